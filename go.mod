@@ -1,0 +1,3 @@
+module locksmith
+
+go 1.26

@@ -1,0 +1,75 @@
+// Package protocol is the conversation between a locksmith (the helper that
+// tends one lock) and its parent (the program that needs the lock): the lines,
+// their grammar, and the exit codes. It is enough to write either side in any
+// language.
+//
+// # Calling sequence
+//
+// The parent starts the helper with a pipe on its standard output and, where
+// the language makes it easy, a pipe on its standard input:
+//
+//	locksmith hold local:/var/lock/billing
+//
+// It reads one line. A line that begins with "OK" means the lock is held. Any
+// other line, or the end of the output without one, means it is not. Nothing
+// precedes that line; log messages go to standard error.
+//
+// To release the lock the parent closes the helper's standard input (or, with
+// a one-way pipe, the helper's standard output) or simply exits or dies. The
+// parent never writes anything. It may then wait for the helper's exit, before
+// which the lock has been removed.
+//
+// After OK the helper says at most a few lines more, which a parent may ignore
+// unless it cares to know that it lost the lock:
+//
+//	OK proto=1 id=3f… mode=exclusive waited_ms=12 lease_ms=60000 lock=local:/var/lock/billing
+//	RELEASED held_ms=48211
+//
+// # Grammar
+//
+// A line is at most 4096 bytes long, its final line feed included, and holds
+// no byte below 0x20, no 0x7F, and only valid UTF-8:
+//
+//	line  = word *( SP key "=" value ) [ SP "text=" text ] LF
+//	word  = 1*16( "A".."Z" )
+//	key   = ( "a".."z" ) *31( "a".."z" / "0".."9" / "_" / "." / "-" )   ; not "text"
+//	value = *( plain / "%" HEX HEX )
+//	plain = any byte 0x21..0x7E but "%"
+//	HEX   = "0".."9" / "A".."F"
+//	text  = 1*( any character but controls )     ; for people, never to be parsed
+//
+// A value escapes exactly the bytes that are not plain, so that it has one
+// spelling. No key comes twice. The fields come in any order; text is last. A
+// reader ignores words and keys it does not know, after the first line.
+//
+// # Lines
+//
+//	OK        the lock is held. proto: 1. mode: exclusive or shared. waited_ms:
+//	          milliseconds from start to OK. lease_ms: how long a silent holder
+//	          is believed. lock: the address. id: names this acquisition.
+//	          token: the fencing token, where the backend has one; it rises with
+//	          each holder.
+//	ERR       the lock is not held, and nothing is left behind. code: one of the
+//	          names below. text: why, and what to do. With code=held also what
+//	          is known of the holder: host, pid, user, age_ms, heartbeat_ms,
+//	          holder (the holder's id).
+//	BEAT      only when the parent asked for it: the lease now runs from sent_ms
+//	          milliseconds before this line.
+//	LOST      the lock is no longer ours, or soon will not be: stop working on
+//	          what it guards. code: gone (somebody removed it), expired (our
+//	          lease ran out unconfirmed), unreleased (we could not remove it;
+//	          it frees itself when the lease is over). text: details.
+//	RELEASED  the lock was removed. held_ms: milliseconds from OK to here.
+//
+// The helper exits after ERR, RELEASED and (once the parent has let go, or the
+// lease is over) LOST. An exit after OK without RELEASED is a loss too.
+//
+// # Codes
+//
+// The exit status is 0 after RELEASED, else that of the code, in the manner of
+// sysexits(3):
+//
+//	usage 64 · unreachable 69 · internal 70 · cannot_create 73 · held 75 ·
+//	timeout 75 · cancelled 75 · permission 77 · config 78 ·
+//	gone, expired, unreleased 79
+package protocol

@@ -1,0 +1,163 @@
+package protocol
+
+import (
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func FuzzLine(f *testing.F) {
+	for _, s := range []string{
+		"OK proto=1 id=a token=17 mode=exclusive waited_ms=12 lease_ms=60000 lock=local:/tmp/a%20b\n",
+		"ERR code=held pid=42 text=held by alice@web3 a=b text=again\n",
+		"RELEASED held_ms=0\n", "LOST code=gone text=\u00e9\n", "BEAT sent_ms=\n", "OK a=%\n", "OK a=%41\n",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		l, err := Parse(s)
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Fatalf("error is not ErrMalformed: %v", err)
+			}
+			return
+		}
+		out, err := l.Format()
+		if err != nil {
+			t.Fatalf("parsed %q but cannot print it: %v", s, err)
+		}
+		if want := strings.TrimSuffix(s, "\n") + "\n"; out != want {
+			t.Fatalf("parse and print changed %q to %q", want, out)
+		}
+	})
+}
+
+func FuzzFields(f *testing.F) {
+	f.Add("key", "value", "text")
+	f.Add("a", "\x00\xff %", "")
+	f.Fuzz(func(t *testing.T, key, value, text string) {
+		l := Line{Word: "X", Text: text}.With(key, value)
+		s, err := l.Format()
+		if err != nil {
+			return
+		}
+		back, err := Parse(s)
+		if err != nil || !reflect.DeepEqual(l, back) {
+			t.Fatalf("%#v printed as %q came back as %#v, %v", l, s, back, err)
+		}
+	})
+}
+
+func TestParseRefuses(t *testing.T) {
+	for name, s := range map[string]string{
+		"empty":                "",
+		"lower-case word":      "ok a=b",
+		"long word":            "ABCDEFGHIJKLMNOPQ",
+		"no equals sign":       "OK a",
+		"double space":         "OK  a=b",
+		"trailing space":       "OK ",
+		"bad key":              "OK A=b",
+		"twice the same key":   "OK a=b a=c",
+		"empty text":           "OK text=",
+		"control byte in text": "OK text=a\x1b[31m",
+		"C1 control in text":   "OK text=a\u009b31m",
+		"text not UTF-8":       "OK text=\xff",
+		"tab in value":         "OK a=b\tc",
+		"needless escape":      "OK a=%41",
+		"lower-case escape":    "OK a=%0a",
+		"cut escape":           "OK a=%0",
+		"two lines":            "OK a=b\nOK",
+		"too long":             "OK a=" + strings.Repeat("x", MaxLine),
+	} {
+		if l, err := Parse(s); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: got %v, %v", name, l, err)
+		}
+	}
+}
+
+func TestFormatRefuses(t *testing.T) {
+	for name, l := range map[string]Line{
+		"word":      {Word: "ok"},
+		"key text":  Line{Word: "OK"}.With("text", "x"),
+		"same key":  Line{Word: "OK"}.With("a", "x").With("a", "y"),
+		"text":      {Word: "OK", Text: "a\nb"},
+		"too long":  Line{Word: "OK"}.With("a", strings.Repeat("\n", MaxLine/3)),
+		"long text": {Word: "OK", Text: strings.Repeat("a", MaxLine)},
+	} {
+		if s, err := l.Format(); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: got %q, %v", name, s, err)
+		}
+	}
+}
+
+func TestReader(t *testing.T) {
+	r := NewReader(strings.NewReader("OK a=b\nRELEASED held_ms=5\nLOS"))
+	for _, want := range []string{"OK", "RELEASED"} {
+		if l, err := r.Read(); err != nil || l.Word != want {
+			t.Fatalf("got %v, %v, want %s", l, err, want)
+		}
+	}
+	if _, err := r.Read(); err != io.ErrUnexpectedEOF {
+		t.Errorf("cut line: got %v", err)
+	}
+	long := NewReader(strings.NewReader("OK a=" + strings.Repeat("x", 2*MaxLine) + "\n"))
+	if _, err := long.Read(); !errors.Is(err, ErrMalformed) {
+		t.Errorf("long line: got %v", err)
+	}
+	if _, err := NewReader(strings.NewReader("")).Read(); err != io.EOF {
+		t.Errorf("no line: got %v", err)
+	}
+}
+
+func TestGrantRoundTrip(t *testing.T) {
+	g := Grant{ID: "x", Token: 17, Mode: "exclusive", Waited: 12 * time.Millisecond,
+		Lease: time.Minute, Lock: "local:/tmp/with space\nand line feed"}
+	s, err := g.Line().Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := ParseGrant(l); err != nil || back != g {
+		t.Fatalf("%q came back as %+v, %v", s, back, err)
+	}
+	for _, bad := range []string{"ERR code=held", "OK proto=2", "OK proto=1 token=-1", "OK proto=1 waited_ms=x lease_ms=1"} {
+		l, err := Parse(bad)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseGrant(l); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: got %v", bad, err)
+		}
+	}
+}
+
+func TestHolderRoundTrip(t *testing.T) {
+	h := Holder{ID: "i", User: "alice", Host: "web3", PID: 4242, Age: time.Second, Heartbeat: time.Millisecond}
+	if back := ParseHolder(h.Append(Line{Word: WordErr})); back != h {
+		t.Errorf("got %+v", back)
+	}
+}
+
+func TestCleanText(t *testing.T) {
+	for _, s := range []string{"a\nb\x1b[2J\xff\u0085", strings.Repeat("\u00e9", 100)} {
+		c := CleanText(s, 50)
+		if len(c) > 50 || !cleanText(c) {
+			t.Errorf("%q became %q", s, c)
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for code, want := range map[Code]int{Usage: 64, Unreachable: 69, Internal: 70, CannotCreate: 73, Held: 75,
+		Timeout: 75, Cancelled: 75, Permission: 77, Config: 78, Gone: 79, Expired: 79, Unreleased: 79, "other": 70} {
+		if got := code.Exit(); got != want {
+			t.Errorf("%s: exit %d, want %d", code, got, want)
+		}
+	}
+}
