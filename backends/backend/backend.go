@@ -1,0 +1,69 @@
+package backend
+
+import (
+	"context"
+	"time"
+
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+)
+
+// A Backend is one lock at one address. Its methods may be called at the same
+// time from several goroutines.
+type Backend interface {
+	// Attempt prepares to acquire the lock; it changes nothing yet.
+	Attempt(Request) (Attempt, error)
+	// Inspect looks at the lock without disturbing anybody.
+	Inspect(ctx context.Context) (Report, error)
+}
+
+// A Request says who wants the lock and how.
+type Request struct {
+	// Owner describes the one who wants it. The backend fills in ID, a fresh
+	// one for every try, and Acquired.
+	Owner   owner.Record
+	Strict  bool          // break the dead by proof only, never by lease
+	Respite time.Duration // wait this much more before breaking, and look again
+	Clock   clock.Clock
+}
+
+// An Attempt is one wish for the lock. Its methods are called one at a time.
+type Attempt interface {
+	// Try tries once, breaking a holder that is dead. Its error is *HeldError
+	// when somebody else holds the lock.
+	Try(ctx context.Context) (Hold, error)
+	// Wait returns nil when another Try is worth its cost, or ctx's error.
+	Wait(ctx context.Context) error
+	// Withdraw removes every trace of the attempt. It is called after the last
+	// Try, also after one that returned a Hold, whose lock it leaves alone.
+	Withdraw(ctx context.Context) error
+}
+
+// A Hold is a lock that is held. Its methods are called one at a time.
+type Hold interface {
+	// ID names this acquisition.
+	ID() string
+	// Token is the fencing token, which rises with every holder; 0 means none.
+	Token() uint64
+	// Heartbeat tells the others that the holder lives, and makes sure it still
+	// holds: ErrGone when it does not.
+	Heartbeat(ctx context.Context) error
+	// Release removes the lock: ErrGone when it was no longer there. After any
+	// other error it may be called again.
+	Release(ctx context.Context) error
+}
+
+// A Report is what Inspect saw.
+type Report struct {
+	Holders []Holder // none: the lock is free
+}
+
+// A Holder is one holder of a lock, as seen by somebody else.
+type Holder struct {
+	Record    *owner.Record // nil when what the lock holds is not a record
+	Note      string        // what the lock holds instead, or what is odd about it
+	Verdict   owner.Verdict
+	PID       int           // the helper's, or what another tool wrote; 0 if unknown
+	Age       time.Duration // since it acquired the lock; for people
+	Heartbeat time.Duration // since its last heartbeat; for people
+}

@@ -1,0 +1,112 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"time"
+
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// ErrGone says that the lock, or our entry in it, is no longer there.
+var ErrGone = errors.New("the lock is no longer there")
+
+// A HeldError says that somebody else holds the lock.
+type HeldError struct {
+	Lock   string
+	Holder Holder
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%s: held by %s", e.Lock, e.Holder)
+}
+
+// String describes the holder in a few words for people:
+// "alice@web3 (pid 4242, job=nightly) for 3m12s, last heartbeat 4s ago".
+func (h Holder) String() string {
+	who, details := "somebody unknown", []string(nil)
+	if h.PID != 0 {
+		details = append(details, fmt.Sprintf("pid %d", h.PID))
+	}
+	if r := h.Record; r != nil {
+		who = r.User + "@" + r.Place.Host
+		for _, m := range r.Meta {
+			details = append(details, m.Key+"="+m.Value)
+		}
+	}
+	if h.Verdict == owner.Dead {
+		details = append(details, "dead")
+	}
+	s := who
+	if len(details) > 0 {
+		s += " (" + strings.Join(details, ", ") + ")"
+	}
+	if h.Age > 0 {
+		s += " for " + h.Age.Round(time.Second).String()
+	}
+	if h.Record != nil && h.Heartbeat > 0 {
+		s += ", last heartbeat " + h.Heartbeat.Round(time.Second).String() + " ago"
+	}
+	if h.Note != "" {
+		s += "; " + h.Note
+	}
+	return protocol.CleanText(s, maxDescription)
+}
+
+// An Error is a failure with its code and advice.
+type Error struct {
+	Code protocol.Code
+	Lock string // the address
+	Op   string // what was being done, as in "create lock file"
+	Err  error  // the cause
+	Hint string // what to do next; may be empty
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("%s: %s: %v", e.Lock, e.Op, e.Err)
+	if e.Hint != "" {
+		s += "; " + e.Hint
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// CodeOf returns the code that an error of a backend stands for.
+func CodeOf(err error) protocol.Code {
+	var held *HeldError
+	var e *Error
+	switch {
+	case errors.As(err, &held):
+		return protocol.Held
+	case errors.Is(err, ErrGone):
+		return protocol.Gone
+	case errors.As(err, &e):
+		return e.Code
+	}
+	return protocol.Internal
+}
+
+// FileError gives a failed file operation its code and advice.
+func FileError(lock, op string, err error) *Error {
+	e := &Error{Code: protocol.Internal, Lock: lock, Op: op, Err: err}
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		e.Code, e.Hint = protocol.CannotCreate, "free some space, or choose another file system"
+	case errors.Is(err, syscall.EROFS):
+		e.Code, e.Hint = protocol.CannotCreate, "the file system is read-only: choose another place"
+	case errors.Is(err, fs.ErrPermission):
+		e.Code, e.Hint = protocol.Permission, "allow this user to write there, or choose another place"
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		e.Code, e.Hint = protocol.CannotCreate, "create the directory first, or correct the path"
+	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ELOOP):
+		e.Code, e.Hint = protocol.CannotCreate, "correct the path"
+	}
+	return e
+}
+
+const maxDescription = 1024

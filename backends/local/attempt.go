@@ -1,0 +1,165 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+const (
+	// maxRaces bounds how often one Try starts anew because the file changed
+	// under it; each time somebody else made progress.
+	maxRaces = 32
+	// grace is how long an unfinished file of ours must be seen unchanged. It
+	// is a courtesy: its maker finds out before it says OK (hold.go).
+	grace = 5 * time.Second
+)
+
+type attempt struct {
+	lock     *Lock
+	request  backend.Request
+	here     owner.Place
+	patience owner.Patience // with holders
+	courtesy owner.Patience // with files their makers have not finished
+	seen     sighting       // what the last failed Try saw
+}
+
+// A sighting is a lock file that belongs to somebody else.
+type sighting struct {
+	content content
+	dev     uint64
+	ino     uint64
+	locked  bool          // its kernel lock could not be had
+	due     time.Duration // when it may be broken if nothing changes, or owner.Never
+}
+
+// Try implements backend.Attempt.
+func (a *attempt) Try(context.Context) (backend.Hold, error) {
+	for range maxRaces {
+		h, err := a.create()
+		if h != nil {
+			return h, nil
+		}
+		if err == nil {
+			err = a.examine()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, a.held()
+}
+
+// create makes the lock file. Neither a hold nor an error means that it exists
+// already, or ceased to be ours before we had it.
+func (a *attempt) create() (backend.Hold, error) {
+	r := a.request.Owner
+	r.ID, r.Acquired = owner.NewID(), time.Now()
+	text, err := format(r)
+	if err != nil {
+		return nil, &backend.Error{Code: protocol.Usage, Lock: a.lock.address, Op: "write owner record",
+			Err: err, Hint: "shorten the metadata"}
+	}
+	f, err := create(a.lock.path)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, backend.FileError(a.lock.address, "create lock file", err)
+	}
+	err = finish(f, text)
+	switch {
+	case errors.Is(err, errNotOurs):
+		return nil, nil
+	case err != nil:
+		return nil, backend.FileError(a.lock.address, "write lock file", err)
+	}
+	return &hold{lock: a.lock, file: f, id: r.ID}, nil
+}
+
+// examine looks at the existing lock file and removes it if its holder is dead.
+// A nil error means that it is gone: try again.
+func (a *attempt) examine() error {
+	f, err := openExisting(a.lock.path)
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		a.seen = sighting{content: content{note: "the lock file is not readable"}, due: owner.Never}
+		return a.held()
+	case err != nil:
+		a.patience.Forget()
+		return a.lock.openError(err)
+	}
+	removed := false
+	defer func() {
+		if !removed {
+			f.close()
+		}
+	}()
+	if err := a.look(f); err != nil {
+		a.patience.Forget()
+		return backend.FileError(a.lock.address, "look at lock file", err)
+	}
+	if a.seen.due > 0 {
+		return a.held()
+	}
+	err = f.remove() // the kernel lock is ours, see look
+	removed = err == nil || errors.Is(err, errNotOurs)
+	if !removed {
+		return backend.FileError(a.lock.address, "remove the lock file of a dead holder", err)
+	}
+	return nil
+}
+
+// look fills in a.seen. When it sets due to 0 it has taken the kernel lock.
+func (a *attempt) look(f *file) error {
+	st, err := f.stat()
+	if err != nil {
+		return err
+	}
+	free, err := f.tryLock()
+	if err != nil {
+		return err
+	}
+	// Only after the kernel lock has told that the maker is done writing.
+	c, err := f.read()
+	if err != nil {
+		return err
+	}
+	a.seen = sighting{content: c, dev: uint64(st.Dev), ino: st.Ino, locked: !free, due: owner.Never}
+	if !free {
+		a.patience.Forget()
+		return nil
+	}
+	a.seen.due = a.judge(st, c)
+	return nil
+}
+
+func (a *attempt) judge(st unix.Stat_t, c content) time.Duration {
+	sign := fmt.Sprint(st.Dev, st.Ino, st.Size, st.Mtim)
+	switch {
+	case c.unfinished():
+		// Not a matter of leases: its maker has not said OK and never will
+		// without finding the file still there.
+		return a.courtesy.Look(sign, false, grace)
+	case c.record == nil:
+		return a.patience.Look(sign, c.verdict(a.here) == owner.Dead, 0)
+	}
+	return a.patience.Look(sign+c.record.ID, c.verdict(a.here) == owner.Dead, c.record.Lease)
+}
+
+func (a *attempt) held() error {
+	return &backend.HeldError{Lock: a.lock.address, Holder: a.seen.content.holder(a.here, time.Now())}
+}
+
+// Withdraw implements backend.Attempt: a waiter leaves no trace.
+func (a *attempt) Withdraw(context.Context) error { return nil }

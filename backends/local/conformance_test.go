@@ -1,0 +1,34 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+)
+
+func TestConformance(t *testing.T) {
+	backendtest.Run(t, backendtest.Subject{New: func(t *testing.T) backendtest.Fixture {
+		path := filepath.Join(t.TempDir(), "lock")
+		return backendtest.Fixture{
+			Open: func() backend.Backend { return openLock(t, path) },
+			Leftovers: func() []string {
+				left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*"))
+				return left
+			},
+			Remove:  func() { _ = os.Remove(path) },
+			Abandon: func(h backend.Hold) { h.(*hold).file.close() }, // as the kernel does
+		}
+	}})
+}
+
+func openLock(t *testing.T, path string) backend.Backend {
+	t.Helper()
+	l, err := Open(backend.Address{Scheme: Scheme, Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}

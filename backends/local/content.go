@@ -1,0 +1,91 @@
+package local
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+)
+
+// A content is what a lock file says.
+type content struct {
+	record         *owner.Record // nil: not, or not yet, a file of ours
+	pid            int           // of a file that holds nothing but a pid; else 0
+	note           string        // why there is no record
+	empty          bool
+	unfinishedMark bool
+	modified       time.Time // the last heartbeat, by this machine's wall clock; for people
+}
+
+func format(r owner.Record) (string, error) {
+	line, err := r.Format()
+	if err != nil {
+		return "", err
+	}
+	return strconv.Itoa(r.Helper.PID) + "\n" + line, nil
+}
+
+func (c *content) parse(s string) {
+	first, rest, _ := strings.Cut(s, "\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(first))
+	isPID := err == nil && pid > 0
+	switch {
+	case len(s) > maxContent:
+		c.note = "the lock file is too long for one of ours"
+	case s == "":
+		c.empty, c.note = true, "the lock file is empty"
+	case isPID && strings.TrimSpace(rest) == "":
+		c.pid, c.note = pid, "made by another tool"
+	default:
+		r, err := owner.ParseRecord(rest)
+		if err != nil || r.Helper.PID != pid {
+			c.note = "the lock file holds no record that parses"
+			return
+		}
+		c.record = &r
+	}
+}
+
+// unfinished reports that the maker was one of us and has not yet written, or
+// will never write, its whole record.
+func (c content) unfinished() bool { return c.record == nil && c.unfinishedMark }
+
+// verdict judges the holder by its record, or by the pid of another tool.
+func (c content) verdict(here owner.Place) owner.Verdict {
+	switch {
+	case c.record != nil && here.RebootedSince(c.record.Place):
+		return owner.Dead
+	case c.record != nil:
+		return c.record.Verdict(here)
+	case c.pid == 0 || c.unfinishedMark:
+		return owner.Unknown
+	case process.Process{PID: c.pid}.Gone():
+		return owner.Dead
+	}
+	return owner.Alive
+}
+
+// living returns a process whose end may change the verdict.
+func (c content) living(here owner.Place) (process.Process, bool) {
+	if c.record != nil {
+		return c.record.Lives(here)
+	}
+	p := process.Process{PID: c.pid}
+	return p, c.pid != 0 && !p.Gone()
+}
+
+func (c content) holder(here owner.Place, now time.Time) backend.Holder {
+	h := backend.Holder{Record: c.record, Note: c.note, Verdict: c.verdict(here), PID: c.pid,
+		Age: max(now.Sub(c.modified), 0)}
+	if r := c.record; r != nil {
+		h.PID = r.Helper.PID
+		h.Age = max(now.Sub(r.Acquired), 0)
+		h.Heartbeat = max(now.Sub(c.modified), 0)
+	} else if c.unfinished() {
+		h.Note = "its maker is just starting, or died while it did"
+	}
+	return h
+}

@@ -1,0 +1,34 @@
+// Package local locks with a lock file on one machine: "local:/path".
+//
+// Purpose: one holder at a time among the processes of one machine, where the
+// kernel itself knows who died. Exclusive only.
+//
+// The lock is held while the file exists. It is made with O_CREAT|O_EXCL, so
+// every tool that creates lock files that way excludes us and is excluded. Its
+// first line is the helper's pid in decimal, for tools that read pid files; its
+// second line is the owner record. All its life the holder also keeps a kernel
+// lock (flock) on it, which the kernel drops when the holder dies. Whoever
+// wants to remove the file takes that kernel lock first, makes sure the path
+// still names the file it locked, and removes it before letting go. So:
+//
+//   - a file whose kernel lock cannot be had is never removed;
+//   - a file is never removed that another breaker's successor has made since.
+//
+// Waiters sleep in the kernel until the file goes (inotify) or the process dies
+// that keeps it (pidfd). They wake for nothing else.
+//
+// Files of other tools carry no kernel lock and no record. One that holds just
+// a pid is held while that pid exists, even if the pid was used again: nothing
+// in such a file tells. Any other is held by somebody unknown until it is
+// removed. Our own unfinished files are told from those by their sticky mode
+// bit, which creation sets in the same step.
+//
+// Caveats. It needs flock that works and a file system that one machine uses
+// alone: network and FUSE file systems are refused unless the address says
+// "?fs=any". Whoever may write to the directory can remove the lock file; the
+// holder learns it at its next heartbeat. A world-writable directory without
+// the sticky bit is refused unless the address says "?dir=any". Whoever may
+// read the file can keep a crashed holder's lock from being broken, by keeping
+// a kernel lock on it. A helper that was stopped (SIGSTOP) for longer than its
+// lease gives up the lock when it wakes; until then nobody else has it.
+package local

@@ -1,0 +1,117 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// Scheme is the address scheme of this backend.
+const Scheme = "local"
+
+// Lock is one lock file. It implements backend.Backend.
+type Lock struct {
+	address string
+	path    string
+	anyFS   bool
+	anyDir  bool
+}
+
+// Open returns the lock at an address of this scheme.
+func Open(a backend.Address) (backend.Backend, error) {
+	if err := a.CheckOptions(map[string][]string{"fs": {"any"}, "dir": {"any"}}); err != nil {
+		return nil, err
+	}
+	return &Lock{address: a.String(), path: a.Path,
+		anyFS: a.Options["fs"] == "any", anyDir: a.Options["dir"] == "any"}, nil
+}
+
+// Attempt implements backend.Backend.
+func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
+	if r.Owner.Mode != "exclusive" {
+		return nil, &backend.Error{Code: protocol.Usage, Lock: l.address, Op: "acquire",
+			Err: fmt.Errorf("a local lock file cannot be %s", r.Owner.Mode), Hint: "leave out --shared"}
+	}
+	if err := l.checkDirectory(); err != nil {
+		return nil, err
+	}
+	return &attempt{lock: l, request: r, here: r.Owner.Place,
+		patience: owner.Patience{Clock: r.Clock, Strict: r.Strict, Respite: r.Respite},
+		courtesy: owner.Patience{Clock: r.Clock}}, nil
+}
+
+// Inspect implements backend.Backend. It takes no kernel lock, which a breaker
+// or creator might stumble over.
+func (l *Lock) Inspect(context.Context) (backend.Report, error) {
+	f, err := openExisting(l.path)
+	if errors.Is(err, unix.ENOENT) {
+		return backend.Report{}, l.directoryExists()
+	}
+	if err != nil {
+		return backend.Report{}, l.openError(err)
+	}
+	defer f.close()
+	content, err := f.read()
+	if err != nil {
+		return backend.Report{}, backend.FileError(l.address, "read lock file", err)
+	}
+	return backend.Report{Holders: []backend.Holder{content.holder(owner.Here(), time.Now())}}, nil
+}
+
+// checkDirectory refuses places where this lock cannot keep its promise.
+func (l *Lock) checkDirectory() error {
+	dir := filepath.Dir(l.path)
+	var st unix.Stat_t
+	if err := retryEINTR(func() error { return unix.Stat(dir, &st) }); err != nil {
+		return backend.FileError(l.address, "look at directory "+dir, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return backend.FileError(l.address, "look at directory "+dir, unix.ENOTDIR)
+	}
+	if st.Mode&unix.S_IWOTH != 0 && st.Mode&unix.S_ISVTX == 0 && !l.anyDir {
+		return &backend.Error{Code: protocol.CannotCreate, Lock: l.address, Op: "look at directory " + dir,
+			Err:  errors.New("everybody may remove files there: it is world-writable without the sticky bit"),
+			Hint: "chmod +t it, or accept that with ?dir=any"}
+	}
+	if l.anyFS {
+		return nil
+	}
+	return l.checkFileSystem(dir)
+}
+
+func (l *Lock) directoryExists() error {
+	dir := filepath.Dir(l.path)
+	var st unix.Stat_t
+	if err := retryEINTR(func() error { return unix.Stat(dir, &st) }); err != nil {
+		return backend.FileError(l.address, "look at directory "+dir, err)
+	}
+	return nil
+}
+
+// openError explains why an existing file cannot be a lock file of ours.
+func (l *Lock) openError(err error) error {
+	switch {
+	case errors.Is(err, unix.ELOOP):
+		return l.notALockFile("a symbolic link")
+	case errors.Is(err, unix.ENXIO):
+		return l.notALockFile("a socket or device")
+	}
+	var kind notRegularError
+	if errors.As(err, &kind) {
+		return l.notALockFile(string(kind))
+	}
+	return backend.FileError(l.address, "open lock file", err)
+}
+
+func (l *Lock) notALockFile(what string) error {
+	return &backend.Error{Code: protocol.CannotCreate, Lock: l.address, Op: "open lock file",
+		Err: errors.New("the path is " + what + ", not a lock file"), Hint: "choose another name, or remove it"}
+}

@@ -1,0 +1,195 @@
+package owner
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"locksmith/backends/process"
+	"locksmith/protocol"
+)
+
+// Bounds of a lease: below, heartbeats would compete with scheduling noise;
+// above, a holder that vanished would block everybody for longer than anyone
+// waits.
+const (
+	MinLease = time.Second
+	MaxLease = 366 * 24 * time.Hour
+)
+
+const (
+	recordWord    = "LOCK"
+	recordVersion = "1"
+	metaPrefix    = "meta."
+)
+
+// ErrRecord is wrapped by every error that says a record does not parse. Such
+// a lock is held by somebody unknown; it is not free.
+var ErrRecord = errors.New("not a locksmith record")
+
+// A Record says who holds or wants a lock. Its text form is one line in the
+// protocol's grammar, at most protocol.MaxLine bytes:
+//
+//	LOCK v=1 id=… host=web3 machine=… boot=… pidns=… timens=… pid=7 start=123
+//	     ppid=6 pstart=99 user=alice mode=exclusive lease_ms=60000
+//	     at=2026-01-02T03:04:05Z meta.job=nightly
+type Record struct {
+	ID     string // names this acquisition; see NewID
+	Place  Place  // the kernel the processes below live on
+	Helper process.Process
+	// Parent is the program on whose behalf the helper holds. It is none where
+	// the helper itself guards a child, which dies with it.
+	Parent process.Process
+	// NoProof tells others not to conclude death from processes: the work may
+	// go on without both of them.
+	NoProof  bool
+	User     string
+	Mode     string // "exclusive" or "shared"
+	Lease    time.Duration
+	Acquired time.Time        // for people; whole seconds
+	Meta     []protocol.Field // what the user said of the holder, in order
+	unknown  []protocol.Field // fields of a later version, kept
+}
+
+// NewID returns a name for one acquisition attempt: 128 random bits in hex.
+func NewID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: it ends the program instead
+	return hex.EncodeToString(b[:])
+}
+
+// Format returns the record's line with its final line feed. Its error wraps
+// protocol.ErrMalformed, most likely because the metadata is too long.
+func (r Record) Format() (string, error) {
+	l := protocol.Line{Word: recordWord}.
+		With("v", recordVersion).
+		With("id", r.ID).
+		With("host", r.Place.Host).
+		With("machine", r.Place.Machine).
+		With("boot", r.Place.Boot).
+		With("pidns", r.Place.PIDNS).
+		With("timens", r.Place.TimeNS).
+		With("pid", strconv.Itoa(r.Helper.PID)).
+		With("start", strconv.FormatUint(r.Helper.Start, 10))
+	if r.Parent.PID != 0 {
+		l = l.With("ppid", strconv.Itoa(r.Parent.PID)).
+			With("pstart", strconv.FormatUint(r.Parent.Start, 10))
+	}
+	if r.NoProof {
+		l = l.With("proof", "off")
+	}
+	l = l.With("user", r.User).
+		With("mode", r.Mode).
+		With("lease_ms", strconv.FormatInt(r.Lease.Milliseconds(), 10)).
+		With("at", r.Acquired.UTC().Format(time.RFC3339))
+	for _, m := range r.Meta {
+		l = l.With(metaPrefix+m.Key, m.Value)
+	}
+	l.Fields = append(l.Fields, r.unknown...)
+	return l.Format()
+}
+
+// ParseRecord reads what Format wrote. Its errors wrap ErrRecord.
+func ParseRecord(s string) (Record, error) {
+	if !strings.HasSuffix(s, "\n") {
+		return Record{}, fmt.Errorf("%w: it does not end in a line feed", ErrRecord)
+	}
+	l, err := protocol.Parse(s)
+	if err != nil {
+		return Record{}, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	if l.Word != recordWord || l.Text != "" || l.Value("v") != recordVersion {
+		return Record{}, fmt.Errorf("%w: not of version %s", ErrRecord, recordVersion)
+	}
+	p := fieldReader{line: l}
+	r := Record{
+		ID:       p.text("id"),
+		Place:    Place{Host: p.text("host"), Machine: p.text("machine"), Boot: p.text("boot"), PIDNS: p.text("pidns"), TimeNS: p.text("timens")},
+		Helper:   p.process("pid", "start"),
+		NoProof:  l.Value("proof") == "off",
+		User:     p.text("user"),
+		Mode:     p.text("mode"),
+		Lease:    p.lease("lease_ms"),
+		Acquired: p.time("at"),
+	}
+	if _, ok := l.Get("ppid"); ok {
+		r.Parent = p.process("ppid", "pstart")
+	}
+	for _, f := range l.Fields {
+		if key, isMeta := strings.CutPrefix(f.Key, metaPrefix); isMeta {
+			r.Meta = append(r.Meta, protocol.Field{Key: key, Value: f.Value})
+		} else if !known[f.Key] {
+			r.unknown = append(r.unknown, f)
+		}
+	}
+	if p.err == nil && (r.ID == "" || r.Helper.PID == 0) {
+		p.fail("id or pid is empty")
+	}
+	return r, p.err
+}
+
+var known = map[string]bool{
+	"v": true, "id": true, "host": true, "machine": true, "boot": true, "pidns": true, "timens": true,
+	"pid": true, "start": true, "ppid": true, "pstart": true, "proof": true, "user": true, "mode": true,
+	"lease_ms": true, "at": true,
+}
+
+// CheckMeta refuses metadata whose keys cannot stand in a record.
+func CheckMeta(key string) error {
+	if key == "" || !protocol.ValidKey(metaPrefix+key) {
+		return fmt.Errorf("metadata key %.40q: use 1 to 27 of a-z 0-9 _ . -", key)
+	}
+	return nil
+}
+
+// A fieldReader takes typed values out of a line and keeps the first error.
+type fieldReader struct {
+	line protocol.Line
+	err  error
+}
+
+func (p *fieldReader) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("%w: "+format, append([]any{ErrRecord}, args...)...)
+	}
+}
+
+func (p *fieldReader) text(key string) string {
+	s, ok := p.line.Get(key)
+	if !ok {
+		p.fail("no %s", key)
+	}
+	return s
+}
+
+func (p *fieldReader) process(pid, start string) process.Process {
+	n, err := strconv.Atoi(p.text(pid))
+	if err != nil || n <= 0 {
+		p.fail("%s is not a process id", pid)
+	}
+	s, err := strconv.ParseUint(p.text(start), 10, 64)
+	if err != nil {
+		p.fail("%s is not a start time", start)
+	}
+	return process.Process{PID: n, Start: s}
+}
+
+func (p *fieldReader) lease(key string) time.Duration {
+	d, err := p.line.Millis(key)
+	if err != nil || d < MinLease || d > MaxLease {
+		p.fail("%s is not a lease between %v and %v", key, MinLease, MaxLease)
+	}
+	return d
+}
+
+func (p *fieldReader) time(key string) time.Time {
+	t, err := time.Parse(time.RFC3339, p.text(key))
+	if err != nil {
+		p.fail("%s is not a time", key)
+	}
+	return t
+}

@@ -1,0 +1,40 @@
+package owner
+
+import "locksmith/backends/process"
+
+// A Verdict is what the kernel proves about a holder.
+type Verdict string
+
+// The verdicts. Only Dead permits anything.
+const (
+	Alive   Verdict = "alive"   // its helper runs on this machine
+	Dead    Verdict = "dead"    // helper and parent are gone, by proof
+	Unknown Verdict = "unknown" // elsewhere, hidden, or its parent still runs: the lease decides
+)
+
+// Verdict judges the holder from here. A helper that is gone while its parent
+// lives is Unknown: the parent may still be working.
+func (r Record) Verdict(here Place) Verdict {
+	switch {
+	case !here.sees(r.Place):
+		return Unknown
+	case !r.Helper.Gone():
+		return Alive
+	case r.NoProof || r.Parent.PID != 0 && !r.Parent.Gone():
+		return Unknown
+	}
+	return Dead
+}
+
+// Lives returns the process whose end would change the verdict, or none.
+func (r Record) Lives(here Place) (process.Process, bool) {
+	if !here.sees(r.Place) {
+		return process.Process{}, false
+	}
+	for _, p := range []process.Process{r.Helper, r.Parent} {
+		if p.PID != 0 && !p.Gone() {
+			return p, true
+		}
+	}
+	return process.Process{}, false
+}

@@ -1,0 +1,51 @@
+package process
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrNotVisible is returned where the kernel does not show us the process.
+var ErrNotVisible = errors.New("process is not visible from here")
+
+// A Process is one run of a program: a pid and the moment it started, in the
+// kernel's clock ticks since boot (proc_pid_stat(5), field 22). Start 0 means
+// that the moment is not known. The zero Process means none.
+type Process struct {
+	PID   int
+	Start uint64
+}
+
+// Gone reports that p has ended: no such pid, a zombie, or a process that
+// started at another time.
+func (p Process) Gone() bool {
+	if p.PID <= 0 {
+		return false
+	}
+	start, ended, err := stat(p.PID)
+	switch {
+	case errors.Is(err, errNoProcess):
+		return true
+	case err != nil:
+		return false
+	}
+	return ended || p.Start != 0 && start != p.Start
+}
+
+// Find returns the process that has this pid now.
+func Find(pid int) (Process, error) {
+	start, _, err := stat(pid)
+	if err != nil {
+		return Process{PID: pid}, err
+	}
+	return Process{PID: pid, Start: start}, nil
+}
+
+// Exited returns a channel that is closed when p has ended, or an error where
+// the kernel cannot tell us (then the caller has to poll Gone). It costs no
+// wake-up until then. The watch ends with ctx, which leaves the channel open.
+func (p Process) Exited(ctx context.Context) (<-chan struct{}, error) {
+	return exited(ctx, p)
+}
+
+var errNoProcess = errors.New("no such process")

@@ -1,0 +1,84 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// stat returns the start time of pid and whether it has ended already (a
+// zombie, which nobody has waited for yet).
+func stat(pid int) (start uint64, ended bool, err error) {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, false, statError(pid, err)
+	}
+	// The second field is the program's name in brackets and may hold anything.
+	end := bytes.LastIndexByte(raw, ')')
+	fields := bytes.Fields(raw[end+1:])
+	if end < 0 || len(fields) < 20 {
+		return 0, false, fmt.Errorf("pid %d: /proc shows a line of unknown shape: %w", pid, ErrNotVisible)
+	}
+	start, err = strconv.ParseUint(string(fields[19]), 10, 64)
+	if err != nil {
+		return 0, false, fmt.Errorf("pid %d: start time: %w", pid, err)
+	}
+	state := fields[0][0]
+	return start, state == 'Z' || state == 'X', nil
+}
+
+// statError tells an absent process from one that is hidden (hidepid, no
+// /proc): signal 0 reaches the latter.
+func statError(pid int, err error) error {
+	if kill := unix.Kill(pid, 0); errors.Is(kill, unix.ESRCH) {
+		return errNoProcess
+	}
+	return fmt.Errorf("pid %d: %w: %w", pid, ErrNotVisible, err)
+}
+
+func exited(ctx context.Context, p Process) (<-chan struct{}, error) {
+	fd, err := unix.PidfdOpen(p.PID, unix.PIDFD_NONBLOCK)
+	done := make(chan struct{})
+	if errors.Is(err, unix.ESRCH) {
+		close(done)
+		return done, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pidfd_open %d: %w", p.PID, err)
+	}
+	// Only now is the pid pinned: it may have been another's already.
+	if p.Gone() {
+		close(done)
+		return done, unix.Close(fd)
+	}
+	go func() {
+		if Readable(ctx, fd) == nil {
+			close(done)
+		}
+	}()
+	return done, nil
+}
+
+// Readable takes over a pollable, non-blocking descriptor, returns when poll
+// reports anything on it or ctx ends, and closes it. It parks a goroutine, not
+// a thread.
+func Readable(ctx context.Context, fd int) error {
+	f := os.NewFile(uintptr(fd), "watched descriptor")
+	defer f.Close()
+	stop := context.AfterFunc(ctx, func() { _ = f.Close() })
+	defer stop()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return raw.Read(func(fd uintptr) bool {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(fds, 0)
+		return n > 0 && err == nil
+	})
+}

@@ -1,0 +1,93 @@
+package process
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+func start(t *testing.T) (*exec.Cmd, Process) {
+	t.Helper()
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	p, err := Find(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd, p
+}
+
+func TestGone(t *testing.T) {
+	cmd, p := start(t)
+	if p.Gone() {
+		t.Error("a running process counts as gone")
+	}
+	if !(Process{p.PID, p.Start + 1}).Gone() {
+		t.Error("a pid used again does not count as gone")
+	}
+	exited, err := p.Exited(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-exited:
+		t.Fatal("exit reported of a running process")
+	case <-time.After(20 * time.Millisecond):
+	}
+	_ = cmd.Process.Kill()
+	<-exited
+	if !p.Gone() {
+		t.Error("a zombie does not count as gone")
+	}
+	_ = cmd.Wait()
+	if !p.Gone() {
+		t.Error("an absent process does not count as gone")
+	}
+	if exited, err := p.Exited(t.Context()); err != nil {
+		t.Error(err)
+	} else {
+		<-exited
+	}
+	if _, err := Find(p.PID); err == nil {
+		t.Error("found an absent process")
+	}
+}
+
+func TestExitedOfReusedPID(t *testing.T) {
+	self, err := Find(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	self.Start--
+	exited, err := self.Exited(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-exited
+}
+
+func TestExitedEndsWithContext(t *testing.T) {
+	_, p := start(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	exited, err := p.Exited(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	select {
+	case <-exited:
+		t.Error("a cancelled watch reports an exit")
+	case <-time.After(20 * time.Millisecond):
+	}
+}
+
+func TestNoProcessIsNeverGone(t *testing.T) {
+	if (Process{}).Gone() {
+		t.Error("no process counts as gone, so as proof of death")
+	}
+}
