@@ -24,7 +24,7 @@ func (p Process) Gone() bool {
 	}
 	start, ended, err := stat(p.PID)
 	switch {
-	case errors.Is(err, errNoProcess):
+	case errors.Is(err, ErrNoProcess):
 		return true
 	case err != nil:
 		return false
@@ -48,4 +48,5 @@ func (p Process) Exited(ctx context.Context) (<-chan struct{}, error) {
 	return exited(ctx, p)
 }
 
-var errNoProcess = errors.New("no such process")
+// ErrNoProcess is returned for a pid that no process has.
+var ErrNoProcess = errors.New("no such process")

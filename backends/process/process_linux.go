@@ -1,12 +1,12 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,29 +14,39 @@ import (
 // stat returns the start time of pid and whether it has ended already (a
 // zombie, which nobody has waited for yet).
 func stat(pid int) (start uint64, ended bool, err error) {
-	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	fields, err := statFields(pid)
 	if err != nil {
 		return 0, false, statError(pid, err)
 	}
-	// The second field is the program's name in brackets and may hold anything.
-	end := bytes.LastIndexByte(raw, ')')
-	fields := bytes.Fields(raw[end+1:])
-	if end < 0 || len(fields) < 20 {
-		return 0, false, fmt.Errorf("pid %d: /proc shows a line of unknown shape: %w", pid, ErrNotVisible)
-	}
-	start, err = strconv.ParseUint(string(fields[19]), 10, 64)
+	start, err = strconv.ParseUint(fields[19], 10, 64)
 	if err != nil {
 		return 0, false, fmt.Errorf("pid %d: start time: %w", pid, err)
 	}
-	state := fields[0][0]
-	return start, state == 'Z' || state == 'X', nil
+	return start, endedState(fields[0]), nil
 }
+
+// statFields returns the fields of /proc/PID/stat from the third, the state.
+func statFields(pid int) ([]string, error) {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return nil, err
+	}
+	// The second field is the program's name in brackets and may hold anything.
+	line := string(raw)
+	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
+	if len(fields) < 20 {
+		return nil, errors.New("/proc shows a line of unknown shape")
+	}
+	return fields, nil
+}
+
+func endedState(s string) bool { return s == "Z" || s == "X" }
 
 // statError tells an absent process from one that is hidden (hidepid, no
 // /proc): signal 0 reaches the latter.
 func statError(pid int, err error) error {
 	if kill := unix.Kill(pid, 0); errors.Is(kill, unix.ESRCH) {
-		return errNoProcess
+		return ErrNoProcess
 	}
 	return fmt.Errorf("pid %d: %w: %w", pid, ErrNotVisible, err)
 }

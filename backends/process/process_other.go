@@ -12,7 +12,7 @@ import (
 // stat knows no start times here: a pid that is used again counts as alive.
 func stat(pid int) (start uint64, ended bool, err error) {
 	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
-		return 0, false, errNoProcess
+		return 0, false, ErrNoProcess
 	}
 	return 0, false, nil
 }

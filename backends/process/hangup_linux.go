@@ -1,0 +1,43 @@
+package process
+
+import (
+	"context"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Hangup returns when the other end of a pipe or socket is gone: for reading,
+// when nobody can write to it any more, for writing, when nobody reads. It
+// never reads a byte, is not woken by bytes that arrive, and leaves the mode of
+// the descriptor, which others may share, alone. It costs no thread.
+func Hangup(ctx context.Context, f *os.File) error {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return os.NewSyscallError("epoll_create1", err)
+	}
+	// EPOLLERR and EPOLLHUP are always reported; EPOLLRDHUP is the shutdown of
+	// a socket's other direction, which is how Node ends a child's input.
+	event := unix.EpollEvent{Events: unix.EPOLLRDHUP}
+	err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, int(f.Fd()), &event)
+	if err == nil {
+		err = unix.SetNonblock(epoll, true)
+	}
+	if err != nil {
+		_ = unix.Close(epoll)
+		return os.NewSyscallError("epoll_ctl", err)
+	}
+	return Readable(ctx, epoll)
+}
+
+// DeathSignal asks the kernel for a signal when the thread that forked us
+// exits, which need not mean that our parent did (PR_SET_PDEATHSIG(2const)).
+func DeathSignal(sig unix.Signal) error {
+	return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(sig), 0, 0, 0)
+}
+
+// Adopt makes orphaned descendants our children, so that we can wait for them
+// (PR_SET_CHILD_SUBREAPER(2const)).
+func Adopt() error {
+	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+}

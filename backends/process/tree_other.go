@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package process
+
+import "golang.org/x/sys/unix"
+
+// SignalDescendants knows no descendants here.
+func SignalDescendants(unix.Signal) int { return 0 }

@@ -1,0 +1,73 @@
+// Package cli is the command line: it turns arguments into a request and what
+// came of it into an exit status and a hint, and does nothing else.
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/protocol"
+)
+
+// Main runs locksmith with these arguments on the standard streams and returns
+// its exit status. A program that wants to be its own helper passes it to
+// client.Init.
+func Main(args []string) int {
+	// Read before anything else takes time: whose death is our release.
+	a := &app{parent: os.Getppid()}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.Execute()
+	if err == nil {
+		return a.status
+	}
+	return a.fail(args, err)
+}
+
+// app is one run of the program.
+type app struct {
+	parent int // our parent's pid at the start
+	status int // the exit status of a command that did not fail
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "locksmith",
+		Short: "Hold locks for programs that cannot be trusted to release them",
+		Long: "locksmith holds locks for other programs and releases them when those let go,\n" +
+			"exit, crash or are killed.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(a.hold(), a.run(), a.statusCommand(), a.version())
+	return root
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// oneLock takes exactly one lock before "--".
+func oneLock(args []string) error {
+	if len(args) != 1 {
+		return usageError{fmt.Errorf("need exactly one lock, have %d", len(args))}
+	}
+	return nil
+}
+
+// fail reports an error of a command that did not get as far as reporting
+// itself, and returns the exit status. A parent of hold reads it as a line.
+func (a *app) fail(args []string, err error) int {
+	code := codeOf(err)
+	if len(args) > 0 && args[0] == "hold" {
+		if line, e := protocol.Failure(protocol.WordErr, code, err.Error()).Format(); e == nil {
+			_, _ = os.Stdout.WriteString(line)
+		}
+	}
+	report(err)
+	return exitStatus(err)
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+
+	"locksmith/backends"
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+	"locksmith/locksmith"
+	"locksmith/protocol"
+)
+
+const defaultLease = time.Minute
+
+// options are what hold and run have in common.
+type options struct {
+	shared    bool
+	strict    bool
+	timeout   seconds
+	lease     seconds
+	respite   seconds
+	meta      []string
+	conflict  int
+	logLevel  string
+	logFormat string
+}
+
+func (o *options) flags(c *cobra.Command) {
+	o.timeout, o.lease = seconds(locksmith.Forever), seconds(defaultLease)
+	f := c.Flags()
+	f.BoolVar(&o.shared, "shared", false, "share the lock with other shared holders")
+	f.Var(&o.timeout, "timeout", "give up after this time (0: try once; default: wait)")
+	f.Var(&o.lease, "lease", "how long others believe in us when we are silent")
+	f.BoolVar(&o.strict, "strict", false, "break a holder only when it is proven dead, never by its lease")
+	f.Var(&o.respite, "respite", "wait this much more before breaking a dead holder's lock, and look again")
+	f.StringArrayVar(&o.meta, "meta", nil, "tell others `key=value` about us (repeatable)")
+	f.IntVarP(&o.conflict, "conflict-exit-code", "E", 0, "exit `status` when the lock is held or the time is over (default 75)")
+	f.StringVar(&o.logLevel, "log-level", "warn", "trace, debug, info, warn, error or off")
+	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
+}
+
+func (o *options) logger() (hclog.Logger, error) {
+	level := hclog.LevelFromString(o.logLevel)
+	if level == hclog.NoLevel {
+		return nil, usageError{fmt.Errorf("--log-level %q is not known", o.logLevel)}
+	}
+	if o.logFormat != "text" && o.logFormat != "json" {
+		return nil, usageError{fmt.Errorf("--log-format %q is not text or json", o.logFormat)}
+	}
+	return hclog.New(&hclog.LoggerOptions{
+		Name: "locksmith", Level: level, Output: os.Stderr, JSONFormat: o.logFormat == "json",
+	}), nil
+}
+
+// helper makes a helper for the lock at an address, without its guard.
+func (o *options) helper(address string) (*locksmith.Helper, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	log, err := o.logger()
+	if err != nil {
+		return nil, err
+	}
+	b, canonical, err := backends.Open(address)
+	if err != nil {
+		return nil, err
+	}
+	record, err := o.record()
+	if err != nil {
+		return nil, err
+	}
+	return &locksmith.Helper{
+		Address: canonical,
+		Backend: b,
+		Request: backend.Request{Owner: record, Strict: o.strict, Respite: time.Duration(o.respite), Clock: clock.Boot{}},
+		Timeout: time.Duration(o.timeout),
+		Log:     log,
+	}, nil
+}
+
+func (o *options) check() error {
+	if l := time.Duration(o.lease); l < owner.MinLease || l > owner.MaxLease {
+		return usageError{fmt.Errorf("--lease %v is not between %v and %v", l, owner.MinLease, owner.MaxLease)}
+	}
+	if o.conflict < 0 || o.conflict > 255 {
+		return usageError{fmt.Errorf("-E %d is not an exit status", o.conflict)}
+	}
+	return nil
+}
+
+func (o *options) record() (owner.Record, error) {
+	self, err := process.Find(os.Getpid())
+	r := owner.Record{
+		Place: owner.Here(), Helper: self, NoProof: err != nil,
+		User: userName(), Mode: "exclusive", Lease: time.Duration(o.lease),
+	}
+	if o.shared {
+		r.Mode = "shared"
+	}
+	for _, m := range o.meta {
+		key, value, ok := strings.Cut(m, "=")
+		if !ok {
+			return r, usageError{fmt.Errorf("--meta %q is not key=value", m)}
+		}
+		if err := owner.CheckMeta(key); err != nil {
+			return r, usageError{err}
+		}
+		r.Meta = append(r.Meta, protocol.Field{Key: key, Value: value})
+	}
+	return r, nil
+}
+
+// status maps an error to the exit status, with -E in mind.
+func (o *options) status(err error) int {
+	code := codeOf(err)
+	if (code == protocol.Held || code == protocol.Timeout) && o.conflict != 0 {
+		return o.conflict
+	}
+	return exitStatus(err)
+}
+
+func userName() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(os.Getuid())
+}
+
+// seconds is a duration on the command line: "1m30s", or a number of seconds.
+type seconds time.Duration
+
+func (s *seconds) Set(text string) error {
+	if n, err := strconv.ParseFloat(text, 64); err == nil && n >= 0 && n < float64(owner.MaxLease/time.Second) {
+		*s = seconds(n * float64(time.Second))
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("write seconds, or a duration like 90s or 1h30m")
+	}
+	*s = seconds(d)
+	return nil
+}
+
+func (s *seconds) String() string {
+	if *s == seconds(locksmith.Forever) {
+		return ""
+	}
+	return time.Duration(*s).String()
+}
+
+// Type names the flag's argument in help texts.
+func (s *seconds) Type() string { return "duration" }

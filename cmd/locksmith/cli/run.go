@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/locksmith"
+)
+
+func (a *app) run() *cobra.Command {
+	var o options
+	var verbose bool
+	c := &cobra.Command{
+		Use:   "run [flags] LOCK -- COMMAND [ARG…]",
+		Short: "Run a command while holding a lock",
+		Long: "Acquire LOCK, run COMMAND, release LOCK, and exit as COMMAND did (128+n after\n" +
+			"signal n). If the lock is lost, COMMAND and its descendants are ended first.\n" +
+			"COMMAND dies with locksmith, and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
+			"there is one, LOCKSMITH_TOKEN in its environment.",
+		Example: "  locksmith run local:/var/lock/billing -- ./nightly-billing",
+		Args: func(c *cobra.Command, args []string) error {
+			dash := c.ArgsLenAtDash()
+			if dash < 0 || dash == len(args) {
+				return usageError{errors.New("write the command after --, as in: locksmith run LOCK -- COMMAND")}
+			}
+			return oneLock(args[:dash])
+		},
+	}
+	o.flags(c)
+	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		h, err := o.helper(args[0])
+		if err != nil {
+			return err
+		}
+		line := newWaitLine(os.Stderr)
+		child := &locksmith.Child{Argv: args[1:], Tell: line.show, Log: h.Log, Clock: h.Request.Clock}
+		if err := child.Prepare(context.Background()); err != nil {
+			return err
+		}
+		h.Guard = child
+		start := h.Request.Clock.Now()
+		held, err := h.Run()
+		line.clear()
+		if verbose && held > 0 {
+			waited := h.Request.Clock.Now() - start - held
+			fmt.Fprintf(os.Stderr, "locksmith: %s: waited %v, held %v\n", h.Address, waited.Round(time.Millisecond), held.Round(time.Millisecond))
+		}
+		return a.runStatus(&o, child, err)
+	}
+	return c
+}
+
+// runStatus decides on run's exit status: a loss goes before the command's own.
+func (a *app) runStatus(o *options, child *locksmith.Child, err error) error {
+	if err == nil {
+		a.status, _ = child.Status()
+		return nil
+	}
+	var signal *locksmith.SignalError
+	if errors.As(err, &signal) {
+		a.status = 128 + int(signal.Signal.(syscall.Signal))
+		return nil
+	}
+	report(err)
+	a.status = o.status(err)
+	return nil
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+)
+
+// A waitLine tells people at run who holds the lock: on a terminal as one live
+// line, elsewhere once.
+type waitLine struct {
+	out   *os.File
+	width int // of the terminal; 0: not one
+
+	mu    sync.Mutex
+	held  *backend.HeldError
+	since time.Time // held was seen
+	told  bool
+	stop  chan struct{} // non-nil while the line is drawn
+}
+
+func newWaitLine(out *os.File) *waitLine {
+	w := &waitLine{out: out}
+	if size, err := unix.IoctlGetWinsize(int(out.Fd()), unix.TIOCGWINSZ); err == nil {
+		w.width = max(int(size.Col), 20)
+	}
+	return w
+}
+
+// show takes news of the holder, or nil when the wait is over.
+func (w *waitLine) show(held *backend.HeldError) {
+	if held == nil {
+		w.clear()
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held, w.since = held, time.Now()
+	switch {
+	case w.width == 0 && !w.told:
+		fmt.Fprintf(w.out, "locksmith: waiting: %v\n", held)
+	case w.width > 0 && w.stop == nil:
+		w.stop = make(chan struct{})
+		go w.redraw(w.stop)
+	}
+	w.told = true
+}
+
+func (w *waitLine) redraw(stop <-chan struct{}) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		w.draw(stop)
+		select {
+		case <-ticker.C:
+		case <-stop:
+			return
+		}
+	}
+}
+
+func (w *waitLine) draw(stop <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-stop:
+		return
+	default:
+	}
+	held, passed := *w.held, time.Since(w.since)
+	held.Holder.Age += passed
+	if held.Holder.Heartbeat > 0 {
+		held.Holder.Heartbeat = 0 // grows stale while we sleep
+	}
+	text := []rune("waiting for " + held.Error())
+	text = text[:min(len(text), w.width-1)]
+	fmt.Fprintf(w.out, "\r\x1b[K%s", string(text))
+}
+
+// clear removes the line.
+func (w *waitLine) clear() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stop == nil {
+		return
+	}
+	close(w.stop)
+	w.stop = nil
+	fmt.Fprint(w.out, "\r\x1b[K")
+}

@@ -1,0 +1,11 @@
+// Command locksmith holds locks for other programs. See the README, or
+// "locksmith help".
+package main
+
+import (
+	"os"
+
+	"locksmith/cmd/locksmith/cli"
+)
+
+func main() { os.Exit(cli.Main(os.Args[1:])) }

@@ -1,0 +1,219 @@
+package locksmith
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/process"
+	"locksmith/protocol"
+)
+
+// ErrChildEnded is why the lock of a child that has ended is not wanted.
+var ErrChildEnded = errors.New("the command has ended")
+
+// A Child is the Guard of a command that runs while the lock is held. The
+// command stays in our process group, so that a terminal's job control sees one
+// job, as with flock(1).
+type Child struct {
+	Log    hclog.Logger
+	Clock  clock.Clock
+	Tell   func(*backend.HeldError) // while waiting; nil when that is over
+	Argv   []string
+	path   string
+	wanted context.Context
+	stop   context.CancelCauseFunc
+
+	// mu makes "stop waiting" and "start the command" exclude each other: once
+	// the command runs, only its end ends the wish for the lock.
+	mu      sync.Mutex
+	pid     int           // 0: not started
+	ended   chan struct{} // closed when the command has ended
+	allGone chan struct{} // closed when it and all its descendants have
+	status  syscall.WaitStatus
+}
+
+// A CommandError says why a command cannot be run; Status is what a shell would
+// exit with.
+type CommandError struct {
+	Status int
+	Err    error
+}
+
+func (e *CommandError) Error() string { return fmt.Sprintf("cannot run the command: %v", e.Err) }
+func (e *CommandError) Unwrap() error { return e.Err }
+
+// Prepare finds the command and begins to mind signals. It is called from the
+// goroutine that will call Helper.Run.
+func (c *Child) Prepare(ctx context.Context) error {
+	path, err := exec.LookPath(c.Argv[0])
+	if err != nil {
+		return commandError(err)
+	}
+	c.path = path
+	c.ended, c.allGone = make(chan struct{}), make(chan struct{})
+	c.wanted, c.stop = context.WithCancelCause(ctx)
+	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)),
+	// so that thread must not end before we do.
+	runtime.LockOSThread()
+	go c.mindSignals()
+	return nil
+}
+
+func commandError(err error) error {
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
+		return &CommandError{Status: 127, Err: err}
+	}
+	return &CommandError{Status: 126, Err: err}
+}
+
+// mindSignals ends the waiting on a signal, and passes signals on to the
+// command. Those of a terminal reach the command without us.
+func (c *Child) mindSignals() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	sigs := make(chan os.Signal, 8)
+	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
+		if !signal.Ignored(s) { // as under nohup
+			signal.Notify(sigs, s)
+		}
+	}
+	for s := range sigs {
+		c.obey(s)
+	}
+}
+
+func (c *Child) obey(s os.Signal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.pid == 0:
+		c.stop(&SignalError{s})
+	case fromTerminal(s) && hasTerminal(): // the command has got it too
+	default:
+		_ = syscall.Kill(c.pid, s.(syscall.Signal))
+	}
+}
+
+func fromTerminal(s os.Signal) bool { return s == syscall.SIGINT || s == syscall.SIGQUIT }
+
+func hasTerminal() bool {
+	tty, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	_ = tty.Close()
+	return true
+}
+
+// Wanted implements Guard.
+func (c *Child) Wanted() context.Context { return c.wanted }
+
+// Waiting implements Guard.
+func (c *Child) Waiting(held *backend.HeldError) { c.Tell(held) }
+
+// Beat implements Guard.
+func (c *Child) Beat(time.Duration) {}
+
+// Start implements Guard: it starts the command, which finds the lock's
+// address, id and token in its environment.
+func (c *Child) Start(g protocol.Grant) error {
+	c.Tell(nil)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.wanted.Err() != nil {
+		return &CancelledError{Lock: g.Lock, Cause: context.Cause(c.wanted)}
+	}
+	if err := process.Adopt(); err != nil {
+		c.Log.Debug("orphaned descendants will not be noticed", "error", err)
+	}
+	env := append(os.Environ(), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
+	if g.Token != 0 {
+		env = append(env, "LOCKSMITH_TOKEN="+strconv.FormatUint(g.Token, 10))
+	}
+	p, err := os.StartProcess(c.path, c.Argv, &os.ProcAttr{
+		Env:   env,
+		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+		Sys:   diesWithUs(),
+	})
+	if err != nil {
+		return commandError(err)
+	}
+	c.pid = p.Pid
+	go c.reap(p.Pid)
+	return nil
+}
+
+// reap waits for the command and for its descendants that were orphaned.
+func (c *Child) reap(pid int) {
+	for {
+		var status syscall.WaitStatus
+		got, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			close(c.allGone)
+			return
+		case got == pid:
+			c.status = status
+			close(c.ended)
+			c.stop(ErrChildEnded)
+		}
+	}
+}
+
+// Lost implements Guard: it ends the command and all its descendants, and
+// returns when none is left. They are asked to end first, for half of what is
+// left of the lease, so that they are gone before anybody takes the lock.
+func (c *Child) Lost(loss *LossError) {
+	select {
+	case <-c.ended:
+		return
+	default:
+	}
+	c.Log.Error("ending the command, because its lock is lost", "pid", c.pid)
+	process.SignalDescendants(syscall.SIGTERM)
+	process.SignalDescendants(syscall.SIGCONT)
+	pause := min(max(loss.Left/2, minGrace), maxGrace)
+	for {
+		timer := c.Clock.NewTimer(pause)
+		select {
+		case <-c.allGone:
+			timer.Stop()
+			return
+		case <-timer.C():
+		}
+		process.SignalDescendants(syscall.SIGKILL)
+		pause = killAgain
+	}
+}
+
+const (
+	minGrace  = 100 * time.Millisecond
+	maxGrace  = 10 * time.Second
+	killAgain = 50 * time.Millisecond // for those that forked meanwhile
+)
+
+// Status returns the command's exit status, 128+n if signal n ended it, and
+// whether it ran to its end.
+func (c *Child) Status() (int, bool) {
+	if c.pid == 0 {
+		return 0, false
+	}
+	<-c.ended
+	if c.status.Signaled() {
+		return 128 + int(c.status.Signal()), true
+	}
+	return c.status.ExitStatus(), true
+}

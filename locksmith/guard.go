@@ -1,0 +1,83 @@
+package locksmith
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// A Guard is the side that the lock is for: a parent at the other end of a pipe
+// (Pipe), or a child process (Child). Its methods are called one at a time.
+type Guard interface {
+	// Wanted returns a context that ends when the lock is no longer wanted; its
+	// cause says why.
+	Wanted() context.Context
+	// Waiting tells who holds the lock. It may be called again and again.
+	Waiting(*backend.HeldError)
+	// Start tells that the lock is held. After an error it is released.
+	Start(protocol.Grant) error
+	// Beat tells that a heartbeat which was sent this long ago succeeded.
+	Beat(ago time.Duration)
+	// Lost tells about a loss. It returns when what the lock protected has
+	// stopped, or when waiting for that has no use any more.
+	Lost(*LossError)
+}
+
+// A LossError says that a lock that was held is lost.
+type LossError struct {
+	Lock string
+	Code protocol.Code // gone, expired or unreleased
+	Err  error         // the cause
+	// Left is what remains of the lease: nobody who goes by it takes the lock
+	// earlier.
+	Left time.Duration
+}
+
+func (e *LossError) Error() string {
+	switch e.Code {
+	case protocol.Gone:
+		return fmt.Sprintf("%s: lost: %v; somebody removed or broke the lock: stop what it guards", e.Lock, e.Err)
+	case protocol.Expired:
+		return fmt.Sprintf("%s: lost: the lease could not be renewed in time: %v; stop what it guards", e.Lock, e.Err)
+	}
+	return fmt.Sprintf("%s: not released: %v; it frees itself when the lease is over, in %v", e.Lock, e.Err, e.Left.Round(time.Millisecond))
+}
+
+func (e *LossError) Unwrap() error { return e.Err }
+
+// A CancelledError says that the lock was no longer wanted before it was held.
+type CancelledError struct {
+	Lock  string
+	Cause error
+}
+
+func (e *CancelledError) Error() string {
+	return fmt.Sprintf("%s: gave up waiting: %v", e.Lock, e.Cause)
+}
+
+func (e *CancelledError) Unwrap() error { return e.Cause }
+
+// A TimeoutError says that somebody held the lock for all the time given.
+type TimeoutError struct {
+	Waited time.Duration
+	Held   *backend.HeldError // nil if the place never answered
+	Lock   string
+}
+
+func (e *TimeoutError) Error() string {
+	if e.Held == nil {
+		return fmt.Sprintf("%s: no answer within %v", e.Lock, e.Waited.Round(time.Millisecond))
+	}
+	return fmt.Sprintf("%v; gave up after %v", e.Held, e.Waited.Round(time.Millisecond))
+}
+
+// Unwrap makes errors.As find the *backend.HeldError.
+func (e *TimeoutError) Unwrap() error {
+	if e.Held == nil {
+		return nil
+	}
+	return e.Held
+}

@@ -1,0 +1,198 @@
+package locksmith
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/protocol"
+)
+
+// A tenure is the time in which a lock is held. All its times are readings of
+// the helper's own clock.
+type tenure struct {
+	helper *Helper
+	hold   backend.Hold
+	lease  time.Duration
+	// confirmed is when the last request was sent that proved the lock ours.
+	confirmed time.Duration
+}
+
+var errNoAnswer = errors.New("no answer in time")
+
+// run holds the lock until it is not wanted or lost, and gives it up.
+func (t *tenure) run() error {
+	err := t.keep()
+	if err == nil {
+		t.helper.Log.Debug("releasing", "lock", t.helper.Address, "reason", context.Cause(t.wanted()))
+		err = t.release()
+	}
+	if err != nil {
+		t.lost(err)
+	}
+	return err
+}
+
+// keep is the state holding: nil when the lock is not wanted any more, the loss
+// otherwise.
+func (t *tenure) keep() error {
+	next := t.confirmed + t.lease/4
+	for {
+		t.sleepUntil(next)
+		// First the clock: we may have been stopped, or the machine suspended.
+		if err := t.checkLease(nil); err != nil {
+			return err
+		}
+		if t.wanted().Err() != nil {
+			return nil
+		}
+		err := t.beat()
+		if t.isLoss(err) {
+			return err
+		}
+		next = t.confirmed + t.lease/4
+		if err != nil && t.wanted().Err() == nil {
+			t.helper.Log.Warn("heartbeat failed", "lock", t.helper.Address, "error", err)
+			next = t.now() + t.lease/16
+		}
+	}
+}
+
+func (t *tenure) sleepUntil(when time.Duration) {
+	timer := t.clock().NewTimer(when - t.now())
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-t.wanted().Done():
+	}
+}
+
+// beat sends one heartbeat. Three quarters of a lease after the last one that
+// succeeded is the last moment for an answer; only a helper that did not run in
+// between may still try until the lease is over.
+func (t *tenure) beat() error {
+	sent := t.now()
+	limit := t.confirmed + t.lease*3/4
+	if sent >= limit {
+		limit = t.confirmed + t.lease
+	}
+	err := bounded(t.clock(), limit-sent, t.wanted(), t.hold.Heartbeat)
+	// An answer after the lease proves nothing: a breaker may have looked before.
+	if loss := t.checkLease(err); loss != nil {
+		return loss
+	}
+	switch {
+	case err == nil:
+		t.confirmed = sent
+		t.helper.Guard.Beat(t.now() - sent)
+	case errors.Is(err, backend.ErrGone):
+		return &LossError{Lock: t.helper.Address, Code: protocol.Gone, Err: err}
+	case t.now() >= limit:
+		return t.expired(err)
+	}
+	return err
+}
+
+// renewIfLate makes sure before OK that enough of the lease is left to work in.
+func (t *tenure) renewIfLate() error {
+	if t.now() < t.confirmed+t.lease/2 {
+		return nil
+	}
+	if err := t.checkLease(nil); err != nil {
+		return err
+	}
+	return t.beat()
+}
+
+// checkLease returns the loss if the lease is over.
+func (t *tenure) checkLease(cause error) error {
+	if errors.Is(cause, backend.ErrGone) || t.now() < t.confirmed+t.lease {
+		return nil
+	}
+	return t.expired(cause)
+}
+
+func (t *tenure) expired(cause error) error {
+	late := fmt.Errorf("last heartbeat %v ago, the lease is %v", (t.now() - t.confirmed).Round(time.Millisecond), t.lease)
+	if cause != nil {
+		late = fmt.Errorf("%w: %w", late, cause)
+	}
+	return &LossError{Lock: t.helper.Address, Code: protocol.Expired, Err: late, Left: t.left()}
+}
+
+func (t *tenure) isLoss(err error) bool {
+	var loss *LossError
+	return errors.As(err, &loss)
+}
+
+// lost is the state lost: tell it, let what the lock guards stop, and tidy up
+// what may still be there. That names our own acquisition, so it can hit
+// nothing of a successor.
+func (t *tenure) lost(err error) {
+	var loss *LossError
+	errors.As(err, &loss)
+	t.helper.Log.Error("lost", "lock", t.helper.Address, "code", loss.Code, "error", loss.Err)
+	t.helper.Guard.Lost(loss)
+	if loss.Code == protocol.Expired {
+		t.helper.giveBack(t.hold)
+	}
+}
+
+// abandon gives up a lock that nobody was told about yet.
+func (t *tenure) abandon(err error) error {
+	t.helper.giveBack(t.hold)
+	return err
+}
+
+// release is the state releasing: again and again until done, or until the
+// lease is over and the lock frees itself.
+func (t *tenure) release() error {
+	pause := 10 * time.Millisecond
+	for {
+		err := bounded(t.clock(), max(t.left(), withdrawTime/10), context.Background(), t.hold.Release)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, backend.ErrGone):
+			return &LossError{Lock: t.helper.Address, Code: protocol.Gone, Err: err}
+		case t.left() <= pause || errors.Is(err, errNoAnswer):
+			return &LossError{Lock: t.helper.Address, Code: protocol.Unreleased, Err: err, Left: t.left()}
+		}
+		t.helper.Log.Warn("release failed, trying again", "lock", t.helper.Address, "error", err)
+		timer := t.clock().NewTimer(pause)
+		<-timer.C()
+		timer.Stop()
+		pause = min(2*pause, time.Second)
+	}
+}
+
+func (t *tenure) left() time.Duration     { return max(t.confirmed+t.lease-t.now(), 0) }
+func (t *tenure) now() time.Duration      { return t.clock().Now() }
+func (t *tenure) clock() clock.Clock      { return t.helper.Request.Clock }
+func (t *tenure) wanted() context.Context { return t.helper.Guard.Wanted() }
+
+// bounded calls f and waits for it at most d. f's context ends with d and with
+// parent; a call that does not heed it is left behind with errNoAnswer, because
+// a system call on a dead server may hang for good.
+func bounded(c clock.Clock, d time.Duration, parent context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(parent)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- f(ctx) }()
+	timer := c.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C():
+	}
+	select {
+	case err := <-done: // both happened while we did not run
+		return err
+	default:
+		return errNoAnswer
+	}
+}

@@ -1,0 +1,200 @@
+package locksmith
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/backends/process"
+)
+
+// The reasons a parent's lock is not wanted any more: causes of the context
+// that Watch returns.
+var (
+	ErrStdinClosed = errors.New("the parent closed our standard input")
+	ErrStdoutGone  = errors.New("nobody reads our standard output any more")
+	ErrParentDied  = errors.New("the parent died")
+)
+
+// A SignalError is a signal that ends the wish for a lock.
+type SignalError struct{ Signal os.Signal }
+
+func (e *SignalError) Error() string { return "signal " + e.Signal.String() }
+
+// A Watch says what to watch of a parent.
+type Watch struct {
+	Stdin  *os.File
+	Stdout *os.File
+	// StdinUse says whose the standard input is; "" finds out.
+	StdinUse StdinUse
+	// Parent is the pid to watch; the caller read it as early as it could.
+	Parent int
+	Log    hclog.Logger
+
+	noPidfd bool // tests: as on kernels without pidfd_open
+}
+
+// Start begins to watch and returns a context that ends with one of the reasons
+// above, or a *SignalError, as its cause. Until then nothing wakes up.
+func (w Watch) Start(ctx context.Context) context.Context {
+	ctx, stop := context.WithCancelCause(ctx)
+	stdin := w.stdinIsOurs()
+	stdout := isPipe(w.Stdout)
+	w.Log.Debug("watching", "stdin", stdin, "stdout", stdout, "parent", w.Parent)
+	hint := w.signals(stop, stdin || stdout)
+	if stdin {
+		go w.hangup(ctx, w.Stdin, stop, ErrStdinClosed)
+	}
+	if stdout {
+		go w.hangup(ctx, w.Stdout, stop, ErrStdoutGone)
+	}
+	w.parent(ctx, stop, hint)
+	return ctx
+}
+
+func (w Watch) hangup(ctx context.Context, f *os.File, stop context.CancelCauseFunc, reason error) {
+	if err := process.Hangup(ctx, f); err == nil {
+		stop(reason)
+	} else if ctx.Err() == nil {
+		w.Log.Warn("cannot watch a descriptor of ours", "file", f.Name(), "error", err)
+	}
+}
+
+// signals obeys what asks us to end. Ctrl-C and its like go to every process of
+// a terminal's foreground group: a parent that catches them must not lose its
+// lock, so with a parent at the other end of a pipe they are ignored. The
+// channel that is returned gets the kernel's hints that our parent may be gone.
+func (w Watch) signals(stop context.CancelCauseFunc, parentPipe bool) <-chan os.Signal {
+	// SIGPIPE is caught to be ignored: a write error tells it better. USR1 would
+	// kill us for nothing.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGUSR1)
+	terminal := []os.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT}
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM, syscall.SIGXCPU, syscall.SIGALRM)
+	if parentPipe {
+		signal.Notify(make(chan os.Signal, 1), terminal...)
+	} else {
+		signal.Notify(end, terminal...)
+	}
+	go func() { stop(&SignalError{<-end}) }()
+	hint := make(chan os.Signal, 1)
+	signal.Notify(hint, deathSignal)
+	if err := process.DeathSignal(deathSignal); err != nil {
+		w.Log.Debug("no signal at the parent's death", "error", err)
+	}
+	return hint
+}
+
+// deathSignal is a hint, never a reason: it also comes when only the thread of
+// the parent ends that forked us (golang/go#27505).
+const deathSignal = syscall.SIGUSR2
+
+// parentPoll is how often getppid is asked where there is no pidfd.
+const parentPoll = time.Second
+
+// parent watches for the parent's death. Without a parent that we can see (a
+// pid of 0: it is outside our container) the pipes must do.
+func (w Watch) parent(ctx context.Context, stop context.CancelCauseFunc, hint <-chan os.Signal) {
+	if w.Parent <= 0 {
+		w.Log.Warn("the parent is not visible, so its death cannot be watched")
+		return
+	}
+	direct := os.Getppid() == w.Parent
+	p, err := process.Find(w.Parent)
+	if err != nil && errors.Is(err, process.ErrNoProcess) {
+		stop(ErrParentDied)
+		return
+	}
+	died, err := p.Exited(ctx)
+	if w.noPidfd {
+		died, err = nil, errors.ErrUnsupported
+	}
+	var poll <-chan time.Time
+	if err != nil {
+		w.Log.Debug("polling for the parent's death", "error", err)
+		ticker := time.NewTicker(parentPoll)
+		context.AfterFunc(ctx, ticker.Stop)
+		poll = ticker.C
+	}
+	gone := func() bool { return direct && os.Getppid() != w.Parent || p.Gone() }
+	if gone() { // before we could look
+		stop(ErrParentDied)
+		return
+	}
+	go func() {
+		for {
+			select {
+			case <-died:
+				stop(ErrParentDied)
+			case <-hint:
+			case <-poll:
+			case <-ctx.Done():
+				return
+			}
+			if gone() {
+				stop(ErrParentDied)
+			}
+		}
+	}()
+}
+
+// A StdinUse says what the helper's standard input is for.
+type StdinUse string
+
+// The uses of standard input.
+const (
+	StdinAuto   StdinUse = ""       // find out
+	StdinWatch  StdinUse = "watch"  // its end releases the lock
+	StdinIgnore StdinUse = "ignore" // it is none of our business
+)
+
+// ParseStdinUse reads "auto", "watch" or "ignore".
+func ParseStdinUse(s string) (StdinUse, error) {
+	switch s {
+	case "auto":
+		return StdinAuto, nil
+	case string(StdinWatch), string(StdinIgnore):
+		return StdinUse(s), nil
+	}
+	return "", fmt.Errorf("%q is not auto, watch or ignore", s)
+}
+
+// stdinIsOurs decides whether the end of standard input is a message to us. A
+// file, a terminal or /dev/null is none, and neither is a pipe that is also the
+// parent's standard input: that is the parent's data, inherited by a helper
+// that was started for its output only.
+func (w Watch) stdinIsOurs() bool {
+	if w.StdinUse != StdinAuto {
+		return w.StdinUse == StdinWatch && isPipe(w.Stdin)
+	}
+	if !isPipe(w.Stdin) {
+		return false
+	}
+	mine, err := w.Stdin.Stat()
+	if err != nil {
+		return false
+	}
+	theirs, err := os.Stat(fmt.Sprintf("/proc/%d/fd/0", os.Getppid()))
+	if err != nil {
+		// The parent may have closed its own; but if even ours is not to be seen,
+		// we cannot tell, and a release too early is worse than one too late.
+		_, self := os.Stat("/proc/self/fd/0")
+		if errors.Is(err, os.ErrNotExist) && self == nil {
+			return true
+		}
+		w.Log.Warn("cannot tell whether standard input is the parent's own, so ignoring it; say --stdin=watch if it is for the helper", "error", err)
+		return false
+	}
+	return !os.SameFile(mine, theirs)
+}
+
+func isPipe(f *os.File) bool {
+	st, err := f.Stat()
+	return err == nil && st.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
+}
