@@ -96,9 +96,10 @@ func (t *tenure) beat() error {
 	return err
 }
 
-// renewIfLate makes sure before OK that enough of the lease is left to work in.
+// renewIfLate makes sure before OK that most of the lease is left to work in;
+// a parent counts from there.
 func (t *tenure) renewIfLate() error {
-	if t.now() < t.confirmed+t.lease/2 {
+	if t.now() < t.confirmed+t.lease/8 {
 		return nil
 	}
 	if err := t.checkLease(nil); err != nil {

@@ -1,0 +1,322 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/client"
+	"locksmith/cmd/locksmith/cli"
+	"locksmith/protocol"
+)
+
+// The test binary is its own helper.
+func TestMain(m *testing.M) {
+	client.Init(cli.Main)
+	os.Exit(m.Run())
+}
+
+const patience = 30 * time.Second
+
+func newLock(t *testing.T) (address, path string) {
+	path = filepath.Join(t.TempDir(), "lock")
+	return "local:" + path, path
+}
+
+func acquire(t *testing.T, address string, options ...client.Option) *client.Lock {
+	t.Helper()
+	l, err := client.Acquire(t.Context(), address, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Release() })
+	return l
+}
+
+func mustBeFree(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the lock file is still there: %v", err)
+	}
+}
+
+func mustBeLost(t *testing.T, l *client.Lock, code protocol.Code) {
+	t.Helper()
+	select {
+	case <-l.Lost():
+	case <-time.After(patience):
+		t.Fatal("the loss went unnoticed")
+	}
+	var lost *client.LostError
+	if !errors.As(l.Err(), &lost) || lost.Code != code {
+		t.Errorf("error %v, want code %s", l.Err(), code)
+	}
+	if cause := context.Cause(l.Context()); !errors.As(cause, &lost) {
+		t.Errorf("context ended by %v", cause)
+	}
+}
+
+// helperPID reads the helper's pid from the lock file.
+func helperPID(t *testing.T, path string) int {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(raw), "\n")
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+func TestAcquireRelease(t *testing.T) {
+	address, path := newLock(t)
+	l := acquire(t, address, client.Lease(20*time.Second), client.Respite(time.Second), client.Strict(), client.Meta(map[string]string{"job": "two words"}))
+	raw, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(raw), "meta.job=two%20words") || !strings.Contains(string(raw), "lease_ms=20000") {
+		t.Errorf("lock file %q, %v", raw, err)
+	}
+	if l.ID() == "" || l.Address() != address || l.Token() != 0 || l.Waited() < 0 || l.Context().Err() != nil || l.Err() != nil {
+		t.Errorf("unexpected: %+v", l)
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	mustBeFree(t, path)
+	if err := l.Release(); !errors.Is(err, client.ErrReleased) {
+		t.Errorf("second release: %v", err)
+	}
+	if cause := context.Cause(l.Context()); !errors.Is(cause, client.ErrReleased) {
+		t.Errorf("context ended by %v", cause)
+	}
+	select {
+	case <-l.Lost():
+		t.Error("a release counts as a loss")
+	default:
+	}
+}
+
+func TestHeld(t *testing.T) {
+	address, path := newLock(t)
+	l := acquire(t, address)
+	_, err := client.TryAcquire(t.Context(), address)
+	var held *client.HeldError
+	if !errors.Is(err, client.ErrHeld) || !errors.As(err, &held) {
+		t.Fatalf("got %v", err)
+	}
+	if held.Holder.ID != l.ID() || held.Holder.PID != helperPID(t, path) || held.Holder.User == "" || !strings.Contains(err.Error(), "held by "+held.Holder.User) {
+		t.Errorf("holder %+v, text %q", held.Holder, err)
+	}
+}
+
+func TestCancelledWaitLeavesNothing(t *testing.T) {
+	address, path := newLock(t)
+	l := acquire(t, address)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := client.Acquire(ctx, address); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+	mustBeFree(t, path)
+	if _, err := client.Acquire(ctx, address); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("with a dead context: %v", err)
+	}
+}
+
+func TestHoldOutlivesAcquireContext(t *testing.T) {
+	address, _ := newLock(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	l, err := client.Acquire(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if l.Context().Err() != nil || l.Err() != nil {
+		t.Error("the end of the context of Acquire ended the lock")
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLockRemoved(t *testing.T) {
+	address, path := newLock(t)
+	l := acquire(t, address, client.Lease(time.Second))
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	mustBeLost(t, l, protocol.Gone)
+	var lost *client.LostError
+	if err := l.Release(); !errors.As(err, &lost) {
+		t.Errorf("release: %v", err)
+	}
+}
+
+func TestHelperKilled(t *testing.T) {
+	address, path := newLock(t)
+	l := acquire(t, address)
+	_ = syscall.Kill(helperPID(t, path), syscall.SIGKILL)
+	mustBeLost(t, l, protocol.Internal)
+}
+
+func TestHelperStopped(t *testing.T) {
+	address, path := newLock(t)
+	l := acquire(t, address, client.Lease(time.Second))
+	pid := helperPID(t, path)
+	_ = syscall.Kill(pid, syscall.SIGSTOP)
+	mustBeLost(t, l, protocol.Expired)
+	_ = syscall.Kill(pid, syscall.SIGCONT)
+	if err := l.Release(); err == nil {
+		t.Error("release of a lost lock succeeded")
+	}
+	mustBeFree(t, path)
+}
+
+// TestHeartbeatsKeepTheLock holds for several leases.
+func TestHeartbeatsKeepTheLock(t *testing.T) {
+	address, _ := newLock(t)
+	l := acquire(t, address, client.Lease(2*time.Second))
+	select {
+	case <-l.Lost():
+		t.Errorf("lost: %v", l.Err())
+	case <-time.After(5 * time.Second):
+	}
+}
+
+func TestNoHelper(t *testing.T) {
+	address, _ := newLock(t)
+	_, err := client.Acquire(t.Context(), address, client.Helper("/nonexistent/locksmith"))
+	if !errors.Is(err, client.ErrNoHelper) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestHelperSaysNonsense(t *testing.T) {
+	address, _ := newLock(t)
+	for name, script := range map[string]string{
+		"garbage":            "echo hello",
+		"garbage, then hang": "echo hello; exec sleep 60",
+		"nothing":            "exit 3",
+		"other word":         "echo RELEASED held_ms=0",
+		"half a line":        "printf OK",
+		"endless line":       "exec tr '\\0' x </dev/zero",
+		"other version":      "echo OK proto=9; exec sleep 60",
+		"OK without lease":   "echo OK proto=1 waited_ms=0; exec cat",
+	} {
+		_, err := client.Acquire(t.Context(), address, client.Helper("sh", "-c", script), client.KillAfter(100*time.Millisecond))
+		var nonsense *client.ProtocolError
+		if !errors.As(err, &nonsense) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestHelperHangs(t *testing.T) {
+	address, _ := newLock(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := client.Acquire(ctx, address, client.Helper("sh", "-c", "exec sleep 60"), client.KillAfter(50*time.Millisecond))
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "was killed") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestHelperHangsInRelease(t *testing.T) {
+	address, _ := newLock(t)
+	l, err := client.Acquire(t.Context(), address, client.KillAfter(50*time.Millisecond),
+		client.Helper("sh", "-c", "echo OK proto=1 waited_ms=0 lease_ms=60000; exec sleep 60"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lost *client.LostError
+	if err := l.Release(); !errors.As(err, &lost) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestHelperRefuses(t *testing.T) {
+	for address, code := range map[string]protocol.Code{
+		"nonsense":                  protocol.Usage,
+		"local:/nonexistent/a/lock": protocol.CannotCreate,
+		"--help":                    protocol.Usage,
+	} {
+		_, err := client.Acquire(t.Context(), address)
+		var refused *client.HelperError
+		if !errors.As(err, &refused) || refused.Code != code || refused.Text == "" {
+			t.Errorf("%s: got %v", address, err)
+		}
+	}
+	address, _ := newLock(t)
+	_, err := client.Acquire(t.Context(), address, client.Shared())
+	var refused *client.HelperError
+	if !errors.As(err, &refused) || refused.Code != protocol.Usage {
+		t.Errorf("shared: got %v", err)
+	}
+}
+
+func TestWaitPolicy(t *testing.T) {
+	address, _ := newLock(t)
+	l := acquire(t, address)
+	var asked []int
+	_, err := client.Acquire(t.Context(), address, client.Wait(func(tries int, _ time.Duration, held *client.HeldError) (time.Duration, bool) {
+		if held.Holder.ID != l.ID() {
+			t.Errorf("holder %+v", held.Holder)
+		}
+		asked = append(asked, tries)
+		return time.Millisecond, tries < 3
+	}))
+	if !errors.Is(err, client.ErrGaveUp) || !errors.Is(err, client.ErrHeld) || fmt.Sprint(asked) != "[1 2 3]" {
+		t.Errorf("got %v after %v", err, asked)
+	}
+	second, err := client.Acquire(t.Context(), address, client.Wait(func(tries int, _ time.Duration, _ *client.HeldError) (time.Duration, bool) {
+		if tries == 1 {
+			_ = l.Release()
+		}
+		return time.Millisecond, true
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = second.Release()
+}
+
+func TestLogger(t *testing.T) {
+	address, _ := newLock(t)
+	var mu sync.Mutex
+	var out strings.Builder
+	logger := hclog.New(&hclog.LoggerOptions{Output: lockedWriter{&mu, &out}, Level: hclog.Debug, Mutex: nil})
+	if err := acquire(t, address, client.Logger(logger)).Release(); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if s := out.String(); !strings.Contains(s, "acquired") || !strings.Contains(s, address) {
+		t.Errorf("log: %q", s)
+	}
+}
+
+type lockedWriter struct {
+	mu *sync.Mutex
+	w  *strings.Builder
+}
+
+func (l lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}

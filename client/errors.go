@@ -1,0 +1,65 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+
+	"locksmith/protocol"
+)
+
+var (
+	// ErrHeld says that somebody else holds the lock.
+	ErrHeld = errors.New("lock is held")
+	// ErrReleased is returned by the second Release.
+	ErrReleased = errors.New("lock was released before")
+	// ErrNoHelper says that there is no locksmith program to start.
+	ErrNoHelper = errors.New("locksmith helper not found")
+	// ErrGaveUp says that the wait policy gave up.
+	ErrGaveUp = errors.New("the wait policy gave up")
+)
+
+// A HeldError tells who holds the lock. errors.Is(err, ErrHeld) is true of it.
+type HeldError struct {
+	Lock   string
+	Code   protocol.Code // held or timeout
+	Holder protocol.Holder
+	Text   string // the helper's words
+}
+
+func (e *HeldError) Error() string { return e.Text }
+
+// Is makes errors.Is(err, ErrHeld) true.
+func (e *HeldError) Is(target error) bool { return target == ErrHeld }
+
+// A HelperError is why the helper could not get the lock, in its own words.
+type HelperError struct {
+	Lock string
+	Code protocol.Code
+	Text string
+}
+
+func (e *HelperError) Error() string { return e.Text }
+
+// A ProtocolError says that what was started is not a locksmith, or died before
+// it said anything.
+type ProtocolError struct {
+	Lock   string
+	Helper string // its command line
+	Err    error
+}
+
+func (e *ProtocolError) Error() string {
+	return fmt.Sprintf("%s: acquire: %s does not speak as a locksmith: %v; is it the right program?", e.Lock, e.Helper, e.Err)
+}
+
+func (e *ProtocolError) Unwrap() error { return e.Err }
+
+// A LostError says that a lock was lost while it was held, or could not be
+// released.
+type LostError struct {
+	Lock string
+	Code protocol.Code // gone, expired, unreleased, or internal if the helper died
+	Text string
+}
+
+func (e *LostError) Error() string { return e.Text }

@@ -1,0 +1,71 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"locksmith/client"
+)
+
+func ExampleAcquire() {
+	dir, _ := os.MkdirTemp("", "example")
+	defer os.RemoveAll(dir)
+
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	lock, err := client.Acquire(ctx, "local:"+filepath.Join(dir, "billing.lock"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("working")
+	if err := lock.Release(); err != nil {
+		fmt.Println("lost on the way:", err)
+	}
+	// Output: working
+}
+
+func ExampleTryAcquire() {
+	dir, _ := os.MkdirTemp("", "example")
+	defer os.RemoveAll(dir)
+	address := "local:" + filepath.Join(dir, "billing.lock")
+
+	ctx := context.Background()
+	lock, err := client.Acquire(ctx, address)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer lock.Release()
+
+	_, err = client.TryAcquire(ctx, address)
+	var held *client.HeldError
+	if errors.Is(err, client.ErrHeld) && errors.As(err, &held) {
+		fmt.Println("somebody else works; is it we?", held.Holder.ID == lock.ID())
+	}
+	// Output: somebody else works; is it we? true
+}
+
+func ExampleLock_Context() {
+	dir, _ := os.MkdirTemp("", "example")
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "billing.lock")
+
+	lock, err := client.Acquire(context.Background(), "local:"+path, client.Lease(time.Second))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer lock.Release()
+	os.Remove(path) // somebody removes our lock
+	select {
+	case <-lock.Context().Done():
+		fmt.Println("stopped, because the lock is lost:", lock.Err() != nil)
+	case <-time.After(time.Minute):
+	}
+	// Output: stopped, because the lock is lost: true
+}

@@ -1,0 +1,152 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/protocol"
+)
+
+// A helper is a running locksmith.
+type helper struct {
+	cmd    *exec.Cmd
+	stdin  *os.File
+	lines  chan reading  // closed after the first error
+	exited chan struct{} // closed when the process is gone
+	grace  time.Duration
+}
+
+// A reading is one line from the helper, or why there are no more.
+type reading struct {
+	line protocol.Line
+	err  error
+}
+
+// start starts a helper for the lock.
+func (c *config) start(lock string) (*helper, error) {
+	command, env, err := c.find(lock)
+	if err != nil {
+		return nil, err
+	}
+	// Our pid goes along: if we die before the helper looks, it sees that. Its
+	// standard input is a pipe made for it, whatever our own may be.
+	args := []string{"hold", "--parent", strconv.Itoa(os.Getpid()), "--stdin", "watch", "--beats"}
+	if c.logger != nil {
+		args = append(args, "--log-format", "json", "--log-level", "debug")
+	}
+	args = append(append(args, c.args...), "--", lock)
+	cmd := exec.Command(command[0], append(command[1:len(command):len(command)], args...)...)
+	cmd.Env, cmd.Stderr = env, os.Stderr
+	h := &helper{cmd: cmd, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
+	if err := h.spawn(c.logger); err != nil {
+		return nil, fmt.Errorf("%s: acquire: %w: %w", lock, ErrNoHelper, err)
+	}
+	return h, nil
+}
+
+func (h *helper) spawn(logger hclog.Logger) error {
+	input, stdin, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer input.Close()
+	stdout, output, err := os.Pipe()
+	if err != nil {
+		_ = stdin.Close()
+		return err
+	}
+	defer output.Close()
+	h.cmd.Stdin, h.cmd.Stdout, h.stdin = input, output, stdin
+	var logs *relogger
+	if logger != nil {
+		logs = &relogger{logger}
+		h.cmd.Stderr = logs
+	}
+	if err := h.cmd.Start(); err != nil {
+		_, _ = stdin.Close(), stdout.Close()
+		return err
+	}
+	go h.read(stdout)
+	go func() {
+		_ = h.cmd.Wait() // its last line says more than its status
+		close(h.exited)
+	}()
+	return nil
+}
+
+func (h *helper) read(stdout *os.File) {
+	defer stdout.Close()
+	defer close(h.lines)
+	r := protocol.NewReader(stdout)
+	for {
+		line, err := r.Read()
+		h.lines <- reading{line, err}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// end tells the helper that the lock is not wanted and waits for its exit; only
+// when it does not come in time is the helper killed. It reports whether the
+// helper ended by itself. Somebody must be reading h.lines.
+func (h *helper) end() bool {
+	_ = h.stdin.Close()
+	timer := time.NewTimer(h.grace)
+	defer timer.Stop()
+	select {
+	case <-h.exited:
+		return true
+	case <-timer.C:
+		_ = h.cmd.Process.Kill()
+		<-h.exited
+		return false
+	}
+}
+
+// discard reads what the helper still says, so that it never blocks on us.
+func (h *helper) discard() {
+	for range h.lines {
+	}
+}
+
+func (h *helper) String() string { return strings.Join(h.cmd.Args, " ") }
+
+// A relogger writes the helper's JSON log lines to our logger.
+type relogger struct{ logger hclog.Logger }
+
+func (r *relogger) Write(p []byte) (int, error) {
+	dec := json.NewDecoder(strings.NewReader(string(p)))
+	for {
+		var entry map[string]any
+		err := dec.Decode(&entry)
+		if err == io.EOF {
+			return len(p), nil
+		}
+		if err != nil {
+			r.logger.Warn("helper says", "text", protocol.CleanText(strings.TrimSpace(string(p)), protocol.MaxLine))
+			return len(p), nil
+		}
+		r.log(entry)
+	}
+}
+
+func (r *relogger) log(entry map[string]any) {
+	level, _ := entry["@level"].(string)
+	message, _ := entry["@message"].(string)
+	var args []any
+	for key, value := range entry {
+		if !strings.HasPrefix(key, "@") {
+			args = append(args, key, value)
+		}
+	}
+	r.logger.Log(hclog.LevelFromString(level), message, args...)
+}

@@ -1,0 +1,157 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"locksmith/protocol"
+)
+
+// A Lock is a lock that this program holds, or held. Its methods may be called
+// from several goroutines.
+type Lock struct {
+	address string
+	grant   protocol.Grant
+	helper  *helper
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	lost    chan struct{}
+	ended   chan struct{} // closed when the helper has said its last
+	asked   atomic.Bool   // Release was called
+
+	mu       sync.Mutex
+	err      *LostError
+	released bool
+}
+
+func newLock(ctx context.Context, address string, h *helper, ok protocol.Line) (*Lock, error) {
+	grant, err := protocol.ParseGrant(ok)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lock{address: address, grant: grant, helper: h, lost: make(chan struct{}), ended: make(chan struct{})}
+	// The values of the caller's context live on, its end does not.
+	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	go l.listen()
+	return l, nil
+}
+
+// Address returns the address the lock was acquired by.
+func (l *Lock) Address() string { return l.address }
+
+// ID names this acquisition; no other ever has the same.
+func (l *Lock) ID() string { return l.grant.ID }
+
+// Token returns the fencing token, which rises with every holder, or 0 where
+// the backend has none.
+func (l *Lock) Token() uint64 { return l.grant.Token }
+
+// Waited returns how long the helper waited for the lock.
+func (l *Lock) Waited() time.Duration { return l.grant.Waited }
+
+// Lost returns a channel that is closed when the lock is lost. It stays open
+// after a Release in good order.
+func (l *Lock) Lost() <-chan struct{} { return l.lost }
+
+// Context returns a context that ends when the lock is lost, with the
+// *LostError as its cause, or released, with ErrReleased.
+func (l *Lock) Context() context.Context { return l.ctx }
+
+// Err returns the *LostError of a lost lock, else nil.
+func (l *Lock) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		return nil
+	}
+	return l.err
+}
+
+// Release gives the lock up and returns when it has been removed. The error is
+// the *LostError if it was lost before or cannot be removed, ErrReleased if
+// Release was called before.
+func (l *Lock) Release() error {
+	if l.asked.Swap(true) {
+		return ErrReleased
+	}
+	inTime := l.helper.end()
+	<-l.ended
+	if !inTime && !l.wasReleased() {
+		l.lose(protocol.Unreleased, fmt.Sprintf("%s: release: the helper did not end in time and was killed", l.address))
+	}
+	l.cancel(ErrReleased)
+	return l.Err()
+}
+
+func (l *Lock) wasReleased() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.released
+}
+
+// lose records the first loss.
+func (l *Lock) lose(code protocol.Code, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return
+	}
+	l.err = &LostError{Lock: l.address, Code: code, Text: text}
+	l.cancel(l.err)
+	close(l.lost)
+}
+
+// listen follows what the helper says after OK. A helper that falls silent,
+// because it is stopped, cannot tell that the lease runs out; so we do. After
+// three quarters of the lease without a heartbeat we look a second time a
+// little later, in case it was we who did not run.
+func (l *Lock) listen() {
+	defer close(l.ended)
+	lease := l.grant.Lease
+	watchdog := time.NewTimer(lease * 3 / 4)
+	defer watchdog.Stop()
+	suspicious := false
+	for {
+		select {
+		case r, ok := <-l.helper.lines:
+			if !ok {
+				return
+			}
+			if ago, isBeat := l.hear(r); isBeat {
+				suspicious = false
+				watchdog.Reset(lease*3/4 - ago)
+			}
+		case <-watchdog.C:
+			if suspicious {
+				l.lose(protocol.Expired, fmt.Sprintf("%s: lost: the helper has not been heard of for most of the lease of %v", l.address, lease))
+				continue
+			}
+			suspicious = true
+			watchdog.Reset(lease / 16)
+		}
+	}
+}
+
+// hear takes one line, and returns how old a heartbeat is if it was one. Words
+// that we do not know are for somebody else.
+func (l *Lock) hear(r reading) (ago time.Duration, isBeat bool) {
+	switch {
+	case r.err != nil:
+		if !l.wasReleased() {
+			l.lose(protocol.Internal, fmt.Sprintf("%s: lost: the helper went away without releasing: %v", l.address, r.err))
+		}
+	case r.line.Word == protocol.WordBeat:
+		ago, err := r.line.Millis("sent_ms")
+		return ago, err == nil
+	case r.line.Word == protocol.WordReleased:
+		l.mu.Lock()
+		l.released = true
+		l.mu.Unlock()
+	case r.line.Word == protocol.WordLost:
+		l.lose(protocol.Code(r.line.Value("code")), r.line.Text)
+	}
+	return 0, false
+}

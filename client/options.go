@@ -1,0 +1,75 @@
+package client
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// An Option changes how a lock is acquired.
+type Option func(*config)
+
+type config struct {
+	helper []string
+	args   []string
+	logger hclog.Logger
+	policy WaitPolicy
+	once   bool
+	grace  time.Duration
+}
+
+// A WaitPolicy decides after each refusal how long to wait before the next try;
+// tries counts from 1, waited is the time since Acquire began. With a policy
+// the helper does not wait itself. False gives up, with ErrGaveUp.
+type WaitPolicy func(tries int, waited time.Duration, held *HeldError) (time.Duration, bool)
+
+// Shared asks for a lock that other shared holders may hold too.
+func Shared() Option { return flag("--shared") }
+
+// Strict has a holder broken only when it is proven dead, never by its lease.
+func Strict() Option { return flag("--strict") }
+
+// Lease sets how long others believe in us when our helper is silent.
+func Lease(d time.Duration) Option { return flag("--lease", d.String()) }
+
+// Respite has the helper wait this much more, and look again, before it breaks
+// a dead holder's lock.
+func Respite(d time.Duration) Option { return flag("--respite", d.String()) }
+
+// Meta tells others about us: keys of 1 to 27 characters of a-z 0-9 _ . -.
+func Meta(meta map[string]string) Option {
+	var args []string
+	for k, v := range meta {
+		args = append(args, fmt.Sprintf("--meta=%s=%s", k, v))
+	}
+	sort.Strings(args)
+	return flag(args...)
+}
+
+// Helper sets the program to start, and arguments that go before "hold".
+func Helper(command ...string) Option {
+	return func(c *config) { c.helper = command }
+}
+
+// Logger gets the helper's log messages; without one they go to our standard
+// error.
+func Logger(l hclog.Logger) Option {
+	return func(c *config) { c.logger = l }
+}
+
+// Wait sets the wait policy.
+func Wait(p WaitPolicy) Option {
+	return func(c *config) { c.policy = p }
+}
+
+// KillAfter sets how long the helper has to end by itself once it was told to
+// (default 10 s). It needs that time to remove the lock.
+func KillAfter(d time.Duration) Option {
+	return func(c *config) { c.grace = d }
+}
+
+func flag(args ...string) Option {
+	return func(c *config) { c.args = append(c.args, args...) }
+}
