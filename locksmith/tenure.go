@@ -19,6 +19,8 @@ type tenure struct {
 	lease  time.Duration
 	// confirmed is when the last request was sent that proved the lock ours.
 	confirmed time.Duration
+	// failed is the error of the last heartbeat, if it did not succeed.
+	failed error
 }
 
 var errNoAnswer = errors.New("no answer in time")
@@ -55,11 +57,14 @@ func (t *tenure) keep() error {
 		}
 		next = t.confirmed + t.lease/4
 		if err != nil && t.wanted().Err() == nil {
-			t.helper.Log.Warn("heartbeat failed", "lock", t.helper.Address, "error", err)
-			next = t.now() + t.lease/16
+			t.helper.Log.Warn("heartbeat failed, trying again", "lock", t.helper.Address, "error", err)
+			next = min(t.now()+t.lease/16, t.lastMoment())
 		}
 	}
 }
+
+// lastMoment is when a holder whose heartbeats fail declares itself lost.
+func (t *tenure) lastMoment() time.Duration { return t.confirmed + t.lease*3/4 }
 
 func (t *tenure) sleepUntil(when time.Duration) {
 	timer := t.clock().NewTimer(when - t.now())
@@ -70,13 +75,16 @@ func (t *tenure) sleepUntil(when time.Duration) {
 	}
 }
 
-// beat sends one heartbeat. Three quarters of a lease after the last one that
-// succeeded is the last moment for an answer; only a helper that did not run in
-// between may still try until the lease is over.
+// beat sends one heartbeat. It has until the last moment for an answer; only a
+// helper that did not run in between, and so has not failed either, may still
+// try until the lease is over.
 func (t *tenure) beat() error {
 	sent := t.now()
-	limit := t.confirmed + t.lease*3/4
+	limit := t.lastMoment()
 	if sent >= limit {
+		if t.failed != nil {
+			return t.expired(t.failed)
+		}
 		limit = t.confirmed + t.lease
 	}
 	err := bounded(t.clock(), limit-sent, t.wanted(), t.hold.Heartbeat)
@@ -84,6 +92,7 @@ func (t *tenure) beat() error {
 	if loss := t.checkLease(err); loss != nil {
 		return loss
 	}
+	t.failed = err
 	switch {
 	case err == nil:
 		t.confirmed = sent

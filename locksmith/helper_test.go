@@ -1,0 +1,389 @@
+package locksmith
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+const lease = time.Minute
+
+var errServer = errors.New("server says no")
+
+// world is a fake backend, its one attempt and its one hold, on fake time.
+type world struct {
+	clock      *jumpingClock
+	heldFor    time.Duration // by somebody else, from the start
+	tryErr     error
+	tryTakes   time.Duration
+	beatErr    func(n int) error // the n-th heartbeat's error
+	beatTakes  time.Duration
+	releaseErr func(n int) error
+
+	beats, releases, withdrawals int
+	inside                       bool
+}
+
+func (w *world) Attempt(backend.Request) (backend.Attempt, error) { return w, nil }
+func (w *world) Inspect(context.Context) (backend.Report, error)  { return backend.Report{}, nil }
+
+func (w *world) Try(context.Context) (backend.Hold, error) {
+	w.clock.Sleep(w.tryTakes)
+	if w.tryErr != nil {
+		return nil, w.tryErr
+	}
+	if w.clock.Now() < w.heldFor {
+		return nil, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 4242}}
+	}
+	w.inside = true
+	return w, nil
+}
+
+func (w *world) Wait(ctx context.Context) error {
+	timer := w.clock.NewTimer(w.heldFor - w.clock.Now())
+	select {
+	case <-timer.C():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w *world) Withdraw(context.Context) error { w.withdrawals++; return nil }
+func (w *world) ID() string                     { return "id" }
+func (w *world) Token() uint64                  { return 7 }
+
+func (w *world) Heartbeat(ctx context.Context) error {
+	w.beats++
+	if w.beatTakes > 0 {
+		timer := w.clock.NewTimer(w.beatTakes)
+		select {
+		case <-timer.C():
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if w.beatErr != nil {
+		return w.beatErr(w.beats)
+	}
+	return nil
+}
+
+func (w *world) Release(context.Context) error {
+	w.releases++
+	if w.releaseErr != nil {
+		if err := w.releaseErr(w.releases); err != nil {
+			return err
+		}
+	}
+	w.inside = false
+	return nil
+}
+
+// jumpingClock is fake time that can leap, as for a process that was stopped:
+// timers come due late.
+type jumpingClock struct {
+	clock.Runtime
+	start time.Duration
+	ahead atomic.Int64 // nanoseconds
+}
+
+func (c *jumpingClock) Now() time.Duration {
+	return c.Runtime.Now() - c.start + time.Duration(c.ahead.Load())
+}
+
+func (c *jumpingClock) Sleep(d time.Duration) { time.Sleep(d) }
+
+// guard is a fake parent.
+type guard struct {
+	ctx      context.Context
+	clock    clock.Clock
+	startErr error
+	log      []string
+	lost     *LossError
+	lostAt   time.Duration
+}
+
+func (g *guard) Wanted() context.Context        { return g.ctx }
+func (g *guard) Waiting(err *backend.HeldError) { g.log = append(g.log, "waiting") }
+func (g *guard) Beat(time.Duration)             { g.log = append(g.log, "beat") }
+func (g *guard) Start(p protocol.Grant) error {
+	g.log = append(g.log, "start")
+	return g.startErr
+}
+func (g *guard) Lost(l *LossError) {
+	g.log = append(g.log, "lost")
+	g.lost, g.lostAt = l, g.clock.Now()
+}
+
+// live runs a helper in fake time; the parent goes away after wanted.
+func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *guard), check func(*world, *guard, time.Duration, error)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c := &jumpingClock{start: clock.Runtime{}.Now()}
+		w := &world{clock: c}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		timer := time.AfterFunc(wanted, func() { cancel(ErrStdinClosed) })
+		defer timer.Stop()
+		g := &guard{ctx: ctx, clock: c}
+		if change != nil {
+			change(w, g)
+		}
+		h := &Helper{Address: "fake:/x", Backend: w, Guard: g, Timeout: timeout, Log: hclog.NewNullLogger(),
+			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
+		held, err := h.Run()
+		if w.withdrawals != 1 {
+			t.Errorf("withdrawn %d times", w.withdrawals)
+		}
+		check(w, g, held, err)
+	})
+}
+
+func TestHoldAndRelease(t *testing.T) {
+	live(t, 5*time.Minute, Forever, nil, func(w *world, g *guard, held time.Duration, err error) {
+		if err != nil || held != 5*time.Minute || w.inside {
+			t.Errorf("held %v, %v, inside %v", held, err, w.inside)
+		}
+		if w.beats < 19 || w.beats > 20 {
+			t.Errorf("%d heartbeats in five leases, want one each quarter", w.beats)
+		}
+		if g.log[0] != "start" || slices.Contains(g.log, "lost") {
+			t.Errorf("log %v", g.log)
+		}
+	})
+}
+
+func TestWaiting(t *testing.T) {
+	heldFor := func(d time.Duration) func(*world, *guard) {
+		return func(w *world, _ *guard) { w.heldFor = d }
+	}
+	t.Run("until free", func(t *testing.T) {
+		live(t, time.Hour, Forever, heldFor(time.Minute), func(w *world, g *guard, held time.Duration, err error) {
+			if err != nil || held != 59*time.Minute || g.log[0] != "waiting" {
+				t.Errorf("held %v, %v, %v", held, err, g.log)
+			}
+		})
+	})
+	t.Run("one try", func(t *testing.T) {
+		live(t, time.Hour, 0, heldFor(time.Minute), func(w *world, g *guard, _ time.Duration, err error) {
+			if CodeOf(err) != protocol.Held || w.clock.Now() != 0 {
+				t.Errorf("%v after %v", err, w.clock.Now())
+			}
+		})
+	})
+	t.Run("timeout", func(t *testing.T) {
+		live(t, time.Hour, 10*time.Second, heldFor(time.Minute), func(w *world, g *guard, _ time.Duration, err error) {
+			var held *backend.HeldError
+			if CodeOf(err) != protocol.Timeout || !errors.As(err, &held) || w.clock.Now() != 10*time.Second {
+				t.Errorf("%v after %v", err, w.clock.Now())
+			}
+		})
+	})
+	t.Run("parent goes", func(t *testing.T) {
+		live(t, 10*time.Second, Forever, heldFor(time.Minute), func(w *world, g *guard, _ time.Duration, err error) {
+			if CodeOf(err) != protocol.Cancelled || !errors.Is(err, ErrStdinClosed) || w.clock.Now() != 10*time.Second {
+				t.Errorf("%v after %v", err, w.clock.Now())
+			}
+		})
+	})
+	t.Run("parent goes during the try that gets it", func(t *testing.T) {
+		live(t, 5*time.Second, Forever, func(w *world, _ *guard) { w.tryTakes = 10 * time.Second },
+			func(w *world, g *guard, _ time.Duration, err error) {
+				if CodeOf(err) != protocol.Cancelled || w.inside || len(g.log) != 0 {
+					t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
+				}
+			})
+	})
+	t.Run("failure", func(t *testing.T) {
+		live(t, time.Hour, Forever, func(w *world, _ *guard) { w.tryErr = errServer },
+			func(w *world, g *guard, _ time.Duration, err error) {
+				if !errors.Is(err, errServer) {
+					t.Error(err)
+				}
+			})
+	})
+}
+
+func TestStartFails(t *testing.T) {
+	live(t, time.Hour, Forever, func(_ *world, g *guard) { g.startErr = errServer },
+		func(w *world, g *guard, _ time.Duration, err error) {
+			if !errors.Is(err, errServer) || w.inside {
+				t.Errorf("%v, inside %v", err, w.inside)
+			}
+		})
+}
+
+// TestSlowTry: a reply that took long leaves little of the lease, so it is
+// renewed before anybody works by it.
+func TestSlowTry(t *testing.T) {
+	live(t, 70*time.Second, Forever, func(w *world, _ *guard) { w.tryTakes = lease * 7 / 8 },
+		func(w *world, g *guard, _ time.Duration, err error) {
+			if err != nil || !slices.Equal(g.log[:2], []string{"beat", "start"}) {
+				t.Errorf("%v, %v", err, g.log)
+			}
+		})
+	live(t, time.Hour, Forever, func(w *world, _ *guard) { w.tryTakes = lease },
+		func(w *world, g *guard, _ time.Duration, err error) {
+			if CodeOf(err) != protocol.Expired || w.inside || slices.Contains(g.log, "start") {
+				t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
+			}
+		})
+}
+
+func TestLosses(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*world, *guard)
+		code   protocol.Code
+		at     time.Duration
+	}{
+		"entry gone at the third heartbeat": {func(w *world, _ *guard) {
+			w.beatErr = func(n int) error {
+				if n == 3 {
+					return backend.ErrGone
+				}
+				return nil
+			}
+		}, protocol.Gone, lease * 3 / 4},
+		"heartbeats fail": {func(w *world, _ *guard) {
+			w.beatErr = func(int) error { return errServer }
+		}, protocol.Expired, lease * 3 / 4},
+		"heartbeats hang": {func(w *world, _ *guard) { w.beatTakes = time.Hour }, protocol.Expired, lease * 3 / 4},
+		"heartbeats hang after two": {func(w *world, _ *guard) {
+			w.beatErr = func(n int) error {
+				if n == 2 {
+					w.beatTakes = time.Hour
+				}
+				return nil
+			}
+		}, protocol.Expired, lease/2 + lease*3/4},
+		"stopped for more than a lease": {func(w *world, _ *guard) {
+			time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(2 * lease)) })
+		}, protocol.Expired, 2*lease + lease/4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live(t, time.Hour, Forever, c.change, func(w *world, g *guard, _ time.Duration, err error) {
+				if CodeOf(err) != c.code || g.lost == nil {
+					t.Fatalf("got %v, told %v", err, g.lost)
+				}
+				if g.lostAt < c.at || g.lostAt > c.at+lease/16 {
+					t.Errorf("told at %v, want %v", g.lostAt, c.at)
+				}
+				if name == "stopped for more than a lease" && w.beats != 0 {
+					t.Error("it sent a heartbeat before it looked at the clock")
+				}
+				if w.inside != (c.code == protocol.Gone) {
+					t.Errorf("left behind: %v", w.inside)
+				}
+			})
+		})
+	}
+}
+
+// TestStoppedButNotTooLong: late, but the lease is not over and the entry still
+// there: the heartbeat renews it.
+func TestStoppedButNotTooLong(t *testing.T) {
+	live(t, time.Minute, Forever, func(w *world, _ *guard) {
+		time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(lease * 5 / 8)) })
+	}, func(w *world, g *guard, _ time.Duration, err error) {
+		if err != nil || w.beats == 0 {
+			t.Errorf("%v after %d heartbeats", err, w.beats)
+		}
+	})
+}
+
+// TestFailuresHeal: a few failed heartbeats are no loss.
+func TestFailuresHeal(t *testing.T) {
+	live(t, 10*time.Minute, Forever, func(w *world, _ *guard) {
+		w.beatErr = func(n int) error {
+			if n%5 != 0 {
+				return errServer
+			}
+			return nil
+		}
+	}, func(w *world, g *guard, _ time.Duration, err error) {
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestReleaseInMidHeartbeat: a hung heartbeat does not hold up the release.
+func TestReleaseInMidHeartbeat(t *testing.T) {
+	live(t, lease/4+time.Second, Forever, func(w *world, _ *guard) { w.beatTakes = time.Hour },
+		func(w *world, g *guard, held time.Duration, err error) {
+			if err != nil || held != lease/4+time.Second || w.inside {
+				t.Errorf("held %v, %v", held, err)
+			}
+		})
+}
+
+func TestReleaseFails(t *testing.T) {
+	fail := func(until int, with error) func(*world, *guard) {
+		return func(w *world, _ *guard) {
+			w.releaseErr = func(n int) error {
+				if n < until {
+					return with
+				}
+				return nil
+			}
+		}
+	}
+	live(t, time.Second, Forever, fail(5, errServer), func(w *world, g *guard, _ time.Duration, err error) {
+		if err != nil || w.releases != 5 || w.inside {
+			t.Errorf("%v after %d tries", err, w.releases)
+		}
+	})
+	live(t, time.Second, Forever, fail(1e9, errServer), func(w *world, g *guard, _ time.Duration, err error) {
+		if CodeOf(err) != protocol.Unreleased || g.lost == nil || w.clock.Now() < lease*9/10 || w.clock.Now() > lease {
+			t.Errorf("%v after %v", err, w.clock.Now())
+		}
+		if !strings.Contains(err.Error(), "frees itself") {
+			t.Errorf("text %q", err)
+		}
+	})
+	live(t, time.Second, Forever, fail(1e9, backend.ErrGone), func(w *world, g *guard, _ time.Duration, err error) {
+		if CodeOf(err) != protocol.Gone || w.releases != 1 || g.lost == nil {
+			t.Errorf("%v after %d tries", err, w.releases)
+		}
+	})
+}
+
+func TestPipeGuard(t *testing.T) {
+	var out strings.Builder
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &Pipe{Out: &out, Parent: ctx, Beats: true, Clock: clock.Runtime{}}
+	if err := p.Start(protocol.Grant{ID: "i", Mode: "exclusive", Lock: "fake:/x"}); err != nil {
+		t.Fatal(err)
+	}
+	p.Waiting(nil)
+	p.Beat(3 * time.Millisecond)
+	cancel()
+	p.Lost(&LossError{Lock: "fake:/x", Code: protocol.Expired, Err: errServer, Left: time.Hour}) // the parent is gone: no wait
+	p.Finish(time.Second, nil)
+	p.Finish(0, &LossError{Lock: "fake:/x", Code: protocol.Gone, Err: errServer})
+	p.Finish(0, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 7, Record: &owner.Record{ID: "h", User: "a b"}}})
+	var words []string
+	for line := range strings.Lines(out.String()) {
+		l, err := protocol.Parse(line)
+		if err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
+		words = append(words, l.Word)
+	}
+	if got := strings.Join(words, " "); got != "OK BEAT LOST RELEASED ERR" {
+		t.Errorf("words: %s", got)
+	}
+}
