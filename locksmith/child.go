@@ -55,8 +55,7 @@ type CommandError struct {
 func (e *CommandError) Error() string { return fmt.Sprintf("cannot run the command: %v", e.Err) }
 func (e *CommandError) Unwrap() error { return e.Err }
 
-// Prepare finds the command and begins to mind signals. It is called from the
-// goroutine that will call Helper.Run.
+// Prepare finds the command and begins to mind signals.
 func (c *Child) Prepare(ctx context.Context) error {
 	path, err := exec.LookPath(c.Argv[0])
 	if err != nil {
@@ -65,9 +64,6 @@ func (c *Child) Prepare(ctx context.Context) error {
 	c.path = path
 	c.ended, c.allGone = make(chan struct{}), make(chan struct{})
 	c.wanted, c.stop = context.WithCancelCause(ctx)
-	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)),
-	// so that thread must not end before we do.
-	runtime.LockOSThread()
 	go c.mindSignals()
 	return nil
 }
@@ -142,21 +138,25 @@ func (c *Child) Start(g protocol.Grant) error {
 	if g.Token != 0 {
 		env = append(env, "LOCKSMITH_TOKEN="+strconv.FormatUint(g.Token, 10))
 	}
-	p, err := os.StartProcess(c.path, c.Argv, &os.ProcAttr{
-		Env:   env,
-		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
-		Sys:   diesWithUs(),
-	})
-	if err != nil {
-		return commandError(err)
-	}
-	c.pid = p.Pid
-	go c.reap(p.Pid)
-	return nil
+	attr := &os.ProcAttr{Env: env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: diesWithUs()}
+	started := make(chan error)
+	go c.startAndReap(attr, started)
+	return <-started
 }
 
-// reap waits for the command and for its descendants that were orphaned.
-func (c *Child) reap(pid int) {
+// startAndReap starts the command and waits for it and for its descendants that
+// were orphaned.
+func (c *Child) startAndReap(attr *os.ProcAttr, started chan<- error) {
+	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)),
+	// so that thread stays until the command has ended.
+	runtime.LockOSThread()
+	p, err := os.StartProcess(c.path, c.Argv, attr)
+	if err != nil {
+		started <- commandError(err)
+		return
+	}
+	c.pid = p.Pid
+	started <- nil
 	for {
 		var status syscall.WaitStatus
 		got, err := syscall.Wait4(-1, &status, 0, nil)
@@ -165,7 +165,7 @@ func (c *Child) reap(pid int) {
 		case err != nil:
 			close(c.allGone)
 			return
-		case got == pid:
+		case got == p.Pid:
 			c.status = status
 			close(c.ended)
 			c.stop(ErrChildEnded)

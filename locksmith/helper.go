@@ -56,23 +56,29 @@ var errTimeout = errors.New("the time given to wait is over")
 
 // acquire is the state waiting. It returns the hold and when the request that
 // got it was sent.
-func (h *Helper) acquire(start time.Duration) (backend.Hold, time.Duration, error) {
+func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Duration, err error) {
 	ctx, cancel := h.patience()
 	defer cancel()
 	a, err := h.Backend.Attempt(h.Request)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer h.withdraw(a)
+	taken := false
+	defer func() {
+		if !taken {
+			h.withdraw(a)
+		}
+	}()
 	var held *backend.HeldError
 	for {
-		sent := h.Request.Clock.Now()
-		hold, err := a.Try(ctx)
+		sent = h.Request.Clock.Now()
+		hold, err = a.Try(ctx)
+		taken = err == nil
 		switch {
-		case err == nil && h.Guard.Wanted().Err() != nil:
+		case taken && h.Guard.Wanted().Err() != nil:
 			h.giveBack(hold)
 			return nil, 0, h.cancelled()
-		case err == nil:
+		case taken:
 			return hold, sent, nil
 		case errors.As(err, &held):
 			h.Guard.Waiting(held)

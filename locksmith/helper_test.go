@@ -32,8 +32,8 @@ type world struct {
 	beatTakes  time.Duration
 	releaseErr func(n int) error
 
-	beats, releases, withdrawals int
-	inside                       bool
+	beats, releases, taken, withdrawals int
+	inside                              bool
 }
 
 func (w *world) Attempt(backend.Request) (backend.Attempt, error) { return w, nil }
@@ -48,6 +48,7 @@ func (w *world) Try(context.Context) (backend.Hold, error) {
 		return nil, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 4242}}
 	}
 	w.inside = true
+	w.taken++
 	return w, nil
 }
 
@@ -145,8 +146,8 @@ func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *guar
 		h := &Helper{Address: "fake:/x", Backend: w, Guard: g, Timeout: timeout, Log: hclog.NewNullLogger(),
 			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
 		held, err := h.Run()
-		if w.withdrawals != 1 {
-			t.Errorf("withdrawn %d times", w.withdrawals)
+		if got := w.taken + w.withdrawals; got != 1 {
+			t.Errorf("taken %d times, withdrawn %d times", w.taken, w.withdrawals)
 		}
 		check(w, g, held, err)
 	})

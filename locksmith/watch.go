@@ -164,37 +164,3 @@ func ParseStdinUse(s string) (StdinUse, error) {
 	}
 	return "", fmt.Errorf("%q is not auto, watch or ignore", s)
 }
-
-// stdinIsOurs decides whether the end of standard input is a message to us. A
-// file, a terminal or /dev/null is none, and neither is a pipe that is also the
-// parent's standard input: that is the parent's data, inherited by a helper
-// that was started for its output only.
-func (w Watch) stdinIsOurs() bool {
-	if w.StdinUse != StdinAuto {
-		return w.StdinUse == StdinWatch && isPipe(w.Stdin)
-	}
-	if !isPipe(w.Stdin) {
-		return false
-	}
-	mine, err := w.Stdin.Stat()
-	if err != nil {
-		return false
-	}
-	theirs, err := os.Stat(fmt.Sprintf("/proc/%d/fd/0", os.Getppid()))
-	if err != nil {
-		// The parent may have closed its own; but if even ours is not to be seen,
-		// we cannot tell, and a release too early is worse than one too late.
-		_, self := os.Stat("/proc/self/fd/0")
-		if errors.Is(err, os.ErrNotExist) && self == nil {
-			return true
-		}
-		w.Log.Warn("cannot tell whether standard input is the parent's own, so ignoring it; say --stdin=watch if it is for the helper", "error", err)
-		return false
-	}
-	return !os.SameFile(mine, theirs)
-}
-
-func isPipe(f *os.File) bool {
-	st, err := f.Stat()
-	return err == nil && st.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
-}

@@ -1,0 +1,85 @@
+package locksmith
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// stdinIsOurs decides whether the end of standard input is a message to us. A
+// file, a terminal or /dev/null is none, and neither is a pipe that is also the
+// parent's standard input: that is the parent's data, inherited by a helper
+// that was started for its output only.
+func (w Watch) stdinIsOurs() bool {
+	if w.StdinUse != StdinAuto {
+		return w.StdinUse == StdinWatch && isPipe(w.Stdin)
+	}
+	if !isPipe(w.Stdin) {
+		return false
+	}
+	theirs, err := sharesStdin(os.Getppid(), w.Stdin, w.Stdout)
+	if err != nil {
+		// A release too early is worse than one too late.
+		w.Log.Warn("cannot tell whether standard input is the parent's own, so ignoring it; say --stdin=watch if it is for the helper", "error", err)
+		return false
+	}
+	return !theirs
+}
+
+// sharesStdin reports that stdin is a process's own standard input too.
+func sharesStdin(pid int, stdin, stdout *os.File) (bool, error) {
+	mine, err := stdin.Stat()
+	if err != nil {
+		return false, err
+	}
+	if _, err := os.Stat("/proc/self/fd/0"); err != nil {
+		return false, err // no /proc: nothing can be told
+	}
+	theirs, err := os.Stat(fmt.Sprintf("/proc/%d/fd/0", pid))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, err
+	}
+	out, _ := stdout.Stat()
+	if err != nil || os.SameFile(theirs, out) {
+		// A shell that executes "read <&3" has its own standard input put aside
+		// for the moment, and this may be that very moment.
+		return readsFrom(pid, mine)
+	}
+	return os.SameFile(mine, theirs), nil
+}
+
+// readsFrom reports that a process has a file open for reading.
+func readsFrom(pid int, file os.FileInfo) (bool, error) {
+	dir := fmt.Sprintf("/proc/%d/", pid)
+	fds, err := os.ReadDir(dir + "fd")
+	if err != nil {
+		return false, err
+	}
+	for _, fd := range fds {
+		st, err := os.Stat(dir + "fd/" + fd.Name())
+		if err != nil || !os.SameFile(file, st) {
+			continue
+		}
+		info, err := os.ReadFile(dir + "fdinfo/" + fd.Name())
+		if err == nil && !writeOnly(string(info)) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// writeOnly reads the access mode in the octal flags of proc_pid_fdinfo(5).
+func writeOnly(fdinfo string) bool {
+	for line := range strings.Lines(fdinfo) {
+		if flags, ok := strings.CutPrefix(line, "flags:"); ok {
+			return strings.HasSuffix(strings.TrimSpace(flags), "1")
+		}
+	}
+	return false
+}
+
+func isPipe(f *os.File) bool {
+	st, err := f.Stat()
+	return err == nil && st.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
+}

@@ -1,0 +1,35 @@
+// Package parents tests the helper under parents written in other languages:
+// sh, Perl, Python, Tcl, Node and C.
+//
+// Purpose: what holds a lock is a pair, and half of it is not ours. Shells,
+// interpreters and libraries differ in how they start a child: some leave
+// descriptors open, some put a shell or a socket in between, some fork from a
+// thread. Each must release the lock when, and only when, its parent lets go.
+//
+// The directory testdata/LANGUAGE holds two programs: "example" is the shortest
+// right way to take a lock in that language, as people copy it from the README,
+// and takes the lock's address. "parent" does the same step by step under the
+// test's control:
+//
+//	parent SCENARIO LOCK GO
+//
+// It takes LOCK and says "working", waits until the file GO exists (at most two
+// minutes, so that none outlives a test that crashed), lets go of the lock,
+// waits for the helper and says "released". Without a lock it dies with the
+// helper's line. The scenarios differ in this:
+//
+//	hold    nothing
+//	try     the lock is not waited for
+//	fork    before "working", a child that has our ends of the helper's pipes
+//	        is left running, and "child PID" said
+//	data    the helper inherits our standard input; after "working", each line
+//	        from there is said again after the word "data", then "eof"
+//	thread  a thread starts the helper, and ends before "working"
+//
+// The program python/flood.py writes to the helper's standard input for as long
+// as the pipe takes it, says "full" and how many bytes that were, and once GO
+// exists how many of them are still unread.
+//
+// Caveats. These are tests for Linux: they look into /proc. A language whose
+// interpreter is missing is skipped, but not where CI=true.
+package parents

@@ -1,0 +1,19 @@
+const { spawn } = require('node:child_process');
+const { once } = require('node:events');
+const { createInterface } = require('node:readline');
+
+async function main(lock) {
+  const locker = spawn('locksmith', ['hold', lock], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(locker, 'exit');
+  const lines = createInterface({ input: locker.stdout })[Symbol.asyncIterator]();
+  const line = (await lines.next()).value;
+  if (!line?.startsWith('OK')) throw new Error(`no lock: ${line}`);
+
+  console.log('working');
+
+  locker.stdin.end();
+  const [status] = await exited; // then it is released
+  if (status !== 0) throw new Error('lost the lock');
+}
+
+main(process.argv[2]);

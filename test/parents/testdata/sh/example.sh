@@ -1,0 +1,11 @@
+#!/bin/sh
+dir=$(mktemp -d) && mkfifo "$dir/fifo" || exit
+locksmith hold "$1" >"$dir/fifo" & locker=$!
+exec 3<"$dir/fifo"
+rm -r "$dir"
+read -r line <&3
+case $line in OK*) ;; *) echo "no lock: $line" >&2; exit 1 ;; esac
+
+echo working
+
+kill "$locker"; wait "$locker" || exit  # released once wait is over

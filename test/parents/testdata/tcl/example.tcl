@@ -1,0 +1,8 @@
+# Without 2>@stderr, close would take a log message for an error.
+set locker [open |[list locksmith hold [lindex $argv 0] 2>@stderr] r+]
+gets $locker line
+if {![string match OK* $line]} {error "no lock: $line"}
+
+puts working
+
+close $locker  ;# waits: then it is released, or an error is raised
