@@ -15,8 +15,8 @@ type content struct {
 	record         *owner.Record // nil: not, or not yet, a file of ours
 	pid            int           // of a file that holds nothing but a pid; else 0
 	note           string        // why there is no record
-	empty          bool
 	unfinishedMark bool
+	text           string
 	modified       time.Time // the last heartbeat, by this machine's wall clock; for people
 }
 
@@ -29,6 +29,7 @@ func format(r owner.Record) (string, error) {
 }
 
 func (c *content) parse(s string) {
+	c.text = s
 	first, rest, _ := strings.Cut(s, "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(first))
 	isPID := err == nil && pid > 0
@@ -36,7 +37,7 @@ func (c *content) parse(s string) {
 	case len(s) > maxContent:
 		c.note = "the lock file is too long for one of ours"
 	case s == "":
-		c.empty, c.note = true, "the lock file is empty"
+		c.note = "the lock file is empty"
 	case isPID && strings.TrimSpace(rest) == "":
 		c.pid, c.note = pid, "made by another tool"
 	default:
@@ -68,13 +69,20 @@ func (c content) verdict(here owner.Place) owner.Verdict {
 	return owner.Alive
 }
 
-// living returns a process whose end may change the verdict.
-func (c content) living(here owner.Place) (process.Process, bool) {
-	if c.record != nil {
-		return c.record.Lives(here)
+// A keeper is the process whose end may change the verdict.
+type keeper struct {
+	process.Process
+	visible  bool
+	isHelper bool
+}
+
+func (c content) keeper(here owner.Place) keeper {
+	if r := c.record; r != nil {
+		p, ok := r.Lives(here)
+		return keeper{p, ok, ok && p == r.Helper}
 	}
 	p := process.Process{PID: c.pid}
-	return p, c.pid != 0 && !p.Gone()
+	return keeper{p, c.pid != 0 && !p.Gone(), false}
 }
 
 func (c content) holder(here owner.Place, now time.Time) backend.Holder {

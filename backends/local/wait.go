@@ -12,18 +12,25 @@ import (
 const slowLook = time.Second
 
 // Wait implements backend.Attempt. It sleeps until the file goes, its keeper
-// dies, or the lease says it may be broken.
+// dies, or the lease says it may be broken. What happened since the last look
+// counts as well: a keeper that is gone by now ends the wait at once, and so
+// does a file with other content, even if it has the old inode number.
 func (a *attempt) Wait(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	timeout := a.seen.due
 	removed, err := a.seen.removal(ctx, a.lock.path)
-	if err != nil {
+	if err != nil || a.seen.lockedByOther() {
 		timeout = min(timeout, slowLook)
 	}
-	died, watched := a.keeperDies(ctx)
-	if !watched {
-		timeout = min(timeout, a.unwatchedLook())
+	if err == nil && !a.stillSeen() {
+		return nil
+	}
+	var died <-chan struct{}
+	if a.seen.keeper.visible {
+		if died, err = a.seen.keeper.Exited(ctx); err != nil {
+			timeout = min(timeout, slowLook)
+		}
 	}
 	var due <-chan time.Time
 	if timeout != owner.Never {
@@ -41,23 +48,18 @@ func (a *attempt) Wait(ctx context.Context) error {
 	return nil
 }
 
-// keeperDies watches the process that keeps the lock. It reports false where
-// its death would go unnoticed.
-func (a *attempt) keeperDies(ctx context.Context) (<-chan struct{}, bool) {
-	p, ok := a.seen.content.living(a.here)
-	if !ok {
-		return nil, false
-	}
-	died, err := p.Exited(ctx)
-	return died, err == nil
-}
+// lockedByOther reports that somebody has the kernel lock whom we cannot watch:
+// the holder is in another container, or a looker, a breaker or a rogue has the
+// lock of a dead one.
+func (s sighting) lockedByOther() bool { return s.locked && !s.keeper.isHelper }
 
-// unwatchedLook is when to look again without a process to watch: never for a
-// file whose end only its removal can tell, else soon, because somebody has
-// the kernel lock of a holder that is dead or not visible.
-func (a *attempt) unwatchedLook() time.Duration {
-	if a.seen.locked {
-		return slowLook
+// stillSeen reports that the path still names what the last look saw.
+func (a *attempt) stillSeen() bool {
+	f, err := openExisting(a.lock.path)
+	if err != nil {
+		return false
 	}
-	return owner.Never
+	defer f.close()
+	c, err := f.read()
+	return err == nil && c.text == a.seen.content.text
 }
