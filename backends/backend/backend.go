@@ -34,8 +34,8 @@ type Attempt interface {
 	Try(ctx context.Context) (Hold, error)
 	// Wait returns nil when another Try is worth its cost, or ctx's error.
 	Wait(ctx context.Context) error
-	// Withdraw removes every trace of the attempt. It is called after the last
-	// Try, also after one that returned a Hold, whose lock it leaves alone.
+	// Withdraw removes every trace of an attempt that is given up. It is not
+	// called after a Try that returned a Hold.
 	Withdraw(ctx context.Context) error
 }
 

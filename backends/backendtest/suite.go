@@ -98,7 +98,6 @@ func attempt(t *testing.T, f Fixture, r backend.Request) backend.Attempt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = a.Withdraw(context.Background()) })
 	return a
 }
 

@@ -1,0 +1,98 @@
+// Package layers enforces who may import whom.
+package layers
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowed lists, for each package, the packages of this module it may import
+// outside its tests. A name that ends in "/..." stands for all below it.
+var allowed = map[string][]string{
+	"protocol":             {},
+	"client":               {"protocol"},
+	"locksmith":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
+	"backends":             {"backends/..."},
+	"backends/clock":       {},
+	"backends/process":     {},
+	"backends/owner":       {"protocol", "backends/clock", "backends/process"},
+	"backends/backend":     {"protocol", "backends/owner", "backends/clock"},
+	"backends/backendtest": {"backends/backend", "backends/owner", "backends/clock", "backends/process"},
+	"backends/local":       {"protocol", "backends/backend", "backends/owner", "backends/process"},
+	"cmd/locksmith":        {"cmd/locksmith/cli"},
+	"cmd/locksmith/cli":    {"protocol", "locksmith", "backends/...", "backends"},
+}
+
+func TestLayers(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, "locksmith/")
+		if strings.HasPrefix(name, "test/") {
+			continue
+		}
+		seen[name] = true
+		may, known := allowed[name]
+		if !known {
+			t.Errorf("package %s has no layer: add it to the table", name)
+		}
+		for _, imported := range p.Imports {
+			ours, isOurs := strings.CutPrefix(imported, "locksmith/")
+			if isOurs && !permits(may, ours) {
+				t.Errorf("%s must not import %s", name, ours)
+			}
+		}
+	}
+	for name := range allowed {
+		if !seen[name] {
+			t.Errorf("package %s is in the table but not in the module", name)
+		}
+	}
+}
+
+func permits(may []string, imported string) bool {
+	return slices.ContainsFunc(may, func(m string) bool {
+		below, all := strings.CutSuffix(m, "...")
+		return m == imported || all && strings.HasPrefix(imported, below)
+	})
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	var all []listed
+	for {
+		var p listed
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// TestNoInit: importing a package of ours does nothing.
+func TestNoInit(t *testing.T) {
+	out, err := exec.Command("grep", "-rn", "--include=*.go", "^func init()", "../..").CombinedOutput()
+	if err == nil {
+		t.Errorf("init functions:\n%s", out)
+	}
+}

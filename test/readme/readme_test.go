@@ -1,0 +1,167 @@
+// Package readme runs what README says.
+package readme
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// A block is one fenced block of README: its language and its text.
+type block struct{ language, text string }
+
+func blocks(t *testing.T) []block {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []block
+	for _, m := range regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$").FindAllStringSubmatch(string(raw), -1) {
+		all = append(all, block{m[1], m[2]})
+	}
+	return all
+}
+
+// setUp is the command that runs this test, so this test cannot run it.
+const setUp = "test/run\n"
+
+func TestCommands(t *testing.T) {
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin, "./cmd/locksmith")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	n := 0
+	for _, b := range blocks(t) {
+		if b.language != "sh" || b.text == setUp || isExample(t, b) {
+			continue
+		}
+		n++
+		cmd := exec.Command("sh", "-e", "-c", b.text)
+		cmd.Dir = root
+		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("README says\n%swhich fails: %v\n%s", b.text, err, out)
+		}
+	}
+	if n < 2 {
+		t.Errorf("only %d blocks of commands found", n)
+	}
+}
+
+func TestSetUpCommandIsWhatCIRuns(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(root, ".ci/run"))
+	if err != nil || !strings.Contains(string(raw), "exec "+setUp) {
+		t.Errorf(".ci/run does not run %q: %v", setUp, err)
+	}
+	found := false
+	for _, b := range blocks(t) {
+		found = found || b.text == setUp
+	}
+	if !found {
+		t.Errorf("README does not give %q", setUp)
+	}
+}
+
+func examples(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(root + "/test/parents/testdata/*/example.*")
+	if err != nil || len(files) < 6 {
+		t.Fatalf("examples: %v, %v", files, err)
+	}
+	texts := map[string]string{}
+	for _, f := range files {
+		raw, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[f] = string(raw)
+	}
+	return texts
+}
+
+func isExample(t *testing.T, b block) bool {
+	for _, text := range examples(t) {
+		if b.text == text {
+			return true
+		}
+	}
+	return false
+}
+
+// TestParents: the parents README shows are those that test/parents runs.
+func TestParents(t *testing.T) {
+	all := blocks(t)
+	for file, text := range examples(t) {
+		found := false
+		for _, b := range all {
+			found = found || b.text == text
+		}
+		if !found {
+			t.Errorf("README does not show %s as it stands", file)
+		}
+	}
+	for _, b := range all {
+		switch b.language {
+		case "perl", "python", "tcl", "js", "c":
+			if !isExample(t, b) {
+				t.Errorf("README shows a parent in %s that is not tested:\n%s", b.language, b.text)
+			}
+		}
+	}
+}
+
+func TestGoProgram(t *testing.T) {
+	bin := t.TempDir()
+	n := 0
+	for _, b := range blocks(t) {
+		if b.language != "go" {
+			continue
+		}
+		n++
+		file := filepath.Join(t.TempDir(), "main.go")
+		if err := os.WriteFile(file, []byte(b.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		build := exec.Command("go", "build", "-o", filepath.Join(bin, "program"), file)
+		build.Dir = root
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build: %v\n%s", err, out)
+		}
+		cmd := exec.Command(filepath.Join(bin, "program"), "local:"+filepath.Join(t.TempDir(), "lock"))
+		out, err := cmd.CombinedOutput()
+		if err != nil || !bytes.Contains(out, []byte("working")) {
+			t.Errorf("the program fails: %v\n%s", err, out)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d Go programs in README, want 1", n)
+	}
+}
+
+// TestDependencyTable: README gives a reason for every direct dependency.
+func TestDependencyTable(t *testing.T) {
+	cmd := exec.Command("go", "list", "-m", "-f", "{{if not .Indirect}}{{.Path}}{{end}}", "all")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, module := range strings.Fields(string(out)) {
+		if module != "locksmith" && !bytes.Contains(readme, []byte("| "+module+" |")) {
+			t.Errorf("README has no row for %s", module)
+		}
+	}
+}
