@@ -35,8 +35,6 @@ type attempt struct {
 // A sighting is a lock file that belongs to somebody else.
 type sighting struct {
 	content content
-	dev     uint64
-	ino     uint64
 	locked  bool          // its kernel lock could not be had
 	keeper  keeper        // who keeps it, found before the verdict fell
 	due     time.Duration // when it may be broken if nothing changes, or owner.Never
@@ -136,7 +134,7 @@ func (a *attempt) look(f *file) error {
 	if err != nil {
 		return err
 	}
-	a.seen = sighting{content: c, dev: uint64(st.Dev), ino: st.Ino, locked: !free, keeper: c.keeper(a.here), due: owner.Never}
+	a.seen = sighting{content: c, locked: !free, keeper: c.keeper(a.here), due: owner.Never}
 	if !free {
 		a.patience.Forget()
 		return nil

@@ -40,7 +40,7 @@ func openExisting(path string) (*file, error) {
 	}
 	st, err := f.stat()
 	if err == nil {
-		err = regular(st.Mode)
+		err = regular(uint32(st.Mode))
 	}
 	if err != nil {
 		f.close()

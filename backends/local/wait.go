@@ -2,8 +2,10 @@ package local
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 )
 
@@ -16,36 +18,11 @@ const slowLook = time.Second
 // counts as well: a keeper that is gone by now ends the wait at once, and so
 // does a file with other content, even if it has the old inode number.
 func (a *attempt) Wait(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	timeout := a.seen.due
-	removed, err := a.seen.removal(ctx, a.lock.path)
-	if err != nil || a.seen.lockedByOther() {
+	if a.seen.lockedByOther() {
 		timeout = min(timeout, slowLook)
 	}
-	if err == nil && !a.stillSeen() {
-		return nil
-	}
-	var died <-chan struct{}
-	if a.seen.keeper.visible {
-		if died, err = a.seen.keeper.Exited(ctx); err != nil {
-			timeout = min(timeout, slowLook)
-		}
-	}
-	var due <-chan time.Time
-	if timeout != owner.Never {
-		timer := a.request.Clock.NewTimer(timeout)
-		defer timer.Stop()
-		due = timer.C()
-	}
-	select {
-	case <-removed:
-	case <-died:
-	case <-due:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return nil
+	return a.sleep(ctx, timeout)
 }
 
 // lockedByOther reports that somebody has the kernel lock whom we cannot watch:
@@ -62,4 +39,33 @@ func (a *attempt) stillSeen() bool {
 	defer f.close()
 	c, err := f.read()
 	return err == nil && c.text == a.seen.content.text
+}
+
+var errDue = errors.New("time to look again")
+
+// withTimeout returns a context that ends with errDue as its cause when the
+// time is over.
+func withTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.Context, context.CancelFunc) {
+	if d == owner.Never {
+		return context.WithCancel(ctx)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := c.NewTimer(d)
+	go func() {
+		select {
+		case <-timer.C():
+			cancel(errDue)
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// waited turns the end of a wait's own context into nil.
+func waited(ctx, outer context.Context, err error) error {
+	if outer.Err() == nil && context.Cause(ctx) == errDue {
+		return nil
+	}
+	return err
 }

@@ -3,40 +3,62 @@ package local
 import (
 	"context"
 	"errors"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/process"
 )
 
-// removal returns a channel that is closed when the file seen last is removed,
-// renamed or rewritten, and at once when the path does not name it any more.
-func (s sighting) removal(ctx context.Context, path string) (<-chan struct{}, error) {
+// sleep is one poll(2) on the file and its keeper, at most for timeout.
+func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
+	file := a.watchFile()
+	defer closeFD(file)
+	if file >= 0 && !a.stillSeen() {
+		return nil
+	}
+	keeper := noFD
+	if a.seen.keeper.visible {
+		var err error
+		keeper, err = a.seen.keeper.Open()
+		if err == nil && keeper < 0 {
+			return nil // gone by now
+		}
+		defer closeFD(keeper)
+		if err != nil {
+			timeout = min(timeout, slowLook)
+		}
+	}
+	if file < 0 {
+		timeout = min(timeout, slowLook)
+	}
+	ctx, cancel := withTimeout(outer, a.request.Clock, timeout)
+	defer cancel()
+	return waited(ctx, outer, process.Poll(ctx, file, keeper))
+}
+
+const noFD = -1
+
+func closeFD(fd int) {
+	if fd >= 0 {
+		_ = unix.Close(fd)
+	}
+}
+
+// watchFile returns a descriptor that becomes readable when the file is
+// removed, renamed or rewritten, or noFD where that cannot be watched.
+func (a *attempt) watchFile() int {
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if err != nil {
-		return nil, err
+		return noFD
 	}
 	// Not IN_ATTRIB: heartbeats would wake every waiter. The holder closes its
 	// file right after unlinking it, and that is IN_DELETE_SELF (inotify(7)).
 	const events = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_CLOSE_WRITE | unix.IN_DONT_FOLLOW
-	_, err = unix.InotifyAddWatch(fd, path, events)
-	gone := make(chan struct{})
-	var st unix.Stat_t
-	if err == nil {
-		err = unix.Lstat(path, &st)
+	_, err = unix.InotifyAddWatch(fd, a.lock.path, events)
+	if err != nil && !errors.Is(err, unix.ENOENT) {
+		closeFD(fd)
+		return noFD
 	}
-	if errors.Is(err, unix.ENOENT) || err == nil && (uint64(st.Dev) != s.dev || st.Ino != s.ino) {
-		close(gone)
-		return gone, unix.Close(fd)
-	}
-	if err != nil {
-		_ = unix.Close(fd)
-		return nil, err
-	}
-	go func() {
-		if process.Readable(ctx, fd) == nil {
-			close(gone)
-		}
-	}()
-	return gone, nil
+	return fd // without the file, stillSeen ends the wait
 }

@@ -4,9 +4,13 @@ package local
 
 import (
 	"context"
-	"errors"
+	"time"
 )
 
-func (s sighting) removal(context.Context, string) (<-chan struct{}, error) {
-	return nil, errors.ErrUnsupported
+// sleep looks again after slowLook: nothing wakes a waiter here.
+func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
+	ctx, cancel := withTimeout(outer, a.request.Clock, min(timeout, slowLook))
+	defer cancel()
+	<-ctx.Done()
+	return waited(ctx, outer, ctx.Err())
 }

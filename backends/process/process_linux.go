@@ -52,19 +52,14 @@ func statError(pid int, err error) error {
 }
 
 func exited(ctx context.Context, p Process) (<-chan struct{}, error) {
-	fd, err := unix.PidfdOpen(p.PID, unix.PIDFD_NONBLOCK)
+	fd, err := p.Open()
+	if err != nil {
+		return nil, err
+	}
 	done := make(chan struct{})
-	if errors.Is(err, unix.ESRCH) {
+	if fd < 0 {
 		close(done)
 		return done, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("pidfd_open %d: %w", p.PID, err)
-	}
-	// Only now is the pid pinned: it may have been another's already.
-	if p.Gone() {
-		close(done)
-		return done, unix.Close(fd)
 	}
 	go func() {
 		if Readable(ctx, fd) == nil {
