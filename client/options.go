@@ -16,7 +16,6 @@ type config struct {
 	args   []string
 	logger hclog.Logger
 	policy WaitPolicy
-	once   bool
 	grace  time.Duration
 }
 

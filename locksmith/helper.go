@@ -81,15 +81,13 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 		case taken:
 			return hold, sent, nil
 		case errors.As(err, &held):
+			if h.Timeout == 0 && ctx.Err() == nil {
+				return nil, 0, err
+			}
 			h.Guard.Waiting(held)
+			err = a.Wait(ctx)
 		case ctx.Err() == nil:
 			return nil, 0, err
-		}
-		if h.Timeout == 0 && ctx.Err() == nil {
-			return nil, 0, err
-		}
-		if ctx.Err() == nil {
-			err = a.Wait(ctx)
 		}
 		switch {
 		case h.Guard.Wanted().Err() != nil:

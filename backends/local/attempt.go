@@ -92,6 +92,7 @@ func (a *attempt) examine() error {
 	case errors.Is(err, unix.ENOENT):
 		return nil
 	case errors.Is(err, fs.ErrPermission):
+		a.patience.Forget()
 		a.seen = sighting{content: content{note: "the lock file is not readable"}, due: owner.Never}
 		return a.held()
 	case err != nil:

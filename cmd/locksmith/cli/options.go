@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -115,6 +116,9 @@ func (o *options) record() (owner.Record, error) {
 		}
 		if err := owner.CheckMeta(key); err != nil {
 			return r, usageError{err}
+		}
+		if slices.ContainsFunc(r.Meta, func(f protocol.Field) bool { return f.Key == key }) {
+			return r, usageError{fmt.Errorf("--meta gives %s twice", key)}
 		}
 		r.Meta = append(r.Meta, protocol.Field{Key: key, Value: value})
 	}

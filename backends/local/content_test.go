@@ -1,0 +1,388 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/owner"
+)
+
+// longTime is more than any lease or grace here.
+const longTime = 1000 * time.Hour
+
+// graceAndDrift also allows for clocks that run at unequal rates.
+const graceAndDrift = grace + grace/100
+
+// putFile makes a lock file with nobody behind it.
+func putFile(t *testing.T, content string, mode os.FileMode) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "lock")
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o644|mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// putRecord makes a lock file as a holder leaves it that the kernel has ended.
+func putRecord(t *testing.T, r owner.Record) string {
+	t.Helper()
+	text, err := format(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return putFile(t, text, os.ModeSticky)
+}
+
+func ownRecord() owner.Record {
+	r := backendtest.Request().Owner
+	r.ID, r.Acquired = owner.NewID(), time.Now()
+	return r
+}
+
+func truncated(t *testing.T) string {
+	t.Helper()
+	text, err := format(ownRecord())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text[:len(text)/2]
+}
+
+// TestForeignFileIsNeverBroken: what is not ours stays, however long it lasts.
+func TestForeignFileIsNeverBroken(t *testing.T) {
+	for name, content := range map[string]string{
+		"empty":               "",
+		"truncated record":    truncated(t),
+		"not UTF-8":           "\xff\xfe\x80\n\xc3(",
+		"pid 0":               "0\n",
+		"negative pid":        "-1\n",
+		"living pid":          strconv.Itoa(os.Getpid()) + "\n",
+		"living pid, no feed": strconv.Itoa(os.Getpid()),
+		"pid too large":       "99999999999999999999\n",
+		"text":                "locked by the backup job\n",
+		"NULs":                strings.Repeat("\x00", 100),
+		"too long":            strings.Repeat("1\n", maxContent),
+	} {
+		t.Run(name, func(t *testing.T) { staysHeld(t, putFile(t, content, 0)) })
+	}
+}
+
+func staysHeld(t *testing.T, path string) {
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, c := fakeRequest()
+	a := attemptAt(t, path, r)
+	for range 3 {
+		if h := mustBeHeld(t, a); h.Record != nil || h.Note == "" {
+			t.Errorf("holder: %+v", h)
+		}
+		c.advance(longTime)
+	}
+	after, err := os.Stat(path)
+	if err != nil || !os.SameFile(before, after) || after.Size() != before.Size() {
+		t.Errorf("the file was touched: %v, %v", after, err)
+	}
+	report, err := openLock(t, path).Inspect(t.Context())
+	if err != nil || len(report.Holders) != 1 {
+		t.Errorf("inspect: %+v, %v", report, err)
+	}
+}
+
+// TestUnfinishedFileIsBrokenAfterGrace: the sticky bit says that a maker of
+// ours died before it wrote its record.
+func TestUnfinishedFileIsBrokenAfterGrace(t *testing.T) {
+	for name, content := range map[string]string{
+		"empty":            "",
+		"truncated record": truncated(t),
+		"pid only":         strconv.Itoa(os.Getpid()) + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, c := fakeRequest()
+			r.Strict = true // its maker has not said OK, so this is no lease
+			a := attemptAt(t, putFile(t, content, os.ModeSticky), r)
+			mustBeHeld(t, a)
+			c.advance(grace - 1)
+			mustBeHeld(t, a)
+			c.advance(graceAndDrift - grace + 1)
+			mustRelease(t, mustHold(t, a))
+		})
+	}
+}
+
+// TestUnfinishedFileThatGrows: its maker is slow, not dead.
+func TestUnfinishedFileThatGrows(t *testing.T) {
+	path := putFile(t, "", os.ModeSticky)
+	r, c := fakeRequest()
+	a := attemptAt(t, path, r)
+	for n := range 5 {
+		mustBeHeld(t, a)
+		c.advance(grace * 3 / 4)
+		if err := os.Truncate(path, int64(n+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustBeHeld(t, a)
+}
+
+// TestHugeFile: it costs no more to look at than a small one.
+func TestHugeFile(t *testing.T) {
+	path := putFile(t, "1\n", 0)
+	if err := os.Truncate(path, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	staysHeld(t, path)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 16<<20 {
+		t.Errorf("looking took %d bytes", n)
+	}
+}
+
+func elsewhere() owner.Record {
+	r := ownRecord()
+	r.Place.Host, r.Place.Machine, r.Place.Boot = "elsewhere", "another", "boot"
+	return r
+}
+
+// TestOtherHost: nothing proves its death, so its lease decides.
+func TestOtherHost(t *testing.T) {
+	record := elsewhere()
+	r, c := fakeRequest()
+	a := attemptAt(t, putRecord(t, record), r)
+	if h := mustBeHeld(t, a); h.Verdict != owner.Unknown || h.Record.ID != record.ID {
+		t.Errorf("holder: %+v", h)
+	}
+	c.advance(record.Lease)
+	mustBeHeld(t, a) // clocks run at unequal rates
+	c.advance(record.Lease / 100)
+	mustRelease(t, mustHold(t, a))
+}
+
+func TestOtherHostIsNotBrokenAtFirstSight(t *testing.T) {
+	record := elsewhere()
+	path := putRecord(t, record)
+	old := time.Now().Add(-longTime)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	r, c := fakeRequest()
+	c.advance(longTime)
+	mustBeHeld(t, attemptAt(t, path, r))
+}
+
+func TestOtherHostStrict(t *testing.T) {
+	r, c := fakeRequest()
+	r.Strict = true
+	a := attemptAt(t, putRecord(t, elsewhere()), r)
+	for range 5 {
+		mustBeHeld(t, a)
+		c.advance(longTime)
+	}
+}
+
+// TestWaitEndsWithLease: the waiter wakes itself when the lease is over.
+func TestWaitEndsWithLease(t *testing.T) {
+	record := elsewhere()
+	r, c := fakeRequest()
+	a := attemptAt(t, putRecord(t, record), r)
+	mustBeHeld(t, a)
+	done := make(chan error, 1)
+	go func() { done <- a.Wait(t.Context()) }()
+	eventually(t, "the waiter sets its timer", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.timers) > 0
+	})
+	c.advance(record.Lease + record.Lease/100)
+	if err := unblocked(t, func() error { return <-done }); err != nil {
+		t.Fatal(err)
+	}
+	mustRelease(t, mustHold(t, a))
+}
+
+// TestHeartbeatsWakeNobody: a hundred waiters would wake a hundred times.
+func TestHeartbeatsWakeNobody(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	r, _ := fakeRequest()
+	a := attemptAt(t, path, r)
+	mustBeHeld(t, a)
+	mustSleep(t, a, func() {
+		if err := h.Heartbeat(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	mustRelease(t, h)
+}
+
+// mustSleep makes sure that a wait goes on for a while, with f in the middle. A
+// slow machine makes it prove less, not fail.
+func mustSleep(t *testing.T, a backend.Attempt, f func()) {
+	t.Helper()
+	const pause = 50 * time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- a.Wait(ctx) }()
+	time.Sleep(pause)
+	f()
+	time.Sleep(pause)
+	cancel()
+	if err := unblocked(t, func() error { return <-done }); !errors.Is(err, context.Canceled) {
+		t.Errorf("the wait ended early: %v", err)
+	}
+}
+
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// TestProvenDead: these are broken at once, and by the strict, too.
+func TestProvenDead(t *testing.T) {
+	recycled := ownRecord()
+	recycled.Helper.Start-- // our pid, but another process had it then
+	ended := ownRecord()
+	ended.Helper = backendtest.DeadProcess(t)
+	rebooted := ownRecord()
+	rebooted.Place.Boot = "00000000-0000-0000-0000-000000000000"
+	for name, record := range map[string]owner.Record{
+		"pid used again": recycled, "process ended": ended, "earlier boot": rebooted,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if record.Place.Machine == "" {
+				lacking(t, "there is no /etc/machine-id")
+			}
+			path := putRecord(t, record)
+			report, err := openLock(t, path).Inspect(t.Context())
+			if err != nil || len(report.Holders) != 1 || report.Holders[0].Verdict != owner.Dead {
+				t.Errorf("inspect: %+v, %v", report, err)
+			}
+			r, _ := fakeRequest()
+			r.Strict = true
+			mustRelease(t, mustHold(t, attemptAt(t, path, r)))
+			mustBeEmpty(t, filepath.Dir(path))
+		})
+	}
+}
+
+func TestDeadHolderWhoseKernelLockIsKept(t *testing.T) {
+	record := ownRecord()
+	record.Helper = backendtest.DeadProcess(t)
+	path := putRecord(t, record)
+	keeper, err := openExisting(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if free, err := keeper.tryLock(); !free || err != nil {
+		t.Fatal(free, err)
+	}
+	r, c := fakeRequest()
+	a := attemptAt(t, path, r)
+	for range 3 {
+		mustBeHeld(t, a)
+		c.advance(longTime)
+	}
+	mustSleep(t, a, func() {}) // the dead one must not make the waiter spin
+	keeper.close()
+	mustRelease(t, mustHold(t, a))
+}
+
+func TestOtherToolsPID(t *testing.T) {
+	dead := backendtest.DeadProcess(t)
+	for _, content := range []string{strconv.Itoa(dead.PID), "  " + strconv.Itoa(dead.PID) + "\n", strconv.Itoa(dead.PID) + "\n\n"} {
+		path := putFile(t, content, 0)
+		r, _ := fakeRequest()
+		mustRelease(t, mustHold(t, attemptAt(t, path, r)))
+		mustBeEmpty(t, filepath.Dir(path))
+	}
+	path := putFile(t, strconv.Itoa(os.Getpid())+"\n", 0)
+	r, _ := fakeRequest()
+	if h := mustBeHeld(t, attemptAt(t, path, r)); h.PID != os.Getpid() || h.Verdict != owner.Alive {
+		t.Errorf("holder: %+v", h)
+	}
+}
+
+// TestWallClockSteps: a step of the wall clock shows in files' times only, and
+// those must decide nothing.
+func TestWallClockSteps(t *testing.T) {
+	for name, step := range map[string]time.Duration{"back": -time.Hour, "forth": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			heldThroughStep(t, step)
+			leaseNotShortenedByStep(t, step)
+		})
+	}
+}
+
+func heldThroughStep(t *testing.T, step time.Duration) {
+	path := filepath.Join(t.TempDir(), "lock")
+	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	r, c := fakeRequest()
+	a := attemptAt(t, path, r)
+	mustBeHeld(t, a)
+	stepTimes(t, path, step)
+	mustBeHeld(t, a)
+	c.advance(longTime)
+	mustBeHeld(t, a)
+	if err := h.Heartbeat(t.Context()); err != nil {
+		t.Error(err)
+	}
+	mustRelease(t, h)
+	mustBeEmpty(t, filepath.Dir(path))
+}
+
+func leaseNotShortenedByStep(t *testing.T, step time.Duration) {
+	record := elsewhere()
+	path := putRecord(t, record)
+	r, c := fakeRequest()
+	a := attemptAt(t, path, r)
+	mustBeHeld(t, a)
+	c.advance(record.Lease / 2)
+	stepTimes(t, path, step) // looks like a heartbeat: the watch starts again
+	mustBeHeld(t, a)
+	c.advance(record.Lease)
+	mustBeHeld(t, a)
+	c.advance(record.Lease / 100)
+	mustRelease(t, mustHold(t, a))
+}
+
+func stepTimes(t *testing.T, path string, step time.Duration) {
+	t.Helper()
+	when := time.Now().Add(step)
+	if err := os.Chtimes(path, when, when); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHeartbeatRestartsTheWatch: a holder elsewhere that lives is kept.
+func TestHeartbeatRestartsTheWatch(t *testing.T) {
+	record := elsewhere()
+	path := putRecord(t, record)
+	r, c := fakeRequest()
+	var a backend.Attempt = attemptAt(t, path, r)
+	for n := range 5 {
+		mustBeHeld(t, a)
+		c.advance(record.Lease)
+		stepTimes(t, path, time.Duration(n)*time.Second)
+	}
+	mustBeHeld(t, a)
+}

@@ -1,0 +1,318 @@
+package local
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/process"
+)
+
+// The tests here play one order of steps of two processes each. Flock binds
+// open files, not processes, so one process can play both.
+
+func recordText(t *testing.T) string {
+	t.Helper()
+	text, err := format(ownRecord())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func mustCreate(t *testing.T, path string) *file {
+	t.Helper()
+	f, err := create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func mustOpen(t *testing.T, path string) *file {
+	t.Helper()
+	f, err := openExisting(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func mustLock(t *testing.T, f *file) {
+	t.Helper()
+	if free, err := f.tryLock(); err != nil || !free {
+		t.Fatalf("kernel lock: %v, %v", free, err)
+	}
+}
+
+func mustBeOthers(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, errNotOurs) {
+		t.Fatalf("got %v, want errNotOurs", err)
+	}
+}
+
+func mustStillHold(t *testing.T, h backend.Hold) {
+	t.Helper()
+	if err := h.Heartbeat(t.Context()); err != nil {
+		t.Errorf("the holder was hit: %v", err)
+	}
+}
+
+func TestBreakerHasKernelLockWhileCreatorStarts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	// 1. The creator makes the file.
+	f := mustCreate(t, path)
+	// 2. A breaker opens it and takes its kernel lock.
+	breaker := mustOpen(t, path)
+	mustLock(t, breaker)
+	// 3. The creator cannot take it, and must not believe it holds the lock.
+	mustBeOthers(t, finish(f, recordText(t)))
+	// 4. The breaker stops there. What is left is an unfinished file.
+	breaker.close()
+	r, c := fakeRequest()
+	a := attemptAt(t, path, r)
+	mustBeHeld(t, a)
+	// 5. It must not be stuck for good.
+	c.advance(graceAndDrift)
+	mustRelease(t, mustHold(t, a))
+	mustBeEmpty(t, filepath.Dir(path))
+}
+
+func TestBreakerLooksWhileCreatorStarts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	// 1. The creator makes the file.
+	f := mustCreate(t, path)
+	// 2. Somebody looks, and lets the kernel lock go again.
+	r, c := fakeRequest()
+	a := attemptAt(t, path, r)
+	mustBeHeld(t, a)
+	// 3. The creator finishes.
+	if err := finish(f, recordText(t)); err != nil {
+		t.Fatal(err)
+	}
+	// 4. The grace for unfinished files must not count any more.
+	c.advance(longTime)
+	mustBeHeld(t, a)
+	if err := f.remove(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBreakerRemovesWhatCreatorHasNotVerified(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	// 1. The creator makes the file and is stopped.
+	f := mustCreate(t, path)
+	// 2. A breaker watches it for the whole grace,
+	r, c := fakeRequest()
+	a := attemptAt(t, path, r)
+	mustBeHeld(t, a)
+	c.advance(graceAndDrift)
+	// 3. removes it, and takes the lock itself.
+	h := mustHold(t, a)
+	// 4. The creator goes on: it must not believe it holds the lock,
+	mustBeOthers(t, finish(f, recordText(t)))
+	// 5. nor have touched the file that is there now.
+	mustStillHold(t, h)
+	mustRelease(t, h)
+	mustBeEmpty(t, filepath.Dir(path))
+}
+
+func TestFileRemovedBeforeCreatorVerifies(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	// 1. The creator makes the file.
+	f := mustCreate(t, path)
+	// 2. Somebody who knows no kernel locks removes it.
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	// 3. The creator verifies, and leaves nothing behind.
+	mustBeOthers(t, finish(f, recordText(t)))
+	mustBeEmpty(t, filepath.Dir(path))
+}
+
+func TestCreatorFinishesBeforeBreakerLocks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	// 1. The creator makes the file.
+	f := mustCreate(t, path)
+	// 2. A breaker opens it.
+	breaker := mustOpen(t, path)
+	defer breaker.close()
+	// 3. The creator finishes.
+	if err := finish(f, recordText(t)); err != nil {
+		t.Fatal(err)
+	}
+	// 4. The breaker's look finds it locked, so it is held.
+	r, _ := fakeRequest()
+	a := attemptAt(t, path, r)
+	if err := a.look(breaker); err != nil || !a.seen.locked || a.seen.due == 0 {
+		t.Errorf("look: %v, %+v", err, a.seen)
+	}
+	if err := f.remove(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReleaseOfReplacedFile(t *testing.T) {
+	for name, content := range map[string]string{"another tool's": "1\n", "empty": ""} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "lock")
+			// 1. The holder takes the lock.
+			h := mustHold(t, attemptAt(t, path, backendtest.Request()))
+			// 2. Somebody puts another file in its place, in one step.
+			other := path + ".other"
+			if err := os.WriteFile(other, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(other, path); err != nil {
+				t.Fatal(err)
+			}
+			// 3. The holder lets go.
+			if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
+				t.Errorf("release: %v", err)
+			}
+			// 4. The other file is as it was.
+			if got, err := os.ReadFile(path); err != nil || string(got) != content {
+				t.Errorf("the other file: %q, %v", got, err)
+			}
+		})
+	}
+}
+
+// deadLock is the file of a holder that is proven dead.
+func deadLock(t *testing.T) string {
+	t.Helper()
+	record := ownRecord()
+	record.Helper.Start--
+	return putRecord(t, record)
+}
+
+func TestSecondBreakerComesTooLate(t *testing.T) {
+	path := deadLock(t)
+	// 1. Breaker A opens the dead holder's file.
+	a := mustOpen(t, path)
+	// 2. Breaker B breaks it and takes the lock.
+	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	// 3. A gets the kernel lock of the file that is gone,
+	mustLock(t, a)
+	// 4. and must not remove B's.
+	mustBeOthers(t, a.remove())
+	mustStillHold(t, h)
+	mustBeHeld(t, attemptAt(t, path, backendtest.Request()))
+	mustRelease(t, h)
+}
+
+func TestSecondBreakerComesTooEarly(t *testing.T) {
+	path := deadLock(t)
+	// 1. Breaker A opens the dead holder's file and takes its kernel lock.
+	a := mustOpen(t, path)
+	mustLock(t, a)
+	// 2. Breaker B cannot, and waits.
+	b := attemptAt(t, path, backendtest.Request())
+	mustBeHeld(t, b)
+	// 3. A removes the file.
+	if err := a.remove(); err != nil {
+		t.Fatal(err)
+	}
+	// 4. B's wait ends, and B takes the lock.
+	if err := unblocked(t, func() error { return b.Wait(t.Context()) }); err != nil {
+		t.Fatal(err)
+	}
+	mustRelease(t, mustHold(t, b))
+	mustBeEmpty(t, filepath.Dir(path))
+}
+
+func TestHolderTakesOverBetweenLookAndWait(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lock")
+	// 1. A waiter sees the first holder.
+	first := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	a := attemptAt(t, path, backendtest.Request())
+	mustBeHeld(t, a)
+	// 2. A second one takes over. Its file may well have the same inode number.
+	mustRelease(t, first)
+	second := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	// 3. Only now the waiter waits: it must look again, not sleep on news of old,
+	// because it would watch the wrong process.
+	if err := unblocked(t, func() error { return a.Wait(t.Context()) }); err != nil {
+		t.Fatal(err)
+	}
+	if h := mustBeHeld(t, a); h.Record == nil || h.Record.ID != second.ID() {
+		t.Errorf("holder: %+v", h)
+	}
+	mustRelease(t, second)
+}
+
+func TestHolderDiesBetweenLookAndWait(t *testing.T) {
+	for name, put := range map[string]func(*testing.T, process.Process) string{
+		"another tool's process": func(t *testing.T, p process.Process) string {
+			return putFile(t, strconv.Itoa(p.PID)+"\n", 0)
+		},
+		"the parent of a dead helper": func(t *testing.T, p process.Process) string {
+			record := ownRecord()
+			record.Helper.Start--
+			record.Parent = p
+			return putRecord(t, record)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd, p := startSleep(t)
+			path := put(t, p)
+			// 1. A waiter sees that the holder lives.
+			r := backendtest.Request()
+			r.Strict = true
+			a := attemptAt(t, path, r)
+			mustBeHeld(t, a)
+			// 2. The holder dies.
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			// 3. Only now the waiter waits: nobody will wake it any more.
+			if err := unblocked(t, func() error { return a.Wait(t.Context()) }); err != nil {
+				t.Fatal(err)
+			}
+			mustRelease(t, mustHold(t, a))
+		})
+	}
+}
+
+func TestHelperDiesBetweenLookAndWait(t *testing.T) {
+	t.Parallel()
+	cmd, p := startSleep(t)
+	record := ownRecord()
+	record.Helper = p
+	path := putRecord(t, record)
+	keeper := mustOpen(t, path) // plays the helper's descriptor
+	mustLock(t, keeper)
+	// 1. A waiter sees that the helper lives.
+	a := attemptAt(t, path, backendtest.Request())
+	mustBeHeld(t, a)
+	// 2. The helper dies.
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	keeper.close()
+	// 3. Only now the waiter waits.
+	if err := unblocked(t, func() error { return a.Wait(t.Context()) }); err != nil {
+		t.Fatal(err)
+	}
+	mustRelease(t, mustHold(t, a))
+}
+
+func startSleep(t *testing.T) (*exec.Cmd, process.Process) {
+	t.Helper()
+	cmd := exec.Command("sleep", "300")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	p, err := process.Find(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd, p
+}

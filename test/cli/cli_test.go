@@ -1,0 +1,40 @@
+// Package cli tells stories of the command line, one in each file of testdata,
+// and tests what needs a terminal.
+package cli
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"locksmith/cmd/locksmith/cli"
+)
+
+func TestMain(m *testing.M) {
+	// Spare each command the second that the race detector waits at its exit.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
+	testscript.Main(m, map[string]func(){
+		"locksmith": func() { os.Exit(cli.Main(os.Args[1:])) },
+	})
+}
+
+func TestStories(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:   "testdata",
+		Setup: setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":  exits,
+			"start":  start,
+			"letgo":  letGo,
+			"ended":  ended,
+			"signal": sendSignal,
+			"await":  await,
+			"gone":   gone,
+			"dead":   dead,
+			"json":   jsonIs,
+			"pause":  pause,
+		},
+		Condition: condition,
+	})
+}
