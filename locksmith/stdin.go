@@ -41,7 +41,7 @@ func sharesStdin(pid int, stdin, stdout *os.File) (bool, error) {
 		return false, err
 	}
 	out, _ := stdout.Stat()
-	if err != nil || os.SameFile(theirs, out) {
+	if err != nil || isPipe(stdout) && os.SameFile(theirs, out) {
 		// A shell that executes "read <&3" has its own standard input put aside
 		// for the moment, and this may be that very moment.
 		return readsFrom(pid, mine)

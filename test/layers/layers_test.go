@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	"backends/owner":       {"protocol", "backends/clock", "backends/process"},
 	"backends/backend":     {"protocol", "backends/owner", "backends/clock"},
 	"backends/backendtest": {"backends/backend", "backends/owner", "backends/clock", "backends/process"},
-	"backends/local":       {"protocol", "backends/backend", "backends/owner", "backends/process"},
+	"backends/local":       {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
 	"cmd/locksmith":        {"cmd/locksmith/cli"},
 	"cmd/locksmith/cli":    {"protocol", "locksmith", "backends/...", "backends"},
 }
