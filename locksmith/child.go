@@ -64,7 +64,7 @@ func (c *Child) Prepare(ctx context.Context) error {
 	c.path = path
 	c.ended, c.allGone = make(chan struct{}), make(chan struct{})
 	c.wanted, c.stop = context.WithCancelCause(ctx)
-	go c.mindSignals()
+	c.mindSignals()
 	return nil
 }
 
@@ -78,16 +78,21 @@ func commandError(err error) error {
 // mindSignals ends the waiting on a signal, and passes signals on to the
 // command. Those of a terminal reach the command without us.
 func (c *Child) mindSignals() {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	sigs := make(chan os.Signal, 8)
+	minded := []os.Signal{syscall.SIGPIPE}
 	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
 		if !signal.Ignored(s) { // as under nohup
-			signal.Notify(sigs, s)
+			minded = append(minded, s)
 		}
 	}
-	for s := range sigs {
-		c.obey(s)
-	}
+	sigs := make(chan os.Signal, 8)
+	signal.Notify(sigs, minded...)
+	go func() {
+		for s := range sigs {
+			if s != syscall.SIGPIPE { // a write error of ours tells it better
+				c.obey(s)
+			}
+		}
+	}()
 }
 
 func (c *Child) obey(s os.Signal) {
@@ -96,9 +101,19 @@ func (c *Child) obey(s os.Signal) {
 	switch {
 	case c.pid == 0:
 		c.stop(&SignalError{s})
+	case isClosed(c.ended): // its pid may be another's by now
 	case fromTerminal(s) && hasTerminal(): // the command has got it too
 	default:
 		_ = syscall.Kill(c.pid, s.(syscall.Signal))
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -138,7 +153,7 @@ func (c *Child) Start(g protocol.Grant) error {
 	if g.Token != 0 {
 		env = append(env, "LOCKSMITH_TOKEN="+strconv.FormatUint(g.Token, 10))
 	}
-	attr := &os.ProcAttr{Env: env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: diesWithUs()}
+	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}, Sys: diesWithUs()}
 	started := make(chan error)
 	go c.startAndReap(attr, started)
 	return <-started
@@ -146,16 +161,16 @@ func (c *Child) Start(g protocol.Grant) error {
 
 // startAndReap starts the command and waits for it and for its descendants that
 // were orphaned.
-func (c *Child) startAndReap(attr *os.ProcAttr, started chan<- error) {
+func (c *Child) startAndReap(attr *syscall.ProcAttr, started chan<- error) {
 	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)),
 	// so that thread stays until the command has ended.
 	runtime.LockOSThread()
-	p, err := os.StartProcess(c.path, c.Argv, attr)
+	pid, err := syscall.ForkExec(c.path, c.Argv, attr)
 	if err != nil {
-		started <- commandError(err)
+		started <- commandError(&os.PathError{Op: "exec", Path: c.path, Err: err})
 		return
 	}
-	c.pid = p.Pid
+	c.pid = pid
 	started <- nil
 	for {
 		var status syscall.WaitStatus
@@ -165,7 +180,7 @@ func (c *Child) startAndReap(attr *os.ProcAttr, started chan<- error) {
 		case err != nil:
 			close(c.allGone)
 			return
-		case got == p.Pid:
+		case got == pid:
 			c.status = status
 			close(c.ended)
 			c.stop(ErrChildEnded)
@@ -177,10 +192,8 @@ func (c *Child) startAndReap(attr *os.ProcAttr, started chan<- error) {
 // returns when none is left. They are asked to end first, for half of what is
 // left of the lease, so that they are gone before anybody takes the lock.
 func (c *Child) Lost(loss *LossError) {
-	select {
-	case <-c.ended:
+	if isClosed(c.ended) {
 		return
-	default:
 	}
 	c.Log.Error("ending the command, because its lock is lost", "pid", c.pid)
 	process.SignalDescendants(syscall.SIGTERM)
