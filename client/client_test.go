@@ -249,6 +249,29 @@ func TestHelperHangsInRelease(t *testing.T) {
 	}
 }
 
+// TestWrapperHangsInRelease: not even a wrapper's child that keeps the pipe open
+// makes Release longer than KillAfter says.
+func TestWrapperHangsInRelease(t *testing.T) {
+	address, path := newLock(t)
+	const script = `sleep 60 2>/dev/null & echo $! >"$0"; echo OK proto=1 waited_ms=0 lease_ms=60000; wait`
+	l, err := client.Acquire(t.Context(), address, client.KillAfter(50*time.Millisecond), client.Helper("sh", "-c", script, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(helperPID(t, path), syscall.SIGKILL) }()
+	done := make(chan error, 1)
+	go func() { done <- l.Release() }()
+	select {
+	case err := <-done:
+		var lost *client.LostError
+		if !errors.As(err, &lost) {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(patience):
+		t.Error("release hangs")
+	}
+}
+
 func TestHelperRefuses(t *testing.T) {
 	for address, code := range map[string]protocol.Code{
 		"nonsense":                  protocol.Usage,

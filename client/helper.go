@@ -19,6 +19,7 @@ import (
 type helper struct {
 	cmd    *exec.Cmd
 	stdin  *os.File
+	stdout *os.File
 	lines  chan reading  // closed after the first error
 	exited chan struct{} // closed when the process is gone
 	grace  time.Duration
@@ -64,7 +65,8 @@ func (h *helper) spawn(logger hclog.Logger) error {
 		return err
 	}
 	defer output.Close()
-	h.cmd.Stdin, h.cmd.Stdout, h.stdin = input, output, stdin
+	h.cmd.Stdin, h.cmd.Stdout, h.stdin, h.stdout = input, output, stdin, stdout
+	h.cmd.WaitDelay = time.Second // for log lines of what outlives it
 	var logs *relogger
 	if logger != nil {
 		logs = &relogger{logger}
@@ -74,7 +76,7 @@ func (h *helper) spawn(logger hclog.Logger) error {
 		_, _ = stdin.Close(), stdout.Close()
 		return err
 	}
-	go h.read(stdout)
+	go h.read()
 	go func() {
 		_ = h.cmd.Wait() // its last line says more than its status
 		close(h.exited)
@@ -82,10 +84,10 @@ func (h *helper) spawn(logger hclog.Logger) error {
 	return nil
 }
 
-func (h *helper) read(stdout *os.File) {
-	defer stdout.Close()
+func (h *helper) read() {
+	defer h.stdout.Close()
 	defer close(h.lines)
-	r := protocol.NewReader(stdout)
+	r := protocol.NewReader(h.stdout)
 	for {
 		line, err := r.Read()
 		h.lines <- reading{line, err}
@@ -106,10 +108,16 @@ func (h *helper) end() bool {
 	case <-h.exited:
 		return true
 	case <-timer.C:
-		_ = h.cmd.Process.Kill()
-		<-h.exited
-		return false
 	}
+	_ = h.cmd.Process.Kill()
+	// A wrapper's child may live on with the pipe, or the wrapper be another
+	// user's: neither may hold us up.
+	_ = h.stdout.SetReadDeadline(time.Now())
+	select {
+	case <-h.exited:
+	case <-time.After(2 * time.Second):
+	}
+	return false
 }
 
 // discard reads what the helper still says, so that it never blocks on us.

@@ -68,6 +68,14 @@ func (c *Child) Prepare(ctx context.Context) error {
 	return nil
 }
 
+// OutlivesUs reports that the kernel will not kill the command when we die:
+// that wish is forgotten when a set-user-id or set-group-id program starts
+// (PR_SET_PDEATHSIG(2const)).
+func (c *Child) OutlivesUs() bool {
+	st, err := os.Stat(c.path)
+	return err == nil && st.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0
+}
+
 func commandError(err error) error {
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
 		return &CommandError{Status: 127, Err: err}

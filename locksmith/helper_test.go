@@ -3,6 +3,7 @@ package locksmith
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -232,13 +233,15 @@ func TestStartFails(t *testing.T) {
 func TestSlowTry(t *testing.T) {
 	live(t, 70*time.Second, Forever, func(w *world, _ *guard) { w.tryTakes = lease * 7 / 8 },
 		func(w *world, g *guard, _ time.Duration, err error) {
-			if err != nil || !slices.Equal(g.log[:2], []string{"beat", "start"}) {
-				t.Errorf("%v, %v", err, g.log)
+			// The heartbeat came before, but nobody is told before OK.
+			if err != nil || w.beats != 2 || !slices.Equal(g.log, []string{"start", "beat"}) {
+				t.Errorf("%v, %d heartbeats, %v", err, w.beats, g.log)
 			}
 		})
 	live(t, time.Hour, Forever, func(w *world, _ *guard) { w.tryTakes = lease },
 		func(w *world, g *guard, _ time.Duration, err error) {
-			if CodeOf(err) != protocol.Expired || w.inside || slices.Contains(g.log, "start") {
+			// Nobody was told of the lock, so this is a refusal, not a loss.
+			if CodeOf(err) != protocol.Unreachable || w.inside || len(g.log) != 0 {
 				t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
 			}
 		})
@@ -386,5 +389,39 @@ func TestPipeGuard(t *testing.T) {
 	}
 	if got := strings.Join(words, " "); got != "OK BEAT LOST RELEASED ERR" {
 		t.Errorf("words: %s", got)
+	}
+}
+
+// TestParentDoesNotRead: a full pipe holds up neither heartbeats nor release.
+func TestParentDoesNotRead(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	p := &Pipe{Out: w, Parent: t.Context(), Beats: true, Clock: clock.Runtime{}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 3000 { // 64 KiB hold fewer
+			p.Beat(time.Second)
+		}
+		p.Finish(time.Second, nil)
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("the helper hangs on a parent that does not read")
+	}
+}
+
+// TestLongHolder: what a holder says of itself cannot keep ERR from being told.
+func TestLongHolder(t *testing.T) {
+	var out strings.Builder
+	p := &Pipe{Out: &out, Parent: t.Context(), Clock: clock.Runtime{}}
+	p.Finish(0, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{Record: &owner.Record{ID: "h", User: strings.Repeat("\x01", 3000)}}})
+	if l, err := protocol.Parse(out.String()); err != nil || l.Value("code") != "held" {
+		t.Errorf("%q: %v", out.String(), err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"syscall"
 	"time"
 
@@ -19,6 +20,26 @@ type Pipe struct {
 	Parent context.Context // from Watch.Start
 	Beats  bool            // write BEAT lines
 	Clock  clock.Clock
+
+	writing sync.Mutex // held by a write that may hang
+}
+
+// How long the helper waits for a parent that does not read. Its lock, and the
+// parent's other ways to let go, matter more than the line.
+const (
+	beatPatience = 20 * time.Millisecond
+	lastPatience = time.Second
+)
+
+// tell writes a line unless the parent keeps us waiting for too long.
+func (p *Pipe) tell(l protocol.Line, patience time.Duration) error {
+	return bounded(p.Clock, patience, context.Background(), func(context.Context) error {
+		if !p.writing.TryLock() {
+			return errNoAnswer
+		}
+		defer p.writing.Unlock()
+		return p.write(l)
+	})
 }
 
 // Wanted implements Guard.
@@ -39,14 +60,14 @@ func (p *Pipe) Start(g protocol.Grant) error {
 // Beat implements Guard. A write that fails is no matter: the hang-up tells.
 func (p *Pipe) Beat(ago time.Duration) {
 	if p.Beats {
-		_ = p.write(protocol.Beat(ago))
+		_ = p.tell(protocol.Beat(ago), beatPatience)
 	}
 }
 
 // Lost implements Guard. While some of the lease is left, nobody who goes by it
 // takes the lock, so the parent has that long to stop.
 func (p *Pipe) Lost(loss *LossError) {
-	_ = p.write(protocol.Failure(protocol.WordLost, loss.Code, loss.Error()))
+	_ = p.tell(protocol.Failure(protocol.WordLost, loss.Code, loss.Error()), lastPatience)
 	timer := p.Clock.NewTimer(loss.Left)
 	defer timer.Stop()
 	select {
@@ -61,14 +82,16 @@ func (p *Pipe) Finish(held time.Duration, err error) {
 	loss := (*LossError)(nil)
 	switch {
 	case err == nil:
-		_ = p.write(protocol.Released(held))
+		_ = p.tell(protocol.Released(held), lastPatience)
 	case !errors.As(err, &loss):
-		_ = p.write(p.refusal(CodeOf(err), err))
+		line := protocol.Failure(protocol.WordErr, CodeOf(err), err.Error())
+		if p.write(describeHolder(line, err)) != nil {
+			_ = p.write(line) // what the holder says of itself may be too long
+		}
 	}
 }
 
-func (p *Pipe) refusal(code protocol.Code, err error) protocol.Line {
-	l := protocol.Failure(protocol.WordErr, code, err.Error())
+func describeHolder(l protocol.Line, err error) protocol.Line {
 	var held *backend.HeldError
 	if !errors.As(err, &held) {
 		return l

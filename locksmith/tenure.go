@@ -55,6 +55,9 @@ func (t *tenure) keep() error {
 		if t.isLoss(err) {
 			return err
 		}
+		if err == nil {
+			t.helper.Guard.Beat(t.now() - t.confirmed)
+		}
 		next = t.confirmed + t.lease/4
 		if err != nil && t.wanted().Err() == nil {
 			t.helper.Log.Warn("heartbeat failed, trying again", "lock", t.helper.Address, "error", err)
@@ -96,7 +99,6 @@ func (t *tenure) beat() error {
 	switch {
 	case err == nil:
 		t.confirmed = sent
-		t.helper.Guard.Beat(t.now() - sent)
 	case errors.Is(err, backend.ErrGone):
 		return &LossError{Lock: t.helper.Address, Code: protocol.Gone, Err: err}
 	case t.now() >= limit:
@@ -151,9 +153,14 @@ func (t *tenure) lost(err error) {
 	}
 }
 
-// abandon gives up a lock that nobody was told about yet.
+// abandon gives up a lock that nobody was told about yet, so that its loss is
+// none to them.
 func (t *tenure) abandon(err error) error {
 	t.helper.giveBack(t.hold)
+	if t.isLoss(err) {
+		return &backend.Error{Code: protocol.Unreachable, Lock: t.helper.Address, Op: "acquire",
+			Err: fmt.Errorf("too slow for the lease: %w", errors.Unwrap(err)), Hint: "try again, or with a longer --lease"}
+	}
 	return err
 }
 

@@ -80,7 +80,11 @@ func (w Watch) signals(stop context.CancelCauseFunc, parentPipe bool) <-chan os.
 	if parentPipe {
 		signal.Notify(make(chan os.Signal, 1), terminal...)
 	} else {
-		signal.Notify(end, terminal...)
+		for _, s := range terminal {
+			if !signal.Ignored(s) { // as under nohup
+				signal.Notify(end, s)
+			}
+		}
 	}
 	go func() { stop(&SignalError{<-end}) }()
 	hint := make(chan os.Signal, 1)

@@ -121,7 +121,7 @@ func Parse(s string) (Line, error) {
 // invalid UTF-8 become "?", and what exceeds max bytes is cut with "...".
 func CleanText(s string, max int) string {
 	clean := strings.Map(func(r rune) rune {
-		if isControl(r) || r == utf8.RuneError {
+		if IsControl(r) || r == utf8.RuneError {
 			return '?'
 		}
 		return r
@@ -233,9 +233,9 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// isControl covers C0, DEL and the C1 controls, which some terminals obey.
-func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
+// IsControl covers C0, DEL and the C1 controls, which some terminals obey.
+func IsControl(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
 
 func cleanText(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, isControl)
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, IsControl)
 }

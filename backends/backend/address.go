@@ -36,7 +36,7 @@ func ParseAddress(s string, schemes []string) (Address, error) {
 		return fail("it is empty", "write for example local:/var/lock/name")
 	case len(s) > maxAddress:
 		return fail(fmt.Sprintf("it is longer than %d bytes", maxAddress), "shorten it")
-	case !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }):
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, protocol.IsControl):
 		return fail("it holds control characters or is not UTF-8", "remove them")
 	case strings.HasPrefix(s, "/"):
 		return fail("it has no scheme", "did you mean local:"+protocol.CleanText(s, 100)+"?")
@@ -50,8 +50,8 @@ func ParseAddress(s string, schemes []string) (Address, error) {
 	}
 	raw, query, _ := strings.Cut(rest, "?")
 	p, err := url.PathUnescape(raw)
-	if err != nil || strings.ContainsRune(p, 0) || !utf8.ValidString(p) {
-		return fail("the path has a wrong % escape", "write %25 for a percent sign")
+	if err != nil || strings.ContainsFunc(p, protocol.IsControl) || !utf8.ValidString(p) {
+		return fail("the path has a wrong % escape", "write %25 for a percent sign; control characters are refused")
 	}
 	switch {
 	case !strings.HasPrefix(p, "/"):

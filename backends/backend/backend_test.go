@@ -49,6 +49,8 @@ func TestAddressRefuses(t *testing.T) {
 		"local:/a/../b":             "write it without",
 		"local:/a%zz":               "%25",
 		"local:/a%00":               "%25",
+		"local:/a%1b[31m":           "control characters",
+		"local:/a%C2%9B31m":         "control characters",
 		"local:/a\nb":               "remove them",
 		"local:/a\x9b\xff":          "remove them",
 		"local:/a?b":                "option=value",

@@ -32,7 +32,7 @@ func (c *content) parse(s string) {
 	c.text = s
 	first, rest, _ := strings.Cut(s, "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(first))
-	isPID := err == nil && pid > 0
+	isPID := err == nil && pid > 0 && pid <= process.MaxPID
 	switch {
 	case len(s) > maxContent:
 		c.note = "the lock file is too long for one of ours"

@@ -14,8 +14,10 @@
 //   - a file whose kernel lock cannot be had is never removed;
 //   - a file is never removed that another breaker's successor has made since.
 //
-// Waiters sleep in the kernel until the file goes (inotify) or the process dies
-// that keeps it (pidfd). They wake for nothing else.
+// Waiters sleep in the kernel until the file goes (inotify), the process dies
+// that keeps it (pidfd), or its lease is over. Only where the kernel cannot wake
+// them (the holder is in another container, the file is not readable) do they
+// look once a second.
 //
 // Files of other tools carry no kernel lock and no record. One that holds just
 // a pid is held while that pid exists, even if the pid was used again: nothing

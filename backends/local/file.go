@@ -163,10 +163,6 @@ func (f *file) read() (content, error) {
 	return c, nil
 }
 
-func (f *file) touch() error {
-	return retryEINTR(func() error { return unix.Futimes(f.fd, nil) })
-}
-
 func (f *file) close() { _ = unix.Close(f.fd) } // not repeated: EINTR has closed it too (close(2))
 
 func retryEINTR(call func() error) error {

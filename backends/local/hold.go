@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"locksmith/backends/backend"
@@ -14,6 +15,10 @@ type hold struct {
 	lock *Lock
 	file *file
 	id   string
+
+	// The helper may leave a heartbeat behind that hangs and release meanwhile.
+	mu   sync.Mutex
+	done bool
 }
 
 // finish turns a file just created into a lock that is held: kernel lock,
@@ -21,19 +26,26 @@ type hold struct {
 // of it is left, but for a file that a breaker had locked at that moment, which
 // the next one will remove as unfinished.
 func finish(f *file, record string) error {
-	if err := f.lockAgainstLookers(); err != nil {
+	err := f.lockAgainstLookers()
+	if errors.Is(err, errNotOurs) {
 		f.close()
 		return err
+	}
+	if err != nil { // no kernel locks here at all
+		return errors.Join(err, f.removeUnfinished())
 	}
 	if err := f.write(record); err != nil {
 		return errors.Join(err, f.removeUnfinished())
 	}
 	// A breaker may have taken the still unlocked file for a dead one's.
-	if err := f.named(); err != nil {
+	err = f.named()
+	switch {
+	case errors.Is(err, errNotOurs):
 		f.close()
-		return err
+	case err != nil:
+		return errors.Join(err, f.removeUnfinished())
 	}
-	return nil
+	return err
 }
 
 // lockAgainstLookers takes the kernel lock of a new file. Nobody keeps it for
@@ -70,6 +82,11 @@ func (h *hold) Token() uint64 { return 0 }
 
 // Heartbeat implements backend.Hold.
 func (h *hold) Heartbeat(context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.done {
+		return h.explain("refresh lock file", errNotOurs)
+	}
 	err := h.file.named()
 	if err == nil {
 		err = h.file.touch()
@@ -79,7 +96,14 @@ func (h *hold) Heartbeat(context.Context) error {
 
 // Release implements backend.Hold.
 func (h *hold) Release(context.Context) error {
-	return h.explain("remove lock file", h.file.remove())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.done {
+		return h.explain("remove lock file", errNotOurs)
+	}
+	err := h.file.remove()
+	h.done = err == nil || errors.Is(err, errNotOurs)
+	return h.explain("remove lock file", err)
 }
 
 func (h *hold) explain(op string, err error) error {

@@ -52,9 +52,13 @@ func (a *attempt) watchFile() int {
 	if err != nil {
 		return noFD
 	}
-	// Not IN_ATTRIB: heartbeats would wake every waiter. The holder closes its
-	// file right after unlinking it, and that is IN_DELETE_SELF (inotify(7)).
-	const events = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_CLOSE_WRITE | unix.IN_DONT_FOLLOW
+	var events uint32 = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_CLOSE_WRITE | unix.IN_DONT_FOLLOW
+	// IN_ATTRIB tells of the unlink, IN_DELETE_SELF only when the last one who
+	// has the file open closes it (inotify(7)). A live helper of ours does so at
+	// once, and its heartbeats must not wake every waiter.
+	if a.seen.lockedByOther() || !a.seen.locked {
+		events |= unix.IN_ATTRIB
+	}
 	_, err = unix.InotifyAddWatch(fd, a.lock.path, events)
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		closeFD(fd)

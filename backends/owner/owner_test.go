@@ -160,6 +160,11 @@ func TestPatience(t *testing.T) {
 		time.Sleep(respite / 2)
 		look(kind, "a", true, 0)
 		look(kind, "b", false, 101*time.Second+respite)
+		endless := &Patience{Clock: clock.Runtime{}, Respite: Never}
+		look(endless, "a", false, Never)
+		if got := endless.Look("b", true, lease); got < Never/2 {
+			t.Errorf("an endless respite ends after %v", got)
+		}
 		if got := kind.Look("foreign", false, 0); got != Never {
 			t.Errorf("a holder without a lease is broken after %v", got)
 		}

@@ -39,11 +39,11 @@ func (p *Patience) Look(sign string, proof bool, lease time.Duration) time.Durat
 		case !proof && left == Never:
 			return Never
 		case !proof && left > 0:
-			return left + p.Respite
+			return later(left, p.Respite)
 		}
 		p.dead, p.verdict = true, now
 	}
-	return max(p.verdict+p.Respite-now, 0)
+	return max(later(p.verdict-now, p.Respite), 0)
 }
 
 // leaseLeft is a whole lease plus 1 % for clocks that run at unequal rates.
@@ -52,6 +52,14 @@ func (p *Patience) leaseLeft(now, lease time.Duration) time.Duration {
 		return Never
 	}
 	return max(p.since+lease+lease/100-now, 0)
+}
+
+// later adds without overflow.
+func later(d, respite time.Duration) time.Duration {
+	if d > 0 && respite > Never-d {
+		return Never
+	}
+	return d + respite
 }
 
 // Forget starts the watch again: what was seen is not known any more.

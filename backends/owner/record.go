@@ -168,7 +168,7 @@ func (p *fieldReader) text(key string) string {
 
 func (p *fieldReader) process(pid, start string) process.Process {
 	n, err := strconv.Atoi(p.text(pid))
-	if err != nil || n <= 0 {
+	if err != nil || n <= 0 || n > process.MaxPID {
 		p.fail("%s is not a process id", pid)
 	}
 	s, err := strconv.ParseUint(p.text(start), 10, 64)

@@ -8,6 +8,9 @@ import (
 // ErrNotVisible is returned where the kernel does not show us the process.
 var ErrNotVisible = errors.New("process is not visible from here")
 
+// MaxPID is the largest process id there can be (proc_sys_kernel(5), pid_max).
+const MaxPID = 1 << 22
+
 // A Process is one run of a program: a pid and the moment it started, in the
 // kernel's clock ticks since boot (proc_pid_stat(5), field 22). Start 0 means
 // that the moment is not known. The zero Process means none.

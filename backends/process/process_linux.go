@@ -13,7 +13,7 @@ import (
 
 // stat returns the start time of pid and whether it has ended already (a
 // zombie, which nobody has waited for yet).
-func stat(pid int) (start uint64, ended bool, err error) {
+func stat(pid int) (start uint64, over bool, err error) {
 	fields, err := statFields(pid)
 	if err != nil {
 		return 0, false, statError(pid, err)
@@ -22,7 +22,7 @@ func stat(pid int) (start uint64, ended bool, err error) {
 	if err != nil {
 		return 0, false, fmt.Errorf("pid %d: start time: %w", pid, err)
 	}
-	return start, endedState(fields[0]), nil
+	return start, ended(fields), nil
 }
 
 // statFields returns the fields of /proc/PID/stat from the third, the state.
@@ -40,7 +40,11 @@ func statFields(pid int) ([]string, error) {
 	return fields, nil
 }
 
-func endedState(s string) bool { return s == "Z" || s == "X" }
+// ended reads the state and, 17 fields on, the number of threads. A process
+// whose main thread alone has ended shows Z too, while the others work on.
+func ended(fields []string) bool {
+	return fields[0] == "X" || fields[0] == "Z" && (fields[17] == "0" || fields[17] == "1")
+}
 
 // statError tells an absent process from one that is hidden (hidepid, no
 // /proc): signal 0 reaches the latter.

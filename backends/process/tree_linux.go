@@ -35,7 +35,7 @@ func SignalDescendants(sig unix.Signal) int {
 // parentOf returns the parent of a process that has not ended.
 func parentOf(pid int) (int, bool) {
 	fields, err := statFields(pid)
-	if err != nil || endedState(fields[0]) {
+	if err != nil || ended(fields) {
 		return 0, false
 	}
 	ppid, err := strconv.Atoi(fields[1])

@@ -34,6 +34,9 @@ func (a *app) hold() *cobra.Command {
 		if err != nil {
 			return usageError{fmt.Errorf("--stdin: %w", err)}
 		}
+		if parent < 0 || parent > process.MaxPID {
+			return usageError{fmt.Errorf("--parent %d is not a process id", parent)}
+		}
 		h, err := o.helper(args[0])
 		if err != nil {
 			return err

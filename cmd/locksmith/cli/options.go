@@ -94,6 +94,9 @@ func (o *options) check() error {
 	if l := time.Duration(o.lease); l < owner.MinLease || l > owner.MaxLease {
 		return usageError{fmt.Errorf("--lease %v is not between %v and %v", l, owner.MinLease, owner.MaxLease)}
 	}
+	if r := time.Duration(o.respite); r > owner.MaxLease {
+		return usageError{fmt.Errorf("--respite %v is more than %v", r, owner.MaxLease)}
+	}
 	if o.conflict < 0 || o.conflict > 255 {
 		return usageError{fmt.Errorf("-E %d is not an exit status", o.conflict)}
 	}

@@ -21,7 +21,8 @@ func (a *app) run() *cobra.Command {
 		Short: "Run a command while holding a lock",
 		Long: "Acquire LOCK, run COMMAND, release LOCK, and exit as COMMAND did (128+n after\n" +
 			"signal n). If the lock is lost, COMMAND and its descendants are ended first.\n" +
-			"COMMAND dies with locksmith, and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
+			"COMMAND dies with locksmith (but not what it started, nor set-uid programs in it),\n" +
+			"and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
 			"there is one, LOCKSMITH_TOKEN in its environment.",
 		Example: "  locksmith run local:/var/lock/billing -- ./nightly-billing",
 		Args: func(c *cobra.Command, args []string) error {
@@ -45,6 +46,7 @@ func (a *app) run() *cobra.Command {
 			return err
 		}
 		h.Guard = child
+		h.Request.Owner.NoProof = child.OutlivesUs()
 		start := h.Request.Clock.Now()
 		held, err := h.Run()
 		line.clear()
