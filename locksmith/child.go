@@ -214,6 +214,7 @@ func (c *Child) Lost(loss *LossError) {
 			timer.Stop()
 			return
 		case <-timer.C():
+			timer.Stop()
 		}
 		process.SignalDescendants(syscall.SIGKILL)
 		pause = killAgain
@@ -226,15 +227,12 @@ const (
 	killAgain = 50 * time.Millisecond // for those that forked meanwhile
 )
 
-// Status returns the command's exit status, 128+n if signal n ended it, and
-// whether it ran to its end.
-func (c *Child) Status() (int, bool) {
-	if c.pid == 0 {
-		return 0, false
-	}
+// Status returns the exit status of a command that was started, 128+n if signal
+// n ended it.
+func (c *Child) Status() int {
 	<-c.ended
 	if c.status.Signaled() {
-		return 128 + int(c.status.Signal()), true
+		return 128 + int(c.status.Signal())
 	}
-	return c.status.ExitStatus(), true
+	return c.status.ExitStatus()
 }

@@ -2,6 +2,7 @@ package locksmith
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -47,6 +48,13 @@ func (e *LossError) Error() string {
 }
 
 func (e *LossError) Unwrap() error { return e.Err }
+
+// asLoss returns the loss that an error is, or nil.
+func asLoss(err error) *LossError {
+	var loss *LossError
+	errors.As(err, &loss)
+	return loss
+}
 
 // A CancelledError says that the lock was no longer wanted before it was held.
 type CancelledError struct {

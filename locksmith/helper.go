@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/clock"
 	"locksmith/protocol"
 )
 
@@ -51,8 +52,6 @@ func (h *Helper) Run() (time.Duration, error) {
 	err = t.run()
 	return h.Request.Clock.Now() - acquired, err
 }
-
-var errTimeout = errors.New("the time given to wait is over")
 
 // acquire is the state waiting. It returns the hold and when the request that
 // got it was sent.
@@ -103,19 +102,10 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 // patience returns a context that ends when the lock is not wanted any more or
 // the timeout is over.
 func (h *Helper) patience() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(h.Guard.Wanted())
 	if h.Timeout <= 0 {
-		return ctx, func() { cancel(nil) }
+		return context.WithCancel(h.Guard.Wanted())
 	}
-	timer := h.Request.Clock.NewTimer(h.Timeout)
-	go func() {
-		select {
-		case <-timer.C():
-			cancel(errTimeout)
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(nil); timer.Stop() }
+	return clock.WithTimeout(h.Guard.Wanted(), h.Request.Clock, h.Timeout)
 }
 
 func (h *Helper) cancelled() error {

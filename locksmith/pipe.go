@@ -68,22 +68,16 @@ func (p *Pipe) Beat(ago time.Duration) {
 // takes the lock, so the parent has that long to stop.
 func (p *Pipe) Lost(loss *LossError) {
 	_ = p.tell(protocol.Failure(protocol.WordLost, loss.Code, loss.Error()), lastPatience)
-	timer := p.Clock.NewTimer(loss.Left)
-	defer timer.Stop()
-	select {
-	case <-timer.C():
-	case <-p.Parent.Done():
-	}
+	clock.Sleep(p.Parent, p.Clock, loss.Left)
 }
 
 // Finish writes the last line, about what Helper.Run returned. A loss has been
 // told already.
 func (p *Pipe) Finish(held time.Duration, err error) {
-	loss := (*LossError)(nil)
 	switch {
 	case err == nil:
 		_ = p.tell(protocol.Released(held), lastPatience)
-	case !errors.As(err, &loss):
+	case asLoss(err) == nil:
 		line := protocol.Failure(protocol.WordErr, CodeOf(err), err.Error())
 		if p.write(describeHolder(line, err)) != nil {
 			_ = p.write(line) // what the holder says of itself may be too long
@@ -116,12 +110,12 @@ func (p *Pipe) write(l protocol.Line) error {
 
 // CodeOf returns the code that an error of Helper.Run stands for.
 func CodeOf(err error) protocol.Code {
-	var loss *LossError
 	var timeout *TimeoutError
 	var cancelled *CancelledError
-	switch {
-	case errors.As(err, &loss):
+	if loss := asLoss(err); loss != nil {
 		return loss.Code
+	}
+	switch {
 	case errors.As(err, &timeout):
 		return protocol.Timeout
 	case errors.As(err, &cancelled):

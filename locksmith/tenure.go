@@ -43,7 +43,7 @@ func (t *tenure) run() error {
 func (t *tenure) keep() error {
 	next := t.confirmed + t.lease/4
 	for {
-		t.sleepUntil(next)
+		clock.Sleep(t.wanted(), t.clock(), next-t.now())
 		// First the clock: we may have been stopped, or the machine suspended.
 		if err := t.checkLease(nil); err != nil {
 			return err
@@ -52,7 +52,7 @@ func (t *tenure) keep() error {
 			return nil
 		}
 		err := t.beat()
-		if t.isLoss(err) {
+		if asLoss(err) != nil {
 			return err
 		}
 		if err == nil {
@@ -68,15 +68,6 @@ func (t *tenure) keep() error {
 
 // lastMoment is when a holder whose heartbeats fail declares itself lost.
 func (t *tenure) lastMoment() time.Duration { return t.confirmed + t.lease*3/4 }
-
-func (t *tenure) sleepUntil(when time.Duration) {
-	timer := t.clock().NewTimer(when - t.now())
-	defer timer.Stop()
-	select {
-	case <-timer.C():
-	case <-t.wanted().Done():
-	}
-}
 
 // beat sends one heartbeat. It has until the last moment for an answer; only a
 // helper that did not run in between, and so has not failed either, may still
@@ -135,17 +126,11 @@ func (t *tenure) expired(cause error) error {
 	return &LossError{Lock: t.helper.Address, Code: protocol.Expired, Err: late, Left: t.left()}
 }
 
-func (t *tenure) isLoss(err error) bool {
-	var loss *LossError
-	return errors.As(err, &loss)
-}
-
 // lost is the state lost: tell it, let what the lock guards stop, and tidy up
 // what may still be there. That names our own acquisition, so it can hit
 // nothing of a successor.
 func (t *tenure) lost(err error) {
-	var loss *LossError
-	errors.As(err, &loss)
+	loss := asLoss(err)
 	t.helper.Log.Error("lost", "lock", t.helper.Address, "code", loss.Code, "error", loss.Err)
 	t.helper.Guard.Lost(loss)
 	if loss.Code == protocol.Expired {
@@ -157,19 +142,22 @@ func (t *tenure) lost(err error) {
 // none to them.
 func (t *tenure) abandon(err error) error {
 	t.helper.giveBack(t.hold)
-	if t.isLoss(err) {
+	if asLoss(err) != nil {
 		return &backend.Error{Code: protocol.Unreachable, Lock: t.helper.Address, Op: "acquire",
 			Err: fmt.Errorf("too slow for the lease: %w", errors.Unwrap(err)), Hint: "try again, or with a longer --lease"}
 	}
 	return err
 }
 
+// lastTry is how long a release may take that begins when the lease is over.
+const lastTry = time.Second
+
 // release is the state releasing: again and again until done, or until the
 // lease is over and the lock frees itself.
 func (t *tenure) release() error {
 	pause := 10 * time.Millisecond
 	for {
-		err := bounded(t.clock(), max(t.left(), withdrawTime/10), context.Background(), t.hold.Release)
+		err := bounded(t.clock(), max(t.left(), lastTry), context.Background(), t.hold.Release)
 		switch {
 		case err == nil:
 			return nil
@@ -179,9 +167,7 @@ func (t *tenure) release() error {
 			return &LossError{Lock: t.helper.Address, Code: protocol.Unreleased, Err: err, Left: t.left()}
 		}
 		t.helper.Log.Warn("release failed, trying again", "lock", t.helper.Address, "error", err)
-		timer := t.clock().NewTimer(pause)
-		<-timer.C()
-		timer.Stop()
+		clock.Sleep(context.Background(), t.clock(), pause)
 		pause = min(2*pause, time.Second)
 	}
 }

@@ -111,7 +111,7 @@ func (w Watch) parent(ctx context.Context, stop context.CancelCauseFunc, hint <-
 	}
 	direct := os.Getppid() == w.Parent
 	p, err := process.Find(w.Parent)
-	if err != nil && errors.Is(err, process.ErrNoProcess) {
+	if errors.Is(err, process.ErrNoProcess) {
 		stop(ErrParentDied)
 		return
 	}
@@ -136,6 +136,7 @@ func (w Watch) parent(ctx context.Context, stop context.CancelCauseFunc, hint <-
 			select {
 			case <-died:
 				stop(ErrParentDied)
+				return
 			case <-hint:
 			case <-poll:
 			case <-ctx.Done():

@@ -122,10 +122,6 @@ func (a *attempt) examine() error {
 
 // look fills in a.seen. When it sets due to 0 it has taken the kernel lock.
 func (a *attempt) look(f *file) error {
-	st, err := f.stat()
-	if err != nil {
-		return err
-	}
 	free, err := f.tryLock()
 	if err != nil {
 		return err
@@ -140,12 +136,12 @@ func (a *attempt) look(f *file) error {
 		a.patience.Forget()
 		return nil
 	}
-	a.seen.due = a.judge(st, c)
+	a.seen.due = a.judge(c)
 	return nil
 }
 
-func (a *attempt) judge(st unix.Stat_t, c content) time.Duration {
-	sign := fmt.Sprint(st.Dev, st.Ino, st.Size, st.Mtim)
+func (a *attempt) judge(c content) time.Duration {
+	sign := fmt.Sprint(c.stat.Dev, c.stat.Ino, c.stat.Size, c.stat.Mtim)
 	switch {
 	case c.unfinished():
 		// Not a matter of leases: its maker has not said OK and never will

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
@@ -12,13 +14,18 @@ import (
 
 // A content is what a lock file says.
 type content struct {
-	record         *owner.Record // nil: not, or not yet, a file of ours
-	pid            int           // of a file that holds nothing but a pid; else 0
-	note           string        // why there is no record
-	unfinishedMark bool
-	text           string
-	modified       time.Time // the last heartbeat, by this machine's wall clock; for people
+	record *owner.Record // nil: not, or not yet, a file of ours
+	pid    int           // of a file that holds nothing but a pid; else 0
+	note   string        // why there is no record
+	text   string
+	stat   unix.Stat_t // when it was read
 }
+
+// modified is the last heartbeat, by this machine's wall clock; for people.
+func (c content) modified() time.Time { return time.Unix(c.stat.Mtim.Unix()) }
+
+// marked reports that the file was created by one of us.
+func (c content) marked() bool { return c.stat.Mode&unfinishedMark != 0 }
 
 func format(r owner.Record) (string, error) {
 	line, err := r.Format()
@@ -52,7 +59,7 @@ func (c *content) parse(s string) {
 
 // unfinished reports that the maker was one of us and has not yet written, or
 // will never write, its whole record.
-func (c content) unfinished() bool { return c.record == nil && c.unfinishedMark }
+func (c content) unfinished() bool { return c.record == nil && c.marked() }
 
 // verdict judges the holder by its record, or by the pid of another tool.
 func (c content) verdict(here owner.Place) owner.Verdict {
@@ -61,7 +68,7 @@ func (c content) verdict(here owner.Place) owner.Verdict {
 		return owner.Dead
 	case c.record != nil:
 		return c.record.Verdict(here)
-	case c.pid == 0 || c.unfinishedMark:
+	case c.pid == 0 || c.marked():
 		return owner.Unknown
 	case process.Process{PID: c.pid}.Gone():
 		return owner.Dead
@@ -87,11 +94,11 @@ func (c content) keeper(here owner.Place) keeper {
 
 func (c content) holder(here owner.Place, now time.Time) backend.Holder {
 	h := backend.Holder{Record: c.record, Note: c.note, Verdict: c.verdict(here), PID: c.pid,
-		Age: max(now.Sub(c.modified), 0)}
+		Age: max(now.Sub(c.modified()), 0)}
 	if r := c.record; r != nil {
 		h.PID = r.Helper.PID
 		h.Age = max(now.Sub(r.Acquired), 0)
-		h.Heartbeat = max(now.Sub(c.modified), 0)
+		h.Heartbeat = max(now.Sub(c.modified()), 0)
 	} else if c.unfinished() {
 		h.Note = "its maker is just starting, or died while it did"
 	}

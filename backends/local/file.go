@@ -2,7 +2,6 @@ package local
 
 import (
 	"errors"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -142,7 +141,7 @@ func (f *file) read() (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	c := content{unfinishedMark: st.Mode&unfinishedMark != 0, modified: time.Unix(st.Mtim.Unix())}
+	c := content{stat: st}
 	buf := make([]byte, maxContent+1)
 	n := 0
 	for n < len(buf) {

@@ -26,26 +26,26 @@ type hold struct {
 // of it is left, but for a file that a breaker had locked at that moment, which
 // the next one will remove as unfinished.
 func finish(f *file, record string) error {
-	err := f.lockAgainstLookers()
-	if errors.Is(err, errNotOurs) {
+	err := f.fill(record)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errNotOurs):
 		f.close()
 		return err
 	}
-	if err != nil { // no kernel locks here at all
-		return errors.Join(err, f.removeUnfinished())
+	return errors.Join(err, f.removeUnfinished())
+}
+
+func (f *file) fill(record string) error {
+	if err := f.lockAgainstLookers(); err != nil {
+		return err
 	}
 	if err := f.write(record); err != nil {
-		return errors.Join(err, f.removeUnfinished())
+		return err
 	}
 	// A breaker may have taken the still unlocked file for a dead one's.
-	err = f.named()
-	switch {
-	case errors.Is(err, errNotOurs):
-		f.close()
-	case err != nil:
-		return errors.Join(err, f.removeUnfinished())
-	}
-	return err
+	return f.named()
 }
 
 // lockAgainstLookers takes the kernel lock of a new file. Nobody keeps it for
@@ -62,7 +62,8 @@ func (f *file) lockAgainstLookers() error {
 	return errNotOurs
 }
 
-// removeUnfinished cleans up after a write that failed.
+// removeUnfinished cleans up after a step of fill that failed: without kernel
+// locks here at all, on a full disk, or on one that breaks.
 func (f *file) removeUnfinished() error {
 	err := f.remove()
 	switch {

@@ -53,7 +53,8 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 	f, err := openExisting(l.path)
 	if errors.Is(err, unix.ENOENT) {
-		return backend.Report{}, l.directoryExists()
+		_, err := l.statDirectory() // free is only a lock that could be there
+		return backend.Report{}, err
 	}
 	if err != nil {
 		return backend.Report{}, l.openError(err)
@@ -66,13 +67,21 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 	return backend.Report{Holders: []backend.Holder{content.holder(owner.Here(), time.Now())}}, nil
 }
 
+func (l *Lock) statDirectory() (st unix.Stat_t, err error) {
+	dir := filepath.Dir(l.path)
+	if err := retryEINTR(func() error { return unix.Stat(dir, &st) }); err != nil {
+		return st, backend.FileError(l.address, "look at directory "+dir, err)
+	}
+	return st, nil
+}
+
 // checkDirectory refuses places where this lock cannot keep its promise.
 func (l *Lock) checkDirectory() error {
-	dir := filepath.Dir(l.path)
-	var st unix.Stat_t
-	if err := retryEINTR(func() error { return unix.Stat(dir, &st) }); err != nil {
-		return backend.FileError(l.address, "look at directory "+dir, err)
+	st, err := l.statDirectory()
+	if err != nil {
+		return err
 	}
+	dir := filepath.Dir(l.path)
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		return backend.FileError(l.address, "look at directory "+dir, unix.ENOTDIR)
 	}
@@ -85,15 +94,6 @@ func (l *Lock) checkDirectory() error {
 		return nil
 	}
 	return l.checkFileSystem(dir)
-}
-
-func (l *Lock) directoryExists() error {
-	dir := filepath.Dir(l.path)
-	var st unix.Stat_t
-	if err := retryEINTR(func() error { return unix.Stat(dir, &st) }); err != nil {
-		return backend.FileError(l.address, "look at directory "+dir, err)
-	}
-	return nil
 }
 
 // openError explains why an existing file cannot be a lock file of ours.

@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"locksmith/backends/clock"
@@ -41,30 +40,17 @@ func (a *attempt) stillSeen() bool {
 	return err == nil && c.text == a.seen.content.text
 }
 
-var errDue = errors.New("time to look again")
-
-// withTimeout returns a context that ends with errDue as its cause when the
-// time is over.
-func withTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.Context, context.CancelFunc) {
+// withTimeout returns a context that ends after d, if that is not owner.Never.
+func (a *attempt) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d == owner.Never {
 		return context.WithCancel(ctx)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	timer := c.NewTimer(d)
-	go func() {
-		select {
-		case <-timer.C():
-			cancel(errDue)
-		case <-ctx.Done():
-		}
-		timer.Stop()
-	}()
-	return ctx, func() { cancel(nil) }
+	return clock.WithTimeout(ctx, a.request.Clock, d)
 }
 
 // waited turns the end of a wait's own context into nil.
 func waited(ctx, outer context.Context, err error) error {
-	if outer.Err() == nil && context.Cause(ctx) == errDue {
+	if outer.Err() == nil && context.Cause(ctx) == clock.ErrTimeout {
 		return nil
 	}
 	return err

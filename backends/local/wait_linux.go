@@ -32,7 +32,7 @@ func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	if file < 0 {
 		timeout = min(timeout, slowLook)
 	}
-	ctx, cancel := withTimeout(outer, a.request.Clock, timeout)
+	ctx, cancel := a.withTimeout(outer, timeout)
 	defer cancel()
 	return waited(ctx, outer, process.Poll(ctx, file, keeper))
 }

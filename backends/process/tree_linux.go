@@ -8,9 +8,8 @@ import (
 )
 
 // SignalDescendants sends a signal to every descendant of this process that
-// /proc shows, and returns how many there were. One that forks at that moment
-// may escape: call again.
-func SignalDescendants(sig unix.Signal) int {
+// /proc shows. One that forks at that moment may escape: call again.
+func SignalDescendants(sig unix.Signal) {
 	children := map[int][]int{}
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
@@ -20,16 +19,12 @@ func SignalDescendants(sig unix.Signal) int {
 			}
 		}
 	}
-	sent := 0
 	queue := children[os.Getpid()]
 	for len(queue) > 0 {
 		pid := queue[0]
 		queue = append(queue[1:], children[pid]...)
-		if unix.Kill(pid, sig) == nil {
-			sent++
-		}
+		_ = unix.Kill(pid, sig) // it may have ended meanwhile
 	}
-	return sent
 }
 
 // parentOf returns the parent of a process that has not ended.

@@ -62,7 +62,7 @@ func (a *app) run() *cobra.Command {
 // runStatus decides on run's exit status: a loss goes before the command's own.
 func (a *app) runStatus(o *options, child *locksmith.Child, err error) error {
 	if err == nil {
-		a.status, _ = child.Status()
+		a.status = child.Status()
 		return nil
 	}
 	var signal *locksmith.SignalError

@@ -74,9 +74,7 @@ func (w *waitLine) draw(stop <-chan struct{}) {
 	}
 	held, passed := *w.held, time.Since(w.since)
 	held.Holder.Age += passed
-	if held.Holder.Heartbeat > 0 {
-		held.Holder.Heartbeat = 0 // grows stale while we sleep
-	}
+	held.Holder.Heartbeat = 0 // grows stale while we sleep
 	text := []rune("waiting for " + held.Error())
 	text = text[:min(len(text), w.width-1)]
 	fmt.Fprintf(w.out, "\r\x1b[K%s", string(text))

@@ -1,0 +1,36 @@
+package clock
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrTimeout is the cause of a context that WithTimeout ended.
+var ErrTimeout = errors.New("the time is over")
+
+// WithTimeout is context.WithTimeout on a clock of ours; the context's cause
+// is ErrTimeout when the time is over.
+func WithTimeout(ctx context.Context, c Clock, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := c.NewTimer(d)
+	go func() {
+		select {
+		case <-timer.C():
+			cancel(ErrTimeout)
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// Sleep returns after d or when ctx ends.
+func Sleep(ctx context.Context, c Clock, d time.Duration) {
+	timer := c.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-ctx.Done():
+	}
+}
