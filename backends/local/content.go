@@ -93,8 +93,11 @@ func (c content) keeper(here owner.Place) keeper {
 }
 
 func (c content) holder(here owner.Place, now time.Time) backend.Holder {
-	h := backend.Holder{Record: c.record, Note: c.note, Verdict: c.verdict(here), PID: c.pid,
-		Age: max(now.Sub(c.modified()), 0)}
+	h := backend.Holder{Record: c.record, Note: c.note, Verdict: c.verdict(here), PID: c.pid}
+	if c.stat.Ino == 0 {
+		return h // never read, so of no known age
+	}
+	h.Age = max(now.Sub(c.modified()), 0)
 	if r := c.record; r != nil {
 		h.PID = r.Helper.PID
 		h.Age = max(now.Sub(r.Acquired), 0)
