@@ -6,6 +6,7 @@ package backends
 import (
 	"locksmith/backends/backend"
 	"locksmith/backends/local"
+	"locksmith/backends/nfs"
 )
 
 type opener struct {
@@ -16,6 +17,7 @@ type opener struct {
 func list() []opener {
 	return []opener{
 		{local.Scheme, local.Open},
+		{nfs.Scheme, nfs.Open},
 	}
 }
 

@@ -53,9 +53,24 @@ type Hold interface {
 	Release(ctx context.Context) error
 }
 
+// A Tender is a Hold whose place wants some housekeeping, such as removing what
+// crashed waiters left. The helper calls Tend now and then between heartbeats;
+// its errors mean nothing for the hold.
+type Tender interface {
+	Tend(ctx context.Context) error
+}
+
+// A Breaker is a Backend that can end somebody else's acquisition by its id, on
+// the word of an operator: ErrGone when there is no such acquisition.
+type Breaker interface {
+	Break(ctx context.Context, id string) error
+}
+
 // A Report is what Inspect saw.
 type Report struct {
+	Token   uint64   // the fencing token of the holders, or of the last one; 0 means none
 	Holders []Holder // none: the lock is free
+	Waiters []Holder // in the order of the queue, where there is one
 }
 
 // A Holder is one holder of a lock, as seen by somebody else.
@@ -64,6 +79,6 @@ type Holder struct {
 	Note      string        // what the lock holds instead, or what is odd about it
 	Verdict   owner.Verdict
 	PID       int           // the helper's, or what another tool wrote; 0 if unknown
-	Age       time.Duration // since it acquired the lock; for people
+	Age       time.Duration // since it acquired the lock, or began to wait; for people
 	Heartbeat time.Duration // since its last heartbeat; for people
 }

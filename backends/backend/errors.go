@@ -15,13 +15,23 @@ import (
 // ErrGone says that the lock, or our entry in it, is no longer there.
 var ErrGone = errors.New("the lock is no longer there")
 
-// A HeldError says that somebody else holds the lock.
+// A HeldError says that somebody else holds the lock, or will in a moment.
 type HeldError struct {
 	Lock   string
 	Holder Holder
+	Ahead  int // how many wait before us, where there is a queue
+	// Queued says that nobody holds the lock, but Holder is before us in the
+	// queue. We only hold back for a moment.
+	Queued bool
 }
 
 func (e *HeldError) Error() string {
+	switch {
+	case e.Queued:
+		return fmt.Sprintf("%s: free, but before us waits %s", e.Lock, e.Holder)
+	case e.Ahead > 0:
+		return fmt.Sprintf("%s: held by %s; %d waiting before us", e.Lock, e.Holder, e.Ahead)
+	}
 	return fmt.Sprintf("%s: held by %s", e.Lock, e.Holder)
 }
 

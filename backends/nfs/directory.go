@@ -1,0 +1,98 @@
+package nfs
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/clock"
+	"locksmith/backends/nfs/generation"
+)
+
+// A directory is a lock directory on a POSIX file system. It implements
+// generation.Dir. Its errors are the system's. No call is repeated here after
+// EINTR: the algorithm takes that for an unclear answer, which it is.
+type directory struct {
+	path  string
+	clock clock.Clock
+}
+
+func (d *directory) at(name string) string { return d.path + "/" + name }
+
+func (d *directory) Mkdir(name string) error { return unix.Mkdir(d.at(name), 0o777) }
+func (d *directory) Rmdir(name string) error { return unix.Rmdir(d.at(name)) }
+
+func (d *directory) Rename(from, to string) error { return unix.Rename(d.at(from), d.at(to)) }
+
+func (d *directory) Symlink(target, name string) error { return unix.Symlink(target, d.at(name)) }
+func (d *directory) Unlink(name string) error          { return unix.Unlink(d.at(name)) }
+
+func (d *directory) Readlink(name string) (string, error) {
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Readlink(d.at(name), buf)
+	if err != nil {
+		return "", err
+	}
+	return string(buf[:n]), nil
+}
+
+// List opens the directory anew each time: a descriptor that is rewound shows
+// what is up to half a minute old.
+func (d *directory) List(name string) ([]string, error) {
+	f, err := os.OpenFile(d.at(name), unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, errno(err)
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	return names, errno(err)
+}
+
+// errno is the system's own error in one of package os.
+func errno(err error) error {
+	var n unix.Errno
+	if errors.As(err, &n) {
+		return n
+	}
+	return err
+}
+
+// Prepare makes the lock directory and the two in it. Whoever may write to the
+// first may write to those, whatever our umask, but for its sticky bit: that
+// would keep people from breaking each other's dead. A name that this host
+// remembers to be missing is put right by the attempt to make it.
+func (d *directory) Prepare() error {
+	if err := unix.Mkdir(d.path, 0o777); err != nil && !errors.Is(err, unix.EEXIST) {
+		return err
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(d.path, &st); err != nil {
+		return err
+	}
+	for _, name := range []string{generation.Reservations, generation.Generations} {
+		err := d.Mkdir(name)
+		if errors.Is(err, unix.EEXIST) {
+			continue
+		}
+		if err == nil {
+			err = d.open(name, uint32(st.Mode)&0o777)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open gives a new directory these permissions, if it lacks some.
+func (d *directory) open(name string, wanted uint32) error {
+	var st unix.Stat_t
+	if err := unix.Stat(d.at(name), &st); err != nil {
+		return err
+	}
+	if uint32(st.Mode)&wanted == wanted {
+		return nil
+	}
+	return unix.Chmod(d.at(name), uint32(st.Mode)&0o7777|wanted)
+}

@@ -1,0 +1,87 @@
+package nfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/clock"
+	"locksmith/backends/nfs/generation"
+	"locksmith/backends/process"
+)
+
+// Touch leaves the choice of the time to the server (utimensat(2)).
+func (d *directory) Touch(name string) error {
+	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
+	return unix.UtimesNanoAt(unix.AT_FDCWD, d.at(name), now, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// Look asks the server: lstat would tell what it said up to a minute ago
+// (statx(2), AT_STATX_FORCE_SYNC).
+func (d *directory) Look(name string) (generation.Sight, error) {
+	const flags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_STATX_FORCE_SYNC
+	var st unix.Statx_t
+	err := unix.Statx(unix.AT_FDCWD, d.at(name), flags, unix.STATX_MTIME|unix.STATX_CTIME|unix.STATX_NLINK, &st)
+	if err != nil {
+		return generation.Sight{}, err
+	}
+	return generation.Sight{
+		Sign:     fmt.Sprint(st.Mtime.Sec, st.Mtime.Nsec, st.Ctime.Sec, st.Ctime.Nsec),
+		Modified: time.Unix(st.Mtime.Sec, int64(st.Mtime.Nsec)),
+		Links:    uint64(st.Nlink),
+	}, nil
+}
+
+// Await sleeps in one poll. inotify tells of what this host removes, also on
+// NFS; of other hosts it tells nothing.
+func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
+	watch, err := d.watch(name)
+	if errors.Is(err, unix.ENOENT) {
+		pause = min(pause, removedPause)
+	}
+	defer closeFD(watch)
+	end := noFD
+	if keeper.PID != 0 {
+		end, err = keeper.Open()
+		if err == nil && end < 0 {
+			pause = min(pause, removedPause)
+		}
+		defer closeFD(end)
+	}
+	ctx, cancel := clock.WithTimeout(ctx, d.clock, pause)
+	defer cancel()
+	_ = process.Poll(ctx, watch, end)
+}
+
+// removedPause is how long to wait for what has happened already. It keeps a
+// server that contradicts itself from being asked without a break.
+const removedPause = time.Millisecond
+
+const noFD = -1
+
+func closeFD(fd int) {
+	if fd >= 0 {
+		_ = unix.Close(fd)
+	}
+}
+
+// watch returns a descriptor that becomes readable when the directory is removed
+// or renamed or something in it is removed.
+func (d *directory) watch(name string) (int, error) {
+	if name == "" {
+		return noFD, nil
+	}
+	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	if err != nil {
+		return noFD, err
+	}
+	const events = unix.IN_DELETE | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
+	if _, err := unix.InotifyAddWatch(fd, d.at(name), events); err != nil {
+		closeFD(fd)
+		return noFD, err
+	}
+	return fd, nil
+}

@@ -1,0 +1,149 @@
+package generation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+)
+
+// maxRaces bounds how often one Try starts anew; each time somebody else made
+// progress.
+const maxRaces = 8
+
+// An attempt implements backend.Attempt.
+type attempt struct {
+	lock    *Lock
+	request backend.Request
+	vigil   *vigil
+	place   *ticket // our place in the queue; nil before the first look
+	mine    *claim  // what we have in Reservations; nil: nothing
+	known   uint64  // the highest generation that is known to exist
+	links   uint64  // of Reservations, at the last look
+	block   block   // what the last failed Try saw
+	polite  politeness
+}
+
+// Attempt implements backend.Backend.
+func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
+	if m := r.Owner.Mode; m != "exclusive" && m != "shared" {
+		return nil, l.usage("acquire", fmt.Sprintf("a lock cannot be %s", shown(m)), "use exclusive or shared")
+	}
+	r.Owner.Lease = r.Owner.Lease.Truncate(time.Millisecond)
+	return &attempt{lock: l, request: r, vigil: l.newVigil(r)}, nil
+}
+
+// Try implements backend.Attempt.
+func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
+	take := a.takeExclusive
+	if a.request.Owner.Mode == "shared" {
+		take = a.takeShared
+	}
+	for range maxRaces {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		h, err := take()
+		if err == nil {
+			return h, nil
+		}
+		if errors.Is(err, errAgain) {
+			err = a.recover()
+		}
+		if errors.Is(err, errBroken) {
+			err = a.giveUp()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, a.raced()
+}
+
+// recover is step R: is our reservation still there? Then it serves again.
+func (a *attempt) recover() error {
+	if a.mine == nil {
+		return nil
+	}
+	return a.mine.present()
+}
+
+// giveUp removes what is left of our reservation; the next has a new ticket.
+func (a *attempt) giveUp() error {
+	if a.mine == nil {
+		return nil
+	}
+	err := a.mine.drop()
+	if err == nil {
+		a.mine = nil
+	}
+	return err
+}
+
+// Withdraw implements backend.Attempt.
+func (a *attempt) Withdraw(context.Context) error { return a.giveUp() }
+
+// list is a fresh listing of the generations, and the highest that exists: never
+// less than one that is known to.
+func (a *attempt) list() (numbers, uint64, error) {
+	all, err := a.lock.list()
+	if err != nil {
+		return nil, 0, err
+	}
+	a.known = max(a.known, all.newest())
+	return all, a.known, nil
+}
+
+// found is steps 5 and 6: it makes generation n and points it to our
+// reservation. Its creation has one winner.
+func (a *attempt) found(n uint64) (*hold, error) {
+	err := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))
+	switch {
+	case err == nil:
+		return a.confirm(n)
+	case errors.Is(err, unix.EEXIST):
+		a.known = max(a.known, n)
+	case !unclear(err):
+		return nil, a.lock.fail("make generation", err)
+	}
+	e, err := a.lock.target(n)
+	if err != nil {
+		return nil, err
+	}
+	if e != a.mine.in {
+		return nil, errAgain
+	}
+	return a.confirmUnseen(n)
+}
+
+// confirmUnseen confirms a generation of ours that we did not see ourselves
+// make: the answer was lost.
+func (a *attempt) confirmUnseen(n uint64) (*hold, error) {
+	if err := a.lock.probe(a.mine.ticket); err != nil {
+		return nil, err
+	}
+	return a.confirm(n)
+}
+
+// confirm is steps 7 and 8: our generation is the newest, and our reservation
+// was there all the time. We changed the directory of generations just before.
+func (a *attempt) confirm(n uint64) (*hold, error) {
+	all, newest, err := a.list()
+	if err != nil {
+		return nil, err
+	}
+	if newest != n {
+		return nil, errAgain
+	}
+	if err := a.mine.refresh(); err != nil {
+		return nil, err
+	}
+	h := &hold{claim: a.mine, number: n, old: all, vigil: a.vigil}
+	// Another Try is another wish.
+	*a = attempt{lock: a.lock, request: a.request, vigil: a.lock.newVigil(a.request), known: n}
+	return h, nil
+}

@@ -1,0 +1,190 @@
+package generation
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/protocol"
+)
+
+// A claim is what we have in Reservations under one ticket.
+type claim struct {
+	lock   *Lock
+	clock  clock.Clock
+	ticket ticket
+	// in is our own reservation, or the shared directory where we are a member.
+	in entry
+	// staged: a place in the queue under our ticket may exist besides.
+	staged bool
+	// confirmed is when the last request was sent that proved it ours.
+	confirmed time.Duration
+}
+
+// path is the directory whose time is our heartbeat.
+func (c *claim) path() string {
+	if c.in.kind == exclusive {
+		return c.in.path()
+	}
+	return c.in.member(c.ticket)
+}
+
+// refresh is a heartbeat. errBroken means that the claim is gone; or that it
+// was silent for so long that somebody may have decided by now to remove it,
+// though he has not come to it yet.
+func (c *claim) refresh() error {
+	sent := c.clock.Now()
+	err := c.lock.Dir.Touch(c.path())
+	switch {
+	case absent(err):
+		return errBroken
+	case err != nil:
+		return c.lock.touchError(err)
+	case c.clock.Now()-c.confirmed >= c.ticket.lease:
+		return errBroken
+	}
+	c.confirmed = sent
+	return nil
+}
+
+func (l *Lock) touchError(err error) error {
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOSYS) ||
+		errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EINVAL) {
+		return &backend.Error{Code: protocol.CannotCreate, Lock: l.Address, Op: "set the time of our reservation", Err: err,
+			Hint: "without times there are no heartbeats: choose another file system"}
+	}
+	return l.fail("set the time of our reservation", err)
+}
+
+// present returns errBroken if the claim is gone.
+func (c *claim) present() error {
+	_, err := c.lock.Dir.Look(c.path())
+	switch {
+	case absent(err):
+		return errBroken
+	case err != nil:
+		return c.lock.fail("look at our reservation", err)
+	}
+	return nil
+}
+
+// drop removes all that carries our ticket. What is not there is no error.
+func (c *claim) drop() error {
+	if err := c.lock.remove(c.in, c.ticket); err != nil && !absent(err) {
+		return c.lock.fail("remove our reservation", err)
+	}
+	if err := c.leaveStaging(); err != nil {
+		return err
+	}
+	if err := c.lock.Dir.Unlink(c.ticket.record()); err != nil && !absent(err) {
+		return c.lock.fail("remove our record", err)
+	}
+	return nil
+}
+
+// leaveStaging removes our place in the queue where we have it besides.
+func (c *claim) leaveStaging() error {
+	if !c.staged {
+		return nil
+	}
+	if err := c.lock.remove(entry{staging, c.ticket}, c.ticket); err != nil && !absent(err) {
+		return c.lock.fail("remove our place in the queue", err)
+	}
+	c.staged = false
+	return nil
+}
+
+// remove removes what ticket t has in Reservations: an exclusive reservation,
+// or a member and then the shared directory if that was the last one. Its error
+// is that of the first removal, as the system gave it.
+func (l *Lock) remove(e entry, t ticket) error {
+	if e.kind == exclusive {
+		return l.Dir.Rmdir(e.path())
+	}
+	err := l.Dir.Rmdir(e.member(t))
+	if err == nil || absent(err) {
+		if last := l.Dir.Rmdir(e.path()); last != nil && !absent(last) && !occupied(last) && err == nil {
+			return last
+		}
+	}
+	return err
+}
+
+// reserve makes our reservation if we have none: the record first, so that
+// whoever sees the reservation can tell whose it is.
+func (a *attempt) reserve(k kind, newest uint64) error {
+	if a.mine != nil {
+		return nil
+	}
+	t, err := a.register(newest)
+	if err != nil {
+		return err
+	}
+	c := a.claimOf(entry{k, t}, t)
+	for _, dir := range c.dirs() {
+		if err := a.lock.Dir.Mkdir(dir); !perhaps(err) {
+			return a.undo(c, "make reservation", err)
+		}
+	}
+	a.mine = c
+	return nil
+}
+
+// dirs are the directories of a reservation, in the order they are made.
+func (c *claim) dirs() []string {
+	if c.in.kind == exclusive {
+		return []string{c.in.path()}
+	}
+	return []string{c.in.path(), c.path()}
+}
+
+func (a *attempt) claimOf(e entry, t ticket) *claim {
+	return &claim{lock: a.lock, clock: a.request.Clock, ticket: t, in: e, confirmed: a.request.Clock.Now()}
+}
+
+// undo removes what was made of a claim before an error.
+func (a *attempt) undo(c *claim, op string, err error) error {
+	if absent(err) { // the directory vanished, or somebody swept it
+		err = errors.Join(errAgain, c.drop())
+		return err
+	}
+	return errors.Join(a.lock.fail(op, err), c.drop())
+}
+
+// register writes the record of a new ticket. The place in the queue stays that
+// of the first one.
+func (a *attempt) register(newest uint64) (ticket, error) {
+	if a.place == nil {
+		a.place = &ticket{since: newest, at: a.lock.Today().UnixMilli(), lease: a.request.Owner.Lease}
+	}
+	t := *a.place
+	t.id = a.lock.NewID()
+	r := a.request.Owner
+	r.ID, r.Acquired = t.id, a.lock.Today()
+	text, err := r.Format()
+	if err != nil {
+		return t, a.lock.usage("write owner record", err.Error(), "shorten the metadata")
+	}
+	text = strings.TrimSuffix(text, "\n")
+	err = a.lock.Dir.Symlink(text, t.record())
+	if absent(err) {
+		if err := a.lock.Dir.Prepare(); err != nil {
+			return t, a.lock.fail("make the lock directory", err)
+		}
+		err = a.lock.Dir.Symlink(text, t.record())
+	}
+	switch {
+	case perhaps(err):
+		return t, nil
+	case errors.Is(err, unix.ENAMETOOLONG):
+		return t, a.lock.usage("write owner record", "this file system has no room for it in a symbolic link", "shorten the metadata")
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
+		return t, &backend.Error{Code: protocol.CannotCreate, Lock: a.lock.Address, Op: "write owner record", Err: err,
+			Hint: "the file system may have no symbolic links: choose another one"}
+	}
+	return t, a.lock.fail("write owner record", err)
+}

@@ -1,0 +1,70 @@
+package generation
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+var (
+	// errAgain: somebody else made progress; look again.
+	errAgain = errors.New("the lock changed while we looked at it")
+	// errBroken: our own reservation is gone, or was silent for too long.
+	errBroken = errors.New("our reservation was given up")
+)
+
+// absent reports that a name leads nowhere any more. A stale handle, too, is
+// that of something removed.
+func absent(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESTALE) }
+
+// unclear reports that a call may or may not have taken effect: a soft mount
+// gave up, or a signal came.
+func unclear(err error) bool {
+	return errors.Is(err, unix.EIO) || errors.Is(err, unix.ETIMEDOUT) || errors.Is(err, unix.EINTR)
+}
+
+// perhaps reports that after a create the thing may be there. Whose it is the
+// next steps find out by our own ticket, never by the return code: a server
+// that crashed repeats EEXIST for what was our own work.
+func perhaps(err error) bool {
+	return err == nil || errors.Is(err, unix.EEXIST) || unclear(err)
+}
+
+// occupied reports that a directory was not removed because something is in it.
+func occupied(err error) bool {
+	return errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST)
+}
+
+func (l *Lock) fail(op string, err error) error {
+	e := backend.FileError(l.Address, op, err)
+	switch {
+	case unclear(err), errors.Is(err, unix.ESTALE), errors.Is(err, unix.EHOSTDOWN), errors.Is(err, unix.EHOSTUNREACH),
+		errors.Is(err, unix.ENETUNREACH), errors.Is(err, unix.ECONNREFUSED), errors.Is(err, unix.ECONNRESET), errors.Is(err, unix.ENOLCK):
+		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
+	case errors.Is(err, unix.EMLINK):
+		e.Code, e.Hint = protocol.CannotCreate, "there are too many reservations: see locksmith status"
+	}
+	return e
+}
+
+// foreign says that something stands where only our own kind may stand.
+func (l *Lock) foreign(what, cause string) error {
+	return &backend.Error{Code: protocol.CannotCreate, Lock: l.Address, Op: "read " + what, Err: errors.New(cause),
+		Hint: "nobody can tell whether the lock is held: make sure that nobody does, then move it away"}
+}
+
+// lost is the error of a hold whose reservation is gone.
+func (l *Lock) lost(op string) error {
+	return &backend.Error{Code: protocol.Gone, Lock: l.Address, Op: op, Err: backend.ErrGone,
+		Hint: "somebody broke the lock or removed its reservation"}
+}
+
+func (l *Lock) usage(op, cause, hint string) error {
+	return &backend.Error{Code: protocol.Usage, Lock: l.Address, Op: op, Err: errors.New(cause), Hint: hint}
+}
+
+func shown(s string) string { return fmt.Sprintf("%q", protocol.CleanText(s, 100)) }

@@ -1,0 +1,130 @@
+package generation
+
+// takeExclusive acquires the lock for one alone:
+//
+//	1  make a reservation (and its record)
+//	2  t = the newest generation
+//	3  read which reservation it points to: ours -> 7 with N = t
+//	4  look whether that still exists: yes -> held
+//	5  make generation N = t+1, pointing to our reservation
+//	6  it exists: read it: ours -> 7; somebody else's -> R
+//	7  a fresh listing: N is the newest, else R
+//	8  touch our reservation, the first heartbeat: gone -> new ticket
+//	R  our reservation is gone -> new ticket; else 2
+func (a *attempt) takeExclusive() (*hold, error) {
+	_, t, err := a.list()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.reserve(exclusive, t); err != nil {
+		return nil, err
+	}
+	if t > 0 {
+		target, err := a.lock.target(t)
+		if err != nil {
+			return nil, err
+		}
+		if target == a.mine.in {
+			return a.confirmUnseen(t)
+		}
+		if err := a.pass(t, target); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.turn(t); err != nil {
+		return nil, err
+	}
+	return a.found(t + 1)
+}
+
+// pass is step 4. It returns nil if generation t has ended, perhaps because its
+// holders were dead and we removed what they had; else a HeldError.
+func (a *attempt) pass(t uint64, target entry) error {
+	// Of a directory just looked at, the client believes no outdated names.
+	if err := a.lookAround(); err != nil {
+		return err
+	}
+	if target.kind == shared {
+		return a.passShared(t, target)
+	}
+	s, err := a.vigil.look(target.path(), target.ticket)
+	switch {
+	case absent(err):
+		return nil
+	case err != nil:
+		return a.lock.fail("look at the holder's reservation", err)
+	case s.due > 0:
+		return a.held(t, target, s)
+	}
+	return a.breakDead(target, s)
+}
+
+// passShared ends a shared generation whose members have gone or are dead.
+// Whether it is empty the server decides, when it removes the directory.
+func (a *attempt) passShared(t uint64, target entry) error {
+	first, err := a.livingMember(target)
+	if absent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if first != nil {
+		return a.held(t, target, *first)
+	}
+	err = a.lock.Dir.Rmdir(target.path())
+	switch {
+	case err == nil, absent(err):
+		return nil
+	case occupied(err), unclear(err):
+		return errAgain
+	}
+	return a.lock.fail("remove an empty shared reservation", err)
+}
+
+// livingMember breaks the dead members of a shared directory and returns the
+// living one that may be broken next, or nil. Its error is the system's if the
+// directory is gone.
+func (a *attempt) livingMember(e entry) (*sighting, error) {
+	names, err := a.lock.names(e.path())
+	if absent(err) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, a.lock.fail("list members", err)
+	}
+	var first *sighting
+	for _, name := range names {
+		t, ok := parseTicket(name)
+		if !ok {
+			return nil, a.lock.foreign(e.path()+"/"+name, "it is no member of ours")
+		}
+		s, err := a.vigil.look(e.member(t), t)
+		switch {
+		case absent(err):
+		case err != nil:
+			return nil, a.lock.fail("look at a member", err)
+		case s.due == 0:
+			if err := a.breakDead(e, s); err != nil {
+				return nil, err
+			}
+		case first == nil || s.due < first.due:
+			first = &s
+		}
+	}
+	return first, nil
+}
+
+// breakDead removes what a dead one has, by its ticket. It returns nil once that
+// is gone.
+func (a *attempt) breakDead(e entry, s sighting) error {
+	err := a.lock.remove(e, s.ticket)
+	switch {
+	case unclear(err):
+		return errAgain
+	case err != nil && !absent(err):
+		return a.lock.fail("remove the reservation of a dead holder", err)
+	}
+	_ = a.lock.Dir.Unlink(s.ticket.record()) // what is left is swept later
+	return nil
+}

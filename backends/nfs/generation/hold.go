@@ -1,0 +1,95 @@
+package generation
+
+import (
+	"context"
+	"sync/atomic"
+
+	"locksmith/backends/backend"
+)
+
+// keepGenerations is how many old generations are kept: a listing is not atomic,
+// and one that misses the newest must not miss all.
+const keepGenerations = 2
+
+// maxCollect bounds the time that one release spends on what others left.
+const maxCollect = 100
+
+// A hold is a reservation that the newest generation points to, or a member of
+// a shared one.
+type hold struct {
+	claim  *claim
+	number uint64
+	old    numbers // the generations there were
+	vigil  *vigil  // for Tend only
+	next   string  // where Tend goes on
+	gone   atomic.Bool
+}
+
+var _ backend.Tender = (*hold)(nil)
+
+// ID implements backend.Hold.
+func (h *hold) ID() string { return h.claim.ticket.id }
+
+// Token implements backend.Hold.
+func (h *hold) Token() uint64 { return h.number }
+
+// Heartbeat implements backend.Hold.
+func (h *hold) Heartbeat(context.Context) error {
+	err := h.claim.lock.Dir.Touch(h.claim.path())
+	switch {
+	case err == nil:
+		return nil
+	case absent(err):
+		h.gone.Store(true)
+		return h.claim.lock.lost("refresh our reservation")
+	}
+	return h.claim.lock.touchError(err)
+}
+
+// Release implements backend.Hold. That our reservation is not there may be our
+// own doing, if an answer was lost; it is a loss only if somebody else has had
+// the lock since.
+func (h *hold) Release(context.Context) error {
+	l := h.claim.lock
+	err := l.remove(h.claim.in, h.claim.ticket)
+	switch {
+	case absent(err):
+		if err := h.succeeded(); err != nil {
+			return err
+		}
+	case err != nil:
+		return l.fail("remove our reservation", err)
+	}
+	_ = l.Dir.Unlink(h.claim.ticket.record()) // what is left is swept later
+	h.collect()
+	return nil
+}
+
+// succeeded returns ErrGone if there is a generation after ours, or a heartbeat
+// found us gone.
+func (h *hold) succeeded() error {
+	l := h.claim.lock
+	if err := l.probe(h.claim.ticket); err != nil {
+		return err
+	}
+	all, err := l.list()
+	if err != nil {
+		return err
+	}
+	if all.newest() != h.number || h.gone.Load() {
+		_ = l.Dir.Unlink(h.claim.ticket.record())
+		return l.lost("remove our reservation")
+	}
+	return nil
+}
+
+// collect is step 9: it removes generations that nobody can take for the newest
+// any more.
+func (h *hold) collect() {
+	for i, n := range h.old {
+		if n+keepGenerations >= h.number || i == maxCollect {
+			return
+		}
+		_ = h.claim.lock.Dir.Unlink(lockName(n))
+	}
+}

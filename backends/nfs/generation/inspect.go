@@ -1,0 +1,125 @@
+package generation
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+)
+
+// Inspect implements backend.Backend. It changes nothing, and takes it calmly
+// that everything changes while it looks.
+func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
+	for range maxRaces {
+		r, err := l.inspect(ctx)
+		if !errors.Is(err, errAgain) {
+			return r, err
+		}
+	}
+	return backend.Report{}, l.fail("look at the lock", errAgain)
+}
+
+func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
+	names, err := l.names(Generations)
+	if absent(err) {
+		return backend.Report{}, nil // never used
+	}
+	if err != nil {
+		return backend.Report{}, l.fail("list generations", err)
+	}
+	all, err := l.parse(names)
+	if err != nil {
+		return backend.Report{}, err
+	}
+	i := inspection{lock: l, vigil: l.newVigil(backend.Request{Clock: clock.Boot{}})}
+	i.report.Token = all.newest()
+	if i.report.Token > 0 {
+		if i.target, err = l.target(i.report.Token); err != nil {
+			return backend.Report{}, err
+		}
+	}
+	return i.report, i.reservations(ctx)
+}
+
+// An inspection is one look at everything.
+type inspection struct {
+	lock   *Lock
+	vigil  *vigil
+	target entry // of the newest generation
+	report backend.Report
+}
+
+func (i *inspection) reservations(ctx context.Context) error {
+	names, err := i.lock.names(Reservations)
+	if err != nil && !absent(err) {
+		return i.lock.fail("list reservations", err)
+	}
+	var entries []entry
+	for _, name := range names {
+		if e, ok := parseEntry(name); ok {
+			entries = append(entries, e)
+		}
+	}
+	slices.SortFunc(entries, func(x, y entry) int { return x.ticket.compare(y.ticket) })
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := i.entry(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *inspection) entry(e entry) error {
+	switch {
+	case e == i.target && e.kind == shared:
+		return i.members(e)
+	case e == i.target:
+		return i.see(&i.report.Holders, e.path(), e.ticket)
+	case e.kind == shared:
+		return nil // an older generation, about to be swept
+	}
+	return i.see(&i.report.Waiters, e.own(), e.ticket)
+}
+
+func (i *inspection) members(e entry) error {
+	names, err := i.lock.names(e.path())
+	if err != nil && !absent(err) {
+		return i.lock.fail("list members", err)
+	}
+	for _, name := range names {
+		t, ok := parseTicket(name)
+		if !ok {
+			i.report.Holders = append(i.report.Holders, backend.Holder{Note: "not one of ours: " + shown(name)})
+			continue
+		}
+		if err := i.see(&i.report.Holders, e.member(t), t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// see adds what is at a path, if it still is there.
+func (i *inspection) see(to *[]backend.Holder, path string, t ticket) error {
+	s, err := i.vigil.look(path, t)
+	switch {
+	case absent(err):
+		return nil
+	case err != nil:
+		return i.lock.fail("look at a reservation", err)
+	}
+	h := s.holder(i.lock.Today())
+	if path == i.target.path() {
+		// An exclusive holder has held since its generation was made.
+		if made, err := i.lock.Dir.Look(lockName(i.report.Token)); err == nil {
+			h.Age = max(i.lock.Today().Sub(made.Modified), 0)
+		}
+	}
+	*to = append(*to, h)
+	return nil
+}

@@ -1,0 +1,98 @@
+package generation
+
+import (
+	"errors"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/protocol"
+)
+
+// numbers are generations in ascending order.
+type numbers []uint64
+
+// newest returns the highest, or 0.
+func (n numbers) newest() uint64 {
+	if len(n) == 0 {
+		return 0
+	}
+	return n[len(n)-1]
+}
+
+// list returns the generations there are, from a fresh listing. It makes the
+// lock directory where there is none.
+func (l *Lock) list() (numbers, error) {
+	names, err := l.names(Generations)
+	if errors.Is(err, unix.ENOENT) {
+		if err := l.Dir.Prepare(); err != nil {
+			return nil, l.fail("make the lock directory", err)
+		}
+		names, err = l.names(Generations)
+	}
+	if err != nil {
+		return nil, l.fail("list generations", err)
+	}
+	return l.parse(names)
+}
+
+// names lists a directory. A stale handle is looked up again, for then the
+// directory was replaced between opening and reading it.
+func (l *Lock) names(dir string) (names []string, err error) {
+	for range 3 {
+		names, err = l.Dir.List(dir)
+		if !errors.Is(err, unix.ESTALE) {
+			break
+		}
+	}
+	return names, err
+}
+
+func (l *Lock) parse(names []string) (numbers, error) {
+	var all numbers
+	for _, name := range names {
+		if n, ok := parseLockName(name); ok {
+			all = append(all, n)
+		}
+	}
+	slices.Sort(all)
+	if n := all.newest(); n > maxGeneration {
+		return nil, l.foreign(lockName(n), "nobody has counted that far")
+	}
+	return all, nil
+}
+
+// target reads which reservation generation n belongs to. errAgain means that
+// it is not there: we were shown something stale, or it was collected.
+func (l *Lock) target(n uint64) (entry, error) {
+	link, err := l.Dir.Readlink(lockName(n))
+	switch {
+	case absent(err):
+		return entry{}, errAgain
+	case errors.Is(err, unix.EINVAL):
+		return entry{}, l.foreign(lockName(n), "it is not a symbolic link")
+	case err != nil:
+		return entry{}, l.fail("read generation", err)
+	}
+	e, ok := parseLink(link)
+	if !ok {
+		return entry{}, l.foreign(lockName(n), "it points to "+protocol.CleanText(link, 100))
+	}
+	return e, nil
+}
+
+// probe changes the directory of generations and nothing in it. What this host
+// believes of a directory it has just changed itself is true, while a change by
+// others may stay invisible: on NFSv3, when it came within one tick of the
+// server's clock after another.
+func (l *Lock) probe(t ticket) error {
+	made := l.Dir.Mkdir(t.probe())
+	removed := l.Dir.Rmdir(t.probe())
+	switch {
+	case made == nil || removed == nil:
+		return nil
+	case perhaps(made):
+		return errAgain
+	}
+	return l.fail("change the directory of generations", made)
+}

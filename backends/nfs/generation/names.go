@@ -1,0 +1,100 @@
+package generation
+
+import (
+	"strconv"
+	"strings"
+)
+
+// The two subdirectories of a lock directory.
+const (
+	Generations  = "G"
+	Reservations = "R"
+)
+
+// A kind is the first letter of a reservation's name.
+type kind string
+
+const (
+	exclusive kind = "x"
+	shared    kind = "s"
+	staging   kind = "t"
+)
+
+const (
+	lockPrefix   = "lock."
+	recordPrefix = "i."
+	probePrefix  = "p."
+	linkPrefix   = "../" + Reservations + "/"
+)
+
+// An entry is a directory in Reservations.
+type entry struct {
+	kind   kind
+	ticket ticket
+}
+
+func (e entry) path() string { return Reservations + "/" + string(e.kind) + "." + e.ticket.String() }
+
+// member is the directory of one member in a shared directory, or in one that
+// is in the making.
+func (e entry) member(t ticket) string { return e.path() + "/" + t.String() }
+
+// link is what a generation points to.
+func (e entry) link() string { return "../" + e.path() }
+
+// own is the directory whose time is the heartbeat of the entry's maker.
+func (e entry) own() string {
+	if e.kind == exclusive {
+		return e.path()
+	}
+	return e.member(e.ticket)
+}
+
+// reservationOf is the reservation that a path leads to or into.
+func reservationOf(path string) string {
+	parts := strings.SplitN(path, "/", 3)
+	return strings.Join(parts[:min(len(parts), 2)], "/")
+}
+
+func (t ticket) record() string { return Reservations + "/" + recordPrefix + t.String() }
+func (t ticket) probe() string  { return Generations + "/" + probePrefix + t.String() }
+
+// parseEntry reads a name in Reservations.
+func parseEntry(name string) (entry, bool) {
+	k, rest, _ := strings.Cut(name, ".")
+	t, ok := parseTicket(rest)
+	e := entry{kind(k), t}
+	return e, ok && (e.kind == exclusive || e.kind == shared || e.kind == staging)
+}
+
+// parseLink reads what a generation points to.
+func parseLink(target string) (entry, bool) {
+	name, ok := strings.CutPrefix(target, linkPrefix)
+	if !ok {
+		return entry{}, false
+	}
+	e, ok := parseEntry(name)
+	return e, ok && e.kind != staging
+}
+
+// parseRecordName reads the name of a record in Reservations.
+func parseRecordName(name string) (ticket, bool) {
+	rest, ok := strings.CutPrefix(name, recordPrefix)
+	if !ok {
+		return ticket{}, false
+	}
+	return parseTicket(rest)
+}
+
+func lockName(n uint64) string {
+	return Generations + "/" + lockPrefix + strconv.FormatUint(n, 10)
+}
+
+// maxGeneration leaves room to count on; a larger number is nobody's work.
+const maxGeneration = 1 << 60
+
+func parseLockName(name string) (uint64, bool) {
+	digits, ok := strings.CutPrefix(name, lockPrefix)
+	n, err := strconv.ParseUint(digits, 10, 64)
+	return n, ok && err == nil && n > 0 && strconv.FormatUint(n, 10) == digits
+}

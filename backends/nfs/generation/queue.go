@@ -1,0 +1,201 @@
+package generation
+
+import (
+	"slices"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+)
+
+// The queue is made of reservations in the order of their tickets. It decides
+// nothing but who asks often, and who holds back for a moment; so what it takes
+// for true may be outdated, and the dead may be told from the living by the
+// server's clock.
+
+const (
+	// courtesy is how long a free lock is left to those before us.
+	courtesy = 3 * headPause
+	// maxLooks bounds how many before us are looked at for one who lives.
+	maxLooks = 8
+)
+
+// politeness remembers for how long we have been holding back.
+type politeness struct {
+	on         bool
+	generation uint64
+	since      time.Duration
+}
+
+// holdBack reports whether to leave generation t to others, for at most d.
+func (p *politeness) holdBack(now time.Duration, t uint64, d time.Duration) bool {
+	if !p.on || p.generation != t {
+		*p = politeness{on: true, generation: t, since: now}
+	}
+	return now-p.since < d
+}
+
+// A block is what stands in our way: what Wait waits for.
+type block struct {
+	err     *backend.HeldError
+	number  uint64 // the newest generation
+	seen    sighting
+	ahead   int           // how many wait before us; then seen is the one next to us
+	polite  bool          // nobody stops us; we only hold back
+	reached time.Duration // when this came to stand in our way
+}
+
+// lookAround looks at the directory of reservations.
+func (a *attempt) lookAround() error {
+	sight, err := a.lock.Dir.Look(Reservations)
+	if err != nil {
+		return a.lock.fail("look at the reservations", err)
+	}
+	a.links = sight.Links
+	return nil
+}
+
+// turn lets those go first who wait before us, unless they leave the free lock
+// alone for too long.
+func (a *attempt) turn(t uint64) error {
+	if t == 0 {
+		if err := a.lookAround(); err != nil {
+			return err
+		}
+	}
+	return a.yield(t, entry{}, courtesy)
+}
+
+// yieldToWriters holds a new shared holder back while somebody waits who wants
+// the lock alone, but not for longer than a lease.
+func (a *attempt) yieldToWriters(t uint64, target entry) error {
+	return a.yield(t, target, a.request.Owner.Lease)
+}
+
+func (a *attempt) yield(t uint64, target entry, limit time.Duration) error {
+	if a.alone() {
+		return nil
+	}
+	line, err := a.line(target)
+	if err != nil {
+		return err
+	}
+	if a.request.Owner.Mode == "shared" {
+		line = slices.DeleteFunc(line, func(e entry) bool { return e.kind != exclusive })
+	}
+	next, n, err := a.nearest(line)
+	if err != nil || n == 0 || !a.polite.holdBack(a.request.Clock.Now(), t, limit) {
+		return err
+	}
+	h := next.holder(a.lock.Today())
+	if target.kind == shared {
+		h.Note = "it waits for the lock alone"
+	}
+	return a.stop(block{number: t, seen: next, ahead: n, polite: true},
+		backend.HeldError{Holder: h, Queued: target.kind != shared})
+}
+
+// alone reports that there is only one reservation: ours, or the shared
+// directory that we are about to join. A link count that does not count the
+// subdirectories makes us read the directory instead.
+func (a *attempt) alone() bool { return a.links == 3 }
+
+// line returns the waiters before us, by their tickets.
+func (a *attempt) line(target entry) ([]entry, error) {
+	names, err := a.lock.names(Reservations)
+	if err != nil {
+		return nil, a.lock.fail("list reservations", err)
+	}
+	var line []entry
+	for _, name := range names {
+		e, ok := parseEntry(name)
+		if ok && e.kind != shared && e != target && a.follows(e.ticket) {
+			line = append(line, e)
+		}
+	}
+	slices.SortFunc(line, func(x, y entry) int { return x.ticket.compare(y.ticket) })
+	return line, nil
+}
+
+// follows reports whether t is before us. Without a ticket we are the last.
+func (a *attempt) follows(t ticket) bool {
+	return a.mine == nil || t != a.mine.ticket && t.compare(a.mine.ticket) < 0
+}
+
+// nearest returns the living waiter next before us, and how many wait before
+// us: 0 if none seems to live. It removes the dead it meets.
+func (a *attempt) nearest(line []entry) (sighting, int, error) {
+	if len(line) == 0 {
+		return sighting{}, 0, nil
+	}
+	now, err := a.serverTime()
+	if err != nil {
+		return sighting{}, 0, err
+	}
+	for i := len(line) - 1; i >= max(0, len(line)-maxLooks); i-- {
+		s, err := a.vigil.look(line[i].own(), line[i].ticket)
+		switch {
+		case absent(err):
+		case err != nil:
+			return sighting{}, 0, a.lock.fail("look at a waiter", err)
+		case s.due == 0:
+			if err := a.breakDead(line[i], s); err != nil {
+				return sighting{}, 0, err
+			}
+		case now.IsZero() || now.Sub(s.sight.Modified) < s.ticket.lease:
+			return s, i + 1, nil
+		}
+	}
+	return sighting{}, 0, nil
+}
+
+// serverTime estimates the server's clock from our own last heartbeat. It is
+// zero while we have none.
+func (a *attempt) serverTime() (time.Time, error) {
+	if a.mine == nil {
+		return time.Time{}, nil
+	}
+	sight, err := a.lock.Dir.Look(a.mine.path())
+	if absent(err) {
+		return time.Time{}, errBroken
+	}
+	if err != nil {
+		return time.Time{}, a.lock.fail("look at our reservation", err)
+	}
+	return sight.Modified.Add(a.request.Clock.Now() - a.mine.confirmed), nil
+}
+
+// held says that generation t is held by the one seen, and finds out who waits
+// before us.
+func (a *attempt) held(t uint64, target entry, s sighting) error {
+	line, err := a.line(target)
+	if err != nil {
+		return err
+	}
+	next, n, err := a.nearest(line)
+	if err != nil {
+		return err
+	}
+	b := block{number: t, seen: s, ahead: n}
+	if n > 0 {
+		b.seen = next
+	}
+	return a.stop(b, backend.HeldError{Holder: s.holder(a.lock.Today())})
+}
+
+// stop remembers what to wait for, and returns the error that says so.
+func (a *attempt) stop(b block, err backend.HeldError) error {
+	err.Lock, err.Ahead = a.lock.Address, b.ahead
+	b.err, b.reached = &err, a.request.Clock.Now()
+	if old := a.block; old.number == b.number && old.seen.path == b.seen.path {
+		b.reached = old.reached
+	}
+	a.block = b
+	return b.err
+}
+
+// raced says that others were always faster.
+func (a *attempt) raced() error {
+	return a.stop(block{number: a.known, polite: true},
+		backend.HeldError{Holder: backend.Holder{Verdict: owner.Unknown, Note: "others took turns while we looked"}})
+}

@@ -1,0 +1,123 @@
+package generation
+
+import "errors"
+
+// takeShared acquires the lock together with other shared holders:
+//
+//	1  t = the newest generation; none -> F
+//	2  it points to a shared directory: make our member in it; gone -> F
+//	   it points to a reservation: exists -> held; gone -> F
+//	3  change the directory of generations, then list it: t is the newest, else
+//	   leave and start again with a new ticket
+//	4  touch our member, the first heartbeat: gone -> new ticket
+//	F  prepare a shared directory with our member in it, under another name;
+//	   rename it; then as steps 5 to 8 of takeExclusive
+//
+// The directory gets its name only with a member in it: an empty one would be
+// over, and a repeated mkdir could bring back one that is.
+func (a *attempt) takeShared() (*hold, error) {
+	if err := a.leaveOld(); err != nil {
+		return nil, err
+	}
+	_, t, err := a.list()
+	if err != nil {
+		return nil, err
+	}
+	if t > 0 {
+		target, err := a.lock.target(t)
+		if err != nil {
+			return nil, err
+		}
+		if target.kind == shared {
+			h, err := a.join(t, target)
+			if h != nil || err != nil {
+				return h, err
+			}
+		} else if err := a.pass(t, target); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.reserve(staging, t); err != nil {
+		return nil, err
+	}
+	if err := a.turn(t); err != nil {
+		return nil, err
+	}
+	return a.foundShared(t + 1)
+}
+
+// leaveOld leaves where an earlier Try was when it failed.
+func (a *attempt) leaveOld() error {
+	if a.mine != nil && a.mine.in.kind == shared {
+		return a.giveUp()
+	}
+	return nil
+}
+
+// join is steps 2 to 4. Neither a hold nor an error means that the shared
+// directory is gone.
+func (a *attempt) join(t uint64, target entry) (*hold, error) {
+	if err := a.lookAround(); err != nil {
+		return nil, err
+	}
+	if err := a.yieldToWriters(t, target); err != nil {
+		return nil, err
+	}
+	entered, err := a.enter(t, target)
+	if !entered || err != nil {
+		return nil, err
+	}
+	h, err := a.confirmUnseen(t)
+	if errors.Is(err, errAgain) {
+		err = errBroken // we are in an old generation: leave it
+	}
+	return h, err
+}
+
+// enter makes our member in a shared directory, unless that is gone.
+func (a *attempt) enter(t uint64, target entry) (bool, error) {
+	c, err := a.candidate(t, target)
+	if err != nil {
+		return false, err
+	}
+	err = a.lock.Dir.Mkdir(c.path())
+	switch {
+	case perhaps(err):
+		a.mine = c
+		return true, c.leaveStaging()
+	case !absent(err):
+		return false, a.undo(c, "join the shared holders", err)
+	case c.staged: // it is still our place in the queue
+		return false, nil
+	}
+	return false, c.drop()
+}
+
+// candidate is our claim to be a member, under the ticket that we wait with.
+func (a *attempt) candidate(t uint64, target entry) (*claim, error) {
+	if a.mine != nil {
+		c := a.claimOf(target, a.mine.ticket)
+		c.staged = true
+		return c, nil
+	}
+	place, err := a.register(t)
+	return a.claimOf(target, place), err
+}
+
+// foundShared is step F.
+func (a *attempt) foundShared(n uint64) (*hold, error) {
+	e := entry{shared, a.mine.ticket}
+	err := a.lock.Dir.Rename(a.mine.in.path(), e.path())
+	switch {
+	case absent(err):
+		return nil, errBroken
+	case err != nil && !unclear(err):
+		return nil, a.lock.fail("name the shared reservation", err)
+	}
+	a.mine.in, a.mine.staged = e, err != nil
+	h, err := a.found(n)
+	if errors.Is(err, errAgain) {
+		err = errBroken // its ticket is used up, whoever points to it
+	}
+	return h, err
+}

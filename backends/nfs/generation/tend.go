@@ -1,0 +1,131 @@
+package generation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Tend implements backend.Tender. It removes what crashed lockers left, each by
+// its ticket, once it is dead by proof or was silent for a lease. What ctx
+// leaves no time for it looks at the next time.
+func (h *hold) Tend(ctx context.Context) error {
+	l := h.claim.lock
+	names, err := l.names(Reservations)
+	if err != nil {
+		return l.fail("list reservations", err)
+	}
+	slices.Sort(names)
+	h.vigil.forgetBut(names)
+	s := sweep{lock: l, vigil: h.vigil, owned: map[string]bool{h.claim.ticket.String(): true}}
+	s.findOwned(names)
+	start, _ := slices.BinarySearch(names, h.next)
+	var errs error
+	for _, name := range slices.Concat(names[start:], names[:start]) {
+		if h.next = name; ctx.Err() != nil {
+			return errs
+		}
+		errs = errors.Join(errs, s.entry(name))
+	}
+	h.next = ""
+	return errors.Join(errs, l.removeProbes())
+}
+
+// A sweep is one pass over all reservations.
+type sweep struct {
+	lock  *Lock
+	vigil *vigil
+	owned map[string]bool // tickets that are more than a record
+}
+
+// findOwned notes the tickets of reservations and of members.
+func (s *sweep) findOwned(names []string) {
+	for _, name := range names {
+		e, ok := parseEntry(name)
+		if !ok {
+			continue
+		}
+		s.owned[e.ticket.String()] = true
+		if e.kind == shared {
+			members, _ := s.lock.names(e.path())
+			for _, m := range members {
+				s.owned[m] = true
+			}
+		}
+	}
+}
+
+// entry looks at one name in Reservations. What is not ours stays.
+func (s *sweep) entry(name string) error {
+	if t, ok := parseRecordName(name); ok && !s.owned[t.String()] {
+		return s.look(t.record(), t, func() error { return s.lock.Dir.Unlink(t.record()) })
+	}
+	e, ok := parseEntry(name)
+	switch {
+	case !ok:
+		return nil
+	case e.kind == exclusive:
+		return s.look(e.path(), e.ticket, func() error { return s.both(e, e.ticket) })
+	}
+	return s.members(e)
+}
+
+// members looks at a shared directory, finished or not. An empty one is over, or
+// its maker is just about to enter it.
+func (s *sweep) members(e entry) error {
+	names, err := s.lock.names(e.path())
+	if err != nil && !absent(err) {
+		return s.lock.fail("list members", err)
+	}
+	var errs error
+	for _, name := range names {
+		if t, ok := parseTicket(name); ok {
+			errs = errors.Join(errs, s.look(e.member(t), t, func() error { return s.both(e, t) }))
+		}
+	}
+	if len(names) == 0 && err == nil {
+		errs = s.look(e.path(), e.ticket, func() error { return s.lock.Dir.Rmdir(e.path()) })
+	}
+	return errs
+}
+
+// both removes a reservation and its record.
+func (s *sweep) both(e entry, t ticket) error {
+	if err := s.lock.remove(e, t); err != nil && !absent(err) {
+		return err
+	}
+	return s.lock.Dir.Unlink(t.record())
+}
+
+// look watches one thing, and removes it when its time has come. Our own is
+// alive.
+func (s *sweep) look(path string, t ticket, remove func() error) error {
+	seen, err := s.vigil.look(path, t)
+	if absent(err) || err == nil && seen.due > 0 {
+		return nil
+	}
+	if err == nil {
+		err = remove()
+	}
+	if err != nil && !absent(err) && !occupied(err) {
+		return s.lock.fail("sweep "+path, err)
+	}
+	return nil
+}
+
+// removeProbes removes what died between the two steps of a probe. One that is
+// still in use has served its purpose when it was made.
+func (l *Lock) removeProbes() error {
+	names, err := l.names(Generations)
+	if err != nil {
+		return l.fail("list generations", err)
+	}
+	for _, name := range names {
+		t, ok := strings.CutPrefix(name, probePrefix)
+		if _, valid := parseTicket(t); ok && valid {
+			_ = l.Dir.Rmdir(Generations + "/" + name)
+		}
+	}
+	return nil
+}

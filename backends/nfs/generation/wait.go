@@ -1,0 +1,127 @@
+package generation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/process"
+	"locksmith/protocol"
+)
+
+// How often a waiter asks. The pause grows with the time that nothing has
+// happened, so that short holds are followed closely and long ones cost little.
+const (
+	minPause  = time.Millisecond
+	headPause = 250 * time.Millisecond // at most, for the first in the queue
+	linePause = 5 * time.Second        // at most, for the others
+	rankPause = time.Second            // for each who waits before us
+)
+
+// Wait implements backend.Attempt. The first in the queue asks for the holder's
+// reservation only, the others for the one next before them, and whether there
+// is a new generation.
+func (a *attempt) Wait(ctx context.Context) error {
+	if err := a.enqueue(); err != nil {
+		return err
+	}
+	for {
+		a.lock.Dir.Await(ctx, reservationOf(a.block.seen.path), a.keeper(), a.pause())
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		again, err := a.poll()
+		if again || err != nil && !unreachable(err) {
+			return err
+		}
+	}
+}
+
+// poll keeps our place in the queue and reports whether another Try is worth
+// its cost.
+func (a *attempt) poll() (bool, error) {
+	err := a.keepPlace()
+	if errors.Is(err, errBroken) {
+		err = a.giveUp() // Try makes a new reservation
+		return err == nil, err
+	}
+	return err == nil && (a.block.polite || a.changed()), err
+}
+
+// unreachable tells an error that may pass: while the server is away nobody
+// knows anything, and we go on waiting.
+func unreachable(err error) bool { return backend.CodeOf(err) == protocol.Unreachable }
+
+// enqueue makes a shared waiter visible. One who wants the lock alone is so
+// already.
+func (a *attempt) enqueue() error {
+	err := a.reserve(staging, a.block.number)
+	if errors.Is(err, errAgain) {
+		return nil // the next Try tells
+	}
+	return err
+}
+
+// keepPlace is the heartbeat of our place in the queue.
+func (a *attempt) keepPlace() error {
+	if a.mine == nil || a.untilBeat() > 0 {
+		return nil
+	}
+	return a.mine.refresh()
+}
+
+func (a *attempt) untilBeat() time.Duration {
+	return a.mine.confirmed + a.mine.ticket.lease/4 - a.request.Clock.Now()
+}
+
+// changed reports whether another Try is worth its cost.
+func (a *attempt) changed() bool {
+	b := &a.block
+	s, err := a.vigil.look(b.seen.path, b.seen.ticket)
+	switch {
+	case absent(err):
+		return true
+	case err != nil:
+		return false // nobody knows; ask again later
+	}
+	b.seen = s
+	if s.due == 0 {
+		return true
+	}
+	if b.ahead == 0 {
+		return false
+	}
+	_, newest, err := a.list()
+	return err == nil && newest != b.number
+}
+
+// keeper is the process whose end we would notice here.
+func (a *attempt) keeper() process.Process {
+	r := a.block.seen.record
+	if r == nil || a.lock.Keeper == nil {
+		return process.Process{}
+	}
+	p, _ := a.lock.Keeper(*r)
+	return p
+}
+
+// pause is how long to wait before asking again.
+func (a *attempt) pause() time.Duration {
+	b := &a.block
+	idle := a.request.Clock.Now() - b.reached
+	d := min(idle/8, headPause)
+	switch {
+	case b.polite && b.err.Queued:
+		d = min(d, courtesy/8)
+	case b.ahead > 0:
+		d = min(idle/4, linePause, time.Duration(b.ahead)*rankPause)
+	}
+	if b.seen.due > 0 {
+		d = min(d, b.seen.due)
+	}
+	if a.mine != nil {
+		d = min(d, max(a.untilBeat(), a.mine.ticket.lease/16))
+	}
+	return max(d, minPause)
+}

@@ -1,0 +1,111 @@
+package nfs
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/nfs/generation"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+	"locksmith/protocol"
+)
+
+// Scheme is the address scheme of this backend.
+const Scheme = "nfs"
+
+// A lock is one lock directory. It implements backend.Backend and
+// backend.Breaker.
+type lock struct {
+	*generation.Lock
+	path string
+}
+
+// Open returns the lock at an address of this scheme.
+func Open(a backend.Address) (backend.Backend, error) {
+	if err := a.CheckOptions(nil); err != nil {
+		return nil, err
+	}
+	here := owner.Here()
+	return &lock{path: a.Path, Lock: &generation.Lock{
+		Dir:     &directory{path: a.Path, clock: clock.Boot{}},
+		Address: a.String(),
+		NewID:   owner.NewID,
+		Judge:   func(r owner.Record) owner.Verdict { return r.Verdict(here) },
+		Keeper:  func(r owner.Record) (process.Process, bool) { return r.Lives(here) },
+		Today:   time.Now,
+	}}, nil
+}
+
+// Attempt implements backend.Backend.
+func (l *lock) Attempt(r backend.Request) (backend.Attempt, error) {
+	a, err := l.Lock.Attempt(r)
+	if err != nil {
+		return nil, err
+	}
+	return placed{a, l}, nil
+}
+
+// Inspect implements backend.Backend.
+func (l *lock) Inspect(ctx context.Context) (backend.Report, error) {
+	if err := l.check(); err != nil {
+		return backend.Report{}, err
+	}
+	return l.Lock.Inspect(ctx)
+}
+
+// Break implements backend.Breaker.
+func (l *lock) Break(ctx context.Context, id string) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	return l.Lock.Break(ctx, id)
+}
+
+// placed is an attempt that looks at its place first. That is part of Try,
+// because a place on a dead server answers late or never.
+type placed struct {
+	backend.Attempt
+	lock *lock
+}
+
+func (p placed) Try(ctx context.Context) (backend.Hold, error) {
+	if err := p.lock.check(); err != nil {
+		return nil, err
+	}
+	return p.Attempt.Try(ctx)
+}
+
+// check refuses what is there but is not a directory. That nothing is there yet
+// is fine, if it can be made.
+func (l *lock) check() error {
+	var st unix.Stat_t
+	err := unix.Lstat(l.path, &st)
+	if errors.Is(err, unix.ENOENT) {
+		parent := filepath.Dir(l.path)
+		if err := unix.Stat(parent, &st); err != nil {
+			return backend.FileError(l.Address, "look at directory "+parent, err)
+		}
+		return nil
+	}
+	if err != nil {
+		return backend.FileError(l.Address, "look at lock directory", err)
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		return nil
+	case unix.S_IFLNK:
+		return l.unfit("a symbolic link", "name the directory that it points to")
+	}
+	return l.unfit("not a directory", "choose another name, or remove it")
+}
+
+func (l *lock) unfit(what, hint string) error {
+	return &backend.Error{Code: protocol.CannotCreate, Lock: l.Address, Op: "look at lock directory",
+		Err: errors.New("the path is " + what), Hint: hint}
+}
