@@ -68,7 +68,8 @@ func (e *CancelledError) Error() string {
 
 func (e *CancelledError) Unwrap() error { return e.Cause }
 
-// A TimeoutError says that somebody held the lock for all the time given.
+// A TimeoutError says that somebody held the lock for all the time given, or
+// that its place did not answer.
 type TimeoutError struct {
 	Waited time.Duration
 	Held   *backend.HeldError // nil if the place never answered

@@ -27,6 +27,7 @@ var errServer = errors.New("server says no")
 type world struct {
 	clock      *jumpingClock
 	heldFor    time.Duration // by somebody else, from the start
+	queued     bool          // it is free, but we are not the first
 	tryErr     error
 	tryTakes   time.Duration
 	beatErr    func(n int) error // the n-th heartbeat's error
@@ -46,7 +47,7 @@ func (w *world) Try(context.Context) (backend.Hold, error) {
 		return nil, w.tryErr
 	}
 	if w.clock.Now() < w.heldFor {
-		return nil, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 4242}}
+		return nil, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 4242}, Queued: w.queued}
 	}
 	w.inside = true
 	w.taken++
@@ -147,6 +148,10 @@ func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *guar
 		h := &Helper{Address: "fake:/x", Backend: w, Guard: g, Timeout: timeout, Log: hclog.NewNullLogger(),
 			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
 		held, err := h.Run()
+		// What was left behind comes to its end, while our clock stands still.
+		time.Sleep(2 * time.Hour)
+		c.ahead.Add(-int64(2 * time.Hour))
+		synctest.Wait()
 		if got := w.taken + w.withdrawals; got != 1 {
 			t.Errorf("taken %d times, withdrawn %d times", w.taken, w.withdrawals)
 		}
@@ -204,8 +209,32 @@ func TestWaiting(t *testing.T) {
 	t.Run("parent goes during the try that gets it", func(t *testing.T) {
 		live(t, 5*time.Second, Forever, func(w *world, _ *guard) { w.tryTakes = 10 * time.Second },
 			func(w *world, g *guard, _ time.Duration, err error) {
-				if CodeOf(err) != protocol.Cancelled || w.inside || len(g.log) != 0 {
+				if d := w.clock.Now(); d > 5*time.Second+answerTime {
+					t.Errorf("gave up after %v only", d)
+				}
+				if CodeOf(err) != protocol.Cancelled || w.taken != 1 || w.inside || len(g.log) != 0 {
 					t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
+				}
+			})
+	})
+	t.Run("a place that hangs", func(t *testing.T) {
+		for timeout, limit := range map[time.Duration]time.Duration{0: lease, 10 * time.Second: 10 * time.Second} {
+			live(t, time.Hour, timeout, func(w *world, _ *guard) { w.tryTakes = time.Hour / 2 },
+				func(w *world, g *guard, _ time.Duration, err error) {
+					if d := w.clock.Now(); CodeOf(err) != protocol.Unreachable || d > limit+answerTime {
+						t.Errorf("%v after %v", err, d)
+					}
+					if w.inside || len(g.log) != 0 {
+						t.Errorf("what came late was kept: %v", g.log)
+					}
+				})
+		}
+	})
+	t.Run("one try holds back for the queue", func(t *testing.T) {
+		live(t, time.Hour, 0, func(w *world, _ *guard) { w.heldFor, w.queued = time.Second, true },
+			func(w *world, g *guard, held time.Duration, err error) {
+				if err != nil || held == 0 {
+					t.Errorf("held %v, %v", held, err)
 				}
 			})
 	})
@@ -423,5 +452,57 @@ func TestLongHolder(t *testing.T) {
 	p.Finish(0, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{Record: &owner.Record{ID: "h", User: strings.Repeat("\x01", 3000)}}})
 	if l, err := protocol.Parse(out.String()); err != nil || l.Value("code") != "held" {
 		t.Errorf("%q: %v", out.String(), err)
+	}
+}
+
+// tidyWorld is a world with housekeeping.
+type tidyWorld struct {
+	*world
+	tends  int
+	tended func(context.Context)
+}
+
+func (w *tidyWorld) Attempt(backend.Request) (backend.Attempt, error) { return w, nil }
+
+func (w *tidyWorld) Try(ctx context.Context) (backend.Hold, error) {
+	_, err := w.world.Try(ctx)
+	return w, err
+}
+
+func (w *tidyWorld) Tend(ctx context.Context) error {
+	w.tends++
+	w.tended(ctx)
+	return errServer
+}
+
+// TestHousekeeping: it happens between heartbeats, and neither its errors nor
+// its hanging cost the lock.
+func TestHousekeeping(t *testing.T) {
+	for name, c := range map[string]struct {
+		tended func(context.Context)
+		times  int
+	}{
+		"quick":      {func(context.Context) {}, 5},
+		"heeds time": {func(ctx context.Context) { <-ctx.Done() }, 5},
+		"hangs":      {func(context.Context) { time.Sleep(time.Hour) }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := c
+				clk := &jumpingClock{start: clock.Runtime{}.Now()}
+				w := &tidyWorld{world: &world{clock: clk}, tended: c.tended}
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(lease*11/8, func() { cancel(ErrStdinClosed) })
+				g := &guard{ctx: ctx, clock: clk}
+				h := &Helper{Address: "fake:/x", Backend: w, Guard: g, Timeout: Forever, Log: hclog.NewNullLogger(),
+					Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: clk}}
+				held, err := h.Run()
+				time.Sleep(2 * time.Hour)
+				synctest.Wait()
+				if err != nil || held != lease*11/8 || w.beats != 5 || w.tends != c.times {
+					t.Errorf("held %v, %v, %d heartbeats, %d times tended", held, err, w.beats, w.tends)
+				}
+			})
+		})
 	}
 }

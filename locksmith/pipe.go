@@ -116,6 +116,8 @@ func CodeOf(err error) protocol.Code {
 		return loss.Code
 	}
 	switch {
+	case errors.As(err, &timeout) && timeout.Held == nil:
+		return protocol.Unreachable
 	case errors.As(err, &timeout):
 		return protocol.Timeout
 	case errors.As(err, &cancelled):

@@ -21,6 +21,8 @@ type tenure struct {
 	confirmed time.Duration
 	// failed is the error of the last heartbeat, if it did not succeed.
 	failed error
+	// stuck: a Tend did not come back.
+	stuck bool
 }
 
 var errNoAnswer = errors.New("no answer in time")
@@ -57,12 +59,33 @@ func (t *tenure) keep() error {
 		}
 		if err == nil {
 			t.helper.Guard.Beat(t.now() - t.confirmed)
+			t.tend()
 		}
 		next = t.confirmed + t.lease/4
 		if err != nil && t.wanted().Err() == nil {
 			t.helper.Log.Warn("heartbeat failed, trying again", "lock", t.helper.Address, "error", err)
 			next = min(t.now()+t.lease/16, t.lastMoment())
 		}
+	}
+}
+
+// tend leaves the backend some of the time until the next heartbeat for its
+// housekeeping.
+func (t *tenure) tend() {
+	tender, ok := t.hold.(backend.Tender)
+	if !ok || t.stuck {
+		return
+	}
+	ctx, cancel := clock.WithTimeout(t.wanted(), t.clock(), t.lease/16)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- tender.Tend(ctx) }()
+	err, ok := await(ctx, t.clock(), t.lease/16, done)
+	if t.stuck = !ok; t.stuck {
+		err = errNoAnswer
+	}
+	if err != nil {
+		t.helper.Log.Debug("housekeeping failed", "lock", t.helper.Address, "error", err)
 	}
 }
 

@@ -40,7 +40,10 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 			return backend.Report{}, err
 		}
 	}
-	return i.report, i.reservations(ctx)
+	if err := i.reservations(ctx); err != nil {
+		return backend.Report{}, err
+	}
+	return i.report, i.sinceWhen()
 }
 
 // An inspection is one look at everything.
@@ -113,13 +116,26 @@ func (i *inspection) see(to *[]backend.Holder, path string, t ticket) error {
 	case err != nil:
 		return i.lock.fail("look at a reservation", err)
 	}
-	h := s.holder(i.lock.Today())
-	if path == i.target.path() {
-		// An exclusive holder has held since its generation was made.
-		if made, err := i.lock.Dir.Look(lockName(i.report.Token)); err == nil {
-			h.Age = max(i.lock.Today().Sub(made.Modified), 0)
-		}
+	*to = append(*to, s.holder(i.lock.Today()))
+	return nil
+}
+
+// sinceWhen corrects the holders' age, which so far counts from their wish: they
+// cannot have held for longer than their generation exists.
+func (i *inspection) sinceWhen() error {
+	if len(i.report.Holders) == 0 {
+		return nil
 	}
-	*to = append(*to, h)
+	made, err := i.lock.Dir.Look(lockName(i.report.Token))
+	switch {
+	case absent(err):
+		return errAgain
+	case err != nil:
+		return i.lock.fail("look at the generation", err)
+	}
+	for n := range i.report.Holders {
+		h := &i.report.Holders[n]
+		h.Age = min(h.Age, max(i.lock.Today().Sub(made.Modified), 0))
+	}
 	return nil
 }

@@ -56,9 +56,11 @@ func (a *app) statusCommand() *cobra.Command {
 type lockStatus struct {
 	Lock    string         `json:"lock"`
 	State   string         `json:"state"` // free, held or unknown
+	Token   uint64         `json:"token,omitempty"`
 	Holders []holderStatus `json:"holders"`
+	Waiters []holderStatus `json:"waiters"` // in the order of the queue
 	Error   string         `json:"error,omitempty"`
-	seen    []backend.Holder
+	seen    backend.Report
 }
 
 type holderStatus struct {
@@ -72,28 +74,61 @@ type holderStatus struct {
 	AgeMS       int64             `json:"age_ms"`
 	HeartbeatMS int64             `json:"heartbeat_ms,omitempty"`
 	LeaseMS     int64             `json:"lease_ms,omitempty"`
-	Acquired    *time.Time        `json:"acquired,omitempty"`
+	Acquired    *time.Time        `json:"acquired,omitempty"` // holders only
 	Meta        map[string]string `json:"meta,omitempty"`
 	Note        string            `json:"note,omitempty"`
 }
 
 func inspect(ctx context.Context, address string) (lockStatus, error) {
-	s := lockStatus{Lock: address, State: "unknown", Holders: []holderStatus{}}
+	s := lockStatus{Lock: address, State: "unknown", Holders: []holderStatus{}, Waiters: []holderStatus{}}
 	b, canonical, err := backends.Open(address)
 	if err != nil {
 		return s, err
 	}
 	s.Lock = canonical
-	r, err := b.Inspect(ctx)
+	r, err := inspectInTime(ctx, b, canonical)
 	if err != nil {
 		return s, err
 	}
-	s.State, s.seen = "free", r.Holders
+	s.State, s.Token, s.seen = "free", r.Token, r
 	for _, h := range r.Holders {
 		s.State = "held"
-		s.Holders = append(s.Holders, describe(h))
+		d := describe(h)
+		if h.Record != nil {
+			acquired := time.Now().Add(-h.Age).UTC().Truncate(time.Second)
+			d.Acquired = &acquired
+		}
+		s.Holders = append(s.Holders, d)
+	}
+	for _, h := range r.Waiters {
+		s.Waiters = append(s.Waiters, describe(h))
 	}
 	return s, nil
+}
+
+// inspectTime is how long a lock's place may take to answer.
+const inspectTime = 30 * time.Second
+
+// inspectInTime leaves a look behind that hangs, as it does on a dead server.
+func inspectInTime(ctx context.Context, b backend.Backend, lock string) (backend.Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, inspectTime)
+	defer cancel()
+	type answer struct {
+		report backend.Report
+		err    error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		r, err := b.Inspect(ctx)
+		done <- answer{r, err}
+	}()
+	select {
+	case a := <-done:
+		return a.report, a.err
+	case <-ctx.Done():
+		return backend.Report{}, &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: "look at the lock",
+			Err: fmt.Errorf("no answer within %v", inspectTime), Hint: "look at the server and the mount"}
+	}
 }
 
 func describe(h backend.Holder) holderStatus {
@@ -104,7 +139,7 @@ func describe(h backend.Holder) holderStatus {
 		return s
 	}
 	s.ID, s.User, s.Host, s.ParentPID, s.Mode = r.ID, r.User, r.Place.Host, r.Parent.PID, r.Mode
-	s.LeaseMS, s.Acquired, s.Meta = r.Lease.Milliseconds(), &r.Acquired, map[string]string{}
+	s.LeaseMS, s.Meta = r.Lease.Milliseconds(), map[string]string{}
 	for _, m := range r.Meta {
 		s.Meta[m.Key] = m.Value
 	}
@@ -113,10 +148,28 @@ func describe(h backend.Holder) holderStatus {
 
 func (s lockStatus) print() {
 	lock := protocol.CleanText(s.Lock, protocol.MaxLine)
-	if len(s.seen) == 0 {
+	if len(s.seen.Holders) == 0 {
 		fmt.Printf("%s: %s\n", lock, s.State)
 	}
-	for _, h := range s.seen {
-		fmt.Printf("%s: held by %s [%s]\n", lock, h, h.Verdict)
+	for _, h := range s.seen.Holders {
+		fmt.Printf("%s: held by %s [%s]%s\n", lock, h, h.Verdict, s.terms(h))
 	}
+	for i, h := range s.seen.Waiters {
+		fmt.Printf("%s: %d. in the queue: %s [%s]%s\n", lock, i+1, h, h.Verdict, mode(h))
+	}
+}
+
+// terms are the mode and the token, where there is one.
+func (s lockStatus) terms(h backend.Holder) string {
+	if s.Token == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, token %d", mode(h), s.Token)
+}
+
+func mode(h backend.Holder) string {
+	if h.Record == nil {
+		return ""
+	}
+	return " " + protocol.CleanText(h.Record.Mode, 20)
 }

@@ -1,0 +1,170 @@
+package locksmith
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+)
+
+// acquire is the state waiting. It returns the hold and when the request that
+// got it was sent.
+func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Duration, err error) {
+	ctx, cancel := h.patience()
+	defer cancel()
+	attempt, err := h.Backend.Attempt(h.Request)
+	if err != nil {
+		return nil, 0, err
+	}
+	w := &waiting{helper: h, attempt: attempt}
+	taken := false
+	defer func() {
+		if !taken {
+			w.withdraw()
+		}
+	}()
+	var held *backend.HeldError
+	for {
+		sent = h.Request.Clock.Now()
+		hold, err = w.try(ctx)
+		taken = err == nil
+		switch {
+		case taken && h.Guard.Wanted().Err() != nil:
+			h.giveBack(hold)
+			return nil, 0, h.cancelled()
+		case taken:
+			return hold, sent, nil
+		case errors.As(err, &held):
+			if h.Timeout == 0 && !held.Queued && ctx.Err() == nil {
+				return nil, 0, err
+			}
+			h.Guard.Waiting(held)
+			err = w.wait(ctx)
+		case ctx.Err() == nil:
+			return nil, 0, err
+		}
+		switch {
+		case h.Guard.Wanted().Err() != nil:
+			return nil, 0, h.cancelled()
+		case ctx.Err() != nil:
+			return nil, 0, &TimeoutError{Lock: h.Address, Held: held, Waited: h.Request.Clock.Now() - start}
+		case err != nil:
+			return nil, 0, err
+		}
+	}
+}
+
+// patience returns a context that ends when the lock is not wanted any more or
+// the timeout is over. One try has a lease's time: an answer that comes later
+// would be of no use.
+func (h *Helper) patience() (context.Context, context.CancelFunc) {
+	switch {
+	case h.Timeout < 0:
+		return context.WithCancel(h.Guard.Wanted())
+	case h.Timeout == 0:
+		return clock.WithTimeout(h.Guard.Wanted(), h.Request.Clock, h.Request.Owner.Lease)
+	}
+	return clock.WithTimeout(h.Guard.Wanted(), h.Request.Clock, h.Timeout)
+}
+
+func (h *Helper) cancelled() error {
+	return &CancelledError{Lock: h.Address, Cause: context.Cause(h.Guard.Wanted())}
+}
+
+const (
+	// answerTime is how long a call may go on after its context has ended.
+	answerTime = time.Second
+	// withdrawTime bounds how long a waiter tidies up after itself.
+	withdrawTime = 10 * time.Second
+)
+
+// waiting makes the calls of one attempt. A system call on a dead server may
+// hang for good and heeds no context: such a call is left behind, and tidies up
+// after itself should it ever return.
+type waiting struct {
+	helper  *Helper
+	attempt backend.Attempt
+	hung    bool // a call was left behind; no other may be made
+}
+
+func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
+	type answer struct {
+		hold backend.Hold
+		err  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		hold, err := w.attempt.Try(ctx)
+		done <- answer{hold, err}
+	}()
+	if a, ok := await(ctx, w.helper.Request.Clock, answerTime, done); ok {
+		return a.hold, a.err
+	}
+	w.hung = true
+	go func() {
+		if a := <-done; a.err == nil {
+			w.helper.giveBack(a.hold)
+		} else {
+			w.tidy()
+		}
+	}()
+	return nil, errNoAnswer
+}
+
+func (w *waiting) wait(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- w.attempt.Wait(ctx) }()
+	if err, ok := await(ctx, w.helper.Request.Clock, answerTime, done); ok {
+		return err
+	}
+	w.hung = true
+	go func() {
+		<-done
+		w.tidy()
+	}()
+	return errNoAnswer
+}
+
+// await receives an answer. It gives up so long after ctx has ended.
+func await[T any](ctx context.Context, c clock.Clock, grace time.Duration, done <-chan T) (answer T, ok bool) {
+	select {
+	case answer = <-done:
+		return answer, true
+	case <-ctx.Done():
+	}
+	timer := c.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case answer = <-done:
+		return answer, true
+	case <-timer.C():
+		return answer, false
+	}
+}
+
+// withdraw removes every trace of the attempt, if it can.
+func (w *waiting) withdraw() {
+	if w.hung {
+		w.helper.Log.Warn("the lock's place does not answer, so a trace of waiting may stay there", "lock", w.helper.Address)
+		return
+	}
+	w.tidy()
+}
+
+func (w *waiting) tidy() {
+	h := w.helper
+	err := bounded(h.Request.Clock, withdrawTime, context.Background(), w.attempt.Withdraw)
+	if err != nil {
+		h.Log.Warn("could not remove every trace of waiting", "lock", h.Address, "error", err)
+	}
+}
+
+// giveBack releases a lock that came too late.
+func (h *Helper) giveBack(hold backend.Hold) {
+	err := bounded(h.Request.Clock, withdrawTime, context.Background(), hold.Release)
+	if err != nil {
+		h.Log.Error("could not release a lock that came too late", "lock", h.Address, "error", err)
+	}
+}
