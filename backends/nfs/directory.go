@@ -2,11 +2,9 @@ package nfs
 
 import (
 	"errors"
-	"os"
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/clock"
 	"locksmith/backends/nfs/generation"
 )
 
@@ -14,8 +12,7 @@ import (
 // generation.Dir. Its errors are the system's. No call is repeated here after
 // EINTR: the algorithm takes that for an unclear answer, which it is.
 type directory struct {
-	path  string
-	clock clock.Clock
+	path string
 }
 
 func (d *directory) at(name string) string { return d.path + "/" + name }
@@ -35,27 +32,6 @@ func (d *directory) Readlink(name string) (string, error) {
 		return "", err
 	}
 	return string(buf[:n]), nil
-}
-
-// List opens the directory anew each time: a descriptor that is rewound shows
-// what is up to half a minute old.
-func (d *directory) List(name string) ([]string, error) {
-	f, err := os.OpenFile(d.at(name), unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, errno(err)
-	}
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	return names, errno(err)
-}
-
-// errno is the system's own error in one of package os.
-func errno(err error) error {
-	var n unix.Errno
-	if errors.As(err, &n) {
-		return n
-	}
-	return err
 }
 
 // Prepare makes the lock directory and the two in it. Whoever may write to the

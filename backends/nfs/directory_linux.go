@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/clock"
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/process"
 )
@@ -35,6 +34,26 @@ func (d *directory) Look(name string) (generation.Sight, error) {
 	}, nil
 }
 
+// List opens the directory anew each time: a descriptor that is rewound shows
+// what is up to half a minute old.
+func (d *directory) List(name string) ([]string, error) {
+	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	fd, err := unix.Open(d.at(name), flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	var names []string
+	buf := make([]byte, 8192)
+	for {
+		n, err := unix.ReadDirent(fd, buf)
+		if err != nil || n <= 0 {
+			return names, err
+		}
+		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+	}
+}
+
 // Await sleeps in one poll. inotify tells of what this host removes, also on
 // NFS; of other hosts it tells nothing.
 func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
@@ -51,9 +70,7 @@ func (d *directory) Await(ctx context.Context, name string, keeper process.Proce
 		}
 		defer closeFD(end)
 	}
-	ctx, cancel := clock.WithTimeout(ctx, d.clock, pause)
-	defer cancel()
-	_ = process.Poll(ctx, watch, end)
+	_ = process.PollFor(ctx, pause, watch, end)
 }
 
 // removedPause is how long to wait for what has happened already. It keeps a

@@ -4,6 +4,7 @@ package nfs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -34,7 +35,28 @@ func (d *directory) Look(name string) (generation.Sight, error) {
 	return generation.Sight{Sign: fmt.Sprint(st.ModTime().UnixNano()), Modified: st.ModTime(), Links: uint64(raw.Nlink)}, nil
 }
 
+// List opens the directory anew each time: a descriptor that is rewound shows
+// what is up to half a minute old.
+func (d *directory) List(name string) ([]string, error) {
+	f, err := os.OpenFile(d.at(name), unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, errno(err)
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	return names, errno(err)
+}
+
+// errno is the system's own error in one of package os.
+func errno(err error) error {
+	var n unix.Errno
+	if errors.As(err, &n) {
+		return n
+	}
+	return err
+}
+
 // Await sleeps: nothing wakes a waiter here.
 func (d *directory) Await(ctx context.Context, _ string, _ process.Process, pause time.Duration) {
-	clock.Sleep(ctx, d.clock, pause)
+	clock.Sleep(ctx, clock.Boot{}, pause)
 }

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/clock"
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
@@ -33,7 +32,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 	}
 	here := owner.Here()
 	return &lock{path: a.Path, Lock: &generation.Lock{
-		Dir:     &directory{path: a.Path, clock: clock.Boot{}},
+		Dir:     &directory{path: a.Path},
 		Address: a.String(),
 		NewID:   owner.NewID,
 		Judge:   func(r owner.Record) owner.Verdict { return r.Verdict(here) },

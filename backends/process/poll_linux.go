@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,7 +13,15 @@ import (
 // returns nil, or ctx ends, and returns its error. Negative descriptors are
 // left out. It costs a thread but no goroutine, and is quicker to begin and end
 // than Readable.
-func Poll(ctx context.Context, fds ...int) error {
+func Poll(ctx context.Context, fds ...int) error { return poll(ctx, nil, fds) }
+
+// PollFor is Poll that also returns nil after d. A suspend does not count.
+func PollFor(ctx context.Context, d time.Duration, fds ...int) error {
+	timeout := unix.NsecToTimespec(int64(max(d, 0)))
+	return poll(ctx, &timeout, fds)
+}
+
+func poll(ctx context.Context, timeout *unix.Timespec, fds []int) error {
 	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return os.NewSyscallError("eventfd", err)
@@ -33,7 +42,7 @@ func Poll(ctx context.Context, fds ...int) error {
 		polled = append(polled, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
 	}
 	for {
-		_, err := unix.Poll(polled, -1)
+		_, err := unix.Ppoll(polled, timeout, nil)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue

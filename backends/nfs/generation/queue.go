@@ -6,6 +6,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
+	"locksmith/backends/process"
 )
 
 // The queue is made of reservations in the order of their tickets. It decides
@@ -40,9 +41,10 @@ type block struct {
 	err     *backend.HeldError
 	number  uint64 // the newest generation
 	seen    sighting
-	ahead   int           // how many wait before us; then seen is the one next to us
-	polite  bool          // nobody stops us; we only hold back
-	reached time.Duration // when this came to stand in our way
+	keeper  process.Process // whose end may matter, if it can be seen from here
+	ahead   int             // how many wait before us; then seen is the one next to us
+	polite  bool            // nobody stops us; we only hold back
+	reached time.Duration   // when this came to stand in our way
 }
 
 // lookAround looks at the directory of reservations.
@@ -187,6 +189,7 @@ func (a *attempt) held(t uint64, target entry, s sighting) error {
 func (a *attempt) stop(b block, err backend.HeldError) error {
 	err.Lock, err.Ahead = a.lock.Address, b.ahead
 	b.err, b.reached = &err, a.request.Clock.Now()
+	b.keeper = a.lock.keeper(b.seen.record)
 	if old := a.block; old.number == b.number && old.seen.path == b.seen.path {
 		b.reached = old.reached
 	}

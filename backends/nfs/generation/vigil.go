@@ -7,6 +7,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
+	"locksmith/backends/process"
 )
 
 // A vigil watches other people's reservations and decides when one may be
@@ -104,6 +105,15 @@ func (l *Lock) verdict(r *owner.Record) owner.Verdict {
 		return owner.Unknown
 	}
 	return l.Judge(*r)
+}
+
+// keeper returns the process whose end would change the verdict, or none.
+func (l *Lock) keeper(r *owner.Record) process.Process {
+	if r == nil || l.Keeper == nil {
+		return process.Process{}
+	}
+	p, _ := l.Keeper(*r)
+	return p
 }
 
 // holder describes a sighting for people.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/process"
 	"locksmith/protocol"
 )
 
@@ -16,7 +15,9 @@ const (
 	minPause  = time.Millisecond
 	headPause = 250 * time.Millisecond // at most, for the first in the queue
 	linePause = 5 * time.Second        // at most, for the others
-	rankPause = time.Second            // for each who waits before us
+	// The others do with less of both, the fewer wait before them.
+	minRankPause = 20 * time.Millisecond
+	maxRankPause = time.Second
 )
 
 // Wait implements backend.Attempt. The first in the queue asks for the holder's
@@ -27,7 +28,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 		return err
 	}
 	for {
-		a.lock.Dir.Await(ctx, reservationOf(a.block.seen.path), a.keeper(), a.pause())
+		a.lock.Dir.Await(ctx, reservationOf(a.block.seen.path), a.block.keeper, a.pause())
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -85,6 +86,9 @@ func (a *attempt) changed() bool {
 	case err != nil:
 		return false // nobody knows; ask again later
 	}
+	if s.verdict != b.seen.verdict {
+		b.keeper = a.lock.keeper(s.record)
+	}
 	b.seen = s
 	if s.due == 0 {
 		return true
@@ -96,16 +100,6 @@ func (a *attempt) changed() bool {
 	return err == nil && newest != b.number
 }
 
-// keeper is the process whose end we would notice here.
-func (a *attempt) keeper() process.Process {
-	r := a.block.seen.record
-	if r == nil || a.lock.Keeper == nil {
-		return process.Process{}
-	}
-	p, _ := a.lock.Keeper(*r)
-	return p
-}
-
 // pause is how long to wait before asking again.
 func (a *attempt) pause() time.Duration {
 	b := &a.block
@@ -115,7 +109,8 @@ func (a *attempt) pause() time.Duration {
 	case b.polite && b.err.Queued:
 		d = min(d, courtesy/8)
 	case b.ahead > 0:
-		d = min(idle/4, linePause, time.Duration(b.ahead)*rankPause)
+		rank := time.Duration(b.ahead)
+		d = min(max(idle/4, rank*minRankPause), rank*maxRankPause, linePause)
 	}
 	if b.seen.due > 0 {
 		d = min(d, b.seen.due)
