@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/inotify"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -30,6 +31,7 @@ type attempt struct {
 	patience owner.Patience // with holders
 	courtesy owner.Patience // with files their makers have not finished
 	seen     sighting       // what the last failed Try saw
+	watcher  inotify.Watcher
 }
 
 // A sighting is a lock file that belongs to somebody else.
@@ -45,6 +47,7 @@ func (a *attempt) Try(context.Context) (backend.Hold, error) {
 	for range maxRaces {
 		h, err := a.create()
 		if h != nil {
+			a.watcher.Close()
 			return h, nil
 		}
 		if err == nil {
@@ -158,4 +161,7 @@ func (a *attempt) held() error {
 }
 
 // Withdraw implements backend.Attempt: a waiter leaves no trace.
-func (a *attempt) Withdraw(context.Context) error { return nil }
+func (a *attempt) Withdraw(context.Context) error {
+	a.watcher.Close()
+	return nil
+}

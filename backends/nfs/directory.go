@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/inotify"
 	"locksmith/backends/nfs/generation"
 )
 
@@ -12,7 +13,8 @@ import (
 // generation.Dir. Its errors are the system's. No call is repeated here after
 // EINTR: the algorithm takes that for an unclear answer, which it is.
 type directory struct {
-	path string
+	path    string
+	watcher inotify.Watcher // of the one attempt that this is for
 }
 
 func (d *directory) at(name string) string { return d.path + "/" + name }

@@ -57,12 +57,14 @@ func (d *directory) List(name string) ([]string, error) {
 // Await sleeps in one poll. inotify tells of what this host removes, also on
 // NFS; of other hosts it tells nothing.
 func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
-	watch, err := d.watch(name)
+	watch, end := noFD, noFD
+	var err error
+	if name != "" {
+		watch, err = d.watcher.Watch(d.at(name), removal)
+	}
 	if errors.Is(err, unix.ENOENT) {
 		pause = min(pause, removedPause)
 	}
-	defer closeFD(watch)
-	end := noFD
 	if keeper.PID != 0 {
 		end, err = keeper.Open()
 		if err == nil && end < 0 {
@@ -72,6 +74,10 @@ func (d *directory) Await(ctx context.Context, name string, keeper process.Proce
 	}
 	_ = process.PollFor(ctx, pause, watch, end)
 }
+
+// removal are the events of a directory that is removed or renamed, or from
+// which something is removed.
+const removal = unix.IN_DELETE | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
 
 // removedPause is how long to wait for what has happened already. It keeps a
 // server that contradicts itself from being asked without a break.
@@ -83,22 +89,4 @@ func closeFD(fd int) {
 	if fd >= 0 {
 		_ = unix.Close(fd)
 	}
-}
-
-// watch returns a descriptor that becomes readable when the directory is removed
-// or renamed or something in it is removed.
-func (d *directory) watch(name string) (int, error) {
-	if name == "" {
-		return noFD, nil
-	}
-	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
-	if err != nil {
-		return noFD, err
-	}
-	const events = unix.IN_DELETE | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
-	if _, err := unix.InotifyAddWatch(fd, d.at(name), events); err != nil {
-		closeFD(fd)
-		return noFD, err
-	}
-	return fd, nil
 }

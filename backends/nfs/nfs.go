@@ -21,7 +21,7 @@ const Scheme = "nfs"
 // A lock is one lock directory. It implements backend.Backend and
 // backend.Breaker.
 type lock struct {
-	*generation.Lock
+	generation.Lock
 	path string
 }
 
@@ -31,7 +31,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 		return nil, err
 	}
 	here := owner.Here()
-	return &lock{path: a.Path, Lock: &generation.Lock{
+	return &lock{path: a.Path, Lock: generation.Lock{
 		Dir:     &directory{path: a.Path},
 		Address: a.String(),
 		NewID:   owner.NewID,
@@ -43,11 +43,14 @@ func Open(a backend.Address) (backend.Backend, error) {
 
 // Attempt implements backend.Backend.
 func (l *lock) Attempt(r backend.Request) (backend.Attempt, error) {
-	a, err := l.Lock.Attempt(r)
+	dir := &directory{path: l.path}
+	algorithm := l.Lock
+	algorithm.Dir = dir
+	a, err := algorithm.Attempt(r)
 	if err != nil {
 		return nil, err
 	}
-	return placed{a, l}, nil
+	return &attempt{a, l, dir}, nil
 }
 
 // Inspect implements backend.Backend.
@@ -66,18 +69,30 @@ func (l *lock) Break(ctx context.Context, id string) error {
 	return l.Lock.Break(ctx, id)
 }
 
-// placed is an attempt that looks at its place first. That is part of Try,
-// because a place on a dead server answers late or never.
-type placed struct {
+// An attempt looks at its place first. That is part of Try, because a place on a
+// dead server answers late or never.
+type attempt struct {
 	backend.Attempt
 	lock *lock
+	dir  *directory
 }
 
-func (p placed) Try(ctx context.Context) (backend.Hold, error) {
-	if err := p.lock.check(); err != nil {
+// Try implements backend.Attempt.
+func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
+	if err := a.lock.check(); err != nil {
 		return nil, err
 	}
-	return p.Attempt.Try(ctx)
+	h, err := a.Attempt.Try(ctx)
+	if err == nil {
+		a.dir.watcher.Close()
+	}
+	return h, err
+}
+
+// Withdraw implements backend.Attempt.
+func (a *attempt) Withdraw(ctx context.Context) error {
+	a.dir.watcher.Close()
+	return a.Attempt.Withdraw(ctx)
 }
 
 // check refuses what is there but is not a directory. That nothing is there yet

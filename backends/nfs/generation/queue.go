@@ -28,12 +28,12 @@ type politeness struct {
 	since      time.Duration
 }
 
-// holdBack reports whether to leave generation t to others, for at most d.
-func (p *politeness) holdBack(now time.Duration, t uint64, d time.Duration) bool {
+// until returns when we have left generation t to others for as long as d.
+func (p *politeness) until(now time.Duration, t uint64, d time.Duration) time.Duration {
 	if !p.on || p.generation != t {
 		*p = politeness{on: true, generation: t, since: now}
 	}
-	return now-p.since < d
+	return p.since + d
 }
 
 // A block is what stands in our way: what Wait waits for.
@@ -43,7 +43,7 @@ type block struct {
 	seen    sighting
 	keeper  process.Process // whose end may matter, if it can be seen from here
 	ahead   int             // how many wait before us; then seen is the one next to us
-	polite  bool            // nobody stops us; we only hold back
+	until   time.Duration   // nobody stops us; we only hold back, until then. owner.Never: somebody does
 	reached time.Duration   // when this came to stand in our way
 }
 
@@ -86,14 +86,19 @@ func (a *attempt) yield(t uint64, target entry, limit time.Duration) error {
 		line = slices.DeleteFunc(line, func(e entry) bool { return e.kind != exclusive })
 	}
 	next, n, err := a.nearest(line)
-	if err != nil || n == 0 || !a.polite.holdBack(a.request.Clock.Now(), t, limit) {
+	if err != nil || n == 0 {
 		return err
+	}
+	now := a.request.Clock.Now()
+	until := a.polite.until(now, t, limit)
+	if now >= until {
+		return nil
 	}
 	h := next.holder(a.lock.Today())
 	if target.kind == shared {
 		h.Note = "it waits for the lock alone"
 	}
-	return a.stop(block{number: t, seen: next, ahead: n, polite: true},
+	return a.stop(block{number: t, seen: next, ahead: n, until: until},
 		backend.HeldError{Holder: h, Queued: target.kind != shared})
 }
 
@@ -178,7 +183,7 @@ func (a *attempt) held(t uint64, target entry, s sighting) error {
 	if err != nil {
 		return err
 	}
-	b := block{number: t, seen: s, ahead: n}
+	b := block{number: t, seen: s, ahead: n, until: owner.Never}
 	if n > 0 {
 		b.seen = next
 	}
@@ -199,6 +204,6 @@ func (a *attempt) stop(b block, err backend.HeldError) error {
 
 // raced says that others were always faster.
 func (a *attempt) raced() error {
-	return a.stop(block{number: a.known, polite: true},
+	return a.stop(block{number: a.known},
 		backend.HeldError{Holder: backend.Holder{Verdict: owner.Unknown, Note: "others took turns while we looked"}})
 }

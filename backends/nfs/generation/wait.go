@@ -47,7 +47,7 @@ func (a *attempt) poll() (bool, error) {
 		err = a.giveUp() // Try makes a new reservation
 		return err == nil, err
 	}
-	return err == nil && (a.block.polite || a.changed()), err
+	return err == nil && a.changed(), err
 }
 
 // unreachable tells an error that may pass: while the server is away nobody
@@ -79,6 +79,9 @@ func (a *attempt) untilBeat() time.Duration {
 // changed reports whether another Try is worth its cost.
 func (a *attempt) changed() bool {
 	b := &a.block
+	if a.request.Clock.Now() >= b.until {
+		return true
+	}
 	s, err := a.vigil.look(b.seen.path, b.seen.ticket)
 	switch {
 	case absent(err):
@@ -103,18 +106,17 @@ func (a *attempt) changed() bool {
 // pause is how long to wait before asking again.
 func (a *attempt) pause() time.Duration {
 	b := &a.block
-	idle := a.request.Clock.Now() - b.reached
+	now := a.request.Clock.Now()
+	idle := now - b.reached
 	d := min(idle/8, headPause)
-	switch {
-	case b.polite && b.err.Queued:
-		d = min(d, courtesy/8)
-	case b.ahead > 0:
+	if b.ahead > 0 {
 		rank := time.Duration(b.ahead)
 		d = min(max(idle/4, rank*minRankPause), rank*maxRankPause, linePause)
 	}
 	if b.seen.due > 0 {
 		d = min(d, b.seen.due)
 	}
+	d = min(d, b.until-now)
 	if a.mine != nil {
 		d = min(d, max(a.untilBeat(), a.mine.ticket.lease/16))
 	}
