@@ -21,7 +21,8 @@ const increment = `read n <"$0"; echo $((n+1)) >"$0"`
 // increments measures how often a second contending processes get a lock.
 func (b *bench) increments(ctx context.Context, t *table) error {
 	loop, flock := mkdirRival(), b.flockRival()
-	rivals := present([]rival{b.locksmithRival(), flock, loop})
+	shared := b.nfsRival()
+	rivals := present([]rival{b.locksmithRival(), shared, flock, loop})
 	rates := samples{}
 	for range b.rounds {
 		for _, r := range rivals {
@@ -35,6 +36,11 @@ func (b *bench) increments(ctx context.Context, t *table) error {
 	f := figure{name: fmt.Sprintf("increments a second, %d processes", workers), format: "%.0f", ours: rates.median("locksmith")}
 	t.add(f, opponent{rival: loop, theirs: rates.median(loop.name), goal: atLeast(4)})
 	t.add(f, opponent{rival: flock, theirs: rates.median(flock.name)})
+	f.name, f.ours = "nfs: the same", rates.median(shared.name)
+	t.add(f, opponent{rival: loop, theirs: rates.median(loop.name)})
+	if err := b.noReservations("counter-" + shared.name); err != nil {
+		return err
+	}
 	return b.noneLeft("counter-locksmith")
 }
 

@@ -10,6 +10,9 @@
 //     Go program that only runs true (floor), and against flock(1);
 //   - the increments a second of a counter in a file, by eight processes that
 //     contend for its lock, against flock(1) and a shell loop around mkdir(1);
+//   - the same with an nfs: lock on a local disk, by processes that loop
+//     themselves, and the time such a lock takes from hand to hand, both against
+//     a shell loop around mkdir(1);
 //   - the context switches a second of twenty processes that wait for a lock;
 //   - the memory (PSS) of one of ten processes that hold a lock each.
 //
@@ -41,16 +44,17 @@ import (
 
 // A plan says how long to measure.
 type plan struct {
-	rounds  int
-	spawns  int           // runs of each rival in a round
-	contend time.Duration // by each rival in a round
-	settle  time.Duration // before idle processes are looked at
-	watch   time.Duration // of idle waiters
+	rounds   int
+	spawns   int           // runs of each rival in a round
+	contend  time.Duration // by each rival in a round
+	handoffs int           // of each rival in a round
+	settle   time.Duration // before idle processes are looked at
+	watch    time.Duration // of idle waiters
 }
 
 var (
-	full  = plan{rounds: 10, spawns: 50, contend: time.Second, settle: 3 * time.Second, watch: 20 * time.Second}
-	quick = plan{rounds: 1, spawns: 3, contend: 300 * time.Millisecond, settle: time.Second, watch: 2 * time.Second}
+	full  = plan{rounds: 10, spawns: 50, contend: time.Second, handoffs: 4, settle: 3 * time.Second, watch: 20 * time.Second}
+	quick = plan{rounds: 1, spawns: 3, contend: 300 * time.Millisecond, handoffs: 1, settle: time.Second, watch: 2 * time.Second}
 )
 
 func main() {
@@ -84,7 +88,7 @@ func run(ctx context.Context, p plan, out io.Writer) error {
 	}
 	defer b.remove()
 	var t table
-	for _, measure := range []func(context.Context, *table) error{b.spawn, b.increments, b.idle, b.memory} {
+	for _, measure := range []func(context.Context, *table) error{b.spawn, b.increments, b.loops, b.handoff, b.idle, b.memory} {
 		if err := measure(ctx, &t); err != nil {
 			return fmt.Errorf("%w%s", err, b.lastMessages())
 		}

@@ -13,6 +13,14 @@ func (b *bench) locksmithRival() rival {
 	}}
 }
 
+// nfsRival is locksmith with the lock that several hosts may share, here on a
+// local disk.
+func (b *bench) nfsRival() rival {
+	return rival{name: "locksmith-nfs", argv: func(lock string, command ...string) []string {
+		return append([]string{b.locksmith, "run", "nfs:" + lock, "--"}, command...)
+	}}
+}
+
 // flockRival is flock(1) of util-linux: a kernel lock on a file that stays.
 func (b *bench) flockRival() rival {
 	return rival{name: "flock(1)", missing: b.flock == "", argv: func(lock string, command ...string) []string {

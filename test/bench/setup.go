@@ -14,6 +14,7 @@ type bench struct {
 	dir       string // of everything we make, and of the locks
 	locksmith string // the program, built for us
 	floor     string // the bare Go program
+	looper    string // the looping Go program
 	flock     string // flock(1), empty where it is not installed
 	messages  *os.File
 }
@@ -24,7 +25,7 @@ func newBench(ctx context.Context, p plan) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{plan: p, dir: dir, locksmith: filepath.Join(dir, "locksmith"), floor: filepath.Join(dir, "floor")}
+	b := &bench{plan: p, dir: dir, locksmith: filepath.Join(dir, "locksmith"), floor: filepath.Join(dir, "floor"), looper: filepath.Join(dir, "looper")}
 	if err := b.prepare(ctx); err != nil {
 		b.remove()
 		return nil, err
@@ -40,6 +41,9 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if err := build(ctx, b.locksmith, "locksmith/cmd/locksmith"); err != nil {
+		return err
+	}
+	if err := build(ctx, b.looper, "locksmith/test/bench/looper"); err != nil {
 		return err
 	}
 	return build(ctx, b.floor, "locksmith/test/bench/floor")

@@ -40,6 +40,11 @@ func absolutely(most float64) goal {
 	return goal{fmt.Sprintf("≤ %g", most), func(ours, _ float64) bool { return ours <= most }}
 }
 
+// noLessThan is a goal for the figure itself, whatever rivals do.
+func noLessThan(least float64) goal {
+	return goal{fmt.Sprintf("≥ %g", least), func(ours, _ float64) bool { return ours >= least }}
+}
+
 // A table is a Markdown table that is aligned for reading as it is.
 type table struct{ rows [][]string }
 
