@@ -125,6 +125,7 @@ func (a *attempt) examine() error {
 
 // look fills in a.seen. When it sets due to 0 it has taken the kernel lock.
 func (a *attempt) look(f *file) error {
+	before := a.request.Clock.Now()
 	free, err := f.tryLock()
 	if err != nil {
 		return err
@@ -139,21 +140,21 @@ func (a *attempt) look(f *file) error {
 		a.patience.Forget()
 		return nil
 	}
-	a.seen.due = a.judge(c)
+	a.seen.due = a.judge(before, c)
 	return nil
 }
 
-func (a *attempt) judge(c content) time.Duration {
+func (a *attempt) judge(before time.Duration, c content) time.Duration {
 	sign := fmt.Sprint(c.stat.Dev, c.stat.Ino, c.stat.Size, c.stat.Mtim)
 	switch {
 	case c.unfinished():
 		// Not a matter of leases: its maker has not said OK and never will
 		// without finding the file still there.
-		return a.courtesy.Look(sign, false, grace)
+		return a.courtesy.Look(before, sign, false, grace)
 	case c.record == nil:
-		return a.patience.Look(sign, c.verdict(a.here) == owner.Dead, 0)
+		return a.patience.Look(before, sign, c.verdict(a.here) == owner.Dead, 0)
 	}
-	return a.patience.Look(sign+c.record.ID, c.verdict(a.here) == owner.Dead, c.record.Lease)
+	return a.patience.Look(before, sign+c.record.ID, c.verdict(a.here) == owner.Dead, c.record.Lease)
 }
 
 func (a *attempt) held() error {

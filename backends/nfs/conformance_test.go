@@ -11,7 +11,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, backendtest.Subject{New: func(t *testing.T) backendtest.Fixture {
+	backendtest.Run(t, backendtest.Subject{Shared: true, Queue: true, New: func(t *testing.T) backendtest.Fixture {
 		path := filepath.Join(t.TempDir(), "lock")
 		return backendtest.Fixture{
 			Open:      func() backend.Backend { return openLock(t, path) },

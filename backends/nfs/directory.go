@@ -19,7 +19,14 @@ type directory struct {
 
 func (d *directory) at(name string) string { return d.path + "/" + name }
 
-func (d *directory) Mkdir(name string) error { return unix.Mkdir(d.at(name), 0o777) }
+func (d *directory) Mkdir(name string) error {
+	err := unix.Mkdir(d.at(name), 0o777)
+	if err == nil && generation.HasMembers(name) {
+		err = d.open(name, generation.Reservations)
+	}
+	return err
+}
+
 func (d *directory) Rmdir(name string) error { return unix.Rmdir(d.at(name)) }
 
 func (d *directory) Rename(from, to string) error { return unix.Rename(d.at(from), d.at(to)) }
@@ -36,41 +43,44 @@ func (d *directory) Readlink(name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// Prepare makes the lock directory and the two in it. Whoever may write to the
-// first may write to those, whatever our umask, but for its sticky bit: that
-// would keep people from breaking each other's dead. A name that this host
+// Prepare makes the lock directory and the two in it. A name that this host
 // remembers to be missing is put right by the attempt to make it.
 func (d *directory) Prepare() error {
 	if err := unix.Mkdir(d.path, 0o777); err != nil && !errors.Is(err, unix.EEXIST) {
 		return err
 	}
-	var st unix.Stat_t
-	if err := unix.Stat(d.path, &st); err != nil {
-		return err
-	}
 	for _, name := range []string{generation.Reservations, generation.Generations} {
 		err := d.Mkdir(name)
-		if errors.Is(err, unix.EEXIST) {
-			continue
-		}
 		if err == nil {
-			err = d.open(name, uint32(st.Mode)&0o777)
+			err = d.open(name, ".")
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, unix.EEXIST) {
 			return err
 		}
 	}
 	return nil
 }
 
-// open gives a new directory these permissions, if it lacks some.
-func (d *directory) open(name string, wanted uint32) error {
-	var st unix.Stat_t
-	if err := unix.Stat(d.at(name), &st); err != nil {
+// open lets those write to a new directory who may write to another, whatever
+// our umask and group. It leaves out the sticky bit, which would keep people
+// from breaking each other's dead.
+func (d *directory) open(name, like string) error {
+	var made, model unix.Stat_t
+	if err := unix.Stat(d.at(name), &made); err != nil {
 		return err
 	}
-	if uint32(st.Mode)&wanted == wanted {
+	if err := unix.Stat(d.at(like), &model); err != nil {
+		return err
+	}
+	wanted := uint32(model.Mode) & 0o777
+	if wanted&unix.S_IWGRP != 0 && made.Gid != model.Gid {
+		// Who is not in that group may have to leave it at that.
+		if err := unix.Chown(d.at(name), -1, int(model.Gid)); err != nil && !errors.Is(err, unix.EPERM) {
+			return err
+		}
+	}
+	if uint32(made.Mode)&wanted == wanted {
 		return nil
 	}
-	return unix.Chmod(d.at(name), uint32(st.Mode)&0o7777|wanted)
+	return unix.Chmod(d.at(name), uint32(made.Mode)&0o7777|wanted)
 }

@@ -131,7 +131,7 @@ func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		look := func(p *Patience, sign string, proof bool, want time.Duration) {
 			t.Helper()
-			if got := p.Look(sign, proof, lease); got != want {
+			if got := p.Look(p.Clock.Now(), sign, proof, lease); got != want {
 				t.Errorf("%s, proof %v: wait %v, want %v", sign, proof, got, want)
 			}
 		}
@@ -162,10 +162,10 @@ func TestPatience(t *testing.T) {
 		look(kind, "b", false, 101*time.Second+respite)
 		endless := &Patience{Clock: clock.Runtime{}, Respite: Never}
 		look(endless, "a", false, Never)
-		if got := endless.Look("b", true, lease); got < Never/2 {
+		if got := endless.Look(endless.Clock.Now(), "b", true, lease); got < Never/2 {
 			t.Errorf("an endless respite ends after %v", got)
 		}
-		if got := kind.Look("foreign", false, 0); got != Never {
+		if got := kind.Look(kind.Clock.Now(), "foreign", false, 0); got != Never {
 			t.Errorf("a holder without a lease is broken after %v", got)
 		}
 	})

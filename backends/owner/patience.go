@@ -28,22 +28,28 @@ type Patience struct {
 // holder and heartbeat), whether the holder is dead by proof, and its lease (0:
 // it has none). It returns how long the same must still be seen before the
 // holder may be broken: 0 means now, Never that only another event can help.
-func (p *Patience) Look(sign string, proof bool, lease time.Duration) time.Duration {
-	now := p.Clock.Now()
+//
+// before is a reading of Clock from before the look. What was seen is as old as
+// that: a process may be paused for an hour between its look and the next step.
+// A watch begins after its first look, and ends before its last.
+func (p *Patience) Look(before time.Duration, sign string, proof bool, lease time.Duration) time.Duration {
 	if sign != p.sign {
-		*p = Patience{Clock: p.Clock, Strict: p.Strict, Respite: p.Respite, sign: sign, since: now}
+		*p = Patience{Clock: p.Clock, Strict: p.Strict, Respite: p.Respite, sign: sign, since: p.Clock.Now()}
 	}
 	if !p.dead {
-		left := p.leaseLeft(now, lease)
+		left := p.leaseLeft(before, lease)
 		switch {
 		case !proof && left == Never:
 			return Never
 		case !proof && left > 0:
 			return later(left, p.Respite)
 		}
-		p.dead, p.verdict = true, now
+		p.dead, p.verdict = true, p.Clock.Now()
 	}
-	return max(later(p.verdict-now, p.Respite), 0)
+	if p.Respite <= 0 {
+		return 0
+	}
+	return max(later(p.verdict-before, p.Respite), 0)
 }
 
 // leaseLeft is a whole lease plus 1 % for clocks that run at unequal rates.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/owner"
 )
 
 // maxRaces bounds how often one Try starts anew; each time somebody else made
@@ -34,6 +35,9 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 		return nil, l.usage("acquire", fmt.Sprintf("a lock cannot be %s", shown(m)), "use exclusive or shared")
 	}
 	r.Owner.Lease = r.Owner.Lease.Truncate(time.Millisecond)
+	if d := r.Owner.Lease; d < owner.MinLease || d > owner.MaxLease {
+		return nil, l.usage("acquire", fmt.Sprintf("a lease of %v is not between %v and %v", d, owner.MinLease, owner.MaxLease), "choose another")
+	}
 	return &attempt{lock: l, request: r, vigil: l.newVigil(r)}, nil
 }
 
@@ -43,6 +47,12 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if a.request.Owner.Mode == "shared" {
 		take = a.takeShared
 	}
+	if a.mine != nil && a.mine.spoiled {
+		if err := a.giveUp(); err != nil {
+			return nil, err
+		}
+	}
+	var fault *backend.Error // why the last one was in vain, if not for others
 	for range maxRaces {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -50,6 +60,9 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		h, err := take()
 		if err == nil {
 			return h, nil
+		}
+		if fault = nil; errors.Is(err, errAgain) {
+			errors.As(err, &fault)
 		}
 		if errors.Is(err, errAgain) {
 			err = a.recover()
@@ -60,6 +73,9 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+	if fault != nil {
+		return nil, fault
 	}
 	return nil, a.raced()
 }
@@ -90,9 +106,12 @@ func (a *attempt) Withdraw(context.Context) error { return a.giveUp() }
 // list is a fresh listing of the generations, and the highest that exists: never
 // less than one that is known to.
 func (a *attempt) list() (numbers, uint64, error) {
-	all, err := a.lock.list()
+	all, anew, err := a.lock.list()
 	if err != nil {
 		return nil, 0, err
+	}
+	if anew { // somebody has removed it all, and what we knew
+		a.known = 0
 	}
 	a.known = max(a.known, all.newest())
 	return all, a.known, nil
@@ -101,16 +120,19 @@ func (a *attempt) list() (numbers, uint64, error) {
 // found is steps 5 and 6: it makes generation n and points it to our
 // reservation. Its creation has one winner.
 func (a *attempt) found(n uint64) (*hold, error) {
-	err := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))
+	made := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))
 	switch {
-	case err == nil:
+	case made == nil:
 		return a.confirm(n)
-	case errors.Is(err, unix.EEXIST):
+	case errors.Is(made, unix.EEXIST):
 		a.known = max(a.known, n)
-	case !unclear(err):
-		return nil, a.lock.fail("make generation", err)
+	case !unclear(made):
+		return nil, a.lock.fail("make generation", made)
 	}
 	e, err := a.lock.target(n)
+	if errors.Is(err, errAgain) && unclear(made) {
+		err = a.lock.again("make generation", made)
+	}
 	if err != nil {
 		return nil, err
 	}

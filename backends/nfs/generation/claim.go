@@ -1,6 +1,7 @@
 package generation
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"time"
@@ -21,6 +22,8 @@ type claim struct {
 	in entry
 	// staged: a place in the queue under our ticket may exist besides.
 	staged bool
+	// spoiled: it was never complete, and could not be removed.
+	spoiled bool
 	// confirmed is when the last request was sent that proved it ours.
 	confirmed time.Duration
 }
@@ -40,7 +43,7 @@ func (c *claim) refresh() error {
 	sent := c.clock.Now()
 	err := c.lock.Dir.Touch(c.path())
 	switch {
-	case absent(err):
+	case forfeit(err):
 		return errBroken
 	case err != nil:
 		return c.lock.touchError(err)
@@ -64,7 +67,7 @@ func (l *Lock) touchError(err error) error {
 func (c *claim) present() error {
 	_, err := c.lock.Dir.Look(c.path())
 	switch {
-	case absent(err):
+	case forfeit(err):
 		return errBroken
 	case err != nil:
 		return c.lock.fail("look at our reservation", err)
@@ -125,13 +128,27 @@ func (a *attempt) reserve(k kind, newest uint64) error {
 		return err
 	}
 	c := a.claimOf(entry{k, t}, t)
+	var doubt error
 	for _, dir := range c.dirs() {
-		if err := a.lock.Dir.Mkdir(dir); !perhaps(err) {
+		err := a.lock.Dir.Mkdir(dir)
+		if !perhaps(err) {
 			return a.undo(c, "make reservation", err)
 		}
+		doubt = cmp.Or(doubt, err)
 	}
 	a.mine = c
-	return nil
+	return c.ensure(doubt)
+}
+
+// ensure makes sure that the claim exists, after an unclear answer to the
+// request that made it. Otherwise that request might still be on its way, and
+// arrive when others have found the reservation gone to which our generation
+// points.
+func (c *claim) ensure(doubt error) error {
+	if doubt == nil {
+		return nil
+	}
+	return c.refresh()
 }
 
 // dirs are the directories of a reservation, in the order they are made.
@@ -146,20 +163,21 @@ func (a *attempt) claimOf(e entry, t ticket) *claim {
 	return &claim{lock: a.lock, clock: a.request.Clock, ticket: t, in: e, confirmed: a.request.Clock.Now()}
 }
 
-// undo removes what was made of a claim before an error.
+// undo removes what was made of a claim before an error, or leaves that to
+// Withdraw.
 func (a *attempt) undo(c *claim, op string, err error) error {
+	a.mine, c.spoiled = c, true
 	if absent(err) { // the directory vanished, or somebody swept it
-		err = errors.Join(errAgain, c.drop())
-		return err
+		return cmp.Or(a.giveUp(), errAgain)
 	}
-	return errors.Join(a.lock.fail(op, err), c.drop())
+	return errors.Join(a.lock.fail(op, err), a.giveUp())
 }
 
 // register writes the record of a new ticket. The place in the queue stays that
 // of the first one.
 func (a *attempt) register(newest uint64) (ticket, error) {
 	if a.place == nil {
-		a.place = &ticket{since: newest, at: a.lock.Today().UnixMilli(), lease: a.request.Owner.Lease}
+		a.place = &ticket{since: newest, at: max(a.lock.Today().UnixMicro(), 0), lease: a.request.Owner.Lease}
 	}
 	t := *a.place
 	t.id = a.lock.NewID()

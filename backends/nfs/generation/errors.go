@@ -17,9 +17,12 @@ var (
 	errBroken = errors.New("our reservation was given up")
 )
 
-// absent reports that a name leads nowhere any more. A stale handle, too, is
-// that of something removed.
-func absent(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESTALE) }
+// absent reports that a name leads nowhere. A stale handle proves nothing of the
+// kind: it may be that of the whole export.
+func absent(err error) bool { return errors.Is(err, unix.ENOENT) }
+
+// forfeit reports that our own reservation is to be taken for gone.
+func forfeit(err error) bool { return absent(err) || errors.Is(err, unix.ESTALE) }
 
 // unclear reports that a call may or may not have taken effect: a soft mount
 // gave up, or a signal came.
@@ -38,6 +41,10 @@ func perhaps(err error) bool {
 func occupied(err error) bool {
 	return errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST)
 }
+
+// again is errAgain after an unclear answer. If it happens again and again, that
+// is what is told.
+func (l *Lock) again(op string, err error) error { return errors.Join(errAgain, l.fail(op, err)) }
 
 func (l *Lock) fail(op string, err error) error {
 	e := backend.FileError(l.Address, op, err)

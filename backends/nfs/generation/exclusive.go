@@ -76,8 +76,10 @@ func (a *attempt) passShared(t uint64, target entry) error {
 	switch {
 	case err == nil, absent(err):
 		return nil
-	case occupied(err), unclear(err):
+	case occupied(err):
 		return errAgain
+	case unclear(err):
+		return a.lock.again("remove an empty shared reservation", err)
 	}
 	return a.lock.fail("remove an empty shared reservation", err)
 }
@@ -97,7 +99,7 @@ func (a *attempt) livingMember(e entry) (*sighting, error) {
 	for _, name := range names {
 		t, ok := parseTicket(name)
 		if !ok {
-			return nil, a.lock.foreign(e.path()+"/"+name, "it is no member of ours")
+			return nil, a.lock.foreign(e.path(), shown(name)+" in it is no member of ours")
 		}
 		s, err := a.vigil.look(e.member(t), t)
 		switch {
@@ -121,7 +123,7 @@ func (a *attempt) breakDead(e entry, s sighting) error {
 	err := a.lock.remove(e, s.ticket)
 	switch {
 	case unclear(err):
-		return errAgain
+		return a.lock.again("remove the reservation of a dead holder", err)
 	case err != nil && !absent(err):
 		return a.lock.fail("remove the reservation of a dead holder", err)
 	}

@@ -39,8 +39,9 @@ func (h *hold) Heartbeat(context.Context) error {
 	switch {
 	case err == nil:
 		return nil
-	case absent(err):
+	case forfeit(err):
 		h.gone.Store(true)
+		_ = h.claim.lock.Dir.Unlink(h.claim.ticket.record()) // nobody else's business
 		return h.claim.lock.lost("refresh our reservation")
 	}
 	return h.claim.lock.touchError(err)
@@ -72,7 +73,7 @@ func (h *hold) succeeded() error {
 	if err := l.probe(h.claim.ticket); err != nil {
 		return err
 	}
-	all, err := l.list()
+	all, _, err := l.list()
 	if err != nil {
 		return err
 	}

@@ -21,19 +21,21 @@ func (n numbers) newest() uint64 {
 }
 
 // list returns the generations there are, from a fresh listing. It makes the
-// lock directory where there is none.
-func (l *Lock) list() (numbers, error) {
+// lock directory where there is none, and says so.
+func (l *Lock) list() (all numbers, anew bool, err error) {
 	names, err := l.names(Generations)
 	if errors.Is(err, unix.ENOENT) {
+		anew = true
 		if err := l.Dir.Prepare(); err != nil {
-			return nil, l.fail("make the lock directory", err)
+			return nil, anew, l.fail("make the lock directory", err)
 		}
 		names, err = l.names(Generations)
 	}
 	if err != nil {
-		return nil, l.fail("list generations", err)
+		return nil, anew, l.fail("list generations", err)
 	}
-	return l.parse(names)
+	all, err = l.parse(names)
+	return all, anew, err
 }
 
 // names lists a directory. A stale handle is looked up again, for then the
@@ -91,8 +93,10 @@ func (l *Lock) probe(t ticket) error {
 	switch {
 	case made == nil || removed == nil:
 		return nil
-	case perhaps(made):
+	case errors.Is(made, unix.EEXIST):
 		return errAgain
+	case unclear(made):
+		return l.again("change the directory of generations", made)
 	}
 	return l.fail("change the directory of generations", made)
 }

@@ -50,6 +50,14 @@ func (e entry) own() string {
 	return e.member(e.ticket)
 }
 
+// HasMembers reports whether a name is that of a directory in which others make
+// and remove what is theirs. It must be open to all who may write to the lock
+// directory, as must Generations and Reservations.
+func HasMembers(name string) bool {
+	e, ok := parseEntry(strings.TrimPrefix(name, Reservations+"/"))
+	return ok && e.kind == staging
+}
+
 // reservationOf is the reservation that a path leads to or into.
 func reservationOf(path string) string {
 	parts := strings.SplitN(path, "/", 3)

@@ -40,9 +40,11 @@ func (p *politeness) until(now time.Duration, t uint64, d time.Duration) time.Du
 type block struct {
 	err     *backend.HeldError
 	number  uint64 // the newest generation
+	target  entry  // what it points to
 	seen    sighting
 	keeper  process.Process // whose end may matter, if it can be seen from here
-	ahead   int             // how many wait before us; then seen is the one next to us
+	ahead   int             // how many of those before us block us; then seen is the one next to us
+	rank    int             // how many wait before us in all
 	until   time.Duration   // nobody stops us; we only hold back, until then. owner.Never: somebody does
 	reached time.Duration   // when this came to stand in our way
 }
@@ -82,6 +84,7 @@ func (a *attempt) yield(t uint64, target entry, limit time.Duration) error {
 	if err != nil {
 		return err
 	}
+	rank := len(line)
 	if a.request.Owner.Mode == "shared" {
 		line = slices.DeleteFunc(line, func(e entry) bool { return e.kind != exclusive })
 	}
@@ -98,7 +101,7 @@ func (a *attempt) yield(t uint64, target entry, limit time.Duration) error {
 	if target.kind == shared {
 		h.Note = "it waits for the lock alone"
 	}
-	return a.stop(block{number: t, seen: next, ahead: n, until: until},
+	return a.stop(block{number: t, target: target, seen: next, ahead: n, rank: rank, until: until},
 		backend.HeldError{Holder: h, Queued: target.kind != shared})
 }
 
@@ -183,7 +186,7 @@ func (a *attempt) held(t uint64, target entry, s sighting) error {
 	if err != nil {
 		return err
 	}
-	b := block{number: t, seen: s, ahead: n, until: owner.Never}
+	b := block{number: t, target: target, seen: s, ahead: n, rank: n, until: owner.Never}
 	if n > 0 {
 		b.seen = next
 	}

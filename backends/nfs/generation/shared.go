@@ -115,6 +115,9 @@ func (a *attempt) foundShared(n uint64) (*hold, error) {
 		return nil, a.lock.fail("name the shared reservation", err)
 	}
 	a.mine.in, a.mine.staged = e, err != nil
+	if err := a.mine.ensure(err); err != nil {
+		return nil, err
+	}
 	h, err := a.found(n)
 	if errors.Is(err, errAgain) {
 		err = errBroken // its ticket is used up, whoever points to it

@@ -19,9 +19,9 @@ func (h *hold) Tend(ctx context.Context) error {
 	slices.Sort(names)
 	h.vigil.forgetBut(names)
 	s := sweep{lock: l, vigil: h.vigil, owned: map[string]bool{h.claim.ticket.String(): true}}
-	s.findOwned(names)
+	err = s.findOwned(names)
 	start, _ := slices.BinarySearch(names, h.next)
-	var errs error
+	errs := err
 	for _, name := range slices.Concat(names[start:], names[:start]) {
 		if h.next = name; ctx.Err() != nil {
 			return errs
@@ -37,10 +37,12 @@ type sweep struct {
 	lock  *Lock
 	vigil *vigil
 	owned map[string]bool // tickets that are more than a record
+	blind bool            // owned may lack some
 }
 
 // findOwned notes the tickets of reservations and of members.
-func (s *sweep) findOwned(names []string) {
+func (s *sweep) findOwned(names []string) error {
+	var errs error
 	for _, name := range names {
 		e, ok := parseEntry(name)
 		if !ok {
@@ -48,17 +50,21 @@ func (s *sweep) findOwned(names []string) {
 		}
 		s.owned[e.ticket.String()] = true
 		if e.kind == shared {
-			members, _ := s.lock.names(e.path())
+			members, err := s.lock.names(e.path())
+			if err != nil && !absent(err) {
+				s.blind, errs = true, errors.Join(errs, s.lock.fail("list members", err))
+			}
 			for _, m := range members {
 				s.owned[m] = true
 			}
 		}
 	}
+	return errs
 }
 
 // entry looks at one name in Reservations. What is not ours stays.
 func (s *sweep) entry(name string) error {
-	if t, ok := parseRecordName(name); ok && !s.owned[t.String()] {
+	if t, ok := parseRecordName(name); ok && !s.blind && !s.owned[t.String()] {
 		return s.look(t.record(), t, func() error { return s.lock.Dir.Unlink(t.record()) })
 	}
 	e, ok := parseEntry(name)

@@ -14,7 +14,7 @@ import (
 // part of the name of all that the attempt creates, and never used twice.
 type ticket struct {
 	since uint64        // the newest generation when the wish arose
-	at    int64         // when it arose by its own host's clock, in ms since 1970; orders those that arose in one generation
+	at    int64         // when it arose by its own host's clock, in microseconds since 1970, not negative; orders those that arose in one generation
 	lease time.Duration // whole ms; here, and not only in the record, because a name is never torn or missing
 	id    string        // owner.NewID
 }
@@ -32,7 +32,7 @@ func parseTicket(s string) (ticket, bool) {
 	since, err1 := strconv.ParseUint(parts[0], 10, 64)
 	at, err2 := strconv.ParseInt(parts[1], 10, 64)
 	ms, err3 := strconv.ParseInt(parts[2], 10, 64)
-	if err1 != nil || err2 != nil || err3 != nil || ms > owner.MaxLease.Milliseconds() {
+	if err1 != nil || err2 != nil || err3 != nil || at < 0 || ms > owner.MaxLease.Milliseconds() {
 		return ticket{}, false
 	}
 	t := ticket{since: since, at: at, lease: time.Duration(ms) * time.Millisecond, id: parts[3]}

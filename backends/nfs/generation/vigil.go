@@ -44,6 +44,7 @@ func (l *Lock) newVigil(r backend.Request) *vigil {
 // look returns what is at path, which ticket t names. Its error is the
 // system's; when the reservation is gone it is absent.
 func (v *vigil) look(path string, t ticket) (sighting, error) {
+	before := v.request.Clock.Now()
 	sight, err := v.lock.Dir.Look(path)
 	if absent(err) {
 		delete(v.watched, path)
@@ -59,7 +60,7 @@ func (v *vigil) look(path string, t ticket) (sighting, error) {
 	}
 	s := sighting{ticket: t, path: path, sight: sight, verdict: v.lock.verdict(w.record)}
 	// The lease is the ticket's: the record may be missing or somebody's joke.
-	s.due = w.patience.Look(sight.Sign, s.verdict == owner.Dead, t.lease)
+	s.due = w.patience.Look(before, sight.Sign, s.verdict == owner.Dead, t.lease)
 	s.watched = *w
 	return s, nil
 }
@@ -119,7 +120,7 @@ func (l *Lock) keeper(r *owner.Record) process.Process {
 // holder describes a sighting for people.
 func (s sighting) holder(today time.Time) backend.Holder {
 	h := backend.Holder{Record: s.record, Note: s.note, Verdict: s.verdict,
-		Age:       max(today.Sub(time.UnixMilli(s.ticket.at)), 0),
+		Age:       max(today.Sub(time.UnixMicro(s.ticket.at)), 0),
 		Heartbeat: max(today.Sub(s.sight.Modified), 0)}
 	if r := s.record; r != nil {
 		h.PID = r.Helper.PID

@@ -21,11 +21,10 @@ const (
 )
 
 // Wait implements backend.Attempt. The first in the queue asks for the holder's
-// reservation only, the others for the one next before them, and whether there
-// is a new generation.
+// reservation only, the others also for the one next before them.
 func (a *attempt) Wait(ctx context.Context) error {
-	if err := a.enqueue(); err != nil {
-		return err
+	if a.mine == nil && a.request.Owner.Mode == "shared" {
+		return a.enqueue()
 	}
 	for {
 		a.lock.Dir.Await(ctx, reservationOf(a.block.seen.path), a.block.keeper, a.pause())
@@ -37,6 +36,17 @@ func (a *attempt) Wait(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// enqueue makes a shared waiter visible; one who wants the lock alone is so
+// already. Who is before us is to be found out anew: without a ticket we took
+// ourselves for the last, and two who are each behind the other wait for ever.
+func (a *attempt) enqueue() error {
+	err := a.reserve(staging, a.block.number)
+	if errors.Is(err, errAgain) || errors.Is(err, errBroken) {
+		return nil // the next Try tells
+	}
+	return err
 }
 
 // poll keeps our place in the queue and reports whether another Try is worth
@@ -53,16 +63,6 @@ func (a *attempt) poll() (bool, error) {
 // unreachable tells an error that may pass: while the server is away nobody
 // knows anything, and we go on waiting.
 func unreachable(err error) bool { return backend.CodeOf(err) == protocol.Unreachable }
-
-// enqueue makes a shared waiter visible. One who wants the lock alone is so
-// already.
-func (a *attempt) enqueue() error {
-	err := a.reserve(staging, a.block.number)
-	if errors.Is(err, errAgain) {
-		return nil // the next Try tells
-	}
-	return err
-}
 
 // keepPlace is the heartbeat of our place in the queue.
 func (a *attempt) keepPlace() error {
@@ -99,8 +99,10 @@ func (a *attempt) changed() bool {
 	if b.ahead == 0 {
 		return false
 	}
-	_, newest, err := a.list()
-	return err == nil && newest != b.number
+	// The lock may become free, and those before us may not take it. A new
+	// generation comes only when the reservation of this one has gone.
+	_, err = a.lock.Dir.Look(b.target.path())
+	return absent(err)
 }
 
 // pause is how long to wait before asking again.
@@ -110,7 +112,7 @@ func (a *attempt) pause() time.Duration {
 	idle := now - b.reached
 	d := min(idle/8, headPause)
 	if b.ahead > 0 {
-		rank := time.Duration(b.ahead)
+		rank := time.Duration(b.rank)
 		d = min(max(idle/4, rank*minRankPause), rank*maxRankPause, linePause)
 	}
 	if b.seen.due > 0 {
