@@ -63,8 +63,6 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		}
 		if fault = nil; errors.Is(err, errAgain) {
 			errors.As(err, &fault)
-		}
-		if errors.Is(err, errAgain) {
 			err = a.recover()
 		}
 		if errors.Is(err, errBroken) {

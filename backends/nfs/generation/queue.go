@@ -40,7 +40,7 @@ func (p *politeness) until(now time.Duration, t uint64, d time.Duration) time.Du
 type block struct {
 	err     *backend.HeldError
 	number  uint64 // the newest generation
-	target  entry  // what it points to
+	target  entry  // what it points to, if that is there
 	seen    sighting
 	keeper  process.Process // whose end may matter, if it can be seen from here
 	ahead   int             // how many of those before us block us; then seen is the one next to us

@@ -96,7 +96,7 @@ func (a *attempt) changed() bool {
 	if s.due == 0 {
 		return true
 	}
-	if b.ahead == 0 {
+	if b.ahead == 0 || b.target == (entry{}) {
 		return false
 	}
 	// The lock may become free, and those before us may not take it. A new
