@@ -52,6 +52,8 @@ func (l *Lock) fail(op string, err error) error {
 	case unclear(err), errors.Is(err, unix.ESTALE), errors.Is(err, unix.EHOSTDOWN), errors.Is(err, unix.EHOSTUNREACH),
 		errors.Is(err, unix.ENETUNREACH), errors.Is(err, unix.ECONNREFUSED), errors.Is(err, unix.ECONNRESET), errors.Is(err, unix.ENOLCK):
 		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
+	case errors.Is(err, unix.ENOTEMPTY):
+		e.Code, e.Hint = protocol.CannotCreate, "remove what somebody has put into it"
 	case errors.Is(err, unix.EMLINK):
 		e.Code, e.Hint = protocol.CannotCreate, "there are too many reservations: see locksmith status"
 	}

@@ -62,7 +62,8 @@ func (a *attempt) lookAround() error {
 // turn lets those go first who wait before us, unless they leave the free lock
 // alone for too long.
 func (a *attempt) turn(t uint64) error {
-	if t == 0 {
+	// A shared locker has made its reservation after the last look.
+	if t == 0 || a.mine.in.kind == staging {
 		if err := a.lookAround(); err != nil {
 			return err
 		}
@@ -127,9 +128,15 @@ func (a *attempt) line(target entry) ([]entry, error) {
 	return line, nil
 }
 
-// follows reports whether t is before us. Without a ticket we are the last.
+// follows reports whether t is before us. Without a place we are the last.
 func (a *attempt) follows(t ticket) bool {
-	return a.mine == nil || t != a.mine.ticket && t.compare(a.mine.ticket) < 0
+	switch {
+	case a.mine != nil:
+		return t.compare(a.mine.ticket) < 0
+	case a.place != nil:
+		return t.compare(*a.place) < 0
+	}
+	return true
 }
 
 // nearest returns the living waiter next before us, and how many wait before

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -118,7 +119,9 @@ func (a *attempt) pause() time.Duration {
 	if b.seen.due > 0 {
 		d = min(d, b.seen.due)
 	}
-	d = min(d, b.until-now)
+	if b.until != owner.Never {
+		d = min(d, b.until-now)
+	}
 	if a.mine != nil {
 		d = min(d, max(a.untilBeat(), a.mine.ticket.lease/16))
 	}

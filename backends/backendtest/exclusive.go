@@ -1,0 +1,324 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func acquireRelease(t *testing.T, f Fixture) {
+	var last uint64
+	for range 3 {
+		h := take(t, f, Request())
+		if err := h.Heartbeat(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if tok := h.Token(); tok != 0 && tok <= last {
+			t.Errorf("token %d after %d", tok, last)
+		} else {
+			last = tok
+		}
+		release(t, h)
+	}
+	nothingLeft(t, f)
+}
+
+func inspect(t *testing.T, f Fixture) {
+	look := func() []backend.Holder {
+		t.Helper()
+		r, err := f.Open().Inspect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Holders
+	}
+	if hs := look(); len(hs) != 0 {
+		t.Errorf("a free lock has holders: %v", hs)
+	}
+	h := take(t, f, Request())
+	hs := look()
+	if len(hs) != 1 || hs[0].Record == nil || hs[0].Record.ID != h.ID() || hs[0].Verdict != owner.Alive || hs[0].PID != os.Getpid() {
+		t.Errorf("holders: %+v", hs)
+	}
+	release(t, h)
+	if hs := look(); len(hs) != 0 {
+		t.Errorf("a released lock has holders: %v", hs)
+	}
+}
+
+func heldTellsWho(t *testing.T, f Fixture) {
+	h := take(t, f, Request())
+	defer release(t, h)
+	held := mustBeHeld(t, attempt(t, f, Request()))
+	if r := held.Holder.Record; r == nil || r.ID != h.ID() || r.User != "tester" {
+		t.Errorf("holder: %+v", held.Holder)
+	}
+}
+
+// waits starts Wait after a Try that found the lock held.
+func waits(t *testing.T, ctx context.Context, a backend.Attempt) <-chan error {
+	t.Helper()
+	mustBeHeld(t, a)
+	done := make(chan error, 1)
+	go func() { done <- a.Wait(ctx) }()
+	return done
+}
+
+func mustEnd(t *testing.T, done <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		t.Fatal("the wait did not end")
+		return nil
+	}
+}
+
+func waitEndsWithRelease(t *testing.T, f Fixture) {
+	h := take(t, f, Request())
+	a := attempt(t, f, Request())
+	done := waits(t, t.Context(), a)
+	release(t, h)
+	if err := mustEnd(t, done); err != nil {
+		t.Fatal(err)
+	}
+	release(t, tryUntilTaken(t, a))
+}
+
+func waitEndsWithContext(t *testing.T, f Fixture) {
+	h := take(t, f, Request())
+	ctx, cancel := context.WithCancel(t.Context())
+	a := attempt(t, f, Request())
+	done := waits(t, ctx, a)
+	cancel()
+	if err := mustEnd(t, done); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := a.Withdraw(context.Background()); err != nil {
+		t.Error(err)
+	}
+	release(t, h)
+	nothingLeft(t, f)
+}
+
+// waitEndsWithDeath: the helper is dead already, its parent dies while we wait.
+func waitEndsWithDeath(t *testing.T, f Fixture) {
+	parent := exec.Command("sleep", "60")
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := Request()
+	r.Owner.Helper = DeadProcess(t)
+	var err error
+	if r.Owner.Parent, err = process.Find(parent.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	f.Abandon(take(t, f, r))
+	a := attempt(t, f, Request())
+	done := waits(t, t.Context(), a)
+	_ = parent.Process.Kill()
+	_ = parent.Wait()
+	if err := mustEnd(t, done); err != nil {
+		t.Fatal(err)
+	}
+	release(t, tryUntilTaken(t, a))
+}
+
+func tryUntilTaken(t *testing.T, a backend.Attempt) backend.Hold {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	h, err := Acquire(ctx, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// Acquire alternates Try and Wait.
+func Acquire(ctx context.Context, a backend.Attempt) (backend.Hold, error) {
+	for {
+		h, err := a.Try(ctx)
+		var held *backend.HeldError
+		if !errors.As(err, &held) {
+			return h, err
+		}
+		if err := a.Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func freshIDs(t *testing.T, f Fixture) {
+	seen := map[string]bool{}
+	a := attempt(t, f, Request())
+	for range 20 {
+		h, err := a.Try(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[h.ID()] {
+			t.Fatalf("id %s was used twice", h.ID())
+		}
+		seen[h.ID()] = true
+		release(t, h)
+	}
+}
+
+func mutualExclusion(t *testing.T, f Fixture) {
+	const contenders, rounds = 8, 30
+	var inside, total atomic.Int32
+	var wg sync.WaitGroup
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
+	defer cancel()
+	for range contenders {
+		wg.Go(func() {
+			for range rounds {
+				a, err := f.Open().Attempt(Request())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				h, err := Acquire(ctx, a)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := inside.Add(1); n != 1 {
+					t.Errorf("%d holders at once", n)
+				}
+				time.Sleep(50 * time.Microsecond)
+				total.Add(1)
+				inside.Add(-1)
+				if err := h.Release(ctx); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := total.Load(); got != contenders*rounds {
+		t.Errorf("%d rounds, want %d", got, contenders*rounds)
+	}
+	nothingLeft(t, f)
+}
+
+func deadHolderBroken(t *testing.T, f Fixture) {
+	r := Request()
+	r.Owner.Helper = DeadProcess(t)
+	f.Abandon(take(t, f, r))
+	strict := Request()
+	strict.Strict = true
+	release(t, take(t, f, strict))
+	nothingLeft(t, f)
+}
+
+// orphaned is a request whose helper is dead while its parent, this process,
+// lives, with the shortest lease.
+func orphaned(t *testing.T) backend.Request {
+	r := Request()
+	r.Owner.Parent, r.Owner.Helper = r.Owner.Helper, DeadProcess(t)
+	r.Owner.Lease = owner.MinLease
+	return r
+}
+
+func parentAlive(t *testing.T, f Fixture) {
+	f.Abandon(take(t, f, orphaned(t)))
+	a := attempt(t, f, Request())
+	mustBeHeld(t, a)
+	start := clock.Boot{}.Now()
+	h := tryUntilTaken(t, a)
+	if d := (clock.Boot{}).Now() - start; d < owner.MinLease*9/10 {
+		t.Errorf("broken after %v, the lease is %v", d, owner.MinLease)
+	}
+	release(t, h)
+}
+
+func strict(t *testing.T, f Fixture) {
+	f.Abandon(take(t, f, orphaned(t)))
+	r := Request()
+	r.Strict = true
+	a := attempt(t, f, r)
+	mustBeHeld(t, a)
+	ctx, cancel := context.WithTimeout(t.Context(), owner.MinLease*3/2)
+	defer cancel()
+	if h, err := Acquire(ctx, a); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, %v", h, err)
+	}
+}
+
+func respite(t *testing.T, f Fixture) {
+	r := Request()
+	r.Owner.Helper = DeadProcess(t)
+	f.Abandon(take(t, f, r))
+	kind := Request()
+	kind.Respite = 300 * time.Millisecond
+	a := attempt(t, f, kind)
+	start := clock.Boot{}.Now()
+	mustBeHeld(t, a)
+	h := tryUntilTaken(t, a)
+	if d := (clock.Boot{}).Now() - start; d < kind.Respite {
+		t.Errorf("broken after %v, the respite is %v", d, kind.Respite)
+	}
+	release(t, h)
+}
+
+func lossNoticed(t *testing.T, f Fixture) {
+	h := take(t, f, Request())
+	f.Remove()
+	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("heartbeat: %v", err)
+	}
+	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("release: %v", err)
+	}
+	nothingLeft(t, f)
+}
+
+func lateRelease(t *testing.T, f Fixture) {
+	late := take(t, f, Request())
+	f.Remove()
+	h := take(t, f, Request())
+	if err := late.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("late release: %v", err)
+	}
+	if err := h.Heartbeat(t.Context()); err != nil {
+		t.Errorf("the new holder was hit: %v", err)
+	}
+	mustBeHeld(t, attempt(t, f, Request()))
+	release(t, h)
+}
+
+// breakByID is for backends that know how.
+func breakByID(t *testing.T, f Fixture) {
+	b, ok := f.Open().(backend.Breaker)
+	if !ok {
+		t.Skip("no backend.Breaker")
+	}
+	h := take(t, f, Request())
+	if err := b.Break(t.Context(), owner.NewID()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("break of an unknown id: %v", err)
+	}
+	mustStillHold(t, h)
+	if err := b.Break(t.Context(), h.ID()); err != nil {
+		t.Fatal(err)
+	}
+	mustBeLost(t, h)
+	next := take(t, f, Request())
+	if err := b.Break(t.Context(), h.ID()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("break for the second time: %v", err)
+	}
+	mustStillHold(t, next)
+	release(t, next)
+	nothingLeft(t, f)
+}

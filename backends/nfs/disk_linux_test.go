@@ -1,0 +1,217 @@
+package nfs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// mount returns a file system of its own, mounted until the test ends.
+func mount(t *testing.T, source, kind, options string) string {
+	t.Helper()
+	needRoot(t)
+	dir := t.TempDir()
+	if err := unix.Mount(source, dir, kind, 0, options); err != nil {
+		lacking(t, "cannot mount a "+kind+": "+err.Error())
+	}
+	t.Cleanup(func() { mustWork(t, unix.Unmount(dir, unix.MNT_DETACH)) })
+	return dir
+}
+
+// mountImage returns a new file system in a file, mounted until the test ends.
+func mountImage(t *testing.T, kind, size string, mkfs ...string) string {
+	t.Helper()
+	needRoot(t)
+	if known, err := os.ReadFile("/proc/filesystems"); err != nil || !strings.Contains(string(known), "\t"+kind+"\n") {
+		t.Skip("this kernel has no " + kind) // nor has it on CI
+	}
+	image, dir := filepath.Join(t.TempDir(), "image"), t.TempDir()
+	for _, argv := range [][]string{{"truncate", "-s", size, image}, append(mkfs, image), {"mount", "-o", "loop", image, dir}} {
+		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+			lacking(t, fmt.Sprintf("%s: %v %s", argv[0], err, out))
+		}
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v %s", err, out)
+		}
+	})
+	return dir
+}
+
+// TestOutOfInodes: there is room for some of what a lock needs, but not for all.
+func TestOutOfInodes(t *testing.T) {
+	needRoot(t)
+	for _, mode := range modes() {
+		for _, used := range []bool{false, true} {
+			t.Run(fmt.Sprint(mode, " used before: ", used), func(t *testing.T) {
+				dir := mount(t, "tmpfs", "tmpfs", "nr_inodes=60,mode=0755")
+				path := filepath.Join(dir, "lock")
+				if used {
+					mustWork(t, try(t, path, mode))
+				}
+				for spare := 0; withSpareInodes(t, path, mode, spare) != nil; spare++ {
+					if spare > 20 {
+						t.Fatal("no number of inodes is enough")
+					}
+				}
+			})
+		}
+	}
+}
+
+// withSpareInodes returns the error of taking the lock while there are only so
+// many inodes left, and makes sure that it is a good one.
+func withSpareInodes(t *testing.T, path, mode string, spare int) error {
+	t.Helper()
+	filler := filepath.Join(filepath.Dir(path), "filler")
+	mustWork(t, os.Mkdir(filler, 0o755))
+	n := 0
+	for ; ; n++ {
+		err := os.Mkdir(filepath.Join(filler, fmt.Sprint(n)), 0o755)
+		if errors.Is(err, unix.ENOSPC) {
+			break
+		}
+		mustWork(t, err)
+	}
+	for i := range spare {
+		mustWork(t, os.Remove(filepath.Join(filler, fmt.Sprint(n-1-i))))
+	}
+	err := try(t, path, mode)
+	mustWork(t, os.RemoveAll(filler))
+	if err != nil {
+		mustFail(t, err, protocol.CannotCreate, "free some space")
+		mustBeTidy(t, path)
+		mustWork(t, try(t, path, mode)) // nothing is broken for good
+	}
+	mustBeTidy(t, path)
+	return err
+}
+
+// TestDiskFullUnderHolder: heartbeats and release need no room.
+func TestDiskFullUnderHolder(t *testing.T) {
+	dir := mount(t, "tmpfs", "tmpfs", "nr_inodes=60,size=256k,mode=0755")
+	path := filepath.Join(dir, "lock")
+	for _, mode := range modes() {
+		h := mustHold(t, attemptAt(t, path, mode))
+		fill(t, filepath.Join(dir, "filler"))
+		mustStillHold(t, h)
+		mustWork(t, h.(backend.Tender).Tend(t.Context()))
+		mustRelease(t, h)
+		mustBeTidy(t, path)
+		mustWork(t, os.RemoveAll(filepath.Join(dir, "filler")))
+	}
+}
+
+// fill leaves neither room nor inodes.
+func fill(t *testing.T, dir string) {
+	t.Helper()
+	mustWork(t, os.Mkdir(dir, 0o755))
+	for n := 0; ; n++ {
+		err := os.WriteFile(filepath.Join(dir, fmt.Sprint(n)), make([]byte, 8192), 0o644)
+		if errors.Is(err, unix.ENOSPC) && n > 100 {
+			return
+		}
+		if err != nil && !errors.Is(err, unix.ENOSPC) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	dir := mount(t, "tmpfs", "tmpfs", "mode=0755")
+	path, fresh := filepath.Join(dir, "lock"), filepath.Join(dir, "fresh")
+	h := mustHold(t, attemptAt(t, path, "exclusive"))
+	remount(t, dir, unix.MS_RDONLY)
+	mustFail(t, try(t, fresh, "exclusive"), protocol.CannotCreate, "read-only")
+	mustFail(t, try(t, path, "exclusive"), protocol.CannotCreate, "read-only")
+	if err := h.Heartbeat(t.Context()); !errors.Is(err, unix.EROFS) || errors.Is(err, backend.ErrGone) {
+		t.Errorf("heartbeat: %v", err)
+	}
+	if err := h.Release(t.Context()); !errors.Is(err, unix.EROFS) {
+		t.Errorf("release: %v", err)
+	}
+	if r := inspect(t, path); len(r.Holders) != 1 {
+		t.Errorf("report: %+v", r)
+	}
+	remount(t, dir, 0)
+	mustRelease(t, h)
+	mustBeTidy(t, path)
+}
+
+func remount(t *testing.T, dir string, flags uintptr) {
+	t.Helper()
+	mustWork(t, unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_BIND|flags, ""))
+}
+
+// TestFileSystems: what there may be under a directory that hosts share.
+func TestFileSystems(t *testing.T) {
+	for name, mkfs := range map[string][]string{
+		"ext4":                     {"mkfs.ext4", "-q"},
+		"ext4 without dir_nlink":   {"mkfs.ext4", "-q", "-O", "^dir_nlink"},
+		"ext4 with 128-byte inode": {"mkfs.ext4", "-q", "-I", "128"}, // times of whole seconds
+		"xfs":                      {"mkfs.xfs", "-q"},
+		"btrfs":                    {"mkfs.btrfs", "-q"}, // link counts that do not count
+	} {
+		t.Run(name, func(t *testing.T) {
+			kind, _, _ := strings.Cut(name, " ")
+			if _, err := exec.LookPath(mkfs[0]); err != nil {
+				t.Skip(err)
+			}
+			size := "320M"
+			if kind == "ext4" {
+				size = "16M"
+			}
+			worksAt(t, filepath.Join(mountImage(t, kind, size, mkfs...), "lock"))
+		})
+	}
+}
+
+// worksAt goes through what a lock does.
+func worksAt(t *testing.T, path string) {
+	t.Helper()
+	for _, mode := range modes() {
+		h := mustHold(t, attemptAt(t, path, mode))
+		mustStillHold(t, h)
+		waiters := []backend.Attempt{attemptAt(t, path, "exclusive"), attemptAt(t, path, "exclusive")}
+		for _, a := range waiters {
+			mustBeHeld(t, a)
+		}
+		if r := inspect(t, path); len(r.Holders) != 1 || len(r.Waiters) != 2 || r.Token != h.Token() {
+			t.Errorf("report: %+v", r)
+		}
+		mustRelease(t, h)
+		for _, a := range waiters {
+			mustRelease(t, mustAcquire(t, a))
+		}
+	}
+	mustBeTidy(t, path)
+}
+
+// TestSmallBlocks: a block takes a record only if that is short.
+func TestSmallBlocks(t *testing.T) {
+	path := filepath.Join(mountImage(t, "ext4", "8M", "mkfs.ext4", "-q", "-b", "1024"), "lock")
+	worksAt(t, path)
+	r := requestFor("exclusive")
+	r.Owner.Meta = append(r.Owner.Meta, protocol.Field{Key: "long", Value: strings.Repeat("x", 1024)})
+	a, err := openLock(t, path).Attempt(r)
+	mustWork(t, err)
+	_, err = a.Try(t.Context())
+	mustFail(t, err, protocol.Usage, "shorten the metadata")
+	mustBeTidy(t, path)
+}
+
+// TestNoSymbolicLinks: a file system that has none is refused.
+func TestNoSymbolicLinks(t *testing.T) {
+	path := filepath.Join(mountImage(t, "vfat", "8M", "mkfs.vfat"), "lock")
+	mustFail(t, try(t, path, "exclusive"), protocol.CannotCreate, "no symbolic links")
+}

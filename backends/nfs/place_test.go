@@ -1,0 +1,123 @@
+package nfs
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backendtest"
+	"locksmith/protocol"
+)
+
+// mustRefuse tries and inspects a lock at a place that is not fit for one.
+func mustRefuse(t *testing.T, path string, code protocol.Code, says string) {
+	t.Helper()
+	for _, mode := range modes() {
+		mustFail(t, try(t, path, mode), code, says)
+	}
+	_, err := openLock(t, path).Inspect(t.Context())
+	mustFail(t, err, code, says)
+}
+
+// listing is what is below a directory, with types, links not followed.
+func listing(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	mustWork(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil {
+			b.WriteString(e.Type().String() + " " + path + "\n")
+		}
+		return err
+	}))
+	return b.String()
+}
+
+// TestNotADirectory puts something else where the lock directory should be.
+func TestNotADirectory(t *testing.T) {
+	for _, c := range []struct {
+		name, says string
+		make       func(path string) error
+	}{
+		{"file", "not a directory", func(p string) error { return os.WriteFile(p, []byte("mine"), 0o644) }},
+		{"symlink to a directory", "a symbolic link", func(p string) error { return os.Symlink(".", p) }},
+		{"dangling symlink", "a symbolic link", func(p string) error { return os.Symlink("nowhere", p) }},
+		{"FIFO", "not a directory", func(p string) error { return unix.Mkfifo(p, 0o644) }},
+		{"socket", "not a directory", func(p string) error { return unix.Mknod(p, unix.S_IFSOCK|0o644, 0) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "lock")
+			mustWork(t, c.make(path))
+			before := listing(t, filepath.Dir(path))
+			mustRefuse(t, path, protocol.CannotCreate, c.says)
+			if after := listing(t, filepath.Dir(path)); after != before {
+				t.Errorf("there was\n%s, now\n%s", before, after)
+			}
+		})
+	}
+}
+
+func TestParentMissing(t *testing.T) {
+	dir := t.TempDir()
+	mustRefuse(t, filepath.Join(dir, "missing", "lock"), protocol.CannotCreate, "create the directory first")
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestParentIsFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	mustWork(t, os.WriteFile(file, nil, 0o644))
+	mustRefuse(t, filepath.Join(file, "lock"), protocol.CannotCreate, "not a directory")
+}
+
+func TestNameTooLong(t *testing.T) {
+	name := strings.Repeat("x", 256) // one more than file systems take
+	mustRefuse(t, filepath.Join(t.TempDir(), name), protocol.CannotCreate, "correct the path")
+}
+
+// TestInspectChangesNothing: neither where there is no lock yet, nor where there
+// is one.
+func TestInspectChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lock")
+	for range 2 {
+		before := listing(t, dir)
+		if r := inspect(t, path); len(r.Holders)+len(r.Waiters) > 0 {
+			t.Errorf("report: %+v", r)
+		}
+		if after := listing(t, dir); after != before {
+			t.Errorf("there was\n%s, now\n%s", before, after)
+		}
+		mustWork(t, try(t, path, "exclusive"))
+	}
+}
+
+// TestEmptyDirectory, made by an administrator, is a lock that is free.
+func TestEmptyDirectory(t *testing.T) {
+	path := t.TempDir()
+	if r := inspect(t, path); len(r.Holders) > 0 || r.Token != 0 {
+		t.Errorf("report: %+v", r)
+	}
+	mustWork(t, try(t, path, "shared"))
+	mustBeTidy(t, path)
+}
+
+// TestDirectoryRemovedUnderWaiter: it goes on in a new one, or says what is wrong.
+func TestDirectoryRemovedUnderWaiter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	h := mustHold(t, attemptAt(t, path, "exclusive"))
+	a := attemptAt(t, path, "exclusive")
+	mustBeHeld(t, a)
+	mustWork(t, os.RemoveAll(path))
+	ctx, cancel := context.WithTimeout(t.Context(), patience/4)
+	defer cancel()
+	_, err := backendtest.Acquire(ctx, a)
+	if ctx.Err() != nil {
+		t.Errorf("it neither takes the lock nor gives up: %v", err)
+	}
+	mustFail(t, h.Heartbeat(t.Context()), protocol.Gone, "no longer there")
+}
