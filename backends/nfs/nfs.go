@@ -101,14 +101,18 @@ func (l *lock) check() error {
 	var st unix.Stat_t
 	err := unix.Lstat(l.path, &st)
 	if errors.Is(err, unix.ENOENT) {
+		// This host may only remember that it is missing.
 		parent := filepath.Dir(l.path)
-		if err := unix.Stat(parent, &st); err != nil {
-			return backend.FileError(l.Address, "look at directory "+parent, err)
+		if _, err := (&directory{path: parent}).Look("."); err != nil {
+			return l.Fail("look at directory "+parent, err)
 		}
-		return nil
+		err = unix.Lstat(l.path, &st)
 	}
-	if err != nil {
-		return backend.FileError(l.Address, "look at lock directory", err)
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		return nil
+	case err != nil:
+		return l.Fail("look at lock directory", err)
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:

@@ -125,7 +125,7 @@ func (a *attempt) found(n uint64) (*hold, error) {
 	case errors.Is(made, unix.EEXIST):
 		a.known = max(a.known, n)
 	case !unclear(made):
-		return nil, a.lock.fail("make generation", made)
+		return nil, a.lock.Fail("make generation", made)
 	}
 	e, err := a.lock.target(n)
 	if errors.Is(err, errAgain) && unclear(made) {

@@ -10,9 +10,9 @@ import (
 // Break implements backend.Breaker. It removes what carries the id, and nothing
 // else; the holder learns it at its next heartbeat.
 func (l *Lock) Break(_ context.Context, id string) error {
-	names, err := l.names(Reservations)
+	names, err := l.look(Reservations)
 	if err != nil && !absent(err) {
-		return l.fail("list reservations", err)
+		return l.Fail("list reservations", err)
 	}
 	removed := false
 	for _, name := range names {
@@ -22,7 +22,7 @@ func (l *Lock) Break(_ context.Context, id string) error {
 		}
 		found, err := l.breakIn(e, id)
 		if err != nil {
-			return l.fail("break "+id, err)
+			return l.Fail("break "+id, err)
 		}
 		removed = removed || found
 	}

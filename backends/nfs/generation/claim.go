@@ -60,7 +60,7 @@ func (l *Lock) touchError(err error) error {
 		return &backend.Error{Code: protocol.CannotCreate, Lock: l.Address, Op: "set the time of our reservation", Err: err,
 			Hint: "without times there are no heartbeats: choose another file system"}
 	}
-	return l.fail("set the time of our reservation", err)
+	return l.Fail("set the time of our reservation", err)
 }
 
 // present returns errBroken if the claim is gone.
@@ -70,7 +70,7 @@ func (c *claim) present() error {
 	case forfeit(err):
 		return errBroken
 	case err != nil:
-		return c.lock.fail("look at our reservation", err)
+		return c.lock.Fail("look at our reservation", err)
 	}
 	return nil
 }
@@ -78,13 +78,13 @@ func (c *claim) present() error {
 // drop removes all that carries our ticket. What is not there is no error.
 func (c *claim) drop() error {
 	if err := c.lock.remove(c.in, c.ticket); err != nil && !absent(err) {
-		return c.lock.fail("remove our reservation", err)
+		return c.lock.Fail("remove our reservation", err)
 	}
 	if err := c.leaveStaging(); err != nil {
 		return err
 	}
 	if err := c.lock.Dir.Unlink(c.ticket.record()); err != nil && !absent(err) {
-		return c.lock.fail("remove our record", err)
+		return c.lock.Fail("remove our record", err)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (c *claim) leaveStaging() error {
 		return nil
 	}
 	if err := c.lock.remove(entry{staging, c.ticket}, c.ticket); err != nil && !absent(err) {
-		return c.lock.fail("remove our place in the queue", err)
+		return c.lock.Fail("remove our place in the queue", err)
 	}
 	c.staged = false
 	return nil
@@ -170,7 +170,7 @@ func (a *attempt) undo(c *claim, op string, err error) error {
 	if absent(err) { // the directory vanished, or somebody swept it
 		return cmp.Or(a.giveUp(), errAgain)
 	}
-	return errors.Join(a.lock.fail(op, err), a.giveUp())
+	return errors.Join(a.lock.Fail(op, err), a.giveUp())
 }
 
 // register writes the record of a new ticket. The place in the queue stays that
@@ -191,7 +191,7 @@ func (a *attempt) register(newest uint64) (ticket, error) {
 	err = a.lock.Dir.Symlink(text, t.record())
 	if absent(err) {
 		if err := a.lock.Dir.Prepare(); err != nil {
-			return t, a.lock.fail("make the lock directory", err)
+			return t, a.lock.Fail("make the lock directory", err)
 		}
 		err = a.lock.Dir.Symlink(text, t.record())
 	}
@@ -204,5 +204,5 @@ func (a *attempt) register(newest uint64) (ticket, error) {
 		return t, &backend.Error{Code: protocol.CannotCreate, Lock: a.lock.Address, Op: "write owner record", Err: err,
 			Hint: "the file system may have no symbolic links: choose another one"}
 	}
-	return t, a.lock.fail("write owner record", err)
+	return t, a.lock.Fail("write owner record", err)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // A Dir is the lock directory: the few file-system calls the algorithm makes.
-// Names are relative to it, with "/" between. Errors are the system's own
+// Names are relative to it, with "/" between; "." is the directory itself. Errors are the system's own
 // (errors.Is with unix.ENOENT and the like), never wrapped into something else.
 // Every method but List is one system call, so that nothing can happen within.
 type Dir interface {
@@ -27,7 +27,8 @@ type Dir interface {
 	List(name string) ([]string, error)
 	// Touch sets a directory's modification time to the server's now.
 	Touch(name string) error
-	// Look asks the server, not a cache, about what a name leads to.
+	// Look asks the server, not a cache, about what a name leads to. The names
+	// in a directory that was just looked at are not outdated.
 	Look(name string) (Sight, error)
 	// Await returns after d, when ctx ends, or sooner if it can notice that the
 	// name goes away, something in it does, or the process ends. It promises

@@ -44,9 +44,10 @@ func occupied(err error) bool {
 
 // again is errAgain after an unclear answer. If it happens again and again, that
 // is what is told.
-func (l *Lock) again(op string, err error) error { return errors.Join(errAgain, l.fail(op, err)) }
+func (l *Lock) again(op string, err error) error { return errors.Join(errAgain, l.Fail(op, err)) }
 
-func (l *Lock) fail(op string, err error) error {
+// Fail gives a failed call its code and advice.
+func (l *Lock) Fail(op string, err error) error {
 	e := backend.FileError(l.Address, op, err)
 	switch {
 	case unclear(err), errors.Is(err, unix.ESTALE), errors.Is(err, unix.EHOSTDOWN), errors.Is(err, unix.EHOSTUNREACH),

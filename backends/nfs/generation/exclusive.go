@@ -52,7 +52,7 @@ func (a *attempt) pass(t uint64, target entry) error {
 	case absent(err):
 		return nil
 	case err != nil:
-		return a.lock.fail("look at the holder's reservation", err)
+		return a.lock.Fail("look at the holder's reservation", err)
 	case s.due > 0:
 		return a.held(t, target, s)
 	}
@@ -81,7 +81,7 @@ func (a *attempt) passShared(t uint64, target entry) error {
 	case unclear(err):
 		return a.lock.again("remove an empty shared reservation", err)
 	}
-	return a.lock.fail("remove an empty shared reservation", err)
+	return a.lock.Fail("remove an empty shared reservation", err)
 }
 
 // livingMember breaks the dead members of a shared directory and returns the
@@ -93,7 +93,7 @@ func (a *attempt) livingMember(e entry) (*sighting, error) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, a.lock.fail("list members", err)
+		return nil, a.lock.Fail("list members", err)
 	}
 	var first *sighting
 	for _, name := range names {
@@ -105,7 +105,7 @@ func (a *attempt) livingMember(e entry) (*sighting, error) {
 		switch {
 		case absent(err):
 		case err != nil:
-			return nil, a.lock.fail("look at a member", err)
+			return nil, a.lock.Fail("look at a member", err)
 		case s.due == 0:
 			if err := a.breakDead(e, s); err != nil {
 				return nil, err
@@ -125,7 +125,7 @@ func (a *attempt) breakDead(e entry, s sighting) error {
 	case unclear(err):
 		return a.lock.again("remove the reservation of a dead holder", err)
 	case err != nil && !absent(err):
-		return a.lock.fail("remove the reservation of a dead holder", err)
+		return a.lock.Fail("remove the reservation of a dead holder", err)
 	}
 	_ = a.lock.Dir.Unlink(s.ticket.record()) // what is left is swept later
 	return nil

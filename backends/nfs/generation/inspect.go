@@ -18,16 +18,16 @@ func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 			return r, err
 		}
 	}
-	return backend.Report{}, l.fail("look at the lock", errAgain)
+	return backend.Report{}, l.Fail("look at the lock", errAgain)
 }
 
 func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
-	names, err := l.names(Generations)
+	names, err := l.look(Generations)
 	if absent(err) {
 		return backend.Report{}, nil // never used
 	}
 	if err != nil {
-		return backend.Report{}, l.fail("list generations", err)
+		return backend.Report{}, l.Fail("list generations", err)
 	}
 	all, err := l.parse(names)
 	if err != nil {
@@ -55,9 +55,9 @@ type inspection struct {
 }
 
 func (i *inspection) reservations(ctx context.Context) error {
-	names, err := i.lock.names(Reservations)
+	names, err := i.lock.look(Reservations)
 	if err != nil && !absent(err) {
-		return i.lock.fail("list reservations", err)
+		return i.lock.Fail("list reservations", err)
 	}
 	var entries []entry
 	for _, name := range names {
@@ -92,7 +92,7 @@ func (i *inspection) entry(e entry) error {
 func (i *inspection) members(e entry) error {
 	names, err := i.lock.names(e.path())
 	if err != nil && !absent(err) {
-		return i.lock.fail("list members", err)
+		return i.lock.Fail("list members", err)
 	}
 	for _, name := range names {
 		t, ok := parseTicket(name)
@@ -114,7 +114,7 @@ func (i *inspection) see(to *[]backend.Holder, path string, t ticket) error {
 	case absent(err):
 		return nil
 	case err != nil:
-		return i.lock.fail("look at a reservation", err)
+		return i.lock.Fail("look at a reservation", err)
 	}
 	*to = append(*to, s.holder(i.lock.Today()))
 	return nil
@@ -131,7 +131,7 @@ func (i *inspection) sinceWhen() error {
 	case absent(err):
 		return errAgain
 	case err != nil:
-		return i.lock.fail("look at the generation", err)
+		return i.lock.Fail("look at the generation", err)
 	}
 	for n := range i.report.Holders {
 		h := &i.report.Holders[n]

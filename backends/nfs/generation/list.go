@@ -27,15 +27,28 @@ func (l *Lock) list() (all numbers, anew bool, err error) {
 	if errors.Is(err, unix.ENOENT) {
 		anew = true
 		if err := l.Dir.Prepare(); err != nil {
-			return nil, anew, l.fail("make the lock directory", err)
+			return nil, anew, l.Fail("make the lock directory", err)
 		}
 		names, err = l.names(Generations)
 	}
 	if err != nil {
-		return nil, anew, l.fail("list generations", err)
+		return nil, anew, l.Fail("list generations", err)
 	}
 	all, err = l.parse(names)
 	return all, anew, err
+}
+
+// look lists one of the two directories without making it. That it is missing
+// this host may only remember: then it looks at what is above, and again.
+func (l *Lock) look(dir string) ([]string, error) {
+	names, err := l.names(dir)
+	if !absent(err) {
+		return names, err
+	}
+	if _, err := l.Dir.Look("."); err != nil {
+		return nil, err
+	}
+	return l.names(dir)
 }
 
 // names lists a directory. A stale handle is looked up again, for then the
@@ -74,7 +87,7 @@ func (l *Lock) target(n uint64) (entry, error) {
 	case errors.Is(err, unix.EINVAL):
 		return entry{}, l.foreign(lockName(n), "it is not a symbolic link")
 	case err != nil:
-		return entry{}, l.fail("read generation", err)
+		return entry{}, l.Fail("read generation", err)
 	}
 	e, ok := parseLink(link)
 	if !ok {
@@ -98,5 +111,5 @@ func (l *Lock) probe(t ticket) error {
 	case unclear(made):
 		return l.again("change the directory of generations", made)
 	}
-	return l.fail("change the directory of generations", made)
+	return l.Fail("change the directory of generations", made)
 }

@@ -53,7 +53,7 @@ type block struct {
 func (a *attempt) lookAround() error {
 	sight, err := a.lock.Dir.Look(Reservations)
 	if err != nil {
-		return a.lock.fail("look at the reservations", err)
+		return a.lock.Fail("look at the reservations", err)
 	}
 	a.links = sight.Links
 	return nil
@@ -115,7 +115,7 @@ func (a *attempt) alone() bool { return a.links == 3 }
 func (a *attempt) line(target entry) ([]entry, error) {
 	names, err := a.lock.names(Reservations)
 	if err != nil {
-		return nil, a.lock.fail("list reservations", err)
+		return nil, a.lock.Fail("list reservations", err)
 	}
 	var line []entry
 	for _, name := range names {
@@ -154,7 +154,7 @@ func (a *attempt) nearest(line []entry) (sighting, int, error) {
 		switch {
 		case absent(err):
 		case err != nil:
-			return sighting{}, 0, a.lock.fail("look at a waiter", err)
+			return sighting{}, 0, a.lock.Fail("look at a waiter", err)
 		case s.due == 0:
 			if err := a.breakDead(line[i], s); err != nil {
 				return sighting{}, 0, err
@@ -177,7 +177,7 @@ func (a *attempt) serverTime() (time.Time, error) {
 		return time.Time{}, errBroken
 	}
 	if err != nil {
-		return time.Time{}, a.lock.fail("look at our reservation", err)
+		return time.Time{}, a.lock.Fail("look at our reservation", err)
 	}
 	return sight.Modified.Add(a.request.Clock.Now() - a.mine.confirmed), nil
 }

@@ -112,7 +112,7 @@ func (a *attempt) foundShared(n uint64) (*hold, error) {
 	case absent(err):
 		return nil, errBroken
 	case err != nil && !unclear(err):
-		return nil, a.lock.fail("name the shared reservation", err)
+		return nil, a.lock.Fail("name the shared reservation", err)
 	}
 	a.mine.in, a.mine.staged = e, err != nil
 	if err := a.mine.ensure(err); err != nil {

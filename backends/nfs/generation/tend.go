@@ -14,7 +14,7 @@ func (h *hold) Tend(ctx context.Context) error {
 	l := h.claim.lock
 	names, err := l.names(Reservations)
 	if err != nil {
-		return l.fail("list reservations", err)
+		return l.Fail("list reservations", err)
 	}
 	slices.Sort(names)
 	h.vigil.forgetBut(names)
@@ -52,7 +52,7 @@ func (s *sweep) findOwned(names []string) error {
 		if e.kind == shared {
 			members, err := s.lock.names(e.path())
 			if err != nil && !absent(err) {
-				s.blind, errs = true, errors.Join(errs, s.lock.fail("list members", err))
+				s.blind, errs = true, errors.Join(errs, s.lock.Fail("list members", err))
 			}
 			for _, m := range members {
 				s.owned[m] = true
@@ -82,7 +82,7 @@ func (s *sweep) entry(name string) error {
 func (s *sweep) members(e entry) error {
 	names, err := s.lock.names(e.path())
 	if err != nil && !absent(err) {
-		return s.lock.fail("list members", err)
+		return s.lock.Fail("list members", err)
 	}
 	var errs error
 	for _, name := range names {
@@ -115,7 +115,7 @@ func (s *sweep) look(path string, t ticket, remove func() error) error {
 		err = remove()
 	}
 	if err != nil && !absent(err) && !occupied(err) {
-		return s.lock.fail("sweep "+path, err)
+		return s.lock.Fail("sweep "+path, err)
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (s *sweep) look(path string, t ticket, remove func() error) error {
 func (l *Lock) removeProbes() error {
 	names, err := l.names(Generations)
 	if err != nil {
-		return l.fail("list generations", err)
+		return l.Fail("list generations", err)
 	}
 	for _, name := range names {
 		t, ok := strings.CutPrefix(name, probePrefix)
