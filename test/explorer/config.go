@@ -1,0 +1,124 @@
+package main
+
+import (
+	"time"
+
+	"locksmith/test/explorer/explore"
+)
+
+// A small lease keeps the ways that time can go few: what counts by the lease
+// and what counts by the second do not lie far apart.
+const lease = 4 * time.Second
+
+// on is host n. No two clocks agree, neither with each other nor with the
+// server's.
+func on(n int) explore.Host {
+	skew := []time.Duration{0, time.Hour, -time.Hour, 5 * time.Minute}
+	return explore.Host{Number: n, Skew: skew[n%len(skew)], Uptime: time.Duration(n+1) * time.Hour}
+}
+
+func exclusive(host int) explore.Role {
+	return explore.Role{System: system, Host: on(host), Rounds: 1}
+}
+
+func shared(host int) explore.Role {
+	r := exclusive(host)
+	r.Shared = true
+	return r
+}
+
+func operator(host int) explore.Role {
+	return explore.Role{System: system, Host: on(host), Operator: true}
+}
+
+func rounds(n int, r explore.Role) explore.Role  { r.Rounds = n; return r }
+func beating(n int, r explore.Role) explore.Role { r.Beats = n; return r }
+func impatient(r explore.Role) explore.Role      { r.Waits = 1; return r }
+func tending(r explore.Role) explore.Role        { r.Tends = true; return r }
+func strict(r explore.Role) explore.Role         { r.Strict = true; return r }
+func roles(all ...explore.Role) []explore.Role   { return all }
+
+type budget = explore.Budget
+
+// always: every answer that can be outdated may be.
+const always = -1
+
+// small are the worlds that are searched breadth first, some of them to the end.
+var small = leased([]explore.Config{
+	{Name: "xx", Roles: roles(rounds(2, exclusive(0)), rounds(2, exclusive(1)))},
+	{Name: "xxx", Roles: roles(exclusive(0), exclusive(1), exclusive(2))},
+	{Name: "xs", Roles: roles(rounds(2, exclusive(0)), rounds(2, shared(1)))},
+	{Name: "ss", Roles: roles(rounds(2, shared(0)), rounds(2, shared(1)))},
+	{Name: "ssx", Roles: roles(shared(0), shared(1), exclusive(2))},
+	{Name: "one-host", Roles: roles(exclusive(0), exclusive(0), shared(1)), Adversary: budget{Crashes: 1}},
+	{Name: "collect", Roles: roles(exclusive(0), rounds(5, exclusive(1))), Adversary: budget{Torn: 1}},
+
+	{Name: "lease", Roles: roles(beating(1, exclusive(0)), exclusive(1)), Adversary: budget{Full: 1}},
+	{Name: "lease-shared", Roles: roles(beating(1, shared(0)), exclusive(1)), Adversary: budget{Full: 1}},
+	{Name: "lease-both-shared", Roles: roles(shared(0), shared(1)), Adversary: budget{Full: 1}},
+	{Name: "lease-prompt", Prompt: true, Roles: roles(beating(1, exclusive(0)), exclusive(1)), Adversary: budget{Full: 1}},
+	{Name: "lease-shared-prompt", Prompt: true, Roles: roles(beating(1, shared(0)), exclusive(1)), Adversary: budget{Full: 1}},
+	{Name: "half-prompt", Prompt: true, Roles: roles(beating(1, exclusive(0)), exclusive(1)), Adversary: budget{Half: 2}},
+	{Name: "half", Roles: roles(exclusive(0), exclusive(1)), Adversary: budget{Half: 2}},
+	{Name: "half-beat", Roles: roles(beating(1, exclusive(0)), exclusive(1)), Adversary: budget{Half: 2}},
+	{Name: "half-shared", Roles: roles(shared(0), exclusive(1)), Adversary: budget{Half: 2}},
+	{Name: "gap", Prompt: true, Prelude: []int{0, 1, 0}, Roles: roles(rounds(2, exclusive(0)), exclusive(2)), Adversary: budget{Short: 1, Full: 1}, Jumps: [3]int32{20, 52, 92}},
+	{Name: "courtesy", Roles: roles(exclusive(0), exclusive(1), shared(2)), Adversary: budget{Short: 1}},
+	{Name: "crash", Roles: roles(exclusive(0), exclusive(1)), Adversary: budget{Crashes: 1, Full: 1}},
+	{Name: "crash-shared", Roles: roles(shared(0), exclusive(1)), Adversary: budget{Crashes: 1, Full: 1}},
+	{Name: "crash-three", Roles: roles(shared(0), shared(0), exclusive(0)), Adversary: budget{Crashes: 1}},
+	{Name: "withdraw", Roles: roles(impatient(exclusive(0)), impatient(shared(1)), exclusive(2)), Adversary: budget{}},
+	{Name: "strict", Roles: roles(strict(exclusive(0)), strict(exclusive(0))), Adversary: budget{Crashes: 1, Full: 1}},
+
+	{Name: "tend", Roles: roles(tending(exclusive(0)), exclusive(1)), Adversary: budget{Full: 1}},
+	{Name: "tend-shared", Roles: roles(tending(shared(0)), shared(1)), Adversary: budget{Full: 1}},
+	{Name: "tend-crash", Roles: roles(tending(exclusive(0)), shared(0), exclusive(0)), Adversary: budget{Crashes: 1}},
+
+	{Name: "operator", Roles: roles(beating(1, exclusive(0)), exclusive(1), operator(2))},
+	{Name: "operator-shared", Roles: roles(beating(1, shared(0)), exclusive(1), operator(2))},
+	{Name: "operator-dup", Roles: roles(beating(1, exclusive(0)), exclusive(1), operator(1)), Adversary: budget{Dups: 1}},
+
+	{Name: "lost", Roles: roles(exclusive(0), exclusive(1)), Adversary: budget{Lost: 2}},
+	{Name: "lost-shared", Roles: roles(shared(0), exclusive(1)), Adversary: budget{Lost: 1}},
+	{Name: "lost-both-shared", Roles: roles(shared(0), shared(1)), Adversary: budget{Lost: 1}},
+	{Name: "dup", Roles: roles(rounds(2, exclusive(0)), rounds(2, exclusive(1))), Adversary: budget{Dups: 1}},
+	{Name: "dup-shared", Roles: roles(shared(0), rounds(2, exclusive(1))), Adversary: budget{Dups: 1}},
+	{Name: "dup-both-shared", Roles: roles(shared(0), shared(1)), Adversary: budget{Dups: 2}},
+	{Name: "dup-revived", Roles: roles(rounds(2, shared(0)), exclusive(1)), Adversary: budget{Dups: 1}},
+	{Name: "late", Roles: roles(exclusive(0), exclusive(1)), Adversary: budget{Lost: 1, Dups: 1}},
+	{Name: "late-shared", Roles: roles(shared(0), exclusive(1)), Adversary: budget{Lost: 1, Dups: 1}},
+	{Name: "late-both-shared", Roles: roles(shared(0), shared(1)), Adversary: budget{Lost: 1, Dups: 1}},
+
+	{Name: "stale", Roles: roles(rounds(2, exclusive(0)), rounds(2, exclusive(1))), Adversary: budget{Stale: always}},
+	{Name: "stale-shared", Roles: roles(rounds(2, shared(0)), rounds(2, exclusive(1))), Adversary: budget{Stale: always}},
+	{Name: "tick", Tick: true, Roles: roles(rounds(2, exclusive(0)), rounds(2, exclusive(1))), Adversary: budget{Stale: always}},
+	{Name: "tick-shared", Tick: true, Roles: roles(rounds(2, shared(0)), exclusive(1)), Adversary: budget{Stale: always}},
+	{Name: "tick-three", Tick: true, Roles: roles(shared(0), shared(1), exclusive(2)), Adversary: budget{Stale: 1}},
+	{Name: "tick-lost", Tick: true, Roles: roles(shared(0), exclusive(1)), Adversary: budget{Stale: 2, Lost: 1}},
+	{Name: "tick-unclear", Tick: true, Roles: roles(exclusive(0), exclusive(1)), Adversary: budget{Stale: 2, Lost: 1}},
+	{Name: "torn", Roles: roles(rounds(2, exclusive(0)), rounds(2, exclusive(1))), Adversary: budget{Torn: 2}},
+	{Name: "torn-shared", Roles: roles(shared(0), shared(1), exclusive(2)), Adversary: budget{Torn: 1}},
+})
+
+// large are the worlds that are walked through at random.
+var large = leased([]explore.Config{
+	{Name: "large-exclusive", Roles: roles(rounds(3, beating(1, exclusive(0))), rounds(3, exclusive(1)), rounds(3, exclusive(1)), rounds(3, exclusive(2))),
+		Adversary: everything},
+	{Name: "large-mixed", Roles: roles(rounds(3, beating(1, exclusive(0))), rounds(3, beating(1, shared(0))), rounds(3, shared(1)), rounds(3, shared(2)), rounds(2, exclusive(2)), operator(1)),
+		Adversary: everything},
+	{Name: "large-tick", Tick: true, Roles: roles(rounds(3, exclusive(0)), rounds(3, shared(1)), rounds(3, beating(1, shared(2))), impatient(rounds(3, exclusive(2))), rounds(3, exclusive(3))),
+		Adversary: everything},
+	{Name: "large-crowd", Tick: true, Roles: roles(rounds(2, exclusive(0)), rounds(2, exclusive(0)), rounds(2, exclusive(1)), impatient(rounds(2, exclusive(1))),
+		rounds(2, shared(2)), rounds(2, shared(2)), rounds(2, shared(3)), operator(3)),
+		Adversary: everything},
+})
+
+var everything = budget{Crashes: 2, Lost: 3, Dups: 3, Torn: 6, Stale: 6, Short: 4, Half: 4, Full: 3}
+
+// leased gives the same lease to all.
+func leased(configs []explore.Config) []explore.Config {
+	for i := range configs {
+		configs[i].Lease = lease
+	}
+	return configs
+}

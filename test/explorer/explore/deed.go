@@ -1,0 +1,157 @@
+package explore
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A deedKind is what kind of thing happened.
+type deedKind uint8
+
+const (
+	stepped deedKind = iota
+	jumped
+	crashed
+	repeated
+	calmed // the adversary gave up
+)
+
+// A deed is what made one world of another.
+type deed struct {
+	kind    deedKind
+	process int
+	op      op
+	fault   fault
+	reply   reply
+}
+
+// describe tells a deed in one line, with how things stand afterwards.
+func (x *Explorer) describe(before, after *world) string {
+	d := after.deed
+	switch d.kind {
+	case calmed:
+		return "from here on nothing goes wrong"
+	case jumped:
+		return fmt.Sprintf("time passes: %v", time.Duration(d.op.wait)*time.Millisecond)
+	case crashed:
+		return x.title(d.process) + " crashes"
+	case repeated:
+		return fmt.Sprintf("the server executes again, of %s: %s: %s", x.title(d.process), x.call(d.op), result(d.reply.err))
+	}
+	line := x.title(d.process) + ": " + x.call(d.op)
+	if d.op.kind != opWork && d.op.kind != opAwait {
+		line += ": " + x.answerText(d)
+	}
+	return line + x.changes(before, after)
+}
+
+var faultText = map[fault]string{
+	outdated:     " (from an outdated cache)",
+	lostRequest:  " (the request was lost)",
+	lostReply:    " (it was executed; the reply was lost)",
+	crashedReply: " (it was executed; then the server crashed)",
+	duplicated:   " (and the network keeps a copy of the request)",
+	delayed:      " (the request is on its way still)",
+}
+
+func (x *Explorer) answerText(d deed) string {
+	if d.fault == tornBegin {
+		return "begins to read"
+	}
+	text := result(d.reply.err)
+	if d.reply.err == 0 {
+		text = x.value(d)
+	}
+	return text + faultText[d.fault]
+}
+
+func result(err unix.Errno) string {
+	if err == 0 {
+		return "ok"
+	}
+	return unix.ErrnoName(err)
+}
+
+func (x *Explorer) value(d deed) string {
+	switch d.op.kind {
+	case opReadlink:
+		return x.short(x.names.texts[d.reply.value])
+	case opLook:
+		return fmt.Sprintf("there, touched at %s", seconds(unpackSight(d.reply.value).stamp))
+	case opList:
+		var all []string
+		for _, t := range x.names.listings[d.reply.value] {
+			all = append(all, x.short(x.names.base(t)))
+		}
+		return "[" + strings.Join(all, " ") + "]"
+	}
+	return "ok"
+}
+
+func seconds(ms int32) string { return fmt.Sprint(time.Duration(ms) * time.Millisecond) }
+
+var opNames = map[opKind]string{
+	opMkdir: "mkdir", opSymlink: "symlink", opRename: "rename", opRmdir: "rmdir", opUnlink: "unlink",
+	opTouch: "touch", opReadlink: "readlink", opLook: "look", opList: "list",
+}
+
+func (x *Explorer) call(o op) string {
+	name := x.short(x.names.texts[o.name])
+	switch o.kind {
+	case opWork:
+		return "works as long as it likes"
+	case opAwait:
+		return "wakes up"
+	case opSymlink, opRename:
+		return fmt.Sprintf("%s %s -> %s", opNames[o.kind], name, x.short(x.names.texts[o.to]))
+	}
+	return opNames[o.kind] + " " + name
+}
+
+// changes tells what a process found out by its step.
+func (x *Explorer) changes(before, after *world) string {
+	var all []string
+	for p := range after.procs {
+		b, a := &before.procs[p], &after.procs[p]
+		switch {
+		case a.asleep && !b.asleep:
+			all = append(all, x.title(p)+" is stopped before it looks at its clock or at who lives")
+		case x.op(after, p).kind == opDone && x.op(before, p).kind != opDone:
+			all = append(all, x.title(p)+" has ended")
+		}
+		switch {
+		case a.holding && !b.holding:
+			all = append(all, fmt.Sprintf("%s HOLDS, token %d", x.title(p), a.token))
+		case b.valid && !a.valid && a.releasing:
+			all = append(all, x.title(p)+" begins to release")
+		case b.valid && !a.valid:
+			all = append(all, x.title(p)+" knows that it lost the lock, or the operator does")
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(all, "; ")
+}
+
+var longTicket = regexp.MustCompile(`(?:\d+-\d+-\d+-)?[0-9a-f]{32}`)
+
+// short writes tickets as P1#2, the second of process 1, and records as whose
+// they are.
+func (x *Explorer) short(s string) string {
+	if strings.HasPrefix(s, "LOCK ") {
+		return "record of " + x.who(makerOf(longTicket.FindString(s)))
+	}
+	return longTicket.ReplaceAllStringFunc(s, func(t string) string { return x.who(makerOf(t)) })
+}
+
+func (x *Explorer) who(m maker) string {
+	if m.process < 0 || m.process >= len(x.roles) {
+		return "nobody"
+	}
+	return fmt.Sprintf("%s#%d", strings.TrimPrefix(x.title(m.process), "the "), m.serial)
+}

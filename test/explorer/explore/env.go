@@ -1,0 +1,125 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	"locksmith/backends/clock"
+	"locksmith/backends/nfs/generation"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+)
+
+// An Env is all that the code under test may see of the world.
+type Env struct{ runner *runner }
+
+// Dir is the lock directory.
+func (e Env) Dir() generation.Dir { return dir{e.runner} }
+
+// Clock is the clock of the process' host.
+func (e Env) Clock() clock.Clock { return bootClock{e.runner} }
+
+// NewID is owner.NewID, but tells us later who made a name.
+func (e Env) NewID() string {
+	e.runner.serial++
+	return newID(e.runner.self, e.runner.serial)
+}
+
+// Today is the wall clock of the process' host.
+func (e Env) Today() time.Time {
+	ms := e.runner.ask(op{kind: opToday}).value
+	return epoch.Add(time.Duration(ms)*time.Millisecond + e.runner.role.Host.Skew)
+}
+
+// Judge knows whether a process of the same host has crashed.
+func (e Env) Judge(r owner.Record) owner.Verdict {
+	who := r.Helper.PID - 1
+	v := e.runner.ask(op{kind: opJudge, subject: int8(who)}).value
+	return verdicts[v]
+}
+
+// Keeper is the process whose end could be noticed; nobody's can.
+func (e Env) Keeper(owner.Record) (process.Process, bool) { return process.Process{}, false }
+
+var verdicts = []owner.Verdict{owner.Unknown, owner.Alive, owner.Dead}
+
+// epoch is the wall clock when a run begins, and the server's.
+var epoch = time.Unix(1_700_000_000, 0)
+
+// ErrForeign is returned for calls that the simulation does not know.
+var ErrForeign = errors.New("the simulation does not know this")
+
+type dir struct{ r *runner }
+
+func (d dir) change(kind opKind, name string) error {
+	return asError(d.r.ask(op{kind: kind, name: d.r.text(path.Clean(name))}).err)
+}
+
+func (d dir) Prepare() error           { return nil } // it is there from the beginning
+func (d dir) Mkdir(name string) error  { return d.change(opMkdir, name) }
+func (d dir) Rmdir(name string) error  { return d.change(opRmdir, name) }
+func (d dir) Unlink(name string) error { return d.change(opUnlink, name) }
+func (d dir) Touch(name string) error  { return d.change(opTouch, name) }
+
+func (d dir) Rename(from, to string) error {
+	return asError(d.r.ask(op{kind: opRename, name: d.r.text(from), to: d.r.text(to)}).err)
+}
+
+func (d dir) Symlink(target, name string) error {
+	return asError(d.r.ask(op{kind: opSymlink, name: d.r.text(name), to: d.r.text(target)}).err)
+}
+
+func (d dir) Readlink(name string) (string, error) {
+	r := d.r.ask(op{kind: opReadlink, name: d.r.text(name)})
+	if r.err != 0 {
+		return "", r.err
+	}
+	return d.r.names.texts[r.value], nil
+}
+
+func (d dir) List(name string) ([]string, error) {
+	r := d.r.ask(op{kind: opList, name: d.r.text(name)})
+	if r.err != 0 {
+		return nil, r.err
+	}
+	var all []string
+	for _, t := range d.r.names.listings[r.value] {
+		all = append(all, d.r.names.base(t))
+	}
+	return all, nil
+}
+
+func (d dir) Look(name string) (generation.Sight, error) {
+	r := d.r.ask(op{kind: opLook, name: d.r.text(path.Clean(name))})
+	if r.err != 0 {
+		return generation.Sight{}, r.err
+	}
+	s := unpackSight(r.value)
+	modified := epoch.Add(time.Duration(s.stamp) * time.Millisecond)
+	return generation.Sight{Sign: fmt.Sprint(s.stamp), Modified: modified, Links: uint64(s.links)}, nil
+}
+
+// Await is a place between two calls, too: it is called from the loop of Wait
+// only, which keeps all that it knows in the attempt.
+func (d dir) Await(_ context.Context, _ string, _ process.Process, wait time.Duration) {
+	d.r.pause(fingerprint(d.r.wish...) + uint64(wait) + 1)
+	d.r.ask(op{kind: opAwait, wait: millis(wait)})
+}
+
+// millis rounds up, so that who waits does wait, and down to what a state holds.
+func millis(d time.Duration) int32 {
+	return int32(min((d+time.Millisecond-1)/time.Millisecond, 1<<30))
+}
+
+type bootClock struct{ r *runner }
+
+func (c bootClock) Now() time.Duration {
+	ms := c.r.ask(op{kind: opNow}).value
+	return c.r.role.Host.Uptime + time.Duration(ms)*time.Millisecond
+}
+
+// NewTimer is not used by an algorithm that waits through Dir.Await.
+func (c bootClock) NewTimer(time.Duration) clock.Timer { panic(ErrForeign) }

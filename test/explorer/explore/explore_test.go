@@ -1,0 +1,187 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/nfs/generation"
+	"locksmith/backends/process"
+)
+
+// A naive lock is the literature's: a symbolic link with a well-known name. Who
+// waited for long enough removes it by that name.
+type naive struct {
+	env   Env
+	id    string
+	since time.Duration
+	seen  string
+}
+
+const lockName = "G/lock"
+
+func newNaive(e Env) backend.Backend { return &naive{env: e} }
+
+func (l *naive) dir() generation.Dir { return l.env.Dir() }
+
+func (l *naive) Attempt(backend.Request) (backend.Attempt, error) {
+	l.id = l.env.NewID()
+	return l, nil
+}
+
+func (l *naive) Inspect(context.Context) (backend.Report, error) { return backend.Report{}, nil }
+
+func (l *naive) Try(context.Context) (backend.Hold, error) {
+	if l.dir().Symlink(l.id, lockName) == nil {
+		return l, nil
+	}
+	holder, err := l.dir().Readlink(lockName)
+	now := l.env.Clock().Now()
+	switch {
+	case err != nil || holder != l.seen:
+		l.seen, l.since = holder, now
+	case now-l.since > testLease:
+		_ = l.dir().Unlink(lockName)
+	}
+	return nil, &backend.HeldError{}
+}
+
+func (l *naive) Wait(ctx context.Context) error {
+	l.dir().Await(ctx, lockName, process.Process{}, time.Second)
+	return nil
+}
+
+func (l *naive) Withdraw(context.Context) error { return nil }
+
+func (l *naive) ID() string    { return l.id }
+func (l *naive) Token() uint64 { return 1 }
+
+func (l *naive) Heartbeat(context.Context) error { return nil }
+
+func (l *naive) Release(context.Context) error {
+	holder, err := l.dir().Readlink(lockName)
+	if errors.Is(err, unix.ENOENT) || holder != l.id {
+		return backend.ErrGone
+	}
+	_ = l.dir().Unlink(lockName)
+	return nil
+}
+
+const testLease = 4 * time.Second
+
+func naiveConfig(adversary Budget) Config {
+	role := func(host int) Role { return Role{System: newNaive, Host: Host{Number: host}, Rounds: 1} }
+	return Config{Name: "naive", Lease: testLease, Roles: []Role{role(0), role(1), role(2)}, Adversary: adversary, NoTokens: true}
+}
+
+// While nobody breaks it the naive lock excludes. Otherwise it has two holders:
+// who is paused before it removes the name removes the next holder's lock.
+func TestFindsTwoHolders(t *testing.T) {
+	x := NewExplorer(naiveConfig(Budget{}))
+	defer x.Close()
+	if r := x.Search(1e6); !r.Complete || r.Wrong != nil {
+		t.Errorf("without adversity: %+v, %+v", r, r.Wrong)
+	}
+	y := NewExplorer(naiveConfig(Budget{Full: 1}))
+	defer y.Close()
+	r := y.Search(1e6)
+	if r.Wrong == nil {
+		t.Fatalf("no violation: %+v", r)
+	}
+	steps := strings.Join(r.Wrong.Steps, "\n")
+	t.Logf("%s\n%s", r.Wrong.What, steps)
+	if !strings.Contains(r.Wrong.What, "both hold") || len(r.Wrong.Steps) > 18 || !strings.Contains(steps, "P3: unlink G/lock: ok") {
+		t.Errorf("not a short way to two holders: %s", r.Wrong.What)
+	}
+}
+
+// The same way is gone again with the same seed, and shortened.
+func TestWalkIsReproducible(t *testing.T) {
+	c := naiveConfig(Budget{Full: 2, Short: 2})
+	for number := range uint64(20000) {
+		r := Walk(c, 1, number, 500)
+		if r.Wrong == nil {
+			continue
+		}
+		again := Walk(c, 1, number, 500)
+		if again.Wrong == nil || strings.Join(r.Wrong.Steps, "\n") != strings.Join(again.Wrong.Steps, "\n") {
+			t.Errorf("walk %d: %+v, then %+v", number, r.Wrong, again.Wrong)
+		}
+		return
+	}
+	t.Error("no walk found two holders")
+}
+
+func TestStatesSurviveEncoding(t *testing.T) {
+	c := naiveConfig(Budget{Full: 1, Crashes: 1, Lost: 1, Dups: 1, Stale: 1, Torn: 1})
+	x := NewExplorer(c)
+	defer x.Close()
+	w, seen := x.start(), 0
+	var visit func(w *world, depth int)
+	visit = func(w *world, depth int) {
+		b := w.encode(nil)
+		v := x.copy(w)
+		v.decode(b)
+		if string(v.encode(nil)) != string(b) {
+			t.Fatalf("%+v became %+v", w, v)
+		}
+		seen++
+		if depth > 0 {
+			x.successors(w, func(_ action, c *world) { visit(x.copy(c), depth-1) })
+		}
+	}
+	visit(w, 3)
+	t.Logf("%d states", seen)
+}
+
+// Values that are equal have equal fingerprints, however they came about; the
+// smallest difference shows.
+func TestFingerprint(t *testing.T) {
+	type inner struct{ m map[string]*int }
+	one, uno, two := 1, 1, 2
+	a := &inner{map[string]*int{"a": &one, "b": &two}}
+	b := &inner{map[string]*int{"b": &two, "a": &uno}}
+	if fingerprint(a, time.Unix(5, 0)) != fingerprint(b, time.Unix(5, 0).UTC()) {
+		t.Error("equal values differ")
+	}
+	b.m["b"] = &one
+	if fingerprint(a) == fingerprint(b) {
+		t.Error("a difference behind a pointer in a map does not show")
+	}
+}
+
+func TestCacheRules(t *testing.T) {
+	n := newNames()
+	var server tree
+	server.create(n, entry{name: n.of("R")})
+	name := n.of("R/a")
+	look := op{kind: opReadlink, name: name}
+	var h host
+	h.learn(n, look, failed(unix.ENOENT), false)
+	server.create(n, entry{name: name, link: n.of("x")})
+	if !h.misses(n, server, look) {
+		t.Error("a cached miss is not outdated once another host made the name")
+	}
+	h.learn(n, op{kind: opList, name: n.of("R")}, ok(0), true)
+	if !h.misses(n, server, look) {
+		t.Error("a listing refreshes a name within one tick")
+	}
+	h.learn(n, op{kind: opSymlink, name: name}, failed(unix.EEXIST), true)
+	if h.misses(n, server, look) {
+		t.Error("a create that found the name does not refresh it")
+	}
+	h.learn(n, look, server.readlink(name), false)
+	server.remove(n, op{kind: opUnlink, name: name}, 0)
+	if _, found := h.outdated(server, look); !found {
+		t.Error("a removed symbolic link is not seen any more")
+	}
+	h.learn(n, op{kind: opLook, name: n.of("R")}, ok(0), false)
+	if _, found := h.outdated(server, look); found {
+		t.Error("a look at the directory does not refresh its names")
+	}
+}

@@ -1,0 +1,215 @@
+package explore
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Config is one small world to explore.
+type Config struct {
+	Name      string
+	Roles     []Role
+	Lease     time.Duration
+	Adversary Budget
+	// Tick makes caches as bad as NFSv3 is within one tick of the server's
+	// clock: nothing refreshes a name, and a listing may be an old one unless
+	// this host changed the directory since.
+	Tick bool
+	// Jumps are how far time jumps, in hundredths of the lease, if not as usual.
+	Jumps [3]int32
+	// Prelude is who comes first: each of these processes in turn goes on until
+	// it holds the lock or waits for it. The search begins after that.
+	Prelude []int
+	// Prompt: nobody is paused just before it looks at its clock. There are far
+	// fewer states then.
+	Prompt bool
+	// NoTokens: the locks have none.
+	NoTokens bool
+	// States bounds the search; 0 leaves it to the caller.
+	States int
+}
+
+// An Explorer explores one Config. It is used by one goroutine.
+type Explorer struct {
+	Config Config
+	names  *names
+	roles  []Role // the last is the cleaner's
+	graphs []*graph
+	spare  []*world
+	// opening is what happened in the prelude.
+	opening []string
+	Steps   uint64 // worlds that were made
+}
+
+// NewExplorer prepares to explore c. The cleaner is the system of the first role.
+func NewExplorer(c Config) *Explorer {
+	x := &Explorer{Config: c, names: newNames()}
+	for _, dir := range []string{"G", "R"} {
+		x.names.of(dir)
+	}
+	cleaner := Role{System: c.Roles[0].System, Host: Host{Number: len(x.hostNumbers(c))}, Rounds: 1, Cleaner: true}
+	x.roles = append(append(x.roles, c.Roles...), cleaner)
+	for i := range x.roles {
+		x.roles[i].Lease = c.Lease
+		x.graphs = append(x.graphs, newGraph(x.names, i, x.roles[i]))
+	}
+	return x
+}
+
+func (x *Explorer) hostNumbers(c Config) []Host {
+	var hosts []Host
+	for _, r := range c.Roles {
+		for len(hosts) <= r.Host.Number {
+			hosts = append(hosts, Host{})
+		}
+		hosts[r.Host.Number] = r.Host
+	}
+	return hosts
+}
+
+// Close lets all processes go.
+func (x *Explorer) Close() {
+	for _, g := range x.graphs {
+		g.close()
+	}
+}
+
+func (x *Explorer) title(p int) string {
+	switch {
+	case p == len(x.roles)-1:
+		return "the cleaner"
+	case x.roles[p].Operator:
+		return "the operator"
+	}
+	return fmt.Sprintf("P%d", p+1)
+}
+
+// start is the world before anything happened.
+func (x *Explorer) start() *world {
+	w := &world{left: x.Config.Adversary, hosts: make([]host, len(x.hostNumbers(x.Config))+1)}
+	for _, dir := range []string{"G", "R"} {
+		w.tree.create(x.names, entry{name: x.names.of(dir)})
+	}
+	w.procs = make([]proc, len(x.roles))
+	w.procs[len(x.roles)-1].absent = true
+	var started *world
+	// Whoever sleeps over a jump before its first step might as well come later.
+	x.readClocks(w, func(c *world) { started = x.copy(c) })
+	x.opening = nil
+	for _, p := range x.Config.Prelude {
+		started = x.goOn(started, p)
+	}
+	return started
+}
+
+// goOn lets process p take steps until it holds the lock or waits for it.
+func (x *Explorer) goOn(w *world, p int) *world {
+	for {
+		var next *world
+		x.step(w, p, func(c *world) {
+			if c.deed.fault == noFault { // the last: it does not stop to look at a clock
+				next = x.copy(c)
+				next.deed = c.deed
+			}
+		})
+		x.opening = append(x.opening, x.describe(w, next))
+		w = next
+		if kind := x.op(w, p).kind; kind <= opAwait {
+			return w
+		}
+	}
+}
+
+// caches reports whether what hosts believe can matter in this configuration.
+func (x *Explorer) caches() bool { return x.Config.Adversary.Stale != 0 }
+
+func (x *Explorer) copy(w *world) *world {
+	c := &world{}
+	if n := len(x.spare); n > 0 {
+		c, x.spare = x.spare[n-1], x.spare[:n-1]
+	}
+	c.copyFrom(w)
+	return c
+}
+
+// drop gives a world back that nobody looks at any more.
+func (x *Explorer) drop(c *world) { x.spare = append(x.spare, c) }
+
+// An action is one thing that can happen in a world: whose, and which of the
+// ways that it can go.
+type action struct {
+	kind    deedKind
+	subject uint8 // a process, a kind of jump, or a repeated request
+	variant uint16
+}
+
+func (a action) pack() uint32 { return uint32(a.kind)<<24 | uint32(a.subject)<<16 | uint32(a.variant) }
+
+func unpackAction(v uint32) action {
+	return action{deedKind(v >> 24), uint8(v >> 16), uint16(v)}
+}
+
+// act emits all worlds in which what a says, but for the variant, has happened.
+func (x *Explorer) act(w *world, a action, emit func(*world)) {
+	switch a.kind {
+	case stepped:
+		x.step(w, int(a.subject), emit)
+	case jumped:
+		x.jump(w, int(a.subject), emit)
+	case crashed:
+		x.crash(w, int(a.subject), emit)
+	case repeated:
+		if int(a.subject) < len(w.dups) {
+			x.repeat(w, int(a.subject), emit)
+		}
+	}
+}
+
+// actions are all that may be possible in w.
+func (x *Explorer) actions(w *world) []action {
+	var all []action
+	for p := range w.procs {
+		if x.enabled(w, p) {
+			all = append(all, action{kind: stepped, subject: uint8(p)})
+		}
+	}
+	for p := range w.procs {
+		if w.left.Crashes > 0 && !w.procs[p].crashed {
+			all = append(all, action{kind: crashed, subject: uint8(p)})
+		}
+	}
+	for i := range x.jumps() {
+		if *w.left.jump(i) > 0 {
+			all = append(all, action{kind: jumped, subject: uint8(i)})
+		}
+	}
+	for i := range w.dups {
+		all = append(all, action{kind: repeated, subject: uint8(i)})
+	}
+	return all
+}
+
+// successors emits every world that can follow w.
+func (x *Explorer) successors(w *world, emit func(action, *world)) {
+	for _, a := range x.actions(w) {
+		x.act(w, a, func(c *world) {
+			x.Steps++
+			emit(a, c)
+			a.variant++
+		})
+	}
+}
+
+// redo makes the world that follows w by a, or nil if there is none.
+func (x *Explorer) redo(w *world, a action) *world {
+	var found *world
+	variant := uint16(0)
+	x.act(w, a, func(c *world) {
+		if variant == a.variant {
+			found = x.copy(c)
+			found.deed, found.wrong = c.deed, c.wrong
+		}
+		variant++
+	})
+	return found
+}

@@ -1,0 +1,70 @@
+package explore
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+// An opKind is what a process asks of the world.
+type opKind uint8
+
+const (
+	opDone  opKind = iota // it has ended
+	opWork                // it does something of its own, for as long as the adversary likes
+	opAwait               // it waits for a change
+	// Questions that no other process' step can change the answer to.
+	opNow
+	opToday
+	opJudge
+	// Calls to the file server.
+	opMkdir
+	opSymlink
+	opRename
+	opRmdir
+	opUnlink
+	opTouch
+	opReadlink
+	opLook
+	opList
+)
+
+// An op is the next step of a process.
+type op struct {
+	kind opKind
+	name text
+	to   text // new name of a rename; what a symbolic link holds
+	// wait is how many milliseconds a process that awaits or works may pass.
+	wait    int32
+	subject int8 // whom a judge looks at
+}
+
+func (o op) changes() bool { return o.kind >= opMkdir && o.kind <= opTouch }
+func (o op) creates() bool { return o.kind == opMkdir || o.kind == opSymlink }
+func (o op) removes() bool { return o.kind == opRmdir || o.kind == opUnlink }
+
+// A reply is the answer to an op.
+type reply struct {
+	err unix.Errno
+	// value is a time in milliseconds, a text, a listing, a sight or a verdict.
+	value int64
+}
+
+// afterServerCrash is the answer to a request that was executed before the
+// server crashed and that the client repeated afterwards: the server has
+// forgotten that it was the same one.
+func (o op) afterServerCrash() unix.Errno {
+	if o.creates() {
+		return unix.EEXIST
+	}
+	return unix.ENOENT
+}
+
+// A sight is what a look at a directory shows.
+type sight struct {
+	stamp int32
+	links int32
+}
+
+func (s sight) pack() int64       { return int64(s.stamp)<<16 | int64(s.links) }
+func unpackSight(v int64) sight   { return sight{stamp: int32(v >> 16), links: int32(v & 0xffff)} }
+func ok(value int64) reply        { return reply{value: value} }
+func failed(err unix.Errno) reply { return reply{err: err} }

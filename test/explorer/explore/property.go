@@ -1,0 +1,171 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+)
+
+// heed follows what a process did, and says if it must not have.
+func (x *Explorer) heed(c *world, p int, n note) {
+	q := &c.procs[p]
+	switch n.kind {
+	case noteTry:
+		q.touched = c.now // if Try should confirm nothing
+	case noteHeld:
+		x.granted(c, p, n)
+	case noteReleaseBegins:
+		q.valid, q.releasing = false, true
+		q.mustNotice = q.overtaken
+	case noteBeatBegins:
+		q.mustNotice = q.overtaken
+	case noteBeat:
+		x.answered(c, p, n, "a heartbeat")
+		switch n.out {
+		case gone:
+			q.valid = false
+		case done:
+			q.confirmed = q.touched
+		}
+	case noteReleased:
+		x.answered(c, p, n, "a release")
+		if n.out != unclear {
+			q.holding, q.overtaken = false, false
+			q.token = 0
+		}
+	case noteCondemned:
+		x.condemn(c, int(n.token), n.serial)
+	case noteError:
+		if !x.faulty(c) {
+			c.violated("%s failed though nothing else did: %s", x.title(p), n.text)
+		}
+	case notePanic:
+		c.violated("%s panicked: %s", x.title(p), n.text)
+	}
+}
+
+func (w *world) violated(format string, args ...any) {
+	if w.wrong == "" {
+		w.wrong = fmt.Sprintf(format, args...)
+	}
+}
+
+// faulty reports that a request or a reply was lost, after which any call may
+// say that it failed.
+func (x *Explorer) faulty(c *world) bool { return c.left.Lost < x.Config.Adversary.Lost }
+
+// granted: never two holders, and tokens rise.
+func (x *Explorer) granted(c *world, p int, n note) {
+	q := &c.procs[p]
+	q.holding, q.serial, q.token = true, n.serial, uint32(n.token)
+	q.overtaken, q.mustNotice, q.releasing = false, false, false
+	q.confirmed = q.touched
+	q.valid = c.now < q.confirmed+millis(x.roles[p].Lease) && q.condemned != n.serial
+	if !q.valid {
+		return // it knows, or the operator does
+	}
+	for o := range c.procs {
+		if other := &c.procs[o]; o != p && other.holding && (!x.roles[p].Shared || !x.roles[o].Shared) {
+			if other.valid {
+				c.violated("%s and %s both hold the lock", x.title(o), x.title(p))
+			}
+			other.overtaken = true
+		}
+	}
+	if !x.Config.NoTokens {
+		x.rises(c, p)
+	}
+}
+
+func (x *Explorer) rises(c *world, p int) {
+	token := c.procs[p].token
+	switch shared := x.roles[p].Shared; {
+	case token <= c.exclusive, !shared && token <= c.highest, token < c.highest:
+		c.violated("%s has token %d, but %d was granted before (%d to an exclusive holder)", x.title(p), token, c.highest, c.exclusive)
+	}
+	c.highest = max(c.highest, token)
+	if !x.roles[p].Shared {
+		c.exclusive = max(c.exclusive, token)
+	}
+}
+
+// answered: who lost the lock is told so, and nobody else.
+func (x *Explorer) answered(c *world, p int, n note, what string) {
+	q := &c.procs[p]
+	switch {
+	case n.out == done && q.mustNotice && !x.revived(c, p):
+		c.violated("%s: %s succeeded, but somebody else got the lock before it began", x.title(p), what)
+	case n.out == unclear && !x.faulty(c):
+		c.violated("%s: %s failed though nothing else did: %s", x.title(p), what, n.text)
+	case n.out == gone && !x.excusable(c, p):
+		c.violated("%s: %s says that the lock is gone, but nobody had a reason to take it", x.title(p), what)
+	}
+	q.mustNotice = false
+}
+
+// revived reports that the server may have made the reservation again that the
+// operator removed: then only his word tells the holder that it lost the lock.
+func (x *Explorer) revived(c *world, p int) bool {
+	return c.procs[p].condemned == c.procs[p].serial && x.repeats(c)
+}
+
+// repeats reports that the server executes or executed a request twice or late.
+func (x *Explorer) repeats(c *world) bool { return c.left.Dups < x.Config.Adversary.Dups }
+
+// excusable reports that a holder may have lost the lock: by its lease, by the
+// operator, or that the adversary's meddling with requests let it seem so.
+func (x *Explorer) excusable(c *world, p int) bool {
+	q := &c.procs[p]
+	lease := millis(x.roles[p].Lease)
+	return q.condemned == q.serial || c.now >= q.confirmed+lease || x.faulty(c) || x.repeats(c)
+}
+
+func (x *Explorer) condemn(c *world, p int, serial uint8) {
+	if p < 0 || p >= len(c.procs) {
+		return
+	}
+	q := &c.procs[p]
+	q.condemned = serial
+	if q.holding && q.serial == serial {
+		q.valid = false
+	}
+}
+
+// checkRemoval: nothing is removed but by who made it, or when its maker had
+// crashed, or gave no sign of life for a whole lease, or by the operator's word.
+func (x *Explorer) checkRemoval(c *world, p int, o op) {
+	e := c.tree.get(o.name)
+	if !o.removes() || e == nil || len(c.tree.children(x.names, o.name)) > 0 {
+		return
+	}
+	m := x.names.makers[o.name]
+	base := x.names.base(o.name)
+	if m.process < 0 || m.process == p || strings.HasPrefix(base, "s.") || strings.HasPrefix(base, "p.") {
+		// A shared directory belongs to nobody; it cannot be removed with a member
+		// in it. A probe has served its purpose when it is made.
+		return
+	}
+	owner := &c.procs[m.process]
+	tidy := strings.HasPrefix(base, "i.") && (x.retired(c, m) || x.repeats(c))
+	if !owner.crashed && !x.silent(c, o.name) && !tidy && owner.condemned != m.serial {
+		c.violated("%s removes %s of %s, which is alive", x.title(p), x.short(base), x.title(m.process))
+	}
+}
+
+// silent reports that the maker of an entry gave no sign of life for a whole
+// lease. A sign that comes later does not undo it: somebody may have decided
+// already to break the entry.
+func (x *Explorer) silent(c *world, name text) bool {
+	e := c.tree.get(name)
+	return e != nil && c.now-e.sign >= millis(x.Config.Lease)
+}
+
+// lapsed is the sign of an entry that was silent for a lease once.
+const lapsed = -1 << 29
+
+// retired reports that an attempt is over, so that its record says nothing any
+// more.
+func (x *Explorer) retired(c *world, m maker) bool {
+	g, q := x.graphs[m.process], &c.procs[m.process]
+	n := &g.nodes[q.node]
+	return n.op.kind == opDone || n.serial != m.serial || q.releasing && q.serial == m.serial
+}

@@ -1,0 +1,181 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+)
+
+// A System makes the code under test for one process.
+type System func(Env) backend.Backend
+
+// A Host is one machine: processes on one host share a cache and a clock, and
+// see each other die.
+type Host struct {
+	Number int
+	Skew   time.Duration // of its wall clock, against the server's
+	Uptime time.Duration // what its monotonic clock shows when a run begins
+}
+
+// A Role is what one process does in a run.
+type Role struct {
+	System   System
+	Host     Host
+	Shared   bool
+	Operator bool // breaks a holder by its id instead of acquiring
+	Lease    time.Duration
+	Rounds   int // acquisitions, one after the other
+	Beats    int // heartbeats in each
+	Waits    int // how often to wait before giving up; 0: for ever
+	Strict   bool
+	Tends    bool // sweeps once while it holds
+	Cleaner  bool // stays long enough to sweep what others left, by Tend
+}
+
+// tries bounds how often a call that failed is made again, as the helper does.
+const tries = 3
+
+func (r Role) play(run *runner) {
+	b := r.System(Env{run})
+	if r.Operator {
+		r.breakFirst(run, b)
+		return
+	}
+	for round := range r.Rounds {
+		run.wish = []any{run.serial, round}
+		r.acquire(run, b, round)
+	}
+	run.pause(0)
+}
+
+// acquire is the helper's loop: try and wait until held, work, release.
+func (r Role) acquire(run *runner, b backend.Backend, round int) {
+	a, err := b.Attempt(r.request(run))
+	if err != nil {
+		run.note(note{kind: noteError, text: err.Error()})
+		return
+	}
+	ctx := context.Background()
+	for waits := 0; ; waits++ {
+		run.note(note{kind: noteTry})
+		run.pause(fingerprint(run.wish...) + 1)
+		h, err := a.Try(ctx)
+		var held *backend.HeldError
+		switch {
+		case err == nil:
+			r.hold(run, h, round)
+			return
+		case !errors.As(err, &held):
+			run.note(note{kind: noteError, text: err.Error()})
+			r.withdraw(run, a)
+			return
+		case r.Waits > 0 && waits == r.Waits:
+			r.withdraw(run, a)
+			return
+		}
+		run.wish = []any{run.serial, round, min(waits, r.Waits), a}
+		run.pause(fingerprint(run.wish...))
+		_ = a.Wait(ctx)
+	}
+}
+
+func (r Role) request(run *runner) backend.Request {
+	mode := "exclusive"
+	if r.Shared {
+		mode = "shared"
+	}
+	return backend.Request{
+		Clock:  Env{run}.Clock(),
+		Strict: r.Strict,
+		Owner: owner.Record{User: "u", Mode: mode, Lease: r.Lease,
+			Helper: process.Process{PID: run.self + 1, Start: 1}},
+	}
+}
+
+func (r Role) withdraw(run *runner, a backend.Attempt) {
+	for range tries {
+		if a.Withdraw(context.Background()) == nil {
+			return
+		}
+	}
+}
+
+func (r Role) hold(run *runner, h backend.Hold, round int) {
+	run.note(note{kind: noteHeld, token: h.Token(), serial: makerOf(h.ID()).serial})
+	run.pause(fingerprint(run.serial, round, 0, h))
+	run.work(0)
+	for beat := range r.Beats {
+		r.beat(run, h)
+		run.pause(fingerprint(run.serial, round, beat+1, h))
+		run.work(0)
+	}
+	if r.Tends {
+		tend(h)
+		run.pause(fingerprint(run.serial, round, -1, h))
+		run.work(0)
+	}
+	if r.Cleaner {
+		r.clean(run, h)
+	}
+	for range tries {
+		run.note(note{kind: noteReleaseBegins})
+		err := h.Release(context.Background())
+		run.note(note{kind: noteReleased}.with(err))
+		if err == nil || errors.Is(err, backend.ErrGone) {
+			return
+		}
+	}
+}
+
+func (r Role) beat(run *runner, h backend.Hold) {
+	run.note(note{kind: noteBeatBegins})
+	err := h.Heartbeat(context.Background())
+	run.note(note{kind: noteBeat}.with(err))
+}
+
+// clean stays for several leases: what the crashed left must be watched for one.
+func (r Role) clean(run *runner, h backend.Hold) {
+	for range 12 {
+		tend(h)
+		run.work(r.Lease / 4)
+		r.beat(run, h)
+	}
+}
+
+// tend sweeps. Its errors mean nothing for the hold.
+func tend(h backend.Hold) {
+	if t, tends := h.(backend.Tender); tends {
+		_ = t.Tend(context.Background())
+	}
+}
+
+// breakFirst is the operator: looks who holds, thinks about it, and breaks that
+// one by its id.
+func (r Role) breakFirst(run *runner, b backend.Backend) {
+	ctx := context.Background()
+	report, err := b.Inspect(ctx)
+	if err != nil {
+		run.note(note{kind: noteError, text: err.Error()})
+		return
+	}
+	for _, h := range report.Holders {
+		if h.Record == nil {
+			continue
+		}
+		who := makerOf(h.Record.ID)
+		run.work(0)
+		run.note(note{kind: noteCondemned, token: uint64(who.process), serial: who.serial})
+		err := b.(backend.Breaker).Break(ctx, h.Record.ID)
+		if err != nil && !errors.Is(err, backend.ErrGone) {
+			run.note(note{kind: noteError, text: err.Error()})
+		}
+		return
+	}
+}
+
+// work passes time that is the process' own.
+func (r *runner) work(d time.Duration) { r.ask(op{kind: opWork, wait: millis(d)}) }

@@ -1,0 +1,85 @@
+package explore
+
+import (
+	"fmt"
+	"iter"
+	"runtime/debug"
+
+	"golang.org/x/sys/unix"
+)
+
+// A runner runs the code under test as one process. The code runs until it asks
+// the world for something; then it is stopped until it gets its answer.
+type runner struct {
+	names  *names
+	role   Role
+	self   int
+	serial uint8 // ids given out so far
+	answer reply
+	// wish is the attempt that is being made, and how far the role has come.
+	wish  []any
+	yield func(op) bool
+	next  func() (op, bool)
+	stop  func()
+	// What happened since the last answer.
+	notes []note
+	// place is a fingerprint of all that the process knew when it last stood
+	// between two calls of the code under test; none if it did not since the
+	// last answer.
+	place   uint64
+	between bool
+}
+
+// stopped unwinds a process that is not wanted any more.
+type stopped struct{}
+
+func newRunner(n *names, self int, role Role) *runner {
+	r := &runner{names: n, self: self, role: role}
+	r.next, r.stop = iter.Pull(r.run)
+	return r
+}
+
+func (r *runner) run(yield func(op) bool) {
+	r.yield = yield
+	defer func() {
+		switch e := recover().(type) {
+		case nil, stopped:
+		default:
+			r.note(note{kind: notePanic, text: fmt.Sprintf("%v\n%s", e, debug.Stack())})
+		}
+	}()
+	r.role.play(r)
+}
+
+// step gives the process its answer and returns what it asks next.
+func (r *runner) step(answer reply) op {
+	r.answer, r.notes, r.between = answer, nil, false
+	o, running := r.next()
+	if !running {
+		return op{}
+	}
+	return o
+}
+
+// ask is called by the code under test.
+func (r *runner) ask(o op) reply {
+	if !r.yield(o) {
+		panic(stopped{})
+	}
+	return r.answer
+}
+
+func (r *runner) note(n note) { r.notes = append(r.notes, n) }
+
+// pause marks a place between two calls: from here on the process is nothing
+// but what hash says.
+func (r *runner) pause(hash uint64) { r.place, r.between = hash, true }
+
+func (r *runner) text(s string) text { return r.names.of(s) }
+
+func asError(e unix.Errno) error {
+	if e == 0 {
+		return nil
+	}
+	return e
+}

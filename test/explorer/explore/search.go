@@ -1,0 +1,171 @@
+package explore
+
+import (
+	"slices"
+	"time"
+)
+
+// A Result is what an exploration found.
+type Result struct {
+	Name     string
+	States   uint64
+	Steps    uint64 // from one state to another
+	Walks    int    // ways gone at random, if it was not a search
+	Settled  int    // states from which everybody was let finish
+	Depth    int
+	Complete bool // nothing was left to explore
+	Took     time.Duration
+	Nodes    int // answers that the code under test was run for
+	Wrong    *Violation
+}
+
+// A Violation is a property that does not hold, and how it comes to that.
+type Violation struct {
+	What  string
+	Steps []string
+}
+
+// Search explores breadth first, so that the first violation is one of the
+// shortest. It stops at a violation, at limit states, or when it has seen all.
+func (x *Explorer) Search(limit int) Result {
+	s := search{Explorer: x, seen: newSet(), limit: limit}
+	began := time.Now()
+	wrong := s.run()
+	r := Result{Name: x.Config.Name, States: uint64(s.seen.count), Steps: x.Steps, Settled: s.settled, Depth: s.depth,
+		Complete: s.complete, Took: time.Since(began), Wrong: wrong}
+	for _, g := range x.graphs {
+		r.Nodes += len(g.nodes)
+	}
+	return r
+}
+
+type search struct {
+	*Explorer
+	seen     *set
+	limit    int
+	depth    int
+	settled  int
+	complete bool
+	// How each state came about: the state before it, and the action.
+	parents []uint32
+	actions []uint32
+	// The encoded states of this depth and of the next.
+	layer, next pile
+	buffer      []byte
+	current     uint32
+	wrong       *Violation
+}
+
+// A pile is a list of encoded states.
+type pile struct {
+	bytes []byte
+	ends  []int
+}
+
+func (p *pile) push(b []byte) {
+	p.bytes = append(p.bytes, b...)
+	p.ends = append(p.ends, len(p.bytes))
+}
+
+func (p *pile) at(i int) []byte {
+	begin := 0
+	if i > 0 {
+		begin = p.ends[i-1]
+	}
+	return p.bytes[begin:p.ends[i]]
+}
+
+func (p *pile) empty() { p.bytes, p.ends = p.bytes[:0], p.ends[:0] }
+
+func (s *search) run() *Violation {
+	w := s.start()
+	s.reach(action{}, w)
+	for len(s.next.ends) > 0 {
+		s.layer, s.next = s.next, s.layer
+		s.next.empty()
+		first := len(s.parents) - len(s.layer.ends)
+		for i := range s.layer.ends {
+			s.current = uint32(first + i)
+			w.decode(s.layer.at(i))
+			s.expand(w)
+			if s.wrong != nil {
+				return s.wrong
+			}
+			if s.seen.count >= s.limit {
+				return nil
+			}
+		}
+		s.depth++
+	}
+	s.complete = true
+	return nil
+}
+
+// expand follows all that can happen in w.
+func (s *search) expand(w *world) {
+	any := false
+	s.successors(w, func(a action, c *world) {
+		any = true
+		if s.wrong == nil && c.wrong != "" {
+			s.wrong = s.trace(s.path(s.current, a), nil, c.wrong)
+		}
+		s.reach(a, c)
+	})
+	if s.wrong == nil && s.sample(!any) {
+		s.settle(w)
+	}
+}
+
+// reach adds a state if it is new.
+func (s *search) reach(a action, c *world) {
+	s.buffer = c.encode(s.buffer[:0])
+	if !s.seen.add(keyOf(s.buffer)) {
+		return
+	}
+	s.next.push(s.buffer)
+	s.parents = append(s.parents, s.current)
+	s.actions = append(s.actions, a.pack())
+}
+
+// sample chooses the states to settle: many where nothing can happen any more,
+// and now and then one on the way; fewer the more there were.
+func (s *search) sample(terminal bool) bool {
+	every := uint32(1021)
+	if terminal {
+		every = 7
+	}
+	return s.settled < maxSettled && s.current%every == 0 || s.settled < maxSettled/4 && terminal
+}
+
+const maxSettled = 400
+
+func (s *search) settle(w *world) {
+	s.settled++
+	if s.letFinish(w, false).wrong != "" {
+		end := s.letFinish(w, true)
+		s.wrong = s.trace(s.path(s.current), end.steps, end.wrong)
+	}
+}
+
+// path is the actions that led to a state, and then more.
+func (s *search) path(state uint32, more ...action) []action {
+	var path []action
+	for ; state != 0; state = s.parents[state] {
+		path = append(path, unpackAction(s.actions[state]))
+	}
+	slices.Reverse(path)
+	return append(path, more...)
+}
+
+// trace tells the way.
+func (x *Explorer) trace(path []action, more []string, what string) *Violation {
+	w := x.start()
+	v := &Violation{What: what, Steps: slices.Clone(x.opening)}
+	for _, a := range path {
+		next := x.redo(w, a)
+		v.Steps = append(v.Steps, x.describe(w, next))
+		w = next
+	}
+	v.Steps = append(v.Steps, more...)
+	return v
+}

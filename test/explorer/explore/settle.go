@@ -1,0 +1,152 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An ending is how a world ended when it was let finish.
+type ending struct {
+	wrong string
+	tell  bool // tell the steps
+	steps []string
+}
+
+// maxTurns bounds the steps that everybody together needs to finish.
+const maxTurns = 6000
+
+// letFinish stops all adversity, lets everybody take turns, and time pass when
+// all wait. Everybody must end. Then the cleaner comes; afterwards nothing may
+// be left but the newest generations.
+func (x *Explorer) letFinish(w *world, tell bool) ending {
+	c := x.copy(w)
+	e := &ending{tell: tell}
+	c.left = Budget{}
+	for i := range c.hosts {
+		c.hosts[i] = host{}
+	}
+	for len(c.dups) > 0 {
+		c = x.turn(c, e, func(emit func(*world)) { x.repeat(c, 0, emit) })
+	}
+	for p := range c.procs {
+		c.procs[p].asleep = false
+	}
+	c.deed = deed{kind: calmed}
+	c = x.turn(c, e, func(emit func(*world)) { x.readClocks(c, emit) })
+	c = x.takeTurns(c, e)
+	cleaner := len(c.procs) - 1
+	if e.wrong == "" {
+		c.procs[cleaner].absent = false
+		c.deed = deed{kind: calmed}
+		c = x.turn(c, e, func(emit func(*world)) { x.readClocks(c, emit) })
+		c = x.takeTurns(c, e)
+	}
+	if e.wrong == "" {
+		e.wrong = x.leftover(c)
+	}
+	return *e
+}
+
+// turn replaces c by what follows from one thing that happens.
+func (x *Explorer) turn(c *world, e *ending, happens func(emit func(*world))) *world {
+	var next *world
+	happens(func(d *world) {
+		if next == nil {
+			next = x.copy(d)
+			next.deed, next.wrong = d.deed, d.wrong
+		}
+	})
+	if e.tell {
+		e.steps = append(e.steps, x.describe(c, next))
+	}
+	if next.wrong != "" && e.wrong == "" {
+		e.wrong = next.wrong
+	}
+	x.drop(c)
+	return next
+}
+
+func (x *Explorer) takeTurns(c *world, e *ending) *world {
+	for turns := 0; e.wrong == ""; {
+		moved := false
+		for p := range c.procs {
+			if !x.enabled(c, p) || x.passing(c, p) {
+				continue
+			}
+			c = x.turn(c, e, func(emit func(*world)) { x.step(c, p, emit) })
+			moved = true
+			turns++
+		}
+		switch {
+		case turns > maxTurns:
+			e.wrong = "not everybody ends, though nothing is in the way: " + x.waiting(c)
+		case !moved && x.waiting(c) == "":
+			return c
+		case !moved:
+			c = x.passTurn(c, e)
+			turns++
+		}
+	}
+	return c
+}
+
+// passing reports that p works for a time that has not passed.
+func (x *Explorer) passing(c *world, p int) bool {
+	o := x.op(c, p)
+	return o.kind == opWork && o.wait > 0 && !c.procs[p].awake
+}
+
+// passTurn lets as much time pass as the first of those who wait wants.
+func (x *Explorer) passTurn(c *world, e *ending) *world {
+	wait := int32(1 << 30)
+	for p := range c.procs {
+		if o := x.op(c, p); !c.procs[p].crashed && !c.procs[p].absent && (o.kind == opAwait || o.kind == opWork) {
+			wait = min(wait, o.wait)
+		}
+	}
+	return x.turn(c, e, func(emit func(*world)) {
+		d := x.copy(c)
+		x.pass(d, max(wait, 1))
+		d.deed = deed{kind: jumped, op: op{wait: max(wait, 1)}}
+		x.readClocks(d, emit)
+	})
+}
+
+// waiting lists who has not ended.
+func (x *Explorer) waiting(c *world) string {
+	var all []string
+	for p := range c.procs {
+		if q := &c.procs[p]; !q.crashed && !q.absent && x.op(c, p).kind != opDone {
+			all = append(all, x.title(p))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// leftover says what is left that should not be.
+func (x *Explorer) leftover(c *world) string {
+	var all []string
+	for _, e := range c.tree {
+		all = append(all, x.names.texts[e.name])
+	}
+	generations := 0
+	all = slices.DeleteFunc(all, func(name string) bool {
+		isLock := strings.HasPrefix(name, "G/lock.")
+		generations += b2i(isLock)
+		return isLock || name == "G" || name == "R"
+	})
+	for i := range all {
+		all[i] = x.short(all[i])
+	}
+	switch {
+	case len(all) > 0:
+		return fmt.Sprintf("left over at the end: %s", strings.Join(all, " "))
+	case generations > maxGenerations:
+		return fmt.Sprintf("%d generations are left at the end", generations)
+	}
+	return ""
+}
+
+// maxGenerations is how many may be kept.
+const maxGenerations = 4

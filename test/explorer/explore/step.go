@@ -1,0 +1,273 @@
+package explore
+
+import "golang.org/x/sys/unix"
+
+// A fault is what the adversary did to a request.
+type fault uint8
+
+const (
+	noFault      fault = iota
+	outdated           // answered from the cache of the host
+	lostRequest        // not executed, answered EIO
+	lostReply          // executed, answered EIO
+	crashedReply       // executed, then the server crashed: answered as the repeated request is
+	duplicated         // executed, and once more later
+	delayed            // answered EIO, and executed later
+	tornBegin          // the first half of a listing
+	tornEnd            // the second
+)
+
+// stepper makes all worlds that follow from one when a process takes its step.
+type stepper struct {
+	*Explorer
+	from *world
+	p    int
+	op   op
+	emit func(*world)
+}
+
+func (x *Explorer) step(w *world, p int, emit func(*world)) {
+	s := stepper{x, w, p, x.op(w, p), emit}
+	switch {
+	case !x.enabled(w, p):
+	case s.op.kind == opWork, s.op.kind == opAwait:
+		s.answer(noFault, func(c *world) reply { c.procs[p].awake = false; return reply{} })
+	case w.procs[p].scan != 0:
+		s.endScan()
+	default:
+		s.server()
+		s.cached()
+		s.lost()
+		s.repeated()
+	}
+}
+
+// enabled reports that process p can take its step.
+func (x *Explorer) enabled(w *world, p int) bool {
+	q := &w.procs[p]
+	if q.crashed || q.absent || q.asleep {
+		return false
+	}
+	kind := x.op(w, p).kind
+	return kind != opDone && (kind != opAwait || q.awake)
+}
+
+func (x *Explorer) op(w *world, p int) op { return x.graphs[p].nodes[w.procs[p].node].op }
+
+// answer emits what follows from an answer.
+func (s stepper) answer(f fault, do func(*world) reply) {
+	c := s.copy(s.from)
+	defer s.drop(c)
+	r := do(c)
+	c.deed = deed{process: s.p, op: s.op, fault: f, reply: r}
+	s.proceed(c, s.p, r)
+	s.readClocks(c, s.emit)
+}
+
+// execute lets the server execute the step, and tells the others that something
+// changed.
+func (s stepper) execute(c *world) reply {
+	s.checkRemoval(c, s.p, s.op)
+	r := s.serve(c, s.op)
+	if r.err == 0 && s.op.changes() {
+		s.wake(c, s.p)
+	}
+	return r
+}
+
+// serve lets the server execute a request. A sign of life that comes after a
+// whole lease of silence does not count: somebody may have decided already.
+func (x *Explorer) serve(c *world, o op) reply {
+	late := o.kind == opTouch && x.silent(c, o.name)
+	r := c.tree.do(x.names, o, c.now)
+	if late {
+		c.tree.get(o.name).sign = lapsed
+	}
+	return r
+}
+
+// wake lets all but p see that something changed.
+func (x *Explorer) wake(c *world, p int) {
+	for i := range c.procs {
+		if i != p {
+			x.rouse(c, i)
+		}
+	}
+}
+
+// rouse wakes a process. One that has ended has nothing to see.
+func (x *Explorer) rouse(c *world, p int) {
+	q := &c.procs[p]
+	q.awake = !q.crashed && x.op(c, p).kind != opDone
+}
+
+func (s stepper) host(c *world) *host { return &c.hosts[s.roles[s.p].Host.Number] }
+
+// server is the ordinary answer. A listing may be read in two halves.
+func (s stepper) server() {
+	s.answer(noFault, func(c *world) reply { return s.learned(c, s.execute(c)) })
+	if s.op.kind == opList && s.from.left.Torn > 0 && s.from.tree.has(s.op.name) {
+		c := s.copy(s.from)
+		defer s.drop(c)
+		c.left.Torn--
+		c.procs[s.p].scan = listing(c.tree.list(s.names, s.op.name).value)
+		c.deed = deed{process: s.p, op: s.op, fault: tornBegin}
+		s.emit(c)
+	}
+}
+
+// learned takes the answer into the host's cache.
+func (s stepper) learned(c *world, r reply) reply {
+	if s.caches() {
+		s.host(c).learn(s.names, s.op, r, s.Config.Tick)
+	}
+	return r
+}
+
+// endScan is the second half of a listing: what was there in both halves is
+// shown, of the rest each name may be.
+func (s stepper) endScan() {
+	first := s.names.listings[s.from.procs[s.p].scan]
+	second := s.from.tree.children(s.names, s.op.name)
+	both, either := compare(first, second)
+	for _, some := range subsets(either) {
+		s.answer(tornEnd, func(c *world) reply {
+			c.procs[s.p].scan = 0
+			return s.learned(c, ok(int64(s.names.listing(merge(both, some)))))
+		})
+	}
+}
+
+// cached are the answers that an outdated cache gives.
+func (s stepper) cached() {
+	if !s.caches() || s.from.left.Stale == 0 {
+		return
+	}
+	h := s.host(s.from)
+	if h.misses(s.names, s.from.tree, s.op) {
+		s.stale(failed(unix.ENOENT))
+	}
+	if old, found := h.outdated(s.from.tree, s.op); found {
+		s.stale(ok(int64(old)))
+	}
+	if old := h.page(s.op.name); s.op.kind == opList && old != 0 && ok(int64(old)) != s.from.tree.list(s.names, s.op.name) {
+		s.stale(ok(int64(old)))
+	}
+}
+
+func (s stepper) stale(r reply) {
+	s.answer(outdated, func(c *world) reply {
+		if c.left.Stale > 0 {
+			c.left.Stale--
+		}
+		return r
+	})
+}
+
+// lost are the answers when the network or the server fails.
+func (s stepper) lost() {
+	if s.from.left.Lost == 0 {
+		return
+	}
+	s.answer(lostRequest, func(c *world) reply { c.left.Lost--; return failed(unix.EIO) })
+	if !s.op.changes() {
+		return
+	}
+	s.answer(lostReply, func(c *world) reply { c.left.Lost--; s.execute(c); return failed(unix.EIO) })
+	s.answer(crashedReply, func(c *world) reply {
+		c.left.Lost--
+		if r := s.execute(c); r.err != 0 || s.op.kind == opTouch {
+			return r
+		}
+		return failed(s.op.afterServerCrash())
+	})
+}
+
+// repeated are requests that the server will execute once more.
+func (s stepper) repeated() {
+	if s.from.left.Dups == 0 || !s.op.changes() {
+		return
+	}
+	s.answer(duplicated, func(c *world) reply {
+		c.left.Dups--
+		c.dups = append(c.dups, request{s.op, int8(s.p)})
+		return s.learned(c, s.execute(c))
+	})
+	if s.from.left.Lost > 0 {
+		s.answer(delayed, func(c *world) reply {
+			c.left.Dups--
+			c.left.Lost--
+			c.dups = append(c.dups, request{s.op, int8(s.p)})
+			return failed(unix.EIO)
+		})
+	}
+}
+
+// proceed gives process p its answer and notes what it did because of it.
+func (x *Explorer) proceed(c *world, p int, r reply) {
+	q := &c.procs[p]
+	o := x.op(c, p)
+	if o.kind == opTouch && r.err == 0 {
+		q.touched = q.sent
+	}
+	e := x.graphs[p].follow(q.node, r)
+	q.node, q.sent = e.to, 0
+	next := x.op(c, p).kind
+	switch next {
+	case opTouch:
+		q.sent = c.now
+	case opDone:
+		q.awake, q.touched, q.confirmed = false, 0, 0
+	}
+	for _, n := range e.notes {
+		x.heed(c, p, n)
+	}
+}
+
+// readClocks answers the questions that nothing but a jump of time or a crash
+// changes the answer to. To ask at once is the same as to ask at any moment
+// before the next such event; so a process either asks at once or sleeps over
+// the event.
+func (x *Explorer) readClocks(c *world, emit func(*world)) {
+	for p := range c.procs {
+		q := &c.procs[p]
+		o := x.op(c, p)
+		if q.crashed || q.asleep || q.absent || o.kind < opNow || o.kind > opJudge {
+			continue
+		}
+		if x.sleeps(c, o) {
+			d := x.copy(c)
+			d.deed, d.wrong = c.deed, c.wrong
+			d.procs[p].asleep = true
+			x.readClocks(d, emit)
+			x.drop(d)
+		}
+		x.proceed(c, p, x.reading(c, p, o))
+		x.readClocks(c, emit)
+		return
+	}
+	emit(c)
+}
+
+func (x *Explorer) sleeps(c *world, o op) bool {
+	switch o.kind {
+	case opNow:
+		return !x.Config.Prompt && c.left.Short+c.left.Half+c.left.Full > 0
+	case opJudge:
+		return c.left.Crashes > 0 && !c.procs[o.subject].crashed
+	}
+	return false // the wall clock is for people
+}
+
+func (x *Explorer) reading(c *world, p int, o op) reply {
+	if o.kind != opJudge {
+		return ok(int64(c.now))
+	}
+	switch {
+	case x.roles[o.subject].Host.Number != x.roles[p].Host.Number:
+		return ok(0)
+	case c.procs[o.subject].crashed:
+		return ok(2)
+	}
+	return ok(1)
+}

@@ -1,0 +1,174 @@
+package explore
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// A Budget is what the adversary may still do.
+type Budget struct {
+	Crashes int // of processes
+	Lost    int // requests or replies, and replies that a server crash made wrong
+	Dups    int // requests that the server executes a second time, later
+	Torn    int // listings that others change while they are read
+	Stale   int // answers from an outdated cache; -1: no end
+	// Jumps of the time.
+	Short, Half, Full int
+}
+
+// A request is one that the server will execute a second time.
+type request struct {
+	op   op
+	from int8
+}
+
+// A process is one process as the world sees it.
+type proc struct {
+	node    nodeID
+	crashed bool
+	absent  bool // comes only when all others have ended
+	asleep  bool // it is about to look at a clock, and will not before time jumps
+	awake   bool // something changed since it last began to wait
+	scan    listing
+	// When a request was sent, at the earliest: that of its present step, of its
+	// last successful touch, and of the last one that confirmed its hold.
+	sent, touched, confirmed int32
+
+	// What the properties need to know.
+	holding    bool  // from OK to the end of its release
+	valid      bool  // it may work
+	overtaken  bool  // somebody else got the lock since OK
+	mustNotice bool  // and so the call it makes must not succeed
+	releasing  bool  // it has begun to release
+	serial     uint8 // of its hold
+	condemned  uint8 // of its attempt that the operator broke
+	token      uint32
+}
+
+// A world is one state of all there is.
+type world struct {
+	now   int32 // milliseconds since the beginning
+	tree  tree
+	hosts []host
+	procs []proc
+	dups  []request
+	left  Budget
+	// The highest tokens granted, to exclusive holders and to any.
+	exclusive, highest uint32
+
+	// Not part of the state: how it came about, and what is wrong with it.
+	deed  deed
+	wrong string
+}
+
+func (w *world) copyFrom(v *world) {
+	tree, hosts, procs, dups := w.tree[:0], w.hosts, w.procs[:0], w.dups[:0]
+	*w = *v
+	w.tree = append(tree, v.tree...)
+	w.procs = append(procs, v.procs...)
+	w.dups = append(dups, v.dups...)
+	w.hosts = slices.Grow(hosts[:0], len(v.hosts))[:len(v.hosts)]
+	for i := range v.hosts {
+		w.hosts[i].beliefs = append(w.hosts[i].beliefs[:0], v.hosts[i].beliefs...)
+		w.hosts[i].pages = append(w.hosts[i].pages[:0], v.hosts[i].pages...)
+	}
+	w.deed, w.wrong = deed{}, ""
+}
+
+// encode writes the state so that equal states have equal bytes.
+func (w *world) encode(b []byte) []byte {
+	u := func(v uint64) { b = binary.AppendUvarint(b, v) }
+	u(uint64(w.now))
+	u(uint64(w.exclusive))
+	u(uint64(w.highest))
+	for _, n := range w.left.counts() {
+		u(uint64(*n + 1))
+	}
+	u(uint64(len(w.tree)))
+	for _, e := range w.tree {
+		u(uint64(e.name))
+		u(uint64(e.link))
+		u(uint64(e.stamp))
+		u(uint64(uint32(e.sign)))
+	}
+	for _, p := range w.procs {
+		b = p.encode(b)
+	}
+	for _, h := range w.hosts {
+		u(uint64(len(h.beliefs)))
+		for _, x := range h.beliefs {
+			u(uint64(x.name))
+			u(uint64(x.link))
+		}
+		u(uint64(len(h.pages)))
+		for _, x := range h.pages {
+			u(uint64(x.dir))
+			u(uint64(x.listing))
+		}
+	}
+	u(uint64(len(w.dups)))
+	for _, d := range w.dups {
+		u(uint64(d.op.kind))
+		u(uint64(d.op.name))
+		u(uint64(d.op.to))
+		u(uint64(d.from))
+	}
+	return b
+}
+
+func (p *proc) encode(b []byte) []byte {
+	flags := 0
+	for i, set := range []bool{p.crashed, p.absent, p.asleep, p.awake, p.holding, p.valid, p.overtaken, p.mustNotice, p.releasing} {
+		flags |= b2i(set) << i
+	}
+	for _, v := range []uint64{uint64(p.node), uint64(flags), uint64(p.scan), uint64(p.sent), uint64(p.touched), uint64(p.confirmed),
+		uint64(p.serial), uint64(p.condemned), uint64(p.token)} {
+		b = binary.AppendUvarint(b, v)
+	}
+	return b
+}
+
+// decode reads what encode wrote; w has the right numbers of processes and
+// hosts.
+func (w *world) decode(b []byte) {
+	u := func() uint64 {
+		v, n := binary.Uvarint(b)
+		b = b[n:]
+		return v
+	}
+	w.now, w.exclusive, w.highest = int32(u()), uint32(u()), uint32(u())
+	for _, n := range w.left.counts() {
+		*n = int(u()) - 1
+	}
+	w.tree = w.tree[:0]
+	for range u() {
+		w.tree = append(w.tree, entry{text(u()), text(u()), int32(u()), int32(uint32(u()))})
+	}
+	for i := range w.procs {
+		p := &w.procs[i]
+		node, flags := nodeID(u()), u()
+		*p = proc{node: node, scan: listing(u()), sent: int32(u()), touched: int32(u()), confirmed: int32(u()),
+			serial: uint8(u()), condemned: uint8(u()), token: uint32(u())}
+		for i, f := range []*bool{&p.crashed, &p.absent, &p.asleep, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.releasing} {
+			*f = flags>>i&1 != 0
+		}
+	}
+	for i := range w.hosts {
+		h := &w.hosts[i]
+		h.beliefs, h.pages = h.beliefs[:0], h.pages[:0]
+		for range u() {
+			h.beliefs = append(h.beliefs, belief{text(u()), text(u())})
+		}
+		for range u() {
+			h.pages = append(h.pages, page{text(u()), listing(u())})
+		}
+	}
+	w.dups = w.dups[:0]
+	for range u() {
+		w.dups = append(w.dups, request{op{kind: opKind(u()), name: text(u()), to: text(u())}, int8(u())})
+	}
+}
+
+func (b *Budget) counts() []*int {
+	return []*int{&b.Crashes, &b.Lost, &b.Dups, &b.Torn, &b.Stale, &b.Short, &b.Half, &b.Full}
+}

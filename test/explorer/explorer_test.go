@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"locksmith/test/explorer/explore"
+)
+
+// The explorer is built here without the race detector, whatever the test is run
+// with: it explores in one goroutine, and ten times faster without.
+func build(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "explorer")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return program
+}
+
+// leastSteps is how many steps a run explores at least.
+const leastSteps = 10_000_000
+
+func TestAlgorithm(t *testing.T) {
+	cmd := exec.Command(build(t), "-json")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	var results []explore.Result
+	if wrong := json.Unmarshal(out, &results); wrong != nil {
+		t.Fatalf("the explorer ended with %v and no results: %v", err, wrong)
+	}
+	var steps uint64
+	for _, r := range results {
+		steps += r.Steps
+		t.Log(describe(r))
+		if r.Wrong != nil {
+			t.Errorf("%s: %s", r.Name, story(r.Wrong))
+		}
+	}
+	if err == nil && steps < leastSteps {
+		t.Errorf("only %d steps", steps)
+	}
+}
+
+func TestMutations(t *testing.T) {
+	for _, m := range mutations {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			v, err := m.try()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d steps: %s", len(v.Steps), v.What)
+		})
+	}
+}
+
+// Every configuration that a mutation needs is there, or its name has changed.
+func TestMutationsHaveConfigurations(t *testing.T) {
+	for _, m := range mutations {
+		o, err := parse([]string{"-config", m.config})
+		if err != nil || len(o.tasks()) == 0 {
+			t.Errorf("%s: no configuration is called %q (%v)", m.name, m.config, err)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"sync"
+	"time"
+
+	"locksmith/test/explorer/explore"
+)
+
+// options are what the command line says.
+type options struct {
+	only  *regexp.Regexp
+	limit int
+	walks int
+	seed  uint64
+	walk  int
+	json  bool
+	// mutation is which ones to try instead of the algorithm as it is.
+	mutation *regexp.Regexp
+}
+
+// violation is the exit status when a property does not hold.
+const violation = 3
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	o, err := parse(args)
+	if err != nil {
+		return 2
+	}
+	if o.mutation != nil {
+		return o.mutate()
+	}
+	begin := time.Now()
+	results := o.explore()
+	wrong := 0
+	for _, r := range results {
+		if r.Wrong != nil {
+			wrong = violation
+		}
+	}
+	if o.json {
+		_ = json.NewEncoder(os.Stdout).Encode(results)
+		return wrong
+	}
+	for _, r := range results {
+		fmt.Println(describe(r))
+		if r.Wrong != nil {
+			fmt.Println("  " + story(r.Wrong))
+		}
+	}
+	total(results, time.Since(begin))
+	return wrong
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	var only, mutation string
+	f := flag.NewFlagSet("explorer", flag.ContinueOnError)
+	f.StringVar(&only, "config", "", "only the configurations whose whole names match this regular expression")
+	f.IntVar(&o.limit, "limit", 500_000, "states to search in each small configuration")
+	f.IntVar(&o.walks, "walks", 300, "ways to walk through each large configuration")
+	f.Uint64Var(&o.seed, "seed", 1, "of the walks")
+	f.IntVar(&o.walk, "walk", -1, "go only this way")
+	f.BoolVar(&o.json, "json", false, "print the results as JSON")
+	f.StringVar(&mutation, "mutation", "", "try the wrong algorithms whose whole names match this regular expression")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if only == "" {
+		only = ".*"
+	}
+	var err, err2 error
+	o.only, err = regexp.Compile("^(?:" + only + ")$")
+	if mutation != "" {
+		o.mutation, err2 = regexp.Compile("^(?:" + mutation + ")$")
+	}
+	if err = errors.Join(err, err2); err != nil {
+		fmt.Fprintln(os.Stderr, "explorer:", err)
+	}
+	return o, err
+}
+
+// mutate shows how each mutation is found out.
+func (o options) mutate() int {
+	status := 0
+	for _, m := range mutations {
+		if !o.mutation.MatchString(m.name) {
+			continue
+		}
+		v, err := m.try()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "explorer:", err)
+			status = violation
+			continue
+		}
+		fmt.Printf("%s: %d steps\n", m.name, len(v.Steps))
+		fmt.Println("  " + story(v))
+	}
+	return status
+}
+
+// tasks are what is asked for, in the order of the tables.
+func (o options) tasks() []func() explore.Result {
+	var tasks []func() explore.Result
+	for _, c := range small {
+		if o.only.MatchString(c.Name) {
+			tasks = append(tasks, func() explore.Result { return o.search(c) })
+		}
+	}
+	for _, c := range large {
+		if o.only.MatchString(c.Name) {
+			tasks = append(tasks, func() explore.Result { return o.wander(c) })
+		}
+	}
+	return tasks
+}
+
+// explore does all that is asked, on all processors.
+func (o options) explore() []explore.Result {
+	tasks := o.tasks()
+	results := make([]explore.Result, len(tasks))
+	var group sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, task := range tasks {
+		free <- struct{}{}
+		group.Go(func() {
+			results[i] = task()
+			<-free
+		})
+	}
+	group.Wait()
+	return results
+}
+
+func (o options) search(c explore.Config) explore.Result {
+	x := explore.NewExplorer(c)
+	defer x.Close()
+	limit := o.limit
+	if c.States > 0 {
+		limit = min(limit, c.States)
+	}
+	return x.Search(limit)
+}
+
+// maxWalk bounds the length of one walk.
+const maxWalk = 3000
+
+// wander walks until a violation is found.
+func (o options) wander(c explore.Config) explore.Result {
+	sum := explore.Result{Name: c.Name}
+	first, last := 0, o.walks
+	if o.walk >= 0 {
+		first, last = o.walk, o.walk+1
+	}
+	for i := first; i < last && sum.Wrong == nil; i++ {
+		r := explore.Walk(c, o.seed, uint64(i), maxWalk)
+		sum.Steps += r.Steps
+		sum.States += r.States
+		sum.Settled++
+		sum.Walks++
+		sum.Took += r.Took
+		sum.Depth = max(sum.Depth, r.Depth)
+		if r.Wrong != nil {
+			r.Wrong.What += fmt.Sprintf(" (again: -config %s -seed %d -walk %d)", c.Name, o.seed, i)
+			sum.Wrong = r.Wrong
+		}
+	}
+	return sum
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"locksmith/test/explorer/explore"
+)
+
+// try returns the violation that the mutation leads to. None is an error.
+func (m mutation) try() (*explore.Violation, error) {
+	dir, err := os.MkdirTemp("", "explorer")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	results, err := m.explore(dir)
+	if err != nil {
+		return nil, err
+	}
+	if v := shortest(results); v != nil {
+		return v, nil
+	}
+	return nil, fmt.Errorf("mutation %q was not found out by %s", m.name, m.config)
+}
+
+// explore builds the explorer with the mutated algorithm, into dir, and lets it
+// explore. Nothing in the source tree is changed: the compiler is told to read
+// other files instead (go build -overlay).
+func (m mutation) explore(dir string) ([]explore.Result, error) {
+	program, err := m.build(dir)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"-json", "-config", m.config}
+	if m.limit > 0 {
+		args = append(args, "-limit", strconv.Itoa(m.limit))
+	}
+	out, err := exec.Command(program, args...).Output()
+	if state, ended := err.(*exec.ExitError); ended && state.ExitCode() == violation {
+		err = nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: explore: %w", m.name, err)
+	}
+	var results []explore.Result
+	return results, json.Unmarshal(out, &results)
+}
+
+func (m mutation) build(dir string) (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	overlay, err := m.overlay(root, dir)
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(dir, "explorer")
+	cmd := exec.Command("go", "build", "-overlay", overlay, "-o", program, "./test/explorer")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: build: %w\n%s", m.name, err, out)
+	}
+	return program, nil
+}
+
+// overlay writes the changed files and the list of them.
+func (m mutation) overlay(root, dir string) (string, error) {
+	replace := map[string]string{}
+	for i, e := range m.edits {
+		path := filepath.Join(root, packageDir, e.file)
+		from := path
+		if before, changed := replace[path]; changed {
+			from = before
+		}
+		source, err := os.ReadFile(from)
+		if err != nil {
+			return "", err
+		}
+		if n := strings.Count(string(source), e.old); n != 1 {
+			return "", fmt.Errorf("mutation %q does not apply any more: this is %d times in %s, not once:\n%s", m.name, n, e.file, e.old)
+		}
+		replace[path] = filepath.Join(dir, fmt.Sprint(i, e.file))
+		changed := strings.Replace(string(source), e.old, e.new, 1)
+		if err := os.WriteFile(replace[path], []byte(changed), 0o600); err != nil {
+			return "", err
+		}
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "overlay.json")
+	return path, os.WriteFile(path, list, 0o600)
+}
+
+func moduleRoot() (string, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// shortest is the violation with the fewest steps, or nil.
+func shortest(all []explore.Result) *explore.Violation {
+	var best *explore.Violation
+	for _, r := range all {
+		if r.Wrong != nil && (best == nil || len(r.Wrong.Steps) < len(best.Steps)) {
+			best = r.Wrong
+		}
+	}
+	return best
+}

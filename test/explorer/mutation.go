@@ -1,0 +1,104 @@
+package main
+
+// A mutation is a way to build the algorithm wrongly. The explorer must find out
+// that it is wrong; else a rule of the algorithm, or a part of the explorer,
+// does nothing.
+type mutation struct {
+	name string
+	// config names the configurations (as a regular expression) one of which
+	// must show a violation.
+	config string
+	edits  []edit
+	// large: it takes so many states that fewer than the usual are not enough.
+	limit int
+}
+
+// An edit replaces a piece of a file that is there exactly once.
+type edit struct{ file, old, new string }
+
+// packageDir is where the files of the algorithm are, from the module's root.
+const packageDir = "backends/nfs/generation"
+
+// Two wishes are not in the table, because other rules cover them now: step 3 of
+// a shared acquisition (the fresh listing, and the probe before it). As a shared
+// directory is renamed into place with a member in it, and names never come
+// back, a member that could be made proves that its generation has not ended.
+// Step 3 matters when a shared directory comes back empty, which takes two
+// requests that the server repeats (mkdir, then rename) long after.
+var mutations = []mutation{
+	{name: "release by unlinking the own generation", config: "xx", edits: []edit{{"hold.go",
+		"	err := l.remove(h.claim.in, h.claim.ticket)",
+		"	_ = l.Dir.Unlink(lockName(h.number))\n	err := l.remove(h.claim.in, h.claim.ticket)"}}},
+
+	{name: "no step 7", config: "collect", edits: []edit{{"attempt.go",
+		"	if newest != n {\n		return nil, errAgain\n	}",
+		"	_ = newest"}}},
+
+	{name: "step 7 by the predecessor", config: "collect", edits: []edit{{"attempt.go",
+		"	if newest != n {\n		return nil, errAgain\n	}",
+		"	_ = newest\n	if _, err := a.lock.Dir.Readlink(lockName(n - 1)); n > 1 && err != nil {\n		return nil, errAgain\n	}"}}},
+
+	{name: "no step 8", config: "gap", edits: []edit{{"attempt.go",
+		"	if err := a.mine.refresh(); err != nil {\n		return nil, err\n	}\n	h := ",
+		"	h := "}}},
+
+	{name: "a refresh after the lease is good", config: "lease", edits: []edit{{"claim.go",
+		"	case c.clock.Now()-c.confirmed >= c.ticket.lease:\n		return errBroken\n", ""}}},
+
+	{name: "an id used again", config: "lease|half", edits: []edit{{"claim.go",
+		"	t.id = a.lock.NewID()\n",
+		"	if t.id == \"\" {\n		t.id = a.lock.NewID()\n		a.place.id = t.id\n	}\n"}}},
+
+	{name: "break what the newest generation points to by then", config: "lease", edits: []edit{{"exclusive.go",
+		"	err := a.lock.remove(e, s.ticket)\n",
+		"	if all, _, err := a.lock.list(); err == nil && len(all) > 0 {\n		if now, err := a.lock.target(all.newest()); err == nil {\n			e, s.ticket = now, now.ticket\n		}\n	}\n	err := a.lock.remove(e, s.ticket)\n"}}},
+
+	{name: "collect the highest generation", config: "xx", edits: []edit{{"hold.go",
+		"		if n+keepGenerations >= h.number || i == maxCollect {",
+		"		if n > h.number || i == maxCollect {"}}},
+
+	{name: "no staging of a shared directory", config: "dup-revived", edits: []edit{
+		{"shared.go", "	err := a.lock.Dir.Rename(a.mine.in.path(), e.path())\n",
+			"	_ = a.lock.remove(a.mine.in, a.mine.ticket)\n	err := a.lock.Dir.Mkdir(e.path())\n	if err == nil {\n		err = a.lock.Dir.Mkdir(e.member(a.mine.ticket))\n	}\n"}}},
+
+	{name: "a generation that is not seen has ended", config: "tick-unclear", edits: []edit{{"exclusive.go",
+		"		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {",
+		"		if err == errAgain {\n			return a.found(t + 1)\n		}\n		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {"}}},
+
+	{name: "age by the wall clock", config: "xx", edits: []edit{{"vigil.go",
+		"	s.watched = *w\n",
+		"	if v.lock.Today().Sub(sight.Modified) > t.lease {\n		s.due = 0\n	}\n	s.watched = *w\n"}}},
+
+	{name: "keep no old generations", config: "collect", edits: []edit{{"hold.go",
+		"const keepGenerations = 2", "const keepGenerations = 0"}}},
+
+	{name: "a heartbeat does not mind that its entry is gone", config: "lease|operator", edits: []edit{{"hold.go",
+		"	case forfeit(err):\n", "	case forfeit(err):\n		return nil\n	case false:\n"}}},
+
+	{name: "a release does not mind that its entry is gone", config: "lease|operator", edits: []edit{{"hold.go",
+		"		if err := h.succeeded(); err != nil {\n			return err\n		}\n", ""}}},
+
+	{name: "a watch ends when it is judged, not when it looked", config: "half", edits: []edit{{"vigil.go",
+		"	before := v.request.Clock.Now()\n	sight, err := v.lock.Dir.Look(path)\n",
+		"	sight, err := v.lock.Dir.Look(path)\n	before := v.request.Clock.Now()\n"}}},
+
+	{name: "a reservation is taken for made after an unclear answer", config: "late", edits: []edit{{"claim.go",
+		"	if doubt == nil {\n", "	if true {\n"}}},
+
+	{name: "two wait, each behind the other", config: "dup-shared", edits: []edit{{"wait.go",
+		"		return a.enqueue()\n", "		if err := a.enqueue(); err != nil {\n			return err\n		}\n"}}},
+
+	{name: "a new sign of life does not restart the watch", config: "half", edits: []edit{{"vigil.go",
+		"sight.Sign, s.verdict", "\"\", s.verdict"}}},
+
+	{name: "the reservation comes after the generation", config: "xx", edits: []edit{
+		{"claim.go", "	if c.in.kind == exclusive {\n		return []string{c.in.path()}\n	}\n	return []string{", "	if c.in.kind == exclusive {\n		return nil\n	}\n	return []string{"},
+		{"attempt.go", "	made := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))\n",
+			"	made := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))\n	if a.mine.in.kind == exclusive {\n		_ = a.lock.Dir.Mkdir(a.mine.in.path())\n	}\n"}}},
+
+	{name: "a waiter removes one before it that lives", config: "xxx", edits: []edit{{"queue.go",
+		"		case s.due == 0:\n", "		case s.due < owner.Never:\n"}}},
+
+	{name: "sweeping does not wait", config: "tend", edits: []edit{{"tend.go",
+		"	if absent(err) || err == nil && seen.due > 0 {", "	if absent(err) || seen.path == \"\" {"}}},
+}

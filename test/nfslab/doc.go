@@ -1,0 +1,53 @@
+// Package nfslab tests nfs: locks on real NFS: several client hosts with caches
+// of their own, and a server that can be cut off, stopped and crashed. It all
+// happens inside a user-mode Linux, a kernel that runs as an ordinary process:
+// no privilege is needed, and nothing of the machine is touched.
+//
+// # Running it
+//
+//	go test -timeout 20m -v ./test/nfslab
+//	go test -v ./test/nfslab -run TestLab/v4.2-tmpfs
+//	go test -v ./test/nfslab -run TestLab/v3-ext4 -scenarios 'stale|killed'
+//	go test -v ./test/nfslab -run TestLab/v4 -scenarios 'requests|waiters|handoff|increments'
+//
+// A cell is an NFS version and the file system that the server exports; each is
+// one guest, and one test of TestLab, with default mount options. A scenario is
+// one story, in a file of its own; the table in cells_test.go says where each
+// runs unless -scenarios chooses. The last line above prints the figures. The lab
+// needs the Debian packages user-mode-linux, nfs-kernel-server, nfs-common,
+// rpcbind, iproute2, busybox-static, e2fsprogs and dosfstools, on amd64; where
+// they are missing it is skipped, unless CI=true.
+//
+// # How it works
+//
+// TestLab builds locksmith and this test for the guest, and lab.sh boots it.
+// There guest/init starts the NFS server, makes the hosts and runs this test
+// again, as TestGuest. A host is a set of namespaces (network, name, pids, IPC,
+// mounts) with a link of its own to the server and a mount of its own at
+// /mnt/nfs; the kernel keeps a client and caches for each. TestGuest runs beside
+// the server, which has the truth at /mnt/export, and has commands in guest/bin:
+//
+//	onhost K COMMAND…      runs a command on host K
+//	hostnet K up|down      a host's link
+//	nfsd start|stop|crash  the server
+//	nfsmount K PATH DIR    one more mount
+//
+// They are there for a look around as well:
+//
+//	test/nfslab/lab.sh --vers 3 --bin ./locksmith -- sh -c '
+//		onhost 1 locksmith run nfs:/mnt/nfs/L -- locksmith status nfs:/mnt/nfs/L
+//		ls -lR /mnt/export'
+//
+// Contenders (contend_test.go) are processes on hosts that write down when they
+// had the lock, by a clock that all hosts share: history.check finds overlaps
+// and tokens that do not rise.
+//
+// # What it cannot show
+//
+// All hosts have one kernel: one clock, so that none is an hour off, and one
+// processor, so that two hosts never run at the same instant, though requests
+// of theirs are under way together. Client and server are Linux 6.1; what other
+// servers do differently is not seen. No host crashes as a whole. Starting a
+// program takes ten times as long as elsewhere, and what matters for the figures
+// is starting programs: compare them with others of the same run only.
+package nfslab
