@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"locksmith/backends/clock"
@@ -37,6 +38,21 @@ type Attempt interface {
 	// Withdraw removes every trace of an attempt that is given up. It is not
 	// called after a Try that returned a Hold.
 	Withdraw(ctx context.Context) error
+}
+
+// Acquire alternates Try and Wait until the lock is held. After an error the
+// attempt is to be withdrawn.
+func Acquire(ctx context.Context, a Attempt) (Hold, error) {
+	for {
+		h, err := a.Try(ctx)
+		var held *HeldError
+		if !errors.As(err, &held) {
+			return h, err
+		}
+		if err := a.Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // A Hold is a lock that is held. Its methods are called one at a time.

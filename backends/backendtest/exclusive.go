@@ -138,25 +138,11 @@ func tryUntilTaken(t *testing.T, a backend.Attempt) backend.Hold {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	h, err := Acquire(ctx, a)
+	h, err := backend.Acquire(ctx, a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return h
-}
-
-// Acquire alternates Try and Wait.
-func Acquire(ctx context.Context, a backend.Attempt) (backend.Hold, error) {
-	for {
-		h, err := a.Try(ctx)
-		var held *backend.HeldError
-		if !errors.As(err, &held) {
-			return h, err
-		}
-		if err := a.Wait(ctx); err != nil {
-			return nil, err
-		}
-	}
 }
 
 func freshIDs(t *testing.T, f Fixture) {
@@ -189,7 +175,7 @@ func mutualExclusion(t *testing.T, f Fixture) {
 					t.Error(err)
 					return
 				}
-				h, err := Acquire(ctx, a)
+				h, err := backend.Acquire(ctx, a)
 				if err != nil {
 					t.Error(err)
 					return
@@ -252,7 +238,7 @@ func strict(t *testing.T, f Fixture) {
 	mustBeHeld(t, a)
 	ctx, cancel := context.WithTimeout(t.Context(), owner.MinLease*3/2)
 	defer cancel()
-	if h, err := Acquire(ctx, a); !errors.Is(err, context.DeadlineExceeded) {
+	if h, err := backend.Acquire(ctx, a); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, %v", h, err)
 	}
 }

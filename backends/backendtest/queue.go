@@ -30,7 +30,7 @@ func line(t *testing.T, ctx context.Context, f Fixture, modes []string, turn fun
 		w := waiter{attempt(t, f, r), make(chan error, 1)}
 		ws = append(ws, w)
 		go func() {
-			h, err := Acquire(ctx, w.attempt)
+			h, err := backend.Acquire(ctx, w.attempt)
 			if err == nil {
 				err = turn(i, h)
 			}

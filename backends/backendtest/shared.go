@@ -73,7 +73,7 @@ func exclusiveExcludesShared(t *testing.T, f Fixture) {
 			t.Errorf("holder: %+v", held.Holder)
 		}
 		go func() {
-			h, err := Acquire(t.Context(), a)
+			h, err := backend.Acquire(t.Context(), a)
 			if err != nil {
 				t.Error(err)
 			}
@@ -209,7 +209,7 @@ func mixedStress(t *testing.T, f Fixture) {
 					t.Error(err)
 					return
 				}
-				h, err := Acquire(ctx, a)
+				h, err := backend.Acquire(ctx, a)
 				if err != nil {
 					t.Error(err)
 					return

@@ -3,7 +3,6 @@ package local
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,45 +25,12 @@ const (
 // random. Each that enters makes sure that its predecessor, if it did not say
 // that it left, is dead.
 func TestChaos(t *testing.T) {
-	const contenders, kills = 6, 100
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
 	dir := t.TempDir()
-	crowd := make([]*exec.Cmd, contenders)
-	for i := range crowd {
-		crowd[i] = startContender(t, dir)
-	}
-	for range kills {
-		time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
-		i := random.IntN(contenders)
-		_ = crowd[i].Process.Kill()
-		_ = crowd[i].Wait()
-		crowd[i] = startContender(t, dir)
-	}
-	for _, c := range crowd {
-		if err := c.Wait(); err != nil {
-			t.Errorf("contender: %v\n%s", err, c.Stderr)
-		}
-	}
+	backendtest.Chaos(t, 6, 100, func() *exec.Cmd {
+		return backendtest.Copy(t, roleContender, chaosVariable+"="+dir)
+	})
 	checkChaosLog(t, dir)
 	notStuck(t, dir)
-}
-
-func startContender(t *testing.T, dir string) *exec.Cmd {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), exe)
-	cmd.Env = append(os.Environ(), noExitPause, roleVariable+"="+roleContender, chaosVariable+"="+dir)
-	cmd.Stderr = &strings.Builder{}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return cmd
 }
 
 func checkChaosLog(t *testing.T, dir string) {
@@ -84,7 +50,7 @@ func notStuck(t *testing.T, dir string) {
 	path := filepath.Join(dir, "lock")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	h, err := backendtest.Acquire(ctx, attemptAt(t, path, backendtest.Request()))
+	h, err := backend.Acquire(ctx, attemptAt(t, path, backendtest.Request()))
 	if err != nil {
 		t.Fatalf("the lock is stuck: %v", err)
 	}
@@ -123,7 +89,7 @@ func enterOnce(dir string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
-	h, err := backendtest.Acquire(ctx, a)
+	h, err := backend.Acquire(ctx, a)
 	if err != nil {
 		return err
 	}

@@ -270,7 +270,7 @@ func TestProvenDead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if record.Place.Machine == "" {
-				lacking(t, "there is no /etc/machine-id")
+				backendtest.Lacking(t, "there is no /etc/machine-id")
 			}
 			path := putRecord(t, record)
 			report, err := openLock(t, path).Inspect(t.Context())

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/backendtest"
 	"locksmith/protocol"
 )
 
@@ -53,7 +54,7 @@ func asRoot(t *testing.T) bool {
 	case errors.As(err, &failed):
 		t.Error("the copy failed")
 	case err != nil:
-		lacking(t, "not root, nor may we have a user namespace: "+err.Error())
+		backendtest.Lacking(t, "not root, nor may we have a user namespace: "+err.Error())
 	}
 	return false
 }
@@ -62,7 +63,7 @@ func tinyDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k,mode=0755"); err != nil {
-		lacking(t, "cannot mount a tiny file system: "+err.Error())
+		backendtest.Lacking(t, "cannot mount a tiny file system: "+err.Error())
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {

@@ -19,15 +19,8 @@ import (
 // patience bounds every wait of these tests; nothing depends on its length.
 const patience = 20 * time.Second
 
-// roleVariable makes a copy of the test binary play a part of a test.
-const roleVariable = "LOCKSMITH_TEST_ROLE"
-
-// noExitPause spares copies of the test binary the second that the race
-// detector waits before it lets a process exit.
-const noExitPause = "GORACE=atexit_sleep_ms=0"
-
 func TestMain(m *testing.M) {
-	switch os.Getenv(roleVariable) {
+	switch os.Getenv(backendtest.RoleVariable) {
 	case "":
 		os.Exit(m.Run())
 	case roleContender:
@@ -35,16 +28,6 @@ func TestMain(m *testing.M) {
 	default:
 		panic("unknown role")
 	}
-}
-
-// lacking skips a test on a machine that cannot run it. On CI, where the
-// machine is chosen to be able to, it fails.
-func lacking(t *testing.T, why string) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
 }
 
 // attemptAt returns an attempt on the lock at a path.

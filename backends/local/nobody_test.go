@@ -2,10 +2,10 @@ package local
 
 import (
 	"os"
-	"os/exec"
 	"syscall"
 	"testing"
 
+	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 )
 
@@ -26,7 +26,7 @@ func asNobody(t *testing.T) bool {
 	}
 	dir := publicDir(t, 0o755)
 	if err := os.Chown(dir, nobody, nobody); err != nil {
-		lacking(t, "cannot become another user: "+err.Error())
+		backendtest.Lacking(t, "cannot become another user: "+err.Error())
 	}
 	attr := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	if err := runCopy(t, attr, nobodyVariable+"="+dir); err != nil {
@@ -38,10 +38,9 @@ func asNobody(t *testing.T) bool {
 // runCopy runs the same test in a copy of the test binary.
 func runCopy(t *testing.T, attr *syscall.SysProcAttr, env ...string) error {
 	t.Helper()
-	// Not by its path, parts of which may be closed to another user.
-	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
-	cmd.Env = append(append(os.Environ(), noExitPause), env...)
-	cmd.Dir = "/"
+	cmd := backendtest.Copy(t, "", env...)
+	cmd.Args = append(cmd.Args, "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
+	cmd.Dir, cmd.Stderr = "/", nil
 	cmd.SysProcAttr = attr
 	out, err := cmd.CombinedOutput()
 	t.Logf("the copy says:\n%s", out)

@@ -3,6 +3,7 @@ package local
 import (
 	"bufio"
 	"io"
+	"locksmith/backends/backendtest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,7 +105,7 @@ func (h *helperProcess) isAsleep() bool {
 
 func TestSignalStorm(t *testing.T) {
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
-		lacking(t, "needs /proc to see when a waiter sleeps")
+		backendtest.Lacking(t, "needs /proc to see when a waiter sleeps")
 	}
 	exe, path := buildHelper(t), filepath.Join(t.TempDir(), "lock")
 	holder := startHelper(t, exe, path)

@@ -25,41 +25,12 @@ const (
 // some of them at random. Each that enters makes sure that those who did not say
 // that they left may be there with it, or are dead.
 func TestChaos(t *testing.T) {
-	const contenders, kills = 6, 60
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
 	dir := t.TempDir()
-	crowd := make([]*exec.Cmd, contenders)
-	for i := range crowd {
-		crowd[i] = startContender(t, dir)
-	}
-	for range kills {
-		time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
-		i := random.IntN(contenders)
-		_ = crowd[i].Process.Kill()
-		_ = crowd[i].Wait()
-		crowd[i] = startContender(t, dir)
-	}
-	for _, c := range crowd {
-		if err := c.Wait(); err != nil {
-			t.Errorf("contender: %v\n%s", err, c.Stderr)
-		}
-	}
+	backendtest.Chaos(t, 6, 60, func() *exec.Cmd {
+		return backendtest.Copy(t, roleContender, chaosVariable+"="+dir)
+	})
 	checkChaosLog(t, dir)
 	notStuck(t, dir)
-}
-
-func startContender(t *testing.T, dir string) *exec.Cmd {
-	t.Helper()
-	exe, err := os.Executable()
-	mustWork(t, err)
-	cmd := exec.CommandContext(t.Context(), exe)
-	cmd.Env = append(os.Environ(), noExitPause, roleVariable+"="+roleContender, chaosVariable+"="+dir)
-	cmd.Stderr = &strings.Builder{}
-	mustWork(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return cmd
 }
 
 func checkChaosLog(t *testing.T, dir string) {
@@ -118,7 +89,7 @@ func enterOnce(dir, mode string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
 	defer cancel()
-	h, err := backendtest.Acquire(ctx, a)
+	h, err := backend.Acquire(ctx, a)
 	if err != nil {
 		return err
 	}

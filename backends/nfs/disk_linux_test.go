@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
 	"locksmith/protocol"
 )
 
@@ -21,7 +22,7 @@ func mount(t *testing.T, source, kind, options string) string {
 	needRoot(t)
 	dir := t.TempDir()
 	if err := unix.Mount(source, dir, kind, 0, options); err != nil {
-		lacking(t, "cannot mount a "+kind+": "+err.Error())
+		backendtest.Lacking(t, "cannot mount a "+kind+": "+err.Error())
 	}
 	t.Cleanup(func() { mustWork(t, unix.Unmount(dir, unix.MNT_DETACH)) })
 	return dir
@@ -37,7 +38,7 @@ func mountImage(t *testing.T, kind, size string, mkfs ...string) string {
 	image, dir := filepath.Join(t.TempDir(), "image"), t.TempDir()
 	for _, argv := range [][]string{{"truncate", "-s", size, image}, append(mkfs, image), {"mount", "-o", "loop", image, dir}} {
 		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
-			lacking(t, fmt.Sprintf("%s: %v %s", argv[0], err, out))
+			backendtest.Lacking(t, fmt.Sprintf("%s: %v %s", argv[0], err, out))
 		}
 	}
 	t.Cleanup(func() {

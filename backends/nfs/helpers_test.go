@@ -17,15 +17,8 @@ import (
 // patience bounds every wait of these tests; nothing depends on its length.
 const patience = 20 * time.Second
 
-// roleVariable makes a copy of the test binary play a part of a test.
-const roleVariable = "LOCKSMITH_TEST_ROLE"
-
-// noExitPause spares copies of the test binary the second that the race
-// detector waits before it lets a process exit.
-const noExitPause = "GORACE=atexit_sleep_ms=0"
-
 func TestMain(m *testing.M) {
-	switch os.Getenv(roleVariable) {
+	switch os.Getenv(backendtest.RoleVariable) {
 	case "":
 		os.Exit(m.Run())
 	case roleContender:
@@ -37,21 +30,11 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// lacking skips a test on a machine that cannot run it. On CI, where the
-// machine is chosen to be able to, it fails.
-func lacking(t *testing.T, why string) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
-}
-
 // needRoot skips a test that mounts file systems or plays several users.
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		lacking(t, "only root may do this")
+		backendtest.Lacking(t, "only root may do this")
 	}
 }
 
@@ -95,7 +78,7 @@ func mustAcquire(t *testing.T, a backend.Attempt) backend.Hold {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	h, err := backendtest.Acquire(ctx, a)
+	h, err := backend.Acquire(ctx, a)
 	if err != nil {
 		t.Fatal(err)
 	}

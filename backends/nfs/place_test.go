@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backendtest"
+	"locksmith/backends/backend"
 	"locksmith/protocol"
 )
 
@@ -115,7 +115,7 @@ func TestDirectoryRemovedUnderWaiter(t *testing.T) {
 	mustWork(t, os.RemoveAll(path))
 	ctx, cancel := context.WithTimeout(t.Context(), patience/4)
 	defer cancel()
-	_, err := backendtest.Acquire(ctx, a)
+	_, err := backend.Acquire(ctx, a)
 	if ctx.Err() != nil {
 		t.Errorf("it neither takes the lock nor gives up: %v", err)
 	}

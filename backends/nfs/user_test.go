@@ -41,10 +41,8 @@ type user struct {
 // as starts a process of another user, who takes the lock.
 func as(t *testing.T, uid, umask int, path, mode string) *user {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "/proc/self/exe") // parts of its path may be closed to others
+	cmd := backendtest.Copy(t, roleUser, pathVariable+"="+path, modeVariable+"="+mode, umaskVariable+"="+strconv.Itoa(umask))
 	cmd.Dir, cmd.Stderr = "/", os.Stderr
-	cmd.Env = append(os.Environ(), noExitPause, roleVariable+"="+roleUser, pathVariable+"="+path, modeVariable+"="+mode,
-		umaskVariable+"="+strconv.Itoa(umask))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid), Groups: []uint32{staff}}}
 	stdin, err := cmd.StdinPipe()
 	mustWork(t, err)
@@ -88,7 +86,7 @@ func acquireAt(ctx context.Context, path, mode string) (backend.Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := backendtest.Acquire(ctx, a)
+	h, err := backend.Acquire(ctx, a)
 	if err != nil {
 		_ = a.Withdraw(context.Background())
 	}

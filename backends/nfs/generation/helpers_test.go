@@ -149,19 +149,11 @@ func mustFail(t *testing.T, err error, code protocol.Code, says string) {
 
 // acquire alternates Try and Wait as the helper does.
 func acquire(ctx context.Context, a backend.Attempt) (*hold, error) {
-	for {
-		h, err := a.Try(ctx)
-		var held *backend.HeldError
-		switch {
-		case err == nil:
-			return h.(*hold), nil
-		case !errors.As(err, &held):
-			return nil, err
-		}
-		if err := a.Wait(ctx); err != nil {
-			return nil, err
-		}
+	h, err := backend.Acquire(ctx, a)
+	if err != nil {
+		return nil, err
 	}
+	return h.(*hold), nil
 }
 
 func mustAcquire(t *testing.T, a backend.Attempt) *hold {

@@ -61,24 +61,11 @@ func once(ctx context.Context, b backend.Backend, r backend.Request, counter str
 	if err != nil {
 		return err
 	}
-	h, err := acquire(ctx, a)
+	h, err := backend.Acquire(ctx, a)
 	if err != nil {
 		return err
 	}
 	return errors.Join(increment(counter), h.Release(ctx))
-}
-
-func acquire(ctx context.Context, a backend.Attempt) (backend.Hold, error) {
-	for {
-		h, err := a.Try(ctx)
-		var held *backend.HeldError
-		if !errors.As(err, &held) {
-			return h, err
-		}
-		if err := a.Wait(ctx); err != nil {
-			return nil, err
-		}
-	}
 }
 
 // increment is not atomic, so that two holders at once lose an increment.
