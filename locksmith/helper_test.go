@@ -27,7 +27,6 @@ var errServer = errors.New("server says no")
 type world struct {
 	clock      *jumpingClock
 	heldFor    time.Duration // by somebody else, from the start
-	queued     bool          // it is free, but we are not the first
 	tryErr     error
 	tryTakes   time.Duration
 	beatErr    func(n int) error // the n-th heartbeat's error
@@ -47,7 +46,7 @@ func (w *world) Try(context.Context) (backend.Hold, error) {
 		return nil, w.tryErr
 	}
 	if w.clock.Now() < w.heldFor {
-		return nil, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 4242}, Queued: w.queued}
+		return nil, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 4242}}
 	}
 	w.inside = true
 	w.taken++
@@ -229,22 +228,6 @@ func TestWaiting(t *testing.T) {
 					}
 				})
 		}
-	})
-	t.Run("one try holds back for the queue", func(t *testing.T) {
-		live(t, time.Hour, 0, func(w *world, _ *guard) { w.heldFor, w.queued = time.Second, true },
-			func(w *world, g *guard, held time.Duration, err error) {
-				if err != nil || held == 0 {
-					t.Errorf("held %v, %v", held, err)
-				}
-			})
-	})
-	t.Run("failure", func(t *testing.T) {
-		live(t, time.Hour, Forever, func(w *world, _ *guard) { w.tryErr = errServer },
-			func(w *world, g *guard, _ time.Duration, err error) {
-				if !errors.Is(err, errServer) {
-					t.Error(err)
-				}
-			})
 	})
 }
 
@@ -485,6 +468,7 @@ func TestHousekeeping(t *testing.T) {
 		"quick":      {func(context.Context) {}, 5},
 		"heeds time": {func(ctx context.Context) { <-ctx.Done() }, 5},
 		"hangs":      {func(context.Context) { time.Sleep(time.Hour) }, 1},
+		"hangs once": {func(context.Context) { time.Sleep(lease / 2) }, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -21,8 +21,8 @@ type tenure struct {
 	confirmed time.Duration
 	// failed is the error of the last heartbeat, if it did not succeed.
 	failed error
-	// stuck: a Tend did not come back.
-	stuck bool
+	// tending is the answer of a Tend that did not come back; else nil.
+	tending <-chan error
 }
 
 var errNoAnswer = errors.New("no answer in time")
@@ -70,23 +70,34 @@ func (t *tenure) keep() error {
 }
 
 // tend leaves the backend some of the time until the next heartbeat for its
-// housekeeping.
+// housekeeping. One that hangs goes on beside us, and nobody waits for it once
+// the lock is not wanted any more.
 func (t *tenure) tend() {
 	tender, ok := t.hold.(backend.Tender)
-	if !ok || t.stuck {
+	if !ok || t.isTending() {
 		return
 	}
 	ctx, cancel := clock.WithTimeout(t.wanted(), t.clock(), t.lease/16)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- tender.Tend(ctx) }()
-	err, ok := await(ctx, t.clock(), t.lease/16, done)
-	if t.stuck = !ok; t.stuck {
-		err = errNoAnswer
+	err, ok := await(ctx, t.clock(), min(t.lease/16, answerTime), done)
+	if !ok {
+		t.tending, err = done, errNoAnswer
 	}
 	if err != nil {
 		t.helper.Log.Debug("housekeeping failed", "lock", t.helper.Address, "error", err)
 	}
+}
+
+// isTending reports whether a Tend still hangs.
+func (t *tenure) isTending() bool {
+	select {
+	case <-t.tending:
+		t.tending = nil
+	default:
+	}
+	return t.tending != nil
 }
 
 // lastMoment is when a holder whose heartbeats fail declares itself lost.

@@ -14,7 +14,7 @@ import (
 func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Duration, err error) {
 	ctx, cancel := h.patience()
 	defer cancel()
-	attempt, err := h.Backend.Attempt(h.Request)
+	attempt, err := h.Backend.Attempt(h.request())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -26,6 +26,7 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 		}
 	}()
 	var held *backend.HeldError
+	var seen time.Duration // held
 	for {
 		sent = h.Request.Clock.Now()
 		hold, err = w.try(ctx)
@@ -37,9 +38,10 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 		case taken:
 			return hold, sent, nil
 		case errors.As(err, &held):
-			if h.Timeout == 0 && !held.Queued && ctx.Err() == nil {
+			if h.Timeout == 0 && ctx.Err() == nil {
 				return nil, 0, err
 			}
+			seen = h.Request.Clock.Now()
 			h.Guard.Waiting(held)
 			err = w.wait(ctx)
 		case ctx.Err() == nil:
@@ -49,7 +51,8 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 		case h.Guard.Wanted().Err() != nil:
 			return nil, 0, h.cancelled()
 		case ctx.Err() != nil:
-			return nil, 0, &TimeoutError{Lock: h.Address, Held: held, Waited: h.Request.Clock.Now() - start}
+			now := h.Request.Clock.Now()
+			return nil, 0, &TimeoutError{Lock: h.Address, Held: aged(held, now-seen), Waited: now - start}
 		case err != nil:
 			return nil, 0, err
 		}
@@ -67,6 +70,30 @@ func (h *Helper) patience() (context.Context, context.CancelFunc) {
 		return clock.WithTimeout(h.Guard.Wanted(), h.Request.Clock, h.Request.Owner.Lease)
 	}
 	return clock.WithTimeout(h.Guard.Wanted(), h.Request.Clock, h.Timeout)
+}
+
+// request tells the backend how much time it has.
+func (h *Helper) request() backend.Request {
+	r := h.Request
+	switch {
+	case h.Timeout == 0:
+		r.Within = 1 // none
+	case h.Timeout > 0:
+		r.Within = h.Timeout
+	}
+	return r
+}
+
+// aged is what was seen so long ago; of the heartbeats since then we know
+// nothing.
+func aged(held *backend.HeldError, ago time.Duration) *backend.HeldError {
+	if held == nil {
+		return nil
+	}
+	old := *held
+	old.Holder.Age += ago
+	old.Holder.Heartbeat = 0
+	return &old
 }
 
 func (h *Helper) cancelled() error {
@@ -161,10 +188,10 @@ func (w *waiting) tidy() {
 	}
 }
 
-// giveBack releases a lock that came too late.
+// giveBack releases a lock that came too late, or what is left of one.
 func (h *Helper) giveBack(hold backend.Hold) {
 	err := bounded(h.Request.Clock, withdrawTime, context.Background(), hold.Release)
 	if err != nil {
-		h.Log.Error("could not release a lock that came too late", "lock", h.Address, "error", err)
+		h.Log.Error("could not remove what is left of the lock", "lock", h.Address, "error", err)
 	}
 }

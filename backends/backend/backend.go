@@ -25,6 +25,7 @@ type Request struct {
 	Owner   owner.Record
 	Strict  bool          // break the dead by proof only, never by lease
 	Respite time.Duration // wait this much more before breaking, and look again
+	Within  time.Duration // how long we are going to wait, if not for ever; 0: nobody knows
 	Clock   clock.Clock
 }
 

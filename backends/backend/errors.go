@@ -23,12 +23,17 @@ type HeldError struct {
 	// Queued says that nobody holds the lock, but Holder is before us in the
 	// queue. We only hold back for a moment.
 	Queued bool
+	// Yielding says that we could share the lock with its holders, but hold back
+	// because Holder waits for it alone.
+	Yielding bool
 }
 
 func (e *HeldError) Error() string {
 	switch {
 	case e.Queued:
 		return fmt.Sprintf("%s: free, but before us waits %s", e.Lock, e.Holder)
+	case e.Yielding:
+		return fmt.Sprintf("%s: shared by others, but before us waits for it alone %s", e.Lock, e.Holder)
 	case e.Ahead > 0:
 		return fmt.Sprintf("%s: held by %s; %d waiting before us", e.Lock, e.Holder, e.Ahead)
 	}

@@ -50,11 +50,14 @@ func (d *directory) Prepare() error {
 		return err
 	}
 	for _, name := range []string{generation.Reservations, generation.Generations} {
-		err := d.Mkdir(name)
-		if err == nil {
-			err = d.open(name, ".")
+		made := d.Mkdir(name)
+		if made != nil && !errors.Is(made, unix.EEXIST) {
+			return made
 		}
-		if err != nil && !errors.Is(err, unix.EEXIST) {
+		// Of one that was there its maker may have died before he came to this.
+		// If it is not ours, he must.
+		err := d.open(name, ".")
+		if err != nil && (made == nil || !errors.Is(err, unix.EPERM)) {
 			return err
 		}
 	}

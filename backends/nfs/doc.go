@@ -8,15 +8,18 @@
 // Promised, on any file system where mkdir, symlink and rename are atomic and a
 // directory opened anew is read as the server has it: one exclusive holder or
 // any number of shared ones; a token that rises with every exclusive holder and
-// every first shared one; holders that died are removed, at once by others on
-// their host, and after a lease by others elsewhere. Measured on NFSv3, 4.0, 4.1
+// every first shared one; holders that died are removed, at once by waiters on
+// their host, and after a lease by waiters elsewhere, wherever in the queue those
+// are. Measured on NFSv3, 4.0, 4.1
 // and 4.2 of Linux with default mount options, and on ext4 and tmpfs.
 //
 // Waiting is polling, from 1 ms growing to 250 ms for the first in the queue and
 // to some seconds for the others. On one host, and on a local disk, inotify and
 // pidfd wake the waiter at once.
 //
-// Caveats. All must use one lock directory of one server under whatever path.
+// Caveats. Where the file system is not mounted, a lock directly below the mount
+// point is made anew, and only this host sees it: put it one directory deeper, or
+// say "?create=no". All must use one lock directory of one server under whatever path.
 // Symbolic links must work (not so on vfat), and directories must keep times of
 // at least a second's resolution. A mount with noac or lookupcache=none is not
 // needed. Whoever may write in the directory can break any lock in it; removing

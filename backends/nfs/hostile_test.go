@@ -148,7 +148,7 @@ func TestHostileGenerations(t *testing.T) {
 		"escapes":      func(g string) error { return os.Symlink("\x1b[2J\x1b]0;boo\a", g+"/lock.7") },
 		"to staging":   func(g string) error { return os.Symlink("../R/t"+somebody[1:], g+"/lock.7") },
 		"huge":         func(g string) error { return os.Symlink("../R/"+somebody, g+"/lock.18446744073709551615") },
-		"just too big": func(g string) error { return os.Symlink("../R/"+somebody, fmt.Sprint(g, "/lock.", 1<<60+1)) },
+		"just too big": func(g string) error { return os.Symlink("../R/"+somebody, fmt.Sprint(g, "/lock.", uint64(1)<<60)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "lock")
@@ -180,7 +180,7 @@ func TestHostileDirectories(t *testing.T) {
 				path, target := filepath.Join(t.TempDir(), "lock"), t.TempDir()
 				mustWork(t, try(t, path, "exclusive"), os.RemoveAll(filepath.Join(path, name)), put(filepath.Join(path, name), target))
 				for _, mode := range modes() {
-					mustFail(t, try(t, path, mode), protocol.CannotCreate, "correct the path")
+					mustFail(t, try(t, path, mode), protocol.CannotCreate, name+" in it is not a directory")
 				}
 				if left, err := os.ReadDir(target); err != nil || len(left) > 0 {
 					t.Errorf("left behind elsewhere: %v, %v", left, err)

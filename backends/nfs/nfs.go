@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,16 +24,17 @@ const Scheme = "nfs"
 // backend.Breaker.
 type lock struct {
 	generation.Lock
-	path string
+	path      string
+	mustExist bool
 }
 
 // Open returns the lock at an address of this scheme.
 func Open(a backend.Address) (backend.Backend, error) {
-	if err := a.CheckOptions(nil); err != nil {
+	if err := a.CheckOptions(map[string][]string{"create": {"no"}}); err != nil {
 		return nil, err
 	}
 	here := owner.Here()
-	return &lock{path: a.Path, Lock: generation.Lock{
+	return &lock{path: a.Path, mustExist: a.Options["create"] == "no", Lock: generation.Lock{
 		Dir:     &directory{path: a.Path},
 		Address: a.String(),
 		NewID:   owner.NewID,
@@ -95,8 +98,8 @@ func (a *attempt) Withdraw(ctx context.Context) error {
 	return a.Attempt.Withdraw(ctx)
 }
 
-// check refuses what is there but is not a directory. That nothing is there yet
-// is fine, if it can be made.
+// check refuses what cannot be a lock directory. That nothing is there yet is
+// fine, if it can be made.
 func (l *lock) check() error {
 	var st unix.Stat_t
 	err := unix.Lstat(l.path, &st)
@@ -109,6 +112,8 @@ func (l *lock) check() error {
 		err = unix.Lstat(l.path, &st)
 	}
 	switch {
+	case errors.Is(err, unix.ENOENT) && l.mustExist:
+		return l.unfit("it is not there", "make it, mount its file system, or leave out ?create=no")
 	case errors.Is(err, unix.ENOENT):
 		return nil
 	case err != nil:
@@ -116,14 +121,53 @@ func (l *lock) check() error {
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
-		return nil
+		return l.checkInside()
 	case unix.S_IFLNK:
-		return l.unfit("a symbolic link", "name the directory that it points to")
+		return l.unfit("the path is a symbolic link", "name the directory that it points to")
 	}
-	return l.unfit("not a directory", "choose another name, or remove it")
+	return l.unfit("the path is not a directory", "choose another name, or remove it")
 }
 
-func (l *lock) unfit(what, hint string) error {
-	return &backend.Error{Code: protocol.CannotCreate, Lock: l.Address, Op: "look at lock directory",
-		Err: errors.New("the path is " + what), Hint: hint}
+// checkInside refuses a directory that is something else than a lock, before
+// anything is made in it.
+func (l *lock) checkInside() error {
+	dir := &directory{path: l.path}
+	for _, name := range []string{generation.Generations, generation.Reservations} {
+		var st unix.Stat_t
+		err := unix.Lstat(dir.at(name), &st)
+		switch {
+		case errors.Is(err, unix.ENOENT):
+			return l.checkEmpty(dir)
+		case err != nil:
+			return l.Fail("look at "+name+" in the lock directory", err)
+		case st.Mode&unix.S_IFMT != unix.S_IFDIR:
+			return l.unfit(name+" in it is not a directory", "find out whose it is, or choose another name")
+		case int(st.Uid) == unix.Geteuid():
+			// Who made it may have died before all others could use it.
+			if err := dir.open(name, "."); err != nil {
+				return l.Fail("let others use "+name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// checkEmpty refuses a directory in which there is more than a lock of which one
+// half was made. Names with a dot are the file system's, or the administrator's.
+func (l *lock) checkEmpty(dir *directory) error {
+	names, err := dir.List(".")
+	if err != nil {
+		return l.Fail("list the lock directory", err)
+	}
+	for _, name := range names {
+		if name != generation.Generations && name != generation.Reservations && !strings.HasPrefix(name, ".") {
+			return l.unfit("there are other things in it, such as "+strconv.Quote(protocol.CleanText(name, 100)),
+				"name a directory that is for the lock alone; it is made if it is not there")
+		}
+	}
+	return nil
+}
+
+func (l *lock) unfit(cause, hint string) error {
+	return &backend.Error{Code: protocol.CannotCreate, Lock: l.Address, Op: "look at lock directory", Err: errors.New(cause), Hint: hint}
 }

@@ -85,9 +85,6 @@ var mutations = []mutation{
 	{name: "a reservation is taken for made after an unclear answer", config: "late", edits: []edit{{"claim.go",
 		"	if doubt == nil {\n", "	if true {\n"}}},
 
-	{name: "two wait, each behind the other", config: "dup-shared", edits: []edit{{"wait.go",
-		"		return a.enqueue()\n", "		if err := a.enqueue(); err != nil {\n			return err\n		}\n"}}},
-
 	{name: "a new sign of life does not restart the watch", config: "half", edits: []edit{{"vigil.go",
 		"sight.Sign, s.verdict", "\"\", s.verdict"}}},
 

@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
+	"locksmith/protocol"
 )
 
 // maxRaces bounds how often one Try starts anew; each time somebody else made
@@ -108,8 +109,9 @@ func (a *attempt) list() (numbers, uint64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if anew { // somebody has removed it all, and what we knew
-		a.known = 0
+	if anew && a.known > 0 {
+		return nil, 0, &backend.Error{Code: protocol.Unreachable, Lock: a.lock.Address, Op: "list generations",
+			Err: errors.New("the lock directory has vanished"), Hint: "was it removed, or its file system unmounted?"}
 	}
 	a.known = max(a.known, all.newest())
 	return all, a.known, nil

@@ -55,7 +55,7 @@ func (c *claim) refresh() error {
 }
 
 func (l *Lock) touchError(err error) error {
-	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOSYS) ||
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) ||
 		errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EINVAL) {
 		return &backend.Error{Code: protocol.CannotCreate, Lock: l.Address, Op: "set the time of our reservation", Err: err,
 			Hint: "without times there are no heartbeats: choose another file system"}

@@ -10,7 +10,8 @@ import (
 // A Dir is the lock directory: the few file-system calls the algorithm makes.
 // Names are relative to it, with "/" between; "." is the directory itself. Errors are the system's own
 // (errors.Is with unix.ENOENT and the like), never wrapped into something else.
-// Every method but List is one system call, so that nothing can happen within.
+// Each of the calls that change or read a name is one request to the server, so
+// that nothing can happen within; List is not.
 type Dir interface {
 	// Prepare makes the directory and its two subdirectories where they are
 	// missing.

@@ -48,7 +48,11 @@ func (l *Lock) again(op string, err error) error { return errors.Join(errAgain, 
 
 // Fail gives a failed call its code and advice.
 func (l *Lock) Fail(op string, err error) error {
-	e := backend.FileError(l.Address, op, err)
+	var e *backend.Error
+	if errors.As(err, &e) {
+		return err // it has both
+	}
+	e = backend.FileError(l.Address, op, err)
 	switch {
 	case unclear(err), errors.Is(err, unix.ESTALE), errors.Is(err, unix.EHOSTDOWN), errors.Is(err, unix.EHOSTUNREACH),
 		errors.Is(err, unix.ENETUNREACH), errors.Is(err, unix.ECONNREFUSED), errors.Is(err, unix.ECONNRESET), errors.Is(err, unix.ENOLCK):

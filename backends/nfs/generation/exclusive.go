@@ -95,6 +95,7 @@ func (a *attempt) livingMember(e entry) (*sighting, error) {
 	if err != nil {
 		return nil, a.lock.Fail("list members", err)
 	}
+	a.vigil.forgetMembers(e, names)
 	var first *sighting
 	for _, name := range names {
 		t, ok := parseTicket(name)

@@ -59,7 +59,7 @@ func (h *hold) Release(context.Context) error {
 			return err
 		}
 	case err != nil:
-		return l.Fail("remove our reservation", err)
+		return l.Fail("remove our reservation "+h.claim.path(), err)
 	}
 	_ = l.Dir.Unlink(h.claim.ticket.record()) // what is left is swept later
 	h.collect()

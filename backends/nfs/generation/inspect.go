@@ -43,7 +43,10 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	if err := i.reservations(ctx); err != nil {
 		return backend.Report{}, err
 	}
-	return i.report, i.sinceWhen()
+	for n := range i.report.Holders {
+		l.sinceWhen(&i.report.Holders[n], i.report.Token)
+	}
+	return i.report, nil
 }
 
 // An inspection is one look at everything.
@@ -120,22 +123,10 @@ func (i *inspection) see(to *[]backend.Holder, path string, t ticket) error {
 	return nil
 }
 
-// sinceWhen corrects the holders' age, which so far counts from their wish: they
-// cannot have held for longer than their generation exists.
-func (i *inspection) sinceWhen() error {
-	if len(i.report.Holders) == 0 {
-		return nil
+// sinceWhen corrects a holder's age, which so far counts from its wish: nobody
+// can have held for longer than the generation exists.
+func (l *Lock) sinceWhen(h *backend.Holder, n uint64) {
+	if made, err := l.Dir.Look(lockName(n)); err == nil {
+		h.Age = min(h.Age, max(l.Today().Sub(made.Modified), 0))
 	}
-	made, err := i.lock.Dir.Look(lockName(i.report.Token))
-	switch {
-	case absent(err):
-		return errAgain
-	case err != nil:
-		return i.lock.Fail("look at the generation", err)
-	}
-	for n := range i.report.Holders {
-		h := &i.report.Holders[n]
-		h.Age = min(h.Age, max(i.lock.Today().Sub(made.Modified), 0))
-	}
-	return nil
 }

@@ -71,7 +71,7 @@ func (l *Lock) parse(names []string) (numbers, error) {
 		}
 	}
 	slices.Sort(all)
-	if n := all.newest(); n > maxGeneration {
+	if n := all.newest(); n >= maxGeneration {
 		return nil, l.foreign(lockName(n), "nobody has counted that far")
 	}
 	return all, nil

@@ -1,6 +1,7 @@
 package generation
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 // server's clock.
 
 const (
-	// courtesy is how long a free lock is left to those before us.
+	// courtesy is how long a free lock is left to those before us, by somebody
+	// who has the time.
 	courtesy = 3 * headPause
 	// maxLooks bounds how many before us are looked at for one who lives.
 	maxLooks = 8
@@ -39,14 +41,31 @@ func (p *politeness) until(now time.Duration, t uint64, d time.Duration) time.Du
 // A block is what stands in our way: what Wait waits for.
 type block struct {
 	err     *backend.HeldError
-	number  uint64 // the newest generation
-	target  entry  // what it points to, if that is there
-	seen    sighting
+	number  uint64          // the newest generation
+	holder  sighting        // zero: nobody holds it, or nobody whom we must wait for
+	next    sighting        // the waiter next before us, if ahead > 0
 	keeper  process.Process // whose end may matter, if it can be seen from here
-	ahead   int             // how many of those before us block us; then seen is the one next to us
+	ahead   int             // how many of those before us block us
 	rank    int             // how many wait before us in all
 	until   time.Duration   // nobody stops us; we only hold back, until then. owner.Never: somebody does
 	reached time.Duration   // when this came to stand in our way
+}
+
+// watched is the path of the reservation whose end is our turn, or brings it
+// nearer.
+func (b *block) watched() string {
+	if b.ahead > 0 {
+		return b.next.path
+	}
+	return b.holder.path
+}
+
+// findKeeper returns the holder's process, or else the next waiter's.
+func (b *block) findKeeper(l *Lock) process.Process {
+	if p := l.keeper(b.holder.record); p.PID != 0 {
+		return p
+	}
+	return l.keeper(b.next.record)
 }
 
 // lookAround looks at the directory of reservations.
@@ -68,7 +87,11 @@ func (a *attempt) turn(t uint64) error {
 			return err
 		}
 	}
-	return a.yield(t, entry{}, courtesy)
+	limit := courtesy
+	if d := a.request.Within; d > 0 {
+		limit = min(limit, d/2)
+	}
+	return a.yield(t, entry{}, limit)
 }
 
 // yieldToWriters holds a new shared holder back while somebody waits who wants
@@ -93,17 +116,18 @@ func (a *attempt) yield(t uint64, target entry, limit time.Duration) error {
 	if err != nil || n == 0 {
 		return err
 	}
+	if a.mine == nil {
+		// Who of them lives we can tell only by our own sign of life.
+		return cmp.Or(a.reserve(staging, t), errAgain)
+	}
 	now := a.request.Clock.Now()
 	until := a.polite.until(now, t, limit)
 	if now >= until {
 		return nil
 	}
 	h := next.holder(a.lock.Today())
-	if target.kind == shared {
-		h.Note = "it waits for the lock alone"
-	}
-	return a.stop(block{number: t, target: target, seen: next, ahead: n, rank: rank, until: until},
-		backend.HeldError{Holder: h, Queued: target.kind != shared})
+	return a.stop(block{number: t, next: next, ahead: n, rank: rank, until: until},
+		backend.HeldError{Holder: h, Queued: target.kind != shared, Yielding: target.kind == shared})
 }
 
 // alone reports that there is only one reservation: ours, or the shared
@@ -193,19 +217,17 @@ func (a *attempt) held(t uint64, target entry, s sighting) error {
 	if err != nil {
 		return err
 	}
-	b := block{number: t, target: target, seen: s, ahead: n, rank: n, until: owner.Never}
-	if n > 0 {
-		b.seen = next
-	}
-	return a.stop(b, backend.HeldError{Holder: s.holder(a.lock.Today())})
+	h := s.holder(a.lock.Today())
+	a.lock.sinceWhen(&h, t)
+	return a.stop(block{number: t, holder: s, next: next, ahead: n, rank: n, until: owner.Never}, backend.HeldError{Holder: h})
 }
 
 // stop remembers what to wait for, and returns the error that says so.
 func (a *attempt) stop(b block, err backend.HeldError) error {
 	err.Lock, err.Ahead = a.lock.Address, b.ahead
 	b.err, b.reached = &err, a.request.Clock.Now()
-	b.keeper = a.lock.keeper(b.seen.record)
-	if old := a.block; old.number == b.number && old.seen.path == b.seen.path {
+	b.keeper = b.findKeeper(a.lock)
+	if old := a.block; old.number == b.number && old.watched() == b.watched() {
 		b.reached = old.reached
 	}
 	a.block = b

@@ -3,6 +3,7 @@ package generation
 import (
 	"context"
 	"fmt"
+	"locksmith/backends/backend"
 	"sync"
 	"testing"
 	"time"
@@ -189,7 +190,7 @@ func TestWriterPreference(t *testing.T) {
 		a := newHost("c", m).want(t, "shared")
 		start := time.Now()
 		held := mustBeHeld(t, a)
-		if r := held.Holder.Record; held.Queued || held.Holder.Note == "" || r == nil || r.Place.Host != "b" {
+		if r := held.Holder.Record; held.Queued || !held.Yielding || r == nil || r.Place.Host != "b" {
 			t.Errorf("held back by %+v", held)
 		}
 		h := mustAcquire(t, a)
@@ -315,5 +316,72 @@ func TestPlaceIsKeptAfterALostRace(t *testing.T) {
 		mustRelease(t, <-done)
 		mustRelease(t, <-done)
 		between(t, "all turns", time.Since(start), 0, linePause)
+	})
+}
+
+// TestHolderIsJudgedByAll: the first in the queue may break nobody by lease, or
+// may be kind; those behind it are not bound by that.
+func TestHolderIsJudgedByAll(t *testing.T) {
+	for name, change := range map[string]func(*backend.Request){
+		"strict":  func(r *backend.Request) { r.Strict = true },
+		"respite": func(r *backend.Request) { r.Respite = 10 * lease },
+	} {
+		for _, mode := range modes() {
+			t.Run(name+" "+mode, func(t *testing.T) {
+				inBubble(t, func(t *testing.T, m *memory) {
+					newHost("a", m).take(t, mode) // never heard of again
+					r := newHost("b", m).request("exclusive")
+					change(&r)
+					startWaiting(t, newHost("b", m).ask(t, r))
+					second := newHost("c", m).want(t, "exclusive")
+					start := time.Now()
+					mustAcquire(t, second)
+					between(t, "waiting", time.Since(start), lease, leaseAndDrift+linePause+slack)
+				})
+			})
+		}
+	}
+}
+
+// TestProofIsSeenByAll: the holder dies on our host, and the first in the queue
+// is on another.
+func TestProofIsSeenByAll(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		here := newHost("here", m)
+		here.take(t, "exclusive")
+		startWaiting(t, newHost("elsewhere", m).want(t, "exclusive"))
+		second := here.queue(t, "exclusive")
+		here.dead[here.request("exclusive").Owner.Helper.PID] = true
+		start := time.Now()
+		mustAcquire(t, second)
+		between(t, "waiting", time.Since(start), 0, lease/2)
+	})
+}
+
+// startWaiting lets somebody wait, and take the lock for a moment.
+func startWaiting(t *testing.T, a *attempt) {
+	t.Helper()
+	ctx := t.Context()
+	go func() {
+		if h, err := acquire(ctx, a); err == nil {
+			_ = h.Release(context.Background())
+		}
+	}()
+	time.Sleep(time.Second)
+}
+
+// TestOneTry neither waits for the queue of a free lock nor for the dead who
+// wanted a shared one alone.
+func TestOneTry(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		put(t, m, exclusive, newHost("a", m), 7, ticket{}) // never heard of again
+		once := newHost("b", m).request("exclusive")
+		once.Within = 1
+		h := mustHold(t, newHost("b", m).ask(t, once))
+		mustRelease(t, h)
+		time.Sleep(2 * lease)
+		newHost("c", m).take(t, "shared")
+		once.Owner.Mode = "shared"
+		mustHold(t, newHost("b", m).ask(t, once))
 	})
 }

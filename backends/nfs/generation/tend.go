@@ -19,7 +19,7 @@ func (h *hold) Tend(ctx context.Context) error {
 	slices.Sort(names)
 	h.vigil.forgetBut(names)
 	s := sweep{lock: l, vigil: h.vigil, owned: map[string]bool{h.claim.ticket.String(): true}}
-	err = s.findOwned(names)
+	err = s.findOwned(ctx, names)
 	start, _ := slices.BinarySearch(names, h.next)
 	errs := err
 	for _, name := range slices.Concat(names[start:], names[:start]) {
@@ -41,9 +41,13 @@ type sweep struct {
 }
 
 // findOwned notes the tickets of reservations and of members.
-func (s *sweep) findOwned(names []string) error {
+func (s *sweep) findOwned(ctx context.Context, names []string) error {
 	var errs error
 	for _, name := range names {
+		if ctx.Err() != nil {
+			s.blind = true
+			return errs
+		}
 		e, ok := parseEntry(name)
 		if !ok {
 			continue
@@ -84,6 +88,7 @@ func (s *sweep) members(e entry) error {
 	if err != nil && !absent(err) {
 		return s.lock.Fail("list members", err)
 	}
+	s.vigil.forgetMembers(e, names)
 	var errs error
 	for _, name := range names {
 		if t, ok := parseTicket(name); ok {

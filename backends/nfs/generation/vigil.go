@@ -85,6 +85,16 @@ func (v *vigil) forgetBut(names []string) {
 	}
 }
 
+// forgetMembers keeps only what is known of these members of a reservation.
+func (v *vigil) forgetMembers(e entry, names []string) {
+	for path := range v.watched {
+		name, inside := strings.CutPrefix(path, e.path()+"/")
+		if inside && !slices.Contains(names, name) {
+			delete(v.watched, path)
+		}
+	}
+}
+
 // record reads who has a ticket; without a record the note says why.
 func (l *Lock) record(t ticket) (*owner.Record, string) {
 	text, err := l.Dir.Readlink(t.record())

@@ -28,7 +28,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 		return a.enqueue()
 	}
 	for {
-		a.lock.Dir.Await(ctx, reservationOf(a.block.seen.path), a.block.keeper, a.pause())
+		a.lock.Dir.Await(ctx, reservationOf(a.block.watched()), a.block.keeper, a.pause())
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -83,27 +83,22 @@ func (a *attempt) changed() bool {
 	if a.request.Clock.Now() >= b.until {
 		return true
 	}
-	s, err := a.vigil.look(b.seen.path, b.seen.ticket)
-	switch {
-	case absent(err):
-		return true
-	case err != nil:
-		return false // nobody knows; ask again later
+	// Those before us may not judge as we do, or not take a lock that is free.
+	return b.ahead > 0 && a.ripe(&b.next) || b.holder.path != "" && a.ripe(&b.holder)
+}
+
+// ripe reports that what was seen is gone, or may be broken. While nobody knows
+// it is not.
+func (a *attempt) ripe(seen *sighting) bool {
+	s, err := a.vigil.look(seen.path, seen.ticket)
+	if err != nil {
+		return absent(err)
 	}
-	if s.verdict != b.seen.verdict {
-		b.keeper = a.lock.keeper(s.record)
+	if s.verdict != seen.verdict {
+		a.block.keeper = a.block.findKeeper(a.lock)
 	}
-	b.seen = s
-	if s.due == 0 {
-		return true
-	}
-	if b.ahead == 0 || b.target == (entry{}) {
-		return false
-	}
-	// The lock may become free, and those before us may not take it. A new
-	// generation comes only when the reservation of this one has gone.
-	_, err = a.lock.Dir.Look(b.target.path())
-	return absent(err)
+	*seen = s
+	return s.due == 0
 }
 
 // pause is how long to wait before asking again.
@@ -116,8 +111,10 @@ func (a *attempt) pause() time.Duration {
 		rank := time.Duration(b.rank)
 		d = min(max(idle/4, rank*minRankPause), rank*maxRankPause, linePause)
 	}
-	if b.seen.due > 0 {
-		d = min(d, b.seen.due)
+	for _, s := range []sighting{b.holder, b.next} {
+		if s.due > 0 {
+			d = min(d, s.due)
+		}
 	}
 	if b.until != owner.Never {
 		d = min(d, b.until-now)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"locksmith/backends/backend"
 	"locksmith/locksmith"
 	"locksmith/protocol"
 )
@@ -48,7 +49,9 @@ func codeOf(err error) protocol.Code {
 func report(err error) {
 	text := protocol.CleanText(err.Error(), protocol.MaxLine)
 	fmt.Fprintln(os.Stderr, "locksmith: "+text)
-	if hint := hints[codeOf(err)]; hint != "" && !strings.Contains(text, "; ") {
+	var own *backend.Error
+	advised := errors.As(err, &own) && own.Hint != ""
+	if hint := hints[codeOf(err)]; hint != "" && !advised {
 		fmt.Fprintln(os.Stderr, "  "+hint)
 	}
 }
