@@ -10,23 +10,24 @@
 // any number of shared ones; a token that rises with every exclusive holder and
 // every first shared one; holders that died are removed, at once by waiters on
 // their host, and after a lease by waiters elsewhere, wherever in the queue those
-// are. Measured on NFSv3, 4.0, 4.1
-// and 4.2 of Linux with default mount options, and on ext4 and tmpfs.
+// are. Measured on NFSv3, 4.0, 4.1 and 4.2 of Linux with default mount options,
+// and on ext4 and tmpfs.
 //
 // Waiting is polling, from 1 ms growing to 250 ms for the first in the queue and
 // to some seconds for the others. On one host, and on a local disk, inotify and
 // pidfd wake the waiter at once.
 //
-// Caveats. Where the file system is not mounted, a lock directly below the mount
-// point is made anew, and only this host sees it: put it one directory deeper, or
-// say "?create=no". All must use one lock directory of one server under whatever path.
-// Symbolic links must work (not so on vfat), and directories must keep times of
-// at least a second's resolution. A mount with noac or lookupcache=none is not
-// needed. Whoever may write in the directory can break any lock in it; removing
-// the directory, or G/lock.<N> in it, by hand breaks the promise. A directory
-// restored from a backup must not be older than its last use. A holder whose
-// host cannot reach the server learns of nothing, but gives up at 3/4 of its
-// lease by its own clock, which is before others may take over. Waiters that
-// are willing to wait for less than the lease never break a holder that died on
-// another host.
+// Caveats. All must use one lock directory of one server, under whatever path.
+// Where the file system is not mounted, a lock directly below the mount point is
+// made anew, and only this host sees it: put it one directory deeper, or say
+// "?create=no". Symbolic links must work (not so on vfat), and directories must
+// keep times of at least a second's resolution. A mount with noac or
+// lookupcache=none is not needed. Whoever may write in the directory can break
+// any lock in it; removing the directory, or G/lock.<N> in it, by hand breaks the
+// promise. A directory restored from a backup must not be older than its last
+// use. A holder whose host cannot reach the server learns of nothing, but gives
+// up at 3/4 of its lease by its own clock, which is before others may take over.
+// Waiters that are willing to wait for less than the lease never break a holder
+// that died on another host. When the server crashes and somebody else gets the
+// lock before the holder has its answer, a release may be reported as a loss.
 package nfs

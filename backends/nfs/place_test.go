@@ -111,12 +111,17 @@ func TestEmptyDirectory(t *testing.T) {
 func TestDirectoryVanishesUnderWaiter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := mustHold(t, attemptAt(t, path, "exclusive"))
-	a := attemptAt(t, path, "exclusive")
+	a, b := attemptAt(t, path, "exclusive"), attemptAt(t, path, "exclusive")
 	mustBeHeld(t, a)
+	mustBeHeld(t, b)
 	mustWork(t, os.RemoveAll(path))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	_, err := backend.Acquire(ctx, a)
+	mustFail(t, err, protocol.Unreachable, "has vanished")
+	// And here is another under its name, as behind a mount.
+	mustWork(t, os.RemoveAll(path), os.MkdirAll(filepath.Join(path, "R"), 0o755), os.Mkdir(filepath.Join(path, "G"), 0o755))
+	_, err = backend.Acquire(ctx, b)
 	mustFail(t, err, protocol.Unreachable, "has vanished")
 	mustFail(t, h.Heartbeat(t.Context()), protocol.Gone, "no longer there")
 }

@@ -110,11 +110,29 @@ func (a *attempt) list() (numbers, uint64, error) {
 		return nil, 0, err
 	}
 	if anew && a.known > 0 {
-		return nil, 0, &backend.Error{Code: protocol.Unreachable, Lock: a.lock.Address, Op: "list generations",
-			Err: errors.New("the lock directory has vanished"), Hint: "was it removed, or its file system unmounted?"}
+		return nil, 0, a.vanished()
 	}
 	a.known = max(a.known, all.newest())
 	return all, a.known, nil
+}
+
+// checkSame makes sure that the highest generation known to us is not missing
+// from the directory: then it would be another one under the same name.
+func (a *attempt) checkSame() error {
+	if a.mine == nil || a.lock.probe(a.mine.ticket) != nil {
+		return nil
+	}
+	all, _, err := a.lock.list()
+	if err == nil && all.newest() < a.known {
+		return a.vanished()
+	}
+	return nil
+}
+
+// vanished is what we say in place of starting the tokens anew.
+func (a *attempt) vanished() error {
+	return &backend.Error{Code: protocol.Unreachable, Lock: a.lock.Address, Op: "list generations",
+		Err: errors.New("the lock directory has vanished"), Hint: "was it removed, or its file system unmounted?"}
 }
 
 // found is steps 5 and 6: it makes generation n and points it to our

@@ -234,8 +234,12 @@ func (a *attempt) stop(b block, err backend.HeldError) error {
 	return b.err
 }
 
-// raced says that others were always faster.
+// raced says that others were always faster, or that we were shown outdated
+// things all the time. It leaves them a moment.
 func (a *attempt) raced() error {
-	return a.stop(block{number: a.known},
+	if err := a.checkSame(); err != nil {
+		return err
+	}
+	return a.stop(block{number: a.known, until: a.request.Clock.Now() + headPause},
 		backend.HeldError{Holder: backend.Holder{Verdict: owner.Unknown, Note: "others took turns while we looked"}})
 }
