@@ -468,7 +468,7 @@ func TestHousekeeping(t *testing.T) {
 		"quick":      {func(context.Context) {}, 5},
 		"heeds time": {func(ctx context.Context) { <-ctx.Done() }, 5},
 		"hangs":      {func(context.Context) { time.Sleep(time.Hour) }, 1},
-		"hangs once": {func(context.Context) { time.Sleep(lease / 2) }, 3},
+		"hangs once": {func(context.Context) { time.Sleep(lease * 3 / 8) }, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -180,7 +180,7 @@ func TestHostileDirectories(t *testing.T) {
 				path, target := filepath.Join(t.TempDir(), "lock"), t.TempDir()
 				mustWork(t, try(t, path, "exclusive"), os.RemoveAll(filepath.Join(path, name)), put(filepath.Join(path, name), target))
 				for _, mode := range modes() {
-					mustFail(t, try(t, path, mode), protocol.CannotCreate, name+" in it is not a directory")
+					mustFail(t, try(t, path, mode), protocol.CannotCreate, map[string]string{"R": "R in it is not a directory", "G": "correct the path"}[name])
 				}
 				if left, err := os.ReadDir(target); err != nil || len(left) > 0 {
 					t.Errorf("left behind elsewhere: %v, %v", left, err)

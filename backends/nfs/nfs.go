@@ -121,7 +121,7 @@ func (l *lock) check() error {
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
-		return l.checkInside()
+		return l.checkInside(st)
 	case unix.S_IFLNK:
 		return l.unfit("the path is a symbolic link", "name the directory that it points to")
 	}
@@ -129,24 +129,23 @@ func (l *lock) check() error {
 }
 
 // checkInside refuses a directory that is something else than a lock, before
-// anything is made in it.
-func (l *lock) checkInside() error {
+// anything is made in it. It looks at one of the two directories only, because
+// each look may be a request; a wrong G shows when it is listed.
+func (l *lock) checkInside(place unix.Stat_t) error {
 	dir := &directory{path: l.path}
-	for _, name := range []string{generation.Generations, generation.Reservations} {
-		var st unix.Stat_t
-		err := unix.Lstat(dir.at(name), &st)
-		switch {
-		case errors.Is(err, unix.ENOENT):
-			return l.checkEmpty(dir)
-		case err != nil:
-			return l.Fail("look at "+name+" in the lock directory", err)
-		case st.Mode&unix.S_IFMT != unix.S_IFDIR:
-			return l.unfit(name+" in it is not a directory", "find out whose it is, or choose another name")
-		case int(st.Uid) == unix.Geteuid():
-			// Who made it may have died before all others could use it.
-			if err := dir.open(name, "."); err != nil {
-				return l.Fail("let others use "+name, err)
-			}
+	var st unix.Stat_t
+	err := unix.Lstat(dir.at(generation.Reservations), &st)
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		return l.checkEmpty(dir)
+	case err != nil:
+		return l.Fail("look at "+generation.Reservations+" in the lock directory", err)
+	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return l.unfit(generation.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
+	case int(st.Uid) == unix.Geteuid() && uint32(st.Mode)&uint32(place.Mode)&0o777 != uint32(place.Mode)&0o777:
+		// Its maker may have died before all others could use it.
+		if err := dir.Prepare(); err != nil {
+			return l.Fail("let others use the lock directory", err)
 		}
 	}
 	return nil

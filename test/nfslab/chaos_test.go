@@ -70,13 +70,13 @@ func (h *history) reincarnate(ctx context.Context, t *testing.T, k int, c conten
 func (h *history) judge(t *testing.T, l int, pauses *standstill) {
 	t.Helper()
 	h.check(t)
-	gap, before := h.longestGap(pauses)
-	t.Logf("lock %d: %d kills, %d lost, %s, longest gap %v", l, len(h.kills), len(h.losses), h.rate(), gap.Round(time.Millisecond))
+	stall, who := h.longestStall(pauses)
+	t.Logf("lock %d: %d kills, %d lost, %s, longest stall %v", l, len(h.kills), len(h.losses), h.rate(), stall.Round(time.Millisecond))
 	if len(h.kills) < h.quota || len(h.held) < len(h.kills)/4 {
 		t.Errorf("lock %d: only %d kills and %d acquisitions", l, len(h.kills), len(h.held))
 	}
-	if gap > chaosLease+5*time.Second {
-		t.Errorf("lock %d: stuck for %v after %v; meanwhile:\n%s", l, gap, before, h.killsIn(before.start, before.start+gap))
+	if stall > chaosLease+5*time.Second {
+		t.Errorf("lock %d: stuck for %v, while %v wanted it; meanwhile:\n%s", l, stall, who, h.killsIn(who.start, who.end))
 	}
 }
 

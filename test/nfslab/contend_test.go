@@ -29,10 +29,12 @@ type contender struct {
 
 // contend is the process itself. It says
 //
+//	ask TIME            when its helper has started
 //	take TIME TOKEN     after OK
 //	give TIME           before it lets go, and also before it kills one who may hold
 //	kill TIME WHOM      before it does
 //	lost CODE           instead of RELEASED: the time since take counts for nothing
+//	refused TIME        instead of OK, because the guest was too slow for the lease
 func contend(args []string) error {
 	var c contender
 	f := flag.NewFlagSet("contend", flag.ContinueOnError)
@@ -87,6 +89,7 @@ func (c *contender) round(k *killer) error {
 		return err
 	}
 	k.begin(helper.Process)
+	fmt.Println("ask", int64(now()))
 	err := c.hold(protocol.NewReader(stdout), stdin, k)
 	wait := helper.Wait()
 	if k.killed() || errors.Is(err, errLost) {
@@ -101,6 +104,10 @@ func (c *contender) hold(r *protocol.Reader, stdin io.Closer, k *killer) error {
 	first, err := r.Read()
 	if err != nil {
 		return fmt.Errorf("no first line: %w", err)
+	}
+	if protocol.Code(first.Value("code")) == protocol.Unreachable {
+		fmt.Println("refused", int64(now()))
+		return errLost
 	}
 	grant, err := protocol.ParseGrant(first)
 	if err != nil {

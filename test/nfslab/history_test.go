@@ -15,6 +15,7 @@ import (
 type history struct {
 	mu     sync.Mutex
 	held   []interval
+	wants  []interval // from ask to take, to the kill, or to the refusal
 	kills  []kill
 	losses []string
 	quota  int           // of kills
@@ -63,14 +64,21 @@ func (h *history) race(ctx context.Context, k int, c contender) error {
 
 // read takes one contender's story, and reports whether it ends with a kill.
 func (h *history) read(lines *bufio.Scanner, c contender) (killed bool) {
-	last := -1
+	last, want := -1, -1
 	for lines.Scan() {
 		var at int64
 		var token uint64 // or whom a kill hit
 		word, rest, _ := strings.Cut(lines.Text(), " ")
 		_, _ = fmt.Sscan(rest, &at, &token)
 		h.mu.Lock()
+		if want >= 0 && (word == "take" || word == "kill" || word == "refused") {
+			h.wants[want].end = time.Duration(at)
+			want = -1
+		}
 		switch killed = word == "kill"; word {
+		case "ask":
+			h.wants = append(h.wants, interval{c.name, c.mode, time.Duration(at), time.Duration(at), 0})
+			want = len(h.wants) - 1
 		case "take":
 			h.held = append(h.held, interval{c.name, c.mode, time.Duration(at), 1 << 62, token})
 			last = len(h.held) - 1

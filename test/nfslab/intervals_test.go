@@ -56,15 +56,32 @@ func (h *history) together() int {
 	return pairs
 }
 
-// longestGap returns the longest time in which nobody got the lock.
-func (h *history) longestGap(pauses *standstill) (gap time.Duration, before interval) {
+// longestStall returns the longest time in which somebody wanted the lock and
+// nobody got it, and who wanted it. That all who wanted it were killed one after
+// the other, and came back slowly, is not the lock's fault.
+func (h *history) longestStall(pauses *standstill) (stall time.Duration, who interval) {
 	h.sort()
-	for i := 1; i < len(h.held); i++ {
-		if d := pauses.without(h.held[i-1].start, h.held[i].start); d > gap {
-			gap, before = d, h.held[i-1]
+	for _, w := range h.wants {
+		since := w.start
+		for _, got := range append(h.takesIn(w), w.end) {
+			if d := pauses.without(since, got); d > stall {
+				stall, who = d, interval{w.who, w.mode, since, got, 0}
+			}
+			since = got
 		}
 	}
-	return gap, before
+	return stall, who
+}
+
+// takesIn lists when anybody got the lock during an interval.
+func (h *history) takesIn(w interval) []time.Duration {
+	var all []time.Duration
+	for _, i := range h.held {
+		if i.start > w.start && i.start < w.end {
+			all = append(all, i.start)
+		}
+	}
+	return all
 }
 
 // rate describes how fast it went.
