@@ -16,13 +16,13 @@ func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	if errors.Is(err, unix.ENOENT) || err == nil && !a.stillSeen() {
 		return nil
 	}
-	keeper := noFD
+	keeper := process.NoFD
 	if a.seen.keeper.visible {
 		keeper, err = a.seen.keeper.Open()
 		if err == nil && keeper < 0 {
 			return nil // gone by now
 		}
-		defer closeFD(keeper)
+		defer process.CloseFD(keeper)
 		if err != nil {
 			timeout = min(timeout, slowLook)
 		}
@@ -33,14 +33,6 @@ func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	ctx, cancel := a.withTimeout(outer, timeout)
 	defer cancel()
 	return waited(ctx, outer, process.Poll(ctx, file, keeper))
-}
-
-const noFD = -1
-
-func closeFD(fd int) {
-	if fd >= 0 {
-		_ = unix.Close(fd)
-	}
 }
 
 // events are those that tell of the file's removal, renaming or rewriting.

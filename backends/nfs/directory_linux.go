@@ -57,7 +57,7 @@ func (d *directory) List(name string) ([]string, error) {
 // Await sleeps in one poll. inotify tells of what this host removes, also on
 // NFS; of other hosts it tells nothing.
 func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
-	watch, end := noFD, noFD
+	watch, end := process.NoFD, process.NoFD
 	var err error
 	if name != "" {
 		watch, err = d.watcher.Watch(d.at(name), removal)
@@ -70,7 +70,7 @@ func (d *directory) Await(ctx context.Context, name string, keeper process.Proce
 		if err == nil && end < 0 {
 			pause = min(pause, removedPause)
 		}
-		defer closeFD(end)
+		defer process.CloseFD(end)
 	}
 	_ = process.PollFor(ctx, pause, watch, end)
 }
@@ -82,11 +82,3 @@ const removal = unix.IN_DELETE | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.
 // removedPause is how long to wait for what has happened already. It keeps a
 // server that contradicts itself from being asked without a break.
 const removedPause = time.Millisecond
-
-const noFD = -1
-
-func closeFD(fd int) {
-	if fd >= 0 {
-		_ = unix.Close(fd)
-	}
-}

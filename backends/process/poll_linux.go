@@ -55,6 +55,16 @@ func poll(ctx context.Context, timeout *unix.Timespec, fds []int) error {
 	}
 }
 
+// NoFD is a descriptor that is none. Poll leaves it out.
+const NoFD = -1
+
+// CloseFD closes a descriptor, unless it is none.
+func CloseFD(fd int) {
+	if fd >= 0 {
+		_ = unix.Close(fd)
+	}
+}
+
 // Open returns a descriptor that becomes readable when p has ended. It is -1
 // when p has ended already. The caller closes it.
 func (p Process) Open() (int, error) {

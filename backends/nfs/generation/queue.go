@@ -40,7 +40,6 @@ func (p *politeness) until(now time.Duration, t uint64, d time.Duration) time.Du
 
 // A block is what stands in our way: what Wait waits for.
 type block struct {
-	err     *backend.HeldError
 	number  uint64          // the newest generation
 	holder  sighting        // zero: nobody holds it, or nobody whom we must wait for
 	next    sighting        // the waiter next before us, if ahead > 0
@@ -225,13 +224,13 @@ func (a *attempt) held(t uint64, target entry, s sighting) error {
 // stop remembers what to wait for, and returns the error that says so.
 func (a *attempt) stop(b block, err backend.HeldError) error {
 	err.Lock, err.Ahead = a.lock.Address, b.ahead
-	b.err, b.reached = &err, a.request.Clock.Now()
+	b.reached = a.request.Clock.Now()
 	b.keeper = b.findKeeper(a.lock)
 	if old := a.block; old.number == b.number && old.watched() == b.watched() {
 		b.reached = old.reached
 	}
 	a.block = b
-	return b.err
+	return &err
 }
 
 // raced says that others were always faster, or that we were shown outdated

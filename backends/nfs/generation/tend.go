@@ -18,10 +18,9 @@ func (h *hold) Tend(ctx context.Context) error {
 	}
 	slices.Sort(names)
 	h.vigil.forgetBut(names)
-	s := sweep{lock: l, vigil: h.vigil, owned: map[string]bool{h.claim.ticket.String(): true}}
-	err = s.findOwned(ctx, names)
+	s := sweep{lock: l, vigil: h.vigil, inside: map[entry][]string{}, owned: map[string]bool{h.claim.ticket.String(): true}}
+	errs := s.findOwned(ctx, names)
 	start, _ := slices.BinarySearch(names, h.next)
-	errs := err
 	for _, name := range slices.Concat(names[start:], names[:start]) {
 		if h.next = name; ctx.Err() != nil {
 			return errs
@@ -34,10 +33,11 @@ func (h *hold) Tend(ctx context.Context) error {
 
 // A sweep is one pass over all reservations.
 type sweep struct {
-	lock  *Lock
-	vigil *vigil
-	owned map[string]bool // tickets that are more than a record
-	blind bool            // owned may lack some
+	lock   *Lock
+	vigil  *vigil
+	inside map[entry][]string // what was listed in shared directories
+	owned  map[string]bool    // tickets that are more than a record
+	blind  bool               // owned may lack some
 }
 
 // findOwned notes the tickets of reservations and of members.
@@ -55,7 +55,10 @@ func (s *sweep) findOwned(ctx context.Context, names []string) error {
 		s.owned[e.ticket.String()] = true
 		if e.kind == shared {
 			members, err := s.lock.names(e.path())
-			if err != nil && !absent(err) {
+			switch {
+			case err == nil:
+				s.inside[e] = members
+			case !absent(err):
 				s.blind, errs = true, errors.Join(errs, s.lock.Fail("list members", err))
 			}
 			for _, m := range members {
@@ -84,7 +87,11 @@ func (s *sweep) entry(name string) error {
 // members looks at a shared directory, finished or not. An empty one is over, or
 // its maker is just about to enter it.
 func (s *sweep) members(e entry) error {
-	names, err := s.lock.names(e.path())
+	names, listed := s.inside[e]
+	var err error
+	if !listed {
+		names, err = s.lock.names(e.path())
+	}
 	if err != nil && !absent(err) {
 		return s.lock.Fail("list members", err)
 	}
