@@ -10,20 +10,25 @@ import (
 )
 
 type opener struct {
-	scheme string
-	open   func(backend.Address) (backend.Backend, error)
+	scheme backend.Scheme
+	open   func(backend.Address, backend.Access) (backend.Backend, error)
 }
 
 func list() []opener {
 	return []opener{
-		{local.Scheme, local.Open},
-		{nfs.Scheme, nfs.Open},
+		{backend.Scheme{Name: local.Scheme}, files(local.Open)},
+		{backend.Scheme{Name: nfs.Scheme}, files(nfs.Open)},
 	}
 }
 
+// files is an opener that needs no server, and so no access to one.
+func files(open func(backend.Address) (backend.Backend, error)) func(backend.Address, backend.Access) (backend.Backend, error) {
+	return func(a backend.Address, _ backend.Access) (backend.Backend, error) { return open(a) }
+}
+
 // Schemes returns the schemes of all backends.
-func Schemes() []string {
-	var schemes []string
+func Schemes() []backend.Scheme {
+	var schemes []backend.Scheme
 	for _, o := range list() {
 		schemes = append(schemes, o.scheme)
 	}
@@ -32,14 +37,14 @@ func Schemes() []string {
 
 // Open returns the lock at an address, and the address in its canonical
 // spelling. Its errors are *backend.Error.
-func Open(address string) (backend.Backend, string, error) {
+func Open(address string, access backend.Access) (backend.Backend, string, error) {
 	a, err := backend.ParseAddress(address, Schemes())
 	if err != nil {
 		return nil, "", err
 	}
 	for _, o := range list() {
-		if o.scheme == a.Scheme {
-			b, err := o.open(a)
+		if o.scheme.Name == a.Scheme {
+			b, err := o.open(a, access)
 			return b, a.String(), err
 		}
 	}

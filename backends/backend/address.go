@@ -6,7 +6,9 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"locksmith/protocol"
@@ -15,22 +17,32 @@ import (
 // maxAddress keeps an address, escaped, within a protocol line.
 const maxAddress = 1024
 
-// An Address names a lock: "scheme:/path", optionally with "?option=value&…".
-// In the path "%25" stands for "%" and "%3F" for "?".
+// A Scheme is how an address begins, and what it leads to.
+type Scheme struct {
+	Name string
+	// Port is the usual one of the servers that the scheme leads to: addresses
+	// are "scheme://user@host:port/path". Without it they are "scheme:/path".
+	Port string
+}
+
+// An Address names a lock: "scheme:/path" or "scheme://user@host:port/path",
+// optionally with "?option=value&…". In the path "%25" stands for "%" and "%3F"
+// for "?".
 type Address struct {
 	Scheme  string
+	User    string // empty: none given
+	Host    string // lower case, "host" or "host:port", the usual port left out; empty: no server
 	Path    string // absolute and clean
 	Options map[string]string
 }
 
 // ParseAddress reads an address strictly. Its errors are *Error with code
 // usage and advice.
-func ParseAddress(s string, schemes []string) (Address, error) {
+func ParseAddress(s string, schemes []Scheme) (Address, error) {
 	fail := func(cause, hint string) (Address, error) {
-		shown := protocol.CleanText(s, 100)
-		return Address{}, &Error{Code: protocol.Usage, Lock: shown, Op: "read address", Err: errors.New(cause), Hint: hint}
+		return Address{}, &Error{Code: protocol.Usage, Lock: shown(s), Op: "read address", Err: errors.New(cause), Hint: hint}
 	}
-	known := "known schemes: " + strings.Join(schemes, ", ")
+	known := "known schemes: " + names(schemes)
 	switch {
 	case s == "":
 		return fail("it is empty", "write for example local:/var/lock/name")
@@ -39,14 +51,22 @@ func ParseAddress(s string, schemes []string) (Address, error) {
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, protocol.IsControl):
 		return fail("it holds control characters or is not UTF-8", "remove them")
 	case strings.HasPrefix(s, "/"):
-		return fail("it has no scheme", "did you mean local:"+protocol.CleanText(s, 100)+"?")
+		return fail("it has no scheme", "did you mean local:"+shown(s)+"?")
 	}
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok {
 		return fail("it has no scheme", "write for example local:/var/lock/name; "+known)
 	}
-	if !slices.Contains(schemes, scheme) {
+	i := slices.IndexFunc(schemes, func(k Scheme) bool { return k.Name == scheme })
+	if i < 0 {
 		return fail(fmt.Sprintf("scheme %q is not known", scheme), known)
+	}
+	a := Address{Scheme: scheme}
+	if schemes[i].Port != "" {
+		var err error
+		if rest, err = a.parseServer(rest, schemes[i].Port); err != nil {
+			return fail(err.Error(), "write "+scheme+"://user@host/path")
+		}
 	}
 	raw, query, _ := strings.Cut(rest, "?")
 	p, err := url.PathUnescape(raw)
@@ -65,7 +85,67 @@ func ParseAddress(s string, schemes []string) (Address, error) {
 	if err != nil {
 		return fail(err.Error(), "write ?option=value&option=value")
 	}
-	return Address{Scheme: scheme, Path: path.Clean(p), Options: options}, nil
+	a.Path, a.Options = path.Clean(p), options
+	return a, nil
+}
+
+// parseServer reads "//user@host:port" off the front.
+func (a *Address) parseServer(s, usualPort string) (rest string, err error) {
+	s, ok := strings.CutPrefix(s, "//")
+	if !ok {
+		return "", errors.New("it names no server")
+	}
+	end := strings.IndexAny(s, "/?")
+	if end < 0 {
+		end = len(s)
+	}
+	// The error of Parse would show what may be a password.
+	u, err := url.Parse("//" + s[:end])
+	switch {
+	case err != nil || u.Hostname() == "":
+		return "", errors.New("it names no server, or not in the form of a URL")
+	case u.User != nil:
+		if _, has := u.User.Password(); has {
+			return "", errors.New("a password has no place in an address, where everybody can see it")
+		}
+		if a.User = u.User.Username(); a.User == "" || strings.ContainsFunc(a.User, protocol.IsControl) || !utf8.ValidString(a.User) {
+			return "", errors.New("the user's name is empty or holds control characters")
+		}
+	}
+	a.Host = strings.ToLower(u.Hostname())
+	if strings.ContainsFunc(a.Host, func(r rune) bool { return protocol.IsControl(r) || r == ' ' || r > unicode.MaxASCII }) {
+		return "", errors.New("the host's name holds strange characters")
+	}
+	if strings.Contains(a.Host, ":") {
+		a.Host = "[" + a.Host + "]"
+	}
+	if port := u.Port(); port != "" && port != usualPort {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
+			return "", fmt.Errorf("port %q is none", port)
+		}
+		a.Host += ":" + port
+	}
+	return s[end:], nil
+}
+
+func names(schemes []Scheme) string {
+	var all []string
+	for _, s := range schemes {
+		all = append(all, s.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// shown is an address for people, without what may be a password.
+func shown(s string) string {
+	if scheme, rest, ok := strings.Cut(s, "://"); ok {
+		if end := strings.LastIndexByte(rest, '@'); end >= 0 {
+			if user, _, has := strings.Cut(rest[:end], ":"); has {
+				s = scheme + "://" + user + ":…" + rest[end:]
+			}
+		}
+	}
+	return protocol.CleanText(s, 100)
 }
 
 func parseOptions(query string) (map[string]string, error) {
@@ -85,7 +165,15 @@ func parseOptions(query string) (map[string]string, error) {
 
 // String returns the address in its one canonical spelling.
 func (a Address) String() string {
-	s := a.Scheme + ":" + strings.NewReplacer("%", "%25", "?", "%3F").Replace(a.Path)
+	s := a.Scheme + ":"
+	if a.Host != "" {
+		s += "//"
+		if a.User != "" {
+			s += url.User(a.User).String() + "@"
+		}
+		s += a.Host
+	}
+	s += strings.NewReplacer("%", "%25", "?", "%3F").Replace(a.Path)
 	if len(a.Options) == 0 {
 		return s
 	}

@@ -12,10 +12,10 @@ import (
 	"locksmith/protocol"
 )
 
-var schemes = []string{"local"}
+var schemes = []Scheme{{Name: "local"}, {Name: "ftp", Port: "21"}}
 
 func FuzzAddress(f *testing.F) {
-	for _, s := range []string{"local:/tmp/x", "local:/a%3Fb%25?unsafe_dir=ok&b=%20", "x", "local:/a//b/.", "ftp://x"} {
+	for _, s := range []string{"local:/tmp/x", "local:/a%3Fb%25?unsafe_dir=ok&b=%20", "x", "local:/a//b/.", "ftp://x", "ftp://a%40b@[::1]:2121/x%25?style=dir", "ftp://u:p@h/x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -41,8 +41,8 @@ func TestAddressRefuses(t *testing.T) {
 	for s, hint := range map[string]string{
 		"":                          "local:/var/lock/name",
 		"/tmp/x":                    "did you mean local:/tmp/x?",
-		"nightly":                   "known schemes: local",
-		"gopher:/x":                 "known schemes: local",
+		"nightly":                   "known schemes: local, ftp",
+		"gopher:/x":                 "known schemes: local, ftp",
 		"local:x":                   "begin with local:/",
 		"local:/x/":                 "name the lock itself",
 		"local:/":                   "name the lock itself",
@@ -54,12 +54,46 @@ func TestAddressRefuses(t *testing.T) {
 		"local:/a\nb":               "remove them",
 		"local:/a\x9b\xff":          "remove them",
 		"local:/a?b":                "option=value",
+		"ftp:/x":                    "ftp://user@host/path",
+		"ftp:///x":                  "ftp://user@host/path",
+		"ftp://@h/x":                "ftp://user@host/path",
+		"ftp://h:0/x":               "port",
+		"ftp://h:65536/x":           "port",
+		"ftp://u%0a@h/x":            "control characters",
+		"ftp://h h/x":               "ftp://user@host/path",
+		"ftp://h":                   "not absolute",
+		"ftp://u:secret@h/x":        "no place in an address",
 		"local:/a?b=1&b=2":          "option=value",
 		strings.Repeat("a", 100000): "shorten it",
 	} {
 		_, err := ParseAddress(s, schemes)
 		if CodeOf(err) != protocol.Usage || !strings.Contains(err.Error(), hint) {
 			t.Errorf("%.40q: %v", s, err)
+		}
+	}
+}
+
+func TestAddressOfServer(t *testing.T) {
+	for s, want := range map[string]string{
+		"ftp://h/x":                      "ftp://h/x",
+		"ftp://loader@FTP.example.org/x": "ftp://loader@ftp.example.org/x",
+		"ftp://h:21/a//x?style=dir":      "ftp://h/a/x?style=dir",
+		"ftp://h:2121/x":                 "ftp://h:2121/x",
+		"ftp://a%40b.de@[2001:DB8::1]/x": "ftp://a%40b.de@[2001:db8::1]/x",
+	} {
+		a, err := ParseAddress(s, schemes)
+		if err != nil || a.String() != want {
+			t.Errorf("%s: %s, %v", s, a, err)
+		}
+	}
+}
+
+// TestNoPasswordShown: whoever writes one into an address does not find it in a
+// log as well.
+func TestNoPasswordShown(t *testing.T) {
+	for _, s := range []string{"ftp://u:s3cret@h/x", "ftp://u:s3cret@h:x/x", "ftp://u:s3cret@h /x", "ftp://u:s3cret@", "ftp://u:a@s3cret@h/x", "ftpx://u:s3cret@h/x"} {
+		if _, err := ParseAddress(s, schemes); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", s, err)
 		}
 	}
 }
@@ -93,7 +127,8 @@ func TestHeldErrorTellsWho(t *testing.T) {
 
 func TestCodes(t *testing.T) {
 	for err, want := range map[error]protocol.Code{
-		&HeldError{}:                           protocol.Held,
+		&HeldError{}: protocol.Held,
+		&HeldError{Obstacle: &Error{Code: protocol.Unreachable}}: protocol.Unreachable,
 		ErrGone:                                protocol.Gone,
 		errors.New(""):                         protocol.Internal,
 		FileError("l", "op", syscall.ENOSPC):   protocol.CannotCreate,

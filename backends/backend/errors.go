@@ -26,10 +26,15 @@ type HeldError struct {
 	// Yielding says that we could share the lock with its holders, but hold back
 	// because Holder waits for it alone.
 	Yielding bool
+	// Obstacle, if there is one, is why nobody can tell at the moment whether the
+	// lock is held; it may pass. Holder is then who was seen before, if any.
+	Obstacle error
 }
 
 func (e *HeldError) Error() string {
 	switch {
+	case e.Obstacle != nil:
+		return fmt.Sprintf("%s: waiting until it can be seen who holds it: %v", e.Lock, e.Obstacle)
 	case e.Queued:
 		return fmt.Sprintf("%s: free, but before us waits %s", e.Lock, e.Holder)
 	case e.Yielding:
@@ -39,6 +44,9 @@ func (e *HeldError) Error() string {
 	}
 	return fmt.Sprintf("%s: held by %s", e.Lock, e.Holder)
 }
+
+// Unwrap returns the obstacle.
+func (e *HeldError) Unwrap() error { return e.Obstacle }
 
 // String describes the holder in a few words for people:
 // "alice@web3 (pid 4242, job=nightly) for 3m12s, last heartbeat 4s ago".
@@ -96,6 +104,8 @@ func CodeOf(err error) protocol.Code {
 	var held *HeldError
 	var e *Error
 	switch {
+	case errors.As(err, &held) && held.Obstacle != nil:
+		return CodeOf(held.Obstacle)
 	case errors.As(err, &held):
 		return protocol.Held
 	case errors.Is(err, ErrGone):

@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 	"backends/owner":          {"protocol", "backends/clock", "backends/process"},
 	"backends/backend":        {"protocol", "backends/owner", "backends/clock"},
 	"backends/backendtest":    {"backends/backend", "backends/owner", "backends/clock", "backends/process"},
+	"backends/mkdirlock":      {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
 	"backends/local":          {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify"},
 	"backends/nfs":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/nfs/generation", "backends/inotify"},
 	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},

@@ -73,7 +73,7 @@ func (o *options) helper(address string) (*locksmith.Helper, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, canonical, err := backends.Open(address)
+	b, canonical, err := backends.Open(address, backend.Access{})
 	if err != nil {
 		return nil, err
 	}

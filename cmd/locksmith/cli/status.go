@@ -81,7 +81,7 @@ type holderStatus struct {
 
 func inspect(ctx context.Context, address string) (lockStatus, error) {
 	s := lockStatus{Lock: address, State: "unknown", Holders: []holderStatus{}, Waiters: []holderStatus{}}
-	b, canonical, err := backends.Open(address)
+	b, canonical, err := backends.Open(address, backend.Access{})
 	if err != nil {
 		return s, err
 	}

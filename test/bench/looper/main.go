@@ -36,7 +36,7 @@ func main() {
 }
 
 func count(ctx context.Context, lock, counter, stop string) (n int, err error) {
-	b, _, err := backends.Open(lock)
+	b, _, err := backends.Open(lock, backend.Access{})
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,49 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"locksmith/backends/process"
+)
+
+// A Dir is the place of the lock: the few calls that the algorithm makes. Names
+// are relative to the directory in which the lock is, with "/" between; "." is
+// that directory. It may keep a connection, and is for one attempt or hold at a
+// time.
+//
+// Every call has one of four outcomes: nil, it happened; ErrRefused, the server
+// said no and nothing happened; ErrUnclear, it may have happened, or may happen
+// yet; any other error, best a *backend.Error, says why nothing happened. No call
+// that changes something is made twice, unless it is certain that the first did
+// nothing.
+type Dir interface {
+	Mkdir(ctx context.Context, name string) error
+	// Rmdir removes an empty directory.
+	Rmdir(ctx context.Context, name string) error
+	// Rename renames a directory, which replaces an empty one but never one in
+	// which there is something.
+	Rename(ctx context.Context, from, to string) error
+	// List returns the names in a directory, without "." and "..", in no order. It
+	// may miss names that come, go or are renamed meanwhile. ErrRefused is not
+	// proof that the directory is missing, nor is an empty list that it is empty.
+	List(ctx context.Context, name string) ([]string, error)
+	// Await returns after d, when ctx ends, or sooner if it can notice that the
+	// name goes away, something in it does, or the process ends. It promises
+	// nothing but not to return much later.
+	Await(ctx context.Context, name string, keeper process.Process, d time.Duration)
+	// Close gives up what it keeps; it is not used after that.
+	Close()
+}
+
+var (
+	// ErrRefused is wrapped by the error of a call that the server refused.
+	ErrRefused = errors.New("the server refused")
+	// ErrUnclear is wrapped by the error of a call that may or may not have had
+	// its effect.
+	ErrUnclear = errors.New("it is not clear whether it happened")
+	// ErrBusy is wrapped by the error of a call that was not made because the
+	// server takes no more clients now.
+	ErrBusy = errors.New("the server takes no more clients at the moment")
+)

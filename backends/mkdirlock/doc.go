@@ -1,0 +1,2 @@
+// Package mkdirlock locks with directories only: algorithm B.
+package mkdirlock
