@@ -1,12 +1,15 @@
 package nfs
 
 import (
+	"context"
 	"errors"
+	"time"
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/inotify"
 	"locksmith/backends/nfs/generation"
+	"locksmith/backends/posix"
+	"locksmith/backends/process"
 )
 
 // A directory is a lock directory on a POSIX file system. It implements
@@ -14,7 +17,7 @@ import (
 // EINTR: the algorithm takes that for an unclear answer, which it is.
 type directory struct {
 	path    string
-	watcher inotify.Watcher // of the one attempt that this is for
+	watcher posix.Watcher // of the one attempt that this is for
 }
 
 func (d *directory) at(name string) string { return d.path + "/" + name }
@@ -22,7 +25,7 @@ func (d *directory) at(name string) string { return d.path + "/" + name }
 func (d *directory) Mkdir(name string) error {
 	err := unix.Mkdir(d.at(name), 0o777)
 	if err == nil && generation.HasMembers(name) {
-		err = d.open(name, generation.Reservations)
+		err = posix.Share(d.at(name), d.at(generation.Reservations))
 	}
 	return err
 }
@@ -43,6 +46,17 @@ func (d *directory) Readlink(name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
+// List implements generation.Dir.
+func (d *directory) List(name string) ([]string, error) { return posix.List(d.at(name)) }
+
+// Await implements generation.Dir.
+func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
+	if name != "" {
+		name = d.at(name)
+	}
+	d.watcher.Await(ctx, name, keeper, pause)
+}
+
 // Prepare makes the lock directory and the two in it. A name that this host
 // remembers to be missing is put right by the attempt to make it.
 func (d *directory) Prepare() error {
@@ -56,34 +70,10 @@ func (d *directory) Prepare() error {
 		}
 		// Of one that was there its maker may have died before he came to this.
 		// If it is not ours, he must.
-		err := d.open(name, ".")
+		err := posix.Share(d.at(name), d.at("."))
 		if err != nil && (made == nil || !errors.Is(err, unix.EPERM)) {
 			return err
 		}
 	}
 	return nil
-}
-
-// open lets those write to a new directory who may write to another, whatever
-// our umask and group. It leaves out the sticky bit, which would keep people
-// from breaking each other's dead.
-func (d *directory) open(name, like string) error {
-	var made, model unix.Stat_t
-	if err := unix.Stat(d.at(name), &made); err != nil {
-		return err
-	}
-	if err := unix.Stat(d.at(like), &model); err != nil {
-		return err
-	}
-	wanted := uint32(model.Mode) & 0o777
-	if wanted&unix.S_IWGRP != 0 && made.Gid != model.Gid {
-		// Who is not in that group may have to leave it at that.
-		if err := unix.Chown(d.at(name), -1, int(model.Gid)); err != nil && !errors.Is(err, unix.EPERM) {
-			return err
-		}
-	}
-	if uint32(made.Mode)&wanted == wanted {
-		return nil
-	}
-	return unix.Chmod(d.at(name), uint32(made.Mode)&0o7777|wanted)
 }
