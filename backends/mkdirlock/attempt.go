@@ -1,0 +1,224 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// maxRaces bounds how often one Try starts anew; each time somebody else made
+// progress.
+const maxRaces = 8
+
+// An attempt implements backend.Attempt.
+type attempt struct {
+	lock    *Lock
+	request backend.Request
+	dir     Dir // nil before the first call
+	vigil   *vigil
+	mine    *claim // nil: nothing was made yet
+	block   block  // what the last Try that failed saw
+	// met: the directory has answered before, so that trouble may pass.
+	met bool
+	// owned: the lock's directory is empty and ours, in plain style: we made it,
+	// or it was we who removed the last entry. Only we may commit onto it or
+	// remove it.
+	owned bool
+	// unsure: the answer to our commit was lost.
+	unsure bool
+	// alone: the server does not rename onto a directory that exists.
+	alone    bool
+	courtesy courtesy
+}
+
+// Attempt implements backend.Backend.
+func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
+	switch m := r.Owner.Mode; {
+	case m == "shared" && l.Style == PlainStyle:
+		return nil, l.usage("acquire", "a plain lock cannot be shared",
+			"add ?style=dir to the address, for all who use the lock")
+	case m != "exclusive" && m != "shared":
+		return nil, l.usage("acquire", "a lock cannot be "+shown(m), "use exclusive or shared")
+	}
+	r.Owner.Lease = r.Owner.Lease.Truncate(time.Millisecond)
+	if d := r.Owner.Lease; d < owner.MinLease || d > owner.MaxLease {
+		return nil, l.usage("acquire", fmt.Sprintf("a lease of %v is not between %v and %v", d, owner.MinLease, owner.MaxLease), "choose another")
+	}
+	return &attempt{lock: l, request: r}, nil
+}
+
+// Try implements backend.Attempt.
+func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
+	if a.dir == nil {
+		a.dir = a.lock.NewDir()
+		a.vigil = a.lock.newVigil(a.dir, a.request)
+		a.block.reached = a.request.Clock.Now()
+	}
+	a.block.missed = 0
+	h, err := a.race(ctx)
+	switch {
+	case err == nil:
+		// Another Try is another wish.
+		*a = attempt{lock: a.lock, request: a.request}
+		return h, nil
+	case passing(err) && ctx.Err() == nil && (a.met || errors.Is(err, ErrBusy)):
+		a.block.again = 0 // look anew
+		return nil, &backend.HeldError{Lock: a.lock.Address, Holder: a.block.holder(a.lock.Today()), Obstacle: err}
+	}
+	return nil, err
+}
+
+// race tries until we hold the lock, somebody else does, or it fails.
+func (a *attempt) race(ctx context.Context) (*hold, error) {
+	take := a.takePlain
+	switch {
+	case a.request.Owner.Mode == "shared":
+		take = a.takeShared
+	case a.lock.Style == TreeStyle:
+		take = a.takeExclusive
+	}
+	var fault *backend.Error // why the last one was in vain, if not for others
+	for range maxRaces {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		h, err := take(ctx)
+		if err == nil {
+			return h, nil
+		}
+		if fault = nil; errors.Is(err, errAgain) {
+			errors.As(err, &fault)
+			continue
+		}
+		if errors.Is(err, errAbsent) {
+			err = a.giveUp(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if fault != nil {
+		return nil, fault
+	}
+	return nil, &backend.Error{Code: protocol.Internal, Lock: a.lock.Address, Op: "acquire",
+		Err: fmt.Errorf("it changed %d times while we tried", maxRaces), Hint: "try again"}
+}
+
+// giveUp removes what there is of us; the next try has a new ticket.
+func (a *attempt) giveUp(ctx context.Context) error {
+	if a.mine != nil {
+		emptied, err := a.mine.drop(ctx)
+		a.owned = a.owned || emptied && a.lock.Style == PlainStyle
+		if err != nil {
+			return err
+		}
+		a.mine, a.unsure = nil, false
+	}
+	return nil
+}
+
+// Withdraw implements backend.Attempt.
+func (a *attempt) Withdraw(ctx context.Context) error {
+	if a.dir == nil {
+		return nil
+	}
+	if err := a.giveUp(ctx); err != nil {
+		return err
+	}
+	if err := a.disown(ctx); err != nil {
+		return err
+	}
+	a.dir.Close()
+	a.dir = nil
+	return nil
+}
+
+// disown removes the lock's directory, if it is ours. Its answer may be lost: then
+// it is not tried again, because by then it may be somebody else's.
+func (a *attempt) disown(ctx context.Context) error {
+	if !a.owned {
+		return nil
+	}
+	err := a.dir.Rmdir(ctx, a.lock.lock())
+	switch {
+	case err == nil, refused(err):
+		a.owned = false
+		return nil
+	case unclear(err):
+		a.owned = false
+		return a.lock.orphaned("remove the lock directory")
+	}
+	return a.lock.fail("remove the lock directory", err)
+}
+
+// reserve makes our reservation, with our entry in it. It proves that we may make
+// directories beside the lock, so that one that cannot be made is taken.
+func (a *attempt) reserve(ctx context.Context) error {
+	if a.mine != nil {
+		return nil
+	}
+	c, err := a.newClaim(exclusive)
+	if err != nil {
+		return err
+	}
+	c.home = a.lock.reservation(c.entry.ticket)
+	c.at = c.home
+	err = a.dir.Mkdir(ctx, c.home)
+	if refused(err) && a.lock.Style == TreeStyle {
+		if err := a.makeTree(ctx); err != nil {
+			return err
+		}
+		err = a.dir.Mkdir(ctx, c.home)
+	}
+	if err != nil && !unclear(err) {
+		return a.lock.fail("make our reservation", err)
+	}
+	a.mine = c // from here on there is something to remove
+	entered := a.dir.Mkdir(ctx, c.path())
+	switch {
+	case unclear(err), refused(entered) && err == nil, unclear(entered):
+		return a.spoiled(ctx, errors.Join(err, entered))
+	case entered != nil:
+		return a.lock.fail("make our reservation", entered)
+	}
+	a.met = true
+	return nil
+}
+
+// spoiled gives up a reservation that may be incomplete.
+func (a *attempt) spoiled(ctx context.Context, cause error) error {
+	if err := a.giveUp(ctx); err != nil {
+		return err
+	}
+	return a.lock.again("make our reservation", cause)
+}
+
+// makeTree makes the directory that the lock is in.
+func (a *attempt) makeTree(ctx context.Context) error {
+	err := a.dir.Mkdir(ctx, a.lock.Name)
+	if err == nil || refused(err) || unclear(err) {
+		return nil // the next call finds out
+	}
+	return a.lock.fail("make the lock directory", err)
+}
+
+// enter makes sure, after a commit, that the entry in the lock is ours and there.
+func (a *attempt) enter(ctx context.Context) (*hold, error) {
+	c := a.mine
+	c.at, c.inLock = a.lock.lock(), true
+	c.acquiredNow()
+	if err := c.refresh(ctx); err != nil {
+		return nil, err
+	}
+	c.home, a.owned, a.unsure = "", false, false
+	return a.hold(), nil
+}
+
+func (a *attempt) hold() *hold {
+	return &hold{claim: a.mine, lock: a.lock, dir: a.dir, vigil: a.vigil}
+}

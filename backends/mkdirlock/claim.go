@@ -1,0 +1,165 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// A claim is our entry: in a reservation, or in the lock.
+type claim struct {
+	lock   *Lock
+	dir    Dir
+	clock  clock.Clock
+	entry  entry
+	home   string // our reservation; empty: none
+	at     string // the directory where our entry is: home or the lock
+	inLock bool   // it may be in the lock
+	record owner.Record
+	parts  []string // of the record
+
+	// beats are the names of the heartbeats of which one exists, more than one
+	// after an answer was lost. The number next was not used yet.
+	beats []string
+	next  uint64
+	// told: the further parts of the record are there.
+	told bool
+	// confirmed is when the last request was sent that proved the entry there.
+	confirmed time.Duration
+}
+
+func (a *attempt) newClaim(k kind) (*claim, error) {
+	r := a.request.Owner
+	r.ID, r.Acquired = a.lock.NewID(), a.lock.Today()
+	parts, err := pack(r)
+	if err != nil {
+		return nil, a.lock.usage("write owner record", err.Error(), "give less --meta")
+	}
+	return &claim{lock: a.lock, dir: a.dir, clock: a.request.Clock, record: r, parts: parts,
+		entry: entry{k, ticket{r.Lease, r.ID}}, confirmed: a.request.Clock.Now()}, nil
+}
+
+func (c *claim) path() string { return c.at + "/" + c.entry.String() }
+
+// acquiredNow corrects the record, which so far has the time of the wish.
+func (c *claim) acquiredNow() {
+	c.record.Acquired = c.lock.Today()
+	if parts, err := pack(c.record); err == nil && len(parts) == 1 && len(c.parts) == 1 {
+		c.parts = parts
+	}
+}
+
+// refresh is a heartbeat, and proof that our entry is there. errAbsent means that
+// it is gone; or that it was silent for so long that somebody may have decided by
+// now to remove it, though he has not come to it yet.
+func (c *claim) refresh(ctx context.Context) error {
+	sent := c.clock.Now()
+	if err := c.beat(ctx); err != nil {
+		return err
+	}
+	if c.late() {
+		return errAbsent
+	}
+	c.confirmed = sent
+	return nil
+}
+
+func (c *claim) late() bool { return c.clock.Now()-c.confirmed >= c.entry.ticket.lease }
+
+// beat gives the heartbeat the next number. The first one is made.
+func (c *claim) beat(ctx context.Context) error {
+	if err := c.tell(ctx); err != nil {
+		return err
+	}
+	name := beatName(c.next, c.parts)
+	for _, last := range c.beats {
+		err := c.dir.Rename(ctx, c.path()+"/"+last, c.path()+"/"+name)
+		if !refused(err) {
+			return c.beaten(name, err)
+		}
+	}
+	err := c.dir.Mkdir(ctx, c.path()+"/"+name)
+	if refused(err) {
+		return c.silenced(ctx, err)
+	}
+	return c.beaten(name, err)
+}
+
+// beaten notes which heartbeats may exist now.
+func (c *claim) beaten(name string, err error) error {
+	switch {
+	case err == nil:
+		c.beats = []string{name}
+		c.next++
+		return nil
+	case unclear(err):
+		c.beats = append(c.beats, name)
+		c.next++
+	}
+	return c.lock.fail("refresh our entry", err)
+}
+
+// silenced finds out why a heartbeat was refused: errAbsent if our entry is gone.
+func (c *claim) silenced(ctx context.Context, cause error) error {
+	there, err := c.lock.contains(ctx, c.dir, c.at, c.entry.String())
+	switch {
+	case err != nil:
+		return c.lock.fail("look for our entry", err)
+	case !there:
+		return errAbsent
+	}
+	return &backend.Error{Code: protocol.CannotCreate, Lock: c.lock.Address, Op: "refresh our entry", Err: cause,
+		Hint: "without heartbeats nobody knows that we live: may this user make and rename directories there?"}
+}
+
+// tell makes what does not fit into the name of the heartbeat.
+func (c *claim) tell(ctx context.Context) error {
+	if c.told {
+		return nil
+	}
+	for _, name := range extraNames(c.parts) {
+		if err := c.dir.Mkdir(ctx, c.path()+"/"+name); err != nil && !refused(err) && !unclear(err) {
+			return c.lock.fail("write owner record", err)
+		}
+	}
+	c.told = true
+	return nil
+}
+
+// remove removes our entry from where it is. nil means that it was we who did.
+func (c *claim) remove(ctx context.Context) error {
+	inside := append(extraNames(c.parts), c.beats...)
+	return c.lock.removeEntry(ctx, c.dir, c.at, c.entry.String(), inside)
+}
+
+// drop removes all that there may be of us: our entry and the reservation. It
+// reports whether it was we who emptied the lock. A rename that is late moves the
+// entry from the reservation to the lock, so that is the order to look for it.
+func (c *claim) drop(ctx context.Context) (emptied bool, err error) {
+	err = errAbsent
+	if c.home != "" {
+		c.at = c.home
+		err = c.remove(ctx)
+	}
+	if errors.Is(err, errAbsent) && c.inLock {
+		c.at = c.lock.lock()
+		err = c.remove(ctx)
+		emptied = err == nil
+	}
+	if err != nil && !errors.Is(err, errAbsent) {
+		return false, err
+	}
+	c.inLock = false
+	if c.home == "" {
+		return emptied, nil
+	}
+	if err := c.dir.Rmdir(ctx, c.home); err != nil && !refused(err) {
+		return emptied, c.lock.fail("remove our reservation", err)
+	}
+	return emptied, nil
+}

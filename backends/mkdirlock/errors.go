@@ -1,0 +1,90 @@
+package mkdirlock
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+var (
+	// errAgain: somebody else made progress; try again.
+	errAgain = errors.New("the lock changed while we looked at it")
+	// errAbsent: an entry is not there.
+	errAbsent = errors.New("it is not there")
+	// errRevived: an entry that we took for a dead one's got a new heartbeat.
+	errRevived = errors.New("its holder lives")
+)
+
+func refused(err error) bool { return errors.Is(err, ErrRefused) }
+func unclear(err error) bool { return errors.Is(err, ErrUnclear) }
+
+// An outcome is an error of the system and which kind it is of.
+type outcome struct{ kind, cause error }
+
+func (o outcome) Error() string   { return o.cause.Error() }
+func (o outcome) Unwrap() []error { return []error{o.kind, o.cause} }
+
+// Outcome sorts an error of a file system's call into those that Dir knows. A call
+// that says that something is or is not there is one refused: whose it is, our own
+// id finds out, because a server that crashed says so of what was our own work.
+func Outcome(err error) error {
+	for _, errno := range []unix.Errno{unix.EEXIST, unix.ENOTEMPTY, unix.ENOENT} {
+		if errors.Is(err, errno) {
+			return outcome{ErrRefused, err}
+		}
+	}
+	for _, errno := range []unix.Errno{unix.EIO, unix.ETIMEDOUT, unix.EINTR, unix.ESTALE} {
+		if errors.Is(err, errno) {
+			return outcome{ErrUnclear, err}
+		}
+	}
+	return err
+}
+
+// fail gives a failed call its code and advice.
+func (l *Lock) fail(op string, err error) error {
+	var known *backend.Error
+	if errors.As(err, &known) {
+		return err // it has both
+	}
+	e := backend.FileError(l.Address, op, err)
+	switch {
+	case unclear(err), errors.Is(err, ErrBusy):
+		e.Code, e.Hint = protocol.Unreachable, "look at the server, then try again"
+	case e.Code == protocol.Internal && refused(err):
+		e.Code, e.Hint = protocol.CannotCreate, "look at the path, and what this user may do there: locksmith doctor"
+	}
+	return e
+}
+
+// again is errAgain with its reason. If it happens again and again, that is what
+// is told.
+func (l *Lock) again(op string, err error) error { return errors.Join(errAgain, l.fail(op, err)) }
+
+// lost is the error of a hold whose entry is gone.
+func (l *Lock) lost(op string) error {
+	return &backend.Error{Code: protocol.Gone, Lock: l.Address, Op: op, Err: backend.ErrGone,
+		Hint: "somebody broke the lock or removed its directory"}
+}
+
+// orphaned says that an empty lock directory may stay behind.
+func (l *Lock) orphaned(op string) error {
+	return &backend.Error{Code: protocol.Unreachable, Lock: l.Address, Op: op,
+		Err:  errors.New("the answer was lost, and there is an empty lock directory that may be ours or somebody else's"),
+		Hint: "if nobody uses the lock, remove it: locksmith reap"}
+}
+
+func (l *Lock) usage(op, cause, hint string) error {
+	return &backend.Error{Code: protocol.Usage, Lock: l.Address, Op: op, Err: errors.New(cause), Hint: hint}
+}
+
+// passing tells an error that may pass: nobody knows anything at the moment.
+func passing(err error) bool {
+	return unclear(err) || errors.Is(err, ErrBusy) || backend.CodeOf(err) == protocol.Unreachable
+}
+
+func shown(s string) string { return fmt.Sprintf("%q", protocol.CleanText(s, 100)) }

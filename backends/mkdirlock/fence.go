@@ -1,0 +1,110 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// Fencing tokens are the numbers of directories fence.<n> beside the lock. An
+// exclusive holder makes the next even number. Those who share the lock have the
+// next odd one in common.
+
+// keepFences is how many old ones are kept: a listing is not atomic, and one that
+// misses the newest must not miss all.
+const keepFences = 2
+
+// withToken gives a hold its token. The hold is only one if its entry is still
+// there after the token was made.
+func (a *attempt) withToken(ctx context.Context, h *hold, err error) (*hold, error) {
+	if err != nil || !a.lock.Tokens {
+		return h, err
+	}
+	if h.token, err = a.fence(ctx, h.claim.entry.kind); err == nil {
+		err = h.claim.refresh(ctx)
+	}
+	if err != nil {
+		a.unsure = true // we have the lock, perhaps; the next try finds out
+		return nil, err
+	}
+	return h, nil
+}
+
+func (a *attempt) fence(ctx context.Context, k kind) (uint64, error) {
+	var known uint64
+	for range maxRaces {
+		all, err := a.lock.fences(ctx, a.dir)
+		if err != nil {
+			return 0, err
+		}
+		newest := max(newestOf(all), known)
+		if k == shared && newest%2 == 1 {
+			return newest, nil
+		}
+		n := nextFence(newest, k)
+		err = a.dir.Mkdir(ctx, a.lock.Name+"/"+fenceName(n))
+		switch {
+		case err == nil:
+			a.removeFences(ctx, all)
+			return n, nil
+		case unclear(err) && k == exclusive:
+			known = n // whose it is does not matter: it is used
+		case !refused(err) && !unclear(err):
+			return 0, a.lock.fail("make a fencing token", err)
+		}
+	}
+	return 0, &backend.Error{Code: protocol.CannotCreate, Lock: a.lock.Address, Op: "make a fencing token",
+		Err: errors.New("the server refuses it again and again"), Hint: "see locksmith doctor, or add ?tokens=no"}
+}
+
+// nextFence is the number after the newest that is fit for the kind.
+func nextFence(newest uint64, k kind) uint64 {
+	if k == exclusive {
+		return newest/2*2 + 2
+	}
+	return newest/2*2 + 1
+}
+
+// fences lists the tokens there are, in ascending order. The lock is among the
+// names, or the listing is not to be trusted: we are in it.
+func (l *Lock) fences(ctx context.Context, dir Dir) ([]uint64, error) {
+	names, err := dir.List(ctx, l.Name)
+	if err == nil && !slices.Contains(names, treeLock) {
+		err = ErrUnclear
+	}
+	if err != nil {
+		return nil, l.fail("list fencing tokens", err)
+	}
+	return fencesIn(names), nil
+}
+
+func fencesIn(names []string) []uint64 {
+	var all []uint64
+	for _, name := range names {
+		if n, ok := parseFence(name); ok {
+			all = append(all, n)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func newestOf(ascending []uint64) uint64 {
+	if len(ascending) == 0 {
+		return 0
+	}
+	return ascending[len(ascending)-1]
+}
+
+// removeFences removes those that were old before ours was made.
+func (a *attempt) removeFences(ctx context.Context, all []uint64) {
+	for i, n := range all {
+		if i+keepFences > len(all) {
+			return
+		}
+		_ = a.dir.Rmdir(ctx, a.lock.Name+"/"+fenceName(n)) // the next one tries again
+	}
+}

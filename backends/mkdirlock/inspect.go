@@ -1,0 +1,168 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// Inspect implements backend.Backend.
+func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
+	dir := l.NewDir()
+	defer dir.Close()
+	i := inspection{lock: l, vigil: l.newVigil(dir, backend.Request{Clock: clock.Boot{}})}
+	err := i.look(ctx, dir)
+	return i.report, err
+}
+
+// An inspection is one look at everything.
+type inspection struct {
+	lock   *Lock
+	vigil  *vigil
+	report backend.Report
+}
+
+func (i *inspection) look(ctx context.Context, dir Dir) error {
+	l := i.lock
+	around, _ := l.around()
+	names, err := dir.List(ctx, around)
+	if refused(err) && l.Style == TreeStyle {
+		// It was never used; or we may not look.
+		there, err2 := l.contains(ctx, dir, ".", l.Name)
+		if err2 != nil || there {
+			return l.fail("list the lock directory", errors.Join(err, err2))
+		}
+		return nil
+	}
+	if err != nil {
+		return l.fail("list the directory of the lock", err)
+	}
+	inner := l.Name
+	if l.Style == TreeStyle {
+		inner = treeLock
+		i.report.Token = newestOf(fencesIn(names))
+	}
+	if slices.Contains(names, inner) {
+		if err := i.entries(ctx, dir); err != nil {
+			return err
+		}
+	}
+	return i.reservations(ctx, names)
+}
+
+// entries sees who holds the lock.
+func (i *inspection) entries(ctx context.Context, dir Dir) error {
+	l := i.lock
+	names, err := dir.List(ctx, l.lock())
+	if err != nil && !refused(err) {
+		return l.fail("list the lock directory", err)
+	}
+	entries := entriesIn(names)
+	if len(entries) == 0 && (l.Style == PlainStyle || len(names) > 0) {
+		i.report.Holders = append(i.report.Holders, nobody(names, false))
+	}
+	alone := slices.ContainsFunc(entries, func(e entry) bool { return e.kind == exclusive })
+	for _, e := range entries {
+		to := &i.report.Holders
+		if alone && e.kind == shared {
+			to = &i.report.Waiters
+		}
+		if err := i.see(ctx, to, l.lock(), e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reservations sees who waits.
+func (i *inspection) reservations(ctx context.Context, names []string) error {
+	for _, name := range names {
+		t, ok := i.lock.parseReservation(name)
+		if !ok {
+			continue
+		}
+		if err := i.see(ctx, &i.report.Waiters, i.lock.reservation(t), entry{exclusive, t}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// see adds an entry, if it still is there.
+func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e entry) error {
+	s, err := i.vigil.look(ctx, at, e)
+	switch {
+	case errors.Is(err, errAbsent):
+		return nil
+	case err != nil:
+		return err
+	}
+	*to = append(*to, s.holder(i.lock.Today()))
+	return nil
+}
+
+// Break implements backend.Breaker. It removes what carries the id, and nothing
+// else; the holder learns it at its next heartbeat. In plain style the lock's
+// directory then is empty and ours.
+func (l *Lock) Break(ctx context.Context, id string) error {
+	dir := l.NewDir()
+	defer dir.Close()
+	names, err := dir.List(ctx, l.lock())
+	if err != nil && !refused(err) {
+		return l.fail("list the lock directory", err)
+	}
+	for _, e := range entriesIn(names) {
+		if e.ticket.id == id {
+			return l.breakEntry(ctx, dir, e)
+		}
+	}
+	around, _ := l.around()
+	names, err = dir.List(ctx, around)
+	if err != nil && !refused(err) {
+		return l.fail("list who waits", err)
+	}
+	for _, name := range names {
+		if t, ok := l.parseReservation(name); ok && t.id == id {
+			return l.removeReservation(ctx, dir, t)
+		}
+	}
+	return l.noSuch(id)
+}
+
+func (l *Lock) noSuch(id string) error {
+	return &backend.Error{Code: protocol.Gone, Lock: l.Address, Op: "break " + shown(id), Err: backend.ErrGone,
+		Hint: "see who is there with: locksmith status"}
+}
+
+// breakEntry removes an entry in the lock, and the lock's directory where that is
+// ours then.
+func (l *Lock) breakEntry(ctx context.Context, dir Dir, e entry) error {
+	err := l.removeEntry(ctx, dir, l.lock(), e.String(), nil)
+	switch {
+	case errors.Is(err, errAbsent):
+		return l.noSuch(e.ticket.id)
+	case errors.Is(err, errRevived):
+		return l.fail("break "+e.ticket.id, err)
+	case err != nil || l.Style == TreeStyle:
+		return err
+	}
+	h := hold{lock: l, dir: dir, emptied: true}
+	return h.removeLock(ctx)
+}
+
+// nobody describes a lock without an entry of ours.
+func nobody(names []string, doubt bool) backend.Holder {
+	note := "an empty directory: the lock of a program that uses mkdir alone, or what is left of one; by age it can be removed with locksmith reap"
+	if doubt {
+		note = "an empty directory, perhaps our own: the answer to our request was lost; if nobody uses the lock, remove it with locksmith reap"
+	}
+	if len(names) > 0 {
+		note = "what is in it is not ours, such as " + shown(names[0])
+	}
+	return backend.Holder{Note: note, Verdict: owner.Unknown}
+}

@@ -1,0 +1,74 @@
+package mkdirlock
+
+import (
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+)
+
+// A Lock is one lock. It implements backend.Backend and backend.Breaker.
+type Lock struct {
+	// NewDir returns the directory in which the lock is, for one user of it.
+	NewDir func() Dir
+	Name   string // of the lock in that directory
+	Style  Style
+	// Tokens asks for fencing tokens in TreeStyle; they cost some calls.
+	Tokens  bool
+	Address string // for messages
+	Pace    Pace
+	// NewID returns a name that was never used before: owner.NewID.
+	NewID func() string
+	// Judge looks for proof of death: owner.Record.Verdict, seen from here.
+	Judge func(owner.Record) owner.Verdict
+	// Keeper returns the process whose end would change the verdict, if it can be
+	// seen from here: owner.Record.Lives.
+	Keeper func(owner.Record) (process.Process, bool)
+	// Today is the wall clock, for people.
+	Today func() time.Time
+}
+
+// A Style is what the directories mean.
+type Style int
+
+// The styles; see the package comment.
+const (
+	PlainStyle Style = iota // "plain": the directory itself is the lock
+	TreeStyle               // "dir": the lock is a directory in it
+)
+
+// ParseStyle reads the option style of an address; "" is the plain one.
+func ParseStyle(s string) Style {
+	if s == "dir" {
+		return TreeStyle
+	}
+	return PlainStyle
+}
+
+// Options are the options of an address, and the values that they may have.
+func Options() map[string][]string {
+	return map[string][]string{"style": {"plain", "dir"}, "tokens": {"yes", "no"}}
+}
+
+// A Pace is how often a waiter asks. The pause between two tries grows with the
+// time that nothing has happened.
+type Pace struct {
+	Min, Max time.Duration
+	// Look is how often to look who holds the lock, at most; 0: twice in a lease.
+	Look time.Duration
+}
+
+// Here fills in what a process of this machine needs to judge others.
+func (l *Lock) Here() *Lock {
+	here := owner.Here()
+	l.NewID, l.Today = owner.NewID, time.Now
+	l.Judge = func(r owner.Record) owner.Verdict { return r.Verdict(here) }
+	l.Keeper = func(r owner.Record) (process.Process, bool) { return r.Lives(here) }
+	return l
+}
+
+var (
+	_ backend.Backend = (*Lock)(nil)
+	_ backend.Breaker = (*Lock)(nil)
+)

@@ -1,0 +1,198 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+)
+
+// takePlain acquires a lock in plain style:
+//
+//	1  make a reservation beside L, with our entry in it
+//	2  gate: make L; it exists -> look who has it
+//	3  commit: rename the reservation onto L, which is empty and ours
+//	4  the first heartbeat, in L: our entry is there
+//
+// Who breaks a dead one's entry owns the emptied L as if he had made it, and goes
+// on with 3. Nobody else touches an empty L.
+func (a *attempt) takePlain(ctx context.Context) (*hold, error) {
+	if err := a.reserve(ctx); err != nil {
+		return nil, err
+	}
+	if a.unsure {
+		return a.settle(ctx)
+	}
+	if !a.owned && !a.alone {
+		if err := a.gate(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return a.commit(ctx)
+}
+
+// gate is step 2. It returns nil when L is ours.
+func (a *attempt) gate(ctx context.Context) error {
+	err := a.dir.Mkdir(ctx, a.lock.lock())
+	switch {
+	case err == nil:
+		a.owned = true
+		return nil
+	case refused(err):
+		return a.look(ctx, false)
+	case unclear(err):
+		// An empty L may now be ours, or that of somebody who uses mkdir alone.
+		// To ask again would not tell.
+		return a.look(ctx, true)
+	}
+	return a.lock.fail("make the lock directory", err)
+}
+
+// commit is step 3.
+func (a *attempt) commit(ctx context.Context) (*hold, error) {
+	a.mine.confirmed = a.request.Clock.Now()
+	err := a.dir.Rename(ctx, a.mine.home, a.lock.lock())
+	switch {
+	case err == nil:
+		a.owned = false // if our entry is gone now, it was broken
+		return a.enter(ctx)
+	case refused(err) && a.alone:
+		return nil, a.taken(ctx, err)
+	case refused(err), unclear(err):
+		a.unsure = true
+		h, settled := a.settle(ctx)
+		if settled == errAgain && refused(err) && a.owned {
+			settled = a.tryOverwriting(ctx)
+		}
+		return h, settled
+	}
+	return nil, a.lock.fail("rename our reservation to the lock", err)
+}
+
+// settle finds out what became of a commit: the lock is ours if our entry is in
+// it. If it still is in the reservation, nothing has happened, and an L that was
+// ours still is. If it is nowhere, it was in the lock, and somebody broke it: then
+// L is his.
+func (a *attempt) settle(ctx context.Context) (*hold, error) {
+	h, err := a.enter(ctx)
+	if !errors.Is(err, errAbsent) {
+		return h, err
+	}
+	there, err := a.isHome(ctx)
+	if err != nil {
+		return nil, a.lock.fail("look for our entry", err)
+	}
+	if !there {
+		a.owned = false
+		return nil, errAbsent
+	}
+	a.mine.at, a.unsure = a.mine.home, false
+	return nil, errAgain
+}
+
+// isHome reports whether our entry is in our reservation.
+func (a *attempt) isHome(ctx context.Context) (bool, error) {
+	if a.mine.home == "" {
+		return false, nil
+	}
+	return a.lock.contains(ctx, a.dir, a.mine.home, a.mine.entry.String())
+}
+
+// tryOverwriting finds out, with directories of our own, whether the server
+// renames onto a directory that is there at all. Where it does not, the commit is
+// a gate itself, and the other one is in its way.
+func (a *attempt) tryOverwriting(ctx context.Context) error {
+	probe := a.lock.reservation(ticket{a.request.Owner.Lease, a.lock.NewID()})
+	if err := a.dir.Mkdir(ctx, probe); err != nil {
+		return a.lock.fail("make a directory beside the lock", err)
+	}
+	moved := a.dir.Rename(ctx, a.mine.home, probe)
+	switch {
+	case moved == nil:
+		a.mine.home, a.mine.at = probe, probe
+		return errAgain // it can; something else was wrong
+	case refused(moved):
+		if err := a.dir.Rmdir(ctx, probe); err != nil && !refused(err) {
+			return a.lock.fail("remove a directory beside the lock", err)
+		}
+		a.alone = true
+		return errors.Join(a.lock.again("rename our reservation to the lock", moved), a.disown(ctx))
+	}
+	return a.lock.fail("rename our reservation", moved)
+}
+
+// taken is what becomes of a commit that the server refused: somebody has the
+// lock, or it was broken and we own what is left.
+func (a *attempt) taken(ctx context.Context, cause error) error {
+	err := a.look(ctx, false)
+	if err == nil && a.alone {
+		err = a.disown(ctx)
+	}
+	if err == nil || errors.Is(err, errAgain) {
+		return a.lock.again("rename our reservation to the lock", cause)
+	}
+	return err
+}
+
+// look sees who has the lock after the gate was closed. nil means that nobody has
+// it any more: the holder was dead, and we broke it; L is ours. Otherwise it is a
+// *backend.HeldError, or errAgain.
+func (a *attempt) look(ctx context.Context, doubt bool) error {
+	if !a.lookDue() && !doubt {
+		return a.heldAgain()
+	}
+	names, err := a.dir.List(ctx, a.lock.lock())
+	switch {
+	case refused(err):
+		return a.vanished()
+	case err != nil:
+		return a.lock.fail("list the lock directory", err)
+	}
+	entries := entriesIn(names)
+	if len(entries) == 0 {
+		return a.heldByNobody(names, doubt)
+	}
+	for _, e := range entries {
+		if a.mine != nil && e == a.mine.entry {
+			a.unsure = true
+			return errAgain
+		}
+	}
+	s, err := a.vigil.look(ctx, a.lock.lock(), entries[0])
+	if errors.Is(err, errAbsent) {
+		return errAgain
+	}
+	if err != nil {
+		return err
+	}
+	if s.due > 0 {
+		return a.held(s)
+	}
+	return a.breakPlain(ctx, s)
+}
+
+// breakPlain removes a dead one's entry. It returns nil if it was we who did.
+func (a *attempt) breakPlain(ctx context.Context, s sighting) error {
+	err := a.lock.removeEntry(ctx, a.dir, s.at, s.entry.String(), s.inside)
+	switch {
+	case err == nil:
+		a.owned = true
+		return nil
+	case errors.Is(err, errAbsent):
+		return errAgain
+	case errors.Is(err, errRevived):
+		s.due = s.entry.ticket.lease
+		return a.held(s)
+	case unclear(err):
+		return errors.Join(errAgain, err)
+	}
+	return err
+}
+
+func entriesIn(names []string) []entry {
+	var all []entry
+	for _, name := range names {
+		if e, ok := parseEntry(name); ok {
+			all = append(all, e)
+		}
+	}
+	return all
+}

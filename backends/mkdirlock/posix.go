@@ -1,0 +1,73 @@
+package mkdirlock
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/posix"
+	"locksmith/backends/process"
+)
+
+// Scheme is the address scheme of locks on file systems.
+const Scheme = "mkdir"
+
+// Open returns the lock at an address of this scheme.
+func Open(a backend.Address) (backend.Backend, error) {
+	if err := a.CheckOptions(Options()); err != nil {
+		return nil, err
+	}
+	parent, name := filepath.Split(a.Path)
+	l := Lock{
+		NewDir: func() Dir { return &directory{path: filepath.Clean(parent)} },
+		Name:   name, Style: ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
+		Address: a.String(),
+		Pace:    Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second},
+	}
+	return l.Here(), nil
+}
+
+// A directory is a Dir on a file system.
+type directory struct {
+	path    string
+	watcher posix.Watcher
+}
+
+func (d *directory) at(name string) string { return filepath.Join(d.path, name) }
+
+// Mkdir implements Dir. Who may use the directory in which the lock is may use
+// what we make in it: break us when we are dead, and share the lock with us.
+func (d *directory) Mkdir(_ context.Context, name string) error {
+	if err := unix.Mkdir(d.at(name), 0o777); err != nil {
+		return Outcome(err)
+	}
+	_ = posix.Share(d.at(name), d.path) // a lock that only we can use is one still
+	return nil
+}
+
+// Rmdir implements Dir.
+func (d *directory) Rmdir(_ context.Context, name string) error {
+	return Outcome(unix.Rmdir(d.at(name)))
+}
+
+// Rename implements Dir.
+func (d *directory) Rename(_ context.Context, from, to string) error {
+	return Outcome(unix.Rename(d.at(from), d.at(to)))
+}
+
+// List implements Dir.
+func (d *directory) List(_ context.Context, name string) ([]string, error) {
+	names, err := posix.List(d.at(name))
+	return names, Outcome(err)
+}
+
+// Await implements Dir.
+func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
+	d.watcher.Await(ctx, d.at(name), keeper, pause)
+}
+
+// Close implements Dir.
+func (d *directory) Close() { d.watcher.Close() }

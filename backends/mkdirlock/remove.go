@@ -1,0 +1,90 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// maxRemovals bounds how often an entry is emptied that others fill.
+const maxRemovals = 3
+
+// removeEntry removes the entry of one acquisition, with what is inside it as far
+// as is known. nil means that it was we who did: the emptied lock is ours.
+// errAbsent means that it is gone, but not by us. After an unclear answer nobody
+// knows.
+func (l *Lock) removeEntry(ctx context.Context, dir Dir, at, name string, inside []string) error {
+	path := at + "/" + name
+	for i := 0; ; i++ {
+		for _, n := range inside {
+			if err := dir.Rmdir(ctx, path+"/"+n); err != nil && !refused(err) {
+				return l.fail("remove what is in an entry", err)
+			}
+		}
+		err := dir.Rmdir(ctx, path)
+		switch {
+		case err == nil:
+			return nil
+		case !refused(err):
+			return l.fail("remove an entry", err)
+		}
+		left, listed := dir.List(ctx, path)
+		switch {
+		case listed != nil && !refused(listed):
+			return l.fail("list an entry", listed)
+		case len(left) == 0:
+			return l.whyRefused(ctx, dir, at, name, err)
+		case i == maxRemovals:
+			return errRevived
+		}
+		inside = left
+	}
+}
+
+// whyRefused returns errAbsent if an entry that could not be removed is not there.
+func (l *Lock) whyRefused(ctx context.Context, dir Dir, at, name string, cause error) error {
+	there, err := l.contains(ctx, dir, at, name)
+	switch {
+	case err != nil:
+		return l.fail("look for an entry", err)
+	case !there:
+		return errAbsent
+	}
+	return &backend.Error{Code: protocol.Permission, Lock: l.Address, Op: "remove entry " + name, Err: cause,
+		Hint: "this user may make directories there, but not remove them: see locksmith doctor"}
+}
+
+// contains reports whether a name is in a directory. That the directory cannot be
+// listed is a no: it is asked for what was refused before.
+func (l *Lock) contains(ctx context.Context, dir Dir, at, name string) (bool, error) {
+	names, err := dir.List(ctx, at)
+	if err != nil && !refused(err) {
+		return false, err
+	}
+	return slices.Contains(names, name), nil
+}
+
+// removeReservation removes somebody's reservation with what is in it.
+func (l *Lock) removeReservation(ctx context.Context, dir Dir, t ticket) error {
+	at := l.reservation(t)
+	names, err := dir.List(ctx, at)
+	if err != nil && !refused(err) {
+		return l.fail("list a reservation", err)
+	}
+	for _, name := range names {
+		e, ok := parseEntry(name)
+		if !ok || e.ticket != t {
+			continue // not ours: then it stays
+		}
+		if err := l.removeEntry(ctx, dir, at, name, nil); err != nil && !errors.Is(err, errAbsent) {
+			return err
+		}
+	}
+	if err := dir.Rmdir(ctx, at); err != nil && !refused(err) {
+		return l.fail("remove a reservation", err)
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+)
+
+// takeExclusive acquires a lock in the style of directories for one alone:
+//
+//	1  make a reservation in L, with our entry in it
+//	2  rename it to L/lock, which is missing or empty; refused -> look who has it
+//	3  the first heartbeat, in L/lock: our entry is there
+//
+// An empty L/lock is free, and anybody may remove it.
+func (a *attempt) takeExclusive(ctx context.Context) (*hold, error) {
+	if err := a.reserve(ctx); err != nil {
+		return nil, err
+	}
+	if a.unsure {
+		return a.settleTree(ctx)
+	}
+	a.mine.confirmed = a.request.Clock.Now()
+	err := a.dir.Rename(ctx, a.mine.home, a.lock.lock())
+	switch {
+	case err == nil:
+		return a.enterTree(ctx)
+	case unclear(err):
+		a.unsure = true
+		return a.settleTree(ctx)
+	case refused(err):
+		return nil, a.clear(ctx, err)
+	}
+	return nil, a.lock.fail("rename our reservation to the lock", err)
+}
+
+func (a *attempt) settleTree(ctx context.Context) (*hold, error) {
+	h, err := a.settle(ctx)
+	return a.withToken(ctx, h, err)
+}
+
+func (a *attempt) enterTree(ctx context.Context) (*hold, error) {
+	h, err := a.enter(ctx)
+	return a.withToken(ctx, h, err)
+}
+
+// clear removes from the lock what is dead, and looks who has it. It returns
+// errAgain or a *backend.HeldError.
+func (a *attempt) clear(ctx context.Context, cause error) error {
+	if !a.lookDue() {
+		return a.heldAgain()
+	}
+	names, err := a.dir.List(ctx, a.lock.lock())
+	if err != nil && !refused(err) {
+		return a.lock.fail("list the lock directory", err)
+	}
+	if len(names) == 0 {
+		return a.clearEmpty(ctx, cause)
+	}
+	entries := entriesIn(names)
+	a.vigil.forgetBut(a.lock.lock(), entries)
+	for _, e := range entries {
+		if a.mine != nil && e == a.mine.entry {
+			a.unsure = true
+			return errAgain
+		}
+	}
+	first, err := a.living(ctx, entries)
+	switch {
+	case err != nil:
+		return err
+	case first != nil:
+		return a.held(*first)
+	case len(entries) == 0:
+		return a.heldByNobody(names, false)
+	}
+	return errAgain
+}
+
+// clearEmpty is for a lock that is empty or missing though we were refused: it was
+// just released; or the server does not rename onto a directory that is there.
+func (a *attempt) clearEmpty(ctx context.Context, cause error) error {
+	if err := a.dir.Rmdir(ctx, a.lock.lock()); err != nil && !refused(err) && !unclear(err) {
+		return a.lock.fail("remove the empty lock directory", err)
+	}
+	return a.lock.again("rename our reservation to the lock", cause)
+}
+
+// living breaks the dead among these entries in the lock, and returns the living
+// one that may be broken next, or nil.
+func (a *attempt) living(ctx context.Context, entries []entry) (*sighting, error) {
+	var first *sighting
+	for _, e := range entries {
+		s, err := a.vigil.look(ctx, a.lock.lock(), e)
+		if errors.Is(err, errAbsent) {
+			continue
+		}
+		if err == nil && s.due == 0 {
+			err = a.lock.removeEntry(ctx, a.dir, s.at, s.entry.String(), s.inside)
+			switch {
+			case err == nil, errors.Is(err, errAbsent):
+				continue
+			case errors.Is(err, errRevived):
+				err, s.due = nil, s.entry.ticket.lease
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if first == nil || s.due < first.due {
+			first = &s
+		}
+	}
+	return first, nil
+}
+
+// takeShared acquires a lock in the style of directories together with others:
+//
+//	1  make our entry in L/lock; it is missing -> make that first
+//	2  a heartbeat: our entry is there
+//	3  list L/lock: our entry is missing -> new ticket; any exclusive entry -> held;
+//	   none -> it is ours
+//
+// From 1 on L/lock is not empty, so that nobody comes to have it alone.
+func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
+	if a.mine == nil {
+		if err := a.yield(ctx); err != nil {
+			return nil, err
+		}
+		if err := a.join(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if len(a.mine.beats) == 0 || a.untilBeat() <= 0 {
+		if err := a.mine.refresh(ctx); err != nil {
+			return nil, err
+		}
+	}
+	names, err := a.dir.List(ctx, a.lock.lock())
+	if err != nil && !refused(err) {
+		return nil, a.lock.fail("list the lock directory", err)
+	}
+	var before []entry
+	there := false
+	for _, e := range entriesIn(names) {
+		if e.kind == exclusive {
+			before = append(before, e)
+		}
+		there = there || e == a.mine.entry
+	}
+	if !there || a.mine.late() {
+		return nil, errAbsent
+	}
+	first, err := a.living(ctx, before)
+	switch {
+	case err != nil:
+		return nil, err
+	case first != nil:
+		return nil, a.held(*first)
+	case len(before) > 0:
+		return nil, errAgain
+	}
+	return a.withToken(ctx, a.hold(), nil)
+}
+
+// join is step 1.
+func (a *attempt) join(ctx context.Context) error {
+	c, err := a.newClaim(shared)
+	if err != nil {
+		return err
+	}
+	c.at, c.inLock = a.lock.lock(), true
+	err = a.dir.Mkdir(ctx, c.path())
+	if refused(err) {
+		if err := a.makeLock(ctx); err != nil {
+			return err
+		}
+		err = a.dir.Mkdir(ctx, c.path())
+	}
+	switch {
+	case err == nil, unclear(err):
+		a.mine, a.met = c, true // if it is not there, the heartbeat tells
+		return nil
+	case refused(err):
+		return a.lock.again("make our entry in the lock", err)
+	}
+	return a.lock.fail("make our entry in the lock", err)
+}
+
+// makeLock makes L/lock, and L if need be.
+func (a *attempt) makeLock(ctx context.Context) error {
+	err := a.dir.Mkdir(ctx, a.lock.lock())
+	if refused(err) {
+		if err := a.makeTree(ctx); err != nil {
+			return err
+		}
+		err = a.dir.Mkdir(ctx, a.lock.lock())
+	}
+	if err == nil || refused(err) || unclear(err) {
+		return nil // the next call finds out
+	}
+	return a.lock.fail("make the lock directory", err)
+}

@@ -1,0 +1,113 @@
+package mkdirlock
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+)
+
+// A vigil watches other people's entries and decides when one may be broken. It
+// remembers what it saw of each.
+type vigil struct {
+	lock    *Lock
+	dir     Dir
+	request backend.Request
+	watched map[string]*owner.Patience // by path
+}
+
+// A sighting is an entry as just seen.
+type sighting struct {
+	entry   entry
+	at      string   // where it is
+	inside  []string // what is in it
+	record  *owner.Record
+	note    string // why there is no record
+	verdict owner.Verdict
+	// due is how long the same must still be seen before it may be broken: 0 is
+	// now, owner.Never is until something else happens.
+	due time.Duration
+}
+
+func (l *Lock) newVigil(dir Dir, r backend.Request) *vigil {
+	return &vigil{lock: l, dir: dir, request: r, watched: map[string]*owner.Patience{}}
+}
+
+// look looks at an entry. errAbsent means that it seems to be gone.
+func (v *vigil) look(ctx context.Context, at string, e entry) (sighting, error) {
+	s := sighting{entry: e, at: at}
+	path := at + "/" + e.String()
+	before := v.request.Clock.Now()
+	p := v.of(path)
+	names, err := v.dir.List(ctx, path)
+	if err != nil {
+		p.Forget()
+	}
+	switch {
+	case refused(err):
+		return s, errAbsent
+	case err != nil && passing(err):
+		return s, v.lock.fail("look at an entry", err)
+	case err != nil:
+		// It is held all the same.
+		s.note, s.due, s.verdict = "it cannot be looked at: "+err.Error(), owner.Never, owner.Unknown
+		return s, nil
+	}
+	s.inside = names
+	s.record, s.note = recordIn(names, e.ticket.id)
+	s.verdict = v.lock.verdict(s.record)
+	// The number alone: the rest of the name may be anything. A listing may miss a
+	// name while it is renamed, and then the watch starts again. The lease is the
+	// ticket's: the record may be missing or somebody's joke.
+	beat, _ := latestBeat(names)
+	s.due = p.Look(before, "beat "+beat, s.verdict == owner.Dead, e.ticket.lease)
+	return s, nil
+}
+
+func (v *vigil) of(path string) *owner.Patience {
+	p := v.watched[path]
+	if p == nil {
+		p = &owner.Patience{Clock: v.request.Clock, Strict: v.request.Strict, Respite: v.request.Respite}
+		v.watched[path] = p
+	}
+	return p
+}
+
+// forgetBut keeps only what is known of these entries.
+func (v *vigil) forgetBut(at string, entries []entry) {
+	for path := range v.watched {
+		if !slices.ContainsFunc(entries, func(e entry) bool { return path == at+"/"+e.String() }) {
+			delete(v.watched, path)
+		}
+	}
+}
+
+func (l *Lock) verdict(r *owner.Record) owner.Verdict {
+	if r == nil {
+		return owner.Unknown
+	}
+	return l.Judge(*r)
+}
+
+// keeper returns the process whose end would change the verdict, or none.
+func (l *Lock) keeper(r *owner.Record) process.Process {
+	if r == nil || l.Keeper == nil {
+		return process.Process{}
+	}
+	p, _ := l.Keeper(*r)
+	return p
+}
+
+// holder describes a sighting for people. Directories tell of times only by the
+// server's clock, if at all; the record has the holder's own.
+func (s sighting) holder(today time.Time) backend.Holder {
+	h := backend.Holder{Record: s.record, Note: s.note, Verdict: s.verdict}
+	if r := s.record; r != nil {
+		h.PID = r.Helper.PID
+		h.Age = max(today.Sub(r.Acquired), 0)
+	}
+	return h
+}

@@ -1,0 +1,53 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Wait implements backend.Attempt. Who waits shows who he is, and that he lives.
+func (a *attempt) Wait(ctx context.Context) error {
+	if a.dir == nil {
+		return ctx.Err()
+	}
+	if err := a.showUp(ctx); err != nil {
+		return err
+	}
+	a.dir.Await(ctx, a.lock.lock(), a.lock.keeper(a.block.seen.record), a.pause())
+	return ctx.Err()
+}
+
+// showUp gives our reservation a heartbeat: the first, with our record, in any
+// style; later ones where others sweep reservations that do not beat.
+func (a *attempt) showUp(ctx context.Context) error {
+	c := a.mine
+	if c == nil || a.unsure || len(c.beats) > 0 && (a.lock.Style == PlainStyle || a.untilBeat() > 0) {
+		return nil
+	}
+	err := c.refresh(ctx)
+	if errors.Is(err, errAbsent) {
+		err = a.giveUp(ctx)
+	}
+	if err != nil && passing(err) {
+		return nil // the next Try tells
+	}
+	return err
+}
+
+func (a *attempt) untilBeat() time.Duration {
+	return a.mine.confirmed + a.mine.entry.ticket.lease/4 - a.request.Clock.Now()
+}
+
+// pause is how long to wait before the next Try.
+func (a *attempt) pause() time.Duration {
+	now := a.request.Clock.Now()
+	d := min(max((now-a.block.reached)/8, a.lock.Pace.Min), a.lock.Pace.Max)
+	if left := a.block.again - now; left > 0 {
+		d = min(d, left)
+	}
+	if a.mine != nil && a.lock.Style == TreeStyle {
+		d = min(d, max(a.untilBeat(), a.lock.Pace.Min))
+	}
+	return d
+}
