@@ -6,6 +6,7 @@ package backends
 import (
 	"locksmith/backends/backend"
 	"locksmith/backends/local"
+	"locksmith/backends/mkdirlock"
 	"locksmith/backends/nfs"
 )
 
@@ -18,6 +19,7 @@ func list() []opener {
 	return []opener{
 		{backend.Scheme{Name: local.Scheme}, files(local.Open)},
 		{backend.Scheme{Name: nfs.Scheme}, files(nfs.Open)},
+		{backend.Scheme{Name: mkdirlock.Scheme}, files(mkdirlock.Open)},
 	}
 }
 
