@@ -69,7 +69,14 @@ func (c *claim) refresh(ctx context.Context) error {
 	return nil
 }
 
-func (c *claim) late() bool { return c.clock.Now()-c.confirmed >= c.entry.ticket.lease }
+// late reports that our entry was silent for a lease where that is long enough to
+// be broken. In plain style a reservation is not.
+func (c *claim) late() bool {
+	if c.at == c.home && c.lock.Style == PlainStyle {
+		return false
+	}
+	return c.clock.Now()-c.confirmed >= c.entry.ticket.lease
+}
 
 // beat gives the heartbeat the next number. The first one is made.
 func (c *claim) beat(ctx context.Context) error {

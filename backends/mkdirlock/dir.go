@@ -37,6 +37,23 @@ type Dir interface {
 	Close()
 }
 
+// A Timed directory also tells when what is in it last changed.
+type Timed interface {
+	Dir
+	// Entries lists a directory as List does.
+	Entries(ctx context.Context, name string) ([]Entry, error)
+}
+
+// An Entry is something in a directory.
+type Entry struct {
+	Name string
+	Dir  bool
+	// Modified is by the server's clock, in a zone of its own: to be compared only
+	// with another of the same server. Zero if it did not say.
+	Modified time.Time
+	Precise  bool // to the second; else to the minute, or the day if it is old
+}
+
 var (
 	// ErrRefused is wrapped by the error of a call that the server refused.
 	ErrRefused = errors.New("the server refused")

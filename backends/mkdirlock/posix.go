@@ -2,6 +2,7 @@ package mkdirlock
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -64,10 +65,26 @@ func (d *directory) List(_ context.Context, name string) ([]string, error) {
 	return names, Outcome(err)
 }
 
+// Entries implements Timed.
+func (d *directory) Entries(ctx context.Context, name string) ([]Entry, error) {
+	names, err := d.List(ctx, name)
+	var all []Entry
+	for _, n := range names {
+		st, err := os.Lstat(d.at(name + "/" + n))
+		if err != nil {
+			continue // it has just gone
+		}
+		all = append(all, Entry{Name: n, Dir: st.IsDir(), Modified: st.ModTime(), Precise: true})
+	}
+	return all, err
+}
+
 // Await implements Dir.
 func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
 	d.watcher.Await(ctx, d.at(name), keeper, pause)
 }
+
+var _ Timed = (*directory)(nil)
 
 // Close implements Dir.
 func (d *directory) Close() { d.watcher.Close() }

@@ -18,11 +18,10 @@ func (a *attempt) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// showUp gives our reservation a heartbeat: the first, with our record, in any
-// style; later ones where others sweep reservations that do not beat.
+// showUp gives our reservation a heartbeat, the first with our record.
 func (a *attempt) showUp(ctx context.Context) error {
 	c := a.mine
-	if c == nil || a.unsure || len(c.beats) > 0 && (a.lock.Style == PlainStyle || a.untilBeat() > 0) {
+	if c == nil || a.unsure || len(c.beats) > 0 && a.untilBeat() > 0 {
 		return nil
 	}
 	err := c.refresh(ctx)
@@ -35,8 +34,15 @@ func (a *attempt) showUp(ctx context.Context) error {
 	return err
 }
 
+// untilBeat is the time until the next heartbeat of a claim that waits. In plain
+// style only reap removes reservations, and not before they are older than twice
+// their lease.
 func (a *attempt) untilBeat() time.Duration {
-	return a.mine.confirmed + a.mine.entry.ticket.lease/4 - a.request.Clock.Now()
+	every := a.mine.entry.ticket.lease
+	if a.lock.Style == TreeStyle {
+		every /= 4
+	}
+	return a.mine.confirmed + every - a.request.Clock.Now()
 }
 
 // pause is how long to wait before the next Try.

@@ -1,0 +1,42 @@
+package backend
+
+import (
+	"context"
+	"time"
+)
+
+// A Reaper is a Backend whose address may also be that of a directory full of
+// locks, where what was left behind is removed by age. No rule makes that safe
+// against somebody who is alive and says nothing, so it is for an operator, or a
+// job that an operator set up.
+type Reaper interface {
+	// Reap looks at every lock directly in the directory. Its error says why it
+	// could not look; what it could not remove is in the list.
+	Reap(ctx context.Context, r Reaping) ([]Reaped, error)
+}
+
+// A Reaping says what is to be removed.
+type Reaping struct {
+	MaxAge time.Duration // how old it must at least be, by the server's clock
+	Names  string        // of the locks, a pattern as of path.Match; "" for all
+	Remove bool          // really; otherwise only tell
+}
+
+// What a Reaped is.
+const (
+	ReapedEmpty  = "empty lock" // says nothing about its holder
+	ReapedHolder = "holder"
+	ReapedWaiter = "waiter"
+	ReapedOther  = "other" // not a lock
+)
+
+// A Reaped is one thing that was looked at.
+type Reaped struct {
+	Path    string
+	What    string
+	Holder  Holder
+	Age     time.Duration // since it last gave a sign of life, by the server's clock
+	Due     bool          // it may be removed
+	Removed bool
+	Note    string // why it stays, or could not be removed
+}
