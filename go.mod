@@ -3,7 +3,10 @@ module locksmith
 go 1.26.0
 
 require (
+	github.com/BurntSushi/toml v1.6.0
+	github.com/git-lfs/go-netrc v0.0.0-20250218165306-ba0029b43d11
 	github.com/hashicorp/go-hclog v1.6.3
+	github.com/jlaffaye/ftp v0.2.4
 	github.com/spf13/cobra v1.10.2
 	golang.org/x/sys v0.49.0
 )
@@ -11,14 +14,15 @@ require (
 // Tests only.
 require (
 	github.com/creack/pty v1.1.24
+	github.com/fclairamb/ftpserverlib v0.32.3
 	github.com/rogpeppe/go-internal v1.16.0
+	github.com/spf13/afero v1.15.0
 )
 
 // Checks only.
 tool honnef.co/go/tools/cmd/staticcheck
 
 require (
-	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/fatih/color v1.13.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mattn/go-colorable v0.1.12 // indirect
@@ -27,6 +31,7 @@ require (
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/sync v0.23.0 // indirect
+	golang.org/x/text v0.28.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 	honnef.co/go/tools v0.8.2 // indirect
 )

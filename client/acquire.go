@@ -12,9 +12,9 @@ import (
 
 const defaultGrace = 10 * time.Second
 
-// Acquire acquires the lock at an address, waiting for it until ctx ends. ctx
-// is for the acquisition only: a lock that is held is not released by its end.
-// See the package comment for the errors.
+// Acquire acquires the lock at an address, or of a profile, waiting for it until
+// ctx ends. ctx is for the acquisition only: a lock that is held is not released
+// by its end. See the package comment for the errors.
 func Acquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
 	c := &config{grace: defaultGrace}
 	for _, o := range options {

@@ -274,7 +274,8 @@ func TestWrapperHangsInRelease(t *testing.T) {
 
 func TestHelperRefuses(t *testing.T) {
 	for address, code := range map[string]protocol.Code{
-		"nonsense":                  protocol.Usage,
+		"nonsense":                  protocol.Config, // a profile that there is not
+		"./nonsense":                protocol.Usage,
 		"local:/nonexistent/a/lock": protocol.CannotCreate,
 		"--help":                    protocol.Usage,
 	} {

@@ -8,7 +8,9 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -28,10 +30,14 @@ var ErrChildEnded = errors.New("the command has ended")
 // command stays in our process group, so that a terminal's job control sees one
 // job, as with flock(1).
 type Child struct {
-	Log    hclog.Logger
-	Clock  clock.Clock
-	Tell   func(*backend.HeldError) // while waiting; nil when that is over
-	Argv   []string
+	Log   hclog.Logger
+	Clock clock.Clock
+	Tell  func(*backend.HeldError) // while waiting; nil when that is over
+	Argv  []string
+	// Withhold names variables that the command does not find in its
+	// environment, as they hold secrets of ours.
+	Withhold []string
+
 	path   string
 	wanted context.Context
 	stop   context.CancelCauseFunc
@@ -157,7 +163,7 @@ func (c *Child) Start(g protocol.Grant) error {
 	if err := process.Adopt(); err != nil {
 		c.Log.Debug("orphaned descendants will not be noticed", "error", err)
 	}
-	env := append(os.Environ(), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
+	env := append(c.environ(), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
 	if g.Token != 0 {
 		env = append(env, "LOCKSMITH_TOKEN="+strconv.FormatUint(g.Token, 10))
 	}
@@ -165,6 +171,14 @@ func (c *Child) Start(g protocol.Grant) error {
 	started := make(chan error)
 	go c.startAndReap(attr, started)
 	return <-started
+}
+
+// environ is our environment without what the command shall not see.
+func (c *Child) environ() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(c.Withhold, name)
+	})
 }
 
 // startAndReap starts the command and waits for it and for its descendants that

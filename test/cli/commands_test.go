@@ -70,10 +70,13 @@ func needArgs(ts *testscript.TestScript, neg, ok bool, usage string) {
 	}
 }
 
+// command finds its configuration in the story's directory, wherever that of
+// whoever runs the tests is.
 func command(ts *testscript.TestScript, argv []string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = append(os.Environ(), "WORK="+ts.Getenv("WORK"), "PWD="+cmd.Dir)
+	work := ts.Getenv("WORK")
+	cmd.Env = append(os.Environ(), "WORK="+work, "PWD="+cmd.Dir, "HOME="+work, "XDG_CONFIG_HOME="+work)
 	return cmd
 }
 

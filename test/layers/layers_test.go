@@ -26,11 +26,13 @@ var allowed = map[string][]string{
 	"backends/backend":        {"protocol", "backends/owner", "backends/clock"},
 	"backends/backendtest":    {"backends/backend", "backends/owner", "backends/clock", "backends/process"},
 	"backends/mkdirlock":      {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/posix"},
+	"backends/ftp":            {"protocol", "backends/backend", "backends/clock", "backends/process", "backends/mkdirlock"},
 	"backends/local":          {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify"},
 	"backends/nfs":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/nfs/generation", "backends/posix"},
 	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
 	"cmd/locksmith":           {"cmd/locksmith/cli"},
-	"cmd/locksmith/cli":       {"protocol", "locksmith", "backends/...", "backends"},
+	"cmd/locksmith/cli":       {"protocol", "locksmith", "backends/...", "backends", "cmd/locksmith/profile"},
+	"cmd/locksmith/profile":   {"protocol", "backends/backend", "backends/owner"},
 }
 
 func TestLayers(t *testing.T) {

@@ -37,12 +37,14 @@ func (a *app) root() *cobra.Command {
 		Use:   "locksmith",
 		Short: "Hold locks for programs that cannot be trusted to release them",
 		Long: "locksmith holds locks for other programs and releases them when those let go,\n" +
-			"exit, crash or are killed.",
+			"exit, crash or are killed.\n\n" +
+			"A LOCK is an address, such as local:/var/lock/billing, or the name of a profile in\n" +
+			"~/.config/locksmith/profiles.toml or /etc/locksmith/profiles.toml.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(a.hold(), a.run(), a.statusCommand(), a.version())
+	root.AddCommand(a.hold(), a.run(), a.statusCommand(), a.reap(), a.version())
 	return root
 }
 

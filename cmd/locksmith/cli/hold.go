@@ -37,7 +37,11 @@ func (a *app) hold() *cobra.Command {
 		if parent < 0 || parent > process.MaxPID {
 			return usageError{fmt.Errorf("--parent %d is not a process id", parent)}
 		}
-		h, err := o.helper(args[0])
+		t, err := o.find(args[0])
+		if err != nil {
+			return err
+		}
+		h, err := o.helper(t)
 		if err != nil {
 			return err
 		}

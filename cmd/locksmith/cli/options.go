@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -13,11 +12,11 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
-	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/cmd/locksmith/profile"
 	"locksmith/locksmith"
 	"locksmith/protocol"
 )
@@ -26,6 +25,7 @@ const defaultLease = time.Minute
 
 // options are what hold and run have in common.
 type options struct {
+	reach
 	shared    bool
 	strict    bool
 	timeout   seconds
@@ -39,6 +39,7 @@ type options struct {
 
 func (o *options) flags(c *cobra.Command) {
 	o.timeout, o.lease = seconds(locksmith.Forever), seconds(defaultLease)
+	o.reach.flags(c)
 	f := c.Flags()
 	f.BoolVar(&o.shared, "shared", false, "share the lock with other shared holders")
 	f.Var(&o.timeout, "timeout", "give up after this time (0: try once; default: wait)")
@@ -64,16 +65,24 @@ func (o *options) logger() (hclog.Logger, error) {
 	}), nil
 }
 
-// helper makes a helper for the lock at an address, without its guard.
-func (o *options) helper(address string) (*locksmith.Helper, error) {
+// helper makes a helper for a lock, without its guard. What its profile says
+// counts where no flag does.
+func (o *options) helper(t *target) (*locksmith.Helper, error) {
 	if err := o.check(); err != nil {
-		return nil, err
+		return nil, usageError{fmt.Errorf("--%w", err)}
+	}
+	if o.conflict < 0 || o.conflict > 255 {
+		return nil, usageError{fmt.Errorf("-E %d is not an exit status", o.conflict)}
 	}
 	log, err := o.logger()
 	if err != nil {
 		return nil, err
 	}
-	b, canonical, err := backends.Open(address, backend.Access{})
+	o.fill(t.Profile)
+	if err := o.check(); err != nil {
+		return nil, t.Wrong(err)
+	}
+	b, canonical, err := t.open()
 	if err != nil {
 		return nil, err
 	}
@@ -90,15 +99,29 @@ func (o *options) helper(address string) (*locksmith.Helper, error) {
 	}, nil
 }
 
+// fill takes from a profile what no flag says.
+func (o *options) fill(p *profile.Profile) {
+	fill(o, "shared", &o.shared, p.Shared)
+	fill(o, "strict", &o.strict, p.Strict)
+	fill(o, "timeout", &o.timeout, (*seconds)(p.Timeout))
+	fill(o, "lease", &o.lease, (*seconds)(p.Lease))
+	fill(o, "respite", &o.respite, (*seconds)(p.Respite))
+	fill(o, "meta", &o.meta, &p.Meta)
+}
+
+func fill[T any](o *options, flag string, to, from *T) {
+	if from != nil && !o.given(flag) {
+		*to = *from
+	}
+}
+
+// check refuses values out of bounds. Its errors begin with the flag's name.
 func (o *options) check() error {
 	if l := time.Duration(o.lease); l < owner.MinLease || l > owner.MaxLease {
-		return usageError{fmt.Errorf("--lease %v is not between %v and %v", l, owner.MinLease, owner.MaxLease)}
+		return fmt.Errorf("lease %v is not between %v and %v", l, owner.MinLease, owner.MaxLease)
 	}
 	if r := time.Duration(o.respite); r > owner.MaxLease {
-		return usageError{fmt.Errorf("--respite %v is more than %v", r, owner.MaxLease)}
-	}
-	if o.conflict < 0 || o.conflict > 255 {
-		return usageError{fmt.Errorf("-E %d is not an exit status", o.conflict)}
+		return fmt.Errorf("respite %v is more than %v", r, owner.MaxLease)
 	}
 	return nil
 }
@@ -148,13 +171,9 @@ func userName() string {
 type seconds time.Duration
 
 func (s *seconds) Set(text string) error {
-	if n, err := strconv.ParseFloat(text, 64); err == nil && n >= 0 && n < float64(owner.MaxLease/time.Second) {
-		*s = seconds(n * float64(time.Second))
-		return nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return errors.New("write seconds, or a duration like 90s or 1h30m")
+	d, err := profile.ParseDuration(text)
+	if err != nil {
+		return err
 	}
 	*s = seconds(d)
 	return nil

@@ -23,7 +23,7 @@ func (a *app) run() *cobra.Command {
 			"signal n). If the lock is lost, COMMAND and its descendants are ended first.\n" +
 			"COMMAND dies with locksmith (but not what it started, nor set-uid programs in it),\n" +
 			"and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
-			"there is one, LOCKSMITH_TOKEN in its environment.",
+			"there is one, LOCKSMITH_TOKEN in its environment, but not the password.",
 		Example: "  locksmith run local:/var/lock/billing -- ./nightly-billing",
 		Args: func(c *cobra.Command, args []string) error {
 			dash := c.ArgsLenAtDash()
@@ -36,12 +36,19 @@ func (a *app) run() *cobra.Command {
 	o.flags(c)
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
 	c.RunE = func(_ *cobra.Command, args []string) error {
-		h, err := o.helper(args[0])
+		t, err := o.find(args[0])
+		if err != nil {
+			return err
+		}
+		h, err := o.helper(t)
 		if err != nil {
 			return err
 		}
 		line := newWaitLine(os.Stderr)
-		child := &locksmith.Child{Argv: args[1:], Tell: line.show, Log: h.Log, Clock: h.Request.Clock}
+		child := &locksmith.Child{
+			Argv: args[1:], Withhold: t.SecretVariables(),
+			Tell: line.show, Log: h.Log, Clock: h.Request.Clock,
+		}
 		if err := child.Prepare(context.Background()); err != nil {
 			return err
 		}

@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/protocol"
 )
 
 func (a *app) statusCommand() *cobra.Command {
 	var asJSON bool
+	var r reach
 	c := &cobra.Command{
 		Use:     "status [flags] LOCK…",
 		Short:   "Show who holds a lock",
@@ -28,11 +28,12 @@ func (a *app) statusCommand() *cobra.Command {
 			return nil
 		},
 	}
+	r.flags(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		locks := []lockStatus{}
-		for _, address := range args {
-			s, err := inspect(cmd.Context(), address)
+		for _, lock := range args {
+			s, err := r.inspect(cmd.Context(), lock)
 			if err != nil {
 				report(err)
 				s.Error, a.status = err.Error(), exitStatus(err)
@@ -79,16 +80,38 @@ type holderStatus struct {
 	Note        string            `json:"note,omitempty"`
 }
 
-func inspect(ctx context.Context, address string) (lockStatus, error) {
-	s := lockStatus{Lock: address, State: "unknown", Holders: []holderStatus{}, Waiters: []holderStatus{}}
-	b, canonical, err := backends.Open(address, backend.Access{})
+func (r *reach) inspect(ctx context.Context, lock string) (lockStatus, error) {
+	s := lockStatus{Lock: lock, State: "unknown", Holders: []holderStatus{}, Waiters: []holderStatus{}}
+	t, err := r.find(lock)
 	if err != nil {
 		return s, err
 	}
-	s.Lock = canonical
-	r, err := inspectInTime(ctx, b, canonical)
+	b, canonical, err := t.open()
 	if err != nil {
+		s.Lock = shownIn(err, lock)
 		return s, err
+	}
+	s.Lock = canonical
+	err = s.look(ctx, b)
+	return s, err
+}
+
+// shownIn is the lock as the innermost error about it shows it: without what
+// may be a password.
+func shownIn(err error, lock string) string {
+	for {
+		e, ok := errors.AsType[*backend.Error](err)
+		if !ok {
+			return lock
+		}
+		lock, err = e.Lock, e.Err
+	}
+}
+
+func (s *lockStatus) look(ctx context.Context, b backend.Backend) error {
+	r, err := inspectInTime(ctx, b, s.Lock)
+	if err != nil {
+		return err
 	}
 	s.State, s.Token, s.seen = "free", r.Token, r
 	for _, h := range r.Holders {
@@ -103,7 +126,7 @@ func inspect(ctx context.Context, address string) (lockStatus, error) {
 	for _, h := range r.Waiters {
 		s.Waiters = append(s.Waiters, describe(h))
 	}
-	return s, nil
+	return nil
 }
 
 // inspectTime is how long a lock's place may take to answer.

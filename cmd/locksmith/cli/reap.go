@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+func (a *app) reap() *cobra.Command {
+	var r reach
+	var asJSON, yes bool
+	maxAge := seconds(-1)
+	var reaping backend.Reaping
+	c := &cobra.Command{
+		Use:   "reap [flags] --max-age AGE PLACE…",
+		Short: "Remove by age what was left behind in directories of locks",
+		Long: "Look at every lock in PLACE, a directory of mkdir:, ftp: or ftps: locks, and at what\n" +
+			"crashed waiters left. What gave no sign of life for AGE, by the server's own clock, is\n" +
+			"shown, and with --yes removed; but nothing with a heartbeat that moves. Empty lock\n" +
+			"directories say nothing of who made them: choose an AGE longer than any job takes.",
+		Example: "  locksmith reap --max-age 6m mkdir:/srv/ftp/locks\n" +
+			"  locksmith reap --max-age 6m --yes ftp://loader@ftp.example.org/locks",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("need at least one directory of locks")}
+			}
+			return nil
+		},
+	}
+	r.flags(c)
+	f := c.Flags()
+	f.Var(&maxAge, "max-age", "how old it must at least be")
+	f.StringVar(&reaping.Names, "name", "", "only locks whose name matches this `pattern`, as in '*.lock'")
+	f.BoolVar(&yes, "yes", false, "remove it; otherwise only show what would be removed")
+	f.BoolVar(&asJSON, "json", false, "print one JSON document")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if !c.Flags().Changed("max-age") {
+			return usageError{errors.New("--max-age is missing: no default is right for all")}
+		}
+		reaping.MaxAge, reaping.Remove = time.Duration(maxAge), yes
+		places := []placeReaped{}
+		for _, place := range args {
+			p, err := r.reap(cmd.Context(), place, reaping)
+			if err != nil {
+				report(err)
+				p.Error, a.status = err.Error(), exitStatus(err)
+			}
+			places = append(places, p)
+		}
+		if asJSON {
+			enc := json.NewEncoder(os.Stdout)
+			enc.SetIndent("", "  ")
+			return enc.Encode(map[string]any{"places": places})
+		}
+		for _, p := range places {
+			p.print(yes)
+		}
+		return nil
+	}
+	return c
+}
+
+// placeReaped is one directory of locks in reap --json.
+type placeReaped struct {
+	Place string   `json:"place"`
+	Found []reaped `json:"found"`
+	Error string   `json:"error,omitempty"`
+	seen  []backend.Reaped
+}
+
+type reaped struct {
+	Path    string        `json:"path"` // in the directory
+	What    string        `json:"what"` // empty lock, holder, waiter or other
+	Holder  *holderStatus `json:"holder,omitempty"`
+	AgeMS   int64         `json:"age_ms"` // without a sign of life, by the server's clock
+	Due     bool          `json:"due"`    // it may be removed
+	Removed bool          `json:"removed"`
+	Note    string        `json:"note,omitempty"` // why it stays
+}
+
+func (r *reach) reap(ctx context.Context, place string, reaping backend.Reaping) (placeReaped, error) {
+	p := placeReaped{Place: place, Found: []reaped{}}
+	t, err := r.find(place)
+	if err != nil {
+		return p, err
+	}
+	b, canonical, err := t.open()
+	if err != nil {
+		p.Place = shownIn(err, place)
+		return p, err
+	}
+	p.Place = canonical
+	reaper, ok := b.(backend.Reaper)
+	if !ok {
+		return p, &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "reap",
+			Err: errors.New("locks of this kind heal themselves"), Hint: "see who holds one with: locksmith status"}
+	}
+	p.seen, err = reaper.Reap(ctx, reaping)
+	for _, s := range p.seen {
+		d := reaped{Path: s.Path, What: s.What, AgeMS: s.Age.Milliseconds(), Due: s.Due, Removed: s.Removed, Note: s.Note}
+		if s.What == backend.ReapedHolder || s.What == backend.ReapedWaiter {
+			h := describe(s.Holder)
+			d.Holder = &h
+		}
+		p.Found = append(p.Found, d)
+	}
+	return p, err
+}
+
+func (p placeReaped) print(yes bool) {
+	due := 0
+	for _, s := range p.seen {
+		verdict := "stays: " + s.Note
+		switch {
+		case s.Removed:
+			verdict = "removed"
+		case s.Due && !yes:
+			verdict = "would be removed"
+			due++
+		}
+		who := ""
+		if s.Holder.Record != nil {
+			who = ", " + s.Holder.String()
+		}
+		fmt.Println(protocol.CleanText(fmt.Sprintf("%s: %s, silent for %v%s: %s", s.Path, s.What, s.Age.Round(time.Second), who, verdict), protocol.MaxLine))
+	}
+	if due > 0 {
+		fmt.Printf("%s: nothing was removed; add --yes to remove %d\n", protocol.CleanText(p.Place, protocol.MaxLine), due)
+	}
+}

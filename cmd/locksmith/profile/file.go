@@ -1,0 +1,87 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// maxSize is more than any of our files needs.
+const maxSize = 64 << 10
+
+// A guard is what others may not do with a file: permission bits.
+type guard fs.FileMode
+
+const (
+	unwritable guard = 0o022
+	private    guard = 0o077
+)
+
+// open opens a file and makes sure that it is fit to be believed, or to hold a
+// secret. The error wraps fs.ErrNotExist if there is none.
+func (g guard) open(path, op string) (*os.File, error) {
+	// Without O_NONBLOCK a FIFO would keep us until somebody writes to it.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, fail(path, op, bare(err), "create it, let this user read it, or correct the path")
+	}
+	if err := g.check(f, path); err != nil {
+		_ = f.Close()
+		return nil, fail(path, op, err, hintOf(err))
+	}
+	return f, nil
+}
+
+func (g guard) check(f *os.File, path string) error {
+	info, err := f.Stat()
+	if err != nil {
+		return bare(err)
+	}
+	owner := info.Sys().(*syscall.Stat_t).Uid
+	mode := info.Mode().Perm()
+	switch {
+	case !info.Mode().IsRegular():
+		return faulty("put a regular file there", "it is not a regular file")
+	case owner != 0 && int(owner) != os.Geteuid():
+		return faulty("use a file of your own", "it belongs to user %d, neither to us nor to root", owner)
+	case g == private && mode&fs.FileMode(private) != 0:
+		return faulty("chmod 600 "+path, "others may read or write it (mode %04o)", mode)
+	case mode&fs.FileMode(unwritable) != 0:
+		return faulty("chmod go-w "+path, "others may write it (mode %04o)", mode)
+	case info.Size() > maxSize:
+		return tooLarge()
+	}
+	return nil
+}
+
+func tooLarge() error {
+	return faulty("shorten it, or correct the path", "it is larger than %d bytes", maxSize)
+}
+
+// read returns what is in a file that open accepts.
+func (g guard) read(path, op string) ([]byte, error) {
+	f, err := g.open(path, op)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	switch {
+	case err != nil:
+		return nil, fail(path, op, bare(err), "try again")
+	case len(text) > maxSize:
+		return nil, fail(path, op, tooLarge(), hintOf(tooLarge()))
+	}
+	return text, nil
+}
+
+// bare is an error without the path, which our own errors begin with.
+func bare(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", p.Op, p.Err)
+	}
+	return err
+}

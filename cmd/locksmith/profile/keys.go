@@ -1,0 +1,188 @@
+package profile
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locksmith/backends/owner"
+)
+
+// A setter takes a value out of a file. Its errors are faults.
+type setter func(any) error
+
+// UnmarshalTOML implements toml.Unmarshaler.
+func (s setter) UnmarshalTOML(v any) error { return s(v) }
+
+// keys is the one list of what may stand in a profile.
+func (p *Profile) keys() map[string]setter {
+	return map[string]setter{
+		"lock":          address("lock", &p.Lock),
+		"shared":        boolean("shared", func(b bool) { p.Shared = &b }),
+		"strict":        boolean("strict", func(b bool) { p.Strict = &b }),
+		"timeout":       duration("timeout", &p.Timeout),
+		"lease":         duration("lease", &p.Lease),
+		"respite":       duration("respite", &p.Respite),
+		"meta":          metadata("meta", &p.Meta),
+		"ca":            p.path("ca", &p.ca),
+		"insecure":      boolean("insecure", func(b bool) { p.insecure = b }),
+		"password_file": p.path("password_file", &p.passwordFile),
+		"netrc":         p.path("netrc", &p.netrc),
+		"password_env":  variable("password_env", &p.passwordEnv),
+		"password":      refusePassword,
+	}
+}
+
+func refusePassword(any) error {
+	return faulty("write it to a file with mode 0600 and give that as password_file",
+		"a password has no place here")
+}
+
+func unknownKey(profile, key string, known []string) setter {
+	return func(any) error {
+		if !isName(key) { // a slip of the pen may have made a key of anything
+			return faulty("correct or remove it", "profile %s has a key that is not known and not shown", profile)
+		}
+		near := nearest(key, known)
+		if slices.Contains(near, "password") {
+			return refusePassword(nil)
+		}
+		hint := "known keys: " + strings.Join(slices.DeleteFunc(known, func(k string) bool { return k == "password" }), ", ")
+		if len(near) > 0 {
+			hint = "did you mean " + near[0] + "?"
+		}
+		return faulty(hint, "profile %s: key %s is not known", profile, key)
+	}
+}
+
+// isProfile refuses what cannot be a profile.
+func isProfile(name string) setter {
+	return func(v any) error {
+		_, isTable := v.(map[string]any)
+		switch {
+		case name == "password":
+			return refusePassword(v)
+		case !isName(name):
+			return faulty("use up to 64 of a-z A-Z 0-9 _ -", "this cannot be the name of a profile")
+		case !isTable:
+			return faulty("begin a profile with its name, as in [nightly]", "key %s stands outside of a profile", name)
+		}
+		return nil
+	}
+}
+
+// whole refuses a profile whose keys do not go together.
+func (p *Profile) whole(any) error {
+	var sources []string
+	for key, value := range map[string]string{"netrc": p.netrc, "password_env": p.passwordEnv, "password_file": p.passwordFile} {
+		if value != "" {
+			sources = append(sources, key)
+		}
+	}
+	slices.Sort(sources)
+	switch {
+	case p.Lock == "":
+		return faulty(`add the address, as in lock = "local:/var/lock/name"`, "profile %s has no lock", p.Name)
+	case len(sources) > 1:
+		return faulty("leave one", "profile %s has more than one source of a password: %s", p.Name, strings.Join(sources, ", "))
+	case p.ca != "" && p.insecure:
+		return faulty("leave one", "profile %s has a ca, and insecure, which accepts any certificate", p.Name)
+	}
+	return nil
+}
+
+func text(key string, v any) (string, error) {
+	s, ok := v.(string)
+	if !ok || s == "" {
+		return "", faulty(fmt.Sprintf(`write %s = "…"`, key), "%s is not a string, or empty", key)
+	}
+	return s, nil
+}
+
+func address(key string, to *string) setter {
+	return func(v any) (err error) {
+		if *to, err = text(key, v); err == nil && isName(*to) {
+			return faulty(`write for example lock = "local:/var/lock/name"`, "%s is not an address", key)
+		}
+		return err
+	}
+}
+
+func boolean(key string, to func(bool)) setter {
+	return func(v any) error {
+		b, ok := v.(bool)
+		if !ok {
+			return faulty("write true or false, without quotes", "%s is neither true nor false", key)
+		}
+		to(b)
+		return nil
+	}
+}
+
+// path takes the name of a file, which must mean the same wherever we run.
+func (p *Profile) path(key string, to *string) setter {
+	return func(v any) error {
+		s, err := text(key, v)
+		if err != nil {
+			return err
+		}
+		if below, ok := strings.CutPrefix(s, "~/"); ok && p.env.Home != "" {
+			s = filepath.Join(p.env.Home, below)
+		}
+		if !filepath.IsAbs(s) || strings.ContainsRune(s, 0) {
+			return faulty("begin it with / or ~/", "%s is not an absolute path", key)
+		}
+		*to = s
+		return nil
+	}
+}
+
+func variable(key string, to *string) setter {
+	return func(v any) (err error) {
+		if *to, err = text(key, v); err == nil && (!isName(*to) || strings.ContainsRune(*to, '-')) {
+			return faulty("write the variable's name, not its value", "%s is not the name of a variable", key)
+		}
+		return err
+	}
+}
+
+func metadata(key string, to *[]string) setter {
+	return func(v any) error {
+		table, ok := v.(map[string]any)
+		if !ok {
+			return faulty(`write meta = {key = "value"}`, "%s is not a table", key)
+		}
+		for k, value := range table {
+			s, ok := value.(string)
+			if !ok || owner.CheckMeta(k) != nil {
+				return faulty(`use keys of 1 to 27 of a-z 0-9 _ . -, and values in quotes`, "%s has a wrong key or value", key)
+			}
+			*to = append(*to, k+"="+s)
+		}
+		slices.Sort(*to)
+		return nil
+	}
+}
+
+func duration(key string, to **time.Duration) setter {
+	return func(v any) error {
+		var written string
+		switch v := v.(type) {
+		case string:
+			written = v
+		case int64:
+			written = strconv.FormatInt(v, 10)
+		case float64:
+			written = strconv.FormatFloat(v, 'f', -1, 64)
+		}
+		d, err := ParseDuration(written)
+		if err != nil {
+			return faulty(err.Error(), "%s is not a duration", key)
+		}
+		*to = &d
+		return nil
+	}
+}

@@ -1,0 +1,95 @@
+package profile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// passwordVariable holds the password where no profile says otherwise.
+const passwordVariable = "LOCKSMITH_PASSWORD"
+
+const (
+	readPassword = "read password"
+	readNetrc    = "read netrc"
+)
+
+// checkSources makes sure that the files a profile names are fit, so that a
+// mistake shows before anybody waits for a lock. It reads none of them.
+func (p *Profile) checkSources() error {
+	for path, op := range map[string]string{p.passwordFile: readPassword, p.netrc: readNetrc} {
+		if path == "" {
+			continue
+		}
+		f, err := private.open(path, op)
+		if err != nil {
+			return err
+		}
+		_ = f.Close()
+	}
+	return nil
+}
+
+// password is the function of a backend.Access.
+func (p *Profile) password(user, host string) (string, error) {
+	secret, source, err := p.secret(user, host)
+	if err == nil && strings.ContainsAny(secret, "\r\n\x00") {
+		// A server would take what follows for a command.
+		return "", fail(source, readPassword, errors.New("the password holds a line break or a zero byte"), "correct it")
+	}
+	return secret, err
+}
+
+// secret returns the password and where it stands.
+func (p *Profile) secret(user, host string) (secret, source string, err error) {
+	switch {
+	case user == "" && p.ownPassword():
+		err = p.Wrong(errors.New("it has a password, but the address names no user: write scheme://USER@host/path"))
+	case user == "": // anonymous
+	case p.passwordFile != "":
+		secret, err = firstLine(p.passwordFile)
+		return secret, p.passwordFile, err
+	case p.passwordEnv != "":
+		if secret = p.env.Getenv(p.passwordEnv); secret == "" {
+			err = p.Wrong(fmt.Errorf("variable %s, its password_env, is not set, or empty", p.passwordEnv))
+		}
+		return secret, "$" + p.passwordEnv, err
+	case p.netrc != "":
+		secret, err = fromNetrc(p.netrc, user, host)
+		return secret, p.netrc, notMissing(p.netrc, user, host, secret, err)
+	default:
+		return p.env.secret(user, host)
+	}
+	return "", "", err
+}
+
+// secret is the password where no profile says otherwise; "" if none is found.
+func (e Env) secret(user, host string) (secret, source string, err error) {
+	if secret = e.Getenv(passwordVariable); secret != "" {
+		return secret, "$" + passwordVariable, nil
+	}
+	path := e.Getenv("NETRC")
+	if path == "" && e.Home != "" {
+		path = filepath.Join(e.Home, ".netrc")
+	}
+	if path == "" {
+		return "", "", nil
+	}
+	secret, err = fromNetrc(path, user, host)
+	return secret, path, notAbsent(err)
+}
+
+func firstLine(path string) (string, error) {
+	text, err := private.read(path, readPassword)
+	if err != nil {
+		return "", err
+	}
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	if len(line) == 0 {
+		return "", fail(path, readPassword, errors.New("its first line is empty"), "write the password there")
+	}
+	return string(line), nil
+}

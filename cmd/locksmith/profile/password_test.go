@@ -1,0 +1,138 @@
+package profile
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/git-lfs/go-netrc/netrc"
+)
+
+const ours = "ftp.example.org"
+
+// asked returns the password that a server would be told.
+func asked(t *testing.T, e Env, lock, user, host string) (string, error) {
+	t.Helper()
+	p, err := e.Resolve(lock)
+	if err != nil {
+		return "", err
+	}
+	return p.Access().Password(user, host)
+}
+
+func mustBe(t *testing.T, want string) func(string, error) {
+	return func(got string, err error) {
+		t.Helper()
+		if err != nil || got != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	}
+}
+
+func TestPasswordWithoutProfile(t *testing.T) {
+	const lock = "ftp://alice@" + ours + "/x"
+	vars := map[string]string{}
+	e := home(t, vars)
+	mustBe(t, "")(asked(t, e, lock, "alice", ours))
+	write(t, filepath.Join(e.Home, ".netrc"), 0o600, "machine other login alice password no\n"+
+		"machine "+ours+" login bob password no\nmachine "+ours+"\nlogin alice # ours\npassword "+canary+"\ndefault login alice password no\n")
+	mustBe(t, canary)(asked(t, e, lock, "alice", ours))
+	mustBe(t, canary)(asked(t, e, lock, "alice", ours+":2121"))
+	mustBe(t, "")(asked(t, e, lock, "", ours))
+	mustBe(t, "")(asked(t, e, lock, "carol", ours))
+	mustBe(t, "")(asked(t, e, lock, "alice", "elsewhere"))
+	vars["NETRC"] = write(t, filepath.Join(e.Home, "rc"), 0o600, "machine ::1 login alice password six\n")
+	mustBe(t, "")(asked(t, e, lock, "alice", ours))
+	mustBe(t, "six")(asked(t, e, lock, "alice", "[::1]:2121"))
+	mustBe(t, "six")(asked(t, e, lock, "alice", "[::1]"))
+	vars[passwordVariable] = "first"
+	mustBe(t, "first")(asked(t, e, lock, "alice", ours))
+	mustBe(t, "")(asked(t, e, lock, "", ours))
+}
+
+// profiled writes a profile with one more line.
+func profiled(t *testing.T, e Env, line string) {
+	write(t, e.Files[0], 0o600, "[p]\nlock = \"ftp://alice@"+ours+"/x\"\n"+line+"\n")
+}
+
+func TestPasswordOfProfile(t *testing.T) {
+	vars := map[string]string{passwordVariable: "any", "FTP_PW": canary}
+	e := home(t, vars)
+	profiled(t, e, "")
+	mustBe(t, "any")(asked(t, e, "p", "alice", ours))
+	profiled(t, e, `password_env = "FTP_PW"`)
+	mustBe(t, canary)(asked(t, e, "p", "alice", ours))
+	if p, err := e.Resolve("p"); err != nil || !slices.Equal(p.SecretVariables(), []string{passwordVariable, "FTP_PW"}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	profiled(t, e, `password_file = "~/secret"`)
+	write(t, filepath.Join(e.Home, "secret"), 0o600, canary+" 2\r\nwhat it is for\n")
+	mustBe(t, canary+" 2")(asked(t, e, "p", "alice", ours))
+	profiled(t, e, `netrc = "~/rc"`)
+	write(t, filepath.Join(e.Home, "rc"), 0o400, "machine "+ours+" login alice password "+canary)
+	mustBe(t, canary)(asked(t, e, "p", "alice", ours))
+}
+
+func TestPasswordRefused(t *testing.T) {
+	vars := map[string]string{}
+	e := home(t, vars)
+	refuse := func(user string, says ...string) {
+		t.Helper()
+		_, err := asked(t, e, "p", user, ours)
+		mustRefuse(t, err, says...)
+	}
+	profiled(t, e, `password_env = "FTP_PW"`)
+	refuse("alice", e.Files[0], "variable FTP_PW", "not set")
+	vars["FTP_PW"] = canary + "\r\nDELE x"
+	refuse("alice", "$FTP_PW", "line break")
+	refuse("", "names no user")
+
+	profiled(t, e, `password_file = "~/secret"`)
+	secret := filepath.Join(e.Home, "secret")
+	refuse("alice", secret, "no such file")
+	write(t, secret, 0o600, "\n"+canary)
+	refuse("alice", secret, "first line is empty")
+	write(t, secret, 0o600, canary+"\x00")
+	refuse("alice", secret, "zero byte")
+
+	profiled(t, e, `netrc = "~/rc"`)
+	rc := filepath.Join(e.Home, "rc")
+	refuse("alice", rc, "no such file")
+	write(t, rc, 0o600, "machine "+ours+" login bob password "+canary)
+	refuse("alice", rc, "no password for login alice at machine "+ours)
+	write(t, rc, 0o600, "password "+canary)
+	refuse("alice", rc, "line 1")
+	write(t, rc, 0o600, "machine "+ours+" login alice password \""+canary+" x\"")
+	refuse("alice", rc, "quote")
+}
+
+// TestSourcesAreCheckedAtOnce: before anybody waits, and whatever the lock is.
+func TestSourcesAreCheckedAtOnce(t *testing.T) {
+	e := home(t, nil)
+	write(t, filepath.Join(e.Home, "secret"), 0o640, canary)
+	for _, key := range []string{"password_file", "netrc"} {
+		profiled(t, e, key+` = "~/secret"`)
+		_, err := e.Resolve("p")
+		mustRefuse(t, err, "mode 0640", "chmod 600")
+	}
+}
+
+func TestReadableNetrc(t *testing.T) {
+	e := home(t, nil)
+	write(t, filepath.Join(e.Home, ".netrc"), 0o644, "machine "+ours+" login alice password "+canary)
+	_, err := asked(t, e, "ftp://alice@"+ours+"/x", "alice", ours)
+	mustRefuse(t, err, ".netrc: read netrc", "chmod 600")
+	mustBe(t, "")(asked(t, e, "ftp://"+ours+"/x", "", ours))
+}
+
+// FuzzNetrc: the library survives whatever stands there.
+func FuzzNetrc(f *testing.F) {
+	f.Add("machine a login b password c\nmacdef x\nput\n\ndefault")
+	f.Add("machine")
+	f.Fuzz(func(_ *testing.T, text string) {
+		if parsed, err := netrc.Parse(bytes.NewReader([]byte(text))); err == nil {
+			_ = parsed.FindMachine("a", "b")
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package profile
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/BurntSushi/toml"
+)
+
+const readProfiles = "read profiles"
+
+// read returns the profiles of a file, or none if it is not there.
+func (e Env) read(file string) (map[string]*Profile, error) {
+	text, err := unwritable.read(file, readProfiles)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.parse(file, text)
+}
+
+func (e Env) parse(file string, text []byte) (map[string]*Profile, error) {
+	var tables map[string]toml.Primitive
+	meta, err := toml.Decode(string(text), &tables)
+	if err != nil {
+		return nil, syntaxError(file, err)
+	}
+	r := reader{file: file, env: e, meta: &meta}
+	profiles := map[string]*Profile{}
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		if profiles[name], err = r.profile(name, tables[name]); err != nil {
+			return nil, err
+		}
+	}
+	return profiles, nil
+}
+
+// syntaxError says where the file is not TOML. What stands there may be a
+// password, and the library shows some of it.
+func syntaxError(file string, err error) error {
+	wrong := faulty("it is not shown, as it may be a secret; is a quote or a bracket missing?", "what stands there is not TOML")
+	if p, ok := errors.AsType[toml.ParseError](err); ok {
+		return failAt(file, p.Position.Line, wrong)
+	}
+	return failAt(file, 0, wrong)
+}
+
+// A reader makes profiles of the tables of one file.
+type reader struct {
+	file string
+	env  Env
+	meta *toml.MetaData
+}
+
+func (r *reader) profile(name string, table toml.Primitive) (*Profile, error) {
+	if err := r.take(table, isProfile(name)); err != nil {
+		return nil, err
+	}
+	var values map[string]toml.Primitive
+	if err := r.meta.PrimitiveDecode(table, &values); err != nil {
+		return nil, syntaxError(r.file, err)
+	}
+	p := &Profile{Name: name, File: r.file, env: r.env}
+	known := p.keys()
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		set := known[key]
+		if set == nil {
+			set = unknownKey(name, key, slices.Sorted(maps.Keys(known)))
+		}
+		if err := r.take(values[key], set); err != nil {
+			return nil, err
+		}
+	}
+	return p, r.take(table, p.whole)
+}
+
+// take hands a value to set, and adds to its error where the value stands.
+func (r *reader) take(value toml.Primitive, set setter) error {
+	var wrong error
+	err := r.meta.PrimitiveDecode(value, setter(func(v any) error {
+		wrong = set(v)
+		return wrong
+	}))
+	if err == nil {
+		return nil
+	}
+	// The library knows the line only when it makes an error of ours its own.
+	line := 0
+	if p, ok := errors.AsType[toml.ParseError](err); ok {
+		line = p.Position.Line
+	}
+	return failAt(r.file, line, wrong)
+}
