@@ -1,0 +1,196 @@
+package ftp
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/textproto"
+	"os"
+	"strconv"
+	"strings"
+
+	"locksmith/protocol"
+)
+
+const (
+	maxLine  = 8 << 10  // of a reply
+	maxReply = 64 << 10 // for all that answers one command
+)
+
+// greeting stands for the command to which the greeting is the answer.
+const greeting = "greeting"
+
+// A control is the control connection as the library sees it. Commands go out
+// and replies come in line by line, so that it always knows which command was
+// sent last, and that nothing came that nobody asked for.
+type control struct {
+	net.Conn // the wire, or TLS on it
+	wire     *wire
+	in       *bufio.Reader
+	rest     []byte // of a line that was read
+	left     int    // what may still come in reply
+	broken   error  // why the connection is of no use any more
+
+	verb    string              // the command sent last in this call
+	code    int                 // of the first reply to it
+	within  string              // how the reply ends of which a line was read last; empty: it has ended
+	goodbye string              // a reply 421, with which a server hangs up
+	told    map[string][]string // replies of which somebody may ask later
+}
+
+func newControl(conn net.Conn, w *wire) *control {
+	return &control{Conn: conn, wire: w, in: bufio.NewReaderSize(conn, maxLine), left: maxReply,
+		verb: greeting, told: map[string][]string{greeting: nil, "USER": nil, "PASS": nil, "FEAT": nil}}
+}
+
+// Read implements net.Conn. It never gives more than one line, lest the library
+// keep something where it cannot be seen.
+func (c *control) Read(b []byte) (int, error) {
+	if len(c.rest) == 0 {
+		if c.broken != nil {
+			return 0, c.broken
+		}
+		line, err := c.in.ReadSlice('\n')
+		if err = c.check(line, err); err != nil {
+			c.broken = err
+			return 0, err
+		}
+		c.note(line)
+		c.rest = line
+	}
+	n := copy(b, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}
+
+func (c *control) check(line []byte, err error) error {
+	c.left -= len(line)
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull), c.left < 0:
+		return errors.New("the server's reply has no end")
+	case errors.Is(err, io.EOF) && len(line) > 0:
+		return io.ErrUnexpectedEOF
+	case errors.Is(err, io.EOF):
+		return errClosed
+	case err == nil && c.within == "" && !beginsReply(line):
+		// The library would wait for an end of "SSH-2.0".
+		return fmt.Errorf("%q is no reply of an FTP server", protocol.CleanText(strings.TrimSpace(string(line)), maxSaid))
+	}
+	return err
+}
+
+// beginsReply reports that a line is "257 text" or "257-text".
+func beginsReply(line []byte) bool {
+	return len(line) > 3 && (line[3] == ' ' || line[3] == '-') &&
+		!bytes.ContainsFunc(line[:3], func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// note remembers what a line of a reply says.
+func (c *control) note(line []byte) {
+	text := strings.TrimRight(string(line), "\r\n")
+	switch {
+	case c.within == "":
+		c.begin(text)
+	case strings.HasPrefix(text, c.within):
+		c.within = ""
+	}
+	if lines, wanted := c.told[c.verb]; wanted {
+		c.told[c.verb] = append(lines, text)
+	}
+}
+
+// begin notes the first line of a reply.
+func (c *control) begin(text string) {
+	code := text[:3]
+	if c.code == 0 {
+		c.code, _ = strconv.Atoi(code)
+	}
+	if text[3] == '-' {
+		c.within = code + " "
+	}
+	if code == "421" {
+		c.goodbye = text
+	}
+}
+
+// Write implements net.Conn. It sends one command, or nothing at all if that is
+// not one command, or the server has hung up or is out of step.
+func (c *control) Write(b []byte) (int, error) {
+	if c.broken == nil {
+		c.broken = c.ready(b)
+	}
+	if c.broken != nil {
+		return 0, &unsentError{c.broken}
+	}
+	c.wire.pace.next()
+	verb, _, _ := strings.Cut(strings.TrimRight(string(b), "\r\n"), " ")
+	c.verb, c.code, c.left = verb, 0, maxReply
+	if _, asked := c.told[verb]; asked {
+		c.told[verb] = nil
+	}
+	n, err := c.Conn.Write(b)
+	c.broken = err
+	return n, err
+}
+
+func (c *control) ready(b []byte) error {
+	if err := checkCommand(b); err != nil {
+		return err
+	}
+	if err := c.wire.pace.over(); err != nil {
+		return err
+	}
+	return c.quiet()
+}
+
+// checkCommand is the last guard against a second command inside of the first.
+func checkCommand(b []byte) error {
+	command, ok := bytes.CutSuffix(b, []byte("\r\n"))
+	if !ok || bytes.ContainsAny(command, "\r\n\x00") || len(command) == 0 {
+		return errors.New("a command holds control characters, or is too long")
+	}
+	return nil
+}
+
+// quiet makes sure that nothing has come since the last reply: neither the end
+// of the connection, nor something that would be taken for the next reply.
+func (c *control) quiet() error {
+	if len(c.rest) > 0 {
+		return errOutOfStep
+	}
+	c.wire.poll = true
+	line, err := c.in.Peek(1)
+	c.wire.poll = false
+	switch {
+	case len(line) > 0:
+		line, _ = c.in.Peek(c.in.Buffered())
+		if bytes.HasPrefix(line, []byte("421")) {
+			line, _, _ = bytes.Cut(line, []byte("\n"))
+			c.goodbye = string(line)
+			return fmt.Errorf("%w: %s", errClosed, protocol.CleanText(strings.TrimSpace(c.goodbye), maxSaid))
+		}
+		return errOutOfStep
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil
+	case errors.Is(err, io.EOF):
+		return errClosed
+	}
+	return fmt.Errorf("%w: %w", errClosed, err)
+}
+
+// ask sends a command, unless it is empty, and returns the reply.
+func (c *control) ask(command string) (code int, text string, err error) {
+	if command != "" {
+		if _, err := c.Write([]byte(command + "\r\n")); err != nil {
+			return 0, "", err
+		}
+	}
+	// Nothing stays behind in this reader, since Read gives single lines.
+	return textproto.NewReader(bufio.NewReader(c)).ReadResponse(0)
+}
+
+// answer makes the next Read return a reply of ours.
+func (c *control) answer(reply string) { c.rest = []byte(reply + "\r\n") }

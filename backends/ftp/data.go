@@ -1,0 +1,70 @@
+package ftp
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+)
+
+// maxListing bounds what a server may send as one listing.
+const maxListing = 1 << 20
+
+// A data is a data connection, on which a listing comes.
+type data struct {
+	net.Conn // the wire, or TLS on it
+	wire     *wire
+	secure   bool
+	left     int
+	last     byte
+}
+
+// openData connects to the port of an address. The host must be the one of the
+// control connection, whatever the server says: a server could make us connect
+// anywhere otherwise.
+func (c *conn) openData(address string) (net.Conn, error) {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(c.control.RemoteAddr().String())
+	if err != nil {
+		return nil, err
+	}
+	c.pace.next()
+	w, err := c.dialWire(net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, &dataError{err}
+	}
+	d := &data{Conn: w, wire: w, left: maxListing}
+	if c.tls != nil {
+		// The handshake comes with the first read: servers begin it after they
+		// have answered the command.
+		d.Conn, d.secure = tls.Client(w, c.tls), true
+	}
+	return d, nil
+}
+
+// Read implements net.Conn. A listing that was cut short is an error, as far as
+// that can be seen: within a line, and with TLS anywhere.
+func (d *data) Read(b []byte) (int, error) {
+	if d.left <= 0 {
+		return 0, fmt.Errorf("the listing is longer than %d bytes", maxListing)
+	}
+	n, err := d.Conn.Read(b[:min(len(b), d.left)])
+	d.left -= n
+	if n > 0 {
+		d.last = b[n-1]
+	}
+	if errors.Is(err, io.EOF) && d.cut() {
+		return n, io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// cut reports that the end came too early. TLS says good-bye before the
+// connection ends; Go does not insist on it.
+func (d *data) cut() bool {
+	return d.secure && d.wire.eof || d.left < maxListing && d.last != '\n'
+}

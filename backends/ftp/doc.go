@@ -1,0 +1,2 @@
+// Package ftp locks on an FTP server.
+package ftp

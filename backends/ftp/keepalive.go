@@ -1,0 +1,119 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"locksmith/backends/clock"
+)
+
+const (
+	keepEvery   = time.Minute     // servers wait 5 minutes and more
+	keepSoonest = 5 * time.Second // whatever a server wants
+	keepTimeout = 10 * time.Second
+)
+
+// A keeper keeps an idle connection open by small transfers: some servers count
+// nothing else as a sign of life.
+type keeper struct {
+	life     context.Context // until the Dir is closed
+	end      context.CancelFunc
+	stop     context.CancelFunc // ends the keeping of the current connection
+	every    time.Duration
+	what     string        // a directory that is likely to exist
+	command  time.Duration // when the last call ended
+	transfer time.Duration // when the last listing ended
+}
+
+func newKeeper() keeper {
+	life, end := context.WithCancel(context.Background())
+	return keeper{life: life, end: end, stop: end, every: keepEvery}
+}
+
+// keep begins to keep a new connection.
+func (d *Dir) keep(c *conn) {
+	ctx, stop := context.WithCancel(d.keeper.life)
+	d.keeper.stop = stop
+	d.keeper.command = d.clock.Now()
+	d.keeper.transfer = d.keeper.command
+	go d.keepOn(ctx, c, d.keeper.every)
+}
+
+func (d *Dir) keepOn(ctx context.Context, c *conn, wait time.Duration) {
+	for wait > 0 {
+		clock.Sleep(ctx, d.clock, wait)
+		wait = d.refresh(ctx, c)
+	}
+}
+
+// refresh makes a transfer if there was none for long. It returns when to come
+// again: never, when the connection is gone.
+func (d *Dir) refresh(ctx context.Context, c *conn) time.Duration {
+	if d.enter(ctx) != nil {
+		return 0
+	}
+	defer d.leave()
+	if d.conn != c || ctx.Err() != nil {
+		return 0
+	}
+	if idle := d.clock.Now() - d.keeper.transfer; idle < d.keeper.every {
+		return d.keeper.every - idle
+	}
+	// How long the server may take is no matter of leases: the runtime's clock will do.
+	short, cancel := context.WithTimeout(ctx, min(keepTimeout, d.server.timeout))
+	defer cancel()
+	err := c.run(short, func(c *conn) error {
+		_, err := c.library.NameList(d.kept())
+		return c.ended(err)
+	})
+	if o := c.judge(err); o != done && o != refused {
+		d.closed(err)
+		d.drop()
+		return 0
+	}
+	d.used(c)
+	d.keeper.transfer = d.clock.Now() // a refused one is the best there is
+	return d.keeper.every
+}
+
+// kept is the directory to list. That of the lock is the smaller one, but may
+// not exist.
+func (d *Dir) kept() string {
+	if d.keeper.what != "" {
+		return d.keeper.what
+	}
+	p, _ := d.server.at(".") // always a name
+	return p
+}
+
+// made notes a directory that was made.
+func (d *Dir) made(p string, err error) error {
+	if err == nil {
+		d.keeper.what = p
+	}
+	return err
+}
+
+func (d *Dir) removed(p string, err error) error {
+	if err == nil && d.keeper.what == p {
+		d.keeper.what = ""
+	}
+	return err
+}
+
+// used notes that the connection was of use.
+func (d *Dir) used(c *conn) {
+	d.keeper.command = d.clock.Now()
+	if lists(c.control.verb) {
+		d.keeper.transfer = d.keeper.command
+	}
+}
+
+// closed learns from a server that closed an idle connection.
+func (d *Dir) closed(err error) {
+	now := d.clock.Now()
+	if errors.Is(err, errClosed) && now-d.keeper.command >= keepSoonest {
+		d.keeper.every = max(keepSoonest, min(d.keeper.every, (now-d.keeper.transfer)/2))
+	}
+}

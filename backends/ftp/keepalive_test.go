@@ -1,0 +1,206 @@
+package ftp
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"locksmith/backends/clock"
+	"locksmith/backends/process"
+)
+
+// A manual clock stands still until it is told to go on.
+type manual struct {
+	mu     sync.Mutex
+	now    time.Duration
+	timers map[*alarm]bool
+}
+
+type alarm struct {
+	clock *manual
+	at    time.Duration
+	c     chan time.Time
+}
+
+func (m *manual) Now() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
+}
+
+func (m *manual) NewTimer(d time.Duration) clock.Timer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := &alarm{m, m.now + d, make(chan time.Time, 1)}
+	if m.timers == nil {
+		m.timers = map[*alarm]bool{}
+	}
+	m.timers[a] = true
+	return a
+}
+
+func (a *alarm) C() <-chan time.Time { return a.c }
+
+func (a *alarm) Stop() {
+	a.clock.mu.Lock()
+	defer a.clock.mu.Unlock()
+	delete(a.clock.timers, a)
+}
+
+// waiting returns when the next timer fires, 0 if there is none.
+func (m *manual) waiting() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next := time.Duration(0)
+	for a := range m.timers {
+		if next == 0 || a.at < next {
+			next = a.at
+		}
+	}
+	return next
+}
+
+// advance lets time pass, once somebody waits until the moment that is given.
+func (m *manual) advance(t testing.TB, until, by time.Duration) {
+	t.Helper()
+	eventually(t, func() bool { return m.waiting() == until })
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now += by
+	for a := range m.timers {
+		if a.at <= m.now {
+			a.c <- time.Time{}
+			delete(m.timers, a)
+		}
+	}
+}
+
+func eventually(t testing.TB, is func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(10 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("it never came to that")
+		}
+	}
+}
+
+// TestKeepalive: an idle connection lists what was made last, once a minute.
+func TestKeepalive(t *testing.T) {
+	t.Parallel()
+	f, m := startFake(t), &manual{}
+	d := f.dir()
+	d.clock = m
+	if err := d.Mkdir(soon(t), "L"); err != nil {
+		t.Fatal(err)
+	}
+	m.advance(t, time.Minute, time.Minute)
+	m.advance(t, 2*time.Minute, 30*time.Second)
+	holds(t, d, ".", "a", "bb") // counts too
+	if err := d.Rename(soon(t), "L.r.1/0", "L.r.1/1"); err != nil {
+		t.Fatal(err)
+	}
+	// The timer was set before.
+	m.advance(t, 2*time.Minute, 30*time.Second)
+	m.advance(t, 150*time.Second, 30*time.Second)
+	eventually(t, func() bool { return len(f.sent("NLST")) == 3 })
+	if err := d.Rmdir(soon(t), "L.r.1/1"); err != nil {
+		t.Fatal(err)
+	}
+	m.advance(t, 210*time.Second, time.Minute)
+	eventually(t, func() bool { return len(f.sent("NLST")) == 4 })
+	if got := f.sent("NLST"); !slices.Equal(got, []string{"1 NLST /dir/L", "1 NLST /dir", "1 NLST /dir/L.r.1/1", "1 NLST /dir"}) {
+		t.Errorf("sent %q", got)
+	}
+	d.Close()
+	eventually(t, func() bool { return m.waiting() == 0 }) // nobody is left
+}
+
+// TestKeepaliveLearns: a server that closes idle connections sooner is asked
+// more often.
+func TestKeepaliveLearns(t *testing.T) {
+	t.Parallel()
+	f, m := startFake(t), &manual{}
+	f.when("MKD", func(c *talk) {
+		c.obey()
+		if c.number <= 3 {
+			c.say("421 idle")
+			c.cut()
+		}
+	})
+	d := f.dir()
+	d.clock = m
+	every := func() time.Duration {
+		d.turn <- struct{}{}
+		defer d.leave()
+		return d.keeper.every
+	}
+	for i, want := range []time.Duration{30 * time.Second, 15 * time.Second, 7500 * time.Millisecond} {
+		if err := d.Mkdir(soon(t), "L"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond) // until the end of the connection is here
+		m.advance(t, m.Now()+every(), every())
+		eventually(t, func() bool { return every() == want })
+		if n := len(f.sent("MKD")); n != i+1 {
+			t.Errorf("%d times MKD", n)
+		}
+	}
+	d.keeper.every = keepSoonest
+	m.now += keepSoonest
+	d.closed(errClosed)
+	if d.keeper.every != keepSoonest {
+		t.Errorf("every %v", d.keeper.every)
+	}
+}
+
+// TestKeepaliveFails: a keepalive that fails drops the connection, and no more.
+func TestKeepaliveFails(t *testing.T) {
+	t.Parallel()
+	f, m := startFake(t).when("NLST", (*talk).hang), &manual{}
+	d := f.hasty()
+	d.clock = m
+	if err := d.Mkdir(soon(t), "L"); err != nil {
+		t.Fatal(err)
+	}
+	m.advance(t, time.Minute, time.Minute)
+	eventually(t, func() bool { return len(f.sent("NLST")) == 1 })
+	if err := d.Mkdir(soon(t), "L/x.1"); err != nil {
+		t.Error(err)
+	}
+	if got := f.sent("MKD"); got[1] != "2 MKD /dir/L/x.1" {
+		t.Errorf("sent %q", got)
+	}
+}
+
+// TestCloseEndsKeepalive: Close does not wait for a keepalive.
+func TestCloseEndsKeepalive(t *testing.T) {
+	t.Parallel()
+	f, m := startFake(t).when("NLST", (*talk).hang), &manual{}
+	d := f.dir()
+	d.clock = m
+	if err := d.Mkdir(soon(t), "L"); err != nil {
+		t.Fatal(err)
+	}
+	m.advance(t, time.Minute, time.Minute)
+	eventually(t, func() bool { return len(f.sent("NLST")) == 1 })
+	start := time.Now()
+	d.Close()
+	if time.Since(start) > time.Second {
+		t.Errorf("closed after %v", time.Since(start))
+	}
+}
+
+// TestAwait: it sleeps, until the context ends.
+func TestAwait(t *testing.T) {
+	t.Parallel()
+	d := startFake(t).dir()
+	ctx, cancel := context.WithCancel(soon(t))
+	time.AfterFunc(20*time.Millisecond, cancel)
+	d.Await(ctx, "L", process.Process{}, time.Hour)
+	d.Await(soon(t), "L", process.Process{}, time.Millisecond)
+	if ctx.Err() == nil {
+		t.Error("it came back early")
+	}
+}

@@ -1,0 +1,62 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"net/textproto"
+	"strings"
+)
+
+// List implements mkdirlock.Dir. A data connection that was cut exactly between
+// two lines, though the server says all went well, cannot be told from a shorter
+// listing without TLS.
+func (d *Dir) List(ctx context.Context, name string) ([]string, error) {
+	p, err := d.server.at(name)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	err = d.call(ctx, "list "+p, func(c *conn) error {
+		var err error
+		lines, err = c.library.NameList(p)
+		return c.ended(err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return names(lines), nil
+}
+
+// ended says how a listing ended. The library dislikes all codes but 226 at the
+// end, and joins its error with that of the data, if there is one.
+func (c *conn) ended(err error) error {
+	var reply *textproto.Error
+	if !errors.As(err, &reply) {
+		return err
+	}
+	several, joined := err.(interface{ Unwrap() []error })
+	switch {
+	case joined && len(several.Unwrap()) == 1 && reply.Code/100 == 2:
+		return nil
+	case reply.Code == 425, reply.Code == 522, c.control.verb == "PASV" && reply.Code != 421:
+		return &dataError{err}
+	}
+	return err
+}
+
+// names understands the lines of NLST: servers give the names alone, or with
+// the directory, as it was asked for or relative to somewhere.
+func names(lines []string) []string {
+	var all []string
+	for _, line := range lines {
+		name := strings.TrimRight(line, "\r")
+		name = strings.TrimSuffix(name, "/")
+		name = name[strings.LastIndexByte(name, '/')+1:]
+		if name != "" && name != "." && name != ".." {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+func lists(verb string) bool { return verb == "NLST" || verb == "LIST" || verb == "MLSD" }

@@ -1,0 +1,232 @@
+package ftp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock"
+)
+
+// TestListDialects: each server has its own idea of NLST.
+func TestListDialects(t *testing.T) {
+	t.Parallel()
+	for listing, want := range map[string][]string{
+		"a\r\nb\r\n":                            {"a", "b"},
+		"a\nb\n":                                {"a", "b"},
+		"L/a\r\nL/b\r\n":                        {"a", "b"},
+		"/dir/L/a\r\n/dir/L/b\r\n":              {"a", "b"},
+		"./a\r\n./b\r\n":                        {"a", "b"},
+		".\r\n..\r\na\r\n":                      {"a"},
+		"/dir/L/.\r\n/dir/L/..\r\n/dir/L/a\r\n": {"a"},
+		"a/\r\nL/b/\r\n":                        {"a", "b"},
+		"a\r\r\n\r\nb\r\n":                      {"a", "b"},
+		"":                                      nil,
+		".\r\n..\r\n":                           nil,
+		"a b\r\n":                               {"a b"},
+	} {
+		f := startFake(t)
+		f.listing = listing
+		holds(t, f.dir(), "L", want...)
+		if got := f.sent("NLST"); len(got) != 1 || got[0] != "1 NLST /dir/L" {
+			t.Errorf("sent %q", got)
+		}
+	}
+}
+
+func ending(reply string) func(*talk) {
+	return func(c *talk) { c.say("150 here it comes"); c.send("a\r\n"); c.say(reply) }
+}
+
+func TestListOutcomes(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, verb string
+		answer     func(*talk)
+		want       string
+		sent       int
+	}{
+		{"550", "NLST", says("550 No such file"), "refused", 1},
+		{"450", "NLST", says("450 No such file"), "refused", 1},
+		{"other success", "NLST", ending("250 done"), "done", 1},
+		{"broken off", "NLST", ending("426 broken off"), "unclear", 2},
+		{"broken off locally", "NLST", ending("451 disk"), "unclear", 2},
+		{"lost once", "NLST", first((*talk).cut), "done", 2},
+		{"lost", "NLST", (*talk).cut, "unclear", 2},
+		{"no end once", "NLST", first(func(c *talk) { c.say("150 go"); c.send("a\r\n"); c.cut() }), "done", 2},
+		{"busy once", "NLST", first(says("421 idle")), "done", 2},
+		{"busy", "NLST", says("421 idle"), "busy", 2},
+		{"success without data", "NLST", says("226 nothing there"), "unclear", 2},
+		{"garbage", "NLST", says("what"), "unclear", 2},
+		{"no data connection", "NLST", says("425 cannot connect"), "unreachable", 1},
+		{"no session resumed", "NLST", ending("522 SSL connection failed; session reuse required"), "unreachable", 1},
+		{"EPSV refused", "EPSV", says("500 what"), "done", 1},
+		{"EPSV unreadable", "EPSV", says("229 (|||)"), "done", 1},
+		{"EPSV without a port", "EPSV", says("229 (|||99999|)"), "unreachable", 0},
+		{"EPSV to nobody", "EPSV", says("229 (|||1|)"), "unreachable", 0},
+		{"EPSV cut once", "EPSV", first((*talk).cut), "done", 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := startFake(t).when(tt.verb, tt.answer)
+			d := f.dir()
+			_, err := d.List(soon(t), "L")
+			if got := come(err); got != tt.want || len(f.sent("NLST")) != tt.sent {
+				t.Errorf("%s, %d times; want %s, %d; %v", got, len(f.sent("NLST")), tt.want, tt.sent, err)
+			}
+		})
+	}
+}
+
+// TestPASV: the data connection goes to the server, whatever address it names,
+// and what it says cannot hurt.
+func TestPASV(t *testing.T) {
+	t.Parallel()
+	for reply, want := range map[string]string{
+		"":                    "done", // the usual one names 10.9.8.7
+		"227 )(":              "unclear",
+		"227 (1,2,3)":         "unreachable",
+		"227 ok":              "unreachable",
+		"227 (a,b,c,d,e,f)":   "unreachable",
+		"227 (1,2,3,4,-5,-6)": "unreachable",
+		"500 no":              "unreachable",
+	} {
+		t.Run(reply, func(t *testing.T) {
+			t.Parallel()
+			f := startFake(t).when("EPSV", says("500 what"))
+			if reply != "" {
+				f.when("PASV", says(reply))
+			}
+			_, err := f.dir().List(soon(t), "L")
+			if got := come(err); got != want && !(want == "unclear" && got == "unreachable") {
+				t.Errorf("%s; want %s; %v", got, want, err)
+			}
+		})
+	}
+}
+
+// TestListCut: a listing that ends too early is no listing, wherever it ends.
+func TestListCut(t *testing.T) {
+	t.Parallel()
+	const listing = "a\r\nbb\r\nccc\r\n"
+	ends := map[string]func(*talk){
+		"426":   says("426 broken off"),
+		"cut":   (*talk).cut,
+		"reset": reset,
+		"226":   says("226 done"), // it does not know better
+	}
+	for name, end := range ends {
+		for at := range len(listing) {
+			t.Run(fmt.Sprint(name, at), func(t *testing.T) {
+				t.Parallel()
+				f := startFake(t).when("NLST", func(c *talk) { c.say("150 here it comes"); c.send(listing[:at]); end(c) })
+				got, err := f.dir().List(soon(t), "L")
+				// Between lines a cut cannot be seen if the server says that all is well.
+				whole := at == 0 || listing[at-1] == '\n'
+				if (come(err) == "unclear") == (name == "226" && whole) || err != nil && got != nil {
+					t.Errorf("%q, %v", got, err)
+				}
+			})
+		}
+	}
+}
+
+// TestListCutTLS: with TLS a cut is always seen.
+func TestListCutTLS(t *testing.T) {
+	t.Parallel()
+	const listing = "a\r\nbb\r\n"
+	for at := range len(listing) + 1 {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			t.Parallel()
+			f := startFake(t).when("NLST", func(c *talk) {
+				c.say("150 here it comes")
+				conn, raw := c.accepted()
+				_, _ = io.WriteString(conn, listing[:at])
+				raw.Close()
+				c.say("226 done")
+			})
+			if got, err := f.secureDir().List(soon(t), "L"); come(err) != "unclear" {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestListFlood: a listing without end ends.
+func TestListFlood(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"name\r\n", "name"} {
+		f := startFake(t).when("NLST", func(c *talk) {
+			c.say("150 here it comes")
+			c.send(strings.Repeat(text, 1<<20))
+			c.say("226 done")
+		})
+		start := time.Now()
+		if got, err := f.dir().List(soon(t), "L"); err == nil || time.Since(start) > 4*time.Second {
+			t.Errorf("%d names after %v, %v", len(got), time.Since(start), err)
+		}
+	}
+}
+
+// TestPRET: a server that wants it is told what comes.
+func TestPRET(t *testing.T) {
+	t.Parallel()
+	f := startFake(t).when("FEAT", says("211-Features:\r\n PRET\r\n211 End"))
+	holds(t, f.dir(), "L", "a", "bb")
+	if got := f.sent("PRET"); len(got) != 1 || got[0] != "1 PRET NLST /dir/L" {
+		t.Errorf("sent %q", got)
+	}
+}
+
+func TestUTF8(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]int{"L": 0, "Schloß": 1} {
+		f := startFake(t)
+		d := f.dir(func(a *backend.Address, _ *backend.Access) { a.Path = "/dir/" + base })
+		if err := d.Mkdir(soon(t), base); err != nil {
+			t.Error(err)
+		}
+		if len(f.sent("OPTS UTF8 ON")) != want || !slices.Equal(f.sent("MKD"), []string{"1 MKD /dir/" + base}) {
+			t.Errorf("sent %q", f.sent(""))
+		}
+	}
+}
+
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	f.listing = "drwxr-xr-x    2 1000     1000         4096 Jan 02 03:04 a\r\n" +
+		"drwxr-xr-x    2 1000     1000         4096 Jan 02 03:04 .\r\nnonsense\r\n"
+	got, err := f.dir().Entries(soon(t), "L")
+	if err != nil || len(got) != 1 || got[0].Name != "a" || got[0].Precise || got[0].Modified.Minute() != 4 {
+		t.Errorf("LIST: %+v, %v", got, err)
+	}
+	f.when("FEAT", says("211-Features:\r\n MLST modify*;\r\n211 End"))
+	f.listing = "type=cdir;modify=20250102030405; /dir/L\r\ntype=pdir;modify=20250102030405; /dir\r\n" +
+		"type=dir;modify=20250102030405; a\r\ntype=dir; b\r\n"
+	got, err = f.dir().Entries(soon(t), "L")
+	want := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
+	if err != nil || len(got) != 2 || got[0].Name != "a" || !got[0].Precise || !got[0].Modified.Equal(want) || !got[1].Modified.IsZero() {
+		t.Errorf("MLSD: %+v, %v", got, err)
+	}
+	f.when("MLSD", says("550 no"))
+	if _, err := f.dir().Entries(soon(t), "L"); !errors.Is(err, mkdirlock.ErrRefused) {
+		t.Error(err)
+	}
+}
+
+func TestSession(t *testing.T) {
+	t.Parallel()
+	f := startFake(t).when(greeting, says("220-hello\x1b[2J\r\n220 world"))
+	s, err := f.dir().Session(soon(t))
+	if err != nil || s.Greeting != "220-hello?[2J\n220 world" || s.Welcome != "230 welcome" ||
+		!slices.Equal(s.Features, []string{"EPSV", "UTF8"}) || !strings.Contains(s.Status, "idle 300") || s.TLS != "" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

@@ -1,0 +1,178 @@
+package ftp
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"locksmith/backends/backend"
+)
+
+// TestLogin: what a server that does not let us in means by it, and that it
+// cannot make us tell the password.
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, verb, reply, want, hint string }{
+		{"wrong password", "PASS", "530 Login incorrect for " + secret, "permission", "password file"},
+		{"wrong user", "USER", "530 Not you, " + secret, "permission", "user in the address"},
+		{"account", "USER", "332 Which account?", "permission", ""},
+		{"too many by greeting", greeting, "421 Too many connections (8) from this IP", "busy", ""},
+		{"too many by code of another kind", greeting, "530 Sorry, too many users", "busy", ""},
+		{"too many by USER", "USER", "421 There are too many connected users", "busy", ""},
+		{"too many by PASS", "PASS", "530 Sorry, the maximum number of clients (3) are already connected", "busy", ""},
+		{"too many by PASS with 421", "PASS", "421 50 users (the maximum) are already logged in", "busy", ""},
+		{"later", greeting, "120 ready in 5 minutes", "busy", ""},
+		{"no FTP", greeting, "SSH-2.0-OpenSSH_9.2", "unreachable", ""},
+		{"no FTP but numbers", greeting, "554 no SMTP service here", "unreachable", "port"},
+		{"TLS by USER", "USER", "530 Non-anonymous sessions must use encryption.", "permission", "ftps:"},
+		{"TLS by PASS", "PASS", "550 SSL/TLS required on the control channel", "permission", "ftps:"},
+		{"TLS by 421", "USER", "421 Sorry, cleartext sessions are not accepted on this server.", "permission", "ftps:"},
+		{"TYPE refused", "TYPE", "500 what, " + secret, "unreachable", ""},
+		{"garbage with the password", "PASS", "no! " + secret, "unreachable", ""},
+		{"FEAT at the end", "FEAT", "421 we close", "busy", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := startFake(t).when(tt.verb, func(c *talk) {
+				c.say(tt.reply)
+				if strings.HasPrefix(tt.reply, "421") {
+					c.cut()
+				}
+			})
+			err := f.dir().Mkdir(soon(t), "L")
+			var e *backend.Error
+			if come(err) == "busy" && !errors.As(err, &e) {
+				t.Error("no code:", err)
+			}
+			if got := come(err); got != tt.want || errors.As(err, &e) && !strings.Contains(e.Hint, tt.hint) {
+				t.Errorf("%s; want %s; %v", got, tt.want, err)
+			}
+			silent(t, err)
+		})
+	}
+}
+
+// silent makes sure that an error does not tell the password, in no spelling.
+func silent(t testing.TB, err error) {
+	t.Helper()
+	if err != nil && (strings.Contains(err.Error(), "s3cr3t") || strings.Contains(err.Error(), "word\"")) {
+		t.Errorf("it tells the password: %v", err)
+	}
+}
+
+// TestPasswordEcho: nor do later replies tell the password.
+func TestPasswordEcho(t *testing.T) {
+	t.Parallel()
+	for _, reply := range []string{"550 " + secret, secret, "421 " + secret, "2" + secret} {
+		f := startFake(t).when("MKD", says(reply)).when("STAT", says("211-"+secret+"\r\n211 "+secret))
+		d := f.dir()
+		err := d.Mkdir(soon(t), "L")
+		if err == nil {
+			t.Error("no error")
+		}
+		silent(t, err)
+		session, err := d.Session(soon(t))
+		if err != nil {
+			t.Error(err)
+		}
+		silent(t, errors.New(fmt.Sprint(session)))
+	}
+}
+
+func TestAnonymous(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	d := f.dir(func(a *backend.Address, access *backend.Access) {
+		a.User = ""
+		access.Password = func(string, string) (string, error) { t.Error("asked for a password"); return "", nil }
+	})
+	if err := d.Mkdir(soon(t), "L"); err != nil {
+		t.Error(err)
+	}
+	if got := append(f.sent("USER"), f.sent("PASS")...); !slices.Equal(got, []string{"1 USER anonymous", "1 PASS locksmith@"}) {
+		t.Errorf("sent %q", got)
+	}
+	f.when("PASS", says("530 no"))
+	d.drop()
+	if err := d.Mkdir(soon(t), "L"); come(err) != "permission" || !strings.Contains(err.Error(), "ftp://user@host/path") {
+		t.Error(err)
+	}
+}
+
+func TestNoPassword(t *testing.T) {
+	t.Parallel()
+	f := startFake(t).when("PASS", says("530 no"))
+	unknown := func(_ *backend.Address, access *backend.Access) { access.Password = nil }
+	if err := f.dir(unknown).Mkdir(soon(t), "L"); come(err) != "permission" || !strings.Contains(err.Error(), "no password is known") {
+		t.Error(err)
+	}
+	if err := f.when("USER", says("230 welcome")).dir(unknown).Mkdir(soon(t), "L"); err != nil {
+		t.Error("a user without a password:", err)
+	}
+	broken := func(_ *backend.Address, access *backend.Access) {
+		access.Password = func(string, string) (string, error) { return "", errors.New("cannot read it") }
+	}
+	if err := f.dir(broken).Mkdir(soon(t), "L"); come(err) != "config" {
+		t.Error(err)
+	}
+}
+
+// TestNoSecondCommand: nothing that we send can hold another command.
+func TestNoSecondCommand(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	for _, evil := range []string{"a\r\nDELE b", "a\nDELE b", "a\rDELE b", "a\x00DELE b", "\r\n", "a\r\n"} {
+		d := f.dir(func(_ *backend.Address, access *backend.Access) {
+			access.Password = func(string, string) (string, error) { return evil, nil }
+		})
+		if err := d.Mkdir(soon(t), "L"); come(err) != "config" {
+			t.Errorf("password %q: %v", evil, err)
+		}
+		if _, err := NewDir(backend.Address{Scheme: SchemePlain, Host: "h", User: evil, Path: "/L"}, backend.Access{}); come(err) != "usage" {
+			t.Errorf("user %q: %v", evil, err)
+		}
+		if _, err := NewDir(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/" + evil}, backend.Access{}); come(err) != "usage" {
+			t.Errorf("path %q: %v", evil, err)
+		}
+		d = f.dir()
+		_, listed := d.List(soon(t), evil)
+		_, told := d.Entries(soon(t), evil)
+		for _, err := range []error{d.Mkdir(soon(t), evil), d.Rmdir(soon(t), evil), d.Rename(soon(t), evil, "b"), d.Rename(soon(t), "a", evil), listed, told} {
+			if come(err) != "usage" {
+				t.Errorf("name %q: %v", evil, err)
+			}
+		}
+		if err := checkCommand([]byte("MKD " + evil + "\r\n")); err == nil {
+			t.Errorf("a command %q", evil)
+		}
+	}
+	for _, evil := range []string{"", "MKD a", "MKD a\n", "\r\n", "MKD a\r"} {
+		if err := checkCommand([]byte(evil)); err == nil {
+			t.Errorf("a command %q", evil)
+		}
+	}
+	for _, line := range f.sent("") {
+		if strings.Contains(line, "DELE") {
+			t.Errorf("sent %q", line)
+		}
+	}
+}
+
+// TestLastGuard: the control connection itself sends no second command.
+func TestLastGuard(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	d := f.dir()
+	if err := d.Mkdir(soon(t), "L"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.conn.control.Write([]byte("NOOP\r\nDELE a\r\n")); !errors.As(err, new(*unsentError)) {
+		t.Error(err)
+	}
+	if err := d.Mkdir(soon(t), "L/x.1"); err != nil || len(f.sent("NOOP"))+len(f.sent("DELE")) > 0 {
+		t.Errorf("%v; sent %q", err, f.sent(""))
+	}
+}

@@ -1,0 +1,57 @@
+package ftp
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"locksmith/backends/backend"
+)
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for _, p := range []string{"/L", "/a/L", "/a.b/c-d/L_1", "/with blank/L", "/.hidden/L", "/Schloß", "/" + strings.Repeat("x", 255)} {
+		a := backend.Address{Scheme: SchemePlain, Host: "h", Path: p, Options: map[string]string{"style": "dir"}}
+		if _, err := NewDir(a, backend.Access{}); err != nil {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+	for _, p := range []string{"/", "/.L", "/-L", "/~L", "/a/-b/L", "/~root/L", "/a*", "/a?", "/a[b]", "/{a}", "/a\\b", `/a"b`, "/a'b", "/ L", "/L ", "/a /L",
+		"/a\tb", "/a\u0085b", "/" + strings.Repeat("x", 256), strings.Repeat("/xxxxxxxxx", 100)} {
+		var e *backend.Error
+		_, err := NewDir(backend.Address{Scheme: SchemePlain, Host: "h", Path: p}, backend.Access{})
+		if !errors.As(err, &e) || e.Code != "usage" || e.Hint == "" {
+			t.Errorf("%q: %v", p, err)
+		}
+	}
+	for _, options := range []map[string]string{{"style": "other"}, {"create": "no"}} {
+		if _, err := NewDir(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/L", Options: options}, backend.Access{}); come(err) != "usage" {
+			t.Errorf("%v: %v", options, err)
+		}
+	}
+}
+
+func TestAt(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ lock, name, want string }{
+		{"/L", ".", "/"}, {"/L", "L", "/L"}, {"/L", "L/x.1", "/L/x.1"}, {"/a/L", ".", "/a"}, {"/a/L", "L.r.1/x.1/0", "/a/L.r.1/x.1/0"},
+		{"/L", "..", ""}, {"/L", "../b", ""}, {"/L", "a/../b", ""}, {"/L", "/a", ""}, {"/L", "", ""}, {"/L", "a//b", ""}, {"/L", "-a", ""}, {"/L", "a/", ""},
+	} {
+		s := &server{address: backend.Address{Scheme: SchemePlain, Path: tt.lock}}
+		if got, err := s.at(tt.name); got != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%s in %s: %q, %v", tt.name, tt.lock, got, err)
+		}
+	}
+}
+
+func TestHostPort(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string][2]string{
+		"h": {"h:21", "h"}, "h:2121": {"h:2121", "h"}, "[::1]": {"[::1]:21", "::1"}, "[::1]:2121": {"[::1]:2121", "::1"},
+	} {
+		s := &server{address: backend.Address{Host: host}}
+		if hostPort, alone := s.hostPort(); hostPort != want[0] || alone != want[1] {
+			t.Errorf("%s: %q, %q", host, hostPort, alone)
+		}
+	}
+}

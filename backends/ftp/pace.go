@@ -1,0 +1,94 @@
+package ftp
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+)
+
+// A pace is how long a server may take. The library knows neither contexts nor
+// a time for a single command, so our end of its connections keeps both.
+type pace struct {
+	timeout time.Duration // for each command with its replies and its listing
+
+	mu    sync.Mutex
+	ctx   context.Context // of the call that is being made
+	calls int
+	until time.Time // when the command that is being made must be over
+	open  map[net.Conn]bool
+}
+
+func newPace(timeout time.Duration) *pace {
+	return &pace{timeout: timeout, ctx: context.Background(), open: map[net.Conn]bool{}}
+}
+
+// begin makes all reads and writes end with ctx, until the function that it
+// returns is called.
+func (p *pace) begin(ctx context.Context) (end func()) {
+	p.mu.Lock()
+	p.calls++
+	p.ctx = ctx
+	call := p.calls
+	p.mu.Unlock()
+	p.next()
+	stop := context.AfterFunc(ctx, func() { p.interrupt(call) })
+	return func() {
+		stop()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.ctx = context.Background()
+	}
+}
+
+// next gives the next command its time.
+func (p *pace) next() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.until = time.Now().Add(p.timeout)
+}
+
+// interrupt ends the reads and writes of a call, but not those of a later one.
+func (p *pace) interrupt(call int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if call != p.calls {
+		return
+	}
+	for conn := range p.open {
+		_ = conn.SetDeadline(time.Unix(1, 0)) // fails only where there is nothing to end
+	}
+}
+
+// arm sets the deadline of a read or write that follows.
+func (p *pace) arm(set func(time.Time) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	until := p.until
+	if end, ok := p.ctx.Deadline(); ok && end.Before(until) {
+		until = end
+	}
+	return set(until)
+}
+
+// over returns the error of the call's context.
+func (p *pace) over() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ctx.Err()
+}
+
+func (p *pace) add(conn net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open[conn] = true
+}
+
+func (p *pace) remove(conn net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.open, conn)
+}

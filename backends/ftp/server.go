@@ -1,0 +1,88 @@
+package ftp
+
+import (
+	"crypto/x509"
+	"errors"
+	"net"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock"
+	"locksmith/protocol"
+)
+
+// The address schemes of this backend, and the usual port of both.
+const (
+	SchemePlain = "ftp"
+	SchemeTLS   = "ftps"
+	Port        = "21"
+)
+
+// A server is where a lock is, and how to get there.
+type server struct {
+	address backend.Address
+	access  backend.Access
+	roots   *x509.CertPool // nil: the system's
+	timeout time.Duration  // for each command
+}
+
+// newServer checks an address of one of the schemes; it does not connect.
+func newServer(a backend.Address, access backend.Access) (*server, error) {
+	s := &server{address: a, access: access, timeout: 30 * time.Second}
+	if err := a.CheckOptions(mkdirlock.Options()); err != nil {
+		return nil, err
+	}
+	if err := checkPath(a.Path); err != nil {
+		return nil, s.fail(protocol.Usage, "read address", err, "use letters, digits, and - _ . inside of names")
+	}
+	if hasBreak(a.User) {
+		return nil, s.fail(protocol.Usage, "read address", errors.New("the user's name holds control characters"), "remove them")
+	}
+	if s.secure() && access.CA != "" && !access.Insecure {
+		if err := s.readRoots(access.CA); err != nil {
+			return nil, s.fail(protocol.Config, "read certificates", err, "name a file with certificates in PEM")
+		}
+	}
+	return s, nil
+}
+
+func (s *server) readRoots(file string) error {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	s.roots = x509.NewCertPool()
+	if !s.roots.AppendCertsFromPEM(pem) {
+		return errors.New("there is no certificate in " + file)
+	}
+	return nil
+}
+
+func (s *server) secure() bool { return s.address.Scheme == SchemeTLS }
+
+// at returns where a name of the lock's directory is for the server.
+func (s *server) at(name string) (string, error) {
+	dir := path.Dir(s.address.Path)
+	if name == "." {
+		return dir, nil
+	}
+	if err := checkName(name); err != nil || strings.HasPrefix(name, "/") {
+		return "", s.fail(protocol.Usage, "name "+protocol.CleanText(name, maxComponent), errors.Join(err, errors.New("it is no name for a server")), "")
+	}
+	return path.Join(dir, name), nil
+}
+
+// hostPort returns where to connect, and the host alone.
+func (s *server) hostPort() (hostPort, host string) {
+	if host, _, err := net.SplitHostPort(s.address.Host); err == nil {
+		return s.address.Host, host
+	}
+	host = strings.Trim(s.address.Host, "[]")
+	return net.JoinHostPort(host, Port), host
+}
+
+// hasBreak reports that s would end a command.
+func hasBreak(s string) bool { return strings.ContainsAny(s, "\r\n\x00") }

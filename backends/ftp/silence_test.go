@@ -1,0 +1,138 @@
+package ftp
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/mkdirlock"
+)
+
+// TestSilence: wherever a server falls silent, the call ends.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	mkdir := func(t *testing.T, d mkdirlock.Dir) error { return d.Mkdir(soon(t), "L") }
+	list := func(t *testing.T, d mkdirlock.Dir) error { _, err := d.List(soon(t), "L"); return err }
+	tests := []struct {
+		name, verb string
+		answer     func(*talk)
+		call       func(*testing.T, mkdirlock.Dir) error
+		want       string
+	}{
+		{"greeting", greeting, (*talk).hang, mkdir, "unreachable"},
+		{"half a greeting", greeting, func(c *talk) { c.say("220-hello"); c.hang() }, mkdir, "unreachable"},
+		{"USER", "USER", (*talk).hang, mkdir, "unreachable"},
+		{"PASS", "PASS", (*talk).hang, mkdir, "unreachable"},
+		{"FEAT", "FEAT", (*talk).hang, mkdir, "unreachable"},
+		{"half of FEAT", "FEAT", func(c *talk) { c.say("211-Features"); c.hang() }, mkdir, "unreachable"},
+		{"TYPE", "TYPE", (*talk).hang, mkdir, "unreachable"},
+		{"half a reply", "MKD", func(c *talk) { _, _ = io.WriteString(c.Conn, "257 ma"); c.hang() }, mkdir, "unclear"},
+		{"EPSV", "EPSV", (*talk).hang, list, "unreachable"},
+		{"NLST", "NLST", (*talk).hang, list, "unclear"},
+		{"data", "NLST", func(c *talk) { c.say("150 here it comes"); c.hang() }, list, "unclear"},
+		{"half of the data", "NLST", func(c *talk) {
+			c.say("150 here it comes")
+			conn, _ := c.accepted()
+			_, _ = io.WriteString(conn, "a\r\nb")
+			c.hang()
+		}, list, "unclear"},
+		{"end of the data", "NLST", func(c *talk) { c.say("150 here it comes"); c.send("a\r\n"); c.hang() }, list, "unclear"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			d := startFake(t).when(tt.verb, tt.answer).hasty()
+			start := time.Now()
+			if err := tt.call(t, d); come(err) != tt.want || time.Since(start) > 3*time.Second {
+				t.Errorf("%s after %v: %v", come(err), time.Since(start), err)
+			}
+		})
+	}
+}
+
+// TestSilenceTLS: the same before and within TLS.
+func TestSilenceTLS(t *testing.T) {
+	t.Parallel()
+	for name, make := range map[string]func(*fake) *Dir{
+		"AUTH": func(f *fake) *Dir { return f.when("AUTH", (*talk).hang).secureDir() },
+		"handshake": func(f *fake) *Dir {
+			return f.when("AUTH", func(c *talk) { c.obey(); c.hang() }).secureDir()
+		},
+		"USER": func(f *fake) *Dir { return f.when("USER", (*talk).hang).secureDir() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := make(startFake(t))
+			d.server.timeout = 200 * time.Millisecond
+			start := time.Now()
+			if err := d.Mkdir(soon(t), "L"); come(err) != "unreachable" || time.Since(start) > 3*time.Second {
+				t.Errorf("after %v: %v", time.Since(start), err)
+			}
+		})
+	}
+}
+
+// TestFlood: a reply without end ends too, and long before its time is over.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	pour := func(text string) func(*talk) {
+		return func(c *talk) {
+			for {
+				if _, err := io.WriteString(c.Conn, text); err != nil {
+					return
+				}
+			}
+		}
+	}
+	for name, text := range map[string]string{"line": strings.Repeat("2", 4096), "lines": "250-more\r\n", "replies": "100 wait\r\n", "empty": "\r\n"} {
+		for _, verb := range []string{greeting, "FEAT", "MKD"} {
+			t.Run(name+"/"+verb, func(t *testing.T) {
+				t.Parallel()
+				d := startFake(t).when(verb, pour(text)).dir()
+				start := time.Now()
+				err := d.Mkdir(soon(t), "L")
+				if err == nil || (come(err) == "unclear") != (verb == "MKD") || time.Since(start) > 3*time.Second {
+					t.Errorf("after %v: %v", time.Since(start), err)
+				}
+			})
+		}
+	}
+}
+
+// TestDrip: the time is for a command, not for every byte of the answer.
+func TestDrip(t *testing.T) {
+	t.Parallel()
+	d := startFake(t).when("MKD", func(c *talk) {
+		for {
+			if _, err := io.WriteString(c.Conn, "250-x\r\n"); err != nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}).hasty()
+	start := time.Now()
+	if err := d.Mkdir(soon(t), "L"); come(err) != "unclear" || time.Since(start) > 2*time.Second {
+		t.Errorf("after %v: %v", time.Since(start), err)
+	}
+}
+
+// TestClose: a server that does not answer is not waited for.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	f := startFake(t).when("QUIT", (*talk).hang)
+	d := f.dir()
+	if err := d.Mkdir(soon(t), "L"); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	d.Close()
+	if time.Since(start) > time.Second {
+		t.Errorf("closed after %v", time.Since(start))
+	}
+	for limit := start.Add(5 * time.Second); len(f.sent("QUIT")) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("no QUIT")
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package ftp
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+)
+
+// certificate makes one for 127.0.0.1 that signs itself.
+func certificate(t testing.TB) (tls.Certificate, string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
+}
+
+// offerTLS lets the fake accept AUTH. It returns the file to trust.
+func (f *fake) offerTLS() (ca string) {
+	f.t.Helper()
+	own, file := certificate(f.t)
+	f.tls = &tls.Config{Certificates: []tls.Certificate{own}}
+	return file
+}
+
+// secureDir is dir with TLS.
+func (f *fake) secureDir() *Dir {
+	f.t.Helper()
+	return f.dir(trusting(f.offerTLS()))
+}
+
+func trusting(ca string) func(*backend.Address, *backend.Access) {
+	return func(a *backend.Address, access *backend.Access) {
+		a.Scheme = SchemeTLS
+		access.CA = ca
+	}
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	d := f.secureDir()
+	holds(t, d, "L", "a", "bb")
+	holds(t, d, ".", "a", "bb")
+	if got := f.sent(""); got[0] != "1 AUTH TLS" || len(f.sent("PROT P")) != 1 {
+		t.Errorf("sent %q", got)
+	}
+	if _, err := d.Session(soon(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTLSResumes: data connections resume the session of the control connection.
+func TestTLSResumes(t *testing.T) {
+	t.Parallel()
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		f := startFake(t)
+		d := f.secureDir()
+		f.tls.MaxVersion = version
+		f.when("NLST", func(c *talk) {
+			c.say("150 here it comes")
+			conn, _ := c.accepted()
+			defer conn.Close()
+			secured := conn.(*tls.Conn)
+			if err := secured.Handshake(); err != nil || !secured.ConnectionState().DidResume {
+				t.Errorf("%s: not resumed, %v", tls.VersionName(version), err)
+			}
+			conn.Close()
+			c.say("226 done")
+		})
+		for range 5 {
+			holds(t, d, "L")
+		}
+	}
+}
+
+// TestTLSOnly: without TLS nothing is said to a server that should have it, and
+// nothing of TLS to one that should not.
+func TestTLSOnly(t *testing.T) {
+	t.Parallel()
+	_, ca := certificate(t)
+	for name, reply := range map[string]string{"refused": "502 no", "later": "421 not now", "odd": "334 more"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := startFake(t).when("AUTH", says(reply))
+			err := f.dir(trusting(ca)).Mkdir(soon(t), "L")
+			if err == nil || len(f.sent("")) != 1 {
+				t.Errorf("%v; sent %q", err, f.sent(""))
+			}
+		})
+	}
+	t.Run("refused PROT", func(t *testing.T) {
+		t.Parallel()
+		f := startFake(t).when("PROT", says("536 no"))
+		if err := f.secureDir().Mkdir(soon(t), "L"); come(err) != "unreachable" || len(f.sent("MKD")) > 0 {
+			t.Errorf("%v; sent %q", err, f.sent(""))
+		}
+	})
+	t.Run("plain", func(t *testing.T) {
+		t.Parallel()
+		f := startFake(t)
+		f.offerTLS()
+		if err := f.dir().Mkdir(soon(t), "L"); err != nil || len(f.sent("AUTH"))+len(f.sent("PROT")) > 0 {
+			t.Errorf("%v; sent %q", err, f.sent(""))
+		}
+	})
+}
+
+// TestTLSInjected: what was said in the clear is not taken for the server's.
+func TestTLSInjected(t *testing.T) {
+	t.Parallel()
+	f := startFake(t).when("AUTH", says("234 go on\r\n331 password?\r\n230 welcome"))
+	if err := f.secureDir().Mkdir(soon(t), "L"); come(err) != "unreachable" || len(f.sent("")) > 1 {
+		t.Errorf("%v; sent %q", err, f.sent(""))
+	}
+}
+
+func TestTLSCertificate(t *testing.T) {
+	t.Parallel()
+	_, other := certificate(t)
+	for name, access := range map[string]func(*backend.Address, *backend.Access){
+		"unknown authority": trusting(other),
+		"wrong name": func(a *backend.Address, access *backend.Access) {
+			_, port, _ := net.SplitHostPort(a.Host)
+			a.Scheme, a.Host = SchemeTLS, "localhost:"+port
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := startFake(t)
+			f.offerTLS()
+			err := f.dir(access).Mkdir(soon(t), "L")
+			var e *backend.Error
+			if !errors.As(err, &e) || e.Code != "unreachable" || !strings.Contains(e.Hint, "--insecure") || len(f.sent("")) > 1 {
+				t.Errorf("%v; sent %q", err, f.sent(""))
+			}
+			reckless := f.dir(access, func(_ *backend.Address, access *backend.Access) { access.Insecure = true })
+			if err := reckless.Mkdir(soon(t), "L"); err != nil {
+				t.Error("insecure:", err)
+			}
+		})
+	}
+	t.Run("no file", func(t *testing.T) {
+		a := backend.Address{Scheme: SchemeTLS, Host: "h", Path: "/L"}
+		for _, file := range []string{"/no/such/file", "/dev/null"} {
+			if _, err := NewDir(a, backend.Access{CA: file}); come(err) != "config" {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// TestTLSOld: versions that are no longer safe are refused.
+func TestTLSOld(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	d := f.secureDir()
+	f.tls.MinVersion, f.tls.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
+	if err := d.Mkdir(soon(t), "L"); come(err) != "unreachable" || len(f.sent("")) > 1 {
+		t.Errorf("%v; sent %q", err, f.sent(""))
+	}
+}

@@ -1,0 +1,157 @@
+package ftpserver
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	ftplib "github.com/fclairamb/ftpserverlib"
+)
+
+// An inProcess server is a daemon of this process.
+type inProcess struct {
+	addr     string
+	place    *site
+	config   *tls.Config // nil without TLS
+	mu       sync.Mutex
+	server   *ftplib.FtpServer
+	sessions map[string]net.Conn // by the client's address
+}
+
+// embedded serves a directory of the disk from this process.
+func embedded(s *Server, place *site) (daemon, error) {
+	d := &inProcess{addr: s.Addr, place: place}
+	if !place.TLS {
+		return d, nil
+	}
+	certificate, err := tls.LoadX509KeyPair(place.both, place.both)
+	if err != nil {
+		return nil, err
+	}
+	d.config = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	if place.TLS12 {
+		d.config.MaxVersion = tls.VersionTLS12
+	}
+	return d, nil
+}
+
+func (d *inProcess) start() error {
+	listener, err := listen(d.addr)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sessions = map[string]net.Conn{}
+	d.server = ftplib.NewFtpServer(&driver{inProcess: d, listener: &doorkeeper{listener, d}})
+	if err := d.server.Listen(); err != nil {
+		return err
+	}
+	go d.server.Serve()
+	return nil
+}
+
+func (d *inProcess) alive() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.server != nil
+}
+
+// stop returns when no session works on the files any more, unless one sleeps in
+// a hook for long.
+func (d *inProcess) stop() {
+	d.mu.Lock()
+	if d.server != nil {
+		_ = release(closer(d.server.Stop)) // it listens no more in any case
+		d.server = nil
+	}
+	for _, conn := range d.sessions {
+		conn.Close()
+	}
+	d.mu.Unlock()
+	for limit := time.Now().Add(5 * time.Second); time.Now().Before(limit) && d.open() > 0; {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+type closer func() error
+
+func (c closer) Close() error { return c() }
+
+func (d *inProcess) open() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.sessions)
+}
+
+func (d *inProcess) log() string { return "" }
+
+// A doorkeeper lets sessions in, and knows who is there.
+type doorkeeper struct {
+	net.Listener
+	d *inProcess
+}
+
+func (k *doorkeeper) Accept() (net.Conn, error) {
+	for {
+		conn, err := k.Listener.Accept()
+		if err != nil || k.d.admit(conn) {
+			return conn, err
+		}
+		_, _ = io.WriteString(conn, "421 Too many connections\r\n") // as much as others do
+		conn.Close()
+	}
+}
+
+func (d *inProcess) admit(conn net.Conn) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.server == nil || d.place.MaxConns > 0 && len(d.sessions) >= d.place.MaxConns {
+		return false
+	}
+	d.sessions[conn.RemoteAddr().String()] = conn
+	return true
+}
+
+// A driver tells the library how to serve.
+type driver struct {
+	*inProcess
+	listener net.Listener
+}
+
+func (d *driver) GetSettings() (*ftplib.Settings, error) {
+	settings := &ftplib.Settings{
+		Listener: d.listener, DisableActiveMode: true,
+		IdleTimeout: int(d.place.Idle.Seconds()),
+	}
+	if d.config != nil {
+		settings.TLSRequired = ftplib.MandatoryEncryption
+	}
+	return settings, nil
+}
+
+func (d *driver) GetTLSConfig() (*tls.Config, error) {
+	if d.config == nil {
+		return nil, errors.New("no TLS")
+	}
+	return d.config, nil
+}
+
+func (d *driver) ClientConnected(ftplib.ClientContext) (string, error) { return "test", nil }
+
+func (d *driver) ClientDisconnected(c ftplib.ClientContext) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.sessions, c.RemoteAddr().String())
+}
+
+func (d *driver) AuthUser(_ ftplib.ClientContext, user, pass string) (ftplib.ClientDriver, error) {
+	if user != account || pass != password {
+		return nil, fmt.Errorf("no such account: %s", user)
+	}
+	return newTree(d.place), nil
+}

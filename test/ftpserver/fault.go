@@ -1,0 +1,73 @@
+package ftpserver
+
+import "strings"
+
+// A Point is where in the life of a command a fault happens.
+type Point int
+
+// The points of a command.
+const (
+	Before   Point = iota // the server never gets it
+	Sent                  // it is on its way to the server, which may or may not execute it
+	Answered              // the server has answered it, and the client has not got the answer
+)
+
+// An Action is what goes wrong.
+type Action int
+
+// The actions. Until it comes to them, all passes.
+const (
+	Cut      Action = iota // close both ways, in order
+	Reset                  // break both ways off, with RST
+	Stall                  // pass nothing more, either way, and close nothing
+	Truncate               // at Answered: pass half the answer, then Cut
+	Reply                  // say Text instead of the server
+)
+
+// A Fault is one thing that goes wrong, once, on a control connection: at the
+// Command-th command from now on; or after so many bytes of replies from now on;
+// or, if neither is given, at once, for a new connection in place of the
+// greeting. Replies go with Cut, Reset and Stall.
+type Fault struct {
+	Command int    // from 1
+	Verb    string // if given, only commands with it count
+	At      Point  // with Command
+	Replies int    // bytes
+
+	Do Action
+	// Text is for Reply, without line end. If it begins with 421, Cut follows, as
+	// servers do. At Before and Answered the session goes on otherwise; at Sent
+	// the server's own answer follows.
+	Text string
+}
+
+// An armed fault waits on one connection.
+type armed struct {
+	Fault
+	commands, replies int // since it was armed
+}
+
+// onCommand counts a command and tells whether it is the one.
+func (a *armed) onCommand(line string) bool {
+	verb, _, _ := strings.Cut(line, " ")
+	if a == nil || a.Command == 0 || a.Verb != "" && !strings.EqualFold(a.Verb, verb) {
+		return false
+	}
+	a.commands++
+	return a.commands == a.Command
+}
+
+// onReply counts bytes that are to pass, and tells how many of them still may.
+func (a *armed) onReply(n int) (pass int, hit bool) {
+	if a == nil || a.Replies == 0 {
+		return n, false
+	}
+	a.replies += n
+	if a.replies < a.Replies {
+		return n, false
+	}
+	return n - (a.replies - a.Replies), true
+}
+
+// immediate tells whether a fault waits for nothing.
+func (f Fault) immediate() bool { return f.Command == 0 && f.Replies == 0 }

@@ -1,0 +1,69 @@
+package ftpserver
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Options make a server different from what its kind is without them. Supports
+// tells which of them a kind has.
+type Options struct {
+	TLS   bool // AUTH TLS is required, for control and data connections
+	TLS12 bool // with TLS: not version 1.3
+
+	MaxConns   int           // connections from one address at a time
+	Idle       time.Duration // the server ends a session that is silent for so long
+	NoTransfer time.Duration // the server ends a session without a transfer for so long
+
+	NoOverwrite bool // a rename onto anything that exists is refused, even an empty directory
+	NoRmdir     bool // the account may make directories, but not remove them
+	DenyRename  bool // the account may not rename
+	MkdirAll    bool // MKD of what exists succeeds, and RMD removes what is not empty: unfit for locks
+
+	// Hook runs before each call to the file system, named by the command's
+	// purpose: "mkdir", "rmdir", "remove", "rename", "stat", "open" and "chtimes". It may
+	// sleep; an error that it returns is the call's.
+	Hook func(op, name string) error
+}
+
+// supported lists the options of each kind.
+var supported = map[string][]string{
+	"vsftpd":    {"TLS", "TLS12", "MaxConns", "Idle"},
+	"proftpd":   {"TLS", "TLS12", "MaxConns", "Idle", "NoTransfer", "NoOverwrite", "NoRmdir", "DenyRename"},
+	"pureftpd":  {"TLS", "TLS12", "MaxConns", "Idle"},
+	"pyftpdlib": {"TLS", "TLS12", "MaxConns", "Idle", "NoRmdir", "DenyRename"},
+	"inetutils": {"Idle"},
+	"embedded":  {"TLS", "TLS12", "MaxConns", "Idle", "NoOverwrite", "NoRmdir", "DenyRename", "MkdirAll", "Hook"},
+}
+
+// Supports returns nil if servers of the kind can be started with the options.
+func Supports(kind string, o Options) error {
+	can, known := supported[kind]
+	if !known {
+		return fmt.Errorf("no kind %q of FTP server", kind)
+	}
+	for name, set := range o.set() {
+		if set && !slices.Contains(can, name) {
+			return fmt.Errorf("%s has no option %s", kind, name)
+		}
+	}
+	unit := time.Second
+	if kind == "pureftpd" {
+		unit = time.Minute
+	}
+	if o.Idle%unit != 0 || o.NoTransfer%unit != 0 {
+		return fmt.Errorf("%s counts its limits in units of %v", kind, unit)
+	}
+	return nil
+}
+
+// set tells for each option whether it is given.
+func (o Options) set() map[string]bool {
+	return map[string]bool{
+		"TLS": o.TLS, "TLS12": o.TLS12,
+		"MaxConns": o.MaxConns > 0, "Idle": o.Idle > 0, "NoTransfer": o.NoTransfer > 0,
+		"NoOverwrite": o.NoOverwrite, "NoRmdir": o.NoRmdir, "DenyRename": o.DenyRename,
+		"MkdirAll": o.MkdirAll, "Hook": o.Hook != nil,
+	}
+}

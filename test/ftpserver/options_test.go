@@ -1,0 +1,110 @@
+package ftpserver
+
+import (
+	"path"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jlaffaye/ftp"
+)
+
+// TestOptions: what an account cannot do, at every server that has the option.
+func TestOptions(t *testing.T) {
+	for name, c := range map[string]struct {
+		o  Options
+		do func(t *testing.T, c *ftp.ServerConn, at func(string) string) error
+		ok bool
+	}{
+		"NoRmdir":     {Options{NoRmdir: true}, removes, false},
+		"DenyRename":  {Options{DenyRename: true}, renames, false},
+		"NoOverwrite": {Options{NoOverwrite: true}, renames, false},
+		"MkdirAll":    {Options{MkdirAll: true}, makesTwice, true},
+		"full disk":   {Options{Hook: failing("mkdir", syscall.ENOSPC)}, makes, false},
+		"no hook":     {Options{Hook: failing("rename", syscall.ENOSPC)}, makes, true},
+	} {
+		for _, kind := range Kinds() {
+			if Supports(kind, c.o) != nil {
+				continue
+			}
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				s := Start(t, kind, c.o)
+				err := c.do(t, login(t, s, s.Addr), func(name string) string { return path.Join(s.Home, name) })
+				t.Log(err)
+				if (err == nil) != c.ok {
+					t.Errorf("it succeeded: %v", err == nil)
+				}
+			})
+		}
+	}
+}
+
+func makes(_ *testing.T, c *ftp.ServerConn, at func(string) string) error { return c.MakeDir(at("a")) }
+
+func makesTwice(t *testing.T, c *ftp.ServerConn, at func(string) string) error {
+	must(t, c.MakeDir(at("a")))
+	return c.MakeDir(at("a"))
+}
+
+// removes makes a directory, and removes it.
+func removes(t *testing.T, c *ftp.ServerConn, at func(string) string) error {
+	must(t, c.MakeDir(at("a")))
+	return c.RemoveDir(at("a"))
+}
+
+// renames makes two directories, and renames one onto the other.
+func renames(t *testing.T, c *ftp.ServerConn, at func(string) string) error {
+	must(t, c.MakeDir(at("a")))
+	must(t, c.MakeDir(at("b")))
+	return c.Rename(at("a"), at("b"))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func failing(op string, err error) func(string, string) error {
+	return func(called, _ string) error {
+		if called == op {
+			return err
+		}
+		return nil
+	}
+}
+
+// TestHookDelay: a hook may take its time.
+func TestHookDelay(t *testing.T) {
+	s := Start(t, "embedded", Options{Hook: func(string, string) error {
+		time.Sleep(50 * time.Millisecond)
+		return nil
+	}})
+	c := login(t, s, s.Addr)
+	start := time.Now()
+	if err := c.MakeDir("/a"); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took < 50*time.Millisecond {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// TestNoTransfer: a session that only makes directories ends.
+func TestNoTransfer(t *testing.T) {
+	t.Parallel()
+	s := Start(t, "proftpd", Options{NoTransfer: time.Second})
+	c := login(t, s, s.Addr)
+	for limit := time.Now().Add(4 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+		err := c.NoOp()
+		if err != nil {
+			t.Log(err)
+			return
+		}
+		if time.Now().After(limit) {
+			t.Fatal("it goes on")
+		}
+	}
+}

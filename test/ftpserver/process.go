@@ -1,0 +1,103 @@
+package ftpserver
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+)
+
+// A process is a daemon that is a program.
+type process struct {
+	argv    []string
+	env     []string
+	logFile string
+
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+func newProcess(s *site, argv ...string) *process {
+	return &process{argv: argv, env: s.environment(), logFile: filepath.Join(s.work, "log")}
+}
+
+// confined makes a command the first process of a namespace of process ids, with
+// mounts of its own: when it is killed, so are all that descend from it. A shell
+// goes first, for the first process must not change its user: that would make it
+// outlive a test that is killed.
+func confined(env []string, script string, args ...string) *exec.Cmd {
+	cmd := exec.Command("/bin/sh", append([]string{"-c", script, "sh"}, args...)...)
+	cmd.Env = env
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:   syscall.CLONE_NEWPID,
+		Unshareflags: syscall.CLONE_NEWNS, // and then its mounts do not propagate
+		Pdeathsig:    syscall.SIGKILL,
+	}
+	return cmd
+}
+
+// The last command keeps the shell from becoming the program.
+const inForeground = `"$@"; exit $?`
+
+// namespaces tells whether this machine lets us confine processes.
+var namespaces = sync.OnceValue(func() error {
+	return confined(nil, inForeground, "true").Run()
+})
+
+func (p *process) start() error {
+	log, err := os.OpenFile(p.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := confined(p.env, inForeground, p.argv...)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	p.cmd, p.ended = cmd, ended
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // killed, or its log says why
+	}()
+	return nil
+}
+
+func (p *process) alive() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return p.cmd != nil
+	}
+}
+
+func (p *process) stop() {
+	if p.cmd == nil {
+		return
+	}
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.ended
+}
+
+func (p *process) log() string {
+	text, err := os.ReadFile(p.logFile)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// handOver gives a connection to a command for its input and output.
+func handOver(cmd *exec.Cmd, conn *net.TCPConn) error {
+	file, err := conn.File()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	cmd.Stdin, cmd.Stdout = file, file
+	return cmd.Start()
+}

@@ -1,0 +1,124 @@
+package ftpserver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// A Server is an FTP server that runs until the test ends.
+type Server struct {
+	Kind     string
+	Addr     string // 127.0.0.1:port
+	User     string
+	Password string // may be empty
+	Home     string // a directory that the account may write, as FTP names it
+	Dir      string // the same directory on this disk
+	CA       string // a PEM file with the authority to trust; "" without TLS
+
+	t       testing.TB
+	mu      sync.Mutex
+	daemon  daemon
+	running bool
+}
+
+// A daemon is what differs between servers once they are configured.
+type daemon interface {
+	// start returns once the daemon was started; it may not listen yet.
+	start() error
+	// alive is false if the daemon has ended, or was not started.
+	alive() bool
+	// stop ends the daemon and all its sessions.
+	stop()
+	// log is what the daemon had to say.
+	log() string
+}
+
+// kinds are the servers, by name: how to configure each on a site of its own.
+var kinds = map[string]func(*Server, *site) (daemon, error){
+	"vsftpd":    vsftpd,
+	"proftpd":   proftpd,
+	"pureftpd":  pureftpd,
+	"pyftpdlib": pyftpdlib,
+	"inetutils": inetutils,
+	"embedded":  embedded,
+}
+
+// Kinds are the names of all servers, the one that runs everywhere first.
+func Kinds() []string {
+	return []string{"embedded", "proftpd", "vsftpd", "pureftpd", "pyftpdlib", "inetutils"}
+}
+
+// Start starts a server of a kind. It fails the test if the kind does not
+// support the options, and skips it if this machine cannot run the kind.
+func Start(t testing.TB, kind string, o Options) *Server {
+	t.Helper()
+	if err := Supports(kind, o); err != nil {
+		t.Fatal(err)
+	}
+	programs := need(t, kind)
+	place, err := newSite(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place.programs = filepath.Join(programs, kind)
+	s := &Server{
+		t: t, Kind: kind, Addr: fmt.Sprintf("127.0.0.1:%d", place.port),
+		User: account, Password: password, Home: "/", Dir: place.root, CA: place.ca,
+	}
+	if s.daemon, err = kinds[kind](s, place); err != nil {
+		t.Fatalf("configure %s: %v", kind, err)
+	}
+	t.Cleanup(s.Stop)
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Stop ends the server and all its sessions, as a crash would.
+func (s *Server) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running {
+		s.daemon.stop()
+		s.running = false
+	}
+}
+
+// Restart stops the server if it runs, and starts it again at the same address
+// with the same files.
+func (s *Server) Restart() {
+	s.t.Helper()
+	s.Stop()
+	if err := s.start(); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// start returns once the server greets.
+func (s *Server) start() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = true
+	err := s.daemon.start()
+	if err == nil {
+		err = greets(s.Addr, s.daemon)
+	}
+	if err != nil {
+		return fmt.Errorf("start %s: %w\n%s", s.Kind, err, s.daemon.log())
+	}
+	return nil
+}
+
+// unfit skips a test that this machine cannot run, except where that would hide
+// that nothing was tested.
+func unfit(t testing.TB, why string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}

@@ -1,0 +1,176 @@
+package ftpserver
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jlaffaye/ftp"
+)
+
+// TestKinds: the rules that locks rest on, at every server.
+func TestKinds(t *testing.T) {
+	for _, kind := range Kinds() {
+		for name, o := range map[string]Options{"plain": {}, "TLS": {TLS: true}, "TLS12": {TLS: true, TLS12: true}} {
+			if Supports(kind, o) != nil {
+				continue
+			}
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				s := Start(t, kind, o)
+				directories(t, s, login(t, s, s.Addr))
+				s.Restart()
+				c := login(t, s, s.Addr)
+				if kind == "proftpd" && o.TLS12 {
+					unresumed(t, s, c)
+					return
+				}
+				listings(t, s, c)
+			})
+		}
+	}
+}
+
+// directories makes, renames and removes directories.
+func directories(t *testing.T, s *Server, c *ftp.ServerConn) {
+	t.Helper()
+	at := func(name string) string { return path.Join(s.Home, name) }
+	allowed := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	refused := func(what string, err error) {
+		t.Helper()
+		if err == nil {
+			t.Errorf("%s succeeded", what)
+		}
+	}
+	allowed("MKD", c.MakeDir(at("L")))
+	refused("MKD of what exists", c.MakeDir(at("L")))
+	refused("MKD without a parent", c.MakeDir(at("none/L")))
+	allowed("MKD", c.MakeDir(at("one")))
+	allowed("MKD", c.MakeDir(at("one/file")))
+	allowed("MKD", c.MakeDir(at("two")))
+	allowed("MKD", c.MakeDir(at("two/file")))
+	allowed("rename onto an empty directory", c.Rename(at("one"), at("L")))
+	refused("rename onto a directory that is not empty", c.Rename(at("two"), at("L")))
+	refused("RMD of a directory that is not empty", c.RemoveDir(at("L")))
+	refused("RMD of what is not there", c.RemoveDir(at("one")))
+	allowed("RMD", c.RemoveDir(at("two/file")))
+	allowed("RMD", c.RemoveDir(at("two")))
+	if _, err := os.Stat(filepath.Join(s.Dir, "L/file")); err != nil {
+		t.Error(err)
+	}
+}
+
+// listings lists the only directory several times.
+func listings(t *testing.T, s *Server, c *ftp.ServerConn) {
+	t.Helper()
+	for range 4 {
+		names, err := c.NameList(s.Home)
+		if err != nil {
+			t.Fatalf("NLST: %v", err)
+		}
+		named := func(n string) bool { return path.Base(n) == "L" }
+		if !slices.ContainsFunc(names, named) {
+			t.Errorf("NLST: %q", names)
+		}
+	}
+}
+
+// unresumed: ProFTPD without TLS 1.3 has no session tickets, and Go's client
+// resumes with tickets only.
+func unresumed(t *testing.T, s *Server, c *ftp.ServerConn) {
+	t.Helper()
+	if names, err := c.NameList(s.Home); err == nil {
+		t.Errorf("NLST without session reuse: %q", names)
+	}
+}
+
+// TestRestart: it ends all sessions, and keeps the files.
+func TestRestart(t *testing.T) {
+	for _, kind := range Kinds() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := Start(t, kind, Options{})
+			c := login(t, s, s.Addr)
+			if err := c.MakeDir(path.Join(s.Home, "L")); err != nil {
+				t.Fatal(err)
+			}
+			s.Stop()
+			if err := c.NoOp(); err == nil {
+				t.Error("a session outlives its server")
+			}
+			if _, err := dial(t, s, s.Addr); err == nil {
+				t.Error("the server answers after Stop")
+			}
+			s.Restart()
+			if err := login(t, s, s.Addr).RemoveDir(path.Join(s.Home, "L")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestMaxConns(t *testing.T) {
+	for _, kind := range Kinds() {
+		o := Options{MaxConns: 2}
+		if Supports(kind, o) != nil {
+			continue
+		}
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := Start(t, kind, o)
+			login(t, s, s.Addr)
+			first := login(t, s, s.Addr)
+			_, err := dial(t, s, s.Addr)
+			t.Logf("the third: %v", err)
+			if err == nil {
+				t.Error("a third connection is let in")
+			}
+			if err := first.Quit(); err != nil {
+				t.Error(err)
+			}
+			for limit := time.Now().Add(3 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+				if _, err = dial(t, s, s.Addr); err == nil || time.Now().After(limit) {
+					break
+				}
+			}
+			if err != nil {
+				t.Errorf("after one has left: %v", err)
+			}
+		})
+	}
+}
+
+// TestIdle: a silent session is told 421 and ended.
+func TestIdle(t *testing.T) {
+	for _, kind := range Kinds() {
+		o := Options{Idle: time.Second}
+		if Supports(kind, o) != nil {
+			continue
+		}
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := Start(t, kind, o)
+			conn := dialRaw(t, s.Addr)
+			start := time.Now()
+			if _, err := fmt.Fprintf(conn, "USER %s\r\nPASS %s\r\n", s.User, s.Password); err != nil {
+				t.Fatal(err)
+			}
+			said, err := io.ReadAll(conn)
+			t.Logf("%v: %s", time.Since(start), said)
+			if err != nil || !strings.Contains(string(said), "\n421") {
+				t.Errorf("it is not told: %v", err)
+			}
+		})
+	}
+}

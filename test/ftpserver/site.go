@@ -1,0 +1,76 @@
+package ftpserver
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The account of all servers but vsftpd. Its ids belong to nobody else.
+const (
+	account  = "lock"
+	password = "pw"
+	crypted  = "$1$locksmit$P2FE7P8hwwLFgXoIX0XPw." // password, as crypt(3) has it
+	uid      = 64001
+	gid      = 64000
+)
+
+// A site is what a server is built on.
+type site struct {
+	Options
+	port     int
+	programs string // where fetch put this kind
+	work     string // for configuration; below it is root
+	root     string // what the account sees as "/", and may write
+	ca       string // "" without TLS
+	both     string // the certificate and its key; "" without TLS
+}
+
+// newSite makes the directories of a server, and finds a port.
+func newSite(t testing.TB, o Options) (*site, error) {
+	// Not t.TempDir: servers that run as the account must get through.
+	work, err := os.MkdirTemp("", "ftpserver-")
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { os.RemoveAll(work) })
+	s := &site{Options: o, work: work, root: filepath.Join(work, "root")}
+	if err := os.Chmod(work, 0o711); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(s.root, 0o755); err != nil {
+		return nil, err
+	}
+	if os.Geteuid() == 0 {
+		if err := os.Chown(s.root, uid, gid); err != nil {
+			return nil, err
+		}
+	}
+	if o.TLS {
+		if err := s.writeCertificates(); err != nil {
+			return nil, err
+		}
+	}
+	s.port, err = freePort()
+	return s, err
+}
+
+// write makes a file beside the tree, for root only.
+func (s *site) write(name, text string) (path string, err error) {
+	path = filepath.Join(s.work, name)
+	return path, os.WriteFile(path, []byte(text), 0o600)
+}
+
+// environment lets programs find the libraries that were fetched with them, and
+// limits those that use OpenSSL and have no setting for it to TLS 1.2.
+func (s *site) environment() []string {
+	dirs, _ := filepath.Glob(filepath.Join(s.programs, "usr/lib/*-linux-gnu")) // the pattern is good
+	env := os.Environ()
+	if len(dirs) > 0 {
+		env = append(env, "LD_LIBRARY_PATH="+dirs[0])
+	}
+	if s.TLS12 {
+		env = append(env, "OPENSSL_CONF="+filepath.Join(s.work, openSSLConfig))
+	}
+	return env
+}
