@@ -25,19 +25,3 @@ func (l *link) act(f Fault, reply []byte) bool {
 	l.close()
 	return false
 }
-
-// linger sets how long what was written may still be on its way after close.
-func (l *link) linger(seconds int) {
-	_ = l.client.SetLinger(seconds) // it may be closed
-	if l.server != nil {
-		_ = l.server.SetLinger(seconds)
-	}
-}
-
-// close closes both ways. The caller holds the proxy's mu.
-func (l *link) close() {
-	l.client.Close()
-	if l.server != nil {
-		l.server.Close()
-	}
-}

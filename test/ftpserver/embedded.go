@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"sync"
 	"time"
@@ -19,7 +18,8 @@ type inProcess struct {
 	config   *tls.Config // nil without TLS
 	mu       sync.Mutex
 	server   *ftplib.FtpServer
-	sessions map[string]net.Conn // by the client's address
+	sessions map[*session]bool // those that are open
+	handlers int               // of them, and of those that are just ending
 }
 
 // embedded serves a directory of the disk from this process.
@@ -46,7 +46,7 @@ func (d *inProcess) start() error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.sessions = map[string]net.Conn{}
+	d.sessions = map[*session]bool{}
 	d.server = ftplib.NewFtpServer(&driver{inProcess: d, listener: &doorkeeper{listener, d}})
 	if err := d.server.Listen(); err != nil {
 		return err
@@ -69,11 +69,11 @@ func (d *inProcess) stop() {
 		_ = release(closer(d.server.Stop)) // it listens no more in any case
 		d.server = nil
 	}
-	for _, conn := range d.sessions {
-		conn.Close()
+	for open := range d.sessions {
+		open.Conn.Close()
 	}
 	d.mu.Unlock()
-	for limit := time.Now().Add(5 * time.Second); time.Now().Before(limit) && d.open() > 0; {
+	for limit := time.Now().Add(5 * time.Second); time.Now().Before(limit) && d.busy(); {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -82,40 +82,13 @@ type closer func() error
 
 func (c closer) Close() error { return c() }
 
-func (d *inProcess) open() int {
+func (d *inProcess) busy() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.sessions)
+	return d.handlers > 0
 }
 
 func (d *inProcess) log() string { return "" }
-
-// A doorkeeper lets sessions in, and knows who is there.
-type doorkeeper struct {
-	net.Listener
-	d *inProcess
-}
-
-func (k *doorkeeper) Accept() (net.Conn, error) {
-	for {
-		conn, err := k.Listener.Accept()
-		if err != nil || k.d.admit(conn) {
-			return conn, err
-		}
-		_, _ = io.WriteString(conn, "421 Too many connections\r\n") // as much as others do
-		conn.Close()
-	}
-}
-
-func (d *inProcess) admit(conn net.Conn) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.server == nil || d.place.MaxConns > 0 && len(d.sessions) >= d.place.MaxConns {
-		return false
-	}
-	d.sessions[conn.RemoteAddr().String()] = conn
-	return true
-}
 
 // A driver tells the library how to serve.
 type driver struct {
@@ -143,10 +116,10 @@ func (d *driver) GetTLSConfig() (*tls.Config, error) {
 
 func (d *driver) ClientConnected(ftplib.ClientContext) (string, error) { return "test", nil }
 
-func (d *driver) ClientDisconnected(c ftplib.ClientContext) {
+func (d *driver) ClientDisconnected(ftplib.ClientContext) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.sessions, c.RemoteAddr().String())
+	d.handlers--
 }
 
 func (d *driver) AuthUser(_ ftplib.ClientContext, user, pass string) (ftplib.ClientDriver, error) {
