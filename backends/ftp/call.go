@@ -57,8 +57,8 @@ func (d *Dir) call(ctx context.Context, op string, f func(*conn) error) error {
 }
 
 func (d *Dir) unclear(ctx context.Context, op string, cause error) error {
-	if ctx.Err() != nil {
-		cause = ctx.Err()
+	if err := over(ctx); err != nil {
+		cause = err
 	}
 	return fmt.Errorf("%s: %w: %w", op, mkdirlock.ErrUnclear, cause)
 }
@@ -66,7 +66,7 @@ func (d *Dir) unclear(ctx context.Context, op string, cause error) error {
 // nothing is the error of a call that changed nothing.
 func (d *Dir) nothing(ctx context.Context, c *conn, op string, err error) error {
 	switch {
-	case ctx.Err() == nil && c.control.goodbye != "":
+	case over(ctx) == nil && c.control.goodbye != "":
 		return d.server.busy(op, c.clean(c.control.goodbye))
 	case errors.As(err, new(*dataError)):
 		return d.server.lost(ctx, op, &dataError{c.told(err)})
@@ -79,7 +79,7 @@ func (d *Dir) nothing(ctx context.Context, c *conn, op string, err error) error 
 // repeatable reports that a new connection may help. Who waited in vain once
 // does not wait again.
 func repeatable(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.As(err, new(*dataError))
+	return over(ctx) == nil && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.As(err, new(*dataError))
 }
 
 // connected returns the connection, or makes a new one.

@@ -35,7 +35,7 @@ func (c *conn) call(ctx context.Context) error {
 	case err == nil:
 		c.control = newControl(w, w)
 		return nil
-	case ctx.Err() == nil && errors.As(err, &unknown):
+	case over(ctx) == nil && errors.As(err, &unknown):
 		return c.server.fail(protocol.Unreachable, op, err, "look at the host's name in the address")
 	}
 	return c.server.lost(ctx, op, err)

@@ -11,7 +11,7 @@ import (
 )
 
 // A Dir is the directory of a lock on a server, over one connection that is made
-// when it is needed. It implements mkdirlock.Dir.
+// when it is needed. It implements mkdirlock.Timed.
 type Dir struct {
 	server *server
 	clock  clock.Clock
@@ -20,7 +20,7 @@ type Dir struct {
 	keeper keeper
 }
 
-var _ mkdirlock.Dir = (*Dir)(nil)
+var _ mkdirlock.Timed = (*Dir)(nil)
 
 // NewDir returns the directory in which the lock at an address is; it does not
 // connect yet. Its errors are *backend.Error.

@@ -1,2 +1,31 @@
-// Package ftp locks on an FTP server.
+// Package ftp locks on an FTP server: "ftp://user@host/dir/name", or
+// "ftps://user@host/dir/name" with TLS.
+//
+// Purpose: locks between hosts that share nothing but an account on an FTP
+// server. The algorithm, and what stands on the server, is package mkdirlock's;
+// this one makes its few calls: MKD, RMD, RNFR with RNTO, and NLST. "ftps:" is
+// FTP with explicit TLS (AUTH TLS, RFC 4217), for listings too. It never goes on
+// in the clear.
+//
+// Promised: every call ends, after 30 seconds for each command at the latest,
+// and at once when its context does, whatever the server sends or does not send.
+// It says what came of it: done, refused, not done, or unclear if the answer was
+// lost. A call is repeated by itself only if it is certain that the first did
+// nothing, such as when the server has closed an idle connection. Data
+// connections go to the host of the control connection, whatever address the
+// server names. Nothing that is sent can hold a second command. No error tells
+// the password, though the server may. Without a user the log in is anonymous.
+//
+// A connection is made when it is needed, and kept by a small listing every
+// minute; if the server closes it nevertheless, sooner. Measured with vsftpd 3.0,
+// ProFTPD 1.3, Pure-FTPd 1.0, pyftpdlib 1.5, inetutils 2.4 and ftpserverlib.
+//
+// Caveats. With "ftp:" everybody on the way reads the password, and may answer in
+// the server's place. A listing that is cut off between two lines looks like a
+// shorter one if the server says that all is well; TLS notices. A server that
+// wants data connections to resume the TLS session, as vsftpd and ProFTPD do,
+// must offer TLS 1.3, or tickets with TLS 1.2 (ProFTPD: TLSSessionTickets on),
+// since Go knows no other way. Times of entries are the server's; without MLSD
+// they are those of LIST, to the minute. Names must be as servers list them: not
+// beginning with a dot, and free of what some take for a pattern or an option.
 package ftp

@@ -3,22 +3,14 @@ package ftp
 import (
 	"context"
 	"path"
-	"time"
 
 	library "github.com/jlaffaye/ftp"
+
+	"locksmith/backends/mkdirlock"
 )
 
-// An Entry is something in a directory, with its time.
-type Entry struct {
-	Name     string
-	Modified time.Time // by the server's clock, in a zone of its own; zero if it did not say
-	Precise  bool      // to the second; else to the minute, or the day if it is old
-}
-
-// Entries lists a directory with times. They may be compared with each other,
-// but with no other clock. Lines that cannot be read are left out. Errors are
-// those of List.
-func (d *Dir) Entries(ctx context.Context, name string) ([]Entry, error) {
+// Entries implements mkdirlock.Timed. Lines that cannot be read are left out.
+func (d *Dir) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, error) {
 	p, err := d.server.at(name)
 	if err != nil {
 		return nil, err
@@ -34,14 +26,16 @@ func (d *Dir) Entries(ctx context.Context, name string) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var entries []Entry
+	var entries []mkdirlock.Entry
 	for _, e := range found {
 		// Some servers list the directory itself and the one above it, by their paths.
 		if path.IsAbs(e.Name) && path.Dir(e.Name) != p {
 			continue
 		}
 		for _, base := range names([]string{e.Name}) {
-			entries = append(entries, Entry{Name: base, Modified: e.Time, Precise: precise})
+			entries = append(entries, mkdirlock.Entry{
+				Name: base, Dir: e.Type == library.EntryTypeFolder, Modified: e.Time, Precise: precise,
+			})
 		}
 	}
 	return entries, nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock"
@@ -39,11 +40,20 @@ func (s *server) fail(code protocol.Code, op string, cause error, hint string) e
 	return &backend.Error{Code: code, Lock: s.address.String(), Op: op, Err: cause, Hint: hint}
 }
 
+// over is ctx's error. That of its deadline may come a little later than that of
+// a connection that has the same one.
+func over(ctx context.Context) error {
+	if end, ok := ctx.Deadline(); ok && ctx.Err() == nil && !time.Now().Before(end) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}
+
 // lost is the error of a call that did nothing because the server or the way to
 // it failed.
 func (s *server) lost(ctx context.Context, op string, cause error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %s: %w", s.address, op, ctx.Err())
+	if err := over(ctx); err != nil {
+		return fmt.Errorf("%s: %s: %w", s.address, op, err)
 	}
 	hint := "look at the server and the network, then try again"
 	var data *dataError

@@ -102,7 +102,7 @@ func TestKindsSpeakOfThemselves(t *testing.T) {
 			t.Fatal(err)
 		}
 		entries, err := d.Entries(ctx, ".")
-		at := map[string]Entry{}
+		at := map[string]mkdirlock.Entry{}
 		for _, e := range entries {
 			at[e.Name] = e
 		}

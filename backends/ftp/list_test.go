@@ -168,7 +168,8 @@ func TestListFlood(t *testing.T) {
 			c.say("226 done")
 		})
 		start := time.Now()
-		if got, err := f.dir().List(soon(t), "L"); err == nil || time.Since(start) > 4*time.Second {
+		got, err := f.dir().List(soon(t), "L")
+		if err == nil || !strings.Contains(err.Error(), "too") && !strings.Contains(err.Error(), "longer") || time.Since(start) > 4*time.Second {
 			t.Errorf("%d names after %v, %v", len(got), time.Since(start), err)
 		}
 	}

@@ -54,7 +54,7 @@ func (c *conn) loginError(ctx context.Context, op string, err error) error {
 	verb, code, text := c.control.verb, c.control.code, c.told(err)
 	inLogin := verb == "USER" || verb == "PASS"
 	switch {
-	case ctx.Err() != nil:
+	case over(ctx) != nil:
 		return c.server.lost(ctx, op, text)
 	case c.tls == nil && (code == 421 || code/100 == 5) && needsTLS(err.Error()):
 		return c.server.fail(protocol.Permission, op, text, "use ftps: in the address")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"locksmith/backends/backend"
 )
@@ -42,7 +43,11 @@ func TestLogin(t *testing.T) {
 					c.cut()
 				}
 			})
+			start := time.Now()
 			err := f.dir().Mkdir(soon(t), "L")
+			if time.Since(start) > 3*time.Second {
+				t.Error("it waited for more")
+			}
 			var e *backend.Error
 			if come(err) == "busy" && !errors.As(err, &e) {
 				t.Error("no code:", err)

@@ -179,10 +179,9 @@ func TestCancel(t *testing.T) {
 	for verb, want := range map[string]string{greeting: "over", "PASS": "over", "MKD": "unclear"} {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
-			d := startFake(t).when(verb, (*talk).hang).dir()
-			d.server.timeout = time.Minute
 			ctx, cancel := context.WithCancel(soon(t))
-			time.AfterFunc(50*time.Millisecond, cancel)
+			d := startFake(t).when(verb, func(c *talk) { cancel(); c.hang() }).dir()
+			d.server.timeout = time.Minute
 			start := time.Now()
 			err := d.Mkdir(ctx, "L")
 			if come(err) != want || !errors.Is(err, context.Canceled) || time.Since(start) > 2*time.Second {
@@ -199,10 +198,12 @@ func TestCancel(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	d := startFake(t).when("MKD", (*talk).hang).dir()
+	holds(t, d, "L", "a", "bb")
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if err := d.Mkdir(ctx, "L"); come(err) != "unclear" || time.Since(start) > 2*time.Second {
+	err := d.Mkdir(ctx, "L")
+	if come(err) != "unclear" || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 2*time.Second {
 		t.Errorf("after %v: %v", time.Since(start), err)
 	}
 }

@@ -69,8 +69,12 @@ func (s *server) at(name string) (string, error) {
 	if name == "." {
 		return dir, nil
 	}
-	if err := checkName(name); err != nil || strings.HasPrefix(name, "/") {
-		return "", s.fail(protocol.Usage, "name "+protocol.CleanText(name, maxComponent), errors.Join(err, errors.New("it is no name for a server")), "")
+	err := checkName(name)
+	if strings.HasPrefix(name, "/") {
+		err = errors.New("it is not below the lock's directory")
+	}
+	if err != nil {
+		return "", s.fail(protocol.Usage, "name "+protocol.CleanText(name, maxComponent), err, "")
 	}
 	return path.Join(dir, name), nil
 }

@@ -117,6 +117,19 @@ func TestDrip(t *testing.T) {
 	}
 }
 
+// TestSlow: each command has its own time.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	slow := func(c *talk) { time.Sleep(150 * time.Millisecond); c.obey() }
+	for _, verb := range []string{"USER", "PASS", "FEAT", "TYPE"} {
+		f.when(verb, slow)
+	}
+	if err := f.hasty().Mkdir(soon(t), "L"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestClose: a server that does not answer is not waited for.
 func TestClose(t *testing.T) {
 	t.Parallel()
