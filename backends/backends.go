@@ -5,6 +5,7 @@ package backends
 
 import (
 	"locksmith/backends/backend"
+	"locksmith/backends/ftp"
 	"locksmith/backends/local"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/nfs"
@@ -20,6 +21,8 @@ func list() []opener {
 		{backend.Scheme{Name: local.Scheme}, files(local.Open)},
 		{backend.Scheme{Name: nfs.Scheme}, files(nfs.Open)},
 		{backend.Scheme{Name: mkdirlock.Scheme}, files(mkdirlock.Open)},
+		{backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port}, ftp.Open},
+		{backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port}, ftp.Open},
 	}
 }
 

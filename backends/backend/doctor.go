@@ -2,15 +2,18 @@ package backend
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 )
 
 // A Doctor is a Backend that can find out whether its place is fit for locks.
 type Doctor interface {
 	// Examine tells of one check after the other. It works beside the lock, with
-	// names of its own that it removes again, and disturbs nobody. Its error says
-	// why it could not go on; what it found is told by then.
-	Examine(ctx context.Context, e Examination, tell func(Check)) error
+	// names of its own that it removes again, also when ctx ends, and disturbs
+	// nobody. Its error says why it could not go on; what it found is told by then.
+	// That something is not allowed is a finding, not an error.
+	Examine(ctx context.Context, e Examination, tell Tell) error
 }
 
 // An Examination says how thorough to be.
@@ -29,10 +32,46 @@ type Check struct {
 // A Finding is the outcome of a check.
 type Finding string
 
-// The findings, from good to bad.
+// The findings.
 const (
 	Fit     Finding = "fit"
 	Unknown Finding = "unknown" // could not be found out
 	Weak    Finding = "weak"    // locks work, but see the advice
 	Unfit   Finding = "unfit"   // locks there are not safe, or not possible
 )
+
+// Verdict sums up the checks of a place: the worst of them. What could not be
+// found out does not count beside what was.
+func Verdict(checks []Check) Finding {
+	for _, f := range []Finding{Unfit, Weak, Fit} {
+		if slices.ContainsFunc(checks, func(c Check) bool { return c.Finding == f }) {
+			return f
+		}
+	}
+	return Unknown
+}
+
+// A Tell is told of one check after the other.
+type Tell func(Check)
+
+// Fit tells of a check that went well.
+func (t Tell) Fit(name, text string) { t(Check{Name: name, Finding: Fit, Text: text}) }
+
+// Unknown tells of a check that could not be made.
+func (t Tell) Unknown(name, text, advice string) { t(Check{name, Unknown, text, advice}) }
+
+// Weak tells of what does not keep locks from working.
+func (t Tell) Weak(name, text, advice string) { t(Check{name, Weak, text, advice}) }
+
+// Unfit tells of what does.
+func (t Tell) Unfit(name, text, advice string) { t(Check{name, Unfit, text, advice}) }
+
+// Reason is an error for the text of a check: without the address and the advice,
+// which are told beside it.
+func Reason(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	return err.Error()
+}

@@ -31,6 +31,10 @@ type attempt struct {
 	owned bool
 	// unsure: the answer to our commit was lost.
 	unsure bool
+	// leaving: what there is of us is being removed, but an answer was lost.
+	leaving bool
+	// fresh: our reservation was made since we last waited.
+	fresh bool
 	// alone: the server does not rename onto a directory that exists.
 	alone    bool
 	courtesy courtesy
@@ -87,6 +91,11 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if a.leaving {
+			if err := a.giveUp(ctx); err != nil {
+				return nil, err
+			}
+		}
 		h, err := take(ctx)
 		if err == nil {
 			return h, nil
@@ -102,22 +111,37 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 			return nil, err
 		}
 	}
-	if fault != nil {
+	if fault != nil && (fault.Code != protocol.CannotCreate || a.cannotRename(ctx)) {
 		return nil, fault
 	}
-	return nil, &backend.Error{Code: protocol.Internal, Lock: a.lock.Address, Op: "acquire",
-		Err: fmt.Errorf("it changed %d times while we tried", maxRaces), Hint: "try again"}
+	a.block.again = 0 // look anew
+	return nil, &backend.HeldError{Lock: a.lock.Address, Holder: a.block.holder(a.lock.Today()),
+		Obstacle: fmt.Errorf("it changed %d times while we tried", maxRaces)}
+}
+
+// cannotRename finds out, with directories of our own, whether the server refuses
+// what an acquisition takes. Otherwise it was others who were in our way.
+func (a *attempt) cannotRename(ctx context.Context) bool {
+	own := ticket{a.request.Owner.Lease, a.lock.NewID()}
+	from, to, inside := a.lock.reservation(own), a.probe(), "/"+entry{exclusive, own}.String()
+	made := errors.Join(a.dir.Mkdir(ctx, from), a.dir.Mkdir(ctx, from+inside))
+	moved := a.dir.Rename(ctx, from, to)
+	for _, probe := range []string{to + inside, to, from + inside, from} {
+		_ = a.dir.Rmdir(ctx, probe) // or somebody sweeps it
+	}
+	return refused(made) || refused(moved)
 }
 
 // giveUp removes what there is of us; the next try has a new ticket.
 func (a *attempt) giveUp(ctx context.Context) error {
 	if a.mine != nil {
+		a.leaving = true
 		emptied, err := a.mine.drop(ctx)
 		a.owned = a.owned || emptied && a.lock.Style == PlainStyle
 		if err != nil {
 			return err
 		}
-		a.mine, a.unsure = nil, false
+		a.mine, a.unsure, a.leaving = nil, false, false
 	}
 	return nil
 }
@@ -175,18 +199,23 @@ func (a *attempt) reserve(ctx context.Context) error {
 		}
 		err = a.dir.Mkdir(ctx, c.home)
 	}
-	if err != nil && !unclear(err) {
+	if err != nil && !unclear(err) && !refused(err) {
 		return a.lock.fail("make our reservation", err)
 	}
+	// Even if it was refused: a server that crashed, or executed the request
+	// twice, says so of what is there.
 	a.mine = c // from here on there is something to remove
 	entered := a.dir.Mkdir(ctx, c.path())
 	switch {
-	case unclear(err), refused(entered) && err == nil, unclear(entered):
+	case refused(err) && refused(entered):
+		a.mine = nil
+		return a.lock.fail("make our reservation", err)
+	case unclear(err), refused(entered), unclear(entered):
 		return a.spoiled(ctx, errors.Join(err, entered))
 	case entered != nil:
 		return a.lock.fail("make our reservation", entered)
 	}
-	a.met = true
+	a.met, a.fresh = true, true
 	return nil
 }
 
@@ -211,6 +240,7 @@ func (a *attempt) makeTree(ctx context.Context) error {
 func (a *attempt) enter(ctx context.Context) (*hold, error) {
 	c := a.mine
 	c.at, c.inLock = a.lock.lock(), true
+	a.unsure = true // until the heartbeat has told
 	c.acquiredNow()
 	if err := c.refresh(ctx); err != nil {
 		return nil, err

@@ -31,6 +31,8 @@ type claim struct {
 	told bool
 	// confirmed is when the last request was sent that proved the entry there.
 	confirmed time.Duration
+	// shown is when the last heartbeat was sent that succeeded.
+	shown time.Duration
 }
 
 func (a *attempt) newClaim(k kind) (*claim, error) {
@@ -65,7 +67,7 @@ func (c *claim) refresh(ctx context.Context) error {
 	if c.late() {
 		return errAbsent
 	}
-	c.confirmed = sent
+	c.confirmed, c.shown = sent, sent
 	return nil
 }
 
@@ -75,8 +77,11 @@ func (c *claim) late() bool {
 	if c.at == c.home && c.lock.Style == PlainStyle {
 		return false
 	}
-	return c.clock.Now()-c.confirmed >= c.entry.ticket.lease
+	return c.old()
 }
+
+// old reports that our entry was last known to be there a lease ago.
+func (c *claim) old() bool { return c.clock.Now()-c.confirmed >= c.entry.ticket.lease }
 
 // beat gives the heartbeat the next number. The first one is made.
 func (c *claim) beat(ctx context.Context) error {
@@ -92,7 +97,13 @@ func (c *claim) beat(ctx context.Context) error {
 	}
 	err := c.dir.Mkdir(ctx, c.path()+"/"+name)
 	if refused(err) {
-		return c.silenced(ctx, err)
+		if err := c.silenced(ctx, name, err); backend.CodeOf(err) != protocol.CannotCreate {
+			return err
+		}
+		// It is there now: the request that made it was late.
+		if err = c.dir.Mkdir(ctx, c.path()+"/"+name); refused(err) {
+			return c.silenced(ctx, name, err)
+		}
 	}
 	return c.beaten(name, err)
 }
@@ -111,8 +122,15 @@ func (c *claim) beaten(name string, err error) error {
 	return c.lock.fail("refresh our entry", err)
 }
 
-// silenced finds out why a heartbeat was refused: errAbsent if our entry is gone.
-func (c *claim) silenced(ctx context.Context, cause error) error {
+// silenced finds out why a heartbeat was refused: nil if it is there nevertheless,
+// errAbsent if our entry is gone.
+func (c *claim) silenced(ctx context.Context, name string, cause error) error {
+	switch made, err := c.lock.contains(ctx, c.dir, c.path(), name); {
+	case err != nil:
+		return c.lock.fail("look at our entry", err)
+	case made:
+		return c.beaten(name, nil) // a server that crashed refuses what it has done
+	}
 	there, err := c.lock.contains(ctx, c.dir, c.at, c.entry.String())
 	switch {
 	case err != nil:

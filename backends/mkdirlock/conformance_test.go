@@ -1,4 +1,4 @@
-package mkdirlock_test
+package mkdirlock
 
 import (
 	"os"
@@ -8,7 +8,6 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/backends/mkdirlock"
 )
 
 func TestConformance(t *testing.T) {
@@ -28,7 +27,7 @@ func subject(options map[string]string) backendtest.Subject {
 		path := filepath.Join(t.TempDir(), "lock")
 		return backendtest.Fixture{
 			Open: func() backend.Backend {
-				b, err := mkdirlock.Open(backend.Address{Scheme: mkdirlock.Scheme, Path: path, Options: options})
+				b, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: options})
 				if err != nil {
 					t.Fatal(err)
 				}

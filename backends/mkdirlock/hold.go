@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"locksmith/backends/backend"
+	"locksmith/protocol"
 )
 
 // A hold is our entry in the lock.
@@ -120,6 +121,10 @@ func (h *hold) isCleared(ctx context.Context) error {
 	}
 	if slices.ContainsFunc(names, func(name string) bool { _, ok := parseEntry(name); return ok }) {
 		return nil
+	}
+	if len(names) > 0 {
+		return &backend.Error{Code: protocol.CannotCreate, Lock: h.lock.Address, Op: "remove the lock directory",
+			Err: errors.New("what is in it is not ours, such as " + shown(names[0])), Hint: "remove it if nobody needs it"}
 	}
 	return h.lock.orphaned("remove the lock directory")
 }

@@ -34,10 +34,13 @@ func (i *inspection) look(ctx context.Context, dir Dir) error {
 	if refused(err) && l.Style == TreeStyle {
 		// It was never used; or we may not look.
 		there, err2 := l.contains(ctx, dir, ".", l.Name)
-		if err2 != nil || there {
+		switch {
+		case err2 != nil:
 			return l.fail("list the lock directory", errors.Join(err, err2))
+		case !there:
+			return nil
 		}
-		return nil
+		names, err = dir.List(ctx, around) // it may have come meanwhile
 	}
 	if err != nil {
 		return l.fail("list the directory of the lock", err)

@@ -21,12 +21,22 @@ func (a *attempt) takePlain(ctx context.Context) (*hold, error) {
 	if a.unsure {
 		return a.settle(ctx)
 	}
-	if !a.owned && !a.alone {
-		if err := a.gate(ctx); err != nil {
-			return nil, err
-		}
+	if err := a.closeGate(ctx); err != nil {
+		return nil, err
 	}
 	return a.commit(ctx)
+}
+
+// closeGate makes L ours, and is there if need be. Where the commit is the gate, L
+// must not be there.
+func (a *attempt) closeGate(ctx context.Context) error {
+	switch {
+	case a.alone:
+		return a.disown(ctx)
+	case a.owned:
+		return nil
+	}
+	return a.gate(ctx)
 }
 
 // gate is step 2. It returns nil when L is ours.
@@ -46,8 +56,17 @@ func (a *attempt) gate(ctx context.Context) error {
 	return a.lock.fail("make the lock directory", err)
 }
 
-// commit is step 3.
+// commit is step 3. Who waited may have been swept or broken meanwhile: then the
+// commit is in vain, and would leave nobody to know whose L is.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
+	if a.owned && (!a.fresh || a.mine.old()) {
+		switch home, err := a.isHome(ctx); {
+		case err != nil:
+			return nil, a.lock.fail("look for our entry", err)
+		case !home:
+			return nil, errAbsent
+		}
+	}
 	a.mine.confirmed = a.request.Clock.Now()
 	err := a.dir.Rename(ctx, a.mine.home, a.lock.lock())
 	switch {
@@ -100,23 +119,31 @@ func (a *attempt) isHome(ctx context.Context) (bool, error) {
 // renames onto a directory that is there at all. Where it does not, the commit is
 // a gate itself, and the other one is in its way.
 func (a *attempt) tryOverwriting(ctx context.Context) error {
-	probe := a.lock.reservation(ticket{a.request.Owner.Lease, a.lock.NewID()})
-	if err := a.dir.Mkdir(ctx, probe); err != nil {
-		return a.lock.fail("make a directory beside the lock", err)
-	}
-	moved := a.dir.Rename(ctx, a.mine.home, probe)
-	switch {
-	case moved == nil:
-		a.mine.home, a.mine.at = probe, probe
-		return errAgain // it can; something else was wrong
-	case refused(moved):
-		if err := a.dir.Rmdir(ctx, probe); err != nil && !refused(err) {
+	from, to := a.probe(), a.probe()
+	made := errors.Join(a.dir.Mkdir(ctx, from), a.dir.Mkdir(ctx, to))
+	moved := a.dir.Rename(ctx, from, to)
+	for _, probe := range []string{from, to} {
+		if err := a.dir.Rmdir(ctx, probe); err != nil && !refused(err) && !unclear(err) {
 			return a.lock.fail("remove a directory beside the lock", err)
 		}
+	}
+	switch {
+	case made != nil:
+		return a.lock.fail("make a directory beside the lock", made)
+	case moved == nil:
+		// It does. So there is something in L: it is not ours, whoever removed ours.
+		a.owned = false
+		return errAgain
+	case refused(moved):
 		a.alone = true
 		return errors.Join(a.lock.again("rename our reservation to the lock", moved), a.disown(ctx))
 	}
-	return a.lock.fail("rename our reservation", moved)
+	return a.lock.fail("rename a directory beside the lock", moved)
+}
+
+// probe names a directory that nobody takes for anything but an empty reservation.
+func (a *attempt) probe() string {
+	return a.lock.reservation(ticket{a.request.Owner.Lease, a.lock.NewID()})
 }
 
 // taken is what becomes of a commit that the server refused: somebody has the

@@ -100,7 +100,7 @@ func (p *reaper) lookInto(ctx context.Context, e Entry) error {
 	case err != nil && !refused(err):
 		return p.lock.fail("list "+at, err)
 	case reservationAnywhere(e.Name):
-		p.entries(ctx, at, inside, backend.ReapedWaiter, at)
+		p.reservation(ctx, e, at, inside)
 	case len(inside) == 0:
 		p.empty(e, at)
 	case slices.ContainsFunc(inside, isTree):
@@ -143,10 +143,26 @@ func (p *reaper) tree(ctx context.Context, at string, inside []Entry) error {
 		if isLock {
 			p.entries(ctx, at+"/"+e.Name, entries, backend.ReapedHolder, "")
 		} else {
-			p.entries(ctx, at+"/"+e.Name, entries, backend.ReapedWaiter, at+"/"+e.Name)
+			p.reservation(ctx, e, at+"/"+e.Name, entries)
 		}
 	}
 	return nil
+}
+
+// reservation notes who waits, or that he died before he could say so.
+func (p *reaper) reservation(ctx context.Context, e Entry, at string, inside []Entry) {
+	if p.entries(ctx, at, inside, backend.ReapedWaiter, at) || len(inside) > 0 {
+		return
+	}
+	t, _ := parseTicket(e.Name[strings.LastIndex(e.Name, reservationPrefix)+len(reservationPrefix):])
+	silence, note := max(p.reaping.MaxAge, 2*t.lease), ""
+	switch {
+	case e.Modified.IsZero():
+		note = "its time is not known"
+	case p.age(e) <= silence:
+		note = fmt.Sprintf("it is not older than %v", silence.Round(time.Second))
+	}
+	p.add(finding{own: at}, at, backend.ReapedWaiter, p.age(e), note)
 }
 
 // entries notes those who hold or wait in a directory, and reports whether there
@@ -216,7 +232,7 @@ func (p *reaper) watch(ctx context.Context) error {
 		case !f.Due:
 		case f.at != "" && (p.see(ctx, f) != f.beat || ctx.Err() != nil):
 			f.Due, f.Note = false, "its heartbeat moves"
-		case f.at == "" && !slices.ContainsFunc(now, f.isStill):
+		case !f.changed.IsZero() && !slices.ContainsFunc(now, f.isStill):
 			f.Due, f.Note = false, "it has changed"
 		}
 	}

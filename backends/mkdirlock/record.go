@@ -114,6 +114,9 @@ func recordIn(names []string, id string) (*owner.Record, string) {
 			parts[i] = part
 		}
 	}
+	if slices.Contains(parts, "") {
+		return nil, "its record is not complete" // without a part it may say anything
+	}
 	r, err := unpack(id, parts)
 	if err != nil {
 		return nil, "its record is not one of ours"

@@ -36,7 +36,10 @@ func (l *Lock) removeEntry(ctx context.Context, dir Dir, at, name string, inside
 		case listed != nil && !refused(listed):
 			return l.fail("list an entry", listed)
 		case len(left) == 0:
-			return l.whyRefused(ctx, dir, at, name, err)
+			// Its owner empties it, too; or it is gone; or we may not remove it.
+			if why := l.whyRefused(ctx, dir, at, name, err); i == maxRemovals || backend.CodeOf(why) != protocol.Permission {
+				return why
+			}
 		case i == maxRemovals:
 			return errRevived
 		}

@@ -10,8 +10,8 @@ import (
 
 // Tend implements backend.Tender. It removes the reservations that crashed waiters
 // left, each by its ticket, once they are dead by proof; or were silent for a
-// lease, in the style of directories, where those who live are not. What ctx
-// leaves no time for it looks at the next time.
+// lease, in the style of directories, where those who live are not; or are empty.
+// What ctx leaves no time for it looks at the next time.
 func (h *hold) Tend(ctx context.Context) error {
 	around, _ := h.lock.around()
 	names, err := h.dir.List(ctx, around)
@@ -40,11 +40,23 @@ func (h *hold) sweep(ctx context.Context, t ticket) error {
 	s, err := h.vigil.look(ctx, h.lock.reservation(t), entry{exclusive, t})
 	switch {
 	case errors.Is(err, errAbsent):
-		return nil // it is on its way into the lock, or out
+		return h.sweepEmpty(ctx, t) // or it is on its way into the lock, or out
 	case err != nil:
 		return err
-	case s.due > 0, h.lock.Style == PlainStyle && s.verdict != owner.Dead:
+	case s.due > 0, h.lock.Style == PlainStyle && s.verdict != owner.Dead && s.record != nil:
 		return nil
 	}
 	return h.lock.removeReservation(ctx, h.dir, t)
+}
+
+// sweepEmpty removes a reservation in which no entry was for a lease.
+func (h *hold) sweepEmpty(ctx context.Context, t ticket) error {
+	at := h.lock.reservation(t)
+	if h.vigil.of(at).Look(h.vigil.request.Clock.Now(), "empty", false, t.lease) > 0 {
+		return nil
+	}
+	if err := h.dir.Rmdir(ctx, at); err != nil && !refused(err) {
+		return h.lock.fail("remove a reservation", err)
+	}
+	return nil
 }

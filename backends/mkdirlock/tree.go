@@ -44,7 +44,7 @@ func (a *attempt) enterTree(ctx context.Context) (*hold, error) {
 }
 
 // clear removes from the lock what is dead, and looks who has it. It returns
-// errAgain or a *backend.HeldError.
+// errAgain, errAbsent or a *backend.HeldError.
 func (a *attempt) clear(ctx context.Context, cause error) error {
 	if !a.lookDue() {
 		return a.heldAgain()
@@ -77,8 +77,15 @@ func (a *attempt) clear(ctx context.Context, cause error) error {
 }
 
 // clearEmpty is for a lock that is empty or missing though we were refused: it was
-// just released; or the server does not rename onto a directory that is there.
+// just released; or our reservation is gone; or the server does not rename onto a
+// directory that is there.
 func (a *attempt) clearEmpty(ctx context.Context, cause error) error {
+	switch home, err := a.isHome(ctx); {
+	case err != nil:
+		return a.lock.fail("look for our entry", err)
+	case !home:
+		return errAbsent // somebody swept us, after we were silent for long
+	}
 	if err := a.dir.Rmdir(ctx, a.lock.lock()); err != nil && !refused(err) && !unclear(err) {
 		return a.lock.fail("remove the empty lock directory", err)
 	}
@@ -181,6 +188,10 @@ func (a *attempt) join(ctx context.Context) error {
 		a.mine, a.met = c, true // if it is not there, the heartbeat tells
 		return nil
 	case refused(err):
+		a.mine = c // a server that crashed says so of what is there
+		if err := a.giveUp(ctx); err != nil {
+			return err
+		}
 		return a.lock.again("make our entry in the lock", err)
 	}
 	return a.lock.fail("make our entry in the lock", err)

@@ -2,6 +2,7 @@ package mkdirlock
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -43,11 +44,18 @@ func (v *vigil) look(ctx context.Context, at string, e entry) (sighting, error) 
 	before := v.request.Clock.Now()
 	p := v.of(path)
 	names, err := v.dir.List(ctx, path)
+	if refused(err) {
+		// Some servers refuse to list what is empty.
+		var there bool
+		if there, err = v.lock.contains(ctx, v.dir, at, e.String()); err == nil && !there {
+			err = errAbsent
+		}
+	}
 	if err != nil {
 		p.Forget()
 	}
 	switch {
-	case refused(err):
+	case errors.Is(err, errAbsent):
 		return s, errAbsent
 	case err != nil && passing(err):
 		return s, v.lock.fail("look at an entry", err)

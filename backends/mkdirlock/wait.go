@@ -14,6 +14,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 	if err := a.showUp(ctx); err != nil {
 		return err
 	}
+	a.fresh = false
 	a.dir.Await(ctx, a.lock.lock(), a.lock.keeper(a.block.seen.record), a.pause())
 	return ctx.Err()
 }
@@ -21,7 +22,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 // showUp gives our reservation a heartbeat, the first with our record.
 func (a *attempt) showUp(ctx context.Context) error {
 	c := a.mine
-	if c == nil || a.unsure || len(c.beats) > 0 && a.untilBeat() > 0 {
+	if c == nil || a.unsure || a.leaving || len(c.beats) > 0 && a.untilBeat() > 0 {
 		return nil
 	}
 	err := c.refresh(ctx)
@@ -42,7 +43,7 @@ func (a *attempt) untilBeat() time.Duration {
 	if a.lock.Style == TreeStyle {
 		every /= 4
 	}
-	return a.mine.confirmed + every - a.request.Clock.Now()
+	return a.mine.shown + every - a.request.Clock.Now()
 }
 
 // pause is how long to wait before the next Try.

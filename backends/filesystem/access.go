@@ -1,0 +1,33 @@
+package filesystem
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A permit is who may do what in a directory.
+type permit struct {
+	mode      string
+	writable  bool // by us
+	everybody bool // may write
+	sticky    bool
+}
+
+func accessTo(dir string) (permit, error) {
+	st, err := os.Stat(dir)
+	if err != nil {
+		return permit{}, err
+	}
+	if !st.IsDir() {
+		return permit{}, fmt.Errorf("%s is not a directory", dir)
+	}
+	return permit{
+		mode:      st.Mode().String(),
+		writable:  unix.Access(dir, unix.W_OK|unix.X_OK) == nil,
+		everybody: st.Mode().Perm()&0o002 != 0,
+		sticky:    st.Mode()&fs.ModeSticky != 0,
+	}, nil
+}

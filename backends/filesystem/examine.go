@@ -1,0 +1,106 @@
+package filesystem
+
+import (
+	"slices"
+	"strings"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// Needs are what a kind of lock asks of its directory.
+type Needs struct {
+	// Kernel: the locks of this machine's kernel must be all there are.
+	Kernel bool
+	// Removal: others than the owner must be able to remove what is in the
+	// directory, to break his lock when he is dead.
+	Removal bool
+	// Anybody and Anywhere: the user said that he accepts a directory that
+	// everybody may write, and any file system.
+	Anybody, Anywhere bool
+}
+
+// Examine tells of the file system of a directory. It has no error: what cannot be
+// found out is told.
+func (n Needs) Examine(dir string, tell backend.Tell) {
+	if !n.access(dir, tell) {
+		return
+	}
+	m, err := mountOf(dir)
+	if err != nil {
+		tell.Unknown("file system", err.Error(), "look at the mount options yourself: nfs mounts should be hard, which they are by default")
+	} else {
+		n.mount(m, tell)
+	}
+	space(dir, tell)
+}
+
+// A mount is a line of /proc/self/mountinfo.
+type mount struct {
+	point, kind, source string
+	options             []string // of the mount and of the file system
+}
+
+func (m mount) has(options ...string) bool {
+	return slices.ContainsFunc(options, func(o string) bool { return slices.Contains(m.options, o) })
+}
+
+// remote are types of file systems, or their beginnings, that other machines may
+// use as well, or that may be anything.
+var remote = []string{"nfs", "smb", "cifs", "fuse", "9p", "ceph", "afs", "coda", "ncpfs", "lustre", "gfs", "ocfs2", "gpfs", "beegfs", "glusterfs", "pvfs", "orangefs", "virtiofs", "davfs", "vboxsf", "prl_fs"}
+
+func (m mount) remote() bool {
+	return slices.ContainsFunc(remote, func(kind string) bool { return strings.HasPrefix(m.kind, kind) }) ||
+		strings.HasPrefix(m.source, "//") || strings.Contains(m.source, ":/")
+}
+
+func (m mount) nfs() bool { return m.kind == "nfs" || m.kind == "nfs4" }
+
+func (m mount) String() string {
+	return protocol.CleanText(m.kind+" on "+m.point+" ("+strings.Join(m.options, ",")+")", 600)
+}
+
+func (n Needs) mount(m mount, tell backend.Tell) {
+	const name = "file system"
+	switch {
+	case m.has("ro"):
+		tell.Unfit(name, m.String()+" is read-only", "mount it read-write, or choose another place")
+	case n.Kernel && m.remote() && n.Anywhere:
+		tell.Weak(name, m.String()+": other machines may use it, whose kernels do not know our locks", "see that only this machine uses it")
+	case n.Kernel && m.remote():
+		tell.Unfit(name, m.String()+": other machines may use it, whose kernels do not know our locks",
+			"use a directory on a disk of this machine, or say ?fs=any if only this machine ever uses it")
+	case m.nfs() && m.has("soft", "softerr"):
+		tell.Weak(name, m.String()+" gives up requests of which nobody knows then whether they were carried out",
+			"mount it hard, which is the default: with soft, holders may lose their lock to a slow server")
+	case m.remote() && !m.nfs():
+		tell.Unknown(name, m.String()+": what is behind it decides whether locks are safe between machines",
+			"run locksmith doctor on all of them, and two contenders on two of them, before you rely on it")
+	default:
+		tell.Fit(name, m.String())
+	}
+}
+
+// access reports whether there is a directory.
+func (n Needs) access(dir string, tell backend.Tell) bool {
+	const name = "directory"
+	p, err := accessTo(dir)
+	if err != nil {
+		tell.Unfit(name, err.Error(), "make it, or correct the path")
+		return false
+	}
+	switch {
+	case !p.writable:
+		tell.Unfit(name, dir+" may not be written by this user ("+p.mode+")", "let this user write there, or choose another place")
+	case p.everybody && !p.sticky && n.Kernel && !n.Anybody:
+		tell.Unfit(name, dir+" is world-writable without the sticky bit ("+p.mode+"): everybody may remove files there", "chmod +t it, or accept that with ?dir=any")
+	case p.everybody && !p.sticky:
+		tell.Weak(name, dir+" is world-writable without the sticky bit ("+p.mode+"): everybody may remove locks there", "let a group write there, and put the users of the lock into it")
+	case p.sticky && n.Removal:
+		tell.Weak(name, dir+" has the sticky bit ("+p.mode+"): a dead holder's lock can only be removed by its own user",
+			"if several users share locks there, let their group write to the directory instead: chmod 2770")
+	default:
+		tell.Fit(name, dir+" may be written by this user ("+p.mode+")")
+	}
+	return true
+}

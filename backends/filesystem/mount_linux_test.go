@@ -1,0 +1,144 @@
+package filesystem
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"locksmith/backends/backend"
+)
+
+const table = `22 27 0:21 / /proc rw,nosuid shared:5 - proc proc rw
+27 1 259:2 / / rw,relatime shared:1 - ext4 /dev/root rw,errors=remount-ro
+40 27 0:33 / /srv rw,relatime - ext4 /dev/sdb rw
+41 40 0:34 / /srv/a\040b rw,relatime shared:7 master:1 - nfs4 host:/x\134y rw,vers=4.2,hard,soft
+42 40 0:35 / /srv rw,relatime - tmpfs tmpfs ro,size=1m
+broken
+43 x`
+
+func TestFindMount(t *testing.T) {
+	for _, c := range []struct {
+		number     uint64
+		dir, point string
+	}{
+		{0, "/home/x", "/"},
+		{0, "/srv", "/srv"},
+		{0, "/srvx", "/"},
+		{0, "/srv/a b/c", "/srv/a b"},
+		{40, "/srv", "/srv"},
+		{99, "/srv", ""},
+	} {
+		m, err := findMount(table, c.number, c.dir)
+		if m.point != c.point || (err == nil) != (c.point != "") {
+			t.Errorf("%+v: %+v, %v", c, m, err)
+		}
+	}
+	if m, _ := findMount(table, 0, "/srv"); m.kind != "tmpfs" || !m.has("ro") {
+		t.Errorf("the last one hides the others: %+v", m)
+	}
+	if m, _ := findMount(table, 41, ""); m.source != `host:/x\y` || !m.has("soft") || slices.Contains(m.options, "shared:7") {
+		t.Errorf("%+v", m)
+	}
+}
+
+func FuzzMount(f *testing.F) {
+	for line := range strings.SplitSeq(table, "\n") {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		if _, m, ok := parseMount(line); ok && (m.kind == "" || len(m.options) == 0) {
+			t.Errorf("%+v", m)
+		}
+	})
+}
+
+// found is what is told under a name.
+func found(examine func(backend.Tell)) map[string]backend.Check {
+	all := map[string]backend.Check{}
+	examine(func(c backend.Check) { all[c.Name] = c })
+	return all
+}
+
+func TestMounts(t *testing.T) {
+	local, hosts := Needs{Kernel: true}, Needs{}
+	for _, c := range []struct {
+		n    Needs
+		m    mount
+		want backend.Finding
+	}{
+		{local, mount{kind: "ext4", source: "/dev/sda"}, backend.Fit},
+		{local, mount{kind: "overlay", source: "overlay", options: []string{"rw", "lowerdir=/a:/b"}}, backend.Fit},
+		{local, mount{kind: "ext4", options: []string{"ro"}}, backend.Unfit},
+		{local, mount{kind: "nfs4"}, backend.Unfit},
+		{local, mount{kind: "fuse.sshfs"}, backend.Unfit},
+		{local, mount{kind: "novelty", source: "host:/x"}, backend.Unfit},
+		{local, mount{kind: "novelty", source: "//host/x"}, backend.Unfit},
+		{Needs{Kernel: true, Anywhere: true}, mount{kind: "nfs4"}, backend.Weak},
+		{hosts, mount{kind: "nfs4", options: []string{"rw", "hard"}}, backend.Fit},
+		{hosts, mount{kind: "nfs", options: []string{"soft"}}, backend.Weak},
+		{hosts, mount{kind: "nfs4", options: []string{"softerr"}}, backend.Weak},
+		{hosts, mount{kind: "cifs", options: []string{"soft"}}, backend.Unknown},
+		{hosts, mount{kind: "ext4"}, backend.Fit},
+	} {
+		all := found(func(tell backend.Tell) { c.n.mount(c.m, tell) })
+		if got := all["file system"]; got.Finding != c.want || (got.Finding != backend.Fit && got.Advice == "") {
+			t.Errorf("%+v %+v: %+v", c.n, c.m, got)
+		}
+	}
+}
+
+func TestDirectories(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		n    Needs
+		mode os.FileMode
+		want backend.Finding
+	}{
+		{Needs{Kernel: true}, 0o755, backend.Fit},
+		{Needs{Kernel: true}, 0o777, backend.Unfit},
+		{Needs{Kernel: true, Anybody: true}, 0o777, backend.Weak},
+		{Needs{Kernel: true}, 0o777 | os.ModeSticky, backend.Fit},
+		{Needs{}, 0o777, backend.Weak},
+		{Needs{}, 0o777 | os.ModeSticky, backend.Fit},
+		{Needs{Removal: true}, 0o777 | os.ModeSticky, backend.Weak},
+		{Needs{Removal: true}, 0o770 | os.ModeSetgid, backend.Fit},
+	} {
+		if err := os.Chmod(dir, c.mode); err != nil {
+			t.Fatal(err)
+		}
+		all := found(func(tell backend.Tell) { c.n.Examine(dir, tell) })
+		if got := all["directory"]; got.Finding != c.want {
+			t.Errorf("%+v %v: %+v", c.n, c.mode, got)
+		}
+		if all["space"].Name == "" || all["file system"].Finding == backend.Unknown && all["file system"].Advice == "" {
+			t.Errorf("%+v", all)
+		}
+	}
+	for _, name := range []string{filepath.Join(dir, "none"), "/dev/null"} {
+		all := found(func(tell backend.Tell) { Needs{}.Examine(name, tell) })
+		if len(all) != 1 || all["directory"].Finding != backend.Unfit {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+}
+
+func TestRooms(t *testing.T) {
+	for _, c := range []struct {
+		r    room
+		want backend.Finding
+	}{
+		{room{bytes: 1 << 30, inodes: 1 << 20, counted: true}, backend.Fit},
+		{room{bytes: 1 << 30}, backend.Fit},
+		{room{bytes: 1 << 20}, backend.Weak},
+		{room{bytes: 1 << 30, inodes: 10, counted: true}, backend.Weak},
+		{room{bytes: 1 << 30, counted: true}, backend.Unfit},
+		{room{}, backend.Unfit},
+	} {
+		all := found(c.r.judge)
+		if all["space"].Finding != c.want {
+			t.Errorf("%+v: %+v", c.r, all)
+		}
+	}
+}

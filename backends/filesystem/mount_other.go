@@ -1,0 +1,10 @@
+//go:build unix && !linux
+
+package filesystem
+
+import "errors"
+
+var errUnknown = errors.New("it is not known how to ask this system")
+
+func mountOf(string) (mount, error) { return mount{}, errUnknown }
+func roomIn(string) (room, error)   { return room{}, errUnknown }

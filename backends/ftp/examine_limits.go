@@ -1,0 +1,126 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock"
+)
+
+const (
+	manyConns = 8
+	// goneTime is how long a server may take to notice that a connection of ours
+	// has ended, and to take another one for it.
+	goneTime  = 3 * time.Second
+	gonePause = 250 * time.Millisecond
+)
+
+// connections finds out how many the server takes from one address. One is the
+// Dir's own, another may be idle.
+func (d *Dir) connections(ctx context.Context, name string, idle *idler, tell backend.Tell) error {
+	if _, err := d.List(ctx, name); err != nil && !errors.Is(err, mkdirlock.ErrRefused) {
+		return err // it must be there to be counted
+	}
+	count := 1
+	if idle.open() {
+		count++
+	}
+	var all []*conn
+	defer func() {
+		for _, c := range all {
+			c.quit(time.Second)
+		}
+	}()
+	for ; count < manyConns; count++ {
+		c, err := d.dialPatiently(ctx)
+		switch {
+		case errors.Is(err, mkdirlock.ErrBusy):
+			tell.Weak("connections", fmt.Sprintf("the server takes %d at a time from this address: %s", count, backend.Reason(err)),
+				fmt.Sprintf("let it take more: each helper needs one, so that there can be no more than %d here", count))
+			return nil
+		case err != nil:
+			return err
+		}
+		all = append(all, c)
+	}
+	tell.Fit("connections", fmt.Sprintf("the server takes %d at a time from this address, if not more", count))
+	return nil
+}
+
+// dialPatiently waits for the end of connections that we have just closed.
+func (d *Dir) dialPatiently(ctx context.Context) (c *conn, err error) {
+	for begun := time.Now(); ; {
+		c, err = d.server.dial(ctx)
+		if !errors.Is(err, mkdirlock.ErrBusy) || time.Since(begun) > goneTime {
+			return c, err
+		}
+		select {
+		case <-time.After(gonePause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// tellIdle waits for the end of an idle connection.
+func (d *Dir) tellIdle(ctx context.Context, s Session, wait time.Duration, i *idler, tell backend.Tell) {
+	const name, transfers = "idle limit", "transfer limit"
+	if i == nil {
+		tell.Unknown(name, "the server took no connection that could be left idle", "let it take more connections from one address")
+		return
+	}
+	<-i.done
+	if ctx.Err() != nil {
+		return
+	}
+	err := i.closed
+	i.conn.quit(time.Second)
+	after := time.Since(i.since).Round(time.Second)
+	says := d.limits(ctx, s)
+	switch {
+	case err == nil:
+		tell.Fit(name, fmt.Sprintf("a connection was left idle for %v and stayed open%s", wait, says))
+	case strings.Contains(strings.ToLower(err.Error()), "transfer"):
+		tell.Weak(transfers, fmt.Sprintf("a connection without a transfer was closed within %v: %v%s", after, err, says),
+			"raise it to some minutes (ProFTPD: TimeoutNoTransfer); till then helpers log in again and again")
+		return
+	case after < 2*keepEvery:
+		tell.Weak(name, fmt.Sprintf("an idle connection was closed within %v: %v%s", after, err, says),
+			"raise it to 5 minutes; till then helpers log in again and again, and may find the server full")
+	default:
+		tell.Fit(name, fmt.Sprintf("an idle connection was closed within %v, but locksmith is not silent for so long%s", after, says))
+	}
+	tell.Unknown(transfers, "whether connections are closed that transfer nothing for long shows only after minutes",
+		fmt.Sprintf("none needed if it is more than %v: locksmith makes a small transfer so often (ProFTPD: TimeoutNoTransfer)", keepEvery))
+}
+
+// limitText finds what servers say of their idle limit.
+var limitText = regexp.MustCompile(`(?i)[^\n]*(?:time-?out|inactivity|idle)[^\n]*\d[^\n]*|[^\n]*\d[^\n]*(?:time-?out|inactivity|idle)[^\n]*`)
+
+var replyCode = regexp.MustCompile(`^\d{3}[ -]`)
+
+// limits is what the server says about it, in its own words.
+func (d *Dir) limits(ctx context.Context, s Session) string {
+	said := limitText.FindString(s.Status)
+	if said == "" {
+		said = limitText.FindString(s.Greeting)
+	}
+	if said == "" {
+		_ = d.call(ctx, "ask for the idle limit", func(c *conn) error { // some know the command
+			code, text, err := c.control.ask("SITE IDLE")
+			if err == nil && code/100 == 2 {
+				said = c.clean(text)
+			}
+			return err
+		})
+	}
+	if said = strings.TrimSpace(replyCode.ReplaceAllString(said, "")); said == "" {
+		return ""
+	}
+	return fmt.Sprintf("; the server says: %q", said)
+}

@@ -1,0 +1,185 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock"
+	"locksmith/test/ftpserver"
+)
+
+// examined examines the place of a lock at a server, which must leave nothing.
+func examined(t *testing.T, s *ftpserver.Server, idle time.Duration) []backend.Check {
+	t.Helper()
+	d := connectTo(t, s, s.Addr)
+	b, err := Open(d.server.address, d.server.access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		var all []backend.Check
+		var lines strings.Builder
+		err = b.(backend.Doctor).Examine(ctx, backend.Examination{Idle: idle}, func(c backend.Check) {
+			all = append(all, c)
+			fmt.Fprintf(&lines, "%-7s %-24s %s\n        %s\n", c.Finding, c.Name, c.Text, c.Advice)
+		})
+		if errors.Is(err, mkdirlock.ErrBusy) && len(all) == 0 {
+			continue // whoever waited for the server to start is still counted
+		}
+		t.Logf("%s %v\n%s", s.Kind, err, lines.String())
+		if err != nil {
+			t.Error(err)
+		}
+		return all
+	}
+}
+
+func mustBeEmpty(t *testing.T, s *ftpserver.Server) {
+	t.Helper()
+	if left, err := os.ReadDir(s.Dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// mustFind looks for a check with a finding, and words in its text or advice.
+func mustFind(t *testing.T, all []backend.Check, name string, f backend.Finding, says string) {
+	t.Helper()
+	i := slices.IndexFunc(all, func(c backend.Check) bool { return c.Name == name })
+	switch {
+	case i < 0:
+		t.Errorf("no check %q", name)
+	case all[i].Finding != f || !strings.Contains(all[i].Text+"\n"+all[i].Advice, says):
+		t.Errorf("%+v, want %s and %q", all[i], f, says)
+	}
+}
+
+// TestExamineKinds: all servers are fit, and what is weak about them is known.
+func TestExamineKinds(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, s *ftpserver.Server) {
+		all := examined(t, s, time.Second)
+		mustBeEmpty(t, s)
+		for _, c := range all {
+			expected := c.Name == "encryption" || c.Name == "times"
+			if c.Finding == backend.Unfit || c.Finding == backend.Weak && !expected || c.Finding != backend.Fit && c.Advice == "" {
+				t.Errorf("%+v", c)
+			}
+		}
+		for _, name := range []string{"exclusive create", "two make the same", "two remove the same", "two rename to the same", "idle limit", "connections"} {
+			mustFind(t, all, name, backend.Fit, "")
+		}
+		encrypted := backend.Weak
+		if s.CA != "" {
+			encrypted = backend.Fit
+		}
+		mustFind(t, all, "encryption", encrypted, "")
+	})
+}
+
+// TestExamineOptions: what is wrong with a server is told, by the right check.
+func TestExamineOptions(t *testing.T) {
+	for name, c := range map[string]struct {
+		o     ftpserver.Options
+		check string
+		f     backend.Finding
+		says  string
+		left  bool // it cannot be removed
+	}{
+		"NoRmdir":     {ftpserver.Options{NoRmdir: true}, "remove directories", backend.Unfit, "RMD", true},
+		"DenyRename":  {ftpserver.Options{DenyRename: true}, "rename to a new name", backend.Unfit, "RNTO", false},
+		"NoOverwrite": {ftpserver.Options{NoOverwrite: true}, "rename onto an empty one", backend.Weak, "AllowOverwrite", false},
+		"MkdirAll":    {ftpserver.Options{MkdirAll: true}, "exclusive create", backend.Unfit, "two would hold", false},
+		"RemoveAll":   {ftpserver.Options{MkdirAll: true}, "keep what is not empty", backend.Unfit, "taken from its holder", false},
+		"Idle":        {ftpserver.Options{Idle: 2 * time.Second}, "idle limit", backend.Weak, "raise it", false},
+		"NoTransfer":  {ftpserver.Options{NoTransfer: 2 * time.Second}, "transfer limit", backend.Weak, "TimeoutNoTransfer", false},
+		"MaxConns 5":  {ftpserver.Options{MaxConns: 5}, "connections", backend.Weak, "no more than", false},
+		"MaxConns 2":  {ftpserver.Options{MaxConns: 2}, "connections", backend.Weak, "no more than", false},
+		"MaxConns 1":  {ftpserver.Options{MaxConns: 1}, "two connections", backend.Unknown, "from one address", false},
+	} {
+		for _, kind := range ftpserver.Kinds() {
+			if ftpserver.Supports(kind, c.o) != nil {
+				continue
+			}
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				s := ftpserver.Start(t, kind, c.o)
+				idle := time.Second
+				if c.o.Idle+c.o.NoTransfer > 0 {
+					idle = 20 * time.Second // it ends when the server closes
+				}
+				all := examined(t, s, idle)
+				mustFind(t, all, c.check, c.f, c.says)
+				if c.left {
+					mustFind(t, all, "clean up", backend.Weak, "doctor.")
+					return
+				}
+				mustBeEmpty(t, s)
+			})
+		}
+	}
+}
+
+// TestExamineUnreachable: a place that cannot be reached is not unfit.
+func TestExamineUnreachable(t *testing.T) {
+	t.Parallel()
+	s := ftpserver.Start(t, "embedded", ftpserver.Options{})
+	s.Stop()
+	d := connectTo(t, s, s.Addr)
+	b, err := Open(d.server.address, d.server.access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.(backend.Doctor).Examine(soon(t), backend.Examination{}, func(c backend.Check) { t.Errorf("%+v", c) })
+	var known *backend.Error
+	if !errors.As(err, &known) {
+		t.Error(err)
+	}
+}
+
+// TestLimitTexts: what servers say of their limits is found, and nothing else.
+func TestLimitTexts(t *testing.T) {
+	for text, want := range map[string]string{
+		"Connected\nSession timeout in seconds is 300\nend":                                          "Session timeout in seconds is 300",
+		"220-Local time is now 11:41.\n220 You will be disconnected after 15 minutes of inactivity.": "220 You will be disconnected after 15 minutes of inactivity.",
+		"Session timeout is 900 seconds":                                                             "Session timeout is 900 seconds",
+		"Connected to 127.0.0.1:5 for 0s":                                                            "",
+		"no timeout here\n220 ProFTPD Server 1":                                                      "",
+	} {
+		if got := limitText.FindString(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+// TestExamineCancelled: nothing is told of what nobody waited for, and nothing stays.
+func TestExamineCancelled(t *testing.T) {
+	t.Parallel()
+	s := ftpserver.Start(t, "embedded", ftpserver.Options{})
+	d := connectTo(t, s, s.Addr)
+	b, err := Open(d.server.address, d.server.access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(soon(t))
+	err = b.(backend.Doctor).Examine(ctx, backend.Examination{Idle: time.Hour}, func(c backend.Check) {
+		switch c.Name {
+		case "connections": // only the idle one is waited for
+			cancel()
+		case "idle limit", "transfer limit":
+			t.Errorf("%+v", c)
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	mustBeEmpty(t, s)
+}

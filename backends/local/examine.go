@@ -1,0 +1,136 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/filesystem"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+var _ backend.Doctor = (*Lock)(nil)
+
+// Examine implements backend.Doctor. It works with a file beside the lock.
+func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
+	dir := filepath.Dir(l.path)
+	unfit := false
+	filesystem.Needs{Kernel: true, Anybody: l.anyDir, Anywhere: l.anyFS}.Examine(dir, func(c backend.Check) {
+		unfit = unfit || c.Finding == backend.Unfit
+		tell(c)
+	})
+	if unfit || !l.admits(ctx, tell) {
+		return nil
+	}
+	x := examiner{path: filepath.Join(dir, ".doctor."+owner.NewID()), tell: tell}
+	return x.examine(l)
+}
+
+// admits repeats what every attempt asks, and looks at what is there already.
+func (l *Lock) admits(ctx context.Context, tell backend.Tell) bool {
+	err := l.checkDirectory()
+	if err == nil {
+		_, err = l.Inspect(ctx)
+	}
+	var e *backend.Error
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &e):
+		tell.Unfit("place", e.Op+": "+e.Err.Error(), e.Hint)
+	default:
+		tell.Unfit("place", err.Error(), "choose another place")
+	}
+	return false
+}
+
+// An examiner checks a place with a file of its own.
+type examiner struct {
+	path string
+	tell backend.Tell
+}
+
+func (x examiner) examine(l *Lock) error {
+	const name = "exclusive create"
+	f, err := create(x.path)
+	switch {
+	case errors.Is(err, unix.EIO), errors.Is(err, unix.ETIMEDOUT), errors.Is(err, unix.ESTALE):
+		return &backend.Error{Code: protocol.Unreachable, Lock: l.address, Op: "create a file", Err: err, Hint: "look at the disk"}
+	case err != nil:
+		e := backend.FileError(l.address, "create a file", err)
+		x.tell.Unfit(name, e.Err.Error(), e.Hint)
+		return nil
+	}
+	defer f.close()
+	if again, err := create(x.path); err == nil {
+		again.close()
+		x.tell.Unfit(name, "a file that exists was created again: two would hold the lock", onADisk)
+	} else if !errors.Is(err, fs.ErrExist) {
+		x.tell.Unfit(name, "to create what exists was refused, but not because it exists: "+err.Error(), onADisk)
+	} else {
+		x.tell.Fit(name, "the second of two was refused")
+	}
+	x.kernelLock(f)
+	x.links(f)
+	return nil
+}
+
+const onADisk = "use a directory on a disk of this machine"
+
+// kernelLock: who has a file locked is found alive by that.
+func (x examiner) kernelLock(f *file) {
+	const name = "kernel lock"
+	mine, err := f.tryLock()
+	if err != nil || !mine {
+		x.tell.Unfit(name, "a new file cannot be locked: "+said(err), onADisk)
+		return
+	}
+	other, err := openExisting(x.path)
+	if err != nil {
+		x.tell.Unfit(name, "the file cannot be opened again: "+err.Error(), "let this user read what he made")
+		return
+	}
+	defer other.close()
+	switch taken, err := other.tryLock(); {
+	case taken:
+		x.tell.Unfit(name, "two had the same file locked: a living holder's lock would be broken", onADisk)
+	case err != nil:
+		x.tell.Unfit(name, "a locked file is not told to be so: "+err.Error(), onADisk)
+	default:
+		x.tell.Fit(name, "a locked file was refused to the second")
+	}
+}
+
+// links: a lock is removed only while its path names the very file that is locked.
+// It also removes the file.
+func (x examiner) links(f *file) {
+	const name = "path and file"
+	before, err := f.stat()
+	if err == nil {
+		err = f.named()
+	}
+	removed := unix.Unlink(x.path)
+	after, statErr := f.stat()
+	switch {
+	case removed != nil:
+		x.tell.Unfit("remove files", "they can be created, but not removed: "+removed.Error()+"; "+x.path+" stays", "let this user remove what he made there, and remove that file")
+	case err != nil:
+		x.tell.Unfit(name, "it cannot be told whether a path names a file: "+err.Error(), onADisk)
+	case statErr != nil || before.Nlink != 1 || after.Nlink != 0 || !errors.Is(f.named(), errNotOurs):
+		x.tell.Unfit(name, "a file and its path do not agree on being one, or on being removed", onADisk)
+	default:
+		x.tell.Fit(name, "a path is known to name a file, and not to name it once removed")
+	}
+}
+
+func said(err error) string {
+	if err == nil {
+		return "somebody else has it"
+	}
+	return err.Error()
+}

@@ -1,0 +1,95 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+)
+
+func examined(t *testing.T, path string) []backend.Check {
+	t.Helper()
+	var all []backend.Check
+	err := openLock(t, path).(backend.Doctor).Examine(t.Context(), backend.Examination{}, func(c backend.Check) { all = append(all, c) })
+	if err != nil {
+		t.Error(err)
+	}
+	return all
+}
+
+// TestExamine: a good place is found good, and left as it was; and so is a lock
+// that somebody holds.
+func TestExamine(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lock")
+	if all := examined(t, path); backend.Verdict(all) != backend.Fit || len(all) != 6 {
+		t.Errorf("%+v", all)
+	}
+	mustBeEmpty(t, dir)
+	h, err := attemptAt(t, path, backendtest.Request()).Try(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := examined(t, path); backend.Verdict(all) != backend.Fit {
+		t.Errorf("held: %+v", all)
+	}
+	if err := h.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	mustBeEmpty(t, dir)
+}
+
+// TestExamineFinds: what is wrong with a place is told, with advice.
+func TestExamineFinds(t *testing.T) {
+	dir := t.TempDir()
+	file, open := filepath.Join(dir, "file"), filepath.Join(dir, "open")
+	for _, err := range []error{os.WriteFile(file, nil, 0o600), os.Mkdir(open, 0o700), os.Chmod(open, 0o777)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{filepath.Join(file, "lock"), filepath.Join(dir, "none/lock"), filepath.Join(open, "lock"), open, "/proc/lock"} {
+		all := examined(t, path)
+		if backend.Verdict(all) != backend.Unfit {
+			t.Errorf("%s: %+v", path, all)
+		}
+		for _, c := range all {
+			if c.Finding != backend.Fit && c.Advice == "" {
+				t.Errorf("%s: no advice: %+v", path, c)
+			}
+		}
+	}
+}
+
+// TestExamineSeesLocks: a file system that lets two have the same kernel lock is
+// unfit, and one that counts links wrongly, too.
+func TestExamineSeesLocks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	f, err := create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	other, err := openExisting(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.close()
+	if free, err := other.tryLock(); !free || err != nil {
+		t.Fatal(free, err)
+	}
+	var all []backend.Check
+	x := examiner{path: path, tell: func(c backend.Check) { all = append(all, c) }}
+	x.kernelLock(f)
+	if err := unix.Link(path, path+"2"); err != nil {
+		t.Fatal(err)
+	}
+	x.links(f)
+	if len(all) != 2 || all[0].Finding != backend.Unfit || all[1].Finding != backend.Unfit {
+		t.Errorf("%+v", all)
+	}
+}

@@ -1,0 +1,123 @@
+package mkdirlock
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+)
+
+// A meter counts what is asked of a server, in commands of FTP.
+type meter struct{ commands atomic.Int64 }
+
+func (c *meter) on(dir Dir) Dir {
+	return hooked{dir, func(o operation) error {
+		c.commands.Add(o.cost())
+		return o.do()
+	}}
+}
+
+// of returns how many commands a deed is.
+func (c *meter) of(deed func()) int64 {
+	before := c.commands.Load()
+	deed()
+	return c.commands.Load() - before
+}
+
+func mustCost(t *testing.T, what string, got, want int64) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %d commands, want %d", what, got, want)
+	}
+}
+
+// TestCosts: over a far line every command is a round trip.
+func TestCosts(t *testing.T) {
+	for _, c := range []struct {
+		kind                                kindOfLock
+		mode                                string
+		acquire, beat, release, look, retry int64
+	}{
+		{plain, "exclusive", 6, 2, 3, 5, 1},
+		{tree, "exclusive", 5, 2, 2, 6, 2},
+		{treeNumbered, "exclusive", 11, 2, 2, 6, 2},
+		{tree, "shared", 6, 2, 2, 0, 0},
+		{treeNumbered, "shared", 12, 2, 2, 0, 0},
+	} {
+		t.Run(name(c.kind, " ", c.mode), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, m *memory) {
+				mustRelease(t, newHost("here", m, c.kind).take(t, "exclusive"))
+				mustRelease(t, newHost("here", m, c.kind).take(t, "exclusive"))
+				var count meter
+				here := newHost("here", count.on(m), c.kind)
+				var h *hold
+				mustCost(t, "acquire", count.of(func() { h = here.take(t, c.mode) }), c.acquire)
+				mustCost(t, "heartbeat", count.of(func() { mustStillHold(t, h) }), c.beat)
+				if c.mode == "exclusive" {
+					a := here.want(t, c.mode)
+					mustCost(t, "the first try of a waiter", count.of(func() { mustBeHeld(t, a) }), 2+c.look)
+					mustCost(t, "another", count.of(func() { mustBeHeld(t, a) }), c.retry)
+					mustWithdraw(t, a)
+				}
+				mustCost(t, "release", count.of(func() { mustRelease(t, h) }), c.release)
+			})
+		})
+	}
+}
+
+// TestLoadOfManyWaiters: what twenty waiters on as many hosts ask of a server
+// together, after the first minute.
+func TestLoadOfManyWaiters(t *testing.T) {
+	for kind, most := range map[kindOfLock]float64{plain: 5.5, tree: 12.5} {
+		t.Run(kind.String(), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, m *memory) {
+				keep(t, newHost("holder", m, kind).take(t, "exclusive"))
+				var count meter
+				for i := range 20 {
+					startWaiter(t, newHost(fmt.Sprint("h", i), count.on(m), kind))
+				}
+				time.Sleep(lease)
+				rate := float64(count.of(func() { time.Sleep(5 * time.Minute) })) / 300
+				if t.Logf("%.1f commands a second", rate); rate > most {
+					t.Errorf("want at most %.1f", most)
+				}
+			})
+		})
+	}
+}
+
+func startWaiter(t *testing.T, h *host) {
+	a := h.want(t, "exclusive")
+	ctx := t.Context()
+	go func() {
+		if h, err := backend.Acquire(ctx, a); err == nil {
+			t.Errorf("it holds the lock: %+v", h)
+		}
+	}()
+	time.Sleep(100 * time.Millisecond)
+}
+
+// TestShortHoldIsFollowedClosely: a waiter that has just come asks more often.
+func TestShortHoldIsFollowedClosely(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		h := newHost("elsewhere", m, k).take(t, "exclusive")
+		time.AfterFunc(2*time.Second, func() { _ = h.Release(context.Background()) })
+		start := time.Now()
+		mustAcquire(t, newHost("here", m, k).want(t, "exclusive"))
+		between(t, "waiting for a hold of 2s", time.Since(start), 2*time.Second, 2250*time.Millisecond)
+	})
+}
+
+// TestPauseEnds: however long somebody has waited, it comes soon after a release.
+func TestPauseEnds(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		h := newHost("elsewhere", m, k).take(t, "exclusive")
+		keepFor(t, h, 10*lease+time.Millisecond)
+		start := time.Now()
+		mustAcquire(t, newHost("here", m, k).want(t, "exclusive"))
+		between(t, "waiting", time.Since(start), 10*lease, 10*lease+slow.Max)
+	})
+}

@@ -1,0 +1,146 @@
+package mkdirlock
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/protocol"
+)
+
+// mount returns a file system of its own, mounted until the test ends.
+func mount(t *testing.T, options string) string {
+	t.Helper()
+	needRoot(t)
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
+		backendtest.Lacking(t, "cannot mount a tmpfs: "+err.Error())
+	}
+	t.Cleanup(func() { mustWork(t, unix.Unmount(dir, unix.MNT_DETACH)) })
+	return dir
+}
+
+func eachMode(t *testing.T, test func(t *testing.T, k kindOfLock, mode string)) {
+	t.Helper()
+	for _, k := range everyKind {
+		for _, mode := range modes(k) {
+			t.Run(name(k, " ", mode), func(t *testing.T) { test(t, k, mode) })
+		}
+	}
+}
+
+// TestOutOfInodes: there is room for some of what a lock needs, but not for all.
+func TestOutOfInodes(t *testing.T) {
+	eachMode(t, func(t *testing.T, k kindOfLock, mode string) {
+		path := filepath.Join(mount(t, "nr_inodes=60,mode=0755"), "lock")
+		for spare := 0; withSpareInodes(t, path, k, mode, spare) != nil; spare++ {
+			if spare > 20 {
+				t.Fatal("no number of inodes is enough")
+			}
+		}
+	})
+}
+
+// withSpareInodes returns the error of taking the lock while there are only so
+// many inodes left, and makes sure that it is a good one.
+func withSpareInodes(t *testing.T, path string, k kindOfLock, mode string, spare int) error {
+	t.Helper()
+	filler := filepath.Join(filepath.Dir(path), "filler")
+	fill(t, filler, spare)
+	err := try(t, path, k, mode)
+	mustWork(t, os.RemoveAll(filler))
+	if err != nil {
+		mustFail(t, err, protocol.CannotCreate, "free some space")
+		if k == plain {
+			nothingLeft(t, path)
+		}
+		mustWork(t, try(t, path, k, mode)) // nothing is broken for good
+		nothingLeft(t, path)
+		mustWork(t, os.RemoveAll(path))
+	}
+	return err
+}
+
+// fill leaves room for so many directories.
+func fill(t *testing.T, filler string, spare int) {
+	t.Helper()
+	mustWork(t, os.Mkdir(filler, 0o755))
+	n := 0
+	for ; ; n++ {
+		err := os.Mkdir(filepath.Join(filler, fmt.Sprint(n)), 0o755)
+		if errors.Is(err, unix.ENOSPC) {
+			break
+		}
+		mustWork(t, err)
+	}
+	for i := range spare {
+		mustWork(t, os.Remove(filepath.Join(filler, fmt.Sprint(n-1-i))))
+	}
+}
+
+// TestDiskFullUnderHolder: heartbeats and release need no room.
+func TestDiskFullUnderHolder(t *testing.T) {
+	eachMode(t, func(t *testing.T, k kindOfLock, mode string) {
+		dir := mount(t, "nr_inodes=60,mode=0755")
+		path := filepath.Join(dir, "lock")
+		h := acquired(t, attemptAt(t, path, k, mode))
+		fill(t, filepath.Join(dir, "filler"), 0)
+		mustStillHold(t, h)
+		mustWork(t, h.Tend(t.Context()))
+		mustRelease(t, h)
+		nothingLeft(t, path)
+	})
+}
+
+func TestReadOnly(t *testing.T) {
+	eachMode(t, func(t *testing.T, k kindOfLock, mode string) {
+		dir := mount(t, "mode=0755")
+		path, fresh := filepath.Join(dir, "lock"), filepath.Join(dir, "fresh")
+		h := acquired(t, attemptAt(t, path, k, mode))
+		remount(t, dir, unix.MS_RDONLY)
+		mustFail(t, try(t, fresh, k, mode), protocol.CannotCreate, "read-only")
+		if err := h.Heartbeat(t.Context()); !errors.Is(err, unix.EROFS) || errors.Is(err, backend.ErrGone) {
+			t.Errorf("heartbeat: %v", err)
+		}
+		if err := h.Release(t.Context()); !errors.Is(err, unix.EROFS) {
+			t.Errorf("release: %v", err)
+		}
+		if r := inspect(t, path, k); len(r.Holders) != 1 {
+			t.Errorf("report: %+v", r)
+		}
+		remount(t, dir, 0)
+		mustStillHold(t, h)
+		mustRelease(t, h)
+		nothingLeft(t, path)
+	})
+}
+
+func remount(t *testing.T, dir string, flags uintptr) {
+	t.Helper()
+	mustWork(t, unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_BIND|flags, ""))
+}
+
+// TestLongMetadataOnDisk: each part of a record is a directory of its own.
+func TestLongMetadataOnDisk(t *testing.T) {
+	eachMode(t, func(t *testing.T, k kindOfLock, mode string) {
+		path := filepath.Join(mount(t, "mode=0755"), "lock")
+		r := requestFor(mode)
+		r.Owner.Meta = []protocol.Field{{Key: "note", Value: strings.Repeat("the quick brown fox & 1234567890 ", 60)}}
+		a, err := openLock(t, path, k).Attempt(r)
+		mustWork(t, err)
+		h := acquired(t, a)
+		held := mustBeHeld(t, attemptAt(t, path, k, "exclusive"))
+		if held.Record == nil || held.Record.Meta[0] != r.Owner.Meta[0] {
+			t.Errorf("held by %+v", held)
+		}
+		mustStillHold(t, h)
+		mustRelease(t, h)
+	})
+}

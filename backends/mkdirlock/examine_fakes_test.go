@@ -1,0 +1,187 @@
+package mkdirlock
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+)
+
+// A patient is a place with something wrong.
+type patient struct {
+	*memory
+	style  Style
+	opened int
+	// dir returns what the nth user of the place has for it; nil: all of memory.
+	dir func(n int, m *memory) Dir
+}
+
+func (p *patient) newDir() Dir {
+	p.opened++
+	if p.dir == nil {
+		return timed{Dir: p.memory, precise: true}
+	}
+	return p.dir(p.opened, p.memory)
+}
+
+// examine is to be called in a bubble.
+func (p *patient) examine(ctx context.Context) ([]backend.Check, error) {
+	l := &Lock{NewDir: p.newDir, Name: "L", Style: p.style, Address: "mkdir:/place/L?style=x", NewID: owner.NewID, Today: time.Now}
+	var all []backend.Check
+	err := l.Examine(ctx, backend.Examination{}, func(c backend.Check) { all = append(all, c) })
+	return all, err
+}
+
+// timed is a Dir that tells the times of what is in it by its name.
+type timed struct {
+	Dir
+	precise, silent, backwards bool
+}
+
+func (d timed) Entries(ctx context.Context, name string) ([]Entry, error) {
+	names, err := d.List(ctx, name)
+	var all []Entry
+	for _, n := range names {
+		e := Entry{Name: n, Dir: true, Modified: time.Now().Add(3*time.Second + 2*time.Hour), Precise: d.precise}
+		switch {
+		case d.silent:
+			e.Modified = time.Time{}
+		case (n == "old") != d.backwards:
+			e.Modified = e.Modified.Add(-time.Second)
+		}
+		if !d.precise {
+			e.Modified = e.Modified.Truncate(time.Minute)
+		}
+		all = append(all, e)
+	}
+	return all, err
+}
+
+// instead makes a Dir of which one call is answered otherwise.
+func instead(call string, answer func(o operation, m *memory) error) func(int, *memory) Dir {
+	return func(_ int, m *memory) Dir {
+		return hooked{m, func(o operation) error {
+			if o.call != call {
+				return o.do()
+			}
+			return answer(o, m)
+		}}
+	}
+}
+
+func denied(operation, *memory) error { return unix.EACCES }
+
+// always says that it happened, whatever did.
+func always(o operation, _ *memory) error {
+	_ = o.do()
+	return nil
+}
+
+// both lets two calls for the same thing at the same time succeed.
+func both() func(operation, *memory) error {
+	var mu sync.Mutex
+	now := map[string]int{}
+	count := func(key string, by int) int {
+		mu.Lock()
+		defer mu.Unlock()
+		now[key] += by
+		return now[key]
+	}
+	return func(o operation, _ *memory) error {
+		key := o.name
+		if o.call == "rename" {
+			key = o.to
+		}
+		count(key, 1)
+		time.Sleep(time.Millisecond) // in the bubble: until both are here
+		two := count(key, 0) == 2
+		time.Sleep(time.Millisecond)
+		defer count(key, -1)
+		if err := o.do(); !two {
+			return err
+		}
+		return nil
+	}
+}
+
+// staleFor is a second connection that lists what was there a while ago.
+func staleFor(d time.Duration) func(int, *memory) Dir {
+	return func(n int, m *memory) Dir {
+		if n == 1 {
+			return m
+		}
+		return &remembering{memory: m, d: d, seen: map[string]memo{}}
+	}
+}
+
+type remembering struct {
+	*memory
+	d    time.Duration
+	seen map[string]memo
+}
+
+type memo struct {
+	names []string
+	at    time.Time
+}
+
+func (r *remembering) List(ctx context.Context, name string) ([]string, error) {
+	if old, ok := r.seen[name]; ok && time.Since(old.at) < r.d {
+		return old.names, nil
+	}
+	names, err := r.memory.List(ctx, name)
+	r.seen[name] = memo{names, time.Now()}
+	return names, err
+}
+
+// removeAll removes what is not empty, too.
+func removeAll(o operation, m *memory) error {
+	m.mu.Lock()
+	parent, there, last := m.find(o.name)
+	if there != nil {
+		clear(there)
+		delete(parent, last)
+	}
+	m.mu.Unlock()
+	if there == nil {
+		return Outcome(unix.ENOENT)
+	}
+	return nil
+}
+
+// emptyFirst refuses to remove what is not empty, but empties it.
+func emptyFirst(o operation, m *memory) error {
+	err := o.do()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, there, _ := m.find(o.name); there != nil {
+		clear(there)
+	}
+	return err
+}
+
+// moveInto renames as mv does.
+func moveInto(o operation, m *memory) error {
+	m.mu.Lock()
+	_, there, _ := m.find(o.to)
+	m.mu.Unlock()
+	if there != nil {
+		return m.Rename(context.Background(), o.name, o.to+o.name[strings.LastIndex(o.name, "/"):])
+	}
+	return o.do()
+}
+
+// replace renames onto what is not empty.
+func replace(o operation, m *memory) error {
+	m.mu.Lock()
+	if _, there, _ := m.find(o.to); there != nil {
+		clear(there)
+	}
+	m.mu.Unlock()
+	return o.do()
+}

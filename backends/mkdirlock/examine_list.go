@@ -1,0 +1,127 @@
+package mkdirlock
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// freshTime is how late a name may be, to be called late and not missing.
+	freshTime  = 5 * time.Second
+	freshPause = 250 * time.Millisecond
+)
+
+// listing: who holds a lock is found out by lists.
+func (x *examiner) listing(ctx context.Context) error {
+	dialect, err := x.dialect(ctx)
+	if err != nil {
+		return err
+	}
+	views := []struct {
+		name string
+		dir  Dir
+	}{{"own listing", x.a}, {"listing by another", x.b}}
+	for _, v := range views {
+		if v.dir == nil {
+			continue // told already
+		}
+		late, err := x.lateness(ctx, v.dir)
+		switch {
+		case err != nil:
+			return err
+		case late == 0:
+			x.tell.Fit(v.name, "names come and go at once"+dialect)
+		case x.lock.Style == TreeStyle:
+			x.tell.Unfit(v.name, stale(late), "use another server or mount, without caches: who shares a lock would not see that another has it alone")
+		default:
+			x.tell.Weak(v.name, stale(late), "use another server or mount, without caches: after a lost answer nobody can tell who has the lock")
+		}
+	}
+	return nil
+}
+
+func stale(late time.Duration) string {
+	if late >= freshTime {
+		return "names that came or went were listed wrongly for " + freshTime.String() + " and more"
+	}
+	return "names that came or went were listed wrongly, for about " + late.Round(freshPause).String()
+}
+
+// lateness is how long a directory that was made is not listed, or one that was
+// removed is. Each is looked for after a look that may have been remembered.
+func (x *examiner) lateness(ctx context.Context, dir Dir) (time.Duration, error) {
+	d := x.fresh()
+	if err := x.make(ctx, d, d+"/before"); err != nil {
+		return 0, err
+	}
+	if _, err := x.since(ctx, dir, d, "before", true); err != nil {
+		return 0, err
+	}
+	if err := x.make(ctx, d+"/after"); err != nil {
+		return 0, err
+	}
+	came, err := x.since(ctx, dir, d, "after", true)
+	if err != nil {
+		return 0, err
+	}
+	if err := x.a.Rmdir(ctx, d+"/after"); err != nil {
+		return 0, x.lock.fail("remove a directory", err)
+	}
+	went, err := x.since(ctx, dir, d, "after", false)
+	return max(came, went), err
+}
+
+// since is how long it takes until a listing is right about a name: 0 if the first
+// one is, freshTime if none.
+func (x *examiner) since(ctx context.Context, dir Dir, in, name string, there bool) (time.Duration, error) {
+	for waited := time.Duration(0); ; waited += freshPause {
+		names, err := dir.List(ctx, in)
+		if err != nil && !refused(err) {
+			return 0, x.lock.fail("list a directory", err)
+		}
+		if slices.Contains(names, name) == there || waited >= freshTime {
+			return waited, nil
+		}
+		if err := pause(ctx, freshPause); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// dialect is how listings tell what is empty and what is missing. Locks get along
+// with all of it.
+func (x *examiner) dialect(ctx context.Context) (string, error) {
+	d := x.fresh()
+	if err := x.make(ctx, d); err != nil {
+		return "", err
+	}
+	_, empty := x.a.List(ctx, d)
+	_, missing := x.a.List(ctx, x.fresh())
+	var odd []string
+	for _, err := range []error{empty, missing} {
+		if err != nil && !refused(err) {
+			return "", x.lock.fail("list a directory", err)
+		}
+	}
+	if empty != nil {
+		odd = append(odd, "; to list an empty directory is refused")
+	}
+	if missing == nil {
+		odd = append(odd, "; a missing directory is listed as an empty one")
+	}
+	return strings.Join(odd, ""), nil
+}
+
+// pause waits, and returns ctx's error when that ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,220 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// TestExamineFinds: each thing that may be wrong is told by the right check.
+func TestExamineFinds(t *testing.T) {
+	inside := func(answer func(operation, *memory) error) func(operation, *memory) error {
+		return func(o operation, m *memory) error {
+			if strings.Contains(o.name, "/") {
+				return answer(o, m)
+			}
+			return o.do()
+		}
+	}
+	for name, c := range map[string]struct {
+		p     patient
+		check string
+		f     backend.Finding
+		says  string
+		left  bool // what was made cannot be removed
+	}{
+		"mkdir denied":        {patient{dir: instead("mkdir", denied)}, "make directories", backend.Unfit, "mkdir:/place/ if it is missing", false},
+		"mkdir inside denied": {patient{dir: instead("mkdir", inside(denied))}, "make directories", backend.Unfit, "permission denied", false},
+		"mkdir twice":         {patient{dir: instead("mkdir", always)}, "exclusive create", backend.Unfit, "two would hold", false},
+		"mkdir together":      {patient{dir: instead("mkdir", both())}, "two make the same", backend.Unfit, "in round 1", false},
+		"rmdir denied":        {patient{dir: instead("rmdir", denied)}, "remove directories", backend.Unfit, "RMD", true},
+		"rmdir denied, told":  {patient{dir: instead("rmdir", denied)}, "clean up", backend.Weak, "mkdir:/place/doctor.", true},
+		"rmdir twice":         {patient{dir: instead("rmdir", always)}, "remove directories", backend.Unfit, "both would take it", false},
+		"rmdir together":      {patient{dir: instead("rmdir", both())}, "two remove the same", backend.Unfit, "in round 1", false},
+		"rmdir removes all":   {patient{dir: instead("rmdir", removeAll)}, "keep what is not empty", backend.Unfit, "with what was in it", false},
+		"rmdir empties":       {patient{dir: instead("rmdir", emptyFirst)}, "keep what is not empty", backend.Unfit, "what was in it is gone", false},
+		"rename denied":       {patient{dir: instead("rename", denied)}, "rename to a new name", backend.Unfit, "RNTO", false},
+		"rename denied inside": {patient{dir: instead("rename", func(o operation, _ *memory) error {
+			if strings.HasSuffix(o.name, "/x/1") {
+				return unix.EACCES
+			}
+			return o.do()
+		})}, "heartbeat", backend.Unfit, "permission denied", false},
+		"rename refused onto what is there":       {patient{memory: newMemory(habits{noOverwrite: true})}, "rename onto an empty one", backend.Weak, "plain script", false},
+		"rename refused onto what is there, tree": {patient{memory: newMemory(habits{noOverwrite: true}), style: TreeStyle}, "rename onto an empty one", backend.Weak, "another command", false},
+		"rename moves into":                       {patient{dir: instead("rename", moveInto)}, "rename onto an empty one", backend.Unfit, "not in its new place", false},
+		"rename replaces":                         {patient{dir: instead("rename", replace)}, "rename onto a full one", backend.Unfit, "taken from its holder", false},
+		"rename together":                         {patient{dir: instead("rename", both())}, "two rename to the same", backend.Unfit, "both were told", false},
+		"listing late":                            {patient{dir: staleFor(2 * time.Second)}, "listing by another", backend.Weak, "for about 2s", false},
+		"listing later":                           {patient{dir: staleFor(time.Hour)}, "listing by another", backend.Weak, "5s and more", false},
+		"listing late, tree":                      {patient{dir: staleFor(2 * time.Second), style: TreeStyle}, "listing by another", backend.Unfit, "would not see", false},
+		"missing is empty":                        {patient{memory: newMemory(habits{missingIsEmpty: true})}, "own listing", backend.Fit, "a missing directory is listed", false},
+		"empty is refused":                        {patient{memory: newMemory(habits{emptyIsRefused: true})}, "own listing", backend.Fit, "an empty directory is refused", false},
+		"no times":                                {patient{dir: func(_ int, m *memory) Dir { return m }}, "times", backend.Unknown, "not told here", false},
+		"silent times":                            {patient{dir: func(_ int, m *memory) Dir { return timed{Dir: m, silent: true} }}, "times", backend.Weak, "do not tell", false},
+		"coarse times":                            {patient{dir: func(_ int, m *memory) Dir { return timed{Dir: m} }}, "times", backend.Weak, "the minute", false},
+		"backward times":                          {patient{dir: func(_ int, m *memory) Dir { return timed{Dir: m, precise: true, backwards: true} }}, "times", backend.Weak, "older", false},
+		"another clock":                           {patient{}, "clock", backend.Fit, "3s ahead of ours, in a zone +2 hours from UTC", false},
+		"one connection": {patient{dir: func(n int, m *memory) Dir {
+			return hooked{m, func(o operation) error {
+				if n > 1 {
+					return fmt.Errorf("%w: 421", ErrBusy)
+				}
+				return o.do()
+			}}
+		}}, "two connections", backend.Unknown, "one address", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := c.p
+				if p.memory == nil {
+					p.memory = newMemory(habits{})
+				}
+				all, err := p.examine(t.Context())
+				i := slices.IndexFunc(all, func(k backend.Check) bool { return k.Name == c.check })
+				if err != nil || i < 0 || all[i].Finding != c.f || !strings.Contains(all[i].Text+"\n"+all[i].Advice, c.says) {
+					t.Errorf("want %s: %s, %q; got %v and\n%+v", c.check, c.f, c.says, err, all)
+				}
+				for _, k := range all {
+					if k.Finding != backend.Fit && k.Advice == "" {
+						t.Errorf("no advice: %+v", k)
+					}
+				}
+				if left := p.tree(); (len(left) > 0) != c.left {
+					t.Errorf("left behind: %q", left)
+				}
+			})
+		})
+	}
+}
+
+// TestExamineFit: a good place is found good, and left as it was.
+func TestExamineFit(t *testing.T) {
+	for _, c := range []struct {
+		style Style
+		there bool
+	}{{PlainStyle, false}, {PlainStyle, true}, {TreeStyle, false}, {TreeStyle, true}} {
+		t.Run(name(c.style, c.there), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := patient{memory: newMemory(habits{}), style: c.style}
+				if c.there {
+					mustWork(t, p.Mkdir(t.Context(), "L"), p.Mkdir(t.Context(), "L/lock"))
+				}
+				before := p.tree()
+				all, err := p.examine(t.Context())
+				if err != nil || backend.Verdict(all) != backend.Fit || len(all) < 15 {
+					t.Errorf("%v, %+v", err, all)
+				}
+				if left := p.tree(); !slices.Equal(left, before) {
+					t.Errorf("left behind: %q", left)
+				}
+			})
+		})
+	}
+}
+
+// TestExamineForeignTree: who may make directories beside L, but not in it, is told.
+func TestExamineForeignTree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := patient{memory: newMemory(habits{}), style: TreeStyle}
+		mustWork(t, p.Mkdir(t.Context(), "L"))
+		p.dir = instead("mkdir", func(o operation, _ *memory) error {
+			if strings.HasPrefix(o.name, "L/") {
+				return Outcome(unix.ENOENT) // as servers do that give no reason
+			}
+			return o.do()
+		})
+		all, err := p.examine(t.Context())
+		if err != nil || backend.Verdict(all) != backend.Unfit || !strings.Contains(all[0].Advice, "mkdir:/place/L") {
+			t.Errorf("%v, %+v", err, all)
+		}
+	})
+}
+
+// TestExamineBreaksOff: whenever the place ceases to answer, or nobody wants to
+// know any more, what was made is removed.
+func TestExamineBreaksOff(t *testing.T) {
+	for _, why := range []string{"lost", "cancelled"} {
+		t.Run(why, func(t *testing.T) {
+			for calls := 1; ; calls++ {
+				over := false
+				synctest.Test(t, func(t *testing.T) { over = breakOff(t, why, calls) })
+				if over {
+					t.Logf("%d calls", calls)
+					return
+				}
+			}
+		})
+	}
+}
+
+// breakOff ends an examination at a call, and reports that there were not so many.
+func breakOff(t *testing.T, why string, calls int) (over bool) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var mu sync.Mutex
+	made := 0
+	p := patient{memory: newMemory(habits{})}
+	p.dir = func(_ int, m *memory) Dir {
+		return hooked{m, func(o operation) error {
+			mu.Lock()
+			made++
+			hit := made == calls
+			mu.Unlock()
+			if !hit {
+				return o.do()
+			}
+			if calls%2 == 0 {
+				_ = o.do()
+			}
+			if why == "cancelled" {
+				cancel()
+				return fmt.Errorf("%w: %w", ErrUnclear, context.Canceled)
+			}
+			return fmt.Errorf("%w: no answer", ErrUnclear)
+		}}
+	}
+	all, err := p.examine(ctx)
+	if left := p.tree(); len(left) > 0 {
+		t.Errorf("call %d: left behind: %q", calls, left)
+	}
+	switch {
+	case made < calls:
+		return true
+	case backend.Verdict(all) == backend.Unfit:
+		t.Errorf("call %d: %+v", calls, all)
+	case err != nil && backend.CodeOf(err) != protocol.Unreachable && !errors.Is(err, context.Canceled):
+		t.Errorf("call %d: %v", calls, err)
+	}
+	return false
+}
+
+func TestOffset(t *testing.T) {
+	for _, c := range []struct {
+		d       time.Duration
+		precise bool
+		want    string
+	}{
+		{-900 * time.Millisecond, true, "the server's is like ours, to the second"},
+		{-50 * time.Second, false, "the server's is like ours, to the minute"},
+		{90 * time.Second, true, "the server's is 1m30s ahead of ours"},
+		{-5 * time.Minute, false, "the server's is about 5m0s behind ours"},
+		{time.Hour + 2*time.Second, true, "the server's is 2s ahead of ours, in a zone +1 hours from UTC, or off by so much"},
+		{-210 * time.Minute, true, "the server's is like ours, to the second, in a zone -3.5 hours from UTC, or off by so much"},
+	} {
+		if got := offset(c.d, c.precise); got != c.want {
+			t.Errorf("%v: %q, want %q", c.d, got, c.want)
+		}
+	}
+}

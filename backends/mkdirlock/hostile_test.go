@@ -1,0 +1,177 @@
+package mkdirlock
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// hostileNames are names that no locksmith makes.
+func hostileNames() []string {
+	id := owner.NewID()
+	return []string{
+		"notes.txt", "\x1b[2Jx", "a\nb", "\xff\xfe", "...", strings.Repeat("y", 255), "x.", "x.1", "x.60000-" + strings.ToUpper(id), "s.1-" + id,
+		"x.060000-" + id, "x.99999999999999999999-" + id, "y.60000-" + id, "r.", "r.60000-" + id[1:], "fence.", "fence.0", "fence.01", "fence.-1",
+		"fence.99999999999999999999999", "fence.1152921504606846977", ".nfs0000000000000001", "m.1.x", "0.1.x",
+	}
+}
+
+// clutter puts a directory, a file or a symbolic link of each hostile name into a
+// directory, and returns what it put there.
+func clutter(t *testing.T, dir, prefix string) []string {
+	t.Helper()
+	var put []string
+	for i, name := range hostileNames() {
+		if len(prefix+name) > 255 {
+			continue
+		}
+		path := filepath.Join(dir, prefix+name)
+		put = append(put, path)
+		switch i % 3 {
+		case 0:
+			mustWork(t, os.Mkdir(path, 0o755))
+		case 1:
+			mustWork(t, os.WriteFile(path, []byte("mine"), 0o644))
+		default:
+			mustWork(t, os.Symlink("/etc/passwd", path))
+		}
+	}
+	return put
+}
+
+// TestForeignEntries around the lock are left alone and ignored.
+func TestForeignEntries(t *testing.T) {
+	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
+		mustWork(t, try(t, path, k, mode))
+		put := clutter(t, filepath.Dir(path), "lock.")
+		put = append(put, clutter(t, filepath.Dir(path), "lock.r.")...)
+		if k.style == TreeStyle {
+			put = append(put, clutter(t, path, "")...)
+		}
+		h := acquired(t, attemptAt(t, path, k, mode))
+		a := attemptAt(t, path, k, "exclusive")
+		mustBeHeldBy(t, a, h)
+		mustWork(t, h.Tend(t.Context()))
+		if r := inspect(t, path, k); len(r.Holders) != 1 || len(r.Waiters) != 1 || r.Token != h.Token() {
+			t.Errorf("report: %+v", r)
+		}
+		mustWithdraw(t, a)
+		mustRelease(t, h)
+		for _, path := range put {
+			if _, err := os.Lstat(path); err != nil {
+				t.Errorf("it is gone: %v", err)
+			}
+		}
+	})
+}
+
+// TestForeignInLock, beside the entry of a holder: it does not disturb while we
+// hold the lock, and is told of when we left.
+func TestForeignInLock(t *testing.T) {
+	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
+		h := acquired(t, attemptAt(t, path, k, mode))
+		put := clutter(t, filepath.Join(filepath.Dir(path), h.lock.lock()), "")
+		mustStillHold(t, h)
+		mustBeHeldBy(t, attemptAt(t, path, k, "exclusive"), h)
+		if err := h.Release(t.Context()); err != nil || k == plain {
+			mustFail(t, err, protocol.CannotCreate, "not ours")
+			mustBePrintable(t, err.Error())
+		}
+		held := mustBeHeld(t, attemptAt(t, path, k, "exclusive"))
+		if !strings.Contains(held.Note, "not ours") {
+			t.Errorf("held by %+v", held)
+		}
+		mustBePrintable(t, held.String())
+		for _, path := range put {
+			if _, err := os.Lstat(path); err != nil {
+				t.Errorf("it is gone: %v", err)
+			}
+		}
+	})
+}
+
+// TestForeignInEntry: who holds the lock is known all the same, and it can be
+// broken and released but for what is not a directory.
+func TestForeignInEntry(t *testing.T) {
+	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
+		h := acquired(t, attemptAt(t, path, k, mode))
+		dir := filepath.Join(filepath.Dir(path), h.claim.path())
+		mustWork(t, os.Mkdir(filepath.Join(dir, "\x1b[2J"), 0o755), os.Mkdir(filepath.Join(dir, "m.9.x"), 0o755))
+		mustBeHeldBy(t, attemptAt(t, path, k, "exclusive"), h)
+		foreign := filepath.Join(dir, "notes")
+		mustWork(t, os.WriteFile(foreign, nil, 0o644))
+		mustStillHold(t, h)
+		err := h.Release(t.Context())
+		mustFail(t, err, protocol.CannotCreate, "not a directory")
+		mustBePrintable(t, err.Error())
+		mustBeHeld(t, attemptAt(t, path, k, "exclusive"))
+		mustWork(t, os.Remove(foreign))
+		mustRelease(t, h)
+	})
+}
+
+// TestHostileRecords: what is not the holder's own record does not make him look
+// dead.
+func TestHostileRecords(t *testing.T) {
+	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
+		h := acquired(t, attemptAt(t, path, k, mode))
+		dir := filepath.Join(filepath.Dir(path), h.claim.path())
+		for _, beat := range []string{"99.1.AAAA", "99.32.x", "99.1.", "99.1.\x1b[2J", "99.1." + bomb(h.ID(), 100000)} {
+			mustWork(t, os.Rename(filepath.Join(dir, h.claim.beats[0]), filepath.Join(dir, beat)))
+			a := attemptAt(t, path, k, "exclusive")
+			held := mustBeHeld(t, a)
+			if held.Verdict == owner.Dead || held.Record != nil || held.Note == "" {
+				t.Errorf("%q: held by %+v", beat, held)
+			}
+			mustBePrintable(t, held.String())
+			mustWithdraw(t, a)
+			mustWork(t, os.Rename(filepath.Join(dir, beat), filepath.Join(dir, h.claim.beats[0])))
+		}
+		mustStillHold(t, h)
+		mustRelease(t, h)
+		nothingLeft(t, path)
+	})
+}
+
+// TestManyEntries: ten thousand in L, of which one is a holder's.
+func TestManyEntries(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	h := acquired(t, attemptAt(t, path, plain, "exclusive"))
+	for i := range 10000 {
+		mustWork(t, os.Mkdir(filepath.Join(path, fmt.Sprint("y.", i)), 0o755))
+	}
+	start := time.Now()
+	a := attemptAt(t, path, plain, "exclusive")
+	mustBeHeldBy(t, a, h)
+	mustStillHold(t, h)
+	mustWithdraw(t, a)
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("it took %v", d)
+	}
+}
+
+// TestUnreadable: a lock that another user may not look into is held.
+func TestUnreadable(t *testing.T) {
+	needRoot(t)
+	dir := publicDir(t, 0o777)
+	path := filepath.Join(dir, "lock")
+	h := acquired(t, attemptAt(t, path, plain, "exclusive"))
+	mustWork(t, os.Chmod(path, 0o700))
+	u := as(t, 1001, 0o022, path, plain, "exclusive", "0")
+	u.mustSay(t, "ERR "+string(protocol.Permission))
+	mustWork(t, os.Chmod(path, 0o755), os.Chmod(filepath.Join(dir, h.claim.path()), 0o700))
+	u = as(t, 1001, 0o022, path, plain, "exclusive", "0")
+	u.mustSay(t, "ERR "+string(protocol.Held))
+	if !strings.Contains(u.lines.Text(), "cannot be looked at") {
+		t.Error(u.lines.Text())
+	}
+	mustStillHold(t, h)
+	mustRelease(t, h)
+	nothingLeft(t, path)
+}

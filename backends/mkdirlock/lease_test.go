@@ -1,0 +1,346 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/protocol"
+)
+
+// slack is how late a waiter may be: its pauses.
+const slack = 10 * time.Second
+
+const leaseAndDrift = lease + lease/100
+
+// TestLease: a holder elsewhere falls silent.
+func TestLease(t *testing.T) {
+	for _, k := range everyKind {
+		for _, holds := range modes(k) {
+			for _, takes := range modes(k) {
+				if holds == "shared" && takes == "shared" {
+					continue
+				}
+				t.Run(name(k, " ", holds, " ", takes), func(t *testing.T) {
+					inBubble(t, func(t *testing.T, m *memory) {
+						old := newHost("elsewhere", m, k).take(t, holds)
+						start := time.Now()
+						h := mustAcquire(t, newHost("here", m, k).want(t, takes))
+						between(t, "breaking", time.Since(start), leaseAndDrift, leaseAndDrift+slack)
+						mustBeLost(t, old)
+						mustStillHold(t, h)
+						mustRelease(t, h)
+						mustBeTidy(t, m, k)
+					})
+				})
+			}
+		}
+	}
+}
+
+func TestHeartbeatStartsTheLeaseAgain(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		old := newHost("elsewhere", m, k).take(t, "exclusive")
+		beaten := make(chan error, 1)
+		time.AfterFunc(lease/2, func() { beaten <- old.Heartbeat(context.Background()) })
+		start := time.Now()
+		mustAcquire(t, newHost("here", m, k).want(t, "exclusive"))
+		mustWork(t, <-beaten)
+		between(t, "breaking", time.Since(start), lease/2+leaseAndDrift, lease/2+leaseAndDrift+lease/2+slack)
+		mustBeLost(t, old)
+	})
+}
+
+// TestLateHeartbeatBetweenTwoLooks: the waiter must not break what it has not seen
+// silent at the very last.
+func TestLateHeartbeatBetweenTwoLooks(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		// 1. A waiter watches for almost a lease.
+		old := newHost("elsewhere", m, k).take(t, "exclusive")
+		a := newHost("here", m, k).want(t, "exclusive")
+		mustBeHeldBy(t, a, old)
+		time.Sleep(leaseAndDrift - time.Millisecond)
+		// 2. The holder beats.
+		mustStillHold(t, old)
+		// 3. The lease is over, and the waiter looks.
+		time.Sleep(time.Millisecond)
+		mustBeHeldBy(t, a, old)
+		mustStillHold(t, old)
+	})
+}
+
+// TestHeartbeatBetweenLookAndRemoval: the holder beats after the waiter's last
+// look, and may still be broken; but then it learns so, and one holds the lock.
+func TestHeartbeatBetweenLookAndRemoval(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		old := newHost("elsewhere", m, k).take(t, "exclusive")
+		beaten := false
+		here := newHost("here", hooked{m, func(o operation) error {
+			if o.call == "rmdir" && strings.Contains(o.name, old.ID()) && !beaten {
+				beaten = true
+				mustStillHold(t, old)
+			}
+			return o.do()
+		}}, k)
+		h := mustAcquire(t, here.want(t, "exclusive"))
+		mustBeLost(t, old)
+		mustStillHold(t, h)
+	})
+}
+
+// TestListingWithoutHeartbeatStartsTheLeaseAgain: a listing may miss a name while
+// it is renamed. That is a sign of life.
+func TestListingWithoutHeartbeatStartsTheLeaseAgain(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		old := newHost("elsewhere", m, k).take(t, "exclusive")
+		var blink atomic.Bool
+		here := newHost("here", blinking{m, &blink, old.claim.path()}, k)
+		time.AfterFunc(lease/2, func() { blink.Store(true) })
+		start := time.Now()
+		mustAcquire(t, here.want(t, "exclusive"))
+		if blink.Load() {
+			t.Error("nobody looked")
+		}
+		between(t, "breaking", time.Since(start), lease/2+leaseAndDrift, 2*lease+leaseAndDrift+slack)
+	})
+}
+
+// A blinking Dir misses all names in one listing of a directory.
+type blinking struct {
+	Dir
+	blink *atomic.Bool
+	where string
+}
+
+func (b blinking) List(ctx context.Context, name string) ([]string, error) {
+	if name == b.where && b.blink.CompareAndSwap(true, false) {
+		return nil, nil
+	}
+	return b.Dir.List(ctx, name)
+}
+
+// TestUnclearLookStartsTheLeaseAgain: while the server is away, nobody knows
+// whether the holder beats.
+func TestUnclearLookStartsTheLeaseAgain(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		old := newHost("elsewhere", m, k).take(t, "exclusive")
+		var failed atomic.Bool
+		here := newHost("here", hooked{m, func(o operation) error {
+			if o.call == "list" && o.name == old.claim.path() && time.Since(bubbleStart) > lease/2 && failed.CompareAndSwap(false, true) {
+				return away()
+			}
+			return o.do()
+		}}, k)
+		start := time.Now()
+		mustAcquire(t, here.want(t, "exclusive"))
+		between(t, "breaking", time.Since(start), lease/2+leaseAndDrift, 3*lease+slack)
+	})
+}
+
+func TestStrictNeverGoesByLease(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		old := newHost("elsewhere", m, k).take(t, "exclusive")
+		here := newHost("here", m, k)
+		r := here.request("exclusive")
+		r.Strict = true
+		ctx, cancel := clock.WithTimeout(t.Context(), bubbleTime{}, 5*lease)
+		defer cancel()
+		a := here.ask(t, r)
+		if h, err := backend.Acquire(ctx, a); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, %v", h, err)
+		}
+		mustWithdraw(t, a)
+		mustStillHold(t, old)
+		mustRelease(t, old)
+		mustBeTidy(t, m, k)
+	})
+}
+
+func TestRespite(t *testing.T) {
+	const respite = 10 * time.Second
+	for _, taker := range []string{"elsewhere", "the same host"} {
+		t.Run(name(taker), func(t *testing.T) {
+			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+				old := newHost("the same host", m, k).take(t, "exclusive")
+				here, low := newHost(taker, m, k), time.Duration(respite)
+				here.dead[1] = true
+				if taker == "elsewhere" {
+					low += leaseAndDrift
+				}
+				r := here.by(2, "exclusive")
+				r.Respite = respite
+				start := time.Now()
+				mustAcquire(t, here.ask(t, r))
+				between(t, "breaking", time.Since(start), low, low+slack)
+				mustBeLost(t, old)
+			})
+		})
+	}
+}
+
+// TestServerAwayWhileWaiting: the waiter goes on waiting.
+func TestServerAwayWhileWaiting(t *testing.T) {
+	for what, err := range map[string]error{"unreachable": away(), "busy": ErrBusy, "silent": ErrUnclear} {
+		t.Run(what, func(t *testing.T) {
+			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+				first := newHost("elsewhere", m, k).take(t, "exclusive")
+				keepFor(t, first, 3*lease)
+				var gone atomic.Bool
+				a := newHost("here", hooked{m, func(o operation) error {
+					if gone.Load() {
+						return err
+					}
+					return o.do()
+				}}, k).want(t, "exclusive")
+				mustBeHeldBy(t, a, first)
+				gone.Store(true)
+				time.AfterFunc(2*lease, func() { gone.Store(false) })
+				if k.style == TreeStyle {
+					// Its reservation is not swept: nobody holds the lock that would.
+					mustWork(t, a.Wait(t.Context()))
+				}
+				_, obstacle := a.Try(t.Context())
+				for i := 0; i < 5 && backend.CodeOf(obstacle) == protocol.Held; i++ {
+					mustWork(t, a.Wait(t.Context()))
+					_, obstacle = a.Try(t.Context())
+				}
+				mustFail(t, obstacle, protocol.Unreachable, "waiting until it can be seen")
+				start := time.Since(bubbleStart)
+				h := mustAcquire(t, a)
+				between(t, "waiting", time.Since(bubbleStart)-start, 2*lease, 3*lease+slack)
+				mustRelease(t, h)
+				mustBeTidy(t, m, k)
+			})
+		})
+	}
+}
+
+// TestServerAwayAtFirst: who has never seen the server is told at once, unless it
+// only has no room.
+func TestServerAwayAtFirst(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		var err error = away()
+		here := newHost("here", hooked{m, func(operation) error { return err }}, k)
+		_, got := here.want(t, "exclusive").Try(t.Context())
+		mustFail(t, got, protocol.Unreachable, "no route")
+		var held *backend.HeldError
+		if errors.As(got, &held) {
+			t.Errorf("got %v", got)
+		}
+		err = ErrBusy
+		if _, got = here.want(t, "exclusive").Try(t.Context()); !errors.As(got, &held) {
+			t.Errorf("got %v", got)
+		}
+		mustFail(t, got, protocol.Unreachable, "no more clients")
+	})
+}
+
+// TestSilentBeforeFirstHeartbeat: everything is done but the first heartbeat when
+// the locker is paused for a lease. It must not believe in its old ticket.
+func TestSilentBeforeFirstHeartbeat(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		paused := ""
+		here := newHost("here", hooked{m, func(o operation) error {
+			if o.call == "mkdir" && strings.Count(o.name, ".") > 1 && strings.Contains(o.name, "/0.") && paused == "" {
+				paused = o.name
+				time.Sleep(lease)
+			}
+			return o.do()
+		}}, k)
+		h := mustAcquire(t, here.want(t, "exclusive"))
+		if paused == "" || strings.HasPrefix(paused, h.claim.path()+"/") {
+			t.Errorf("paused at %q, it holds by %s", paused, h.claim.path())
+		}
+		mustRelease(t, h)
+		mustBeTidy(t, m, k)
+	})
+}
+
+// TestProof: the dead of our own host are broken at once, and only they.
+func TestProof(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		here := newHost("here", m, tree)
+		living := newHost("elsewhere", m, tree).take(t, "shared")
+		deceased := mustHold(t, here.ask(t, here.by(7, "shared")))
+		here.dead[7] = true
+		start := time.Now()
+		a := here.want(t, "exclusive")
+		mustBeHeldBy(t, a, living)
+		mustBeLost(t, deceased)
+		mustRelease(t, living)
+		mustHold(t, a)
+		between(t, "breaking", time.Since(start), 0, 0)
+	})
+}
+
+// TestSweeping: what crashed waiters left goes when its time is over, and who
+// lives is left alone.
+func TestSweeping(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		here := newHost("here", m, k)
+		h := here.take(t, "exclusive")
+		lives := here.want(t, "exclusive")
+		// Those who died: after the reservation, the entry, the first wait.
+		empty, bare := here.ask(t, here.by(7, "exclusive")), here.ask(t, here.by(7, "exclusive"))
+		for _, a := range []*attempt{empty, bare} {
+			mustBeHeld(t, a)
+		}
+		mustWork(t, m.Rmdir(t.Context(), empty.mine.path()))
+		waited := here.ask(t, here.by(7, "exclusive"))
+		mustBeHeld(t, waited)
+		mustWork(t, waited.Wait(t.Context()))
+		here.dead[7] = true
+		for start := time.Now(); time.Since(start) < 3*lease; {
+			mustWork(t, h.Tend(t.Context()))
+			mustStillHold(t, h)
+			mustBeHeld(t, lives)
+			mustWork(t, lives.Wait(t.Context()))
+		}
+		left := slices.DeleteFunc(untidy(m, k), func(n string) bool {
+			return strings.Contains(n, h.ID()) || strings.Contains(n, lives.mine.entry.ticket.id) || n == "L"
+		})
+		if len(left) > 0 {
+			t.Errorf("left behind: %q", left)
+		}
+		if !slices.Contains(m.tree(), lives.mine.path()) {
+			t.Error("who lives was swept")
+		}
+		mustWithdraw(t, lives)
+		mustRelease(t, h)
+		mustBeTidy(t, m, k)
+	})
+}
+
+// TestEntryWithoutRecord, of somebody who died before his first heartbeat: only
+// the lease tells.
+func TestEntryWithoutRecord(t *testing.T) {
+	for _, h := range []habits{{}, {emptyIsRefused: true}, {missingIsEmpty: true}} {
+		for _, k := range everyKind {
+			t.Run(k.String(), func(t *testing.T) {
+				inBubbleWith(t, h, func(t *testing.T, m *memory) {
+					here := newHost("here", m, k)
+					old := here.take(t, "exclusive")
+					for _, beat := range old.claim.beats {
+						mustWork(t, m.Rmdir(t.Context(), old.claim.path()+"/"+beat))
+					}
+					a := newHost("there", m, k).want(t, "exclusive")
+					if held := mustBeHeld(t, a); held.Record != nil || held.Note == "" {
+						t.Errorf("held by %+v", held)
+					}
+					start := time.Now()
+					next := mustAcquire(t, a)
+					between(t, "breaking", time.Since(start), leaseAndDrift, leaseAndDrift+slack)
+					mustBeLost(t, old)
+					mustRelease(t, next)
+					mustBeTidy(t, m, k)
+				})
+			})
+		}
+	}
+}

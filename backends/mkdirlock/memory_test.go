@@ -1,0 +1,175 @@
+package mkdirlock
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/clock"
+	"locksmith/backends/process"
+)
+
+// A memory is a Dir without a disk, on the time of a synctest bubble.
+type memory struct {
+	mu   sync.Mutex
+	root node
+	habits
+}
+
+// habits are what servers differ in.
+type habits struct {
+	noOverwrite    bool // rename refuses a target that exists
+	missingIsEmpty bool // a listing of what is not there is an empty one
+	emptyIsRefused bool // what is empty cannot be listed
+}
+
+var _ Dir = (*memory)(nil)
+
+// A node is a directory.
+type node map[string]node
+
+func newMemory(h habits) *memory { return &memory{root: node{}, habits: h} }
+
+// find returns a directory, nil if it is not there, and the one in which it is.
+func (m *memory) find(name string) (parent, found node, last string) {
+	found = m.root
+	if name == "." {
+		return nil, found, name
+	}
+	for step := range strings.SplitSeq(name, "/") {
+		if parent, last = found, step; parent == nil {
+			return nil, nil, last
+		}
+		found = parent[step]
+	}
+	return parent, found, last
+}
+
+func (m *memory) Mkdir(_ context.Context, name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	parent, old, last := m.find(name)
+	switch {
+	case parent == nil:
+		return Outcome(unix.ENOENT)
+	case old != nil:
+		return Outcome(unix.EEXIST)
+	}
+	parent[last] = node{}
+	return nil
+}
+
+func (m *memory) Rmdir(_ context.Context, name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	parent, n, last := m.find(name)
+	switch {
+	case n == nil:
+		return Outcome(unix.ENOENT)
+	case len(n) > 0:
+		return Outcome(unix.ENOTEMPTY)
+	}
+	delete(parent, last)
+	return nil
+}
+
+func (m *memory) Rename(_ context.Context, from, to string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	oldParent, n, oldLast := m.find(from)
+	newParent, there, newLast := m.find(to)
+	switch {
+	case n == nil || newParent == nil:
+		return Outcome(unix.ENOENT)
+	case there != nil && m.noOverwrite:
+		return Outcome(unix.EEXIST)
+	case len(there) > 0:
+		return Outcome(unix.ENOTEMPTY)
+	}
+	delete(oldParent, oldLast)
+	newParent[newLast] = n
+	return nil
+}
+
+func (m *memory) List(_ context.Context, name string) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, n, _ := m.find(name)
+	switch {
+	case n == nil && !m.missingIsEmpty, n != nil && len(n) == 0 && m.emptyIsRefused:
+		return nil, Outcome(unix.ENOENT)
+	}
+	return slices.Collect(maps.Keys(n)), nil
+}
+
+// Await notices nothing, like a client of a server that tells nothing.
+func (m *memory) Await(ctx context.Context, _ string, _ process.Process, d time.Duration) {
+	clock.Sleep(ctx, bubbleTime{}, d)
+}
+
+func (m *memory) Close() {}
+
+// tree lists all there is, in order.
+func (m *memory) tree() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.root.tree("")
+}
+
+func (n node) tree(path string) []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(n)) {
+		all = append(append(all, path+name), n[name].tree(path+name+"/")...)
+	}
+	return all
+}
+
+// An operation is one call of a Dir.
+type operation struct {
+	call string // "mkdir", "rmdir", "rename" or "list"
+	name string // its first argument
+	to   string // the second, of a rename
+	do   func() error
+}
+
+func (o operation) String() string { return strings.TrimSpace(o.call + " " + o.name + " " + o.to) }
+
+// cost is how many commands it is on a server of FTP.
+func (o operation) cost() int64 {
+	switch o.call {
+	case "rename", "list": // RNFR RNTO; EPSV MLSD
+		return 2
+	}
+	return 1
+}
+
+// A hooked Dir lets a hook do each call, or not, and say what the answer is.
+type hooked struct {
+	Dir
+	hook func(operation) error
+}
+
+func (h hooked) Mkdir(ctx context.Context, name string) error {
+	return h.hook(operation{"mkdir", name, "", func() error { return h.Dir.Mkdir(ctx, name) }})
+}
+
+func (h hooked) Rmdir(ctx context.Context, name string) error {
+	return h.hook(operation{"rmdir", name, "", func() error { return h.Dir.Rmdir(ctx, name) }})
+}
+
+func (h hooked) Rename(ctx context.Context, from, to string) error {
+	return h.hook(operation{"rename", from, to, func() error { return h.Dir.Rename(ctx, from, to) }})
+}
+
+func (h hooked) List(ctx context.Context, name string) (names []string, err error) {
+	err = h.hook(operation{"list", name, "", func() (err error) { names, err = h.Dir.List(ctx, name); return err }})
+	if err != nil {
+		names = nil
+	}
+	return names, err
+}

@@ -1,0 +1,191 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// strangers are what may stand where a directory should be.
+var strangers = []struct {
+	name string
+	make func(path string) error
+}{
+	{"file", func(p string) error { return os.WriteFile(p, []byte("mine"), 0o644) }},
+	{"symlink to a directory", func(p string) error { return errors.Join(os.Mkdir(p+"-target", 0o755), os.Symlink(p+"-target", p)) }},
+	{"dangling symlink", func(p string) error { return os.Symlink("nowhere", p) }},
+	{"FIFO", func(p string) error { return unix.Mkfifo(p, 0o644) }},
+}
+
+// TestNotADirectory: something else is where the lock should be. Whose it is
+// nobody can tell, so it is told and left alone.
+func TestNotADirectory(t *testing.T) {
+	for _, s := range strangers {
+		t.Run(name(s.name), func(t *testing.T) {
+			eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
+				if mustWork(t, s.make(path)); k != plain && s.name == "symlink to a directory" {
+					return // it may be followed, as those in the path before it are
+				}
+				mustStay(t, filepath.Dir(path), func() {
+					mustFail(t, try(t, path, k, mode), protocol.CannotCreate, "path")
+				})
+			})
+		})
+	}
+}
+
+// TestLockInTreeIsNotADirectory: L/lock is something else.
+func TestLockInTreeIsNotADirectory(t *testing.T) {
+	for _, s := range strangers {
+		for _, mode := range modes(tree) {
+			t.Run(name(s.name, " ", mode), func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "lock")
+				mustWork(t, os.Mkdir(path, 0o755), s.make(filepath.Join(path, "lock")))
+				mustStay(t, path, func() {
+					mustFail(t, try(t, path, tree, mode), protocol.CannotCreate, "path")
+				})
+			})
+		}
+	}
+}
+
+// TestReservationIsAFile: nobody's work, and left alone.
+func TestReservationIsAFile(t *testing.T) {
+	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
+		if mode == "shared" {
+			return // it gives way to what may be a waiter, for a lease
+		}
+		mustWork(t, try(t, path, k, mode))
+		l := openLock(t, path, k)
+		foreign := filepath.Join(filepath.Dir(path), l.reservation(ticket{lease, l.NewID()}))
+		mustWork(t, os.WriteFile(foreign, nil, 0o644))
+		h := acquired(t, attemptAt(t, path, k, mode))
+		mustWork(t, h.Tend(t.Context()))
+		mustBeHeld(t, attemptAt(t, path, k, "exclusive"))
+		mustRelease(t, h)
+		if _, err := os.Lstat(foreign); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestParentMissing(t *testing.T) {
+	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
+		dir := filepath.Dir(path)
+		mustFail(t, try(t, filepath.Join(dir, "missing", "lock"), k, mode), protocol.CannotCreate, "path")
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
+}
+
+func TestParentIsFile(t *testing.T) {
+	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
+		mustWork(t, os.WriteFile(path, nil, 0o644))
+		mustFail(t, try(t, filepath.Join(path, "lock"), k, mode), protocol.CannotCreate, "not a directory")
+	})
+}
+
+func TestNameTooLong(t *testing.T) {
+	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
+		for _, length := range []int{256, 240} { // for L, and for what is called after it
+			long := filepath.Join(filepath.Dir(path), strings.Repeat("x", length))
+			err := try(t, long, k, mode)
+			if length == 256 || k == plain {
+				mustFail(t, err, protocol.CannotCreate, "path")
+				nothingLeft(t, long)
+			}
+		}
+	})
+}
+
+// TestInspectChangesNothing: neither where there is no lock yet, nor where there
+// was one.
+func TestInspectChangesNothing(t *testing.T) {
+	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
+		for range 2 {
+			mustStay(t, filepath.Dir(path), func() {
+				if r := inspect(t, path, k); len(r.Holders)+len(r.Waiters) > 0 {
+					t.Errorf("report: %+v", r)
+				}
+			})
+			mustWork(t, try(t, path, k, mode))
+		}
+	})
+}
+
+// TestForeignDirectory: in plain style a directory with other things in it is
+// somebody's lock, and who waits is told.
+func TestForeignDirectory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	mustWork(t, os.MkdirAll(filepath.Join(path, "\x1b[2Jletters"), 0o755))
+	mustStay(t, path, func() {
+		a := attemptAt(t, path, plain, "exclusive")
+		held := mustBeHeld(t, a)
+		if !strings.Contains(held.Note, "not ours") {
+			t.Errorf("held by %+v", held)
+		}
+		mustBePrintable(t, held.String())
+		for _, h := range inspect(t, path, plain).Holders {
+			mustBePrintable(t, h.String())
+		}
+		mustWithdraw(t, a)
+	})
+	mustWork(t, os.RemoveAll(path), try(t, path, plain, "exclusive"))
+}
+
+// TestTreeVanishesUnderWaiter: it makes a new one.
+func TestTreeVanishesUnderWaiter(t *testing.T) {
+	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
+		h := acquired(t, attemptAt(t, path, k, "exclusive"))
+		a := attemptAt(t, path, k, mode)
+		mustBeHeldBy(t, a, h)
+		mustWork(t, a.Wait(t.Context()))
+		all, _ := filepath.Glob(path + "*")
+		for _, name := range all {
+			mustWork(t, os.RemoveAll(name))
+		}
+		mustBeLost(t, h)
+		mustRelease(t, acquired(t, a))
+		nothingLeft(t, path)
+	})
+}
+
+// TestContextEnds: a Try that is too late changes nothing.
+func TestContextEnds(t *testing.T) {
+	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		a := attemptAt(t, path, k, mode)
+		if h, err := a.Try(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, %v", h, err)
+		}
+		mustWithdraw(t, a)
+		nothingLeft(t, path)
+	})
+}
+
+func TestRequestsRefused(t *testing.T) {
+	l := openLock(t, "/tmp/lock", plain)
+	for _, change := range []func(*backend.Request){
+		func(r *backend.Request) { r.Owner.Mode = "shared" },
+		func(r *backend.Request) { r.Owner.Mode = "\x1b" },
+		func(r *backend.Request) { r.Owner.Lease = 1 },
+		func(r *backend.Request) { r.Owner.Lease = 1 << 62 },
+	} {
+		r := requestFor("exclusive")
+		change(&r)
+		_, err := l.Attempt(r)
+		if backend.CodeOf(err) != protocol.Usage {
+			t.Errorf("got %v", err)
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package mkdirlock
+
+import (
+	"strings"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// at calls do once, before the first call of a kind on such a name.
+func at(dir Dir, call string, match func(operation) bool, do func()) Dir {
+	met := false
+	return hooked{dir, func(o operation) error {
+		if !met && o.call == call && match(o) {
+			met = true
+			do()
+		}
+		return o.do()
+	}}
+}
+
+func removes(e entry) func(operation) bool {
+	return func(o operation) bool { return strings.Contains(o.name, "/"+e.String()) }
+}
+
+func removesLock(o operation) bool { return o.name == "L" }
+
+func renamesToLock(o operation) bool { return o.to == "L" || o.to == "L/lock" }
+
+// deceased returns a hold whose helper is dead for those on the host "here".
+func deceased(t *testing.T, m *memory, k kindOfLock) *hold {
+	t.Helper()
+	here := newHost("here", m, k)
+	return mustHold(t, here.ask(t, here.by(7, "exclusive")))
+}
+
+func survivors(dir Dir, k kindOfLock) *host {
+	h := newHost("here", dir, k)
+	h.dead[7] = true
+	return h
+}
+
+// TestTwoBreakers of one dead holder: the slower must not hit the quicker.
+func TestTwoBreakers(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		// 1. Somebody dies with the lock.
+		old := deceased(t, m, k)
+		// 2. A decides to break him, and is paused before he removes the entry.
+		var quick *hold
+		a := survivors(at(m, "rmdir", removes(old.claim.entry), func() {
+			// 3. B breaks him, and has the lock.
+			quick = survivors(m, k).take(t, "exclusive")
+		}), k).want(t, "exclusive")
+		// 4. A goes on.
+		mustBe(t, mustBeHeld(t, a), quick)
+		mustStillHold(t, quick)
+		mustRelease(t, quick)
+		mustRelease(t, mustHold(t, a))
+		mustBeTidy(t, m, k)
+	})
+}
+
+// TestTwoBreakersAndEmptyLock: both have removed what there was; only he whose
+// removal of the entry succeeded owns the empty L.
+func TestTwoBreakersAndEmptyLock(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		// 1. Somebody dies with the lock.
+		old := deceased(t, m, plain)
+		// 2. A removes his entry, and is paused before he commits onto the empty L.
+		a := survivors(at(m, "rename", renamesToLock, func() {
+			// 3. B, who saw the dead one as well, comes too late for the entry.
+			b := survivors(m, plain).want(t, "exclusive")
+			if held := mustBeHeld(t, b); !strings.Contains(held.Note, "an empty directory") {
+				t.Errorf("held by %+v", held)
+			}
+			mustWithdraw(t, b)
+		}), plain).want(t, "exclusive")
+		// 4. A commits.
+		h := mustHold(t, a)
+		mustBeLost(t, old)
+		mustRelease(t, h)
+		mustBeTidy(t, m, plain)
+	})
+}
+
+// TestPlainScriptWhileBreakerIsPaused: a breaker by id is paused between removing
+// the entry and L. A script that uses mkdir alone has L by then.
+func TestPlainScriptWhileBreakerIsPaused(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		// 1. A lock is held.
+		old := newHost("elsewhere", m, plain).take(t, "exclusive")
+		var script error
+		breaker := newHost("here", at(m, "rmdir", removesLock, func() {
+			// 3. An administrator removes the empty L, and a script makes its own.
+			mustWork(t, m.Rmdir(t.Context(), "L"))
+			script = m.Mkdir(t.Context(), "L")
+			mustWork(t, m.Mkdir(t.Context(), "L/of the script")) // else nobody could tell
+		}), plain).lock()
+		// 2. It is broken: the entry is removed. 4. The breaker goes on.
+		err := breaker.Break(t.Context(), old.ID())
+		mustWork(t, script)
+		if tree := m.tree(); len(tree) != 2 || tree[1] != "L/of the script" {
+			t.Errorf("after %v there is %q", err, tree)
+		}
+	})
+}
+
+// TestPlainScriptAfterOtherBreaker: A saw a dead holder and is paused before it
+// removes his entry; B breaks him and leaves; a script makes L. A removes nothing.
+func TestPlainScriptAfterOtherBreaker(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		// 1. Somebody dies with the lock.
+		old := deceased(t, m, plain)
+		a := survivors(at(m, "rmdir", removes(old.claim.entry), func() {
+			// 3. B has it, and releases it.
+			mustRelease(t, survivors(m, plain).take(t, "exclusive"))
+			// 4. A script makes L.
+			mustWork(t, m.Mkdir(t.Context(), "L"))
+		}), plain).want(t, "exclusive")
+		// 2. A is paused. 5. A goes on, and waits.
+		for range 3 {
+			if held := mustBeHeld(t, a); !strings.Contains(held.Note, "an empty directory") {
+				t.Errorf("held by %+v", held)
+			}
+			mustWork(t, a.Wait(t.Context()))
+		}
+		// 6. The script has its L yet.
+		mustWork(t, m.Rmdir(t.Context(), "L"))
+		mustRelease(t, mustAcquire(t, a))
+		mustBeTidy(t, m, plain)
+	})
+}
+
+// TestHolderWakes: a holder was paused for long, and broken.
+func TestHolderWakes(t *testing.T) {
+	for _, late := range []string{"heartbeat", "release"} {
+		t.Run(late, func(t *testing.T) {
+			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+				// 1. A holds the lock, and is paused before a call.
+				var next *hold
+				h := newHost("elsewhere", m, k).take(t, "exclusive")
+				h.claim.dir = hooked{m, func(o operation) error {
+					if next == nil {
+						// 2. B breaks A, and has the lock.
+						next = mustAcquire(t, newHost("here", m, k).want(t, "exclusive"))
+					}
+					return o.do()
+				}}
+				h.dir = h.claim.dir
+				// 3. A wakes.
+				if late == "heartbeat" {
+					mustFail(t, h.Heartbeat(t.Context()), protocol.Gone, "broke the lock")
+				}
+				mustFail(t, h.Release(t.Context()), protocol.Gone, "broke the lock")
+				mustStillHold(t, next)
+				mustRelease(t, next)
+				mustBeTidy(t, m, k)
+			})
+		})
+	}
+}
+
+// TestReleasePausedBeforeRemovingLock: our entry is removed, and L not yet.
+func TestReleasePausedBeforeRemovingLock(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		// 1. A releases, and is paused between the entry and L.
+		h := newHost("elsewhere", m, plain).take(t, "exclusive")
+		var next *hold
+		h.dir = at(m, "rmdir", removesLock, func() {
+			// 2. B finds an empty L, and waits.
+			b := newHost("here", m, plain).want(t, "exclusive")
+			mustBeHeld(t, b)
+			// 3. An administrator takes it for an old one, and removes it. B gets in.
+			mustWork(t, m.Rmdir(t.Context(), "L"))
+			next = mustHold(t, b)
+		})
+		// 4. A wakes, and removes nothing.
+		mustRelease(t, h)
+		mustStillHold(t, next)
+		mustRelease(t, next)
+		mustBeTidy(t, m, plain)
+	})
+}
+
+// TestLateRename: the answer to a commit is lost, the locker gives up, and the
+// commit happens when somebody else has the lock.
+func TestLateRename(t *testing.T) {
+	for when, free := range map[string]bool{"somebody has the lock": false, "nobody has it": true} {
+		t.Run(name(when), func(t *testing.T) {
+			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+				// 1. A renames its reservation; the server dawdles.
+				var late func() error
+				dir := hooked{m, func(o operation) error {
+					if o.call == "rename" && renamesToLock(o) && late == nil {
+						late = o.do
+						return ErrUnclear
+					}
+					if o.call == "list" && late != nil {
+						return away()
+					}
+					return o.do()
+				}}
+				a := newHost("elsewhere", dir, k).want(t, "exclusive")
+				if h, err := a.Try(t.Context()); err == nil {
+					t.Fatalf("it holds %+v", h)
+				}
+				// 2. A gives up, once the server answers.
+				a.dir = m
+				if a.mine != nil {
+					a.mine.dir = m
+				}
+				mustWithdraw(t, a)
+				// 3. B takes the lock. 4. A's rename happens.
+				b := newHost("here", m, k)
+				var h *hold
+				if !free {
+					h = b.take(t, "exclusive")
+				}
+				_ = late()
+				if free {
+					h = b.take(t, "exclusive")
+				}
+				mustStillHold(t, h)
+				mustBeHeldBy(t, newHost("elsewhere", m, k).want(t, "exclusive"), h)
+			})
+		})
+	}
+}
+
+// TestBrokenWhileWaiting: an operator removes a waiter, who waits on.
+func TestBrokenWhileWaiting(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		h := newHost("elsewhere", m, k).take(t, "exclusive")
+		here := newHost("here", m, k)
+		a := here.want(t, "exclusive")
+		mustBeHeldBy(t, a, h)
+		mustWork(t, a.Wait(t.Context()))
+		r, err := here.lock().Inspect(t.Context())
+		if err != nil || len(r.Holders) != 1 || len(r.Waiters) != 1 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		mustWork(t, here.lock().Break(t.Context(), r.Waiters[0].Record.ID))
+		mustRelease(t, h)
+		mustRelease(t, mustAcquire(t, a))
+		mustBeTidy(t, m, k)
+	})
+}
+
+// TestBrokenAfterCommit: between the commit and the first heartbeat somebody
+// breaks us, and takes the lock.
+func TestBrokenAfterCommit(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		there := newHost("there", m, k)
+		var thief *hold
+		first := func(o operation) bool { return strings.HasPrefix(o.name, "L/") && strings.Contains(o.name, "/0.") }
+		a := newHost("here", at(m, "mkdir", first, func() {
+			r, err := there.lock().Inspect(t.Context())
+			if err != nil || len(r.Holders) != 1 {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			names, err := m.List(t.Context(), there.lock().lock())
+			mustWork(t, err)
+			mustWork(t, there.lock().Break(t.Context(), entriesIn(names)[0].ticket.id))
+			thief = there.take(t, "exclusive")
+		}), k).want(t, "exclusive")
+		mustBe(t, mustBeHeld(t, a), thief)
+		mustStillHold(t, thief)
+		mustRelease(t, thief)
+		mustRelease(t, mustAcquire(t, a))
+		mustBeTidy(t, m, k)
+	})
+}
+
+// TestSharedEntersWhileExclusiveCommits: of one that would share the lock and one
+// that would have it alone, only one gets in.
+func TestSharedEntersWhileExclusiveCommits(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		mustRelease(t, newHost("here", m, tree).take(t, "exclusive"))
+		// 1. S is about to make its entry in L/lock.
+		var alone backend.Hold
+		makesEntry := func(o operation) bool { return strings.HasPrefix(o.name, "L/lock/s.") }
+		s := newHost("here", at(m, "mkdir", makesEntry, func() {
+			// 2. X has the lock alone.
+			alone = newHost("there", m, tree).take(t, "exclusive")
+		}), tree).want(t, "shared")
+		// 3. S makes it in X's directory, and sees X.
+		mustBe(t, mustBeHeld(t, s), alone)
+		mustStillHold(t, alone)
+		mustRelease(t, alone)
+		// 4. L/lock is not empty: nobody else gets in alone.
+		x := newHost("there", m, tree).want(t, "exclusive")
+		mustBeHeld(t, x)
+		mustRelease(t, mustAcquire(t, s))
+		mustRelease(t, mustAcquire(t, x))
+		mustBeTidy(t, m, tree)
+	})
+}

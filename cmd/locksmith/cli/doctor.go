@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/backends/backend"
+	"locksmith/locksmith"
+	"locksmith/protocol"
+)
+
+func (a *app) doctor() *cobra.Command {
+	var r reach
+	var asJSON bool
+	idle := seconds(20 * time.Second)
+	c := &cobra.Command{
+		Use:   "doctor [flags] ADDRESS…",
+		Short: "Find out whether a place is fit for locks",
+		Long: "Try out in a directory of its own, beside the lock at ADDRESS, all that locks need, and\n" +
+			"remove it again. The lock itself is left alone. Each line is one check: fit; weak, where\n" +
+			"locks work but something should be better; unfit, where they are not safe or not possible;\n" +
+			"or unknown. At an FTP server this takes up to eight connections for a moment, and one for\n" +
+			"as long as --idle. The exit status is 73 if anything is unfit.",
+		Example: "  locksmith doctor local:/var/lock/billing\n" +
+			"  locksmith doctor --idle 6m ftps://loader@ftp.example.org/locks/import",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("need at least one address")}
+			}
+			return nil
+		},
+	}
+	r.flags(c)
+	f := c.Flags()
+	f.Var(&idle, "idle", "how long to leave a connection to a server idle, to see whether it is closed")
+	f.BoolVar(&asJSON, "json", false, "print one JSON document")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if idle < 0 {
+			return usageError{errors.New("--idle cannot be negative")}
+		}
+		ctx, stop := untilSignal(cmd.Context())
+		defer stop()
+		places := []placeExamined{}
+		for _, place := range args {
+			p := placeExamined{Place: place, Checks: []placeCheck{}, quiet: asJSON}
+			a.conclude(&p, p.examine(ctx, &r, backend.Examination{Idle: time.Duration(idle)}))
+			places = append(places, p)
+			if ctx.Err() != nil {
+				break
+			}
+		}
+		if asJSON {
+			enc := json.NewEncoder(os.Stdout)
+			enc.SetIndent("", "  ")
+			return enc.Encode(map[string]any{"places": places})
+		}
+		return nil
+	}
+	return c
+}
+
+// conclude settles the verdict on a place, and the exit status. That a place is
+// unfit goes before what else went wrong there or elsewhere.
+func (a *app) conclude(p *placeExamined, err error) {
+	p.Verdict = backend.Verdict(p.seen)
+	status := 0
+	if err != nil {
+		report(err)
+		p.Error, status = err.Error(), exitStatus(err)
+		if signal, ok := errors.AsType[*locksmith.SignalError](err); ok {
+			status = signalStatus(signal)
+		}
+		if p.Verdict != backend.Unfit {
+			p.Verdict = backend.Unknown
+		}
+	}
+	if p.Verdict == backend.Unfit {
+		status = protocol.CannotCreate.Exit()
+	}
+	if status != 0 && a.status != protocol.CannotCreate.Exit() {
+		a.status = status
+	}
+	p.conclude()
+}
+
+// examine tells of each check as it is made.
+func (p *placeExamined) examine(ctx context.Context, r *reach, e backend.Examination) error {
+	t, err := r.find(p.Place)
+	if err != nil {
+		return err
+	}
+	b, canonical, err := t.open()
+	if err != nil {
+		p.Place = shownIn(err, p.Place)
+		return err
+	}
+	p.Place = canonical
+	d, ok := b.(backend.Doctor)
+	if !ok {
+		return &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "examine",
+			Err: errors.New("there are no checks for locks of this kind"), Hint: "see who holds one with: locksmith status"}
+	}
+	err = examineInTime(ctx, d, canonical, e, p.add)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+type doctorFunc func(ctx context.Context, tell backend.Tell) error
+
+func (f doctorFunc) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
+	return f(ctx, tell)
+}
+
+// TestExamineInTime: a place that does not answer is left alone in the end, but not
+// one that is slow.
+func TestExamineInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := 0
+		tell := func(backend.Check) { told++ }
+		slow := doctorFunc(func(_ context.Context, tell backend.Tell) error {
+			for range 5 {
+				time.Sleep(checkTime + 5*time.Second)
+				tell.Fit("x", "y")
+			}
+			return errors.New("the end")
+		})
+		err := examineInTime(t.Context(), slow, "p", backend.Examination{Idle: 10 * time.Second}, tell)
+		if err == nil || err.Error() != "the end" || told != 5 {
+			t.Errorf("%v after %d checks", err, told)
+		}
+		hanging := make(chan struct{})
+		dead := doctorFunc(func(context.Context, backend.Tell) error {
+			<-hanging
+			return nil
+		})
+		if err := examineInTime(t.Context(), dead, "p", backend.Examination{}, tell); codeOf(err) != protocol.Unreachable {
+			t.Error(err)
+		}
+		close(hanging)
+	})
+}
+
+func TestVerdicts(t *testing.T) {
+	fit, weak, unfit := backend.Check{Name: "a", Finding: backend.Fit}, backend.Check{Name: "b", Finding: backend.Weak}, backend.Check{Name: "c", Finding: backend.Unfit}
+	unknown := backend.Check{Name: "d", Finding: backend.Unknown}
+	failure := &backend.Error{Code: protocol.Unreachable, Err: errors.New("gone")}
+	for _, c := range []struct {
+		checks   []backend.Check
+		err      error
+		status   int
+		sentence string
+	}{
+		{[]backend.Check{fit}, nil, 0, "fit for locks"},
+		{[]backend.Check{fit, unknown}, nil, 0, "fit for locks; not known: d"},
+		{[]backend.Check{fit, weak, unknown}, nil, 0, "fit for locks, but with weak points: see b; not known: d"},
+		{[]backend.Check{unfit, weak}, nil, 73, "not fit for locks: see c"},
+		{[]backend.Check{unfit, unfit}, failure, 73, "not fit for locks: see c, c"},
+		{[]backend.Check{fit, weak}, failure, 69, "it could not be found out whether it is fit for locks"},
+		{nil, nil, 0, "it could not be found out whether it is fit for locks"},
+	} {
+		var a app
+		p := placeExamined{quiet: true}
+		for _, k := range c.checks {
+			p.add(k)
+		}
+		a.conclude(&p, c.err)
+		if a.status != c.status || p.sentence() != c.sentence {
+			t.Errorf("%+v: status %d, %q", c, a.status, p.sentence())
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"locksmith/test/ftpserver"
+)
+
+// doctor runs the command on a lock at a server.
+func doctor(t *testing.T, s *ftpserver.Server, flags ...string) *exec.Cmd {
+	t.Helper()
+	flags = append(flags, "ftp://"+s.User+"@"+s.Addr+"/locks")
+	cmd := exec.Command("locksmith", append([]string{"doctor"}, flags...)...)
+	cmd.Env = append(os.Environ(), "LOCKSMITH_PASSWORD="+s.Password)
+	return cmd
+}
+
+// TestDoctorNoRmdir: locks would be made there, and never be released.
+func TestDoctorNoRmdir(t *testing.T) {
+	for _, kind := range []string{"embedded", "proftpd"} {
+		t.Run(kind, func(t *testing.T) {
+			s := ftpserver.Start(t, kind, ftpserver.Options{NoRmdir: true})
+			out, err := doctor(t, s, "--idle", "0").Output()
+			var exit *exec.ExitError
+			if exit, _ = err.(*exec.ExitError); exit == nil || exit.ExitCode() != 73 || !strings.Contains(string(out), "\nunfit   remove directories ") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// TestDoctorInterrupted: what it made is removed, and the signal is told.
+func TestDoctorInterrupted(t *testing.T) {
+	made := make(chan struct{}, 1000)
+	s := ftpserver.Start(t, "embedded", ftpserver.Options{Hook: func(op, _ string) error {
+		if op == "mkdir" {
+			made <- struct{}{}
+			time.Sleep(10 * time.Millisecond) // so that it is in the middle of it
+		}
+		return nil
+	}})
+	cmd := doctor(t, s)
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer watchdog.Stop()
+	for range 5 {
+		select {
+		case <-made:
+		case <-time.After(patience):
+			t.Fatal("it makes nothing")
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // its status follows
+	if cmd.ProcessState.ExitCode() != 128+int(syscall.SIGTERM) {
+		t.Errorf("%v\n%s", cmd.ProcessState, out.String())
+	}
+	if left, err := os.ReadDir(s.Dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v\n%s", left, err, out.String())
+	}
+}
