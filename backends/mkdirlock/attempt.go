@@ -230,6 +230,9 @@ func (a *attempt) spoiled(ctx context.Context, cause error) error {
 // makeTree makes the directory that the lock is in.
 func (a *attempt) makeTree(ctx context.Context) error {
 	err := a.dir.Mkdir(ctx, a.lock.Name)
+	if unclear(err) {
+		err = a.dir.Mkdir(ctx, a.lock.Name) // it is nobody's, so this does no harm
+	}
 	if err == nil || refused(err) || unclear(err) {
 		return nil // the next call finds out
 	}

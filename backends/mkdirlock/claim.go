@@ -50,7 +50,11 @@ func (c *claim) path() string { return c.at + "/" + c.entry.String() }
 
 // acquiredNow corrects the record, which so far has the time of the wish.
 func (c *claim) acquiredNow() {
-	c.record.Acquired = c.lock.Today()
+	now := c.lock.Today()
+	if now.Sub(c.record.Acquired).Abs() < time.Second {
+		return // records have whole seconds
+	}
+	c.record.Acquired = now
 	if parts, err := pack(c.record); err == nil && len(parts) == 1 && len(c.parts) == 1 {
 		c.parts = parts
 	}

@@ -71,7 +71,7 @@ func TestCosts(t *testing.T) {
 // TestLoadOfManyWaiters: what twenty waiters on as many hosts ask of a server
 // together, after the first minute.
 func TestLoadOfManyWaiters(t *testing.T) {
-	for kind, most := range map[kindOfLock]float64{plain: 5.5, tree: 12.5} {
+	for kind, most := range map[kindOfLock]float64{plain: 5, tree: 12.5} {
 		t.Run(kind.String(), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *memory) {
 				keep(t, newHost("holder", m, kind).take(t, "exclusive"))

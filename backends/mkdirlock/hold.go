@@ -17,6 +17,7 @@ type hold struct {
 	vigil *vigil // for Tend only
 	token uint64
 	next  string // where Tend goes on
+	crowd bool   // too much is around the lock to be listed again and again
 	gone  bool   // our entry was found missing
 	// How far Release has come: answers may be lost.
 	asked   bool // to remove our entry; its answer was lost
@@ -99,7 +100,13 @@ func (h *hold) removeLock(ctx context.Context) error {
 	switch {
 	case err == nil:
 		return nil
-	case refused(err), unclear(err):
+	case refused(err):
+		h.cleared = true
+		if orphan := h.isCleared(ctx); orphan != nil {
+			return errors.Join(h.lock.fail("remove the lock directory", err), orphan)
+		}
+		return nil
+	case unclear(err):
 		h.cleared = true
 		return h.isCleared(ctx)
 	}

@@ -3,6 +3,7 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+	"path"
 	"slices"
 
 	"locksmith/backends/backend"
@@ -116,7 +117,13 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 	dir := l.NewDir()
 	defer dir.Close()
 	names, err := dir.List(ctx, l.lock())
-	if err != nil && !refused(err) {
+	if refused(err) {
+		parent, name := path.Split(l.lock())
+		there, err2 := l.contains(ctx, dir, path.Clean(parent), name)
+		if err2 != nil || there {
+			return l.fail("list the lock directory", errors.Join(err, err2))
+		}
+	} else if err != nil {
 		return l.fail("list the lock directory", err)
 	}
 	for _, e := range entriesIn(names) {

@@ -3,6 +3,8 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+
+	"locksmith/backends/owner"
 )
 
 // takePlain acquires a lock in plain style:
@@ -166,6 +168,15 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 	if !a.lookDue() && !doubt {
 		return a.heldAgain()
 	}
+	if e := a.block.seen.entry; e != (entry{}) && !doubt {
+		s, err := a.vigil.look(ctx, a.lock.lock(), e)
+		switch {
+		case err == nil && len(s.inside) > 0:
+			return a.judge(ctx, s) // the same as before; some servers list as empty what is gone
+		case err != nil && !errors.Is(err, errAbsent):
+			return err
+		}
+	}
 	names, err := a.dir.List(ctx, a.lock.lock())
 	switch {
 	case refused(err):
@@ -190,10 +201,25 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 	if err != nil {
 		return err
 	}
+	return a.judge(ctx, s)
+}
+
+// judge decides whether a holder may be broken, and does it.
+func (a *attempt) judge(ctx context.Context, s sighting) error {
 	if s.due > 0 {
 		return a.held(s)
 	}
+	if g, ok := a.dir.(guarded); ok && !g.mayRemove(a.lock.lock()) {
+		// To empty it would turn it into a lock that nobody can break.
+		s.due, s.note = owner.Never, "it is dead, but in a sticky directory only its owner may remove it"
+		return a.held(s)
+	}
 	return a.breakPlain(ctx, s)
+}
+
+// A guarded directory may keep us from removing what is somebody else's.
+type guarded interface {
+	mayRemove(name string) bool
 }
 
 // breakPlain removes a dead one's entry. It returns nil if it was we who did.

@@ -84,7 +84,21 @@ func (d *directory) Await(ctx context.Context, name string, keeper process.Proce
 	d.watcher.Await(ctx, d.at(name), keeper, pause)
 }
 
-var _ Timed = (*directory)(nil)
+// mayRemove looks for the sticky bit of the directory that a name is in (inode(7)):
+// what is in it is removed or renamed by its owner, the directory's, or root.
+func (d *directory) mayRemove(name string) bool {
+	var around, it unix.Stat_t
+	if unix.Stat(filepath.Dir(d.at(name)), &around) != nil || unix.Lstat(d.at(name), &it) != nil {
+		return true // the attempt will tell
+	}
+	me := uint32(os.Geteuid())
+	return uint32(around.Mode)&unix.S_ISVTX == 0 || me == 0 || me == around.Uid || me == it.Uid
+}
+
+var (
+	_ Timed   = (*directory)(nil)
+	_ guarded = (*directory)(nil)
+)
 
 // Close implements Dir.
 func (d *directory) Close() { d.watcher.Close() }

@@ -19,14 +19,14 @@ import (
 // "<n>.<number of parts>.<part>", the others, if there are any, in "m.<i>.<part>".
 const (
 	partPrefix = "m."
-	maxPart    = 200 // a name may have 255 bytes
+	maxPart    = 225 // a name may have 255 bytes
 	maxParts   = 32
 )
 
 // dictionary is what both sides know of a record beforehand.
-func dictionary(id string) []byte {
+func dictionary() []byte {
 	return []byte(" meta. proof=off ppid=1 pstart= timens=time:[4026531834] mode=shared mode=exclusive lease_ms=60000 at=202 user=root" +
-		" pidns=pid:[4026531836] LOCK v=1 id=" + id + " host= machine= boot=")
+		" pidns=pid:[4026531836] host= machine= boot= LOCK v=1 id=")
 }
 
 // pack returns the parts of a record.
@@ -36,7 +36,7 @@ func pack(r owner.Record) ([]string, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	w, err := flate.NewWriterDict(&b, flate.BestCompression, dictionary(r.ID))
+	w, err := flate.NewWriterDict(&b, flate.BestCompression, dictionary())
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func unpack(id string, parts []string) (owner.Record, error) {
 	if err != nil {
 		return owner.Record{}, fmt.Errorf("%w: %w", owner.ErrRecord, err)
 	}
-	r := flate.NewReaderDict(bytes.NewReader(raw), dictionary(id))
+	r := flate.NewReaderDict(bytes.NewReader(raw), dictionary())
 	text, err := io.ReadAll(io.LimitReader(r, protocol.MaxLine+1))
 	if err != nil {
 		return owner.Record{}, fmt.Errorf("%w: %w", owner.ErrRecord, err)

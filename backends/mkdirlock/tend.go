@@ -13,11 +13,15 @@ import (
 // lease, in the style of directories, where those who live are not; or are empty.
 // What ctx leaves no time for it looks at the next time.
 func (h *hold) Tend(ctx context.Context) error {
+	if h.crowd {
+		return nil
+	}
 	around, _ := h.lock.around()
 	names, err := h.dir.List(ctx, around)
 	if err != nil {
 		return h.lock.fail("list who waits", err)
 	}
+	h.crowd = h.lock.Style == PlainStyle && len(names) > maxCrowd
 	names = slices.DeleteFunc(names, func(name string) bool {
 		_, ok := h.lock.parseReservation(name)
 		return !ok
@@ -35,6 +39,10 @@ func (h *hold) Tend(ctx context.Context) error {
 	h.next = ""
 	return errs
 }
+
+// maxCrowd is how many names there may be in a directory that is not the lock's
+// alone, for a holder to list it at every heartbeat.
+const maxCrowd = 500
 
 func (h *hold) sweep(ctx context.Context, t ticket) error {
 	s, err := h.vigil.look(ctx, h.lock.reservation(t), entry{exclusive, t})
