@@ -116,15 +116,9 @@ func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e
 func (l *Lock) Break(ctx context.Context, id string) error {
 	dir := l.NewDir()
 	defer dir.Close()
-	names, err := dir.List(ctx, l.lock())
-	if refused(err) {
-		parent, name := path.Split(l.lock())
-		there, err2 := l.contains(ctx, dir, path.Clean(parent), name)
-		if err2 != nil || there {
-			return l.fail("list the lock directory", errors.Join(err, err2))
-		}
-	} else if err != nil {
-		return l.fail("list the lock directory", err)
+	names, hidden := l.listLock(ctx, dir)
+	if hidden != nil && !refused(hidden) {
+		return l.fail("list the lock directory", hidden)
 	}
 	for _, e := range entriesIn(names) {
 		if e.ticket.id == id {
@@ -132,7 +126,7 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 		}
 	}
 	around, _ := l.around()
-	names, err = dir.List(ctx, around)
+	names, err := dir.List(ctx, around)
 	if err != nil && !refused(err) {
 		return l.fail("list who waits", err)
 	}
@@ -141,7 +135,31 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 			return l.removeReservation(ctx, dir, t)
 		}
 	}
+	if hidden != nil {
+		return l.fail("list the lock directory", hidden)
+	}
 	return l.noSuch(id)
+}
+
+// listLock lists the lock's directory. One that is missing has nothing in it; one
+// that is there and cannot be listed is refused.
+func (l *Lock) listLock(ctx context.Context, dir Dir) ([]string, error) {
+	parent, name := path.Split(l.lock())
+	for tries := 1; ; tries++ {
+		names, err := dir.List(ctx, l.lock())
+		if !refused(err) {
+			return names, err
+		}
+		there, err2 := l.contains(ctx, dir, path.Clean(parent), name)
+		switch {
+		case err2 != nil:
+			return nil, err2
+		case !there:
+			return nil, nil
+		case tries == maxRaces: // it does not come and go
+			return nil, err
+		}
+	}
 }
 
 func (l *Lock) noSuch(id string) error {

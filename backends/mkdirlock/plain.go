@@ -151,6 +151,17 @@ func (a *attempt) probe() string {
 // taken is what becomes of a commit that the server refused: somebody has the
 // lock, or it was broken and we own what is left.
 func (a *attempt) taken(ctx context.Context, cause error) error {
+	if a.lookDue() {
+		// The commit made no L of ours, so there may be none, and others say so of
+		// one that is empty.
+		there, err := a.lock.contains(ctx, a.dir, ".", a.lock.Name)
+		switch {
+		case err != nil:
+			return a.lock.fail("look for the lock directory", err)
+		case !there:
+			return a.lock.again("rename our reservation to the lock", cause)
+		}
+	}
 	err := a.look(ctx, false)
 	if err == nil && a.alone {
 		err = a.disown(ctx)

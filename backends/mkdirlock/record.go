@@ -1,11 +1,8 @@
 package mkdirlock
 
 import (
-	"bytes"
-	"compress/flate"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,27 +20,14 @@ const (
 	maxParts   = 32
 )
 
-// dictionary is what both sides know of a record beforehand.
-func dictionary() []byte {
-	return []byte(" meta. proof=off ppid=1 pstart= timens=time:[4026531834] mode=shared mode=exclusive lease_ms=60000 at=202 user=root" +
-		" pidns=pid:[4026531836] host= machine= boot= LOCK v=1 id=")
-}
-
 // pack returns the parts of a record.
 func pack(r owner.Record) ([]string, error) {
 	text, err := r.Format()
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	w, err := flate.NewWriterDict(&b, flate.BestCompression, dictionary())
-	if err != nil {
-		return nil, err
-	}
-	_, _ = io.WriteString(w, text) // a Buffer takes it all
-	_ = w.Close()
 	var parts []string
-	for part := range slices.Chunk([]byte(base64.RawURLEncoding.EncodeToString(b.Bytes())), maxPart) {
+	for part := range slices.Chunk([]byte(base64.RawURLEncoding.EncodeToString(squeeze(text))), maxPart) {
 		parts = append(parts, string(part))
 	}
 	if len(parts) > maxParts {
@@ -58,12 +42,11 @@ func unpack(id string, parts []string) (owner.Record, error) {
 	if err != nil {
 		return owner.Record{}, fmt.Errorf("%w: %w", owner.ErrRecord, err)
 	}
-	r := flate.NewReaderDict(bytes.NewReader(raw), dictionary())
-	text, err := io.ReadAll(io.LimitReader(r, protocol.MaxLine+1))
+	text, err := unsqueeze(raw)
 	if err != nil {
 		return owner.Record{}, fmt.Errorf("%w: %w", owner.ErrRecord, err)
 	}
-	record, err := owner.ParseRecord(string(text))
+	record, err := owner.ParseRecord(text)
 	if err == nil && record.ID != id {
 		err = fmt.Errorf("%w: it is of another id", owner.ErrRecord)
 	}

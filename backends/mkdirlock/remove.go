@@ -40,6 +40,8 @@ func (l *Lock) removeEntry(ctx context.Context, dir Dir, at, name string, inside
 			if why := l.whyRefused(ctx, dir, at, name, err); i == maxRemovals || backend.CodeOf(why) != protocol.Permission {
 				return why
 			}
+		case i == maxRemovals && all(left, inside):
+			return l.mayNotRemove(name, err)
 		case i == maxRemovals:
 			return errRevived
 		}
@@ -56,8 +58,18 @@ func (l *Lock) whyRefused(ctx context.Context, dir Dir, at, name string, cause e
 	case !there:
 		return errAbsent
 	}
-	return &backend.Error{Code: protocol.Permission, Lock: l.Address, Op: "remove entry " + name, Err: cause,
+	return l.mayNotRemove(name, cause)
+}
+
+func (l *Lock) mayNotRemove(entry string, cause error) error {
+	return &backend.Error{Code: protocol.Permission, Lock: l.Address, Op: "remove entry " + entry, Err: cause,
 		Hint: "this user may make directories there, but not remove them: see locksmith doctor"}
+}
+
+// all reports that we asked for the removal of all that is left: a holder that
+// lives has given it another name meanwhile.
+func all(left, asked []string) bool {
+	return !slices.ContainsFunc(left, func(n string) bool { return !slices.Contains(asked, n) })
 }
 
 // contains reports whether a name is in a directory. That the directory cannot be
