@@ -1,2 +1,45 @@
-// Package mkdirlock locks with directories only: algorithm B.
+// Package mkdirlock locks with directories alone: mkdir, rmdir, rename and a
+// listing, over a small interface (Dir). On file systems it is the backend mkdir:,
+// on FTP servers ftp: and ftps:.
+//
+//	L.r.<ticket>/x.<ticket>/   reservation, about to replace L
+//	L/x.<ticket>/              L is held; the entry's name never changes
+//	L/x.<ticket>/<n>.…         its heartbeat, renamed to the next n; and its record
+//
+// It stands on two facts, which hold on NFS and on all FTP servers that were tried
+// (doctor looks): making a directory has one winner, and a directory in which there
+// is something is never replaced by a rename.
+//
+// In plain style L itself is the lock. It excludes, and is excluded by, any program
+// that makes L and removes it. A locker makes L, which is the gate, and renames its
+// reservation onto it, which is the commit. To release, it removes its entry and
+// then L. To break somebody who is dead, his entry is removed, which has one
+// winner: whoever's removal succeeded owns the empty L, and nobody else may touch
+// it. So does who made it. After an unclear answer to making or removing L itself
+// it is not asked again; an entry is found by its ticket.
+//
+// In the style of directories L stays, and L/lock is the lock:
+//
+//	L/r.<ticket>/x.<ticket>/   reservation
+//	L/lock/x.<ticket>/         held by one alone
+//	L/lock/s.<ticket>/         held together with others, or waiting for x to go
+//	L/fence.<n>                the newest is the fencing token
+//
+// An empty L/lock is free. One who wants it alone renames its reservation to it and
+// makes sure that its entry is there. One who shares it makes an entry in it, so
+// that it is not empty any more, and then looks whether there is an x.
+//
+// All that is removed carries a ticket, which names one acquisition and is never
+// used twice, except an empty L of plain style. A holder is dead by proof
+// (owner.Record.Verdict) or after a whole lease without a heartbeat, as watched on
+// the observer's own clock.
+//
+// What it cannot do: in plain style nobody can tell an empty L of a program that
+// uses mkdir alone from what is left of a crash, or of an answer that was lost,
+// between two requests that change L. It stays until a person or Reap removes it by
+// age. Nor is there a defence of plain L against a server that executes a request
+// to make or remove it a second time, as NFS may after a crash: the one leaves an
+// empty L; the other may remove the lock of a program that uses mkdir alone.
+// Nothing is promised where a server lies about mkdir or rename, or shows an old
+// listing.
 package mkdirlock

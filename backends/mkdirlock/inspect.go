@@ -43,6 +43,9 @@ func (i *inspection) look(ctx context.Context, dir Dir) error {
 		}
 		names, err = dir.List(ctx, around) // it may have come meanwhile
 	}
+	if refused(err) {
+		names, err = listedOtherwise(ctx, dir, around, err)
+	}
 	if err != nil {
 		return l.fail("list the directory of the lock", err)
 	}
@@ -57,6 +60,23 @@ func (i *inspection) look(ctx context.Context, dir Dir) error {
 		}
 	}
 	return i.reservations(ctx, names)
+}
+
+// listedOtherwise lists a directory that was refused: some servers do that with an
+// empty one when asked for names alone.
+func listedOtherwise(ctx context.Context, dir Dir, at string, cause error) (names []string, err error) {
+	timed, ok := dir.(Timed)
+	if !ok {
+		return nil, cause
+	}
+	entries, err := timed.Entries(ctx, at)
+	if err != nil {
+		return nil, cause
+	}
+	for _, e := range entries {
+		names = append(names, e.Name)
+	}
+	return names, nil
 }
 
 // entries sees who holds the lock.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -66,8 +68,8 @@ func parse(args []string) (options, error) {
 	var only, mutation string
 	f := flag.NewFlagSet("explorer", flag.ContinueOnError)
 	f.StringVar(&only, "config", "", "only the configurations whose whole names match this regular expression")
-	f.IntVar(&o.limit, "limit", 500_000, "states to search in each small configuration")
-	f.IntVar(&o.walks, "walks", 300, "ways to walk through each large configuration")
+	f.IntVar(&o.limit, "limit", 0, "states to search in each small configuration; 0: as many as it says")
+	f.IntVar(&o.walks, "walks", 0, "ways to walk through each large configuration; 0: as many as it says")
 	f.Uint64Var(&o.seed, "seed", 1, "of the walks")
 	f.IntVar(&o.walk, "walk", -1, "go only this way")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
@@ -92,7 +94,7 @@ func parse(args []string) (options, error) {
 // mutate shows how each mutation is found out.
 func (o options) mutate() int {
 	status := 0
-	for _, m := range mutations {
+	for _, m := range mutations() {
 		if !o.mutation.MatchString(m.name) {
 			continue
 		}
@@ -111,17 +113,26 @@ func (o options) mutate() int {
 // tasks are what is asked for, in the order of the tables.
 func (o options) tasks() []func() explore.Result {
 	var tasks []func() explore.Result
-	for _, c := range small {
+	for _, c := range slices.Concat(small, smallDirectories, o.limits()) {
 		if o.only.MatchString(c.Name) {
 			tasks = append(tasks, func() explore.Result { return o.search(c) })
 		}
 	}
-	for _, c := range large {
+	for _, c := range slices.Concat(large, largeDirectories) {
 		if o.only.MatchString(c.Name) {
 			tasks = append(tasks, func() explore.Result { return o.wander(c) })
 		}
 	}
 	return tasks
+}
+
+// limits are the worlds that are only searched if they are asked for: their
+// violations are known.
+func (o options) limits() []explore.Config {
+	if o.only.MatchString("") {
+		return nil
+	}
+	return knownLimits
 }
 
 // explore does all that is asked, on all processors.
@@ -144,12 +155,13 @@ func (o options) explore() []explore.Result {
 func (o options) search(c explore.Config) explore.Result {
 	x := explore.NewExplorer(c)
 	defer x.Close()
-	limit := o.limit
-	if c.States > 0 {
-		limit = min(limit, c.States)
-	}
-	return x.Search(limit)
+	return x.Search(cmp.Or(o.limit, c.States, usualStates))
 }
+
+// usualStates are enough for most.
+const usualStates = 500_000
+
+const usualWalks = 300
 
 // maxWalk bounds the length of one walk.
 const maxWalk = 3000
@@ -157,7 +169,7 @@ const maxWalk = 3000
 // wander walks until a violation is found.
 func (o options) wander(c explore.Config) explore.Result {
 	sum := explore.Result{Name: c.Name}
-	first, last := 0, o.walks
+	first, last := 0, cmp.Or(o.walks, c.Walks, usualWalks)
 	if o.walk >= 0 {
 		first, last = o.walk, o.walk+1
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -74,7 +75,7 @@ func (m mutation) build(dir string) (string, error) {
 func (m mutation) overlay(root, dir string) (string, error) {
 	replace := map[string]string{}
 	for i, e := range m.edits {
-		path := filepath.Join(root, packageDir, e.file)
+		path := filepath.Join(root, cmp.Or(m.in, generationDir), e.file)
 		from := path
 		if before, changed := replace[path]; changed {
 			from = before

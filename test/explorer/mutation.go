@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // A mutation is a way to build the algorithm wrongly. The explorer must find out
 // that it is wrong; else a rule of the algorithm, or a part of the explorer,
 // does nothing.
@@ -8,7 +10,9 @@ type mutation struct {
 	// config names the configurations (as a regular expression) one of which
 	// must show a violation.
 	config string
-	edits  []edit
+	// in is where the files are, if not those of the generations.
+	in    string
+	edits []edit
 	// large: it takes so many states that fewer than the usual are not enough.
 	limit int
 }
@@ -16,8 +20,21 @@ type mutation struct {
 // An edit replaces a piece of a file that is there exactly once.
 type edit struct{ file, old, new string }
 
-// packageDir is where the files of the algorithm are, from the module's root.
-const packageDir = "backends/nfs/generation"
+// Where the files of the algorithms are, from the module's root.
+const (
+	generationDir = "backends/nfs/generation"
+	mkdirDir      = "backends/mkdirlock"
+)
+
+// mutations are all of them.
+func mutations() []mutation {
+	all := slices.Clone(generationMutations)
+	for _, m := range mkdirMutations {
+		m.in = mkdirDir
+		all = append(all, m)
+	}
+	return all
+}
 
 // Two wishes are not in the table, because other rules cover them now: step 3 of
 // a shared acquisition (the fresh listing, and the probe before it). As a shared
@@ -25,7 +42,7 @@ const packageDir = "backends/nfs/generation"
 // back, a member that could be made proves that its generation has not ended.
 // Step 3 matters when a shared directory comes back empty, which takes two
 // requests that the server repeats (mkdir, then rename) long after.
-var mutations = []mutation{
+var generationMutations = []mutation{
 	{name: "release by unlinking the own generation", config: "xx", edits: []edit{{"hold.go",
 		"	err := l.remove(h.claim.in, h.claim.ticket)",
 		"	_ = l.Dir.Unlink(lockName(h.number))\n	err := l.remove(h.claim.in, h.claim.ticket)"}}},

@@ -36,7 +36,7 @@ func (x *Explorer) pass(c *world, ms int32) {
 		q := &c.procs[p]
 		q.asleep = false
 		x.rouse(c, p)
-		if q.valid && c.now >= q.confirmed+millis(x.roles[p].Lease) {
+		if q.valid && !x.roles[p].Script && c.now >= q.confirmed+millis(x.roles[p].Lease) {
 			q.valid = false // it knows by its own clock
 		}
 	}
@@ -71,13 +71,21 @@ func (x *Explorer) repeat(w *world, i int, emit func(*world)) {
 	defer x.drop(c)
 	d := c.dups[i]
 	c.dups = append(c.dups[:i], c.dups[i+1:]...)
+	alive, sign := x.alive(d.op), int32(lapsed)
+	if e := c.tree.get(alive); e != nil && alive != d.op.name {
+		sign = e.sign
+	}
 	r := x.serve(c, d.op)
 	if r.err == 0 {
+		x.own(c, int(d.from), d.op, true)
 		x.wake(c, -1)
 	}
 	if r.err == 0 && d.op.creates() {
 		// Nobody's sign of life: whoever meant the one before may remove it.
 		c.tree.get(d.op.name).sign = lapsed
+	}
+	if r.err == 0 && d.op.kind != opTouch {
+		x.vital(c, alive, sign)
 	}
 	c.deed = deed{kind: repeated, process: int(d.from), op: d.op, reply: r}
 	emit(c)

@@ -18,6 +18,7 @@ const (
 	crashed
 	repeated
 	calmed // the adversary gave up
+	reaped // a person removed what nobody owns
 )
 
 // A deed is what made one world of another.
@@ -33,6 +34,8 @@ type deed struct {
 func (x *Explorer) describe(before, after *world) string {
 	d := after.deed
 	switch d.kind {
+	case reaped:
+		return "a person removes the lock directory, which is nobody's"
 	case calmed:
 		return "from here on nothing goes wrong"
 	case jumped:
@@ -138,7 +141,10 @@ func (x *Explorer) changes(before, after *world) string {
 	return "; " + strings.Join(all, "; ")
 }
 
-var longTicket = regexp.MustCompile(`(?:\d+-\d+-\d+-)?[0-9a-f]{32}`)
+var longTicket = regexp.MustCompile(`(?:\d+-\d+-\d+-|\d+-)?[0-9a-f]{32}`)
+
+// packed is a record in the name of a directory.
+var packed = regexp.MustCompile(`\b(\d+\.\d+\.)[A-Za-z0-9_-]{20,}`)
 
 // short writes tickets as P1#2, the second of process 1, and records as whose
 // they are.
@@ -146,7 +152,7 @@ func (x *Explorer) short(s string) string {
 	if strings.HasPrefix(s, "LOCK ") {
 		return "record of " + x.who(makerOf(longTicket.FindString(s)))
 	}
-	return longTicket.ReplaceAllStringFunc(s, func(t string) string { return x.who(makerOf(t)) })
+	return longTicket.ReplaceAllStringFunc(packed.ReplaceAllString(s, "$1…"), func(t string) string { return x.who(makerOf(t)) })
 }
 
 func (x *Explorer) who(m maker) string {

@@ -21,6 +21,6 @@
 // A process that waits wakes only when something has changed.
 //
 // What is left out: clocks that run at unequal rates; names that come and go
-// within one listing; caches of attributes (a look asks the server); a rename
-// over what exists; errors of a full or read-only file system.
+// within one listing; caches of attributes (a look asks the server); errors of a
+// full or read-only file system.
 package explore

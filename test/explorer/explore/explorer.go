@@ -23,10 +23,12 @@ type Config struct {
 	// Prompt: nobody is paused just before it looks at its clock. There are far
 	// fewer states then.
 	Prompt bool
+	// Directories is set where the lock is made of nothing else.
+	Directories *Directories
 	// NoTokens: the locks have none.
 	NoTokens bool
-	// States bounds the search; 0 leaves it to the caller.
-	States int
+	// States bounds the search, Walks the walks; 0 leaves it to the caller.
+	States, Walks int
 }
 
 // An Explorer explores one Config. It is used by one goroutine.
@@ -36,6 +38,7 @@ type Explorer struct {
 	roles  []Role // the last is the cleaner's
 	graphs []*graph
 	spare  []*world
+	lock   text // of Directories
 	// opening is what happened in the prelude.
 	opening []string
 	Steps   uint64 // worlds that were made
@@ -44,8 +47,11 @@ type Explorer struct {
 // NewExplorer prepares to explore c. The cleaner is the system of the first role.
 func NewExplorer(c Config) *Explorer {
 	x := &Explorer{Config: c, names: newNames()}
-	for _, dir := range []string{"G", "R"} {
+	for _, dir := range c.places() {
 		x.names.of(dir)
+	}
+	if c.Directories != nil {
+		x.lock = x.names.of(c.Directories.Lock)
 	}
 	cleaner := Role{System: c.Roles[0].System, Host: Host{Number: len(x.hostNumbers(c))}, Rounds: 1, Cleaner: true}
 	x.roles = append(append(x.roles, c.Roles...), cleaner)
@@ -54,6 +60,14 @@ func NewExplorer(c Config) *Explorer {
 		x.graphs = append(x.graphs, newGraph(x.names, i, x.roles[i]))
 	}
 	return x
+}
+
+// places are the directories that are there from the beginning.
+func (c Config) places() []string {
+	if c.Directories != nil {
+		return nil
+	}
+	return []string{"G", "R"}
 }
 
 func (x *Explorer) hostNumbers(c Config) []Host {
@@ -86,8 +100,8 @@ func (x *Explorer) title(p int) string {
 
 // start is the world before anything happened.
 func (x *Explorer) start() *world {
-	w := &world{left: x.Config.Adversary, hosts: make([]host, len(x.hostNumbers(x.Config))+1)}
-	for _, dir := range []string{"G", "R"} {
+	w := &world{left: x.Config.Adversary, owner: nobody, hosts: make([]host, len(x.hostNumbers(x.Config))+1)}
+	for _, dir := range x.Config.places() {
 		w.tree.create(x.names, entry{name: x.names.of(dir)})
 	}
 	w.procs = make([]proc, len(x.roles))

@@ -10,12 +10,18 @@ func (x *Explorer) heed(c *world, p int, n note) {
 	q := &c.procs[p]
 	switch n.kind {
 	case noteTry:
+		q.swept, q.hopeless = false, x.removed(c, p)
 		q.touched = c.now // if Try should confirm nothing
+		if x.Config.Directories != nil {
+			q.touched -= millis(x.Config.Lease) / 4 // it may rely on what it did so long before
+		}
 	case noteHeld:
 		x.granted(c, p, n)
 	case noteReleaseBegins:
+		// After an answer was lost a second call cannot tell whether it was the first
+		// that ended the hold.
+		q.mustNotice = q.overtaken && !(q.releasing && x.Config.Directories != nil)
 		q.valid, q.releasing = false, true
-		q.mustNotice = q.overtaken
 	case noteBeatBegins:
 		q.mustNotice = q.overtaken
 	case noteBeat:
@@ -59,7 +65,10 @@ func (x *Explorer) granted(c *world, p int, n note) {
 	q.holding, q.serial, q.token = true, n.serial, uint32(n.token)
 	q.overtaken, q.mustNotice, q.releasing = false, false, false
 	q.confirmed = q.touched
-	q.valid = c.now < q.confirmed+millis(x.roles[p].Lease) && q.condemned != n.serial
+	if x.Config.Directories != nil && !x.roles[p].Script {
+		x.provenIn(c, p)
+	}
+	q.valid = x.roles[p].Script || c.now < q.confirmed+millis(x.roles[p].Lease) && q.condemned != n.serial
 	if !q.valid {
 		return // it knows, or the operator does
 	}
@@ -138,15 +147,22 @@ func (x *Explorer) checkRemoval(c *world, p int, o op) {
 		return
 	}
 	m := x.names.makers[o.name]
+	lives := o.name // what gives signs of life
+	if parent := x.names.parents[o.name]; x.isEntry(parent) && x.Config.Directories != nil {
+		m, lives = x.names.makers[parent], parent
+	}
 	base := x.names.base(o.name)
-	if m.process < 0 || m.process == p || strings.HasPrefix(base, "s.") || strings.HasPrefix(base, "p.") {
+	if m.process < 0 || m.process == p || strings.HasPrefix(base, "s.") && x.Config.Directories == nil || strings.HasPrefix(base, "p.") {
 		// A shared directory belongs to nobody; it cannot be removed with a member
 		// in it. A probe has served its purpose when it is made.
 		return
 	}
 	owner := &c.procs[m.process]
-	tidy := strings.HasPrefix(base, "i.") && (x.retired(c, m) || x.repeats(c))
-	if !owner.crashed && !x.silent(c, o.name) && !tidy && owner.condemned != m.serial {
+	if x.roles[p].Misjudges {
+		x.condemn(c, m.process, m.serial)
+	}
+	tidy := strings.HasPrefix(base, "i.") && (x.retired(c, m) || x.repeats(c)) || c.calm && x.retired(c, m)
+	if !owner.crashed && !x.silent(c, lives) && !tidy && owner.condemned != m.serial {
 		c.violated("%s removes %s of %s, which is alive", x.title(p), x.short(base), x.title(m.process))
 	}
 }
@@ -156,6 +172,9 @@ func (x *Explorer) checkRemoval(c *world, p int, o op) {
 // already to break the entry.
 func (x *Explorer) silent(c *world, name text) bool {
 	e := c.tree.get(name)
+	if c.calm && x.Config.Directories != nil {
+		return e != nil && e.sign == lapsed
+	}
 	return e != nil && c.now-e.sign >= millis(x.Config.Lease)
 }
 

@@ -23,17 +23,20 @@ type Host struct {
 
 // A Role is what one process does in a run.
 type Role struct {
-	System   System
-	Host     Host
-	Shared   bool
-	Operator bool // breaks a holder by its id instead of acquiring
-	Lease    time.Duration
-	Rounds   int // acquisitions, one after the other
-	Beats    int // heartbeats in each
-	Waits    int // how often to wait before giving up; 0: for ever
-	Strict   bool
-	Tends    bool // sweeps once while it holds
-	Cleaner  bool // stays long enough to sweep what others left, by Tend
+	System    System
+	Host      Host
+	Shared    bool
+	Operator  bool // breaks a holder by its id instead of acquiring
+	Waiters   bool // as the operator, breaks a waiter first
+	Lease     time.Duration
+	Rounds    int // acquisitions, one after the other
+	Beats     int // heartbeats in each
+	Waits     int // how often to wait before giving up; 0: for ever
+	Strict    bool
+	Tends     bool // sweeps once while it holds
+	Misjudges bool // takes everybody else for dead
+	Script    bool // is no locksmith: it has no lease, and no entry
+	Cleaner   bool // stays long enough to sweep what others left, by Tend
 }
 
 // tries bounds how often a call that failed is made again, as the helper does.
@@ -162,7 +165,11 @@ func (r Role) breakFirst(run *runner, b backend.Backend) {
 		run.note(note{kind: noteError, text: err.Error()})
 		return
 	}
-	for _, h := range report.Holders {
+	all := report.Holders
+	if r.Waiters {
+		all = append(report.Waiters, all...)
+	}
+	for _, h := range all {
 		if h.Record == nil {
 			continue
 		}

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -32,6 +31,8 @@ func (x *Explorer) letFinish(w *world, tell bool) ending {
 	for p := range c.procs {
 		c.procs[p].asleep = false
 	}
+	x.acquit(c)
+	c.calm = true
 	c.deed = deed{kind: calmed}
 	c = x.turn(c, e, func(emit func(*world)) { x.readClocks(c, emit) })
 	c = x.takeTurns(c, e)
@@ -81,7 +82,9 @@ func (x *Explorer) takeTurns(c *world, e *ending) *world {
 		switch {
 		case turns > maxTurns:
 			e.wrong = "not everybody ends, though nothing is in the way: " + x.waiting(c)
-		case !moved && x.waiting(c) == "":
+		case !moved && x.orphan(c):
+			c = x.turn(c, e, func(emit func(*world)) { x.reap(c, emit) })
+		case !moved && (x.waiting(c) == "" || x.helpless(c)):
 			return c
 		case !moved:
 			c = x.passTurn(c, e)
@@ -113,6 +116,16 @@ func (x *Explorer) passTurn(c *world, e *ending) *world {
 	})
 }
 
+// helpless reports that only those wait who break nobody, before the cleaner comes.
+func (x *Explorer) helpless(c *world) bool {
+	for p := range c.procs {
+		if q := &c.procs[p]; !x.roles[p].Script && !q.crashed && !q.absent && x.op(c, p).kind != opDone {
+			return false
+		}
+	}
+	return c.procs[len(c.procs)-1].absent
+}
+
 // waiting lists who has not ended.
 func (x *Explorer) waiting(c *world) string {
 	var all []string
@@ -127,17 +140,13 @@ func (x *Explorer) waiting(c *world) string {
 // leftover says what is left that should not be.
 func (x *Explorer) leftover(c *world) string {
 	var all []string
-	for _, e := range c.tree {
-		all = append(all, x.names.texts[e.name])
-	}
 	generations := 0
-	all = slices.DeleteFunc(all, func(name string) bool {
-		isLock := strings.HasPrefix(name, "G/lock.")
-		generations += b2i(isLock)
-		return isLock || name == "G" || name == "R"
-	})
-	for i := range all {
-		all[i] = x.short(all[i])
+	for _, e := range c.tree {
+		name := x.names.texts[e.name]
+		generations += b2i(strings.HasPrefix(name, "G/lock.") || strings.Contains(name, "/fence."))
+		if !x.litter(e.name) {
+			all = append(all, x.short(name))
+		}
 	}
 	switch {
 	case len(all) > 0:

@@ -67,9 +67,16 @@ func (s stepper) answer(f fault, do func(*world) reply) {
 // execute lets the server execute the step, and tells the others that something
 // changed.
 func (s stepper) execute(c *world) reply {
+	return s.carryOut(c, false)
+}
+
+// carryOut executes the step. doubt: the answer is not going to tell.
+func (s stepper) carryOut(c *world, doubt bool) reply {
 	s.checkRemoval(c, s.p, s.op)
+	s.checkLock(c, s.p, s.op)
 	r := s.serve(c, s.op)
 	if r.err == 0 && s.op.changes() {
+		s.own(c, s.p, s.op, doubt)
 		s.wake(c, s.p)
 	}
 	return r
@@ -78,10 +85,20 @@ func (s stepper) execute(c *world) reply {
 // serve lets the server execute a request. A sign of life that comes after a
 // whole lease of silence does not count: somebody may have decided already.
 func (x *Explorer) serve(c *world, o op) reply {
-	late := o.kind == opTouch && x.silent(c, o.name)
+	if r, strange := x.Config.Directories.manners(x.names, c.tree, o); strange {
+		return r
+	}
+	alive := x.alive(o)
+	late := alive != 0 && x.silent(c, alive)
 	r := c.tree.do(x.names, o, c.now)
-	if late {
-		c.tree.get(o.name).sign = lapsed
+	switch {
+	case r.err != 0:
+	case late:
+		x.vital(c, alive, lapsed)
+	case alive != 0:
+		x.vital(c, alive, c.now)
+	case o.kind == opRename && x.Config.Directories != nil:
+		x.arrived(c, o)
 	}
 	return r
 }
@@ -169,15 +186,26 @@ func (s stepper) lost() {
 	if s.from.left.Lost == 0 {
 		return
 	}
-	s.answer(lostRequest, func(c *world) reply { c.left.Lost--; return failed(unix.EIO) })
+	s.answer(lostRequest, func(c *world) reply {
+		c.left.Lost--
+		s.given(c, s.p, s.op)
+		return failed(unix.EIO)
+	})
 	if !s.op.changes() {
 		return
 	}
-	s.answer(lostReply, func(c *world) reply { c.left.Lost--; s.execute(c); return failed(unix.EIO) })
+	s.answer(lostReply, func(c *world) reply { c.left.Lost--; s.carryOut(c, true); return failed(unix.EIO) })
+	if s.session() {
+		s.delayed()
+		return
+	}
 	s.answer(crashedReply, func(c *world) reply {
 		c.left.Lost--
-		if r := s.execute(c); r.err != 0 || s.op.kind == opTouch {
+		if r := s.carryOut(c, true); r.err != 0 || s.op.kind == opTouch {
 			return r
+		}
+		if s.proves(s.p, s.op) {
+			c.procs[s.p].touched = c.procs[s.p].sent // a listing will show it
 		}
 		return failed(s.op.afterServerCrash())
 	})
@@ -185,38 +213,57 @@ func (s stepper) lost() {
 
 // repeated are requests that the server will execute once more.
 func (s stepper) repeated() {
-	if s.from.left.Dups == 0 || !s.op.changes() {
+	if s.from.left.Dups == 0 || !s.op.changes() || s.session() {
 		return
 	}
-	s.answer(duplicated, func(c *world) reply {
-		c.left.Dups--
-		c.dups = append(c.dups, request{s.op, int8(s.p)})
-		return s.learned(c, s.execute(c))
-	})
-	if s.from.left.Lost > 0 {
-		s.answer(delayed, func(c *world) reply {
+	if !s.indefensible(s.op) {
+		s.answer(duplicated, func(c *world) reply {
 			c.left.Dups--
-			c.left.Lost--
 			c.dups = append(c.dups, request{s.op, int8(s.p)})
-			return failed(unix.EIO)
+			return s.learned(c, s.execute(c))
 		})
 	}
+	if s.from.left.Lost > 0 {
+		s.delayed()
+	}
+}
+
+// delayed is a request that is given up, and executed later.
+func (s stepper) delayed() {
+	s.answer(delayed, func(c *world) reply {
+		c.left.Lost--
+		if !s.session() {
+			c.left.Dups--
+		}
+		s.given(c, s.p, s.op)
+		c.dups = append(c.dups, request{s.op, int8(s.p)})
+		return failed(unix.EIO)
+	})
+}
+
+func (s stepper) session() bool {
+	d := s.Config.Directories
+	return d != nil && d.Session
+}
+
+// proves reports that a request, if it succeeds, proves p's entry to be there.
+func (x *Explorer) proves(p int, o op) bool {
+	return o.kind == opTouch || o.changes() && x.Config.Directories != nil && x.names.makers[x.alive(o)].process == p
 }
 
 // proceed gives process p its answer and notes what it did because of it.
 func (x *Explorer) proceed(c *world, p int, r reply) {
 	q := &c.procs[p]
 	o := x.op(c, p)
-	if o.kind == opTouch && r.err == 0 {
+	if r.err == 0 && x.proves(p, o) {
 		q.touched = q.sent
 	}
 	e := x.graphs[p].follow(q.node, r)
 	q.node, q.sent = e.to, 0
-	next := x.op(c, p).kind
-	switch next {
-	case opTouch:
+	switch next := x.op(c, p); {
+	case x.proves(p, next):
 		q.sent = c.now
-	case opDone:
+	case next.kind == opDone:
 		q.awake, q.touched, q.confirmed = false, 0, 0
 	}
 	for _, n := range e.notes {
@@ -263,8 +310,11 @@ func (x *Explorer) reading(c *world, p int, o op) reply {
 	if o.kind != opJudge {
 		return ok(int64(c.now))
 	}
+	r := x.roles[p]
 	switch {
-	case x.roles[o.subject].Host.Number != x.roles[p].Host.Number:
+	case r.Misjudges && int(o.subject) != p:
+		return ok(2)
+	case x.roles[o.subject].Host.Number != r.Host.Number && !(r.Cleaner && x.plain()):
 		return ok(0)
 	case c.procs[o.subject].crashed:
 		return ok(2)

@@ -105,6 +105,8 @@ func (t *tree) rename(n *names, from, to text, now int32) unix.Errno {
 	switch {
 	case !t.has(from), !t.has(n.parents[to]):
 		return unix.ENOENT
+	case from == to:
+		return 0
 	case len(t.children(n, to)) > 0:
 		return unix.ENOTEMPTY
 	}

@@ -40,7 +40,9 @@ type proc struct {
 	overtaken  bool  // somebody else got the lock since OK
 	mustNotice bool  // and so the call it makes must not succeed
 	releasing  bool  // it has begun to release
+	swept      bool  // somebody removed its entry from its reservation, in this Try
 	serial     uint8 // of its hold
+	hopeless   uint8 // of its attempt whose entry was gone when this Try began
 	condemned  uint8 // of its attempt that the operator broke
 	token      uint32
 }
@@ -53,10 +55,16 @@ type world struct {
 	procs []proc
 	dups  []request
 	left  Budget
+	// Whose the lock is, where an empty one is somebody's, and whether he does not
+	// know it.
+	owner int8
+	doubt bool
 	// The highest tokens granted, to exclusive holders and to any.
 	exclusive, highest uint32
 
-	// Not part of the state: how it came about, and what is wrong with it.
+	// calm: nothing goes wrong any more, so that nobody is silent for long. Not
+	// part of the state, as all that follows: how it came about, and what is wrong with it.
+	calm  bool
 	deed  deed
 	wrong string
 }
@@ -81,6 +89,7 @@ func (w *world) encode(b []byte) []byte {
 	u(uint64(w.now))
 	u(uint64(w.exclusive))
 	u(uint64(w.highest))
+	u(uint64(w.owner+1)<<1 | uint64(b2i(w.doubt)))
 	for _, n := range w.left.counts() {
 		u(uint64(*n + 1))
 	}
@@ -118,11 +127,11 @@ func (w *world) encode(b []byte) []byte {
 
 func (p *proc) encode(b []byte) []byte {
 	flags := 0
-	for i, set := range []bool{p.crashed, p.absent, p.asleep, p.awake, p.holding, p.valid, p.overtaken, p.mustNotice, p.releasing} {
+	for i, set := range []bool{p.crashed, p.absent, p.asleep, p.awake, p.holding, p.valid, p.overtaken, p.mustNotice, p.releasing, p.swept} {
 		flags |= b2i(set) << i
 	}
 	for _, v := range []uint64{uint64(p.node), uint64(flags), uint64(p.scan), uint64(p.sent), uint64(p.touched), uint64(p.confirmed),
-		uint64(p.serial), uint64(p.condemned), uint64(p.token)} {
+		uint64(p.serial), uint64(p.condemned), uint64(p.hopeless), uint64(p.token)} {
 		b = binary.AppendUvarint(b, v)
 	}
 	return b
@@ -137,6 +146,8 @@ func (w *world) decode(b []byte) {
 		return v
 	}
 	w.now, w.exclusive, w.highest = int32(u()), uint32(u()), uint32(u())
+	owner := u()
+	w.owner, w.doubt = int8(owner>>1)-1, owner&1 != 0
 	for _, n := range w.left.counts() {
 		*n = int(u()) - 1
 	}
@@ -148,8 +159,8 @@ func (w *world) decode(b []byte) {
 		p := &w.procs[i]
 		node, flags := nodeID(u()), u()
 		*p = proc{node: node, scan: listing(u()), sent: int32(u()), touched: int32(u()), confirmed: int32(u()),
-			serial: uint8(u()), condemned: uint8(u()), token: uint32(u())}
-		for i, f := range []*bool{&p.crashed, &p.absent, &p.asleep, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.releasing} {
+			serial: uint8(u()), condemned: uint8(u()), hopeless: uint8(u()), token: uint32(u())}
+		for i, f := range []*bool{&p.crashed, &p.absent, &p.asleep, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.releasing, &p.swept} {
 			*f = flags>>i&1 != 0
 		}
 	}

@@ -1,0 +1,61 @@
+package explore
+
+import (
+	"context"
+	"path"
+	"time"
+
+	"locksmith/backends/mkdirlock"
+	"locksmith/backends/process"
+)
+
+// Calls is the directory in which a lock of directories is.
+func (e Env) Calls() mkdirlock.Dir { return calls{e.runner} }
+
+type calls struct{ r *runner }
+
+func (d calls) text(name string) text {
+	if name = path.Clean(name); name == "." {
+		name = ""
+	}
+	return d.r.text(name)
+}
+
+// Mkdir implements mkdirlock.Dir.
+func (d calls) Mkdir(_ context.Context, name string) error {
+	return d.asked(op{kind: opMkdir, name: d.text(name)})
+}
+
+// Rmdir implements mkdirlock.Dir.
+func (d calls) Rmdir(_ context.Context, name string) error {
+	return d.asked(op{kind: opRmdir, name: d.text(name)})
+}
+
+// Rename implements mkdirlock.Dir.
+func (d calls) Rename(_ context.Context, from, to string) error {
+	return d.asked(op{kind: opRename, name: d.text(from), to: d.text(to)})
+}
+
+func (d calls) asked(o op) error {
+	if e := d.r.ask(o).err; e != 0 {
+		return mkdirlock.Outcome(e)
+	}
+	return nil
+}
+
+// List implements mkdirlock.Dir.
+func (d calls) List(_ context.Context, name string) ([]string, error) {
+	names, err := dir(d).List(string(d.r.names.texts[d.text(name)]))
+	if err != nil {
+		return nil, mkdirlock.Outcome(err)
+	}
+	return names, nil
+}
+
+// Await implements mkdirlock.Dir.
+func (d calls) Await(ctx context.Context, name string, keeper process.Process, wait time.Duration) {
+	dir(d).Await(ctx, name, keeper, wait)
+}
+
+// Close implements mkdirlock.Dir.
+func (d calls) Close() {}

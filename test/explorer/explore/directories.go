@@ -1,0 +1,221 @@
+package explore
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Directories is what is different where a lock is made of directories only.
+// Signs of life are names made or renamed in an entry, x.<id> or s.<id>.
+type Directories struct {
+	// Lock is the directory in which the entries of holders are.
+	Lock string
+	// Plain: that directory is the lock, so that an empty one is somebody's: his
+	// who made it, put his own onto it, or removed the last entry in it.
+	Plain bool
+	// Session: requests go over one connection, as in FTP. They are not repeated,
+	// by nobody; one that was given up may still be executed later.
+	Session bool
+	// NoReplace: the server renames onto nothing that is there.
+	NoReplace bool
+	// MissingIsEmpty: the server lists a missing directory as an empty one.
+	MissingIsEmpty bool
+	// EmptyIsMissing: the server refuses to list an empty directory.
+	EmptyIsMissing bool
+	// Careless: the network may repeat requests to make or remove the lock
+	// itself, too, in plain style. There is no id in them, and so no defence.
+	Careless bool
+}
+
+// nobody owns a lock that somebody made without knowing, or that is not there.
+const nobody = -1
+
+// plain reports that an empty lock is somebody's.
+func (x *Explorer) plain() bool { return x.Config.Directories != nil && x.Config.Directories.Plain }
+
+// manners is how this server answers requests that servers answer differently.
+func (d *Directories) manners(n *names, t tree, o op) (reply, bool) {
+	switch {
+	case d == nil:
+	case o.kind == opRename && d.NoReplace && t.has(o.name) && t.has(o.to):
+		return failed(unix.EEXIST), true
+	case o.kind == opList && d.MissingIsEmpty && !t.has(o.name):
+		return ok(int64(n.listing(nil))), true
+	case o.kind == opList && d.EmptyIsMissing && len(t.children(n, o.name)) == 0:
+		return failed(unix.ENOENT), true
+	}
+	return reply{}, false
+}
+
+// alive is the entry whose sign of life a request is, or 0.
+func (x *Explorer) alive(o op) text {
+	switch {
+	case o.kind == opTouch:
+		return o.name
+	case x.Config.Directories == nil:
+		return 0
+	case o.kind == opMkdir && x.isEntry(x.names.parents[o.name]):
+		return x.names.parents[o.name]
+	case o.kind == opRename && x.isEntry(x.names.parents[o.to]):
+		return x.names.parents[o.to]
+	}
+	return 0
+}
+
+func (x *Explorer) isEntry(name text) bool {
+	base := x.names.base(name)
+	return name != 0 && (strings.HasPrefix(base, "x.") || strings.HasPrefix(base, "s."))
+}
+
+// vital gives an entry the time of a sign of life, and to the reservation that it
+// is in.
+func (x *Explorer) vital(c *world, name text, sign int32) {
+	if name == 0 {
+		return
+	}
+	c.tree.get(name).sign = sign
+	if in := x.names.parents[name]; x.names.makers[in] == x.names.makers[name] {
+		c.tree.get(in).sign = sign
+	}
+}
+
+// arrived is a directory that a rename has moved, with what is in it: whoever
+// watches it in its new place begins anew.
+func (x *Explorer) arrived(c *world, o op) {
+	for i := range c.tree {
+		if e := &c.tree[i]; e.name == o.to || x.names.below(e.name, o.to) {
+			e.sign = c.now
+		}
+	}
+}
+
+// own keeps in mind whose the lock is, after p's request was executed. doubt: p
+// does not get the answer.
+func (x *Explorer) own(c *world, p int, o op, doubt bool) {
+	if !x.plain() {
+		return
+	}
+	swept := p >= 0 && c.procs[p].swept // it will not know
+	switch {
+	case o.kind == opMkdir && o.name == x.lock, o.kind == opRename && o.to == x.lock:
+		c.owner, c.doubt = int8(p), swept || doubt && o.kind == opMkdir
+	case o.kind == opRmdir && o.name == x.lock:
+		c.owner, c.doubt = nobody, false
+	case o.kind == opRmdir && x.names.parents[o.name] == x.lock && len(c.tree.children(x.names, x.lock)) == 0:
+		c.owner, c.doubt = int8(p), doubt
+	case o.kind == opRmdir && x.isEntry(o.name):
+		x.sweep(c, p, o)
+	}
+}
+
+// sweep: who removes an entry from a reservation leaves its maker without the
+// means to tell that the lock is his, if he has just made it.
+func (x *Explorer) sweep(c *world, p int, o op) {
+	maker := x.names.makers[o.name].process
+	if maker == p || x.names.makers[x.names.parents[o.name]].process != maker {
+		return
+	}
+	c.procs[maker].swept = true
+	if c.owner == int8(maker) {
+		c.doubt = true
+	}
+}
+
+// given is a request that p gives up without knowing what became of it.
+func (x *Explorer) given(c *world, p int, o op) {
+	if x.plain() && o.kind == opRmdir && o.name == x.lock && c.owner == int8(p) {
+		c.doubt = true
+	}
+}
+
+// checkLock: an empty lock in plain style is only touched by whose it is.
+func (x *Explorer) checkLock(c *world, p int, o op) {
+	if !x.plain() || !c.tree.has(x.lock) || len(c.tree.children(x.names, x.lock)) > 0 || c.owner == int8(p) {
+		return
+	}
+	what := ""
+	switch {
+	case o.kind == opRmdir && o.name == x.lock:
+		what = "removes"
+	case o.kind == opRename && o.to == x.lock && c.tree.has(o.name) && !x.Config.Directories.NoReplace:
+		what = "replaces"
+	default:
+		return
+	}
+	whose := "nobody knows whose"
+	if c.owner != nobody {
+		whose = x.title(int(c.owner)) + "'s"
+	}
+	c.violated("%s %s an empty lock directory that is %s", x.title(p), what, whose)
+}
+
+// orphan reports that the lock is an empty directory of which nobody knows any
+// more that it is his: he crashed, or his answer was lost, or the server repeated
+// the request.
+func (x *Explorer) orphan(c *world) bool {
+	return x.plain() && c.tree.has(x.lock) && len(c.tree.children(x.names, x.lock)) == 0 &&
+		(c.owner == nobody || c.doubt || c.procs[c.owner].crashed)
+}
+
+// reap removes an orphan, as a person may.
+func (x *Explorer) reap(c *world, emit func(*world)) {
+	d := x.copy(c)
+	o := op{kind: opRmdir, name: x.lock}
+	r := x.serve(d, o)
+	x.own(d, nobody, o, false)
+	x.wake(d, nobody)
+	d.deed = deed{kind: reaped, op: o, reply: r}
+	x.readClocks(d, emit)
+}
+
+// mishap reports that a request must not be repeated, because nothing can be done
+// about it.
+func (x *Explorer) indefensible(o op) bool {
+	return x.plain() && !x.Config.Directories.Careless && o.name == x.lock && (o.kind == opMkdir || o.kind == opRmdir)
+}
+
+// litter is what may be left at the end.
+func (x *Explorer) litter(name text) bool {
+	d := x.Config.Directories
+	text := x.names.texts[name]
+	switch {
+	case d == nil:
+		return strings.HasPrefix(text, "G/lock.") || text == "G" || text == "R"
+	case d.Plain:
+		return false
+	}
+	home, _, _ := strings.Cut(d.Lock, "/")
+	return text == home || text == d.Lock || strings.HasPrefix(text, home+"/fence.")
+}
+
+// acquit marks all entries that are silent when nothing goes wrong any more.
+func (x *Explorer) acquit(c *world) {
+	for i := range c.tree {
+		if x.Config.Directories != nil && x.silent(c, c.tree[i].name) {
+			c.tree[i].sign = lapsed
+		}
+	}
+}
+
+// provenIn: nobody is given a hold when his lease is over, or when his entry was
+// removed before he began to try.
+func (x *Explorer) provenIn(c *world, p int) {
+	q := &c.procs[p]
+	switch {
+	case c.now >= q.confirmed+millis(x.Config.Lease):
+		c.violated("%s is given a hold whose lease is over", x.title(p))
+	case q.hopeless == q.serial:
+		c.violated("%s is given a hold, but its entry was gone before it tried", x.title(p))
+	}
+}
+
+// removed is the attempt of p whose entry somebody else removed, or 0.
+func (x *Explorer) removed(c *world, p int) uint8 {
+	m := maker{p, c.procs[p].condemned}
+	if x.Config.Directories == nil || slices.ContainsFunc(c.tree, func(e entry) bool { return x.isEntry(e.name) && x.names.makers[e.name] == m }) {
+		return 0
+	}
+	return m.serial
+}

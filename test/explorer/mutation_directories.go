@@ -1,0 +1,91 @@
+package main
+
+// mkdirMutations are wrong ways to lock with directories. Their files are those of
+// package mkdirlock.
+var mkdirMutations = []mutation{
+	{name: "commit with an empty reservation", config: "tree-xx", edits: []edit{
+		{"attempt.go", "	entered := a.dir.Mkdir(ctx, c.path())\n", "	var entered error\n"},
+		{"tree.go", "	case err == nil:\n		return a.enterTree(ctx)\n",
+			"	case err == nil:\n		_ = a.dir.Mkdir(ctx, a.lock.lock()+\"/\"+a.mine.entry.String())\n		return a.enterTree(ctx)\n"}}},
+
+	{name: "a breaker owns the lock though the entry was gone", config: "plain-wrong-three|plain-wrong-script", edits: []edit{{"plain.go",
+		"	case errors.Is(err, errAbsent):\n		return errAgain\n	case errors.Is(err, errRevived):",
+		"	case errors.Is(err, errAbsent):\n		a.owned = true\n		return nil\n	case errors.Is(err, errRevived):"}}},
+
+	{name: "every breaker removes the lock", config: "plain-wrong-three|plain-wrong-script", edits: []edit{
+		{"plain.go", "	case err == nil:\n		a.owned = true\n		return nil\n	case errors.Is(err, errAbsent):\n		return errAgain\n	case errors.Is(err, errRevived):",
+			"	case err == nil, errors.Is(err, errAbsent):\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n	case errors.Is(err, errRevived):"}}},
+
+	{name: "no heartbeat after the rename", config: "bare-lease|bare-xs", edits: []edit{{"attempt.go",
+		"	if err := c.refresh(ctx); err != nil {\n		return nil, err\n	}\n	c.home,", "	c.home,"}}},
+
+	{name: "a heartbeat after the lease is good enough to begin with", config: "tree-lease|plain-lease", edits: []edit{{"claim.go",
+		"	if c.late() {\n		return errAbsent\n	}\n", ""}}},
+
+	{name: "list before the own entry is made", config: "tree-xs", edits: []edit{
+		{"tree.go", "	if a.mine == nil {\n		if err := a.yield(ctx)", "	early, _ := a.dir.List(ctx, a.lock.lock())\n	if a.mine == nil {\n		if err := a.yield(ctx)"},
+		{"tree.go", "	names, err := a.dir.List(ctx, a.lock.lock())\n	if err != nil && !refused(err) {\n		return nil, a.lock.fail(\"list the lock directory\", err)\n	}\n	var before",
+			"	names, err := append(early, a.mine.entry.String()), error(nil)\n	var before"}}},
+
+	{name: "share though the own entry is missing", limit: 150_000, config: "bare-wrong-waiting", edits: []edit{{"tree.go",
+		"	if !there || a.mine.late() {", "	if a.mine.late() {"}}},
+
+	{name: "no look at the own entry after the token", config: "tree-lease", edits: []edit{{"fence.go",
+		"; err == nil {\n		err = h.claim.refresh(ctx)\n	}", "; err == nil {\n		err = nil\n	}"}}},
+
+	{name: "an unclear gate is ours", config: "ftp-lost-script", edits: []edit{{"plain.go",
+		"		// To ask again would not tell.\n		return a.look(ctx, true)", "		a.owned = true\n		return nil"}}},
+
+	{name: "after an unclear gate a lock that exists is ours", config: "ftp-lost-script", edits: []edit{{"plain.go",
+		"		// To ask again would not tell.\n		return a.look(ctx, true)",
+		"		if err := a.dir.Mkdir(ctx, a.lock.lock()); err == nil || refused(err) {\n			a.owned = true\n			return nil\n		}\n		return a.look(ctx, true)"}}},
+
+	{name: "remove the lock again after an unclear answer", config: "ftp-lost-script", edits: []edit{{"hold.go",
+		"	case unclear(err):\n		h.cleared = true\n		return h.isCleared(ctx)\n", ""}}},
+
+	{name: "an unclear commit has failed", limit: 150_000, config: "ftp-lost-break", edits: []edit{{"plain.go",
+		"	case refused(err), unclear(err):\n		a.unsure = true\n", "	case unclear(err):\n		a.mine = nil\n		return nil, errAgain\n	case refused(err):\n		a.unsure = true\n"}}},
+
+	{name: "keep the lock when the entry is nowhere", limit: 150_000, config: "ftp-lost-broken", edits: []edit{{"plain.go",
+		"	if !there {\n		a.owned = false\n", "	if !there {\n"}}},
+
+	{name: "remove the lock though the entry may have been removed by others", limit: 150_000, config: "ftp-lost-break", edits: []edit{{"hold.go",
+		"		h.emptied, h.cleared = true, true // perhaps", "		h.emptied = true // perhaps"}}},
+
+	{name: "remove the lock though the entry was removed by others", config: "plain-wrong-.*", edits: []edit{{"hold.go",
+		"	case errors.Is(err, errAbsent):\n		h.lose()\n		return h.lock.lost(\"remove our entry\")\n", "	case errors.Is(err, errAbsent):\n		h.emptied = true\n"}}},
+
+	{name: "an id of directories used again", limit: 150_000, config: "plain-lease|tree-lease", edits: []edit{{"claim.go",
+		"	r.ID, r.Acquired = a.lock.NewID(), a.lock.Today()\n",
+		"	if a.request.Owner.ID == \"\" {\n		a.request.Owner.ID = a.lock.NewID()\n	}\n	r.ID, r.Acquired = a.request.Owner.ID, a.lock.Today()\n"}}},
+
+	{name: "a heartbeat by a fixed name", limit: 150_000, config: "plain-half-prompt", edits: []edit{{"claim.go",
+		"	name := beatName(c.next, c.parts)\n", "	name := beatName(0, c.parts)\n"}}},
+
+	{name: "a heartbeat does not mind that its entry of directories is gone", limit: 150_000, config: "plain-lease|plain-operator", edits: []edit{{"claim.go",
+		"	case !there:\n		return errAbsent\n", "	case !there:\n		return nil\n"}}},
+
+	{name: "sweeping directories does not wait", config: "tree-tend|plain-tend", edits: []edit{{"tend.go",
+		"	case s.due > 0, h.lock.Style == PlainStyle && s.verdict != owner.Dead && s.record != nil:\n		return nil\n", "	case s.due < 0 && s.verdict == owner.Dead:\n		return nil\n"}}},
+
+	{name: "who waits gives no sign of life", config: "tree-tend-long", edits: []edit{{"wait.go",
+		"a.mine.shown + every", "a.mine.confirmed + every"}}},
+
+	{name: "commit a reservation that may be gone", config: "plain-operator-waiter|plain-wrong-sweep", edits: []edit{{"plain.go",
+		"	if a.owned && (!a.fresh || a.mine.old()) {", "	if a.owned && a.mine == nil {"}}},
+
+	{name: "settle after giving up", config: "ftp-lost-one", edits: []edit{{"attempt.go",
+		"		if a.leaving {\n", "		if a.leaving && a.mine == nil {\n"}}},
+
+	{name: "empty locks are in the way of their owners", config: "ftp-refuse-lost-script", edits: []edit{{"plain.go",
+		"	case a.alone:\n		return a.disown(ctx)\n", "	case a.alone:\n		return nil\n"}}},
+
+	{name: "what its owner empties cannot be removed", config: "plain-wrong", edits: []edit{{"remove.go",
+		"i == maxRemovals || backend.CodeOf(why) != protocol.Permission {", "i >= 0 {"}}},
+
+	{name: "empty reservations stay", config: "tree-crash.*", edits: []edit{{"tend.go",
+		"		return h.sweepEmpty(ctx, t) // or", "		return nil // or"}}},
+
+	{name: "break an empty lock", config: "plain-script", edits: []edit{{"plain.go",
+		"	if len(entries) == 0 {\n		return a.heldByNobody(names, doubt)\n", "	if len(entries) == 0 {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n"}}},
+}
