@@ -44,6 +44,9 @@ func (e *LossError) Error() string {
 	case protocol.Expired:
 		return fmt.Sprintf("%s: lost: the lease could not be renewed in time: %v; stop what it guards", e.Lock, e.Err)
 	}
+	if errors.Is(e.Err, backend.ErrStays) {
+		return fmt.Sprintf("%s: not released: %v", e.Lock, e.Err)
+	}
 	return fmt.Sprintf("%s: not released: %v; it frees itself when the lease is over, in %v", e.Lock, e.Err, e.Left.Round(time.Millisecond))
 }
 

@@ -115,7 +115,7 @@ func (t *tenure) beat() error {
 		}
 		limit = t.confirmed + t.lease
 	}
-	err := bounded(t.clock(), limit-sent, t.wanted(), t.hold.Heartbeat)
+	err := bounded(t.clock(), limit-sent, t.wanted(), t.within(t.lease/4, t.hold.Heartbeat))
 	// An answer after the lease proves nothing: a breaker may have looked before.
 	if loss := t.checkLease(err); loss != nil {
 		return loss
@@ -191,18 +191,31 @@ const lastTry = time.Second
 func (t *tenure) release() error {
 	pause := 10 * time.Millisecond
 	for {
-		err := bounded(t.clock(), max(t.left(), lastTry), context.Background(), t.hold.Release)
+		left := max(t.left(), lastTry)
+		err := bounded(t.clock(), left, context.Background(), t.within(max(left/4, lastTry), t.hold.Release))
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, backend.ErrGone):
 			return &LossError{Lock: t.helper.Address, Code: protocol.Gone, Err: err}
+		case errors.Is(err, backend.ErrStays):
+			return &LossError{Lock: t.helper.Address, Code: protocol.Unreleased, Err: err}
 		case t.left() <= pause || errors.Is(err, errNoAnswer):
 			return &LossError{Lock: t.helper.Address, Code: protocol.Unreleased, Err: err, Left: t.left()}
 		}
 		t.helper.Log.Warn("release failed, trying again", "lock", t.helper.Address, "error", err)
 		clock.Sleep(context.Background(), t.clock(), pause)
 		pause = min(2*pause, time.Second)
+	}
+}
+
+// within gives one call a part of the time there is, so that a connection which
+// has gone silent leaves some for another.
+func (t *tenure) within(d time.Duration, call func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ctx, cancel := clock.WithTimeout(ctx, t.clock(), d)
+		defer cancel()
+		return call(ctx)
 	}
 }
 
@@ -230,6 +243,17 @@ func bounded(c clock.Clock, d time.Duration, parent context.Context, f func(cont
 	case err := <-done: // both happened while we did not run
 		return err
 	default:
-		return errNoAnswer
 	}
+	// A call that heeds its context ends now; what follows should not meet it.
+	cancel()
+	grace := c.NewTimer(endTime)
+	defer grace.Stop()
+	select {
+	case <-done:
+	case <-grace.C():
+	}
+	return errNoAnswer
 }
+
+// endTime is how long a call may take to notice that its context has ended.
+const endTime = 50 * time.Millisecond

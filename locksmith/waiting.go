@@ -104,7 +104,7 @@ const (
 	// answerTime is how long a call may go on after its context has ended.
 	answerTime = time.Second
 	// withdrawTime bounds how long a waiter tidies up after itself.
-	withdrawTime = 10 * time.Second
+	withdrawTime = 3 * time.Second
 )
 
 // waiting makes the calls of one attempt. A system call on a dead server may

@@ -58,7 +58,8 @@
 //	LOST      the lock is no longer ours, or soon will not be: stop working on
 //	          what it guards. code: gone (somebody removed it), expired (our
 //	          lease ran out unconfirmed), unreleased (we could not remove it;
-//	          it frees itself when the lease is over). text: details.
+//	          it frees itself when the lease is over, unless text says that
+//	          somebody must remove it). text: details.
 //	RELEASED  the lock was removed. held_ms: milliseconds from OK to here.
 //
 // The helper exits after ERR, RELEASED and (once the parent has let go, or the

@@ -65,8 +65,8 @@ type Hold interface {
 	// Heartbeat tells the others that the holder lives, and makes sure it still
 	// holds: ErrGone when it does not.
 	Heartbeat(ctx context.Context) error
-	// Release removes the lock: ErrGone when it was no longer there. After any
-	// other error it may be called again.
+	// Release removes the lock: ErrGone when it was no longer there, ErrStays when
+	// it can do no more. After any other error it may be called again.
 	Release(ctx context.Context) error
 }
 

@@ -15,6 +15,10 @@ import (
 // ErrGone says that the lock, or our entry in it, is no longer there.
 var ErrGone = errors.New("the lock is no longer there")
 
+// ErrStays is wrapped by the error of a Release that cannot get further: our entry
+// is gone, but what stays of the lock keeps others out until a person removes it.
+var ErrStays = errors.New("what is left of it stays until somebody removes it")
+
 // A HeldError says that somebody else holds the lock, or will in a moment.
 type HeldError struct {
 	Lock   string

@@ -74,7 +74,7 @@ func (l *Lock) lost(op string) error {
 // orphaned says that an empty lock directory may stay behind.
 func (l *Lock) orphaned(op string) error {
 	return &backend.Error{Code: protocol.Unreachable, Lock: l.Address, Op: op,
-		Err:  errors.New("the answer was lost, and there is an empty lock directory that may be ours or somebody else's"),
+		Err:  fmt.Errorf("the answer was lost, and there is an empty lock directory that may be ours or somebody else's: %w", backend.ErrStays),
 		Hint: "if nobody uses the lock, remove it: locksmith reap"}
 }
 

@@ -317,7 +317,10 @@ func (s *scene) orphaned() bool { return s.mayOrphan() && slices.Equal(s.lockTre
 
 func (s *scene) mayOrphan() bool {
 	blind := strings.HasPrefix(s.fault.told, "list") || s.fault.told == "rmdir L"
-	return s.kind.style == PlainStyle && (s.fault.unclearly() || blind)
+	// A commit that is refused, though the server would have made it, looks as if
+	// somebody had taken L from us: then it is not ours to remove.
+	denied := strings.HasPrefix(s.fault.told, "rename L.r.") && strings.HasSuffix(s.fault.told, " L")
+	return s.kind.style == PlainStyle && (s.fault.unclearly() || blind || denied)
 }
 
 func (s *scene) lockTree() []string {

@@ -3,6 +3,7 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"locksmith/backends/backend"
@@ -131,7 +132,7 @@ func (h *hold) isCleared(ctx context.Context) error {
 	}
 	if len(names) > 0 {
 		return &backend.Error{Code: protocol.CannotCreate, Lock: h.lock.Address, Op: "remove the lock directory",
-			Err: errors.New("what is in it is not ours, such as " + shown(names[0])), Hint: "remove it if nobody needs it"}
+			Err: fmt.Errorf("what is in it is not ours, such as %s: %w", shown(names[0]), backend.ErrStays), Hint: "remove it if nobody needs it"}
 	}
 	return h.lock.orphaned("remove the lock directory")
 }

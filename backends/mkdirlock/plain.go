@@ -133,7 +133,9 @@ func (a *attempt) tryOverwriting(ctx context.Context) error {
 	case made != nil:
 		return a.lock.fail("make a directory beside the lock", made)
 	case moved == nil:
-		// It does. So there is something in L: it is not ours, whoever removed ours.
+		// It does. So there was something in L: it is not ours, whoever removed ours.
+		// If not, and the refusal had no reason, an empty L stays; to try again might
+		// hit the L that somebody has made meanwhile.
 		a.owned = false
 		return errAgain
 	case refused(moved):

@@ -8,24 +8,36 @@ import (
 
 // Share lets those write to a directory of ours who may write to another,
 // whatever our umask and group. It leaves out the sticky bit, which would keep
-// people from breaking each other's dead. Its errors are the system's.
+// people from breaking each other's dead. Its errors are the system's; EPERM if
+// the directory is not ours.
+//
+// It works on a descriptor: who may write beside the directory could put a link in
+// its place, and have us open something else to everybody.
 func Share(path, like string) error {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
 	var made, model unix.Stat_t
-	if err := unix.Stat(path, &made); err != nil {
+	if err := unix.Fstat(fd, &made); err != nil {
 		return err
 	}
 	if err := unix.Stat(like, &model); err != nil {
 		return err
 	}
+	if int(made.Uid) != unix.Geteuid() {
+		return unix.EPERM
+	}
 	wanted := uint32(model.Mode) & 0o777
 	if wanted&unix.S_IWGRP != 0 && made.Gid != model.Gid {
 		// Who is not in that group may have to leave it at that.
-		if err := unix.Chown(path, -1, int(model.Gid)); err != nil && !errors.Is(err, unix.EPERM) {
+		if err := unix.Fchown(fd, -1, int(model.Gid)); err != nil && !errors.Is(err, unix.EPERM) {
 			return err
 		}
 	}
 	if uint32(made.Mode)&wanted == wanted {
 		return nil
 	}
-	return unix.Chmod(path, uint32(made.Mode)&0o7777|wanted)
+	return unix.Fchmod(fd, uint32(made.Mode)&0o7777|wanted)
 }
