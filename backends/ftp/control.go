@@ -125,8 +125,8 @@ func (c *control) Write(b []byte) (int, error) {
 	if c.broken != nil {
 		return 0, &unsentError{c.broken}
 	}
-	c.wire.pace.next()
 	verb, _, _ := strings.Cut(strings.TrimRight(string(b), "\r\n"), " ")
+	c.wire.pace.next(c.wire.pace.patience(verb))
 	c.verb, c.code, c.left = verb, 0, maxReply
 	if _, asked := c.told[verb]; asked {
 		c.told[verb] = nil

@@ -32,7 +32,7 @@ func (c *conn) openData(address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.pace.next()
+	c.pace.next(c.pace.timeout)
 	w, err := c.dialWire(net.JoinHostPort(host, port))
 	if err != nil {
 		return nil, &dataError{err}

@@ -81,7 +81,7 @@ func (c *conn) told(err error) error {
 	case errors.As(err, &reply):
 		text = fmt.Sprintf("%d %s", reply.Code, reply.Msg)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		text = fmt.Sprintf("no answer within %v", c.pace.timeout)
+		text = fmt.Sprintf("no answer within %v", c.pace.limit)
 	}
 	return errors.New(c.clean(text))
 }

@@ -15,7 +15,8 @@ type pace struct {
 	mu    sync.Mutex
 	ctx   context.Context // of the call that is being made
 	calls int
-	until time.Time // when the command that is being made must be over
+	limit time.Duration // for the command that is being made
+	until time.Time     // when it must be over
 	open  map[net.Conn]bool
 }
 
@@ -31,7 +32,7 @@ func (p *pace) begin(ctx context.Context) (end func()) {
 	p.ctx = ctx
 	call := p.calls
 	p.mu.Unlock()
-	p.next()
+	p.next(p.timeout)
 	stop := context.AfterFunc(ctx, func() { p.interrupt(call) })
 	return func() {
 		stop()
@@ -42,10 +43,24 @@ func (p *pace) begin(ctx context.Context) (end func()) {
 }
 
 // next gives the next command its time.
-func (p *pace) next() {
+func (p *pace) next(limit time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.until = time.Now().Add(p.timeout)
+	p.limit = min(limit, p.timeout)
+	p.until = time.Now().Add(p.limit)
+}
+
+// brief is how long a server may take for what it does at once. A heartbeat on a
+// connection that is dead, though nobody has closed it, must fail early enough to
+// be made on another one.
+const brief = 10 * time.Second
+
+// patience is how long a command may take.
+func (p *pace) patience(verb string) time.Duration {
+	if changes(verb) || verb == "RNFR" {
+		return brief
+	}
+	return p.timeout
 }
 
 // interrupt ends the reads and writes of a call, but not those of a later one.

@@ -42,7 +42,7 @@ func (c *conn) secure(ctx context.Context) error {
 	c.tls = c.server.tlsConfig()
 	w := c.control.wire
 	secured := tls.Client(w, c.tls)
-	c.pace.next()
+	c.pace.next(c.pace.timeout)
 	if err := secured.HandshakeContext(ctx); err != nil {
 		return c.handshakeError(ctx, op, err)
 	}

@@ -1,0 +1,129 @@
+package ftplab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/test/ftpserver"
+)
+
+// A figure is a line of output that a program can find: figure: NAME key=value…
+func figure(t *testing.T, name, format string, args ...any) {
+	t.Helper()
+	t.Logf("figure: ftp-%s %s", name, fmt.Sprintf(format, args...))
+}
+
+// figures: what a lock costs the server, and its users.
+func figures(t *testing.T, kind string) {
+	for _, style := range []string{"plain", "dir"} {
+		t.Run(style, func(t *testing.T) {
+			p := start(t, kind, style, ftpserver.Options{})
+			p.countCommands(t, kind)
+			p.handoff(t, kind)
+			if *long {
+				p.waiters(t, kind)
+			}
+		})
+	}
+}
+
+// countCommands counts commands on the control connection. A listing takes three
+// round trips: EPSV, the data connection, NLST.
+func (p *place) countCommands(t *testing.T, kind string) {
+	by, proxy := p.in(t).behind()
+	spent := func(do func()) int {
+		before := work(proxy)
+		do()
+		return work(proxy) - before
+	}
+	free := func() backend.Attempt {
+		a, err := by.open().Attempt(backendtest.Request())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	var h backend.Hold
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	try := func(a backend.Attempt) error { var err error; h, err = a.Try(t.Context()); return err }
+	must(try(free()))
+	must(h.Release(t.Context()))
+	proxy.Reset()
+	acquire := spent(func() { must(try(free())) })
+	login := 0
+	for _, c := range proxy.Commands() {
+		verb, _, _ := strings.Cut(c.Line, " ")
+		if slices.Contains([]string{"USER", "PASS", "FEAT", "TYPE", "OPTS", "PRET"}, verb) {
+			login++
+		}
+	}
+	mine := h
+	rival := free()
+	refused := func() { _ = try(rival) } // it is held
+	first := spent(refused)
+	retry := spent(refused)
+	must(rival.Withdraw(t.Context()))
+	beat := spent(func() { must(mine.Heartbeat(t.Context())) })
+	release := spent(func() { must(mine.Release(t.Context())) })
+	figure(t, "commands", "server=%s style=%s login=%d acquire=%d heartbeat=%d release=%d first_try_in_vain=%d retry=%d",
+		kind, p.style, login, acquire-login, beat, release, first-login, retry)
+}
+
+// work counts commands, but not good-byes, which nobody waits for.
+func work(proxy *ftpserver.Proxy) int {
+	n := 0
+	for _, c := range proxy.Commands() {
+		if c.Line != "QUIT" {
+			n++
+		}
+	}
+	return n
+}
+
+// handoff measures how soon a waiter has a lock that is released.
+func (p *place) handoff(t *testing.T, kind string) {
+	const times = 7
+	p = p.in(t)
+	var took []time.Duration
+	for range times {
+		first := p.hold()
+		first.held()
+		next := p.hold()
+		p.queued(1)
+		time.Sleep(300 * time.Millisecond)
+		next.silent()
+		first.letGo()
+		at := time.Now()
+		took = append(took, next.held().at.Sub(at))
+		next.release()
+	}
+	slices.Sort(took)
+	figure(t, "handoff", "server=%s style=%s median_ms=%d min_ms=%d max_ms=%d", kind, p.style,
+		took[times/2].Milliseconds(), took[0].Milliseconds(), took[times-1].Milliseconds())
+}
+
+// waiters counts what twenty that have waited for a minute cost the server.
+func (p *place) waiters(t *testing.T, kind string) {
+	const count, span = 20, 10 * time.Second
+	by, proxy := p.in(t).behind()
+	first := by.hold()
+	first.held()
+	for range count {
+		by.hold()
+	}
+	by.queued(count)
+	time.Sleep(time.Minute)
+	before := len(proxy.Commands())
+	time.Sleep(span)
+	n := len(proxy.Commands()) - before
+	figure(t, "waiters", "server=%s style=%s count=%d commands_a_second=%.1f", kind, p.style, count, float64(n)/span.Seconds())
+}

@@ -1,0 +1,60 @@
+package ftplab
+
+import (
+	"sync"
+	"testing"
+
+	"locksmith/backends/mkdirlock"
+)
+
+// A pool keeps connections for the next one to use them: the suite makes
+// hundreds, and logging in takes much longer than to lock.
+type pool struct {
+	mu   sync.Mutex
+	idle []mkdirlock.Timed
+	over bool
+}
+
+func newPool(t *testing.T) *pool {
+	p := &pool{}
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.over = true
+		for _, d := range p.idle {
+			d.Close()
+		}
+	})
+	return p
+}
+
+// share makes a Lock.NewDir that takes what is there, before it connects anew.
+func (p *pool) share(newDir func() mkdirlock.Dir) func() mkdirlock.Dir {
+	return func() mkdirlock.Dir {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		n := len(p.idle)
+		if n == 0 {
+			return &pooled{newDir().(mkdirlock.Timed), p}
+		}
+		d := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		return &pooled{d, p}
+	}
+}
+
+// A pooled directory goes back when it is closed.
+type pooled struct {
+	mkdirlock.Timed
+	pool *pool
+}
+
+func (d *pooled) Close() {
+	d.pool.mu.Lock()
+	defer d.pool.mu.Unlock()
+	if d.pool.over {
+		d.Timed.Close()
+		return
+	}
+	d.pool.idle = append(d.pool.idle, d.Timed)
+}

@@ -1,0 +1,74 @@
+package ftplab
+
+import (
+	"context"
+	"os/exec"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"locksmith/backends/backendtest"
+	"locksmith/test/ftpserver"
+)
+
+// plainScript is what people do without locksmith: mkdir and rmdir. It writes to
+// the witnesses' log.
+const plainScript = `
+use strict; use warnings; use Net::FTP; use Time::HiRes qw(clock_gettime usleep);
+my ($addr, $user, $password, $lock, $log, $rounds) = @ARGV;
+my ($host, $port) = split /:/, $addr;
+my $ftp = Net::FTP->new($host, Port => $port, Timeout => 60) or die "connect: $@";
+$ftp->login($user, $password) or die "log in: ", $ftp->message;
+open(my $out, '>>', $log) or die "$log: $!";
+sub tell_them { syswrite $out, sprintf("%s %.0f perl%d exclusive 0\n", $_[0], clock_gettime(7) * 1e9, $$) }
+for (1 .. $rounds) {
+	until ($ftp->mkdir($lock)) { usleep(20_000 + rand 20_000) }
+	tell_them('take');
+	usleep(rand 5_000);
+	tell_them('give');
+	$ftp->rmdir($lock) or die "rmdir: ", $ftp->message;
+	usleep(rand 20_000);
+}
+$ftp->quit;
+`
+
+// scripts: plain scripts and helpers exclude each other.
+func scripts(t *testing.T, kind string) {
+	start(t, kind, "plain", ftpserver.Options{}).beside(t, 4, 4, 12)
+}
+
+// beside lets scripts and helpers contend, each for so many rounds.
+func (p *place) beside(t *testing.T, scripts, helpers, rounds int) {
+	t.Helper()
+	perl, err := exec.LookPath("perl")
+	if err != nil || exec.Command(perl, "-MNet::FTP", "-e", "1").Run() != nil {
+		backendtest.Lacking(t, "no perl with Net::FTP here")
+	}
+	h := newHistory(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	defer cancel()
+	var wg sync.WaitGroup
+	for range scripts {
+		wg.Go(func() {
+			cmd := exec.CommandContext(ctx, perl, "-e", plainScript, p.server.Addr, p.server.User, p.server.Password,
+				p.path+"/L", h.file, strconv.Itoa(rounds))
+			cmd.WaitDelay = time.Second
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("script: %v\n%s", err, out)
+			}
+		})
+	}
+	for range helpers {
+		wg.Go(func() {
+			for range rounds {
+				p.must("run", "--timeout", "2m", p.address(), "--", program(t, "witness"), h.file, "exclusive", "2ms")
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(h.check(t).held); n != (scripts+helpers)*rounds {
+		t.Errorf("%d holders, want %d", n, (scripts+helpers)*rounds)
+	}
+	p.atRest()
+}

@@ -1,0 +1,148 @@
+package ftplab
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+	"locksmith/test/ftpserver"
+)
+
+// faults are what may happen to a command.
+var faults = []struct {
+	name  string
+	fault ftpserver.Fault
+}{
+	{"cut before", ftpserver.Fault{At: ftpserver.Before, Do: ftpserver.Cut}},
+	{"cut after", ftpserver.Fault{At: ftpserver.Answered, Do: ftpserver.Cut}},
+	{"reset while sent", ftpserver.Fault{At: ftpserver.Sent, Do: ftpserver.Reset}},
+	{"reset after", ftpserver.Fault{At: ftpserver.Answered, Do: ftpserver.Reset}},
+	{"half an answer", ftpserver.Fault{At: ftpserver.Answered, Do: ftpserver.Truncate}},
+	{"silence before", ftpserver.Fault{At: ftpserver.Before, Do: ftpserver.Stall}},
+	{"silence after", ftpserver.Fault{At: ftpserver.Answered, Do: ftpserver.Stall}},
+	{"421 before", ftpserver.Fault{At: ftpserver.Before, Do: ftpserver.Reply, Text: "421 Timeout"}},
+}
+
+// trouble: the connection breaks once, at any command of a lock's life. The lock
+// is had or not had, never by two, and goes on being held; and nothing stays.
+func trouble(t *testing.T, kind string) {
+	inBothStyles(t, func(t *testing.T, style string) {
+		p := start(t, kind, style, ftpserver.Options{})
+		commands := p.rehearse(t)
+		var all []suffering
+		for i, f := range faults {
+			for n := 1; n <= commands; n++ {
+				// Not all at every server: silence takes its time.
+				if *long || kind == "embedded" || (i+n)%4 == 0 {
+					f.fault.Command = n
+					all = append(all, suffering{fmt.Sprintf("%s command %d", f.name, n), f.fault})
+				}
+			}
+		}
+		t.Logf("%d commands, %d faults: %v", commands, len(all), p.sufferAll(t, all))
+		p.clean()
+	})
+}
+
+// A suffering is a fault on the first connection.
+type suffering struct {
+	name  string
+	fault ftpserver.Fault
+}
+
+// sufferAll goes through all of them, some at a time, and counts what came of it.
+func (p *place) sufferAll(t *testing.T, all []suffering) map[string]int {
+	t.Helper()
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	came := map[string]int{}
+	next := make(chan suffering)
+	for range 6 {
+		wg.Go(func() {
+			for s := range next {
+				c := p.in(t).suffer(t, s)
+				mu.Lock()
+				came[c]++
+				mu.Unlock()
+			}
+		})
+	}
+	for _, s := range all {
+		next <- s
+	}
+	close(next)
+	wg.Wait()
+	return came
+}
+
+// rehearse counts the commands of a life without trouble.
+func (p *place) rehearse(t *testing.T) int {
+	t.Helper()
+	proxy := ftpserver.StartProxy(t, p.addr)
+	by := p.in(t).by(proxy)
+	r := tour{place: by}
+	if err := errors.Join(r.whole()); err != nil {
+		t.Fatal(err)
+	}
+	if left := by.leftovers(); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	return len(proxy.Commands())
+}
+
+// suffer makes a tour in which a fault happens. It returns what came of it.
+func (p *place) suffer(t *testing.T, s suffering) string {
+	t.Helper()
+	by, proxy := p.behind()
+	proxy.Fail(0, s.fault)
+	r := tour{place: by, rival: p.open()}
+	acquired, broken := r.whole()
+	switch {
+	case broken != nil:
+		t.Errorf("%s: %v\n%s", s.name, broken, toldTo(proxy))
+		return "broken"
+	case acquired != nil && !isClear(acquired):
+		t.Errorf("%s: not acquired: %v\n%s", s.name, acquired, toldTo(proxy))
+	}
+	if p.isOrphan() {
+		p.reapOrphan(t, s.name)
+		return "orphan"
+	}
+	if left := p.leftovers(); len(left) > 0 {
+		t.Errorf("%s: left: %q, acquire said %v\n%s", s.name, left, acquired, toldTo(proxy))
+	}
+	if acquired != nil {
+		return "not acquired"
+	}
+	return "held"
+}
+
+// isClear reports that an error says that the server, or somebody else's lock, is
+// the reason.
+func isClear(err error) bool {
+	var held *backend.HeldError
+	return errors.As(err, &held) || backend.CodeOf(err) == protocol.Unreachable
+}
+
+// reapOrphan removes an empty lock that was left, as an operator would.
+func (p *place) reapOrphan(t *testing.T, what string) {
+	t.Helper()
+	p.aged("L")
+	found, err := p.openAt(p.parts("")).Reap(t.Context(), backend.Reaping{MaxAge: 600e9, Remove: true})
+	if err != nil || len(p.leftovers()) > 0 {
+		t.Errorf("%s: reap: %v, %v; left: %q", what, found, err, p.leftovers())
+	}
+}
+
+// toldTo is what the server was told, for a failure.
+func toldTo(proxy *ftpserver.Proxy) string {
+	var b strings.Builder
+	for _, c := range proxy.Commands() {
+		fmt.Fprintf(&b, "  %d %s\n", c.Conn, c.Line)
+	}
+	return b.String()
+}

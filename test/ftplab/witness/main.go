@@ -1,0 +1,86 @@
+// Command witness is what a lock guards in these tests. It writes down in LOG
+// when it began and ended, and whether it met anybody:
+//
+//	witness LOG exclusive|shared TIME [COMMAND…]
+//
+// It works for TIME, and then runs COMMAND, which dies with it.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/clock"
+)
+
+func main() {
+	if err := attend(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "witness:", err)
+		os.Exit(1)
+	}
+}
+
+func attend(args []string) error {
+	if len(args) < 3 {
+		return fmt.Errorf("usage: witness LOG MODE TIME [COMMAND…]")
+	}
+	work, err := time.ParseDuration(args[2])
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(args[0], os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	token := os.Getenv("LOCKSMITH_TOKEN")
+	if token == "" {
+		token = "0"
+	}
+	helper := os.Getppid() // it may be killed, and we with it
+	tell := func(word string) error {
+		// One write: it is whole, and in its place, whoever else writes.
+		_, err := fmt.Fprintf(log, "%s %d %d %s %s\n", word, clock.Boot{}.Now(), helper, args[1], token)
+		return err
+	}
+	if err := tell("take"); err != nil {
+		return err
+	}
+	if err := meet(log, args[1], tell); err != nil {
+		return err
+	}
+	time.Sleep(work)
+	err = perform(args[3:])
+	return errors.Join(err, tell("give"))
+}
+
+// perform runs a command that dies with us.
+func perform(argv []string) error {
+	if len(argv) == 0 {
+		return nil
+	}
+	runtime.LockOSThread() // it would die with the thread
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd.Run()
+}
+
+// meet notices who is there besides. The lock is a flock of the log, which the
+// kernel takes from who dies.
+func meet(log *os.File, mode string, tell func(string) error) error {
+	how := unix.LOCK_EX
+	if mode == "shared" {
+		how = unix.LOCK_SH
+	}
+	if err := unix.Flock(int(log.Fd()), how|unix.LOCK_NB); err != nil {
+		return tell("met")
+	}
+	return nil
+}
