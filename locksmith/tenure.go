@@ -23,6 +23,9 @@ type tenure struct {
 	failed error
 	// tending is the answer of a Tend that did not come back; else nil.
 	tending <-chan error
+	// idle is how many calls of Tend are left out, and rest how many after the
+	// next one that is cut off.
+	idle, rest int
 }
 
 var errNoAnswer = errors.New("no answer in time")
@@ -74,7 +77,7 @@ func (t *tenure) keep() error {
 // the lock is not wanted any more.
 func (t *tenure) tend() {
 	tender, ok := t.hold.(backend.Tender)
-	if !ok || t.isTending() {
+	if !ok || t.isTending() || t.isResting() {
 		return
 	}
 	ctx, cancel := clock.WithTimeout(t.wanted(), t.clock(), t.lease/16)
@@ -85,9 +88,32 @@ func (t *tenure) tend() {
 	if !ok {
 		t.tending, err = done, errNoAnswer
 	}
+	t.restAfter(ctx.Err() != nil && t.wanted().Err() == nil)
 	if err != nil {
 		t.helper.Log.Debug("housekeeping failed", "lock", t.helper.Address, "error", err)
 	}
+}
+
+// maxRest is how many heartbeats there are at most between two calls of Tend.
+const maxRest = 64
+
+// restAfter makes housekeeping rarer that is cut off again and again: on a slow
+// server every cut may cost the connection, which the heartbeats need.
+func (t *tenure) restAfter(cut bool) {
+	if !cut {
+		t.rest = 0
+		return
+	}
+	t.idle, t.rest = t.rest, min(2*max(t.rest, 1), maxRest)
+}
+
+// isResting reports whether this call is to be left out.
+func (t *tenure) isResting() bool {
+	if t.idle == 0 {
+		return false
+	}
+	t.idle--
+	return true
 }
 
 // isTending reports whether a Tend still hangs.

@@ -130,7 +130,9 @@ func FileError(lock, op string, err error) *Error {
 		e.Code, e.Hint = protocol.CannotCreate, "the file system is read-only: choose another place"
 	case errors.Is(err, fs.ErrPermission):
 		e.Code, e.Hint = protocol.Permission, "allow this user to write there, or choose another place"
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(err, syscall.ENOTDIR):
+		e.Code, e.Hint = protocol.CannotCreate, "a file is where a directory should be: remove it, or correct the path"
+	case errors.Is(err, fs.ErrNotExist):
 		e.Code, e.Hint = protocol.CannotCreate, "create the directory first, or correct the path"
 	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ELOOP):
 		e.Code, e.Hint = protocol.CannotCreate, "correct the path"

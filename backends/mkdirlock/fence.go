@@ -78,6 +78,9 @@ func (l *Lock) fences(ctx context.Context, dir Dir) ([]uint64, error) {
 	if err != nil {
 		return nil, l.fail("list fencing tokens", err)
 	}
+	if len(entriesIn(names)) > 0 {
+		return nil, l.usage("acquire", "somebody holds it in plain style", "use one address for all: with ?style=dir, or without")
+	}
 	return fencesIn(names), nil
 }
 

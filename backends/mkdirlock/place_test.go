@@ -122,6 +122,30 @@ func TestInspectChangesNothing(t *testing.T) {
 	})
 }
 
+// TestOtherStyle: who takes the same directory for a lock in the other style is
+// told, and does not come to hold it beside the holder.
+func TestOtherStyle(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		h := newHost("here", m, plain).take(t, "exclusive")
+		a := newHost("there", m, treeNumbered).want(t, "exclusive")
+		_, err := a.Try(t.Context())
+		if code := backend.CodeOf(err); code != protocol.Usage || !strings.Contains(err.Error(), "plain style") {
+			t.Errorf("%v, code %s", err, code)
+		}
+		mustWork(t, a.Withdraw(t.Context()))
+		mustStillHold(t, h)
+	})
+	inBubble(t, func(t *testing.T, m *memory) {
+		h := newHost("here", m, treeNumbered).take(t, "exclusive")
+		_, err := newHost("there", m, plain).want(t, "exclusive").Try(t.Context())
+		var held *backend.HeldError
+		if !errors.As(err, &held) {
+			t.Errorf("%v", err)
+		}
+		mustStillHold(t, h)
+	})
+}
+
 // TestForeignDirectory: in plain style a directory with other things in it is
 // somebody's lock, and who waits is told.
 func TestForeignDirectory(t *testing.T) {
