@@ -2,6 +2,7 @@ package ftplab
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ func figures(t *testing.T, kind string) {
 			p := start(t, kind, style, ftpserver.Options{})
 			p.countCommands(t, kind)
 			p.handoff(t, kind)
+			p.memory(t, kind)
 			if *long {
 				p.waiters(t, kind)
 			}
@@ -126,4 +128,41 @@ func (p *place) waiters(t *testing.T, kind string) {
 	time.Sleep(span)
 	n := len(proxy.Commands()) - before
 	figure(t, "waiters", "server=%s style=%s count=%d commands_a_second=%.1f", kind, p.style, count, float64(n)/span.Seconds())
+}
+
+// memory measures idle helpers: their proportional set size, which is their own
+// memory and their share of what they have in common (proc_pid_smaps(5)).
+func (p *place) memory(t *testing.T, kind string) {
+	const count = 10
+	var held []*helper
+	for range count {
+		h := p.in(t).hold()
+		h.held()
+		held = append(held, h)
+	}
+	time.Sleep(3 * time.Second)
+	var sizes []int
+	for _, h := range held {
+		sizes = append(sizes, pss(t, h.cmd.Process.Pid))
+		h.release()
+	}
+	slices.Sort(sizes)
+	figure(t, "memory", "server=%s style=%s count=%d median_kib=%d max_kib=%d", kind, p.style, count, sizes[count/2], sizes[count-1])
+}
+
+// pss is in KiB.
+func pss(t *testing.T, pid int) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var n int
+		if _, err := fmt.Sscanf(line, "Pss: %d kB", &n); err == nil {
+			return n
+		}
+	}
+	t.Fatalf("no Pss in %q", text)
+	return 0
 }

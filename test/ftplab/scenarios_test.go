@@ -46,6 +46,7 @@ func TestLab(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the lab takes minutes: not with -short")
 	}
+	told := 0
 	for _, s := range scenarios {
 		if !matches(t, *chosenScenarios, s.name) {
 			continue
@@ -58,11 +59,15 @@ func TestLab(t *testing.T) {
 			if !matches(t, *chosenServers, kind) {
 				continue
 			}
+			told++
 			t.Run(s.name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
 				s.tell(t, kind)
 			})
 		}
+	}
+	if told == 0 {
+		t.Fatal("no scenario at any server was chosen")
 	}
 }
 
