@@ -3,8 +3,10 @@ package backend
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +42,7 @@ type Address struct {
 // usage and advice.
 func ParseAddress(s string, schemes []Scheme) (Address, error) {
 	fail := func(cause, hint string) (Address, error) {
-		return Address{}, &Error{Code: protocol.Usage, Lock: shown(s), Op: "read address", Err: errors.New(cause), Hint: hint}
+		return Address{}, &Error{Code: protocol.Usage, Lock: shown(s, schemes), Op: "read address", Err: errors.New(cause), Hint: hint}
 	}
 	known := "known schemes: " + names(schemes)
 	switch {
@@ -51,7 +53,7 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, protocol.IsControl):
 		return fail("it holds control characters or is not UTF-8", "remove them")
 	case strings.HasPrefix(s, "/"):
-		return fail("it has no scheme", "did you mean local:"+shown(s)+"?")
+		return fail("it has no scheme", "did you mean local:"+shown(s, schemes)+"?")
 	}
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok {
@@ -59,7 +61,7 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 	}
 	i := slices.IndexFunc(schemes, func(k Scheme) bool { return k.Name == scheme })
 	if i < 0 {
-		return fail(fmt.Sprintf("scheme %q is not known", scheme), known)
+		return fail(fmt.Sprintf("scheme %q is not known", shownName(scheme)), known)
 	}
 	a := Address{Scheme: scheme}
 	if schemes[i].Port != "" {
@@ -117,6 +119,9 @@ func (a *Address) parseServer(s, usualPort string) (rest string, err error) {
 		return "", errors.New("the host's name holds strange characters")
 	}
 	if strings.Contains(a.Host, ":") {
+		if ip, err := netip.ParseAddr(a.Host); err != nil || !ip.Is6() {
+			return "", errors.New("the host's name holds a colon, and it is no IPv6 address")
+		}
 		a.Host = "[" + a.Host + "]"
 	}
 	if port := u.Port(); port != "" && port != usualPort {
@@ -136,27 +141,15 @@ func names(schemes []Scheme) string {
 	return strings.Join(all, ", ")
 }
 
-// shown is an address for people, without what may be a password.
-func shown(s string) string {
-	if scheme, rest, ok := strings.Cut(s, "://"); ok {
-		if end := strings.LastIndexByte(rest, '@'); end >= 0 {
-			if user, _, has := strings.Cut(rest[:end], ":"); has {
-				s = scheme + "://" + user + ":…" + rest[end:]
-			}
-		}
-	}
-	return protocol.CleanText(s, 100)
-}
-
 func parseOptions(query string) (map[string]string, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, fmt.Errorf("its options cannot be read: %w", err)
+		return nil, errors.New("its options hold a wrong % escape or a semicolon") // err shows a part of them
 	}
 	options := map[string]string{}
 	for key, all := range values {
 		if len(all) != 1 || all[0] == "" {
-			return nil, fmt.Errorf("option %q needs exactly one value", key)
+			return nil, fmt.Errorf("option %q needs exactly one value", shownName(key))
 		}
 		options[key] = all[0]
 	}
@@ -189,13 +182,91 @@ func (a Address) String() string {
 func (a Address) CheckOptions(known map[string][]string) error {
 	for key, value := range a.Options {
 		values, ok := known[key]
-		if !ok {
-			return &Error{Code: protocol.Usage, Lock: a.String(), Op: "read address", Err: fmt.Errorf("option %q is not known here", key)}
-		}
-		if !slices.Contains(values, value) {
-			return &Error{Code: protocol.Usage, Lock: a.String(), Op: "read address",
-				Err: fmt.Errorf("option %s is %q", key, value), Hint: "it may be " + strings.Join(values, " or ")}
+		switch {
+		case !ok:
+			return a.wrongOption(fmt.Errorf("option %q is not known here", shownName(key)), "")
+		case !slices.Contains(values, value):
+			return a.wrongOption(fmt.Errorf("option %s is %q", key, shownValue(key, value)), "it may be "+strings.Join(values, " or "))
 		}
 	}
 	return nil
 }
+
+func (a Address) wrongOption(cause error, hint string) error {
+	lock := masked(a.String(), []Scheme{{Name: a.Scheme}})
+	return &Error{Code: protocol.Usage, Lock: lock, Op: "read address", Err: cause, Hint: hint}
+}
+
+// shown is an address for people: bounded, and without what may be a password.
+func shown(s string, schemes []Scheme) string {
+	return protocol.CleanText(masked(s, schemes), 100)
+}
+
+// masked leaves out of an address what may be a password. The address may be
+// malformed, so that this is a guess, which rather leaves out too much.
+func masked(s string, schemes []Scheme) string {
+	if at := strings.LastIndexByte(s, '@'); at >= 0 {
+		from := passwordStart(s[:at], schemes)
+		switch {
+		case from < 0:
+		case strings.Contains(s[from:at], "?"): // it may be the password's, and what follows too
+			s = s[:from] + "…"
+		default:
+			s = s[:from] + "…" + s[at:]
+		}
+	}
+	before, query, has := strings.Cut(s, "?")
+	if !has {
+		return s
+	}
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		pairs[i] = maskedOption(pair)
+	}
+	return before + "?" + strings.Join(pairs, "&")
+}
+
+// passwordStart returns where a password may begin: behind the first colon that
+// is not a scheme's; -1 if nowhere.
+func passwordStart(s string, schemes []Scheme) int {
+	from := 0
+	for _, k := range schemes {
+		if strings.HasPrefix(s, k.Name+":/") { // else the name may be a user's
+			from = len(k.Name) + 1
+		}
+	}
+	colon := strings.IndexByte(s[from:], ':')
+	if colon < 0 {
+		return -1
+	}
+	return from + colon + 1
+}
+
+func maskedOption(pair string) string {
+	name, value, has := strings.Cut(pair, "=")
+	if !has {
+		return shownName(name)
+	}
+	return shownName(name) + "=" + shownValue(name, value)
+}
+
+// shownName is the name of an option or a scheme; what is none may be a part of a
+// password.
+func shownName(name string) string {
+	if !plain.MatchString(name) {
+		return "…"
+	}
+	return name
+}
+
+func shownValue(name, value string) string {
+	if !plain.MatchString(name) || !plain.MatchString(value) || secretive.MatchString(name) {
+		return "…"
+	}
+	return value
+}
+
+var (
+	plain     = regexp.MustCompile(`^[A-Za-z0-9_-]{0,32}$`)
+	secretive = regexp.MustCompile(`(?i)pass|pwd|secret|token|key|auth|cred`)
+)

@@ -91,11 +91,82 @@ func TestAddressOfServer(t *testing.T) {
 // TestNoPasswordShown: whoever writes one into an address does not find it in a
 // log as well.
 func TestNoPasswordShown(t *testing.T) {
-	for _, s := range []string{"ftp://u:s3cret@h/x", "ftp://u:s3cret@h:x/x", "ftp://u:s3cret@h /x", "ftp://u:s3cret@", "ftp://u:a@s3cret@h/x", "ftpx://u:s3cret@h/x"} {
-		if _, err := ParseAddress(s, schemes); err == nil || strings.Contains(err.Error(), "s3cret") {
+	for s, shown := range map[string]string{
+		"ftp://u:S3cret@h/x":                "ftp://u:…@h/x",
+		"ftp://u:S3cret@h:x/x":              "ftp://u:…@h:x/x",
+		"ftp://u:S3cret@h:9x9/":             "ftp://u:…@h:9x9/",
+		"ftp://u:S3cret@h /x":               "ftp://u:…@h /x",
+		"ftp://u:S3cret@":                   "ftp://u:…@",
+		"ftp://u:a@S3cret@h/x":              "ftp://u:…@h/x",
+		"ftp://u:S?3cret@h/x":               "ftp://u:…",
+		"ftpx://u:S3cret@h/x":               "ftpx:…@h/x",
+		"ftp:u:S3cret@h":                    "ftp:…@h",
+		"ftp:/u:S3cret@h/x":                 "ftp:/u:…@h/x",
+		"ftp//u:S3cret@h":                   "ftp//u:…@h",
+		"ftp;//u:S3cret@h":                  "ftp;//u:…@h",
+		"u:S3cret@h/x":                      "u:…@h/x",
+		"/u:S3cret@h/x":                     "/u:…@h/x",
+		"ftp://u@h/x/?password=S3cret":      "ftp://u@h/x/?password=…",
+		"ftp://u@h/x/?a=b&pass=S3cret":      "?a=b&pass=…",
+		"ftp://u@h/x?pass=%S3cret":          "?pass=…",
+		"ftp://u@h/x?p%61ss=S3cret":         "?pass=…",
+		"ftp://u@h/x?Password=S3cret&b=1":   "?Password=…&b=1",
+		"ftp://u@h/x?secret_of=S3cret":      "?secret_of=…",
+		"ftp://u@h/x?tokens=S3cret":         "?tokens=…",
+		"ftp://u@h/x?style=dri":             "?style=dri",
+		"ftp://u@h/x?style=u:S3cret@h2":     "?style=…",
+		"ftp://u@h/x?u:S3cret@h2":           "…",
+		"ftp://u@h:2121/u:S3cret@h2/x?b=no": "ftp://u@h:…@h2/x?b=no",
+	} {
+		err := refusal(s)
+		if err == nil || strings.Contains(err.Error(), "3cret") || !strings.Contains(err.Error(), shown) {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
+}
+
+// refusal is the error of an address, or of its options.
+func refusal(s string) error {
+	a, err := ParseAddress(s, schemes)
+	if err == nil {
+		err = a.CheckOptions(map[string][]string{"style": {"plain", "dir"}, "tokens": {"yes", "no"}})
+	}
+	return err
+}
+
+// FuzzNoPasswordShown: however an address is malformed, what stands between a colon
+// and an @, or is the value of an option that may be secret, is not shown. What
+// stands where a scheme that is known has its user or host is no password.
+func FuzzNoPasswordShown(f *testing.F) {
+	for _, s := range []string{"ftp:", "ftp:/u:", "ftp//u:", "ftp://u@h/x?a=", "ftp://u@h/x?", "local:/x?u:", "u:p", "0", "?x:y@z&", "ftp://h?pass:y@"} {
+		for _, end := range []string{"@h", "@h:9x9/", "@h/x?pass=1", "?3@h", "&b=@", "=@&c", ":"} {
+			f.Add(s, end)
+		}
+	}
+	const secret = "S3cret"
+	f.Fuzz(func(t *testing.T, before, after string) {
+		if strings.Contains(before+after, secret) {
+			return
+		}
+		all := []string{before + "?passwort=" + secret + after, before + "&token=" + secret + after}
+		if !strings.Contains(before, "?") {
+			all = all[:1]
+		}
+		password := before
+		for _, k := range schemes {
+			if rest, ok := strings.CutPrefix(before, k.Name+":"); ok && strings.HasPrefix(rest+secret, "/") {
+				password = rest
+			}
+		}
+		if strings.Contains(password, ":") && strings.Contains(after, "@") {
+			all = append(all, before+secret+after)
+		}
+		for _, s := range all {
+			if err := refusal(s); err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("%q: %v", s, err)
+			}
+		}
+	})
 }
 
 func TestAddressOptions(t *testing.T) {

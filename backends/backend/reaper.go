@@ -3,6 +3,8 @@ package backend
 import (
 	"context"
 	"time"
+
+	"locksmith/backends/clock"
 )
 
 // A Reaper is a Backend whose address may also be that of a directory full of
@@ -10,8 +12,9 @@ import (
 // against somebody who is alive and says nothing, so it is for an operator, or a
 // job that an operator set up.
 type Reaper interface {
-	// Reap looks at every lock directly in the directory. Its error says why it
-	// could not look; what it could not remove is in the list.
+	// Reap looks at every lock directly in the directory. Its error says why it did
+	// not look at all of them, or that ctx has ended before all was done; the list
+	// has what was done until then. What else could not be removed is in the list.
 	Reap(ctx context.Context, r Reaping) ([]Reaped, error)
 }
 
@@ -20,6 +23,10 @@ type Reaping struct {
 	MaxAge time.Duration // how old it must at least be, by the server's clock
 	Names  string        // of the locks, a pattern as of path.Match; "" for all
 	Remove bool          // really; otherwise only tell
+	// Watch is how long to watch for heartbeats at most. Who must be watched for
+	// longer stays.
+	Watch time.Duration
+	Clock clock.Clock // to watch by; nil: this machine's
 }
 
 // What a Reaped is.
@@ -36,7 +43,8 @@ type Reaped struct {
 	What    string
 	Holder  Holder
 	Age     time.Duration // since it last gave a sign of life, by the server's clock
-	Due     bool          // it may be removed
+	Due     bool          // it is old enough, and nothing says that somebody lives
 	Removed bool
-	Note    string // why it stays, or could not be removed
+	Note    string // why it stays, though it may be due
+	Err     error  // why it was to be removed and could not be
 }

@@ -67,7 +67,9 @@ func (d *Dir) unclear(ctx context.Context, op string, cause error) error {
 func (d *Dir) nothing(ctx context.Context, c *conn, op string, err error) error {
 	switch {
 	case over(ctx) == nil && c.control.goodbye != "":
-		return d.server.busy(op, c.clean(c.control.goodbye))
+		busy := d.server.busy(op, c.clean(c.control.goodbye))
+		d.server.door.turnedAway(busy) // it let us in for nothing
+		return busy
 	case errors.As(err, new(*dataError)):
 		return d.server.lost(ctx, op, &dataError{c.told(err)})
 	case lists(c.control.verb) && !errors.As(err, new(*unsentError)):

@@ -33,6 +33,7 @@ type control struct {
 	rest     []byte // of a line that was read
 	left     int    // what may still come in reply
 	broken   error  // why the connection is of no use any more
+	mute     bool   // no password is known, so that none is sent
 
 	verb    string              // the command sent last in this call
 	code    int                 // of the first reply to it
@@ -139,6 +140,9 @@ func (c *control) Write(b []byte) (int, error) {
 func (c *control) ready(b []byte) error {
 	if err := checkCommand(b); err != nil {
 		return err
+	}
+	if c.mute && bytes.HasPrefix(b, []byte("PASS ")) {
+		return errNoPassword
 	}
 	if err := c.wire.pace.over(); err != nil {
 		return err

@@ -11,16 +11,24 @@ import (
 	"locksmith/protocol"
 )
 
-// dial begins a session: connection, greeting, TLS, log in. Its errors are
-// *backend.Error, or wrap ctx's.
+// dial begins a session: connection, greeting, TLS, log in. After one that failed
+// the next begins later, or fails like it (door). Its errors wrap *backend.Error,
+// or ctx's.
 func (s *server) dial(ctx context.Context) (*conn, error) {
+	if err := s.door.wait(ctx); err != nil {
+		return nil, err
+	}
 	c := &conn{server: s, pace: newPace(s.timeout)}
 	for _, step := range []func(context.Context) error{c.call, c.greet, c.hand, c.logIn} {
 		if err := step(ctx); err != nil {
 			c.hangUp()
+			if over(ctx) == nil {
+				s.door.turnedAway(err)
+			}
 			return nil, err
 		}
 	}
+	s.door.admitted()
 	return c, nil
 }
 
@@ -53,8 +61,10 @@ func (c *conn) greet(ctx context.Context) error {
 		return c.server.lost(ctx, op, c.told(err))
 	case needsTLS(text) && !c.server.secure() && code != 220:
 		return c.server.fail(protocol.Permission, op, errors.New(said), "use ftps: in the address")
-	case code == 421 || code == 120 || code/100 == 5 && overfull(text):
+	case code == 120 || overfull(code, text):
 		return c.server.busy(op, said)
+	case code/100 == 4:
+		return c.server.lost(ctx, op, errors.New(said))
 	case code/100 != 2:
 		return c.server.fail(protocol.Unreachable, op, errors.New(said), "look at the host and the port in the address")
 	}

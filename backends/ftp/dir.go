@@ -42,7 +42,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return d.call(ctx, "make directory "+p, func(c *conn) error { return d.made(p, c.library.MakeDir(p)) })
+	return d.call(ctx, "make directory "+shortPath(p), func(c *conn) error { return d.made(p, c.library.MakeDir(p)) })
 }
 
 // Rmdir implements mkdirlock.Dir.
@@ -51,7 +51,7 @@ func (d *Dir) Rmdir(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return d.call(ctx, "remove directory "+p, func(c *conn) error { return d.removed(p, c.library.RemoveDir(p)) })
+	return d.call(ctx, "remove directory "+shortPath(p), func(c *conn) error { return d.removed(p, c.library.RemoveDir(p)) })
 }
 
 // Rename implements mkdirlock.Dir.
@@ -64,7 +64,7 @@ func (d *Dir) Rename(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	return d.call(ctx, "rename "+source+" to "+target, func(c *conn) error {
+	return d.call(ctx, "rename "+shortPath(source)+" to "+shortPath(target), func(c *conn) error {
 		return d.made(target, c.library.Rename(source, target))
 	})
 }

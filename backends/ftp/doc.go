@@ -10,11 +10,18 @@
 // Promised: every call ends, after 30 seconds for each command at the latest, 10
 // for one that makes, removes or renames, and at once when its context does,
 // whatever the server sends or does not send. It says what came of it: done,
-// refused, not done, or unclear if the answer was lost. A call is repeated by itself only if it is certain that the first did
-// nothing, such as when the server has closed an idle connection. Data
-// connections go to the host of the control connection, whatever address the
-// server names. Nothing that is sent can hold a second command. No error tells
-// the password, though the server may. Without a user the log in is anonymous.
+// refused, not done, or unclear if the answer was lost. A call is repeated by
+// itself only if it is certain that the first did nothing, such as when the server
+// has closed an idle connection. Data connections go to the host of the control
+// connection, whatever address the server names. Nothing that is sent can hold a
+// second command. No error tells the password, though the server may. Without a
+// user the log in is anonymous.
+//
+// A server that does not let us in is not pestered: after a failure the next
+// connection waits for a second, and longer from time to time, up to 10. A log in
+// that was refused is not repeated for half a minute, and longer from time to time,
+// up to 10 minutes; till then calls fail with the same error. Where no password is
+// known, none is sent.
 //
 // A connection is made when it is needed, and kept by a small listing every
 // minute; if the server closes it nevertheless, sooner. Measured with vsftpd 3.0,

@@ -17,7 +17,7 @@ func (d *Dir) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, erro
 	}
 	var found []*library.Entry
 	precise := false
-	err = d.call(ctx, "list "+p, func(c *conn) error {
+	err = d.call(ctx, "list "+shortPath(p), func(c *conn) error {
 		var err error
 		found, err = c.library.List(p)
 		precise = c.library.IsTimePreciseInList()

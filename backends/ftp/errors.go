@@ -21,6 +21,8 @@ const maxSaid = 200
 var (
 	errClosed    = errors.New("the server has closed the connection")
 	errOutOfStep = errors.New("the server sent something that nobody asked for")
+	// errNoPassword: an empty one in its place would count as a wrong one.
+	errNoPassword = errors.New("the server asks for a password, and no password is known for this user and host")
 )
 
 // An unsentError says that a command was not sent, not even in part.
@@ -91,5 +93,5 @@ func (c *conn) clean(text string) string {
 		quoted := strconv.Quote(c.secret) // so it may stand in an error
 		text = strings.NewReplacer(c.secret, "…", quoted[1:len(quoted)-1], "…").Replace(text)
 	}
-	return protocol.CleanText(strings.Join(strings.Fields(text), " "), maxSaid)
+	return protocol.CleanText(shortText(strings.Join(strings.Fields(text), " ")), maxSaid)
 }

@@ -16,8 +16,7 @@ const (
 	manyConns = 8
 	// goneTime is how long a server may take to notice that a connection of ours
 	// has ended, and to take another one for it.
-	goneTime  = 3 * time.Second
-	gonePause = 250 * time.Millisecond
+	goneTime = 3 * time.Second
 )
 
 // connections finds out how many the server takes from one address. One is the
@@ -52,17 +51,13 @@ func (d *Dir) connections(ctx context.Context, name string, idle *idler, tell ba
 	return nil
 }
 
-// dialPatiently waits for the end of connections that we have just closed.
+// dialPatiently waits for the end of connections that we have just closed. dial
+// itself pauses.
 func (d *Dir) dialPatiently(ctx context.Context) (c *conn, err error) {
 	for begun := time.Now(); ; {
 		c, err = d.server.dial(ctx)
 		if !errors.Is(err, mkdirlock.ErrBusy) || time.Since(begun) > goneTime {
 			return c, err
-		}
-		select {
-		case <-time.After(gonePause):
-		case <-ctx.Done():
-			return nil, ctx.Err()
 		}
 	}
 }

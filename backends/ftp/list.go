@@ -16,7 +16,7 @@ func (d *Dir) List(ctx context.Context, name string) ([]string, error) {
 		return nil, err
 	}
 	var lines []string
-	err = d.call(ctx, "list "+p, func(c *conn) error {
+	err = d.call(ctx, "list "+shortPath(p), func(c *conn) error {
 		var err error
 		lines, err = c.library.NameList(p)
 		return c.ended(err)

@@ -22,6 +22,7 @@ func (c *conn) logIn(ctx context.Context) error {
 			return err
 		}
 		c.secret = password
+		c.control.mute = password == ""
 	}
 	err := c.run(ctx, func(c *conn) error { return c.library.Login(user, password) })
 	if err == nil {
@@ -58,11 +59,13 @@ func (c *conn) loginError(ctx context.Context, op string, err error) error {
 		return c.server.lost(ctx, op, text)
 	case c.tls == nil && (code == 421 || code/100 == 5) && needsTLS(err.Error()):
 		return c.server.fail(protocol.Permission, op, text, "use ftps: in the address")
-	case c.control.goodbye != "":
+	case errors.Is(err, errNoPassword):
+		return c.server.fail(protocol.Permission, op, errNoPassword, c.wherePasswords())
+	case c.control.goodbye != "" && overfull(421, c.control.goodbye):
 		return c.server.busy(op, c.clean(c.control.goodbye))
-	case inLogin && code >= 400 && overfull(err.Error()):
+	case inLogin && overfull(code, err.Error()):
 		return c.server.busy(op, text.Error())
-	case inLogin && code >= 300 && code < 600 && c.control.broken == nil:
+	case inLogin && refuses(code, err.Error()) && c.control.broken == nil:
 		return c.server.fail(protocol.Permission, op, fmt.Errorf("the server refused: %w", text), c.advice())
 	case verb == "PBSZ" || verb == "PROT":
 		return c.server.fail(protocol.Unreachable, op, fmt.Errorf("the server does not protect listings: %w", text),
@@ -72,22 +75,44 @@ func (c *conn) loginError(ctx context.Context, op string, err error) error {
 }
 
 func (c *conn) advice() string {
-	switch {
-	case c.server.address.User == "":
+	if c.server.address.User == "" {
 		return "name the user in the address: " + c.server.address.Scheme + "://user@host/path"
-	case c.secret == "":
-		return "no password is known for this user and host: give one in the password file, netrc or the environment"
 	}
 	return "look at the user in the address, and at the password in the password file, netrc or the environment"
 }
 
+func (c *conn) wherePasswords() string {
+	_, host := c.server.hostPort()
+	return fmt.Sprintf("put it into ~/.netrc (machine %s login %s password …), into a file that a profile names as password_file, or into $LOCKSMITH_PASSWORD",
+		host, c.server.address.User)
+}
+
 var (
-	fullText = regexp.MustCompile(`(?i)too many|maximum|limit|max\b.*users|connections`)
-	tlsText  = regexp.MustCompile(`(?i)\b(tls|ssl)\b|encrypt|cleartext`)
+	manyText   = regexp.MustCompile(`(?i)too many|maximum|\bmax\b|limit|no more|more than|exceed`)
+	clientText = regexp.MustCompile(`(?i)user|client|connect|session|host|instance|logins|logged in`)
+	// What else servers count, and what comes of it.
+	lockedText = regexp.MustCompile(`(?i)fail|attempt|\btri(ed|es)\b|incorrect|invalid|wrong|\bbad\b|passw|authentication|\block(ed|out)\b|block|\bban(ned)?\b|disabled|suspended|expired|quota`)
+	wrongText  = regexp.MustCompile(`(?i)fail|incorrect|invalid|wrong|denied|passw|user ?name`)
+	tlsText    = regexp.MustCompile(`(?i)\b(tls|ssl)\b|encrypt|cleartext`)
 )
 
-// overfull reports that a refusal speaks of too many clients. Servers use the
-// code of a wrong password for it.
-func overfull(text string) bool { return fullText.MatchString(text) }
+// overfull reports that a reply speaks of too many clients. Servers use the code of
+// a wrong password for it, and nearly the same words for too many wrong passwords,
+// which get worse by trying on.
+func overfull(code int, text string) bool {
+	switch {
+	case lockedText.MatchString(text):
+		return false
+	case code == 421:
+		return true
+	}
+	return (code/100 == 4 || code/100 == 5) && manyText.MatchString(text) && clientText.MatchString(text)
+}
+
+// refuses reports that a reply to USER or PASS is final. 4xx is not, except 430
+// where it speaks of the user or the password: RFC 959 does not know that code.
+func refuses(code int, text string) bool {
+	return code/100 == 3 || code/100 == 5 || code == 430 && wrongText.MatchString(text)
+}
 
 func needsTLS(text string) bool { return tlsText.MatchString(text) }

@@ -24,6 +24,13 @@ func TestLogin(t *testing.T) {
 		{"too many by USER", "USER", "421 There are too many connected users", "busy", ""},
 		{"too many by PASS", "PASS", "530 Sorry, the maximum number of clients (3) are already connected", "busy", ""},
 		{"too many by PASS with 421", "PASS", "421 50 users (the maximum) are already logged in", "busy", ""},
+		{"too many failures by PASS", "PASS", "530 Account locked: too many failed login attempts", "permission", "password file"},
+		{"too many failures by 421", "PASS", "421 Too many authentication failures", "unreachable", ""},
+		{"not at the moment by USER", "USER", "450 The user database is away", "unreachable", ""},
+		{"not at the moment by PASS", "PASS", "430 Come back later", "unreachable", ""},
+		{"wrong password by 430", "PASS", "430 Invalid username or password", "permission", "password file"},
+		{"not at the moment by greeting", greeting, "450 The disk is full", "unreachable", "try again"},
+		{"full without words", greeting, "421 ", "busy", ""},
 		{"later", greeting, "120 ready in 5 minutes", "busy", ""},
 		{"no FTP", greeting, "SSH-2.0-OpenSSH_9.2", "unreachable", ""},
 		{"no FTP but numbers", greeting, "554 no SMTP service here", "unreachable", "port"},
@@ -111,8 +118,10 @@ func TestNoPassword(t *testing.T) {
 	t.Parallel()
 	f := startFake(t).when("PASS", says("530 no"))
 	unknown := func(_ *backend.Address, access *backend.Access) { access.Password = nil }
-	if err := f.dir(unknown).Mkdir(soon(t), "L"); come(err) != "permission" || !strings.Contains(err.Error(), "no password is known") {
-		t.Error(err)
+	err := f.dir(unknown).Mkdir(soon(t), "L")
+	if come(err) != "permission" || !strings.Contains(err.Error(), "no password is known") || !strings.Contains(err.Error(), "machine 127.0.0.1 login lock") ||
+		!strings.Contains(err.Error(), "password_file") || len(f.sent("PASS")) > 0 {
+		t.Errorf("%v; sent %q", err, f.sent(""))
 	}
 	if err := f.when("USER", says("230 welcome")).dir(unknown).Mkdir(soon(t), "L"); err != nil {
 		t.Error("a user without a password:", err)

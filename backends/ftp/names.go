@@ -3,6 +3,7 @@ package ftp
 import (
 	"errors"
 	"path"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -57,4 +58,29 @@ func checkComponent(s string) error {
 
 func ascii(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// maxShown is how long a name may be before messages leave out its middle: those
+// that mkdirlock makes hold records, and would hide the rest.
+const maxShown = 60
+
+// shortPath is a path for people.
+func shortPath(p string) string {
+	components := strings.Split(p, "/")
+	for i, c := range components {
+		components[i] = shortName(c)
+	}
+	return strings.Join(components, "/")
+}
+
+// shortText shortens the names in a text, as far as they hold no blanks.
+func shortText(text string) string { return nameText.ReplaceAllStringFunc(text, shortName) }
+
+var nameText = regexp.MustCompile(`[^/\s"']+`)
+
+func shortName(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	return strings.ToValidUTF8(s[:20], "") + "…" + strings.ToValidUTF8(s[len(s)-8:], "")
 }

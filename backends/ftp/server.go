@@ -27,11 +27,12 @@ type server struct {
 	access  backend.Access
 	roots   *x509.CertPool // nil: the system's
 	timeout time.Duration  // for each command
+	door    *door
 }
 
 // newServer checks an address of one of the schemes; it does not connect.
 func newServer(a backend.Address, access backend.Access) (*server, error) {
-	s := &server{address: a, access: access, timeout: 30 * time.Second}
+	s := &server{address: a, access: access, timeout: 30 * time.Second, door: newDoor()}
 	if err := a.CheckOptions(mkdirlock.Options()); err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (s *server) at(name string) (string, error) {
 		err = errors.New("it is not below the lock's directory")
 	}
 	if err != nil {
-		return "", s.fail(protocol.Usage, "name "+protocol.CleanText(name, maxComponent), err, "")
+		return "", s.fail(protocol.Usage, "name "+shortPath(protocol.CleanText(name, maxComponent)), err, "")
 	}
 	return path.Join(dir, name), nil
 }

@@ -20,7 +20,8 @@ type Peculiar interface {
 
 const (
 	scratchPrefix = "doctor."
-	// cleanTime bounds the removal of what the checks made.
+	// cleanTime bounds the removal of what the checks made; after ctx has ended,
+	// graceTime does.
 	cleanTime = time.Minute
 )
 

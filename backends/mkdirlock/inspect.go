@@ -190,6 +190,9 @@ func (l *Lock) noSuch(id string) error {
 // breakEntry removes an entry in the lock, and the lock's directory where that is
 // ours then.
 func (l *Lock) breakEntry(ctx context.Context, dir Dir, e entry) error {
+	if l.Style == PlainStyle && !mayRemove(dir, l.lock()) {
+		return l.notOwner("break " + e.ticket.id)
+	}
 	err := l.removeEntry(ctx, dir, l.lock(), e.String(), nil)
 	switch {
 	case errors.Is(err, errAbsent):

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 )
 
@@ -30,6 +29,7 @@ type finding struct {
 	at    string // the directory where the entry is; "" for an empty lock
 	own   string // the directory to remove after it; "" for none
 	beat  string // the last heartbeat that was seen
+	since time.Duration
 	// changed is when an empty lock was made or emptied.
 	changed time.Time
 }
@@ -39,12 +39,11 @@ func (p *reaper) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if i := slices.IndexFunc(entries, partOfLock); i >= 0 {
+		return p.lock.noPlace("it is a lock itself: " + shown(entries[i].Name) + " is part of one")
+	}
 	for _, e := range entries {
-		matches := true
-		if p.reaping.Names != "" {
-			matches, _ = path.Match(p.reaping.Names, e.Name)
-		}
-		if !e.Dir || !matches {
+		if !e.Dir || !p.wanted(e.Name) {
 			continue
 		}
 		if err := p.lookInto(ctx, e); err != nil {
@@ -54,17 +53,31 @@ func (p *reaper) look(ctx context.Context) error {
 	return nil
 }
 
+// partOfLock reports that the directory in which an entry is must be a lock. One
+// called "lock" proves nothing: a lock of plain style may have that name.
+func partOfLock(e Entry) bool {
+	_, ok := parseEntry(e.Name)
+	return e.Dir && (ok || isTree(e) && e.Name != treeLock)
+}
+
+func (p *reaper) wanted(name string) bool {
+	matches, _ := path.Match(p.reaping.Names, name)
+	return matches || p.reaping.Names == ""
+}
+
 // listWithNow lists the directory of locks, in which a directory just made tells
 // the server's time.
 func (p *reaper) listWithNow(ctx context.Context) ([]Entry, error) {
 	l := p.lock
 	probe := probePrefix + l.NewID()
 	if err := p.dir.Mkdir(ctx, l.Name+"/"+probe); err != nil {
+		if unclear(err) {
+			_ = p.removeProbe(ctx, probe)
+		}
 		return nil, l.fail("make a directory among the locks", err)
 	}
 	entries, err := p.dir.Entries(ctx, l.Name)
-	removed := p.dir.Rmdir(ctx, l.Name+"/"+probe)
-	if err = errors.Join(err, removed); err != nil {
+	if err = errors.Join(err, p.removeProbe(ctx, probe)); err != nil {
 		return nil, l.fail("list the directory of locks", err)
 	}
 	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == probe })
@@ -79,11 +92,21 @@ func (p *reaper) listWithNow(ctx context.Context) ([]Entry, error) {
 
 const probePrefix = "probe."
 
-// age is how long ago an entry changed, at least.
+func (p *reaper) removeProbe(ctx context.Context, probe string) error {
+	ctx, cancel := outlast(ctx, graceTime)
+	defer cancel()
+	return p.dir.Rmdir(ctx, p.lock.Name+"/"+probe)
+}
+
+// age is how long ago an entry changed, at least. Times to the minute come from a
+// listing in the server's local zone, which skips an hour when summer begins.
 func (p *reaper) age(e Entry) time.Duration {
+	if e.Modified.IsZero() {
+		return 0
+	}
 	d := p.now.Sub(e.Modified)
 	if !e.Precise {
-		d -= time.Minute
+		d -= time.Hour + time.Minute
 	}
 	return max(d, 0)
 }
@@ -92,32 +115,53 @@ func (p *reaper) age(e Entry) time.Duration {
 func (p *reaper) lookInto(ctx context.Context, e Entry) error {
 	at := p.lock.Name + "/" + e.Name
 	if e.Modified.IsZero() {
-		p.add(finding{}, at, backend.ReapedOther, 0, "its time is not known")
+		p.other(e, at, "its time is not known")
 		return nil
 	}
-	inside, err := p.dir.Entries(ctx, at)
+	inside, ok, err := p.inside(ctx, e, at)
 	switch {
-	case err != nil && !refused(err):
-		return p.lock.fail("list "+at, err)
+	case err != nil || !ok:
+		return err
 	case reservationAnywhere(e.Name):
 		p.reservation(ctx, e, at, inside)
+	case len(inside) == 0 && e.Name == treeLock:
+		p.other(e, at, "with this name it may be part of a lock with ?style=dir; if it is one of its own that nobody has, remove it by hand: rmdir")
 	case len(inside) == 0:
 		p.empty(e, at)
 	case slices.ContainsFunc(inside, isTree):
 		return p.tree(ctx, at, inside)
 	case !p.entries(ctx, at, inside, backend.ReapedHolder, at):
-		p.add(finding{}, at, backend.ReapedOther, p.age(e), "it is not a lock")
+		p.other(e, at, "it is not a lock")
 	}
 	return nil
 }
 
-// add notes a finding; one with a note stays.
+// inside lists a directory among the locks. One that cannot be listed is noted, and
+// not ok. If the server does not answer at all, that is an error.
+func (p *reaper) inside(ctx context.Context, e Entry, at string) (inside []Entry, ok bool, err error) {
+	inside, err = p.dir.Entries(ctx, at)
+	switch {
+	case err == nil:
+		return inside, true, nil
+	case passing(err), ctx.Err() != nil:
+		return nil, false, p.lock.fail("list "+at, err)
+	}
+	p.other(e, at, "it cannot be listed: "+backend.Reason(err))
+	return nil, false, nil
+}
+
+// add notes a finding. With a note it is not due.
 func (p *reaper) add(f finding, path, what string, age time.Duration, note string) {
 	f.Path, f.What, f.Age, f.Note, f.Due = strings.TrimPrefix(path, p.lock.Name+"/"), what, age, note, note == ""
-	if what == backend.ReapedOther {
-		f.Due = false
+	if f.Due {
+		p.hinder(&f)
 	}
 	p.found = append(p.found, f)
+}
+
+// other notes what stays, whatever its age.
+func (p *reaper) other(e Entry, at, note string) {
+	p.add(finding{}, at, backend.ReapedOther, p.age(e), note)
 }
 
 // empty notes an empty directory.
@@ -136,13 +180,14 @@ func (p *reaper) tree(ctx context.Context, at string, inside []Entry) error {
 		if _, ok := parseTicket(strings.TrimPrefix(e.Name, reservationPrefix)); !ok && !isLock {
 			continue
 		}
-		entries, err := p.dir.Entries(ctx, at+"/"+e.Name)
-		if err != nil && !refused(err) {
-			return p.lock.fail("list "+at+"/"+e.Name, err)
-		}
-		if isLock {
+		entries, ok, err := p.inside(ctx, e, at+"/"+e.Name)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+		case isLock:
 			p.entries(ctx, at+"/"+e.Name, entries, backend.ReapedHolder, "")
-		} else {
+		default:
 			p.reservation(ctx, e, at+"/"+e.Name, entries)
 		}
 	}
@@ -176,8 +221,14 @@ func (p *reaper) entries(ctx context.Context, at string, inside []Entry, what, o
 		}
 		any = true
 		f := finding{entry: e, at: at, own: own}
-		f.beat = p.see(ctx, &f)
-		p.add(f, at+"/"+in.Name, what, p.age(in), p.tooLively(f, in, what))
+		names, err := p.see(ctx, &f)
+		f.since = p.reaping.Clock.Now()
+		f.beat, _ = latestBeat(names)
+		note := p.tooLively(f, in, what)
+		if err != nil {
+			note = "it cannot be looked at: " + backend.Reason(err)
+		}
+		p.add(f, at+"/"+in.Name, what, p.age(in), note)
 	}
 	return any
 }
@@ -200,65 +251,15 @@ func (p *reaper) tooLively(f finding, in Entry, what string) string {
 	return ""
 }
 
-// see reads who has an entry, and returns its heartbeat.
-func (p *reaper) see(ctx context.Context, f *finding) string {
+// see reads who has an entry, and returns what is in it.
+func (p *reaper) see(ctx context.Context, f *finding) ([]string, error) {
 	names, err := p.dir.List(ctx, f.at+"/"+f.entry.String())
-	if err != nil {
-		return ""
+	if err != nil && !refused(err) { // some servers refuse to list what is empty
+		return nil, err
 	}
 	r, note := recordIn(names, f.entry.ticket.id)
 	f.Holder = sighting{record: r, note: note, verdict: p.lock.verdict(r)}.holder(p.lock.Today())
-	beat, _ := latestBeat(names)
-	return beat
-}
-
-// watch waits for a heartbeat of those who are to be removed, so that a server
-// whose times are wrong does no harm.
-func (p *reaper) watch(ctx context.Context) error {
-	var longest time.Duration
-	for _, f := range p.found {
-		if f.Due && f.at != "" {
-			longest = max(longest, f.entry.ticket.lease/4+f.entry.ticket.lease/100)
-		}
-	}
-	clock.Sleep(ctx, clock.Boot{}, longest)
-	now, err := p.dir.Entries(ctx, p.lock.Name)
-	if err != nil {
-		return p.lock.fail("list the directory of locks", err)
-	}
-	for i := range p.found {
-		f := &p.found[i]
-		switch {
-		case !f.Due:
-		case f.at != "" && (p.see(ctx, f) != f.beat || ctx.Err() != nil):
-			f.Due, f.Note = false, "its heartbeat moves"
-		case !f.changed.IsZero() && !slices.ContainsFunc(now, f.isStill):
-			f.Due, f.Note = false, "it has changed"
-		}
-	}
-	return nil
-}
-
-// isStill reports that an entry is the empty lock that was found.
-func (f *finding) isStill(e Entry) bool { return e.Name == f.Path && e.Modified.Equal(f.changed) }
-
-// remove removes what is due: the entry by its id, then the directory that is
-// empty and ours by that.
-func (p *reaper) remove(ctx context.Context, f *finding) {
-	if !f.Due {
-		return
-	}
-	var err error
-	if f.at != "" {
-		err = p.lock.removeEntry(ctx, p.dir, f.at, f.entry.String(), nil)
-	}
-	if err == nil && f.own != "" {
-		err = p.dir.Rmdir(ctx, f.own)
-	}
-	f.Removed = err == nil
-	if err != nil {
-		f.Note = "not removed: " + err.Error()
-	}
+	return names, nil
 }
 
 // reservationAnywhere reports that a name is that of a reservation beside a lock

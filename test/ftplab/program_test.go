@@ -53,7 +53,7 @@ func (p *place) must(args ...string) string {
 	return said
 }
 
-// clean removes what crashed helpers left, as an operator does, an hour later.
+// clean removes what crashed helpers left, as an operator does, hours later.
 // Then the lock is free.
 func (p *place) clean() {
 	p.t.Helper()

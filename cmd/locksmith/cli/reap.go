@@ -11,21 +11,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/backend"
+	"locksmith/locksmith"
 	"locksmith/protocol"
 )
 
 func (a *app) reap() *cobra.Command {
 	var r reach
 	var asJSON, yes bool
-	maxAge := seconds(-1)
+	maxAge, watch := seconds(-1), seconds(time.Minute)
 	var reaping backend.Reaping
 	c := &cobra.Command{
 		Use:   "reap [flags] --max-age AGE PLACE…",
 		Short: "Remove by age what was left behind in directories of locks",
 		Long: "Look at every lock in PLACE, a directory of mkdir:, ftp: or ftps: locks, and at what\n" +
 			"crashed waiters left. What gave no sign of life for AGE, by the server's own clock, is\n" +
-			"shown, and with --yes removed; but nothing with a heartbeat that moves. Empty lock\n" +
-			"directories say nothing of who made them: choose an AGE longer than any job takes.",
+			"shown, and with --yes removed; but nothing with a heartbeat that moves, for which each is\n" +
+			"watched for a quarter of its lease. Empty lock directories say nothing of who made them:\n" +
+			"choose an AGE longer than any job takes. Where a server tells times to the minute only,\n" +
+			"everything counts as an hour younger, because its clock may just have skipped one. The\n" +
+			"exit status is not 0 if something old enough was to be removed and was not.",
 		Example: "  locksmith reap --max-age 6m mkdir:/srv/ftp/locks\n" +
 			"  locksmith reap --max-age 6m --yes ftp://loader@ftp.example.org/locks",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -38,6 +42,7 @@ func (a *app) reap() *cobra.Command {
 	r.flags(c)
 	f := c.Flags()
 	f.Var(&maxAge, "max-age", "how old it must at least be")
+	f.Var(&watch, "watch", "how long to watch for heartbeats at most; what needs more stays")
 	f.StringVar(&reaping.Names, "name", "", "only locks whose name matches this `pattern`, as in '*.lock'")
 	f.BoolVar(&yes, "yes", false, "remove it; otherwise only show what would be removed")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
@@ -45,15 +50,17 @@ func (a *app) reap() *cobra.Command {
 		if !c.Flags().Changed("max-age") {
 			return usageError{errors.New("--max-age is missing: no default is right for all")}
 		}
-		reaping.MaxAge, reaping.Remove = time.Duration(maxAge), yes
+		reaping.MaxAge, reaping.Watch, reaping.Remove = time.Duration(maxAge), time.Duration(watch), yes
+		ctx, stop := untilSignal(cmd.Context())
+		defer stop()
 		places := []placeReaped{}
 		for _, place := range args {
-			p, err := r.reap(cmd.Context(), place, reaping)
-			if err != nil {
-				report(err)
-				p.Error, a.status = err.Error(), exitStatus(err)
-			}
+			p, err := r.reap(ctx, place, reaping)
+			a.failReaped(&p, err)
 			places = append(places, p)
+			if ctx.Err() != nil {
+				break
+			}
 		}
 		if asJSON {
 			enc := json.NewEncoder(os.Stdout)
@@ -61,11 +68,33 @@ func (a *app) reap() *cobra.Command {
 			return enc.Encode(map[string]any{"places": places})
 		}
 		for _, p := range places {
-			p.print(yes)
+			p.print()
 		}
 		return nil
 	}
 	return c
+}
+
+// failReaped reports what went wrong in a place. The first of it decides the exit
+// status.
+func (a *app) failReaped(p *placeReaped, err error) {
+	var all []error
+	if err != nil {
+		p.Error, all = err.Error(), append(all, err)
+	}
+	for _, s := range p.seen {
+		if s.Err != nil {
+			all = append(all, s.Err)
+		}
+	}
+	for _, err := range all {
+		report(err)
+		if signal, ok := errors.AsType[*locksmith.SignalError](err); ok {
+			a.status = signalStatus(signal)
+		} else if a.status == 0 {
+			a.status = exitStatus(err)
+		}
+	}
 }
 
 // placeReaped is one directory of locks in reap --json.
@@ -81,7 +110,7 @@ type reaped struct {
 	What    string        `json:"what"` // empty lock, holder, waiter or other
 	Holder  *holderStatus `json:"holder,omitempty"`
 	AgeMS   int64         `json:"age_ms"` // without a sign of life, by the server's clock
-	Due     bool          `json:"due"`    // it may be removed
+	Due     bool          `json:"due"`    // old enough, and no sign that somebody lives
 	Removed bool          `json:"removed"`
 	Note    string        `json:"note,omitempty"` // why it stays
 }
@@ -104,6 +133,9 @@ func (r *reach) reap(ctx context.Context, place string, reaping backend.Reaping)
 			Err: errors.New("locks of this kind heal themselves"), Hint: "see who holds one with: locksmith status"}
 	}
 	p.seen, err = reaper.Reap(ctx, reaping)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
 	for _, s := range p.seen {
 		d := reaped{Path: s.Path, What: s.What, AgeMS: s.Age.Milliseconds(), Due: s.Due, Removed: s.Removed, Note: s.Note}
 		if s.What == backend.ReapedHolder || s.What == backend.ReapedWaiter {
@@ -115,14 +147,14 @@ func (r *reach) reap(ctx context.Context, place string, reaping backend.Reaping)
 	return p, err
 }
 
-func (p placeReaped) print(yes bool) {
+func (p placeReaped) print() {
 	due := 0
 	for _, s := range p.seen {
 		verdict := "stays: " + s.Note
 		switch {
 		case s.Removed:
 			verdict = "removed"
-		case s.Due && !yes:
+		case s.Due && s.Note == "":
 			verdict = "would be removed"
 			due++
 		}

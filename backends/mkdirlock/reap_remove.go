@@ -1,0 +1,225 @@
+package mkdirlock
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/protocol"
+)
+
+const (
+	// lookTime is how old a look at an empty lock may be when the request to remove
+	// it is made, which may then take as long again.
+	lookTime = 2 * time.Second
+	// maxLooks bounds how often to look again, if looking takes longer.
+	maxLooks = 3
+	// graceTime is for what must be finished or removed though ctx has ended.
+	graceTime = 10 * time.Second
+)
+
+var (
+	// errChanged: an empty lock is not the one that was found any more.
+	errChanged = errors.New("it has changed")
+	errMoved   = errors.New("its heartbeat moves, or it is gone")
+)
+
+// A guarded directory may keep us from removing what is somebody else's: to empty
+// a lock there would turn it into one that nobody can break.
+func mayRemove(dir Dir, name string) bool {
+	g, ok := dir.(guarded)
+	return !ok || g.mayRemove(name)
+}
+
+func (l *Lock) notOwner(op string) error {
+	return &backend.Error{Code: protocol.Permission, Lock: l.Address, Op: op,
+		Err: errors.New("in a sticky directory only its owner may remove it"), Hint: "let its owner do it, or root"}
+}
+
+// watch is how long a heartbeat must be watched for.
+func (f *finding) watch() time.Duration {
+	if f.at == "" {
+		return 0
+	}
+	return f.entry.ticket.lease/4 + f.entry.ticket.lease/100
+}
+
+// hinder notes what is in the way of a removal, if something is.
+func (p *reaper) hinder(f *finding) {
+	switch {
+	case f.own != "" && !mayRemove(p.dir, f.own):
+		p.fail(f, p.lock.notOwner("remove "+f.Path))
+	case f.watch() > p.reaping.Watch:
+		need := (f.watch() + time.Second).Truncate(time.Second)
+		p.fail(f, &backend.Error{Code: protocol.Timeout, Lock: p.lock.Address, Op: "remove " + f.Path,
+			Err:  fmt.Errorf("its heartbeat must be watched for %v: allow it with --watch %v", need, need),
+			Hint: "a quarter of its lease, in case the server's times are wrong"})
+	}
+}
+
+// fail notes that what is due stays. That is an error if it was to be removed.
+func (p *reaper) fail(f *finding, err error) {
+	f.Note = backend.Reason(err)
+	if p.reaping.Remove {
+		f.Note, f.Err = "not removed: "+f.Note, err
+	}
+}
+
+// removeDue removes what is due, each as soon as it was watched for long enough.
+func (p *reaper) removeDue(ctx context.Context) error {
+	for _, f := range p.due() {
+		if wait := f.since + f.watch() - p.reaping.Clock.Now(); f.at != "" && wait > 0 {
+			clock.Sleep(ctx, p.reaping.Clock, wait)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p.remove(ctx, f)
+	}
+	return nil
+}
+
+// due are the findings to be removed, those to be watched for the shortest time
+// first.
+func (p *reaper) due() []*finding {
+	var all []*finding
+	for i := range p.found {
+		if f := &p.found[i]; f.Due && f.Note == "" && !f.Removed {
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(x, y *finding) int { return cmp.Compare(x.watch(), y.watch()) })
+	return all
+}
+
+// breakOff notes what was not done.
+func (p *reaper) breakOff() {
+	for _, f := range p.due() {
+		f.Note = "not removed: broken off before"
+	}
+}
+
+// remove removes what is due. Once begun, it is finished.
+func (p *reaper) remove(ctx context.Context, f *finding) {
+	ctx, cancel := outlast(ctx, graceTime)
+	defer cancel()
+	var err error
+	if f.changed.IsZero() {
+		err = p.removeSilent(ctx, f)
+	} else {
+		err = p.removeEmpty(ctx, f)
+	}
+	switch {
+	case err == nil:
+		f.Removed = true
+	case errors.Is(err, errChanged), errors.Is(err, errMoved), errors.Is(err, errRevived), errors.Is(err, errAbsent):
+		f.Due, f.Note = false, backend.Reason(err)
+	default:
+		p.fail(f, err)
+	}
+}
+
+// removeSilent removes an entry by its id if it has no new heartbeat, then the
+// directory that is empty and ours by that.
+func (p *reaper) removeSilent(ctx context.Context, f *finding) error {
+	if f.at != "" {
+		inside, err := p.see(ctx, f)
+		if err != nil {
+			return p.lock.fail("look at "+f.Path, err)
+		}
+		if beat, _ := latestBeat(inside); beat != f.beat {
+			return errMoved
+		}
+		if err := p.lock.removeEntry(ctx, p.dir, f.at, f.entry.String(), inside); err != nil {
+			return err
+		}
+	}
+	if f.own == "" {
+		return nil
+	}
+	return p.rmdir(ctx, f, f.own)
+}
+
+// removeEmpty removes an empty lock by its name, which hits somebody else's if that
+// one came between the look and the removal: so they are close together.
+func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
+	for range maxLooks {
+		looked := p.reaping.Clock.Now()
+		if err := p.lookStill(ctx, f); err != nil {
+			return err
+		}
+		if p.reaping.Clock.Now()-looked <= lookTime {
+			return p.rmdirFresh(ctx, f)
+		}
+	}
+	return p.tooSlow(f)
+}
+
+func (p *reaper) tooSlow(f *finding) error {
+	return &backend.Error{Code: protocol.Unreachable, Lock: p.lock.Address, Op: "remove " + f.Path,
+		Err:  fmt.Errorf("to look at it and remove it takes longer than %v, and meanwhile it may be somebody else's", lookTime),
+		Hint: "look at the server, then try again; or remove it by hand"}
+}
+
+// lookStill returns errChanged if a lock is not the empty one that was found.
+func (p *reaper) lookStill(ctx context.Context, f *finding) error {
+	entries, err := p.dir.Entries(ctx, p.lock.Name)
+	switch {
+	case err != nil:
+		return p.lock.fail("list the directory of locks", err)
+	case !slices.ContainsFunc(entries, f.isStill):
+		return errChanged
+	}
+	return nil
+}
+
+// isStill reports that an entry is the empty lock that was found.
+func (f *finding) isStill(e Entry) bool { return e.Name == f.Path && e.Modified.Equal(f.changed) }
+
+// rmdirFresh removes an empty lock that was just looked at. That it was refused may
+// be because somebody came after all.
+func (p *reaper) rmdirFresh(ctx context.Context, f *finding) error {
+	soon, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	err := p.rmdir(soon, f, f.own)
+	switch {
+	case refused(err) && errors.Is(p.lookStill(ctx, f), errChanged):
+		return errChanged
+	case errors.Is(err, context.DeadlineExceeded) && !unclear(err):
+		return p.tooSlow(f) // it was not even sent
+	}
+	return err
+}
+
+// rmdir removes a directory by its name. After an unclear answer it may be somebody
+// else's already, so it is not asked again.
+func (p *reaper) rmdir(ctx context.Context, f *finding, name string) error {
+	err := p.dir.Rmdir(ctx, name)
+	switch {
+	case err == nil:
+		return nil
+	case unclear(err):
+		err = fmt.Errorf("the answer was lost, and it may be gone: %w", err)
+	}
+	return p.lock.fail("remove "+f.Path, err)
+}
+
+// outlast returns a context that goes on for d after ctx has ended.
+func outlast(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	on, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-on.Done():
+		}
+	})
+	return on, func() { stop(); cancel() }
+}

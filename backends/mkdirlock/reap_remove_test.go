@@ -1,0 +1,332 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// TestReapLooksBeforeEach:
+//
+//	1  the reaper finds a and b, both empty and old
+//	2  it removes a, which takes its time
+//	3  meanwhile b is removed, and somebody else makes it
+//	4  b is not removed
+func TestReapLooksBeforeEach(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		d.has(t, "P/a", "P/b")
+		time.Sleep(2 * time.Hour)
+		d.hook = func(o operation) error {
+			if o.String() == "rmdir P/a" {
+				time.Sleep(time.Second)
+				d.replaced(t, "P/b")
+			}
+			return o.do()
+		}
+		found := reaped(t, d, removal)
+		mustBeReaped(t, d, "P/a", found["a"])
+		mustStand(t, d, "P/b", found["b"], "changed", "")
+	})
+}
+
+// TestReapLateLook: an answer that was long on its way tells what was. b is
+// replaced while it is.
+func TestReapLateLook(t *testing.T) {
+	for about, always := range map[string]bool{"once": false, "always": true} {
+		t.Run(about, func(t *testing.T) {
+			inPlace(t, func(t *testing.T, d *dated) {
+				d.has(t, "P/a", "P/b")
+				time.Sleep(2 * time.Hour)
+				looks := 0
+				d.hook = func(o operation) error {
+					err := o.do()
+					if looks++; o.String() != "entries P" || looks < 4 {
+						return err
+					}
+					if time.Sleep(lookTime + time.Millisecond); !always {
+						looks = -1000
+					}
+					if !always {
+						d.replaced(t, "P/a")
+					}
+					return err
+				}
+				found := reaped(t, d, removal)
+				if always {
+					mustStand(t, d, "P/a", found["a"], "takes longer", protocol.Unreachable)
+					mustStand(t, d, "P/b", found["b"], "takes longer", protocol.Unreachable)
+					return
+				}
+				mustStand(t, d, "P/a", found["a"], "changed", "")
+				mustBeReaped(t, d, "P/b", found["b"])
+			})
+		})
+	}
+}
+
+// TestReapLateRemoval: the request waits for a new connection, and would come when a
+// is somebody else's already.
+func TestReapLateRemoval(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		d.has(t, "P/a")
+		time.Sleep(2 * time.Hour)
+		d.hook = func(o operation) error {
+			if o.String() == "rmdir P/a" {
+				time.Sleep(lookTime + time.Millisecond)
+				d.replaced(t, "P/a")
+			}
+			return o.do()
+		}
+		mustStand(t, d, "P/a", reaped(t, connecting{d}, removal)["a"], "takes longer", protocol.Unreachable)
+	})
+}
+
+// A connecting Dir takes its time before a removal, and then looks at ctx.
+type connecting struct{ *dated }
+
+func (c connecting) Rmdir(ctx context.Context, name string) error {
+	return c.hook(operation{"rmdir", name, "", func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return c.touch(c.memory.Rmdir(ctx, name), "P")
+	}})
+}
+
+// TestReapLostAnswer: the server removed it, somebody else made it, and the answer
+// was lost. It is not asked again.
+func TestReapLostAnswer(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		d.has(t, "P/a")
+		time.Sleep(2 * time.Hour)
+		asked := 0
+		d.hook = func(o operation) error {
+			if o.String() != "rmdir P/a" {
+				return o.do()
+			}
+			asked++
+			d.replaced(t, "P/a")
+			return Outcome(unix.ETIMEDOUT)
+		}
+		mustStand(t, d, "P/a", reaped(t, d, removal)["a"], "the answer was lost", protocol.Unreachable)
+		if asked != 1 {
+			t.Errorf("asked %d times", asked)
+		}
+	})
+}
+
+// TestReapRefused: because somebody has it now, or because it may not be removed.
+func TestReapRefused(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		d.has(t, "P/a", "P/b")
+		time.Sleep(2 * time.Hour)
+		d.hook = func(o operation) error {
+			switch o.String() {
+			case "rmdir P/a":
+				d.replaced(t, "P/a")
+				return Outcome(unix.ENOTEMPTY)
+			case "rmdir P/b":
+				return unix.EACCES
+			}
+			return o.do()
+		}
+		found := reaped(t, d, removal)
+		mustStand(t, d, "P/a", found["a"], "changed", "")
+		mustStand(t, d, "P/b", found["b"], "permission denied", protocol.Permission)
+	})
+}
+
+// TestReapHeartbeatMoves: while others are removed, after it was watched.
+func TestReapHeartbeatMoves(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		dead, slow := d.held(t, "P/a", lease), d.held(t, "P/b", lease)
+		time.Sleep(2 * time.Hour)
+		d.hook = func(o operation) error {
+			if o.String() == "rmdir "+dead {
+				d.beats(t, slow)
+			}
+			return o.do()
+		}
+		found := reaped(t, d, removal)
+		mustBeReaped(t, d, "P/a", found["a"])
+		mustStand(t, d, slow, found["b"], "heartbeat moves", "")
+	})
+}
+
+// A sticky Dir keeps us from removing locks.
+type sticky struct{ *dated }
+
+func (sticky) mayRemove(name string) bool { return !strings.Contains(name, "L") }
+
+// TestReapSticky: a lock that may not be removed is not emptied either.
+func TestReapSticky(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		d.held(t, "P/L", lease)
+		d.held(t, "P/a", lease)
+		time.Sleep(2 * time.Hour)
+		dry := removal
+		dry.Remove = false
+		if r := reaped(t, sticky{d}, dry)["L"]; !strings.Contains(r.Note, "sticky") || r.Err != nil {
+			t.Errorf("%+v", r)
+		}
+		found := reaped(t, sticky{d}, removal)
+		mustStand(t, d, "P/L", found["L"], "sticky", protocol.Permission)
+		mustBeReaped(t, d, "P/a", found["a"])
+		if left := d.tree(); len(left) != 4 {
+			t.Errorf("left: %q", left)
+		}
+	})
+}
+
+func TestBreakSticky(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		h := newHost("A", sticky{d}, plain)
+		held := h.take(t, "exclusive")
+		mustFail(t, h.lock().Break(t.Context(), held.ID()), protocol.Permission, "sticky")
+		mustStillHold(t, held)
+		tree := newHost("A", sticky{d}, kindOfLock{style: TreeStyle})
+		mustRelease(t, held)
+		held = tree.take(t, "exclusive")
+		mustWork(t, tree.lock().Break(t.Context(), held.ID()))
+	})
+}
+
+// TestReapWatches: each for a quarter of its lease, the shortest first, and none
+// for longer than was allowed.
+func TestReapWatches(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		d.held(t, "P/day", 24*time.Hour)
+		d.held(t, "P/long", 200*time.Second)
+		d.held(t, "P/short", 100*time.Second)
+		d.has(t, "P/empty")
+		time.Sleep(48 * time.Hour)
+		begin, at := time.Now(), map[string]time.Duration{}
+		d.hook = func(o operation) error {
+			if o.call == "rmdir" {
+				at[o.name] = time.Since(begin)
+			}
+			return o.do()
+		}
+		found := reaped(t, d, removal)
+		for name, want := range map[string]time.Duration{"empty": 0, "short": 26 * time.Second, "long": 52 * time.Second} {
+			if !found[name].Removed || at["P/"+name] != want {
+				t.Errorf("%s after %v, want %v: %+v", name, at["P/"+name], want, found[name])
+			}
+		}
+		mustStand(t, d, "P/day", found["day"], "--watch 6h14m25s", protocol.Timeout)
+		allowed := removal
+		allowed.Watch = 6*time.Hour + 14*time.Minute + 25*time.Second
+		mustBeReaped(t, d, "P/day", reaped(t, d, allowed)["day"])
+	})
+}
+
+// TestReapCancelled: in the middle of a removal, or of the watch after it. What was
+// begun is finished, the rest is not begun.
+func TestReapCancelled(t *testing.T) {
+	for _, where := range []string{"removal", "watch"} {
+		t.Run(where, func(t *testing.T) {
+			inPlace(t, func(t *testing.T, d *dated) {
+				first := d.held(t, "P/a", time.Minute)
+				d.held(t, "P/b", 2*time.Minute)
+				d.held(t, "P/c", 2*time.Minute)
+				time.Sleep(2 * time.Hour)
+				why := errors.New("enough")
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				d.hook = func(o operation) error {
+					if o.String() == "rmdir "+first {
+						if where == "removal" {
+							cancel(why)
+						} else {
+							time.AfterFunc(time.Second, func() { cancel(why) })
+						}
+					}
+					return o.do()
+				}
+				begin := time.Now()
+				all, err := placeOf(obedient{d, ctx}).Reap(ctx, removal)
+				if !errors.Is(err, why) {
+					t.Errorf("got %v", err)
+				}
+				found := byPath(all)
+				mustBeReaped(t, d, "P/a", found["a"])
+				for _, name := range []string{"b", "c"} {
+					if r := found[name]; !r.Due || r.Removed || !strings.Contains(r.Note, "broken off") || r.Err != nil {
+						t.Errorf("%+v", r)
+					}
+				}
+				between(t, "it", time.Since(begin), 15*time.Second, 17*time.Second)
+			})
+		})
+	}
+}
+
+// An obedient Dir does nothing when ctx has ended.
+type obedient struct {
+	*dated
+	ctx context.Context
+}
+
+func (o obedient) Rmdir(ctx context.Context, name string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return o.dated.Rmdir(ctx, name)
+}
+
+// TestReapProbe: what tells the time does not stay, also when ctx ends or the
+// answer is lost.
+func TestReapProbe(t *testing.T) {
+	for _, why := range []string{"cancelled", "lost"} {
+		t.Run(why, func(t *testing.T) {
+			inPlace(t, func(t *testing.T, d *dated) {
+				ctx, cancel := context.WithCancel(t.Context())
+				d.hook = func(o operation) error {
+					err := o.do()
+					if o.call == "mkdir" {
+						if cancel(); why == "lost" {
+							return Outcome(unix.ETIMEDOUT)
+						}
+					}
+					return err
+				}
+				_, err := placeOf(obedient{d, ctx}).Reap(ctx, removal)
+				if why == "lost" {
+					mustFail(t, err, protocol.Unreachable, "timed out")
+				}
+				if left := d.tree(); len(left) > 1 {
+					t.Errorf("left: %q", left)
+				}
+			})
+		})
+	}
+}
+
+func mustBeReaped(t *testing.T, d *dated, name string, r backend.Reaped) {
+	t.Helper()
+	if !r.Due || !r.Removed || r.Note != "" || r.Err != nil || slices.Contains(d.tree(), name) {
+		t.Errorf("%s is not removed: %+v", name, r)
+	}
+}
+
+// mustStand: it is there, and the note says why. A code says that it should have
+// been removed.
+func mustStand(t *testing.T, d *dated, name string, r backend.Reaped, says string, code protocol.Code) {
+	t.Helper()
+	if !slices.Contains(d.tree(), name) || r.Removed || r.Due != (code != "") || !strings.Contains(r.Note, says) {
+		t.Errorf("%s: %+v", name, r)
+	}
+	if code != "" {
+		mustFail(t, r.Err, code, says)
+	} else if r.Err != nil {
+		t.Error(r.Err)
+	}
+}

@@ -1,0 +1,158 @@
+package mkdirlock
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// TestReap: what is old goes, each sort of it, and nothing else.
+func TestReap(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		waiter := ticket{lease, owner.NewID()}
+		d.held(t, "P/dead", lease)
+		d.has(t, "P/empty", "P/L.r."+waiter.String(), "P/full", "P/full/letters")
+		time.Sleep(2 * time.Hour)
+		d.held(t, "P/held", lease)
+		d.has(t, "P/young")
+		before := d.tree()
+		dry := removal
+		dry.Remove = false
+		for name, r := range reaped(t, d, dry) {
+			if want := slices.Contains([]string{"dead", "empty", "L.r." + waiter.String()}, name); r.Due != want || r.Removed || (r.Note == "") != want {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		if after := d.tree(); !slices.Equal(after, before) {
+			t.Errorf("a look changed %q to %q", before, after)
+		}
+		reaped(t, d, removal)
+		for _, name := range d.tree() {
+			if !strings.HasPrefix("P/full/letters", name) && !strings.HasPrefix(name, "P/held") && name != "P/young" {
+				t.Errorf("%s is still there", name)
+			}
+		}
+		if n := len(d.tree()); n != 7 {
+			t.Errorf("%d are left: %q", n, d.tree())
+		}
+	})
+}
+
+// TestReapRefusesALock: in a lock of style=dir the tokens look like empty locks.
+func TestReapRefusesALock(t *testing.T) {
+	one := ticket{lease, owner.NewID()}.String()
+	for about, names := range map[string][]string{
+		"tokens":      {"P/fence.2", "P/lock"},
+		"reservation": {"P/r." + one},
+		"held, plain": {"P/x." + one, "P/x." + one + "/1.1.x"},
+	} {
+		t.Run(name(about), func(t *testing.T) {
+			inPlace(t, func(t *testing.T, d *dated) {
+				d.has(t, names...)
+				time.Sleep(1000 * time.Hour)
+				before := d.tree()
+				_, err := placeOf(d).Reap(t.Context(), removal)
+				mustFail(t, err, protocol.Usage, "the lock mkdir:/srv/P it is mkdir:/srv")
+				if after := d.tree(); !slices.Equal(after, before) {
+					t.Errorf("there was %q, now %q", before, after)
+				}
+			})
+		})
+	}
+	tree := placeOf(newMemory(habits{}))
+	tree.Style = TreeStyle
+	_, err := tree.Reap(t.Context(), removal)
+	mustFail(t, err, protocol.Usage, "?style=dir")
+}
+
+// TestReapLockOfTheName: a plain lock may be called lock, but an empty one may also
+// be part of another.
+func TestReapLockOfTheName(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		d.has(t, "P/lock", "P/empty")
+		time.Sleep(2 * time.Hour)
+		found := reaped(t, d, removal)
+		if r := found["lock"]; r.What != backend.ReapedOther || r.Due || !strings.Contains(r.Note, "rmdir") {
+			t.Errorf("%+v", r)
+		}
+		if !found["empty"].Removed {
+			t.Errorf("%+v", found)
+		}
+	})
+}
+
+// TestReapOddDirectory: one that cannot be looked into keeps nobody from the others.
+func TestReapOddDirectory(t *testing.T) {
+	notAName := (&Lock{Address: "ftp://h/P"}).usage("name b", "a name holds control characters", "")
+	for about, cause := range map[string]error{"denied": unix.EACCES, "refused": Outcome(unix.ENOENT), "not a name": notAName} {
+		t.Run(name(about), func(t *testing.T) {
+			inPlace(t, func(t *testing.T, d *dated) {
+				d.has(t, "P/a", "P/b", "P/c")
+				odd := d.held(t, "P/d", lease)
+				time.Sleep(2 * time.Hour)
+				d.hook = func(o operation) error {
+					if o.call == "entries" && o.name == "P/b" || o.name == odd && about == "denied" {
+						return cause
+					}
+					return o.do()
+				}
+				found := reaped(t, d, removal)
+				if !found["a"].Removed || !found["c"].Removed || found["d"].Removed != (about != "denied") {
+					t.Errorf("%+v", found)
+				}
+				if r := found["d"]; about == "denied" && (r.Due || !strings.Contains(r.Note, "cannot be looked at")) {
+					t.Errorf("%+v", r)
+				}
+				if r := found["b"]; r.What != backend.ReapedOther || r.Due || !strings.Contains(r.Note, backend.Reason(cause)) {
+					t.Errorf("%+v", r)
+				}
+			})
+		})
+	}
+}
+
+// TestReapServerGone: no other directory can be looked into either. Nothing is
+// removed, and what was seen is told.
+func TestReapServerGone(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		d.has(t, "P/a", "P/b")
+		time.Sleep(2 * time.Hour)
+		d.hook = func(o operation) error {
+			if o.name == "P/b" {
+				return errors.Join(ErrUnclear, errors.New("connection reset"))
+			}
+			return o.do()
+		}
+		all, err := placeOf(d).Reap(t.Context(), removal)
+		mustFail(t, err, protocol.Unreachable, "connection reset")
+		if len(all) != 1 || all[0].Removed || !strings.Contains(all[0].Note, "broken off") {
+			t.Errorf("%+v", all)
+		}
+		if left := d.tree(); !slices.Equal(left, []string{"P", "P/a", "P/b"}) {
+			t.Errorf("left: %q", left)
+		}
+	})
+}
+
+// TestReapMinutes: times to the minute are local, and an hour may be missing.
+func TestReapMinutes(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		d.minutes = true
+		d.has(t, "P/a")
+		time.Sleep(10 * time.Minute)
+		d.has(t, "P/b")
+		time.Sleep(removal.MaxAge + 55*time.Minute)
+		found := reaped(t, d, removal)
+		if !found["a"].Removed || found["b"].Removed {
+			t.Errorf("%+v", found)
+		}
+	})
+}

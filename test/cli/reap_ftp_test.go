@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/test/ftpserver"
+)
+
+// TestReapFTP: the story of reap at real servers, some of which tell times to the
+// minute only, in a zone of their own.
+func TestReapFTP(t *testing.T) {
+	for _, kind := range ftpserver.Kinds() {
+		t.Run(kind, func(t *testing.T) {
+			s := ftpserver.Start(t, kind, ftpserver.Options{})
+			p := reapPlace{t, s, makeLocks(t, s)}
+			found, _ := p.reap(0, "--yes", "--max-age", "100000h")
+			p.mustHave("dead", "empty", "young")
+			for _, name := range []string{"dead", "empty"} {
+				if f := found[name]; f.Due || f.AgeMS < 2*time.Hour.Milliseconds() {
+					t.Errorf("%s: %+v", name, f)
+				}
+			}
+			p.reap(0, "--max-age", "1h")
+			p.mustHave("dead", "empty", "young")
+			_, said := p.reap(75, "--yes", "--max-age", "1h", "--watch", "0", "--name", "dead")
+			if !strings.Contains(said, "--watch 1s") {
+				t.Errorf("it said %q", said)
+			}
+			found, _ = p.reap(0, "--yes", "--max-age", "1h")
+			p.mustHave("young")
+			if !found["dead"].Removed || !found["empty"].Removed || found["young"].Note != "too young" {
+				t.Errorf("%+v", found)
+			}
+		})
+	}
+}
+
+// makeLocks makes a directory of locks with one of a dead holder, and two that are
+// empty; all but one are four hours old.
+func makeLocks(t *testing.T, s *ftpserver.Server) (dir string) {
+	t.Helper()
+	dir = filepath.Join(s.Dir, "locks")
+	var st unix.Stat_t
+	err := unix.Stat(s.Dir, &st)
+	entry := "dead/x.1000-0123456789abcdef0123456789abcdef"
+	before := time.Now().Add(-4 * time.Hour)
+	for _, name := range []string{"", "young", "empty", "dead", entry, entry + "/1.1.x"} {
+		name = filepath.Join(dir, name)
+		err = errors.Join(err, os.Mkdir(name, 0o755), os.Chown(name, int(st.Uid), int(st.Gid)))
+	}
+	for _, name := range []string{"empty", entry} {
+		err = errors.Join(err, os.Chtimes(filepath.Join(dir, name), before, before))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A reapPlace is a directory of locks at a server.
+type reapPlace struct {
+	t      *testing.T
+	server *ftpserver.Server
+	dir    string // on this disk
+}
+
+// A finding is one of reap --json.
+type finding struct {
+	Path    string `json:"path"`
+	AgeMS   int64  `json:"age_ms"`
+	Due     bool   `json:"due"`
+	Removed bool   `json:"removed"`
+	Note    string `json:"note"`
+}
+
+// reap runs it, and returns what it found by the names of locks.
+func (p reapPlace) reap(status int, flags ...string) (found map[string]finding, said string) {
+	p.t.Helper()
+	home := p.t.TempDir()
+	address := "ftp://" + p.server.User + "@" + p.server.Addr + filepath.Join(p.server.Home, "locks")
+	var stdout, stderr strings.Builder
+	cmd := exec.Command("locksmith", append(append([]string{"reap", "--json"}, flags...), address)...)
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH_PASSWORD="+p.server.Password)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != status {
+		p.t.Fatalf("%q: %v, want status %d\n%s%s", flags, err, status, &stdout, &stderr)
+	}
+	var all struct{ Places []struct{ Found []finding } }
+	if err := json.Unmarshal([]byte(stdout.String()), &all); err != nil || len(all.Places) != 1 {
+		p.t.Fatalf("%v: %s", err, &stdout)
+	}
+	found = map[string]finding{}
+	for _, f := range all.Places[0].Found {
+		name, _, _ := strings.Cut(f.Path, "/")
+		found[name] = f
+	}
+	return found, stderr.String()
+}
+
+func (p reapPlace) mustHave(names ...string) {
+	p.t.Helper()
+	entries, err := os.ReadDir(p.dir)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var have []string
+	for _, e := range entries {
+		have = append(have, e.Name())
+	}
+	if strings.Join(have, " ") != strings.Join(names, " ") {
+		p.t.Errorf("there are %q, want %q", have, names)
+	}
+}
