@@ -50,7 +50,7 @@ func (d *Dir) call(ctx context.Context, op string, f func(*conn) error) error {
 		}
 		d.closed(err)
 		d.drop()
-		if repeated || !repeatable(ctx, err) {
+		if repeated || !c.repeatable(ctx, err) {
 			return d.nothing(ctx, c, op, err)
 		}
 	}
@@ -78,10 +78,13 @@ func (d *Dir) nothing(ctx context.Context, c *conn, op string, err error) error 
 	return d.server.lost(ctx, op, c.told(err))
 }
 
-// repeatable reports that a new connection may help. Who waited in vain once
-// does not wait again.
-func repeatable(ctx context.Context, err error) bool {
-	return over(ctx) == nil && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.As(err, new(*dataError))
+// repeatable reports that a new connection may help. Who waited for long in vain
+// does not wait again, but for a listing: a connection may be dead though nobody has
+// closed it, and servers lose data connections of those they serve at the same time.
+func (c *conn) repeatable(ctx context.Context, err error) bool {
+	verb := c.control.verb
+	return over(ctx) == nil && !errors.As(err, new(*dataError)) &&
+		(!errors.Is(err, os.ErrDeadlineExceeded) || listens(verb) || lists(verb))
 }
 
 // connected returns the connection, or makes a new one.

@@ -18,6 +18,7 @@ type data struct {
 	secure   bool
 	left     int
 	last     byte
+	began    bool
 }
 
 // openData connects to the port of an address. The host must be the one of the
@@ -52,7 +53,14 @@ func (d *data) Read(b []byte) (int, error) {
 	if d.left <= 0 {
 		return 0, fmt.Errorf("the listing is longer than %d bytes", maxListing)
 	}
+	if !d.began {
+		d.began = true
+		d.wire.pace.next(d.wire.pace.timeout)
+	}
 	n, err := d.Conn.Read(b[:min(len(b), d.left)])
+	if err != nil {
+		d.wire.pace.next(brief) // for the reply that follows
+	}
 	d.left -= n
 	if n > 0 {
 		d.last = b[n-1]

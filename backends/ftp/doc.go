@@ -7,12 +7,12 @@
 // FTP with explicit TLS (AUTH TLS, RFC 4217), for listings too. It never goes on
 // in the clear.
 //
-// Promised: every call ends, after 30 seconds for each command at the latest, 10
-// for one that makes, removes or renames, and at once when its context does,
-// whatever the server sends or does not send. It says what came of it: done,
-// refused, not done, or unclear if the answer was lost. A call is repeated by
-// itself only if it is certain that the first did nothing, such as when the server
-// has closed an idle connection. Data connections go to the host of the control
+// Promised: every call ends, and at once when its context does, whatever the server
+// sends or does not send: a command waits 10 seconds for its reply at the latest, 30
+// while logging in and for the lines of a listing. A call says what came of it:
+// done, refused, not done, or unclear if the answer was lost. It is repeated by
+// itself, once, only if it is certain that the first changed nothing, such as when
+// the server has closed an idle connection. Data connections go to the host of the control
 // connection, whatever address the server names. Nothing that is sent can hold a
 // second command. No error tells the password, though the server may. Without a
 // user the log in is anonymous.

@@ -60,3 +60,6 @@ func names(lines []string) []string {
 }
 
 func lists(verb string) bool { return verb == "NLST" || verb == "LIST" || verb == "MLSD" }
+
+// listens reports that a command asks for a data connection.
+func listens(verb string) bool { return verb == "EPSV" || verb == "PASV" }

@@ -55,9 +55,9 @@ func (p *pace) next(limit time.Duration) {
 // be made on another one.
 const brief = 10 * time.Second
 
-// patience is how long a command may take.
+// patience is how long the first reply to a command may take.
 func (p *pace) patience(verb string) time.Duration {
-	if changes(verb) || verb == "RNFR" {
+	if changes(verb) || verb == "RNFR" || listens(verb) || lists(verb) {
 		return brief
 	}
 	return p.timeout

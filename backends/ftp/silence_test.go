@@ -2,7 +2,9 @@ package ftp
 
 import (
 	"io"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,6 +48,32 @@ func TestSilence(t *testing.T) {
 			start := time.Now()
 			if err := tt.call(t, d); come(err) != tt.want || time.Since(start) > 3*time.Second {
 				t.Errorf("%s after %v: %v", come(err), time.Since(start), err)
+			}
+		})
+	}
+}
+
+// TestListAgain: a listing that gets no answer is made again on a new connection;
+// servers lose data connections.
+func TestListAgain(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"EPSV", "NLST"} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			f := startFake(t)
+			d := f.when(verb, func(c *talk) {
+				if asked.Add(1) == 1 {
+					c.hang()
+				}
+				c.obey()
+			}).hasty()
+			if err := d.Mkdir(soon(t), "L"); err != nil {
+				t.Fatal(err)
+			}
+			names, err := d.List(soon(t), "L")
+			if err != nil || !slices.Equal(names, []string{"a", "bb"}) || asked.Load() != 2 {
+				t.Errorf("%q, %v, asked %d times", names, err, asked.Load())
 			}
 		})
 	}
