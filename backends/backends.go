@@ -6,6 +6,7 @@ package backends
 import (
 	"locksmith/backends/backend"
 	"locksmith/backends/ftp"
+	"locksmith/backends/link"
 	"locksmith/backends/local"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/nfs"
@@ -21,6 +22,7 @@ func list() []opener {
 		{backend.Scheme{Name: local.Scheme}, files(local.Open)},
 		{backend.Scheme{Name: nfs.Scheme}, files(nfs.Open)},
 		{backend.Scheme{Name: mkdirlock.Scheme}, files(mkdirlock.Open)},
+		{backend.Scheme{Name: link.Scheme}, files(link.Open)},
 		{backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port}, ftp.Open},
 		{backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port}, ftp.Open},
 	}

@@ -1,0 +1,210 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/manners"
+	"locksmith/backends/owner"
+)
+
+// maxRaces bounds how often one Try starts anew; each time somebody else made
+// progress.
+const maxRaces = 8
+
+// An attempt implements backend.Attempt.
+type attempt struct {
+	lock    *Lock
+	request backend.Request
+	pauses  manners.Pauses
+	fs      FS // nil before the first call
+	vigil   *vigil
+	mine    *claim // the claim of the last Try, which shows that we wait
+	// prior are claims whose names are gone, but one of which may be the lock: a
+	// request may have been executed late, or its answer lost.
+	prior  []*claim
+	left   []litter
+	seen   sighting // the holder
+	known  bool     // he was seen
+	sticky string   // the sign of a dead one's lock that we may not remove
+	swept  bool
+	met    bool // the place has answered before, so that trouble may pass
+}
+
+// Attempt implements backend.Backend.
+func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
+	if r.Owner.Mode != "exclusive" {
+		return nil, l.usage("acquire", "a lock file cannot be "+r.Owner.Mode, "leave out --shared")
+	}
+	if len(l.Name)+longestMark > maxName {
+		return nil, l.usage("acquire", fmt.Sprintf("the name is longer than %d bytes", maxName-longestMark),
+			"choose a shorter one: files beside it are called after it")
+	}
+	r.Owner.Lease = r.Owner.Lease.Truncate(time.Millisecond)
+	if d := r.Owner.Lease; d < owner.MinLease || d > owner.MaxLease {
+		return nil, l.usage("acquire", fmt.Sprintf("a lease of %v is not between %v and %v", d, owner.MinLease, owner.MaxLease), "choose another")
+	}
+	return &attempt{lock: l, request: r, pauses: manners.Pauses{Config: l.Polls}}, nil
+}
+
+// Try implements backend.Attempt.
+func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
+	if a.fs == nil {
+		a.fs = a.lock.NewFS()
+		a.vigil = a.lock.newVigil(a.fs, a.request)
+	}
+	h, err := a.race(ctx)
+	switch {
+	case err == nil:
+		a.fs.Close()
+		// Another Try is another wish.
+		*a = attempt{lock: a.lock, request: a.request, pauses: manners.Pauses{Config: a.pauses.Config}}
+		return h, nil
+	case passing(err) && ctx.Err() == nil && a.met:
+		return nil, a.obstacle(err)
+	}
+	return nil, err
+}
+
+// race tries until we hold the lock, somebody else does, or it fails.
+func (a *attempt) race(ctx context.Context) (*hold, error) {
+	if a.lock.Check != nil {
+		if err := a.lock.Check(); err != nil {
+			return nil, err
+		}
+	}
+	var fault *backend.Error // why the last one was in vain, if not for others
+	for range maxRaces {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		h, err := a.take(ctx)
+		if err == nil {
+			return h, nil
+		}
+		if fault = nil; !errors.Is(err, errAgain) {
+			return nil, err
+		}
+		errors.As(err, &fault)
+	}
+	if fault != nil {
+		return nil, fault
+	}
+	return nil, a.obstacle(fmt.Errorf("it changed %d times while we tried", maxRaces))
+}
+
+// take acquires the lock:
+//
+//	1  make a claim, a file of our own beside L
+//	2  link it to L
+//	3  L is our file, and the file counts two links -> ours
+//	   else look who has L: he is dead -> remove L, and start again
+//	4  the first heartbeat; then remove the claim's own name
+//
+// Each time with a new claim, so that L is young from the beginning.
+func (a *attempt) take(ctx context.Context) (*hold, error) {
+	a.left = slices.DeleteFunc(a.left, func(x litter) bool { return x.remove(a.fs) })
+	if err := a.retire(); err != nil {
+		return nil, err
+	}
+	if err := a.prepare(ctx); err != nil {
+		return nil, err
+	}
+	ours, err := a.mine.linkTo(a.lock.Name)
+	switch {
+	case err != nil:
+		return nil, err
+	case ours:
+		return a.enter(a.mine)
+	}
+	return a.look()
+}
+
+// prepare is step 1.
+func (a *attempt) prepare(ctx context.Context) error {
+	c, err := a.lock.newClaim(a.fs, a.request.Owner)
+	if err != nil {
+		return err
+	}
+	a.mine = c // from here on there is something to remove
+	if err := c.make(); err != nil {
+		return err
+	}
+	a.met = true
+	if !a.swept {
+		a.swept = true
+		_ = a.vigil.sweep(ctx, c.now, c.record.ID) // a courtesy
+	}
+	return nil
+}
+
+// retire removes the claim of the last try.
+func (a *attempt) retire() error {
+	if a.mine == nil {
+		return nil
+	}
+	if err := a.mine.drop(); err != nil {
+		return err
+	}
+	if a.mine.linked {
+		a.prior = append(a.prior, a.mine)
+	}
+	a.mine = nil
+	return nil
+}
+
+// enter is step 4.
+func (a *attempt) enter(c *claim) (*hold, error) {
+	h := &hold{lock: a.lock, fs: a.fs, claim: c, vigil: a.lock.newVigil(a.fs, a.request), left: a.left}
+	err := h.beat()
+	switch {
+	case errors.Is(err, backend.ErrGone):
+		return nil, errAgain
+	case err != nil:
+		h.closeFile()
+		return nil, err
+	}
+	_ = h.dropClaim() // if not now, with a heartbeat
+	return h, nil
+}
+
+// Withdraw implements backend.Attempt.
+func (a *attempt) Withdraw(context.Context) error {
+	if a.fs == nil {
+		return nil
+	}
+	a.left = slices.DeleteFunc(a.left, func(x litter) bool { return x.remove(a.fs) })
+	if err := a.retire(); err != nil {
+		return err
+	}
+	if err := a.disown(); err != nil {
+		return err
+	}
+	a.fs.Close()
+	a.fs = nil
+	return nil
+}
+
+// disown removes the lock, if it became ours without our knowing.
+func (a *attempt) disown() error {
+	if len(a.prior) == 0 {
+		return nil
+	}
+	s, err := a.vigil.see(a.lock.Name)
+	switch c := a.ours(s); {
+	case errors.Is(err, errAbsent):
+	case err != nil:
+		return err
+	case c != nil:
+		h := &hold{lock: a.lock, fs: a.fs, claim: c}
+		if err := h.remove(); err != nil && !errors.Is(err, backend.ErrGone) {
+			return err
+		}
+	}
+	a.prior = nil
+	return nil
+}

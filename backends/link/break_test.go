@@ -1,0 +1,405 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// TestDeadByProof is broken at once, whatever the respite by age.
+func TestDeadByProof(t *testing.T) {
+	s := newServer()
+	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
+	r := backendtest.Request()
+	r.Clock, r.Strict = &handClock{}, true
+	mustRelease(t, mustHold(t, attemptOn(t, lockOn(s), r)))
+	mustBeClean(t, s)
+}
+
+// waiting is a waiter whose clock the test moves, and the server's with it.
+func waiting(t *testing.T, s *server, change func(*backend.Request)) (*attempt, func(time.Duration)) {
+	r := backendtest.Request()
+	c := &handClock{now: time.Hour}
+	r.Clock, r.Owner.Lease = c, usualLease
+	if change != nil {
+		change(&r)
+	}
+	return attemptOn(t, lockOn(s), r), func(d time.Duration) { elapse(s, c, d) }
+}
+
+// TestByAge: a file is old by the server's clock, and is then watched for the respite.
+func TestByAge(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		respite time.Duration // asked for
+		watch   time.Duration
+	}{
+		{"usual respite", 0, usualRespite},
+		{"short respite", time.Second, minWatch},
+		{"own respite", time.Minute, time.Minute},
+	} {
+		for _, foreign := range []bool{false, true} {
+			t.Run(fmt.Sprint(c.name, foreign), func(t *testing.T) {
+				s := newServer()
+				if foreign {
+					s.put("L", "1\n")
+				} else {
+					mustHold(t, attemptOn(t, lockOn(s), elsewhere(usualLease)))
+				}
+				s.pass(usualLease + time.Second)
+				a, wait := waiting(t, s, func(r *backend.Request) { r.Respite = c.respite })
+				mustBeHeld(t, a)
+				wait(c.watch - time.Second)
+				mustBeHeld(t, a)
+				wait(time.Second)
+				mustRelease(t, mustHold(t, a))
+				mustBeClean(t, s)
+			})
+		}
+	}
+}
+
+// TestYoung: it is no matter how long ago it is by our own clock.
+func TestYoung(t *testing.T) {
+	s := newServer()
+	s.put("L", "1\n")
+	s.pass(usualLease - time.Second)
+	a, wait := waiting(t, s, nil)
+	mustBeHeld(t, a)
+	if a.seen.due > 2*time.Second {
+		t.Errorf("looks again in %v", a.seen.due)
+	}
+	wait(2 * time.Second)
+	mustBeHeld(t, a) // now it is old, and the watch begins
+	wait(usualRespite - time.Second)
+	mustBeHeld(t, a)
+	wait(time.Second)
+	mustHold(t, a)
+}
+
+// TestSignOfLife starts the watch again.
+func TestSignOfLife(t *testing.T) {
+	s := newServer()
+	n := s.put("L", "1\n")
+	s.pass(2 * usualLease)
+	a, wait := waiting(t, s, nil)
+	mustBeHeld(t, a)
+	wait(usualRespite - time.Second)
+	n.modified = n.modified.Add(time.Second) // old still, but not unchanged
+	mustBeHeld(t, a)
+	wait(usualRespite - time.Second)
+	mustBeHeld(t, a)
+	n.modified = s.now
+	wait(time.Second)
+	mustBeHeld(t, a)
+	wait(usualRespite)
+	mustBeHeld(t, a)
+}
+
+// TestClassicRule: the server's clock stands still, ours does not.
+func TestClassicRule(t *testing.T) {
+	s := newServer()
+	mustHold(t, attemptOn(t, lockOn(s), elsewhere(usualLease)))
+	c := &handClock{}
+	a, _ := waiting(t, s, func(r *backend.Request) { r.Clock = c })
+	mustBeHeld(t, a)
+	c.now += usualLease
+	mustBeHeld(t, a)
+	c.now += usualLease / 100
+	mustRelease(t, mustHold(t, a))
+	mustBeClean(t, s)
+}
+
+// TestAhead: a file whose time is one to come is not old until a lease after that.
+func TestAhead(t *testing.T) {
+	s := newServer()
+	n := s.put("L", "/x/y|host|17|99")
+	n.modified = s.now.Add(time.Hour)
+	a, wait := waiting(t, s, func(r *backend.Request) { r.Owner.Lease = 10 * time.Hour })
+	for range 10 {
+		mustBeHeld(t, a)
+		wait(time.Hour)
+	}
+	mustBeHeld(t, a)
+}
+
+// TestAheadTouches: with touch=ahead the time is a lease ahead at every moment.
+func TestAheadTouches(t *testing.T) {
+	s := newServer()
+	l := lockOn(s)
+	l.Ahead = true
+	r := backendtest.Request()
+	h := mustHold(t, attemptOn(t, l, r))
+	for range 3 {
+		if got := s.names["L"].modified.Sub(s.now); got != r.Owner.Lease {
+			t.Errorf("it is %v ahead", got)
+		}
+		s.pass(time.Minute)
+		mustWork(t, h.Heartbeat(t.Context()))
+	}
+	mustRelease(t, h)
+}
+
+// TestStrict never breaks by age, nor by lease.
+func TestStrict(t *testing.T) {
+	s := newServer()
+	s.put("L", "1\n")
+	a, wait := waiting(t, s, func(r *backend.Request) { r.Strict = true })
+	for range 20 {
+		mustBeHeld(t, a)
+		wait(usualLease)
+	}
+}
+
+// TestPIDs: a pid without a record is believed only where there is one machine.
+func TestPIDs(t *testing.T) {
+	dead := fmt.Sprint(backendtest.DeadProcess(t).PID)
+	for _, c := range []struct {
+		content    string
+		oneMachine bool
+		want       owner.Verdict
+	}{
+		{dead, false, owner.Unknown},
+		{dead + "\n", true, owner.Dead},
+		{dead + "\x00", true, owner.Dead},
+		{fmt.Sprint(os.Getpid()), true, owner.Alive},
+		{"0", true, owner.Unknown},
+		{"", true, owner.Unknown},
+		{dead + " host\n", true, owner.Unknown},
+	} {
+		s := newServer()
+		s.put("L", c.content)
+		l := lockOn(s)
+		l.OneMachine = c.oneMachine
+		a := attemptOn(t, l, backendtest.Request())
+		if c.want == owner.Dead {
+			mustRelease(t, mustHold(t, a))
+			mustBeClean(t, s)
+			continue
+		}
+		if held := mustBeHeld(t, a); held.Holder.Verdict != c.want {
+			t.Errorf("%q is %s, want %s", c.content, held.Holder.Verdict, c.want)
+		}
+	}
+}
+
+// TestLivingPIDStays for however long, where its pid counts.
+func TestLivingPIDStays(t *testing.T) {
+	s := newServer()
+	s.put("L", fmt.Sprint(os.Getpid()))
+	a, wait := waiting(t, s, nil)
+	a.lock.OneMachine = true
+	for range 10 {
+		mustBeHeld(t, a)
+		wait(usualLease)
+	}
+}
+
+// TestDeadBreakers: the next one takes the place of those who died at it.
+func TestDeadBreakers(t *testing.T) {
+	s := newServer()
+	dead := deadRequest(t)
+	h := mustHold(t, attemptOn(t, lockOn(s), dead))
+	for n := 1; n <= 3; n++ {
+		leaveChain(t, s, dead, h.ID(), n)
+	}
+	mustRelease(t, mustHold(t, attemptOn(t, lockOn(s), backendtest.Request())))
+	mustBeClean(t, s)
+}
+
+// TestLivingBreaker has the right to remove the lock, for however long he is stopped.
+// Meanwhile nobody sweeps the entries on which that rests.
+func TestLivingBreaker(t *testing.T) {
+	s := newServer()
+	dead := deadRequest(t)
+	h := mustHold(t, attemptOn(t, lockOn(s), dead))
+	leaveChain(t, s, dead, h.ID(), 1)
+	leaveChain(t, s, backendtest.Request(), h.ID(), 2)
+	a, wait := waiting(t, s, nil)
+	for range 5 {
+		held := mustBeHeld(t, a)
+		if !strings.Contains(held.Holder.Note, "about to remove it") {
+			t.Errorf("held by %v", held.Holder)
+		}
+		wait(usualLease)
+	}
+	for n := 1; n <= 2; n++ {
+		if s.names[lockOn(s).chainName(h.ID(), n)] == nil {
+			t.Errorf("entry %d is gone", n)
+		}
+	}
+}
+
+// TestTwoBreakers: 1. A finds D dead. 2. B does, breaks D, and acquires. 3. A goes on.
+func TestTwoBreakers(t *testing.T) {
+	s := newServer()
+	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
+	a := attemptOn(t, lockOn(s), backendtest.Request())
+	var h backend.Hold
+	s.fault = func(call, name string) (error, bool) {
+		if call == "link" && strings.Contains(name, chainMark) && h == nil {
+			s.fault = nil
+			s.mu.Unlock()
+			h = mustHold(t, attemptOn(t, lockOn(s), backendtest.Request()))
+			s.mu.Lock()
+		}
+		return nil, false
+	}
+	held := mustBeHeld(t, a)
+	if held.Holder.Record == nil || held.Holder.Record.ID != h.ID() {
+		t.Errorf("held by %v", held.Holder)
+	}
+	mustWork(t, h.Heartbeat(t.Context()))
+	mustWithdraw(t, a)
+	mustRelease(t, h)
+	mustBeClean(t, s)
+}
+
+// TestPausedBreaker: 1. A wins the right to remove D's lock, and has looked again.
+// 2. B comes, and must wait. 3. A removes the lock.
+func TestPausedBreaker(t *testing.T) {
+	s := newServer()
+	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
+	a := attemptOn(t, lockOn(s), backendtest.Request())
+	b := attemptOn(t, lockOn(s), backendtest.Request())
+	came := false
+	s.fault = func(call, name string) (error, bool) {
+		if call == "unlink" && name == "L" && !came {
+			came = true
+			s.mu.Unlock()
+			mustBeHeld(t, b)
+			s.mu.Lock()
+		}
+		return nil, false
+	}
+	h := mustHold(t, a)
+	mustBeHeld(t, b)
+	mustRelease(t, h)
+	mustRelease(t, mustHold(t, b))
+	mustBeClean(t, s)
+}
+
+// TestRevived: 1. A takes D for dead by age. 2. D gives a sign of life. 3. A looks
+// again.
+func TestRevived(t *testing.T) {
+	s := newServer()
+	h := mustHold(t, attemptOn(t, lockOn(s), elsewhere(usualLease)))
+	s.pass(2 * usualLease)
+	a, wait := waiting(t, s, nil)
+	mustBeHeld(t, a)
+	wait(usualRespite)
+	s.fault = func(call, name string) (error, bool) {
+		if call == "link" && strings.Contains(name, chainMark) {
+			s.fault = nil
+			s.mu.Unlock()
+			mustWork(t, h.Heartbeat(t.Context()))
+			s.mu.Lock()
+		}
+		return nil, false
+	}
+	mustBeHeld(t, a)
+	mustWithdraw(t, a)
+	mustRelease(t, h)
+	mustBeClean(t, s)
+}
+
+// TestSticky: a dead one's lock that only its owner may remove.
+func TestSticky(t *testing.T) {
+	s := newServer()
+	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
+	s.names["L"].locked = true
+	a := attemptOn(t, lockOn(s), backendtest.Request())
+	for range 3 {
+		held := mustBeHeld(t, a)
+		if !strings.Contains(held.Holder.Note, "only its owner") {
+			t.Errorf("held by %v", held.Holder)
+		}
+	}
+	mustWithdraw(t, a)
+	if left := s.list(); len(left) != 1 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// TestGivingUp: who may not remove the lock leaves the entries of those who died
+// before him, because others have counted them.
+func TestGivingUp(t *testing.T) {
+	s := newServer()
+	dead := deadRequest(t)
+	h := mustHold(t, attemptOn(t, lockOn(s), dead))
+	leaveChain(t, s, dead, h.ID(), 1)
+	s.names["L"].locked = true
+	a := attemptOn(t, lockOn(s), backendtest.Request())
+	mustBeHeld(t, a)
+	mustWithdraw(t, a)
+	l := lockOn(s)
+	if s.names[l.chainName(h.ID(), 1)] == nil || s.names[l.chainName(h.ID(), 2)] != nil {
+		t.Errorf("there is %q", s.list())
+	}
+	s.names["L"].locked = false
+	mustRelease(t, mustHold(t, attemptOn(t, l, backendtest.Request())))
+	mustBeClean(t, s)
+}
+
+// TestManyDeadBreakers end in an error that says what to do.
+func TestManyDeadBreakers(t *testing.T) {
+	s := newServer()
+	dead := deadRequest(t)
+	h := mustHold(t, attemptOn(t, lockOn(s), dead))
+	for n := 1; n <= maxChain; n++ {
+		leaveChain(t, s, dead, h.ID(), n)
+	}
+	_, err := attemptOn(t, lockOn(s), backendtest.Request()).Try(t.Context())
+	mustFail(t, err, protocol.CannotCreate, "L.brk.*")
+}
+
+// TestBreakForeign by the id that Inspect tells of.
+func TestBreakForeign(t *testing.T) {
+	s := newServer()
+	s.put("L", "4711\n")
+	l := lockOn(s)
+	r, err := l.Inspect(t.Context())
+	mustWork(t, err)
+	if len(r.Holders) != 1 || r.Holders[0].PID != 4711 {
+		t.Fatalf("%+v", r)
+	}
+	_, id, _ := strings.Cut(r.Holders[0].Note, "locksmith break is ")
+	s.names["L"].modified = s.now.Add(time.Second)
+	if err := l.Break(t.Context(), id); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("another file was broken: %v", err)
+	}
+	mustWork(t, l.Break(t.Context(), foreignID(fakeFS{s}.stat(s.names["L"], "L"))))
+	mustBeClean(t, s)
+}
+
+// TestBreakWaiter removes nothing but its claim; it goes on with another.
+func TestBreakWaiter(t *testing.T) {
+	s := newServer()
+	l := lockOn(s)
+	h := mustHold(t, attemptOn(t, l, backendtest.Request()))
+	a := attemptOn(t, l, backendtest.Request())
+	mustBeHeld(t, a)
+	r, err := l.Inspect(t.Context())
+	mustWork(t, err)
+	if len(r.Holders) != 1 || len(r.Waiters) != 1 || r.Waiters[0].Record.ID != a.mine.record.ID {
+		t.Fatalf("%+v", r)
+	}
+	mustWork(t, l.Break(t.Context(), r.Waiters[0].Record.ID))
+	for _, id := range []string{r.Waiters[0].Record.ID, "../x", "", "L"} {
+		if err := l.Break(t.Context(), id); !errors.Is(err, backend.ErrGone) {
+			t.Errorf("break of %q: %v", id, err)
+		}
+	}
+	mustBeHeld(t, a)
+	mustRelease(t, h)
+	mustRelease(t, mustHold(t, a))
+	mustBeClean(t, s)
+}

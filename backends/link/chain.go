@@ -1,0 +1,120 @@
+package link
+
+import (
+	"errors"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// A chain is how one of several breakers wins the right to remove a dead one's
+// lock. Its entries L.brk.<dead id>.<n> are links to the claims of breakers. Who
+// made entry n may look and remove if the makers of all before are dead; it is the
+// last one who is not. Entries go only when the lock is no longer the dead one's,
+// which is for ever, because ids are not used again; or by their own maker, who has
+// given up.
+type chain struct {
+	lock  *Lock
+	fs    FS
+	vigil *vigil
+	claim *claim   // ours
+	dead  sighting // of the lock
+	force bool     // break him even if he gives a sign of life meanwhile
+	left  []litter // what could not be removed
+}
+
+// A litter is a name that may be our own, and is to be removed if it is.
+type litter struct{ name, id string }
+
+// run removes the dead one's lock. errAgain: the lock is another one now. rival:
+// somebody else is at it.
+func (k *chain) run() (rival *sighting, err error) {
+	n, rival, err := k.win()
+	if n == 0 {
+		return rival, err
+	}
+	over, err := k.finish()
+	if over {
+		for i := 1; i < n; i++ {
+			_ = k.fs.Unlink(k.entry(i)) // or somebody sweeps it
+		}
+	}
+	k.leave(n)
+	return nil, err
+}
+
+func (k *chain) entry(n int) string { return k.lock.chainName(k.dead.id(), n) }
+
+// win finds our place in the chain.
+func (k *chain) win() (n int, rival *sighting, err error) {
+	for n := 1; n <= maxChain; n++ {
+		won, err := k.claim.linkTo(k.entry(n))
+		if won {
+			return n, nil, nil
+		}
+		if err != nil {
+			k.leave(n)
+			return 0, nil, err
+		}
+		s, err := k.vigil.look(k.entry(n), k.claim.now)
+		switch {
+		case errors.Is(err, errAbsent):
+			return 0, nil, errAgain
+		case err != nil:
+			return 0, nil, err
+		case s.content.has(k.claim.record.ID):
+			return 0, nil, k.lock.lies("a file has another number under its second name")
+		case s.due > 0:
+			return 0, &s, nil
+		}
+	}
+	return 0, nil, &backend.Error{Code: protocol.CannotCreate, Lock: k.lock.Address, Op: "break the lock of a dead holder",
+		Err: errors.New("too many died at it before"), Hint: "remove the files " + k.lock.Name + chainMark + "*"}
+}
+
+// finish looks again and removes the lock. over: it is not the dead one's any more.
+func (k *chain) finish() (over bool, err error) {
+	s, err := k.vigil.see(k.lock.Name)
+	switch {
+	case errors.Is(err, errAbsent):
+		return true, errAgain
+	case err != nil:
+		return false, err
+	case s.id() != k.dead.id():
+		return true, errAgain
+	case s.sign() != k.dead.sign() && !k.force:
+		return false, errAgain // he lives
+	}
+	err = k.fs.Unlink(k.lock.Name)
+	switch {
+	case err == nil, absent(err):
+		return true, nil
+	case forbidden(err):
+		return false, errSticky
+	}
+	return false, k.lock.fail("remove the lock file of a dead holder", err)
+}
+
+// leave removes our own entry, if it is there.
+func (k *chain) leave(n int) {
+	own := litter{k.entry(n), k.claim.record.ID}
+	if !own.remove(k.fs) {
+		k.left = append(k.left, own)
+	}
+}
+
+// remove reports that what is ours is gone. Somebody else may have a chain entry of
+// this name by now.
+func (x litter) remove(fs FS) bool {
+	_, text, err := fs.Read(x.name)
+	switch {
+	case absent(err):
+		return true
+	case err != nil:
+		return false
+	case !parse(text).has(x.id):
+		return true
+	}
+	err = fs.Unlink(x.name)
+	return err == nil || absent(err)
+}

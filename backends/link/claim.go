@@ -1,0 +1,154 @@
+package link
+
+import (
+	"errors"
+	"time"
+
+	"locksmith/backends/owner"
+)
+
+// A claim is a unique file of ours, about to become the lock. Its name carries the
+// id of one acquisition, and is never used again.
+type claim struct {
+	lock   *Lock
+	fs     FS
+	record owner.Record
+	name   string
+	text   string
+	stat   Stat      // as it was made
+	now    time.Time // by the server's clock, when it was made
+	linked bool      // it was asked to be given another name
+}
+
+// newClaim names a claim; it is not made yet.
+func (l *Lock) newClaim(fs FS, r owner.Record) (*claim, error) {
+	r.ID, r.Acquired = l.NewID(), l.Today()
+	text, err := format(r)
+	if err != nil {
+		return nil, l.usage("write owner record", err.Error(), "give less --meta")
+	}
+	return &claim{lock: l, fs: fs, record: r, name: l.claimName(r.ID), text: text}, nil
+}
+
+// make makes the file. errAgain: it is spoiled, and another id may have more luck.
+func (c *claim) make() error {
+	const op = "make our own file"
+	err := c.fs.Create(c.name, c.text)
+	if err == nil {
+		c.stat, err = c.fs.Stat(c.name)
+		if absent(err) {
+			return c.lock.again(op, errors.New("somebody removed it at once"))
+		}
+	}
+	c.now = c.stat.Modified
+	if err == nil && c.lock.Ahead {
+		err = c.setAhead()
+	}
+	switch {
+	case err == nil:
+		return nil
+	case unclear(err), !absent(err) && !definite(err):
+		return c.lock.again(op, err)
+	}
+	return c.lock.fail(op, err)
+}
+
+// setAhead sets its time before it is the lock: others must at no moment take it
+// for one that has ended.
+func (c *claim) setAhead() error {
+	f, err := c.fs.Open(c.name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.SetTime(c.now.Add(c.record.Lease))
+}
+
+// linkTo gives the claim another name, and reports whether it has it. What the call
+// says is not proof: a server that crashed says EEXIST of what was our own work, and
+// an answer may be lost. The name is ours if it leads to the very file of the claim.
+// errAgain: another claim may have more luck.
+func (c *claim) linkTo(name string) (bool, error) {
+	const op = "link the lock file"
+	c.linked = true
+	cause := c.fs.Link(c.name, name)
+	there, err := c.fs.Stat(name)
+	switch {
+	case absent(err) && definite(cause):
+		return false, c.lock.linkError(cause)
+	case absent(err) && cause != nil:
+		return false, c.lock.again(op, cause)
+	case absent(err):
+		return false, errAgain // it was ours, and somebody took it away
+	case err != nil:
+		return false, c.lock.fail(op, errors.Join(cause, err))
+	case there.same(c.stat):
+		return c.proven(name)
+	case cause == nil:
+		return false, c.mistrust(name)
+	case definite(cause):
+		return false, c.lock.linkError(cause)
+	}
+	return false, nil
+}
+
+// proven asks for the second proof: that two names lead to the file. Without the
+// claim's own name, which somebody removed, its record must do: the number may be
+// used again by now.
+func (c *claim) proven(name string) (bool, error) {
+	own, err := c.fs.Stat(c.name)
+	switch {
+	case absent(err):
+		_, text, err := c.fs.Read(name)
+		if err != nil && !absent(err) {
+			return false, c.lock.fail("look at the lock file", err)
+		}
+		return err == nil && parse(text).has(c.record.ID), nil
+	case err != nil:
+		return false, c.lock.fail("look at our own file", err)
+	case !own.same(c.stat):
+		return false, c.expose(name, "a file has another number than before")
+	case own.Links < 2:
+		// More than 2 is somebody's joke, who linked it elsewhere.
+		return false, c.recount(name)
+	}
+	return true, nil
+}
+
+// recount is for a file with two names that counts one link: it may have lost one of
+// them since we looked.
+func (c *claim) recount(name string) error {
+	there, err := c.fs.Stat(name)
+	switch {
+	case absent(err), err == nil && !there.same(c.stat):
+		return errAgain
+	case err != nil:
+		return c.lock.fail("look at the lock file", err)
+	}
+	return c.expose(name, "a file with two names counts one link")
+}
+
+// mistrust is for a name that we were told is ours, and that leads to another file.
+// Either somebody put his there meanwhile, or the numbers of files mean nothing.
+func (c *claim) mistrust(name string) error {
+	_, text, err := c.fs.Read(name)
+	if err != nil || !parse(text).has(c.record.ID) {
+		return errAgain
+	}
+	return c.expose(name, "a file has another number under its second name")
+}
+
+// expose removes a name that is ours, and says why it can be none.
+func (c *claim) expose(name, how string) error {
+	_ = c.fs.Unlink(name)
+	return c.lock.lies(how)
+}
+
+// drop removes the claim's own name. Whatever was asked before can then not give the
+// file another one any more.
+func (c *claim) drop() error {
+	if err := c.fs.Unlink(c.name); err != nil && !absent(err) {
+		return c.lock.fail("remove our own file", err)
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+// Package link locks with a lock file made by a hard link, "link:/path", to live with
+// the tools that people have: dotlockfile and all that use liblockfile, procmail's
+// lockfile, lockfile-progs, flufl.lock, File::NFSLock where it locks exclusively, and
+// ln in a script. Exclusive only.
+//
+//	L               the lock is held while this file exists
+//	L.claim.<id>    a file of one who wants the lock; the lock is a link to it
+//	L.brk.<id>.<n>  a link to the claim of one who removes the dead one's lock <id>
+//
+// Of each file the first line is the helper's pid in decimal, for tools that read pid
+// files, and the second the owner record. Whoever links a file to L, or makes it with
+// O_CREAT|O_EXCL, excludes us and is excluded. Whether a link was made is not told by
+// the call, whose answer may be lost or repeated, but by looking: L is our file, by
+// number, and the file counts two links. A file system of which the two disagree is
+// refused.
+//
+// A holder keeps its file open and sets its time by that, so that it never touches a
+// successor's; in between it makes sure that L still is its file. With "?touch=ahead"
+// the time is a lease ahead, for flufl.lock, which takes it for the time when the lock
+// ends.
+//
+// A holder is dead by proof (owner.Record.Verdict); or old: the file's time is more
+// than a lease before that of a file just made on the same server, and then nothing
+// about it changes while we watch it for the respite; or silent: nothing changes while
+// we watch it for a whole lease, whatever its time. No time of a server is compared
+// with a clock of ours. A file of another tool has the lease of who waits for it, and
+// its pid says nothing, because nobody knows of which machine; unless the address says
+// "?pids=local", for a directory that one machine uses alone. Then the pid decides
+// alone, and who was there before the machine was started again is dead. What is not a
+// regular file is never removed, and never followed.
+//
+// Who finds a holder dead first wins the right to remove the lock, by linking its
+// claim to L.brk.<id>.<n>, then looks again, and then removes it. Who comes later
+// waits; or goes on with <n+1> when that one is dead as well. Ids are not used again,
+// and entries go only when the lock is no longer the dead one's. So among us, whoever
+// is paused for however long, breaking by proof never removes a lock but the dead
+// one's.
+//
+// What it cannot do. The name L is shared by all its users, so there is no rule that
+// makes it safe to break by age: a holder that was paused for longer than its lease,
+// between the look whether L is its own and the removal, removes that of its
+// successor; and so does a breaker that others took for dead by age. The same goes for
+// a request to remove L that a server executes late, for an operator's break, and for
+// the other tools, which know nothing of our turns and all break by age. Where that
+// matters, use --strict, or another kind of lock. Waiters are not served in order.
+//
+// It needs hard links, and file numbers that do not change: not vfat and exFAT, nor
+// many FUSE file systems (doctor looks). Whoever may write to the directory can remove
+// the lock; the holder learns it at its next heartbeat. A world-writable directory
+// without the sticky bit is refused unless the address says "?dir=any"; in one with it,
+// a dead one's lock may only be removed by its own user.
+package link

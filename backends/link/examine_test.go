@@ -1,0 +1,104 @@
+package link
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// examined is what a doctor tells, by name.
+func examined(t *testing.T, l *Lock) (map[string]backend.Check, error) {
+	t.Helper()
+	all := map[string]backend.Check{}
+	err := l.Examine(t.Context(), backend.Examination{}, func(c backend.Check) {
+		all[c.Name] = c
+		if c.Finding != backend.Fit && c.Advice == "" {
+			t.Errorf("no advice: %+v", c)
+		}
+	})
+	return all, err
+}
+
+func TestExamineDisk(t *testing.T) {
+	for _, options := range []map[string]string{nil, {"touch": "ahead"}} {
+		dir := t.TempDir()
+		all, err := examined(t, openWith(t, filepath.Join(dir, "lock"), options).(*Lock))
+		mustWork(t, err)
+		for _, name := range []string{"exclusive create", "hard links", "file numbers", "link count", "remove files", "open files", "heartbeat", "listing", "two link the same"} {
+			if all[name].Finding != backend.Fit {
+				t.Errorf("%s: %+v", name, all[name])
+			}
+		}
+		if _, asked := all["time ahead"]; asked != (options != nil) {
+			t.Errorf("time ahead: %+v", all["time ahead"])
+		}
+		mustBeEmpty(t, dir)
+	}
+}
+
+func TestExamineFindsLies(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		set  func(*server)
+	}{
+		{"link count", func(s *server) { s.oneLink = true }},
+		{"file numbers", func(s *server) { s.nameNumbers = true }},
+		{"hard links", func(s *server) { s.noLinks = unix.EPERM }},
+		{"heartbeat", func(s *server) { s.ticks = 0 }},
+		{"two link the same", func(s *server) {
+			s.fault = func(call, name string) (error, bool) {
+				if call == "link" && len(s.calls) > 30 {
+					delete(s.names, name) // as if it replaced what is there
+				}
+				return nil, false
+			}
+		}},
+	} {
+		s := newServer()
+		s.ticks = time.Millisecond
+		c.set(s)
+		all, err := examined(t, lockOn(s))
+		mustWork(t, err)
+		if all[c.name].Finding != backend.Unfit {
+			t.Errorf("%s: %+v", c.name, all[c.name])
+		}
+		mustBeClean(t, s)
+	}
+}
+
+func TestExamineUnreachable(t *testing.T) {
+	s := newServer()
+	s.fault = func(string, string) (error, bool) { return unix.EIO, false }
+	_, err := examined(t, lockOn(s))
+	mustFail(t, err, protocol.Unreachable, "look at the server")
+	if !errors.Is(err, unix.EIO) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestExaminePlace(t *testing.T) {
+	dir := publicDir(t, 0o777)
+	all, err := examined(t, openLock(t, filepath.Join(dir, "lock")))
+	mustWork(t, err)
+	if len(all) != 1 || all["place"].Finding != backend.Unfit {
+		t.Errorf("%+v", all)
+	}
+	all, err = examined(t, openLock(t, filepath.Join(dir, "missing", "lock")))
+	mustWork(t, err)
+	if all["place"].Finding != backend.Unfit {
+		t.Errorf("%+v", all)
+	}
+	mustWork(t, os.Chmod(dir, 0o777|os.ModeSticky))
+	all, err = examined(t, openLock(t, filepath.Join(dir, "lock")))
+	mustWork(t, err)
+	if all["directory"].Finding != backend.Weak {
+		t.Errorf("%+v", all["directory"])
+	}
+}

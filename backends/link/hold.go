@@ -1,0 +1,218 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+)
+
+// A hold is a lock file that is our claim.
+type hold struct {
+	lock  *Lock
+	fs    FS
+	claim *claim
+	vigil *vigil // for Tend only
+
+	// The helper may leave a heartbeat behind that hangs and release meanwhile.
+	mu      sync.Mutex
+	file    File      // nil: not open
+	now     time.Time // by the server's clock, at the last heartbeat
+	dropped bool      // the claim's own name is gone
+	left    []litter
+	crowd   bool // too much is around the lock to be listed again and again
+	asked   bool // to remove the lock; the answer was lost
+	gone    bool // it is not ours any more
+}
+
+// ID implements backend.Hold.
+func (h *hold) ID() string { return h.claim.record.ID }
+
+// Token implements backend.Hold: a lone file has no generation.
+func (h *hold) Token() uint64 { return 0 }
+
+// Heartbeat implements backend.Hold.
+func (h *hold) Heartbeat(context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.gone {
+		return h.lock.lost("refresh the lock file")
+	}
+	if err := h.beat(); err != nil {
+		return err
+	}
+	_ = h.dropClaim()
+	h.left = slices.DeleteFunc(h.left, func(x litter) bool { return x.remove(h.fs) })
+	return nil
+}
+
+// beat is a heartbeat. A server says ESTALE of an open file that was removed; or that
+// it has forgotten, which our name and record for it then tell.
+func (h *hold) beat() error {
+	err := h.refresh()
+	if errors.Is(err, unix.ESTALE) {
+		h.closeFile()
+		err = h.refresh()
+	}
+	return h.explain("refresh the lock file", err)
+}
+
+// refresh touches our file, not what has its name, and then makes sure that its name
+// still is the lock's.
+func (h *hold) refresh() error {
+	if err := h.open(); err != nil {
+		return err
+	}
+	if err := h.touch(); err != nil {
+		return err
+	}
+	there, err := h.fs.Stat(h.lock.Name)
+	if err == nil && !there.same(h.claim.stat) {
+		err = errAbsent
+	}
+	return err
+}
+
+// open gets hold of our file by its name as the lock. Under the other name it
+// would keep that from being removed on NFS, where a file in use is only renamed.
+func (h *hold) open() error {
+	if h.file != nil {
+		return nil
+	}
+	f, err := h.fs.Open(h.lock.Name)
+	if err != nil {
+		return err
+	}
+	h.file = f
+	err = h.verify()
+	if err != nil {
+		h.closeFile()
+	}
+	return err
+}
+
+// verify makes sure that the lock is our file: by number, and by its record, for
+// numbers are used again.
+func (h *hold) verify() error {
+	st, text, err := h.fs.Read(h.lock.Name)
+	if err != nil {
+		if st, err := h.fs.Stat(h.lock.Name); err == nil && !st.same(h.claim.stat) {
+			return errAbsent // it is something that cannot be read
+		}
+		return err
+	}
+	if !st.same(h.claim.stat) || !parse(text).has(h.ID()) {
+		return errAbsent
+	}
+	if h.file == nil {
+		return nil
+	}
+	st, err = h.file.Stat()
+	if err == nil && !st.same(h.claim.stat) {
+		err = errAbsent
+	}
+	return err
+}
+
+// touch sets the file's time to the server's now, or so much later as the lease is.
+func (h *hold) touch() error {
+	if err := h.file.Touch(); err != nil {
+		return err
+	}
+	st, err := h.file.Stat()
+	switch {
+	case err != nil:
+		return err
+	case st.Links == 0:
+		return errAbsent
+	}
+	h.now = st.Modified
+	if !h.lock.Ahead {
+		return nil
+	}
+	return h.file.SetTime(h.now.Add(h.claim.record.Lease))
+}
+
+// dropClaim removes the claim's own name.
+func (h *hold) dropClaim() error {
+	if h.dropped {
+		return nil
+	}
+	err := h.claim.drop()
+	h.dropped = err == nil
+	return err
+}
+
+func (h *hold) closeFile() {
+	if h.file != nil {
+		h.file.Close()
+	}
+	h.file = nil
+}
+
+// explain turns the outcome of a call on the lock into what is known of the hold.
+func (h *hold) explain(op string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case absent(err), errors.Is(err, errAbsent):
+		h.closeFile()
+		_ = h.dropClaim()
+		h.gone = true
+		h.fs.Close()
+		return h.lock.lost(op)
+	}
+	return h.lock.fail(op, err)
+}
+
+// Release implements backend.Hold.
+func (h *hold) Release(context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.gone {
+		return h.lock.lost("remove the lock file")
+	}
+	h.closeFile() // on NFS a file in use is not removed, but renamed
+	// Before the lock: a request to link it that is executed late must fail.
+	if err := h.dropClaim(); err != nil {
+		return err
+	}
+	if err := h.remove(); err != nil {
+		return err
+	}
+	for _, x := range h.left {
+		_ = x.remove(h.fs) // or somebody sweeps it when we are gone
+	}
+	return nil
+}
+
+// remove removes the lock if it is ours. That it is not there may be our own doing,
+// if an answer was lost.
+func (h *hold) remove() error {
+	const op = "remove the lock file"
+	err := h.verify()
+	if err == nil {
+		err = h.fs.Unlink(h.lock.Name)
+		if absent(err) {
+			err = nil // a repeated request says so
+		}
+		h.asked = h.asked || err != nil && unclear(err)
+	}
+	switch is := absent(err) || errors.Is(err, errAbsent); {
+	case err == nil, is && h.asked:
+		h.gone = true
+		h.fs.Close()
+		return nil
+	}
+	return h.explain(op, err)
+}
+
+var (
+	_ backend.Hold   = (*hold)(nil)
+	_ backend.Tender = (*hold)(nil)
+)

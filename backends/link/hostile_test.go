@@ -1,0 +1,222 @@
+package link
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// TestStrangeLock: what is there is held by somebody unknown, and is neither
+// followed, waited for nor removed.
+func TestStrangeLock(t *testing.T) {
+	huge := strings.Repeat("x", 10<<20)
+	for _, c := range []struct {
+		name, says string
+		make       func(path string) error
+	}{
+		{"symbolic link", "a symbolic link", func(p string) error { return os.Symlink("/etc/passwd", p) }},
+		{"dangling link", "a symbolic link", func(p string) error { return os.Symlink("nowhere", p) }},
+		{"FIFO", "a FIFO", func(p string) error { return unix.Mkfifo(p, 0o644) }},
+		{"socket", "a socket", func(p string) error { return unix.Mknod(p, unix.S_IFSOCK|0o644, 0) }},
+		{"directory", "a directory", func(p string) error { return os.Mkdir(p, 0o755) }},
+		{"huge", "too long", func(p string) error { return os.WriteFile(p, []byte(huge), 0o644) }},
+		{"empty", "it is empty", func(p string) error { return os.WriteFile(p, nil, 0o644) }},
+		{"garbage", "another tool", func(p string) error { return os.WriteFile(p, []byte("\x1b[2Jx\n1\n2"), 0o644) }},
+		{"other record", "another tool", func(p string) error { return os.WriteFile(p, []byte("7\nLOCK v=9 id=../../x\n"), 0o644) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "lock")
+			mustWork(t, c.make(path))
+			a := attemptAt(t, path, backendtest.Request())
+			held := mustBeHeld(t, a)
+			if !strings.Contains(held.Holder.Note, c.says) || held.Holder.Verdict != owner.Unknown || strings.Contains(held.Error(), "\x1b") {
+				t.Errorf("held by %+v", held.Holder)
+			}
+			r, err := openLock(t, path).Inspect(t.Context())
+			mustWork(t, err)
+			if len(r.Holders) != 1 {
+				t.Errorf("%+v", r)
+			}
+			mustWithdraw(t, a)
+			if left := listed(t, dir); len(left) != 1 {
+				t.Errorf("there is %q", left)
+			}
+		})
+	}
+}
+
+// TestStrangeIDs: what a record says does not become a part of a path.
+func TestStrangeIDs(t *testing.T) {
+	r := backendtest.Request().Owner
+	r.ID = "../../../etc/x"
+	text, err := format(r)
+	mustWork(t, err)
+	if c := parse(text); c.record != nil {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestPlanted files are left alone: they are not what their names say, or are young.
+func TestPlanted(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lock")
+	id, dead := owner.NewID(), deadRequest(t).Owner
+	dead.ID = owner.NewID()
+	text, err := format(dead)
+	mustWork(t, err)
+	at := func(suffix string) string { return path + suffix }
+	mustWork(t,
+		os.Mkdir(at(".claim."+id), 0o755),
+		os.Symlink("/etc/passwd", at(".brk."+id+".1")),
+		unix.Mkfifo(at(".brk."+id+".2"), 0o644),
+		os.WriteFile(at(".claim."+owner.NewID()), []byte(text), 0o644), // somebody else's record
+		os.WriteFile(at(".claim.x"), nil, 0o644),
+		os.WriteFile(at(".brk.x.1"), []byte(text), 0o644),
+		os.WriteFile(at(".brk."+id+".01"), []byte(text), 0o644),
+		os.WriteFile(at(".brk."+id+".65"), []byte(text), 0o644),
+		os.WriteFile(at("er.claim."+dead.ID), []byte(text), 0o644), // of another lock
+		os.WriteFile(filepath.Join(dir, "letter"), nil, 0o644))
+	before := listed(t, dir)
+	old := time.Now().Add(-100 * time.Hour)
+	for _, name := range []string{"letter", "lock.claim.x", "lock.brk.x.1"} {
+		mustWork(t, os.Chtimes(filepath.Join(dir, name), old, old))
+	}
+	mustWork(t, try(path, nil))
+	if after := listed(t, dir); !slices.Equal(before, after) {
+		t.Errorf("there was %q, now %q", before, after)
+	}
+}
+
+// TestSweep removes what the dead left, and what is old by the server's clock.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lock")
+	write := func(r backend.Request, name func(id string) string, age time.Duration) {
+		r.Owner.ID = owner.NewID()
+		text, err := format(r.Owner)
+		mustWork(t, err)
+		made := time.Now().Add(-age)
+		at := path + name(r.Owner.ID)
+		mustWork(t, os.WriteFile(at, []byte(text), 0o644), os.Chtimes(at, made, made))
+	}
+	claim := func(id string) string { return ".claim." + id }
+	entry := func(string) string { return ".brk." + owner.NewID() + ".1" }
+	for _, name := range []func(string) string{claim, entry} {
+		write(deadRequest(t), name, 0)
+		write(elsewhere(time.Minute), name, 61*time.Minute)
+		write(elsewhere(time.Hour), name, 121*time.Minute)
+	}
+	gone := len(listed(t, dir))
+	for _, name := range []func(string) string{claim, entry} {
+		write(backendtest.Request(), name, 0)
+		write(elsewhere(time.Minute), name, 59*time.Minute)
+		write(elsewhere(time.Hour), name, 119*time.Minute)
+	}
+	kept := listed(t, dir)
+	mustWork(t, try(path, nil))
+	if after := listed(t, dir); len(after) != len(kept)-gone {
+		t.Errorf("of %d there are %d, want %d", len(kept), len(after), len(kept)-gone)
+	}
+}
+
+// TestTend is the same while the lock is held.
+func TestTend(t *testing.T) {
+	s := newServer()
+	h := mustHold(t, attemptOn(t, lockOn(s), backendtest.Request()))
+	mustBeHeld(t, attemptOn(t, lockOn(s), deadRequest(t)))
+	leaveChain(t, s, deadRequest(t), owner.NewID(), 1)
+	mustWork(t, h.(backend.Tender).Tend(t.Context()), h.Heartbeat(t.Context()))
+	mustRelease(t, h)
+	mustBeClean(t, s)
+}
+
+func TestNames(t *testing.T) {
+	dir := t.TempDir()
+	longest := strings.Repeat("x", maxName-longestMark)
+	mustWork(t, try(filepath.Join(dir, longest), nil))
+	mustFail(t, try(filepath.Join(dir, longest+"x"), nil), protocol.Usage, "choose a shorter one")
+	mustBeEmpty(t, dir)
+	l := &Lock{Name: longest}
+	worst := foreignID(Stat{Dev: 1<<64 - 1, Ino: 1<<64 - 1, Modified: time.Unix(0, -1)})
+	name := l.chainName(worst, maxChain)
+	if len(name) != maxName {
+		t.Errorf("the longest name has %d bytes", len(name))
+	}
+	if dead, n, ok := l.parseChain(name); !ok || n != maxChain || dead != worst {
+		t.Errorf("%q, %d, %v", dead, n, ok)
+	}
+}
+
+func FuzzContent(f *testing.F) {
+	text, err := format(backendtest.Request().Owner)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range []string{"", "0", "17\n", "17 host 3", "\x00", text} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		c := parse(s)
+		switch {
+		case c.record != nil && !isID(c.record.ID), c.record == nil && c.note == "", strings.ContainsFunc(c.note, protocol.IsControl):
+			t.Errorf("%q became %+v", s, c)
+		}
+	})
+}
+
+func TestPlace(t *testing.T) {
+	dir := publicDir(t, 0o777)
+	path := filepath.Join(dir, "lock")
+	mustFail(t, try(path, nil), protocol.CannotCreate, "world-writable")
+	mustWork(t, try(path, map[string]string{"dir": "any"}), os.Chmod(dir, 0o777|os.ModeSticky), try(path, nil))
+	file := filepath.Join(dir, "file")
+	mustWork(t, os.WriteFile(file, nil, 0o644))
+	for parent, says := range map[string]string{filepath.Join(dir, "none"): "create the directory first", file: "not a directory"} {
+		mustFail(t, try(filepath.Join(parent, "lock"), nil), protocol.CannotCreate, says)
+		_, err := openLock(t, filepath.Join(parent, "lock")).Inspect(t.Context())
+		mustFail(t, err, protocol.CannotCreate, says)
+	}
+	mustWork(t, os.Remove(file))
+	mustBeEmpty(t, dir)
+}
+
+func TestRefuses(t *testing.T) {
+	for option, value := range map[string]string{"touch": "then", "pids": "all", "style": "dir"} {
+		_, err := Open(backend.Address{Scheme: Scheme, Path: "/x/y", Options: map[string]string{option: value}})
+		mustFail(t, err, protocol.Usage, option)
+	}
+	l := openLock(t, filepath.Join(t.TempDir(), "lock"))
+	_, err := l.Attempt(backendtest.SharedRequest())
+	mustFail(t, err, protocol.Usage, "leave out --shared")
+	r := backendtest.Request()
+	r.Owner.Lease = time.Millisecond
+	_, err = l.Attempt(r)
+	mustFail(t, err, protocol.Usage, "lease")
+	r = backendtest.Request()
+	r.Owner.Meta = []protocol.Field{{Key: "x", Value: strings.Repeat("x", 5000)}}
+	mustFail(t, func() error {
+		a, err := l.Attempt(r)
+		mustWork(t, err)
+		_, err = a.Try(t.Context())
+		return err
+	}(), protocol.Usage, "give less --meta")
+}
+
+func TestManners(t *testing.T) {
+	var p backend.Paced = openLock(t, "/x/y")
+	if m := p.Manners(); m != (backend.Manners{Lease: time.Hour, Respite: 30 * time.Minute, Refresh: 8 * time.Second}) {
+		t.Error(fmt.Sprint(m))
+	}
+}

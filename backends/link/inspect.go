@@ -1,0 +1,112 @@
+package link
+
+import (
+	"context"
+	"errors"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// Inspect implements backend.Backend.
+func (l *Lock) Inspect(context.Context) (backend.Report, error) {
+	var r backend.Report
+	if l.Check != nil {
+		if err := l.Check(); err != nil {
+			return r, err
+		}
+	}
+	fs := l.NewFS()
+	defer fs.Close()
+	v := l.newVigil(fs, backend.Request{Clock: clock.Boot{}})
+	names, err := fs.List()
+	if err != nil {
+		return r, l.fail("list the directory of the lock", err)
+	}
+	holder, err := v.see(l.Name)
+	switch {
+	case err == nil:
+		r.Holders = append(r.Holders, l.described(holder))
+	case !errors.Is(err, errAbsent):
+		return r, err
+	}
+	for _, name := range names {
+		id, ok := l.parseClaim(name)
+		if !ok || holder.content.has(id) {
+			continue
+		}
+		if s, err := v.see(name); err == nil && s.content.has(id) {
+			r.Waiters = append(r.Waiters, s.holder(l.Today()))
+		}
+	}
+	return r, nil
+}
+
+// described also tells what to call a holder who has no id of his own.
+func (l *Lock) described(s sighting) backend.Holder {
+	h := s.holder(l.Today())
+	if s.content.record == nil && s.stat.Kind == "" {
+		h.Note += "; its id for locksmith break is " + s.id()
+	}
+	return h
+}
+
+// Break implements backend.Breaker. It does not ask whether the holder is dead, but
+// takes its turn with those who do. A holder without a record has the id that
+// Inspect tells of.
+func (l *Lock) Break(ctx context.Context, id string) error {
+	fs := l.NewFS()
+	defer fs.Close()
+	v := l.newVigil(fs, backend.Request{Clock: clock.Boot{}, Owner: owner.Record{Lease: usualLease}})
+	s, err := v.see(l.Name)
+	switch {
+	case err == nil && s.id() == id && s.stat.Kind == "":
+		return l.breakHolder(v, s)
+	case err != nil && !errors.Is(err, errAbsent):
+		return err
+	}
+	return l.breakWaiter(v, id)
+}
+
+// breakWaiter removes the claim with this id.
+func (l *Lock) breakWaiter(v *vigil, id string) error {
+	if !isID(id) {
+		return l.noSuch(id)
+	}
+	err := v.fs.Unlink(l.claimName(id))
+	switch {
+	case absent(err):
+		return l.noSuch(id)
+	case err != nil:
+		return l.fail("break "+shown(id), err)
+	}
+	return nil
+}
+
+func (l *Lock) breakHolder(v *vigil, s sighting) error {
+	c, err := l.newClaim(v.fs, l.Self())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.drop() }() // or somebody sweeps it
+	if err := c.make(); err != nil {
+		return err
+	}
+	k := chain{lock: l, fs: v.fs, vigil: v, claim: c, dead: s, force: true}
+	rival, err := k.run()
+	switch {
+	case rival != nil:
+		return &backend.Error{Code: protocol.Held, Lock: l.Address, Op: "break " + shown(s.id()),
+			Err: errors.New("somebody else is at it: " + rival.holder(l.Today()).String()), Hint: "look again with: locksmith status"}
+	case errors.Is(err, errAgain):
+		return l.noSuch(s.id())
+	}
+	return err
+}
+
+func (l *Lock) noSuch(id string) error {
+	return &backend.Error{Code: protocol.Gone, Lock: l.Address, Op: "break " + shown(id), Err: backend.ErrGone,
+		Hint: "see who is there with: locksmith status"}
+}

@@ -1,0 +1,66 @@
+package link
+
+import (
+	"os"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/manners"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+)
+
+// A Lock is one lock file. It implements backend.Backend, backend.Breaker and
+// backend.Paced.
+type Lock struct {
+	// NewFS returns the directory in which the lock is, for one user of it.
+	NewFS   func() FS
+	Name    string // of the lock in that directory
+	Address string // for messages
+	// Ahead sets the time of the file a lease ahead, for tools that take it for the
+	// time when the lock ends.
+	Ahead bool
+	// OneMachine: only this machine uses the directory. Then a pid that stands alone
+	// is one of this machine, and who was here before it was started again is dead.
+	OneMachine bool
+	// Polls is how often a waiter asks.
+	Polls manners.Config
+	// NewID returns a name that was never used before: owner.NewID.
+	NewID func() string
+	// Judge looks for proof of death: owner.Record.Verdict, seen from here.
+	Judge func(owner.Record) owner.Verdict
+	// Keeper returns the process whose end would change the verdict, if it can be
+	// seen from here: owner.Record.Lives.
+	Keeper func(owner.Record) (process.Process, bool)
+	// Today is the wall clock, for people.
+	Today func() time.Time
+	// Self is who breaks a lock on the word of an operator; ID and Acquired are
+	// filled in.
+	Self func() owner.Record
+	// Check refuses a place that is not fit. Nil: it is.
+	Check func() error
+}
+
+// Here fills in what a process of this machine needs to judge others.
+func (l *Lock) Here() *Lock {
+	here := owner.Here()
+	l.NewID, l.Today = owner.NewID, time.Now
+	l.Judge = func(r owner.Record) owner.Verdict {
+		if l.OneMachine && here.RebootedSince(r.Place) {
+			return owner.Dead
+		}
+		return r.Verdict(here)
+	}
+	l.Keeper = func(r owner.Record) (process.Process, bool) { return r.Lives(here) }
+	l.Self = func() owner.Record {
+		self, _ := process.Find(os.Getpid()) // without its start, a pid used again is taken for us
+		return owner.Record{Place: here, Helper: self, Mode: "exclusive", Lease: l.Manners().Lease}
+	}
+	return l
+}
+
+var (
+	_ backend.Backend = (*Lock)(nil)
+	_ backend.Breaker = (*Lock)(nil)
+	_ backend.Paced   = (*Lock)(nil)
+)

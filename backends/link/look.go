@@ -1,0 +1,88 @@
+package link
+
+import (
+	"errors"
+	"slices"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+)
+
+// look sees who has the lock. Its error is a *backend.HeldError, or errAgain.
+func (a *attempt) look() (*hold, error) {
+	s, err := a.vigil.look(a.lock.Name, a.mine.now)
+	if errors.Is(err, errAbsent) {
+		a.prior = nil // it cannot be the lock later on
+		return nil, errAgain
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c := a.ours(s); c != nil {
+		if !c.stat.same(s.stat) {
+			return nil, c.expose(a.lock.Name, "a file has another number under its second name")
+		}
+		if c != a.mine {
+			if err := a.retire(); err != nil {
+				return nil, err
+			}
+		}
+		return a.enter(c)
+	}
+	a.prior = nil
+	if !a.known || a.seen.sign() != s.sign() {
+		a.vigil.forgetBut(a.lock.Name)
+	}
+	a.seen, a.known = s, true
+	if s.due > 0 {
+		return nil, a.held()
+	}
+	return nil, a.breakDead(s)
+}
+
+// ours returns the claim of ours that is the lock, or nil.
+func (a *attempt) ours(s sighting) *claim {
+	for _, c := range append(slices.Clone(a.prior), a.mine) {
+		if c != nil && s.content.has(c.record.ID) {
+			return c
+		}
+	}
+	return nil
+}
+
+// breakDead removes the lock of a dead one. errAgain: it is gone.
+func (a *attempt) breakDead(s sighting) error {
+	if a.sticky == s.sign() {
+		return a.heldSticky()
+	}
+	k := chain{lock: a.lock, fs: a.fs, vigil: a.vigil, claim: a.mine, dead: s}
+	rival, err := k.run()
+	a.left = append(a.left, k.left...)
+	switch {
+	case rival != nil:
+		a.seen.due = rival.due
+		a.seen.content.note = "somebody else is about to remove it"
+		return a.held()
+	case errors.Is(err, errSticky):
+		a.sticky = s.sign()
+		return a.heldSticky()
+	case err != nil:
+		return err
+	}
+	return errAgain
+}
+
+func (a *attempt) heldSticky() error {
+	a.seen.due = owner.Never
+	a.seen.content.note = "it is dead, but in this directory only its owner may remove it"
+	return a.held()
+}
+
+func (a *attempt) held() error {
+	return &backend.HeldError{Lock: a.lock.Address, Holder: a.seen.holder(a.lock.Today())}
+}
+
+// obstacle is held as far as anybody knows.
+func (a *attempt) obstacle(err error) error {
+	return &backend.HeldError{Lock: a.lock.Address, Holder: a.seen.holder(a.lock.Today()), Obstacle: err}
+}

@@ -1,0 +1,31 @@
+package link
+
+import (
+	"time"
+
+	"locksmith/backends/backend"
+)
+
+// The times of the Tcl original, and of the tools that it lived with.
+const (
+	usualLease   = time.Hour
+	usualRespite = 30 * time.Minute
+	usualRefresh = 8 * time.Second
+)
+
+// Manners implements backend.Paced.
+func (l *Lock) Manners() backend.Manners {
+	return backend.Manners{Lease: usualLease, Respite: usualRespite, Refresh: usualRefresh}
+}
+
+// minWatch is how long an old file must at least be watched: a holder that lives
+// refreshes it several times meanwhile.
+const minWatch = 4 * usualRefresh
+
+// respiteByAge is how long to watch a file that is older than its lease.
+func respiteByAge(asked time.Duration) time.Duration {
+	if asked == 0 {
+		asked = usualRespite
+	}
+	return max(asked, minWatch)
+}

@@ -1,0 +1,65 @@
+package link
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const (
+	claimMark = ".claim."
+	chainMark = ".brk."
+	// maxChain bounds how many breakers of one acquisition may die at it.
+	maxChain = 64
+	// maxName is what file systems take, and longestMark what we add to a name: a
+	// chain entry for a foreign file.
+	maxName     = 255
+	longestMark = len(chainMark) + len("f-") + 16 + len("-") + 16 + len("-") + 16 + len(".64")
+)
+
+// claimName is the unique file of one acquisition.
+func (l *Lock) claimName(id string) string { return l.Name + claimMark + id }
+
+// parseClaim reads what claimName wrote, and nothing else.
+func (l *Lock) parseClaim(name string) (id string, ok bool) {
+	id, ok = strings.CutPrefix(name, l.Name+claimMark)
+	return id, ok && isID(id)
+}
+
+// chainName is the nth entry of those who break one acquisition.
+func (l *Lock) chainName(dead string, n int) string {
+	return l.Name + chainMark + dead + "." + strconv.Itoa(n)
+}
+
+// parseChain reads what chainName wrote, and nothing else.
+func (l *Lock) parseChain(name string) (dead string, n int, ok bool) {
+	rest, ok := strings.CutPrefix(name, l.Name+chainMark)
+	dead, digits, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(digits)
+	ok = ok && err == nil && n >= 1 && n <= maxChain && strconv.Itoa(n) == digits
+	return dead, n, ok && (isID(dead) || isForeignID(dead))
+}
+
+// isID reports that s is an owner.NewID. Nothing else may become part of a name.
+func isID(s string) bool { return len(s) == 32 && isHex(s) }
+
+func isHex(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
+
+// foreignID stands for the id of a file that has none: the file itself, and the
+// time when it last changed.
+func foreignID(st Stat) string {
+	return fmt.Sprintf("f-%x-%x-%x", st.Dev, st.Ino, uint64(st.Modified.UnixNano()))
+}
+
+func isForeignID(s string) bool {
+	parts := strings.Split(s, "-")
+	if len(parts) != 4 || parts[0] != "f" {
+		return false
+	}
+	for _, p := range parts[1:] {
+		if !isHex(p) || len(p) > 16 {
+			return false
+		}
+	}
+	return true
+}

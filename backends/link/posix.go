@@ -1,0 +1,185 @@
+package link
+
+import (
+	"errors"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/posix"
+	"locksmith/protocol"
+)
+
+// Scheme is the address scheme of this backend.
+const Scheme = "link"
+
+// Open returns the lock at an address of this scheme.
+func Open(a backend.Address) (backend.Backend, error) {
+	if err := a.CheckOptions(map[string][]string{"touch": {"now", "ahead"}, "pids": {"local"}, "dir": {"any"}}); err != nil {
+		return nil, err
+	}
+	parent, name := filepath.Split(a.Path)
+	parent = filepath.Clean(parent)
+	l := &Lock{
+		NewFS: func() FS { return &directory{path: parent} },
+		Name:  name, Address: a.String(),
+		Ahead: a.Options["touch"] == "ahead", OneMachine: a.Options["pids"] == "local",
+	}
+	l.Check = func() error { return l.checkPlace(parent, a.Options["dir"] == "any") }
+	return l.Here(), nil
+}
+
+// checkPlace refuses a directory where the lock cannot keep its promise.
+func (l *Lock) checkPlace(dir string, anybody bool) error {
+	op := "look at directory " + dir
+	var st unix.Stat_t
+	if err := retryEINTR(func() error { return unix.Stat(dir, &st) }); err != nil {
+		return l.fail(op, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return l.fail(op, unix.ENOTDIR)
+	}
+	if st.Mode&unix.S_IWOTH != 0 && st.Mode&unix.S_ISVTX == 0 && !anybody {
+		return &backend.Error{Code: protocol.CannotCreate, Lock: l.Address, Op: op,
+			Err:  errors.New("everybody may remove files there: it is world-writable without the sticky bit"),
+			Hint: "chmod +t it, or accept that with ?dir=any"}
+	}
+	return nil
+}
+
+// A directory is an FS on a POSIX file system.
+type directory struct {
+	path    string
+	watcher watcher
+}
+
+func (d *directory) at(name string) string { return filepath.Join(d.path, name) }
+
+// Create implements FS. To close the file is part of writing it: only then NFS
+// says that there is no room.
+func (d *directory) Create(name, content string) error {
+	fd, err := open(d.at(name), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(fd, content), unix.Close(fd))
+}
+
+// Link implements FS.
+func (d *directory) Link(from, to string) error { return unix.Link(d.at(from), d.at(to)) }
+
+// Unlink implements FS.
+func (d *directory) Unlink(name string) error { return unix.Unlink(d.at(name)) }
+
+// Stat implements FS.
+func (d *directory) Stat(name string) (Stat, error) { return statAt(unix.AT_FDCWD, d.at(name)) }
+
+// Read implements FS.
+func (d *directory) Read(name string) (Stat, string, error) {
+	fd, err := openExisting(d.at(name))
+	if err != nil {
+		return Stat{}, "", err
+	}
+	defer unix.Close(fd)
+	st, err := statAt(fd, "")
+	if err != nil || st.Kind != "" {
+		return st, "", err
+	}
+	text, err := read(fd)
+	return st, text, err
+}
+
+// Open implements FS.
+func (d *directory) Open(name string) (File, error) {
+	fd, err := openExisting(d.at(name))
+	if err != nil {
+		return nil, err
+	}
+	return file(fd), nil
+}
+
+// List implements FS.
+func (d *directory) List() ([]string, error) { return posix.List(d.path) }
+
+// Close implements FS.
+func (d *directory) Close() { d.watcher.Close() }
+
+// A file is an open file. No child inherits it.
+type file int
+
+// Stat implements File.
+func (f file) Stat() (Stat, error) { return statAt(int(f), "") }
+
+// Close implements File.
+func (f file) Close() { _ = unix.Close(int(f)) }
+
+func open(path string, flags int, mode uint32) (fd int, err error) {
+	err = retryEINTR(func() (err error) {
+		fd, err = unix.Open(path, flags|unix.O_CLOEXEC, mode)
+		return err
+	})
+	return fd, err
+}
+
+// openExisting neither follows a link nor blocks on a FIFO.
+func openExisting(path string) (int, error) {
+	return open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+}
+
+func write(fd int, s string) error {
+	for len(s) > 0 {
+		n, err := unix.Write(fd, []byte(s))
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+		s = s[max(n, 0):]
+	}
+	return nil
+}
+
+// read returns what the file holds, at most a byte more than it may.
+func read(fd int) (string, error) {
+	buf := make([]byte, MaxContent+1)
+	n := 0
+	for n < len(buf) {
+		got, err := unix.Pread(fd, buf[n:], int64(n))
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return "", err
+		case got == 0:
+			return string(buf[:n]), nil
+		}
+		n += got
+	}
+	return string(buf[:n]), nil
+}
+
+// retryEINTR is for calls that change nothing, or tell for certain that they did
+// nothing.
+func retryEINTR(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// kindOf is what a file is by its mode, "" if it is a regular one.
+func kindOf(mode uint32) string {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return ""
+	case unix.S_IFDIR:
+		return "a directory"
+	case unix.S_IFLNK:
+		return "a symbolic link"
+	case unix.S_IFIFO:
+		return "a FIFO"
+	case unix.S_IFSOCK:
+		return "a socket"
+	}
+	return "a device"
+}

@@ -1,0 +1,40 @@
+package link
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"locksmith/backends/backendtest"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// TestNotWritable: who may not make files there cannot lock.
+func TestNotWritable(t *testing.T) {
+	if !asNobody(t) {
+		return
+	}
+	dir := sharedDir(t, 0o555)
+	mustFail(t, try(filepath.Join(dir, "lock"), nil), protocol.Permission, "allow this user to write there")
+	mustWork(t, os.Chmod(dir, 0o755))
+	mustBeEmpty(t, dir)
+}
+
+// TestNotReadable: it is held, by nobody knows whom.
+func TestNotReadable(t *testing.T) {
+	if !asNobody(t) {
+		return
+	}
+	dir := sharedDir(t, 0o755)
+	path := filepath.Join(dir, "lock")
+	mustWork(t, os.WriteFile(path, []byte("17\n"), 0))
+	a := attemptAt(t, path, backendtest.Request())
+	held := mustBeHeld(t, a)
+	if held.Holder.Verdict != owner.Unknown || held.Holder.Note == "" {
+		t.Errorf("held by %+v", held.Holder)
+	}
+	mustWithdraw(t, a)
+	mustWork(t, os.Remove(path))
+	mustBeEmpty(t, dir)
+}
