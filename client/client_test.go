@@ -319,6 +319,27 @@ func TestWaitPolicy(t *testing.T) {
 	_ = second.Release()
 }
 
+// TestPatience: the helper may be told how long and how often to try, and tells how
+// long the lock was held.
+func TestPatience(t *testing.T) {
+	address, _ := newLock(t)
+	l := acquire(t, address, client.Lease(8*time.Second), client.Refresh(time.Second))
+	for _, patience := range []client.Option{client.Retries(0), client.Timeout(10 * time.Millisecond)} {
+		_, err := client.Acquire(t.Context(), address, patience)
+		var held *client.HeldError
+		if !errors.As(err, &held) || held.Code != protocol.Timeout || held.Holder.ID != l.ID() {
+			t.Errorf("got %v", err)
+		}
+	}
+	if l.Held() != 0 {
+		t.Errorf("held for %v before it was released", l.Held())
+	}
+	time.Sleep(2 * time.Millisecond)
+	if err := l.Release(); err != nil || l.Held() < 2*time.Millisecond || l.Waited() < 0 {
+		t.Errorf("%v, held for %v, waited for %v", err, l.Held(), l.Waited())
+	}
+}
+
 func TestLogger(t *testing.T) {
 	address, _ := newLock(t)
 	var mu sync.Mutex

@@ -25,6 +25,7 @@ type Lock struct {
 	mu       sync.Mutex
 	err      *LostError
 	released bool
+	held     time.Duration
 }
 
 func newLock(ctx context.Context, address string, h *helper, ok protocol.Line) (*Lock, error) {
@@ -51,6 +52,13 @@ func (l *Lock) Token() uint64 { return l.grant.Token }
 
 // Waited returns how long the helper waited for the lock.
 func (l *Lock) Waited() time.Duration { return l.grant.Waited }
+
+// Held returns how long the lock was held, once Release has returned in good order.
+func (l *Lock) Held() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held
+}
 
 // Lost returns a channel that is closed when the lock is lost. It stays open
 // after a Release in good order.
@@ -147,8 +155,9 @@ func (l *Lock) hear(r reading) (ago time.Duration, isBeat bool) {
 		ago, err := r.line.Millis("sent_ms")
 		return ago, err == nil
 	case r.line.Word == protocol.WordReleased:
+		held, _ := r.line.Millis("held_ms") // for people: missing, it is 0
 		l.mu.Lock()
-		l.released = true
+		l.released, l.held = true, held
 		l.mu.Unlock()
 	case r.line.Word == protocol.WordLost:
 		l.lose(protocol.Code(r.line.Value("code")), r.line.Text)

@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"sort"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -32,6 +33,16 @@ func Strict() Option { return flag("--strict") }
 
 // Lease sets how long others believe in us when our helper is silent.
 func Lease(d time.Duration) Option { return flag("--lease", d.String()) }
+
+// Refresh sets how often the helper tells others that we live: at most a quarter of
+// the lease.
+func Refresh(d time.Duration) Option { return flag("--refresh", d.String()) }
+
+// Retries has the helper give up, with ErrHeld, after so many tries after the first.
+func Retries(n int) Option { return flag("--retries", strconv.Itoa(n)) }
+
+// Timeout has the helper give up, with ErrHeld, after this time of waiting.
+func Timeout(d time.Duration) Option { return flag("--timeout", d.String()) }
 
 // Respite has the helper wait this much more, and look again, before it breaks
 // a dead holder's lock.

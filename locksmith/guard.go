@@ -77,11 +77,18 @@ type TimeoutError struct {
 	Waited time.Duration
 	Held   *backend.HeldError // nil if the place never answered
 	Lock   string
+	Tries  int // that were allowed, if it was they that were used up
 }
 
 func (e *TimeoutError) Error() string {
 	if e.Held == nil {
 		return fmt.Sprintf("%s: no answer within %v", e.Lock, e.Waited.Round(time.Millisecond))
+	}
+	if e.Tries == 1 {
+		return fmt.Sprintf("%v; gave up after one try", e.Held)
+	}
+	if e.Tries > 1 {
+		return fmt.Sprintf("%v; gave up after %d tries in %v", e.Held, e.Tries, e.Waited.Round(time.Millisecond))
 	}
 	return fmt.Sprintf("%v; gave up after %v", e.Held, e.Waited.Round(time.Millisecond))
 }

@@ -20,6 +20,10 @@ type Helper struct {
 	Backend backend.Backend
 	Request backend.Request
 	Timeout time.Duration // for the lock to become free; 0: one try; Forever
+	Tries   int           // how many at most; 0: no limit
+	// Refresh is how long after a heartbeat the next one is due; 0: a quarter of the
+	// lease, which is the most.
+	Refresh time.Duration
 	Guard   Guard
 	Log     hclog.Logger
 }
@@ -34,7 +38,7 @@ func (h *Helper) Run() (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	t := &tenure{helper: h, hold: hold, lease: h.Request.Owner.Lease, confirmed: sent}
+	t := &tenure{helper: h, hold: hold, lease: h.Request.Owner.Lease, every: h.refresh(), confirmed: sent}
 	if err := t.renewIfLate(); err != nil {
 		return 0, t.abandon(err)
 	}
@@ -49,4 +53,13 @@ func (h *Helper) Run() (time.Duration, error) {
 	h.Log.Debug("acquired", "lock", h.Address, "id", hold.ID())
 	err = t.run()
 	return h.Request.Clock.Now() - acquired, err
+}
+
+// refresh is how long after a heartbeat the next one is due.
+func (h *Helper) refresh() time.Duration {
+	most := h.Request.Owner.Lease / 4
+	if h.Refresh <= 0 {
+		return most
+	}
+	return min(h.Refresh, most)
 }

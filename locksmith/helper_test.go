@@ -231,6 +231,60 @@ func TestWaiting(t *testing.T) {
 	})
 }
 
+// pollingWorld is a world in which a waiter asks every second.
+type pollingWorld struct {
+	*world
+	tries int
+}
+
+func (w *pollingWorld) Attempt(backend.Request) (backend.Attempt, error) { return w, nil }
+
+func (w *pollingWorld) Try(ctx context.Context) (backend.Hold, error) {
+	w.tries++
+	return w.world.Try(ctx)
+}
+
+func (w *pollingWorld) Wait(context.Context) error {
+	w.clock.Sleep(time.Second)
+	return nil
+}
+
+// TestTries: so many, whatever the time.
+func TestTries(t *testing.T) {
+	for _, tries := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			c := clock.Runtime{}
+			w := &pollingWorld{world: &world{clock: &jumpingClock{start: c.Now()}, heldFor: time.Hour}}
+			g := &guard{ctx: t.Context(), clock: w.clock}
+			h := &Helper{Address: "fake:/x", Backend: w, Guard: g, Timeout: Forever, Tries: tries, Log: hclog.NewNullLogger(),
+				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: w.clock}}
+			_, err := h.Run()
+			var held *backend.HeldError
+			if CodeOf(err) != protocol.Timeout || !errors.As(err, &held) || w.tries != tries || w.withdrawals != 1 {
+				t.Errorf("%v after %d tries, %d withdrawals", err, w.tries, w.withdrawals)
+			}
+		})
+	}
+}
+
+// TestRefresh: heartbeats come as often as asked, but at least every quarter of the
+// lease.
+func TestRefresh(t *testing.T) {
+	for refresh, beats := range map[time.Duration]int{0: 4, lease / 10: 10, lease: 4} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &jumpingClock{start: clock.Runtime{}.Now()}
+			w := &world{clock: c}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(lease+lease/100, func() { cancel(ErrStdinClosed) })
+			h := &Helper{Address: "fake:/x", Backend: w, Guard: &guard{ctx: ctx, clock: c}, Timeout: Forever, Refresh: refresh, Log: hclog.NewNullLogger(),
+				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
+			if _, err := h.Run(); err != nil || w.beats != beats {
+				t.Errorf("refresh %v: %v, %d heartbeats in a lease, want %d", refresh, err, w.beats, beats)
+			}
+		})
+	}
+}
+
 func TestStartFails(t *testing.T) {
 	live(t, time.Hour, Forever, func(_ *world, g *guard) { g.startErr = errServer },
 		func(w *world, g *guard, _ time.Duration, err error) {

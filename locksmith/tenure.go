@@ -17,6 +17,7 @@ type tenure struct {
 	helper *Helper
 	hold   backend.Hold
 	lease  time.Duration
+	every  time.Duration // between heartbeats
 	// confirmed is when the last request was sent that proved the lock ours.
 	confirmed time.Duration
 	// failed is the error of the last heartbeat, if it did not succeed.
@@ -46,7 +47,7 @@ func (t *tenure) run() error {
 // keep is the state holding: nil when the lock is not wanted any more, the loss
 // otherwise.
 func (t *tenure) keep() error {
-	next := t.confirmed + t.lease/4
+	next := t.confirmed + t.every
 	for {
 		clock.Sleep(t.wanted(), t.clock(), next-t.now())
 		// First the clock: we may have been stopped, or the machine suspended.
@@ -64,10 +65,10 @@ func (t *tenure) keep() error {
 			t.helper.Guard.Beat(t.now() - t.confirmed)
 			t.tend()
 		}
-		next = t.confirmed + t.lease/4
+		next = t.confirmed + t.every
 		if err != nil && t.wanted().Err() == nil {
 			t.helper.Log.Warn("heartbeat failed, trying again", "lock", t.helper.Address, "error", err)
-			next = min(t.now()+t.lease/16, t.lastMoment())
+			next = min(t.now()+t.every/4, t.lastMoment())
 		}
 	}
 }
@@ -80,11 +81,11 @@ func (t *tenure) tend() {
 	if !ok || t.isTending() || t.isResting() {
 		return
 	}
-	ctx, cancel := clock.WithTimeout(t.wanted(), t.clock(), t.lease/16)
+	ctx, cancel := clock.WithTimeout(t.wanted(), t.clock(), t.every/4)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- tender.Tend(ctx) }()
-	err, ok := await(ctx, t.clock(), min(t.lease/16, answerTime), done)
+	err, ok := await(ctx, t.clock(), min(t.every/4, answerTime), done)
 	if !ok {
 		t.tending, err = done, errNoAnswer
 	}
@@ -141,7 +142,7 @@ func (t *tenure) beat() error {
 		}
 		limit = t.confirmed + t.lease
 	}
-	err := bounded(t.clock(), limit-sent, t.wanted(), t.within(t.lease/4, t.hold.Heartbeat))
+	err := bounded(t.clock(), limit-sent, t.wanted(), t.within(t.every, t.hold.Heartbeat))
 	// An answer after the lease proves nothing: a breaker may have looked before.
 	if loss := t.checkLease(err); loss != nil {
 		return loss
@@ -161,7 +162,7 @@ func (t *tenure) beat() error {
 // renewIfLate makes sure before OK that most of the lease is left to work in;
 // a parent counts from there.
 func (t *tenure) renewIfLate() error {
-	if t.now() < t.confirmed+t.lease/8 {
+	if t.now() < t.confirmed+t.every/2 {
 		return nil
 	}
 	if err := t.checkLease(nil); err != nil {

@@ -27,7 +27,7 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 	}()
 	var held *backend.HeldError
 	var seen time.Duration // held
-	for {
+	for tries := 1; ; tries++ {
 		sent = h.Request.Clock.Now()
 		hold, err = w.try(ctx)
 		taken = err == nil
@@ -40,6 +40,9 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 		case errors.As(err, &held):
 			if h.Timeout == 0 && ctx.Err() == nil {
 				return nil, 0, err
+			}
+			if tries == h.Tries {
+				return nil, 0, &TimeoutError{Lock: h.Address, Held: held, Waited: h.Request.Clock.Now() - start, Tries: tries}
 			}
 			seen = h.Request.Clock.Now()
 			h.Guard.Waiting(held)

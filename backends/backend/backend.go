@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locksmith/backends/clock"
+	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 )
 
@@ -26,7 +27,10 @@ type Request struct {
 	Strict  bool          // break the dead by proof only, never by lease
 	Respite time.Duration // wait this much more before breaking, and look again
 	Within  time.Duration // how long we are going to wait, if not for ever; 0: nobody knows
-	Clock   clock.Clock
+	// Polls is how often to ask while waiting, where nothing wakes us; nil: as is
+	// usual for this kind of lock.
+	Polls *manners.Config
+	Clock clock.Clock
 }
 
 // An Attempt is one wish for the lock. Its methods are called one at a time.

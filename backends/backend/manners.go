@@ -10,8 +10,8 @@ type Manners struct {
 	// Respite is how much longer a waiter waits, after the lease is over, before it
 	// breaks the lock. Who is dead by proof is not given it.
 	Respite time.Duration
-	// Refresh is how long after a heartbeat the next one is due, at most; a quarter of the
-	// lease may be less.
+	// Refresh is how long after a heartbeat the next one is due, at most; a quarter
+	// of the lease may be less.
 	Refresh time.Duration
 }
 

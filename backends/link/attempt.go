@@ -48,7 +48,11 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if d := r.Owner.Lease; d < owner.MinLease || d > owner.MaxLease {
 		return nil, l.usage("acquire", fmt.Sprintf("a lease of %v is not between %v and %v", d, owner.MinLease, owner.MaxLease), "choose another")
 	}
-	return &attempt{lock: l, request: r, pauses: manners.Pauses{Config: l.Polls}}, nil
+	polls := l.Polls
+	if r.Polls != nil {
+		polls = *r.Polls
+	}
+	return &attempt{lock: l, request: r, pauses: manners.Pauses{Config: polls}}, nil
 }
 
 // Try implements backend.Attempt.

@@ -11,6 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/inotify"
+	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -32,6 +33,7 @@ type attempt struct {
 	courtesy owner.Patience // with files their makers have not finished
 	seen     sighting       // what the last failed Try saw
 	watcher  inotify.Watcher
+	pauses   *manners.Pauses // nil: slowLook
 }
 
 // A sighting is a lock file that belongs to somebody else.

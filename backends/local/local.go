@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -43,7 +44,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err := l.checkDirectory(); err != nil {
 		return nil, err
 	}
-	return &attempt{lock: l, request: r, here: r.Owner.Place,
+	return &attempt{lock: l, request: r, here: r.Owner.Place, pauses: manners.Asked(r.Polls),
 		patience: owner.Patience{Clock: r.Clock, Strict: r.Strict, Respite: r.Respite},
 		courtesy: owner.Patience{Clock: r.Clock}}, nil
 }

@@ -19,7 +19,7 @@ const slowLook = time.Second
 func (a *attempt) Wait(ctx context.Context) error {
 	timeout := a.seen.due
 	if a.seen.lockedByOther() {
-		timeout = min(timeout, slowLook)
+		timeout = min(timeout, a.pauses.NextOr(slowLook))
 	}
 	return a.sleep(ctx, timeout)
 }

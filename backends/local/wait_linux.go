@@ -24,11 +24,11 @@ func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 		}
 		defer process.CloseFD(keeper)
 		if err != nil {
-			timeout = min(timeout, slowLook)
+			timeout = min(timeout, a.pauses.NextOr(slowLook))
 		}
 	}
 	if file < 0 {
-		timeout = min(timeout, slowLook)
+		timeout = min(timeout, a.pauses.NextOr(slowLook))
 	}
 	ctx, cancel := a.withTimeout(outer, timeout)
 	defer cancel()

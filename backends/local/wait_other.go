@@ -9,7 +9,7 @@ import (
 
 // sleep looks again after slowLook: nothing wakes a waiter here.
 func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
-	ctx, cancel := a.withTimeout(outer, min(timeout, slowLook))
+	ctx, cancel := a.withTimeout(outer, min(timeout, a.pauses.NextOr(slowLook)))
 	defer cancel()
 	<-ctx.Done()
 	return waited(ctx, outer, ctx.Err())

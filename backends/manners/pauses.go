@@ -67,3 +67,19 @@ func (p *Pauses) Next() time.Duration {
 	p.slow += min(c.Slow.Min, c.Slow.Max-p.slow) // without overflow
 	return p.slow
 }
+
+// Asked returns the pauses that a user asked for, or nil if c is nil.
+func Asked(c *Config) *Pauses {
+	if c == nil {
+		return nil
+	}
+	return &Pauses{Config: *c}
+}
+
+// NextOr returns the next pause, or the usual one where p is nil.
+func (p *Pauses) NextOr(usual time.Duration) time.Duration {
+	if p == nil {
+		return usual
+	}
+	return p.Next()
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -38,6 +39,7 @@ type attempt struct {
 	// alone: the server does not rename onto a directory that exists.
 	alone    bool
 	courtesy courtesy
+	pauses   *manners.Pauses // nil: those of the lock's Pace
 }
 
 // Attempt implements backend.Backend.
@@ -53,7 +55,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if d := r.Owner.Lease; d < owner.MinLease || d > owner.MaxLease {
 		return nil, l.usage("acquire", fmt.Sprintf("a lease of %v is not between %v and %v", d, owner.MinLease, owner.MaxLease), "choose another")
 	}
-	return &attempt{lock: l, request: r}, nil
+	return &attempt{lock: l, request: r, pauses: manners.Asked(r.Polls)}, nil
 }
 
 // Try implements backend.Attempt.
@@ -68,7 +70,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	switch {
 	case err == nil:
 		// Another Try is another wish.
-		*a = attempt{lock: a.lock, request: a.request}
+		*a = attempt{lock: a.lock, request: a.request, pauses: manners.Asked(a.request.Polls)}
 		return h, nil
 	case passing(err) && ctx.Err() == nil && (a.met || errors.Is(err, ErrBusy)):
 		a.block.again = 0 // look anew

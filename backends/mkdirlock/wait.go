@@ -50,6 +50,7 @@ func (a *attempt) untilBeat() time.Duration {
 func (a *attempt) pause() time.Duration {
 	now := a.request.Clock.Now()
 	d := min(max((now-a.block.reached)/8, a.lock.Pace.Min), a.lock.Pace.Max)
+	d = a.pauses.NextOr(d)
 	if left := a.block.again - now; left > 0 {
 		d = min(d, left)
 	}

@@ -25,17 +25,17 @@ var allowed = map[string][]string{
 	"backends/posix":          {"backends/clock", "backends/process", "backends/inotify"},
 	"backends/manners":        {},
 	"backends/owner":          {"protocol", "backends/clock", "backends/process"},
-	"backends/backend":        {"protocol", "backends/owner", "backends/clock"},
+	"backends/backend":        {"protocol", "backends/owner", "backends/clock", "backends/manners"},
 	"backends/backendtest":    {"backends/backend", "backends/owner", "backends/clock", "backends/process"},
-	"backends/mkdirlock":      {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/filesystem"},
+	"backends/mkdirlock":      {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/filesystem", "backends/manners"},
 	"backends/ftp":            {"protocol", "backends/backend", "backends/clock", "backends/process", "backends/mkdirlock"},
 	"backends/link":           {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify", "backends/posix", "backends/filesystem", "backends/manners"},
-	"backends/local":          {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify", "backends/filesystem"},
+	"backends/local":          {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify", "backends/filesystem", "backends/manners"},
 	"backends/nfs":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/nfs/generation", "backends/posix", "backends/filesystem"},
-	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
+	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/manners"},
 	"cmd/locksmith":           {"cmd/locksmith/cli"},
-	"cmd/locksmith/cli":       {"protocol", "locksmith", "backends/...", "backends", "cmd/locksmith/profile"},
-	"cmd/locksmith/profile":   {"protocol", "backends/backend", "backends/owner"},
+	"cmd/locksmith/cli":       {"protocol", "locksmith", "backends/...", "backends", "cmd/locksmith/profile", "client"},
+	"cmd/locksmith/profile":   {"protocol", "backends/backend", "backends/manners", "backends/owner"},
 }
 
 func TestLayers(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -28,6 +29,7 @@ type attempt struct {
 	links   uint64  // of Reservations, at the last look
 	block   block   // what the last failed Try saw
 	polite  politeness
+	pauses  *manners.Pauses // nil: those of pause
 }
 
 // Attempt implements backend.Backend.
@@ -39,7 +41,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if d := r.Owner.Lease; d < owner.MinLease || d > owner.MaxLease {
 		return nil, l.usage("acquire", fmt.Sprintf("a lease of %v is not between %v and %v", d, owner.MinLease, owner.MaxLease), "choose another")
 	}
-	return &attempt{lock: l, request: r, vigil: l.newVigil(r)}, nil
+	return &attempt{lock: l, request: r, vigil: l.newVigil(r), pauses: manners.Asked(r.Polls)}, nil
 }
 
 // Try implements backend.Attempt.
@@ -184,6 +186,6 @@ func (a *attempt) confirm(n uint64) (*hold, error) {
 	}
 	h := &hold{claim: a.mine, number: n, old: all, vigil: a.vigil}
 	// Another Try is another wish.
-	*a = attempt{lock: a.lock, request: a.request, vigil: a.lock.newVigil(a.request), known: n}
+	*a = attempt{lock: a.lock, request: a.request, vigil: a.lock.newVigil(a.request), known: n, pauses: manners.Asked(a.request.Polls)}
 	return h, nil
 }

@@ -111,6 +111,7 @@ func (a *attempt) pause() time.Duration {
 		rank := time.Duration(b.rank)
 		d = min(max(idle/4, rank*minRankPause), rank*maxRankPause, linePause)
 	}
+	d = a.pauses.NextOr(d)
 	for _, s := range []sighting{b.holder, b.next} {
 		if s.due > 0 {
 			d = min(d, s.due)

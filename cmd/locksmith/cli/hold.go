@@ -23,7 +23,10 @@ func (a *app) hold() *cobra.Command {
 			"standard input closes, nobody reads standard output any more, the parent dies, or\n" +
 			"SIGTERM comes. Then remove the lock and exit.",
 		Example: "  locksmith hold local:/var/lock/billing",
-		Args:    func(_ *cobra.Command, args []string) error { return oneLock(args) },
+		Args: func(_ *cobra.Command, args []string) error {
+			_, err := o.lock(args)
+			return err
+		},
 	}
 	o.flags(c)
 	c.Flags().StringVar(&stdin, "stdin", "auto", "auto, watch (its end releases the lock) or ignore")
@@ -37,7 +40,11 @@ func (a *app) hold() *cobra.Command {
 		if parent < 0 || parent > process.MaxPID {
 			return usageError{fmt.Errorf("--parent %d is not a process id", parent)}
 		}
-		t, err := o.find(args[0])
+		lock, err := o.lock(args)
+		if err != nil {
+			return err
+		}
+		t, err := o.find(lock)
 		if err != nil {
 			return err
 		}

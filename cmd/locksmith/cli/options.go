@@ -14,6 +14,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/cmd/locksmith/profile"
@@ -26,11 +27,16 @@ const defaultLease = time.Minute
 // options are what hold and run have in common.
 type options struct {
 	reach
+	guarded
 	shared    bool
 	strict    bool
 	timeout   seconds
 	lease     seconds
 	respite   seconds
+	refresh   seconds
+	poll      pauses
+	slow      pauses
+	retries   count
 	meta      []string
 	conflict  int
 	logLevel  string
@@ -38,12 +44,17 @@ type options struct {
 }
 
 func (o *options) flags(c *cobra.Command) {
-	o.timeout, o.lease = seconds(locksmith.Forever), seconds(defaultLease)
+	o.timeout, o.lease, o.retries = seconds(locksmith.Forever), seconds(defaultLease), unlimited
 	o.reach.flags(c)
+	o.guarded.flags(c)
 	f := c.Flags()
 	f.BoolVar(&o.shared, "shared", false, "share the lock with other shared holders")
 	f.Var(&o.timeout, "timeout", "give up after this time (0: try once; default: wait)")
-	f.Var(&o.lease, "lease", "how long others believe in us when we are silent")
+	f.Var(&o.retries, "retries", "give up after so many tries after the first (default: no limit)")
+	f.Var(&o.poll, "poll", "ask so often while waiting, 16 times, as in 25ms..100ms (default: as is usual for the kind of lock)")
+	f.Var(&o.slow, "slow", "and then pause for so long, as in 2s..32s: for longer each time")
+	f.Var(&o.lease, "lease", "how long others believe in us when we are silent (link: 1h)")
+	f.Var(&o.refresh, "refresh", "how often to tell others that we live (default: a quarter of the lease; link: 8s)")
 	f.BoolVar(&o.strict, "strict", false, "break a holder only when it is proven dead, never by its lease")
 	f.Var(&o.respite, "respite", "wait this much more before breaking a dead holder's lock, and look again")
 	f.StringArrayVar(&o.meta, "meta", nil, "tell others `key=value` about us (repeatable)")
@@ -86,6 +97,10 @@ func (o *options) helper(t *target) (*locksmith.Helper, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.adapt(t.Profile, b)
+	if o.refresh > o.lease/4 {
+		return nil, usageError{fmt.Errorf("--refresh %v is more than a quarter of the lease of %v", &o.refresh, &o.lease)}
+	}
 	record, err := o.record()
 	if err != nil {
 		return nil, err
@@ -93,10 +108,35 @@ func (o *options) helper(t *target) (*locksmith.Helper, error) {
 	return &locksmith.Helper{
 		Address: canonical,
 		Backend: b,
-		Request: backend.Request{Owner: record, Strict: o.strict, Respite: time.Duration(o.respite), Clock: clock.Boot{}},
+		Request: backend.Request{Owner: record, Strict: o.strict, Respite: time.Duration(o.respite), Polls: o.polls(), Clock: clock.Boot{}},
 		Timeout: time.Duration(o.timeout),
+		Tries:   int(o.retries) + 1,
+		Refresh: time.Duration(o.refresh),
 		Log:     log,
 	}, nil
+}
+
+// adapt takes from the manners of a kind of lock what nobody says otherwise.
+func (o *options) adapt(p *profile.Profile, b backend.Backend) {
+	paced, ok := b.(backend.Paced)
+	if !ok {
+		return
+	}
+	usual := paced.Manners()
+	if !o.given("lease") && p.Lease == nil {
+		o.lease = seconds(usual.Lease)
+	}
+	if !o.given("refresh") && p.Refresh == nil {
+		o.refresh = seconds(min(usual.Refresh, time.Duration(o.lease)/4))
+	}
+}
+
+// polls is how often to ask, or nil if nobody says so.
+func (o *options) polls() *manners.Config {
+	if o.poll == (pauses{}) && o.slow == (pauses{}) {
+		return nil
+	}
+	return &manners.Config{Poll: manners.Range(o.poll), Slow: manners.Range(o.slow)}
 }
 
 // fill takes from a profile what no flag says.
@@ -106,6 +146,10 @@ func (o *options) fill(p *profile.Profile) {
 	fill(o, "timeout", &o.timeout, (*seconds)(p.Timeout))
 	fill(o, "lease", &o.lease, (*seconds)(p.Lease))
 	fill(o, "respite", &o.respite, (*seconds)(p.Respite))
+	fill(o, "refresh", &o.refresh, (*seconds)(p.Refresh))
+	fill(o, "poll", &o.poll, (*pauses)(p.Poll))
+	fill(o, "slow", &o.slow, (*pauses)(p.Slow))
+	fill(o, "retries", &o.retries, (*count)(p.Retries))
 	fill(o, "meta", &o.meta, &p.Meta)
 }
 
@@ -166,25 +210,3 @@ func userName() string {
 	}
 	return strconv.Itoa(os.Getuid())
 }
-
-// seconds is a duration on the command line: "1m30s", or a number of seconds.
-type seconds time.Duration
-
-func (s *seconds) Set(text string) error {
-	d, err := profile.ParseDuration(text)
-	if err != nil {
-		return err
-	}
-	*s = seconds(d)
-	return nil
-}
-
-func (s *seconds) String() string {
-	if *s == seconds(locksmith.Forever) {
-		return ""
-	}
-	return time.Duration(*s).String()
-}
-
-// Type names the flag's argument in help texts.
-func (s *seconds) Type() string { return "duration" }

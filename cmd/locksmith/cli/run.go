@@ -30,13 +30,19 @@ func (a *app) run() *cobra.Command {
 			if dash < 0 || dash == len(args) {
 				return usageError{errors.New("write the command after --, as in: locksmith run LOCK -- COMMAND")}
 			}
-			return oneLock(args[:dash])
+			_, err := o.lock(args[:dash])
+			return err
 		},
 	}
 	o.flags(c)
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
-	c.RunE = func(_ *cobra.Command, args []string) error {
-		t, err := o.find(args[0])
+	c.RunE = func(c *cobra.Command, args []string) error {
+		dash := c.ArgsLenAtDash()
+		lock, err := o.lock(args[:dash])
+		if err != nil {
+			return err
+		}
+		t, err := o.find(lock)
 		if err != nil {
 			return err
 		}
@@ -46,7 +52,7 @@ func (a *app) run() *cobra.Command {
 		}
 		line := newWaitLine(os.Stderr)
 		child := &locksmith.Child{
-			Argv: args[1:], Withhold: t.SecretVariables(),
+			Argv: args[dash:], Withhold: t.SecretVariables(),
 			Tell: line.show, Log: h.Log, Clock: h.Request.Clock,
 		}
 		if err := child.Prepare(context.Background()); err != nil {

@@ -17,21 +17,30 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	var asJSON bool
 	var r reach
+	var g guarded
 	c := &cobra.Command{
 		Use:     "status [flags] LOCK…",
 		Short:   "Show who holds a lock",
 		Example: "  locksmith status local:/var/lock/billing",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && g.file == "" {
 				return usageError{errors.New("need at least one lock")}
 			}
 			return nil
 		},
 	}
 	r.flags(c)
+	g.flags(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		locks := []lockStatus{}
+		if g.file != "" {
+			lock, err := g.lock(args)
+			if err != nil {
+				return err
+			}
+			args = []string{lock}
+		}
 		for _, lock := range args {
 			s, err := r.inspect(cmd.Context(), lock)
 			if err != nil {

@@ -2,9 +2,12 @@ package profile
 
 import (
 	"errors"
+	"math"
 	"strconv"
+	"strings"
 	"time"
 
+	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 )
 
@@ -19,4 +22,31 @@ func ParseDuration(text string) (time.Duration, error) {
 		return 0, errors.New("write seconds, or a duration like 90s or 1h30m")
 	}
 	return d, nil
+}
+
+// shortestPause keeps a waiter from asking without a pause.
+const shortestPause = time.Millisecond
+
+// ParseRange reads a range of pauses: "25ms..100ms", or "50ms". Its error says how to
+// write one.
+func ParseRange(text string) (manners.Range, error) {
+	from, to, isRange := strings.Cut(text, "..")
+	if !isRange {
+		to = from
+	}
+	least, err1 := ParseDuration(from)
+	most, err2 := ParseDuration(to)
+	if err := errors.Join(err1, err2); err != nil || least < shortestPause || most < least {
+		return manners.Range{}, errors.New("write MIN..MAX, as in 25ms..100ms, with MIN at least 1ms")
+	}
+	return manners.Range{Min: least, Max: most}, nil
+}
+
+// ParseCount reads how often something may happen. Its error says how to write it.
+func ParseCount(text string) (int, error) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil || n == math.MaxInt32 {
+		return 0, errors.New("write a number from 0")
+	}
+	return int(n), nil
 }

@@ -26,6 +26,10 @@ func (p *Profile) keys() map[string]setter {
 		"timeout":       duration("timeout", &p.Timeout),
 		"lease":         duration("lease", &p.Lease),
 		"respite":       duration("respite", &p.Respite),
+		"refresh":       duration("refresh", &p.Refresh),
+		"poll":          parsed("poll", ParseRange, &p.Poll),
+		"slow":          parsed("slow", ParseRange, &p.Slow),
+		"retries":       parsed("retries", ParseCount, &p.Retries),
 		"meta":          metadata("meta", &p.Meta),
 		"ca":            p.path("ca", &p.ca),
 		"insecure":      boolean("insecure", func(b bool) { p.insecure = b }),
@@ -167,7 +171,10 @@ func metadata(key string, to *[]string) setter {
 	}
 }
 
-func duration(key string, to **time.Duration) setter {
+func duration(key string, to **time.Duration) setter { return parsed(key, ParseDuration, to) }
+
+// parsed takes what may stand with or without quotes.
+func parsed[T any](key string, parse func(string) (T, error), to **T) setter {
 	return func(v any) error {
 		var written string
 		switch v := v.(type) {
@@ -178,11 +185,11 @@ func duration(key string, to **time.Duration) setter {
 		case float64:
 			written = strconv.FormatFloat(v, 'f', -1, 64)
 		}
-		d, err := ParseDuration(written)
+		value, err := parse(written)
 		if err != nil {
-			return faulty(err.Error(), "%s is not a duration", key)
+			return faulty(err.Error(), "%s is wrong", key)
 		}
-		*to = &d
+		*to = &value
 		return nil
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/manners"
 )
 
 // A Profile is a lock with its settings. A setting that is nil was not made.
@@ -14,6 +15,9 @@ type Profile struct {
 
 	Shared, Strict          *bool
 	Timeout, Lease, Respite *time.Duration
+	Refresh                 *time.Duration
+	Poll, Slow              *manners.Range
+	Retries                 *int
 	Meta                    []string // "key=value"
 
 	ca       string

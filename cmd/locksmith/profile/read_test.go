@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/manners"
 	"locksmith/protocol"
 )
 
@@ -19,6 +20,10 @@ strict = false
 timeout = "5m"
 lease = 90
 respite = 1.5
+refresh = "5s"
+poll = "25ms..100ms"
+slow = "2s"
+retries = 7
 password_file = "~/secret"
 ca = "/etc/ca.pem"
 
@@ -34,10 +39,12 @@ func TestWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	yes, no := true, false
-	timeout, lease, respite := 5*time.Minute, 90*time.Second, 1500*time.Millisecond
+	timeout, lease, respite, refresh := 5*time.Minute, 90*time.Second, 1500*time.Millisecond, 5*time.Second
+	poll, slow, retries := manners.Range{Min: 25 * time.Millisecond, Max: 100 * time.Millisecond}, manners.Range{Min: 2 * time.Second, Max: 2 * time.Second}, 7
 	want := &Profile{
 		Name: "phonestuff", File: "f", Lock: "ftps://alice@ftp.example.org/locks/phonestuff",
 		Shared: &yes, Strict: &no, Timeout: &timeout, Lease: &lease, Respite: &respite,
+		Refresh: &refresh, Poll: &poll, Slow: &slow, Retries: &retries,
 		Meta: []string{"area=42", "job=nightly"}, ca: "/etc/ca.pem", passwordFile: "/home/alice/secret", env: e,
 	}
 	if got := all["phonestuff"]; len(all) != 1 || !reflect.DeepEqual(got, want) {
@@ -53,6 +60,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		"unknown key":          {good + "colour = 1", []string{"f: read profiles, line 3: profile p: key colour is not known; known keys: ca, "}},
 		"misspelt key":         {good + "timout = 1", []string{"line 3", "did you mean timeout?"}},
+		"backward range":       {good + "poll = \"2s..1s\"", []string{"line 3", "poll is wrong", "25ms..100ms"}},
+		"range from nothing":   {good + "slow = \"0..1s\"", []string{"line 3", "slow is wrong"}},
+		"negative retries":     {good + "retries = -1", []string{"line 3", "retries is wrong", "number"}},
 		"unknown key in meta":  {good + "[p.mata]\nx = 1", []string{"line 3", "mata", "did you mean meta?"}},
 		"quoted key":           {good + "\"" + canary + "=\" = 1", []string{"line 3", "not shown"}},
 		"password":             {good + "password = \"" + canary + "\"", []string{"line 3", "password_file", "0600"}},

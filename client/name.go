@@ -1,0 +1,72 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// LockName returns the address of the lock that guards a file, for all who agree
+// on a scheme, such as "local" or "link": beside the file and hidden, as in
+// "link:/srv/data/.phones.csv.lock" for /srv/data/phones.csv. However a process
+// names the file, it gets the same: the name is made absolute, and symbolic links
+// are resolved. The file need not exist, but its directory must.
+//
+// Two hard links to one file are two names, and so are the mount points of one file
+// system: those who lock must agree on one.
+func LockName(scheme, file string) (string, error) {
+	fail := func(err error) (string, error) { return "", fmt.Errorf("name the lock of %q: %w", file, err) }
+	if file == "" {
+		return fail(errors.New("the name is empty"))
+	}
+	path, err := resolve(file)
+	if err != nil {
+		return fail(err)
+	}
+	dir, base := filepath.Split(path)
+	if base == "" {
+		return fail(errors.New("the root directory has nothing beside it"))
+	}
+	// As an address escapes them.
+	path = strings.NewReplacer("%", "%25", "?", "%3F").Replace(filepath.Join(dir, "."+base+".lock"))
+	return scheme + ":" + path, nil
+}
+
+// maxLinks bounds how many symbolic links to nothing are followed.
+const maxLinks = 40
+
+// resolve makes a name absolute and follows symbolic links, also to a file that does
+// not exist (yet). It never cleans a name: "link/.." is not where the link is.
+func resolve(path string) (string, error) {
+	const slash = string(filepath.Separator)
+	if !filepath.IsAbs(path) {
+		here, err := os.Getwd()
+		if err != nil {
+			return "", err
+		}
+		path = here + slash + path
+	}
+	for range maxLinks {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return real, err
+		}
+		dir, base := filepath.Split(strings.TrimRight(path, slash))
+		if dir, err = filepath.EvalSymlinks(dir); err != nil {
+			return "", err
+		}
+		path = filepath.Join(dir, base)
+		target, err := os.Readlink(path)
+		switch {
+		case err != nil:
+			return path, nil // nothing is there
+		case !filepath.IsAbs(target):
+			target = dir + slash + target
+		}
+		path = target
+	}
+	return "", fmt.Errorf("more than %d symbolic links", maxLinks)
+}

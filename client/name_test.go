@@ -1,0 +1,72 @@
+package client
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLockName: one file has one lock, however it is named.
+func TestLockName(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	link := func(target, name string) {
+		if err := os.Symlink(target, in(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(in("data/deep"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"data/phones", "data/50% off?"} {
+		if err := os.WriteFile(in(name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("data", "alias")
+	link("phones", "data/list")
+	link("data/phones", "far")
+	link(in("data/new"), "data/deep/dangling")
+	link("deep/dangling", "data/twice")
+	link("circle", "circle")
+	link("data/deep", "shortcut")
+	link("../shortcut/../late", "data/winding")
+	t.Chdir(in("data/deep"))
+
+	for name, want := range map[string]string{
+		"../phones":        "link:" + in("data/.phones.lock"),
+		"../list":          "link:" + in("data/.phones.lock"),
+		in("alias/phones"): "link:" + in("data/.phones.lock"),
+		in("far"):          "link:" + in("data/.phones.lock"),
+		in("data//phones"): "link:" + in("data/.phones.lock"),
+		in("alias/"):       "link:" + in(".data.lock"),
+		".":                "link:" + in("data/.deep.lock"),
+		"new":              "link:" + in("data/deep/.new.lock"),
+		"dangling":         "link:" + in("data/.new.lock"),
+		"../twice":         "link:" + in("data/.new.lock"),
+		// The directory above what a link leads to, not above the link.
+		dir + "/shortcut/../phones": "link:" + in("data/.phones.lock"),
+		dir + "/shortcut/../fresh":  "link:" + in("data/.fresh.lock"),
+		"../winding":                "link:" + in("data/.late.lock"),
+		"../50% off?":               "link:" + in("data/.50%25 off%3F.lock"),
+	} {
+		if got, err := LockName("link", name); got != want || err != nil {
+			t.Errorf("%q: %q, %v; want %q", name, got, err, want)
+		}
+	}
+	for name, want := range map[string]string{
+		"":              "empty",
+		"/":             "root",
+		in("circle"):    "too many",
+		in("no/where"):  "no such file",
+		in("far/below"): "not a directory",
+	} {
+		if got, err := LockName("link", name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %q, %v", name, got, err)
+		}
+	}
+}

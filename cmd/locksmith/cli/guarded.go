@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/backends"
+	"locksmith/backends/backend"
+	"locksmith/client"
+)
+
+// A guarded file may stand for the name of its lock (--for). Of the lock only its
+// kind is given then.
+type guarded struct{ file string }
+
+func (g *guarded) flags(c *cobra.Command) {
+	c.Flags().StringVar(&g.file, "for", "", "the lock beside the `file` that it guards; LOCK is then only its kind, as in link: (default local:)")
+}
+
+// lock returns the one lock that the arguments name.
+func (g *guarded) lock(args []string) (string, error) {
+	switch {
+	case g.file == "":
+		return args0(args)
+	case len(args) > 1:
+		return "", usageError{fmt.Errorf("need at most the kind of the lock beside --for, have %d arguments", len(args))}
+	case len(args) == 0:
+		args = []string{"local:"}
+	}
+	scheme, options, ok := strings.Cut(args[0], ":")
+	i := slices.IndexFunc(backends.Schemes(), func(s backend.Scheme) bool { return s.Name == scheme && s.Port == "" })
+	if !ok || i < 0 || options != "" && !strings.HasPrefix(options, "?") {
+		return "", usageError{errors.New("beside --for give only the kind of a lock in the file system, such as link: or nfs: alone")}
+	}
+	address, err := client.LockName(scheme, g.file)
+	if err != nil {
+		return "", usageError{fmt.Errorf("--for: %w", err)}
+	}
+	return address + options, nil
+}
+
+// args0 is the only argument.
+func args0(args []string) (string, error) {
+	if err := oneLock(args); err != nil {
+		return "", err
+	}
+	return args[0], nil
+}
