@@ -35,6 +35,7 @@ var scenarios = []scenario{
 	{"killed", ``, killed},
 	{"reader", ``, reader},
 	{"stale", ``, stale},
+	{"others", `v3-ext4|v4.2-tmpfs`, others},
 	{"cut", `v3-tmpfs|v4.2-ext4`, cut},
 	{"restart", `v3-tmpfs|v4.1-tmpfs|v4.0-ext4`, restart},
 	{"clock", `v4.1-ext4`, stepped},

@@ -81,7 +81,7 @@ func (c *contender) round(k *killer) error {
 	if c.mode == "shared" {
 		args = append(args, "--shared")
 	}
-	helper := exec.Command("locksmith", append(args, "nfs:"+c.lock)...)
+	helper := exec.Command("locksmith", append(args, address(c.lock))...)
 	helper.Stderr = os.Stderr
 	stdin, err1 := helper.StdinPipe()
 	stdout, err2 := helper.StdoutPipe()

@@ -45,7 +45,7 @@ func hold(t *testing.T, k int, lock string, flags ...string) *holder {
 		said: make(chan said, 100), ended: make(chan struct{}), began: now()}
 	ctx, cancel := context.WithCancel(context.Background())
 	argv := append([]string{"sh", "-c", `locksmith hold --stdin watch "$@"; exit $?`, "parent"}, flags...)
-	h.cmd = onHost(ctx, k, append(argv, "nfs:"+lock)...)
+	h.cmd = onHost(ctx, k, append(argv, address(lock))...)
 	h.cmd.Stderr = &h.stderr
 	stdin, err1 := h.cmd.StdinPipe()
 	stdout, err2 := h.cmd.StdoutPipe()

@@ -73,6 +73,14 @@ func place(t *testing.T) string {
 // onServer returns where the server has a file of the hosts'.
 func onServer(path string) string { return export + strings.TrimPrefix(path, mount) }
 
+// address is a lock's: an nfs: lock has none but its path.
+func address(lock string) string {
+	if strings.Contains(lock, ":") {
+		return lock
+	}
+	return "nfs:" + lock
+}
+
 // tree lists everything at a lock, as the server has it.
 func tree(lock string) []string {
 	var all []string
@@ -97,7 +105,7 @@ type status struct {
 func look(t *testing.T, k int, lock string) status {
 	t.Helper()
 	var all struct{ Locks []status }
-	out := do(t, "onhost", strconv.Itoa(k), "locksmith", "status", "--json", "nfs:"+lock)
+	out := do(t, "onhost", strconv.Itoa(k), "locksmith", "status", "--json", address(lock))
 	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all.Locks) != 1 {
 		t.Fatalf("status on host %d: %v\n%s", k, err, out)
 	}

@@ -35,6 +35,7 @@ func conflict(a, b interval) string {
 	switch {
 	case alone && !apart:
 		return "two holders"
+	case a.mode == tokenless:
 	case a.token == 0 || b.token == 0:
 		return "no token"
 	case alone && a.token >= b.token, apart && a.token > b.token:

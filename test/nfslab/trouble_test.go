@@ -100,13 +100,17 @@ func full(t *testing.T) {
 	t.Logf("who waited when the disk became full: %s %q", s.Word, s.Text)
 }
 
-// vfat has no symbolic links.
+// vfat has neither symbolic nor hard links.
 func vfat(t *testing.T) {
 	image := filepath.Join(t.TempDir(), "image")
 	do(t, "truncate", "-s", "4M", image)
 	do(t, "mkfs.vfat", image)
 	share(t, 1, 14, "rw,no_root_squash", "mount", "-t", "vfat", "-o", "loop", image)
 	refused(t, 1, otherMount+"/L", 73, patience)
+	refused(t, 1, "link:"+otherMount+"/N", 73, patience)
+	h := hold(t, 1, "mkdir:"+otherMount+"/M")
+	h.held()
+	h.release()
 }
 
 // softMounted: a mount that gives up says so when the server is away.
