@@ -34,3 +34,10 @@ func Sleep(ctx context.Context, c Clock, d time.Duration) {
 	case <-ctx.Done():
 	}
 }
+
+// Pause waits for d on the runtime's clock, and returns ctx's error if that ends
+// first.
+func Pause(ctx context.Context, d time.Duration) error {
+	Sleep(ctx, Runtime{}, d)
+	return ctx.Err()
+}

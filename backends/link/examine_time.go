@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"locksmith/backends/clock"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -58,7 +60,7 @@ func (x *examiner) heartbeat(ctx context.Context) error {
 		return x.lock.fail("look at a file", err)
 	}
 	for waited, step := time.Duration(0), firstPause; waited < blind; step *= 2 {
-		if err := pause(ctx, step); err != nil {
+		if err := clock.Pause(ctx, step); err != nil {
 			return err
 		}
 		waited += step
@@ -109,15 +111,4 @@ func (x *examiner) ahead(file File, name string, now time.Time) error {
 	}
 	x.tell.Fit("time ahead", "the time of a file can be set to one to come")
 	return nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

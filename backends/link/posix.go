@@ -1,13 +1,16 @@
 package link
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/posix"
+	"locksmith/backends/process"
 	"locksmith/protocol"
 )
 
@@ -34,7 +37,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 func (l *Lock) checkPlace(dir string, anybody bool) error {
 	op := "look at directory " + dir
 	var st unix.Stat_t
-	if err := retryEINTR(func() error { return unix.Stat(dir, &st) }); err != nil {
+	if err := posix.RetryEINTR(func() error { return unix.Stat(dir, &st) }); err != nil {
 		return l.fail(op, err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
@@ -51,7 +54,7 @@ func (l *Lock) checkPlace(dir string, anybody bool) error {
 // A directory is an FS on a POSIX file system.
 type directory struct {
 	path    string
-	watcher watcher
+	watcher posix.Watcher
 }
 
 func (d *directory) at(name string) string { return filepath.Join(d.path, name) }
@@ -63,7 +66,7 @@ func (d *directory) Create(name, content string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(write(fd, content), unix.Close(fd))
+	return errors.Join(posix.Write(fd, content), unix.Close(fd))
 }
 
 // Link implements FS.
@@ -86,7 +89,7 @@ func (d *directory) Read(name string) (Stat, string, error) {
 	if err != nil || st.Kind != "" {
 		return st, "", err
 	}
-	text, err := read(fd)
+	text, err := posix.Read(fd, MaxContent+1)
 	return st, text, err
 }
 
@@ -115,7 +118,7 @@ func (f file) Stat() (Stat, error) { return statAt(int(f), "") }
 func (f file) Close() { _ = unix.Close(int(f)) }
 
 func open(path string, flags int, mode uint32) (fd int, err error) {
-	err = retryEINTR(func() (err error) {
+	err = posix.RetryEINTR(func() (err error) {
 		fd, err = unix.Open(path, flags|unix.O_CLOEXEC, mode)
 		return err
 	})
@@ -125,46 +128,6 @@ func open(path string, flags int, mode uint32) (fd int, err error) {
 // openExisting neither follows a link nor blocks on a FIFO.
 func openExisting(path string) (int, error) {
 	return open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
-}
-
-func write(fd int, s string) error {
-	for len(s) > 0 {
-		n, err := unix.Write(fd, []byte(s))
-		if err != nil && !errors.Is(err, unix.EINTR) {
-			return err
-		}
-		s = s[max(n, 0):]
-	}
-	return nil
-}
-
-// read returns what the file holds, at most a byte more than it may.
-func read(fd int) (string, error) {
-	buf := make([]byte, MaxContent+1)
-	n := 0
-	for n < len(buf) {
-		got, err := unix.Pread(fd, buf[n:], int64(n))
-		switch {
-		case errors.Is(err, unix.EINTR):
-			continue
-		case err != nil:
-			return "", err
-		case got == 0:
-			return string(buf[:n]), nil
-		}
-		n += got
-	}
-	return string(buf[:n]), nil
-}
-
-// retryEINTR is for calls that change nothing, or tell for certain that they did
-// nothing.
-func retryEINTR(call func() error) error {
-	for {
-		if err := call(); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
 }
 
 // kindOf is what a file is by its mode, "" if it is a regular one.
@@ -182,4 +145,11 @@ func kindOf(mode uint32) string {
 		return "a socket"
 	}
 	return "a device"
+}
+
+// Await implements FS. A holder closes its file before it removes it, so that the
+// removal is seen at once (inotify(7), IN_DELETE_SELF); to watch the directory would
+// wake a waiter at each poll of the others.
+func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
+	d.watcher.AwaitFile(ctx, d.at(name), keeper, pause)
 }

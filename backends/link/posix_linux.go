@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/backends/posix"
 )
 
 // statAt asks the server: fstat would tell what it said up to a minute ago (statx(2),
@@ -16,7 +18,7 @@ func statAt(fd int, path string) (Stat, error) {
 		flags |= unix.AT_EMPTY_PATH
 	}
 	var st unix.Statx_t
-	if err := retryEINTR(func() error { return unix.Statx(fd, path, flags, mask, &st) }); err != nil {
+	if err := posix.RetryEINTR(func() error { return unix.Statx(fd, path, flags, mask, &st) }); err != nil {
 		return Stat{}, err
 	}
 	return Stat{
@@ -36,7 +38,7 @@ func (f file) SetTime(t time.Time) error {
 
 // utimens without a path needs no /proc (utimensat(2), under futimens).
 func (f file) utimens(times *[2]unix.Timespec) error {
-	return retryEINTR(func() error {
+	return posix.RetryEINTR(func() error {
 		_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(f), 0, uintptr(unsafe.Pointer(times)), 0, 0, 0)
 		if errno != 0 {
 			return errno

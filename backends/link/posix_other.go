@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/backends/posix"
 )
 
 // statAt asks the cache, because there is no way around it here: others' dead are
 // noticed later. With an empty path it is about the descriptor.
 func statAt(fd int, path string) (Stat, error) {
 	var st unix.Stat_t
-	err := retryEINTR(func() error {
+	err := posix.RetryEINTR(func() error {
 		if path == "" {
 			return unix.Fstat(fd, &st)
 		}
@@ -29,11 +31,11 @@ func statAt(fd int, path string) (Stat, error) {
 
 // Touch implements File.
 func (f file) Touch() error {
-	return retryEINTR(func() error { return unix.Futimes(int(f), nil) })
+	return posix.RetryEINTR(func() error { return unix.Futimes(int(f), nil) })
 }
 
 // SetTime implements File.
 func (f file) SetTime(t time.Time) error {
 	tv := unix.NsecToTimeval(t.UnixNano())
-	return retryEINTR(func() error { return unix.Futimes(int(f), []unix.Timeval{tv, tv}) })
+	return posix.RetryEINTR(func() error { return unix.Futimes(int(f), []unix.Timeval{tv, tv}) })
 }

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/posix"
 	"locksmith/protocol"
 )
 
@@ -50,7 +51,7 @@ func openExisting(path string) (*file, error) {
 
 func open(path string, flags int, mode uint32) (*file, error) {
 	f := &file{path: path}
-	err := retryEINTR(func() (err error) {
+	err := posix.RetryEINTR(func() (err error) {
 		f.fd, err = unix.Open(path, flags, mode)
 		return err
 	})
@@ -73,13 +74,13 @@ func regular(mode uint32) error {
 }
 
 func (f *file) stat() (st unix.Stat_t, err error) {
-	err = retryEINTR(func() error { return unix.Fstat(f.fd, &st) })
+	err = posix.RetryEINTR(func() error { return unix.Fstat(f.fd, &st) })
 	return st, err
 }
 
 // tryLock takes the kernel lock if nobody has it.
 func (f *file) tryLock() (bool, error) {
-	err := retryEINTR(func() error { return unix.Flock(f.fd, unix.LOCK_EX|unix.LOCK_NB) })
+	err := posix.RetryEINTR(func() error { return unix.Flock(f.fd, unix.LOCK_EX|unix.LOCK_NB) })
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return false, nil
 	}
@@ -94,7 +95,7 @@ func (f *file) named() error {
 		return err
 	}
 	var st unix.Stat_t
-	err = retryEINTR(func() error { return unix.Lstat(f.path, &st) })
+	err = posix.RetryEINTR(func() error { return unix.Lstat(f.path, &st) })
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
 		return errNotOurs
@@ -112,27 +113,12 @@ func (f *file) named() error {
 func (f *file) remove() error {
 	err := f.named()
 	if err == nil {
-		err = retryEINTR(func() error { return unix.Unlink(f.path) })
+		err = posix.RetryEINTR(func() error { return unix.Unlink(f.path) })
 	}
 	if err == nil || errors.Is(err, errNotOurs) {
 		f.close()
 	}
 	return err
-}
-
-func (f *file) write(s string) error {
-	for len(s) > 0 {
-		var n int
-		err := retryEINTR(func() (err error) {
-			n, err = unix.Write(f.fd, []byte(s))
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		s = s[n:]
-	}
-	return nil
 }
 
 // read returns what the file holds, at most a byte more than a record may.
@@ -141,35 +127,15 @@ func (f *file) read() (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	c := content{stat: st}
-	buf := make([]byte, maxContent+1)
-	n := 0
-	for n < len(buf) {
-		var got int
-		err := retryEINTR(func() (err error) {
-			got, err = unix.Pread(f.fd, buf[n:], int64(n))
-			return err
-		})
-		if err != nil {
-			return content{}, err
-		}
-		if got == 0 {
-			break
-		}
-		n += got
+	text, err := posix.Read(f.fd, maxContent+1)
+	if err != nil {
+		return content{}, err
 	}
-	c.parse(string(buf[:n]))
+	c := content{stat: st}
+	c.parse(text)
 	return c, nil
 }
 
 func (f *file) close() { _ = unix.Close(f.fd) } // not repeated: EINTR has closed it too (close(2))
-
-func retryEINTR(call func() error) error {
-	for {
-		if err := call(); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
-}
 
 const maxContent = protocol.MaxLine + len("18446744073709551615\n")

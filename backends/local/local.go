@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/manners"
 	"locksmith/backends/owner"
+	"locksmith/backends/posix"
 	"locksmith/protocol"
 )
 
@@ -70,7 +71,7 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 
 func (l *Lock) statDirectory() (st unix.Stat_t, err error) {
 	dir := filepath.Dir(l.path)
-	if err := retryEINTR(func() error { return unix.Stat(dir, &st) }); err != nil {
+	if err := posix.RetryEINTR(func() error { return unix.Stat(dir, &st) }); err != nil {
 		return st, backend.FileError(l.address, "look at directory "+dir, err)
 	}
 	return st, nil

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/posix"
 	"locksmith/protocol"
 )
 
@@ -31,7 +32,7 @@ var shared = map[int64]string{
 
 func (l *Lock) checkFileSystem(dir string) error {
 	var st unix.Statfs_t
-	if err := retryEINTR(func() error { return unix.Statfs(dir, &st) }); err != nil {
+	if err := posix.RetryEINTR(func() error { return unix.Statfs(dir, &st) }); err != nil {
 		return backend.FileError(l.address, "look at file system of "+dir, err)
 	}
 	name, ok := shared[int64(st.Type)]

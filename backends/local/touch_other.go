@@ -2,9 +2,13 @@
 
 package local
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/posix"
+)
 
 // touch sets the file's times to now.
 func (f *file) touch() error {
-	return retryEINTR(func() error { return unix.Futimes(f.fd, nil) })
+	return posix.RetryEINTR(func() error { return unix.Futimes(f.fd, nil) })
 }

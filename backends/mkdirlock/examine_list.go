@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"locksmith/backends/clock"
 )
 
 const (
@@ -84,7 +86,7 @@ func (x *examiner) since(ctx context.Context, dir Dir, in, name string, there bo
 		if slices.Contains(names, name) == there || waited >= freshTime {
 			return waited, nil
 		}
-		if err := pause(ctx, freshPause); err != nil {
+		if err := clock.Pause(ctx, freshPause); err != nil {
 			return 0, err
 		}
 	}
@@ -112,16 +114,4 @@ func (x *examiner) dialect(ctx context.Context) (string, error) {
 		odd = append(odd, "; a missing directory is listed as an empty one")
 	}
 	return strings.Join(odd, ""), nil
-}
-
-// pause waits, and returns ctx's error when that ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"locksmith/backends/clock"
 )
 
 // tick is longer than the finest time that listings tell.
@@ -21,7 +23,7 @@ func (x *examiner) times(ctx context.Context) error {
 	if err := x.make(ctx, d, d+"/old"); err != nil {
 		return err
 	}
-	if err := pause(ctx, tick); err != nil {
+	if err := clock.Pause(ctx, tick); err != nil {
 		return err
 	}
 	if err := x.make(ctx, d+"/new"); err != nil {

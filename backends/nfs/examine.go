@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -119,15 +118,4 @@ func (x *examiner) leave() {
 		}
 	}
 	x.tell.Weak("clean up", x.where+"/"+x.at+" stays: "+err.Error(), "remove it, with what is in it")
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"locksmith/backends/clock"
 )
 
 const (
@@ -26,7 +28,7 @@ func (x *examiner) heartbeats(ctx context.Context) error {
 	}
 	waited := time.Duration(0)
 	for step := firstPause; waited < blind; step *= 2 {
-		if err := pause(ctx, step); err != nil {
+		if err := clock.Pause(ctx, step); err != nil {
 			return err
 		}
 		waited += step

@@ -20,10 +20,20 @@ type Watcher struct{ inotify inotify.Watcher }
 // stand for none. It sleeps in one poll. inotify tells of what this host removes,
 // also on NFS; of other hosts it tells nothing.
 func (w *Watcher) Await(ctx context.Context, path string, keeper process.Process, d time.Duration) {
+	w.await(ctx, path, ofDirectory, keeper, d)
+}
+
+// AwaitFile is Await for a file that is removed or renamed. Of a file that somebody
+// has open, only the last one to close it lets that be known.
+func (w *Watcher) AwaitFile(ctx context.Context, path string, keeper process.Process, d time.Duration) {
+	w.await(ctx, path, ofFile, keeper, d)
+}
+
+func (w *Watcher) await(ctx context.Context, path string, events uint32, keeper process.Process, d time.Duration) {
 	watch, end := process.NoFD, process.NoFD
 	var err error
 	if path != "" {
-		watch, err = w.inotify.Watch(path, removal)
+		watch, err = w.inotify.Watch(path, events)
 	}
 	if errors.Is(err, unix.ENOENT) {
 		d = min(d, removedPause)
@@ -41,9 +51,13 @@ func (w *Watcher) Await(ctx context.Context, path string, keeper process.Process
 // Close ends the watching.
 func (w *Watcher) Close() { w.inotify.Close() }
 
-// removal are the events of a directory that is removed or renamed, or from
-// which something is removed.
-const removal = unix.IN_DELETE | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
+const (
+	// ofFile are the events of a file that is removed or renamed. IN_ATTRIB would
+	// tell of each heartbeat, too.
+	ofFile = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_DONT_FOLLOW
+	// ofDirectory are those of a directory, and of what is removed from it.
+	ofDirectory = ofFile | unix.IN_DELETE | unix.IN_ONLYDIR
+)
 
 // removedPause is how long to wait for what has happened already. It keeps a
 // server that contradicts itself from being asked without a break.

@@ -18,5 +18,10 @@ func (w *Watcher) Await(ctx context.Context, _ string, _ process.Process, d time
 	clock.Sleep(ctx, clock.Boot{}, d)
 }
 
+// AwaitFile returns after d or when ctx ends.
+func (w *Watcher) AwaitFile(ctx context.Context, _ string, _ process.Process, d time.Duration) {
+	clock.Sleep(ctx, clock.Boot{}, d)
+}
+
 // Close does nothing.
 func (w *Watcher) Close() {}

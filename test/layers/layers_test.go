@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"backends/mkdirlock":      {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/filesystem", "backends/manners"},
 	"backends/ftp":            {"protocol", "backends/backend", "backends/clock", "backends/process", "backends/mkdirlock"},
 	"backends/link":           {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify", "backends/posix", "backends/filesystem", "backends/manners"},
-	"backends/local":          {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify", "backends/filesystem", "backends/manners"},
+	"backends/local":          {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify", "backends/posix", "backends/filesystem", "backends/manners"},
 	"backends/nfs":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/nfs/generation", "backends/posix", "backends/filesystem"},
 	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/manners"},
 	"cmd/locksmith":           {"cmd/locksmith/cli"},
