@@ -56,7 +56,7 @@ func (o *options) flags(c *cobra.Command) {
 	f.Var(&o.lease, "lease", "how long others believe in us when we are silent (link: 1h)")
 	f.Var(&o.refresh, "refresh", "how often to tell others that we live (default: a quarter of the lease; link: 8s)")
 	f.BoolVar(&o.strict, "strict", false, "break a holder only when it is proven dead, never by its lease")
-	f.Var(&o.respite, "respite", "wait this much more before breaking a dead holder's lock, and look again")
+	f.Var(&o.respite, "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
 	f.StringArrayVar(&o.meta, "meta", nil, "tell others `key=value` about us (repeatable)")
 	f.IntVarP(&o.conflict, "conflict-exit-code", "E", 0, "exit `status` when the lock is held or the time is over (default 75)")
 	f.StringVar(&o.logLevel, "log-level", "warn", "trace, debug, info, warn, error or off")

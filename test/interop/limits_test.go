@@ -1,0 +1,141 @@
+package interop
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"locksmith/backends/backendtest"
+)
+
+// These are the limits that README's table tells of: what goes wrong, and when.
+
+// TestLateHeartbeat: flufl.lock takes the time of our file for the lock's end, and
+// grants 10 s more. One of ours that is late loses the lock to it, unless it keeps the
+// time a lease ahead. With local: it is always late.
+func TestLateHeartbeat(t *testing.T) {
+	for _, x := range []struct {
+		scheme, options string
+		late            time.Duration
+		want            int
+	}{
+		{"link:", "", 3 * time.Second, held},
+		{"link:", "", 12 * time.Second, 1},
+		{"link:", "?touch=ahead", 20 * time.Second, held},
+		{"local:", "", 14 * time.Second, 1}, // they come every 15 s
+	} {
+		t.Run(x.scheme+x.options+x.late.String(), func(t *testing.T) {
+			t.Parallel()
+			c := newCell(t, pair{scheme: x.scheme, options: x.options, tool: flufl})
+			h := c.ours("--lease", "1m")
+			h.must("held")
+			mustWork(t, h.cmd.Process.Signal(syscall.SIGSTOP))
+			c.age(time.Since(c.modified()) + x.late)
+			status, said := c.they(false)
+			if status != x.want {
+				t.Errorf("flufl.lock: exit status %d, want %d\n%s", status, x.want, said)
+			}
+			if taken := !c.exists(); taken != (x.want != held) {
+				t.Errorf("our lock was broken: %t", taken)
+			}
+		})
+	}
+}
+
+// TestBreakingCallFails: flufl.lock takes all that our file says for the name of
+// another file, which it removes, too. That is why the call fails that broke a lock of
+// ours; the next one is lucky.
+func TestBreakingCallFails(t *testing.T) {
+	t.Parallel()
+	c := newCell(t, pair{scheme: "link:", tool: flufl})
+	c.crash()
+	c.age(time.Minute)
+	if status, said := c.they(false); status != 1 || !strings.Contains(said, "File name too long") {
+		t.Errorf("exit status %d\n%s", status, said)
+	}
+	if status, said := c.they(false); status != 0 {
+		t.Errorf("then: exit status %d\n%s", status, said)
+	}
+}
+
+// TestHelperKilled: when the helper alone is gone, we wait for the lease, for the
+// sake of its parent; who goes by the pid does not.
+func TestHelperKilled(t *testing.T) {
+	t.Parallel()
+	c := newCell(t, pair{scheme: "link:", tool: dotlockfileP})
+	h := start(t, exec.Command(program(t, "locksmith"), "hold", c.address()))
+	if line := <-h.lines; !strings.HasPrefix(line, "OK ") {
+		t.Fatal(line)
+	}
+	h.kill()
+	if c.weTake("--timeout", "0") {
+		t.Error("we break the lock of a parent that lives")
+	}
+	if status, said := c.they(false); status != 0 {
+		t.Errorf("dotlockfile -p: exit status %d\n%s", status, said)
+	}
+}
+
+// TestPIDRace: 1. dotlockfile -p reads our pid. 2. We release the lock and end; the
+// next one takes it. 3. dotlockfile -p finds that there is no such process, and removes
+// the lock, which is another one. It does the same to its own kind.
+func TestPIDRace(t *testing.T) {
+	t.Parallel()
+	c := newCell(t, pair{scheme: "link:", tool: dotlockfileP})
+	trace := filepath.Join(t.TempDir(), "trace")
+	h := c.ours()
+	h.must("held")
+	slow := exec.Command("strace", "-o", trace, "-e", "inject=kill:delay_enter=5000000", "dotlockfile", "-p", "-l", "-r", "0", c.path())
+	if _, err := exec.LookPath("strace"); err != nil {
+		backendtest.Lacking(t, "strace is missing")
+	}
+	mustWork(t, slow.Start())
+	eventually(t, "dotlockfile reads the pid", func() bool {
+		text, _ := os.ReadFile(trace) // it may not be there yet
+		return strings.Contains(string(text), `"`+strconv.Itoa(h.cmd.Process.Pid)+`\n`)
+	})
+	h.leave()
+	next := c.ours()
+	next.must("held")
+	mustWork(t, slow.Wait())
+	mustWork(t, next.input.Close())
+	_ = next.cmd.Wait() // its status tells
+	if got := next.cmd.ProcessState.ExitCode(); got != lost {
+		t.Errorf("the next one's exit status is %d, want %d", got, lost)
+	}
+}
+
+// TestSilentHolder: who lives but gives no sign of life for our lease is taken for
+// dead.
+func TestSilentHolder(t *testing.T) {
+	t.Parallel()
+	c := newCell(t, pair{scheme: "link:", tool: ln})
+	h := c.theirs()
+	h.must("held")
+	if c.weTake("--strict", "--lease", "1s", "--timeout", "3s") {
+		t.Error("we break it although we are strict")
+	}
+	if !c.weTake("--lease", "1s", "--timeout", patience.String()) {
+		t.Error("we do not break it")
+	}
+}
+
+// TestHeldForLonger than the age at which procmail's lockfile breaks locks, for once
+// in real time.
+func TestHeldForLonger(t *testing.T) {
+	t.Parallel()
+	c := newCell(t, pair{scheme: "link:", tool: procmail})
+	h := c.ours("--lease", "4s")
+	h.must("held")
+	out, err := exec.Command("lockfile", "-1", "-r", "7", "-l", "5", c.path()).CombinedOutput()
+	if err == nil {
+		t.Errorf("lockfile broke our lock: %s", out)
+	}
+	h.leave()
+	c.mustBeEmpty()
+}

@@ -1,0 +1,46 @@
+package interop
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"time"
+)
+
+var table = flag.Bool("table", false, "print README's table of what was seen")
+
+const (
+	// patience is for what has no reason to take long, on a slow machine.
+	patience = 40 * time.Second
+	// glance is how long we look for what must not happen.
+	glance = 200 * time.Millisecond
+)
+
+// TestMain lets more tests run at a time than there are processors: most of them
+// wait.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err) // the testing package has changed
+	}
+	code := m.Run()
+	removePrograms()
+	os.Exit(code)
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within %v", what, patience)
+		}
+	}
+}
+
+func mustWork(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,79 @@
+package interop
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"locksmith/backends/backendtest"
+)
+
+// Exit statuses: of who finds a lock held, and of a locksmith that lost its own.
+const (
+	held = 75
+	lost = 79
+)
+
+// nodePath is where Debian has Node's packages, which not every node knows.
+const nodePath = "NODE_PATH=/usr/share/nodejs"
+
+// A tool is somebody else's way to lock.
+type tool struct {
+	name string
+	argv []string // of its program in testdata
+	// probe is a command of the shell that succeeds where the tool is.
+	probe string
+	env   string // one variable
+	// stale names the option that makes it break old locks after 300 s, "" where
+	// that is not a matter of options.
+	stale     string
+	refreshes bool // it has a way to give a sign of life
+	pids      bool // it goes by the pid in our file
+}
+
+var (
+	dotlockfile = tool{name: "dotlockfile", argv: []string{"sh", "dotlockfile.sh"},
+		probe: "command -v dotlockfile", refreshes: true}
+	dotlockfileP = tool{name: "dotlockfile -p", argv: []string{"sh", "dotlockfile.sh"},
+		probe: "command -v dotlockfile", env: "PID=-p", refreshes: true, pids: true}
+	lockfileProgs = tool{name: "lockfile-create", argv: []string{"sh", "lockfile-progs.sh"},
+		probe: "command -v lockfile-create", refreshes: true}
+	lockfileProgsP = tool{name: "lockfile-create -p", argv: []string{"sh", "lockfile-progs.sh"},
+		probe: "command -v lockfile-create", env: "PID=-p", refreshes: true, pids: true}
+	procmail = tool{name: "procmail's lockfile", argv: []string{"sh", "lockfile.sh"},
+		probe: "command -v lockfile", stale: "-l 300"}
+	flufl = tool{name: "flufl.lock", argv: []string{"/usr/bin/python3", "flufl.py"},
+		probe: "/usr/bin/python3 -c 'import flufl.lock'", refreshes: true}
+	nfslock = tool{name: "File::NFSLock", argv: []string{"perl", "nfslock.pl"},
+		probe: "perl -MFile::NFSLock -e 1", stale: "stale_lock_timeout"}
+	ln = tool{name: "ln in a script", argv: []string{"sh", "ln.sh"},
+		probe: "command -v ln"}
+	noclobber = tool{name: "set -C in a script", argv: []string{"sh", "noclobber.sh"},
+		probe: "command -v sh"}
+	pidFile = tool{name: "pid file (O_EXCL)", argv: []string{"/usr/bin/python3", "pidfile.py"},
+		probe: "/usr/bin/python3 -c ''", stale: "its test of the pid"}
+	mkdir = tool{name: "mkdir in a script", argv: []string{"sh", "mkdir.sh"},
+		probe: "command -v mkdir"}
+	proper = tool{name: "proper-lockfile", argv: []string{"node", "proper-lockfile.js"},
+		probe: nodePath + ` node -e 'require("proper-lockfile")'`, env: nodePath}
+)
+
+// require skips the test where the tool is missing.
+func (x tool) require(t *testing.T) {
+	t.Helper()
+	if out, err := exec.Command("sh", "-c", x.probe).CombinedOutput(); err != nil {
+		backendtest.Lacking(t, x.name+" is missing: "+x.probe+": "+string(out))
+	}
+}
+
+// command returns its program with a verb. With old it breaks old locks.
+func (x tool) command(old bool, verb string, args ...string) *exec.Cmd {
+	script := filepath.Join("testdata", x.argv[1])
+	cmd := exec.Command(x.argv[0], append([]string{script, verb}, args...)...)
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", x.env)
+	if old {
+		cmd.Env = append(cmd.Env, "STALE=300")
+	}
+	return cmd
+}
