@@ -111,10 +111,10 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 //
 // Each time with a new claim, so that L is young from the beginning.
 func (a *attempt) take(ctx context.Context) (*hold, error) {
-	a.left = slices.DeleteFunc(a.left, func(x litter) bool { return x.remove(a.fs) })
 	if err := a.retire(); err != nil {
 		return nil, err
 	}
+	a.clear()
 	if err := a.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -161,6 +161,12 @@ func (a *attempt) retire() error {
 	return nil
 }
 
+// clear removes what is left of earlier turns. The claims that it may be made of again
+// have no name any more.
+func (a *attempt) clear() {
+	a.left = slices.DeleteFunc(a.left, func(x litter) bool { return x.remove(a.fs) })
+}
+
 // enter is step 4.
 func (a *attempt) enter(c *claim) (*hold, error) {
 	h := &hold{lock: a.lock, fs: a.fs, claim: c, vigil: a.lock.newVigil(a.fs, a.request), left: a.left}
@@ -181,10 +187,10 @@ func (a *attempt) Withdraw(context.Context) error {
 	if a.fs == nil {
 		return nil
 	}
-	a.left = slices.DeleteFunc(a.left, func(x litter) bool { return x.remove(a.fs) })
 	if err := a.retire(); err != nil {
 		return err
 	}
+	a.clear()
 	if err := a.disown(); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type chain struct {
 	claim *claim   // ours
 	dead  sighting // of the lock
 	force bool     // break him even if he gives a sign of life meanwhile
-	left  []litter // what could not be removed
+	left  []litter // entries to look for once more, when the claim has lost its name
 }
 
 // A litter is a name that may be our own, and is to be removed if it is.
@@ -48,6 +48,9 @@ func (k *chain) entry(n int) string { return k.lock.chainName(k.dead.id(), n) }
 // win finds our place in the chain.
 func (k *chain) win() (n int, rival *sighting, err error) {
 	for n := 1; n <= maxChain; n++ {
+		// A late request can make it ours after we have left, and then everybody would
+		// wait for us, we too.
+		k.left = append(k.left, k.own(n))
 		won, err := k.claim.linkTo(k.entry(n))
 		if won {
 			return n, nil, nil
@@ -62,6 +65,8 @@ func (k *chain) win() (n int, rival *sighting, err error) {
 			return 0, nil, errAgain
 		case err != nil:
 			return 0, nil, err
+		case s.content.has(k.claim.record.ID) && s.stat.same(k.claim.stat):
+			return n, nil, nil // the server made it ours late
 		case s.content.has(k.claim.record.ID):
 			return 0, nil, k.lock.lies("a file has another number under its second name")
 		case s.due > 0:
@@ -95,13 +100,19 @@ func (k *chain) finish() (over bool, err error) {
 	return false, k.lock.fail("remove the lock file of a dead holder", err)
 }
 
-// leave removes our own entry, if it is there.
-func (k *chain) leave(n int) {
-	own := litter{k.entry(n), k.claim.record.ID}
-	if !own.remove(k.fs) {
-		k.left = append(k.left, own)
+// clear removes all that is ours, or somebody sweeps it.
+func (k *chain) clear() {
+	_ = k.claim.drop()
+	for _, x := range k.left {
+		_ = x.remove(k.fs)
 	}
 }
+
+// own is entry n as ours.
+func (k *chain) own(n int) litter { return litter{k.entry(n), k.claim.record.ID} }
+
+// leave removes our own entry, if it is there.
+func (k *chain) leave(n int) { _ = k.own(n).remove(k.fs) }
 
 // remove reports that what is ours is gone. Somebody else may have a chain entry of
 // this name by now.

@@ -40,7 +40,7 @@
 // makes it safe to break by age: a holder that was paused for longer than its lease,
 // between the look whether L is its own and the removal, removes that of its
 // successor; and so does a breaker that others took for dead by age. The same goes for
-// a request to remove L that a server executes late, for an operator's break, and for
+// a request to remove L, or a breaker's turn, that a server executes late, for an operator's break, and for
 // the other tools, which know nothing of our turns and all break by age. Where that
 // matters, use --strict, or another kind of lock. Waiters are not served in order.
 //

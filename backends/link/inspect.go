@@ -90,11 +90,11 @@ func (l *Lock) breakHolder(v *vigil, s sighting) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.drop() }() // or somebody sweeps it
+	k := chain{lock: l, fs: v.fs, vigil: v, claim: c, dead: s, force: true}
+	defer k.clear()
 	if err := c.make(); err != nil {
 		return err
 	}
-	k := chain{lock: l, fs: v.fs, vigil: v, claim: c, dead: s, force: true}
 	rival, err := k.run()
 	switch {
 	case rival != nil:

@@ -1,14 +1,15 @@
-// Command explorer is a model checker for the algorithms of the nfs: backend, and
-// of mkdir:, ftp: and ftps:. It runs the real code, packages
-// backends/nfs/generation and backends/mkdirlock, not a model of it: against a
-// simulated directory on a simulated server, caches of several hosts, and a
-// simulated clock. It lets everything happen that can happen, in every order, and
+// Command explorer is a model checker for the algorithms of the nfs: backend, of
+// mkdir:, ftp: and ftps:, and of link:. It runs the real code, packages
+// backends/nfs/generation, backends/mkdirlock and backends/link, not a model of it:
+// against a simulated directory on a simulated server, caches of several hosts, and
+// a simulated clock. It lets everything happen that can happen, in every order, and
 // looks whether the lock ever does what it must not.
 //
 //	go run ./test/explorer                      all configurations
 //	go run ./test/explorer -config half -limit 5000000
 //	go run ./test/explorer -config large-tick -seed 7 -walk 3145
 //	go run ./test/explorer -config 'plain-.*|tree-.*' -limit 1000000
+//	go run ./test/explorer -config 'link-.*' -limit 1000000
 //	go run ./test/explorer -mutation 'no step 8'
 //
 // # What is explored
@@ -98,6 +99,53 @@
 // executed late, after an answer was lost: until then the lock is its owner's, and
 // he never asks again. But a person who removes an orphan while such a request is
 // still on its way can meet the same fate.
+//
+// # Lock files
+//
+// Their configurations (config_files.go) are called link. The simulated file system
+// has files with several names, numbers and times; to make a file is two requests.
+// With link-reuse the number of a file that is gone is that of the next one. With
+// link-local a file that is open stays until it is closed; else the server says
+// ESTALE. Among the processes there may be tools, which link a file to the lock and
+// remove the lock by its name. Nothing goes wrong with their requests.
+//
+// To the properties above come these. A file is removed, by whatever name, by who
+// made it, or when that one crashed, gave no sign of life for a whole lease, or the
+// operator said so. The lock is removed only as it was when it was looked at: the same
+// file, and not touched since. No id is used again. At the end nothing is left.
+//
+// Where everybody is strict, all of that holds (dead, crash, lost, dup, late and the
+// others). The rest are known limits: there is no id in the name of the lock. In their
+// configurations what is known must be met, from those who are named there, and
+// nothing else; what follows from it is not explored.
+//
+//	link-age-holder    a holder stopped between look and removal in its release
+//	                   (also age-beat, age-old, age-tend, age-lost, reuse, local)
+//	link-age-breaker   one who breaks by age, stopped there, while the holder wakes
+//	link-age-breakers  one who breaks by proof, but whom somebody else took for dead
+//	                   by age
+//	link-age-operator  an operator, or the holder that he breaks
+//	link-age-tool      a tool that removes what is not its own any more
+//	link-careless-dup  a request to remove the lock that the server executes late
+//
+// A turn (L.brk.<id>.<n>) has no id of who has it in its name either. So a request to
+// remove one that is executed late, or again, hits who has it next, and then two
+// breakers by proof have the same turn. limit-link-turns, which is only walked through
+// if it is asked for, finds that in some 25,000 walks:
+//
+//	1  P2 has the turn, cannot look, and gives it up; the network keeps a copy
+//	2  P2 has the turn again, looks at the lock of the dead one, and is stopped
+//	3  the server executes the copy; P4 has the turn, looks, removes the lock, and
+//	   links its own
+//	4  P2: unlink L: it was P4's
+//
+// In no other configuration are requests to remove the lock or a turn repeated.
+//
+// The shortest of the first kind:
+//
+//	1  P1 holds, looks in its release at the lock, which is its own, and is stopped
+//	2  a lease passes; P2 removes the lock of P1, links its own, and holds
+//	3  P1: unlink L: it was P2's
 //
 // # How to read a counterexample
 //

@@ -39,6 +39,9 @@ func TestAlgorithm(t *testing.T) {
 		if r.Wrong != nil {
 			t.Errorf("%s: %s", r.Name, story(r.Wrong))
 		}
+		for _, what := range r.Missed {
+			t.Errorf("%s: not met, though doc.go says that it happens: %s", r.Name, what)
+		}
 	}
 	if err == nil && steps < leastSteps {
 		t.Errorf("only %d steps", steps)

@@ -45,7 +45,7 @@ func run(args []string) int {
 	results := o.explore()
 	wrong := 0
 	for _, r := range results {
-		if r.Wrong != nil {
+		if r.Wrong != nil || len(r.Missed) > 0 {
 			wrong = violation
 		}
 	}
@@ -113,12 +113,12 @@ func (o options) mutate() int {
 // tasks are what is asked for, in the order of the tables.
 func (o options) tasks() []func() explore.Result {
 	var tasks []func() explore.Result
-	for _, c := range slices.Concat(small, smallDirectories, o.limits()) {
+	for _, c := range slices.Concat(small, smallDirectories, smallFiles, o.limits(knownLimits)) {
 		if o.only.MatchString(c.Name) {
 			tasks = append(tasks, func() explore.Result { return o.search(c) })
 		}
 	}
-	for _, c := range slices.Concat(large, largeDirectories) {
+	for _, c := range slices.Concat(large, largeDirectories, largeFiles, o.limits(walkedLimits)) {
 		if o.only.MatchString(c.Name) {
 			tasks = append(tasks, func() explore.Result { return o.wander(c) })
 		}
@@ -128,11 +128,11 @@ func (o options) tasks() []func() explore.Result {
 
 // limits are the worlds that are only searched if they are asked for: their
 // violations are known.
-func (o options) limits() []explore.Config {
+func (o options) limits(known []explore.Config) []explore.Config {
 	if o.only.MatchString("") {
 		return nil
 	}
-	return knownLimits
+	return known
 }
 
 // explore does all that is asked, on all processors.
@@ -168,7 +168,7 @@ const maxWalk = 3000
 
 // wander walks until a violation is found.
 func (o options) wander(c explore.Config) explore.Result {
-	sum := explore.Result{Name: c.Name}
+	sum := explore.Result{Name: c.Name, Limits: map[string]int{}}
 	first, last := 0, cmp.Or(o.walks, c.Walks, usualWalks)
 	if o.walk >= 0 {
 		first, last = o.walk, o.walk+1
@@ -181,6 +181,9 @@ func (o options) wander(c explore.Config) explore.Result {
 		sum.Walks++
 		sum.Took += r.Took
 		sum.Depth = max(sum.Depth, r.Depth)
+		for what, n := range r.Limits {
+			sum.Limits[what] += n
+		}
 		if r.Wrong != nil {
 			r.Wrong.What += fmt.Sprintf(" (again: -config %s -seed %d -walk %d)", c.Name, o.seed, i)
 			sum.Wrong = r.Wrong

@@ -63,7 +63,7 @@ func (m mutation) build(dir string) (string, error) {
 		return "", err
 	}
 	program := filepath.Join(dir, "explorer")
-	cmd := exec.Command("go", "build", "-overlay", overlay, "-o", program, "./test/explorer")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", overlay, "-o", program, "./test/explorer")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: build: %w\n%s", m.name, err, out)

@@ -24,6 +24,7 @@ type edit struct{ file, old, new string }
 const (
 	generationDir = "backends/nfs/generation"
 	mkdirDir      = "backends/mkdirlock"
+	linkDir       = "backends/link"
 )
 
 // mutations are all of them.
@@ -31,6 +32,10 @@ func mutations() []mutation {
 	all := slices.Clone(generationMutations)
 	for _, m := range mkdirMutations {
 		m.in = mkdirDir
+		all = append(all, m)
+	}
+	for _, m := range linkMutations {
+		m.in = linkDir
 		all = append(all, m)
 	}
 	return all

@@ -17,6 +17,16 @@ func describe(r explore.Result) string {
 	case r.Walks > 0:
 		how = fmt.Sprintf("%d walks, the longest of %d steps", r.Walks, r.Depth)
 	}
+	known := 0
+	for _, n := range r.Limits {
+		known += n
+	}
+	if known > 0 {
+		how += fmt.Sprintf(", known limits met %d times", known)
+	}
+	for _, what := range r.Missed {
+		how += fmt.Sprintf(", NOT MET: %s", what)
+	}
 	return fmt.Sprintf("%-20s %9d states %9d steps %5d settled %7.1fs  %s", r.Name, r.States, r.Steps, r.Settled, r.Took.Seconds(), how)
 }
 

@@ -36,7 +36,7 @@ func (x *Explorer) pass(c *world, ms int32) {
 		q := &c.procs[p]
 		q.asleep = false
 		x.rouse(c, p)
-		if q.valid && !x.roles[p].Script && c.now >= q.confirmed+millis(x.roles[p].Lease) {
+		if q.valid && !x.lasting(p) && c.now >= q.confirmed+millis(x.roles[p].Lease) {
 			q.valid = false // it knows by its own clock
 		}
 	}
@@ -44,7 +44,7 @@ func (x *Explorer) pass(c *world, ms int32) {
 
 func (x *Explorer) crash(w *world, p int, emit func(*world)) {
 	q := &w.procs[p]
-	if w.left.Crashes == 0 || q.crashed || q.absent || x.op(w, p).kind == opDone {
+	if w.left.Crashes == 0 || q.crashed || q.absent || x.roles[p].Sturdy || x.op(w, p).kind == opDone {
 		return
 	}
 	c := x.copy(w)
@@ -75,12 +75,13 @@ func (x *Explorer) repeat(w *world, i int, emit func(*world)) {
 	if e := c.tree.get(alive); e != nil && alive != d.op.name {
 		sign = e.sign
 	}
+	x.checkLate(c, d)
 	r := x.serve(c, d.op)
 	if r.err == 0 {
 		x.own(c, int(d.from), d.op, true)
 		x.wake(c, -1)
 	}
-	if r.err == 0 && d.op.creates() {
+	if r.err == 0 && d.op.creates() && x.Config.Files == nil {
 		// Nobody's sign of life: whoever meant the one before may remove it.
 		c.tree.get(d.op.name).sign = lapsed
 	}

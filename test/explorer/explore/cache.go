@@ -97,6 +97,10 @@ func (o op) path(n *names) []text {
 	switch parent := n.parents[o.name]; {
 	case o.kind == opList || o.kind == opLook && parent == 0:
 		return nil
+	case o.kind == opWrite, o.kind == opTouchFile, o.kind == opStatFile:
+		return nil
+	case o.kind == opLink:
+		return []text{o.to}
 	case o.creates():
 		return []text{parent}
 	case parent != 0 && n.parents[parent] != 0:
@@ -135,8 +139,13 @@ func (h *host) learn(n *names, o op, r reply, tick bool) {
 		h.learnName(o.name, 0, absent)
 	case opReadlink:
 		h.learnName(o.name, text(r.value), absent)
-	case opTouch:
+	case opTouch, opStat, opRead, opOpen:
 		h.learnName(o.name, 0, absent)
+	case opCreate, opLink:
+		h.forget(o.name) // also on EEXIST
+		if r.err == 0 {
+			h.changed(n, dir, tick)
+		}
 	case opMkdir, opSymlink:
 		h.forget(o.name) // also on EEXIST
 		if r.err == 0 {

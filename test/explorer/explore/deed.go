@@ -83,6 +83,8 @@ func (x *Explorer) value(d deed) string {
 	switch d.op.kind {
 	case opReadlink:
 		return x.short(x.names.texts[d.reply.value])
+	case opStat, opRead, opOpen, opStatFile:
+		return x.sightText(d.op, x.names.views[d.reply.value])
 	case opLook:
 		return fmt.Sprintf("there, touched at %s", seconds(unpackSight(d.reply.value).stamp))
 	case opList:
@@ -99,7 +101,8 @@ func seconds(ms int32) string { return fmt.Sprint(time.Duration(ms) * time.Milli
 
 var opNames = map[opKind]string{
 	opMkdir: "mkdir", opSymlink: "symlink", opRename: "rename", opRmdir: "rmdir", opUnlink: "unlink",
-	opTouch: "touch", opReadlink: "readlink", opLook: "look", opList: "list",
+	opCreate: "create", opWrite: "write", opLink: "link", opTouchFile: "touch the file", opStat: "stat", opRead: "read", opOpen: "open",
+	opStatFile: "stat the file", opTouch: "touch", opReadlink: "readlink", opLook: "look", opList: "list",
 }
 
 func (x *Explorer) call(o op) string {
@@ -109,6 +112,8 @@ func (x *Explorer) call(o op) string {
 		return "works as long as it likes"
 	case opAwait:
 		return "wakes up"
+	case opLink:
+		return fmt.Sprintf("link %s -> %s", x.short(x.names.texts[o.to]), name)
 	case opSymlink, opRename:
 		return fmt.Sprintf("%s %s -> %s", opNames[o.kind], name, x.short(x.names.texts[o.to]))
 	}

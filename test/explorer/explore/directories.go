@@ -173,6 +173,9 @@ func (x *Explorer) reap(c *world, emit func(*world)) {
 // mishap reports that a request must not be repeated, because nothing can be done
 // about it.
 func (x *Explorer) indefensible(o op) bool {
+	if f := x.Config.Files; f != nil {
+		return !f.Careless && o.kind == opUnlink && (o.name == x.lock || strings.HasPrefix(x.names.texts[o.name], f.Turns))
+	}
 	return x.plain() && !x.Config.Directories.Careless && o.name == x.lock && (o.kind == opMkdir || o.kind == opRmdir)
 }
 
@@ -181,6 +184,8 @@ func (x *Explorer) litter(name text) bool {
 	d := x.Config.Directories
 	text := x.names.texts[name]
 	switch {
+	case x.Config.Files != nil:
+		return strings.HasPrefix(text, x.Config.Files.Litter)
 	case d == nil:
 		return strings.HasPrefix(text, "G/lock.") || text == "G" || text == "R"
 	case d.Plain:

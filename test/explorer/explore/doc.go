@@ -22,5 +22,7 @@
 //
 // What is left out: clocks that run at unequal rates; names that come and go
 // within one listing; caches of attributes (a look asks the server); errors of a
-// full or read-only file system.
+// full or read-only file system. Of lock files: times set ahead, pids that stand
+// alone, what is no regular file, a file in use that the client renames, and a cache
+// that still knows which file had a name.
 package explore

@@ -20,11 +20,20 @@ type Config struct {
 	// Prelude is who comes first: each of these processes in turn goes on until
 	// it holds the lock or waits for it. The search begins after that.
 	Prelude []int
+	// Fallen is who of them then crashes. Then each of Dying goes on until it is about
+	// to remove the lock, which is a file, and crashes; and each of Stopped, and stops.
+	Fallen, Dying, Stopped []int
 	// Prompt: nobody is paused just before it looks at its clock. There are far
 	// fewer states then.
 	Prompt bool
 	// Directories is set where the lock is made of nothing else.
 	Directories *Directories
+	// Files is set where the lock is a file.
+	Files *Files
+	// Limit is part of what violations are called that are known; what follows from one
+	// is not explored. Meets are those that must be met.
+	Limit string
+	Meets []string
 	// NoTokens: the locks have none.
 	NoTokens bool
 	// States bounds the search, Walks the walks; 0 leaves it to the caller.
@@ -38,7 +47,7 @@ type Explorer struct {
 	roles  []Role // the last is the cleaner's
 	graphs []*graph
 	spare  []*world
-	lock   text // of Directories
+	lock   text // of Directories, or of Files
 	// opening is what happened in the prelude.
 	opening []string
 	Steps   uint64 // worlds that were made
@@ -53,18 +62,31 @@ func NewExplorer(c Config) *Explorer {
 	if c.Directories != nil {
 		x.lock = x.names.of(c.Directories.Lock)
 	}
+	if c.Files != nil {
+		x.lock = x.names.of(c.Files.Lock)
+	}
 	cleaner := Role{System: c.Roles[0].System, Host: Host{Number: len(x.hostNumbers(c))}, Rounds: 1, Cleaner: true}
 	x.roles = append(append(x.roles, c.Roles...), cleaner)
 	for i := range x.roles {
 		x.roles[i].Lease = c.Lease
+		x.roles[i].nap = c.nap()
 		x.graphs = append(x.graphs, newGraph(x.names, i, x.roles[i]))
 	}
 	return x
 }
 
+// nap is how long the cleaner rests between two looks: 12 of them are longer than
+// what is left is let be.
+func (c Config) nap() time.Duration {
+	if c.Files != nil {
+		return 10 * time.Minute
+	}
+	return c.Lease / 4
+}
+
 // places are the directories that are there from the beginning.
 func (c Config) places() []string {
-	if c.Directories != nil {
+	if c.Directories != nil || c.Files != nil {
 		return nil
 	}
 	return []string{"G", "R"}
@@ -113,11 +135,32 @@ func (x *Explorer) start() *world {
 	for _, p := range x.Config.Prelude {
 		started = x.goOn(started, p)
 	}
+	for _, p := range x.Config.Fallen {
+		x.fall(started, p)
+	}
+	removal := func(o op) bool { return o.kind == opUnlink && o.name == x.lock }
+	for _, p := range x.Config.Dying {
+		started = x.goOnTo(started, p, removal)
+		x.fall(started, p)
+	}
+	for _, p := range x.Config.Stopped {
+		started = x.goOnTo(started, p, removal)
+	}
 	return started
+}
+
+func (x *Explorer) fall(w *world, p int) {
+	x.kill(w, p)
+	x.opening = append(x.opening, x.title(p)+" crashes")
 }
 
 // goOn lets process p take steps until it holds the lock or waits for it.
 func (x *Explorer) goOn(w *world, p int) *world {
+	return x.goOnTo(w, p, func(o op) bool { return o.kind <= opAwait })
+}
+
+// goOnTo lets process p take steps until it is about to do something.
+func (x *Explorer) goOnTo(w *world, p int, there func(op) bool) *world {
 	for {
 		var next *world
 		x.step(w, p, func(c *world) {
@@ -128,7 +171,7 @@ func (x *Explorer) goOn(w *world, p int) *world {
 		})
 		x.opening = append(x.opening, x.describe(w, next))
 		w = next
-		if kind := x.op(w, p).kind; kind <= opAwait {
+		if there(x.op(w, p)) {
 			return w
 		}
 	}

@@ -32,10 +32,12 @@ type names struct {
 	makers   []maker
 	sets     map[string]listing
 	listings [][]text
+	seen     map[view]int64
+	views    []view
 }
 
 func newNames() *names {
-	n := &names{ids: map[string]text{}, sets: map[string]listing{}, listings: [][]text{nil}}
+	n := &names{ids: map[string]text{}, sets: map[string]listing{}, listings: [][]text{nil}, seen: map[view]int64{}}
 	n.of("")
 	return n
 }

@@ -21,30 +21,46 @@ const (
 	opRename
 	opRmdir
 	opUnlink
+	opCreate // a file, empty yet
+	opWrite  // what is in it
+	opLink
+	opTouchFile
 	opTouch
 	opReadlink
 	opLook
 	opList
+	opStat
+	opRead
+	opOpen
+	opStatFile // an open one
 )
+
+// patient reports that to do it twice is as good as once; a new file is, because the
+// server knows the request again.
+func (o op) patient() bool {
+	return o.kind == opTouch || o.kind == opTouchFile || o.kind == opWrite || o.kind == opCreate
+}
 
 // An op is the next step of a process.
 type op struct {
 	kind opKind
 	name text
-	to   text // new name of a rename; what a symbolic link holds
+	to   text // new name of a rename; what a symbolic link holds, or a file; what a link is to
 	// wait is how many milliseconds a process that awaits or works may pass.
 	wait    int32
 	subject int8 // whom a judge looks at
 }
 
 func (o op) changes() bool { return o.kind >= opMkdir && o.kind <= opTouch }
-func (o op) creates() bool { return o.kind == opMkdir || o.kind == opSymlink }
+func (o op) creates() bool {
+	return o.kind == opMkdir || o.kind == opSymlink || o.kind == opCreate || o.kind == opLink
+}
 func (o op) removes() bool { return o.kind == opRmdir || o.kind == opUnlink }
 
 // A reply is the answer to an op.
 type reply struct {
 	err unix.Errno
-	// value is a time in milliseconds, a text, a listing, a sight or a verdict.
+	// value is a time in milliseconds, a text, a listing, a sight, a view or a verdict.
 	value int64
 }
 

@@ -11,6 +11,7 @@ func (x *Explorer) heed(c *world, p int, n note) {
 	switch n.kind {
 	case noteTry:
 		q.swept, q.hopeless = false, x.removed(c, p)
+		q.saw, q.sawAt = 0, 0
 		q.touched = c.now // if Try should confirm nothing
 		if x.Config.Directories != nil {
 			q.touched -= millis(x.Config.Lease) / 4 // it may rely on what it did so long before
@@ -20,7 +21,7 @@ func (x *Explorer) heed(c *world, p int, n note) {
 	case noteReleaseBegins:
 		// After an answer was lost a second call cannot tell whether it was the first
 		// that ended the hold.
-		q.mustNotice = q.overtaken && !(q.releasing && x.Config.Directories != nil)
+		q.mustNotice = q.overtaken && !(q.releasing && (x.Config.Directories != nil || x.Config.Files != nil))
 		q.valid, q.releasing = false, true
 	case noteBeatBegins:
 		q.mustNotice = q.overtaken
@@ -68,7 +69,7 @@ func (x *Explorer) granted(c *world, p int, n note) {
 	if x.Config.Directories != nil && !x.roles[p].Script {
 		x.provenIn(c, p)
 	}
-	q.valid = x.roles[p].Script || c.now < q.confirmed+millis(x.roles[p].Lease) && q.condemned != n.serial
+	q.valid = x.lasting(p) || c.now < q.confirmed+millis(x.roles[p].Lease) && q.condemned != n.serial
 	if !q.valid {
 		return // it knows, or the operator does
 	}
@@ -84,6 +85,10 @@ func (x *Explorer) granted(c *world, p int, n note) {
 		x.rises(c, p)
 	}
 }
+
+// lasting reports that the holds of p have no end but their release. A file of a tool
+// has the lease of who waits for it.
+func (x *Explorer) lasting(p int) bool { return x.roles[p].Script && x.Config.Files == nil }
 
 func (x *Explorer) rises(c *world, p int) {
 	token := c.procs[p].token
@@ -142,6 +147,10 @@ func (x *Explorer) condemn(c *world, p int, serial uint8) {
 // checkRemoval: nothing is removed but by who made it, or when its maker had
 // crashed, or gave no sign of life for a whole lease, or by the operator's word.
 func (x *Explorer) checkRemoval(c *world, p int, o op) {
+	if x.Config.Files != nil {
+		x.checkUnlink(c, p, o)
+		return
+	}
 	e := c.tree.get(o.name)
 	if !o.removes() || e == nil || len(c.tree.children(x.names, o.name)) > 0 {
 		return

@@ -36,7 +36,10 @@ type Role struct {
 	Tends     bool // sweeps once while it holds
 	Misjudges bool // takes everybody else for dead
 	Script    bool // is no locksmith: it has no lease, and no entry
-	Cleaner   bool // stays long enough to sweep what others left, by Tend
+	Respite   time.Duration
+	nap       time.Duration // of the cleaner
+	Sturdy    bool          // does not crash
+	Cleaner   bool          // stays long enough to sweep what others left, by Tend
 }
 
 // tries bounds how often a call that failed is made again, as the helper does.
@@ -93,7 +96,7 @@ func (r Role) request(run *runner) backend.Request {
 	}
 	return backend.Request{
 		Clock:  Env{run}.Clock(),
-		Strict: r.Strict,
+		Strict: r.Strict, Respite: r.Respite,
 		Owner: owner.Record{User: "u", Mode: mode, Lease: r.Lease,
 			Helper: process.Process{PID: run.self + 1, Start: 1}},
 	}
@@ -144,7 +147,7 @@ func (r Role) beat(run *runner, h backend.Hold) {
 func (r Role) clean(run *runner, h backend.Hold) {
 	for range 12 {
 		tend(h)
-		run.work(r.Lease / 4)
+		run.work(r.nap)
 		r.beat(run, h)
 	}
 }

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,11 @@ type Result struct {
 	Took     time.Duration
 	Nodes    int // answers that the code under test was run for
 	Wrong    *Violation
+	// Limit is the first violation that is known, Limits how often each was met, and
+	// Missed those that should have been.
+	Limit  *Violation
+	Limits map[string]int
+	Missed []string
 }
 
 // A Violation is a property that does not hold, and how it comes to that.
@@ -28,14 +34,15 @@ type Violation struct {
 // Search explores breadth first, so that the first violation is one of the
 // shortest. It stops at a violation, at limit states, or when it has seen all.
 func (x *Explorer) Search(limit int) Result {
-	s := search{Explorer: x, seen: newSet(), limit: limit}
+	s := search{Explorer: x, seen: newSet(), limit: limit, limits: map[string]int{}}
 	began := time.Now()
 	wrong := s.run()
 	r := Result{Name: x.Config.Name, States: uint64(s.seen.count), Steps: x.Steps, Settled: s.settled, Depth: s.depth,
-		Complete: s.complete, Took: time.Since(began), Wrong: wrong}
+		Complete: s.complete, Took: time.Since(began), Wrong: wrong, Limit: s.first, Limits: s.limits}
 	for _, g := range x.graphs {
 		r.Nodes += len(g.nodes)
 	}
+	r.Missed = slices.DeleteFunc(slices.Clone(x.Config.Meets), func(what string) bool { return s.limits[what] > 0 })
 	return r
 }
 
@@ -54,6 +61,8 @@ type search struct {
 	buffer      []byte
 	current     uint32
 	wrong       *Violation
+	first       *Violation // that is a known limit
+	limits      map[string]int
 }
 
 // A pile is a list of encoded states.
@@ -106,6 +115,10 @@ func (s *search) expand(w *world) {
 	any := false
 	s.successors(w, func(a action, c *world) {
 		any = true
+		if s.isLimit(c.wrong) {
+			s.known(a, c.wrong)
+			return
+		}
 		if s.wrong == nil && c.wrong != "" {
 			s.wrong = s.trace(s.path(s.current, a), nil, c.wrong)
 		}
@@ -114,6 +127,18 @@ func (s *search) expand(w *world) {
 	if s.wrong == nil && s.sample(!any) {
 		s.settle(w)
 	}
+}
+
+// known is a violation that is to be expected. The first is one of the shortest.
+func (s *search) known(a action, what string) {
+	s.limits[what]++
+	if s.first == nil {
+		s.first = s.trace(s.path(s.current, a), nil, what)
+	}
+}
+
+func (x *Explorer) isLimit(what string) bool {
+	return x.Config.Limit != "" && strings.Contains(what, x.Config.Limit)
 }
 
 // reach adds a state if it is new.
@@ -141,7 +166,8 @@ const maxSettled = 400
 
 func (s *search) settle(w *world) {
 	s.settled++
-	if s.letFinish(w, false).wrong != "" {
+	wrong := s.letFinish(w, false).wrong
+	if wrong != "" && !s.isLimit(wrong) {
 		end := s.letFinish(w, true)
 		s.wrong = s.trace(s.path(s.current), end.steps, end.wrong)
 	}

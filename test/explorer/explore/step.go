@@ -37,10 +37,16 @@ func (x *Explorer) step(w *world, p int, emit func(*world)) {
 	default:
 		s.server()
 		s.cached()
-		s.lost()
-		s.repeated()
+		if !s.lucky() {
+			s.lost()
+			s.repeated()
+		}
 	}
 }
+
+// lucky: what goes wrong with the requests of other people's tools is not ours to
+// mend.
+func (s stepper) lucky() bool { return s.Config.Files != nil && s.roles[s.p].Script }
 
 // enabled reports that process p can take its step.
 func (x *Explorer) enabled(w *world, p int) bool {
@@ -74,10 +80,16 @@ func (s stepper) execute(c *world) reply {
 func (s stepper) carryOut(c *world, doubt bool) reply {
 	s.checkRemoval(c, s.p, s.op)
 	s.checkLock(c, s.p, s.op)
+	s.checkID(c, s.p, s.op)
 	r := s.serve(c, s.op)
+	if r.err == 0 || !s.op.changes() {
+		s.noticed(c, s.p, s.op)
+	}
 	if r.err == 0 && s.op.changes() {
 		s.own(c, s.p, s.op, doubt)
-		s.wake(c, s.p)
+		if s.stirs(c, s.op) {
+			s.wake(c, s.p)
+		}
 	}
 	return r
 }
@@ -85,6 +97,9 @@ func (s stepper) carryOut(c *world, doubt bool) reply {
 // serve lets the server execute a request. A sign of life that comes after a
 // whole lease of silence does not count: somebody may have decided already.
 func (x *Explorer) serve(c *world, o op) reply {
+	if x.Config.Files != nil {
+		return x.serveFile(c, o)
+	}
 	if r, strange := x.Config.Directories.manners(x.names, c.tree, o); strange {
 		return r
 	}
@@ -191,6 +206,7 @@ func (s stepper) lost() {
 		s.given(c, s.p, s.op)
 		return failed(unix.EIO)
 	})
+	s.forgotten()
 	if !s.op.changes() {
 		return
 	}
@@ -201,7 +217,7 @@ func (s stepper) lost() {
 	}
 	s.answer(crashedReply, func(c *world) reply {
 		c.left.Lost--
-		if r := s.carryOut(c, true); r.err != 0 || s.op.kind == opTouch {
+		if r := s.carryOut(c, true); r.err != 0 || s.op.patient() {
 			return r
 		}
 		if s.proves(s.p, s.op) {
@@ -219,11 +235,11 @@ func (s stepper) repeated() {
 	if !s.indefensible(s.op) {
 		s.answer(duplicated, func(c *world) reply {
 			c.left.Dups--
-			c.dups = append(c.dups, request{s.op, int8(s.p)})
+			c.dups = append(c.dups, s.sent(c))
 			return s.learned(c, s.execute(c))
 		})
 	}
-	if s.from.left.Lost > 0 {
+	if s.from.left.Lost > 0 && (s.Config.Files == nil || !s.indefensible(s.op)) {
 		s.delayed()
 	}
 }
@@ -236,7 +252,7 @@ func (s stepper) delayed() {
 			c.left.Dups--
 		}
 		s.given(c, s.p, s.op)
-		c.dups = append(c.dups, request{s.op, int8(s.p)})
+		c.dups = append(c.dups, s.sent(c))
 		return failed(unix.EIO)
 	})
 }
@@ -248,7 +264,7 @@ func (s stepper) session() bool {
 
 // proves reports that a request, if it succeeds, proves p's entry to be there.
 func (x *Explorer) proves(p int, o op) bool {
-	return o.kind == opTouch || o.changes() && x.Config.Directories != nil && x.names.makers[x.alive(o)].process == p
+	return o.kind == opTouch || o.kind == opTouchFile && x.names.makers[o.name].process == p || o.changes() && x.Config.Directories != nil && x.names.makers[x.alive(o)].process == p
 }
 
 // proceed gives process p its answer and notes what it did because of it.
@@ -314,7 +330,7 @@ func (x *Explorer) reading(c *world, p int, o op) reply {
 	switch {
 	case r.Misjudges && int(o.subject) != p:
 		return ok(2)
-	case x.roles[o.subject].Host.Number != r.Host.Number && !(r.Cleaner && x.plain()):
+	case x.roles[o.subject].Host.Number != r.Host.Number && !(r.Cleaner && (x.plain() || x.Config.Files != nil)):
 		return ok(0)
 	case c.procs[o.subject].crashed:
 		return ok(2)

@@ -6,16 +6,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An entry is a directory or a symbolic link on the server.
+// An entry is a directory, a symbolic link or a name of a file on the server.
 type entry struct {
 	name text
-	// link is what a symbolic link holds, 0 for a directory.
+	// link is what a symbolic link or a file holds, 0 for a directory.
 	link text
 	// stamp is the modification time.
 	stamp int32
 	// sign is when somebody last made or touched just this entry: the sign of
 	// life that its maker gave by it.
 	sign int32
+	// Of a file: the name that it was made under, which tells it from all others, and
+	// its number. All names of one file say the same but for their own.
+	born   text
+	number uint32
 }
 
 // A tree is the lock directory as the server has it, sorted by name.

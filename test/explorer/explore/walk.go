@@ -17,7 +17,10 @@ func Walk(c Config, seed, number uint64, limit int) Result {
 	walk := walker{Explorer: x, dice: rand.New(rand.NewPCG(seed, number))}
 	path, wrong := walk.run(limit)
 	r := Result{Name: c.Name, States: uint64(len(path)), Steps: uint64(len(path)), Settled: 1, Depth: len(path)}
-	if wrong != "" {
+	switch {
+	case x.isLimit(wrong):
+		r.Limits = map[string]int{wrong: 1}
+	case wrong != "":
 		r.Wrong = x.shorten(path)
 	}
 	r.Took = time.Since(began)

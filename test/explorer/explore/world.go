@@ -20,6 +20,7 @@ type Budget struct {
 type request struct {
 	op   op
 	from int8
+	aim  text // the file that had the name when it was sent
 }
 
 // A process is one process as the world sees it.
@@ -45,6 +46,11 @@ type proc struct {
 	hopeless   uint8 // of its attempt whose entry was gone when this Try began
 	condemned  uint8 // of its attempt that the operator broke
 	token      uint32
+	// Which file was the lock when it last looked, and when that had been touched.
+	saw   text
+	sawAt int32
+	// The last of its attempts that made a file.
+	made uint8
 }
 
 // A world is one state of all there is.
@@ -99,6 +105,8 @@ func (w *world) encode(b []byte) []byte {
 		u(uint64(e.link))
 		u(uint64(e.stamp))
 		u(uint64(uint32(e.sign)))
+		u(uint64(e.born))
+		u(uint64(e.number))
 	}
 	for _, p := range w.procs {
 		b = p.encode(b)
@@ -121,6 +129,7 @@ func (w *world) encode(b []byte) []byte {
 		u(uint64(d.op.name))
 		u(uint64(d.op.to))
 		u(uint64(d.from))
+		u(uint64(d.aim))
 	}
 	return b
 }
@@ -131,7 +140,7 @@ func (p *proc) encode(b []byte) []byte {
 		flags |= b2i(set) << i
 	}
 	for _, v := range []uint64{uint64(p.node), uint64(flags), uint64(p.scan), uint64(p.sent), uint64(p.touched), uint64(p.confirmed),
-		uint64(p.serial), uint64(p.condemned), uint64(p.hopeless), uint64(p.token)} {
+		uint64(p.serial), uint64(p.condemned), uint64(p.hopeless), uint64(p.token), uint64(p.saw), uint64(p.sawAt), uint64(p.made)} {
 		b = binary.AppendUvarint(b, v)
 	}
 	return b
@@ -153,13 +162,13 @@ func (w *world) decode(b []byte) {
 	}
 	w.tree = w.tree[:0]
 	for range u() {
-		w.tree = append(w.tree, entry{text(u()), text(u()), int32(u()), int32(uint32(u()))})
+		w.tree = append(w.tree, entry{text(u()), text(u()), int32(u()), int32(uint32(u())), text(u()), uint32(u())})
 	}
 	for i := range w.procs {
 		p := &w.procs[i]
 		node, flags := nodeID(u()), u()
 		*p = proc{node: node, scan: listing(u()), sent: int32(u()), touched: int32(u()), confirmed: int32(u()),
-			serial: uint8(u()), condemned: uint8(u()), hopeless: uint8(u()), token: uint32(u())}
+			serial: uint8(u()), condemned: uint8(u()), hopeless: uint8(u()), token: uint32(u()), saw: text(u()), sawAt: int32(u()), made: uint8(u())}
 		for i, f := range []*bool{&p.crashed, &p.absent, &p.asleep, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.releasing, &p.swept} {
 			*f = flags>>i&1 != 0
 		}
@@ -176,7 +185,7 @@ func (w *world) decode(b []byte) {
 	}
 	w.dups = w.dups[:0]
 	for range u() {
-		w.dups = append(w.dups, request{op{kind: opKind(u()), name: text(u()), to: text(u())}, int8(u())})
+		w.dups = append(w.dups, request{op{kind: opKind(u()), name: text(u()), to: text(u())}, int8(u()), text(u())})
 	}
 }
 

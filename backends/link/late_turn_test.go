@@ -1,0 +1,76 @@
+package link
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backendtest"
+)
+
+// The server executes a breaker's request for its turn late.
+
+// claimed is the file of the only claim there is.
+func (s *server) claimed() *inode {
+	for name, n := range s.names {
+		if strings.HasPrefix(name, "L"+claimMark) {
+			return n
+		}
+	}
+	return nil
+}
+
+// TestTurnComesLate: another breaker had the turn, and has given it up, between the two
+// looks at whose it is.
+func TestTurnComesLate(t *testing.T) {
+	s := newServer()
+	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
+	s.fault = func(call, name string) (error, bool) {
+		if !strings.HasPrefix(name, "L"+chainMark) {
+			return nil, false
+		}
+		switch call {
+		case "link":
+			s.put(name, "somebody else\n")
+		case "read":
+			s.names[name], s.fault = s.claimed(), nil
+			s.names[name].links++
+		}
+		return nil, false
+	}
+	mustRelease(t, mustHold(t, attemptOn(t, lockOn(s), backendtest.Request())))
+	mustBeClean(t, s)
+}
+
+// TestTurnComesAgain: to a breaker that has given up, and would wait for itself for
+// ever.
+func TestTurnComesAgain(t *testing.T) {
+	s := newServer()
+	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
+	turn := ""
+	s.fault = func(call, name string) (error, bool) {
+		switch {
+		case turn != "": // the first call after it was given up
+			if n := s.claimed(); n != nil {
+				s.names[turn] = n
+				n.links++
+			}
+			s.fault = nil
+		case call == "unlink" && strings.HasPrefix(name, "L"+chainMark):
+			turn = name
+		case call == "stat" && strings.HasPrefix(name, "L"+chainMark):
+			return unix.EIO, false
+		}
+		return nil, false
+	}
+	r := backendtest.Request()
+	r.Strict = true
+	a := attemptOn(t, lockOn(s), r)
+	mustBeHeld(t, a)
+	if turn == "" {
+		t.Fatal("it had no turn")
+	}
+	mustRelease(t, mustHold(t, a))
+	mustBeClean(t, s)
+}

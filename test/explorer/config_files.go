@@ -1,0 +1,167 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"locksmith/test/explorer/explore"
+)
+
+// proving is one who breaks by proof only, aging one who breaks by age and by lease,
+// too.
+func proving(host int) explore.Role { return strict(aging(host)) }
+func aging(host int) explore.Role   { return by(linked, exclusive(host)) }
+
+// another is a tool that knows ln and rm only. It does not crash: what it left would
+// only be broken by age.
+func another(host int) explore.Role {
+	r := by(newTool, exclusive(host))
+	r.Script, r.Sturdy = true, true
+	return r
+}
+
+// sturdy does not crash: nobody could prove it.
+func sturdy(r explore.Role) explore.Role { r.Sturdy = true; return r }
+
+// sparing waits a while after it has found somebody dead.
+func sparing(r explore.Role) explore.Role { r.Respite = time.Second; return r }
+
+// first is the process that comes first, or that crashes.
+var first = []int{0}
+
+// Where nobody breaks by age nothing may be wrong.
+var provenFiles = concat(
+	filed("link", explore.Files{}, []explore.Config{
+		{Name: "xx", Roles: roles(rounds(2, proving(0)), rounds(2, proving(1)))},
+		{Name: "xxx", Roles: roles(proving(0), proving(1), proving(2))},
+		{Name: "beat", Roles: roles(beating(1, proving(0)), proving(1)), Adversary: budget{Full: 1}},
+		{Name: "tool", Roles: roles(rounds(2, proving(0)), rounds(2, another(1)))},
+		{Name: "tools", Roles: roles(proving(0), another(1), another(2))},
+		{Name: "withdraw", Roles: roles(impatient(proving(0)), proving(1), another(2))},
+		{Name: "crash", Roles: roles(proving(0), proving(0)), Adversary: budget{Crashes: 1}},
+		{Name: "crash-tend", Roles: roles(tending(proving(0)), proving(0)), Adversary: budget{Crashes: 1}},
+		{Name: "crash-tool", Roles: roles(proving(0), proving(0), another(1)), Adversary: budget{Crashes: 1}},
+		{Name: "dead", States: 100_000, Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0))},
+		{Name: "dead-turn", Prelude: first, Fallen: first, Dying: []int{1}, Roles: roles(proving(0), proving(0), proving(0), proving(0))},
+		{Name: "dead-turns", Prelude: first, Fallen: first, Dying: []int{1, 2}, Roles: roles(proving(0), proving(0), proving(0), proving(0), proving(0))},
+		{Name: "dead-next", Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0), proving(1))},
+		{Name: "dead-three", Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0), proving(0))},
+		{Name: "dead-tool", Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0), another(1))},
+		{Name: "dead-crash", Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0)), Adversary: budget{Crashes: 1}},
+		{Name: "dead-crash-three", Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0), proving(0)), Adversary: budget{Crashes: 1}},
+		{Name: "dead-tend", Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), tending(proving(0))), Adversary: budget{Crashes: 1}},
+		{Name: "dead-lost", Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0)), Adversary: budget{Lost: 1}},
+		{Name: "dead-dup", Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0)), Adversary: budget{Dups: 1}},
+		{Name: "dead-late", Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0)), Adversary: budget{Lost: 1, Dups: 1}},
+		{Name: "dead-late-one", Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0)), Adversary: budget{Lost: 2, Dups: 1}},
+		{Name: "lost", Roles: roles(proving(0), proving(1)), Adversary: budget{Lost: 1}},
+		{Name: "lost-twice", Roles: roles(proving(0), proving(1)), Adversary: budget{Lost: 2}},
+		{Name: "lost-beat", Roles: roles(beating(1, proving(0)), impatient(proving(1))), Adversary: budget{Lost: 1}},
+		{Name: "dup", Roles: roles(rounds(2, proving(0)), proving(1)), Adversary: budget{Dups: 1}},
+		{Name: "late", Roles: roles(proving(0), proving(1)), Adversary: budget{Lost: 1, Dups: 1}},
+		{Name: "late-withdraw", Prelude: []int{1}, Roles: roles(impatient(proving(0)), rounds(2, proving(1))), Adversary: budget{Dups: 1}},
+		{Name: "late-again", Prelude: []int{1}, Roles: roles(proving(0), rounds(2, proving(1))), Adversary: budget{Dups: 1}},
+		{Name: "stale", Roles: roles(rounds(2, proving(0)), proving(1)), Adversary: budget{Stale: always}},
+		{Name: "torn", Roles: roles(tending(proving(0)), proving(0)), Adversary: budget{Torn: 2, Crashes: 1}},
+	}),
+	filed("link-reuse", explore.Files{Reuse: true}, []explore.Config{
+		{Name: "xx", Roles: roles(rounds(2, proving(0)), rounds(2, proving(1)))},
+		{Name: "dead", States: 100_000, Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0))},
+		{Name: "lost", Roles: roles(proving(0), proving(1)), Adversary: budget{Lost: 1}},
+	}),
+	filed("link-local", explore.Files{Local: true}, []explore.Config{
+		{Name: "xx", Roles: roles(rounds(2, proving(0)), rounds(2, proving(0)))},
+		{Name: "dead", States: 100_000, Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0))},
+	}),
+)
+
+// Where somebody breaks by age, or by his word, he may be stopped between his look and
+// the removal; and so may a holder.
+var agedFiles = limited(explore.Meanwhile, concat(
+	filed("link-age", explore.Files{}, []explore.Config{
+		{Name: "holder", Prelude: first, Meets: hits(1, 2), Roles: roles(beating(1, aging(0)), aging(1)), Adversary: budget{Full: 1}},
+		{Name: "breaker", States: 250_000, Prompt: true, Prelude: []int{0, 1}, Meets: hits(2, 3), Roles: roles(aging(0), aging(1), proving(2)), Adversary: budget{Full: 1}},
+		{Name: "breakers", States: 400_000, Prompt: true, Prelude: []int{0, 2}, Fallen: first, Stopped: []int{1}, Meets: hits(2, 3), Roles: roles(proving(0), proving(0), aging(1)), Adversary: budget{Full: 2}},
+		{Name: "beat", Prelude: []int{0, 1}, Meets: hits(1, 2), Roles: roles(beating(1, aging(0)), aging(1)), Adversary: budget{Half: 2}},
+		{Name: "old", Prompt: true, Prelude: first, Meets: hits(1, 2), Roles: roles(aging(0), sparing(aging(1))), Adversary: budget{Full: 1, Half: 1}},
+		{Name: "tool", Meets: hits(2, 1), Roles: roles(aging(0), another(1)), Adversary: budget{Full: 1}},
+		{Name: "tend", Prompt: true, Prelude: first, Meets: hits(1, 2), Roles: roles(tending(aging(0)), aging(1)), Adversary: budget{Crashes: 1, Full: 1}},
+		{Name: "lost", States: 250_000, Prompt: true, Prelude: first, Meets: hits(1, 2), Roles: roles(beating(1, aging(0)), aging(1)), Adversary: budget{Lost: 1, Full: 1}},
+		{Name: "operator", Prelude: []int{0, 2, 1}, Meets: append(hits(1, 2), "the operator removes the lock of P2, "+explore.Meanwhile),
+			Roles: roles(beating(1, proving(0)), proving(1), by(linked, operator(2)))},
+	}),
+	filed("link-age-reuse", explore.Files{Reuse: true}, []explore.Config{
+		{Name: "holder", Prelude: first, Meets: hits(1, 2), Roles: roles(beating(1, aging(0)), aging(1)), Adversary: budget{Full: 1}},
+	}),
+	filed("link-age-local", explore.Files{Local: true}, []explore.Config{
+		{Name: "holder", Prelude: first, Meets: hits(1, 2), Roles: roles(beating(1, aging(0)), aging(0)), Adversary: budget{Full: 1}},
+	}),
+))
+
+// hits is what one who was stopped does to another.
+func hits(who, whom int) []string {
+	return []string{fmt.Sprintf("P%d removes the lock of P%d, %s", who, whom, explore.Meanwhile)}
+}
+
+// There is no id in a request to remove the lock.
+var lateFiles = limited(explore.Late, filed("link-careless", explore.Files{Careless: true}, []explore.Config{
+	{Name: "dup", Meets: []string{"the lock of P1 is removed " + explore.Late, "the lock of P2 is removed " + explore.Late},
+		Roles: roles(rounds(2, proving(0)), proving(1)), Adversary: budget{Dups: 1}},
+}))
+
+var smallFiles = aged(leased(concat(provenFiles, agedFiles, lateFiles)))
+
+// aged gives the time that it takes to be old: who is, is watched for half a minute.
+func aged(all []explore.Config) []explore.Config {
+	for i := range all {
+		if all[i].Name == "link-age-old" {
+			all[i].Lease, all[i].Jumps = time.Minute, [3]int32{20, 55, 101}
+		}
+	}
+	return all
+}
+
+var largeFiles = leased(concat(
+	filed("large-link", explore.Files{}, []explore.Config{
+		{Name: "proof", Roles: roles(rounds(3, beating(1, proving(0))), rounds(3, tending(proving(0))), rounds(3, proving(0)), impatient(rounds(3, sturdy(proving(1)))), rounds(2, another(2))),
+			Adversary: budget{Crashes: 2, Lost: 3, Dups: 1, Torn: 6, Stale: 6}},
+	}),
+	limited(explore.Meanwhile, filed("large-link", explore.Files{}, []explore.Config{
+		{Name: "age", Roles: roles(rounds(3, beating(1, aging(0))), rounds(3, tending(aging(1))), impatient(rounds(3, aging(2))), by(linked, operator(2))),
+			Adversary: everything},
+	})),
+))
+
+// walkedLimits are worlds in which a breaker by proof is hit: the server executes late
+// the request to remove his turn, which another one had before him.
+var walkedLimits = leased(filed("limit-link", explore.Files{Careless: true}, []explore.Config{
+	{Name: "turns", Walks: 60_000, Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0), proving(0)), Adversary: budget{Lost: 1, Dups: 1}},
+}))
+
+// fileStates are fewer than usual: processes make many calls.
+const (
+	fileStates = 60_000
+	fileWalks  = 100
+)
+
+// filed gives the same server to all.
+func filed(prefix string, f explore.Files, all []explore.Config) []explore.Config {
+	f.Lock, f.Turns, f.Litter = fileName, fileName+".brk.", toolMark
+	for i := range all {
+		all[i].Name = prefix + "-" + all[i].Name
+		all[i].Files, all[i].NoTokens = &f, true
+		all[i].States, all[i].Walks = cmp.Or(all[i].States, fileStates), cmp.Or(all[i].Walks, fileWalks)
+	}
+	return all
+}
+
+// limited says what is known not to hold.
+func limited(what string, all []explore.Config) []explore.Config {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Limit = what
+	}
+	return all
+}

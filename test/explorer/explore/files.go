@@ -1,0 +1,300 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Files is what is different where the lock is a file that has several names. All of
+// them are in one directory.
+type Files struct {
+	// Lock is the name that everybody wants, and Turns what the names begin with
+	// that breakers take turns by.
+	Lock, Turns string
+	// Local: a file that is open is not gone when its last name is. Else the server
+	// says ESTALE.
+	Local bool
+	// Reuse: the number of a file that is gone is that of the next one.
+	Reuse bool
+	// Careless: the server may execute late, or again, a request to remove the lock
+	// itself, or a turn. There is nobody's id in them.
+	Careless bool
+	// Litter is what the names begin with that may be left at the end.
+	Litter string
+}
+
+// A view is what a look at a file shows.
+type view struct {
+	born    text // which file it is: the name that it was made under
+	content text
+	stamp   int32
+	links   int32
+	number  uint32
+}
+
+// view gives a number to what a look shows.
+func (n *names) view(v view) int64 {
+	if id, ok := n.seen[v]; ok {
+		return id
+	}
+	id := int64(len(n.views))
+	n.seen[v] = id
+	n.views = append(n.views, v)
+	return id
+}
+
+// again marks a file that was made by a request which was executed before.
+const again = "~"
+
+// file is an entry of one file, by whatever name, or nil.
+func (t tree) file(born text) *entry {
+	for i := range t {
+		if t[i].born == born && born != 0 {
+			return &t[i]
+		}
+	}
+	return nil
+}
+
+// every calls f with all entries of one file.
+func (t tree) every(born text, f func(*entry)) {
+	for i := range t {
+		if t[i].born == born {
+			f(&t[i])
+		}
+	}
+}
+
+func (t tree) links(born text) (n int32) {
+	t.every(born, func(*entry) { n++ })
+	return n
+}
+
+// number is what a new file gets.
+func (x *Explorer) number(t tree, born text) uint32 {
+	if !x.Config.Files.Reuse {
+		return uint32(born)
+	}
+	for n := uint32(1); ; n++ {
+		if !slices.ContainsFunc(t, func(e entry) bool { return e.number == n }) {
+			return n
+		}
+	}
+}
+
+// serveFile executes a request as the server would.
+func (x *Explorer) serveFile(c *world, o op) reply {
+	switch o.kind {
+	case opCreate:
+		return failed(x.makeFile(c, o.name))
+	case opWrite, opTouchFile:
+		return failed(x.touchFile(c, o))
+	case opLink:
+		return failed(x.linkFile(c, o))
+	case opUnlink:
+		i, found := c.tree.search(o.name)
+		if !found {
+			return failed(unix.ENOENT)
+		}
+		c.tree = slices.Delete(c.tree, i, i+1)
+		return ok(0)
+	case opList:
+		return c.tree.list(x.names, o.name)
+	case opStatFile:
+		return x.lookAt(c, c.tree.file(o.name), o)
+	}
+	return x.lookAt(c, c.tree.get(o.name), o)
+}
+
+func (x *Explorer) makeFile(c *world, name text) unix.Errno {
+	i, found := c.tree.search(name)
+	if found {
+		return unix.EEXIST
+	}
+	born := name
+	for c.tree.file(born) != nil {
+		born = x.names.of(x.names.texts[born] + again)
+	}
+	e := entry{name: name, born: born, number: x.number(c.tree, born), stamp: c.now, sign: c.now}
+	c.tree = slices.Insert(c.tree, i, e)
+	return 0
+}
+
+// touchFile is also to write. A sign of life that comes after a whole lease of
+// silence does not count.
+func (x *Explorer) touchFile(c *world, o op) unix.Errno {
+	if c.tree.file(o.name) == nil {
+		if x.Config.Files.Local {
+			return 0
+		}
+		return unix.ESTALE
+	}
+	c.tree.every(o.name, func(e *entry) {
+		late := c.now-e.sign >= millis(x.Config.Lease)
+		if e.stamp, e.sign = c.now, c.now; late {
+			e.sign = lapsed
+		}
+		if o.kind == opWrite {
+			e.link = o.to
+		}
+	})
+	return 0
+}
+
+func (x *Explorer) linkFile(c *world, o op) unix.Errno {
+	i, found := c.tree.search(o.name)
+	from := c.tree.get(o.to)
+	switch {
+	case from == nil:
+		return unix.ENOENT
+	case found:
+		return unix.EEXIST
+	}
+	e := *from
+	e.name = o.name
+	c.tree = slices.Insert(c.tree, i, e)
+	return 0
+}
+
+// lookAt shows as much of a file as was asked for.
+func (x *Explorer) lookAt(c *world, e *entry, o op) reply {
+	switch {
+	case e == nil && o.kind == opStatFile && x.Config.Files.Local:
+		return ok(x.names.view(view{}))
+	case e == nil && o.kind == opStatFile:
+		return failed(unix.ESTALE)
+	case e == nil:
+		return failed(unix.ENOENT)
+	}
+	v := view{stamp: e.stamp, links: c.tree.links(e.born), number: e.number}
+	switch o.kind {
+	case opRead:
+		v.content = e.link
+	case opOpen:
+		v = view{born: e.born}
+	}
+	return ok(x.names.view(v))
+}
+
+// stirs reports that a change may be of use to somebody who waits.
+func (x *Explorer) stirs(c *world, o op) bool {
+	f := x.Config.Files
+	switch {
+	case f == nil:
+		return true
+	case o.kind == opTouchFile:
+		return c.left.Short+c.left.Half+c.left.Full > 0
+	}
+	name := x.names.texts[o.name]
+	return name == f.Lock || strings.HasPrefix(name, f.Turns)
+}
+
+// noticed keeps in mind what p knows of the lock.
+func (x *Explorer) noticed(c *world, p int, o op) {
+	if x.Config.Files == nil || o.name != x.lock || p < 0 {
+		return
+	}
+	switch o.kind {
+	case opStat, opRead, opOpen, opLink:
+		q := &c.procs[p]
+		q.saw, q.sawAt = 0, 0
+		if e := c.tree.get(x.lock); e != nil {
+			q.saw, q.sawAt = e.born, e.stamp
+		}
+	}
+}
+
+// checkID: no attempt has the id of the one before.
+func (x *Explorer) checkID(c *world, p int, o op) {
+	if x.Config.Files == nil || o.kind != opCreate || x.roles[p].Script {
+		return
+	}
+	m := x.names.makers[o.name]
+	if m.process == p && m.serial == c.procs[p].made {
+		c.violated("%s uses an id again: %s", x.title(p), x.short(x.names.texts[o.name]))
+	}
+	c.procs[p].made = m.serial
+}
+
+// checkUnlink: no name of a file is removed but by who made the file, or when that
+// one had crashed, or gave no sign of life for a whole lease, or by the operator's
+// word; and never a lock that is not as it was when it was looked at.
+func (x *Explorer) checkUnlink(c *world, p int, o op) {
+	e := c.tree.get(o.name)
+	if o.kind != opUnlink || e == nil {
+		return
+	}
+	m := x.names.makers[e.born]
+	if m.process < 0 || m.process == p || c.procs[m.process].crashed || e.link == 0 && x.retired(c, m) {
+		return
+	}
+	q := &c.procs[p]
+	switch {
+	case o.name == x.lock && (q.saw != e.born || q.sawAt != e.stamp):
+		c.violated("%s removes the lock of %s, %s", x.title(p), x.title(m.process), Meanwhile)
+	case x.silent(c, o.name), c.procs[m.process].condemned == m.serial, o.name != x.lock && x.retired(c, m):
+	default:
+		c.violated("%s removes %s of %s, which is alive", x.title(p), x.short(x.names.texts[o.name]), x.title(m.process))
+	}
+}
+
+// How violations are called that are known limits.
+const (
+	// Meanwhile: who removes the lock by its name was stopped after it looked.
+	Meanwhile = "which is not what it was when looked at"
+	// Late: the server executes a request late.
+	Late = "by a request that is executed late"
+)
+
+// checkLate: a request to remove the lock hits nobody's but that for which it was
+// sent.
+func (x *Explorer) checkLate(c *world, d request) {
+	if x.Config.Files == nil || d.op.kind != opUnlink || d.op.name != x.lock {
+		return
+	}
+	e := c.tree.get(x.lock)
+	if e == nil || e.born == d.aim {
+		return
+	}
+	if m := x.names.makers[e.born]; m.process >= 0 && !c.procs[m.process].crashed {
+		c.violated("the lock of %s is removed %s", x.title(m.process), Late)
+	}
+}
+
+// sent is a request as it may come again.
+func (s stepper) sent(c *world) request {
+	r := request{op: s.op, from: int8(s.p)}
+	if e := c.tree.get(s.op.name); s.Config.Files != nil && e != nil {
+		r.aim = e.born
+	}
+	return r
+}
+
+// forgotten: the server may say of an open file that it does not know it.
+func (s stepper) forgotten() {
+	if s.op.kind == opTouchFile || s.op.kind == opStatFile {
+		s.answer(lostRequest, func(c *world) reply { c.left.Lost--; return failed(unix.ESTALE) })
+	}
+}
+
+// sight tells what a look showed.
+func (x *Explorer) sightText(o op, v view) string {
+	switch o.kind {
+	case opOpen:
+		return "the file of " + x.who(x.names.makers[v.born])
+	case opRead:
+		return fmt.Sprintf("file %d, %s, touched at %s", v.number, x.whose(v.content), seconds(v.stamp))
+	}
+	return fmt.Sprintf("file %d, %d links, touched at %s", v.number, v.links, seconds(v.stamp))
+}
+
+func (x *Explorer) whose(content text) string {
+	id := longTicket.FindString(x.names.texts[content])
+	if id == "" {
+		return "not ours"
+	}
+	return "of " + x.who(makerOf(id))
+}
