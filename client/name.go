@@ -18,7 +18,7 @@ import (
 // Two hard links to one file are two names, and so are the mount points of one file
 // system: those who lock must agree on one.
 func LockName(scheme, file string) (string, error) {
-	fail := func(err error) (string, error) { return "", fmt.Errorf("name the lock of %q: %w", file, err) }
+	fail := func(err error) (string, error) { return "", fmt.Errorf("the lock of %q: %w", file, err) }
 	if file == "" {
 		return fail(errors.New("the name is empty"))
 	}

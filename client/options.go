@@ -23,6 +23,10 @@ type config struct {
 // A WaitPolicy decides after each refusal how long to wait before the next try;
 // tries counts from 1, waited is the time since Acquire began. With a policy
 // the helper does not wait itself. False gives up, with ErrGaveUp.
+//
+// Every try is a helper of its own. So there is no place in a queue, and no try that
+// watches a silent holder for its whole lease: one that died on another machine is
+// then only broken by those who wait without a policy.
 type WaitPolicy func(tries int, waited time.Duration, held *HeldError) (time.Duration, bool)
 
 // Shared asks for a lock that other shared holders may hold too.

@@ -285,6 +285,87 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// deafWorld is a world on a dead server: its heartbeats heed no context.
+type deafWorld struct {
+	*world
+	t *testing.T
+	// busy: a call is being made.
+	busy atomic.Bool
+}
+
+func (w *deafWorld) Attempt(backend.Request) (backend.Attempt, error) { return w, nil }
+
+func (w *deafWorld) Try(ctx context.Context) (backend.Hold, error) {
+	_, err := w.world.Try(ctx)
+	return w, err
+}
+
+func (w *deafWorld) Heartbeat(context.Context) error {
+	defer w.alone()()
+	w.clock.Sleep(w.beatTakes)
+	return errServer
+}
+
+func (w *deafWorld) Release(ctx context.Context) error {
+	defer w.alone()()
+	return w.world.Release(ctx)
+}
+
+func (w *deafWorld) alone() (end func()) {
+	if w.busy.Swap(true) {
+		w.t.Error("two calls at a time")
+	}
+	return func() { w.busy.Store(false) }
+}
+
+// TestLetGoOfDeadServer: whatever the lease, who lets go of a lock does not wait for
+// long for a call that hangs; and no call is made beside it.
+func TestLetGoOfDeadServer(t *testing.T) {
+	const long = 16 * time.Hour
+	for hangs, c := range map[time.Duration]struct {
+		code  protocol.Code
+		limit time.Duration
+	}{
+		time.Second / 2:  {"", answerTime},
+		30 * time.Second: {"", time.Minute},
+		long:             {protocol.Unreleased, answerTime + releaseTime},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			clk := &jumpingClock{start: clock.Runtime{}.Now()}
+			w := &deafWorld{world: &world{clock: clk, beatTakes: hangs}, t: t}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			wanted := long/4 + time.Millisecond // the heartbeat has begun
+			time.AfterFunc(wanted, func() { cancel(ErrStdinClosed) })
+			h := &Helper{Address: "fake:/x", Backend: w, Guard: &guard{ctx: ctx, clock: clk}, Timeout: Forever, Log: hclog.NewNullLogger(),
+				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: long}, Clock: clk}}
+			_, err := h.Run()
+			if took := clk.Now() - wanted; took > c.limit+time.Second || err == nil != (c.code == "") || err != nil && CodeOf(err) != c.code {
+				t.Errorf("hanging for %v: %v after %v", hangs, err, took)
+			}
+			time.Sleep(2 * long)
+		})
+	}
+}
+
+// TestDenied: a release that is not allowed is not tried for the rest of a long lease.
+func TestDenied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clk := &jumpingClock{start: clock.Runtime{}.Now()}
+		w := &world{clock: clk, releaseErr: func(int) error {
+			return &backend.Error{Code: protocol.Permission, Lock: "fake:/x", Op: "remove", Err: errServer}
+		}}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(ErrStdinClosed)
+		h := &Helper{Address: "fake:/x", Backend: w, Guard: &guard{ctx: ctx, clock: clk}, Timeout: Forever, Log: hclog.NewNullLogger(),
+			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: time.Hour}, Clock: clk}}
+		ten := &tenure{helper: h, hold: w, lease: time.Hour, every: time.Minute}
+		err := ten.release()
+		if loss := asLoss(err); loss == nil || loss.Code != protocol.Unreleased || clk.Now() > 2*deniedTime {
+			t.Errorf("%v after %v", err, clk.Now())
+		}
+	})
+}
+
 func TestStartFails(t *testing.T) {
 	live(t, time.Hour, Forever, func(_ *world, g *guard) { g.startErr = errServer },
 		func(w *world, g *guard, _ time.Duration, err error) {

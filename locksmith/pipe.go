@@ -33,7 +33,7 @@ const (
 
 // tell writes a line unless the parent keeps us waiting for too long.
 func (p *Pipe) tell(l protocol.Line, patience time.Duration) error {
-	return bounded(p.Clock, patience, context.Background(), func(context.Context) error {
+	return bounded(p.Clock, patience, func(context.Context) error {
 		if !p.writing.TryLock() {
 			return errNoAnswer
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/protocol"
@@ -22,14 +24,15 @@ type tenure struct {
 	confirmed time.Duration
 	// failed is the error of the last heartbeat, if it did not succeed.
 	failed error
+	told   string // the last failure that was logged
+	// hung is the answer of another call that did not come back; else nil.
+	hung <-chan error
 	// tending is the answer of a Tend that did not come back; else nil.
 	tending <-chan error
 	// idle is how many calls of Tend are left out, and rest how many after the
 	// next one that is cut off.
 	idle, rest int
 }
-
-var errNoAnswer = errors.New("no answer in time")
 
 // run holds the lock until it is not wanted or lost, and gives it up.
 func (t *tenure) run() error {
@@ -67,7 +70,7 @@ func (t *tenure) keep() error {
 		}
 		next = t.confirmed + t.every
 		if err != nil && t.wanted().Err() == nil {
-			t.helper.Log.Warn("heartbeat failed, trying again", "lock", t.helper.Address, "error", err)
+			t.complain("heartbeat failed, trying again", err)
 			next = min(t.now()+t.every/4, t.lastMoment())
 		}
 	}
@@ -142,7 +145,7 @@ func (t *tenure) beat() error {
 		}
 		limit = t.confirmed + t.lease
 	}
-	err := bounded(t.clock(), limit-sent, t.wanted(), t.within(t.every, t.hold.Heartbeat))
+	err := t.call(t.wanted(), limit-sent, t.lease/4, t.hold.Heartbeat)
 	// An answer after the lease proves nothing: a breaker may have looked before.
 	if loss := t.checkLease(err); loss != nil {
 		return loss
@@ -162,7 +165,7 @@ func (t *tenure) beat() error {
 // renewIfLate makes sure before OK that most of the lease is left to work in;
 // a parent counts from there.
 func (t *tenure) renewIfLate() error {
-	if t.now() < t.confirmed+t.every/2 {
+	if t.now() < t.confirmed+t.lease/8 {
 		return nil
 	}
 	if err := t.checkLease(nil); err != nil {
@@ -195,14 +198,14 @@ func (t *tenure) lost(err error) {
 	t.helper.Log.Error("lost", "lock", t.helper.Address, "code", loss.Code, "error", loss.Err)
 	t.helper.Guard.Lost(loss)
 	if loss.Code == protocol.Expired {
-		t.helper.giveBack(t.hold)
+		t.giveBack()
 	}
 }
 
 // abandon gives up a lock that nobody was told about yet, so that its loss is
 // none to them.
 func (t *tenure) abandon(err error) error {
-	t.helper.giveBack(t.hold)
+	t.giveBack()
 	if asLoss(err) != nil {
 		return &backend.Error{Code: protocol.Unreachable, Lock: t.helper.Address, Op: "acquire",
 			Err: fmt.Errorf("too slow for the lease: %w", errors.Unwrap(err)), Hint: "try again, or with a longer --lease"}
@@ -210,16 +213,23 @@ func (t *tenure) abandon(err error) error {
 	return err
 }
 
-// lastTry is how long a release may take that begins when the lease is over.
-const lastTry = time.Second
+const (
+	// lastTry is how long a release may take that begins when the lease is over.
+	lastTry = time.Second
+	// releaseTime is how long a release is tried, however long the lease: who waits
+	// for us to end should not wait for hours, and others can break who has ended.
+	releaseTime = time.Minute
+	// deniedTime is how long it is tried again if it is not allowed.
+	deniedTime = 5 * time.Second
+)
 
 // release is the state releasing: again and again until done, or until the
 // lease is over and the lock frees itself.
 func (t *tenure) release() error {
-	pause := 10 * time.Millisecond
+	start, pause := t.now(), 10*time.Millisecond
 	for {
-		left := max(t.left(), lastTry)
-		err := bounded(t.clock(), left, context.Background(), t.within(max(left/4, lastTry), t.hold.Release))
+		left := min(t.left(), start+releaseTime-t.now())
+		err := t.call(context.Background(), max(left, lastTry), max(left/4, lastTry), t.hold.Release)
 		switch {
 		case err == nil:
 			return nil
@@ -227,22 +237,60 @@ func (t *tenure) release() error {
 			return &LossError{Lock: t.helper.Address, Code: protocol.Gone, Err: err}
 		case errors.Is(err, backend.ErrStays):
 			return &LossError{Lock: t.helper.Address, Code: protocol.Unreleased, Err: err}
-		case t.left() <= pause || errors.Is(err, errNoAnswer):
+		case left <= pause, errors.Is(err, errNoAnswer), isDenied(err) && t.now() > start+deniedTime:
 			return &LossError{Lock: t.helper.Address, Code: protocol.Unreleased, Err: err, Left: t.left()}
 		}
-		t.helper.Log.Warn("release failed, trying again", "lock", t.helper.Address, "error", err)
+		t.complain("release failed, trying again", err)
 		clock.Sleep(context.Background(), t.clock(), pause)
 		pause = min(2*pause, time.Second)
 	}
 }
 
-// within gives one call a part of the time there is, so that a connection which
-// has gone silent leaves some for another.
-func (t *tenure) within(d time.Duration, call func(context.Context) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		ctx, cancel := clock.WithTimeout(ctx, t.clock(), d)
-		defer cancel()
-		return call(ctx)
+// isDenied tells an error that hardly passes.
+func isDenied(err error) bool {
+	code := backend.CodeOf(err)
+	return code == protocol.Permission || code == protocol.CannotCreate
+}
+
+// complain logs what fails again and again, but for the same reason only once.
+func (t *tenure) complain(what string, err error) {
+	level := hclog.Warn
+	if t.told == err.Error() {
+		level = hclog.Debug
+	}
+	t.told = err.Error()
+	t.helper.Log.Log(level, what, "lock", t.helper.Address, "error", err)
+}
+
+// call makes a call of the hold and waits for it: for d, or until parent has ended and
+// a little longer. The call's own context ends after share of that, so that a
+// connection which has gone silent leaves some time for another. There is one call at
+// a time: one that was left behind must come back before the next.
+func (t *tenure) call(parent context.Context, d, share time.Duration, f func(context.Context) error) error {
+	start := t.now()
+	if t.hung != nil {
+		if back, err := answer(parent, t.clock(), d, t.hung); !back {
+			return err
+		}
+		t.hung = nil
+		d = max(d-(t.now()-start), lastTry)
+	}
+	ctx, cancel := clock.WithTimeout(parent, t.clock(), min(share, d))
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- f(ctx) }()
+	back, err := answer(parent, t.clock(), d, done)
+	if !back && !end(t.clock(), cancel, done) {
+		t.hung = done
+	}
+	return err
+}
+
+// giveBack releases what may still be there of a lock that counts no more.
+func (t *tenure) giveBack() {
+	err := t.call(context.Background(), withdrawTime, withdrawTime, t.hold.Release)
+	if err != nil {
+		t.helper.Log.Error("could not remove what is left of the lock", "lock", t.helper.Address, "error", err)
 	}
 }
 
@@ -250,37 +298,3 @@ func (t *tenure) left() time.Duration     { return max(t.confirmed+t.lease-t.now
 func (t *tenure) now() time.Duration      { return t.clock().Now() }
 func (t *tenure) clock() clock.Clock      { return t.helper.Request.Clock }
 func (t *tenure) wanted() context.Context { return t.helper.Guard.Wanted() }
-
-// bounded calls f and waits for it at most d. f's context ends with d and with
-// parent; a call that does not heed it is left behind with errNoAnswer, because
-// a system call on a dead server may hang for good.
-func bounded(c clock.Clock, d time.Duration, parent context.Context, f func(context.Context) error) error {
-	ctx, cancel := context.WithCancel(parent)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- f(ctx) }()
-	timer := c.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case err := <-done:
-		return err
-	case <-timer.C():
-	}
-	select {
-	case err := <-done: // both happened while we did not run
-		return err
-	default:
-	}
-	// A call that heeds its context ends now; what follows should not meet it.
-	cancel()
-	grace := c.NewTimer(endTime)
-	defer grace.Stop()
-	select {
-	case <-done:
-	case <-grace.C():
-	}
-	return errNoAnswer
-}
-
-// endTime is how long a call may take to notice that its context has ended.
-const endTime = 50 * time.Millisecond

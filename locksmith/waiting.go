@@ -103,12 +103,8 @@ func (h *Helper) cancelled() error {
 	return &CancelledError{Lock: h.Address, Cause: context.Cause(h.Guard.Wanted())}
 }
 
-const (
-	// answerTime is how long a call may go on after its context has ended.
-	answerTime = time.Second
-	// withdrawTime bounds how long a waiter tidies up after itself.
-	withdrawTime = 3 * time.Second
-)
+// withdrawTime bounds how long a waiter tidies up after itself.
+const withdrawTime = 3 * time.Second
 
 // waiting makes the calls of one attempt. A system call on a dead server may
 // hang for good and heeds no context: such a call is left behind, and tidies up
@@ -185,7 +181,7 @@ func (w *waiting) withdraw() {
 
 func (w *waiting) tidy() {
 	h := w.helper
-	err := bounded(h.Request.Clock, withdrawTime, context.Background(), w.attempt.Withdraw)
+	err := bounded(h.Request.Clock, withdrawTime, w.attempt.Withdraw)
 	if err != nil {
 		h.Log.Warn("could not remove every trace of waiting", "lock", h.Address, "error", err)
 	}
@@ -193,7 +189,7 @@ func (w *waiting) tidy() {
 
 // giveBack releases a lock that came too late, or what is left of one.
 func (h *Helper) giveBack(hold backend.Hold) {
-	err := bounded(h.Request.Clock, withdrawTime, context.Background(), hold.Release)
+	err := bounded(h.Request.Clock, withdrawTime, hold.Release)
 	if err != nil {
 		h.Log.Error("could not remove what is left of the lock", "lock", h.Address, "error", err)
 	}

@@ -82,9 +82,28 @@ type Tender interface {
 }
 
 // A Breaker is a Backend that can end somebody else's acquisition by its id, on
-// the word of an operator: ErrGone when there is no such acquisition.
+// the word of an operator: ErrGone when there is no such acquisition, ErrLives when
+// the system keeps the lock for a helper that lives. It does not ask otherwise
+// whether the holder is dead.
 type Breaker interface {
 	Break(ctx context.Context, id string) error
+}
+
+// A Fencer is a Backend whose holders get fencing tokens.
+type Fencer interface {
+	// NewestToken returns the newest token, 0 if there was none yet; ErrNoTokens
+	// when this lock has none. Unlike Inspect it must see what others did before it
+	// was called, and may change something in the lock's place for that.
+	NewestToken(ctx context.Context) (uint64, error)
+}
+
+// A Remover is a Backend of which something may stay when the lock is free.
+type Remover interface {
+	// Remains reports whether something does.
+	Remains() bool
+	// Remove releases an exclusive hold and removes what stays, unless somebody
+	// comes meanwhile: then its error has the code held. Tokens start again.
+	Remove(ctx context.Context, h Hold) error
 }
 
 // A Report is what Inspect saw.
@@ -96,10 +115,15 @@ type Report struct {
 
 // A Holder is one holder of a lock, as seen by somebody else.
 type Holder struct {
+	ID        string        // what Breaker.Break takes; empty if it has none
 	Record    *owner.Record // nil when what the lock holds is not a record
 	Note      string        // what the lock holds instead, or what is odd about it
 	Verdict   owner.Verdict
 	PID       int           // the helper's, or what another tool wrote; 0 if unknown
 	Age       time.Duration // since it acquired the lock, or began to wait; for people
 	Heartbeat time.Duration // since its last heartbeat; for people
+	Lease     time.Duration // for how long it is believed when silent; 0 if unknown
+	// Sign changes with each of its heartbeats, and says nothing else; empty if none
+	// can be seen.
+	Sign string
 }

@@ -19,6 +19,13 @@ var ErrGone = errors.New("the lock is no longer there")
 // is gone, but what stays of the lock keeps others out until a person removes it.
 var ErrStays = errors.New("what is left of it stays until somebody removes it")
 
+// ErrLives says that a lock cannot be broken by its id: its helper lives, and the
+// system keeps the lock for it.
+var ErrLives = errors.New("its helper lives, and keeps it")
+
+// ErrNoTokens says that holders of this lock get no fencing tokens.
+var ErrNoTokens = errors.New("holders of this lock get no fencing tokens")
+
 // A HeldError says that somebody else holds the lock, or will in a moment.
 type HeldError struct {
 	Lock   string

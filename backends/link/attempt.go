@@ -187,11 +187,9 @@ func (a *attempt) Withdraw(context.Context) error {
 	if a.fs == nil {
 		return nil
 	}
-	if err := a.retire(); err != nil {
-		return err
-	}
+	retired := a.retire()
 	a.clear()
-	if err := a.disown(); err != nil {
+	if err := errors.Join(retired, a.disown()); err != nil {
 		return err
 	}
 	a.fs.Close()

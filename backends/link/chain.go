@@ -85,6 +85,8 @@ func (k *chain) finish() (over bool, err error) {
 		return true, errAgain
 	case err != nil:
 		return false, err
+	case s.unreadable && !k.dead.unreadable:
+		return false, errAgain // it may be his still
 	case s.id() != k.dead.id():
 		return true, errAgain
 	case s.sign() != k.dead.sign() && !k.force:

@@ -138,9 +138,12 @@ func (c *claim) mistrust(name string) error {
 	return c.expose(name, "a file has another number under its second name")
 }
 
-// expose removes a name that is ours, and says why it can be none.
+// expose says why a name that is ours can be none, and removes it if its record is
+// ours: where numbers lie it may be anybody's.
 func (c *claim) expose(name, how string) error {
-	_ = c.fs.Unlink(name)
+	if _, text, err := c.fs.Read(name); err == nil && parse(text).has(c.record.ID) {
+		_ = c.fs.Unlink(name)
+	}
 	return c.lock.lies(how)
 }
 

@@ -102,6 +102,9 @@ func (l *Lock) breakHolder(v *vigil, s sighting) error {
 			Err: errors.New("somebody else is at it: " + rival.holder(l.Today()).String()), Hint: "look again with: locksmith status"}
 	case errors.Is(err, errAgain):
 		return l.noSuch(s.id())
+	case errors.Is(err, errSticky):
+		return &backend.Error{Code: protocol.Permission, Lock: l.Address, Op: "break " + shown(s.id()), Err: err,
+			Hint: "the directory is sticky: let its owner do it, or root"}
 	}
 	return err
 }

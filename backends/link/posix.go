@@ -66,7 +66,8 @@ func (d *directory) Create(name, content string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(posix.Write(fd, content), unix.Close(fd))
+	// Whatever our umask: who cannot read it can have no proof of our death.
+	return errors.Join(unix.Fchmod(fd, 0o644), posix.Write(fd, content), unix.Close(fd))
 }
 
 // Link implements FS.
@@ -103,7 +104,7 @@ func (d *directory) Open(name string) (File, error) {
 }
 
 // List implements FS.
-func (d *directory) List() ([]string, error) { return posix.List(d.path) }
+func (d *directory) List() ([]string, error) { return posix.List(posix.Within(d.path)) }
 
 // Close implements FS.
 func (d *directory) Close() { d.watcher.Close() }

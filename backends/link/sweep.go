@@ -70,7 +70,7 @@ func (v *vigil) sweepEntry(name, dead string, now time.Time) error {
 	case errors.Is(err, errAbsent):
 	case err != nil:
 		return err
-	case s.id() == dead:
+	case s.id() == dead, s.unreadable:
 		return nil
 	}
 	return v.sweepFile(name, "", now)

@@ -37,6 +37,8 @@ type sighting struct {
 	// due is how long the same must still be seen before it may be removed: 0 is
 	// now, owner.Never is until something else happens.
 	due time.Duration
+	// unreadable: nobody knows from here whose it is.
+	unreadable bool
 }
 
 // id names the acquisition that the file stands for.
@@ -57,7 +59,7 @@ func (v *vigil) see(name string) (sighting, error) {
 	s := sighting{name: name, verdict: owner.Unknown, due: owner.Never}
 	st, text, err := v.fs.Read(name)
 	if readErr := err; oneOf(err, unix.ELOOP, unix.ENXIO, unix.EACCES, unix.EPERM, unix.EMLINK) {
-		s.content.note = "it cannot be read: " + readErr.Error()
+		s.content.note, s.unreadable = "it cannot be read: "+readErr.Error(), true
 		st, err = v.fs.Stat(name)
 	} else if err == nil {
 		s.content = parse(text)
@@ -105,7 +107,7 @@ func (l *Lock) keeper(c content) process.Process {
 	case c.record != nil && l.Keeper != nil:
 		p, _ := l.Keeper(*c.record)
 		return p
-	case c.pid != 0 && l.OneMachine:
+	case c.pid != 0 && l.OneMachine && !(process.Process{PID: c.pid}).Gone():
 		return process.Process{PID: c.pid}
 	}
 	return process.Process{}
@@ -142,7 +144,8 @@ func (v *vigil) dueByAge(w *watch, before time.Duration, now time.Time, s sighti
 	if v.request.Strict || now.IsZero() {
 		return owner.Never
 	}
-	left := v.lease(s.content) - now.Sub(s.stat.Modified)
+	// A time that is centuries ahead must not overflow.
+	left := v.lease(s.content) - max(now.Sub(s.stat.Modified), -owner.MaxLease)
 	if left >= 0 {
 		w.age.Forget()
 		return left + time.Millisecond // then look again
@@ -191,8 +194,11 @@ func (s sighting) holder(today time.Time) backend.Holder {
 		return h // never seen
 	}
 	h.Age = max(today.Sub(s.stat.Modified), 0)
+	if s.stat.Kind == "" {
+		h.ID, h.Sign = s.id(), s.sign()
+	}
 	if r := s.content.record; r != nil {
-		h.PID = r.Helper.PID
+		h.PID, h.Lease = r.Helper.PID, r.Lease
 		h.Age, h.Heartbeat = max(today.Sub(r.Acquired), 0), h.Age
 	}
 	return h

@@ -61,7 +61,11 @@ func (d *directory) Rename(_ context.Context, from, to string) error {
 
 // List implements Dir.
 func (d *directory) List(_ context.Context, name string) ([]string, error) {
-	names, err := posix.List(d.at(name))
+	path := d.at(name)
+	if name == "." {
+		path = posix.Within(path)
+	}
+	names, err := posix.List(path)
 	return names, Outcome(err)
 }
 

@@ -54,3 +54,7 @@ func Read(fd, limit int) (string, error) {
 	}
 	return string(buf[:n]), nil
 }
+
+// Within is a directory that the user named, which may be a symbolic link to it, as
+// /var/lock is.
+func Within(path string) string { return path + "/." }

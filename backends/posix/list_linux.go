@@ -4,10 +4,15 @@ import "golang.org/x/sys/unix"
 
 // List returns the names in a directory, without "." and "..". It opens the
 // directory anew each time: on NFS, a descriptor that is rewound shows what is up
-// to half a minute old. Its errors are the system's.
+// to half a minute old. A symbolic link is not followed, unless it is Within. Its
+// errors are the system's.
 func List(path string) ([]string, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	fd, err := unix.Open(path, flags, 0)
+	var fd int
+	err := RetryEINTR(func() (err error) {
+		fd, err = unix.Open(path, flags, 0)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

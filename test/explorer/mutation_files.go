@@ -45,7 +45,7 @@ var linkMutations = []mutation{
 		"	err := h.verify()\n	if err == nil {\n		err = h.fs.Unlink", "	err := error(nil)\n	if err == nil {\n		err = h.fs.Unlink"}}},
 
 	{name: "sweep entries of the chain while the lock is there", config: "link-dead-turn.*", edits: []edit{{"sweep.go",
-		"	case s.id() == dead:\n		return nil\n", "	case s.id() == \"\":\n		return nil\n"}}},
+		"	case s.id() == dead, s.unreadable:\n		return nil\n", "	case s.id() == \"\":\n		return nil\n"}}},
 
 	{name: "sweep whoever is there", config: "link-xx|link-dead", edits: []edit{{"sweep.go",
 		"	if s.verdict != owner.Dead && now.Sub", "	if s.verdict == owner.Dead && now.Sub"}}},

@@ -38,7 +38,7 @@ func (g *guarded) lock(args []string) (string, error) {
 	}
 	address, err := client.LockName(scheme, g.file)
 	if err != nil {
-		return "", usageError{fmt.Errorf("--for: %w", err)}
+		return "", backend.FileError("--for "+g.file, "find its lock", err)
 	}
 	return address + options, nil
 }

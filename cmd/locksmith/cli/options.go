@@ -98,8 +98,10 @@ func (o *options) helper(t *target) (*locksmith.Helper, error) {
 		return nil, err
 	}
 	o.adapt(t.Profile, b)
-	if o.refresh > o.lease/4 {
-		return nil, usageError{fmt.Errorf("--refresh %v is more than a quarter of the lease of %v", &o.refresh, &o.lease)}
+	if err := o.checkRefresh(); err != nil && t.Refresh != nil && !o.given("refresh") {
+		return nil, t.Wrong(err)
+	} else if err != nil {
+		return nil, usageError{fmt.Errorf("--%w", err)}
 	}
 	record, err := o.record()
 	if err != nil {
@@ -166,6 +168,20 @@ func (o *options) check() error {
 	}
 	if r := time.Duration(o.respite); r > owner.MaxLease {
 		return fmt.Errorf("respite %v is more than %v", r, owner.MaxLease)
+	}
+	return nil
+}
+
+// shortestRefresh is how often a place is asked at most, if the lease allows that.
+const shortestRefresh = seconds(time.Second)
+
+// checkRefresh refuses a refresh that does not go with the lease.
+func (o *options) checkRefresh() error {
+	switch {
+	case o.refresh > o.lease/4:
+		return fmt.Errorf("refresh %v is more than a quarter of the lease of %v", &o.refresh, &o.lease)
+	case o.refresh > 0 && o.refresh < min(shortestRefresh, o.lease/4):
+		return fmt.Errorf("refresh %v is less than a second", &o.refresh)
 	}
 	return nil
 }

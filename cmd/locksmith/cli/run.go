@@ -59,7 +59,7 @@ func (a *app) run() *cobra.Command {
 			return err
 		}
 		h.Guard = child
-		h.Request.Owner.NoProof = child.OutlivesUs()
+		h.Request.Owner.NoProof = h.Request.Owner.NoProof || child.OutlivesUs()
 		start := h.Request.Clock.Now()
 		held, err := h.Run()
 		line.clear()
