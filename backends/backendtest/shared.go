@@ -146,6 +146,18 @@ func breakSharerByID(t *testing.T, f Fixture) {
 	nothingLeft(t, f)
 }
 
+// mustBeNewest is for backends that tell.
+func mustBeNewest(t *testing.T, f Fixture, token uint64) {
+	t.Helper()
+	fencer, ok := f.Open().(backend.Fencer)
+	if !ok {
+		return
+	}
+	if n, err := fencer.NewestToken(t.Context()); n != token || err != nil {
+		t.Errorf("newest token %d, %v, want %d", n, err, token)
+	}
+}
+
 // tokens rise with each exclusive holder. Those who share have one.
 func tokens(t *testing.T, f Fixture) {
 	var last uint64
@@ -155,7 +167,9 @@ func tokens(t *testing.T, f Fixture) {
 			t.Errorf("token %d after %d", h.Token(), last)
 		}
 		last = h.Token()
+		mustBeNewest(t, f, last)
 		release(t, h)
+		mustBeNewest(t, f, last)
 		hs := share(t, f, 3)
 		for _, h := range hs {
 			if h.Token() != hs[0].Token() || h.Token() < last || report(t, f).Token != h.Token() {
@@ -163,6 +177,7 @@ func tokens(t *testing.T, f Fixture) {
 			}
 		}
 		last = hs[0].Token()
+		mustBeNewest(t, f, last)
 		for _, h := range hs {
 			release(t, h)
 		}

@@ -3,7 +3,6 @@ package local
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -147,7 +146,7 @@ func (a *attempt) look(f *file) error {
 }
 
 func (a *attempt) judge(before time.Duration, c content) time.Duration {
-	sign := fmt.Sprint(c.stat.Dev, c.stat.Ino, c.stat.Size, c.stat.Mtim)
+	sign := c.sign()
 	switch {
 	case c.unfinished():
 		// Not a matter of leases: its maker has not said OK and never will

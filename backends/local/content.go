@@ -1,6 +1,7 @@
 package local
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,9 @@ type content struct {
 
 // modified is the last heartbeat, by this machine's wall clock; for people.
 func (c content) modified() time.Time { return time.Unix(c.stat.Mtim.Unix()) }
+
+// sign changes with the file and with each heartbeat.
+func (c content) sign() string { return fmt.Sprint(c.stat.Dev, c.stat.Ino, c.stat.Size, c.stat.Mtim) }
 
 // marked reports that the file was created by one of us.
 func (c content) marked() bool { return c.stat.Mode&unfinishedMark != 0 }
@@ -97,9 +101,9 @@ func (c content) holder(here owner.Place, now time.Time) backend.Holder {
 	if c.stat.Ino == 0 {
 		return h // never read, so of no known age
 	}
-	h.Age = max(now.Sub(c.modified()), 0)
+	h.Age, h.Sign = max(now.Sub(c.modified()), 0), c.sign()
 	if r := c.record; r != nil {
-		h.PID = r.Helper.PID
+		h.ID, h.PID, h.Lease = r.ID, r.Helper.PID, r.Lease
 		h.Age = max(now.Sub(r.Acquired), 0)
 		h.Heartbeat = max(now.Sub(c.modified()), 0)
 	} else if c.unfinished() {

@@ -19,7 +19,7 @@ import (
 // Scheme is the address scheme of this backend.
 const Scheme = "local"
 
-// Lock is one lock file. It implements backend.Backend.
+// Lock is one lock file. It implements backend.Backend and backend.Breaker.
 type Lock struct {
 	address string
 	path    string

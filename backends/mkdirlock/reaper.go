@@ -258,7 +258,7 @@ func (p *reaper) see(ctx context.Context, f *finding) ([]string, error) {
 		return nil, err
 	}
 	r, note := recordIn(names, f.entry.ticket.id)
-	f.Holder = sighting{record: r, note: note, verdict: p.lock.verdict(r)}.holder(p.lock.Today())
+	f.Holder = sighting{entry: f.entry, record: r, note: note, verdict: p.lock.verdict(r)}.holder(p.lock.Today())
 	return names, nil
 }
 

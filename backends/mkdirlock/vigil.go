@@ -27,6 +27,7 @@ type sighting struct {
 	inside  []string // what is in it
 	record  *owner.Record
 	note    string // why there is no record
+	sign    string // of life; empty if it could not be looked at
 	verdict owner.Verdict
 	// due is how long the same must still be seen before it may be broken: 0 is
 	// now, owner.Never is until something else happens.
@@ -71,7 +72,8 @@ func (v *vigil) look(ctx context.Context, at string, e entry) (sighting, error) 
 	// name while it is renamed, and then the watch starts again. The lease is the
 	// ticket's: the record may be missing or somebody's joke.
 	beat, _ := latestBeat(names)
-	s.due = p.Look(before, "beat "+beat, s.verdict == owner.Dead, e.ticket.lease)
+	s.sign = "beat " + beat
+	s.due = p.Look(before, s.sign, s.verdict == owner.Dead, e.ticket.lease)
 	return s, nil
 }
 
@@ -112,7 +114,8 @@ func (l *Lock) keeper(r *owner.Record) process.Process {
 // holder describes a sighting for people. Directories tell of times only by the
 // server's clock, if at all; the record has the holder's own.
 func (s sighting) holder(today time.Time) backend.Holder {
-	h := backend.Holder{Record: s.record, Note: s.note, Verdict: s.verdict}
+	h := backend.Holder{ID: s.entry.ticket.id, Record: s.record, Note: s.note, Verdict: s.verdict,
+		Lease: s.entry.ticket.lease, Sign: s.sign}
 	if r := s.record; r != nil {
 		h.PID = r.Helper.PID
 		h.Age = max(today.Sub(r.Acquired), 0)

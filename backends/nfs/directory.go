@@ -30,7 +30,12 @@ func (d *directory) Mkdir(name string) error {
 	return err
 }
 
-func (d *directory) Rmdir(name string) error { return unix.Rmdir(d.at(name)) }
+func (d *directory) Rmdir(name string) error {
+	if name == "." {
+		return unix.Rmdir(d.path) // the system refuses "/."
+	}
+	return unix.Rmdir(d.at(name))
+}
 
 func (d *directory) Rename(from, to string) error { return unix.Rename(d.at(from), d.at(to)) }
 

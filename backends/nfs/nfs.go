@@ -20,8 +20,8 @@ import (
 // Scheme is the address scheme of this backend.
 const Scheme = "nfs"
 
-// A lock is one lock directory. It implements backend.Backend and
-// backend.Breaker.
+// A lock is one lock directory. It implements backend.Backend, backend.Breaker
+// and backend.Fencer.
 type lock struct {
 	generation.Lock
 	path      string
@@ -70,6 +70,14 @@ func (l *lock) Break(ctx context.Context, id string) error {
 		return err
 	}
 	return l.Lock.Break(ctx, id)
+}
+
+// NewestToken implements backend.Fencer.
+func (l *lock) NewestToken(ctx context.Context) (uint64, error) {
+	if err := l.check(); err != nil {
+		return 0, err
+	}
+	return l.Lock.NewestToken(ctx)
 }
 
 // An attempt looks at its place first. That is part of Try, because a place on a

@@ -129,7 +129,8 @@ func (l *Lock) keeper(r *owner.Record) process.Process {
 
 // holder describes a sighting for people.
 func (s sighting) holder(today time.Time) backend.Holder {
-	h := backend.Holder{Record: s.record, Note: s.note, Verdict: s.verdict,
+	h := backend.Holder{ID: s.ticket.id, Record: s.record, Note: s.note, Verdict: s.verdict,
+		Lease: s.ticket.lease, Sign: s.sight.Sign,
 		Age:       max(today.Sub(time.UnixMicro(s.ticket.at)), 0),
 		Heartbeat: max(today.Sub(s.sight.Modified), 0)}
 	if r := s.record; r != nil {

@@ -164,13 +164,13 @@ func inspectInTime(ctx context.Context, b backend.Backend, lock string) (backend
 }
 
 func describe(h backend.Holder) holderStatus {
-	s := holderStatus{PID: h.PID, Verdict: string(h.Verdict), AgeMS: h.Age.Milliseconds(),
+	s := holderStatus{ID: h.ID, PID: h.PID, Verdict: string(h.Verdict), AgeMS: h.Age.Milliseconds(),
 		HeartbeatMS: h.Heartbeat.Milliseconds(), Note: h.Note}
 	r := h.Record
 	if r == nil {
 		return s
 	}
-	s.ID, s.User, s.Host, s.ParentPID, s.Mode = r.ID, r.User, r.Place.Host, r.Parent.PID, r.Mode
+	s.User, s.Host, s.ParentPID, s.Mode = r.User, r.Place.Host, r.Parent.PID, r.Mode
 	s.LeaseMS, s.Meta = r.Lease.Milliseconds(), map[string]string{}
 	for _, m := range r.Meta {
 		s.Meta[m.Key] = m.Value

@@ -1,0 +1,97 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+var _ backend.Breaker = (*Lock)(nil)
+
+// Break implements backend.Breaker. It removes the file as every breaker does: it
+// takes the kernel lock, which a helper that lives keeps, and only then reads whose
+// file it is. Files of other tools have no id.
+func (l *Lock) Break(_ context.Context, id string) error {
+	f, err := openExisting(l.path)
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		if _, err := l.statDirectory(); err != nil {
+			return err
+		}
+		return l.noSuch(id)
+	case err != nil:
+		return l.openError(err)
+	}
+	err = f.breakBy(id)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errNotOurs):
+		return l.noSuch(id)
+	}
+	f.close()
+	var lives livesError
+	switch {
+	case errors.As(err, &lives):
+		return &backend.Error{Code: protocol.Held, Lock: l.address, Op: "break " + id, Err: err,
+			Hint: fmt.Sprintf("end it where it runs: kill %d", lives.pid)}
+	case errors.Is(err, errKept):
+		return &backend.Error{Code: protocol.Held, Lock: l.address, Op: "break " + id, Err: err,
+			Hint: "find out who with: fuser " + l.path}
+	}
+	return backend.FileError(l.address, "break "+id, err)
+}
+
+// livesError is backend.ErrLives with the helper's pid.
+type livesError struct{ pid int }
+
+func (livesError) Error() string { return backend.ErrLives.Error() }
+func (livesError) Unwrap() error { return backend.ErrLives }
+
+var errKept = errors.New("somebody else keeps a kernel lock on it")
+
+// breakBy removes the file if it is of this acquisition. errNotOurs: it is not, or
+// is gone. Nil and errNotOurs leave it closed.
+func (f *file) breakBy(id string) error {
+	free, err := f.lockAgainstBreakers()
+	if err != nil {
+		return err
+	}
+	c, err := f.read() // after the kernel lock, so that its maker is done writing
+	switch {
+	case err != nil:
+		return err
+	case c.record == nil || c.record.ID != id:
+		f.close()
+		return errNotOurs
+	case !free && c.verdict(owner.Here()) == owner.Dead:
+		return errKept
+	case !free:
+		return livesError{c.record.Helper.PID}
+	}
+	return f.remove()
+}
+
+// lockAgainstBreakers takes the kernel lock of a file that may be another's. Who
+// just looks at it lets go at once; who holds the lock does not.
+func (f *file) lockAgainstBreakers() (free bool, err error) {
+	for range 20 {
+		if free, err = f.tryLock(); free || err != nil {
+			return free, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false, nil
+}
+
+func (l *Lock) noSuch(id string) error {
+	return &backend.Error{Code: protocol.Gone, Lock: l.address, Op: "break " + protocol.CleanText(id, 100), Err: backend.ErrGone,
+		Hint: "see who is there with: locksmith status"}
+}

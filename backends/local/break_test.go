@@ -1,0 +1,81 @@
+package local
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// TestBreakComesTooLate: 1. An operator sees a dead holder. 2. Somebody breaks it and
+// takes the lock. 3. The operator breaks the one he saw.
+func TestBreakComesTooLate(t *testing.T) {
+	path := t.TempDir() + "/lock"
+	l := openLock(t, path).(*Lock)
+	r := backendtest.Request()
+	r.Owner.Helper = backendtest.DeadProcess(t)
+	dead := mustHold(t, attemptAt(t, path, r))
+	dead.(*hold).file.close()
+	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	mustFail(t, l.Break(t.Context(), dead.ID()), protocol.Gone, "no longer there")
+	if err := h.Heartbeat(t.Context()); err != nil {
+		t.Error(err)
+	}
+	// The living one is kept by its kernel lock.
+	err := l.Break(t.Context(), h.ID())
+	mustFail(t, err, protocol.Held, "kill ")
+	if !errors.Is(err, backend.ErrLives) {
+		t.Error(err)
+	}
+	mustRelease(t, h)
+	mustFail(t, l.Break(t.Context(), h.ID()), protocol.Gone, "locksmith status")
+}
+
+// TestBreakWhileOpen: 1. An operator opens a dead holder's file. 2. Somebody breaks
+// that and takes the lock. 3. The operator goes on.
+func TestBreakWhileOpen(t *testing.T) {
+	path := t.TempDir() + "/lock"
+	r := backendtest.Request()
+	r.Owner.Helper = backendtest.DeadProcess(t)
+	dead := mustHold(t, attemptAt(t, path, r))
+	dead.(*hold).file.close()
+	f, err := openExisting(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	if err := f.breakBy(dead.ID()); !errors.Is(err, errNotOurs) {
+		t.Errorf("%v", err)
+	}
+	mustRelease(t, h)
+}
+
+// TestBreakKept: somebody else keeps a kernel lock on a dead holder's file.
+func TestBreakKept(t *testing.T) {
+	path := t.TempDir() + "/lock"
+	r := backendtest.Request()
+	r.Owner.Helper = backendtest.DeadProcess(t)
+	dead := mustHold(t, attemptAt(t, path, r))
+	mustFail(t, openLock(t, path).(*Lock).Break(t.Context(), dead.ID()), protocol.Held, "fuser "+path)
+	mustRelease(t, dead)
+}
+
+// TestBreakForeign: files of other tools, and our own unfinished ones, have no id.
+func TestBreakForeign(t *testing.T) {
+	for _, content := range []string{"", "1\n", "garbage\n"} {
+		for _, mark := range []os.FileMode{0, os.ModeSticky} {
+			path := putFile(t, content, mark)
+			l := openLock(t, path).(*Lock)
+			mustFail(t, l.Break(t.Context(), owner.NewID()), protocol.Gone, "break")
+			mustFail(t, l.Break(t.Context(), ""), protocol.Gone, "break")
+			if _, err := os.Lstat(path); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	mustFail(t, openLock(t, t.TempDir()+"/none/lock").(*Lock).Break(t.Context(), owner.NewID()), protocol.CannotCreate, "directory")
+}

@@ -1,0 +1,85 @@
+package mkdirlock
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/protocol"
+)
+
+// meddled is a directory in which something happens before one is removed.
+type meddled struct {
+	Dir
+	before func(name string)
+}
+
+func (d *meddled) Rmdir(ctx context.Context, name string) error {
+	d.before(name)
+	return d.Dir.Rmdir(ctx, name)
+}
+
+func openTree(t *testing.T, path string) *Lock {
+	t.Helper()
+	b, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: map[string]string{"style": "dir"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.(*Lock)
+}
+
+func tryTree(t *testing.T, path string) backend.Hold {
+	t.Helper()
+	a, err := openTree(t, path).Attempt(backendtest.Request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := a.Try(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// TestRemoveWhileSomebodyComes: he gets the lock at each step, and keeps it.
+func TestRemoveWhileSomebodyComes(t *testing.T) {
+	for _, step := range []string{"L/lock", "L/fence.2", "L"} {
+		t.Run(step, func(t *testing.T) {
+			path := t.TempDir() + "/L"
+			h := tryTree(t, path)
+			l := openTree(t, path)
+			newDir := l.NewDir
+			var got backend.Hold
+			l.NewDir = func() Dir {
+				return &meddled{newDir(), func(name string) {
+					if name == step && got == nil {
+						got = tryTree(t, path)
+					}
+				}}
+			}
+			if err := l.Remove(t.Context(), h); backend.CodeOf(err) != protocol.Held {
+				t.Errorf("removed under him: %v", err)
+			}
+			if got == nil {
+				t.Fatal("there is no such step")
+			}
+			if err := got.Heartbeat(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := got.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if step == "L/lock" && got.Token() != 4 {
+				t.Errorf("its token is %d", got.Token())
+			}
+			if err := l.Remove(t.Context(), tryTree(t, path)); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Lstat(path); err == nil {
+				t.Error("it stays")
+			}
+		})
+	}
+}

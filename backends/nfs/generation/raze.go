@@ -1,0 +1,117 @@
+package generation
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+var _ backend.Remover = (*Lock)(nil)
+
+// Remains implements backend.Remover: the generations stay.
+func (l *Lock) Remains() bool { return true }
+
+// barPrefix begins what a bar points to; there is nothing.
+const barPrefix = "removed."
+
+// Remove implements backend.Remover. It removes only what is empty, until nobody can
+// be on his way to a generation:
+//
+//	1  release our reservation
+//	2  rmdir R: whoever is on his way has something in it, and then it stays
+//	3  bar R with a symbolic link of our own: who came since 2 has made R anew, and
+//	   then that fails; who comes from now on gets an error
+//	4  remove the generations and G
+//	5  remove the bar, and the lock's directory
+//
+// After 3 nobody else may go on with our work: he who is late would remove
+// generations of those who began anew. If we die there, the bar stays.
+//
+// What no order of steps can help: one who was stopped between reading a generation
+// and making the next, was broken, and goes on when others have begun anew. He makes
+// a number that is too high for them.
+func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
+	h := held.(*hold)
+	if err := h.Release(ctx); err != nil {
+		return err
+	}
+	err := l.Dir.Rmdir(Reservations)
+	switch {
+	case occupied(err):
+		return l.inUse()
+	case err != nil && !absent(err):
+		return l.Fail("remove the reservations", err)
+	}
+	bar := barPrefix + h.claim.ticket.id
+	if err := l.Dir.Symlink(bar, Reservations); err != nil {
+		target, unread := l.Dir.Readlink(Reservations)
+		switch {
+		case unread == nil && target == bar: // ours, after a lost answer
+		case occupied(err):
+			return l.inUse()
+		default:
+			return l.Fail("bar the reservations", err)
+		}
+	}
+	if err := l.removeGenerations(); err != nil {
+		return err
+	}
+	if err := l.Dir.Unlink(Reservations); err != nil && !absent(err) {
+		return l.Fail("remove the bar", err)
+	}
+	if err := l.Dir.Rmdir("."); err != nil && !absent(err) {
+		if occupied(err) {
+			return l.inUse()
+		}
+		return l.Fail("remove the lock directory", err)
+	}
+	return nil
+}
+
+// removeGenerations is step 4. Somebody may just make a probe.
+func (l *Lock) removeGenerations() (err error) {
+	for range maxRaces {
+		var names []string
+		names, err = l.names(Generations)
+		if absent(err) {
+			return nil
+		}
+		if err != nil {
+			return l.Fail("list generations", err)
+		}
+		for _, name := range names {
+			err := l.removeGeneration(name)
+			if err != nil && !absent(err) {
+				return l.Fail("remove generation "+shown(name), err)
+			}
+		}
+		if err = l.Dir.Rmdir(Generations); err == nil || absent(err) {
+			return nil
+		}
+		if !occupied(err) {
+			break
+		}
+	}
+	return l.Fail("remove the generations", err)
+}
+
+func (l *Lock) removeGeneration(name string) error {
+	path := Generations + "/" + name
+	if _, ok := parseLockName(name); ok {
+		return l.Dir.Unlink(path)
+	}
+	if t, ok := strings.CutPrefix(name, probePrefix); ok {
+		if _, ok := parseTicket(t); ok {
+			return l.Dir.Rmdir(path)
+		}
+	}
+	return errors.New("it is not ours")
+}
+
+func (l *Lock) inUse() error {
+	return &backend.Error{Code: protocol.Held, Lock: l.Address, Op: "remove", Err: errors.New("somebody came meanwhile, so it stays"),
+		Hint: "see who with: locksmith status"}
+}

@@ -1,0 +1,127 @@
+package nfs
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/nfs/generation"
+	"locksmith/protocol"
+)
+
+// meddled is a lock directory in which something happens before a call.
+type meddled struct {
+	generation.Dir
+	before func(op, name string)
+}
+
+func (d *meddled) Rmdir(name string) error {
+	d.before("rmdir", name)
+	return d.Dir.Rmdir(name)
+}
+
+func (d *meddled) Symlink(target, name string) error {
+	d.before("symlink", name)
+	return d.Dir.Symlink(target, name)
+}
+
+func (d *meddled) Unlink(name string) error {
+	d.before("unlink", name)
+	return d.Dir.Unlink(name)
+}
+
+// remove removes the lock at a path; before each call that changes something for
+// that it asks meddle.
+func remove(t *testing.T, path string, meddle func(op, name string)) error {
+	t.Helper()
+	l := openLock(t, path).(*lock)
+	d := &meddled{Dir: l.Dir, before: func(string, string) {}}
+	l.Lock.Dir = d
+	a, err := l.Lock.Attempt(backendtest.Request())
+	mustWork(t, err)
+	h, err := a.Try(t.Context())
+	mustWork(t, err)
+	d.before = meddle
+	return l.Remove(t.Context(), h)
+}
+
+func tryAt(t *testing.T, path string) (backend.Hold, error) {
+	t.Helper()
+	a, err := openLock(t, path).Attempt(backendtest.Request())
+	mustWork(t, err)
+	return a.Try(t.Context())
+}
+
+// TestRemoveWhileSomebodyComes: at each step another locker comes. He gets the lock,
+// or an error; never what is removed under him.
+func TestRemoveWhileSomebodyComes(t *testing.T) {
+	for _, c := range []struct {
+		op, name string
+		refused  bool // he gets an error
+	}{
+		{"rmdir", "R", false},   // 1. free; 2. he holds it; 3. R is not empty
+		{"symlink", "R", false}, // 1. R is gone; 2. he makes it anew; 3. it cannot be barred
+		{"unlink", "G/lock.1", true},
+		{"rmdir", "G", true},
+		{"unlink", "R", true},
+		{"rmdir", ".", false}, // 1. all is gone; 2. he begins anew; 3. it is not empty
+	} {
+		t.Run(c.op+" "+c.name, func(t *testing.T) {
+			path := t.TempDir() + "/lock"
+			var got backend.Hold
+			met := false
+			err := remove(t, path, func(op, name string) {
+				if op != c.op || name != c.name || met {
+					return
+				}
+				met = true
+				h, err := tryAt(t, path)
+				if (err != nil) != c.refused || err != nil && backend.CodeOf(err) != protocol.CannotCreate {
+					t.Errorf("who comes gets %v", err)
+				}
+				got = h
+			})
+			switch {
+			case !met:
+				t.Fatal("there is no such step")
+			case c.refused:
+				mustWork(t, err)
+				if _, err := os.Lstat(path); err == nil {
+					t.Error("it stays")
+				}
+			case backend.CodeOf(err) != protocol.Held:
+				t.Errorf("removed under him: %v", err)
+			}
+			if got == nil {
+				return
+			}
+			mustWork(t, got.Heartbeat(t.Context()))
+			if h, err := tryAt(t, path); backend.CodeOf(err) != protocol.Held {
+				t.Errorf("a second holder: %v, %v", h, err)
+			}
+			mustWork(t, got.Release(t.Context()))
+		})
+	}
+}
+
+// TestRemoveBarred: a remover died after it had barred the lock. Nobody gets it, and
+// no second remover goes on with that work.
+func TestRemoveBarred(t *testing.T) {
+	path := t.TempDir() + "/lock"
+	func() {
+		defer func() { _ = recover() }()
+		_ = remove(t, path, func(op, name string) {
+			if op == "rmdir" && name == "G" {
+				panic("it dies")
+			}
+		})
+	}()
+	for range 2 {
+		if h, err := tryAt(t, path); backend.CodeOf(err) != protocol.CannotCreate {
+			t.Errorf("%v, %v", h, err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,310 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/locksmith"
+	"locksmith/protocol"
+)
+
+func (a *app) breakLock() *cobra.Command {
+	b := breaking{clock: clock.Boot{}, watch: seconds(30 * time.Second)}
+	c := &cobra.Command{
+		Use:   "break [flags] LOCK --id ID",
+		Short: "Take a lock from one who holds it or waits for it",
+		Long: "Take LOCK from the holder, or the waiter, whose id is ID. Without --id the command fails\n" +
+			"and shows who is there. The id names one acquisition: who took the lock meanwhile is not\n" +
+			"hit. One that lives, or may live, is left alone unless there is --force: one whose helper\n" +
+			"or parent runs on this machine, one whose heartbeat moves, and one that you hold yourself.\n" +
+			"Where no proof can be had the heartbeat is watched for a quarter of the lease. A holder that\n" +
+			"lives learns of it at its next heartbeat; until then the lock has two holders. The exit\n" +
+			"status is 75 if it was left alone, and 79 if nobody there has this id any more.",
+		Example: "  locksmith break nfs:/shared/locks/billing\n" +
+			"  locksmith break nfs:/shared/locks/billing --id 52b5c646f8a94c0e9a1f0f4b7d1c2e3a",
+	}
+	b.reach.flags(c)
+	b.guarded.flags(c)
+	f := c.Flags()
+	f.StringVar(&b.id, "id", "", "whom to break, as shown without --id")
+	f.BoolVar(&b.force, "force", false, "also one that lives")
+	f.Var(&b.watch, "watch", "how long to watch its heartbeat at most; what needs more stays")
+	f.BoolVar(&b.asJSON, "json", false, "print one JSON document")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		lock, err := b.lock(args)
+		if err != nil {
+			return err
+		}
+		b.args = args
+		ctx, stop := untilSignal(cmd.Context())
+		defer stop()
+		return a.conclusion(&b, b.run(ctx, lock))
+	}
+	return c
+}
+
+// A breaking is one run of break.
+type breaking struct {
+	reach
+	guarded
+	clock  clock.Clock
+	args   []string
+	id     string
+	force  bool
+	watch  seconds
+	asJSON bool
+
+	backend backend.Backend
+	address string
+	result  broken
+}
+
+// broken is break --json.
+type broken struct {
+	Lock   string        `json:"lock"`
+	ID     string        `json:"id,omitempty"`
+	Role   string        `json:"role,omitempty"` // holder or waiter
+	Holder *holderStatus `json:"holder,omitempty"`
+	Broken bool          `json:"broken"`
+	Forced bool          `json:"forced"`          // it was not asked whether it lives
+	State  string        `json:"state,omitempty"` // of the lock after that
+	Error  string        `json:"error,omitempty"`
+}
+
+// conclusion tells what came of it.
+func (a *app) conclusion(b *breaking, err error) error {
+	if !b.asJSON {
+		return a.interrupted(err)
+	}
+	if err != nil {
+		b.result.Error = err.Error()
+		if err := a.interrupted(err); err != nil {
+			report(err)
+			a.status = exitStatus(err)
+		}
+	}
+	enc := json.NewEncoder(os.Stdout)
+	enc.SetIndent("", "  ")
+	return enc.Encode(b.result)
+}
+
+// interrupted settles the exit status after a signal; other errors it returns.
+func (a *app) interrupted(err error) error {
+	signal, ok := errors.AsType[*locksmith.SignalError](err)
+	if !ok {
+		return err
+	}
+	report(err)
+	a.status = signalStatus(signal)
+	return nil
+}
+
+func (b *breaking) run(ctx context.Context, lock string) error {
+	b.result = broken{Lock: lock, ID: b.id}
+	t, err := b.find(lock)
+	if err != nil {
+		return err
+	}
+	if b.backend, b.address, err = t.open(); err != nil {
+		b.result.Lock = shownIn(err, lock)
+		return err
+	}
+	b.result.Lock = b.address
+	s, err := b.look(ctx)
+	switch {
+	case err != nil:
+		return err
+	case b.id == "":
+		return b.offer(s)
+	}
+	p, ok := s.present(b.id)
+	if !ok {
+		return b.gone("nobody there has this id")
+	}
+	b.show(p)
+	if err := b.ask(ctx, p); err != nil {
+		return err
+	}
+	return b.end(ctx, p)
+}
+
+// look is one look at all who are there.
+func (b *breaking) look(ctx context.Context) (lockStatus, error) {
+	s := lockStatus{Lock: b.address}
+	err := s.look(ctx, b.backend)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return s, err
+}
+
+// A presence is somebody who holds a lock or waits for it.
+type presence struct {
+	backend.Holder
+	waits bool
+}
+
+func (p presence) role() string {
+	if p.waits {
+		return "waiter"
+	}
+	return "holder"
+}
+
+func (p presence) String() string {
+	if p.waits {
+		return "in the queue: " + p.Holder.String()
+	}
+	return "held by " + p.Holder.String()
+}
+
+// all are the holders, and then the waiters.
+func (s lockStatus) all() []presence {
+	var all []presence
+	for _, h := range s.seen.Holders {
+		all = append(all, presence{h, false})
+	}
+	for _, h := range s.seen.Waiters {
+		all = append(all, presence{h, true})
+	}
+	return all
+}
+
+func (s lockStatus) present(id string) (presence, bool) {
+	all := s.all()
+	i := slices.IndexFunc(all, func(p presence) bool { return p.ID == id })
+	if i < 0 {
+		return presence{}, false
+	}
+	return all[i], true
+}
+
+// offer shows who is there, and how to break each.
+func (b *breaking) offer(s lockStatus) error {
+	for _, p := range s.all() {
+		how := "it has no id: nothing but removing it by hand ends it"
+		if p.ID != "" {
+			how = b.command(p.ID)
+		}
+		fmt.Fprintf(os.Stderr, "%s: %s [%s]\n    %s\n", protocol.CleanText(b.address, protocol.MaxLine), p, p.Verdict, protocol.CleanText(how, protocol.MaxLine))
+	}
+	if len(s.all()) == 0 {
+		return usageError{fmt.Errorf("%s: --id is missing, and nobody is there who could have it: the lock is free", b.address)}
+	}
+	return usageError{errors.New("--id is missing: it says who of those above is meant")}
+}
+
+// command is the command line that breaks one of them.
+func (b *breaking) command(id string) string {
+	words := []string{"locksmith", "break"}
+	if b.insecure {
+		words = append(words, "--insecure")
+	}
+	if b.ca != "" {
+		words = append(words, "--ca", b.ca)
+	}
+	if b.file != "" {
+		words = append(words, "--for", b.file)
+	}
+	words = append(append(words, b.args...), "--id", id)
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return strings.Join(words, " ")
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func (b *breaking) show(p presence) {
+	d := describe(p.Holder)
+	b.result.Role, b.result.Holder = p.role(), &d
+	if !b.asJSON {
+		fmt.Printf("%s: %s [%s]%s\n", protocol.CleanText(b.address, protocol.MaxLine), p, p.Verdict, mode(p.Holder))
+	}
+}
+
+// end breaks it, and looks whether that was the end of it: who waited may have got
+// the lock at that moment.
+func (b *breaking) end(ctx context.Context, p presence) error {
+	breaker, ok := b.backend.(backend.Breaker)
+	if !ok {
+		return &backend.Error{Code: protocol.Usage, Lock: b.address, Op: "break " + b.shownID(), Err: errors.New("locks of this kind have no ids")}
+	}
+	_, err := inTime(ctx, b.address, "break "+b.shownID(), func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, breaker.Break(ctx, b.id)
+	})
+	if err != nil {
+		return err
+	}
+	b.result.Forced, b.result.State = b.force, "unknown"
+	s, err := b.look(ctx)
+	if err != nil {
+		report(err) // but it is broken
+	} else if b.result.State = s.State; slices.ContainsFunc(s.all(), func(q presence) bool { return q.ID == b.id }) {
+		return b.refuse("it went on at that moment, and is still there", "look again with: locksmith status")
+	}
+	b.result.Broken = true
+	if !b.asJSON {
+		fmt.Printf("%s: broke %s, %s\n", protocol.CleanText(b.address, protocol.MaxLine), b.shownID(), p)
+	}
+	return nil
+}
+
+func (b *breaking) shownID() string { return protocol.CleanText(b.id, 100) }
+
+func (b *breaking) gone(why string) error {
+	return &backend.Error{Code: protocol.Gone, Lock: b.address, Op: "break " + b.shownID(), Err: errors.New(why),
+		Hint: "see who is there with: locksmith status"}
+}
+
+func (b *breaking) refuse(why, hint string) error {
+	return &backend.Error{Code: protocol.Held, Lock: b.address, Op: "break " + b.shownID(), Err: errors.New(why), Hint: hint}
+}
+
+// inTime leaves behind what hangs, as all does on a dead server.
+func inTime[T any](parent context.Context, lock, op string, do func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(parent, inspectTime)
+	defer cancel()
+	type answer struct {
+		value T
+		err   error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		value, err := do(ctx)
+		done <- answer{value, err}
+	}()
+	var none T
+	select {
+	case a := <-done:
+		if a.err != nil && parent.Err() != nil {
+			return none, context.Cause(parent)
+		}
+		return a.value, a.err
+	case <-ctx.Done():
+		if parent.Err() != nil {
+			return none, context.Cause(parent)
+		}
+		return none, &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: op,
+			Err: fmt.Errorf("no answer within %v", inspectTime), Hint: "look at the server and the mount"}
+	}
+}

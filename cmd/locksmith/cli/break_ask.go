@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+)
+
+// ask finds out whether one may be broken: nil if it is dead, or silent for long
+// enough; with --force always.
+func (b *breaking) ask(ctx context.Context, p presence) error {
+	if b.force {
+		return nil
+	}
+	if why := life(p.Holder); why != "" {
+		return b.refuse(why, "let it end, or break it all the same with --force")
+	}
+	if p.Verdict == owner.Dead {
+		return nil
+	}
+	return b.observe(ctx, p)
+}
+
+// life is a proof that one lives, or "".
+func life(h backend.Holder) string {
+	if r := h.Record; r != nil {
+		lives, visible := r.Lives(owner.Here())
+		for _, p := range []process.Process{r.Helper, r.Parent} {
+			if visible && isAncestor(p) {
+				return fmt.Sprintf("that is you: this command runs below pid %d, which has it", p.PID)
+			}
+		}
+		switch {
+		case visible && lives == r.Helper:
+			return fmt.Sprintf("it is alive: its helper, pid %d, runs on this machine", lives.PID)
+		case visible:
+			return fmt.Sprintf("it may be alive: its helper is gone, but its parent, pid %d, runs on this machine", lives.PID)
+		}
+	}
+	if h.Verdict == owner.Alive {
+		return fmt.Sprintf("it is alive: pid %d runs on this machine", h.PID)
+	}
+	return ""
+}
+
+// isAncestor leaves out the first process, which is everybody's.
+func isAncestor(p process.Process) bool { return p.PID > 1 && process.IsAncestor(p) }
+
+// observe watches the heartbeat for as long as it may be silent.
+func (b *breaking) observe(ctx context.Context, p presence) error {
+	need := b.silence(p.Holder)
+	switch {
+	case p.Sign == "":
+		return b.refuse("nothing tells whether it lives", "make sure that it does not, then break it with --force")
+	case need > time.Duration(b.watch):
+		return b.refuse(fmt.Sprintf("it must be watched for %v, because it may be silent for so long", need),
+			fmt.Sprintf("watch it with --watch %v, or break it all the same with --force", need))
+	}
+	if !b.asJSON {
+		fmt.Fprintf(os.Stderr, "locksmith: watching for %v whether it lives\n", need)
+	}
+	for start := b.clock.Now(); ; {
+		if err := b.sleep(ctx, pauseBetween(need, b.clock.Now()-start)); err != nil {
+			return err
+		}
+		before := b.clock.Now()
+		s, err := b.look(ctx)
+		if err != nil {
+			return err
+		}
+		now, ok := s.present(b.id)
+		switch {
+		case !ok:
+			return b.gone("it ended by itself while it was watched")
+		case now.waits != p.waits:
+			return b.refuse("it lives: it got the lock while it was watched", "let it end, or break it all the same with --force")
+		case now.Sign != p.Sign:
+			return b.refuse("it lives: its heartbeat moves", "let it end, or break it all the same with --force")
+		case now.Verdict == owner.Dead || before-start >= need:
+			return nil
+		}
+	}
+}
+
+// silence is how long one that lives may give no sign of life: a quarter of its
+// lease, where no shorter time is usual, and something more for one that is slow.
+func (b *breaking) silence(h backend.Holder) time.Duration {
+	if h.Lease == 0 {
+		return time.Duration(b.watch)
+	}
+	quarter := h.Lease / 4
+	if paced, ok := b.backend.(backend.Paced); ok {
+		quarter = min(quarter, 3*paced.Manners().Refresh)
+	}
+	return (quarter + quarter/25 + time.Second).Round(time.Second)
+}
+
+// pauseBetween is how long to leave alone what is watched, between two looks.
+func pauseBetween(need, passed time.Duration) time.Duration {
+	return max(min(need-passed, max(need/8, 250*time.Millisecond), 10*time.Second), time.Millisecond)
+}
+
+func (b *breaking) sleep(ctx context.Context, d time.Duration) error {
+	t := b.clock.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+func TestQuoted(t *testing.T) {
+	for word, want := range map[string]string{
+		"nfs:/a/b-c_1.lock":   "nfs:/a/b-c_1.lock",
+		"mkdir:/a?style=dir":  "'mkdir:/a?style=dir'",
+		"local:/it's":         `'local:/it'\''s'`,
+		"":                    "''",
+		"ftp://u@h:21/a%20b":  "ftp://u@h:21/a%20b",
+		"local:/a b;rm -rf $": "'local:/a b;rm -rf $'",
+	} {
+		if got := quoted(word); got != want {
+			t.Errorf("%s: %s, want %s", word, got, want)
+		}
+	}
+}
+
+// A scene is a lock with one who is there, as each look sees him.
+type scene struct {
+	backend.Backend
+	looks []func(*backend.Report)
+	usual time.Duration // between heartbeats; 0: nothing is usual
+}
+
+func (s *scene) Inspect(context.Context) (backend.Report, error) {
+	var r backend.Report
+	s.looks[0](&r)
+	if len(s.looks) > 1 {
+		s.looks = s.looks[1:]
+	}
+	return r, nil
+}
+
+type pacedScene struct{ *scene }
+
+func (s pacedScene) Manners() backend.Manners { return backend.Manners{Refresh: s.usual} }
+
+func seen(h backend.Holder) func(*backend.Report) {
+	return func(r *backend.Report) { r.Holders = append(r.Holders, h) }
+}
+
+// TestObserve: how long one is watched of whom nothing is known, and what then.
+func TestObserve(t *testing.T) {
+	silent := backend.Holder{ID: "a", Verdict: owner.Unknown, Lease: time.Minute, Sign: "1"}
+	beating, blind, long, unknown, dead := silent, silent, silent, silent, silent
+	beating.Sign, blind.Sign, long.Lease, unknown.Lease, dead.Verdict = "2", "", time.Hour, 0, owner.Dead
+	waiting := func(r *backend.Report) { r.Waiters = append(r.Waiters, silent) }
+	other := silent
+	other.ID = "b"
+	for _, c := range []struct {
+		name  string
+		first backend.Holder
+		then  []func(*backend.Report)
+		usual time.Duration
+		code  protocol.Code // "": it may be broken
+		says  string
+		took  time.Duration
+	}{
+		{"silent", silent, []func(*backend.Report){seen(silent)}, 0, "", "", 17 * time.Second},
+		{"beating", silent, []func(*backend.Report){seen(silent), seen(beating)}, 0, protocol.Held, "heartbeat moves", 0},
+		{"dies", silent, []func(*backend.Report){seen(dead)}, 0, "", "", 0},
+		{"ends", silent, []func(*backend.Report){seen(other)}, 0, protocol.Gone, "by itself", 0},
+		{"gets the lock", silent, []func(*backend.Report){waiting}, 0, protocol.Held, "got the lock", 0},
+		{"blind", blind, []func(*backend.Report){seen(blind)}, 0, protocol.Held, "nothing tells", 0},
+		{"long lease", long, []func(*backend.Report){seen(long)}, 0, protocol.Held, "--watch 15m37s", 0},
+		{"long lease, but usual pace", long, []func(*backend.Report){seen(long)}, 8 * time.Second, "", "", 26 * time.Second},
+		{"no lease", unknown, []func(*backend.Report){seen(unknown)}, 0, "", "", 30 * time.Second},
+		{"dead", dead, nil, 0, "", "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &scene{looks: c.then, usual: c.usual}
+				b := &breaking{clock: clock.Runtime{}, backend: s, id: "a", watch: seconds(30 * time.Second), asJSON: true}
+				if c.usual > 0 {
+					b.backend = pacedScene{s}
+				}
+				start := time.Now()
+				err := b.ask(t.Context(), presence{c.first, false})
+				if (c.code == "") != (err == nil) || err != nil && (codeOf(err) != c.code || !strings.Contains(err.Error(), c.says)) {
+					t.Errorf("%v, want code %q", err, c.code)
+				}
+				if took := time.Since(start); c.code == "" && (took < c.took || took > c.took+time.Second+c.took/8) && c.name != "dies" {
+					t.Errorf("it took %v, want %v", took, c.took)
+				}
+			})
+		})
+	}
+}
+
+// TestObserveInterrupted: a signal ends the watch, and nothing is broken.
+func TestObserveInterrupted(t *testing.T) {
+	h := backend.Holder{ID: "a", Verdict: owner.Unknown, Lease: time.Minute, Sign: "1"}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("signal")
+	cancel(cause)
+	b := &breaking{clock: clock.Runtime{}, backend: &scene{looks: []func(*backend.Report){seen(h)}}, id: "a", watch: seconds(time.Hour), asJSON: true}
+	if err := b.ask(ctx, presence{h, false}); !errors.Is(err, cause) {
+		t.Error(err)
+	}
+}

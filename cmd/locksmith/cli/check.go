@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+func (a *app) check() *cobra.Command {
+	var r reach
+	var g guarded
+	var token uint64
+	var verbose bool
+	c := &cobra.Command{
+		Use:   "check [flags] LOCK --token N",
+		Short: "Find out whether a fencing token is the newest",
+		Long: "Exit with 0 if N is the newest fencing token of LOCK, and say nothing: nobody has got the\n" +
+			"lock since. Otherwise say why not; the status is 79 if N is not the newest. For scripts that\n" +
+			"guard what a lock protects. Somebody may get the lock right after this: where it is possible,\n" +
+			"hand N to the place that is written to, and let that refuse smaller ones. Tokens have nfs: and,\n" +
+			"with ?style=dir, mkdir:, ftp: and ftps:. To be sure, it makes a directory beside the lock and\n" +
+			"removes it, for which this user needs the right.",
+		Example: "  locksmith check nfs:/shared/locks/billing --token \"$LOCKSMITH_TOKEN\"",
+	}
+	r.flags(c)
+	g.flags(c)
+	f := c.Flags()
+	f.Uint64Var(&token, "token", 0, "the `number` that the holder was given")
+	f.BoolVar(&verbose, "verbose", false, "say so if it is the newest")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		lock, err := g.lock(args)
+		if err != nil {
+			return err
+		}
+		if token == 0 {
+			return usageError{errors.New("--token is missing: tokens are 1 or more")}
+		}
+		ctx, stop := untilSignal(cmd.Context())
+		defer stop()
+		canonical, newest, err := r.newestToken(ctx, lock)
+		if err == nil {
+			err = compareToken(canonical, token, newest)
+		}
+		if err == nil && verbose {
+			fmt.Printf("%s: token %d is the newest\n", protocol.CleanText(canonical, protocol.MaxLine), token)
+		}
+		return a.interrupted(err)
+	}
+	return c
+}
+
+func (r *reach) newestToken(ctx context.Context, lock string) (string, uint64, error) {
+	t, err := r.find(lock)
+	if err != nil {
+		return lock, 0, err
+	}
+	b, canonical, err := t.open()
+	if err != nil {
+		return lock, 0, err
+	}
+	newest, err := uint64(0), backend.ErrNoTokens
+	if fencer, ok := b.(backend.Fencer); ok {
+		newest, err = inTime(ctx, canonical, "look for the newest token", fencer.NewestToken)
+	}
+	if errors.Is(err, backend.ErrNoTokens) {
+		err = &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "check a token", Err: backend.ErrNoTokens,
+			Hint: "tokens have nfs: and, with ?style=dir, mkdir:, ftp: and ftps:"}
+	}
+	return canonical, newest, err
+}
+
+// compareToken returns nil for the newest one.
+func compareToken(lock string, token, newest uint64) error {
+	var why string
+	switch {
+	case token == newest:
+		return nil
+	case newest == 0:
+		why = "none was given yet"
+	case token > newest:
+		why = fmt.Sprintf("it was not given: the newest is %d", newest)
+	default:
+		why = fmt.Sprintf("it is over: the newest is %d", newest)
+	}
+	return &backend.Error{Code: protocol.Gone, Lock: lock, Op: fmt.Sprintf("check token %d", token), Err: errors.New(why),
+		Hint: "leave alone what the lock guards"}
+}

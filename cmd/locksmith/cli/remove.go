@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/protocol"
+)
+
+func (a *app) remove() *cobra.Command {
+	var r reach
+	var g guarded
+	var yes bool
+	c := &cobra.Command{
+		Use:   "remove [flags] LOCK",
+		Short: "Remove for good a lock that nobody uses any more",
+		Long: "Remove what stays of LOCK while it is free: the directory of an nfs: lock, or of one with\n" +
+			"?style=dir. Of other locks nothing stays. A lock that is held or waited for is left alone,\n" +
+			"with status 75. Who asks for it at that moment may get an error. If LOCK is used again after\n" +
+			"that, its fencing tokens start again at the beginning, and what compares tokens refuses them;\n" +
+			"and two may hold it if one that began to wait before that is still there, stopped. So first\n" +
+			"stop for good all programs that use it, on all hosts.",
+		Example: "  locksmith remove --yes nfs:/shared/locks/billing",
+	}
+	r.flags(c)
+	g.flags(c)
+	c.Flags().BoolVar(&yes, "yes", false, "nobody uses it any more, and its tokens may start again")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		lock, err := g.lock(args)
+		if err != nil {
+			return err
+		}
+		ctx, stop := untilSignal(cmd.Context())
+		defer stop()
+		return a.interrupted(r.remove(ctx, lock, yes))
+	}
+	return c
+}
+
+func (r *reach) remove(ctx context.Context, lock string, yes bool) error {
+	t, err := r.find(lock)
+	if err != nil {
+		return err
+	}
+	b, canonical, err := t.open()
+	if err != nil {
+		return err
+	}
+	s := lockStatus{Lock: canonical}
+	if err := s.look(ctx, b); err != nil {
+		return err
+	}
+	if all := s.all(); len(all) > 0 && all[0].Verdict != "dead" {
+		return inUse(canonical, all[0])
+	}
+	remover, ok := b.(backend.Remover)
+	shown := protocol.CleanText(canonical, protocol.MaxLine)
+	switch {
+	case !ok || !remover.Remains():
+		if s.State != "free" {
+			return inUse(canonical, s.all()[0])
+		}
+		fmt.Printf("%s: it is free: of such a lock nothing stays that could be removed\n", shown)
+		return nil
+	case !yes:
+		return usageError{fmt.Errorf("%s: nothing was removed: if it is used again, its fencing tokens start again; if nobody uses it any more, add --yes", canonical)}
+	}
+	_, err = inTime(ctx, canonical, "remove", func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, removeHeld(ctx, canonical, b, remover)
+	})
+	if err == nil {
+		fmt.Printf("%s: removed\n", shown)
+	}
+	return err
+}
+
+func inUse(lock string, p presence) error {
+	return &backend.Error{Code: protocol.Held, Lock: lock, Op: "remove", Err: errors.New(p.String()),
+		Hint: "if nobody uses it, first end that: locksmith break"}
+}
+
+// removeHeld removes a lock that nobody else can hold meanwhile.
+func removeHeld(ctx context.Context, lock string, b backend.Backend, remover backend.Remover) error {
+	o := options{lease: seconds(defaultLease)}
+	record, err := o.record()
+	if err != nil {
+		return err
+	}
+	attempt, err := b.Attempt(backend.Request{Owner: record, Clock: clock.Boot{}})
+	if err != nil {
+		return err
+	}
+	h, err := attempt.Try(ctx)
+	if err != nil {
+		return errors.Join(err, attempt.Withdraw(ctx))
+	}
+	if t, ok := h.(backend.Tender); ok {
+		_ = t.Tend(ctx) // what dead waiters left
+	}
+	report, err := b.Inspect(ctx)
+	if err == nil && len(report.Waiters) > 0 {
+		err = inUse(lock, presence{report.Waiters[0], true})
+	}
+	if err != nil {
+		return errors.Join(err, h.Release(ctx))
+	}
+	return remover.Remove(ctx, h)
+}
