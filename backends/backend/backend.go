@@ -110,7 +110,8 @@ type Remover interface {
 type Report struct {
 	Token   uint64   // the fencing token of the holders, or of the last one; 0 means none
 	Holders []Holder // none: the lock is free
-	Waiters []Holder // in the order of the queue, where there is one
+	Waiters []Holder
+	Queued  bool // the waiters are in the order in which they will be served
 }
 
 // A Holder is one holder of a lock, as seen by somebody else.

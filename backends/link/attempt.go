@@ -40,10 +40,6 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if r.Owner.Mode != "exclusive" {
 		return nil, l.usage("acquire", "a lock file cannot be "+r.Owner.Mode, "leave out --shared")
 	}
-	if len(l.Name)+longestMark > maxName {
-		return nil, l.usage("acquire", fmt.Sprintf("the name is longer than %d bytes", maxName-longestMark),
-			"choose a shorter one: files beside it are called after it")
-	}
 	r.Owner.Lease = r.Owner.Lease.Truncate(time.Millisecond)
 	if d := r.Owner.Lease; d < owner.MinLease || d > owner.MaxLease {
 		return nil, l.usage("acquire", fmt.Sprintf("a lease of %v is not between %v and %v", d, owner.MinLease, owner.MaxLease), "choose another")

@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -28,6 +29,10 @@ func Open(a backend.Address) (backend.Backend, error) {
 		NewFS: func() FS { return &directory{path: parent} },
 		Name:  name, Address: a.String(),
 		Ahead: a.Options["touch"] == "ahead", OneMachine: a.Options["pids"] == "local",
+	}
+	if len(name)+longestMark > maxName {
+		return nil, l.usage("read address", fmt.Sprintf("the name is longer than %d bytes", maxName-longestMark),
+			"choose a shorter one: files beside it are called after it")
 	}
 	l.Check = func() error { return l.checkPlace(parent, a.Options["dir"] == "any") }
 	return l.Here(), nil

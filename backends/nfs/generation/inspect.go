@@ -34,7 +34,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 		return backend.Report{}, err
 	}
 	i := inspection{lock: l, vigil: l.newVigil(backend.Request{Clock: clock.Boot{}})}
-	i.report.Token = all.newest()
+	i.report.Token, i.report.Queued = all.newest(), true
 	if i.report.Token > 0 {
 		if i.target, err = l.target(i.report.Token); err != nil {
 			return backend.Report{}, err

@@ -164,7 +164,7 @@ func (p presence) role() string {
 
 func (p presence) String() string {
 	if p.waits {
-		return "in the queue: " + p.Holder.String()
+		return "waiting: " + p.Holder.String()
 	}
 	return "held by " + p.Holder.String()
 }

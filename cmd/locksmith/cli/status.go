@@ -68,7 +68,7 @@ type lockStatus struct {
 	State   string         `json:"state"` // free, held or unknown
 	Token   uint64         `json:"token,omitempty"`
 	Holders []holderStatus `json:"holders"`
-	Waiters []holderStatus `json:"waiters"` // in the order of the queue
+	Waiters []holderStatus `json:"waiters"` // in the order of the queue, if it has one
 	Error   string         `json:"error,omitempty"`
 	seen    backend.Report
 }
@@ -187,7 +187,11 @@ func (s lockStatus) print() {
 		fmt.Printf("%s: held by %s [%s]%s\n", lock, h, h.Verdict, s.terms(h))
 	}
 	for i, h := range s.seen.Waiters {
-		fmt.Printf("%s: %d. in the queue: %s [%s]%s\n", lock, i+1, h, h.Verdict, mode(h))
+		place := "waiting"
+		if s.seen.Queued {
+			place = fmt.Sprintf("%d. in the queue", i+1)
+		}
+		fmt.Printf("%s: %s: %s [%s]%s\n", lock, place, h, h.Verdict, mode(h))
 	}
 }
 
