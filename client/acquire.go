@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"locksmith/protocol"
@@ -16,14 +17,31 @@ const defaultGrace = 10 * time.Second
 // ctx ends. ctx is for the acquisition only: a lock that is held is not released
 // by its end. See the package comment for the errors.
 func Acquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
-	c := &config{grace: defaultGrace}
+	return AcquireSet(ctx, []string{address}, options...)
+}
+
+// AcquireSet is Acquire for several locks, of any kinds, all or none: one helper takes
+// them without waiting in a circle with other sets. "shared:" or "exclusive:" before an
+// address is for that lock, the option Shared for all others. The loss of one is the loss
+// of all. At least one address is needed, at most 1,024 may be given; one that comes
+// twice is taken once.
+func AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lock, error) {
+	c := &config{grace: defaultGrace, locks: addresses}
 	for _, o := range options {
 		o(c)
 	}
 	if c.policy == nil {
-		return c.try(ctx, address)
+		return c.try(ctx, c.name())
 	}
-	return c.tryAgain(ctx, address)
+	return c.tryAgain(ctx, c.name())
+}
+
+// name is the lock, or the locks, in messages.
+func (c *config) name() string {
+	if n := len(c.locks); n > 3 {
+		return fmt.Sprintf("%s + %s + %d more", c.locks[0], c.locks[1], n-2)
+	}
+	return strings.Join(c.locks, " + ")
 }
 
 // TryAcquire is Acquire that does not wait: ErrHeld if somebody has the lock.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -364,4 +365,53 @@ func (l lockedWriter) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.w.Write(p)
+}
+
+func TestAcquireSet(t *testing.T) {
+	dir := t.TempDir()
+	one, two, three := "local:"+filepath.Join(dir, "one"), "nfs:"+filepath.Join(dir, "two"), "mkdir:"+filepath.Join(dir, "three")
+	set, err := client.AcquireSet(t.Context(), []string{one, "shared:" + two, three})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := set.Tokens(); !slices.Equal(got, []uint64{0, 1, 0}) {
+		t.Errorf("tokens %v", got)
+	}
+	if ids := strings.Split(set.ID(), ","); len(ids) != 3 {
+		t.Errorf("ids %v", ids)
+	}
+	if _, err := client.TryAcquire(t.Context(), two); !errors.Is(err, client.ErrHeld) {
+		t.Errorf("taken alone: %v", err)
+	}
+	second := acquire(t, two, client.Shared())
+	var held *client.HeldError
+	if _, err := client.AcquireSet(t.Context(), []string{three, one}, client.Timeout(0)); !errors.As(err, &held) {
+		t.Errorf("taken again: %v", err)
+	}
+	if err := second.Release(); err != nil {
+		t.Error(err)
+	}
+	if err := set.Release(); err != nil {
+		t.Fatal(err)
+	}
+	mustBeFree(t, filepath.Join(dir, "one"))
+	mustBeFree(t, filepath.Join(dir, "three"))
+}
+
+// The loss of one lock is the loss of the set, and the others are given back.
+func TestSetLoss(t *testing.T) {
+	dir := t.TempDir()
+	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
+	set, err := client.AcquireSet(t.Context(), []string{"local:" + one, "local:" + two}, client.Lease(2*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(one); err != nil {
+		t.Fatal(err)
+	}
+	mustBeLost(t, set, protocol.Gone)
+	if err := set.Release(); err == nil {
+		t.Error("a lost set was released in good order")
+	}
+	mustBeFree(t, two)
 }

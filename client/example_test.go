@@ -69,3 +69,20 @@ func ExampleLock_Context() {
 	}
 	// Output: stopped, because the lock is lost: true
 }
+
+func ExampleAcquireSet() {
+	dir, _ := os.MkdirTemp("", "example")
+	defer os.RemoveAll(dir)
+	from, to := "local:"+filepath.Join(dir, "account-7"), "local:"+filepath.Join(dir, "account-4")
+
+	both, err := client.AcquireSet(context.Background(), []string{from, to})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("moving money")
+	if err := both.Release(); err != nil {
+		fmt.Println("lost on the way:", err)
+	}
+	// Output: moving money
+}

@@ -31,7 +31,7 @@ type reading struct {
 	err  error
 }
 
-// start starts a helper for the lock.
+// start starts a helper; lock is what messages call it.
 func (c *config) start(lock string) (*helper, error) {
 	command, env, err := c.find(lock)
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *config) start(lock string) (*helper, error) {
 	if c.logger != nil {
 		args = append(args, "--log-format", "json", "--log-level", "debug")
 	}
-	args = append(append(args, c.args...), "--", lock)
+	args = append(append(append(args, c.args...), "--"), c.locks...)
 	cmd := exec.Command(command[0], append(command[1:len(command):len(command)], args...)...)
 	cmd.Env, cmd.Stderr = env, os.Stderr
 	h := &helper{cmd: cmd, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}

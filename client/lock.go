@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,15 +41,25 @@ func newLock(ctx context.Context, address string, h *helper, ok protocol.Line) (
 	return l, nil
 }
 
-// Address returns the address the lock was acquired by.
+// Address returns the address the lock was acquired by; of a set, a few of them.
 func (l *Lock) Address() string { return l.address }
 
-// ID names this acquisition; no other ever has the same.
+// ID names this acquisition; no other ever has the same. That of a set is the ids of its
+// locks, separated by commas, or empty if the set is very large.
 func (l *Lock) ID() string { return l.grant.ID }
 
 // Token returns the fencing token, which rises with every holder, or 0 where
-// the backend has none.
+// the backend has none. Of a set see Tokens.
 func (l *Lock) Token() uint64 { return l.grant.Token }
+
+// Tokens returns the fencing tokens of a set in the order in which its addresses were
+// given, 0 where the backend has none; of a single lock, its token alone.
+func (l *Lock) Tokens() []uint64 {
+	if l.grant.Tokens == nil {
+		return []uint64{l.grant.Token}
+	}
+	return slices.Clone(l.grant.Tokens)
+}
 
 // Waited returns how long the helper waited for the lock.
 func (l *Lock) Waited() time.Duration { return l.grant.Waited }

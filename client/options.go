@@ -13,6 +13,7 @@ import (
 type Option func(*config)
 
 type config struct {
+	locks  []string
 	helper []string
 	args   []string
 	logger hclog.Logger

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -152,7 +151,8 @@ func (c *Child) Waiting(held *backend.HeldError) { c.Tell(held) }
 func (c *Child) Beat(time.Duration) {}
 
 // Start implements Guard: it starts the command, which finds the lock's
-// address, id and token in its environment.
+// address, id and token in its environment; of a set, the addresses are in lines and the
+// others separated by commas.
 func (c *Child) Start(g protocol.Grant) error {
 	c.Tell(nil)
 	c.mu.Lock()
@@ -164,8 +164,8 @@ func (c *Child) Start(g protocol.Grant) error {
 		c.Log.Debug("orphaned descendants will not be noticed", "error", err)
 	}
 	env := append(c.environ(), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
-	if g.Token != 0 {
-		env = append(env, "LOCKSMITH_TOKEN="+strconv.FormatUint(g.Token, 10))
+	if token := g.TokenText(); token != "" {
+		env = append(env, "LOCKSMITH_TOKEN="+token)
 	}
 	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}, Sys: diesWithUs()}
 	started := make(chan error)

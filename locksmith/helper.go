@@ -1,6 +1,7 @@
 package locksmith
 
 import (
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -16,8 +17,11 @@ const Forever = time.Duration(-1)
 // waiting.go or tenure.go: waiting (acquire), holding (keep), releasing
 // (release), lost.
 type Helper struct {
-	Address string // canonical
-	Backend backend.Backend
+	Address string // canonical; for people, if it is a set of locks
+	// Locks are the canonical addresses of a set of locks in the order given; nil: it is
+	// one lock.
+	Locks   []string
+	Locker  backend.Locker
 	Request backend.Request
 	Timeout time.Duration // for the lock to become free; 0: one try; Forever
 	Tries   int           // how many at most; 0: no limit
@@ -39,15 +43,22 @@ func (h *Helper) Run() (time.Duration, error) {
 		return 0, err
 	}
 	t := &tenure{helper: h, hold: hold, lease: h.Request.Owner.Lease, every: h.refresh(), confirmed: sent}
+	several, isSet := hold.(backend.Several)
+	if isSet {
+		t.confirmed = several.Confirmed()
+	}
 	if err := t.renewIfLate(); err != nil {
 		return 0, t.abandon(err)
 	}
 	acquired := h.Request.Clock.Now()
-	err = h.Guard.Start(protocol.Grant{
+	grant := protocol.Grant{
 		ID: hold.ID(), Token: hold.Token(), Mode: h.Request.Owner.Mode,
 		Waited: acquired - start, Lease: t.lease, Lock: h.Address,
-	})
-	if err != nil {
+	}
+	if isSet {
+		grant.Tokens, grant.Lock = several.Tokens(), strings.Join(h.Locks, "\n")
+	}
+	if err := h.Guard.Start(grant); err != nil {
 		return 0, t.abandon(err)
 	}
 	h.Log.Debug("acquired", "lock", h.Address, "id", hold.ID())

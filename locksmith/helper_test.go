@@ -144,7 +144,7 @@ func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *guar
 		if change != nil {
 			change(w, g)
 		}
-		h := &Helper{Address: "fake:/x", Backend: w, Guard: g, Timeout: timeout, Log: hclog.NewNullLogger(),
+		h := &Helper{Address: "fake:/x", Locker: w, Guard: g, Timeout: timeout, Log: hclog.NewNullLogger(),
 			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
 		held, err := h.Run()
 		// What was left behind comes to its end, while our clock stands still.
@@ -256,7 +256,7 @@ func TestTries(t *testing.T) {
 			c := clock.Runtime{}
 			w := &pollingWorld{world: &world{clock: &jumpingClock{start: c.Now()}, heldFor: time.Hour}}
 			g := &guard{ctx: t.Context(), clock: w.clock}
-			h := &Helper{Address: "fake:/x", Backend: w, Guard: g, Timeout: Forever, Tries: tries, Log: hclog.NewNullLogger(),
+			h := &Helper{Address: "fake:/x", Locker: w, Guard: g, Timeout: Forever, Tries: tries, Log: hclog.NewNullLogger(),
 				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: w.clock}}
 			_, err := h.Run()
 			var held *backend.HeldError
@@ -276,7 +276,7 @@ func TestRefresh(t *testing.T) {
 			w := &world{clock: c}
 			ctx, cancel := context.WithCancelCause(t.Context())
 			time.AfterFunc(lease+lease/100, func() { cancel(ErrStdinClosed) })
-			h := &Helper{Address: "fake:/x", Backend: w, Guard: &guard{ctx: ctx, clock: c}, Timeout: Forever, Refresh: refresh, Log: hclog.NewNullLogger(),
+			h := &Helper{Address: "fake:/x", Locker: w, Guard: &guard{ctx: ctx, clock: c}, Timeout: Forever, Refresh: refresh, Log: hclog.NewNullLogger(),
 				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
 			if _, err := h.Run(); err != nil || w.beats != beats {
 				t.Errorf("refresh %v: %v, %d heartbeats in a lease, want %d", refresh, err, w.beats, beats)
@@ -336,7 +336,7 @@ func TestLetGoOfDeadServer(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			wanted := long/4 + time.Millisecond // the heartbeat has begun
 			time.AfterFunc(wanted, func() { cancel(ErrStdinClosed) })
-			h := &Helper{Address: "fake:/x", Backend: w, Guard: &guard{ctx: ctx, clock: clk}, Timeout: Forever, Log: hclog.NewNullLogger(),
+			h := &Helper{Address: "fake:/x", Locker: w, Guard: &guard{ctx: ctx, clock: clk}, Timeout: Forever, Log: hclog.NewNullLogger(),
 				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: long}, Clock: clk}}
 			_, err := h.Run()
 			if took := clk.Now() - wanted; took > c.limit+time.Second || err == nil != (c.code == "") || err != nil && CodeOf(err) != c.code {
@@ -356,7 +356,7 @@ func TestDenied(t *testing.T) {
 		}}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(ErrStdinClosed)
-		h := &Helper{Address: "fake:/x", Backend: w, Guard: &guard{ctx: ctx, clock: clk}, Timeout: Forever, Log: hclog.NewNullLogger(),
+		h := &Helper{Address: "fake:/x", Locker: w, Guard: &guard{ctx: ctx, clock: clk}, Timeout: Forever, Log: hclog.NewNullLogger(),
 			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: time.Hour}, Clock: clk}}
 		ten := &tenure{helper: h, hold: w, lease: time.Hour, every: time.Minute}
 		err := ten.release()
@@ -613,7 +613,7 @@ func TestHousekeeping(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(lease*11/8, func() { cancel(ErrStdinClosed) })
 				g := &guard{ctx: ctx, clock: clk}
-				h := &Helper{Address: "fake:/x", Backend: w, Guard: g, Timeout: Forever, Log: hclog.NewNullLogger(),
+				h := &Helper{Address: "fake:/x", Locker: w, Guard: g, Timeout: Forever, Log: hclog.NewNullLogger(),
 					Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: clk}}
 				held, err := h.Run()
 				time.Sleep(2 * time.Hour)

@@ -191,13 +191,14 @@ func (t *tenure) expired(cause error) error {
 }
 
 // lost is the state lost: tell it, let what the lock guards stop, and tidy up
-// what may still be there. That names our own acquisition, so it can hit
-// nothing of a successor.
+// what may still be there, such as the other locks of a set. That names our own
+// acquisition, so it can hit nothing of a successor.
 func (t *tenure) lost(err error) {
 	loss := asLoss(err)
 	t.helper.Log.Error("lost", "lock", t.helper.Address, "code", loss.Code, "error", loss.Err)
 	t.helper.Guard.Lost(loss)
-	if loss.Code == protocol.Expired {
+	_, isSet := t.hold.(backend.Several)
+	if loss.Code == protocol.Expired || loss.Code == protocol.Gone && isSet {
 		t.giveBack()
 	}
 }
@@ -289,7 +290,7 @@ func (t *tenure) call(parent context.Context, d, share time.Duration, f func(con
 // giveBack releases what may still be there of a lock that counts no more.
 func (t *tenure) giveBack() {
 	err := t.call(context.Background(), withdrawTime, withdrawTime, t.hold.Release)
-	if err != nil {
+	if err != nil && !errors.Is(err, backend.ErrGone) {
 		t.helper.Log.Error("could not remove what is left of the lock", "lock", t.helper.Address, "error", err)
 	}
 }

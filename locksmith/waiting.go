@@ -14,7 +14,7 @@ import (
 func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Duration, err error) {
 	ctx, cancel := h.patience()
 	defer cancel()
-	attempt, err := h.Backend.Attempt(h.request())
+	attempt, err := h.Locker.Attempt(h.request())
 	if err != nil {
 		return nil, 0, err
 	}

@@ -48,7 +48,11 @@
 //	          milliseconds from start to OK. lease_ms: how long a silent holder
 //	          is believed. lock: the address. id: names this acquisition.
 //	          token: the fencing token, where the backend has one; it rises with
-//	          each holder.
+//	          each holder. locks: the helper holds a set of so many locks. Then token
+//	          and id are lists with one value for each lock in the order given,
+//	          separated by commas (token 0: none; no token: all none), lock has one
+//	          address a line, and mode may also be mixed. Where the line would be too
+//	          long, lock is left out, and then id.
 //	ERR       the lock is not held, and nothing is left behind. code: one of the
 //	          names below. text: why, and what to do. With code=held also what
 //	          is known of the holder: host, pid, user, age_ms, heartbeat_ms,

@@ -2,7 +2,9 @@ package protocol
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -20,24 +22,99 @@ const (
 
 // A Grant is what an OK line says.
 type Grant struct {
-	ID     string        // names this acquisition, never used twice
-	Token  uint64        // fencing token; 0 where the backend has none
-	Mode   string        // "exclusive" or "shared"
+	// ID names this acquisition, never used twice. That of a set is the ids of its
+	// locks in the order given, separated by commas; empty if the line would be too long.
+	ID    string
+	Token uint64 // fencing token; 0 where the backend has none
+	// Tokens are those of the locks of a set, in the order given; nil: it is one lock.
+	Tokens []uint64
+	Mode   string        // "exclusive" or "shared"; of a set also "mixed"
 	Waited time.Duration // from start to OK
 	Lease  time.Duration // how long a silent holder is believed
-	Lock   string        // the address
+	// Lock is the address. Those of a set are separated by line feeds; empty if the
+	// line would be too long.
+	Lock string
 }
 
-// Line returns the grant as an OK line.
+// Line returns the grant as an OK line. A set's line that would be too long goes
+// without addresses, and if need be without ids.
 func (g Grant) Line() Line {
-	l := Line{Word: WordOK}.With("proto", strconv.Itoa(Version)).With("id", g.ID)
-	if g.Token != 0 {
-		l = l.With("token", strconv.FormatUint(g.Token, 10))
+	l := g.line()
+	if g.Tokens == nil {
+		return l
 	}
-	return l.With("mode", g.Mode).
-		With("waited_ms", millis(g.Waited)).
-		With("lease_ms", millis(g.Lease)).
-		With("lock", g.Lock)
+	for _, long := range []*string{&g.Lock, &g.ID} {
+		if _, err := l.Format(); err == nil {
+			break
+		}
+		*long = ""
+		l = g.line()
+	}
+	return l
+}
+
+func (g Grant) line() Line {
+	l := Line{Word: WordOK}.With("proto", strconv.Itoa(Version))
+	if g.ID != "" {
+		l = l.With("id", g.ID)
+	}
+	if g.Tokens != nil {
+		l = l.With("locks", strconv.Itoa(len(g.Tokens)))
+	}
+	if t := g.TokenText(); t != "" {
+		l = l.With("token", t)
+	}
+	l = l.With("mode", g.Mode).With("waited_ms", millis(g.Waited)).With("lease_ms", millis(g.Lease))
+	if g.Lock != "" {
+		l = l.With("lock", g.Lock)
+	}
+	return l
+}
+
+// TokenText returns the token in decimal, those of a set separated by commas with 0 for
+// none; empty if there is no token.
+func (g Grant) TokenText() string {
+	if g.Tokens == nil && g.Token != 0 {
+		return strconv.FormatUint(g.Token, 10)
+	}
+	if !slices.ContainsFunc(g.Tokens, func(t uint64) bool { return t != 0 }) {
+		return ""
+	}
+	var all []string
+	for _, t := range g.Tokens {
+		all = append(all, strconv.FormatUint(t, 10))
+	}
+	return strings.Join(all, ",")
+}
+
+// parseTokens reads what TokenText returned.
+func (g *Grant) parseTokens(l Line) (err error) {
+	text, hasTokens := l.Get("token")
+	n, isSet := l.Get("locks")
+	if !isSet {
+		if hasTokens {
+			g.Token, err = strconv.ParseUint(text, 10, 64)
+		}
+		return err
+	}
+	locks, err := strconv.Atoi(n)
+	if err != nil || locks < 1 || locks > MaxLine {
+		return fmt.Errorf("%q locks", n)
+	}
+	g.Tokens = make([]uint64, locks)
+	if !hasTokens {
+		return nil
+	}
+	all := strings.Split(text, ",")
+	if len(all) != locks {
+		return fmt.Errorf("%d tokens for %d locks", len(all), locks)
+	}
+	for i := range all {
+		if g.Tokens[i], err = strconv.ParseUint(all[i], 10, 64); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ParseGrant reads an OK line. Its errors wrap ErrMalformed.
@@ -50,10 +127,8 @@ func ParseGrant(l Line) (Grant, error) {
 	}
 	g := Grant{ID: l.Value("id"), Mode: l.Value("mode"), Lock: l.Value("lock")}
 	var err error
-	if s, ok := l.Get("token"); ok {
-		if g.Token, err = strconv.ParseUint(s, 10, 64); err != nil {
-			return Grant{}, malformed("token %q is not a number", s)
-		}
+	if err = g.parseTokens(l); err != nil {
+		return Grant{}, malformed("token: %v", err)
 	}
 	if g.Waited, err = l.Millis("waited_ms"); err != nil {
 		return Grant{}, err

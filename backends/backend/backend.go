@@ -10,11 +10,16 @@ import (
 	"locksmith/backends/owner"
 )
 
+// A Locker is what can be acquired: a lock, or a set of locks.
+type Locker interface {
+	// Attempt prepares to acquire the lock; it changes nothing yet.
+	Attempt(Request) (Attempt, error)
+}
+
 // A Backend is one lock at one address. Its methods may be called at the same
 // time from several goroutines.
 type Backend interface {
-	// Attempt prepares to acquire the lock; it changes nothing yet.
-	Attempt(Request) (Attempt, error)
+	Locker
 	// Inspect looks at the lock without disturbing anybody.
 	Inspect(ctx context.Context) (Report, error)
 }
@@ -79,6 +84,15 @@ type Hold interface {
 // its errors mean nothing for the hold.
 type Tender interface {
 	Tend(ctx context.Context) error
+}
+
+// A Several is the Hold of a set of locks.
+type Several interface {
+	// Tokens are their fencing tokens, in the order in which the locks were given.
+	Tokens() []uint64
+	// Confirmed is when the last request was sent before which all of them were
+	// proven ours: some may have been taken long before the others.
+	Confirmed() time.Duration
 }
 
 // A Breaker is a Backend that can end somebody else's acquisition by its id, on

@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	"backends/link":           {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify", "backends/posix", "backends/filesystem", "backends/manners"},
 	"backends/local":          {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify", "backends/posix", "backends/filesystem", "backends/manners"},
 	"backends/nfs":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/nfs/generation", "backends/posix", "backends/filesystem"},
+	"backends/set":            {"protocol", "backends/backend", "backends/clock"},
 	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/manners"},
 	"cmd/locksmith":           {"cmd/locksmith/cli"},
 	"cmd/locksmith/cli":       {"protocol", "locksmith", "backends/...", "backends", "cmd/locksmith/profile", "client"},

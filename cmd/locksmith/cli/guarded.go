@@ -43,6 +43,15 @@ func (g *guarded) lock(args []string) (string, error) {
 	return address + options, nil
 }
 
+// locks returns the locks that the arguments name, at least one.
+func (g *guarded) locks(args []string) ([]string, error) {
+	if g.file == "" && len(args) > 0 {
+		return args, nil
+	}
+	lock, err := g.lock(args)
+	return []string{lock}, err
+}
+
 // args0 is the only argument.
 func args0(args []string) (string, error) {
 	if err := oneLock(args); err != nil {

@@ -17,14 +17,14 @@ func (a *app) hold() *cobra.Command {
 	var parent int
 	var beats bool
 	c := &cobra.Command{
-		Use:   "hold [flags] LOCK",
+		Use:   "hold [flags] LOCK…",
 		Short: "Hold a lock for the program at the other end of the pipe",
-		Long: "Acquire LOCK, print one line (OK …, or ERR … and why not), and hold the lock until\n" +
+		Long: "Acquire LOCK, or several together, print one line (OK …, or ERR … and why not), and hold the lock until\n" +
 			"standard input closes, nobody reads standard output any more, the parent dies, or\n" +
 			"SIGTERM comes. Then remove the lock and exit.",
 		Example: "  locksmith hold local:/var/lock/billing",
 		Args: func(_ *cobra.Command, args []string) error {
-			_, err := o.lock(args)
+			_, err := o.locks(args)
 			return err
 		},
 	}
@@ -40,15 +40,15 @@ func (a *app) hold() *cobra.Command {
 		if parent < 0 || parent > process.MaxPID {
 			return usageError{fmt.Errorf("--parent %d is not a process id", parent)}
 		}
-		lock, err := o.lock(args)
+		locks, err := o.locks(args)
 		if err != nil {
 			return err
 		}
-		t, err := o.find(lock)
+		targets, err := o.findAll(locks)
 		if err != nil {
 			return err
 		}
-		h, err := o.helper(t)
+		h, err := o.helper(targets)
 		if err != nil {
 			return err
 		}

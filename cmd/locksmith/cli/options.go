@@ -76,9 +76,9 @@ func (o *options) logger() (hclog.Logger, error) {
 	}), nil
 }
 
-// helper makes a helper for a lock, without its guard. What its profile says
-// counts where no flag does.
-func (o *options) helper(t *target) (*locksmith.Helper, error) {
+// helper makes a helper for these locks, without its guard. What a lock's profile says
+// counts for it where no flag does.
+func (o *options) helper(targets []*target) (*locksmith.Helper, error) {
 	if err := o.check(); err != nil {
 		return nil, usageError{fmt.Errorf("--%w", err)}
 	}
@@ -89,7 +89,28 @@ func (o *options) helper(t *target) (*locksmith.Helper, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.fill(t.Profile)
+	var helpers []*locksmith.Helper
+	for _, t := range targets {
+		h, err := o.forOne(t)
+		if err != nil {
+			return nil, err
+		}
+		helpers = append(helpers, h)
+	}
+	h := helpers[0]
+	if len(helpers) > 1 {
+		if h, err = forSet(helpers); err != nil {
+			return nil, err
+		}
+	}
+	h.Log = log
+	return h, nil
+}
+
+// forOne makes the helper of one lock. It leaves o as it is: what a profile says is for
+// its lock alone.
+func (o options) forOne(t *target) (*locksmith.Helper, error) {
+	o.fill(t)
 	if err := o.check(); err != nil {
 		return nil, t.Wrong(err)
 	}
@@ -109,12 +130,11 @@ func (o *options) helper(t *target) (*locksmith.Helper, error) {
 	}
 	return &locksmith.Helper{
 		Address: canonical,
-		Backend: b,
+		Locker:  b,
 		Request: backend.Request{Owner: record, Strict: o.strict, Respite: time.Duration(o.respite), Polls: o.polls(), Clock: clock.Boot{}},
 		Timeout: time.Duration(o.timeout),
 		Tries:   int(o.retries) + 1,
 		Refresh: time.Duration(o.refresh),
-		Log:     log,
 	}, nil
 }
 
@@ -141,8 +161,9 @@ func (o *options) polls() *manners.Config {
 	return &manners.Config{Poll: manners.Range(o.poll), Slow: manners.Range(o.slow)}
 }
 
-// fill takes from a profile what no flag says.
-func (o *options) fill(p *profile.Profile) {
+// fill takes from a profile what no flag says, and the mode from the lock's prefix.
+func (o *options) fill(t *target) {
+	p := t.Profile
 	fill(o, "shared", &o.shared, p.Shared)
 	fill(o, "strict", &o.strict, p.Strict)
 	fill(o, "timeout", &o.timeout, (*seconds)(p.Timeout))
@@ -153,6 +174,9 @@ func (o *options) fill(p *profile.Profile) {
 	fill(o, "slow", &o.slow, (*pauses)(p.Slow))
 	fill(o, "retries", &o.retries, (*count)(p.Retries))
 	fill(o, "meta", &o.meta, &p.Meta)
+	if t.mode != "" {
+		o.shared = t.mode == sharedMode
+	}
 }
 
 func fill[T any](o *options, flag string, to, from *T) {

@@ -26,6 +26,7 @@ type reach struct {
 type target struct {
 	*profile.Profile
 	access backend.Access
+	mode   string // from the lock's prefix; empty: none is given
 }
 
 func (r *reach) flags(c *cobra.Command) {
@@ -34,6 +35,21 @@ func (r *reach) flags(c *cobra.Command) {
 	f.BoolVar(&r.insecure, "insecure", false, "accept any certificate: whoever sits between may read the password and answer for the server")
 	f.StringVar(&r.ca, "ca", "", "trust the certificates in this PEM `file` instead of the system's")
 	c.ValidArgsFunction = completeLock
+}
+
+// findAll finds locks that may have their mode as a prefix.
+func (r *reach) findAll(locks []string) ([]*target, error) {
+	var targets []*target
+	for _, lock := range locks {
+		mode, lock := cutMode(lock)
+		t, err := r.find(lock)
+		if err != nil {
+			return nil, err
+		}
+		t.mode = mode
+		targets = append(targets, t)
+	}
+	return targets, nil
 }
 
 // find finds a lock by its address or by the name of its profile.
@@ -45,7 +61,7 @@ func (r *reach) find(lock string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &target{p, r.over(p.Access())}, nil
+	return &target{Profile: p, access: r.over(p.Access())}, nil
 }
 
 // over puts the flags before what a profile says. Both flags answer the same

@@ -17,9 +17,9 @@ func (a *app) run() *cobra.Command {
 	var o options
 	var verbose bool
 	c := &cobra.Command{
-		Use:   "run [flags] LOCK -- COMMAND [ARG…]",
+		Use:   "run [flags] LOCK… -- COMMAND [ARG…]",
 		Short: "Run a command while holding a lock",
-		Long: "Acquire LOCK, run COMMAND, release LOCK, and exit as COMMAND did (128+n after\n" +
+		Long: "Acquire LOCK, or several together, run COMMAND, release LOCK, and exit as COMMAND did (128+n after\n" +
 			"signal n). If the lock is lost, COMMAND and its descendants are ended first.\n" +
 			"COMMAND dies with locksmith (but not what it started, nor set-uid programs in it),\n" +
 			"and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
@@ -30,7 +30,7 @@ func (a *app) run() *cobra.Command {
 			if dash < 0 || dash == len(args) {
 				return usageError{errors.New("write the command after --, as in: locksmith run LOCK -- COMMAND")}
 			}
-			_, err := o.lock(args[:dash])
+			_, err := o.locks(args[:dash])
 			return err
 		},
 	}
@@ -38,21 +38,21 @@ func (a *app) run() *cobra.Command {
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dash := c.ArgsLenAtDash()
-		lock, err := o.lock(args[:dash])
+		locks, err := o.locks(args[:dash])
 		if err != nil {
 			return err
 		}
-		t, err := o.find(lock)
+		targets, err := o.findAll(locks)
 		if err != nil {
 			return err
 		}
-		h, err := o.helper(t)
+		h, err := o.helper(targets)
 		if err != nil {
 			return err
 		}
 		line := newWaitLine(os.Stderr)
 		child := &locksmith.Child{
-			Argv: args[dash:], Withhold: t.SecretVariables(),
+			Argv: args[dash:], Withhold: secretVariables(targets),
 			Tell: line.show, Log: h.Log, Clock: h.Request.Clock,
 		}
 		if err := child.Prepare(context.Background()); err != nil {
@@ -70,6 +70,15 @@ func (a *app) run() *cobra.Command {
 		return a.runStatus(&o, child, err)
 	}
 	return c
+}
+
+// secretVariables are the environment variables that may hold passwords of these locks.
+func secretVariables(targets []*target) []string {
+	var all []string
+	for _, t := range targets {
+		all = append(all, t.SecretVariables()...)
+	}
+	return all
 }
 
 // runStatus decides on run's exit status: a loss goes before the command's own.

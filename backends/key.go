@@ -1,0 +1,26 @@
+package backends
+
+import (
+	"path"
+	"path/filepath"
+
+	"locksmith/backends/backend"
+)
+
+// Key returns what is the same for all spellings of a lock's address: without its
+// options and its user, and with symbolic links on the way to it followed. It looks at
+// the file system. Of an address that makes no sense it returns the address.
+func Key(address string) string {
+	a, err := backend.ParseAddress(address, Schemes())
+	if err != nil {
+		return address
+	}
+	if a.Host != "" { // AUTH TLS is an option of the same server
+		return "ftp://" + a.Host + a.Path
+	}
+	dir, base := path.Split(a.Path)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return a.Scheme + ":" + path.Join(real, base)
+	}
+	return a.Scheme + ":" + a.Path
+}

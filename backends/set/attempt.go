@@ -1,0 +1,227 @@
+package set
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/protocol"
+)
+
+// An attempt is the wish for a whole set. Between Try and Wait it holds locks only
+// while it insists.
+type attempt struct {
+	set     *Set
+	request backend.Request
+	clock   clock.Clock
+	members []*member // in the order that all sets keep; nil: not known yet
+	given   []*member // in the order given, in which one may come twice
+	// refused is who was refused last.
+	refused  *member
+	refusals int // since the set last insisted
+	// insists says that the set keeps what it holds while it waits, until then; 0: it
+	// does not hold anything yet.
+	insists bool
+	until   time.Duration
+}
+
+// Try implements backend.Attempt.
+func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
+	if err := a.arrange(); err != nil {
+		return nil, err
+	}
+	for _, m := range a.order() {
+		if m.hold != nil {
+			continue
+		}
+		err := a.take(ctx, m)
+		var held *backend.HeldError
+		switch {
+		case err == nil:
+		case errors.As(err, &held) && ctx.Err() == nil:
+			return nil, a.refuse(ctx, m, held)
+		default:
+			return nil, err
+		}
+	}
+	// A set that insisted may have taken the first of them long ago.
+	if err := renew(ctx, a.members, a.due()); err != nil {
+		return nil, a.again(ctx, err)
+	}
+	return newHold(a.members, a.given), nil
+}
+
+// order is the order to try in: the one refused last goes first if we back off.
+func (a *attempt) order() []*member {
+	if a.refused == nil || a.insists {
+		return a.members
+	}
+	order := append(make([]*member, 0, len(a.members)), a.refused)
+	for _, m := range a.members {
+		if m != a.refused {
+			order = append(order, m)
+		}
+	}
+	return order
+}
+
+// take tries one lock. While others are held it may not take long, and they are kept
+// alive.
+func (a *attempt) take(ctx context.Context, m *member) error {
+	held := a.held()
+	if len(held) == 0 {
+		return m.try(ctx, a.request)
+	}
+	if err := renew(ctx, held, a.due()); err != nil {
+		return a.again(ctx, err)
+	}
+	short, cancel := clock.WithTimeout(ctx, a.clock, a.request.Owner.Lease/4)
+	defer cancel()
+	err := m.try(short, a.request)
+	if err != nil && short.Err() != nil && ctx.Err() == nil {
+		return &backend.HeldError{Lock: m.Address, Obstacle: fmt.Errorf("no answer while others of the set are held: %w", err)}
+	}
+	return err
+}
+
+// due is the moment before which a hold must have been confirmed not to need it now.
+func (a *attempt) due() time.Duration { return a.clock.Now() - a.request.Owner.Lease/8 }
+
+// again gives everything back because one was lost before all were held.
+func (a *attempt) again(ctx context.Context, err error) error {
+	if errors.Is(err, backend.ErrGone) && ctx.Err() == nil {
+		_ = a.giveBack(ctx)
+		return &backend.HeldError{Lock: a.members[0].Address, Obstacle: fmt.Errorf("one of the set was lost again: %w", err)}
+	}
+	return err
+}
+
+func (a *attempt) held() []*member {
+	var held []*member
+	for _, m := range a.members {
+		if m.hold != nil {
+			held = append(held, m)
+		}
+	}
+	return held
+}
+
+// refuse is what follows a refusal: it keeps what is held if the set insists, else
+// gives it back. It returns the refusal unless the set can never be held.
+func (a *attempt) refuse(ctx context.Context, by *member, held *backend.HeldError) error {
+	if m := a.sameAs(held.Holder); m != nil {
+		return &backend.Error{Code: protocol.Usage, Lock: by.Address, Op: "acquire",
+			Err: fmt.Errorf("it is the same lock as %s, which this set holds", m.Address), Hint: "name it once"}
+	}
+	if before := a.refused; before != nil && before != by {
+		_ = before.withdraw(ctx) // its place in a queue would only hold up others
+	}
+	a.refused = by
+	a.refusals++
+	if a.keeps() {
+		return held
+	}
+	if err := a.giveBack(ctx); errors.Is(err, backend.ErrStays) {
+		return err
+	}
+	return held
+}
+
+// sameAs reports the lock that refuses us because we hold it under another name.
+func (a *attempt) sameAs(h backend.Holder) *member {
+	for _, m := range a.held() {
+		id := m.hold.ID()
+		if id == h.ID || h.Record != nil && id == h.Record.ID {
+			return m
+		}
+	}
+	return nil
+}
+
+// keeps decides after a refusal whether to wait with locks held.
+func (a *attempt) keeps() bool {
+	now := a.clock.Now()
+	switch {
+	case !a.insists:
+		a.insists = a.refusals >= a.set.patience.Refusals
+		return false
+	case len(a.held()) == 0: // waiting for the first holds up nobody
+		return false
+	case a.until == 0:
+		a.until = now + a.set.patience.Insist
+	case now >= a.until:
+		a.backOff()
+		return false
+	}
+	return true
+}
+
+// backOff ends the insisting, unless the set does nothing else.
+func (a *attempt) backOff() {
+	a.insists, a.until, a.refusals = a.set.patience.Refusals <= 0, 0, 0
+}
+
+// giveBack releases all that is held. What cannot be released now stays for Withdraw.
+func (a *attempt) giveBack(ctx context.Context) error {
+	return errors.Join(each(a.held(), func(m *member) error { return m.release(ctx) })...)
+}
+
+// Wait implements backend.Attempt: it waits for the lock that was refused.
+func (a *attempt) Wait(ctx context.Context) error {
+	if a.insists && len(a.held()) > 0 {
+		return a.waitHolding(ctx)
+	}
+	if a.refused != nil {
+		if err := a.refused.wait(ctx); err != nil {
+			return err
+		}
+	}
+	// Two sets that take each other's locks in turn fall out of step.
+	clock.Sleep(ctx, a.clock, rand.N(time.Millisecond<<min(a.refusals, maxStagger)))
+	return ctx.Err()
+}
+
+// maxStagger bounds the random pause between two tries: 2^5 ms.
+const maxStagger = 5
+
+// waitHolding waits while what is held is kept alive, and for as long as the set
+// insists.
+func (a *attempt) waitHolding(ctx context.Context) error {
+	waiting, cancel := clock.WithTimeout(ctx, a.clock, a.until-a.clock.Now())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- a.refused.wait(waiting) }()
+	for {
+		beat := a.clock.NewTimer(a.request.Owner.Lease / 4)
+		select {
+		case err := <-done:
+			beat.Stop()
+			if waiting.Err() == nil || ctx.Err() != nil {
+				return err
+			}
+			a.backOff()
+			_ = a.giveBack(ctx)
+			return ctx.Err()
+		case <-beat.C():
+			beat.Stop()
+			if err := renew(ctx, a.held(), a.due()); errors.Is(err, backend.ErrGone) {
+				cancel()
+			}
+		}
+	}
+}
+
+// Withdraw implements backend.Attempt.
+func (a *attempt) Withdraw(ctx context.Context) error {
+	errs := each(a.members, func(m *member) error {
+		if m.hold != nil {
+			return m.release(ctx)
+		}
+		return m.withdraw(ctx)
+	})
+	return errors.Join(errs...)
+}

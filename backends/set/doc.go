@@ -1,0 +1,38 @@
+// Package set takes several locks, of any kinds, all or none.
+//
+// # Promises
+//
+// A set is held when all its locks are, each in its own mode. Until then, and
+// after any failure, none of them stays behind. The loss of one is the loss of
+// the set. A lock that is named twice, in whatever spelling, is taken once.
+//
+// # How it waits
+//
+// A set tries one lock after the other, in an order that is the same for every
+// set (Lock.Key). Where one is refused, there are two ways to go on:
+//
+//   - Try all and back off: give back what is held, wait for the one that was
+//     refused while holding nothing, and begin with that one. Nobody who holds
+//     a lock waits, so nobody can wait in a circle, whatever the orders; and
+//     sets that do not meet never hinder each other. But where each of the locks
+//     is rarely free, all of them hardly ever are at the same time.
+//   - Ordered holding: keep what is held while waiting for the next one. It
+//     always gets on, but a set that waits keeps others waiting that could run,
+//     and those again others. And two hosts that mount the same directories in
+//     different places can disagree on the order, and then wait in a circle.
+//
+// A set backs off, and after Patience.Refusals times it insists: it holds in order,
+// for Patience.Insist at most, and then backs off again. So a circle opens by
+// itself. In the benchmark of this package
+//
+//	go test ./backends/set -run - -bench .
+//
+// backing off is the faster one wherever sets meet only in part, ordered holding
+// has the shorter longest wait, and the mix is near the better one in both.
+//
+// # Caveats
+//
+// That two names are the same lock is found out by their path, symbolic links
+// followed, or by meeting ourselves as its holder; a lock that says nothing about
+// its holder for the moment, such as an empty directory of mkdir:, is waited for.
+package set

@@ -1,0 +1,92 @@
+package set
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"locksmith/backends/backend"
+)
+
+// hold is a set that is held.
+type hold struct {
+	members []*member // each once
+	ids     []string  // these and tokens in the order given, in which one may come twice
+	tokens  []uint64
+}
+
+func newHold(members, given []*member) *hold {
+	h := &hold{members: members}
+	for _, m := range given {
+		h.ids, h.tokens = append(h.ids, m.hold.ID()), append(h.tokens, m.hold.Token())
+	}
+	return h
+}
+
+// ID implements backend.Hold: the ids of the locks in the order given, separated by
+// commas.
+func (h *hold) ID() string { return strings.Join(h.ids, ",") }
+
+// Token implements backend.Hold: a set has several, see Tokens.
+func (h *hold) Token() uint64 { return 0 }
+
+// Tokens implements backend.Several.
+func (h *hold) Tokens() []uint64 { return h.tokens }
+
+// Confirmed implements backend.Several: the set was confirmed when the last of its
+// locks was.
+func (h *hold) Confirmed() time.Duration {
+	first := h.members[0].confirmed
+	for _, m := range h.members {
+		first = min(first, m.confirmed)
+	}
+	return first
+}
+
+// Heartbeat implements backend.Hold for all locks of the set.
+func (h *hold) Heartbeat(ctx context.Context) error {
+	return worst(each(h.members, func(m *member) error { return m.heartbeat(ctx) }))
+}
+
+// Release implements backend.Hold. What fails may be tried again; what is released
+// stays so.
+func (h *hold) Release(ctx context.Context) error {
+	return worst(each(h.members, func(m *member) error { return m.release(ctx) }))
+}
+
+// Tend implements backend.Tender for the locks that want it.
+func (h *hold) Tend(ctx context.Context) error {
+	return errors.Join(each(h.members, func(m *member) error { return m.tend(ctx) })...)
+}
+
+// renew sends heartbeats for those that were confirmed before a moment.
+func renew(ctx context.Context, members []*member, before time.Duration) error {
+	return worst(each(members, func(m *member) error {
+		if m.confirmed >= before {
+			return nil
+		}
+		return m.heartbeat(ctx)
+	}))
+}
+
+// worst returns the error that decides on what is done next: one that leaves something
+// to be tried again, else one that calls for a person, else a loss.
+func worst(errs []error) error {
+	var stays, gone error
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case errors.Is(err, backend.ErrStays):
+			stays = err
+		case errors.Is(err, backend.ErrGone):
+			gone = err
+		default:
+			return err
+		}
+	}
+	if stays != nil {
+		return stays
+	}
+	return gone
+}

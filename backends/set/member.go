@@ -1,0 +1,186 @@
+package set
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+)
+
+// A member is a lock of a set in the course of one attempt and of the hold that comes
+// of it.
+type member struct {
+	Lock
+	key     string
+	clock   clock.Clock
+	attempt backend.Attempt // begun and refused; nil: none
+	// abandoned says that nobody comes back for an attempt whose call hangs.
+	abandoned atomic.Bool
+	hold      backend.Hold // nil: not held
+	// confirmed is when the last request was sent that proved the hold ours.
+	confirmed time.Duration
+	// end is why there is no hold any more, if it was not released in good order.
+	end error
+	// hung is closed when a call comes back that was left behind; no other may be made
+	// before. nil: there is none.
+	hung chan struct{}
+}
+
+// errNoAnswer says that a call went on after its context had ended.
+var errNoAnswer = errors.New("no answer in time")
+
+// answerTime is how long a call may go on after its context has ended. It is less than
+// the helper gives us, so that one lock that hangs leaves time for the others.
+const answerTime = 300 * time.Millisecond
+
+// call makes a call of the member's and leaves it behind if it hangs; late is called
+// when that comes back.
+func (m *member) call(ctx context.Context, f func(context.Context) error, late func(error)) error {
+	if m.hung != nil {
+		select {
+		case <-m.hung:
+			m.hung = nil
+		case <-ctx.Done():
+			return errNoAnswer
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- f(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	timer := m.clock.NewTimer(answerTime)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C():
+	}
+	hung := make(chan struct{})
+	m.hung = hung
+	go func() {
+		err := <-done
+		if late != nil {
+			late(err)
+		}
+		close(hung)
+	}()
+	return errNoAnswer
+}
+
+// try tries once. A lock that comes too late is given back.
+func (m *member) try(ctx context.Context, r backend.Request) error {
+	if m.attempt == nil {
+		a, err := m.Locker.Attempt(m.Ask(r))
+		if err != nil {
+			return err
+		}
+		m.attempt = a
+	}
+	attempt, sent := m.attempt, m.clock.Now()
+	var hold backend.Hold
+	err := m.call(ctx, func(ctx context.Context) (err error) {
+		hold, err = attempt.Try(ctx)
+		return err
+	}, func(err error) {
+		switch {
+		case err == nil:
+			_ = hold.Release(context.Background())
+			m.attempt = nil
+		case m.abandoned.Load():
+			_ = attempt.Withdraw(context.Background())
+		}
+	})
+	if errors.Is(err, errNoAnswer) {
+		return &backend.HeldError{Lock: m.Address, Obstacle: err}
+	}
+	if err == nil {
+		m.attempt, m.hold, m.confirmed, m.end = nil, hold, sent, nil
+	}
+	return err
+}
+
+// wait waits until another try is worth its cost, first of all for one that hangs.
+func (m *member) wait(ctx context.Context) error {
+	return m.call(ctx, func(ctx context.Context) error {
+		if m.attempt == nil {
+			return nil
+		}
+		return m.attempt.Wait(ctx)
+	}, nil)
+}
+
+// withdraw removes every trace of a refused attempt.
+func (m *member) withdraw(ctx context.Context) error {
+	m.abandoned.Store(true)
+	err := m.call(ctx, func(ctx context.Context) error {
+		if m.attempt == nil {
+			return nil
+		}
+		return m.attempt.Withdraw(ctx)
+	}, nil)
+	if errors.Is(err, errNoAnswer) {
+		return fmt.Errorf("%s: withdraw: %w", m.Address, err)
+	}
+	m.attempt = nil
+	m.abandoned.Store(false)
+	return err
+}
+
+// heartbeat makes sure that the member is still held.
+func (m *member) heartbeat(ctx context.Context) error {
+	sent := m.clock.Now()
+	err := m.call(ctx, m.hold.Heartbeat, nil)
+	if err == nil {
+		m.confirmed = sent
+	}
+	return err
+}
+
+// tend leaves the member time for its housekeeping, if it wants some.
+func (m *member) tend(ctx context.Context) error {
+	tender, ok := m.hold.(backend.Tender)
+	if !ok {
+		return nil
+	}
+	return m.call(ctx, tender.Tend, nil)
+}
+
+// release gives the member back. What is gone stays gone when it is called again.
+func (m *member) release(ctx context.Context) error {
+	if m.hold == nil {
+		return m.end
+	}
+	err := m.call(ctx, m.hold.Release, nil)
+	if err == nil || errors.Is(err, backend.ErrGone) || errors.Is(err, backend.ErrStays) {
+		m.hold, m.end = nil, err
+	}
+	return err
+}
+
+// abreast is how many members are asked at the same time.
+const abreast = 16
+
+// each makes a call of each member, several at a time, and returns the errors in the
+// members' order.
+func each(members []*member, call func(*member) error) []error {
+	errs := make([]error, len(members))
+	places := make(chan struct{}, abreast)
+	var all sync.WaitGroup
+	for i, m := range members {
+		places <- struct{}{}
+		all.Go(func() {
+			errs[i] = call(m)
+			<-places
+		})
+	}
+	all.Wait()
+	return errs
+}

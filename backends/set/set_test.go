@@ -1,0 +1,313 @@
+package set
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+func mustBeRefused(t *testing.T, a backend.Attempt, by *fake) {
+	t.Helper()
+	_, err := a.Try(t.Context())
+	var held *backend.HeldError
+	if !errors.As(err, &held) || held.Lock != by.name {
+		t.Fatalf("got %v, want a refusal by %s", err, by.name)
+	}
+}
+
+// mustBeFree fails unless nobody holds any of them or waits there.
+func mustBeFree(t *testing.T, locks ...*fake) {
+	t.Helper()
+	for _, f := range locks {
+		if f.holder() != "" || f.waiters != 0 {
+			t.Errorf("%s: held by %q, %d waiting", f.name, f.holder(), f.waiters)
+		}
+	}
+}
+
+func TestAllOrNone(t *testing.T) {
+	f := fakes("a", "b", "c")
+	other := f[1].alone(t)
+	a := wish(t, f[0].lock(), f[1].lock(), f[2].lock())
+	mustBeRefused(t, a, f[1])
+	mustBeFree(t, f[0], f[2])
+	if err := other.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h := mustTake(t, a)
+	want := f[0].holder() + "," + f[1].holder() + "," + f[2].holder()
+	if h.ID() != want {
+		t.Errorf("id %s, want %s", h.ID(), want)
+	}
+	if err := h.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustBeFree(t, f...)
+}
+
+func TestWithdrawLeavesNothing(t *testing.T) {
+	f := fakes("a", "b", "c")
+	broken := errors.New("broken")
+	f[2].fail = func(op string) error {
+		if op == "try" {
+			return broken
+		}
+		return nil
+	}
+	a := wish(t, f[0].lock(), f[1].lock(), f[2].lock())
+	if _, err := a.Try(t.Context()); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if err := a.Withdraw(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustBeFree(t, f...)
+}
+
+// The order of trying is the same for all, and the order of answers the one given.
+func TestOrders(t *testing.T) {
+	f := fakes("a", "b", "c")
+	var tried []string
+	for _, one := range f {
+		one.fail = func(op string) error {
+			if op == "try" {
+				tried = append(tried, one.name)
+			}
+			return nil
+		}
+	}
+	h := mustTake(t, wish(t, f[2].lock(), f[0].lock(), f[1].lock(), f[2].lock()))
+	if !slices.Equal(tried, []string{"a", "b", "c"}) {
+		t.Errorf("tried %v", tried)
+	}
+	want := []string{f[2].holder(), f[0].holder(), f[1].holder(), f[2].holder()}
+	if h.ID() != strings.Join(want, ",") {
+		t.Errorf("ids %s, want %v", h.ID(), want)
+	}
+	if n := len(h.(backend.Several).Tokens()); n != 4 {
+		t.Errorf("%d tokens, want 4", n)
+	}
+}
+
+func TestOneLockTwice(t *testing.T) {
+	f := newFake("a")
+	t.Run("other options", func(t *testing.T) {
+		other := f.lock()
+		other.Address += "?create=no"
+		if _, err := wish(t, f.lock(), other).Try(t.Context()); backend.CodeOf(err) != protocol.Usage {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("by names nobody can compare", func(t *testing.T) {
+		a := wish(t, f.lock(), f.as("somewhere else"))
+		_, err := a.Try(t.Context())
+		if backend.CodeOf(err) != protocol.Usage || !strings.Contains(err.Error(), "same lock") {
+			t.Errorf("got %v", err)
+		}
+		if err := a.Withdraw(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("exclusive and shared", func(t *testing.T) {
+		shared := f.lock()
+		shared.Ask = func(r backend.Request) backend.Request { r.Owner.Mode = "shared"; return r }
+		for _, locks := range [][]Lock{{shared, f.lock()}, {f.lock(), shared}} {
+			a := wish(t, locks...)
+			h := mustTake(t, a)
+			if a.members[0].shares(request()) {
+				t.Error("it is only shared")
+			}
+			if err := h.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	mustBeFree(t, f)
+}
+
+func TestTooMany(t *testing.T) {
+	locks := make([]Lock, Max+1)
+	if _, err := New(locks); backend.CodeOf(err) != protocol.Usage {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The loss of one is the loss of all, and what is not lost is given back, whatever
+// goes wrong on the way.
+func TestLossOfOne(t *testing.T) {
+	f := fakes("a", "b", "c")
+	h := mustTake(t, wish(t, f[0].lock(), f[1].lock(), f[2].lock()))
+	f[1].remove()
+	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("heartbeat: %v", err)
+	}
+	failed := false
+	f[2].fail = func(op string) error {
+		if op == "release" && !failed {
+			failed = true
+			return errors.New("not now")
+		}
+		return nil
+	}
+	if err := h.Release(t.Context()); err == nil || errors.Is(err, backend.ErrGone) {
+		t.Errorf("first release: %v", err)
+	}
+	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("second release: %v", err)
+	}
+	mustBeFree(t, f...)
+}
+
+// insistent makes a set insist from the first refusal on.
+func insistent(a *attempt) *attempt {
+	a.set.patience = Patience{Insist: 10 * lease}
+	a.insists = true
+	return a
+}
+
+// A set that waits with locks held keeps them alive, but not for longer than it
+// insists.
+func TestInsistence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakes("a", "b")
+		f[1].alone(t)
+		a := insistent(wish(t, f[0].lock(), f[1].lock()))
+		mustBeRefused(t, a, f[1])
+		if f[0].holder() == "" {
+			t.Fatal("gave back what it insists on")
+		}
+		start := time.Now()
+		if err := a.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(start); d < 10*lease || d > 10*lease+time.Second {
+			t.Errorf("insisted for %v", d)
+		}
+		if f[0].holder() != "" {
+			t.Error("still holds")
+		}
+		if f[0].beats < 39 {
+			t.Errorf("%d heartbeats in ten leases", f[0].beats)
+		}
+	})
+}
+
+// A set that lost one of its locks while it waited for another starts over.
+func TestLossWhileInsisting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakes("a", "b")
+		f[1].alone(t)
+		a := insistent(wish(t, f[0].lock(), f[1].lock()))
+		mustBeRefused(t, a, f[1])
+		f[0].remove()
+		start := time.Now()
+		if err := a.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(start); d > lease {
+			t.Errorf("noticed after %v", d)
+		}
+		mustBeRefused(t, a, f[1])
+		if err := a.Withdraw(t.Context()); err != nil {
+			t.Error(err)
+		}
+		mustBeFree(t, f[0])
+	})
+}
+
+// What was taken long ago is proven before the set counts as held, and one that was
+// lost meanwhile makes it start over.
+func TestLossBeforeAllAreHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakes("a", "b")
+		other := f[1].alone(t)
+		a := insistent(wish(t, f[0].lock(), f[1].lock()))
+		mustBeRefused(t, a, f[1])
+		time.Sleep(lease / 2)
+		f[0].remove()
+		if err := other.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var held *backend.HeldError
+		if _, err := a.Try(t.Context()); !errors.As(err, &held) || !errors.Is(err, backend.ErrGone) {
+			t.Fatalf("got %v", err)
+		}
+		h := mustTake(t, a)
+		if c := h.(backend.Several).Confirmed(); c < request().Clock.Now()-lease/4 {
+			t.Errorf("confirmed %v ago", request().Clock.Now()-c)
+		}
+	})
+}
+
+// A lock whose place hangs does not keep the others from other people, and a hold
+// that comes too late is given back.
+func TestPlaceThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakes("a", "b")
+		answer := make(chan struct{})
+		f[1].fail = func(op string) error {
+			if op == "try" {
+				<-answer
+			}
+			return nil
+		}
+		a := wish(t, f[0].lock(), f[1].lock())
+		start := time.Now()
+		_, err := a.Try(t.Context())
+		var held *backend.HeldError
+		if !errors.As(err, &held) || held.Obstacle == nil {
+			t.Fatalf("got %v", err)
+		}
+		if d := time.Since(start); d > lease/2 {
+			t.Errorf("held the other one for %v", d)
+		}
+		mustBeFree(t, f[0])
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := a.Wait(ctx); err == nil {
+			t.Error("waited for nothing")
+		}
+		if err := a.Withdraw(ctx); err == nil {
+			t.Error("withdrew a call that hangs")
+		}
+		close(answer)
+		synctest.Wait()
+		mustBeFree(t, f...)
+	})
+}
+
+// A lock that hangs only for a while is waited for, and the set goes on.
+func TestPlaceThatHangsForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakes("a", "b")
+		f[1].fail = func(op string) error {
+			if op == "try" && f[1].waiters == 0 {
+				f[1].waiters = 1 // so that it hangs once
+				time.Sleep(5 * lease)
+				f[1].waiters = 0
+				f[1].fail = nil
+			}
+			return nil
+		}
+		a := wish(t, f[0].lock(), f[1].lock())
+		h, err := backend.Acquire(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		mustBeFree(t, f...)
+	})
+}

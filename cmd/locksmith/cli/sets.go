@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locksmith/backends"
+	"locksmith/backends/backend"
+	"locksmith/backends/set"
+	"locksmith/locksmith"
+	"locksmith/protocol"
+)
+
+// What may stand before a lock, with a colon, to say its mode.
+const (
+	sharedMode    = "shared"
+	exclusiveMode = "exclusive"
+)
+
+// cutMode takes the mode off the front of a lock; empty: none is given.
+func cutMode(lock string) (mode, rest string) {
+	mode, rest, ok := strings.Cut(lock, ":")
+	if ok && (mode == sharedMode || mode == exclusiveMode) {
+		return mode, rest
+	}
+	return "", lock
+}
+
+// forSet makes one helper of those that each of the locks alone would have. The set
+// waits as long as the least patient of them, and its lease is the shortest.
+func forSet(each []*locksmith.Helper) (*locksmith.Helper, error) {
+	h := *each[0]
+	h.Locks = nil
+	var locks []set.Lock
+	for _, one := range each {
+		h.Locks = append(h.Locks, one.Address)
+		h.Timeout = sooner(h.Timeout, one.Timeout)
+		h.Tries = fewer(h.Tries, one.Tries)
+		h.Refresh = fewer(h.Refresh, one.Refresh)
+		h.Request.Owner.Lease = min(h.Request.Owner.Lease, one.Request.Owner.Lease)
+		if h.Request.Owner.Mode != one.Request.Owner.Mode {
+			h.Request.Owner.Mode = "mixed"
+		}
+		locks = append(locks, set.Lock{Address: one.Address, Locker: one.Locker,
+			Key: func() string { return backends.Key(one.Address) },
+			Ask: func(r backend.Request) backend.Request { return particular(r, one.Request) }})
+	}
+	h.Address = describeSet(h.Locks)
+	s, err := set.New(locks)
+	h.Locker = s
+	return &h, err
+}
+
+// particular is the request of a set with what is one lock's own.
+func particular(r, own backend.Request) backend.Request {
+	r.Owner.Mode, r.Owner.Meta = own.Owner.Mode, own.Owner.Meta
+	r.Strict, r.Respite, r.Polls = own.Strict, own.Respite, own.Polls
+	return r
+}
+
+// sooner is the shorter of two timeouts.
+func sooner(a, b time.Duration) time.Duration {
+	if a < 0 || b >= 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// fewer is the smaller of two numbers, 0 being no limit.
+func fewer[T int | time.Duration](a, b T) T {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// shownLocks is how many locks of a set are named where a person reads it.
+const shownLocks = 3
+
+// describeSet names a set for people.
+func describeSet(locks []string) string {
+	shown := slices.Clone(locks)
+	if len(locks) > shownLocks {
+		shown = append(shown[:shownLocks-1], fmt.Sprintf("%d more", len(locks)-shownLocks+1))
+	}
+	return protocol.CleanText(strings.Join(shown, " + "), 300)
+}
