@@ -116,6 +116,7 @@ type guard struct {
 	log      []string
 	lost     *LossError
 	lostAt   time.Duration
+	events   *eventList // nil: nobody writes them down
 }
 
 func (g *guard) Wanted() context.Context        { return g.ctx }
@@ -146,7 +147,9 @@ func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *guar
 		}
 		h := &Helper{Address: "fake:/x", Locker: w, Guard: g, Timeout: timeout, Log: hclog.NewNullLogger(),
 			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
+		finish := g.events.follow(h)
 		held, err := h.Run()
+		finish(held, err)
 		// What was left behind comes to its end, while our clock stands still.
 		time.Sleep(2 * time.Hour)
 		c.ahead.Add(-int64(2 * time.Hour))

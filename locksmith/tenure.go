@@ -39,6 +39,7 @@ func (t *tenure) run() error {
 	err := t.keep()
 	if err == nil {
 		t.helper.Log.Debug("releasing", "lock", t.helper.Address, "reason", context.Cause(t.wanted()))
+		t.releasing()
 		err = t.release()
 	}
 	if err != nil {
@@ -70,7 +71,7 @@ func (t *tenure) keep() error {
 		}
 		next = t.confirmed + t.every
 		if err != nil && t.wanted().Err() == nil {
-			t.complain("heartbeat failed, trying again", err)
+			t.missed(err)
 			next = min(t.now()+t.every/4, t.lastMoment())
 		}
 	}

@@ -47,11 +47,13 @@ func TestSecretsInErrorsFTP(t *testing.T) {
 		} {
 			t.Run(s.about+", "+about, func(t *testing.T) {
 				p := s.place(t, c.address)
+				events := filepath.Join(t.TempDir(), "events")
 				for _, format := range []string{"text", "json"} {
-					logs := []string{"--timeout", "0", "--log-level", "trace", "--log-format", format, p.lock}
+					logs := []string{"--timeout", "0", "--log-level", "trace", "--log-format", format, "--events", events, p.lock}
 					p.start(t, append([]string{"hold"}, logs...)).end(t, c.status)
 					p.start(t, append(append([]string{"run"}, logs...), "--", "true")).end(t, c.status)
 				}
+				noSecret(t, "events", read(t, events))
 				p.start(t, []string{"status", "--json", p.lock}).end(t, c.status)
 			})
 		}

@@ -79,8 +79,9 @@ func (p place) write(t *testing.T, name, text string) {
 // processes, in the status, and below dir, where the lock's record is.
 func grepForSecret(t *testing.T, p place, dir string) {
 	t.Helper()
+	events := filepath.Join(t.TempDir(), "events")
 	for _, format := range []string{"text", "json"} {
-		logs := []string{"--log-level", "trace", "--log-format", format}
+		logs := []string{"--log-level", "trace", "--log-format", format, "--events", events}
 		hold := p.start(t, append([]string{"hold"}, append(logs, p.lock)...))
 		p.look(t, hold, dir)
 		p.start(t, append([]string{"hold", "--timeout", "0"}, append(logs, p.lock)...)).end(t, 75)
@@ -91,6 +92,7 @@ func grepForSecret(t *testing.T, p place, dir string) {
 		run.noSecretInChild(t)
 		run.letGo(t, 0)
 	}
+	noSecret(t, "events", read(t, events))
 }
 
 // look waits for the lock and greps while it is held.

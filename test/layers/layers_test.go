@@ -16,7 +16,9 @@ import (
 var allowed = map[string][]string{
 	"protocol":                {},
 	"client":                  {"protocol"},
-	"locksmith":               {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
+	"locksmith":               {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "locksmith/events"},
+	"locksmith/events":        {"protocol"},
+	"locksmith/timeline":      {"locksmith/events", "protocol"},
 	"backends":                {"backends/..."},
 	"backends/clock":          {},
 	"backends/process":        {},
@@ -35,7 +37,7 @@ var allowed = map[string][]string{
 	"backends/set":            {"protocol", "backends/backend", "backends/clock"},
 	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/manners"},
 	"cmd/locksmith":           {"cmd/locksmith/cli"},
-	"cmd/locksmith/cli":       {"protocol", "locksmith", "backends/...", "backends", "cmd/locksmith/profile", "client"},
+	"cmd/locksmith/cli":       {"protocol", "locksmith", "locksmith/...", "backends/...", "backends", "cmd/locksmith/profile", "client"},
 	"cmd/locksmith/profile":   {"protocol", "backends/backend", "backends/manners", "backends/owner"},
 }
 

@@ -44,7 +44,7 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(a.hold(), a.run(), a.statusCommand(), a.breakLock(), a.check(), a.reap(), a.remove(), a.doctor(), a.version())
+	root.AddCommand(a.hold(), a.run(), a.statusCommand(), a.breakLock(), a.check(), a.reap(), a.remove(), a.doctor(), a.timeline(), a.version())
 	return root
 }
 

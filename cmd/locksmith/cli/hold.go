@@ -59,7 +59,9 @@ func (a *app) hold() *cobra.Command {
 		watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
 		pipe := &locksmith.Pipe{Out: os.Stdout, Parent: watch.Start(context.Background()), Beats: beats, Clock: h.Request.Clock}
 		h.Guard = pipe
+		finish := o.events.record(h, "")
 		held, err := h.Run()
+		finish(held, err)
 		pipe.Finish(held, err)
 		if err != nil {
 			a.status = o.status(err)

@@ -39,6 +39,7 @@ type options struct {
 	retries   count
 	meta      []string
 	conflict  int
+	events    eventsTo
 	logLevel  string
 	logFormat string
 }
@@ -59,6 +60,7 @@ func (o *options) flags(c *cobra.Command) {
 	f.Var(&o.respite, "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
 	f.StringArrayVar(&o.meta, "meta", nil, "tell others `key=value` about us (repeatable)")
 	f.IntVarP(&o.conflict, "conflict-exit-code", "E", 0, "exit `status` when the lock is held or the time is over (default 75)")
+	f.Var(&o.events, "events", "append what happens to this file, as lines of JSON, or to descriptor N: fd:N (see also timeline)")
 	f.StringVar(&o.logLevel, "log-level", "warn", "trace, debug, info, warn, error or off")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -60,8 +61,10 @@ func (a *app) run() *cobra.Command {
 		}
 		h.Guard = child
 		h.Request.Owner.NoProof = h.Request.Owner.NoProof || child.OutlivesUs()
+		finish := o.events.record(h, filepath.Base(args[dash]))
 		start := h.Request.Clock.Now()
 		held, err := h.Run()
+		finish(held, err)
 		line.clear()
 		if verbose && held > 0 {
 			waited := h.Request.Clock.Now() - start - held

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"locksmith/locksmith"
+	"locksmith/locksmith/events"
+)
+
+// eventsTo is where a helper's events go: a file, or a descriptor that we were
+// started with. The zero value is nowhere.
+type eventsTo struct {
+	path string
+	fd   int
+}
+
+func (e *eventsTo) Set(text string) error {
+	number, isFD := strings.CutPrefix(text, "fd:")
+	switch {
+	case text == "":
+		return errors.New("the name of the file is empty")
+	case !isFD:
+		*e = eventsTo{path: text}
+		return nil
+	}
+	fd, err := strconv.Atoi(number)
+	if err != nil || fd <= 2 {
+		return fmt.Errorf("%q is not a descriptor after 2; a file of this name is ./%s", text, text)
+	}
+	*e = eventsTo{fd: fd}
+	return nil
+}
+
+func (e *eventsTo) String() string {
+	if e.fd > 0 {
+		return "fd:" + strconv.Itoa(e.fd)
+	}
+	return e.path
+}
+
+// Type names the flag's argument in help texts.
+func (e *eventsTo) Type() string { return "FILE" }
+
+// record makes a helper write down its events, and returns what to call with what
+// its Run returns. A lock matters more than its history: where that cannot be
+// written, there is a warning, and none.
+func (e *eventsTo) record(h *locksmith.Helper, command string) (finish func(time.Duration, error)) {
+	if *e == (eventsTo{}) {
+		return func(time.Duration, error) {}
+	}
+	w, err := e.open()
+	if err != nil {
+		h.Log.Warn("cannot write down events, going on without", "lock", h.Address, "error", err)
+		return func(time.Duration, error) {}
+	}
+	return h.Record(w, command).Finish
+}
+
+func (e *eventsTo) open() (*events.Writer, error) {
+	if e.fd > 0 {
+		return events.Inherit(e.fd)
+	}
+	return events.Append(e.path)
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/backends/backend"
+	"locksmith/locksmith/events"
+	"locksmith/locksmith/timeline"
+	"locksmith/protocol"
+)
+
+const (
+	defaultRows = 1000
+	// maxEvents bounds the memory that a picture takes.
+	maxEvents = 1_000_000
+	// maxWrong is how many wrong lines of a file are told of one by one.
+	maxWrong = 10
+)
+
+func (a *app) timeline() *cobra.Command {
+	var out string
+	var rows int
+	c := &cobra.Command{
+		Use:   "timeline [flags] FILE…",
+		Short: "Draw who held locks and who waited",
+		Long: "Read FILE…, which --events of hold and run wrote (- is standard input), and draw an SVG\n" +
+			"with a row for each process. Lines that are no events are told of and left out; the exit\n" +
+			"status is 78 then.",
+		Example: "  locksmith timeline -o billing.svg /var/log/billing.events",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("need at least one file of events")}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVarP(&out, "output", "o", "", "draw into this `file` (default: standard output)")
+	c.Flags().IntVar(&rows, "rows", defaultRows, "draw no more than the first processes, in so many rows")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		if rows < 1 {
+			return usageError{fmt.Errorf("--rows %d is not a number of rows", rows)}
+		}
+		h := history{app: a}
+		for _, file := range args {
+			if err := h.read(file); err != nil {
+				return err
+			}
+		}
+		if len(h.events) == 0 {
+			return eventsError(strings.Join(args, " "), protocol.Config, errors.New("there is no event"), "name files that --events wrote")
+		}
+		svg, left := timeline.Draw(h.events, rows)
+		if left > 0 {
+			fmt.Fprintf(os.Stderr, "locksmith: %d of the processes are not drawn; draw more with --rows\n", left)
+		}
+		return writePicture(out, svg)
+	}
+	return c
+}
+
+// history is the events that were read so far.
+type history struct {
+	app    *app
+	events []events.Event
+}
+
+func (h *history) read(file string) error {
+	f := os.Stdin
+	if file != "-" {
+		var err error
+		if f, err = os.Open(file); err != nil {
+			return unreadable(file, err)
+		}
+		defer f.Close()
+	}
+	wrong := 0
+	for e, err := range events.Read(f) {
+		var line *events.LineError
+		switch {
+		case err == nil && len(h.events) == maxEvents:
+			return eventsError(file, protocol.Usage, fmt.Errorf("more than %d events", maxEvents), "draw fewer files at a time")
+		case err == nil:
+			h.events = append(h.events, e)
+		case !errors.As(err, &line):
+			return unreadable(file, err)
+		default:
+			if wrong++; wrong <= maxWrong {
+				report(eventsError(file, protocol.Config, err, "it is left out"))
+			}
+		}
+	}
+	if wrong > 0 {
+		h.app.status = protocol.Config.Exit()
+	}
+	if wrong > maxWrong {
+		report(eventsError(file, protocol.Config, fmt.Errorf("%d more such lines", wrong-maxWrong), "they are left out"))
+	}
+	return nil
+}
+
+func eventsError(file string, code protocol.Code, cause error, hint string) error {
+	return &backend.Error{Code: code, Lock: file, Op: "read events", Err: cause, Hint: hint}
+}
+
+func unreadable(file string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return eventsError(file, protocol.Permission, err, "allow this user to read it")
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.EISDIR):
+		return eventsError(file, protocol.Usage, err, "name a file that --events wrote")
+	}
+	return eventsError(file, protocol.Internal, err, "")
+}
+
+func writePicture(out string, svg []byte) error {
+	if out == "" {
+		if _, err := os.Stdout.Write(svg); err != nil {
+			return backend.FileError("standard output", "write the picture", err)
+		}
+		return nil
+	}
+	if err := os.WriteFile(out, svg, 0o644); err != nil {
+		return backend.FileError(out, "write the picture", err)
+	}
+	return nil
+}

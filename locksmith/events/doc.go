@@ -1,0 +1,56 @@
+// Package events is the history of locks as helpers write it down: one line for
+// each event, appended to a file (locksmith hold --events, locksmith run
+// --events) that any number of helpers may share, and that locksmith timeline
+// draws. It is enough to write or read such a file in any language.
+//
+// # Format
+//
+// A line is one JSON object (RFC 8259) in UTF-8 and a line feed, 64 KiB at most. It
+// is written by one write(2) with O_APPEND, so that lines of several processes do not
+// mix: in a file on a local disk, and in a pipe up to 4096 bytes. Over NFS they may.
+// Lines of different processes come in no certain order.
+//
+//	{"time":"2026-01-02T03:04:05.000006Z","boot_ms":81234.567,"clock":"…","event":"acquired",
+//	 "locks":["nfs:/srv/locks/db"],"host":"web3","pid":4242,"mode":"exclusive","command":"sh",
+//	 "id":"52b5…","token":17,"waited_ms":12.042}
+//
+// Every event has
+//
+//	time      when, by the host's calendar: RFC 3339, UTC, six digits of a second
+//	boot_ms   when, by a clock that is never set: CLOCK_BOOTTIME
+//	clock     which clock boot_ms is a reading of: readings may be compared where
+//	          it is the same; left out where that is not known
+//	event     one of those below
+//	locks     the canonical addresses of the locks, one at least
+//	host pid  the helper's
+//	mode      exclusive or shared
+//	command   for run: the base name of the command; its arguments may be secret
+//
+// and with it
+//
+//	waiting   the lock is not free. holder: who holds it, as far as that is known: an
+//	          object with id, user, host and pid. It comes when the wait begins and
+//	          when another holder is seen.
+//	acquired  the lock is held from now. id: names this acquisition. token: the
+//	          fencing token, where there is one. waited_ms: since the helper's start.
+//	late      a heartbeat failed, or succeeded late. late_ms: after it was due.
+//	          error: why it failed; it is tried again.
+//	lost      the lock is not held any more, or soon will not be, though it was not
+//	          released. code, text: as in the protocol's LOST line.
+//	released  the lock was released. held_ms: since acquired. release_ms: the last part of
+//	          that: when it began nobody relied on the lock any more, and in it another
+//	          helper may have acquired it already.
+//	gave-up   the lock was not had, or after acquired: what it was for could not be
+//	          started. waited_ms: since the helper's start. code, text: as in the
+//	          protocol's ERR line.
+//
+// A helper writes lost, released or gave-up last; one that is killed writes none of
+// them. Numbers ending in _ms are milliseconds with up to three decimals.
+//
+// # Readers
+//
+// A reader ignores keys that it does not know and blank lines. It refuses a line in
+// which a key is missing, comes twice, belongs to another event or has a value of
+// another kind, and goes on with the next: a full disk or a crash may leave part of
+// a line, to which the next one is glued.
+package events

@@ -1,0 +1,68 @@
+package events
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// A LineError says that a line is not an event.
+type LineError struct {
+	Line int // the first is 1
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Read reads a file of events: each line is an event, or a *LineError, after which
+// the next line follows. Another error is one of r's, and the last.
+func Read(r io.Reader) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		b := bufio.NewReaderSize(r, MaxLine)
+		for n := 1; ; n++ {
+			line, err := readLine(b)
+			if err != nil && !errors.Is(err, ErrMalformed) {
+				if err != io.EOF {
+					yield(Event{}, err)
+				}
+				return
+			}
+			var e Event
+			if err == nil && len(bytes.TrimSpace(line)) == 0 {
+				continue
+			} else if err == nil {
+				e, err = Parse(line)
+			}
+			if err != nil {
+				err = &LineError{Line: n, Err: err}
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// readLine returns the next line with its line feed. One that is too long or cut
+// short is read to its end, and malformed.
+func readLine(b *bufio.Reader) ([]byte, error) {
+	line, err := b.ReadSlice('\n')
+	long := false
+	for errors.Is(err, bufio.ErrBufferFull) {
+		long = true
+		_, err = b.ReadSlice('\n')
+	}
+	switch {
+	case err == io.EOF && len(line) > 0:
+		return nil, malformed("it is cut short")
+	case err != nil:
+		return nil, err
+	case long:
+		return nil, malformed("more than %d bytes", MaxLine)
+	}
+	return line, nil
+}

@@ -1,0 +1,253 @@
+package locksmith
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/locksmith/events"
+	"locksmith/protocol"
+)
+
+// eventList is a fake file of events.
+type eventList struct {
+	found []events.Event
+	log   bytes.Buffer // the helper's
+	err   error        // of every write
+	takes time.Duration
+}
+
+func (l *eventList) Write(e events.Event) error {
+	time.Sleep(l.takes)
+	if l.err != nil {
+		return l.err
+	}
+	if _, err := e.Format(); err != nil {
+		return err
+	}
+	l.found = append(l.found, e)
+	return nil
+}
+
+func (l *eventList) follow(h *Helper) (finish func(time.Duration, error)) {
+	if l == nil {
+		return func(time.Duration, error) {}
+	}
+	h.Log = hclog.New(&hclog.LoggerOptions{Output: &l.log, Level: hclog.Warn})
+	return h.Record(l, "sh").Finish
+}
+
+func (l *eventList) kinds() string {
+	var all []string
+	for _, e := range l.found {
+		all = append(all, string(e.Kind))
+	}
+	return strings.Join(all, " ")
+}
+
+// recorded is live with events.
+func recorded(t *testing.T, wanted, timeout time.Duration, change func(*world, *guard), check func(*world, *eventList, error)) {
+	t.Helper()
+	list := &eventList{}
+	live(t, wanted, timeout, func(w *world, g *guard) {
+		g.events = list
+		change(w, g)
+	}, func(w *world, _ *guard, _ time.Duration, err error) { check(w, list, err) })
+}
+
+func TestRecordLife(t *testing.T) {
+	recorded(t, 10*time.Minute, Forever, func(w *world, _ *guard) {
+		w.heldFor = time.Minute
+		w.releaseErr = func(n int) error {
+			if n < 3 {
+				return errServer
+			}
+			return nil
+		}
+	}, func(_ *world, l *eventList, err error) {
+		if err != nil || l.kinds() != "waiting acquired released" {
+			t.Fatalf("%s, %v", l.kinds(), err)
+		}
+		for _, e := range l.found {
+			if e.PID != os.Getpid() || e.Mode != "exclusive" || e.Command != "sh" || !slices.Equal(e.Locks, []string{"fake:/x"}) {
+				t.Errorf("%+v", e)
+			}
+		}
+		waiting, acquired, released := l.found[0], l.found[1], l.found[2]
+		if waiting.Boot != 0 || waiting.Holder == nil || waiting.Holder.PID != 4242 {
+			t.Errorf("%+v", waiting)
+		}
+		if acquired.Waited != time.Minute || acquired.Boot != time.Minute || acquired.ID != "id" || acquired.Token != 7 {
+			t.Errorf("%+v", acquired)
+		}
+		// After 10 ms and 20 ms more the release succeeded.
+		if released.Release != 30*time.Millisecond || released.Held != 9*time.Minute+released.Release {
+			t.Errorf("%+v", released)
+		}
+	})
+}
+
+func TestRecordGivesUp(t *testing.T) {
+	waits := func(w *world, _ *guard) { w.heldFor = time.Hour }
+	for name, c := range map[string]struct {
+		wanted, timeout time.Duration
+		change          func(*world, *guard)
+		kinds           string
+		code            protocol.Code
+		waited          time.Duration
+	}{
+		"one try":        {time.Hour, 0, waits, "gave-up", protocol.Held, 0},
+		"timeout":        {time.Hour, time.Minute, waits, "waiting gave-up", protocol.Timeout, time.Minute},
+		"parent goes":    {time.Second, Forever, waits, "waiting gave-up", protocol.Cancelled, time.Second},
+		"error":          {time.Hour, Forever, func(w *world, _ *guard) { w.tryErr = errServer }, "gave-up", protocol.Internal, 0},
+		"does not start": {time.Hour, Forever, func(_ *world, g *guard) { g.startErr = errServer }, "acquired gave-up", protocol.Internal, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			recorded(t, c.wanted, c.timeout, c.change, func(_ *world, l *eventList, err error) {
+				last := l.found[len(l.found)-1]
+				if l.kinds() != c.kinds || last.Code != c.code || last.Text != err.Error() || last.Waited != c.waited {
+					t.Errorf("%s: %+v", l.kinds(), last)
+				}
+			})
+		})
+	}
+}
+
+func TestRecordLate(t *testing.T) {
+	t.Run("failures", func(t *testing.T) {
+		recorded(t, lease/2, Forever, func(w *world, _ *guard) {
+			w.beatErr = func(n int) error {
+				if n < 3 {
+					return errServer
+				}
+				return nil
+			}
+		}, func(_ *world, l *eventList, err error) {
+			if err != nil || l.kinds() != "acquired late late late released" {
+				t.Fatalf("%s, %v", l.kinds(), err)
+			}
+			for i, e := range l.found[1:4] {
+				if want := time.Duration(i) * lease / 16; e.Late < want || e.Late > want+lease/64 || (e.Text == "") != (i == 2) {
+					t.Errorf("%v late, error %q, want %v", e.Late, e.Text, want)
+				}
+			}
+		})
+	})
+	t.Run("stopped", func(t *testing.T) {
+		recorded(t, time.Minute, Forever, func(w *world, _ *guard) {
+			time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(lease * 5 / 8)) })
+		}, func(_ *world, l *eventList, err error) {
+			if l.kinds() != "acquired late released" || l.found[1].Late < lease/2 || l.found[1].Text != "" {
+				t.Errorf("%s, %v late", l.kinds(), l.found[1].Late)
+			}
+		})
+	})
+	t.Run("in time", func(t *testing.T) {
+		recorded(t, time.Hour, Forever, func(w *world, _ *guard) { w.beatTakes = time.Second }, func(_ *world, l *eventList, _ error) {
+			if l.kinds() != "acquired released" {
+				t.Error(l.kinds())
+			}
+		})
+	})
+}
+
+func TestRecordLoss(t *testing.T) {
+	recorded(t, time.Hour, Forever, func(w *world, _ *guard) {
+		w.beatErr = func(int) error { return backend.ErrGone }
+	}, func(_ *world, l *eventList, err error) {
+		if l.kinds() != "acquired lost" || l.found[1].Code != protocol.Gone || l.found[1].Text != err.Error() {
+			t.Errorf("%s: %+v", l.kinds(), l.found)
+		}
+	})
+	recorded(t, time.Minute, Forever, func(w *world, _ *guard) {
+		w.releaseErr = func(int) error { return errServer }
+	}, func(_ *world, l *eventList, err error) {
+		if l.kinds() != "acquired lost" || l.found[1].Code != protocol.Unreleased {
+			t.Errorf("%s: %+v", l.kinds(), l.found)
+		}
+	})
+}
+
+// TestRecordHolders: each holder that a waiter sees is told once.
+func TestRecordHolders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Helper{Address: "fake:/x", Guard: &guard{}, Log: hclog.NewNullLogger()}
+		h.Request.Clock, h.Request.Owner.Mode = &jumpingClock{start: clock.Runtime{}.Now()}, "shared"
+		l := &eventList{}
+		r := h.Record(l, "")
+		for _, seen := range []backend.Holder{
+			{}, {},
+			{PID: 4, Record: &owner.Record{ID: "a", User: "al\x1bice", Place: owner.Place{Host: "db1"}}},
+			{PID: 4, Record: &owner.Record{ID: "a", User: "al\x1bice", Place: owner.Place{Host: "db1"}}},
+			{PID: 4, Record: &owner.Record{ID: "b", User: "alice", Place: owner.Place{Host: "db1"}}},
+			{PID: 5},
+		} {
+			h.Guard.Waiting(&backend.HeldError{Holder: seen})
+		}
+		r.Finish(0, nil)
+		var told []string
+		for _, e := range l.found[:len(l.found)-1] {
+			told = append(told, fmt.Sprintf("%+v", e.Holder))
+		}
+		want := []string{"<nil>", "&{ID:a User:al?ice Host:db1 PID:4}", "&{ID:b User:alice Host:db1 PID:4}", "&{ID: User: Host: PID:5}"}
+		if !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+	})
+}
+
+// TestRecordFails: a full disk costs the events, a word in the log, and nothing else.
+func TestRecordFails(t *testing.T) {
+	recorded(t, time.Hour, Forever, func(w *world, g *guard) {
+		g.events.err = errors.New("disk is full")
+		w.heldFor = time.Minute
+	}, func(w *world, l *eventList, err error) {
+		if err != nil || len(l.found) != 0 || w.clock.Now() != time.Hour {
+			t.Errorf("%v, %d events, at %v", err, len(l.found), w.clock.Now())
+		}
+		if n := strings.Count(l.log.String(), "disk is full"); n != 1 {
+			t.Errorf("logged %d times:\n%s", n, &l.log)
+		}
+	})
+}
+
+// TestRecordHangs: nor does a file server that does not answer.
+func TestRecordHangs(t *testing.T) {
+	recorded(t, time.Hour, Forever, func(w *world, g *guard) {
+		g.events.takes = time.Hour
+		w.heldFor = time.Minute
+	}, func(w *world, l *eventList, err error) {
+		if late := w.clock.Now() - time.Hour; err != nil || late > lastPatience+4*beatPatience || w.inside {
+			t.Errorf("%v, %v late", err, late)
+		}
+		if n := strings.Count(l.log.String(), "no answer in time"); n != 1 {
+			t.Errorf("logged %d times:\n%s", n, &l.log)
+		}
+	})
+}
+
+// TestRecordsAreShort: what others say makes no line too long for a pipe.
+func TestRecordsAreShort(t *testing.T) {
+	long := strings.Repeat("ä\x00", 5000)
+	recorded(t, time.Hour, Forever, func(w *world, _ *guard) { w.tryErr = errors.New(long) }, func(_ *world, l *eventList, _ error) {
+		for _, e := range l.found {
+			if line, err := e.Format(); err != nil || len(line) > 4096 {
+				t.Errorf("%d bytes, %v", len(line), err)
+			}
+		}
+		if l.kinds() != "gave-up" {
+			t.Error(l.kinds())
+		}
+	})
+}

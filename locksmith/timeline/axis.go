@@ -1,0 +1,99 @@
+package timeline
+
+import (
+	"strconv"
+	"time"
+)
+
+// An axis turns times into places, in pixels from the left.
+type axis struct {
+	from, to    time.Time
+	left, width float64
+}
+
+// x is where a time is.
+func (a axis) x(t time.Time) float64 {
+	return a.left + a.width*float64(t.Sub(a.from))/float64(a.to.Sub(a.from))
+}
+
+func (a axis) right() float64 { return a.left + a.width }
+
+// A tick is a place on the axis with its name.
+type tick struct {
+	at   time.Time
+	name string
+}
+
+// maxTicks is how many fit beside each other.
+const maxTicks = 9
+
+// sinceStart is how long a picture may be to count its time from its start. Longer
+// ones show the time of the day.
+const sinceStart = 2 * time.Minute
+
+func (a axis) ticks() []tick {
+	step := stepFor(a.to.Sub(a.from))
+	first, name := a.from, a.offset
+	if a.to.Sub(a.from) > sinceStart {
+		first, name = a.from.Truncate(step), timeOfDay(step)
+	}
+	var ticks []tick
+	for at := first; !at.After(a.to); at = at.Add(step) {
+		if !at.Before(a.from) {
+			ticks = append(ticks, tick{at, name(at)})
+		}
+	}
+	return ticks
+}
+
+// stepFor is the shortest step that people like of which not too many fit in.
+func stepFor(span time.Duration) time.Duration {
+	for _, s := range steps() {
+		if span/s < maxTicks {
+			return s
+		}
+	}
+	const day = 24 * time.Hour
+	return span / (maxTicks - 1) / day * day
+}
+
+func steps() []time.Duration {
+	var all []time.Duration
+	for unit := time.Microsecond; unit < time.Second; unit *= 10 {
+		all = append(all, unit, 2*unit, 5*unit)
+	}
+	for _, unit := range []time.Duration{time.Second, time.Minute} {
+		all = append(all, unit, 2*unit, 5*unit, 10*unit, 15*unit, 30*unit)
+	}
+	for _, hours := range []time.Duration{1, 2, 3, 6, 12, 24, 2 * 24, 7 * 24, 14 * 24} {
+		all = append(all, hours*time.Hour)
+	}
+	return all
+}
+
+// offset names a time by how long it is after the start.
+func (a axis) offset(t time.Time) string {
+	unit, name := time.Second, " s"
+	switch span := a.to.Sub(a.from); {
+	case span < time.Millisecond:
+		unit, name = time.Microsecond, " µs"
+	case span < time.Second:
+		unit, name = time.Millisecond, " ms"
+	}
+	return "+" + strconv.FormatFloat(float64(t.Sub(a.from))/float64(unit), 'f', -1, 64) + name
+}
+
+// timeOfDay names a time as precisely as steps need it; at midnight, by the day.
+func timeOfDay(step time.Duration) func(time.Time) string {
+	layout := "15:04"
+	if step < time.Minute {
+		layout = "15:04:05"
+	}
+	return func(t time.Time) string {
+		t = t.UTC()
+		if t.Truncate(24 * time.Hour).Equal(t) {
+			return t.Format("2 Jan 2006")
+		}
+		return t.Format(layout)
+	}
+}

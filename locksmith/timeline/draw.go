@@ -1,0 +1,150 @@
+package timeline
+
+import (
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"locksmith/locksmith/events"
+)
+
+// Measures in pixels.
+const (
+	margin     = 12.0
+	plotWidth  = 900.0
+	endWidth   = 110.0 // for words after the end of a bar
+	headHeight = 84.0
+	footHeight = 24.0
+	nameWidth  = 6.4 // of a character of a name, about
+	titleWidth = 8.2 // of one of the picture's heading
+	lockHeight = 26.0
+	minBar     = 1.0
+)
+
+// manyRows is from how many rows on they are lower.
+const manyRows = 100
+
+// A picture is a drawing on its way.
+type picture struct {
+	svg
+	axis
+	last   time.Time // of what is known
+	row    float64   // height of a row
+	height float64
+	groups []group
+}
+
+// Draw draws the processes that the events tell of, but no more than the first of
+// them, in so many rows. There must be an event. It returns how many processes were
+// left out.
+func Draw(all []events.Event, rows int) (svg []byte, left int) {
+	found := processes(all)
+	slices.SortStableFunc(found, func(a, b *process) int { return a.began().Compare(b.began()) })
+	n := fitting(found, rows)
+	found, left = found[:n], len(found)-n
+	p := layOut(found)
+	p.begin()
+	p.head(found, left)
+	p.ground()
+	p.rows()
+	p.close("g")
+	p.close("svg")
+	p.WriteByte('\n')
+	return p.Bytes(), left
+}
+
+// fitting returns how many of the first processes fit in so many rows, the first in
+// any case.
+func fitting(found []*process, rows int) int {
+	for i, f := range found {
+		if rows -= len(f.first().Locks); rows < 0 {
+			return max(i, 1)
+		}
+	}
+	return len(found)
+}
+
+// layOut measures the picture.
+func layOut(found []*process) *picture {
+	p := &picture{axis: axis{width: plotWidth}, groups: groups(found), row: 20}
+	names, n := 0, 0
+	for _, f := range found {
+		p.cover(f)
+		names = max(names, utf8.RuneCountInString(f.name()))
+		n += len(f.first().Locks)
+	}
+	p.makeRoom(found)
+	if n > manyRows {
+		p.row = 13
+	}
+	p.left = margin + float64(names)*nameWidth + margin
+	p.height = headHeight + float64(n)*p.row + footHeight
+	if len(p.groups) > 1 {
+		p.height += float64(len(p.groups)) * lockHeight
+	}
+	return p
+}
+
+// cover makes the axis long enough for a process.
+func (p *picture) cover(f *process) {
+	if began := f.began(); p.from.IsZero() || began.Before(p.from) {
+		p.from = began
+	}
+	if last := f.last().at; last.After(p.to) {
+		p.to = last
+	}
+}
+
+// makeRoom makes the axis longer than nothing, and longer than what is known where
+// a process has no end.
+func (p *picture) makeRoom(found []*process) {
+	p.last = p.to
+	if slices.ContainsFunc(found, func(f *process) bool { return !f.isOver() }) {
+		p.to = p.to.Add(p.to.Sub(p.from) / 30)
+	}
+	if p.to.Sub(p.from) < time.Microsecond {
+		p.to = p.from.Add(time.Microsecond)
+	}
+}
+
+func (p *picture) begin() {
+	width := p.right() + endWidth + margin
+	p.open("svg", "xmlns", "http://www.w3.org/2000/svg", "role", "img", "width", width, "height", p.height,
+		"viewBox", "0 0 "+number(width)+" "+number(p.height))
+	p.WriteString("\n<style>" + style + "</style>\n" + hatch)
+	p.rect("paper", "", 0, 0, width, p.height)
+	class := ""
+	if p.row < 20 {
+		class = "small"
+	}
+	p.open("g", "class", class)
+	p.WriteByte('\n')
+}
+
+// ground draws what is behind the bars: the grid and the names of its times.
+func (p *picture) ground() {
+	for _, t := range p.ticks() {
+		x := p.x(t.at)
+		p.line("grid", "", x, headHeight-4, x, p.height-footHeight+4)
+		when := t.at.UTC().Format("2006-01-02 ") + clockTime(t.at)
+		p.text("tick", when, t.name, x, headHeight-8)
+		p.text("tick", when, t.name, x, p.height-8)
+	}
+}
+
+func (p *picture) rows() {
+	y := headHeight
+	for _, g := range p.groups {
+		if len(p.groups) > 1 {
+			p.text("lock", "", clean(g.lock, maxLock), margin, y+lockHeight-8)
+			y += lockHeight
+		}
+		for i, f := range g.processes {
+			if i%2 == 0 {
+				p.rect("stripe", "", 0, y, p.right()+endWidth+margin, p.row)
+			}
+			p.process(f, y)
+			y += p.row
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"locksmith/locksmith/events"
+)
+
+// A moment is an event and its time in the picture.
+type moment struct {
+	events.Event
+	at time.Time
+}
+
+// A process is the life of one helper: its events in order, one at least.
+type process struct{ moments []moment }
+
+// processes sorts events into the lives they belong to, in the order of the lives'
+// beginnings. A pid that comes again after a last event is another process.
+func processes(all []events.Event) []*process {
+	type key struct {
+		host, clock string
+		pid         int
+	}
+	var found []*process
+	open := map[key]*process{}
+	for _, m := range place(all) {
+		k := key{m.Host, m.Clock, m.PID}
+		p := open[k]
+		if p == nil {
+			p = &process{}
+			found, open[k] = append(found, p), p
+		}
+		p.moments = append(p.moments, m)
+		if m.Kind.IsLast() {
+			delete(open, k)
+		}
+	}
+	return found
+}
+
+// place gives each event its time in the picture and returns them in that order.
+func place(all []events.Event) []moment {
+	zero := zeros(all)
+	placed := make([]moment, len(all))
+	for i, e := range all {
+		placed[i] = moment{e, e.Time}
+		if e.Clock != "" {
+			placed[i].at = zero[e.Clock].Add(e.Boot)
+		}
+	}
+	slices.SortFunc(placed, func(a, b moment) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.Host, b.Host), cmp.Compare(a.PID, b.PID), cmp.Compare(rank(a.Kind), rank(b.Kind)))
+	})
+	return placed
+}
+
+// zeros tells for each clock when by the calendar it began, as its first reading
+// has it.
+func zeros(all []events.Event) map[string]time.Time {
+	first := map[string]events.Event{}
+	for _, e := range all {
+		f, known := first[e.Clock]
+		if !known || e.Boot < f.Boot || e.Boot == f.Boot && e.Time.Before(f.Time) {
+			first[e.Clock] = e
+		}
+	}
+	zero := map[string]time.Time{}
+	for clock, e := range first {
+		zero[clock] = e.Time.Add(-e.Boot)
+	}
+	return zero
+}
+
+// rank is the order of events at the same time.
+func rank(k events.Kind) int {
+	return slices.Index([]events.Kind{events.Waiting, events.Acquired, events.Late, events.Lost, events.Released, events.GaveUp}, k)
+}
+
+func (p *process) first() moment { return p.moments[0] }
+func (p *process) last() moment  { return p.moments[len(p.moments)-1] }
+
+// all returns the events of a kind.
+func (p *process) all(k events.Kind) []moment {
+	return slices.DeleteFunc(slices.Clone(p.moments), func(m moment) bool { return m.Kind != k })
+}
+
+// acquired returns the event itself, if it is known.
+func (p *process) acquired() (m moment, known bool) {
+	i := slices.IndexFunc(p.moments, func(m moment) bool { return m.Kind == events.Acquired })
+	if i < 0 {
+		return moment{}, false
+	}
+	return p.moments[i], true
+}
+
+// began is when it began to wait, or to try.
+func (p *process) began() time.Time {
+	began := p.first().at
+	for _, m := range p.moments {
+		if tried := m.at.Add(-m.Waited); tried.Before(began) {
+			began = tried
+		}
+	}
+	return began
+}
+
+// held is when it got the lock, if it did.
+func (p *process) held() (from time.Time, ok bool) {
+	if m, ok := p.acquired(); ok {
+		return m.at, true
+	}
+	if m := p.last(); m.Kind == events.Released {
+		return m.at.Add(-m.Held), true
+	}
+	return time.Time{}, false
+}
+
+// isOver reports that the end is known.
+func (p *process) isOver() bool { return p.last().Kind.IsLast() }
+
+// turn orders the rows: by when each got the lock, or did the last we know of.
+func (p *process) turn() time.Time {
+	if from, ok := p.held(); ok {
+		return from
+	}
+	return p.last().at
+}
+
+// name is what tells a process from others.
+func (p *process) name() string { return strings.TrimRight(nameOf(p.first().Event), " ") }

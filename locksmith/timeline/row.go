@@ -1,0 +1,121 @@
+package timeline
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"locksmith/locksmith/events"
+)
+
+// process draws one row, whose top is at y.
+func (p *picture) process(f *process, y float64) {
+	middle := y + p.row/2
+	p.text("name", about(f), f.name(), margin, middle+4)
+	from, held := f.held()
+	if !held {
+		p.wait(f, p.end(f), middle)
+	} else {
+		if from.After(f.began()) {
+			p.wait(f, from, middle)
+		}
+		p.hold(f, from, middle)
+	}
+	p.late(f, middle)
+	p.finish(f, middle)
+}
+
+// late draws a mark for each heartbeat that was late, unless it would hide another.
+func (p *picture) late(f *process, middle float64) {
+	drawn := -minBar
+	for _, m := range f.all(events.Late) {
+		if x := p.x(m.at); x-drawn >= minBar {
+			p.line("late", aboutLate(m), x, middle-p.row*.45, x, middle+p.row*.45)
+			drawn = x
+		}
+	}
+}
+
+// end is when the process ended, or the end of the picture.
+func (p *picture) end(f *process) time.Time {
+	if f.isOver() {
+		return f.last().at
+	}
+	return p.to
+}
+
+// bar draws a bar from one time to another, and returns how wide it is.
+func (p *picture) bar(class, tooltip string, from, to time.Time, middle, height float64) float64 {
+	width := max(p.x(to)-p.x(from), minBar)
+	p.rect(class, tooltip, p.x(from), middle-height/2, width, height)
+	return width
+}
+
+// wait draws a wait: thin and hatched, and only outlined where its end is not known.
+func (p *picture) wait(f *process, to time.Time, middle float64) {
+	class := "wait"
+	if _, held := f.held(); !held && !f.isOver() {
+		seen := f.last().at
+		p.bar(class, aboutWait(f, f.began(), seen), f.began(), seen, middle, p.row*.3)
+		p.bar("open "+class, "", seen, to, middle, p.row*.3)
+		return
+	}
+	p.bar(class, aboutWait(f, f.began(), to), f.began(), to, middle, p.row*.3)
+}
+
+// hold draws how the lock was held, with the token where there is room.
+func (p *picture) hold(f *process, from time.Time, middle float64) {
+	class, height := f.first().Mode, p.row*.7
+	to := p.end(f)
+	if f.isOver() {
+		until := to.Add(-f.last().Release)
+		if p.showsRelease(f) {
+			p.bar(class, aboutRelease(f), until, to, middle, p.row*.15)
+		}
+		width := p.bar(class, aboutHold(f, from, until), from, until, middle, height)
+		p.token(f, p.x(from), width, middle, "token")
+		return
+	}
+	if seen := f.last().at; seen.After(from) {
+		p.bar(class, aboutHold(f, from, seen), from, seen, middle, height)
+		from = seen
+	}
+	width := p.bar("open "+class, aboutHold(f, from, to), from, to, middle, height)
+	p.token(f, p.x(from), width, middle, "tick")
+}
+
+// showsRelease reports that a release took long enough to be seen.
+func (p *picture) showsRelease(f *process) bool {
+	to := f.last().at
+	return p.x(to)-p.x(to.Add(-f.last().Release)) >= minBar
+}
+
+// token writes the token on a bar, or after it if that is the end of its row.
+func (p *picture) token(f *process, x, width, middle float64, class string) {
+	m, ok := f.acquired()
+	if !ok || m.Token == 0 {
+		return
+	}
+	text := "#" + strconv.FormatUint(m.Token, 10)
+	if float64(len(text))*nameWidth+4 <= width {
+		p.text(class, "", text, x+width/2, middle+4)
+	} else if end := f.last(); end.Kind == events.Released {
+		p.text("note", "", text, p.x(end.at)+5, middle+4)
+	}
+}
+
+// finish marks an end that is not as it should be.
+func (p *picture) finish(f *process, middle float64) {
+	m := f.last()
+	x := p.x(m.at)
+	switch {
+	case m.Kind == events.Lost:
+		p.cross("lost", aboutEnd(m), x, middle, p.row*.3)
+		p.text("bad", aboutEnd(m), fmt.Sprintf("lost: %s", clean(string(m.Code), 12)), x+p.row*.3+5, middle+4)
+	case m.Kind == events.GaveUp:
+		p.cross("gave-up", aboutEnd(m), x, middle, p.row*.2)
+		p.text("note", aboutEnd(m), fmt.Sprintf("gave up: %s", clean(string(m.Code), 12)), x+p.row*.2+6, middle+4)
+	case !m.Kind.IsLast():
+		p.text("bad", "there is no event about its end", "→ no end seen", p.right()+4, middle+4)
+	}
+}

@@ -1,0 +1,281 @@
+package timeline
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/locksmith/events"
+)
+
+var update = flag.Bool("update", false, "write the pictures in testdata anew")
+
+// signs is a history in which every sign of a picture comes, in no order.
+func signs(t *testing.T) []events.Event {
+	t.Helper()
+	f, err := os.Open("testdata/signs.events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []events.Event
+	for e, err := range events.Read(f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func TestGolden(t *testing.T) {
+	const file = "testdata/signs.svg"
+	got, _ := Draw(signs(t), 1000)
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("the picture is not that of %s; look at it, and write it anew with: go test ./locksmith/timeline -update", file)
+	}
+}
+
+func TestAnyOrder(t *testing.T) {
+	all := signs(t)
+	want, _ := Draw(all, 1000)
+	for seed := range uint64(20) {
+		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		if got, _ := Draw(all, 1000); !bytes.Equal(got, want) {
+			t.Fatalf("another picture of the same events in another order, seed %d", seed)
+		}
+	}
+}
+
+// parts counts the elements of a picture by class, and returns all its text.
+func parts(t *testing.T, svg []byte) (classes map[string]int, text string) {
+	t.Helper()
+	classes = map[string]int{}
+	var all strings.Builder
+	d := xml.NewDecoder(bytes.NewReader(svg))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return classes, all.String()
+		}
+		if err != nil {
+			t.Fatalf("not XML: %v", err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			for _, a := range token.Attr {
+				if a.Name.Local == "class" {
+					classes[a.Value]++
+				}
+			}
+			if strings.EqualFold(token.Name.Local, "script") {
+				t.Error("a script in the picture")
+			}
+		case xml.CharData:
+			all.Write(token)
+			all.WriteByte('\n')
+		}
+	}
+}
+
+func TestSigns(t *testing.T) {
+	svg, _ := Draw(signs(t), 1000)
+	classes, text := parts(t, svg)
+	const legend = 1
+	for class, want := range map[string]int{
+		"lock": 3, "name": 11, "wait": 10 + legend, "exclusive": 7 + 1 + 2*legend, "shared": 1 + legend, "open exclusive": 1 + legend,
+		"open shared": 1, "open wait": 1, "late": 3 + legend, "lost": 1 + legend, "gave-up": 1 + legend, "token": 4,
+	} {
+		if classes[class] != want {
+			t.Errorf("%d times %q, want %d", classes[class], class, want)
+		}
+	}
+	for _, want := range []string{
+		"3 locks", "10 processes on 2 hosts · 8 held · 1 lost · 1 gave up · 3 without an end", "2026-01-02 03:04:05.000 UTC",
+		"web3 100 import", "#2", "lost: expired", "gave up: timeout", "no end seen", "server says no",
+		"waited 9.16s, from 03:04:05.490000 to 03:04:14.650000", "behind alice@web3 pid 100", "token 2", "<script>&??",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the picture does not say %q", want)
+		}
+	}
+}
+
+func event(k events.Kind, pid int, at time.Duration) events.Event {
+	return events.Event{
+		Kind: k, Time: time.Unix(1e9, 0).Add(at), Boot: time.Hour + at, Clock: "clock", Locks: []string{"local:/x"},
+		Host: "web3", PID: pid, Mode: "exclusive", Code: "held",
+	}
+}
+
+// TestPidAgain: a pid that comes again is another process.
+func TestPidAgain(t *testing.T) {
+	found := processes([]events.Event{
+		event(events.Acquired, 1, 5), event(events.Released, 1, 6),
+		event(events.Acquired, 1, 1), event(events.Released, 1, 2), event(events.Acquired, 1, 7),
+	})
+	if len(found) != 3 {
+		t.Fatalf("%d processes, want 3", len(found))
+	}
+	for i, n := range []int{2, 2, 1} {
+		if len(found[i].moments) != n {
+			t.Errorf("process %d has %d events, want %d", i, len(found[i].moments), n)
+		}
+	}
+}
+
+// TestCalendarIsSet: setting the calendar in between moves nothing.
+func TestCalendarIsSet(t *testing.T) {
+	from, to := event(events.Acquired, 1, 0), event(events.Released, 1, time.Second)
+	to.Time = to.Time.Add(-time.Hour)
+	p := processes([]events.Event{to, from})[0]
+	if d := p.last().at.Sub(p.first().at); d != time.Second || p.first().Kind != events.Acquired {
+		t.Errorf("the holder's time is %v, beginning with %s", d, p.first().Kind)
+	}
+}
+
+// TestEventsMissing: of what was not written down the rest tells as much as it can.
+func TestEventsMissing(t *testing.T) {
+	released := event(events.Released, 1, time.Minute)
+	released.Held = time.Second
+	for name, all := range map[string][]events.Event{
+		"only released": {released},
+		"only lost":     {event(events.Lost, 1, 1)},
+		"only late":     {event(events.Late, 1, 1)},
+		"only waiting":  {event(events.Waiting, 1, 1)},
+		"only gave up":  {event(events.GaveUp, 1, 1)},
+		"no clock":      {{Kind: events.Acquired, Time: time.Unix(0, 0), Locks: []string{"x"}, PID: 1, Mode: "shared"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			svg, _ := Draw(all, 1)
+			if classes, _ := parts(t, svg); classes["name"] != 1 {
+				t.Errorf("%d rows, want 1", classes["name"])
+			}
+			if bytes.Contains(svg, []byte("NaN")) || bytes.Contains(svg, []byte("Inf")) {
+				t.Error("the picture has a place that is nowhere")
+			}
+		})
+	}
+}
+
+func TestHostileNames(t *testing.T) {
+	e := event(events.Acquired, 1, 0)
+	e.Host, e.Command, e.ID = "</text><script>alert(1)</script>", "\x1b[31m\u202e\x00", `"]]>&lt;`
+	e.Locks = []string{`local:/"><svg onload="x">`, "local:/" + strings.Repeat("a", 10000)}
+	svg, _ := Draw([]events.Event{e}, 1000)
+	if _, text := parts(t, svg); !strings.Contains(text, "</text><script>alert(1)</script>") {
+		t.Error("the host is not told as it is")
+	}
+	if bytes.ContainsAny(svg, "\x00\x1b") || bytes.Contains(svg, []byte("\u202e")) {
+		t.Error("a control character in the picture")
+	}
+	if len(svg) > 10000 {
+		t.Errorf("%d bytes for one process", len(svg))
+	}
+}
+
+// TestManyProcesses: what is drawn is bounded, and a crowd takes no time to speak of.
+func TestManyProcesses(t *testing.T) {
+	const n = 10000
+	var all []events.Event
+	for i := range n {
+		at := time.Duration(i) * time.Millisecond
+		w, a, r := event(events.Waiting, i+1, at), event(events.Acquired, i+1, 5*at), event(events.Released, i+1, 5*at+time.Millisecond)
+		a.Token, a.Waited = uint64(i+1), 4*at
+		all = append(all, w, a, r)
+	}
+	svg, left := Draw(all, 1000)
+	if classes, text := parts(t, svg); classes["name"] != 1000 || left != n-1000 || !strings.Contains(text, "9000 more not drawn") {
+		t.Errorf("%d rows, %d left out", classes["name"], left)
+	}
+	if svg, left = Draw(all, n); left != 0 || len(svg) > 2000*n {
+		t.Errorf("%d left out, %d bytes", left, len(svg))
+	}
+}
+
+// TestBounds: neither sets of locks nor heartbeats make a picture of any size.
+func TestBounds(t *testing.T) {
+	var all []events.Event
+	for i := range 100 {
+		e := event(events.Acquired, i+1, time.Duration(i))
+		e.Locks = []string{"local:/a", "local:/b", "local:/c"}
+		all = append(all, e)
+	}
+	for i := range 20000 {
+		all = append(all, event(events.Late, 1, time.Duration(i)*time.Second))
+	}
+	svg, left := Draw(all, 10)
+	classes, _ := parts(t, svg)
+	if left != 97 || classes["name"] != 9 || classes["late"] > 3*plotWidth+1 {
+		t.Errorf("%d left out, %d rows, %d heartbeats", left, classes["name"], classes["late"])
+	}
+	if _, left = Draw(all, 1); left != 99 {
+		t.Errorf("%d left out, want 99", left)
+	}
+}
+
+func TestTicks(t *testing.T) {
+	start := time.Date(2026, 1, 2, 23, 10, 20, 300e6, time.UTC)
+	for span, want := range map[time.Duration]string{
+		7 * time.Microsecond:    "+0 µs +1 µs +2 µs +3 µs +4 µs +5 µs +6 µs +7 µs",
+		1200 * time.Microsecond: "+0 ms +0.2 ms +0.4 ms +0.6 ms +0.8 ms +1 ms +1.2 ms",
+		time.Second:             "+0 s +0.2 s +0.4 s +0.6 s +0.8 s +1 s",
+		time.Minute:             "+0 s +10 s +20 s +30 s +40 s +50 s +60 s",
+		3 * time.Minute:         "23:10:30 23:11:00 23:11:30 23:12:00 23:12:30 23:13:00",
+		2 * time.Hour:           "23:15 23:30 23:45 3 Jan 2026 00:15 00:30 00:45 01:00",
+		72 * time.Hour:          "3 Jan 2026 12:00 4 Jan 2026 12:00 5 Jan 2026 12:00",
+	} {
+		var names []string
+		for _, tick := range (axis{from: start, to: start.Add(span)}).ticks() {
+			names = append(names, tick.name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%v: %s, want %s", span, got, want)
+		}
+	}
+	for span := time.Microsecond; span < 100*365*24*time.Hour; span += span/2 + 1 {
+		if n := len((axis{from: start, to: start.Add(span)}).ticks()); n < 2 || n > 2*maxTicks {
+			t.Errorf("%v: %d ticks", span, n)
+		}
+	}
+}
+
+func FuzzDraw(f *testing.F) {
+	raw, err := os.ReadFile("testdata/signs.events")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw)
+	for line := range bytes.Lines(raw) {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var all []events.Event
+		for e, err := range events.Read(bytes.NewReader(raw)) {
+			if err == nil {
+				all = append(all, e)
+			}
+		}
+		if len(all) == 0 {
+			return
+		}
+		svg, _ := Draw(all, 1000)
+		parts(t, svg)
+	})
+}
