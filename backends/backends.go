@@ -19,12 +19,12 @@ type opener struct {
 
 func list() []opener {
 	return []opener{
-		{backend.Scheme{Name: local.Scheme}, files(local.Open)},
-		{backend.Scheme{Name: nfs.Scheme}, files(nfs.Open)},
-		{backend.Scheme{Name: mkdirlock.Scheme}, files(mkdirlock.Open)},
-		{backend.Scheme{Name: link.Scheme}, files(link.Open)},
-		{backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port}, ftp.Open},
-		{backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port}, ftp.Open},
+		{backend.Scheme{Name: local.Scheme, About: "a lock file, for the processes of one machine"}, files(local.Open)},
+		{backend.Scheme{Name: nfs.Scheme, About: "a directory, for all hosts that mount it; shared, with a queue"}, files(nfs.Open)},
+		{backend.Scheme{Name: mkdirlock.Scheme, About: "a directory that scripts may make and remove, too"}, files(mkdirlock.Open)},
+		{backend.Scheme{Name: link.Scheme, About: "a lock file made by a hard link, as dotlockfile and procmail do"}, files(link.Open)},
+		{backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port, About: "a directory on an FTP server, in the clear"}, ftp.Open},
+		{backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port, About: "a directory on an FTP server, with TLS"}, ftp.Open},
 	}
 }
 

@@ -19,6 +19,7 @@ type Pipe struct {
 	Out    io.Writer
 	Parent context.Context // from Watch.Start
 	Beats  bool            // write BEAT lines
+	Most   time.Duration   // for which the lock is held; 0: no limit
 	Clock  clock.Clock
 
 	writing sync.Mutex // held by a write that may hang
@@ -53,6 +54,9 @@ func (p *Pipe) Start(g protocol.Grant) error {
 	err := p.write(g.Line())
 	if errors.Is(err, syscall.EPIPE) {
 		return &CancelledError{Lock: g.Lock, Cause: ErrStdoutGone}
+	}
+	if err == nil && p.Most > 0 {
+		p.Parent, _ = clock.WithTimeout(p.Parent, p.Clock, p.Most)
 	}
 	return err
 }

@@ -58,6 +58,10 @@ func (w Watch) Start(ctx context.Context) context.Context {
 	return ctx
 }
 
+// ParentPipe reports whether a parent is watched at the other end of a pipe. If not,
+// Ctrl-C and its like end the wish for the lock.
+func (w Watch) ParentPipe() bool { return isPipe(w.Stdout) || w.stdinIsOurs() }
+
 func (w Watch) hangup(ctx context.Context, f *os.File, stop context.CancelCauseFunc, reason error) {
 	if err := process.Hangup(ctx, f); err == nil {
 		stop(reason)

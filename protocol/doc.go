@@ -64,7 +64,9 @@
 //	          lease ran out unconfirmed), unreleased (we could not remove it;
 //	          it frees itself when the lease is over, unless text says that
 //	          somebody must remove it). text: details.
-//	RELEASED  the lock was removed. held_ms: milliseconds from OK to here.
+//	RELEASED  the lock was removed: because the parent let go, because of a
+//	          signal, or because the time that the helper was told to hold it
+//	          for is over. held_ms: milliseconds from OK to here.
 //
 // The helper exits after ERR, RELEASED and (once the parent has let go, or the
 // lease is over) LOST. An exit after OK without RELEASED is a loss too.

@@ -25,6 +25,8 @@ type Scheme struct {
 	// Port is the usual one of the servers that the scheme leads to: addresses
 	// are "scheme://user@host:port/path". Without it they are "scheme:/path".
 	Port string
+	// About says in a few words what the locks are.
+	About string
 }
 
 // An Address names a lock: "scheme:/path" or "scheme://user@host:port/path",

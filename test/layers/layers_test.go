@@ -37,6 +37,7 @@ var allowed = map[string][]string{
 	"backends/set":            {"protocol", "backends/backend", "backends/clock"},
 	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/manners"},
 	"cmd/locksmith":           {"cmd/locksmith/cli"},
+	"cmd/locksmith-man":       {"cmd/locksmith/cli"},
 	"cmd/locksmith/cli":       {"protocol", "locksmith", "locksmith/...", "backends/...", "backends", "cmd/locksmith/profile", "client"},
 	"cmd/locksmith/profile":   {"protocol", "backends/backend", "backends/manners", "backends/owner"},
 }

@@ -16,7 +16,7 @@ import (
 // client.Init.
 func Main(args []string) int {
 	// Read before anything else takes time: whose death is our release.
-	a := &app{parent: os.Getppid()}
+	a := &app{parent: os.Getppid(), args: args}
 	root := a.root()
 	root.SetArgs(args)
 	err := root.Execute()
@@ -28,8 +28,9 @@ func Main(args []string) int {
 
 // app is one run of the program.
 type app struct {
-	parent int // our parent's pid at the start
-	status int // the exit status of a command that did not fail
+	parent int      // our parent's pid at the start
+	args   []string // the command line
+	status int      // the exit status of a command that did not fail
 }
 
 func (a *app) root() *cobra.Command {
@@ -40,11 +41,18 @@ func (a *app) root() *cobra.Command {
 			"exit, crash or are killed.\n\n" +
 			"A LOCK is an address, such as local:/var/lock/billing, or the name of a profile in\n" +
 			"~/.config/locksmith/profiles.toml or /etc/locksmith/profiles.toml.",
+		Example: "  locksmith run --timeout 5m local:/var/lock/billing -- ./nightly-billing\n" +
+			"  locksmith status local:/var/lock/billing",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(a.hold(), a.run(), a.statusCommand(), a.breakLock(), a.check(), a.reap(), a.remove(), a.doctor(), a.timeline(), a.version())
+	add(root, "Holding locks:", a.hold(), a.run())
+	add(root, "Looking at locks:", a.statusCommand(), a.check(), a.doctor(), a.timeline())
+	add(root, "Mending locks:", a.breakLock(), a.reap(), a.remove())
+	add(root, others, a.version())
+	addOwn(root)
+	completeFlags(root)
 	return root
 }
 

@@ -15,10 +15,17 @@ import (
 
 // A guarded file may stand for the name of its lock (--for). Of the lock only its
 // kind is given then.
-type guarded struct{ file string }
+type guarded struct {
+	file string
+	most *seconds // where a duration goes; nil: none is taken
+}
 
 func (g *guarded) flags(c *cobra.Command) {
-	c.Flags().StringVar(&g.file, "for", "", "the lock beside the `file` that it guards; LOCK is then only its kind, as in link: (default local:)")
+	usage := "the lock beside the file that it guards; LOCK is then only its kind, as in link: (default local:)"
+	if g.most != nil {
+		usage = "hold for so long at most, as in 8h; or " + usage + "; once for each"
+	}
+	c.Flags().Var((*forFlag)(g), "for", usage)
 }
 
 // lock returns the one lock that the arguments name.
@@ -34,7 +41,7 @@ func (g *guarded) lock(args []string) (string, error) {
 	scheme, options, ok := strings.Cut(args[0], ":")
 	i := slices.IndexFunc(backends.Schemes(), func(s backend.Scheme) bool { return s.Name == scheme && s.Port == "" })
 	if !ok || i < 0 || options != "" && !strings.HasPrefix(options, "?") {
-		return "", usageError{errors.New("beside --for give only the kind of a lock in the file system, such as link: or nfs: alone")}
+		return "", usageError{errors.New("beside --for give only the kind of a lock in the file system, such as link: or nfs: alone (and write a duration as in 8h or 90m)")}
 	}
 	address, err := client.LockName(scheme, g.file)
 	if err != nil {
@@ -45,7 +52,10 @@ func (g *guarded) lock(args []string) (string, error) {
 
 // locks returns the locks that the arguments name, at least one.
 func (g *guarded) locks(args []string) ([]string, error) {
-	if g.file == "" && len(args) > 0 {
+	if g.file == "" && len(args) == 0 {
+		return nil, usageError{errors.New("need at least one lock")}
+	}
+	if g.file == "" {
 		return args, nil
 	}
 	lock, err := g.lock(args)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,17 +19,23 @@ func (a *app) hold() *cobra.Command {
 	var beats bool
 	c := &cobra.Command{
 		Use:   "hold [flags] LOCK…",
-		Short: "Hold a lock for the program at the other end of the pipe",
-		Long: "Acquire LOCK, or several together, print one line (OK …, or ERR … and why not), and hold the lock until\n" +
-			"standard input closes, nobody reads standard output any more, the parent dies, or\n" +
-			"SIGTERM comes. Then remove the lock and exit.",
-		Example: "  locksmith hold local:/var/lock/billing",
+		Short: "Hold a lock for the program at the other end of the pipe, or by hand",
+		Long: "Acquire LOCK, or several locks all or none, print one line (OK …, or ERR … and why\n" +
+			"not), and hold the lock until standard input closes, nobody reads standard output any\n" +
+			"more, the parent dies, SIGTERM comes, or the time of --for is over. Then remove the\n" +
+			"lock and exit. Before a LOCK of several, shared: or exclusive: sets its mode.\n\n" +
+			"By hand, at a terminal and without a pipe, Ctrl-C releases it as well.",
+		Example: "  locksmith hold local:/var/lock/billing\n" +
+			"  locksmith hold --for 8h --reason maintenance nfs:/shared/locks/billing",
 		Args: func(_ *cobra.Command, args []string) error {
 			_, err := o.locks(args)
 			return err
 		},
 	}
+	var most seconds
+	o.most = &most
 	o.flags(c)
+	c.ValidArgsFunction = completeMember
 	c.Flags().StringVar(&stdin, "stdin", "auto", "auto, watch (its end releases the lock) or ignore")
 	c.Flags().IntVar(&parent, "parent", 0, "the `pid` whose death releases the lock (default: our parent)")
 	c.Flags().BoolVar(&beats, "beats", false, "print a BEAT line after each heartbeat")
@@ -57,7 +64,7 @@ func (a *app) hold() *cobra.Command {
 		}
 		recordParent(h, parent)
 		watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
-		pipe := &locksmith.Pipe{Out: os.Stdout, Parent: watch.Start(context.Background()), Beats: beats, Clock: h.Request.Clock}
+		pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: watch.Start(context.Background()), Beats: beats, Most: time.Duration(most), Clock: h.Request.Clock})
 		h.Guard = pipe
 		finish := o.events.record(h, "")
 		held, err := h.Run()

@@ -38,6 +38,7 @@ type options struct {
 	slow      pauses
 	retries   count
 	meta      []string
+	reason    string
 	conflict  int
 	events    eventsTo
 	logLevel  string
@@ -59,6 +60,7 @@ func (o *options) flags(c *cobra.Command) {
 	f.BoolVar(&o.strict, "strict", false, "break a holder only when it is proven dead, never by its lease")
 	f.Var(&o.respite, "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
 	f.StringArrayVar(&o.meta, "meta", nil, "tell others `key=value` about us (repeatable)")
+	f.StringVar(&o.reason, "reason", "", "tell others why: the same as --meta 'reason=`text`'")
 	f.IntVarP(&o.conflict, "conflict-exit-code", "E", 0, "exit `status` when the lock is held or the time is over (default 75)")
 	f.Var(&o.events, "events", "append what happens to this file, as lines of JSON, or to descriptor N: fd:N (see also timeline)")
 	f.StringVar(&o.logLevel, "log-level", "warn", "trace, debug, info, warn, error or off")
@@ -221,7 +223,11 @@ func (o *options) record() (owner.Record, error) {
 	if o.shared {
 		r.Mode = "shared"
 	}
-	for _, m := range o.meta {
+	meta, err := o.allMeta()
+	if err != nil {
+		return r, err
+	}
+	for _, m := range meta {
 		key, value, ok := strings.Cut(m, "=")
 		if !ok {
 			return r, usageError{fmt.Errorf("--meta %q is not key=value", m)}

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -82,14 +80,4 @@ func (t *target) open() (backend.Backend, string, error) {
 		err = t.Wrong(err)
 	}
 	return b, canonical, err
-}
-
-// completeLock offers the names of profiles; what comes after a lock is not
-// ours to guess.
-func completeLock(_ *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 || strings.Contains(begun, ":") {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	names := slices.DeleteFunc(profile.System().Names(), func(name string) bool { return !strings.HasPrefix(name, begun) })
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

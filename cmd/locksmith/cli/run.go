@@ -36,6 +36,7 @@ func (a *app) run() *cobra.Command {
 		},
 	}
 	o.flags(c)
+	c.ValidArgsFunction = a.completeRun
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dash := c.ArgsLenAtDash()

@@ -18,10 +18,16 @@ func (a *app) statusCommand() *cobra.Command {
 	var asJSON bool
 	var r reach
 	var g guarded
+	var w watchFlags
 	c := &cobra.Command{
-		Use:     "status [flags] LOCK…",
-		Short:   "Show who holds a lock",
-		Example: "  locksmith status local:/var/lock/billing",
+		Use:   "status [flags] LOCK…",
+		Short: "Show who holds a lock",
+		Long: "Show for each LOCK who holds it and who waits for it. With --watch go on looking, and show\n" +
+			"it again: on a terminal in place, until Ctrl-C, and elsewhere when something else than a\n" +
+			"time has changed, until a signal comes or nobody reads it any more. A look that fails is\n" +
+			"shown, too. At an FTP server each look is a login.",
+		Example: "  locksmith status local:/var/lock/billing\n" +
+			"  locksmith status --watch nfs:/shared/locks/billing nfs:/shared/locks/stock",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && g.file == "" {
 				return usageError{errors.New("need at least one lock")}
@@ -31,8 +37,12 @@ func (a *app) statusCommand() *cobra.Command {
 	}
 	r.flags(c)
 	g.flags(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	w.flags(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document; with --watch one line for each change")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := w.check(c); err != nil {
+			return err
+		}
 		locks := []lockStatus{}
 		if g.file != "" {
 			lock, err := g.lock(args)
@@ -41,11 +51,14 @@ func (a *app) statusCommand() *cobra.Command {
 			}
 			args = []string{lock}
 		}
+		if w.watch {
+			return a.watchStatus(&r, args, time.Duration(w.every), asJSON)
+		}
 		for _, lock := range args {
 			s, err := r.inspect(cmd.Context(), lock)
 			if err != nil {
 				report(err)
-				s.Error, a.status = err.Error(), exitStatus(err)
+				s.Error, a.status = err.Error(), max(a.status, exitStatus(err))
 			}
 			locks = append(locks, s)
 		}
@@ -89,8 +102,13 @@ type holderStatus struct {
 	Note        string            `json:"note,omitempty"`
 }
 
+// unseen is a lock before anybody looked at it.
+func unseen(lock string) lockStatus {
+	return lockStatus{Lock: lock, State: "unknown", Holders: []holderStatus{}, Waiters: []holderStatus{}}
+}
+
 func (r *reach) inspect(ctx context.Context, lock string) (lockStatus, error) {
-	s := lockStatus{Lock: lock, State: "unknown", Holders: []holderStatus{}, Waiters: []holderStatus{}}
+	s := unseen(lock)
 	t, err := r.find(lock)
 	if err != nil {
 		return s, err
@@ -122,6 +140,12 @@ func (s *lockStatus) look(ctx context.Context, b backend.Backend) error {
 	if err != nil {
 		return err
 	}
+	s.take(r)
+	return nil
+}
+
+// take puts down what was seen.
+func (s *lockStatus) take(r backend.Report) {
 	s.State, s.Token, s.seen = "free", r.Token, r
 	for _, h := range r.Holders {
 		s.State = "held"
@@ -135,7 +159,6 @@ func (s *lockStatus) look(ctx context.Context, b backend.Backend) error {
 	for _, h := range r.Waiters {
 		s.Waiters = append(s.Waiters, describe(h))
 	}
-	return nil
 }
 
 // inspectTime is how long a lock's place may take to answer.
@@ -158,9 +181,13 @@ func inspectInTime(ctx context.Context, b backend.Backend, lock string) (backend
 	case a := <-done:
 		return a.report, a.err
 	case <-ctx.Done():
-		return backend.Report{}, &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: "look at the lock",
-			Err: fmt.Errorf("no answer within %v", inspectTime), Hint: "look at the server and the mount"}
+		return backend.Report{}, noAnswer(lock)
 	}
+}
+
+func noAnswer(lock string) error {
+	return &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: "look at the lock",
+		Err: fmt.Errorf("no answer within %v", inspectTime), Hint: "look at the server and the mount"}
 }
 
 func describe(h backend.Holder) holderStatus {
@@ -179,20 +206,28 @@ func describe(h backend.Holder) holderStatus {
 }
 
 func (s lockStatus) print() {
+	for _, line := range s.lines() {
+		fmt.Println(line)
+	}
+}
+
+// lines are what people read.
+func (s lockStatus) lines() (lines []string) {
 	lock := protocol.CleanText(s.Lock, protocol.MaxLine)
 	if len(s.seen.Holders) == 0 {
-		fmt.Printf("%s: %s\n", lock, s.State)
+		lines = append(lines, fmt.Sprintf("%s: %s", lock, s.State))
 	}
 	for _, h := range s.seen.Holders {
-		fmt.Printf("%s: held by %s [%s]%s\n", lock, h, h.Verdict, s.terms(h))
+		lines = append(lines, fmt.Sprintf("%s: held by %s [%s]%s", lock, h, h.Verdict, s.terms(h)))
 	}
 	for i, h := range s.seen.Waiters {
 		place := "waiting"
 		if s.seen.Queued {
 			place = fmt.Sprintf("%d. in the queue", i+1)
 		}
-		fmt.Printf("%s: %s: %s [%s]%s\n", lock, place, h, h.Verdict, mode(h))
+		lines = append(lines, fmt.Sprintf("%s: %s: %s [%s]%s", lock, place, h, h.Verdict, mode(h)))
 	}
+	return lines
 }
 
 // terms are the mode and the token, where there is one.

@@ -12,9 +12,10 @@ import (
 
 func (a *app) version() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  locksmith version",
+		Args:    cobra.NoArgs,
 		Run: func(*cobra.Command, []string) {
 			version := "unknown"
 			if info, ok := debug.ReadBuildInfo(); ok {

@@ -1,0 +1,67 @@
+// Command locksmith-man writes locksmith's man pages into a directory, from what the
+// commands say in their help. It is a program of its own so that locksmith need not
+// carry it. The pages bear the date of SOURCE_DATE_EPOCH, or none.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/cmd/locksmith/cli"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "locksmith-man:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return errors.New("need one directory to write man pages to")
+	}
+	date, err := date(os.Getenv("SOURCE_DATE_EPOCH"))
+	if err != nil {
+		return err
+	}
+	for _, c := range all(cli.Commands()) {
+		if err := os.WriteFile(filepath.Join(args[0], name(c)+".1"), page(c, date), 0o644); err != nil {
+			return fmt.Errorf("write the page of %s: %w", c.CommandPath(), err)
+		}
+	}
+	return nil
+}
+
+// date is that of a number of seconds since 1970, or "".
+func date(epoch string) (string, error) {
+	if epoch == "" {
+		return "", nil
+	}
+	n, err := strconv.ParseInt(epoch, 10, 64)
+	if err != nil {
+		return "", fmt.Errorf("SOURCE_DATE_EPOCH=%q: write seconds since 1970: %w", epoch, err)
+	}
+	return time.Unix(n, 0).UTC().Format(time.DateOnly), nil
+}
+
+// all are a command and all below it.
+func all(c *cobra.Command) []*cobra.Command {
+	commands := []*cobra.Command{c}
+	for _, sub := range c.Commands() {
+		if !sub.Hidden {
+			commands = append(commands, all(sub)...)
+		}
+	}
+	return commands
+}
+
+// name is that of a command's page.
+func name(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }

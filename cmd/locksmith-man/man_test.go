@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"locksmith/cmd/locksmith/cli"
+)
+
+// write makes all pages.
+func write(t *testing.T, epoch string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	t.Setenv("SOURCE_DATE_EPOCH", epoch)
+	if err := run([]string{dir}); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func read(t *testing.T, dir, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestPages: every command that help knows has a page with the same flags.
+func TestPages(t *testing.T) {
+	dir := write(t, "")
+	commands := all(cli.Commands())
+	if files, _ := filepath.Glob(dir + "/*"); len(files) != len(commands) || len(files) < 16 {
+		t.Errorf("%d pages of %d commands", len(files), len(commands))
+	}
+	for _, c := range commands {
+		page := read(t, dir, name(c)+".1")
+		for _, section := range []string{"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS", "SEE ALSO"} {
+			if !strings.Contains(page, "\n.SH "+section+"\n") {
+				t.Errorf("%s has no section %s", name(c), section)
+			}
+		}
+		c.InitDefaultHelpFlag()
+		helped := flags(`(?m)^ +(?:-\w, )?--([a-z-]+)`, c.LocalFlags().FlagUsages())
+		written := flags(`(?m)^(?:\\fB-\w\\fR, )?\\fB--([a-z-]+)\\fR`, strings.ReplaceAll(page, `\-`, "-"))
+		if !slices.Equal(helped, written) {
+			t.Errorf("%s: help has the flags %q, the page %q", name(c), helped, written)
+		}
+	}
+}
+
+func flags(pattern, text string) (names []string) {
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// TestSections: what no help has.
+func TestSections(t *testing.T) {
+	dir := write(t, "")
+	for file, want := range map[string]string{
+		"locksmith.1":         "ENVIRONMENT",
+		"locksmith-run.1":     `LOCKSMITH_TOKEN`,
+		"locksmith-status.1":  "profiles.toml",
+		"locksmith-hold.1":    `locksmith\-run(1)`,
+		"locksmith-version.1": "locksmith(1)",
+	} {
+		if !strings.Contains(read(t, dir, file), want) {
+			t.Errorf("%s does not have %s", file, want)
+		}
+	}
+	if strings.Contains(read(t, dir, "locksmith-version.1"), "ENVIRONMENT") {
+		t.Error("version minds no environment")
+	}
+}
+
+// TestSamePages: what is written depends on the commands alone, and on the date given.
+func TestSamePages(t *testing.T) {
+	first, second, dated := write(t, ""), write(t, ""), write(t, "86400")
+	for _, c := range all(cli.Commands()) {
+		file := name(c) + ".1"
+		one := read(t, first, file)
+		if one != read(t, second, file) || !strings.Contains(one, `1 "" locksmith`) {
+			t.Errorf("%s differs, or has a date", file)
+		}
+		if strings.Replace(one, `1 "" `, `1 "1970-01-02" `, 1) != read(t, dated, file) {
+			t.Errorf("%s has another date than SOURCE_DATE_EPOCH", file)
+		}
+	}
+	t.Setenv("SOURCE_DATE_EPOCH", "yesterday")
+	if err := run([]string{first}); err == nil {
+		t.Error("that is no date")
+	}
+}
+
+// TestLint: those who show man pages have nothing to say against them.
+func TestLint(t *testing.T) {
+	files, err := filepath.Glob(write(t, "86400") + "/*.1")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{{"mandoc", "-Tlint", "-Wwarning"}, {"groff", "-man", "-ww", "-Kutf8", "-Tutf8", "-z"}} {
+		t.Run(argv[0], func(t *testing.T) {
+			if _, err := exec.LookPath(argv[0]); err != nil {
+				if os.Getenv("CI") == "true" && argv[0] == "mandoc" {
+					t.Fatal(err)
+				}
+				t.Skip(err)
+			}
+			out, err := exec.Command(argv[0], append(argv[1:], files...)...).CombinedOutput()
+			if err != nil || len(bytes.TrimSpace(out)) > 0 {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+func TestRoff(t *testing.T) {
+	var r roff
+	r.paragraphs(".begins with a dot\n\n'quoted' back\\slash\n\n\tas it\n\t  is")
+	const want = "\\&.begins with a dot\n.PP\n\\(aqquoted\\(aq back\\eslash\n.PP\n.EX\n  as it\n    is\n.EE\n"
+	if got := string(r.bytes()); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

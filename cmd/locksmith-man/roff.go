@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// A roff writes a page in the language of man(7).
+type roff struct{ buf bytes.Buffer }
+
+func (r *roff) bytes() []byte { return r.buf.Bytes() }
+
+func (r *roff) title(name, date string) {
+	fmt.Fprintf(&r.buf, ".TH %s 1 \"%s\" locksmith \"User Commands\"\n", escape(strings.ToUpper(name)), date)
+}
+
+func (r *roff) section(title string)    { r.macro("SH", title) }
+func (r *roff) subsection(title string) { r.macro("SS", title) }
+
+func (r *roff) macro(name, text string) { fmt.Fprintf(&r.buf, ".%s %s\n", name, escape(text)) }
+
+// text is filled, so it is broken here where that is convenient.
+func (r *roff) text(text string) {
+	const width = 76
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+len(word) >= width {
+			r.line(line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	if line != "" {
+		r.line(line)
+	}
+}
+
+// line is no request, whatever it begins with.
+func (r *roff) line(text string) {
+	text = escape(text)
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
+		text = `\&` + text
+	}
+	r.buf.WriteString(text + "\n")
+}
+
+// paragraphs are apart by empty lines; one that is indented stays as it is.
+func (r *roff) paragraphs(text string) {
+	for i, p := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
+		if i > 0 {
+			r.buf.WriteString(".PP\n")
+		}
+		p = strings.TrimLeft(p, "#\n")
+		if strings.HasPrefix(p, "\t") {
+			r.verbatim(strings.Split(strings.ReplaceAll(p, "\t", "  "), "\n"))
+		} else {
+			r.text(p)
+		}
+	}
+}
+
+func (r *roff) verbatim(lines []string) {
+	r.buf.WriteString(".EX\n")
+	for _, line := range lines {
+		r.line(line)
+	}
+	r.buf.WriteString(".EE\n")
+}
+
+// item explains a term, which is escaped already.
+func (r *roff) item(term, text string) {
+	r.buf.WriteString(".TP\n" + term + "\n")
+	r.text(text)
+}
+
+func bold(text string) string   { return `\fB` + escape(text) + `\fR` }
+func italic(text string) string { return `\fI` + escape(text) + `\fR` }
+
+// escape makes a hyphen what people type, and keeps quotes and tildes as they are.
+func escape(text string) string {
+	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "~", `\(ti`, "^", `\(ha`, `"`, `\(dq`).Replace(text)
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/locksmith"
+	"locksmith/protocol"
+)
+
+// A pipeGuard is a Guard that writes the last line, too.
+type pipeGuard interface {
+	locksmith.Guard
+	Finish(held time.Duration, err error)
+}
+
+// forPeople makes a pipe tell people what happens, if no program reads its lines.
+func forPeople(w locksmith.Watch, p *locksmith.Pipe) pipeGuard {
+	if !isTerminal(os.Stderr) || w.ParentPipe() {
+		return p
+	}
+	return &byHand{p, newWaitLine(os.Stderr)}
+}
+
+// byHand is the Guard of somebody who holds a lock at a terminal.
+type byHand struct {
+	*locksmith.Pipe
+	line *waitLine
+}
+
+// Waiting implements locksmith.Guard.
+func (b *byHand) Waiting(held *backend.HeldError) { b.line.show(held) }
+
+// Start implements locksmith.Guard.
+func (b *byHand) Start(g protocol.Grant) error {
+	b.line.clear()
+	if err := b.Pipe.Start(g); err != nil {
+		return err
+	}
+	lock := protocol.CleanText(strings.ReplaceAll(g.Lock, "\n", " + "), protocol.MaxLine)
+	fmt.Fprintf(os.Stderr, "locksmith: %s: held%s; %s\n", lock, until(time.Now(), b.Most), howToRelease())
+	return nil
+}
+
+// Finish implements pipeGuard: it tells why the lock was not got. A loss has been
+// logged.
+func (b *byHand) Finish(held time.Duration, err error) {
+	b.line.clear()
+	b.Pipe.Finish(held, err)
+	if err != nil && held == 0 {
+		report(err)
+	}
+}
+
+// until is the end of so long a time, on the clock on the wall.
+func until(now time.Time, most time.Duration) string {
+	if most == 0 {
+		return ""
+	}
+	end, layout := now.Add(most), "15:04:05"
+	if end.Sub(now) >= 12*time.Hour {
+		layout = "Mon 2 Jan 15:04"
+	}
+	return " until " + end.Format(layout)
+}
+
+// howToRelease knows that Ctrl-C does not reach a job in the background, nor one that
+// ignores it.
+func howToRelease() string {
+	front, err := unix.IoctlGetInt(int(os.Stderr.Fd()), unix.TIOCGPGRP)
+	if err == nil && front == unix.Getpgrp() && !signal.Ignored(syscall.SIGINT) {
+		return "Ctrl-C releases it"
+	}
+	return fmt.Sprintf("kill %d releases it", os.Getpid())
+}
+
+func isTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	return err == nil
+}

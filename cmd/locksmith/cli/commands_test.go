@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/protocol"
+)
+
+// TestEveryCommandExplainsItself: by an example, and its place among the others.
+func TestEveryCommandExplainsItself(t *testing.T) {
+	n := 0
+	var check func(c *cobra.Command)
+	check = func(c *cobra.Command) {
+		if n++; c.Example == "" || c.Short == "" {
+			t.Errorf("%s has no example, or says nothing", c.CommandPath())
+		}
+		for _, sub := range c.Commands() {
+			if !c.HasParent() && sub.GroupID == "" {
+				t.Errorf("%s is in no group", sub.CommandPath())
+			}
+			check(sub)
+		}
+	}
+	if check(Commands()); n < 16 {
+		t.Errorf("only %d commands", n)
+	}
+}
+
+// TestMeanings: each status that a code has is explained once.
+func TestMeanings(t *testing.T) {
+	seen := map[int]int{}
+	for _, m := range meanings() {
+		seen[m.code.Exit()]++
+	}
+	for _, code := range []protocol.Code{protocol.Usage, protocol.Unreachable, protocol.Internal, protocol.CannotCreate, protocol.Held,
+		protocol.Timeout, protocol.Cancelled, protocol.Permission, protocol.Config, protocol.Gone, protocol.Expired, protocol.Unreleased} {
+		if seen[code.Exit()] != 1 {
+			t.Errorf("status %d is explained %d times", code.Exit(), seen[code.Exit()])
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/protocol"
+)
+
+// A Section is a part of the man pages that no help text has.
+type Section struct {
+	Title   string
+	Entries []Entry
+}
+
+// An Entry explains a term.
+type Entry struct{ Term, Text string }
+
+// Reference returns the sections of a command's page.
+func Reference(c *cobra.Command) []Section {
+	sections := []Section{{"Exit status", ExitStatuses()}}
+	if c.Flags().Lookup("insecure") == nil && c.HasParent() { // it does not get at locks
+		return sections
+	}
+	return append(sections, Section{"Environment", environment(c)}, Section{"Files", files()})
+}
+
+// ExitStatuses returns what each exit status means.
+func ExitStatuses() []Entry {
+	all := []Entry{{"0", "held and released; for run: the command's own status"}}
+	for _, m := range meanings() {
+		all = append(all, Entry{strconv.Itoa(m.code.Exit()), m.why})
+	}
+	return append(all,
+		Entry{"126, 127", "run: the command cannot be run, or is not found"},
+		Entry{"128+n", "signal n ended the command, or our waiting, status --watch, doctor or reap"})
+}
+
+type meaning struct {
+	code protocol.Code
+	why  string
+}
+
+// meanings has one code for each exit status, in the order of these.
+func meanings() []meaning {
+	return []meaning{
+		{protocol.Usage, "the command line makes no sense"},
+		{protocol.Unreachable, "the lock's place cannot be reached"},
+		{protocol.Internal, "a fault of locksmith or the system"},
+		{protocol.CannotCreate, "the place is not fit for the lock"},
+		{protocol.Held, "held by somebody else, or the time was over (-E chooses another); hold: the parent went away before OK; " +
+			"reap: something must be watched for longer than --watch; break, remove: somebody lives, or uses it"},
+		{protocol.Permission, "no permission"},
+		{protocol.Config, "a configuration file is wrong, or there is no such profile"},
+		{protocol.Gone, "the lock was lost, or could not be removed; break: nobody there has this id; check: it is not the newest token"},
+	}
+}
+
+func environment(c *cobra.Command) []Entry {
+	all := []Entry{
+		{"LOCKSMITH_PASSWORD", "the password at an FTP server, where no profile says where to find it; run's command does not see it"},
+		{"NETRC", "the file to look passwords up in, instead of ~/.netrc"},
+		{"XDG_CONFIG_HOME", "where the profiles are: in locksmith/profiles.toml below it, instead of ~/.config"},
+		{"HOME", "what ~ stands for"},
+	}
+	if c.Name() == "run" || !c.HasParent() {
+		all = append(all,
+			Entry{"LOCKSMITH_LOCK", "set for run's command: the lock's address"},
+			Entry{"LOCKSMITH_ID", "set for run's command: the id of this acquisition"},
+			Entry{"LOCKSMITH_TOKEN", "set for run's command: the fencing token, where there is one"})
+	}
+	return all
+}
+
+func files() []Entry {
+	return []Entry{
+		{"~/.config/locksmith/profiles.toml", "your profiles: names for locks, with their settings"},
+		{"/etc/locksmith/profiles.toml", "everybody's profiles; your own go before them"},
+		{"~/.netrc", "passwords, if only you may read it"},
+	}
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// What terminals understand (ECMA-48, and xterm's second screen).
+const (
+	enterScreen = "\x1b[?1049h\x1b[?25l" // without the cursor
+	leaveScreen = "\x1b[?25h\x1b[?1049l"
+	home        = "\x1b[H"
+	newLine     = "\x1b[K\r\n" // and remove what stood there
+	endOfScreen = "\x1b[K\x1b[J"
+)
+
+// A screen is the display of a terminal: it draws all again, in place.
+type screen struct {
+	out   *os.File
+	every time.Duration
+	stop  chan struct{}
+
+	mu    sync.Mutex
+	lines []string
+}
+
+// canRedraw reports whether a file is a terminal that understands the above.
+func canRedraw(f *os.File) bool {
+	return isTerminal(f) && os.Getenv("TERM") != "dumb"
+}
+
+func newScreen(out *os.File, every time.Duration) *screen {
+	s := &screen{out: out, every: every, stop: make(chan struct{})}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGTSTP)
+	_, _ = io.WriteString(out, enterScreen)
+	go s.obey(signals)
+	return s
+}
+
+// obey draws again when the terminal has another size, or is ours again.
+func (s *screen) obey(signals chan os.Signal) {
+	for {
+		select {
+		case <-s.stop:
+			signal.Stop(signals)
+			return
+		case got := <-signals:
+			s.mu.Lock()
+			if got == syscall.SIGTSTP {
+				s.suspend()
+			}
+			_ = s.draw()
+			s.mu.Unlock()
+		}
+	}
+}
+
+// suspend stops us, as Ctrl-Z should, and leaves the terminal to others meanwhile.
+func (s *screen) suspend() {
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGCONT)
+	defer signal.Stop(again)
+	_, _ = io.WriteString(s.out, leaveScreen)
+	if err := unix.Kill(os.Getpid(), unix.SIGSTOP); err == nil {
+		<-again
+	}
+	_, _ = io.WriteString(s.out, enterScreen)
+}
+
+func (s *screen) show(seen []lockStatus, at time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	title := fmt.Sprintf("%s, every %v; Ctrl-C ends this", at.Format(time.TimeOnly), s.every)
+	s.lines = append([]string{title, ""}, watchedLines(seen)...)
+	return s.draw()
+}
+
+func (s *screen) draw() error {
+	width, height := 80, 24
+	if size, err := unix.IoctlGetWinsize(int(s.out.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 && size.Row > 0 {
+		width, height = int(size.Col), int(size.Row)
+	}
+	_, err := io.WriteString(s.out, home+strings.Join(fit(s.lines, width, height), newLine)+endOfScreen)
+	return err
+}
+
+func (s *screen) close() {
+	close(s.stop)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = io.WriteString(s.out, leaveScreen)
+}
+
+// fit makes lines fit: long ones are continued on the next, and of many the last are
+// only counted. The last column stays free, as terminals differ in what follows it.
+func fit(lines []string, width, height int) []string {
+	width = max(width-1, 1)
+	rows := wrap(lines, width)
+	if len(rows) > height && height < 4 {
+		rows = wrap(lines[min(len(lines), 2):], width) // the title must go
+	}
+	if len(rows) <= max(height, 1) {
+		return rows
+	}
+	if height <= 1 {
+		return rows[:1]
+	}
+	more := fmt.Sprintf("… and %d lines more", len(rows)-height+1)
+	return append(rows[:height-1], wrap([]string{more}, width)[0])
+}
+
+func wrap(lines []string, width int) (rows []string) {
+	for _, line := range lines {
+		rest := []rune(line)
+		for len(rest) > width {
+			rows, rest = append(rows, string(rest[:width])), rest[width:]
+		}
+		rows = append(rows, string(rest))
+	}
+	return rows
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/backends/process"
+	"locksmith/locksmith"
+	"locksmith/protocol"
+)
+
+// watchFlags say whether to look again and again.
+type watchFlags struct {
+	watch bool
+	every seconds
+}
+
+// shortestEvery spares a lock's place.
+const shortestEvery = 200 * time.Millisecond
+
+func (w *watchFlags) flags(c *cobra.Command) {
+	w.every = seconds(2 * time.Second)
+	c.Flags().BoolVar(&w.watch, "watch", false, "look again and again, and show what changes")
+	c.Flags().Var(&w.every, "every", "how long to pause between two looks of --watch")
+}
+
+func (w *watchFlags) check(c *cobra.Command) error {
+	switch {
+	case c.Flags().Changed("every") && !w.watch:
+		return usageError{errors.New("--every goes with --watch")}
+	case time.Duration(w.every) < shortestEvery:
+		return usageError{fmt.Errorf("--every %v is less than %v", &w.every, shortestEvery)}
+	}
+	return nil
+}
+
+// A display shows people, or programs, what was seen.
+type display interface {
+	show(seen []lockStatus, at time.Time) error
+	close()
+}
+
+// watchStatus looks until it is told to end. Only a wrong command line or configuration
+// is an error from the start: all else may pass.
+func (a *app) watchStatus(r *reach, locks []string, every time.Duration, asJSON bool) error {
+	var views []*view
+	for _, lock := range locks {
+		v := &view{reach: r, lock: lock}
+		if err := v.open(); isWrong(err) {
+			return err
+		}
+		views = append(views, v)
+	}
+	ctx, stop := untilUnread(os.Stdout)
+	defer stop()
+	var d display
+	switch {
+	case asJSON:
+		d = &changes{out: os.Stdout, write: writeJSON}
+	case canRedraw(os.Stdout):
+		d = newScreen(os.Stdout, every)
+	default:
+		d = &changes{out: os.Stdout, write: writeBlock}
+	}
+	err := watchLoop(ctx, d, every, func() []lockStatus { return lookAtAll(ctx, views) })
+	d.close()
+	if ctx.Err() == nil {
+		return err
+	}
+	_, onScreen := d.(*screen)
+	if s, ok := errors.AsType[*locksmith.SignalError](context.Cause(ctx)); ok && !(onScreen && s.Signal == os.Interrupt) {
+		a.status = signalStatus(s)
+	}
+	return nil
+}
+
+// isWrong tells an error that does not pass.
+func isWrong(err error) bool {
+	return err != nil && (codeOf(err) == protocol.Usage || codeOf(err) == protocol.Config)
+}
+
+func lookAtAll(ctx context.Context, views []*view) (seen []lockStatus) {
+	for _, v := range views {
+		seen = append(seen, v.look(ctx))
+	}
+	return seen
+}
+
+// watchLoop looks, shows it, pauses, and so on, until ctx ends or nothing can be shown.
+func watchLoop(ctx context.Context, d display, every time.Duration, look func() []lockStatus) error {
+	seen := make(chan []lockStatus, 1)
+	next := time.NewTimer(0)
+	defer next.Stop()
+	for {
+		select {
+		case <-next.C:
+			go func() { seen <- look() }()
+		case s := <-seen:
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err := d.show(s, time.Now()); err != nil {
+				return fmt.Errorf("write what was seen: %w", err)
+			}
+			next.Reset(every)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+var errUnread = errors.New("nobody reads our standard output any more")
+
+// untilUnread returns a context that ends at a signal to end, or when nobody reads what
+// is written any more.
+func untilUnread(out *os.File) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	end := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) { // as under nohup
+			signal.Notify(end, s)
+		}
+	}
+	go func() {
+		select {
+		case s := <-end:
+			cancel(&locksmith.SignalError{Signal: s})
+		case <-ctx.Done():
+		}
+	}()
+	go func() {
+		if process.Hangup(ctx, out) == nil {
+			cancel(errUnread)
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locksmith/backends/backend"
+)
+
+// slowBackend answers each look after a while, whatever its context.
+type slowBackend struct {
+	takes atomic.Int64 // nanoseconds
+	busy  atomic.Bool
+	looks atomic.Int64
+	t     *testing.T
+}
+
+func (b *slowBackend) Attempt(backend.Request) (backend.Attempt, error) {
+	return nil, errors.ErrUnsupported
+}
+
+func (b *slowBackend) Inspect(context.Context) (backend.Report, error) {
+	if b.busy.Swap(true) {
+		b.t.Error("two looks at a time")
+	}
+	b.looks.Add(1)
+	time.Sleep(time.Duration(b.takes.Load()))
+	b.busy.Store(false)
+	return backend.Report{Token: 7}, nil
+}
+
+// recorder is a display that keeps what it is shown.
+type recorder struct {
+	states []string
+	at     []time.Duration
+	start  time.Time
+	full   func() // called after each
+}
+
+func (r *recorder) show(seen []lockStatus, at time.Time) error {
+	r.states, r.at = append(r.states, seen[0].State), append(r.at, at.Sub(r.start))
+	r.full()
+	return nil
+}
+
+func (r *recorder) close() {}
+
+// TestWatchHanging: a look that hangs is told, is not repeated beside itself, and all
+// goes on when it comes back.
+func TestWatchHanging(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &slowBackend{t: t}
+		b.takes.Store(int64(55 * time.Second))
+		v := &view{address: "fake:/x", lock: "fake:/x", backend: b}
+		ctx, cancel := context.WithCancel(t.Context())
+		r := &recorder{start: time.Now()}
+		r.full = func() {
+			b.takes.Store(int64(time.Second))
+			if len(r.states) > 1 && r.states[len(r.states)-2] == "free" {
+				cancel()
+			}
+		}
+		err := watchLoop(ctx, r, 10*time.Second, func() []lockStatus { return lookAtAll(ctx, []*view{v}) })
+		if err != nil || !slices.Equal(r.states, []string{"unknown", "unknown", "unknown", "free", "free"}) {
+			t.Errorf("%v, %q", err, r.states)
+		}
+		if s := time.Second; !slices.Equal(r.at, []time.Duration{30 * s, 40 * s, 50 * s, 60 * s, 71 * s}) {
+			t.Errorf("shown at %v", r.at)
+		}
+	})
+}
+
+// TestWatchEnds: it ends at once, also in the middle of a look.
+func TestWatchEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &slowBackend{t: t}
+		b.takes.Store(int64(time.Hour))
+		v := &view{address: "fake:/x", lock: "fake:/x", backend: b}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		r := &recorder{start: time.Now(), full: func() { t.Error("it shows what nobody saw") }}
+		err := watchLoop(ctx, r, time.Second, func() []lockStatus { return lookAtAll(ctx, []*view{v}) })
+		if err != nil || time.Since(r.start) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(r.start))
+		}
+		time.Sleep(2 * time.Hour) // the look comes back
+	})
+}
+
+// TestChanges: times change always, and are no news.
+func TestChanges(t *testing.T) {
+	var out strings.Builder
+	c := &changes{out: &out, write: writeBlock}
+	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	show := func(s lockStatus) (news bool) {
+		before := out.Len()
+		if err := c.show([]lockStatus{s}, at); err != nil {
+			t.Fatal(err)
+		}
+		return out.Len() > before
+	}
+	status := func(age time.Duration, id string) lockStatus {
+		s := unseen("fake:/x")
+		s.take(backend.Report{Holders: []backend.Holder{{ID: id, PID: 1, Age: age, Heartbeat: age / 2}}})
+		return s
+	}
+	failed := func(text string) lockStatus {
+		s := unseen("fake:/x")
+		s.Error = text
+		return s
+	}
+	for i, c := range []struct {
+		status lockStatus
+		news   bool
+	}{
+		{status(time.Second, "a"), true},
+		{status(time.Minute, "a"), false},
+		{status(time.Minute, "b"), true},
+		{failed("fake:/x: read tcp 127.0.0.1:4001: no answer within 1.5s"), true},
+		{failed("fake:/x: read tcp 127.0.0.1:52001: no answer within 998ms"), false},
+		{failed("fake:/x: permission denied"), true},
+		{unseen("fake:/x"), true},
+	} {
+		if got := show(c.status); got != c.news {
+			t.Errorf("%d: news %v", i, got)
+		}
+	}
+	if blocks := strings.Split(out.String(), "\n\n"); len(blocks) != 5 || blocks[0] != "2026-07-01 12:00:00\nfake:/x: held by somebody unknown (pid 1) for 1s []" {
+		t.Errorf("%q", out.String())
+	}
+}
+
+func TestFit(t *testing.T) {
+	lines := []string{"title", "", "first lock: free", "second lock: held by ä"}
+	for _, c := range []struct {
+		width, height int
+		want          []string
+	}{
+		{80, 24, lines},
+		{24, 4, lines},
+		{17, 5, []string{"title", "", "first lock: free", "second lock: hel", "d by ä"}},
+		{23, 5, []string{"title", "", "first lock: free", "second lock: held by ä"}},
+		{80, 3, []string{"first lock: free", "second lock: held by ä"}},
+		{17, 2, []string{"first lock: free", "… and 2 lines mo"}},
+		{80, 1, []string{"first lock: free"}},
+		{17, 4, []string{"title", "", "first lock: free", "… and 2 lines mo"}},
+		{0, 0, []string{"f"}},
+	} {
+		if got := fit(lines, c.width, c.height); !slices.Equal(got, c.want) {
+			t.Errorf("%d x %d: %q", c.width, c.height, got)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestHoldByHand: who holds a lock at a terminal is told until when, and what releases
+// it; and waits with the line that run has.
+func TestHoldByHand(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	pid, release := holdElsewhere(t, lock)
+	term := atTerminal(t, "locksmith", "hold", "--for", "8h", "--reason", "maintenance", "local:"+lock)
+	term.mustShow(t, "waiting for")
+	term.mustShow(t, "pid "+strconv.Itoa(pid))
+	release()
+	term.mustShow(t, "Ctrl-C releases it")
+	out := term.output()
+	held := "locksmith: local:" + regexp.QuoteMeta(lock) + `: held until \d\d:\d\d:\d\d; Ctrl-C releases it`
+	if !regexp.MustCompile(`(?s)` + regexp.QuoteMeta(clearLine) + `OK proto=1 [^\r]*\r\n` + held).MatchString(out) {
+		t.Errorf("it showed %q", out)
+	}
+	term.ctrlC(t)
+	term.mustExit(t, 0)
+	term.mustShow(t, "RELEASED held_ms=")
+	mustBeFree(t, lock)
+}
+
+// TestHoldByHandFor: the time is over.
+func TestHoldByHandFor(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	term := atTerminal(t, "locksmith", "hold", "--for", "300ms", "local:"+lock)
+	term.mustExit(t, 0)
+	term.mustShow(t, "RELEASED held_ms=")
+	mustBeFree(t, lock)
+}
+
+// TestGiveUpByHand: the waiting line is removed, and Ctrl-C says what it did.
+func TestGiveUpByHand(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	_, release := holdElsewhere(t, lock)
+	defer release()
+	term := atTerminal(t, "locksmith", "hold", "local:"+lock)
+	term.mustShow(t, "held by")
+	term.ctrlC(t)
+	term.mustExit(t, 75)
+	out := term.output()
+	if after := out[strings.LastIndex(out, "waiting for"):]; !strings.Contains(after, clearLine+"ERR code=cancelled ") || !strings.HasSuffix(after, "gave up waiting: signal interrupt\r\n") {
+		t.Errorf("it showed %q", out)
+	}
+}
+
+// TestHoldForProgram: a program that reads the lines has the terminal for itself.
+func TestHoldForProgram(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	term := atTerminal(t, "sh", "-c", `locksmith hold --for 300ms "$0" | cat`, "local:"+lock)
+	term.mustExit(t, 0)
+	if out := term.output(); strings.Contains(out, "Ctrl-C") || !strings.Contains(out, "RELEASED") {
+		t.Errorf("it showed %q", out)
+	}
+}
+
+// TestHoldInBackground: Ctrl-C would not reach it.
+func TestHoldInBackground(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	term := atTerminal(t, "sh", "-c", `locksmith hold --for 300ms "$0" & wait $!`, "local:"+lock)
+	term.mustExit(t, 0)
+	if out := term.output(); strings.Contains(out, "Ctrl-C") || !regexp.MustCompile(`kill \d+ releases it`).MatchString(out) {
+		t.Errorf("it showed %q", out)
+	}
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// What status --watch sends to terminals.
+const (
+	enterScreen = "\x1b[?1049h\x1b[?25l"
+	leaveScreen = "\x1b[?25h\x1b[?1049l"
+)
+
+func (term *terminal) resize(t *testing.T, rows, cols uint16) {
+	t.Helper()
+	if err := pty.Setsize(term.tty, &pty.Winsize{Rows: rows, Cols: cols}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWatchAtTerminal: it draws in place, in whatever size, and leaves the terminal as
+// it was.
+func TestWatchAtTerminal(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	term := atTerminal(t, "locksmith", "status", "--watch", "--every", "200ms", "local:"+lock, "local:"+lock+"2")
+	term.mustShow(t, "lock: free\x1b[K")
+	_, release := holdElsewhere(t, lock)
+	term.mustShow(t, "lock: held by")
+	term.resize(t, 1, 9)
+	// Of the first lock as much as there is room for.
+	term.mustShow(t, "\x1b[H"+("local:" + lock)[:8]+"\x1b[K\x1b[J")
+	term.resize(t, 24, 500)
+	release()
+	term.mustShow(t, "lock2: free\x1b[K\x1b[J")
+	term.ctrlC(t)
+	term.mustExit(t, 0)
+	out := term.output()
+	if !strings.HasPrefix(out, enterScreen) || !strings.HasSuffix(out, leaveScreen) || strings.Count(out, enterScreen) != 1 {
+		t.Errorf("it showed %q", out)
+	}
+}
+
+// TestWatchStopped: Ctrl-Z gives the terminal back for the time being.
+func TestWatchStopped(t *testing.T) {
+	term := atTerminal(t, "locksmith", "status", "--watch", "local:"+filepath.Join(t.TempDir(), "lock"))
+	term.mustShow(t, "lock: free")
+	if _, err := term.tty.WriteString("\x1a"); err != nil {
+		t.Fatal(err)
+	}
+	term.mustShow(t, leaveScreen)
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(term.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatalf("it was not stopped: %v, %v", status, err)
+	}
+	if err := term.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	term.mustShow(t, leaveScreen+enterScreen)
+	_ = term.cmd.Process.Signal(syscall.SIGTERM)
+	term.mustExit(t, 128+int(syscall.SIGTERM))
+	if out := term.output(); !strings.HasSuffix(out, leaveScreen) {
+		t.Errorf("it showed %q", out)
+	}
+}
