@@ -45,7 +45,7 @@ type meaning struct {
 // meanings has one code for each exit status, in the order of these.
 func meanings() []meaning {
 	return []meaning{
-		{protocol.Usage, "the command line makes no sense"},
+		{protocol.Usage, "the command line makes no sense; timeline: there is no such file"},
 		{protocol.Unreachable, "the lock's place cannot be reached"},
 		{protocol.Internal, "a fault of locksmith or the system"},
 		{protocol.CannotCreate, "the place is not fit for the lock"},
