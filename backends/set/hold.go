@@ -14,12 +14,20 @@ type hold struct {
 	members []*member // each once
 	ids     []string  // these and tokens in the order given, in which one may come twice
 	tokens  []uint64
+	// tenders are kept apart from the members: a Tend that hangs is left behind, and
+	// nothing else waits for it.
+	tenders []backend.Tender
 }
 
 func newHold(members, given []*member) *hold {
 	h := &hold{members: members}
 	for _, m := range given {
 		h.ids, h.tokens = append(h.ids, m.hold.ID()), append(h.tokens, m.hold.Token())
+	}
+	for _, m := range members {
+		if t, ok := m.hold.(backend.Tender); ok {
+			h.tenders = append(h.tenders, t)
+		}
 	}
 	return h
 }
@@ -57,7 +65,7 @@ func (h *hold) Release(ctx context.Context) error {
 
 // Tend implements backend.Tender for the locks that want it.
 func (h *hold) Tend(ctx context.Context) error {
-	return errors.Join(each(h.members, func(m *member) error { return m.tend(ctx) })...)
+	return errors.Join(each(h.tenders, func(t backend.Tender) error { return t.Tend(ctx) })...)
 }
 
 // renew sends heartbeats for those that were confirmed before a moment.

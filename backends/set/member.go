@@ -144,15 +144,6 @@ func (m *member) heartbeat(ctx context.Context) error {
 	return err
 }
 
-// tend leaves the member time for its housekeeping, if it wants some.
-func (m *member) tend(ctx context.Context) error {
-	tender, ok := m.hold.(backend.Tender)
-	if !ok {
-		return nil
-	}
-	return m.call(ctx, tender.Tend, nil)
-}
-
 // release gives the member back. What is gone stays gone when it is called again.
 func (m *member) release(ctx context.Context) error {
 	if m.hold == nil {
@@ -168,19 +159,19 @@ func (m *member) release(ctx context.Context) error {
 // abreast is how many members are asked at the same time.
 const abreast = 16
 
-// each makes a call of each member, several at a time, and returns the errors in the
-// members' order.
-func each(members []*member, call func(*member) error) []error {
-	errs := make([]error, len(members))
+// each makes a call of each of them, several at a time, and returns the errors in their
+// order.
+func each[T any](all []T, call func(T) error) []error {
+	errs := make([]error, len(all))
 	places := make(chan struct{}, abreast)
-	var all sync.WaitGroup
-	for i, m := range members {
+	var calls sync.WaitGroup
+	for i, one := range all {
 		places <- struct{}{}
-		all.Go(func() {
-			errs[i] = call(m)
+		calls.Go(func() {
+			errs[i] = call(one)
 			<-places
 		})
 	}
-	all.Wait()
+	calls.Wait()
 	return errs
 }

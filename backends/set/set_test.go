@@ -311,3 +311,26 @@ func TestPlaceThatHangsForAWhile(t *testing.T) {
 		mustBeFree(t, f...)
 	})
 }
+
+// Housekeeping that hangs is nothing that a heartbeat waits for.
+func TestHousekeepingThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake("a")
+		h := mustTake(t, wish(t, f.lock(), newFake("b").lock()))
+		h.(*hold).tenders = []backend.Tender{hanging{}}
+		go func() { _ = h.(backend.Tender).Tend(t.Context()) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), lease)
+		defer cancel()
+		if err := h.Heartbeat(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := h.Release(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+type hanging struct{}
+
+func (hanging) Tend(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
