@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
@@ -48,6 +47,8 @@ type Child struct {
 	ended   chan struct{} // closed when the command has ended
 	allGone chan struct{} // closed when it and all its descendants have
 	status  syscall.WaitStatus
+	got     []os.Signal   // that were sent to us
+	news    chan struct{} // tells that got has grown
 }
 
 // A CommandError says why a command cannot be run; Status is what a shell would
@@ -63,11 +64,11 @@ func (e *CommandError) Unwrap() error { return e.Err }
 // Prepare finds the command and begins to mind signals.
 func (c *Child) Prepare(ctx context.Context) error {
 	path, err := exec.LookPath(c.Argv[0])
-	if err != nil {
+	if err != nil && !errors.Is(err, exec.ErrDot) { // what is on PATH is the user's choice
 		return commandError(err)
 	}
 	c.path = path
-	c.ended, c.allGone = make(chan struct{}), make(chan struct{})
+	c.ended, c.allGone, c.news = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
 	c.wanted, c.stop = context.WithCancelCause(ctx)
 	c.mindSignals()
 	return nil
@@ -86,59 +87,6 @@ func commandError(err error) error {
 		return &CommandError{Status: 127, Err: err}
 	}
 	return &CommandError{Status: 126, Err: err}
-}
-
-// mindSignals ends the waiting on a signal, and passes signals on to the
-// command. Those of a terminal reach the command without us.
-func (c *Child) mindSignals() {
-	minded := []os.Signal{syscall.SIGPIPE}
-	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
-		if !signal.Ignored(s) { // as under nohup
-			minded = append(minded, s)
-		}
-	}
-	sigs := make(chan os.Signal, 8)
-	signal.Notify(sigs, minded...)
-	go func() {
-		for s := range sigs {
-			if s != syscall.SIGPIPE { // a write error of ours tells it better
-				c.obey(s)
-			}
-		}
-	}()
-}
-
-func (c *Child) obey(s os.Signal) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case c.pid == 0:
-		c.stop(&SignalError{s})
-	case isClosed(c.ended): // its pid may be another's by now
-	case fromTerminal(s) && hasTerminal(): // the command has got it too
-	default:
-		_ = syscall.Kill(c.pid, s.(syscall.Signal))
-	}
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
-func fromTerminal(s os.Signal) bool { return s == syscall.SIGINT || s == syscall.SIGQUIT }
-
-func hasTerminal() bool {
-	tty, err := os.Open("/dev/tty")
-	if err != nil {
-		return false
-	}
-	_ = tty.Close()
-	return true
 }
 
 // Wanted implements Guard.
@@ -167,17 +115,20 @@ func (c *Child) Start(g protocol.Grant) error {
 	if token := g.TokenText(); token != "" {
 		env = append(env, "LOCKSMITH_TOKEN="+token)
 	}
+	c.mindStops()
 	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}, Sys: diesWithUs()}
 	started := make(chan error)
 	go c.startAndReap(attr, started)
 	return <-started
 }
 
-// environ is our environment without what the command shall not see.
+// environ is our environment without what the command shall not see, and
+// without what a run around us says of its own lock.
 func (c *Child) environ() []string {
+	drop := append([]string{"LOCKSMITH_LOCK", "LOCKSMITH_ID", "LOCKSMITH_TOKEN"}, c.Withhold...)
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains(c.Withhold, name)
+		return slices.Contains(drop, name)
 	})
 }
 
@@ -196,12 +147,16 @@ func (c *Child) startAndReap(attr *syscall.ProcAttr, started chan<- error) {
 	started <- nil
 	for {
 		var status syscall.WaitStatus
-		got, err := syscall.Wait4(-1, &status, 0, nil)
+		got, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
 			close(c.allGone)
 			return
+		case status.Stopped():
+			if got == pid {
+				c.stopWith(status.StopSignal())
+			}
 		case got == pid:
 			c.status = status
 			close(c.ended)

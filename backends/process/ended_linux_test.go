@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestMainThreadGone: a process whose main thread has ended shows the state of
-// a zombie while its other threads work.
-func TestMainThreadGone(t *testing.T) {
+// startC compiles and starts a program.
+func startC(t *testing.T, text string) *exec.Cmd {
+	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
 		if os.Getenv("CI") == "true" {
@@ -21,11 +21,6 @@ func TestMainThreadGone(t *testing.T) {
 	}
 	dir := t.TempDir()
 	source, program := filepath.Join(dir, "a.c"), filepath.Join(dir, "a")
-	const text = `#include <pthread.h>
-#include <unistd.h>
-static void *work(void *x) { sleep(60); return x; }
-int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_exit(0); }
-`
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +31,18 @@ int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_exit(0); }
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd
+}
+
+// TestMainThreadGone: a process whose main thread has ended shows the state of
+// a zombie while its other threads work.
+func TestMainThreadGone(t *testing.T) {
+	cmd := startC(t, `#include <pthread.h>
+#include <unistd.h>
+static void *work(void *x) { sleep(60); return x; }
+int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_exit(0); }
+`)
 	p := Process{PID: cmd.Process.Pid}
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 		fields, err := statFields(p.PID)

@@ -6,3 +6,6 @@ import "golang.org/x/sys/unix"
 
 // SignalDescendants knows no descendants here.
 func SignalDescendants(unix.Signal) {}
+
+// StoppedInFork cannot be told here.
+func StoppedInFork(int) bool { return false }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -85,7 +86,11 @@ func (term *terminal) mustExit(t *testing.T, status int) {
 	defer timer.Stop()
 	_ = term.cmd.Wait()
 	<-term.closed
-	if got := term.cmd.ProcessState.ExitCode(); got != status {
+	got := term.cmd.ProcessState.ExitCode()
+	if ws := term.cmd.ProcessState.Sys().(syscall.WaitStatus); ws.Signaled() {
+		got = 128 + int(ws.Signal()) // as a shell counts it
+	}
+	if got != status {
 		t.Errorf("exit status %d, want %d; it showed %q", got, status, term.output())
 	}
 }

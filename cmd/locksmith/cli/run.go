@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locksmith/backends/process"
 	"locksmith/locksmith"
 )
 
@@ -24,7 +25,10 @@ func (a *app) run() *cobra.Command {
 			"signal n). If the lock is lost, COMMAND and its descendants are ended first.\n" +
 			"COMMAND dies with locksmith (but not what it started, nor set-uid programs in it),\n" +
 			"and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
-			"there is one, LOCKSMITH_TOKEN in its environment, but not the password.",
+			"there is one, LOCKSMITH_TOKEN in its environment, but not the password.\n\n" +
+			"Signals are passed on to COMMAND, whose end decides. While a job is stopped (Ctrl-Z)\n" +
+			"its lock has no heartbeats: if that takes longer than the lease, fg ends COMMAND.\n" +
+			"What COMMAND leaves running when it ends goes on without the lock.",
 		Example: "  locksmith run local:/var/lock/billing -- ./nightly-billing",
 		Args: func(c *cobra.Command, args []string) error {
 			dash := c.ArgsLenAtDash()
@@ -87,6 +91,9 @@ func secretVariables(targets []*target) []string {
 
 // runStatus decides on run's exit status: a loss goes before the command's own.
 func (a *app) runStatus(o *options, child *locksmith.Child, err error) error {
+	if s := child.EndedBy(err); s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP {
+		process.ActOn(s) // no return where the system allows it
+	}
 	if err == nil {
 		a.status = child.Status()
 		return nil

@@ -12,7 +12,7 @@ import (
 )
 
 // A waitLine tells people at run who holds the lock: on a terminal as one live
-// line, elsewhere once.
+// line while we are in its foreground, elsewhere once.
 type waitLine struct {
 	out   *os.File
 	width int // of the terminal; 0: not one
@@ -41,14 +41,21 @@ func (w *waitLine) show(held *backend.HeldError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.held, w.since = held, time.Now()
-	switch {
-	case w.width == 0 && !w.told:
+	if !w.told && (w.width == 0 || w.inBackground()) {
 		fmt.Fprintf(w.out, "locksmith: waiting: %v\n", held)
-	case w.width > 0 && w.stop == nil:
+	}
+	if w.width > 0 && w.stop == nil {
 		w.stop = make(chan struct{})
 		go w.redraw(w.stop)
 	}
 	w.told = true
+}
+
+// inBackground reports that another job has the terminal, whose lines are not ours
+// to write over.
+func (w *waitLine) inBackground() bool {
+	group, err := unix.IoctlGetInt(int(w.out.Fd()), unix.TIOCGPGRP)
+	return err == nil && group != unix.Getpgrp()
 }
 
 func (w *waitLine) redraw(stop <-chan struct{}) {
@@ -72,6 +79,9 @@ func (w *waitLine) draw(stop <-chan struct{}) {
 		return
 	default:
 	}
+	if w.inBackground() {
+		return
+	}
 	held, passed := *w.held, time.Since(w.since)
 	held.Holder.Age += passed
 	held.Holder.Heartbeat = 0 // grows stale while we sleep
@@ -89,5 +99,7 @@ func (w *waitLine) clear() {
 	}
 	close(w.stop)
 	w.stop = nil
-	fmt.Fprint(w.out, "\r\x1b[K")
+	if !w.inBackground() {
+		fmt.Fprint(w.out, "\r\x1b[K")
+	}
 }

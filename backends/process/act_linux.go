@@ -1,0 +1,43 @@
+package process
+
+import (
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// ActOn does to this process what a signal does to one that never heard of it: it
+// stops, until it is continued, or it ends. Go's own handlers stay in the way even
+// after signal.Reset. A terminal's stop is ignored where no shell would see it.
+func ActOn(s unix.Signal) {
+	runtime.LockOSThread() // the signal is for this thread, so it acts before tgkill returns
+	defer runtime.UnlockOSThread()
+	var standard, ours sigaction
+	if !swapAction(s, &standard, &ours) {
+		return
+	}
+	_ = unix.Tgkill(unix.Getpid(), unix.Gettid(), s)
+	swapAction(s, &ours, nil)
+}
+
+// Ignores reports that this process ignores a signal for which Go has no handler yet.
+func Ignores(s unix.Signal) bool {
+	const ignore = 1 // SIG_IGN
+	var now sigaction
+	return swapAction(s, nil, &now) && now.handler == ignore
+}
+
+// A sigaction has the handler and, in an order of each architecture's own, more. All
+// zeros are SIG_DFL.
+type sigaction struct {
+	handler uintptr
+	more    [7]uint64
+}
+
+func swapAction(s unix.Signal, set, old *sigaction) bool {
+	const maskSize = 8
+	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s),
+		uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), maskSize, 0, 0)
+	return errno == 0
+}

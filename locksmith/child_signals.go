@@ -1,0 +1,162 @@
+package locksmith
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"locksmith/backends/clock"
+	"locksmith/backends/process"
+)
+
+// mindSignals ends the waiting on a signal, and passes signals on to the
+// command. Those of a terminal reach the command without us.
+func (c *Child) mindSignals() {
+	minded := []os.Signal{syscall.SIGPIPE}
+	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
+		if !signal.Ignored(s) { // as under nohup
+			minded = append(minded, s)
+		}
+	}
+	sigs := make(chan os.Signal, 8)
+	signal.Notify(sigs, minded...)
+	go func() {
+		for s := range sigs {
+			if s != syscall.SIGPIPE { // a write error of ours tells it better
+				c.obey(s)
+			}
+		}
+	}()
+}
+
+func (c *Child) obey(s os.Signal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !slices.Contains(c.got, s) {
+		c.got = append(c.got, s)
+	}
+	select {
+	case c.news <- struct{}{}:
+	default:
+	}
+	switch {
+	case c.pid == 0:
+		c.stop(&SignalError{s})
+	case isClosed(c.ended): // its pid may be another's by now
+	case fromTerminal(s) && hasTerminal() && inOurGroup(c.pid): // the command has got it too
+	default:
+		_ = syscall.Kill(c.pid, s.(syscall.Signal))
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func fromTerminal(s os.Signal) bool { return s == syscall.SIGINT || s == syscall.SIGQUIT }
+
+func hasTerminal() bool {
+	tty, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	_ = tty.Close()
+	return true
+}
+
+func inOurGroup(pid int) bool {
+	group, err := syscall.Getpgid(pid)
+	return err == nil && group == syscall.Getpgrp()
+}
+
+// mindStops keeps Ctrl-Z from stopping us alone: a command that it does not stop
+// would go on without heartbeats for its lock. Where it is ignored, as after trap in a
+// script, that is for the command to inherit. (SIGTTIN and SIGTTOU stop us as ever: who
+// catches the latter cannot write in the background.)
+func (c *Child) mindStops() {
+	if process.Ignores(syscall.SIGTSTP) {
+		return
+	}
+	stops := make(chan os.Signal, 1)
+	signal.Notify(stops, syscall.SIGTSTP)
+	go func() {
+		for range stops {
+			if c.isStuck() {
+				process.ActOn(syscall.SIGTSTP)
+			}
+		}
+	}()
+}
+
+// isStuck waits a moment for the one stop of which nobody tells us: many shells start
+// programs with vfork, and the signal may come in the middle of it.
+func (c *Child) isStuck() bool {
+	c.mu.Lock()
+	pid := c.pid
+	c.mu.Unlock()
+	for range 10 {
+		if process.StoppedInFork(pid) {
+			return true
+		}
+		clock.Sleep(c.wanted, c.Clock, 20*time.Millisecond)
+	}
+	return false
+}
+
+// stopWith stops us when Ctrl-Z, or the command by itself, has stopped the command, so
+// that the shell sees it, until the shell continues both. If somebody else stopped the
+// command, we go on.
+func (c *Child) stopWith(s syscall.Signal) {
+	if s == syscall.SIGTSTP && inOurGroup(c.pid) {
+		process.ActOn(s)
+	}
+}
+
+// EndedBy returns the signal that ended the waiting, or the command after we got it,
+// too; 0 for none. Who has asked us should see that we obeyed: bash ends a loop on
+// Ctrl-C only then, and mends the terminal's modes.
+func (c *Child) EndedBy(err error) syscall.Signal {
+	var waiting *SignalError
+	if errors.As(err, &waiting) {
+		return waiting.Signal.(syscall.Signal)
+	}
+	if err != nil {
+		return 0
+	}
+	<-c.ended
+	if !c.status.Signaled() || !c.hasGot(c.status.Signal()) {
+		return 0
+	}
+	return c.status.Signal()
+}
+
+// onItsWay is for how long a signal of ours may be on its way through Go's runtime
+// when the command has died of the same already.
+const onItsWay = 200 * time.Millisecond
+
+// hasGot reports that a signal came to us, too.
+func (c *Child) hasGot(s os.Signal) bool {
+	timer := c.Clock.NewTimer(onItsWay)
+	defer timer.Stop()
+	for {
+		c.mu.Lock()
+		got := slices.Contains(c.got, s)
+		c.mu.Unlock()
+		if got {
+			return true
+		}
+		select {
+		case <-c.news:
+		case <-timer.C():
+			return false
+		}
+	}
+}

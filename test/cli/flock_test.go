@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// likeFlock are stories in which run is to be what flock(1) is, to the letter. In
+// their commands RUN stands for either. Each returns what the shell said.
+var likeFlock = []struct {
+	name  string
+	story func(t *testing.T, sh *prompt) string
+}{
+	{"exit 0", types("RUN true; echo =$?.")},
+	{"exit 3", types("RUN sh -c 'exit 3'; echo =$?.")},
+	{"killed by TERM", types("RUN sh -c 'kill -TERM $$'; echo =$?.")},
+	{"killed by KILL", types("RUN sh -c 'kill -KILL $$'; echo =$?.")},
+	{"killed by SEGV", types("RUN sh -c 'kill -SEGV $$'; echo =$?.")},
+	{"interrupted alone", types("RUN sh -c 'kill -INT $$'; echo =$?.")},
+	{"nobody reads", types("RUN yes | head -n 1; echo ${PIPESTATUS[0]}=.")},
+	{"standard streams", types(`echo in | RUN sh -c 'cat; echo err >&2' 2>err | cat; cat err; echo =.`)},
+	{"more descriptors", types(`echo three >in; RUN sh -c 'cat <&3; echo four >&4' 3<in 4>out; cat out; echo =.`)},
+	{"arguments of any bytes", types(`RUN printf '%s|' $'a\xff\x01b' '' $'n\nl' -x -- | od -An -c; echo =.`)},
+	{"environment of any bytes", types(`X=$'\xff\n' Y= RUN sh -c 'printf "%s|%s" "$X" "${Y-unset}"' | od -An -c; echo =.`)},
+	{"limits and directory", types(`umask 027; ulimit -S -n 77; cd /tmp; RUN sh -c 'umask; ulimit -S -n; ulimit -H -n; pwd; grep SigBlk /proc/self/status'; echo =.`)},
+	{"a directory on PATH by a relative name", types("printf '#!/bin/sh\\necho mine\\n' >prog; chmod +x prog; PATH=.:$PATH RUN prog; echo =$?.")},
+	{"Ctrl-Z ignored", types("trap '' TSTP; RUN sh -c 'grep SigIgn /proc/self/status | tail -c 9 | cut -c1-4; kill -TSTP 0; exit 4'; echo =$?.")},
+	{"nohup", types("nohup RUN sh -c 'kill -HUP $PPID $$; echo lives' </dev/null | cat; echo =.")},
+	{"script in the background", types(`printf 'RUN true & wait $!; echo $?\nRUN sh -c "exit 6" & wait $!; echo $?\n' >script; sh script; echo =.`)},
+
+	{"Ctrl-C ends a loop", func(t *testing.T, sh *prompt) string {
+		sh.keys(t, "for i in 1 2; do RUN sh -c 'echo ready; exec sleep 300'; done\n")
+		sh.until(t, "ready")
+		sh.keys(t, ctrlC)
+		return sh.status(t)
+	}},
+	{"Ctrl-C mends the terminal", func(t *testing.T, sh *prompt) string {
+		sh.keys(t, "stty echo; RUN sh -c 'stty -echo; echo ready; exec sleep 300'\n")
+		sh.until(t, "\nready")
+		sh.keys(t, ctrlC)
+		sh.keys(t, "stty -a | grep -wo -e -*echo; stty -echo; echo e''nd\n")
+		return sh.until(t, "end")
+	}},
+	{"killed with the terminal's modes changed", types("stty echo; RUN sh -c 'stty -echo; kill -KILL $$'; stty -a | grep -wo -e -*echo; echo =.")},
+	{`Ctrl-\`, func(t *testing.T, sh *prompt) string {
+		sh.keys(t, "RUN sh -c 'echo ready; exec sleep 300'\n")
+		sh.until(t, "ready")
+		sh.keys(t, ctrlBackslash)
+		return strings.ReplaceAll(sh.status(t), "Quit\r\n", "") // who is killed by it
+	}},
+	{"Ctrl-Z, fg", func(t *testing.T, sh *prompt) string {
+		said := stopped(t, sh)
+		sh.keys(t, "touch go; fg; echo =$?.\n")
+		return said + sh.until(t, `=\d+\.`)
+	}},
+	{"Ctrl-Z, bg", func(t *testing.T, sh *prompt) string {
+		said := stopped(t, sh)
+		sh.keys(t, "touch go; bg; wait %1; echo =$?.\n")
+		return said + sh.until(t, `=\d+\.`)
+	}},
+	{"Ctrl-Z twice", func(t *testing.T, sh *prompt) string {
+		said := stopped(t, sh)
+		sh.keys(t, "fg\n")
+		sh.until(t, "RUN") // now it is in the foreground
+		sh.keys(t, ctrlZ)
+		said += sh.status(t)
+		sh.keys(t, "touch go; fg; echo =$?.\n")
+		return said + sh.until(t, `=\d+\.`)
+	}},
+	{"Ctrl-Z, kill", func(t *testing.T, sh *prompt) string {
+		said := stopped(t, sh)
+		sh.keys(t, "kill %1; while kill -0 %1 2>j; do sleep 0.05; done; echo go''ne\n")
+		sh.until(t, "gone")
+		return said
+	}},
+	{"reads in the background", func(t *testing.T, sh *prompt) string {
+		sh.keys(t, "RUN sh -c 'read x; echo read $x; exit 4' &\n")
+		untilStopped(t, sh)
+		sh.keys(t, "fg; echo =$?.\n")
+		sh.until(t, "RUN")
+		sh.keys(t, "word\n")
+		return sh.until(t, `=\d+\.`)
+	}},
+	{"writes in the background", func(t *testing.T, sh *prompt) string {
+		sh.keys(t, "stty tostop; RUN sh -c 'echo written; exit 4' &\n")
+		untilStopped(t, sh)
+		sh.keys(t, "fg; echo =$?.\n")
+		return sh.until(t, `=\d+\.`)
+	}},
+	{"window size", func(t *testing.T, sh *prompt) string {
+		sh.keys(t, "RUN bash -c 'trap \"stty size; exit 3\" WINCH; echo ready; while :; do sleep 0.05; done'; echo =$?.\n")
+		sh.until(t, "ready")
+		if err := pty.Setsize(sh.tty, &pty.Winsize{Rows: 33, Cols: 99}); err != nil {
+			t.Fatal(err)
+		}
+		return sh.until(t, `=\d+\.`)
+	}},
+	{"a shell under it", func(t *testing.T, sh *prompt) string {
+		sh.keys(t, "RUN bash --norc --noprofile --noediting -i\n")
+		sh.keys(t, "sh -c 'echo ready; exec sleep 300'\n")
+		sh.until(t, "ready")
+		sh.keys(t, ctrlZ)
+		said := sh.status(t)
+		sh.keys(t, "kill -9 %1; wait -f %1; echo kill''ed\n")
+		sh.until(t, "killed\r\n")
+		sh.keys(t, "exit 6\n")
+		return said + sh.status(t)
+	}},
+}
+
+// types is a story of one line that says at its end what came of it.
+func types(line string) func(*testing.T, *prompt) string {
+	return func(t *testing.T, sh *prompt) string {
+		sh.keys(t, line+"\n")
+		return sh.until(t, `=\d*\.`)
+	}
+}
+
+// stopped is a command that Ctrl-Z has stopped.
+func stopped(t *testing.T, sh *prompt) string {
+	t.Helper()
+	sh.keys(t, "RUN sh -c 'echo ready; until test -e go; do sleep 0.05; done; echo done; exit 4'\n")
+	sh.until(t, "ready")
+	sh.keys(t, ctrlZ)
+	return sh.status(t)
+}
+
+func untilStopped(t *testing.T, sh *prompt) {
+	t.Helper()
+	sh.keys(t, "until jobs -s >j; test -s j; do sleep 0.05; done; echo sto''pped\n")
+	sh.until(t, "stopped")
+}
+
+// TestLikeFlock: what works under flock(1), in scripts and at a terminal, works
+// under run.
+func TestLikeFlock(t *testing.T) {
+	needTool(t, "flock")
+	bin := t.TempDir()
+	for name, text := range map[string]string{
+		"flock":     "#!/bin/sh\nexec flock " + bin + "/lock \"$@\"\n",
+		"locksmith": "#!/bin/sh\nexec locksmith run local:" + bin + "/lock.l -- \"$@\"\n",
+	} {
+		if err := os.MkdirAll(filepath.Join(bin, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(bin, name, "RUN"), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range likeFlock {
+		t.Run(s.name, func(t *testing.T) {
+			said := map[string]string{}
+			for _, who := range []string{"flock", "locksmith"} {
+				sh := atPrompt(t)
+				sh.keys(t, "PATH="+filepath.Join(bin, who)+":$PATH\n")
+				t.Log(who)
+				said[who] = s.story(t, sh)
+			}
+			if said["flock"] != said["locksmith"] {
+				t.Errorf("flock: %q\nlocksmith: %q", said["flock"], said["locksmith"])
+			}
+		})
+	}
+}

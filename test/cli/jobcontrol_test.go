@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestCtrlCEndsLoopWhileWaiting: bash goes on with its loop unless run dies of the
+// signal.
+func TestCtrlCEndsLoopWhileWaiting(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	_, release := holdElsewhere(t, lock)
+	defer release()
+	sh := atPrompt(t)
+	sh.keys(t, "for i in 1 2; do locksmith run local:"+lock+" -- true; echo back; done\n")
+	sh.until(t, "held by")
+	sh.keys(t, ctrlC)
+	if said := sh.status(t); strings.Contains(said, "back") || !strings.HasSuffix(said, "status=130.") {
+		t.Errorf("it says %q", said)
+	}
+}
+
+// TestCtrlCCaught: a command that catches it decides itself, and run waits for it.
+func TestCtrlCCaught(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	sh := atPrompt(t)
+	sh.keys(t, "for i in 1 2; do locksmith run local:"+lock+` -- sh -c 'trap "echo caught" INT; sh -c "echo ready; exec sleep 300"; test -e '`+lock+"' && echo locked; exit 7'; echo back; done\n")
+	for range 2 {
+		sh.until(t, "ready")
+		sh.keys(t, ctrlC)
+		sh.until(t, "caught\r\nlocked\r\nback\r\n")
+	}
+	mustBeFree(t, lock)
+}
+
+// TestCtrlCElsewhere: a command in a session of its own does not get it by itself.
+func TestCtrlCElsewhere(t *testing.T) {
+	needTool(t, "setsid")
+	lock := filepath.Join(t.TempDir(), "lock")
+	sh := atPrompt(t)
+	sh.keys(t, "locksmith run local:"+lock+" -- setsid sh -c 'echo ready; exec sleep 300'\n")
+	sh.until(t, "ready")
+	sh.keys(t, ctrlC)
+	mustSay(t, sh.status(t), "status=130.")
+	mustBeFree(t, lock)
+}
+
+// TestInterruptedAlone: at a terminal SIGINT to run alone is for nobody, as a second
+// one would be after Ctrl-C; SIGTERM is passed on, once.
+func TestInterruptedAlone(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	sh := atPrompt(t)
+	sh.keys(t, "locksmith run local:"+lock+` -- sh -c 'trap "echo INT" INT; trap "echo TERM; exit 8" TERM; echo pid=$PPID.; while :; do sleep 0.05; done'`+"\n")
+	said := sh.until(t, `pid=\d+\.`)
+	pid, err := strconv.Atoi(said[strings.Index(said, "pid=")+4 : len(said)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		if err := syscall.Kill(pid, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustSay(t, sh.status(t), "\r\nTERM\r\nstatus=8.")
+}
+
+// TestCtrlZWhileWaiting: in the background the waiting line leaves the terminal to
+// others, and with fg it is there again.
+func TestCtrlZWhileWaiting(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	_, release := holdElsewhere(t, lock)
+	sh := atPrompt(t)
+	sh.keys(t, "locksmith run local:"+lock+" -- echo my turn\n")
+	sh.until(t, "held by")
+	sh.keys(t, ctrlZ)
+	mustSay(t, sh.status(t), "status=148.")
+	sh.keys(t, "bg; echo b''g; sleep 1.5; echo la''ter\n") // the line is drawn every second
+	sh.until(t, "bg\r\n")
+	if said := sh.until(t, "later"); said != "later" {
+		t.Errorf("it shows %q in the background", said)
+	}
+	sh.keys(t, "fg\n")
+	sh.until(t, "held by")
+	release()
+	sh.until(t, "my turn")
+	mustSay(t, sh.status(t), "status=0.")
+	mustBeFree(t, lock)
+}
+
+// TestWaitingInBackground: started there, it says once whom it waits for.
+func TestWaitingInBackground(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	_, release := holdElsewhere(t, lock)
+	sh := atPrompt(t)
+	sh.keys(t, "locksmith run local:"+lock+" -- echo my turn &\n")
+	sh.until(t, "locksmith: waiting: .*held by .*\n")
+	release()
+	if said := sh.until(t, "my turn"); said != "my turn" {
+		t.Errorf("it shows %q in the background", said)
+	}
+}
+
+// TestCtrlZWithoutEffect: a command that it does not stop must not go on while run
+// is stopped, without heartbeats for its lock.
+func TestCtrlZWithoutEffect(t *testing.T) {
+	for name, command := range map[string]string{
+		"ignored":   `sh -c 'trap "" TSTP; echo ready; sleep 2.5; exit 4'`,
+		"elsewhere": `setsid sh -c 'echo ready; sleep 2.5; exit 4'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			needTool(t, "setsid")
+			sh := atPrompt(t)
+			sh.keys(t, "locksmith run --lease 2 nfs:"+filepath.Join(t.TempDir(), "lock")+" -- "+command+"\n")
+			sh.until(t, "ready")
+			sh.keys(t, ctrlZ)
+			mustSay(t, sh.status(t), "status=4.")
+		})
+	}
+}
+
+// TestStoppedByItself: a command that stops itself gives the terminal back.
+func TestStoppedByItself(t *testing.T) {
+	sh := atPrompt(t)
+	sh.keys(t, "locksmith run local:"+filepath.Join(t.TempDir(), "lock")+" -- sh -c 'kill -TSTP $$; exit 4'\n")
+	mustSay(t, sh.status(t), "status=148.")
+	sh.keys(t, "fg\n")
+	mustSay(t, sh.status(t), "status=4.")
+}
+
+// TestStoppedTooLong: run was stopped for longer than the lease. When it goes on, the
+// command is ended first of all.
+func TestStoppedTooLong(t *testing.T) {
+	sh := atPrompt(t)
+	sh.keys(t, "locksmith run --lease 1 nfs:"+filepath.Join(t.TempDir(), "lock")+" -- sh -c 'echo ready; sleep 300; echo went on'\n")
+	sh.until(t, "ready")
+	sh.keys(t, ctrlZ)
+	mustSay(t, sh.status(t), "status=148.")
+	sh.keys(t, "sleep 1.2; fg\n")
+	sh.until(t, "lost: the lease could not be renewed in time")
+	if said := sh.status(t); strings.Contains(said, "went on") || !strings.HasSuffix(said, "status=79.") {
+		t.Errorf("it says %q", said)
+	}
+}
+
+// TestHangUpWhileRunning: the terminal is closed, and the command tidies up under its
+// lock.
+func TestHangUpWhileRunning(t *testing.T) {
+	dir := t.TempDir()
+	lock, told := filepath.Join(dir, "lock"), filepath.Join(dir, "told")
+	term := atTerminal(t, "locksmith", "run", "local:"+lock, "--",
+		"sh", "-c", `trap "test -e `+lock+` && echo locked >`+told+`; exit 3" HUP; while :; do echo ready; sleep 0.05; done`) // Close waits for a Read to end
+	term.mustShow(t, "ready")
+	_ = term.tty.Close()
+	term.mustExit(t, 3)
+	if raw, err := os.ReadFile(told); string(raw) != "locked\n" {
+		t.Errorf("the command left %q, %v", raw, err)
+	}
+	mustBeFree(t, lock)
+}
+
+// TestCtrlZWithoutShell: where no shell would see it, the kernel stops nobody.
+func TestCtrlZWithoutShell(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	term := atTerminal(t, "locksmith", "run", "local:"+lock, "--", "sh", "-c", "echo ready; read x; exit 4")
+	term.mustShow(t, "ready")
+	if _, err := term.tty.WriteString(ctrlZ + "word\n"); err != nil {
+		t.Fatal(err)
+	}
+	term.mustExit(t, 4)
+}

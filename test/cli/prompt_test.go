@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A prompt is an interactive bash at a terminal, in a directory of its own.
+type prompt struct {
+	*terminal
+	dir  string
+	seen int // how much of the output was taken
+}
+
+func atPrompt(t *testing.T) *prompt {
+	t.Helper()
+	needTool(t, "bash")
+	dir := t.TempDir()
+	// Without its own line editing it leaves the terminal's modes alone, and without
+	// a prompt only what commands say is shown.
+	sh := &prompt{terminal: atTerminal(t, "env", "-C", dir, "PS1=", "bash", "--norc", "--noprofile", "--noediting", "-i"), dir: dir}
+	sh.keys(t, "stty -echo\n")
+	sh.keys(t, "ulimit -c 0; echo read''y\n")
+	sh.until(t, "ready")
+	return sh
+}
+
+func needTool(t *testing.T, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+const (
+	ctrlC         = "\x03"
+	ctrlZ         = "\x1a"
+	ctrlBackslash = "\x1c"
+)
+
+// keys types.
+func (sh *prompt) keys(t *testing.T, text string) {
+	t.Helper()
+	if _, err := sh.tty.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// until takes the output up to where an expression matches, and returns it.
+func (sh *prompt) until(t *testing.T, expr string) string {
+	t.Helper()
+	re := regexp.MustCompile(expr)
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		fresh := sh.output()[sh.seen:]
+		if at := re.FindStringIndex(fresh); at != nil {
+			sh.seen += at[1]
+			return fresh[:at[1]]
+		}
+	}
+	t.Fatalf("it does not show %q but %q", expr, sh.output()[sh.seen:])
+	return ""
+}
+
+// status asks for the exit status of the last command.
+func (sh *prompt) status(t *testing.T) string {
+	t.Helper()
+	sh.keys(t, "echo status=$?.\n")
+	return sh.until(t, `status=\d+\.`)
+}
+
+// mustSay checks the shell's last answer, of which only the end counts.
+func mustSay(t *testing.T, got, want string) {
+	t.Helper()
+	if !strings.HasSuffix(got, want) {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}
