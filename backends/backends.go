@@ -4,7 +4,12 @@
 package backends
 
 import (
+	"context"
+	"path"
+	"strings"
+
 	"locksmith/backends/backend"
+	"locksmith/backends/finder"
 	"locksmith/backends/ftp"
 	"locksmith/backends/link"
 	"locksmith/backends/local"
@@ -56,4 +61,22 @@ func Open(address string, access backend.Access) (backend.Backend, string, error
 		}
 	}
 	panic("backends: ParseAddress accepted a scheme that is not listed")
+}
+
+// Tree returns the locks of all kinds on file systems that are in a directory, given
+// by its absolute path, or below it.
+func Tree(dir string) backend.Lister { return tree(strings.TrimRight(path.Clean(dir), "/")) }
+
+type tree string
+
+// List implements backend.Lister.
+func (t tree) List(ctx context.Context, l backend.Listing) error {
+	dir := string(t)
+	w := finder.Walk{
+		Tree:        finder.FileTree{Root: dir, Address: backend.EscapePath(dir)},
+		Files:       []finder.FileKind{local.Kind(dir), link.Kind(dir)},
+		Directories: []finder.DirectoryKind{nfs.Kind(dir), mkdirlock.Kind(dir)},
+		Listing:     l,
+	}
+	return w.Run(ctx)
 }

@@ -168,7 +168,7 @@ func (a Address) String() string {
 		}
 		s += a.Host
 	}
-	s += strings.NewReplacer("%", "%25", "?", "%3F").Replace(a.Path)
+	s += EscapePath(a.Path)
 	if len(a.Options) == 0 {
 		return s
 	}

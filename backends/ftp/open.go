@@ -20,7 +20,8 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 		Name:   path.Base(a.Path), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
 		Address: a.String(),
 		// A try is some round trips, and work for a server that others use too.
-		Pace: mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second},
+		Pace:  mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second},
+		Depth: 1,
 	}
 	return l.Here(), nil
 }

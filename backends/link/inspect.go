@@ -20,11 +20,17 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 	}
 	fs := l.NewFS()
 	defer fs.Close()
-	v := l.newVigil(fs, backend.Request{Clock: clock.Boot{}})
 	names, err := fs.List()
 	if err != nil {
 		return r, l.fail("list the directory of the lock", err)
 	}
+	return l.inspect(fs, names)
+}
+
+// inspect looks at the lock and at those of these names that are its claims.
+func (l *Lock) inspect(fs FS, names []string) (backend.Report, error) {
+	var r backend.Report
+	v := l.newVigil(fs, backend.Request{Clock: clock.Boot{}})
 	holder, err := v.see(l.Name)
 	switch {
 	case err == nil:

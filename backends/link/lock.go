@@ -10,12 +10,13 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Lock is one lock file. It implements backend.Backend, backend.Breaker and
-// backend.Paced.
+// A Lock is one lock file. It implements backend.Backend, backend.Breaker,
+// backend.Lister and backend.Paced.
 type Lock struct {
 	// NewFS returns the directory in which the lock is, for one user of it.
 	NewFS   func() FS
 	Name    string // of the lock in that directory
+	Path    string // of the lock on a file system; only List needs it
 	Address string // for messages
 	// Ahead sets the time of the file a lease ahead, for tools that take it for the
 	// time when the lock ends.

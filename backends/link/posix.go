@@ -27,7 +27,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 	parent = filepath.Clean(parent)
 	l := &Lock{
 		NewFS: func() FS { return &directory{path: parent} },
-		Name:  name, Address: a.String(),
+		Name:  name, Path: a.Path, Address: a.String(),
 		Ahead: a.Options["touch"] == "ahead", OneMachine: a.Options["pids"] == "local",
 	}
 	if len(name)+longestMark > maxName {

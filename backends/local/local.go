@@ -52,7 +52,9 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 
 // Inspect implements backend.Backend. It takes no kernel lock, which a breaker
 // or creator might stumble over.
-func (l *Lock) Inspect(context.Context) (backend.Report, error) {
+func (l *Lock) Inspect(context.Context) (backend.Report, error) { return l.inspect(owner.Here()) }
+
+func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 	f, err := openExisting(l.path)
 	if errors.Is(err, unix.ENOENT) {
 		_, err := l.statDirectory() // free is only a lock that could be there
@@ -66,7 +68,7 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, backend.FileError(l.address, "read lock file", err)
 	}
-	return backend.Report{Holders: []backend.Holder{content.holder(owner.Here(), time.Now())}}, nil
+	return backend.Report{Holders: []backend.Holder{content.holder(here, time.Now())}}, nil
 }
 
 func (l *Lock) statDirectory() (st unix.Stat_t, err error) {

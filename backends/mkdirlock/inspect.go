@@ -49,12 +49,21 @@ func (i *inspection) look(ctx context.Context, dir Dir) error {
 	if err != nil {
 		return l.fail("list the directory of the lock", err)
 	}
-	inner := l.Name
 	if l.Style == TreeStyle {
-		inner = treeLock
-		i.report.Token = newestOf(fencesIn(names))
+		return i.tree(ctx, dir, names)
 	}
-	if slices.Contains(names, inner) {
+	if slices.Contains(names, l.Name) {
+		if err := i.entries(ctx, dir); err != nil {
+			return err
+		}
+	}
+	return i.reservations(ctx, names)
+}
+
+// tree sees all that is in a lock in the style of directories.
+func (i *inspection) tree(ctx context.Context, dir Dir, names []string) error {
+	i.report.Token = newestOf(fencesIn(names))
+	if slices.Contains(names, treeLock) {
 		if err := i.entries(ctx, dir); err != nil {
 			return err
 		}
@@ -86,6 +95,12 @@ func (i *inspection) entries(ctx context.Context, dir Dir) error {
 	if err != nil && !refused(err) {
 		return l.fail("list the lock directory", err)
 	}
+	return i.holders(ctx, names)
+}
+
+// holders sees whose entries are among the names in the lock's directory.
+func (i *inspection) holders(ctx context.Context, names []string) error {
+	l := i.lock
 	entries := entriesIn(names)
 	if len(entries) == 0 && (l.Style == PlainStyle || len(names) > 0) {
 		i.report.Holders = append(i.report.Holders, nobody(names, false))

@@ -18,6 +18,8 @@ type Lock struct {
 	Tokens  bool
 	Address string // for messages
 	Pace    Pace
+	// Depth is how many directories deep List looks, if it is not told; 0: to the end.
+	Depth int
 	// NewID returns a name that was never used before: owner.NewID.
 	NewID func() string
 	// Judge looks for proof of death: owner.Record.Verdict, seen from here.

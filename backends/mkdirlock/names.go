@@ -95,6 +95,16 @@ func (l *Lock) parseReservation(name string) (ticket, bool) {
 	return parseTicket(rest)
 }
 
+// lockOfReservation returns the plain lock that a reservation is for.
+func lockOfReservation(name string) (lock string, ok bool) {
+	i := strings.LastIndex(name, "."+reservationPrefix)
+	if i < 1 {
+		return "", false
+	}
+	_, ok = parseTicket(name[i+1+len(reservationPrefix):])
+	return name[:i], ok
+}
+
 // maxToken leaves room to count on; a larger number is nobody's work.
 const maxToken = 1 << 60
 

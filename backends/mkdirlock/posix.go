@@ -83,6 +83,9 @@ func (d *directory) Entries(ctx context.Context, name string) ([]Entry, error) {
 	return all, err
 }
 
+// Root implements rooted.
+func (d *directory) Root(name string) string { return d.at(name) }
+
 // Await implements Dir.
 func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
 	d.watcher.Await(ctx, d.at(name), keeper, pause)
@@ -102,6 +105,7 @@ func (d *directory) mayRemove(name string) bool {
 var (
 	_ Timed   = (*directory)(nil)
 	_ guarded = (*directory)(nil)
+	_ rooted  = (*directory)(nil)
 )
 
 // Close implements Dir.

@@ -119,10 +119,11 @@ func (p *reaper) lookInto(ctx context.Context, e Entry) error {
 		return nil
 	}
 	inside, ok, err := p.inside(ctx, e, at)
+	_, isReservation := lockOfReservation(e.Name)
 	switch {
 	case err != nil || !ok:
 		return err
-	case reservationAnywhere(e.Name):
+	case isReservation:
 		p.reservation(ctx, e, at, inside)
 	case len(inside) == 0 && e.Name == treeLock:
 		p.other(e, at, "with this name it may be part of a lock with ?style=dir; if it is one of its own that nobody has, remove it by hand: rmdir")
@@ -260,17 +261,6 @@ func (p *reaper) see(ctx context.Context, f *finding) ([]string, error) {
 	r, note := recordIn(names, f.entry.ticket.id)
 	f.Holder = sighting{entry: f.entry, record: r, note: note, verdict: p.lock.verdict(r)}.holder(p.lock.Today())
 	return names, nil
-}
-
-// reservationAnywhere reports that a name is that of a reservation beside a lock
-// of plain style.
-func reservationAnywhere(name string) bool {
-	i := strings.LastIndex(name, "."+reservationPrefix)
-	if i < 1 {
-		return false
-	}
-	_, ok := parseTicket(name[i+1+len(reservationPrefix):])
-	return ok
 }
 
 // isTree reports that an entry is part of a lock in the style of directories.

@@ -20,8 +20,8 @@ import (
 // Scheme is the address scheme of this backend.
 const Scheme = "nfs"
 
-// A lock is one lock directory. It implements backend.Backend, backend.Breaker
-// and backend.Fencer.
+// A lock is one lock directory. It implements backend.Backend, backend.Breaker,
+// backend.Fencer and backend.Lister.
 type lock struct {
 	generation.Lock
 	path      string
@@ -33,6 +33,10 @@ func Open(a backend.Address) (backend.Backend, error) {
 	if err := a.CheckOptions(map[string][]string{"create": {"no"}}); err != nil {
 		return nil, err
 	}
+	return newLock(a), nil
+}
+
+func newLock(a backend.Address) *lock {
 	here := owner.Here()
 	return &lock{path: a.Path, mustExist: a.Options["create"] == "no", Lock: generation.Lock{
 		Dir:     &directory{path: a.Path},
@@ -41,7 +45,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 		Judge:   func(r owner.Record) owner.Verdict { return r.Verdict(here) },
 		Keeper:  func(r owner.Record) (process.Process, bool) { return r.Lives(here) },
 		Today:   time.Now,
-	}}, nil
+	}}
 }
 
 // Attempt implements backend.Backend.

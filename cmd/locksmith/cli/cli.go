@@ -48,7 +48,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	add(root, "Holding locks:", a.hold(), a.run())
-	add(root, "Looking at locks:", a.statusCommand(), a.check(), a.doctor(), a.timeline())
+	add(root, "Looking at locks:", a.statusCommand(), a.list(), a.check(), a.doctor(), a.timeline())
 	add(root, "Mending locks:", a.breakLock(), a.reap(), a.remove())
 	add(root, others, a.version())
 	addOwn(root)

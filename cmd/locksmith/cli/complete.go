@@ -46,6 +46,14 @@ func completeLock(c *cobra.Command, _ []string, begun string) ([]cobra.Completio
 	return append(profiles(begun), kinds...), directive
 }
 
+// completePlace is completeLock for a directory, which may also be given as a path.
+func completePlace(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if strings.HasPrefix(begun, "/") {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	return completeLock(c, args, begun)
+}
+
 // completeMember is completeLock for one that may have its mode before it.
 func completeMember(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	mode, rest := cutMode(begun)
@@ -91,6 +99,7 @@ func (a *app) completeRun(c *cobra.Command, args []string, begun string) ([]cobr
 var fixed = map[string][]cobra.Completion{
 	"log-level":  {"trace", "debug", "info", "warn", "error", "off"},
 	"log-format": {"text", "json"},
+	"mode":       {"shared", "exclusive"},
 	"stdin":      {"auto\tfind out whose it is", "watch\tits end releases the lock", "ignore\tit is none of our business"},
 }
 

@@ -45,6 +45,17 @@ func codeOf(err error) protocol.Code {
 	return locksmith.CodeOf(err)
 }
 
+// note reports one of several errors. The first decides the exit status, unless there
+// is a signal.
+func (a *app) note(err error) {
+	report(err)
+	if signal, ok := errors.AsType[*locksmith.SignalError](err); ok {
+		a.status = signalStatus(signal)
+	} else if a.status == 0 {
+		a.status = exitStatus(err)
+	}
+}
+
 // report tells people about an error, on standard error.
 func report(err error) {
 	text := protocol.CleanText(err.Error(), protocol.MaxLine)

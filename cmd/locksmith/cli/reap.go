@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/backend"
-	"locksmith/locksmith"
 	"locksmith/protocol"
 )
 
@@ -75,8 +74,7 @@ func (a *app) reap() *cobra.Command {
 	return c
 }
 
-// failReaped reports what went wrong in a place. The first of it decides the exit
-// status.
+// failReaped reports what went wrong in a place.
 func (a *app) failReaped(p *placeReaped, err error) {
 	var all []error
 	if err != nil {
@@ -88,12 +86,7 @@ func (a *app) failReaped(p *placeReaped, err error) {
 		}
 	}
 	for _, err := range all {
-		report(err)
-		if signal, ok := errors.AsType[*locksmith.SignalError](err); ok {
-			a.status = signalStatus(signal)
-		} else if a.status == 0 {
-			a.status = exitStatus(err)
-		}
+		a.note(err)
 	}
 }
 

@@ -34,7 +34,7 @@ func ExitStatuses() []Entry {
 	}
 	return append(all,
 		Entry{"126, 127", "run: the command cannot be run, or is not found"},
-		Entry{"128+n", "signal n ended the command, or our waiting, status --watch, doctor or reap"})
+		Entry{"128+n", "signal n ended the command, or our waiting, status --watch, doctor, list or reap"})
 }
 
 type meaning struct {

@@ -84,6 +84,7 @@ type lockStatus struct {
 	Waiters []holderStatus `json:"waiters"` // in the order of the queue, if it has one
 	Error   string         `json:"error,omitempty"`
 	seen    backend.Report
+	wanted  func(presence) bool // who is shown; nil: all
 }
 
 type holderStatus struct {
@@ -149,6 +150,9 @@ func (s *lockStatus) take(r backend.Report) {
 	s.State, s.Token, s.seen = "free", r.Token, r
 	for _, h := range r.Holders {
 		s.State = "held"
+		if !s.shows(presence{h, false}) {
+			continue
+		}
 		d := describe(h)
 		if h.Record != nil {
 			acquired := time.Now().Add(-h.Age).UTC().Truncate(time.Second)
@@ -157,9 +161,13 @@ func (s *lockStatus) take(r backend.Report) {
 		s.Holders = append(s.Holders, d)
 	}
 	for _, h := range r.Waiters {
-		s.Waiters = append(s.Waiters, describe(h))
+		if s.shows(presence{h, true}) {
+			s.Waiters = append(s.Waiters, describe(h))
+		}
 	}
 }
+
+func (s *lockStatus) shows(p presence) bool { return s.wanted == nil || s.wanted(p) }
 
 // inspectTime is how long a lock's place may take to answer.
 const inspectTime = 30 * time.Second
@@ -181,13 +189,13 @@ func inspectInTime(ctx context.Context, b backend.Backend, lock string) (backend
 	case a := <-done:
 		return a.report, a.err
 	case <-ctx.Done():
-		return backend.Report{}, noAnswer(lock)
+		return backend.Report{}, noAnswer(lock, inspectTime)
 	}
 }
 
-func noAnswer(lock string) error {
+func noAnswer(lock string, after time.Duration) error {
 	return &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: "look at the lock",
-		Err: fmt.Errorf("no answer within %v", inspectTime), Hint: "look at the server and the mount"}
+		Err: fmt.Errorf("no answer within %v", after), Hint: "look at the server and the mount"}
 }
 
 func describe(h backend.Holder) holderStatus {
@@ -214,13 +222,19 @@ func (s lockStatus) print() {
 // lines are what people read.
 func (s lockStatus) lines() (lines []string) {
 	lock := protocol.CleanText(s.Lock, protocol.MaxLine)
-	if len(s.seen.Holders) == 0 {
+	if len(s.seen.Holders) == 0 && s.wanted == nil {
 		lines = append(lines, fmt.Sprintf("%s: %s", lock, s.State))
 	}
 	for _, h := range s.seen.Holders {
+		if !s.shows(presence{h, false}) {
+			continue
+		}
 		lines = append(lines, fmt.Sprintf("%s: held by %s [%s]%s", lock, h, h.Verdict, s.terms(h)))
 	}
 	for i, h := range s.seen.Waiters {
+		if !s.shows(presence{h, true}) {
+			continue
+		}
 		place := "waiting"
 		if s.seen.Queued {
 			place = fmt.Sprintf("%d. in the queue", i+1)

@@ -78,7 +78,7 @@ func (v *view) inspect(ctx context.Context) (backend.Report, error) {
 	case g := <-v.pending:
 		return v.end(g)
 	default:
-		return backend.Report{}, noAnswer(v.address)
+		return backend.Report{}, noAnswer(v.address, inspectTime)
 	}
 }
 
@@ -90,7 +90,7 @@ func (v *view) begin(ctx context.Context) {
 		defer cancel()
 		r, err := v.backend.Inspect(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = noAnswer(v.address)
+			err = noAnswer(v.address, inspectTime)
 		}
 		pending <- glance{r, err}
 	}()

@@ -1,0 +1,53 @@
+package backend
+
+import (
+	"context"
+	"strings"
+)
+
+// A Lister is a Backend whose address may also be that of a directory with locks in
+// it, or below it, or that of one lock.
+type Lister interface {
+	// List tells of every lock there, in order, one after the other and in this
+	// goroutine, and of every directory that it could not look into. It follows no
+	// symbolic link but the directory's own. Its error says why it could not go on.
+	List(ctx context.Context, l Listing) error
+}
+
+// A Listing says how far to look, and who is told.
+type Listing struct {
+	// Depth is how many directories deep a lock may be, 1 being directly in the
+	// place; 0: as is usual for this kind of place.
+	Depth int
+	Tell  func(Listed)
+	// Step, if there is one, is called before each look at a file system, where a look
+	// may hang. What waits for a server ends by itself.
+	Step func()
+}
+
+// A Listed is a lock that was found.
+type Listed struct {
+	Lock   string // its address
+	Report Report
+	// Err is why it could not be looked at; or, if Lock is empty, a directory that
+	// may have locks in it.
+	Err error
+}
+
+// EscapePath writes a path as it stands in an address.
+func EscapePath(path string) string {
+	return strings.NewReplacer("%", "%25", "?", "%3F").Replace(path)
+}
+
+// Below is the address of what is below the directory that an address names, with
+// the same options: path is "" or begins with a slash.
+func Below(address, path string) string {
+	before, query, has := strings.Cut(address, "?")
+	if path != "" {
+		before = strings.TrimSuffix(before, "/") + EscapePath(path) // the root has a slash already
+	}
+	if !has {
+		return before
+	}
+	return before + "?" + query
+}

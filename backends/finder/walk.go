@@ -1,0 +1,131 @@
+package finder
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"locksmith/backends/backend"
+)
+
+// Run walks. Its error is that of the directory where it begins, or one that is
+// fatal, or ctx's.
+func (w *Walk) Run(ctx context.Context) error {
+	root, err := w.list(ctx, "")
+	if err != nil {
+		return err
+	}
+	return w.visit(ctx, root, nil, 1)
+}
+
+func (w *Walk) list(ctx context.Context, path string) (*Directory, error) {
+	if err := w.step(ctx); err != nil {
+		return nil, err
+	}
+	entries, err := w.Tree.List(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(entries, func(x, y Entry) int { return strings.Compare(x.Name, y.Name) })
+	return &Directory{path, entries}, nil
+}
+
+// visit is for a directory whose entries are at this depth.
+func (w *Walk) visit(ctx context.Context, d, in *Directory, depth int) error {
+	lock, err := w.recognised(ctx, d, in)
+	if err != nil || w.Depth > 0 && depth > w.Depth {
+		return err
+	}
+	for _, e := range d.Entries {
+		if err := w.step(ctx); err != nil {
+			return err
+		}
+		switch {
+		case lock != nil && lock.Part(e.Name):
+		case e.Type == RegularFile:
+			err = w.file(ctx, d, e.Name)
+		case e.Type == Subdirectory:
+			err = w.directory(ctx, d, e.Name, depth)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step is before each look.
+func (w *Walk) step(ctx context.Context) error {
+	if w.Step != nil {
+		w.Step()
+	}
+	return ctx.Err()
+}
+
+// recognised returns the kind of lock that a directory is, or nil.
+func (w *Walk) recognised(ctx context.Context, d, in *Directory) (DirectoryKind, error) {
+	for _, k := range w.Directories {
+		a := k.Directory(ctx, d, in)
+		if err := w.tell(ctx, a); err != nil {
+			return nil, err
+		}
+		if a.Mine {
+			return k, nil
+		}
+	}
+	return nil, nil
+}
+
+func (w *Walk) directory(ctx context.Context, in *Directory, name string, depth int) error {
+	for _, k := range w.Directories {
+		a := k.Beside(ctx, in, name)
+		if err := w.tell(ctx, a); err != nil || a.Mine {
+			return err
+		}
+	}
+	if len(w.Directories) == 0 && depth == w.Depth {
+		return nil // of what is in it nothing would be looked at
+	}
+	d, err := w.list(ctx, in.Path+"/"+name)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case gone(err):
+		return nil
+	case err != nil:
+		return w.tell(ctx, Answer{Lock: &backend.Listed{Err: err}})
+	}
+	return w.visit(ctx, d, in, depth+1)
+}
+
+func (w *Walk) file(ctx context.Context, in *Directory, name string) error {
+	var seen *Content
+	content := func() Content {
+		if seen == nil {
+			c := w.Tree.Read(in.Path + "/" + name)
+			seen = &c
+		}
+		return *seen
+	}
+	for _, k := range w.Files {
+		a := k.File(ctx, in, name, content)
+		if err := w.tell(ctx, a); err != nil || a.Mine {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Walk) tell(ctx context.Context, a Answer) error {
+	if a.Lock == nil {
+		return nil
+	}
+	if gone(a.Lock.Err) {
+		return nil
+	}
+	if err := a.Lock.Err; err != nil && (ctx.Err() != nil || w.Fatal != nil && w.Fatal(err)) {
+		return err
+	}
+	w.Tell(*a.Lock)
+	return nil
+}

@@ -1,0 +1,188 @@
+package finder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+)
+
+// textKind takes for locks the files that hold its text.
+type textKind string
+
+func (k textKind) File(_ context.Context, in *Directory, name string, content func() Content) Answer {
+	if content().Text != string(k) {
+		return Answer{}
+	}
+	return Answer{Lock: &backend.Listed{Lock: in.Path + "/" + name}, Mine: true}
+}
+
+// crowd is a tree that is made up: some directories, with as many files in each.
+type crowd struct {
+	directories, files int
+	lists, reads       int
+	peak               uint64 // of the memory in use
+}
+
+func (c *crowd) List(_ context.Context, path string) (all []Entry, err error) {
+	c.lists++
+	kind, n := Subdirectory, c.directories
+	if path != "" || n == 0 {
+		kind, n = RegularFile, c.files
+	}
+	for i := range n {
+		all = append(all, Entry{fmt.Sprintf("%06d", n-i), kind})
+	}
+	return all, nil
+}
+
+func (c *crowd) Read(path string) Content {
+	if c.reads++; c.reads%25_000 == 0 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		c.peak = max(c.peak, m.HeapAlloc)
+	}
+	if strings.HasSuffix(path, "7") {
+		return Content{Text: "lock"}
+	}
+	return Content{}
+}
+
+// TestCrowd: each directory is listed once, each file read once, and the memory in use
+// is that of one directory.
+func TestCrowd(t *testing.T) {
+	for _, c := range []crowd{{files: 100_000}, {directories: 1000, files: 100}, {directories: 10, files: 10_000}} {
+		t.Run(fmt.Sprint(c.directories, " times ", c.files), func(t *testing.T) {
+			told, last := 0, ""
+			w := Walk{Tree: &c, Files: []FileKind{textKind("other"), textKind("lock")}}
+			w.Tell = func(l backend.Listed) {
+				if told++; l.Lock <= last {
+					t.Errorf("%s came after %s", l.Lock, last)
+				}
+				last = l.Lock
+			}
+			if err := w.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if c.reads != 100_000 || c.lists != c.directories+1 || told != 10_000 {
+				t.Errorf("%d lists, %d reads, %d told", c.lists, c.reads, told)
+			}
+			if c.peak > 32<<20 {
+				t.Errorf("it kept %d MiB", c.peak>>20)
+			}
+		})
+	}
+}
+
+// found walks a real tree, and returns what was told.
+func found(t *testing.T, root string, depth int) (locks, failed []string) {
+	t.Helper()
+	w := Walk{Tree: FileTree{Root: root, Address: "T:" + root}, Files: []FileKind{textKind("lock")}}
+	w.Depth = depth
+	w.Tell = func(l backend.Listed) {
+		if l.Lock != "" {
+			locks = append(locks, l.Lock)
+		} else {
+			failed = append(failed, l.Err.Error())
+		}
+	}
+	if err := w.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return locks, failed
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFileTree: nothing but directories is walked into, nothing but files is read, and
+// a link is followed only where the walk begins.
+func TestFileTree(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	must(t, os.MkdirAll(dir+"/a/b/c", 0o755))
+	for _, name := range []string{"/0", "/a/1", "/a/b/2", "/a/b/c/3"} {
+		must(t, os.WriteFile(dir+name, []byte("lock"), 0o644))
+	}
+	must(t, os.WriteFile(dir+"/long", []byte("lock"+strings.Repeat(" ", MaxText)), 0o644))
+	must(t, os.Symlink(dir, dir+"/a/loop"))
+	must(t, os.Symlink(dir+"/0", dir+"/link"))
+	must(t, unix.Mkfifo(dir+"/fifo", 0o644))
+	must(t, os.Symlink(dir, dir+"2"))
+	for depth, want := range [][]string{{"/0", "/a/1", "/a/b/2", "/a/b/c/3"}, {"/0"}, {"/0", "/a/1"}} {
+		for _, root := range []string{dir, dir + "2"} {
+			if locks, failed := found(t, root, depth); !slices.Equal(locks, want) || failed != nil {
+				t.Errorf("%s, depth %d: %q, %q", root, depth, locks, failed)
+			}
+		}
+	}
+}
+
+// TestUnlistable: what cannot be listed is told, and the rest goes on, unless the error
+// is fatal; of what has gone meanwhile nothing is told.
+func TestUnlistable(t *testing.T) {
+	broken := errors.New("broken")
+	tree := failing{&crowd{directories: 3, files: 2}, broken}
+	for _, fatal := range []bool{false, true} {
+		var told []string
+		w := Walk{Tree: tree, Files: []FileKind{textKind("")}, Fatal: func(error) bool { return fatal }}
+		w.Tell = func(l backend.Listed) {
+			told = append(told, fmt.Sprint(l.Lock, l.Err))
+		}
+		err := w.Run(t.Context())
+		want := 5
+		if fatal {
+			want = 2
+		}
+		if len(told) != want || fatal != errors.Is(err, broken) {
+			t.Errorf("fatal %v: %q, %v", fatal, told, err)
+		}
+	}
+	told := 0
+	gone := Walk{Tree: failing{tree.Tree, fs.ErrNotExist}, Files: []FileKind{textKind("")}}
+	gone.Tell = func(backend.Listed) { told++ }
+	if err := gone.Run(t.Context()); err != nil || told != 4 {
+		t.Errorf("one has gone: told %d, %v", told, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	w := Walk{Tree: tree, Files: []FileKind{textKind("")}}
+	w.Tell = func(backend.Listed) { cancel() }
+	if err := w.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its end: %v", err)
+	}
+}
+
+type failing struct {
+	Tree
+	err error
+}
+
+func (f failing) List(ctx context.Context, path string) ([]Entry, error) {
+	if path == "/000002" {
+		return nil, f.err
+	}
+	return f.Tree.List(ctx, path)
+}
+
+func TestBeginning(t *testing.T) {
+	d := Directory{Entries: []Entry{{Name: "a"}, {Name: "b"}, {Name: "b-"}, {Name: "b.1"}, {Name: "b.2"}, {Name: "c"}}}
+	for prefix, want := range map[string]int{"b.": 2, "b": 4, "": 6, "d": 0, "0": 0, "c": 1} {
+		if got := d.Beginning(prefix); len(got) != want {
+			t.Errorf("%q: %v", prefix, got)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package ftp
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock"
+	"locksmith/protocol"
+)
+
+// tellsOf lists the locks in the directory /dir/L, and returns their names.
+func tellsOf(t *testing.T, d *Dir) (locks []string, err error) {
+	t.Helper()
+	l := mkdirlock.Lock{NewDir: func() mkdirlock.Dir { return d }, Name: "L", Address: "ftp:L", Depth: 1}
+	err = l.Here().List(soon(t), backend.Listing{Tell: func(f backend.Listed) {
+		if f.Err != nil {
+			t.Error(f.Err)
+		}
+		locks = append(locks, f.Lock)
+	}})
+	return locks, err
+}
+
+// lines are a listing of directories.
+func lines(names ...string) (text string) {
+	for _, n := range names {
+		text += "drwxr-xr-x 2 u g 4096 Jan 01 2024 " + n + "\r\n"
+	}
+	return text
+}
+
+// TestListingSilence: a server that falls silent while its locks are listed is not
+// asked for all the others, too.
+func TestListingSilence(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	f := startFake(t).when("LIST", func(c *talk) {
+		if asked.Add(1) > 1 {
+			c.hang()
+		}
+		c.say("150 here it comes")
+		c.send(lines("one", "three", "two"))
+		c.say("226 done")
+	})
+	start := time.Now()
+	locks, err := tellsOf(t, f.hasty())
+	if backend.CodeOf(err) != protocol.Unreachable || len(locks) > 0 || time.Since(start) > 10*time.Second {
+		t.Errorf("after %v: %q, %v", time.Since(start), locks, err)
+	}
+	if more := f.sent("LIST /dir/L/t"); len(more) > 0 {
+		t.Errorf("it was asked for %q", more)
+	}
+}
+
+// TestListingOdd: a lock that has gone between two looks, and directories that no lock
+// can be, are no errors.
+func TestListingOdd(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	f := startFake(t)
+	f.listing = "here\r\n"
+	f.when("LIST", func(c *talk) {
+		n := asked.Add(1)
+		if n == 2 {
+			c.data.Close()
+			c.say("550 gone")
+			return
+		}
+		c.say("150 here it comes")
+		c.send(map[bool]string{true: lines("gone", "here", "~odd")}[n == 1])
+		c.say("226 done")
+	})
+	locks, err := tellsOf(t, f.dir())
+	if err != nil || !slices.Equal(locks, []string{"ftp:L/here"}) {
+		t.Errorf("%q, %v, it was asked %q", locks, err, f.sent(""))
+	}
+}

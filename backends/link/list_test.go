@@ -1,0 +1,96 @@
+package link
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/finder"
+	"locksmith/backends/owner"
+)
+
+// listedIn returns the locks in a directory, with how many hold and wait.
+func listedIn(t *testing.T, dir string) (all map[string][2]int, order []string) {
+	t.Helper()
+	all = map[string][2]int{}
+	err := openLock(t, dir).List(t.Context(), backend.Listing{Tell: func(l backend.Listed) {
+		mustWork(t, l.Err)
+		all[l.Lock] = [2]int{len(l.Report.Holders), len(l.Report.Waiters)}
+		order = append(order, l.Lock)
+	}})
+	mustWork(t, err)
+	return all, order
+}
+
+// TestListClaims: claims are no locks, but a lock that is free is found by them, once.
+func TestListClaims(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "L")
+	h, err := attemptAt(t, path, backendtest.Request()).Try(t.Context())
+	mustWork(t, err)
+	for range 3 {
+		a := attemptAt(t, path, backendtest.Request())
+		if _, err := a.Try(t.Context()); backend.CodeOf(err) != "held" {
+			t.Fatal(err)
+		}
+		defer func() { mustWork(t, a.Withdraw(t.Context())) }()
+	}
+	mustWork(t, os.WriteFile(filepath.Join(dir, "L-other"), []byte("123\n"), 0o644))
+	mustWork(t, os.WriteFile(filepath.Join(dir, "L.claim.letter"), []byte("hello\n"), 0o644))
+	lock, other := "link:"+path, "link:"+path+"-other"
+	all, order := listedIn(t, dir)
+	if !slices.Equal(order, []string{lock, other}) || all[lock] != [2]int{1, 3} || all[other] != [2]int{1, 0} {
+		t.Errorf("held: %v", all)
+	}
+	mustWork(t, h.Release(t.Context()))
+	all, order = listedIn(t, dir)
+	if len(order) != 2 || all[lock] != [2]int{0, 3} {
+		t.Errorf("free: %v", all)
+	}
+}
+
+// TestListKnowsLocks: which files are locks, asked for locks of this kind, and among
+// those of all kinds.
+func TestListKnowsLocks(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "L")
+	h, err := attemptAt(t, path, backendtest.Request()).Try(t.Context())
+	mustWork(t, err)
+	defer func() { mustWork(t, h.Release(t.Context())) }()
+	record, err := os.ReadFile(path)
+	mustWork(t, err)
+	id := owner.NewID()
+	for name, text := range map[string]string{
+		"copy": string(record), "a\nb%?c": string(record), "pid": "1\n", "empty": "", "text": "hello\n",
+		"long": string(record) + strings.Repeat("x", MaxContent), "local": string(record),
+		"other.claim." + id:  string(record), // of an id that is not in it
+		"L.brk." + id + ".1": string(record), "L.brk.f-1-2-3.64": string(record),
+	} {
+		mustWork(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	mustWork(t, unix.Chmod(filepath.Join(dir, "local"), 0o644|unix.S_ISVTX))
+	mustWork(t, os.Symlink("L", filepath.Join(dir, "symbolic")))
+	var among []string
+	w := finder.Walk{Tree: finder.FileTree{Root: dir}, Files: []finder.FileKind{Kind(dir)}}
+	w.Tell = func(l backend.Listed) {
+		mustWork(t, l.Err)
+		among = append(among, strings.TrimPrefix(l.Lock, "link:"+dir+"/"))
+	}
+	mustWork(t, w.Run(t.Context()))
+	if want := []string{"L", "a\nb%25%3Fc", "copy"}; !slices.Equal(among, want) {
+		t.Errorf("among all kinds: %q", among)
+	}
+	_, alone := listedIn(t, dir)
+	for i := range alone {
+		alone[i] = strings.TrimPrefix(alone[i], "link:"+dir+"/")
+	}
+	if want := []string{"L", "a\nb%25%3Fc", "copy", "pid"}; !slices.Equal(alone, want) {
+		t.Errorf("alone: %q", alone)
+	}
+}

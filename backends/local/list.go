@@ -1,0 +1,66 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/finder"
+	"locksmith/backends/owner"
+)
+
+var _ backend.Lister = (*Lock)(nil)
+
+// List implements backend.Lister. Files with a pid alone, of other tools, are locks
+// to it, too.
+func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
+	w := finder.Walk{
+		Tree:    finder.FileTree{Root: l.path, Address: l.address},
+		Files:   []finder.FileKind{kind{l, owner.Here(), true}},
+		Listing: listing,
+	}
+	return w.Run(ctx)
+}
+
+// Kind knows the locks below a directory that are lock files of ours.
+func Kind(dir string) finder.FileKind {
+	place := backend.Address{Scheme: Scheme, Path: dir}
+	return kind{&Lock{address: place.String(), path: dir}, owner.Here(), false}
+}
+
+type kind struct {
+	place *Lock // as if the directory were one
+	here  owner.Place
+	pids  bool // a file with a pid alone is a lock, too
+}
+
+// File implements finder.FileKind. Our files are told from those of link: by their
+// mark.
+func (k kind) File(_ context.Context, in *finder.Directory, name string, content func() finder.Content) finder.Answer {
+	if !k.ours(content()) {
+		return finder.Answer{}
+	}
+	l := *k.place
+	path := in.Path + "/" + name
+	l.address, l.path = backend.Below(l.address, path), l.path+path
+	r, err := l.inspect(k.here)
+	if err == nil && len(r.Holders) == 0 {
+		return finder.Answer{Mine: true} // it has just gone
+	}
+	return finder.Answer{Lock: &backend.Listed{Lock: l.address, Report: r, Err: err}, Mine: true}
+}
+
+func (k kind) ours(seen finder.Content) bool {
+	var c content
+	c.parse(seen.Text)
+	switch {
+	case errors.Is(seen.Err, fs.ErrPermission):
+		return seen.Sticky
+	case seen.Err != nil:
+		return false
+	case seen.Sticky: // without a record its maker has not finished it
+		return c.record != nil || c.pid != 0 || seen.Text == ""
+	}
+	return c.pid != 0 && k.pids
+}

@@ -1,0 +1,86 @@
+package local
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/finder"
+)
+
+// TestListKnowsLocks: which files are locks, asked for locks of this kind, and among
+// those of all kinds.
+func TestListKnowsLocks(t *testing.T) {
+	dir := t.TempDir()
+	h, err := attemptAt(t, filepath.Join(dir, "held"), backendtest.Request()).Try(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := os.ReadFile(filepath.Join(dir, "held"))
+	for name, f := range map[string]struct {
+		text string
+		mode uint32
+	}{
+		"half":    {"", 0o644 | unix.S_ISVTX}, // its maker has not written yet
+		"pid":     {"1\n", 0o644},
+		"blanks":  {" 1 \n\n", 0o644},
+		"zero":    {"0\n", 0o644},
+		"empty":   {"", 0o644},
+		"text":    {"hello\n", 0o644},
+		"odd":     {"hello\n", 0o644 | unix.S_ISVTX},
+		"long":    {string(record) + strings.Repeat("x", finder.MaxText), 0o644 | unix.S_ISVTX},
+		"linked":  {string(record), 0o644}, // as link: writes it
+		"a\nb%?c": {string(record), 0o644 | unix.S_ISVTX},
+	} {
+		path := filepath.Join(dir, name)
+		err = errors.Join(err, os.WriteFile(path, []byte(f.text), 0o600), unix.Chmod(path, f.mode))
+	}
+	err = errors.Join(err, os.Symlink("held", filepath.Join(dir, "symbolic")), unix.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := []string{"a\nb%25%3Fc", "half", "held"}
+	if have := listed(t, dir, Kind(dir)); !slices.Equal(have, ours) {
+		t.Errorf("of all kinds: %q", have)
+	}
+	alone := []string{"a\nb%25%3Fc", "blanks", "half", "held", "pid"}
+	if have := listed(t, dir, nil); !slices.Equal(have, alone) {
+		t.Errorf("of this kind: %q", have)
+	}
+	if err := h.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if have := listed(t, dir, Kind(dir)); slices.Contains(have, "held") {
+		t.Errorf("after the release: %q", have)
+	}
+}
+
+// listed returns the addresses of the locks that a kind finds in a directory, nil being
+// what the directory's address does, as far as they differ.
+func listed(t *testing.T, dir string, kind finder.FileKind) (all []string) {
+	t.Helper()
+	tell := func(l backend.Listed) {
+		if l.Err != nil || len(l.Report.Holders) != 1 {
+			t.Errorf("%s: %+v, %v", l.Lock, l.Report, l.Err)
+		}
+		all = append(all, strings.TrimPrefix(l.Lock, Scheme+":"+dir+"/"))
+	}
+	err := error(nil)
+	if kind == nil {
+		err = openLock(t, dir).(*Lock).List(t.Context(), backend.Listing{Tell: tell})
+	} else {
+		w := finder.Walk{Tree: finder.FileTree{Root: dir}, Files: []finder.FileKind{kind}, Listing: backend.Listing{Tell: tell}}
+		err = w.Run(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,61 @@
+package mkdirlock
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"locksmith/backends/backend"
+)
+
+const (
+	oneID   = "60000-0123456789abcdef0123456789abcdef"
+	otherID = "60000-ffffffffffffffffffffffffffffffff"
+)
+
+// TestList: what directories are locks, and who has them.
+func TestList(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{
+		"empty", "files/none",
+		"held/x." + oneID + "/1.1.x", "held.r." + otherID + "/x." + otherID + "/1.1.x",
+		"waited.r." + oneID + "/x." + oneID, "waited.r." + otherID + "/x." + otherID, // with nothing but waiters
+		"tree/fence.3", "tree/fence.4", "tree/lock/x." + oneID + "/1.1.x", "tree/r." + otherID + "/x." + otherID,
+		"free/fence.2", "free/more/s." + oneID, // a lock in what also is one
+		"nfs/G", "nfs/R", "lock/x." + oneID, "probe.0123456789abcdef0123456789abcdef",
+	} {
+		mustWork(t, os.MkdirAll(filepath.Join(dir, path), 0o755))
+	}
+	mustWork(t, os.Remove(filepath.Join(dir, "files/none")))
+	mustWork(t, os.WriteFile(filepath.Join(dir, "files/a"), nil, 0o644))
+	mustWork(t, os.Symlink(dir, filepath.Join(dir, "loop")))
+	for place, want := range map[string][]string{
+		"": {"/empty 1 0 0", "/free?style=dir 0 0 2", "/free/more 1 0 0", "/held 1 1 0", "/lock 1 0 0",
+			"/tree?style=dir 1 1 4", "/waited 0 2 0"},
+		"?style=dir": {"/free?style=dir 0 0 2", "/tree?style=dir 1 1 4"},
+		"/held":      {"/held 1 1 0"},
+		"/tree":      {"/tree?style=dir 1 1 4"},
+		"/empty":     nil,
+	} {
+		path, style, _ := strings.Cut(place, "?style=")
+		a := backend.Address{Scheme: Scheme, Path: dir + path}
+		if style != "" {
+			a.Options = map[string]string{"style": style}
+		}
+		l, err := Open(a)
+		mustWork(t, err)
+		var have []string
+		err = l.(*Lock).List(t.Context(), backend.Listing{Tell: func(f backend.Listed) {
+			mustWork(t, f.Err)
+			lock := strings.TrimPrefix(f.Lock, "mkdir:"+dir)
+			have = append(have, fmt.Sprint(lock, " ", len(f.Report.Holders), " ", len(f.Report.Waiters), " ", f.Report.Token))
+		}})
+		mustWork(t, err)
+		if !slices.Equal(have, want) {
+			t.Errorf("%q:\n%q, want\n%q", place, have, want)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/locksmith"
+	"locksmith/protocol"
+)
+
+// slow is a place where each look takes a time, and finds a lock.
+type slow []time.Duration
+
+func (s slow) List(_ context.Context, l backend.Listing) error {
+	for i, d := range s {
+		l.Step()
+		time.Sleep(d)
+		l.Tell(backend.Listed{Lock: fmt.Sprint("lock ", i)})
+	}
+	return nil
+}
+
+// TestListHangs: one look that hangs is left behind, however long all of them and the
+// reader of the output take.
+func TestListHangs(t *testing.T) {
+	const fine = lookTime - time.Second
+	for _, c := range []struct {
+		place slow
+		want  int
+	}{
+		{slow{fine, fine, fine}, 3},
+		{slow{fine, 2 * lookTime, fine}, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			told := 0
+			err := new(listing).watched(t.Context(), "/place", c.place, func(backend.Listed) {
+				told++
+				time.Sleep(10 * lookTime)
+			})
+			if told != c.want || (err != nil) != (c.want < len(c.place)) || err != nil && codeOf(err) != protocol.Unreachable {
+				t.Errorf("%v: told %d, %v", c.place, told, err)
+			}
+			time.Sleep(2 * lookTime) // until the look that was left behind ends, too
+		})
+	}
+}
+
+// TestListInterrupted: what ends the command is what is told.
+func TestListInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		signal := &locksmith.SignalError{}
+		time.AfterFunc(time.Second, func() { cancel(signal) })
+		err := new(listing).watched(ctx, "/place", slow{lookTime / 2}, func(backend.Listed) { t.Error("told") })
+		if !errors.Is(err, signal) {
+			t.Error(err)
+		}
+		time.Sleep(lookTime)
+	})
+}
+
+func TestDirectory(t *testing.T) {
+	for place, want := range map[string]string{
+		"nfs:/a/": "nfs:/a/.", "nfs:/": "nfs:/.", "nfs:/a": "nfs:/a", "job": "job",
+		"mkdir:/a/?style=dir": "mkdir:/a/.?style=dir", "mkdir:/a?style=dir": "mkdir:/a?style=dir",
+	} {
+		if got := directory(place); got != want {
+			t.Errorf("%s: %s", place, got)
+		}
+	}
+}
+
+func TestEscapeControls(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain\n": "plain\n", "ü\u009b31m": `ü\u009b31m`, "\x7f": `\u007f`,
+	} {
+		if got := escapeControls(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"locksmith/test/ftpserver"
+)
+
+// TestListFTP: what list finds at real servers.
+func TestListFTP(t *testing.T) {
+	for _, kind := range ftpserver.Kinds() {
+		t.Run(kind, func(t *testing.T) {
+			s := ftpserver.Start(t, kind, ftpserver.Options{})
+			makeListed(t, s)
+			dir := "ftp://" + s.User + "@" + s.Addr + path.Join(s.Home, "locks")
+			for _, c := range []struct {
+				place string
+				flags []string
+				want  string
+			}{
+				{"", nil, "empty held 1 0, held held 1 1, tree?style=dir held 1 1"},
+				{"", []string{"--depth", "2"}, "empty held 1 0, held held 1 1, more/tree?style=dir free 0 0, tree?style=dir held 1 1"},
+				{"", []string{"--where", "lease=2s", "--waiting"}, "held held 0 1, tree?style=dir held 0 1"},
+				{"?style=dir", nil, "tree?style=dir held 1 1"},
+				{"/more", nil, "more/tree?style=dir free 0 0"},
+				{"/tree", nil, "tree?style=dir held 1 1"},
+			} {
+				locks, said, status := list(t, s, append(c.flags, dir+c.place)...)
+				var have []string
+				for _, l := range locks {
+					name := strings.TrimPrefix(strings.TrimPrefix(l.Lock, dir), "/")
+					have = append(have, strings.Join([]string{name, l.State, count(l.Holders), count(l.Waiters)}, " "))
+				}
+				if got := strings.Join(have, ", "); got != c.want || status != 0 {
+					t.Errorf("%s %q: %s, want %s, status %d, %s", c.place, c.flags, got, c.want, status, said)
+				}
+			}
+			if locks, said, status := list(t, s, dir+"/none"); status == 0 || len(locks) > 0 || said == "" {
+				t.Errorf("nothing there: %v, %q, status %d", locks, said, status)
+			}
+		})
+	}
+}
+
+// makeListed makes a directory of locks: one that is empty, one of each style with a
+// holder and a waiter, and a free one a level below.
+func makeListed(t *testing.T, s *ftpserver.Server) {
+	t.Helper()
+	const holder, waiter = "1000-0123456789abcdef0123456789abcdef", "2000-fedcba9876543210fedcba9876543210"
+	for _, name := range []string{
+		"empty", "held/x." + holder + "/1.1.x", "held.r." + waiter + "/x." + waiter + "/1.1.x",
+		"tree/fence.2", "tree/lock/x." + holder + "/1.1.x", "tree/r." + waiter + "/x." + waiter + "/1.1.x",
+		"more/tree/fence.4",
+	} {
+		if err := os.MkdirAll(filepath.Join(s.Dir, "locks", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(s.Dir, "locks", "README"), []byte("locks\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type listedLock struct {
+	Lock, State      string
+	Holders, Waiters []any
+}
+
+func count(all []any) string { return string(rune('0' + len(all))) }
+
+func list(t *testing.T, s *ftpserver.Server, args ...string) (locks []listedLock, said string, status int) {
+	t.Helper()
+	home := t.TempDir()
+	var stdout, stderr strings.Builder
+	cmd := exec.Command("locksmith", slices.Concat([]string{"list", "--json"}, args)...)
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH_PASSWORD="+s.Password)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	_ = cmd.Run()
+	var all struct{ Locks []listedLock }
+	if err := json.Unmarshal([]byte(stdout.String()), &all); err != nil {
+		t.Fatalf("%v: %s%s", err, &stdout, &stderr)
+	}
+	return all.Locks, stderr.String(), cmd.ProcessState.ExitCode()
+}
