@@ -38,7 +38,7 @@ func (a *attempt) held(s sighting) error {
 		every = a.request.Owner.Lease / 2
 	}
 	b.seen, b.note, b.known, b.yielded = s, "", true, false
-	b.again = now + min(s.due, every)
+	b.again = now + min(s.left(), every)
 	return a.heldAgain()
 }
 
@@ -50,7 +50,7 @@ func (a *attempt) heldByNobody(names []string, doubt bool) error {
 	if !b.known || b.note == "" {
 		b.reached = now
 	}
-	b.seen, b.known, b.yielded = sighting{verdict: owner.Unknown, due: owner.Never}, true, false
+	b.seen, b.known, b.yielded = sighting{verdict: owner.Unknown, due: owner.Never, bareDue: owner.Never}, true, false
 	b.note = nobody(names, doubt).Note
 	b.again = now
 	return a.heldAgain()

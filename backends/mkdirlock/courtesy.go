@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"locksmith/backends/owner"
 )
 
 // courtesy is whether a newcomer that would share the lock holds back for those
@@ -55,7 +57,7 @@ func (a *attempt) letGo(s sighting) error {
 		c.over = true
 		return nil
 	}
-	s.due = min(s.due, left)
+	s.due, s.bareDue = min(s.due, left), owner.Never
 	_ = a.held(s)
 	a.block.yielded = true
 	return a.heldAgain()

@@ -32,7 +32,10 @@
 // All that is removed carries a ticket, which names one acquisition and is never
 // used twice, except an empty L of plain style. A holder is dead by proof
 // (owner.Record.Verdict) or after a whole lease without a heartbeat, as watched on
-// the observer's own clock.
+// the observer's own clock. An entry in the lock in which there is nothing is nobody's
+// who relies on it: its owner died before his first heartbeat, or while he released.
+// After a few seconds it is removed, too, by an rmdir that fails if a heartbeat has
+// got there after all; so even those get on who never go by a lease.
 //
 // What it cannot do: in plain style nobody can tell an empty L of a program that
 // uses mkdir alone from what is left of a crash, or of an answer that was lost,

@@ -317,25 +317,28 @@ func TestSweeping(t *testing.T) {
 	})
 }
 
-// TestEntryWithoutRecord, of somebody who died before his first heartbeat: only
-// the lease tells.
-func TestEntryWithoutRecord(t *testing.T) {
+// TestBareEntry: who died while he removed his lock, or before he was told that he had
+// it, left an entry with nothing in it. That is nobody's proof of death, but it is no
+// holder's either, so that even those break it soon who never go by a lease.
+func TestBareEntry(t *testing.T) {
 	for _, h := range []habits{{}, {emptyIsRefused: true}, {missingIsEmpty: true}} {
-		for _, k := range everyKind {
-			t.Run(k.String(), func(t *testing.T) {
+		for i, k := range slices.Concat(everyKind, everyKind) {
+			strict := i < len(everyKind)
+			t.Run(name(k, " ", strict), func(t *testing.T) {
 				inBubbleWith(t, h, func(t *testing.T, m *memory) {
 					here := newHost("here", m, k)
 					old := here.take(t, "exclusive")
-					for _, beat := range old.claim.beats {
-						mustWork(t, m.Rmdir(t.Context(), old.claim.path()+"/"+beat))
-					}
-					a := newHost("there", m, k).want(t, "exclusive")
+					mustEmpty(t, m, old)
+					there := newHost("there", m, k)
+					r := there.request("exclusive")
+					r.Strict = strict
+					a := there.ask(t, r)
 					if held := mustBeHeld(t, a); held.Record != nil || held.Note == "" {
 						t.Errorf("held by %+v", held)
 					}
 					start := time.Now()
 					next := mustAcquire(t, a)
-					between(t, "breaking", time.Since(start), leaseAndDrift, leaseAndDrift+slack)
+					between(t, "breaking", time.Since(start), bareTime, bareTime+slack)
 					mustBeLost(t, old)
 					mustRelease(t, next)
 					mustBeTidy(t, m, k)
@@ -343,4 +346,51 @@ func TestEntryWithoutRecord(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestBareEntryComesToLife: the first heartbeat comes after the watch and before the
+// removal.
+func TestBareEntryComesToLife(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		old := newHost("elsewhere", m, k).take(t, "exclusive")
+		in := mustEmpty(t, m, old)
+		here := newHost("here", m, k)
+		r := here.request("exclusive")
+		r.Strict = true
+		here.dir = &interposed{Dir: m, beforeRmdir: func(name string) {
+			if name == old.claim.path() {
+				mustWork(t, m.Mkdir(t.Context(), in))
+			}
+		}}
+		ctx, cancel := clock.WithTimeout(t.Context(), bubbleTime{}, lease/2)
+		defer cancel()
+		a := here.ask(t, r)
+		if h, err := backend.Acquire(ctx, a); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, %v", h, err)
+		}
+		mustStillHold(t, old)
+	})
+}
+
+// mustEmpty removes what is in a holder's entry, and returns its path.
+func mustEmpty(t *testing.T, m *memory, h *hold) (path string) {
+	t.Helper()
+	names, err := m.List(t.Context(), h.claim.path())
+	mustWork(t, err)
+	for _, name := range names {
+		path = h.claim.path() + "/" + name
+		mustWork(t, m.Rmdir(t.Context(), path))
+	}
+	return path
+}
+
+// interposed lets something happen right before a removal.
+type interposed struct {
+	Dir
+	beforeRmdir func(name string)
+}
+
+func (i *interposed) Rmdir(ctx context.Context, name string) error {
+	i.beforeRmdir(name)
+	return i.Dir.Rmdir(ctx, name)
 }

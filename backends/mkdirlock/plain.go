@@ -219,12 +219,12 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 
 // judge decides whether a holder may be broken, and does it.
 func (a *attempt) judge(ctx context.Context, s sighting) error {
-	if s.due > 0 {
+	if !s.isOver() {
 		return a.held(s)
 	}
 	if g, ok := a.dir.(guarded); ok && !g.mayRemove(a.lock.lock()) {
 		// To empty it would turn it into a lock that nobody can break.
-		s.due, s.note = owner.Never, "it is dead, but in a sticky directory only its owner may remove it"
+		s.due, s.bareDue, s.note = owner.Never, owner.Never, "it is dead, but in a sticky directory only its owner may remove it"
 		return a.held(s)
 	}
 	return a.breakPlain(ctx, s)
@@ -237,7 +237,7 @@ type guarded interface {
 
 // breakPlain removes a dead one's entry. It returns nil if it was we who did.
 func (a *attempt) breakPlain(ctx context.Context, s sighting) error {
-	err := a.lock.removeEntry(ctx, a.dir, s.at, s.entry.String(), s.inside)
+	err := a.lock.breakSeen(ctx, a.dir, s)
 	switch {
 	case err == nil:
 		a.owned = true
@@ -245,7 +245,7 @@ func (a *attempt) breakPlain(ctx context.Context, s sighting) error {
 	case errors.Is(err, errAbsent):
 		return errAgain
 	case errors.Is(err, errRevived):
-		s.due = s.entry.ticket.lease
+		s.due, s.bareDue = s.entry.ticket.lease, owner.Never
 		return a.held(s)
 	case unclear(err):
 		return errors.Join(errAgain, err)

@@ -49,6 +49,34 @@ func (l *Lock) removeEntry(ctx context.Context, dir Dir, at, name string, inside
 	}
 }
 
+// breakSeen removes an entry whose time is over.
+func (l *Lock) breakSeen(ctx context.Context, dir Dir, s sighting) error {
+	if s.due == 0 {
+		return l.removeEntry(ctx, dir, s.at, s.entry.String(), s.inside)
+	}
+	return l.removeBare(ctx, dir, s.at, s.entry.String())
+}
+
+// removeBare removes an entry that is bare. What is in it now, of a holder that got
+// there after all, makes the removal fail with errRevived.
+func (l *Lock) removeBare(ctx context.Context, dir Dir, at, name string) error {
+	err := dir.Rmdir(ctx, at+"/"+name)
+	switch {
+	case err == nil:
+		return nil
+	case !refused(err):
+		return l.fail("remove an entry", err)
+	}
+	there, err := l.contains(ctx, dir, at, name)
+	switch {
+	case err != nil:
+		return l.fail("look for an entry", err)
+	case !there:
+		return errAbsent
+	}
+	return errRevived
+}
+
 // whyRefused returns errAbsent if an entry that could not be removed is not there.
 func (l *Lock) whyRefused(ctx context.Context, dir Dir, at, name string, cause error) error {
 	there, err := l.contains(ctx, dir, at, name)

@@ -3,6 +3,8 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+
+	"locksmith/backends/owner"
 )
 
 // takeExclusive acquires a lock in the style of directories for one alone:
@@ -101,19 +103,19 @@ func (a *attempt) living(ctx context.Context, entries []entry) (*sighting, error
 		if errors.Is(err, errAbsent) {
 			continue
 		}
-		if err == nil && s.due == 0 {
-			err = a.lock.removeEntry(ctx, a.dir, s.at, s.entry.String(), s.inside)
+		if err == nil && s.isOver() {
+			err = a.lock.breakSeen(ctx, a.dir, s)
 			switch {
 			case err == nil, errors.Is(err, errAbsent):
 				continue
 			case errors.Is(err, errRevived):
-				err, s.due = nil, s.entry.ticket.lease
+				err, s.due, s.bareDue = nil, s.entry.ticket.lease, owner.Never
 			}
 		}
 		if err != nil {
 			return nil, err
 		}
-		if first == nil || s.due < first.due {
+		if first == nil || s.left() < first.left() {
 			first = &s
 		}
 	}

@@ -17,8 +17,20 @@ type vigil struct {
 	lock    *Lock
 	dir     Dir
 	request backend.Request
-	watched map[string]*owner.Patience // by path
+	watched map[string]*watch // by path
 }
+
+// A watch is what is known of an entry from earlier looks.
+type watch struct {
+	owner.Patience
+	// bare is for an entry in which there is nothing.
+	bare owner.Patience
+}
+
+// bareTime is how long a bare entry in the lock is left to its owner. An entry is bare
+// until the first heartbeat, before which nobody says OK, and when it is being removed,
+// after which nobody relies on it. So it is no holder's, even if nobody is proven dead.
+const bareTime = 5 * time.Second
 
 // A sighting is an entry as just seen.
 type sighting struct {
@@ -32,15 +44,23 @@ type sighting struct {
 	// due is how long the same must still be seen before it may be broken: 0 is
 	// now, owner.Never is until something else happens.
 	due time.Duration
+	// bareDue is the same for an entry that must still be bare then: it may be removed,
+	// but not emptied. Never if it is not bare.
+	bareDue time.Duration
 }
 
+// left is how long the same must still be seen before the entry may be broken in one
+// way or the other, and isOver that it may now.
+func (s sighting) left() time.Duration { return min(s.due, s.bareDue) }
+func (s sighting) isOver() bool        { return s.left() == 0 }
+
 func (l *Lock) newVigil(dir Dir, r backend.Request) *vigil {
-	return &vigil{lock: l, dir: dir, request: r, watched: map[string]*owner.Patience{}}
+	return &vigil{lock: l, dir: dir, request: r, watched: map[string]*watch{}}
 }
 
 // look looks at an entry. errAbsent means that it seems to be gone.
 func (v *vigil) look(ctx context.Context, at string, e entry) (sighting, error) {
-	s := sighting{entry: e, at: at}
+	s := sighting{entry: e, at: at, bareDue: owner.Never}
 	path := at + "/" + e.String()
 	before := v.request.Clock.Now()
 	p := v.of(path)
@@ -54,6 +74,11 @@ func (v *vigil) look(ctx context.Context, at string, e entry) (sighting, error) 
 	}
 	if err != nil {
 		p.Forget()
+	}
+	if err != nil || len(names) > 0 {
+		p.bare.Forget()
+	} else {
+		s.bareDue = p.bare.Look(before, "bare", false, min(e.ticket.lease/2, bareTime))
 	}
 	switch {
 	case errors.Is(err, errAbsent):
@@ -77,13 +102,16 @@ func (v *vigil) look(ctx context.Context, at string, e entry) (sighting, error) 
 	return s, nil
 }
 
-func (v *vigil) of(path string) *owner.Patience {
-	p := v.watched[path]
-	if p == nil {
-		p = &owner.Patience{Clock: v.request.Clock, Strict: v.request.Strict, Respite: v.request.Respite}
-		v.watched[path] = p
+func (v *vigil) of(path string) *watch {
+	w := v.watched[path]
+	if w == nil {
+		w = &watch{
+			Patience: owner.Patience{Clock: v.request.Clock, Strict: v.request.Strict, Respite: v.request.Respite},
+			bare:     owner.Patience{Clock: v.request.Clock},
+		}
+		v.watched[path] = w
 	}
-	return p
+	return w
 }
 
 // forgetBut keeps only what is known of these entries.

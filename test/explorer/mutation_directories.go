@@ -16,6 +16,9 @@ var mkdirMutations = []mutation{
 		{"plain.go", "	case err == nil:\n		a.owned = true\n		return nil\n	case errors.Is(err, errAbsent):\n		return errAgain\n	case errors.Is(err, errRevived):",
 			"	case err == nil, errors.Is(err, errAbsent):\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n	case errors.Is(err, errRevived):"}}},
 
+	{name: "empty an entry that was bare", limit: 150_000, config: "tree-half|plain-half", edits: []edit{{"remove.go",
+		"	return l.removeBare(ctx, dir, s.at, s.entry.String())\n", "	return l.removeEntry(ctx, dir, s.at, s.entry.String(), nil)\n"}}},
+
 	{name: "no heartbeat after the rename", config: "bare-lease|bare-xs", edits: []edit{{"attempt.go",
 		"	if err := c.refresh(ctx); err != nil {\n		return nil, err\n	}\n	c.home,", "	c.home,"}}},
 

@@ -144,8 +144,25 @@ func (x *Explorer) condemn(c *world, p int, serial uint8) {
 	}
 }
 
+// unused reports that what is empty is an entry in a lock of directories, before its
+// maker has got the lock or after he has begun to release it.
+func (x *Explorer) unused(c *world, name text) bool {
+	d := x.Config.Directories
+	if d == nil || !x.isEntry(name) {
+		return false
+	}
+	in := x.names.base(x.names.parents[name])
+	if d.Plain && in != d.Lock || !d.Plain && in != "lock" {
+		return false
+	}
+	m := x.names.makers[name]
+	owner := &c.procs[m.process]
+	return !owner.holding || owner.releasing || owner.serial != m.serial
+}
+
 // checkRemoval: nothing is removed but by who made it, or when its maker had
-// crashed, or gave no sign of life for a whole lease, or by the operator's word.
+// crashed, or gave no sign of life for a whole lease, or by the operator's word; or an
+// entry in the lock with nothing in it, whose maker does not rely on it.
 func (x *Explorer) checkRemoval(c *world, p int, o op) {
 	if x.Config.Files != nil {
 		x.checkUnlink(c, p, o)
@@ -171,7 +188,7 @@ func (x *Explorer) checkRemoval(c *world, p int, o op) {
 		x.condemn(c, m.process, m.serial)
 	}
 	tidy := strings.HasPrefix(base, "i.") && (x.retired(c, m) || x.repeats(c)) || c.calm && x.retired(c, m)
-	if !owner.crashed && !x.silent(c, lives) && !tidy && owner.condemned != m.serial {
+	if !owner.crashed && !x.silent(c, lives) && !tidy && owner.condemned != m.serial && !x.unused(c, o.name) {
 		c.violated("%s removes %s of %s, which is alive", x.title(p), x.short(base), x.title(m.process))
 	}
 }
