@@ -207,6 +207,25 @@ func TestNoHelper(t *testing.T) {
 	}
 }
 
+// TestMetaTooLong: metadata that does not fit is the caller's mistake, whether the
+// helper finds that out or cannot even be started with it.
+func TestMetaTooLong(t *testing.T) {
+	for name, size := range map[string]int{"for a record": 5000, "for arguments": 1 << 20} {
+		t.Run(name, func(t *testing.T) {
+			address, path := newLock(t)
+			_, err := client.Acquire(t.Context(), address, client.Meta(map[string]string{"job": strings.Repeat("x", size)}))
+			var refused *client.HelperError
+			if !errors.As(err, &refused) || refused.Code != protocol.Usage || errors.Is(err, client.ErrNoHelper) {
+				t.Fatalf("got %.200v", err)
+			}
+			if text := err.Error(); !strings.Contains(text, "shorten the metadata") || len(text) > 500 {
+				t.Errorf("it says %.200q", text)
+			}
+			mustBeFree(t, path)
+		})
+	}
+}
+
 func TestHelperSaysNonsense(t *testing.T) {
 	address, _ := newLock(t)
 	for name, script := range map[string]string{

@@ -31,7 +31,8 @@ func (e *HeldError) Error() string { return e.Text }
 // Is makes errors.Is(err, ErrHeld) true.
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 
-// A HelperError is why the helper could not get the lock, in its own words.
+// A HelperError is why the helper could not get the lock, in its own words, or could
+// not be given such long arguments (Code is usage then).
 type HelperError struct {
 	Lock string
 	Code protocol.Code

@@ -2,12 +2,14 @@ package client
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -47,7 +49,10 @@ func (c *config) start(lock string) (*helper, error) {
 	cmd := exec.Command(command[0], append(command[1:len(command):len(command)], args...)...)
 	cmd.Env, cmd.Stderr = env, os.Stderr
 	h := &helper{cmd: cmd, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
-	if err := h.spawn(c.logger); err != nil {
+	if err := h.spawn(c.logger); errors.Is(err, syscall.E2BIG) {
+		return nil, &HelperError{Lock: lock, Code: protocol.Usage,
+			Text: fmt.Sprintf("%s: acquire: start the helper: %v; shorten the metadata, or name fewer locks", lock, err)}
+	} else if err != nil {
 		return nil, fmt.Errorf("%s: acquire: %w: %w", lock, ErrNoHelper, err)
 	}
 	return h, nil

@@ -18,9 +18,7 @@ const Forever = time.Duration(-1)
 // (release), lost.
 type Helper struct {
 	Address string // canonical; for people, if it is a set of locks
-	// Locks are the canonical addresses of a set of locks in the order given; nil: it is
-	// one lock.
-	Locks   []string
+	Locks   []Lock // a set of locks in the order given; nil: it is one lock
 	Locker  backend.Locker
 	Request backend.Request
 	Timeout time.Duration // for the lock to become free; 0: one try; Forever
@@ -56,7 +54,7 @@ func (h *Helper) Run() (time.Duration, error) {
 		Waited: acquired - start, Lease: t.lease, Lock: h.Address,
 	}
 	if isSet {
-		grant.Tokens, grant.Lock = several.Tokens(), strings.Join(h.Locks, "\n")
+		grant.Tokens, grant.Lock = several.Tokens(), strings.Join(h.addresses(), "\n")
 	}
 	if err := h.Guard.Start(grant); err != nil {
 		return 0, t.abandon(err)

@@ -3,6 +3,7 @@ package locksmith
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,8 +25,10 @@ type Recorder struct {
 	command string
 	place   owner.Place
 	start   time.Duration
-	seen    events.Holder
-	waiting bool          // seen was told
+	locks   []string // what every event says about the locks
+	modes   []string
+	behind  obstacle
+	waiting bool          // behind was told
 	due     time.Duration // when the next heartbeat is
 	letGo   time.Duration // when the release began
 	queue   chan entry
@@ -38,24 +41,41 @@ type Recorder struct {
 func (h *Helper) Record(to EventWriter, command string) *Recorder {
 	r := &Recorder{
 		Guard: h.Guard, helper: h, command: protocol.CleanText(command, maxEventName), place: owner.Here(),
-		start: h.Request.Clock.Now(), queue: make(chan entry, maxQueue), ended: make(chan error, 1),
+		locks: []string{h.Address}, start: h.Request.Clock.Now(), queue: make(chan entry, maxQueue), ended: make(chan error, 1),
+	}
+	if h.Locks != nil {
+		r.locks, r.modes = h.addresses(), h.modes()
 	}
 	h.Guard = r
 	go r.write(to)
 	return r
 }
 
+// An obstacle is what a waiter waits for.
+type obstacle struct {
+	lock   string // of a set
+	holder events.Holder
+}
+
 // Waiting implements Guard.
 func (r *Recorder) Waiting(held *backend.HeldError) {
-	if seen := holderOf(held); !r.waiting || seen != r.seen {
-		r.waiting, r.seen = true, seen
-		e := events.Event{Kind: events.Waiting}
-		if seen != (events.Holder{}) {
-			e.Holder = &seen
+	if behind := r.obstacle(held); !r.waiting || behind != r.behind {
+		r.waiting, r.behind = true, behind
+		e := events.Event{Kind: events.Waiting, Lock: behind.lock}
+		if behind.holder != (events.Holder{}) {
+			e.Holder = &behind.holder
 		}
 		r.tell(e)
 	}
 	r.Guard.Waiting(held)
+}
+
+func (r *Recorder) obstacle(held *backend.HeldError) obstacle {
+	o := obstacle{holder: holderOf(held)}
+	if r.helper.Locks != nil && slices.Contains(r.locks, held.Lock) {
+		o.lock = held.Lock
+	}
+	return o
 }
 
 func holderOf(held *backend.HeldError) events.Holder {
@@ -72,7 +92,7 @@ func holderOf(held *backend.HeldError) events.Holder {
 // Start implements Guard.
 func (r *Recorder) Start(g protocol.Grant) error {
 	r.due = r.now() + r.helper.refresh()
-	r.tell(events.Event{Kind: events.Acquired, ID: g.ID, Token: g.Token, Waited: g.Waited})
+	r.tell(events.Event{Kind: events.Acquired, ID: g.ID, Token: g.Token, Tokens: g.Tokens, Waited: g.Waited})
 	return r.Guard.Start(g)
 }
 

@@ -45,8 +45,8 @@ func (r *Recorder) complain(err error) {
 func (r *Recorder) tell(e events.Event) {
 	now := r.now()
 	e.Time, e.Boot, e.Clock = time.Now(), now, r.clockName()
-	e.Locks, e.Host, e.PID = []string{r.helper.Address}, r.place.Host, os.Getpid()
-	e.Mode, e.Command = r.helper.Request.Owner.Mode, r.command
+	e.Locks, e.Modes, e.Mode = r.locks, r.modes, r.helper.Request.Owner.Mode
+	e.Host, e.PID, e.Command = r.place.Host, os.Getpid(), r.command
 	q := entry{e, make(chan error, 1)}
 	select {
 	case r.queue <- q:

@@ -207,6 +207,75 @@ func TestRecordHolders(t *testing.T) {
 	})
 }
 
+// setOf makes a helper of a set that does not run.
+func setOf(locks ...Lock) *Helper {
+	h := &Helper{Address: "a set", Locks: locks, Guard: &guard{}, Log: hclog.NewNullLogger()}
+	h.Request.Clock = &jumpingClock{start: clock.Runtime{}.Now()}
+	h.Request.Owner.Mode = locks[0].Mode
+	for _, l := range locks {
+		if l.Mode != locks[0].Mode {
+			h.Request.Owner.Mode = "mixed"
+		}
+	}
+	return h
+}
+
+// TestRecordSet: all is told of each lock of a set, and which one is not free.
+func TestRecordSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := setOf(Lock{"fake:/b", "shared"}, Lock{"fake:/a", "exclusive"}, Lock{"fake:/b", "shared"})
+		l := &eventList{}
+		r := h.Record(l, "")
+		for _, lock := range []string{"fake:/a", "fake:/a", "fake:/b", "fake:/elsewhere"} {
+			h.Guard.Waiting(&backend.HeldError{Lock: lock, Holder: backend.Holder{PID: 4}})
+		}
+		if err := h.Guard.Start(protocol.Grant{ID: "x,y,x", Tokens: []uint64{7, 0, 7}}); err != nil {
+			t.Fatal(err)
+		}
+		r.Finish(0, nil)
+		if l.kinds() != "waiting waiting waiting acquired released" {
+			t.Fatal(l.kinds())
+		}
+		for i, e := range l.found {
+			if !slices.Equal(e.Locks, []string{"fake:/b", "fake:/a", "fake:/b"}) || e.Mode != "mixed" ||
+				!slices.Equal(e.Modes, []string{"shared", "exclusive", "shared"}) {
+				t.Errorf("%+v", e)
+			}
+			if want := []string{"fake:/a", "fake:/b", "", "", ""}[i]; e.Lock != want || e.Kind == events.Waiting && e.Holder.PID != 4 {
+				t.Errorf("waiting for %q, want %q", e.Lock, want)
+			}
+		}
+		if e := l.found[3]; e.ID != "x,y,x" || e.Token != 0 || !slices.Equal(e.Tokens, []uint64{7, 0, 7}) {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+// TestRecordLargeSet: a thousand locks are written down, all in one mode.
+func TestRecordLargeSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var locks []Lock
+		for i := range 1000 {
+			locks = append(locks, Lock{fmt.Sprintf("local:/var/lock/billing/%d", i), "shared"})
+		}
+		h := setOf(locks...)
+		l := &eventList{}
+		r := h.Record(l, "")
+		if err := h.Guard.Start(protocol.Grant{ID: strings.Repeat(",id", 1000)[1:], Tokens: make([]uint64, 1000)}); err != nil {
+			t.Fatal(err)
+		}
+		r.Finish(0, nil)
+		if l.kinds() != "acquired released" {
+			t.Fatal(l.kinds())
+		}
+		for _, e := range l.found {
+			if len(e.Locks) != 1000 || e.Mode != "shared" || e.Modes != nil {
+				t.Errorf("%d locks, %s %d", len(e.Locks), e.Mode, len(e.Modes))
+			}
+		}
+	})
+}
+
 // TestRecordFails: a full disk costs the events, a word in the log, and nothing else.
 func TestRecordFails(t *testing.T) {
 	recorded(t, time.Hour, Forever, func(w *world, g *guard) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -117,11 +118,12 @@ func Parse(s string) (Line, error) {
 	return l, nil
 }
 
-// CleanText makes any string fit to be a line's text: control characters and
-// invalid UTF-8 become "?", and what exceeds max bytes is cut with "...".
+// CleanText makes any string fit to be a line's text and to be shown: control
+// characters, invalid UTF-8 and what turns the direction of writing become "?", and
+// what exceeds max bytes is cut with "...".
 func CleanText(s string, max int) string {
 	clean := strings.Map(func(r rune) rune {
-		if IsControl(r) || r == utf8.RuneError {
+		if IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r) {
 			return '?'
 		}
 		return r

@@ -187,6 +187,9 @@ func TestCleanText(t *testing.T) {
 			t.Errorf("%q became %q", s, c)
 		}
 	}
+	if c := CleanText("\u202egpj.\u2066x\u200f é", 50); c != "?gpj.?x? é" {
+		t.Errorf("what turns the direction of writing became %q", c)
+	}
 }
 
 func TestExitCodes(t *testing.T) {

@@ -21,18 +21,24 @@
 //	clock     which clock boot_ms is a reading of: readings may be compared where
 //	          it is the same; left out where that is not known
 //	event     one of those below
-//	locks     the canonical addresses of the locks, one at least
+//	locks     the canonical addresses of the locks, one at least: several are a set,
+//	          in the order given
+//	more      for a set: how many locks more it has, for which the line has no room
 //	host pid  the helper's
-//	mode      exclusive or shared
+//	mode      exclusive or shared; mixed, if the locks of a set have different ones
+//	modes     if they have: the mode of each
 //	command   for run: the base name of the command; its arguments may be secret
 //
 // and with it
 //
 //	waiting   the lock is not free. holder: who holds it, as far as that is known: an
-//	          object with id, user, host and pid. It comes when the wait begins and
-//	          when another holder is seen.
+//	          object with id, user, host and pid. lock: which one of a set it is. It
+//	          comes when the wait begins and when another holder is seen, or another
+//	          lock of the set is not free.
 //	acquired  the lock is held from now. id: names this acquisition. token: the
 //	          fencing token, where there is one. waited_ms: since the helper's start.
+//	          For a set, id is those of all locks with commas between them, and tokens
+//	          has a number for each: 0 where there is none.
 //	late      a heartbeat failed, or succeeded late. late_ms: after it was due.
 //	          error: why it failed; it is tried again.
 //	lost      the lock is not held any more, or soon will not be, though it was not
@@ -46,6 +52,12 @@
 //
 // A helper writes lost, released or gave-up last; one that is killed writes none of
 // them. Numbers ending in _ms are milliseconds with up to three decimals.
+//
+// modes, tokens and the names in id are as many as locks, and in the same order. A
+// lock that comes twice in a set, in whatever spelling, has the same name and token in
+// each place; one that is wanted in both modes is exclusive. Where a set is too large
+// for a line, id is left out; where that is not enough, the last locks are, with their
+// modes and tokens.
 //
 // # Readers
 //

@@ -30,14 +30,18 @@ type Event struct {
 	Clock   string        // names a clock; empty: Boot cannot be compared
 	Kind    Kind
 	Locks   []string // canonical addresses
+	More    int      // locks of the set that had no room beside them
 	Host    string
 	PID     int
-	Mode    string // "exclusive" or "shared"
-	Command string // of run: base name
+	Mode    string   // "exclusive", "shared" or "mixed"
+	Modes   []string // of each of Locks, if mixed; else nil
+	Command string   // of run: base name
 
+	Lock   string        // Waiting: of a set, the one that is not free
 	Holder *Holder       // Waiting; nil: not known
-	ID     string        // Acquired
+	ID     string        // Acquired; of a set, those of all Locks with commas between; empty: no room
 	Token  uint64        // Acquired; 0: none
+	Tokens []uint64      // Acquired: of each of Locks, if they are a set; nil: none has one
 	Waited time.Duration // Acquired, GaveUp
 	Late   time.Duration // Late
 	Held   time.Duration // Released

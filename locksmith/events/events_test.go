@@ -3,6 +3,7 @@ package events
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"reflect"
@@ -13,12 +14,15 @@ import (
 	"time"
 )
 
-// all has one event of each kind, with everything it can have.
+// all has one event of each kind, with everything it can have, for a set; and what is
+// otherwise for one lock, and for a set with different modes.
 func all() []Event {
 	e := Event{
 		Time: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Boot: 81234567 * time.Microsecond, Clock: "boot/time:[1]",
 		Locks: []string{"nfs:/srv/a b<&>\"é", "local:/b"}, Host: "web3", PID: 4242, Mode: "exclusive", Command: "sh",
 	}
+	one := func(e *Event) { e.Locks, e.Lock, e.Tokens = e.Locks[:1], "", nil }
+	mix := func(e *Event) { e.Mode, e.Modes = "mixed", []string{"shared", "exclusive"} }
 	with := func(k Kind, more func(*Event)) Event {
 		next := e
 		next.Kind = k
@@ -26,12 +30,17 @@ func all() []Event {
 		return next
 	}
 	return []Event{
-		with(Waiting, func(e *Event) { e.Holder = &Holder{ID: "x", User: "alice", Host: "db1", PID: 7} }),
-		with(Acquired, func(e *Event) { e.ID, e.Token, e.Waited = "y", 1<<64-1, 12042*time.Microsecond }),
+		with(Waiting, func(e *Event) { e.Lock, e.Holder = "local:/b", &Holder{ID: "x", User: "alice", Host: "db1", PID: 7} }),
+		with(Acquired, func(e *Event) { e.ID, e.Tokens, e.Waited = "y,z", []uint64{1<<64 - 1, 0}, 12042*time.Microsecond }),
 		with(Late, func(e *Event) { e.Late, e.Text = time.Second, "server says no" }),
 		with(Lost, func(e *Event) { e.Code, e.Text = "expired", "too late" }),
 		with(Released, func(e *Event) { e.Held, e.Release = time.Hour, time.Microsecond }),
 		with(GaveUp, func(e *Event) { e.Code, e.Text, e.Waited = "timeout", "held by alice", 0 }),
+		with(Waiting, func(e *Event) { mix(e); e.Lock = "local:/b" }),
+		with(Acquired, func(e *Event) { mix(e); e.ID, e.Tokens = "y,z", []uint64{0, 7} }),
+		with(Acquired, func(e *Event) { mix(e); e.More, e.Tokens = 3, []uint64{1, 2} }),
+		with(Acquired, func(e *Event) { one(e); e.ID, e.Token = "y", 17 }),
+		with(Acquired, func(e *Event) { one(e); e.More, e.Tokens = 1, []uint64{17} }),
 	}
 }
 
@@ -40,7 +49,10 @@ func bare() []Event {
 	some := all()
 	for i := range some {
 		e := &some[i]
-		e.Clock, e.Command, e.Token, e.Holder = "", "", 0, nil
+		e.Clock, e.Command, e.Lock, e.Token, e.Tokens, e.Holder = "", "", "", 0, nil, nil
+		if e.isSet() {
+			e.ID = ""
+		}
 		if e.Kind == Late {
 			e.Text = ""
 		}
@@ -60,9 +72,18 @@ func format(t testing.TB, e Event) string {
 func TestFormat(t *testing.T) {
 	const want = `{"time":"2026-01-02T03:04:05.000006Z","boot_ms":81234.567,"clock":"boot/time:[1]","event":"acquired",` +
 		`"locks":["nfs:/srv/a b<&>\"é","local:/b"],"host":"web3","pid":4242,"mode":"exclusive","command":"sh",` +
-		`"id":"y","token":18446744073709551615,"waited_ms":12.042}` + "\n"
+		`"id":"y,z","tokens":[18446744073709551615,0],"waited_ms":12.042}` + "\n"
 	if got := format(t, all()[1]); got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	const mixed = `"event":"waiting","locks":["nfs:/srv/a b<&>\"é","local:/b"],"host":"web3","pid":4242,` +
+		`"mode":"mixed","modes":["shared","exclusive"],"command":"sh","lock":"local:/b"}` + "\n"
+	if got := format(t, all()[6]); !strings.HasSuffix(got, mixed) {
+		t.Errorf("got %s, want at its end %s", got, mixed)
+	}
+	const one = `"mode":"exclusive","command":"sh","id":"y","token":17,"waited_ms":0}` + "\n"
+	if got := format(t, all()[9]); !strings.HasSuffix(got, one) {
+		t.Errorf("got %s, want at its end %s", got, one)
 	}
 }
 
@@ -154,6 +175,7 @@ func TestFormatRefuses(t *testing.T) {
 		"negative time":   func(e *Event) { e.Waited = -1 },
 		"negative holder": func(e *Event) { e.Holder = &Holder{PID: -1} },
 		"no code":         func(e *Event) { e.Kind = Lost },
+		"no id":           func(e *Event) { e.Kind, e.Locks = Acquired, e.Locks[:1] },
 		"too long":        func(e *Event) { e.Host = strings.Repeat("x", MaxLine) },
 	} {
 		e := all()[0]
@@ -161,6 +183,91 @@ func TestFormatRefuses(t *testing.T) {
 		if line, err := e.Format(); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: got %s, %v", name, line, err)
 		}
+	}
+}
+
+// TestParseRefusesSets: of what a set has for each lock there is as much as there are
+// locks.
+func TestParseRefusesSets(t *testing.T) {
+	line := format(t, all()[7])
+	for name, change := range map[string][2]string{
+		"too few modes":      {`["shared","exclusive"]`, `["shared"]`},
+		"too many modes":     {`["shared","exclusive"]`, `["shared","exclusive","shared"]`},
+		"unknown mode":       {`["shared","exclusive"]`, `["shared","mixed"]`},
+		"a mode is null":     {`["shared","exclusive"]`, `["shared",null]`},
+		"no mode":            {`["shared","exclusive"]`, `[]`},
+		"modes are a string": {`["shared","exclusive"]`, `"shared"`},
+		"modes left out":     {`"modes":["shared","exclusive"],`, ``},
+		"modes not mixed":    {`"mixed"`, `"shared"`},
+		"too few tokens":     {`[0,7]`, `[7]`},
+		"too many tokens":    {`[0,7]`, `[0,7,0]`},
+		"no tokens":          {`[0,7]`, `[]`},
+		"a token is null":    {`[0,7]`, `[0,null]`},
+		"a token below 0":    {`[0,7]`, `[0,-7]`},
+		"a token is a text":  {`[0,7]`, `[0,"7"]`},
+		"token and tokens":   {`"tokens"`, `"token":7,"tokens"`},
+		"token for several":  {`"tokens":[0,7]`, `"token":7`},
+		"more below 0":       {`"host"`, `"more":-1,"host"`},
+		"more than a set":    {`"host"`, `"more":9223372036854775807,"host"`},
+		"no lock":            {`["nfs:/srv/a b<&>\"é","local:/b"]`, `[]`},
+		"one lock with more": {`["nfs:/srv/a b<&>\"é","local:/b"]`, `["local:/b"]`},
+		"lock of no waiter":  {`"id"`, `"lock":"local:/b","id"`},
+	} {
+		if !strings.Contains(line, change[0]) {
+			t.Fatalf("%s: %s has no %s", name, line, change[0])
+		}
+		if e, err := Parse([]byte(strings.Replace(line, change[0], change[1], 1))); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: got %v, %v", name, e, err)
+		}
+	}
+	other := strings.Replace(format(t, all()[6]), `"lock":"local:/b"`, `"lock":"local:/c"`, 1)
+	if e, err := Parse([]byte(other)); !errors.Is(err, ErrMalformed) {
+		t.Errorf("waiting for a lock of another set: got %v, %v", e, err)
+	}
+}
+
+// TestLargeSets: a set of any size has a line, with as much of it as there is room for.
+func TestLargeSets(t *testing.T) {
+	set := func(n int, address string) Event {
+		e := all()[7]
+		e.Locks, e.Modes, e.Tokens = nil, nil, nil
+		var ids []string
+		for i := range n {
+			e.Locks = append(e.Locks, fmt.Sprintf("%s-%04d", address, i))
+			e.Modes = append(e.Modes, []string{"shared", "exclusive"}[i%2])
+			e.Tokens = append(e.Tokens, uint64(i))
+			ids = append(ids, strings.Repeat("f", 32))
+		}
+		e.ID = strings.Join(ids, ",")
+		return e
+	}
+	for name, c := range map[string]struct {
+		e     Event
+		hasID bool
+		locks int // at least
+	}{
+		"all of it":       {set(500, "local:/var/lock/billing"), true, 500},
+		"no room for ids": {set(1000, "local:/var/lock/billing"), false, 1000},
+		"nor for locks":   {set(1024, "local:/"+strings.Repeat("x", 200)), false, 250},
+		"escapes":         {set(100, "local:/"+strings.Repeat("\x01", 2000)), false, 5},
+		"one lock only":   {set(100, "local:/"+strings.Repeat("\x01", 7000)), false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			line := format(t, c.e)
+			got, err := Parse([]byte(line))
+			if err != nil || len(line) > MaxLine {
+				t.Fatalf("%d bytes, %v", len(line), err)
+			}
+			if (got.ID != "") != c.hasID || len(got.Locks) < c.locks || len(got.Locks)+got.More != len(c.e.Locks) {
+				t.Errorf("%d locks and %d more, id %.10q", len(got.Locks), got.More, got.ID)
+			}
+			if i := len(got.Locks) - 1; got.Locks[i] != c.e.Locks[i] || got.ModeOf(i) != c.e.Modes[i] || got.TokenOf(i) != c.e.Tokens[i] {
+				t.Errorf("the last lock is %.40q, %s, #%d", got.Locks[i], got.ModeOf(i), got.TokenOf(i))
+			}
+			if got.More > 0 && len(line) < MaxLine/2 {
+				t.Errorf("%d locks have no room in %d bytes", got.More, len(line))
+			}
+		})
 	}
 }
 

@@ -19,12 +19,28 @@ func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrMalformed}, args...)...)
 }
 
-// Format returns the event's line with its line feed. It refuses, with an error
-// that wraps ErrMalformed, what Parse would refuse.
+// Format returns the event's line with its line feed. Of a set that is too large for
+// one it leaves out what the package's comment says. It refuses, with an error that
+// wraps ErrMalformed, what Parse would refuse.
 func (e Event) Format() ([]byte, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
+	line, err := e.line()
+	if len(line) > MaxLine && e.isSet() {
+		line, err = e.shortened().line()
+	}
+	if err == nil && len(line) > MaxLine {
+		err = malformed("%d bytes, the most is %d", len(line), MaxLine)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return line, nil
+}
+
+// line is the event's line, however long.
+func (e Event) line() ([]byte, error) {
 	line := []byte{'{'}
 	for _, m := range e.members() {
 		value, err := encode(m.field(&e))
@@ -42,11 +58,7 @@ func (e Event) Format() ([]byte, error) {
 		line = append(line, '"', ':')
 		line = append(line, value...)
 	}
-	line = append(line, '}', '\n')
-	if len(line) > MaxLine {
-		return nil, malformed("%d bytes, the most is %d", len(line), MaxLine)
-	}
-	return line, nil
+	return append(line, '}', '\n'), nil
 }
 
 func (e *Event) members() []member { return slices.Concat(common, own[e.Kind]) }
@@ -78,8 +90,8 @@ func (e *Event) check() error {
 		return malformed("locks: there is none, or one without a name")
 	case e.PID <= 0:
 		return malformed("pid %d is not a process id", e.PID)
-	case e.Mode != "exclusive" && e.Mode != "shared":
-		return malformed("mode %.40q is not exclusive or shared", e.Mode)
+	case e.Kind == Acquired && e.ID == "" && !e.isSet():
+		return malformed("id is missing")
 	case e.Holder != nil && e.Holder.PID < 0:
 		return malformed("holder: pid %d is not a process id", e.Holder.PID)
 	case (e.Kind == Lost || e.Kind == GaveUp) && e.Code == "":
@@ -87,5 +99,5 @@ func (e *Event) check() error {
 	case e.Boot < 0 || e.Waited < 0 || e.Late < 0 || e.Release < 0 || e.Held < e.Release:
 		return malformed("a time is negative, or release_ms more than held_ms")
 	}
-	return nil
+	return e.checkSet()
 }

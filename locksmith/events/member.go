@@ -14,16 +14,20 @@ var common = []member{
 	{key: "clock", field: func(e *Event) any { return &e.Clock }, optional: true},
 	{key: "event", field: func(e *Event) any { return &e.Kind }},
 	{key: "locks", field: func(e *Event) any { return &e.Locks }},
+	{key: "more", field: func(e *Event) any { return &e.More }, optional: true},
 	{key: "host", field: func(e *Event) any { return &e.Host }},
 	{key: "pid", field: func(e *Event) any { return &e.PID }},
 	{key: "mode", field: func(e *Event) any { return &e.Mode }},
+	{key: "modes", field: func(e *Event) any { return &e.Modes }, optional: true},
 	{key: "command", field: func(e *Event) any { return &e.Command }, optional: true},
 }
 
 var (
+	lock    = member{key: "lock", field: func(e *Event) any { return &e.Lock }, optional: true}
 	holder  = member{key: "holder", field: func(e *Event) any { return &e.Holder }, optional: true}
-	id      = member{key: "id", field: func(e *Event) any { return &e.ID }}
+	id      = member{key: "id", field: func(e *Event) any { return &e.ID }, optional: true}
 	token   = member{key: "token", field: func(e *Event) any { return &e.Token }, optional: true}
+	tokens  = member{key: "tokens", field: func(e *Event) any { return (*numbers)(&e.Tokens) }, optional: true}
 	waited  = member{key: "waited_ms", field: func(e *Event) any { return (*millis)(&e.Waited) }}
 	late    = member{key: "late_ms", field: func(e *Event) any { return (*millis)(&e.Late) }}
 	failed  = member{key: "error", field: func(e *Event) any { return &e.Text }, optional: true}
@@ -35,8 +39,8 @@ var (
 
 // own are the members of each kind of event, after the common ones.
 var own = map[Kind][]member{
-	Waiting:  {holder},
-	Acquired: {id, token, waited},
+	Waiting:  {lock, holder},
+	Acquired: {id, token, tokens, waited},
 	Late:     {late, failed},
 	Lost:     {code, text},
 	Released: {held, release},

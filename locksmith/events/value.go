@@ -2,8 +2,10 @@ package events
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,4 +51,29 @@ func (m *millis) UnmarshalJSON(raw []byte) error {
 	micros, err := strconv.ParseInt(whole+(decimals + "000")[:3], 10, 64)
 	*m = millis(time.Duration(micros) * time.Microsecond)
 	return err
+}
+
+// numbers are fencing tokens as they stand in a line: null, if none is there.
+type numbers []uint64
+
+func (n numbers) MarshalJSON() ([]byte, error) {
+	if !slices.ContainsFunc(n, func(token uint64) bool { return token != 0 }) {
+		return []byte("null"), nil
+	}
+	return json.Marshal([]uint64(n))
+}
+
+func (n *numbers) UnmarshalJSON(raw []byte) error {
+	var all []*uint64
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return err
+	}
+	*n = make(numbers, len(all))
+	for i, one := range all {
+		if one == nil {
+			return errors.New("one is null")
+		}
+		(*n)[i] = *one
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 // Package timeline draws the history of locks as a picture: who held, who waited,
 // and what went wrong. Each process has a row, in the order in which they got the
-// lock, and each lock a group of rows; a process that held several has one in each.
+// lock, and each lock a group of rows. A set of locks has a row in each of its locks'
+// groups, in which it waits while this lock is not free, and there is a line while it
+// is another of them.
 //
 // The picture is an SVG that needs nothing else: its own background, no script, no
 // link. The same events, in any order, give the same bytes. Whatever is in the

@@ -57,7 +57,7 @@ func Draw(all []events.Event, rows int) (svg []byte, left int) {
 // any case.
 func fitting(found []*process, rows int) int {
 	for i, f := range found {
-		if rows -= len(f.first().Locks); rows < 0 {
+		if rows -= len(f.parts); rows < 0 {
 			return max(i, 1)
 		}
 	}
@@ -71,7 +71,7 @@ func layOut(found []*process) *picture {
 	for _, f := range found {
 		p.cover(f)
 		names = max(names, utf8.RuneCountInString(f.name()))
-		n += len(f.first().Locks)
+		n += len(f.parts)
 	}
 	p.makeRoom(found)
 	if n > manyRows {
@@ -139,11 +139,11 @@ func (p *picture) rows() {
 			p.text("lock", "", clean(g.lock, maxLock), margin, y+lockHeight-8)
 			y += lockHeight
 		}
-		for i, f := range g.processes {
+		for i, f := range g.rows {
 			if i%2 == 0 {
 				p.rect("stripe", "", 0, y, p.right()+endWidth+margin, p.row)
 			}
-			p.process(f, y)
+			p.part(f, y)
 			y += p.row
 		}
 	}

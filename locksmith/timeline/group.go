@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// A group is the processes of one lock, in the order of their rows.
+// A group is the rows of one lock, in their order.
 type group struct {
-	lock      string
-	processes []*process
+	lock string
+	rows []part
 }
 
 // groups are in the order of the locks' addresses.
 func groups(all []*process) []group {
-	byLock := map[string][]*process{}
+	byLock := map[string][]part{}
 	for _, p := range all {
-		for _, lock := range p.first().Locks {
-			byLock[lock] = append(byLock[lock], p)
+		for _, f := range p.parts {
+			byLock[f.lock()] = append(byLock[f.lock()], f)
 		}
 	}
 	var found []group
-	for lock, ps := range byLock {
-		slices.SortStableFunc(ps, func(a, b *process) int { return a.turn().Compare(b.turn()) })
-		found = append(found, group{lock, ps})
+	for lock, rows := range byLock {
+		slices.SortStableFunc(rows, func(a, b part) int { return a.turn().Compare(b.turn()) })
+		found = append(found, group{lock, rows})
 	}
 	slices.SortFunc(found, func(a, b group) int { return cmp.Compare(a.lock, b.lock) })
 	return found

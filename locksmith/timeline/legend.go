@@ -9,6 +9,7 @@ func (p *picture) legend(found []*process) {
 		draw        func(x float64)
 	}{
 		{"wait", "waiting", func(x float64) { p.rect("wait", "", x, y-6, 22, 5) }},
+		{"aside", "waiting for another of its set", func(x float64) { p.line("aside", "", x, y-4, x+22, y-4) }},
 		{"exclusive", "holding alone", func(x float64) { p.rect("exclusive", "", x, y-9, 22, 11) }},
 		{"shared", "holding, shared", func(x float64) { p.rect("shared", "", x, y-9, 22, 11) }},
 		{"release", "letting go", func(x float64) { p.rect("exclusive", "", x, y-5, 22, 3) }},
@@ -30,8 +31,12 @@ func (p *picture) signs(found []*process) map[string]bool {
 	has := map[string]bool{}
 	for _, f := range found {
 		from, held := f.held()
-		has[f.first().Mode] = has[f.first().Mode] || held
-		has["wait"] = has["wait"] || !held || from.After(f.began())
+		for _, part := range f.parts {
+			has[part.mode] = has[part.mode] || held
+		}
+		waited := !held || from.After(f.began())
+		has["wait"] = has["wait"] || waited
+		has["aside"] = has["aside"] || waited && f.knowsWhich()
 		has["release"] = has["release"] || p.showsRelease(f)
 		has["open"] = has["open"] || !f.isOver()
 		for _, m := range f.moments {

@@ -16,7 +16,10 @@ type moment struct {
 }
 
 // A process is the life of one helper: its events in order, one at least.
-type process struct{ moments []moment }
+type process struct {
+	moments []*moment
+	parts   []part // by lock, one at least
+}
 
 // processes sorts events into the lives they belong to, in the order of the lives'
 // beginnings. A pid that comes again after a last event is another process.
@@ -34,10 +37,13 @@ func processes(all []events.Event) []*process {
 			p = &process{}
 			found, open[k] = append(found, p), p
 		}
-		p.moments = append(p.moments, m)
+		p.moments = append(p.moments, &m)
 		if m.Kind.IsLast() {
 			delete(open, k)
 		}
+	}
+	for _, p := range found {
+		p.parts = p.split()
 	}
 	return found
 }
@@ -80,19 +86,19 @@ func rank(k events.Kind) int {
 	return slices.Index([]events.Kind{events.Waiting, events.Acquired, events.Late, events.Lost, events.Released, events.GaveUp}, k)
 }
 
-func (p *process) first() moment { return p.moments[0] }
-func (p *process) last() moment  { return p.moments[len(p.moments)-1] }
+func (p *process) first() *moment { return p.moments[0] }
+func (p *process) last() *moment  { return p.moments[len(p.moments)-1] }
 
 // all returns the events of a kind.
-func (p *process) all(k events.Kind) []moment {
-	return slices.DeleteFunc(slices.Clone(p.moments), func(m moment) bool { return m.Kind != k })
+func (p *process) all(k events.Kind) []*moment {
+	return slices.DeleteFunc(slices.Clone(p.moments), func(m *moment) bool { return m.Kind != k })
 }
 
 // acquired returns the event itself, if it is known.
-func (p *process) acquired() (m moment, known bool) {
-	i := slices.IndexFunc(p.moments, func(m moment) bool { return m.Kind == events.Acquired })
+func (p *process) acquired() (m *moment, known bool) {
+	i := slices.IndexFunc(p.moments, func(m *moment) bool { return m.Kind == events.Acquired })
 	if i < 0 {
-		return moment{}, false
+		return nil, false
 	}
 	return p.moments[i], true
 }

@@ -8,21 +8,21 @@ import (
 	"locksmith/locksmith/events"
 )
 
-// process draws one row, whose top is at y.
-func (p *picture) process(f *process, y float64) {
+// part draws one row, whose top is at y.
+func (p *picture) part(f part, y float64) {
 	middle := y + p.row/2
 	p.text("name", about(f), f.name(), margin, middle+4)
 	from, held := f.held()
 	if !held {
-		p.wait(f, p.end(f), middle)
+		p.wait(f, p.end(f.process), middle)
 	} else {
 		if from.After(f.began()) {
 			p.wait(f, from, middle)
 		}
 		p.hold(f, from, middle)
 	}
-	p.late(f, middle)
-	p.finish(f, middle)
+	p.late(f.process, middle)
+	p.finish(f.process, middle)
 }
 
 // late draws a mark for each heartbeat that was late, unless it would hide another.
@@ -51,26 +51,14 @@ func (p *picture) bar(class, tooltip string, from, to time.Time, middle, height 
 	return width
 }
 
-// wait draws a wait: thin and hatched, and only outlined where its end is not known.
-func (p *picture) wait(f *process, to time.Time, middle float64) {
-	class := "wait"
-	if _, held := f.held(); !held && !f.isOver() {
-		seen := f.last().at
-		p.bar(class, aboutWait(f, f.began(), seen), f.began(), seen, middle, p.row*.3)
-		p.bar("open "+class, "", seen, to, middle, p.row*.3)
-		return
-	}
-	p.bar(class, aboutWait(f, f.began(), to), f.began(), to, middle, p.row*.3)
-}
-
 // hold draws how the lock was held, with the token where there is room.
-func (p *picture) hold(f *process, from time.Time, middle float64) {
-	class, height := f.first().Mode, p.row*.7
-	to := p.end(f)
+func (p *picture) hold(f part, from time.Time, middle float64) {
+	class, height := f.mode, p.row*.7
+	to := p.end(f.process)
 	if f.isOver() {
 		until := to.Add(-f.last().Release)
-		if p.showsRelease(f) {
-			p.bar(class, aboutRelease(f), until, to, middle, p.row*.15)
+		if p.showsRelease(f.process) {
+			p.bar(class, aboutRelease(f.process), until, to, middle, p.row*.15)
 		}
 		width := p.bar(class, aboutHold(f, from, until), from, until, middle, height)
 		p.token(f, p.x(from), width, middle, "token")
@@ -91,12 +79,11 @@ func (p *picture) showsRelease(f *process) bool {
 }
 
 // token writes the token on a bar, or after it if that is the end of its row.
-func (p *picture) token(f *process, x, width, middle float64, class string) {
-	m, ok := f.acquired()
-	if !ok || m.Token == 0 {
+func (p *picture) token(f part, x, width, middle float64, class string) {
+	if f.token == 0 {
 		return
 	}
-	text := "#" + strconv.FormatUint(m.Token, 10)
+	text := "#" + strconv.FormatUint(f.token, 10)
 	if float64(len(text))*nameWidth+4 <= width {
 		p.text(class, "", text, x+width/2, middle+4)
 	} else if end := f.last(); end.Kind == events.Released {

@@ -15,6 +15,7 @@ text.bad{fill:#b3261e;font-weight:bold}
 .small .name,.small .token,.small .bad{font-size:9px}
 .grid{stroke:#d5d8dd;stroke-width:1}
 .wait{fill:url(#hatch);stroke:#8a8f98;stroke-width:.5}
+.aside{stroke:#8a8f98;stroke-width:1}
 .exclusive{fill:#0b5cad}
 .shared{fill:#0a7d5a}
 .open{fill-opacity:.15;stroke-width:1.5;stroke-dasharray:5 3}

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -17,10 +18,16 @@ import (
 
 var update = flag.Bool("update", false, "write the pictures in testdata anew")
 
-// signs is a history in which every sign of a picture comes, in no order.
-func signs(t *testing.T) []events.Event {
+// Histories in no order: in one every sign of a picture comes, in the other sets of
+// locks, too.
+const (
+	signs = "testdata/signs"
+	sets  = "testdata/sets"
+)
+
+func read(t *testing.T, name string) []events.Event {
 	t.Helper()
-	f, err := os.Open("testdata/signs.events")
+	f, err := os.Open(name + ".events")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,29 +43,32 @@ func signs(t *testing.T) []events.Event {
 }
 
 func TestGolden(t *testing.T) {
-	const file = "testdata/signs.svg"
-	got, _ := Draw(signs(t), 1000)
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
+	for _, name := range []string{signs, sets} {
+		got, _ := Draw(read(t, name), 1000)
+		if *update {
+			if err := os.WriteFile(name+".svg", got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(name + ".svg")
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("the picture is not that of %s; look at it, and write it anew with: go test ./locksmith/timeline -update", file)
+		if !bytes.Equal(got, want) {
+			t.Errorf("the picture is not that of %s.svg; look at it, and write it anew with: go test ./locksmith/timeline -update", name)
+		}
 	}
 }
 
 func TestAnyOrder(t *testing.T) {
-	all := signs(t)
-	want, _ := Draw(all, 1000)
-	for seed := range uint64(20) {
-		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		if got, _ := Draw(all, 1000); !bytes.Equal(got, want) {
-			t.Fatalf("another picture of the same events in another order, seed %d", seed)
+	for _, name := range []string{signs, sets} {
+		all := read(t, name)
+		want, _ := Draw(all, 1000)
+		for seed := range uint64(20) {
+			rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			if got, _ := Draw(all, 1000); !bytes.Equal(got, want) {
+				t.Fatalf("%s: another picture of the same events in another order, seed %d", name, seed)
+			}
 		}
 	}
 }
@@ -95,7 +105,7 @@ func parts(t *testing.T, svg []byte) (classes map[string]int, text string) {
 }
 
 func TestSigns(t *testing.T) {
-	svg, _ := Draw(signs(t), 1000)
+	svg, _ := Draw(read(t, signs), 1000)
 	classes, text := parts(t, svg)
 	const legend = 1
 	for class, want := range map[string]int{
@@ -114,6 +124,57 @@ func TestSigns(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the picture does not say %q", want)
 		}
+	}
+}
+
+// TestSets: each lock of a set has its row, with its own mode and token, and shows when
+// it was this one that was not free.
+func TestSets(t *testing.T) {
+	svg, _ := Draw(read(t, sets), 1000)
+	classes, text := parts(t, svg)
+	const legend = 1
+	for class, want := range map[string]int{
+		"lock": 3, "name": 12, "aside": 8 + legend, "open aside": 1, "wait": 10 + legend, "open wait": 1,
+		"exclusive": 5 + 2*legend, "shared": 3 + 2 + legend, "gave-up": 2 + legend, "token": 5,
+	} {
+		if classes[class] != want {
+			t.Errorf("%d times %q, want %d", classes[class], class, want)
+		}
+	}
+	for _, want := range []string{
+		"web3, pid 401, close\nshared nfs:/srv/locks/customers\nid b1\n" +
+			"together with exclusive nfs:/srv/locks/billing\ntogether with exclusive local:/var/lock/stock\n",
+		"waited 3.5s, from 03:04:05.500000 to 03:04:09.000000\nbehind alice@web3 pid 400\n",
+		"waited 5.65s for all of a set, from 03:04:05.450000 to 03:04:11.100000\n",
+		"held exclusive for 1.449s, from 03:04:13.050000 to 03:04:14.499000\ntoken 2\n",
+		"token 3\ntogether with shared local:/var/lock/stock\nand 900 more\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the picture does not say %q", want)
+		}
+	}
+	if strings.Contains(text, "nfs:/mnt") {
+		t.Error("a lock that is named twice is drawn twice")
+	}
+}
+
+// TestLargeSet: a set of many locks, which is refused again and again, makes no picture
+// of any size.
+func TestLargeSet(t *testing.T) {
+	const locks, refusals = 1000, 1000
+	var names []string
+	for i := range locks {
+		names = append(names, fmt.Sprintf("local:/var/lock/billing/%d", i))
+	}
+	var all []events.Event
+	for i := range refusals {
+		e := event(events.Waiting, 1, time.Duration(i)*time.Millisecond)
+		e.Locks, e.Lock = names, names[i%2]
+		all = append(all, e)
+	}
+	svg, _ := Draw(all, 10)
+	if classes, _ := parts(t, svg); classes["name"] != locks || classes["wait"] > 2*plotWidth || len(svg) > 3000*locks {
+		t.Errorf("%d rows, %d waits, %d bytes", classes["name"], classes["wait"], len(svg))
 	}
 }
 
@@ -257,13 +318,15 @@ func TestTicks(t *testing.T) {
 }
 
 func FuzzDraw(f *testing.F) {
-	raw, err := os.ReadFile("testdata/signs.events")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(raw)
-	for line := range bytes.Lines(raw) {
-		f.Add(line)
+	for _, name := range []string{signs, sets} {
+		raw, err := os.ReadFile(name + ".events")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+		for line := range bytes.Lines(raw) {
+			f.Add(line)
+		}
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var all []events.Event

@@ -72,46 +72,65 @@ func plural(n int, one, many string) string {
 }
 
 // about describes a process.
-func about(p *process) string {
-	e := p.first()
-	lines := []string{fmt.Sprintf("%s, pid %d", e.Host, e.PID)}
+func about(f part) string {
+	e := f.first()
+	who := fmt.Sprintf("%s, pid %d", e.Host, e.PID)
 	if e.Command != "" {
-		lines[0] += ", " + e.Command
+		who += ", " + e.Command
 	}
-	for _, lock := range e.Locks {
-		lines = append(lines, e.Mode+" "+clean(lock, maxLock))
+	text := clean(who, maxText) + "\n" + f.mode + " " + clean(f.lock(), maxLock)
+	if f.id != "" {
+		text += "\nid " + clean(f.id, maxName)
 	}
-	if m, ok := p.acquired(); ok {
-		lines = append(lines, "id "+clean(m.ID, maxName))
-	}
-	for i, l := range lines {
-		lines[i] = clean(l, maxText)
-	}
-	return strings.Join(lines, "\n")
+	return text + restOf(f)
 }
 
-// aboutWait describes a wait, and whom it was for.
-func aboutWait(p *process, from, to time.Time) string {
-	text := fmt.Sprintf("waited %s, from %s to %s", duration(to.Sub(from)), clockTime(from), clockTime(to))
-	seen := p.all(events.Waiting)
-	if len(seen) == 0 {
-		return text
+// aboutWait describes a wait for one lock, and whom it was for.
+func aboutWait(f part, s span) string {
+	text := fmt.Sprintf("waited %s, from %s to %s", duration(s.to.Sub(s.from)), clockTime(s.from), clockTime(s.to))
+	if n := len(s.behind); n > 0 {
+		text += "\nbehind " + holderName(s.behind[0].Holder)
+		if n > 1 {
+			text += fmt.Sprintf(",\nafter %s behind %s", plural(n-1, "change", "changes"), holderName(s.behind[n-1].Holder))
+		}
 	}
-	text += "\nbehind " + holderName(seen[0].Holder)
-	if n := len(seen); n > 1 {
-		text += fmt.Sprintf(",\nafter %s behind %s", plural(n-1, "change", "changes"), holderName(seen[n-1].Holder))
-	}
-	return text
+	return text + restOf(f)
+}
+
+// aboutSet describes the wait for a whole set.
+func aboutSet(f part, from, to time.Time) string {
+	return fmt.Sprintf("waited %s for all of a set, from %s to %s", duration(to.Sub(from)), clockTime(from), clockTime(to)) + restOf(f)
 }
 
 // aboutHold describes how a lock was held.
-func aboutHold(p *process, from, to time.Time) string {
-	text := fmt.Sprintf("held %s for %s, from %s to %s", p.first().Mode, duration(to.Sub(from)), clockTime(from), clockTime(to))
-	if !p.isOver() {
-		text = fmt.Sprintf("held %s from %s; its end is not known", p.first().Mode, clockTime(from))
+func aboutHold(f part, from, to time.Time) string {
+	text := fmt.Sprintf("held %s for %s, from %s to %s", f.mode, duration(to.Sub(from)), clockTime(from), clockTime(to))
+	if !f.isOver() {
+		text = fmt.Sprintf("held %s from %s; its end is not known", f.mode, clockTime(from))
 	}
-	if m, ok := p.acquired(); ok && m.Token != 0 {
-		text += fmt.Sprintf("\ntoken %d", m.Token)
+	if f.token != 0 {
+		text += fmt.Sprintf("\ntoken %d", f.token)
+	}
+	return text + restOf(f)
+}
+
+// maxRest is how many locks of a set are named beside the one of a row.
+const maxRest = 5
+
+// restOf names, line by line, the other locks of a part's set.
+func restOf(f part) string {
+	text, named := "", 0
+	for _, other := range f.parts {
+		if named == maxRest {
+			break
+		}
+		if other.lock() != f.lock() {
+			text += "\ntogether with " + other.mode + " " + clean(other.lock(), maxLock)
+			named++
+		}
+	}
+	if more := len(f.parts) - 1 - named + f.first().More; more > 0 {
+		text += fmt.Sprintf("\nand %d more", more)
 	}
 	return text
 }
@@ -120,7 +139,7 @@ func aboutRelease(p *process) string {
 	return "released within " + duration(p.last().Release)
 }
 
-func aboutLate(m moment) string {
+func aboutLate(m *moment) string {
 	text := fmt.Sprintf("heartbeat %s late at %s", duration(m.Late), clockTime(m.at))
 	if m.Text != "" {
 		text += "\n" + clean(m.Text, maxText)
@@ -128,6 +147,6 @@ func aboutLate(m moment) string {
 	return text
 }
 
-func aboutEnd(m moment) string {
+func aboutEnd(m *moment) string {
 	return fmt.Sprintf("%s: %s at %s\n%s", m.Kind, clean(string(m.Code), maxName), clockTime(m.at), clean(m.Text, maxText))
 }

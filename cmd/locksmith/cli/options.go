@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -132,6 +130,11 @@ func (o options) forOne(t *target) (*locksmith.Helper, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkRoom(record); err != nil && t.Meta != nil && !o.given("meta") && o.reason == "" {
+		return nil, t.Wrong(err)
+	} else if err != nil {
+		return nil, usageError{fmt.Errorf("%w; shorten the metadata", err)}
+	}
 	return &locksmith.Helper{
 		Address: canonical,
 		Locker:  b,
@@ -223,24 +226,8 @@ func (o *options) record() (owner.Record, error) {
 	if o.shared {
 		r.Mode = "shared"
 	}
-	meta, err := o.allMeta()
-	if err != nil {
-		return r, err
-	}
-	for _, m := range meta {
-		key, value, ok := strings.Cut(m, "=")
-		if !ok {
-			return r, usageError{fmt.Errorf("--meta %q is not key=value", m)}
-		}
-		if err := owner.CheckMeta(key); err != nil {
-			return r, usageError{err}
-		}
-		if slices.ContainsFunc(r.Meta, func(f protocol.Field) bool { return f.Key == key }) {
-			return r, usageError{fmt.Errorf("--meta gives %s twice", key)}
-		}
-		r.Meta = append(r.Meta, protocol.Field{Key: key, Value: value})
-	}
-	return r, nil
+	r.Meta, err = o.metadata()
+	return r, err
 }
 
 // status maps an error to the exit status, with -E in mind.

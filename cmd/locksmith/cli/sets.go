@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +34,7 @@ func forSet(each []*locksmith.Helper) (*locksmith.Helper, error) {
 	h.Locks = nil
 	var locks []set.Lock
 	for _, one := range each {
-		h.Locks = append(h.Locks, one.Address)
+		h.Locks = append(h.Locks, locksmith.Lock{Address: one.Address, Mode: one.Request.Owner.Mode})
 		h.Timeout = sooner(h.Timeout, one.Timeout)
 		h.Tries = fewer(h.Tries, one.Tries)
 		h.Refresh = fewer(h.Refresh, one.Refresh)
@@ -80,10 +79,13 @@ func fewer[T int | time.Duration](a, b T) T {
 const shownLocks = 3
 
 // describeSet names a set for people.
-func describeSet(locks []string) string {
-	shown := slices.Clone(locks)
+func describeSet(locks []locksmith.Lock) string {
+	var shown []string
+	for _, l := range locks[:min(len(locks), shownLocks)] {
+		shown = append(shown, l.Address)
+	}
 	if len(locks) > shownLocks {
-		shown = append(shown[:shownLocks-1], fmt.Sprintf("%d more", len(locks)-shownLocks+1))
+		shown[shownLocks-1] = fmt.Sprintf("%d more", len(locks)-shownLocks+1)
 	}
 	return protocol.CleanText(strings.Join(shown, " + "), 300)
 }

@@ -31,8 +31,8 @@ func (a *app) timeline() *cobra.Command {
 		Use:   "timeline [flags] FILE…",
 		Short: "Draw who held locks and who waited",
 		Long: "Read FILE…, which --events of hold and run wrote (- is standard input), and draw an SVG\n" +
-			"with a row for each process. Lines that are no events are told of and left out; the exit\n" +
-			"status is 78 then.",
+			"with a row for each process under each of its locks. Lines that are no events are told of\n" +
+			"and left out; the exit status is 78 then.",
 		Example: "  locksmith timeline -o billing.svg /var/log/billing.events",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

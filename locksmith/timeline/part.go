@@ -1,0 +1,95 @@
+package timeline
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"locksmith/locksmith/events"
+)
+
+// A part is what a process has to do with one of its locks: a row of the picture.
+type part struct {
+	*process
+	names []string // of the lock, one at least; the first counts
+	id    string   // of this acquisition; empty: not known
+	token uint64   // 0: none, or not known
+	mode  string
+}
+
+// split makes the parts of a process: one, or one for each lock of a set. A lock that
+// the set has twice is one; where its names differ, what tells is the acquisition's id.
+func (p *process) split() []part {
+	e, ok := p.acquired()
+	if !ok {
+		e = p.first()
+	}
+	ids := strings.Split(e.ID, ",")
+	if len(ids) != len(e.Locks) || e.ID == "" {
+		ids = make([]string, len(e.Locks)) // not known
+	}
+	var parts []part
+	byName, byID := map[string]int{}, map[string]int{}
+	for i, lock := range e.Locks {
+		at, twice := byName[lock]
+		if !twice && ids[i] != "" {
+			at, twice = byID[ids[i]]
+		}
+		if !twice {
+			at = len(parts)
+			parts = append(parts, part{process: p, id: ids[i], token: e.TokenOf(i), mode: e.ModeOf(i)})
+		}
+		byName[lock], byID[ids[i]] = at, at
+		parts[at].add(lock, e.ModeOf(i))
+	}
+	return parts
+}
+
+// add gives a lock another name, with the mode that is wanted under it; exclusive
+// serves both.
+func (f *part) add(name, mode string) {
+	if !slices.Contains(f.names, name) {
+		f.names = append(f.names, name)
+	}
+	if mode == "exclusive" {
+		f.mode = mode
+	}
+}
+
+func (f part) lock() string { return f.names[0] }
+
+// A span is a time of waiting, and the events that say for whom.
+type span struct {
+	from, to time.Time
+	behind   []*moment
+}
+
+// waits are the times until then in which the process waited for this lock; for a set
+// of which nobody knows which of its locks was not free, the whole time.
+func (f part) waits(to time.Time) []span {
+	seen := f.all(events.Waiting)
+	if !f.knowsWhich() {
+		return []span{{f.began(), to, seen}}
+	}
+	var found []span
+	for i, m := range seen {
+		until := to
+		if i+1 < len(seen) {
+			until = seen[i+1].at
+		}
+		last := len(found) - 1
+		switch {
+		case !slices.Contains(f.names, m.Lock):
+		case last >= 0 && found[last].to.Equal(m.at):
+			found[last].to, found[last].behind = until, append(found[last].behind, m)
+		default:
+			found = append(found, span{m.at, until, []*moment{m}})
+		}
+	}
+	return found
+}
+
+// knowsWhich reports that the events say for which locks of a set it waited.
+func (p *process) knowsWhich() bool {
+	return slices.ContainsFunc(p.moments, func(m *moment) bool { return m.Lock != "" })
+}
