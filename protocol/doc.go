@@ -36,7 +36,9 @@
 //	value = *( plain / "%" HEX HEX )
 //	plain = any byte 0x21..0x7E but "%"
 //	HEX   = "0".."9" / "A".."F"
-//	text  = 1*( any character but controls )     ; for people, never to be parsed
+//	text  = 1*( any character but controls )     ; for people, never to be parsed; controls
+//	                                             ; are also U+007F..U+009F, U+2028..U+202E
+//	                                             ; and U+2066..U+2069
 //
 // A value escapes exactly the bytes that are not plain, so that it has one
 // spelling. No key comes twice. The fields come in any order; text is last. A

@@ -235,8 +235,12 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// IsControl covers C0, DEL and the C1 controls, which some terminals obey.
-func IsControl(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
+// IsControl covers C0, DEL and the C1 controls, which some terminals obey, and the
+// line and paragraph separators and bidirectional controls, which make people read
+// something else than what is there.
+func IsControl(r rune) bool {
+	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
 
 func cleanText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, IsControl)

@@ -65,6 +65,8 @@ func TestParseRefuses(t *testing.T) {
 		"empty text":           "OK text=",
 		"control byte in text": "OK text=a\x1b[31m",
 		"C1 control in text":   "OK text=a\u009b31m",
+		"override in text":     "OK text=a\u202eb",
+		"isolate in text":      "OK text=a\u2067b",
 		"text not UTF-8":       "OK text=\xff",
 		"tab in value":         "OK a=b\tc",
 		"needless escape":      "OK a=%41",
@@ -181,7 +183,7 @@ func TestHolderRoundTrip(t *testing.T) {
 }
 
 func TestCleanText(t *testing.T) {
-	for _, s := range []string{"a\nb\x1b[2J\xff\u0085", strings.Repeat("\u00e9", 100)} {
+	for _, s := range []string{"a\nb\x1b[2J\xff\u0085\u202e\u2066", strings.Repeat("\u00e9", 100)} {
 		c := CleanText(s, 50)
 		if len(c) > 50 || !cleanText(c) {
 			t.Errorf("%q became %q", s, c)

@@ -84,6 +84,8 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 		return fail("the path ends in a slash", "name the lock itself, not a directory")
 	case slices.Contains(strings.Split(p, "/"), ".."):
 		return fail("the path contains ..", "write it without")
+	case path.Clean(p) == "/":
+		return fail("the path is the root directory", "name the lock itself, not a directory")
 	}
 	options, err := parseOptions(query)
 	if err != nil {
@@ -121,7 +123,7 @@ func (a *Address) parseServer(s, usualPort string) (rest string, err error) {
 		return "", errors.New("the host's name holds strange characters")
 	}
 	if strings.Contains(a.Host, ":") {
-		if ip, err := netip.ParseAddr(a.Host); err != nil || !ip.Is6() {
+		if ip, err := netip.ParseAddr(a.Host); err != nil || !ip.Is6() || !zone.MatchString(ip.Zone()) {
 			return "", errors.New("the host's name holds a colon, and it is no IPv6 address")
 		}
 		a.Host = "[" + a.Host + "]"
@@ -166,7 +168,7 @@ func (a Address) String() string {
 		if a.User != "" {
 			s += url.User(a.User).String() + "@"
 		}
-		s += a.Host
+		s += strings.ReplaceAll(a.Host, "%", "%25") // before an IPv6 address's zone (RFC 6874)
 	}
 	s += EscapePath(a.Path)
 	if len(a.Options) == 0 {
@@ -269,6 +271,7 @@ func shownValue(name, value string) string {
 }
 
 var (
+	zone      = regexp.MustCompile(`^[A-Za-z0-9_.-]*$`) // the name of a network interface
 	plain     = regexp.MustCompile(`^[A-Za-z0-9_-]{0,32}$`)
 	secretive = regexp.MustCompile(`(?i)pass|pwd|secret|token|key|auth|cred`)
 )

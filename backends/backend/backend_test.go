@@ -3,6 +3,7 @@ package backend
 import (
 	"errors"
 	"io/fs"
+	"path"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +27,9 @@ func FuzzAddress(f *testing.F) {
 			}
 			return
 		}
+		if a.Path != path.Clean(a.Path) || a.Path[0] != '/' || strings.ContainsFunc(a.Path+a.User+a.Host, protocol.IsControl) {
+			t.Fatalf("%q became %+v", s, a)
+		}
 		once := a.String()
 		b, err := ParseAddress(once, schemes)
 		if len(once) > maxAddress {
@@ -46,6 +50,9 @@ func TestAddressRefuses(t *testing.T) {
 		"local:x":                   "begin with local:/",
 		"local:/x/":                 "name the lock itself",
 		"local:/":                   "name the lock itself",
+		"local:/.":                  "name the lock itself",
+		"ftp://h/./.":               "name the lock itself",
+		"local:/a%E2%80%AEb":        "control characters",
 		"local:/a/../b":             "write it without",
 		"local:/a%zz":               "%25",
 		"local:/a%00":               "%25",
@@ -61,6 +68,7 @@ func TestAddressRefuses(t *testing.T) {
 		"ftp://h:65536/x":           "port",
 		"ftp://u%0a@h/x":            "control characters",
 		"ftp://h h/x":               "ftp://user@host/path",
+		"ftp://[fe80::1%25a%2Fb]/x": "ftp://user@host/path",
 		"ftp://h":                   "not absolute",
 		"ftp://u:secret@h/x":        "no place in an address",
 		"local:/a?b=1&b=2":          "option=value",
@@ -80,6 +88,7 @@ func TestAddressOfServer(t *testing.T) {
 		"ftp://h:21/a//x?style=dir":      "ftp://h/a/x?style=dir",
 		"ftp://h:2121/x":                 "ftp://h:2121/x",
 		"ftp://a%40b.de@[2001:DB8::1]/x": "ftp://a%40b.de@[2001:db8::1]/x",
+		"ftp://[fe80::1%25eth0]:2121/x":  "ftp://[fe80::1%25eth0]:2121/x",
 	} {
 		a, err := ParseAddress(s, schemes)
 		if err != nil || a.String() != want {
@@ -206,6 +215,7 @@ func TestCodes(t *testing.T) {
 		FileError("l", "op", syscall.EROFS):    protocol.CannotCreate,
 		FileError("l", "op", fs.ErrPermission): protocol.Permission,
 		FileError("l", "op", fs.ErrNotExist):   protocol.CannotCreate,
+		FileError("l", "op", syscall.EFBIG):    protocol.CannotCreate,
 		FileError("l", "op", syscall.EIO):      protocol.Internal,
 		FileError("l", "op", syscall.ELOOP):    protocol.CannotCreate,
 		&Error{Code: protocol.Unreachable}:     protocol.Unreachable,

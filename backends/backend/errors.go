@@ -133,12 +133,16 @@ func FileError(lock, op string, err error) *Error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		e.Code, e.Hint = protocol.CannotCreate, "free some space, or choose another file system"
+	case errors.Is(err, syscall.EFBIG):
+		e.Code, e.Hint = protocol.CannotCreate, "this process may write no file of that size: raise its limit with ulimit -f"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		e.Hint = "raise the limit of open files: ulimit -n"
 	case errors.Is(err, syscall.EROFS):
 		e.Code, e.Hint = protocol.CannotCreate, "the file system is read-only: choose another place"
 	case errors.Is(err, fs.ErrPermission):
 		e.Code, e.Hint = protocol.Permission, "allow this user to write there, or choose another place"
 	case errors.Is(err, syscall.ENOTDIR):
-		e.Code, e.Hint = protocol.CannotCreate, "a file is where a directory should be: remove it, or correct the path"
+		e.Code, e.Hint = protocol.CannotCreate, "a file or a symbolic link is where a directory should be: remove it, or correct the path"
 	case errors.Is(err, fs.ErrNotExist):
 		e.Code, e.Hint = protocol.CannotCreate, "create the directory first, or correct the path"
 	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ELOOP):

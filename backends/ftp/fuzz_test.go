@@ -2,9 +2,16 @@ package ftp
 
 import (
 	"io"
+	"net"
+	"path"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
 )
 
 // FuzzNames: no listing makes names that lead elsewhere.
@@ -62,3 +69,116 @@ func FuzzReplies(f *testing.F) {
 }
 
 var stages = []string{greeting, "USER", "PASS", "FEAT", "TYPE", "MKD", "RNFR", "RNTO", "EPSV", "PASV", "NLST", "LIST", "STAT", "data"}
+
+// FuzzConversation: each answer of the server is the next piece of what was made up,
+// and once there is no more it answers as usual. Nothing panics or hangs, and what is
+// not a success is not taken for one.
+func FuzzConversation(f *testing.F) {
+	for _, s := range []string{
+		"220 hi\r\n|331 go\r\n|230 in\r\n|211-F\r\n UTF8\r\n211 E\r\n|200 T\r\n|257 made\r\n", "220 a\r\n220 b\r\n", "421 busy\r\n", "220-x\r\n220y\r\n220 z\r\n",
+		"220 hi\r\n|530 no\r\n", "220 hi\r\n|230 in\r\n|500\r\n|200 T\r\n|550 exists\r\n", "||||||", "220 \xff\x00\r\n|331 \x1b[2J\r\n", "220 hi\r\n|331 go\r\n|230 in\r\n|211-F\r\n|211 E",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, all string) {
+		pieces := strings.Split(all, "|")
+		if len(pieces) > 12 {
+			return
+		}
+		var mu sync.Mutex
+		fake := startFake(t)
+		next := func(c *talk) {
+			mu.Lock()
+			if len(pieces) == 0 {
+				mu.Unlock()
+				c.obey()
+				return
+			}
+			piece := pieces[0]
+			pieces = pieces[1:]
+			mu.Unlock()
+			if _, _ = io.WriteString(c.Conn, piece); !strings.HasSuffix(piece, "\n") {
+				c.cut()
+			}
+		}
+		for _, verb := range []string{greeting, "USER", "PASS", "FEAT", "TYPE", "OPTS", "MKD", "RMD", "RNFR", "RNTO"} {
+			fake.when(verb, next)
+		}
+		d := fake.hasty()
+		defer d.Close()
+		start := time.Now()
+		for range 3 {
+			d.server.door.admitted()
+			if err := d.Mkdir(soon(t), "L"); err == nil && len(fake.sent("MKD")) == 0 {
+				t.Errorf("%q made a directory without a word", all)
+			}
+		}
+		_ = d.Rmdir(soon(t), "L")
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%q took %v", all, took)
+		}
+	})
+}
+
+// FuzzControl: the control connection gives the library whole lines, and no more for
+// one command than it may; a reply that is read ends where the server's does.
+func FuzzControl(f *testing.F) {
+	for _, s := range []string{
+		"250 ok\r\n", "250-a\r\n 250 b\r\n250 c\r\n", "250-a\r\n251 b\r\n250 c\n", "SSH-2.0\r\n", "2500 x\r\n", "250", "250-\r\n", "\r\n", "١٢٣ x\r\n",
+		"250 " + strings.Repeat("x", maxLine), "250-" + strings.Repeat("x\r\n", maxReply/3), "421 bye\r\n", "-25 x\r\n", "+25 x\r\n",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, stream string) {
+		c := newControl(wordOf{strings.NewReader(stream)}, nil)
+		code, text, err := c.ask("")
+		taken := maxReply - c.left
+		if err != nil {
+			return
+		}
+		if code < 100 || code > 999 || !strings.HasPrefix(stream, strconv.Itoa(code)) {
+			t.Errorf("%.100q is %d %.100q", stream, code, text)
+		}
+		if taken > maxReply || !strings.HasSuffix(stream[:taken], "\n") || len(text) > taken {
+			t.Errorf("%.100q: took %d bytes for %.100q", stream, taken, text)
+		}
+	})
+}
+
+// wordOf is a connection on which somebody has said something, and no more.
+type wordOf struct{ *strings.Reader }
+
+func (wordOf) Close() error                     { return nil }
+func (wordOf) LocalAddr() net.Addr              { return nil }
+func (wordOf) RemoteAddr() net.Addr             { return nil }
+func (wordOf) Write(b []byte) (int, error)      { return len(b), nil }
+func (wordOf) SetDeadline(time.Time) error      { return nil }
+func (wordOf) SetReadDeadline(time.Time) error  { return nil }
+func (wordOf) SetWriteDeadline(time.Time) error { return nil }
+
+// FuzzPath: what is accepted as the name of a lock, or of something in it, is one
+// command for the server and no pattern, and does not lead out of the directory.
+func FuzzPath(f *testing.F) {
+	for _, s := range []string{"L", "L/x.60000-00", "../x", "/etc", "a\r\nDELE b", "-la", "~root", "*", " x", "x ", ".x", "a//b", "a/./b", strings.Repeat("x", 256), "\u202e", "\xff"} {
+		f.Add(s)
+	}
+	s, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/dir/L"}, backend.Access{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		p, err := s.at(name)
+		if err != nil {
+			if strings.ContainsFunc(err.Error(), protocol.IsControl) || len(err.Error()) > 1000 {
+				t.Errorf("%q: %q", name, err)
+			}
+			return
+		}
+		if name != "." && path.Dir(p) != "/dir" && !strings.HasPrefix(p, "/dir/") || strings.ContainsAny(p, "*?[") || strings.ContainsFunc(p, protocol.IsControl) {
+			t.Errorf("%q leads to %q", name, p)
+		}
+		if err := checkCommand([]byte("MKD " + p + "\r\n")); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	})
+}

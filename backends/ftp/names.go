@@ -40,8 +40,8 @@ func checkName(name string) error {
 
 func checkComponent(s string) error {
 	switch {
-	case s == "" || s == "..":
-		return errors.New("a name is empty, or two dots")
+	case s == "" || s == "." || s == "..":
+		return errors.New("a name is empty, or only dots")
 	case len(s) > maxComponent:
 		return errors.New("a name is longer than 255 bytes")
 	case strings.ContainsFunc(s, protocol.IsControl):

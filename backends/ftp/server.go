@@ -3,10 +3,12 @@ package ftp
 import (
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"path"
 	"strings"
+	"syscall"
 	"time"
 
 	"locksmith/backends/backend"
@@ -51,7 +53,7 @@ func newServer(a backend.Address, access backend.Access) (*server, error) {
 }
 
 func (s *server) readRoots(file string) error {
-	pem, err := os.ReadFile(file)
+	pem, err := readCertificates(file)
 	if err != nil {
 		return err
 	}
@@ -60,6 +62,23 @@ func (s *server) readRoots(file string) error {
 		return errors.New("there is no certificate in " + file)
 	}
 	return nil
+}
+
+// maxCertificates is several times what all the authorities of a system take.
+const maxCertificates = 4 << 20
+
+// readCertificates neither waits for somebody to write to a FIFO nor reads what has no
+// end.
+func readCertificates(file string) ([]byte, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() || st.Size() > maxCertificates {
+		return nil, errors.Join(err, errors.New(file+" is not a regular file, or too large"))
+	}
+	return io.ReadAll(io.LimitReader(f, maxCertificates))
 }
 
 func (s *server) secure() bool { return s.address.Scheme == SchemeTLS }

@@ -159,23 +159,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func FuzzContent(f *testing.F) {
-	text, err := format(backendtest.Request().Owner)
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, s := range []string{"", "0", "17\n", "17 host 3", "\x00", text} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		c := parse(s)
-		switch {
-		case c.record != nil && !isID(c.record.ID), c.record == nil && c.note == "", strings.ContainsFunc(c.note, protocol.IsControl):
-			t.Errorf("%q became %+v", s, c)
-		}
-	})
-}
-
 func TestPlace(t *testing.T) {
 	dir := publicDir(t, 0o777)
 	path := filepath.Join(dir, "lock")

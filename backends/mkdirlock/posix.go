@@ -42,21 +42,27 @@ func (d *directory) at(name string) string { return filepath.Join(d.path, name) 
 // Mkdir implements Dir. Who may use the directory in which the lock is may use
 // what we make in it: break us when we are dead, and share the lock with us.
 func (d *directory) Mkdir(_ context.Context, name string) error {
-	if err := unix.Mkdir(d.at(name), 0o777); err != nil {
-		return Outcome(err)
-	}
-	_ = posix.Share(d.at(name), d.path) // a lock that only we can use is one still
-	return nil
+	return Outcome(posix.Below(d.path, name, func(fd int, base string) error {
+		if err := unix.Mkdirat(fd, base, 0o777); err != nil {
+			return err
+		}
+		_ = posix.ShareAt(fd, base, d.path) // a lock that only we can use is one still
+		return nil
+	}))
 }
 
 // Rmdir implements Dir.
 func (d *directory) Rmdir(_ context.Context, name string) error {
-	return Outcome(unix.Rmdir(d.at(name)))
+	return Outcome(posix.Below(d.path, name, func(fd int, base string) error {
+		return unix.Unlinkat(fd, base, unix.AT_REMOVEDIR)
+	}))
 }
 
 // Rename implements Dir.
 func (d *directory) Rename(_ context.Context, from, to string) error {
-	return Outcome(unix.Rename(d.at(from), d.at(to)))
+	return Outcome(posix.Below(d.path, from, func(source int, old string) error {
+		return posix.Below(d.path, to, func(target int, name string) error { return unix.Renameat(source, old, target, name) })
+	}))
 }
 
 // List implements Dir.
@@ -65,6 +71,7 @@ func (d *directory) List(_ context.Context, name string) ([]string, error) {
 	if name == "." {
 		path = posix.Within(path)
 	}
+	// To read where a link leads does no harm, and PLACE of list may be one.
 	names, err := posix.List(path)
 	return names, Outcome(err)
 }

@@ -3,6 +3,8 @@ package nfs
 import (
 	"context"
 	"errors"
+	"path"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,29 +24,47 @@ type directory struct {
 
 func (d *directory) at(name string) string { return d.path + "/" + name }
 
+// in makes a call on a name. The lock directory itself may be no symbolic link, nor
+// may any directory in it.
+func (d *directory) in(name string, call func(fd int, base string) error) error {
+	return posix.Below(filepath.Dir(d.path), path.Join(filepath.Base(d.path), name), call)
+}
+
 func (d *directory) Mkdir(name string) error {
-	err := unix.Mkdir(d.at(name), 0o777)
-	if err == nil && generation.HasMembers(name) {
-		err = posix.Share(d.at(name), d.at(generation.Reservations))
-	}
-	return err
+	return d.in(name, func(fd int, base string) error {
+		err := unix.Mkdirat(fd, base, 0o777)
+		if err == nil && generation.HasMembers(name) {
+			err = posix.ShareAt(fd, base, d.at(generation.Reservations))
+		}
+		return err
+	})
 }
 
 func (d *directory) Rmdir(name string) error {
-	if name == "." {
-		return unix.Rmdir(d.path) // the system refuses "/."
-	}
-	return unix.Rmdir(d.at(name))
+	return d.in(name, func(fd int, base string) error { return unix.Unlinkat(fd, base, unix.AT_REMOVEDIR) })
 }
 
-func (d *directory) Rename(from, to string) error { return unix.Rename(d.at(from), d.at(to)) }
+func (d *directory) Rename(from, to string) error {
+	return d.in(from, func(source int, old string) error {
+		return d.in(to, func(target int, base string) error { return unix.Renameat(source, old, target, base) })
+	})
+}
 
-func (d *directory) Symlink(target, name string) error { return unix.Symlink(target, d.at(name)) }
-func (d *directory) Unlink(name string) error          { return unix.Unlink(d.at(name)) }
+func (d *directory) Symlink(target, name string) error {
+	return d.in(name, func(fd int, base string) error { return unix.Symlinkat(target, fd, base) })
+}
+
+func (d *directory) Unlink(name string) error {
+	return d.in(name, func(fd int, base string) error { return unix.Unlinkat(fd, base, 0) })
+}
 
 func (d *directory) Readlink(name string) (string, error) {
 	buf := make([]byte, unix.PathMax)
-	n, err := unix.Readlink(d.at(name), buf)
+	n := 0
+	err := d.in(name, func(fd int, base string) (err error) {
+		n, err = unix.Readlinkat(fd, base, buf)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
@@ -52,7 +72,13 @@ func (d *directory) Readlink(name string) (string, error) {
 }
 
 // List implements generation.Dir.
-func (d *directory) List(name string) ([]string, error) { return posix.List(d.at(name)) }
+func (d *directory) List(name string) (names []string, err error) {
+	err = d.in(name, func(fd int, base string) (err error) {
+		names, err = posix.ListAt(fd, base)
+		return err
+	})
+	return names, err
+}
 
 // Await implements generation.Dir.
 func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
@@ -75,7 +101,7 @@ func (d *directory) Prepare() error {
 		}
 		// Of one that was there its maker may have died before he came to this.
 		// If it is not ours, he must.
-		err := posix.Share(d.at(name), d.at("."))
+		err := d.in(name, func(fd int, base string) error { return posix.ShareAt(fd, base, d.at(".")) })
 		if err != nil && (made == nil || !errors.Is(err, unix.EPERM)) {
 			return err
 		}

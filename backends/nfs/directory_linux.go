@@ -1,18 +1,27 @@
 package nfs
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/nfs/generation"
+	"locksmith/backends/posix"
 )
 
-// Touch leaves the choice of the time to the server (utimensat(2)).
+// Touch leaves the choice of the time to the server (utimensat(2)). What is not a
+// directory is not ours: it may be somebody's hard link to a file.
 func (d *directory) Touch(name string) error {
 	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
-	return unix.UtimesNanoAt(unix.AT_FDCWD, d.at(name), now, unix.AT_SYMLINK_NOFOLLOW)
+	return posix.Below(d.path, name+"/.", func(fd int, base string) error {
+		err := unix.UtimesNanoAt(fd, "", now, unix.AT_EMPTY_PATH)
+		if errors.Is(err, unix.EINVAL) { // before Linux 5.8; to look up "." may be one more request
+			err = unix.UtimesNanoAt(fd, base, now, 0)
+		}
+		return err
+	})
 }
 
 // Look asks the server: lstat would tell what it said up to a minute ago

@@ -33,6 +33,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add(s)
 	f.Add(strings.Replace(s, " user=", " ppid=3 pstart=4 later=kept user=", 1))
 	f.Add("4242\n")
+	here := Here()
 	f.Fuzz(func(t *testing.T, s string) {
 		r, err := ParseRecord(s)
 		if err != nil {
@@ -40,6 +41,13 @@ func FuzzRecord(f *testing.F) {
 				t.Fatalf("not ErrRecord: %v", err)
 			}
 			return
+		}
+		if r.ID == "" || r.Helper.PID <= 0 || r.Helper.PID > process.MaxPID || r.Lease < MinLease || r.Lease > MaxLease {
+			t.Fatalf("%q became %+v", s, r)
+		}
+		// Nothing that could be made up says of somebody on another kernel that he is dead.
+		if v := r.Verdict(here); r.Place != here && v != Unknown || r.NoProof && v == Dead {
+			t.Fatalf("%q is %s", s, v)
 		}
 		// A canonical record comes back byte for byte; any other settles after one round.
 		once, err := r.Format()

@@ -6,13 +6,11 @@ import "golang.org/x/sys/unix"
 // directory anew each time: on NFS, a descriptor that is rewound shows what is up
 // to half a minute old. A symbolic link is not followed, unless it is Within. Its
 // errors are the system's.
-func List(path string) ([]string, error) {
-	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	var fd int
-	err := RetryEINTR(func() (err error) {
-		fd, err = unix.Open(path, flags, 0)
-		return err
-	})
+func List(path string) ([]string, error) { return ListAt(unix.AT_FDCWD, path) }
+
+// ListAt is List of a name in a directory.
+func ListAt(at int, name string) ([]string, error) {
+	fd, err := openDirectory(at, name, unix.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

@@ -12,11 +12,15 @@ import (
 // List returns the names in a directory, without "." and "..". It opens the
 // directory anew each time: on NFS, a descriptor that is rewound shows what is up
 // to half a minute old. Its errors are the system's.
-func List(path string) ([]string, error) {
-	f, err := os.OpenFile(path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+func List(path string) ([]string, error) { return ListAt(unix.AT_FDCWD, path) }
+
+// ListAt is List of a name in a directory.
+func ListAt(at int, name string) ([]string, error) {
+	fd, err := openDirectory(at, name, unix.O_RDONLY)
 	if err != nil {
-		return nil, Errno(err)
+		return nil, err
 	}
+	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
 	names, err := f.Readdirnames(-1)
 	return names, Errno(err)

@@ -13,8 +13,11 @@ import (
 //
 // It works on a descriptor: who may write beside the directory could put a link in
 // its place, and have us open something else to everybody.
-func Share(path, like string) error {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+func Share(path, like string) error { return ShareAt(unix.AT_FDCWD, path, like) }
+
+// ShareAt is Share of a name in a directory.
+func ShareAt(at int, name, like string) error {
+	fd, err := openDirectory(at, name, unix.O_RDONLY)
 	if err != nil {
 		return err
 	}

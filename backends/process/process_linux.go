@@ -31,8 +31,12 @@ func statFields(pid int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The second field is the program's name in brackets and may hold anything.
-	line := string(raw)
+	return parseStat(string(raw))
+}
+
+// parseStat splits such a line. Its second field is the program's name in brackets,
+// and may hold anything.
+func parseStat(line string) ([]string, error) {
 	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
 	if len(fields) < 20 {
 		return nil, errors.New("/proc shows a line of unknown shape")

@@ -107,6 +107,11 @@ func (p place) look(t *testing.T, s *started, dir string) {
 			t.Errorf("status: %s", s.said())
 		}
 	}
+	for _, args := range [][]string{
+		{"break"}, {"break", "--json", "--id", "x"}, {"check", "--token", "1"}, {"remove", "--yes"}, {"reap", "--max-age", "1h"}, {"doctor", "--idle", "0"}, {"doctor", "--json", "--idle", "0"},
+	} {
+		p.start(t, append(args, p.lock)).endSomehow(t)
+	}
 	noSecretBelow(t, dir)
 }
 
@@ -211,11 +216,19 @@ func (s *started) letGo(t *testing.T, status int) {
 
 func (s *started) end(t *testing.T, status int) {
 	t.Helper()
-	timer := time.AfterFunc(patience, func() { _ = s.cmd.Process.Signal(syscall.SIGQUIT) })
-	_ = s.cmd.Wait()
-	timer.Stop()
+	s.endSomehow(t)
 	if got := s.cmd.ProcessState.ExitCode(); got != status {
 		t.Errorf("%v exited with %d, want %d: %s", s.cmd.Args, got, status, s.said())
+	}
+}
+
+// endSomehow waits for the end, whatever the exit status.
+func (s *started) endSomehow(t *testing.T) {
+	t.Helper()
+	timer := time.AfterFunc(patience, func() { _ = s.cmd.Process.Signal(syscall.SIGQUIT) })
+	_ = s.cmd.Wait()
+	if !timer.Stop() || s.said() == "" {
+		t.Errorf("%v does not end, or says nothing: %s", s.cmd.Args, s.said())
 	}
 	noSecret(t, fmt.Sprintf("output of %v", s.cmd.Args), []byte(s.said()))
 }

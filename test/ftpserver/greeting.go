@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-const startLimit = 10 * time.Second
+const startLimit = time.Minute
 
 // greets waits until a daemon answers at the address.
 func greets(addr string, d daemon) error {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -94,9 +93,7 @@ func (a *app) conclusion(b *breaking, err error) error {
 			a.status = exitStatus(err)
 		}
 	}
-	enc := json.NewEncoder(os.Stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(b.result)
+	return printJSON(b.result)
 }
 
 // interrupted settles the exit status after a signal; other errors it returns.

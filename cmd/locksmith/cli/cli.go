@@ -17,6 +17,9 @@ import (
 func Main(args []string) int {
 	// Read before anything else takes time: whose death is our release.
 	a := &app{parent: os.Getppid(), args: args}
+	if err := mayRun(); err != nil {
+		return a.fail(args, err)
+	}
 	root := a.root()
 	root.SetArgs(args)
 	err := root.Execute()

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,9 +53,7 @@ func (a *app) doctor() *cobra.Command {
 			}
 		}
 		if asJSON {
-			enc := json.NewEncoder(os.Stdout)
-			enc.SetIndent("", "  ")
-			return enc.Encode(map[string]any{"places": places})
+			return printJSON(map[string]any{"places": places})
 		}
 		return nil
 	}

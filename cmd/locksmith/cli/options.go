@@ -74,7 +74,7 @@ func (o *options) logger() (hclog.Logger, error) {
 		return nil, usageError{fmt.Errorf("--log-format %q is not text or json", o.logFormat)}
 	}
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "locksmith", Level: level, Output: os.Stderr, JSONFormat: o.logFormat == "json",
+		Name: "locksmith", Level: level, Output: escaper{os.Stderr}, JSONFormat: o.logFormat == "json",
 	}), nil
 }
 

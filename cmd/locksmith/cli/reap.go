@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,9 +60,7 @@ func (a *app) reap() *cobra.Command {
 			}
 		}
 		if asJSON {
-			enc := json.NewEncoder(os.Stdout)
-			enc.SetIndent("", "  ")
-			return enc.Encode(map[string]any{"places": places})
+			return printJSON(map[string]any{"places": places})
 		}
 		for _, p := range places {
 			p.print()

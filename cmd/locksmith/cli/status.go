@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,9 +61,7 @@ func (a *app) statusCommand() *cobra.Command {
 			locks = append(locks, s)
 		}
 		if asJSON {
-			enc := json.NewEncoder(os.Stdout)
-			enc.SetIndent("", "  ")
-			return enc.Encode(map[string]any{"locks": locks})
+			return printJSON(map[string]any{"locks": locks})
 		}
 		for _, s := range locks {
 			s.print()

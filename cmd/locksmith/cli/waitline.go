@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/protocol"
 )
 
 // A waitLine tells people at run who holds the lock: on a terminal as one live
@@ -42,7 +43,7 @@ func (w *waitLine) show(held *backend.HeldError) {
 	defer w.mu.Unlock()
 	w.held, w.since = held, time.Now()
 	if !w.told && (w.width == 0 || w.inBackground()) {
-		fmt.Fprintf(w.out, "locksmith: waiting: %v\n", held)
+		fmt.Fprintf(w.out, "locksmith: waiting: %s\n", protocol.CleanText(held.Error(), protocol.MaxLine))
 	}
 	if w.width > 0 && w.stop == nil {
 		w.stop = make(chan struct{})
@@ -85,7 +86,7 @@ func (w *waitLine) draw(stop <-chan struct{}) {
 	held, passed := *w.held, time.Since(w.since)
 	held.Holder.Age += passed
 	held.Holder.Heartbeat = 0 // grows stale while we sleep
-	text := []rune("waiting for " + held.Error())
+	text := []rune("waiting for " + protocol.CleanText(held.Error(), protocol.MaxLine))
 	text = text[:min(len(text), w.width-1)]
 	fmt.Fprintf(w.out, "\r\x1b[K%s", string(text))
 }

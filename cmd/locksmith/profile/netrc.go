@@ -18,6 +18,11 @@ func fromNetrc(path, user, host string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return passwordIn(text, path, user, host)
+}
+
+// passwordIn is fromNetrc of the text in a file.
+func passwordIn(text []byte, path, user, host string) (string, error) {
 	parsed, err := netrc.Parse(bytes.NewReader(text))
 	if err != nil {
 		cause := errors.New("it cannot be understood")

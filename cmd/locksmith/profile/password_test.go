@@ -1,12 +1,9 @@
 package profile
 
 import (
-	"bytes"
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"github.com/git-lfs/go-netrc/netrc"
 )
 
 const ours = "ftp.example.org"
@@ -124,15 +121,4 @@ func TestReadableNetrc(t *testing.T) {
 	_, err := asked(t, e, "ftp://alice@"+ours+"/x", "alice", ours)
 	mustRefuse(t, err, ".netrc: read netrc", "chmod 600")
 	mustBe(t, "")(asked(t, e, "ftp://"+ours+"/x", "", ours))
-}
-
-// FuzzNetrc: the library survives whatever stands there.
-func FuzzNetrc(f *testing.F) {
-	f.Add("machine a login b password c\nmacdef x\nput\n\ndefault")
-	f.Add("machine")
-	f.Fuzz(func(_ *testing.T, text string) {
-		if parsed, err := netrc.Parse(bytes.NewReader([]byte(text))); err == nil {
-			_ = parsed.FindMachine("a", "b")
-		}
-	})
 }

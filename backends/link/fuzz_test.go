@@ -1,0 +1,78 @@
+package link
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"locksmith/backends/backendtest"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+	"locksmith/protocol"
+)
+
+// foreignContents are what other tools write, and what is nearly that.
+var foreignContents = []string{
+	"", "0", "17\n", "17", " 17 \n\x00", "+17\n", "017\n", "4194305\n", "-1\n", "17 host 3", "17\nhost\n", "host 17 1700000000 rand\n",
+	"host|17|a3f\n", "17\n18\n", "\x00\x00\x00\x00", "\x1b[2J17\n", "17\r\n", "9223372036854775808\n", "17\nLOCK v=9 id=../../x\n",
+}
+
+// FuzzContent: what is no record of ours is held by somebody unknown. Only a pid that
+// stands alone, with ?pids=local, or a record of this kernel's can prove a death.
+func FuzzContent(f *testing.F) {
+	text, err := format(backendtest.Request().Owner)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range append(foreignContents, text, strings.Replace(text, "\n", "7\n", 1), text+text, strings.Repeat("1", MaxContent+1)) {
+		f.Add(s)
+	}
+	here := owner.Here()
+	many, one := (&Lock{}).Here(), (&Lock{OneMachine: true}).Here()
+	f.Fuzz(func(t *testing.T, s string) {
+		c := parse(s)
+		if (c.record == nil) == (c.note == "") && c.pid == 0 || strings.ContainsFunc(c.note, protocol.IsControl) {
+			t.Fatalf("%q became %+v", s, c)
+		}
+		switch r := c.record; {
+		case r != nil:
+			if !isID(r.ID) || c.pid != 0 || r.Place != here && many.verdict(c) == owner.Dead {
+				t.Fatalf("%q became %+v", s, *r)
+			}
+			if again, err := format(*r); err == nil && !reflect.DeepEqual(parse(again).record, r) {
+				t.Fatalf("%q became %q", s, again)
+			}
+		case many.verdict(c) != owner.Unknown:
+			t.Fatalf("%q is %s", s, many.verdict(c))
+		case c.pid == 0 && one.verdict(c) != owner.Unknown:
+			t.Fatalf("%q is %s with ?pids=local", s, one.verdict(c))
+		case c.pid != 0 && (c.pid < 0 || c.pid > process.MaxPID || !strings.Contains(s, strconv.Itoa(c.pid))):
+			t.Fatalf("%q names pid %d", s, c.pid)
+		}
+	})
+}
+
+// FuzzNames: a name that is taken for one of ours is exactly what we would write, so
+// that nothing in it leads elsewhere.
+func FuzzNames(f *testing.F) {
+	l := Lock{Name: "lock"}
+	id := owner.NewID()
+	for _, s := range []string{l.claimName(id), l.chainName(id, 1), l.chainName("f-1-2-3", maxChain), "lock.brk." + id + ".01",
+		"lock.claim.../" + id, "lock.brk.f-0-0-../../x.1", "lock.brk.f-1-2.1", "lock.claim." + strings.ToUpper(id), "locks.claim." + id} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		id, isClaim := l.parseClaim(name)
+		if isClaim && l.claimName(id) != name {
+			t.Errorf("%q became %q", name, l.claimName(id))
+		}
+		dead, n, isEntry := l.parseChain(name)
+		if isEntry && (l.chainName(dead, n) != name || n > maxChain) {
+			t.Errorf("%q became %q", name, l.chainName(dead, n))
+		}
+		if isClaim && isEntry || (isClaim || isEntry) && (strings.ContainsAny(name, "/\x00") || len(name) > maxName) {
+			t.Errorf("%q is ours: claim %v, entry %v", name, isClaim, isEntry)
+		}
+	})
+}

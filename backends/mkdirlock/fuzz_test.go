@@ -1,0 +1,63 @@
+package mkdirlock
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// FuzzListing: of what stands in a directory only names that are exactly ours count,
+// and a record is only believed for the entry that it is in.
+func FuzzListing(f *testing.F) {
+	id := owner.NewID()
+	for _, names := range [][]string{
+		{}, {"x.60000-" + id}, {"s.1000-" + id, "x.060000-" + id, "../x.60000-" + id}, {"fence.7", "fence.08", "fence.18446744073709551615"},
+		{"9.1.a", "10.1.a", "m.1.x"}, {"lock", "r.60000-" + id, ".", ".."}, {"x.31622400000-" + id, "x.31622400001-" + id, "x.999-" + id},
+	} {
+		f.Add(strings.Join(names, "\n"))
+	}
+	f.Fuzz(func(t *testing.T, listing string) {
+		names := strings.Split(listing, "\n")
+		for _, e := range entriesIn(names) {
+			if !slices.Contains(names, e.String()) || strings.Contains(e.String(), "/") || e.ticket.lease < owner.MinLease || e.ticket.lease > owner.MaxLease {
+				t.Errorf("%q has the entry %s", listing, e)
+			}
+		}
+		all := fencesIn(names)
+		if newest := newestOf(all); newest != 0 && (!slices.Contains(names, fenceName(newest)) || newest >= maxToken) {
+			t.Errorf("%q has the token %d", listing, newest)
+		}
+		if beat, parts := latestBeat(names); beat != "" && (!slices.Contains(names, beat) || parts < 1 || parts > maxParts) {
+			t.Errorf("%q has the heartbeat %q of %d parts", listing, beat, parts)
+		}
+		if r, note := recordIn(names, id); r != nil && r.ID != id || (r == nil) == (note == "") {
+			t.Errorf("%q has the record %+v, %q", listing, r, note)
+		}
+	})
+}
+
+// FuzzUnsqueeze: no name unpacks to much more than a record, and what it unpacks to
+// can be packed again.
+func FuzzUnsqueeze(f *testing.F) {
+	for _, s := range []string{"", "\x80\xff", "\x1f", "\x1f\x80", "\x10ab", "\x1e", "\x95plain\x0f", strings.Repeat("\x80", maxParts*maxPart)} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, packed []byte) {
+		text, err := unsqueeze(packed)
+		if err != nil {
+			return
+		}
+		if len(text) > protocol.MaxLine+2*mostHex {
+			t.Fatalf("%d bytes became %d", len(packed), len(text))
+		}
+		if len(text) > protocol.MaxLine {
+			return
+		}
+		if again, err := unsqueeze(squeeze(text)); err != nil || again != text {
+			t.Fatalf("%q became %q became %q, %v", packed, text, again, err)
+		}
+	})
+}

@@ -1,0 +1,29 @@
+package process
+
+import "golang.org/x/sys/unix"
+
+// atSecure is the key of getauxval(3) under which the kernel tells that the program
+// was started with more rights.
+const atSecure = 23
+
+// gainedCapabilities: security modules set that flag too, when they confine a
+// service; so only who has capabilities, and is not root, has gained any.
+func gainedCapabilities() bool {
+	vector, err := unix.Auxv()
+	if err != nil {
+		return false
+	}
+	secure := false
+	for _, v := range vector {
+		secure = secure || v[0] == atSecure && v[1] != 0
+	}
+	if !secure || unix.Geteuid() == 0 {
+		return false
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&header, &sets[0]); err != nil {
+		return true // it cannot be told
+	}
+	return sets[0].Permitted|sets[1].Permitted != 0
+}

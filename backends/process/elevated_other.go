@@ -1,0 +1,6 @@
+//go:build unix && !linux
+
+package process
+
+// gainedCapabilities: there are none.
+func gainedCapabilities() bool { return false }

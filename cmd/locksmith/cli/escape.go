@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"locksmith/protocol"
+)
+
+// An escaper keeps from a terminal what could move its cursor or turn text round: the
+// names of other people's files are in what we log and print. Each Write is whole
+// lines. In JSON, where such characters stand in strings only, the text stays the same.
+type escaper struct{ out io.Writer }
+
+func (e escaper) Write(b []byte) (int, error) {
+	var escaped []byte
+	for rest := b; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		switch {
+		case r == '\n', r == '\t':
+			escaped = append(escaped, byte(r))
+		case r == utf8.RuneError && size == 1:
+			escaped = utf8.AppendRune(escaped, utf8.RuneError)
+		case protocol.IsControl(r):
+			escaped = fmt.Appendf(escaped, `\u%04x`, r)
+		default:
+			escaped = append(escaped, rest[:size]...)
+		}
+		rest = rest[size:]
+	}
+	if _, err := e.out.Write(escaped); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// printJSON prints the one document of a command with --json.
+func printJSON(v any) error {
+	enc := json.NewEncoder(escaper{os.Stdout})
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

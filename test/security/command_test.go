@@ -1,0 +1,119 @@
+package security
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"locksmith/protocol"
+)
+
+// A result is what became of a command.
+type result struct {
+	args     []string
+	status   int // 128+n after signal n
+	out, err string
+	memory   int64 // at most, in KiB
+}
+
+// command returns locksmith with these arguments, with nothing of our configuration.
+func command(args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = "/"
+	cmd.Env = []string{"HOME=/nonexistent", "PATH=" + os.Getenv("PATH")}
+	return cmd
+}
+
+// finish runs a command to its end, which must come by itself, or, for one that holds
+// a lock, when its input ends after the first line.
+func finish(t *testing.T, cmd *exec.Cmd) result {
+	t.Helper()
+	var errs bytes.Buffer
+	stdin, err := cmd.StdinPipe()
+	mustWork(t, err)
+	out := letGo{stdin: stdin}
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	mustWork(t, cmd.Start())
+	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
+	err = cmd.Wait()
+	if !timer.Stop() {
+		t.Errorf("%v does not end", cmd.Args)
+	}
+	r := result{args: cmd.Args, out: out.said.String(), err: errs.String()}
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.Exited():
+		r.status = exit.ExitCode()
+	case errors.As(err, &exit):
+		r.status = 128 + int(exit.Sys().(syscall.WaitStatus).Signal())
+	case err != nil:
+		t.Fatalf("%v: %v", cmd.Args, err)
+	}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		r.memory = usage.Maxrss
+	}
+	r.mustBeClean(t)
+	return r
+}
+
+// A letGo closes a helper's input when it has said something.
+type letGo struct {
+	stdin io.Closer
+	said  bytes.Buffer
+}
+
+func (l *letGo) Write(b []byte) (int, error) {
+	_ = l.stdin.Close()
+	return l.said.Write(b)
+}
+
+// locksmith runs it to its end.
+func locksmith(t *testing.T, args ...string) result {
+	t.Helper()
+	return finish(t, command(args...))
+}
+
+// mustBeClean makes sure that what it said does nothing to a terminal, and that it did
+// not crash.
+func (r result) mustBeClean(t *testing.T) {
+	t.Helper()
+	for _, text := range []string{r.out, r.err} {
+		if bad := strings.IndexFunc(text, unclean); bad >= 0 || !utf8.ValidString(text) {
+			t.Errorf("%v is not fit for a terminal: %q", r.args, text)
+		}
+	}
+	if strings.Contains(r.err, "goroutine ") || r.status == 2 {
+		t.Errorf("%v crashed: status %d, %s", r.args, r.status, r.err)
+	}
+}
+
+// unclean is not protocol.IsControl, so that what that forgets is noticed.
+func unclean(r rune) bool {
+	switch {
+	case r == '\n', r == '\t':
+		return false
+	case r < 0x20, r >= 0x7f && r <= 0x9f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+		return true
+	}
+	return protocol.IsControl(r)
+}
+
+// mustSay checks an exit status, and for words on either output.
+func (r result) mustSay(t *testing.T, status int, words ...string) {
+	t.Helper()
+	if r.status != status {
+		t.Errorf("%v: status %d, want %d: %s%s", r.args, r.status, status, r.out, r.err)
+	}
+	for _, w := range words {
+		if !strings.Contains(r.out+r.err, w) {
+			t.Errorf("%v does not say %q: %s%s", r.args, w, r.out, r.err)
+		}
+	}
+}

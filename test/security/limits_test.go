@@ -1,0 +1,134 @@
+package security
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"locksmith/backends/backendtest"
+)
+
+// limited is a command that is started with a limit of the shell's (ulimit), hard and
+// soft.
+func limited(limit string, args ...string) *exec.Cmd {
+	cmd := command(append([]string{"-c", "ulimit " + limit + ` && exec "$0" "$@"`, program}, args...)...)
+	cmd.Path = "/bin/sh"
+	return cmd
+}
+
+// TestFewFiles: with too few descriptors it says so before it does anything, and with
+// enough it works; nothing between.
+func TestFewFiles(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(k.String(), func(t *testing.T) {
+			t.Parallel()
+			worked := 0
+			for n := 4; n <= 20; n++ {
+				path := filepath.Join(t.TempDir(), "lock")
+				r := finish(t, limited(fmt.Sprint("-n ", n), "run", "--timeout", "10", k.at(path), "--", "true"))
+				if r.status == 0 {
+					worked++
+				} else {
+					r.mustSay(t, 70, "no more than", "ulimit -n 64")
+				}
+				mustTakeAgain(t, k.at(path))
+			}
+			if worked < 3 {
+				t.Errorf("it works with %d of the limits", worked)
+			}
+		})
+	}
+}
+
+// mustTakeAgain: whatever happened, the lock is not stuck.
+func mustTakeAgain(t *testing.T, address string) {
+	t.Helper()
+	locksmith(t, "run", "--timeout", "20", address, "--", "true").mustSay(t, 0)
+}
+
+// TestNoFileSize: no byte may be written. Locks that are files say so; the others work.
+func TestNoFileSize(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(k.String(), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "lock")
+			r := finish(t, sizeLimited(k.at(path)))
+			if k.scheme == "local" || k.scheme == "link" {
+				r.mustSay(t, 73, "file too large", "ulimit -f")
+			} else {
+				r.mustSay(t, 0)
+			}
+			if _, err := os.Lstat(path); err == nil && k.scheme != "nfs" && k.options != "?style=dir" {
+				t.Error("a lock is left")
+			}
+			mustTakeAgain(t, k.at(path))
+		})
+	}
+}
+
+func sizeLimited(address string) *exec.Cmd {
+	return limited("-f 0", "run", address, "--", "true")
+}
+
+// TestFewThreads and too little memory end a Go program from within its runtime:
+// status 2 and a trace, which cannot be helped. It comes at the start, before there
+// is a lock, or later: then the lock is broken as that of any other that died.
+func TestFewThreads(t *testing.T) {
+	needRoot(t)
+	prlimit, err := exec.LookPath("prlimit")
+	if err != nil {
+		backendtest.Lacking(t, err.Error())
+	}
+	for n := range 12 {
+		dir := publicDir(t, 0o777|os.ModeSticky)
+		address := "local:" + filepath.Join(dir, "lock")
+		cmd := command(fmt.Sprint("--nproc=", n), program, "run", address, "--", "/bin/true")
+		cmd.Path = prlimit
+		mustEndSomehow(t, as(54321, cmd), "failed to create new OS thread", "resource temporarily unavailable")
+		mustTakeAgain(t, address)
+	}
+}
+
+func TestLittleMemory(t *testing.T) {
+	for _, mib := range []int{32, 64, 128, 256, 512, 1024, 2048} {
+		address := "local:" + filepath.Join(t.TempDir(), "lock")
+		mustEndSomehow(t, limited(fmt.Sprint("-v ", mib<<10), "run", address, "--", "/bin/true"), "memory", "failed to reserve", "cannot allocate", "")
+		mustTakeAgain(t, address)
+	}
+}
+
+// mustEndSomehow: it works, or ends at once; if with an error, with one of these.
+func mustEndSomehow(t *testing.T, cmd *exec.Cmd, says ...string) {
+	t.Helper()
+	var b strings.Builder
+	cmd.Stdout, cmd.Stderr = &b, &b
+	mustWork(t, cmd.Start())
+	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
+	err := cmd.Wait()
+	if !timer.Stop() {
+		t.Errorf("%v hangs: %s", cmd.Args, b.String())
+	}
+	for _, s := range says {
+		if err == nil || strings.Contains(b.String(), s) {
+			return
+		}
+	}
+	t.Errorf("%v: %v: %s", cmd.Args, err, b.String())
+}
+
+// TestCertificates: a file of certificates that is none does not keep us.
+func TestCertificates(t *testing.T) {
+	for _, p := range plants() {
+		path := filepath.Join(t.TempDir(), "ca.pem")
+		if err := p.put(newVictim(t), path); err != nil {
+			continue
+		}
+		r := locksmith(t, "status", "--ca", path, "ftps://127.0.0.1:1/lock")
+		r.mustBeSmall(t)
+		r.mustSay(t, 78, "read certificates")
+	}
+}

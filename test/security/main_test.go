@@ -1,0 +1,75 @@
+package security
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"locksmith/backends/backendtest"
+)
+
+const (
+	// patience bounds every wait of these tests; nothing depends on its length.
+	patience = 30 * time.Second
+	nobody   = 65534
+)
+
+// program is locksmith, where every user may run it.
+var program string
+
+// TestMain lets more tests run at a time than there are processors: most of them
+// wait.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err) // the testing package has changed
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "security-")
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "locksmith")
+	build := exec.Command("go", "build", "-o", program, "locksmith/cmd/locksmith")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build locksmith: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+func mustWork(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		backendtest.Lacking(t, "only root may play several users")
+	}
+}
+
+// publicDir returns a directory that other users reach.
+func publicDir(t *testing.T, mode os.FileMode) string {
+	t.Helper()
+	dir := t.TempDir()
+	mustWork(t, os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, mode))
+	return dir
+}

@@ -1,0 +1,222 @@
+package security
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends"
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+)
+
+// roleVariable has a copy of this program live the lives below, at an address.
+const roleVariable = "LOCKSMITH_TEST_LIVES"
+
+// predictable is a lock whose random names are known beforehand, which is what the
+// luckiest attacker could have.
+func predictable(t testing.TB, address string) backend.Backend {
+	b, _, err := backends.Open(address, backend.Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, n := reflect.ValueOf(b).Elem(), 0
+	if id := lock.FieldByName("NewID"); id.IsValid() {
+		id.Set(reflect.ValueOf(func() string { n++; return fmt.Sprintf("%032x", n) }))
+	}
+	if today := lock.FieldByName("Today"); today.IsValid() {
+		today.Set(reflect.ValueOf(func() time.Time { return time.Unix(1e9, 0) }))
+	}
+	return b
+}
+
+// lives does all that is done with a lock: it is taken alone and together, others are
+// in vain and wait, the holder lives on and lets go, and one that died is broken, by
+// those who wait and by hand. Errors are for the attacker to cause.
+func lives(t testing.TB, address string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	b := predictable(t, address)
+	for _, mode := range []string{"exclusive", "shared"} {
+		h, _ := try(ctx, t, b, mode, false)
+		_, second := try(ctx, t, b, mode, false)
+		if second != nil {
+			soon, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+			_ = second.Wait(soon)
+			cancel()
+			_, _ = second.Try(ctx)
+			_ = second.Withdraw(ctx)
+		}
+		if h != nil {
+			_ = h.Heartbeat(ctx)
+			if tender, ok := h.(backend.Tender); ok {
+				_ = tender.Tend(ctx)
+			}
+			_ = h.Release(ctx)
+		}
+		for range 2 {
+			dead, _ := try(ctx, t, b, mode, true)
+			if h, _ := try(ctx, t, b, mode, false); h != nil {
+				_ = h.Release(ctx)
+			}
+			if breaker, ok := b.(backend.Breaker); ok && dead != nil {
+				_ = breaker.Break(ctx, dead.ID())
+			}
+		}
+	}
+	if fencer, ok := b.(backend.Fencer); ok {
+		_, _ = fencer.NewestToken(ctx)
+	}
+	if reaper, ok := b.(backend.Reaper); ok {
+		_, _ = reaper.Reap(ctx, backend.Reaping{MaxAge: time.Hour, Remove: true})
+	}
+	_, _ = b.Inspect(ctx)
+}
+
+// try tries once, for somebody who lives or for one who died.
+func try(ctx context.Context, t testing.TB, b backend.Backend, mode string, dead bool) (backend.Hold, backend.Attempt) {
+	r := backendtest.Request()
+	r.Owner.Mode = mode
+	if dead {
+		r.Owner.Helper.Start++ // another one has its pid
+	}
+	a, err := b.Attempt(r)
+	if err != nil {
+		return nil, nil
+	}
+	h, err := a.Try(ctx)
+	if err != nil {
+		if s := err.Error(); strings.ContainsFunc(s, unclean) {
+			t.Errorf("%q", s)
+		}
+		return nil, a
+	}
+	return h, nil
+}
+
+// TestLives is for the copy of this program that is watched.
+func TestLives(t *testing.T) {
+	address := os.Getenv(roleVariable)
+	if address == "" {
+		t.Skip("this is for the copy that is watched")
+	}
+	lives(t, address)
+}
+
+// predicted are the names below dir that a lock there makes, as strace sees them.
+func predicted(t *testing.T, k kind) []string {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		backendtest.Lacking(t, err.Error())
+	}
+	dir := t.TempDir()
+	log := filepath.Join(t.TempDir(), "log")
+	self, err := os.Executable()
+	mustWork(t, err)
+	cmd := exec.Command(strace, "-f", "-y", "-s", "4096", "-o", log, "-e",
+		"trace=openat,mkdir,mkdirat,symlink,symlinkat,link,linkat,rename,renameat,renameat2,mknod,mknodat", self, "-test.run=^TestLives$")
+	cmd.Env = append(os.Environ(), roleVariable+"="+k.at(filepath.Join(dir, "lock")), "GORACE=atexit_sleep_ms=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		backendtest.Lacking(t, fmt.Sprintf("strace: %v: %s", err, out))
+	}
+	names := namesMade(t, log, dir)
+	if !slices.Contains(names, "lock") || len(names) < 2 && k.scheme != "local" {
+		t.Fatalf("%v makes only %q", k, names)
+	}
+	return names
+}
+
+var (
+	callLine = regexp.MustCompile(`^\d+ +(\w+)\((.*)$`)
+	argument = regexp.MustCompile(`(?:(?:AT_FDCWD|\d+)<([^>]*)>, )?"([^"]*)"`)
+)
+
+func namesMade(t *testing.T, log, dir string) []string {
+	t.Helper()
+	f, err := os.Open(log)
+	mustWork(t, err)
+	defer f.Close()
+	var names []string
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		call := callLine.FindStringSubmatch(lines.Text())
+		if call == nil || call[1] == "openat" && !strings.Contains(call[2], "O_CREAT") {
+			continue
+		}
+		for _, a := range argument.FindAllStringSubmatch(call[2], -1) {
+			path := a[2]
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(a[1], path)
+			}
+			name, below := strings.CutPrefix(filepath.Clean(path), dir+"/")
+			if below && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// TestPredictedNames: at each name that we make stands something of an attacker's,
+// who has guessed it, or sees it at the right moment.
+func TestPredictedNames(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(k.String(), func(t *testing.T) {
+			t.Parallel()
+			names := fewOfAKind(predicted(t, k))
+			t.Logf("%d names: %q", len(names), names)
+			for _, name := range names {
+				for _, p := range plants() {
+					if atPredicted(t, k, name, p); t.Failed() {
+						t.Fatalf("that was a %s at %s", p.name, name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// fewOfAKind leaves out names that differ from three others in numbers only.
+func fewOfAKind(names []string) []string {
+	seen := map[string]int{}
+	return slices.DeleteFunc(names, func(name string) bool {
+		shape := numbers.ReplaceAllString(name, "0")
+		seen[shape]++
+		return seen[shape] > 3
+	})
+}
+
+var numbers = regexp.MustCompile(`[0-9a-f]*[0-9][0-9a-f]*`)
+
+func atPredicted(t *testing.T, k kind, name string, p plant) {
+	t.Helper()
+	v, dir := newVictim(t), t.TempDir()
+	path := filepath.Join(dir, name)
+	mustWork(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	if err := p.put(v, path); err != nil {
+		return // not here, as TestPlantedLock says
+	}
+	v.mustStay(t, func() {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			lives(t, k.at(filepath.Join(dir, "lock")))
+		}()
+		select {
+		case <-done:
+		case <-time.After(2 * patience):
+			t.Errorf("%v with a %s at %s hangs", k, p.name, name)
+		}
+	})
+}

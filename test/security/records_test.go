@@ -1,0 +1,146 @@
+package security
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"locksmith/backends"
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/protocol"
+)
+
+// escapes are what moves a cursor, changes a title, or turns text round.
+const escapes = "\x1b[2J\x1b]0;boo\a\r\b\x7f\u009b31m\u0085\xff\x9b\u202e\u2066\u2028end"
+
+// holdWith holds a lock as somebody who says this of himself.
+func holdWith(t *testing.T, address, says string) backend.Hold {
+	t.Helper()
+	b, _, err := backends.Open(address, backend.Access{})
+	mustWork(t, err)
+	r := backendtest.Request()
+	r.Owner.User, r.Owner.Place.Host = says, says
+	r.Owner.Meta = []protocol.Field{{Key: "job", Value: says}}
+	a, err := b.Attempt(r)
+	mustWork(t, err)
+	h, err := a.Try(t.Context())
+	mustWork(t, err)
+	t.Cleanup(func() { _ = h.Release(t.Context()) })
+	return h
+}
+
+// TestForgedRecord: a holder says of himself what would do something to a terminal.
+// Whoever is told of him reads it without.
+func TestForgedRecord(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(k.String(), func(t *testing.T) {
+			t.Parallel()
+			address := k.at(filepath.Join(t.TempDir(), "lock"))
+			h := holdWith(t, address, escapes)
+			for _, args := range commands(address) {
+				if args[0] == "remove" || args[0] == "check" || args[0] == "doctor" {
+					continue // of no interest, or it says nothing of a holder
+				}
+				if r := locksmith(t, args...); args[0] != "break" && !strings.Contains(r.out+r.err, "end") && !strings.Contains(r.out, "shared;") {
+					t.Errorf("%v does not tell of him: %s%s", args, r.out, r.err)
+				}
+			}
+			locksmith(t, "break", "--force", address, "--id", h.ID())
+			if k.scheme != "local" { // where the system keeps the lock
+				mustBeLost(t, h)
+			}
+		})
+	}
+}
+
+func mustBeLost(t *testing.T, h backend.Hold) {
+	t.Helper()
+	if err := h.Heartbeat(t.Context()); err == nil {
+		t.Error("it was not broken")
+	}
+}
+
+// TestWaitingLine is the same on a terminal. Only what we do with it ourselves is
+// there: to go to its beginning and to clear a line.
+func TestWaitingLine(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(k.String(), func(t *testing.T) {
+			t.Parallel()
+			address := k.at(filepath.Join(t.TempDir(), "lock"))
+			holdWith(t, address, escapes)
+			cmd := command("run", "--timeout", "1.5", address, "--", "true")
+			terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 400})
+			if err != nil {
+				backendtest.Lacking(t, "no terminal: "+err.Error())
+			}
+			defer terminal.Close()
+			said := readTerminal(t, cmd, terminal)
+			said = strings.NewReplacer("\r\x1b[K", "", "\r\n", "\n").Replace(said)
+			if !strings.Contains(said, "waiting for") || strings.ContainsFunc(said, unclean) {
+				t.Errorf("%q", said)
+			}
+		})
+	}
+}
+
+// readTerminal reads until the program ends.
+func readTerminal(t *testing.T, cmd *exec.Cmd, terminal *os.File) string {
+	t.Helper()
+	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	var b strings.Builder
+	buf := make([]byte, 4096)
+	for {
+		n, err := terminal.Read(buf)
+		b.Write(buf[:n])
+		if err != nil { // EIO: nobody has it open any more
+			_ = cmd.Wait()
+			return b.String()
+		}
+	}
+}
+
+// TestHugeRecord: of a terabyte no more is read than a record may have.
+func TestHugeRecord(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		backendtest.Lacking(t, err.Error())
+	}
+	for _, k := range []kind{{"local", ""}, {"link", ""}} {
+		for _, text := range []string{"", "1\nLOCK v=1 id=x"} {
+			path := filepath.Join(t.TempDir(), "lock")
+			if err := sparse(path, text); err != nil {
+				t.Skip(err)
+			}
+			log := filepath.Join(t.TempDir(), "log")
+			cmd := exec.Command(strace, "-f", "-P", path, "-o", log, "-e", "trace=read,pread64,readv,mmap", program, "status", k.at(path))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				backendtest.Lacking(t, fmt.Sprintf("strace: %v: %s", err, out))
+			}
+			trace, err := os.ReadFile(log)
+			mustWork(t, err)
+			if n := bytesRead(string(trace)); n == 0 || n > 8193 {
+				t.Errorf("%v: read %d bytes:\n%s", k, n, trace)
+			}
+		}
+	}
+}
+
+// bytesRead adds up what calls returned.
+func bytesRead(trace string) (n int) {
+	for line := range strings.Lines(trace) {
+		_, returned, ok := strings.Cut(line, ") = ")
+		var got int
+		if _, err := fmt.Sscan(returned, &got); ok && err == nil {
+			n += got
+		}
+	}
+	return n
+}

@@ -1,0 +1,190 @@
+package security
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// as makes a command one of another user.
+func as(uid int, cmd *exec.Cmd) *exec.Cmd {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
+	return cmd
+}
+
+// A holder is a command that holds a lock until its input ends.
+type holder struct {
+	cmd   *exec.Cmd
+	stdin io.Closer
+	id    string
+}
+
+// hold starts it and waits for the lock.
+func hold(t *testing.T, cmd *exec.Cmd) *holder {
+	t.Helper()
+	stdin, err := cmd.StdinPipe()
+	mustWork(t, err)
+	out, err := cmd.StdoutPipe()
+	mustWork(t, err)
+	mustWork(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	h := &holder{cmd: cmd, stdin: stdin}
+	if _, err := fmt.Fscan(out, &h.id); err != nil {
+		t.Fatalf("%v: %v", cmd.Args, err)
+	}
+	return h
+}
+
+// holding is a command for hold. A command of run's dies with it, so that nothing else
+// stands for the holder.
+func holding(address string) []string {
+	return []string{"run", address, "--", "sh", "-c", "echo $LOCKSMITH_ID; exec cat"}
+}
+
+func (h *holder) letGo(t *testing.T) {
+	t.Helper()
+	mustWork(t, h.stdin.Close(), h.cmd.Wait())
+}
+
+// TestOthersLock: root's lock in a directory for all. Another user sees whose it is,
+// and that he lives, though signals to him are not allowed; cannot break it; and gets
+// it in his turn. Where root died, only root may remove his lock: the others wait, and
+// are told why.
+func TestOthersLock(t *testing.T) {
+	needRoot(t)
+	for _, k := range kinds {
+		t.Run(k.String(), func(t *testing.T) {
+			t.Parallel()
+			dir := publicDir(t, 0o777|os.ModeSticky)
+			address := k.at(filepath.Join(dir, "lock"))
+			h := hold(t, command(holding(address)...))
+			other := func(args ...string) result { t.Helper(); return finish(t, as(nobody, command(args...))) }
+			other("status", address).mustSay(t, 0, "held by root@", "[alive]")
+			if r := other("hold", "--stdin", "watch", "--timeout", "0", address); r.status != 77 || k.scheme != "nfs" && k.options == "" {
+				r.mustSay(t, 75, "ERR code=")
+			}
+			other("break", address, "--id", h.id).mustSay(t, 75, "it is alive")
+			if r := other("break", "--force", address, "--id", h.id); r.status == 0 && k.scheme == "local" {
+				t.Errorf("nobody broke root's lock: %s%s", r.out, r.err)
+			}
+			mustWork(t, h.cmd.Process.Kill())
+			_ = h.cmd.Wait()
+			r := other("run", "--timeout", "300ms", address, "--", "true")
+			switch r.status {
+			case 0:
+			case 77:
+				r.mustSay(t, 77, "allow this user")
+			default:
+				r.mustSay(t, 75, "root@")
+			}
+			if r := locksmith(t, "run", "--timeout", "20", address, "--", "true"); r.status != 0 {
+				t.Errorf("root does not get his own dead one's lock: %s", r.err)
+			}
+		})
+	}
+}
+
+// TestUsersTakeTurns in a sticky directory: what one leaves is not in the other's way.
+func TestUsersTakeTurns(t *testing.T) {
+	needRoot(t)
+	for _, k := range kinds {
+		t.Run(k.String(), func(t *testing.T) {
+			t.Parallel()
+			dir := publicDir(t, 0o777|os.ModeSticky)
+			address := k.at(filepath.Join(dir, "lock"))
+			switch lock := filepath.Join(dir, "lock"); {
+			case k.scheme == "nfs": // as README says
+				mustWork(t, os.Mkdir(lock, 0o777), os.Chmod(lock, 0o777|os.ModeSticky))
+			case k.options == "?style=dir": // whose lock/lock is renamed onto by all
+				mustWork(t, os.Mkdir(lock, 0o777), os.Chmod(lock, 0o777))
+			}
+			for _, uid := range []int{nobody, 1234, nobody, 0} {
+				finish(t, as(uid, command("run", "--timeout", "20", address, "--", "true"))).mustSay(t, 0)
+			}
+		})
+	}
+}
+
+// TestEverybodysDirectory: where everybody may remove other users' files, lock files
+// are refused. Locks of directories are made: who may write there may break them.
+func TestEverybodysDirectory(t *testing.T) {
+	dir := publicDir(t, 0o777)
+	for i, k := range kinds {
+		want := 0
+		if k.scheme == "local" || k.scheme == "link" {
+			want = 73
+		}
+		r := locksmith(t, "run", k.at(filepath.Join(dir, strconv.Itoa(i))), "--", "true")
+		if r.status != want {
+			t.Errorf("%v: status %d, want %d: %s", k, r.status, want, r.err)
+		}
+	}
+}
+
+// TestUmask: nobody may write to what holds a record. The umask decides who may look
+// at a lock file of local: and at the directory of an nfs: lock; the modes of all else
+// follow the directory that it is in.
+func TestUmask(t *testing.T) {
+	needRoot(t)
+	for _, umask := range []int{0, 0o022, 0o077, 0o777} {
+		for _, k := range kinds {
+			t.Run(fmt.Sprintf("%03o %v", umask, k), func(t *testing.T) {
+				dir := publicDir(t, 0o755)
+				mustWork(t, os.Chown(dir, nobody, nobody))
+				path := filepath.Join(dir, "lock")
+				cmd := command("-c", fmt.Sprintf(`umask %03o && exec "$0" "$@"`, umask), program)
+				cmd.Args = append(cmd.Args, holding(k.at(path))...)
+				cmd.Path = "/bin/sh"
+				if umask == 0o777 && k.scheme != "local" && k.scheme != "link" {
+					// It could not enter its own directories.
+					finish(t, as(nobody, cmd)).mustSay(t, 77, "permission denied")
+					return
+				}
+				h := hold(t, as(nobody, cmd))
+				mustHaveModes(t, dir, k, umask)
+				r := finish(t, as(1234, command("status", k.at(path))))
+				if closed := umask&0o044 != 0; closed && (k.scheme == "local" || k.scheme == "nfs") {
+					r.mustSay(t, 77, "permission denied")
+				} else {
+					r.mustSay(t, 0, "held by nobody@")
+				}
+				h.letGo(t)
+			})
+		}
+	}
+}
+
+// mustHaveModes checks what was made below dir, whose mode is 0755.
+func mustHaveModes(t *testing.T, dir string, k kind, umask int) {
+	t.Helper()
+	mustWork(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		var st unix.Stat_t
+		if err != nil || path == dir {
+			return err
+		}
+		mustWork(t, unix.Lstat(path, &st))
+		if e.Type()&os.ModeSymlink != 0 {
+			return nil
+		}
+		want := map[string]int{
+			"local": 0o1000 | 0o644&^umask, // the sticky bit says that it is one of ours
+			"link":  0o644,
+			"mkdir": 0o777&^umask | 0o755, // at least what the directory around has
+			"nfs":   0o777 &^ umask,
+		}[k.scheme]
+		if mode := int(st.Mode & 0o7777); mode != want {
+			t.Errorf("%s has the mode %o, want %o", path, mode, want)
+		}
+		return nil
+	}))
+}
