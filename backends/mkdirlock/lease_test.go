@@ -317,6 +317,29 @@ func TestSweeping(t *testing.T) {
 	})
 }
 
+// TestForgetsWhoWent: who holds the lock for long remembers nothing of those who waited
+// for it and went.
+func TestForgetsWhoWent(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		here := newHost("here", m, k)
+		h := here.take(t, "exclusive")
+		for range 3 {
+			a := newHost("there", m, k).want(t, "exclusive")
+			mustBeHeld(t, a)
+			mustWork(t, a.showUp(t.Context()), h.Tend(t.Context()))
+			if len(h.vigil.watched) == 0 {
+				t.Error("it does not see who waits")
+			}
+			mustWithdraw(t, a)
+		}
+		mustWork(t, h.Tend(t.Context()))
+		if n := len(h.vigil.watched); n > 0 {
+			t.Errorf("it remembers %d", n)
+		}
+		mustRelease(t, h)
+	})
+}
+
 // TestBareEntry: who died while he removed his lock, or before he was told that he had
 // it, left an entry with nothing in it. That is nobody's proof of death, but it is no
 // holder's either, so that even those break it soon who never go by a lease.

@@ -27,6 +27,7 @@ func (h *hold) Tend(ctx context.Context) error {
 		return !ok
 	})
 	slices.Sort(names)
+	h.vigil.forgetGone(names)
 	start, _ := slices.BinarySearch(names, h.next)
 	var errs error
 	for _, name := range slices.Concat(names[start:], names[:start]) {

@@ -3,6 +3,8 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+	"maps"
+	"path"
 	"slices"
 	"time"
 
@@ -121,6 +123,19 @@ func (v *vigil) forgetBut(at string, entries []entry) {
 			delete(v.watched, path)
 		}
 	}
+}
+
+// forgetGone keeps only what is known of these reservations: while a lock is held for
+// long, many come and go.
+func (v *vigil) forgetGone(names []string) {
+	there := map[string]bool{}
+	for _, name := range names {
+		t, _ := v.lock.parseReservation(name)
+		there[v.lock.reservation(t)] = true
+	}
+	maps.DeleteFunc(v.watched, func(at string, _ *watch) bool {
+		return !there[at] && !there[path.Dir(at)]
+	})
 }
 
 func (l *Lock) verdict(r *owner.Record) owner.Verdict {

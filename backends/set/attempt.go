@@ -120,8 +120,12 @@ func (a *attempt) refuse(ctx context.Context, by *member, held *backend.HeldErro
 	if before := a.refused; before != nil && before != by {
 		_ = before.withdraw(ctx) // its place in a queue would only hold up others
 	}
+	// If being refused again where we wait with nothing held led to insisting, sets in
+	// each other's way would never watch a dead holder for a whole lease.
+	if by != a.refused || len(a.held()) > 0 {
+		a.refusals++
+	}
 	a.refused = by
-	a.refusals++
 	if a.keeps() {
 		return held
 	}

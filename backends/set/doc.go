@@ -23,7 +23,9 @@
 //
 // A set backs off, and after Patience.Refusals times it insists: it holds in order,
 // for Patience.Insist at most, and then backs off again. So a circle opens by
-// itself. In the benchmark of this package
+// itself. To be refused again by the lock that it waits for, with nothing held, does not
+// count: who insists may be sent to wait elsewhere, and a holder who is dead by his lease
+// must be watched without a break. In the benchmark of this package
 //
 //	go test ./backends/set -run - -bench . -benchtime 1x
 //

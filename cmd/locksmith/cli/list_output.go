@@ -2,11 +2,7 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
-	"strings"
-
-	"locksmith/protocol"
 )
 
 // A listOutput shows one lock after the other, so that nobody has to keep all.
@@ -78,25 +74,6 @@ func (o *listJSON) print(text string, err error) {
 		o.err = err
 	}
 	if o.err == nil {
-		_, o.err = fmt.Fprint(os.Stdout, escapeControls(text))
+		_, o.err = escaper{os.Stdout}.Write([]byte(text))
 	}
 }
-
-// escapeControls escapes the control characters that JSON has no need to escape, and
-// some terminals obey.
-func escapeControls(text string) string {
-	if !strings.ContainsFunc(text, isHighControl) {
-		return text
-	}
-	var s strings.Builder
-	for _, r := range text {
-		if isHighControl(r) {
-			fmt.Fprintf(&s, `\u%04x`, r)
-		} else {
-			s.WriteRune(r)
-		}
-	}
-	return s.String()
-}
-
-func isHighControl(r rune) bool { return r > ' ' && protocol.IsControl(r) }

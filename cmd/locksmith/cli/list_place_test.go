@@ -74,13 +74,3 @@ func TestDirectory(t *testing.T) {
 		}
 	}
 }
-
-func TestEscapeControls(t *testing.T) {
-	for text, want := range map[string]string{
-		"plain\n": "plain\n", "ü\u009b31m": `ü\u009b31m`, "\x7f": `\u007f`,
-	} {
-		if got := escapeControls(text); got != want {
-			t.Errorf("%q: %q", text, got)
-		}
-	}
-}

@@ -1,0 +1,84 @@
+package set
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+)
+
+// A polled fake is one whose waiters are not woken. If it is held by one who is dead,
+// that is found out by whoever waits for it, without a break, for a whole lease.
+type polled struct {
+	*fake
+	dead string // the id of that hold
+}
+
+func (p polled) Attempt(backend.Request) (backend.Attempt, error) {
+	return &polling{fakeAttempt: fakeAttempt{lock: p.fake}, dead: p.dead}, nil
+}
+
+type polling struct {
+	fakeAttempt
+	dead  string
+	since time.Time // it has been refused
+}
+
+func (p *polling) Try(ctx context.Context) (backend.Hold, error) {
+	if p.since.IsZero() {
+		p.since = time.Now()
+	}
+	if time.Since(p.since) > lease && p.lock.holder() == p.dead {
+		p.lock.remove()
+	}
+	return p.fakeAttempt.Try(ctx)
+}
+
+func (p *polling) Wait(ctx context.Context) error {
+	clock.Sleep(ctx, clock.Runtime{}, rand.N(2*time.Second))
+	return ctx.Err()
+}
+
+// Sets that wait for a dead holder, and are in each other's way meanwhile, do not keep
+// each other from watching him for as long as his lease.
+func TestDeadHolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakes("a", "b", "c")
+		dead := f[1].alone(t).ID()
+		var locks []Lock
+		for _, one := range f {
+			l := one.lock()
+			l.Locker = polled{one, dead}
+			locks = append(locks, l)
+		}
+		ctx, cancel := clock.WithTimeout(t.Context(), clock.Runtime{}, 10*lease)
+		defer cancel()
+		var all sync.WaitGroup
+		for range 8 {
+			a := wish(t, locks...)
+			all.Go(func() { mustHaveIt(ctx, t, a) })
+		}
+		all.Wait()
+		mustBeFree(t, f...)
+	})
+}
+
+// mustHaveIt waits for a set, and releases it.
+func mustHaveIt(ctx context.Context, t *testing.T, a backend.Attempt) {
+	t.Helper()
+	h, err := backend.Acquire(ctx, a)
+	if err != nil {
+		t.Errorf("not held in ten leases: %v", err)
+		_ = a.Withdraw(t.Context())
+		return
+	}
+	time.Sleep(time.Millisecond)
+	if err := h.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,42 @@
+// Package soak looks for what grows: helpers hold locks for hours, others come and go,
+// and nothing may be more at the end than at the beginning.
+//
+// # Running it
+//
+//	go test -v ./test/soak                                              # half a minute
+//	go test -v ./test/soak -run TestProcesses -long -timeout 0          # half an hour
+//	go test -v ./test/soak -run TestProcesses -long -for 8h -timeout 0  # a night
+//
+// Each prints a table of what it saw.
+//
+// # TestHours
+//
+// Six hours on the time of a synctest bubble, with the helper and the algorithms as they
+// are, over a disk in memory: nfs:, mkdir: in both styles, link: (ftp: is mkdir: over
+// another Dir), and a set of one of each. Each hour the same visits are made at three
+// locks: one goes from hand to hand, one is held all the time, and one is left by a crash
+// to be broken by its lease. Visitors share or not, with leases from a second to an hour.
+// They give up, crash as they wait or hold, on this host or where nobody sees it, or are
+// cut off; heartbeats fail now and then. After each hour goroutines, descriptors, heap,
+// names at the lock's place, what is kept open there and the requests of the hour are
+// compared with those of the first. That no two hold a lock at a time, and that all who
+// wait for ever had it within the hour, is checked on the way.
+//
+// local: is not among them: the kernel, which tells it who is dead, knows no other time
+// than its own.
+//
+// # TestProcesses
+//
+// Real processes on real places: local:, nfs:, link:, mkdir: and ftp: in both styles, and
+// a set of three. At each a helper holds a lock all the time, while visitors want it in
+// vain and are told to go, run out of time or are killed; another lock goes from hand to
+// hand by run and hold, and is left behind by those who are killed. Memory, descriptors,
+// threads and processor time of the helpers, names at the places and connections to the
+// server are looked at again and again. After the first third, in which everything warms
+// up, the medians of the first and the last tenth must be the same, or nearly.
+//
+// # What it cannot show
+//
+// What grows by less than a few bytes in an hour; what needs a network, or more processes
+// than a few, to grow. In its short form TestProcesses says little about memory.
+package soak

@@ -1,0 +1,44 @@
+package soak
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locksmith/locksmith"
+)
+
+const hours = 6
+
+// TestHours: helpers that come and go for hours leave nothing behind, in the process, at
+// the lock's place, and in what those who stay ask for.
+func TestHours(t *testing.T) {
+	for _, k := range kinds() {
+		t.Run(k.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { soakHours(t, k) })
+		})
+	}
+}
+
+func soakHours(t *testing.T, k kind) {
+	busy, silent, kept := newSite(t, k), newSite(t, k), newSite(t, k)
+	sites := []*site{busy, silent, kept}
+	keeper := kept.begin(visit{host: near, mode: exclusive, lease: 12 * time.Second, patience: locksmith.Forever, hold: hours * time.Hour})
+	go keeper.live()
+	synctest.Wait()
+	var seen []state
+	for range hours {
+		busy.plays(busyHour(k))
+		silent.plays(silentHour(k))
+		kept.plays(keptHour())
+		time.Sleep(time.Hour - time.Second)
+		synctest.Wait()
+		seen = append(seen, look(sites))
+		time.Sleep(time.Second)
+	}
+	time.Sleep(time.Minute)
+	t.Logf("\n%s", describe(seen))
+	for n, s := range seen[1:] {
+		s.check(t, n+2, seen[0])
+	}
+}

@@ -1,0 +1,82 @@
+package soak
+
+import (
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/link"
+	"locksmith/backends/mkdirlock"
+	"locksmith/backends/nfs/generation"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+	"locksmith/backends/set"
+)
+
+// A kind is a kind of lock, or of a set of locks.
+type kind struct {
+	name    string
+	open    func(*helper) backend.Locker
+	locks   int           // 1, or how many a set has
+	shared  bool          // it can be
+	silent  bool          // who waits gives no sign of life, so that only proof tells that he is dead
+	refresh time.Duration // between two heartbeats, at most; 0: a quarter of the lease
+	respite time.Duration // how long to watch one who seems dead
+}
+
+// kinds are all that need nothing but a disk in memory.
+func kinds() []kind {
+	return []kind{
+		{name: "nfs", locks: 1, open: (*helper).nfs, shared: true},
+		{name: "mkdir plain", locks: 1, open: (*helper).plain, silent: true},
+		{name: "mkdir dir", locks: 1, open: (*helper).tree, shared: true},
+		{name: "link", locks: 1, open: (*helper).link, refresh: linkRefresh, respite: linkRespite},
+		{name: "set of three", locks: 3, open: (*helper).set, refresh: linkRefresh, respite: linkRespite},
+	}
+}
+
+// The usual time between two heartbeats of link:, and the least time for which it
+// watches the file of one who seems dead.
+const (
+	linkRefresh = 8 * time.Second
+	linkRespite = 32 * time.Second
+)
+
+func (h *helper) nfs() backend.Locker {
+	return h.shaky(&generation.Lock{Dir: generations{h.client}, Address: "nfs:/L",
+		NewID: owner.NewID, Judge: h.judge, Keeper: nobody, Today: time.Now})
+}
+
+func (h *helper) plain() backend.Locker { return h.shaky(h.directories(mkdirlock.PlainStyle)) }
+func (h *helper) tree() backend.Locker  { return h.shaky(h.directories(mkdirlock.TreeStyle)) }
+
+func (h *helper) directories(s mkdirlock.Style) backend.Locker {
+	return &mkdirlock.Lock{NewDir: h.connect, Name: "L", Style: s, Tokens: true, Address: "mkdir:/L",
+		Pace:  mkdirlock.Pace{Min: 250 * time.Millisecond, Max: 10 * time.Second}, // as on a server of FTP
+		NewID: owner.NewID, Judge: h.judge, Keeper: nobody, Today: time.Now}
+}
+
+func (h *helper) link() backend.Locker {
+	return h.shaky(&link.Lock{NewFS: func() link.FS { return files{h.client} }, Name: "L", Address: "link:/L",
+		NewID: owner.NewID, Judge: h.judge, Keeper: nobody, Today: time.Now})
+}
+
+// set is of one lock of each of the others, in directories of their own.
+func (h *helper) set() backend.Locker {
+	var locks []set.Lock
+	for name, open := range map[string]func(*helper) backend.Locker{"nfs": (*helper).nfs, "mkdir": (*helper).tree, "link": (*helper).link} {
+		member := *h // with the same life
+		member.client = h.below(name)
+		locks = append(locks, set.Lock{Address: name, Locker: open(&member), Key: func() string { return name },
+			Ask: func(r backend.Request) backend.Request { return r }})
+	}
+	s, err := set.New(locks)
+	if err != nil {
+		h.site.t.Error(err)
+	}
+	return s
+}
+
+// nobody is known whose end could be noticed.
+func nobody(owner.Record) (process.Process, bool) { return process.Process{}, false }
+
+func (h *helper) shaky(l backend.Locker) backend.Locker { return shaky{l, h.holds.Load} }
