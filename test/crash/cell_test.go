@@ -1,0 +1,382 @@
+//go:build linux && amd64
+
+package crash
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"locksmith/protocol"
+	"locksmith/test/ftpserver"
+)
+
+// A mishap is a row of the matrix: what happens to a lock at some moment. It happens to
+// a victim, which is a helper that waits for the lock or holds it; a rival wants the
+// lock, too.
+type mishap struct {
+	what   string
+	where  func(kind) bool   // nil: every kind of lock on this disk
+	not    map[string]string // moments that make no sense, and why
+	quick  bool              // no lease is waited for
+	orphan bool              // the parent dies
+	either bool              // a release may be called a loss, or not: it depends on how far it was
+	run    bool              // the victim is locksmith run, and its command a shell
+	own    bool              // the server is for this cell only
+	lease  time.Duration
+	plan   plan
+
+	prepare func(*cell)
+	strike  func(*cell)
+	undo    func(*cell) // if the victim is to survive: what makes it well again
+	wake    func(*cell) // if it is not: what lets it go on while the rival has the lock
+	want    expectation
+}
+
+// A cell is one mishap at one moment to one kind of lock.
+type cell struct {
+	*place
+	mishap
+	moment    string
+	victimAt  string  // the lock's address, if the victim has a way of its own
+	incumbent *helper // has the lock, while the victim waits
+	victim    *traced
+	command   int // the pid of what run runs
+	rival     *helper
+	happened  time.Time // when the lock could have become free at the earliest
+	taken     time.Time // when the rival got it
+	woken     bool
+	healed    bool
+
+	heard  []event
+	death  string           // how the victim ended
+	proxy  *ftpserver.Proxy // between the victim and the server
+	slow   bool             // the rival asks so seldom that its time says nothing
+	filler string           // what fills the disk is below it
+}
+
+// What we wait for in vain is far from the lease that tells the one from the other.
+const (
+	longLease  = 8 * time.Second
+	shortLease = 4 * time.Second // of who is to lose the lock
+)
+
+// live goes through the life of a lock, in which the mishap comes, and tells what came of
+// it.
+func (c *cell) live() string {
+	if c.prepare != nil {
+		c.prepare(c)
+	}
+	if c.moment == waiting {
+		c.incumbent = c.hold("--lease", "1h")
+		c.incumbent.must(protocol.WordOK, soon)
+	}
+	c.begin()
+	if c.moment == waiting {
+		return c.liveWaiting()
+	}
+	c.compete()
+	c.happened = time.Now()
+	c.strike(c)
+	freed := c.freed()
+	c.face()
+	c.rival.release()
+	c.end()
+	return freed + ", told: " + c.told()
+}
+
+// liveWaiting is the same for one who waits.
+func (c *cell) liveWaiting() string {
+	c.strike(c)
+	if c.undo != nil {
+		return c.waitOn()
+	}
+	c.compete()
+	c.happened = time.Now()
+	c.incumbent.release()
+	freed := c.freed()
+	c.face()
+	c.rival.release()
+	c.end()
+	return freed + ", told: " + c.told()
+}
+
+// waitOn makes sure that one who waits gets the lock in the end.
+func (c *cell) waitOn() string {
+	time.Sleep(c.lease / 4)
+	c.heal()
+	c.happened = time.Now()
+	c.incumbent.release()
+	for c.heard == nil || c.heard[len(c.heard)-1].word != "says" {
+		c.hear(c.victim.event())
+	}
+	if strings.HasPrefix(c.heard[0].rest, protocol.WordErr) {
+		c.end()
+		return "gives up, told: " + c.told()
+	}
+	took := c.heard[len(c.heard)-1].at.Sub(c.happened)
+	c.end()
+	return fmt.Sprintf("waits on, has it next (%v), told: %s", round(took), c.told())
+}
+
+// face has a victim wake up while the rival has the lock. One that thought it had it
+// ends; nothing happens to the rival's.
+func (c *cell) face() {
+	if c.wake == nil || c.woken {
+		return
+	}
+	c.wake(c)
+	for c.moment != waiting && c.death == "" {
+		c.hear(c.victim.event())
+	}
+	c.mustBeHeld(c.what + ", " + c.moment)
+}
+
+// heal undoes the mishap, once.
+func (c *cell) heal() {
+	if c.undo != nil && !c.healed {
+		c.healed = true
+		c.undo(c)
+	}
+}
+
+// begin brings the victim to the moment.
+func (c *cell) begin() {
+	c.t.Helper()
+	plan := c.plan
+	plan.Remote = c.remote
+	at := c.at
+	if c.victimAt != "" {
+		at = c.victimAt
+	}
+	args := []string{"hold", "--lease", c.lease.String(), at}
+	if c.run {
+		args = []string{"run", "--lease", c.lease.String(), at, "--", "sh", "-c", "echo OK $$; exec cat"}
+	}
+	switch c.moment {
+	case waiting, atOK:
+		plan.Moment = c.moment
+	case holding:
+		plan.Blind = true
+	}
+	c.victim = c.trace(plan, args...)
+	if plan.Moment != "" {
+		c.victim.next("moment")
+		return
+	}
+	c.hear(c.victim.next("says"))
+	if c.run {
+		if _, err := fmt.Sscanf(c.heard[0].rest, "OK %d", &c.command); err != nil {
+			c.t.Fatalf("%q: %v", c.heard[0].rest, err)
+		}
+	}
+	switch c.moment {
+	case heartbeat:
+		c.victim.order("pause " + heartbeat)
+		c.victim.next("moment")
+	case releasing:
+		c.victim.order("pause " + releasing)
+		c.victim.order("letgo")
+		c.victim.next("moment")
+	}
+}
+
+// compete starts the rival, and waits until it has been refused.
+func (c *cell) compete() {
+	c.t.Helper()
+	before := c.ids()
+	c.rival = c.hold("--lease", "1h")
+	eventually(c.t, "a rival", func() bool {
+		if c.scheme != "mkdir" && c.scheme != "ftp" {
+			return watches(c.rival.cmd.Process.Pid)
+		}
+		return slices.ContainsFunc(c.all(), func(name string) bool {
+			id := idPart.FindString(name)
+			return id != "" && !before[id] && recordPath.MatchString(name)
+		})
+	})
+}
+
+// watches reports that a process has the kernel tell it of files, as those do who wait.
+func watches(pid int) bool {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	return slices.ContainsFunc(files, func(name string) bool {
+		target, _ := os.Readlink(name)
+		return target == "anon_inode:inotify"
+	})
+}
+
+// recordPath: who waits has been refused when its record is in its reservation.
+var recordPath = regexp.MustCompile(`/x\.[^/]*/`)
+
+// ids are those of all who have left a name.
+func (c *cell) ids() map[string]bool {
+	all := map[string]bool{}
+	for _, name := range c.all() {
+		if id := idPart.FindString(name); id != "" {
+			all[id] = true
+		}
+	}
+	return all
+}
+
+// freed waits until the rival has the lock. If it has not got it after one and a half
+// leases, and the victim is to survive, that is undone, and the victim lets go.
+func (c *cell) freed() string {
+	c.t.Helper()
+	within := c.lease*3/2 + soon
+	if c.undo != nil {
+		within = c.lease * 3 / 2
+	}
+	s := c.rival.next(within)
+	held := s.Word == "" && c.undo != nil
+	c.woken = s.Word == "" && c.wake != nil
+	switch {
+	case c.woken:
+		c.happened = time.Now()
+		c.wake(c)
+		s = c.rival.next(patience)
+	case held:
+		c.heal()
+		c.victim.order("letgo")
+		s = c.rival.next(patience)
+	}
+	refused := ""
+	if s.Word == protocol.WordErr && c.filler != "" && c.moment == releasing {
+		// It has said so; the next one finds room.
+		refused = fmt.Sprintf("who waits hears ERR code=%s, then ", s.Value("code"))
+		c.heal()
+		c.happened = time.Now()
+		c.rival = c.hold("--lease", "1h")
+		s = c.rival.next(soon)
+	}
+	if s.Word != protocol.WordOK {
+		c.t.Fatalf("the rival %v later: %q %q; there is %q; its stderr:\n%s", time.Since(c.happened), s.Word, s.Text, c.all(), &c.rival.stderr)
+	}
+	c.taken = s.at
+	took := c.taken.Sub(c.happened)
+	switch {
+	case c.woken:
+		return fmt.Sprintf("held until it runs again (%v)", round(took))
+	case held:
+		c.taken = time.Time{}
+		return "held on"
+	case c.slow:
+		return fmt.Sprintf("free once it is back (%v)", round(took))
+	case took < c.lease*3/4:
+		return refused + fmt.Sprintf("%s (%v)", atOnce, round(took))
+	}
+	return fmt.Sprintf("%s (%v)", afterLease, round(took))
+}
+
+func round(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(100 * time.Millisecond)
+}
+
+func (c *cell) hear(e event) {
+	switch e.word {
+	case "says", "silent":
+		c.heard = append(c.heard, e)
+		c.t.Log("the victim:", e.word, e.rest)
+	case "ended":
+		c.death, _, _ = strings.Cut(e.rest, " stops=")
+	}
+}
+
+// leave lets a victim that pauses go on, or stop, without us.
+func (c *cell) leave(order string) {
+	c.t.Helper()
+	switch {
+	case c.moment != holding:
+		c.victim.order(order)
+		for e := c.victim.event(); e.word != "left"; e = c.victim.event() {
+			c.hear(e)
+		}
+	case order == "stop":
+		stop(c.victim.pid)
+	}
+}
+
+// resume lets a victim that pauses go on.
+func (c *cell) resume() {
+	if c.moment != holding {
+		c.victim.order("go")
+	}
+}
+
+// end lets the victim end, in good order if it still can, and makes sure that nothing
+// stays in anybody's way.
+func (c *cell) end() {
+	c.t.Helper()
+	c.heal()
+	if c.moment != waiting || c.undo != nil {
+		c.victim.order("letgo")
+	}
+	for c.death == "" {
+		e, ok := c.victim.more()
+		if !ok {
+			break
+		}
+		c.hear(e)
+		if e.word == "says" && strings.HasPrefix(e.rest, protocol.WordOK) {
+			c.victim.order("letgo")
+		}
+	}
+	_ = c.victim.orders.Close()
+	c.victim.drain()
+	eventually(c.t, "the end of the victim", func() bool { return ended(c.victim.pid) })
+	if c.isOrphan() {
+		c.reap(c.what)
+	}
+	last := c.hold("--timeout", soon.String())
+	last.must(protocol.WordOK, soon)
+	last.release()
+}
+
+// told is what the parent heard, and whether it knew of a loss before the rival had the
+// lock.
+func (c *cell) told() string {
+	var all []string
+	lost := time.Time{}
+	for _, e := range c.heard {
+		word, rest, _ := strings.Cut(e.rest, " ")
+		switch {
+		case word == protocol.WordLost:
+			lost = e.at
+			all = append(all, word)
+		case word == protocol.WordErr:
+			code, _, _ := strings.Cut(rest, " ")
+			all = append(all, word+" "+code)
+		case e.word == "says":
+			all = append(all, word)
+		case c.run:
+		case len(all) == 0 || all[len(all)-1] == protocol.WordOK:
+			lost = e.at
+			all = append(all, "end of output")
+		}
+	}
+	if c.run {
+		all = append(all, c.death)
+	}
+	if c.orphan {
+		return "nobody is left"
+	}
+	if last := len(all) - 1; c.either && c.moment == releasing && (all[last] == protocol.WordLost || all[last] == protocol.WordReleased) {
+		all[last], lost = "LOST or RELEASED", time.Time{}
+	}
+	said := strings.Join(all, ", ")
+	switch {
+	case c.woken, lost.IsZero() || c.taken.IsZero() || len(all) < 2:
+		return said
+	case lost.Before(c.taken):
+		return said + " before that"
+	}
+	return said + " after that"
+}

@@ -1,0 +1,125 @@
+//go:build linux && amd64
+
+package crash
+
+import (
+	"fmt"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// before is at the beginning of a call.
+func (t *tracer) before(tid int, c *call) error {
+	if !c.counts {
+		return nil
+	}
+	if c.changes {
+		t.number(c)
+		t.changes++
+		if t.changes == t.Fail {
+			return t.spoil(tid, c)
+		}
+	}
+	t.at("before", c)
+	if t.pausesBefore(c) {
+		return t.pause(tid, "before", c)
+	}
+	return nil
+}
+
+// number tells calls that are made again from one another.
+func (t *tracer) number(c *call) {
+	t.times[c.String()]++
+	if n := t.times[c.String()]; n > 1 {
+		c.what += fmt.Sprintf(" (time %d)", n)
+	}
+}
+
+// after is at its end, when its answer is known to the kernel only.
+func (t *tracer) after(tid int, c *call, result int64) error {
+	t.note(c, result)
+	if !c.counts {
+		return nil
+	}
+	if c.fail {
+		if err := setResult(tid, -int64(t.Errno)); err != nil {
+			return ignoreGone(err)
+		}
+	}
+	t.at("after", c)
+	if t.pausesAfter(c, result) {
+		return t.pause(tid, "after", c)
+	}
+	return nil
+}
+
+// at counts a stop, and kills the helper if it is the one.
+func (t *tracer) at(when string, c *call) {
+	t.stops++
+	t.parent.stops = t.stops
+	if t.stops == t.Kill {
+		word := "stop"
+		if c.changes {
+			word = "change"
+		}
+		t.parent.tell("%s %d %s %v", word, t.stops, when, c)
+		_ = syscall.Kill(t.pid, syscall.SIGKILL) // all its threads; it is there
+	}
+}
+
+// spoil makes a call fail: it is not executed, unless only its answer is to be lost.
+func (t *tracer) spoil(tid int, c *call) error {
+	if t.impossible(c) {
+		t.parent.tell("spared %v", c)
+		return nil
+	}
+	t.parent.tell("stop %d fail %v", t.changes, c)
+	c.fail = true
+	if t.TakesIt {
+		return nil
+	}
+	var regs syscall.PtraceRegs
+	if err := syscall.PtraceGetRegs(tid, &regs); err != nil {
+		return ignoreGone(err)
+	}
+	regs.Orig_rax = ^uint64(0) // no call
+	return ignoreGone(syscall.PtraceSetRegs(tid, &regs))
+}
+
+// impossible are lies that no kernel tells: a pipe that took a line does not say that
+// it failed; a write that was interrupted has written nothing; and what says that there
+// is nothing to remove has found nothing.
+func (t *tracer) impossible(c *call) bool {
+	switch {
+	case c.name == "write" && c.args[0] == 1:
+		return t.TakesIt
+	case c.name == "write":
+		return t.TakesIt && t.Errno == unix.EINTR
+	case c.removes():
+		return !t.TakesIt && t.Errno == unix.ENOENT
+	}
+	return false
+}
+
+func setResult(tid int, result int64) error {
+	var regs syscall.PtraceRegs
+	if err := syscall.PtraceGetRegs(tid, &regs); err != nil {
+		return err
+	}
+	regs.Rax = uint64(result)
+	return syscall.PtraceSetRegs(tid, &regs)
+}
+
+// note remembers which open files are the place's.
+func (t *tracer) note(c *call, result int64) {
+	switch {
+	case c.number == unix.SYS_OPENAT && result >= 0:
+		delete(t.files, int(result))
+		if c.ours {
+			t.files[int(result)] = c.what
+		}
+	case c.number == unix.SYS_CLOSE:
+		delete(t.files, int(c.args[0]))
+	}
+}

@@ -1,0 +1,119 @@
+//go:build linux && amd64
+
+package crash
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// surroundings are what may happen to the machine.
+var surroundings = []mishap{
+	{what: "helper killed for want of memory, its parent lives", lease: longLease, plan: plan{Stays: true},
+		want:   dies,
+		strike: (*cell).starve},
+	{what: "disk full", where: func(k kind) bool { return !k.isRemote() }, lease: longLease,
+		prepare: (*cell).smallDisk,
+		want:    survives.but(expectation{"mkdir: waiting": "gives up, told: ERR code=cannot_create"}),
+		strike: func(c *cell) {
+			c.fillDisk()
+			c.resume()
+		},
+		undo: (*cell).freeDisk},
+	{what: "times of files jump ahead by an hour", lease: longLease,
+		want: survives,
+		strike: func(c *cell) {
+			c.aged(-time.Hour)
+			c.resume()
+		},
+		undo: func(*cell) {}},
+	{what: "times of files jump back by an hour", lease: longLease,
+		want: survives,
+		strike: func(c *cell) {
+			c.aged(time.Hour)
+			c.resume()
+		},
+		undo: func(*cell) {}},
+}
+
+// elsewhen is a helper in a time namespace: its clock since boot is a day ahead.
+var elsewhen = mishap{
+	what:  "helper and parent killed, whose clock since boot is a day ahead",
+	lease: longLease, orphan: true, not: onlyHolding,
+	// The start times of processes are shifted, too, so that they prove nothing.
+	want:   expectation{"": afterLease + ", told: nobody is left"},
+	plan:   plan{Argv: []string{"/usr/bin/unshare", "--time", "--boottime", "86400"}},
+	strike: killBoth,
+}
+
+var onlyHolding = map[string]string{
+	waiting: sameClock, atOK: sameClock, heartbeat: sameClock, releasing: sameClock,
+}
+
+const sameClock = "n/a: what differs is seen in the column holding"
+
+// suspended is the row of what no test may do to the machine that it runs on.
+func suspended(t *testing.T) []string {
+	t.Helper()
+	row := []string{"machine suspended", "all kinds"}
+	for _, moment := range moments {
+		test := "TestLosses"
+		switch moment {
+		case waiting:
+			test = "TestSlowTry"
+		case holding:
+			test = "TestStoppedButNotTooLong"
+		}
+		text, err := os.ReadFile("../../locksmith/helper_test.go")
+		if err != nil || !strings.Contains(string(text), "func "+test+"(t *testing.T)") {
+			t.Errorf("package locksmith has no %s: %v", test, err)
+		}
+		row = append(row, "n/a: not done to this machine; with a fake clock: "+test+" of package locksmith")
+	}
+	return row
+}
+
+// smallDisk puts the place on a disk of its own.
+func (c *cell) smallDisk() {
+	if err := unix.Mount("tmpfs", c.dir, "tmpfs", 0, "size=128k,nr_inodes=64,mode=0755"); err != nil {
+		c.unfit("cannot mount a small file system: " + err.Error())
+	}
+	dir := c.dir
+	c.t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			c.t.Error(err)
+		}
+	})
+	c.filler = filepath.Join(c.dir, "filler")
+	if err := os.Mkdir(c.filler, 0o755); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// fillDisk leaves room for no more byte and no more name.
+func (c *cell) fillDisk() {
+	c.t.Helper()
+	full := os.WriteFile(filepath.Join(c.filler, "bytes"), make([]byte, 1<<20), 0o644)
+	for n := 0; full == nil || errors.Is(full, unix.ENOSPC); n++ {
+		err := os.Mkdir(filepath.Join(c.filler, fmt.Sprint(n)), 0o755)
+		if errors.Is(err, unix.ENOSPC) {
+			return
+		}
+		full = errors.Join(full, err)
+	}
+	c.t.Fatal(full)
+}
+
+func (c *cell) freeDisk() {
+	c.t.Helper()
+	if err := os.RemoveAll(c.filler); err != nil {
+		c.t.Fatal(err)
+	}
+}

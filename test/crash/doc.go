@@ -1,0 +1,27 @@
+// Package crash kills, stops and starves locksmith's processes at every moment of a lock's
+// life, and everything around them, and writes down what comes of it.
+//
+// # Running it
+//
+//	go test ./test/crash
+//	go test -timeout 30m ./test/crash -long
+//	go test -timeout 30m ./test/crash -update
+//
+// The page CRASHES.md is made by the last line. The first makes sure that the page says
+// what is seen, with what takes long left out. It needs Linux on amd64.
+//
+// # How it works
+//
+// A helper's parent is a tracer (ptrace(2)): this test, in a process of its own. It sees
+// every system call of all threads of the helper. It can kill the helper before and
+// after any of them, make one fail, or let the helper pause at a moment: when it has just
+// been refused, before it says OK, before a heartbeat, before a release. When the
+// tracer has ended both helper and parent are gone, as others see by their pids.
+//
+// Whoever gets the lock afterwards is counted in this test (witness): there are never two.
+//
+// # What it cannot show
+//
+// All is on one machine, and on its own disk: test/nfslab and test/ftplab have more. A call
+// of the kernel is one step: what a disk has of it after a power failure is not seen.
+package crash

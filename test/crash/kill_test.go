@@ -1,0 +1,314 @@
+//go:build linux && amd64
+
+package crash
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"locksmith/protocol"
+)
+
+// TestKilledAtAnyCall kills a helper and its parent before and after every system call
+// of an acquisition and a release, one call after the other until none is left. Who
+// comes next gets the lock; never two; the parent was told no lie; and no litter stays.
+func TestKilledAtAnyCall(t *testing.T) {
+	all := make([][][]string, len(onDisk))
+	t.Run("kinds", func(t *testing.T) {
+		for i, k := range onDisk {
+			t.Run(k.name, func(t *testing.T) {
+				t.Parallel()
+				s := newSeries(k, "before", "after")
+				s.run(t, func(t testing.TB, n int) (more bool) { return s.killed(t, plan{Kill: n}) })
+				t.Logf("killed at each of %d stops", s.next-1)
+				all[i] = s.calls.rows(k.name)
+				if *long {
+					s.next, s.over = 1, false
+					s.run(t, func(t testing.TB, n int) (more bool) { return s.killed(t, plan{Kill: n, All: true}) })
+					t.Logf("and at each of %d stops, with those that nobody sees", s.next-1)
+				}
+			})
+		}
+	})
+	page := section{
+		title: "Killed at any system call", text: killedText, always: true, keys: 2,
+		head: []string{"lock", "system call", "killed before it", "killed after it"},
+		rows: slices.Concat(all...),
+	}
+	page.publish(t)
+}
+
+const killedText = "The helper and its parent are killed with -9 before and after *every* system call of an\n" +
+	"acquisition and a release, all threads counted. The table has the calls that change\n" +
+	"something. What only looks at the lock's place was tried, too, and so was with `-long`\n" +
+	"all else but the calls of the Go runtime (futex, mmap, epoll, clone and so on) and those that\n" +
+	"ask for the process's own names, which change nothing that others see. Then two more ask for the lock at the same time:\n" +
+	"both get it, never both together, and when both have released it only what is documented to\n" +
+	"stay is left, at the latest after one more holder has stayed for a few heartbeats. *At once*\n" +
+	"is by proof: both processes are gone. *After 5 s*: an entry has no record yet, or no more, so\n" +
+	"that nobody can tell whose it is; the lease is longer.\n"
+
+// A series is the same life of a lock again and again, each time with a disturbance at
+// the next moment.
+type series struct {
+	kind
+	calls outcomes
+	swept sync.Map // shapes of litter that a holder sweeps, as was seen
+
+	mu   sync.Mutex
+	next int
+	over bool
+}
+
+func newSeries(k kind, columns ...string) *series {
+	return &series{kind: k, next: 1, calls: outcomes{columns: columns}}
+}
+
+// run disturbs one life after the other, some at a time, until one was not disturbed.
+func (s *series) run(t *testing.T, disturb func(t testing.TB, n int) (more bool)) {
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				s.mu.Lock()
+				n := s.next
+				if s.over || t.Failed() {
+					s.mu.Unlock()
+					return
+				}
+				s.next++
+				s.mu.Unlock()
+				if !disturb(t, n) {
+					s.mu.Lock()
+					s.over = true
+					s.mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (k kind) flags(more ...string) []string {
+	if k.shared {
+		more = append(more, "--shared")
+	}
+	return more
+}
+
+// killed is one life that ends at a stop.
+func (s *series) killed(t testing.TB, plan plan) (more bool) {
+	n := plan.Kill
+	plan.LetGo = true
+	p := newPlace(t, s.kind)
+	h := p.trace(plan, append(s.flags("hold", "--lease", killedLease.String()), p.at)...)
+	events, ok := h.all()
+	told := tellings(events)
+	switch {
+	case !ok:
+		t.Errorf("stop %d: it hangs: %+v", n, told)
+		return false
+	case told.stop == "":
+		told.mustBe(t, "exit 0", "OK", "RELEASED")
+		return false
+	case told.ended != "signal 9":
+		t.Errorf("stop %d: not killed: %+v", n, told)
+	}
+	what := fmt.Sprintf("stop %d, %s", n, told.stop)
+	p.judge(what, told)
+	want := p.expected()
+	came := p.freed(what, want)
+	if came != want {
+		t.Errorf("%s: %s, want %s", what, came, want)
+	}
+	if told.changes {
+		when, call, _ := strings.Cut(told.stop, " ")
+		s.calls.add(n, call, when, came)
+	}
+	p.mustBeSwept(what, &s.swept)
+	return true
+}
+
+// told is what a parent knows of its helper, and we of both.
+type told struct {
+	stop    string   // where the helper was disturbed
+	changes bool     // at a call that changes something
+	spared  bool     // what was to fail cannot
+	lines   []string // first words
+	ended   string
+}
+
+func tellings(events []event) (t told) {
+	for _, e := range events {
+		switch e.word {
+		case "stop", "change":
+			_, t.stop, _ = strings.Cut(e.rest, " ")
+			t.changes = e.word == "change"
+		case "spared":
+			t.spared = true
+		case "says":
+			word, _, _ := strings.Cut(e.rest, " ")
+			t.lines = append(t.lines, word)
+		case "ended":
+			t.ended, _, _ = strings.Cut(e.rest, " stops=")
+		}
+	}
+	return t
+}
+
+func (t told) mustBe(tb testing.TB, ended string, lines ...string) {
+	if t.ended != ended || fmt.Sprint(t.lines) != fmt.Sprint(lines) {
+		tb.Errorf("%+v, want %s and %q", t, ended, lines)
+	}
+}
+
+func (t told) last() string {
+	if len(t.lines) == 0 {
+		return ""
+	}
+	return t.lines[len(t.lines)-1]
+}
+
+// judge makes sure that what the parent was told is true of the lock that is there.
+func (p *place) judge(what string, t told) {
+	p.t.Helper()
+	_, status := p.do("status", p.at)
+	switch held := strings.Contains(status, "held by"); t.last() {
+	case protocol.WordOK:
+		// From OK on the parent lets go, so it may be free already.
+	case protocol.WordReleased:
+		if held {
+			p.t.Errorf("%s: the parent heard RELEASED, but: %s", what, status)
+		}
+	}
+}
+
+// How a lock became free.
+const (
+	atOnce     = "free at once"
+	afterBare  = "free after 5 s"
+	afterLease = "free after the lease"
+	reaped     = "an empty L: held until `reap`"
+)
+
+// expected tells from what is left of one who was killed how it must become free. An
+// entry in which there is nothing says nothing, but is nobody's who relies on it.
+func (p *place) expected() string {
+	all := p.all()
+	for _, name := range all {
+		isEntry := entryPath.MatchString(general(name))
+		if isEntry && !slices.ContainsFunc(all, func(in string) bool { return strings.HasPrefix(in, name+"/") }) {
+			return afterBare
+		}
+	}
+	if p.isOrphan() {
+		return reaped
+	}
+	return atOnce
+}
+
+var entryPath = regexp.MustCompile(`^L(/lock)?/[xs]\.<id>$`)
+
+const (
+	// killedLease is the lease of those who are killed. It tells what is free before
+	// from what is not, on a slow machine too.
+	killedLease = 40 * time.Second
+	// bareTime is about how long an entry in which there is nothing is left alone.
+	bareTime = 5 * time.Second
+	// failedLease is that of those whose calls fail: no heartbeat comes in between.
+	failedLease = 30 * time.Second
+)
+
+// freed has two more ask for the lock at the same time, neither of which knows the
+// other. Both get it, one after the other. A slow machine may take long for what is free
+// at once: then it counts as such if that is wanted.
+func (p *place) freed(what, want string) (how string) {
+	p.t.Helper()
+	how = atOnce
+	if p.isOrphan() {
+		how = reaped
+		p.reap(what)
+	}
+	var w witness
+	begun := time.Now()
+	next := []*helper{p.hold("--lease", "1h"), p.hold("--lease", "1h")}
+	for range next {
+		select {
+		case s := <-next[0].said:
+			p.visit(what, &w, next[0], s)
+			next = next[1:]
+		case s := <-next[len(next)-1].said:
+			p.visit(what, &w, next[len(next)-1], s)
+			next = next[:len(next)-1]
+		case <-time.After(failedLease + soon):
+			p.t.Fatalf("%s: not free %v later; there is %q", what, time.Since(begun), p.all())
+		}
+		switch took := time.Since(begun); {
+		case how == reaped:
+		case took > killedLease*3/4:
+			how = afterLease
+		case took > bareTime*3/4 && want == afterBare:
+			how = afterBare
+		}
+	}
+	return how
+}
+
+// visit is a turn of one who has got the lock.
+func (p *place) visit(what string, w *witness, h *helper, s said) {
+	p.t.Helper()
+	if s.Word != protocol.WordOK {
+		p.t.Fatalf("%s: the next one said %q %q; stderr:\n%s", what, s.Word, s.Text, &h.stderr)
+	}
+	if !w.enter() {
+		p.t.Errorf("%s: two holders", what)
+	}
+	w.leave()
+	h.release()
+}
+
+// reap is what an operator does about an empty lock of plain style, later.
+func (p *place) reap(what string) {
+	p.t.Helper()
+	if status, said := p.do("hold", "--timeout", "0", p.at); status != 75 {
+		p.t.Errorf("%s: an empty L: exit status %d: %s", what, status, said)
+	}
+	p.aged(3 * time.Hour) // where times are told to the minute, an hour does not count
+	if status, said := p.do("reap", "--max-age", "6m", "--yes", p.reaps); status != 0 {
+		p.t.Errorf("%s: reap: exit status %d: %s", what, status, said)
+	}
+}
+
+// mustBeSwept makes sure that what is left is gone after somebody has had the lock for
+// more than a lease. Of each shape of litter once is enough.
+func (p *place) mustBeSwept(what string, swept *sync.Map) {
+	p.t.Helper()
+	litter := p.litter()
+	if len(litter) == 0 {
+		return
+	}
+	if _, known := swept.LoadOrStore(fmt.Sprint(litter), true); known {
+		return
+	}
+	for _, name := range p.all() {
+		if info, err := os.Stat(filepath.Join(p.dir, name)); p.scheme == "link" && err == nil && info.Size() == 0 {
+			p.aged(3 * time.Hour) // it says nothing about itself but its age
+		}
+	}
+	h := p.hold("--lease", "8s", "--refresh", "1s")
+	h.must(protocol.WordOK, soon)
+	eventually(p.t, fmt.Sprintf("%s: sweeping %q", what, litter), func() bool {
+		return len(p.litter()) <= p.ofOneHolder()
+	})
+	h.release()
+	if left := p.litter(); len(left) > 0 {
+		p.t.Errorf("%s: left: %q", what, left)
+	}
+}

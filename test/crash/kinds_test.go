@@ -1,0 +1,46 @@
+//go:build linux && amd64
+
+package crash
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// A kind is a kind of lock, and what stays of one that is free.
+type kind struct {
+	name    string
+	scheme  string // of the address
+	options string // of the address
+	shared  bool
+	server  string         // that the lock is at; "" on this disk
+	stays   *regexp.Regexp // names below the place, with <id> for what is never twice the same
+}
+
+var (
+	nothing     = regexp.MustCompile(`^$`)
+	generations = regexp.MustCompile(`^L(/G|/R|/G/lock\.\d+)?$`)
+	tree        = regexp.MustCompile(`^L(/lock|/fence\.<n>)?$`)
+)
+
+// onDisk are the kinds of locks that a local directory can have.
+var onDisk = []kind{
+	{name: "local:", scheme: "local", stays: nothing},
+	{name: "nfs:", scheme: "nfs", stays: generations},
+	{name: "nfs: shared", scheme: "nfs", shared: true, stays: generations},
+	{name: "mkdir:", scheme: "mkdir", stays: nothing},
+	{name: "mkdir:?style=dir", scheme: "mkdir", options: "?style=dir", stays: tree},
+	{name: "mkdir:?style=dir shared", scheme: "mkdir", options: "?style=dir", shared: true, stays: tree},
+	{name: "link:", scheme: "link", stays: nothing},
+}
+
+// isPlain tells the one kind that does not always heal itself.
+func (k kind) isPlain() bool { return (k.scheme == "mkdir" || k.scheme == "ftp") && !k.isTree() }
+
+func (k kind) isTree() bool { return strings.Contains(k.options, "style=dir") }
+
+// address is that of the lock L in a directory.
+func (k kind) address(dir string) string {
+	return k.scheme + ":" + filepath.Join(dir, "L") + k.options
+}

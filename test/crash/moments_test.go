@@ -1,0 +1,108 @@
+//go:build linux && amd64
+
+package crash
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The moments in a helper's life at which something may happen to it.
+const (
+	waiting   = "waiting"   // it has just learnt that somebody else has the lock
+	atOK      = "at OK"     // it has the lock and is about to say so
+	holding   = "holding"   // it has said so, and sleeps
+	heartbeat = "heartbeat" // it is about to send one
+	releasing = "releasing" // it is about to remove the first of what the lock is made of
+)
+
+var moments = []string{waiting, atOK, holding, heartbeat, releasing}
+
+// pausesBefore reports that a call that is about to be made is the moment to pause at.
+func (t *tracer) pausesBefore(c *call) bool {
+	switch t.parent.moment.Load() {
+	case waiting:
+		return c.what == listing
+	case atOK:
+		return c.name == "write" && c.what == "OK"
+	case heartbeat:
+		return c.changes
+	case releasing:
+		return c.changes && c.removes()
+	}
+	return false
+}
+
+// pausesAfter reports the same of one that was made.
+func (t *tracer) pausesAfter(c *call, result int64) bool {
+	if t.parent.moment.Load() != waiting {
+		return false
+	}
+	refused := result == -int64(unix.EEXIST) || result == -int64(unix.ENOTEMPTY)
+	return c.changes && refused || c.name == "readlink" && c.ours
+}
+
+// pause lets the test do what it wants at the moment.
+func (t *tracer) pause(tid int, when string, c *call) error {
+	t.parent.moment.Store("")
+	t.parent.tell("moment %s %v", when, c)
+	switch order := <-t.parent.orders; order {
+	case "go":
+		return nil
+	case "stop":
+		return t.leave(tid, syscall.SIGSTOP)
+	case "leave":
+		return t.leave(tid, syscall.SIGCONT)
+	default:
+		return fmt.Errorf("no order %q", order)
+	}
+}
+
+// leave lets the helper alone, with a signal. All its threads must stop for that.
+func (t *tracer) leave(paused int, last syscall.Signal) error {
+	t.left = true
+	halted := map[int]bool{paused: true}
+	for more := true; more; {
+		more = false
+		for _, tid := range threads(t.pid) {
+			if !halted[tid] {
+				more, halted[tid] = true, true
+				t.halt(tid)
+			}
+		}
+	}
+	for tid := range halted {
+		if err := ignoreGone(syscall.PtraceDetach(tid)); err != nil {
+			return err
+		}
+	}
+	// It also takes back what halt sent to threads that stopped for something else.
+	_ = syscall.Kill(t.pid, syscall.SIGCONT) // it may have been killed
+	if last != syscall.SIGCONT {
+		_ = syscall.Kill(t.pid, last)
+	}
+	t.parent.tell("left")
+	return nil
+}
+
+// halt makes a thread stop, if it has not ended.
+func (t *tracer) halt(tid int) {
+	if syscall.Kill(tid, 0) == nil && unix.Tgkill(t.pid, tid, syscall.SIGSTOP) == nil {
+		var status syscall.WaitStatus
+		_, _ = syscall.Wait4(tid, &status, unix.WALL, nil)
+	}
+}
+
+func threads(pid int) []int {
+	names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+	var all []int
+	for _, name := range names {
+		tid, _ := strconv.Atoi(filepath.Base(name))
+		all = append(all, tid)
+	}
+	return all
+}

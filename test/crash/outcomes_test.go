@@ -1,0 +1,60 @@
+//go:build linux && amd64
+
+package crash
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// outcomes are what came of disturbances: rows in the order of the first disturbance,
+// and in each a column for every way to be disturbed.
+type outcomes struct {
+	columns []string
+
+	mu    sync.Mutex
+	order []string
+	first map[string]int // row: where it came first
+	came  map[string][]string
+}
+
+// add notes what came of the n-th disturbance. The same may come of several.
+func (o *outcomes) add(n int, row, column, came string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.came == nil {
+		o.came, o.first = map[string][]string{}, map[string]int{}
+	}
+	if f, known := o.first[row]; !known || n < f {
+		o.first[row] = n
+	}
+	if !slices.Contains(o.order, row) {
+		o.order = append(o.order, row)
+	}
+	cell := row + "\x00" + column
+	if !slices.Contains(o.came[cell], came) {
+		o.came[cell] = append(o.came[cell], came)
+		slices.Sort(o.came[cell])
+	}
+}
+
+// rows are those of a table, for a kind of lock.
+func (o *outcomes) rows(kind string) [][]string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	slices.SortStableFunc(o.order, func(a, b string) int { return o.first[a] - o.first[b] })
+	var all [][]string
+	for _, row := range o.order {
+		cells := []string{"`" + kind + "`", "`" + row + "`"}
+		for _, column := range o.columns {
+			came := o.came[row+"\x00"+column]
+			if len(came) == 0 && *long {
+				came = []string{"n/a: cannot be"}
+			}
+			cells = append(cells, strings.Join(came, "; "))
+		}
+		all = append(all, cells)
+	}
+	return all
+}

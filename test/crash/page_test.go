@@ -1,0 +1,128 @@
+//go:build linux && amd64
+
+package crash
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const pageName = "CRASHES.md"
+
+// A section of the page is what one test has found.
+type section struct {
+	title  string
+	text   string
+	head   []string
+	keys   int // how many columns name a row
+	rows   [][]string
+	always bool // all of it was done: a row of the page that is not in it is wrong
+}
+
+// publish writes the section, or makes sure that the page says the same.
+func (s *section) publish(t *testing.T) {
+	t.Helper()
+	if t.Failed() {
+		return
+	}
+	text, err := os.ReadFile(pageName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, old, after := cutSection(string(text), s.title)
+	if *update {
+		if slices.ContainsFunc(s.rows, func(row []string) bool { return slices.Contains(row, "") }) {
+			t.Fatal("not all cells were filled in, so the page stays as it is")
+		}
+		if err := os.WriteFile(pageName, []byte(before+s.String()+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	s.compare(t, parseRows(old, s.keys))
+}
+
+// cutSection finds a section by its title.
+func cutSection(text, title string) (before, section, after string) {
+	title = "## " + title + "\n"
+	start := strings.Index(text, title)
+	if start < 0 {
+		return strings.TrimRight(text, "\n") + "\n\n", "", ""
+	}
+	rest := text[start+len(title):]
+	end := strings.Index(rest, "\n## ")
+	if end < 0 {
+		return text[:start], text[start:], ""
+	}
+	return text[:start], text[start : start+len(title)+end], rest[end:]
+}
+
+func (s *section) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n%s\n", s.title, s.text)
+	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	line(s.head)
+	line(slices.Repeat([]string{"---"}, len(s.head)))
+	for _, row := range s.rows {
+		line(row)
+	}
+	return b.String()
+}
+
+// parseRows reads a table, by the first columns of its rows.
+func parseRows(text string, keys int) map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| ---") {
+			continue
+		}
+		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |"), " | ")
+		if len(cells) > keys {
+			all[strings.Join(cells[:keys], " ")] = cells[keys:]
+		}
+	}
+	return all
+}
+
+// measured is what differs from run to run.
+var measured = regexp.MustCompile(` \([^()]*\)`)
+
+// compare makes sure that the page has every row and every outcome that was seen.
+func (s *section) compare(t *testing.T, page map[string][]string) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, row := range append([][]string{s.head}, s.rows...) {
+		key := strings.Join(row[:s.keys], " ")
+		seen[key] = true
+		if !s.tells(page[key], row[s.keys:]) {
+			t.Errorf("%s has for %s %q, but %q was seen: see its first lines for how to write it anew", pageName, key, page[key], row[s.keys:])
+		}
+	}
+	for key := range page {
+		if s.always && !seen[key] {
+			t.Errorf("%s has %s, which was not seen", pageName, key)
+		}
+	}
+}
+
+// tells reports that a row of the page has all outcomes that were seen. An empty cell
+// was not tried.
+func (s *section) tells(page, seen []string) bool {
+	if len(page) != len(seen) {
+		return false
+	}
+	for i, cell := range seen {
+		written := strings.Split(measured.ReplaceAllString(page[i], ""), "; ")
+		for came := range strings.SplitSeq(measured.ReplaceAllString(cell, ""), "; ") {
+			if came != "" && !slices.Contains(written, came) {
+				return false
+			}
+		}
+	}
+	return true
+}

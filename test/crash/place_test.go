@@ -1,0 +1,109 @@
+//go:build linux && amd64
+
+package crash
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/test/ftpserver"
+)
+
+// A place is a directory of its own with a lock L in it.
+type place struct {
+	kind
+	t   testing.TB
+	dir string // on this disk
+	at  string // address of the lock
+	env []string
+
+	remote bool // at a server, which has dir
+	server *ftpserver.Server
+	reaps  string // the address for reap
+}
+
+func newPlace(t testing.TB, k kind) *place {
+	t.Helper()
+	dir := t.TempDir()
+	return &place{kind: k, t: t, dir: dir, at: k.address(dir), reaps: "mkdir:" + dir}
+}
+
+func (p *place) environment() []string { return append(os.Environ(), p.env...) }
+
+// all lists everything below the place.
+func (p *place) all() []string {
+	var all []string
+	_ = filepath.WalkDir(p.dir, func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && name != p.dir {
+			all = append(all, strings.TrimPrefix(name, p.dir+"/"))
+		}
+		return nil // what goes away meanwhile is not there
+	})
+	return all
+}
+
+// litter is what should not be there of a lock that is free, in general terms.
+func (p *place) litter() []string {
+	var left []string
+	for _, name := range p.all() {
+		if name = general(name); !strings.HasPrefix(name, "filler") && !p.stays.MatchString(name) {
+			left = append(left, name)
+		}
+	}
+	return left
+}
+
+var (
+	idPart     = regexp.MustCompile(`[0-9a-f]{32}`)
+	ticketPart = regexp.MustCompile(`(\d+-)*<id>`)
+	fencePart  = regexp.MustCompile(`fence\.\d+`)
+	lifePart   = regexp.MustCompile(`/\d+\.\d+\.[A-Za-z0-9_.-]+`)
+)
+
+// general writes <id> for all that is never twice the same in a name.
+func general(name string) string {
+	name = ticketPart.ReplaceAllString(idPart.ReplaceAllString(name, "<id>"), "<id>")
+	return lifePart.ReplaceAllString(fencePart.ReplaceAllString(name, "fence.<n>"), "/<n>")
+}
+
+// isOrphan reports that L is an empty directory: in plain style nobody can tell whose.
+func (p *place) isOrphan() bool {
+	inside, err := os.ReadDir(filepath.Join(p.dir, "L"))
+	return p.isPlain() && err == nil && len(inside) == 0
+}
+
+// aged makes all that is there older.
+func (p *place) aged(by time.Duration) {
+	p.t.Helper()
+	for _, name := range p.all() {
+		name = filepath.Join(p.dir, name)
+		info, err := os.Lstat(name)
+		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+			continue // it has gone meanwhile, or keeps its time
+		}
+		then := info.ModTime().Add(-by)
+		if err := os.Chtimes(name, then, then); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			p.t.Error(err)
+		}
+	}
+}
+
+// ofOneHolder is how much of what litter counts belongs to one who has the lock.
+func (p *place) ofOneHolder() int {
+	switch p.scheme {
+	case "local", "link":
+		return 1 // L
+	case "mkdir":
+		if p.isPlain() {
+			return 3 // L, the entry in it, its heartbeat
+		}
+		return 2 // without L
+	}
+	return 2 // reservation and record
+}

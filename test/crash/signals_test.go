@@ -1,0 +1,108 @@
+//go:build linux && amd64
+
+package crash
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+func stop(pid int) { _ = syscall.Kill(pid, syscall.SIGSTOP) } // it may have ended
+func cont(pid int) { _ = syscall.Kill(pid, syscall.SIGCONT) } // it may have ended
+
+// ended reports that there is no such process, or none that does anything.
+func ended(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	rest := text[bytes.LastIndexByte(text, ')')+1:]
+	return bytes.HasPrefix(rest, []byte(" Z")) || bytes.HasPrefix(rest, []byte(" X"))
+}
+
+// killParent kills the tracer. The kernel leaves a thread that it had just begun to
+// trace with a SIGSTOP, which is not the parent's doing.
+func killParent(c *cell) {
+	kill(c.victim.cmd.Process.Pid)
+	<-c.victim.gone
+	cont(c.victim.pid)
+}
+
+// killBoth kills the helper first: it would notice that its parent has gone.
+func killBoth(c *cell) {
+	kill(c.victim.pid)
+	kill(c.victim.cmd.Process.Pid)
+}
+
+// processes are what may happen to parents, helpers and commands.
+var processes = []mishap{
+	{what: "parent killed (-9)", quick: true, lease: longLease, orphan: true,
+		want:   expectation{"": atOnce + ", told: nobody is left"},
+		strike: killParent},
+	{what: "parent stopped (SIGSTOP)", lease: longLease,
+		want: survives,
+		strike: func(c *cell) {
+			c.leave("leave")
+			stop(c.victim.cmd.Process.Pid)
+		},
+		undo: func(c *cell) { cont(c.victim.cmd.Process.Pid) }},
+	{what: "helper and parent killed (-9)", quick: true, lease: longLease, orphan: true,
+		want:   expectation{"": atOnce + ", told: nobody is left"},
+		strike: killBoth},
+	{what: "helper killed (-9), its parent lives", lease: longLease, plan: plan{Stays: true},
+		want: dies,
+		strike: func(c *cell) {
+			kill(c.victim.pid)
+			c.resume()
+		}},
+	{what: "helper stopped (SIGSTOP) for an eighth of its lease", lease: longLease,
+		want: survives,
+		strike: func(c *cell) {
+			c.leave("stop")
+			time.Sleep(c.lease / 8)
+			cont(c.victim.pid)
+		},
+		undo: func(*cell) {}},
+	{what: "helper stopped (SIGSTOP) for longer than its lease", lease: longLease,
+		want: expectation{
+			waiting: atOnce + released, releasing: afterLease + eitherSaid, "": afterLease + ", told: OK, LOST after that",
+			// A helper that is stopped keeps the kernel lock.
+			"local: at OK": heldUntilAwake, "local: holding": heldUntilAwake, "local: heartbeat": heldUntilAwake,
+			// The first step is the whole release.
+			"local: releasing": atOnce + eitherSaid, "nfs: releasing": atOnce + eitherSaid, "link: releasing": atOnce + eitherSaid,
+		},
+		either: true,
+		strike: func(c *cell) { c.leave("stop") },
+		wake:   func(c *cell) { cont(c.victim.pid) }},
+	{what: "run killed (-9)", run: true, quick: true, lease: longLease, not: notOK,
+		want: expectation{waiting: atOnce + ", told: signal 9", "": atOnce + ", told: OK, signal 9"},
+		strike: func(c *cell) {
+			kill(c.victim.pid)
+			c.resume()
+		}},
+	{what: "command of run killed (-9)", run: true, quick: true, lease: longLease, not: notOutside,
+		want: expectation{"": atOnce + ", told: OK, exit 137"},
+		strike: func(c *cell) {
+			kill(c.command)
+			c.resume()
+		}},
+	{what: "command of run stopped (SIGSTOP)", run: true, lease: longLease, not: notOutside,
+		want: expectation{"": "held on, told: OK, exit 0"},
+		strike: func(c *cell) {
+			stop(c.command)
+			c.resume()
+		},
+		undo: func(c *cell) { cont(c.command) }},
+}
+
+var (
+	notOK      = map[string]string{atOK: "n/a: run says nothing, and its command is in the next column"}
+	notOutside = map[string]string{
+		waiting:   "n/a: the command was not started",
+		atOK:      "n/a: the command was not started",
+		releasing: "n/a: the command has ended",
+	}
+)

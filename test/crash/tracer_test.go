@@ -1,0 +1,155 @@
+//go:build linux && amd64
+
+package crash
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A plan is what a tracer does to the helper that it starts.
+type plan struct {
+	Argv []string // what is before the helper's own, if anything is
+	Dir  string   // calls count from the first that names something below it
+	All  bool     // all calls count that are not the runtime's; else only those on Dir and to the parent
+
+	Kill int // at this stop, from 1: stops are before and after each call that counts
+
+	Fail    int           // the call that is to fail, from 1 among those that change something
+	Errno   syscall.Errno // what it says
+	TakesIt bool          // it is executed all the same: only its answer is lost
+
+	Moment string // where to pause first, and wait for what standard input says
+	LetGo  bool   // the parent lets go as soon as it hears OK
+	Remote bool   // what is written to a server counts
+	Blind  bool   // the helper is not traced at all
+	Stays  bool   // the parent outlives the helper, until the test has ended
+}
+
+// A tracer is the parent of one helper, and sees its system calls.
+type tracer struct {
+	plan
+	pid     int
+	inside  map[int]*call // by thread: the call it is in
+	files   map[int]string
+	begun   bool
+	stops   int // that counted
+	changes int
+	times   map[string]int // how often a call was made
+	parent  *parent
+	left    bool // it is not traced any more
+}
+
+// trace is a program of its own: the kernel tells what the helper does to the thread
+// that started it, and others see parent and helper gone when it has ended.
+func trace(args []string) error {
+	runtime.LockOSThread()
+	t := &tracer{inside: map[int]*call{}, files: map[int]string{}, times: map[string]int{}}
+	if err := json.Unmarshal([]byte(args[0]), &t.plan); err != nil {
+		return err
+	}
+	if err := t.start(); err != nil {
+		return err
+	}
+	status, err := t.follow()
+	if err != nil {
+		return err
+	}
+	t.parent.ended(status)
+	if t.Stays {
+		select {} // obey ends it
+	}
+	return nil
+}
+
+// start starts the helper with pipes to its parent, which we are.
+func (t *tracer) start() error {
+	in, toHelper, err1 := os.Pipe()
+	fromHelper, out, err2 := os.Pipe()
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	pid, err := syscall.ForkExec(t.Argv[0], t.Argv, &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{in.Fd(), out.Fd(), 2}, Sys: &syscall.SysProcAttr{Ptrace: !t.Blind},
+	})
+	if err != nil {
+		return err
+	}
+	in.Close()
+	out.Close()
+	t.pid = pid
+	t.parent = newParent(pid, toHelper, t.plan)
+	go t.parent.listen(fromHelper)
+	go t.parent.obey(os.Stdin)
+	if t.Blind {
+		return nil
+	}
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil {
+		return fmt.Errorf("wait for the helper's first stop: %w", err)
+	}
+	if err := syscall.PtraceSetOptions(pid, unix.PTRACE_O_TRACECLONE|unix.PTRACE_O_TRACESYSGOOD); err != nil {
+		return fmt.Errorf("trace the helper: %w", err)
+	}
+	return t.resume(pid, 0)
+}
+
+// resume lets a thread go on to its next stop.
+func (t *tracer) resume(tid int, signal syscall.Signal) error {
+	err := syscall.PtraceSyscall(tid, int(signal))
+	if errors.Is(err, syscall.ESRCH) { // it was killed
+		return nil
+	}
+	return err
+}
+
+const syscallStop = syscall.SIGTRAP | 0x80
+
+// follow goes from stop to stop until the helper has ended.
+func (t *tracer) follow() (syscall.WaitStatus, error) {
+	for {
+		var status syscall.WaitStatus
+		tid, err := syscall.Wait4(-1, &status, unix.WALL, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil:
+			return 0, fmt.Errorf("wait for the helper: %w", err)
+		case !status.Stopped():
+			if tid == t.pid {
+				return status, nil
+			}
+			delete(t.inside, tid)
+			continue
+		}
+		pass, err := t.stopped(tid, status)
+		if err == nil && !t.left {
+			err = t.resume(tid, pass)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// stopped looks why a thread has stopped, and says which signal it is to get.
+func (t *tracer) stopped(tid int, status syscall.WaitStatus) (syscall.Signal, error) {
+	_, known := t.inside[tid]
+	if !known {
+		t.inside[tid] = nil
+	}
+	switch signal := status.StopSignal(); {
+	case signal == syscallStop:
+		return 0, t.atCall(tid)
+	case signal == syscall.SIGTRAP, signal == syscall.SIGSTOP && !known && tid != t.pid:
+		return 0, nil // a new thread
+	default:
+		return signal, nil
+	}
+}
