@@ -14,6 +14,7 @@ require (
 
 // Tests only.
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/creack/pty v1.1.24
 	github.com/fclairamb/ftpserverlib v0.32.3
 	github.com/rogpeppe/go-internal v1.16.0

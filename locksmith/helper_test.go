@@ -395,6 +395,13 @@ func TestSlowTry(t *testing.T) {
 				t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
 			}
 		})
+	live(t, time.Hour, Forever, func(w *world, _ *guard) { w.tryTakes, w.beatTakes = lease/4, lease/2 },
+		func(w *world, g *guard, _ time.Duration, err error) {
+			// The heartbeat is cut off, as another connection may be faster.
+			if CodeOf(err) != protocol.Unreachable || w.inside || len(g.log) != 0 {
+				t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
+			}
+		})
 }
 
 func TestLosses(t *testing.T) {

@@ -208,11 +208,14 @@ func (t *tenure) lost(err error) {
 // none to them.
 func (t *tenure) abandon(err error) error {
 	t.giveBack()
-	if asLoss(err) != nil {
-		return &backend.Error{Code: protocol.Unreachable, Lock: t.helper.Address, Op: "acquire",
-			Err: fmt.Errorf("too slow for the lease: %w", errors.Unwrap(err)), Hint: "try again, or with a longer --lease"}
+	switch {
+	case asLoss(err) != nil:
+		err = errors.Unwrap(err)
+	case !errors.Is(err, context.Canceled): // a heartbeat that was cut off is as slow
+		return err
 	}
-	return err
+	return &backend.Error{Code: protocol.Unreachable, Lock: t.helper.Address, Op: "acquire",
+		Err: fmt.Errorf("too slow for the lease: %w", err), Hint: "try again, or with a longer --lease"}
 }
 
 const (

@@ -1,0 +1,98 @@
+package history
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backendtest"
+	"locksmith/backends/clock"
+)
+
+const (
+	roleBroken   = "broken"
+	flawVariable = "LOCKSMITH_TEST_FLAW" // what is wrong with the lock
+	fileVariable = "LOCKSMITH_TEST_FILE" // what it is made of
+)
+
+// The flaws of a broken lock.
+const (
+	flawNone       = "none"
+	flawTwoHolders = "two holders"
+	flawTokens     = "repeated tokens"
+	flawSilence    = "a loss that nobody is told of"
+)
+
+// TestBroken: both judges find what is wrong with a lock, and nothing if nothing is.
+func TestBroken(t *testing.T) {
+	for flaw, want := range map[string]string{
+		flawNone: "", flawTwoHolders: "two inside", flawTokens: "does not rise", flawSilence: "two inside",
+	} {
+		t.Run(flaw, func(t *testing.T) {
+			t.Parallel()
+			l := contendBroken(t, flaw)
+			v := judge(l)
+			t.Logf("%d sections, %d faults, %d of %d chunks refused", len(l.sections), len(v.faults), v.refused, v.chunks)
+			if flaw == flawNone {
+				if len(v.faults) > 0 || v.refused+v.undecided > 0 {
+					t.Errorf("%+v", v)
+				}
+				return
+			}
+			found := slices.ContainsFunc(v.faults, func(fault string) bool { return strings.Contains(fault, want) })
+			if !found || v.refused == 0 {
+				t.Errorf("not found: %+v", v)
+			}
+		})
+	}
+}
+
+// contendBroken has three parents take a broken lock a few times, and kills nobody.
+func contendBroken(t *testing.T, flaw string) *lock {
+	t.Helper()
+	r := newRecorder(t, 1, 0)
+	r.calm = true
+	c := &cell{kind: kind{wishes: alone(3)}, name: flaw, tally: &tally{}, locks: []*lock{{profile: "broken", address: "broken:" + flaw}}}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.env = append(os.Environ(), "LOCKSMITH="+self, "GORACE=atexit_sleep_ms=0", backendtest.RoleVariable+"="+roleBroken,
+		flawVariable+"="+flaw, fileVariable+"="+filepath.Join(t.TempDir(), "lock"))
+	crowd := start(t, r, []*cell{c}, program(t, "parent"))
+	r.eventually(t, "thirty sections", func() bool { return len(c.locks[0].sections) >= 30 })
+	crowd.finish()
+	return c.locks[0]
+}
+
+// brokenHelper is a helper of a lock with a flaw.
+func brokenHelper(args []string) int {
+	flaw := os.Getenv(flawVariable)
+	f, err := os.OpenFile(os.Getenv(fileVariable), os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil && flaw != flawTwoHolders {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+	}
+	token := clock.Boot{}.Now()
+	if flaw == flawTokens {
+		token = 1
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Printf("OK proto=1 id=%d-%d token=%d mode=exclusive waited_ms=0 lease_ms=60000 lock=%s\n", os.Getpid(), time.Now().UnixNano(), token, args[len(args)-1])
+	if flaw == flawSilence {
+		time.Sleep(time.Millisecond)
+		f.Close()
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin) // until the parent lets go
+	fmt.Println("RELEASED held_ms=1")
+	return 0
+}

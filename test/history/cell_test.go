@@ -1,0 +1,130 @@
+package history
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/test/ftpserver"
+)
+
+// A cell is a lock, or a few, with contenders of their own.
+type cell struct {
+	kind  kind
+	name  string
+	dir   string // on this disk
+	locks []*lock
+	tally *tally
+	env   []string
+}
+
+// A contender is always there: a life after the other.
+type contender struct {
+	cell   *cell
+	number int
+	wish   []membership // without tokens
+	rounds int
+}
+
+func (c *contender) String() string { return fmt.Sprintf("%s %d", c.cell.name, c.number) }
+
+// newCell makes the directory of a cell, and the profiles of its locks, in a directory.
+func newCell(t *testing.T, in string, k kind, name string, server *ftpserver.Server, sum *tally) *cell {
+	t.Helper()
+	c := &cell{kind: k, name: name, dir: filepath.Join(in, name), tally: sum}
+	if strings.HasPrefix(k.name, "ftp") {
+		c.dir = filepath.Join(server.Dir, name)
+	}
+	home := filepath.Join(in, name+".home")
+	config := filepath.Join(home, "locksmith")
+	for _, dir := range []string{c.dir, config} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := ""
+	for i, address := range k.locks {
+		address = strings.NewReplacer("%[2]s", name, "%s", c.dir).Replace(address)
+		l := &lock{profile: fmt.Sprintf("lock%d", i), address: address}
+		c.locks = append(c.locks, l)
+		text += fmt.Sprintf("[%s]\nlock = %q\nlease = %q\n%s", l.profile, address, lease, k.more)
+	}
+	if err := os.WriteFile(filepath.Join(config, "profiles.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH_PASSWORD="+server.Password, "GOMAXPROCS=2")
+	return c
+}
+
+// directory makes one that goes away with the test. Helpers that were woken late may
+// still be at work in it.
+func directory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "history-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+			err := os.RemoveAll(dir)
+			if err == nil {
+				return
+			}
+			if time.Now().After(end) {
+				t.Errorf("it cannot be removed: %v", err)
+				return
+			}
+		}
+	})
+	return dir
+}
+
+// contenders makes those of a cell, numbered from first.
+func (c *cell) contenders(first int) (all []*contender) {
+	for i, wish := range c.kind.wishes {
+		k := &contender{cell: c, number: first + i}
+		for _, position := range wish {
+			m := membership{lock: c.locks[max(position, -1-position)], shared: position < 0}
+			k.wish = append(k.wish, m)
+		}
+		all = append(all, k)
+	}
+	return all
+}
+
+// live is a contender's existence: whenever its parent ends it starts another, until
+// all is over.
+func (c *contender) live(r *recorder, program string) error {
+	for n := 0; ; n++ {
+		l, name := &life{contender: c}, fmt.Sprintf("%d.%d", c.number, n)
+		if !r.expect(name, l) {
+			return nil
+		}
+		cmd := exec.Command(program, append([]string{r.socket, name}, c.arguments()...)...)
+		cmd.Env = c.cell.env
+		cmd.Stderr = r.stderr
+		// A helper that was stopped may hold our end of standard error for a while.
+		cmd.WaitDelay = time.Millisecond
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		r.started(l, cmd.Process)
+		_ = cmd.Wait() // we kill it
+		r.ended(l, name, cmd.ProcessState)
+	}
+}
+
+func (c *contender) arguments() (all []string) {
+	for _, m := range c.wish {
+		name := m.lock.profile
+		if m.shared {
+			name = "shared:" + name
+		}
+		all = append(all, name)
+	}
+	return all
+}

@@ -1,0 +1,86 @@
+package history
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+// A crowd is all contenders of a test.
+type crowd struct {
+	t        *testing.T
+	recorder *recorder
+	gone     chan struct{} // closed when the last has ended
+}
+
+// start lets contenders of cells begin.
+func start(t *testing.T, r *recorder, cells []*cell, program string) *crowd {
+	t.Helper()
+	c := &crowd{t, r, make(chan struct{})}
+	var wait sync.WaitGroup
+	number := 0
+	for _, cell := range cells {
+		for _, k := range cell.contenders(number) {
+			number++
+			wait.Go(func() {
+				if err := k.live(r, program); err != nil {
+					t.Errorf("start a parent: %v", err)
+				}
+			})
+		}
+	}
+	go func() {
+		wait.Wait()
+		close(c.gone)
+	}()
+	t.Cleanup(c.kill)
+	return c
+}
+
+// finish lets everybody end in good order.
+func (c *crowd) finish() {
+	c.t.Helper()
+	c.recorder.stop()
+	select {
+	case <-c.gone:
+	case <-time.After(patience):
+		c.t.Errorf("some did not end within %v; they said:\n%s", patience, c.recorder.stderr)
+	}
+}
+
+// kill ends those who are left.
+func (c *crowd) kill() {
+	c.recorder.stop()
+	c.recorder.mu.Lock()
+	for _, l := range c.recorder.lives {
+		if l.process != nil {
+			_ = l.process.Kill() // it may have ended
+		}
+	}
+	c.recorder.mu.Unlock()
+	<-c.gone
+	c.recorder.wakeAll()
+}
+
+// stop has nobody want a lock any more.
+func (r *recorder) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calm, r.over = true, true
+}
+
+// eventually waits for a condition on what was recorded.
+func (r *recorder) eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		r.mu.Lock()
+		done := ok()
+		r.mu.Unlock()
+		if done {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within %v; on standard error was:\n%s", what, patience, r.stderr)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package history
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"locksmith/backends/clock"
+	"locksmith/test/ftpserver"
+)
+
+// most is how many faults are printed.
+const most = 10
+
+// TestHistory kills parents and helpers of all kinds of locks at random, and looks for
+// two inside, tokens that do not rise, and locks that nobody gets any more.
+func TestHistory(t *testing.T) {
+	chance := *seed
+	if chance == 0 {
+		chance = uint64(time.Now().UnixNano())
+	}
+	t.Logf("-seed %d -kills %d", chance, toKill())
+	helper, parent := program(t, "locksmith"), program(t, "parent")
+	t.Setenv("LOCKSMITH", helper)
+	r := newRecorder(t, chance, toKill())
+	chosen, cells, tallies := newCells(t)
+	begin := clock.Boot{}.Now()
+	all := start(t, r, cells, parent)
+	var watchers sync.WaitGroup
+	for _, c := range cells {
+		watchers.Go(func() { watch(t, r, c, helper) })
+	}
+	await(t, r, cells)
+	rate := float64(r.deaths) / (clock.Boot{}.Now() - begin).Seconds()
+	all.finish()
+	watchers.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.Logf("%d kills, %.1f a second\n%s", r.deaths, rate, table(chosen, tallies))
+	r.report(t)
+	reportTallies(t, tallies)
+	reportVerdicts(t, cells)
+}
+
+// newCells makes the cells of the kinds that were chosen.
+func newCells(t *testing.T) (chosen []kind, cells []*cell, tallies map[string]*tally) {
+	t.Helper()
+	pattern, err := regexp.Compile(*chosenKinds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := ftpserver.Start(t, "embedded", ftpserver.Options{})
+	dir := directory(t)
+	tallies = map[string]*tally{}
+	for _, k := range kinds(server) {
+		if !pattern.MatchString(k.name) {
+			continue
+		}
+		chosen = append(chosen, k)
+		tallies[k.name] = &tally{}
+		for i := range k.cells {
+			name := fmt.Sprintf("%s%d", strings.Trim(regexp.MustCompile("[^a-z]+").ReplaceAllString(k.name, "-"), "-"), i)
+			cells = append(cells, newCell(t, dir, k, name, server, tallies[k.name]))
+		}
+	}
+	return chosen, cells, tallies
+}
+
+// await returns when all kills are done, and every lock was taken once more since then,
+// or is stuck.
+func await(t *testing.T, r *recorder, cells []*cell) {
+	t.Helper()
+	minutes := time.NewTicker(time.Minute)
+	defer minutes.Stop()
+	for last, calm := -1, false; !calm; {
+		select {
+		case <-r.calmed:
+			calm = true
+		case <-minutes.C:
+			n := r.killed()
+			t.Logf("%d kills", n)
+			if n == last {
+				t.Error("nobody was killed for a minute")
+				return
+			}
+			last = n
+		}
+	}
+	since := clock.Boot{}.Now()
+	r.eventually(t, "every lock is taken after the last kill", func() bool {
+		for _, c := range cells {
+			for _, l := range c.locks {
+				if !l.stuck && (len(l.sections) == 0 || l.sections[len(l.sections)-1].enter < since) {
+					return false
+				}
+			}
+		}
+		return true
+	})
+}
+
+// report tells what is wrong apart from the order of sections.
+func (r *recorder) report(t *testing.T) {
+	t.Helper()
+	for _, fault := range r.faults[:min(most, len(r.faults))] {
+		t.Error(fault)
+	}
+	for why, n := range r.misses {
+		t.Logf("missed without a blow, %d times: %s", n, why)
+	}
+	if said := r.stderr.String(); said != "" {
+		t.Logf("standard error begins:\n%.2000s", said)
+	}
+}
+
+// reportTallies makes sure that what should happen did.
+func reportTallies(t *testing.T, tallies map[string]*tally) {
+	t.Helper()
+	helpers := 0
+	for name, sum := range tallies {
+		if longest := quantile(sum.release, 100); longest >= patience {
+			t.Errorf("%s: a helper lived on for %v after its parent", name, longest)
+		}
+		if sum.left == 0 {
+			t.Errorf("%s: nobody was inside", name)
+		}
+		helpers += sum.blows[killHelper]
+	}
+	if helpers == 0 {
+		t.Error("no helper was killed: perhaps this kernel does not show children in /proc")
+	}
+}
+
+// reportVerdicts judges all locks.
+func reportVerdicts(t *testing.T, cells []*cell) {
+	t.Helper()
+	var all verdict
+	for _, c := range cells {
+		for _, l := range c.locks {
+			v := judge(l)
+			all.faults = slices.Concat(all.faults, v.faults)
+			all.late += v.late
+			all.chunks += v.chunks
+			all.refused += v.refused
+			all.undecided += v.undecided
+		}
+	}
+	for _, fault := range all.faults[:min(most, len(all.faults))] {
+		t.Error(fault)
+	}
+	t.Logf("%d chunks, %d refused, %d not decided; %d times the news of a loss came after the next one", all.chunks, all.refused, all.undecided, all.late)
+	if all.refused+all.undecided+len(all.faults) > 0 {
+		t.Errorf("%d faults; of %d chunks, %d have no order that a lock allows, and %d were not decided", len(all.faults), all.chunks, all.refused, all.undecided)
+	}
+}

@@ -1,0 +1,49 @@
+package history
+
+import (
+	"fmt"
+
+	"locksmith/test/ftpserver"
+)
+
+// A kind is a kind of lock, or of sets of locks, under test.
+type kind struct {
+	name string
+	// locks are the addresses of the locks of one cell; %s is a directory of its own.
+	locks []string
+	// wishes are what its contenders want, as positions in locks. A negative position is
+	// one less than that of a shared lock, with its sign turned.
+	wishes [][]int
+	// endsOnLoss: only proof frees these locks soon, so that a parent does not survive
+	// its helper.
+	endsOnLoss bool
+	// emptyStays: an empty directory may block the lock until an operator comes.
+	emptyStays bool
+	more       string // settings for the profiles
+	cells      int
+}
+
+// shared is a wish for a share of the lock at a position.
+func shared(position int) int { return -1 - position }
+
+func alone(n int) [][]int { return [][]int{{0}, {0}, {0}, {0}}[:n] }
+
+// kinds are all of them; s is for those of FTP.
+func kinds(s *ftpserver.Server) []kind {
+	ftp := fmt.Sprintf("ftp://%s@%s/%%[2]s", s.User, s.Addr)
+	mixed := [][]int{{0}, {0}, {shared(0)}, {shared(0)}}
+	const often = "poll = \"5ms..20ms\"\nslow = \"20ms..60ms\"\n"
+	const remote = "poll = \"10ms..40ms\"\nslow = \"40ms..120ms\"\n"
+	return []kind{
+		{name: "local:", locks: []string{"local:%s/a"}, wishes: alone(3), cells: 4},
+		{name: "nfs:", locks: []string{"nfs:%s/a"}, wishes: alone(3), more: often, cells: 4},
+		{name: "nfs: with shared", locks: []string{"nfs:%s/a"}, wishes: mixed, more: often, cells: 4},
+		{name: "mkdir:", locks: []string{"mkdir:%s/a"}, wishes: alone(3), more: often, emptyStays: true, cells: 4},
+		{name: "mkdir:?style=dir", locks: []string{"mkdir:%s/a?style=dir"}, wishes: alone(3), more: often, cells: 4},
+		{name: "link:", locks: []string{"link:%s/a"}, wishes: alone(3), more: often, endsOnLoss: true, cells: 4},
+		{name: "ftp:", locks: []string{ftp + "/a"}, wishes: alone(3), more: remote, emptyStays: true, cells: 2},
+		{name: "ftp:?style=dir", locks: []string{ftp + "/a?style=dir"}, wishes: alone(3), more: remote, cells: 2},
+		{name: "nfs: + local:", locks: []string{"nfs:%s/a", "local:%s/b"}, wishes: [][]int{{0, 1}, {1, 0}, {0}, {1}}, more: often, cells: 4},
+		{name: "nfs: + mkdir:?style=dir", locks: []string{"nfs:%s/a", "mkdir:%s/b?style=dir"}, wishes: [][]int{{shared(0), 1}, {1, 0}, {shared(0)}, {1}}, more: often, cells: 2},
+	}
+}

@@ -1,0 +1,91 @@
+package history
+
+import "time"
+
+// A lock is one lock under test, with all that was seen of it. The recorder's mutex
+// guards it.
+type lock struct {
+	profile  string
+	address  string
+	sections []*section
+	inside   int // how many sections are open
+	wanted   int // how many live parents wait for it
+
+	gap    time.Duration // since when it is wanted and nobody is inside; 0: it is not so
+	blow   time.Duration // when somebody was last killed, stopped or woken here
+	struck blow          // the last blow that hit a holder, until the next section
+	reaped time.Duration // when the operator last came
+	stuck  bool          // reported
+}
+
+// A section is the time that a parent was inside one lock or a set, from the receipt
+// of its enter to that of its leave or lost, or to when it was killed.
+type section struct {
+	who         string
+	id          string
+	want        time.Duration
+	enter       time.Duration
+	leave       time.Duration // 0: still inside
+	free        time.Duration // the release was done; 0: nobody said so
+	how         string        // it ended
+	blow        blow          // that hit it
+	hurt        time.Duration // when
+	ran         time.Duration // if lost: until when the parent ran well, by itself; else 0
+	memberships []membership
+}
+
+// until is the end of a section that was not lost, or by what was received. That of one
+// that was lost is when its parent knew: a lease runs out whether the news arrives or not,
+// and a machine that does not let the parent run does not let it work either.
+func (s *section) until(received bool) time.Duration {
+	switch {
+	case s.leave == 0:
+		return forever
+	case s.ran != 0 && !received:
+		return max(min(s.ran, s.leave), s.enter)
+	}
+	return s.leave
+}
+
+// forever is the end of a section that has not ended.
+const forever = time.Duration(1<<63 - 1)
+
+// A membership is what a section has of one lock.
+type membership struct {
+	lock   *lock
+	shared bool
+	token  uint64 // 0: there is none
+}
+
+// in is what a section has of a lock.
+func (s *section) in(l *lock) membership {
+	for _, m := range s.memberships {
+		if m.lock == l {
+			return m
+		}
+	}
+	panic("a section that is not of this lock")
+}
+
+// settle looks whether somebody wants the lock and nobody has it, and returns how long
+// that was when it is over, and how much of it was after the last blow.
+func (l *lock) settle(now time.Duration) (gap, vain time.Duration) {
+	empty := l.inside == 0 && l.wanted > 0
+	switch {
+	case empty && l.gap == 0:
+		l.gap = now
+	case !empty && l.gap != 0:
+		gap, vain = now-l.gap, l.vain(now)
+		l.gap = 0
+	}
+	return gap, vain
+}
+
+// vain is for how long somebody has wanted the lock, and nobody had it, though nobody was
+// killed.
+func (l *lock) vain(now time.Duration) time.Duration {
+	if l.gap == 0 {
+		return 0
+	}
+	return now - max(l.gap, l.blow)
+}

@@ -1,0 +1,164 @@
+package history
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/clock"
+	"locksmith/backends/process"
+)
+
+// doom lets a life's fate take its course if it belongs to this phase of the round.
+// The caller holds mu.
+func (r *recorder) doom(l *life, p phase) {
+	if l.fate.blow == spared || l.fate.phase != p {
+		return
+	}
+	round := l.contender.rounds
+	time.AfterFunc(l.fate.delay, func() { r.strike(l, round) })
+}
+
+// strike deals a blow, unless it comes too late, or to a lock that nobody has had for
+// so long that it is left alone until somebody has.
+func (r *recorder) strike(l *life, round int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l.process == nil { // we are not told yet that it runs
+		return
+	}
+	helper, found := helperOf(l.process.Pid)
+	c := l.contender
+	now := clock.Boot{}.Now()
+	if r.calm || l.killed || c.rounds != round || !found && l.fate.blow != killParent && l.fate.blow != killBoth {
+		return
+	}
+	for _, m := range c.wish {
+		if m.lock.gap != 0 && now-m.lock.gap > lease+lease/2 {
+			return
+		}
+	}
+	r.hit(l, helper)
+	c.cell.tally.blows[l.fate.blow]++
+	if l.fate.blow.deadly() {
+		r.deaths++
+		if r.deaths >= r.kills {
+			r.calm = true
+			close(r.calmed)
+		}
+	}
+}
+
+// hit sends the signals. What a parent may do once kill(2) has returned counts for
+// nothing: it is dead, and closing what it had open may take it a while.
+func (r *recorder) hit(l *life, helper process.Process) {
+	l.hurt = true
+	inside := l.section != nil
+	if inside {
+		l.section.blow, l.section.hurt = l.fate.blow, clock.Boot{}.Now()
+	}
+	switch l.fate.blow {
+	case killParent:
+		r.timeRelease(l, helper)
+		r.end(l)
+	case killHelper:
+		kill(helper, unix.SIGKILL)
+	case killBoth:
+		// Either order; the other way round, the parent may still tell of its loss.
+		if l.contender.rounds%2 == 0 {
+			kill(helper, unix.SIGKILL)
+			r.end(l)
+		} else {
+			r.end(l)
+			kill(helper, unix.SIGKILL)
+		}
+	case stopBriefly, stopForLong:
+		kill(helper, unix.SIGSTOP)
+		r.stopped[helper] = true
+		time.AfterFunc(l.fate.stop, func() { r.wake(l, helper) })
+	}
+	r.mark(l.contender, l.fate.blow, inside)
+}
+
+// end kills a parent.
+func (r *recorder) end(l *life) {
+	_ = l.process.Kill() // it may just have ended
+	r.dead(l, clock.Boot{}.Now())
+}
+
+// wake lets a helper go on that was stopped.
+func (r *recorder) wake(l *life, helper process.Process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kill(helper, unix.SIGCONT)
+	delete(r.stopped, helper)
+	r.mark(l.contender, spared, false)
+}
+
+// wakeAll lets all helpers go on: their parents may be gone, and soon we are.
+func (r *recorder) wakeAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for helper := range r.stopped {
+		kill(helper, unix.SIGCONT)
+	}
+}
+
+// mark notes a blow at locks.
+func (r *recorder) mark(c *contender, b blow, inside bool) {
+	for _, m := range c.wish {
+		m.lock.blow = clock.Boot{}.Now()
+		if inside {
+			m.lock.struck = b
+		}
+	}
+}
+
+// timeRelease measures how long a helper lives on without its parent.
+func (r *recorder) timeRelease(l *life, helper process.Process) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	exited, err := helper.Exited(ctx)
+	if helper.PID == 0 || err != nil {
+		cancel()
+		return
+	}
+	k, start := l.contender.cell.tally, clock.Boot{}.Now()
+	go func() {
+		defer cancel()
+		select {
+		case <-exited:
+		case <-ctx.Done():
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		k.release = append(k.release, clock.Boot{}.Now()-start)
+	}()
+}
+
+// kill signals a process unless it has ended.
+func kill(p process.Process, s unix.Signal) {
+	if p.PID != 0 && !p.Gone() {
+		_ = unix.Kill(p.PID, s) // it may just have ended
+	}
+}
+
+// helperOf returns the youngest child of a parent.
+func helperOf(pid int) (process.Process, bool) {
+	youngest := process.Process{}
+	threads, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task/*/children"))
+	for _, file := range threads {
+		text, _ := os.ReadFile(file) // the parent may have ended
+		for field := range strings.FieldsSeq(string(text)) {
+			child, _ := strconv.Atoi(field)
+			if p, err := process.Find(child); err == nil && !p.Gone() && p.Start >= youngest.Start {
+				youngest = p
+			}
+		}
+	}
+	return youngest, youngest.PID != 0
+}
