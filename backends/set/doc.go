@@ -30,8 +30,8 @@
 //	go test ./backends/set -run - -bench . -benchtime 1x
 //
 // backing off has more sets at work wherever they meet only in part, ordered holding
-// has the shorter longest wait (a large set among single locks is never had by backing
-// off alone), and the mix is near the better one in both.
+// has the shorter longest wait (a large set among single locks may never be had by
+// backing off alone), and the mix has as many at work, with a wait that has an end.
 //
 // # Caveats
 //

@@ -4,6 +4,9 @@ package cli
 
 import (
 	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -12,6 +15,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Under nohup our programs would inherit that SIGHUP is ignored.
+	if filepath.Base(os.Args[0]) != "locksmith" && signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	// Spare each command the second that the race detector waits at its exit.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	testscript.Main(m, map[string]func(){
