@@ -4,44 +4,17 @@ package crash
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
 	"time"
+
+	"locksmith/test/programs"
 )
 
-// programs are built once: locksmith, without the race detector, which makes calls of
-// its own.
-var programs = sync.OnceValues(func() (dir string, err error) {
-	if dir, err = os.MkdirTemp("", "crash-"); err != nil {
-		return "", err
-	}
-	cmd := exec.Command("go", "build", "-o", dir+"/", "locksmith/cmd/locksmith")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return dir, nil
-})
+// The race detector makes calls of its own.
+var built = programs.Static("locksmith/cmd/locksmith")
 
-func removePrograms() {
-	if dir, _ := programs(); dir != "" {
-		_ = os.RemoveAll(dir) // it is in the directory for temporary files
-	}
-}
-
-// locksmith is where the program is.
-func locksmith(t testing.TB) string {
-	t.Helper()
-	dir, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(dir, "locksmith")
-}
+func locksmith(t testing.TB) string { t.Helper(); return built.Path(t, "locksmith") }
 
 // do runs a command of locksmith to its end, which must be in time.
 func (p *place) do(args ...string) (status int, said string) {

@@ -70,7 +70,7 @@ func (m *melee) round(ctx context.Context) {
 		mode, args = "shared", append(args, "--shared")
 	}
 	work := time.Duration(rand.IntN(10)) * time.Millisecond
-	cmd := m.place.locksmith(ctx, append(args, m.place.address(), "--", program(t, "witness"), m.history.file, mode, work.String())...)
+	cmd := m.place.locksmith(ctx, append(args, m.place.address(), "--", built.Path(t, "witness"), m.history.file, mode, work.String())...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {

@@ -28,7 +28,7 @@ func crowd(t *testing.T, kind string) {
 		wg.Go(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
 			defer cancel()
-			cmd := p.locksmith(ctx, "run", p.address(), "--", program(t, "witness"), h.file, "exclusive", "1ms")
+			cmd := p.locksmith(ctx, "run", p.address(), "--", built.Path(t, "witness"), h.file, "exclusive", "1ms")
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
 			if err := cmd.Run(); err != nil {

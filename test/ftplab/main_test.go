@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	removePrograms()
+	built.Remove()
 	os.Exit(code)
 }
 

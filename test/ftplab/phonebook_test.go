@@ -50,8 +50,8 @@ func (b *phones) command(ctx context.Context, mode, job string) *bookCommand {
 	if mode == "shared" {
 		args = append(args, "--shared")
 	}
-	args = append(args, p.address(), "--", program(p.t, "witness"), b.history.file, mode, "0s",
-		program(p.t, "phonebook"), job, p.server.Addr, p.server.User, p.server.Password, p.path+"/phones")
+	args = append(args, p.address(), "--", built.Path(p.t, "witness"), b.history.file, mode, "0s",
+		built.Path(p.t, "phonebook"), job, p.server.Addr, p.server.User, p.server.Password, p.path+"/phones")
 	c := &bookCommand{Cmd: p.locksmith(ctx, args...)}
 	c.Stdout, c.Stderr = &c.said, &c.said
 	return c

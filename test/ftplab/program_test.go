@@ -16,7 +16,7 @@ const patience = 60 * time.Second
 // time zone than its server.
 func (p *place) locksmith(ctx context.Context, args ...string) *exec.Cmd {
 	p.t.Helper()
-	cmd := exec.CommandContext(ctx, program(p.t, "locksmith"), append(args[:1:1], append(p.trust(), args[1:]...)...)...)
+	cmd := exec.CommandContext(ctx, built.Path(p.t, "locksmith"), append(args[:1:1], append(p.trust(), args[1:]...)...)...)
 	home := p.t.TempDir()
 	cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH_PASSWORD="+p.server.Password)
 	cmd.WaitDelay = time.Second

@@ -62,7 +62,7 @@ func (p *place) beside(t *testing.T, scripts, helpers, rounds int) {
 	for range helpers {
 		wg.Go(func() {
 			for range rounds {
-				p.must("run", "--timeout", "2m", p.address(), "--", program(t, "witness"), h.file, "exclusive", "2ms")
+				p.must("run", "--timeout", "2m", p.address(), "--", built.Path(t, "witness"), h.file, "exclusive", "2ms")
 			}
 		})
 	}

@@ -66,7 +66,7 @@ func contendBroken(t *testing.T, flaw string) *lock {
 	}
 	c.env = append(os.Environ(), "LOCKSMITH="+self, "GORACE=atexit_sleep_ms=0", backendtest.RoleVariable+"="+roleBroken,
 		flawVariable+"="+flaw, fileVariable+"="+filepath.Join(t.TempDir(), "lock"))
-	crowd := start(t, r, []*cell{c}, program(t, "parent"))
+	crowd := start(t, r, []*cell{c}, built.Path(t, "parent"))
 	r.eventually(t, "thirty sections", func() bool { return len(c.locks[0].sections) >= 30 })
 	crowd.finish()
 	return c.locks[0]

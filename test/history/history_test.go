@@ -24,7 +24,7 @@ func TestHistory(t *testing.T) {
 		chance = uint64(time.Now().UnixNano())
 	}
 	t.Logf("-seed %d -kills %d", chance, toKill())
-	helper, parent := program(t, "locksmith"), program(t, "parent")
+	helper, parent := built.Path(t, "locksmith"), built.Path(t, "parent")
 	t.Setenv("LOCKSMITH", helper)
 	r := newRecorder(t, chance, toKill())
 	chosen, cells, tallies := newCells(t)

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(backendtest.RoleVariable) {
 	case "":
 		code := m.Run()
-		removePrograms()
+		built.Remove()
 		os.Exit(code)
 	case roleBroken:
 		os.Exit(brokenHelper(os.Args[1:]))

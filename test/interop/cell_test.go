@@ -66,7 +66,7 @@ func (c *cell) ours(flags ...string) *holder {
 }
 
 func (c *cell) run(args ...string) *exec.Cmd {
-	return exec.Command(program(c.T, "locksmith"), append([]string{"run"}, args...)...)
+	return exec.Command(built.Path(c.T, "locksmith"), append([]string{"run"}, args...)...)
 }
 
 // theirs is the tool's holder or waiter.

@@ -23,7 +23,7 @@ const (
 func (c *cell) contend() string {
 	c.Helper()
 	book := filepath.Join(c.TempDir(), "book")
-	witness := func(who string) []string { return []string{program(c.T, "witness"), book, who, work} }
+	witness := func(who string) []string { return []string{built.Path(c.T, "witness"), book, who, work} }
 	var wg sync.WaitGroup
 	for range each {
 		wg.Go(func() { c.loopOurs(witness("ours")) })

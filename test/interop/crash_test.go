@@ -27,7 +27,7 @@ func (c *cell) theirCrash() string {
 // reaped is what an operator's cron job does.
 func (c *cell) reaped() bool {
 	c.age(time.Hour)
-	cmd := exec.Command(program(c.T, "locksmith"), "reap", "--max-age", "6m", "--yes", c.scheme+c.dir)
+	cmd := exec.Command(built.Path(c.T, "locksmith"), "reap", "--max-age", "6m", "--yes", c.scheme+c.dir)
 	status, said := statusOf(c.T, cmd)
 	c.Logf("reap: exit status %d\n%s", status, said)
 	return !c.exists()

@@ -68,7 +68,7 @@ func TestBreakingCallFails(t *testing.T) {
 func TestHelperKilled(t *testing.T) {
 	t.Parallel()
 	c := newCell(t, pair{scheme: "link:", tool: dotlockfileP})
-	h := start(t, exec.Command(program(t, "locksmith"), "hold", c.address()))
+	h := start(t, exec.Command(built.Path(t, "locksmith"), "hold", c.address()))
 	if line := <-h.lines; !strings.HasPrefix(line, "OK ") {
 		t.Fatal(line)
 	}

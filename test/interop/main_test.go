@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		panic(err) // the testing package has changed
 	}
 	code := m.Run()
-	removePrograms()
+	built.Remove()
 	os.Exit(code)
 }
 

@@ -85,7 +85,7 @@ func nobodysDir(t *testing.T) string {
 
 // bound is a locksmith whom permissions bind.
 func (c *cell) bound(args ...string) *exec.Cmd {
-	cmd := exec.Command(program(c.T, "locksmith"), args...)
+	cmd := exec.Command(built.Path(c.T, "locksmith"), args...)
 	if os.Getuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
