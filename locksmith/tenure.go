@@ -89,7 +89,7 @@ func (t *tenure) tend() {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- tender.Tend(ctx) }()
-	err, ok := await(ctx, t.clock(), min(t.every/4, answerTime), done)
+	err, ok := clock.Await(ctx, t.clock(), min(t.every/4, answerTime), done)
 	if !ok {
 		t.tending, err = done, errNoAnswer
 	}

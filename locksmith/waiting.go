@@ -125,7 +125,7 @@ func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 		hold, err := w.attempt.Try(ctx)
 		done <- answer{hold, err}
 	}()
-	if a, ok := await(ctx, w.helper.Request.Clock, answerTime, done); ok {
+	if a, ok := clock.Await(ctx, w.helper.Request.Clock, answerTime, done); ok {
 		return a.hold, a.err
 	}
 	w.hung = true
@@ -142,7 +142,7 @@ func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 func (w *waiting) wait(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() { done <- w.attempt.Wait(ctx) }()
-	if err, ok := await(ctx, w.helper.Request.Clock, answerTime, done); ok {
+	if err, ok := clock.Await(ctx, w.helper.Request.Clock, answerTime, done); ok {
 		return err
 	}
 	w.hung = true
@@ -151,23 +151,6 @@ func (w *waiting) wait(ctx context.Context) error {
 		w.tidy()
 	}()
 	return errNoAnswer
-}
-
-// await receives an answer. It gives up so long after ctx has ended.
-func await[T any](ctx context.Context, c clock.Clock, grace time.Duration, done <-chan T) (answer T, ok bool) {
-	select {
-	case answer = <-done:
-		return answer, true
-	case <-ctx.Done():
-	}
-	timer := c.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case answer = <-done:
-		return answer, true
-	case <-timer.C():
-		return answer, false
-	}
 }
 
 // withdraw removes every trace of the attempt, if it can.

@@ -67,18 +67,22 @@ func (l *Lock) removeBare(ctx context.Context, dir Dir, at, name string) error {
 	case !refused(err):
 		return l.fail("remove an entry", err)
 	}
-	there, err := l.contains(ctx, dir, at, name)
-	switch {
-	case err != nil:
-		return l.fail("look for an entry", err)
-	case !there:
-		return errAbsent
+	if err := l.mustBeThere(ctx, dir, at, name); err != nil {
+		return err
 	}
 	return errRevived
 }
 
 // whyRefused returns errAbsent if an entry that could not be removed is not there.
 func (l *Lock) whyRefused(ctx context.Context, dir Dir, at, name string, cause error) error {
+	if err := l.mustBeThere(ctx, dir, at, name); err != nil {
+		return err
+	}
+	return l.mayNotRemove(name, cause)
+}
+
+// mustBeThere returns errAbsent if an entry is not there.
+func (l *Lock) mustBeThere(ctx context.Context, dir Dir, at, name string) error {
 	there, err := l.contains(ctx, dir, at, name)
 	switch {
 	case err != nil:
@@ -86,7 +90,7 @@ func (l *Lock) whyRefused(ctx context.Context, dir Dir, at, name string, cause e
 	case !there:
 		return errAbsent
 	}
-	return l.mayNotRemove(name, cause)
+	return nil
 }
 
 func (l *Lock) mayNotRemove(entry string, cause error) error {

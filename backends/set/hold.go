@@ -70,12 +70,13 @@ func (h *hold) Tend(ctx context.Context) error {
 
 // renew sends heartbeats for those that were confirmed before a moment.
 func renew(ctx context.Context, members []*member, before time.Duration) error {
-	return worst(each(members, func(m *member) error {
-		if m.confirmed >= before {
-			return nil
+	var late []*member // mostly none, though a large set asks before each of its locks
+	for _, m := range members {
+		if m.confirmed < before {
+			late = append(late, m)
 		}
-		return m.heartbeat(ctx)
-	}))
+	}
+	return worst(each(late, func(m *member) error { return m.heartbeat(ctx) }))
 }
 
 // worst returns the error that decides on what is done next: one that leaves something

@@ -51,17 +51,8 @@ func (m *member) call(ctx context.Context, f func(context.Context) error, late f
 	}
 	done := make(chan error, 1)
 	go func() { done <- f(ctx) }()
-	select {
-	case err := <-done:
+	if err, ok := clock.Await(ctx, m.clock, answerTime, done); ok {
 		return err
-	case <-ctx.Done():
-	}
-	timer := m.clock.NewTimer(answerTime)
-	defer timer.Stop()
-	select {
-	case err := <-done:
-		return err
-	case <-timer.C():
 	}
 	hung := make(chan struct{})
 	m.hung = hung

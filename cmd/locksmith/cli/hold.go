@@ -47,11 +47,7 @@ func (a *app) hold() *cobra.Command {
 		if parent < 0 || parent > process.MaxPID {
 			return usageError{fmt.Errorf("--parent %d is not a process id", parent)}
 		}
-		locks, err := o.locks(args)
-		if err != nil {
-			return err
-		}
-		targets, err := o.findAll(locks)
+		targets, err := o.targets(args)
 		if err != nil {
 			return err
 		}

@@ -78,6 +78,26 @@ func (o *options) logger() (hclog.Logger, error) {
 	}), nil
 }
 
+// targets finds the locks that the arguments name, each of which may have its mode as a
+// prefix.
+func (o *options) targets(args []string) ([]*target, error) {
+	locks, err := o.locks(args)
+	if err != nil {
+		return nil, err
+	}
+	var targets []*target
+	for _, lock := range locks {
+		mode, lock := cutMode(lock)
+		t, err := o.find(lock)
+		if err != nil {
+			return nil, err
+		}
+		t.mode = mode
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
 // helper makes a helper for these locks, without its guard. What a lock's profile says
 // counts for it where no flag does.
 func (o *options) helper(targets []*target) (*locksmith.Helper, error) {

@@ -35,21 +35,6 @@ func (r *reach) flags(c *cobra.Command) {
 	c.ValidArgsFunction = completeLock
 }
 
-// findAll finds locks that may have their mode as a prefix.
-func (r *reach) findAll(locks []string) ([]*target, error) {
-	var targets []*target
-	for _, lock := range locks {
-		mode, lock := cutMode(lock)
-		t, err := r.find(lock)
-		if err != nil {
-			return nil, err
-		}
-		t.mode = mode
-		targets = append(targets, t)
-	}
-	return targets, nil
-}
-
 // find finds a lock by its address or by the name of its profile.
 func (r *reach) find(lock string) (*target, error) {
 	if r.insecure && r.ca != "" {

@@ -44,11 +44,7 @@ func (a *app) run() *cobra.Command {
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dash := c.ArgsLenAtDash()
-		locks, err := o.locks(args[:dash])
-		if err != nil {
-			return err
-		}
-		targets, err := o.findAll(locks)
+		targets, err := o.targets(args[:dash])
 		if err != nil {
 			return err
 		}

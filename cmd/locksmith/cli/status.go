@@ -27,10 +27,8 @@ func (a *app) statusCommand() *cobra.Command {
 		Example: "  locksmith status local:/var/lock/billing\n" +
 			"  locksmith status --watch nfs:/shared/locks/billing nfs:/shared/locks/stock",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && g.file == "" {
-				return usageError{errors.New("need at least one lock")}
-			}
-			return nil
+			_, err := g.locks(args)
+			return err
 		},
 	}
 	r.flags(c)
@@ -41,14 +39,11 @@ func (a *app) statusCommand() *cobra.Command {
 		if err := w.check(c); err != nil {
 			return err
 		}
-		locks := []lockStatus{}
-		if g.file != "" {
-			lock, err := g.lock(args)
-			if err != nil {
-				return err
-			}
-			args = []string{lock}
+		args, err := g.locks(args)
+		if err != nil {
+			return err
 		}
+		locks := []lockStatus{}
 		if w.watch {
 			return a.watchStatus(&r, args, time.Duration(w.every), asJSON)
 		}
