@@ -79,7 +79,7 @@ func (c *cell) look() {
 // how fast this machine is.
 func compare(t *testing.T, rows []string) {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("README.md")
 	mustWork(t, err)
 	if !strings.Contains(string(text), "\n## Living with other tools\n") {
 		t.Log("README has no such table")

@@ -45,10 +45,6 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build the helper: %v\n%s", err, out)
 		return 1
 	}
-	if err := os.Setenv("PATH", tools+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	return m.Run()
 }
 
@@ -126,6 +122,8 @@ func (l language) command(t *testing.T, name string, args ...string) *exec.Cmd {
 type fixture struct {
 	*testing.T
 	language language
+	bin      string // the directory of the program locksmith
+	scheme   string // of the lock's address
 	path     string // of the lock file
 	goFile   string // which lets the parents go on
 }
@@ -134,10 +132,11 @@ func newFixture(t *testing.T, l language) *fixture {
 	t.Helper()
 	l.require(t)
 	dir := t.TempDir()
-	return &fixture{T: t, language: l, path: filepath.Join(dir, "lock"), goFile: filepath.Join(dir, "go")}
+	return &fixture{T: t, language: l, bin: tools, scheme: "local:",
+		path: filepath.Join(dir, "lock"), goFile: filepath.Join(dir, "go")}
 }
 
-func (f *fixture) address() string { return "local:" + f.path }
+func (f *fixture) address() string { return f.scheme + f.path }
 
 func (f *fixture) locked() bool {
 	_, err := os.Stat(f.path)
@@ -238,7 +237,8 @@ func (f *fixture) start(cmd *exec.Cmd, stdin *os.File) *parent {
 	}
 	defer w.Close()
 	cmd.Stdout, cmd.Stderr = w, output
-	cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Dir(f.path)) // for FIFOs
+	cmd.Env = append(os.Environ(), "PATH="+f.bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"TMPDIR="+filepath.Dir(f.path)) // for FIFOs
 	if stdin != nil {
 		cmd.Stdin = stdin
 	}
@@ -527,7 +527,7 @@ func TestExamples(t *testing.T) {
 
 // testExample: an example waits for its turn, works, and leaves nothing.
 func testExample(f *fixture) {
-	other := f.start(exec.Command("locksmith", "hold", f.address()), nil)
+	other := f.start(exec.Command(filepath.Join(f.bin, "locksmith"), "hold", f.address()), nil)
 	if line := other.line(); !strings.HasPrefix(line, "OK ") {
 		f.Fatal(line)
 	}

@@ -1,4 +1,4 @@
-// Package readme runs what README says.
+// Package readme runs what README and the other pages say.
 package readme
 
 import (
@@ -16,9 +16,22 @@ const root = "../.."
 // A block is one fenced block of README: its language and its text.
 type block struct{ language, text string }
 
+// pages are the pages with commands for users, README first.
+var pages = []string{"README.md", "cmd/locksmith/README.md", "protocol/README.md", "backends/README.md"}
+
+// blocks returns those of all pages.
 func blocks(t *testing.T) []block {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, "README.md"))
+	var all []block
+	for _, page := range pages {
+		all = append(all, blocksOf(t, page)...)
+	}
+	return all
+}
+
+func blocksOf(t *testing.T, page string) []block {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(root, page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,16 +42,23 @@ func blocks(t *testing.T) []block {
 	return all
 }
 
-// setUp is the command that runs this test, so this test cannot run it.
-const setUp = "test/run\n"
-
-func TestCommands(t *testing.T) {
+// program builds locksmith, and returns its directory.
+func program(t *testing.T) string {
+	t.Helper()
 	bin := t.TempDir()
 	build := exec.Command("go", "build", "-o", bin, "./cmd/locksmith")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
+	return bin
+}
+
+// setUp is the command that runs this test, so this test cannot run it.
+const setUp = "test/run\n"
+
+func TestCommands(t *testing.T) {
+	bin := program(t)
 	n := 0
 	for _, b := range blocks(t) {
 		if b.language != "sh" || b.text == setUp || isExample(t, b) {
@@ -49,7 +69,7 @@ func TestCommands(t *testing.T) {
 		cmd.Dir = root
 		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("README says\n%swhich fails: %v\n%s", b.text, err, out)
+			t.Errorf("a page says\n%swhich fails: %v\n%s", b.text, err, out)
 		}
 	}
 	if n < 2 {

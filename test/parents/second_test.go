@@ -1,0 +1,66 @@
+package parents
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"locksmith/client"
+)
+
+// second returns the directory of another helper, which was written from the page on the
+// protocol alone: if parents cannot tell it from ours, the page says enough.
+func second(t *testing.T) string {
+	t.Helper()
+	language{name: "python", program: "python3"}.require(t)
+	bin, err := filepath.Abs("testdata/second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// TestSecondHelper has the parents in all languages use it.
+func TestSecondHelper(t *testing.T) {
+	for _, l := range languages {
+		for _, s := range scenarios {
+			t.Run(l.name+"/"+s.name, func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t, l)
+				f.bin, f.scheme = second(t), "flock:"
+				s.test(f)
+			})
+		}
+	}
+}
+
+// TestSecondHelperUnderClient has package client use it.
+func TestSecondHelperUnderClient(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), startBound)
+	defer cancel()
+	helper := client.Helper(filepath.Join(second(t), "locksmith"))
+	path := filepath.Join(t.TempDir(), "lock")
+	lock, err := client.Acquire(ctx, "flock:"+path, helper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.TryAcquire(ctx, "flock:"+path, helper); !errors.Is(err, client.ErrHeld) {
+		t.Errorf("a second try says %v", err)
+	}
+	if err := lock.Err(); err != nil || lock.ID() == "" {
+		t.Errorf("holding it, id %q: %v", lock.ID(), err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) || lock.Held() > time.Hour {
+		t.Errorf("after release, held for %v: %v", lock.Held(), err)
+	}
+	var refused *client.HelperError
+	if _, err := client.Acquire(ctx, "local:"+path, helper); !errors.As(err, &refused) {
+		t.Errorf("a kind that it does not know: %v", err)
+	}
+}
