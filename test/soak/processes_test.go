@@ -108,7 +108,7 @@ func (b *bath) check() {
 	}
 }
 
-// table tells what was seen, each quantity after the warm-up and at the end.
+// table tells what was seen, each quantity in the quarters of the time after the warm-up.
 func (b *bath) table() string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
@@ -118,9 +118,9 @@ func (b *bath) table() string {
 	}
 	for i, k := range b.keepers {
 		s := b.samples[i].settled()
-		l := s.load()
+		before, after := s.load()
 		fmt.Fprintf(w, "\n%s\t%d\t%d\t%v\t%.1f → %.1f", k.name, b.visitors[i].visits.Load(), k.beats.Load(),
-			k.longest().Round(time.Millisecond), l.first, l.last)
+			k.longest().Round(time.Millisecond), before, after)
 		for _, q := range b.quantities() {
 			fmt.Fprint(w, "\t", s.trend(q.of))
 		}

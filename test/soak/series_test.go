@@ -12,7 +12,7 @@ type series []sample
 type quantity struct {
 	name string
 	of   func(sample) float64
-	may  float64 // grow by so much, from the median of the first tenth to that of the last
+	may  float64 // grow by so much, from the first quarter to the last
 }
 
 // quantities are those that must not grow.
@@ -34,22 +34,34 @@ func (p plan) quantities() []quantity {
 	}
 }
 
-// A trend is the medians of the first and of the last tenth of a series.
-type trend struct{ first, last float64 }
+// A trend is the medians of the quarters of a series.
+type trend [4]float64
+
+// growth is how much more there was in the last quarter than in the first, if there was
+// more in each than in the one before. What Go keeps of freed memory goes up and down by
+// some 100 KiB, as chance has it; what leaks only goes up.
+func (t trend) growth() float64 {
+	if t[0] < t[1] && t[1] < t[2] && t[2] < t[3] {
+		return t[3] - t[0]
+	}
+	return 0
+}
 
 func (t trend) String() string {
-	if t.first == t.last {
-		return fmt.Sprintf("%.0f", t.first)
+	if slices.Min(t[:]) == slices.Max(t[:]) {
+		return fmt.Sprintf("%.0f", t[0])
 	}
-	return fmt.Sprintf("%.0f → %.0f", t.first, t.last)
+	return fmt.Sprintf("%.0f %.0f %.0f %.0f", t[0], t[1], t[2], t[3])
 }
 
 // settled is the series without its first third, in which everything warms up.
 func (s series) settled() series { return s[len(s)/3:] }
 
-func (s series) trend(of func(sample) float64) trend {
-	tenth := max(len(s)/10, 1)
-	return trend{s[:tenth].median(of), s[len(s)-tenth:].median(of)}
+func (s series) trend(of func(sample) float64) (t trend) {
+	for i := range t {
+		t[i] = s[i*len(s)/4 : (i+1)*len(s)/4].median(of)
+	}
+	return t
 }
 
 func (s series) median(of func(sample) float64) float64 {
@@ -63,9 +75,9 @@ func (s series) median(of func(sample) float64) float64 {
 
 // load is the processor time that was spent in each second of the first half, and of
 // the second, in milliseconds.
-func (s series) load() trend {
+func (s series) load() (first, second float64) {
 	middle := len(s) / 2
-	return trend{s[:middle+1].rate(), s[middle:].rate()}
+	return s[:middle+1].rate(), s[middle:].rate()
 }
 
 func (s series) rate() float64 {
@@ -77,12 +89,12 @@ func (s series) rate() float64 {
 func (p plan) check(s series) (grown []string) {
 	s = s.settled()
 	for _, q := range p.quantities() {
-		if t := s.trend(q.of); t.last-t.first > q.may {
+		if t := s.trend(q.of); t.growth() > q.may {
 			grown = append(grown, fmt.Sprintf("%s: %v, may grow by %.0f", q.name, t, q.may))
 		}
 	}
-	if l := s.load(); l.last > 3*l.first+idle {
-		grown = append(grown, fmt.Sprintf("milliseconds of processor time a second: %.1f → %.1f", l.first, l.last))
+	if first, second := s.load(); second > 3*first+idle {
+		grown = append(grown, fmt.Sprintf("milliseconds of processor time a second: %.1f → %.1f", first, second))
 	}
 	return grown
 }
