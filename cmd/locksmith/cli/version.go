@@ -10,6 +10,9 @@ import (
 	"locksmith/protocol"
 )
 
+// module is what versions are of.
+const module = "locksmith"
+
 func (a *app) version() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
@@ -19,9 +22,26 @@ func (a *app) version() *cobra.Command {
 		Run: func(*cobra.Command, []string) {
 			version := "unknown"
 			if info, ok := debug.ReadBuildInfo(); ok {
-				version = info.Main.Version
+				version = versionIn(info)
 			}
 			fmt.Printf("locksmith %s protocol %d %s %s/%s\n", version, protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},
 	}
+}
+
+// versionIn is the version of this module in a program, which may be another's that is
+// its own helper.
+func versionIn(info *debug.BuildInfo) string {
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path != module {
+			continue
+		}
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		if m.Version != "" {
+			return m.Version
+		}
+	}
+	return "(devel)" // as Go says when it does not know
 }

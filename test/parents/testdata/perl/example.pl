@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-open LOCKER, "locksmith hold $ARGV[0] |" or die "locksmith: $!\n";
+open LOCKER, "-|", "locksmith", "hold", $ARGV[0] or die "locksmith: $!\n";
 $_ = <LOCKER>;
 die "no lock: $_" unless /^OK/;
 

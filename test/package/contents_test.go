@@ -1,0 +1,89 @@
+package packaging
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"locksmith/cmd/locksmith/cli"
+)
+
+// unpack unpacks the package for this machine.
+func unpack(t *testing.T, m making) (root string) {
+	root = t.TempDir()
+	output(t, exec.Command("dpkg-deb", "--extract", m.file(t, "*_"+runtime.GOARCH+".deb"), root))
+	return root
+}
+
+// contents: the package has the program, and everything is where Debian's tools look for it.
+func contents(t *testing.T, m making) {
+	for line := range strings.Lines(output(t, exec.Command("sh", "-c", `TZ=UTC dpkg-deb --contents "$1"`, "sh", m.file(t, "*_amd64.deb")))) {
+		mode := strings.Fields(line)[0]
+		if !strings.Contains(line, " root/root ") || !strings.Contains(line, " 2026-01-02 03:04 ") ||
+			mode != "drwxr-xr-x" && mode != "-rw-r--r--" && !strings.HasSuffix(line, " ./usr/bin/locksmith\n") {
+			t.Errorf("odd: %s", line)
+		}
+	}
+	root := unpack(t, m)
+	one, errOne := os.ReadFile(m.file(t, "locksmith-linux-"+runtime.GOARCH))
+	two, errTwo := os.ReadFile(filepath.Join(root, "usr/bin/locksmith"))
+	if errOne != nil || errTwo != nil || !bytes.Equal(one, two) {
+		t.Errorf("the package has another program (%v, %v)", errOne, errTwo)
+	}
+	want := []string{
+		"bash-completion/completions/locksmith", "zsh/vendor-completions/_locksmith", "fish/vendor_completions.d/locksmith.fish",
+		"doc/locksmith/README.md", "doc/locksmith/cmd/locksmith/README.md", // whose links work here, too
+		"doc/locksmith/protocol/README.md", "doc/locksmith/backends/README.md", "doc/locksmith/examples/example.pl",
+		"doc/locksmith/examples/nightly.service", "doc/locksmith/examples/nightly.timer",
+		"man/man1/locksmith.1.gz",
+	}
+	for _, c := range cli.Commands().Commands() {
+		if !c.Hidden {
+			want = append(want, "man/man1/locksmith-"+c.Name()+".1.gz")
+		}
+	}
+	for _, file := range want {
+		if st, err := os.Stat(filepath.Join(root, "usr/share", file)); err != nil || st.Size() == 0 {
+			t.Errorf("%s is missing or empty: %v", file, err)
+		}
+	}
+}
+
+// units: systemd has nothing to say against the example of a nightly job.
+func units(t *testing.T, m making) {
+	need(t, "systemd-analyze")
+	root := unpack(t, m)
+	output(t, exec.Command("sh", "-ec", `
+		cd "$1"
+		mkdir -p etc/systemd/system usr/local/bin lib/systemd
+		cp usr/share/doc/locksmith/examples/nightly.* etc/systemd/system
+		cp -a /lib/systemd/system lib/systemd  # for the targets that units are for
+		ln -s ../../bin/locksmith usr/local/bin/nightly-billing`, "sh", root))
+	verify := func() (said string) {
+		cmd := exec.Command("systemd-analyze", "verify", "--man=no", "--root="+root, "nightly.timer", "nightly.service")
+		cmd.Dir = root
+		out, err := cmd.CombinedOutput()
+		for line := range strings.Lines(string(out)) {
+			if strings.Contains(line, "nightly") { // not what other units do
+				said += line
+			}
+		}
+		if err != nil && said == "" {
+			t.Fatalf("%q: %v\n%s", cmd.Args, err, out)
+		}
+		return said
+	}
+	if said := verify(); said != "" {
+		t.Errorf("%s", said)
+	}
+	if err := os.Remove(filepath.Join(root, "usr/bin/locksmith")); err != nil {
+		t.Fatal(err)
+	}
+	if verify() == "" {
+		t.Error("it would say nothing if the program were missing")
+	}
+}

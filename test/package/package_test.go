@@ -1,0 +1,182 @@
+// Package packaging tests what cmd/package/build makes: static programs and Debian packages,
+// the same from every checkout of a commit. With -chroot it also makes a small Debian system
+// and tries the package there, which takes minutes and fetches some 50 MB.
+package packaging
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// A making is what one run of the build script has made: a directory of files.
+type making string
+
+func TestPackages(t *testing.T) {
+	need(t, "git")
+	need(t, "dpkg-deb")
+	if err := exec.Command("git", "-C", "../..", "rev-parse").Run(); err != nil {
+		able(t, fmt.Errorf("this is no git checkout: %w", err))
+	}
+	repo := commit(t)
+	first := build(t, clone(t, repo, "one"))
+	// Another place, cache and user.
+	second := build(t, clone(t, repo, "another/place/of the/same"), "GOCACHE="+t.TempDir(),
+		"GOFLAGS=-buildvcs=false -ldflags=-w", "GOAMD64=v2", "TZ=Asia/Kathmandu", "LC_ALL=C.UTF-8", "UMASK=077")
+
+	t.Run("same", func(t *testing.T) { same(t, first, second) })
+	t.Run("static", func(t *testing.T) { static(t, first) })
+	t.Run("versions", func(t *testing.T) { versions(t, first) })
+	t.Run("contents", func(t *testing.T) { contents(t, first) })
+	t.Run("units", func(t *testing.T) { units(t, first) })
+	t.Run("fresh system", func(t *testing.T) { freshSystem(t, first) })
+}
+
+// need skips a test without this command.
+func need(t *testing.T, command string) {
+	t.Helper()
+	_, err := exec.LookPath(command)
+	able(t, err)
+}
+
+// able skips a test that cannot run, unless all must.
+func able(t *testing.T, err error) {
+	t.Helper()
+	if err != nil && os.Getenv("CI") == "true" {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+}
+
+// output runs a command, which must succeed, and returns what it prints.
+func output(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%q: %v\n%s%s", cmd.Args, err, out, stderr.Bytes())
+	}
+	return string(out)
+}
+
+// commit makes a repository of the files here as they are, with one commit and a tag.
+func commit(t *testing.T) (repo string) {
+	repo = t.TempDir()
+	cmd := exec.Command("sh", "-ec", `
+		git ls-files -coz --exclude-standard | tar --null --ignore-failed-read -T - -c | tar -x -C "$1"
+		cd "$1"
+		git init -q
+		git add -A
+		git -c user.name=test -c user.email=test@example.org -c commit.gpgSign=false commit -qm 'as it is'
+		git tag v1.2.3-rc.1`, "sh", repo)
+	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z", "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z")
+	output(t, cmd)
+	return repo
+}
+
+func clone(t *testing.T, repo, name string) (dir string) {
+	dir = filepath.Join(t.TempDir(), name)
+	output(t, exec.Command("git", "clone", "-q", repo, dir))
+	return dir
+}
+
+func build(t *testing.T, checkout string, env ...string) making {
+	dir := t.TempDir()
+	cmd := exec.Command("sh", "-c", `umask ${UMASK-022} && exec cmd/package/build "$1"`, "sh", dir)
+	cmd.Dir = checkout
+	cmd.Env = append(os.Environ(), env...)
+	output(t, cmd)
+	return making(dir)
+}
+
+// file is the path of the one file whose name fits a pattern.
+func (m making) file(t *testing.T, pattern string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(string(m), pattern))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%s: %q, %v", pattern, files, err)
+	}
+	return files[0]
+}
+
+// sums are the files with their SHA-256.
+func (m making) sums(t *testing.T) map[string]string {
+	entries, err := os.ReadDir(string(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]string{}
+	for _, e := range entries {
+		content, err := os.ReadFile(m.file(t, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[e.Name()] = fmt.Sprintf("%x", sha256.Sum256(content))
+	}
+	return sums
+}
+
+// same: the same commit makes the same bytes.
+func same(t *testing.T, first, second making) {
+	one, two := first.sums(t), second.sums(t)
+	for _, name := range []string{
+		"locksmith-linux-amd64", "locksmith_1.2.3~rc.1_amd64.deb",
+		"locksmith-linux-arm64", "locksmith_1.2.3~rc.1_arm64.deb",
+	} {
+		if one[name] == "" || one[name] != two[name] {
+			t.Errorf("%s: SHA-256 %q, elsewhere %q", name, one[name], two[name])
+		}
+	}
+	if len(one) != 4 || len(two) != 4 {
+		t.Errorf("%d files, elsewhere %d", len(one), len(two))
+	}
+}
+
+// static: the programs need nothing to start, and are for the processors they are named by.
+func static(t *testing.T, m making) {
+	for name, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
+		f, err := elf.Open(m.file(t, "locksmith-linux-"+name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if f.Machine != machine {
+			t.Errorf("%s is for %v", name, f.Machine)
+		}
+		for _, p := range f.Progs {
+			if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
+				t.Errorf("%s has %v", name, p.Type)
+			}
+		}
+	}
+}
+
+// versions: program and package bear the tag.
+func versions(t *testing.T, m making) {
+	want := regexp.MustCompile(`^locksmith v1\.2\.3-rc\.1 protocol \d+ go\S+ linux/` + runtime.GOARCH + "\n$")
+	program := m.file(t, "locksmith-linux-"+runtime.GOARCH)
+	if got := output(t, exec.Command(program, "version")); !want.MatchString(got) {
+		t.Errorf("%q", got)
+	}
+	fields := output(t, exec.Command("dpkg-deb", "--field", m.file(t, "*_arm64.deb")))
+	for _, field := range []string{"Package: locksmith\n", "Version: 1.2.3~rc.1\n", "Architecture: arm64\n"} {
+		if !strings.Contains(fields, field) {
+			t.Errorf("no %q in\n%s", field, fields)
+		}
+	}
+	if strings.Contains(fields, "Depends:") {
+		t.Errorf("a static program depends on nothing:\n%s", fields)
+	}
+}
