@@ -136,8 +136,10 @@ func (c *Child) environ() []string {
 // were orphaned.
 func (c *Child) startAndReap(attr *syscall.ProcAttr, started chan<- error) {
 	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)),
-	// so that thread stays until the command has ended.
+	// so that thread stays until the command has ended. If it were still locked then, Go
+	// would end it and start another in its place.
 	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	pid, err := syscall.ForkExec(c.path, c.Argv, attr)
 	if err != nil {
 		started <- commandError(&os.PathError{Op: "exec", Path: c.path, Err: err})

@@ -75,14 +75,14 @@ func (w Watch) hangup(ctx context.Context, f *os.File, stop context.CancelCauseF
 // lock, so with a parent at the other end of a pipe they are ignored. The
 // channel that is returned gets the kernel's hints that our parent may be gone.
 func (w Watch) signals(stop context.CancelCauseFunc, parentPipe bool) <-chan os.Signal {
-	// SIGPIPE is caught to be ignored: a write error tells it better. USR1 would
-	// kill us for nothing.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGUSR1)
+	// A write error tells more than SIGPIPE. USR1 would kill us for nothing. To catch
+	// them instead takes Go two changes of threads for each.
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGUSR1)
 	terminal := []os.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT}
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM, syscall.SIGXCPU, syscall.SIGALRM)
 	if parentPipe {
-		signal.Notify(make(chan os.Signal, 1), terminal...)
+		signal.Ignore(terminal...)
 	} else {
 		for _, s := range terminal {
 			if !signal.Ignored(s) { // as under nohup

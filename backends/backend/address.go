@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,7 +122,7 @@ func (a *Address) parseServer(s, usualPort string) (rest string, err error) {
 		return "", errors.New("the host's name holds strange characters")
 	}
 	if strings.Contains(a.Host, ":") {
-		if ip, err := netip.ParseAddr(a.Host); err != nil || !ip.Is6() || !zone.MatchString(ip.Zone()) {
+		if ip, err := netip.ParseAddr(a.Host); err != nil || !ip.Is6() || !isZone(ip.Zone()) {
 			return "", errors.New("the host's name holds a colon, and it is no IPv6 address")
 		}
 		a.Host = "[" + a.Host + "]"
@@ -257,21 +256,29 @@ func maskedOption(pair string) string {
 // shownName is the name of an option or a scheme; what is none may be a part of a
 // password.
 func shownName(name string) string {
-	if !plain.MatchString(name) {
+	if !isPlain(name) {
 		return "…"
 	}
 	return name
 }
 
 func shownValue(name, value string) string {
-	if !plain.MatchString(name) || !plain.MatchString(value) || secretive.MatchString(name) {
+	if !isPlain(name) || !isPlain(value) || isSecretive(name) {
 		return "…"
 	}
 	return value
 }
 
-var (
-	zone      = regexp.MustCompile(`^[A-Za-z0-9_.-]*$`) // the name of a network interface
-	plain     = regexp.MustCompile(`^[A-Za-z0-9_-]{0,32}$`)
-	secretive = regexp.MustCompile(`(?i)pass|pwd|secret|token|key|auth|cred`)
-)
+const plainChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+func isPlain(s string) bool { return len(s) <= 32 && strings.Trim(s, plainChars) == "" }
+
+// isZone reports that s may be the name of a network interface.
+func isZone(s string) bool { return strings.Trim(s, plainChars+".") == "" }
+
+// isSecretive reports that an option of that name may have a secret as its value.
+func isSecretive(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"pass", "pwd", "secret", "token", "key", "auth", "cred"},
+		func(word string) bool { return strings.Contains(name, word) })
+}

@@ -36,7 +36,7 @@ type Listed struct {
 
 // EscapePath writes a path as it stands in an address.
 func EscapePath(path string) string {
-	return strings.NewReplacer("%", "%25", "?", "%3F").Replace(path)
+	return strings.ReplaceAll(strings.ReplaceAll(path, "%", "%25"), "?", "%3F")
 }
 
 // Below is the address of what is below the directory that an address names, with

@@ -1,7 +1,9 @@
 package clock
 
 import (
+	"math"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,32 +22,84 @@ func (Boot) Now() time.Duration {
 
 // NewTimer implements Clock. A timer that comes due during a suspend fires at
 // the resume, which a runtime timer would not (timerfd_create(2)).
-func (Boot) NewTimer(d time.Duration) Timer {
-	fd, err := unix.TimerfdCreate(unix.CLOCK_BOOTTIME, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
-	if err != nil {
-		return Runtime{}.NewTimer(d) // out of descriptors: late after a suspend beats never
-	}
-	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(int64(d), 1))}
-	if err := unix.TimerfdSettime(fd, 0, &spec, nil); err != nil {
-		_ = unix.Close(fd)
-		return Runtime{}.NewTimer(d)
-	}
-	t := &bootTimer{f: os.NewFile(uintptr(fd), "timerfd"), c: make(chan time.Time, 1)}
-	go t.wait()
+func (b Boot) NewTimer(d time.Duration) Timer {
+	now := b.Now()
+	t := &bootTimer{due: now + min(d, math.MaxInt64-now), c: make(chan time.Time, 1)}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.first = time.AfterFunc(min(d, brief), t.wait)
 	return t
 }
 
+// brief is how long a timer is left to the runtime. Most are stopped by then: they
+// watch over calls that take less time than a timerfd takes to make.
+const brief = 2 * time.Millisecond
+
 type bootTimer struct {
-	f *os.File
-	c chan time.Time
+	due time.Duration
+	c   chan time.Time
+
+	mu      sync.Mutex
+	first   *time.Timer
+	f       *os.File // the timerfd; nil: there is none yet
+	stopped bool
 }
 
+// wait is called when the first, or the only, part of the time is over.
 func (t *bootTimer) wait() {
+	f := t.arm()
+	if f == nil {
+		return
+	}
 	var count [8]byte
-	if _, err := t.f.Read(count[:]); err == nil {
+	if _, err := f.Read(count[:]); err == nil {
 		t.c <- time.Now()
 	}
 }
 
+// arm makes the timerfd, if there is anything left to wait for.
+func (t *bootTimer) arm() *os.File {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	left := t.due - Boot{}.Now()
+	switch {
+	case t.stopped:
+	case left <= 0:
+		t.c <- time.Now()
+	default:
+		fd, err := timerfd(left)
+		if err != nil { // out of descriptors: late after a suspend beats never
+			t.first.Reset(left)
+			break
+		}
+		t.f = os.NewFile(uintptr(fd), "timerfd")
+	}
+	return t.f
+}
+
+func timerfd(d time.Duration) (int, error) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_BOOTTIME, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		return -1, err
+	}
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}
+	if err := unix.TimerfdSettime(fd, 0, &spec, nil); err != nil {
+		_ = unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// C implements Timer.
 func (t *bootTimer) C() <-chan time.Time { return t.c }
-func (t *bootTimer) Stop()               { _ = t.f.Close() }
+
+// Stop implements Timer.
+func (t *bootTimer) Stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopped = true
+	t.first.Stop()
+	if t.f != nil {
+		_ = t.f.Close()
+	}
+}

@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -10,6 +11,8 @@ func TestTimers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stopped := c.NewTimer(time.Hour)
 			stopped.Stop()
+			endless := c.NewTimer(math.MaxInt64)
+			defer endless.Stop()
 			before := c.Now()
 			timer := c.NewTimer(20 * time.Millisecond)
 			defer timer.Stop()
@@ -23,6 +26,8 @@ func TestTimers(t *testing.T) {
 			select {
 			case <-stopped.C():
 				t.Error("a stopped timer fired")
+			case <-endless.C():
+				t.Error("a timer without end fired")
 			default:
 			}
 		})

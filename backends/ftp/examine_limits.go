@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -95,15 +94,15 @@ func (d *Dir) tellIdle(ctx context.Context, s Session, wait time.Duration, i *id
 }
 
 // limitText finds what servers say of their idle limit.
-var limitText = regexp.MustCompile(`(?i)[^\n]*(?:time-?out|inactivity|idle)[^\n]*\d[^\n]*|[^\n]*\d[^\n]*(?:time-?out|inactivity|idle)[^\n]*`)
+var limitText = pattern(`(?i)[^\n]*(?:time-?out|inactivity|idle)[^\n]*\d[^\n]*|[^\n]*\d[^\n]*(?:time-?out|inactivity|idle)[^\n]*`)
 
-var replyCode = regexp.MustCompile(`^\d{3}[ -]`)
+var replyCode = pattern(`^\d{3}[ -]`)
 
 // limits is what the server says about it, in its own words.
 func (d *Dir) limits(ctx context.Context, s Session) string {
-	said := limitText.FindString(s.Status)
+	said := limitText().FindString(s.Status)
 	if said == "" {
-		said = limitText.FindString(s.Greeting)
+		said = limitText().FindString(s.Greeting)
 	}
 	if said == "" {
 		_ = d.call(ctx, "ask for the idle limit", func(c *conn) error { // some know the command
@@ -114,7 +113,7 @@ func (d *Dir) limits(ctx context.Context, s Session) string {
 			return err
 		})
 	}
-	if said = strings.TrimSpace(replyCode.ReplaceAllString(said, "")); said == "" {
+	if said = strings.TrimSpace(replyCode().ReplaceAllString(said, "")); said == "" {
 		return ""
 	}
 	return fmt.Sprintf("; the server says: %q", said)

@@ -154,7 +154,7 @@ func TestLimitTexts(t *testing.T) {
 		"Connected to 127.0.0.1:5 for 0s":                                                            "",
 		"no timeout here\n220 ProFTPD Server 1":                                                      "",
 	} {
-		if got := limitText.FindString(text); got != want {
+		if got := limitText().FindString(text); got != want {
 			t.Errorf("%q: %q", text, got)
 		}
 	}

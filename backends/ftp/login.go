@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"locksmith/backends/backend"
 	"locksmith/protocol"
@@ -88,12 +87,12 @@ func (c *conn) wherePasswords() string {
 }
 
 var (
-	manyText   = regexp.MustCompile(`(?i)too many|maximum|\bmax\b|limit|no more|more than|exceed`)
-	clientText = regexp.MustCompile(`(?i)user|client|connect|session|host|instance|logins|logged in`)
+	manyText   = pattern(`(?i)too many|maximum|\bmax\b|limit|no more|more than|exceed`)
+	clientText = pattern(`(?i)user|client|connect|session|host|instance|logins|logged in`)
 	// What else servers count, and what comes of it.
-	lockedText = regexp.MustCompile(`(?i)fail|attempt|\btri(ed|es)\b|incorrect|invalid|wrong|\bbad\b|passw|authentication|\block(ed|out)\b|block|\bban(ned)?\b|disabled|suspended|expired|quota`)
-	wrongText  = regexp.MustCompile(`(?i)fail|incorrect|invalid|wrong|denied|passw|user ?name`)
-	tlsText    = regexp.MustCompile(`(?i)\b(tls|ssl)\b|encrypt|cleartext`)
+	lockedText = pattern(`(?i)fail|attempt|\btri(ed|es)\b|incorrect|invalid|wrong|\bbad\b|passw|authentication|\block(ed|out)\b|block|\bban(ned)?\b|disabled|suspended|expired|quota`)
+	wrongText  = pattern(`(?i)fail|incorrect|invalid|wrong|denied|passw|user ?name`)
+	tlsText    = pattern(`(?i)\b(tls|ssl)\b|encrypt|cleartext`)
 )
 
 // overfull reports that a reply speaks of too many clients. Servers use the code of
@@ -101,18 +100,18 @@ var (
 // which get worse by trying on.
 func overfull(code int, text string) bool {
 	switch {
-	case lockedText.MatchString(text):
+	case lockedText().MatchString(text):
 		return false
 	case code == 421:
 		return true
 	}
-	return (code/100 == 4 || code/100 == 5) && manyText.MatchString(text) && clientText.MatchString(text)
+	return (code/100 == 4 || code/100 == 5) && manyText().MatchString(text) && clientText().MatchString(text)
 }
 
 // refuses reports that a reply to USER or PASS is final. 4xx is not, except 430
 // where it speaks of the user or the password: RFC 959 does not know that code.
 func refuses(code int, text string) bool {
-	return code/100 == 3 || code/100 == 5 || code == 430 && wrongText.MatchString(text)
+	return code/100 == 3 || code/100 == 5 || code == 430 && wrongText().MatchString(text)
 }
 
-func needsTLS(text string) bool { return tlsText.MatchString(text) }
+func needsTLS(text string) bool { return tlsText().MatchString(text) }

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"locksmith/protocol"
@@ -74,9 +75,14 @@ func shortPath(p string) string {
 }
 
 // shortText shortens the names in a text, as far as they hold no blanks.
-func shortText(text string) string { return nameText.ReplaceAllStringFunc(text, shortName) }
+func shortText(text string) string { return nameText().ReplaceAllStringFunc(text, shortName) }
 
-var nameText = regexp.MustCompile(`[^/\s"']+`)
+var nameText = pattern(`[^/\s"']+`)
+
+// A pattern is compiled when it is first needed: most helpers never talk to a server.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 func shortName(s string) string {
 	if len(s) <= maxShown {

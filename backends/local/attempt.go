@@ -127,6 +127,9 @@ func (a *attempt) examine() error {
 // look fills in a.seen. When it sets due to 0 it has taken the kernel lock.
 func (a *attempt) look(f *file) error {
 	before := a.request.Clock.Now()
+	if justMade, err := a.justMade(before, f); justMade || err != nil {
+		return err
+	}
 	free, err := f.tryLock()
 	if err != nil {
 		return err
@@ -145,6 +148,21 @@ func (a *attempt) look(f *file) error {
 	return nil
 }
 
+// justMade reports a file of ours in which nothing is written yet. Until its time is
+// over we leave the kernel lock to its maker, who would nap if it met us there.
+func (a *attempt) justMade(before time.Duration, f *file) (bool, error) {
+	st, err := f.stat()
+	if err != nil || st.Size > 0 {
+		return false, err
+	}
+	c := content{stat: st}
+	if c.parse(""); !c.unfinished() {
+		return false, nil
+	}
+	a.seen = sighting{content: c, due: a.judge(before, c)}
+	return a.seen.due > 0, nil
+}
+
 func (a *attempt) judge(before time.Duration, c content) time.Duration {
 	sign := c.sign()
 	switch {
@@ -159,7 +177,14 @@ func (a *attempt) judge(before time.Duration, c content) time.Duration {
 }
 
 func (a *attempt) held() error {
-	return &backend.HeldError{Lock: a.lock.address, Holder: a.seen.content.holder(a.here, time.Now())}
+	return &backend.HeldError{Lock: a.lock.address, Holder: a.seen.content.holder(a.seen.verdict(a.here), time.Now())}
+}
+
+func (s *sighting) verdict(here owner.Place) owner.Verdict {
+	if s.keeper.isHelper { // that was just seen
+		return owner.Alive
+	}
+	return s.content.verdict(here)
 }
 
 // Withdraw implements backend.Attempt: a waiter leaves no trace.

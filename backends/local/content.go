@@ -96,8 +96,8 @@ func (c content) keeper(here owner.Place) keeper {
 	return keeper{p, c.pid != 0 && !p.Gone(), false}
 }
 
-func (c content) holder(here owner.Place, now time.Time) backend.Holder {
-	h := backend.Holder{Record: c.record, Note: c.note, Verdict: c.verdict(here), PID: c.pid}
+func (c content) holder(verdict owner.Verdict, now time.Time) backend.Holder {
+	h := backend.Holder{Record: c.record, Note: c.note, Verdict: verdict, PID: c.pid}
 	if c.stat.Ino == 0 {
 		return h // never read, so of no known age
 	}

@@ -123,6 +123,35 @@ func TestUnfinishedFileIsBrokenAfterGrace(t *testing.T) {
 	}
 }
 
+// TestMakerIsLeftAlone: who looks at a file that was just made does not take the kernel
+// lock, which its maker needs; and who may break it does so only with that lock.
+func TestMakerIsLeftAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	maker, err := create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer maker.close()
+	r, c := fakeRequest()
+	a := attemptAt(t, path, r)
+	f, err := openExisting(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	if err := a.look(f); err != nil || a.seen.due <= 0 {
+		t.Fatalf("%v, may be broken in %v", err, a.seen.due)
+	}
+	if free, err := maker.tryLock(); !free { // while f is open
+		t.Fatalf("the looker has the kernel lock, %v", err)
+	}
+	c.advance(graceAndDrift)
+	mustBeHeld(t, a)
+	if !a.seen.locked || maker.named() != nil {
+		t.Error("a file was broken whose kernel lock its maker has")
+	}
+}
+
 // TestUnfinishedFileThatGrows: its maker is slow, not dead.
 func TestUnfinishedFileThatGrows(t *testing.T) {
 	path := putFile(t, "", os.ModeSticky)

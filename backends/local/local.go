@@ -68,7 +68,7 @@ func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, backend.FileError(l.address, "read lock file", err)
 	}
-	return backend.Report{Holders: []backend.Holder{content.holder(here, time.Now())}}, nil
+	return backend.Report{Holders: []backend.Holder{content.holder(content.verdict(here), time.Now())}}, nil
 }
 
 func (l *Lock) statDirectory() (st unix.Stat_t, err error) {

@@ -44,5 +44,8 @@ func (a *attempt) events() uint32 {
 	if a.seen.lockedByOther() || !a.seen.locked {
 		events |= unix.IN_ATTRIB
 	}
+	if a.seen.content.unfinished() {
+		events |= unix.IN_MODIFY
+	}
 	return events
 }

@@ -3,6 +3,7 @@ package owner
 import (
 	"os"
 	"strings"
+	"sync"
 )
 
 // A Place names one running kernel as one container sees it. Two processes in
@@ -15,9 +16,11 @@ type Place struct {
 	TimeNS  string // time namespace; start times are shifted by it (time_namespaces(7))
 }
 
-// Here returns the place of this process. What cannot be read stays empty,
-// which turns proof of death off.
-func Here() Place {
+// Here returns the place of this process, as it was when that was first asked. What
+// cannot be read stays empty, which turns proof of death off.
+func Here() Place { return here() }
+
+var here = sync.OnceValue(func() Place {
 	host, _ := os.Hostname()
 	return Place{
 		Host:    host,
@@ -26,7 +29,7 @@ func Here() Place {
 		PIDNS:   link("/proc/self/ns/pid"),
 		TimeNS:  link("/proc/self/ns/time"),
 	}
-}
+})
 
 // sees reports that processes of q are visible in p.
 func (p Place) sees(q Place) bool {

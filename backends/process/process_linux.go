@@ -27,11 +27,36 @@ func stat(pid int) (start uint64, over bool, err error) {
 
 // statFields returns the fields of /proc/PID/stat from the third, the state.
 func statFields(pid int) ([]string, error) {
-	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	line, err := readShort("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return nil, err
 	}
-	return parseStat(string(raw))
+	return parseStat(line)
+}
+
+// readShort reads a file of /proc that the kernel hands out in one piece, with a third
+// of the system calls of os.ReadFile: waiters come here at every release.
+func readShort(path string) (string, error) {
+	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return "", &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, 1024) // more than the longest line of /proc/PID/stat
+	n, err := again(func() (int, error) { return unix.Read(fd, buf) })
+	if err != nil {
+		return "", &os.PathError{Op: "read", Path: path, Err: err}
+	}
+	return string(buf[:n]), nil
+}
+
+// again makes a call until no signal interrupts it.
+func again(call func() (int, error)) (int, error) {
+	for {
+		if n, err := call(); !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
 }
 
 // parseStat splits such a line. Its second field is the program's name in brackets,

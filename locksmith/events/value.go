@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -35,7 +36,7 @@ func (s *stamp) UnmarshalJSON(raw []byte) error {
 type millis time.Duration
 
 // At most 31 years, which a duration can hold.
-var millisForm = regexp.MustCompile(`^(0|[1-9][0-9]{0,11})(\.[0-9]{1,3})?$`)
+var millisForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(0|[1-9][0-9]{0,11})(\.[0-9]{1,3})?$`) })
 
 func (m millis) MarshalJSON() ([]byte, error) {
 	micros := time.Duration(m).Microseconds()
@@ -44,7 +45,7 @@ func (m millis) MarshalJSON() ([]byte, error) {
 }
 
 func (m *millis) UnmarshalJSON(raw []byte) error {
-	if !millisForm.Match(raw) {
+	if !millisForm().Match(raw) {
 		return fmt.Errorf("%.40s is not a number of milliseconds", raw)
 	}
 	whole, decimals, _ := strings.Cut(string(raw), ".")

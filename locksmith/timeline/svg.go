@@ -2,9 +2,12 @@ package timeline
 
 import (
 	"bytes"
-	"encoding/xml"
 	"math"
 	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"locksmith/protocol"
 )
 
 // An svg is a picture that is being written.
@@ -41,8 +44,18 @@ func (s *svg) open(name string, attributes ...any) {
 
 func (s *svg) close(name string) { s.WriteString("</" + name + ">") }
 
-func (s *svg) escape(text string) {
-	_ = xml.EscapeText(s, []byte(text)) // a buffer takes everything
+func (s *svg) escape(text string) { s.WriteString(entities.Replace(strings.Map(fit, text))) }
+
+// Package encoding/xml has these, too, and tables that every helper would make when it
+// starts.
+var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\n", "&#xA;")
+
+// fit replaces what XML cannot hold, or should not.
+func fit(r rune) rune {
+	if protocol.IsControl(r) && r != '\n' || r == 0xFFFE || r == 0xFFFF {
+		return utf8.RuneError
+	}
+	return r
 }
 
 // number prints a tenth of a pixel at most.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -221,11 +220,12 @@ func (b *breaking) command(id string) string {
 	return strings.Join(words, " ")
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+// plainChars are those that a shell leaves alone everywhere in a word.
+const plainChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
 
 // quoted is a word as a shell reads it.
 func quoted(word string) string {
-	if plainWord.MatchString(word) {
+	if word != "" && strings.Trim(word, plainChars) == "" {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -20,7 +20,10 @@ func Main(args []string) int {
 	if err := mayRun(); err != nil {
 		return a.fail(args, err)
 	}
-	root := a.root()
+	if len(args) > 0 && (args[0] == "hold" || args[0] == "run") {
+		frugal()
+	}
+	root := a.rootFor(args)
 	root.SetArgs(args)
 	err := root.Execute()
 	if err == nil {
@@ -36,7 +39,8 @@ type app struct {
 	status int      // the exit status of a command that did not fail
 }
 
-func (a *app) root() *cobra.Command {
+// program is the root of commands, without any.
+func (a *app) program() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "locksmith",
 		Short: "Hold locks for programs that cannot be trusted to release them",
@@ -50,12 +54,6 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	add(root, "Holding locks:", a.hold(), a.run())
-	add(root, "Looking at locks:", a.statusCommand(), a.list(), a.check(), a.doctor(), a.timeline())
-	add(root, "Mending locks:", a.breakLock(), a.reap(), a.remove())
-	add(root, others, a.version())
-	addOwn(root)
-	completeFlags(root)
 	return root
 }
 

@@ -5,17 +5,62 @@ import "github.com/spf13/cobra"
 // Commands returns the root of all commands, from which help and man pages are made.
 func Commands() *cobra.Command { return (&app{}).root() }
 
-// others is the group of commands that have nothing to do with locks.
-const others = "Other commands:"
+// A group is commands that help shows together, by their names.
+type group struct {
+	title    string
+	commands []command
+}
 
-// add puts commands into a group, which help shows under its title.
-func add(root *cobra.Command, group string, commands ...*cobra.Command) {
-	root.AddGroup(&cobra.Group{ID: group, Title: group})
-	for _, c := range commands {
-		c.GroupID = group
-		root.AddCommand(c)
+// A command is one that is made when it is needed.
+type command struct {
+	name string
+	make func() *cobra.Command
+}
+
+func (a *app) groups() []group {
+	return []group{
+		{"Holding locks:", []command{{"hold", a.hold}, {"run", a.run}}},
+		{"Looking at locks:", []command{{"status", a.statusCommand}, {"list", a.list}, {"check", a.check},
+			{"doctor", a.doctor}, {"timeline", a.timeline}}},
+		{"Mending locks:", []command{{"break", a.breakLock}, {"reap", a.reap}, {"remove", a.remove}}},
+		{others, []command{{"version", a.version}}},
 	}
 }
+
+// root is the root of all commands.
+func (a *app) root() *cobra.Command {
+	root := a.program()
+	for _, g := range a.groups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			made := c.make()
+			made.GroupID = g.title
+			root.AddCommand(made)
+		}
+	}
+	addOwn(root)
+	completeFlags(root)
+	return root
+}
+
+// rootFor is root with no more than a command line needs. If it begins with a command,
+// that is the only one: to make all of them takes longer than to take a lock.
+func (a *app) rootFor(args []string) *cobra.Command {
+	for _, g := range a.groups() {
+		for _, c := range g.commands {
+			if len(args) > 0 && args[0] == c.name {
+				root := a.program()
+				root.CompletionOptions.DisableDefaultCmd = true
+				root.AddCommand(c.make())
+				return root
+			}
+		}
+	}
+	return a.root()
+}
+
+// others is the group of commands that have nothing to do with locks.
+const others = "Other commands:"
 
 // scripts are where shells look for completions.
 var scripts = map[string]string{

@@ -28,6 +28,22 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	}
 }
 
+// TestNames: a command is found by the name that it gives itself, and alone then.
+func TestNames(t *testing.T) {
+	a := &app{}
+	for _, g := range a.groups() {
+		for _, c := range g.commands {
+			alone := a.rootFor([]string{c.name}).Commands()
+			if len(alone) != 1 || alone[0].Name() != c.name {
+				t.Errorf("%s gives %d commands, the first %q", c.name, len(alone), alone[0].Name())
+			}
+		}
+	}
+	if all := a.rootFor([]string{"help", "run"}).Commands(); len(all) < 12 {
+		t.Errorf("help knows only %d commands", len(all))
+	}
+}
+
 // TestMeanings: each status that a code has is explained once.
 func TestMeanings(t *testing.T) {
 	seen := map[int]int{}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"locksmith/protocol"
@@ -32,14 +33,14 @@ func (c *changes) show(seen []lockStatus, at time.Time) error {
 func (c *changes) close() {}
 
 // numbers may be ages, or the ports of connections.
-var numbers = regexp.MustCompile(`[0-9.]+(ns|µs|ms|s|m|h)?`)
+var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9.]+(ns|µs|ms|s|m|h)?`) })
 
 // essence is what was seen without what changes while nothing happens.
 func essence(seen []lockStatus) string {
 	locks := slices.Clone(seen)
 	for i := range locks {
 		l := &locks[i]
-		l.Error = numbers.ReplaceAllString(l.Error, "#")
+		l.Error = numbers().ReplaceAllString(l.Error, "#")
 		l.Holders, l.Waiters = timeless(l.Holders), timeless(l.Waiters)
 	}
 	text, err := json.Marshal(locks)
@@ -54,7 +55,7 @@ func timeless(all []holderStatus) []holderStatus {
 	for i := range all {
 		h := &all[i]
 		h.AgeMS, h.HeartbeatMS, h.Acquired = 0, 0, nil
-		h.Note = numbers.ReplaceAllString(h.Note, "#")
+		h.Note = numbers().ReplaceAllString(h.Note, "#")
 	}
 	return all
 }
