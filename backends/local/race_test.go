@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"locksmith/backends/backend"
@@ -295,7 +296,9 @@ func TestHelperDiesBetweenLookAndWait(t *testing.T) {
 	// 2. The helper dies.
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
+	syscall.ForkLock.RLock() // no other test's child, about to exec, has the descriptor as well
 	keeper.close()
+	syscall.ForkLock.RUnlock()
 	// 3. Only now the waiter waits.
 	if err := unblocked(t, func() error { return a.Wait(t.Context()) }); err != nil {
 		t.Fatal(err)
