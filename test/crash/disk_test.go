@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,18 @@ var onlyHolding = map[string]string{
 
 const sameClock = "n/a: what differs is seen in the column holding"
 
+// notHere are the rows of what some kinds of locks do not have.
+func notHere() [][]string {
+	var all [][]string
+	for _, row := range [][]string{
+		{"disk full", "`ftp:`", "n/a: it is the server's, which is asked for the same steps as the disk of `mkdir:` above"},
+		{"server or network fails", "all on this disk", "n/a: there is no server and no way to it; the next table has `nfs:` over NFS"},
+	} {
+		all = append(all, append(row[:2], slices.Repeat(row[2:], len(moments))...))
+	}
+	return all
+}
+
 // suspended is the row of what no test may do to the machine that it runs on.
 func suspended(t *testing.T) []string {
 	t.Helper()
@@ -75,7 +88,7 @@ func suspended(t *testing.T) []string {
 		if err != nil || !strings.Contains(string(text), "func "+test+"(t *testing.T)") {
 			t.Errorf("package locksmith has no %s: %v", test, err)
 		}
-		row = append(row, "n/a: not done to this machine; with a fake clock: "+test+" of package locksmith")
+		row = append(row, "n/a: not done to this machine; over NFS it is, in the next table; with a fake clock: "+test+" of package locksmith")
 	}
 	return row
 }

@@ -5,10 +5,13 @@
 //
 //	go test ./test/crash
 //	go test -timeout 30m ./test/crash -long
-//	go test -timeout 30m ./test/crash -update
+//	go test -timeout 2h ./test/crash -update
 //
 // The page CRASHES.md is made by the last line. The first makes sure that the page says
-// what is seen, with what takes long left out. It needs Linux on amd64.
+// what is seen, with what takes long left out. It needs Linux on amd64. The last has
+// test/nfslab measure the cells over NFS; where it cannot, that fails, and they stay as
+// they are. With LOCKSMITH_CELLS=FILE they are taken from what
+// "LOCKSMITH_CELLS=FILE go test ./test/nfslab -scenarios '^crashes$'" has written before.
 //
 // # How it works
 //
@@ -22,6 +25,7 @@
 //
 // # What it cannot show
 //
-// All is on one machine, and on its own disk: test/nfslab and test/ftplab have more. A call
-// of the kernel is one step: what a disk has of it after a power failure is not seen.
+// All but the cells over NFS is on one machine, and on its own disk: test/nfslab and
+// test/ftplab have more. A call of the kernel is one step: what a disk has of it after a
+// power failure is not seen.
 package crash

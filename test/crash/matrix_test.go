@@ -74,7 +74,7 @@ func TestMatrix(t *testing.T) {
 			}
 		}
 	})
-	rows = append(rows, suspended(t))
+	rows = append(append(rows, notHere()...), suspended(t))
 	page := section{title: "The matrix", text: matrixText, keys: 2, rows: rows,
 		head: slices.Concat([]string{"what happens", "lock"}, moments)}
 	page.publish(t)
@@ -97,9 +97,10 @@ const matrixText = "A *victim* waits for a lock or holds it, and a rival wants i
 	"back or the way to it is cut, 4 s where it comes back too late.\n\n" +
 	"Want of memory is a kill by the kernel, in a control group whose memory another process takes.\n" +
 	"The full disk is a small tmpfs without a byte or a name left. A clock that is set cannot be\n" +
-	"had without setting that of the whole machine; what others could see of it are the times of\n" +
-	"files, which are set an hour off. Where a server is killed, or the way to it is cut, it is the FTP\n" +
-	"server's process, or a proxy between it and the victim that passes nothing more.\n"
+	"had without setting that of the whole machine (over NFS there is one to set: see the next table); what others\n" +
+	"could see of it are the times of files, which are set an hour off. Where a server is killed, or the way to it is cut, it is the FTP\n" +
+	"server's process, or a proxy between it and the victim that passes nothing more. If only the way there is cut there\n" +
+	"are no answers either: that is the same as both ways.\n"
 
 // fill fills in a cell.
 func fill(t *testing.T, s servers, m mishap, k kind, moment string, to *string) {

@@ -76,14 +76,21 @@ func (s *section) String() string {
 // parseRows reads a table, by the first columns of its rows.
 func parseRows(text string, keys int) map[string][]string {
 	all := map[string][]string{}
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| ---") {
-			continue
-		}
-		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |"), " | ")
+	for _, cells := range tableRows(text) {
 		if len(cells) > keys {
 			all[strings.Join(cells[:keys], " ")] = cells[keys:]
+		}
+	}
+	return all
+}
+
+// tableRows are those of all tables in a text, heads included.
+func tableRows(text string) [][]string {
+	var all [][]string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "| ---") {
+			all = append(all, strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |"), " | "))
 		}
 	}
 	return all
@@ -125,4 +132,34 @@ func (s *section) tells(page, seen []string) bool {
 		}
 	}
 	return true
+}
+
+// TestEveryCellTells makes sure that no cell of the page is blank, and that one that was not
+// measured says why.
+func TestEveryCellTells(t *testing.T) {
+	text, err := os.ReadFile(pageName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := 0
+	for line := range strings.Lines(string(text)) {
+		rows := tableRows(line)
+		if len(rows) == 0 {
+			columns = 0
+			continue
+		}
+		row := rows[0]
+		if columns == 0 {
+			columns = len(row)
+		}
+		if len(row) != columns {
+			t.Errorf("%d cells of %d: %q", len(row), columns, row)
+		}
+		for _, cell := range row {
+			why, absent := strings.CutPrefix(cell, "n/a")
+			if cell = strings.Trim(cell, " -"); cell == "" || absent && len(why) < 10 {
+				t.Errorf("a cell says nothing: %q", row)
+			}
+		}
+	}
 }

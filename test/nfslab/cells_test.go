@@ -39,6 +39,8 @@ var scenarios = []scenario{
 	{"cut", `v3-tmpfs|v4.2-ext4`, cut},
 	{"restart", `v3-tmpfs|v4.1-tmpfs|v4.0-ext4`, restart},
 	{"clock", `v4.1-ext4`, stepped},
+	{"crash", `v3-ext4|v4.2-ext4`, someCrashes},
+	{"crashes", `^$`, crashes}, // only when it is chosen
 	{"trouble", `v4.2-ext4|v3-tmpfs`, trouble},
 	{"requests", `tmpfs`, requests},
 	{"waiters", `v4.0-tmpfs`, waiters},
@@ -50,16 +52,21 @@ var scenarios = []scenario{
 // pattern matches the scenarios of a cell, for go test -run; "": there are none.
 func (c cell) pattern() string {
 	var names []string
+	chosen, inside, divided := strings.Cut(*chosen, "/")
 	for _, s := range scenarios {
-		if *chosen != "" && regexp.MustCompile(*chosen).MatchString(s.name) ||
-			*chosen == "" && regexp.MustCompile(s.where).MatchString(c.String()) {
+		if chosen != "" && regexp.MustCompile(chosen).MatchString(s.name) ||
+			chosen == "" && regexp.MustCompile(s.where).MatchString(c.String()) {
 			names = append(names, s.name)
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	return "^(" + strings.Join(names, "|") + ")$"
+	all := "^(" + strings.Join(names, "|") + ")$"
+	if divided {
+		all += "/" + inside
+	}
+	return all
 }
 
 // TestGuest runs in the guest.

@@ -9,11 +9,13 @@
 //	go test -v ./test/nfslab -run TestLab/v4.2-tmpfs
 //	go test -v ./test/nfslab -run TestLab/v3-ext4 -scenarios 'stale|killed'
 //	go test -v ./test/nfslab -run TestLab/v4 -scenarios 'requests|waiters|handoff|increments'
+//	go test -timeout 90m -v ./test/nfslab -run 'TestLab/v(3|4.2)-ext4' -scenarios '^crashes$'
 //
 // A cell is an NFS version and the file system that the server exports; each is
 // one guest, and one test of TestLab, with default mount options. A scenario is
 // one story, in a file of its own; the table in cells_test.go says where each
-// runs unless -scenarios chooses. The last line above prints the figures. The lab
+// runs unless -scenarios chooses; what follows a slash there chooses subtests. The line
+// before the last prints the figures; the last measures test/crash's matrix. The lab
 // needs the Debian packages user-mode-linux, nfs-kernel-server, nfs-common,
 // rpcbind, iproute2, busybox-static, e2fsprogs and dosfstools, on amd64; where
 // they are missing it is skipped, unless CI=true.
@@ -27,10 +29,11 @@
 // /mnt/nfs; the kernel keeps a client and caches for each. TestGuest runs beside
 // the server, which has the truth at /mnt/export, and has commands in guest/bin:
 //
-//	onhost K COMMAND…      runs a command on host K
-//	hostnet K up|down      a host's link
-//	nfsd start|stop|crash  the server
-//	nfsmount K PATH DIR    one more mount
+//	onhost K COMMAND…            runs a command on host K
+//	hostnet K up|down            a host's link
+//	nfsd start|grace|stop|crash  the server
+//	nfsmount K PATH DIR          one more mount
+//	doze SECONDS                 suspends all hosts and the server
 //
 // They are there for a look around as well:
 //
@@ -41,6 +44,11 @@
 // Contenders (contend_test.go) are processes on hosts that write down when they
 // had the lock, by a clock that all hosts share: history.check finds overlaps
 // and tokens that do not rise.
+//
+// Crashes (mishaps_test.go) come to a victim on a host of its own, at a moment at which it
+// is caught (moments_test.go): its requests are held back, and it is stopped as soon as one
+// is under way. A cell whose moment was missed, or during which the guest stood still
+// because the machine had other things to do, is tried again.
 //
 // # What it cannot show
 //

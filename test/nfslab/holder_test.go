@@ -28,6 +28,7 @@ type holder struct {
 	stderr safeBuffer
 	ended  chan struct{}
 	began  time.Duration
+	hushed time.Duration // when its output ended
 }
 
 // said is a line of a helper's, and when it was read.
@@ -41,11 +42,16 @@ type said struct {
 // helper's, so the helper must be told that it is meant.
 func hold(t *testing.T, k int, lock string, flags ...string) *holder {
 	t.Helper()
-	h := &holder{t: t, name: fmt.Sprintf("host %d: hold %s", k, strings.Join(flags, " ")),
+	return spawn(t, k, `locksmith hold --stdin watch "$@"; exit $?`, append(flags, address(lock))...)
+}
+
+// spawn starts a helper by a shell script, with arguments.
+func spawn(t *testing.T, k int, text string, args ...string) *holder {
+	t.Helper()
+	h := &holder{t: t, name: fmt.Sprintf("host %d: %s", k, strings.Join(args, " ")),
 		said: make(chan said, 100), ended: make(chan struct{}), began: now()}
 	ctx, cancel := context.WithCancel(context.Background())
-	argv := append([]string{"sh", "-c", `locksmith hold --stdin watch "$@"; exit $?`, "parent"}, flags...)
-	h.cmd = onHost(ctx, k, append(argv, address(lock))...)
+	h.cmd = onHost(ctx, k, append([]string{"sh", "-c", text, "parent"}, args...)...)
 	h.cmd.Stderr = &h.stderr
 	stdin, err1 := h.cmd.StdinPipe()
 	stdout, err2 := h.cmd.StdoutPipe()
@@ -75,6 +81,7 @@ func (h *holder) listen(stdout io.Reader) {
 		}
 		h.said <- said{line, now()}
 	}
+	h.hushed = now()
 	close(h.said)
 	_ = h.cmd.Wait()
 	close(h.ended)

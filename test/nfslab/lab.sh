@@ -58,10 +58,11 @@ why=$(check) || fail "$why"
 # What guest and host share; everything else the guest sees read-only.
 here=$(dirname "$(readlink -f "$0")")
 work=$(mktemp -d "${TMPDIR:-/tmp}/nfslab.XXXXXX") || exit 125
-uml='' memory=''
+uml='' memory='' watchers=''
 cleanup() {
 	# The guest's processes are processes here, all in the job's group.
 	[ -z "$uml" ] || kill -KILL -- "-$uml" 2>/dev/null
+	[ -z "$watchers" ] || kill $watchers 2>/dev/null
 	rm -rf "$work" ${memory:+"$memory"}
 }
 trap cleanup EXIT
@@ -105,13 +106,20 @@ set +m
 	sleep $((timeout + 60)) & wait
 	kill -KILL -- "-$uml"
 ) 2>/dev/null &
-dog=$!
+watchers=$!
+while sleep 0.1 && kill -0 "$uml"; do # the guest's doze
+	[ -s "$work/doze" ] || continue
+	sleep "$(cat "$work/doze")"
+	while [ -e "$work/doze" ]; do kill -USR1 "$uml"; sleep 0.1; done
+done 2>/dev/null &
+watchers="$watchers $!"
 tail -n +1 -f -s 0.1 --pid="$uml" "$work/output" 2>/dev/null &
 show=$!
 wait "$uml" 2>/dev/null
 status=$(cat "$work/status" 2>/dev/null)
 wait "$show"
-kill "$dog"; wait "$dog" 2>/dev/null
+kill $watchers 2>/dev/null; wait $watchers 2>/dev/null
+watchers=''
 
 if [ "${status:-125}" = 125 ]; then
 	tail -n 20 "$work/boot.log" "$work/console" "$work/dmesg" 2>/dev/null | cut -c1-300 >&2

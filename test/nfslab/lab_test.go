@@ -22,6 +22,8 @@ const (
 	labScript = "lab.sh"
 	// guestLimit is how long all scenarios of one cell may take together.
 	guestLimit = 12 * time.Minute
+	// crashLimit is what all of test/crash's cells may take besides.
+	crashLimit = 40 * time.Minute
 )
 
 // TestLab boots one guest for each cell, and shows each of its scenarios as a
@@ -101,10 +103,14 @@ func (c cell) boot(t *testing.T, programs []string, cpu int) {
 	if which == "" {
 		t.Skip("no scenario for this cell")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), guestLimit+2*time.Minute)
+	limit, needed := guestLimit, hosts
+	if strings.Contains(which, "crash") {
+		limit, needed = limit+crashLimit, crashHosts
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit+2*time.Minute)
 	defer cancel()
-	args := []string{"--vers", c.version, "--fs", c.fs, "--hosts", fmt.Sprint(hosts), "--cpu", strconv.Itoa(cpu),
-		"--timeout", fmt.Sprintf("%.0f", guestLimit.Seconds())}
+	args := []string{"--vers", c.version, "--fs", c.fs, "--hosts", fmt.Sprint(needed), "--cpu", strconv.Itoa(cpu),
+		"--timeout", fmt.Sprintf("%.0f", limit.Seconds())}
 	for _, p := range programs {
 		args = append(args, "--bin", p)
 	}
@@ -117,6 +123,7 @@ func (c cell) boot(t *testing.T, programs []string, cpu int) {
 	out, err := cmd.CombinedOutput()
 	t.Logf("the guest ran for %.0f s", time.Since(start).Seconds())
 	report(t, string(out), err)
+	keepCells(t, string(out))
 }
 
 // report turns the guest's verbose output into subtests.

@@ -8,7 +8,7 @@ import (
 )
 
 // scenarios chooses what runs in the chosen cells, wherever it runs otherwise.
-var chosen = flag.String("scenarios", "", "run the scenarios that match this `regexp`, in every cell that runs")
+var chosen = flag.String("scenarios", "", "run the scenarios that match this `regexp`, and of them the subtests after a slash, in every cell that runs")
 
 // TestMain is also the beginning of the programs that the guest runs on hosts:
 // this one, with a role for its first argument.
@@ -20,6 +20,13 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	flag.Parse()
+	if inGuest() {
+		// What runs side by side there waits most of the time.
+		if err := flag.Set("test.parallel", "8"); err != nil {
+			panic(err) // the testing package has changed
+		}
 	}
 	os.Exit(m.Run())
 }

@@ -1,0 +1,143 @@
+//go:build linux && amd64
+
+package crash
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// cellsVariable names the file into which test/nfslab writes what it has measured: lines of
+// JSON, one for each cell.
+const cellsVariable = "LOCKSMITH_CELLS"
+
+// TestMatrixOverNFS has test/nfslab measure its part of the page, or takes what it has
+// measured before. That is judged there; without -update all that can be seen here is that
+// the page has it.
+func TestMatrixOverNFS(t *testing.T) {
+	page := section{title: "The matrix over NFS", text: labText, keys: 2, rows: labRows(t),
+		head: slices.Concat([]string{"what happens", "lock"}, moments)}
+	page.publish(t)
+}
+
+// labRows measures what takes long, or reads the page.
+func labRows(t *testing.T) [][]string {
+	t.Helper()
+	if *update {
+		return readCells(t, measuredCells(t))
+	}
+	text, err := os.ReadFile(pageName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, old, _ := cutSection(string(text), "The matrix over NFS")
+	rows := tableRows(old)
+	if len(rows) < 2 {
+		t.Fatalf("%s has no cells over NFS: %v", pageName, rows)
+	}
+	return rows[1:]
+}
+
+// measuredCells returns the name of a file with all cells.
+func measuredCells(t *testing.T) string {
+	t.Helper()
+	if name := os.Getenv(cellsVariable); name != "" {
+		return name
+	}
+	if out, err := exec.Command("../nfslab/lab.sh", "--check").CombinedOutput(); err != nil {
+		t.Fatalf("no NFS lab here, so the cells over NFS stay as they are: %s(%v)", out, err)
+	}
+	name := filepath.Join(t.TempDir(), "cells")
+	lab := exec.Command("go", "test", "-count=1", "-timeout", "90m", "../nfslab", "-run", "^TestLab$/^v(3|4.2)-ext4$", "-scenarios", "^crashes$")
+	lab.Env = append(os.Environ(), cellsVariable+"="+name)
+	if out, err := lab.CombinedOutput(); err != nil {
+		t.Fatalf("the lab failed, so the cells over NFS stay as they are: %v\n%s", err, out)
+	}
+	return name
+}
+
+// readCells makes a table of the lab's lines.
+func readCells(t *testing.T, name string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]string
+	for line := range strings.Lines(string(text)) {
+		var c struct{ What, Lock, Moment, Seen string }
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		at := slices.Index(moments, c.Moment)
+		if at < 0 {
+			t.Fatalf("%s: no moment %q", name, c.Moment)
+		}
+		i := rowOf(rows, c.What, "`"+c.Lock+"`")
+		if i < 0 {
+			i = len(rows)
+			rows = append(rows, append([]string{c.What, "`" + c.Lock + "`"}, make([]string, len(moments))...))
+		}
+		rows[i][2+at] = c.Seen
+	}
+	return together(rows)
+}
+
+// rowOf finds a row by its first columns.
+func rowOf(rows [][]string, keys ...string) int {
+	return slices.IndexFunc(rows, func(row []string) bool { return slices.Equal(row[:len(keys)], keys) })
+}
+
+// together puts rows of one mishap together, each where it came first.
+func together(rows [][]string) [][]string {
+	sorted := slices.Clone(rows)
+	slices.SortStableFunc(sorted, func(a, b []string) int {
+		if first := rowOf(rows, a[0]) - rowOf(rows, b[0]); first != 0 {
+			return first
+		}
+		return strings.Compare(a[1], b[1])
+	})
+	return sorted
+}
+
+// TestReadCells: rows of one mishap come together, in the order in which mishaps come, and what
+// was measured later counts.
+func TestReadCells(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "cells")
+	lines := `{"what":"cut","lock":"v3","moment":"waiting","seen":"a"}
+{"what":"fire","lock":"v4","moment":"at OK","seen":"b"}
+{"what":"fire","lock":"v3","moment":"releasing","seen":"c"}
+{"what":"cut","lock":"v3","moment":"waiting","seen":"d"}
+`
+	if err := os.WriteFile(name, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{"cut", "`v3`", "d", "", "", "", ""}, {"fire", "`v3`", "", "", "", "", "c"}, {"fire", "`v4`", "", "b", "", "", ""}}
+	if got := readCells(t, name); !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+const labText = "The same with a real NFS server and a host each for victim, rival and who has the lock meanwhile,\n" +
+	"in a user-mode kernel (`test/nfslab`, which measures and judges it). On another host nobody can prove a death,\n" +
+	"so that the lease decides. The victim is caught at its moments while a request of its is under way,\n" +
+	"which is held back, and stopped for that instant:\n\n" +
+	"- *waiting*: it is in the queue behind the one who has the lock\n" +
+	"- *at OK*: the server has made its generation, and the next request is under way; who cannot go on then has\n" +
+	"  not said OK, and tries to have the lock until its parent lets go or that makes no sense any more\n" +
+	"- *holding*: it has told its parent, and sleeps\n" +
+	"- *heartbeat*: one is under way\n" +
+	"- *releasing*: its parent has let go, and the first request is under way: a kill comes too late to stop it\n\n" +
+	"The cells judge, too: never two holders (the rival has the lock before the victim's parent is dead or was\n" +
+	"told; only who is stopped cannot be told), never stuck (all waits are bounded), never silence.\n" +
+	"Leases are 8 s; 6 s where something happens to all hosts, 12 s where no lock is lost, 20 s where a server\n" +
+	"comes back in time, 4 s where it comes too late. Who is back or awake is so before the test can look: then a cell\n" +
+	"says 0s. All hosts and the server have one kernel and so one clock, which is really set there: what hosts see that\n" +
+	"disagree are the lines about times of files above. A host that crashes is, to the others, one whose cable is cut.\n" +
+	"After a reboot the server's grace period, 10 s, is not cut short; it delayed nothing here, as locksmith opens and\n" +
+	"locks no file. A suspended kernel is woken from outside.\n"

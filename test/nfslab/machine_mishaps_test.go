@@ -1,0 +1,105 @@
+package nfslab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// ofMachines is what may happen to the machines.
+var ofMachines = []mishap{
+	{what: "disk of the server full", alone: true, survives: true,
+		want: survives,
+		prepare: func(c *crash) {
+			freeDisk(c.t) // from a try before
+			do(c.t, "mkdir", filler)
+			c.t.Cleanup(func() { freeDisk(c.t) })
+			fillDisk(c.t, "most", 64, 1<<20) // this takes long
+		},
+		strike: func(c *crash) { fillDisk(c.t, "rest", 0, 0) },
+		heal:   func(c *crash) { freeDisk(c.t) }},
+	{what: "clocks of all hosts and the server set ahead by an hour", alone: true, survives: true,
+		want:   survives,
+		strike: func(c *crash) { c.stepForNow(time.Hour) }},
+	{what: "clocks of all hosts and the server set back by an hour", alone: true, survives: true,
+		want:   survives,
+		strike: func(c *crash) { c.stepForNow(-time.Hour) }},
+	{what: "helper and parent killed (-9), and all clocks set ahead by an hour", alone: true, orphan: true,
+		want: expectation{waiting: atOnce + nobodyLeft, releasing: atOnce + nobodyLeft, "": afterLease + nobodyLeft},
+		strike: func(c *crash) {
+			c.kill(c.pids.helper, c.pids.parent)
+			c.stepForNow(time.Hour)
+		}},
+	{what: "helper and parent killed (-9), and all clocks set back by an hour", alone: true, orphan: true,
+		want: expectation{waiting: atOnce + nobodyLeft, releasing: atOnce + nobodyLeft, "": afterLease + nobodyLeft},
+		strike: func(c *crash) {
+			c.kill(c.pids.helper, c.pids.parent)
+			c.stepForNow(-time.Hour)
+		}},
+	{what: "all hosts and the server suspended for a third of the lease", alone: true, survives: true,
+		want:   survives,
+		strike: func(c *crash) { c.doze(c.lease / 3) }},
+	{what: "all hosts and the server suspended for longer than the lease", alone: true, patient: true, stops: true, late: afterWaking,
+		want: isCutOff.but(expectation{
+			waiting: waitsOn, atOK: afterWaking + notOKYet, releasing: afterWaking + eitherSaid,
+			"": afterWaking + ", told: OK, LOST before that",
+		}), either: true,
+		strike: func(c *crash) {
+			c.thaw()
+			c.doze(c.lease * 5 / 4)
+			c.happened = now()
+		}},
+}
+
+// stepForNow sets the clock, until the cell is over.
+func (c *crash) stepForNow(by time.Duration) {
+	step(c.t, by)
+	c.t.Cleanup(func() { step(c.t, -by) })
+}
+
+// doze suspends the whole guest.
+func (c *crash) doze(d time.Duration) {
+	from := now()
+	do(c.t, "doze", fmt.Sprintf("%.1f", d.Seconds()))
+	c.t.Logf("suspended for %v", now()-from)
+}
+
+const filler = export + "/filler"
+
+// fillDisk leaves room for no more than so many names and bytes.
+func fillDisk(t *testing.T, name string, names int, bytes int64) {
+	t.Helper()
+	f, err := os.Create(filler + "/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	made := 0
+	for ; err == nil; made++ {
+		err = syscall.Mknod(fmt.Sprintf("%s/%s-%d", filler, name, made), syscall.S_IFREG|0o600, 0)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	for ; names > 0 && made > 0; names-- {
+		made--
+		_ = os.Remove(fmt.Sprintf("%s/%s-%d", filler, name, made)) // the last was not made
+	}
+	total := int64(0)
+	for size := int64(1 << 30); size >= 1<<10; {
+		if syscall.Fallocate(int(f.Fd()), 0, total, size) != nil {
+			size /= 2
+			continue
+		}
+		total += size
+	}
+	if err := f.Truncate(max(total-bytes, 0)); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("filled up with %d files and %d bytes", made, total)
+}
+
+func freeDisk(t *testing.T) { do(t, "rm", "-rf", filler) }
