@@ -73,3 +73,27 @@ func end(c clock.Clock, cancel context.CancelFunc, done <-chan error) bool {
 		return false
 	}
 }
+
+// call makes a call of the hold and waits for it: for d, or until parent has ended and
+// a little longer. The call's own context ends after share of that, so that a
+// connection which has gone silent leaves some time for another. There is one call at
+// a time: one that was left behind must come back before the next.
+func (t *tenure) call(parent context.Context, d, share time.Duration, f func(context.Context) error) error {
+	start := t.now()
+	if t.hung != nil {
+		if back, err := answer(parent, t.clock(), d, t.hung); !back {
+			return err
+		}
+		t.hung = nil
+		d = max(d-(t.now()-start), lastTry)
+	}
+	ctx, cancel := clock.WithTimeout(parent, t.clock(), min(share, d))
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- f(ctx) }()
+	back, err := answer(parent, t.clock(), d, done)
+	if !back && !end(t.clock(), cancel, done) {
+		t.hung = done
+	}
+	return err
+}

@@ -77,60 +77,6 @@ func (t *tenure) keep() error {
 	}
 }
 
-// tend leaves the backend some of the time until the next heartbeat for its
-// housekeeping. One that hangs goes on beside us, and nobody waits for it once
-// the lock is not wanted any more.
-func (t *tenure) tend() {
-	tender, ok := t.hold.(backend.Tender)
-	if !ok || t.isTending() || t.isResting() {
-		return
-	}
-	ctx, cancel := clock.WithTimeout(t.wanted(), t.clock(), t.every/4)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- tender.Tend(ctx) }()
-	err, ok := clock.Await(ctx, t.clock(), min(t.every/4, answerTime), done)
-	if !ok {
-		t.tending, err = done, errNoAnswer
-	}
-	t.restAfter(ctx.Err() != nil && t.wanted().Err() == nil)
-	if err != nil {
-		t.helper.Log.Debug("housekeeping failed", "lock", t.helper.Address, "error", err)
-	}
-}
-
-// maxRest is how many heartbeats there are at most between two calls of Tend.
-const maxRest = 64
-
-// restAfter makes housekeeping rarer that is cut off again and again: on a slow
-// server every cut may cost the connection, which the heartbeats need.
-func (t *tenure) restAfter(cut bool) {
-	if !cut {
-		t.rest = 0
-		return
-	}
-	t.idle, t.rest = t.rest, min(2*max(t.rest, 1), maxRest)
-}
-
-// isResting reports whether this call is to be left out.
-func (t *tenure) isResting() bool {
-	if t.idle == 0 {
-		return false
-	}
-	t.idle--
-	return true
-}
-
-// isTending reports whether a Tend still hangs.
-func (t *tenure) isTending() bool {
-	select {
-	case <-t.tending:
-		t.tending = nil
-	default:
-	}
-	return t.tending != nil
-}
-
 // lastMoment is when a holder whose heartbeats fail declares itself lost.
 func (t *tenure) lastMoment() time.Duration { return t.confirmed + t.lease*3/4 }
 
@@ -218,45 +164,6 @@ func (t *tenure) abandon(err error) error {
 		Err: fmt.Errorf("too slow for the lease: %w", err), Hint: "try again, or with a longer --lease"}
 }
 
-const (
-	// lastTry is how long a release may take that begins when the lease is over.
-	lastTry = time.Second
-	// releaseTime is how long a release is tried, however long the lease: who waits
-	// for us to end should not wait for hours, and others can break who has ended.
-	releaseTime = time.Minute
-	// deniedTime is how long it is tried again if it is not allowed.
-	deniedTime = 5 * time.Second
-)
-
-// release is the state releasing: again and again until done, or until the
-// lease is over and the lock frees itself.
-func (t *tenure) release() error {
-	start, pause := t.now(), 10*time.Millisecond
-	for {
-		left := min(t.left(), start+releaseTime-t.now())
-		err := t.call(context.Background(), max(left, lastTry), max(left/4, lastTry), t.hold.Release)
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, backend.ErrGone):
-			return &LossError{Lock: t.helper.Address, Code: protocol.Gone, Err: err}
-		case errors.Is(err, backend.ErrStays):
-			return &LossError{Lock: t.helper.Address, Code: protocol.Unreleased, Err: err}
-		case left <= pause, errors.Is(err, errNoAnswer), isDenied(err) && t.now() > start+deniedTime:
-			return &LossError{Lock: t.helper.Address, Code: protocol.Unreleased, Err: err, Left: t.left()}
-		}
-		t.complain("release failed, trying again", err)
-		clock.Sleep(context.Background(), t.clock(), pause)
-		pause = min(2*pause, time.Second)
-	}
-}
-
-// isDenied tells an error that hardly passes.
-func isDenied(err error) bool {
-	code := backend.CodeOf(err)
-	return code == protocol.Permission || code == protocol.CannotCreate
-}
-
 // complain logs what fails again and again, but for the same reason only once.
 func (t *tenure) complain(what string, err error) {
 	level := hclog.Warn
@@ -265,30 +172,6 @@ func (t *tenure) complain(what string, err error) {
 	}
 	t.told = err.Error()
 	t.helper.Log.Log(level, what, "lock", t.helper.Address, "error", err)
-}
-
-// call makes a call of the hold and waits for it: for d, or until parent has ended and
-// a little longer. The call's own context ends after share of that, so that a
-// connection which has gone silent leaves some time for another. There is one call at
-// a time: one that was left behind must come back before the next.
-func (t *tenure) call(parent context.Context, d, share time.Duration, f func(context.Context) error) error {
-	start := t.now()
-	if t.hung != nil {
-		if back, err := answer(parent, t.clock(), d, t.hung); !back {
-			return err
-		}
-		t.hung = nil
-		d = max(d-(t.now()-start), lastTry)
-	}
-	ctx, cancel := clock.WithTimeout(parent, t.clock(), min(share, d))
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- f(ctx) }()
-	back, err := answer(parent, t.clock(), d, done)
-	if !back && !end(t.clock(), cancel, done) {
-		t.hung = done
-	}
-	return err
 }
 
 // giveBack releases what may still be there of a lock that counts no more.

@@ -3,13 +3,10 @@ package backend
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"locksmith/protocol"
@@ -72,68 +69,34 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 		}
 	}
 	raw, query, _ := strings.Cut(rest, "?")
-	p, err := url.PathUnescape(raw)
-	if err != nil || strings.ContainsFunc(p, protocol.IsControl) || !utf8.ValidString(p) {
-		return fail("the path has a wrong % escape", "write %25 for a percent sign; control characters are refused")
-	}
-	switch {
-	case !strings.HasPrefix(p, "/"):
-		return fail("the path is not absolute", "every process must name the lock alike: begin with "+scheme+":/")
-	case strings.HasSuffix(p, "/"):
-		return fail("the path ends in a slash", "name the lock itself, not a directory")
-	case slices.Contains(strings.Split(p, "/"), ".."):
-		return fail("the path contains ..", "write it without")
-	case path.Clean(p) == "/":
-		return fail("the path is the root directory", "name the lock itself, not a directory")
+	clean, cause, hint := parsePath(raw, scheme)
+	if cause != "" {
+		return fail(cause, hint)
 	}
 	options, err := parseOptions(query)
 	if err != nil {
 		return fail(err.Error(), "write ?option=value&option=value")
 	}
-	a.Path, a.Options = path.Clean(p), options
+	a.Path, a.Options = clean, options
 	return a, nil
 }
 
-// parseServer reads "//user@host:port" off the front.
-func (a *Address) parseServer(s, usualPort string) (rest string, err error) {
-	s, ok := strings.CutPrefix(s, "//")
-	if !ok {
-		return "", errors.New("it names no server")
-	}
-	end := strings.IndexAny(s, "/?")
-	if end < 0 {
-		end = len(s)
-	}
-	// The error of Parse would show what may be a password.
-	u, err := url.Parse("//" + s[:end])
+// parsePath returns the path in its clean spelling, or the cause why not and a hint.
+func parsePath(raw, scheme string) (clean, cause, hint string) {
+	p, err := url.PathUnescape(raw)
 	switch {
-	case err != nil || u.Hostname() == "":
-		return "", errors.New("it names no server, or not in the form of a URL")
-	case u.User != nil:
-		if _, has := u.User.Password(); has {
-			return "", errors.New("a password has no place in an address, where everybody can see it")
-		}
-		if a.User = u.User.Username(); a.User == "" || strings.ContainsFunc(a.User, protocol.IsControl) || !utf8.ValidString(a.User) {
-			return "", errors.New("the user's name is empty or holds control characters")
-		}
+	case err != nil || strings.ContainsFunc(p, protocol.IsControl) || !utf8.ValidString(p):
+		return "", "the path has a wrong % escape", "write %25 for a percent sign; control characters are refused"
+	case !strings.HasPrefix(p, "/"):
+		return "", "the path is not absolute", "every process must name the lock alike: begin with " + scheme + ":/"
+	case strings.HasSuffix(p, "/"):
+		return "", "the path ends in a slash", "name the lock itself, not a directory"
+	case slices.Contains(strings.Split(p, "/"), ".."):
+		return "", "the path contains ..", "write it without"
+	case path.Clean(p) == "/":
+		return "", "the path is the root directory", "name the lock itself, not a directory"
 	}
-	a.Host = strings.ToLower(u.Hostname())
-	if strings.ContainsFunc(a.Host, func(r rune) bool { return protocol.IsControl(r) || r == ' ' || r > unicode.MaxASCII }) {
-		return "", errors.New("the host's name holds strange characters")
-	}
-	if strings.Contains(a.Host, ":") {
-		if ip, err := netip.ParseAddr(a.Host); err != nil || !ip.Is6() || !isZone(ip.Zone()) {
-			return "", errors.New("the host's name holds a colon, and it is no IPv6 address")
-		}
-		a.Host = "[" + a.Host + "]"
-	}
-	if port := u.Port(); port != "" && port != usualPort {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
-			return "", fmt.Errorf("port %q is none", port)
-		}
-		a.Host += ":" + port
-	}
-	return s[end:], nil
+	return path.Clean(p), "", ""
 }
 
 func names(schemes []Scheme) string {
@@ -198,87 +161,4 @@ func (a Address) CheckOptions(known map[string][]string) error {
 func (a Address) wrongOption(cause error, hint string) error {
 	lock := masked(a.String(), []Scheme{{Name: a.Scheme}})
 	return &Error{Code: protocol.Usage, Lock: lock, Op: "read address", Err: cause, Hint: hint}
-}
-
-// shown is an address for people: bounded, and without what may be a password.
-func shown(s string, schemes []Scheme) string {
-	return protocol.CleanText(masked(s, schemes), 100)
-}
-
-// masked leaves out of an address what may be a password. The address may be
-// malformed, so that this is a guess, which rather leaves out too much.
-func masked(s string, schemes []Scheme) string {
-	if at := strings.LastIndexByte(s, '@'); at >= 0 {
-		from := passwordStart(s[:at], schemes)
-		switch {
-		case from < 0:
-		case strings.Contains(s[from:at], "?"): // it may be the password's, and what follows too
-			s = s[:from] + "…"
-		default:
-			s = s[:from] + "…" + s[at:]
-		}
-	}
-	before, query, has := strings.Cut(s, "?")
-	if !has {
-		return s
-	}
-	pairs := strings.Split(query, "&")
-	for i, pair := range pairs {
-		pairs[i] = maskedOption(pair)
-	}
-	return before + "?" + strings.Join(pairs, "&")
-}
-
-// passwordStart returns where a password may begin: behind the first colon that
-// is not a scheme's; -1 if nowhere.
-func passwordStart(s string, schemes []Scheme) int {
-	from := 0
-	for _, k := range schemes {
-		if strings.HasPrefix(s, k.Name+":/") { // else the name may be a user's
-			from = len(k.Name) + 1
-		}
-	}
-	colon := strings.IndexByte(s[from:], ':')
-	if colon < 0 {
-		return -1
-	}
-	return from + colon + 1
-}
-
-func maskedOption(pair string) string {
-	name, value, has := strings.Cut(pair, "=")
-	if !has {
-		return shownName(name)
-	}
-	return shownName(name) + "=" + shownValue(name, value)
-}
-
-// shownName is the name of an option or a scheme; what is none may be a part of a
-// password.
-func shownName(name string) string {
-	if !isPlain(name) {
-		return "…"
-	}
-	return name
-}
-
-func shownValue(name, value string) string {
-	if !isPlain(name) || !isPlain(value) || isSecretive(name) {
-		return "…"
-	}
-	return value
-}
-
-const plainChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-
-func isPlain(s string) bool { return len(s) <= 32 && strings.Trim(s, plainChars) == "" }
-
-// isZone reports that s may be the name of a network interface.
-func isZone(s string) bool { return strings.Trim(s, plainChars+".") == "" }
-
-// isSecretive reports that an option of that name may have a secret as its value.
-func isSecretive(name string) bool {
-	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"pass", "pwd", "secret", "token", "key", "auth", "cred"},
-		func(word string) bool { return strings.Contains(name, word) })
 }

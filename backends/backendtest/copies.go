@@ -10,8 +10,22 @@ import (
 )
 
 // RoleVariable makes a copy of a test binary play a part of a test: its TestMain
-// looks at it.
+// calls Main.
 const RoleVariable = "LOCKSMITH_TEST_ROLE"
+
+// Main is the TestMain of a package whose test binary plays parts as well: it runs the
+// tests, or in a copy of the binary the part, which returns the exit status.
+func Main(m *testing.M, parts map[string]func() int) {
+	role := os.Getenv(RoleVariable)
+	if role == "" {
+		os.Exit(m.Run())
+	}
+	part, known := parts[role]
+	if !known {
+		panic("unknown role " + role)
+	}
+	os.Exit(part())
+}
 
 // Copy returns the test binary as a command that plays a part, with more of an
 // environment. It is spared the second that the race detector waits before it
@@ -66,4 +80,12 @@ func Lacking(t *testing.T, why string) {
 		t.Fatal(why)
 	}
 	t.Skip(why)
+}
+
+// NeedRoot skips a test that mounts file systems or plays several users.
+func NeedRoot(t *testing.T) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		Lacking(t, "only root may do this")
+	}
 }

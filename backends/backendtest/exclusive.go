@@ -27,7 +27,7 @@ func acquireRelease(t *testing.T, f Fixture) {
 		} else {
 			last = tok
 		}
-		release(t, h)
+		MustRelease(t, h)
 	}
 	nothingLeft(t, f)
 }
@@ -49,7 +49,7 @@ func inspect(t *testing.T, f Fixture) {
 	if len(hs) != 1 || hs[0].Record == nil || hs[0].Record.ID != h.ID() || hs[0].Verdict != owner.Alive || hs[0].PID != os.Getpid() {
 		t.Errorf("holders: %+v", hs)
 	}
-	release(t, h)
+	MustRelease(t, h)
 	if hs := look(); len(hs) != 0 {
 		t.Errorf("a released lock has holders: %v", hs)
 	}
@@ -57,8 +57,8 @@ func inspect(t *testing.T, f Fixture) {
 
 func heldTellsWho(t *testing.T, f Fixture) {
 	h := take(t, f, Request())
-	defer release(t, h)
-	held := mustBeHeld(t, attempt(t, f, Request()))
+	defer MustRelease(t, h)
+	held := MustBeHeld(t, attempt(t, f, Request()))
 	if r := held.Holder.Record; r == nil || r.ID != h.ID() || r.User != "tester" {
 		t.Errorf("holder: %+v", held.Holder)
 	}
@@ -67,7 +67,7 @@ func heldTellsWho(t *testing.T, f Fixture) {
 // waits starts Wait after a Try that found the lock held.
 func waits(t *testing.T, ctx context.Context, a backend.Attempt) <-chan error {
 	t.Helper()
-	mustBeHeld(t, a)
+	MustBeHeld(t, a)
 	done := make(chan error, 1)
 	go func() { done <- a.Wait(ctx) }()
 	return done
@@ -88,11 +88,11 @@ func waitEndsWithRelease(t *testing.T, f Fixture) {
 	h := take(t, f, Request())
 	a := attempt(t, f, Request())
 	done := waits(t, t.Context(), a)
-	release(t, h)
+	MustRelease(t, h)
 	if err := mustEnd(t, done); err != nil {
 		t.Fatal(err)
 	}
-	release(t, tryUntilTaken(t, a))
+	MustRelease(t, MustAcquire(t, a))
 }
 
 func waitEndsWithContext(t *testing.T, f Fixture) {
@@ -107,7 +107,7 @@ func waitEndsWithContext(t *testing.T, f Fixture) {
 	if err := a.Withdraw(context.Background()); err != nil {
 		t.Error(err)
 	}
-	release(t, h)
+	MustRelease(t, h)
 	nothingLeft(t, f)
 }
 
@@ -131,18 +131,7 @@ func waitEndsWithDeath(t *testing.T, f Fixture) {
 	if err := mustEnd(t, done); err != nil {
 		t.Fatal(err)
 	}
-	release(t, tryUntilTaken(t, a))
-}
-
-func tryUntilTaken(t *testing.T, a backend.Attempt) backend.Hold {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	h, err := backend.Acquire(ctx, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	MustRelease(t, MustAcquire(t, a))
 }
 
 func freshIDs(t *testing.T, f Fixture) {
@@ -157,7 +146,7 @@ func freshIDs(t *testing.T, f Fixture) {
 			t.Fatalf("id %s was used twice", h.ID())
 		}
 		seen[h.ID()] = true
-		release(t, h)
+		MustRelease(t, h)
 	}
 }
 
@@ -205,7 +194,7 @@ func deadHolderBroken(t *testing.T, f Fixture) {
 	f.Abandon(take(t, f, r))
 	strict := Request()
 	strict.Strict = true
-	release(t, take(t, f, strict))
+	MustRelease(t, take(t, f, strict))
 	nothingLeft(t, f)
 }
 
@@ -221,13 +210,13 @@ func orphaned(t *testing.T) backend.Request {
 func parentAlive(t *testing.T, f Fixture) {
 	f.Abandon(take(t, f, orphaned(t)))
 	a := attempt(t, f, Request())
-	mustBeHeld(t, a)
+	MustBeHeld(t, a)
 	start := clock.Boot{}.Now()
-	h := tryUntilTaken(t, a)
+	h := MustAcquire(t, a)
 	if d := (clock.Boot{}).Now() - start; d < owner.MinLease*9/10 {
 		t.Errorf("broken after %v, the lease is %v", d, owner.MinLease)
 	}
-	release(t, h)
+	MustRelease(t, h)
 }
 
 func strict(t *testing.T, f Fixture) {
@@ -235,7 +224,7 @@ func strict(t *testing.T, f Fixture) {
 	r := Request()
 	r.Strict = true
 	a := attempt(t, f, r)
-	mustBeHeld(t, a)
+	MustBeHeld(t, a)
 	ctx, cancel := context.WithTimeout(t.Context(), owner.MinLease*3/2)
 	defer cancel()
 	if h, err := backend.Acquire(ctx, a); !errors.Is(err, context.DeadlineExceeded) {
@@ -251,12 +240,12 @@ func respite(t *testing.T, f Fixture) {
 	kind.Respite = 300 * time.Millisecond
 	a := attempt(t, f, kind)
 	start := clock.Boot{}.Now()
-	mustBeHeld(t, a)
-	h := tryUntilTaken(t, a)
+	MustBeHeld(t, a)
+	h := MustAcquire(t, a)
 	if d := (clock.Boot{}).Now() - start; d < kind.Respite {
 		t.Errorf("broken after %v, the respite is %v", d, kind.Respite)
 	}
-	release(t, h)
+	MustRelease(t, h)
 }
 
 func lossNoticed(t *testing.T, f Fixture) {
@@ -281,8 +270,8 @@ func lateRelease(t *testing.T, f Fixture) {
 	if err := h.Heartbeat(t.Context()); err != nil {
 		t.Errorf("the new holder was hit: %v", err)
 	}
-	mustBeHeld(t, attempt(t, f, Request()))
-	release(t, h)
+	MustBeHeld(t, attempt(t, f, Request()))
+	MustRelease(t, h)
 }
 
 // breakByID is for backends that know how.
@@ -295,11 +284,11 @@ func breakByID(t *testing.T, f Fixture) {
 	if err := b.Break(t.Context(), owner.NewID()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("break of an unknown id: %v", err)
 	}
-	mustStillHold(t, h)
+	MustStillHold(t, h)
 	err := b.Break(t.Context(), h.ID())
 	lives := errors.Is(err, backend.ErrLives)
 	if lives {
-		mustStillHold(t, h)
+		MustStillHold(t, h)
 		f.Abandon(h)
 		err = b.Break(t.Context(), h.ID())
 	}
@@ -307,13 +296,13 @@ func breakByID(t *testing.T, f Fixture) {
 		t.Fatal(err)
 	}
 	if !lives {
-		mustBeLost(t, h)
+		MustBeLost(t, h)
 	}
 	next := take(t, f, Request())
 	if err := b.Break(t.Context(), h.ID()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("break for the second time: %v", err)
 	}
-	mustStillHold(t, next)
-	release(t, next)
+	MustStillHold(t, next)
+	MustRelease(t, next)
 	nothingLeft(t, f)
 }

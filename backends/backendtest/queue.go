@@ -65,12 +65,12 @@ func queueSeen(t *testing.T, f Fixture) {
 		if err := mustEnd(t, w.done); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		mustWithdraw(t, w.attempt)
+		MustWithdraw(t, w.attempt)
 	}
 	if r := report(t, f); len(r.Waiters) > 0 {
 		t.Errorf("they withdrew, but there are %+v", r.Waiters)
 	}
-	release(t, h)
+	MustRelease(t, h)
 	nothingLeft(t, f)
 }
 
@@ -101,7 +101,7 @@ func turns(t *testing.T, f Fixture) []int {
 		time.Sleep(5 * time.Millisecond)
 		return h.Release(t.Context())
 	})
-	release(t, h)
+	MustRelease(t, h)
 	for _, w := range ws {
 		if err := mustEnd(t, w.done); err != nil {
 			t.Error(err)

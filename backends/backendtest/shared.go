@@ -35,8 +35,8 @@ func severalShare(t *testing.T, f Fixture) {
 		if !seen[h.ID()] {
 			t.Errorf("%s is not among the holders: %v", h.ID(), seen)
 		}
-		mustStillHold(t, h)
-		release(t, h)
+		MustStillHold(t, h)
+		MustRelease(t, h)
 	}
 	if r := report(t, f); len(r.Holders) > 0 || len(seen) != len(hs) {
 		t.Errorf("seen %v, then %+v", seen, r)
@@ -48,18 +48,18 @@ func severalShare(t *testing.T, f Fixture) {
 func sharedExcludesExclusive(t *testing.T, f Fixture) {
 	hs := share(t, f, 2)
 	a := attempt(t, f, Request())
-	held := mustBeHeld(t, a)
+	held := MustBeHeld(t, a)
 	if r := held.Holder.Record; r == nil || r.ID != hs[0].ID() && r.ID != hs[1].ID() {
 		t.Errorf("holder: %+v", held.Holder)
 	}
-	release(t, hs[0])
-	mustBeHeld(t, a)
+	MustRelease(t, hs[0])
+	MustBeHeld(t, a)
 	done := waits(t, t.Context(), a)
-	release(t, hs[1])
+	MustRelease(t, hs[1])
 	if err := mustEnd(t, done); err != nil {
 		t.Fatal(err)
 	}
-	release(t, tryUntilTaken(t, a))
+	MustRelease(t, MustAcquire(t, a))
 	nothingLeft(t, f)
 }
 
@@ -69,7 +69,7 @@ func exclusiveExcludesShared(t *testing.T, f Fixture) {
 	got := make(chan backend.Hold, 2)
 	for range cap(got) {
 		a := attempt(t, f, SharedRequest())
-		if held := mustBeHeld(t, a); held.Holder.Record == nil || held.Holder.Record.ID != h.ID() {
+		if held := MustBeHeld(t, a); held.Holder.Record == nil || held.Holder.Record.ID != h.ID() {
 			t.Errorf("holder: %+v", held.Holder)
 		}
 		go func() {
@@ -80,13 +80,13 @@ func exclusiveExcludesShared(t *testing.T, f Fixture) {
 			got <- h
 		}()
 	}
-	mustStillHold(t, h)
+	MustStillHold(t, h)
 	select {
 	case <-got:
 		t.Fatal("it was shared while somebody had it alone")
 	default:
 	}
-	release(t, h)
+	MustRelease(t, h)
 	var hs []backend.Hold
 	for range cap(got) {
 		select {
@@ -97,8 +97,8 @@ func exclusiveExcludesShared(t *testing.T, f Fixture) {
 		}
 	}
 	for _, h := range hs {
-		mustStillHold(t, h)
-		release(t, h)
+		MustStillHold(t, h)
+		MustRelease(t, h)
 	}
 	nothingLeft(t, f)
 }
@@ -114,15 +114,15 @@ func deadSharerBroken(t *testing.T, f Fixture) {
 	after := take(t, f, SharedRequest())
 	a := attempt(t, f, Request())
 	for range 3 {
-		mustBeHeld(t, a)
+		MustBeHeld(t, a)
 	}
-	mustBeLost(t, dead)
+	MustBeLost(t, dead)
 	for _, h := range []backend.Hold{before, after} {
-		mustStillHold(t, h)
-		mustBeHeld(t, a)
-		release(t, h)
+		MustStillHold(t, h)
+		MustBeHeld(t, a)
+		MustRelease(t, h)
 	}
-	release(t, tryUntilTaken(t, a))
+	MustRelease(t, MustAcquire(t, a))
 	nothingLeft(t, f)
 }
 
@@ -135,13 +135,13 @@ func breakSharerByID(t *testing.T, f Fixture) {
 	if err := b.Break(t.Context(), hs[1].ID()); err != nil {
 		t.Fatal(err)
 	}
-	mustBeLost(t, hs[1])
+	MustBeLost(t, hs[1])
 	if n := len(report(t, f).Holders); n != 2 {
 		t.Errorf("%d holders", n)
 	}
 	for _, h := range []backend.Hold{hs[0], hs[2]} {
-		mustStillHold(t, h)
-		release(t, h)
+		MustStillHold(t, h)
+		MustRelease(t, h)
 	}
 	nothingLeft(t, f)
 }
@@ -168,7 +168,7 @@ func tokens(t *testing.T, f Fixture) {
 		}
 		last = h.Token()
 		mustBeNewest(t, f, last)
-		release(t, h)
+		MustRelease(t, h)
 		mustBeNewest(t, f, last)
 		hs := share(t, f, 3)
 		for _, h := range hs {
@@ -179,7 +179,7 @@ func tokens(t *testing.T, f Fixture) {
 		last = hs[0].Token()
 		mustBeNewest(t, f, last)
 		for _, h := range hs {
-			release(t, h)
+			MustRelease(t, h)
 		}
 	}
 }
@@ -260,19 +260,19 @@ func writerPreference(t *testing.T, f Fixture) {
 	r.Owner.Lease = owner.MinLease
 	a := attempt(t, f, r)
 	start := clock.Boot{}.Now()
-	mustBeHeld(t, a)
-	joined := tryUntilTaken(t, a)
+	MustBeHeld(t, a)
+	joined := MustAcquire(t, a)
 	if d := (clock.Boot{}).Now() - start; d < r.Owner.Lease*9/10 {
 		t.Errorf("it held back for %v, its lease is %v", d, r.Owner.Lease)
 	}
 	for _, h := range []backend.Hold{h, joined} {
-		mustStillHold(t, h)
-		release(t, h)
+		MustStillHold(t, h)
+		MustRelease(t, h)
 	}
 	if err := mustEnd(t, done); err != nil {
 		t.Error(err)
 	}
 	cancel()
-	release(t, tryUntilTaken(t, writer))
+	MustRelease(t, MustAcquire(t, writer))
 	nothingLeft(t, f)
 }

@@ -1,5 +1,8 @@
 // Package backendtest is the conformance suite: what every backend must do,
-// whatever it stands on. A backend joins by a test of its own that calls Run.
+// whatever it stands on. A backend joins by a test of its own that calls Run. Beside it
+// there is what the tests of several backends have in common: processes that contend and
+// are killed (Contest), other users (As, AsNobody), disks that are full (FullDisk), and
+// hosts on fake time (Host).
 package backendtest
 
 import (

@@ -102,6 +102,17 @@ func (x *examiner) create() (string, error) {
 	return name, nil
 }
 
+// createOpen makes a file and opens it, as a holder does.
+func (x *examiner) createOpen() (name string, file File, err error) {
+	if name, err = x.create(); err != nil {
+		return "", nil, err
+	}
+	if file, err = x.fs.Open(name); err != nil {
+		return "", nil, x.lock.fail("open a file", err)
+	}
+	return name, file, nil
+}
+
 // said is fatal where the place does not answer. What it answers is a finding.
 func (x *examiner) said(op string, err error) (fatal error) {
 	if err != nil && unclear(err) {

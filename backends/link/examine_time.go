@@ -21,13 +21,9 @@ const (
 // openFile: a holder keeps its file open, and learns by it that it was removed.
 func (x *examiner) openFile(context.Context) error {
 	const name = "open files"
-	f, err := x.create()
+	f, file, err := x.createOpen()
 	if err != nil {
 		return err
-	}
-	file, err := x.fs.Open(f)
-	if err != nil {
-		return x.lock.fail("open a file", err)
 	}
 	defer file.Close()
 	there, err1 := x.fs.Stat(f)
@@ -46,13 +42,9 @@ func (x *examiner) openFile(context.Context) error {
 // heartbeat: a holder sets the time of its file, and others see that.
 func (x *examiner) heartbeat(ctx context.Context) error {
 	const name = "heartbeat"
-	f, err := x.create()
+	f, file, err := x.createOpen()
 	if err != nil {
 		return err
-	}
-	file, err := x.fs.Open(f)
-	if err != nil {
-		return x.lock.fail("open a file", err)
 	}
 	defer file.Close()
 	first, err := x.fs.Stat(f)

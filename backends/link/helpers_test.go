@@ -4,29 +4,30 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/protocol"
 )
 
 // patience bounds every wait of these tests; nothing depends on its length.
 const patience = 20 * time.Second
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(backendtest.RoleVariable) {
-	case "":
-		os.Exit(m.Run())
-	case roleContender:
-		os.Exit(contend())
-	default:
-		panic("unknown role")
-	}
+	backendtest.Main(m, map[string]func() int{contest.Role: contest.Contend})
 }
+
+var (
+	mustWork     = backendtest.MustWork
+	mustFail     = backendtest.MustFail
+	mustHold     = backendtest.MustHold
+	mustAcquire  = backendtest.MustAcquire
+	mustBeHeld   = backendtest.MustBeHeld
+	mustRelease  = backendtest.MustRelease
+	mustWithdraw = backendtest.MustWithdraw
+	publicDir    = backendtest.PublicDir
+)
 
 func openWith(t *testing.T, path string, options map[string]string) backend.Backend {
 	t.Helper()
@@ -88,60 +89,9 @@ func tryLock(l backend.Backend) error {
 	return h.Release(ctx)
 }
 
-func mustWork(t *testing.T, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mustHold(t *testing.T, a backend.Attempt) backend.Hold {
-	t.Helper()
-	h, err := a.Try(t.Context())
-	mustWork(t, err)
-	return h
-}
-
-func mustBeHeld(t *testing.T, a backend.Attempt) *backend.HeldError {
-	t.Helper()
-	h, err := a.Try(t.Context())
-	var held *backend.HeldError
-	if !errors.As(err, &held) {
-		t.Fatalf("try returned %v, %v, want a HeldError", h, err)
-	}
-	return held
-}
-
-func mustRelease(t *testing.T, h backend.Hold) {
-	t.Helper()
-	mustWork(t, h.Release(t.Context()))
-}
-
-func mustWithdraw(t *testing.T, a backend.Attempt) {
-	t.Helper()
-	mustWork(t, a.Withdraw(t.Context()))
-}
-
-func mustFail(t *testing.T, err error, code protocol.Code, says string) {
-	t.Helper()
-	if err == nil || backend.CodeOf(err) != code || !strings.Contains(err.Error(), says) {
-		t.Errorf("got %v, want code %s and %q", err, code, says)
-	}
-}
-
 func mustBeGone(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, backend.ErrGone) {
 		t.Errorf("got %v, want that the lock is gone", err)
 	}
-}
-
-// publicDir returns a directory that other users reach.
-func publicDir(t *testing.T, mode os.FileMode) string {
-	t.Helper()
-	dir := t.TempDir()
-	for d, m := range map[string]os.FileMode{filepath.Dir(dir): 0o755, dir: mode} {
-		mustWork(t, os.Chmod(d, m))
-	}
-	return dir
 }

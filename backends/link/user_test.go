@@ -12,10 +12,10 @@ import (
 
 // TestNotWritable: who may not make files there cannot lock.
 func TestNotWritable(t *testing.T) {
-	if !asNobody(t) {
+	if !backendtest.AsNobody(t) {
 		return
 	}
-	dir := sharedDir(t, 0o555)
+	dir := backendtest.NobodysDir(t, 0o555)
 	mustFail(t, try(filepath.Join(dir, "lock"), nil), protocol.Permission, "allow this user to write there")
 	mustWork(t, os.Chmod(dir, 0o755))
 	mustBeEmpty(t, dir)
@@ -23,10 +23,10 @@ func TestNotWritable(t *testing.T) {
 
 // TestNotReadable: it is held, by nobody knows whom.
 func TestNotReadable(t *testing.T) {
-	if !asNobody(t) {
+	if !backendtest.AsNobody(t) {
 		return
 	}
-	dir := sharedDir(t, 0o755)
+	dir := backendtest.NobodysDir(t, 0o755)
 	path := filepath.Join(dir, "lock")
 	mustWork(t, os.WriteFile(path, []byte("17\n"), 0))
 	a := attemptAt(t, path, backendtest.Request())

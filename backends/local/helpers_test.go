@@ -2,10 +2,7 @@ package local
 
 import (
 	"context"
-	"errors"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,21 +10,26 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
-	"locksmith/protocol"
 )
 
 // patience bounds every wait of these tests; nothing depends on its length.
 const patience = 20 * time.Second
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(backendtest.RoleVariable) {
-	case "":
-		os.Exit(m.Run())
-	case roleContender:
-		os.Exit(contend())
-	default:
-		panic("unknown role")
-	}
+	backendtest.Main(m, map[string]func() int{contest.Role: contest.Contend})
+}
+
+var (
+	mustFail    = backendtest.MustFail
+	mustHold    = backendtest.MustHold
+	mustAcquire = backendtest.MustAcquire
+	mustRelease = backendtest.MustRelease
+	publicDir   = backendtest.PublicDir
+)
+
+func mustBeHeld(t *testing.T, a backend.Attempt) backend.Holder {
+	t.Helper()
+	return backendtest.MustBeHeld(t, a).Holder
 }
 
 // attemptAt returns an attempt on the lock at a path.
@@ -58,57 +60,12 @@ func try(path string, options map[string]string) error {
 	return h.Release(context.Background())
 }
 
-func mustHold(t *testing.T, a backend.Attempt) backend.Hold {
-	t.Helper()
-	h, err := a.Try(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-func mustBeHeld(t *testing.T, a backend.Attempt) backend.Holder {
-	t.Helper()
-	h, err := a.Try(t.Context())
-	var held *backend.HeldError
-	if !errors.As(err, &held) {
-		t.Fatalf("try returned %v, %v, want a HeldError", h, err)
-	}
-	return held.Holder
-}
-
-func mustRelease(t *testing.T, h backend.Hold) {
-	t.Helper()
-	if err := h.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mustFail(t *testing.T, err error, code protocol.Code, says string) {
-	t.Helper()
-	if backend.CodeOf(err) != code || err == nil || !strings.Contains(err.Error(), says) {
-		t.Errorf("got %v, want code %s and %q", err, code, says)
-	}
-}
-
 func mustBeEmpty(t *testing.T, dir string) {
 	t.Helper()
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-}
-
-// publicDir returns a directory that other users reach.
-func publicDir(t *testing.T, mode os.FileMode) string {
-	t.Helper()
-	dir := t.TempDir()
-	for d, m := range map[string]os.FileMode{filepath.Dir(dir): 0o755, dir: mode} {
-		if err := os.Chmod(d, m); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }
 
 // fakeRequest is a request by a waiter whose clock the test moves.

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/clock"
 	"locksmith/protocol"
 )
 
@@ -117,19 +119,19 @@ func TestWorldWritableDirectory(t *testing.T) {
 }
 
 func TestDirectoryUnwritable(t *testing.T) {
-	if !asNobody(t) {
+	if !backendtest.AsNobody(t) {
 		return
 	}
-	dir := sharedDir(t, 0o555)
+	dir := backendtest.NobodysDir(t, 0o555)
 	mustFail(t, try(filepath.Join(dir, "lock"), nil), protocol.Permission, "allow this user")
 	mustBeEmpty(t, dir)
 }
 
 func TestUnreadableLockFile(t *testing.T) {
-	if !asNobody(t) {
+	if !backendtest.AsNobody(t) {
 		return
 	}
-	path := filepath.Join(sharedDir(t, 0o755), "lock")
+	path := filepath.Join(backendtest.NobodysDir(t, 0o755), "lock")
 	if err := os.WriteFile(path, []byte("1\n"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +146,7 @@ func TestUnreadableLockFile(t *testing.T) {
 	_, err := openLock(t, path).Inspect(t.Context())
 	mustFail(t, err, protocol.Permission, "open lock file")
 	// It cannot be watched either; removing it must free the lock all the same.
-	waiter := attemptAt(t, path, backend.Request{Owner: r.Owner, Clock: realClock})
+	waiter := attemptAt(t, path, backend.Request{Owner: r.Owner, Clock: clock.Boot{}})
 	mustBeHeld(t, waiter)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)

@@ -182,65 +182,6 @@ func (a *attempt) disown(ctx context.Context) error {
 	return a.lock.fail("remove the lock directory", err)
 }
 
-// reserve makes our reservation, with our entry in it. It proves that we may make
-// directories beside the lock, so that one that cannot be made is taken.
-func (a *attempt) reserve(ctx context.Context) error {
-	if a.mine != nil {
-		return nil
-	}
-	c, err := a.newClaim(exclusive)
-	if err != nil {
-		return err
-	}
-	c.home = a.lock.reservation(c.entry.ticket)
-	c.at = c.home
-	err = a.dir.Mkdir(ctx, c.home)
-	if refused(err) && a.lock.Style == TreeStyle {
-		if err := a.makeTree(ctx); err != nil {
-			return err
-		}
-		err = a.dir.Mkdir(ctx, c.home)
-	}
-	if err != nil && !unclear(err) && !refused(err) {
-		return a.lock.fail("make our reservation", err)
-	}
-	// Even if it was refused: a server that crashed, or executed the request
-	// twice, says so of what is there.
-	a.mine = c // from here on there is something to remove
-	entered := a.dir.Mkdir(ctx, c.path())
-	switch {
-	case refused(err) && refused(entered):
-		a.mine = nil
-		return a.lock.fail("make our reservation", err)
-	case unclear(err), refused(entered), unclear(entered):
-		return a.spoiled(ctx, errors.Join(err, entered))
-	case entered != nil:
-		return a.lock.fail("make our reservation", entered)
-	}
-	a.met, a.fresh = true, true
-	return nil
-}
-
-// spoiled gives up a reservation that may be incomplete.
-func (a *attempt) spoiled(ctx context.Context, cause error) error {
-	if err := a.giveUp(ctx); err != nil {
-		return err
-	}
-	return a.lock.again("make our reservation", cause)
-}
-
-// makeTree makes the directory that the lock is in.
-func (a *attempt) makeTree(ctx context.Context) error {
-	err := a.dir.Mkdir(ctx, a.lock.Name)
-	if unclear(err) {
-		err = a.dir.Mkdir(ctx, a.lock.Name) // it is nobody's, so this does no harm
-	}
-	if err == nil || refused(err) || unclear(err) {
-		return nil // the next call finds out
-	}
-	return a.lock.fail("make the lock directory", err)
-}
-
 // enter makes sure, after a commit, that the entry in the lock is ours and there.
 func (a *attempt) enter(ctx context.Context) (*hold, error) {
 	c := a.mine

@@ -23,7 +23,7 @@ type block struct {
 func (a *attempt) lookDue() bool {
 	b := &a.block
 	return !b.known || a.request.Clock.Now() >= b.again ||
-		b.seen.verdict != owner.Dead && a.lock.verdict(b.seen.record) == owner.Dead
+		b.seen.verdict != owner.Dead && owner.VerdictOn(b.seen.record, a.lock.Judge) == owner.Dead
 }
 
 // held notes who has the lock and returns the error that says so.

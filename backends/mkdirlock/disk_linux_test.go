@@ -2,7 +2,6 @@ package mkdirlock
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,18 +13,6 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/protocol"
 )
-
-// mount returns a file system of its own, mounted until the test ends.
-func mount(t *testing.T, options string) string {
-	t.Helper()
-	needRoot(t)
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
-		backendtest.Lacking(t, "cannot mount a tmpfs: "+err.Error())
-	}
-	t.Cleanup(func() { mustWork(t, unix.Unmount(dir, unix.MNT_DETACH)) })
-	return dir
-}
 
 func eachMode(t *testing.T, test func(t *testing.T, k kindOfLock, mode string)) {
 	t.Helper()
@@ -39,7 +26,7 @@ func eachMode(t *testing.T, test func(t *testing.T, k kindOfLock, mode string)) 
 // TestOutOfInodes: there is room for some of what a lock needs, but not for all.
 func TestOutOfInodes(t *testing.T) {
 	eachMode(t, func(t *testing.T, k kindOfLock, mode string) {
-		path := filepath.Join(mount(t, "nr_inodes=60,mode=0755"), "lock")
+		path := filepath.Join(backendtest.Memory(t, "nr_inodes=60"), "lock")
 		for spare := 0; withSpareInodes(t, path, k, mode, spare) != nil; spare++ {
 			if spare > 20 {
 				t.Fatal("no number of inodes is enough")
@@ -53,7 +40,7 @@ func TestOutOfInodes(t *testing.T) {
 func withSpareInodes(t *testing.T, path string, k kindOfLock, mode string, spare int) error {
 	t.Helper()
 	filler := filepath.Join(filepath.Dir(path), "filler")
-	fill(t, filler, spare)
+	backendtest.UseUpInodes(t, filler, spare)
 	err := try(t, path, k, mode)
 	mustWork(t, os.RemoveAll(filler))
 	if err != nil {
@@ -68,30 +55,13 @@ func withSpareInodes(t *testing.T, path string, k kindOfLock, mode string, spare
 	return err
 }
 
-// fill leaves room for so many directories.
-func fill(t *testing.T, filler string, spare int) {
-	t.Helper()
-	mustWork(t, os.Mkdir(filler, 0o755))
-	n := 0
-	for ; ; n++ {
-		err := os.Mkdir(filepath.Join(filler, fmt.Sprint(n)), 0o755)
-		if errors.Is(err, unix.ENOSPC) {
-			break
-		}
-		mustWork(t, err)
-	}
-	for i := range spare {
-		mustWork(t, os.Remove(filepath.Join(filler, fmt.Sprint(n-1-i))))
-	}
-}
-
 // TestDiskFullUnderHolder: heartbeats and release need no room.
 func TestDiskFullUnderHolder(t *testing.T) {
 	eachMode(t, func(t *testing.T, k kindOfLock, mode string) {
-		dir := mount(t, "nr_inodes=60,mode=0755")
+		dir := backendtest.Memory(t, "nr_inodes=60")
 		path := filepath.Join(dir, "lock")
 		h := acquired(t, attemptAt(t, path, k, mode))
-		fill(t, filepath.Join(dir, "filler"), 0)
+		backendtest.UseUpInodes(t, filepath.Join(dir, "filler"), 0)
 		mustStillHold(t, h)
 		mustWork(t, h.Tend(t.Context()))
 		mustRelease(t, h)
@@ -101,10 +71,10 @@ func TestDiskFullUnderHolder(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	eachMode(t, func(t *testing.T, k kindOfLock, mode string) {
-		dir := mount(t, "mode=0755")
+		dir := backendtest.Memory(t)
 		path, fresh := filepath.Join(dir, "lock"), filepath.Join(dir, "fresh")
 		h := acquired(t, attemptAt(t, path, k, mode))
-		remount(t, dir, unix.MS_RDONLY)
+		backendtest.Remount(t, dir, unix.MS_RDONLY)
 		mustFail(t, try(t, fresh, k, mode), protocol.CannotCreate, "read-only")
 		if err := h.Heartbeat(t.Context()); !errors.Is(err, unix.EROFS) || errors.Is(err, backend.ErrGone) {
 			t.Errorf("heartbeat: %v", err)
@@ -115,22 +85,17 @@ func TestReadOnly(t *testing.T) {
 		if r := inspect(t, path, k); len(r.Holders) != 1 {
 			t.Errorf("report: %+v", r)
 		}
-		remount(t, dir, 0)
+		backendtest.Remount(t, dir, 0)
 		mustStillHold(t, h)
 		mustRelease(t, h)
 		nothingLeft(t, path)
 	})
 }
 
-func remount(t *testing.T, dir string, flags uintptr) {
-	t.Helper()
-	mustWork(t, unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_BIND|flags, ""))
-}
-
 // TestLongMetadataOnDisk: each part of a record is a directory of its own.
 func TestLongMetadataOnDisk(t *testing.T) {
 	eachMode(t, func(t *testing.T, k kindOfLock, mode string) {
-		path := filepath.Join(mount(t, "mode=0755"), "lock")
+		path := filepath.Join(backendtest.Memory(t), "lock")
 		r := requestFor(mode)
 		r.Owner.Meta = []protocol.Field{{Key: "note", Value: strings.Repeat("the quick brown fox & 1234567890 ", 60)}}
 		a, err := openLock(t, path, k).Attempt(r)

@@ -136,14 +136,14 @@ type scene struct {
 
 func (s *scene) victim() *host {
 	h := newHost("here", s.fault.on(s.memory), s.kind)
-	h.dead[7], h.pace = true, rare
+	h.Dead[7], h.pace = true, rare
 	return h
 }
 
 // neighbour is on the same host, and no fault hits him.
 func (s *scene) neighbour() *host {
 	h := newHost("here", s.fault.beside(s.memory), s.kind)
-	h.dead[7], h.pace = true, rare
+	h.Dead[7], h.pace = true, rare
 	return h
 }
 

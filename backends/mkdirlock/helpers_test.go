@@ -2,9 +2,7 @@ package mkdirlock
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,35 +12,36 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
-	"locksmith/backends/process"
-	"locksmith/protocol"
 )
 
 // patience bounds every wait of these tests; nothing depends on its length.
 const patience = 20 * time.Second
 
-const lease = time.Minute
+const lease = backendtest.Lease
+
+type bubbleTime = backendtest.BubbleTime
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(backendtest.RoleVariable) {
-	case "":
-		os.Exit(m.Run())
-	case roleContender:
-		os.Exit(contend())
-	case roleUser:
-		os.Exit(playUser())
-	default:
-		panic("unknown role")
+	parts := map[string]func() int{backendtest.RoleUser: playUser}
+	for _, k := range everyKind {
+		parts[contest(k).Role] = contest(k).Contend
 	}
+	backendtest.Main(m, parts)
 }
 
-// bubbleTime is the clock of a synctest bubble since its beginning. That of
-// clock.Runtime would be negative: it begins with this process, which is later.
-type bubbleTime struct{ clock.Runtime }
-
-var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
-func (bubbleTime) Now() time.Duration { return time.Since(bubbleStart) }
+var (
+	mustWork      = backendtest.MustWork
+	mustFail      = backendtest.MustFail
+	mustStillHold = backendtest.MustStillHold
+	mustBeLost    = backendtest.MustBeLost
+	mustRelease   = backendtest.MustRelease
+	mustWithdraw  = backendtest.MustWithdraw
+	needRoot      = backendtest.NeedRoot
+	publicDir     = backendtest.PublicDir
+	mustStay      = backendtest.MustStay
+	keep          = backendtest.Keep
+	between       = backendtest.Between
+)
 
 // A kindOfLock is what locks differ in.
 type kindOfLock struct {
@@ -70,47 +69,28 @@ func (k kindOfLock) String() string {
 // slow is the pace of a lock on a server of FTP.
 var slow = Pace{Min: 250 * time.Millisecond, Max: 10 * time.Second}
 
-// A host is where helpers run that use the directory. Only there it is known
-// which of them are dead.
+// A host has helpers that use the directory.
 type host struct {
-	name string
+	backendtest.Host
 	dir  Dir
 	kind kindOfLock
 	pace Pace
-	dead map[int]bool // by pid
 }
 
 func newHost(name string, dir Dir, k kindOfLock) *host {
-	return &host{name: name, dir: dir, kind: k, pace: slow, dead: map[int]bool{}}
+	return &host{Host: backendtest.NewHost(name), dir: dir, kind: k, pace: slow}
 }
 
 func (h *host) lock() *Lock {
 	return &Lock{
 		NewDir: func() Dir { return h.dir }, Name: "L", Style: h.kind.style, Tokens: h.kind.tokens, Address: "mkdir:/L",
-		Pace: h.pace, NewID: owner.NewID, Judge: h.judge, Today: time.Now,
-	}
-}
-
-func (h *host) judge(r owner.Record) owner.Verdict {
-	switch {
-	case r.Place.Host != h.name:
-		return owner.Unknown
-	case h.dead[r.Helper.PID]:
-		return owner.Dead
-	}
-	return owner.Alive
-}
-
-func (h *host) request(mode string) backend.Request {
-	return backend.Request{
-		Owner: owner.Record{Place: owner.Place{Host: h.name}, Helper: process.Process{PID: 1}, User: "tester", Mode: mode, Lease: lease},
-		Clock: bubbleTime{},
+		Pace: h.pace, NewID: owner.NewID, Judge: h.Judge, Today: time.Now,
 	}
 }
 
 // by is a request of a helper of that pid.
 func (h *host) by(pid int, mode string) backend.Request {
-	r := h.request(mode)
+	r := h.Request(mode)
 	r.Owner.Helper.PID = pid
 	return r
 }
@@ -126,7 +106,7 @@ func (h *host) ask(t *testing.T, r backend.Request) *attempt {
 
 func (h *host) want(t *testing.T, mode string) *attempt {
 	t.Helper()
-	return h.ask(t, h.request(mode))
+	return h.ask(t, h.Request(mode))
 }
 
 func (h *host) take(t *testing.T, mode string) *hold {
@@ -157,21 +137,12 @@ func eachKind(t *testing.T, test func(*testing.T, *memory, kindOfLock)) {
 
 func mustHold(t *testing.T, a backend.Attempt) *hold {
 	t.Helper()
-	h, err := a.Try(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h.(*hold)
+	return backendtest.MustHold(t, a).(*hold)
 }
 
 func mustBeHeld(t *testing.T, a backend.Attempt) backend.Holder {
 	t.Helper()
-	h, err := a.Try(t.Context())
-	var held *backend.HeldError
-	if !errors.As(err, &held) {
-		t.Fatalf("try returned %v, %v, want a HeldError", h, err)
-	}
-	return held.Holder
+	return backendtest.MustBeHeld(t, a).Holder
 }
 
 func mustBeHeldBy(t *testing.T, a backend.Attempt, h backend.Hold) {
@@ -187,54 +158,6 @@ func mustBe(t *testing.T, seen backend.Holder, h backend.Hold) {
 	}
 }
 
-func mustStillHold(t *testing.T, h backend.Hold) {
-	t.Helper()
-	if err := h.Heartbeat(t.Context()); err != nil {
-		t.Errorf("the holder was hit: %v", err)
-	}
-}
-
-// mustBeLost: a broken holder finds its entry gone, and hits nobody.
-func mustBeLost(t *testing.T, h backend.Hold) {
-	t.Helper()
-	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("heartbeat of the broken: %v", err)
-	}
-	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("release of the broken: %v", err)
-	}
-}
-
-func mustRelease(t *testing.T, h backend.Hold) {
-	t.Helper()
-	if err := h.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mustWithdraw(t *testing.T, a backend.Attempt) {
-	t.Helper()
-	if err := a.Withdraw(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mustWork(t *testing.T, errs ...error) {
-	t.Helper()
-	for _, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func mustFail(t *testing.T, err error, code protocol.Code, says string) {
-	t.Helper()
-	if err == nil || backend.CodeOf(err) != code || !strings.Contains(err.Error(), says) {
-		t.Errorf("got %v (%s), want code %s and %q", err, backend.CodeOf(err), code, says)
-	}
-}
-
 // mustAcquire alternates Try and Wait as the helper does, for hours of fake time.
 func mustAcquire(t *testing.T, a backend.Attempt) *hold {
 	t.Helper()
@@ -245,18 +168,6 @@ func mustAcquire(t *testing.T, a backend.Attempt) *hold {
 		t.Fatal(err)
 	}
 	return h.(*hold)
-}
-
-// keep beats until the test ends, as a holder does.
-func keep(t *testing.T, h *hold) {
-	t.Helper()
-	ctx := t.Context()
-	go func() {
-		for ctx.Err() == nil {
-			_ = h.Heartbeat(ctx)
-			clock.Sleep(ctx, bubbleTime{}, lease/4)
-		}
-	}()
 }
 
 // keepFor is keep for so long; then it releases.
@@ -295,13 +206,6 @@ func mustBeTidy(t *testing.T, m *memory, k kindOfLock) {
 	t.Helper()
 	if left := untidy(m, k); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
-	}
-}
-
-func between(t *testing.T, what string, got, low, high time.Duration) {
-	t.Helper()
-	if got < low || got > high {
-		t.Errorf("%s took %v, want %v to %v", what, got, low, high)
 	}
 }
 

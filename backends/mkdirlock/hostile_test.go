@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -22,27 +23,16 @@ func hostileNames() []string {
 	}
 }
 
-// clutter puts a directory, a file or a symbolic link of each hostile name into a
-// directory, and returns what it put there.
+// clutter puts things of these names, with a prefix, into a directory.
 func clutter(t *testing.T, dir, prefix string) []string {
 	t.Helper()
-	var put []string
-	for i, name := range hostileNames() {
-		if len(prefix+name) > 255 {
-			continue
-		}
-		path := filepath.Join(dir, prefix+name)
-		put = append(put, path)
-		switch i % 3 {
-		case 0:
-			mustWork(t, os.Mkdir(path, 0o755))
-		case 1:
-			mustWork(t, os.WriteFile(path, []byte("mine"), 0o644))
-		default:
-			mustWork(t, os.Symlink("/etc/passwd", path))
+	var names []string
+	for _, name := range hostileNames() {
+		if name = prefix + name; len(name) <= 255 {
+			names = append(names, name)
 		}
 	}
-	return put
+	return backendtest.Clutter(t, dir, names)
 }
 
 // TestForeignEntries around the lock are left alone and ignored.
@@ -63,11 +53,7 @@ func TestForeignEntries(t *testing.T) {
 		}
 		mustWithdraw(t, a)
 		mustRelease(t, h)
-		for _, path := range put {
-			if _, err := os.Lstat(path); err != nil {
-				t.Errorf("it is gone: %v", err)
-			}
-		}
+		backendtest.MustBeThere(t, put)
 	})
 }
 
@@ -88,11 +74,7 @@ func TestForeignInLock(t *testing.T) {
 			t.Errorf("held by %+v", held)
 		}
 		mustBePrintable(t, held.String())
-		for _, path := range put {
-			if _, err := os.Lstat(path); err != nil {
-				t.Errorf("it is gone: %v", err)
-			}
-		}
+		backendtest.MustBeThere(t, put)
 	})
 }
 
@@ -164,12 +146,11 @@ func TestUnreadable(t *testing.T) {
 	h := acquired(t, attemptAt(t, path, plain, "exclusive"))
 	mustWork(t, os.Chmod(path, 0o700))
 	u := as(t, 1001, 0o022, path, plain, "exclusive", "0")
-	u.mustSay(t, "ERR "+string(protocol.Permission))
+	u.MustSay(t, "ERR "+string(protocol.Permission))
 	mustWork(t, os.Chmod(path, 0o755), os.Chmod(filepath.Join(dir, h.claim.path()), 0o700))
 	u = as(t, 1001, 0o022, path, plain, "exclusive", "0")
-	u.mustSay(t, "ERR "+string(protocol.Held))
-	if !strings.Contains(u.lines.Text(), "cannot be looked at") {
-		t.Error(u.lines.Text())
+	if says := u.MustSay(t, "ERR "+string(protocol.Held)); !strings.Contains(says, "cannot be looked at") {
+		t.Error(says)
 	}
 	mustStillHold(t, h)
 	mustRelease(t, h)

@@ -132,7 +132,7 @@ func TestUnclearLookStartsTheLeaseAgain(t *testing.T) {
 		old := newHost("elsewhere", m, k).take(t, "exclusive")
 		var failed atomic.Bool
 		here := newHost("here", hooked{m, func(o operation) error {
-			if o.call == "list" && o.name == old.claim.path() && time.Since(bubbleStart) > lease/2 && failed.CompareAndSwap(false, true) {
+			if o.call == "list" && o.name == old.claim.path() && (bubbleTime{}).Now() > lease/2 && failed.CompareAndSwap(false, true) {
 				return away()
 			}
 			return o.do()
@@ -147,7 +147,7 @@ func TestStrictNeverGoesByLease(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		old := newHost("elsewhere", m, k).take(t, "exclusive")
 		here := newHost("here", m, k)
-		r := here.request("exclusive")
+		r := here.Request("exclusive")
 		r.Strict = true
 		ctx, cancel := clock.WithTimeout(t.Context(), bubbleTime{}, 5*lease)
 		defer cancel()
@@ -169,7 +169,7 @@ func TestRespite(t *testing.T) {
 			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 				old := newHost("the same host", m, k).take(t, "exclusive")
 				here, low := newHost(taker, m, k), time.Duration(respite)
-				here.dead[1] = true
+				here.Dead[1] = true
 				if taker == "elsewhere" {
 					low += leaseAndDrift
 				}
@@ -211,9 +211,9 @@ func TestServerAwayWhileWaiting(t *testing.T) {
 					_, obstacle = a.Try(t.Context())
 				}
 				mustFail(t, obstacle, protocol.Unreachable, "waiting until it can be seen")
-				start := time.Since(bubbleStart)
+				start := (bubbleTime{}).Now()
 				h := mustAcquire(t, a)
-				between(t, "waiting", time.Since(bubbleStart)-start, 2*lease, 3*lease+slack)
+				between(t, "waiting", (bubbleTime{}).Now()-start, 2*lease, 3*lease+slack)
 				mustRelease(t, h)
 				mustBeTidy(t, m, k)
 			})
@@ -268,7 +268,7 @@ func TestProof(t *testing.T) {
 		here := newHost("here", m, tree)
 		living := newHost("elsewhere", m, tree).take(t, "shared")
 		deceased := mustHold(t, here.ask(t, here.by(7, "shared")))
-		here.dead[7] = true
+		here.Dead[7] = true
 		start := time.Now()
 		a := here.want(t, "exclusive")
 		mustBeHeldBy(t, a, living)
@@ -295,7 +295,7 @@ func TestSweeping(t *testing.T) {
 		waited := here.ask(t, here.by(7, "exclusive"))
 		mustBeHeld(t, waited)
 		mustWork(t, waited.Wait(t.Context()))
-		here.dead[7] = true
+		here.Dead[7] = true
 		for start := time.Now(); time.Since(start) < 3*lease; {
 			mustWork(t, h.Tend(t.Context()))
 			mustStillHold(t, h)
@@ -353,7 +353,7 @@ func TestBareEntry(t *testing.T) {
 					old := here.take(t, "exclusive")
 					mustEmpty(t, m, old)
 					there := newHost("there", m, k)
-					r := there.request("exclusive")
+					r := there.Request("exclusive")
 					r.Strict = strict
 					a := there.ask(t, r)
 					if held := mustBeHeld(t, a); held.Record != nil || held.Note == "" {
@@ -378,7 +378,7 @@ func TestBareEntryComesToLife(t *testing.T) {
 		old := newHost("elsewhere", m, k).take(t, "exclusive")
 		in := mustEmpty(t, m, old)
 		here := newHost("here", m, k)
-		r := here.request("exclusive")
+		r := here.Request("exclusive")
 		r.Strict = true
 		here.dir = &interposed{Dir: m, beforeRmdir: func(name string) {
 			if name == old.claim.path() {

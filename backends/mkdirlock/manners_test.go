@@ -12,7 +12,7 @@ import (
 func TestManners(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		h := newHost("here", m, plain).take(t, "exclusive")
-		r := newHost("there", m, plain).request("exclusive")
+		r := newHost("there", m, plain).Request("exclusive")
 		second := manners.Range{Min: time.Second, Max: time.Second}
 		r.Polls = &manners.Config{Poll: second, Quick: 2, Slow: manners.Range{Min: 3 * time.Second, Max: 5 * time.Second}}
 		a := newHost("there", m, plain).ask(t, r)

@@ -1,9 +1,7 @@
 package mkdirlock
 
 import (
-	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,14 +10,6 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/protocol"
 )
-
-// needRoot skips a test that mounts file systems or plays several users.
-func needRoot(t *testing.T) {
-	t.Helper()
-	if os.Getuid() != 0 {
-		backendtest.Lacking(t, "only root may do this")
-	}
-}
 
 func options(k kindOfLock) map[string]string {
 	switch k {
@@ -70,13 +60,7 @@ func try(t *testing.T, path string, k kindOfLock, mode string) error {
 // acquired is mustAcquire in real time.
 func acquired(t *testing.T, a backend.Attempt) *hold {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	h, err := backend.Acquire(ctx, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h.(*hold)
+	return backendtest.MustAcquire(t, a).(*hold)
 }
 
 // eachPath runs a test with the path of a new lock of each kind and mode.
@@ -105,42 +89,9 @@ func inspect(t *testing.T, path string, k kindOfLock) backend.Report {
 	return r
 }
 
-// listing is what is below a directory, with types, links not followed.
-func listing(t *testing.T, dir string) string {
-	t.Helper()
-	var b strings.Builder
-	mustWork(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err == nil {
-			b.WriteString(e.Type().String() + " " + path + "\n")
-		}
-		return err
-	}))
-	return b.String()
-}
-
-// mustStay makes sure that a deed changes nothing below a directory.
-func mustStay(t *testing.T, dir string, deed func()) {
-	t.Helper()
-	before := listing(t, dir)
-	deed()
-	if after := listing(t, dir); after != before {
-		t.Errorf("there was\n%s, now\n%s", before, after)
-	}
-}
-
 func mustBePrintable(t *testing.T, s string) {
 	t.Helper()
 	if strings.ContainsFunc(strings.ReplaceAll(s, "\n", ""), protocol.IsControl) {
 		t.Errorf("control characters in %q", s)
 	}
-}
-
-// publicDir returns a directory that other users reach.
-func publicDir(t *testing.T, mode os.FileMode) string {
-	t.Helper()
-	dir := t.TempDir()
-	for d, m := range map[string]os.FileMode{filepath.Dir(dir): 0o755, dir: mode} {
-		mustWork(t, os.Chmod(d, m))
-	}
-	return dir
 }

@@ -37,7 +37,7 @@ func deceased(t *testing.T, m *memory, k kindOfLock) *hold {
 
 func survivors(dir Dir, k kindOfLock) *host {
 	h := newHost("here", dir, k)
-	h.dead[7] = true
+	h.Dead[7] = true
 	return h
 }
 

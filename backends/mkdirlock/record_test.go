@@ -76,7 +76,7 @@ func TestRecordRoundTrip(t *testing.T) {
 func TestLongMetadata(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		here := newHost("here", m, k)
-		r := here.request("exclusive")
+		r := here.Request("exclusive")
 		r.Owner.Meta = anyRecord(rand.New(rand.NewPCG(3, 4)), 1500).Meta
 		h := mustHold(t, here.ask(t, r))
 		for range 2 {

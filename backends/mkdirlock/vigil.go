@@ -10,7 +10,6 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
-	"locksmith/backends/process"
 )
 
 // A vigil watches other people's entries and decides when one may be broken. It
@@ -94,7 +93,7 @@ func (v *vigil) look(ctx context.Context, at string, e entry) (sighting, error) 
 	}
 	s.inside = names
 	s.record, s.note = recordIn(names, e.ticket.id)
-	s.verdict = v.lock.verdict(s.record)
+	s.verdict = owner.VerdictOn(s.record, v.lock.Judge)
 	// The number alone: the rest of the name may be anything. A listing may miss a
 	// name while it is renamed, and then the watch starts again. The lease is the
 	// ticket's: the record may be missing or somebody's joke.
@@ -136,22 +135,6 @@ func (v *vigil) forgetGone(names []string) {
 	maps.DeleteFunc(v.watched, func(at string, _ *watch) bool {
 		return !there[at] && !there[path.Dir(at)]
 	})
-}
-
-func (l *Lock) verdict(r *owner.Record) owner.Verdict {
-	if r == nil {
-		return owner.Unknown
-	}
-	return l.Judge(*r)
-}
-
-// keeper returns the process whose end would change the verdict, or none.
-func (l *Lock) keeper(r *owner.Record) process.Process {
-	if r == nil || l.Keeper == nil {
-		return process.Process{}
-	}
-	p, _ := l.Keeper(*r)
-	return p
 }
 
 // holder describes a sighting for people. Directories tell of times only by the

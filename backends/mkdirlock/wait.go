@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"locksmith/backends/owner"
 )
 
 // Wait implements backend.Attempt. Who waits shows who he is, and that he lives.
@@ -15,7 +17,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 		return err
 	}
 	a.fresh = false
-	a.dir.Await(ctx, a.lock.lock(), a.lock.keeper(a.block.seen.record), a.pause())
+	a.dir.Await(ctx, a.lock.lock(), owner.KeeperOf(a.block.seen.record, a.lock.Keeper), a.pause())
 	return ctx.Err()
 }
 

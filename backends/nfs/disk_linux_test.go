@@ -16,46 +16,13 @@ import (
 	"locksmith/protocol"
 )
 
-// mount returns a file system of its own, mounted until the test ends.
-func mount(t *testing.T, source, kind, options string) string {
-	t.Helper()
-	needRoot(t)
-	dir := t.TempDir()
-	if err := unix.Mount(source, dir, kind, 0, options); err != nil {
-		backendtest.Lacking(t, "cannot mount a "+kind+": "+err.Error())
-	}
-	t.Cleanup(func() { mustWork(t, unix.Unmount(dir, unix.MNT_DETACH)) })
-	return dir
-}
-
-// mountImage returns a new file system in a file, mounted until the test ends.
-func mountImage(t *testing.T, kind, size string, mkfs ...string) string {
-	t.Helper()
-	needRoot(t)
-	if known, err := os.ReadFile("/proc/filesystems"); err != nil || !strings.Contains(string(known), "\t"+kind+"\n") {
-		t.Skip("this kernel has no " + kind) // nor has it on CI
-	}
-	image, dir := filepath.Join(t.TempDir(), "image"), t.TempDir()
-	for _, argv := range [][]string{{"truncate", "-s", size, image}, append(mkfs, image), {"mount", "-o", "loop", image, dir}} {
-		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
-			backendtest.Lacking(t, fmt.Sprintf("%s: %v %s", argv[0], err, out))
-		}
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v %s", err, out)
-		}
-	})
-	return dir
-}
-
 // TestOutOfInodes: there is room for some of what a lock needs, but not for all.
 func TestOutOfInodes(t *testing.T) {
 	needRoot(t)
 	for _, mode := range modes() {
 		for _, used := range []bool{false, true} {
 			t.Run(fmt.Sprint(mode, " used before: ", used), func(t *testing.T) {
-				dir := mount(t, "tmpfs", "tmpfs", "nr_inodes=60,mode=0755")
+				dir := backendtest.Memory(t, "nr_inodes=60")
 				path := filepath.Join(dir, "lock")
 				if used {
 					mustWork(t, try(t, path, mode))
@@ -75,18 +42,7 @@ func TestOutOfInodes(t *testing.T) {
 func withSpareInodes(t *testing.T, path, mode string, spare int) error {
 	t.Helper()
 	filler := filepath.Join(filepath.Dir(path), "filler")
-	mustWork(t, os.Mkdir(filler, 0o755))
-	n := 0
-	for ; ; n++ {
-		err := os.Mkdir(filepath.Join(filler, fmt.Sprint(n)), 0o755)
-		if errors.Is(err, unix.ENOSPC) {
-			break
-		}
-		mustWork(t, err)
-	}
-	for i := range spare {
-		mustWork(t, os.Remove(filepath.Join(filler, fmt.Sprint(n-1-i))))
-	}
+	backendtest.UseUpInodes(t, filler, spare)
 	err := try(t, path, mode)
 	mustWork(t, os.RemoveAll(filler))
 	if err != nil {
@@ -100,7 +56,7 @@ func withSpareInodes(t *testing.T, path, mode string, spare int) error {
 
 // TestDiskFullUnderHolder: heartbeats and release need no room.
 func TestDiskFullUnderHolder(t *testing.T) {
-	dir := mount(t, "tmpfs", "tmpfs", "nr_inodes=60,size=256k,mode=0755")
+	dir := backendtest.Memory(t, "nr_inodes=60,size=256k")
 	path := filepath.Join(dir, "lock")
 	for _, mode := range modes() {
 		h := mustHold(t, attemptAt(t, path, mode))
@@ -129,10 +85,10 @@ func fill(t *testing.T, dir string) {
 }
 
 func TestReadOnly(t *testing.T) {
-	dir := mount(t, "tmpfs", "tmpfs", "mode=0755")
+	dir := backendtest.Memory(t)
 	path, fresh := filepath.Join(dir, "lock"), filepath.Join(dir, "fresh")
 	h := mustHold(t, attemptAt(t, path, "exclusive"))
-	remount(t, dir, unix.MS_RDONLY)
+	backendtest.Remount(t, dir, unix.MS_RDONLY)
 	mustFail(t, try(t, fresh, "exclusive"), protocol.CannotCreate, "read-only")
 	mustFail(t, try(t, path, "exclusive"), protocol.CannotCreate, "read-only")
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, unix.EROFS) || errors.Is(err, backend.ErrGone) {
@@ -144,14 +100,9 @@ func TestReadOnly(t *testing.T) {
 	if r := inspect(t, path); len(r.Holders) != 1 {
 		t.Errorf("report: %+v", r)
 	}
-	remount(t, dir, 0)
+	backendtest.Remount(t, dir, 0)
 	mustRelease(t, h)
 	mustBeTidy(t, path)
-}
-
-func remount(t *testing.T, dir string, flags uintptr) {
-	t.Helper()
-	mustWork(t, unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_BIND|flags, ""))
 }
 
 // TestFileSystems: what there may be under a directory that hosts share.
@@ -172,7 +123,7 @@ func TestFileSystems(t *testing.T) {
 			if kind == "ext4" {
 				size = "16M"
 			}
-			worksAt(t, filepath.Join(mountImage(t, kind, size, mkfs...), "lock"))
+			worksAt(t, filepath.Join(backendtest.Image(t, kind, size, mkfs...), "lock"))
 		})
 	}
 }
@@ -200,7 +151,7 @@ func worksAt(t *testing.T, path string) {
 
 // TestSmallBlocks: a block takes a record only if that is short.
 func TestSmallBlocks(t *testing.T) {
-	path := filepath.Join(mountImage(t, "ext4", "8M", "mkfs.ext4", "-q", "-b", "1024"), "lock")
+	path := filepath.Join(backendtest.Image(t, "ext4", "8M", "mkfs.ext4", "-q", "-b", "1024"), "lock")
 	worksAt(t, path)
 	r := requestFor("exclusive")
 	r.Owner.Meta = append(r.Owner.Meta, protocol.Field{Key: "long", Value: strings.Repeat("x", 1024)})
@@ -213,6 +164,6 @@ func TestSmallBlocks(t *testing.T) {
 
 // TestNoSymbolicLinks: a file system that has none is refused.
 func TestNoSymbolicLinks(t *testing.T) {
-	path := filepath.Join(mountImage(t, "vfat", "8M", "mkfs.vfat"), "lock")
+	path := filepath.Join(backendtest.Image(t, "vfat", "8M", "mkfs.vfat"), "lock")
 	mustFail(t, try(t, path, "exclusive"), protocol.CannotCreate, "no symbolic links")
 }

@@ -1,41 +1,36 @@
 package nfs
 
 import (
-	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/protocol"
 )
 
 // patience bounds every wait of these tests; nothing depends on its length.
 const patience = 20 * time.Second
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(backendtest.RoleVariable) {
-	case "":
-		os.Exit(m.Run())
-	case roleContender:
-		os.Exit(contend())
-	case roleUser:
-		os.Exit(playUser())
-	default:
-		panic("unknown role")
-	}
+	backendtest.Main(m, map[string]func() int{contest.Role: contest.Contend, backendtest.RoleUser: playUser})
 }
 
-// needRoot skips a test that mounts file systems or plays several users.
-func needRoot(t *testing.T) {
+var (
+	needRoot      = backendtest.NeedRoot
+	mustWork      = backendtest.MustWork
+	mustFail      = backendtest.MustFail
+	mustHold      = backendtest.MustHold
+	mustAcquire   = backendtest.MustAcquire
+	mustStillHold = backendtest.MustStillHold
+	mustRelease   = backendtest.MustRelease
+	publicDir     = backendtest.PublicDir
+	mustStay      = backendtest.MustStay
+)
+
+func mustBeHeld(t *testing.T, a backend.Attempt) backend.Holder {
 	t.Helper()
-	if os.Getuid() != 0 {
-		backendtest.Lacking(t, "only root may do this")
-	}
+	return backendtest.MustBeHeld(t, a).Holder
 }
 
 func requestFor(mode string) backend.Request {
@@ -65,66 +60,6 @@ func try(t *testing.T, path, mode string) error {
 	return h.Release(t.Context())
 }
 
-func mustHold(t *testing.T, a backend.Attempt) backend.Hold {
-	t.Helper()
-	h, err := a.Try(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-func mustAcquire(t *testing.T, a backend.Attempt) backend.Hold {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	h, err := backend.Acquire(ctx, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-func mustBeHeld(t *testing.T, a backend.Attempt) backend.Holder {
-	t.Helper()
-	h, err := a.Try(t.Context())
-	var held *backend.HeldError
-	if !errors.As(err, &held) {
-		t.Fatalf("try returned %v, %v, want a HeldError", h, err)
-	}
-	return held.Holder
-}
-
-func mustStillHold(t *testing.T, h backend.Hold) {
-	t.Helper()
-	if err := h.Heartbeat(t.Context()); err != nil {
-		t.Errorf("the holder was hit: %v", err)
-	}
-}
-
-func mustRelease(t *testing.T, h backend.Hold) {
-	t.Helper()
-	if err := h.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mustWork(t *testing.T, errs ...error) {
-	t.Helper()
-	for _, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func mustFail(t *testing.T, err error, code protocol.Code, says string) {
-	t.Helper()
-	if err == nil || backend.CodeOf(err) != code || !strings.Contains(err.Error(), says) {
-		t.Errorf("got %v, want code %s and %q", err, code, says)
-	}
-}
-
 func mustBeTidy(t *testing.T, path string) {
 	t.Helper()
 	if left := leftovers(t, path); len(left) > 0 {
@@ -139,16 +74,6 @@ func inspect(t *testing.T, path string) backend.Report {
 		t.Fatal(err)
 	}
 	return r
-}
-
-// publicDir returns a directory that other users reach.
-func publicDir(t *testing.T, mode os.FileMode) string {
-	t.Helper()
-	dir := t.TempDir()
-	for d, m := range map[string]os.FileMode{filepath.Dir(dir): 0o755, dir: mode} {
-		mustWork(t, os.Chmod(d, m))
-	}
-	return dir
 }
 
 func modes() []string { return []string{"exclusive", "shared"} }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -18,28 +19,8 @@ func hostileNames() []string {
 	return []string{
 		"notes.txt", "\x1b[2Jx", "a\nb", "\xff\xfe", "...", strings.Repeat("y", 255), "x.", "x.1", "lock", "lock.", "lock.-1", "lock.01", "lock.1x",
 		"lock.99999999999999999999999", "i.", "p.", "s.1-2-3", ".nfs0000000000000001", "x.99999999999999999999-1-60000-" + id,
-		"x.1-1-1-" + id, "s.1-1-60000-" + strings.ToUpper(id), "t.1-1-60000-../../" + id,
+		"x.1-1-1-" + id, "s.1-1-60000-" + strings.ToUpper(id), "t.1-1-60000-.._.._" + id,
 	}
-}
-
-// clutter puts a directory, a file or a symbolic link of each hostile name into
-// a directory, and returns what it put there.
-func clutter(t *testing.T, dir string) []string {
-	t.Helper()
-	var put []string
-	for i, name := range hostileNames() {
-		path := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
-		put = append(put, path)
-		switch i % 3 {
-		case 0:
-			mustWork(t, os.Mkdir(path, 0o755))
-		case 1:
-			mustWork(t, os.WriteFile(path, []byte("mine"), 0o644))
-		default:
-			mustWork(t, os.Symlink("/etc/passwd", path))
-		}
-	}
-	return put
 }
 
 // TestForeignEntries in the three directories are left alone and ignored.
@@ -48,7 +29,7 @@ func TestForeignEntries(t *testing.T) {
 	mustWork(t, try(t, path, "exclusive"))
 	var put []string
 	for _, dir := range []string{path, filepath.Join(path, "R"), filepath.Join(path, "G")} {
-		put = append(put, clutter(t, dir)...)
+		put = append(put, backendtest.Clutter(t, dir, hostileNames())...)
 	}
 	for range 2 {
 		for _, mode := range modes() {
@@ -62,11 +43,7 @@ func TestForeignEntries(t *testing.T) {
 			removeWaiters(t, path)
 		}
 	}
-	for _, path := range put {
-		if _, err := os.Lstat(path); err != nil {
-			t.Errorf("it is gone: %v", err)
-		}
-	}
+	backendtest.MustBeThere(t, put)
 }
 
 func removeWaiters(t *testing.T, path string) {
@@ -153,17 +130,15 @@ func TestHostileGenerations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "lock")
 			mustWork(t, try(t, path, "exclusive"), put(path+"/G"))
-			before := listing(t, path)
-			for _, mode := range modes() {
-				err := try(t, path, mode)
+			mustStay(t, path, func() {
+				for _, mode := range modes() {
+					err := try(t, path, mode)
+					mustFail(t, err, protocol.CannotCreate, "make sure that nobody does")
+					mustBePrintable(t, err.Error())
+				}
+				_, err := openLock(t, path).Inspect(t.Context())
 				mustFail(t, err, protocol.CannotCreate, "make sure that nobody does")
-				mustBePrintable(t, err.Error())
-			}
-			_, err := openLock(t, path).Inspect(t.Context())
-			mustFail(t, err, protocol.CannotCreate, "make sure that nobody does")
-			if after := listing(t, path); after != before {
-				t.Errorf("there was\n%s, now\n%s", before, after)
-			}
+			})
 		})
 	}
 }

@@ -23,19 +23,6 @@ func mustRefuse(t *testing.T, path string, code protocol.Code, says string) {
 	mustFail(t, err, code, says)
 }
 
-// listing is what is below a directory, with types, links not followed.
-func listing(t *testing.T, dir string) string {
-	t.Helper()
-	var b strings.Builder
-	mustWork(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err == nil {
-			b.WriteString(e.Type().String() + " " + path + "\n")
-		}
-		return err
-	}))
-	return b.String()
-}
-
 // TestNotADirectory puts something else where the lock directory should be.
 func TestNotADirectory(t *testing.T) {
 	for _, c := range []struct {
@@ -51,11 +38,7 @@ func TestNotADirectory(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "lock")
 			mustWork(t, c.make(path))
-			before := listing(t, filepath.Dir(path))
-			mustRefuse(t, path, protocol.CannotCreate, c.says)
-			if after := listing(t, filepath.Dir(path)); after != before {
-				t.Errorf("there was\n%s, now\n%s", before, after)
-			}
+			mustStay(t, filepath.Dir(path), func() { mustRefuse(t, path, protocol.CannotCreate, c.says) })
 		})
 	}
 }
@@ -85,13 +68,11 @@ func TestInspectChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")
 	for range 2 {
-		before := listing(t, dir)
-		if r := inspect(t, path); len(r.Holders)+len(r.Waiters) > 0 {
-			t.Errorf("report: %+v", r)
-		}
-		if after := listing(t, dir); after != before {
-			t.Errorf("there was\n%s, now\n%s", before, after)
-		}
+		mustStay(t, dir, func() {
+			if r := inspect(t, path); len(r.Holders)+len(r.Waiters) > 0 {
+				t.Errorf("report: %+v", r)
+			}
+		})
 		mustWork(t, try(t, path, "exclusive"))
 	}
 }
@@ -146,13 +127,11 @@ func TestMustExist(t *testing.T) {
 func TestSomebodysHome(t *testing.T) {
 	path := t.TempDir()
 	mustWork(t, os.WriteFile(filepath.Join(path, "letters"), nil, 0o644), os.WriteFile(filepath.Join(path, ".profile"), nil, 0o644))
-	before := listing(t, path)
-	mustFail(t, try(t, path, "exclusive"), protocol.CannotCreate, `such as "letters"`)
-	_, err := openLock(t, path).Inspect(t.Context())
-	mustFail(t, err, protocol.CannotCreate, `such as "letters"`)
-	if after := listing(t, path); after != before {
-		t.Errorf("there was\n%s, now\n%s", before, after)
-	}
+	mustStay(t, path, func() {
+		mustFail(t, try(t, path, "exclusive"), protocol.CannotCreate, `such as "letters"`)
+		_, err := openLock(t, path).Inspect(t.Context())
+		mustFail(t, err, protocol.CannotCreate, `such as "letters"`)
+	})
 	mustWork(t, os.Remove(filepath.Join(path, "letters")), try(t, path, "exclusive"))
 }
 

@@ -38,3 +38,21 @@ func (r Record) Lives(here Place) (process.Process, bool) {
 	}
 	return process.Process{}, false
 }
+
+// VerdictOn is what judge says of a record. Without one nothing is known.
+func VerdictOn(r *Record, judge func(Record) Verdict) Verdict {
+	if r == nil {
+		return Unknown
+	}
+	return judge(*r)
+}
+
+// KeeperOf returns the process whose end would change the verdict on a record, or none.
+// lives, which may be nil, is Lives for the place where we are.
+func KeeperOf(r *Record, lives func(Record) (process.Process, bool)) process.Process {
+	if r == nil || lives == nil {
+		return process.Process{}
+	}
+	p, _ := lives(*r)
+	return p
+}

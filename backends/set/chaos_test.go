@@ -32,14 +32,7 @@ const (
 var chaosSets = flag.Int("sets", 1600, "how many sets TestChaos takes")
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(backendtest.RoleVariable) {
-	case "":
-		os.Exit(m.Run())
-	case roleContender:
-		os.Exit(contend())
-	default:
-		panic("unknown role")
-	}
+	backendtest.Main(m, map[string]func() int{roleContender: contend})
 }
 
 // chaosLocks are six locks of all kinds that free themselves after a crash.

@@ -4,16 +4,16 @@ package main
 // package mkdirlock.
 var mkdirMutations = []mutation{
 	{name: "commit with an empty reservation", config: "tree-xx", edits: []edit{
-		{"attempt.go", "	entered := a.dir.Mkdir(ctx, c.path())\n", "	var entered error\n"},
+		{"reserve.go", "	entered := a.dir.Mkdir(ctx, c.path())\n", "	var entered error\n"},
 		{"tree.go", "	case err == nil:\n		return a.enterTree(ctx)\n",
 			"	case err == nil:\n		_ = a.dir.Mkdir(ctx, a.lock.lock()+\"/\"+a.mine.entry.String())\n		return a.enterTree(ctx)\n"}}},
 
-	{name: "a breaker owns the lock though the entry was gone", config: "plain-wrong-three|plain-wrong-script", edits: []edit{{"plain.go",
+	{name: "a breaker owns the lock though the entry was gone", config: "plain-wrong-three|plain-wrong-script", edits: []edit{{"plain_look.go",
 		"	case errors.Is(err, errAbsent):\n		return errAgain\n	case errors.Is(err, errRevived):",
 		"	case errors.Is(err, errAbsent):\n		a.owned = true\n		return nil\n	case errors.Is(err, errRevived):"}}},
 
 	{name: "every breaker removes the lock", config: "plain-wrong-three|plain-wrong-script", edits: []edit{
-		{"plain.go", "	case err == nil:\n		a.owned = true\n		return nil\n	case errors.Is(err, errAbsent):\n		return errAgain\n	case errors.Is(err, errRevived):",
+		{"plain_look.go", "	case err == nil:\n		a.owned = true\n		return nil\n	case errors.Is(err, errAbsent):\n		return errAgain\n	case errors.Is(err, errRevived):",
 			"	case err == nil, errors.Is(err, errAbsent):\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n	case errors.Is(err, errRevived):"}}},
 
 	{name: "empty an entry that was bare", limit: 150_000, config: "tree-half|plain-half", edits: []edit{{"remove.go",
@@ -89,6 +89,6 @@ var mkdirMutations = []mutation{
 	{name: "empty reservations stay", config: "tree-crash.*", edits: []edit{{"tend.go",
 		"		return h.sweepEmpty(ctx, t) // or", "		return nil // or"}}},
 
-	{name: "break an empty lock", config: "plain-script", edits: []edit{{"plain.go",
+	{name: "break an empty lock", config: "plain-script", edits: []edit{{"plain_look.go",
 		"	if len(entries) == 0 {\n		return a.heldByNobody(names, doubt)\n", "	if len(entries) == 0 {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n"}}},
 }

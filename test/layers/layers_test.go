@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	"backends/manners":        {},
 	"backends/owner":          {"protocol", "backends/clock", "backends/process"},
 	"backends/backend":        {"protocol", "backends/owner", "backends/clock", "backends/manners"},
-	"backends/backendtest":    {"backends/backend", "backends/owner", "backends/clock", "backends/process"},
+	"backends/backendtest":    {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
 	"backends/mkdirlock":      {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/filesystem", "backends/manners", "backends/finder"},
 	"backends/ftp":            {"protocol", "backends/backend", "backends/clock", "backends/process", "backends/mkdirlock"},
 	"backends/link":           {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify", "backends/posix", "backends/filesystem", "backends/manners", "backends/finder"},

@@ -139,7 +139,7 @@ func prepare(t *testing.T, m *memory, mode, before string) []*hold {
 	case "free":
 		mustRelease(t, there.take(t, mode))
 	case "left by a dead one":
-		r := there.request(mode)
+		r := there.Request(mode)
 		r.Owner.Helper.PID = 7
 		mustHold(t, there.ask(t, r))
 	case "shared by others":
@@ -152,7 +152,7 @@ func prepare(t *testing.T, m *memory, mode, before string) []*hold {
 // fault is cured before what is left is removed.
 func wholeLife(t *testing.T, here *host, f *fault, mode string) error {
 	t.Helper()
-	here.dead[7] = true
+	here.Dead[7] = true
 	a := here.want(t, mode)
 	h, err := a.Try(t.Context())
 	var held *backend.HeldError
@@ -195,7 +195,7 @@ func again(t *testing.T, h backend.Hold) error {
 func mustBecomeTidy(t *testing.T, m *memory) {
 	t.Helper()
 	here := newHost("here", m)
-	here.dead[7] = true
+	here.Dead[7] = true
 	h := mustAcquire(t, here.want(t, "exclusive"))
 	for range 6 { // a record is watched only after its reservation is gone
 		mustStillHold(t, h)

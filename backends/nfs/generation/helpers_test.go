@@ -2,7 +2,6 @@ package generation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,28 +10,29 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/clock"
+	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
-	"locksmith/backends/process"
-	"locksmith/protocol"
 )
 
-const lease = time.Minute
+const lease = backendtest.Lease
 
-// bubbleTime is the clock of a synctest bubble since its beginning. That of
-// clock.Runtime would be negative: it begins with this process, which is later.
-type bubbleTime struct{ clock.Runtime }
+type bubbleTime = backendtest.BubbleTime
 
-var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+var (
+	mustFail      = backendtest.MustFail
+	mustBeHeld    = backendtest.MustBeHeld
+	mustStillHold = backendtest.MustStillHold
+	mustBeLost    = backendtest.MustBeLost
+	mustRelease   = backendtest.MustRelease
+	mustWithdraw  = backendtest.MustWithdraw
+	keep          = backendtest.Keep
+	between       = backendtest.Between
+)
 
-func (bubbleTime) Now() time.Duration { return time.Since(bubbleStart) }
-
-// A host is where helpers run that use the lock directory. Only there it is
-// known which of them are dead.
+// A host has helpers that use the lock directory.
 type host struct {
-	name string
+	backendtest.Host
 	dir  Dir
-	dead map[int]bool  // by pid
 	skew time.Duration // of its wall clock
 }
 
@@ -43,30 +43,13 @@ func inBubble(t *testing.T, test func(*testing.T, *memory)) {
 }
 
 func newHost(name string, dir Dir) *host {
-	return &host{name: name, dir: dir, dead: map[int]bool{}}
+	return &host{Host: backendtest.NewHost(name), dir: dir}
 }
 
 func (h *host) lock() *Lock {
 	return &Lock{
-		Dir: h.dir, Address: "nfs:/lock", NewID: owner.NewID, Judge: h.judge,
+		Dir: h.dir, Address: "nfs:/lock", NewID: owner.NewID, Judge: h.Judge,
 		Today: func() time.Time { return time.Now().Add(h.skew) },
-	}
-}
-
-func (h *host) judge(r owner.Record) owner.Verdict {
-	switch {
-	case r.Place.Host != h.name:
-		return owner.Unknown
-	case h.dead[r.Helper.PID]:
-		return owner.Dead
-	}
-	return owner.Alive
-}
-
-func (h *host) request(mode string) backend.Request {
-	return backend.Request{
-		Owner: owner.Record{Place: owner.Place{Host: h.name}, Helper: process.Process{PID: 1}, User: "tester", Mode: mode, Lease: lease},
-		Clock: bubbleTime{},
 	}
 }
 
@@ -81,7 +64,7 @@ func (h *host) ask(t *testing.T, r backend.Request) *attempt {
 
 func (h *host) want(t *testing.T, mode string) *attempt {
 	t.Helper()
-	return h.ask(t, h.request(mode))
+	return h.ask(t, h.Request(mode))
 }
 
 func (h *host) take(t *testing.T, mode string) *hold {
@@ -102,49 +85,7 @@ func (h *host) queue(t *testing.T, mode string) *attempt {
 
 func mustHold(t *testing.T, a *attempt) *hold {
 	t.Helper()
-	h, err := a.Try(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h.(*hold)
-}
-
-func mustBeHeld(t *testing.T, a *attempt) *backend.HeldError {
-	t.Helper()
-	h, err := a.Try(t.Context())
-	var held *backend.HeldError
-	if !errors.As(err, &held) {
-		t.Fatalf("try returned %v, %v, want a HeldError", h, err)
-	}
-	return held
-}
-
-func mustStillHold(t *testing.T, h *hold) {
-	t.Helper()
-	if err := h.Heartbeat(t.Context()); err != nil {
-		t.Errorf("the holder was hit: %v", err)
-	}
-}
-
-func mustRelease(t *testing.T, h *hold) {
-	t.Helper()
-	if err := h.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mustWithdraw(t *testing.T, a *attempt) {
-	t.Helper()
-	if err := a.Withdraw(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mustFail(t *testing.T, err error, code protocol.Code, says string) {
-	t.Helper()
-	if err == nil || backend.CodeOf(err) != code || !strings.Contains(err.Error(), says) {
-		t.Errorf("got %v, want code %s and %q", err, code, says)
-	}
+	return backendtest.MustHold(t, a).(*hold)
 }
 
 // acquire alternates Try and Wait as the helper does.
@@ -165,18 +106,6 @@ func mustAcquire(t *testing.T, a backend.Attempt) *hold {
 		t.Fatal(err)
 	}
 	return h
-}
-
-// keep beats until the test ends, as a holder does.
-func keep(t *testing.T, h *hold) {
-	t.Helper()
-	ctx := t.Context()
-	go func() {
-		for ctx.Err() == nil {
-			_ = h.Heartbeat(ctx)
-			clock.Sleep(ctx, bubbleTime{}, lease/4)
-		}
-	}()
 }
 
 // reservations lists what is in Reservations but for records, if kinds is "xst".
@@ -215,7 +144,7 @@ func put(t *testing.T, m *memory, k kind, h *host, pid int, place ticket) ticket
 	if place.lease == 0 {
 		place.lease = lease
 	}
-	r := h.request("exclusive").Owner
+	r := h.Request("exclusive").Owner
 	r.ID, r.Helper.PID, r.Acquired = place.id, pid, time.Now()
 	text, err := r.Format()
 	if err != nil {
@@ -233,13 +162,6 @@ func put(t *testing.T, m *memory, k kind, h *host, pid int, place ticket) ticket
 		}
 	}
 	return place
-}
-
-func between(t *testing.T, what string, got, low, high time.Duration) {
-	t.Helper()
-	if got < low || got > high {
-		t.Errorf("%s took %v, want %v to %v", what, got, low, high)
-	}
 }
 
 func modes() []string { return []string{"exclusive", "shared"} }

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 )
 
@@ -48,17 +47,6 @@ func TestLease(t *testing.T) {
 				mustStillHold(t, h)
 			})
 		})
-	}
-}
-
-// mustBeLost: a broken holder finds its id gone, and hits nobody.
-func mustBeLost(t *testing.T, h *hold) {
-	t.Helper()
-	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("heartbeat of the broken: %v", err)
-	}
-	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("release of the broken: %v", err)
 	}
 }
 
@@ -113,7 +101,7 @@ func TestStrictNeverGoesByLease(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		old := newHost("elsewhere", m).take(t, "exclusive")
 		here := newHost("here", m)
-		r := here.request("exclusive")
+		r := here.Request("exclusive")
 		r.Strict = true
 		ctx, cancel := clock.WithTimeout(t.Context(), bubbleTime{}, 5*lease)
 		defer cancel()
@@ -132,12 +120,12 @@ func TestRespite(t *testing.T) {
 				low := time.Duration(respite)
 				deceased := newHost("the same host", m)
 				old := deceased.take(t, "exclusive")
-				deceased.dead[1] = true
+				deceased.Dead[1] = true
 				taker := deceased
 				if here == "elsewhere" {
 					taker, low = newHost(here, m), leaseAndDrift+respite
 				}
-				r := taker.request("exclusive")
+				r := taker.Request("exclusive")
 				r.Owner.Helper.PID, r.Respite = 2, respite
 				start := time.Now()
 				mustAcquire(t, taker.ask(t, r))
@@ -153,10 +141,10 @@ func TestProof(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		here := newHost("here", m)
 		living := newHost("elsewhere", m).take(t, "shared")
-		r := here.request("shared")
+		r := here.Request("shared")
 		r.Owner.Helper.PID = 7
 		deceased := mustHold(t, here.ask(t, r))
-		here.dead[7] = true
+		here.Dead[7] = true
 		start := time.Now()
 		a := here.want(t, "exclusive")
 		if held := mustBeHeld(t, a); held.Holder.Record == nil || held.Holder.Record.ID != living.ID() {

@@ -41,7 +41,7 @@ func TestLoadOfManyWaiters(t *testing.T) {
 		t.Run(c.holder+" "+c.first+" "+c.others, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *memory) {
 				holder := newHost("holder", m)
-				r := holder.request(c.holder)
+				r := holder.Request(c.holder)
 				r.Owner.Lease = 100 * lease
 				mustHold(t, holder.ask(t, r))
 				var count meter

@@ -12,7 +12,7 @@ import (
 func TestManners(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		h := newHost("here", m).take(t, "exclusive")
-		r := newHost("there", m).request("exclusive")
+		r := newHost("there", m).Request("exclusive")
 		second := manners.Range{Min: time.Second, Max: time.Second}
 		r.Polls = &manners.Config{Poll: second, Quick: 2, Slow: manners.Range{Min: 3 * time.Second, Max: 5 * time.Second}}
 		a := newHost("there", m).ask(t, r)

@@ -143,7 +143,7 @@ func TestLeaseOutOfBounds(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		for _, d := range []time.Duration{0, owner.MinLease - time.Millisecond, owner.MaxLease + time.Hour} {
 			h := newHost("h", m)
-			r := h.request("exclusive")
+			r := h.Request("exclusive")
 			r.Owner.Lease = d
 			a, err := h.lock().Attempt(r)
 			if err == nil {

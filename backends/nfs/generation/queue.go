@@ -61,10 +61,10 @@ func (b *block) watched() string {
 
 // findKeeper returns the holder's process, or else the next waiter's.
 func (b *block) findKeeper(l *Lock) process.Process {
-	if p := l.keeper(b.holder.record); p.PID != 0 {
+	if p := owner.KeeperOf(b.holder.record, l.Keeper); p.PID != 0 {
 		return p
 	}
-	return l.keeper(b.next.record)
+	return owner.KeeperOf(b.next.record, l.Keeper)
 }
 
 // lookAround looks at the directory of reservations.

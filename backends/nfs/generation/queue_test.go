@@ -213,7 +213,7 @@ func TestNoPreferenceForADeadWriter(t *testing.T) {
 					writer = here
 				}
 				put(t, m, exclusive, writer, 7, ticket{since: 1})
-				here.dead[7] = true
+				here.Dead[7] = true
 				time.Sleep(silence)
 				mustStillHold(t, first)
 				start := time.Now()
@@ -235,7 +235,7 @@ func TestStrictBehindACrashedWaiter(t *testing.T) {
 		newHost("b", m).queue(t, "exclusive") // never heard of again
 		time.Sleep(time.Second)
 		here := newHost("c", m)
-		r := here.request("exclusive")
+		r := here.Request("exclusive")
 		r.Strict = true
 		second := here.ask(t, r)
 		mustBeHeld(t, second)
@@ -258,7 +258,7 @@ func TestKilledWhileJoining(t *testing.T) {
 				if err := m.Mkdir(first.claim.in.member(dead)); err != nil {
 					t.Fatal(err)
 				}
-				here.dead[7] = true
+				here.Dead[7] = true
 				waiter := here.queue(t, "exclusive") // removes the dead member
 				time.Sleep(time.Second)              // who comes in the same instant may come first
 				a := here.want(t, mode)
@@ -331,7 +331,7 @@ func TestHolderIsJudgedByAll(t *testing.T) {
 			t.Run(name+" "+mode, func(t *testing.T) {
 				inBubble(t, func(t *testing.T, m *memory) {
 					newHost("a", m).take(t, mode) // never heard of again
-					r := newHost("b", m).request("exclusive")
+					r := newHost("b", m).Request("exclusive")
 					change(&r)
 					startWaiting(t, newHost("b", m).ask(t, r))
 					second := newHost("c", m).want(t, "exclusive")
@@ -352,7 +352,7 @@ func TestProofIsSeenByAll(t *testing.T) {
 		here.take(t, "exclusive")
 		startWaiting(t, newHost("elsewhere", m).want(t, "exclusive"))
 		second := here.queue(t, "exclusive")
-		here.dead[here.request("exclusive").Owner.Helper.PID] = true
+		here.Dead[here.Request("exclusive").Owner.Helper.PID] = true
 		start := time.Now()
 		mustAcquire(t, second)
 		between(t, "waiting", time.Since(start), 0, lease/2)
@@ -376,7 +376,7 @@ func startWaiting(t *testing.T, a *attempt) {
 func TestOneTry(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		put(t, m, exclusive, newHost("a", m), 7, ticket{}) // never heard of again
-		once := newHost("b", m).request("exclusive")
+		once := newHost("b", m).Request("exclusive")
 		once.Within = 1
 		h := mustHold(t, newHost("b", m).ask(t, once))
 		mustRelease(t, h)

@@ -28,7 +28,7 @@ func crowd(t *testing.T, m *memory, here *host, n int) {
 		}
 		put(t, m, k, h, 7, ticket{at: int64(i)})
 	}
-	here.dead[7] = true
+	here.Dead[7] = true
 	time.Sleep(lease) // nobody beats
 }
 
@@ -79,7 +79,7 @@ func tendUntilTidy(t *testing.T, m *memory, here *host) {
 		if err := h.Tend(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if here.dead[7] { // those of this host go at once
+		if here.Dead[7] { // those of this host go at once
 			for _, e := range reservations(t, m, "x") {
 				if s, _ := parseEntry(e); s.ticket.at%2 == 1 && s.ticket.id != h.ID() {
 					t.Fatalf("%s is still there", e)
@@ -151,7 +151,7 @@ func TestTendGoesOnWhereItStopped(t *testing.T) {
 		for i := range 20 {
 			put(t, m, exclusive, here, 7, ticket{since: 1, at: int64(i)})
 		}
-		here.dead[7] = true
+		here.Dead[7] = true
 		for range 25 {
 			left := len(reservations(t, m, "xi"))
 			ctx, cancel := context.WithCancel(t.Context())
@@ -183,7 +183,7 @@ func TestTendTwiceAtOnce(t *testing.T) {
 		hs := []*hold{here.take(t, "shared"), here.take(t, "shared")}
 		put(t, m, exclusive, here, 7, ticket{})
 		put(t, m, staging, here, 7, ticket{})
-		here.dead[7] = true
+		here.Dead[7] = true
 		nested := false
 		hs[0].claim.lock.Dir = hooked{m, func(o operation) error {
 			if !nested && o.call == "rmdir" {

@@ -7,7 +7,6 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
-	"locksmith/backends/process"
 )
 
 // A vigil watches other people's reservations and decides when one may be
@@ -58,7 +57,7 @@ func (v *vigil) look(path string, t ticket) (sighting, error) {
 	if w.record == nil {
 		w.record, w.note = v.lock.record(t)
 	}
-	s := sighting{ticket: t, path: path, sight: sight, verdict: v.lock.verdict(w.record)}
+	s := sighting{ticket: t, path: path, sight: sight, verdict: owner.VerdictOn(w.record, v.lock.Judge)}
 	// The lease is the ticket's: the record may be missing or somebody's joke.
 	s.due = w.patience.Look(before, sight.Sign, s.verdict == owner.Dead, t.lease)
 	s.watched = *w
@@ -109,22 +108,6 @@ func (l *Lock) record(t ticket) (*owner.Record, string) {
 		return nil, "its record is not one of ours"
 	}
 	return &r, ""
-}
-
-func (l *Lock) verdict(r *owner.Record) owner.Verdict {
-	if r == nil {
-		return owner.Unknown
-	}
-	return l.Judge(*r)
-}
-
-// keeper returns the process whose end would change the verdict, or none.
-func (l *Lock) keeper(r *owner.Record) process.Process {
-	if r == nil || l.Keeper == nil {
-		return process.Process{}
-	}
-	p, _ := l.Keeper(*r)
-	return p
 }
 
 // holder describes a sighting for people.

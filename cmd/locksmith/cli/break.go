@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
-	"locksmith/locksmith"
 	"locksmith/protocol"
 )
 
@@ -95,28 +92,14 @@ func (a *app) conclusion(b *breaking, err error) error {
 	return printJSON(b.result)
 }
 
-// interrupted settles the exit status after a signal; other errors it returns.
-func (a *app) interrupted(err error) error {
-	signal, ok := errors.AsType[*locksmith.SignalError](err)
-	if !ok {
-		return err
-	}
-	report(err)
-	a.status = signalStatus(signal)
-	return nil
-}
-
 func (b *breaking) run(ctx context.Context, lock string) error {
 	b.result = broken{Lock: lock, ID: b.id}
-	t, err := b.find(lock)
+	var err error
+	b.backend, b.address, err = b.openLock(lock)
+	b.result.Lock = b.address
 	if err != nil {
 		return err
 	}
-	if b.backend, b.address, err = t.open(); err != nil {
-		b.result.Lock = shownIn(err, lock)
-		return err
-	}
-	b.result.Lock = b.address
 	s, err := b.look(ctx)
 	switch {
 	case err != nil:
@@ -143,92 +126,6 @@ func (b *breaking) look(ctx context.Context) (lockStatus, error) {
 		err = context.Cause(ctx)
 	}
 	return s, err
-}
-
-// A presence is somebody who holds a lock or waits for it.
-type presence struct {
-	backend.Holder
-	waits bool
-}
-
-func (p presence) role() string {
-	if p.waits {
-		return "waiter"
-	}
-	return "holder"
-}
-
-func (p presence) String() string {
-	if p.waits {
-		return "waiting: " + p.Holder.String()
-	}
-	return "held by " + p.Holder.String()
-}
-
-// all are the holders, and then the waiters.
-func (s lockStatus) all() []presence {
-	var all []presence
-	for _, h := range s.seen.Holders {
-		all = append(all, presence{h, false})
-	}
-	for _, h := range s.seen.Waiters {
-		all = append(all, presence{h, true})
-	}
-	return all
-}
-
-func (s lockStatus) present(id string) (presence, bool) {
-	all := s.all()
-	i := slices.IndexFunc(all, func(p presence) bool { return p.ID == id })
-	if i < 0 {
-		return presence{}, false
-	}
-	return all[i], true
-}
-
-// offer shows who is there, and how to break each.
-func (b *breaking) offer(s lockStatus) error {
-	for _, p := range s.all() {
-		how := "it has no id: nothing but removing it by hand ends it"
-		if p.ID != "" {
-			how = b.command(p.ID)
-		}
-		fmt.Fprintf(os.Stderr, "%s: %s [%s]\n    %s\n", protocol.CleanText(b.address, protocol.MaxLine), p, p.Verdict, protocol.CleanText(how, protocol.MaxLine))
-	}
-	if len(s.all()) == 0 {
-		return usageError{fmt.Errorf("%s: --id is missing, and nobody is there who could have it: the lock is free", b.address)}
-	}
-	return usageError{errors.New("--id is missing: it says who of those above is meant")}
-}
-
-// command is the command line that breaks one of them.
-func (b *breaking) command(id string) string {
-	words := []string{"locksmith", "break"}
-	if b.insecure {
-		words = append(words, "--insecure")
-	}
-	if b.ca != "" {
-		words = append(words, "--ca", b.ca)
-	}
-	if b.file != "" {
-		words = append(words, "--for", b.file)
-	}
-	words = append(append(words, b.args...), "--id", id)
-	for i, w := range words {
-		words[i] = quoted(w)
-	}
-	return strings.Join(words, " ")
-}
-
-// plainChars are those that a shell leaves alone everywhere in a word.
-const plainChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
-
-// quoted is a word as a shell reads it.
-func quoted(word string) string {
-	if word != "" && strings.Trim(word, plainChars) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func (b *breaking) show(p presence) {
@@ -275,33 +172,4 @@ func (b *breaking) gone(why string) error {
 
 func (b *breaking) refuse(why, hint string) error {
 	return &backend.Error{Code: protocol.Held, Lock: b.address, Op: "break " + b.shownID(), Err: errors.New(why), Hint: hint}
-}
-
-// inTime leaves behind what hangs, as all does on a dead server.
-func inTime[T any](parent context.Context, lock, op string, do func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(parent, inspectTime)
-	defer cancel()
-	type answer struct {
-		value T
-		err   error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		value, err := do(ctx)
-		done <- answer{value, err}
-	}()
-	var none T
-	select {
-	case a := <-done:
-		if a.err != nil && parent.Err() != nil {
-			return none, context.Cause(parent)
-		}
-		return a.value, a.err
-	case <-ctx.Done():
-		if parent.Err() != nil {
-			return none, context.Cause(parent)
-		}
-		return none, &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: op,
-			Err: fmt.Errorf("no answer within %v", inspectTime), Hint: "look at the server and the mount"}
-	}
 }

@@ -55,13 +55,9 @@ func (a *app) check() *cobra.Command {
 }
 
 func (r *reach) newestToken(ctx context.Context, lock string) (string, uint64, error) {
-	t, err := r.find(lock)
+	b, canonical, err := r.openLock(lock)
 	if err != nil {
-		return lock, 0, err
-	}
-	b, canonical, err := t.open()
-	if err != nil {
-		return lock, 0, err
+		return canonical, 0, err
 	}
 	newest, err := uint64(0), backend.ErrNoTokens
 	if fencer, ok := b.(backend.Fencer); ok {

@@ -86,16 +86,11 @@ func (a *app) conclude(p *placeExamined, err error) {
 
 // examine tells of each check as it is made.
 func (p *placeExamined) examine(ctx context.Context, r *reach, e backend.Examination) error {
-	t, err := r.find(p.Place)
-	if err != nil {
-		return err
-	}
-	b, canonical, err := t.open()
-	if err != nil {
-		p.Place = shownIn(err, p.Place)
-		return err
-	}
+	b, canonical, err := r.openLock(p.Place)
 	p.Place = canonical
+	if err != nil {
+		return err
+	}
 	d, ok := b.(backend.Doctor)
 	if !ok {
 		return &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "examine",

@@ -3,13 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/locksmith"
 	"locksmith/protocol"
 )
 
@@ -36,26 +32,3 @@ func examineInTime(ctx context.Context, d backend.Doctor, place string, e backen
 		timer.Stop()
 	}
 }
-
-// untilSignal returns a context that ends at the first signal to end, so that what
-// was made can be removed; its cause is a *locksmith.SignalError. The second one
-// ends the process.
-func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
-	if parent == nil {
-		parent = context.Background()
-	}
-	ctx, cancel := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	go func() {
-		select {
-		case s := <-signals:
-			cancel(&locksmith.SignalError{Signal: s})
-		case <-ctx.Done():
-		}
-		signal.Stop(signals)
-	}()
-	return ctx, func() { cancel(nil) }
-}
-
-func signalStatus(e *locksmith.SignalError) int { return 128 + int(e.Signal.(syscall.Signal)) }

@@ -13,10 +13,7 @@ import (
 )
 
 func (a *app) hold() *cobra.Command {
-	var o options
-	var stdin string
-	var parent int
-	var beats bool
+	var o holding
 	c := &cobra.Command{
 		Use:   "hold [flags] LOCK…",
 		Short: "Hold a lock for the program at the other end of the pipe, or by hand",
@@ -32,46 +29,57 @@ func (a *app) hold() *cobra.Command {
 			return err
 		},
 	}
-	var most seconds
-	o.most = &most
+	o.most = &o.longest
 	o.flags(c)
 	c.ValidArgsFunction = completeMember
-	c.Flags().StringVar(&stdin, "stdin", "auto", "auto, watch (its end releases the lock) or ignore")
-	c.Flags().IntVar(&parent, "parent", 0, "the `pid` whose death releases the lock (default: our parent)")
-	c.Flags().BoolVar(&beats, "beats", false, "print a BEAT line after each heartbeat")
-	c.RunE = func(_ *cobra.Command, args []string) error {
-		use, err := locksmith.ParseStdinUse(stdin)
-		if err != nil {
-			return usageError{fmt.Errorf("--stdin: %w", err)}
-		}
-		if parent < 0 || parent > process.MaxPID {
-			return usageError{fmt.Errorf("--parent %d is not a process id", parent)}
-		}
-		targets, err := o.targets(args)
-		if err != nil {
-			return err
-		}
-		h, err := o.helper(targets)
-		if err != nil {
-			return err
-		}
-		if parent == 0 {
-			parent = a.parent
-		}
-		recordParent(h, parent)
-		watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
-		pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: watch.Start(context.Background()), Beats: beats, Most: time.Duration(most), Clock: h.Request.Clock})
-		h.Guard = pipe
-		finish := o.events.record(h, "")
-		held, err := h.Run()
-		finish(held, err)
-		pipe.Finish(held, err)
-		if err != nil {
-			a.status = o.status(err)
-		}
-		return nil
-	}
+	c.Flags().StringVar(&o.stdin, "stdin", "auto", "auto, watch (its end releases the lock) or ignore")
+	c.Flags().IntVar(&o.parent, "parent", 0, "the `pid` whose death releases the lock (default: our parent)")
+	c.Flags().BoolVar(&o.beats, "beats", false, "print a BEAT line after each heartbeat")
+	c.RunE = func(_ *cobra.Command, args []string) error { return a.runHold(&o, args) }
 	return c
+}
+
+// holding is one run of hold.
+type holding struct {
+	options
+	stdin   string
+	parent  int
+	beats   bool
+	longest seconds
+}
+
+func (a *app) runHold(o *holding, args []string) error {
+	use, err := locksmith.ParseStdinUse(o.stdin)
+	if err != nil {
+		return usageError{fmt.Errorf("--stdin: %w", err)}
+	}
+	if o.parent < 0 || o.parent > process.MaxPID {
+		return usageError{fmt.Errorf("--parent %d is not a process id", o.parent)}
+	}
+	targets, err := o.targets(args)
+	if err != nil {
+		return err
+	}
+	h, err := o.helper(targets)
+	if err != nil {
+		return err
+	}
+	parent := o.parent
+	if parent == 0 {
+		parent = a.parent
+	}
+	recordParent(h, parent)
+	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
+	pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: watch.Start(context.Background()), Beats: o.beats, Most: time.Duration(o.longest), Clock: h.Request.Clock})
+	h.Guard = pipe
+	finish := o.events.record(h, "")
+	held, err := h.Run()
+	finish(held, err)
+	pipe.Finish(held, err)
+	if err != nil {
+		a.status = o.status(err)
+	}
+	return nil
 }
 
 // recordParent puts the parent on record. One that cannot be seen may go on

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -51,19 +52,24 @@ func (a *app) list() *cobra.Command {
 		}
 		ctx, stop := untilSignal(cmd.Context())
 		defer stop()
-		out := l.output()
-		for _, place := range args {
-			if ctx.Err() != nil {
-				break
-			}
-			l.place(ctx, place, func(s lockStatus, err error) {
-				if err != nil {
-					a.note(err)
-				}
-				out.add(s, err)
-			})
-		}
-		return out.end()
+		return a.listAll(ctx, &l, args)
 	}
 	return c
+}
+
+// listAll goes from place to place, until a signal.
+func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
+	out := l.output()
+	for _, place := range args {
+		if ctx.Err() != nil {
+			break
+		}
+		l.place(ctx, place, func(s lockStatus, err error) {
+			if err != nil {
+				a.note(err)
+			}
+			out.add(s, err)
+		})
+	}
+	return out.end()
 }

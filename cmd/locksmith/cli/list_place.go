@@ -38,7 +38,7 @@ const lookTime = time.Minute
 func (l *listing) watched(ctx context.Context, place string, lister backend.Lister, tell func(backend.Listed)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(lookTime, func() { cancel(noAnswer(place, lookTime)) })
+	watch := time.AfterFunc(lookTime, func() { cancel(noAnswer(place, lookOp, lookTime)) })
 	watch.Stop() // until there is a look
 	defer watch.Stop()
 	found, done := make(chan backend.Listed), make(chan error, 1)
@@ -74,11 +74,7 @@ func (l *listing) open(place string) (backend.Lister, error) {
 	if strings.HasPrefix(place, "/") {
 		return backends.Tree(place), nil
 	}
-	t, err := l.find(directory(place))
-	if err != nil {
-		return nil, err
-	}
-	b, canonical, err := t.open()
+	b, canonical, err := l.openLock(directory(place))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +100,7 @@ func directory(place string) string {
 
 // status is what is shown of a lock; not ok if nothing is.
 func (l *listing) status(f backend.Listed) (s lockStatus, ok bool) {
-	s = lockStatus{Lock: f.Lock, State: "unknown", Holders: []holderStatus{}, Waiters: []holderStatus{}}
+	s = unseen(f.Lock)
 	if !l.all() {
 		s.wanted = func(p presence) bool { return l.wants(p, f.Report.Token) }
 	}

@@ -10,12 +10,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
-	"locksmith/backends/backend"
-	"locksmith/backends/clock"
-	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
-	"locksmith/cmd/locksmith/profile"
 	"locksmith/locksmith"
 	"locksmith/protocol"
 )
@@ -96,120 +92,6 @@ func (o *options) targets(args []string) ([]*target, error) {
 		targets = append(targets, t)
 	}
 	return targets, nil
-}
-
-// helper makes a helper for these locks, without its guard. What a lock's profile says
-// counts for it where no flag does.
-func (o *options) helper(targets []*target) (*locksmith.Helper, error) {
-	if err := o.check(); err != nil {
-		return nil, usageError{fmt.Errorf("--%w", err)}
-	}
-	if o.conflict < 0 || o.conflict > 255 {
-		return nil, usageError{fmt.Errorf("-E %d is not an exit status", o.conflict)}
-	}
-	log, err := o.logger()
-	if err != nil {
-		return nil, err
-	}
-	var helpers []*locksmith.Helper
-	for _, t := range targets {
-		h, err := o.forOne(t)
-		if err != nil {
-			return nil, err
-		}
-		helpers = append(helpers, h)
-	}
-	h := helpers[0]
-	if len(helpers) > 1 {
-		if h, err = forSet(helpers); err != nil {
-			return nil, err
-		}
-	}
-	h.Log = log
-	return h, nil
-}
-
-// forOne makes the helper of one lock. It leaves o as it is: what a profile says is for
-// its lock alone.
-func (o options) forOne(t *target) (*locksmith.Helper, error) {
-	o.fill(t)
-	if err := o.check(); err != nil {
-		return nil, t.Wrong(err)
-	}
-	b, canonical, err := t.open()
-	if err != nil {
-		return nil, err
-	}
-	o.adapt(t.Profile, b)
-	if err := o.checkRefresh(); err != nil && t.Refresh != nil && !o.given("refresh") {
-		return nil, t.Wrong(err)
-	} else if err != nil {
-		return nil, usageError{fmt.Errorf("--%w", err)}
-	}
-	record, err := o.record()
-	if err != nil {
-		return nil, err
-	}
-	if err := checkRoom(record); err != nil && t.Meta != nil && !o.given("meta") && o.reason == "" {
-		return nil, t.Wrong(err)
-	} else if err != nil {
-		return nil, usageError{fmt.Errorf("%w; shorten the metadata", err)}
-	}
-	return &locksmith.Helper{
-		Address: canonical,
-		Locker:  b,
-		Request: backend.Request{Owner: record, Strict: o.strict, Respite: time.Duration(o.respite), Polls: o.polls(), Clock: clock.Boot{}},
-		Timeout: time.Duration(o.timeout),
-		Tries:   int(o.retries) + 1,
-		Refresh: time.Duration(o.refresh),
-	}, nil
-}
-
-// adapt takes from the manners of a kind of lock what nobody says otherwise.
-func (o *options) adapt(p *profile.Profile, b backend.Backend) {
-	paced, ok := b.(backend.Paced)
-	if !ok {
-		return
-	}
-	usual := paced.Manners()
-	if !o.given("lease") && p.Lease == nil {
-		o.lease = seconds(usual.Lease)
-	}
-	if !o.given("refresh") && p.Refresh == nil {
-		o.refresh = seconds(min(usual.Refresh, time.Duration(o.lease)/4))
-	}
-}
-
-// polls is how often to ask, or nil if nobody says so.
-func (o *options) polls() *manners.Config {
-	if o.poll == (pauses{}) && o.slow == (pauses{}) {
-		return nil
-	}
-	return &manners.Config{Poll: manners.Range(o.poll), Slow: manners.Range(o.slow)}
-}
-
-// fill takes from a profile what no flag says, and the mode from the lock's prefix.
-func (o *options) fill(t *target) {
-	p := t.Profile
-	fill(o, "shared", &o.shared, p.Shared)
-	fill(o, "strict", &o.strict, p.Strict)
-	fill(o, "timeout", &o.timeout, (*seconds)(p.Timeout))
-	fill(o, "lease", &o.lease, (*seconds)(p.Lease))
-	fill(o, "respite", &o.respite, (*seconds)(p.Respite))
-	fill(o, "refresh", &o.refresh, (*seconds)(p.Refresh))
-	fill(o, "poll", &o.poll, (*pauses)(p.Poll))
-	fill(o, "slow", &o.slow, (*pauses)(p.Slow))
-	fill(o, "retries", &o.retries, (*count)(p.Retries))
-	fill(o, "meta", &o.meta, &p.Meta)
-	if t.mode != "" {
-		o.shared = t.mode == sharedMode
-	}
-}
-
-func fill[T any](o *options, flag string, to, from *T) {
-	if from != nil && !o.given(flag) {
-		*to = *from
-	}
 }
 
 // check refuses values out of bounds. Its errors begin with the flag's name.

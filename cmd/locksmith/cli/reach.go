@@ -12,7 +12,7 @@ import (
 )
 
 // A reach is how a command gets at locks, which are given as addresses or as
-// names of profiles. A command calls flags, and then find for each lock.
+// names of profiles. A command calls flags, and then find or openLock for each lock.
 type reach struct {
 	insecure bool
 	ca       string
@@ -65,4 +65,30 @@ func (t *target) open() (backend.Backend, string, error) {
 		err = t.Wrong(err)
 	}
 	return b, canonical, err
+}
+
+// openLock finds a lock and opens it. Its address is the canonical one; after an error it
+// is what may be shown of it.
+func (r *reach) openLock(lock string) (b backend.Backend, address string, err error) {
+	t, err := r.find(lock)
+	if err != nil {
+		return nil, lock, err
+	}
+	b, address, err = t.open()
+	if err != nil {
+		return nil, shownIn(err, lock), err
+	}
+	return b, address, nil
+}
+
+// shownIn is the lock as the innermost error about it shows it: without what
+// may be a password.
+func shownIn(err error, lock string) string {
+	for {
+		e, ok := errors.AsType[*backend.Error](err)
+		if !ok {
+			return lock
+		}
+		lock, err = e.Lock, e.Err
+	}
 }

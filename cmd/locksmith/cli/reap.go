@@ -50,15 +50,7 @@ func (a *app) reap() *cobra.Command {
 		reaping.MaxAge, reaping.Watch, reaping.Remove = time.Duration(maxAge), time.Duration(watch), yes
 		ctx, stop := untilSignal(cmd.Context())
 		defer stop()
-		places := []placeReaped{}
-		for _, place := range args {
-			p, err := r.reap(ctx, place, reaping)
-			a.failReaped(&p, err)
-			places = append(places, p)
-			if ctx.Err() != nil {
-				break
-			}
-		}
+		places := a.reapAll(ctx, &r, args, reaping)
 		if asJSON {
 			return printJSON(map[string]any{"places": places})
 		}
@@ -68,6 +60,20 @@ func (a *app) reap() *cobra.Command {
 		return nil
 	}
 	return c
+}
+
+// reapAll goes from place to place, until a signal.
+func (a *app) reapAll(ctx context.Context, r *reach, args []string, reaping backend.Reaping) []placeReaped {
+	places := []placeReaped{}
+	for _, place := range args {
+		p, err := r.reap(ctx, place, reaping)
+		a.failReaped(&p, err)
+		places = append(places, p)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return places
 }
 
 // failReaped reports what went wrong in a place.
@@ -105,17 +111,11 @@ type reaped struct {
 }
 
 func (r *reach) reap(ctx context.Context, place string, reaping backend.Reaping) (placeReaped, error) {
-	p := placeReaped{Place: place, Found: []reaped{}}
-	t, err := r.find(place)
+	b, canonical, err := r.openLock(place)
+	p := placeReaped{Place: canonical, Found: []reaped{}}
 	if err != nil {
 		return p, err
 	}
-	b, canonical, err := t.open()
-	if err != nil {
-		p.Place = shownIn(err, place)
-		return p, err
-	}
-	p.Place = canonical
 	reaper, ok := b.(backend.Reaper)
 	if !ok {
 		return p, &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "reap",

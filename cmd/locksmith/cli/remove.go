@@ -43,11 +43,7 @@ func (a *app) remove() *cobra.Command {
 }
 
 func (r *reach) remove(ctx context.Context, lock string, yes bool) error {
-	t, err := r.find(lock)
-	if err != nil {
-		return err
-	}
-	b, canonical, err := t.open()
+	b, canonical, err := r.openLock(lock)
 	if err != nil {
 		return err
 	}

@@ -44,36 +44,40 @@ func (a *app) run() *cobra.Command {
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dash := c.ArgsLenAtDash()
-		targets, err := o.targets(args[:dash])
-		if err != nil {
-			return err
-		}
-		h, err := o.helper(targets)
-		if err != nil {
-			return err
-		}
-		line := newWaitLine(os.Stderr)
-		child := &locksmith.Child{
-			Argv: args[dash:], Withhold: secretVariables(targets),
-			Tell: line.show, Log: h.Log, Clock: h.Request.Clock,
-		}
-		if err := child.Prepare(context.Background()); err != nil {
-			return err
-		}
-		h.Guard = child
-		h.Request.Owner.NoProof = h.Request.Owner.NoProof || child.OutlivesUs()
-		finish := o.events.record(h, filepath.Base(args[dash]))
-		start := h.Request.Clock.Now()
-		held, err := h.Run()
-		finish(held, err)
-		line.clear()
-		if verbose && held > 0 {
-			waited := h.Request.Clock.Now() - start - held
-			fmt.Fprintf(os.Stderr, "locksmith: %s: waited %v, held %v\n", h.Address, waited.Round(time.Millisecond), held.Round(time.Millisecond))
-		}
-		return a.runStatus(&o, child, err)
+		return a.runCommand(&o, args[:dash], args[dash:], verbose)
 	}
 	return c
+}
+
+func (a *app) runCommand(o *options, locks, argv []string, verbose bool) error {
+	targets, err := o.targets(locks)
+	if err != nil {
+		return err
+	}
+	h, err := o.helper(targets)
+	if err != nil {
+		return err
+	}
+	line := newWaitLine(os.Stderr)
+	child := &locksmith.Child{
+		Argv: argv, Withhold: secretVariables(targets),
+		Tell: line.show, Log: h.Log, Clock: h.Request.Clock,
+	}
+	if err := child.Prepare(context.Background()); err != nil {
+		return err
+	}
+	h.Guard = child
+	h.Request.Owner.NoProof = h.Request.Owner.NoProof || child.OutlivesUs()
+	finish := o.events.record(h, filepath.Base(argv[0]))
+	start := h.Request.Clock.Now()
+	held, err := h.Run()
+	finish(held, err)
+	line.clear()
+	if verbose && held > 0 {
+		waited := h.Request.Clock.Now() - start - held
+		fmt.Fprintf(os.Stderr, "locksmith: %s: waited %v, held %v\n", h.Address, waited.Round(time.Millisecond), held.Round(time.Millisecond))
+	}
+	return a.runStatus(o, child, err)
 }
 
 // secretVariables are the environment variables that may hold passwords of these locks.

@@ -29,18 +29,9 @@ func (v *view) open() error {
 	if v.backend != nil {
 		return nil
 	}
-	v.address = v.lock
-	t, err := v.reach.find(v.lock)
-	if err != nil {
-		return err
-	}
-	b, canonical, err := t.open()
-	if err != nil {
-		v.address = shownIn(err, v.lock)
-		return err
-	}
-	v.backend, v.address = b, canonical
-	return nil
+	var err error
+	v.backend, v.address, err = v.reach.openLock(v.lock)
+	return err
 }
 
 // look is one look at the lock. Its error is on record.
@@ -78,7 +69,7 @@ func (v *view) inspect(ctx context.Context) (backend.Report, error) {
 	case g := <-v.pending:
 		return v.end(g)
 	default:
-		return backend.Report{}, noAnswer(v.address, inspectTime)
+		return backend.Report{}, noAnswer(v.address, lookOp, inspectTime)
 	}
 }
 
@@ -90,7 +81,7 @@ func (v *view) begin(ctx context.Context) {
 		defer cancel()
 		r, err := v.backend.Inspect(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = noAnswer(v.address, inspectTime)
+			err = noAnswer(v.address, lookOp, inspectTime)
 		}
 		pending <- glance{r, err}
 	}()

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"locksmith/backends/process"
 	"locksmith/locksmith"
 	"locksmith/protocol"
 )
@@ -114,31 +111,4 @@ func watchLoop(ctx context.Context, d display, every time.Duration, look func() 
 			return nil
 		}
 	}
-}
-
-var errUnread = errors.New("nobody reads our standard output any more")
-
-// untilUnread returns a context that ends at a signal to end, or when nobody reads what
-// is written any more.
-func untilUnread(out *os.File) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	end := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) { // as under nohup
-			signal.Notify(end, s)
-		}
-	}
-	go func() {
-		select {
-		case s := <-end:
-			cancel(&locksmith.SignalError{Signal: s})
-		case <-ctx.Done():
-		}
-	}()
-	go func() {
-		if process.Hangup(ctx, out) == nil {
-			cancel(errUnread)
-		}
-	}()
-	return ctx, func() { cancel(nil) }
 }

@@ -1,0 +1,56 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"locksmith/protocol"
+)
+
+// parseServer reads "//user@host:port" off the front.
+func (a *Address) parseServer(s, usualPort string) (rest string, err error) {
+	s, ok := strings.CutPrefix(s, "//")
+	if !ok {
+		return "", errors.New("it names no server")
+	}
+	end := strings.IndexAny(s, "/?")
+	if end < 0 {
+		end = len(s)
+	}
+	// The error of Parse would show what may be a password.
+	u, err := url.Parse("//" + s[:end])
+	switch {
+	case err != nil || u.Hostname() == "":
+		return "", errors.New("it names no server, or not in the form of a URL")
+	case u.User != nil:
+		if _, has := u.User.Password(); has {
+			return "", errors.New("a password has no place in an address, where everybody can see it")
+		}
+		if a.User = u.User.Username(); a.User == "" || strings.ContainsFunc(a.User, protocol.IsControl) || !utf8.ValidString(a.User) {
+			return "", errors.New("the user's name is empty or holds control characters")
+		}
+	}
+	a.Host = strings.ToLower(u.Hostname())
+	if strings.ContainsFunc(a.Host, func(r rune) bool { return protocol.IsControl(r) || r == ' ' || r > unicode.MaxASCII }) {
+		return "", errors.New("the host's name holds strange characters")
+	}
+	if strings.Contains(a.Host, ":") {
+		if ip, err := netip.ParseAddr(a.Host); err != nil || !ip.Is6() || !isZone(ip.Zone()) {
+			return "", errors.New("the host's name holds a colon, and it is no IPv6 address")
+		}
+		a.Host = "[" + a.Host + "]"
+	}
+	if port := u.Port(); port != "" && port != usualPort {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
+			return "", fmt.Errorf("port %q is none", port)
+		}
+		a.Host += ":" + port
+	}
+	return s[end:], nil
+}

@@ -1,0 +1,91 @@
+package backend
+
+import (
+	"slices"
+	"strings"
+
+	"locksmith/protocol"
+)
+
+// shown is an address for people: bounded, and without what may be a password.
+func shown(s string, schemes []Scheme) string {
+	return protocol.CleanText(masked(s, schemes), 100)
+}
+
+// masked leaves out of an address what may be a password. The address may be
+// malformed, so that this is a guess, which rather leaves out too much.
+func masked(s string, schemes []Scheme) string {
+	if at := strings.LastIndexByte(s, '@'); at >= 0 {
+		from := passwordStart(s[:at], schemes)
+		switch {
+		case from < 0:
+		case strings.Contains(s[from:at], "?"): // it may be the password's, and what follows too
+			s = s[:from] + "…"
+		default:
+			s = s[:from] + "…" + s[at:]
+		}
+	}
+	before, query, has := strings.Cut(s, "?")
+	if !has {
+		return s
+	}
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		pairs[i] = maskedOption(pair)
+	}
+	return before + "?" + strings.Join(pairs, "&")
+}
+
+// passwordStart returns where a password may begin: behind the first colon that
+// is not a scheme's; -1 if nowhere.
+func passwordStart(s string, schemes []Scheme) int {
+	from := 0
+	for _, k := range schemes {
+		if strings.HasPrefix(s, k.Name+":/") { // else the name may be a user's
+			from = len(k.Name) + 1
+		}
+	}
+	colon := strings.IndexByte(s[from:], ':')
+	if colon < 0 {
+		return -1
+	}
+	return from + colon + 1
+}
+
+func maskedOption(pair string) string {
+	name, value, has := strings.Cut(pair, "=")
+	if !has {
+		return shownName(name)
+	}
+	return shownName(name) + "=" + shownValue(name, value)
+}
+
+// shownName is the name of an option or a scheme; what is none may be a part of a
+// password.
+func shownName(name string) string {
+	if !isPlain(name) {
+		return "…"
+	}
+	return name
+}
+
+func shownValue(name, value string) string {
+	if !isPlain(name) || !isPlain(value) || isSecretive(name) {
+		return "…"
+	}
+	return value
+}
+
+const plainChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+func isPlain(s string) bool { return len(s) <= 32 && strings.Trim(s, plainChars) == "" }
+
+// isZone reports that s may be the name of a network interface.
+func isZone(s string) bool { return strings.Trim(s, plainChars+".") == "" }
+
+// isSecretive reports that an option of that name may have a secret as its value.
+func isSecretive(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"pass", "pwd", "secret", "token", "key", "auth", "cred"},
+		func(word string) bool { return strings.Contains(name, word) })
+}

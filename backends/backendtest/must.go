@@ -1,0 +1,97 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// MustWork ends a test at the first error.
+func MustWork(t *testing.T, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// MustFail checks an error's code and a part of its text.
+func MustFail(t *testing.T, err error, code protocol.Code, says string) {
+	t.Helper()
+	if err == nil || backend.CodeOf(err) != code || !strings.Contains(err.Error(), says) {
+		t.Errorf("got %v (%s), want code %s and %q", err, backend.CodeOf(err), code, says)
+	}
+}
+
+// MustHold takes a lock that is free.
+func MustHold(t *testing.T, a backend.Attempt) backend.Hold {
+	t.Helper()
+	h, err := a.Try(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// MustAcquire alternates Try and Wait as the helper does, in real time.
+func MustAcquire(t *testing.T, a backend.Attempt) backend.Hold {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	h, err := backend.Acquire(ctx, a)
+	if err != nil {
+		t.Fatalf("the lock is not to be had: %v", err)
+	}
+	return h
+}
+
+// MustBeHeld tries in vain, and returns what the attempt says of the holder.
+func MustBeHeld(t *testing.T, a backend.Attempt) *backend.HeldError {
+	t.Helper()
+	h, err := a.Try(t.Context())
+	var held *backend.HeldError
+	if !errors.As(err, &held) {
+		t.Fatalf("try returned %v, %v, want a HeldError", h, err)
+	}
+	return held
+}
+
+// MustStillHold sends a heartbeat.
+func MustStillHold(t *testing.T, h backend.Hold) {
+	t.Helper()
+	if err := h.Heartbeat(t.Context()); err != nil {
+		t.Errorf("the holder was hit: %v", err)
+	}
+}
+
+// MustBeLost: a broken holder finds its entry gone, and hits nobody.
+func MustBeLost(t *testing.T, h backend.Hold) {
+	t.Helper()
+	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("heartbeat of a broken holder: %v", err)
+	}
+	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("release of a broken holder: %v", err)
+	}
+}
+
+// MustRelease gives up a lock that is still ours.
+func MustRelease(t *testing.T, h backend.Hold) {
+	t.Helper()
+	if err := h.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// MustWithdraw ends an attempt that does not hold the lock.
+func MustWithdraw(t *testing.T, a backend.Attempt) {
+	t.Helper()
+	if err := a.Withdraw(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

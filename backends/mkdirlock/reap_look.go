@@ -1,0 +1,183 @@
+package mkdirlock
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+)
+
+// A finding is one thing that was looked at, and how to remove it.
+type finding struct {
+	backend.Reaped
+	entry entry  // unless it is an empty lock
+	at    string // the directory where the entry is; "" for an empty lock
+	own   string // the directory to remove after it; "" for none
+	beat  string // the last heartbeat that was seen
+	since time.Duration
+	// changed is when an empty lock was made or emptied.
+	changed time.Time
+}
+
+// lookInto finds out what one directory among the locks is.
+func (p *reaper) lookInto(ctx context.Context, e Entry) error {
+	at := p.lock.Name + "/" + e.Name
+	if e.Modified.IsZero() {
+		p.other(e, at, "its time is not known")
+		return nil
+	}
+	inside, ok, err := p.inside(ctx, e, at)
+	_, isReservation := lockOfReservation(e.Name)
+	switch {
+	case err != nil || !ok:
+		return err
+	case isReservation:
+		p.reservation(ctx, e, at, inside)
+	case len(inside) == 0 && e.Name == treeLock:
+		p.other(e, at, "with this name it may be part of a lock with ?style=dir; if it is one of its own that nobody has, remove it by hand: rmdir")
+	case len(inside) == 0:
+		p.empty(e, at)
+	case slices.ContainsFunc(inside, isTree):
+		return p.tree(ctx, at, inside)
+	case !p.entries(ctx, at, inside, backend.ReapedHolder, at):
+		p.other(e, at, "it is not a lock")
+	}
+	return nil
+}
+
+// inside lists a directory among the locks. One that cannot be listed is noted, and
+// not ok. If the server does not answer at all, that is an error.
+func (p *reaper) inside(ctx context.Context, e Entry, at string) (inside []Entry, ok bool, err error) {
+	inside, err = p.dir.Entries(ctx, at)
+	switch {
+	case err == nil:
+		return inside, true, nil
+	case passing(err), ctx.Err() != nil:
+		return nil, false, p.lock.fail("list "+at, err)
+	}
+	p.other(e, at, "it cannot be listed: "+backend.Reason(err))
+	return nil, false, nil
+}
+
+// add notes a finding. With a note it is not due.
+func (p *reaper) add(f finding, path, what string, age time.Duration, note string) {
+	f.Path, f.What, f.Age, f.Note, f.Due = strings.TrimPrefix(path, p.lock.Name+"/"), what, age, note, note == ""
+	if f.Due {
+		p.hinder(&f)
+	}
+	p.found = append(p.found, f)
+}
+
+// other notes what stays, whatever its age.
+func (p *reaper) other(e Entry, at, note string) {
+	p.add(finding{}, at, backend.ReapedOther, p.age(e), note)
+}
+
+// empty notes an empty directory.
+func (p *reaper) empty(e Entry, at string) {
+	note := ""
+	if p.age(e) <= p.reaping.MaxAge {
+		note = "too young"
+	}
+	p.add(finding{own: at, changed: e.Modified, Reaped: backend.Reaped{Holder: nobody(nil, false)}}, at, backend.ReapedEmpty, p.age(e), note)
+}
+
+// tree notes what is in a lock in the style of directories.
+func (p *reaper) tree(ctx context.Context, at string, inside []Entry) error {
+	for _, e := range inside {
+		isLock := e.Name == treeLock
+		if _, ok := parseTicket(strings.TrimPrefix(e.Name, reservationPrefix)); !ok && !isLock {
+			continue
+		}
+		entries, ok, err := p.inside(ctx, e, at+"/"+e.Name)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+		case isLock:
+			p.entries(ctx, at+"/"+e.Name, entries, backend.ReapedHolder, "")
+		default:
+			p.reservation(ctx, e, at+"/"+e.Name, entries)
+		}
+	}
+	return nil
+}
+
+// reservation notes who waits, or that he died before he could say so.
+func (p *reaper) reservation(ctx context.Context, e Entry, at string, inside []Entry) {
+	if p.entries(ctx, at, inside, backend.ReapedWaiter, at) || len(inside) > 0 {
+		return
+	}
+	t, _ := parseTicket(e.Name[strings.LastIndex(e.Name, reservationPrefix)+len(reservationPrefix):])
+	silence, note := max(p.reaping.MaxAge, 2*t.lease), ""
+	switch {
+	case e.Modified.IsZero():
+		note = "its time is not known"
+	case p.age(e) <= silence:
+		note = fmt.Sprintf("it is not older than %v", silence.Round(time.Second))
+	}
+	p.add(finding{own: at}, at, backend.ReapedWaiter, p.age(e), note)
+}
+
+// entries notes those who hold or wait in a directory, and reports whether there
+// were any.
+func (p *reaper) entries(ctx context.Context, at string, inside []Entry, what, own string) bool {
+	any := false
+	for _, in := range inside {
+		e, ok := parseEntry(in.Name)
+		if !ok {
+			continue
+		}
+		any = true
+		f := finding{entry: e, at: at, own: own}
+		names, err := p.see(ctx, &f)
+		f.since = p.reaping.Clock.Now()
+		f.beat, _ = latestBeat(names)
+		note := p.tooLively(f, in, what)
+		if err != nil {
+			note = "it cannot be looked at: " + backend.Reason(err)
+		}
+		p.add(f, at+"/"+in.Name, what, p.age(in), note)
+	}
+	return any
+}
+
+// tooLively is why an entry may not be removed, or "".
+func (p *reaper) tooLively(f finding, in Entry, what string) string {
+	lease := f.entry.ticket.lease
+	silence := max(p.reaping.MaxAge, lease+lease/100)
+	if what == backend.ReapedWaiter {
+		silence = max(p.reaping.MaxAge, 2*lease)
+	}
+	switch {
+	case f.Holder.Verdict == owner.Alive:
+		return "it lives on this machine"
+	case in.Modified.IsZero():
+		return "its time is not known"
+	case p.age(in) <= silence:
+		return fmt.Sprintf("its last heartbeat is not older than %v", silence.Round(time.Second))
+	}
+	return ""
+}
+
+// see reads who has an entry, and returns what is in it.
+func (p *reaper) see(ctx context.Context, f *finding) ([]string, error) {
+	names, err := p.dir.List(ctx, f.at+"/"+f.entry.String())
+	if err != nil && !refused(err) { // some servers refuse to list what is empty
+		return nil, err
+	}
+	r, note := recordIn(names, f.entry.ticket.id)
+	f.Holder = sighting{entry: f.entry, record: r, note: note, verdict: owner.VerdictOn(r, p.lock.Judge)}.holder(p.lock.Today())
+	return names, nil
+}
+
+// isTree reports that an entry is part of a lock in the style of directories.
+func isTree(e Entry) bool {
+	_, fence := parseFence(e.Name)
+	_, reservation := parseTicket(strings.TrimPrefix(e.Name, reservationPrefix))
+	return e.Name == treeLock || fence || reservation && strings.HasPrefix(e.Name, reservationPrefix)
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"locksmith/protocol"
+)
+
+// offer shows who is there, and how to break each.
+func (b *breaking) offer(s lockStatus) error {
+	for _, p := range s.all() {
+		how := "it has no id: nothing but removing it by hand ends it"
+		if p.ID != "" {
+			how = b.command(p.ID)
+		}
+		fmt.Fprintf(os.Stderr, "%s: %s [%s]\n    %s\n", protocol.CleanText(b.address, protocol.MaxLine), p, p.Verdict, protocol.CleanText(how, protocol.MaxLine))
+	}
+	if len(s.all()) == 0 {
+		return usageError{fmt.Errorf("%s: --id is missing, and nobody is there who could have it: the lock is free", b.address)}
+	}
+	return usageError{errors.New("--id is missing: it says who of those above is meant")}
+}
+
+// command is the command line that breaks one of them.
+func (b *breaking) command(id string) string {
+	words := []string{"locksmith", "break"}
+	if b.insecure {
+		words = append(words, "--insecure")
+	}
+	if b.ca != "" {
+		words = append(words, "--ca", b.ca)
+	}
+	if b.file != "" {
+		words = append(words, "--for", b.file)
+	}
+	words = append(append(words, b.args...), "--id", id)
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// plainChars are those that a shell leaves alone everywhere in a word.
+const plainChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	if word != "" && strings.Trim(word, plainChars) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

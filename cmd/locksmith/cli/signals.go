@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"locksmith/backends/process"
+	"locksmith/locksmith"
+)
+
+// untilSignal returns a context that ends at the first signal to end, so that what
+// was made can be removed; its cause is a *locksmith.SignalError. The second one
+// ends the process.
+func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
+	if parent == nil {
+		parent = context.Background()
+	}
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := toEnd(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(&locksmith.SignalError{Signal: s})
+		case <-ctx.Done():
+		}
+		signal.Stop(signals)
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+var errUnread = errors.New("nobody reads our standard output any more")
+
+// untilUnread returns a context that ends at a signal to end, or when nobody reads what
+// is written any more.
+func untilUnread(out *os.File) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	end := toEnd(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	go func() {
+		select {
+		case s := <-end:
+			cancel(&locksmith.SignalError{Signal: s})
+		case <-ctx.Done():
+		}
+	}()
+	go func() {
+		if process.Hangup(ctx, out) == nil {
+			cancel(errUnread)
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// toEnd passes on signals to end. One that is ignored stays so, as SIGHUP does under
+// nohup.
+func toEnd(signals ...os.Signal) chan os.Signal {
+	end := make(chan os.Signal, 1)
+	for _, s := range signals {
+		if !signal.Ignored(s) {
+			signal.Notify(end, s)
+		}
+	}
+	return end
+}
+
+// interrupted settles the exit status after a signal; other errors it returns.
+func (a *app) interrupted(err error) error {
+	signal, ok := errors.AsType[*locksmith.SignalError](err)
+	if !ok {
+		return err
+	}
+	report(err)
+	a.status = signalStatus(signal)
+	return nil
+}
+
+func signalStatus(e *locksmith.SignalError) int { return 128 + int(e.Signal.(syscall.Signal)) }
