@@ -11,10 +11,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/ftp"
-	"locksmith/backends/link"
 	"locksmith/backends/local"
-	"locksmith/backends/mkdirlock"
-	"locksmith/backends/nfs"
 )
 
 type opener struct {
@@ -25,9 +22,9 @@ type opener struct {
 func list() []opener {
 	return []opener{
 		{backend.Scheme{Name: local.Scheme, About: "a lock file, for the processes of one machine"}, files(local.Open)},
-		{backend.Scheme{Name: nfs.Scheme, About: "a directory, for all hosts that mount it; shared, with a queue"}, files(nfs.Open)},
-		{backend.Scheme{Name: mkdirlock.Scheme, About: "a directory that scripts may make and remove, too"}, files(mkdirlock.Open)},
-		{backend.Scheme{Name: link.Scheme, About: "a lock file made by a hard link, as dotlockfile and procmail do"}, files(link.Open)},
+		{backend.Scheme{Name: "nfs", About: "a directory, for all hosts that mount it; shared, with a queue"}, files(openNFS)},
+		{backend.Scheme{Name: "mkdir", About: "a directory that scripts may make and remove, too"}, files(openMkdir)},
+		{backend.Scheme{Name: "link", About: "a lock file made by a hard link, as dotlockfile and procmail do"}, files(openLink)},
 		{backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port, About: "a directory on an FTP server, in the clear"}, ftp.Open},
 		{backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port, About: "a directory on an FTP server, with TLS"}, ftp.Open},
 	}
@@ -73,10 +70,9 @@ type tree string
 func (t tree) List(ctx context.Context, l backend.Listing) error {
 	dir := string(t)
 	w := finder.Walk{
-		Tree:        finder.FileTree{Root: dir, Address: backend.EscapePath(dir)},
-		Files:       []finder.FileKind{local.Kind(dir), link.Kind(dir)},
-		Directories: []finder.DirectoryKind{nfs.Kind(dir), mkdirlock.Kind(dir)},
-		Listing:     l,
+		Tree:    finder.FileTree{Root: dir, Address: backend.EscapePath(dir)},
+		Listing: l,
 	}
+	w.Files, w.Directories = treeKinds(dir)
 	return w.Run(ctx)
 }

@@ -6,18 +6,15 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
-	"locksmith/backends/process"
 	"locksmith/protocol"
 )
 
@@ -46,7 +43,7 @@ type Child struct {
 	pid     int           // 0: not started
 	ended   chan struct{} // closed when the command has ended
 	allGone chan struct{} // closed when it and all its descendants have
-	status  syscall.WaitStatus
+	status  waitStatus
 	got     []os.Signal   // that were sent to us
 	news    chan struct{} // tells that got has grown
 }
@@ -72,14 +69,6 @@ func (c *Child) Prepare(ctx context.Context) error {
 	c.wanted, c.stop = context.WithCancelCause(ctx)
 	c.mindSignals()
 	return nil
-}
-
-// OutlivesUs reports that the kernel will not kill the command when we die:
-// that wish is forgotten when a set-user-id or set-group-id program starts
-// (PR_SET_PDEATHSIG(2const)).
-func (c *Child) OutlivesUs() bool {
-	st, err := os.Stat(c.path)
-	return err == nil && st.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0
 }
 
 func commandError(err error) error {
@@ -108,17 +97,13 @@ func (c *Child) Start(g protocol.Grant) error {
 	if c.wanted.Err() != nil {
 		return &CancelledError{Lock: g.Lock, Cause: context.Cause(c.wanted)}
 	}
-	if err := process.Adopt(); err != nil {
-		c.Log.Debug("orphaned descendants will not be noticed", "error", err)
-	}
 	env := append(c.environ(), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
 	if token := g.TokenText(); token != "" {
 		env = append(env, "LOCKSMITH_TOKEN="+token)
 	}
 	c.mindStops()
-	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}, Sys: diesWithUs()}
 	started := make(chan error)
-	go c.startAndReap(attr, started)
+	go c.startAndReap(env, started)
 	return <-started
 }
 
@@ -132,41 +117,6 @@ func (c *Child) environ() []string {
 	})
 }
 
-// startAndReap starts the command and waits for it and for its descendants that
-// were orphaned.
-func (c *Child) startAndReap(attr *syscall.ProcAttr, started chan<- error) {
-	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)),
-	// so that thread stays until the command has ended. If it were still locked then, Go
-	// would end it and start another in its place.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	pid, err := syscall.ForkExec(c.path, c.Argv, attr)
-	if err != nil {
-		started <- commandError(&os.PathError{Op: "exec", Path: c.path, Err: err})
-		return
-	}
-	c.pid = pid
-	started <- nil
-	for {
-		var status syscall.WaitStatus
-		got, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case err != nil:
-			close(c.allGone)
-			return
-		case status.Stopped():
-			if got == pid {
-				c.stopWith(status.StopSignal())
-			}
-		case got == pid:
-			c.status = status
-			close(c.ended)
-			c.stop(ErrChildEnded)
-		}
-	}
-}
-
 // Lost implements Guard: it ends the command and all its descendants, and
 // returns when none is left. They are asked to end first, for half of what is
 // left of the lease, so that they are gone before anybody takes the lock.
@@ -175,8 +125,7 @@ func (c *Child) Lost(loss *LossError) {
 		return
 	}
 	c.Log.Error("ending the command, because its lock is lost", "pid", c.pid)
-	process.SignalDescendants(syscall.SIGTERM)
-	process.SignalDescendants(syscall.SIGCONT)
+	c.askToEnd()
 	pause := min(max(loss.Left/2, minGrace), maxGrace)
 	for {
 		timer := c.Clock.NewTimer(pause)
@@ -187,7 +136,7 @@ func (c *Child) Lost(loss *LossError) {
 		case <-timer.C():
 			timer.Stop()
 		}
-		process.SignalDescendants(syscall.SIGKILL)
+		c.kill()
 		pause = killAgain
 	}
 }
@@ -198,12 +147,11 @@ const (
 	killAgain = 50 * time.Millisecond // for those that forked meanwhile
 )
 
-// Status returns the exit status of a command that was started, 128+n if signal
-// n ended it.
-func (c *Child) Status() int {
-	<-c.ended
-	if c.status.Signaled() {
-		return 128 + int(c.status.Signal())
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
-	return c.status.ExitStatus()
 }

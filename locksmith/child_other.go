@@ -4,5 +4,24 @@ package locksmith
 
 import "syscall"
 
-// diesWithUs has no means here: a command outlives a killed helper.
+// diesWithUs has no means here.
 func diesWithUs() *syscall.SysProcAttr { return nil }
+
+// OutlivesUs reports that the kernel will not kill the command when we die: it does
+// not here.
+func (c *Child) OutlivesUs() bool { return true }
+
+// askToEnd asks the command to end. Its descendants are not known here: what it leaves
+// running goes on.
+func (c *Child) askToEnd() {
+	c.signal(syscall.SIGTERM)
+	c.signal(syscall.SIGCONT)
+}
+
+func (c *Child) kill() { c.signal(syscall.SIGKILL) }
+
+func (c *Child) signal(s syscall.Signal) {
+	if !isClosed(c.ended) { // its pid may be another's by now
+		_ = syscall.Kill(c.pid, s)
+	}
+}

@@ -1,3 +1,5 @@
+//go:build unix
+
 package locksmith
 
 import (
@@ -49,15 +51,6 @@ func (c *Child) obey(s os.Signal) {
 	case fromTerminal(s) && hasTerminal() && inOurGroup(c.pid): // the command has got it too
 	default:
 		_ = syscall.Kill(c.pid, s.(syscall.Signal))
-	}
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
 	}
 }
 

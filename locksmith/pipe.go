@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"syscall"
 	"time"
 
 	"locksmith/backends/backend"
@@ -52,7 +51,7 @@ func (p *Pipe) Waiting(*backend.HeldError) {}
 // Start implements Guard.
 func (p *Pipe) Start(g protocol.Grant) error {
 	err := p.write(g.Line())
-	if errors.Is(err, syscall.EPIPE) {
+	if errors.Is(err, nobodyReads) {
 		return &CancelledError{Lock: g.Lock, Cause: ErrStdoutGone}
 	}
 	if err == nil && p.Most > 0 {

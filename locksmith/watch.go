@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -75,14 +74,14 @@ func (w Watch) hangup(ctx context.Context, f *os.File, stop context.CancelCauseF
 // lock, so with a parent at the other end of a pipe they are ignored. The
 // channel that is returned gets the kernel's hints that our parent may be gone.
 func (w Watch) signals(stop context.CancelCauseFunc, parentPipe bool) <-chan os.Signal {
-	// A write error tells more than SIGPIPE. USR1 would kill us for nothing. To catch
-	// them instead takes Go two changes of threads for each.
-	signal.Ignore(syscall.SIGPIPE, syscall.SIGUSR1)
-	terminal := []os.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT}
+	// A write error tells of a pipe without a reader better. A signal that means
+	// nothing would kill us.
+	disregard(meaningless()...)
 	end := make(chan os.Signal, 1)
-	signal.Notify(end, syscall.SIGTERM, syscall.SIGXCPU, syscall.SIGALRM)
+	signal.Notify(end, endSignals()...)
+	terminal := terminalSignals()
 	if parentPipe {
-		signal.Ignore(terminal...)
+		disregard(terminal...)
 	} else {
 		for _, s := range terminal {
 			if !signal.Ignored(s) { // as under nohup
@@ -91,17 +90,8 @@ func (w Watch) signals(stop context.CancelCauseFunc, parentPipe bool) <-chan os.
 		}
 	}
 	go func() { stop(&SignalError{<-end}) }()
-	hint := make(chan os.Signal, 1)
-	signal.Notify(hint, deathSignal)
-	if err := process.DeathSignal(deathSignal); err != nil {
-		w.Log.Debug("no signal at the parent's death", "error", err)
-	}
-	return hint
+	return w.deathHint()
 }
-
-// deathSignal is a hint, never a reason: it also comes when only the thread of
-// the parent ends that forked us (golang/go#27505).
-const deathSignal = syscall.SIGUSR2
 
 // parentPoll is how often getppid is asked where there is no pidfd.
 const parentPoll = time.Second
@@ -130,7 +120,7 @@ func (w Watch) parent(ctx context.Context, stop context.CancelCauseFunc, hint <-
 		context.AfterFunc(ctx, ticker.Stop)
 		poll = ticker.C
 	}
-	gone := func() bool { return direct && os.Getppid() != w.Parent || p.Gone() }
+	gone := func() bool { return direct && orphaned(p) || p.Gone() }
 	if gone() { // before we could look
 		stop(ErrParentDied)
 		return

@@ -1,3 +1,5 @@
+//go:build unix
+
 package locksmith
 
 import (
@@ -103,10 +105,14 @@ func pipe(t *testing.T) (r, w *os.File) {
 
 func socketpair(t *testing.T) (ours, theirs *os.File) {
 	t.Helper()
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	unix.CloseOnExec(fds[0])
+	unix.CloseOnExec(fds[1])
 	ours, theirs = os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
 	t.Cleanup(func() { _ = ours.Close(); _ = theirs.Close() })
 	return ours, theirs

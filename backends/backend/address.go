@@ -69,7 +69,7 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 		}
 	}
 	raw, query, _ := strings.Cut(rest, "?")
-	clean, cause, hint := parsePath(raw, scheme)
+	clean, cause, hint := a.parsePath(raw)
 	if cause != "" {
 		return fail(cause, hint)
 	}
@@ -82,13 +82,16 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 }
 
 // parsePath returns the path in its clean spelling, or the cause why not and a hint.
-func parsePath(raw, scheme string) (clean, cause, hint string) {
+func (a Address) parsePath(raw string) (clean, cause, hint string) {
 	p, err := url.PathUnescape(raw)
+	if a.Host == "" {
+		p = slashed(p)
+	}
 	switch {
 	case err != nil || strings.ContainsFunc(p, protocol.IsControl) || !utf8.ValidString(p):
 		return "", "the path has a wrong % escape", "write %25 for a percent sign; control characters are refused"
 	case !strings.HasPrefix(p, "/"):
-		return "", "the path is not absolute", "every process must name the lock alike: begin with " + scheme + ":/"
+		return "", "the path is not absolute", "every process must name the lock alike: begin with " + a.Scheme + ":/"
 	case strings.HasSuffix(p, "/"):
 		return "", "the path ends in a slash", "name the lock itself, not a directory"
 	case slices.Contains(strings.Split(p, "/"), ".."):

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-
-	"golang.org/x/sys/unix"
 )
 
 // A permit is who may do what in a directory.
@@ -26,7 +24,7 @@ func accessTo(dir string) (permit, error) {
 	}
 	return permit{
 		mode:      st.Mode().String(),
-		writable:  unix.Access(dir, unix.W_OK|unix.X_OK) == nil,
+		writable:  mayWrite(dir),
 		everybody: st.Mode().Perm()&0o002 != 0,
 		sticky:    st.Mode()&fs.ModeSticky != 0,
 	}, nil

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"strings"
-	"syscall"
 	"time"
 
 	"locksmith/backends/backend"
@@ -70,7 +69,7 @@ const maxCertificates = 4 << 20
 // readCertificates neither waits for somebody to write to a FIFO nor reads what has no
 // end.
 func readCertificates(file string) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	f, err := os.OpenFile(file, os.O_RDONLY|dontWait, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package link locks with a lock file made by a hard link, "link:/path", to live with
 // the tools that people have: dotlockfile and all that use liblockfile, procmail's
 // lockfile, lockfile-progs, flufl.lock, File::NFSLock where it locks exclusively, and

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"locksmith/backends/backend"
 	"locksmith/backends/inotify"
 	"locksmith/backends/manners"
@@ -93,7 +91,7 @@ func (a *attempt) create() (backend.Hold, error) {
 func (a *attempt) examine() error {
 	f, err := openExisting(a.lock.path)
 	switch {
-	case errors.Is(err, unix.ENOENT):
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, fs.ErrPermission):
 		a.patience.Forget()
@@ -152,7 +150,7 @@ func (a *attempt) look(f *file) error {
 // over we leave the kernel lock to its maker, who would nap if it met us there.
 func (a *attempt) justMade(before time.Duration, f *file) (bool, error) {
 	st, err := f.stat()
-	if err != nil || st.Size > 0 {
+	if err != nil || st.size > 0 {
 		return false, err
 	}
 	c := content{stat: st}

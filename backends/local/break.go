@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
@@ -21,8 +20,8 @@ var _ backend.Breaker = (*Lock)(nil)
 func (l *Lock) Break(_ context.Context, id string) error {
 	f, err := openExisting(l.path)
 	switch {
-	case errors.Is(err, unix.ENOENT):
-		if _, err := l.statDirectory(); err != nil {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := l.findDirectory(); err != nil {
 			return err
 		}
 		return l.noSuch(id)

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
@@ -19,17 +17,19 @@ type content struct {
 	pid    int           // of a file that holds nothing but a pid; else 0
 	note   string        // why there is no record
 	text   string
-	stat   unix.Stat_t // when it was read
+	stat   status // when it was read
 }
 
 // modified is the last heartbeat, by this machine's wall clock; for people.
-func (c content) modified() time.Time { return time.Unix(c.stat.Mtim.Unix()) }
+func (c content) modified() time.Time { return c.stat.modified }
 
 // sign changes with the file and with each heartbeat.
-func (c content) sign() string { return fmt.Sprint(c.stat.Dev, c.stat.Ino, c.stat.Size, c.stat.Mtim) }
+func (c content) sign() string {
+	return fmt.Sprint(c.stat.volume, c.stat.index, c.stat.size, c.stat.modified.UnixNano())
+}
 
 // marked reports that the file was created by one of us.
-func (c content) marked() bool { return c.stat.Mode&unfinishedMark != 0 }
+func (c content) marked() bool { return c.stat.marked }
 
 func format(r owner.Record) (string, error) {
 	line, err := r.Format()
@@ -98,7 +98,7 @@ func (c content) keeper(here owner.Place) keeper {
 
 func (c content) holder(verdict owner.Verdict, now time.Time) backend.Holder {
 	h := backend.Holder{Record: c.record, Note: c.note, Verdict: verdict, PID: c.pid}
-	if c.stat.Ino == 0 {
+	if c.stat.index == 0 {
 		return h // never read, so of no known age
 	}
 	h.Age, h.Sign = max(now.Sub(c.modified()), 0), c.sign()

@@ -33,4 +33,9 @@
 // read the file can keep a crashed holder's lock from being broken, by keeping
 // a kernel lock on it. A helper that was stopped (SIGSTOP) for longer than its
 // lease gives up the lock when it wakes; until then nobody else has it.
+//
+// On Windows the kernel lock is on a byte far behind the text, a file of ours is told
+// by two attributes, who may remove files from the directory is not examined, and
+// waiters look once a second. A file that is removed goes when the last one closes it,
+// where the system cannot do better; until then nobody gets the lock.
 package local

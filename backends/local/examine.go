@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/filesystem"
@@ -59,7 +59,7 @@ func (x examiner) examine(l *Lock) error {
 	const name = "exclusive create"
 	f, err := create(x.path)
 	switch {
-	case errors.Is(err, unix.EIO), errors.Is(err, unix.ETIMEDOUT), errors.Is(err, unix.ESTALE):
+	case errors.Is(err, syscall.EIO), errors.Is(err, syscall.ETIMEDOUT), errors.Is(err, syscall.ESTALE):
 		return &backend.Error{Code: protocol.Unreachable, Lock: l.address, Op: "create a file", Err: err, Hint: "look at the disk"}
 	case err != nil:
 		e := backend.FileError(l.address, "create a file", err)
@@ -114,14 +114,14 @@ func (x examiner) links(f *file) {
 	if err == nil {
 		err = f.named()
 	}
-	removed := unix.Unlink(x.path)
+	removed := os.Remove(x.path)
 	after, statErr := f.stat()
 	switch {
 	case removed != nil:
 		x.tell.Unfit("remove files", "they can be created, but not removed: "+removed.Error()+"; "+x.path+" stays", "let this user remove what he made there, and remove that file")
 	case err != nil:
 		x.tell.Unfit(name, "it cannot be told whether a path names a file: "+err.Error(), onADisk)
-	case statErr != nil || before.Nlink != 1 || after.Nlink != 0 || !errors.Is(f.named(), errNotOurs):
+	case statErr != nil || before.links != 1 || after.links != 0 || !errors.Is(f.named(), errNotOurs):
 		x.tell.Unfit(name, "a file and its path do not agree on being one, or on being removed", onADisk)
 	default:
 		x.tell.Fit(name, "a path is known to name a file, and not to name it once removed")

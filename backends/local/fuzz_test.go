@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
@@ -29,7 +27,7 @@ func FuzzContent(f *testing.F) {
 	here := owner.Here()
 	f.Fuzz(func(t *testing.T, s string) {
 		var c, marked content
-		marked.stat.Mode = unfinishedMark | unix.S_IFREG
+		marked.stat.marked = true
 		c.parse(s)
 		marked.parse(s)
 		if marked.record == nil && (marked.verdict(here) != owner.Unknown || !marked.unfinished()) {

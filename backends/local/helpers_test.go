@@ -120,3 +120,17 @@ type fakeTimer struct {
 
 func (t *fakeTimer) C() <-chan time.Time { return t.c }
 func (t *fakeTimer) Stop()               {}
+
+// unblocked returns f's error, or fails if f blocks, as an open of a FIFO may.
+func unblocked(t *testing.T, f func() error) error {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		t.Fatal("it blocks")
+		return nil
+	}
+}

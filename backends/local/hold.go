@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/posix"
 	"locksmith/protocol"
 )
 
@@ -42,7 +41,7 @@ func (f *file) fill(record string) error {
 	if err := f.lockAgainstLookers(); err != nil {
 		return err
 	}
-	if err := posix.Write(f.fd, record); err != nil {
+	if err := f.write(record); err != nil {
 		return err
 	}
 	// A breaker may have taken the still unlocked file for a dead one's.

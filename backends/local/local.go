@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io/fs"
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/manners"
 	"locksmith/backends/owner"
-	"locksmith/backends/posix"
 	"locksmith/protocol"
 )
 
@@ -56,9 +54,8 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) { return l.inspe
 
 func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 	f, err := openExisting(l.path)
-	if errors.Is(err, unix.ENOENT) {
-		_, err := l.statDirectory() // free is only a lock that could be there
-		return backend.Report{}, err
+	if errors.Is(err, fs.ErrNotExist) {
+		return backend.Report{}, l.findDirectory() // free is only a lock that could be there
 	}
 	if err != nil {
 		return backend.Report{}, l.openError(err)
@@ -71,41 +68,12 @@ func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 	return backend.Report{Holders: []backend.Holder{content.holder(content.verdict(here), time.Now())}}, nil
 }
 
-func (l *Lock) statDirectory() (st unix.Stat_t, err error) {
-	dir := filepath.Dir(l.path)
-	if err := posix.RetryEINTR(func() error { return unix.Stat(dir, &st) }); err != nil {
-		return st, backend.FileError(l.address, "look at directory "+dir, err)
-	}
-	return st, nil
-}
-
-// checkDirectory refuses places where this lock cannot keep its promise.
-func (l *Lock) checkDirectory() error {
-	st, err := l.statDirectory()
-	if err != nil {
-		return err
-	}
-	dir := filepath.Dir(l.path)
-	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		return backend.FileError(l.address, "look at directory "+dir, unix.ENOTDIR)
-	}
-	if st.Mode&unix.S_IWOTH != 0 && st.Mode&unix.S_ISVTX == 0 && !l.anyDir {
-		return &backend.Error{Code: protocol.CannotCreate, Lock: l.address, Op: "look at directory " + dir,
-			Err:  errors.New("everybody may remove files there: it is world-writable without the sticky bit"),
-			Hint: "chmod +t it, or accept that with ?dir=any"}
-	}
-	if l.anyFS {
-		return nil
-	}
-	return l.checkFileSystem(dir)
-}
-
 // openError explains why an existing file cannot be a lock file of ours.
 func (l *Lock) openError(err error) error {
 	switch {
-	case errors.Is(err, unix.ELOOP):
+	case errors.Is(err, syscall.ELOOP):
 		return l.notALockFile("a symbolic link")
-	case errors.Is(err, unix.ENXIO):
+	case errors.Is(err, syscall.ENXIO):
 		return l.notALockFile("a socket or device")
 	}
 	var kind notRegularError

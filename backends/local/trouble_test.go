@@ -1,3 +1,5 @@
+//go:build unix
+
 package local
 
 import (
@@ -44,20 +46,6 @@ func refusesWithoutHarm(t *testing.T, put func(string) error, says string) {
 	}), protocol.CannotCreate, says)
 	if after := entries(t, filepath.Dir(path)); after != before {
 		t.Errorf("the directory held %s, now %s", before, after)
-	}
-}
-
-// unblocked returns f's error, or fails if f blocks, as an open of a FIFO may.
-func unblocked(t *testing.T, f func() error) error {
-	t.Helper()
-	done := make(chan error, 1)
-	go func() { done <- f() }()
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(patience):
-		t.Fatal("it blocks")
-		return nil
 	}
 }
 

@@ -3,8 +3,7 @@ package mkdirlock
 import (
 	"errors"
 	"fmt"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"locksmith/backends/backend"
 	"locksmith/protocol"
@@ -32,12 +31,12 @@ func (o outcome) Unwrap() []error { return []error{o.kind, o.cause} }
 // that says that something is or is not there is one refused: whose it is, our own
 // id finds out, because a server that crashed says so of what was our own work.
 func Outcome(err error) error {
-	for _, errno := range []unix.Errno{unix.EEXIST, unix.ENOTEMPTY, unix.ENOENT} {
+	for _, errno := range []syscall.Errno{syscall.EEXIST, syscall.ENOTEMPTY, syscall.ENOENT} {
 		if errors.Is(err, errno) {
 			return outcome{ErrRefused, err}
 		}
 	}
-	for _, errno := range []unix.Errno{unix.EIO, unix.ETIMEDOUT, unix.EINTR, unix.ESTALE} {
+	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ETIMEDOUT, syscall.EINTR, syscall.ESTALE} {
 		if errors.Is(err, errno) {
 			return outcome{ErrUnclear, err}
 		}

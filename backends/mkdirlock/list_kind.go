@@ -10,12 +10,6 @@ import (
 	"locksmith/backends/finder"
 )
 
-// Kind knows the locks below a directory that are directories of ours.
-func Kind(dir string) finder.DirectoryKind {
-	l := Lock{Name: strings.TrimPrefix(dir, "/"), Tokens: true, Address: backend.Address{Scheme: Scheme, Path: dir}.String()}
-	return listKind{place: l.Here(), dir: &directory{path: "/"}}
-}
-
 type listKind struct {
 	place *Lock // as if the directory were one
 	dir   Dir

@@ -1,14 +1,18 @@
+//go:build unix
+
 package mkdirlock
 
 import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/finder"
 	"locksmith/backends/posix"
 	"locksmith/backends/process"
 )
@@ -29,6 +33,12 @@ func Open(a backend.Address) (backend.Backend, error) {
 		Pace:    Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second},
 	}
 	return l.Here(), nil
+}
+
+// Kind knows the locks below a directory that are directories of ours.
+func Kind(dir string) finder.DirectoryKind {
+	l := Lock{Name: strings.TrimPrefix(dir, "/"), Tokens: true, Address: backend.Address{Scheme: Scheme, Path: dir}.String()}
+	return listKind{place: l.Here(), dir: &directory{path: "/"}}
 }
 
 // A directory is a Dir on a file system.

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package nfs locks in a directory that several hosts share: "nfs:/dir/name".
 //
 // Purpose: exclusive and shared locks between hosts, with nothing but the

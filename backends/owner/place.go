@@ -1,13 +1,10 @@
 package owner
 
-import (
-	"os"
-	"strings"
-	"sync"
-)
+import "sync"
 
 // A Place names one running kernel as one container sees it. Two processes in
-// equal, complete places can look at each other through /proc.
+// equal, complete places can look at each other through /proc, or on Windows by their
+// pids.
 type Place struct {
 	Host    string // host name
 	Machine string // machine-id(5), empty if there is none
@@ -20,16 +17,7 @@ type Place struct {
 // cannot be read stays empty, which turns proof of death off.
 func Here() Place { return here() }
 
-var here = sync.OnceValue(func() Place {
-	host, _ := os.Hostname()
-	return Place{
-		Host:    host,
-		Machine: firstLine("/etc/machine-id"),
-		Boot:    firstLine("/proc/sys/kernel/random/boot_id"),
-		PIDNS:   link("/proc/self/ns/pid"),
-		TimeNS:  link("/proc/self/ns/time"),
-	}
-})
+var here = sync.OnceValue(look)
 
 // sees reports that processes of q are visible in p.
 func (p Place) sees(q Place) bool {
@@ -42,15 +30,4 @@ func (p Place) sees(q Place) bool {
 func (p Place) RebootedSince(q Place) bool {
 	return p.Machine != "" && p.Machine == q.Machine && p.Host == q.Host &&
 		p.Boot != "" && q.Boot != "" && p.Boot != q.Boot
-}
-
-func firstLine(path string) string {
-	raw, _ := os.ReadFile(path)
-	line, _, _ := strings.Cut(string(raw), "\n")
-	return line
-}
-
-func link(path string) string {
-	target, _ := os.Readlink(path)
-	return target
 }

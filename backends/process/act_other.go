@@ -1,11 +1,11 @@
-//go:build unix && !linux
+//go:build !linux
 
 package process
 
-import "golang.org/x/sys/unix"
+import "syscall"
 
 // ActOn is not to be had here: Go's handlers stay in the way.
-func ActOn(unix.Signal) {}
+func ActOn(syscall.Signal) {}
 
 // Ignores cannot be told here.
-func Ignores(unix.Signal) bool { return false }
+func Ignores(syscall.Signal) bool { return false }

@@ -1,4 +1,4 @@
-//go:build unix && !linux
+//go:build !linux
 
 package process
 
@@ -6,4 +6,4 @@ import "os"
 
 // IsAncestor reports that p is the parent of this process; who is farther up
 // cannot be told here.
-func IsAncestor(p Process) bool { return p.PID > 0 && p.PID == os.Getppid() }
+func IsAncestor(p Process) bool { return p.PID > 0 && p.PID == os.Getppid() && !p.Gone() }

@@ -8,9 +8,22 @@ import (
 	"time"
 )
 
+const sleeper = "LOCKSMITH_TEST_SLEEPER"
+
+// TestSleeper is the process that others watch. It ends with the one that started it.
+func TestSleeper(*testing.T) {
+	if os.Getenv(sleeper) != "" {
+		_, _ = os.Stdin.Read(make([]byte, 1))
+	}
+}
+
 func start(t *testing.T) (*exec.Cmd, Process) {
 	t.Helper()
-	cmd := exec.Command("sleep", "60")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestSleeper$")
+	cmd.Env = append(os.Environ(), sleeper+"=1")
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +66,15 @@ func TestGone(t *testing.T) {
 	} else {
 		<-exited
 	}
-	if _, err := Find(p.PID); err == nil {
+	// On Windows a pid stays for as long as anybody, such as a watch, has a handle of it.
+	var absent error
+	for range 1000 {
+		if _, absent = Find(p.PID); absent != nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if absent == nil {
 		t.Error("found an absent process")
 	}
 }

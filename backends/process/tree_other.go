@@ -1,11 +1,11 @@
-//go:build unix && !linux
+//go:build !linux
 
 package process
 
-import "golang.org/x/sys/unix"
+import "syscall"
 
 // SignalDescendants knows no descendants here.
-func SignalDescendants(unix.Signal) {}
+func SignalDescendants(syscall.Signal) {}
 
 // StoppedInFork cannot be told here.
 func StoppedInFork(int) bool { return false }

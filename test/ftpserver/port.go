@@ -26,7 +26,12 @@ func freePort() (int, error) {
 // child process that is just being started keeps what we close open for a
 // moment, and what does not listen is not in a server's way.
 func free(port int) bool {
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	syscall.ForkLock.RLock()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
 	if err != nil {
 		return false
 	}

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 )
 
 // A process is a daemon that is a program.
@@ -30,11 +29,7 @@ func newProcess(s *site, argv ...string) *process {
 func confined(env []string, script string, args ...string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", script, "sh"}, args...)...)
 	cmd.Env = env
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:   syscall.CLONE_NEWPID,
-		Unshareflags: syscall.CLONE_NEWNS, // and then its mounts do not propagate
-		Pdeathsig:    syscall.SIGKILL,
-	}
+	cmd.SysProcAttr, cmd.Err = confinement()
 	return cmd
 }
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	"locksmith/test/ftpserver"
@@ -60,9 +59,8 @@ type system struct {
 // with it: nothing stays mounted in what is removed after the test.
 func (s *system) run(want, script string) (out string) {
 	s.t.Helper()
-	cmd := exec.Command("sh", "-ec", script, "sh", s.root)
+	cmd := exec.Command("unshare", "--mount", "sh", "-ec", script, "sh", s.root)
 	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "TERM=dumb", "LC_ALL=C.UTF-8"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	out = output(s.t, cmd)
 	if !strings.Contains(out, want) {
 		s.t.Errorf("%s\nprints no %q:\n%s", script, want, out)

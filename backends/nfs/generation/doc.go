@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package generation locks with numbered symbolic links in a directory that
 // several hosts share: the algorithm, apart from the few file-system calls it
 // needs (Dir).

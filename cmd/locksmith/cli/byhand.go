@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"locksmith/backends/backend"
 	"locksmith/locksmith"
 	"locksmith/protocol"
@@ -74,14 +72,13 @@ func until(now time.Time, most time.Duration) string {
 // howToRelease knows that Ctrl-C does not reach a job in the background, nor one that
 // ignores it.
 func howToRelease() string {
-	front, err := unix.IoctlGetInt(int(os.Stderr.Fd()), unix.TIOCGPGRP)
-	if err == nil && front == unix.Getpgrp() && !signal.Ignored(syscall.SIGINT) {
+	if ours, _ := hasForeground(os.Stderr); ours && !signal.Ignored(syscall.SIGINT) {
 		return "Ctrl-C releases it"
 	}
 	return fmt.Sprintf("kill %d releases it", os.Getpid())
 }
 
 func isTerminal(f *os.File) bool {
-	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
-	return err == nil
+	_, _, ok := terminalSize(f)
+	return ok
 }

@@ -7,10 +7,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // What terminals understand (ECMA-48, and xterm's second screen).
@@ -40,7 +37,7 @@ func canRedraw(f *os.File) bool {
 func newScreen(out *os.File, every time.Duration) *screen {
 	s := &screen{out: out, every: every, stop: make(chan struct{})}
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGTSTP)
+	signal.Notify(signals, resized, toStop)
 	_, _ = io.WriteString(out, enterScreen)
 	go s.obey(signals)
 	return s
@@ -55,7 +52,7 @@ func (s *screen) obey(signals chan os.Signal) {
 			return
 		case got := <-signals:
 			s.mu.Lock()
-			if got == syscall.SIGTSTP {
+			if got == toStop {
 				s.suspend()
 			}
 			_ = s.draw()
@@ -66,13 +63,8 @@ func (s *screen) obey(signals chan os.Signal) {
 
 // suspend stops us, as Ctrl-Z should, and leaves the terminal to others meanwhile.
 func (s *screen) suspend() {
-	again := make(chan os.Signal, 1)
-	signal.Notify(again, syscall.SIGCONT)
-	defer signal.Stop(again)
 	_, _ = io.WriteString(s.out, leaveScreen)
-	if err := unix.Kill(os.Getpid(), unix.SIGSTOP); err == nil {
-		<-again
-	}
+	stopUs()
 	_, _ = io.WriteString(s.out, enterScreen)
 }
 
@@ -86,8 +78,8 @@ func (s *screen) show(seen []lockStatus, at time.Time) error {
 
 func (s *screen) draw() error {
 	width, height := 80, 24
-	if size, err := unix.IoctlGetWinsize(int(s.out.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 && size.Row > 0 {
-		width, height = int(size.Col), int(size.Row)
+	if w, h, ok := terminalSize(s.out); ok && w > 0 && h > 0 {
+		width, height = w, h
 	}
 	_, err := io.WriteString(s.out, home+strings.Join(fit(s.lines, width, height), newLine)+endOfScreen)
 	return err

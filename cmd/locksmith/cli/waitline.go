@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"locksmith/backends/backend"
 	"locksmith/protocol"
 )
@@ -27,8 +25,8 @@ type waitLine struct {
 
 func newWaitLine(out *os.File) *waitLine {
 	w := &waitLine{out: out}
-	if size, err := unix.IoctlGetWinsize(int(out.Fd()), unix.TIOCGWINSZ); err == nil {
-		w.width = max(int(size.Col), 20)
+	if width, _, ok := terminalSize(out); ok {
+		w.width = max(width, 20)
 	}
 	return w
 }
@@ -55,8 +53,8 @@ func (w *waitLine) show(held *backend.HeldError) {
 // inBackground reports that another job has the terminal, whose lines are not ours
 // to write over.
 func (w *waitLine) inBackground() bool {
-	group, err := unix.IoctlGetInt(int(w.out.Fd()), unix.TIOCGPGRP)
-	return err == nil && group != unix.Getpgrp()
+	ours, known := hasForeground(w.out)
+	return known && !ours
 }
 
 func (w *waitLine) redraw(stop <-chan struct{}) {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 )
 
 // maxSize is more than any of our files needs.
@@ -23,8 +22,7 @@ const (
 // open opens a file and makes sure that it is fit to be believed, or to hold a
 // secret. The error wraps fs.ErrNotExist if there is none.
 func (g guard) open(path, op string) (*os.File, error) {
-	// Without O_NONBLOCK a FIFO would keep us until somebody writes to it.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|dontWait, 0)
 	if err != nil {
 		return nil, fail(path, op, bare(err), "create it, let this user read it, or correct the path")
 	}
@@ -40,18 +38,13 @@ func (g guard) check(f *os.File, path string) error {
 	if err != nil {
 		return bare(err)
 	}
-	owner := info.Sys().(*syscall.Stat_t).Uid
-	mode := info.Mode().Perm()
-	switch {
-	case !info.Mode().IsRegular():
+	if !info.Mode().IsRegular() {
 		return faulty("put a regular file there", "it is not a regular file")
-	case owner != 0 && int(owner) != os.Geteuid():
-		return faulty("use a file of your own", "it belongs to user %d, neither to us nor to root", owner)
-	case g == private && mode&fs.FileMode(private) != 0:
-		return faulty("chmod 600 "+path, "others may read or write it (mode %04o)", mode)
-	case mode&fs.FileMode(unwritable) != 0:
-		return faulty("chmod go-w "+path, "others may write it (mode %04o)", mode)
-	case info.Size() > maxSize:
+	}
+	if err := g.checkAccess(info, path); err != nil {
+		return err
+	}
+	if info.Size() > maxSize {
 		return tooLarge()
 	}
 	return nil

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command witness is what a lock guards in these tests. It writes down in LOG
 // when it began and ended, and whether it met anybody:
 //

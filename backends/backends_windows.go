@@ -1,0 +1,27 @@
+package backends
+
+import (
+	"errors"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/finder"
+	"locksmith/backends/local"
+	"locksmith/protocol"
+)
+
+// These rely on what the file systems of Windows do otherwise: a directory cannot be
+// renamed onto an empty one, nor while somebody has something in it open.
+func openNFS(a backend.Address) (backend.Backend, error)   { return notHere(a) }
+func openMkdir(a backend.Address) (backend.Backend, error) { return notHere(a) }
+func openLink(a backend.Address) (backend.Backend, error)  { return notHere(a) }
+
+func notHere(a backend.Address) (backend.Backend, error) {
+	return nil, &backend.Error{Code: protocol.CannotCreate, Lock: a.String(), Op: "open",
+		Err:  errors.New(a.Scheme + ": is not supported on windows"),
+		Hint: "use local: among the processes of one machine, or ftp: between machines"}
+}
+
+// treeKinds are the kinds of locks on file systems.
+func treeKinds(dir string) ([]finder.FileKind, []finder.DirectoryKind) {
+	return []finder.FileKind{local.Kind(dir)}, nil
+}

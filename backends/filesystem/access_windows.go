@@ -1,0 +1,4 @@
+package filesystem
+
+// mayWrite is left to those who try.
+func mayWrite(string) bool { return true }

@@ -1,0 +1,4 @@
+package ftp
+
+// dontWait is not needed here.
+const dontWait = 0

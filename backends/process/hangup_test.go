@@ -1,0 +1,46 @@
+package process
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+)
+
+// TestHangup: bytes are no hang-up and stay; the end of the other side is one, for
+// those who read and for those who write.
+func TestHangup(t *testing.T) {
+	for name, ends := range map[string]func(r, w *os.File) (watched, other *os.File){
+		"reading": func(r, w *os.File) (*os.File, *os.File) { return r, w },
+		"writing": func(r, w *os.File) (*os.File, *os.File) { return w, r },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			defer w.Close()
+			if _, err := w.WriteString("bytes"); err != nil {
+				t.Fatal(err)
+			}
+			watched, other := ends(r, w)
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			if err := Hangup(ctx, watched); err == nil {
+				t.Fatal("told with both ends open")
+			}
+			done := make(chan error, 1)
+			go func() { done <- Hangup(t.Context(), watched) }()
+			_ = other.Close()
+			select {
+			case err := <-done:
+				if err != nil {
+					t.Error(err)
+				}
+			case <-time.After(20 * time.Second):
+				t.Error("the end went unnoticed")
+			}
+		})
+	}
+}

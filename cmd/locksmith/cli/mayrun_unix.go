@@ -1,0 +1,46 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/protocol"
+)
+
+const (
+	// fewFiles is a limit that is worth a closer look.
+	fewFiles = 64
+	// needFiles is how many files a command opens at a time. With less the Go runtime
+	// may end the program without a word to the parent.
+	needFiles = 8
+)
+
+// enoughFiles tries out a limit of open files that is low: some may be open already.
+func enoughFiles() error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= fewFiles {
+		return nil
+	}
+	var open []int
+	defer func() {
+		for _, fd := range open {
+			_ = unix.Close(fd)
+		}
+	}()
+	for len(open) < needFiles {
+		fd, err := unix.Open("/", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if errors.Is(err, unix.EMFILE) {
+			return unfit(protocol.Internal, fmt.Sprintf("it can open no more than %d files (its limit is %d), and needs %d", len(open), limit.Cur, needFiles),
+				fmt.Sprintf("raise the limit: ulimit -n %d", fewFiles))
+		}
+		if err != nil {
+			return nil // whoever opens the next one tells
+		}
+		open = append(open, fd)
+	}
+	return nil
+}

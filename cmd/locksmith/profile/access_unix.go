@@ -1,0 +1,27 @@
+//go:build unix
+
+package profile
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// dontWait: without O_NONBLOCK a FIFO would keep us until somebody writes to it.
+const dontWait = syscall.O_NONBLOCK | syscall.O_NOCTTY
+
+// checkAccess looks for others who may do what the guard forbids.
+func (g guard) checkAccess(info fs.FileInfo, path string) error {
+	owner := info.Sys().(*syscall.Stat_t).Uid
+	mode := info.Mode().Perm()
+	switch {
+	case owner != 0 && int(owner) != os.Geteuid():
+		return faulty("use a file of your own", "it belongs to user %d, neither to us nor to root", owner)
+	case g == private && mode&fs.FileMode(private) != 0:
+		return faulty("chmod 600 "+path, "others may read or write it (mode %04o)", mode)
+	case mode&fs.FileMode(unwritable) != 0:
+		return faulty("chmod go-w "+path, "others may write it (mode %04o)", mode)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+//go:build unix
+
+package locksmith
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"syscall"
+
+	"locksmith/backends/process"
+)
+
+type waitStatus = syscall.WaitStatus
+
+// startAndReap starts the command and waits for it and for its descendants that
+// were orphaned.
+func (c *Child) startAndReap(env []string, started chan<- error) {
+	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)),
+	// so that thread stays until the command has ended. If it were still locked then, Go
+	// would end it and start another in its place.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := process.Adopt(); err != nil {
+		c.Log.Debug("orphaned descendants will not be noticed", "error", err)
+	}
+	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}, Sys: diesWithUs()}
+	pid, err := syscall.ForkExec(c.path, c.Argv, attr)
+	if err != nil {
+		started <- commandError(&os.PathError{Op: "exec", Path: c.path, Err: err})
+		return
+	}
+	c.pid = pid
+	started <- nil
+	for {
+		var status syscall.WaitStatus
+		got, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			close(c.allGone)
+			return
+		case status.Stopped():
+			if got == pid {
+				c.stopWith(status.StopSignal())
+			}
+		case got == pid:
+			c.status = status
+			close(c.ended)
+			c.stop(ErrChildEnded)
+		}
+	}
+}
+
+// Status returns the exit status of a command that was started, 128+n if signal
+// n ended it.
+func (c *Child) Status() int {
+	<-c.ended
+	if c.status.Signaled() {
+		return 128 + int(c.status.Signal())
+	}
+	return c.status.ExitStatus()
+}

@@ -1,0 +1,61 @@
+//go:build unix
+
+package events
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+// A sink is a descriptor that is open for appending.
+type sink int
+
+// Append opens a file, and makes it with mode 0644 if there is none. A symbolic
+// link is refused, and so is a FIFO that nobody reads; one that is full refuses
+// writes.
+func Append(path string) (*Writer, error) {
+	const flags = unix.O_WRONLY | unix.O_APPEND | unix.O_CREAT | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY
+	for {
+		fd, err := unix.Open(path, flags, 0o644)
+		switch {
+		case err == nil:
+			return &Writer{to: sink(fd)}, nil
+		case errors.Is(err, unix.ENXIO):
+			return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("nobody reads this FIFO")}
+		case errors.Is(err, unix.ELOOP):
+			return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a symbolic link")}
+		case !errors.Is(err, unix.EINTR):
+			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		}
+	}
+}
+
+// Inherit takes over a descriptor that this process was started with, and lets no
+// child inherit it in turn.
+func Inherit(fd int) (*Writer, error) {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+	// What is closed on exec cannot have come through one: it is our own.
+	if err != nil || flags&unix.FD_CLOEXEC != 0 {
+		return nil, fmt.Errorf("descriptor %d is not open", fd)
+	}
+	mode, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil || mode&unix.O_ACCMODE == unix.O_RDONLY {
+		return nil, fmt.Errorf("descriptor %d is not open for writing", fd)
+	}
+	unix.CloseOnExec(fd)
+	return &Writer{to: sink(fd)}, nil
+}
+
+func (s sink) write(line []byte) (int, error) {
+	for {
+		n, err := unix.Write(int(s), line)
+		if !errors.Is(err, unix.EINTR) {
+			return max(n, 0), err
+		}
+	}
+}
+
+func (s sink) close() error { return unix.Close(int(s)) }

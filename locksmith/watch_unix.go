@@ -1,0 +1,43 @@
+//go:build unix
+
+package locksmith
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"locksmith/backends/process"
+)
+
+// disregard ignores signals. To catch them instead takes Go two changes of threads for
+// each.
+func disregard(signals ...os.Signal) { signal.Ignore(signals...) }
+
+func meaningless() []os.Signal { return []os.Signal{syscall.SIGPIPE, syscall.SIGUSR1} }
+func terminalSignals() []os.Signal {
+	return []os.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT}
+}
+func endSignals() []os.Signal {
+	return []os.Signal{syscall.SIGTERM, syscall.SIGXCPU, syscall.SIGALRM}
+}
+
+// deathHint returns a channel that gets the kernel's hints that our parent may be gone.
+func (w Watch) deathHint() <-chan os.Signal {
+	hint := make(chan os.Signal, 1)
+	signal.Notify(hint, deathSignal)
+	if err := process.DeathSignal(deathSignal); err != nil {
+		w.Log.Debug("no signal at the parent's death", "error", err)
+	}
+	return hint
+}
+
+// deathSignal is a hint, never a reason: it also comes when only the thread of
+// the parent ends that forked us (golang/go#27505).
+const deathSignal = syscall.SIGUSR2
+
+// orphaned reports that our parent is another by now than this one, which it was.
+func orphaned(p process.Process) bool { return os.Getppid() != p.PID }
+
+// nobodyReads is the error of a write to a pipe.
+const nobodyReads = syscall.EPIPE
