@@ -1,73 +1,94 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 )
 
-// mkdirCounter does in a shell what the program looper does.
-const mkdirCounter = `n=0; while [ ! -e "$2" ]; do
-until mkdir "$0.d" 2>/dev/null; do sleep 0.05; done
-read i <"$1"; echo $((i+1)) >"$1"
-rmdir "$0.d"; n=$((n+1)); done; echo $n`
-
-// loops measures how often a second processes get a lock that live on in
-// between, so that nothing but the lock costs time.
+// loops measures contention by processes that live on between one lock and the next,
+// so that nothing but the lock costs time; with package client, a helper's start, too.
 func (b *bench) loops(ctx context.Context, t *table) error {
-	ours, loop := rival{name: "locksmith"}, mkdirRival()
-	counter, stop := b.path("loop"), b.path("loop-stop")
-	commands := map[string][]string{
-		ours.name: {b.looper, "nfs:" + b.path("loop-lock"), counter, stop},
-		loop.name: {"sh", "-c", mkdirCounter, b.path("loop-lock"), counter, stop},
-	}
-	rates := samples{}
-	for range b.rounds {
-		for _, r := range []rival{ours, loop} {
-			total, err := b.loop(ctx, commands[r.name], counter, stop)
-			if err != nil {
-				return fmt.Errorf("loops with %s: %w", r.name, err)
-			}
-			rates.add(r, float64(total)/b.contend.Seconds())
+	libraries := b.libraries(ctx)
+	nfs := b.helpless(b.nfs(), "nfs:")
+	rivals := append([]rival{b.local(), b.nfs(), b.helpless(b.local(), "local:"), nfs, b.kernel(), b.mkdirLoop()}, libraries...)
+	return b.contend(ctx, t, rivals, b.loopers, "in loops", func(handoffs bool) goals {
+		g := goals{}
+		for _, r := range libraries {
+			g[r.name] = goal{local: atLeast(5), nfs: atLeast(5)}
 		}
-	}
-	f := figure{name: fmt.Sprintf("nfs: increments a second, %d looping processes", workers), format: "%.0f", ours: rates.median(ours.name)}
-	t.add(f, opponent{rival: loop, theirs: rates.median(loop.name), goal: noLessThan(300)})
-	return b.noReservations("loop-lock")
+		if !handoffs {
+			g[nfs.name] = goal{value: atLeast(300)}
+		}
+		return g
+	})
 }
 
-// loop lets all workers count for a while and returns the sum, after a check
-// that no increment was lost.
-func (b *bench) loop(ctx context.Context, argv []string, counter, stop string) (int64, error) {
-	_ = os.Remove(stop)
-	if err := os.WriteFile(counter, []byte("0\n"), 0o600); err != nil {
-		return 0, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, b.contend+limit)
-	defer cancel()
-	var said [workers]bytes.Buffer
-	var errs [workers]error
-	var wg sync.WaitGroup
-	for i := range workers {
-		cmd := b.command(ctx, argv)
-		cmd.Stdout = &said[i]
-		wg.Go(func() { errs[i] = explain(ctx, argv, cmd.Run()) })
-	}
-	err := sleep(ctx, b.contend)
-	err = errors.Join(err, os.WriteFile(stop, nil, 0o600))
-	wg.Wait()
-	var sum int64
-	for i := range workers {
-		n, e := strconv.ParseInt(strings.TrimSpace(said[i].String()), 10, 64)
-		sum, err = sum+n, errors.Join(err, errs[i], e)
-	}
+// loopers are processes that wait for the end of their standard input, and then loop.
+func (b *bench) loopers(ctx context.Context, r rival, lock string, l *ledger, n int) (crowd, error) {
+	in, gate, err := os.Pipe()
 	if err != nil {
-		return 0, err
+		return crowd{}, err
 	}
-	return sum, checkCounter(counter, sum)
+	defer in.Close()
+	all := make([]*looper, 0, n)
+	for i := 0; i < n && err == nil; i++ {
+		var one *looper
+		if one, err = b.looper(ctx, append(r.loop(lock), l.dir, strconv.Itoa(i)), in); err == nil {
+			all = append(all, one)
+		}
+	}
+	for _, one := range all {
+		err = errors.Join(err, one.ready())
+	}
+	c := crowd{begin: func() { _ = gate.Close() }, wait: func() error { return waitAll(all) }}
+	if err != nil {
+		c.begin()
+		err = errors.Join(err, l.stop(), c.wait())
+	}
+	return c, err
+}
+
+// A looper is one of them.
+type looper struct {
+	*process
+	stdout *os.File
+}
+
+func (b *bench) looper(ctx context.Context, argv []string, in *os.File) (*looper, error) {
+	cmd := b.command(ctx, argv)
+	cmd.Stdin = in
+	stdout, out, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	cmd.Stdout = out
+	p, err := b.start(ctx, cmd)
+	if err != nil {
+		_ = stdout.Close()
+		return nil, err
+	}
+	return &looper{p, stdout}, nil
+}
+
+// ready waits until it is.
+func (l *looper) ready() error {
+	defer l.stdout.Close()
+	line, err := bufio.NewReader(l.stdout).ReadString('\n')
+	if strings.TrimSpace(line) == "ready" {
+		return nil
+	}
+	return errors.Join(fmt.Errorf("%s: said %q instead of ready", strings.Join(l.cmd.Args, " "), line), err)
+}
+
+func waitAll(all []*looper) (err error) {
+	for _, one := range all {
+		err = errors.Join(err, one.wait())
+	}
+	return err
 }

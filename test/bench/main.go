@@ -1,35 +1,50 @@
-// Command bench measures what a lock costs, and prints one table. Run it from
-// the repository's root, on Linux:
+// Command bench measures what a lock costs beside what others take for theirs, and
+// prints one table. Run it from the repository's root, on Linux:
 //
-//	go run ./test/bench
+//	go run ./test/bench [-quick] [-only REGEXP] [-plot FILE] [-readme FILE]
 //
-// It builds locksmith and the programs it is compared with, with the same
-// flags, and measures:
+// It builds locksmith and the programs it is compared with, with the same flags, and
+// starts an etcd and an FTP server of its own on loopback. A rival that is not
+// installed is in the table as such; test/run installs all of them. What is measured,
+// by the names that -only knows:
 //
-//   - the time to take a lock, run true(1) and release the lock, against a bare
-//     Go program that only runs true (floor), and against flock(1);
-//   - the increments a second of a counter in a file, by eight processes that
-//     contend for its lock, against flock(1) and a shell loop around mkdir(1);
-//   - the same with an nfs: lock on a local disk, by processes that loop
-//     themselves, and the time such a lock takes from hand to hand, both against
-//     a shell loop around mkdir(1);
-//   - the context switches a second of twenty processes that wait for a lock;
-//   - the memory (PSS) of one of ten processes that hold a lock each.
+//   - spawn: the time to take a free lock, run true(1) and release the lock. The floor
+//     is a Go program that takes no lock. Libraries start their interpreter for it.
+//   - commands: 8 and 64 processes that all want one lock, each time for a command.
+//     The command increments a counter; a hand-off is an increment by another of the
+//     processes than the one before. The first half second does not count.
+//   - loops: the same by processes that live on in between. A library's process loops
+//     in its own language; locksmith's is a Go program that uses package client, which
+//     starts a helper each time, or the backends without one.
+//   - latency: the time from a release to the OK of the one process that waits.
+//   - idle: what waiters of a held lock do: context switches, processor time, commands
+//     to the FTP server. Where nothing wakes a waiter, each look at the lock is at least
+//     one switch, so that switches stand for operations of the file system; to count
+//     those themselves, with strace, would slow all down.
+//   - memory: the proportional set size of processes that hold a lock each.
+//   - curve: 1 to 256 processes queue for a held lock, idle first, and then have it one
+//     after the other: hand-offs a second, processor time of all for a hand-off, and
+//     the time from one to the next. -plot draws it.
 //
-// Rivals take turns within a round, so that whatever else the machine does
-// hits all of them, and the table shows medians and their ratios. A counter
-// that ends short of its increments is a lost update, and fails the benchmark,
-// as does a lock that is left behind and a process that hangs. A goal that is
-// missed is told in the table only.
+// Tools wait as they do by default, but without end (dotlockfile -r -1, proper-lockfile
+// { retries: { forever: true } }). Those that nap for seconds between two tries are
+// killed when the time is over, and what they managed counts.
 //
-// What is not measured: locks in directories on a network; the crash of a
-// holder, and how soon others notice; who gets the lock next, and whether
-// anybody starves; more than one lock at a time under contention; a machine
-// under load. The idle waiters are watched for less than the minute after which
-// the Go runtime looks after itself, which is a few switches in each process.
+// Rivals take turns within a round, so that whatever else the machine does hits all of
+// them, and the table shows medians and ratios of ours to theirs. A counter that ends
+// short of its increments is a lost update: of ours it fails the benchmark, as does a
+// lock that is left behind and a process that hangs; of a rival that fails under
+// contention the table says so. A goal that is missed is told in the table only.
+//
+// What is not measured: locks in directories on a network; the crash of a holder, and
+// how soon others notice; whether anybody starves; more than one lock at a time under
+// contention; a machine under load. Idle waiters are watched for less than the minute
+// after which the Go runtime looks after itself, which is a few switches in each
+// process.
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -37,61 +52,92 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime"
 	"syscall"
-	"time"
 )
 
-// A plan says how long to measure.
-type plan struct {
-	rounds   int
-	spawns   int           // runs of each rival in a round
-	contend  time.Duration // by each rival in a round
-	handoffs int           // of each rival in a round
-	settle   time.Duration // before idle processes are looked at
-	watch    time.Duration // of idle waiters
+// Settings are what the command line says.
+type settings struct {
+	plan
+	only   *regexp.Regexp
+	plot   string    // file for the curves
+	readme string    // file to put the table into
+	log    io.Writer // for what is measured at the moment
 }
 
-var (
-	full  = plan{rounds: 10, spawns: 50, contend: time.Second, handoffs: 4, settle: 3 * time.Second, watch: 20 * time.Second}
-	quick = plan{rounds: 1, spawns: 3, contend: 300 * time.Millisecond, handoffs: 1, settle: time.Second, watch: 2 * time.Second}
-)
-
 func main() {
-	rounds := flag.Int("rounds", full.rounds, "how often each rival has its turn")
-	short := flag.Bool("quick", false, "take a few seconds only; the figures mean little")
-	flag.Parse()
-	p := full
-	p.rounds = *rounds
-	if *short {
-		p = quick
+	s, err := parse(os.Args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
+		os.Exit(64)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	if err := run(ctx, p, os.Stdout); err != nil {
+	if err := run(ctx, s, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
 		os.Exit(1)
 	}
 }
 
+func parse(args []string) (settings, error) {
+	s := settings{plan: full, log: os.Stderr}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	short := flags.Bool("quick", false, "take half a minute only; the figures mean little")
+	rounds := flags.Int("rounds", 0, "how often each rival has its turn (default 3)")
+	only := flags.String("only", "", "measure only what matches this `regexp`: "+names())
+	flags.StringVar(&s.plot, "plot", "", "draw the curves into this `file`, as SVG")
+	flags.StringVar(&s.readme, "readme", "", "put the table into this `file`, between the lines\n"+beginMark+" and "+endMark)
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	if *short {
+		s.plan = quick
+	}
+	if *rounds > 0 {
+		s.rounds = *rounds
+	}
+	var err error
+	if s.only, err = regexp.Compile(*only); err != nil {
+		fmt.Fprintln(os.Stderr, "bench: -only:", err)
+	}
+	return s, err
+}
+
 // run measures everything and prints the table.
-func run(ctx context.Context, p plan, out io.Writer) error {
+func run(ctx context.Context, s settings, out io.Writer) error {
 	if runtime.GOOS != "linux" {
 		return errors.New("it reads /proc as Linux has it")
 	}
-	if p.rounds < 1 {
-		return errors.New("-rounds must be at least 1")
-	}
-	b, err := newBench(ctx, p)
-	if err != nil {
+	heading := machine()
+	t, err := measured(ctx, s)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
 		return err
 	}
-	defer b.remove()
-	var t table
-	for _, measure := range []func(context.Context, *table) error{b.spawn, b.increments, b.loops, b.handoff, b.idle, b.memory} {
-		if err := measure(ctx, &t); err != nil {
-			return fmt.Errorf("%w%s", err, b.lastMessages())
-		}
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "%s\n\n", heading)
+	t.print(&text)
+	if _, err := out.Write(text.Bytes()); err != nil {
+		return err
 	}
-	return t.print(out)
+	return s.intoReadme(text.Bytes())
+}
+
+// measured returns the table, when nothing is left of what made it.
+func measured(ctx context.Context, s settings) (t table, err error) {
+	b, err := newBench(ctx, s)
+	if err != nil {
+		return t, err
+	}
+	defer b.remove()
+	if err := b.measure(b.ctx, &t); err != nil {
+		return t, fmt.Errorf("%w%s", err, b.lastMessages())
+	}
+	return t, nil
 }

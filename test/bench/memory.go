@@ -7,67 +7,49 @@ import (
 	"slices"
 )
 
-// helpers is how many processes hold a lock each. What they share, such as the
-// program's text, is divided among them.
-const helpers = 10
-
-// memory measures an idle helper, next to a Go program that does nothing.
-func (b *bench) memory(ctx context.Context, t *table) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, b.settle+limit)
-	defer cancel()
-	var ours, bare []*holder
-	defer func() {
-		for _, h := range slices.Concat(ours, bare) {
-			err = errors.Join(err, h.release())
+// memory measures processes that hold a lock each. What they share, such as the
+// program's text, is divided among them. Of flock(1) its command is not counted.
+func (b *bench) memory(ctx context.Context, t *table) error {
+	all := []rival{b.local(), b.nfs(), b.floor(), flock()}
+	for _, n := range b.helpers {
+		largest := samples{}
+		for i, r := range present(all) {
+			sizes, err := b.sizes(ctx, r, lockName(fmt.Sprintf("memory-%d", n), i), n)
+			if err != nil {
+				return err
+			}
+			largest.add(r, slices.Max(sizes))
 		}
-		for i := range helpers {
-			err = errors.Join(err, b.noneLeft(lockName(i)))
+		g := goals{}
+		if n == 10 {
+			g = goals{localName: {value: atMost(1.6)}, nfsName: {value: atMost(1.6)}}
 		}
-	}()
-	for i := range helpers {
-		h, err := b.hold(ctx, []string{b.locksmith, "hold", "local:" + b.path(lockName(i))})
-		if err != nil {
-			return err
-		}
-		ours = append(ours, h)
-		if h, err = b.hold(ctx, []string{b.floor}); err != nil {
-			return err
-		}
-		bare = append(bare, h)
+		t.medians(fmt.Sprintf("MiB (PSS) of the largest of %d idle processes that hold a lock", n), "%.2f", all, largest, g)
 	}
-	if err := sleep(ctx, b.settle); err != nil {
-		return err
-	}
-	return reportMemory(t, ours, bare)
-}
-
-func lockName(i int) string { return fmt.Sprintf("memory-%d", i) }
-
-func reportMemory(t *table, ours, bare []*holder) error {
-	mine, err := sizes(ours)
-	if err != nil {
-		return err
-	}
-	theirs, err := sizes(bare)
-	if err != nil {
-		return err
-	}
-	floor := rival{name: "bare Go program"}
-	f := figure{name: fmt.Sprintf("MiB (PSS) of one of %d helpers, median", helpers), format: "%.2f", ours: median(mine)}
-	t.add(f, opponent{rival: floor, theirs: median(theirs), goal: absolutely(1.6)})
-	f.name, f.ours = "MiB (PSS) of the largest of them", slices.Max(mine)
-	t.add(f, opponent{rival: floor, theirs: slices.Max(theirs), goal: absolutely(1.6)})
 	return nil
 }
 
-func sizes(holders []*holder) ([]float64, error) {
-	var all []float64
-	for _, h := range holders {
-		size, err := pss(h.cmd.Process.Pid)
+// sizes are of processes that hold a lock each at the same time.
+func (b *bench) sizes(ctx context.Context, r rival, locks string, n int) (sizes []float64, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all []*holder
+	for i := range n {
+		h, err := b.hold(ctx, r.hold(b.path(lockName(locks, i))))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, size)
+		all = append(all, h)
 	}
-	return all, nil
+	if err := sleep(ctx, b.settle); err != nil {
+		return nil, err
+	}
+	for _, h := range all {
+		size, e := pss(h.pid())
+		sizes, err = append(sizes, size), errors.Join(err, e)
+	}
+	for i, h := range all {
+		err = errors.Join(err, h.release(), r.noneLeft(b.path(lockName(locks, i))))
+	}
+	return sizes, err
 }

@@ -6,44 +6,65 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 )
 
-// A tally is how many context switches each thread had, by its path in /proc.
-type tally map[string]uint64
+// A tally is what each thread has done so far, by its directory in /proc.
+type tally map[string]work
+
+// work is how often the kernel switched to a thread, and how long it ran.
+type work struct {
+	switches uint64
+	ran      time.Duration
+}
 
 // count adds the threads of one process.
 func (t tally) count(pid int) error {
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	if err == nil && len(threads) == 0 {
 		err = fmt.Errorf("process %d is gone", pid)
 	}
 	if err != nil {
 		return err
 	}
-	for _, path := range threads {
-		text, err := os.ReadFile(path)
-		if err != nil {
+	for _, thread := range threads {
+		if t[thread], err = workOf(thread); err != nil {
 			return err
-		}
-		for _, key := range []string{"voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"} {
-			n, err := number(text, key)
-			if err != nil {
-				return fmt.Errorf("%s: %w", path, err)
-			}
-			t[path] += n
 		}
 	}
 	return nil
 }
 
-// since returns the switches since an earlier tally; a new thread counts from
-// its beginning.
-func (t tally) since(before tally) uint64 {
-	var sum uint64
-	for path, n := range t {
-		sum += n - before[path]
+func workOf(thread string) (w work, err error) {
+	status, err := os.ReadFile(thread + "/status")
+	if err != nil {
+		return w, err
 	}
-	return sum
+	for _, key := range []string{"voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"} {
+		n, err := number(status, key)
+		if err != nil {
+			return w, fmt.Errorf("%s/status: %w", thread, err)
+		}
+		w.switches += n
+	}
+	// Unlike stat it counts in nanoseconds.
+	schedule, err := os.ReadFile(thread + "/schedstat")
+	if err != nil {
+		return w, err
+	}
+	ran, err := number(append([]byte("ran "), schedule...), "ran")
+	w.ran = time.Duration(ran)
+	return w, err
+}
+
+// since returns what was done since an earlier tally; a new thread counts from its
+// beginning.
+func (t tally) since(before tally) (switches uint64, ran time.Duration) {
+	for thread, w := range t {
+		switches += w.switches - before[thread].switches
+		ran += w.ran - before[thread].ran
+	}
+	return switches, ran
 }
 
 // pss returns a process's proportional set size in MiB: its own memory, and its

@@ -1,22 +1,25 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
 )
 
 // limit is when a process that should have ended counts as hung.
-const limit = 30 * time.Second
+const limit = 2 * time.Minute
 
-// command makes a process that is killed, by its pid, when ctx ends.
+// command makes a process in a group of its own, which is killed when ctx ends.
 func (b *bench) command(ctx context.Context, argv []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stderr = b.messages
+	cmd.Env = append(os.Environ(), "NODE_PATH=/usr/share/nodejs", "PYTHONDONTWRITEBYTECODE=1", "LOCKSMITH="+b.path("locksmith"), "ETCDCTL_API=3", "LOCKSMITH_PASSWORD=bench")
+	cmd.SysProcAttr = apart()
+	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	cmd.WaitDelay = 5 * time.Second
 	return cmd
 }
 
@@ -42,40 +45,37 @@ func explain(ctx context.Context, argv []string, err error) error {
 	return fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
 }
 
-// A holder is a process that says OK and stays until its standard input ends.
-type holder struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
+// A process is one that runs beside us.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{} // closed when it has ended
+	err  error         // of its end
 }
 
-// hold starts a holder and returns when it has said OK.
-func (b *bench) hold(ctx context.Context, argv []string) (*holder, error) {
-	cmd := b.command(ctx, argv)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
+// start starts a process that is killed when ctx ends.
+func (b *bench) start(ctx context.Context, cmd *exec.Cmd) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	h := &holder{cmd: cmd, stdin: stdin}
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil || !strings.HasPrefix(line, "OK") {
-		_ = h.release()
-		return nil, explain(ctx, argv, fmt.Errorf("said %q instead of OK", line))
-	}
-	return h, nil
+	p := &process{cmd: cmd, done: make(chan struct{})}
+	b.running.Go(func() {
+		p.err = explain(ctx, cmd.Args, cmd.Wait())
+		close(p.done)
+	})
+	return p, nil
 }
 
-// release ends the holder and waits until it is gone.
-func (h *holder) release() error {
-	_ = h.stdin.Close()
-	return explain(context.Background(), h.cmd.Args, h.cmd.Wait())
+// wait returns how it ended.
+func (p *process) wait() error {
+	select {
+	case <-p.done:
+		return p.err
+	case <-time.After(limit):
+		return fmt.Errorf("%s: it hung for %v", strings.Join(p.cmd.Args, " "), limit)
+	}
 }
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	select {

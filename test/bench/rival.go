@@ -1,47 +1,50 @@
 package main
 
-// A rival is one way to run a command while nobody else holds the lock.
+import "os/exec"
+
+// A rival is one way to have a lock, ours or others'. A way of using it that it does
+// not have is nil.
 type rival struct {
 	name    string
 	missing bool // it is not installed here
-	argv    func(lock string, command ...string) []string
+	naps    bool // for seconds, between two tries
+	slow    bool // to start
+	forks   bool // while it waits, so that the kernel cannot tell what time it uses for what
+	// left fails if a lock is there after its release. Only ours has it.
+	left func(lock string) error
+	// run is a command under the lock, and hold one that says OK under it and stays
+	// until its standard input ends.
+	run  func(lock string, command ...string) []string
+	hold func(lock string) []string
+	// loop counts under the lock, as scripts/loop.sh says.
+	loop func(lock string) []string
 }
 
-func (b *bench) locksmithRival() rival {
-	return rival{name: "locksmith", argv: func(lock string, command ...string) []string {
-		return append([]string{b.locksmith, "run", "local:" + lock, "--"}, command...)
-	}}
+// okAndStay is what holds a lock for tools that want a command.
+var okAndStay = []string{"sh", "-c", "echo OK; exec cat"}
+
+// tool is a rival that runs commands under a lock.
+func tool(name string, run func(lock string, command ...string) []string) rival {
+	return rival{name: name, run: run, hold: func(lock string) []string { return run(lock, okAndStay...) }}
 }
 
-// nfsRival is locksmith with the lock that several hosts may share, here on a
-// local disk.
-func (b *bench) nfsRival() rival {
-	return rival{name: "locksmith-nfs", argv: func(lock string, command ...string) []string {
-		return append([]string{b.locksmith, "run", "nfs:" + lock, "--"}, command...)
-	}}
+// needing marks a rival as missing if one of its programs is not installed.
+func (r rival) needing(programs ...string) rival {
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			r.missing = true
+		}
+	}
+	return r
 }
 
-// flockRival is flock(1) of util-linux: a kernel lock on a file that stays.
-func (b *bench) flockRival() rival {
-	return rival{name: "flock(1)", missing: b.flock == "", argv: func(lock string, command ...string) []string {
-		return append([]string{b.flock, lock}, command...)
-	}}
+func (r rival) napping() rival {
+	r.naps = true
+	return r
 }
 
-// mkdirRival is what scripts do where there is no tool.
-func mkdirRival() rival {
-	const script = `until mkdir "$0.d" 2>/dev/null; do sleep 0.05; done; "$@"; rmdir "$0.d"`
-	return rival{name: "mkdir loop", argv: func(lock string, command ...string) []string {
-		return append([]string{"sh", "-c", script, lock}, command...)
-	}}
-}
-
-// floorRival takes no lock at all.
-func (b *bench) floorRival() rival {
-	return rival{name: "bare Go spawn", argv: func(_ string, command ...string) []string {
-		return append([]string{b.floor}, command...)
-	}}
-}
+// isOurs is whether it must not fail.
+func (r rival) isOurs() bool { return r.left != nil }
 
 // present returns the rivals that are installed.
 func present(rivals []rival) []rival {

@@ -7,17 +7,18 @@ type samples map[string][]float64
 
 func (s samples) add(r rival, value float64) { s[r.name] = append(s[r.name], value) }
 
-func (s samples) median(name string) float64 { return median(s[name]) }
-
-// median returns 0 for nothing.
-func median(values []float64) float64 {
+// percentile returns the value below which p of 100 are, and 0 for nothing.
+func percentile(values []float64, p float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	switch {
-	case n == 0:
+	if len(sorted) == 0 {
 		return 0
-	case n%2 == 0:
-		return (sorted[n/2-1] + sorted[n/2]) / 2
 	}
-	return sorted[n/2]
+	place := p / 100 * float64(len(sorted)-1)
+	i := int(place)
+	if i == len(sorted)-1 {
+		return sorted[i]
+	}
+	return sorted[i] + (place-float64(i))*(sorted[i+1]-sorted[i])
 }
+
+func median(values []float64) float64 { return percentile(values, 50) }

@@ -2,56 +2,70 @@ package main
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 )
+
+// scripts are rivals' libraries at work, each in its own language, and the FTP server.
+//
+//go:embed scripts
+var scripts embed.FS
 
 // A bench is what all measurements share.
 type bench struct {
-	plan
-	dir       string // of everything we make, and of the locks
-	locksmith string // the program, built for us
-	floor     string // the bare Go program
-	looper    string // the looping Go program
-	flock     string // flock(1), empty where it is not installed
-	messages  *os.File
+	settings
+	dir      string // of everything we make, and of the locks
+	messages *os.File
+	ctx      context.Context // of all that we start
+	cancel   context.CancelFunc
+	running  sync.WaitGroup // processes
+	etcd     string         // address of the server, empty where it is not installed
+	races    int            // so far
 }
 
-// newBench makes the directory and builds the programs in it.
-func newBench(ctx context.Context, p plan) (*bench, error) {
+// newBench makes the directory, and in it what the rivals need.
+func newBench(ctx context.Context, s settings) (*bench, error) {
 	dir, err := os.MkdirTemp("", "locksmith-bench-")
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{plan: p, dir: dir, locksmith: filepath.Join(dir, "locksmith"), floor: filepath.Join(dir, "floor"), looper: filepath.Join(dir, "looper")}
-	if err := b.prepare(ctx); err != nil {
+	b := &bench{settings: s, dir: dir}
+	b.ctx, b.cancel = context.WithCancel(ctx)
+	if err := b.prepare(); err != nil {
+		err = fmt.Errorf("%w%s", err, b.lastMessages())
 		b.remove()
 		return nil, err
 	}
 	return b, nil
 }
 
-func (b *bench) prepare(ctx context.Context) (err error) {
-	b.flock, _ = exec.LookPath("flock")
+func (b *bench) prepare() (err error) {
 	// A file, not a pipe: reading what the rivals say would cost them time.
 	b.messages, err = os.OpenFile(b.path("messages"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := build(ctx, b.locksmith, "locksmith/cmd/locksmith"); err != nil {
+	if err := os.CopyFS(b.dir, scripts); err != nil {
 		return err
 	}
-	if err := build(ctx, b.looper, "locksmith/test/bench/looper"); err != nil {
-		return err
+	for _, source := range []string{"locksmith/cmd/locksmith", "locksmith/test/bench/looper", "locksmith/test/bench/floor"} {
+		if err := b.build(source); err != nil {
+			return err
+		}
 	}
-	return build(ctx, b.floor, "locksmith/test/bench/floor")
+	b.etcd, err = b.startEtcd()
+	return err
 }
 
-func build(ctx context.Context, program, source string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", program, source)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+// build makes a program, which path finds by the last part of its package's name.
+func (b *bench) build(source string) error {
+	cmd := exec.CommandContext(b.ctx, "go", "build", "-o", b.dir+"/", source)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOTMPDIR="+b.dir)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends its compilers
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", source, err, said)
 	}
@@ -60,7 +74,12 @@ func build(ctx context.Context, program, source string) error {
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 
+func (b *bench) script(name string) string { return filepath.Join(b.dir, "scripts", name) }
+
+// remove ends all processes and removes everything.
 func (b *bench) remove() {
+	b.cancel()
+	b.running.Wait()
 	_ = b.messages.Close() // harmless on nil
 	_ = os.RemoveAll(b.dir)
 }

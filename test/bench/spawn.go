@@ -7,23 +7,22 @@ import (
 
 // spawn measures taking a free lock, running true(1) and releasing the lock.
 func (b *bench) spawn(ctx context.Context, t *table) error {
-	floor, flock := b.floorRival(), b.flockRival()
-	rivals := present([]rival{b.locksmithRival(), floor, flock})
+	all := append([]rival{b.local(), b.nfs(), b.floor(), flock(), setlock(), dotlockfile(), lockfile(), b.mkdirLoop(), b.etcdctl()}, b.libraries(ctx)...)
 	times := samples{}
-	for range b.rounds * b.spawns {
-		for _, r := range rivals {
-			took, err := b.once(ctx, r.argv(b.path("spawn-"+r.name), "true"))
+	for i := range b.rounds * b.spawns {
+		for j, r := range present(all) {
+			if r.slow && i >= slowly(b.rounds*b.spawns) {
+				continue
+			}
+			took, err := b.once(ctx, r.run(b.path(lockName("spawn", j)), "true"))
 			if err != nil {
 				return err
 			}
 			times.add(r, float64(took)/float64(time.Millisecond))
 		}
 	}
-	if err := b.noneLeft("spawn-locksmith"); err != nil {
-		return err
-	}
-	f := figure{name: "ms to take, run true, release", format: "%.2f", ours: times.median("locksmith")}
-	t.add(f, opponent{rival: floor, theirs: times.median(floor.name), goal: atMost(1.25)})
-	t.add(f, opponent{rival: flock, theirs: times.median(flock.name)})
-	return nil
+	t.medians("ms to take, run true, release", "%.2f", all, times, goals{
+		b.floor().name: {local: atMost(1.25), nfs: atMost(1.5)},
+	})
+	return b.nothingLeft("spawn", present(all))
 }

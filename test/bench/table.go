@@ -3,99 +3,136 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 )
 
-// A figure is what was measured of locksmith.
-type figure struct {
-	name   string
-	format string // of its values
-	ours   float64
+// A row is one value of a figure.
+type row struct {
+	figure, who, value string
+	local, nfs         string // ratios of ours to it
+	goal, met          string
 }
 
-// An opponent is one rival's value of a figure.
-type opponent struct {
-	rival  rival
-	theirs float64
-	goal   goal
-}
+var head = row{"figure", "of", "value", "local:", "nfs:", "goal", "met"}
 
-// A goal is what a comparison should come to. The zero goal is none.
-type goal struct {
-	text string
-	met  func(ours, ratio float64) bool
-}
-
-func atMost(most float64) goal {
-	return goal{fmt.Sprintf("≤ %gx", most), func(_, ratio float64) bool { return ratio <= most }}
-}
-
-func atLeast(least float64) goal {
-	return goal{fmt.Sprintf("≥ %gx", least), func(_, ratio float64) bool { return ratio >= least }}
-}
-
-// absolutely is a goal for the figure itself, whatever rivals do.
-func absolutely(most float64) goal {
-	return goal{fmt.Sprintf("≤ %g", most), func(ours, _ float64) bool { return ours <= most }}
-}
-
-// noLessThan is a goal for the figure itself, whatever rivals do.
-func noLessThan(least float64) goal {
-	return goal{fmt.Sprintf("≥ %g", least), func(ours, _ float64) bool { return ours >= least }}
+func (r row) cells() []string {
+	return []string{r.figure, r.who, r.value, r.local, r.nfs, r.goal, r.met}
 }
 
 // A table is a Markdown table that is aligned for reading as it is.
-type table struct{ rows [][]string }
+type table struct{ rows []row }
 
-var head = []string{"figure", "locksmith", "compared with", "theirs", "ratio", "goal", "met"}
+// An entry is what a figure is of somebody.
+type entry struct {
+	rival
+	value float64
+	goal  goal
+}
 
-func (t *table) add(f figure, o opponent) {
-	theirs, ratio := fmt.Sprintf(f.format, o.theirs), "-"
+// medians adds a figure with everybody's median.
+func (t *table) medians(figure, format string, rivals []rival, values samples, g goals) {
+	t.percentile(50, figure, format, rivals, values, g)
+}
+
+func (t *table) percentile(p float64, figure, format string, rivals []rival, values samples, g goals) {
+	var all []entry
+	for _, r := range rivals {
+		all = append(all, entry{r, percentile(values[r.name], p), g[r.name]})
+	}
+	t.add(figure, format, all)
+}
+
+// alone adds a figure's rows without ratios.
+func (t *table) alone(figure, format string, all []entry) {
+	for _, e := range all {
+		t.rows = append(t.rows, e.row(figure, format, math.NaN(), math.NaN()))
+	}
+}
+
+// add adds a figure's rows.
+func (t *table) add(figure, format string, all []entry) {
+	ours := map[string]float64{localName: math.NaN(), nfsName: math.NaN()}
+	for _, e := range all {
+		if e.isBase() {
+			ours[e.name] = e.value
+		}
+	}
+	for _, e := range all {
+		t.rows = append(t.rows, e.row(figure, format, ours[localName]/e.value, ours[nfsName]/e.value))
+	}
+}
+
+func (e entry) row(figure, format string, local, nfs float64) row {
+	r := row{figure: figure, who: e.name, value: "not installed", local: "-", nfs: "-", goal: e.goal.String(), met: "-"}
+	if e.missing {
+		return r
+	}
+	if r.value = "-"; math.IsNaN(e.value) {
+		return r
+	}
+	r.value = fmt.Sprintf(format, e.value)
+	r.met = e.goal.verdict(e.value, local, nfs)
+	if !e.isBase() {
+		r.local, r.nfs = ratio(local), ratio(nfs)
+	}
+	return r
+}
+
+// isBase is whether all others are set in relation to it.
+func (r rival) isBase() bool { return r.name == localName || r.name == nfsName }
+
+// ratio prints a ratio, but not of nothing to nothing.
+func ratio(r float64) string {
 	switch {
-	case o.rival.missing:
-		theirs = "not installed"
-	case o.theirs > 0:
-		ratio = fmt.Sprintf("%.2fx", f.ours/o.theirs)
-	}
-	t.rows = append(t.rows, []string{f.name, fmt.Sprintf(f.format, f.ours), o.rival.name, theirs, ratio, orDash(o.goal.text), o.verdict(f)})
-}
-
-func (o opponent) verdict(f figure) string {
-	switch {
-	case o.goal.met == nil:
+	case math.IsNaN(r):
 		return "-"
-	case o.goal.met(f.ours, f.ours/o.theirs):
-		return "yes"
+	case math.IsInf(r, 0):
+		return "∞"
+	case r >= 1000:
+		return "> 1000x"
+	case r >= 10:
+		return fmt.Sprintf("%.0fx", r)
 	}
-	return "no"
+	return fmt.Sprintf("%.2fx", r)
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
+// spoil says of some in the last figure why they have no value.
+func (t *table) spoil(why map[string]string) {
+	last := t.rows[len(t.rows)-1].figure
+	for i, r := range t.rows {
+		if reason := why[r.who]; r.figure == last && reason != "" {
+			t.rows[i] = row{figure: r.figure, who: r.who, value: reason, local: "-", nfs: "-", goal: r.goal, met: "-"}
+		}
 	}
-	return s
 }
 
-func (t *table) print(out io.Writer) error {
-	widths := make([]int, len(head))
-	for _, row := range append([][]string{head}, t.rows...) {
-		for i, cell := range row {
+// print leaves out a figure's name where it is that of the row above.
+func (t *table) print(out io.Writer) {
+	rows := []row{head, {}}
+	before := ""
+	for _, r := range t.rows {
+		figure := r.figure
+		if figure == before {
+			r.figure = ""
+		}
+		before = figure
+		rows = append(rows, r)
+	}
+	widths := make([]int, len(head.cells()))
+	for _, r := range rows {
+		for i, cell := range r.cells() {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	rule := make([]string, len(head))
-	for i, w := range widths {
-		rule[i] = strings.Repeat("-", w)
-	}
-	var b strings.Builder
-	for _, row := range append([][]string{head, rule}, t.rows...) {
-		for i, cell := range row {
-			fmt.Fprintf(&b, "| %-*s ", widths[i], cell)
+	for n, r := range rows {
+		for i, cell := range r.cells() {
+			if n == 1 {
+				cell = strings.Repeat("-", widths[i])
+			}
+			fmt.Fprintf(out, "| %-*s ", widths[i], cell)
 		}
-		b.WriteString("|\n")
+		fmt.Fprintln(out, "|")
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
 }

@@ -1,75 +1,71 @@
-// Command looper increments a number in a file, each time under a lock, until
-// another file exists, and prints how often it did:
+// Command looper counts under a lock, again and again:
 //
-//	looper LOCK COUNTER STOP
+//	looper FORM LOCK DIR WORKER
 //
-// It uses the backends directly, as a process that spawns nothing.
+// scripts/loop.sh beside it says how. The form is client, for locks by package client,
+// each with a helper; backend, for locks of the backends by this process itself; or
+// flock, for flock(2) on a file.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
-
-	"locksmith/backends"
-	"locksmith/backends/backend"
-	"locksmith/backends/clock"
-	"locksmith/backends/owner"
-	"locksmith/backends/process"
 )
 
 func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: looper LOCK COUNTER STOP")
+	if len(os.Args) != 5 {
+		fmt.Fprintln(os.Stderr, "usage: looper FORM LOCK DIR WORKER")
 		os.Exit(64)
 	}
-	n, err := count(context.Background(), os.Args[1], os.Args[2], os.Args[3])
-	fmt.Println(n)
-	if err != nil {
+	if err := run(context.Background(), os.Args[1], os.Args[2], os.Args[3], os.Args[4]); err != nil {
 		fmt.Fprintln(os.Stderr, "looper:", err)
 		os.Exit(1)
 	}
 }
 
-func count(ctx context.Context, lock, counter, stop string) (n int, err error) {
-	b, _, err := backends.Open(lock, backend.Access{})
-	if err != nil {
-		return 0, err
+// A taker waits for a lock and returns how to release it.
+type taker func(context.Context) (release func() error, err error)
+
+var forms = map[string]func(lock string) (taker, error){"client": client, "backend": backend, "flock": flock}
+
+func run(ctx context.Context, form, lock, dir, worker string) error {
+	open, known := forms[form]
+	if !known {
+		return fmt.Errorf("no such form: %s", form)
 	}
-	self, err := process.Find(os.Getpid())
+	take, err := open(lock)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	request := backend.Request{Clock: clock.Boot{},
-		Owner: owner.Record{Place: owner.Here(), Helper: self, User: "bench", Mode: "exclusive", Lease: time.Minute}}
-	for ; ; n++ {
-		if _, err := os.Stat(stop); err == nil {
-			return n, nil
+	fmt.Println("ready")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "stop")); err == nil {
+			return nil
 		}
-		if err := once(ctx, b, request, counter); err != nil {
-			return n, err
+		if err := once(ctx, take, dir, worker); err != nil {
+			return err
 		}
 	}
 }
 
-func once(ctx context.Context, b backend.Backend, r backend.Request, counter string) error {
-	a, err := b.Attempt(r)
+func once(ctx context.Context, take taker, dir, worker string) error {
+	release, err := take(ctx)
 	if err != nil {
 		return err
 	}
-	h, err := backend.Acquire(ctx, a)
-	if err != nil {
-		return err
-	}
-	return errors.Join(increment(counter), h.Release(ctx))
+	return errors.Join(increment(dir, worker), release())
 }
 
 // increment is not atomic, so that two holders at once lose an increment.
-func increment(counter string) error {
+func increment(dir, worker string) error {
+	counter := filepath.Join(dir, "counter")
 	text, err := os.ReadFile(counter)
 	if err != nil {
 		return err
@@ -78,5 +74,13 @@ func increment(counter string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(counter, []byte(strconv.Itoa(n+1)+"\n"), 0o600)
+	if err := os.WriteFile(counter, []byte(strconv.Itoa(n+1)+"\n"), 0o600); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(log, "%d %s\n", n+1, worker)
+	return errors.Join(err, log.Close())
 }
