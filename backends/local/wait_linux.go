@@ -10,6 +10,11 @@ import (
 	"locksmith/backends/process"
 )
 
+// rareLook is how often a waiter looks who has no inotify, of which a user has 128
+// instances, but is woken by the end of the holder's helper: only what others do to the
+// file is found out so late.
+const rareLook = 30 * time.Second
+
 // sleep is one poll(2) on the file and its keeper, at most for timeout.
 func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	file, err := a.watcher.Watch(a.lock.path, a.events())
@@ -27,12 +32,39 @@ func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 			timeout = min(timeout, a.pauses.NextOr(slowLook))
 		}
 	}
-	if file < 0 {
+	switch {
+	case file >= 0:
+	case keeper >= 0 && a.seen.keeper.isHelper: // which ends when it has released
+		timeout = min(timeout, a.pauses.NextOr(rareLook))
+	default:
 		timeout = min(timeout, a.pauses.NextOr(slowLook))
 	}
 	ctx, cancel := a.withTimeout(outer, timeout)
 	defer cancel()
-	return waited(ctx, outer, process.Poll(ctx, file, keeper))
+	err = process.Poll(ctx, file, keeper)
+	if err == nil && a.watcher.Happened() {
+		return a.follow(outer)
+	}
+	return waited(ctx, outer, err)
+}
+
+// settled is how long the lock stays with a holder before a waiter who saw it change
+// hands looks who that is, and whether he lives.
+const settled = 50 * time.Millisecond
+
+// follow sleeps on while the lock goes from hand to hand. Every release wakes every
+// waiter: to see that another was quicker takes a few calls, to look at him dozens. It
+// returns when there is no file, or the same one for a while.
+func (a *attempt) follow(ctx context.Context) error {
+	for {
+		file, err := a.watcher.Watch(a.lock.path, unix.IN_DELETE_SELF|unix.IN_MOVE_SELF|unix.IN_DONT_FOLLOW)
+		if err != nil {
+			return nil // the next try finds out
+		}
+		if err := process.PollFor(ctx, settled, file); err != nil || !a.watcher.Happened() {
+			return err
+		}
+	}
 }
 
 // events are those that tell of the file's removal, renaming or rewriting.
