@@ -1,3 +1,5 @@
+//go:build unix
+
 package local
 
 import (
@@ -9,6 +11,10 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 )
+
+func TestMain(m *testing.M) {
+	backendtest.Main(m, map[string]func() int{contest.Role: contest.Contend})
+}
 
 var contest = backendtest.Contest{
 	Role:       "contender",

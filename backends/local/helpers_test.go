@@ -15,16 +15,11 @@ import (
 // patience bounds every wait of these tests; nothing depends on its length.
 const patience = 20 * time.Second
 
-func TestMain(m *testing.M) {
-	backendtest.Main(m, map[string]func() int{contest.Role: contest.Contend})
-}
-
 var (
 	mustFail    = backendtest.MustFail
 	mustHold    = backendtest.MustHold
 	mustAcquire = backendtest.MustAcquire
 	mustRelease = backendtest.MustRelease
-	publicDir   = backendtest.PublicDir
 )
 
 func mustBeHeld(t *testing.T, a backend.Attempt) backend.Holder {

@@ -93,7 +93,7 @@ func TestNameTooLong(t *testing.T) {
 }
 
 func TestWorldWritableDirectory(t *testing.T) {
-	path := filepath.Join(publicDir(t, 0o777), "lock")
+	path := filepath.Join(backendtest.PublicDir(t, 0o777), "lock")
 	mustFail(t, try(path, nil), protocol.CannotCreate, "?dir=any")
 	if err := try(path, map[string]string{"dir": "any"}); err != nil {
 		t.Errorf("with ?dir=any: %v", err)
