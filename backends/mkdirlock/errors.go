@@ -36,7 +36,8 @@ func Outcome(err error) error {
 			return outcome{ErrRefused, err}
 		}
 	}
-	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ETIMEDOUT, syscall.EINTR, syscall.ESTALE} {
+	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ETIMEDOUT, syscall.EINTR, syscall.ESTALE, syscall.EHOSTDOWN,
+		syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ECONNREFUSED, syscall.ECONNRESET} {
 		if errors.Is(err, errno) {
 			return outcome{ErrUnclear, err}
 		}

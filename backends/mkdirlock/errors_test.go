@@ -1,0 +1,26 @@
+package mkdirlock
+
+import (
+	"os"
+	"syscall"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// TestDeadServer: whether a call that a dead server did not answer had its effect is not
+// known, and the user is sent to the server.
+func TestDeadServer(t *testing.T) {
+	l := &Lock{Address: "mkdir:/mnt/lock"}
+	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ETIMEDOUT, syscall.EHOSTDOWN, syscall.EHOSTUNREACH,
+		syscall.ENETUNREACH, syscall.ECONNREFUSED, syscall.ECONNRESET} {
+		err := Outcome(&os.PathError{Op: "mkdir", Path: "/mnt/lock", Err: errno})
+		if !unclear(err) || refused(err) {
+			t.Errorf("%v is not unclear", errno)
+		}
+		if code := backend.CodeOf(l.fail("make the lock", err)); code != protocol.Unreachable {
+			t.Errorf("%v gets the code %s", errno, code)
+		}
+	}
+}
