@@ -151,4 +151,16 @@ func FileError(lock, op string, err error) *Error {
 	return e
 }
 
+// NoServer reports an error that the network makes of a call to a file server which
+// cannot be reached. Whether the server did what was asked is not known.
+func NoServer(err error) bool {
+	for _, errno := range []syscall.Errno{syscall.EHOSTDOWN, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
+		syscall.ECONNREFUSED, syscall.ECONNRESET} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}
+
 const maxDescription = 1024

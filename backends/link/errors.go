@@ -35,8 +35,7 @@ func oneOf(err error, all ...unix.Errno) bool {
 // unclear reports that a call may or may not have had its effect, or may have it
 // yet: a soft mount gave up, a signal came, or the server forgot the file.
 func unclear(err error) bool {
-	return oneOf(err, unix.EIO, unix.ETIMEDOUT, unix.EINTR, unix.ESTALE, unix.EHOSTDOWN, unix.EHOSTUNREACH,
-		unix.ENETUNREACH, unix.ECONNREFUSED, unix.ECONNRESET)
+	return oneOf(err, unix.EIO, unix.ETIMEDOUT, unix.EINTR, unix.ESTALE) || backend.NoServer(err)
 }
 
 // definite reports that a call to make a name did nothing, and not because of the

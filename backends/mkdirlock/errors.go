@@ -36,11 +36,13 @@ func Outcome(err error) error {
 			return outcome{ErrRefused, err}
 		}
 	}
-	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ETIMEDOUT, syscall.EINTR, syscall.ESTALE, syscall.EHOSTDOWN,
-		syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ECONNREFUSED, syscall.ECONNRESET} {
+	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ETIMEDOUT, syscall.EINTR, syscall.ESTALE} {
 		if errors.Is(err, errno) {
 			return outcome{ErrUnclear, err}
 		}
+	}
+	if backend.NoServer(err) {
+		return outcome{ErrUnclear, err}
 	}
 	return err
 }

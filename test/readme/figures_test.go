@@ -1,8 +1,6 @@
 package readme
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -24,13 +22,4 @@ func TestFigures(t *testing.T) {
 	if rows < 10 {
 		t.Errorf("only %d rows of figures", rows)
 	}
-}
-
-func read(t *testing.T, page string) string {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
 }

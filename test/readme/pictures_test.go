@@ -45,7 +45,7 @@ var scenes = []scene{
 // TestPictures compares the pictures with what real helpers leave in a directory.
 func TestPictures(t *testing.T) {
 	drawn := pictures(t)
-	helper := filepath.Join(program(t), "locksmith")
+	helper := built.Path(t, "locksmith")
 	for _, scene := range scenes {
 		t.Run(scene.title, func(t *testing.T) {
 			t.Parallel()

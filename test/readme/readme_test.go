@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"locksmith/test/programs"
 )
 
 const root = "../.."
@@ -31,34 +33,35 @@ func blocks(t *testing.T) []block {
 
 func blocksOf(t *testing.T, page string) []block {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, page))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []block
-	for _, m := range regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$").FindAllStringSubmatch(string(raw), -1) {
+	for _, m := range regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$").FindAllStringSubmatch(read(t, page), -1) {
 		all = append(all, block{m[1], m[2]})
 	}
 	return all
 }
 
-// program builds locksmith, and returns its directory.
-func program(t *testing.T) string {
+func read(t *testing.T, page string) string {
 	t.Helper()
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "./cmd/locksmith")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	raw, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return bin
+	return string(raw)
+}
+
+var built = programs.New("locksmith/cmd/locksmith")
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	built.Remove()
+	os.Exit(status)
 }
 
 // setUp is the command that runs this test, so this test cannot run it.
 const setUp = "test/run\n"
 
 func TestCommands(t *testing.T) {
-	bin := program(t)
+	bin := filepath.Dir(built.Path(t, "locksmith"))
 	n := 0
 	for _, b := range blocks(t) {
 		if b.language != "sh" || b.text == setUp || isExample(t, b) {
@@ -175,12 +178,9 @@ func TestDependencyTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := read(t, "README.md")
 	for _, module := range strings.Fields(string(out)) {
-		if module != "locksmith" && !bytes.Contains(readme, []byte("| "+module+" |")) {
+		if module != "locksmith" && !strings.Contains(readme, "| "+module+" |") {
 			t.Errorf("README has no row for %s", module)
 		}
 	}

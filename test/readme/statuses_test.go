@@ -1,8 +1,6 @@
 package readme
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,11 +9,7 @@ import (
 
 // TestExitStatuses: the guide and the man pages say the same of them.
 func TestExitStatuses(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(root, "cmd/locksmith/README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.ReplaceAll(string(readme), "`", "")
+	text := strings.ReplaceAll(read(t, "cmd/locksmith/README.md"), "`", "")
 	for _, e := range cli.ExitStatuses() {
 		if row := "| " + e.Term + " | " + e.Text + " |"; !strings.Contains(text, row+"\n") {
 			t.Errorf("the guide has no row %s", row)
