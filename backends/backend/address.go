@@ -34,6 +34,8 @@ type Address struct {
 	Host    string // lower case, "host" or "host:port", the usual port left out; empty: no server
 	Path    string // absolute and clean
 	Options map[string]string
+
+	given string // as it was spelled, without what may be a password; empty: made otherwise
 }
 
 // ParseAddress reads an address strictly. Its errors are *Error with code
@@ -61,7 +63,7 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 	if i < 0 {
 		return fail(fmt.Sprintf("scheme %q is not known", shownName(scheme)), known)
 	}
-	a := Address{Scheme: scheme}
+	a := Address{Scheme: scheme, given: shown(s, schemes)}
 	if schemes[i].Port != "" {
 		var err error
 		if rest, err = a.parseServer(rest, schemes[i].Port); err != nil {
@@ -161,7 +163,12 @@ func (a Address) CheckOptions(known map[string][]string) error {
 	return nil
 }
 
+// wrongOption shows the address as it was given: its canonical spelling, which
+// leaves out ports and escapes, no longer tells where a password may stand.
 func (a Address) wrongOption(cause error, hint string) error {
-	lock := masked(a.String(), []Scheme{{Name: a.Scheme}})
+	lock := a.given
+	if lock == "" {
+		lock = shown(a.String(), []Scheme{{Name: a.Scheme}})
+	}
 	return &Error{Code: protocol.Usage, Lock: lock, Op: "read address", Err: cause, Hint: hint}
 }

@@ -118,7 +118,7 @@ func TestNoPasswordShown(t *testing.T) {
 		"ftp://u@h/x/?password=S3cret":      "ftp://u@h/x/?password=…",
 		"ftp://u@h/x/?a=b&pass=S3cret":      "?a=b&pass=…",
 		"ftp://u@h/x?pass=%S3cret":          "?pass=…",
-		"ftp://u@h/x?p%61ss=S3cret":         "?pass=…",
+		"ftp://u@h/x?p%61ss=S3cret":         "?…=…",
 		"ftp://u@h/x?Password=S3cret&b=1":   "?Password=…&b=1",
 		"ftp://u@h/x?secret_of=S3cret":      "?secret_of=…",
 		"ftp://u@h/x?tokens=S3cret":         "?tokens=…",
@@ -126,6 +126,9 @@ func TestNoPasswordShown(t *testing.T) {
 		"ftp://u@h/x?style=u:S3cret@h2":     "?style=…",
 		"ftp://u@h/x?u:S3cret@h2":           "…",
 		"ftp://u@h:2121/u:S3cret@h2/x?b=no": "ftp://u@h:…@h2/x?b=no",
+		"ftp://u:/S3cret@h/x":               "ftp://u:…@h/x",
+		"ftp://u:21/S3cret@h/x?b=no":        "ftp://u:…@h/x?b=no",
+		"ftp://u:21/x?b=S3cret&c=@h":        "ftp://u:…",
 	} {
 		err := refusal(s)
 		if err == nil || strings.Contains(err.Error(), "3cret") || !strings.Contains(err.Error(), shown) {

@@ -36,6 +36,9 @@ func (a *Address) parseServer(s, usualPort string) (rest string, err error) {
 			return "", errors.New("the user's name is empty or holds control characters")
 		}
 	}
+	if strings.HasSuffix(u.Host, ":") { // what follows may be a password that holds a slash
+		return "", errors.New("the port is missing behind the colon")
+	}
 	a.Host = strings.ToLower(u.Hostname())
 	if strings.ContainsFunc(a.Host, func(r rune) bool { return protocol.IsControl(r) || r == ' ' || r > unicode.MaxASCII }) {
 		return "", errors.New("the host's name holds strange characters")
