@@ -41,8 +41,9 @@ type Address struct {
 // ParseAddress reads an address strictly. Its errors are *Error with code
 // usage and advice.
 func ParseAddress(s string, schemes []Scheme) (Address, error) {
+	given := masked(s, schemes)
 	fail := func(cause, hint string) (Address, error) {
-		return Address{}, &Error{Code: protocol.Usage, Lock: shown(s, schemes), Op: "read address", Err: errors.New(cause), Hint: hint}
+		return Address{}, &Error{Code: protocol.Usage, Lock: bounded(given), Op: "read address", Err: errors.New(cause), Hint: hint}
 	}
 	known := "known schemes: " + names(schemes)
 	switch {
@@ -53,7 +54,7 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, protocol.IsControl):
 		return fail("it holds control characters or is not UTF-8", "remove them")
 	case strings.HasPrefix(s, "/"):
-		return fail("it has no scheme", "did you mean local:"+shown(s, schemes)+"?")
+		return fail("it has no scheme", "did you mean local:"+bounded(given)+"?")
 	}
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok {
@@ -63,7 +64,7 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 	if i < 0 {
 		return fail(fmt.Sprintf("scheme %q is not known", shownName(scheme)), known)
 	}
-	a := Address{Scheme: scheme, given: shown(s, schemes)}
+	a := Address{Scheme: scheme, given: given}
 	if schemes[i].Port != "" {
 		var err error
 		if rest, err = a.parseServer(rest, schemes[i].Port); err != nil {
@@ -75,7 +76,7 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 	if cause != "" {
 		return fail(cause, hint)
 	}
-	options, err := parseOptions(query)
+	options, err := a.parseOptions(query)
 	if err != nil {
 		return fail(err.Error(), "write ?option=value&option=value")
 	}
@@ -112,7 +113,7 @@ func names(schemes []Scheme) string {
 	return strings.Join(all, ", ")
 }
 
-func parseOptions(query string) (map[string]string, error) {
+func (a Address) parseOptions(query string) (map[string]string, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, errors.New("its options hold a wrong % escape or a semicolon") // err shows a part of them
@@ -120,7 +121,7 @@ func parseOptions(query string) (map[string]string, error) {
 	options := map[string]string{}
 	for key, all := range values {
 		if len(all) != 1 || all[0] == "" {
-			return nil, fmt.Errorf("option %q needs exactly one value", shownName(key))
+			return nil, fmt.Errorf("option %q needs exactly one value", a.shownName(key))
 		}
 		options[key] = all[0]
 	}
@@ -155,20 +156,14 @@ func (a Address) CheckOptions(known map[string][]string) error {
 		values, ok := known[key]
 		switch {
 		case !ok:
-			return a.wrongOption(fmt.Errorf("option %q is not known here", shownName(key)), "")
+			return a.wrongOption(fmt.Errorf("option %q is not known here", a.shownName(key)), "")
 		case !slices.Contains(values, value):
-			return a.wrongOption(fmt.Errorf("option %s is %q", key, shownValue(key, value)), "it may be "+strings.Join(values, " or "))
+			return a.wrongOption(fmt.Errorf("option %s is %q", key, a.shownValue(key, value)), "it may be "+strings.Join(values, " or "))
 		}
 	}
 	return nil
 }
 
-// wrongOption shows the address as it was given: its canonical spelling, which
-// leaves out ports and escapes, no longer tells where a password may stand.
 func (a Address) wrongOption(cause error, hint string) error {
-	lock := a.given
-	if lock == "" {
-		lock = shown(a.String(), []Scheme{{Name: a.Scheme}})
-	}
-	return &Error{Code: protocol.Usage, Lock: lock, Op: "read address", Err: cause, Hint: hint}
+	return &Error{Code: protocol.Usage, Lock: bounded(a.asGiven()), Op: "read address", Err: cause, Hint: hint}
 }

@@ -7,10 +7,8 @@ import (
 	"locksmith/protocol"
 )
 
-// shown is an address for people: bounded, and without what may be a password.
-func shown(s string, schemes []Scheme) string {
-	return protocol.CleanText(masked(s, schemes), 100)
-}
+// bounded is an address for people.
+func bounded(s string) string { return protocol.CleanText(s, 100) }
 
 // masked leaves out of an address what may be a password. The address may be
 // malformed, so that this is a guess, which rather leaves out too much.
@@ -50,6 +48,32 @@ func passwordStart(s string, schemes []Scheme) int {
 		return -1
 	}
 	return from + colon + 1
+}
+
+// asGiven is how the address was spelled, without what may be a password. Its
+// canonical spelling, which leaves out ports and escapes, would no longer tell where
+// one may stand.
+func (a Address) asGiven() string {
+	if a.given != "" {
+		return a.given
+	}
+	return masked(a.String(), []Scheme{{Name: a.Scheme}})
+}
+
+// shownName is the name of an option, if the address as it is shown has it.
+func (a Address) shownName(name string) string {
+	if !strings.Contains(a.asGiven(), name) {
+		return "…"
+	}
+	return shownName(name)
+}
+
+// shownValue is the value of an option, if the address as it is shown has it.
+func (a Address) shownValue(name, value string) string {
+	if !strings.Contains(a.asGiven(), value) {
+		return "…"
+	}
+	return shownValue(name, value)
 }
 
 func maskedOption(pair string) string {
