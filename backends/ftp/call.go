@@ -48,6 +48,7 @@ func (d *Dir) call(ctx context.Context, op string, f func(*conn) error) error {
 			d.drop()
 			return d.unclear(ctx, op, c.told(err))
 		}
+		d.gentle = d.gentle || errors.Is(err, errCut)
 		d.closed(err)
 		d.drop()
 		if repeated || !c.repeatable(ctx, err) {
@@ -96,6 +97,7 @@ func (d *Dir) connected(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.gentle = d.gentle
 	d.conn = c
 	d.keep(c)
 	return c, nil

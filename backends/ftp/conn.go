@@ -18,6 +18,7 @@ type conn struct {
 	control *control
 	tls     *tls.Config // nil: in the clear
 	library *library.ServerConn
+	gentle  bool   // the handshakes of listings wait a little
 	handed  bool   // the library has the control connection
 	secret  string // the password, to be kept out of messages
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"time"
 )
 
 // maxListing bounds what a server may send as one listing.
@@ -16,6 +17,7 @@ type data struct {
 	net.Conn // the wire, or TLS on it
 	wire     *wire
 	secure   bool
+	gentle   bool
 	left     int
 	last     byte
 	began    bool
@@ -42,10 +44,15 @@ func (c *conn) openData(address string) (net.Conn, error) {
 	if c.tls != nil {
 		// The handshake comes with the first read: servers begin it after they
 		// have answered the command.
-		d.Conn, d.secure = tls.Client(w, c.tls), true
+		d.Conn, d.secure, d.gentle = tls.Client(w, c.tls), true, c.gentle
 	}
 	return d, nil
 }
+
+// gentleTime is how long the handshake is kept waiting of a server that has cut a
+// listing short: pyftpdlib 1.5 forgets to say good-bye after an empty one if the
+// client's first messages come while it is still about to begin.
+const gentleTime = 20 * time.Millisecond
 
 // Read implements net.Conn. A listing that was cut short is an error, as far as
 // that can be seen: within a line, and with TLS anywhere.
@@ -55,6 +62,9 @@ func (d *data) Read(b []byte) (int, error) {
 	}
 	if !d.began {
 		d.began = true
+		if d.gentle {
+			time.Sleep(gentleTime)
+		}
 		d.wire.pace.next(d.wire.pace.timeout)
 	}
 	n, err := d.Conn.Read(b[:min(len(b), d.left)])
@@ -66,10 +76,13 @@ func (d *data) Read(b []byte) (int, error) {
 		d.last = b[n-1]
 	}
 	if errors.Is(err, io.EOF) && d.cut() {
-		return n, io.ErrUnexpectedEOF
+		return n, errCut
 	}
 	return n, err
 }
+
+// errCut says that a listing has no proper end.
+var errCut = fmt.Errorf("the listing was cut short: %w", io.ErrUnexpectedEOF)
 
 // cut reports that the end came too early. TLS says good-bye before the
 // connection ends; Go does not insist on it.

@@ -17,6 +17,7 @@ type Dir struct {
 	clock  clock.Clock
 	turn   chan struct{} // full while somebody uses what follows
 	conn   *conn         // nil: not connected
+	gentle bool          // a listing came cut short
 	keeper keeper
 }
 

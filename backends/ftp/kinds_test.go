@@ -163,3 +163,23 @@ func TestRestart(t *testing.T) {
 		holds(t, d, "L", "x.1")
 	})
 }
+
+// TestEmptyFirst: an empty listing, the first of its connection, is understood from
+// every server. One in two of pyftpdlib over TLS has no proper end at first.
+func TestEmptyFirst(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, s *ftpserver.Server) {
+		for i := range 20 {
+			d := connectTo(t, s, s.Addr)
+			if i == 0 {
+				if err := d.Mkdir(soon(t), "empty"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if names, err := d.List(soon(t), "empty"); len(names) > 0 || err != nil && !errors.Is(err, mkdirlock.ErrRefused) {
+				t.Fatalf("%d: %q, %v", i, names, err)
+			}
+			d.Close()
+		}
+	})
+}
