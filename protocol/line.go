@@ -123,7 +123,7 @@ func Parse(s string) (Line, error) {
 // what exceeds max bytes is cut with "...".
 func CleanText(s string, max int) string {
 	clean := strings.Map(func(r rune) rune {
-		if IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r) {
+		if Misleads(r) || r == utf8.RuneError {
 			return '?'
 		}
 		return r
@@ -241,6 +241,10 @@ func hexDigit(c byte) int {
 func IsControl(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
+
+// Misleads covers what IsControl does, and the invisible marks that turn the direction
+// of writing (Unicode's Bidi_Control): with them two names look alike.
+func Misleads(r rune) bool { return IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 func cleanText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, IsControl)

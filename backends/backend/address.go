@@ -51,8 +51,8 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 		return fail("it is empty", "write for example local:/var/lock/name")
 	case len(s) > maxAddress:
 		return fail(fmt.Sprintf("it is longer than %d bytes", maxAddress), "shorten it")
-	case !utf8.ValidString(s) || strings.ContainsFunc(s, protocol.IsControl):
-		return fail("it holds control characters or is not UTF-8", "remove them")
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, protocol.Misleads):
+		return fail("it holds control characters or marks of the direction of writing, or is not UTF-8", "remove them")
 	case strings.HasPrefix(s, "/"):
 		return fail("it has no scheme", "did you mean local:"+bounded(given)+"?")
 	}
@@ -91,8 +91,8 @@ func (a Address) parsePath(raw string) (clean, cause, hint string) {
 		p = slashed(p)
 	}
 	switch {
-	case err != nil || strings.ContainsFunc(p, protocol.IsControl) || !utf8.ValidString(p):
-		return "", "the path has a wrong % escape", "write %25 for a percent sign; control characters are refused"
+	case err != nil || strings.ContainsFunc(p, protocol.Misleads) || !utf8.ValidString(p):
+		return "", "the path has a wrong % escape", "write %25 for a percent sign; control characters and marks of the direction of writing are refused"
 	case !strings.HasPrefix(p, "/"):
 		return "", "the path is not absolute", "every process must name the lock alike: begin with " + a.Scheme + ":/"
 	case strings.HasSuffix(p, "/"):

@@ -32,7 +32,7 @@ func (a *Address) parseServer(s, usualPort string) (rest string, err error) {
 		if _, has := u.User.Password(); has {
 			return "", errors.New("a password has no place in an address, where everybody can see it")
 		}
-		if a.User = u.User.Username(); a.User == "" || strings.ContainsFunc(a.User, protocol.IsControl) || !utf8.ValidString(a.User) {
+		if a.User = u.User.Username(); a.User == "" || strings.ContainsFunc(a.User, protocol.Misleads) || !utf8.ValidString(a.User) {
 			return "", errors.New("the user's name is empty or holds control characters")
 		}
 	}

@@ -44,7 +44,7 @@ func isInFiles(kind string) bool {
 // and a hidden one only after a dot.
 func offers(name, base string) bool {
 	return strings.HasPrefix(name, base) && (base != "" || name[0] != '.') &&
-		utf8.ValidString(name) && !strings.ContainsFunc(name, protocol.IsControl)
+		utf8.ValidString(name) && !strings.ContainsFunc(name, protocol.Misleads)
 }
 
 // escapePath writes a path as addresses do.
