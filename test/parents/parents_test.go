@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"locksmith/backends/process"
+	"locksmith/test/programs"
 )
 
 const (
@@ -27,22 +28,17 @@ const (
 	grace = 300 * time.Millisecond
 )
 
-// tools is the directory of what TestMain and the languages build.
+// tools is the directory of the helper and of what the languages build.
 var tools string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
+	helper := programs.Static("locksmith/cmd/locksmith")
+	defer helper.Remove()
 	var err error
-	if tools, err = os.MkdirTemp("", "parents-"); err != nil {
+	if tools, err = helper.Build(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(tools)
-	build := exec.Command("go", "build", "-o", filepath.Join(tools, "locksmith"), "locksmith/cmd/locksmith")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the helper: %v\n%s", err, out)
 		return 1
 	}
 	return m.Run()

@@ -27,14 +27,20 @@ func New(packages ...string) *Set { return &Set{packages: packages} }
 // Go's own.
 func Static(packages ...string) *Set { return &Set{packages: packages, env: []string{"CGO_ENABLED=0"}} }
 
+// Build returns the directory that the programs are in.
+func (s *Set) Build() (dir string, err error) {
+	s.once.Do(s.build)
+	return s.dir, s.err
+}
+
 // Path returns where a program is, by the last part of its package's name.
 func (s *Set) Path(t testing.TB, name string) string {
 	t.Helper()
-	s.once.Do(s.build)
-	if s.err != nil {
-		t.Fatal(s.err)
+	dir, err := s.Build()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return filepath.Join(s.dir, name)
+	return filepath.Join(dir, name)
 }
 
 func (s *Set) build() {

@@ -7,12 +7,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"locksmith/backends/backendtest"
+	"locksmith/test/programs"
 )
 
 const (
@@ -35,22 +35,14 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "security-")
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
+	helper := programs.Static("locksmith/cmd/locksmith")
+	defer helper.Remove()
+	dir, err := helper.Build()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "locksmith")
-	build := exec.Command("go", "build", "-o", program, "locksmith/cmd/locksmith")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build locksmith: %v\n%s", err, out)
-		return 1
-	}
 	return m.Run()
 }
 

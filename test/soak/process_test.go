@@ -8,28 +8,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 )
 
 // soonCollected makes Go collect what is not needed any more long before there are
 // megabytes of it: what was not collected yet is no leak.
 const soonCollected = "GOGC=5"
-
-// build builds locksmith as users have it.
-func build(t *testing.T) (program string) {
-	t.Helper()
-	program = filepath.Join(t.TempDir(), "locksmith")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, "locksmith/cmd/locksmith")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build locksmith: %v\n%s", err, said)
-	}
-	return program
-}
 
 // A child is a locksmith that runs. What it logs is kept for its errors.
 type child struct {

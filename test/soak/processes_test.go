@@ -9,6 +9,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"locksmith/test/programs"
 )
 
 // TestProcesses: whoever holds a lock for long, while others come and go, needs no more
@@ -17,7 +19,9 @@ func TestProcesses(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("builds a program and reads Linux's /proc")
 	}
-	b := &bath{plan: chosenPlan(t), t: t, program: build(t)}
+	helper := programs.Static("locksmith/cmd/locksmith")
+	defer helper.Remove()
+	b := &bath{plan: chosenPlan(t), t: t, program: helper.Path(t, "locksmith")}
 	for _, p := range places(t) {
 		b.fill(p)
 	}
