@@ -15,6 +15,11 @@ import (
 // file is found out so late.
 const rareLook = 30 * time.Second
 
+// seldomLook is how often a waiter looks whom inotify wakes: the one event that fails is
+// that of a helper which is stopped (SIGSTOP) when it has removed the file and has it
+// open still.
+const seldomLook = 5 * time.Minute
+
 // sleep is one poll(2) on the file and its keeper, at most for timeout.
 func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	file, err := a.watcher.Watch(a.lock.path, a.events())
@@ -34,6 +39,7 @@ func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	}
 	switch {
 	case file >= 0:
+		timeout = min(timeout, seldomLook)
 	case keeper >= 0 && a.seen.keeper.isHelper: // which ends when it has released
 		timeout = min(timeout, a.pauses.NextOr(rareLook))
 	default:

@@ -188,11 +188,12 @@ func (c *cell) begin() {
 // compete starts the rival, and waits until it has been refused.
 func (c *cell) compete() {
 	c.t.Helper()
-	before := c.ids()
+	before, names := c.ids(), c.all()
 	c.rival = c.hold("--lease", "1h")
 	eventually(c.t, "a rival", func() bool {
 		if c.scheme != "mkdir" && c.scheme != "ftp" {
-			return watches(c.rival.cmd.Process.Pid)
+			ownFile := func(name string) bool { return !slices.Contains(names, name) }
+			return watches(c.rival.cmd.Process.Pid) && (c.scheme != "link" || slices.ContainsFunc(c.all(), ownFile))
 		}
 		return slices.ContainsFunc(c.all(), func(name string) bool {
 			id := idPart.FindString(name)

@@ -3,10 +3,13 @@
 package crash
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -62,7 +65,8 @@ func (t *tracer) pause(tid int, when string, c *call) error {
 	}
 }
 
-// leave lets the helper alone, with a signal. All its threads must stop for that.
+// leave lets the helper alone, with a signal. All its threads must stop for that. The
+// one that pauses is left last: with a SIGSTOP it makes its call, and then stops, too.
 func (t *tracer) leave(paused int, last syscall.Signal) error {
 	t.left = true
 	halted := map[int]bool{paused: true}
@@ -75,6 +79,7 @@ func (t *tracer) leave(paused int, last syscall.Signal) error {
 			}
 		}
 	}
+	delete(halted, paused)
 	for tid := range halted {
 		if err := ignoreGone(syscall.PtraceDetach(tid)); err != nil {
 			return err
@@ -82,11 +87,29 @@ func (t *tracer) leave(paused int, last syscall.Signal) error {
 	}
 	// It also takes back what halt sent to threads that stopped for something else.
 	_ = syscall.Kill(t.pid, syscall.SIGCONT) // it may have been killed
-	if last != syscall.SIGCONT {
-		_ = syscall.Kill(t.pid, last)
+	if last == syscall.SIGSTOP {
+		t.stopAll(halted)
+	}
+	if err := ignoreGone(syscall.PtraceDetach(paused)); err != nil {
+		return err
 	}
 	t.parent.tell("left")
 	return nil
+}
+
+// stopAll returns when all these threads have stopped: then another one stops as soon as
+// it returns from a call.
+func (t *tracer) stopAll(threads map[int]bool) {
+	_ = syscall.Kill(t.pid, syscall.SIGSTOP) // it may have been killed
+	for tid := range threads {
+		for range 1000 {
+			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", t.pid, tid))
+			if err != nil || bytes.Contains(text, []byte(") T ")) {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
 }
 
 // halt makes a thread stop, if it has not ended.
