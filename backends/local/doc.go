@@ -15,7 +15,8 @@
 //   - a file is never removed that another breaker's successor has made since.
 //
 // Waiters sleep in the kernel until the file goes (inotify), the process dies
-// that keeps it (pidfd), or its lease is over. Only where the kernel cannot wake
+// that keeps it (pidfd), or its lease is over, and look every five minutes lest they
+// miss it. Only where the kernel cannot wake
 // them (the holder is in another container, the file is not readable) do they
 // look once a second.
 //
