@@ -99,8 +99,8 @@ func TestExamineOptions(t *testing.T) {
 		"NoOverwrite": {ftpserver.Options{NoOverwrite: true}, "rename onto an empty one", backend.Weak, "AllowOverwrite", false},
 		"MkdirAll":    {ftpserver.Options{MkdirAll: true}, "exclusive create", backend.Unfit, "two would hold", false},
 		"RemoveAll":   {ftpserver.Options{MkdirAll: true}, "keep what is not empty", backend.Unfit, "taken from its holder", false},
-		"Idle":        {ftpserver.Options{Idle: 2 * time.Second}, "idle limit", backend.Weak, "raise it", false},
-		"NoTransfer":  {ftpserver.Options{NoTransfer: 2 * time.Second}, "transfer limit", backend.Weak, "TimeoutNoTransfer", false},
+		"Idle":        {ftpserver.Options{Idle: idle}, "idle limit", backend.Weak, "raise it", false},
+		"NoTransfer":  {ftpserver.Options{NoTransfer: idle}, "transfer limit", backend.Weak, "TimeoutNoTransfer", false},
 		"MaxConns 5":  {ftpserver.Options{MaxConns: 5}, "connections", backend.Weak, "no more than", false},
 		"MaxConns 2":  {ftpserver.Options{MaxConns: 2}, "connections", backend.Weak, "no more than", false},
 		"MaxConns 1":  {ftpserver.Options{MaxConns: 1}, "two connections", backend.Unknown, "from one address", false},
@@ -112,11 +112,11 @@ func TestExamineOptions(t *testing.T) {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
 				s := ftpserver.Start(t, kind, c.o)
-				idle := time.Second
+				silence := time.Second
 				if c.o.Idle+c.o.NoTransfer > 0 {
-					idle = 20 * time.Second // it ends when the server closes
+					silence = 4 * idle // it ends when the server closes
 				}
-				all := examined(t, s, idle)
+				all := examined(t, s, silence)
 				mustFind(t, all, c.check, c.f, c.says)
 				if c.left {
 					mustFind(t, all, "clean up", backend.Weak, "doctor.")

@@ -205,7 +205,7 @@ func (f *fake) dir(change ...func(*backend.Address, *backend.Access)) *Dir {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	d.server.timeout = 5 * time.Second
+	d.server.timeout = lasting
 	f.t.Cleanup(d.Close)
 	return d
 }

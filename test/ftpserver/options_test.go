@@ -95,9 +95,9 @@ func TestHookDelay(t *testing.T) {
 // TestNoTransfer: a session that only makes directories ends.
 func TestNoTransfer(t *testing.T) {
 	t.Parallel()
-	s := Start(t, "proftpd", Options{NoTransfer: time.Second})
+	s := Start(t, "proftpd", Options{NoTransfer: 3 * time.Second})
 	c := login(t, s, s.Addr)
-	for limit := time.Now().Add(4 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
 		err := c.NoOp()
 		if err != nil {
 			t.Log(err)

@@ -139,7 +139,7 @@ func TestMaxConns(t *testing.T) {
 			if err := first.Quit(); err != nil {
 				t.Error(err)
 			}
-			for limit := time.Now().Add(3 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			for limit := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 				if _, err = dial(t, s, s.Addr); err == nil || time.Now().After(limit) {
 					break
 				}
