@@ -151,11 +151,17 @@ func FileError(lock, op string, err error) *Error {
 	return e
 }
 
-// NoServer reports an error that the network makes of a call to a file server which
-// cannot be reached. Whether the server did what was asked is not known.
-func NoServer(err error) bool {
-	for _, errno := range []syscall.Errno{syscall.EHOSTDOWN, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
-		syscall.ECONNREFUSED, syscall.ECONNRESET} {
+// Unclear reports that a call of a file system may or may not have had its effect, or
+// may have it yet: a soft mount gave up, a signal came, the server forgot the file, or
+// the network does not reach it.
+func Unclear(err error) bool {
+	return IsErrno(err, syscall.EIO, syscall.ETIMEDOUT, syscall.EINTR, syscall.ESTALE,
+		syscall.EHOSTDOWN, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ECONNREFUSED, syscall.ECONNRESET)
+}
+
+// IsErrno reports that an error is one of those numbers of the system.
+func IsErrno(err error, all ...syscall.Errno) bool {
+	for _, errno := range all {
 		if errors.Is(err, errno) {
 			return true
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"slices"
 	"syscall"
 
 	"locksmith/backends/backend"
@@ -64,7 +63,7 @@ func (t FileTree) fail(path string, err error) error {
 		e.Hint = "name a directory; of one lock tells: locksmith status"
 	case errors.Is(err, fs.ErrPermission):
 		e.Hint = "run it as somebody who may read there"
-	case slices.Contains([]syscall.Errno{syscall.EIO, syscall.ETIMEDOUT, syscall.ESTALE, syscall.EHOSTDOWN}, cause):
+	case backend.Unclear(err):
 		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
 	case errors.Is(err, fs.ErrNotExist):
 		e.Hint = "correct the path"

@@ -15,9 +15,8 @@ const maxListing = 1 << 20
 // A data is a data connection, on which a listing comes.
 type data struct {
 	net.Conn // the wire, or TLS on it
+	of       *conn
 	wire     *wire
-	secure   bool
-	gentle   bool
 	left     int
 	last     byte
 	began    bool
@@ -40,11 +39,11 @@ func (c *conn) openData(address string) (net.Conn, error) {
 	if err != nil {
 		return nil, &dataError{err}
 	}
-	d := &data{Conn: w, wire: w, left: maxListing}
+	d := &data{Conn: w, of: c, wire: w, left: maxListing}
 	if c.tls != nil {
 		// The handshake comes with the first read: servers begin it after they
 		// have answered the command.
-		d.Conn, d.secure, d.gentle = tls.Client(w, c.tls), true, c.gentle
+		d.Conn = tls.Client(w, c.tls)
 	}
 	return d, nil
 }
@@ -62,14 +61,14 @@ func (d *data) Read(b []byte) (int, error) {
 	}
 	if !d.began {
 		d.began = true
-		if d.gentle {
+		if d.of.gentle && d.of.tls != nil {
 			time.Sleep(gentleTime)
 		}
-		d.wire.pace.next(d.wire.pace.timeout)
+		d.of.pace.next(d.of.pace.timeout)
 	}
 	n, err := d.Conn.Read(b[:min(len(b), d.left)])
 	if err != nil {
-		d.wire.pace.next(brief) // for the reply that follows
+		d.of.pace.next(brief) // for the reply that follows
 	}
 	d.left -= n
 	if n > 0 {
@@ -87,5 +86,5 @@ var errCut = fmt.Errorf("the listing was cut short: %w", io.ErrUnexpectedEOF)
 // cut reports that the end came too early. TLS says good-bye before the
 // connection ends; Go does not insist on it.
 func (d *data) cut() bool {
-	return d.secure && d.wire.eof || d.left < maxListing && d.last != '\n'
+	return d.of.tls != nil && d.wire.eof || d.left < maxListing && d.last != '\n'
 }

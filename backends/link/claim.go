@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 )
 
@@ -49,7 +50,7 @@ func (c *claim) make() error {
 	switch {
 	case err == nil:
 		return nil
-	case unclear(err), !absent(err) && !definite(err):
+	case backend.Unclear(err), !absent(err) && !definite(err):
 		return c.lock.again(op, err)
 	}
 	return c.lock.fail(op, err)

@@ -23,30 +23,15 @@ var (
 
 func absent(err error) bool { return errors.Is(err, unix.ENOENT) }
 
-func oneOf(err error, all ...unix.Errno) bool {
-	for _, n := range all {
-		if errors.Is(err, n) {
-			return true
-		}
-	}
-	return false
-}
-
-// unclear reports that a call may or may not have had its effect, or may have it
-// yet: a soft mount gave up, a signal came, or the server forgot the file.
-func unclear(err error) bool {
-	return oneOf(err, unix.EIO, unix.ETIMEDOUT, unix.EINTR, unix.ESTALE) || backend.NoServer(err)
-}
-
 // definite reports that a call to make a name did nothing, and not because of the
 // name. A server that crashed says EEXIST of what was our own work, and ENOENT may
 // come from an old memory of it.
 func definite(err error) bool {
-	return err != nil && !unclear(err) && !oneOf(err, unix.EEXIST, unix.ENOENT)
+	return err != nil && !backend.Unclear(err) && !backend.IsErrno(err, unix.EEXIST, unix.ENOENT)
 }
 
 // forbidden reports that a call is not for us to make.
-func forbidden(err error) bool { return oneOf(err, unix.EPERM, unix.EACCES) }
+func forbidden(err error) bool { return backend.IsErrno(err, unix.EPERM, unix.EACCES) }
 
 // fail gives a failed call its code and advice.
 func (l *Lock) fail(op string, err error) error {
@@ -56,7 +41,7 @@ func (l *Lock) fail(op string, err error) error {
 	}
 	e := backend.FileError(l.Address, op, err)
 	switch {
-	case unclear(err), errors.Is(err, unix.ENOLCK):
+	case backend.Unclear(err), errors.Is(err, unix.ENOLCK):
 		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
 	case errors.Is(err, unix.EEXIST):
 		e.Code, e.Hint = protocol.CannotCreate, "find out what is there: locksmith doctor"
@@ -69,7 +54,7 @@ func (l *Lock) linkError(err error) error {
 	const op = "link the lock file"
 	e := backend.FileError(l.Address, op, err)
 	switch {
-	case oneOf(err, unix.EPERM, unix.EOPNOTSUPP, unix.ENOSYS, unix.EMLINK):
+	case backend.IsErrno(err, unix.EPERM, unix.EOPNOTSUPP, unix.ENOSYS, unix.EMLINK):
 		// vfat and exFAT say EPERM; some servers, that one link is too many.
 		e.Code, e.Hint = protocol.CannotCreate, "this file system has no hard links, or allows none: use mkdir: or local: instead, or another place"
 	case errors.Is(err, unix.EXDEV):

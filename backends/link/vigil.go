@@ -60,7 +60,7 @@ func (s sighting) sign() string {
 func (v *vigil) see(name string) (sighting, error) {
 	s := sighting{name: name, verdict: owner.Unknown, due: owner.Never}
 	st, text, err := v.fs.Read(name)
-	if readErr := err; oneOf(err, unix.ELOOP, unix.ENXIO, unix.EACCES, unix.EPERM, unix.EMLINK) {
+	if readErr := err; backend.IsErrno(err, unix.ELOOP, unix.ENXIO, unix.EACCES, unix.EPERM, unix.EMLINK) {
 		s.content.note, s.unreadable = "it cannot be read: "+readErr.Error(), true
 		st, err = v.fs.Stat(name)
 	} else if err == nil {

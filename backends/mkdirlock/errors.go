@@ -31,17 +31,10 @@ func (o outcome) Unwrap() []error { return []error{o.kind, o.cause} }
 // that says that something is or is not there is one refused: whose it is, our own
 // id finds out, because a server that crashed says so of what was our own work.
 func Outcome(err error) error {
-	for _, errno := range []syscall.Errno{syscall.EEXIST, syscall.ENOTEMPTY, syscall.ENOENT} {
-		if errors.Is(err, errno) {
-			return outcome{ErrRefused, err}
-		}
-	}
-	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ETIMEDOUT, syscall.EINTR, syscall.ESTALE} {
-		if errors.Is(err, errno) {
-			return outcome{ErrUnclear, err}
-		}
-	}
-	if backend.NoServer(err) {
+	switch {
+	case backend.IsErrno(err, syscall.EEXIST, syscall.ENOTEMPTY, syscall.ENOENT):
+		return outcome{ErrRefused, err}
+	case backend.Unclear(err):
 		return outcome{ErrUnclear, err}
 	}
 	return err

@@ -82,10 +82,8 @@ func (x *examiner) examine(ctx context.Context) error {
 // said sorts the outcome of a call: it happened; it did not, for a reason that is
 // a finding; or the place does not answer.
 func (x *examiner) said(op string, err error) (happened bool, fatal error) {
-	for _, n := range []unix.Errno{unix.EIO, unix.ETIMEDOUT, unix.EINTR, unix.ESTALE} {
-		if errors.Is(err, n) {
-			return false, x.fail(op, err)
-		}
+	if backend.Unclear(err) {
+		return false, x.fail(op, err)
 	}
 	return err == nil, nil
 }

@@ -28,6 +28,7 @@ const (
 	// Who has let go need not know whether it was broken meanwhile.
 	eitherSaid     = ", told: OK, LOST or RELEASED"
 	heldUntilAwake = "held until it runs again"
+	lostAwake      = heldUntilAwake + ", told: OK, LOST"
 	waitsOn        = "waits on, has it next" + released
 )
 

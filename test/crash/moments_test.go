@@ -3,9 +3,7 @@
 package crash
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -102,9 +100,9 @@ func (t *tracer) leave(paused int, last syscall.Signal) error {
 func (t *tracer) stopAll(threads map[int]bool) {
 	_ = syscall.Kill(t.pid, syscall.SIGSTOP) // it may have been killed
 	for tid := range threads {
+		thread := fmt.Sprintf("/proc/%d/task/%d", t.pid, tid)
 		for range 1000 {
-			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", t.pid, tid))
-			if err != nil || bytes.Contains(text, []byte(") T ")) {
+			if s := state(thread); s == gone || s == 'T' {
 				break
 			}
 			time.Sleep(time.Millisecond)

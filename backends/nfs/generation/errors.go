@@ -56,7 +56,7 @@ func (l *Lock) Fail(op string, err error) error {
 	}
 	e = backend.FileError(l.Address, op, err)
 	switch {
-	case unclear(err), errors.Is(err, unix.ESTALE), backend.NoServer(err), errors.Is(err, unix.ENOLCK):
+	case backend.Unclear(err), errors.Is(err, unix.ENOLCK):
 		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
 	case errors.Is(err, unix.ENOTEMPTY):
 		e.Code, e.Hint = protocol.CannotCreate, "remove what somebody has put into it"
