@@ -33,12 +33,17 @@ func (p *place) trust() []string {
 // do runs a command of locksmith to its end, which must be in time.
 func (p *place) do(args ...string) (status int, said string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	return p.doWithin(patience, args...)
+}
+
+func (p *place) doWithin(limit time.Duration, args ...string) (status int, said string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := p.locksmith(ctx, args...)
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil || cmd.ProcessState == nil {
-		p.t.Fatalf("%q: not done within %v: %v\n%s", args, patience, err, out)
+		p.t.Fatalf("%q: not done within %v: %v\n%s", args, limit, err, out)
 	}
 	return cmd.ProcessState.ExitCode(), strings.TrimSpace(string(out))
 }
