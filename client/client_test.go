@@ -243,6 +243,21 @@ func TestHelperSaysNonsense(t *testing.T) {
 	}
 }
 
+// TestHelperIsSpared: a helper starts with the one processor that it needs, whatever its
+// parent has been given.
+func TestHelperIsSpared(t *testing.T) {
+	t.Setenv("GOMAXPROCS", "7")
+	address, _ := newLock(t)
+	const script = `[ "$GOMAXPROCS" = 1 ] && echo OK proto=1 waited_ms=0 lease_ms=60000 && cat && echo RELEASED held_ms=0`
+	l, err := client.Acquire(t.Context(), address, client.Helper("sh", "-c", script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestHelperHangs(t *testing.T) {
 	address, _ := newLock(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

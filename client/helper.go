@@ -33,6 +33,10 @@ type reading struct {
 	err  error
 }
 
+// frugal lets a helper start with the one processor that it goes on with: it would take
+// up to a third more memory to give up the others later, and more the more there are.
+const frugal = "GOMAXPROCS=1"
+
 // start starts a helper; lock is what messages call it.
 func (c *config) start(lock string) (*helper, error) {
 	command, env, err := c.find(lock)
@@ -47,7 +51,7 @@ func (c *config) start(lock string) (*helper, error) {
 	}
 	args = append(append(append(args, c.args...), "--"), c.locks...)
 	cmd := exec.Command(command[0], append(command[1:len(command):len(command)], args...)...)
-	cmd.Env, cmd.Stderr = env, os.Stderr
+	cmd.Env, cmd.Stderr = append(env, frugal), os.Stderr
 	h := &helper{cmd: cmd, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
 	if err := h.spawn(c.logger); errors.Is(err, syscall.E2BIG) {
 		return nil, &HelperError{Lock: lock, Code: protocol.Usage,

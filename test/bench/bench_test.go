@@ -67,6 +67,7 @@ var wanted = []string{
 	`context switches a second of 10 waiters together +\| locksmith local: .*≤ 0 `,
 	`commands a second to the server of 10 waiters together, after 2s +\| locksmith ftp:`,
 	`MiB \(PSS\) of the largest of 10 .*\| locksmith local: .*≤ 1.6 `, ` +\| locksmith nfs: .*≤ 1.6 `,
+	` +\| locksmith local:, GOMAXPROCS=1 .*≤ 1.6 `,
 	`hand-offs a second of 4 that queue`, `processor time for a hand-off of n waiters ~ n to the power of .*\| locksmith local: .*≤ 1 `,
 }
 

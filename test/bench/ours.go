@@ -25,6 +25,14 @@ func (b *bench) ours(name, scheme string, left func(lock string) error) rival {
 	}
 }
 
+// spared is ours started as the Go client starts helpers.
+func spared(ours rival) rival {
+	ours.name += ", GOMAXPROCS=1"
+	hold := ours.hold
+	ours.hold = func(lock string) []string { return append([]string{"env", "GOMAXPROCS=1"}, hold(lock)...) }
+	return ours
+}
+
 // helpless is ours in a Go program that uses the backends, without helpers.
 func (b *bench) helpless(ours rival, scheme string) rival {
 	return rival{name: "without helper, " + scheme, left: ours.left,
