@@ -2,7 +2,6 @@ package link
 
 import (
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -28,21 +27,10 @@ func statAt(fd int, path string) (Stat, error) {
 }
 
 // Touch implements File. It leaves the choice of the time to the server.
-func (f file) Touch() error { return f.utimens(nil) }
+func (f file) Touch() error { return posix.Futimens(int(f), nil) }
 
 // SetTime implements File.
 func (f file) SetTime(t time.Time) error {
 	ts := unix.NsecToTimespec(t.UnixNano())
-	return f.utimens(&[2]unix.Timespec{ts, ts})
-}
-
-// utimens without a path needs no /proc (utimensat(2), under futimens).
-func (f file) utimens(times *[2]unix.Timespec) error {
-	return posix.RetryEINTR(func() error {
-		_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(f), 0, uintptr(unsafe.Pointer(times)), 0, 0, 0)
-		if errno != 0 {
-			return errno
-		}
-		return nil
-	})
+	return posix.Futimens(int(f), &[2]unix.Timespec{ts, ts})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"syscall"
 	"time"
 
 	"locksmith/backends/backend"
@@ -29,6 +30,7 @@ type attempt struct {
 	patience owner.Patience // with holders
 	courtesy owner.Patience // with files their makers have not finished
 	seen     sighting       // what the last failed Try saw
+	waited   bool
 	watcher  inotify.Watcher
 	pauses   *manners.Pauses // nil: slowLook
 }
@@ -44,7 +46,7 @@ type sighting struct {
 // Try implements backend.Attempt.
 func (a *attempt) Try(context.Context) (backend.Hold, error) {
 	for range maxRaces {
-		h, err := a.create()
+		h, err := a.createInTurn()
 		if h != nil {
 			a.watcher.Close()
 			return h, nil
@@ -57,6 +59,19 @@ func (a *attempt) Try(context.Context) (backend.Hold, error) {
 		}
 	}
 	return nil, a.held()
+}
+
+// createInTurn makes the lock file, maybe of the space that the last holder's took: a
+// full file system has that only when he has closed it, after his waiters were woken.
+func (a *attempt) createInTurn() (h backend.Hold, err error) {
+	for range 10 {
+		h, err = a.create()
+		if !a.waited || !backend.IsErrno(err, syscall.ENOSPC, syscall.EDQUOT) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return h, err
 }
 
 // create makes the lock file. Neither a hold nor an error means that it exists

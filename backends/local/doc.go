@@ -15,9 +15,9 @@
 //   - a file is never removed that another breaker's successor has made since.
 //
 // Waiters sleep in the kernel until the file goes (inotify), the process dies
-// that keeps it (pidfd), or its lease is over, and look every five minutes lest
-// they miss it. Only where the kernel cannot wake them (the holder is in another
-// container, the file is not readable) do they look once a second.
+// that keeps it (pidfd), or its lease is over. Only where the kernel cannot wake
+// them (the holder is in another container, the file is not readable) do they
+// look once a second.
 //
 // Files of other tools carry no kernel lock and no record. One that holds just
 // a pid is held while that pid exists, even if the pid was used again: nothing

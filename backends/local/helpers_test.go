@@ -93,13 +93,6 @@ func (c *fakeClock) NewTimer(d time.Duration) clock.Timer {
 	return t
 }
 
-// waiting is how many timers have not fired.
-func (c *fakeClock) waiting() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.timers)
-}
-
 func (c *fakeClock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,11 +15,6 @@ import (
 // file is found out so late.
 const rareLook = 30 * time.Second
 
-// seldomLook is how often a waiter looks whom inotify wakes: the one event that fails is
-// that of a helper which is stopped (SIGSTOP) when it has removed the file and has it
-// open still.
-const seldomLook = 5 * time.Minute
-
 // sleep is one poll(2) on the file and its keeper, at most for timeout.
 func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	file, err := a.watcher.Watch(a.lock.path, a.events())
@@ -39,7 +34,6 @@ func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	}
 	switch {
 	case file >= 0:
-		timeout = min(timeout, seldomLook)
 	case keeper >= 0 && a.seen.keeper.isHelper: // which ends when it has released
 		timeout = min(timeout, a.pauses.NextOr(rareLook))
 	default:
@@ -63,7 +57,7 @@ const settled = 50 * time.Millisecond
 // returns when there is no file, or the same one for a while.
 func (a *attempt) follow(ctx context.Context) error {
 	for {
-		file, err := a.watcher.Watch(a.lock.path, unix.IN_DELETE_SELF|unix.IN_MOVE_SELF|unix.IN_DONT_FOLLOW)
+		file, err := a.watcher.Watch(a.lock.path, removal)
 		if err != nil {
 			return nil // the next try finds out
 		}
@@ -73,15 +67,14 @@ func (a *attempt) follow(ctx context.Context) error {
 	}
 }
 
+// removal are the events of the file's removal or renaming. IN_ATTRIB tells of the
+// unlink, IN_DELETE_SELF only of the last one's close who has the file open (inotify(7)):
+// that may be a helper which is stopped.
+const removal = unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_DONT_FOLLOW
+
 // events are those that tell of the file's removal, renaming or rewriting.
 func (a *attempt) events() uint32 {
-	var events uint32 = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_CLOSE_WRITE | unix.IN_DONT_FOLLOW
-	// IN_ATTRIB tells of the unlink, IN_DELETE_SELF only when the last one who
-	// has the file open closes it (inotify(7)). A live helper of ours does so at
-	// once, and its heartbeats must not wake every waiter.
-	if a.seen.lockedByOther() || !a.seen.locked {
-		events |= unix.IN_ATTRIB
-	}
+	var events uint32 = removal | unix.IN_CLOSE_WRITE
 	if a.seen.content.unfinished() {
 		events |= unix.IN_MODIFY
 	}

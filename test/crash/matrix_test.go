@@ -27,8 +27,7 @@ const (
 	released = ", told: OK, RELEASED"
 	// Who has let go need not know whether it was broken meanwhile.
 	eitherSaid     = ", told: OK, LOST or RELEASED"
-	heldUntilAwake = "held until it runs again"
-	lostAwake      = heldUntilAwake + ", told: OK, LOST"
+	heldUntilAwake = "held until it runs again, told: OK, LOST"
 	waitsOn        = "waits on, has it next" + released
 )
 

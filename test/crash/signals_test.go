@@ -78,11 +78,11 @@ var processes = []mishap{
 		want: expectation{
 			waiting: atOnce + released, releasing: afterLease + eitherSaid, "": afterLease + ", told: OK, LOST after that",
 			// A helper that is stopped keeps the kernel lock.
-			"local: at OK": lostAwake, "local: holding": lostAwake, "local: heartbeat": lostAwake,
-			// The first step is the whole release, but who waits for local: is woken by the second;
-			// of mkdir: an empty directory is left, which counts for 5 s.
-			"local: releasing": heldUntilAwake + eitherSaid,
-			"nfs: releasing":   atOnce + eitherSaid, "link: releasing": atOnce + eitherSaid, "mkdir: releasing": atOnce + eitherSaid,
+			"local: at OK": heldUntilAwake, "local: holding": heldUntilAwake, "local: heartbeat": heldUntilAwake,
+			// The first step is the whole release; of mkdir: an empty directory is left, which
+			// counts for 5 s.
+			"local: releasing": atOnce + eitherSaid, "nfs: releasing": atOnce + eitherSaid,
+			"link: releasing": atOnce + eitherSaid, "mkdir: releasing": atOnce + eitherSaid,
 		},
 		either: true,
 		strike: func(c *cell) { c.leave("stop") },

@@ -1,0 +1,51 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"locksmith/backends/backendtest"
+)
+
+// TestTouchOfAnothers: a heartbeat works where the file system says that the file is
+// somebody else's.
+func TestTouchOfAnothers(t *testing.T) {
+	backendtest.NeedRoot(t)
+	path := filepath.Join(t.TempDir(), "lock")
+	f, err := create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	touched := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlock: the thread ends with this function
+		const nobody = 65534
+		if err := syscall.Setfsuid(nobody); err != nil {
+			touched <- err
+			return
+		}
+		touched <- f.touch()
+	}()
+	if err := <-touched; err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !info.ModTime().After(long.Add(time.Minute)) {
+		t.Errorf("last written at %v", info.ModTime())
+	}
+}
