@@ -117,7 +117,7 @@ func (x *examiner) createOpen() (name string, file File, err error) {
 
 // said is fatal where the place does not answer. What it answers is a finding.
 func (x *examiner) said(op string, err error) (fatal error) {
-	if err != nil && backend.Unclear(err) {
+	if backend.Unclear(err) {
 		return x.lock.fail(op, err)
 	}
 	return nil

@@ -203,7 +203,7 @@ func (h *hold) remove() error {
 		if absent(err) {
 			err = nil // a repeated request says so
 		}
-		h.asked = h.asked || err != nil && backend.Unclear(err)
+		h.asked = h.asked || backend.Unclear(err)
 	}
 	switch is := absent(err) || errors.Is(err, errAbsent); {
 	case err == nil, is && h.asked:

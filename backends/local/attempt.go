@@ -30,7 +30,7 @@ type attempt struct {
 	patience owner.Patience // with holders
 	courtesy owner.Patience // with files their makers have not finished
 	seen     sighting       // what the last failed Try saw
-	waited   bool
+	waited   bool           // somebody else had the lock
 	watcher  inotify.Watcher
 	pauses   *manners.Pauses // nil: slowLook
 }

@@ -51,7 +51,12 @@ func (p *place) doWithin(limit time.Duration, args ...string) (status int, said 
 // must is do for what must succeed.
 func (p *place) must(args ...string) string {
 	p.t.Helper()
-	status, said := p.do(args...)
+	return p.mustWithin(patience, args...)
+}
+
+func (p *place) mustWithin(limit time.Duration, args ...string) string {
+	p.t.Helper()
+	status, said := p.doWithin(limit, args...)
 	if status != 0 {
 		p.t.Errorf("%q: exit status %d\n%s", args, status, said)
 	}

@@ -29,7 +29,7 @@ func forfeit(err error) bool { return absent(err) || errors.Is(err, unix.ESTALE)
 // unclear reports that a call may or may not have taken effect: a soft mount
 // gave up, or a signal came.
 func unclear(err error) bool {
-	return errors.Is(err, unix.EIO) || errors.Is(err, unix.ETIMEDOUT) || errors.Is(err, unix.EINTR)
+	return backend.IsErrno(err, unix.EIO, unix.ETIMEDOUT, unix.EINTR)
 }
 
 // perhaps reports that after a create the thing may be there. Whose it is the
