@@ -44,6 +44,9 @@ func (b *bench) queueUp(ctx context.Context, argv []string) (*holder, error) {
 		_, _ = stdin.Close(), stdout.Close()
 		return nil, err
 	}
+	// A read that blocks has a thread of its own, which the kernel wakes at once. Go's
+	// poller would add a wake-up of ours to what the lock takes.
+	_ = stdout.Fd()
 	h := &holder{process: p, stdin: stdin, ok: make(chan result, 1)}
 	b.running.Go(func() { h.ok <- h.listen(stdout) })
 	return h, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 )
 
@@ -21,7 +22,8 @@ func (b *bench) latency(ctx context.Context, t *table) error {
 }
 
 // relays has one relay for each rival. All wait for their locks at the same time, and
-// one after the other gets it.
+// one after the other gets it, in any order: one that follows another soon finds the
+// processor awake.
 func (b *bench) relays(ctx context.Context, rivals []rival, times samples) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -43,8 +45,8 @@ func (b *bench) relays(ctx context.Context, rivals []rival, times samples) (err 
 		if err := b.asleep(ctx, waiters); err != nil {
 			return err
 		}
-		for i, r := range relays {
-			took, err := r.handOver()
+		for _, i := range rand.Perm(len(relays)) {
+			took, err := relays[i].handOver()
 			if err != nil {
 				return err
 			}
