@@ -9,14 +9,17 @@
 // by the names that -only knows:
 //
 //   - spawn: the time to take a free lock, run true(1) and release the lock. The floor
-//     is a Go program that takes no lock. Libraries start their interpreter for it.
+//     is a Go program that takes no lock; the next one takes none either, but links the
+//     libraries that locksmith is made of and catches the signals that it passes on.
+//     Libraries start their interpreter for it.
 //   - commands: 8 and 64 processes that all want one lock, each time for a command.
 //     The command increments a counter; a hand-off is an increment by another of the
 //     processes than the one before. The first half second does not count.
 //   - loops: the same by processes that live on in between. A library's process loops
 //     in its own language; locksmith's is a Go program that uses package client, which
 //     starts a helper each time, or the backends without one.
-//   - latency: the time from a release to the OK of the one process that waits.
+//   - latency: the time from a release to the OK of the one process that waits, with
+//     some time in between, so that all have gone to sleep.
 //   - idle: what waiters of a held lock do: context switches, processor time, commands
 //     to the FTP server. Where nothing wakes a waiter, each look at the lock is at least
 //     one switch, so that switches stand for operations of the file system; to count

@@ -41,9 +41,14 @@ func (b *bench) helpless(ours rival, scheme string) rival {
 }
 
 // floor takes no lock at all.
-func (b *bench) floor() rival {
-	return rival{name: "bare Go spawn",
-		run:  func(_ string, command ...string) []string { return append([]string{b.path("floor")}, command...) },
-		hold: func(string) []string { return []string{b.path("floor")} },
+func (b *bench) floor() rival { return b.lockless("bare Go spawn", "floor") }
+
+// peer takes no lock either, but has our libraries and minds our signals.
+func (b *bench) peer() rival { return b.lockless("Go spawn, our libraries and signals", "peer") }
+
+func (b *bench) lockless(name, program string) rival {
+	return rival{name: name,
+		run:  func(_ string, command ...string) []string { return append([]string{b.path(program)}, command...) },
+		hold: func(string) []string { return []string{b.path(program)} },
 	}
 }

@@ -52,7 +52,8 @@ func (b *bench) prepare() (err error) {
 	if err := os.CopyFS(b.dir, scripts); err != nil {
 		return err
 	}
-	for _, source := range []string{"locksmith/cmd/locksmith", "locksmith/test/bench/looper", "locksmith/test/bench/floor"} {
+	programs := []string{"locksmith/cmd/locksmith", "locksmith/test/bench/looper", "locksmith/test/bench/floor", "locksmith/test/bench/peer"}
+	for _, source := range programs {
 		if err := b.build(source); err != nil {
 			return err
 		}

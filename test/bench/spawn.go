@@ -7,7 +7,7 @@ import (
 
 // spawn measures taking a free lock, running true(1) and releasing the lock.
 func (b *bench) spawn(ctx context.Context, t *table) error {
-	all := append([]rival{b.local(), b.nfs(), b.floor(), flock(), setlock(), dotlockfile(), lockfile(), b.mkdirLoop(), b.etcdctl()}, b.libraries(ctx)...)
+	all := append([]rival{b.local(), b.nfs(), b.floor(), b.peer(), flock(), setlock(), dotlockfile(), lockfile(), b.mkdirLoop(), b.etcdctl()}, b.libraries(ctx)...)
 	times := samples{}
 	for i := range b.rounds * b.spawns {
 		for j, r := range present(all) {

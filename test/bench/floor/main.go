@@ -1,47 +1,7 @@
-// Command floor is what the benchmark measures locksmith against: the least
-// that a Go program does to run a command and exit as it did. It links next to
-// nothing, so its start is that of the Go runtime.
-//
-// Without a command it says OK and waits for the end of its standard input: the
-// least that an idle Go program needs.
+// Command floor is what the benchmark measures locksmith against: a Go program that
+// does next to nothing, so that its time is that of the Go runtime and of the command.
 package main
 
-import (
-	"io"
-	"os"
-	"os/exec"
-)
+import "locksmith/test/bench/bare"
 
-func main() {
-	if len(os.Args) == 1 {
-		idle()
-		return
-	}
-	status, err := run(os.Args[1:])
-	if err != nil {
-		os.Stderr.WriteString("floor: " + err.Error() + "\n")
-		status = 1
-	}
-	os.Exit(status)
-}
-
-func run(argv []string) (int, error) {
-	path, err := exec.LookPath(argv[0])
-	if err != nil {
-		return 0, err
-	}
-	p, err := os.StartProcess(path, argv, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
-	if err != nil {
-		return 0, err
-	}
-	state, err := p.Wait()
-	if err != nil {
-		return 0, err
-	}
-	return state.ExitCode(), nil
-}
-
-func idle() {
-	os.Stdout.WriteString("OK\n")
-	_, _ = io.Copy(io.Discard, os.Stdin)
-}
+func main() { bare.Main() }
