@@ -18,7 +18,8 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 	if err != nil {
 		return nil, 0, err
 	}
-	w := &waiting{helper: h, attempt: attempt}
+	w := h.waiting(attempt)
+	defer w.end()
 	taken := false
 	defer func() {
 		if !taken {
@@ -112,8 +113,24 @@ const withdrawTime = 3 * time.Second
 type waiting struct {
 	helper  *Helper
 	attempt backend.Attempt
+	calls   chan func()
 	hung    bool // a call was left behind; no other may be made
 }
+
+// waiting starts the goroutine that makes the calls. It is the same for all of them: a
+// new one would begin with a small stack each time, and grow it while the lock is free.
+func (h *Helper) waiting(attempt backend.Attempt) *waiting {
+	w := &waiting{helper: h, attempt: attempt, calls: make(chan func())}
+	go func() {
+		for call := range w.calls {
+			call()
+		}
+	}()
+	return w
+}
+
+// end ends that goroutine, or lets it end should a call that hangs return.
+func (w *waiting) end() { close(w.calls) }
 
 func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 	type answer struct {
@@ -121,10 +138,10 @@ func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 		err  error
 	}
 	done := make(chan answer, 1)
-	go func() {
+	w.calls <- func() {
 		hold, err := w.attempt.Try(ctx)
 		done <- answer{hold, err}
-	}()
+	}
 	if a, ok := clock.Await(ctx, w.helper.Request.Clock, answerTime, done); ok {
 		return a.hold, a.err
 	}
@@ -141,7 +158,7 @@ func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 
 func (w *waiting) wait(ctx context.Context) error {
 	done := make(chan error, 1)
-	go func() { done <- w.attempt.Wait(ctx) }()
+	w.calls <- func() { done <- w.attempt.Wait(ctx) }
 	if err, ok := clock.Await(ctx, w.helper.Request.Clock, answerTime, done); ok {
 		return err
 	}
