@@ -169,4 +169,17 @@ func IsErrno(err error, all ...syscall.Errno) bool {
 	return false
 }
 
+// AwaitSpace makes a call that needs some space on a file system, and makes it again for
+// 100 ms while there is none: what a holder has just removed, and thereby woken us, is
+// free only when he has closed it.
+func AwaitSpace(call func() error) (err error) {
+	for range 10 {
+		if err = call(); !IsErrno(err, syscall.ENOSPC, syscall.EDQUOT) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return err
+}
+
 const maxDescription = 1024

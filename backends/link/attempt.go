@@ -109,11 +109,7 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 //
 // Each time with a new claim, so that L is young from the beginning.
 func (a *attempt) take(ctx context.Context) (*hold, error) {
-	if err := a.retire(); err != nil {
-		return nil, err
-	}
-	a.clear()
-	if err := a.prepare(ctx); err != nil {
+	if err := backend.AwaitSpace(func() error { return a.prepare(ctx) }); err != nil {
 		return nil, err
 	}
 	ours, err := a.mine.linkTo(a.lock.Name)
@@ -126,8 +122,12 @@ func (a *attempt) take(ctx context.Context) (*hold, error) {
 	return a.look()
 }
 
-// prepare is step 1.
+// prepare is step 1, without what the last try left.
 func (a *attempt) prepare(ctx context.Context) error {
+	if err := a.retire(); err != nil {
+		return err
+	}
+	a.clear()
 	c, err := a.lock.newClaim(a.fs, a.request.Owner)
 	if err != nil {
 		return err

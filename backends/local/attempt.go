@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"syscall"
 	"time"
 
 	"locksmith/backends/backend"
@@ -30,7 +29,6 @@ type attempt struct {
 	patience owner.Patience // with holders
 	courtesy owner.Patience // with files their makers have not finished
 	seen     sighting       // what the last failed Try saw
-	waited   bool           // somebody else had the lock
 	watcher  inotify.Watcher
 	pauses   *manners.Pauses // nil: slowLook
 }
@@ -46,7 +44,7 @@ type sighting struct {
 // Try implements backend.Attempt.
 func (a *attempt) Try(context.Context) (backend.Hold, error) {
 	for range maxRaces {
-		h, err := a.createInTurn()
+		h, err := a.create()
 		if h != nil {
 			a.watcher.Close()
 			return h, nil
@@ -61,22 +59,17 @@ func (a *attempt) Try(context.Context) (backend.Hold, error) {
 	return nil, a.held()
 }
 
-// createInTurn makes the lock file, maybe of the space that the last holder's took: a
-// full file system has that only when he has closed it, after his waiters were woken.
-func (a *attempt) createInTurn() (h backend.Hold, err error) {
-	for range 10 {
-		h, err = a.create()
-		if !a.waited || !backend.IsErrno(err, syscall.ENOSPC, syscall.EDQUOT) {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+// create makes the lock file. Neither a hold nor an error means that it exists
+// already, or ceased to be ours before we had it.
+func (a *attempt) create() (h backend.Hold, err error) {
+	err = backend.AwaitSpace(func() error {
+		h, err = a.createOnce()
+		return err
+	})
 	return h, err
 }
 
-// create makes the lock file. Neither a hold nor an error means that it exists
-// already, or ceased to be ours before we had it.
-func (a *attempt) create() (backend.Hold, error) {
+func (a *attempt) createOnce() (backend.Hold, error) {
 	r := a.request.Owner
 	r.ID, r.Acquired = owner.NewID(), time.Now()
 	text, err := format(r)

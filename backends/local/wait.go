@@ -17,7 +17,6 @@ const slowLook = time.Second
 // counts as well: a keeper that is gone by now ends the wait at once, and so
 // does a file with other content, even if it has the old inode number.
 func (a *attempt) Wait(ctx context.Context) error {
-	a.waited = true
 	timeout := a.seen.due
 	if a.seen.lockedByOther() {
 		timeout = min(timeout, a.pauses.NextOr(slowLook))
