@@ -115,7 +115,7 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 	if runtime.GOOS != "linux" {
 		return errors.New("it reads /proc as Linux has it")
 	}
-	heading := machine()
+	heading, before := machine(), processors()
 	t, err := measured(ctx, s)
 	switch {
 	case ctx.Err() != nil:
@@ -124,7 +124,7 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 		return err
 	}
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "%s\n\n", heading)
+	fmt.Fprintf(&text, "%s, processors stolen by others meanwhile %s:\n\n", heading, before.stolenSince())
 	t.print(&text)
 	if _, err := out.Write(text.Bytes()); err != nil {
 		return err
