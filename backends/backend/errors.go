@@ -170,8 +170,8 @@ func IsErrno(err error, all ...syscall.Errno) bool {
 }
 
 // AwaitSpace makes a call that needs some space on a file system, and makes it again for
-// 100 ms while there is none: what a holder has just removed, and thereby woken us, is
-// free only when he has closed it.
+// 100 ms while there is none: the space of what a holder has just removed, which woke us,
+// is free only when he has closed it, too.
 func AwaitSpace(call func() error) (err error) {
 	for range 10 {
 		if err = call(); !IsErrno(err, syscall.ENOSPC, syscall.EDQUOT) {
