@@ -8,7 +8,8 @@ import (
 )
 
 // noOverwrite: a server that does not rename onto anything that exists is good
-// enough, also beside plain scripts.
+// enough. Beside plain scripts it is only if it looks and renames in one step: what a
+// script makes between ProFTPD's two steps is replaced, as doctor says.
 func noOverwrite(t *testing.T, kind string) {
 	inBothStyles(t, func(t *testing.T, style string) {
 		p := start(t, kind, style, ftpserver.Options{NoOverwrite: true})
@@ -17,6 +18,9 @@ func noOverwrite(t *testing.T, kind string) {
 		m.history.check(t)
 		p.clean()
 	})
+	if kind != "embedded" {
+		return
+	}
 	t.Run("with scripts", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, kind, "plain", ftpserver.Options{NoOverwrite: true})

@@ -75,8 +75,8 @@ func (t *tree) Rename(from, to string) error {
 	if t.o.DenyRename {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: syscall.EACCES}
 	}
-	if _, err := os.Lstat(t.real(to)); t.o.NoOverwrite && err == nil {
-		return &os.LinkError{Op: "rename", Old: from, New: to, Err: syscall.EEXIST}
+	if t.o.NoOverwrite {
+		return renameToNew(t.real(from), t.real(to))
 	}
 	return syscall.Rename(t.real(from), t.real(to))
 }

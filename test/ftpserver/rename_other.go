@@ -1,0 +1,16 @@
+//go:build !linux
+
+package ftpserver
+
+import (
+	"os"
+	"syscall"
+)
+
+// renameToNew is refused if there is anything, unless it came since we looked.
+func renameToNew(from, to string) error {
+	if _, err := os.Lstat(to); err == nil {
+		return syscall.EEXIST
+	}
+	return syscall.Rename(from, to)
+}
