@@ -131,7 +131,7 @@ func CodeOf(err error) protocol.Code {
 func FileError(lock, op string, err error) *Error {
 	e := &Error{Code: protocol.Internal, Lock: lock, Op: op, Err: err}
 	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case noSpace(err):
 		e.Code, e.Hint = protocol.CannotCreate, "free some space, or choose another file system"
 	case errors.Is(err, syscall.EFBIG):
 		e.Code, e.Hint = protocol.CannotCreate, "this process may write no file of that size: raise its limit with ulimit -f"
@@ -174,12 +174,14 @@ func IsErrno(err error, all ...syscall.Errno) bool {
 // is free only when he has closed it, too.
 func AwaitSpace(call func() error) (err error) {
 	for range 10 {
-		if err = call(); !IsErrno(err, syscall.ENOSPC, syscall.EDQUOT) {
+		if err = call(); !noSpace(err) {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	return err
 }
+
+func noSpace(err error) bool { return IsErrno(err, syscall.ENOSPC, syscall.EDQUOT) }
 
 const maxDescription = 1024

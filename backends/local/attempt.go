@@ -44,7 +44,11 @@ type sighting struct {
 // Try implements backend.Attempt.
 func (a *attempt) Try(context.Context) (backend.Hold, error) {
 	for range maxRaces {
-		h, err := a.create()
+		var h backend.Hold
+		err := backend.AwaitSpace(func() (err error) {
+			h, err = a.create()
+			return err
+		})
 		if h != nil {
 			a.watcher.Close()
 			return h, nil
@@ -61,15 +65,7 @@ func (a *attempt) Try(context.Context) (backend.Hold, error) {
 
 // create makes the lock file. Neither a hold nor an error means that it exists
 // already, or ceased to be ours before we had it.
-func (a *attempt) create() (h backend.Hold, err error) {
-	err = backend.AwaitSpace(func() error {
-		h, err = a.createOnce()
-		return err
-	})
-	return h, err
-}
-
-func (a *attempt) createOnce() (backend.Hold, error) {
+func (a *attempt) create() (backend.Hold, error) {
 	r := a.request.Owner
 	r.ID, r.Acquired = owner.NewID(), time.Now()
 	text, err := format(r)
