@@ -61,6 +61,6 @@ var (
 	// its effect.
 	ErrUnclear = errors.New("it is not clear whether it happened")
 	// ErrBusy is wrapped by the error of a call that was not made because the
-	// server takes no more clients now.
-	ErrBusy = errors.New("the server takes no more clients at the moment")
+	// server turns clients away now.
+	ErrBusy = errors.New("the server turns clients away at the moment")
 )

@@ -54,7 +54,7 @@ func full(t *testing.T, kind string) {
 		{"status", p.address()},
 	} {
 		status, said := p.do(args...)
-		if status != 69 && status != 75 || !strings.Contains(said, "no more clients") {
+		if status != 69 && status != 75 || !strings.Contains(said, "turns clients away") {
 			t.Errorf("%q: exit status %d: %s", args, status, said)
 		}
 		t.Logf("%s: %s", args[0], said)
