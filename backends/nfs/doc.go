@@ -15,9 +15,10 @@
 // are. Measured on NFSv3, 4.0, 4.1 and 4.2 of Linux with default mount options,
 // and on ext4 and tmpfs.
 //
-// Waiting is polling, from 1 ms growing to 250 ms for the first in the queue and
-// to some seconds for the others. On one host, and on a local disk, inotify and
-// pidfd wake the waiter at once.
+// Waiting is polling, from 1 ms growing to 250 ms for the first in the queue. The
+// others look the more seldom the more wait before them, up to every 30 s, so that
+// the server's load hardly grows with the queue. On one host, and on a local disk,
+// inotify and pidfd wake the waiter at once.
 //
 // Caveats. All must use one lock directory of one server, under whatever path.
 // Where the file system is not mounted, a lock directly below the mount point is

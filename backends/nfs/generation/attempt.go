@@ -22,16 +22,17 @@ const maxRaces = 8
 
 // An attempt implements backend.Attempt.
 type attempt struct {
-	lock    *Lock
-	request backend.Request
-	vigil   *vigil
-	place   *ticket // our place in the queue; nil before the first look
-	mine    *claim  // what we have in Reservations; nil: nothing
-	known   uint64  // the highest generation that is known to exist
-	links   uint64  // of Reservations, at the last look
-	block   block   // what the last failed Try saw
-	polite  politeness
-	pauses  *manners.Pauses // nil: those of pause
+	lock     *Lock
+	request  backend.Request
+	vigil    *vigil
+	place    *ticket       // our place in the queue; nil before the first look
+	mine     *claim        // what we have in Reservations; nil: nothing
+	known    uint64        // the highest generation that is known to exist
+	links    uint64        // of Reservations, at the last look
+	block    block         // what the last failed Try saw
+	nextLook time.Duration // when to look again whether it is still so
+	polite   politeness
+	pauses   *manners.Pauses // nil: those of pause
 }
 
 // Attempt implements backend.Backend.

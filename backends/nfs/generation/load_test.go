@@ -5,6 +5,7 @@ package generation
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -63,6 +64,36 @@ func TestLoadOfManyWaiters(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestLoadHardlyGrows: ten times as many waiters ask the server for three times as
+// much, and none of them looks so seldom that its place is taken for a dead one's.
+func TestLoadHardlyGrows(t *testing.T) {
+	load := func(waiters int) (rate float64) {
+		inBubble(t, func(t *testing.T, m *memory) {
+			holder := newHost("holder", m)
+			r := holder.Request("exclusive")
+			r.Owner.Lease = 100 * lease
+			mustHold(t, holder.ask(t, r))
+			var count meter
+			for i := range waiters {
+				startWaiter(t, newHost(fmt.Sprint("h", i), count.on(m)), "exclusive")
+			}
+			time.Sleep(10 * time.Second)
+			places := reservations(t, m, "x")
+			rate = count.perSecond(3 * lease)
+			if now := reservations(t, m, "x"); !slices.Equal(places, now) || len(places) != 1+waiters {
+				t.Errorf("%d places, and then others:\n%q\n%q", len(places), places, now)
+			}
+		})
+		return rate
+	}
+	few, many := load(20), load(200)
+	if many > 3*few {
+		t.Errorf("%.1f calls a second by 20 waiters, and %.1f by 200", few, many)
+	} else {
+		t.Logf("%.1f calls a second by 20 waiters, and %.1f by 200", few, many)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestCrashedHeadIsOvertaken(t *testing.T) {
 				time.AfterFunc(time.Second, func() { _ = h.Release(context.Background()) })
 				start := time.Now()
 				mustAcquire(t, second)
-				between(t, "waiting", time.Since(start), time.Second, time.Second+linePause+courtesy+slack)
+				between(t, "waiting", time.Since(start), time.Second, time.Second+maxRankPause+courtesy+slack)
 			})
 		})
 	}
@@ -269,7 +269,7 @@ func TestKilledWhileJoining(t *testing.T) {
 				start := time.Now()
 				mustRelease(t, mustAcquire(t, waiter))
 				mustRelease(t, mustAcquire(t, a))
-				between(t, "two turns", time.Since(start), 0, linePause+slack)
+				between(t, "two turns", time.Since(start), 0, maxRankPause+slack)
 				mustBecomeTidy(t, m)
 			})
 		})
@@ -318,7 +318,7 @@ func TestPlaceIsKeptAfterALostRace(t *testing.T) {
 		mustRelease(t, one)
 		mustRelease(t, <-done)
 		mustRelease(t, <-done)
-		between(t, "all turns", time.Since(start), 0, linePause)
+		between(t, "all turns", time.Since(start), 0, maxRankPause)
 	})
 }
 
@@ -339,7 +339,7 @@ func TestHolderIsJudgedByAll(t *testing.T) {
 					second := newHost("c", m).want(t, "exclusive")
 					start := time.Now()
 					mustAcquire(t, second)
-					between(t, "waiting", time.Since(start), lease, leaseAndDrift+linePause+slack)
+					between(t, "waiting", time.Since(start), lease, leaseAndDrift+maxRankPause+slack)
 				})
 			})
 		}

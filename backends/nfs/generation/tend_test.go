@@ -66,7 +66,7 @@ func contend(t *testing.T, m *memory, h *hold) {
 	time.AfterFunc(time.Second, func() { _ = h.Release(context.Background()) })
 	start := time.Now()
 	mustRelease(t, mustAcquire(t, a))
-	between(t, "waiting", time.Since(start), time.Second, time.Second+linePause+slack)
+	between(t, "waiting", time.Since(start), time.Second, time.Second+maxRankPause+slack)
 	if n := count.calls.Load(); n > 400 {
 		t.Errorf("%d calls to wait", n)
 	}

@@ -13,14 +13,16 @@ import (
 )
 
 // How often a waiter asks. The pause grows with the time that nothing has
-// happened, so that short holds are followed closely and long ones cost little.
+// happened, so that short holds are followed closely and long ones cost little. It
+// grows with the rank, too: all together ask little more often than the first few of
+// them, however many they are, because 1 + 1/2 + 1/3 + … hardly grows.
 const (
 	minPause  = time.Millisecond
 	headPause = 250 * time.Millisecond // at most, for the first in the queue
-	linePause = 5 * time.Second        // at most, for the others
-	// The others do with less of both, the fewer wait before them.
+	// Of another it is so much for each who waits before it.
 	minRankPause = 20 * time.Millisecond
-	maxRankPause = time.Second
+	maxRankPause = 3 * headPause
+	linePause    = 30 * time.Second // at most
 )
 
 // Wait implements backend.Attempt. The first in the queue asks for the holder's
@@ -29,12 +31,15 @@ func (a *attempt) Wait(ctx context.Context) error {
 	if a.mine == nil && a.request.Owner.Mode == "shared" {
 		return a.enqueue()
 	}
+	a.nextLook = a.request.Clock.Now() + a.pause()
 	for {
-		a.lock.Dir.Await(ctx, reservationOf(a.block.watched()), a.block.keeper, a.pause())
+		d := a.untilWork()
+		end := a.request.Clock.Now() + d
+		a.lock.Dir.Await(ctx, reservationOf(a.block.watched()), a.block.keeper, d)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		again, err := a.poll()
+		again, err := a.poll(a.request.Clock.Now() < end)
 		if again || err != nil && !unreachable(err) {
 			return err
 		}
@@ -52,15 +57,21 @@ func (a *attempt) enqueue() error {
 	return err
 }
 
-// poll keeps our place in the queue and reports whether another Try is worth
-// its cost.
-func (a *attempt) poll() (bool, error) {
-	err := a.keepPlace()
-	if errors.Is(err, errBroken) {
+// poll keeps our place in the queue. If we were woken, or it is time to look, it
+// reports whether another Try is worth its cost.
+func (a *attempt) poll(woken bool) (again bool, err error) {
+	err = a.keepPlace()
+	switch {
+	case errors.Is(err, errBroken):
 		err = a.giveUp() // Try makes a new reservation
 		return err == nil, err
+	case err == nil && !woken && a.request.Clock.Now() < a.nextLook:
+		return false, nil
+	case err == nil:
+		again = a.changed()
 	}
-	return err == nil && a.changed(), err
+	a.nextLook = a.request.Clock.Now() + a.pause()
+	return again, err
 }
 
 // unreachable tells an error that may pass: while the server is away nobody
@@ -77,6 +88,15 @@ func (a *attempt) keepPlace() error {
 
 func (a *attempt) untilBeat() time.Duration {
 	return a.mine.confirmed + a.mine.ticket.lease/4 - a.request.Clock.Now()
+}
+
+// untilWork is the time until we look again, or until our next heartbeat.
+func (a *attempt) untilWork() time.Duration {
+	d := a.nextLook - a.request.Clock.Now()
+	if a.mine != nil {
+		d = min(d, max(a.untilBeat(), a.mine.ticket.lease/16))
+	}
+	return max(d, minPause)
 }
 
 // changed reports whether another Try is worth its cost.
@@ -103,15 +123,14 @@ func (a *attempt) ripe(seen *sighting) bool {
 	return s.due == 0
 }
 
-// pause is how long to wait before asking again.
+// pause is how long to wait before we look again.
 func (a *attempt) pause() time.Duration {
 	b := &a.block
 	now := a.request.Clock.Now()
 	idle := now - b.reached
 	d := min(idle/8, headPause)
 	if b.ahead > 0 {
-		rank := time.Duration(b.rank)
-		d = min(max(idle/4, rank*minRankPause), rank*maxRankPause, linePause)
+		d = min(time.Duration(b.rank)*min(max(idle/8, minRankPause), maxRankPause), linePause)
 	}
 	d = a.pauses.NextOr(d)
 	for _, s := range []sighting{b.holder, b.next} {
@@ -121,9 +140,6 @@ func (a *attempt) pause() time.Duration {
 	}
 	if b.until != owner.Never {
 		d = min(d, b.until-now)
-	}
-	if a.mine != nil {
-		d = min(d, max(a.untilBeat(), a.mine.ticket.lease/16))
 	}
 	return max(d, minPause)
 }
