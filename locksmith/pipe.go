@@ -48,11 +48,15 @@ func (p *Pipe) Wanted() context.Context { return p.Parent }
 // Waiting implements Guard: nothing may precede the first line.
 func (p *Pipe) Waiting(*backend.HeldError) {}
 
-// Start implements Guard.
+// Start implements Guard. A parent that does not read yet finds the line later: the lock
+// is tended meanwhile, and given up when that parent ends.
 func (p *Pipe) Start(g protocol.Grant) error {
-	err := p.write(g.Line())
-	if errors.Is(err, nobodyReads) {
+	err := p.tell(g.Line(), min(lastPatience, g.Lease/8))
+	switch {
+	case errors.Is(err, nobodyReads):
 		return &CancelledError{Lock: g.Lock, Cause: ErrStdoutGone}
+	case errors.Is(err, errNoAnswer):
+		err = nil
 	}
 	if err == nil && p.Most > 0 {
 		p.Parent, _ = clock.WithTimeout(p.Parent, p.Clock, p.Most)
@@ -82,8 +86,8 @@ func (p *Pipe) Finish(held time.Duration, err error) {
 		_ = p.tell(protocol.Released(held), lastPatience)
 	case asLoss(err) == nil:
 		line := protocol.Failure(protocol.WordErr, CodeOf(err), err.Error())
-		if p.write(describeHolder(line, err)) != nil {
-			_ = p.write(line) // what the holder says of itself may be too long
+		if p.tell(describeHolder(line, err), lastPatience) != nil {
+			_ = p.tell(line, lastPatience) // what the holder says of itself may be too long
 		}
 	}
 }

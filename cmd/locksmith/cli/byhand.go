@@ -20,11 +20,11 @@ type pipeGuard interface {
 }
 
 // forPeople makes a pipe tell people what happens, if no program reads its lines.
-func forPeople(w locksmith.Watch, p *locksmith.Pipe) pipeGuard {
+func forPeople(w locksmith.Watch, p *locksmith.Pipe, out *messages) pipeGuard {
 	if !isTerminal(os.Stderr) || w.ParentPipe() {
 		return p
 	}
-	return &byHand{p, newWaitLine(os.Stderr)}
+	return &byHand{p, newWaitLine(os.Stderr, out)}
 }
 
 // byHand is the Guard of somebody who holds a lock at a terminal.
@@ -43,7 +43,7 @@ func (b *byHand) Start(g protocol.Grant) error {
 		return err
 	}
 	lock := protocol.CleanText(strings.ReplaceAll(g.Lock, "\n", " + "), protocol.MaxLine)
-	fmt.Fprintf(os.Stderr, "locksmith: %s: held%s; %s\n", lock, until(time.Now(), b.Most), howToRelease())
+	fmt.Fprintf(b.line.out, "locksmith: %s: held%s; %s\n", lock, until(time.Now(), b.Most), howToRelease())
 	return nil
 }
 
@@ -53,7 +53,7 @@ func (b *byHand) Finish(held time.Duration, err error) {
 	b.line.clear()
 	b.Pipe.Finish(held, err)
 	if err != nil && held == 0 {
-		report(err)
+		reportTo(b.line.out, err)
 	}
 }
 

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -57,12 +57,14 @@ func (a *app) note(err error) {
 }
 
 // report tells people about an error, on standard error.
-func report(err error) {
-	text := protocol.CleanText(err.Error(), protocol.MaxLine)
-	fmt.Fprintln(os.Stderr, "locksmith: "+text)
+func report(err error) { reportTo(os.Stderr, err) }
+
+func reportTo(out io.Writer, err error) {
+	text := "locksmith: " + protocol.CleanText(err.Error(), protocol.MaxLine) + "\n"
 	var own *backend.Error
 	advised := errors.As(err, &own) && own.Hint != ""
 	if hint := hints[codeOf(err)]; hint != "" && !advised {
-		fmt.Fprintln(os.Stderr, "  "+hint)
+		text += "  " + hint + "\n"
 	}
+	_, _ = io.WriteString(out, text)
 }

@@ -60,7 +60,9 @@ func (a *app) runHold(o *holding, args []string) error {
 	if err != nil {
 		return err
 	}
-	h, err := o.helper(targets)
+	out := &messages{out: os.Stderr}
+	defer out.finish()
+	h, err := o.helper(targets, out)
 	if err != nil {
 		return err
 	}
@@ -70,7 +72,7 @@ func (a *app) runHold(o *holding, args []string) error {
 	}
 	recordParent(h, parent)
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
-	pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: watch.Start(context.Background()), Beats: o.beats, Most: time.Duration(o.longest), Clock: h.Request.Clock})
+	pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: watch.Start(context.Background()), Beats: o.beats, Most: time.Duration(o.longest), Clock: h.Request.Clock}, out)
 	h.Guard = pipe
 	finish := o.events.record(h, "")
 	held, err := h.Run()

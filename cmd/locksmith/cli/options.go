@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/user"
 	"strconv"
@@ -61,7 +62,7 @@ func (o *options) flags(c *cobra.Command) {
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 }
 
-func (o *options) logger() (hclog.Logger, error) {
+func (o *options) logger(out io.Writer) (hclog.Logger, error) {
 	level := hclog.LevelFromString(o.logLevel)
 	if level == hclog.NoLevel {
 		return nil, usageError{fmt.Errorf("--log-level %q is not known", o.logLevel)}
@@ -70,7 +71,7 @@ func (o *options) logger() (hclog.Logger, error) {
 		return nil, usageError{fmt.Errorf("--log-format %q is not text or json", o.logFormat)}
 	}
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "locksmith", Level: level, Output: escaper{os.Stderr}, JSONFormat: o.logFormat == "json",
+		Name: "locksmith", Level: level, Output: escaper{out}, JSONFormat: o.logFormat == "json",
 	}), nil
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"locksmith/backends/backend"
@@ -12,15 +13,15 @@ import (
 )
 
 // helper makes a helper for these locks, without its guard. What a lock's profile says
-// counts for it where no flag does.
-func (o *options) helper(targets []*target) (*locksmith.Helper, error) {
+// counts for it where no flag does. It logs to out.
+func (o *options) helper(targets []*target, out io.Writer) (*locksmith.Helper, error) {
 	if err := o.check(); err != nil {
 		return nil, usageError{fmt.Errorf("--%w", err)}
 	}
 	if o.conflict < 0 || o.conflict > 255 {
 		return nil, usageError{fmt.Errorf("-E %d is not an exit status", o.conflict)}
 	}
-	log, err := o.logger()
+	log, err := o.logger(out)
 	if err != nil {
 		return nil, err
 	}

@@ -54,11 +54,13 @@ func (a *app) runCommand(o *options, locks, argv []string, verbose bool) error {
 	if err != nil {
 		return err
 	}
-	h, err := o.helper(targets)
+	out := &messages{out: os.Stderr}
+	defer out.finish()
+	h, err := o.helper(targets, out)
 	if err != nil {
 		return err
 	}
-	line := newWaitLine(os.Stderr)
+	line := newWaitLine(os.Stderr, out)
 	child := &locksmith.Child{
 		Argv: argv, Withhold: secretVariables(targets),
 		Tell: line.show, Log: h.Log, Clock: h.Request.Clock,
@@ -75,9 +77,9 @@ func (a *app) runCommand(o *options, locks, argv []string, verbose bool) error {
 	line.clear()
 	if verbose && held > 0 {
 		waited := h.Request.Clock.Now() - start - held
-		fmt.Fprintf(os.Stderr, "locksmith: %s: waited %v, held %v\n", h.Address, waited.Round(time.Millisecond), held.Round(time.Millisecond))
+		fmt.Fprintf(out, "locksmith: %s: waited %v, held %v\n", h.Address, waited.Round(time.Millisecond), held.Round(time.Millisecond))
 	}
-	return a.runStatus(o, child, err)
+	return a.runStatus(o, child, out, err)
 }
 
 // secretVariables are the environment variables that may hold passwords of these locks.
@@ -90,8 +92,9 @@ func secretVariables(targets []*target) []string {
 }
 
 // runStatus decides on run's exit status: a loss goes before the command's own.
-func (a *app) runStatus(o *options, child *locksmith.Child, err error) error {
+func (a *app) runStatus(o *options, child *locksmith.Child, out *messages, err error) error {
 	if s := child.EndedBy(err); s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP {
+		out.finish()
 		process.ActOn(s) // no return where the system allows it
 	}
 	if err == nil {
@@ -103,7 +106,7 @@ func (a *app) runStatus(o *options, child *locksmith.Child, err error) error {
 		a.status = 128 + int(signal.Signal.(syscall.Signal))
 		return nil
 	}
-	report(err)
+	reportTo(out, err)
 	a.status = o.status(err)
 	return nil
 }

@@ -13,8 +13,9 @@ import (
 // A waitLine tells people at run who holds the lock: on a terminal as one live
 // line while we are in its foreground, elsewhere once.
 type waitLine struct {
-	out   *os.File
-	width int // of the terminal; 0: not one
+	terminal *os.File
+	out      *messages // to it
+	width    int       // of the terminal; 0: not one
 
 	mu    sync.Mutex
 	held  *backend.HeldError
@@ -23,9 +24,9 @@ type waitLine struct {
 	stop  chan struct{} // non-nil while the line is drawn
 }
 
-func newWaitLine(out *os.File) *waitLine {
-	w := &waitLine{out: out}
-	if width, _, ok := terminalSize(out); ok {
+func newWaitLine(terminal *os.File, out *messages) *waitLine {
+	w := &waitLine{terminal: terminal, out: out}
+	if width, _, ok := terminalSize(terminal); ok {
 		w.width = max(width, 20)
 	}
 	return w
@@ -53,7 +54,7 @@ func (w *waitLine) show(held *backend.HeldError) {
 // inBackground reports that another job has the terminal, whose lines are not ours
 // to write over.
 func (w *waitLine) inBackground() bool {
-	ours, known := hasForeground(w.out)
+	ours, known := hasForeground(w.terminal)
 	return known && !ours
 }
 
@@ -78,7 +79,7 @@ func (w *waitLine) draw(stop <-chan struct{}) {
 		return
 	default:
 	}
-	if w.inBackground() {
+	if w.out.stuck() || w.inBackground() {
 		return
 	}
 	held, passed := *w.held, time.Since(w.since)

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestMessagesComeLater: who does not read keeps nobody waiting for long, and finds all
+// in order if it reads at last.
+func TestMessagesComeLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		m := &messages{out: w}
+		start := time.Now()
+		for i := range 3 {
+			fmt.Fprintln(m, i)
+		}
+		if d := time.Since(start); d > 3*soon || !m.stuck() {
+			t.Errorf("three messages take %v; stuck: %v", d, m.stuck())
+		}
+		var got strings.Builder
+		go func() {
+			time.Sleep(atLast / 2)
+			_, _ = io.Copy(&got, r)
+		}()
+		m.finish()
+		if got.String() != "0\n1\n2\n" || m.stuck() {
+			t.Errorf("%q came; stuck: %v", got.String(), m.stuck())
+		}
+		_ = w.Close()
+		close(m.queue)
+	})
+}
+
+// TestMessagesNobodyReads: there is an end to waiting, and to what is kept.
+func TestMessagesNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		m := &messages{out: w}
+		start := time.Now()
+		for range 2 * maxMessages {
+			fmt.Fprintln(m, "unread")
+		}
+		m.finish()
+		if d := time.Since(start); d > (maxMessages+1)*soon+atLast {
+			t.Errorf("it takes %v", d)
+		}
+		_ = r.Close()
+		close(m.queue)
+	})
+}
+
+// TestNoMessages: a process that has nothing to say waits for nobody.
+func TestNoMessages(t *testing.T) {
+	new(messages).finish()
+}
