@@ -22,9 +22,17 @@ func (c *Child) OutlivesUs() bool {
 
 // askToEnd asks the command and all its descendants to end.
 func (c *Child) askToEnd() {
-	process.SignalDescendants(syscall.SIGTERM)
-	process.SignalDescendants(syscall.SIGCONT)
+	c.signalAll(syscall.SIGTERM)
+	c.signalAll(syscall.SIGCONT)
 }
 
 // kill ends those that are left.
-func (c *Child) kill() { process.SignalDescendants(syscall.SIGKILL) }
+func (c *Child) kill() { c.signalAll(syscall.SIGKILL) }
+
+// signalAll signals the command alone where /proc does not show its descendants.
+func (c *Child) signalAll(s syscall.Signal) {
+	if err := process.SignalDescendants(s); err != nil {
+		c.Log.Debug("descendants of the command are not known", "error", err)
+		c.signal(s)
+	}
+}

@@ -19,9 +19,3 @@ func (c *Child) askToEnd() {
 }
 
 func (c *Child) kill() { c.signal(syscall.SIGKILL) }
-
-func (c *Child) signal(s syscall.Signal) {
-	if !isClosed(c.ended) { // its pid may be another's by now
-		_ = syscall.Kill(c.pid, s)
-	}
-}

@@ -52,6 +52,13 @@ func (c *Child) startAndReap(env []string, started chan<- error) {
 	}
 }
 
+// signal signals the command alone.
+func (c *Child) signal(s syscall.Signal) {
+	if !isClosed(c.ended) { // its pid may be another's by now
+		_ = syscall.Kill(c.pid, s)
+	}
+}
+
 // Status returns the exit status of a command that was started, 128+n if signal
 // n ended it.
 func (c *Child) Status() int {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"locksmith/backends/process"
 )
 
 // stdinIsOurs decides whether the end of standard input is a message to us. A
@@ -35,6 +37,9 @@ func sharesStdin(pid int, stdin, stdout *os.File) (bool, error) {
 	}
 	if _, err := os.Stat("/proc/self/fd/0"); err != nil {
 		return false, err // no /proc: nothing can be told
+	}
+	if err := process.CheckProc(); err != nil {
+		return false, err
 	}
 	theirs, err := os.Stat(fmt.Sprintf("/proc/%d/fd/0", pid))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

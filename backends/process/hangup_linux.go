@@ -37,7 +37,11 @@ func DeathSignal(sig unix.Signal) error {
 }
 
 // Adopt makes orphaned descendants our children, so that we can wait for them
-// (PR_SET_CHILD_SUBREAPER(2const)).
+// (PR_SET_CHILD_SUBREAPER(2const)). It does not where SignalDescendants could not end
+// them.
 func Adopt() error {
+	if _, err := selfInProc(); err != nil {
+		return err
+	}
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 }

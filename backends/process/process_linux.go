@@ -27,6 +27,14 @@ func stat(pid int) (start uint64, over bool, err error) {
 
 // statFields returns the fields of /proc/PID/stat from the third, the state.
 func statFields(pid int) ([]string, error) {
+	if err := CheckProc(); err != nil {
+		return nil, err
+	}
+	return fieldsInProc(pid)
+}
+
+// fieldsInProc is statFields of the process that /proc shows by this number.
+func fieldsInProc(pid int) ([]string, error) {
 	line, err := readShort("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return nil, err

@@ -9,24 +9,31 @@ import (
 )
 
 // SignalDescendants sends a signal to every descendant of this process that
-// /proc shows. One that forks at that moment may escape: call again.
-func SignalDescendants(sig unix.Signal) {
+// /proc shows. One that forks at that moment may escape: call again. Without /proc
+// it returns an error, and no process has got the signal.
+func SignalDescendants(sig unix.Signal) error {
+	self, err := selfInProc()
+	if err != nil {
+		return err
+	}
 	children := family()
-	queue := children[os.Getpid()]
-	for len(queue) > 0 {
-		pid := queue[0]
-		queue = append(queue[1:], children[pid]...)
+	all := slices.Clone(children[self])
+	for i := 0; i < len(all); i++ {
+		all = append(all, children[all[i]]...)
+	}
+	for _, pid := range ourNumbers(self, all) {
 		_ = unix.Kill(pid, sig) // it may have ended meanwhile
 	}
+	return nil
 }
 
-// family returns the children of all processes that /proc shows.
+// family returns the children of all processes that /proc shows, by its numbers.
 func family() map[int][]int {
 	children := map[int][]int{}
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		if pid, err := strconv.Atoi(e.Name()); err == nil {
-			if ppid, ok := parentOf(pid); ok {
+			if ppid, ok := parentIn(fieldsInProc(pid)); ok {
 				children[ppid] = append(children[ppid], pid)
 			}
 		}
@@ -51,8 +58,9 @@ func state(pid int) string {
 }
 
 // parentOf returns the parent of a process that has not ended.
-func parentOf(pid int) (int, bool) {
-	fields, err := statFields(pid)
+func parentOf(pid int) (int, bool) { return parentIn(statFields(pid)) }
+
+func parentIn(fields []string, err error) (int, bool) {
 	if err != nil || ended(fields) {
 		return 0, false
 	}

@@ -2,10 +2,16 @@
 
 package process
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
 // SignalDescendants knows no descendants here.
-func SignalDescendants(syscall.Signal) {}
+func SignalDescendants(syscall.Signal) error { return errors.ErrUnsupported }
+
+// CheckProc is for systems where we look at /proc.
+func CheckProc() error { return nil }
 
 // StoppedInFork cannot be told here.
 func StoppedInFork(int) bool { return false }

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestLostWithoutProc: the command ends when its lock is lost, where /proc does not tell
+// who it is.
+func TestLostWithoutProc(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("not root")
+	}
+	for name, in := range map[string][]string{
+		"not mounted":        {"unshare", "-m", "sh", "-c", `mount -t tmpfs none /proc && exec "$@"`, "sh"},
+		"of others":          {"unshare", "-pf"},
+		"of others, no init": {"unshare", "-pf", "sh", "-c", `"$@"; exit $?`, "sh"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			needTool(t, "unshare")
+			dir := t.TempDir()
+			lock, ready := filepath.Join(dir, "lock"), filepath.Join(dir, "ready")
+			args := append(in[1:], "locksmith", "run", "--lease", "4", "mkdir:"+lock, "--", "sh", "-c", "touch "+ready+"; sleep 300; exit 8")
+			d := startDeaf(t, func(c *exec.Cmd) {
+				c.Path, _ = exec.LookPath(in[0])
+				c.Args = append(in[:1:1], args...)
+			})
+			mustAppear(t, ready)
+			if err := os.RemoveAll(lock); err != nil {
+				t.Fatal(err)
+			}
+			d.mustEnd(t, 79)
+		})
+	}
+}
