@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 )
 
 func (a *app) breakLock() *cobra.Command {
-	b := breaking{clock: clock.Boot{}, watch: seconds(30 * time.Second)}
+	b := breaking{out: &a.out, clock: clock.Boot{}, watch: seconds(30 * time.Second)}
 	c := &cobra.Command{
 		Use:   "break [flags] LOCK --id ID",
 		Short: "Take a lock from one who holds it or waits for it",
@@ -53,6 +54,7 @@ func (a *app) breakLock() *cobra.Command {
 type breaking struct {
 	reach
 	guarded
+	out    io.Writer
 	clock  clock.Clock
 	args   []string
 	id     string
@@ -89,7 +91,7 @@ func (a *app) conclusion(b *breaking, err error) error {
 			a.status = exitStatus(err)
 		}
 	}
-	return printJSON(b.result)
+	return a.out.printJSON(b.result)
 }
 
 func (b *breaking) run(ctx context.Context, lock string) error {
@@ -132,7 +134,7 @@ func (b *breaking) show(p presence) {
 	d := describe(p.Holder)
 	b.result.Role, b.result.Holder = p.role(), &d
 	if !b.asJSON {
-		fmt.Printf("%s: %s [%s]%s\n", protocol.CleanText(b.address, protocol.MaxLine), p, p.Verdict, mode(p.Holder))
+		fmt.Fprintf(b.out, "%s: %s [%s]%s\n", protocol.CleanText(b.address, protocol.MaxLine), p, p.Verdict, mode(p.Holder))
 	}
 }
 
@@ -158,7 +160,7 @@ func (b *breaking) end(ctx context.Context, p presence) error {
 	}
 	b.result.Broken = true
 	if !b.asJSON {
-		fmt.Printf("%s: broke %s, %s\n", protocol.CleanText(b.address, protocol.MaxLine), b.shownID(), p)
+		fmt.Fprintf(b.out, "%s: broke %s, %s\n", protocol.CleanText(b.address, protocol.MaxLine), b.shownID(), p)
 	}
 	return nil
 }

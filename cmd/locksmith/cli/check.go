@@ -47,7 +47,7 @@ func (a *app) check() *cobra.Command {
 			err = compareToken(canonical, token, newest)
 		}
 		if err == nil && verbose {
-			fmt.Printf("%s: token %d is the newest\n", protocol.CleanText(canonical, protocol.MaxLine), token)
+			fmt.Fprintf(&a.out, "%s: token %d is the newest\n", protocol.CleanText(canonical, protocol.MaxLine), token)
 		}
 		return a.interrupted(err)
 	}

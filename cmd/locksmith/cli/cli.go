@@ -16,7 +16,7 @@ import (
 // client.Init.
 func Main(args []string) int {
 	// Read before anything else takes time: whose death is our release.
-	a := &app{parent: os.Getppid(), args: args}
+	a := &app{parent: os.Getppid(), args: args, out: output{to: os.Stdout}}
 	if err := mayRun(); err != nil {
 		return a.fail(args, err)
 	}
@@ -26,6 +26,12 @@ func Main(args []string) int {
 	root := a.rootFor(args)
 	root.SetArgs(args)
 	err := root.Execute()
+	if unwritten := a.out.failure(); unwritten != nil {
+		if err != nil {
+			report(err)
+		}
+		err = unwritten
+	}
 	if err == nil {
 		return a.status
 	}
@@ -37,6 +43,7 @@ type app struct {
 	parent int      // our parent's pid at the start
 	args   []string // the command line
 	status int      // the exit status of a command that did not fail
+	out    output   // all that commands print, but for what hold tells its parent
 }
 
 // program is the root of commands, without any.
@@ -54,6 +61,7 @@ func (a *app) program() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	a.catchOutput(root)
 	return root
 }
 

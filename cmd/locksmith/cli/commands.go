@@ -1,9 +1,13 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+)
 
 // Commands returns the root of all commands, from which help and man pages are made.
-func Commands() *cobra.Command { return (&app{}).root() }
+func Commands() *cobra.Command { return (&app{out: output{to: os.Stdout}}).root() }
 
 // A group is commands that help shows together, by their names.
 type group struct {
@@ -86,5 +90,22 @@ func addOwn(root *cobra.Command) {
 				shell.Example = "  locksmith completion " + shell.Name() + " " + scripts[shell.Name()]
 			}
 		}
+	}
+}
+
+// catchOutput has cobra's own commands print where ours do. It is not done once for all:
+// cobra would then print complaints there, too.
+func (a *app) catchOutput(root *cobra.Command) {
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		c.SetOut(&a.out)
+		help(c, args)
+	})
+	if len(a.args) == 0 {
+		return
+	}
+	switch a.args[0] {
+	case "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
+		root.SetOut(&a.out)
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,10 @@ func (a *app) doctor() *cobra.Command {
 		defer stop()
 		places := []placeExamined{}
 		for _, place := range args {
-			p := placeExamined{Place: place, Checks: []placeCheck{}, quiet: asJSON}
+			p := placeExamined{Place: place, Checks: []placeCheck{}, out: &a.out}
+			if asJSON {
+				p.out = io.Discard
+			}
 			a.conclude(&p, p.examine(ctx, &r, backend.Examination{Idle: time.Duration(idle)}))
 			places = append(places, p)
 			if ctx.Err() != nil {
@@ -53,7 +57,7 @@ func (a *app) doctor() *cobra.Command {
 			}
 		}
 		if asJSON {
-			return printJSON(map[string]any{"places": places})
+			return a.out.printJSON(map[string]any{"places": places})
 		}
 		return nil
 	}

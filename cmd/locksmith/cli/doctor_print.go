@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"locksmith/backends/backend"
@@ -15,7 +16,7 @@ type placeExamined struct {
 	Checks  []placeCheck    `json:"checks"`
 	Error   string          `json:"error,omitempty"` // why it did not
 	seen    []backend.Check
-	quiet   bool // print nothing
+	out     io.Writer // for people
 }
 
 type placeCheck struct {
@@ -30,21 +31,16 @@ func (p *placeExamined) add(c backend.Check) {
 	c.Text, c.Advice = protocol.CleanText(c.Text, protocol.MaxLine), protocol.CleanText(c.Advice, protocol.MaxLine)
 	p.seen = append(p.seen, c)
 	p.Checks = append(p.Checks, placeCheck(c))
-	if p.quiet {
-		return
-	}
 	// As wide as the longest finding and the longest usual name.
-	fmt.Printf("%-7s %-24s %s\n", c.Finding, c.Name, c.Text)
+	fmt.Fprintf(p.out, "%-7s %-24s %s\n", c.Finding, c.Name, c.Text)
 	if c.Advice != "" {
-		fmt.Printf("%-7s %s\n", "", c.Advice)
+		fmt.Fprintf(p.out, "%-7s %s\n", "", c.Advice)
 	}
 }
 
 // conclude prints the verdict.
 func (p *placeExamined) conclude() {
-	if !p.quiet {
-		fmt.Printf("%s: %s\n", protocol.CleanText(p.Place, protocol.MaxLine), p.sentence())
-	}
+	fmt.Fprintf(p.out, "%s: %s\n", protocol.CleanText(p.Place, protocol.MaxLine), p.sentence())
 }
 
 func (p *placeExamined) sentence() string {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,7 +66,7 @@ func TestVerdicts(t *testing.T) {
 		{nil, nil, 0, "it could not be found out whether it is fit for locks"},
 	} {
 		var a app
-		p := placeExamined{quiet: true}
+		p := placeExamined{out: io.Discard}
 		for _, k := range c.checks {
 			p.add(k)
 		}

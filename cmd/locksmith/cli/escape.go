@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"unicode/utf8"
 
 	"locksmith/protocol"
@@ -38,8 +37,8 @@ func (e escaper) Write(b []byte) (int, error) {
 }
 
 // printJSON prints the one document of a command with --json.
-func printJSON(v any) error {
-	enc := json.NewEncoder(escaper{os.Stdout})
+func (o *output) printJSON(v any) error {
+	enc := json.NewEncoder(escaper{o})
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }

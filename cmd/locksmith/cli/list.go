@@ -59,7 +59,7 @@ func (a *app) list() *cobra.Command {
 
 // listAll goes from place to place, until a signal.
 func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
-	out := l.output()
+	out := l.output(&a.out)
 	for _, place := range args {
 		if ctx.Err() != nil {
 			break

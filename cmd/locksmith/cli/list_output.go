@@ -2,7 +2,7 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
+	"io"
 )
 
 // A listOutput shows one lock after the other, so that nobody has to keep all.
@@ -12,18 +12,18 @@ type listOutput interface {
 	end() error
 }
 
-func (l *listing) output() listOutput {
+func (l *listing) output(out io.Writer) listOutput {
 	if l.asJSON {
-		return &listJSON{}
+		return &listJSON{out: out}
 	}
-	return listText{}
+	return listText{out}
 }
 
-type listText struct{}
+type listText struct{ out io.Writer }
 
-func (listText) add(s lockStatus, _ error) {
+func (o listText) add(s lockStatus, _ error) {
 	if s.Lock != "" {
-		s.print()
+		s.print(o.out)
 	}
 }
 
@@ -32,9 +32,10 @@ func (listText) end() error { return nil }
 // listJSON prints {"locks": […], "errors": […]}; errors are those that belong to no
 // lock.
 type listJSON struct {
+	out    io.Writer
 	begun  bool
 	errors []string
-	err    error // of the first write that failed
+	err    error // of the first that could not be written as JSON
 }
 
 func (o *listJSON) add(s lockStatus, err error) {
@@ -74,6 +75,6 @@ func (o *listJSON) print(text string, err error) {
 		o.err = err
 	}
 	if o.err == nil {
-		_, o.err = escaper{os.Stdout}.Write([]byte(text))
+		_, o.err = escaper{o.out}.Write([]byte(text))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,10 +53,10 @@ func (a *app) reap() *cobra.Command {
 		defer stop()
 		places := a.reapAll(ctx, &r, args, reaping)
 		if asJSON {
-			return printJSON(map[string]any{"places": places})
+			return a.out.printJSON(map[string]any{"places": places})
 		}
 		for _, p := range places {
-			p.print()
+			p.print(&a.out)
 		}
 		return nil
 	}
@@ -136,7 +137,7 @@ func (r *reach) reap(ctx context.Context, place string, reaping backend.Reaping)
 	return p, err
 }
 
-func (p placeReaped) print() {
+func (p placeReaped) print(out io.Writer) {
 	due := 0
 	for _, s := range p.seen {
 		verdict := "stays: " + s.Note
@@ -151,9 +152,9 @@ func (p placeReaped) print() {
 		if s.Holder.Record != nil {
 			who = ", " + s.Holder.String()
 		}
-		fmt.Println(protocol.CleanText(fmt.Sprintf("%s: %s, silent for %v%s: %s", s.Path, s.What, s.Age.Round(time.Second), who, verdict), protocol.MaxLine))
+		fmt.Fprintln(out, protocol.CleanText(fmt.Sprintf("%s: %s, silent for %v%s: %s", s.Path, s.What, s.Age.Round(time.Second), who, verdict), protocol.MaxLine))
 	}
 	if due > 0 {
-		fmt.Printf("%s: nothing was removed; add --yes to remove %d\n", protocol.CleanText(p.Place, protocol.MaxLine), due)
+		fmt.Fprintf(out, "%s: nothing was removed; add --yes to remove %d\n", protocol.CleanText(p.Place, protocol.MaxLine), due)
 	}
 }

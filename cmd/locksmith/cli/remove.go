@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -37,12 +38,12 @@ func (a *app) remove() *cobra.Command {
 		}
 		ctx, stop := untilSignal(cmd.Context())
 		defer stop()
-		return a.interrupted(r.remove(ctx, lock, yes))
+		return a.interrupted(r.remove(ctx, lock, yes, &a.out))
 	}
 	return c
 }
 
-func (r *reach) remove(ctx context.Context, lock string, yes bool) error {
+func (r *reach) remove(ctx context.Context, lock string, yes bool, out io.Writer) error {
 	b, canonical, err := r.openLock(lock)
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func (r *reach) remove(ctx context.Context, lock string, yes bool) error {
 		if s.State != "free" {
 			return inUse(canonical, s.all()[0])
 		}
-		fmt.Printf("%s: it is free: of such a lock nothing stays that could be removed\n", shown)
+		fmt.Fprintf(out, "%s: it is free: of such a lock nothing stays that could be removed\n", shown)
 		return nil
 	case !yes:
 		return usageError{fmt.Errorf("%s: nothing was removed: if it is used again, its fencing tokens start again; if nobody uses it any more, add --yes", canonical)}
@@ -70,7 +71,7 @@ func (r *reach) remove(ctx context.Context, lock string, yes bool) error {
 		return struct{}{}, removeHeld(ctx, canonical, b, remover)
 	})
 	if err == nil {
-		fmt.Printf("%s: removed\n", shown)
+		fmt.Fprintf(out, "%s: removed\n", shown)
 	}
 	return err
 }

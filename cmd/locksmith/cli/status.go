@@ -58,10 +58,10 @@ func (a *app) showStatus(ctx context.Context, r *reach, args []string, asJSON bo
 		locks = append(locks, s)
 	}
 	if asJSON {
-		return printJSON(map[string]any{"locks": locks})
+		return a.out.printJSON(map[string]any{"locks": locks})
 	}
 	for _, s := range locks {
-		s.print()
+		s.print(&a.out)
 	}
 	return nil
 }

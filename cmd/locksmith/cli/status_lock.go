@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"locksmith/backends/backend"
@@ -93,9 +94,9 @@ func describe(h backend.Holder) holderStatus {
 	return s
 }
 
-func (s lockStatus) print() {
+func (s lockStatus) print(out io.Writer) {
 	for _, line := range s.lines() {
-		fmt.Println(line)
+		fmt.Fprintln(out, line)
 	}
 }
 

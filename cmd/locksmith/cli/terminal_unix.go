@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// nobodyReads is the error of a write to a pipe whose reader has gone.
+const nobodyReads = syscall.EPIPE
+
 // terminalSize is in characters; not ok: it is no terminal.
 func terminalSize(f *os.File) (width, height int, ok bool) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)

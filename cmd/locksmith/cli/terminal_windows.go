@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// nobodyReads is the error of a write to a pipe whose reader has gone.
+const nobodyReads = windows.ERROR_NO_DATA
+
 // terminalSize is in characters; not ok: it is no console, or does not understand how
 // we draw.
 func terminalSize(f *os.File) (width, height int, ok bool) {

@@ -60,7 +60,7 @@ func (a *app) timeline() *cobra.Command {
 		if left > 0 {
 			fmt.Fprintf(os.Stderr, "locksmith: %d of the processes are not drawn; draw more with --rows\n", left)
 		}
-		return writePicture(out, svg)
+		return a.writePicture(out, svg)
 	}
 	return c
 }
@@ -119,12 +119,10 @@ func unreadable(file string, err error) error {
 	return eventsError(file, protocol.Internal, err, "")
 }
 
-func writePicture(out string, svg []byte) error {
+func (a *app) writePicture(out string, svg []byte) error {
 	if out == "" {
-		if _, err := os.Stdout.Write(svg); err != nil {
-			return backend.FileError("standard output", "write the picture", err)
-		}
-		return nil
+		_, err := a.out.Write(svg)
+		return err
 	}
 	if err := os.WriteFile(out, svg, 0o644); err != nil {
 		return backend.FileError(out, "write the picture", err)

@@ -24,7 +24,7 @@ func (a *app) version() *cobra.Command {
 			if info, ok := debug.ReadBuildInfo(); ok {
 				version = versionIn(info)
 			}
-			fmt.Printf("locksmith %s protocol %d %s %s/%s\n", version, protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(&a.out, "locksmith %s protocol %d %s %s/%s\n", version, protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},
 	}
 }

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// A disk is full for some writes, by their number.
+type disk struct {
+	writes  int
+	fail    map[int]error
+	written string
+}
+
+func (d *disk) Write(b []byte) (int, error) {
+	d.writes++
+	if err := d.fail[d.writes]; err != nil {
+		return 0, err
+	}
+	d.written += string(b)
+	return len(b), nil
+}
+
+// TestOutput: the first failure is remembered, and nothing follows what is missing.
+func TestOutput(t *testing.T) {
+	full, later := errors.New("full"), errors.New("later")
+	d := &disk{fail: map[int]error{2: full, 4: later}}
+	o := output{to: d}
+	for i := range 4 {
+		fmt.Fprint(&o, i)
+	}
+	if err := o.failure(); !errors.Is(err, full) || d.written != "0" {
+		t.Errorf("%v, %q was written", err, d.written)
+	}
+}
+
+// TestNobodyReads: a reader that has gone is nothing to complain of.
+func TestNobodyReads(t *testing.T) {
+	o := output{to: &disk{fail: map[int]error{1: fmt.Errorf("write: %w", nobodyReads)}}}
+	fmt.Fprint(&o, "x")
+	if err := o.failure(); err != nil {
+		t.Error(err)
+	}
+}
