@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"locksmith/backends"
 	"locksmith/locksmith"
 	"locksmith/locksmith/events"
 )
@@ -44,6 +45,15 @@ func (e *eventsTo) String() string {
 
 // Type names the flag's argument in help texts.
 func (e *eventsTo) Type() string { return "FILE" }
+
+// apart refuses the file of a lock itself, in which our first event would look like a
+// holder whom nobody knows.
+func (e *eventsTo) apart(lock string) error {
+	if !backends.IsFile(lock, e.path) {
+		return nil
+	}
+	return usageError{fmt.Errorf("--events %s is where the lock %s is, and would keep everybody out of it: name another file", e.path, lock)}
+}
 
 // record makes a helper write down its events, and returns what to call with what
 // its Run returns. A lock matters more than its history: where that cannot be

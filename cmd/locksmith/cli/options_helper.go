@@ -54,6 +54,9 @@ func (o options) forOne(t *target) (*locksmith.Helper, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.events.apart(canonical); err != nil {
+		return nil, err
+	}
 	o.adapt(t.Profile, b)
 	if err := o.checkRefresh(); err != nil && t.Refresh != nil && !o.given("refresh") {
 		return nil, t.Wrong(err)

@@ -1,0 +1,40 @@
+package backends
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"locksmith/backends/backend"
+)
+
+// IsFile reports whether a lock on a file system is, or would be, the very file that a
+// path of this system leads to, however the two are spelled. It asks the file system only
+// if their last names are the same: a lock's place may hang.
+func IsFile(address, file string) bool {
+	a, err := backend.ParseAddress(address, Schemes())
+	if err != nil || a.Host != "" {
+		return false
+	}
+	dir, base := path.Split(a.Path)
+	if runtime.GOOS == "windows" {
+		dir = strings.TrimPrefix(dir, "/") // of "/C:/locks/"
+	}
+	itsDir, itsBase := filepath.Split(file)
+	return base == itsBase && sameDirectory(dir, itsDir)
+}
+
+// sameDirectory leaves it to the system what links, "." and ".." mean; "" is where we are.
+func sameDirectory(a, b string) bool {
+	if b == "" {
+		b = "."
+	}
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}
