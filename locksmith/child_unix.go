@@ -4,8 +4,10 @@ package locksmith
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"locksmith/backends/process"
@@ -27,7 +29,7 @@ func (c *Child) startAndReap(env []string, started chan<- error) {
 	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}, Sys: diesWithUs()}
 	pid, err := syscall.ForkExec(c.path, c.Argv, attr)
 	if err != nil {
-		started <- commandError(&os.PathError{Op: "exec", Path: c.path, Err: err})
+		started <- commandError(explained(&os.PathError{Op: "exec", Path: c.path, Err: err}, env))
 		return
 	}
 	c.pid = pid
@@ -57,6 +59,20 @@ func (c *Child) signal(s syscall.Signal) {
 	if !isClosed(c.ended) { // its pid may be another's by now
 		_ = syscall.Kill(c.pid, s)
 	}
+}
+
+// maxVariable is what Linux lets a string of the environment have, with the zero at its
+// end (MAX_ARG_STRLEN in execve(2)).
+const maxVariable = 128 << 10
+
+// explained says which argument is too long if it is none of the user's. A variable that
+// we were started with cannot be: so it is ours.
+func explained(err error, env []string) error {
+	tooLong := func(variable string) bool { return len(variable) >= maxVariable }
+	if errors.Is(err, syscall.E2BIG) && slices.ContainsFunc(env, tooLong) {
+		return fmt.Errorf("%w: the addresses of its locks, which its environment has, are too long; lock fewer at a time, or shorten their paths", err)
+	}
+	return err
 }
 
 // Status returns the exit status of a command that was started, 128+n if signal
