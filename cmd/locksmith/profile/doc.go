@@ -15,7 +15,7 @@
 // Every error has the code config, and names the file, the cause and what to
 // do. None of them shows a value, or a line of a file: what stands in the wrong
 // place may be a password. For the same reason what a library says about a file
-// is not passed on.
+// is not passed on, but for which key is there twice.
 //
 // What is read must be a regular file of ours or root's. Nobody else may write
 // to a file of profiles, or read one with passwords. That is looked up on the

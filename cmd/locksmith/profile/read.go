@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 )
@@ -43,10 +44,28 @@ func (e Env) parse(file string, text []byte) (map[string]*Profile, error) {
 // password, and the library shows some of it.
 func syntaxError(file string, err error) error {
 	wrong := faulty("it is not shown, as it may be a secret; is a quote or a bracket missing?", "what stands there is not TOML")
-	if p, ok := errors.AsType[toml.ParseError](err); ok {
-		return failAt(file, p.Position.Line, wrong)
+	p, ok := errors.AsType[toml.ParseError](err)
+	if !ok {
+		return failAt(file, 0, wrong)
 	}
-	return failAt(file, 0, wrong)
+	if key, ok := twice(p); ok {
+		wrong = faulty("leave one", "%s is there twice", key)
+	}
+	return failAt(file, p.Position.Line, wrong)
+}
+
+// twice is the key, or the table, that there may be only one of, if that is what the
+// library complains of. A slip of the pen may have made a key of anything.
+func twice(p toml.ParseError) (key string, ok bool) {
+	key, isKey := strings.CutPrefix(p.Message, "Key '")
+	key, complaint, _ := strings.Cut(key, "' ")
+	if !isKey || !strings.Contains(complaint, " already ") {
+		return "", false
+	}
+	if strings.Trim(key, nameChars+".") != "" {
+		key = "a key that is not shown"
+	}
+	return key, true
 }
 
 // A reader makes profiles of the tables of one file.
