@@ -234,10 +234,12 @@ func TestWaiting(t *testing.T) {
 	})
 }
 
-// pollingWorld is a world in which a waiter asks every second.
+// pollingWorld is a world in which a waiter asks every second, or sleeps until it is
+// woken.
 type pollingWorld struct {
 	*world
-	tries int
+	sleeps bool
+	tries  int
 }
 
 func (w *pollingWorld) Attempt(backend.Request) (backend.Attempt, error) { return w, nil }
@@ -247,17 +249,23 @@ func (w *pollingWorld) Try(ctx context.Context) (backend.Hold, error) {
 	return w.world.Try(ctx)
 }
 
-func (w *pollingWorld) Wait(context.Context) error {
+func (w *pollingWorld) Wait(ctx context.Context) error {
+	if w.sleeps {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	w.clock.Sleep(time.Second)
 	return nil
 }
 
-// TestTries: so many, whatever the time.
+// TestTries: so many, whatever the time, and though nothing wakes who waits.
 func TestTries(t *testing.T) {
-	for _, tries := range []int{1, 3} {
+	for _, tries := range []int{1, 3, -20} {
+		sleeps := tries < 0
+		tries := max(tries, -tries)
 		synctest.Test(t, func(t *testing.T) {
 			c := clock.Runtime{}
-			w := &pollingWorld{world: &world{clock: &jumpingClock{start: c.Now()}, heldFor: time.Hour}}
+			w := &pollingWorld{world: &world{clock: &jumpingClock{start: c.Now()}, heldFor: time.Hour}, sleeps: sleeps}
 			g := &guard{ctx: t.Context(), clock: w.clock}
 			h := &Helper{Address: "fake:/x", Locker: w, Guard: g, Timeout: Forever, Tries: tries, Log: hclog.NewNullLogger(),
 				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: w.clock}}
@@ -633,5 +641,15 @@ func TestHousekeeping(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestAgeUnknown: of whom nothing is known, time tells nothing either.
+func TestAgeUnknown(t *testing.T) {
+	if age := aged(&backend.HeldError{}, 3).Holder.Age; age != 0 {
+		t.Errorf("%v, want none", age)
+	}
+	if age := aged(&backend.HeldError{Holder: backend.Holder{Age: 4}}, 3).Holder.Age; age != 7 {
+		t.Errorf("%v, want 7", age)
 	}
 }

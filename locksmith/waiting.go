@@ -7,6 +7,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/manners"
 )
 
 // acquire is the state waiting. It returns the hold and when the request that
@@ -47,7 +48,7 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 			}
 			seen = h.Request.Clock.Now()
 			h.Guard.Waiting(held)
-			err = w.wait(ctx)
+			err = w.rest(ctx)
 		case ctx.Err() == nil:
 			return nil, 0, err
 		}
@@ -95,7 +96,9 @@ func aged(held *backend.HeldError, ago time.Duration) *backend.HeldError {
 		return nil
 	}
 	old := *held
-	old.Holder.Age += ago
+	if old.Holder.Age > 0 { // else it is not known
+		old.Holder.Age += ago
+	}
 	old.Holder.Heartbeat = 0
 	return &old
 }
@@ -114,13 +117,19 @@ type waiting struct {
 	helper  *Helper
 	attempt backend.Attempt
 	calls   chan func()
-	hung    bool // a call was left behind; no other may be made
+	pauses  *manners.Pauses // between tries, if they are counted
+	hung    bool            // a call was left behind; no other may be made
 }
 
 // waiting starts the goroutine that makes the calls. It is the same for all of them: a
 // new one would begin with a small stack each time, and grow it while the lock is free.
 func (h *Helper) waiting(attempt backend.Attempt) *waiting {
 	w := &waiting{helper: h, attempt: attempt, calls: make(chan func())}
+	if h.Tries > 0 {
+		if w.pauses = manners.Asked(h.Request.Polls); w.pauses == nil {
+			w.pauses = &manners.Pauses{}
+		}
+	}
 	go func() {
 		for call := range w.calls {
 			call()
@@ -154,6 +163,21 @@ func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 		}
 	}()
 	return nil, errNoAnswer
+}
+
+// rest waits until another try is worth its cost. Where they are counted it is not for
+// longer than a pause: a holder who stays wakes nobody.
+func (w *waiting) rest(ctx context.Context) error {
+	if w.pauses == nil {
+		return w.wait(ctx)
+	}
+	pause, cancel := clock.WithTimeout(ctx, w.helper.Request.Clock, w.pauses.Next())
+	defer cancel()
+	err := w.wait(pause)
+	if pause.Err() != nil && ctx.Err() == nil && !w.hung {
+		return nil
+	}
+	return err
 }
 
 func (w *waiting) wait(ctx context.Context) error {
