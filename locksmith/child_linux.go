@@ -2,7 +2,10 @@ package locksmith
 
 import (
 	"os"
+	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"locksmith/backends/process"
 )
@@ -13,11 +16,27 @@ func diesWithUs() *syscall.SysProcAttr {
 }
 
 // OutlivesUs reports that the kernel will not kill the command when we die:
-// that wish is forgotten when a set-user-id or set-group-id program starts
-// (PR_SET_PDEATHSIG(2const)).
+// that wish is forgotten when a program starts that gains rights, and when one
+// changes its user (PR_SET_PDEATHSIG(2const)), which root's may do.
 func (c *Child) OutlivesUs() bool {
 	st, err := os.Stat(c.path)
-	return err == nil && st.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0
+	if err == nil && st.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 {
+		return true
+	}
+	if n, err := unix.Getxattr(c.path, "security.capability", nil); err == nil && n > 0 {
+		return true
+	}
+	return os.Geteuid() == 0 && changesUser(filepath.Base(c.path))
+}
+
+// changesUser knows the usual programs that go on as another user.
+func changesUser(program string) bool {
+	switch program {
+	case "setpriv", "runuser", "capsh", "chroot", "start-stop-daemon", "gosu", "su-exec",
+		"chpst", "setuidgid", "envuidgid", "s6-setuidgid", "s6-applyuidgid":
+		return true
+	}
+	return false
 }
 
 // askToEnd asks the command and all its descendants to end.

@@ -23,7 +23,8 @@ func (a *app) run() *cobra.Command {
 		Short: "Run a command while holding a lock",
 		Long: "Acquire LOCK, or several together, run COMMAND, release LOCK, and exit as COMMAND did (128+n after\n" +
 			"signal n). If the lock is lost, COMMAND and its descendants are ended first.\n" +
-			"COMMAND dies with locksmith (but not what it started, nor set-uid programs in it),\n" +
+			"COMMAND dies with locksmith (but not what it started, nor a program in it that is set-uid or\n" +
+			"changes its user),\n" +
 			"and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
 			"there is one, LOCKSMITH_TOKEN in its environment, but not the password.\n\n" +
 			"Signals are passed on to COMMAND, whose end decides. While a job is stopped (Ctrl-Z)\n" +
