@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"syscall"
 	"time"
 
 	"locksmith/backends/backend"
@@ -120,7 +121,12 @@ func (a *attempt) examine() error {
 	}
 	err = f.remove() // the kernel lock is ours, see look
 	removed = err == nil || errors.Is(err, errNotOurs)
-	if !removed {
+	switch {
+	case errors.Is(err, syscall.EPERM):
+		a.patience.Forget()
+		a.seen.due, a.seen.content.note = owner.Never, "it is dead, but in this directory only its owner may remove it"
+		return a.held()
+	case !removed:
 		return backend.FileError(a.lock.address, "remove the lock file of a dead holder", err)
 	}
 	return nil
