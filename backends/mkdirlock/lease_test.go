@@ -237,7 +237,7 @@ func TestServerAwayAtFirst(t *testing.T) {
 		if _, got = here.want(t, "exclusive").Try(t.Context()); !errors.As(got, &held) {
 			t.Errorf("got %v", got)
 		}
-		mustFail(t, got, protocol.Unreachable, "no more clients")
+		mustFail(t, got, protocol.Unreachable, "turns clients away")
 	})
 }
 
