@@ -56,9 +56,10 @@
 //	          address a line, and mode may also be mixed. Where the line would be too
 //	          long, lock is left out, and then id.
 //	ERR       the lock is not held, and nothing is left behind. code: one of the
-//	          names below. text: why, and what to do. With code=held also what
-//	          is known of the holder: host, pid, user, age_ms, heartbeat_ms,
-//	          holder (the holder's id).
+//	          names below. text: why, and what to do. With code=held and
+//	          code=timeout also what is known of the holder: host, pid, user,
+//	          age_ms, heartbeat_ms, holder (the holder's id). After waiting for
+//	          a --timeout there is no heartbeat_ms: what was seen is old then.
 //	BEAT      only when the parent asked for it: the lease now runs from sent_ms
 //	          milliseconds before this line.
 //	LOST      the lock is no longer ours, or soon will not be: stop working on
