@@ -12,6 +12,9 @@
 // Release returns when the lock has been removed. A program that crashes or is
 // killed needs to do nothing: the helper notices and releases.
 //
+// The helper is what the option Helper says, else the program whose path is in
+// $LOCKSMITH, else this program itself after Init, else locksmith on PATH.
+//
 // Errors: ErrHeld (with *HeldError for who holds it), ErrNoHelper, *HelperError
 // for what else the helper said, *ProtocolError for a helper that speaks
 // nonsense, and the context's error. A loss closes Lost, cancels Context with a
