@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +15,7 @@ import (
 func (a *app) check() *cobra.Command {
 	var r reach
 	var g guarded
-	var token uint64
+	token := bounded{least: 1, most: math.MaxUint64}
 	var verbose bool
 	c := &cobra.Command{
 		Use:   "check [flags] LOCK --token N",
@@ -30,24 +31,24 @@ func (a *app) check() *cobra.Command {
 	r.flags(c)
 	g.flags(c)
 	f := c.Flags()
-	f.Uint64Var(&token, "token", 0, "the `number` that the holder was given")
+	f.Var(&token, "token", "the `number` that the holder was given")
 	f.BoolVar(&verbose, "verbose", false, "say so if it is the newest")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		lock, err := g.lock(args)
 		if err != nil {
 			return err
 		}
-		if token == 0 {
+		if !token.given {
 			return usageError{errors.New("--token is missing: tokens are 1 or more")}
 		}
 		ctx, stop := untilSignal(cmd.Context())
 		defer stop()
 		canonical, newest, err := r.newestToken(ctx, lock)
 		if err == nil {
-			err = compareToken(canonical, token, newest)
+			err = compareToken(canonical, token.value, newest)
 		}
 		if err == nil && verbose {
-			fmt.Fprintf(&a.out, "%s: token %d is the newest\n", protocol.CleanText(canonical, protocol.MaxLine), token)
+			fmt.Fprintf(&a.out, "%s: token %d is the newest\n", protocol.CleanText(canonical, protocol.MaxLine), token.value)
 		}
 		return a.interrupted(err)
 	}

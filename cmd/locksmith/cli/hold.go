@@ -29,11 +29,11 @@ func (a *app) hold() *cobra.Command {
 			return err
 		},
 	}
-	o.most = &o.longest
+	o.most, o.parent = &o.longest, bounded{most: process.MaxPID}
 	o.flags(c)
 	c.ValidArgsFunction = completeMember
 	c.Flags().StringVar(&o.stdin, "stdin", "auto", "auto, watch (its end releases the lock) or ignore")
-	c.Flags().IntVar(&o.parent, "parent", 0, "the `pid` whose death releases the lock (default: our parent)")
+	c.Flags().Var(&o.parent, "parent", "the `pid` whose death releases the lock (default: our parent)")
 	c.Flags().BoolVar(&o.beats, "beats", false, "print a BEAT line after each heartbeat")
 	c.RunE = func(_ *cobra.Command, args []string) error { return a.runHold(&o, args) }
 	return c
@@ -43,7 +43,7 @@ func (a *app) hold() *cobra.Command {
 type holding struct {
 	options
 	stdin   string
-	parent  int
+	parent  bounded
 	beats   bool
 	longest seconds
 }
@@ -52,9 +52,6 @@ func (a *app) runHold(o *holding, args []string) error {
 	use, err := locksmith.ParseStdinUse(o.stdin)
 	if err != nil {
 		return usageError{fmt.Errorf("--stdin: %w", err)}
-	}
-	if o.parent < 0 || o.parent > process.MaxPID {
-		return usageError{fmt.Errorf("--parent %d is not a process id", o.parent)}
 	}
 	targets, err := o.targets(args)
 	if err != nil {
@@ -66,7 +63,7 @@ func (a *app) runHold(o *holding, args []string) error {
 	if err != nil {
 		return err
 	}
-	parent := o.parent
+	parent := int(o.parent.value)
 	if parent == 0 {
 		parent = a.parent
 	}

@@ -17,7 +17,11 @@ import (
 	"locksmith/protocol"
 )
 
-const defaultLease = time.Minute
+const (
+	defaultLease = time.Minute
+	// maxStatus is the greatest exit status that there is.
+	maxStatus = 255
+)
 
 // options are what hold and run have in common.
 type options struct {
@@ -34,7 +38,7 @@ type options struct {
 	retries   count
 	meta      []string
 	reason    string
-	conflict  int
+	conflict  bounded
 	events    eventsTo
 	logLevel  string
 	logFormat string
@@ -42,6 +46,7 @@ type options struct {
 
 func (o *options) flags(c *cobra.Command) {
 	o.timeout, o.lease, o.retries = seconds(locksmith.Forever), seconds(defaultLease), unlimited
+	o.conflict = bounded{most: maxStatus}
 	o.reach.flags(c)
 	o.guarded.flags(c)
 	f := c.Flags()
@@ -56,7 +61,7 @@ func (o *options) flags(c *cobra.Command) {
 	f.Var(&o.respite, "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
 	f.StringArrayVar(&o.meta, "meta", nil, "tell others `key=value` about us (repeatable)")
 	f.StringVar(&o.reason, "reason", "", "tell others why: the same as --meta 'reason=`text`'")
-	f.IntVarP(&o.conflict, "conflict-exit-code", "E", 0, "exit `status` when the lock is held or the time is over (default 75)")
+	f.VarP(&o.conflict, "conflict-exit-code", "E", "exit `status` when the lock is held or the time is over (default 75)")
 	f.Var(&o.events, "events", "append what happens to this file, as lines of JSON, or to descriptor N: fd:N (see also timeline)")
 	f.StringVar(&o.logLevel, "log-level", "warn", "trace, debug, info, warn, error or off")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
@@ -136,8 +141,8 @@ func (o *options) record() (owner.Record, error) {
 // status maps an error to the exit status, with -E in mind.
 func (o *options) status(err error) int {
 	code := codeOf(err)
-	if (code == protocol.Held || code == protocol.Timeout) && o.conflict != 0 {
-		return o.conflict
+	if (code == protocol.Held || code == protocol.Timeout) && o.conflict.given {
+		return int(o.conflict.value)
 	}
 	return exitStatus(err)
 }

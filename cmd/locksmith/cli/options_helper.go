@@ -18,9 +18,6 @@ func (o *options) helper(targets []*target, out io.Writer) (*locksmith.Helper, e
 	if err := o.check(); err != nil {
 		return nil, usageError{fmt.Errorf("--%w", err)}
 	}
-	if o.conflict < 0 || o.conflict > 255 {
-		return nil, usageError{fmt.Errorf("-E %d is not an exit status", o.conflict)}
-	}
 	log, err := o.logger(out)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 	"syscall"
@@ -26,7 +27,7 @@ const (
 
 func (a *app) timeline() *cobra.Command {
 	var out string
-	var rows int
+	rows := bounded{value: defaultRows, least: 1, most: math.MaxInt32}
 	c := &cobra.Command{
 		Use:   "timeline [flags] FILE…",
 		Short: "Draw who held locks and who waited",
@@ -42,11 +43,8 @@ func (a *app) timeline() *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "draw into this `file` (default: standard output)")
-	c.Flags().IntVar(&rows, "rows", defaultRows, "draw no more than the first processes, in so many rows")
+	c.Flags().Var(&rows, "rows", "draw no more than the first processes, in so many rows")
 	c.RunE = func(_ *cobra.Command, args []string) error {
-		if rows < 1 {
-			return usageError{fmt.Errorf("--rows %d is not a number of rows", rows)}
-		}
 		h := history{app: a}
 		for _, file := range args {
 			if err := h.read(file); err != nil {
@@ -56,7 +54,7 @@ func (a *app) timeline() *cobra.Command {
 		if len(h.events) == 0 {
 			return eventsError(strings.Join(args, " "), protocol.Config, errors.New("there is no event"), "name files that --events wrote")
 		}
-		svg, left := timeline.Draw(h.events, rows)
+		svg, left := timeline.Draw(h.events, int(rows.value))
 		if left > 0 {
 			fmt.Fprintf(os.Stderr, "locksmith: %d of the processes are not drawn; draw more with --rows\n", left)
 		}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -70,3 +72,29 @@ func (c *count) String() string {
 
 // Type names the flag's argument in help texts.
 func (c *count) Type() string { return "number" }
+
+// A bounded is a number from least to most on the command line. Unlike pflag's own it can tell 0
+// from none, and says how to write it.
+type bounded struct {
+	value       uint64
+	least, most uint64
+	given       bool
+}
+
+func (n *bounded) Set(text string) error {
+	value, err := strconv.ParseUint(text, 10, 64)
+	switch {
+	case err == nil && value >= n.least && value <= n.most:
+		n.value, n.given = value, true
+		return nil
+	case n.most == math.MaxUint64:
+		return fmt.Errorf("write a number from %d", n.least)
+	}
+	return fmt.Errorf("write a number from %d to %d", n.least, n.most)
+}
+
+// String shows no default where there is none: pflag leaves 0 out.
+func (n *bounded) String() string { return strconv.FormatUint(n.value, 10) }
+
+// Type names the flag's argument in help texts.
+func (n *bounded) Type() string { return "number" }
