@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,22 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	if check(Commands()); n < 16 {
 		t.Errorf("only %d commands", n)
 	}
+}
+
+// TestDefaults: help does not show two of one flag, nor one that is none.
+func TestDefaults(t *testing.T) {
+	var check func(c *cobra.Command)
+	check = func(c *cobra.Command) {
+		for line := range strings.Lines(c.LocalFlags().FlagUsages()) {
+			if strings.Count(line, "(default") > 1 || strings.Contains(line, "(default 0") {
+				t.Errorf("%s: %s", c.CommandPath(), line)
+			}
+		}
+		for _, sub := range c.Commands() {
+			check(sub)
+		}
+	}
+	check(Commands())
 }
 
 // TestNames: a command is found by the name that it gives itself, and alone then.

@@ -33,7 +33,7 @@ func (w *watchFlags) check(c *cobra.Command) error {
 	case c.Flags().Changed("every") && !w.watch:
 		return usageError{errors.New("--every goes with --watch")}
 	case time.Duration(w.every) < shortestEvery:
-		return usageError{fmt.Errorf("--every %v is less than %v", &w.every, shortestEvery)}
+		return usageError{fmt.Errorf("--every %v is less than %v", time.Duration(w.every), shortestEvery)}
 	}
 	return nil
 }

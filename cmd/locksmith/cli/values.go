@@ -24,8 +24,8 @@ func (s *seconds) Set(text string) error {
 }
 
 func (s *seconds) String() string {
-	if *s == seconds(locksmith.Forever) {
-		return ""
+	if *s == 0 || *s == seconds(locksmith.Forever) {
+		return "" // pflag shows that there is no default
 	}
 	return time.Duration(*s).String()
 }
