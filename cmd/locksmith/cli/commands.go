@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -84,13 +85,45 @@ func addOwn(root *cobra.Command) {
 		switch c.Name() {
 		case "help":
 			c.Example = "  locksmith help run"
+			c.RunE = help
 		case "completion":
+			refuseOthers(c)
 			c.Example = "  locksmith completion bash " + scripts["bash"]
 			for _, shell := range c.Commands() {
 				shell.Example = "  locksmith completion " + shell.Name() + " " + scripts[shell.Name()]
 			}
 		}
 	}
+}
+
+// help is cobra's own, but that it fails if it does not know what it is asked for.
+func help(c *cobra.Command, args []string) error {
+	asked, rest, err := c.Root().Find(args)
+	switch {
+	case err != nil:
+		return err
+	case asked.HasSubCommands() && len(rest) > 0:
+		return unknownCommand(asked, rest[0])
+	}
+	asked.InitDefaultHelpFlag() // so that it is told of
+	return asked.Help()
+}
+
+// refuseOthers has a command with commands below it show its help alone, and complain of one
+// that is not there. Cobra shows help then, too.
+func refuseOthers(c *cobra.Command) {
+	c.DisableFlagsInUseLine = true
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownCommand(c, args[0])
+		}
+		return nil
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+}
+
+func unknownCommand(c *cobra.Command, name string) error {
+	return usageError{fmt.Errorf("unknown command %q for %q", name, c.CommandPath())}
 }
 
 // catchOutput has cobra's own commands print where ours do. It is not done once for all:
