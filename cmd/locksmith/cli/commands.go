@@ -45,6 +45,9 @@ func (a *app) root() *cobra.Command {
 	}
 	addOwn(root)
 	completeFlags(root)
+	if a.completes() {
+		unquoteUsages(root)
+	}
 	return root
 }
 
@@ -134,11 +137,7 @@ func (a *app) catchOutput(root *cobra.Command) {
 		c.SetOut(&a.out)
 		help(c, args)
 	})
-	if len(a.args) == 0 {
-		return
-	}
-	switch a.args[0] {
-	case "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
+	if len(a.args) > 0 && a.args[0] == "completion" || a.completes() {
 		root.SetOut(&a.out)
 	}
 }

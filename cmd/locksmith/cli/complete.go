@@ -106,6 +106,20 @@ var fixed = map[string][]cobra.Completion{
 // filed are the flags whose values are files.
 var filed = []string{"for", "ca", "events", "output"}
 
+// completes reports whether a shell asks us.
+func (a *app) completes() bool {
+	return len(a.args) > 0 && (a.args[0] == cobra.ShellCompRequestCmd || a.args[0] == cobra.ShellCompNoDescRequestCmd)
+}
+
+// unquoteUsages takes out the back-quotes by which help knows how to call a flag's value:
+// cobra shows them to shells.
+func unquoteUsages(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) })
+	for _, sub := range c.Commands() {
+		unquoteUsages(sub)
+	}
+}
+
 // completeFlags makes flags offer values, or nothing where no file is meant.
 func completeFlags(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
