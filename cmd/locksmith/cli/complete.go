@@ -48,7 +48,7 @@ func completeLock(c *cobra.Command, _ []string, begun string) ([]cobra.Completio
 
 // completePlace is completeLock for a directory, which may also be given as a path.
 func completePlace(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if strings.HasPrefix(begun, "/") {
+	if isPath(begun) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
 	return completeLock(c, args, begun)

@@ -3,6 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,8 +75,12 @@ func (l *listing) watched(ctx context.Context, place string, lister backend.List
 }
 
 func (l *listing) open(place string) (backend.Lister, error) {
-	if strings.HasPrefix(place, "/") {
-		return backends.Tree(place), nil
+	if isPath(place) {
+		dir, err := absolute(place)
+		if err != nil {
+			return nil, backend.FileError(place, "find the directory where we are", err)
+		}
+		return backends.Tree(dir), nil
 	}
 	b, canonical, err := l.openLock(directory(place))
 	if err != nil {
@@ -84,6 +92,31 @@ func (l *listing) open(place string) (backend.Lister, error) {
 			Err: errors.New("locks of this kind cannot be listed"), Hint: "see who holds one with: locksmith status"}
 	}
 	return lister, nil
+}
+
+// isPath tells a path from an address, and from the name of a profile, which has no slash.
+func isPath(place string) bool {
+	before, _, _ := strings.Cut(place, ":")
+	return place == "." || place == ".." || strings.Contains(before, "/")
+}
+
+// absolute is a path as addresses have it. Where ".." leads after a symbolic link the file
+// system knows.
+func absolute(place string) (string, error) {
+	if path.IsAbs(place) {
+		return place, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	place = filepath.ToSlash(here) + "/" + place
+	if slices.Contains(strings.Split(place, "/"), "..") {
+		if real, err := filepath.EvalSymlinks(place); err == nil {
+			place = filepath.ToSlash(real)
+		}
+	}
+	return "/" + strings.TrimPrefix(place, "/"), nil // on Windows it begins with C:
 }
 
 // directory is the address of a directory, which may end in a slash, as that of a lock.

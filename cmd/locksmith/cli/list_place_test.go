@@ -64,6 +64,17 @@ func TestListInterrupted(t *testing.T) {
 	})
 }
 
+func TestIsPath(t *testing.T) {
+	for place, want := range map[string]bool{
+		"/a": true, ".": true, "..": true, "a/": true, "./a": true, "../a": true, "./a:b": true,
+		"job": false, "nfs:/a": false, "nfs:a/": false, "ftp://host/a": false, "": false,
+	} {
+		if got := isPath(place); got != want {
+			t.Errorf("%s: %t", place, got)
+		}
+	}
+}
+
 func TestDirectory(t *testing.T) {
 	for place, want := range map[string]string{
 		"nfs:/a/": "nfs:/a/.", "nfs:/": "nfs:/.", "nfs:/a": "nfs:/a", "job": "job",
