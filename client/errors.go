@@ -14,6 +14,8 @@ var (
 	ErrReleased = errors.New("lock was released before")
 	// ErrNoHelper says that there is no locksmith program to start.
 	ErrNoHelper = errors.New("locksmith helper not found")
+	// ErrNoName says that a lock cannot be named after a file.
+	ErrNoName = errors.New("no lock can be named after it")
 	// ErrGaveUp says that the wait policy gave up.
 	ErrGaveUp = errors.New("the wait policy gave up")
 )

@@ -16,11 +16,11 @@ import (
 // are resolved. The file need not exist, but its directory must.
 //
 // Two hard links to one file are two names, and so are the mount points of one file
-// system: those who lock must agree on one.
+// system: those who lock must agree on one. For a name that no file can have the error wraps ErrNoName.
 func LockName(scheme, file string) (string, error) {
 	fail := func(err error) (string, error) { return "", fmt.Errorf("the lock of %q: %w", file, err) }
 	if file == "" {
-		return fail(errors.New("the name is empty"))
+		return fail(fmt.Errorf("%w: the name is empty", ErrNoName))
 	}
 	path, err := resolve(file)
 	if err != nil {
@@ -28,7 +28,7 @@ func LockName(scheme, file string) (string, error) {
 	}
 	dir, base := filepath.Split(path)
 	if base == "" {
-		return fail(errors.New("the root directory has nothing beside it"))
+		return fail(fmt.Errorf("%w: the root directory has nothing beside it", ErrNoName))
 	}
 	// As an address escapes them.
 	path = strings.NewReplacer("%", "%25", "?", "%3F").Replace(filepath.Join(dir, "."+base+".lock"))

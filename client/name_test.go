@@ -59,8 +59,8 @@ func TestLockName(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"":              "empty",
-		"/":             "root",
+		"":              "named after it: the name is empty",
+		"/":             "named after it: the root",
 		in("circle"):    "too many",
 		in("no/where"):  "no such file",
 		in("far/below"): "not a directory",

@@ -13,6 +13,8 @@ type forFlag guarded
 func (f *forFlag) Set(text string) error {
 	d, ok := durationWithUnit(text)
 	switch {
+	case text == "":
+		return errors.New("the name of the file is empty: is a variable of the shell unset?")
 	case !ok:
 		return f.setFile(text)
 	case f.most == nil:

@@ -18,7 +18,7 @@ func TestFor(t *testing.T) {
 			t.Errorf("%s: %v, file %q, %v", text, time.Duration(most), g.file, err)
 		}
 	}
-	for _, text := range []string{"0s", "-8h"} {
+	for _, text := range []string{"0s", "-8h", ""} {
 		g := guarded{most: new(seconds)}
 		if err := (*forFlag)(&g).Set(text); err == nil || g.file != "" {
 			t.Errorf("%s is taken", text)

@@ -11,6 +11,7 @@ import (
 	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/client"
+	"locksmith/protocol"
 )
 
 // A guarded file may stand for the name of its lock (--for). Of the lock only its
@@ -44,7 +45,9 @@ func (g *guarded) lock(args []string) (string, error) {
 		return "", usageError{errors.New("beside --for give only the kind of a lock in the file system, such as link: or nfs: alone (and write a duration as in 8h or 90m)")}
 	}
 	address, err := client.LockName(scheme, g.file)
-	if err != nil {
+	if errors.Is(err, client.ErrNoName) {
+		return "", &backend.Error{Code: protocol.Usage, Lock: "--for " + g.file, Op: "find its lock", Err: err, Hint: "give the file that the lock guards"}
+	} else if err != nil {
 		return "", backend.FileError("--for "+g.file, "find its lock", err)
 	}
 	return address + options, nil
