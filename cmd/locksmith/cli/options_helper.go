@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"locksmith/backends/manners"
 	"locksmith/cmd/locksmith/profile"
 	"locksmith/locksmith"
+	"locksmith/protocol"
 )
 
 // helper makes a helper for these locks, without its guard. What a lock's profile says
@@ -69,14 +71,30 @@ func (o options) forOne(t *target) (*locksmith.Helper, error) {
 	} else if err != nil {
 		return nil, usageError{fmt.Errorf("%w; shorten the metadata", err)}
 	}
+	request := backend.Request{Owner: record, Strict: o.strict, Respite: time.Duration(o.respite), Polls: o.polls(), Clock: clock.Boot{}}
+	if t.Shared != nil && o.shared && t.mode == "" && !o.given("shared") {
+		if err := mayShare(b, request); err != nil {
+			return nil, t.Wrong(err)
+		}
+	}
 	return &locksmith.Helper{
 		Address: canonical,
 		Locker:  b,
-		Request: backend.Request{Owner: record, Strict: o.strict, Respite: time.Duration(o.respite), Polls: o.polls(), Clock: clock.Boot{}},
+		Request: request,
 		Timeout: time.Duration(o.timeout),
 		Tries:   int(o.retries) + 1,
 		Refresh: time.Duration(o.refresh),
 	}, nil
+}
+
+// mayShare refuses what a lock would refuse with advice about a flag that nobody gave. An
+// attempt that is not tried changes nothing.
+func mayShare(b backend.Backend, r backend.Request) error {
+	_, err := b.Attempt(r)
+	if e, ok := errors.AsType[*backend.Error](err); ok && e.Code == protocol.Usage {
+		return fmt.Errorf("shared = true: %w", e.Err)
+	}
+	return nil
 }
 
 // adapt takes from the manners of a kind of lock what nobody says otherwise.
