@@ -34,7 +34,7 @@ type server struct {
 // newServer checks an address of one of the schemes; it does not connect.
 func newServer(a backend.Address, access backend.Access) (*server, error) {
 	s := &server{address: a, access: access, timeout: 30 * time.Second, door: newDoor()}
-	if err := a.CheckOptions(mkdirlock.Options()); err != nil {
+	if err := mkdirlock.CheckOptions(a); err != nil {
 		return nil, err
 	}
 	if err := checkPath(a.Path); err != nil {

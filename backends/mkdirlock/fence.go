@@ -57,7 +57,7 @@ func (a *attempt) fence(ctx context.Context, k kind) (uint64, error) {
 		}
 	}
 	return 0, &backend.Error{Code: protocol.CannotCreate, Lock: a.lock.Address, Op: "make a fencing token",
-		Err: errors.New("the server refuses it again and again"), Hint: "see locksmith doctor, or add ?tokens=no"}
+		Err: errors.New("the server refuses it again and again"), Hint: "see locksmith doctor, or add &tokens=no"}
 }
 
 // nextFence is the number after the newest that is fit for the kind.

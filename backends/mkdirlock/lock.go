@@ -1,11 +1,13 @@
 package mkdirlock
 
 import (
+	"errors"
 	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/protocol"
 )
 
 // A Lock is one lock. It implements backend.Backend and backend.Breaker.
@@ -48,9 +50,18 @@ func ParseStyle(s string) Style {
 	return PlainStyle
 }
 
-// Options are the options of an address, and the values that they may have.
-func Options() map[string][]string {
-	return map[string][]string{"style": {"plain", "dir"}, "tokens": {"yes", "no"}}
+// CheckOptions refuses an address with options that its lock does not know, or that do not
+// go together.
+func CheckOptions(a backend.Address) error {
+	if err := a.CheckOptions(map[string][]string{"style": {"plain", "dir"}, "tokens": {"yes", "no"}}); err != nil {
+		return err
+	}
+	if _, given := a.Options["tokens"]; given && ParseStyle(a.Options["style"]) != TreeStyle {
+		return &backend.Error{Code: protocol.Usage, Lock: a.String(), Op: "read address",
+			Err:  errors.New("option tokens is without ?style=dir, and no other style has fencing tokens"),
+			Hint: "leave it out, or add ?style=dir, for all who use the lock"}
+	}
+	return nil
 }
 
 // A Pace is how often a waiter asks. The pause between two tries grows with the

@@ -22,7 +22,7 @@ const Scheme = "mkdir"
 
 // Open returns the lock at an address of this scheme.
 func Open(a backend.Address) (backend.Backend, error) {
-	if err := a.CheckOptions(Options()); err != nil {
+	if err := CheckOptions(a); err != nil {
 		return nil, err
 	}
 	parent, name := filepath.Split(a.Path)
