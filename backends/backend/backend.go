@@ -115,6 +115,8 @@ type Fencer interface {
 type Remover interface {
 	// Remains reports whether something does.
 	Remains() bool
+	// Exists reports whether anything of the lock is there now.
+	Exists(ctx context.Context) (bool, error)
 	// Remove releases an exclusive hold and removes what stays, unless somebody
 	// comes meanwhile: then its error has the code held. Tokens start again.
 	Remove(ctx context.Context, h Hold) error

@@ -15,6 +15,25 @@ var _ backend.Remover = (*Lock)(nil)
 // Remains implements backend.Remover: in the style of directories they stay.
 func (l *Lock) Remains() bool { return l.Style == TreeStyle }
 
+// Exists implements backend.Remover. An empty list is no proof, as some servers have one of
+// what is not there, and a refusal none, as some refuse to list what is empty.
+func (l *Lock) Exists(ctx context.Context) (bool, error) {
+	dir := l.NewDir()
+	defer dir.Close()
+	names, err := dir.List(ctx, l.Name)
+	if err != nil && !refused(err) {
+		return false, l.fail("list the lock directory", err)
+	}
+	if len(names) > 0 {
+		return true, nil
+	}
+	there, err := l.contains(ctx, dir, ".", l.Name)
+	if err != nil {
+		return false, l.fail("look for the lock directory", err)
+	}
+	return there, nil
+}
+
 // Remove implements backend.Remover. All that it removes is empty, so that nobody is
 // hit who comes at that moment. The tokens go last but one: they go on unless all
 // else went well.

@@ -16,6 +16,15 @@ var _ backend.Remover = (*Lock)(nil)
 // Remains implements backend.Remover: the generations stay.
 func (l *Lock) Remains() bool { return true }
 
+// Exists implements backend.Remover.
+func (l *Lock) Exists(context.Context) (bool, error) {
+	_, err := l.names(".")
+	if err != nil && !absent(err) {
+		return false, l.Fail("list the lock directory", err)
+	}
+	return err == nil, nil
+}
+
 // barPrefix begins what a bar points to; there is nothing.
 const barPrefix = "removed."
 

@@ -57,12 +57,19 @@ func (r *reach) remove(ctx context.Context, lock string, yes bool, out io.Writer
 	}
 	remover, ok := b.(backend.Remover)
 	shown := protocol.CleanText(canonical, protocol.MaxLine)
-	switch {
-	case !ok || !remover.Remains():
+	if !ok || !remover.Remains() {
 		if s.State != "free" {
 			return inUse(canonical, s.all()[0])
 		}
 		fmt.Fprintf(out, "%s: it is free: of such a lock nothing stays that could be removed\n", shown)
+		return nil
+	}
+	there, err := inTime(ctx, canonical, "look for it", remover.Exists)
+	switch {
+	case err != nil:
+		return err
+	case !there:
+		fmt.Fprintf(out, "%s: it is free: there is nothing that could be removed\n", shown)
 		return nil
 	case !yes:
 		return usageError{fmt.Errorf("%s: nothing was removed: if it is used again, its fencing tokens start again; if nobody uses it any more, add --yes", canonical)}
