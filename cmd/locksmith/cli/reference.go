@@ -34,7 +34,8 @@ func ExitStatuses() []Entry {
 	}
 	return append(all,
 		Entry{"126, 127", "run: the command cannot be run, or is not found"},
-		Entry{"128+n", "signal n ended the command, or our waiting, status --watch, doctor, list or reap"})
+		Entry{"128+n", "signal n ended run's command, or locksmith; but hold ends with 75 before OK, and with 0 after it, " +
+			"and status --watch with 0 after Ctrl-C where it redraws a terminal"})
 }
 
 type meaning struct {
@@ -49,7 +50,7 @@ func meanings() []meaning {
 		{protocol.Unreachable, "the lock's place cannot be reached"},
 		{protocol.Internal, "a fault of locksmith or the system"},
 		{protocol.CannotCreate, "the place is not fit for the lock"},
-		{protocol.Held, "held by somebody else, or the time was over (-E chooses another); hold: the parent went away before OK; " +
+		{protocol.Held, "held by somebody else, or the time was over (-E chooses another); hold: the parent went away, or a signal came, before OK; " +
 			"reap: something must be watched for longer than --watch; break, remove: somebody lives, or uses it"},
 		{protocol.Permission, "no permission"},
 		{protocol.Config, "a configuration file is wrong, or there is no such profile; timeline: a line is no event, or none is"},
