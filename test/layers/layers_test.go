@@ -16,7 +16,7 @@ import (
 var allowed = map[string][]string{
 	"protocol":                {},
 	"client":                  {"protocol"},
-	"locksmith":               {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "locksmith/events"},
+	"locksmith":               {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/manners", "backends/process", "locksmith/events"},
 	"locksmith/events":        {"protocol"},
 	"locksmith/timeline":      {"locksmith/events", "protocol"},
 	"backends":                {"backends/..."},
