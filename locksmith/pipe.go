@@ -31,12 +31,11 @@ const (
 	lastPatience = time.Second
 )
 
-// tell writes a line unless the parent keeps us waiting for too long.
+// tell writes a line, after those before it, and goes on without it when the parent keeps
+// us waiting for too long.
 func (p *Pipe) tell(l protocol.Line, patience time.Duration) error {
 	return bounded(p.Clock, patience, func(context.Context) error {
-		if !p.writing.TryLock() {
-			return errNoAnswer
-		}
+		p.writing.Lock()
 		defer p.writing.Unlock()
 		return p.write(l)
 	})
@@ -64,11 +63,14 @@ func (p *Pipe) Start(g protocol.Grant) error {
 	return err
 }
 
-// Beat implements Guard. A write that fails is no matter: the hang-up tells.
+// Beat implements Guard. A write that fails is no matter: the hang-up tells. Behind a line
+// that hangs, none waits: it would be outdated.
 func (p *Pipe) Beat(ago time.Duration) {
-	if p.Beats {
-		_ = p.tell(protocol.Beat(ago), beatPatience)
+	if !p.Beats || !p.writing.TryLock() {
+		return
 	}
+	p.writing.Unlock()
+	_ = p.tell(protocol.Beat(ago), beatPatience)
 }
 
 // Lost implements Guard. While some of the lease is left, nobody who goes by it
@@ -86,7 +88,8 @@ func (p *Pipe) Finish(held time.Duration, err error) {
 		_ = p.tell(protocol.Released(held), lastPatience)
 	case asLoss(err) == nil:
 		line := protocol.Failure(protocol.WordErr, CodeOf(err), err.Error())
-		if p.tell(describeHolder(line, err), lastPatience) != nil {
+		told := p.tell(describeHolder(line, err), lastPatience)
+		if told != nil && !errors.Is(told, errNoAnswer) {
 			_ = p.tell(line, lastPatience) // what the holder says of itself may be too long
 		}
 	}
