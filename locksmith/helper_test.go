@@ -260,9 +260,11 @@ func (w *pollingWorld) Wait(ctx context.Context) error {
 
 // TestTries: so many, whatever the time, and though nothing wakes who waits.
 func TestTries(t *testing.T) {
-	for _, tries := range []int{1, 3, -20} {
-		sleeps := tries < 0
-		tries := max(tries, -tries)
+	for _, c := range []struct {
+		tries  int
+		sleeps bool
+	}{{1, false}, {3, false}, {20, true}} {
+		sleeps, tries := c.sleeps, c.tries
 		synctest.Test(t, func(t *testing.T) {
 			c := clock.Runtime{}
 			w := &pollingWorld{world: &world{clock: &jumpingClock{start: c.Now()}, heldFor: time.Hour}, sleeps: sleeps}

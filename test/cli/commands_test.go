@@ -180,10 +180,11 @@ func readPID(ts *testscript.TestScript, file string) int {
 	return pid
 }
 
-func eventually(ts *testscript.TestScript, what string, is func() bool) {
+// eventually is for stories and for tests.
+func eventually(t interface{ Fatalf(string, ...any) }, what string, is func() bool) {
 	for deadline := time.Now().Add(patience); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			ts.Fatalf("never: %s", what)
+			t.Fatalf("never: %s", what)
 		}
 	}
 }

@@ -72,14 +72,10 @@ func (d *deaf) mustEnd(t *testing.T, statuses ...int) {
 
 func mustAppear(t *testing.T, path string) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Lstat(path); err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no ", path)
-		}
-	}
+	eventually(t, path+" is there", func() bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	})
 }
 
 // TestMessagesUnread: whoever reads standard error may have stopped to. That keeps
