@@ -130,6 +130,9 @@ type Report struct {
 	Queued  bool // the waiters are in the order in which they will be served
 }
 
+// StickyNote is the Note on a dead holder whose lock file only its owner may remove.
+const StickyNote = "it is dead, but in this directory only its owner may remove it"
+
 // A Holder is one holder of a lock, as seen by somebody else.
 type Holder struct {
 	ID        string        // what Breaker.Break takes; empty if it has none

@@ -76,7 +76,7 @@ func (a *attempt) breakDead(s sighting) error {
 
 func (a *attempt) heldSticky() error {
 	a.seen.due = owner.Never
-	a.seen.content.note = "it is dead, but in this directory only its owner may remove it"
+	a.seen.content.note = backend.StickyNote
 	return a.held()
 }
 

@@ -124,7 +124,7 @@ func (a *attempt) examine() error {
 	switch {
 	case errors.Is(err, syscall.EPERM):
 		a.patience.Forget()
-		a.seen.due, a.seen.content.note = owner.Never, "it is dead, but in this directory only its owner may remove it"
+		a.seen.due, a.seen.content.note = owner.Never, backend.StickyNote
 		return a.held()
 	case !removed:
 		return backend.FileError(a.lock.address, "remove the lock file of a dead holder", err)
