@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -48,6 +50,19 @@ func (p *place) hold(flags ...string) *helper {
 	p.t.Cleanup(func() {
 		_ = h.cmd.Process.Kill() // it may have ended
 		<-h.ended
+	})
+	return h
+}
+
+// wait starts a helper for a lock that is held, and returns when it knows by whom. To be
+// in the queue is not enough: a server that goes away then is an error to it.
+func (p *place) wait(flags ...string) *helper {
+	p.t.Helper()
+	record := filepath.Join(p.t.TempDir(), "events")
+	h := p.hold(append(flags, "--events", record)...)
+	eventually(p.t, "it knows that it waits", func() bool {
+		text, _ := os.ReadFile(record) // there is none at first
+		return bytes.Contains(text, []byte(`"event":"waiting"`))
 	})
 	return h
 }

@@ -23,8 +23,7 @@ func (p *place) backInTime(t *testing.T) {
 	p = p.in(t)
 	first := p.hold("--lease", lease.String())
 	id := first.held().Value("id")
-	waiters := []*helper{p.hold("--lease", lease.String()), p.hold("--lease", lease.String())}
-	p.queued(2)
+	waiters := []*helper{p.wait("--lease", lease.String()), p.wait("--lease", lease.String())}
 	p.server.Stop()
 	time.Sleep(lease / 4)
 	p.server.Restart()
@@ -46,8 +45,7 @@ func (p *place) backTooLate(t *testing.T) {
 	p = p.in(t)
 	first := p.hold("--lease", lease.String())
 	first.held()
-	waiters := []*helper{p.hold(), p.hold()}
-	p.queued(2)
+	waiters := []*helper{p.wait(), p.wait()}
 	p.server.Stop()
 	lost := first.next("LOST")
 	if code := lost.Value("code"); code != "expired" {
