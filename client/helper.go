@@ -33,8 +33,8 @@ type reading struct {
 	err  error
 }
 
-// frugal lets a helper start with the one processor that it goes on with: it would take
-// up to a third more memory to give up the others later, and more the more there are.
+// frugal lets a helper start with the one processor that it goes on with: it takes memory
+// to give up the others later, most of all in a program that is its own helper.
 const frugal = "GOMAXPROCS=1"
 
 // start starts a helper; lock is what messages call it.
