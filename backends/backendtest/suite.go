@@ -40,7 +40,7 @@ type Fixture struct {
 }
 
 // patience bounds every wait of the suite; nothing depends on its length.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // Request returns a request for an exclusive lock by this process.
 func Request() backend.Request {

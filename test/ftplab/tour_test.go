@@ -28,26 +28,30 @@ type tour struct {
 	hold  backend.Hold
 }
 
-// acquire tries until it has the lock, for tourLimit at most. An error is the
-// last one.
+// acquire tries until it has the lock, for tourLimit at most. An error is the last one
+// that says more than that a try took too long.
 func (r *tour) acquire() error {
 	a, err := r.place.open().Attempt(r.request())
 	if err != nil {
 		return err
 	}
-	begin := time.Now()
-	for {
+	var held *backend.HeldError
+	late := false
+	for begin := time.Now(); ; {
 		err = within(answer, func(ctx context.Context) error {
 			var err error
 			r.hold, err = a.Try(ctx)
 			return err
 		})
-		var held *backend.HeldError
-		late := errors.Is(err, context.DeadlineExceeded)
-		if err == nil || !late && !errors.As(err, &held) || r.enough(begin) {
+		isHeld := errors.As(err, &held)
+		late = errors.Is(err, context.DeadlineExceeded)
+		if err == nil || !late && !isHeld || r.enough(begin) {
 			break
 		}
 		_ = within(answer, a.Wait) // the next Try tells
+	}
+	if late && held != nil {
+		err = held
 	}
 	if err != nil {
 		return errors.Join(err, r.insist(a.Withdraw))
