@@ -53,9 +53,7 @@ func (h *hold) Confirmed() time.Duration {
 }
 
 // Heartbeat implements backend.Hold for all locks of the set.
-func (h *hold) Heartbeat(ctx context.Context) error {
-	return worst(each(h.members, func(m *member) error { return m.heartbeat(ctx) }))
-}
+func (h *hold) Heartbeat(ctx context.Context) error { return heartbeats(ctx, h.members) }
 
 // Release implements backend.Hold. What fails may be tried again; what is released
 // stays so.
@@ -76,10 +74,30 @@ func renew(ctx context.Context, members []*member, before time.Duration) error {
 			late = append(late, m)
 		}
 	}
-	return worst(each(late, func(m *member) error { return m.heartbeat(ctx) }))
+	return heartbeats(ctx, late)
 }
 
-// worst returns the error that decides on what is done next: one that leaves something
+// heartbeats sends one for each of them. The loss of one is told whatever the others say,
+// and without waiting for them: somebody else may have that lock already.
+func heartbeats(ctx context.Context, members []*member) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := each(members, func(m *member) error {
+		err := m.heartbeat(ctx)
+		if errors.Is(err, backend.ErrGone) {
+			cancel()
+		}
+		return err
+	})
+	for _, err := range errs {
+		if errors.Is(err, backend.ErrGone) {
+			return err
+		}
+	}
+	return worst(errs)
+}
+
+// worst returns the error that decides on what a release does next: one that leaves something
 // to be tried again, else one that calls for a person, else a loss.
 func worst(errs []error) error {
 	var stays, gone error

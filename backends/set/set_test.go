@@ -168,6 +168,32 @@ func TestLossOfOne(t *testing.T) {
 	mustBeFree(t, f...)
 }
 
+// A loss is told at once, though the place of another lock fails or hangs.
+func TestLossBesideTrouble(t *testing.T) {
+	for name, trouble := range map[string]func(answer <-chan struct{}) error{
+		"fails": func(<-chan struct{}) error { return errors.New("not now") },
+		"hangs": func(answer <-chan struct{}) error { <-answer; return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				answer := make(chan struct{})
+				defer close(answer)
+				f := fakes("a", "b")
+				h := mustTake(t, wish(t, f[0].lock(), f[1].lock()))
+				f[0].remove()
+				f[1].fail = func(string) error { return trouble(answer) }
+				start := time.Now()
+				if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
+					t.Errorf("got %v", err)
+				}
+				if d := time.Since(start); d > time.Second {
+					t.Errorf("told after %v", d)
+				}
+			})
+		})
+	}
+}
+
 // insistent makes a set insist from the first refusal on.
 func insistent(a *attempt) *attempt {
 	a.set.patience = Patience{Insist: 10 * lease}
