@@ -49,8 +49,8 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		}
 	}
 	// A set that insisted may have taken the first of them long ago.
-	if err := renew(ctx, a.members, a.due()); err != nil {
-		return nil, a.again(ctx, err)
+	if err := a.renewHeld(ctx); err != nil {
+		return nil, err
 	}
 	return newHold(a.members, a.given), nil
 }
@@ -72,14 +72,13 @@ func (a *attempt) order() []*member {
 // take tries one lock. While others are held it may not take long, and they are kept
 // alive.
 func (a *attempt) take(ctx context.Context, m *member) error {
-	held := a.held()
-	if len(held) == 0 {
+	if len(a.held()) == 0 {
 		return m.try(ctx, a.request)
 	}
-	if err := renew(ctx, held, a.due()); err != nil {
-		return a.again(ctx, err)
+	if err := a.renewHeld(ctx); err != nil {
+		return err
 	}
-	short, cancel := clock.WithTimeout(ctx, a.clock, a.request.Owner.Lease/4)
+	short, cancel := a.briefly(ctx)
 	defer cancel()
 	err := m.try(short, a.request)
 	if err != nil && short.Err() != nil && ctx.Err() == nil {
@@ -88,16 +87,32 @@ func (a *attempt) take(ctx context.Context, m *member) error {
 	return err
 }
 
+// briefly is for a call that keeps what is held from other people.
+func (a *attempt) briefly(ctx context.Context) (context.Context, context.CancelFunc) {
+	return clock.WithTimeout(ctx, a.clock, a.request.Owner.Lease/4)
+}
+
 // due is the moment before which a hold must have been confirmed not to need it now.
 func (a *attempt) due() time.Duration { return a.clock.Now() - a.request.Owner.Lease/8 }
 
-// again gives everything back because one was lost before all were held.
-func (a *attempt) again(ctx context.Context, err error) error {
-	if errors.Is(err, backend.ErrGone) && ctx.Err() == nil {
-		_ = a.giveBack(ctx)
-		return &backend.HeldError{Lock: a.members[0].Address, Obstacle: fmt.Errorf("one of the set was lost again: %w", err)}
+// renewHeld keeps alive what is held. It gives everything back if one was lost before all
+// were held, or does not answer.
+func (a *attempt) renewHeld(ctx context.Context) error {
+	short, cancel := a.briefly(ctx)
+	defer cancel()
+	err := renew(short, a.held(), a.due())
+	what := "one of the set was lost again"
+	switch {
+	case err == nil, ctx.Err() != nil:
+		return err
+	case errors.Is(err, backend.ErrGone):
+	case short.Err() != nil:
+		what = "one of the set does not answer"
+	default:
+		return err
 	}
-	return err
+	_ = a.giveBack(ctx)
+	return &backend.HeldError{Lock: a.members[0].Address, Obstacle: fmt.Errorf("%s: %w", what, err)}
 }
 
 func (a *attempt) held() []*member {
@@ -118,7 +133,9 @@ func (a *attempt) refuse(ctx context.Context, by *member, held *backend.HeldErro
 			Err: fmt.Errorf("it is the same lock as %s, which this set holds", m.Address), Hint: "name it once"}
 	}
 	if before := a.refused; before != nil && before != by {
-		_ = before.withdraw(ctx) // its place in a queue would only hold up others
+		short, cancel := a.briefly(ctx)
+		_ = before.withdraw(short) // its place in a queue would only hold up others
+		cancel()
 	}
 	// If being refused again where we wait with nothing held led to insisting, sets in
 	// each other's way would never watch a dead holder for a whole lease.
@@ -212,7 +229,7 @@ func (a *attempt) waitHolding(ctx context.Context) error {
 			return ctx.Err()
 		case <-beat.C():
 			beat.Stop()
-			if err := renew(ctx, a.held(), a.due()); errors.Is(err, backend.ErrGone) {
+			if err := renew(waiting, a.held(), a.due()); errors.Is(err, backend.ErrGone) {
 				cancel()
 			}
 		}

@@ -312,6 +312,61 @@ func TestPlaceThatHangs(t *testing.T) {
 	})
 }
 
+// Nor does one that hangs later, whatever is asked of it.
+func TestPlaceThatHangsLater(t *testing.T) {
+	for op, begin := range map[string]func(t *testing.T, f []*fake) func(){
+		"heartbeat between tries": func(t *testing.T, f []*fake) func() {
+			f[1].fail = func(op string) error {
+				if op == "try" {
+					time.Sleep(lease / 5) // so that the first needs a heartbeat
+				}
+				return nil
+			}
+			a := wish(t, f[0].lock(), f[1].lock(), f[2].lock())
+			return func() { _, _ = a.Try(t.Context()) }
+		},
+		"heartbeat while insisting": func(t *testing.T, f []*fake) func() {
+			f[2].alone(t)
+			a := insistent(wish(t, f[0].lock(), f[1].lock(), f[2].lock()))
+			mustBeRefused(t, a, f[2])
+			return func() { _ = a.Wait(t.Context()) }
+		},
+		"withdraw": func(t *testing.T, f []*fake) func() {
+			f[0].alone(t)
+			a := insistent(wish(t, f[0].as("z"), f[1].lock(), f[2].lock()))
+			mustBeRefused(t, a, f[0])
+			_ = a.Wait(t.Context()) // until it gives back
+			f[2].alone(t)
+			return func() {
+				_, _ = a.Try(t.Context())
+				_ = a.Wait(t.Context())
+			}
+		},
+	} {
+		t.Run(op, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := fakes("a", "b", "c")
+				answer := make(chan struct{})
+				last := begin(t, f)
+				f[0].fail = func(now string) error {
+					if strings.HasPrefix(op, now) {
+						<-answer
+					}
+					return nil
+				}
+				done := make(chan struct{})
+				go func() { last(); close(done) }()
+				time.Sleep(11 * lease)
+				if id := f[1].holder(); id != "" {
+					t.Errorf("b is still held by %s", id)
+				}
+				close(answer)
+				<-done
+			})
+		})
+	}
+}
+
 // A lock that hangs only for a while is waited for, and the set goes on.
 func TestPlaceThatHangsForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
