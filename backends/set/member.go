@@ -41,13 +41,8 @@ const answerTime = 300 * time.Millisecond
 // call makes a call of the member's and leaves it behind if it hangs; late is called
 // when that comes back.
 func (m *member) call(ctx context.Context, f func(context.Context) error, late func(error)) error {
-	if m.hung != nil {
-		select {
-		case <-m.hung:
-			m.hung = nil
-		case <-ctx.Done():
-			return errNoAnswer
-		}
+	if err := m.await(ctx); err != nil {
+		return err
 	}
 	done := make(chan error, 1)
 	go func() { done <- f(ctx) }()
@@ -66,8 +61,25 @@ func (m *member) call(ctx context.Context, f func(context.Context) error, late f
 	return errNoAnswer
 }
 
-// try tries once. A lock that comes too late is given back.
+// await waits for a call that was left behind.
+func (m *member) await(ctx context.Context) error {
+	if m.hung == nil {
+		return nil
+	}
+	select {
+	case <-m.hung:
+		m.hung = nil
+		return nil
+	case <-ctx.Done():
+		return errNoAnswer
+	}
+}
+
+// try tries once. A lock that comes too late is given back, and ends its attempt.
 func (m *member) try(ctx context.Context, r backend.Request) error {
+	if err := m.await(ctx); err != nil {
+		return &backend.HeldError{Lock: m.Address, Obstacle: err}
+	}
 	if m.attempt == nil {
 		a, err := m.Locker.Attempt(m.Ask(r))
 		if err != nil {

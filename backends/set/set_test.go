@@ -393,6 +393,53 @@ func TestPlaceThatHangsForAWhile(t *testing.T) {
 	})
 }
 
+// A try that waits for one that hangs goes on with the attempt that is left then, so that
+// nothing stays behind of it.
+func TestTryBehindOneThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake("a")
+		answer := make(chan struct{})
+		var other *fakeHold
+		f.fail = func(op string) error {
+			switch {
+			case op != "try":
+			case answer != nil:
+				<-answer
+				answer = nil
+			default: // somebody was quicker
+				other = &fakeHold{lock: f, id: "other"}
+				f.held = other
+			}
+			return nil
+		}
+		a := wish(t, f.lock())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := a.arrange(); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.members[0].try(ctx, a.request); err == nil {
+			t.Fatal("answered")
+		}
+		done := make(chan struct{})
+		go func() {
+			mustBeRefused(t, a, f)
+			close(done)
+		}()
+		synctest.Wait()
+		close(answer)
+		<-done
+		f.fail = nil
+		if err := a.Withdraw(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := other.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		mustBeFree(t, f)
+	})
+}
+
 // Housekeeping that hangs is nothing that a heartbeat waits for.
 func TestHousekeepingThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
