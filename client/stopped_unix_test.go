@@ -3,6 +3,7 @@
 package client_test
 
 import (
+	"errors"
 	"syscall"
 	"testing"
 	"time"
@@ -20,6 +21,20 @@ func TestHelperStopped(t *testing.T) {
 	_ = syscall.Kill(pid, syscall.SIGCONT)
 	if err := l.Release(); err == nil {
 		t.Error("release of a lost lock succeeded")
+	}
+	mustBeFree(t, path)
+}
+
+// TestHelperEnded: a helper that lets go by itself, as when the service manager sends
+// SIGTERM to every process of a service, is a loss to a program that goes on.
+func TestHelperEnded(t *testing.T) {
+	address, path := newLock(t)
+	l := acquire(t, address)
+	_ = syscall.Kill(helperPID(t, path), syscall.SIGTERM)
+	mustBeLost(t, l, protocol.Gone)
+	var lost *client.LostError
+	if err := l.Release(); !errors.As(err, &lost) {
+		t.Errorf("release: %v", err)
 	}
 	mustBeFree(t, path)
 }

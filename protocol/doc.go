@@ -72,7 +72,8 @@
 //	          for is over. held_ms: milliseconds from OK to here.
 //
 // The helper exits after ERR, RELEASED and (once the parent has let go, or the
-// lease is over) LOST. An exit after OK without RELEASED is a loss too.
+// lease is over) LOST. An exit after OK without RELEASED is a loss too,
+// and so is RELEASED to a parent that has not let go.
 //
 // # Codes
 //
