@@ -304,6 +304,32 @@ func TestWrapperHangsInRelease(t *testing.T) {
 	}
 }
 
+// TestWrapperLeavesSomethingRunning: what keeps the pipe open when the helper has ended
+// does not keep Release from returning, nor make a loss of a release in good order.
+func TestWrapperLeavesSomethingRunning(t *testing.T) {
+	const script = `sleep 60 2>/dev/null & echo $! >"$0"; echo OK proto=1 waited_ms=0 lease_ms=60000; cat; `
+	for last, lost := range map[string]bool{"echo RELEASED held_ms=0": false, "exit 1": true} {
+		t.Run(last, func(t *testing.T) {
+			address, path := newLock(t)
+			l, err := client.Acquire(t.Context(), address, client.KillAfter(time.Second), client.Helper("sh", "-c", script+last, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { kill(t, helperPID(t, path)) }()
+			done := make(chan error, 1)
+			go func() { done <- l.Release() }()
+			select {
+			case err := <-done:
+				if errors.As(err, new(*client.LostError)) != lost {
+					t.Errorf("got %v", err)
+				}
+			case <-time.After(patience):
+				t.Error("release hangs")
+			}
+		})
+	}
+}
+
 func TestHelperRefuses(t *testing.T) {
 	for address, code := range map[string]protocol.Code{
 		"nonsense":                  protocol.Config, // a profile that there is not

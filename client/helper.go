@@ -111,10 +111,13 @@ func (h *helper) read() {
 // helper ended by itself. Somebody must be reading h.lines.
 func (h *helper) end() bool {
 	_ = h.stdin.Close()
+	late := time.Now().Add(h.grace)
 	timer := time.NewTimer(h.grace)
 	defer timer.Stop()
 	select {
 	case <-h.exited:
+		// What a wrapper left running may have the pipe, and say its last yet.
+		_ = h.stdout.SetReadDeadline(late)
 		return true
 	case <-timer.C:
 	}

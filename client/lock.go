@@ -166,7 +166,8 @@ func (l *Lock) hear(r reading) (ago time.Duration, isBeat bool) {
 		ago, err := r.line.Millis("sent_ms")
 		return ago, err == nil
 	case r.line.Word == protocol.WordReleased:
-		held, _ := r.line.Millis("held_ms") // for people: missing, it is 0
+		_ = l.helper.stdout.SetReadDeadline(time.Now()) // nothing follows, whoever keeps the pipe open
+		held, _ := r.line.Millis("held_ms")             // for people: missing, it is 0
 		l.mu.Lock()
 		l.released, l.held = true, held
 		l.mu.Unlock()
