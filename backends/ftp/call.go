@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"locksmith/backends/mkdirlock"
+	"locksmith/protocol"
 )
 
 // enter waits until nobody else uses the connection.
@@ -71,6 +72,8 @@ func (d *Dir) nothing(ctx context.Context, c *conn, op string, err error) error 
 		busy := d.server.busy(op, c.clean(c.control.goodbye))
 		d.server.door.turnedAway(busy) // it let us in for nothing
 		return busy
+	case errors.Is(err, errTooLong):
+		return d.server.fail(protocol.CannotCreate, op, errTooLong, "keep the lock in a directory with less in it")
 	case errors.As(err, new(*dataError)):
 		return d.server.lost(ctx, op, &dataError{c.told(err)})
 	case lists(c.control.verb) && !errors.As(err, new(*unsentError)):
@@ -84,7 +87,7 @@ func (d *Dir) nothing(ctx context.Context, c *conn, op string, err error) error 
 // closed it, and servers lose data connections of those they serve at the same time.
 func (c *conn) repeatable(ctx context.Context, err error) bool {
 	verb := c.control.verb
-	return over(ctx) == nil && !errors.As(err, new(*dataError)) &&
+	return over(ctx) == nil && !errors.As(err, new(*dataError)) && !errors.Is(err, errTooLong) &&
 		(!errors.Is(err, os.ErrDeadlineExceeded) || listens(verb) || lists(verb))
 }
 

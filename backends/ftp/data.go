@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"locksmith/backends/mkdirlock"
 )
 
 // maxListing bounds what a server may send as one listing.
@@ -57,7 +59,7 @@ const gentleTime = 20 * time.Millisecond
 // that can be seen: within a line, and with TLS anywhere.
 func (d *data) Read(b []byte) (int, error) {
 	if d.left <= 0 {
-		return 0, fmt.Errorf("the listing is longer than %d bytes", maxListing)
+		return 0, errTooLong
 	}
 	if !d.began {
 		d.began = true
@@ -79,6 +81,8 @@ func (d *data) Read(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+var errTooLong = fmt.Errorf("%w: the listing is longer than %d bytes", mkdirlock.ErrTooLong, maxListing)
 
 // errCut says that a listing has no proper end.
 var errCut = fmt.Errorf("the listing was cut short: %w", io.ErrUnexpectedEOF)

@@ -11,6 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock"
+	"locksmith/protocol"
 )
 
 // TestListDialects: each server has its own idea of NLST.
@@ -172,6 +173,17 @@ func TestListFlood(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "too") && !strings.Contains(err.Error(), "longer") || time.Since(start) > late {
 			t.Errorf("%d names after %v, %v", len(got), time.Since(start), err)
 		}
+	}
+}
+
+// TestListTooLong is told as what it is, and not asked for again.
+func TestListTooLong(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	f.listing = strings.Repeat("name\r\n", maxListing)
+	_, err := f.dir().List(soon(t), "L")
+	if !errors.Is(err, mkdirlock.ErrTooLong) || backend.CodeOf(err) != protocol.CannotCreate || len(f.sent("NLST")) != 1 {
+		t.Errorf("asked %d times: %v", len(f.sent("NLST")), err)
 	}
 }
 

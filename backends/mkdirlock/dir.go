@@ -63,4 +63,6 @@ var (
 	// ErrBusy is wrapped by the error of a call that was not made because the
 	// server turns clients away now.
 	ErrBusy = errors.New("the server turns clients away at the moment")
+	// ErrTooLong is wrapped by the error of a List of more than the Dir takes.
+	ErrTooLong = errors.New("too much is in the directory")
 )

@@ -340,6 +340,38 @@ func TestForgetsWhoWent(t *testing.T) {
 	})
 }
 
+// A crowded directory has more beside the lock than a listing may have.
+type crowded struct {
+	*memory
+	listings int
+}
+
+func (c *crowded) List(ctx context.Context, name string) ([]string, error) {
+	if name == "." {
+		c.listings++
+		return nil, ErrTooLong
+	}
+	return c.memory.List(ctx, name)
+}
+
+// TestTendInACrowd: a listing that has no end is not tried again with every heartbeat: it
+// costs a server of FTP a megabyte, and us the connection.
+func TestTendInACrowd(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		dir := &crowded{memory: m}
+		h := newHost("here", dir, plain).take(t, "exclusive")
+		for range 3 {
+			_ = h.Tend(t.Context())
+			mustStillHold(t, h)
+		}
+		if dir.listings != 1 {
+			t.Errorf("listed %d times", dir.listings)
+		}
+		mustRelease(t, h)
+		mustBeTidy(t, m, plain)
+	})
+}
+
 // TestBareEntry: who died while he removed his lock, or before he was told that he had
 // it, left an entry with nothing in it. That is nobody's proof of death, but it is no
 // holder's either, so that even those break it soon who never go by a lease.

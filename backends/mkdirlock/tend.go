@@ -18,10 +18,10 @@ func (h *hold) Tend(ctx context.Context) error {
 	}
 	around, _ := h.lock.around()
 	names, err := h.dir.List(ctx, around)
+	h.crowd = h.lock.Style == PlainStyle && (len(names) > maxCrowd || errors.Is(err, ErrTooLong))
 	if err != nil {
 		return h.lock.fail("list who waits", err)
 	}
-	h.crowd = h.lock.Style == PlainStyle && len(names) > maxCrowd
 	names = slices.DeleteFunc(names, func(name string) bool {
 		_, ok := h.lock.parseReservation(name)
 		return !ok
