@@ -18,7 +18,9 @@
 // Errors: ErrHeld (with *HeldError for who holds it), ErrNoHelper, *HelperError
 // for what else the helper said, *ProtocolError for a helper that speaks
 // nonsense, and the context's error. A loss closes Lost, cancels Context with a
-// *LostError as its cause, and is returned by Err and Release.
+// *LostError as its cause, and is returned by Err and Release. A helper that gets
+// SIGTERM releases, which is a loss too: systemd sends it to every process of a
+// service, unless told KillMode=mixed.
 //
 // Caveat: between the moment a lock is lost and the moment a program stops, the
 // program works without it. Where that must not be, pass Token on to what the

@@ -77,8 +77,9 @@
 //
 // # Codes
 //
-// The exit status is 0 after RELEASED, else that of the code, in the manner of
-// sysexits(3):
+// The exit status is 0 after RELEASED, or 128+n if signal n was the reason and a
+// parent that had not let go is at a pipe; else that of the code, in the manner
+// of sysexits(3):
 //
 //	usage 64 · unreachable 69 · internal 70 · cannot_create 73 · held 75 ·
 //	timeout 75 · cancelled 75 · permission 77 · config 78 ·

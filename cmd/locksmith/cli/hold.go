@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -77,8 +78,22 @@ func (a *app) runHold(o *holding, args []string) error {
 	pipe.Finish(held, err)
 	if err != nil {
 		a.status = o.status(err)
+	} else if watch.ParentPipe() {
+		a.status = tooSoon(h, context.Cause(pipe.Wanted()))
 	}
 	return nil
+}
+
+// tooSoon is the exit status of a helper that released its lock though its parent had not
+// let go: a service manager may tell both to end, and a parent that first finishes what
+// it does must see that it did so without the lock.
+func tooSoon(h *locksmith.Helper, cause error) int {
+	signal, ok := errors.AsType[*locksmith.SignalError](cause)
+	if !ok {
+		return 0
+	}
+	h.Log.Info("released because of a signal, before the parent let go", "lock", h.Address, "signal", signal.Signal)
+	return signalStatus(signal)
 }
 
 // recordParent puts the parent on record. One that cannot be seen may go on

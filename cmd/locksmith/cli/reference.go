@@ -34,8 +34,8 @@ func ExitStatuses() []Entry {
 	}
 	return append(all,
 		Entry{"126, 127", "run: the command cannot be run, or is not found"},
-		Entry{"128+n", "signal n ended run's command, or locksmith; but hold ends with 75 before OK, and with 0 after it, " +
-			"and status --watch with 0 after Ctrl-C where it redraws a terminal"})
+		Entry{"128+n", "signal n ended run's command, or locksmith; but hold ends with 75 before OK, and with 0 after it " +
+			"without a pipe to a parent, and status --watch with 0 after Ctrl-C where it redraws a terminal"})
 }
 
 type meaning struct {

@@ -8,4 +8,5 @@ case $line in OK*) ;; *) echo "no lock: $line" >&2; exit 1 ;; esac
 
 echo working
 
-kill "$locker"; wait "$locker" || exit  # released once wait is over
+kill "$locker"; wait "$locker"  # then it is released
+[ $? = 143 ] || { echo "lost the lock" >&2; exit 1; }  # 143: because of kill

@@ -38,5 +38,6 @@ if [ "$scenario" = data ]; then
 	echo eof
 fi
 await_go
-kill "$locker"; wait "$locker" || exit
+kill "$locker"; wait "$locker"
+[ $? = 143 ] || exit 1
 echo released
