@@ -63,7 +63,8 @@ func Meta(meta map[string]string) Option {
 	return flag(args...)
 }
 
-// Helper sets the program to start, and arguments that go before "hold".
+// Helper sets the program to start, and arguments that go before "hold". It must run
+// where our pid means us: on this machine, and in this container.
 func Helper(command ...string) Option {
 	return func(c *config) { c.helper = command }
 }
