@@ -167,7 +167,7 @@ func TestHoldOutlivesAcquireContext(t *testing.T) {
 
 func TestLockRemoved(t *testing.T) {
 	address, path := newLock(t)
-	l := acquire(t, address, client.Lease(time.Second))
+	l := acquire(t, address, client.Refresh(time.Second))
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -188,11 +188,11 @@ func TestHelperKilled(t *testing.T) {
 // TestHeartbeatsKeepTheLock holds for several leases.
 func TestHeartbeatsKeepTheLock(t *testing.T) {
 	address, _ := newLock(t)
-	l := acquire(t, address, client.Lease(2*time.Second))
+	l := acquire(t, address, client.Lease(5*time.Second))
 	select {
 	case <-l.Lost():
 		t.Errorf("lost: %v", l.Err())
-	case <-time.After(5 * time.Second):
+	case <-time.After(11 * time.Second):
 	}
 }
 
@@ -259,11 +259,19 @@ func TestHelperIsSpared(t *testing.T) {
 }
 
 func TestHelperHangs(t *testing.T) {
-	address, _ := newLock(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	address, path := newLock(t)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := client.Acquire(ctx, address, client.Helper("sh", "-c", "exec sleep 60"), client.KillAfter(50*time.Millisecond))
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "was killed") {
+	go func() { // once it hangs, not before it is started
+		for ctx.Err() == nil {
+			if _, err := os.Lstat(path); err == nil {
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	_, err := client.Acquire(ctx, address, client.Helper("sh", "-c", `: >"$0"; exec sleep 60`, path), client.KillAfter(50*time.Millisecond))
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "was killed") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -459,7 +467,7 @@ func TestAcquireSet(t *testing.T) {
 func TestSetLoss(t *testing.T) {
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
-	set, err := client.AcquireSet(t.Context(), []string{"local:" + one, "local:" + two}, client.Lease(2*time.Second))
+	set, err := client.AcquireSet(t.Context(), []string{"local:" + one, "local:" + two}, client.Refresh(time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}

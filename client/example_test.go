@@ -55,7 +55,7 @@ func ExampleLock_Context() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "billing.lock")
 
-	lock, err := client.Acquire(context.Background(), "local:"+path, client.Lease(time.Second))
+	lock, err := client.Acquire(context.Background(), "local:"+path, client.Refresh(time.Second))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -14,7 +14,7 @@ import (
 
 func TestHelperStopped(t *testing.T) {
 	address, path := newLock(t)
-	l := acquire(t, address, client.Lease(time.Second))
+	l := acquire(t, address, client.Lease(5*time.Second))
 	pid := helperPID(t, path)
 	_ = syscall.Kill(pid, syscall.SIGSTOP)
 	mustBeLost(t, l, protocol.Expired)
