@@ -108,13 +108,13 @@ func TestWaitingInBackground(t *testing.T) {
 // is stopped, without heartbeats for its lock.
 func TestCtrlZWithoutEffect(t *testing.T) {
 	for name, command := range map[string]string{
-		"ignored":   `sh -c 'trap "" TSTP; echo ready; sleep 2.5; exit 4'`,
-		"elsewhere": `setsid sh -c 'echo ready; sleep 2.5; exit 4'`,
+		"ignored":   `sh -c 'trap "" TSTP; echo ready; sleep 6; exit 4'`,
+		"elsewhere": `setsid sh -c 'echo ready; sleep 6; exit 4'`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			needTool(t, "setsid")
 			sh := atPrompt(t)
-			sh.keys(t, "locksmith run --lease 2 nfs:"+filepath.Join(t.TempDir(), "lock")+" -- "+command+"\n")
+			sh.keys(t, "locksmith run --lease 5 nfs:"+filepath.Join(t.TempDir(), "lock")+" -- "+command+"\n")
 			sh.until(t, "ready")
 			sh.keys(t, ctrlZ)
 			mustSay(t, sh.status(t), "status=4.")
@@ -135,11 +135,11 @@ func TestStoppedByItself(t *testing.T) {
 // command is ended first of all.
 func TestStoppedTooLong(t *testing.T) {
 	sh := atPrompt(t)
-	sh.keys(t, "locksmith run --lease 1 nfs:"+filepath.Join(t.TempDir(), "lock")+" -- sh -c 'echo ready; sleep 300; echo went on'\n")
+	sh.keys(t, "locksmith run --lease 5 nfs:"+filepath.Join(t.TempDir(), "lock")+" -- sh -c 'echo ready; sleep 300; echo went on'\n")
 	sh.until(t, "ready")
 	sh.keys(t, ctrlZ)
 	mustSay(t, sh.status(t), "status=148.")
-	sh.keys(t, "sleep 1.2; fg\n")
+	sh.keys(t, "sleep 5.2; fg\n")
 	sh.until(t, "lost: the lease could not be renewed in time")
 	if said := sh.status(t); strings.Contains(said, "went on") || !strings.HasSuffix(said, "status=79.") {
 		t.Errorf("it says %q", said)
