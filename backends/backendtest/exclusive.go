@@ -214,10 +214,10 @@ func orphaned(t *testing.T) backend.Request {
 func parentAlive(t *testing.T, f Fixture) {
 	f.Abandon(take(t, f, orphaned(t)))
 	a := attempt(t, f, Request())
-	MustBeHeld(t, a)
 	start := clock.Boot{}.Now()
+	MustBeHeld(t, a)
 	h := MustAcquire(t, a)
-	if d := (clock.Boot{}).Now() - start; d < owner.MinLease*9/10 {
+	if d := (clock.Boot{}).Now() - start; d < owner.MinLease {
 		t.Errorf("broken after %v, the lease is %v", d, owner.MinLease)
 	}
 	MustRelease(t, h)

@@ -36,7 +36,7 @@ func line(t *testing.T, ctx context.Context, f Fixture, modes []string, turn fun
 			}
 			w.done <- err
 		}()
-		for deadline := time.Now().Add(patience); len(report(t, f).Waiters) != i+1; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(patience); !queued(report(t, f).Waiters, i+1); time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("the queue is %+v after %d came", report(t, f).Waiters, i+1)
 			}
@@ -44,6 +44,13 @@ func line(t *testing.T, ctx context.Context, f Fixture, modes []string, turn fun
 		time.Sleep(2 * time.Millisecond) // the queue's order may be no finer than a millisecond
 	}
 	return ws
+}
+
+// queued reports that so many wait, and have said who they are: the place in the queue
+// comes first.
+func queued(all []backend.Holder, n int) bool {
+	unknown := func(w backend.Holder) bool { return w.Record == nil }
+	return len(all) == n && !slices.ContainsFunc(all, unknown)
 }
 
 func queueSeen(t *testing.T, f Fixture) {
