@@ -210,9 +210,13 @@ func (f *fake) dir(change ...func(*backend.Address, *backend.Access)) *Dir {
 	return d
 }
 
-// hasty returns a directory that does not wait long for an answer.
-func (f *fake) hasty() *Dir {
-	d := f.dir()
-	d.server.timeout = 400 * time.Millisecond
-	return d
+// hasty returns a directory that does not wait long for an answer, but for one that a busy
+// machine delays.
+func (f *fake) hasty() *Dir { return f.within(time.Second) }
+
+// within returns a directory that waits so long for an answer.
+func (f *fake) within(d time.Duration) *Dir {
+	dir := f.dir()
+	dir.server.timeout = d
+	return dir
 }

@@ -46,7 +46,7 @@ func FuzzReplies(f *testing.F) {
 			fake.when("NLST", func(c *talk) { c.say("150 go"); c.send(reply); c.say("226 done") })
 			fake.when("LIST", func(c *talk) { c.say("150 go"); c.send(reply); c.say("226 done") })
 		}
-		d := fake.hasty()
+		d := fake.within(400 * time.Millisecond)
 		defer d.Close()
 		start := time.Now()
 		made := d.Mkdir(soon(t), "L")
@@ -104,7 +104,7 @@ func FuzzConversation(f *testing.F) {
 		for _, verb := range []string{greeting, "USER", "PASS", "FEAT", "TYPE", "OPTS", "MKD", "RMD", "RNFR", "RNTO"} {
 			fake.when(verb, next)
 		}
-		d := fake.hasty()
+		d := fake.within(400 * time.Millisecond)
 		defer d.Close()
 		start := time.Now()
 		for range 3 {

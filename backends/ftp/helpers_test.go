@@ -32,7 +32,7 @@ func connectTo(t testing.TB, s *ftpserver.Server, addr string) *Dir {
 // lasting is how long servers may take for a command, and late when what must not wait
 // for that has done so, even on a busy machine.
 const (
-	lasting = 20 * time.Second
+	lasting = 32 * time.Second
 	late    = lasting / 4
 )
 

@@ -199,7 +199,7 @@ func TestDeadline(t *testing.T) {
 	t.Parallel()
 	d := startFake(t).when("MKD", (*talk).hang).dir()
 	holds(t, d, "L", "a", "bb")
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	start := time.Now()
 	err := d.Mkdir(ctx, "L")

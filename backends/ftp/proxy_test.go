@@ -35,9 +35,11 @@ func TestLostAnswers(t *testing.T) {
 			s := ftpserver.Start(t, "embedded", ftpserver.Options{})
 			p := ftpserver.StartProxy(t, s.Addr)
 			d := connectTo(t, s, p.Addr)
-			d.server.timeout = 500 * time.Millisecond
 			if _, err := d.List(soon(t), "."); err != nil {
 				t.Fatal(err)
+			}
+			if tt.fault.Do == ftpserver.Stall {
+				d.conn.pace.timeout = 500 * time.Millisecond // of this connection alone
 			}
 			p.Fail(p.Conns()-1, tt.fault)
 			call := func() error { return d.Mkdir(soon(t), "L") }

@@ -92,7 +92,7 @@ func TestSilenceTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := make(startFake(t))
-			d.server.timeout = 200 * time.Millisecond
+			d.server.timeout = 2 * time.Second
 			start := time.Now()
 			if err := d.Mkdir(soon(t), "L"); come(err) != "unreachable" || time.Since(start) > late {
 				t.Errorf("after %v: %v", time.Since(start), err)
@@ -149,12 +149,12 @@ func TestDrip(t *testing.T) {
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	slow := func(c *talk) { time.Sleep(500 * time.Millisecond); c.obey() }
+	slow := func(c *talk) { time.Sleep(time.Second); c.obey() }
 	for _, verb := range []string{"USER", "PASS", "FEAT", "TYPE"} {
 		f.when(verb, slow)
 	}
 	d := f.dir()
-	d.server.timeout = 1500 * time.Millisecond
+	d.server.timeout = 3500 * time.Millisecond
 	if err := d.Mkdir(soon(t), "L"); err != nil {
 		t.Error(err)
 	}
