@@ -69,7 +69,7 @@ func (m *melee) run(helpers int) {
 // round takes the lock once, unless it is killed.
 func (m *melee) round(ctx context.Context) {
 	t, mode := m.place.t, "exclusive"
-	args := []string{"run", "--lease", "4s"}
+	args := []string{"run", "--lease", "10s"}
 	if m.place.style == "dir" && rand.IntN(2) == 0 {
 		mode, args = "shared", append(args, "--shared")
 	}

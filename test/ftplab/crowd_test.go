@@ -50,7 +50,7 @@ func full(t *testing.T, kind string) {
 	close1, close2 := occupy(t, p), occupy(t, p)
 	for _, args := range [][]string{
 		{"run", "--timeout", "0", p.address(), "--", "true"},
-		{"run", "--timeout", "1s", p.address(), "--", "true"},
+		{"run", "--timeout", "5s", p.address(), "--", "true"},
 		{"status", p.address()},
 	} {
 		status, said := p.do(args...)

@@ -19,13 +19,13 @@ func restart(t *testing.T, kind string) {
 }
 
 func (p *place) backInTime(t *testing.T) {
-	const lease = 12 * time.Second
+	const lease = 20 * time.Second
 	p = p.in(t)
 	first := p.hold("--lease", lease.String())
 	id := first.held().Value("id")
 	waiters := []*helper{p.wait("--lease", lease.String()), p.wait("--lease", lease.String())}
 	p.server.Stop()
-	time.Sleep(lease / 4)
+	time.Sleep(3 * time.Second)
 	p.server.Restart()
 	time.Sleep(lease / 2) // heartbeats
 	first.silent()
@@ -41,7 +41,7 @@ func (p *place) backInTime(t *testing.T) {
 }
 
 func (p *place) backTooLate(t *testing.T) {
-	const lease = 2 * time.Second
+	const lease = 6 * time.Second
 	p = p.in(t)
 	first := p.hold("--lease", lease.String())
 	first.held()
