@@ -62,7 +62,8 @@ type cell struct {
 // What we wait for in vain is far from the lease that tells the one from the other.
 const (
 	longLease  = 8 * time.Second
-	shortLease = 4 * time.Second // of who is to lose the lock
+	shortLease = 4 * time.Second  // of who is to lose the lock
+	quickLease = 16 * time.Second // that nobody waits for
 )
 
 // live goes through the life of a lock, in which the mishap comes, and tells what came of

@@ -47,7 +47,7 @@ func killBoth(c *cell) {
 
 // processes are what may happen to parents, helpers and commands.
 var processes = []mishap{
-	{what: "parent killed (-9)", quick: true, lease: longLease, orphan: true,
+	{what: "parent killed (-9)", quick: true, lease: quickLease, orphan: true,
 		want:   expectation{"": atOnce + ", told: nobody is left"},
 		strike: killParent},
 	{what: "parent stopped (SIGSTOP)", lease: longLease,
@@ -57,7 +57,7 @@ var processes = []mishap{
 			stop(c.victim.cmd.Process.Pid)
 		},
 		undo: func(c *cell) { cont(c.victim.cmd.Process.Pid) }},
-	{what: "helper and parent killed (-9)", quick: true, lease: longLease, orphan: true,
+	{what: "helper and parent killed (-9)", quick: true, lease: quickLease, orphan: true,
 		want:   expectation{"": atOnce + ", told: nobody is left"},
 		strike: killBoth},
 	{what: "helper killed (-9), its parent lives", lease: longLease, plan: plan{Stays: true},
@@ -87,13 +87,13 @@ var processes = []mishap{
 		either: true,
 		strike: func(c *cell) { c.leave("stop") },
 		wake:   func(c *cell) { cont(c.victim.pid) }},
-	{what: "run killed (-9)", run: true, quick: true, lease: longLease, not: notOK,
+	{what: "run killed (-9)", run: true, quick: true, lease: quickLease, not: notOK,
 		want: expectation{waiting: atOnce + ", told: signal 9", "": atOnce + ", told: OK, signal 9"},
 		strike: func(c *cell) {
 			kill(c.victim.pid)
 			c.resume()
 		}},
-	{what: "command of run killed (-9)", run: true, quick: true, lease: longLease, not: notOutside,
+	{what: "command of run killed (-9)", run: true, quick: true, lease: quickLease, not: notOutside,
 		want: expectation{"": atOnce + ", told: OK, exit 137"},
 		strike: func(c *cell) {
 			kill(c.command)
