@@ -13,7 +13,7 @@ import (
 // dial logs in to a server, perhaps by way of a proxy.
 func dial(t *testing.T, s *Server, addr string) (*ftp.ServerConn, error) {
 	t.Helper()
-	options := []ftp.DialOption{ftp.DialWithTimeout(5 * time.Second), ftp.DialWithShutTimeout(5 * time.Second)}
+	options := []ftp.DialOption{ftp.DialWithTimeout(30 * time.Second), ftp.DialWithShutTimeout(5 * time.Second)}
 	if s.CA != "" {
 		options = append(options, ftp.DialWithExplicitTLS(trusting(t, s)))
 	}

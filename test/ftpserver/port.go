@@ -45,7 +45,7 @@ func free(port int) bool {
 // listen listens again where a listener of this process may just have been
 // closed, and be open in a child for the same reason.
 func listen(addr string) (net.Listener, error) {
-	for limit := time.Now().Add(time.Second); ; time.Sleep(time.Millisecond) {
+	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 		l, err := net.Listen("tcp", addr)
 		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(limit) {
 			return l, err
