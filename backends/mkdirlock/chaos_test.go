@@ -23,7 +23,7 @@ func contest(k kindOfLock) backendtest.Contest {
 				return nil, err
 			}
 			r := requestFor(mode)
-			r.Owner.Lease = 2 * time.Second // who died before his first heartbeat is unknown
+			r.Owner.Lease = 5 * time.Second // who died before his first heartbeat is unknown
 			return l.Attempt(r)
 		},
 	}
