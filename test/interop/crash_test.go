@@ -16,7 +16,7 @@ func (c *cell) theirCrash() string {
 	switch {
 	case c.weTake("--timeout", "0"):
 		return "at once"
-	case c.weTake("--lease", "1s", "--timeout", "8s"):
+	case c.weTake("--lease", "3s", "--timeout", "20s"):
 		return "after a lease of silence"
 	case c.scheme == "mkdir:" && c.reaped():
 		return "never; `reap` by age"

@@ -90,7 +90,7 @@ func TestPIDRace(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "trace")
 	h := c.ours()
 	h.must("held")
-	slow := exec.Command("strace", "-o", trace, "-e", "inject=kill:delay_enter=5000000", "dotlockfile", "-p", "-l", "-r", "0", c.path())
+	slow := exec.Command("strace", "-o", trace, "-e", "inject=kill:delay_enter=20000000", "dotlockfile", "-p", "-l", "-r", "0", c.path())
 	if _, err := exec.LookPath("strace"); err != nil {
 		backendtest.Lacking(t, "strace is missing")
 	}
@@ -117,10 +117,10 @@ func TestSilentHolder(t *testing.T) {
 	c := newCell(t, pair{scheme: "link:", tool: ln})
 	h := c.theirs()
 	h.must("held")
-	if c.weTake("--strict", "--lease", "1s", "--timeout", "3s") {
+	if c.weTake("--strict", "--lease", "3s", "--timeout", "6s") {
 		t.Error("we break it although we are strict")
 	}
-	if !c.weTake("--lease", "1s", "--timeout", patience.String()) {
+	if !c.weTake("--lease", "3s", "--timeout", patience.String()) {
 		t.Error("we do not break it")
 	}
 }
@@ -130,9 +130,9 @@ func TestSilentHolder(t *testing.T) {
 func TestHeldForLonger(t *testing.T) {
 	t.Parallel()
 	c := newCell(t, pair{scheme: "link:", tool: procmail})
-	h := c.ours("--lease", "4s")
+	h := c.ours("--lease", "1m", "--refresh", "1s")
 	h.must("held")
-	out, err := exec.Command("lockfile", "-1", "-r", "7", "-l", "5", c.path()).CombinedOutput()
+	out, err := exec.Command("lockfile", "-1", "-r", "14", "-l", "10", c.path()).CombinedOutput()
 	if err == nil {
 		t.Errorf("lockfile broke our lock: %s", out)
 	}

@@ -29,7 +29,7 @@ func (c *cell) oursStays() bool {
 func (c *cell) theirsStays() bool {
 	h := c.theirs()
 	h.must("held")
-	waiter := c.ours("--lease", "3s", "--timeout", "5s")
+	waiter := c.ours("--lease", "8s", "--timeout", "12s")
 	for waiter.waits() {
 		h.refresh()
 	}

@@ -62,7 +62,7 @@ func (c *cell) mustBeHeld() {
 func (c *cell) mustBreakByAge() {
 	c.Helper()
 	began := time.Now()
-	status, said := statusOf(c.T, c.bound("run", "--respite", "1s", "--timeout", "55s", c.address(), "--", "true"))
+	status, said := statusOf(c.T, c.bound("run", "--respite", "1s", "--timeout", "2m", c.address(), "--", "true"))
 	if took := time.Since(began); status != 0 || took < 30*time.Second {
 		c.Errorf("after %v: exit status %d\n%s", took, status, said)
 	}
