@@ -53,7 +53,7 @@ func chaos(t *testing.T) {
 	for l := range all {
 		all[l].judge(t, l, pauses)
 	}
-	swept(t, dir, chaosLocks, chaosLease)
+	swept(t, dir, chaosLocks)
 }
 
 // reincarnate starts a contender on host k again and again, until enough were
@@ -101,17 +101,17 @@ func (h *history) killsIn(from, to time.Duration) string {
 	return b.String()
 }
 
-// swept: one more holder of each lock, for a bit more than two leases, leaves
-// nothing of the dead.
-func swept(t *testing.T, dir string, locks int, lease time.Duration) {
+// swept: one more holder of each lock, for ten heartbeats, leaves nothing of the dead,
+// whose leases are shorter.
+func swept(t *testing.T, dir string, locks int) {
 	t.Helper()
 	var last []*holder
 	for l := range locks {
-		h := hold(t, 1, lockName(dir, l), "--lease", lease.String())
+		h := hold(t, 1, lockName(dir, l), "--lease", "8s", "--refresh", "1s")
 		h.held()
 		last = append(last, h)
 	}
-	time.Sleep(2*lease + lease/2)
+	time.Sleep(10 * time.Second)
 	for l, h := range last {
 		h.release()
 		atRest(t, lockName(dir, l))

@@ -13,7 +13,7 @@ import (
 // for, and left by a dead holder; nobody cares. All hosts of the guest have one
 // clock: hosts that disagree cannot be shown here.
 func stepped(t *testing.T) {
-	const lease = 2 * time.Second
+	const lease = 4 * time.Second
 	lock := place(t)
 	first := hold(t, 1, lock, "--lease", lease.String())
 	id := first.held().Value("id")

@@ -11,7 +11,7 @@ import (
 // cut: a holder that cannot reach the server knows that it has lost the lock
 // before anybody else gets it, and touches nothing when it is back.
 func cut(t *testing.T) {
-	const lease = 3 * time.Second
+	const lease = 6 * time.Second
 	lock := place(t)
 	first := hold(t, 1, lock, "--lease", lease.String())
 	old := first.held().Value("id")

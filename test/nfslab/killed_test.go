@@ -17,15 +17,16 @@ func killed(t *testing.T) {
 // lease, which is long, is not waited for.
 func killedHere(t *testing.T) {
 	lock := place(t)
-	first := hold(t, 1, lock, "--lease", "60s")
+	const lease = 60 * time.Second
+	first := hold(t, 1, lock, "--lease", lease.String())
 	first.held()
-	next := hold(t, 1, lock, "--lease", "60s")
+	next := hold(t, 1, lock, "--lease", lease.String())
 	queued(t, lock, 2)
 	next.silent()
 	first.kill(helperToo)
 	at := now()
-	if took := next.held().at - at; took > 2*time.Second {
-		t.Errorf("freed %v after the kill, want less than 2 s", took)
+	if took := next.held().at - at; took > lease/2 { // the last heartbeat is a quarter older
+		t.Errorf("freed %v after the kill, with a lease of %v", took, lease)
 	} else {
 		t.Logf("freed %v after the kill", took.Round(time.Millisecond))
 	}
@@ -36,7 +37,7 @@ func killedHere(t *testing.T) {
 // killedElsewhere: a waiter on another host must wait for the whole lease, as the
 // holder may have sent its last heartbeat right before the kill.
 func killedElsewhere(t *testing.T) {
-	const lease = 2 * time.Second
+	const lease = 4 * time.Second
 	lock := place(t)
 	first := hold(t, 1, lock, "--lease", lease.String())
 	first.held()

@@ -51,7 +51,7 @@ func over(done <-chan struct{}, within time.Duration) bool {
 // watch them for a lease, and makes sure that it does.
 func settle(t *testing.T, lock string) {
 	t.Helper()
-	last := hold(t, 1, lock, "--lease", "2s")
+	last := hold(t, 1, lock, "--lease", "8s")
 	last.held()
 	last.release()
 	atRest(t, lock)

@@ -84,7 +84,7 @@ func noOrphans(ctx context.Context, t *testing.T) {
 				if _, known := since[dir]; !known {
 					since[dir] = now()
 				}
-				if age := now() - since[dir]; age > 10*time.Second && age < time.Hour {
+				if age := now() - since[dir]; age > 30*time.Second && age < time.Hour {
 					t.Errorf("a helper without a parent for %v:\n%s", age, describe(dir))
 					since[dir] = -2 * time.Hour // once is enough
 				}

@@ -84,9 +84,9 @@ func full(t *testing.T) {
 	dir := share(t, 3, 13, "rw,no_root_squash", "mount", "-t", "ext4", "-o", "loop", image)
 	t.Cleanup(func() { do(t, "rm", "-rf", dir+"/fill") })
 	lock := otherMount + "/L"
-	first := hold(t, 3, lock, "--lease", "2s")
+	first := hold(t, 3, lock, "--lease", "5s")
 	first.held()
-	next := hold(t, 3, lock, "--lease", "2s")
+	next := hold(t, 3, lock, "--lease", "5s")
 	time.Sleep(500 * time.Millisecond) // it waits
 
 	do(t, "sh", "-c", `mkdir "$0/fill"; i=0; while echo $i >"$0/fill/$i"; do i=$((i+1)); done; dd if=/dev/zero of="$0/fill/0"; :`, dir)
@@ -95,7 +95,7 @@ func full(t *testing.T) {
 		t.Errorf("something is left of a lock on a full disk")
 	}
 	refused(t, 3, lock, 73, patience)
-	time.Sleep(4 * time.Second) // two leases of heartbeats
+	time.Sleep(10 * time.Second) // two leases of heartbeats
 	first.silent()
 	first.release()
 	s := <-next.said
