@@ -15,9 +15,10 @@ func (c *cell) theyExclude() string {
 	return c.verdict("they exclude us", out)
 }
 
-// weExclude: our lock keeps the tool out, and our release lets it in.
+// weExclude: our lock keeps the tool out, and our release lets it in. With heartbeats as
+// seldom as usual flufl.lock breaks it when one is 2 s late, which is for others to show.
 func (c *cell) weExclude() string {
-	h := c.ours()
+	h := c.ours("--refresh", "1s")
 	h.must("held")
 	status, said := c.they(false)
 	if status != held {
