@@ -319,7 +319,11 @@ func TestWrapperLeavesSomethingRunning(t *testing.T) {
 	for last, lost := range map[string]bool{"echo RELEASED held_ms=0": false, "exit 1": true} {
 		t.Run(last, func(t *testing.T) {
 			address, path := newLock(t)
-			l, err := client.Acquire(t.Context(), address, client.KillAfter(time.Second), client.Helper("sh", "-c", script+last, path))
+			grace := patience / 2
+			if lost { // it is waited for
+				grace = time.Second
+			}
+			l, err := client.Acquire(t.Context(), address, client.KillAfter(grace), client.Helper("sh", "-c", script+last, path))
 			if err != nil {
 				t.Fatal(err)
 			}
