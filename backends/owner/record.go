@@ -36,7 +36,7 @@ var ErrRecord = errors.New("not a locksmith record")
 //
 //	LOCK v=1 id=… host=web3 machine=… boot=… pidns=… timens=… pid=7 start=123
 //	     ppid=6 pstart=99 user=alice mode=exclusive lease_ms=60000
-//	     at=2026-01-02T03:04:05Z meta.job=nightly
+//	     refresh_ms=8000 at=2026-01-02T03:04:05Z meta.job=nightly
 type Record struct {
 	ID     string // names this acquisition; see NewID
 	Place  Place  // the kernel the processes below live on
@@ -46,10 +46,13 @@ type Record struct {
 	Parent process.Process
 	// NoProof tells others not to conclude death from processes: the work may
 	// go on without both of them.
-	NoProof  bool
-	User     string
-	Mode     string // "exclusive" or "shared"
-	Lease    time.Duration
+	NoProof bool
+	User    string
+	Mode    string // "exclusive" or "shared"
+	Lease   time.Duration
+	// Refresh is how long after a heartbeat the next one is due, if that is less than a
+	// quarter of the lease; 0: it is that.
+	Refresh  time.Duration
 	Acquired time.Time        // for people; whole seconds
 	Meta     []protocol.Field // what the user said of the holder, in order
 	unknown  []protocol.Field // fields of a later version, kept
@@ -84,8 +87,11 @@ func (r Record) Format() (string, error) {
 	}
 	l = l.With("user", r.User).
 		With("mode", r.Mode).
-		With("lease_ms", strconv.FormatInt(r.Lease.Milliseconds(), 10)).
-		With("at", r.Acquired.UTC().Format(time.RFC3339))
+		With("lease_ms", strconv.FormatInt(r.Lease.Milliseconds(), 10))
+	if ms := r.Refresh.Milliseconds(); ms > 0 {
+		l = l.With("refresh_ms", strconv.FormatInt(ms, 10))
+	}
+	l = l.With("at", r.Acquired.UTC().Format(time.RFC3339))
 	for _, m := range r.Meta {
 		l = l.With(metaPrefix+m.Key, m.Value)
 	}
@@ -114,6 +120,7 @@ func ParseRecord(s string) (Record, error) {
 		User:     p.text("user"),
 		Mode:     p.text("mode"),
 		Lease:    p.lease("lease_ms"),
+		Refresh:  p.refresh("refresh_ms"),
 		Acquired: p.time("at"),
 	}
 	if _, ok := l.Get("ppid"); ok {
@@ -135,7 +142,7 @@ func ParseRecord(s string) (Record, error) {
 var known = map[string]bool{
 	"v": true, "id": true, "host": true, "machine": true, "boot": true, "pidns": true, "timens": true,
 	"pid": true, "start": true, "ppid": true, "pstart": true, "proof": true, "user": true, "mode": true,
-	"lease_ms": true, "at": true,
+	"lease_ms": true, "refresh_ms": true, "at": true,
 }
 
 // CheckMeta refuses metadata whose keys cannot stand in a record.
@@ -182,6 +189,18 @@ func (p *fieldReader) lease(key string) time.Duration {
 	d, err := p.line.Millis(key)
 	if err != nil || d < MinLease || d > MaxLease {
 		p.fail("%s is not a lease between %v and %v", key, MinLease, MaxLease)
+	}
+	return d
+}
+
+// refresh may be missing.
+func (p *fieldReader) refresh(key string) time.Duration {
+	if _, ok := p.line.Get(key); !ok {
+		return 0
+	}
+	d, err := p.line.Millis(key)
+	if err != nil || d <= 0 || d > MaxLease {
+		p.fail("%s is not a time between heartbeats", key)
 	}
 	return d
 }

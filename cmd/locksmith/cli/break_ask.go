@@ -53,7 +53,7 @@ func isAncestor(p process.Process) bool { return p.PID > 1 && process.IsAncestor
 
 // observe watches the heartbeat for as long as it may be silent.
 func (b *breaking) observe(ctx context.Context, p presence) error {
-	need := b.silence(p.Holder)
+	need := b.silence(p)
 	switch {
 	case p.Sign == "":
 		return b.refuse("nothing tells whether it lives", "make sure that it does not, then break it with --force")
@@ -88,14 +88,16 @@ func (b *breaking) observe(ctx context.Context, p presence) error {
 }
 
 // silence is how long one that lives may give no sign of life: a quarter of its
-// lease, where no shorter time is usual, and something more for one that is slow.
-func (b *breaking) silence(h backend.Holder) time.Duration {
-	if h.Lease == 0 {
+// lease, if it does not say itself that it refreshes its lock more often, and something
+// more for one that is slow. What is usual for the kind of lock does not tell: --refresh
+// may have said otherwise.
+func (b *breaking) silence(p presence) time.Duration {
+	if p.Lease == 0 {
 		return time.Duration(b.watch)
 	}
-	quarter := h.Lease / 4
-	if paced, ok := b.backend.(backend.Paced); ok {
-		quarter = min(quarter, 3*paced.Manners().Refresh)
+	quarter := p.Lease / 4
+	if r := p.Record; !p.waits && r != nil && r.Refresh > 0 { // waiters have a pace of their own
+		quarter = min(quarter, 3*r.Refresh)
 	}
 	return (quarter + quarter/25 + time.Second).Round(time.Second)
 }

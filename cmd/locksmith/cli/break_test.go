@@ -33,7 +33,6 @@ func TestQuoted(t *testing.T) {
 type scene struct {
 	backend.Backend
 	looks []func(*backend.Report)
-	usual time.Duration // between heartbeats; 0: nothing is usual
 }
 
 func (s *scene) Inspect(context.Context) (backend.Report, error) {
@@ -45,9 +44,12 @@ func (s *scene) Inspect(context.Context) (backend.Report, error) {
 	return r, nil
 }
 
+// A pacedScene is of a kind of lock with usual times, which are not everybody's.
 type pacedScene struct{ *scene }
 
-func (s pacedScene) Manners() backend.Manners { return backend.Manners{Refresh: s.usual} }
+func (pacedScene) Manners() backend.Manners {
+	return backend.Manners{Lease: time.Hour, Refresh: 8 * time.Second}
+}
 
 func seen(h backend.Holder) func(*backend.Report) {
 	return func(r *backend.Report) { r.Holders = append(r.Holders, h) }
@@ -56,8 +58,9 @@ func seen(h backend.Holder) func(*backend.Report) {
 // TestObserve: how long one is watched of whom nothing is known, and what then.
 func TestObserve(t *testing.T) {
 	silent := backend.Holder{ID: "a", Verdict: owner.Unknown, Lease: time.Minute, Sign: "1"}
-	beating, blind, long, unknown, dead := silent, silent, silent, silent, silent
+	beating, blind, long, quick, unknown, dead := silent, silent, silent, silent, silent, silent
 	beating.Sign, blind.Sign, long.Lease, unknown.Lease, dead.Verdict = "2", "", time.Hour, 0, owner.Dead
+	quick.Lease, quick.Record = time.Hour, &owner.Record{Lease: time.Hour, Refresh: 8 * time.Second}
 	waiting := func(r *backend.Report) { r.Waiters = append(r.Waiters, silent) }
 	other := silent
 	other.ID = "b"
@@ -65,29 +68,25 @@ func TestObserve(t *testing.T) {
 		name  string
 		first backend.Holder
 		then  []func(*backend.Report)
-		usual time.Duration
 		code  protocol.Code // "": it may be broken
 		says  string
 		took  time.Duration
 	}{
-		{"silent", silent, []func(*backend.Report){seen(silent)}, 0, "", "", 17 * time.Second},
-		{"beating", silent, []func(*backend.Report){seen(silent), seen(beating)}, 0, protocol.Held, "heartbeat moves", 0},
-		{"dies", silent, []func(*backend.Report){seen(dead)}, 0, "", "", 0},
-		{"ends", silent, []func(*backend.Report){seen(other)}, 0, protocol.Gone, "by itself", 0},
-		{"gets the lock", silent, []func(*backend.Report){waiting}, 0, protocol.Held, "got the lock", 0},
-		{"blind", blind, []func(*backend.Report){seen(blind)}, 0, protocol.Held, "nothing tells", 0},
-		{"long lease", long, []func(*backend.Report){seen(long)}, 0, protocol.Held, "--watch 15m37s", 0},
-		{"long lease, but usual pace", long, []func(*backend.Report){seen(long)}, 8 * time.Second, "", "", 26 * time.Second},
-		{"no lease", unknown, []func(*backend.Report){seen(unknown)}, 0, "", "", 30 * time.Second},
-		{"dead", dead, nil, 0, "", "", 0},
+		{"silent", silent, []func(*backend.Report){seen(silent)}, "", "", 17 * time.Second},
+		{"beating", silent, []func(*backend.Report){seen(silent), seen(beating)}, protocol.Held, "heartbeat moves", 0},
+		{"dies", silent, []func(*backend.Report){seen(dead)}, "", "", 0},
+		{"ends", silent, []func(*backend.Report){seen(other)}, protocol.Gone, "by itself", 0},
+		{"gets the lock", silent, []func(*backend.Report){waiting}, protocol.Held, "got the lock", 0},
+		{"blind", blind, []func(*backend.Report){seen(blind)}, protocol.Held, "nothing tells", 0},
+		{"long lease", long, []func(*backend.Report){seen(long)}, protocol.Held, "--watch 15m37s", 0},
+		{"long lease, but more heartbeats", quick, []func(*backend.Report){seen(quick)}, "", "", 26 * time.Second},
+		{"no lease", unknown, []func(*backend.Report){seen(unknown)}, "", "", 30 * time.Second},
+		{"dead", dead, nil, "", "", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &scene{looks: c.then, usual: c.usual}
-				b := &breaking{clock: clock.Runtime{}, backend: s, id: "a", watch: seconds(30 * time.Second), asJSON: true}
-				if c.usual > 0 {
-					b.backend = pacedScene{s}
-				}
+				s := &scene{looks: c.then}
+				b := &breaking{clock: clock.Runtime{}, backend: pacedScene{s}, id: "a", watch: seconds(30 * time.Second), asJSON: true}
 				start := time.Now()
 				err := b.ask(t.Context(), presence{c.first, false})
 				if (c.code == "") != (err == nil) || err != nil && (codeOf(err) != c.code || !strings.Contains(err.Error(), c.says)) {
