@@ -143,6 +143,7 @@ type Holder struct {
 	Age       time.Duration // since it acquired the lock, or began to wait; for people
 	Heartbeat time.Duration // since its last heartbeat; for people
 	Lease     time.Duration // for how long it is believed when silent; 0 if unknown
+	Silence   time.Duration // how long it may be silent when it lives; 0: a quarter of its lease
 	// Sign changes with each of its heartbeats, and says nothing else; empty if none
 	// can be seen.
 	Sign string

@@ -141,7 +141,11 @@ func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e
 	case err != nil:
 		return err
 	}
-	*to = append(*to, s.holder(i.lock.Today()))
+	h := s.holder(i.lock.Today())
+	if at != i.lock.lock() {
+		h.Silence = i.lock.waiterBeats(e.ticket.lease)
+	}
+	*to = append(*to, h)
 	return nil
 }
 

@@ -1,8 +1,10 @@
 package mkdirlock
 
 import (
+	"cmp"
 	"strings"
 	"testing"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/protocol"
@@ -244,6 +246,34 @@ func TestBrokenWhileWaiting(t *testing.T) {
 		mustRelease(t, h)
 		mustRelease(t, mustAcquire(t, a))
 		mustBeTidy(t, m, k)
+	})
+}
+
+// TestWaiterShowsThatHeLives: as often as an operator is told who wonders about him.
+func TestWaiterShowsThatHeLives(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		h := newHost("elsewhere", m, k).take(t, "exclusive")
+		here := newHost("here", m, k)
+		a := here.want(t, "exclusive")
+		var last backend.Holder
+		var beaten time.Time
+		for beats := 0; beats < 4; {
+			mustBeHeldBy(t, a, h)
+			mustStillHold(t, h)
+			now := time.Now() // when Wait shows that we live
+			mustWork(t, a.Wait(t.Context()))
+			r, err := here.lock().Inspect(t.Context())
+			if err != nil || len(r.Waiters) != 1 {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			if r.Waiters[0].Sign == last.Sign {
+				continue
+			}
+			if most := cmp.Or(last.Silence, last.Lease/4); beats > 0 && now.Sub(beaten) > most+most/25 {
+				t.Errorf("silent for %v, and told of %v", now.Sub(beaten), most)
+			}
+			beats, last, beaten = beats+1, r.Waiters[0], now
+		}
 	})
 }
 

@@ -37,15 +37,19 @@ func (a *attempt) showUp(ctx context.Context) error {
 	return err
 }
 
-// untilBeat is the time until the next heartbeat of a claim that waits. In plain
-// style only reap removes reservations, and not before they are older than twice
-// their lease.
+// untilBeat is the time until the next heartbeat of a claim that waits.
 func (a *attempt) untilBeat() time.Duration {
-	every := a.mine.entry.ticket.lease
-	if a.lock.Style == TreeStyle {
-		every /= 4
+	return a.mine.shown + a.lock.waiterBeats(a.mine.entry.ticket.lease) - a.request.Clock.Now()
+}
+
+// waiterBeats is how long after a heartbeat that of a waiter is due. In plain style
+// only reap, and not before they are older than twice their lease, and an operator
+// remove reservations.
+func (l *Lock) waiterBeats(lease time.Duration) time.Duration {
+	if l.Style == TreeStyle {
+		return lease / 4
 	}
-	return a.mine.shown + every - a.request.Clock.Now()
+	return lease
 }
 
 // pause is how long to wait before the next Try.
@@ -56,7 +60,7 @@ func (a *attempt) pause() time.Duration {
 	if left := a.block.again - now; left > 0 {
 		d = min(d, left)
 	}
-	if a.mine != nil && a.lock.Style == TreeStyle {
+	if a.mine != nil {
 		d = min(d, max(a.untilBeat(), a.lock.Pace.Min))
 	}
 	return d

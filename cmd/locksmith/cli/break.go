@@ -24,7 +24,8 @@ func (a *app) breakLock() *cobra.Command {
 			"and shows who is there. The id names one acquisition: who took the lock meanwhile is not\n" +
 			"hit. One that lives, or may live, is left alone unless there is --force: one whose helper\n" +
 			"or parent runs on this machine, one whose heartbeat moves, and one that you hold yourself.\n" +
-			"Where no proof can be had the heartbeat is watched for a quarter of the lease. A holder that\n" +
+			"Where no proof can be had the heartbeat is watched for a quarter of the lease, that of a\n" +
+			"waiter for a directory in plain style for the whole lease. A holder that\n" +
 			"lives learns of it at its next heartbeat; until then the lock has two holders. The exit\n" +
 			"status is 75 if it was left alone, and 79 if nobody there has this id any more.",
 		Example: "  locksmith break nfs:/shared/locks/billing\n" +

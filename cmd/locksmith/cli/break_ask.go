@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -90,16 +91,16 @@ func (b *breaking) observe(ctx context.Context, p presence) error {
 // silence is how long one that lives may give no sign of life: a quarter of its
 // lease, if it does not say itself that it refreshes its lock more often, and something
 // more for one that is slow. What is usual for the kind of lock does not tell: --refresh
-// may have said otherwise.
+// may have said otherwise. Some waiters are silent for longer.
 func (b *breaking) silence(p presence) time.Duration {
 	if p.Lease == 0 {
 		return time.Duration(b.watch)
 	}
-	quarter := p.Lease / 4
+	most := cmp.Or(p.Silence, p.Lease/4)
 	if r := p.Record; !p.waits && r != nil && r.Refresh > 0 { // waiters have a pace of their own
-		quarter = min(quarter, 3*r.Refresh)
+		most = min(most, 3*r.Refresh)
 	}
-	return (quarter + quarter/25 + time.Second).Round(time.Second)
+	return (most + most/25 + time.Second).Round(time.Second)
 }
 
 // pauseBetween is how long to leave alone what is watched, between two looks.

@@ -60,6 +60,8 @@ func TestObserve(t *testing.T) {
 	silent := backend.Holder{ID: "a", Verdict: owner.Unknown, Lease: time.Minute, Sign: "1"}
 	beating, blind, long, quick, unknown, dead := silent, silent, silent, silent, silent, silent
 	beating.Sign, blind.Sign, long.Lease, unknown.Lease, dead.Verdict = "2", "", time.Hour, 0, owner.Dead
+	slow := silent
+	slow.Silence = slow.Lease
 	quick.Lease, quick.Record = time.Hour, &owner.Record{Lease: time.Hour, Refresh: 8 * time.Second}
 	waiting := func(r *backend.Report) { r.Waiters = append(r.Waiters, silent) }
 	other := silent
@@ -80,6 +82,7 @@ func TestObserve(t *testing.T) {
 		{"blind", blind, []func(*backend.Report){seen(blind)}, protocol.Held, "nothing tells", 0},
 		{"long lease", long, []func(*backend.Report){seen(long)}, protocol.Held, "--watch 15m37s", 0},
 		{"long lease, but more heartbeats", quick, []func(*backend.Report){seen(quick)}, "", "", 26 * time.Second},
+		{"slow heartbeats", slow, []func(*backend.Report){seen(slow)}, protocol.Held, "--watch 1m3s", 0},
 		{"no lease", unknown, []func(*backend.Report){seen(unknown)}, "", "", 30 * time.Second},
 		{"dead", dead, nil, "", "", 0},
 	} {
