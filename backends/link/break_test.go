@@ -69,6 +69,22 @@ func TestByAge(t *testing.T) {
 	}
 }
 
+// TestSlowPace: who refreshes his file seldom is watched for the longer.
+func TestSlowPace(t *testing.T) {
+	const refresh = 10 * time.Minute
+	s := newServer()
+	slow := elsewhere(usualLease)
+	slow.Owner.Refresh = refresh
+	mustHold(t, attemptOn(t, lockOn(s), slow))
+	s.pass(usualLease + time.Second)
+	a, wait := waiting(t, s, func(r *backend.Request) { r.Respite = time.Second })
+	mustBeHeld(t, a)
+	wait(4*refresh - time.Second)
+	mustBeHeld(t, a)
+	wait(time.Second)
+	mustHold(t, a)
+}
+
 // TestYoung: it is no matter how long ago it is by our own clock.
 func TestYoung(t *testing.T) {
 	s := newServer()

@@ -25,9 +25,13 @@ func (l *Lock) Manners() backend.Manners {
 const minWatch = 4 * usualRefresh
 
 // respiteByAge is how long to watch a file that is older than its lease.
-func respiteByAge(asked time.Duration) time.Duration {
+func respiteByAge(asked time.Duration, c content) time.Duration {
 	if asked == 0 {
 		asked = usualRespite
 	}
-	return max(asked, minWatch)
+	least := minWatch
+	if r := c.record; r != nil { // --refresh may have asked for a slower pace
+		least = max(least, min(4*r.Refresh, r.Lease))
+	}
+	return max(asked, least)
 }

@@ -152,6 +152,7 @@ func (v *vigil) dueByAge(w *watch, before time.Duration, now time.Time, s sighti
 		w.age.Forget()
 		return left + time.Millisecond // then look again
 	}
+	w.age.Respite = respiteByAge(v.request.Respite, s.content)
 	return w.age.Look(before, s.sign(), true, 0)
 }
 
@@ -173,7 +174,7 @@ func (v *vigil) of(name string) *watch {
 		r := v.request
 		w = &watch{
 			lease: owner.Patience{Clock: r.Clock, Strict: r.Strict, Respite: r.Respite},
-			age:   owner.Patience{Clock: r.Clock, Respite: respiteByAge(r.Respite)},
+			age:   owner.Patience{Clock: r.Clock},
 		}
 		v.watched[name] = w
 	}
