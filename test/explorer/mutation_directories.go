@@ -72,7 +72,7 @@ var mkdirMutations = []mutation{
 		"	case s.due > 0, h.lock.Style == PlainStyle && s.verdict != owner.Dead && s.record != nil:\n		return nil\n", "	case s.due < 0 && s.verdict == owner.Dead:\n		return nil\n"}}},
 
 	{name: "who waits gives no sign of life", config: "tree-tend-long", edits: []edit{{"wait.go",
-		"a.mine.shown + every", "a.mine.confirmed + every"}}},
+		"a.mine.shown + a.lock.waiterBeats", "a.mine.confirmed + a.lock.waiterBeats"}}},
 
 	{name: "commit a reservation that may be gone", config: "plain-operator-waiter|plain-wrong-sweep", edits: []edit{{"plain.go",
 		"	if a.owned && (!a.fresh || a.mine.old()) {", "	if a.owned && a.mine == nil {"}}},
