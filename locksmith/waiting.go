@@ -77,9 +77,10 @@ func (h *Helper) patience() (context.Context, context.CancelFunc) {
 	return clock.WithTimeout(h.Guard.Wanted(), h.Request.Clock, h.Timeout)
 }
 
-// request tells the backend how much time it has.
+// request tells the backend how much time it has, and others our pace.
 func (h *Helper) request() backend.Request {
 	r := h.Request
+	r.Owner.Refresh = h.Refresh
 	switch {
 	case h.Timeout == 0:
 		r.Within = 1 // none

@@ -129,7 +129,7 @@ func (o *options) record() (owner.Record, error) {
 	self, err := process.Find(os.Getpid())
 	r := owner.Record{
 		Place: owner.Here(), Helper: self, NoProof: err != nil,
-		User: userName(), Mode: "exclusive", Lease: time.Duration(o.lease), Refresh: time.Duration(o.refresh),
+		User: userName(), Mode: "exclusive", Lease: time.Duration(o.lease),
 	}
 	if o.shared {
 		r.Mode = "shared"

@@ -46,7 +46,6 @@ func forSet(each []*locksmith.Helper) (*locksmith.Helper, error) {
 			Key: func() string { return backends.Key(one.Address) },
 			Ask: func(r backend.Request) backend.Request { return particular(r, one.Request) }})
 	}
-	h.Request.Owner.Refresh = h.Refresh
 	h.Address = describeSet(h.Locks)
 	s, err := set.New(locks)
 	h.Locker = s
