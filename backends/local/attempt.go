@@ -18,9 +18,11 @@ const (
 	// maxRaces bounds how often one Try starts anew because the file changed
 	// under it; each time somebody else made progress.
 	maxRaces = 32
-	// grace is how long an unfinished file of ours must be seen unchanged. It
-	// is a courtesy: its maker finds out before it says OK (hold.go).
-	grace = 5 * time.Second
+	// grace is how long an unfinished file of ours must be seen unchanged. It is a
+	// courtesy to its maker, who needs some microseconds until it has the kernel lock,
+	// and if it is late finds out before it says OK (hold.go). Everybody waits for it
+	// when a maker dies just there.
+	grace = 100 * time.Millisecond
 )
 
 type attempt struct {

@@ -13,7 +13,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	backendtest.Main(m, map[string]func() int{contest.Role: contest.Contend})
+	backendtest.Main(m, map[string]func() int{contest.Role: contest.Contend, makerRole: stopBetween})
 }
 
 var contest = backendtest.Contest{
@@ -45,7 +45,7 @@ func TestChaos(t *testing.T) {
 type hastyClock struct{}
 
 // haste makes the grace for unfinished files about as long as making one takes.
-const haste = 5000
+const haste = 100
 
 func (hastyClock) Now() time.Duration                   { return haste * clock.Boot{}.Now() }
 func (hastyClock) NewTimer(d time.Duration) clock.Timer { return clock.Boot{}.NewTimer(d / haste) }
