@@ -113,22 +113,27 @@ func (c *Child) stopWith(s syscall.Signal) {
 	}
 }
 
-// EndedBy returns the signal that ended the waiting, or the command after we got it,
-// too; 0 for none. Who has asked us should see that we obeyed: bash ends a loop on
-// Ctrl-C only then, and mends the terminal's modes.
+// EndedBy returns the signal that we should end by: that ended the waiting, or the command
+// after we got it, too; 0 for none. Who has asked us should see that we obeyed: bash ends a
+// loop on Ctrl-C only then, and mends the terminal's modes.
 func (c *Child) EndedBy(err error) syscall.Signal {
 	var waiting *SignalError
-	if errors.As(err, &waiting) {
-		return waiting.Signal.(syscall.Signal)
+	switch {
+	case errors.As(err, &waiting):
+		if s := waiting.Signal.(syscall.Signal); asksToEnd(s) {
+			return s
+		}
+	case err == nil:
+		<-c.ended
+		if s := c.status.Signal(); c.status.Signaled() && asksToEnd(s) && c.hasGot(s) {
+			return s
+		}
 	}
-	if err != nil {
-		return 0
-	}
-	<-c.ended
-	if !c.status.Signaled() || !c.hasGot(c.status.Signal()) {
-		return 0
-	}
-	return c.status.Signal()
+	return 0
+}
+
+func asksToEnd(s syscall.Signal) bool {
+	return s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP
 }
 
 // onItsWay is for how long a signal of ours may be on its way through Go's runtime

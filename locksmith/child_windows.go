@@ -84,7 +84,7 @@ func (c *Child) mindSignals() {
 // mindStops has nothing to do: nobody is stopped here.
 func (c *Child) mindStops() {}
 
-// EndedBy returns the signal that ended the waiting; 0 for none.
+// EndedBy returns the signal that we should end by, that ended the waiting; 0 for none.
 func (c *Child) EndedBy(err error) syscall.Signal {
 	var waiting *SignalError
 	if errors.As(err, &waiting) {

@@ -96,7 +96,7 @@ func secretVariables(targets []*target) []string {
 
 // runStatus decides on run's exit status: a loss goes before the command's own.
 func (a *app) runStatus(o *options, child *locksmith.Child, out *messages, err error) error {
-	if s := child.EndedBy(err); s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP {
+	if s := child.EndedBy(err); s != 0 {
 		out.finish()
 		process.ActOn(s) // no return where the system allows it
 	}
