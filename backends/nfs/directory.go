@@ -5,6 +5,7 @@ package nfs
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"time"
@@ -104,7 +105,7 @@ func (d *directory) Prepare() error {
 		// Of one that was there its maker may have died before he came to this.
 		// If it is not ours, he must.
 		err := d.in(name, func(fd int, base string) error { return posix.ShareAt(fd, base, d.at(".")) })
-		if err != nil && (made == nil || !errors.Is(err, unix.EPERM)) {
+		if err != nil && (made == nil || !errors.Is(err, fs.ErrPermission)) {
 			return err
 		}
 	}

@@ -156,8 +156,9 @@ func (l *lock) checkInside(place unix.Stat_t) error {
 		return l.Fail("look at "+generation.Reservations+" in the lock directory", err)
 	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
 		return l.unfit(generation.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
-	case int(st.Uid) == unix.Geteuid() && uint32(st.Mode)&uint32(place.Mode)&0o777 != uint32(place.Mode)&0o777:
-		// Its maker may have died before all others could use it.
+	case uint32(st.Mode)&uint32(place.Mode)&0o777 != uint32(place.Mode)&0o777:
+		// Its maker may have died before all others could use it. It may be ours even
+		// if its owner is another: an NFS server decides who we are.
 		if err := dir.Prepare(); err != nil {
 			return l.Fail("let others use the lock directory", err)
 		}

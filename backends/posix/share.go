@@ -11,7 +11,7 @@ import (
 // Share lets those write to a directory of ours who may write to another,
 // whatever our umask and group. It leaves out the sticky bit, which would keep
 // people from breaking each other's dead. Its errors are the system's; EPERM if
-// the directory is not ours.
+// the directory is not ours and they may not.
 //
 // It works on a descriptor: who may write beside the directory could put a link in
 // its place, and have us open something else to everybody.
@@ -31,17 +31,24 @@ func ShareAt(at int, name, like string) error {
 	if err := unix.Stat(like, &model); err != nil {
 		return err
 	}
-	if int(made.Uid) != unix.Geteuid() {
+	wanted := uint32(model.Mode) & 0o777
+	enough := uint32(made.Mode)&wanted == wanted
+	ofGroup := wanted&unix.S_IWGRP == 0 || made.Gid == model.Gid
+	switch {
+	case enough && ofGroup:
+		return nil
+	case unix.Geteuid() == 0 && made.Uid != 0 && !served(fd):
+		// The kernel would let us. Only where an NFS server holds us for somebody else
+		// (exports(5), root_squash) can it be ours, and there the server decides.
 		return unix.EPERM
 	}
-	wanted := uint32(model.Mode) & 0o777
-	if wanted&unix.S_IWGRP != 0 && made.Gid != model.Gid {
+	if !ofGroup {
 		// Who is not in that group may have to leave it at that.
 		if err := unix.Fchown(fd, -1, int(model.Gid)); err != nil && !errors.Is(err, unix.EPERM) {
 			return err
 		}
 	}
-	if uint32(made.Mode)&wanted == wanted {
+	if enough {
 		return nil
 	}
 	return unix.Fchmod(fd, uint32(made.Mode)&0o7777|wanted)

@@ -44,6 +44,7 @@ var scenarios = []scenario{
 	{"crash", `v3-ext4|v4.2-ext4`, someCrashes},
 	{"crashes", `^$`, crashes}, // only when it is chosen
 	{"trouble", `v4.2-ext4|v3-tmpfs`, trouble},
+	{"squashed", `v3-tmpfs|v4.1-ext4`, squashed},
 	{"requests", `tmpfs`, requests},
 	{"waiters", `v4.0-tmpfs`, waiters},
 	{"handoff", `v4.1-ext4`, handoff},

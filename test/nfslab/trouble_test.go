@@ -41,8 +41,14 @@ func refused(t *testing.T, k int, lock string, want int, within time.Duration, f
 }
 
 // share makes a file system at a directory of the server's export and mounts it
-// on host k at otherMount.
+// on a host at otherMount.
 func share(t *testing.T, k, number int, options string, make ...string) (dir string) {
+	t.Helper()
+	return shareWith(t, []int{k}, number, options, make...)
+}
+
+// shareWith is share with several hosts.
+func shareWith(t *testing.T, hosts []int, number int, options string, make ...string) (dir string) {
 	t.Helper()
 	name := fmt.Sprintf("/other%d", number)
 	dir = export + name
@@ -60,8 +66,10 @@ func share(t *testing.T, k, number int, options string, make ...string) (dir str
 		t.Fatal(err)
 	}
 	do(t, "exportfs", "-ra")
-	do(t, "nfsmount", strconv.Itoa(k), name, otherMount)
-	t.Cleanup(func() { do(t, "onhost", strconv.Itoa(k), "umount", otherMount) })
+	for _, k := range hosts {
+		do(t, "nfsmount", strconv.Itoa(k), name, otherMount)
+		t.Cleanup(func() { do(t, "onhost", strconv.Itoa(k), "umount", otherMount) })
+	}
 	return dir
 }
 
