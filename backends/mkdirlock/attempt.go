@@ -24,6 +24,8 @@ type attempt struct {
 	vigil   *vigil
 	mine    *claim // nil: nothing was made yet
 	block   block  // what the last Try that failed saw
+	// removes: what we made could be removed.
+	removes bool
 	// met: the directory has answered before, so that trouble may pass.
 	met bool
 	// owned: the lock's directory is empty and ours, in plain style: we made it,
@@ -70,7 +72,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	switch {
 	case err == nil:
 		// Another Try is another wish.
-		*a = attempt{lock: a.lock, request: a.request, pauses: manners.Asked(a.request.Polls)}
+		*a = attempt{lock: a.lock, request: a.request, removes: a.removes, pauses: manners.Asked(a.request.Polls)}
 		return h, nil
 	case passing(err) && ctx.Err() == nil && (a.met || errors.Is(err, ErrBusy)):
 		a.block.again = 0 // look anew
@@ -81,13 +83,6 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 
 // race tries until we hold the lock, somebody else does, or it fails.
 func (a *attempt) race(ctx context.Context) (*hold, error) {
-	take := a.takePlain
-	switch {
-	case a.request.Owner.Mode == "shared":
-		take = a.takeShared
-	case a.lock.Style == TreeStyle:
-		take = a.takeExclusive
-	}
 	var fault *backend.Error // why the last one was in vain, if not for others
 	for range maxRaces {
 		if err := ctx.Err(); err != nil {
@@ -98,7 +93,7 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 				return nil, err
 			}
 		}
-		h, err := take(ctx)
+		h, err := a.take(ctx)
 		if err == nil {
 			return h, nil
 		}
@@ -119,6 +114,22 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 	a.block.again = 0 // look anew
 	return nil, &backend.HeldError{Lock: a.lock.Address, Holder: a.block.holder(a.lock.Today()),
 		Obstacle: fmt.Errorf("it changed %d times while we tried", maxRaces)}
+}
+
+// take tries once.
+func (a *attempt) take(ctx context.Context) (*hold, error) {
+	if !a.removes {
+		if err := a.tryRemoving(ctx); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case a.request.Owner.Mode == "shared":
+		return a.takeShared(ctx)
+	case a.lock.Style == TreeStyle:
+		return a.takeExclusive(ctx)
+	}
+	return a.takePlain(ctx)
 }
 
 // cannotRename finds out, with directories of our own, whether the server refuses

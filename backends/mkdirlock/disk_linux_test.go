@@ -2,7 +2,9 @@ package mkdirlock
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -108,4 +110,35 @@ func TestLongMetadataOnDisk(t *testing.T) {
 		mustStillHold(t, h)
 		mustRelease(t, h)
 	})
+}
+
+// TestAppendOnlyDirectory: what is made there cannot be removed or renamed.
+func TestAppendOnlyDirectory(t *testing.T) {
+	needRoot(t)
+	eachMode(t, func(t *testing.T, k kindOfLock, mode string) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "lock")
+		if k != plain {
+			mustWork(t, os.Mkdir(path, 0o755))
+			dir = path
+		}
+		appendOnly(t, dir)
+		err := try(t, path, k, mode)
+		left, _ := os.ReadDir(dir)
+		mustFail(t, err, protocol.CannotCreate, "locksmith doctor")
+		if len(left) != 1 || !strings.Contains(fmt.Sprint(err), left[0].Name()) {
+			t.Errorf("left behind: %q, told: %v", left, err)
+		}
+	})
+}
+
+// appendOnly lets nothing in a directory be removed or renamed until the test ends
+// (chattr +a).
+func appendOnly(t *testing.T, dir string) {
+	t.Helper()
+	set := func(change string) error { return exec.Command("chattr", change, dir).Run() }
+	if err := set("+a"); err != nil {
+		t.Skipf("this file system knows no append-only directories: %v", err)
+	}
+	t.Cleanup(func() { mustWork(t, set("-a")) })
 }

@@ -10,6 +10,10 @@
 // (doctor looks): making a directory has one winner, and a directory in which there
 // is something is never replaced by a rename.
 //
+// Who wants the lock first makes a reservation, removes it, and makes another: where
+// nothing can be removed nothing of the lock is made. That is two requests in each
+// attempt, whatever the style.
+//
 // In plain style L itself is the lock. It excludes, and is excluded by, any program
 // that makes L and removes it. A locker makes L, which is the gate, and renames its
 // reservation onto it, which is the commit. To release, it removes its entry and

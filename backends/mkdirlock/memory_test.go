@@ -26,6 +26,8 @@ type habits struct {
 	noOverwrite    bool // rename refuses a target that exists
 	missingIsEmpty bool // a listing of what is not there is an empty one
 	emptyIsRefused bool // what is empty cannot be listed
+	keepsAll       bool // nothing is ever removed
+	keepsNames     bool // nothing is ever renamed
 }
 
 var _ Dir = (*memory)(nil)
@@ -69,7 +71,7 @@ func (m *memory) Rmdir(_ context.Context, name string) error {
 	defer m.mu.Unlock()
 	parent, n, last := m.find(name)
 	switch {
-	case n == nil:
+	case n == nil, m.keepsAll:
 		return Outcome(unix.ENOENT)
 	case len(n) > 0:
 		return Outcome(unix.ENOTEMPTY)
@@ -84,7 +86,7 @@ func (m *memory) Rename(_ context.Context, from, to string) error {
 	oldParent, n, oldLast := m.find(from)
 	newParent, there, newLast := m.find(to)
 	switch {
-	case n == nil || newParent == nil:
+	case n == nil || newParent == nil || m.keepsNames:
 		return Outcome(unix.ENOENT)
 	case there != nil && m.noOverwrite:
 		return Outcome(unix.EEXIST)

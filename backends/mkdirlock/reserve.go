@@ -3,6 +3,12 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
 )
 
 // reserve makes our reservation, with our entry in it. It proves that we may make
@@ -15,15 +21,7 @@ func (a *attempt) reserve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.home = a.lock.reservation(c.entry.ticket)
-	c.at = c.home
-	err = a.dir.Mkdir(ctx, c.home)
-	if refused(err) && a.lock.Style == TreeStyle {
-		if err := a.makeTree(ctx); err != nil {
-			return err
-		}
-		err = a.dir.Mkdir(ctx, c.home)
-	}
+	err = a.makeHome(ctx, c)
 	if err != nil && !unclear(err) && !refused(err) {
 		return a.lock.fail("make our reservation", err)
 	}
@@ -42,6 +40,68 @@ func (a *attempt) reserve(ctx context.Context) error {
 	}
 	a.met, a.fresh = true, true
 	return nil
+}
+
+// makeHome makes the directory of a reservation, and that which it is in.
+func (a *attempt) makeHome(ctx context.Context, c *claim) error {
+	c.home = a.lock.reservation(c.entry.ticket)
+	c.at = c.home
+	err := a.dir.Mkdir(ctx, c.home)
+	if refused(err) && a.lock.Style == TreeStyle {
+		if err := a.makeTree(ctx); err != nil {
+			return err
+		}
+		err = a.dir.Mkdir(ctx, c.home)
+	}
+	return err
+}
+
+// tryRemoving makes a reservation and removes it, before there is anything of the lock:
+// who may make directories but not remove them could never release it. That is two
+// requests, once in an attempt; nothing else that is done before we hold tells.
+func (a *attempt) tryRemoving(ctx context.Context) error {
+	c, err := a.newClaim(exclusive)
+	if err != nil {
+		return err
+	}
+	made := a.makeHome(ctx, c)
+	if made != nil && !unclear(made) && !refused(made) {
+		return a.lock.fail("make our reservation", made)
+	}
+	a.mine, a.leaving = c, true
+	removed := a.dir.Rmdir(ctx, c.home)
+	switch {
+	case unclear(made), unclear(removed):
+		return a.spoiled(ctx, errors.Join(made, removed))
+	case refused(made) && refused(removed):
+		a.mine, a.leaving = nil, false // it never was there
+		return a.lock.fail("make our reservation", made)
+	case refused(removed), errors.Is(removed, fs.ErrPermission):
+		if err := a.mayNotRemove(ctx, c, removed); err != nil {
+			return err
+		}
+	case removed != nil:
+		return a.lock.fail("remove our reservation", removed)
+	}
+	a.mine, a.leaving, a.removes = nil, false, true
+	return nil
+}
+
+// mayNotRemove is nil if a reservation is gone: a server that crashed refuses what it has
+// done.
+func (a *attempt) mayNotRemove(ctx context.Context, c *claim, cause error) error {
+	dir, name := path.Split(c.home)
+	there, err := a.lock.contains(ctx, a.dir, path.Clean(dir), name)
+	switch {
+	case err != nil:
+		return a.lock.fail("look for our reservation", err)
+	case !there:
+		return nil
+	}
+	a.mine, a.leaving = nil, false // to ask again would not help
+	return &backend.Error{Code: protocol.CannotCreate, Lock: a.lock.Address, Op: "try to remove what we make",
+		Err:  fmt.Errorf("%s had to stay: %w", shown(c.home), cause),
+		Hint: "this user may make directories there, but not remove them, so that no lock is ever released: see locksmith doctor"}
 }
 
 // spoiled gives up a reservation that may be incomplete.

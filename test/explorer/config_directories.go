@@ -49,7 +49,7 @@ var smallDirectories = leased(concat(
 		{Name: "lease-three", Prompt: true, Roles: roles(ours(0), ours(1), ours(2)), Adversary: budget{Full: 1}},
 		{Name: "lease-script", Prompt: true, Roles: roles(ours(0), ours(1), rounds(2, theirs(2))), Adversary: budget{Full: 1}},
 		{Name: "half", Roles: roles(beating(1, ours(0)), ours(1)), Adversary: budget{Half: 2}},
-		{Name: "half-prompt", Prompt: true, Prelude: []int{0, 1}, Roles: roles(beating(2, ours(0)), ours(1)), Adversary: budget{Half: 3}},
+		{Name: "half-prompt", Prompt: true, Prelude: []int{0, 1}, Roles: roles(beating(2, ours(0)), ours(1)), Adversary: budget{Half: 3}, States: 12_000},
 		{Name: "wrong", Roles: roles(beating(1, ours(0)), wrongly(ours(1)))},
 		{Name: "wrong-both", Roles: roles(wrongly(ours(0)), wrongly(ours(1)))},
 		{Name: "wrong-three", Roles: roles(beating(1, ours(0)), wrongly(ours(1)), wrongly(ours(2)))},
@@ -174,7 +174,7 @@ var knownLimits = leased(styled("limit", explore.Directories{Lock: lockName, Pla
 // directoryStates are fewer than usual: there are many configurations, and their
 // processes make more calls.
 const (
-	directoryStates = 12_000
+	directoryStates = 40_000
 	directoryWalks  = 8
 )
 

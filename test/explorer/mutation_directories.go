@@ -16,7 +16,7 @@ var mkdirMutations = []mutation{
 		{"plain_look.go", "	case err == nil:\n		a.owned = true\n		return nil\n	case errors.Is(err, errAbsent):\n		return errAgain\n	case errors.Is(err, errRevived):",
 			"	case err == nil, errors.Is(err, errAbsent):\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n	case errors.Is(err, errRevived):"}}},
 
-	{name: "empty an entry that was bare", limit: 150_000, config: "tree-half|plain-half", edits: []edit{{"remove.go",
+	{name: "empty an entry that was bare", limit: 600_000, config: "tree-half|plain-half", edits: []edit{{"remove.go",
 		"	return l.removeBare(ctx, dir, s.at, s.entry.String())\n", "	return l.removeEntry(ctx, dir, s.at, s.entry.String(), nil)\n"}}},
 
 	{name: "no heartbeat after the rename", config: "bare-lease|bare-xs", edits: []edit{{"attempt.go",
@@ -30,7 +30,7 @@ var mkdirMutations = []mutation{
 		{"tree.go", "	names, err := a.dir.List(ctx, a.lock.lock())\n	if err != nil && !refused(err) {\n		return nil, a.lock.fail(\"list the lock directory\", err)\n	}\n	var before",
 			"	names, err := append(early, a.mine.entry.String()), error(nil)\n	var before"}}},
 
-	{name: "share though the own entry is missing", limit: 150_000, config: "bare-wrong-waiting", edits: []edit{{"tree.go",
+	{name: "share though the own entry is missing", limit: 600_000, config: "bare-wrong-waiting", edits: []edit{{"tree.go",
 		"	if !there || a.mine.late() {", "	if a.mine.late() {"}}},
 
 	{name: "no look at the own entry after the token", config: "tree-lease", edits: []edit{{"fence.go",

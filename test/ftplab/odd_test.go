@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"locksmith/protocol"
 	"locksmith/test/ftpserver"
 )
 
@@ -28,17 +29,29 @@ func noOverwrite(t *testing.T, kind string) {
 	})
 }
 
-// noRmdir: an account that may not remove directories. It is told so, and within
-// the lease.
+// noRmdir: an account that may make directories but not remove them, and perhaps not
+// rename them either, is told so before it has a lock that nobody could release. What had
+// to be left is told, too.
 func noRmdir(t *testing.T, kind string) {
-	inBothStyles(t, func(t *testing.T, style string) {
-		p := start(t, kind, style, ftpserver.Options{NoRmdir: true})
-		status, said := p.do("run", "--lease", "2s", p.address(), "--", "true")
-		if status == 0 || !strings.Contains(said, "remove") {
-			t.Errorf("exit status %d: %s", status, said)
+	for _, o := range []ftpserver.Options{{NoRmdir: true}, {NoRmdir: true, DenyRename: true}} {
+		if ftpserver.Supports(kind, o) != nil {
+			continue
 		}
-		t.Logf("exit status %d: %s", status, said)
-	})
+		inBothStyles(t, func(t *testing.T, style string) {
+			p, proxy := start(t, kind, style, o).behind()
+			status, said := p.do("hold", p.address())
+			if status != protocol.CannotCreate.Exit() || !strings.HasPrefix(said, "ERR code=cannot_create ") || !strings.Contains(said, "locksmith doctor") {
+				t.Errorf("exit status %d: %s", status, said)
+			}
+			if n := work(proxy); n > 16 {
+				t.Errorf("%d commands, with those to log in", n)
+			}
+			left := p.leftovers()
+			if len(left) != 1 || !strings.Contains(said, left[0]) {
+				t.Errorf("left: %q, told: %s", left, said)
+			}
+		})
+	}
 }
 
 // denyRename: an account that may not rename.

@@ -33,7 +33,7 @@ var (
 		{"crowd", withTLS, crowd},
 		{"full", withTLS, full},
 		{"no overwrite", []string{"embedded", "proftpd"}, noOverwrite},
-		{"no rmdir", []string{"embedded", "proftpd", "pyftpdlib"}, noRmdir},
+		{"no rmdir", []string{"embedded", "proftpd", "pyftpdlib", "vsftpd"}, noRmdir},
 		{"no rename", []string{"embedded", "proftpd", "pyftpdlib"}, denyRename},
 		{"scripts", nil, scripts},
 		{"phone book", []string{"proftpd", "vsftpd", "pureftpd"}, phoneBook},

@@ -29,7 +29,7 @@ type Options struct {
 
 // supported lists the options of each kind.
 var supported = map[string][]string{
-	"vsftpd":    {"TLS", "TLS12", "MaxConns", "Idle"},
+	"vsftpd":    {"TLS", "TLS12", "MaxConns", "Idle", "NoRmdir", "DenyRename"},
 	"proftpd":   {"TLS", "TLS12", "MaxConns", "Idle", "NoTransfer", "NoOverwrite", "NoRmdir", "DenyRename"},
 	"pureftpd":  {"TLS", "TLS12", "MaxConns", "Idle"},
 	"pyftpdlib": {"TLS", "TLS12", "MaxConns", "Idle", "NoRmdir", "DenyRename"},
@@ -47,6 +47,9 @@ func Supports(kind string, o Options) error {
 		if set && !slices.Contains(can, name) {
 			return fmt.Errorf("%s has no option %s", kind, name)
 		}
+	}
+	if kind == "vsftpd" && o.NoRmdir != o.DenyRename {
+		return fmt.Errorf("%s refuses RMD and RNFR only together", kind)
 	}
 	unit := time.Second
 	if kind == "pureftpd" {

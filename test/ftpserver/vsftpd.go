@@ -27,7 +27,7 @@ anon_root=%s
 write_enable=YES
 anon_upload_enable=YES
 anon_mkdir_write_enable=YES
-anon_other_write_enable=YES
+anon_other_write_enable=%s
 anon_umask=022
 anon_world_readable_only=NO
 secure_chroot_dir=%s
@@ -63,7 +63,8 @@ func vsftpd(s *Server, place *site) (daemon, error) {
 		return nil, err
 	}
 	var conf strings.Builder
-	fmt.Fprintf(&conf, vsftpdConfig, place.port, vsftpdUser, place.root, empty, place.MaxConns)
+	fmt.Fprintf(&conf, vsftpdConfig, place.port, vsftpdUser, place.root,
+		map[bool]string{true: "NO", false: "YES"}[place.NoRmdir], empty, place.MaxConns)
 	if place.Idle > 0 {
 		fmt.Fprintf(&conf, "idle_session_timeout=%.0f\n", place.Idle.Seconds())
 	}

@@ -1,0 +1,80 @@
+package mkdirlock
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"locksmith/protocol"
+)
+
+// TestMayMakeButNotRemove: it is found out before there is a lock that nobody could
+// release, with few requests, and one directory is left, which is named.
+func TestMayMakeButNotRemove(t *testing.T) {
+	for about, h := range map[string]habits{
+		"removes nothing":                      {keepsAll: true},
+		"removes and renames nothing":          {keepsAll: true, keepsNames: true},
+		"removes nothing, missing is empty":    {keepsAll: true, missingIsEmpty: true},
+		"removes nothing, empty is refused":    {keepsAll: true, emptyIsRefused: true},
+		"removes nothing, never overwrites":    {keepsAll: true, noOverwrite: true},
+		"removes nothing, and renames nothing": {keepsAll: true, keepsNames: true, emptyIsRefused: true},
+	} {
+		for _, k := range everyKind {
+			for _, mode := range modes(k) {
+				t.Run(name(about, " ", k, " ", mode), func(t *testing.T) {
+					inBubbleWith(t, h, func(t *testing.T, m *memory) { mustNotBegin(t, m, k, mode) })
+				})
+			}
+		}
+	}
+}
+
+func mustNotBegin(t *testing.T, m *memory, k kindOfLock, mode string) {
+	t.Helper()
+	var count meter
+	a := newHost("here", count.on(m), k).want(t, mode)
+	var err error
+	spent := count.of(func() {
+		if _, err = a.Try(t.Context()); err != nil {
+			_ = a.Withdraw(t.Context())
+		}
+	})
+	mustFail(t, err, protocol.CannotCreate, "locksmith doctor")
+	if spent > 6 {
+		t.Errorf("it took %d commands", spent)
+	}
+	left := m.tree()
+	if k.style == TreeStyle {
+		left = left[1:] // the directory that the lock is in
+	}
+	if len(left) != 1 || !strings.Contains(fmt.Sprint(err), left[0]) {
+		t.Errorf("left behind: %q, told: %v", left, err)
+	}
+}
+
+// TestRemovalIsTriedOnce: it costs two requests, and not at every try.
+func TestRemovalIsTriedOnce(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		var rmdirs int
+		here := newHost("here", hooked{m, func(o operation) error {
+			if o.call == "rmdir" {
+				rmdirs++
+			}
+			return o.do()
+		}}, k)
+		mustRelease(t, here.take(t, "exclusive"))
+		h := newHost("there", m, k).take(t, "exclusive")
+		a := here.want(t, "exclusive")
+		rmdirs = 0
+		for range 5 {
+			mustBeHeldBy(t, a, h)
+			mustWork(t, a.Wait(t.Context()))
+		}
+		if rmdirs != 1 {
+			t.Errorf("%d removals in 5 tries", rmdirs)
+		}
+		mustWithdraw(t, a)
+		mustRelease(t, h)
+		mustBeTidy(t, m, k)
+	})
+}
