@@ -103,6 +103,13 @@ type Breaker interface {
 	Break(ctx context.Context, id string) error
 }
 
+// A Clearer is a Backend in whose place other tools may leave what has no id. Clear
+// removes, on the word of an operator, the one without an id that has this Sign; ErrGone
+// when it is not there any more as it was seen.
+type Clearer interface {
+	Clear(ctx context.Context, sign string) error
+}
+
 // A Fencer is a Backend whose holders get fencing tokens.
 type Fencer interface {
 	// NewestToken returns the newest token, 0 if there was none yet; ErrNoTokens
@@ -138,6 +145,7 @@ type Holder struct {
 	ID        string        // what Breaker.Break takes; empty if it has none
 	Record    *owner.Record // nil when what the lock holds is not a record
 	Note      string        // what the lock holds instead, or what is odd about it
+	Advice    string        // how to go on, if waiting is hardly of use; else empty
 	Verdict   owner.Verdict
 	PID       int           // the helper's, or what another tool wrote; 0 if unknown
 	Age       time.Duration // since it acquired the lock, or began to wait; for people

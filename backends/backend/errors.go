@@ -85,8 +85,10 @@ func (h Holder) String() string {
 	if h.Record != nil && h.Heartbeat > 0 {
 		s += ", last heartbeat " + h.Heartbeat.Round(time.Second).String() + " ago"
 	}
-	if h.Note != "" {
-		s += "; " + h.Note
+	for _, more := range []string{h.Note, h.Advice} {
+		if more != "" {
+			s += "; " + more
+		}
 	}
 	return protocol.CleanText(s, maxDescription)
 }

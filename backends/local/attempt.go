@@ -57,10 +57,10 @@ func (a *attempt) Try(context.Context) (backend.Hold, error) {
 			return h, nil
 		}
 		if err == nil {
-			err = a.examine()
+			h, err = a.examine()
 		}
-		if err != nil {
-			return nil, err
+		if h != nil || err != nil {
+			return h, err
 		}
 	}
 	return nil, a.held()
@@ -69,6 +69,27 @@ func (a *attempt) Try(context.Context) (backend.Hold, error) {
 // create makes the lock file. Neither a hold nor an error means that it exists
 // already, or ceased to be ours before we had it.
 func (a *attempt) create() (backend.Hold, error) {
+	if a.lock.kept {
+		return nil, a.lock.makeKept()
+	}
+	return a.fill(func() (*file, error) { return create(a.lock.path) })
+}
+
+// makeKept makes the file that is to stay, for whoever takes it.
+func (l *Lock) makeKept() error {
+	f, err := createKept(l.path)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil:
+		return backend.FileError(l.address, "create lock file", err)
+	}
+	f.close()
+	return nil
+}
+
+// fill writes who we are into a file that is ours.
+func (a *attempt) fill(made func() (*file, error)) (backend.Hold, error) {
 	r := a.request.Owner
 	r.ID, r.Acquired = owner.NewID(), time.Now()
 	text, err := format(r)
@@ -76,7 +97,7 @@ func (a *attempt) create() (backend.Hold, error) {
 		return nil, &backend.Error{Code: protocol.Usage, Lock: a.lock.address, Op: "write owner record",
 			Err: err, Hint: "shorten the metadata"}
 	}
-	f, err := create(a.lock.path)
+	f, err := made()
 	if errors.Is(err, fs.ErrExist) {
 		return nil, nil
 	}
@@ -93,45 +114,50 @@ func (a *attempt) create() (backend.Hold, error) {
 	return &hold{lock: a.lock, file: f, id: r.ID}, nil
 }
 
-// examine looks at the existing lock file and removes it if its holder is dead.
-// A nil error means that it is gone: try again.
-func (a *attempt) examine() error {
-	f, err := openExisting(a.lock.path)
+// examine looks at the existing lock file and removes it if its holder is dead, or
+// takes the one that is kept. Neither a hold nor an error means that it is gone: try
+// again.
+func (a *attempt) examine() (backend.Hold, error) {
+	f, err := a.lock.open()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case errors.Is(err, fs.ErrPermission):
+		return nil, nil
+	case errors.Is(err, fs.ErrPermission) && !a.lock.kept:
 		a.patience.Forget()
 		a.seen = sighting{content: content{note: "the lock file is not readable"}, due: owner.Never}
-		return a.held()
+		return nil, a.held()
 	case err != nil:
 		a.patience.Forget()
-		return a.lock.openError(err)
+		return nil, a.lock.openError(err)
 	}
-	removed := false
-	defer func() {
-		if !removed {
-			f.close()
-		}
-	}()
 	if err := a.look(f); err != nil {
+		f.close()
 		a.patience.Forget()
-		return backend.FileError(a.lock.address, "look at lock file", err)
+		return nil, backend.FileError(a.lock.address, "look at lock file", err)
 	}
-	if a.seen.due > 0 {
-		return a.held()
-	}
-	err = f.remove() // the kernel lock is ours, see look
-	removed = err == nil || errors.Is(err, errNotOurs)
 	switch {
-	case errors.Is(err, syscall.EPERM):
+	case a.seen.due > 0:
+		f.close()
+		return nil, a.held()
+	case a.lock.kept:
+		return a.fill(func() (*file, error) { return f, nil })
+	}
+	return nil, a.remove(f)
+}
+
+// remove removes the file of a dead holder, whose kernel lock is ours (see look).
+func (a *attempt) remove(f *file) error {
+	err := f.remove()
+	if err == nil || errors.Is(err, errNotOurs) {
+		return nil
+	}
+	f.close()
+	if errors.Is(err, syscall.EPERM) {
 		a.patience.Forget()
 		a.seen.due, a.seen.content.note = owner.Never, backend.StickyNote
 		return a.held()
-	case !removed:
-		return backend.FileError(a.lock.address, "remove the lock file of a dead holder", err)
 	}
-	return nil
+	return backend.FileError(a.lock.address, "remove the lock file of a dead holder", err)
 }
 
 // look fills in a.seen. When it sets due to 0 it has taken the kernel lock.
@@ -141,6 +167,9 @@ func (a *attempt) look(f *file) error {
 		return err
 	}
 	free, err := f.tryLock()
+	if err == nil && !free && f.kept { // who inspects it lets go at once
+		free, err = f.lockAgainstBreakers()
+	}
 	if err != nil {
 		return err
 	}
@@ -176,6 +205,8 @@ func (a *attempt) justMade(before time.Duration, f *file) (bool, error) {
 func (a *attempt) judge(before time.Duration, c content) time.Duration {
 	sign := c.sign()
 	switch {
+	case a.lock.kept && c.text == "":
+		return 0 // who holds it has the kernel lock
 	case c.unfinished():
 		// Not a matter of leases: its maker has not said OK and never will
 		// without finding the file still there.
@@ -187,7 +218,7 @@ func (a *attempt) judge(before time.Duration, c content) time.Duration {
 }
 
 func (a *attempt) held() error {
-	return &backend.HeldError{Lock: a.lock.address, Holder: a.seen.content.holder(a.seen.verdict(a.here), time.Now())}
+	return &backend.HeldError{Lock: a.lock.address, Holder: a.lock.holder(a.seen.content, a.seen.verdict(a.here))}
 }
 
 func (s *sighting) verdict(here owner.Place) owner.Verdict {

@@ -12,40 +12,54 @@ import (
 	"locksmith/protocol"
 )
 
-var _ backend.Breaker = (*Lock)(nil)
+var (
+	_ backend.Breaker = (*Lock)(nil)
+	_ backend.Clearer = (*Lock)(nil)
+)
 
 // Break implements backend.Breaker. It removes the file as every breaker does: it
 // takes the kernel lock, which a helper that lives keeps, and only then reads whose
 // file it is. Files of other tools have no id.
 func (l *Lock) Break(_ context.Context, id string) error {
-	f, err := openExisting(l.path)
+	return l.breakIf("break "+protocol.CleanText(id, 100), func(c content) bool { return c.record != nil && c.record.ID == id })
+}
+
+// Clear implements backend.Clearer, in the same way. Who has the file locked with
+// flock(1) is not hit; who opened it for that and has not locked it yet, is.
+func (l *Lock) Clear(_ context.Context, sign string) error {
+	return l.breakIf("remove lock file", func(c content) bool { return c.record == nil && c.sign() == sign })
+}
+
+// breakIf removes the file if it is the one that is meant.
+func (l *Lock) breakIf(op string, meant func(content) bool) error {
+	f, err := l.open()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := l.findDirectory(); err != nil {
 			return err
 		}
-		return l.noSuch(id)
+		return l.noSuch(op)
 	case err != nil:
 		return l.openError(err)
 	}
-	err = f.breakBy(id)
+	err = f.breakIf(meant)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, errNotOurs):
-		return l.noSuch(id)
+		return l.noSuch(op)
 	}
 	f.close()
 	var lives livesError
 	switch {
 	case errors.As(err, &lives):
-		return &backend.Error{Code: protocol.Held, Lock: l.address, Op: "break " + id, Err: err,
+		return &backend.Error{Code: protocol.Held, Lock: l.address, Op: op, Err: err,
 			Hint: fmt.Sprintf("end it where it runs: kill %d", lives.pid)}
 	case errors.Is(err, errKept):
-		return &backend.Error{Code: protocol.Held, Lock: l.address, Op: "break " + id, Err: err,
+		return &backend.Error{Code: protocol.Held, Lock: l.address, Op: op, Err: err,
 			Hint: "find out who with: fuser " + l.path}
 	}
-	return backend.FileError(l.address, "break "+id, err)
+	return backend.FileError(l.address, op, err)
 }
 
 // livesError is backend.ErrLives with the helper's pid.
@@ -56,9 +70,9 @@ func (livesError) Unwrap() error { return backend.ErrLives }
 
 var errKept = errors.New("somebody else keeps a kernel lock on it")
 
-// breakBy removes the file if it is of this acquisition. errNotOurs: it is not, or
+// breakIf removes the file if it is the one that is meant. errNotOurs: it is not, or
 // is gone. Nil and errNotOurs leave it closed.
-func (f *file) breakBy(id string) error {
+func (f *file) breakIf(meant func(content) bool) error {
 	free, err := f.lockAgainstBreakers()
 	if err != nil {
 		return err
@@ -67,10 +81,10 @@ func (f *file) breakBy(id string) error {
 	switch {
 	case err != nil:
 		return err
-	case c.record == nil || c.record.ID != id:
+	case !meant(c):
 		f.close()
 		return errNotOurs
-	case !free && c.verdict(owner.Here()) == owner.Dead:
+	case !free && (c.record == nil || c.verdict(owner.Here()) == owner.Dead):
 		return errKept
 	case !free:
 		return livesError{c.record.Helper.PID}
@@ -90,7 +104,7 @@ func (f *file) lockAgainstBreakers() (free bool, err error) {
 	return false, nil
 }
 
-func (l *Lock) noSuch(id string) error {
-	return &backend.Error{Code: protocol.Gone, Lock: l.address, Op: "break " + protocol.CleanText(id, 100), Err: backend.ErrGone,
+func (l *Lock) noSuch(op string) error {
+	return &backend.Error{Code: protocol.Gone, Lock: l.address, Op: op, Err: backend.ErrGone,
 		Hint: "see who is there with: locksmith status"}
 }

@@ -48,7 +48,7 @@ func TestBreakWhileOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
-	if err := f.breakBy(dead.ID()); !errors.Is(err, errNotOurs) {
+	if err := f.breakIf(func(c content) bool { return c.record.ID == dead.ID() }); !errors.Is(err, errNotOurs) {
 		t.Errorf("%v", err)
 	}
 	mustRelease(t, h)

@@ -48,7 +48,7 @@ func (c *content) parse(s string) {
 	case len(s) > maxContent:
 		c.note = "the lock file is too long for one of ours"
 	case s == "":
-		c.note = "the lock file is empty"
+		c.note = "the lock file is empty: flock(1) or another tool may have left it"
 	case isPID && strings.TrimSpace(rest) == "":
 		c.pid, c.note = pid, "made by another tool"
 	default:

@@ -13,6 +13,9 @@ import (
 	"locksmith/protocol"
 )
 
+// options are those that an address of this scheme may have.
+var options = map[string][]string{"fs": {"any"}, "dir": {"any"}, "empty": {"free"}}
+
 // findDirectory returns an error if the directory of the lock is not there.
 func (l *Lock) findDirectory() error {
 	_, err := l.statDirectory()

@@ -24,6 +24,9 @@ func native(path string) string {
 
 func (l *Lock) directory() string { return filepath.Dir(native(l.path)) }
 
+// options are those that an address of this scheme may have. There is no flock(1).
+var options = map[string][]string{"fs": {"any"}, "dir": {"any"}}
+
 // findDirectory returns an error if the directory of the lock is not there.
 func (l *Lock) findDirectory() error {
 	dir := l.directory()

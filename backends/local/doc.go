@@ -22,8 +22,13 @@
 // Files of other tools carry no kernel lock and no record. One that holds just
 // a pid is held while that pid exists, even if the pid was used again: nothing
 // in such a file tells. Any other is held by somebody unknown until it is
-// removed. Our own unfinished files are told from those by their sticky mode
+// removed, as the empty one is that flock(1) leaves. Our own unfinished files are told from those by their sticky mode
 // bit, which creation sets in the same step.
+//
+// With "?empty=free" who has the kernel lock has the lock, as with flock(1), and the
+// file stays: who got the kernel lock of an empty file, or of a dead holder's, writes
+// its record into that file, and empties it before it lets go. It is never unlinked,
+// for flock(1) does not look whether the path still names the file that it locked.
 //
 // Caveats. It needs flock that works and a file system that one machine uses
 // alone: network and FUSE file systems are refused unless the address says

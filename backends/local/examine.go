@@ -33,13 +33,19 @@ func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 
 // admits repeats what every attempt asks, and looks at what is there already.
 func (l *Lock) admits(ctx context.Context, tell backend.Tell) bool {
+	var r backend.Report
 	err := l.checkDirectory()
 	if err == nil {
-		_, err = l.Inspect(ctx)
+		r, err = l.Inspect(ctx)
 	}
 	var e *backend.Error
 	switch {
 	case err == nil:
+		for _, h := range r.Holders {
+			if h.Advice != "" {
+				tell.Weak("lock file", "it is there: "+h.Note, h.Advice)
+			}
+		}
 		return true
 	case errors.As(err, &e):
 		tell.Unfit("place", e.Op+": "+e.Err.Error(), e.Hint)

@@ -12,6 +12,10 @@ import (
 type file struct {
 	fd   descriptor
 	path string
+	// kept says that the file stays when the lock is free, empty then (?empty=free):
+	// who waits for its kernel lock with flock(1) would get that of a file which is no
+	// longer there, beside the next holder.
+	kept bool
 }
 
 // A status is what the system tells of a file.
@@ -49,12 +53,16 @@ func (f *file) named() error {
 	return err
 }
 
-// remove unlinks the path if it names this file, and lets the kernel lock go
-// only then. The caller has the kernel lock. After errNotOurs, too, the file is
+// remove unlinks the path if it names this file, or empties the file that is kept, and
+// lets the kernel lock go only then. The caller has the kernel lock. After errNotOurs, too, the file is
 // closed; after any other error it is still open and locked.
 func (f *file) remove() error {
 	err := f.named()
-	if err == nil {
+	switch {
+	case err != nil:
+	case f.kept:
+		err = f.empty()
+	default:
 		err = f.unlink()
 	}
 	if err == nil || errors.Is(err, errNotOurs) {

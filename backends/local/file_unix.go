@@ -18,15 +18,31 @@ type descriptor = int
 // of ours whose maker died before it wrote the record from another tool's.
 const unfinishedMark = unix.S_ISVTX
 
-func create(path string) (*file, error) {
-	const flags = unix.O_RDWR | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	return open(path, flags, 0o644|unfinishedMark)
+const createFlags = unix.O_RDWR | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
+
+func create(path string) (*file, error) { return open(path, createFlags, 0o644|unfinishedMark) }
+
+// createKept makes a file as flock(1) does. Empty it says nothing of who made it.
+func createKept(path string) (*file, error) { return keep(open(path, createFlags, 0o666)) }
+
+// openKept is openExisting for writing as well.
+func openKept(path string) (*file, error) { return keep(openRegular(path, unix.O_RDWR)) }
+
+func keep(f *file, err error) (*file, error) {
+	if err == nil {
+		f.kept = true
+	}
+	return f, err
 }
 
 // openExisting opens what is there for reading. It neither follows a link nor
 // blocks on a FIFO, and returns notRegularError for what is not a file.
 func openExisting(path string) (*file, error) {
-	f, err := open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	return openRegular(path, unix.O_RDONLY)
+}
+
+func openRegular(path string, access int) (*file, error) {
+	f, err := open(path, access|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +109,44 @@ func statusOf(st unix.Stat_t) status {
 }
 
 // tryLock takes the kernel lock if nobody has it.
-func (f *file) tryLock() (bool, error) {
-	err := posix.RetryEINTR(func() error { return unix.Flock(f.fd, unix.LOCK_EX|unix.LOCK_NB) })
+func (f *file) tryLock() (bool, error) { return f.flock(unix.LOCK_EX) }
+
+// tryShared tells whether somebody has it.
+func (f *file) tryShared() (bool, error) { return f.flock(unix.LOCK_SH) }
+
+func (f *file) flock(how int) (bool, error) {
+	err := posix.RetryEINTR(func() error { return unix.Flock(f.fd, how|unix.LOCK_NB) })
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// refill empties a kept file, which is ours now, for a new record, and marks it as what
+// it is while it has one. That is left out where it is another user's.
+func (f *file) refill() error {
+	f.mark(unfinishedMark)
+	return f.truncate()
+}
+
+// empty leaves a kept file to the next one. The kernel lock goes even if somebody
+// inherited the descriptor.
+func (f *file) empty() error {
+	if err := f.truncate(); err != nil {
+		return err
+	}
+	f.mark(0)
+	return posix.RetryEINTR(func() error { return unix.Flock(f.fd, unix.LOCK_UN) })
+}
+
+func (f *file) truncate() error {
+	return posix.RetryEINTR(func() error { return unix.Ftruncate(f.fd, 0) })
+}
+
+func (f *file) mark(bits uint32) {
+	if st, err := f.fstat(); err == nil {
+		_ = posix.RetryEINTR(func() error { return unix.Fchmod(f.fd, uint32(st.Mode)&0o777|bits) })
+	}
 }
 
 func (f *file) unlink() error {

@@ -126,6 +126,14 @@ func (f *file) tryLock() (bool, error) {
 	return err == nil, err
 }
 
+// Files are not kept here.
+
+func createKept(string) (*file, error)   { return nil, errors.ErrUnsupported }
+func openKept(string) (*file, error)     { return nil, errors.ErrUnsupported }
+func (f *file) tryShared() (bool, error) { return false, errors.ErrUnsupported }
+func (f *file) refill() error            { return errors.ErrUnsupported }
+func (f *file) empty() error             { return errors.ErrUnsupported }
+
 // unlink removes the file. The handle that may do that is opened only now: while it is,
 // programs cannot read the file that know nothing of sharing. Where the system can
 // (Windows 10 and NTFS) the name is free at once, else when the last one closes it.

@@ -41,6 +41,11 @@ func (f *file) fill(record string) error {
 	if err := f.lockAgainstLookers(); err != nil {
 		return err
 	}
+	if f.kept {
+		if err := f.refill(); err != nil {
+			return err
+		}
+	}
 	if err := f.write(record); err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 
 var _ backend.Lister = (*Lock)(nil)
 
-// List implements backend.Lister. Files with a pid alone, of other tools, are locks
-// to it, too.
+// List implements backend.Lister. Files with a pid alone and empty ones, of other tools,
+// are locks to it, too.
 func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	w := finder.Walk{
 		Tree:    finder.FileTree{Root: l.path, Address: l.address},
@@ -30,9 +30,9 @@ func Kind(dir string) finder.FileKind {
 }
 
 type kind struct {
-	place *Lock // as if the directory were one
-	here  owner.Place
-	pids  bool // a file with a pid alone is a lock, too
+	place  *Lock // as if the directory were one
+	here   owner.Place
+	others bool // a file with a pid alone, or an empty one, is a lock, too
 }
 
 // File implements finder.FileKind. Our files are told from those of link: by their
@@ -62,5 +62,5 @@ func (k kind) ours(seen finder.Content) bool {
 	case seen.Sticky: // without a record its maker has not finished it
 		return c.record != nil || c.pid != 0 || seen.Text == ""
 	}
-	return c.pid != 0 && k.pids
+	return (c.pid != 0 || seen.Text == "") && k.others
 }

@@ -52,7 +52,7 @@ func TestListKnowsLocks(t *testing.T) {
 	if have := listed(t, dir, Kind(dir)); !slices.Equal(have, ours) {
 		t.Errorf("of all kinds: %q", have)
 	}
-	alone := []string{"a\nb%25%3Fc", "blanks", "half", "held", "pid"}
+	alone := []string{"a\nb%25%3Fc", "blanks", "empty", "half", "held", "pid"}
 	if have := listed(t, dir, nil); !slices.Equal(have, alone) {
 		t.Errorf("of this kind: %q", have)
 	}

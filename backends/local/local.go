@@ -23,15 +23,16 @@ type Lock struct {
 	path    string
 	anyFS   bool
 	anyDir  bool
+	kept    bool // see file.kept
 }
 
 // Open returns the lock at an address of this scheme.
 func Open(a backend.Address) (backend.Backend, error) {
-	if err := a.CheckOptions(map[string][]string{"fs": {"any"}, "dir": {"any"}}); err != nil {
+	if err := a.CheckOptions(options); err != nil {
 		return nil, err
 	}
-	return &Lock{address: a.String(), path: a.Path,
-		anyFS: a.Options["fs"] == "any", anyDir: a.Options["dir"] == "any"}, nil
+	return &Lock{address: a.String(), path: a.Path, anyFS: a.Options["fs"] == "any",
+		anyDir: a.Options["dir"] == "any", kept: a.Options["empty"] == "free"}, nil
 }
 
 // Attempt implements backend.Backend.
@@ -49,7 +50,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 }
 
 // Inspect implements backend.Backend. It takes no kernel lock, which a breaker
-// or creator might stumble over.
+// or creator might stumble over, but of an empty file whose kernel lock is all there is.
 func (l *Lock) Inspect(context.Context) (backend.Report, error) { return l.inspect(owner.Here()) }
 
 func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
@@ -65,7 +66,37 @@ func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, backend.FileError(l.address, "read lock file", err)
 	}
-	return backend.Report{Holders: []backend.Holder{content.holder(content.verdict(here), time.Now())}}, nil
+	if l.kept && content.text == "" {
+		if free, err := f.tryShared(); free || err != nil {
+			return backend.Report{}, err
+		}
+	}
+	return backend.Report{Holders: []backend.Holder{l.holder(content, content.verdict(here))}}, nil
+}
+
+// holder describes who left the content, and what to do about him for whom waiting is
+// hardly of use.
+func (l *Lock) holder(c content, v owner.Verdict) backend.Holder {
+	h := c.holder(v, time.Now())
+	clear := "remove it with: locksmith break --force " + l.address
+	switch {
+	case c.stat.index == 0 || c.record != nil || c.pid != 0 || c.unfinished():
+	case c.text != "":
+		h.Advice = "find out whose it is; if nobody uses it, " + clear
+	case l.kept:
+		h.Note = "somebody has it locked, with flock(1) or as that does"
+	default:
+		h.Advice = "if nobody uses it, " + clear + "; if flock(1) does, say ?empty=free"
+	}
+	return h
+}
+
+// open opens what is there: for writing, too, where the file is to stay.
+func (l *Lock) open() (*file, error) {
+	if l.kept {
+		return openKept(l.path)
+	}
+	return openExisting(l.path)
 }
 
 // openError explains why an existing file cannot be a lock file of ours.

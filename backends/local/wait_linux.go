@@ -42,7 +42,7 @@ func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	ctx, cancel := a.withTimeout(outer, timeout)
 	defer cancel()
 	err = process.Poll(ctx, file, keeper)
-	if err == nil && a.watcher.Happened() {
+	if err == nil && a.watcher.Happened() && !a.lock.kept {
 		return a.follow(outer)
 	}
 	return waited(ctx, outer, err)

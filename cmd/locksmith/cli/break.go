@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,8 +27,10 @@ func (a *app) breakLock() *cobra.Command {
 			"or parent runs on this machine, one whose heartbeat moves, and one that you hold yourself.\n" +
 			"Where no proof can be had the heartbeat is watched for a quarter of the lease, that of a\n" +
 			"waiter for a directory in plain style for the whole lease. A holder that\n" +
-			"lives learns of it at its next heartbeat; until then the lock has two holders. The exit\n" +
-			"status is 75 if it was left alone, and 79 if nobody there has this id any more.",
+			"lives learns of it at its next heartbeat; until then the lock has two holders. With\n" +
+			"--force and without --id, what has no id is removed after a question, such as the empty\n" +
+			"file that flock(1) left. The exit status is 75 if it was left alone, and 79 if nobody there\n" +
+			"has this id any more.",
 		Example: "  locksmith break nfs:/shared/locks/billing\n" +
 			"  locksmith break nfs:/shared/locks/billing --id 52b5c646f8a94c0e9a1f0f4b7d1c2e3a",
 	}
@@ -107,6 +110,8 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 	switch {
 	case err != nil:
 		return err
+	case b.id == "" && b.force && b.nameless(s) != "":
+		return b.clear(ctx, s.all()[0])
 	case b.id == "":
 		return b.offer(s)
 	}
@@ -174,5 +179,5 @@ func (b *breaking) gone(why string) error {
 }
 
 func (b *breaking) refuse(why, hint string) error {
-	return &backend.Error{Code: protocol.Held, Lock: b.address, Op: "break " + b.shownID(), Err: errors.New(why), Hint: hint}
+	return &backend.Error{Code: protocol.Held, Lock: b.address, Op: strings.TrimSpace("break " + b.shownID()), Err: errors.New(why), Hint: hint}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"locksmith/backends/backend"
 	"locksmith/protocol"
 )
 
@@ -13,8 +14,11 @@ import (
 func (b *breaking) offer(s lockStatus) error {
 	for _, p := range s.all() {
 		how := "it has no id: nothing but removing it by hand ends it"
-		if p.ID != "" {
-			how = b.command(p.ID)
+		switch _, clears := b.backend.(backend.Clearer); {
+		case p.ID != "":
+			how = b.command("--id", p.ID)
+		case clears && p.Sign != "":
+			how = b.command("--force")
 		}
 		fmt.Fprintf(os.Stderr, "%s: %s [%s]\n    %s\n", protocol.CleanText(b.address, protocol.MaxLine), p, p.Verdict, protocol.CleanText(how, protocol.MaxLine))
 	}
@@ -24,8 +28,8 @@ func (b *breaking) offer(s lockStatus) error {
 	return usageError{errors.New("--id is missing: it says who of those above is meant")}
 }
 
-// command is the command line that breaks one of them.
-func (b *breaking) command(id string) string {
+// command is the command line that breaks one of them, whom more says.
+func (b *breaking) command(more ...string) string {
 	words := []string{"locksmith", "break"}
 	if b.insecure {
 		words = append(words, "--insecure")
@@ -36,7 +40,7 @@ func (b *breaking) command(id string) string {
 	if b.file != "" {
 		words = append(words, "--for", b.file)
 	}
-	words = append(append(words, b.args...), "--id", id)
+	words = append(append(words, b.args...), more...)
 	for i, w := range words {
 		words[i] = quoted(w)
 	}

@@ -62,7 +62,8 @@ func report(err error) { reportTo(os.Stderr, err) }
 func reportTo(out io.Writer, err error) {
 	text := "locksmith: " + protocol.CleanText(err.Error(), protocol.MaxLine) + "\n"
 	var own *backend.Error
-	advised := errors.As(err, &own) && own.Hint != ""
+	var held *backend.HeldError
+	advised := errors.As(err, &own) && own.Hint != "" || errors.As(err, &held) && held.Holder.Advice != ""
 	if hint := hints[codeOf(err)]; hint != "" && !advised {
 		text += "  " + hint + "\n"
 	}

@@ -120,7 +120,8 @@ func (r *reach) reap(ctx context.Context, place string, reaping backend.Reaping)
 	reaper, ok := b.(backend.Reaper)
 	if !ok {
 		return p, &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "reap",
-			Err: errors.New("locks of this kind heal themselves"), Hint: "see who holds one with: locksmith status"}
+			Err:  errors.New("locks of this kind heal themselves, but for what other tools left, such as flock(1) its files"),
+			Hint: "see who is there with: locksmith list; remove what another tool left with: locksmith break --force LOCK"}
 	}
 	p.seen, err = reaper.Reap(ctx, reaping)
 	if err != nil && ctx.Err() != nil {

@@ -36,6 +36,7 @@ type holderStatus struct {
 	Acquired    *time.Time        `json:"acquired,omitempty"` // holders only
 	Meta        map[string]string `json:"meta,omitempty"`
 	Note        string            `json:"note,omitempty"`
+	Advice      string            `json:"advice,omitempty"`
 }
 
 // unseen is a lock before anybody looked at it.
@@ -81,7 +82,7 @@ func (s *lockStatus) shows(p presence) bool { return s.wanted == nil || s.wanted
 
 func describe(h backend.Holder) holderStatus {
 	s := holderStatus{ID: h.ID, PID: h.PID, Verdict: string(h.Verdict), AgeMS: h.Age.Milliseconds(),
-		HeartbeatMS: h.Heartbeat.Milliseconds(), Note: h.Note}
+		HeartbeatMS: h.Heartbeat.Milliseconds(), Note: h.Note, Advice: h.Advice}
 	r := h.Record
 	if r == nil {
 		return s

@@ -1,0 +1,166 @@
+//go:build unix
+
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+)
+
+// keptAttempt is an attempt on a lock whose empty file is free.
+func keptAttempt(t *testing.T, path string, r backend.Request) *attempt {
+	t.Helper()
+	l, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: map[string]string{"empty": "free"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := l.Attempt(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.(*attempt)
+}
+
+func mustBeLeftEmpty(t *testing.T, path string, before os.FileInfo) {
+	t.Helper()
+	after, err := os.Lstat(path)
+	if err != nil || !os.SameFile(before, after) || after.Size() != 0 || after.Mode() != before.Mode() {
+		t.Errorf("it was %v, now it is %v, %v", before, after, err)
+	}
+}
+
+// TestEmptyIsFree: with ?empty=free the file that flock(1) left is taken and given back
+// in place, and whoever has its kernel lock has the lock.
+func TestEmptyIsFree(t *testing.T) {
+	path := putFile(t, "", 0)
+	before, err := os.Lstat(path)
+	backendtest.MustWork(t, err)
+	h := mustHold(t, keptAttempt(t, path, backendtest.Request()))
+	// 1. Who does not say so respects the holder, and so does flock(1).
+	if holder := mustBeHeld(t, attemptAt(t, path, backendtest.Request())); holder.ID != h.ID() {
+		t.Errorf("held by %+v", holder)
+	}
+	flock := mustOpen(t, path)
+	if free, err := flock.tryLock(); free || err != nil {
+		t.Fatalf("kernel lock: %v, %v", free, err)
+	}
+	waiter := keptAttempt(t, path, backendtest.Request())
+	mustBeHeld(t, waiter)
+	mustStillHold(t, h)
+	// 2. A release wakes who waits, and leaves the same file, so that flock(1), which has
+	// it open already, gets no lock that is worth nothing.
+	mustRelease(t, h)
+	mustBeLeftEmpty(t, path, before)
+	if err := unblocked(t, func() error { return waiter.Wait(t.Context()) }); err != nil {
+		t.Fatal(err)
+	}
+	mustLock(t, flock)
+	if holder := mustBeHeld(t, waiter); !strings.Contains(holder.Note, "flock(1)") || holder.Advice != "" {
+		t.Errorf("held by %+v", holder)
+	}
+	flock.close()
+	h = mustAcquire(t, waiter)
+	// 3. It is noticed if somebody removes the file nevertheless.
+	backendtest.MustWork(t, os.Remove(path))
+	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("heartbeat without the file: %v", err)
+	}
+	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("release without the file: %v", err)
+	}
+	// 4. Where there is none it is made.
+	mustRelease(t, mustHold(t, keptAttempt(t, path, backendtest.Request())))
+	if st, err := os.Lstat(path); err != nil || st.Size() != 0 || st.Mode()&os.ModeSticky != 0 {
+		t.Errorf("left behind: %v, %v", st, err)
+	}
+}
+
+// TestKeptOfTheDead: a dead holder's record is judged as ever, and its file is taken in
+// place; what else is in a file is respected.
+func TestKeptOfTheDead(t *testing.T) {
+	path := deadLock(t)
+	before, err := os.Lstat(path)
+	backendtest.MustWork(t, err)
+	h := mustHold(t, keptAttempt(t, path, backendtest.Request()))
+	if after, err := os.Lstat(path); err != nil || !os.SameFile(before, after) {
+		t.Errorf("another file: %v, %v", after, err)
+	}
+	mustRelease(t, h)
+	r, c := fakeRequest()
+	a := keptAttempt(t, putRecord(t, elsewhere()), r)
+	mustBeHeld(t, a)
+	c.advance(elsewhere().Lease * 2)
+	mustRelease(t, mustHold(t, a))
+	a = keptAttempt(t, putFile(t, "garbage\n", 0), r)
+	for range 3 {
+		mustBeHeld(t, a)
+		c.advance(longTime)
+	}
+}
+
+// TestClear: an operator removes what has no id, if it is what he saw, and nobody has
+// its kernel lock.
+func TestClear(t *testing.T) {
+	path := putFile(t, "", 0)
+	l := openLock(t, path).(*Lock)
+	report, err := l.Inspect(t.Context())
+	if err != nil || len(report.Holders) != 1 || report.Holders[0].Advice == "" {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	sign := report.Holders[0].Sign
+	other := mustOpen(t, path)
+	mustLock(t, other)
+	mustFail(t, l.Clear(t.Context(), sign), "held", "fuser "+path)
+	other.close()
+	mustFail(t, l.Clear(t.Context(), sign+"x"), "gone", "locksmith status")
+	if err := l.Clear(t.Context(), sign); err != nil {
+		t.Error(err)
+	}
+	mustBeEmpty(t, filepath.Dir(path))
+	mustFail(t, l.Clear(t.Context(), sign), "gone", "locksmith status")
+	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	report, err = l.Inspect(t.Context())
+	backendtest.MustWork(t, err)
+	mustFail(t, l.Clear(t.Context(), report.Holders[0].Sign), "gone", "locksmith status")
+	mustRelease(t, h)
+}
+
+// TestBesideFlock: flock(1) and run exclude each other, both ways, in a crowd.
+func TestBesideFlock(t *testing.T) {
+	if _, err := exec.LookPath("flock"); err != nil {
+		backendtest.Lacking(t, "needs flock(1)")
+	}
+	exe, dir := buildHelper(t), t.TempDir()
+	lock, counter := filepath.Join(dir, "lock"), filepath.Join(dir, "counter")
+	backendtest.MustWork(t, os.WriteFile(counter, []byte("0\n"), 0o600))
+	const each, rounds = 3, 30
+	add := fmt.Sprintf("n=$(cat %[1]s); sleep 0.001; echo $((n + 1)) >%[1]s", counter)
+	var all sync.WaitGroup
+	for range each {
+		for _, command := range [][]string{{"flock", lock}, {exe, "run", "local:" + lock + "?empty=free", "--"}} {
+			all.Go(func() {
+				for range rounds {
+					args := append(command[1:len(command):len(command)], "sh", "-c", add)
+					if out, err := exec.Command(command[0], args...).CombinedOutput(); err != nil {
+						t.Errorf("%s: %v\n%s", command[0], err, out)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+	got, err := os.ReadFile(counter)
+	if want := strconv.Itoa(2*each*rounds) + "\n"; err != nil || string(got) != want {
+		t.Errorf("counted %q, %v, want %q", got, err, want)
+	}
+}

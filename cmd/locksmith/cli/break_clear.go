@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// nameless is the sign of the one who is there, if it has no id and can be removed all
+// the same; else "".
+func (b *breaking) nameless(s lockStatus) string {
+	all := s.all()
+	if _, clears := b.backend.(backend.Clearer); !clears || len(all) != 1 || all[0].ID != "" {
+		return ""
+	}
+	return all[0].Sign
+}
+
+// clear removes what has no id, such as a file that another tool left, if the one who
+// asks says yes to what is shown.
+func (b *breaking) clear(ctx context.Context, p presence) error {
+	b.show(p)
+	lock := protocol.CleanText(b.address, protocol.MaxLine)
+	fmt.Fprintf(os.Stderr, "%s: it has no id, and who made it may still use it: remove it? yes or no: ", lock)
+	if answer, err := answered(ctx); err != nil || !answer {
+		if err == nil {
+			err = b.refuse("it was not confirmed", "answer yes to remove it")
+		}
+		return err
+	}
+	_, err := inTime(ctx, b.address, "remove it", func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, b.backend.(backend.Clearer).Clear(ctx, p.Sign)
+	})
+	if err != nil {
+		return err
+	}
+	b.result.Broken, b.result.Forced, b.result.State = true, true, "unknown"
+	if s, err := b.look(ctx); err == nil {
+		b.result.State = s.State
+	}
+	if !b.asJSON {
+		fmt.Fprintf(b.out, "%s: removed what was %s\n", lock, p)
+	}
+	return nil
+}
+
+// answered reads one line from standard input.
+func answered(ctx context.Context) (yes bool, err error) {
+	line := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		line <- strings.ToLower(strings.TrimSpace(text))
+	}()
+	select {
+	case text := <-line:
+		return text == "y" || text == "yes", nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
