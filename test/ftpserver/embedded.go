@@ -122,9 +122,12 @@ func (d *driver) ClientDisconnected(ftplib.ClientContext) {
 	d.handlers--
 }
 
-func (d *driver) AuthUser(_ ftplib.ClientContext, user, pass string) (ftplib.ClientDriver, error) {
+func (d *driver) AuthUser(c ftplib.ClientContext, user, pass string) (ftplib.ClientDriver, error) {
 	if user != account || pass != password {
 		return nil, fmt.Errorf("no such account: %s", user)
+	}
+	if d.place.Unconfined {
+		c.SetPath(d.place.root)
 	}
 	return newTree(d.place), nil
 }

@@ -1,9 +1,7 @@
 package ftpserver
 
 import (
-	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -23,24 +21,15 @@ type inetd struct {
 	all      sync.WaitGroup
 }
 
-// The server looks for its account in /etc, so it gets another one.
-const inOtherEtc = `mount --bind "$1" /etc && shift && "$@"; exit $?`
-
 // inetutils serves the account from an /etc of its own.
 func inetutils(s *Server, place *site) (daemon, error) {
-	etc := filepath.Join(place.work, "etc")
-	if err := os.Mkdir(etc, 0o755); err != nil {
-		return nil, err
+	chrooted := account + "\n"
+	if place.Unconfined {
+		chrooted = ""
 	}
-	for name, text := range map[string]string{
-		"passwd":    fmt.Sprintf("root:*:0:0::/:/bin/sh\n%s:%s:%d:%d::%s:/bin/sh\n", account, crypted, uid, gid, place.root),
-		"group":     fmt.Sprintf("root:x:0:\n%s:x:%d:\n", account, gid),
-		"shells":    "/bin/sh\n",
-		"ftpchroot": account + "\n",
-	} {
-		if err := os.WriteFile(filepath.Join(etc, name), []byte(text), 0o644); err != nil {
-			return nil, err
-		}
+	etc, err := place.writeEtc(map[string]string{"shells": "/bin/sh\n", "ftpchroot": chrooted})
+	if err != nil {
+		return nil, err
 	}
 	args := []string{etc, filepath.Join(place.programs, "usr/sbin/ftpd"), "--auth=default"}
 	if place.Idle > 0 {

@@ -16,6 +16,8 @@ type Options struct {
 	Idle       time.Duration // the server ends a session that is silent for so long
 	NoTransfer time.Duration // the server ends a session without a transfer for so long
 
+	Unconfined bool // the account sees the whole disk as "/", and logs in to its home, Dir
+
 	NoOverwrite bool // a rename onto anything that exists is refused, even an empty directory
 	NoRmdir     bool // the account may make directories, but not remove them
 	DenyRename  bool // the account may not rename
@@ -29,12 +31,12 @@ type Options struct {
 
 // supported lists the options of each kind.
 var supported = map[string][]string{
-	"vsftpd":    {"TLS", "TLS12", "MaxConns", "Idle", "NoRmdir", "DenyRename"},
-	"proftpd":   {"TLS", "TLS12", "MaxConns", "Idle", "NoTransfer", "NoOverwrite", "NoRmdir", "DenyRename"},
-	"pureftpd":  {"TLS", "TLS12", "MaxConns", "Idle"},
-	"pyftpdlib": {"TLS", "TLS12", "MaxConns", "Idle", "NoRmdir", "DenyRename"},
-	"inetutils": {"Idle"},
-	"embedded":  {"TLS", "TLS12", "MaxConns", "Idle", "NoOverwrite", "NoRmdir", "DenyRename", "MkdirAll", "Hook"},
+	"vsftpd":    {"TLS", "TLS12", "MaxConns", "Idle", "Unconfined", "NoRmdir", "DenyRename"},
+	"proftpd":   {"TLS", "TLS12", "MaxConns", "Idle", "Unconfined", "NoTransfer", "NoOverwrite", "NoRmdir", "DenyRename"},
+	"pureftpd":  {"TLS", "TLS12", "MaxConns", "Idle", "Unconfined"},
+	"pyftpdlib": {"TLS", "TLS12", "MaxConns", "Idle", "Unconfined", "NoRmdir", "DenyRename"},
+	"inetutils": {"Idle", "Unconfined"},
+	"embedded":  {"TLS", "TLS12", "MaxConns", "Idle", "Unconfined", "NoOverwrite", "NoRmdir", "DenyRename", "MkdirAll", "Hook"},
 }
 
 // Supports returns nil if servers of the kind can be started with the options.
@@ -66,7 +68,7 @@ func (o Options) set() map[string]bool {
 	return map[string]bool{
 		"TLS": o.TLS, "TLS12": o.TLS12,
 		"MaxConns": o.MaxConns > 0, "Idle": o.Idle > 0, "NoTransfer": o.NoTransfer > 0,
-		"NoOverwrite": o.NoOverwrite, "NoRmdir": o.NoRmdir, "DenyRename": o.DenyRename,
+		"Unconfined": o.Unconfined, "NoOverwrite": o.NoOverwrite, "NoRmdir": o.NoRmdir, "DenyRename": o.DenyRename,
 		"MkdirAll": o.MkdirAll, "Hook": o.Hook != nil,
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 // A process is a daemon that is a program.
 type process struct {
+	script  string // that runs argv
 	argv    []string
 	env     []string
 	logFile string
@@ -19,7 +20,7 @@ type process struct {
 }
 
 func newProcess(s *site, argv ...string) *process {
-	return &process{argv: argv, env: s.environment(), logFile: filepath.Join(s.work, "log")}
+	return &process{script: inForeground, argv: argv, env: s.environment(), logFile: filepath.Join(s.work, "log")}
 }
 
 // confined makes a command the first process of a namespace of process ids, with
@@ -47,7 +48,7 @@ func (p *process) start() error {
 		return err
 	}
 	defer log.Close()
-	cmd := confined(p.env, inForeground, p.argv...)
+	cmd := confined(p.env, p.script, p.argv...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		return err

@@ -17,7 +17,6 @@ User nobody
 Group nogroup
 AuthOrder mod_auth_file.c
 RequireValidShell off
-DefaultRoot ~
 Umask 022
 DelayTable none
 TransferLog none
@@ -66,6 +65,9 @@ func (s *site) proftpdOptions(conf *strings.Builder) {
 		overwrite = "off"
 	}
 	fmt.Fprintf(conf, "AllowOverwrite %s\n", overwrite)
+	if !s.Unconfined {
+		conf.WriteString("DefaultRoot ~\n")
+	}
 	if s.TLS {
 		versions := "TLSv1.2 TLSv1.3"
 		if s.TLS12 { // not by environment: with both it would offer session tickets

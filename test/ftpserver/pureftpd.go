@@ -10,7 +10,11 @@ import (
 // pureftpd has an account of its own database.
 func pureftpd(_ *Server, place *site) (daemon, error) {
 	// Not with pure-pw useradd: what it makes of a password takes seconds to check.
-	users, err := place.write("users", fmt.Sprintf("%s:%s:%d:%d::%s/./::::::::::::\n", account, crypted, uid, gid, place.root))
+	home := place.root
+	if !place.Unconfined {
+		home += "/./" // what is above is out of reach
+	}
+	users, err := place.write("users", fmt.Sprintf("%s:%s:%d:%d::%s::::::::::::\n", account, crypted, uid, gid, home))
 	if err != nil {
 		return nil, err
 	}
@@ -23,9 +27,12 @@ func pureftpd(_ *Server, place *site) (daemon, error) {
 	argv := []string{
 		filepath.Join(place.programs, "usr/sbin/pure-ftpd"),
 		"-S", "127.0.0.1," + strconv.Itoa(place.port), "-4", "-H", // no name lookups
-		"-E", "-A", // no anonymous users; all are confined to their home
+		"-E", // no anonymous users
 		"-l", "puredb:" + database, "-U", "133:022", "-u", "1000",
 		"-g", filepath.Join(place.work, "pid"),
+	}
+	if !place.Unconfined {
+		argv = append(argv, "-A")
 	}
 	if place.TLS {
 		argv = append(argv, "-Y", "3", "-2", place.both)

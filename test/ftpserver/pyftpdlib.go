@@ -30,7 +30,7 @@ func pyftpdlib(s *Server, place *site) (daemon, error) {
 	}
 	config, err := json.Marshal(map[string]any{
 		"port": place.port, "user": account, "password": password, "uid": uid, "gid": gid, "root": place.root,
-		"permissions": permissions, "both": place.both,
+		"permissions": permissions, "both": place.both, "unconfined": place.Unconfined,
 		"max_conns": place.MaxConns, "idle": int(place.Idle.Seconds()),
 	})
 	if err != nil {

@@ -16,6 +16,11 @@ if config["both"]:
     handler.certfile = handler.keyfile = config["both"]
     handler.tls_control_required = handler.tls_data_required = True
 
+if config["unconfined"]:
+    from pyftpdlib.filesystems import UnixFilesystem
+
+    handler.abstracted_fs = UnixFilesystem
+
 users = DummyAuthorizer()
 users.add_user(config["user"], config["password"], config["root"], perm=config["permissions"])
 handler.authorizer = users

@@ -14,7 +14,7 @@ type Server struct {
 	Addr     string // 127.0.0.1:port
 	User     string
 	Password string // may be empty
-	Home     string // a directory that the account may write, as FTP names it
+	Home     string // a directory that the account may write, as addresses of FTP name it
 	Dir      string // the same directory on this disk
 	CA       string // a PEM file with the authority to trust; "" without TLS
 

@@ -174,3 +174,23 @@ func TestIdle(t *testing.T) {
 		})
 	}
 }
+
+// TestUnconfined: the account logs in to its home, and sees what is above.
+func TestUnconfined(t *testing.T) {
+	for _, kind := range Kinds() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := Start(t, kind, Options{Unconfined: true})
+			c := login(t, s, s.Addr)
+			if at, err := c.CurrentDir(); at != s.Dir || err != nil {
+				t.Errorf("it is in %q, %v, want %q", at, err, s.Dir)
+			}
+			if err := c.MakeDir("L"); err != nil {
+				t.Error("in its home:", err)
+			}
+			if err := c.RemoveDir(path.Join(s.Dir, "L")); err != nil {
+				t.Error("by the whole path:", err)
+			}
+		})
+	}
+}

@@ -1,6 +1,8 @@
 package ftpserver
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,7 +23,7 @@ type site struct {
 	port     int
 	programs string // where fetch put this kind
 	work     string // for configuration; below it is root
-	root     string // what the account sees as "/", and may write
+	root     string // the account's home, which it may write; it sees it as "/", unless Unconfined
 	ca       string // "" without TLS
 	both     string // the certificate and its key; "" without TLS
 }
@@ -59,6 +61,24 @@ func newSite(t testing.TB, o Options) (*site, error) {
 func (s *site) write(name, text string) (path string, err error) {
 	path = filepath.Join(s.work, name)
 	return path, os.WriteFile(path, []byte(text), 0o600)
+}
+
+// Servers that look for their account in /etc get another one.
+const inOtherEtc = `mount --bind "$1" /etc && shift && "$@"; exit $?`
+
+// writeEtc makes an /etc with the account and these files.
+func (s *site) writeEtc(files map[string]string) (dir string, err error) {
+	files["passwd"] = fmt.Sprintf("root:*:0:0::/:/bin/sh\nnobody:*:65534:%[4]d::/:/bin/false\n%[1]s:%[2]s:%[3]d:%[4]d::%[5]s:/bin/sh\n",
+		account, crypted, uid, gid, s.root)
+	files["group"] = fmt.Sprintf("root:x:0:\n%s:x:%d:\n", account, gid)
+	dir = filepath.Join(s.work, "etc")
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
 }
 
 // environment lets programs find the libraries that were fetched with them, and

@@ -18,7 +18,11 @@ type tree struct {
 }
 
 func newTree(s *site) *tree {
-	return &tree{afero.NewBasePathFs(afero.NewOsFs(), s.root).(*afero.BasePathFs), s.root, s.Options}
+	root := s.root
+	if s.Unconfined {
+		root = "/"
+	}
+	return &tree{afero.NewBasePathFs(afero.NewOsFs(), root).(*afero.BasePathFs), root, s.Options}
 }
 
 // real is where a file is on the disk.
