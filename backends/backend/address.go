@@ -27,12 +27,13 @@ type Scheme struct {
 
 // An Address names a lock: "scheme:/path" or "scheme://user@host:port/path",
 // optionally with "?option=value&…". In the path "%25" stands for "%" and "%3F"
-// for "?".
+// for "?". On a server it begins in the directory where a log in leads, or at the
+// root if it begins with two slashes, or with "/%2F" (RFC 1738).
 type Address struct {
 	Scheme  string
 	User    string // empty: none given
 	Host    string // lower case, "host" or "host:port", the usual port left out; empty: no server
-	Path    string // absolute and clean
+	Path    string // absolute and clean; on a server it begins with "//", or where a log in leads
 	Options map[string]string
 
 	given string // as it was spelled, without what may be a password; empty: made otherwise
@@ -100,9 +101,17 @@ func (a Address) parsePath(raw string) (clean, cause, hint string) {
 	case slices.Contains(strings.Split(p, "/"), ".."):
 		return "", "the path contains ..", "write it without"
 	case path.Clean(p) == "/":
-		return "", "the path is the root directory", "name the lock itself, not a directory"
+		return "", "the path is where all others begin", "name the lock itself, not a directory"
 	}
-	return path.Clean(p), "", ""
+	return a.clean(p), "", ""
+}
+
+// clean is the clean spelling of an absolute path.
+func (a Address) clean(p string) string {
+	if a.Host != "" && strings.HasPrefix(p, "//") {
+		return "/" + path.Clean(p)
+	}
+	return path.Clean(p)
 }
 
 func names(schemes []Scheme) string {

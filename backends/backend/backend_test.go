@@ -16,7 +16,7 @@ import (
 var schemes = []Scheme{{Name: "local"}, {Name: "ftp", Port: "21"}}
 
 func FuzzAddress(f *testing.F) {
-	for _, s := range []string{"local:/tmp/x", "local:/a%3Fb%25?unsafe_dir=ok&b=%20", "x", "local:/a//b/.", "ftp://x", "ftp://a%40b@[::1]:2121/x%25?style=dir", "ftp://u:p@h/x"} {
+	for _, s := range []string{"local:/tmp/x", "local:/a%3Fb%25?unsafe_dir=ok&b=%20", "x", "local:/a//b/.", "ftp://x", "ftp://a%40b@[::1]:2121/x%25?style=dir", "ftp://u:p@h/x", "ftp://h//x", "ftp://h/%2F./%2fx"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -27,7 +27,11 @@ func FuzzAddress(f *testing.F) {
 			}
 			return
 		}
-		if a.Path != path.Clean(a.Path) || a.Path[0] != '/' || strings.ContainsFunc(a.Path+a.User+a.Host, protocol.IsControl) {
+		clean := path.Clean(a.Path)
+		if a.Host != "" && strings.HasPrefix(a.Path, "//") {
+			clean = "/" + clean
+		}
+		if a.Path != clean || a.Path[0] != '/' || strings.ContainsFunc(a.Path+a.User+a.Host, protocol.IsControl) {
 			t.Fatalf("%q became %+v", s, a)
 		}
 		once := a.String()
@@ -52,6 +56,9 @@ func TestAddressRefuses(t *testing.T) {
 		"local:/":                   "name the lock itself",
 		"local:/.":                  "name the lock itself",
 		"ftp://h/./.":               "name the lock itself",
+		"ftp://h//":                 "name the lock itself",
+		"ftp://h//.":                "name the lock itself",
+		"ftp://h//a/../b":           "write it without",
 		"local:/a%E2%80%AEb":        "control characters",
 		"local:/a/../b":             "write it without",
 		"local:/a%zz":               "%25",
@@ -87,6 +94,11 @@ func TestAddressOfServer(t *testing.T) {
 		"ftp://loader@FTP.example.org/x": "ftp://loader@ftp.example.org/x",
 		"ftp://h:21/a//x?style=dir":      "ftp://h/a/x?style=dir",
 		"ftp://h:2121/x":                 "ftp://h:2121/x",
+		"ftp://h//a/x":                   "ftp://h//a/x",
+		"ftp://h///a//x":                 "ftp://h//a/x",
+		"ftp://h/%2Fa/x?style=dir":       "ftp://h//a/x?style=dir",
+		"ftp://h/%2f%2fa%2Fx":            "ftp://h//a/x",
+		"ftp://h/./a":                    "ftp://h/a",
 		"ftp://a%40b.de@[2001:DB8::1]/x": "ftp://a%40b.de@[2001:db8::1]/x",
 		"ftp://[fe80::1%25eth0]:2121/x":  "ftp://[fe80::1%25eth0]:2121/x",
 	} {

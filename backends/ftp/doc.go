@@ -1,5 +1,6 @@
 // Package ftp locks on an FTP server: "ftp://user@host/dir/name", or
-// "ftps://user@host/dir/name" with TLS.
+// "ftps://user@host/dir/name" with TLS. The path begins in the directory where the log
+// in leads; "ftp://user@host//dir/name" begins at the server's root.
 //
 // Purpose: locks between hosts that share nothing but an account on an FTP
 // server. The algorithm, and what stands on the server, is package mkdirlock's;

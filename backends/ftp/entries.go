@@ -3,6 +3,7 @@ package ftp
 import (
 	"context"
 	"path"
+	"strings"
 
 	library "github.com/jlaffaye/ftp"
 
@@ -29,7 +30,7 @@ func (d *Dir) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, erro
 	var entries []mkdirlock.Entry
 	for _, e := range found {
 		// Some servers list the directory itself and the one above it, by their paths.
-		if path.IsAbs(e.Name) && path.Dir(e.Name) != p {
+		if path.IsAbs(e.Name) && path.Dir(e.Name) != p || e.Name == p && strings.Contains(p, "/") {
 			continue
 		}
 		for _, base := range names([]string{e.Name}) {

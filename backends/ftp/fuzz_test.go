@@ -3,7 +3,6 @@ package ftp
 import (
 	"io"
 	"net"
-	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -162,23 +161,26 @@ func FuzzPath(f *testing.F) {
 	for _, s := range []string{"L", "L/x.60000-00", "../x", "/etc", "a\r\nDELE b", "-la", "~root", "*", " x", "x ", ".x", "a//b", "a/./b", strings.Repeat("x", 256), "\u202e", "\xff"} {
 		f.Add(s)
 	}
-	s, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/dir/L"}, backend.Access{})
-	if err != nil {
-		f.Fatal(err)
-	}
 	f.Fuzz(func(t *testing.T, name string) {
-		p, err := s.at(name)
-		if err != nil {
-			if strings.ContainsFunc(err.Error(), protocol.IsControl) || len(err.Error()) > 1000 {
-				t.Errorf("%q: %q", name, err)
+		for lock, dir := range map[string]string{"/L": "", "/dir/L": "dir/", "//L": "/", "//dir/L": "/dir/"} {
+			s, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", Path: lock}, backend.Access{})
+			if err != nil {
+				t.Fatal(err)
 			}
-			return
-		}
-		if name != "." && path.Dir(p) != "/dir" && !strings.HasPrefix(p, "/dir/") || strings.ContainsAny(p, "*?[") || strings.ContainsFunc(p, protocol.IsControl) {
-			t.Errorf("%q leads to %q", name, p)
-		}
-		if err := checkCommand([]byte("MKD " + p + "\r\n")); err != nil {
-			t.Errorf("%q: %v", name, err)
+			p, err := s.at(name)
+			if err != nil {
+				if strings.ContainsFunc(err.Error(), protocol.IsControl) || len(err.Error()) > 1000 {
+					t.Errorf("%q: %q", name, err)
+				}
+				continue
+			}
+			below, in := strings.CutPrefix(p, dir)
+			if name != "." && (!in || below == "" || strings.ContainsRune("/-~", rune(below[0]))) || strings.ContainsAny(p, "*?[") || strings.ContainsFunc(p, protocol.IsControl) {
+				t.Errorf("%q leads to %q", name, p)
+			}
+			if err := checkCommand([]byte("MKD " + p + "\r\n")); err != nil {
+				t.Errorf("%q: %v", name, err)
+			}
 		}
 	})
 }

@@ -205,7 +205,7 @@ func TestUTF8(t *testing.T) {
 		if err := d.Mkdir(soon(t), base); err != nil {
 			t.Error(err)
 		}
-		if len(f.sent("OPTS UTF8 ON")) != want || !slices.Equal(f.sent("MKD"), []string{"1 MKD /dir/" + base}) {
+		if len(f.sent("OPTS UTF8 ON")) != want || !slices.Equal(f.sent("MKD"), []string{"1 MKD dir/" + base}) {
 			t.Errorf("sent %q", f.sent(""))
 		}
 	}
@@ -227,6 +227,11 @@ func TestEntries(t *testing.T) {
 	want := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 	if err != nil || len(got) != 2 || got[0].Name != "a" || !got[0].Precise || !got[0].Modified.Equal(want) || !got[1].Modified.IsZero() {
 		t.Errorf("MLSD: %+v, %v", got, err)
+	}
+	home := f.dir(func(a *backend.Address, _ *backend.Access) { a.Path = "/L" })
+	f.listing = "type=cdir; L/lock\r\ntype=dir; a\r\n" // as RFC 3659 does it
+	if got, err = home.Entries(soon(t), "L/lock"); err != nil || len(got) != 1 || got[0].Name != "a" {
+		t.Errorf("MLSD of a path without a slash: %+v, %v", got, err)
 	}
 	f.when("MLSD", says("550 no"))
 	if _, err := f.dir().Entries(soon(t), "L"); !errors.Is(err, mkdirlock.ErrRefused) {

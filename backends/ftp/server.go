@@ -37,7 +37,7 @@ func newServer(a backend.Address, access backend.Access) (*server, error) {
 	if err := mkdirlock.CheckOptions(a); err != nil {
 		return nil, err
 	}
-	if err := checkPath(a.Path); err != nil {
+	if err := checkPath(s.path()); err != nil {
 		return nil, s.fail(protocol.Usage, "read address", err, "use letters, digits, and - _ . inside of names")
 	}
 	if hasBreak(a.User) {
@@ -82,9 +82,13 @@ func readCertificates(file string) ([]byte, error) {
 
 func (s *server) secure() bool { return s.address.Scheme == SchemeTLS }
 
+// path is the lock's as it is sent. No session goes anywhere else, so that one without
+// a slash begins where the log in leads.
+func (s *server) path() string { return strings.TrimPrefix(s.address.Path, "/") }
+
 // at returns where a name of the lock's directory is for the server.
 func (s *server) at(name string) (string, error) {
-	dir := path.Dir(s.address.Path)
+	dir := path.Dir(s.path())
 	if name == "." {
 		return dir, nil
 	}

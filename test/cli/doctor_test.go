@@ -70,3 +70,17 @@ func TestDoctorInterrupted(t *testing.T) {
 		t.Errorf("left behind: %v, %v\n%s", left, err, out.String())
 	}
 }
+
+// TestDoctorFTP: wherever a path begins, real servers are fit for locks there.
+func TestDoctorFTP(t *testing.T) {
+	eachPlace(t, func(t *testing.T, s *ftpserver.Server, address string) {
+		cmd := exec.Command("locksmith", "doctor", "--idle", "0", address)
+		cmd.Env = append(os.Environ(), "LOCKSMITH_PASSWORD="+s.Password)
+		if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "\nunfit ") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		if left, err := os.ReadDir(s.Dir); err != nil || len(left) > 0 {
+			t.Errorf("left: %v, %v", left, err)
+		}
+	})
+}

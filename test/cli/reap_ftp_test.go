@@ -18,30 +18,27 @@ import (
 // TestReapFTP: the story of reap at real servers, some of which tell times to the
 // minute only, in a zone of their own.
 func TestReapFTP(t *testing.T) {
-	for _, kind := range ftpserver.Kinds() {
-		t.Run(kind, func(t *testing.T) {
-			s := ftpserver.Start(t, kind, ftpserver.Options{})
-			p := reapPlace{t, s, makeLocks(t, s)}
-			found, _ := p.reap(0, "--yes", "--max-age", "100000h")
-			p.mustHave("dead", "empty", "young")
-			for _, name := range []string{"dead", "empty"} {
-				if f := found[name]; f.Due || f.AgeMS < 2*time.Hour.Milliseconds() {
-					t.Errorf("%s: %+v", name, f)
-				}
+	eachPlace(t, func(t *testing.T, s *ftpserver.Server, address string) {
+		p := reapPlace{t, s, address, makeLocks(t, s)}
+		found, _ := p.reap(0, "--yes", "--max-age", "100000h")
+		p.mustHave("dead", "empty", "young")
+		for _, name := range []string{"dead", "empty"} {
+			if f := found[name]; f.Due || f.AgeMS < 2*time.Hour.Milliseconds() {
+				t.Errorf("%s: %+v", name, f)
 			}
-			p.reap(0, "--max-age", "1h")
-			p.mustHave("dead", "empty", "young")
-			_, said := p.reap(75, "--yes", "--max-age", "1h", "--watch", "0", "--name", "dead")
-			if !strings.Contains(said, "--watch 1s") {
-				t.Errorf("it said %q", said)
-			}
-			found, _ = p.reap(0, "--yes", "--max-age", "1h")
-			p.mustHave("young")
-			if !found["dead"].Removed || !found["empty"].Removed || found["young"].Note != "too young" {
-				t.Errorf("%+v", found)
-			}
-		})
-	}
+		}
+		p.reap(0, "--max-age", "1h")
+		p.mustHave("dead", "empty", "young")
+		_, said := p.reap(75, "--yes", "--max-age", "1h", "--watch", "0", "--name", "dead")
+		if !strings.Contains(said, "--watch 1s") {
+			t.Errorf("it said %q", said)
+		}
+		found, _ = p.reap(0, "--yes", "--max-age", "1h")
+		p.mustHave("young")
+		if !found["dead"].Removed || !found["empty"].Removed || found["young"].Note != "too young" {
+			t.Errorf("%+v", found)
+		}
+	})
 }
 
 // makeLocks makes a directory of locks with one of a dead holder, and two that are
@@ -68,9 +65,10 @@ func makeLocks(t *testing.T, s *ftpserver.Server) (dir string) {
 
 // A reapPlace is a directory of locks at a server.
 type reapPlace struct {
-	t      *testing.T
-	server *ftpserver.Server
-	dir    string // on this disk
+	t       *testing.T
+	server  *ftpserver.Server
+	address string
+	dir     string // on this disk
 }
 
 // A finding is one of reap --json.
@@ -86,9 +84,8 @@ type finding struct {
 func (p reapPlace) reap(status int, flags ...string) (found map[string]finding, said string) {
 	p.t.Helper()
 	home := p.t.TempDir()
-	address := "ftp://" + p.server.User + "@" + p.server.Addr + filepath.Join(p.server.Home, "locks")
 	var stdout, stderr strings.Builder
-	cmd := exec.Command("locksmith", append(append([]string{"reap", "--json"}, flags...), address)...)
+	cmd := exec.Command("locksmith", append(append([]string{"reap", "--json"}, flags...), p.address)...)
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH_PASSWORD="+p.server.Password)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() != status {
