@@ -27,8 +27,8 @@ type claim struct {
 	// after an answer was lost. The number next was not used yet.
 	beats []string
 	next  uint64
-	// told: the further parts of the record are there.
-	told bool
+	// untold are the names of the further parts of the record that may be missing.
+	untold []string
 	// confirmed is when the last request was sent that proved the entry there.
 	confirmed time.Duration
 	// shown is when the last heartbeat was sent that succeeded.
@@ -42,7 +42,7 @@ func (a *attempt) newClaim(k kind) (*claim, error) {
 	if err != nil {
 		return nil, a.lock.usage("write owner record", err.Error(), "give less --meta")
 	}
-	return &claim{lock: a.lock, dir: a.dir, clock: a.request.Clock, record: r, parts: parts,
+	return &claim{lock: a.lock, dir: a.dir, clock: a.request.Clock, record: r, parts: parts, untold: extraNames(parts),
 		entry: entry{k, ticket{r.Lease, r.ID}}, confirmed: a.request.Clock.Now()}, nil
 }
 
@@ -146,17 +146,26 @@ func (c *claim) silenced(ctx context.Context, name string, cause error) error {
 		Hint: "without heartbeats nobody knows that we live: may this user make and rename directories there?"}
 }
 
-// tell makes what does not fit into the name of the heartbeat.
+// tell makes what does not fit into the name of the heartbeat. A part that may be
+// missing nevertheless is made with the next heartbeat: without it nobody is ever proven
+// dead.
 func (c *claim) tell(ctx context.Context) error {
-	if c.told {
-		return nil
-	}
-	for _, name := range extraNames(c.parts) {
-		if err := c.dir.Mkdir(ctx, c.path()+"/"+name); err != nil && !refused(err) && !unclear(err) {
+	var missing []string
+	for _, name := range c.untold {
+		err := c.dir.Mkdir(ctx, c.path()+"/"+name)
+		switch {
+		case err == nil:
+			continue
+		case !refused(err) && !unclear(err):
 			return c.lock.fail("write owner record", err)
+		case refused(err):
+			if there, err := c.lock.contains(ctx, c.dir, c.path(), name); err == nil && there {
+				continue // a server that crashed refuses what it has done
+			}
 		}
+		missing = append(missing, name)
 	}
-	c.told = true
+	c.untold = missing
 	return nil
 }
 

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
@@ -71,6 +73,36 @@ func TestRecordRoundTrip(t *testing.T) {
 	}
 	if most < 4 {
 		t.Errorf("at most %d parts", most)
+	}
+}
+
+// TestPartOfRecordComesLater: a request to make a part of the record that came to
+// nothing is made again, so that in the end everybody can tell who holds the lock.
+func TestPartOfRecordComesLater(t *testing.T) {
+	for about, err := range map[string]error{"answer lost": Outcome(unix.ETIMEDOUT), "refused": Outcome(unix.ENOENT)} {
+		t.Run(name(about), func(t *testing.T) {
+			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+				failed := false
+				here := newHost("here", hooked{m, func(o operation) error {
+					if o.call == "mkdir" && strings.Contains(o.name, "/"+partPrefix+"2.") && !failed {
+						failed = true
+						return err
+					}
+					return o.do()
+				}}, k)
+				r := here.by(7, "exclusive")
+				r.Owner.Meta = anyRecord(rand.New(rand.NewPCG(3, 4)), 1500).Meta
+				h := mustHold(t, here.ask(t, r))
+				mustStillHold(t, h)
+				a := newHost("here", m, k).want(t, "exclusive")
+				if held := mustBeHeld(t, a); held.Record == nil || !failed {
+					t.Errorf("held by %+v", held)
+				}
+				mustWithdraw(t, a)
+				mustRelease(t, h)
+				mustBeTidy(t, m, k)
+			})
+		})
 	}
 }
 
