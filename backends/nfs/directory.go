@@ -21,8 +21,9 @@ import (
 // generation.Dir. Its errors are the system's. No call is repeated here after
 // EINTR: the algorithm takes that for an unclear answer, which it is.
 type directory struct {
-	path    string
-	watcher posix.Watcher // of the one attempt that this is for
+	path      string
+	mustExist bool          // it is not made
+	watcher   posix.Watcher // of the one attempt that this is for
 }
 
 func (d *directory) at(name string) string { return d.path + "/" + name }
@@ -94,8 +95,10 @@ func (d *directory) Await(ctx context.Context, name string, keeper process.Proce
 // Prepare makes the lock directory and the two in it. A name that this host
 // remembers to be missing is put right by the attempt to make it.
 func (d *directory) Prepare() error {
-	if err := unix.Mkdir(d.path, 0o777); err != nil && !errors.Is(err, unix.EEXIST) {
-		return err
+	if !d.mustExist {
+		if err := unix.Mkdir(d.path, 0o777); err != nil && !errors.Is(err, unix.EEXIST) {
+			return err
+		}
 	}
 	for _, name := range []string{generation.Reservations, generation.Generations} {
 		made := d.Mkdir(name)

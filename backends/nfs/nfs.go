@@ -40,8 +40,9 @@ func Open(a backend.Address) (backend.Backend, error) {
 
 func newLock(a backend.Address) *lock {
 	here := owner.Here()
-	return &lock{path: a.Path, mustExist: a.Options["create"] == "no", Lock: generation.Lock{
-		Dir:     &directory{path: a.Path},
+	mustExist := a.Options["create"] == "no"
+	return &lock{path: a.Path, mustExist: mustExist, Lock: generation.Lock{
+		Dir:     &directory{path: a.Path, mustExist: mustExist},
 		Address: a.String(),
 		NewID:   owner.NewID,
 		Judge:   func(r owner.Record) owner.Verdict { return r.Verdict(here) },
@@ -52,7 +53,7 @@ func newLock(a backend.Address) *lock {
 
 // Attempt implements backend.Backend.
 func (l *lock) Attempt(r backend.Request) (backend.Attempt, error) {
-	dir := &directory{path: l.path}
+	dir := &directory{path: l.path, mustExist: l.mustExist}
 	algorithm := l.Lock
 	algorithm.Dir = dir
 	a, err := algorithm.Attempt(r)
@@ -146,7 +147,7 @@ func (l *lock) check() error {
 // anything is made in it. It looks at one of the two directories only, because
 // each look may be a request; a wrong G shows when it is listed.
 func (l *lock) checkInside(place unix.Stat_t) error {
-	dir := &directory{path: l.path}
+	dir := &directory{path: l.path, mustExist: l.mustExist}
 	var st unix.Stat_t
 	err := unix.Lstat(dir.at(generation.Reservations), &st)
 	switch {

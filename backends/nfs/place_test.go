@@ -125,6 +125,20 @@ func TestMustExist(t *testing.T) {
 	mustRelease(t, mustHold(t, a))
 }
 
+// TestMustExistUntilTheEnd: it was there when we looked, and goes before we begin.
+func TestMustExistUntilTheEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	l, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: map[string]string{"create": "no"}})
+	mustWork(t, err)
+	looked, err := l.Attempt(requestFor("exclusive"))
+	mustWork(t, err)
+	_, err = looked.(*attempt).Attempt.Try(t.Context())
+	mustFail(t, err, protocol.CannotCreate, "create the directory first")
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("it was made")
+	}
+}
+
 // TestSomebodysHome: a directory with other things in it does not become a lock.
 func TestSomebodysHome(t *testing.T) {
 	path := t.TempDir()

@@ -49,6 +49,20 @@ func remove(t *testing.T, path string, meddle func(op, name string)) error {
 	return l.Remove(t.Context(), h)
 }
 
+// another is somebody else's kind of hold.
+type another struct{ backend.Hold }
+
+// TestRemoveAnyHold: a hold may come wrapped.
+func TestRemoveAnyHold(t *testing.T) {
+	path := t.TempDir() + "/lock"
+	h, err := tryAt(t, path)
+	mustWork(t, err)
+	mustWork(t, openLock(t, path).(backend.Remover).Remove(t.Context(), another{h}))
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("it is still there")
+	}
+}
+
 func tryAt(t *testing.T, path string) (backend.Hold, error) {
 	t.Helper()
 	a, err := openLock(t, path).Attempt(backendtest.Request())

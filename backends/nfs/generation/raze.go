@@ -45,8 +45,7 @@ const barPrefix = "removed."
 // and making the next, was broken, and goes on when others have begun anew. He makes
 // a number that is too high for them.
 func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
-	h := held.(*hold)
-	if err := h.Release(ctx); err != nil {
+	if err := held.Release(ctx); err != nil {
 		return err
 	}
 	err := l.Dir.Rmdir(Reservations)
@@ -56,7 +55,7 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	case err != nil && !absent(err):
 		return l.Fail("remove the reservations", err)
 	}
-	bar := barPrefix + h.claim.ticket.id
+	bar := barPrefix + held.ID()
 	if err := l.Dir.Symlink(bar, Reservations); err != nil {
 		target, unread := l.Dir.Readlink(Reservations)
 		switch {
