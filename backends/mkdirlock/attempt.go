@@ -39,7 +39,9 @@ type attempt struct {
 	// fresh: our reservation was made since we last waited.
 	fresh bool
 	// alone: the server does not rename onto a directory that exists.
-	alone    bool
+	alone bool
+	// disk is dir, if gate and commit are one step there.
+	disk     Disk
 	courtesy courtesy
 	pauses   *manners.Pauses // nil: those of the lock's Pace
 }
@@ -64,6 +66,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if a.dir == nil {
 		a.dir = a.lock.NewDir()
+		a.disk, _ = a.dir.(Disk)
 		a.vigil = a.lock.newVigil(a.dir, a.request)
 		a.block.reached = a.request.Clock.Now()
 	}

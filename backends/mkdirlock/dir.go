@@ -44,6 +44,15 @@ type Timed interface {
 	Entries(ctx context.Context, name string) ([]Entry, error)
 }
 
+// A Disk can also take a lock in plain style in one step, so that no crash leaves
+// half of it.
+type Disk interface {
+	Dir
+	// RenameNew renames a directory to a name that nothing has. An error that is
+	// errors.ErrUnsupported says that this place cannot do it.
+	RenameNew(ctx context.Context, from, to string) error
+}
+
 // An Entry is something in a directory.
 type Entry struct {
 	Name string

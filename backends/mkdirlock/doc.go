@@ -16,7 +16,8 @@
 //
 // In plain style L itself is the lock. It excludes, and is excluded by, any program
 // that makes L and removes it. A locker makes L, which is the gate, and renames its
-// reservation onto it, which is the commit. To release, it removes its entry and
+// reservation onto it, which is the commit. On a disk of this machine one rename does
+// both, so that a crash leaves no half of it (Disk). To release, it removes its entry and
 // then L. To break somebody who is dead, his entry is removed, which has one
 // winner: whoever's removal succeeded owns the empty L, and nobody else may touch
 // it. So does who made it. After an unclear answer to making or removing L itself

@@ -3,6 +3,7 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+	"io/fs"
 )
 
 // takePlain acquires a lock in plain style:
@@ -11,6 +12,8 @@ import (
 //	2  gate: make L; it exists -> look who has it
 //	3  commit: rename the reservation onto L, which is empty and ours
 //	4  the first heartbeat, in L: our entry is there
+//
+// On a Disk 3 is the gate as well: it fails if there is an L that is not ours.
 //
 // Who breaks a dead one's entry owns the emptied L as if he had made it, and goes
 // on with 3. Nobody else touches an empty L.
@@ -33,7 +36,7 @@ func (a *attempt) closeGate(ctx context.Context) error {
 	switch {
 	case a.alone:
 		return a.disown(ctx)
-	case a.owned:
+	case a.owned, a.disk != nil:
 		return nil
 	}
 	return a.gate(ctx)
@@ -59,7 +62,8 @@ func (a *attempt) gate(ctx context.Context) error {
 // commit is step 3. Who waited may have been swept or broken meanwhile: then the
 // commit is in vain, and would leave nobody to know whose L is.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
-	if a.owned && (!a.fresh || a.mine.old()) {
+	gated := a.disk != nil && !a.owned
+	if (a.owned || gated) && (!a.fresh || a.mine.old()) {
 		switch home, err := a.isHome(ctx); {
 		case err != nil:
 			return nil, a.lock.fail("look for our entry", err)
@@ -68,12 +72,15 @@ func (a *attempt) commit(ctx context.Context) (*hold, error) {
 		}
 	}
 	a.mine.confirmed = a.request.Clock.Now()
-	err := a.dir.Rename(ctx, a.mine.home, a.lock.lock())
+	err := a.move(ctx, gated)
 	switch {
 	case err == nil:
 		a.owned = false // if our entry is gone now, it was broken
 		return a.enter(ctx)
-	case refused(err) && a.alone:
+	case gated && errors.Is(err, errors.ErrUnsupported):
+		a.disk = nil
+		return nil, errAgain
+	case refused(err) && (gated || a.alone):
 		return nil, a.taken(ctx, err)
 	case refused(err), unclear(err):
 		a.unsure = true
@@ -84,6 +91,14 @@ func (a *attempt) commit(ctx context.Context) (*hold, error) {
 		return h, settled
 	}
 	return nil, a.lock.fail("rename our reservation to the lock", err)
+}
+
+// move renames our reservation to the lock. gated: not onto what is there.
+func (a *attempt) move(ctx context.Context, gated bool) error {
+	if gated {
+		return a.disk.RenameNew(ctx, a.mine.home, a.lock.lock())
+	}
+	return a.dir.Rename(ctx, a.mine.home, a.lock.lock())
 }
 
 // settle finds out what became of a commit: the lock is ours if our entry is in
@@ -151,7 +166,7 @@ func (a *attempt) probe() string {
 // taken is what becomes of a commit that the server refused: somebody has the
 // lock, or it was broken and we own what is left.
 func (a *attempt) taken(ctx context.Context, cause error) error {
-	if a.lookDue() {
+	if a.lookDue() && (a.disk == nil || !errors.Is(cause, fs.ErrExist)) {
 		// The commit made no L of ours, so there may be none, and others say so of
 		// one that is empty.
 		there, err := a.lock.contains(ctx, a.dir, ".", a.lock.Name)

@@ -13,6 +13,9 @@ func by(s explore.System, r explore.Role) explore.Role { r.System = s; return r 
 // ours is one of us in plain style.
 func ours(host int) explore.Role { return by(plain, exclusive(host)) }
 
+// near is one of us in plain style, on a disk.
+func near(host int) explore.Role { return by(disk, exclusive(host)) }
+
 // theirs is a script that knows mkdir and rmdir only.
 func theirs(host int) explore.Role {
 	r := by(newScript, exclusive(host))
@@ -69,6 +72,32 @@ var smallDirectories = leased(concat(
 		{Name: "late", Roles: roles(ours(0), ours(1)), Adversary: budget{Lost: 1, Dups: 1}},
 		{Name: "stale", Roles: roles(rounds(2, ours(0)), ours(1)), Adversary: budget{Stale: always}},
 		{Name: "torn", Roles: roles(beating(1, ours(0)), ours(1)), Adversary: budget{Torn: 2}},
+	}),
+	styled("disk", explore.Directories{Lock: lockName, Plain: true}, []explore.Config{
+		{Name: "xx", Roles: roles(rounds(2, near(0)), rounds(2, near(0)))},
+		{Name: "xxx", Roles: roles(near(0), near(0), near(0))},
+		{Name: "script", Roles: roles(rounds(2, near(0)), rounds(2, theirs(0)))},
+		{Name: "scripts", Roles: roles(near(0), theirs(0), theirs(0))},
+		{Name: "crash", Roles: roles(near(0), near(0)), Adversary: budget{Crashes: 1}},
+		{Name: "crash-script", Roles: roles(near(0), near(0), theirs(0)), Adversary: budget{Crashes: 1}},
+		{Name: "lease", Roles: roles(beating(1, near(0)), near(1)), Adversary: budget{Full: 1}},
+		{Name: "lease-script", Prompt: true, Roles: roles(near(0), near(1), rounds(2, theirs(2))), Adversary: budget{Full: 1}},
+		{Name: "wrong", Roles: roles(beating(1, near(0)), wrongly(near(1)))},
+		{Name: "wrong-three", Roles: roles(beating(1, near(0)), wrongly(near(1)), wrongly(near(2)))},
+		{Name: "wrong-script", Roles: roles(near(0), wrongly(near(1)), theirs(2))},
+		{Name: "operator", Roles: roles(beating(1, near(0)), near(1), by(disk, operator(2)))},
+		{Name: "operator-script", Roles: roles(near(0), rounds(2, theirs(1)), by(disk, operator(2)))},
+		{Name: "operator-waiter", Roles: roles(near(0), near(1), evictor(disk, 2))},
+		{Name: "withdraw", Roles: roles(impatient(near(0)), near(1), theirs(2))},
+		{Name: "tend", Roles: roles(tending(near(0)), near(0)), Adversary: budget{Crashes: 1, Full: 1}},
+		{Name: "lost", Roles: roles(near(0), near(1)), Adversary: budget{Lost: 1}},
+		{Name: "lost-script", Roles: roles(near(0), theirs(1)), Adversary: budget{Lost: 1}},
+		{Name: "torn", Roles: roles(beating(1, near(0)), near(1)), Adversary: budget{Torn: 2}},
+	}),
+	styled("two-steps", explore.Directories{Lock: lockName, Plain: true, TwoSteps: true}, []explore.Config{
+		{Name: "script", Roles: roles(rounds(2, near(0)), rounds(2, theirs(1)))},
+		{Name: "crash", Roles: roles(near(0), near(1), theirs(2)), Adversary: budget{Crashes: 1, Full: 1}},
+		{Name: "wrong", Roles: roles(near(0), wrongly(near(1)), theirs(2))},
 	}),
 	styled("ftp", explore.Directories{Lock: lockName, Plain: true, Session: true}, []explore.Config{
 		{Name: "lost", Roles: roles(ours(0), ours(1)), Adversary: budget{Lost: 2}},

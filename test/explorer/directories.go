@@ -14,16 +14,21 @@ import (
 const lockName = "L"
 
 // plain is the code of mkdir:, ftp: and ftps:, in plain style.
-func plain(e explore.Env) backend.Backend { return directories(e, mkdirlock.PlainStyle, false) }
+func plain(e explore.Env) backend.Backend {
+	return directories(e, e.Calls, mkdirlock.PlainStyle, false)
+}
+
+// disk is the same where gate and commit may be one step.
+func disk(e explore.Env) backend.Backend { return directories(e, e.Disk, mkdirlock.PlainStyle, false) }
 
 // tree is the same in the style of directories, with tokens.
-func tree(e explore.Env) backend.Backend { return directories(e, mkdirlock.TreeStyle, true) }
+func tree(e explore.Env) backend.Backend { return directories(e, e.Calls, mkdirlock.TreeStyle, true) }
 
 // bare has no tokens.
-func bare(e explore.Env) backend.Backend { return directories(e, mkdirlock.TreeStyle, false) }
+func bare(e explore.Env) backend.Backend { return directories(e, e.Calls, mkdirlock.TreeStyle, false) }
 
-func directories(e explore.Env, style mkdirlock.Style, tokens bool) backend.Backend {
-	return &mkdirlock.Lock{NewDir: e.Calls, Name: lockName, Style: style, Tokens: tokens, Address: "mkdir:/L",
+func directories(e explore.Env, dir func() mkdirlock.Dir, style mkdirlock.Style, tokens bool) backend.Backend {
+	return &mkdirlock.Lock{NewDir: dir, Name: lockName, Style: style, Tokens: tokens, Address: "mkdir:/L",
 		Pace: mkdirlock.Pace{Min: time.Second, Max: time.Second}, NewID: e.NewID, Judge: e.Judge, Keeper: e.Keeper,
 		// The time is part of names; if it passed, no two states would be equal.
 		Today: func() time.Time { return time.Unix(1_700_000_000, 0) }}

@@ -63,8 +63,9 @@
 // Their configurations (config_directories.go) are called after the style and the
 // server: plain, tree and bare (a tree without tokens) are on a file system, with
 // all that the adversary may do to requests; ftp sends each request once, and one
-// that was given up may be executed later. ftp-refuse does not rename onto
-// what is there, ftp-empty lists a missing directory as an empty one,
+// that was given up may be executed later. disk is a file system with a rename that
+// replaces nothing, and two-steps one that turns out to have none. ftp-refuse does not
+// rename onto what is there, ftp-empty lists a missing directory as an empty one,
 // ftp-refuse-lists refuses to list an empty one. Among the processes there may be
 // scripts, which know mkdir and rmdir of the lock only; processes that take
 // everybody else for dead; and operators who break those who wait.

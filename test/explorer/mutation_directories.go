@@ -75,7 +75,10 @@ var mkdirMutations = []mutation{
 		"a.mine.shown + a.lock.waiterBeats", "a.mine.confirmed + a.lock.waiterBeats"}}},
 
 	{name: "commit a reservation that may be gone", config: "plain-operator-waiter|plain-wrong-sweep", edits: []edit{{"plain.go",
-		"	if a.owned && (!a.fresh || a.mine.old()) {", "	if a.owned && a.mine == nil {"}}},
+		"	if (a.owned || gated) && (!a.fresh || a.mine.old()) {", "	if gated && !a.fresh {"}}},
+
+	{name: "commit in one step a reservation that may be gone", limit: 200_000, config: "disk-operator-waiter", edits: []edit{{"plain.go",
+		"	if (a.owned || gated) && (!a.fresh || a.mine.old()) {", "	if a.owned && (!a.fresh || a.mine.old()) {"}}},
 
 	{name: "settle after giving up", config: "ftp-lost-one", edits: []edit{{"attempt.go",
 		"		if a.leaving {\n", "		if a.leaving && a.mine == nil {\n"}}},
@@ -88,6 +91,12 @@ var mkdirMutations = []mutation{
 
 	{name: "empty reservations stay", config: "tree-crash.*", edits: []edit{{"tend.go",
 		"		return h.sweepEmpty(ctx, t) // or", "		return nil // or"}}},
+
+	{name: "the one step replaces what is there", config: "disk-script", edits: []edit{{"plain.go",
+		"		return a.disk.RenameNew(ctx, a.mine.home, a.lock.lock())\n", "		return a.dir.Rename(ctx, a.mine.home, a.lock.lock())\n"}}},
+
+	{name: "no gate where there is no one step", config: "two-steps-script", edits: []edit{{"plain.go",
+		"		a.disk = nil\n		return nil, errAgain\n", "		err = a.dir.Rename(ctx, a.mine.home, a.lock.lock())\n		if err == nil {\n			return a.enter(ctx)\n		}\n		return nil, a.taken(ctx, err)\n"}}},
 
 	{name: "break an empty lock", config: "plain-script", edits: []edit{{"plain_look.go",
 		"	if len(entries) == 0 {\n		return a.heldByNobody(names, doubt)\n", "	if len(entries) == 0 {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n"}}},

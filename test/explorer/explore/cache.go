@@ -157,7 +157,7 @@ func (h *host) learn(n *names, o op, r reply, tick bool) {
 			h.changed(n, dir, tick)
 		}
 		h.learnName(o.name, 0, absent || r.err == 0)
-	case opRename:
+	case opRename, opRenameNew:
 		if r.err == 0 {
 			h.changed(n, dir, tick)
 			h.changed(n, n.parents[o.to], tick)

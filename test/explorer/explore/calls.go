@@ -2,8 +2,11 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"path"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/process"
@@ -35,6 +38,22 @@ func (d calls) Rmdir(_ context.Context, name string) error {
 func (d calls) Rename(_ context.Context, from, to string) error {
 	return d.asked(op{kind: opRename, name: d.text(from), to: d.text(to)})
 }
+
+// Disk is the same on a disk of one machine.
+func (e Env) Disk() mkdirlock.Dir { return disk{calls{e.runner}} }
+
+type disk struct{ calls }
+
+// RenameNew implements mkdirlock.Disk.
+func (d disk) RenameNew(_ context.Context, from, to string) error {
+	err := d.asked(op{kind: opRenameNew, name: d.text(from), to: d.text(to)})
+	if errors.Is(err, unix.EINVAL) {
+		return errors.ErrUnsupported
+	}
+	return err
+}
+
+var _ mkdirlock.Disk = disk{}
 
 func (d calls) asked(o op) error {
 	if e := d.r.ask(o).err; e != 0 {

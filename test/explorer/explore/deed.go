@@ -100,7 +100,7 @@ func (x *Explorer) value(d deed) string {
 func seconds(ms int32) string { return fmt.Sprint(time.Duration(ms) * time.Millisecond) }
 
 var opNames = map[opKind]string{
-	opMkdir: "mkdir", opSymlink: "symlink", opRename: "rename", opRmdir: "rmdir", opUnlink: "unlink",
+	opMkdir: "mkdir", opSymlink: "symlink", opRename: "rename", opRenameNew: "rename unless it is there:", opRmdir: "rmdir", opUnlink: "unlink",
 	opCreate: "create", opWrite: "write", opLink: "link", opTouchFile: "touch the file", opStat: "stat", opRead: "read", opOpen: "open",
 	opStatFile: "stat the file", opTouch: "touch", opReadlink: "readlink", opLook: "look", opList: "list",
 }
@@ -114,7 +114,7 @@ func (x *Explorer) call(o op) string {
 		return "wakes up"
 	case opLink:
 		return fmt.Sprintf("link %s -> %s", x.short(x.names.texts[o.to]), name)
-	case opSymlink, opRename:
+	case opSymlink, opRename, opRenameNew:
 		return fmt.Sprintf("%s %s -> %s", opNames[o.kind], name, x.short(x.names.texts[o.to]))
 	}
 	return opNames[o.kind] + " " + name

@@ -20,6 +20,8 @@ type Directories struct {
 	Session bool
 	// NoReplace: the server renames onto nothing that is there.
 	NoReplace bool
+	// TwoSteps: the file system cannot rename to a name only if nothing has it.
+	TwoSteps bool
 	// MissingIsEmpty: the server lists a missing directory as an empty one.
 	MissingIsEmpty bool
 	// EmptyIsMissing: the server refuses to list an empty directory.
@@ -41,6 +43,8 @@ func (d *Directories) manners(n *names, t tree, o op) (reply, bool) {
 	case d == nil:
 	case o.kind == opRename && d.NoReplace && t.has(o.name) && t.has(o.to):
 		return failed(unix.EEXIST), true
+	case o.kind == opRenameNew && d.TwoSteps:
+		return failed(unix.EINVAL), true
 	case o.kind == opList && d.MissingIsEmpty && !t.has(o.name):
 		return ok(int64(n.listing(nil))), true
 	case o.kind == opList && d.EmptyIsMissing && len(t.children(n, o.name)) == 0:
@@ -58,7 +62,7 @@ func (x *Explorer) alive(o op) text {
 		return 0
 	case o.kind == opMkdir && x.isEntry(x.names.parents[o.name]):
 		return x.names.parents[o.name]
-	case o.kind == opRename && x.isEntry(x.names.parents[o.to]):
+	case o.renames() && x.isEntry(x.names.parents[o.to]):
 		return x.names.parents[o.to]
 	}
 	return 0
@@ -99,7 +103,7 @@ func (x *Explorer) own(c *world, p int, o op, doubt bool) {
 	}
 	swept := p >= 0 && c.procs[p].swept // it will not know
 	switch {
-	case o.kind == opMkdir && o.name == x.lock, o.kind == opRename && o.to == x.lock:
+	case o.kind == opMkdir && o.name == x.lock, o.renames() && o.to == x.lock:
 		c.owner, c.doubt = int8(p), swept || doubt && o.kind == opMkdir
 	case o.kind == opRmdir && o.name == x.lock:
 		c.owner, c.doubt = nobody, false

@@ -19,6 +19,7 @@ const (
 	opMkdir
 	opSymlink
 	opRename
+	opRenameNew // to a name that nothing has
 	opRmdir
 	opUnlink
 	opCreate // a file, empty yet
@@ -55,6 +56,7 @@ func (o op) changes() bool { return o.kind >= opMkdir && o.kind <= opTouch }
 func (o op) creates() bool {
 	return o.kind == opMkdir || o.kind == opSymlink || o.kind == opCreate || o.kind == opLink
 }
+func (o op) renames() bool { return o.kind == opRename || o.kind == opRenameNew }
 func (o op) removes() bool { return o.kind == opRmdir || o.kind == opUnlink }
 
 // A reply is the answer to an op.

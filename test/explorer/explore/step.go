@@ -112,7 +112,7 @@ func (x *Explorer) serve(c *world, o op) reply {
 		x.vital(c, alive, lapsed)
 	case alive != 0:
 		x.vital(c, alive, c.now)
-	case o.kind == opRename && x.Config.Directories != nil:
+	case o.renames() && x.Config.Directories != nil:
 		x.arrived(c, o)
 	}
 	return r

@@ -59,7 +59,10 @@ func (t *tree) do(n *names, o op, now int32) reply {
 	switch o.kind {
 	case opMkdir, opSymlink:
 		return failed(t.create(n, entry{name: o.name, link: o.to, stamp: now, sign: now}))
-	case opRename:
+	case opRename, opRenameNew:
+		if o.kind == opRenameNew && t.has(o.to) {
+			return failed(unix.EEXIST)
+		}
 		return failed(t.rename(n, o.name, o.to, now))
 	case opRmdir, opUnlink:
 		return failed(t.remove(n, o, now))

@@ -1,0 +1,64 @@
+//go:build unix
+
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+)
+
+// A watchedDisk lets a hook do each call.
+type watchedDisk struct {
+	hooked
+	disk Disk
+}
+
+func (w watchedDisk) RenameNew(ctx context.Context, from, to string) error {
+	return w.hook(operation{"rename", from, to, func() error { return w.disk.RenameNew(ctx, from, to) }})
+}
+
+// watched counts in empty after how many calls the lock was there, but empty.
+func watched(m *memory, empty *int) Disk {
+	hook := func(o operation) error {
+		err := o.do()
+		if all := m.tree(); slices.Contains(all, "L") && !slices.ContainsFunc(all, func(name string) bool { return name > "L/" && name < "L0" }) {
+			*empty++
+		}
+		return err
+	}
+	return watchedDisk{hooked{m, hook}, disk{m}}
+}
+
+// TestTakenInOneStep: who is killed while it takes the lock leaves no empty one.
+func TestTakenInOneStep(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		empty := 0
+		a := newHost("A", watched(m, &empty), plain)
+		h := a.take(t, "exclusive")
+		mustBeHeldBy(t, a.want(t, "exclusive"), h)
+		if empty > 0 {
+			t.Errorf("while it was taken, the lock was there and empty after %d calls", empty)
+		}
+		mustRelease(t, h)
+		mustWork(t, m.Mkdir(t.Context(), "L"))
+		if held := mustBeHeld(t, a.want(t, "exclusive")); held.Record != nil {
+			t.Errorf("held by %+v", held)
+		}
+	})
+}
+
+// without is a disk that cannot do it after all, as NFS.
+type without struct{ disk }
+
+func (without) RenameNew(context.Context, string, string) error { return errors.ErrUnsupported }
+
+func TestTakenInTwoSteps(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		a := newHost("A", without{disk{m}}, plain)
+		h := a.take(t, "exclusive")
+		mustRelease(t, h)
+		mustBeTidy(t, m, plain)
+	})
+}
