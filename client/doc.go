@@ -1,16 +1,15 @@
 // Package client holds locks from Go programs: a handle around a spawned
 // locksmith helper.
 //
-//	lock, err := client.Acquire(ctx, "local:/var/lock/billing")
-//	if err != nil {
-//		return err // errors.Is(err, client.ErrHeld): somebody else has it
-//	}
-//	defer lock.Release()
-//	return bill(lock.Context()) // cancelled when the lock is lost
+//	err := client.Do(ctx, "local:/var/lock/billing", func(ctx context.Context) error {
+//		return bill(ctx) // cancelled as the caller's, and when the lock is lost
+//	})
 //
-// Acquire waits as long as its context allows; TryAcquire does not wait.
-// Release returns when the lock has been removed. A program that crashes or is
-// killed needs to do nothing: the helper notices and releases.
+// Acquire and Release are for what does not fit into a function: Acquire waits as long
+// as its context allows, TryAcquire does not wait, and Release returns when the lock has
+// been removed. Who uses them looks at Lock.Context beside its own context, for that ends
+// with the lock alone, and at the error of Release: it tells of a loss. A program that
+// crashes or is killed needs to do nothing: the helper notices and releases.
 //
 // The helper is what the option Helper says, else the program whose path is in
 // $LOCKSMITH, else this program itself after Init, else locksmith on PATH.

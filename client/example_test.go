@@ -11,6 +11,20 @@ import (
 	"locksmith/client"
 )
 
+func ExampleDo() {
+	dir, _ := os.MkdirTemp("", "example")
+	defer os.RemoveAll(dir)
+
+	err := client.Do(context.Background(), "local:"+filepath.Join(dir, "billing.lock"), func(ctx context.Context) error {
+		fmt.Println("working") // until done, or ctx ends
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// working
+	// <nil>
+}
+
 func ExampleAcquire() {
 	dir, _ := os.MkdirTemp("", "example")
 	defer os.RemoveAll(dir)

@@ -76,7 +76,9 @@ func (l *Lock) Held() time.Duration {
 func (l *Lock) Lost() <-chan struct{} { return l.lost }
 
 // Context returns a context that ends when the lock is lost, with the
-// *LostError as its cause, or released, with ErrReleased.
+// *LostError as its cause, or released, with ErrReleased. It has the values of the
+// context given to Acquire but not its end: that one often has a deadline for the
+// waiting alone. What shall stop at the end of both is for Do.
 func (l *Lock) Context() context.Context { return l.ctx }
 
 // Err returns the *LostError of a lost lock, else nil.

@@ -1,0 +1,106 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"locksmith/client"
+	"locksmith/protocol"
+)
+
+var errWork = errors.New("the work failed")
+
+// hasEnded waits for the end of a context, and returns its cause.
+func hasEnded(t *testing.T, ctx context.Context) error {
+	t.Helper()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(patience):
+		t.Error("the work was not told to stop")
+		return nil
+	}
+}
+
+func TestDo(t *testing.T) {
+	type key struct{}
+	address, path := newLock(t)
+	ctx := context.WithValue(t.Context(), key{}, "ours")
+	var inside context.Context
+	err := client.Do(ctx, address, func(ctx context.Context) error {
+		inside = ctx
+		if _, err := client.TryAcquire(ctx, address); !errors.Is(err, client.ErrHeld) {
+			t.Errorf("somebody else gets %v", err)
+		}
+		if ctx.Value(key{}) != "ours" || ctx.Err() != nil {
+			t.Errorf("context %v", ctx)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if cause := context.Cause(inside); !errors.Is(cause, client.ErrReleased) {
+		t.Errorf("the context of the work ended by %v", cause)
+	}
+	mustBeFree(t, path)
+	if err := client.Do(t.Context(), address, func(context.Context) error { return errWork }); !errors.Is(err, errWork) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestDoWithoutLock: no work is done without the lock.
+func TestDoWithoutLock(t *testing.T) {
+	address, _ := newLock(t)
+	acquire(t, address)
+	err := client.Do(t.Context(), address, func(context.Context) error {
+		t.Error("works beside the holder")
+		return nil
+	}, client.Timeout(0))
+	if !errors.Is(err, client.ErrHeld) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDoCancelled(t *testing.T) {
+	address, path := newLock(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	err := client.Do(ctx, address, func(ctx context.Context) error {
+		cancel(errWork)
+		return hasEnded(t, ctx)
+	})
+	if !errors.Is(err, errWork) {
+		t.Errorf("got %v", err)
+	}
+	mustBeFree(t, path)
+}
+
+// TestDoLost: the loss stops the work, and is told beside what the work says.
+func TestDoLost(t *testing.T) {
+	address, path := newLock(t)
+	err := client.Do(t.Context(), address, func(ctx context.Context) error {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if cause := hasEnded(t, ctx); !errors.As(cause, new(*client.LostError)) {
+			t.Errorf("the work was stopped by %v", cause)
+		}
+		return errWork
+	}, client.Refresh(time.Second))
+	var lost *client.LostError
+	if !errors.Is(err, errWork) || !errors.As(err, &lost) || lost.Code != protocol.Gone {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestDoPanics: whoever recovers from a panic of the work finds the lock released.
+func TestDoPanics(t *testing.T) {
+	address, path := newLock(t)
+	defer mustBeFree(t, path)
+	defer func() { _ = recover() }()
+	_ = client.Do(t.Context(), address, func(context.Context) error { panic("oops") })
+	t.Error("the panic is lost")
+}
