@@ -26,65 +26,85 @@ func Acquire(ctx context.Context, address string, options ...Option) (*Lock, err
 // of all. At least one address is needed, at most 1,024 may be given; one that comes
 // twice is taken once.
 func AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lock, error) {
-	c := &config{grace: defaultGrace, locks: addresses}
+	c := config{grace: defaultGrace, locks: addresses}
 	for _, o := range options {
-		o(c)
+		o(&c)
 	}
-	if c.policy == nil {
-		return c.try(ctx, c.name())
+	a := &acquisition{config: c, name: nameOf(addresses)}
+	switch {
+	case c.policy == nil || c.once():
+		return a.try(ctx, c.patience()...)
+	case c.retries != nil:
+		return nil, &HelperError{Lock: a.name, Code: protocol.Usage,
+			Text: fmt.Sprintf("%s: acquire: the option Retries does not go with Wait, whose policy counts the tries: let it give up", a.name)}
 	}
-	return c.tryAgain(ctx, c.name())
+	return a.byPolicy(ctx)
 }
 
-// name is the lock, or the locks, in messages.
-func (c *config) name() string {
-	if n := len(c.locks); n > 3 {
-		return fmt.Sprintf("%s + %s + %d more", c.locks[0], c.locks[1], n-2)
+// nameOf is the lock, or the locks, in messages.
+func nameOf(locks []string) string {
+	if n := len(locks); n > 3 {
+		return fmt.Sprintf("%s + %s + %d more", locks[0], locks[1], n-2)
 	}
-	return strings.Join(c.locks, " + ")
+	return strings.Join(locks, " + ")
 }
 
-// TryAcquire is Acquire that does not wait: ErrHeld if somebody has the lock.
+// TryAcquire is Acquire that does not wait, whatever the options say of waiting: ErrHeld
+// if somebody has the lock.
 func TryAcquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
-	return Acquire(ctx, address, append(options[:len(options):len(options)], flag("--timeout", "0"))...)
+	return Acquire(ctx, address, append(options[:len(options):len(options)], Timeout(0))...)
 }
 
-// tryAgain waits as the policy says.
-func (c *config) tryAgain(ctx context.Context, address string) (*Lock, error) {
-	flag("--timeout", "0")(c)
+// An acquisition is the wish for a lock.
+type acquisition struct {
+	config
+	name string     // the lock, or the locks, in messages
+	held *HeldError // who had it last; nil: nobody was seen
+}
+
+// oneTry has the helper not wait.
+var oneTry = []string{"--timeout", "0"}
+
+// byPolicy waits as the policy says, and no longer than the timeout.
+func (a *acquisition) byPolicy(ctx context.Context) (*Lock, error) {
+	if a.timeout != nil {
+		bounded, cancel := context.WithTimeoutCause(ctx, *a.timeout, outOfTime(*a.timeout))
+		defer cancel()
+		ctx = bounded
+	}
 	start := time.Now()
 	for tries := 1; ; tries++ {
-		lock, err := c.try(ctx, address)
-		var held *HeldError
-		if !errors.As(err, &held) {
+		lock, err := a.try(ctx, oneTry...)
+		if ctx.Err() != nil || !errors.As(err, &a.held) {
 			return lock, err
 		}
-		pause, ok := c.policy(tries, time.Since(start), held)
+		pause, ok := a.policy(tries, time.Since(start), a.held)
 		if !ok {
-			return nil, fmt.Errorf("%w: %w", ErrGaveUp, held)
+			return nil, fmt.Errorf("%w: %w", ErrGaveUp, a.held)
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, acquireError(ctx, address)
+			return nil, a.stopped(ctx)
 		}
 	}
 }
 
-func (c *config) try(ctx context.Context, address string) (*Lock, error) {
+// try has a helper try once, or wait as these arguments say.
+func (a *acquisition) try(ctx context.Context, patience ...string) (*Lock, error) {
 	if ctx.Err() != nil {
-		return nil, acquireError(ctx, address)
+		return nil, a.stopped(ctx)
 	}
-	h, err := c.start(address)
+	h, err := a.start(a.name, patience)
 	if err != nil {
 		return nil, err
 	}
 	select {
 	case first := <-h.lines:
 		if first.err == nil && first.line.Word == protocol.WordOK {
-			lock, err := newLock(ctx, address, h, first.line)
+			lock, err := newLock(ctx, a.name, h, first.line)
 			if err == nil {
 				return lock, nil
 			}
@@ -92,19 +112,31 @@ func (c *config) try(ctx context.Context, address string) (*Lock, error) {
 		}
 		go h.discard()
 		h.end()
-		return nil, refusal(address, h, first)
+		return nil, refusal(a.name, h, first)
 	case <-ctx.Done():
-		go h.discard()
-		if !h.end() {
-			return nil, fmt.Errorf("%w; the helper did not end in time and was killed: see locksmith status %s",
-				acquireError(ctx, address), address)
+		last, inTime := h.dismiss()
+		if _, isHeld := last.Get("held"); isHeld {
+			a.held = heldBy(a.name, last)
 		}
-		return nil, acquireError(ctx, address)
+		if !inTime {
+			return nil, fmt.Errorf("%w; the helper did not end in time and was killed: see locksmith status %s", a.stopped(ctx), a.name)
+		}
+		return nil, a.stopped(ctx)
 	}
 }
 
-func acquireError(ctx context.Context, address string) error {
-	return fmt.Errorf("%s: acquire: %w", address, context.Cause(ctx))
+// stopped is why there is no lock at the end of ctx: that, and who had it.
+func (a *acquisition) stopped(ctx context.Context) error {
+	limit, isTimeout := context.Cause(ctx).(outOfTime)
+	switch {
+	case isTimeout && a.held == nil:
+		return &HelperError{Lock: a.name, Code: protocol.Unreachable, Text: fmt.Sprintf("%s: no answer within %v", a.name, time.Duration(limit))}
+	case isTimeout:
+		return &HeldError{Lock: a.name, Code: protocol.Timeout, Holder: a.held.Holder, Text: fmt.Sprintf("%s; %v", a.held.Text, limit)}
+	case a.held == nil:
+		return fmt.Errorf("%s: acquire: %w", a.name, ended{ctx})
+	}
+	return fmt.Errorf("%w; gave up waiting: %w", a.held, ended{ctx})
 }
 
 // refusal explains a first line that is not OK.
@@ -119,7 +151,12 @@ func refusal(address string, h *helper, first reading) error {
 	}
 	code := protocol.Code(first.line.Value("code"))
 	if code == protocol.Held || code == protocol.Timeout {
-		return &HeldError{Lock: address, Code: code, Holder: protocol.ParseHolder(first.line), Text: first.line.Text}
+		return heldBy(address, first.line)
 	}
 	return &HelperError{Lock: address, Code: code, Text: first.line.Text}
+}
+
+// heldBy is what an ERR line says of a holder.
+func heldBy(address string, l protocol.Line) *HeldError {
+	return &HeldError{Lock: address, Code: protocol.Code(l.Value("code")), Holder: protocol.ParseHolder(l), Text: l.Text}
 }

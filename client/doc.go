@@ -16,7 +16,8 @@
 //
 // Errors: ErrHeld (with *HeldError for who holds it), ErrNoHelper, *HelperError
 // for what else the helper said, *ProtocolError for a helper that speaks
-// nonsense, and the context's error. A loss closes Lost, cancels Context with a
+// nonsense, and the context's error and its cause; that is ErrHeld as well if somebody was
+// seen to have the lock. A loss closes Lost, cancels Context with a
 // *LostError as its cause, and is returned by Err and Release. A helper that gets
 // SIGTERM releases, which is a loss too: systemd sends it to every process of a
 // service, unless told KillMode=mixed.

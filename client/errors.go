@@ -1,8 +1,10 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"locksmith/protocol"
 )
@@ -23,7 +25,7 @@ var (
 // A HeldError tells who holds the lock. errors.Is(err, ErrHeld) is true of it.
 type HeldError struct {
 	Lock   string
-	Code   protocol.Code // held or timeout
+	Code   protocol.Code // held, timeout, or cancelled at the end of the context
 	Holder protocol.Holder
 	Text   string // the helper's words
 }
@@ -66,3 +68,15 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string { return e.Text }
+
+// An ended is the end of a context: that it was cancelled or its time over, and the cause.
+type ended struct{ ctx context.Context }
+
+func (e ended) Error() string { return context.Cause(e.ctx).Error() }
+
+func (e ended) Unwrap() []error { return []error{e.ctx.Err(), context.Cause(e.ctx)} }
+
+// outOfTime is the cause of a context that ends after the time of the option Timeout.
+type outOfTime time.Duration
+
+func (d outOfTime) Error() string { return fmt.Sprintf("gave up after %v", time.Duration(d)) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,8 +38,8 @@ type reading struct {
 // to give up the others later, most of all in a program that is its own helper.
 const frugal = "GOMAXPROCS=1"
 
-// start starts a helper; lock is what messages call it.
-func (c *config) start(lock string) (*helper, error) {
+// start starts a helper that waits as these arguments say; lock is what messages call it.
+func (c *config) start(lock string, patience []string) (*helper, error) {
 	command, env, err := c.find(lock)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (c *config) start(lock string) (*helper, error) {
 	if c.logger != nil {
 		args = append(args, "--log-format", "json", "--log-level", "debug")
 	}
-	args = append(append(append(args, c.args...), "--"), c.locks...)
+	args = slices.Concat(args, c.args, patience, []string{"--"}, c.locks)
 	cmd := exec.Command(command[0], append(command[1:len(command):len(command)], args...)...)
 	cmd.Env, cmd.Stderr = append(env, frugal), os.Stderr
 	h := &helper{cmd: cmd, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
@@ -130,6 +131,18 @@ func (h *helper) end() bool {
 	case <-time.After(2 * time.Second):
 	}
 	return false
+}
+
+// dismiss ends a helper before its first line, and returns that, if it comes yet, and
+// whether the helper ended by itself.
+func (h *helper) dismiss() (first protocol.Line, inTime bool) {
+	said := make(chan protocol.Line, 1)
+	go func() {
+		said <- (<-h.lines).line
+		h.discard()
+	}()
+	inTime = h.end()
+	return <-said, inTime
 }
 
 // discard reads what the helper still says, so that it never blocks on us.

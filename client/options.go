@@ -19,11 +19,16 @@ type config struct {
 	logger hclog.Logger
 	policy WaitPolicy
 	grace  time.Duration
+
+	timeout *time.Duration // nil: none
+	retries *int           // nil: no limit
 }
 
 // A WaitPolicy decides after each refusal how long to wait before the next try;
 // tries counts from 1, waited is the time since Acquire began. With a policy
-// the helper does not wait itself. False gives up, with ErrGaveUp.
+// the helper does not wait itself. False gives up, with ErrGaveUp. The option Timeout
+// bounds the policy, too, and with 0 there is one try and no policy; Retries is refused
+// beside it, for a policy counts the tries itself.
 //
 // Every try is a helper of its own. So there is no place in a queue, and no try that
 // watches a silent holder for its whole lease: one that died on another machine is
@@ -43,11 +48,12 @@ func Lease(d time.Duration) Option { return flag("--lease", d.String()) }
 // the lease.
 func Refresh(d time.Duration) Option { return flag("--refresh", d.String()) }
 
-// Retries has the helper give up, with ErrHeld, after so many tries after the first.
-func Retries(n int) Option { return flag("--retries", strconv.Itoa(n)) }
+// Retries gives up, with ErrHeld, after so many tries after the first.
+func Retries(n int) Option { return func(c *config) { c.retries = &n } }
 
-// Timeout has the helper give up, with ErrHeld, after this time of waiting.
-func Timeout(d time.Duration) Option { return flag("--timeout", d.String()) }
+// Timeout gives up, with ErrHeld, after this time of waiting; 0 is for one try, as
+// TryAcquire makes.
+func Timeout(d time.Duration) Option { return func(c *config) { c.timeout = &d } }
 
 // Respite has the helper wait this much more, and look again, before it breaks
 // a dead holder's lock.
@@ -84,6 +90,23 @@ func Wait(p WaitPolicy) Option {
 // (default 10 s). It needs that time to remove the lock.
 func KillAfter(d time.Duration) Option {
 	return func(c *config) { c.grace = d }
+}
+
+// once reports that there shall be no waiting.
+func (c *config) once() bool { return c.timeout != nil && *c.timeout == 0 }
+
+// patience tells the helper for how long to wait.
+func (c *config) patience() (args []string) {
+	switch {
+	case c.once():
+		return oneTry
+	case c.timeout != nil:
+		args = append(args, "--timeout", c.timeout.String())
+	}
+	if c.retries != nil {
+		args = append(args, "--retries", strconv.Itoa(*c.retries))
+	}
+	return args
 }
 
 func flag(args ...string) Option {

@@ -63,13 +63,23 @@ func asLoss(err error) *LossError {
 type CancelledError struct {
 	Lock  string
 	Cause error
+	Held  *backend.HeldError // who had it; nil: nobody was seen
 }
 
 func (e *CancelledError) Error() string {
+	if e.Held != nil {
+		return fmt.Sprintf("%v; gave up waiting: %v", e.Held, e.Cause)
+	}
 	return fmt.Sprintf("%s: gave up waiting: %v", e.Lock, e.Cause)
 }
 
-func (e *CancelledError) Unwrap() error { return e.Cause }
+// Unwrap makes errors.As find the *backend.HeldError, too.
+func (e *CancelledError) Unwrap() []error {
+	if e.Held == nil {
+		return []error{e.Cause}
+	}
+	return []error{e.Cause, e.Held}
+}
 
 // A TimeoutError says that somebody held the lock for all the time given, or
 // that its place did not answer.

@@ -203,7 +203,8 @@ func TestWaiting(t *testing.T) {
 	})
 	t.Run("parent goes", func(t *testing.T) {
 		live(t, 10*time.Second, Forever, heldFor(time.Minute), func(w *world, g *guard, _ time.Duration, err error) {
-			if CodeOf(err) != protocol.Cancelled || !errors.Is(err, ErrStdinClosed) || w.clock.Now() != 10*time.Second {
+			var held *backend.HeldError
+			if CodeOf(err) != protocol.Cancelled || !errors.Is(err, ErrStdinClosed) || !errors.As(err, &held) || w.clock.Now() != 10*time.Second {
 				t.Errorf("%v after %v", err, w.clock.Now())
 			}
 		})

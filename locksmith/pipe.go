@@ -87,12 +87,24 @@ func (p *Pipe) Finish(held time.Duration, err error) {
 	case err == nil:
 		_ = p.tell(protocol.Released(held), lastPatience)
 	case asLoss(err) == nil:
-		line := protocol.Failure(protocol.WordErr, CodeOf(err), err.Error())
+		line := failure(err)
 		told := p.tell(describeHolder(line, err), lastPatience)
 		if told != nil && !errors.Is(told, errNoAnswer) {
 			_ = p.tell(line, lastPatience) // what the holder says of itself may be too long
 		}
 	}
+}
+
+// failure is the line of an error, without what is known of the holder.
+func failure(err error) protocol.Line {
+	line := protocol.Failure(protocol.WordErr, CodeOf(err), err.Error())
+	if c, ok := errors.AsType[*CancelledError](err); ok && c.Held != nil {
+		line = line.With("held", "1")
+		if errors.Is(c.Cause, ErrStdinClosed) { // nothing new to who closed it
+			line.Text = protocol.CleanText(c.Held.Error(), protocol.MaxLine/2)
+		}
+	}
+	return line
 }
 
 func describeHolder(l protocol.Line, err error) protocol.Line {

@@ -36,7 +36,7 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 		switch {
 		case taken && h.Guard.Wanted().Err() != nil:
 			h.giveBack(hold)
-			return nil, 0, h.cancelled()
+			return nil, 0, h.cancelled(nil)
 		case taken:
 			return hold, sent, nil
 		case errors.As(err, &held):
@@ -54,7 +54,7 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 		}
 		switch {
 		case h.Guard.Wanted().Err() != nil:
-			return nil, 0, h.cancelled()
+			return nil, 0, h.cancelled(aged(held, h.Request.Clock.Now()-seen))
 		case ctx.Err() != nil:
 			now := h.Request.Clock.Now()
 			return nil, 0, &TimeoutError{Lock: h.Address, Held: aged(held, now-seen), Waited: now - start}
@@ -104,8 +104,8 @@ func aged(held *backend.HeldError, ago time.Duration) *backend.HeldError {
 	return &old
 }
 
-func (h *Helper) cancelled() error {
-	return &CancelledError{Lock: h.Address, Cause: context.Cause(h.Guard.Wanted())}
+func (h *Helper) cancelled(held *backend.HeldError) error {
+	return &CancelledError{Lock: h.Address, Cause: context.Cause(h.Guard.Wanted()), Held: held}
 }
 
 // withdrawTime bounds how long a waiter tidies up after itself.

@@ -60,6 +60,8 @@
 //	          code=timeout also what is known of the holder: host, pid, user,
 //	          age_ms, heartbeat_ms, holder (the holder's id). After waiting for
 //	          a --timeout there is no heartbeat_ms: what was seen is old then.
+//	          code=cancelled has the same, and held=1, if somebody was seen to hold
+//	          the lock before the parent let go of its wish for it.
 //	BEAT      only when the parent asked for it: the lease now runs from sent_ms
 //	          milliseconds before this line.
 //	LOST      the lock is no longer ours, or soon will not be: stop working on
