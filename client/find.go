@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync/atomic"
 )
 
@@ -18,7 +19,8 @@ const selfEnv = "LOCKSMITH_SELF_HELPER"
 //		…
 //	}
 //
-// In a process started as a helper it does not return.
+// In a process started as a helper it does not return. On Linux the helper is the program
+// that runs, whatever has replaced its file since.
 func Init(main func(args []string) int) {
 	if os.Getenv(selfEnv) != "" {
 		_ = os.Unsetenv(selfEnv)
@@ -29,23 +31,39 @@ func Init(main func(args []string) int) {
 
 var initCalled atomic.Bool
 
-// find returns the helper's command and environment: the option, $LOCKSMITH,
+// find returns the helper's command, without what we tell it: the option, $LOCKSMITH,
 // ourselves after Init, or PATH.
-func (c *config) find(lock string) (command, env []string, err error) {
-	env = os.Environ()
+func (c *config) find(lock string) (*exec.Cmd, error) {
 	if len(c.helper) > 0 {
-		return c.helper, env, nil
+		return exec.Command(c.helper[0], c.helper[1:]...), nil
 	}
 	if path := os.Getenv("LOCKSMITH"); path != "" {
-		return []string{path}, env, nil
+		return exec.Command(path), nil
 	}
 	if initCalled.Load() {
-		path, err := os.Executable()
-		return []string{path}, append(env, selfEnv+"=1"), err
+		return ourselves()
 	}
 	path, err := exec.LookPath("locksmith")
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: acquire: %w: %w; install locksmith on PATH, or set $LOCKSMITH to its path", lock, ErrNoHelper, err)
+		return nil, fmt.Errorf("%s: acquire: %w: %w; install locksmith on PATH, or set $LOCKSMITH to its path", lock, ErrNoHelper, err)
 	}
-	return []string{path}, env, nil
+	return exec.Command(path), nil
+}
+
+// running is the program that this process runs, where the kernel tells: its path may
+// lead to another one after a deploy, or to none.
+const running = "/proc/self/exe"
+
+// ourselves is the command of this program as a helper.
+func ourselves() (*exec.Cmd, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path)
+	if _, err := os.Stat(running); err == nil && runtime.GOOS == "linux" {
+		cmd.Path = running
+	}
+	cmd.Env = append(os.Environ(), selfEnv+"=1")
+	return cmd, nil
 }

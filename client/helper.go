@@ -1,10 +1,8 @@
 package client
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -40,7 +38,7 @@ const frugal = "GOMAXPROCS=1"
 
 // start starts a helper that waits as these arguments say; lock is what messages call it.
 func (c *config) start(lock string, patience []string) (*helper, error) {
-	command, env, err := c.find(lock)
+	cmd, err := c.find(lock)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +49,8 @@ func (c *config) start(lock string, patience []string) (*helper, error) {
 		args = append(args, "--log-format", "json", "--log-level", "debug")
 	}
 	args = slices.Concat(args, c.args, patience, []string{"--"}, c.locks)
-	cmd := exec.Command(command[0], append(command[1:len(command):len(command)], args...)...)
-	cmd.Env, cmd.Stderr = append(env, frugal), os.Stderr
+	cmd.Args = append(cmd.Args, args...)
+	cmd.Env, cmd.Stderr = append(cmd.Environ(), frugal), os.Stderr
 	h := &helper{cmd: cmd, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
 	if err := h.spawn(c.logger); errors.Is(err, syscall.E2BIG) {
 		return nil, &HelperError{Lock: lock, Code: protocol.Usage,
@@ -79,7 +77,7 @@ func (h *helper) spawn(logger hclog.Logger) error {
 	h.cmd.WaitDelay = time.Second // for log lines of what outlives it
 	var logs *relogger
 	if logger != nil {
-		logs = &relogger{logger}
+		logs = &relogger{logger: logger}
 		h.cmd.Stderr = logs
 	}
 	if err := h.cmd.Start(); err != nil {
@@ -89,6 +87,9 @@ func (h *helper) spawn(logger hclog.Logger) error {
 	go h.read()
 	go func() {
 		_ = h.cmd.Wait() // its last line says more than its status
+		if logs != nil {
+			logs.finish()
+		}
 		close(h.exited)
 	}()
 	return nil
@@ -152,34 +153,3 @@ func (h *helper) discard() {
 }
 
 func (h *helper) String() string { return strings.Join(h.cmd.Args, " ") }
-
-// A relogger writes the helper's JSON log lines to our logger.
-type relogger struct{ logger hclog.Logger }
-
-func (r *relogger) Write(p []byte) (int, error) {
-	dec := json.NewDecoder(strings.NewReader(string(p)))
-	for {
-		var entry map[string]any
-		err := dec.Decode(&entry)
-		if err == io.EOF {
-			return len(p), nil
-		}
-		if err != nil {
-			r.logger.Warn("helper says", "text", protocol.CleanText(strings.TrimSpace(string(p)), protocol.MaxLine))
-			return len(p), nil
-		}
-		r.log(entry)
-	}
-}
-
-func (r *relogger) log(entry map[string]any) {
-	level, _ := entry["@level"].(string)
-	message, _ := entry["@message"].(string)
-	var args []any
-	for key, value := range entry {
-		if !strings.HasPrefix(key, "@") {
-			args = append(args, key, value)
-		}
-	}
-	r.logger.Log(hclog.LevelFromString(level), message, args...)
-}

@@ -1,0 +1,78 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/protocol"
+)
+
+// A relogger writes the helper's JSON log lines to our logger, and as they are those
+// that are not JSON.
+type relogger struct {
+	logger hclog.Logger
+
+	mu   sync.Mutex // what outlives the helper may still write when we finish
+	part []byte     // of a line whose end has not come yet
+}
+
+// maxLogLine bounds what is kept of a line without an end.
+const maxLogLine = 64 << 10
+
+func (r *relogger) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.part = append(r.part, p...)
+	for {
+		line, rest, ended := bytes.Cut(r.part, []byte{'\n'})
+		if !ended {
+			break
+		}
+		r.relog(line)
+		r.part = rest
+	}
+	if len(r.part) > maxLogLine {
+		r.flush()
+	}
+	return len(p), nil
+}
+
+// finish logs a last line that has no end.
+func (r *relogger) finish() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.flush()
+}
+
+func (r *relogger) flush() {
+	r.relog(r.part)
+	r.part = nil
+}
+
+func (r *relogger) relog(line []byte) {
+	var entry map[string]any
+	text := strings.TrimSpace(string(line))
+	switch {
+	case text == "":
+	case json.Unmarshal(line, &entry) != nil:
+		r.logger.Warn("helper says", "text", protocol.CleanText(text, protocol.MaxLine))
+	default:
+		r.log(entry)
+	}
+}
+
+func (r *relogger) log(entry map[string]any) {
+	level, _ := entry["@level"].(string)
+	message, _ := entry["@message"].(string)
+	var args []any
+	for key, value := range entry {
+		if !strings.HasPrefix(key, "@") {
+			args = append(args, key, value)
+		}
+	}
+	r.logger.Log(hclog.LevelFromString(level), message, args...)
+}

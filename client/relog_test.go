@@ -1,0 +1,48 @@
+package client
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// TestRelog: every line is logged once, however it arrives, and in order.
+func TestRelog(t *testing.T) {
+	const said = `{"@level":"info","@message":"one","lock":"x"}
+panic: not JSON
+{"@level":"warn","@message":"two"} and more
+
+{"@level":"warn","@message":"three"}
+the last words`
+	want := []string{"[INFO]  one: lock=x", "[WARN]  helper says: text=\"panic: not JSON\"",
+		`[WARN]  helper says: text="{"@level":"warn","@message":"two"} and more"`, "[WARN]  three", `[WARN]  helper says: text="the last words"`}
+	for size := 1; size <= len(said); size++ {
+		var out strings.Builder
+		r := &relogger{logger: hclog.New(&hclog.LoggerOptions{Output: &out, DisableTime: true})}
+		for chunk := range slices.Chunk([]byte(said), size) {
+			if n, err := r.Write(chunk); n != len(chunk) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		r.finish()
+		if got := strings.Split(strings.TrimSpace(strings.ReplaceAll(out.String(), `\"`, `"`)), "\n"); !slices.Equal(got, want) {
+			t.Errorf("in chunks of %d: %q", size, got)
+			return
+		}
+	}
+}
+
+// TestRelogEndless: what never ends a line is logged in parts, not kept.
+func TestRelogEndless(t *testing.T) {
+	var out strings.Builder
+	r := &relogger{logger: hclog.New(&hclog.LoggerOptions{Output: &out})}
+	if n, err := io.Copy(r, strings.NewReader(strings.Repeat("x", 1<<20))); n != 1<<20 || err != nil {
+		t.Fatal(n, err)
+	}
+	if out.Len() == 0 || len(r.part) > maxLogLine {
+		t.Errorf("%d bytes logged, %d kept", out.Len(), len(r.part))
+	}
+}
