@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"net/url"
 	"path"
 	"path/filepath"
 
@@ -8,15 +9,16 @@ import (
 )
 
 // Key returns what is the same for all spellings of a lock's address: without its
-// options and its user, and with symbolic links on the way to it followed. It looks at
-// the file system. Of an address that makes no sense it returns the address.
+// options, and with symbolic links on the way to it followed. It looks at the file system.
+// Two users of a server stay two, for each may see a tree of its own. Of an address that
+// makes no sense it returns the address.
 func Key(address string) string {
 	a, err := backend.ParseAddress(address, Schemes())
 	if err != nil {
 		return address
 	}
 	if a.Host != "" { // AUTH TLS is an option of the same server
-		return "ftp://" + a.Host + a.Path
+		return "ftp://" + url.User(a.User).String() + "@" + a.Host + a.Path
 	}
 	dir, base := path.Split(a.Path)
 	if real, err := filepath.EvalSymlinks(dir); err == nil {

@@ -36,6 +36,9 @@
 // # Caveats
 //
 // That two names are the same lock is found out by their path, symbolic links
-// followed, or by meeting ourselves as its holder; a lock that says nothing about
-// its holder for the moment, such as an empty directory of mkdir:, is waited for.
+// followed, or by meeting ourselves as its holder, which is an error. So the same path
+// of two users of an FTP server is two locks where each has a home of its own, and an
+// error where it is one directory. A lock that says nothing about its holder for the
+// moment, such as an empty directory of mkdir:, or that the other user may not read, is
+// waited for.
 package set
