@@ -81,6 +81,23 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// TestValidKey: each byte at the edge of what a key is made of, and its neighbours.
+func TestValidKey(t *testing.T) {
+	long := strings.Repeat("k", 32)
+	for key, valid := range map[string]bool{
+		"a": true, "z": true, "`": false, "{": false, "A": false, "Z": false, "0": false, "_": false, "": false,
+		"ka": true, "kz": true, "k`": false, "k{": false, "kA": false,
+		"k0": true, "k9": true, "k/": false, "k:": false,
+		"k_": true, "k.": true, "k-": true, "k,": false, "k=": false, "k\u00e9": false,
+		"k_k": true, "k k": false,
+		"text": false, "texts": true, long: true, long + "k": false,
+	} {
+		if ValidKey(key) != valid {
+			t.Errorf("ValidKey(%q) is not %v", key, valid)
+		}
+	}
+}
+
 func TestFormatRefuses(t *testing.T) {
 	for name, l := range map[string]Line{
 		"word":      {Word: "ok"},
