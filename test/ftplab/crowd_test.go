@@ -37,7 +37,7 @@ func crowd(t *testing.T, kind string) {
 		})
 	}
 	wg.Wait()
-	if n := len(h.check(t).held); n != helpers {
+	if n := len(h.check(t, p.style).held); n != helpers {
 		t.Errorf("%d of %d got the lock", n, helpers)
 	}
 	figure(t, "crowd", "server=%s helpers=%d limit=%d seconds=%.1f", kind, helpers, limit, time.Since(begin).Seconds())

@@ -1,7 +1,6 @@
 package ftplab
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 )
 
@@ -49,22 +49,9 @@ func (h *history) await(t *testing.T, helper int) {
 	})
 }
 
-// An interval is the time that somebody had the lock for, from after he took it
-// to before he let it go, so that it is shorter than the real one.
-type interval struct {
-	who        string // the helper's pid, or what a script calls itself
-	mode       string
-	start, end time.Duration
-	token      uint64
-}
-
-func (i interval) String() string {
-	return fmt.Sprintf("%s, %s, token %d, %.6f..%.6f", i.who, i.mode, i.token, i.start.Seconds(), i.end.Seconds())
-}
-
 // A story is a history that was read.
 type story struct {
-	held  []interval
+	held  []backendtest.Interval
 	kills []time.Duration
 	met   []time.Duration
 }
@@ -87,7 +74,7 @@ func (h *history) read(t *testing.T) story {
 		switch word {
 		case "take":
 			open[who] = len(s.held)
-			s.held = append(s.held, interval{who, mode, at, 1 << 62, token})
+			s.held = append(s.held, backendtest.Interval{Who: who, Shared: mode == "shared", Start: at, End: 1 << 62, Token: token})
 		case "met":
 			s.met = append(s.met, at)
 		case "kill":
@@ -95,7 +82,7 @@ func (h *history) read(t *testing.T) story {
 			open[who] = -1
 		}
 		if holds && i >= 0 && (word == "give" || word == "kill") {
-			s.held[i].end = at
+			s.held[i].End = at
 			delete(open, who)
 		}
 		if holds && i < 0 && word == "take" { // it is dying
@@ -103,56 +90,19 @@ func (h *history) read(t *testing.T) story {
 			open[who] = -1
 		}
 	}
-	slices.SortFunc(s.held, func(a, b interval) int { return cmp.Compare(a.start, b.start) })
 	return s
 }
 
 // check makes sure that nobody had the lock beside one who had it alone, and that
-// tokens rise.
-func (h *history) check(t *testing.T) story {
+// tokens rise where there are any.
+func (h *history) check(t *testing.T, style string) story {
 	t.Helper()
 	s := h.read(t)
-	reported := 0
-	for i, a := range s.held {
-		for _, b := range s.held[i+1:] {
-			if fault := conflict(a, b); fault != "" && reported < 10 {
-				t.Errorf("%s:\n  %v\n  %v", fault, a, b)
-				reported++
-			}
-		}
-	}
+	backendtest.Judge(t, s.held, style == "dir")
 	for _, at := range s.met {
 		if !slices.ContainsFunc(s.kills, func(kill time.Duration) bool { return kill < at && at < kill+5*time.Second }) {
 			t.Errorf("somebody met another one who had not been killed, at %v", at)
 		}
 	}
 	return s
-}
-
-// conflict says what is wrong with two holders, the first of which began first.
-func conflict(a, b interval) string {
-	alone := a.mode != "shared" || b.mode != "shared"
-	apart := a.end <= b.start
-	switch {
-	case alone && !apart:
-		return "two holders"
-	case a.token == 0 && b.token == 0:
-		return ""
-	case alone && a.token >= b.token, apart && a.token > b.token:
-		return "the token does not rise"
-	}
-	return ""
-}
-
-// together counts the pairs of holders that had the lock at the same time.
-func (s story) together() int {
-	pairs := 0
-	for i, a := range s.held {
-		for _, b := range s.held[i+1:] {
-			if b.start < a.end {
-				pairs++
-			}
-		}
-	}
-	return pairs
 }

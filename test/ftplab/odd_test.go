@@ -16,7 +16,7 @@ func noOverwrite(t *testing.T, kind string) {
 		p := start(t, kind, style, ftpserver.Options{NoOverwrite: true})
 		m := melee{place: p, history: newHistory(t), rounds: 20}
 		m.run(4)
-		m.history.check(t)
+		m.history.check(t, style)
 		p.clean()
 	})
 	if kind != "embedded" {

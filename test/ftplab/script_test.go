@@ -68,7 +68,7 @@ func (p *place) beside(t *testing.T, scripts, helpers, rounds int) {
 		})
 	}
 	wg.Wait()
-	if n := len(h.check(t).held); n != (scripts+helpers)*rounds {
+	if n := len(h.check(t, p.style).held); n != (scripts+helpers)*rounds {
 		t.Errorf("%d holders, want %d", n, (scripts+helpers)*rounds)
 	}
 	p.atRest()

@@ -33,7 +33,7 @@ const (
 // TestBroken: both judges find what is wrong with a lock, and nothing if nothing is.
 func TestBroken(t *testing.T) {
 	for flaw, want := range map[string]string{
-		flawNone: "", flawTwoHolders: "two inside", flawTokens: "does not rise", flawSilence: "two inside",
+		flawNone: "", flawTwoHolders: "two holders", flawTokens: "does not rise", flawSilence: "two holders",
 	} {
 		t.Run(flaw, func(t *testing.T) {
 			t.Parallel()

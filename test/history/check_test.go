@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"locksmith/backends/backendtest"
 )
 
 // A verdict is what is wrong with the sections of a lock, by two judges.
@@ -31,38 +33,22 @@ func (s *section) String() string {
 	return text
 }
 
-// faults goes through the sections in the order of their beginnings. One that was lost
-// before it began is none, except by what was received.
+// faults judges the sections in the order of their beginnings. One that was lost before it
+// began is none, except by what was received.
 func faults(l *lock, received bool) (found []string) {
 	slices.SortStableFunc(l.sections, func(a, b *section) int { return cmp.Compare(a.enter, b.enter) })
-	var longest [2]*section // of those alone, of those who share
-	var highest [2]*section
+	var held []backendtest.Interval
+	tokens := false
 	for _, s := range l.sections {
 		m := s.in(l)
 		if s.until(received) <= s.enter && !received {
 			continue
 		}
-		for i, before := range longest {
-			if before != nil && before.until(received) > s.enter && (i == 0 || !m.shared) {
-				found = append(found, fmt.Sprintf("%s: two inside: %v; and %v", l.address, before, s))
-			}
-		}
-		for i, before := range highest {
-			// Those who share a generation share its token.
-			if before != nil && m.token != 0 && (before.in(l).token > m.token || before.in(l).token == m.token && !(m.shared && i == 1)) {
-				found = append(found, fmt.Sprintf("%s: the token does not rise: %d: %v; then %d: %v", l.address, before.in(l).token, before, m.token, s))
-			}
-		}
-		i := 0
-		if m.shared {
-			i = 1
-		}
-		if longest[i] == nil || s.until(received) > longest[i].until(received) {
-			longest[i] = s
-		}
-		if highest[i] == nil || m.token > highest[i].in(l).token {
-			highest[i] = s
-		}
+		tokens = tokens || m.token != 0
+		held = append(held, backendtest.Interval{Who: s.String(), Shared: m.shared, Start: s.enter, End: s.until(received), Token: m.token})
+	}
+	for _, fault := range backendtest.Faults(held, tokens) {
+		found = append(found, l.address+": "+fault)
 	}
 	return found
 }

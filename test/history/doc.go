@@ -37,14 +37,14 @@
 // # What is wrong
 //
 //   - two sections of a lock overlap, unless both are shared
-//   - a fencing token does not rise with the sections in their order; only those who share
-//     a generation of the lock share its token
+//   - a fencing token does not rise with the sections in their order, or some sections
+//     have none; only those who share a generation of the lock share its token
 //   - an id comes twice
 //   - somebody wants a lock that nobody gets, though nobody was killed for long
 //   - a helper outlives its parent by far
 //   - a helper fails for a reason that neither a blow nor a slow machine explains
 //
-// The first two are judged twice: by going through the sections in order (faults), and by
+// The first two are judged twice: by going through the sections in order (backendtest.Faults), and by
 // porcupine, a checker for linearizability, with a model of a lock with tokens (step).
 // TestJudges and TestJudgesAgree judge the judges, and TestBroken does with three broken
 // locks.

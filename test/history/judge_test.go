@@ -31,6 +31,8 @@ func TestJudges(t *testing.T) {
 	}{
 		"one after the other":           {true, []string{"1 2 3 1 alone", "1 4 5 2 alone"}},
 		"without tokens":                {true, []string{"1 2 3 0 alone", "1 4 5 0 alone"}},
+		"no token before one":           {false, []string{"1 2 3 0 alone", "1 4 5 5 alone"}},
+		"no token after one":            {false, []string{"1 2 3 5 alone", "1 4 5 0 alone"}},
 		"shared, at the same time":      {true, []string{"1 2 9 1 shared", "1 4 5 1 shared"}},
 		"shared, of two generations":    {true, []string{"1 2 3 1 shared", "1 4 5 2 shared"}},
 		"two inside":                    {false, []string{"1 2 5 1 alone", "1 4 6 2 alone"}},

@@ -30,6 +30,7 @@ type state struct {
 	alone   bool   // the holder does not share
 	token   uint64 // the highest so far
 	joined  bool   // those who share may have that token, too
+	none    bool   // somebody had none
 }
 
 // step is the model: what a lock with tokens may do.
@@ -45,12 +46,13 @@ func step(before, what any) (bool, state) {
 		return true, s
 	}
 	free := s.holders == "" || !s.alone && a.shared
-	rises := a.token == 0 || a.token > s.token || a.token == s.token && s.joined && a.shared
+	rises := a.token == 0 && s.token == 0 || a.token > s.token && !s.none || a.token == s.token && s.joined && a.shared
 	if !free || !rises {
 		return false, s
 	}
 	s.holders += name
 	s.alone = !a.shared
+	s.none = s.none || a.token == 0
 	if a.token > s.token {
 		s.token, s.joined = a.token, a.shared
 	}
@@ -75,6 +77,7 @@ func (v *verdict) linearize(l *lock) {
 		}
 		for _, s := range chunk {
 			m := s.in(l)
+			begin.none = begin.none || m.token == 0
 			if m.token > begin.token {
 				begin.token, begin.joined = m.token, m.shared
 			}

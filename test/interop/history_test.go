@@ -1,24 +1,15 @@
 package interop
 
 import (
-	"cmp"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"locksmith/backends/backendtest"
 )
 
-// An interval is the time that somebody had the lock for, from after he took it to
-// before he let it go, so that it is shorter than the real one.
-type interval struct {
-	pid        int    // of who ran the witness
-	who        string // "ours" or "theirs"
-	start, end time.Duration
-}
-
-type history []interval
+type history []backendtest.Interval
 
 // readHistory reads what witnesses wrote.
 func readHistory(t *testing.T, file string) history {
@@ -29,42 +20,40 @@ func readHistory(t *testing.T, file string) history {
 	open := map[int]int{} // of h, by pid
 	for line := range strings.Lines(string(text)) {
 		var word string
-		var i interval
-		if _, err := fmt.Sscan(line, &word, &i.start, &i.pid, &i.who); err != nil {
+		var pid int // of who ran the witness
+		var i backendtest.Interval
+		if _, err := fmt.Sscan(line, &word, &i.Start, &pid, &i.Who); err != nil { // "ours" or "theirs"
 			t.Fatalf("%q: %v", line, err)
 		}
 		switch word {
 		case "take":
-			open[i.pid] = len(h)
+			open[pid] = len(h)
 			h = append(h, i)
 		case "give":
-			h[open[i.pid]].end = i.start
+			h[open[pid]].End = i.Start
 		case "met":
-			t.Errorf("%s, pid %d, met somebody", i.who, i.pid)
+			t.Errorf("%s, pid %d, met somebody", i.Who, pid)
 		}
 	}
-	slices.SortFunc(h, func(a, b interval) int { return cmp.Compare(a.start, b.start) })
 	return h
 }
 
 // check makes sure that nobody had the lock at the same time as another.
 func (h history) check(t *testing.T) {
 	t.Helper()
-	for i, b := range h {
-		if b.end <= b.start {
-			t.Errorf("%+v has no end", b)
-		}
-		if i > 0 && b.start < h[i-1].end {
-			t.Errorf("two holders:\n  %+v\n  %+v", h[i-1], b)
+	for _, i := range h {
+		if i.End <= i.Start {
+			t.Errorf("%v has no end", i)
 		}
 	}
+	backendtest.Judge(t, h, false)
 }
 
 // turns counts how often somebody had the lock.
 func (h history) turns(who string) int {
 	n := 0
 	for _, i := range h {
-		if i.who == who {
+		if i.Who == who {
 			n++
 		}
 	}

@@ -75,14 +75,14 @@ func (h *history) reincarnate(ctx context.Context, t *testing.T, k int, c conten
 // judge looks at what became of one lock.
 func (h *history) judge(t *testing.T, l int, pauses *standstill) {
 	t.Helper()
-	h.check(t)
+	h.check(t, true)
 	stall, who := h.longestStall(pauses)
 	t.Logf("lock %d: %d kills, %d lost, %s, longest stall %v", l, len(h.kills), len(h.losses), h.rate(), stall.Round(time.Millisecond))
 	if len(h.kills) < h.quota || len(h.held) < len(h.kills)/4 {
 		t.Errorf("lock %d: only %d kills and %d acquisitions", l, len(h.kills), len(h.held))
 	}
 	if stall > chaosStall {
-		t.Errorf("lock %d: stuck for %v, while %v wanted it; meanwhile:\n%s", l, stall, who, h.killsIn(who.start, who.end))
+		t.Errorf("lock %d: stuck for %v, while %v wanted it; meanwhile:\n%s", l, stall, who, h.killsIn(who.Start, who.End))
 	}
 }
 

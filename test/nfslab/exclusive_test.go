@@ -5,6 +5,8 @@ package nfslab
 import (
 	"testing"
 	"time"
+
+	"locksmith/backends/backendtest"
 )
 
 const racers = 12
@@ -20,7 +22,7 @@ func exclusive(t *testing.T) {
 	if len(h.losses) > 0 {
 		t.Errorf("lost, though nothing happened: %q", h.losses)
 	}
-	h.check(t)
+	h.check(t, true)
 	t.Log(h.rate())
 	atRest(t, c.lock)
 }
@@ -35,8 +37,8 @@ func shared(t *testing.T) {
 		all[i+i/3%3].mode = "exclusive"
 	}
 	h.raceAll(t, 3*time.Minute, all)
-	h.check(t)
-	t.Logf("%s; %d pairs together", h.rate(), h.together())
+	h.check(t, true)
+	t.Logf("%s; %d pairs together", h.rate(), backendtest.Together(h.held))
 
 	// Two on different hosts that wait for nothing but each other.
 	a, b := hold(t, 1, lock, "--shared"), hold(t, 2, lock, "--shared")

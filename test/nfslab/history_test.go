@@ -11,25 +11,19 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"locksmith/backends/backendtest"
 )
 
 // A history is what contenders told of one lock.
 type history struct {
 	mu     sync.Mutex
-	held   []interval
-	wants  []interval // from ask to take, to the kill, or to the refusal
+	held   []backendtest.Interval // from after OK
+	wants  []backendtest.Interval // from ask to take, to the kill, or to the refusal
 	kills  []kill
 	losses []string
 	quota  int           // of kills
 	enough chan struct{} // closed when there were as many
-}
-
-// An interval is the time that somebody had the lock for: from after OK to
-// before letting go, so that it is shorter than the real one.
-type interval struct {
-	who, mode  string
-	start, end time.Duration
-	token      uint64
 }
 
 // A kill is one with -9; see killer.strike for whom.
@@ -74,25 +68,25 @@ func (h *history) read(lines *bufio.Scanner, c contender) (killed bool) {
 		_, _ = fmt.Sscan(rest, &at, &token)
 		h.mu.Lock()
 		if want >= 0 && (word == "take" || word == "kill" || word == "refused") {
-			h.wants[want].end = time.Duration(at)
+			h.wants[want].End = time.Duration(at)
 			want = -1
 		}
 		switch killed = word == "kill"; word {
 		case "ask":
-			h.wants = append(h.wants, interval{c.name, c.mode, time.Duration(at), time.Duration(at), 0})
+			h.wants = append(h.wants, backendtest.Interval{Who: c.name, Shared: c.mode == "shared", Start: time.Duration(at), End: time.Duration(at)})
 			want = len(h.wants) - 1
 		case "take":
-			h.held = append(h.held, interval{c.name, c.mode, time.Duration(at), 1 << 62, token})
+			h.held = append(h.held, backendtest.Interval{Who: c.name, Shared: c.mode == "shared", Start: time.Duration(at), End: 1 << 62, Token: token})
 			last = len(h.held) - 1
 		case "give":
-			h.held[last].end = time.Duration(at)
+			h.held[last].End = time.Duration(at)
 		case "kill":
 			h.kills = append(h.kills, kill{c.name, time.Duration(at), int(token)})
 			if len(h.kills) == h.quota {
 				close(h.enough)
 			}
 		case "lost":
-			h.held[last].end = h.held[last].start
+			h.held[last].End = h.held[last].Start
 			h.losses = append(h.losses, c.name+": "+rest)
 		}
 		h.mu.Unlock()

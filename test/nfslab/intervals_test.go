@@ -8,67 +8,31 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"locksmith/backends/backendtest"
 )
 
 // check makes sure that nobody had the lock beside an exclusive holder, and that
-// tokens rise.
-func (h *history) check(t *testing.T) {
+// tokens rise, which only nfs: has.
+func (h *history) check(t *testing.T, tokens bool) {
 	t.Helper()
-	h.sort()
-	reported := 0
-	for i, a := range h.held {
-		for _, b := range h.held[i+1:] {
-			if fault := conflict(a, b); fault != "" && reported < 10 {
-				t.Errorf("%s:\n  %v\n  %v", fault, a, b)
-				reported++
-			}
-		}
-	}
+	backendtest.Judge(t, h.held, tokens)
 }
 
 func (h *history) sort() {
-	slices.SortFunc(h.held, func(a, b interval) int { return cmp.Compare(a.start, b.start) })
-}
-
-// conflict says what is wrong with two holders, the first of which began first.
-func conflict(a, b interval) string {
-	alone := a.mode != "shared" || b.mode != "shared"
-	apart := a.end <= b.start
-	switch {
-	case alone && !apart:
-		return "two holders"
-	case a.mode == tokenless:
-	case a.token == 0 || b.token == 0:
-		return "no token"
-	case alone && a.token >= b.token, apart && a.token > b.token:
-		return "the token does not rise"
-	}
-	return ""
-}
-
-// together counts the pairs of holders that had the lock at the same time.
-func (h *history) together() int {
-	pairs := 0
-	for i, a := range h.held {
-		for _, b := range h.held[i+1:] {
-			if a.start < b.end && b.start < a.end {
-				pairs++
-			}
-		}
-	}
-	return pairs
+	slices.SortFunc(h.held, func(a, b backendtest.Interval) int { return cmp.Compare(a.Start, b.Start) })
 }
 
 // longestStall returns the longest time in which somebody wanted the lock and
 // nobody got it, and who wanted it. That all who wanted it were killed one after
 // the other, and came back slowly, is not the lock's fault.
-func (h *history) longestStall(pauses *standstill) (stall time.Duration, who interval) {
+func (h *history) longestStall(pauses *standstill) (stall time.Duration, who backendtest.Interval) {
 	h.sort()
 	for _, w := range h.wants {
-		since := w.start
-		for _, got := range append(h.takesIn(w), w.end) {
+		since := w.Start
+		for _, got := range append(h.takesIn(w), w.End) {
 			if d := pauses.without(since, got); d > stall {
-				stall, who = d, interval{w.who, w.mode, since, got, 0}
+				stall, who = d, backendtest.Interval{Who: w.Who, Shared: w.Shared, Start: since, End: got}
 			}
 			since = got
 		}
@@ -77,11 +41,11 @@ func (h *history) longestStall(pauses *standstill) (stall time.Duration, who int
 }
 
 // takesIn lists when anybody got the lock during an interval.
-func (h *history) takesIn(w interval) []time.Duration {
+func (h *history) takesIn(w backendtest.Interval) []time.Duration {
 	var all []time.Duration
 	for _, i := range h.held {
-		if i.start > w.start && i.start < w.end {
-			all = append(all, i.start)
+		if i.Start > w.Start && i.Start < w.End {
+			all = append(all, i.Start)
 		}
 	}
 	return all
@@ -93,10 +57,6 @@ func (h *history) rate() string {
 		return "no rate"
 	}
 	h.sort()
-	took := h.held[len(h.held)-1].start - h.held[0].start
+	took := h.held[len(h.held)-1].Start - h.held[0].Start
 	return fmt.Sprintf("%d acquisitions in %.1f s", len(h.held), took.Seconds())
-}
-
-func (i interval) String() string {
-	return fmt.Sprintf("%s, %s, token %d, %.6f..%.6f", i.who, i.mode, i.token, i.start.Seconds(), i.end.Seconds())
 }

@@ -32,7 +32,7 @@ func restart(t *testing.T) {
 	if restarts < 3 {
 		t.Errorf("only %d restarts", restarts)
 	}
-	h.check(t)
+	h.check(t, true)
 	t.Logf("%s, %d restarts, called lost: %q", h.rate(), restarts, h.losses)
 	settle(t, c.lock)
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"locksmith/backends/backendtest"
 )
 
 // watch tells, once, all about a lock that nobody got for too long, while it
@@ -18,14 +20,14 @@ import (
 func (h *history) watch(ctx context.Context, t *testing.T, lock string, tooLong time.Duration, pauses *standstill) {
 	for ctx.Err() == nil {
 		time.Sleep(500 * time.Millisecond)
-		if last := h.lastTake(); last.start > 0 && pauses.without(last.start, now()) > tooLong {
+		if last := h.lastTake(); last.Start > 0 && pauses.without(last.Start, now()) > tooLong {
 			t.Logf("%.3f: nobody got %s after %v:\n%s%s", now().Seconds(), lock, last, shape(lock), processes(lock))
 			return
 		}
 	}
 }
 
-func (h *history) lastTake() (last interval) {
+func (h *history) lastTake() (last backendtest.Interval) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.held) > 0 {
