@@ -3,6 +3,7 @@ package interop
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -81,13 +82,52 @@ func compare(t *testing.T, rows []string) {
 	t.Helper()
 	text, err := os.ReadFile("README.md")
 	mustWork(t, err)
-	if !strings.Contains(string(text), "\n## Living with other tools\n") {
-		t.Log("README has no such table")
-		return
+	for _, d := range differences(string(text), rows) {
+		t.Error(d + "(doc.go tells how to get the table)")
 	}
-	for _, row := range append(rows, heading) {
-		if !strings.Contains(string(text), row) {
-			t.Errorf("README does not say what was seen (doc.go tells how to get the table):\n%s", row)
+}
+
+// differences are those between the table in a text and the rows that were seen, of which
+// those of missing tools are empty.
+func differences(text string, rows []string) (all []string) {
+	_, table, found := strings.Cut(text, heading)
+	if !found {
+		return []string{"README has no table with this heading:\n" + heading}
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	says := slices.Collect(strings.Lines(table + "\n"))
+	if len(says) != len(rows) {
+		all = append(all, fmt.Sprintf("README's table has %d rows, want %d\n", len(says), len(rows)))
+	}
+	for i := range min(len(says), len(rows)) {
+		if rows[i] != "" && rows[i] != says[i] {
+			all = append(all, "README says:\n"+says[i]+"but this was seen:\n"+rows[i])
+		}
+	}
+	return all
+}
+
+// TestDifferences: the table is compared, wherever README has it.
+func TestDifferences(t *testing.T) {
+	t.Parallel()
+	rows := []string{"| `link:` | ln | yes |\n", "| `local:` | ln | yes |\n"}
+	text := "# Tools\n\n" + heading + strings.Join(rows, "") + "\nOur own dead one's lock\n"
+	for name, c := range map[string]struct {
+		text string
+		rows []string
+		want int
+	}{
+		"the same":                  {text, rows, 0},
+		"without a missing tool's":  {text, []string{rows[0], ""}, 0},
+		"another cell":              {strings.Replace(text, "yes", "NO", 1), rows, 1},
+		"the other order":           {text, []string{rows[1], rows[0]}, 2},
+		"a row that nothing makes":  {text, rows[:1], 1},
+		"a row that is not written": {text, append(slices.Clone(rows), rows[0]), 1},
+		"no table":                  {"# Tools\n", rows, 1},
+		"another heading":           {strings.Replace(text, "tool", "program", 1), rows, 1},
+	} {
+		if got := differences(c.text, c.rows); len(got) != c.want {
+			t.Errorf("%s: %d differences, want %d: %q", name, len(got), c.want, got)
 		}
 	}
 }
