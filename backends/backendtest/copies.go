@@ -74,7 +74,7 @@ func Chaos(t *testing.T, contenders, kills int, contender func() *exec.Cmd) {
 
 // Lacking skips a test on a machine that cannot run it. On CI, where the machine
 // is chosen to be able to, it fails.
-func Lacking(t *testing.T, why string) {
+func Lacking(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatal(why)

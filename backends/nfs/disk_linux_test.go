@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -118,9 +117,6 @@ func TestFileSystems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kind, _, _ := strings.Cut(name, " ")
-			if _, err := exec.LookPath(mkfs[0]); err != nil {
-				t.Skip(err)
-			}
 			size := "320M"
 			if kind == "ext4" {
 				size = "16M"

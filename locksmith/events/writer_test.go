@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backendtest"
 )
 
 func appendTo(t *testing.T, path string) *Writer {
@@ -122,7 +124,7 @@ func TestFIFO(t *testing.T) {
 
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("this system has no /dev/full")
+		backendtest.Lacking(t, "this system has no /dev/full")
 	}
 	if err := appendTo(t, "/dev/full").Write(all()[0]); !errors.Is(err, unix.ENOSPC) {
 		t.Errorf("got %v", err)

@@ -5,14 +5,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"locksmith/backends/backendtest"
 )
 
 // TestLostWithoutProc: the command ends when its lock is lost, where /proc does not tell
 // who it is.
 func TestLostWithoutProc(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("not root")
-	}
+	backendtest.NeedRoot(t)
 	for name, in := range map[string][]string{
 		"not mounted":        {"unshare", "-m", "sh", "-c", `mount -t tmpfs none /proc && exec "$@"`, "sh"},
 		"of others":          {"unshare", "-pf"},

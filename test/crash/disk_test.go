@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backendtest"
 )
 
 // surroundings are what may happen to the machine.
@@ -96,7 +98,7 @@ func suspended(t *testing.T) []string {
 // smallDisk puts the place on a disk of its own.
 func (c *cell) smallDisk() {
 	if err := unix.Mount("tmpfs", c.dir, "tmpfs", 0, "size=128k,nr_inodes=64,mode=0755"); err != nil {
-		c.unfit("cannot mount a small file system: " + err.Error())
+		backendtest.Lacking(c.t, "cannot mount a small file system: "+err.Error())
 	}
 	dir := c.dir
 	c.t.Cleanup(func() {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"locksmith/backends/backendtest"
 )
 
 //go:embed fetch
@@ -43,14 +45,14 @@ func need(t testing.TB, kind string) string {
 		return ""
 	}
 	if os.Geteuid() != 0 {
-		unfit(t, "starting "+kind+" needs root")
+		backendtest.Lacking(t, "starting "+kind+" needs root")
 	}
 	if err := namespaces(); err != nil {
-		unfit(t, "no namespaces here: "+err.Error())
+		backendtest.Lacking(t, "no namespaces here: "+err.Error())
 	}
 	dir, err := fetched()
 	if err != nil {
-		unfit(t, "no FTP servers here: "+err.Error())
+		backendtest.Lacking(t, "no FTP servers here: "+err.Error())
 	}
 	return dir
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+
+	"locksmith/backends/backendtest"
 )
 
 //go:embed pyftpdlib.py
@@ -15,7 +17,7 @@ var pyftpdlibServer string
 func pyftpdlib(s *Server, place *site) (daemon, error) {
 	const python = "/usr/bin/python3"
 	if _, err := os.Stat(python); err != nil {
-		unfit(s.t, "pyftpdlib needs "+python)
+		backendtest.Lacking(s.t, "pyftpdlib needs "+python)
 	}
 	script, err := place.write("server.py", pyftpdlibServer)
 	if err != nil {

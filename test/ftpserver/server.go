@@ -2,7 +2,6 @@ package ftpserver
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -111,14 +110,4 @@ func (s *Server) start() error {
 		return fmt.Errorf("start %s: %w\n%s", s.Kind, err, s.daemon.log())
 	}
 	return nil
-}
-
-// unfit skips a test that this machine cannot run, except where that would hide
-// that nothing was tested.
-func unfit(t testing.TB, why string) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
 }

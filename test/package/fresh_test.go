@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"locksmith/backends/backendtest"
 	"locksmith/test/ftpserver"
 )
 
@@ -22,9 +23,7 @@ func freshSystem(t *testing.T, m making) {
 		t.Skip("without -chroot no system is made to try the package in, as that takes minutes")
 	}
 	need(t, "debootstrap")
-	if os.Getuid() != 0 {
-		t.Skip("only root makes a system to try the package in")
-	}
+	backendtest.NeedRoot(t)
 	s := &system{t, t.TempDir()}
 	s.run("", `debootstrap --variant=minbase --include=bash-completion,mandoc stable "$1"`)
 	s.put("tmp/locksmith.deb", m.file(t, "*_"+runtime.GOARCH+".deb"))

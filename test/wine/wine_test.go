@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"locksmith/backends/backendtest"
 )
 
 // patience bounds every wait; nothing depends on its length.
@@ -19,12 +21,11 @@ type machine struct {
 	prefix string
 }
 
-// newMachine makes one. Wine is 100 MB to download and 0.6 GB on the disk, so that
-// test/run does not install it, and nobody need have it.
+// newMachine makes one.
 func newMachine(t *testing.T) *machine {
 	t.Helper()
 	if _, err := exec.LookPath("wine"); err != nil {
-		t.Skip("wine is not installed (apt-get install --no-install-recommends wine wine64)")
+		backendtest.Lacking(t, "wine is not installed (apt-get install --no-install-recommends wine wine64)")
 	}
 	m := &machine{t: t, prefix: filepath.Join(t.TempDir(), "prefix")}
 	t.Cleanup(func() { _ = m.command("wineserver", "--kill", "--wait").Run() }) // of this prefix alone

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"locksmith/backends/backendtest"
 )
 
 func TestModes(t *testing.T) {
@@ -62,9 +64,7 @@ func TestUnfitFiles(t *testing.T) {
 }
 
 func TestOwner(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root can give a file away")
-	}
+	backendtest.NeedRoot(t)
 	path := write(t, filepath.Join(t.TempDir(), "f"), 0o600, canary)
 	if err := os.Chown(path, 65534, 65534); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,52 @@
+package layers
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// skips are the files with tests that may skip on CI, too, and why they do. All others
+// call backendtest.Lacking, which fails there.
+var skips = map[string]string{
+	"backends/backendtest/copies.go":       "Lacking itself",
+	"backends/backendtest/disk_linux.go":   "the kernel has no such file system, which test/run says",
+	"backends/backendtest/exclusive.go":    "the kind of lock cannot do it",
+	"backends/backendtest/shared.go":       "the kind of lock cannot do it",
+	"backends/ftp/kinds_test.go":           "the server cannot do it",
+	"backends/process/ended_linux_test.go": "fails on CI itself: backendtest imports its package",
+	"backends/process/proc_linux_test.go":  "fails on CI itself: backendtest imports its package",
+	"backends/tree_test.go":                "-short",
+	"client/deploy_linux_test.go":          "in a copy only",
+	"test/bench/bench_test.go":             "-short, or not on Linux",
+	"test/ftplab/conformance_test.go":      "without -long",
+	"test/ftplab/scenarios_test.go":        "-short",
+	"test/history/recorder_test.go":        "not on Linux",
+	"test/nfslab/cells_test.go":            "in the guest only",
+	"test/nfslab/crashes_test.go":          "in two cells only",
+	"test/nfslab/lab_test.go":              "-short, or not in the guest, or no scenario",
+	"test/package/fresh_test.go":           "without -chroot",
+	"test/parents/parents_test.go":         "the language has no threads",
+	"test/security/predicted_test.go":      "in a copy that strace watches only",
+	"test/soak/processes_test.go":          "-short, or not on Linux",
+}
+
+// TestSkips: no test is left out in silence where all should run.
+func TestSkips(t *testing.T) {
+	out, err := exec.Command("git", "-C", "../..", "grep", "-lE", `\.Skip(f|Now)?\(`, "--", "*.go", ":!test/layers").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, file := range strings.Fields(string(out)) {
+		found[file] = true
+		if skips[file] == "" {
+			t.Errorf("%s skips a test: call backendtest.Lacking, which fails on CI, or say in skips why it may", file)
+		}
+	}
+	for file := range skips {
+		if !found[file] {
+			t.Errorf("%s skips nothing: remove it from skips", file)
+		}
+	}
+}
