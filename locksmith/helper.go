@@ -26,8 +26,10 @@ type Helper struct {
 	// Refresh is how long after a heartbeat the next one is due; 0: a quarter of the
 	// lease, which is the most.
 	Refresh time.Duration
-	Guard   Guard
-	Log     hclog.Logger
+	// ReleaseTimeout is how long a release that fails is tried, within the lease; 0: one try.
+	ReleaseTimeout time.Duration
+	Guard          Guard
+	Log            hclog.Logger
 }
 
 // Run goes through a whole life and returns how long the lock was held. A nil

@@ -145,7 +145,7 @@ func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *guar
 		if change != nil {
 			change(w, g)
 		}
-		h := &Helper{Address: "fake:/x", Locker: w, Guard: g, Timeout: timeout, Log: hclog.NewNullLogger(),
+		h := &Helper{Address: "fake:/x", Locker: w, Guard: g, Timeout: timeout, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
 			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
 		finish := g.events.follow(h)
 		held, err := h.Run()
@@ -341,8 +341,9 @@ func TestLetGoOfDeadServer(t *testing.T) {
 		limit time.Duration
 	}{
 		time.Second / 2:  {"", answerTime},
-		30 * time.Second: {"", time.Minute},
-		long:             {protocol.Unreleased, answerTime + releaseTime},
+		5 * time.Second:  {"", ReleaseTimeout},
+		30 * time.Second: {protocol.Unreleased, answerTime + ReleaseTimeout},
+		long:             {protocol.Unreleased, answerTime + ReleaseTimeout},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			clk := &jumpingClock{start: clock.Runtime{}.Now()}
@@ -350,7 +351,7 @@ func TestLetGoOfDeadServer(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			wanted := long/4 + time.Millisecond // the heartbeat has begun
 			time.AfterFunc(wanted, func() { cancel(ErrStdinClosed) })
-			h := &Helper{Address: "fake:/x", Locker: w, Guard: &guard{ctx: ctx, clock: clk}, Timeout: Forever, Log: hclog.NewNullLogger(),
+			h := &Helper{Address: "fake:/x", Locker: w, Guard: &guard{ctx: ctx, clock: clk}, Timeout: Forever, ReleaseTimeout: ReleaseTimeout, Log: hclog.NewNullLogger(),
 				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: long}, Clock: clk}}
 			_, err := h.Run()
 			if took := clk.Now() - wanted; took > c.limit+time.Second || err == nil != (c.code == "") || err != nil && CodeOf(err) != c.code {
@@ -370,7 +371,7 @@ func TestDenied(t *testing.T) {
 		}}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(ErrStdinClosed)
-		h := &Helper{Address: "fake:/x", Locker: w, Guard: &guard{ctx: ctx, clock: clk}, Timeout: Forever, Log: hclog.NewNullLogger(),
+		h := &Helper{Address: "fake:/x", Locker: w, Guard: &guard{ctx: ctx, clock: clk}, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
 			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: time.Hour}, Clock: clk}}
 		ten := &tenure{helper: h, hold: w, lease: time.Hour, every: time.Minute}
 		err := ten.release()

@@ -3,7 +3,10 @@ package locksmith
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
@@ -13,20 +16,23 @@ import (
 const (
 	// lastTry is how long a release may take that begins when the lease is over.
 	lastTry = time.Second
-	// releaseTime is how long a release is tried, however long the lease: who waits
-	// for us to end should not wait for hours, and others can break who has ended.
-	releaseTime = time.Minute
+	// ReleaseTimeout is how long a release is usually tried, however long the lease: who
+	// waits for us to end should not wait for hours, and others can break who has ended.
+	ReleaseTimeout = 10 * time.Second
 	// deniedTime is how long it is tried again if it is not allowed.
 	deniedTime = 5 * time.Second
 )
 
-// release is the state releasing: again and again until done, or until the
-// lease is over and the lock frees itself.
+// release is the state releasing: again and again until done, or until its time or
+// the lease is over, after which the lock frees itself.
 func (t *tenure) release() error {
-	start, pause := t.now(), 10*time.Millisecond
-	for {
-		left := min(t.left(), start+releaseTime-t.now())
-		err := t.call(context.Background(), max(left, lastTry), max(left/4, lastTry), t.hold.Release)
+	start, pause, level := t.now(), 10*time.Millisecond, hclog.Warn
+	for cause := error(nil); ; {
+		left := min(t.left(), start+t.helper.ReleaseTimeout-t.now())
+		err := t.call(context.Background(), max(left, lastTry), max(left/2, lastTry), t.hold.Release)
+		if errors.Is(err, errNoAnswer) && cause != nil {
+			err = fmt.Errorf("%w, and before: %w", err, cause)
+		}
 		switch {
 		case err == nil:
 			return nil
@@ -37,7 +43,8 @@ func (t *tenure) release() error {
 		case left <= pause, errors.Is(err, errNoAnswer), isDenied(err) && t.now() > start+deniedTime:
 			return &LossError{Lock: t.helper.Address, Code: protocol.Unreleased, Err: err, Left: t.left()}
 		}
-		t.complain("release failed, trying again", err)
+		t.helper.Log.Log(level, "release failed, trying again", "lock", t.helper.Address, "for", left.Round(time.Millisecond), "error", err)
+		cause, level = err, hclog.Debug // what follows is the same trouble, in other words
 		clock.Sleep(context.Background(), t.clock(), pause)
 		pause = min(2*pause, time.Second)
 	}

@@ -33,6 +33,7 @@ type options struct {
 	lease     seconds
 	respite   seconds
 	refresh   seconds
+	release   seconds
 	poll      pauses
 	slow      pauses
 	retries   count
@@ -45,7 +46,7 @@ type options struct {
 }
 
 func (o *options) flags(c *cobra.Command) {
-	o.timeout, o.lease, o.retries = seconds(locksmith.Forever), seconds(defaultLease), unlimited
+	o.timeout, o.lease, o.release, o.retries = seconds(locksmith.Forever), seconds(defaultLease), seconds(locksmith.ReleaseTimeout), unlimited
 	o.conflict = bounded{most: maxStatus}
 	o.reach.flags(c)
 	o.guarded.flags(c)
@@ -57,6 +58,7 @@ func (o *options) flags(c *cobra.Command) {
 	f.Var(&o.slow, "slow", "and then pause for so long, as in 2s..32s: for longer each time")
 	f.Var(&o.lease, "lease", "how long others believe in us when we are silent (link: 1h)")
 	f.Var(&o.refresh, "refresh", "how often to tell others that we live (default: a quarter of the lease; link: 8s)")
+	f.Var(&o.release, "release-timeout", "how long to try to release the lock where that fails, within the lease (0: try once)")
 	f.BoolVar(&o.strict, "strict", false, "break a holder only when it is proven dead, never by its lease")
 	f.Var(&o.respite, "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
 	f.StringArrayVar(&o.meta, "meta", nil, "tell others `key=value` about us (repeatable)")

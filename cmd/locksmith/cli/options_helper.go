@@ -84,6 +84,8 @@ func (o options) forOne(t *target) (*locksmith.Helper, error) {
 		Timeout: time.Duration(o.timeout),
 		Tries:   int(o.retries) + 1,
 		Refresh: time.Duration(o.refresh),
+
+		ReleaseTimeout: time.Duration(o.release),
 	}, nil
 }
 
