@@ -54,7 +54,7 @@ func (x *examiner) judgeTimes(name string, entries []Entry, today time.Time) {
 			"look at the server's clock: locksmith reap would take the young for old")
 		return
 	case !newer.Precise:
-		x.tell.Weak(name, "listings tell the minute, not the second", "locksmith reap is late by an hour and a minute, as their clock may have skipped one; MLSD would tell more")
+		x.tell.Weak(name, "listings tell the minute, not the second", "locksmith reap is late by a minute, and at night by an hour and a minute, as their clock may have skipped one; MLSD would tell more")
 	default:
 		x.tell.Fit(name, "listings tell times of directories to the second, and they move forward")
 	}

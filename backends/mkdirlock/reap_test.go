@@ -144,17 +144,36 @@ func TestReapServerGone(t *testing.T) {
 	})
 }
 
-// TestReapMinutes: times to the minute are local, and an hour may be missing.
+// TestReapMinutes: times to the minute are local, and when summer begins an hour is
+// skipped: at night, and never between two times that are less than an hour apart.
 func TestReapMinutes(t *testing.T) {
-	inPlace(t, func(t *testing.T, d *dated) {
-		d.minutes = true
-		d.has(t, "P/a")
-		time.Sleep(10 * time.Minute)
-		d.has(t, "P/b")
-		time.Sleep(removal.MaxAge + 55*time.Minute)
-		found := reaped(t, d, removal)
-		if !found["a"].Removed || found["b"].Removed {
-			t.Errorf("%+v", found)
-		}
-	})
+	for _, c := range []struct {
+		made, passes, maxAge, age time.Duration
+		removed                   bool
+	}{
+		{0, 7 * time.Minute, 5 * time.Minute, 6 * time.Minute, true},
+		{12 * time.Hour, 7 * time.Minute, 6 * time.Minute, 6 * time.Minute, false},
+		{90 * time.Minute, 59 * time.Minute, time.Hour, 58 * time.Minute, false},
+		{90 * time.Minute, 75 * time.Minute, time.Hour, 14 * time.Minute, false}, // 1:30, 2:45
+		{90 * time.Minute, 125 * time.Minute, time.Hour, 64 * time.Minute, true},
+		{3 * time.Hour, 75 * time.Minute, time.Hour, 14 * time.Minute, false},
+		{4 * time.Hour, 75 * time.Minute, time.Hour, 74 * time.Minute, true},
+		{20 * time.Hour, 119 * time.Minute, time.Hour, 118 * time.Minute, true},
+		{20 * time.Hour, 120 * time.Minute, time.Hour, 59 * time.Minute, false},
+		{12 * time.Hour, 24 * time.Hour, time.Hour, 24*time.Hour - 61*time.Minute, true},
+	} {
+		t.Run(name(c.made, " ", c.passes), func(t *testing.T) {
+			inPlace(t, func(t *testing.T, d *dated) {
+				d.minutes = true
+				time.Sleep(c.made)
+				d.has(t, "P/a")
+				time.Sleep(c.passes)
+				r := removal
+				r.MaxAge = c.maxAge
+				if a := reaped(t, d, r)["a"]; a.Removed != c.removed || a.Age != c.age {
+					t.Errorf("%+v", a)
+				}
+			})
+		})
+	}
 }

@@ -85,14 +85,26 @@ func (p *reaper) removeProbe(ctx context.Context, probe string) error {
 }
 
 // age is how long ago an entry changed, at least. Times to the minute come from a
-// listing in the server's local zone, which skips an hour when summer begins.
+// listing in the server's local zone, whose clock may have skipped an hour meanwhile.
 func (p *reaper) age(e Entry) time.Duration {
 	if e.Modified.IsZero() {
 		return 0
 	}
 	d := p.now.Sub(e.Modified)
 	if !e.Precise {
-		d -= time.Hour + time.Minute
+		d -= time.Minute
+		if maySkip(e.Modified, p.now) {
+			d -= time.Hour
+		}
 	}
 	return max(d, 0)
+}
+
+// maySkip reports that summer may have begun between two local times: an hour is then
+// missing between them, so that they are at least as far apart; and wherever there is
+// summer time it begins at night.
+func maySkip(from, to time.Time) bool {
+	const dawn, dusk = 4, 22
+	sameDay := from.Truncate(24 * time.Hour).Equal(to.Truncate(24 * time.Hour))
+	return to.Sub(from) >= time.Hour && !(sameDay && from.Hour() >= dawn && to.Hour() < dusk)
 }

@@ -21,11 +21,16 @@ func TestReapFTP(t *testing.T) {
 	eachPlace(t, func(t *testing.T, s *ftpserver.Server, address string) {
 		p := reapPlace{t, s, address, makeLocks(t, s)}
 		found, _ := p.reap(0, "--yes", "--max-age", "100000h")
-		p.mustHave("dead", "empty", "young")
+		p.mustHave("dead", "empty", "recent", "young")
 		for _, name := range []string{"dead", "empty"} {
 			if f := found[name]; f.Due || f.AgeMS < 2*time.Hour.Milliseconds() {
 				t.Errorf("%s: %+v", name, f)
 			}
+		}
+		// Less than an hour old it cannot seem older than it is.
+		found, _ = p.reap(0, "--yes", "--max-age", "6m", "--name", "recent")
+		if f := found["recent"]; !f.Removed || f.AgeMS < 28*time.Minute.Milliseconds() {
+			t.Errorf("recent: %+v", f)
 		}
 		p.reap(0, "--max-age", "1h")
 		p.mustHave("dead", "empty", "young")
@@ -41,20 +46,21 @@ func TestReapFTP(t *testing.T) {
 	})
 }
 
-// makeLocks makes a directory of locks with one of a dead holder, and two that are
-// empty; all but one are four hours old.
+// makeLocks makes a directory of locks with one of a dead holder, and three that are
+// empty; one is new, one half an hour old, and the others are four hours old.
 func makeLocks(t *testing.T, s *ftpserver.Server) (dir string) {
 	t.Helper()
 	dir = filepath.Join(s.Dir, "locks")
 	var st unix.Stat_t
 	err := unix.Stat(s.Dir, &st)
 	entry := "dead/x.1000-0123456789abcdef0123456789abcdef"
-	before := time.Now().Add(-4 * time.Hour)
-	for _, name := range []string{"", "young", "empty", "dead", entry, entry + "/1.1.x"} {
+	now := time.Now()
+	for _, name := range []string{"", "young", "recent", "empty", "dead", entry, entry + "/1.1.x"} {
 		name = filepath.Join(dir, name)
 		err = errors.Join(err, os.Mkdir(name, 0o755), os.Chown(name, int(st.Uid), int(st.Gid)))
 	}
-	for _, name := range []string{"empty", entry} {
+	for name, age := range map[string]time.Duration{"recent": 30 * time.Minute, "empty": 4 * time.Hour, entry: 4 * time.Hour} {
+		before := now.Add(-age)
 		err = errors.Join(err, os.Chtimes(filepath.Join(dir, name), before, before))
 	}
 	if err != nil {

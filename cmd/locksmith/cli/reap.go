@@ -26,8 +26,9 @@ func (a *app) reap() *cobra.Command {
 			"shown, and with --yes removed; but nothing with a heartbeat that moves, for which each is\n" +
 			"watched for a quarter of its lease. Empty lock directories say nothing of who made them:\n" +
 			"choose an AGE longer than any job takes. Where a server tells times to the minute only,\n" +
-			"everything counts as an hour and a minute younger, because its clock may just have skipped\n" +
-			"an hour. The exit status is not 0 if something old enough was to be removed and was not.",
+			"everything counts as a minute younger, and what is an hour old or more as another hour\n" +
+			"younger if a night lies between, in which its clock may have skipped one. The exit status\n" +
+			"is not 0 if something old enough was to be removed and was not.",
 		Example: "  locksmith reap --max-age 6m mkdir:/srv/ftp/locks\n" +
 			"  locksmith reap --max-age 6m --yes ftp://loader@ftp.example.org/locks",
 		Args: func(_ *cobra.Command, args []string) error {
