@@ -15,6 +15,8 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
 	"locksmith/protocol"
 )
 
@@ -33,9 +35,10 @@ type Child struct {
 	// environment, as they hold secrets of ours.
 	Withhold []string
 
-	path   string
-	wanted context.Context
-	stop   context.CancelCauseFunc
+	path     string
+	lifeline *process.Lifeline // nil: there is none
+	wanted   context.Context
+	stop     context.CancelCauseFunc
 
 	// mu makes "stop waiting" and "start the command" exclude each other: once
 	// the command runs, only its end ends the wish for the lock.
@@ -65,10 +68,22 @@ func (c *Child) Prepare(ctx context.Context) error {
 		return commandError(err)
 	}
 	c.path = path
+	if c.lifeline, err = process.NewLifeline(); err != nil {
+		c.Log.Debug("others cannot see whether what the command starts lives on", "error", err)
+	}
 	c.ended, c.allGone, c.news = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
 	c.wanted, c.stop = context.WithCancelCause(ctx)
 	c.mindSignals()
 	return nil
+}
+
+// Describe puts on record how others can tell that all of the command has ended: by its
+// lifeline, or else not at all, where it may outlive us.
+func (c *Child) Describe(r *owner.Record) {
+	if c.lifeline != nil {
+		r.Lifeline = c.lifeline.Name
+	}
+	r.NoProof = r.NoProof || c.outlivesUs()
 }
 
 func commandError(err error) error {

@@ -15,10 +15,15 @@ func diesWithUs() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-// OutlivesUs reports that the kernel will not kill the command when we die:
-// that wish is forgotten when a program starts that gains rights, and when one
-// changes its user (PR_SET_PDEATHSIG(2const)), which root's may do.
-func (c *Child) OutlivesUs() bool {
+// outlivesUs reports that the kernel will not kill the command when we die, or what it
+// started, and that there may be no lifeline to see it by: the wish to be killed is
+// forgotten when a program starts that gains rights, and when one changes its user
+// (PR_SET_PDEATHSIG(2const)), which root's may do. Such programs often close what they
+// inherit.
+func (c *Child) outlivesUs() bool {
+	if c.lifeline == nil {
+		return true
+	}
 	st, err := os.Stat(c.path)
 	if err == nil && st.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 {
 		return true

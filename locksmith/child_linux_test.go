@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/backends/process"
 )
 
 // TestOutlivesUs: programs that the kernel does not kill when we die.
@@ -43,7 +45,7 @@ func TestOutlivesUs(t *testing.T) {
 			t.Logf("%s: not tried: %v", name, err)
 			continue
 		}
-		if got := (&Child{path: path}).OutlivesUs(); err != nil || got != c.want {
+		if got := (&Child{path: path, lifeline: &process.Lifeline{}}).outlivesUs(); err != nil || got != c.want {
 			t.Errorf("%s: %v, want %v (%v)", name, got, c.want, err)
 		}
 	}

@@ -7,9 +7,9 @@ import "syscall"
 // diesWithUs has no means here.
 func diesWithUs() *syscall.SysProcAttr { return nil }
 
-// OutlivesUs reports that the kernel will not kill the command when we die: it does
+// outlivesUs reports that the kernel will not kill the command when we die: it does
 // not here.
-func (c *Child) OutlivesUs() bool { return true }
+func (c *Child) outlivesUs() bool { return true }
 
 // askToEnd asks the command to end. Its descendants are not known here: what it leaves
 // running goes on.

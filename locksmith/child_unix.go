@@ -27,7 +27,7 @@ func (c *Child) startAndReap(env []string, started chan<- error) {
 		c.Log.Debug("orphaned descendants will not be noticed", "error", err)
 	}
 	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}, Sys: diesWithUs()}
-	pid, err := syscall.ForkExec(c.path, c.Argv, attr)
+	pid, err := c.forkExec(attr)
 	if err != nil {
 		started <- commandError(explained(&os.PathError{Op: "exec", Path: c.path, Err: err}, env))
 		return
@@ -52,6 +52,18 @@ func (c *Child) startAndReap(env []string, started chan<- error) {
 			c.stop(ErrChildEnded)
 		}
 	}
+}
+
+// forkExec starts the command, which alone inherits the lifeline: we start nothing else.
+func (c *Child) forkExec(attr *syscall.ProcAttr) (pid int, err error) {
+	if c.lifeline != nil {
+		fd, err := c.lifeline.Lend()
+		if err != nil {
+			return 0, fmt.Errorf("give it the lifeline: %w", err)
+		}
+		defer syscall.Close(fd)
+	}
+	return syscall.ForkExec(c.path, c.Argv, attr)
 }
 
 // signal signals the command alone.

@@ -14,9 +14,9 @@ type waitStatus struct {
 	job  job
 }
 
-// OutlivesUs reports that the system will not kill the command when we die: the job
+// outlivesUs reports that the system will not kill the command when we die: the job
 // that it is in does.
-func (c *Child) OutlivesUs() bool { return false }
+func (c *Child) outlivesUs() bool { return false }
 
 // startAndReap starts the command in a job object which we are in as well, so that all
 // that descends from it is, from its first instruction. When we die the system closes

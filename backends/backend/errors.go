@@ -72,8 +72,11 @@ func (h Holder) String() string {
 			details = append(details, m.Key+"="+m.Value)
 		}
 	}
-	if h.Verdict == owner.Dead {
+	switch h.Verdict {
+	case owner.Dead:
 		details = append(details, "dead")
+	case owner.Orphaned:
+		details = append(details, "dead, but what it guarded may still run")
 	}
 	s := who
 	if len(details) > 0 {

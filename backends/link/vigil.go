@@ -86,7 +86,7 @@ func (v *vigil) see(name string) (sighting, error) {
 // alone is the record of a claim or a chain entry, for judging: nobody but the helper
 // has anything to do with it.
 func alone(r owner.Record) owner.Record {
-	r.Parent, r.NoProof = process.Process{}, false
+	r.Parent, r.NoProof, r.Lifeline = process.Process{}, false, ""
 	return r
 }
 

@@ -5,7 +5,8 @@
 // against death:
 //
 //   - by proof: it lived on this very kernel (same machine id, host name, boot
-//     id, pid and time namespace), and both its helper and its parent are gone;
+//     id, pid and time namespace), and its helper is gone, and so is its parent, or all
+//     that inherited the lifeline of its command;
 //   - by lease: somebody watched one heartbeat for a whole lease on its own
 //     clock and saw no other (Patience).
 //

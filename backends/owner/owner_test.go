@@ -33,6 +33,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add(s)
 	f.Add(strings.Replace(s, " user=", " ppid=3 pstart=4 later=kept user=", 1))
 	f.Add(strings.Replace(s, " at=", " refresh_ms=8000 at=", 1))
+	f.Add(strings.Replace(s, " user=", " lifeline=f00000000123456789abcdef user=", 1))
 	f.Add("4242\n")
 	here := Here()
 	f.Fuzz(func(t *testing.T, s string) {
@@ -66,7 +67,9 @@ func FuzzRecord(f *testing.F) {
 }
 
 func TestRecordRoundTrip(t *testing.T) {
-	s, err := sample(t).Format()
+	sample := sample(t)
+	sample.Lifeline = "f00000000123456789abcdef"
+	s, err := sample.Format()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +118,8 @@ func TestVerdict(t *testing.T) {
 		want   Verdict
 	}{
 		"helper lives":                    {func(*Record) {}, Alive},
-		"helper gone, parent lives":       {func(r *Record) { r.Helper = gone(r.Helper) }, Unknown},
-		"helper gone, proof off":          {func(r *Record) { r.Helper, r.Parent, r.NoProof = gone(r.Helper), process.Process{}, true }, Unknown},
+		"helper gone, parent lives":       {func(r *Record) { r.Helper = gone(r.Helper) }, Orphaned},
+		"helper gone, proof off":          {func(r *Record) { r.Helper, r.Parent, r.NoProof = gone(r.Helper), process.Process{}, true }, Orphaned},
 		"helper gone, no parent":          {func(r *Record) { r.Helper, r.Parent = gone(r.Helper), process.Process{} }, Dead},
 		"both pids used again":            {func(r *Record) { r.Helper, r.Parent = gone(r.Helper), gone(r.Parent) }, Dead},
 		"other host":                      {func(r *Record) { r.Place.Host, r.Helper = "elsewhere", gone(r.Helper) }, Unknown},

@@ -35,21 +35,25 @@ var ErrRecord = errors.New("not a locksmith record")
 // protocol's grammar, at most protocol.MaxLine bytes:
 //
 //	LOCK v=1 id=… host=web3 machine=… boot=… pidns=… timens=… pid=7 start=123
-//	     ppid=6 pstart=99 user=alice mode=exclusive lease_ms=60000
+//	     ppid=6 pstart=99 lifeline=… user=alice mode=exclusive lease_ms=60000
 //	     refresh_ms=8000 at=2026-01-02T03:04:05Z meta.job=nightly
 type Record struct {
 	ID     string // names this acquisition; see NewID
 	Place  Place  // the kernel the processes below live on
 	Helper process.Process
 	// Parent is the program on whose behalf the helper holds. It is none where
-	// the helper itself guards a child, which dies with it.
+	// the helper itself guards a command, which dies with it.
 	Parent process.Process
 	// NoProof tells others not to conclude death from processes: the work may
 	// go on without both of them.
 	NoProof bool
-	User    string
-	Mode    string // "exclusive" or "shared"
-	Lease   time.Duration
+	// Lifeline names what a command inherits whose guard the helper is, and what the
+	// command starts (process.NewLifeline): while any of them lives, nobody may conclude
+	// death. Empty: there is none.
+	Lifeline string
+	User     string
+	Mode     string // "exclusive" or "shared"
+	Lease    time.Duration
 	// Refresh is how long after a heartbeat the next one is due, if that is less than a
 	// quarter of the lease; 0: it is that.
 	Refresh  time.Duration
@@ -85,6 +89,9 @@ func (r Record) Format() (string, error) {
 	if r.NoProof {
 		l = l.With("proof", "off")
 	}
+	if r.Lifeline != "" {
+		l = l.With("lifeline", r.Lifeline)
+	}
 	l = l.With("user", r.User).
 		With("mode", r.Mode).
 		With("lease_ms", strconv.FormatInt(r.Lease.Milliseconds(), 10))
@@ -117,6 +124,7 @@ func ParseRecord(s string) (Record, error) {
 		Place:    Place{Host: p.text("host"), Machine: p.text("machine"), Boot: p.text("boot"), PIDNS: p.text("pidns"), TimeNS: p.text("timens")},
 		Helper:   p.process("pid", "start"),
 		NoProof:  l.Value("proof") == "off",
+		Lifeline: l.Value("lifeline"),
 		User:     p.text("user"),
 		Mode:     p.text("mode"),
 		Lease:    p.lease("lease_ms"),
@@ -141,7 +149,7 @@ func ParseRecord(s string) (Record, error) {
 
 var known = map[string]bool{
 	"v": true, "id": true, "host": true, "machine": true, "boot": true, "pidns": true, "timens": true,
-	"pid": true, "start": true, "ppid": true, "pstart": true, "proof": true, "user": true, "mode": true,
+	"pid": true, "start": true, "ppid": true, "pstart": true, "proof": true, "lifeline": true, "user": true, "mode": true,
 	"lease_ms": true, "refresh_ms": true, "at": true,
 }
 

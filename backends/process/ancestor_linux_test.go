@@ -18,7 +18,7 @@ func TestIsAncestor(t *testing.T) {
 	}
 	_, child := start(t)
 	self, _ := Find(os.Getpid())
-	for _, p := range []Process{{}, self, child, {parent.PID, parent.Start + 1}} {
+	for _, p := range []Process{{}, self, child, {PID: parent.PID, Start: parent.Start + 1}} {
 		if IsAncestor(p) {
 			t.Errorf("%v is an ancestor", p)
 		}

@@ -17,13 +17,19 @@ const MaxPID = 1 << 22
 type Process struct {
 	PID   int
 	Start uint64
+	// Lifeline, if it is not empty, is the name of one that this process made (see
+	// NewLifeline). Then not the process is meant, but all that inherited it.
+	Lifeline string
 }
 
 // Gone reports that p has ended: no such pid, a zombie, or a process that
 // started at another time.
 func (p Process) Gone() bool {
-	if p.PID <= 0 {
+	switch {
+	case p.PID <= 0:
 		return false
+	case p.Lifeline != "":
+		return p.lifelineGone()
 	}
 	start, ended, err := stat(p.PID)
 	switch {

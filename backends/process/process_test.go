@@ -40,7 +40,7 @@ func TestGone(t *testing.T) {
 	if p.Gone() {
 		t.Error("a running process counts as gone")
 	}
-	if !(Process{p.PID, p.Start + 1}).Gone() {
+	if !(Process{PID: p.PID, Start: p.Start + 1}).Gone() {
 		t.Error("a pid used again does not count as gone")
 	}
 	exited, err := p.Exited(t.Context())

@@ -39,8 +39,10 @@ func life(h backend.Holder) string {
 		switch {
 		case visible && lives == r.Helper:
 			return fmt.Sprintf("it is alive: its helper, pid %d, runs on this machine", lives.PID)
-		case visible:
+		case visible && lives == r.Parent:
 			return fmt.Sprintf("it may be alive: its helper is gone, but its parent, pid %d, runs on this machine", lives.PID)
+		case visible:
+			return fmt.Sprintf("it may be alive: its helper, pid %d, is gone, but what its command started may still run on this machine", lives.PID)
 		}
 	}
 	if h.Verdict == owner.Alive {

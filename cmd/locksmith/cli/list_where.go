@@ -37,7 +37,7 @@ var fields = map[string]fieldKind{
 // words are the values of those texts that have only a few.
 var words = map[string][]string{
 	"mode": {"shared", "exclusive"}, "state": {"held", "waiting"},
-	"verdict": {"alive", "dead", "unknown"},
+	"verdict": {"alive", "dead", "orphaned", "unknown"},
 }
 
 const metaKey = "meta."

@@ -24,7 +24,7 @@ func (a *app) run() *cobra.Command {
 		Long: "Acquire LOCK, or several together, run COMMAND, release LOCK, and exit as COMMAND did (128+n after\n" +
 			"signal n). If the lock is lost, COMMAND and its descendants are ended first.\n" +
 			"COMMAND dies with locksmith (but not what it started, nor a program in it that is set-uid or\n" +
-			"changes its user),\n" +
+			"changes its user; on Linux these keep the lock after a kill -9, until a waiter's lease is over),\n" +
 			"and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
 			"there is one, LOCKSMITH_TOKEN in its environment, but not the password. Of several locks\n" +
 			"they are lists: of lines, and of values with commas between. Before a LOCK, shared: or\n" +
@@ -72,7 +72,7 @@ func (a *app) runCommand(o *options, locks, argv []string, verbose bool) error {
 		return err
 	}
 	h.Guard = child
-	h.Request.Owner.NoProof = h.Request.Owner.NoProof || child.OutlivesUs()
+	child.Describe(&h.Request.Owner)
 	finish := o.events.record(h, filepath.Base(argv[0]))
 	start := h.Request.Clock.Now()
 	held, err := h.Run()

@@ -29,7 +29,7 @@ type holderStatus struct {
 	PID         int               `json:"pid,omitempty"`
 	ParentPID   int               `json:"parent_pid,omitempty"`
 	Mode        string            `json:"mode,omitempty"`
-	Verdict     string            `json:"verdict"` // alive, dead or unknown
+	Verdict     string            `json:"verdict"` // alive, dead, orphaned or unknown
 	AgeMS       int64             `json:"age_ms"`
 	HeartbeatMS int64             `json:"heartbeat_ms,omitempty"`
 	LeaseMS     int64             `json:"lease_ms,omitempty"`

@@ -1,0 +1,113 @@
+package process
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Lifeline is a listening socket without a file (unix(7), abstract), which nobody ever
+// answers. Its name is taken for as long as any process has it open, this one or one that
+// inherited it, and not an instant longer.
+type Lifeline struct {
+	// Name is for Process.Lifeline: the network namespace that knows the socket, and
+	// random bits, all in hexadecimal.
+	Name string
+	fd   int
+}
+
+// NewLifeline makes one that nobody inherits yet. It lasts until this process ends.
+func NewLifeline() (*Lifeline, error) {
+	here, err := networkHere()
+	if err != nil {
+		return nil, err
+	}
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails: it ends the program instead
+	l := &Lifeline{Name: here + hex.EncodeToString(b[:])}
+	l.fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	err = os.NewSyscallError("bind", unix.Bind(l.fd, lifelineAddress(l.Name)))
+	if err == nil {
+		err = os.NewSyscallError("listen", unix.Listen(l.fd, lookers))
+	}
+	if err != nil {
+		CloseFD(l.fd)
+		return nil, err
+	}
+	return l, nil
+}
+
+// lookers is how many may ask before the socket is full, as a connection stays in its
+// queue when who made it has gone. Then it is not known who listens.
+const lookers = 4096
+
+// outOfTheWay is above the descriptors that shells and their scripts use.
+const outOfTheWay = 100
+
+// Lend returns a copy of the descriptor for what is started now to inherit. The caller
+// closes it then.
+func (l *Lifeline) Lend() (int, error) {
+	fd, err := unix.FcntlInt(uintptr(l.fd), unix.F_DUPFD, outOfTheWay)
+	if errors.Is(err, unix.EINVAL) { // there may not be as many
+		fd, err = unix.FcntlInt(uintptr(l.fd), unix.F_DUPFD, 3)
+	}
+	return fd, os.NewSyscallError("fcntl", err)
+}
+
+// lifelineAddress is in the abstract namespace, which "@" stands for.
+func lifelineAddress(name string) *unix.SockaddrUnix {
+	return &unix.SockaddrUnix{Name: "@locksmith/" + name}
+}
+
+// networkHere is the part of a lifeline's name that tells where it is known.
+var networkHere = sync.OnceValues(func() (string, error) {
+	var st unix.Stat_t
+	if err := unix.Stat("/proc/self/ns/net", &st); err != nil {
+		return "", &os.PathError{Op: "stat", Path: "/proc/self/ns/net", Err: err}
+	}
+	return fmt.Sprintf("%08x", st.Ino), nil
+})
+
+// reach connects to the lifeline of a process. The descriptor becomes readable when the
+// last who has the lifeline closes it. It is NoFD when nobody has it any more. The caller
+// closes it.
+func (p Process) reach() (int, error) {
+	if here, err := networkHere(); err != nil || !strings.HasPrefix(p.Lifeline, here) {
+		return NoFD, fmt.Errorf("lifeline %.40q: %w", p.Lifeline, ErrNotVisible)
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return NoFD, os.NewSyscallError("socket", err)
+	}
+	_, err = again(func() (int, error) { return 0, unix.Connect(fd, lifelineAddress(p.Lifeline)) })
+	if errors.Is(err, unix.ECONNREFUSED) {
+		CloseFD(fd)
+		return NoFD, nil
+	}
+	// Who began to listen stays on record when it has ended. Another has only taken the
+	// name, which everybody can see in /proc/net/unix.
+	var maker *unix.Ucred
+	if err == nil {
+		maker, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}
+	if err != nil || int(maker.Pid) != p.PID {
+		CloseFD(fd)
+		return NoFD, os.NewSyscallError("connect", err)
+	}
+	return fd, nil
+}
+
+func (p Process) lifelineGone() bool {
+	fd, err := p.reach()
+	defer CloseFD(fd)
+	return err == nil && fd == NoFD
+}

@@ -1,0 +1,84 @@
+package process
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lend makes a lifeline that only a child has, as after the end of who made it.
+func lend(t *testing.T) (orphans Process, child *exec.Cmd) {
+	t.Helper()
+	l, err := NewLifeline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := l.Lend()
+	if err != nil || fd < outOfTheWay {
+		t.Fatal(fd, err)
+	}
+	f := os.NewFile(uintptr(fd), "lifeline")
+	defer f.Close()
+	child = exec.Command("sleep", "60")
+	child.ExtraFiles = []*os.File{f}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = child.Process.Kill(), child.Wait() })
+	CloseFD(l.fd)
+	return Process{PID: os.Getpid(), Lifeline: l.Name}, child
+}
+
+// TestLifeline: it is there until the last one who inherited it has ended, which wakes.
+func TestLifeline(t *testing.T) {
+	orphans, child := lend(t)
+	fd, err := orphans.Open()
+	if err != nil || fd < 0 || orphans.Gone() {
+		t.Fatalf("%d, %v, gone %v while a child has it", fd, err, orphans.Gone())
+	}
+	defer CloseFD(fd)
+	if err := PollFor(t.Context(), time.Millisecond, fd); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0); n != 0 {
+		t.Error("awake while a child has it")
+	}
+	_ = child.Process.Kill()
+	if err := Poll(t.Context(), fd); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := orphans.Open(); !orphans.Gone() || again >= 0 || err != nil {
+		t.Errorf("%d, %v, gone %v when nobody has it", again, err, orphans.Gone())
+	}
+}
+
+// TestLifelineOfAnother: who takes the name of one keeps nobody waiting.
+func TestLifelineOfAnother(t *testing.T) {
+	orphans, _ := lend(t)
+	orphans.PID++
+	if fd, err := orphans.Open(); !orphans.Gone() || fd >= 0 || err != nil {
+		t.Errorf("%d, %v, gone %v, though another process listens", fd, err, orphans.Gone())
+	}
+}
+
+// TestLifelineUnclear: what cannot be known from here is no proof.
+func TestLifelineUnclear(t *testing.T) {
+	orphans, _ := lend(t)
+	for range lookers + 2 {
+		fd, err := orphans.Open()
+		CloseFD(fd)
+		if err != nil {
+			break
+		}
+	}
+	elsewhere := Process{PID: os.Getpid(), Lifeline: strings.Repeat("0", len(orphans.Lifeline))}
+	for name, p := range map[string]Process{"full": orphans, "another network namespace": elsewhere} {
+		if fd, err := p.Open(); p.Gone() || fd >= 0 || err == nil {
+			t.Errorf("%s: %d, %v, gone %v", name, fd, err, p.Gone())
+		}
+	}
+}
