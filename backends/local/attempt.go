@@ -31,6 +31,7 @@ type attempt struct {
 	here     owner.Place
 	patience owner.Patience // with holders
 	courtesy owner.Patience // with files their makers have not finished
+	checked  bool           // the directory is fit
 	seen     sighting       // what the last failed Try saw
 	watcher  inotify.Watcher
 	pauses   *manners.Pauses // nil: slowLook
@@ -44,8 +45,15 @@ type sighting struct {
 	due     time.Duration // when it may be broken if nothing changes, or owner.Never
 }
 
-// Try implements backend.Attempt.
+// Try implements backend.Attempt. The first one looks at the directory: not before,
+// because a place that hangs answers late or never.
 func (a *attempt) Try(context.Context) (backend.Hold, error) {
+	if !a.checked {
+		if err := a.lock.checkDirectory(); err != nil {
+			return nil, err
+		}
+		a.checked = true
+	}
 	for range maxRaces {
 		var h backend.Hold
 		err := backend.AwaitSpace(func() (err error) {

@@ -41,9 +41,6 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 		return nil, &backend.Error{Code: protocol.Usage, Lock: l.address, Op: "acquire",
 			Err: fmt.Errorf("a local lock file cannot be %s", r.Owner.Mode), Hint: "leave out --shared"}
 	}
-	if err := l.checkDirectory(); err != nil {
-		return nil, err
-	}
 	return &attempt{lock: l, request: r, here: r.Owner.Place, pauses: manners.Asked(r.Polls),
 		patience: owner.Patience{Clock: r.Clock, Strict: r.Strict, Respite: r.Respite},
 		courtesy: owner.Patience{Clock: r.Clock}}, nil
