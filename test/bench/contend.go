@@ -59,8 +59,8 @@ func (b *bench) turn(ctx context.Context, r rival, get form, n int, found rates)
 			found.spoilt[r.name] = "lost updates"
 		}
 	}
-	found.increments.add(r, float64(a.increments)/b.plan.contend.Seconds())
-	found.handoffs.add(r, float64(a.handoffs)/b.plan.contend.Seconds())
+	found.increments.add(r, float64(a.increments)/a.took.Seconds())
+	found.handoffs.add(r, float64(a.handoffs)/a.took.Seconds())
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (b *bench) race(ctx context.Context, r rival, get form, n int) (account, er
 	if err != nil {
 		return account{}, err
 	}
-	within, cancel := context.WithTimeoutCause(ctx, b.plan.contend+limit, fmt.Errorf("it hung for %v", limit))
+	within, cancel := context.WithTimeoutCause(ctx, b.plan.contend+b.plan.most+limit, fmt.Errorf("it hung for %v", limit))
 	defer cancel()
 	c, err := get(within, r, lock, l, n)
 	if err != nil {
@@ -94,20 +94,26 @@ func (b *bench) race(ctx context.Context, r rival, get form, n int) (account, er
 	return timely, errors.Join(l.check(within.Err() != nil), r.noneLeft(lock))
 }
 
-// interim is what was added in a while, once all have had the time to come.
+// interim is what was added in a while, once all have had the time to come. The while is
+// longer for those who nap, so that there are enough hand-offs in it to count.
 func (b *bench) interim(ctx context.Context, l *ledger) (account, error) {
 	if err := sleep(ctx, b.plan.contend/2); err != nil {
 		return account{}, err
 	}
 	before, err := l.account()
-	if err != nil {
-		return before, err
+	begin := time.Now()
+	for err == nil {
+		if err = sleep(ctx, b.plan.contend); err != nil {
+			break
+		}
+		var a account
+		a, err = l.account()
+		a.took = time.Since(begin)
+		a.increments -= before.increments
+		a.handoffs -= before.handoffs
+		if a.handoffs >= b.plan.changes || a.took >= b.plan.most {
+			return a, err
+		}
 	}
-	if err := sleep(ctx, b.plan.contend); err != nil {
-		return account{}, err
-	}
-	after, err := l.account()
-	after.increments -= before.increments
-	after.handoffs -= before.handoffs
-	return after, err
+	return account{took: time.Since(begin)}, err
 }

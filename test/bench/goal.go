@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // A bound is a limit that a value should keep. Nil is none.
 type bound struct {
@@ -54,7 +57,7 @@ func (g goal) String() string {
 
 // verdict is what became of the goal, for a value and our ratios to it.
 func (g goal) verdict(value, local, nfs float64) string {
-	if g == (goal{}) {
+	if g == (goal{}) || g.value == nil && math.IsNaN(local) && math.IsNaN(nfs) {
 		return "-"
 	}
 	one, other := g.local.holds(local), g.nfs.holds(nfs)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // A ledger is a directory in which processes count under a lock: the number is in
@@ -51,6 +52,7 @@ type account struct {
 	increments int
 	handoffs   int // increments by another than the one before
 	last       int // number
+	took       time.Duration
 }
 
 // account reads the log, of which the last line may be incomplete, and fails if two

@@ -14,7 +14,8 @@
 //     Libraries start their interpreter for it.
 //   - commands: 8 and 64 processes that all want one lock, each time for a command.
 //     The command increments a counter; a hand-off is an increment by another of the
-//     processes than the one before. The first half second does not count.
+//     processes than the one before. The first half second does not count. Who naps is
+//     watched until there are ten hand-offs, for 20 s at most.
 //   - loops: the same by processes that live on in between. A library's process loops
 //     in its own language; locksmith's is a Go program that uses package client, which
 //     starts a helper each time, or the backends without one.

@@ -6,7 +6,9 @@ import "time"
 type plan struct {
 	rounds   int           // in which each rival has its turn
 	spawns   int           // runs of each rival in a round
-	contend  time.Duration // by each rival in a round
+	contend  time.Duration // by each rival in a round, or longer:
+	changes  int           // until there are so many hand-offs
+	most     time.Duration // but no longer than this
 	crowds   []int         // how many processes contend
 	handoffs int           // of each rival in a round
 	queue    time.Duration // for a waiter to be waiting for certain
@@ -21,7 +23,7 @@ type plan struct {
 }
 
 var full = plan{
-	rounds: 3, spawns: 150, contend: time.Second, crowds: []int{8, 64},
+	rounds: 3, spawns: 150, contend: time.Second, changes: 10, most: 20 * time.Second, crowds: []int{8, 64},
 	handoffs: 70, queue: 150 * time.Millisecond,
 	settle: 3 * time.Second, watch: 20 * time.Second, waiters: 100, retire: time.Minute,
 	helpers: []int{10, 100},
@@ -29,7 +31,7 @@ var full = plan{
 }
 
 var quick = plan{
-	rounds: 1, spawns: 2, contend: 200 * time.Millisecond, crowds: []int{8},
+	rounds: 1, spawns: 2, contend: 200 * time.Millisecond, changes: 2, most: time.Second, crowds: []int{8},
 	handoffs: 2, queue: 100 * time.Millisecond,
 	settle: time.Second, watch: time.Second, waiters: 10, retire: 2 * time.Second,
 	helpers: []int{10},

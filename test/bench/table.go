@@ -60,7 +60,7 @@ func (t *table) add(figure, format string, all []entry) {
 		}
 	}
 	for _, e := range all {
-		t.rows = append(t.rows, e.row(figure, format, ours[localName]/e.value, ours[nfsName]/e.value))
+		t.rows = append(t.rows, e.row(figure, format, quotient(ours[localName], e.value), quotient(ours[nfsName], e.value)))
 	}
 }
 
@@ -72,7 +72,9 @@ func (e entry) row(figure, format string, local, nfs float64) row {
 	if r.value = "-"; math.IsNaN(e.value) {
 		return r
 	}
-	r.value = fmt.Sprintf(format, e.value)
+	if r.value = fmt.Sprintf(format, e.value); e.value > 0 && e.value < 0.5 && format == "%.0f" {
+		r.value = fmt.Sprintf("%.2g", e.value)
+	}
 	r.met = e.goal.verdict(e.value, local, nfs)
 	if !e.isBase() {
 		r.local, r.nfs = ratio(local), ratio(nfs)
@@ -83,13 +85,20 @@ func (e entry) row(figure, format string, local, nfs float64) row {
 // isBase is whether all others are set in relation to it.
 func (r rival) isBase() bool { return r.name == localName || r.name == nfsName }
 
-// ratio prints a ratio, but not of nothing to nothing.
+// quotient is no number where there is nothing to compare with: whoever did nothing, or was
+// not watched for long enough, is not beaten.
+func quotient(ours, value float64) float64 {
+	if value == 0 {
+		return math.NaN()
+	}
+	return ours / value
+}
+
+// ratio prints a ratio, if there is one.
 func ratio(r float64) string {
 	switch {
 	case math.IsNaN(r):
 		return "-"
-	case math.IsInf(r, 0):
-		return "∞"
 	case r >= 1000:
 		return "> 1000x"
 	case r >= 10:

@@ -17,10 +17,13 @@ func TestVerdicts(t *testing.T) {
 		{rival: rival{name: "best"}, value: 20, goal: goal{local: atLeast(1)}},
 		{rival: rival{name: "absent", missing: true}, goal: goal{local: atLeast(1)}},
 		{rival: rival{name: "still"}, value: 0, goal: goal{value: atMost(0)}},
+		{rival: rival{name: "never"}, value: 0, goal: goal{local: atLeast(2), nfs: atLeast(2)}},
+		{rival: rival{name: "seldom"}, value: 0.25, goal: goal{local: atLeast(2), nfs: atLeast(2)}},
 	})
 	want := map[string]string{localName: "10 - - - -", "beaten": "2 5.00x 2.00x ≥ 2x yes", "by one": "3 3.33x 1.33x ≥ 3x no, by nfs:",
 		"slower": "20 0.50x 0.20x local: ≤ 2x, nfs: ≤ 0.1x no, by nfs:", "best": "20 0.50x 0.20x local: ≥ 1x no",
-		"absent": "not installed - - local: ≥ 1x -", "still": "0 ∞ ∞ ≤ 0 yes"}
+		"absent": "not installed - - local: ≥ 1x -", "still": "0 - - ≤ 0 yes",
+		"never": "0 - - ≥ 2x -", "seldom": "0.25 40x 16x ≥ 2x yes"}
 	for _, r := range table.rows {
 		if want, known := want[r.who]; known && strings.Join(r.cells()[2:], " ") != want {
 			t.Errorf("%s: %q, want %q", r.who, r.cells()[2:], want)
