@@ -1,7 +1,6 @@
 package backends
 
 import (
-	"net/url"
 	"path"
 	"path/filepath"
 
@@ -18,7 +17,9 @@ func Key(address string) string {
 		return address
 	}
 	if a.Host != "" { // AUTH TLS is an option of the same server
-		return "ftp://" + url.User(a.User).String() + "@" + a.Host + a.Path
+		// The user comes last, as sets are taken in the order of their keys: where two users
+		// share what they see, all have one order.
+		return "ftp://" + a.Host + a.Path + " " + a.User
 	}
 	dir, base := path.Split(a.Path)
 	if real, err := filepath.EvalSymlinks(dir); err == nil {

@@ -43,6 +43,12 @@ func TestKey(t *testing.T) {
 			t.Errorf("%s and %s the same: %v", c.one, c.other, got)
 		}
 	}
+	// Where users share a tree, no two sets may be taken in opposite orders.
+	for _, users := range [][2]string{{"alice", "bob"}, {"bob", "alice"}} {
+		if one, other := backends.Key("ftp://"+users[0]+"@h/a"), backends.Key("ftp://"+users[1]+"@h/b"); one >= other {
+			t.Errorf("%q does not come before %q", one, other)
+		}
+	}
 }
 
 // TestUsersOfOneServer: what two users name alike are two locks where their homes differ,

@@ -80,7 +80,18 @@ func (a *attempt) create() (backend.Hold, error) {
 	if a.lock.kept {
 		return nil, a.lock.makeKept()
 	}
-	return a.fill(func() (*file, error) { return create(a.lock.path) })
+	id, text, err := a.record()
+	if err != nil {
+		return nil, err
+	}
+	f, err := create(a.lock.path)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, nil
+	case err != nil:
+		return nil, backend.FileError(a.lock.address, "create lock file", err)
+	}
+	return a.fill(f, id, text)
 }
 
 // makeKept makes the file that is to stay, for whoever takes it.
@@ -96,30 +107,38 @@ func (l *Lock) makeKept() error {
 	return nil
 }
 
-// fill writes who we are into a file that is ours.
-func (a *attempt) fill(made func() (*file, error)) (backend.Hold, error) {
+// take takes a file that is kept.
+func (a *attempt) take(f *file) (backend.Hold, error) {
+	id, text, err := a.record()
+	if err != nil {
+		f.close()
+		return nil, err
+	}
+	return a.fill(f, id, text)
+}
+
+// record says who we are, in a text for a lock file.
+func (a *attempt) record() (id, text string, err error) {
 	r := a.request.Owner
 	r.ID, r.Acquired = owner.NewID(), time.Now()
-	text, err := format(r)
+	text, err = format(r)
 	if err != nil {
-		return nil, &backend.Error{Code: protocol.Usage, Lock: a.lock.address, Op: "write owner record",
+		err = &backend.Error{Code: protocol.Usage, Lock: a.lock.address, Op: "write owner record",
 			Err: err, Hint: "shorten the metadata"}
 	}
-	f, err := made()
-	if errors.Is(err, fs.ErrExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, backend.FileError(a.lock.address, "create lock file", err)
-	}
-	err = finish(f, text)
+	return r.ID, text, err
+}
+
+// fill writes that into a file that is ours.
+func (a *attempt) fill(f *file, id, text string) (backend.Hold, error) {
+	err := finish(f, text)
 	switch {
 	case errors.Is(err, errNotOurs):
 		return nil, nil
 	case err != nil:
 		return nil, backend.FileError(a.lock.address, "write lock file", err)
 	}
-	return &hold{lock: a.lock, file: f, id: r.ID}, nil
+	return &hold{lock: a.lock, file: f, id: id}, nil
 }
 
 // examine looks at the existing lock file and removes it if its holder is dead, or
@@ -148,7 +167,7 @@ func (a *attempt) examine() (backend.Hold, error) {
 		f.close()
 		return nil, a.held()
 	case a.lock.kept:
-		return a.fill(func() (*file, error) { return f, nil })
+		return a.take(f)
 	}
 	return nil, a.remove(f)
 }

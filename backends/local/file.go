@@ -54,8 +54,8 @@ func (f *file) named() error {
 }
 
 // remove unlinks the path if it names this file, or empties the file that is kept, and
-// lets the kernel lock go only then. The caller has the kernel lock. After errNotOurs, too, the file is
-// closed; after any other error it is still open and locked.
+// lets the kernel lock go only then. The caller has the kernel lock. After errNotOurs,
+// too, the file is closed; after any other error it is still open and locked.
 func (f *file) remove() error {
 	err := f.named()
 	switch {

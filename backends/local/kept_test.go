@@ -143,7 +143,7 @@ func TestBesideFlock(t *testing.T) {
 	exe, dir := buildHelper(t), t.TempDir()
 	lock, counter := filepath.Join(dir, "lock"), filepath.Join(dir, "counter")
 	backendtest.MustWork(t, os.WriteFile(counter, []byte("0\n"), 0o600))
-	const each, rounds = 3, 30
+	const each, rounds = 3, 15
 	add := fmt.Sprintf("n=$(cat %[1]s); sleep 0.001; echo $((n + 1)) >%[1]s", counter)
 	var all sync.WaitGroup
 	for range each {

@@ -72,11 +72,14 @@ func (a *attempt) follow(ctx context.Context) error {
 // that may be a helper which is stopped.
 const removal = unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_DONT_FOLLOW
 
-// events are those that tell of the file's removal, renaming or rewriting.
+// events are those that tell of the file's removal, renaming or rewriting. A file that
+// is kept is opened for writing by all who look at it.
 func (a *attempt) events() uint32 {
-	var events uint32 = removal | unix.IN_CLOSE_WRITE
-	if a.seen.content.unfinished() {
-		events |= unix.IN_MODIFY
+	switch {
+	case a.lock.kept:
+		return removal | unix.IN_MODIFY
+	case a.seen.content.unfinished():
+		return removal | unix.IN_CLOSE_WRITE | unix.IN_MODIFY
 	}
-	return events
+	return removal | unix.IN_CLOSE_WRITE
 }

@@ -1,0 +1,48 @@
+package local
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/protocol"
+)
+
+// TestKeptWakesNobody: who waits for a file that is kept is not woken by others who look
+// at it, though they open it for writing.
+func TestKeptWakesNobody(t *testing.T) {
+	path := putFile(t, "", 0)
+	h := mustHold(t, keptAttempt(t, path, backendtest.Request()))
+	waiter := keptAttempt(t, path, backendtest.Request())
+	mustBeHeld(t, waiter)
+	ctx, cancel := context.WithCancel(t.Context())
+	woken := make(chan error, 1)
+	go func() { woken <- waiter.Wait(ctx) }()
+	looks := 0
+	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); looks++ {
+		mustBeHeld(t, keptAttempt(t, path, backendtest.Request()))
+	}
+	select {
+	case err := <-woken:
+		t.Fatalf("woken after %d looks: %v", looks, err)
+	default:
+	}
+	cancel()
+	<-woken
+	mustRelease(t, h)
+}
+
+// TestKeptTooLong: a record that cannot be written leaves the file to others.
+func TestKeptTooLong(t *testing.T) {
+	path := putFile(t, "", 0)
+	r := backendtest.Request()
+	r.Owner.Meta = []protocol.Field{{Key: "job", Value: strings.Repeat("x", protocol.MaxLine)}}
+	a := keptAttempt(t, path, r)
+	if h, err := a.Try(t.Context()); h != nil || backend.CodeOf(err) != protocol.Usage {
+		t.Fatalf("%v, %v", h, err)
+	}
+	mustRelease(t, mustHold(t, keptAttempt(t, path, backendtest.Request())))
+}
