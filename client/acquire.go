@@ -33,7 +33,7 @@ func AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lo
 	a := &acquisition{config: c, name: nameOf(addresses)}
 	switch {
 	case c.policy == nil || c.once():
-		return a.try(ctx, c.patience()...)
+		return a.try(ctx, c.patience(), c.waiting != nil && !c.once())
 	case c.retries != nil:
 		return nil, &HelperError{Lock: a.name, Code: protocol.Usage,
 			Text: fmt.Sprintf("%s: acquire: the option Retries does not go with Wait, whose policy counts the tries: let it give up", a.name)}
@@ -58,71 +58,62 @@ func TryAcquire(ctx context.Context, address string, options ...Option) (*Lock, 
 // An acquisition is the wish for a lock.
 type acquisition struct {
 	config
-	name string     // the lock, or the locks, in messages
-	held *HeldError // who had it last; nil: nobody was seen
+	name  string     // the lock, or the locks, in messages
+	held  *HeldError // who had it last; nil: nobody was seen
+	begun time.Time
+	// What the policy said last, and how often it was asked.
+	pause time.Duration // 0: the helper shall wait
+	asked int
 }
 
-// oneTry has the helper not wait.
-var oneTry = []string{"--timeout", "0"}
-
-// byPolicy waits as the policy says, and no longer than the timeout.
-func (a *acquisition) byPolicy(ctx context.Context) (*Lock, error) {
-	if a.timeout != nil {
-		bounded, cancel := context.WithTimeoutCause(ctx, *a.timeout, outOfTime(*a.timeout))
-		defer cancel()
-		ctx = bounded
-	}
-	start := time.Now()
-	for tries := 1; ; tries++ {
-		lock, err := a.try(ctx, oneTry...)
-		if ctx.Err() != nil || !errors.As(err, &a.held) {
-			return lock, err
-		}
-		pause, ok := a.policy(tries, time.Since(start), a.held)
-		if !ok {
-			return nil, fmt.Errorf("%w: %w", ErrGaveUp, a.held)
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, a.stopped(ctx)
-		}
-	}
-}
-
-// try has a helper try once, or wait as these arguments say.
-func (a *acquisition) try(ctx context.Context, patience ...string) (*Lock, error) {
+// try has a helper try once, or wait as these arguments say, and tell, if asked to, of
+// whom it sees.
+func (a *acquisition) try(ctx context.Context, patience []string, tell bool) (*Lock, error) {
 	if ctx.Err() != nil {
 		return nil, a.stopped(ctx)
 	}
-	h, err := a.start(a.name, patience)
+	h, err := a.start(a.name, patience, tell)
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case first := <-h.lines:
-		if first.err == nil && first.line.Word == protocol.WordOK {
-			lock, err := newLock(ctx, a.name, h, first.line)
-			if err == nil {
-				return lock, nil
+	for {
+		select {
+		case held := <-h.seen:
+			if err := a.follow(h, held); err != nil {
+				return nil, err
 			}
-			first.err = err
+		case first := <-h.lines:
+			return a.outcome(ctx, h, first)
+		case <-ctx.Done():
+			return nil, a.leave(ctx, h)
 		}
-		go h.discard()
-		h.end()
-		return nil, refusal(a.name, h, first)
-	case <-ctx.Done():
-		last, inTime := h.dismiss()
-		if _, isHeld := last.Get("held"); isHeld {
-			a.held = heldBy(a.name, last)
-		}
-		if !inTime {
-			return nil, fmt.Errorf("%w; the helper did not end in time and was killed: see locksmith status %s", a.stopped(ctx), a.name)
-		}
-		return nil, a.stopped(ctx)
 	}
+}
+
+// outcome is what comes of a helper's first line.
+func (a *acquisition) outcome(ctx context.Context, h *helper, first reading) (*Lock, error) {
+	if first.err == nil && first.line.Word == protocol.WordOK {
+		lock, err := newLock(ctx, a.name, h, first.line)
+		if err == nil {
+			return lock, nil
+		}
+		first.err = err
+	}
+	go h.discard()
+	h.end()
+	return nil, refusal(a.name, h, first)
+}
+
+// leave ends a helper at the end of ctx, and asks it whom it waited for.
+func (a *acquisition) leave(ctx context.Context, h *helper) error {
+	last, inTime := h.dismiss()
+	if _, isHeld := last.Get("held"); isHeld {
+		a.held = heldBy(a.name, last)
+	}
+	if !inTime {
+		return fmt.Errorf("%w; the helper did not end in time and was killed: see locksmith status %s", a.stopped(ctx), a.name)
+	}
+	return a.stopped(ctx)
 }
 
 // stopped is why there is no lock at the end of ctx: that, and who had it.

@@ -27,13 +27,19 @@ type HeldError struct {
 	Lock   string
 	Code   protocol.Code // held, timeout, or cancelled at the end of the context
 	Holder protocol.Holder
-	Text   string // the helper's words
+	Text   string // the same in words
 }
 
 func (e *HeldError) Error() string { return e.Text }
 
 // Is makes errors.Is(err, ErrHeld) true.
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }
+
+// isOther reports that it is somebody else who has the lock; who has no id, as a script,
+// may have a pid.
+func (e *HeldError) isOther(h protocol.Holder) bool {
+	return e.Holder.ID != h.ID || h.ID == "" && e.Holder.PID != h.PID
+}
 
 // A HelperError is why the helper could not get the lock, in its own words, or could
 // not be given such long arguments (Code is usage then).

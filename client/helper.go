@@ -21,8 +21,9 @@ type helper struct {
 	cmd    *exec.Cmd
 	stdin  *os.File
 	stdout *os.File
-	lines  chan reading  // closed after the first error
-	exited chan struct{} // closed when the process is gone
+	lines  chan reading    // closed after the first error
+	seen   chan *HeldError // who has the lock, the latest only; nil: it is not told
+	exited chan struct{}   // closed when the process is gone
 	grace  time.Duration
 }
 
@@ -36,8 +37,9 @@ type reading struct {
 // to give up the others later, most of all in a program that is its own helper.
 const frugal = "GOMAXPROCS=1"
 
-// start starts a helper that waits as these arguments say; lock is what messages call it.
-func (c *config) start(lock string, patience []string) (*helper, error) {
+// start starts a helper that waits as these arguments say, and tells of whom it sees if
+// asked to; lock is what messages call it.
+func (c *config) start(lock string, patience []string, tell bool) (*helper, error) {
 	cmd, err := c.find(lock)
 	if err != nil {
 		return nil, err
@@ -48,10 +50,17 @@ func (c *config) start(lock string, patience []string) (*helper, error) {
 	if c.logger != nil {
 		args = append(args, "--log-format", "json", "--log-level", "debug")
 	}
-	args = slices.Concat(args, c.args, patience, []string{"--"}, c.locks)
-	cmd.Args = append(cmd.Args, args...)
 	cmd.Env, cmd.Stderr = append(cmd.Environ(), frugal), os.Stderr
 	h := &helper{cmd: cmd, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
+	if tell {
+		told, name, err := h.listenIn(lock)
+		if err != nil {
+			return nil, fmt.Errorf("%s: acquire: listen to the helper: %w", lock, err)
+		}
+		defer told.Close()
+		args = append(args, "--events", name)
+	}
+	cmd.Args = slices.Concat(cmd.Args, args, c.args, patience, []string{"--"}, c.locks)
 	if err := h.spawn(c.logger); errors.Is(err, syscall.E2BIG) {
 		return nil, &HelperError{Lock: lock, Code: protocol.Usage,
 			Text: fmt.Sprintf("%s: acquire: start the helper: %v; shorten the metadata, or name fewer locks", lock, err)}

@@ -20,20 +20,10 @@ type config struct {
 	policy WaitPolicy
 	grace  time.Duration
 
+	waiting func(*HeldError)
 	timeout *time.Duration // nil: none
 	retries *int           // nil: no limit
 }
-
-// A WaitPolicy decides after each refusal how long to wait before the next try;
-// tries counts from 1, waited is the time since Acquire began. With a policy
-// the helper does not wait itself. False gives up, with ErrGaveUp. The option Timeout
-// bounds the policy, too, and with 0 there is one try and no policy; Retries is refused
-// beside it, for a policy counts the tries itself.
-//
-// Every try is a helper of its own. So there is no place in a queue, and no try that
-// watches a silent holder for its whole lease: one that died on another machine is
-// then only broken by those who wait without a policy.
-type WaitPolicy func(tries int, waited time.Duration, held *HeldError) (time.Duration, bool)
 
 // Shared asks for a lock that other shared holders may hold too.
 func Shared() Option { return flag("--shared") }
@@ -84,6 +74,13 @@ func Logger(l hclog.Logger) Option {
 // Wait sets the wait policy.
 func Wait(p WaitPolicy) Option {
 	return func(c *config) { c.policy = p }
+}
+
+// Waiting has f called with who has the lock, when we begin to wait for it and when
+// another is seen to have it. Acquire goes on when f returns. The times in
+// held.Holder may be missing.
+func Waiting(f func(held *HeldError)) Option {
+	return func(c *config) { c.waiting = f }
 }
 
 // KillAfter sets how long the helper has to end by itself once it was told to

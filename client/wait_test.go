@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,4 +101,112 @@ func TestPolicyWithRetries(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	mustBeFree(t, path)
+}
+
+// aHelper is what is left to a helper of a test's own to say: that it holds the lock, and
+// when it is told to, that it does not any more.
+const aHelper = `hold() { echo OK proto=1 waited_ms=0 lease_ms=60000; cat; echo RELEASED held_ms=0; exit; }
+behind() { echo '{"event":"waiting","locks":["local:/x"],"holder":{"id":"'$1'","user":"alice","host":"web3","pid":42},"why":"local:/x: held by alice for '$1'"}' >&3; }
+`
+
+// TestWaiting: who waits is told who has the lock, and when it is another.
+func TestWaiting(t *testing.T) {
+	const script = aHelper + `await() { until [ -e "$0$1" ]; do sleep 0.01; done; }
+behind x; await x; behind y; await y; hold`
+	_, path := newLock(t)
+	var seen []string
+	l, err := client.Acquire(t.Context(), "local:/x", client.Helper("sh", "-c", script, path), client.Waiting(func(held *client.HeldError) {
+		h := held.Holder
+		seen = append(seen, fmt.Sprintf("%s %s %s %d %v", h.ID, h.User, h.Host, h.PID, held))
+		if err := os.WriteFile(path+h.ID, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"x alice web3 42 local:/x: held by alice for x", "y alice web3 42 local:/x: held by alice for y"}; !slices.Equal(seen, want) {
+		t.Errorf("told of %q", seen)
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWaitingForOurs is that with the real helper: for a lock, and for one of a set.
+func TestWaitingForOurs(t *testing.T) {
+	address, _ := newLock(t)
+	other, _ := newLock(t)
+	for name, locks := range map[string][]string{"lock": {address}, "set": {other, address}} {
+		t.Run(name, func(t *testing.T) {
+			first := acquire(t, address)
+			l, err := client.AcquireSet(t.Context(), locks, client.Waiting(func(held *client.HeldError) {
+				if held.Holder.ID != first.ID() || held.Lock != address || !strings.Contains(held.Error(), address+": held by "+held.Holder.User) {
+					t.Errorf("told of %+v", held)
+				}
+				_ = first.Release()
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = l.Release()
+		})
+	}
+}
+
+// TestPolicyLeavesItToTheHelper: with no pause of the policy's own, one helper waits for
+// as long as it takes.
+func TestPolicyLeavesItToTheHelper(t *testing.T) {
+	address, path := newLock(t)
+	first := acquire(t, address)
+	started := path + ".started"
+	ours := client.Helper("sh", "-c", `echo >>"$0"; LOCKSMITH_SELF_HELPER=1 exec "$@"`, started, os.Args[0])
+	asked := 0
+	l, err := client.Acquire(t.Context(), address, ours, client.Wait(func(int, time.Duration, *client.HeldError) (time.Duration, bool) {
+		if asked++; asked == 1 {
+			time.AfterFunc(300*time.Millisecond, func() { _ = first.Release() })
+		}
+		return 0, true
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Release()
+	if starts, err := os.ReadFile(started); err != nil || asked != 1 || len(starts) != 2 {
+		t.Errorf("asked %d times, %d helpers, %v", asked, len(starts), err)
+	}
+}
+
+// TestPolicyAskedAgain: of another holder the policy is asked again, and may take the
+// waiting back, or give up.
+func TestPolicyAskedAgain(t *testing.T) {
+	const script = aHelper + `case " $* " in
+*" --timeout 0 "*) [ ! -e "$0" ] || hold; echo "ERR code=held holder=x text=held by x"; exit 75;;
+esac
+behind x; behind y; : >"$0"; cat; echo ERR code=cancelled text=told to`
+	for _, goesOn := range []bool{true, false} {
+		_, path := newLock(t)
+		var asked []string
+		l, err := client.Acquire(t.Context(), "local:/x", client.Helper("sh", "-c", script, path),
+			client.Wait(func(tries int, _ time.Duration, held *client.HeldError) (time.Duration, bool) {
+				if asked = append(asked, fmt.Sprint(tries, held.Holder.ID)); held.Holder.ID == "x" {
+					return 0, tries < 100
+				}
+				for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+					if _, err := os.Stat(path); err == nil {
+						break
+					}
+				}
+				return time.Millisecond, goesOn
+			}))
+		if !slices.Equal(asked, []string{"1x", "2y"}) {
+			t.Errorf("asked %v", asked)
+		}
+		switch {
+		case goesOn && err != nil, !goesOn && !(errors.Is(err, client.ErrGaveUp) && errors.Is(err, client.ErrHeld)):
+			t.Errorf("goes on: %v, got %v", goesOn, err)
+		case goesOn:
+			_ = l.Release()
+		}
+	}
 }

@@ -61,7 +61,7 @@ type obstacle struct {
 func (r *Recorder) Waiting(held *backend.HeldError) {
 	if behind := r.obstacle(held); !r.waiting || behind != r.behind {
 		r.waiting, r.behind = true, behind
-		e := events.Event{Kind: events.Waiting, Lock: behind.lock}
+		e := events.Event{Kind: events.Waiting, Lock: behind.lock, Text: textOf(held)}
 		if behind.holder != (events.Holder{}) {
 			e.Holder = &behind.holder
 		}

@@ -32,9 +32,9 @@
 // and with it
 //
 //	waiting   the lock is not free. holder: who holds it, as far as that is known: an
-//	          object with id, user, host and pid. lock: which one of a set it is. It
-//	          comes when the wait begins and when another holder is seen, or another
-//	          lock of the set is not free.
+//	          object with id, user, host and pid. lock: which one of a set it is. why:
+//	          the same in words, for people. It comes when the wait begins and when
+//	          another holder is seen, or another lock of the set is not free.
 //	acquired  the lock is held from now. id: names this acquisition. token: the
 //	          fencing token, where there is one. waited_ms: since the helper's start.
 //	          For a set, id is those of all locks with commas between them, and tokens

@@ -49,7 +49,7 @@ type Event struct {
 	// was not wanted any more.
 	Release time.Duration
 	Code    protocol.Code // Lost, GaveUp
-	Text    string        // Lost, GaveUp; of Late: the error, if it failed
+	Text    string        // Waiting: why; Lost, GaveUp; of Late: the error, if it failed
 }
 
 // A Holder is who holds a lock, as a waiter sees it. What is not known is zero.

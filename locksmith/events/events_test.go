@@ -30,7 +30,9 @@ func all() []Event {
 		return next
 	}
 	return []Event{
-		with(Waiting, func(e *Event) { e.Lock, e.Holder = "local:/b", &Holder{ID: "x", User: "alice", Host: "db1", PID: 7} }),
+		with(Waiting, func(e *Event) {
+			e.Lock, e.Holder, e.Text = "local:/b", &Holder{ID: "x", User: "alice", Host: "db1", PID: 7}, "held by alice"
+		}),
 		with(Acquired, func(e *Event) { e.ID, e.Tokens, e.Waited = "y,z", []uint64{1<<64 - 1, 0}, 12042*time.Microsecond }),
 		with(Late, func(e *Event) { e.Late, e.Text = time.Second, "server says no" }),
 		with(Lost, func(e *Event) { e.Code, e.Text = "expired", "too late" }),
@@ -53,7 +55,7 @@ func bare() []Event {
 		if e.isSet() {
 			e.ID = ""
 		}
-		if e.Kind == Late {
+		if e.Kind == Late || e.Kind == Waiting {
 			e.Text = ""
 		}
 	}

@@ -24,6 +24,7 @@ var common = []member{
 
 var (
 	lock    = member{key: "lock", field: func(e *Event) any { return &e.Lock }, optional: true}
+	why     = member{key: "why", field: func(e *Event) any { return &e.Text }, optional: true}
 	holder  = member{key: "holder", field: func(e *Event) any { return &e.Holder }, optional: true}
 	id      = member{key: "id", field: func(e *Event) any { return &e.ID }, optional: true}
 	token   = member{key: "token", field: func(e *Event) any { return &e.Token }, optional: true}
@@ -39,7 +40,7 @@ var (
 
 // own are the members of each kind of event, after the common ones.
 var own = map[Kind][]member{
-	Waiting:  {lock, holder},
+	Waiting:  {lock, holder, why},
 	Acquired: {id, token, tokens, waited},
 	Late:     {late, failed},
 	Lost:     {code, text},

@@ -3,6 +3,8 @@ package events
 import (
 	"fmt"
 	"os"
+
+	"golang.org/x/sys/windows"
 )
 
 // A sink is a file that is open for appending.
@@ -17,9 +19,17 @@ func Append(path string) (*Writer, error) {
 	return &Writer{to: sink{f}}, nil
 }
 
-// Inherit is not to be had here: handles have no small numbers.
-func Inherit(fd int) (*Writer, error) {
-	return nil, fmt.Errorf("descriptor %d cannot be inherited on windows; name a file", fd)
+// Inherit takes over a handle that this process was started with, and lets no child
+// inherit it in turn.
+func Inherit(handle int) (*Writer, error) {
+	h := windows.Handle(handle)
+	if kind, err := windows.GetFileType(h); err != nil || kind == windows.FILE_TYPE_UNKNOWN {
+		return nil, fmt.Errorf("handle %d is not open", handle)
+	}
+	if err := windows.SetHandleInformation(h, windows.HANDLE_FLAG_INHERIT, 0); err != nil {
+		return nil, fmt.Errorf("handle %d: %w", handle, err)
+	}
+	return &Writer{to: sink{os.NewFile(uintptr(h), "events")}}, nil
 }
 
 func (s sink) write(line []byte) (int, error) { return s.file.Write(line) }
