@@ -40,10 +40,15 @@ type Watch struct {
 }
 
 // Start begins to watch and returns a context that ends with one of the reasons
-// above, or a *SignalError, as its cause. Until then nothing wakes up.
-func (w Watch) Start(ctx context.Context) context.Context {
+// above, or a *SignalError, as its cause. Until then nothing wakes up. It settles
+// StdinUse.
+func (w *Watch) Start(ctx context.Context) context.Context {
 	ctx, stop := context.WithCancelCause(ctx)
 	stdin := w.stdinIsOurs()
+	w.StdinUse = StdinIgnore
+	if stdin {
+		w.StdinUse = StdinWatch
+	}
 	stdout := isPipe(w.Stdout)
 	w.Log.Debug("watching", "stdin", stdin, "stdout", stdout, "parent", w.Parent)
 	hint := w.signals(stop, stdin || stdout)
@@ -60,6 +65,30 @@ func (w Watch) Start(ctx context.Context) context.Context {
 // ParentPipe reports whether a parent is watched at the other end of a pipe. If not,
 // Ctrl-C and its like end the wish for the lock.
 func (w Watch) ParentPipe() bool { return isPipe(w.Stdout) || w.stdinIsOurs() }
+
+// closing is how long a parent may take from closing one end of its pipes to the next.
+const closing = time.Second
+
+// TooSoon returns why the parent may not have meant to let go when its lock was released
+// for this cause: the end of the pipe that tells is open still. Of two pipes that is the one
+// to our standard input; of a pipe from our output alone, to close it is all a parent can do.
+func (w Watch) TooSoon(cause error) error {
+	telling := w.Stdout
+	if w.stdinIsOurs() {
+		telling = w.Stdin
+	}
+	if cause != ErrStdoutGone && cause != ErrParentDied || !isPipe(telling) || !w.staysOpen(telling) {
+		return nil
+	}
+	return fmt.Errorf("%w, but %s is still open at its other end: keep both ends until the work is done, and become a daemon before locksmith is started", cause, telling.Name())
+}
+
+// staysOpen reports that the other end of a pipe is not closed soon.
+func (w Watch) staysOpen(f *os.File) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), closing)
+	defer cancel()
+	return process.Hangup(ctx, f) != nil
+}
 
 func (w Watch) hangup(ctx context.Context, f *os.File, stop context.CancelCauseFunc, reason error) {
 	if err := process.Hangup(ctx, f); err == nil {

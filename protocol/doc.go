@@ -15,7 +15,9 @@
 // precedes that line; log messages go to standard error.
 //
 // To release the lock the parent closes the helper's standard input (or, with
-// a one-way pipe, the helper's standard output) or simply exits or dies. The
+// a one-way pipe, the helper's standard output) or simply exits or dies. With two
+// pipes it keeps its reading end open until then: the helper releases the lock when
+// nobody reads, too. A program that becomes a daemon does so first. The
 // parent never writes anything. It may then wait for the helper's exit, before
 // which the lock has been removed.
 //
@@ -79,9 +81,10 @@
 //
 // # Codes
 //
-// The exit status is 0 after RELEASED, or 128+n if signal n was the reason and a
-// parent that had not let go is at a pipe; else that of the code, in the manner
-// of sysexits(3):
+// The exit status is 0 after RELEASED; but if a parent that had not let go is at a
+// pipe, 128+n if signal n was the reason, and 79 if nobody reads while standard input
+// is open, or the parent died and somebody keeps its pipe. Else it is that of the code,
+// in the manner of sysexits(3):
 //
 //	usage 64 · unreachable 69 · internal 70 · cannot_create 73 · held 75 ·
 //	timeout 75 · cancelled 75 · permission 77 · config 78 ·

@@ -11,6 +11,7 @@ import (
 
 	"locksmith/backends/process"
 	"locksmith/locksmith"
+	"locksmith/protocol"
 )
 
 func (a *app) hold() *cobra.Command {
@@ -70,7 +71,8 @@ func (a *app) runHold(o *holding, args []string) error {
 	}
 	recordParent(h, parent)
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
-	pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: watch.Start(context.Background()), Beats: o.beats, Most: time.Duration(o.longest), Clock: h.Request.Clock}, out)
+	wanted := watch.Start(context.Background())
+	pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Most: time.Duration(o.longest), Clock: h.Request.Clock}, out)
 	h.Guard = pipe
 	finish := o.events.record(h, "")
 	held, err := h.Run()
@@ -79,21 +81,24 @@ func (a *app) runHold(o *holding, args []string) error {
 	if err != nil {
 		a.status = o.status(err)
 	} else if watch.ParentPipe() {
-		a.status = tooSoon(h, context.Cause(pipe.Wanted()))
+		a.status = tooSoon(h, watch, context.Cause(pipe.Wanted()))
 	}
 	return nil
 }
 
 // tooSoon is the exit status of a helper that released its lock though its parent had not
 // let go: a service manager may tell both to end, and a parent that first finishes what
-// it does must see that it did so without the lock.
-func tooSoon(h *locksmith.Helper, cause error) int {
-	signal, ok := errors.AsType[*locksmith.SignalError](cause)
-	if !ok {
-		return 0
+// it does must see that it did so without the lock. So must one that closed the wrong end.
+func tooSoon(h *locksmith.Helper, w locksmith.Watch, cause error) int {
+	if signal, ok := errors.AsType[*locksmith.SignalError](cause); ok {
+		h.Log.Info("released because of a signal, before the parent let go", "lock", h.Address, "signal", signal.Signal)
+		return signalStatus(signal)
 	}
-	h.Log.Info("released because of a signal, before the parent let go", "lock", h.Address, "signal", signal.Signal)
-	return signalStatus(signal)
+	if err := w.TooSoon(cause); err != nil {
+		h.Log.Error("released before the parent let go", "lock", h.Address, "error", err)
+		return protocol.Gone.Exit()
+	}
+	return 0
 }
 
 // recordParent puts the parent on record. One that cannot be seen may go on

@@ -54,7 +54,7 @@ func meanings() []meaning {
 			"reap: something must be watched for longer than --watch; break, remove: somebody lives, or uses it"},
 		{protocol.Permission, "no permission"},
 		{protocol.Config, "a configuration file is wrong, or there is no such profile; timeline: a line is no event, or none is"},
-		{protocol.Gone, "the lock was lost, or could not be removed; break: nobody there has this id; check: it is not the newest token"},
+		{protocol.Gone, "the lock was lost, or could not be removed; hold: or released before the parent let go; break: nobody there has this id; check: it is not the newest token"},
 	}
 }
 
