@@ -36,6 +36,7 @@ var (
 		{"no rmdir", []string{"embedded", "proftpd", "pyftpdlib", "vsftpd"}, noRmdir},
 		{"no rename", []string{"embedded", "proftpd", "pyftpdlib"}, denyRename},
 		{"scripts", nil, scripts},
+		{"recipe", []string{"embedded", "proftpd", "vsftpd", "pureftpd"}, recipe},
 		{"phone book", []string{"proftpd", "vsftpd", "pureftpd"}, phoneBook},
 		{"figures", []string{"proftpd", "vsftpd", "pureftpd"}, figures},
 	}

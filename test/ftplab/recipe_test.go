@@ -1,0 +1,167 @@
+package ftplab
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"locksmith/test/ftpserver"
+)
+
+// recipe: the guide's own scripts, which bring a file to a server and fetch it, are
+// killed at any moment, or their server is. The file is whole all the time, at the
+// server and where it was fetched.
+func recipe(t *testing.T, kind string) {
+	p := start(t, kind, "dir", ftpserver.Options{})
+	r := &book{place: p, dir: t.TempDir(), took: map[string]time.Duration{}}
+	r.write()
+	r.renew()
+	r.must("upload", "list")
+	r.must("download", "copy")
+	r.whole("copy")
+	for i := range 20 {
+		r.renew()
+		r.disturbed([]string{"upload", "download"}[i%2], i%3 == 2)
+		r.whole("copy")
+	}
+	r.renew()
+	r.must("upload", "list")
+	r.must("download", "copy")
+	if r.read("copy") != r.read("list") || r.read("list") != r.atServer() {
+		t.Error("what was brought last is not what was fetched")
+	}
+	if r.cut == 0 {
+		t.Error("it was too easy: nobody was killed midway")
+	}
+}
+
+// A book is where the recipe runs.
+type book struct {
+	place *place
+	dir   string
+	took  map[string]time.Duration // by each script, undisturbed
+	cut   int                      // how often one was ended before it was done
+}
+
+// write makes the files of the recipe.
+func (r *book) write() {
+	t, p := r.place.t, r.place
+	t.Helper()
+	guide, err := os.ReadFile("../../cmd/locksmith/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{
+		// Slow enough that there is a midway.
+		"curlrc": fmt.Sprintf("user = \"%s:%s\"\nlimit-rate = 1500k\n", p.server.User, p.server.Password),
+		"config/locksmith/profiles.toml": fmt.Sprintf("[phonestuff]\nlock = %q\npassword_env = \"BOOK_PASSWORD\"\ntimeout = \"1m\"\n",
+			p.address()),
+	}
+	for _, script := range []string{"upload", "download"} {
+		text := regexp.MustCompile(`(?s)cat > /tmp/phone/` + script + ` <<'END'\n(.*?)\nEND\n`).FindSubmatch(guide)
+		if text == nil {
+			t.Fatalf("the guide has no script %s", script)
+		}
+		site := "ftp://" + p.server.Addr + p.path + "/"
+		files[script] = strings.NewReplacer("/tmp/phone/", r.dir+"/", "ftp://127.0.0.1:2121/", site,
+			// Paths of commands begin where the log in leads.
+			"RNFR ", "RNFR "+p.path[1:]+"/", "RNTO ", "RNTO "+p.path[1:]+"/").Replace(string(text[1]) + "\n")
+	}
+	for name, text := range files {
+		file := filepath.Join(r.dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// renew makes a new list, whose last line tells whether it is whole.
+func (r *book) renew() {
+	var b strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&b, "+49 30 %06d %016x\n", i, rand.Uint64())
+	}
+	fmt.Fprintf(&b, "%x\n", sha256.Sum256([]byte(b.String())))
+	if err := os.WriteFile(filepath.Join(r.dir, "list"), []byte(b.String()), 0o600); err != nil {
+		r.place.t.Fatal(err)
+	}
+}
+
+// start starts a script on a file, in a process group of its own.
+func (r *book) start(ctx context.Context, script, file string) (cmd *exec.Cmd, said *strings.Builder) {
+	t := r.place.t
+	cmd, said = exec.CommandContext(ctx, filepath.Join(r.dir, script), filepath.Join(r.dir, file)), &strings.Builder{}
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+r.dir+"/config", "BOOK_PASSWORD="+cmp.Or(r.place.server.Password, "none"),
+		"PATH="+filepath.Dir(built.Path(t, "locksmith"))+":"+os.Getenv("PATH"))
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = said, said, time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, said
+}
+
+func (r *book) must(script, file string) {
+	r.place.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	defer cancel()
+	begun := time.Now()
+	cmd, said := r.start(ctx, script, file)
+	if err := cmd.Wait(); err != nil {
+		r.place.t.Errorf("%s: %v\n%s", script, err, said)
+	}
+	r.took[script] = time.Since(begun)
+}
+
+// disturbed runs a script, which is killed midway, or its server is.
+func (r *book) disturbed(script string, server bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	defer cancel()
+	cmd, _ := r.start(ctx, script, map[string]string{"upload": "list", "download": "copy"}[script])
+	took := r.took[script]
+	time.Sleep(took/4 + rand.N(took*3/4)) // the first quarter is for logging in
+	if server {
+		r.place.server.Restart()
+	} else {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended
+	}
+	if cmd.Wait() != nil {
+		r.cut++
+	}
+}
+
+// whole makes sure of the file at the server and of the one that was fetched.
+func (r *book) whole(name string) {
+	r.place.t.Helper()
+	for where, text := range map[string]string{"at the server": r.atServer(), "fetched": r.read(name)} {
+		lines, _ := strings.CutSuffix(text, "\n")
+		end := strings.LastIndexByte(lines, '\n') + 1
+		if want := fmt.Sprintf("%x", sha256.Sum256([]byte(lines[:end]))); lines[end:] != want {
+			r.place.t.Errorf("%s there are %d bytes, which are not a whole file", where, len(text))
+		}
+	}
+}
+
+func (r *book) atServer() string { return r.readAt(r.place.dir, "phones.csv") }
+
+func (r *book) read(name string) string { return r.readAt(r.dir, name) }
+
+func (r *book) readAt(dir, name string) string {
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.place.t.Error(err)
+	}
+	return string(text)
+}
