@@ -51,8 +51,8 @@ func (c *claim) path() string { return c.at + "/" + c.entry.String() }
 // acquiredNow corrects the record, which so far has the time of the wish.
 func (c *claim) acquiredNow() {
 	now := c.lock.Today()
-	if now.Sub(c.record.Acquired).Abs() < time.Second {
-		return // records have whole seconds
+	if now.Sub(c.record.Acquired).Abs() < time.Millisecond {
+		return // records have whole ones
 	}
 	c.record.Acquired = now
 	if parts, err := pack(c.record); err == nil && len(parts) == 1 && len(c.parts) == 1 {

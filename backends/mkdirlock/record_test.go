@@ -106,6 +106,21 @@ func TestPartOfRecordComesLater(t *testing.T) {
 	}
 }
 
+// TestAgeIsNotTooLarge: what the record says of the time is no coarser than a clock.
+func TestAgeIsNotTooLarge(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		time.Sleep(1999 * time.Millisecond)
+		h := newHost("here", m, k).take(t, "exclusive")
+		time.Sleep(50 * time.Millisecond)
+		a := newHost("there", m, k).want(t, "exclusive")
+		if held := mustBeHeld(t, a); held.Age != 50*time.Millisecond {
+			t.Errorf("held for %v", held.Age)
+		}
+		mustWithdraw(t, a)
+		mustRelease(t, h)
+	})
+}
+
 // TestLongMetadata: whoever looks sees all of it, and nothing is left of it.
 func TestLongMetadata(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {

@@ -25,6 +25,21 @@ func sample(t *testing.T) Record {
 
 func gone(p process.Process) process.Process { p.Start++; return p }
 
+// TestTimeOfRecord: a time that was rounded would make everything seem older.
+func TestTimeOfRecord(t *testing.T) {
+	r := sample(t)
+	for _, at := range []time.Time{time.Unix(1e9, 0), time.UnixMilli(1e12 + 1), time.UnixMilli(1e12 + 990), time.UnixMilli(1e12 + 999)} {
+		r.Acquired = at
+		s, err := r.Format()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ParseRecord(s); err != nil || !got.Acquired.Equal(at) {
+			t.Errorf("%v became %v, %v in %q", at, got.Acquired, err, s)
+		}
+	}
+}
+
 func FuzzRecord(f *testing.F) {
 	s, err := Record{ID: "x", Helper: process.Process{PID: 1}, Lease: time.Minute}.Format()
 	if err != nil {

@@ -36,7 +36,7 @@ var ErrRecord = errors.New("not a locksmith record")
 //
 //	LOCK v=1 id=… host=web3 machine=… boot=… pidns=… timens=… pid=7 start=123
 //	     ppid=6 pstart=99 lifeline=… user=alice mode=exclusive lease_ms=60000
-//	     refresh_ms=8000 at=2026-01-02T03:04:05Z meta.job=nightly
+//	     refresh_ms=8000 at=2026-01-02T03:04:05.678Z meta.job=nightly
 type Record struct {
 	ID     string // names this acquisition; see NewID
 	Place  Place  // the kernel the processes below live on
@@ -57,7 +57,7 @@ type Record struct {
 	// Refresh is how long after a heartbeat the next one is due, if that is less than a
 	// quarter of the lease; 0: it is that.
 	Refresh  time.Duration
-	Acquired time.Time        // for people; whole seconds
+	Acquired time.Time        // for people; whole milliseconds
 	Meta     []protocol.Field // what the user said of the holder, in order
 	unknown  []protocol.Field // fields of a later version, kept
 }
@@ -98,7 +98,7 @@ func (r Record) Format() (string, error) {
 	if ms := r.Refresh.Milliseconds(); ms > 0 {
 		l = l.With("refresh_ms", strconv.FormatInt(ms, 10))
 	}
-	l = l.With("at", r.Acquired.UTC().Format(time.RFC3339))
+	l = l.With("at", r.Acquired.UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano))
 	for _, m := range r.Meta {
 		l = l.With(metaPrefix+m.Key, m.Value)
 	}
