@@ -20,7 +20,7 @@ type Reaper interface {
 
 // A Reaping says what is to be removed.
 type Reaping struct {
-	MaxAge time.Duration // how old it must at least be, by the server's clock
+	MaxAge time.Duration // how old it must at least be, by the server's clock, if nobody is proven dead
 	Names  string        // of the locks, a pattern as of path.Match; "" for all
 	Remove bool          // really; otherwise only tell
 	// Watch is how long to watch for heartbeats at most. Who must be watched for
@@ -43,7 +43,7 @@ type Reaped struct {
 	What    string
 	Holder  Holder
 	Age     time.Duration // since it last gave a sign of life, by the server's clock
-	Due     bool          // it is old enough, and nothing says that somebody lives
+	Due     bool          // it is old enough, and nothing says that somebody lives; or he is proven dead
 	Removed bool
 	Note    string // why it stays, though it may be due
 	Err     error  // why it was to be removed and could not be

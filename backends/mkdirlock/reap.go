@@ -11,9 +11,9 @@ import (
 
 // Reap implements backend.Reaper: the address is that of a directory of locks.
 //
-// What has an entry is removed as by any breaker: by its id. It must have been
-// silent for the age that was asked for and for its whole lease, by the server's
-// own times, and for a quarter of its lease while we watch. An empty lock of
+// What has an entry is removed as by any breaker: by its id. Its owner is proven dead;
+// or it must have been silent for the age that was asked for and for its whole lease, by
+// the server's own times, and for a quarter of its lease while we watch. An empty lock of
 // plain style has no id. It is removed by its name, at most a moment after it was
 // seen to be the same as before; who makes one of that name in this moment is hit.
 func (l *Lock) Reap(ctx context.Context, r backend.Reaping) ([]backend.Reaped, error) {

@@ -156,6 +156,8 @@ func (p *reaper) tooLively(f finding, in Entry, what string) string {
 	switch {
 	case f.Holder.Verdict == owner.Alive:
 		return "it lives on this machine"
+	case f.Holder.Verdict == owner.Dead:
+		return "" // however young it is
 	case in.Modified.IsZero():
 		return "its time is not known"
 	case p.age(in) <= silence:

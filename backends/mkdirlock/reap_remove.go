@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -41,9 +42,9 @@ func (l *Lock) notOwner(op string) error {
 		Err: errors.New("in a sticky directory only its owner may remove it"), Hint: "let its owner do it, or root"}
 }
 
-// watch is how long a heartbeat must be watched for.
+// watch is how long a heartbeat must be watched for: not if its holder is proven dead.
 func (f *finding) watch() time.Duration {
-	if f.at == "" {
+	if f.at == "" || f.Holder.Verdict == owner.Dead {
 		return 0
 	}
 	return f.entry.ticket.lease/4 + f.entry.ticket.lease/100

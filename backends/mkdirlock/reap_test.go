@@ -48,6 +48,43 @@ func TestReap(t *testing.T) {
 	})
 }
 
+// TestReapProvenDead: of whom the system says that he is gone nothing need be watched,
+// and no age waited for.
+func TestReapProvenDead(t *testing.T) {
+	inPlace(t, func(t *testing.T, d *dated) {
+		here := newHost("here", d, plain)
+		want := func(name string, pid int) *attempt {
+			l := here.lock()
+			l.Name = "P/" + name
+			a, err := l.Attempt(here.by(pid, "exclusive"))
+			mustWork(t, err)
+			return a.(*attempt)
+		}
+		mustHold(t, want("dead", 7))
+		held, lives := mustHold(t, want("held", 8)), want("held", 8)
+		for _, a := range []*attempt{lives, want("held", 7)} {
+			mustBeHeldBy(t, a, held)
+			mustWork(t, a.Wait(t.Context()))
+		}
+		here.Dead[7] = true
+		place := placeOf(d)
+		place.Judge = here.Judge
+		all, err := place.Reap(t.Context(), backend.Reaping{MaxAge: 1000 * time.Hour, Remove: true, Clock: bubbleTime{}})
+		mustWork(t, err)
+		for _, r := range all {
+			if mine := r.Holder.Record.Helper.PID == 7; r.Removed != mine {
+				t.Errorf("%+v", r)
+			}
+		}
+		mustStillHold(t, held)
+		mustRelease(t, held)
+		mustRelease(t, mustAcquire(t, lives))
+		if left := d.tree(); len(all) != 4 || len(left) != 1 {
+			t.Errorf("%d found, left: %q", len(all), left)
+		}
+	})
+}
+
 // TestReapRefusesALock: in a lock of style=dir the tokens look like empty locks.
 func TestReapRefusesALock(t *testing.T) {
 	one := ticket{lease, owner.NewID()}.String()

@@ -24,7 +24,8 @@ func (a *app) reap() *cobra.Command {
 		Long: "Look at every lock in PLACE, a directory of mkdir:, ftp: or ftps: locks, and at what\n" +
 			"crashed waiters left. What gave no sign of life for AGE, by the server's own clock, is\n" +
 			"shown, and with --yes removed; but nothing with a heartbeat that moves, for which each is\n" +
-			"watched for a quarter of its lease. Empty lock directories say nothing of who made them:\n" +
+			"watched for a quarter of its lease. Who is proven dead on this machine is removed at once,\n" +
+			"whatever AGE. Empty lock directories say nothing of who made them:\n" +
 			"choose an AGE longer than any job takes. Where a server tells times to the minute only,\n" +
 			"everything counts as a minute younger, and what is an hour old or more as another hour\n" +
 			"younger if a night lies between, in which its clock may have skipped one. The exit status\n" +
@@ -107,7 +108,7 @@ type reaped struct {
 	What    string        `json:"what"` // empty lock, holder, waiter or other
 	Holder  *holderStatus `json:"holder,omitempty"`
 	AgeMS   int64         `json:"age_ms"` // without a sign of life, by the server's clock
-	Due     bool          `json:"due"`    // old enough, and no sign that somebody lives
+	Due     bool          `json:"due"`    // old enough, and no sign that somebody lives; or proven dead
 	Removed bool          `json:"removed"`
 	Note    string        `json:"note,omitempty"` // why it stays
 }
