@@ -45,15 +45,6 @@ func (m mount) has(options ...string) bool {
 	return slices.ContainsFunc(options, func(o string) bool { return slices.Contains(m.options, o) })
 }
 
-// remote are types of file systems, or their beginnings, that other machines may
-// use as well, or that may be anything.
-var remote = []string{"nfs", "smb", "cifs", "fuse", "9p", "ceph", "afs", "coda", "ncpfs", "lustre", "gfs", "ocfs2", "gpfs", "beegfs", "glusterfs", "pvfs", "orangefs", "virtiofs", "davfs", "vboxsf", "prl_fs"}
-
-func (m mount) remote() bool {
-	return slices.ContainsFunc(remote, func(kind string) bool { return strings.HasPrefix(m.kind, kind) }) ||
-		strings.HasPrefix(m.source, "//") || strings.Contains(m.source, ":/")
-}
-
 func (m mount) nfs() bool { return m.kind == "nfs" || m.kind == "nfs4" }
 
 func (m mount) String() string {
