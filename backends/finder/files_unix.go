@@ -40,7 +40,7 @@ func (t FileTree) Read(path string) Content {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return Content{Err: unix.EINVAL}
 	}
-	c := Content{Sticky: st.Mode&unix.S_ISVTX != 0, Err: unix.EFBIG}
+	c := Content{Sticky: posix.Marked(uint32(st.Mode)), Err: unix.EFBIG}
 	if st.Size <= MaxText {
 		c.Text, c.Err = posix.Read(fd, int(st.Size))
 	}
@@ -50,5 +50,5 @@ func (t FileTree) Read(path string) Content {
 func sticky(path string) bool {
 	var st unix.Stat_t
 	err := posix.RetryEINTR(func() error { return unix.Lstat(path, &st) })
-	return err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Mode&unix.S_ISVTX != 0
+	return err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && posix.Marked(uint32(st.Mode))
 }

@@ -14,13 +14,9 @@ import (
 
 type descriptor = int
 
-// unfinishedMark is set in the mode at creation. Its only use is to tell a file
-// of ours whose maker died before it wrote the record from another tool's.
-const unfinishedMark = unix.S_ISVTX
-
 const createFlags = unix.O_RDWR | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
-func create(path string) (*file, error) { return open(path, createFlags, 0o644|unfinishedMark) }
+func create(path string) (*file, error) { return open(path, createFlags, posix.LockMode) }
 
 // createKept makes a file as flock(1) does. Empty it says nothing of who made it.
 func createKept(path string) (*file, error) { return keep(open(path, createFlags, 0o666)) }
@@ -104,7 +100,7 @@ func statPath(path string) (status, error) {
 func statusOf(st unix.Stat_t) status {
 	return status{
 		volume: uint64(st.Dev), index: st.Ino, links: uint64(st.Nlink), size: st.Size,
-		modified: time.Unix(st.Mtim.Unix()), marked: uint32(st.Mode)&unfinishedMark != 0,
+		modified: time.Unix(st.Mtim.Unix()), marked: posix.Marked(uint32(st.Mode)),
 	}
 }
 
@@ -125,7 +121,7 @@ func (f *file) flock(how int) (bool, error) {
 // refill empties a kept file, which is ours now, for a new record, and marks it as what
 // it is while it has one. That is left out where it is another user's.
 func (f *file) refill() error {
-	f.mark(unfinishedMark)
+	f.mark(true)
 	return f.truncate()
 }
 
@@ -135,7 +131,7 @@ func (f *file) empty() error {
 	if err := f.truncate(); err != nil {
 		return err
 	}
-	f.mark(0)
+	f.mark(false)
 	return posix.RetryEINTR(func() error { return unix.Flock(f.fd, unix.LOCK_UN) })
 }
 
@@ -143,9 +139,9 @@ func (f *file) truncate() error {
 	return posix.RetryEINTR(func() error { return unix.Ftruncate(f.fd, 0) })
 }
 
-func (f *file) mark(bits uint32) {
+func (f *file) mark(on bool) {
 	if st, err := f.fstat(); err == nil {
-		_ = posix.RetryEINTR(func() error { return unix.Fchmod(f.fd, uint32(st.Mode)&0o777|bits) })
+		_ = posix.RetryEINTR(func() error { return unix.Fchmod(f.fd, posix.Mark(uint32(st.Mode), on)) })
 	}
 }
 

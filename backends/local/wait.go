@@ -29,17 +29,6 @@ func (a *attempt) Wait(ctx context.Context) error {
 // lock of a dead one.
 func (s sighting) lockedByOther() bool { return s.locked && !s.keeper.isHelper }
 
-// stillSeen reports that the path still names what the last look saw.
-func (a *attempt) stillSeen() bool {
-	f, err := openExisting(a.lock.path)
-	if err != nil {
-		return false
-	}
-	defer f.close()
-	c, err := f.read()
-	return err == nil && c.text == a.seen.content.text
-}
-
 // withTimeout returns a context that ends after d, if that is not owner.Never.
 func (a *attempt) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d == owner.Never {

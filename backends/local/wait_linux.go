@@ -48,6 +48,17 @@ func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	return waited(ctx, outer, err)
 }
 
+// stillSeen reports that the path still names what the last look saw.
+func (a *attempt) stillSeen() bool {
+	f, err := openExisting(a.lock.path)
+	if err != nil {
+		return false
+	}
+	defer f.close()
+	c, err := f.read()
+	return err == nil && c.text == a.seen.content.text
+}
+
 // settled is how long the lock stays with a holder before a waiter who saw it change
 // hands looks who that is, and whether he lives.
 const settled = 50 * time.Millisecond

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// nap looks again after slowLook.
-func (a *attempt) nap(outer context.Context, timeout time.Duration) error {
+// sleep looks again after slowLook: nothing wakes a waiter here.
+func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	ctx, cancel := a.withTimeout(outer, min(timeout, a.pauses.NextOr(slowLook)))
 	defer cancel()
 	<-ctx.Done()

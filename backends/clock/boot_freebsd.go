@@ -1,8 +1,0 @@
-package clock
-
-import "golang.org/x/sys/unix"
-
-// sinceBootClock is not said to count a suspend, and no other clock that never steps
-// is, either (clock_gettime(2)): after one, a holder learns at its next heartbeat that
-// it was broken, and not before.
-const sinceBootClock = unix.CLOCK_MONOTONIC
