@@ -1,10 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"locksmith/test/explorer/explore"
@@ -27,10 +27,9 @@ const leastSteps = 10_000_000
 func TestAlgorithm(t *testing.T) {
 	cmd := exec.Command(build(t), "-json")
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	var results []explore.Result
-	if wrong := json.Unmarshal(out, &results); wrong != nil {
-		t.Fatalf("the explorer ended with %v and no results: %v", err, wrong)
+	results, err := conclude(cmd.Output())
+	if err != nil {
+		t.Fatal(err)
 	}
 	var steps uint64
 	for _, r := range results {
@@ -43,8 +42,51 @@ func TestAlgorithm(t *testing.T) {
 			t.Errorf("%s: not met, though doc.go says that it happens: %s", r.Name, what)
 		}
 	}
-	if err == nil && steps < leastSteps {
+	if !slices.ContainsFunc(results, failed) && steps < leastSteps {
 		t.Errorf("only %d steps", steps)
+	}
+}
+
+// TestConclude: results count only if the explorer came to its end with them.
+func TestConclude(t *testing.T) {
+	t.Parallel()
+	for script, good := range map[string]bool{
+		`echo '[{"Name":"a"}]'`:                              true,
+		`echo '[{"Name":"a"}]'; exit 1`:                      false,
+		`echo '[{"Name":"a"}]'; exit 3`:                      false,
+		`echo '[{"Name":"a"}]'; kill -9 $$`:                  false,
+		`echo '[{"Name":"a","Wrong":{"What":"x"}}]'; exit 3`: true,
+		`echo '[{"Name":"a","Missed":["x"]}]'; exit 3`:       true,
+		`echo '[{"Name":"a","Wrong":{"What":"x"}}]'`:         false,
+		`echo '[{"Name":"a","Wrong":{"What":"x"}}]'; exit 2`: false,
+		`echo '[{"Name":"a"'; exit 3`:                        false,
+		``:                                                   false,
+	} {
+		if results, err := conclude(exec.Command("sh", "-c", script).Output()); (err == nil) != good {
+			t.Errorf("%s: got %v, %v", script, results, err)
+		}
+	}
+}
+
+// TestFound: a mutation is found out by what it breaks, not by just any violation.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	wrong := func(what string, steps int) explore.Result {
+		return explore.Result{Wrong: &explore.Violation{What: what, Steps: make([]string, steps)}}
+	}
+	two := "P1 and P2 both hold the lock"
+	m := mutation{name: "m", breaks: twoHolders}
+	if v, err := m.found([]explore.Result{{}, wrong("left over at the end: x", 1), wrong(two, 5), wrong(two, 4)}); err != nil || len(v.Steps) != 4 {
+		t.Errorf("got %v, %v", v, err)
+	}
+	for _, results := range [][]explore.Result{nil, {{}}, {wrong("left over at the end: x", 1)}} {
+		if v, err := m.found(results); err == nil {
+			t.Errorf("%v: found %v", results, v)
+		}
+	}
+	m.breaks = ""
+	if v, err := m.found([]explore.Result{wrong(two, 1)}); err == nil {
+		t.Errorf("without a property: found %v", v)
 	}
 }
 

@@ -44,10 +44,8 @@ func run(args []string) int {
 	begin := time.Now()
 	results := o.explore()
 	wrong := 0
-	for _, r := range results {
-		if r.Wrong != nil || len(r.Missed) > 0 {
-			wrong = violation
-		}
+	if slices.ContainsFunc(results, failed) {
+		wrong = violation
 	}
 	if o.json {
 		_ = json.NewEncoder(os.Stdout).Encode(results)

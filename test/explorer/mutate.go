@@ -7,13 +7,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"locksmith/test/explorer/explore"
 )
 
-// try returns the violation that the mutation leads to. None is an error.
+// try returns the violation that the mutation leads to. None is an error, and so are only
+// such of other properties than it is to break.
 func (m mutation) try() (*explore.Violation, error) {
 	dir, err := os.MkdirTemp("", "explorer")
 	if err != nil {
@@ -24,10 +26,29 @@ func (m mutation) try() (*explore.Violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v := shortest(results); v != nil {
-		return v, nil
+	return m.found(results)
+}
+
+// found is the shortest violation of the property that the mutation breaks.
+func (m mutation) found(results []explore.Result) (*explore.Violation, error) {
+	if m.breaks == "" {
+		return nil, fmt.Errorf("mutation %q does not say what it breaks", m.name)
 	}
-	return nil, fmt.Errorf("mutation %q was not found out by %s", m.name, m.config)
+	var best *explore.Violation
+	var others []string
+	for _, r := range results {
+		switch {
+		case r.Wrong == nil:
+		case !strings.Contains(r.Wrong.What, m.breaks):
+			others = append(others, r.Name+": "+r.Wrong.What)
+		case best == nil || len(r.Wrong.Steps) < len(best.Steps):
+			best = r.Wrong
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("mutation %q was not found out by %s: want %q, got %q", m.name, m.config, m.breaks, others)
+	}
+	return best, nil
 }
 
 // explore builds the explorer with the mutated algorithm, into dir, and lets it
@@ -43,15 +64,31 @@ func (m mutation) explore(dir string) ([]explore.Result, error) {
 		args = append(args, "-limit", strconv.Itoa(m.limit))
 	}
 	out, err := exec.Command(program, args...).Output()
-	if state, ended := err.(*exec.ExitError); ended && state.ExitCode() == violation {
-		err = nil
-	}
+	results, err := conclude(out, err)
 	if err != nil {
 		return nil, fmt.Errorf("%s: explore: %w", m.name, err)
 	}
-	var results []explore.Result
-	return results, json.Unmarshal(out, &results)
+	return results, nil
 }
+
+// conclude reads the results of an explorer that has ended. Its exit status must be that of
+// who found what they say.
+func conclude(out []byte, err error) (results []explore.Result, _ error) {
+	state, ended := err.(*exec.ExitError)
+	found := ended && state.ExitCode() == violation
+	if err != nil && !found {
+		return nil, err
+	}
+	if err := json.Unmarshal(out, &results); err != nil {
+		return nil, err
+	}
+	if found != slices.ContainsFunc(results, failed) {
+		return nil, fmt.Errorf("the exit status does not fit the results: %v", err)
+	}
+	return results, nil
+}
+
+func failed(r explore.Result) bool { return r.Wrong != nil || len(r.Missed) > 0 }
 
 func (m mutation) build(dir string) (string, error) {
 	root, err := moduleRoot()
@@ -104,15 +141,4 @@ func (m mutation) overlay(root, dir string) (string, error) {
 func moduleRoot() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	return strings.TrimSpace(string(out)), err
-}
-
-// shortest is the violation with the fewest steps, or nil.
-func shortest(all []explore.Result) *explore.Violation {
-	var best *explore.Violation
-	for _, r := range all {
-		if r.Wrong != nil && (best == nil || len(r.Wrong.Steps) < len(best.Steps)) {
-			best = r.Wrong
-		}
-	}
-	return best
 }

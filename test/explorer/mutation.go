@@ -10,6 +10,8 @@ type mutation struct {
 	// config names the configurations (as a regular expression) one of which
 	// must show a violation.
 	config string
+	// breaks is the property that does not hold then, in the explorer's words.
+	breaks string
 	// in is where the files are, if not those of the generations.
 	in    string
 	edits []edit
@@ -19,6 +21,23 @@ type mutation struct {
 
 // An edit replaces a piece of a file that is there exactly once.
 type edit struct{ file, old, new string }
+
+// What a mutation breaks.
+const (
+	twoHolders = "both hold the lock"
+	tokenFell  = "was granted before"
+	silentLoss = "succeeded, but somebody else got the lock"           // the loser is not told
+	falseLoss  = "says that the lock is gone, but nobody had a reason" // to take it
+	lateHold   = "is given a hold whose lease is over"
+	deadHold   = "is given a hold, but its entry was gone"
+	robs       = "which is alive"                          // something of somebody is removed
+	hitsNext   = "which is not what it was when looked at" // the lock that is removed
+	takesEmpty = "an empty lock directory that is"         // somebody else's is removed, or replaced
+	idAgain    = "uses an id again"
+	stuck      = "not everybody ends"
+	litter     = "left over at the end"
+	fails      = "failed though nothing else did"
+)
 
 // Where the files of the algorithms are, from the module's root.
 const (
@@ -48,76 +67,76 @@ func mutations() []mutation {
 // Step 3 matters when a shared directory comes back empty, which takes two
 // requests that the server repeats (mkdir, then rename) long after.
 var generationMutations = []mutation{
-	{name: "release by unlinking the own generation", config: "xx", edits: []edit{{"hold.go",
+	{name: "release by unlinking the own generation", breaks: tokenFell, config: "xx", edits: []edit{{"hold.go",
 		"	err := l.remove(h.claim.in, h.claim.ticket)",
 		"	_ = l.Dir.Unlink(lockName(h.number))\n	err := l.remove(h.claim.in, h.claim.ticket)"}}},
 
-	{name: "no step 7", config: "collect", edits: []edit{{"attempt.go",
+	{name: "no step 7", breaks: tokenFell, config: "collect", edits: []edit{{"attempt.go",
 		"	if newest != n {\n		return nil, errAgain\n	}",
 		"	_ = newest"}}},
 
-	{name: "step 7 by the predecessor", config: "collect", edits: []edit{{"attempt.go",
+	{name: "step 7 by the predecessor", breaks: tokenFell, config: "collect", edits: []edit{{"attempt.go",
 		"	if newest != n {\n		return nil, errAgain\n	}",
 		"	_ = newest\n	if _, err := a.lock.Dir.Readlink(lockName(n - 1)); n > 1 && err != nil {\n		return nil, errAgain\n	}"}}},
 
-	{name: "no step 8", config: "gap", edits: []edit{{"attempt.go",
+	{name: "no step 8", breaks: twoHolders, config: "gap", edits: []edit{{"attempt.go",
 		"	if err := a.mine.refresh(); err != nil {\n		return nil, err\n	}\n	h := ",
 		"	h := "}}},
 
-	{name: "a refresh after the lease is good", config: "lease", edits: []edit{{"claim.go",
+	{name: "a refresh after the lease is good", breaks: falseLoss, config: "lease", edits: []edit{{"claim.go",
 		"	case c.clock.Now()-c.confirmed >= c.ticket.lease:\n		return errBroken\n", ""}}},
 
-	{name: "an id used again", config: "lease|half", edits: []edit{{"claim.go",
+	{name: "an id used again", breaks: twoHolders, config: "lease|half", edits: []edit{{"claim.go",
 		"	t.id = a.lock.NewID()\n",
 		"	if t.id == \"\" {\n		t.id = a.lock.NewID()\n		a.place.id = t.id\n	}\n"}}},
 
-	{name: "break what the newest generation points to by then", config: "lease", edits: []edit{{"exclusive.go",
+	{name: "break what the newest generation points to by then", breaks: robs, config: "lease", edits: []edit{{"exclusive.go",
 		"	err := a.lock.remove(e, s.ticket)\n",
 		"	if all, _, err := a.lock.list(); err == nil && len(all) > 0 {\n		if now, err := a.lock.target(all.newest()); err == nil {\n			e, s.ticket = now, now.ticket\n		}\n	}\n	err := a.lock.remove(e, s.ticket)\n"}}},
 
-	{name: "collect the highest generation", config: "xx", edits: []edit{{"hold.go",
+	{name: "collect the highest generation", breaks: tokenFell, config: "xx", edits: []edit{{"hold.go",
 		"		if n+keepGenerations >= h.number || i == maxCollect {",
 		"		if n > h.number || i == maxCollect {"}}},
 
-	{name: "no staging of a shared directory", config: "dup-revived", edits: []edit{
+	{name: "no staging of a shared directory", breaks: twoHolders, config: "dup-revived", edits: []edit{
 		{"shared.go", "	err := a.lock.Dir.Rename(a.mine.in.path(), e.path())\n",
 			"	_ = a.lock.remove(a.mine.in, a.mine.ticket)\n	err := a.lock.Dir.Mkdir(e.path())\n	if err == nil {\n		err = a.lock.Dir.Mkdir(e.member(a.mine.ticket))\n	}\n"}}},
 
-	{name: "a generation that is not seen has ended", config: "tick-unclear", edits: []edit{{"exclusive.go",
+	{name: "a generation that is not seen has ended", breaks: twoHolders, config: "tick-unclear", edits: []edit{{"exclusive.go",
 		"		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {",
 		"		if err == errAgain {\n			return a.found(t + 1)\n		}\n		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {"}}},
 
-	{name: "age by the wall clock", config: "xx", edits: []edit{{"vigil.go",
+	{name: "age by the wall clock", breaks: robs, config: "xx", edits: []edit{{"vigil.go",
 		"	s.watched = *w\n",
 		"	if v.lock.Today().Sub(sight.Modified) > t.lease {\n		s.due = 0\n	}\n	s.watched = *w\n"}}},
 
-	{name: "keep no old generations", config: "collect", edits: []edit{{"hold.go",
+	{name: "keep no old generations", breaks: tokenFell, config: "collect", edits: []edit{{"hold.go",
 		"const keepGenerations = 2", "const keepGenerations = 0"}}},
 
-	{name: "a heartbeat does not mind that its entry is gone", config: "lease|operator", edits: []edit{{"hold.go",
+	{name: "a heartbeat does not mind that its entry is gone", breaks: silentLoss, config: "lease|operator", edits: []edit{{"hold.go",
 		"	case forfeit(err):\n", "	case forfeit(err):\n		return nil\n	case false:\n"}}},
 
-	{name: "a release does not mind that its entry is gone", config: "lease|operator", edits: []edit{{"hold.go",
+	{name: "a release does not mind that its entry is gone", breaks: silentLoss, config: "lease|operator", edits: []edit{{"hold.go",
 		"		if err := h.succeeded(); err != nil {\n			return err\n		}\n", ""}}},
 
-	{name: "a watch ends when it is judged, not when it looked", config: "half", edits: []edit{{"vigil.go",
+	{name: "a watch ends when it is judged, not when it looked", breaks: robs, config: "half", edits: []edit{{"vigil.go",
 		"	before := v.request.Clock.Now()\n	sight, err := v.lock.Dir.Look(path)\n",
 		"	sight, err := v.lock.Dir.Look(path)\n	before := v.request.Clock.Now()\n"}}},
 
-	{name: "a reservation is taken for made after an unclear answer", config: "late", edits: []edit{{"claim.go",
+	{name: "a reservation is taken for made after an unclear answer", breaks: twoHolders, config: "late", edits: []edit{{"claim.go",
 		"	if doubt == nil {\n", "	if true {\n"}}},
 
-	{name: "a new sign of life does not restart the watch", config: "half", edits: []edit{{"vigil.go",
+	{name: "a new sign of life does not restart the watch", breaks: falseLoss, config: "half", edits: []edit{{"vigil.go",
 		"sight.Sign, s.verdict", "\"\", s.verdict"}}},
 
-	{name: "the reservation comes after the generation", config: "xx", edits: []edit{
+	{name: "the reservation comes after the generation", breaks: twoHolders, config: "xx", edits: []edit{
 		{"claim.go", "	if c.in.kind == exclusive {\n		return []string{c.in.path()}\n	}\n	return []string{", "	if c.in.kind == exclusive {\n		return nil\n	}\n	return []string{"},
 		{"attempt.go", "	made := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))\n",
 			"	made := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))\n	if a.mine.in.kind == exclusive {\n		_ = a.lock.Dir.Mkdir(a.mine.in.path())\n	}\n"}}},
 
-	{name: "a waiter removes one before it that lives", config: "xxx", edits: []edit{{"queue.go",
+	{name: "a waiter removes one before it that lives", breaks: robs, config: "xxx", edits: []edit{{"queue.go",
 		"		case s.due == 0:\n", "		case s.due < owner.Never:\n"}}},
 
-	{name: "sweeping does not wait", config: "tend", edits: []edit{{"tend.go",
+	{name: "sweeping does not wait", breaks: robs, config: "tend", edits: []edit{{"tend.go",
 		"	if absent(err) || err == nil && seen.due > 0 {", "	if absent(err) || seen.path == \"\" {"}}},
 }

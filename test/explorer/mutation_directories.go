@@ -3,101 +3,101 @@ package main
 // mkdirMutations are wrong ways to lock with directories. Their files are those of
 // package mkdirlock.
 var mkdirMutations = []mutation{
-	{name: "commit with an empty reservation", config: "tree-xx", edits: []edit{
+	{name: "commit with an empty reservation", breaks: twoHolders, config: "tree-xx", edits: []edit{
 		{"reserve.go", "	entered := a.dir.Mkdir(ctx, c.path())\n", "	var entered error\n"},
 		{"tree.go", "	case err == nil:\n		return a.enterTree(ctx)\n",
 			"	case err == nil:\n		_ = a.dir.Mkdir(ctx, a.lock.lock()+\"/\"+a.mine.entry.String())\n		return a.enterTree(ctx)\n"}}},
 
-	{name: "a breaker owns the lock though the entry was gone", config: "plain-wrong-three|plain-wrong-script", edits: []edit{{"plain_look.go",
+	{name: "a breaker owns the lock though the entry was gone", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{{"plain_look.go",
 		"	case errors.Is(err, errAbsent):\n		return errAgain\n	case errors.Is(err, errRevived):",
 		"	case errors.Is(err, errAbsent):\n		a.owned = true\n		return nil\n	case errors.Is(err, errRevived):"}}},
 
-	{name: "every breaker removes the lock", config: "plain-wrong-three|plain-wrong-script", edits: []edit{
+	{name: "every breaker removes the lock", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{
 		{"plain_look.go", "	case err == nil:\n		a.owned = true\n		return nil\n	case errors.Is(err, errAbsent):\n		return errAgain\n	case errors.Is(err, errRevived):",
 			"	case err == nil, errors.Is(err, errAbsent):\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n	case errors.Is(err, errRevived):"}}},
 
-	{name: "empty an entry that was bare", limit: 600_000, config: "tree-half|plain-half", edits: []edit{{"remove.go",
+	{name: "empty an entry that was bare", breaks: robs, limit: 600_000, config: "tree-half|plain-half", edits: []edit{{"remove.go",
 		"	return l.removeBare(ctx, dir, s.at, s.entry.String())\n", "	return l.removeEntry(ctx, dir, s.at, s.entry.String(), nil)\n"}}},
 
-	{name: "no heartbeat after the rename", config: "bare-lease|bare-xs", edits: []edit{{"attempt.go",
+	{name: "no heartbeat after the rename", breaks: lateHold, config: "bare-lease|bare-xs", edits: []edit{{"attempt.go",
 		"	if err := c.refresh(ctx); err != nil {\n		return nil, err\n	}\n	c.home,", "	c.home,"}}},
 
-	{name: "a heartbeat after the lease is good enough to begin with", config: "tree-lease|plain-lease", edits: []edit{{"claim.go",
+	{name: "a heartbeat after the lease is good enough to begin with", breaks: lateHold, config: "tree-lease|plain-lease", edits: []edit{{"claim.go",
 		"	if c.late() {\n		return errAbsent\n	}\n", ""}}},
 
-	{name: "list before the own entry is made", config: "tree-xs", edits: []edit{
+	{name: "list before the own entry is made", breaks: twoHolders, config: "tree-xs", edits: []edit{
 		{"tree.go", "	if a.mine == nil {\n		if err := a.yield(ctx)", "	early, _ := a.dir.List(ctx, a.lock.lock())\n	if a.mine == nil {\n		if err := a.yield(ctx)"},
 		{"tree.go", "	names, err := a.dir.List(ctx, a.lock.lock())\n	if err != nil && !refused(err) {\n		return nil, a.lock.fail(\"list the lock directory\", err)\n	}\n	var before",
 			"	names, err := append(early, a.mine.entry.String()), error(nil)\n	var before"}}},
 
-	{name: "share though the own entry is missing", limit: 600_000, config: "bare-wrong-waiting", edits: []edit{{"tree.go",
+	{name: "share though the own entry is missing", breaks: deadHold, limit: 600_000, config: "bare-wrong-waiting", edits: []edit{{"tree.go",
 		"	if !there || a.mine.late() {", "	if a.mine.late() {"}}},
 
-	{name: "no look at the own entry after the token", config: "tree-lease", edits: []edit{{"fence.go",
+	{name: "no look at the own entry after the token", breaks: lateHold, config: "tree-lease", edits: []edit{{"fence.go",
 		"; err == nil {\n		err = h.claim.refresh(ctx)\n	}", "; err == nil {\n		err = nil\n	}"}}},
 
-	{name: "an unclear gate is ours", config: "ftp-lost-script", edits: []edit{{"plain.go",
+	{name: "an unclear gate is ours", breaks: takesEmpty, config: "ftp-lost-script", edits: []edit{{"plain.go",
 		"		// To ask again would not tell.\n		return a.look(ctx, true)", "		a.owned = true\n		return nil"}}},
 
-	{name: "after an unclear gate a lock that exists is ours", config: "ftp-lost-script", edits: []edit{{"plain.go",
+	{name: "after an unclear gate a lock that exists is ours", breaks: takesEmpty, config: "ftp-lost-script", edits: []edit{{"plain.go",
 		"		// To ask again would not tell.\n		return a.look(ctx, true)",
 		"		if err := a.dir.Mkdir(ctx, a.lock.lock()); err == nil || refused(err) {\n			a.owned = true\n			return nil\n		}\n		return a.look(ctx, true)"}}},
 
-	{name: "remove the lock again after an unclear answer", config: "ftp-lost-script", edits: []edit{{"hold.go",
+	{name: "remove the lock again after an unclear answer", breaks: takesEmpty, config: "ftp-lost-script", edits: []edit{{"hold.go",
 		"	case unclear(err):\n		h.cleared = true\n		return h.isCleared(ctx)\n", ""}}},
 
-	{name: "an unclear commit has failed", limit: 150_000, config: "ftp-lost-break", edits: []edit{{"plain.go",
+	{name: "an unclear commit has failed", breaks: litter, limit: 150_000, config: "ftp-lost-break", edits: []edit{{"plain.go",
 		"	case refused(err), unclear(err):\n		a.unsure = true\n", "	case unclear(err):\n		a.mine = nil\n		return nil, errAgain\n	case refused(err):\n		a.unsure = true\n"}}},
 
-	{name: "keep the lock when the entry is nowhere", limit: 150_000, config: "ftp-lost-broken", edits: []edit{{"plain.go",
+	{name: "keep the lock when the entry is nowhere", breaks: takesEmpty, limit: 150_000, config: "ftp-lost-broken", edits: []edit{{"plain.go",
 		"	if !there {\n		a.owned = false\n", "	if !there {\n"}}},
 
-	{name: "remove the lock though the entry may have been removed by others", limit: 150_000, config: "ftp-lost-break", edits: []edit{{"hold.go",
+	{name: "remove the lock though the entry may have been removed by others", breaks: takesEmpty, limit: 150_000, config: "ftp-lost-break", edits: []edit{{"hold.go",
 		"		h.emptied, h.cleared = true, true // perhaps", "		h.emptied = true // perhaps"}}},
 
-	{name: "remove the lock though the entry was removed by others", config: "plain-wrong-.*", edits: []edit{{"hold.go",
+	{name: "remove the lock though the entry was removed by others", breaks: takesEmpty, config: "plain-wrong-.*", edits: []edit{{"hold.go",
 		"	case errors.Is(err, errAbsent):\n		h.lose()\n		return h.lock.lost(\"remove our entry\")\n", "	case errors.Is(err, errAbsent):\n		h.emptied = true\n"}}},
 
-	{name: "an id of directories used again", limit: 150_000, config: "plain-lease|tree-lease", edits: []edit{{"claim.go",
+	{name: "an id of directories used again", breaks: robs, limit: 150_000, config: "plain-lease|tree-lease", edits: []edit{{"claim.go",
 		"	r.ID, r.Acquired = a.lock.NewID(), a.lock.Today()\n",
 		"	if a.request.Owner.ID == \"\" {\n		a.request.Owner.ID = a.lock.NewID()\n	}\n	r.ID, r.Acquired = a.request.Owner.ID, a.lock.Today()\n"}}},
 
-	{name: "a heartbeat by a fixed name", limit: 150_000, config: "plain-half-prompt", edits: []edit{{"claim.go",
+	{name: "a heartbeat by a fixed name", breaks: robs, limit: 150_000, config: "plain-half-prompt", edits: []edit{{"claim.go",
 		"	name := beatName(c.next, c.parts)\n", "	name := beatName(0, c.parts)\n"}}},
 
-	{name: "a heartbeat does not mind that its entry of directories is gone", limit: 150_000, config: "plain-lease|plain-operator", edits: []edit{{"claim.go",
+	{name: "a heartbeat does not mind that its entry of directories is gone", breaks: silentLoss, limit: 150_000, config: "plain-lease|plain-operator", edits: []edit{{"claim.go",
 		"	case !there:\n		return errAbsent\n", "	case !there:\n		return nil\n"}}},
 
-	{name: "sweeping directories does not wait", config: "tree-tend|plain-tend", edits: []edit{{"tend.go",
+	{name: "sweeping directories does not wait", breaks: robs, config: "tree-tend|plain-tend", edits: []edit{{"tend.go",
 		"	case s.due > 0, h.lock.Style == PlainStyle && s.verdict != owner.Dead && s.record != nil:\n		return nil\n", "	case s.due < 0 && s.verdict == owner.Dead:\n		return nil\n"}}},
 
-	{name: "who waits gives no sign of life", config: "tree-tend-long", edits: []edit{{"wait.go",
+	{name: "who waits gives no sign of life", breaks: robs, config: "tree-tend-long", edits: []edit{{"wait.go",
 		"a.mine.shown + a.lock.waiterBeats", "a.mine.confirmed + a.lock.waiterBeats"}}},
 
-	{name: "commit a reservation that may be gone", config: "plain-operator-waiter|plain-wrong-sweep", edits: []edit{{"plain.go",
+	{name: "commit a reservation that may be gone", breaks: stuck, config: "plain-operator-waiter|plain-wrong-sweep", edits: []edit{{"plain.go",
 		"	if (a.owned || gated) && (!a.fresh || a.mine.old()) {", "	if gated && !a.fresh {"}}},
 
-	{name: "commit in one step a reservation that may be gone", limit: 200_000, config: "disk-operator-waiter", edits: []edit{{"plain.go",
+	{name: "commit in one step a reservation that may be gone", breaks: stuck, limit: 200_000, config: "disk-operator-waiter", edits: []edit{{"plain.go",
 		"	if (a.owned || gated) && (!a.fresh || a.mine.old()) {", "	if a.owned && (!a.fresh || a.mine.old()) {"}}},
 
-	{name: "settle after giving up", config: "ftp-lost-one", edits: []edit{{"attempt.go",
+	{name: "settle after giving up", breaks: stuck, config: "ftp-lost-one", edits: []edit{{"attempt.go",
 		"		if a.leaving {\n", "		if a.leaving && a.mine == nil {\n"}}},
 
-	{name: "empty locks are in the way of their owners", config: "ftp-refuse-lost-script", edits: []edit{{"plain.go",
+	{name: "empty locks are in the way of their owners", breaks: stuck, config: "ftp-refuse-lost-script", edits: []edit{{"plain.go",
 		"	case a.alone:\n		return a.disown(ctx)\n", "	case a.alone:\n		return nil\n"}}},
 
-	{name: "what its owner empties cannot be removed", config: "plain-wrong", edits: []edit{{"remove.go",
+	{name: "what its owner empties cannot be removed", breaks: fails, config: "plain-wrong", edits: []edit{{"remove.go",
 		"i == maxRemovals || backend.CodeOf(why) != protocol.Permission {", "i >= 0 {"}}},
 
-	{name: "empty reservations stay", config: "tree-crash.*", edits: []edit{{"tend.go",
+	{name: "empty reservations stay", breaks: litter, config: "tree-crash.*", edits: []edit{{"tend.go",
 		"		return h.sweepEmpty(ctx, t) // or", "		return nil // or"}}},
 
-	{name: "the one step replaces what is there", config: "disk-script", edits: []edit{{"plain.go",
+	{name: "the one step replaces what is there", breaks: takesEmpty, config: "disk-script", edits: []edit{{"plain.go",
 		"		return a.disk.RenameNew(ctx, a.mine.home, a.lock.lock())\n", "		return a.dir.Rename(ctx, a.mine.home, a.lock.lock())\n"}}},
 
-	{name: "no gate where there is no one step", config: "two-steps-script", edits: []edit{{"plain.go",
+	{name: "no gate where there is no one step", breaks: takesEmpty, config: "two-steps-script", edits: []edit{{"plain.go",
 		"		a.disk = nil\n		return nil, errAgain\n", "		err = a.dir.Rename(ctx, a.mine.home, a.lock.lock())\n		if err == nil {\n			return a.enter(ctx)\n		}\n		return nil, a.taken(ctx, err)\n"}}},
 
-	{name: "break an empty lock", config: "plain-script", edits: []edit{{"plain_look.go",
+	{name: "break an empty lock", breaks: takesEmpty, config: "plain-script", edits: []edit{{"plain_look.go",
 		"	if len(entries) == 0 {\n		return a.heldByNobody(names, doubt)\n", "	if len(entries) == 0 {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n"}}},
 }

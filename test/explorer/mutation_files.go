@@ -3,88 +3,88 @@ package main
 // linkMutations are wrong ways to lock with a file. Their files are those of package
 // link.
 var linkMutations = []mutation{
-	{name: "the answer to a link is the truth", config: "link-lost|link-late", edits: []edit{
+	{name: "the answer to a link is the truth", breaks: stuck, config: "link-lost|link-late", edits: []edit{
 		{"claim.go", "	cause := c.fs.Link(c.name, name)\n",
 			"	cause := c.fs.Link(c.name, name)\n	if cause == nil || !definite(cause) {\n		return cause == nil, nil\n	}\n"},
 		{"look.go", "		if c != nil && s.content.has(c.record.ID) {\n", "		if c != nil && c.stat.Ino == 0 {\n"}}},
 
-	{name: "any file is ours", config: "link-xx", edits: []edit{
+	{name: "any file is ours", breaks: twoHolders, config: "link-xx", edits: []edit{
 		{"claim.go", "	case there.same(c.stat):\n		return c.proven(name)\n", "	case there.same(there):\n		return true, nil\n"},
 		{"hold.go", "	if err == nil && !there.same(h.claim.stat) {\n		err = errAbsent\n	}\n	return err\n}\n\n// open gets", "	_ = there\n	return err\n}\n\n// open gets"},
 		{"hold.go", "	if !st.same(h.claim.stat) || !parse(text).has(h.ID()) {\n", "	if _ = text; h.file != nil {\n		return nil\n	}\n	if st.Kind != \"\" {\n"}}},
 
-	{name: "an unclear link is not looked at later", config: "link-lost|link-late", edits: []edit{{"look.go",
+	{name: "an unclear link is not looked at later", breaks: stuck, config: "link-lost|link-late", edits: []edit{{"look.go",
 		"	for _, c := range append(slices.Clone(a.prior), a.mine) {", "	for _, c := range slices.Clone(a.prior[:0]) {"}}},
 
-	{name: "a late link is not undone", limit: 250_000, config: "link-late-withdraw", edits: []edit{{"attempt.go",
+	{name: "a late link is not undone", breaks: stuck, limit: 250_000, config: "link-late-withdraw", edits: []edit{{"attempt.go",
 		"	if len(a.prior) == 0 {\n", "	if len(a.prior) >= 0 {\n"}}},
 
-	{name: "no turns", config: "link-dead", edits: []edit{{"chain.go",
+	{name: "no turns", breaks: hitsNext, config: "link-dead", edits: []edit{{"chain.go",
 		"	n, rival, err := k.win()\n", "	n, rival, err := 1, (*sighting)(nil), error(nil)\n"}}},
 
-	{name: "a turn is had though the one before lives", config: "link-dead", edits: []edit{{"chain.go",
+	{name: "a turn is had though the one before lives", breaks: robs, config: "link-dead", edits: []edit{{"chain.go",
 		"		case s.due > 0:\n", "		case s.due < 0:\n"}}},
 
-	{name: "no second look", config: "link-dead", edits: []edit{{"chain.go",
+	{name: "no second look", breaks: hitsNext, config: "link-dead", edits: []edit{{"chain.go",
 		"	s, err := k.vigil.see(k.lock.Name)\n", "	s, err := k.dead, error(nil)\n"}}},
 
-	{name: "any lock is the dead one's", config: "link-age-operator", edits: []edit{{"chain.go",
+	{name: "any lock is the dead one's", breaks: robs, config: "link-age-operator", edits: []edit{{"chain.go",
 		"	case s.id() != k.dead.id():\n", "	case s.id() == \"\":\n"}}},
 
-	{name: "clean the chain before the removal", config: "link-dead|link-dead-crash", edits: []edit{{"chain.go",
+	{name: "clean the chain before the removal", breaks: hitsNext, config: "link-dead|link-dead-crash", edits: []edit{{"chain.go",
 		"	over, err := k.finish()\n", "	for i := 1; i <= n; i++ {\n		_ = k.fs.Unlink(k.entry(i))\n	}\n	over, err := k.finish()\n"}}},
 
-	{name: "leave the chain before the removal", limit: 150_000, config: "link-dead", edits: []edit{{"chain.go",
+	{name: "leave the chain before the removal", breaks: hitsNext, limit: 150_000, config: "link-dead", edits: []edit{{"chain.go",
 		"	over, err := k.finish()\n", "	k.leave(n)\n	over, err := k.finish()\n"}}},
 
-	{name: "one id for all tries", config: "link-dead", edits: []edit{
+	{name: "one id for all tries", breaks: idAgain, config: "link-dead", edits: []edit{
 		{"attempt.go", "	c, err := a.lock.newClaim(a.fs, a.request.Owner)\n", "	if a.request.Owner.ID == \"\" {\n		a.request.Owner.ID = a.lock.NewID()\n	}\n	c, err := a.lock.newClaim(a.fs, a.request.Owner)\n"},
 		{"claim.go", "	r.ID, r.Acquired = l.NewID(), l.Today()\n", "	if r.Acquired = l.Today(); r.ID == \"\" {\n		r.ID = l.NewID()\n	}\n"}}},
 
-	{name: "release without a look", config: "link-age-operator|link-lost-beat|link-age-holder", edits: []edit{{"hold.go",
+	{name: "release without a look", breaks: hitsNext, config: "link-age-operator|link-lost-beat|link-age-holder", edits: []edit{{"hold.go",
 		"	err := h.verify()\n	if err == nil {\n		err = h.fs.Unlink", "	err := error(nil)\n	if err == nil {\n		err = h.fs.Unlink"}}},
 
-	{name: "sweep entries of the chain while the lock is there", config: "link-dead-turn.*", edits: []edit{{"sweep.go",
+	{name: "sweep entries of the chain while the lock is there", breaks: robs, config: "link-dead-turn.*", edits: []edit{{"sweep.go",
 		"	case s.id() == dead, s.unreadable:\n		return nil\n", "	case s.id() == \"\":\n		return nil\n"}}},
 
-	{name: "sweep whoever is there", config: "link-xx|link-dead", edits: []edit{{"sweep.go",
+	{name: "sweep whoever is there", breaks: robs, config: "link-xx|link-dead", edits: []edit{{"sweep.go",
 		"	if s.verdict != owner.Dead && now.Sub", "	if s.verdict == owner.Dead && now.Sub"}}},
 
-	{name: "a heartbeat by name", config: "link-age-reuse-holder|link-age-holder", edits: []edit{
+	{name: "a heartbeat by name", breaks: silentLoss, config: "link-age-reuse-holder|link-age-holder", edits: []edit{
 		{"hold.go", "	if err := h.open(); err != nil {\n		return err\n	}\n", "	if f, err := h.fs.Open(h.lock.Name); err != nil {\n		return err\n	} else {\n		h.file = f\n	}\n"},
 		{"hold.go", "	if err == nil && !there.same(h.claim.stat) {\n		err = errAbsent\n	}\n	return err\n}\n\n// open gets", "	_ = there\n	return err\n}\n\n// open gets"}}},
 
-	{name: "a heartbeat does not look at the names", config: "link-age-local-holder", edits: []edit{
+	{name: "a heartbeat does not look at the names", breaks: silentLoss, config: "link-age-local-holder", edits: []edit{
 		{"hold.go", "	there, err := h.fs.Stat(h.lock.Name)\n	if err == nil && !there.same(h.claim.stat) {\n		err = errAbsent\n	}\n	return err\n", "	return nil\n"},
 		{"hold.go", "	case st.Links == 0:\n", "	case st.Kind != \"\":\n"}}},
 
-	{name: "the number of a file is enough", config: "link-age-reuse-holder", edits: []edit{{"hold.go",
+	{name: "the number of a file is enough", breaks: robs, config: "link-age-reuse-holder", edits: []edit{{"hold.go",
 		"	if !st.same(h.claim.stat) || !parse(text).has(h.ID()) {\n", "	if _ = text; !st.same(h.claim.stat) {\n"}}},
 
-	{name: "a heartbeat does not mind that the lock is gone", config: "link-age-holder|link-age-operator", edits: []edit{{"hold.go",
+	{name: "a heartbeat does not mind that the lock is gone", breaks: silentLoss, config: "link-age-holder|link-age-operator", edits: []edit{{"hold.go",
 		"		h.gone = true\n		h.fs.Close()\n		return h.lock.lost(op)\n", "		return nil\n"}}},
 
-	{name: "the claim keeps its name", config: "link-dup", edits: []edit{{"hold.go",
+	{name: "the claim keeps its name", breaks: litter, config: "link-dup", edits: []edit{{"hold.go",
 		"	err := h.claim.drop()\n	h.dropped = err == nil\n	return err\n", "	return nil\n"}}},
 
-	{name: "a claim that waited keeps its name", limit: 250_000, config: "link-late-again", edits: []edit{{"attempt.go",
+	{name: "a claim that waited keeps its name", breaks: stuck, limit: 250_000, config: "link-late-again", edits: []edit{{"attempt.go",
 		"	if err := a.mine.drop(); err != nil {\n		return err\n	}\n	if a.mine.linked", "	if a.mine.linked"}}},
 
-	{name: "a turn that comes late is not undone", config: "link-dead-late.*", edits: []edit{{"chain.go",
+	{name: "a turn that comes late is not undone", breaks: stuck, config: "link-dead-late.*", edits: []edit{{"chain.go",
 		"		k.left = append(k.left, k.own(n))\n", ""}}},
 
-	{name: "a turn that comes late is a lie", limit: 150_000, config: "link-dead-dup", edits: []edit{{"chain.go",
+	{name: "a turn that comes late is a lie", breaks: fails, limit: 150_000, config: "link-dead-dup", edits: []edit{{"chain.go",
 		"		case s.content.has(k.claim.record.ID) && s.stat.same(k.claim.stat):\n			return n, nil, nil // the server made it ours late\n", ""}}},
 
-	{name: "a sign of life does not restart the watch of a file", config: "link-age-beat|link-age-old", edits: []edit{
+	{name: "a sign of life does not restart the watch of a file", breaks: robs, config: "link-age-beat|link-age-old", edits: []edit{
 		{"vigil.go", "w.lease.Look(before, s.sign(), dead, v.lease(s.content))", "w.lease.Look(before, s.id(), dead, v.lease(s.content))"},
 		{"chain.go", "	case s.sign() != k.dead.sign() && !k.force:\n", "	case s.id() == \"\":\n"}}},
 
-	{name: "a watch of a file begins when it is judged", config: "link-age-beat", edits: []edit{
+	{name: "a watch of a file begins when it is judged", breaks: robs, config: "link-age-beat", edits: []edit{
 		{"vigil.go",
 			"	before := v.request.Clock.Now()\n	s, err := v.see(name)\n", "	s, err := v.see(name)\n	before := v.request.Clock.Now()\n"},
 		{"chain.go", "	case s.sign() != k.dead.sign() && !k.force:\n", "	case s.id() == \"\":\n"}}},
 
-	{name: "strict breaks by age", config: "link-beat", edits: []edit{{"vigil.go",
+	{name: "strict breaks by age", breaks: hitsNext, config: "link-beat", edits: []edit{{"vigil.go",
 		"lease: owner.Patience{Clock: r.Clock, Strict: r.Strict, Respite", "lease: owner.Patience{Clock: r.Clock, Respite"}}},
 }

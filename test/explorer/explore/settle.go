@@ -80,7 +80,7 @@ func (x *Explorer) takeTurns(c *world, e *ending) *world {
 			turns++
 		}
 		switch {
-		case turns > maxTurns:
+		case turns > maxTurns || x.spent(c):
 			e.wrong = "not everybody ends, though nothing is in the way: " + x.waiting(c)
 		case !moved && x.orphan(c):
 			c = x.turn(c, e, func(emit func(*world)) { x.reap(c, emit) })
@@ -92,6 +92,17 @@ func (x *Explorer) takeTurns(c *world, e *ending) *world {
 		}
 	}
 	return c
+}
+
+// spent reports that somebody has tried so often that its ids, of which there are 256, are
+// about to come again.
+func (x *Explorer) spent(c *world) bool {
+	for p := range c.procs {
+		if x.graphs[p].nodes[c.procs[p].node].serial > 250 {
+			return true
+		}
+	}
+	return false
 }
 
 // passing reports that p works for a time that has not passed.
