@@ -33,7 +33,7 @@
 // hand by run and hold, and is left behind by those who are killed. Memory, descriptors,
 // threads and processor time of the helpers, names at the places and connections to the
 // server are looked at again and again. After the first third, in which everything warms
-// up, nothing may grow from each quarter to the next, by more than a little in all.
+// up, nothing may grow by more than a little in all. A dip on the way does not hide it.
 //
 // # What it cannot show
 //

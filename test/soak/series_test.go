@@ -3,6 +3,7 @@ package soak
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A series is the samples of one keeper, in order.
@@ -34,24 +35,29 @@ func (p plan) quantities() []quantity {
 	}
 }
 
-// A trend is the medians of the quarters of a series.
-type trend [4]float64
+// A trend is the medians of equal parts of a series, in order.
+type trend [8]float64
 
-// growth is how much more there was in the last quarter than in the first, if there was
-// more in each than in the one before. What Go keeps of freed memory goes up and down by
-// some 100 KiB, as chance has it; what leaks only goes up.
+// growth is by how much more there is at the end than at the beginning, by what seven in
+// ten pairs of parts show at least. So neither a dip in one part hides that the others
+// grow, nor is it growth if there is more from some moment on, once. What Go keeps of freed
+// memory goes up and down by some 100 KiB, as chance has it; what leaks goes up.
 func (t trend) growth() float64 {
-	if t[0] < t[1] && t[1] < t[2] && t[2] < t[3] {
-		return t[3] - t[0]
+	var slopes []float64
+	for j, later := range t {
+		for i, earlier := range t[:j] {
+			slopes = append(slopes, (later-earlier)/float64(j-i))
+		}
 	}
-	return 0
+	slices.Sort(slopes)
+	return slopes[len(slopes)*3/10] * float64(len(t)-1)
 }
 
 func (t trend) String() string {
 	if slices.Min(t[:]) == slices.Max(t[:]) {
 		return fmt.Sprintf("%.0f", t[0])
 	}
-	return fmt.Sprintf("%.0f %.0f %.0f %.0f", t[0], t[1], t[2], t[3])
+	return strings.Trim(fmt.Sprintf("%.0f", [8]float64(t)), "[]")
 }
 
 // settled is the series without its first third, in which everything warms up.
@@ -59,7 +65,7 @@ func (s series) settled() series { return s[len(s)/3:] }
 
 func (s series) trend(of func(sample) float64) (t trend) {
 	for i := range t {
-		t[i] = s[i*len(s)/4 : (i+1)*len(s)/4].median(of)
+		t[i] = s[i*len(s)/len(t) : (i+1)*len(s)/len(t)].median(of)
 	}
 	return t
 }
@@ -88,6 +94,9 @@ func (s series) rate() float64 {
 // check returns what has grown.
 func (p plan) check(s series) (grown []string) {
 	s = s.settled()
+	if len(s) < len(trend{}) {
+		return []string{fmt.Sprintf("nobody knows, from %d samples", len(s))}
+	}
 	for _, q := range p.quantities() {
 		if t := s.trend(q.of); t.growth() > q.may {
 			grown = append(grown, fmt.Sprintf("%s: %v, may grow by %.0f", q.name, t, q.may))
