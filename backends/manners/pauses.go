@@ -13,7 +13,7 @@ type Config struct {
 	Poll  Range // between quick polls, at random
 	Quick int   // how many of those there are, before a slow pause
 	// Slow are the slow pauses: the first is Min, each next one is Min longer, up to
-	// Max.
+	// Max, and then Min shorter, down to Min, and so on.
 	Slow Range
 	// Random returns a number from 0 to n-1: rand.Int64N.
 	Random func(n int64) int64
@@ -54,6 +54,7 @@ type Pauses struct {
 	Config Config
 	polls  int           // since the last slow pause
 	slow   time.Duration // the last slow pause
+	falls  bool          // the slow pauses become shorter
 }
 
 // Next returns the next pause.
@@ -64,7 +65,22 @@ func (p *Pauses) Next() time.Duration {
 		return c.Poll.Min + time.Duration(c.Random(int64(c.Poll.Max-c.Poll.Min)+1))
 	}
 	p.polls = 0
-	p.slow += min(c.Slow.Min, c.Slow.Max-p.slow) // without overflow
+	return p.swing(c.Slow)
+}
+
+// swing returns the next slow pause.
+func (p *Pauses) swing(s Range) time.Duration {
+	switch {
+	case p.slow >= s.Max:
+		p.falls = true
+	case p.slow <= s.Min:
+		p.falls = false
+	}
+	if p.falls {
+		p.slow = max(p.slow-s.Min, s.Min)
+	} else {
+		p.slow += min(s.Min, s.Max-p.slow) // without overflow
+	}
 	return p.slow
 }
 

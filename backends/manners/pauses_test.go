@@ -16,14 +16,19 @@ func TestOriginal(t *testing.T) {
 		quick  time.Duration
 	}{{lowest, 25 * time.Millisecond}, {highest, 100 * time.Millisecond}} {
 		p := Pauses{Config: Config{Random: c.random}}
-		for round := range 20 {
+		slow, step := time.Duration(0), 2*time.Second
+		for round := range 64 { // up, down, and up again
 			for i := range 16 {
 				if d := p.Next(); d != c.quick {
 					t.Fatalf("round %d: quick pause %d is %v", round, i, d)
 				}
 			}
-			if d, want := p.Next(), min(time.Duration(round+1)*2*time.Second, 32*time.Second); d != want {
-				t.Errorf("slow pause %d is %v, want %v", round, d, want)
+			slow += step
+			if d := p.Next(); d != slow {
+				t.Fatalf("slow pause %d is %v, want %v", round, d, slow)
+			}
+			if slow == 32*time.Second || slow == 2*time.Second && round > 0 {
+				step = -step
 			}
 		}
 	}
@@ -47,7 +52,7 @@ func TestJitter(t *testing.T) {
 
 func TestOwnManners(t *testing.T) {
 	p := Pauses{Config: Config{Poll: Range{time.Second, time.Second}, Quick: 2, Slow: Range{5 * time.Second, 7 * time.Second}}}
-	for i, want := range []time.Duration{1, 1, 5, 1, 1, 7, 1, 1, 7} {
+	for i, want := range []time.Duration{1, 1, 5, 1, 1, 7, 1, 1, 5, 1, 1, 7} {
 		if d := p.Next(); d != want*time.Second {
 			t.Errorf("pause %d is %v, want %ds", i, d, want)
 		}

@@ -55,7 +55,7 @@ func (o *options) flags(c *cobra.Command) {
 	f.Var(&o.timeout, "timeout", "give up after this time (0: try once; default: wait)")
 	f.Var(&o.retries, "retries", "give up after so many tries after the first (default: no limit)")
 	f.Var(&o.poll, "poll", "ask so often while waiting, 16 times, as in 25ms..100ms (default: as is usual for the kind of lock)")
-	f.Var(&o.slow, "slow", "and then pause for so long, as in 2s..32s: for longer each time")
+	f.Var(&o.slow, "slow", "and then pause for so long, as in 2s..32s: for longer each time, then for shorter, and so on")
 	f.Var(&o.lease, "lease", "how long others believe in us when we are silent (link: 1h)")
 	f.Var(&o.refresh, "refresh", "how often to tell others that we live (default: a quarter of the lease; link: 8s)")
 	f.Var(&o.release, "release-timeout", "how long to try to release the lock where that fails, within the lease (0: try once)")
