@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -135,13 +136,14 @@ behind x; await x; behind y; await y; hold`
 
 // TestWaitingForOurs is that with the real helper: for a lock, and for one of a set.
 func TestWaitingForOurs(t *testing.T) {
-	address, _ := newLock(t)
+	address, path := newLock(t)
 	other, _ := newLock(t)
+	path = filepath.ToSlash(strings.TrimPrefix(path, filepath.VolumeName(path)))
 	for name, locks := range map[string][]string{"lock": {address}, "set": {other, address}} {
 		t.Run(name, func(t *testing.T) {
 			first := acquire(t, address)
 			l, err := client.AcquireSet(t.Context(), locks, client.Waiting(func(held *client.HeldError) {
-				if held.Holder.ID != first.ID() || held.Lock != address || !strings.Contains(held.Error(), address+": held by "+held.Holder.User) {
+				if held.Holder.ID != first.ID() || !strings.HasSuffix(filepath.ToSlash(held.Lock), path) || !strings.Contains(held.Error(), path+": held by "+held.Holder.User) {
 					t.Errorf("told of %+v", held)
 				}
 				_ = first.Release()

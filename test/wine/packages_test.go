@@ -20,7 +20,7 @@ var packages = []choice{
 	{pkg: "backends/process"},
 	{pkg: "locksmith"},
 	{"backends/owner", "Record|Patience|ID", "Wine has no process System, by whose start a boot is told from others"},
-	{"client", "AcquireRelease|Held|HelperKilled|Outlives|Cancelled", "the others need a shell, or other kinds of locks, or to be told that an open file was removed"},
+	{"client", "AcquireRelease|Held|HelperKilled|Outlives|Cancelled|WaitingForOurs", "the others need a shell, or other kinds of locks, or to be told that an open file was removed"},
 	{"backends/local", "OtherHost|WaitEnds|WakeNobody|WallClock|RestartsTheWatch|NumbersThat|BreakerLooks|FinishesBefore|TooEarly",
 		"Wine keeps no attributes of files, deletes none that is open, and proves no death; and there is no sleep(1)"},
 }
