@@ -147,7 +147,7 @@ func FileError(lock, op string, err error) *Error {
 	case errors.Is(err, fs.ErrPermission):
 		e.Code, e.Hint = protocol.Permission, "allow this user to write there, or choose another place"
 	case errors.Is(err, syscall.ENOTDIR):
-		e.Code, e.Hint = protocol.CannotCreate, "a file or a symbolic link is where a directory should be: remove it, or correct the path"
+		e.Code, e.Hint = protocol.CannotCreate, "a file or a symbolic link is where a directory should be: choose another name, or correct the path"
 	case errors.Is(err, fs.ErrNotExist):
 		e.Code, e.Hint = protocol.CannotCreate, "create the directory first, or correct the path"
 	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ELOOP):

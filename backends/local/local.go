@@ -77,6 +77,8 @@ func (l *Lock) holder(c content, v owner.Verdict) backend.Holder {
 	h := c.holder(v, time.Now())
 	clear := "remove it with: locksmith break --force " + l.address
 	switch {
+	case c.note == backend.StickyNote:
+		h.Advice = "let its owner break it: locksmith break " + l.address
 	case c.stat.index == 0 || c.record != nil || c.pid != 0 || c.unfinished():
 	case c.text != "":
 		h.Advice = "find out whose it is; if nobody uses it, " + clear
@@ -113,5 +115,5 @@ func (l *Lock) openError(err error) error {
 
 func (l *Lock) notALockFile(what string) error {
 	return &backend.Error{Code: protocol.CannotCreate, Lock: l.address, Op: "open lock file",
-		Err: errors.New("the path is " + what + ", not a lock file"), Hint: "choose another name, or remove it"}
+		Err: errors.New("the path is " + what + ", not a lock file"), Hint: "choose another name"}
 }

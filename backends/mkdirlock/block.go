@@ -9,10 +9,10 @@ import (
 
 // A block is what kept the last Try from acquiring the lock.
 type block struct {
-	seen    sighting // the holder, if there is an entry
-	note    string   // what there is instead
-	known   bool     // anything was seen at all
-	yielded bool     // it is a waiter, and we only let him go first
+	seen    sighting        // the holder, if there is an entry
+	nobody  *backend.Holder // what there is instead
+	known   bool            // anything was seen at all
+	yielded bool            // it is a waiter, and we only let him go first
 	reached time.Duration
 	again   time.Duration // when to look again
 	missed  int           // how often the lock seemed to be gone, in this Try
@@ -37,7 +37,7 @@ func (a *attempt) held(s sighting) error {
 	if every == 0 {
 		every = a.request.Owner.Lease / 2
 	}
-	b.seen, b.note, b.known, b.yielded = s, "", true, false
+	b.seen, b.nobody, b.known, b.yielded = s, nil, true, false
 	b.again = now + min(s.left(), every)
 	return a.heldAgain()
 }
@@ -47,11 +47,12 @@ func (a *attempt) held(s sighting) error {
 func (a *attempt) heldByNobody(names []string, doubt bool) error {
 	b := &a.block
 	now := a.request.Clock.Now()
-	if !b.known || b.note == "" {
+	if !b.known || b.nobody == nil {
 		b.reached = now
 	}
 	b.seen, b.known, b.yielded = sighting{verdict: owner.Unknown, due: owner.Never, bareDue: owner.Never}, true, false
-	b.note = nobody(names, doubt).Note
+	there := nobody(names, doubt)
+	b.nobody = &there
 	b.again = now
 	return a.heldAgain()
 }
@@ -71,8 +72,8 @@ func (a *attempt) heldAgain() error {
 
 // holder describes for people what the last look saw.
 func (b *block) holder(today time.Time) backend.Holder {
-	if b.note != "" {
-		return backend.Holder{Note: b.note, Verdict: owner.Unknown}
+	if b.nobody != nil {
+		return *b.nobody
 	}
 	return b.seen.holder(today)
 }

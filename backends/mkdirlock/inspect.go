@@ -227,12 +227,18 @@ func (l *Lock) breakEntry(ctx context.Context, dir Dir, e entry) error {
 
 // nobody describes a lock without an entry of ours.
 func nobody(names []string, doubt bool) backend.Holder {
-	note := "an empty directory: the lock of a program that uses mkdir alone, or what is left of one; by age it can be removed with locksmith reap"
-	if doubt {
-		note = "an empty directory, perhaps our own: the answer to our request was lost; if nobody uses the lock, remove it with locksmith reap"
+	h := backend.Holder{Verdict: owner.Unknown}
+	switch {
+	case len(fencesIn(names)) > 0 || slices.Contains(names, treeLock):
+		h.Note, h.Advice = "it is a lock with ?style=dir", "add ?style=dir to the address"
+	case len(names) > 0:
+		h.Note, h.Advice = "what is in it is not ours, such as "+shown(names[0]), "choose another name, or find out whose it is"
+	case doubt:
+		h.Note = "an empty directory, perhaps our own: the answer to our request was lost"
+		h.Advice = "if nobody uses the lock, remove it with locksmith reap"
+	default:
+		h.Note = "an empty directory: the lock of a program that uses mkdir alone, or what is left of one"
+		h.Advice = "by age it can be removed with locksmith reap"
 	}
-	if len(names) > 0 {
-		note = "what is in it is not ours, such as " + shown(names[0])
-	}
-	return backend.Holder{Note: note, Verdict: owner.Unknown}
+	return h
 }

@@ -140,7 +140,7 @@ func (l *lock) check() error {
 	case unix.S_IFLNK:
 		return l.unfit("the path is a symbolic link", "name the directory that it points to")
 	}
-	return l.unfit("the path is not a directory", "choose another name, or remove it")
+	return l.unfit("the path is not a directory", "choose another name")
 }
 
 // checkInside refuses a directory that is something else than a lock, before

@@ -67,5 +67,8 @@ func reportTo(out io.Writer, err error) {
 	if hint := hints[codeOf(err)]; hint != "" && !advised {
 		text += "  " + hint + "\n"
 	}
+	if own != nil && own.Code == protocol.CannotCreate {
+		text += otherKind(own.Lock)
+	}
 	_, _ = io.WriteString(out, text)
 }
