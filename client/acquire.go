@@ -11,7 +11,9 @@ import (
 	"locksmith/protocol"
 )
 
-const defaultGrace = 10 * time.Second
+// defaultGrace is more than a helper takes that cannot release its lock, and says so: it
+// tries for 10 s (--release-timeout), after an answer that it waits for already.
+const defaultGrace = 15 * time.Second
 
 // Acquire acquires the lock at an address, or of a profile, waiting for it until
 // ctx ends. ctx is for the acquisition only: a lock that is held is not released

@@ -19,7 +19,9 @@ func Do(ctx context.Context, address string, work func(ctx context.Context) erro
 	held := lock.Context()
 	context.AfterFunc(held, func() { cancel(context.Cause(held)) })
 	defer func() { // after a panic, too
-		err = errors.Join(err, lock.Release())
+		if loss := lock.Release(); loss != nil {
+			err = errors.Join(err, loss)
+		}
 		cancel(ErrReleased)
 	}()
 	return work(ctx)

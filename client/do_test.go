@@ -47,7 +47,7 @@ func TestDo(t *testing.T) {
 		t.Errorf("the context of the work ended by %v", cause)
 	}
 	mustBeFree(t, path)
-	if err := client.Do(t.Context(), address, func(context.Context) error { return errWork }); !errors.Is(err, errWork) {
+	if err := client.Do(t.Context(), address, func(context.Context) error { return errWork }); err != errWork {
 		t.Errorf("got %v", err)
 	}
 }

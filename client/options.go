@@ -84,7 +84,7 @@ func Waiting(f func(held *HeldError)) Option {
 }
 
 // KillAfter sets how long the helper has to end by itself once it was told to
-// (default 10 s). It needs that time to remove the lock.
+// (default 15 s). It needs that time to remove the lock, or to say that it cannot.
 func KillAfter(d time.Duration) Option {
 	return func(c *config) { c.grace = d }
 }

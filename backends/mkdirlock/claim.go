@@ -72,6 +72,7 @@ func (c *claim) refresh(ctx context.Context) error {
 		return errAbsent
 	}
 	c.confirmed, c.shown = sent, sent
+	_ = c.tell(ctx) // what may be missing yet: a holder lives without it
 	return nil
 }
 
@@ -89,8 +90,10 @@ func (c *claim) old() bool { return c.clock.Now()-c.confirmed >= c.entry.ticket.
 
 // beat gives the heartbeat the next number. The first one is made.
 func (c *claim) beat(ctx context.Context) error {
-	if err := c.tell(ctx); err != nil {
-		return err
+	if len(c.beats) == 0 {
+		if err := c.tell(ctx); err != nil {
+			return err
+		}
 	}
 	name := beatName(c.next, c.parts)
 	for _, last := range c.beats {
@@ -147,7 +150,7 @@ func (c *claim) silenced(ctx context.Context, name string, cause error) error {
 }
 
 // tell makes what does not fit into the name of the heartbeat. A part that may be
-// missing nevertheless is made with the next heartbeat: without it nobody is ever proven
+// missing nevertheless is made after the next heartbeat: without it nobody is ever proven
 // dead.
 func (c *claim) tell(ctx context.Context) error {
 	var missing []string

@@ -106,6 +106,28 @@ func TestPartOfRecordComesLater(t *testing.T) {
 	}
 }
 
+// TestPartOfRecordNeverComes: a holder lives on where the rest of its record cannot be
+// written.
+func TestPartOfRecordNeverComes(t *testing.T) {
+	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
+		trouble := Outcome(unix.ETIMEDOUT)
+		here := newHost("here", hooked{m, func(o operation) error {
+			if o.call == "mkdir" && strings.Contains(o.name, "/"+partPrefix+"2.") {
+				return trouble
+			}
+			return o.do()
+		}}, k)
+		r := here.by(7, "exclusive")
+		r.Owner.Meta = anyRecord(rand.New(rand.NewPCG(3, 4)), 1500).Meta
+		h := mustHold(t, here.ask(t, r))
+		trouble = Outcome(unix.ENOSPC)
+		mustStillHold(t, h)
+		mustStillHold(t, h)
+		mustRelease(t, h)
+		mustBeTidy(t, m, k)
+	})
+}
+
 // TestAgeIsNotTooLarge: what the record says of the time is no coarser than a clock.
 func TestAgeIsNotTooLarge(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
