@@ -34,8 +34,13 @@ type said struct {
 // hold starts a helper for the lock of a place.
 func (p *place) hold(flags ...string) *helper {
 	p.t.Helper()
+	return p.holdAt(p.address(), flags...)
+}
+
+func (p *place) holdAt(address string, flags ...string) *helper {
+	p.t.Helper()
 	h := &helper{t: p.t, said: make(chan said, 100), ended: make(chan struct{})}
-	h.cmd = p.locksmith(context.Background(), append(append([]string{"hold"}, flags...), p.address())...)
+	h.cmd = p.locksmith(context.Background(), append(append([]string{"hold"}, flags...), address)...)
 	h.cmd.Stderr = &h.stderr
 	stdin, err1 := h.cmd.StdinPipe()
 	stdout, err2 := h.cmd.StdoutPipe()
