@@ -3,6 +3,7 @@ package client
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"os"
 
 	"locksmith/protocol"
@@ -35,13 +36,16 @@ func (h *helper) listenIn(lock string) (told *os.File, name string, err error) {
 	return told, name, nil
 }
 
+// maxEvent is the longest line of an event.
+const maxEvent = 64 << 10
+
 // hearEvents reads to the end, for the helper must not find the pipe full.
 func (h *helper) hearEvents(lock string, r *os.File) {
 	defer r.Close()
-	lines := bufio.NewReader(r)
+	lines := bufio.NewReaderSize(r, maxEvent)
 	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
+		line, err := lines.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
 		}
 		var e event
