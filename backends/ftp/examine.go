@@ -21,6 +21,9 @@ func (d *Dir) Examine(ctx context.Context, name string, e backend.Examination, t
 	encryption(s, tell)
 	idle := beginIdle(ctx, d.server.dial, e.Idle)
 	return func() error {
+		if err := d.files(ctx, name, tell); err != nil {
+			return err
+		}
 		if err := d.connections(ctx, name, idle, tell); err != nil {
 			return err
 		}

@@ -74,7 +74,7 @@ func TestExamineKinds(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 		}
-		for _, name := range []string{"exclusive create", "two make the same", "two remove the same", "two rename to the same", "idle limit", "connections"} {
+		for _, name := range []string{"exclusive create", "two make the same", "two remove the same", "two rename to the same", "rename over a file", "idle limit", "connections"} {
 			mustFind(t, all, name, backend.Fit, "")
 		}
 		encrypted := backend.Weak
@@ -97,6 +97,7 @@ func TestExamineOptions(t *testing.T) {
 		"NoRmdir":     {ftpserver.Options{NoRmdir: true}, "remove directories", backend.Unfit, "RMD", true},
 		"DenyRename":  {ftpserver.Options{DenyRename: true}, "rename to a new name", backend.Unfit, "RNTO", false},
 		"NoOverwrite": {ftpserver.Options{NoOverwrite: true}, "rename onto an empty one", backend.Weak, "AllowOverwrite", false},
+		"NoReplace":   {ftpserver.Options{NoOverwrite: true}, "rename over a file", backend.Weak, "AllowOverwrite", false},
 		"MkdirAll":    {ftpserver.Options{MkdirAll: true}, "exclusive create", backend.Unfit, "two would hold", false},
 		"RemoveAll":   {ftpserver.Options{MkdirAll: true}, "keep what is not empty", backend.Unfit, "taken from its holder", false},
 		"Idle":        {ftpserver.Options{Idle: idle}, "idle limit", backend.Weak, "raise it", false},
