@@ -11,7 +11,8 @@
 // what is seen, with what takes long left out. It needs Linux on amd64. The last has
 // test/nfslab measure the cells over NFS; where it cannot, that fails, and they stay as
 // they are. With LOCKSMITH_CELLS=FILE they are taken from what
-// "LOCKSMITH_CELLS=FILE go test ./test/nfslab -scenarios '^crashes$'" has written before.
+// "LOCKSMITH_CELLS=FILE go test ./test/nfslab -scenarios '^crashes$'" has written before;
+// and without -update the page is compared with them.
 //
 // # How it works
 //

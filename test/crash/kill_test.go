@@ -38,7 +38,7 @@ func TestKilledAtAnyCall(t *testing.T) {
 		}
 	})
 	page := section{
-		title: "Killed at any system call", text: killedText, always: true, keys: 2,
+		title: "Killed at any system call", text: killedText, judged: judgedAlways, always: true, keys: 2,
 		head: []string{"lock", "system call", "killed before it", "killed after it"},
 		rows: slices.Concat(all...),
 	}

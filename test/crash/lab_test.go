@@ -4,6 +4,7 @@ package crash
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,30 +18,76 @@ import (
 const cellsVariable = "LOCKSMITH_CELLS"
 
 // TestMatrixOverNFS has test/nfslab measure its part of the page, or takes what it has
-// measured before. That is judged there; without -update all that can be seen here is that
-// the page has it.
+// measured before. That is judged there. What was not measured cannot be compared: then all
+// that can be seen is that the page has every row and every moment, once for each version.
 func TestMatrixOverNFS(t *testing.T) {
-	page := section{title: "The matrix over NFS", text: labText, keys: 2, rows: labRows(t),
+	page := section{title: "The matrix over NFS", text: labText, judged: judgedInLab, keys: 2,
 		head: slices.Concat([]string{"what happens", "lock"}, moments)}
-	page.publish(t)
-}
-
-// labRows measures what takes long, or reads the page.
-func labRows(t *testing.T) [][]string {
-	t.Helper()
-	if *update {
-		return readCells(t, measuredCells(t))
+	if *update || os.Getenv(cellsVariable) != "" {
+		page.rows = readCells(t, measuredCells(t))
+		page.publish(t)
+		return
 	}
 	text, err := os.ReadFile(pageName)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, old, _ := cutSection(string(text), "The matrix over NFS")
-	rows := tableRows(old)
-	if len(rows) < 2 {
-		t.Fatalf("%s has no cells over NFS: %v", pageName, rows)
+	_, old, _ := cutSection(string(text), page.title)
+	page.introduce(t, old)
+	for _, fault := range incomplete(tableRows(old), page.head) {
+		t.Error(pageName + fault)
 	}
-	return rows[1:]
+}
+
+// mishapsInLab are how many test/nfslab knows.
+const mishapsInLab = 23
+
+// incomplete says what is missing in the table over NFS.
+func incomplete(rows [][]string, head []string) (all []string) {
+	if len(rows) == 0 || !slices.Equal(rows[0], head) {
+		return []string{": no table with these columns over NFS: " + strings.Join(head, ", ")}
+	}
+	locks := map[string][]string{} // by what happens
+	for _, row := range rows[1:] {
+		locks[row[0]] = append(locks[row[0]], row[1])
+		if len(row) != len(head) {
+			all = append(all, fmt.Sprintf(": %d cells, want %d: %q", len(row), len(head), row))
+		}
+	}
+	for what, has := range locks {
+		if !slices.Equal(has, []string{"`nfs: over NFS 3`", "`nfs: over NFS 4.2`"}) {
+			all = append(all, fmt.Sprintf(" has %q over %q", what, has))
+		}
+	}
+	if len(locks) != mishapsInLab {
+		all = append(all, fmt.Sprintf(" has %d mishaps over NFS, want %d", len(locks), mishapsInLab))
+	}
+	return all
+}
+
+// TestIncomplete: a row that is missing is noticed, and a cell.
+func TestIncomplete(t *testing.T) {
+	head := []string{"what happens", "lock", "now"}
+	var rows [][]string
+	for i := range mishapsInLab {
+		for _, version := range []string{"3", "4.2"} {
+			rows = append(rows, []string{fmt.Sprint(i), "`nfs: over NFS " + version + "`", "held on"})
+		}
+	}
+	whole := append([][]string{head}, rows...)
+	if all := incomplete(whole, head); len(all) > 0 {
+		t.Errorf("all is there: %q", all)
+	}
+	short := slices.Clone(whole)
+	short[1] = short[1][:2]
+	for name, rows := range map[string][][]string{
+		"nothing": nil, "another head": rows, "a row less": whole[:len(whole)-1], "a mishap less": whole[:len(whole)-2],
+		"a row more": append(slices.Clone(whole), rows[0]), "a cell less": short,
+	} {
+		if len(incomplete(rows, head)) == 0 {
+			t.Errorf("%s: nothing is missed", name)
+		}
+	}
 }
 
 // measuredCells returns the name of a file with all cells.
@@ -122,6 +169,9 @@ func TestReadCells(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+const judgedInLab = "Every run of `test/nfslab` judges some of these cells again, and `test/run --long` all of them; `go test ./test/crash`\n" +
+	"only sees that no row is missing."
 
 const labText = "The same with a real NFS server and a host each for victim, rival and who has the lock meanwhile,\n" +
 	"in a user-mode kernel (`test/nfslab`, which measures and judges it). On another host nobody can prove a death,\n" +

@@ -75,10 +75,13 @@ func TestMatrix(t *testing.T) {
 		}
 	})
 	rows = append(append(rows, notHere()...), suspended(t))
-	page := section{title: "The matrix", text: matrixText, keys: 2, rows: rows,
+	page := section{title: "The matrix", text: matrixText, judged: judgedQuickly, keys: 2, rows: rows,
 		head: slices.Concat([]string{"what happens", "lock"}, moments)}
 	page.publish(t)
 }
+
+const judgedQuickly = "Every run of the tests judges the quick cells, on the disk of the machine; `test/run --long`\n" +
+	"all of them."
 
 const matrixText = "A *victim* waits for a lock or holds it, and a rival wants it, too. At a moment of the victim's\n" +
 	"life something happens. The moments are exact, for the victim is made to pause before a system call (or, at\n" +

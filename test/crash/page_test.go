@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const pageName = "CRASHES.md"
@@ -18,7 +19,8 @@ type section struct {
 	title  string
 	text   string
 	head   []string
-	keys   int // how many columns name a row
+	judged string // which cells are compared with the page, and when
+	keys   int    // how many columns name a row
 	rows   [][]string
 	always bool // all of it was done: a row of the page that is not in it is wrong
 }
@@ -44,6 +46,26 @@ func (s *section) publish(t *testing.T) {
 		return
 	}
 	s.compare(t, parseRows(old, s.keys))
+	s.introduce(t, old)
+}
+
+// introduce makes sure that the page says what the test does before the table, and when the
+// table was measured.
+func (s *section) introduce(t *testing.T, page string) {
+	t.Helper()
+	said, _, _ := strings.Cut(page, "\n| ")
+	for _, text := range []string{s.text, s.judged} {
+		if !strings.Contains(said, text) {
+			t.Errorf("%s does not say of %q: %s", pageName, s.title, text)
+		}
+	}
+	when := written.FindStringSubmatch(said)
+	if when == nil {
+		t.Fatalf("%s does not say when %q was measured, and by what", pageName, s.title)
+	}
+	if _, err := time.Parse("2 January 2006", when[1]); err != nil {
+		t.Errorf("%s: %q: %v", pageName, s.title, err)
+	}
 }
 
 // cutSection finds a section by its title.
@@ -61,9 +83,13 @@ func cutSection(text, title string) (before, section, after string) {
 	return text[:start], text[start : start+len(title)+end], rest[end:]
 }
 
+// written is how the page says when a section was measured.
+var written = regexp.MustCompile(`(?m)^Last written on (\d{1,2} \w+ \d{4}) by `)
+
 func (s *section) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n%s\n", s.title, s.text)
+	fmt.Fprintf(&b, "## %s\n\n%s\nLast written on %s by `go test -timeout 2h ./test/crash -update`.\n%s\n\n", s.title, s.text,
+		time.Now().UTC().Format("2 January 2006"), s.judged)
 	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
 	line(s.head)
 	line(slices.Repeat([]string{"---"}, len(s.head)))
@@ -95,6 +121,9 @@ func tableRows(text string) [][]string {
 	}
 	return all
 }
+
+// judgedAlways is said where no cell takes long.
+const judgedAlways = "Every run of the tests judges all of it."
 
 // measured is what differs from run to run.
 var measured = regexp.MustCompile(` \([^()]*\)`)
@@ -132,6 +161,23 @@ func (s *section) tells(page, seen []string) bool {
 		}
 	}
 	return true
+}
+
+// TestPageSaysWhen: every section does.
+func TestPageSaysWhen(t *testing.T) {
+	text, err := os.ReadFile(pageName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := strings.Split(string(text), "\n## ")[1:]
+	for _, s := range sections {
+		if title, _, _ := strings.Cut(s, "\n"); !written.MatchString(s) {
+			t.Errorf("%s does not say when %q was measured, and by what", pageName, title)
+		}
+	}
+	if len(sections) != 4 {
+		t.Errorf("%d sections", len(sections))
+	}
 }
 
 // TestEveryCellTells makes sure that no cell of the page is blank, and that one that was not
