@@ -88,6 +88,7 @@ var smallDirectories = leased(concat(
 		{Name: "operator", Roles: roles(beating(1, near(0)), near(1), by(disk, operator(2)))},
 		{Name: "operator-script", Roles: roles(near(0), rounds(2, theirs(1)), by(disk, operator(2)))},
 		{Name: "operator-waiter", Roles: roles(near(0), near(1), evictor(disk, 2))},
+		{Name: "operator-waiting", Prelude: []int{0, 1}, Roles: roles(near(0), near(1), evictor(disk, 2))},
 		{Name: "withdraw", Roles: roles(impatient(near(0)), near(1), theirs(2))},
 		{Name: "tend", Roles: roles(tending(near(0)), near(0)), Adversary: budget{Crashes: 1, Full: 1}},
 		{Name: "lost", Roles: roles(near(0), near(1)), Adversary: budget{Lost: 1}},

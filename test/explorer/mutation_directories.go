@@ -77,7 +77,7 @@ var mkdirMutations = []mutation{
 	{name: "commit a reservation that may be gone", breaks: stuck, config: "plain-operator-waiter|plain-wrong-sweep", edits: []edit{{"plain.go",
 		"	if (a.owned || gated) && (!a.fresh || a.mine.old()) {", "	if gated && !a.fresh {"}}},
 
-	{name: "commit in one step a reservation that may be gone", breaks: stuck, limit: 200_000, config: "disk-operator-waiter", edits: []edit{{"plain.go",
+	{name: "commit in one step a reservation that may be gone", breaks: stuck, limit: 200_000, config: "disk-operator-waiting", edits: []edit{{"plain.go",
 		"	if (a.owned || gated) && (!a.fresh || a.mine.old()) {", "	if a.owned && (!a.fresh || a.mine.old()) {"}}},
 
 	{name: "settle after giving up", breaks: stuck, config: "ftp-lost-one", edits: []edit{{"attempt.go",
