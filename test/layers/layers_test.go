@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"backends/backend":        {"protocol", "backends/owner", "backends/clock", "backends/manners"},
 	"backends/backendtest":    {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
 	"backends/mkdirlock":      {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/filesystem", "backends/manners", "backends/finder"},
-	"backends/ftp":            {"protocol", "backends/backend", "backends/clock", "backends/process", "backends/mkdirlock"},
+	"backends/ftp":            {"protocol", "backends/backend", "backends/clock", "backends/owner", "backends/process", "backends/mkdirlock"},
 	"backends/link":           {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify", "backends/posix", "backends/filesystem", "backends/manners", "backends/finder"},
 	"backends/local":          {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/inotify", "backends/posix", "backends/filesystem", "backends/manners", "backends/finder"},
 	"backends/nfs":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/nfs/generation", "backends/posix", "backends/filesystem", "backends/finder"},
