@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"locksmith/backends/backend"
@@ -40,8 +41,10 @@ type attempt struct {
 	fresh bool
 	// alone: the server does not rename onto a directory that exists.
 	alone bool
-	// disk is dir, if gate and commit are one step there.
+	// disk is dir, where that can do more; twoSteps, but not take the lock in one.
 	disk     Disk
+	twoSteps bool
+	pin      io.Closer // of a lock's directory that is ours; nil: none
 	courtesy courtesy
 	pauses   *manners.Pauses // nil: those of the lock's Pace
 }
@@ -66,7 +69,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if a.dir == nil {
 		a.dir = a.lock.NewDir()
-		a.disk, _ = a.dir.(Disk)
+		a.disk = a.lock.disk(a.dir)
 		a.vigil = a.lock.newVigil(a.dir, a.request)
 		a.block.reached = a.request.Clock.Now()
 	}
@@ -153,10 +156,14 @@ func (a *attempt) giveUp(ctx context.Context) error {
 	if a.mine != nil {
 		a.leaving = true
 		emptied, err := a.mine.drop(ctx)
-		a.owned = a.owned || emptied && a.lock.Style == PlainStyle
+		if emptied && a.lock.Style == PlainStyle {
+			a.own(a.mine.pin)
+			a.mine.pin = nil
+		}
 		if err != nil {
 			return err
 		}
+		a.mine.unpin()
 		a.mine, a.unsure, a.leaving = nil, false, false
 	}
 	return nil
@@ -178,6 +185,18 @@ func (a *attempt) Withdraw(ctx context.Context) error {
 	return nil
 }
 
+// own notes that the lock's directory is empty and ours, and what pins it.
+func (a *attempt) own(pin io.Closer) {
+	a.yieldLock()
+	a.owned, a.pin = true, pin
+}
+
+// yieldLock notes that the lock's directory is not ours any more.
+func (a *attempt) yieldLock() {
+	unpin(a.pin)
+	a.owned, a.pin = false, nil
+}
+
 // disown removes the lock's directory, if it is ours. Its answer may be lost: then
 // it is not tried again, because by then it may be somebody else's.
 func (a *attempt) disown(ctx context.Context) error {
@@ -187,10 +206,10 @@ func (a *attempt) disown(ctx context.Context) error {
 	err := a.dir.Rmdir(ctx, a.lock.lock())
 	switch {
 	case err == nil, refused(err):
-		a.owned = false
+		a.yieldLock()
 		return nil
 	case unclear(err):
-		a.owned = false
+		a.yieldLock()
 		return a.lock.orphaned("remove the lock directory")
 	}
 	return a.lock.fail("remove the lock directory", err)
@@ -205,7 +224,8 @@ func (a *attempt) enter(ctx context.Context) (*hold, error) {
 	if err := c.refresh(ctx); err != nil {
 		return nil, err
 	}
-	c.home, a.owned, a.unsure = "", false, false
+	a.yieldLock()
+	c.home, a.unsure = "", false
 	return a.hold(), nil
 }
 

@@ -54,6 +54,24 @@ func TestChaos(t *testing.T) {
 	}
 }
 
+// TestKilledPlain: who is killed at any moment leaves no empty lock directory, which
+// would be in everybody's way for good.
+func TestKilledPlain(t *testing.T) {
+	c := contest(plain)
+	c.Contenders, c.Kills, c.Rounds, c.Stay = 6, 200, 300, 200*time.Microsecond
+	if testing.Short() {
+		c.Kills = 40
+	}
+	dir := t.TempDir()
+	stop, orphans := make(chan struct{}), make(chan int)
+	go func() { orphans <- reapOrphans(filepath.Join(dir, "lock"), plain, stop) }()
+	c.Run(t, dir)
+	close(stop)
+	if n := <-orphans; n > 0 {
+		t.Errorf("%d of %d kills left an empty lock directory", n, c.Kills)
+	}
+}
+
 // bare reports that there is no record in a reservation: its owner died before he
 // waited, and then only a lease tells.
 func bare(reservation string) bool {

@@ -3,6 +3,7 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 
 	"locksmith/backends/backend"
@@ -17,9 +18,10 @@ type claim struct {
 	dir    Dir
 	clock  clock.Clock
 	entry  entry
-	home   string // our reservation; empty: none
-	at     string // the directory where our entry is: home or the lock
-	inLock bool   // it may be in the lock
+	home   string    // our reservation; empty: none
+	at     string    // the directory where our entry is: home or the lock
+	inLock bool      // it may be in the lock
+	pin    io.Closer // of home, by whatever name; nil: none
 	record owner.Record
 	parts  []string // of the record
 
@@ -44,6 +46,13 @@ func (a *attempt) newClaim(k kind) (*claim, error) {
 	}
 	return &claim{lock: a.lock, dir: a.dir, clock: a.request.Clock, record: r, parts: parts, untold: extraNames(parts),
 		entry: entry{k, ticket{r.Lease, r.ID}}, confirmed: a.request.Clock.Now()}, nil
+}
+
+// unpin lets others clear the lock's directory, if it was once our reservation, is
+// empty, and nobody removes it.
+func (c *claim) unpin() {
+	unpin(c.pin)
+	c.pin = nil
 }
 
 func (c *claim) path() string { return c.at + "/" + c.entry.String() }

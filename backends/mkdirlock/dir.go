@@ -3,6 +3,7 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 
 	"locksmith/backends/process"
@@ -44,13 +45,23 @@ type Timed interface {
 	Entries(ctx context.Context, name string) ([]Entry, error)
 }
 
-// A Disk can also take a lock in plain style in one step, so that no crash leaves
-// half of it.
+// A Disk is this machine's alone, whose kernel knows who lives. There a lock in plain
+// style can be taken in one step, and an empty one is told from that of a program that
+// uses mkdir alone, so that no crash leaves half a lock for good.
+//
+// An error that is errors.ErrUnsupported says that this place cannot do it.
 type Disk interface {
 	Dir
-	// RenameNew renames a directory to a name that nothing has. An error that is
-	// errors.ErrUnsupported says that this place cannot do it.
+	// RenameNew renames a directory to a name that nothing has.
 	RenameNew(ctx context.Context, from, to string) error
+	// Stake marks a directory of our own for what becomes of it, and pins it.
+	Stake(ctx context.Context, name string) (io.Closer, error)
+	// Pin keeps a directory, by whatever name, from being cleared until it is closed or
+	// our process ends.
+	Pin(ctx context.Context, name string) (io.Closer, error)
+	// Clear removes a directory that is empty, is marked, and has no pin. Otherwise it
+	// is refused.
+	Clear(ctx context.Context, name string) error
 }
 
 // An Entry is something in a directory.

@@ -11,12 +11,20 @@ import (
 
 // A watchedDisk lets a hook do each call.
 type watchedDisk struct {
-	hooked
-	disk Disk
+	Disk
+	hook func(operation) error
+}
+
+func (w watchedDisk) Mkdir(ctx context.Context, name string) error {
+	return hooked{w.Disk, w.hook}.Mkdir(ctx, name)
+}
+
+func (w watchedDisk) Rename(ctx context.Context, from, to string) error {
+	return hooked{w.Disk, w.hook}.Rename(ctx, from, to)
 }
 
 func (w watchedDisk) RenameNew(ctx context.Context, from, to string) error {
-	return w.hook(operation{"rename", from, to, func() error { return w.disk.RenameNew(ctx, from, to) }})
+	return w.hook(operation{"rename", from, to, func() error { return w.Disk.RenameNew(ctx, from, to) }})
 }
 
 // watched counts in empty after how many calls the lock was there, but empty.
@@ -28,7 +36,7 @@ func watched(m *memory, empty *int) Disk {
 		}
 		return err
 	}
-	return watchedDisk{hooked{m, hook}, disk{m}}
+	return watchedDisk{disk{m}, hook}
 }
 
 // TestTakenInOneStep: who is killed while it takes the lock leaves no empty one.

@@ -16,12 +16,17 @@
 //
 // In plain style L itself is the lock. It excludes, and is excluded by, any program
 // that makes L and removes it. A locker makes L, which is the gate, and renames its
-// reservation onto it, which is the commit. On a disk of this machine one rename does
-// both, so that a crash leaves no half of it (Disk). To release, it removes its entry and
-// then L. To break somebody who is dead, his entry is removed, which has one
-// winner: whoever's removal succeeded owns the empty L, and nobody else may touch
-// it. So does who made it. After an unclear answer to making or removing L itself
-// it is not asked again; an entry is found by its ticket.
+// reservation onto it, which is the commit. To release, it removes its entry and then
+// L. To break somebody who is dead, his entry is removed, which has one winner: whoever's
+// removal succeeded owns the empty L, and nobody else may touch it. So does who made it.
+// After an unclear answer to making or removing L itself it is not asked again; an entry
+// is found by its ticket.
+//
+// On a disk of this machine (Disk) one rename is gate and commit. Each L was somebody's
+// reservation, which its maker has marked and pinned. A pin is a lock of the kernel's,
+// which ends with its process. Who removes another one's entry pins L before. So each who
+// may own an empty L has a pin on it, or is gone; one with the mark and without a pin is
+// nobody's, and whoever wants the lock removes it.
 //
 // In the style of directories L stays, and L/lock is the lock:
 //
@@ -44,10 +49,13 @@
 //
 // What it cannot do: in plain style nobody can tell an empty L of a program that
 // uses mkdir alone from what is left of a crash, or of an answer that was lost,
-// between two requests that change L. It stays until a person or Reap removes it by
-// age. Nor is there a defence of plain L against a server that executes a request
-// to make or remove it a second time, as NFS may after a crash: the one leaves an
-// empty L; the other may remove the lock of a program that uses mkdir alone.
-// Nothing is promised where a server lies about mkdir or rename, or shows an old
-// listing.
+// between two requests that change L, but on a Disk. It stays until a person or Reap
+// removes it by age. Where other machines use a Disk as well, over an export of it, they
+// have no pins: when one of us there has removed a dead one's entry, L may be cleared
+// here, and be a script's by the time that it is removed or replaced from there.
+//
+// Nor is there a defence of plain L against a server that executes a request to make or
+// remove it a second time, as NFS may after a crash: the one leaves an empty L; the other
+// may remove the lock of a program that uses mkdir alone. Nothing is promised where a
+// server lies about mkdir or rename, or shows an old listing.
 package mkdirlock

@@ -47,6 +47,7 @@ func (h *hold) Heartbeat(ctx context.Context) error {
 
 func (h *hold) lose() {
 	h.gone = true
+	h.claim.unpin()
 	h.dir.Close()
 }
 
@@ -63,6 +64,7 @@ func (h *hold) Release(ctx context.Context) error {
 			return err
 		}
 	}
+	h.claim.unpin()
 	h.dir.Close()
 	return nil
 }

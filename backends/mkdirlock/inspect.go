@@ -212,9 +212,13 @@ func (l *Lock) breakEntry(ctx context.Context, dir Dir, e entry) error {
 	if l.Style == PlainStyle && !mayRemove(dir, l.lock()) {
 		return l.notOwner("break " + e.ticket.id)
 	}
-	err := l.removeEntry(ctx, dir, l.lock(), e.String(), nil)
+	pin, err := l.pin(ctx, dir, l.lock())
+	if err == nil {
+		defer unpin(pin)
+		err = l.removeEntry(ctx, dir, l.lock(), e.String(), nil)
+	}
 	switch {
-	case errors.Is(err, errAbsent):
+	case errors.Is(err, errAgain), errors.Is(err, errAbsent):
 		return l.noSuch(e.ticket.id)
 	case errors.Is(err, errRevived):
 		return l.fail("break "+e.ticket.id, err)

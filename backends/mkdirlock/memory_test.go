@@ -4,6 +4,8 @@ package mkdirlock
 
 import (
 	"context"
+	"errors"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -108,6 +110,10 @@ func (m *memory) rename(from, to string, fresh bool) error {
 type disk struct{ *memory }
 
 func (d disk) RenameNew(_ context.Context, from, to string) error { return d.rename(from, to, true) }
+
+func (d disk) Stake(context.Context, string) (io.Closer, error) { return nil, errors.ErrUnsupported }
+func (d disk) Pin(context.Context, string) (io.Closer, error)   { return nil, errors.ErrUnsupported }
+func (d disk) Clear(context.Context, string) error              { return ErrRefused }
 
 func (m *memory) List(_ context.Context, name string) ([]string, error) {
 	m.mu.Lock()

@@ -36,7 +36,7 @@ func (a *attempt) closeGate(ctx context.Context) error {
 	switch {
 	case a.alone:
 		return a.disown(ctx)
-	case a.owned, a.disk != nil:
+	case a.owned, a.inOneStep():
 		return nil
 	}
 	return a.gate(ctx)
@@ -47,7 +47,7 @@ func (a *attempt) gate(ctx context.Context) error {
 	err := a.dir.Mkdir(ctx, a.lock.lock())
 	switch {
 	case err == nil:
-		a.owned = true
+		a.own(nil)
 		return nil
 	case refused(err):
 		return a.look(ctx, false)
@@ -62,7 +62,7 @@ func (a *attempt) gate(ctx context.Context) error {
 // commit is step 3. Who waited may have been swept or broken meanwhile: then the
 // commit is in vain, and would leave nobody to know whose L is.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
-	gated := a.disk != nil && !a.owned
+	gated := a.inOneStep() && !a.owned
 	if (a.owned || gated) && (!a.fresh || a.mine.old()) {
 		switch home, err := a.isHome(ctx); {
 		case err != nil:
@@ -75,10 +75,10 @@ func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	err := a.move(ctx, gated)
 	switch {
 	case err == nil:
-		a.owned = false // if our entry is gone now, it was broken
+		a.yieldLock() // if our entry is gone now, it was broken
 		return a.enter(ctx)
 	case gated && errors.Is(err, errors.ErrUnsupported):
-		a.disk = nil
+		a.twoSteps = true
 		return nil, errAgain
 	case refused(err) && (gated || a.alone):
 		return nil, a.taken(ctx, err)
@@ -92,6 +92,9 @@ func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	}
 	return nil, a.lock.fail("rename our reservation to the lock", err)
 }
+
+// inOneStep reports that the commit is the gate as well.
+func (a *attempt) inOneStep() bool { return a.disk != nil && !a.twoSteps }
 
 // move renames our reservation to the lock. gated: not onto what is there.
 func (a *attempt) move(ctx context.Context, gated bool) error {
@@ -115,7 +118,7 @@ func (a *attempt) settle(ctx context.Context) (*hold, error) {
 		return nil, a.lock.fail("look for our entry", err)
 	}
 	if !there {
-		a.owned = false
+		a.yieldLock()
 		return nil, errAbsent
 	}
 	a.mine.at, a.unsure = a.mine.home, false
@@ -149,7 +152,7 @@ func (a *attempt) tryOverwriting(ctx context.Context) error {
 		// It does. So there was something in L: it is not ours, whoever removed ours.
 		// If not, and the refusal had no reason, an empty L stays; to try again might
 		// hit the L that somebody has made meanwhile.
-		a.owned = false
+		a.yieldLock()
 		return errAgain
 	case refused(moved):
 		a.alone = true
@@ -166,7 +169,7 @@ func (a *attempt) probe() string {
 // taken is what becomes of a commit that the server refused: somebody has the
 // lock, or it was broken and we own what is left.
 func (a *attempt) taken(ctx context.Context, cause error) error {
-	if a.lookDue() && (a.disk == nil || !errors.Is(cause, fs.ErrExist)) {
+	if a.lookDue() && (!a.inOneStep() || !errors.Is(cause, fs.ErrExist)) {
 		// The commit made no L of ours, so there may be none, and others say so of
 		// one that is empty.
 		there, err := a.lock.contains(ctx, a.dir, ".", a.lock.Name)

@@ -31,7 +31,10 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 		return a.lock.fail("list the lock directory", err)
 	}
 	entries := entriesIn(names)
-	if len(entries) == 0 {
+	switch {
+	case len(names) == 0 && a.cleared(ctx):
+		return errAgain
+	case len(entries) == 0:
 		return a.heldByNobody(names, doubt)
 	}
 	for _, e := range entries {
@@ -70,11 +73,16 @@ type guarded interface {
 
 // breakPlain removes a dead one's entry. It returns nil if it was we who did.
 func (a *attempt) breakPlain(ctx context.Context, s sighting) error {
-	err := a.lock.breakSeen(ctx, a.dir, s)
-	switch {
-	case err == nil:
-		a.owned = true
+	pin, err := a.lock.pin(ctx, a.dir, s.at)
+	if err != nil {
+		return err
+	}
+	if err = a.lock.breakSeen(ctx, a.dir, s); err == nil {
+		a.own(pin)
 		return nil
+	}
+	unpin(pin)
+	switch {
 	case errors.Is(err, errAbsent):
 		return errAgain
 	case errors.Is(err, errRevived):

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -26,8 +27,10 @@ func Open(a backend.Address) (backend.Backend, error) {
 		return nil, err
 	}
 	parent, name := filepath.Split(a.Path)
+	parent = filepath.Clean(parent)
+	private := sync.OnceValue(func() bool { return isPrivate(parent) }) // over NFS that is a request
 	l := Lock{
-		NewDir: func() Dir { return &directory{path: filepath.Clean(parent)} },
+		NewDir: func() Dir { return &directory{path: parent, private: private} },
 		Name:   name, Style: ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
 		Address: a.String(),
 		Pace:    Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second},
@@ -38,12 +41,13 @@ func Open(a backend.Address) (backend.Backend, error) {
 // Kind knows the locks below a directory that are directories of ours.
 func Kind(dir string) finder.DirectoryKind {
 	l := Lock{Name: strings.TrimPrefix(dir, "/"), Tokens: true, Address: backend.Address{Scheme: Scheme, Path: dir}.String()}
-	return listKind{place: l.Here(), dir: &directory{path: "/"}}
+	return listKind{place: l.Here(), dir: &directory{path: "/", private: func() bool { return false }}}
 }
 
 // A directory is a Dir on a file system.
 type directory struct {
 	path    string
+	private func() bool // path is on a disk of this machine; only asked for by a Disk
 	watcher posix.Watcher
 }
 

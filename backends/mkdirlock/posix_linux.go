@@ -3,6 +3,7 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+	"io"
 
 	"golang.org/x/sys/unix"
 
@@ -21,6 +22,118 @@ func (d *directory) RenameNew(_ context.Context, from, to string) error {
 		return errors.Join(errors.ErrUnsupported, err)
 	}
 	return Outcome(err)
+}
+
+// Stake implements Disk.
+func (d *directory) Stake(_ context.Context, name string) (io.Closer, error) {
+	if !d.private() {
+		return nil, errors.ErrUnsupported
+	}
+	p, err := d.pin(name)
+	if err == nil {
+		if err = unix.Fsetxattr(int(p), mark, nil, 0); err != nil {
+			_ = p.Close()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// mark is an attribute that says that locksmith made a directory. No mkdir sets it.
+const mark = "user.locksmith"
+
+// Pin implements Disk.
+func (d *directory) Pin(_ context.Context, name string) (io.Closer, error) {
+	p, err := d.pin(name)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// A pin is an open directory with a read lock of the kernel's on it, which ends when it is
+// closed, also because our process ends. By then all that our process asked for is done.
+type pin int
+
+func (p pin) Close() error { return unix.Close(int(p)) }
+
+func (d *directory) pin(name string) (pin, error) {
+	var fd int
+	err := posix.Below(d.path, name, func(at int, base string) error {
+		return posix.RetryEINTR(func() (err error) {
+			fd, err = unix.Openat(at, base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+			return err
+		})
+	})
+	if err != nil {
+		return 0, Outcome(err)
+	}
+	var st unix.Statfs_t
+	err = unix.Fstatfs(fd, &st)
+	if err == nil && onDisk(st) {
+		err = unix.FcntlFlock(uintptr(fd), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_RDLCK})
+		if err == nil {
+			return pin(fd), nil
+		}
+	}
+	_ = unix.Close(fd)
+	return 0, errors.Join(errors.ErrUnsupported, err)
+}
+
+// Clear implements Disk. Of two who clear a directory at the same time each may see the
+// other's pin; they try again. Who reads it only can keep it from being cleared, but not
+// from being broken.
+func (d *directory) Clear(ctx context.Context, name string) error {
+	if !d.private() {
+		return ErrRefused
+	}
+	p, err := d.pin(name)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if !p.abandoned() || !p.isAt(d.at(name)) {
+		return ErrRefused
+	}
+	return d.Rmdir(ctx, name)
+}
+
+// abandoned reports that a directory is marked and empty, and that only we have pinned
+// it. It is empty for good, so that who pins it later does not come to own it.
+func (p pin) abandoned() bool {
+	if _, err := unix.Fgetxattr(int(p), mark, nil); err != nil {
+		return false
+	}
+	if names, err := posix.ListAt(int(p), "."); err != nil || len(names) > 0 {
+		return false
+	}
+	others := unix.Flock_t{Type: unix.F_WRLCK} // which would be in its way
+	err := unix.FcntlFlock(uintptr(p), unix.F_OFD_GETLK, &others)
+	return err == nil && others.Type == unix.F_UNLCK
+}
+
+// isAt reports that a path leads to the directory: no other has its number while it is
+// open.
+func (p pin) isAt(path string) bool {
+	var it, there unix.Stat_t
+	return unix.Fstat(int(p), &it) == nil && unix.Lstat(path, &there) == nil && it.Dev == there.Dev && it.Ino == there.Ino
+}
+
+func isPrivate(path string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(path, &st) == nil && onDisk(st)
+}
+
+// onDisk reports that only this machine's kernel changes a file system, and that what a
+// process asked for is done when it is gone.
+func onDisk(st unix.Statfs_t) bool {
+	switch uint32(st.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.F2FS_SUPER_MAGIC, unix.OVERLAYFS_SUPER_MAGIC:
+		return true
+	}
+	return false
 }
 
 var _ Disk = (*directory)(nil)

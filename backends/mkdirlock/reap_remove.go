@@ -118,7 +118,7 @@ func (p *reaper) remove(ctx context.Context, f *finding) {
 	switch {
 	case err == nil:
 		f.Removed = true
-	case errors.Is(err, errChanged), errors.Is(err, errMoved), errors.Is(err, errRevived), errors.Is(err, errAbsent):
+	case errors.Is(err, errChanged), errors.Is(err, errMoved), errors.Is(err, errRevived), errors.Is(err, errAbsent), errors.Is(err, errAgain):
 		f.Due, f.Note = false, backend.Reason(err)
 	default:
 		p.fail(f, err)
@@ -136,6 +136,11 @@ func (p *reaper) removeSilent(ctx context.Context, f *finding) error {
 		if beat, _ := latestBeat(inside); beat != f.beat {
 			return errMoved
 		}
+		pin, err := p.lock.pin(ctx, p.dir, f.at)
+		if err != nil {
+			return err
+		}
+		defer unpin(pin)
 		if err := p.lock.removeEntry(ctx, p.dir, f.at, f.entry.String(), inside); err != nil {
 			return err
 		}

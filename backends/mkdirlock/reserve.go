@@ -38,6 +38,9 @@ func (a *attempt) reserve(ctx context.Context) error {
 	case entered != nil:
 		return a.lock.fail("make our reservation", entered)
 	}
+	if a.disk != nil {
+		c.pin, _ = a.disk.Stake(ctx, c.home) // a lock that nobody can clear is one still
+	}
 	a.met, a.fresh = true, true
 	return nil
 }

@@ -72,10 +72,11 @@ func general(name string) string {
 	return lifePart.ReplaceAllString(fencePart.ReplaceAllString(name, "fence.<n>"), "/<n>")
 }
 
-// isOrphan reports that L is an empty directory: in plain style nobody can tell whose.
+// isOrphan reports that L is an empty directory: in plain style nobody can tell whose,
+// but on a disk.
 func (p *place) isOrphan() bool {
 	inside, err := os.ReadDir(filepath.Join(p.dir, "L"))
-	return p.isPlain() && err == nil && len(inside) == 0
+	return p.isPlain() && p.scheme != "mkdir" && err == nil && len(inside) == 0
 }
 
 // aged makes all that is there older.

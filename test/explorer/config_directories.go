@@ -80,6 +80,12 @@ var smallDirectories = leased(concat(
 		{Name: "scripts", Roles: roles(near(0), theirs(0), theirs(0))},
 		{Name: "crash", Roles: roles(near(0), near(0)), Adversary: budget{Crashes: 1}},
 		{Name: "crash-script", Roles: roles(near(0), near(0), theirs(0)), Adversary: budget{Crashes: 1}},
+		{Name: "crashes", Roles: roles(near(0), near(0), near(0)), Adversary: budget{Crashes: 2}},
+		{Name: "crashes-script", Roles: roles(near(0), near(0), rounds(2, sturdy(theirs(0)))), Adversary: budget{Crashes: 2}},
+		{Name: "crashes-wrong", Roles: roles(near(0), wrongly(near(1)), near(0), sturdy(theirs(2))), Adversary: budget{Crashes: 2}},
+		{Name: "crashes-lease", Prompt: true, Roles: roles(near(0), near(1), near(2), sturdy(theirs(2))), Adversary: budget{Crashes: 1, Full: 1}},
+		{Name: "crash-operator", Roles: roles(near(0), near(0), by(disk, operator(0))), Adversary: budget{Crashes: 1}},
+		{Name: "crash-lost", Roles: roles(near(0), near(0), sturdy(theirs(0))), Adversary: budget{Crashes: 1, Lost: 1}},
 		{Name: "lease", Roles: roles(beating(1, near(0)), near(1)), Adversary: budget{Full: 1}},
 		{Name: "lease-script", Prompt: true, Roles: roles(near(0), near(1), rounds(2, theirs(2))), Adversary: budget{Full: 1}},
 		{Name: "wrong", Roles: roles(beating(1, near(0)), wrongly(near(1)))},
@@ -94,6 +100,10 @@ var smallDirectories = leased(concat(
 		{Name: "lost", Roles: roles(near(0), near(1)), Adversary: budget{Lost: 1}},
 		{Name: "lost-script", Roles: roles(near(0), theirs(1)), Adversary: budget{Lost: 1}},
 		{Name: "torn", Roles: roles(beating(1, near(0)), near(1)), Adversary: budget{Torn: 2}},
+	}),
+	styled("unmarked", explore.Directories{Lock: lockName, Plain: true, Unmarked: true}, []explore.Config{
+		{Name: "crash", Roles: roles(near(0), near(0), theirs(0)), Adversary: budget{Crashes: 1}},
+		{Name: "operator-waiting", Prelude: []int{0, 1}, Roles: roles(near(0), near(1), evictor(disk, 2))},
 	}),
 	styled("two-steps", explore.Directories{Lock: lockName, Plain: true, TwoSteps: true}, []explore.Config{
 		{Name: "script", Roles: roles(rounds(2, near(0)), rounds(2, theirs(1)))},
@@ -214,6 +224,10 @@ var largeDirectories = leased(concat(
 			Adversary: everything},
 		{Name: "wrong", Roles: roles(rounds(3, beating(1, ours(0))), rounds(3, wrongly(ours(1))), rounds(3, wrongly(ours(2))), rounds(4, theirs(2)), evictor(plain, 2)),
 			Adversary: everything},
+	}),
+	styled("large-disk", explore.Directories{Lock: lockName, Plain: true}, []explore.Config{
+		{Name: "plain", Roles: roles(rounds(3, beating(1, near(0))), rounds(3, tending(near(0))), impatient(rounds(3, wrongly(near(1)))), rounds(4, sturdy(theirs(2))), by(disk, operator(2))),
+			Adversary: budget{Crashes: 3, Torn: 6, Short: 4, Half: 4, Full: 3}},
 	}),
 	styled("large-ftp", explore.Directories{Lock: lockName, Plain: true, Session: true}, []explore.Config{
 		{Name: "plain", Roles: roles(rounds(3, beating(1, ours(0))), rounds(3, ours(1)), impatient(rounds(3, ours(1))), rounds(4, theirs(2)), rounds(3, wrongly(ours(2)))),

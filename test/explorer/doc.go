@@ -64,11 +64,12 @@
 // server: plain, tree and bare (a tree without tokens) are on a file system, with
 // all that the adversary may do to requests; ftp sends each request once, and one
 // that was given up may be executed later. disk is a file system with a rename that
-// replaces nothing, and two-steps one that turns out to have none. ftp-refuse does not
-// rename onto what is there, ftp-empty lists a missing directory as an empty one,
-// ftp-refuse-lists refuses to list an empty one. Among the processes there may be
-// scripts, which know mkdir and rmdir of the lock only; processes that take
-// everybody else for dead; and operators who break those who wait.
+// replaces nothing, and with marks and pins (mkdirlock.Disk); two-steps turns out to have
+// no such rename, unmarked no marks. ftp-refuse does not rename onto what is there,
+// ftp-empty lists a missing directory as an empty one, ftp-refuse-lists refuses to list
+// an empty one. Among the processes there may be scripts, which know mkdir and rmdir of
+// the lock only; processes that take everybody else for dead; and operators who break
+// those who wait.
 //
 // In plain style the lock is a directory that is somebody's even if it is empty:
 // his who made it, or renamed his own onto it, or removed the last entry in it. To
@@ -81,9 +82,9 @@
 // his. He crashed; or the answer was lost to the request that made it his, or to
 // that which should have removed it; or the server executed that request late; or
 // an operator, or somebody who took him for dead, removed his reservation in the
-// Try in which he made the lock. Where nobody gets on and the lock is an orphan, a
-// person removes it; and then everybody must end. So nothing else ever stands in
-// the way.
+// Try in which he made the lock. Where nobody gets on and the lock is an orphan without
+// a mark, a person removes it; and then everybody must end. So nothing else ever stands
+// in the way.
 //
 // What plain style cannot be defended against is a network that repeats requests
 // to make or remove the lock itself, for there is no id in them. One that makes it

@@ -13,14 +13,14 @@ var mkdirMutations = []mutation{
 		"	case errors.Is(err, errAbsent):\n		a.owned = true\n		return nil\n	case errors.Is(err, errRevived):"}}},
 
 	{name: "every breaker removes the lock", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{
-		{"plain_look.go", "	case err == nil:\n		a.owned = true\n		return nil\n	case errors.Is(err, errAbsent):\n		return errAgain\n	case errors.Is(err, errRevived):",
-			"	case err == nil, errors.Is(err, errAbsent):\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n	case errors.Is(err, errRevived):"}}},
+		{"plain_look.go", "a.dir, s); err == nil {\n		a.own(pin)\n		return nil\n",
+			"a.dir, s); err == nil || errors.Is(err, errAbsent) {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		unpin(pin)\n		return errAgain\n"}}},
 
 	{name: "empty an entry that was bare", breaks: robs, limit: 600_000, config: "tree-half|plain-half", edits: []edit{{"remove.go",
 		"	return l.removeBare(ctx, dir, s.at, s.entry.String())\n", "	return l.removeEntry(ctx, dir, s.at, s.entry.String(), nil)\n"}}},
 
 	{name: "no heartbeat after the rename", breaks: lateHold, config: "bare-lease|bare-xs", edits: []edit{{"attempt.go",
-		"	if err := c.refresh(ctx); err != nil {\n		return nil, err\n	}\n	c.home,", "	c.home,"}}},
+		"	if err := c.refresh(ctx); err != nil {\n		return nil, err\n	}\n	a.yieldLock()", "	a.yieldLock()"}}},
 
 	{name: "a heartbeat after the lease is good enough to begin with", breaks: lateHold, config: "tree-lease|plain-lease", edits: []edit{{"claim.go",
 		"	if c.late() {\n		return errAbsent\n	}\n", ""}}},
@@ -50,7 +50,7 @@ var mkdirMutations = []mutation{
 		"	case refused(err), unclear(err):\n		a.unsure = true\n", "	case unclear(err):\n		a.mine = nil\n		return nil, errAgain\n	case refused(err):\n		a.unsure = true\n"}}},
 
 	{name: "keep the lock when the entry is nowhere", breaks: takesEmpty, limit: 150_000, config: "ftp-lost-broken", edits: []edit{{"plain.go",
-		"	if !there {\n		a.owned = false\n", "	if !there {\n"}}},
+		"	if !there {\n		a.yieldLock()\n", "	if !there {\n"}}},
 
 	{name: "remove the lock though the entry may have been removed by others", breaks: takesEmpty, limit: 150_000, config: "ftp-lost-break", edits: []edit{{"hold.go",
 		"		h.emptied, h.cleared = true, true // perhaps", "		h.emptied = true // perhaps"}}},
@@ -77,7 +77,7 @@ var mkdirMutations = []mutation{
 	{name: "commit a reservation that may be gone", breaks: stuck, config: "plain-operator-waiter|plain-wrong-sweep", edits: []edit{{"plain.go",
 		"	if (a.owned || gated) && (!a.fresh || a.mine.old()) {", "	if gated && !a.fresh {"}}},
 
-	{name: "commit in one step a reservation that may be gone", breaks: stuck, limit: 200_000, config: "disk-operator-waiting", edits: []edit{{"plain.go",
+	{name: "commit in one step a reservation that may be gone", breaks: stuck, limit: 200_000, config: "unmarked-operator-waiting", edits: []edit{{"plain.go",
 		"	if (a.owned || gated) && (!a.fresh || a.mine.old()) {", "	if a.owned && (!a.fresh || a.mine.old()) {"}}},
 
 	{name: "settle after giving up", breaks: stuck, config: "ftp-lost-one", edits: []edit{{"attempt.go",
@@ -92,12 +92,28 @@ var mkdirMutations = []mutation{
 	{name: "empty reservations stay", breaks: litter, config: "tree-crash.*", edits: []edit{{"tend.go",
 		"		return h.sweepEmpty(ctx, t) // or", "		return nil // or"}}},
 
+	{name: "break without a pin", breaks: takesEmpty, limit: 200_000, config: "disk-crashes", edits: []edit{{"plain_look.go",
+		"	pin, err := a.lock.pin(ctx, a.dir, s.at)\n	if err != nil {\n		return err\n	}\n	if err =", "	pin, err := io.Closer(nil), error(nil)\n	if err ="},
+		{"plain_look.go", "	\"errors\"\n", "	\"errors\"\n	\"io\"\n"}}},
+
+	{name: "break with a pin that is closed too early", breaks: takesEmpty, limit: 200_000, config: "disk-crashes", edits: []edit{{"plain_look.go",
+		"		a.own(pin)\n", "		unpin(pin)\n		a.own(nil)\n"}}},
+
+	{name: "a break by hand without a pin", breaks: takesEmpty, limit: 300_000, config: "disk-crash-operator", edits: []edit{{"inspect.go",
+		"		defer unpin(pin)\n", "		unpin(pin)\n"}}},
+
+	{name: "a reservation that is marked but not pinned", breaks: takesEmpty, config: "disk-xx", edits: []edit{{"reserve.go",
+		"		c.pin, _ = a.disk.Stake(ctx, c.home) //", "		c.pin, _ = a.disk.Stake(ctx, c.home)\n		c.unpin() //"}}},
+
+	{name: "the pin ends before the lock is removed", breaks: takesEmpty, config: "disk-xx", edits: []edit{{"hold.go",
+		"	if err := h.leave(ctx); err != nil {\n		return err\n	}\n", "	if err := h.leave(ctx); err != nil {\n		return err\n	}\n	h.claim.unpin()\n"}}},
+
 	{name: "the one step replaces what is there", breaks: takesEmpty, config: "disk-script", edits: []edit{{"plain.go",
 		"		return a.disk.RenameNew(ctx, a.mine.home, a.lock.lock())\n", "		return a.dir.Rename(ctx, a.mine.home, a.lock.lock())\n"}}},
 
 	{name: "no gate where there is no one step", breaks: takesEmpty, config: "two-steps-script", edits: []edit{{"plain.go",
-		"		a.disk = nil\n		return nil, errAgain\n", "		err = a.dir.Rename(ctx, a.mine.home, a.lock.lock())\n		if err == nil {\n			return a.enter(ctx)\n		}\n		return nil, a.taken(ctx, err)\n"}}},
+		"		a.twoSteps = true\n		return nil, errAgain\n", "		err = a.dir.Rename(ctx, a.mine.home, a.lock.lock())\n		if err == nil {\n			return a.enter(ctx)\n		}\n		return nil, a.taken(ctx, err)\n"}}},
 
 	{name: "break an empty lock", breaks: takesEmpty, config: "plain-script", edits: []edit{{"plain_look.go",
-		"	if len(entries) == 0 {\n		return a.heldByNobody(names, doubt)\n", "	if len(entries) == 0 {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n"}}},
+		"	case len(entries) == 0:\n		return a.heldByNobody(names, doubt)\n", "	case len(entries) == 0:\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n"}}},
 }

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"io"
 	"path"
 	"time"
 
@@ -51,6 +52,38 @@ func (d disk) RenameNew(_ context.Context, from, to string) error {
 		return errors.ErrUnsupported
 	}
 	return err
+}
+
+// Stake implements mkdirlock.Disk.
+func (d disk) Stake(_ context.Context, name string) (io.Closer, error) { return d.pin(opStake, name) }
+
+// Pin implements mkdirlock.Disk.
+func (d disk) Pin(_ context.Context, name string) (io.Closer, error) { return d.pin(opPin, name) }
+
+func (d disk) pin(kind opKind, name string) (io.Closer, error) {
+	r := d.r.ask(op{kind: kind, name: d.text(name)})
+	if r.err != 0 {
+		return nil, mkdirlock.Outcome(r.err)
+	}
+	return pin{d.r, text(r.value)}, nil
+}
+
+// A pin is that of a directory that was staked under a name; 0 is none that matters.
+type pin struct {
+	r    *runner
+	born text
+}
+
+func (p pin) Close() error {
+	if p.born != 0 {
+		p.r.ask(op{kind: opUnpin, name: p.born})
+	}
+	return nil
+}
+
+// Clear implements mkdirlock.Disk.
+func (d disk) Clear(_ context.Context, name string) error {
+	return d.asked(op{kind: opClear, name: d.text(name)})
 }
 
 var _ mkdirlock.Disk = disk{}

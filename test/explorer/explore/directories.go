@@ -22,6 +22,8 @@ type Directories struct {
 	NoReplace bool
 	// TwoSteps: the file system cannot rename to a name only if nothing has it.
 	TwoSteps bool
+	// Unmarked: nor can it mark a directory.
+	Unmarked bool
 	// MissingIsEmpty: the server lists a missing directory as an empty one.
 	MissingIsEmpty bool
 	// EmptyIsMissing: the server refuses to list an empty directory.
@@ -105,7 +107,7 @@ func (x *Explorer) own(c *world, p int, o op, doubt bool) {
 	switch {
 	case o.kind == opMkdir && o.name == x.lock, o.renames() && o.to == x.lock:
 		c.owner, c.doubt = int8(p), swept || doubt && o.kind == opMkdir
-	case o.kind == opRmdir && o.name == x.lock:
+	case (o.kind == opRmdir || o.kind == opClear) && o.name == x.lock:
 		c.owner, c.doubt = nobody, false
 	case o.kind == opRmdir && x.names.parents[o.name] == x.lock && len(c.tree.children(x.names, x.lock)) == 0:
 		c.owner, c.doubt = int8(p), doubt
@@ -141,7 +143,7 @@ func (x *Explorer) checkLock(c *world, p int, o op) {
 	}
 	what := ""
 	switch {
-	case o.kind == opRmdir && o.name == x.lock:
+	case o.kind == opRmdir && o.name == x.lock, o.kind == opClear && x.clearable(c, o.name) && !x.orphan(c):
 		what = "removes"
 	case o.kind == opRename && o.to == x.lock && c.tree.has(o.name) && !x.Config.Directories.NoReplace:
 		what = "replaces"
@@ -163,6 +165,9 @@ func (x *Explorer) orphan(c *world) bool {
 		(c.owner == nobody || c.doubt || c.procs[c.owner].crashed)
 }
 
+// stuck reports that only a person can remove an orphan: it was not staked.
+func (x *Explorer) stuck(c *world) bool { return x.orphan(c) && c.tree.get(x.lock).born == 0 }
+
 // reap removes an orphan, as a person may.
 func (x *Explorer) reap(c *world, emit func(*world)) {
 	d := x.copy(c)
@@ -180,7 +185,7 @@ func (x *Explorer) indefensible(o op) bool {
 	if f := x.Config.Files; f != nil {
 		return !f.Careless && o.kind == opUnlink && (o.name == x.lock || strings.HasPrefix(x.names.texts[o.name], f.Turns))
 	}
-	return x.plain() && !x.Config.Directories.Careless && o.name == x.lock && (o.kind == opMkdir || o.kind == opRmdir)
+	return x.plain() && !x.Config.Directories.Careless && o.name == x.lock && (o.kind == opMkdir || o.kind == opRmdir || o.kind == opClear)
 }
 
 // litter is what may be left at the end.

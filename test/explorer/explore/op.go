@@ -21,6 +21,7 @@ const (
 	opRename
 	opRenameNew // to a name that nothing has
 	opRmdir
+	opClear // remove a directory that is empty, marked, and has no pin
 	opUnlink
 	opCreate // a file, empty yet
 	opWrite  // what is in it
@@ -34,6 +35,10 @@ const (
 	opRead
 	opOpen
 	opStatFile // an open one
+	// Calls to the kernel about a directory.
+	opStake
+	opPin
+	opUnpin
 )
 
 // patient reports that to do it twice is as good as once; a new file is, because the

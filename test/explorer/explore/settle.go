@@ -82,7 +82,7 @@ func (x *Explorer) takeTurns(c *world, e *ending) *world {
 		switch {
 		case turns > maxTurns || x.spent(c):
 			e.wrong = "not everybody ends, though nothing is in the way: " + x.waiting(c)
-		case !moved && x.orphan(c):
+		case !moved && x.stuck(c):
 			c = x.turn(c, e, func(emit func(*world)) { x.reap(c, emit) })
 		case !moved && (x.waiting(c) == "" || x.helpless(c)):
 			return c

@@ -81,7 +81,10 @@ func (s stepper) carryOut(c *world, doubt bool) reply {
 	s.checkRemoval(c, s.p, s.op)
 	s.checkLock(c, s.p, s.op)
 	s.checkID(c, s.p, s.op)
-	r := s.serve(c, s.op)
+	r, local := s.pinned(c, s.p, s.op)
+	if !local {
+		r = s.serve(c, s.op)
+	}
 	if r.err == 0 || !s.op.changes() {
 		s.noticed(c, s.p, s.op)
 	}
@@ -198,7 +201,7 @@ func (s stepper) stale(r reply) {
 
 // lost are the answers when the network or the server fails.
 func (s stepper) lost() {
-	if s.from.left.Lost == 0 {
+	if s.from.left.Lost == 0 || s.op.kind == opUnpin {
 		return
 	}
 	s.answer(lostRequest, func(c *world) reply {

@@ -20,6 +20,9 @@ type entry struct {
 	// its number. All names of one file say the same but for their own.
 	born   text
 	number uint32
+	// Of a directory that was staked: born is the name that it had then, and pins has a
+	// bit for each process that has pinned it.
+	pins uint32
 }
 
 // A tree is the lock directory as the server has it, sorted by name.

@@ -107,6 +107,7 @@ func (w *world) encode(b []byte) []byte {
 		u(uint64(uint32(e.sign)))
 		u(uint64(e.born))
 		u(uint64(e.number))
+		u(uint64(e.pins))
 	}
 	for _, p := range w.procs {
 		b = p.encode(b)
@@ -162,7 +163,7 @@ func (w *world) decode(b []byte) {
 	}
 	w.tree = w.tree[:0]
 	for range u() {
-		w.tree = append(w.tree, entry{text(u()), text(u()), int32(u()), int32(uint32(u())), text(u()), uint32(u())})
+		w.tree = append(w.tree, entry{text(u()), text(u()), int32(u()), int32(uint32(u())), text(u()), uint32(u()), uint32(u())})
 	}
 	for i := range w.procs {
 		p := &w.procs[i]
