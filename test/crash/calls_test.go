@@ -29,7 +29,9 @@ type call struct {
 func (c *call) String() string { return strings.TrimSpace(c.name + " " + c.what) }
 
 // removes tells what takes something away.
-func (c *call) removes() bool { return c.name == "unlink" || c.name == "rmdir" || c.what == "RMD" }
+func (c *call) removes() bool {
+	return c.name == "unlink" || c.name == "rmdir" || strings.HasPrefix(c.what, "RMD") // which may be the second
+}
 
 // runtimes are the calls of the Go runtime, of clocks, and of processes that ask for
 // their own names: they change nothing that others see.
