@@ -81,7 +81,6 @@ func (c *claim) refresh(ctx context.Context) error {
 		return errAbsent
 	}
 	c.confirmed, c.shown = sent, sent
-	_ = c.tell(ctx) // what may be missing yet: a holder lives without it
 	return nil
 }
 
@@ -97,13 +96,26 @@ func (c *claim) late() bool {
 // old reports that our entry was last known to be there a lease ago.
 func (c *claim) old() bool { return c.clock.Now()-c.confirmed >= c.entry.ticket.lease }
 
-// beat gives the heartbeat the next number. The first one is made.
+// beat is a heartbeat. Before the first the record is told; what of it may be missing
+// after that comes later, for a holder lives without it.
 func (c *claim) beat(ctx context.Context) error {
-	if len(c.beats) == 0 {
+	first := len(c.beats) == 0
+	if first {
 		if err := c.tell(ctx); err != nil {
 			return err
 		}
 	}
+	if err := c.count(ctx); err != nil {
+		return err
+	}
+	if !first {
+		_ = c.tell(ctx)
+	}
+	return nil
+}
+
+// count gives the heartbeat the next number. The first one is made.
+func (c *claim) count(ctx context.Context) error {
 	name := beatName(c.next, c.parts)
 	for _, last := range c.beats {
 		err := c.dir.Rename(ctx, c.path()+"/"+last, c.path()+"/"+name)
