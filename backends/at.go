@@ -20,7 +20,7 @@ func At(ctx context.Context, address string) (found backend.Listed, ok bool) {
 	dir = path.Clean(dir)
 	w := finder.Walk{Tree: only{finder.FileTree{Root: dir, Address: backend.EscapePath(dir)}, name}}
 	w.Files, w.Directories = treeKinds(dir)
-	w.Depth, w.Tell = 2, func(l backend.Listed) {
+	w.Depth, w.Tell = 1, func(l backend.Listed) {
 		if !ok && l.Err == nil {
 			found, ok = l, true
 		}

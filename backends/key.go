@@ -1,10 +1,12 @@
 package backends
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/ftp"
 )
 
 // Key returns what is the same for all spellings of a lock's address: without its
@@ -19,7 +21,7 @@ func Key(address string) string {
 	if a.Host != "" { // AUTH TLS is an option of the same server
 		// The user comes last, as sets are taken in the order of their keys: where two users
 		// share what they see, all have one order.
-		return "ftp://" + a.Host + a.Path + " " + a.User
+		return "ftp://" + a.Host + a.Path + " " + cmp.Or(a.User, ftp.Anonymous)
 	}
 	dir, base := path.Split(a.Path)
 	if real, err := filepath.EvalSymlinks(dir); err == nil {

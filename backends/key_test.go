@@ -34,6 +34,7 @@ func TestKey(t *testing.T) {
 	}{
 		{"ftp://alice@h/l", "ftp://alice@H:21/./l?style=dir", true},
 		{"ftp://alice@h/l", "ftps://alice@h/l", true},
+		{"ftp://h/l", "ftp://anonymous@h/l", true},
 		{"ftp://alice@h/l", "ftp://bob@h/l", false}, // each may have a home of their own
 		{"ftp://alice@h/l", "ftp://alice@i/l", false},
 		{"local:" + dir + "/l", "local:" + link + "/l", true},

@@ -19,10 +19,10 @@ func Do(ctx context.Context, address string, work func(ctx context.Context) erro
 	held := lock.Context()
 	context.AfterFunc(held, func() { cancel(context.Cause(held)) })
 	defer func() { // after a panic, too
+		cancel(ErrReleased) // before anybody else can have the lock
 		if loss := lock.Release(); loss != nil {
 			err = errors.Join(err, loss)
 		}
-		cancel(ErrReleased)
 	}()
 	return work(ctx)
 }

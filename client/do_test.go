@@ -30,8 +30,17 @@ func TestDo(t *testing.T) {
 	address, path := newLock(t)
 	ctx := context.WithValue(t.Context(), key{}, "ours")
 	var inside context.Context
+	tooLate := make(chan bool, 1)
 	err := client.Do(ctx, address, func(ctx context.Context) error {
 		inside = ctx
+		go func() { // what the work leaves behind
+			for {
+				if _, err := os.Lstat(path); err != nil {
+					tooLate <- ctx.Err() == nil
+					return
+				}
+			}
+		}()
 		if _, err := client.TryAcquire(ctx, address); !errors.Is(err, client.ErrHeld) {
 			t.Errorf("somebody else gets %v", err)
 		}
@@ -47,6 +56,9 @@ func TestDo(t *testing.T) {
 		t.Errorf("the context of the work ended by %v", cause)
 	}
 	mustBeFree(t, path)
+	if <-tooLate {
+		t.Error("the context of the work outlived the lock")
+	}
 	if err := client.Do(t.Context(), address, func(context.Context) error { return errWork }); err != errWork {
 		t.Errorf("got %v", err)
 	}

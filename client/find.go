@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"sync/atomic"
 )
@@ -24,6 +25,8 @@ const selfEnv = "LOCKSMITH_SELF_HELPER"
 func Init(main func(args []string) int) {
 	if os.Getenv(selfEnv) != "" {
 		_ = os.Unsetenv(selfEnv)
+		// On Linux ps and the like would call it "exe" (proc_pid_comm(5)).
+		_ = os.WriteFile("/proc/self/comm", []byte(filepath.Base(os.Args[0])), 0)
 		os.Exit(main(os.Args[1:]))
 	}
 	initCalled.Store(true)

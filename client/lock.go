@@ -98,12 +98,12 @@ func (l *Lock) Release() error {
 	if l.asked.Swap(true) {
 		return ErrReleased
 	}
+	l.cancel(ErrReleased) // before anybody else can have the lock
 	inTime := l.helper.end()
 	<-l.ended
 	if !inTime && !l.wasReleased() {
 		l.lose(protocol.Unreleased, fmt.Sprintf("%s: release: the helper did not end in time and was killed", l.address))
 	}
-	l.cancel(ErrReleased)
 	return l.Err()
 }
 

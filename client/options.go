@@ -60,7 +60,9 @@ func Meta(meta map[string]string) Option {
 }
 
 // Helper sets the program to start, and arguments that go before "hold". It must run
-// where our pid means us: on this machine, and in this container.
+// where our pid means us: on this machine, and in this container. For the option Waiting,
+// and for a WaitPolicy that leaves the waiting to the helper, it must not close descriptors
+// that it inherits, as sudo does.
 func Helper(command ...string) Option {
 	return func(c *config) { c.helper = command }
 }
@@ -77,8 +79,8 @@ func Wait(p WaitPolicy) Option {
 }
 
 // Waiting has f called with who has the lock, when we begin to wait for it and when
-// another is seen to have it. Acquire goes on when f returns. The times in
-// held.Holder may be missing.
+// another is seen to have it. Acquire goes on when f returns, which should be soon. The
+// times in held.Holder may be missing.
 func Waiting(f func(held *HeldError)) Option {
 	return func(c *config) { c.waiting = f }
 }

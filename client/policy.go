@@ -15,7 +15,7 @@ import (
 // Retries is refused beside it, for a policy counts the tries itself.
 //
 // A pause of 0 leaves the waiting to a helper, as there is without a policy, until another
-// is seen to have the lock: then the policy is asked again. Before a pause of its own
+// is seen to have the lock: then the policy is asked again. Less than 0 is no pause. Before a pause of its own
 // each try is a helper of its own. So there is no place in a queue, and no try that
 // watches a silent holder for its whole lease: one that died on another machine is then
 // only broken by those who wait without pauses.
@@ -69,6 +69,9 @@ func (a *acquisition) rest(ctx context.Context) error {
 	}
 }
 
+// shortest is a pause that ended before it began, as time.Until may say.
+const shortest = time.Millisecond
+
 // errPause ends a helper's waiting, for a pause of the policy's.
 var errPause = errors.New("the policy wants a pause")
 
@@ -79,7 +82,9 @@ func (a *acquisition) ask() error {
 	if !ok {
 		return fmt.Errorf("%w: %w", ErrGaveUp, a.held)
 	}
-	a.pause = max(pause, 0)
+	if a.pause = pause; pause < 0 {
+		a.pause = shortest
+	}
 	return nil
 }
 

@@ -176,6 +176,20 @@ func TestPolicyLeavesItToTheHelper(t *testing.T) {
 	}
 }
 
+// TestPolicyLate: a pause that is over before it begins is none, and not the helper's.
+func TestPolicyLate(t *testing.T) {
+	address, _ := newLock(t)
+	acquire(t, address)
+	asked := 0
+	_, err := client.Acquire(t.Context(), address, client.Wait(func(int, time.Duration, *client.HeldError) (time.Duration, bool) {
+		asked++
+		return -time.Second, asked < 3
+	}))
+	if !errors.Is(err, client.ErrGaveUp) || asked != 3 {
+		t.Errorf("asked %d times, then %v", asked, err)
+	}
+}
+
 // TestPolicyAskedAgain: of another holder the policy is asked again, and may take the
 // waiting back, or give up.
 func TestPolicyAskedAgain(t *testing.T) {

@@ -33,8 +33,7 @@ func TestLogInDirectory(t *testing.T) {
 	}
 }
 
-// meets takes a lock, which is held then by its other address as well, and is listed
-// in its directory by both.
+// meets takes a lock, which is held then by its other address as well.
 func meets(t *testing.T, s *ftpserver.Server, path, other string) {
 	t.Helper()
 	locks := []*mkdirlock.Lock{openAt(t, s, path), openAt(t, s, other)}

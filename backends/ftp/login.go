@@ -9,11 +9,12 @@ import (
 	"locksmith/protocol"
 )
 
-// What servers tell the anonymous; RFC 1635 asks for an address.
-const anonymous, anonymousPassword = "anonymous", "locksmith@"
+// Anonymous is the user of an address that names none. RFC 1635 asks for an address as
+// its password.
+const Anonymous, anonymousPassword = "anonymous", "locksmith@"
 
 func (c *conn) logIn(ctx context.Context) error {
-	user, password := anonymous, anonymousPassword
+	user, password := Anonymous, anonymousPassword
 	if c.server.address.User != "" {
 		var err error
 		user = c.server.address.User

@@ -22,9 +22,9 @@
 // Files of other tools carry no kernel lock and no record. One that holds just
 // a pid is held while that pid exists, even if the pid was used again: nothing
 // in such a file tells. Any other is held by somebody unknown until it is
-// removed, as the empty one is that flock(1) leaves. Our own unfinished files are told from those by their sticky mode
-// bit, which creation sets in the same step; on macOS and the BSDs, where it does not,
-// by being executable and not writable for their owner.
+// removed, as the empty one is that flock(1) leaves. Our own unfinished files are told
+// from those by their sticky mode bit, which creation sets in the same step; on macOS and
+// the BSDs, where it does not, by being executable and not writable for their owner.
 //
 // With "?empty=free" who has the kernel lock has the lock, as with flock(1), and the
 // file stays: who got the kernel lock of an empty file, or of a dead holder's, writes

@@ -64,8 +64,11 @@ func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 		return backend.Report{}, backend.FileError(l.address, "read lock file", err)
 	}
 	if l.kept && content.text == "" {
-		if free, err := f.tryShared(); free || err != nil {
-			return backend.Report{}, err
+		switch free, err := f.tryShared(); {
+		case err != nil:
+			return backend.Report{}, backend.FileError(l.address, "look at the kernel lock", err)
+		case free:
+			return backend.Report{}, nil
 		}
 	}
 	return backend.Report{Holders: []backend.Holder{l.holder(content, content.verdict(here))}}, nil
