@@ -1,9 +1,11 @@
 package mkdirlock
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -72,6 +74,9 @@ func TestClear(t *testing.T) {
 			}
 			if err != nil && !refused(err) {
 				t.Error(err)
+			}
+			if marked := strings.HasPrefix(about, "of one who") || about == "with an entry"; errors.Is(err, errTended) != marked {
+				t.Errorf("%v, though it is marked: %v", err, marked)
 			}
 		})
 	}

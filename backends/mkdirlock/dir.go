@@ -60,7 +60,7 @@ type Disk interface {
 	// our process ends.
 	Pin(ctx context.Context, name string) (io.Closer, error)
 	// Clear removes a directory that is empty, is marked, and has no pin. Otherwise it
-	// is refused.
+	// is refused, with errTended if it is marked.
 	Clear(ctx context.Context, name string) error
 }
 

@@ -11,8 +11,12 @@ import (
 	"locksmith/backends/posix"
 )
 
-// RenameNew implements Disk. NFS, for one, cannot do it.
+// RenameNew implements Disk. NFS, for one, cannot do it; and where other machines change
+// the directory, "nothing has it" may be only what this kernel remembers.
 func (d *directory) RenameNew(_ context.Context, from, to string) error {
+	if !d.private() {
+		return errors.ErrUnsupported
+	}
 	err := posix.Below(d.path, from, func(source int, old string) error {
 		return posix.Below(d.path, to, func(target int, name string) error {
 			return unix.Renameat2(source, old, target, name, unix.RENAME_NOREPLACE)
@@ -70,16 +74,36 @@ func (d *directory) pin(name string) (pin, error) {
 	if err != nil {
 		return 0, Outcome(err)
 	}
-	var st unix.Statfs_t
-	err = unix.Fstatfs(fd, &st)
-	if err == nil && onDisk(st) {
-		err = unix.FcntlFlock(uintptr(fd), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_RDLCK})
-		if err == nil {
-			return pin(fd), nil
-		}
+	p := pin(fd)
+	if err := p.lock(); err != nil {
+		_ = p.Close()
+		return 0, err
 	}
-	_ = unix.Close(fd)
-	return 0, errors.Join(errors.ErrUnsupported, err)
+	return p, nil
+}
+
+// lock takes the kernel's lock. Its error is ErrUnsupported only if nobody clears this
+// directory: others may be allowed what we are not.
+func (p pin) lock() error {
+	var st unix.Statfs_t
+	err := unix.Fstatfs(int(p), &st)
+	switch {
+	case err != nil:
+		return err
+	case !onDisk(st):
+		return errors.ErrUnsupported
+	}
+	err = unix.FcntlFlock(uintptr(p), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_RDLCK})
+	if err != nil && backend.IsErrno(p.marked(), unix.ENODATA, unix.EOPNOTSUPP) {
+		return errors.Join(errors.ErrUnsupported, err)
+	}
+	return err
+}
+
+// marked returns nil if the directory has the mark; ENODATA or EOPNOTSUPP: it has not.
+func (p pin) marked() error {
+	_, err := unix.Fgetxattr(int(p), mark, nil)
+	return err
 }
 
 // Clear implements Disk. Of two who clear a directory at the same time each may see the
@@ -94,18 +118,18 @@ func (d *directory) Clear(ctx context.Context, name string) error {
 		return err
 	}
 	defer p.Close()
-	if !p.abandoned() || !p.isAt(d.at(name)) {
+	switch {
+	case p.marked() != nil:
 		return ErrRefused
+	case !p.abandoned() || !p.isAt(d.at(name)):
+		return outcome{ErrRefused, errTended}
 	}
 	return d.Rmdir(ctx, name)
 }
 
-// abandoned reports that a directory is marked and empty, and that only we have pinned
-// it. It is empty for good, so that who pins it later does not come to own it.
+// abandoned reports that a directory, which is marked, is empty, and that only we have
+// pinned it. It is empty for good, so that who pins it later does not come to own it.
 func (p pin) abandoned() bool {
-	if _, err := unix.Fgetxattr(int(p), mark, nil); err != nil {
-		return false
-	}
 	if names, err := posix.ListAt(int(p), "."); err != nil || len(names) > 0 {
 		return false
 	}

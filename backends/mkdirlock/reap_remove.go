@@ -27,7 +27,9 @@ const (
 var (
 	// errChanged: an empty lock is not the one that was found any more.
 	errChanged = errors.New("it has changed")
-	errMoved   = errors.New("its heartbeat moves, or it is gone")
+	// errTended: a process that lives is to remove it, or to take it.
+	errTended = errors.New("a locksmith on this machine is about to remove it")
+	errMoved  = errors.New("its heartbeat moves, or it is gone")
 )
 
 // A guarded directory may keep us from removing what is somebody else's: to empty
@@ -118,7 +120,7 @@ func (p *reaper) remove(ctx context.Context, f *finding) {
 	switch {
 	case err == nil:
 		f.Removed = true
-	case errors.Is(err, errChanged), errors.Is(err, errMoved), errors.Is(err, errRevived), errors.Is(err, errAbsent), errors.Is(err, errAgain):
+	case errors.Is(err, errChanged), errors.Is(err, errTended), errors.Is(err, errMoved), errors.Is(err, errRevived), errors.Is(err, errAbsent), errors.Is(err, errAgain):
 		f.Due, f.Note = false, backend.Reason(err)
 	default:
 		p.fail(f, err)
@@ -158,6 +160,11 @@ func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
 		looked := p.reaping.Clock.Now()
 		if err := p.lookStill(ctx, f); err != nil {
 			return err
+		}
+		if disk, ok := p.dir.(Disk); ok {
+			if err := disk.Clear(ctx, f.own); err == nil || errors.Is(err, errTended) {
+				return err
+			}
 		}
 		if p.reaping.Clock.Now()-looked <= lookTime {
 			return p.rmdirFresh(ctx, f)

@@ -21,7 +21,7 @@ func TestVerdictLifeline(t *testing.T) {
 		"helper lives":              {func(*Record) {}, Alive},
 		"lifeline there":            {func(r *Record) { r.Helper = gone(r.Helper) }, Orphaned},
 		"lifeline gone":             {func(r *Record) { r.Helper, r.Lifeline = gone(r.Helper), line.Name+"0" }, Dead},
-		"of another, with its name": {func(r *Record) { r.Helper.PID = process.MaxPID - 1 }, Dead},
+		"of another, with its name": {func(r *Record) { r.Helper.PID = process.MaxPID - 1 }, Orphaned},
 		"of another network":        {func(r *Record) { r.Helper, r.Lifeline = gone(r.Helper), strings.Repeat("0", 24) }, Orphaned},
 		"of another host":           {func(r *Record) { r.Helper, r.Place.Host = gone(r.Helper), "elsewhere" }, Unknown},
 	} {

@@ -1,10 +1,11 @@
 package process
 
 import (
-	"crypto/rand"
+	crypto "crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ func NewLifeline() (*Lifeline, error) {
 		return nil, err
 	}
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails: it ends the program instead
+	_, _ = crypto.Read(b[:]) // never fails: it ends the program instead
 	l := &Lifeline{Name: here + hex.EncodeToString(b[:])}
 	l.fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -50,17 +51,23 @@ func NewLifeline() (*Lifeline, error) {
 // queue when who made it has gone. Then it is not known who listens.
 const lookers = 4096
 
-// outOfTheWay is above the descriptors that shells and their scripts use.
-const outOfTheWay = 100
-
 // Lend returns a copy of the descriptor for what is started now to inherit. The caller
-// closes it then.
+// closes it then. It is far from those that scripts choose: a script that opens something
+// as the same number closes it.
 func (l *Lifeline) Lend() (int, error) {
-	fd, err := unix.FcntlInt(uintptr(l.fd), unix.F_DUPFD, outOfTheWay)
-	if errors.Is(err, unix.EINVAL) { // there may not be as many
-		fd, err = unix.FcntlInt(uintptr(l.fd), unix.F_DUPFD, 3)
-	}
+	fd, err := unix.FcntlInt(uintptr(l.fd), unix.F_DUPFD, outOfTheWay())
 	return fd, os.NewSyscallError("fcntl", err)
+}
+
+// outOfTheWay is just below the usual limit of 1024 descriptors, or below what there may be.
+// Shells take 10 and on, and 255; people like 9, 100 and 200.
+func outOfTheWay() int {
+	most := 1024
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && limit.Cur < uint64(most) {
+		most = int(limit.Cur)
+	}
+	return most - 1 - rand.N(most/16+1)
 }
 
 // lifelineAddress is in the abstract namespace, which "@" stands for.
@@ -93,15 +100,19 @@ func (p Process) reach() (int, error) {
 		CloseFD(fd)
 		return NoFD, nil
 	}
-	// Who began to listen stays on record when it has ended. Another has only taken the
-	// name, which everybody can see in /proc/net/unix.
+	// Who began to listen stays on record when it has ended. If it is another, somebody may
+	// have taken the name, which everybody can see in /proc/net/unix. But it proves nothing:
+	// not every kernel tells that truly (gVisor tells the pid of who asks).
 	var maker *unix.Ucred
 	if err == nil {
 		maker, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}
-	if err != nil || int(maker.Pid) != p.PID {
+	if err == nil && int(maker.Pid) != p.PID {
+		err = ErrNotVisible
+	}
+	if err != nil {
 		CloseFD(fd)
-		return NoFD, os.NewSyscallError("connect", err)
+		return NoFD, fmt.Errorf("connect to lifeline %s: %w", p.Lifeline, err)
 	}
 	return fd, nil
 }

@@ -40,8 +40,9 @@ func TestJobOutlivesRun(t *testing.T) {
 			run := func(args ...string) *deaf {
 				return startDeaf(t, func(*exec.Cmd) {}, append([]string{"run", "--lease", "1h"}, args...)...)
 			}
-			job := `(touch up; read x <end; echo first >>log) & wait; true`
-			first := run(lock, "--", "sh", "-c", "cd "+dir+"; "+job)
+			// The descriptors are those that people choose.
+			job := `exec 9>/dev/null 100>/dev/null 200>/dev/null; (touch up; read x <end; echo first >>log) & wait; true`
+			first := run(lock, "--", "bash", "-c", "cd "+dir+"; "+job)
 			mustAppear(t, filepath.Join(dir, "up"))
 			_ = first.cmd.Process.Kill()
 			<-first.ended

@@ -24,8 +24,8 @@ func (a *app) run() *cobra.Command {
 		Long: "Acquire LOCK, or several together, run COMMAND, release LOCK, and exit as COMMAND did (128+n after\n" +
 			"signal n). If the lock is lost, COMMAND and its descendants are ended first.\n" +
 			"COMMAND dies with locksmith (but not what it started, nor a program in it that is set-uid or\n" +
-			"changes its user; on Linux these keep the lock after a kill -9, until a waiter's lease is over),\n" +
-			"and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
+			"changes its user; on Linux these keep the lock after a kill -9, unless they close what they\n" +
+			"inherit, until a waiter's lease is over), and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
 			"there is one, LOCKSMITH_TOKEN in its environment, but not the password. Of several locks\n" +
 			"they are lists: of lines, and of values with commas between. Before a LOCK, shared: or\n" +
 			"exclusive: sets its mode.\n\n" +
