@@ -85,4 +85,7 @@ var (
 	ErrBusy = errors.New("the server turns clients away at the moment")
 	// ErrTooLong is wrapped by the error of a List of more than the Dir takes.
 	ErrTooLong = errors.New("too much is in the directory")
+
+	// errTended: a process that lives is to remove it, or to take it.
+	errTended = errors.New("a locksmith on this machine is about to remove it")
 )

@@ -34,12 +34,11 @@ func (d *directory) Stake(_ context.Context, name string) (io.Closer, error) {
 		return nil, errors.ErrUnsupported
 	}
 	p, err := d.pin(name)
-	if err == nil {
-		if err = unix.Fsetxattr(int(p), mark, nil, 0); err != nil {
-			_ = p.Close()
-		}
-	}
 	if err != nil {
+		return nil, err
+	}
+	if err := unix.Fsetxattr(int(p), mark, nil, 0); err != nil {
+		_ = p.Close()
 		return nil, err
 	}
 	return p, nil

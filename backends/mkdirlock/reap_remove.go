@@ -27,9 +27,7 @@ const (
 var (
 	// errChanged: an empty lock is not the one that was found any more.
 	errChanged = errors.New("it has changed")
-	// errTended: a process that lives is to remove it, or to take it.
-	errTended = errors.New("a locksmith on this machine is about to remove it")
-	errMoved  = errors.New("its heartbeat moves, or it is gone")
+	errMoved   = errors.New("its heartbeat moves, or it is gone")
 )
 
 // A guarded directory may keep us from removing what is somebody else's: to empty
@@ -161,7 +159,7 @@ func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
 		if err := p.lookStill(ctx, f); err != nil {
 			return err
 		}
-		if disk, ok := p.dir.(Disk); ok {
+		if disk := p.lock.disk(p.dir); disk != nil {
 			if err := disk.Clear(ctx, f.own); err == nil || errors.Is(err, errTended) {
 				return err
 			}
