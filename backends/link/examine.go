@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/filesystem"
+	"locksmith/backends/doctor"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -26,7 +26,7 @@ var errEnough = errors.New("the other checks are pointless")
 type peculiar interface{ examine(backend.Tell) }
 
 func (d *directory) examine(tell backend.Tell) {
-	filesystem.Needs{Removal: true}.Examine(d.path, tell)
+	doctor.DirNeeds{Removal: true}.Examine(d.path, tell)
 }
 
 // An examiner checks a place with files of its own, which are called so that nobody

@@ -9,7 +9,7 @@ import (
 	"syscall"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/filesystem"
+	"locksmith/backends/doctor"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -20,7 +20,7 @@ var _ backend.Doctor = (*Lock)(nil)
 func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	dir := filepath.Dir(l.path)
 	unfit := false
-	filesystem.Needs{Kernel: true, Removal: true, Anybody: l.anyDir, Anywhere: l.anyFS}.Examine(dir, func(c backend.Check) {
+	doctor.DirNeeds{Kernel: true, Removal: true, Anybody: l.anyDir, Anywhere: l.anyFS}.Examine(dir, func(c backend.Check) {
 		unfit = unfit || c.Finding == backend.Unfit
 		tell(c)
 	})

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/filesystem"
+	"locksmith/backends/doctor"
 	"locksmith/backends/posix"
 	"locksmith/protocol"
 )
@@ -16,7 +16,7 @@ func (l *Lock) checkFileSystem(dir string) error {
 	if err := posix.RetryEINTR(func() error { return unix.Statfs(dir, &st) }); err != nil {
 		return backend.FileError(l.address, "look at file system of "+dir, err)
 	}
-	name := filesystem.Remote(int64(st.Type))
+	name := doctor.Remote(int64(st.Type))
 	if name == "" {
 		return nil
 	}

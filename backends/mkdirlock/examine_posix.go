@@ -6,12 +6,12 @@ import (
 	"context"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/filesystem"
+	"locksmith/backends/doctor"
 )
 
 // Examine implements Peculiar.
 func (d *directory) Examine(_ context.Context, name string, _ backend.Examination, tell backend.Tell) (rest func() error, err error) {
-	filesystem.Needs{Removal: true}.Examine(d.at(name), tell)
+	doctor.DirNeeds{Removal: true}.Examine(d.at(name), tell)
 	return nil, nil
 }
 

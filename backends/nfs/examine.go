@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/filesystem"
+	"locksmith/backends/doctor"
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
@@ -50,7 +50,7 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	if err := unix.Access(base, unix.F_OK); err != nil {
 		base = filepath.Dir(base)
 	}
-	filesystem.Needs{}.Examine(base, tell)
+	doctor.DirNeeds{}.Examine(base, tell)
 	x := &examiner{dir: &directory{path: base}, at: scratchPrefix + owner.NewID(), where: base, tell: tell, fail: l.Fail}
 	return x.examine(ctx)
 }

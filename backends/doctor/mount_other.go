@@ -1,6 +1,6 @@
 //go:build !linux
 
-package filesystem
+package doctor
 
 import "errors"
 

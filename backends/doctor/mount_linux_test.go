@@ -1,4 +1,4 @@
-package filesystem
+package doctor
 
 import (
 	"os"
@@ -62,9 +62,9 @@ func found(examine func(backend.Tell)) map[string]backend.Check {
 }
 
 func TestMounts(t *testing.T) {
-	local, hosts := Needs{Kernel: true}, Needs{}
+	local, hosts := DirNeeds{Kernel: true}, DirNeeds{}
 	for _, c := range []struct {
-		n    Needs
+		n    DirNeeds
 		m    mount
 		want backend.Finding
 	}{
@@ -75,7 +75,7 @@ func TestMounts(t *testing.T) {
 		{local, mount{kind: "fuse.sshfs"}, backend.Unfit},
 		{local, mount{kind: "novelty", source: "host:/x"}, backend.Unfit},
 		{local, mount{kind: "novelty", source: "//host/x"}, backend.Unfit},
-		{Needs{Kernel: true, Anywhere: true}, mount{kind: "nfs4"}, backend.Weak},
+		{DirNeeds{Kernel: true, Anywhere: true}, mount{kind: "nfs4"}, backend.Weak},
 		{hosts, mount{kind: "nfs4", options: []string{"rw", "hard"}}, backend.Fit},
 		{hosts, mount{kind: "nfs", options: []string{"soft"}}, backend.Weak},
 		{hosts, mount{kind: "nfs4", options: []string{"softerr"}}, backend.Weak},
@@ -92,18 +92,18 @@ func TestMounts(t *testing.T) {
 func TestDirectories(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
-		n    Needs
+		n    DirNeeds
 		mode os.FileMode
 		want backend.Finding
 	}{
-		{Needs{Kernel: true}, 0o755, backend.Fit},
-		{Needs{Kernel: true}, 0o777, backend.Unfit},
-		{Needs{Kernel: true, Anybody: true}, 0o777, backend.Weak},
-		{Needs{Kernel: true}, 0o777 | os.ModeSticky, backend.Fit},
-		{Needs{}, 0o777, backend.Weak},
-		{Needs{}, 0o777 | os.ModeSticky, backend.Fit},
-		{Needs{Removal: true}, 0o777 | os.ModeSticky, backend.Weak},
-		{Needs{Removal: true}, 0o770 | os.ModeSetgid, backend.Fit},
+		{DirNeeds{Kernel: true}, 0o755, backend.Fit},
+		{DirNeeds{Kernel: true}, 0o777, backend.Unfit},
+		{DirNeeds{Kernel: true, Anybody: true}, 0o777, backend.Weak},
+		{DirNeeds{Kernel: true}, 0o777 | os.ModeSticky, backend.Fit},
+		{DirNeeds{}, 0o777, backend.Weak},
+		{DirNeeds{}, 0o777 | os.ModeSticky, backend.Fit},
+		{DirNeeds{Removal: true}, 0o777 | os.ModeSticky, backend.Weak},
+		{DirNeeds{Removal: true}, 0o770 | os.ModeSetgid, backend.Fit},
 	} {
 		if err := os.Chmod(dir, c.mode); err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func TestDirectories(t *testing.T) {
 		}
 	}
 	for _, name := range []string{filepath.Join(dir, "none"), "/dev/null"} {
-		all := found(func(tell backend.Tell) { Needs{}.Examine(name, tell) })
+		all := found(func(tell backend.Tell) { DirNeeds{}.Examine(name, tell) })
 		if len(all) != 1 || all["directory"].Finding != backend.Unfit {
 			t.Errorf("%s: %+v", name, all)
 		}

@@ -1,6 +1,9 @@
-package filesystem
+package doctor
 
 import (
+	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -8,21 +11,21 @@ import (
 	"locksmith/protocol"
 )
 
-// Needs are what a kind of lock asks of its directory.
-type Needs struct {
+// DirNeeds are what a kind of lock asks of its directory.
+type DirNeeds struct {
 	// Kernel: the locks of this machine's kernel must be all there are.
 	Kernel bool
 	// Removal: others than the owner must be able to remove what is in the
-	// directory, to break his lock when he is dead.
+	// directory, to break its lock when it is dead.
 	Removal bool
-	// Anybody and Anywhere: the user said that he accepts a directory that
-	// everybody may write, and any file system.
+	// Anybody and Anywhere: the user accepts a directory that everybody may write,
+	// and any file system.
 	Anybody, Anywhere bool
 }
 
 // Examine tells of the file system of a directory. It has no error: what cannot be
 // found out is told.
-func (n Needs) Examine(dir string, tell backend.Tell) {
+func (n DirNeeds) Examine(dir string, tell backend.Tell) {
 	if !n.access(dir, tell) {
 		return
 	}
@@ -51,7 +54,7 @@ func (m mount) String() string {
 	return protocol.CleanText(m.kind+" on "+m.point+" ("+strings.Join(m.options, ",")+")", 600)
 }
 
-func (n Needs) mount(m mount, tell backend.Tell) {
+func (n DirNeeds) mount(m mount, tell backend.Tell) {
 	const name = "file system"
 	switch {
 	case m.has("ro"):
@@ -73,25 +76,68 @@ func (n Needs) mount(m mount, tell backend.Tell) {
 }
 
 // access reports whether there is a directory.
-func (n Needs) access(dir string, tell backend.Tell) bool {
+func (n DirNeeds) access(dir string, tell backend.Tell) bool {
 	const name = "directory"
-	p, err := accessTo(dir)
+	st, err := os.Stat(dir)
+	if err == nil && !st.IsDir() {
+		err = fmt.Errorf("%s is not a directory", dir)
+	}
 	if err != nil {
 		tell.Unfit(name, err.Error(), "make it, or correct the path")
 		return false
 	}
+	mode, sticky := st.Mode().String(), st.Mode()&fs.ModeSticky != 0
+	public := st.Mode().Perm()&0o002 != 0 && !sticky
 	switch {
-	case !p.writable:
-		tell.Unfit(name, dir+" may not be written by this user ("+p.mode+")", "let this user write there, or choose another place")
-	case p.everybody && !p.sticky && n.Kernel && !n.Anybody:
-		tell.Unfit(name, dir+" is world-writable without the sticky bit ("+p.mode+"): everybody may remove files there", "chmod +t it, or accept that with ?dir=any")
-	case p.everybody && !p.sticky:
-		tell.Weak(name, dir+" is world-writable without the sticky bit ("+p.mode+"): everybody may remove locks there", "let a group write there, and put the users of the lock into it")
-	case p.sticky && n.Removal:
-		tell.Weak(name, dir+" has the sticky bit ("+p.mode+"): a dead holder's lock can only be removed by its own user",
+	case !mayWrite(dir):
+		tell.Unfit(name, dir+" may not be written by this user ("+mode+")", "let this user write there, or choose another place")
+	case public && n.Kernel && !n.Anybody:
+		tell.Unfit(name, dir+" is world-writable without the sticky bit ("+mode+"): everybody may remove files there", "chmod +t it, or accept that with ?dir=any")
+	case public:
+		tell.Weak(name, dir+" is world-writable without the sticky bit ("+mode+"): everybody may remove locks there", "let a group write there, and put the users of the lock into it")
+	case sticky && n.Removal:
+		tell.Weak(name, dir+" has the sticky bit ("+mode+"): a dead holder's lock can only be removed by its own user",
 			"if several users share locks there, let their group write to the directory instead: chmod 2770")
 	default:
-		tell.Fit(name, dir+" may be written by this user ("+p.mode+")")
+		tell.Fit(name, dir+" may be written by this user ("+mode+")")
 	}
 	return true
+}
+
+// What is little: locks need next to nothing, but other things grow.
+const littleSpace, littleInodes = 16 << 20, 1000
+
+// A room is what is free for this user.
+type room struct {
+	bytes, inodes uint64
+	counted       bool // it has inodes by number
+}
+
+func (r room) String() string {
+	text := fmt.Sprintf("%d MiB free", r.bytes>>20)
+	if r.counted {
+		text += fmt.Sprintf(", and %d inodes", r.inodes)
+	}
+	return text
+}
+
+func (r room) judge(tell backend.Tell) {
+	const name, advice = "space", "free some: a lock that cannot be written cannot be held"
+	switch {
+	case r.bytes == 0 || r.counted && r.inodes == 0:
+		tell.Unfit(name, r.String(), advice)
+	case r.bytes < littleSpace || r.counted && r.inodes < littleInodes:
+		tell.Weak(name, r.String(), advice)
+	default:
+		tell.Fit(name, r.String())
+	}
+}
+
+func space(dir string, tell backend.Tell) {
+	r, err := roomIn(dir)
+	if err != nil {
+		tell.Unknown("space", err.Error(), "see that some is free")
+		return
+	}
+	r.judge(tell)
 }
