@@ -3,6 +3,9 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"locksmith/backends/clock"
@@ -36,6 +39,24 @@ type Request struct {
 	// usual for this kind of lock.
 	Polls *manners.Config
 	Clock clock.Clock
+}
+
+// Checked returns the request as locks keep it, their lease in whole milliseconds, or an
+// error that says why a lock of the kind what, as in "a lock file", cannot be asked for
+// so. Its modes are "exclusive" and perhaps "shared".
+func (r Request) Checked(lock Name, what string, modes ...string) (Request, error) {
+	const op = "acquire"
+	r.Owner.Lease = r.Owner.Lease.Truncate(time.Millisecond)
+	mode, lease := r.Owner.Mode, r.Owner.Lease
+	switch {
+	case mode == "shared" && !slices.Contains(modes, mode):
+		return r, lock.Usage(op, what+" cannot be shared", "leave out --shared")
+	case !slices.Contains(modes, mode):
+		return r, lock.Usage(op, what+" cannot be "+Quoted(mode), "use "+strings.Join(modes, " or "))
+	case lease < owner.MinLease || lease > owner.MaxLease:
+		return r, lock.Usage(op, fmt.Sprintf("a lease of %v is not between %v and %v", lease, owner.MinLease, owner.MaxLease), "choose another")
+	}
+	return r, nil
 }
 
 // An Attempt is one wish for the lock. Its methods are called one at a time.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -114,6 +115,43 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// A Name is the address of a lock, in the errors that its methods make.
+type Name string
+
+// Fail gives a failed call its code and advice, unless it has both; explain adds what is
+// known of such calls. Nil: nothing is.
+func (n Name) Fail(op string, err error, explain func(*Error)) error {
+	var known *Error
+	if errors.As(err, &known) {
+		return err
+	}
+	e := FileError(string(n), op, err)
+	if explain != nil {
+		explain(e)
+	}
+	return e
+}
+
+// Usage says that something was asked for that makes no sense.
+func (n Name) Usage(op, cause, hint string) error {
+	return n.error(protocol.Usage, op, errors.New(cause), hint)
+}
+
+// Gone says that what was ours is no longer there: hint says what may have happened to it.
+func (n Name) Gone(op, hint string) error { return n.error(protocol.Gone, op, ErrGone, hint) }
+
+// Unfit says that no lock can be there.
+func (n Name) Unfit(op, cause, hint string) error {
+	return n.error(protocol.CannotCreate, op, errors.New(cause), hint)
+}
+
+func (n Name) error(code protocol.Code, op string, err error, hint string) error {
+	return &Error{Code: code, Lock: string(n), Op: op, Err: err, Hint: hint}
+}
+
+// Quoted is a text of somebody else's for a message.
+func Quoted(s string) string { return strconv.Quote(protocol.CleanText(s, 100)) }
 
 // CodeOf returns the code that an error of a backend stands for.
 func CodeOf(err error) protocol.Code {

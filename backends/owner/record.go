@@ -69,6 +69,9 @@ func NewID() string {
 	return hex.EncodeToString(b[:])
 }
 
+// IsID reports whether NewID may have returned it.
+func IsID(s string) bool { return len(s) == 32 && strings.Trim(s, "0123456789abcdef") == "" }
+
 // Format returns the record's line with its final line feed. Its error wraps
 // protocol.ErrMalformed, most likely because the metadata is too long.
 func (r Record) Format() (string, error) {

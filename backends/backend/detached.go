@@ -1,0 +1,78 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"locksmith/backends/clock"
+)
+
+// ErrNoAnswer says that a call was left behind.
+var ErrNoAnswer = errors.New("no answer in time")
+
+// A Detached is a call that is made beside us. A system call on a dead server may hang for
+// good and heeds no context: whoever does not want to wait any longer leaves it behind.
+type Detached[T any] struct {
+	done  chan struct{}
+	value T
+	err   error
+}
+
+// Detach makes a call in a goroutine of its own.
+func Detach[T any](call func() (T, error)) *Detached[T] {
+	return DetachIn(func(f func()) { go f() }, call)
+}
+
+// DetachIn makes a call where run calls what it is given, which is not here.
+func DetachIn[T any](run func(func()), call func() (T, error)) *Detached[T] {
+	d := &Detached[T]{done: make(chan struct{})}
+	run(func() {
+		defer close(d.done)
+		d.value, d.err = call()
+	})
+	return d
+}
+
+// Done is closed when the call has come back.
+func (d *Detached[T]) Done() <-chan struct{} { return d.done }
+
+// Result is what the call returned. It waits for that.
+func (d *Detached[T]) Result() (T, error) {
+	<-d.done
+	return d.value, d.err
+}
+
+// NoLimit is a limit that is never reached.
+const NoLimit = time.Duration(math.MaxInt64)
+
+// Await waits until the call comes back, but not for longer than limit, nor for longer
+// than grace after ctx has ended; then the error is ErrNoAnswer. It may be called again. A
+// call that has come back counts, however late we are ourselves.
+func (d *Detached[T]) Await(ctx context.Context, c clock.Clock, limit, grace time.Duration) (T, error) {
+	var over <-chan time.Time
+	if limit != NoLimit {
+		timer := c.NewTimer(limit)
+		defer timer.Stop()
+		over = timer.C()
+	}
+	select {
+	case <-d.done:
+	case <-over:
+	case <-ctx.Done():
+		late := c.NewTimer(grace)
+		defer late.Stop()
+		select {
+		case <-d.done:
+		case <-late.C():
+		}
+	}
+	select {
+	case <-d.done: // perhaps while we did not run
+		return d.value, d.err
+	default:
+		var none T
+		return none, ErrNoAnswer
+	}
+}
