@@ -12,7 +12,7 @@ import (
 
 func (t FileTree) at(path string) string {
 	if path == "" {
-		return posix.Within(t.Root)
+		return posix.FollowDir(t.Root)
 	}
 	return t.Root + path
 }

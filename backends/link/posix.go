@@ -111,7 +111,7 @@ func (d *directory) Open(name string) (File, error) {
 }
 
 // List implements FS.
-func (d *directory) List() ([]string, error) { return posix.List(posix.Within(d.path)) }
+func (d *directory) List() ([]string, error) { return posix.List(posix.FollowDir(d.path)) }
 
 // Close implements FS.
 func (d *directory) Close() { d.watcher.Close() }

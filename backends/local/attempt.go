@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/inotify"
 	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
@@ -33,7 +32,7 @@ type attempt struct {
 	courtesy owner.Patience // with files their makers have not finished
 	checked  bool           // the directory is fit
 	seen     sighting       // what the last failed Try saw
-	watcher  inotify.Watcher
+	watcher  watcher
 	pauses   *manners.Pauses // nil: slowLook
 }
 

@@ -7,8 +7,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/posix"
 	"locksmith/backends/process"
 )
+
+// A watcher wakes a waiter when something happens to the file.
+type watcher = posix.Inotify
 
 // rareLook is how often a waiter looks who has no inotify, of which a user has 128
 // instances, but is woken by the end of the holder's helper: only what others do to the

@@ -56,7 +56,7 @@ func (d *directory) at(name string) string { return filepath.Join(d.path, name) 
 // Mkdir implements Dir. Who may use the directory in which the lock is may use
 // what we make in it: break us when we are dead, and share the lock with us.
 func (d *directory) Mkdir(_ context.Context, name string) error {
-	return Outcome(posix.Below(d.path, name, func(fd int, base string) error {
+	return Outcome(posix.OpenParent(d.path, name, func(fd int, base string) error {
 		if err := unix.Mkdirat(fd, base, 0o777); err != nil {
 			return err
 		}
@@ -67,15 +67,15 @@ func (d *directory) Mkdir(_ context.Context, name string) error {
 
 // Rmdir implements Dir.
 func (d *directory) Rmdir(_ context.Context, name string) error {
-	return Outcome(posix.Below(d.path, name, func(fd int, base string) error {
+	return Outcome(posix.OpenParent(d.path, name, func(fd int, base string) error {
 		return unix.Unlinkat(fd, base, unix.AT_REMOVEDIR)
 	}))
 }
 
 // Rename implements Dir.
 func (d *directory) Rename(_ context.Context, from, to string) error {
-	return Outcome(posix.Below(d.path, from, func(source int, old string) error {
-		return posix.Below(d.path, to, func(target int, name string) error { return unix.Renameat(source, old, target, name) })
+	return Outcome(posix.OpenParent(d.path, from, func(source int, old string) error {
+		return posix.OpenParent(d.path, to, func(target int, name string) error { return unix.Renameat(source, old, target, name) })
 	}))
 }
 
@@ -83,7 +83,7 @@ func (d *directory) Rename(_ context.Context, from, to string) error {
 func (d *directory) List(_ context.Context, name string) ([]string, error) {
 	path := d.at(name)
 	if name == "." {
-		path = posix.Within(path)
+		path = posix.FollowDir(path)
 	}
 	// To read where a link leads does no harm, and PLACE of list may be one.
 	names, err := posix.List(path)

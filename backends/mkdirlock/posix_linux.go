@@ -17,8 +17,8 @@ func (d *directory) RenameNew(_ context.Context, from, to string) error {
 	if !d.private() {
 		return errors.ErrUnsupported
 	}
-	err := posix.Below(d.path, from, func(source int, old string) error {
-		return posix.Below(d.path, to, func(target int, name string) error {
+	err := posix.OpenParent(d.path, from, func(source int, old string) error {
+		return posix.OpenParent(d.path, to, func(target int, name string) error {
 			return unix.Renameat2(source, old, target, name, unix.RENAME_NOREPLACE)
 		})
 	})
@@ -64,7 +64,7 @@ func (p pin) Close() error { return unix.Close(int(p)) }
 
 func (d *directory) pin(name string) (pin, error) {
 	var fd int
-	err := posix.Below(d.path, name, func(at int, base string) error {
+	err := posix.OpenParent(d.path, name, func(at int, base string) error {
 		return posix.RetryEINTR(func() (err error) {
 			fd, err = unix.Openat(at, base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 			return err

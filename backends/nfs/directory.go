@@ -31,7 +31,7 @@ func (d *directory) at(name string) string { return d.path + "/" + name }
 // in makes a call on a name. The lock directory itself may be no symbolic link, nor
 // may any directory in it.
 func (d *directory) in(name string, call func(fd int, base string) error) error {
-	return posix.Below(filepath.Dir(d.path), path.Join(filepath.Base(d.path), name), call)
+	return posix.OpenParent(filepath.Dir(d.path), path.Join(filepath.Base(d.path), name), call)
 }
 
 func (d *directory) Mkdir(name string) error {

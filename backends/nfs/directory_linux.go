@@ -15,7 +15,7 @@ import (
 // directory is not ours: it may be somebody's hard link to a file.
 func (d *directory) Touch(name string) error {
 	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
-	return posix.Below(d.path, name+"/.", func(fd int, base string) error {
+	return posix.OpenParent(d.path, name+"/.", func(fd int, base string) error {
 		err := unix.UtimesNanoAt(fd, "", now, unix.AT_EMPTY_PATH)
 		if errors.Is(err, unix.EINVAL) { // before Linux 5.8; to look up "." may be one more request
 			err = unix.UtimesNanoAt(fd, base, now, 0)

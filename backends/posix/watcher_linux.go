@@ -3,17 +3,17 @@ package posix
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/inotify"
 	"locksmith/backends/process"
 )
 
 // A Watcher waits for a removal. The zero Watcher is ready for use, by one
 // goroutine at a time.
-type Watcher struct{ inotify inotify.Watcher }
+type Watcher struct{ inotify Inotify }
 
 // Await returns after d, when ctx ends, when the directory at path goes away,
 // when something in it does, or when the process ends; path "" and process 0
@@ -62,3 +62,65 @@ const (
 // removedPause is how long to wait for what has happened already. It keeps a
 // server that contradicts itself from being asked without a break.
 const removedPause = time.Millisecond
+
+// An Inotify watches one path at a time with one inotify(7) instance. The zero Inotify is
+// ready for use, by one goroutine at a time.
+//
+// The instance is kept for as long as its owner may wait again, because to close one
+// takes the kernel 8 to 24 ms: it lets all its readers of the watch lists pass first.
+// Nobody waits for that here, and above all not a waiter whose lock has just become free.
+type Inotify struct {
+	open bool
+	fd   int
+	wd   int
+}
+
+// Watch watches this path in place of the last one, and returns a descriptor
+// that becomes readable with the first of the events. It belongs to the Inotify.
+func (w *Inotify) Watch(path string, events uint32) (fd int, err error) {
+	if err := w.reset(); err != nil {
+		return -1, err
+	}
+	w.wd, err = unix.InotifyAddWatch(w.fd, path, events)
+	if err != nil {
+		w.wd = -1
+		return -1, os.NewSyscallError("inotify_add_watch", err)
+	}
+	return w.fd, nil
+}
+
+// Happened reports whether an event has come since Watch.
+func (w *Inotify) Happened() bool {
+	if !w.open {
+		return false
+	}
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(w.fd), Events: unix.POLLIN}}, 0)
+	return err == nil && n > 0
+}
+
+// reset opens the instance, or empties it.
+func (w *Inotify) reset() (err error) {
+	if !w.open {
+		w.fd, err = unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+		w.open, w.wd = err == nil, -1
+		return os.NewSyscallError("inotify_init1", err)
+	}
+	if w.wd >= 0 {
+		_, _ = unix.InotifyRmWatch(w.fd, uint32(w.wd)) // fails when the path is gone
+	}
+	var buf [4096]byte
+	for {
+		if n, err := unix.Read(w.fd, buf[:]); n <= 0 && err != unix.EINTR {
+			return nil
+		}
+	}
+}
+
+// Close ends the watching, in the background.
+func (w *Inotify) Close() {
+	if w.open {
+		fd := w.fd
+		go func() { _ = unix.Close(fd) }()
+	}
+	w.open = false
+}

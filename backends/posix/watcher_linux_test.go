@@ -1,4 +1,4 @@
-package inotify
+package posix
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ func readable(t *testing.T, fd int) bool {
 // TestOnePathAtATime: neither a watch that was replaced nor the end of it is
 // taken for an event of the new one.
 func TestOnePathAtATime(t *testing.T) {
-	var w Watcher
+	var w Inotify
 	defer w.Close()
 	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	for _, path := range []string{a, b} {

@@ -1,5 +1,12 @@
 //go:build unix
 
+// Package posix is what the backends on file systems ask of the kernel in the same way:
+// calls that a signal may interrupt, directories that are reached by no symbolic link,
+// listed past any cache and shared with those who use the one beside them, and waiting
+// for something to be removed.
+//
+// Errors are the system's own. A call that a signal interrupted is repeated only where
+// that is safe: it changes nothing, or says for certain that it did nothing.
 package posix
 
 import (
@@ -54,7 +61,3 @@ func Read(fd, limit int) (string, error) {
 	}
 	return string(buf[:n]), nil
 }
-
-// Within is a directory that the user named, which may be a symbolic link to it, as
-// /var/lock is.
-func Within(path string) string { return path + "/." }

@@ -1,0 +1,125 @@
+//go:build unix
+
+package posix
+
+import (
+	"errors"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// FollowDir is the path of a directory that the user named, which may be a symbolic link
+// to it, as /var/lock is.
+func FollowDir(path string) string { return path + "/." }
+
+// OpenParent opens the directory that holds name, which is relative to a directory that
+// the user named, and calls back with it and the last part of name. None of the parts
+// between may be a symbolic link (ENOTDIR): whoever may write there could lead us
+// elsewhere with it, and have us make or remove what we may and it may not.
+//
+// As with a path, a call that meets a directory that was replaced meanwhile (ESTALE,
+// on NFS) is made once more.
+func OpenParent(dir, name string, call func(fd int, base string) error) error {
+	parents, base := path.Split(name)
+	if parents == "" {
+		return call(unix.AT_FDCWD, dir+"/"+name)
+	}
+	err := openParent(dir, parents, base, call)
+	if errors.Is(err, unix.ESTALE) {
+		err = openParent(dir, parents, base, call)
+	}
+	return err
+}
+
+func openParent(dir, parents, base string, call func(fd int, base string) error) error {
+	fd, err := open(unix.AT_FDCWD, dir, pathOnly|unix.O_DIRECTORY) // this one may be a link
+	for parent := range strings.SplitSeq(strings.TrimSuffix(parents, "/"), "/") {
+		if err != nil {
+			return err
+		}
+		var next int
+		next, err = openDirectory(fd, parent, pathOnly)
+		_ = unix.Close(fd)
+		fd = next
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return call(fd, base)
+}
+
+// openDirectory opens a directory that is not a symbolic link.
+func openDirectory(at int, name string, flags int) (int, error) {
+	return open(at, name, flags|unix.O_DIRECTORY|unix.O_NOFOLLOW)
+}
+
+func open(at int, name string, flags int) (fd int, err error) {
+	err = RetryEINTR(func() (err error) {
+		fd, err = unix.Openat(at, name, flags|unix.O_CLOEXEC, 0)
+		return err
+	})
+	return fd, err
+}
+
+// List returns the names in a directory, without "." and "..". It opens the directory
+// anew each time: on NFS, a descriptor that is rewound shows what is up to half a minute
+// old. A symbolic link is not followed, unless the path is a FollowDir.
+func List(path string) ([]string, error) { return ListAt(unix.AT_FDCWD, path) }
+
+// ListAt is List of a name in a directory.
+func ListAt(at int, name string) ([]string, error) {
+	fd, err := openDirectory(at, name, unix.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	return readNames(fd, name)
+}
+
+// Share lets those write to a directory of ours who may write to another,
+// whatever our umask and group. It leaves out the sticky bit, which would keep
+// people from breaking each other's dead. EPERM: the directory is not ours and they may
+// not.
+//
+// It works on a descriptor: whoever may write beside the directory could put a link in
+// its place, and have us open something else to everybody.
+func Share(path, like string) error { return ShareAt(unix.AT_FDCWD, path, like) }
+
+// ShareAt is Share of a name in a directory.
+func ShareAt(at int, name, like string) error {
+	fd, err := openDirectory(at, name, unix.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var made, model unix.Stat_t
+	if err := unix.Fstat(fd, &made); err != nil {
+		return err
+	}
+	if err := unix.Stat(like, &model); err != nil {
+		return err
+	}
+	wanted := uint32(model.Mode) & 0o777
+	enough := uint32(made.Mode)&wanted == wanted
+	ofGroup := wanted&unix.S_IWGRP == 0 || made.Gid == model.Gid
+	switch {
+	case enough && ofGroup:
+		return nil
+	case unix.Geteuid() == 0 && made.Uid != 0 && !served(fd):
+		// The kernel would let us. Only where an NFS server holds us for somebody else
+		// (exports(5), root_squash) can it be ours, and there the server decides.
+		return unix.EPERM
+	}
+	if !ofGroup {
+		// A process that is not in that group may have to leave it at that.
+		if err := unix.Fchown(fd, -1, int(model.Gid)); err != nil && !errors.Is(err, unix.EPERM) {
+			return err
+		}
+	}
+	if enough {
+		return nil
+	}
+	return unix.Fchmod(fd, uint32(made.Mode)&0o7777|wanted)
+}

@@ -1,5 +1,0 @@
-//go:build unix && !linux
-
-package posix
-
-func served(int) bool { return false }
