@@ -3,13 +3,11 @@ package mkdirlock
 import (
 	"context"
 	"errors"
-	"path"
 	"slices"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
-	"locksmith/protocol"
 )
 
 // Inspect implements backend.Backend.
@@ -147,86 +145,6 @@ func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e
 	}
 	*to = append(*to, h)
 	return nil
-}
-
-// Break implements backend.Breaker. It removes what carries the id, and nothing
-// else; the holder learns it at its next heartbeat. In plain style the lock's
-// directory then is empty and ours.
-func (l *Lock) Break(ctx context.Context, id string) error {
-	dir := l.NewDir()
-	defer dir.Close()
-	names, hidden := l.listLock(ctx, dir)
-	if hidden != nil && !refused(hidden) {
-		return l.fail("list the lock directory", hidden)
-	}
-	for _, e := range entriesIn(names) {
-		if e.ticket.id == id {
-			return l.breakEntry(ctx, dir, e)
-		}
-	}
-	around, _ := l.around()
-	names, err := dir.List(ctx, around)
-	if err != nil && !refused(err) {
-		return l.fail("list who waits", err)
-	}
-	for _, name := range names {
-		if t, ok := l.parseReservation(name); ok && t.id == id {
-			return l.removeReservation(ctx, dir, t)
-		}
-	}
-	if hidden != nil {
-		return l.fail("list the lock directory", hidden)
-	}
-	return l.noSuch(id)
-}
-
-// listLock lists the lock's directory. One that is missing has nothing in it; one
-// that is there and cannot be listed is refused.
-func (l *Lock) listLock(ctx context.Context, dir Dir) ([]string, error) {
-	parent, name := path.Split(l.lock())
-	for tries := 1; ; tries++ {
-		names, err := dir.List(ctx, l.lock())
-		if !refused(err) {
-			return names, err
-		}
-		there, err2 := l.contains(ctx, dir, path.Clean(parent), name)
-		switch {
-		case err2 != nil:
-			return nil, err2
-		case !there:
-			return nil, nil
-		case tries == maxRaces: // it does not come and go
-			return nil, err
-		}
-	}
-}
-
-func (l *Lock) noSuch(id string) error {
-	return &backend.Error{Code: protocol.Gone, Lock: l.Address, Op: "break " + shown(id), Err: backend.ErrGone,
-		Hint: "see who is there with: locksmith status"}
-}
-
-// breakEntry removes an entry in the lock, and the lock's directory where that is
-// ours then.
-func (l *Lock) breakEntry(ctx context.Context, dir Dir, e entry) error {
-	if l.Style == PlainStyle && !mayRemove(dir, l.lock()) {
-		return l.notOwner("break " + e.ticket.id)
-	}
-	pin, err := l.pin(ctx, dir, l.lock())
-	if err == nil {
-		defer unpin(pin)
-		err = l.removeEntry(ctx, dir, l.lock(), e.String(), nil)
-	}
-	switch {
-	case errors.Is(err, errAgain), errors.Is(err, errAbsent):
-		return l.noSuch(e.ticket.id)
-	case errors.Is(err, errRevived):
-		return l.fail("break "+e.ticket.id, err)
-	case err != nil || l.Style == TreeStyle:
-		return err
-	}
-	h := hold{lock: l, dir: dir, emptied: true}
-	return h.removeLock(ctx)
 }
 
 // nobody describes a lock without an entry of ours.

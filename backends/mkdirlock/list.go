@@ -5,11 +5,152 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
+	"strings"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/clock"
 	"locksmith/backends/finder"
 	"locksmith/protocol"
 )
+
+type listKind struct {
+	place *Lock // as if the directory were one
+	dir   Dir
+	empty bool // an empty directory is a lock, too
+}
+
+// at is the lock at a path below the place, in one of the styles.
+func (k listKind) at(path string, style Style) *Lock {
+	l := *k.place
+	place, _, _ := strings.Cut(l.Address, "?")
+	l.Name, l.Address, l.Style = l.Name+path, backend.Below(place, path), style
+	if style == TreeStyle {
+		l.Address += "?style=dir"
+		if !l.Tokens {
+			l.Address += "&tokens=no"
+		}
+	}
+	return &l
+}
+
+// Beside implements finder.DirectoryKind. A plain lock that is free but waited for is
+// told of at the first reservation.
+func (k listKind) Beside(ctx context.Context, in *finder.Directory, name string) finder.Answer {
+	lock, ok := lockOfReservation(name)
+	switch {
+	case isScratch(name):
+		return finder.Answer{Mine: true}
+	case !ok:
+		return finder.Answer{}
+	case in.HasDirectory(lock), k.place.Style == TreeStyle, reservationsOf(in, lock)[0] != name:
+		return finder.Answer{Mine: true}
+	}
+	return k.plain(ctx, in.Path+"/"+lock, nil, reservationsOf(in, lock))
+}
+
+// Directory implements finder.DirectoryKind.
+func (k listKind) Directory(ctx context.Context, d, in *finder.Directory) finder.Answer {
+	names := subdirectories(d.Entries)
+	empty := k.empty && len(d.Entries) == 0
+	switch {
+	case d.IsGenerations():
+		return finder.Answer{Mine: true} // no place of ours, and no lock
+	case k.isTree(d):
+		return k.see(ctx, k.at(d.Path, TreeStyle), func(i *inspection, dir Dir) error { return i.tree(ctx, dir, names) })
+	case k.place.Style == TreeStyle:
+		return finder.Answer{}
+	case in == nil && len(entriesIn(names)) > 0:
+		return k.see(ctx, k.at("", PlainStyle), func(i *inspection, dir Dir) error { return i.look(ctx, dir) })
+	case in == nil:
+		return finder.Answer{} // the place where the search begins is one for locks
+	}
+	waiters := reservationsOf(in, d.Path[strings.LastIndexByte(d.Path, '/')+1:])
+	if len(entriesIn(names)) == 0 && len(waiters) == 0 && !empty {
+		return finder.Answer{}
+	}
+	return k.plain(ctx, d.Path, d, waiters)
+}
+
+// Part implements finder.DirectoryKind.
+func (k listKind) Part(name string) bool {
+	_, ok := parseEntry(name)
+	return ok || isTree(Entry{Name: name}) || finder.OfGenerations(name)
+}
+
+// isTree reports that a directory is a lock in the style of directories. One called
+// "lock" in it proves nothing, for a plain lock may have that name, unless only locks
+// of this style are asked for and there is nothing else.
+func (k listKind) isTree(d *finder.Directory) bool {
+	parts, proven := 0, false
+	for _, e := range d.Entries {
+		if e.Type == finder.Subdirectory && isTree(Entry{Name: e.Name}) {
+			parts++
+			proven = proven || e.Name != treeLock
+		}
+	}
+	return proven || k.place.Style == TreeStyle && parts > 0 && parts == len(d.Entries)
+}
+
+// plain tells of a plain lock: d is its directory, nil if there is none.
+func (k listKind) plain(ctx context.Context, path string, d *finder.Directory, waiters []string) finder.Answer {
+	l := k.at(path, PlainStyle)
+	return k.see(ctx, l, func(i *inspection, _ Dir) error {
+		if d != nil {
+			var names []string
+			for _, e := range d.Entries {
+				names = append(names, e.Name)
+			}
+			if err := i.holders(ctx, names); err != nil {
+				return err
+			}
+		}
+		parent := l.Name[:strings.LastIndexByte(l.Name, '/')+1]
+		for n := range waiters {
+			waiters[n] = parent + waiters[n]
+		}
+		return i.reservations(ctx, waiters)
+	})
+}
+
+func (k listKind) see(ctx context.Context, l *Lock, look func(*inspection, Dir) error) finder.Answer {
+	i := inspection{lock: l, vigil: l.newVigil(k.dir, backend.Request{Clock: clock.Boot{}})}
+	err := look(&i, k.dir)
+	if err == nil && l.Style == PlainStyle && len(i.report.Holders) == 0 && len(i.report.Waiters) == 0 {
+		return finder.Answer{Mine: true} // it has just gone
+	}
+	return finder.Answer{Lock: &backend.Listed{Lock: l.Address, Report: i.report, Err: err}, Mine: true}
+}
+
+// subdirectories are the names of the directories among these.
+func subdirectories(entries []finder.Entry) []string {
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if e.Type == finder.Subdirectory {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// reservationsOf returns the names of those who wait for a plain lock.
+func reservationsOf(in *finder.Directory, lock string) []string {
+	all := subdirectories(in.Beginning(lock + "." + reservationPrefix))
+	return slices.DeleteFunc(all, func(name string) bool {
+		of, ok := lockOfReservation(name)
+		return !ok || of != lock
+	})
+}
+
+// isScratch reports that reap or doctor made a directory.
+func isScratch(name string) bool {
+	for _, prefix := range []string{probePrefix, scratchPrefix} {
+		if id, ok := strings.CutPrefix(name, prefix); ok && len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" {
+			return true
+		}
+	}
+	return false
+}
 
 var _ backend.Lister = (*Lock)(nil)
 

@@ -2,8 +2,11 @@ package mkdirlock
 
 import (
 	"context"
+	"errors"
 	"path"
+	"slices"
 	"strings"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
@@ -61,4 +64,102 @@ func (l *Lock) noPlace(why string) error {
 	here, _, _ := strings.Cut(l.Address, "?")
 	above := here[:max(strings.LastIndexByte(here, '/'), 0)]
 	return l.usage("reap", why, "PLACE must be the directory that holds the locks, without ?style=dir: for the lock "+here+" it is "+above)
+}
+
+// A reaper is one pass over a directory of locks.
+type reaper struct {
+	lock    *Lock
+	dir     Timed
+	reaping backend.Reaping
+	now     time.Time // the server's
+	found   []finding
+}
+
+func (p *reaper) look(ctx context.Context) error {
+	entries, err := p.listWithNow(ctx)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(entries, partOfLock); i >= 0 {
+		return p.lock.noPlace("it is a lock itself: " + shown(entries[i].Name) + " is part of one")
+	}
+	for _, e := range entries {
+		if !e.Dir || !p.wanted(e.Name) {
+			continue
+		}
+		if err := p.lookInto(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partOfLock reports that the directory in which an entry is must be a lock. One
+// called "lock" proves nothing: a lock of plain style may have that name.
+func partOfLock(e Entry) bool {
+	_, ok := parseEntry(e.Name)
+	return e.Dir && (ok || isTree(e) && e.Name != treeLock)
+}
+
+func (p *reaper) wanted(name string) bool {
+	matches, _ := path.Match(p.reaping.Names, name)
+	return matches || p.reaping.Names == ""
+}
+
+// listWithNow lists the directory of locks, in which a directory just made tells
+// the server's time.
+func (p *reaper) listWithNow(ctx context.Context) ([]Entry, error) {
+	l := p.lock
+	probe := probePrefix + l.NewID()
+	if err := p.dir.Mkdir(ctx, l.Name+"/"+probe); err != nil {
+		if unclear(err) {
+			_ = p.removeProbe(ctx, probe)
+		}
+		return nil, l.fail("make a directory among the locks", err)
+	}
+	entries, err := p.dir.Entries(ctx, l.Name)
+	if err = errors.Join(err, p.removeProbe(ctx, probe)); err != nil {
+		return nil, l.fail("list the directory of locks", err)
+	}
+	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == probe })
+	if i < 0 || entries[i].Modified.IsZero() {
+		return nil, l.fail("find out the server's time", errors.New("its listing does not tell"))
+	}
+	p.now = entries[i].Modified
+	entries = slices.Delete(entries, i, i+1)
+	slices.SortFunc(entries, func(x, y Entry) int { return strings.Compare(x.Name, y.Name) })
+	return entries, nil
+}
+
+const probePrefix = "probe."
+
+func (p *reaper) removeProbe(ctx context.Context, probe string) error {
+	ctx, cancel := outlast(ctx, graceTime)
+	defer cancel()
+	return p.dir.Rmdir(ctx, p.lock.Name+"/"+probe)
+}
+
+// age is how long ago an entry changed, at least. Times to the minute come from a
+// listing in the server's local zone, whose clock may have skipped an hour meanwhile.
+func (p *reaper) age(e Entry) time.Duration {
+	if e.Modified.IsZero() {
+		return 0
+	}
+	d := p.now.Sub(e.Modified)
+	if !e.Precise {
+		d -= time.Minute
+		if maySkip(e.Modified, p.now) {
+			d -= time.Hour
+		}
+	}
+	return max(d, 0)
+}
+
+// maySkip reports that summer may have begun between two local times: an hour is then
+// missing between them, so that they are at least as far apart; and wherever there is
+// summer time it begins at night.
+func maySkip(from, to time.Time) bool {
+	const dawn, dusk = 4, 22
+	sameDay := from.Truncate(24 * time.Hour).Equal(to.Truncate(24 * time.Hour))
+	return to.Sub(from) >= time.Hour && !(sameDay && from.Hour() >= dawn && to.Hour() < dusk)
 }

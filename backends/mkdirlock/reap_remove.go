@@ -30,18 +30,6 @@ var (
 	errMoved   = errors.New("its heartbeat moves, or it is gone")
 )
 
-// A guarded directory may keep us from removing what is somebody else's: to empty
-// a lock there would turn it into one that nobody can break.
-func mayRemove(dir Dir, name string) bool {
-	g, ok := dir.(guarded)
-	return !ok || g.mayRemove(name)
-}
-
-func (l *Lock) notOwner(op string) error {
-	return &backend.Error{Code: protocol.Permission, Lock: l.Address, Op: op,
-		Err: errors.New("in a sticky directory only its owner may remove it"), Hint: "let its owner do it, or root"}
-}
-
 // watch is how long a heartbeat must be watched for: not if its holder is proven dead.
 func (f *finding) watch() time.Duration {
 	if f.at == "" || f.Holder.Verdict == owner.Dead {

@@ -5,8 +5,80 @@ import (
 	"errors"
 	"time"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 )
+
+// A block is what kept the last Try from acquiring the lock.
+type block struct {
+	seen    sighting        // the holder, if there is an entry
+	nobody  *backend.Holder // what there is instead
+	known   bool            // anything was seen at all
+	yielded bool            // it is a waiter, and we only let him go first
+	reached time.Duration
+	again   time.Duration // when to look again
+	missed  int           // how often the lock seemed to be gone, in this Try
+}
+
+// lookDue reports whether it is time to look who has the lock: a try costs one
+// call, a look several.
+func (a *attempt) lookDue() bool {
+	b := &a.block
+	return !b.known || a.request.Clock.Now() >= b.again ||
+		b.seen.verdict != owner.Dead && owner.VerdictOn(b.seen.record, a.lock.Judge) == owner.Dead
+}
+
+// held notes who has the lock and returns the error that says so.
+func (a *attempt) held(s sighting) error {
+	b := &a.block
+	now := a.request.Clock.Now()
+	if !b.known || b.seen.entry != s.entry || b.yielded {
+		b.reached = now
+	}
+	every := a.lock.Pace.Look
+	if every == 0 {
+		every = a.request.Owner.Lease / 2
+	}
+	b.seen, b.nobody, b.known, b.yielded = s, nil, true, false
+	b.again = now + min(s.left(), every)
+	return a.heldAgain()
+}
+
+// heldByNobody is held by an empty directory, or by something that is not ours.
+// None of us breaks it: it may be somebody's lock who uses mkdir alone.
+func (a *attempt) heldByNobody(names []string, doubt bool) error {
+	b := &a.block
+	now := a.request.Clock.Now()
+	if !b.known || b.nobody == nil {
+		b.reached = now
+	}
+	b.seen, b.known, b.yielded = sighting{verdict: owner.Unknown, due: owner.Never, bareDue: owner.Never}, true, false
+	there := nobody(names, doubt)
+	b.nobody = &there
+	b.again = now
+	return a.heldAgain()
+}
+
+// vanished is for a lock that exists when we try to make it, and cannot be listed:
+// it may just have been released, or some servers say so of one that is empty.
+func (a *attempt) vanished() error {
+	if a.block.missed++; a.block.missed == 1 {
+		return errAgain
+	}
+	return a.heldByNobody(nil, false)
+}
+
+func (a *attempt) heldAgain() error {
+	return &backend.HeldError{Lock: a.lock.Address, Holder: a.block.holder(a.lock.Today()), Yielding: a.block.yielded}
+}
+
+// holder describes for people what the last look saw.
+func (b *block) holder(today time.Time) backend.Holder {
+	if b.nobody != nil {
+		return *b.nobody
+	}
+	return b.seen.holder(today)
+}
 
 // Wait implements backend.Attempt. Who waits shows who he is, and that he lives.
 func (a *attempt) Wait(ctx context.Context) error {

@@ -8,15 +8,15 @@ var mkdirMutations = []mutation{
 		{"tree.go", "	case err == nil:\n		return a.enterTree(ctx)\n",
 			"	case err == nil:\n		_ = a.dir.Mkdir(ctx, a.lock.lock()+\"/\"+a.mine.entry.String())\n		return a.enterTree(ctx)\n"}}},
 
-	{name: "a breaker owns the lock though the entry was gone", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{{"plain_look.go",
+	{name: "a breaker owns the lock though the entry was gone", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{{"plain.go",
 		"	case errors.Is(err, errAbsent):\n		return errAgain\n	case errors.Is(err, errRevived):",
 		"	case errors.Is(err, errAbsent):\n		a.owned = true\n		return nil\n	case errors.Is(err, errRevived):"}}},
 
 	{name: "every breaker removes the lock", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{
-		{"plain_look.go", "a.dir, s); err == nil {\n		a.own(pin)\n		return nil\n",
+		{"plain.go", "a.dir, s); err == nil {\n		a.own(pin)\n		return nil\n",
 			"a.dir, s); err == nil || errors.Is(err, errAbsent) {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		unpin(pin)\n		return errAgain\n"}}},
 
-	{name: "empty an entry that was bare", breaks: robs, limit: 600_000, config: "tree-half|plain-half", edits: []edit{{"remove.go",
+	{name: "empty an entry that was bare", breaks: robs, limit: 600_000, config: "tree-half|plain-half", edits: []edit{{"break.go",
 		"	return l.removeBare(ctx, dir, s.at, s.entry.String())\n", "	return l.removeEntry(ctx, dir, s.at, s.entry.String(), nil)\n"}}},
 
 	{name: "no heartbeat after the rename", breaks: lateHold, config: "bare-lease|bare-xs", edits: []edit{{"attempt.go",
@@ -33,7 +33,7 @@ var mkdirMutations = []mutation{
 	{name: "share though the own entry is missing", breaks: deadHold, limit: 600_000, config: "bare-wrong-waiting", edits: []edit{{"tree.go",
 		"	if !there || a.mine.late() {", "	if a.mine.late() {"}}},
 
-	{name: "no look at the own entry after the token", breaks: lateHold, config: "tree-lease", edits: []edit{{"fence.go",
+	{name: "no look at the own entry after the token", breaks: lateHold, config: "tree-lease", edits: []edit{{"tokens.go",
 		"; err == nil {\n		err = h.claim.refresh(ctx)\n	}", "; err == nil {\n		err = nil\n	}"}}},
 
 	{name: "an unclear gate is ours", breaks: takesEmpty, config: "ftp-lost-script", edits: []edit{{"plain.go",
@@ -92,14 +92,14 @@ var mkdirMutations = []mutation{
 	{name: "empty reservations stay", breaks: litter, config: "tree-crash.*", edits: []edit{{"tend.go",
 		"		return h.sweepEmpty(ctx, t) // or", "		return nil // or"}}},
 
-	{name: "break without a pin", breaks: takesEmpty, limit: 200_000, config: "disk-crashes", edits: []edit{{"plain_look.go",
+	{name: "break without a pin", breaks: takesEmpty, limit: 200_000, config: "disk-crashes", edits: []edit{{"plain.go",
 		"	pin, err := a.lock.pin(ctx, a.dir, s.at)\n	if err != nil {\n		return err\n	}\n	if err =", "	pin, err := io.Closer(nil), error(nil)\n	if err ="},
-		{"plain_look.go", "	\"errors\"\n", "	\"errors\"\n	\"io\"\n"}}},
+		{"plain.go", "	\"errors\"\n", "	\"errors\"\n	\"io\"\n"}}},
 
-	{name: "break with a pin that is closed too early", breaks: takesEmpty, limit: 200_000, config: "disk-crashes", edits: []edit{{"plain_look.go",
+	{name: "break with a pin that is closed too early", breaks: takesEmpty, limit: 200_000, config: "disk-crashes", edits: []edit{{"plain.go",
 		"		a.own(pin)\n", "		unpin(pin)\n		a.own(nil)\n"}}},
 
-	{name: "a break by hand without a pin", breaks: takesEmpty, limit: 300_000, config: "disk-crash-operator", edits: []edit{{"inspect.go",
+	{name: "a break by hand without a pin", breaks: takesEmpty, limit: 300_000, config: "disk-crash-operator", edits: []edit{{"break.go",
 		"		defer unpin(pin)\n", "		unpin(pin)\n"}}},
 
 	{name: "a reservation that is marked but not pinned", breaks: takesEmpty, config: "disk-xx", edits: []edit{{"reserve.go",
@@ -114,6 +114,6 @@ var mkdirMutations = []mutation{
 	{name: "no gate where there is no one step", breaks: takesEmpty, config: "two-steps-script", edits: []edit{{"plain.go",
 		"		a.twoSteps = true\n		return nil, errAgain\n", "		err = a.dir.Rename(ctx, a.mine.home, a.lock.lock())\n		if err == nil {\n			return a.enter(ctx)\n		}\n		return nil, a.taken(ctx, err)\n"}}},
 
-	{name: "break an empty lock", breaks: takesEmpty, config: "plain-script", edits: []edit{{"plain_look.go",
+	{name: "break an empty lock", breaks: takesEmpty, config: "plain-script", edits: []edit{{"plain.go",
 		"	case len(entries) == 0:\n		return a.heldByNobody(names, doubt)\n", "	case len(entries) == 0:\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n"}}},
 }
