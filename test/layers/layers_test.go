@@ -39,7 +39,9 @@ var allowed = map[string][]string{
 	"cmd/locksmith":           {"cmd/locksmith/cli", "cmd/locksmith/frugal"},
 	"cmd/locksmith/frugal":    {},
 	"cmd/locksmith-man":       {"cmd/locksmith/cli"},
-	"cmd/locksmith/cli":       {"protocol", "locksmith", "locksmith/...", "backends/...", "backends", "cmd/locksmith/profile", "client"},
+	"cmd/locksmith/cli":       {"protocol", "locksmith", "locksmith/...", "backends/...", "backends", "cmd/locksmith/cli/...", "cmd/locksmith/profile", "client"},
+	"cmd/locksmith/cli/show":  {"protocol", "backends/backend", "backends/owner", "cmd/locksmith/cli/term"},
+	"cmd/locksmith/cli/term":  {"protocol"},
 	"cmd/locksmith/profile":   {"protocol", "backends/backend", "backends/manners", "backends/owner"},
 }
 

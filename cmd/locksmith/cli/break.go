@@ -95,7 +95,7 @@ func (a *app) conclusion(b *breaking, err error) error {
 			a.status = exitStatus(err)
 		}
 	}
-	return a.out.printJSON(b.result)
+	return a.out.JSON(b.result)
 }
 
 func (b *breaking) run(ctx context.Context, lock string) error {

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
-	"strings"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/protocol"
 )
 
@@ -26,8 +24,8 @@ func (b *breaking) nameless(s lockStatus) string {
 func (b *breaking) clear(ctx context.Context, p presence) error {
 	b.show(p)
 	lock := protocol.CleanText(b.address, protocol.MaxLine)
-	fmt.Fprintf(os.Stderr, "%s: it has no id, and who made it may still use it: remove it? yes or no: ", lock)
-	if answer, err := answered(ctx); err != nil || !answer {
+	question := lock + ": it has no id, and who made it may still use it: remove it?"
+	if answer, err := term.Confirm(ctx, question); err != nil || !answer {
 		if err == nil {
 			err = b.refuse("it was not confirmed", "answer yes to remove it")
 		}
@@ -47,19 +45,4 @@ func (b *breaking) clear(ctx context.Context, p presence) error {
 		fmt.Fprintf(b.out, "%s: removed what was %s\n", lock, p)
 	}
 	return nil
-}
-
-// answered reads one line from standard input.
-func answered(ctx context.Context) (yes bool, err error) {
-	line := make(chan string, 1)
-	go func() {
-		text, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-		line <- strings.ToLower(strings.TrimSpace(text))
-	}()
-	select {
-	case text := <-line:
-		return text == "y" || text == "yes", nil
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
 }

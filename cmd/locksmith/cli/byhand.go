@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/show"
+	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 	"locksmith/protocol"
 )
@@ -20,40 +22,41 @@ type pipeGuard interface {
 }
 
 // forPeople makes a pipe tell people what happens, if no program reads its lines.
-func forPeople(w locksmith.Watch, p *locksmith.Pipe, out *messages) pipeGuard {
-	if !isTerminal(os.Stderr) || w.ParentPipe() {
+func forPeople(w locksmith.Watch, p *locksmith.Pipe, out *term.Messages) pipeGuard {
+	if !term.Is(os.Stderr) || w.ParentPipe() {
 		return p
 	}
-	return &byHand{p, newWaitLine(os.Stderr, out)}
+	return &byHand{p, show.NewWaitLine(os.Stderr, out), out}
 }
 
 // byHand is the Guard of somebody who holds a lock at a terminal.
 type byHand struct {
 	*locksmith.Pipe
-	line *waitLine
+	line *show.WaitLine
+	out  *term.Messages
 }
 
 // Waiting implements locksmith.Guard.
-func (b *byHand) Waiting(held *backend.HeldError) { b.line.show(held) }
+func (b *byHand) Waiting(held *backend.HeldError) { b.line.Show(held) }
 
 // Start implements locksmith.Guard.
 func (b *byHand) Start(g protocol.Grant) error {
-	b.line.clear()
+	b.line.Clear()
 	if err := b.Pipe.Start(g); err != nil {
 		return err
 	}
 	lock := protocol.CleanText(strings.ReplaceAll(g.Lock, "\n", " + "), protocol.MaxLine)
-	fmt.Fprintf(b.line.out, "locksmith: %s: held%s; %s\n", lock, until(time.Now(), b.Most), howToRelease())
+	fmt.Fprintf(b.out, "locksmith: %s: held%s; %s\n", lock, until(time.Now(), b.Most), howToRelease())
 	return nil
 }
 
 // Finish implements pipeGuard: it tells why the lock was not got. A loss has been
 // logged.
 func (b *byHand) Finish(held time.Duration, err error) {
-	b.line.clear()
+	b.line.Clear()
 	b.Pipe.Finish(held, err)
 	if err != nil && held == 0 {
-		reportTo(b.line.out, err)
+		reportTo(b.out, err)
 	}
 }
 
@@ -72,13 +75,8 @@ func until(now time.Time, most time.Duration) string {
 // howToRelease knows that Ctrl-C does not reach a job in the background, nor one that
 // ignores it.
 func howToRelease() string {
-	if ours, _ := hasForeground(os.Stderr); ours && !signal.Ignored(syscall.SIGINT) {
+	if ours, _ := term.Foreground(os.Stderr); ours && !signal.Ignored(syscall.SIGINT) {
 		return "Ctrl-C releases it"
 	}
 	return fmt.Sprintf("kill %d releases it", os.Getpid())
-}
-
-func isTerminal(f *os.File) bool {
-	_, _, ok := terminalSize(f)
-	return ok
 }

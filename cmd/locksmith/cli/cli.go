@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
 )
 
@@ -16,7 +17,7 @@ import (
 // client.Init.
 func Main(args []string) int {
 	// Read before anything else takes time: whose death is our release.
-	a := &app{parent: os.Getppid(), args: args, out: output{to: os.Stdout}}
+	a := &app{parent: os.Getppid(), args: args, out: show.Output{To: os.Stdout}}
 	if err := mayRun(); err != nil {
 		return a.fail(args, err)
 	}
@@ -26,7 +27,7 @@ func Main(args []string) int {
 	root := a.rootFor(args)
 	root.SetArgs(args)
 	err := root.Execute()
-	if unwritten := a.out.failure(); unwritten != nil {
+	if unwritten := a.out.Failure(); unwritten != nil {
 		if err != nil {
 			report(err)
 		}
@@ -40,10 +41,10 @@ func Main(args []string) int {
 
 // app is one run of the program.
 type app struct {
-	parent int      // our parent's pid at the start
-	args   []string // the command line
-	status int      // the exit status of a command that did not fail
-	out    output   // all that commands print, but for what hold tells its parent
+	parent int         // our parent's pid at the start
+	args   []string    // the command line
+	status int         // the exit status of a command that did not fail
+	out    show.Output // all that commands print, but for what hold tells its parent
 }
 
 // program is the root of commands, without any.

@@ -5,10 +5,12 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"locksmith/cmd/locksmith/cli/show"
 )
 
 // Commands returns the root of all commands, from which help and man pages are made.
-func Commands() *cobra.Command { return (&app{out: output{to: os.Stdout}}).root() }
+func Commands() *cobra.Command { return (&app{out: show.Output{To: os.Stdout}}).root() }
 
 // A group is commands that help shows together, by their names.
 type group struct {

@@ -57,7 +57,7 @@ func (a *app) doctor() *cobra.Command {
 			}
 		}
 		if asJSON {
-			return a.out.printJSON(map[string]any{"places": places})
+			return a.out.JSON(map[string]any{"places": places})
 		}
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/process"
+	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 	"locksmith/protocol"
 )
@@ -59,8 +60,8 @@ func (a *app) runHold(o *holding, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := &messages{out: os.Stderr}
-	defer out.finish()
+	out := &term.Messages{Out: os.Stderr}
+	defer out.Finish()
 	h, err := o.helper(targets, out)
 	if err != nil {
 		return err

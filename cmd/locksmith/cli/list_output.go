@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"io"
+
+	"locksmith/cmd/locksmith/cli/term"
 )
 
 // A listOutput shows one lock after the other, so that nobody has to keep all.
@@ -75,6 +77,6 @@ func (o *listJSON) print(text string, err error) {
 		o.err = err
 	}
 	if o.err == nil {
-		_, o.err = escaper{o.out}.Write([]byte(text))
+		_, o.err = term.Escaper{Out: o.out}.Write([]byte(text))
 	}
 }

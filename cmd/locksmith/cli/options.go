@@ -13,6 +13,7 @@ import (
 
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 	"locksmith/protocol"
 )
@@ -78,7 +79,7 @@ func (o *options) logger(out io.Writer) (hclog.Logger, error) {
 		return nil, usageError{fmt.Errorf("--log-format %q is not text or json", o.logFormat)}
 	}
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "locksmith", Level: level, Output: escaper{out}, JSONFormat: o.logFormat == "json",
+		Name: "locksmith", Level: level, Output: term.Escaper{Out: out}, JSONFormat: o.logFormat == "json",
 	}), nil
 }
 

@@ -55,7 +55,7 @@ func (a *app) reap() *cobra.Command {
 		defer stop()
 		places := a.reapAll(ctx, &r, args, reaping)
 		if asJSON {
-			return a.out.printJSON(map[string]any{"places": places})
+			return a.out.JSON(map[string]any{"places": places})
 		}
 		for _, p := range places {
 			p.print(&a.out)

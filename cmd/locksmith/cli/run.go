@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/process"
+	"locksmith/cmd/locksmith/cli/show"
+	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 )
 
@@ -57,16 +59,16 @@ func (a *app) runCommand(o *options, locks, argv []string, verbose bool) error {
 	if err != nil {
 		return err
 	}
-	out := &messages{out: os.Stderr}
-	defer out.finish()
+	out := &term.Messages{Out: os.Stderr}
+	defer out.Finish()
 	h, err := o.helper(targets, out)
 	if err != nil {
 		return err
 	}
-	line := newWaitLine(os.Stderr, out)
+	line := show.NewWaitLine(os.Stderr, out)
 	child := &locksmith.Child{
 		Argv: argv, Withhold: secretVariables(targets),
-		Tell: line.show, Log: h.Log, Clock: h.Request.Clock,
+		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock,
 	}
 	if err := child.Prepare(context.Background()); err != nil {
 		return err
@@ -77,7 +79,7 @@ func (a *app) runCommand(o *options, locks, argv []string, verbose bool) error {
 	start := h.Request.Clock.Now()
 	held, err := h.Run()
 	finish(held, err)
-	line.clear()
+	line.Clear()
 	if verbose && held > 0 {
 		waited := h.Request.Clock.Now() - start - held
 		fmt.Fprintf(out, "locksmith: %s: waited %v, held %v\n", h.Address, waited.Round(time.Millisecond), held.Round(time.Millisecond))
@@ -95,9 +97,9 @@ func secretVariables(targets []*target) []string {
 }
 
 // runStatus decides on run's exit status: a loss goes before the command's own.
-func (a *app) runStatus(o *options, child *locksmith.Child, out *messages, err error) error {
+func (a *app) runStatus(o *options, child *locksmith.Child, out *term.Messages, err error) error {
 	if s := child.EndedBy(err); s != 0 {
-		out.finish()
+		out.Finish()
 		process.ActOn(s) // no return where the system allows it
 	}
 	if err == nil {

@@ -58,7 +58,7 @@ func (a *app) showStatus(ctx context.Context, r *reach, args []string, asJSON bo
 		locks = append(locks, s)
 	}
 	if asJSON {
-		return a.out.printJSON(map[string]any{"locks": locks})
+		return a.out.JSON(map[string]any{"locks": locks})
 	}
 	for _, s := range locks {
 		s.print(&a.out)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/protocol"
 )
 
@@ -62,7 +63,7 @@ func timeless(all []holderStatus) []holderStatus {
 
 // writeJSON writes one line.
 func writeJSON(out io.Writer, _ bool, seen []lockStatus, at time.Time) error {
-	return json.NewEncoder(escaper{out}).Encode(map[string]any{"time": at.UTC().Truncate(time.Millisecond), "locks": seen})
+	return json.NewEncoder(term.Escaper{Out: out}).Encode(map[string]any{"time": at.UTC().Truncate(time.Millisecond), "locks": seen})
 }
 
 // writeBlock writes the time and then some lines, and an empty line between blocks.

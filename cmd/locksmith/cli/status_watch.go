@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 	"locksmith/protocol"
 )
@@ -38,6 +39,18 @@ func (w *watchFlags) check(c *cobra.Command) error {
 	return nil
 }
 
+// onScreen is the display of a terminal.
+type onScreen struct {
+	*term.Screen
+	every time.Duration
+}
+
+func (s onScreen) show(seen []lockStatus, at time.Time) error {
+	return s.Show(fmt.Sprintf("%s, every %v; Ctrl-C ends this", at.Format(time.TimeOnly), s.every), watchedLines(seen))
+}
+
+func (s onScreen) close() { s.Close() }
+
 // A display shows people, or programs, what was seen.
 type display interface {
 	show(seen []lockStatus, at time.Time) error
@@ -61,8 +74,8 @@ func (a *app) watchStatus(r *reach, locks []string, every time.Duration, asJSON 
 	switch {
 	case asJSON:
 		d = &changes{out: os.Stdout, write: writeJSON}
-	case canRedraw(os.Stdout):
-		d = newScreen(os.Stdout, every)
+	case term.CanRedraw(os.Stdout):
+		d = onScreen{term.NewScreen(os.Stdout), every}
 	default:
 		d = &changes{out: os.Stdout, write: writeBlock}
 	}
@@ -71,8 +84,8 @@ func (a *app) watchStatus(r *reach, locks []string, every time.Duration, asJSON 
 	if ctx.Err() == nil {
 		return err
 	}
-	_, onScreen := d.(*screen)
-	if s, ok := errors.AsType[*locksmith.SignalError](context.Cause(ctx)); ok && !(onScreen && s.Signal == os.Interrupt) {
+	_, redraws := d.(onScreen)
+	if s, ok := errors.AsType[*locksmith.SignalError](context.Cause(ctx)); ok && !(redraws && s.Signal == os.Interrupt) {
 		a.status = signalStatus(s)
 	}
 	return nil

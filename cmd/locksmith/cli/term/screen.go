@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
-	"time"
 )
 
 // What terminals understand (ECMA-48, and xterm's second screen).
@@ -19,23 +18,24 @@ const (
 	endOfScreen = "\x1b[K\x1b[J"
 )
 
-// A screen is the display of a terminal: it draws all again, in place.
-type screen struct {
-	out   *os.File
-	every time.Duration
-	stop  chan struct{}
+// A Screen is a terminal that is drawn again and again, in place: a title, an empty line, and
+// lines. Ctrl-Z stops the process and leaves the terminal to others meanwhile.
+type Screen struct {
+	out  *os.File
+	stop chan struct{}
 
 	mu    sync.Mutex
 	lines []string
 }
 
-// canRedraw reports whether a file is a terminal that understands the above.
-func canRedraw(f *os.File) bool {
-	return isTerminal(f) && os.Getenv("TERM") != "dumb"
+// CanRedraw reports whether a file is a terminal that a Screen can be on.
+func CanRedraw(f *os.File) bool {
+	return Is(f) && os.Getenv("TERM") != "dumb"
 }
 
-func newScreen(out *os.File, every time.Duration) *screen {
-	s := &screen{out: out, every: every, stop: make(chan struct{})}
+// NewScreen begins to draw on a terminal, until Close.
+func NewScreen(out *os.File) *Screen {
+	s := &Screen{out: out, stop: make(chan struct{})}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, resized, toStop)
 	_, _ = io.WriteString(out, enterScreen)
@@ -44,7 +44,7 @@ func newScreen(out *os.File, every time.Duration) *screen {
 }
 
 // obey draws again when the terminal has another size, or is ours again.
-func (s *screen) obey(signals chan os.Signal) {
+func (s *Screen) obey(signals chan os.Signal) {
 	for {
 		select {
 		case <-s.stop:
@@ -53,7 +53,9 @@ func (s *screen) obey(signals chan os.Signal) {
 		case got := <-signals:
 			s.mu.Lock()
 			if got == toStop {
-				s.suspend()
+				_, _ = io.WriteString(s.out, leaveScreen)
+				stopUs()
+				_, _ = io.WriteString(s.out, enterScreen)
 			}
 			_ = s.draw()
 			s.mu.Unlock()
@@ -61,31 +63,25 @@ func (s *screen) obey(signals chan os.Signal) {
 	}
 }
 
-// suspend stops us, as Ctrl-Z should, and leaves the terminal to others meanwhile.
-func (s *screen) suspend() {
-	_, _ = io.WriteString(s.out, leaveScreen)
-	stopUs()
-	_, _ = io.WriteString(s.out, enterScreen)
-}
-
-func (s *screen) show(seen []lockStatus, at time.Time) error {
+// Show replaces what is shown.
+func (s *Screen) Show(title string, lines []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	title := fmt.Sprintf("%s, every %v; Ctrl-C ends this", at.Format(time.TimeOnly), s.every)
-	s.lines = append([]string{title, ""}, watchedLines(seen)...)
+	s.lines = append([]string{title, ""}, lines...)
 	return s.draw()
 }
 
-func (s *screen) draw() error {
+func (s *Screen) draw() error {
 	width, height := 80, 24
-	if w, h, ok := terminalSize(s.out); ok && w > 0 && h > 0 {
+	if w, h, ok := Size(s.out); ok && w > 0 && h > 0 {
 		width, height = w, h
 	}
 	_, err := io.WriteString(s.out, home+strings.Join(fit(s.lines, width, height), newLine)+endOfScreen)
 	return err
 }
 
-func (s *screen) close() {
+// Close brings back what was on the terminal before.
+func (s *Screen) Close() {
 	close(s.stop)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,7 +1,6 @@
-package cli
+package term
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -9,12 +8,13 @@ import (
 	"locksmith/protocol"
 )
 
-// An escaper keeps from a terminal what could move its cursor or turn text round: the
+// An Escaper keeps from a terminal what could move its cursor or turn text round: the
 // names of other people's files are in what we log and print. Each Write is whole
 // lines. In JSON, where such characters stand in strings only, the text stays the same.
-type escaper struct{ out io.Writer }
+type Escaper struct{ Out io.Writer }
 
-func (e escaper) Write(b []byte) (int, error) {
+// Write implements io.Writer.
+func (e Escaper) Write(b []byte) (int, error) {
 	var escaped []byte
 	for rest := b; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
@@ -30,15 +30,8 @@ func (e escaper) Write(b []byte) (int, error) {
 		}
 		rest = rest[size:]
 	}
-	if _, err := e.out.Write(escaped); err != nil {
+	if _, err := e.Out.Write(escaped); err != nil {
 		return 0, err
 	}
 	return len(b), nil
-}
-
-// printJSON prints the one document of a command with --json.
-func (o *output) printJSON(v any) error {
-	enc := json.NewEncoder(escaper{o})
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

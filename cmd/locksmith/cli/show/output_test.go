@@ -1,9 +1,11 @@
-package cli
+package show
 
 import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"locksmith/cmd/locksmith/cli/term"
 )
 
 // A disk is full for some writes, by their number.
@@ -26,20 +28,20 @@ func (d *disk) Write(b []byte) (int, error) {
 func TestOutput(t *testing.T) {
 	full, later := errors.New("full"), errors.New("later")
 	d := &disk{fail: map[int]error{2: full, 4: later}}
-	o := output{to: d}
+	o := Output{To: d}
 	for i := range 4 {
 		fmt.Fprint(&o, i)
 	}
-	if err := o.failure(); !errors.Is(err, full) || d.written != "0" {
+	if err := o.Failure(); !errors.Is(err, full) || d.written != "0" {
 		t.Errorf("%v, %q was written", err, d.written)
 	}
 }
 
 // TestNobodyReads: a reader that has gone is nothing to complain of.
 func TestNobodyReads(t *testing.T) {
-	o := output{to: &disk{fail: map[int]error{1: fmt.Errorf("write: %w", nobodyReads)}}}
+	o := Output{To: &disk{fail: map[int]error{1: fmt.Errorf("write: %w", term.ErrUnread)}}}
 	fmt.Fprint(&o, "x")
-	if err := o.failure(); err != nil {
+	if err := o.Failure(); err != nil {
 		t.Error(err)
 	}
 }

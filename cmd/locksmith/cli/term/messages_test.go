@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"fmt"
@@ -14,22 +14,22 @@ import (
 func TestMessagesComeLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
-		m := &messages{out: w}
+		m := &Messages{Out: w}
 		start := time.Now()
 		for i := range 3 {
 			fmt.Fprintln(m, i)
 		}
-		if d := time.Since(start); d > 3*soon || !m.stuck() {
-			t.Errorf("three messages take %v; stuck: %v", d, m.stuck())
+		if d := time.Since(start); d > 3*soon || !m.Stuck() {
+			t.Errorf("three messages take %v; stuck: %v", d, m.Stuck())
 		}
 		var got strings.Builder
 		go func() {
 			time.Sleep(atLast / 2)
 			_, _ = io.Copy(&got, r)
 		}()
-		m.finish()
-		if got.String() != "0\n1\n2\n" || m.stuck() {
-			t.Errorf("%q came; stuck: %v", got.String(), m.stuck())
+		m.Finish()
+		if got.String() != "0\n1\n2\n" || m.Stuck() {
+			t.Errorf("%q came; stuck: %v", got.String(), m.Stuck())
 		}
 		_ = w.Close()
 		close(m.queue)
@@ -40,12 +40,12 @@ func TestMessagesComeLater(t *testing.T) {
 func TestMessagesNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
-		m := &messages{out: w}
+		m := &Messages{Out: w}
 		start := time.Now()
 		for range 2 * maxMessages {
 			fmt.Fprintln(m, "unread")
 		}
-		m.finish()
+		m.Finish()
 		if d := time.Since(start); d > (maxMessages+1)*soon+atLast {
 			t.Errorf("it takes %v", d)
 		}
@@ -56,5 +56,5 @@ func TestMessagesNobodyReads(t *testing.T) {
 
 // TestNoMessages: a process that has nothing to say waits for nobody.
 func TestNoMessages(t *testing.T) {
-	new(messages).finish()
+	new(Messages).Finish()
 }

@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"bytes"
@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// messages are for people, from a process that must never wait for them: while it
+// Messages are for people, from a process that must never wait for them: while it
 // waits for a terminal that somebody stopped (Ctrl-S), or for a pipe that nobody reads,
 // it would tend no lock. What is not written soon is written later, in order.
-type messages struct {
-	out     io.Writer
+type Messages struct {
+	Out     io.Writer
 	begin   sync.Once
 	queue   chan message
 	pending atomic.Int32
@@ -33,7 +33,7 @@ const (
 )
 
 // Write implements io.Writer. It never fails: nothing depends on a message.
-func (m *messages) Write(b []byte) (int, error) {
+func (m *Messages) Write(b []byte) (int, error) {
 	m.begin.Do(func() {
 		m.queue = make(chan message, maxMessages)
 		go m.write()
@@ -49,20 +49,20 @@ func (m *messages) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (m *messages) write() {
+func (m *Messages) write() {
 	for next := range m.queue {
-		_, _ = m.out.Write(next.text)
+		_, _ = m.Out.Write(next.text)
 		m.pending.Add(-1)
 		close(next.done)
 	}
 }
 
-// stuck reports that there are messages which nobody reads.
-func (m *messages) stuck() bool { return m.pending.Load() > 0 }
+// Stuck reports that there are messages which nobody reads.
+func (m *Messages) Stuck() bool { return m.pending.Load() > 0 }
 
-// finish waits until all is written, for a while. It is the last call.
-func (m *messages) finish() {
-	if !m.stuck() {
+// Finish waits until all is written, for a while. It is the last call.
+func (m *Messages) Finish() {
+	if !m.Stuck() {
 		return
 	}
 	last := message{nil, make(chan struct{})}

@@ -1,4 +1,4 @@
-package cli
+package show
 
 import (
 	"fmt"
@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/protocol"
 )
 
-// A waitLine tells people at run who holds the lock: on a terminal as one live
+// A WaitLine tells people who wait who holds the lock: on a terminal as one live
 // line while we are in its foreground, elsewhere once.
-type waitLine struct {
+type WaitLine struct {
 	terminal *os.File
-	out      *messages // to it
-	width    int       // of the terminal; 0: not one
+	out      *term.Messages // to the terminal
+	width    int            // of the terminal; 0: not one
 
 	mu    sync.Mutex
 	held  *backend.HeldError
@@ -24,18 +25,19 @@ type waitLine struct {
 	stop  chan struct{} // non-nil while the line is drawn
 }
 
-func newWaitLine(terminal *os.File, out *messages) *waitLine {
-	w := &waitLine{terminal: terminal, out: out}
-	if width, _, ok := terminalSize(terminal); ok {
+// NewWaitLine is for this terminal, or what stands in for one. Its lines go through out.
+func NewWaitLine(terminal *os.File, out *term.Messages) *WaitLine {
+	w := &WaitLine{terminal: terminal, out: out}
+	if width, _, ok := term.Size(terminal); ok {
 		w.width = max(width, 20)
 	}
 	return w
 }
 
-// show takes news of the holder, or nil when the wait is over.
-func (w *waitLine) show(held *backend.HeldError) {
+// Show takes news of the holder, or nil when the wait is over.
+func (w *WaitLine) Show(held *backend.HeldError) {
 	if held == nil {
-		w.clear()
+		w.Clear()
 		return
 	}
 	w.mu.Lock()
@@ -53,12 +55,12 @@ func (w *waitLine) show(held *backend.HeldError) {
 
 // inBackground reports that another job has the terminal, whose lines are not ours
 // to write over.
-func (w *waitLine) inBackground() bool {
-	ours, known := hasForeground(w.terminal)
+func (w *WaitLine) inBackground() bool {
+	ours, known := term.Foreground(w.terminal)
 	return known && !ours
 }
 
-func (w *waitLine) redraw(stop <-chan struct{}) {
+func (w *WaitLine) redraw(stop <-chan struct{}) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
@@ -71,7 +73,7 @@ func (w *waitLine) redraw(stop <-chan struct{}) {
 	}
 }
 
-func (w *waitLine) draw(stop <-chan struct{}) {
+func (w *WaitLine) draw(stop <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {
@@ -79,7 +81,7 @@ func (w *waitLine) draw(stop <-chan struct{}) {
 		return
 	default:
 	}
-	if w.out.stuck() || w.inBackground() {
+	if w.out.Stuck() || w.inBackground() {
 		return
 	}
 	held, passed := *w.held, time.Since(w.since)
@@ -90,8 +92,8 @@ func (w *waitLine) draw(stop <-chan struct{}) {
 	fmt.Fprintf(w.out, "\r\x1b[K%s", string(text))
 }
 
-// clear removes the line.
-func (w *waitLine) clear() {
+// Clear removes the line.
+func (w *WaitLine) Clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stop == nil {

@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 // as before.
 func TestEscaper(t *testing.T) {
 	var b bytes.Buffer
-	e := escaper{&b}
+	e := Escaper{&b}
 	n, err := e.Write([]byte("a\x1b[2J\tb\u009b\x7f\u202e\xff\u00e9\n"))
 	if want := `a\u001b[2J` + "\tb" + `\u009b\u007f\u202e` + "\ufffd\u00e9\n"; err != nil || n != 17 || b.String() != want {
 		t.Errorf("%d, %v: %q, want %q", n, err, b.String(), want)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package term
 
 import (
 	"os"
@@ -10,20 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nobodyReads is the error of a write to a pipe whose reader has gone.
-const nobodyReads = syscall.EPIPE
+// ErrUnread is the error of a write to a pipe whose reader has gone.
+const ErrUnread = syscall.EPIPE
 
-// terminalSize is in characters; not ok: it is no terminal.
-func terminalSize(f *os.File) (width, height int, ok bool) {
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return 0, 0, false
-	}
-	return int(size.Col), int(size.Row), true
-}
+// understands: all terminals draw as we ask them to.
+func understands(*os.File) bool { return true }
 
-// hasForeground reports whether our job has the terminal, if it is ours.
-func hasForeground(f *os.File) (ours, known bool) {
+// Foreground reports whether our job has the terminal, if it is ours.
+func Foreground(f *os.File) (ours, known bool) {
 	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp(), err == nil
 }
