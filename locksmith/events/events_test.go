@@ -62,6 +62,18 @@ func bare() []Event {
 	return some
 }
 
+// odd has what JSON escapes, or an event has in memory only.
+func odd() []Event {
+	some := all()[:6]
+	for i := range some {
+		e := &some[i]
+		e.Locks = []string{"local:/\x00\x01\b\f\n\r\t\x1b\x7f\u0085\u2028\u2029\U0001f512", "local:/b\xff\\/'"}
+		e.Boot, e.Time = time.Duration(i)*1234500, e.Time.Add(time.Duration(i)*999999).In(time.FixedZone("there", 3600))
+		e.Text, e.Lock, e.Holder, e.Tokens = "", "", &Holder{}, []uint64{0, 0}
+	}
+	return some
+}
+
 func format(t testing.TB, e Event) string {
 	t.Helper()
 	line, err := e.Format()
@@ -86,6 +98,22 @@ func TestFormat(t *testing.T) {
 	const one = `"mode":"exclusive","command":"sh","id":"y","token":17,"waited_ms":0}` + "\n"
 	if got := format(t, all()[9]); !strings.HasSuffix(got, one) {
 		t.Errorf("got %s, want at its end %s", got, one)
+	}
+}
+
+// TestRecordedLines: files of events outlive the program that wrote them, and others
+// read them: a line stays as it is to the byte.
+func TestRecordedLines(t *testing.T) {
+	var got strings.Builder
+	for _, e := range slices.Concat(all(), bare(), odd()) {
+		got.WriteString(format(t, e))
+	}
+	want, err := os.ReadFile("testdata/recorded.events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", &got, want)
 	}
 }
 
