@@ -18,7 +18,6 @@ var allowed = map[string][]string{
 	"client":                  {"protocol"},
 	"locksmith":               {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/manners", "backends/process", "locksmith/events"},
 	"locksmith/events":        {"protocol"},
-	"locksmith/timeline":      {"locksmith/events", "protocol"},
 	"backends":                {"backends/..."},
 	"backends/clock":          {},
 	"backends/process":        {},
@@ -39,10 +38,13 @@ var allowed = map[string][]string{
 	"cmd/locksmith":           {"cmd/locksmith/cli", "cmd/locksmith/frugal"},
 	"cmd/locksmith/frugal":    {},
 	"cmd/locksmith-man":       {"cmd/locksmith/cli"},
-	"cmd/locksmith/cli":       {"protocol", "locksmith", "locksmith/...", "backends/...", "backends", "cmd/locksmith/cli/...", "cmd/locksmith/profile", "client"},
+	"cmd/locksmith/cli":       {"protocol", "locksmith", "locksmith/...", "backends/...", "backends", "cmd/locksmith/cli/...", "cmd/locksmith/profile", "cmd/locksmith/timeline", "client"},
 	"cmd/locksmith/cli/show":  {"protocol", "backends/backend", "backends/owner", "cmd/locksmith/cli/term"},
 	"cmd/locksmith/cli/term":  {"protocol"},
 	"cmd/locksmith/profile":   {"protocol", "backends/backend", "backends/manners", "backends/owner"},
+	"cmd/locksmith/timeline":  {"cmd/locksmith/timeline/svg", "locksmith/events"},
+
+	"cmd/locksmith/timeline/svg": {"protocol"},
 }
 
 func TestLayers(t *testing.T) {

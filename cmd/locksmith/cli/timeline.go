@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/timeline"
 	"locksmith/locksmith/events"
-	"locksmith/locksmith/timeline"
 	"locksmith/protocol"
 )
 

@@ -1,6 +1,28 @@
+// Package plot draws curves as an SVG that needs nothing else: its own background and
+// colours, light or dark as the reader's are, no script, no link. Both axes are
+// logarithmic, and what is 0 lies on the ground.
 package plot
 
-import "strings"
+import (
+	"strings"
+
+	"locksmith/cmd/locksmith/timeline/svg"
+)
+
+// A Point is a place on a curve. X is above 0, and Y is not below.
+type Point struct{ X, Y float64 }
+
+// A Curve has its points in the order of their X.
+type Curve struct {
+	Name   string
+	Points []Point
+}
+
+// A Panel is one pair of axes. The curves of all panels come in the same order.
+type Panel struct {
+	Title  string
+	Curves []Curve
+}
 
 // Measures in pixels.
 const (
@@ -14,33 +36,35 @@ const (
 	columns     = 2
 )
 
+// A picture is a drawing on its way.
+type picture struct{ svg.Picture }
+
 // Draw draws panels beside each other, two in a row, which share what their X is.
 func Draw(heading, x string, panels []Panel) []byte {
 	width := 2*margin + columns*panelWidth
 	rows := (len(panels) + columns - 1) / columns
 	height := headHeight + float64(rows)*panelHeight + margin
-	var s svg
-	s.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" role="img" width="` + pixels(width) + `" height="` + pixels(height) +
-		`" viewBox="0 0 ` + pixels(width) + " " + pixels(height) + `">` + "\n<style>" + style + "</style>\n")
-	s.element("rect", "", "class", "paper", "width", width, "height", height)
-	s.text("heading", heading, margin, margin+14)
+	var s picture
+	s.Begin(width, height, style)
+	s.Rect("paper", "", 0, 0, width, height)
+	s.Text("heading", "", heading, margin, margin+14)
 	for i, p := range panels {
 		if i == 0 {
 			s.legend(p.Curves)
 		}
 		s.panel(p, x, margin+float64(i%columns)*panelWidth, headHeight+float64(i/columns)*panelHeight)
 	}
-	s.WriteString("</svg>\n")
+	s.End()
 	return s.Bytes()
 }
 
 // legend names the curves, all in one line.
-func (s *svg) legend(curves []Curve) {
+func (s *picture) legend(curves []Curve) {
 	at, y := margin, margin+38
 	for i, c := range curves {
-		s.line(class(i)+" curve", at, y-4, at+36, y-4)
+		s.Line(class(i)+" curve", "", at, y-4, at+36, y-4)
 		s.mark(i, at+18, y-4)
-		s.text("note", c.Name, at+44, y)
+		s.Text("note", "", c.Name, at+44, y)
 		at += 44 + float64(len([]rune(c.Name)))*6.6 + 24
 	}
 }
@@ -48,20 +72,20 @@ func (s *svg) legend(curves []Curve) {
 func class(curve int) string { return "c" + string(rune('0'+curve%5)) }
 
 // panel draws at a place.
-func (s *svg) panel(p Panel, xName string, x, y float64) {
+func (s *picture) panel(p Panel, xName string, x, y float64) {
 	xs, ys := p.values()
 	across := newAxis(2, xs, x+left, x+panelWidth-margin)
 	up := newAxis(10, ys, y+panelHeight-foot, y+top)
-	s.text("title", p.Title, x+left, y+top-10)
+	s.Text("title", "", p.Title, x+left, y+top-10)
 	for _, t := range across.ticks() {
-		s.line("grid", across.at(t.value), up.from, across.at(t.value), up.to)
-		s.text("x", t.name, across.at(t.value), up.from+15)
+		s.Line("grid", "", across.at(t.value), up.from, across.at(t.value), up.to)
+		s.Text("x", "", t.name, across.at(t.value), up.from+15)
 	}
 	for _, t := range up.ticks() {
-		s.line("grid", across.from, up.at(t.value), across.to, up.at(t.value))
-		s.text("y", t.name, across.from-6, up.at(t.value)+4)
+		s.Line("grid", "", across.from, up.at(t.value), across.to, up.at(t.value))
+		s.Text("y", "", t.name, across.from-6, up.at(t.value)+4)
 	}
-	s.text("x", xName, (across.from+across.to)/2, up.from+29)
+	s.Text("x", "", xName, (across.from+across.to)/2, up.from+29)
 	for i, c := range p.Curves {
 		s.curve(i, c, across, up)
 	}
@@ -76,31 +100,55 @@ func (p Panel) values() (xs, ys []float64) {
 	return xs, ys
 }
 
-func (s *svg) curve(i int, c Curve, across, up axis) {
+func (s *picture) curve(i int, c Curve, across, up axis) {
 	var places []string
 	for _, p := range c.Points {
-		places = append(places, pixels(across.at(p.X))+","+pixels(up.at(p.Y)))
+		places = append(places, svg.Number(across.at(p.X))+","+svg.Number(up.at(p.Y)))
 	}
-	s.element("polyline", "", "class", class(i)+" curve", "points", strings.Join(places, " "))
+	s.Element("polyline", "", "", "class", class(i)+" curve", "points", strings.Join(places, " "))
 	for _, p := range c.Points {
 		s.mark(i, across.at(p.X), up.at(p.Y))
 	}
 }
 
 // mark has a shape of its own for each curve.
-func (s *svg) mark(i int, x, y float64) {
+func (s *picture) mark(i int, x, y float64) {
 	const r = 3.5
 	name := class(i) + " mark"
 	switch i % 4 {
 	case 0:
-		s.element("circle", "", "class", name, "cx", x, "cy", y, "r", r)
+		s.Element("circle", "", "", "class", name, "cx", x, "cy", y, "r", r)
 	case 1:
-		s.element("rect", "", "class", name, "x", x-r, "y", y-r, "width", 2*r, "height", 2*r)
+		s.Element("rect", "", "", "class", name, "x", x-r, "y", y-r, "width", 2*r, "height", 2*r)
 	default:
 		tip := r + 1
 		if i%4 == 3 {
 			tip = -tip
 		}
-		s.element("path", "", "class", name, "d", "M"+pixels(x-r-1)+" "+pixels(y+tip*.7)+"L"+pixels(x+r+1)+" "+pixels(y+tip*.7)+"L"+pixels(x)+" "+pixels(y-tip)+"Z")
+		s.Element("path", "", "", "class", name, "d", "M"+svg.Number(x-r-1)+" "+svg.Number(y+tip*.7)+"L"+svg.Number(x+r+1)+" "+svg.Number(y+tip*.7)+"L"+svg.Number(x)+" "+svg.Number(y-tip)+"Z")
 	}
 }
+
+// style has colours that people who see red and green alike tell apart, on white and on
+// black; the curves differ in their marks' shape and dashes, too.
+const style = `
+text{font-family:Helvetica,Arial,"Liberation Sans",sans-serif;font-size:12px;fill:#222}
+text.heading{font-size:15px;font-weight:bold}
+text.title{font-weight:bold}
+text.note{fill:#555}
+text.x{fill:#555;text-anchor:middle}
+text.y{fill:#555;text-anchor:end}
+.paper{fill:#fff}
+.grid{stroke:#d5d8dd;stroke-width:1}
+.curve{fill:none;stroke-width:2}
+.c0{stroke:#0b5cad}.c1{stroke:#0a7d5a}.c2{stroke:#b26a00}.c3{stroke:#8a3ffc}.c4{stroke:#666}
+.c1.curve{stroke-dasharray:9 3}.c2.curve{stroke-dasharray:4 3}.c3.curve{stroke-dasharray:1 3}.c4.curve{stroke-dasharray:12 3 2 3}
+.mark{fill:#fff;stroke-width:2}
+@media (prefers-color-scheme:dark){
+text{fill:#e6e8eb}
+text.note,text.x,text.y{fill:#a3a8b0}
+.paper,.mark{fill:#0d1117}
+.grid{stroke:#30363d}
+.c0{stroke:#58a6ff}.c1{stroke:#3fb68b}.c2{stroke:#e3a33b}.c3{stroke:#bc8cff}.c4{stroke:#a3a8b0}
+}
+`

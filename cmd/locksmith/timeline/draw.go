@@ -1,10 +1,25 @@
+// Package timeline draws the history of locks as a picture: who held, who waited,
+// and what went wrong. Each process has a row, in the order in which they got the
+// lock, and each lock a group of rows. A set of locks has a row in each of its locks'
+// groups, in which it waits while this lock is not free, and there is a line while it
+// is another of them.
+//
+// The picture is an SVG that needs nothing else: its own background, no script, no
+// link. The same events, in any order, give the same bytes. Whatever is in the
+// events is only ever text in it.
+//
+// The times of one host are by its clock since boot, so that setting its calendar
+// moves nothing; the calendars of hosts place them beside each other, and are only
+// as good as those are set.
 package timeline
 
 import (
+	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
 
+	"locksmith/cmd/locksmith/timeline/svg"
 	"locksmith/locksmith/events"
 )
 
@@ -26,7 +41,7 @@ const manyRows = 100
 
 // A picture is a drawing on its way.
 type picture struct {
-	svg
+	svg.Picture
 	axis
 	last   time.Time // of what is known
 	row    float64   // height of a row
@@ -37,7 +52,7 @@ type picture struct {
 // Draw draws the processes that the events tell of, but no more than the first of
 // them, in so many rows. There must be an event. It returns how many processes were
 // left out.
-func Draw(all []events.Event, rows int) (svg []byte, left int) {
+func Draw(all []events.Event, rows int) (drawn []byte, left int) {
 	found := processes(all)
 	slices.SortStableFunc(found, func(a, b *process) int { return a.began().Compare(b.began()) })
 	n := fitting(found, rows)
@@ -47,9 +62,8 @@ func Draw(all []events.Event, rows int) (svg []byte, left int) {
 	p.head(found, left)
 	p.ground()
 	p.rows()
-	p.close("g")
-	p.close("svg")
-	p.WriteByte('\n')
+	p.Close("g")
+	p.End()
 	return p.Bytes(), left
 }
 
@@ -109,15 +123,14 @@ func (p *picture) makeRoom(found []*process) {
 
 func (p *picture) begin() {
 	width := p.right() + endWidth + margin
-	p.open("svg", "xmlns", "http://www.w3.org/2000/svg", "role", "img", "width", width, "height", p.height,
-		"viewBox", "0 0 "+number(width)+" "+number(p.height))
-	p.WriteString("\n<style>" + style + "</style>\n" + hatch)
-	p.rect("paper", "", 0, 0, width, p.height)
+	p.Begin(width, p.height, style)
+	p.WriteString(hatch)
+	p.Rect("paper", "", 0, 0, width, p.height)
 	class := ""
 	if p.row < 20 {
 		class = "small"
 	}
-	p.open("g", "class", class)
+	p.Open("g", "class", class)
 	p.WriteByte('\n')
 }
 
@@ -125,10 +138,10 @@ func (p *picture) begin() {
 func (p *picture) ground() {
 	for _, t := range p.ticks() {
 		x := p.x(t.at)
-		p.line("grid", "", x, headHeight-4, x, p.height-footHeight+4)
+		p.Line("grid", "", x, headHeight-4, x, p.height-footHeight+4)
 		when := t.at.UTC().Format("2006-01-02 ") + clockTime(t.at)
-		p.text("tick", when, t.name, x, headHeight-8)
-		p.text("tick", when, t.name, x, p.height-8)
+		p.Text("tick", when, t.name, x, headHeight-8)
+		p.Text("tick", when, t.name, x, p.height-8)
 	}
 }
 
@@ -136,15 +149,56 @@ func (p *picture) rows() {
 	y := headHeight
 	for _, g := range p.groups {
 		if len(p.groups) > 1 {
-			p.text("lock", "", clean(g.lock, maxLock), margin, y+lockHeight-8)
+			p.Text("lock", "", clean(g.lock, maxLock), margin, y+lockHeight-8)
 			y += lockHeight
 		}
 		for i, f := range g.rows {
 			if i%2 == 0 {
-				p.rect("stripe", "", 0, y, p.right()+endWidth+margin, p.row)
+				p.Rect("stripe", "", 0, y, p.right()+endWidth+margin, p.row)
 			}
 			p.part(f, y)
 			y += p.row
 		}
 	}
+}
+
+// head writes what the picture is about, and what its signs mean.
+func (p *picture) head(found []*process, left int) {
+	heading := plural(len(p.groups), "lock", "locks")
+	if len(p.groups) == 1 {
+		heading = clean(p.groups[0].lock, int((p.right()+endWidth)/titleWidth))
+	}
+	p.Text("heading", "", heading, margin, 24)
+	text := fmt.Sprintf("from %s UTC for %s · %s", p.from.UTC().Format("2006-01-02 15:04:05.000"), duration(p.last.Sub(p.from)), sum(found))
+	if left > 0 {
+		text += fmt.Sprintf(" · %d more not drawn", left)
+	}
+	p.Text("note", "", text, margin, 42)
+	p.legend(found)
+}
+
+// sum counts what became of processes.
+func sum(found []*process) string {
+	hosts, held, ends := map[string]bool{}, 0, map[events.Kind]int{}
+	for _, f := range found {
+		hosts[f.first().Host] = true
+		if _, ok := f.held(); ok {
+			held++
+		}
+		if f.isOver() {
+			ends[f.last().Kind]++
+		} else {
+			ends[""]++
+		}
+	}
+	text := fmt.Sprintf("%s on %s · %d held", plural(len(found), "process", "processes"), plural(len(hosts), "host", "hosts"), held)
+	for _, end := range []struct {
+		kind events.Kind
+		name string
+	}{{events.Lost, "lost"}, {events.GaveUp, "gave up"}, {"", "without an end"}} {
+		if n := ends[end.kind]; n > 0 {
+			text += fmt.Sprintf(" · %d %s", n, end.name)
+		}
+	}
+	return text
 }

@@ -55,7 +55,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("the picture is not that of %s.svg; look at it, and write it anew with: go test ./locksmith/timeline -update", name)
+			t.Errorf("the picture is not that of %s.svg; look at it, and write it anew with: go test ./cmd/locksmith/timeline -update", name)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // part draws one row, whose top is at y.
 func (p *picture) part(f part, y float64) {
 	middle := y + p.row/2
-	p.text("name", about(f), f.name(), margin, middle+4)
+	p.Text("name", about(f), f.name(), margin, middle+4)
 	from, held := f.held()
 	if !held {
 		p.wait(f, p.end(f.process), middle)
@@ -30,7 +30,7 @@ func (p *picture) late(f *process, middle float64) {
 	drawn := -minBar
 	for _, m := range f.all(events.Late) {
 		if x := p.x(m.at); x-drawn >= minBar {
-			p.line("late", aboutLate(m), x, middle-p.row*.45, x, middle+p.row*.45)
+			p.Line("late", aboutLate(m), x, middle-p.row*.45, x, middle+p.row*.45)
 			drawn = x
 		}
 	}
@@ -47,7 +47,7 @@ func (p *picture) end(f *process) time.Time {
 // bar draws a bar from one time to another, and returns how wide it is.
 func (p *picture) bar(class, tooltip string, from, to time.Time, middle, height float64) float64 {
 	width := max(p.x(to)-p.x(from), minBar)
-	p.rect(class, tooltip, p.x(from), middle-height/2, width, height)
+	p.Rect(class, tooltip, p.x(from), middle-height/2, width, height)
 	return width
 }
 
@@ -85,9 +85,9 @@ func (p *picture) token(f part, x, width, middle float64, class string) {
 	}
 	text := "#" + strconv.FormatUint(f.token, 10)
 	if float64(len(text))*nameWidth+4 <= width {
-		p.text(class, "", text, x+width/2, middle+4)
+		p.Text(class, "", text, x+width/2, middle+4)
 	} else if end := f.last(); end.Kind == events.Released {
-		p.text("note", "", text, p.x(end.at)+5, middle+4)
+		p.Text("note", "", text, p.x(end.at)+5, middle+4)
 	}
 }
 
@@ -98,11 +98,46 @@ func (p *picture) finish(f *process, middle float64) {
 	switch {
 	case m.Kind == events.Lost:
 		p.cross("lost", aboutEnd(m), x, middle, p.row*.3)
-		p.text("bad", aboutEnd(m), fmt.Sprintf("lost: %s", clean(string(m.Code), 12)), x+p.row*.3+5, middle+4)
+		p.Text("bad", aboutEnd(m), fmt.Sprintf("lost: %s", clean(string(m.Code), 12)), x+p.row*.3+5, middle+4)
 	case m.Kind == events.GaveUp:
 		p.cross("gave-up", aboutEnd(m), x, middle, p.row*.2)
-		p.text("note", aboutEnd(m), fmt.Sprintf("gave up: %s", clean(string(m.Code), 12)), x+p.row*.2+6, middle+4)
+		p.Text("note", aboutEnd(m), fmt.Sprintf("gave up: %s", clean(string(m.Code), 12)), x+p.row*.2+6, middle+4)
 	case !m.Kind.IsLast():
-		p.text("bad", "there is no event about its end", "→ no end seen", p.right()+4, middle+4)
+		p.Text("bad", "there is no event about its end", "→ no end seen", p.right()+4, middle+4)
+	}
+}
+
+// wait draws a wait: thin and hatched, and only outlined where its end is not known.
+// While a set waits for another of its locks there is only a line.
+func (p *picture) wait(f part, to time.Time, middle float64) {
+	known := to
+	if _, held := f.held(); !held && !f.isOver() {
+		known = f.last().at
+	}
+	if f.knowsWhich() {
+		p.Line("aside", aboutSet(f, f.began(), known), p.x(f.began()), middle, p.x(known), middle)
+	}
+	spans := f.waits(to)
+	p.spans(f, spans, known, middle)
+	switch {
+	case known.Equal(to):
+	case len(spans) > 0 && spans[len(spans)-1].to.Equal(to):
+		p.bar("open wait", "", known, to, middle, p.row*.3)
+	default:
+		p.Line("open aside", "", p.x(known), middle, p.x(to), middle)
+	}
+}
+
+// spans draws when a process waited for a lock, as far as that is known, unless it would
+// hide what is drawn already.
+func (p *picture) spans(f part, spans []span, known time.Time, middle float64) {
+	drawn := p.x(f.began()) - minBar
+	for _, s := range spans {
+		if s.to.After(known) {
+			s.to = known
+		}
+		if p.x(s.to)-drawn >= minBar {
+			drawn = p.x(s.from) + p.bar("wait", aboutWait(f, s), s.from, s.to, middle, p.row*.3)
+		}
 	}
 }
