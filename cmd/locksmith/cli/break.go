@@ -86,14 +86,11 @@ type broken struct {
 // conclusion tells what came of it.
 func (a *app) conclusion(b *breaking, err error) error {
 	if !b.asJSON {
-		return a.interrupted(err)
+		return err
 	}
 	if err != nil {
 		b.result.Error = err.Error()
-		if err := a.interrupted(err); err != nil {
-			report(err)
-			a.status = exitStatus(err)
-		}
+		a.note(err)
 	}
 	return a.out.JSON(b.result)
 }

@@ -50,7 +50,7 @@ func (a *app) check() *cobra.Command {
 		if err == nil && verbose {
 			fmt.Fprintf(&a.out, "%s: token %d is the newest\n", protocol.CleanText(canonical, protocol.MaxLine), token.value)
 		}
-		return a.interrupted(err)
+		return err
 	}
 	return c
 }

@@ -19,7 +19,8 @@ func Main(args []string) int {
 	// Read before anything else takes time: whose death is our release.
 	a := &app{parent: os.Getppid(), args: args, out: show.Output{To: os.Stdout}}
 	if err := mayRun(); err != nil {
-		return a.fail(args, err)
+		a.fail(err)
+		return a.status
 	}
 	if len(args) > 0 && (args[0] == "hold" || args[0] == "run") {
 		frugal()
@@ -27,16 +28,16 @@ func Main(args []string) int {
 	root := a.rootFor(args)
 	root.SetArgs(args)
 	err := root.Execute()
-	if unwritten := a.out.Failure(); unwritten != nil {
+	if unwritten := a.out.Failure(); unwritten != nil { // whoever trusts a status trusts the output
 		if err != nil {
 			report(err)
 		}
-		err = unwritten
+		a.status, err = 0, unwritten
 	}
-	if err == nil {
-		return a.status
+	if err != nil {
+		a.fail(err)
 	}
-	return a.fail(args, err)
+	return a.status
 }
 
 // app is one run of the program.
@@ -79,15 +80,13 @@ func oneLock(args []string) error {
 	return nil
 }
 
-// fail reports an error of a command that did not get as far as reporting
-// itself, and returns the exit status. A parent of hold reads it as a line.
-func (a *app) fail(args []string, err error) int {
-	code := codeOf(err)
-	if len(args) > 0 && args[0] == "hold" {
-		if line, e := protocol.Failure(protocol.WordErr, code, err.Error()).Format(); e == nil {
+// fail reports an error of a command that did not get as far as reporting itself. A parent
+// of hold reads it as a line.
+func (a *app) fail(err error) {
+	if len(a.args) > 0 && a.args[0] == "hold" {
+		if line, e := protocol.Failure(protocol.WordErr, codeOf(err), err.Error()).Format(); e == nil {
 			_, _ = os.Stdout.WriteString(line)
 		}
 	}
-	report(err)
-	return exitStatus(err)
+	a.note(err)
 }

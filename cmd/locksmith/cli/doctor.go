@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/backend"
-	"locksmith/locksmith"
 	"locksmith/protocol"
 )
 
@@ -64,26 +63,18 @@ func (a *app) doctor() *cobra.Command {
 	return c
 }
 
-// conclude settles the verdict on a place, and the exit status. That a place is
-// unfit goes before what else went wrong there or elsewhere.
+// conclude settles the verdict on a place, and the exit status.
 func (a *app) conclude(p *placeExamined, err error) {
 	p.Verdict = backend.Verdict(p.seen)
-	status := 0
 	if err != nil {
-		report(err)
-		p.Error, status = err.Error(), exitStatus(err)
-		if signal, ok := errors.AsType[*locksmith.SignalError](err); ok {
-			status = signalStatus(signal)
-		}
+		a.note(err)
+		p.Error = err.Error()
 		if p.Verdict != backend.Unfit {
 			p.Verdict = backend.Unknown
 		}
 	}
 	if p.Verdict == backend.Unfit {
-		status = protocol.CannotCreate.Exit()
-	}
-	if status != 0 && a.status != protocol.CannotCreate.Exit() {
-		a.status = status
+		a.settle(protocol.CannotCreate.Exit())
 	}
 	p.conclude()
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"syscall"
 
 	"locksmith/backends/backend"
 	"locksmith/locksmith"
@@ -23,38 +25,63 @@ var hints = map[protocol.Code]string{
 	protocol.Unreleased:  "see: locksmith status LOCK",
 }
 
-// exitStatus is the exit status of an error. A command that cannot be run has
-// the one that shells give it.
-func exitStatus(err error) int {
-	var command *locksmith.CommandError
-	if errors.As(err, &command) {
-		return command.Status
-	}
-	return codeOf(err).Exit()
+// severity has the exit statuses of errors, the most severe first: what may have harmed
+// what a lock guards, or would; then what ended a command before its work was done; then
+// what somebody has to mend; and in the end what may pass by itself.
+var severity = []int{
+	protocol.Gone.Exit(), protocol.CannotCreate.Exit(), bySignal, protocol.Internal.Exit(), protocol.Config.Exit(),
+	protocol.Usage.Exit(), protocol.Permission.Exit(), protocol.Unreachable.Exit(), protocol.Held.Exit(),
 }
 
-func codeOf(err error) protocol.Code {
-	var usage usageError
-	if errors.As(err, &usage) {
-		return protocol.Usage
+// bySignal is the exit status of what signal 0 ends, as shells have it.
+const bySignal = 128
+
+// moreSevere is the one of two exit statuses that decides. A command's own are less severe
+// than all of errors, and 0 is none.
+func moreSevere(a, b int) int {
+	if a == 0 || b != 0 && rank(b) < rank(a) {
+		return b
 	}
-	// Cobra's own complaints have no type.
-	if strings.HasPrefix(err.Error(), "unknown command") {
+	return a
+}
+
+func rank(status int) int {
+	if i := slices.Index(severity, min(status, bySignal)); i >= 0 {
+		return i
+	}
+	return len(severity)
+}
+
+// exitStatus is the exit status of an error. A command that cannot be run has the one that
+// shells give it, and so has a signal, but for a parent whose wish for a lock it ended.
+func exitStatus(err error) int {
+	if command, ok := errors.AsType[*locksmith.CommandError](err); ok {
+		return command.Status
+	}
+	code := codeOf(err)
+	if signal, ok := errors.AsType[*locksmith.SignalError](err); ok && code != protocol.Cancelled {
+		return signalStatus(signal)
+	}
+	return code.Exit()
+}
+
+func signalStatus(e *locksmith.SignalError) int { return bySignal + int(e.Signal.(syscall.Signal)) }
+
+func codeOf(err error) protocol.Code {
+	if _, ok := errors.AsType[usageError](err); ok || strings.HasPrefix(err.Error(), "unknown command") { // cobra's has no type
 		return protocol.Usage
 	}
 	return locksmith.CodeOf(err)
 }
 
-// note reports one of several errors. The first decides the exit status, unless there
-// is a signal.
+// note reports an error, of which there may be several.
 func (a *app) note(err error) {
 	report(err)
-	if signal, ok := errors.AsType[*locksmith.SignalError](err); ok {
-		a.status = signalStatus(signal)
-	} else if a.status == 0 {
-		a.status = exitStatus(err)
-	}
+	a.settle(exitStatus(err))
 }
+
+// settle minds an exit status: of several the most severe decides.
+func (a *app) settle(status int) { a.status = moreSevere(a.status, status) }
 
 // report tells people about an error, on standard error.
 func report(err error) { reportTo(os.Stderr, err) }

@@ -93,7 +93,7 @@ func (a *app) runHold(o *holding, args []string) error {
 func tooSoon(h *locksmith.Helper, w locksmith.Watch, cause error) int {
 	if signal, ok := errors.AsType[*locksmith.SignalError](cause); ok {
 		h.Log.Info("released because of a signal, before the parent let go", "lock", h.Address, "signal", signal.Signal)
-		return signalStatus(signal)
+		return exitStatus(signal)
 	}
 	if err := w.TooSoon(cause); err != nil {
 		h.Log.Error("released before the parent let go", "lock", h.Address, "error", err)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,10 +33,20 @@ func ExitStatuses() []Entry {
 	for _, m := range meanings() {
 		all = append(all, Entry{strconv.Itoa(m.code.Exit()), m.why})
 	}
-	return append(all,
+	all = append(all,
 		Entry{"126, 127", "run: the command cannot be run, or is not found"},
 		Entry{"128+n", "signal n ended run's command, or locksmith; but hold ends with 75 before OK, and with 0 after it " +
 			"without a pipe to a parent, and status --watch with 0 after Ctrl-C where it redraws a terminal"})
+	return append(all, Entry{"several", "of arguments that fail for different reasons the first of these decides: " + severities()})
+}
+
+// severities are the exit statuses, the most severe first.
+func severities() string {
+	var all []string
+	for _, status := range severity {
+		all = append(all, strings.Replace(strconv.Itoa(status), strconv.Itoa(bySignal), "128+n", 1))
+	}
+	return strings.Join(all, ", ")
 }
 
 type meaning struct {

@@ -38,7 +38,7 @@ func (a *app) remove() *cobra.Command {
 		}
 		ctx, stop := untilSignal(cmd.Context())
 		defer stop()
-		return a.interrupted(r.remove(ctx, lock, yes, &a.out))
+		return r.remove(ctx, lock, yes, &a.out)
 	}
 	return c
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,9 +105,8 @@ func (a *app) runStatus(o *options, child *locksmith.Child, out *term.Messages, 
 		a.status = child.Status()
 		return nil
 	}
-	var signal *locksmith.SignalError
-	if errors.As(err, &signal) {
-		a.status = 128 + int(signal.Signal.(syscall.Signal))
+	if signal, ok := errors.AsType[*locksmith.SignalError](err); ok {
+		a.status = exitStatus(signal)
 		return nil
 	}
 	reportTo(out, err)

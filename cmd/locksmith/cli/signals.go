@@ -64,16 +64,3 @@ func toEnd(signals ...os.Signal) chan os.Signal {
 	}
 	return end
 }
-
-// interrupted settles the exit status after a signal; other errors it returns.
-func (a *app) interrupted(err error) error {
-	signal, ok := errors.AsType[*locksmith.SignalError](err)
-	if !ok {
-		return err
-	}
-	report(err)
-	a.status = signalStatus(signal)
-	return nil
-}
-
-func signalStatus(e *locksmith.SignalError) int { return 128 + int(e.Signal.(syscall.Signal)) }

@@ -52,8 +52,8 @@ func (a *app) showStatus(ctx context.Context, r *reach, args []string, asJSON bo
 	for _, lock := range args {
 		s, err := r.inspect(ctx, lock)
 		if err != nil {
-			report(err)
-			s.Error, a.status = err.Error(), max(a.status, exitStatus(err))
+			a.note(err)
+			s.Error = err.Error()
 		}
 		locks = append(locks, s)
 	}

@@ -86,7 +86,7 @@ func (a *app) watchStatus(r *reach, locks []string, every time.Duration, asJSON 
 	}
 	_, redraws := d.(onScreen)
 	if s, ok := errors.AsType[*locksmith.SignalError](context.Cause(ctx)); ok && !(redraws && s.Signal == os.Interrupt) {
-		a.status = signalStatus(s)
+		a.settle(exitStatus(s))
 	}
 	return nil
 }

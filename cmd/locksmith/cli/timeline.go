@@ -95,7 +95,7 @@ func (h *history) read(file string) error {
 		}
 	}
 	if wrong > 0 {
-		h.app.status = protocol.Config.Exit()
+		h.app.settle(protocol.Config.Exit())
 	}
 	if wrong > maxWrong {
 		report(eventsError(file, protocol.Config, fmt.Errorf("%d more such lines", wrong-maxWrong), "they are left out"))

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/locksmith"
+	"locksmith/protocol"
+)
+
+// TestMoreSevere: of several statuses one decides, in whatever order they come.
+func TestMoreSevere(t *testing.T) {
+	all := append(slices.Clone(severity), 127, 0)
+	for i, more := range all {
+		for _, less := range all[i:] {
+			for _, two := range [][2]int{{more, less}, {less, more}} {
+				var a app
+				a.settle(two[0])
+				if a.settle(two[1]); a.status != more {
+					t.Errorf("%v is %d", two, a.status)
+				}
+			}
+		}
+	}
+	for _, m := range meanings() {
+		if !slices.Contains(severity, m.code.Exit()) {
+			t.Errorf("nobody knows how severe %d is", m.code.Exit())
+		}
+	}
+	if moreSevere(143, 77) != 143 || moreSevere(73, 130) != 73 {
+		t.Error("a signal has another place")
+	}
+}
+
+// TestExitStatus: a signal is told by its number, but to a parent that waits for a lock.
+func TestExitStatus(t *testing.T) {
+	signal := &locksmith.SignalError{Signal: os.Signal(syscall.SIGTERM)}
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{signal, 143},
+		{fmt.Errorf("look: %w", signal), 143},
+		{&locksmith.CancelledError{Cause: signal}, 75},
+		{&locksmith.CommandError{Status: 127}, 127},
+		{usageError{errors.New("x")}, 64},
+		{errors.New("unknown command"), 64},
+		{errors.New("x"), 70},
+		{&backend.Error{Code: protocol.Permission, Err: errors.New("x")}, 77},
+	} {
+		if got := exitStatus(c.err); got != c.want {
+			t.Errorf("%v: %d, want %d", c.err, got, c.want)
+		}
+	}
+}
