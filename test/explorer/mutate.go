@@ -124,7 +124,7 @@ func (m mutation) overlay(root, dir string) (string, error) {
 		if n := strings.Count(string(source), e.old); n != 1 {
 			return "", fmt.Errorf("mutation %q does not apply any more: this is %d times in %s, not once:\n%s", m.name, n, e.file, e.old)
 		}
-		replace[path] = filepath.Join(dir, fmt.Sprint(i, e.file))
+		replace[path] = filepath.Join(dir, fmt.Sprint(i, filepath.Base(e.file)))
 		changed := strings.Replace(string(source), e.old, e.new, 1)
 		if err := os.WriteFile(replace[path], []byte(changed), 0o600); err != nil {
 			return "", err

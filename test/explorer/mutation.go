@@ -19,7 +19,8 @@ type mutation struct {
 	limit int
 }
 
-// An edit replaces a piece of a file that is there exactly once.
+// An edit replaces a piece of a file that is there exactly once. The file is named from
+// where those of the mutation are.
 type edit struct{ file, old, new string }
 
 // What a mutation breaks.
@@ -58,6 +59,14 @@ func mutations() []mutation {
 		all = append(all, m)
 	}
 	return all
+}
+
+// judgedLate has the watcher of others, which is in this directory, read the clock after
+// its look.
+func judgedLate(dir string) edit {
+	return edit{dir + "/watch.go",
+		"	before := w.request.Clock.Now()\n	seen, err := see(x.seen)\n",
+		"	seen, err := see(x.seen)\n	before := w.request.Clock.Now()\n"}
 }
 
 // Two wishes are not in the table, because other rules cover them now: step 3 of
@@ -106,9 +115,9 @@ var generationMutations = []mutation{
 		"		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {",
 		"		if err == errAgain {\n			return a.found(t + 1)\n		}\n		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {"}}},
 
-	{name: "age by the wall clock", breaks: robs, config: "xx", edits: []edit{{"vigil.go",
-		"	s.watched = *w\n",
-		"	if v.lock.Today().Sub(sight.Modified) > t.lease {\n		s.due = 0\n	}\n	s.watched = *w\n"}}},
+	{name: "age by the wall clock", breaks: robs, config: "xx", edits: []edit{{"watcher.go",
+		"	return observation{seen, t, path}, err\n",
+		"	if err == nil && w.lock.Today().Sub(seen.Beat) > t.lease {\n		seen.Due = 0\n	}\n	return observation{seen, t, path}, err\n"}}},
 
 	{name: "keep no old generations", breaks: tokenFell, config: "collect", edits: []edit{{"hold.go",
 		"const keepGenerations = 2", "const keepGenerations = 0"}}},
@@ -119,15 +128,13 @@ var generationMutations = []mutation{
 	{name: "a release does not mind that its entry is gone", breaks: silentLoss, config: "lease|operator", edits: []edit{{"hold.go",
 		"		if err := h.succeeded(); err != nil {\n			return err\n		}\n", ""}}},
 
-	{name: "a watch ends when it is judged, not when it looked", breaks: robs, config: "half", edits: []edit{{"vigil.go",
-		"	before := v.request.Clock.Now()\n	sight, err := v.lock.Dir.Look(path)\n",
-		"	sight, err := v.lock.Dir.Look(path)\n	before := v.request.Clock.Now()\n"}}},
+	{name: "a watch ends when it is judged, not when it looked", breaks: robs, config: "half", edits: []edit{judgedLate("../../watch")}},
 
 	{name: "a reservation is taken for made after an unclear answer", breaks: twoHolders, config: "late", edits: []edit{{"claim.go",
 		"	if doubt == nil {\n", "	if true {\n"}}},
 
-	{name: "a new sign of life does not restart the watch", breaks: falseLoss, config: "half", edits: []edit{{"vigil.go",
-		"sight.Sign, s.verdict", "\"\", s.verdict"}}},
+	{name: "a new sign of life does not restart the watch", breaks: falseLoss, config: "half", edits: []edit{{"watcher.go",
+		"Sign: sight.Sign", "Sign: \"alive\""}}},
 
 	{name: "the reservation comes after the generation", breaks: twoHolders, config: "xx", edits: []edit{
 		{"claim.go", "	if c.in.kind == exclusive {\n		return []string{c.in.path()}\n	}\n	return []string{", "	if c.in.kind == exclusive {\n		return nil\n	}\n	return []string{"},
@@ -135,8 +142,8 @@ var generationMutations = []mutation{
 			"	made := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))\n	if a.mine.in.kind == exclusive {\n		_ = a.lock.Dir.Mkdir(a.mine.in.path())\n	}\n"}}},
 
 	{name: "a waiter removes one before it that lives", breaks: robs, config: "xxx", edits: []edit{{"queue.go",
-		"		case s.due == 0:\n", "		case s.due < owner.Never:\n"}}},
+		"		case s.Due == 0:\n", "		case s.Due < watch.Never:\n"}}},
 
 	{name: "sweeping does not wait", breaks: robs, config: "tend", edits: []edit{{"tend.go",
-		"	if absent(err) || err == nil && seen.due > 0 {", "	if absent(err) || seen.path == \"\" {"}}},
+		"	if absent(err) || err == nil && seen.Due > 0 {", "	if absent(err) || seen.path == \"\" {"}}},
 }

@@ -24,7 +24,7 @@ const maxRaces = 8
 type attempt struct {
 	lock     *Lock
 	request  backend.Request
-	vigil    *vigil
+	others   watcher
 	place    *ticket       // our place in the queue; nil before the first look
 	mine     *claim        // what we have in Reservations; nil: nothing
 	known    uint64        // the highest generation that is known to exist
@@ -44,7 +44,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if d := r.Owner.Lease; d < owner.MinLease || d > owner.MaxLease {
 		return nil, l.usage("acquire", fmt.Sprintf("a lease of %v is not between %v and %v", d, owner.MinLease, owner.MaxLease), "choose another")
 	}
-	return &attempt{lock: l, request: r, vigil: l.newVigil(r), pauses: manners.Asked(r.Polls)}, nil
+	return &attempt{lock: l, request: r, others: l.newWatcher(r), pauses: manners.Asked(r.Polls)}, nil
 }
 
 // Try implements backend.Attempt.
@@ -187,8 +187,8 @@ func (a *attempt) confirm(n uint64) (*hold, error) {
 	if err := a.mine.refresh(); err != nil {
 		return nil, err
 	}
-	h := &hold{claim: a.mine, number: n, old: all, vigil: a.vigil}
+	h := &hold{claim: a.mine, number: n, old: all, others: a.others}
 	// Another Try is another wish.
-	*a = attempt{lock: a.lock, request: a.request, vigil: a.lock.newVigil(a.request), known: n, pauses: manners.Asked(a.request.Polls)}
+	*a = attempt{lock: a.lock, request: a.request, others: a.lock.newWatcher(a.request), known: n, pauses: manners.Asked(a.request.Polls)}
 	return h, nil
 }

@@ -49,13 +49,13 @@ func (a *attempt) pass(t uint64, target entry) error {
 	if target.kind == shared {
 		return a.passShared(t, target)
 	}
-	s, err := a.vigil.look(target.path(), target.ticket)
+	s, err := a.others.look(target.path(), target.ticket)
 	switch {
 	case absent(err):
 		return nil
 	case err != nil:
 		return a.lock.Fail("look at the holder's reservation", err)
-	case s.due > 0:
+	case s.Due > 0:
 		return a.held(t, target, s)
 	}
 	return a.breakDead(target, s)
@@ -89,7 +89,7 @@ func (a *attempt) passShared(t uint64, target entry) error {
 // livingMember breaks the dead members of a shared directory and returns the
 // living one that may be broken next, or nil. Its error is the system's if the
 // directory is gone.
-func (a *attempt) livingMember(e entry) (*sighting, error) {
+func (a *attempt) livingMember(e entry) (*observation, error) {
 	names, err := a.lock.names(e.path())
 	if absent(err) {
 		return nil, err
@@ -97,23 +97,23 @@ func (a *attempt) livingMember(e entry) (*sighting, error) {
 	if err != nil {
 		return nil, a.lock.Fail("list members", err)
 	}
-	a.vigil.forgetMembers(e, names)
-	var first *sighting
+	a.others.keepMembers(e, names)
+	var first *observation
 	for _, name := range names {
 		t, ok := parseTicket(name)
 		if !ok {
 			return nil, a.lock.foreign(e.path(), shown(name)+" in it is no member of ours")
 		}
-		s, err := a.vigil.look(e.member(t), t)
+		s, err := a.others.look(e.member(t), t)
 		switch {
 		case absent(err):
 		case err != nil:
 			return nil, a.lock.Fail("look at a member", err)
-		case s.due == 0:
+		case s.Due == 0:
 			if err := a.breakDead(e, s); err != nil {
 				return nil, err
 			}
-		case first == nil || s.due < first.due:
+		case first == nil || s.Due < first.Due:
 			first = &s
 		}
 	}
@@ -122,7 +122,7 @@ func (a *attempt) livingMember(e entry) (*sighting, error) {
 
 // breakDead removes what a dead one has, by its ticket. It returns nil once that
 // is gone.
-func (a *attempt) breakDead(e entry, s sighting) error {
+func (a *attempt) breakDead(e entry, s observation) error {
 	err := a.lock.remove(e, s.ticket)
 	switch {
 	case unclear(err):

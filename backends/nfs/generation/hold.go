@@ -22,7 +22,7 @@ type hold struct {
 	claim  *claim
 	number uint64
 	old    numbers // the generations there were
-	vigil  *vigil  // for Tend only
+	others watcher // for Tend only
 	next   string  // where Tend goes on
 	gone   atomic.Bool
 }

@@ -35,7 +35,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, err
 	}
-	i := inspection{lock: l, vigil: l.newVigil(backend.Request{Clock: clock.Boot{}})}
+	i := inspection{lock: l, others: l.newWatcher(backend.Request{Clock: clock.Boot{}})}
 	i.report.Token, i.report.Queued = all.newest(), true
 	if i.report.Token > 0 {
 		if i.target, err = l.target(i.report.Token); err != nil {
@@ -54,7 +54,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 // An inspection is one look at everything.
 type inspection struct {
 	lock   *Lock
-	vigil  *vigil
+	others watcher
 	target entry // of the newest generation
 	report backend.Report
 }
@@ -114,14 +114,14 @@ func (i *inspection) members(e entry) error {
 
 // see adds what is at a path, if it still is there.
 func (i *inspection) see(to *[]backend.Holder, path string, t ticket) error {
-	s, err := i.vigil.look(path, t)
+	s, err := i.others.look(path, t)
 	switch {
 	case absent(err):
 		return nil
 	case err != nil:
 		return i.lock.Fail("look at a reservation", err)
 	}
-	*to = append(*to, s.holder(i.lock.Today()))
+	*to = append(*to, s.Holder(i.lock.Today()))
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/backends/watch"
 )
 
 // The queue is made of reservations in the order of their tickets. It decides
@@ -43,12 +44,12 @@ func (p *politeness) until(now time.Duration, t uint64, d time.Duration) time.Du
 // A block is what stands in our way: what Wait waits for.
 type block struct {
 	number  uint64          // the newest generation
-	holder  sighting        // zero: nobody holds it, or nobody whom we must wait for
-	next    sighting        // the waiter next before us, if ahead > 0
+	holder  observation     // zero: nobody holds it, or nobody whom we must wait for
+	next    observation     // the waiter next before us, if ahead > 0
 	keeper  process.Process // whose end may matter, if it can be seen from here
 	ahead   int             // how many of those before us block us
 	rank    int             // how many wait before us in all
-	until   time.Duration   // nobody stops us; we only hold back, until then. owner.Never: somebody does
+	until   time.Duration   // nobody stops us; we only hold back, until then. watch.Never: somebody does
 	reached time.Duration   // when this came to stand in our way
 }
 
@@ -63,10 +64,10 @@ func (b *block) watched() string {
 
 // findKeeper returns the holder's process, or else the next waiter's.
 func (b *block) findKeeper(l *Lock) process.Process {
-	if p := owner.KeeperOf(b.holder.record, l.Keeper); p.PID != 0 {
+	if p := owner.KeeperOf(b.holder.Record, l.Keeper); p.PID != 0 {
 		return p
 	}
-	return owner.KeeperOf(b.next.record, l.Keeper)
+	return owner.KeeperOf(b.next.Record, l.Keeper)
 }
 
 // lookAround looks at the directory of reservations.
@@ -126,7 +127,7 @@ func (a *attempt) yield(t uint64, target entry, limit time.Duration) error {
 	if now >= until {
 		return nil
 	}
-	h := next.holder(a.lock.Today())
+	h := next.Holder(a.lock.Today())
 	return a.stop(block{number: t, next: next, ahead: n, rank: rank, until: until},
 		backend.HeldError{Holder: h, Queued: target.kind != shared, Yielding: target.kind == shared})
 }
@@ -166,29 +167,29 @@ func (a *attempt) follows(t ticket) bool {
 
 // nearest returns the living waiter next before us, and how many wait before
 // us: 0 if none seems to live. It removes the dead it meets.
-func (a *attempt) nearest(line []entry) (sighting, int, error) {
+func (a *attempt) nearest(line []entry) (observation, int, error) {
 	if len(line) == 0 {
-		return sighting{}, 0, nil
+		return observation{}, 0, nil
 	}
 	now, err := a.serverTime()
 	if err != nil {
-		return sighting{}, 0, err
+		return observation{}, 0, err
 	}
 	for i := len(line) - 1; i >= max(0, len(line)-maxLooks); i-- {
-		s, err := a.vigil.look(line[i].own(), line[i].ticket)
+		s, err := a.others.look(line[i].own(), line[i].ticket)
 		switch {
 		case absent(err):
 		case err != nil:
-			return sighting{}, 0, a.lock.Fail("look at a waiter", err)
-		case s.due == 0:
+			return observation{}, 0, a.lock.Fail("look at a waiter", err)
+		case s.Due == 0:
 			if err := a.breakDead(line[i], s); err != nil {
-				return sighting{}, 0, err
+				return observation{}, 0, err
 			}
-		case now.IsZero() || now.Sub(s.sight.Modified) < s.ticket.lease:
+		case now.IsZero() || now.Sub(s.Beat) < s.ticket.lease:
 			return s, i + 1, nil
 		}
 	}
-	return sighting{}, 0, nil
+	return observation{}, 0, nil
 }
 
 // serverTime estimates the server's clock from our own last heartbeat. It is
@@ -209,7 +210,7 @@ func (a *attempt) serverTime() (time.Time, error) {
 
 // held says that generation t is held by the one seen, and finds out who waits
 // before us.
-func (a *attempt) held(t uint64, target entry, s sighting) error {
+func (a *attempt) held(t uint64, target entry, s observation) error {
 	line, err := a.line(target)
 	if err != nil {
 		return err
@@ -218,9 +219,9 @@ func (a *attempt) held(t uint64, target entry, s sighting) error {
 	if err != nil {
 		return err
 	}
-	h := s.holder(a.lock.Today())
+	h := s.Holder(a.lock.Today())
 	a.lock.sinceWhen(&h, t)
-	return a.stop(block{number: t, holder: s, next: next, ahead: n, rank: n, until: owner.Never}, backend.HeldError{Holder: h})
+	return a.stop(block{number: t, holder: s, next: next, ahead: n, rank: n, until: watch.Never}, backend.HeldError{Holder: h})
 }
 
 // stop remembers what to wait for, and returns the error that says so.

@@ -19,8 +19,8 @@ func (h *hold) Tend(ctx context.Context) error {
 		return l.Fail("list reservations", err)
 	}
 	slices.Sort(names)
-	h.vigil.forgetBut(names)
-	s := sweep{lock: l, vigil: h.vigil, inside: map[entry][]string{}, owned: map[string]bool{h.claim.ticket.String(): true}}
+	h.others.keepOnly(names)
+	s := sweep{lock: l, others: h.others, inside: map[entry][]string{}, owned: map[string]bool{h.claim.ticket.String(): true}}
 	errs := s.findOwned(ctx, names)
 	start, _ := slices.BinarySearch(names, h.next)
 	for _, name := range slices.Concat(names[start:], names[:start]) {
@@ -36,7 +36,7 @@ func (h *hold) Tend(ctx context.Context) error {
 // A sweep is one pass over all reservations.
 type sweep struct {
 	lock   *Lock
-	vigil  *vigil
+	others watcher
 	inside map[entry][]string // what was listed in shared directories
 	owned  map[string]bool    // tickets that are more than a record
 	blind  bool               // owned may lack some
@@ -97,7 +97,7 @@ func (s *sweep) members(e entry) error {
 	if err != nil && !absent(err) {
 		return s.lock.Fail("list members", err)
 	}
-	s.vigil.forgetMembers(e, names)
+	s.others.keepMembers(e, names)
 	var errs error
 	for _, name := range names {
 		if t, ok := parseTicket(name); ok {
@@ -121,8 +121,8 @@ func (s *sweep) both(e entry, t ticket) error {
 // look watches one thing, and removes it when its time has come. Our own is
 // alive.
 func (s *sweep) look(path string, t ticket, remove func() error) error {
-	seen, err := s.vigil.look(path, t)
-	if absent(err) || err == nil && seen.due > 0 {
+	seen, err := s.others.look(path, t)
+	if absent(err) || err == nil && seen.Due > 0 {
 		return nil
 	}
 	if err == nil {

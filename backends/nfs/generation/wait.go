@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/owner"
+	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
 
@@ -111,16 +111,16 @@ func (a *attempt) changed() bool {
 
 // ripe reports that what was seen is gone, or may be broken. While nobody knows
 // it is not.
-func (a *attempt) ripe(seen *sighting) bool {
-	s, err := a.vigil.look(seen.path, seen.ticket)
+func (a *attempt) ripe(seen *observation) bool {
+	s, err := a.others.look(seen.path, seen.ticket)
 	if err != nil {
 		return absent(err)
 	}
-	if s.verdict != seen.verdict {
+	if s.Verdict != seen.Verdict {
 		a.block.keeper = a.block.findKeeper(a.lock)
 	}
 	*seen = s
-	return s.due == 0
+	return s.Due == 0
 }
 
 // pause is how long to wait before we look again.
@@ -133,12 +133,12 @@ func (a *attempt) pause() time.Duration {
 		d = min(time.Duration(b.rank)*min(max(idle/8, minRankPause), maxRankPause), linePause)
 	}
 	d = a.pauses.NextOr(d)
-	for _, s := range []sighting{b.holder, b.next} {
-		if s.due > 0 {
-			d = min(d, s.due)
+	for _, s := range []observation{b.holder, b.next} {
+		if s.Due > 0 {
+			d = min(d, s.Due)
 		}
 	}
-	if b.until != owner.Never {
+	if b.until != watch.Never {
 		d = min(d, b.until-now)
 	}
 	return max(d, minPause)

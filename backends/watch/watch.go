@@ -1,0 +1,115 @@
+// Package watch watches what others have in a lock, and decides when one of them may be
+// broken: when it is dead by proof, or was silent for a whole lease on the watcher's own
+// clock, and is still so after a grace. Other grounds that a kind of lock has are rules
+// as well (Rule).
+//
+// It promises to err on the side of waiting: the clock is read before each look, a watch
+// begins after its first look and ends before its last, and a look that fails starts it
+// again. It cannot promise that who is silent is dead, so that whoever holds a lock must
+// stop when its own lease is over. What to look at, and how to remove it, is the
+// caller's.
+package watch
+
+import (
+	"maps"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+)
+
+// Seen is what one look shows of somebody else's entry.
+type Seen struct {
+	ID      string
+	Sign    string        // of life: any text that changes with holder and heartbeat
+	Record  *owner.Record // nil: there is none
+	Note    string        // why there is no record, or what is odd
+	PID     int           // without a record: what else tells of a process; 0: nothing
+	Verdict owner.Verdict
+	Lease   time.Duration // for people; 0: unknown
+	Since   time.Time     // it holds or waits, for people; zero: unknown
+	Beat    time.Time     // its last heartbeat by the clock of its server or machine; zero: unknown
+	// Rules are the grounds on which it may be broken, each in its place; without any it
+	// stays, and the watch starts again.
+	Rules []Rule
+}
+
+// An Observation is what was seen, judged.
+type Observation struct {
+	Seen
+	// Due is how long the same must still be seen before it may be broken: 0 is now,
+	// Never is until something else happens.
+	Due time.Duration
+	// By is the same by each of the rules alone.
+	By []time.Duration
+}
+
+// A Watcher remembers what it saw of others, by name. It is used by one goroutine.
+type Watcher struct {
+	request backend.Request
+	watched map[string]*watched
+}
+
+type watched struct {
+	seen   Seen // at the last look
+	timers []timer
+}
+
+// New returns a watcher that breaks as the request says. It has seen nothing yet.
+func New(r backend.Request) *Watcher {
+	return &Watcher{request: r, watched: map[string]*watched{}}
+}
+
+// Rule is the ground that all kinds of locks share: proof, or a lease that is over.
+func (w *Watcher) Rule(v owner.Verdict, lease time.Duration) Rule {
+	if w.request.Strict {
+		lease = 0
+	}
+	return Rule{Dead: v == owner.Dead, Lease: lease, Grace: w.request.Respite}
+}
+
+// Look looks at something by calling see, and judges it. see is given what the look
+// before showed, or nothing. Its error, which Look returns, starts the watch again.
+func (w *Watcher) Look(name string, see func(last Seen) (Seen, error)) (Observation, error) {
+	x := w.watched[name]
+	if x == nil {
+		x = &watched{}
+	}
+	before := w.request.Clock.Now()
+	seen, err := see(x.seen)
+	if err != nil {
+		delete(w.watched, name)
+		return Observation{Seen: seen, Due: Never}, err
+	}
+	w.watched[name], x.seen = x, seen
+	o := Observation{Seen: seen, Due: Never}
+	x.timers = x.timers[:min(len(x.timers), len(seen.Rules))]
+	for i, r := range seen.Rules {
+		if i == len(x.timers) {
+			x.timers = append(x.timers, start(w.request.Clock, seen.Sign))
+		}
+		o.By = append(o.By, x.timers[i].due(before, seen.Sign, r))
+		o.Due = min(o.Due, o.By[i])
+	}
+	return o, nil
+}
+
+// Keep forgets all but those whose names it is told to keep.
+func (w *Watcher) Keep(keep func(name string) bool) {
+	maps.DeleteFunc(w.watched, func(name string, _ *watched) bool { return !keep(name) })
+}
+
+// Holder describes for people what was seen; today is the wall clock.
+func (s Seen) Holder(today time.Time) backend.Holder {
+	h := backend.Holder{ID: s.ID, Sign: s.Sign, Record: s.Record, Note: s.Note, Verdict: s.Verdict, PID: s.PID, Lease: s.Lease}
+	if s.Record != nil {
+		h.PID = s.Record.Helper.PID
+	}
+	if !s.Since.IsZero() {
+		h.Age = max(today.Sub(s.Since), 0)
+	}
+	if !s.Beat.IsZero() {
+		h.Heartbeat = max(today.Sub(s.Beat), 0)
+	}
+	return h
+}
