@@ -87,11 +87,11 @@ func (w Watch) TooSoon(cause error) error {
 func (w Watch) staysOpen(f *os.File) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()
-	return process.Hangup(ctx, f) != nil
+	return Hangup(ctx, f) != nil
 }
 
 func (w Watch) hangup(ctx context.Context, f *os.File, stop context.CancelCauseFunc, reason error) {
-	if err := process.Hangup(ctx, f); err == nil {
+	if err := Hangup(ctx, f); err == nil {
 		stop(reason)
 	} else if ctx.Err() == nil {
 		w.Log.Warn("cannot watch a descriptor of ours", "file", f.Name(), "error", err)

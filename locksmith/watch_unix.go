@@ -26,7 +26,7 @@ func endSignals() []os.Signal {
 func (w Watch) deathHint() <-chan os.Signal {
 	hint := make(chan os.Signal, 1)
 	signal.Notify(hint, deathSignal)
-	if err := process.DeathSignal(deathSignal); err != nil {
+	if err := askForDeathSignal(deathSignal); err != nil {
 		w.Log.Debug("no signal at the parent's death", "error", err)
 	}
 	return hint

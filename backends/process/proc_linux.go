@@ -1,11 +1,14 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // CheckProc returns an error unless /proc shows processes by the numbers that we know
@@ -14,7 +17,7 @@ import (
 func CheckProc() error { return checkProc() }
 
 var checkProc = sync.OnceValue(func() error {
-	switch self, err := selfInProc(); {
+	switch self, err := SelfInProc(); {
 	case err != nil:
 		return err
 	case self != os.Getpid():
@@ -23,8 +26,8 @@ var checkProc = sync.OnceValue(func() error {
 	return nil
 })
 
-// selfInProc is this process's number in /proc.
-func selfInProc() (int, error) {
+// SelfInProc returns this process's number in /proc.
+func SelfInProc() (int, error) {
 	self, err := os.Readlink("/proc/self")
 	if err != nil {
 		return 0, err
@@ -32,40 +35,88 @@ func selfInProc() (int, error) {
 	return strconv.Atoi(self)
 }
 
-// ourNumbers turns numbers in /proc into those of our pid namespace, which is that of
-// /proc or one within.
-func ourNumbers(self int, pids []int) []int {
-	if self == os.Getpid() {
-		return pids
+// stat returns the start time of pid and whether it has ended already (a
+// zombie, which nobody has waited for yet).
+func stat(pid int) (start uint64, ended bool, err error) {
+	if err := CheckProc(); err != nil {
+		return 0, false, statError(pid, err)
 	}
-	level := len(namespaceNumbers(self))
-	var ours []int
-	for _, pid := range pids {
-		if n := namespaceNumbers(pid); level > 0 && len(n) >= level {
-			ours = append(ours, n[level-1])
-		}
+	s, err := ReadStat(pid)
+	if err != nil {
+		return 0, false, statError(pid, err)
 	}
-	return ours
+	return s.Start, s.Ended, nil
 }
 
-// namespaceNumbers are the numbers of a process in its pid namespaces, from that of
-// /proc inwards (proc_pid_status(5), NSpid).
-func namespaceNumbers(pid int) []int {
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+// statError tells an absent process from one that is hidden (hidepid, no
+// /proc): signal 0 reaches the latter.
+func statError(pid int, err error) error {
+	if kill := unix.Kill(pid, 0); errors.Is(kill, unix.ESRCH) {
+		return ErrNoProcess
+	}
+	return fmt.Errorf("pid %d: %w: %w", pid, ErrNotVisible, err)
+}
+
+// A Stat is what /proc tells about a process (proc_pid_stat(5)).
+type Stat struct {
+	State  string // a letter
+	Parent int    // its pid
+	Start  uint64 // in clock ticks since boot
+	Ended  bool   // it runs no instruction any more, and may wait for its parent to notice
+}
+
+// ReadStat reads about the process that /proc shows by this number. CheckProc tells
+// whether that is the process that we know by it.
+func ReadStat(pid int) (Stat, error) {
+	line, err := readShort("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return nil
+		return Stat{}, err
 	}
-	var all []int
-	for line := range strings.Lines(string(status)) {
-		list, found := strings.CutPrefix(line, "NSpid:")
-		if !found {
-			continue
-		}
-		for _, text := range strings.Fields(list) {
-			if n, err := strconv.Atoi(text); err == nil {
-				all = append(all, n)
-			}
+	return parseStat(line)
+}
+
+// parseStat reads such a line. Its second field is the program's name in brackets, and
+// may hold anything.
+func parseStat(line string) (Stat, error) {
+	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:]) // from the third on
+	if len(fields) < 20 {
+		return Stat{}, errors.New("/proc shows a line of unknown shape")
+	}
+	state, threads := fields[0], fields[17]
+	parent, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return Stat{}, fmt.Errorf("/proc shows a parent of unknown shape: %w", err)
+	}
+	start, err := strconv.ParseUint(fields[19], 10, 64)
+	if err != nil {
+		return Stat{}, fmt.Errorf("/proc shows a start time of unknown shape: %w", err)
+	}
+	// A process whose main thread alone has ended shows Z, too, while the others work on.
+	ended := state == "X" || state == "Z" && (threads == "0" || threads == "1")
+	return Stat{State: state, Parent: parent, Start: start, Ended: ended}, nil
+}
+
+// readShort reads a file of /proc that the kernel hands out in one piece, with a third
+// of the system calls of os.ReadFile: waiters come here at every release.
+func readShort(path string) (string, error) {
+	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return "", &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, 1024) // more than the longest line of /proc/PID/stat
+	n, err := again(func() (int, error) { return unix.Read(fd, buf) })
+	if err != nil {
+		return "", &os.PathError{Op: "read", Path: path, Err: err}
+	}
+	return string(buf[:n]), nil
+}
+
+// again makes a call until no signal interrupts it.
+func again(call func() (int, error)) (int, error) {
+	for {
+		if n, err := call(); !errors.Is(err, unix.EINTR) {
+			return n, err
 		}
 	}
-	return all
 }

@@ -1,55 +1,20 @@
 package process
 
 import (
+	"bytes"
 	"errors"
-	"io"
+	"fmt"
 	"os"
-	"os/exec"
-	"slices"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"locksmith/test/lab"
 )
-
-// otherProc is the variable that makes a test go on in a pid namespace of its own, with
-// the /proc of the one around it.
-const otherProc = "LOCKSMITH_TEST_OTHER_PROC"
-
-// inOtherProc reports whether we are there. Else it runs the same test there.
-func inOtherProc(t *testing.T) bool {
-	t.Helper()
-	if os.Getenv(otherProc) != "" {
-		return true
-	}
-	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), otherProc+"=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID}
-	if os.Getuid() != 0 {
-		cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
-		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
-	}
-	said, err := cmd.CombinedOutput()
-	var failed *exec.ExitError
-	switch {
-	case errors.As(err, &failed):
-		t.Errorf("there it failed:\n%s", said)
-	case err != nil && os.Getenv("CI") == "true":
-		t.Fatal("no pid namespace to be had: ", err)
-	case err != nil:
-		t.Skip("no pid namespace to be had: ", err)
-	case !strings.Contains(string(said), "--- PASS"):
-		t.Errorf("there it did not run:\n%s", said)
-	}
-	return false
-}
 
 // TestProcOfOthers: where /proc has other numbers than we have, it is not believed. The
 // process that has our number there is another.
 func TestProcOfOthers(t *testing.T) {
-	if !inOtherProc(t) {
+	if !lab.InForeignProc(t) {
 		return
 	}
 	if err := CheckProc(); !errors.Is(err, ErrNotVisible) {
@@ -65,46 +30,57 @@ func TestProcOfOthers(t *testing.T) {
 	if !(Process{PID: MaxPID - 1}).Gone() {
 		t.Error("who is gone is not")
 	}
-	if IsAncestor(Process{PID: 1}) || StoppedInFork(os.Getpid()) {
-		t.Error("others' processes are taken for ours")
+}
+
+// TestMainThreadGone: a process whose main thread has ended shows the state of
+// a zombie while its other threads work.
+func TestMainThreadGone(t *testing.T) {
+	cmd := lab.StartC(t, `#include <pthread.h>
+#include <unistd.h>
+static void *work(void *x) { sleep(60); return x; }
+int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_exit(0); }
+`)
+	p := Process{PID: cmd.Process.Pid}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		s, err := ReadStat(p.PID)
+		if err == nil && s.State == "Z" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the main thread did not end: %+v", s)
+		}
+	}
+	if p.Gone() {
+		t.Error("a process that still works counts as gone")
+	}
+	_ = cmd.Process.Kill()
+	for deadline := time.Now().Add(20 * time.Second); !p.Gone(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a killed process does not count as gone")
+		}
 	}
 }
 
-// TestSignalDescendantsThere: all descendants get the signal, and nobody else.
-func TestSignalDescendantsThere(t *testing.T) {
-	if !inOtherProc(t) {
-		return
-	}
-	cmd := exec.Command("sh", "-c", "sleep 300 & echo $!; wait")
-	out, in, err := os.Pipe()
+// FuzzStat: a program may choose its name, and with it what its line in /proc looks
+// like. No name makes a process that lives look ended or started at another time.
+func FuzzStat(f *testing.F) {
+	raw, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
-		t.Fatal(err)
+		f.Fatal(err)
 	}
-	cmd.Stdout = in
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = in.Close()
-	if _, err := out.Read(make([]byte, 10)); err != nil {
-		t.Fatal(err)
-	}
-	self, err := selfInProc()
+	real, err := parseStat(string(raw))
 	if err != nil {
-		t.Fatal(err)
+		f.Fatal(err)
 	}
-	if ours := ourNumbers(self, family()[self]); !slices.Contains(ours, cmd.Process.Pid) {
-		t.Errorf("our children are %d, not %d", ours, cmd.Process.Pid)
+	rest := raw[bytes.LastIndexByte(raw, ')')+1:]
+	for _, name := range []string{"sh", "a) Z 1 1 1", ") X 0 (", "\n", "", "(sd-pam)", ")))) Z 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 1"} {
+		f.Add(name)
 	}
-	if err := SignalDescendants(unix.SIGKILL); err != nil {
-		t.Error(err)
-	}
-	if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
-		t.Errorf("the child: %v", err)
-	}
-	if err := out.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := out.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		t.Error("the grandchild lives: ", err)
-	}
+	f.Fuzz(func(t *testing.T, name string) {
+		_, _ = parseStat(name) // survives a line of any shape
+		got, err := parseStat(fmt.Sprintf("17 (%s)%s", name, rest))
+		if err != nil || got != real || got.Ended {
+			t.Errorf("%q: %+v, %v", name, got, err)
+		}
+	})
 }

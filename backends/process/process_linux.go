@@ -3,93 +3,40 @@ package process
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"strconv"
-	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// stat returns the start time of pid and whether it has ended already (a
-// zombie, which nobody has waited for yet).
-func stat(pid int) (start uint64, over bool, err error) {
-	fields, err := statFields(pid)
+// NoFD is a descriptor that is none. Poll leaves it out.
+const NoFD = -1
+
+// CloseFD closes a descriptor, unless it is none.
+func CloseFD(fd int) {
+	if fd >= 0 {
+		_ = unix.Close(fd)
+	}
+}
+
+// Open returns a descriptor that becomes readable when p has ended. It is -1
+// when p has ended already. The caller closes it.
+func (p Process) Open() (int, error) {
+	if p.Lifeline != "" {
+		return p.reach()
+	}
+	fd, err := unix.PidfdOpen(p.PID, unix.PIDFD_NONBLOCK)
+	if errors.Is(err, unix.ESRCH) {
+		return -1, nil
+	}
 	if err != nil {
-		return 0, false, statError(pid, err)
+		return -1, os.NewSyscallError("pidfd_open", err)
 	}
-	start, err = strconv.ParseUint(fields[19], 10, 64)
-	if err != nil {
-		return 0, false, fmt.Errorf("pid %d: start time: %w", pid, err)
+	// Only now is the pid pinned: it may have been another's already.
+	if p.Gone() {
+		return -1, unix.Close(fd)
 	}
-	return start, ended(fields), nil
-}
-
-// statFields returns the fields of /proc/PID/stat from the third, the state.
-func statFields(pid int) ([]string, error) {
-	if err := CheckProc(); err != nil {
-		return nil, err
-	}
-	return fieldsInProc(pid)
-}
-
-// fieldsInProc is statFields of the process that /proc shows by this number.
-func fieldsInProc(pid int) ([]string, error) {
-	line, err := readShort("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return nil, err
-	}
-	return parseStat(line)
-}
-
-// readShort reads a file of /proc that the kernel hands out in one piece, with a third
-// of the system calls of os.ReadFile: waiters come here at every release.
-func readShort(path string) (string, error) {
-	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
-	if err != nil {
-		return "", &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	defer unix.Close(fd)
-	buf := make([]byte, 1024) // more than the longest line of /proc/PID/stat
-	n, err := again(func() (int, error) { return unix.Read(fd, buf) })
-	if err != nil {
-		return "", &os.PathError{Op: "read", Path: path, Err: err}
-	}
-	return string(buf[:n]), nil
-}
-
-// again makes a call until no signal interrupts it.
-func again(call func() (int, error)) (int, error) {
-	for {
-		if n, err := call(); !errors.Is(err, unix.EINTR) {
-			return n, err
-		}
-	}
-}
-
-// parseStat splits such a line. Its second field is the program's name in brackets,
-// and may hold anything.
-func parseStat(line string) ([]string, error) {
-	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
-	if len(fields) < 20 {
-		return nil, errors.New("/proc shows a line of unknown shape")
-	}
-	return fields, nil
-}
-
-// ended reads the state and, 17 fields on, the number of threads. A process
-// whose main thread alone has ended shows Z too, while the others work on.
-func ended(fields []string) bool {
-	return fields[0] == "X" || fields[0] == "Z" && (fields[17] == "0" || fields[17] == "1")
-}
-
-// statError tells an absent process from one that is hidden (hidepid, no
-// /proc): signal 0 reaches the latter.
-func statError(pid int, err error) error {
-	if kill := unix.Kill(pid, 0); errors.Is(kill, unix.ESRCH) {
-		return ErrNoProcess
-	}
-	return fmt.Errorf("pid %d: %w: %w", pid, ErrNotVisible, err)
+	return fd, nil
 }
 
 func exited(ctx context.Context, p Process) (<-chan struct{}, error) {
@@ -127,4 +74,50 @@ func Readable(ctx context.Context, fd int) error {
 		n, err := unix.Poll(fds, 0)
 		return n > 0 && err == nil
 	})
+}
+
+// Poll blocks in one poll(2) until one of the descriptors is readable, and
+// returns nil, or ctx ends, and returns its error. Negative descriptors are
+// left out. It costs a thread but no goroutine, and is quicker to begin and end
+// than Readable.
+func Poll(ctx context.Context, fds ...int) error { return poll(ctx, nil, fds) }
+
+// PollFor is Poll that also returns nil after d. A suspend does not count.
+func PollFor(ctx context.Context, d time.Duration, fds ...int) error {
+	timeout := unix.NsecToTimespec(int64(max(d, 0)))
+	return poll(ctx, &timeout, fds)
+}
+
+func poll(ctx context.Context, timeout *unix.Timespec, fds []int) error {
+	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return os.NewSyscallError("eventfd", err)
+	}
+	defer unix.Close(wake)
+	woken := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(woken)
+		_, _ = unix.Write(wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	})
+	defer func() {
+		if !stop() {
+			<-woken // before wake is closed
+		}
+	}()
+	polled := []unix.PollFd{{Fd: int32(wake), Events: unix.POLLIN}}
+	for _, fd := range fds {
+		polled = append(polled, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	for {
+		_, err := unix.Ppoll(polled, timeout, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return os.NewSyscallError("poll", err)
+		case polled[0].Revents != 0:
+			return ctx.Err()
+		}
+		return nil
+	}
 }

@@ -82,10 +82,3 @@ func waitForEither(ctx context.Context, h, wake windows.Handle) (first bool, err
 	event, err := windows.WaitForMultipleObjects([]windows.Handle{h, wake}, false, windows.INFINITE)
 	return event == windows.WAIT_OBJECT_0, err
 }
-
-// StartedAfter reports that p began after this process did, and so cannot have
-// started it: a child keeps the pid of its parent when that is another's.
-func StartedAfter(p Process) bool {
-	self, err := Find(os.Getpid())
-	return err == nil && p.Start > self.Start
-}

@@ -17,6 +17,7 @@ var allowed = map[string][]string{
 	"protocol":                {},
 	"client":                  {"protocol"},
 	"locksmith":               {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/manners", "backends/process", "locksmith/events"},
+	"locksmith/child":         {"protocol", "locksmith", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
 	"locksmith/events":        {"protocol"},
 	"backends":                {"backends/..."},
 	"backends/clock":          {},
@@ -45,6 +46,7 @@ var allowed = map[string][]string{
 	"cmd/locksmith/profile":   {"protocol", "backends/backend", "backends/manners", "backends/owner"},
 	"cmd/locksmith/timeline":  {"cmd/locksmith/timeline/svg", "locksmith/events"},
 
+	"cmd/locksmith/cli/caller":   {"backends/process"},
 	"cmd/locksmith/timeline/svg": {"protocol"},
 }
 

@@ -10,6 +10,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/cmd/locksmith/cli/caller"
 )
 
 // ask finds out whether one may be broken: nil if it is dead, or silent for long
@@ -52,7 +53,7 @@ func life(h backend.Holder) string {
 }
 
 // isAncestor leaves out the first process, which is everybody's.
-func isAncestor(p process.Process) bool { return p.PID > 1 && process.IsAncestor(p) }
+func isAncestor(p process.Process) bool { return p.PID > 1 && caller.HasAncestor(p) }
 
 // observe watches the heartbeat for as long as it may be silent.
 func (b *breaking) observe(ctx context.Context, p presence) error {

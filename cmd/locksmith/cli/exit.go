@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/locksmith"
+	"locksmith/locksmith/child"
 	"locksmith/protocol"
 )
 
@@ -55,7 +56,7 @@ func rank(status int) int {
 // exitStatus is the exit status of an error. A command that cannot be run has the one that
 // shells give it, and so has a signal, but for a parent whose wish for a lock it ended.
 func exitStatus(err error) int {
-	if command, ok := errors.AsType[*locksmith.CommandError](err); ok {
+	if command, ok := errors.AsType[*child.Error](err); ok {
 		return command.Status
 	}
 	code := codeOf(err)

@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/locksmith"
+	"locksmith/locksmith/child"
 	"locksmith/protocol"
 )
 
@@ -47,7 +48,7 @@ func TestExitStatus(t *testing.T) {
 		{signal, 143},
 		{fmt.Errorf("look: %w", signal), 143},
 		{&locksmith.CancelledError{Cause: signal}, 75},
-		{&locksmith.CommandError{Status: 127}, 127},
+		{&child.Error{Status: 127}, 127},
 		{usageError{errors.New("x")}, 64},
 		{errors.New("unknown command"), 64},
 		{errors.New("x"), 70},

@@ -4,13 +4,13 @@ import (
 	"errors"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/process"
+	"locksmith/cmd/locksmith/cli/caller"
 	"locksmith/protocol"
 )
 
 // mayRun refuses to run where it would not be safe, or not work.
 func mayRun() error {
-	if process.Elevated() {
+	if caller.IsElevated() {
 		return unfit(protocol.Permission, "it may do more than who started it, because of its set-user-ID or set-group-ID bit or its file capabilities, and takes its settings from there",
 			"chmod ug-s it, setcap -r it, or let the program that starts it take its real ids first")
 	}

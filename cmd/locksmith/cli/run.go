@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locksmith/backends/process"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
+	"locksmith/locksmith/child"
 )
 
 func (a *app) run() *cobra.Command {
@@ -65,15 +65,15 @@ func (a *app) runCommand(o *options, locks, argv []string, verbose bool) error {
 		return err
 	}
 	line := show.NewWaitLine(os.Stderr, out)
-	child := &locksmith.Child{
+	command := &child.Command{
 		Argv: argv, Withhold: secretVariables(targets),
 		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock,
 	}
-	if err := child.Prepare(context.Background()); err != nil {
+	if err := command.Prepare(context.Background()); err != nil {
 		return err
 	}
-	h.Guard = child
-	child.Describe(&h.Request.Owner)
+	h.Guard = command
+	command.Describe(&h.Request.Owner)
 	finish := o.events.record(h, filepath.Base(argv[0]))
 	start := h.Request.Clock.Now()
 	held, err := h.Run()
@@ -83,7 +83,7 @@ func (a *app) runCommand(o *options, locks, argv []string, verbose bool) error {
 		waited := h.Request.Clock.Now() - start - held
 		fmt.Fprintf(out, "locksmith: %s: waited %v, held %v\n", h.Address, waited.Round(time.Millisecond), held.Round(time.Millisecond))
 	}
-	return a.runStatus(o, child, out, err)
+	return a.runStatus(o, command, out, err)
 }
 
 // secretVariables are the environment variables that may hold passwords of these locks.
@@ -96,13 +96,13 @@ func secretVariables(targets []*target) []string {
 }
 
 // runStatus decides on run's exit status: a loss goes before the command's own.
-func (a *app) runStatus(o *options, child *locksmith.Child, out *term.Messages, err error) error {
-	if s := child.EndedBy(err); s != 0 {
+func (a *app) runStatus(o *options, command *child.Command, out *term.Messages, err error) error {
+	if s := command.EndedBy(err); s != 0 {
 		out.Finish()
-		process.ActOn(s) // no return where the system allows it
+		child.RaiseDefault(s) // no return where the system allows it
 	}
 	if err == nil {
-		a.status = child.Status()
+		a.status = command.Status()
 		return nil
 	}
 	if signal, ok := errors.AsType[*locksmith.SignalError](err); ok {

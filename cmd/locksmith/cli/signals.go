@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"locksmith/backends/process"
 	"locksmith/locksmith"
 )
 
@@ -46,7 +45,7 @@ func untilUnread(out *os.File) (context.Context, func()) {
 		}
 	}()
 	go func() {
-		if process.Hangup(ctx, out) == nil {
+		if locksmith.Hangup(ctx, out) == nil {
 			cancel(errUnread)
 		}
 	}()

@@ -1,4 +1,13 @@
-package locksmith
+// Package child is run's command: it runs while a lock is held.
+//
+// Promised: the command stays in our process group, gets the signals that we get, and
+// stops when we do. When its lock is lost it is ended before anybody takes the lock, with
+// all that descends from it. On Linux and Windows it dies when we die, however we do.
+//
+// Not promised: that what it started dies with us, too, except on Windows; that its
+// descendants are ended where we do not know them, on systems other than Linux and Windows
+// and without /proc.
+package child
 
 import (
 	"context"
@@ -17,16 +26,16 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/locksmith"
 	"locksmith/protocol"
 )
 
-// ErrChildEnded is why the lock of a child that has ended is not wanted.
-var ErrChildEnded = errors.New("the command has ended")
+// ErrEnded is why the lock of a command that has ended is not wanted.
+var ErrEnded = errors.New("the command has ended")
 
-// A Child is the Guard of a command that runs while the lock is held. The
-// command stays in our process group, so that a terminal's job control sees one
-// job, as with flock(1).
-type Child struct {
+// A Command is the client of a lock that runs while it is held. It stays in our process
+// group, so that a terminal's job control sees one job, as with flock(1).
+type Command struct {
 	Log   hclog.Logger
 	Clock clock.Clock
 	Tell  func(*backend.HeldError) // while waiting; nil when that is over
@@ -51,21 +60,21 @@ type Child struct {
 	news    chan struct{} // tells that got has grown
 }
 
-// A CommandError says why a command cannot be run; Status is what a shell would
+// An Error says why a command cannot be run; Status is what a shell would
 // exit with.
-type CommandError struct {
+type Error struct {
 	Status int
 	Err    error
 }
 
-func (e *CommandError) Error() string { return fmt.Sprintf("cannot run the command: %v", e.Err) }
-func (e *CommandError) Unwrap() error { return e.Err }
+func (e *Error) Error() string { return fmt.Sprintf("cannot run the command: %v", e.Err) }
+func (e *Error) Unwrap() error { return e.Err }
 
 // Prepare finds the command and begins to mind signals.
-func (c *Child) Prepare(ctx context.Context) error {
+func (c *Command) Prepare(ctx context.Context) error {
 	path, err := exec.LookPath(c.Argv[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) { // what is on PATH is the user's choice
-		return commandError(err)
+		return newError(err)
 	}
 	c.path = path
 	if c.lifeline, err = process.NewLifeline(); err != nil {
@@ -79,38 +88,38 @@ func (c *Child) Prepare(ctx context.Context) error {
 
 // Describe puts on record how others can tell that all of the command has ended: by its
 // lifeline, or else not at all, where it may outlive us.
-func (c *Child) Describe(r *owner.Record) {
+func (c *Command) Describe(r *owner.Record) {
 	if c.lifeline != nil {
 		r.Lifeline = c.lifeline.Name
 	}
 	r.NoProof = r.NoProof || c.outlivesUs()
 }
 
-func commandError(err error) error {
+func newError(err error) error {
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
-		return &CommandError{Status: 127, Err: err}
+		return &Error{Status: 127, Err: err}
 	}
-	return &CommandError{Status: 126, Err: err}
+	return &Error{Status: 126, Err: err}
 }
 
 // Wanted implements Guard.
-func (c *Child) Wanted() context.Context { return c.wanted }
+func (c *Command) Wanted() context.Context { return c.wanted }
 
 // Waiting implements Guard.
-func (c *Child) Waiting(held *backend.HeldError) { c.Tell(held) }
+func (c *Command) Waiting(held *backend.HeldError) { c.Tell(held) }
 
 // Beat implements Guard.
-func (c *Child) Beat(time.Duration) {}
+func (c *Command) Beat(time.Duration) {}
 
 // Start implements Guard: it starts the command, which finds the lock's
 // address, id and token in its environment; of a set, the addresses are in lines and the
 // others separated by commas.
-func (c *Child) Start(g protocol.Grant) error {
+func (c *Command) Start(g protocol.Grant) error {
 	c.Tell(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.wanted.Err() != nil {
-		return &CancelledError{Lock: g.Lock, Cause: context.Cause(c.wanted)}
+		return &locksmith.CancelledError{Lock: g.Lock, Cause: context.Cause(c.wanted)}
 	}
 	env := append(c.environ(), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
 	if token := g.TokenText(); token != "" {
@@ -124,7 +133,7 @@ func (c *Child) Start(g protocol.Grant) error {
 
 // environ is our environment without what the command shall not see, and
 // without what a run around us says of its own lock.
-func (c *Child) environ() []string {
+func (c *Command) environ() []string {
 	drop := append([]string{"LOCKSMITH_LOCK", "LOCKSMITH_ID", "LOCKSMITH_TOKEN"}, c.Withhold...)
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -135,7 +144,7 @@ func (c *Child) environ() []string {
 // Lost implements Guard: it ends the command and all its descendants, and
 // returns when none is left. They are asked to end first, for half of what is
 // left of the lease, so that they are gone before anybody takes the lock.
-func (c *Child) Lost(loss *LossError) {
+func (c *Command) Lost(loss *locksmith.LossError) {
 	if isClosed(c.ended) {
 		return
 	}

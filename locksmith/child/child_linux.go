@@ -1,4 +1,4 @@
-package locksmith
+package child
 
 import (
 	"os"
@@ -6,8 +6,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"locksmith/backends/process"
 )
 
 // diesWithUs makes the kernel kill the command when we die, however we do.
@@ -20,7 +18,7 @@ func diesWithUs() *syscall.SysProcAttr {
 // forgotten when a program starts that gains rights, and when one changes its user
 // (PR_SET_PDEATHSIG(2const)), which root's may do. Such programs often close what they
 // inherit.
-func (c *Child) outlivesUs() bool {
+func (c *Command) outlivesUs() bool {
 	if c.lifeline == nil {
 		return true
 	}
@@ -42,21 +40,4 @@ func changesUser(program string) bool {
 		return true
 	}
 	return false
-}
-
-// askToEnd asks the command and all its descendants to end.
-func (c *Child) askToEnd() {
-	c.signalAll(syscall.SIGTERM)
-	c.signalAll(syscall.SIGCONT)
-}
-
-// kill ends those that are left.
-func (c *Child) kill() { c.signalAll(syscall.SIGKILL) }
-
-// signalAll signals the command alone where /proc does not show its descendants.
-func (c *Child) signalAll(s syscall.Signal) {
-	if err := process.SignalDescendants(s); err != nil {
-		c.Log.Debug("descendants of the command are not known", "error", err)
-		c.signal(s)
-	}
 }

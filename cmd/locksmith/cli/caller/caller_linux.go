@@ -1,6 +1,12 @@
-package process
+package caller
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/process"
+)
 
 // atSecure is the key of getauxval(3) under which the kernel tells that the program
 // was started with more rights.
@@ -26,4 +32,21 @@ func gainedCapabilities() bool {
 		return true // it cannot be told
 	}
 	return sets[0].Permitted|sets[1].Permitted != 0
+}
+
+func isAncestor(wanted int) bool {
+	pid, ok := os.Getppid(), true
+	for ok && pid > 0 && pid != wanted {
+		pid, ok = parentOf(pid)
+	}
+	return ok && pid == wanted
+}
+
+// parentOf returns the parent of a process that has not ended.
+func parentOf(pid int) (int, bool) {
+	if process.CheckProc() != nil {
+		return 0, false
+	}
+	s, err := process.ReadStat(pid)
+	return s.Parent, err == nil && !s.Ended
 }

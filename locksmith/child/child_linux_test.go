@@ -1,4 +1,4 @@
-package locksmith
+package child
 
 import (
 	"errors"
@@ -45,7 +45,7 @@ func TestOutlivesUs(t *testing.T) {
 			t.Logf("%s: not tried: %v", name, err)
 			continue
 		}
-		if got := (&Child{path: path, lifeline: &process.Lifeline{}}).outlivesUs(); err != nil || got != c.want {
+		if got := (&Command{path: path, lifeline: &process.Lifeline{}}).outlivesUs(); err != nil || got != c.want {
 			t.Errorf("%s: %v, want %v (%v)", name, got, c.want, err)
 		}
 	}

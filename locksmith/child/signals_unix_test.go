@@ -1,6 +1,6 @@
 //go:build unix
 
-package locksmith
+package child
 
 import (
 	"os"
@@ -29,7 +29,7 @@ func TestEndedBy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				child := &Child{Clock: clock.Runtime{}, ended: make(chan struct{}), status: waitStatus(c.died), got: c.got}
+				child := &Command{Clock: clock.Runtime{}, ended: make(chan struct{}), status: waitStatus(c.died), got: c.got}
 				close(child.ended)
 				start := time.Now()
 				if got := child.EndedBy(nil); got != c.want || time.Since(start) != c.wait {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package locksmith
+package child
 
 import (
 	"errors"
@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"locksmith/backends/clock"
-	"locksmith/backends/process"
+	"locksmith/locksmith"
 )
 
 // mindSignals ends the waiting on a signal, and passes signals on to the
 // command. Those of a terminal reach the command without us.
-func (c *Child) mindSignals() {
+func (c *Command) mindSignals() {
 	minded := []os.Signal{syscall.SIGPIPE}
 	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
 		if !signal.Ignored(s) { // as under nohup
@@ -34,7 +34,7 @@ func (c *Child) mindSignals() {
 	}()
 }
 
-func (c *Child) obey(s os.Signal) {
+func (c *Command) obey(s os.Signal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !slices.Contains(c.got, s) {
@@ -46,7 +46,7 @@ func (c *Child) obey(s os.Signal) {
 	}
 	switch {
 	case c.pid == 0:
-		c.stop(&SignalError{s})
+		c.stop(&locksmith.SignalError{Signal: s})
 	case isClosed(c.ended): // its pid may be another's by now
 	case fromTerminal(s) && hasTerminal() && inOurGroup(c.pid): // the command has got it too
 	default:
@@ -74,8 +74,8 @@ func inOurGroup(pid int) bool {
 // would go on without heartbeats for its lock. Where it is ignored, as after trap in a
 // script, that is for the command to inherit. (SIGTTIN and SIGTTOU stop us as ever: who
 // catches the latter cannot write in the background.)
-func (c *Child) mindStops() {
-	if process.Ignores(syscall.SIGTSTP) {
+func (c *Command) mindStops() {
+	if isIgnored(syscall.SIGTSTP) {
 		return
 	}
 	stops := make(chan os.Signal, 1)
@@ -83,7 +83,7 @@ func (c *Child) mindStops() {
 	go func() {
 		for range stops {
 			if c.isStuck() {
-				process.ActOn(syscall.SIGTSTP)
+				RaiseDefault(syscall.SIGTSTP)
 			}
 		}
 	}()
@@ -91,12 +91,12 @@ func (c *Child) mindStops() {
 
 // isStuck waits a moment for the one stop of which nobody tells us: many shells start
 // programs with vfork, and the signal may come in the middle of it.
-func (c *Child) isStuck() bool {
+func (c *Command) isStuck() bool {
 	c.mu.Lock()
 	pid := c.pid
 	c.mu.Unlock()
 	for range 10 {
-		if process.StoppedInFork(pid) {
+		if isStoppedInFork(pid) {
 			return true
 		}
 		clock.Sleep(c.wanted, c.Clock, 20*time.Millisecond)
@@ -107,17 +107,17 @@ func (c *Child) isStuck() bool {
 // stopWith stops us when Ctrl-Z, or the command by itself, has stopped the command, so
 // that the shell sees it, until the shell continues both. If somebody else stopped the
 // command, we go on.
-func (c *Child) stopWith(s syscall.Signal) {
+func (c *Command) stopWith(s syscall.Signal) {
 	if s == syscall.SIGTSTP && inOurGroup(c.pid) {
-		process.ActOn(s)
+		RaiseDefault(s)
 	}
 }
 
 // EndedBy returns the signal that we should end by: that ended the waiting, or the command
 // after we got it, too; 0 for none. Who has asked us should see that we obeyed: bash ends a
 // loop on Ctrl-C only then, and mends the terminal's modes.
-func (c *Child) EndedBy(err error) syscall.Signal {
-	var waiting *SignalError
+func (c *Command) EndedBy(err error) syscall.Signal {
+	var waiting *locksmith.SignalError
 	switch {
 	case errors.As(err, &waiting):
 		if s := waiting.Signal.(syscall.Signal); asksToEnd(s) {
@@ -141,7 +141,7 @@ func asksToEnd(s syscall.Signal) bool {
 const onItsWay = 200 * time.Millisecond
 
 // hasGot reports that a signal came to us, too.
-func (c *Child) hasGot(s os.Signal) bool {
+func (c *Command) hasGot(s os.Signal) bool {
 	timer := c.Clock.NewTimer(onItsWay)
 	defer timer.Stop()
 	for {

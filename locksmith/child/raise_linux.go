@@ -1,4 +1,4 @@
-package process
+package child
 
 import (
 	"runtime"
@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ActOn does to this process what a signal does to one that never heard of it: it
+// RaiseDefault does to this process what a signal does to one that never heard of it: it
 // stops, until it is continued, or it ends. Go's own handlers stay in the way even
 // after signal.Reset. A terminal's stop is ignored where no shell would see it.
-func ActOn(s unix.Signal) {
+func RaiseDefault(s unix.Signal) {
 	runtime.LockOSThread() // the signal is for this thread, so it acts before tgkill returns
 	defer runtime.UnlockOSThread()
 	var standard, ours sigaction
@@ -21,8 +21,8 @@ func ActOn(s unix.Signal) {
 	swapAction(s, &ours, nil)
 }
 
-// Ignores reports that this process ignores a signal for which Go has no handler yet.
-func Ignores(s unix.Signal) bool {
+// isIgnored reports that this process ignores a signal for which Go has no handler yet.
+func isIgnored(s unix.Signal) bool {
 	const ignore = 1 // SIG_IGN
 	var now sigaction
 	return swapAction(s, nil, &now) && now.handler == ignore

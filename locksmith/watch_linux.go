@@ -1,10 +1,13 @@
-package process
+package locksmith
 
 import (
 	"context"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/backends/process"
 )
 
 // Hangup returns when the other end of a pipe or socket is gone: for reading,
@@ -27,21 +30,11 @@ func Hangup(ctx context.Context, f *os.File) error {
 		_ = unix.Close(epoll)
 		return os.NewSyscallError("epoll_ctl", err)
 	}
-	return Readable(ctx, epoll)
+	return process.Readable(ctx, epoll)
 }
 
-// DeathSignal asks the kernel for a signal when the thread that forked us
+// askForDeathSignal asks the kernel for a signal when the thread that forked us
 // exits, which need not mean that our parent did (PR_SET_PDEATHSIG(2const)).
-func DeathSignal(sig unix.Signal) error {
-	return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(sig), 0, 0, 0)
-}
-
-// Adopt makes orphaned descendants our children, so that we can wait for them
-// (PR_SET_CHILD_SUBREAPER(2const)). It does not where SignalDescendants could not end
-// them.
-func Adopt() error {
-	if _, err := selfInProc(); err != nil {
-		return err
-	}
-	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+func askForDeathSignal(s syscall.Signal) error {
+	return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(s), 0, 0, 0)
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package locksmith
+package child
 
 import (
 	"errors"
@@ -9,27 +9,25 @@ import (
 	"runtime"
 	"slices"
 	"syscall"
-
-	"locksmith/backends/process"
 )
 
 type waitStatus = syscall.WaitStatus
 
 // startAndReap starts the command and waits for it and for its descendants that
 // were orphaned.
-func (c *Child) startAndReap(env []string, started chan<- error) {
+func (c *Command) startAndReap(env []string, started chan<- error) {
 	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)),
 	// so that thread stays until the command has ended. If it were still locked then, Go
 	// would end it and start another in its place.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := process.Adopt(); err != nil {
+	if err := setSubreaper(); err != nil {
 		c.Log.Debug("orphaned descendants will not be noticed", "error", err)
 	}
 	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}, Sys: diesWithUs()}
 	pid, err := c.forkExec(attr)
 	if err != nil {
-		started <- commandError(explained(&os.PathError{Op: "exec", Path: c.path, Err: err}, env))
+		started <- newError(explained(&os.PathError{Op: "exec", Path: c.path, Err: err}, env))
 		return
 	}
 	c.pid = pid
@@ -49,13 +47,13 @@ func (c *Child) startAndReap(env []string, started chan<- error) {
 		case got == pid:
 			c.status = status
 			close(c.ended)
-			c.stop(ErrChildEnded)
+			c.stop(ErrEnded)
 		}
 	}
 }
 
 // forkExec starts the command, which alone inherits the lifeline: we start nothing else.
-func (c *Child) forkExec(attr *syscall.ProcAttr) (pid int, err error) {
+func (c *Command) forkExec(attr *syscall.ProcAttr) (pid int, err error) {
 	if c.lifeline != nil {
 		fd, err := c.lifeline.Lend()
 		if err != nil {
@@ -67,7 +65,7 @@ func (c *Child) forkExec(attr *syscall.ProcAttr) (pid int, err error) {
 }
 
 // signal signals the command alone.
-func (c *Child) signal(s syscall.Signal) {
+func (c *Command) signal(s syscall.Signal) {
 	if !isClosed(c.ended) { // its pid may be another's by now
 		_ = syscall.Kill(c.pid, s)
 	}
@@ -89,7 +87,7 @@ func explained(err error, env []string) error {
 
 // Status returns the exit status of a command that was started, 128+n if signal
 // n ended it.
-func (c *Child) Status() int {
+func (c *Command) Status() int {
 	<-c.ended
 	if c.status.Signaled() {
 		return 128 + int(c.status.Signal())

@@ -1,26 +1,16 @@
 //go:build unix && !linux
 
-package process
+package locksmith
 
 import (
 	"context"
 	"errors"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// stat knows no start times here: a pid that is used again counts as alive.
-func stat(pid int) (start uint64, ended bool, err error) {
-	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
-		return 0, false, ErrNoProcess
-	}
-	return 0, false, nil
-}
-
-// exited leaves it to the caller to ask again and again.
-func exited(context.Context, Process) (<-chan struct{}, error) { return nil, errors.ErrUnsupported }
 
 // hangupLook is how often Hangup looks.
 const hangupLook = 100 * time.Millisecond
@@ -49,8 +39,5 @@ func Hangup(ctx context.Context, f *os.File) error {
 	}
 }
 
-// DeathSignal is not to be had here.
-func DeathSignal(unix.Signal) error { return errors.ErrUnsupported }
-
-// Adopt is not to be had here.
-func Adopt() error { return errors.ErrUnsupported }
+// askForDeathSignal: there is none here.
+func askForDeathSignal(syscall.Signal) error { return errors.ErrUnsupported }

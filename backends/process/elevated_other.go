@@ -1,6 +1,0 @@
-//go:build !linux
-
-package process
-
-// gainedCapabilities: there are none.
-func gainedCapabilities() bool { return false }

@@ -1,0 +1,22 @@
+// Package caller tells about who started this process: whether it may do less than we,
+// and whether a process is among our ancestors.
+package caller
+
+import (
+	"os"
+
+	"locksmith/backends/process"
+)
+
+// IsElevated reports that this process may do more than who started it: its program is
+// set-user-ID or set-group-ID, or has file capabilities. What comes from there, such
+// as variables and the files that they name, is then somebody else's.
+func IsElevated() bool {
+	return os.Getuid() != os.Geteuid() || os.Getgid() != os.Getegid() || gainedCapabilities()
+}
+
+// HasAncestor reports that p is the parent of this process, or its parent, and so on. On
+// other systems than Linux only the parent is known.
+func HasAncestor(p process.Process) bool {
+	return p.PID > 0 && isAncestor(p.PID) && !p.Gone()
+}

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package caller
+
+import "os"
+
+func gainedCapabilities() bool { return false } // there are none
+
+func isAncestor(pid int) bool { return pid == os.Getppid() }

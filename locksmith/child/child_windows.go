@@ -1,0 +1,149 @@
+package child
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"locksmith/locksmith"
+)
+
+// waitStatus is an exit status, and the job that the command runs in.
+type waitStatus struct {
+	code int
+	job  job
+}
+
+// outlivesUs reports that the system will not kill the command when we die: the job
+// that it is in does.
+func (c *Command) outlivesUs() bool { return false }
+
+// startAndReap starts the command in a job object which we are in as well, so that all
+// that descends from it is, from its first instruction. When we die the system closes
+// the job, and thereby kills all of them.
+func (c *Command) startAndReap(env []string, started chan<- error) {
+	var err error
+	if c.status.job, err = enterJob(); err != nil {
+		started <- newError(fmt.Errorf("make the command die with us: %w", err))
+		return
+	}
+	p, err := os.StartProcess(c.path, c.Argv, &os.ProcAttr{Env: env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	if err != nil {
+		started <- newError(err)
+		return
+	}
+	c.pid = p.Pid
+	started <- nil
+	state, err := p.Wait()
+	if err != nil {
+		c.Log.Error("cannot wait for the command", "error", err)
+		return
+	}
+	c.status.code = state.ExitCode()
+	if err := c.status.job.limit(0); err != nil {
+		c.Log.Warn("what the command left running will end with us", "error", err)
+	}
+	close(c.ended)
+	c.stop(ErrEnded)
+}
+
+// Status returns the exit status of a command that was started.
+func (c *Command) Status() int {
+	<-c.ended
+	return c.status.code
+}
+
+// askToEnd ends the command and all that descends from it: nothing asks a program
+// here that need not have a console or a window.
+func (c *Command) askToEnd() { c.kill() }
+
+func (c *Command) kill() {
+	if none, err := c.status.job.killOthers(); err != nil {
+		c.Log.Error("cannot end the command", "error", err)
+	} else if none && !isClosed(c.allGone) {
+		close(c.allGone)
+	}
+}
+
+// mindSignals ends the waiting on Ctrl-C, and when the user logs off. A command that
+// runs gets them from the console itself.
+func (c *Command) mindSignals() {
+	sigs := make(chan os.Signal, 8)
+	signal.Notify(sigs, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for s := range sigs {
+			c.mu.Lock()
+			if c.pid == 0 {
+				c.stop(&locksmith.SignalError{Signal: s})
+			}
+			c.mu.Unlock()
+		}
+	}()
+}
+
+// mindStops has nothing to do: nobody is stopped here.
+func (c *Command) mindStops() {}
+
+// EndedBy returns the signal that we should end by, that ended the waiting; 0 for none.
+func (c *Command) EndedBy(err error) syscall.Signal {
+	var waiting *locksmith.SignalError
+	if errors.As(err, &waiting) {
+		return waiting.Signal.(syscall.Signal)
+	}
+	return 0
+}
+
+// RaiseDefault is not to be had here.
+func RaiseDefault(syscall.Signal) {}
+
+// A job is a job object: its processes, and all that they start, can be ended together.
+type job struct{ handle windows.Handle }
+
+// enterJob puts this process into a job whose processes die with it: the system kills
+// them when it closes the last handle, which is ours.
+func enterJob() (job, error) {
+	handle, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return job{}, os.NewSyscallError("CreateJobObject", err)
+	}
+	j := job{handle}
+	if err := j.limit(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE); err != nil {
+		return job{}, err
+	}
+	return j, os.NewSyscallError("AssignProcessToJobObject", windows.AssignProcessToJobObject(handle, windows.CurrentProcess()))
+}
+
+func (j job) limit(flags uint32) error {
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{LimitFlags: flags}}
+	_, err := windows.SetInformationJobObject(j.handle, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	return os.NewSyscallError("SetInformationJobObject", err)
+}
+
+// killOthers ends all processes of the job but this one, and reports that there was
+// none. One that starts another at that moment may leave that one: call again.
+func (j job) killOthers() (none bool, err error) {
+	var list struct {
+		assigned, listed uint32
+		pids             [1024]uintptr
+	}
+	err = windows.QueryInformationJobObject(j.handle, windows.JobObjectBasicProcessIdList, uintptr(unsafe.Pointer(&list)), uint32(unsafe.Sizeof(list)), nil)
+	if err != nil && err != windows.ERROR_MORE_DATA {
+		return false, os.NewSyscallError("QueryInformationJobObject", err)
+	}
+	none = true
+	for _, pid := range list.pids[:list.listed] {
+		if int(pid) == os.Getpid() {
+			continue
+		}
+		none = false
+		if h, err := windows.OpenProcess(windows.PROCESS_TERMINATE, false, uint32(pid)); err == nil {
+			_, _ = windows.TerminateProcess(h, 1), windows.CloseHandle(h)
+		}
+	}
+	return none, nil
+}

@@ -1,0 +1,132 @@
+package child
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/process"
+)
+
+// setSubreaper makes orphaned descendants our children, so that we can wait for them
+// (PR_SET_CHILD_SUBREAPER(2const)). It does not where signalDescendants could not end
+// them.
+func setSubreaper() error {
+	if _, err := process.SelfInProc(); err != nil {
+		return err
+	}
+	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+}
+
+// askToEnd asks the command and all its descendants to end.
+func (c *Command) askToEnd() {
+	c.signalAll(syscall.SIGTERM)
+	c.signalAll(syscall.SIGCONT)
+}
+
+// kill ends those that are left.
+func (c *Command) kill() { c.signalAll(syscall.SIGKILL) }
+
+// signalAll signals the command alone where /proc does not show its descendants.
+func (c *Command) signalAll(s syscall.Signal) {
+	if err := signalDescendants(s); err != nil {
+		c.Log.Debug("descendants of the command are not known", "error", err)
+		c.signal(s)
+	}
+}
+
+// signalDescendants sends a signal to every descendant of this process that
+// /proc shows. One that forks at that moment may escape: call again. Without /proc
+// it returns an error, and no process has got the signal.
+func signalDescendants(sig unix.Signal) error {
+	self, err := process.SelfInProc()
+	if err != nil {
+		return err
+	}
+	of := children()
+	all := slices.Clone(of[self])
+	for i := 0; i < len(all); i++ {
+		all = append(all, of[all[i]]...)
+	}
+	for _, pid := range ourNumbers(self, all) {
+		_ = unix.Kill(pid, sig) // it may have ended meanwhile
+	}
+	return nil
+}
+
+// children returns those of all processes that /proc shows, by its numbers.
+func children() map[int][]int {
+	of := map[int][]int{}
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if s, err := process.ReadStat(pid); err == nil && !s.Ended {
+			of[s.Parent] = append(of[s.Parent], pid)
+		}
+	}
+	return of
+}
+
+// ourNumbers turns numbers in /proc into those of our pid namespace, which is that of
+// /proc or one within.
+func ourNumbers(self int, pids []int) []int {
+	if self == os.Getpid() {
+		return pids
+	}
+	level := len(namespaceNumbers(self))
+	var ours []int
+	for _, pid := range pids {
+		if n := namespaceNumbers(pid); level > 0 && len(n) >= level {
+			ours = append(ours, n[level-1])
+		}
+	}
+	return ours
+}
+
+// namespaceNumbers are the numbers of a process in its pid namespaces, from that of
+// /proc inwards (proc_pid_status(5), NSpid).
+func namespaceNumbers(pid int) []int {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return nil
+	}
+	var all []int
+	for line := range strings.Lines(string(status)) {
+		list, found := strings.CutPrefix(line, "NSpid:")
+		if !found {
+			continue
+		}
+		for _, text := range strings.Fields(list) {
+			if n, err := strconv.Atoi(text); err == nil {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
+}
+
+// isStoppedInFork reports that a process cannot be stopped, because it waits for a child
+// made by vfork(2) that was stopped before it became another program. The signal that
+// stopped the child is for both.
+func isStoppedInFork(pid int) bool {
+	return state(pid) == "D" && slices.ContainsFunc(children()[pid], func(child int) bool { return state(child) == "T" })
+}
+
+// state is the letter that /proc shows, "" for none.
+func state(pid int) string {
+	if process.CheckProc() != nil {
+		return ""
+	}
+	s, err := process.ReadStat(pid)
+	if err != nil {
+		return ""
+	}
+	return s.State
+}
