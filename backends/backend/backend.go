@@ -25,6 +25,16 @@ type Backend interface {
 	Locker
 	// Inspect looks at the lock without disturbing anybody.
 	Inspect(ctx context.Context) (Report, error)
+	// Break ends somebody else's acquisition on the word of an operator: that of this id,
+	// or, where other tools leave what has none, what still has this Sign. ErrGone when
+	// there is no such thing (any more), ErrLives when the system keeps the lock for a
+	// helper that lives. It does not ask otherwise whether the holder is dead.
+	Break(ctx context.Context, who string) error
+	// Examine finds out whether the place is fit for locks, and tells of one check after
+	// the other. It works beside the lock, with names of its own that it removes again,
+	// also when ctx ends, and disturbs nobody. Its error says why it could not go on; what
+	// it found is told by then. That something is not allowed is a finding, not an error.
+	Examine(ctx context.Context, e Examination, tell Tell) error
 }
 
 // A Request says who wants the lock and how.
@@ -116,21 +126,6 @@ type Several interface {
 	Confirmed() time.Duration
 }
 
-// A Breaker is a Backend that can end somebody else's acquisition by its id, on
-// the word of an operator: ErrGone when there is no such acquisition, ErrLives when
-// the system keeps the lock for a helper that lives. It does not ask otherwise
-// whether the holder is dead.
-type Breaker interface {
-	Break(ctx context.Context, id string) error
-}
-
-// A Clearer is a Backend in whose place other tools may leave what has no id. Clear
-// removes, on the word of an operator, the one without an id that has this Sign; ErrGone
-// when it is not there any more as it was seen.
-type Clearer interface {
-	Clear(ctx context.Context, sign string) error
-}
-
 // A Fencer is a Backend whose holders get fencing tokens.
 type Fencer interface {
 	// NewestToken returns the newest token, 0 if there was none yet; ErrNoTokens
@@ -163,7 +158,7 @@ const StickyNote = "it is dead, but in this directory only its owner may remove 
 
 // A Holder is one holder of a lock, as seen by somebody else.
 type Holder struct {
-	ID        string        // what Breaker.Break takes; empty if it has none
+	ID        string        // what Break takes; empty if it has none, and then Break takes its Sign
 	Record    *owner.Record // nil when what the lock holds is not a record
 	Note      string        // what the lock holds instead, or what is odd about it
 	Advice    string        // how to go on, if waiting is hardly of use; else empty

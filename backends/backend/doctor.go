@@ -1,20 +1,10 @@
 package backend
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"time"
 )
-
-// A Doctor is a Backend that can find out whether its place is fit for locks.
-type Doctor interface {
-	// Examine tells of one check after the other. It works beside the lock, with
-	// names of its own that it removes again, also when ctx ends, and disturbs
-	// nobody. Its error says why it could not go on; what it found is told by then.
-	// That something is not allowed is a finding, not an error.
-	Examine(ctx context.Context, e Examination, tell Tell) error
-}
 
 // An Examination says how thorough to be.
 type Examination struct {

@@ -280,10 +280,7 @@ func lateRelease(t *testing.T, f Fixture) {
 
 // breakByID is for backends that know how.
 func breakByID(t *testing.T, f Fixture) {
-	b, ok := f.Open().(backend.Breaker)
-	if !ok {
-		t.Skip("no backend.Breaker")
-	}
+	b := f.Open()
 	h := take(t, f, Request())
 	if err := b.Break(t.Context(), owner.NewID()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("break of an unknown id: %v", err)

@@ -127,10 +127,7 @@ func deadSharerBroken(t *testing.T, f Fixture) {
 }
 
 func breakSharerByID(t *testing.T, f Fixture) {
-	b, ok := f.Open().(backend.Breaker)
-	if !ok {
-		t.Skip("no backend.Breaker")
-	}
+	b := f.Open()
 	hs := share(t, f, 3)
 	if err := b.Break(t.Context(), hs[1].ID()); err != nil {
 		t.Fatal(err)

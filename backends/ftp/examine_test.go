@@ -28,7 +28,7 @@ func examined(t *testing.T, s *ftpserver.Server, idle time.Duration) []backend.C
 	for {
 		var all []backend.Check
 		var lines strings.Builder
-		err = b.(backend.Doctor).Examine(ctx, backend.Examination{Idle: idle}, func(c backend.Check) {
+		err = b.Examine(ctx, backend.Examination{Idle: idle}, func(c backend.Check) {
 			all = append(all, c)
 			fmt.Fprintf(&lines, "%-7s %-24s %s\n        %s\n", c.Finding, c.Name, c.Text, c.Advice)
 		})
@@ -139,7 +139,7 @@ func TestExamineUnreachable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = b.(backend.Doctor).Examine(soon(t), backend.Examination{}, func(c backend.Check) { t.Errorf("%+v", c) })
+	err = b.Examine(soon(t), backend.Examination{}, func(c backend.Check) { t.Errorf("%+v", c) })
 	var known *backend.Error
 	if !errors.As(err, &known) {
 		t.Error(err)
@@ -171,7 +171,7 @@ func TestExamineCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(soon(t))
-	err = b.(backend.Doctor).Examine(ctx, backend.Examination{Idle: time.Hour}, func(c backend.Check) {
+	err = b.Examine(ctx, backend.Examination{Idle: time.Hour}, func(c backend.Check) {
 		switch c.Name {
 		case "connections": // only the idle one is waited for
 			cancel()

@@ -15,8 +15,6 @@ import (
 	"locksmith/protocol"
 )
 
-var _ backend.Doctor = (*Lock)(nil)
-
 const otherPlace = "use mkdir: instead, or another file system: locks like this are not safe there"
 
 // errEnough: what was found makes the other checks pointless.
@@ -39,7 +37,7 @@ type examiner struct {
 	base string
 }
 
-// Examine implements backend.Doctor. It works with files beside the lock.
+// Examine implements backend.Backend. It works with files beside the lock.
 func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	if admitted, err := l.admits(tell); !admitted {
 		return err

@@ -61,7 +61,7 @@ func (l *Lock) described(s sighting) backend.Holder {
 	return h
 }
 
-// Break implements backend.Breaker. It does not ask whether the holder is dead, but
+// Break implements backend.Backend. It does not ask whether the holder is dead, but
 // takes its turn with those who do. A holder without a record has the id that
 // Inspect tells of.
 func (l *Lock) Break(ctx context.Context, id string) error {

@@ -12,8 +12,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Lock is one lock file. It implements backend.Backend, backend.Breaker,
-// backend.Lister and backend.Paced.
+// A Lock is one lock file. It implements backend.Backend, backend.Lister and
+// backend.Paced.
 type Lock struct {
 	// NewFS returns the directory in which the lock is, for one user of it.
 	NewFS   func() FS
@@ -64,6 +64,5 @@ func (l *Lock) Here() *Lock {
 
 var (
 	_ backend.Backend = (*Lock)(nil)
-	_ backend.Breaker = (*Lock)(nil)
 	_ backend.Paced   = (*Lock)(nil)
 )

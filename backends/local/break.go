@@ -12,22 +12,15 @@ import (
 	"locksmith/protocol"
 )
 
-var (
-	_ backend.Breaker = (*Lock)(nil)
-	_ backend.Clearer = (*Lock)(nil)
-)
-
-// Break implements backend.Breaker. It removes the file as every breaker does: it
+// Break implements backend.Backend. It removes the file as every breaker does: it
 // takes the kernel lock, which a helper that lives keeps, and only then reads whose
-// file it is. Files of other tools have no id.
-func (l *Lock) Break(_ context.Context, id string) error {
-	return l.breakIf("break "+protocol.CleanText(id, 100), func(c content) bool { return c.record != nil && c.record.ID == id })
-}
-
-// Clear implements backend.Clearer, in the same way. Who has the file locked with
+// file it is. Files of other tools have no id, but a sign: who has one locked with
 // flock(1) is not hit; who opened it for that and has not locked it yet, is.
-func (l *Lock) Clear(_ context.Context, sign string) error {
-	return l.breakIf("remove lock file", func(c content) bool { return c.record == nil && c.sign() == sign })
+func (l *Lock) Break(_ context.Context, who string) error {
+	if owner.IsID(who) {
+		return l.breakIf("break "+who, func(c content) bool { return c.record != nil && c.record.ID == who })
+	}
+	return l.breakIf("remove lock file", func(c content) bool { return c.record == nil && c.sign() == who })
 }
 
 // breakIf removes the file if it is the one that is meant.

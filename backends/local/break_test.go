@@ -71,7 +71,7 @@ func TestBreakForeign(t *testing.T) {
 			path := putFile(t, content, mark)
 			l := openLock(t, path).(*Lock)
 			mustFail(t, l.Break(t.Context(), owner.NewID()), protocol.Gone, "break")
-			mustFail(t, l.Break(t.Context(), ""), protocol.Gone, "break")
+			mustFail(t, l.Break(t.Context(), ""), protocol.Gone, "remove")
 			if _, err := os.Lstat(path); err != nil {
 				t.Error(err)
 			}

@@ -14,9 +14,7 @@ import (
 	"locksmith/protocol"
 )
 
-var _ backend.Doctor = (*Lock)(nil)
-
-// Examine implements backend.Doctor. It works with a file beside the lock.
+// Examine implements backend.Backend. It works with a file beside the lock.
 func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	dir := filepath.Dir(l.path)
 	unfit := false

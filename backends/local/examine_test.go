@@ -16,7 +16,7 @@ import (
 func examined(t *testing.T, path string) []backend.Check {
 	t.Helper()
 	var all []backend.Check
-	err := openLock(t, path).(backend.Doctor).Examine(t.Context(), backend.Examination{}, func(c backend.Check) { all = append(all, c) })
+	err := openLock(t, path).Examine(t.Context(), backend.Examination{}, func(c backend.Check) { all = append(all, c) })
 	if err != nil {
 		t.Error(err)
 	}

@@ -120,18 +120,18 @@ func TestClear(t *testing.T) {
 	sign := report.Holders[0].Sign
 	other := mustOpen(t, path)
 	mustLock(t, other)
-	mustFail(t, l.Clear(t.Context(), sign), "held", "fuser "+path)
+	mustFail(t, l.Break(t.Context(), sign), "held", "fuser "+path)
 	other.close()
-	mustFail(t, l.Clear(t.Context(), sign+"x"), "gone", "locksmith status")
-	if err := l.Clear(t.Context(), sign); err != nil {
+	mustFail(t, l.Break(t.Context(), sign+"x"), "gone", "locksmith status")
+	if err := l.Break(t.Context(), sign); err != nil {
 		t.Error(err)
 	}
 	mustBeEmpty(t, filepath.Dir(path))
-	mustFail(t, l.Clear(t.Context(), sign), "gone", "locksmith status")
+	mustFail(t, l.Break(t.Context(), sign), "gone", "locksmith status")
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
 	report, err = l.Inspect(t.Context())
 	backendtest.MustWork(t, err)
-	mustFail(t, l.Clear(t.Context(), report.Holders[0].Sign), "gone", "locksmith status")
+	mustFail(t, l.Break(t.Context(), report.Holders[0].Sign), "gone", "locksmith status")
 	mustRelease(t, h)
 }
 

@@ -17,7 +17,7 @@ import (
 // Scheme is the address scheme of this backend.
 const Scheme = "local"
 
-// Lock is one lock file. It implements backend.Backend and backend.Breaker.
+// Lock is one lock file. It implements backend.Backend.
 type Lock struct {
 	address string
 	path    string

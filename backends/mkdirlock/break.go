@@ -9,7 +9,7 @@ import (
 	"locksmith/protocol"
 )
 
-// Break implements backend.Breaker. It removes what carries the id, and nothing
+// Break implements backend.Backend. It removes what carries the id, and nothing
 // else; the holder learns it at its next heartbeat. In plain style the lock's
 // directory then is empty and ours.
 func (l *Lock) Break(ctx context.Context, id string) error {

@@ -39,9 +39,7 @@ type examiner struct {
 	numbers  int
 }
 
-var _ backend.Doctor = (*Lock)(nil)
-
-// Examine implements backend.Doctor. Its directory is beside the lock, or in it in
+// Examine implements backend.Backend. Its directory is beside the lock, or in it in
 // the style of directories, if it is there.
 func (l *Lock) Examine(ctx context.Context, e backend.Examination, tell backend.Tell) error {
 	ctx, cancel := context.WithCancel(ctx)

@@ -10,7 +10,7 @@ import (
 	"locksmith/protocol"
 )
 
-// A Lock is one lock. It implements backend.Backend and backend.Breaker.
+// A Lock is one lock. It implements backend.Backend.
 type Lock struct {
 	// NewDir returns the directory in which the lock is, for one user of it.
 	NewDir func() Dir
@@ -81,7 +81,4 @@ func (l *Lock) Here() *Lock {
 	return l
 }
 
-var (
-	_ backend.Backend = (*Lock)(nil)
-	_ backend.Breaker = (*Lock)(nil)
-)
+var _ backend.Backend = (*Lock)(nil)

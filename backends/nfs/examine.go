@@ -34,9 +34,7 @@ type examiner struct {
 	numbers int
 }
 
-var _ backend.Doctor = (*lock)(nil)
-
-// Examine implements backend.Doctor.
+// Examine implements backend.Backend.
 func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	if err := l.check(); err != nil {
 		var e *backend.Error

@@ -120,7 +120,7 @@ func TestExamineFinds(t *testing.T) {
 func examined(t *testing.T, path string) ([]backend.Check, error) {
 	t.Helper()
 	var all []backend.Check
-	err := openLock(t, path).(backend.Doctor).Examine(t.Context(), backend.Examination{}, func(c backend.Check) { all = append(all, c) })
+	err := openLock(t, path).Examine(t.Context(), backend.Examination{}, func(c backend.Check) { all = append(all, c) })
 	return all, err
 }
 

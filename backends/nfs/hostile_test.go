@@ -51,7 +51,7 @@ func TestForeignEntries(t *testing.T) {
 func removeWaiters(t *testing.T, path string) {
 	t.Helper()
 	for _, w := range inspect(t, path).Waiters {
-		mustWork(t, openLock(t, path).(backend.Breaker).Break(t.Context(), w.Record.ID))
+		mustWork(t, openLock(t, path).Break(t.Context(), w.Record.ID))
 	}
 }
 

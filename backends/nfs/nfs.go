@@ -22,8 +22,8 @@ import (
 // Scheme is the address scheme of this backend.
 const Scheme = "nfs"
 
-// A lock is one lock directory. It implements backend.Backend, backend.Breaker,
-// backend.Fencer and backend.Lister.
+// A lock is one lock directory. It implements backend.Backend, backend.Fencer and
+// backend.Lister.
 type lock struct {
 	generation.Lock
 	path      string
@@ -71,7 +71,7 @@ func (l *lock) Inspect(ctx context.Context) (backend.Report, error) {
 	return l.Lock.Inspect(ctx)
 }
 
-// Break implements backend.Breaker.
+// Break implements backend.Backend.
 func (l *lock) Break(ctx context.Context, id string) error {
 	if err := l.check(); err != nil {
 		return err

@@ -14,20 +14,20 @@ import (
 const lockName = "L"
 
 // plain is the code of mkdir:, ftp: and ftps:, in plain style.
-func plain(e explore.Env) backend.Backend {
+func plain(e explore.Env) explore.Lock {
 	return directories(e, e.Calls, mkdirlock.PlainStyle, false)
 }
 
 // disk is the same where gate and commit may be one step.
-func disk(e explore.Env) backend.Backend { return directories(e, e.Disk, mkdirlock.PlainStyle, false) }
+func disk(e explore.Env) explore.Lock { return directories(e, e.Disk, mkdirlock.PlainStyle, false) }
 
 // tree is the same in the style of directories, with tokens.
-func tree(e explore.Env) backend.Backend { return directories(e, e.Calls, mkdirlock.TreeStyle, true) }
+func tree(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock.TreeStyle, true) }
 
 // bare has no tokens.
-func bare(e explore.Env) backend.Backend { return directories(e, e.Calls, mkdirlock.TreeStyle, false) }
+func bare(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock.TreeStyle, false) }
 
-func directories(e explore.Env, dir func() mkdirlock.Dir, style mkdirlock.Style, tokens bool) backend.Backend {
+func directories(e explore.Env, dir func() mkdirlock.Dir, style mkdirlock.Style, tokens bool) explore.Lock {
 	return &mkdirlock.Lock{NewDir: dir, Name: lockName, Style: style, Tokens: tokens, Address: "mkdir:/L",
 		Pace: mkdirlock.Pace{Min: time.Second, Max: time.Second}, NewID: e.NewID, Judge: e.Judge, Keeper: e.Keeper,
 		// The time is part of names; if it passed, no two states would be equal.
@@ -37,15 +37,14 @@ func directories(e explore.Env, dir func() mkdirlock.Dir, style mkdirlock.Style,
 // A script is what people have written since there is mkdir: who can make the
 // directory has the lock, and removes it in the end. It breaks nobody.
 type script struct {
-	dir mkdirlock.Dir
-	id  string // of no use to others
+	explore.Lock // nobody asks more of it
+	dir          mkdirlock.Dir
+	id           string // of no use to others
 }
 
-func newScript(e explore.Env) backend.Backend { return script{e.Calls(), e.NewID()} }
+func newScript(e explore.Env) explore.Lock { return script{dir: e.Calls(), id: e.NewID()} }
 
 func (s script) Attempt(backend.Request) (backend.Attempt, error) { return s, nil }
-
-func (s script) Inspect(context.Context) (backend.Report, error) { return backend.Report{}, nil }
 
 func (s script) Try(ctx context.Context) (backend.Hold, error) {
 	if err := s.dir.Mkdir(ctx, lockName); err != nil {

@@ -15,7 +15,7 @@ import (
 const fileName = "L"
 
 // linked is the code of link:.
-func linked(e explore.Env) backend.Backend {
+func linked(e explore.Env) explore.Lock {
 	second := manners.Range{Min: time.Second, Max: time.Second}
 	return &link.Lock{NewFS: e.Files, Name: fileName, Address: "link:/L",
 		Polls: manners.Config{Poll: second, Quick: 1, Slow: second, Random: func(int64) int64 { return 0 }},
@@ -28,11 +28,12 @@ func linked(e explore.Env) backend.Backend {
 // has if the file then counts two links, and removes the lock in the end, whoever's
 // it is. It breaks nobody.
 type tool struct {
-	fs link.FS
-	id string // of no use to others
+	explore.Lock // nobody asks more of it
+	fs           link.FS
+	id           string // of no use to others
 }
 
-func newTool(e explore.Env) backend.Backend { return &tool{fs: e.Files(), id: e.NewID()} }
+func newTool(e explore.Env) explore.Lock { return &tool{fs: e.Files(), id: e.NewID()} }
 
 // toolMark is what the own files of tools begin with.
 const toolMark = "tool."
@@ -40,8 +41,6 @@ const toolMark = "tool."
 func (t *tool) own() string { return toolMark + t.id }
 
 func (t *tool) Attempt(backend.Request) (backend.Attempt, error) { return t, nil }
-
-func (t *tool) Inspect(context.Context) (backend.Report, error) { return backend.Report{}, nil }
 
 func (t *tool) Try(context.Context) (backend.Hold, error) {
 	_ = t.fs.Create(t.own(), "4242\n")

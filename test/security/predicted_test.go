@@ -70,8 +70,8 @@ func lives(t testing.TB, address string) {
 			if h, _ := try(ctx, t, b, mode, false); h != nil {
 				_ = h.Release(ctx)
 			}
-			if breaker, ok := b.(backend.Breaker); ok && dead != nil {
-				_ = breaker.Break(ctx, dead.ID())
+			if dead != nil {
+				_ = b.Break(ctx, dead.ID())
 			}
 		}
 	}

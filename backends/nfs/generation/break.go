@@ -9,7 +9,7 @@ import (
 	"locksmith/protocol"
 )
 
-// Break implements backend.Breaker. It removes what carries the id, and nothing
+// Break ends an acquisition, as backend.Backend has it. It removes what carries the id, and nothing
 // else; the holder learns it at its next heartbeat.
 func (l *Lock) Break(_ context.Context, id string) error {
 	names, err := l.look(Reservations)

@@ -10,8 +10,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Lock is one lock directory. It implements backend.Backend and
-// backend.Breaker.
+// A Lock is one lock directory. It is a backend.Backend but for Examine: what a place must
+// be able to do is the place's.
 type Lock struct {
 	Dir     Dir
 	Address string // for messages
@@ -26,7 +26,4 @@ type Lock struct {
 	Today func() time.Time
 }
 
-var (
-	_ backend.Backend = (*Lock)(nil)
-	_ backend.Breaker = (*Lock)(nil)
-)
+var _ backend.Locker = (*Lock)(nil)

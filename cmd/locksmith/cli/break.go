@@ -144,12 +144,8 @@ func (b *breaking) show(p presence) {
 // end breaks it, and looks whether that was the end of it: who waited may have got
 // the lock at that moment.
 func (b *breaking) end(ctx context.Context, p presence) error {
-	breaker, ok := b.backend.(backend.Breaker)
-	if !ok {
-		return &backend.Error{Code: protocol.Usage, Lock: b.address, Op: "break " + b.shownID(), Err: errors.New("locks of this kind have no ids")}
-	}
 	_, err := inTime(ctx, b.address, "break "+b.shownID(), func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, breaker.Break(ctx, b.id)
+		return struct{}{}, b.backend.Break(ctx, b.id)
 	})
 	if err != nil {
 		return err

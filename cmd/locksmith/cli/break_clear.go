@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/protocol"
 )
@@ -13,7 +12,7 @@ import (
 // the same; else "".
 func (b *breaking) nameless(s lockStatus) string {
 	all := s.all()
-	if _, clears := b.backend.(backend.Clearer); !clears || len(all) != 1 || all[0].ID != "" {
+	if len(all) != 1 || all[0].ID != "" {
 		return ""
 	}
 	return all[0].Sign
@@ -32,7 +31,7 @@ func (b *breaking) clear(ctx context.Context, p presence) error {
 		return err
 	}
 	_, err := inTime(ctx, b.address, "remove it", func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, b.backend.(backend.Clearer).Clear(ctx, p.Sign)
+		return struct{}{}, b.backend.Break(ctx, p.Sign)
 	})
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 
-	"locksmith/backends/backend"
 	"locksmith/protocol"
 )
 
@@ -14,10 +13,10 @@ import (
 func (b *breaking) offer(s lockStatus) error {
 	for _, p := range s.all() {
 		how := "it has no id: nothing but removing it by hand ends it"
-		switch _, clears := b.backend.(backend.Clearer); {
+		switch {
 		case p.ID != "":
 			how = b.command("--id", p.ID)
-		case clears && p.Sign != "":
+		case p.Sign != "":
 			how = b.command("--force")
 		}
 		fmt.Fprintf(os.Stderr, "%s: %s [%s]\n    %s\n", protocol.CleanText(b.address, protocol.MaxLine), p, p.Verdict, protocol.CleanText(how, protocol.MaxLine))

@@ -86,12 +86,7 @@ func (p *placeExamined) examine(ctx context.Context, r *reach, e backend.Examina
 	if err != nil {
 		return err
 	}
-	d, ok := b.(backend.Doctor)
-	if !ok {
-		return &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "examine",
-			Err: errors.New("there are no checks for locks of this kind"), Hint: "see who holds one with: locksmith status"}
-	}
-	err = examineInTime(ctx, d, canonical, e, p.add)
+	err = examineInTime(ctx, b, canonical, e, p.add)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -12,10 +12,14 @@ import (
 	"locksmith/protocol"
 )
 
-type doctorFunc func(ctx context.Context, tell backend.Tell) error
+// An examined place has one answer for everybody.
+type examined struct {
+	backend.Backend
+	examine func(ctx context.Context, tell backend.Tell) error
+}
 
-func (f doctorFunc) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
-	return f(ctx, tell)
+func (p examined) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
+	return p.examine(ctx, tell)
 }
 
 // TestExamineInTime: a place that does not answer is left alone in the end, but not
@@ -24,22 +28,22 @@ func TestExamineInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := 0
 		tell := func(backend.Check) { told++ }
-		slow := doctorFunc(func(_ context.Context, tell backend.Tell) error {
+		slow := examined{examine: func(_ context.Context, tell backend.Tell) error {
 			for range 5 {
 				time.Sleep(checkTime + 5*time.Second)
 				tell.Fit("x", "y")
 			}
 			return errors.New("the end")
-		})
+		}}
 		err := examineInTime(t.Context(), slow, "p", backend.Examination{Idle: 10 * time.Second}, tell)
 		if err == nil || err.Error() != "the end" || told != 5 {
 			t.Errorf("%v after %d checks", err, told)
 		}
 		hanging := make(chan struct{})
-		dead := doctorFunc(func(context.Context, backend.Tell) error {
+		dead := examined{examine: func(context.Context, backend.Tell) error {
 			<-hanging
 			return nil
-		})
+		}}
 		if err := examineInTime(t.Context(), dead, "p", backend.Examination{}, tell); codeOf(err) != protocol.Unreachable {
 			t.Error(err)
 		}

@@ -14,9 +14,9 @@ const checkTime = 2 * time.Minute
 
 // examineInTime leaves an examination behind that hangs, as it does on a dead
 // server of a hard mount.
-func examineInTime(ctx context.Context, d backend.Doctor, place string, e backend.Examination, tell backend.Tell) error {
+func examineInTime(ctx context.Context, b backend.Backend, place string, e backend.Examination, tell backend.Tell) error {
 	checks, done := make(chan backend.Check), make(chan error, 1)
-	go func() { done <- d.Examine(ctx, e, func(c backend.Check) { checks <- c }) }()
+	go func() { done <- b.Examine(ctx, e, func(c backend.Check) { checks <- c }) }()
 	for {
 		timer := time.NewTimer(checkTime + e.Idle)
 		select {

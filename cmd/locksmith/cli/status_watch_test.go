@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,14 +14,11 @@ import (
 
 // slowBackend answers each look after a while, whatever its context.
 type slowBackend struct {
-	takes atomic.Int64 // nanoseconds
-	busy  atomic.Bool
-	looks atomic.Int64
-	t     *testing.T
-}
-
-func (b *slowBackend) Attempt(backend.Request) (backend.Attempt, error) {
-	return nil, errors.ErrUnsupported
+	backend.Backend              // nobody asks more of it
+	takes           atomic.Int64 // nanoseconds
+	busy            atomic.Bool
+	looks           atomic.Int64
+	t               *testing.T
 }
 
 func (b *slowBackend) Inspect(context.Context) (backend.Report, error) {

@@ -17,6 +17,7 @@ import (
 // A naive lock is the literature's: a symbolic link with a well-known name. Who
 // waited for long enough removes it by that name.
 type naive struct {
+	Lock  // nobody asks more of it
 	env   Env
 	id    string
 	since time.Duration
@@ -25,7 +26,7 @@ type naive struct {
 
 const lockName = "G/lock"
 
-func newNaive(e Env) backend.Backend { return &naive{env: e} }
+func newNaive(e Env) Lock { return &naive{env: e} }
 
 func (l *naive) dir() generation.Dir { return l.env.Dir() }
 
@@ -33,8 +34,6 @@ func (l *naive) Attempt(backend.Request) (backend.Attempt, error) {
 	l.id = l.env.NewID()
 	return l, nil
 }
-
-func (l *naive) Inspect(context.Context) (backend.Report, error) { return backend.Report{}, nil }
 
 func (l *naive) Try(context.Context) (backend.Hold, error) {
 	if l.dir().Symlink(l.id, lockName) == nil {

@@ -10,8 +10,15 @@ import (
 	"locksmith/backends/process"
 )
 
+// A Lock is what of a backend.Backend is explored.
+type Lock interface {
+	backend.Locker
+	Inspect(context.Context) (backend.Report, error)
+	Break(ctx context.Context, who string) error
+}
+
 // A System makes the code under test for one process.
-type System func(Env) backend.Backend
+type System func(Env) Lock
 
 // A Host is one machine: processes on one host share a cache and a clock, and
 // see each other die.
@@ -59,7 +66,7 @@ func (r Role) play(run *runner) {
 }
 
 // acquire is the helper's loop: try and wait until held, work, release.
-func (r Role) acquire(run *runner, b backend.Backend, round int) {
+func (r Role) acquire(run *runner, b Lock, round int) {
 	a, err := b.Attempt(r.request(run))
 	if err != nil {
 		run.note(note{kind: noteError, text: err.Error()})
@@ -161,7 +168,7 @@ func tend(h backend.Hold) {
 
 // breakFirst is the operator: looks who holds, thinks about it, and breaks that
 // one by its id.
-func (r Role) breakFirst(run *runner, b backend.Backend) {
+func (r Role) breakFirst(run *runner, b Lock) {
 	ctx := context.Background()
 	report, err := b.Inspect(ctx)
 	if err != nil {
@@ -179,7 +186,7 @@ func (r Role) breakFirst(run *runner, b backend.Backend) {
 		who := makerOf(h.Record.ID)
 		run.work(0)
 		run.note(note{kind: noteCondemned, token: uint64(who.process), serial: who.serial})
-		err := b.(backend.Breaker).Break(ctx, h.Record.ID)
+		err := b.Break(ctx, h.Record.ID)
 		if err != nil && !errors.Is(err, backend.ErrGone) {
 			run.note(note{kind: noteError, text: err.Error()})
 		}
