@@ -11,8 +11,6 @@ import (
 var skips = map[string]string{
 	"backends/backendtest/copies.go":     "Lacking itself",
 	"backends/backendtest/disk_linux.go": "the kernel has no such file system, which test/run says",
-	"backends/backendtest/exclusive.go":  "the kind of lock cannot do it",
-	"backends/backendtest/shared.go":     "the kind of lock cannot do it",
 	"backends/ftp/kinds_test.go":         "the server cannot do it",
 	"backends/tree_test.go":              "-short",
 	"client/deploy_linux_test.go":        "in a copy only",
