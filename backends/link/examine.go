@@ -15,13 +15,13 @@ import (
 	"locksmith/protocol"
 )
 
-const otherPlace = "use mkdir: instead, or another file system: locks like this are not safe there"
+const (
+	otherPlace   = "use mkdir: instead, or another file system: locks like this are not safe there"
+	noHeartbeats = "let the file system keep times, and let owners set them"
+)
 
-// errEnough: what was found makes the other checks pointless.
-var errEnough = errors.New("the other checks are pointless")
-
-// A peculiar FS has checks of its own.
-type peculiar interface{ examine(backend.Tell) }
+// A checkedFS has checks of its own.
+type checkedFS interface{ examine(backend.Tell) }
 
 func (d *directory) examine(tell backend.Tell) {
 	doctor.DirNeeds{Removal: true}.Examine(d.path, tell)
@@ -30,11 +30,9 @@ func (d *directory) examine(tell backend.Tell) {
 // An examiner checks a place with files of its own, which are called so that nobody
 // takes them for anything.
 type examiner struct {
+	doctor.Examiner
 	lock *Lock
 	fs   FS
-	tell backend.Tell
-	made []string
-	base string
 }
 
 // Examine implements backend.Backend. It works with files beside the lock.
@@ -42,17 +40,36 @@ func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	if admitted, err := l.admits(tell); !admitted {
 		return err
 	}
-	x := &examiner{lock: l, fs: l.NewFS(), tell: tell, base: ".doctor." + owner.NewID()}
-	defer x.fs.Close()
-	if p, ok := x.fs.(peculiar); ok {
+	fs := l.NewFS()
+	defer fs.Close()
+	if p, ok := fs.(checkedFS); ok {
 		p.examine(tell)
 	}
-	err := x.examine(ctx)
-	if errors.Is(err, errEnough) {
-		return nil
-	}
-	return err
+	x := &examiner{lock: l, fs: fs, Examiner: doctor.Examiner{
+		Tell: tell, Place: files{fs}, Thing: "file", Prefix: ".doctor." + owner.NewID() + ".",
+		Fail: l.fail, Unanswered: backend.Unclear,
+	}}
+	defer x.leave()
+	return doctor.Run(ctx,
+		x.creation,
+		x.links,
+		x.Removal(doctor.Removal{
+			Name: "remove files", Allow: "let this user remove what he made there, or no lock is ever released",
+			Twice: "one that is gone was removed again", Advice: otherPlace, Fit: "what is gone was refused",
+		}),
+		x.openFile,
+		x.heartbeat,
+		x.Listing(backend.Weak, "what crashed waiters leave may stay there"),
+		x.race,
+	)
 }
+
+// files is a doctor.Place.
+type files struct{ fs FS }
+
+func (f files) Make(_ context.Context, name string) error      { return f.fs.Create(name, "0\n") }
+func (f files) Remove(_ context.Context, name string) error    { return f.fs.Unlink(name) }
+func (f files) List(context.Context, string) ([]string, error) { return f.fs.List() }
 
 // admits repeats what every attempt asks.
 func (l *Lock) admits(tell backend.Tell) (bool, error) {
@@ -71,109 +88,103 @@ func (l *Lock) admits(tell backend.Tell) (bool, error) {
 	return false, err
 }
 
-func (x *examiner) examine(ctx context.Context) error {
-	defer x.leave()
-	for _, check := range []func(context.Context) error{
-		x.creation, x.links, x.removal, x.openFile, x.heartbeat, x.listing, x.race,
-	} {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := check(ctx); err != nil {
-			return err
+// leave removes what the checks made.
+func (x *examiner) leave() {
+	for _, name := range x.Made {
+		if err := x.fs.Unlink(name); err != nil && !absent(err) {
+			x.Tell.Weak("clean up", name+" stays: "+err.Error(), "remove it")
 		}
 	}
-	return nil
-}
-
-// fresh is a new name, to be removed in the end.
-func (x *examiner) fresh() string {
-	name := fmt.Sprintf("%s.%d", x.base, len(x.made))
-	x.made = append(x.made, name)
-	return name
-}
-
-// create makes a file, which is known to work.
-func (x *examiner) create() (string, error) {
-	name := x.fresh()
-	if err := x.fs.Create(name, "0\n"); err != nil {
-		return "", x.lock.fail("make a file", err)
-	}
-	return name, nil
 }
 
 // createOpen makes a file and opens it, as a holder does.
-func (x *examiner) createOpen() (name string, file File, err error) {
-	if name, err = x.create(); err != nil {
+func (x *examiner) createOpen(ctx context.Context) (name string, file File, err error) {
+	if name, err = x.New(ctx); err != nil {
 		return "", nil, err
 	}
 	if file, err = x.fs.Open(name); err != nil {
-		return "", nil, x.lock.fail("open a file", err)
+		return "", nil, x.Fail("open a file", err)
 	}
 	return name, file, nil
 }
 
-// said is fatal where the place does not answer. What it answers is a finding.
-func (x *examiner) said(op string, err error) (fatal error) {
-	if backend.Unclear(err) {
-		return x.lock.fail(op, err)
-	}
-	return nil
-}
-
-// leave removes what the checks made.
-func (x *examiner) leave() {
-	for _, name := range x.made {
-		if err := x.fs.Unlink(name); err != nil && !absent(err) {
-			x.tell.Weak("clean up", name+" stays: "+err.Error(), "remove it")
-		}
-	}
-}
-
 // creation: claims are made where there was nothing.
-func (x *examiner) creation(context.Context) error {
+func (x *examiner) creation(ctx context.Context) error {
 	const name = "exclusive create"
-	f := x.fresh()
-	err := x.fs.Create(f, "0\n")
-	if fatal := x.said("make a file", err); fatal != nil {
-		return fatal
+	f := x.Fresh()
+	cause := x.Place.Make(ctx, f)
+	if made, err := x.Said("make a file", cause); err != nil {
+		return err
+	} else if !made {
+		e := backend.FileError(x.lock.Address, "make a file", cause)
+		x.Tell.Unfit(name, "a file cannot be made: "+e.Err.Error(), e.Hint)
+		return doctor.ErrEnough
 	}
-	if err != nil {
-		e := backend.FileError(x.lock.Address, "make a file", err)
-		x.tell.Unfit(name, "a file cannot be made: "+e.Err.Error(), e.Hint)
-		return errEnough
-	}
-	switch err := x.fs.Create(f, "1\n"); {
-	case err == nil:
-		x.tell.Unfit(name, "a file that exists was made again", otherPlace)
-	case !errors.Is(err, unix.EEXIST):
-		x.tell.Unfit(name, "to make what exists was refused, but not because it exists: "+err.Error(), otherPlace)
-	default:
-		x.tell.Fit(name, "the second of two was refused")
-	}
-	return nil
+	return x.Exclusive(doctor.Exclusive{
+		Name: name, Again: "a file that exists was made again",
+		Other: "to make what exists was refused, but not because it exists: ", Advice: otherPlace,
+	}, x.Place.Make(ctx, f))
 }
 
-// removal: a lock that is gone can be removed by nobody.
-func (x *examiner) removal(context.Context) error {
-	const name = "remove files"
-	f, err := x.create()
+// links: a file is known by its number, and counts its names.
+func (x *examiner) links(ctx context.Context) error {
+	f, err := x.New(ctx)
 	if err != nil {
 		return err
 	}
-	first := x.fs.Unlink(f)
-	if fatal := x.said("remove a file", first); fatal != nil {
+	second := x.Fresh()
+	one, err := x.fs.Stat(f)
+	linked := x.fs.Link(f, second)
+	cause := errors.Join(err, linked)
+	if done, fatal := x.Said("link a file", cause); fatal != nil {
 		return fatal
+	} else if !done {
+		x.Tell.Unfit("hard links", "a file cannot be given a second name: "+cause.Error(), "use mkdir: or local: instead, or another place")
+		return doctor.ErrEnough
 	}
-	second := x.fs.Unlink(f)
-	switch {
-	case first != nil:
-		x.tell.Unfit(name, "they can be made, but not removed: "+first.Error(), "let this user remove what he made there, or no lock is ever released")
-		return errEnough
-	case second == nil:
-		x.tell.Unfit(name, "one that is gone was removed again", otherPlace)
-	default:
-		x.tell.Fit(name, "what is gone was refused")
+	if err := x.fs.Link(f, second); !errors.Is(err, unix.EEXIST) {
+		x.Tell.Unfit("hard links", "a name that exists was given again, or not refused because it exists", otherPlace)
+	} else {
+		x.Tell.Fit("hard links", "a name that exists was refused")
+	}
+	return x.countLinks(f, second, one)
+}
+
+func (x *examiner) countLinks(f, second string, one Stat) error {
+	a, errA := x.fs.Stat(f)
+	b, errB := x.fs.Stat(second)
+	removed := x.fs.Unlink(second)
+	last, errC := x.fs.Stat(f)
+	if err := errors.Join(errA, errB, removed, errC); err != nil {
+		return x.Fail("look at a file with two names", err)
+	}
+	if a.same(b) && a.same(one) && last.same(one) {
+		x.Tell.Fit("file numbers", "a file has the same number under both its names")
+	} else {
+		x.Tell.Unfit("file numbers", "a file has not the same number under its second name, or when it is looked at again", otherPlace)
+	}
+	counted := fmt.Sprintf("%d, then %d, then %d", one.Links, a.Links, last.Links)
+	if one.Links == 1 && a.Links == 2 && b.Links == 2 && last.Links == 1 {
+		x.Tell.Fit("link count", counted)
+	} else {
+		x.Tell.Unfit("link count", "of a file that got a second name and lost it: "+counted+", not 1, 2, 1", otherPlace)
 	}
 	return nil
+}
+
+// race: of two who link their files to the same name at the same time one succeeds.
+func (x *examiner) race(ctx context.Context) error {
+	var from [2]string
+	for side := range from {
+		var err error
+		if from[side], err = x.New(ctx); err != nil {
+			return err
+		}
+	}
+	to := x.Fresh()
+	return x.Race(ctx, doctor.Race{
+		Name: "two link the same", Did: "linked their files to the same name", Advice: otherPlace,
+		Call: func(side int) error { return x.fs.Link(from[side], to) },
+		End:  func(int) (string, error) { return "", x.Remove(ctx, to) },
+	})
 }

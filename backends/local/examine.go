@@ -3,7 +3,6 @@ package local
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -61,27 +60,36 @@ type examiner struct {
 
 func (x examiner) examine(l *Lock) error {
 	const name = "exclusive create"
+	d := doctor.Examiner{Tell: x.tell, Thing: "file", Unanswered: unanswered, Fail: func(op string, err error) error {
+		return &backend.Error{Code: protocol.Unreachable, Lock: l.address, Op: op, Err: err, Hint: "look at the disk"}
+	}}
 	f, err := create(x.path)
-	switch {
-	case errors.Is(err, syscall.EIO), errors.Is(err, syscall.ETIMEDOUT), errors.Is(err, syscall.ESTALE):
-		return &backend.Error{Code: protocol.Unreachable, Lock: l.address, Op: "create a file", Err: err, Hint: "look at the disk"}
-	case err != nil:
+	if made, fatal := d.Said("create a file", err); fatal != nil {
+		return fatal
+	} else if !made {
 		e := backend.FileError(l.address, "create a file", err)
 		x.tell.Unfit(name, e.Err.Error(), e.Hint)
 		return nil
 	}
 	defer f.close()
-	if again, err := create(x.path); err == nil {
+	again, err := create(x.path)
+	if err == nil {
 		again.close()
-		x.tell.Unfit(name, "a file that exists was created again: two would hold the lock", onADisk)
-	} else if !errors.Is(err, fs.ErrExist) {
-		x.tell.Unfit(name, "to create what exists was refused, but not because it exists: "+err.Error(), onADisk)
-	} else {
-		x.tell.Fit(name, "the second of two was refused")
+	}
+	if err := d.Exclusive(doctor.Exclusive{
+		Name: name, Again: "a file that exists was created again: two would hold the lock",
+		Other: "to create what exists was refused, but not because it exists: ", Advice: onADisk,
+	}, err); err != nil {
+		_ = os.Remove(x.path)
+		return err
 	}
 	x.kernelLock(f)
 	x.links(f)
 	return nil
+}
+
+func unanswered(err error) bool {
+	return backend.IsErrno(err, syscall.EIO, syscall.ETIMEDOUT, syscall.ESTALE)
 }
 
 const onADisk = "use a directory on a disk of this machine"

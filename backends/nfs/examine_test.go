@@ -100,8 +100,7 @@ func TestExamineFinds(t *testing.T) {
 			s := &spoilt{dir, dir.Mkdir, dir.Rmdir, dir.Rename, dir.Symlink, dir.Readlink, dir.Touch, dir.List}
 			c.spoil(s)
 			var all []backend.Check
-			x := &examiner{dir: *s, at: ".doctor.x", where: dir.path, tell: func(c backend.Check) { all = append(all, c) },
-				fail: func(_ string, err error) error { return err }}
+			x := newExaminer(*s, dir.path, func(c backend.Check) { all = append(all, c) }, func(_ string, err error) error { return err })
 			if err := x.examine(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -173,13 +172,14 @@ func TestExamineBreaksOff(t *testing.T) {
 	dir := &directory{path: t.TempDir()}
 	s := &spoilt{dir, dir.Mkdir, dir.Rmdir, dir.Rename, dir.Symlink, dir.Readlink, dir.Touch, dir.List}
 	s.touch = func(string) error { cancel(); return nil }
-	x := &examiner{dir: *s, at: ".doctor.x", tell: func(backend.Check) {}, fail: openLock(t, dir.path).(*lock).Fail}
-	if err := x.examine(ctx); err == nil {
+	examine := func(ctx context.Context) error {
+		return newExaminer(*s, dir.path, func(backend.Check) {}, openLock(t, dir.path).(*lock).Fail).examine(ctx)
+	}
+	if err := examine(ctx); err == nil {
 		t.Error("it went on")
 	}
 	s.symlink = func(string, string) error { return unix.EIO }
-	x.dir = *s
-	if err := x.examine(t.Context()); backend.CodeOf(err) != protocol.Unreachable {
+	if err := examine(t.Context()); backend.CodeOf(err) != protocol.Unreachable {
 		t.Error(err)
 	}
 	if names, err := dir.List("."); err != nil || len(names) > 0 {

@@ -22,7 +22,7 @@ var allowed = map[string][]string{
 	"backends":                {"backends/..."},
 	"backends/clock":          {},
 	"backends/process":        {},
-	"backends/doctor":         {"protocol", "backends/backend"},
+	"backends/doctor":         {"protocol", "backends/backend", "backends/clock"},
 	"backends/posix":          {"backends/clock", "backends/process"},
 	"backends/finder":         {"protocol", "backends/backend", "backends/posix"},
 	"backends/manners":        {},

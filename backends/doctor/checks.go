@@ -1,0 +1,192 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+)
+
+// Exclusive has the words of the check that what is there is not made again.
+type Exclusive struct {
+	Name  string
+	Again string // found where it was made again
+	// Other is found, and the reason, where it was refused, but not because it exists;
+	// empty where any refusal will do.
+	Other  string
+	Advice string
+}
+
+// Exclusive judges the outcome of making again what is there.
+func (x *Examiner) Exclusive(w Exclusive, again error) error {
+	made, err := x.Said("make a "+x.Thing+" again", again)
+	switch {
+	case err != nil:
+		return err
+	case made:
+		x.Tell.Unfit(w.Name, w.Again, w.Advice)
+	case w.Other != "" && !errors.Is(again, fs.ErrExist):
+		x.Tell.Unfit(w.Name, w.Other+again.Error(), w.Advice)
+	default:
+		x.Tell.Fit(w.Name, "the second of two was refused")
+	}
+	return nil
+}
+
+// Removal has the words of the check that what is there can be removed, once.
+type Removal struct {
+	Name   string
+	Allow  string // advice where nothing can be removed
+	Twice  string // found where what is gone was removed again
+	Advice string
+	Fit    string
+	// Full is found where a directory was removed with what was in it; empty where
+	// that is not asked.
+	Full string
+}
+
+// Removal: a lock that cannot be removed is never released, and who removed it is only
+// known if nobody else is told that it did.
+func (x *Examiner) Removal(w Removal) Check {
+	return func(ctx context.Context) error { return x.removal(ctx, w) }
+}
+
+func (x *Examiner) removal(ctx context.Context, w Removal) error {
+	var full Emptied
+	var err error
+	if w.Full != "" {
+		if full, err = x.RemoveFull(ctx); err != nil {
+			return err
+		}
+	}
+	d, err := x.New(ctx)
+	if err != nil {
+		return err
+	}
+	first := x.Place.Remove(ctx, d)
+	if _, err := x.Said("remove a "+x.Thing, first); err != nil {
+		return err
+	}
+	again, err := x.Said("remove it again", x.Place.Remove(ctx, d))
+	if err != nil {
+		return err
+	}
+	stuck := first
+	if !full.Removed {
+		stuck = errors.Join(first, full.Inside)
+	}
+	switch {
+	case stuck != nil:
+		x.Tell.Unfit(w.Name, "they can be made, but not removed: "+stuck.Error(), w.Allow)
+		return ErrEnough
+	case full.Removed:
+		x.Tell.Unfit(w.Name, w.Full, w.Advice)
+	case again:
+		x.Tell.Unfit(w.Name, w.Twice, w.Advice)
+	default:
+		x.Tell.Fit(w.Name, w.Fit)
+	}
+	return nil
+}
+
+// Emptied is what became of a directory with something in it that was to be removed.
+type Emptied struct {
+	Removed bool
+	Inside  error // of the removal of what was in it, which was tried afterwards
+}
+
+// RemoveFull tries to remove a directory that is not empty, then what is in it.
+func (x *Examiner) RemoveFull(ctx context.Context) (e Emptied, err error) {
+	d, err := x.New(ctx, "in")
+	if err != nil {
+		return e, err
+	}
+	if e.Removed, err = x.Said("remove a directory that is not empty", x.Place.Remove(ctx, d)); err != nil {
+		return e, err
+	}
+	e.Inside = x.Place.Remove(ctx, d+"/in")
+	_, err = x.Said("remove a directory", e.Inside)
+	return e, err
+}
+
+// Listing: what crashed processes left, or who has a lock, is found by listing. What is
+// wrong is a finding as bad as the lock says.
+func (x *Examiner) Listing(bad backend.Finding, advice string) Check {
+	return func(ctx context.Context) error { return x.listing(ctx, bad, advice) }
+}
+
+func (x *Examiner) listing(ctx context.Context, bad backend.Finding, advice string) error {
+	const name = "listing"
+	d, err := x.New(ctx)
+	if err != nil {
+		return err
+	}
+	dir, own := path.Split(d)
+	came, err := x.Contains(ctx, path.Clean(dir), own)
+	if err != nil {
+		return err
+	}
+	if err := x.Remove(ctx, d); err != nil {
+		return err
+	}
+	stays, err := x.Contains(ctx, path.Clean(dir), own)
+	switch {
+	case err != nil:
+		return err
+	case !came || stays:
+		x.Tell(backend.Check{Name: name, Finding: bad, Text: "a name that we made was not listed, or one that we removed was", Advice: advice})
+	default:
+		x.Tell.Fit(name, "names that we make come at once, and go at once")
+	}
+	return nil
+}
+
+const (
+	firstPause = 5 * time.Millisecond
+	// Coarse times make short leases unsafe, blind ones all of them.
+	Coarse = 500 * time.Millisecond
+	blind  = 3 * time.Second
+)
+
+// A Heartbeat is how a holder shows that it lives: by the time of something that is
+// there, which others look at.
+type Heartbeat struct {
+	Touch func() error         // sets the time to the server's
+	Moved func() (bool, error) // looks whether it has changed since before the first Touch
+	// Still is told where it never changes in the time waited.
+	Still  func(waited time.Duration) string
+	Advice string
+}
+
+// Heartbeat sets the time again and again, for 5 s, until that is seen. It returns when
+// that was; seen is false after a finding.
+func (x *Examiner) Heartbeat(ctx context.Context, h Heartbeat) (waited time.Duration, seen bool, err error) {
+	const name = "heartbeat"
+	for step := firstPause; waited < blind; step *= 2 {
+		if err := clock.Pause(ctx, step); err != nil {
+			return waited, false, err
+		}
+		waited += step
+		touched := h.Touch()
+		if set, err := x.Said("set the time of a "+x.Thing, touched); err != nil {
+			return waited, false, err
+		} else if !set {
+			x.Tell.Unfit(name, fmt.Sprintf("the time of a %s of ours cannot be set: %v", x.Thing, touched), "let the file system keep times, and let owners set them")
+			return waited, false, nil
+		}
+		moved, err := h.Moved()
+		if err != nil {
+			return waited, false, x.Fail("look at a "+x.Thing, err)
+		}
+		if moved {
+			return waited, true, nil
+		}
+	}
+	x.Tell.Unfit(name, h.Still(waited), h.Advice)
+	return waited, false, nil
+}

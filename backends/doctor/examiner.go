@@ -1,0 +1,122 @@
+// Package doctor finds out what a place can do that locks need. It has the checks that
+// several backends make, and the facts about the file system under a directory, with
+// what is bad for one kind of lock and harmless for another (DirNeeds).
+//
+// A backend lends its Examiner a Place, which makes the very calls that its locks make,
+// and says which checks it wants, in which order, and what they tell in its words. What
+// only one kind of lock needs is checked in its own package, with the same Examiner.
+//
+// Checks make names of their own and remove them again. They run on one host: that
+// another host sees the same is not shown by them.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"locksmith/backends/backend"
+)
+
+// ErrEnough is the error of a check after whose finding the others are pointless.
+var ErrEnough = errors.New("the other checks are pointless")
+
+// A Place makes, once each, the calls that locks there make. Names are below the place.
+type Place interface {
+	// Make makes a file or a directory that was not there.
+	Make(ctx context.Context, name string) error
+	// Remove removes a file or an empty directory.
+	Remove(ctx context.Context, name string) error
+	// List returns the names in a directory.
+	List(ctx context.Context, dir string) ([]string, error)
+}
+
+// An Examiner makes checks of one place, one after the other.
+type Examiner struct {
+	Tell   backend.Tell
+	Place  Place
+	Thing  string // what Place makes: "file" or "directory"
+	Prefix string // of the names that are made
+	// Fail is the backend's error for a call that failed.
+	Fail func(op string, err error) error
+	// Unanswered tells an error that says nothing about what can be done there. It is
+	// an error of the examination; all others are findings.
+	Unanswered func(err error) bool
+
+	Made []string // all names that Fresh returned
+}
+
+// A Check looks at one thing and tells what it found. It fails if the place does not
+// answer, or with ErrEnough.
+type Check func(ctx context.Context) error
+
+// Run makes checks in their order, until one fails or has found enough, or ctx ends.
+func Run(ctx context.Context, checks ...Check) error {
+	for _, check := range checks {
+		err := ctx.Err()
+		if err == nil {
+			err = check(ctx)
+		}
+		switch {
+		case errors.Is(err, ErrEnough):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// Said sorts the outcome of a call: it happened; it did not, for a reason that is a
+// finding; or the place does not answer, which is fatal.
+func (x *Examiner) Said(op string, err error) (happened bool, fatal error) {
+	if err != nil && x.Unanswered(err) {
+		return false, x.Fail(op, err)
+	}
+	return err == nil, nil
+}
+
+// Fresh returns a new name.
+func (x *Examiner) Fresh() string {
+	name := fmt.Sprintf("%s%d", x.Prefix, len(x.Made))
+	x.Made = append(x.Made, name)
+	return name
+}
+
+// New makes a fresh name, and others in it, which is known to work.
+func (x *Examiner) New(ctx context.Context, below ...string) (string, error) {
+	name := x.Fresh()
+	err := x.Make(ctx, name)
+	for _, b := range below {
+		if err == nil {
+			err = x.Make(ctx, name+"/"+b)
+		}
+	}
+	return name, err
+}
+
+// Make makes a name, which is known to work.
+func (x *Examiner) Make(ctx context.Context, name string) error {
+	if err := x.Place.Make(ctx, name); err != nil {
+		return x.Fail("make a "+x.Thing, err)
+	}
+	return nil
+}
+
+// Remove removes a name, which is known to work.
+func (x *Examiner) Remove(ctx context.Context, name string) error {
+	if err := x.Place.Remove(ctx, name); err != nil {
+		return x.Fail("remove a "+x.Thing, err)
+	}
+	return nil
+}
+
+// Contains reports whether a directory lists a name.
+func (x *Examiner) Contains(ctx context.Context, dir, name string) (bool, error) {
+	names, err := x.Place.List(ctx, dir)
+	if err != nil {
+		return false, x.Fail("list a directory", err)
+	}
+	return slices.Contains(names, name), nil
+}

@@ -1,0 +1,115 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	raceRounds = 20
+	// raceTime is when a slow place has run enough rounds, but for the first few.
+	raceTime, raceAtLeast = 20 * time.Second, 3
+)
+
+// A Race is a call that two make at the same time, of whom one must be told that it
+// happened.
+type Race struct {
+	Name string
+	// Start prepares a round; nil: nothing is to be done.
+	Start func() error
+	Call  func(side int) error // side is 0 or 1
+	// End looks at what came of a round and puts it in order for the next. What is
+	// broken must never happen, and ends the race.
+	End func(winners int) (broken string, err error)
+
+	Did    string // what both were told, as in "made the same directory"
+	Advice string // for what is broken, or told to both
+	// Connections: each has a connection of its own, and the server may refuse both.
+	// Else they are two of this host.
+	Connections bool
+}
+
+// wrong says what is wrong about a number of winners; it is empty if nothing is.
+func (r Race) wrong(winners int) string {
+	switch {
+	case winners == 1, winners == 0 && r.Connections:
+		return ""
+	case r.Connections:
+		return " two connections " + r.Did + " at the same time, and both were told that it happened"
+	}
+	return fmt.Sprintf(", %d of two who %s at the same time were told that they did", winners, r.Did)
+}
+
+func (r Race) where() string {
+	if r.Connections {
+		return "over two connections"
+	}
+	return "from this host,"
+}
+
+// Race runs a race again and again, until something is broken, and tells of it.
+func (x *Examiner) Race(ctx context.Context, r Race) error {
+	rounds, nobody, broken := 0, 0, ""
+	for begun := time.Now(); rounds < raceRounds && broken == "" && (rounds < raceAtLeast || time.Since(begun) < raceTime); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rounds++
+		var winners int
+		var err error
+		if winners, broken, err = x.round(r); err != nil {
+			return err
+		}
+		if winners == 0 {
+			nobody++
+		}
+	}
+	switch {
+	case broken != "":
+		x.Tell.Unfit(r.Name, fmt.Sprintf("in round %d%s", rounds, broken), r.Advice)
+	case nobody > 0:
+		x.Tell.Weak(r.Name, fmt.Sprintf("in %d of %d rounds both were refused, else one", nobody, rounds),
+			"locks are safe, but waiters may need more tries; find out why the server refuses")
+	default:
+		x.Tell.Fit(r.Name, fmt.Sprintf("%s at the same time: one of the two in each of %d rounds", r.where(), rounds))
+	}
+	return nil
+}
+
+// round reports how many won, and what is broken or wrong about that.
+func (x *Examiner) round(r Race) (winners int, broken string, err error) {
+	if r.Start != nil {
+		if err := r.Start(); err != nil {
+			return 0, "", err
+		}
+	}
+	for _, outcome := range together(r.Call) {
+		won, fatal := x.Said("race", outcome)
+		if fatal != nil {
+			err = fatal
+		}
+		if won {
+			winners++
+		}
+	}
+	if err != nil {
+		return winners, "", err
+	}
+	if wrong := r.wrong(winners); wrong != "" {
+		return winners, wrong, nil
+	}
+	broken, err = r.End(winners)
+	return winners, broken, err
+}
+
+// together makes a call for both sides at the same time.
+func together(call func(side int) error) [2]error {
+	start, second := make(chan struct{}), make(chan error)
+	go func() {
+		<-start
+		second <- call(1)
+	}()
+	close(start)
+	return [2]error{call(0), <-second}
+}
