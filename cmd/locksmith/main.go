@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"locksmith/cmd/locksmith/cli"
-	_ "locksmith/cmd/locksmith/frugal" // for its effect: one processor
+	_ "locksmith/cmd/locksmith/singleproc" // for its effect: one processor
 )
 
 func main() { os.Exit(cli.Main(os.Args[1:])) }

@@ -13,11 +13,12 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/protocol"
 )
 
 func (a *app) breakLock() *cobra.Command {
-	b := breaking{out: &a.out, clock: clock.Boot{}, watch: seconds(30 * time.Second)}
+	b := breaking{out: &a.out, clock: clock.Boot{}, watch: flags.Duration(30 * time.Second)}
 	c := &cobra.Command{
 		Use:   "break [flags] LOCK --id ID",
 		Short: "Take a lock from one who holds it or waits for it",
@@ -34,15 +35,15 @@ func (a *app) breakLock() *cobra.Command {
 		Example: "  locksmith break nfs:/shared/locks/billing\n" +
 			"  locksmith break nfs:/shared/locks/billing --id 52b5c646f8a94c0e9a1f0f4b7d1c2e3a",
 	}
-	b.reach.flags(c)
-	b.guarded.flags(c)
+	b.Connect.Add(c)
+	b.File.Add(c)
 	f := c.Flags()
 	f.StringVar(&b.id, "id", "", "whom to break, as shown without --id")
 	f.BoolVar(&b.force, "force", false, "also one that lives")
 	f.Var(&b.watch, "watch", "how long to watch its heartbeat at most; what needs more stays")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON document")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		lock, err := b.lock(args)
+		lock, err := b.Lock(args)
 		if err != nil {
 			return err
 		}
@@ -56,14 +57,14 @@ func (a *app) breakLock() *cobra.Command {
 
 // A breaking is one run of break.
 type breaking struct {
-	reach
-	guarded
+	flags.Connect
+	flags.File
 	out    io.Writer
 	clock  clock.Clock
 	args   []string
 	id     string
 	force  bool
-	watch  seconds
+	watch  flags.Duration
 	asJSON bool
 
 	backend backend.Backend
@@ -98,7 +99,7 @@ func (a *app) conclusion(b *breaking, err error) error {
 func (b *breaking) run(ctx context.Context, lock string) error {
 	b.result = broken{Lock: lock, ID: b.id}
 	var err error
-	b.backend, b.address, err = b.openLock(lock)
+	b.backend, b.address, err = b.Open(lock)
 	b.result.Lock = b.address
 	if err != nil {
 		return err
@@ -144,7 +145,7 @@ func (b *breaking) show(p presence) {
 // end breaks it, and looks whether that was the end of it: who waited may have got
 // the lock at that moment.
 func (b *breaking) end(ctx context.Context, p presence) error {
-	_, err := inTime(ctx, b.address, "break "+b.shownID(), func(ctx context.Context) (struct{}, error) {
+	_, err := flags.InTime(ctx, b.address, "break "+b.shownID(), func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, b.backend.Break(ctx, b.id)
 	})
 	if err != nil {

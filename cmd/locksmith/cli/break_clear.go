@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/protocol"
 )
@@ -30,7 +31,7 @@ func (b *breaking) clear(ctx context.Context, p presence) error {
 		}
 		return err
 	}
-	_, err := inTime(ctx, b.address, "remove it", func(ctx context.Context) (struct{}, error) {
+	_, err := flags.InTime(ctx, b.address, "remove it", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, b.backend.Break(ctx, p.Sign)
 	})
 	if err != nil {

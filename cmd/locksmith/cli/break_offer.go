@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
 
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/protocol"
 )
 
@@ -22,22 +22,22 @@ func (b *breaking) offer(s lockStatus) error {
 		fmt.Fprintf(os.Stderr, "%s: %s [%s]\n    %s\n", protocol.CleanText(b.address, protocol.MaxLine), p, p.Verdict, protocol.CleanText(how, protocol.MaxLine))
 	}
 	if len(s.all()) == 0 {
-		return usageError{fmt.Errorf("%s: --id is missing, and nobody is there who could have it: the lock is free", b.address)}
+		return flags.Usagef("%s: --id is missing, and nobody is there who could have it: the lock is free", b.address)
 	}
-	return usageError{errors.New("--id is missing: it says who of those above is meant")}
+	return flags.Usagef("--id is missing: it says who of those above is meant")
 }
 
 // command is the command line that breaks one of them, whom more says.
 func (b *breaking) command(more ...string) string {
 	words := []string{"locksmith", "break"}
-	if b.insecure {
+	if b.Insecure {
 		words = append(words, "--insecure")
 	}
-	if b.ca != "" {
-		words = append(words, "--ca", b.ca)
+	if b.CA != "" {
+		words = append(words, "--ca", b.CA)
 	}
-	if b.file != "" {
-		words = append(words, "--for", b.file)
+	if b.Path != "" {
+		words = append(words, "--for", b.Path)
 	}
 	words = append(append(words, b.args...), more...)
 	for i, w := range words {

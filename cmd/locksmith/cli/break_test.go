@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/protocol"
 )
 
@@ -89,7 +90,7 @@ func TestObserve(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &scene{looks: c.then}
-				b := &breaking{clock: clock.Runtime{}, backend: pacedScene{s}, id: "a", watch: seconds(30 * time.Second), asJSON: true}
+				b := &breaking{clock: clock.Runtime{}, backend: pacedScene{s}, id: "a", watch: flags.Duration(30 * time.Second), asJSON: true}
 				start := time.Now()
 				err := b.ask(t.Context(), presence{c.first, false})
 				if (c.code == "") != (err == nil) || err != nil && (codeOf(err) != c.code || !strings.Contains(err.Error(), c.says)) {
@@ -109,7 +110,7 @@ func TestObserveInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("signal")
 	cancel(cause)
-	b := &breaking{clock: clock.Runtime{}, backend: &scene{looks: []func(*backend.Report){seen(h)}}, id: "a", watch: seconds(time.Hour), asJSON: true}
+	b := &breaking{clock: clock.Runtime{}, backend: &scene{looks: []func(*backend.Report){seen(h)}}, id: "a", watch: flags.Duration(time.Hour), asJSON: true}
 	if err := b.ask(ctx, presence{h, false}); !errors.Is(err, cause) {
 		t.Error(err)
 	}

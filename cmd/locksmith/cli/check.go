@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/protocol"
 )
 
 func (a *app) check() *cobra.Command {
-	var r reach
-	var g guarded
-	token := bounded{least: 1, most: math.MaxUint64}
+	var r flags.Connect
+	var g flags.File
+	token := flags.Number{Least: 1, Most: math.MaxUint64}
 	var verbose bool
 	c := &cobra.Command{
 		Use:   "check [flags] LOCK --token N",
@@ -28,41 +29,41 @@ func (a *app) check() *cobra.Command {
 			"removes it, for which this user needs the right.",
 		Example: "  locksmith check nfs:/shared/locks/billing --token \"$LOCKSMITH_TOKEN\"",
 	}
-	r.flags(c)
-	g.flags(c)
+	r.Add(c)
+	g.Add(c)
 	f := c.Flags()
 	f.Var(&token, "token", "the `number` that the holder was given")
 	f.BoolVar(&verbose, "verbose", false, "say so if it is the newest")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		lock, err := g.lock(args)
+		lock, err := g.Lock(args)
 		if err != nil {
 			return err
 		}
-		if !token.given {
-			return usageError{errors.New("--token is missing: tokens are 1 or more")}
+		if !token.Given {
+			return flags.Usagef("--token is missing: tokens are 1 or more")
 		}
 		ctx, stop := untilSignal(cmd.Context())
 		defer stop()
-		canonical, newest, err := r.newestToken(ctx, lock)
+		canonical, newest, err := newestToken(ctx, &r, lock)
 		if err == nil {
-			err = compareToken(canonical, token.value, newest)
+			err = compareToken(canonical, token.Value, newest)
 		}
 		if err == nil && verbose {
-			fmt.Fprintf(&a.out, "%s: token %d is the newest\n", protocol.CleanText(canonical, protocol.MaxLine), token.value)
+			fmt.Fprintf(&a.out, "%s: token %d is the newest\n", protocol.CleanText(canonical, protocol.MaxLine), token.Value)
 		}
 		return err
 	}
 	return c
 }
 
-func (r *reach) newestToken(ctx context.Context, lock string) (string, uint64, error) {
-	b, canonical, err := r.openLock(lock)
+func newestToken(ctx context.Context, r *flags.Connect, lock string) (string, uint64, error) {
+	b, canonical, err := r.Open(lock)
 	if err != nil {
 		return canonical, 0, err
 	}
 	newest, err := uint64(0), backend.ErrNoTokens
 	if fencer, ok := b.(backend.Fencer); ok {
-		newest, err = inTime(ctx, canonical, "look for the newest token", fencer.NewestToken)
+		newest, err = flags.InTime(ctx, canonical, "look for the newest token", fencer.NewestToken)
 	}
 	if errors.Is(err, backend.ErrNoTokens) {
 		err = &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "check a token", Err: backend.ErrNoTokens,

@@ -3,11 +3,11 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
 )
@@ -18,12 +18,12 @@ import (
 func Main(args []string) int {
 	// Read before anything else takes time: whose death is our release.
 	a := &app{parent: os.Getppid(), args: args, out: show.Output{To: os.Stdout}}
-	if err := mayRun(); err != nil {
+	if err := mayStart(); err != nil {
 		a.fail(err)
 		return a.status
 	}
 	if len(args) > 0 && (args[0] == "hold" || args[0] == "run") {
-		frugal()
+		stayLean()
 	}
 	root := a.rootFor(args)
 	root.SetArgs(args)
@@ -62,22 +62,9 @@ func (a *app) program() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flags.Usage(err) })
 	a.catchOutput(root)
 	return root
-}
-
-// usageError is a command line that makes no sense.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-// oneLock takes exactly one lock before "--".
-func oneLock(args []string) error {
-	if len(args) != 1 {
-		return usageError{fmt.Errorf("need exactly one lock, have %d", len(args))}
-	}
-	return nil
 }
 
 // fail reports an error of a command that did not get as far as reporting itself. A parent

@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
 )
 
@@ -72,14 +72,6 @@ func (a *app) rootFor(args []string) *cobra.Command {
 // others is the group of commands that have nothing to do with locks.
 const others = "Other commands:"
 
-// scripts are where shells look for completions.
-var scripts = map[string]string{
-	"bash":       "> ~/.local/share/bash-completion/completions/locksmith",
-	"zsh":        `> "${fpath[1]}/_locksmith"`,
-	"fish":       "> ~/.config/fish/completions/locksmith.fish",
-	"powershell": "| Out-String | Invoke-Expression",
-}
-
 // addOwn adds cobra's own commands, with examples.
 func addOwn(root *cobra.Command) {
 	root.SetHelpCommandGroupID(others)
@@ -92,11 +84,7 @@ func addOwn(root *cobra.Command) {
 			c.Example = "  locksmith help run"
 			c.RunE = help
 		case "completion":
-			refuseOthers(c)
-			c.Example = "  locksmith completion bash " + scripts["bash"]
-			for _, shell := range c.Commands() {
-				shell.Example = "  locksmith completion " + shell.Name() + " " + scripts[shell.Name()]
-			}
+			adjustCompletion(c)
 		}
 	}
 }
@@ -114,21 +102,8 @@ func help(c *cobra.Command, args []string) error {
 	return asked.Help()
 }
 
-// refuseOthers has a command with commands below it show its help alone, and complain of one
-// that is not there. Cobra shows help then, too.
-func refuseOthers(c *cobra.Command) {
-	c.DisableFlagsInUseLine = true
-	c.Args = func(c *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return unknownCommand(c, args[0])
-		}
-		return nil
-	}
-	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
-}
-
 func unknownCommand(c *cobra.Command, name string) error {
-	return usageError{fmt.Errorf("unknown command %q for %q", name, c.CommandPath())}
+	return flags.Usagef("unknown command %q for %q", name, c.CommandPath())
 }
 
 // catchOutput has cobra's own commands print where ours do. It is not done once for all:

@@ -2,20 +2,20 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/protocol"
 )
 
 func (a *app) doctor() *cobra.Command {
-	var r reach
+	var r flags.Connect
 	var asJSON bool
-	idle := seconds(20 * time.Second)
+	idle := flags.Duration(20 * time.Second)
 	c := &cobra.Command{
 		Use:   "doctor [flags] ADDRESS…",
 		Short: "Find out whether a place is fit for locks",
@@ -28,18 +28,18 @@ func (a *app) doctor() *cobra.Command {
 			"  locksmith doctor --idle 6m ftps://loader@ftp.example.org/locks/import",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{errors.New("need at least one address")}
+				return flags.Usagef("need at least one address")
 			}
 			return nil
 		},
 	}
-	r.flags(c)
+	r.Add(c)
 	f := c.Flags()
 	f.Var(&idle, "idle", "how long to leave a connection to a server idle, to see whether it is closed")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if idle < 0 {
-			return usageError{errors.New("--idle cannot be negative")}
+			return flags.Usagef("--idle cannot be negative")
 		}
 		ctx, stop := untilSignal(cmd.Context())
 		defer stop()
@@ -80,8 +80,8 @@ func (a *app) conclude(p *placeExamined, err error) {
 }
 
 // examine tells of each check as it is made.
-func (p *placeExamined) examine(ctx context.Context, r *reach, e backend.Examination) error {
-	b, canonical, err := r.openLock(p.Place)
+func (p *placeExamined) examine(ctx context.Context, r *flags.Connect, e backend.Examination) error {
+	b, canonical, err := r.Open(p.Place)
 	p.Place = canonical
 	if err != nil {
 		return err

@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
+	"locksmith/backends"
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/locksmith"
 	"locksmith/locksmith/child"
 	"locksmith/protocol"
@@ -66,10 +70,19 @@ func exitStatus(err error) int {
 	return code.Exit()
 }
 
+// exitStatusOr is exitStatus, but for a lock that was not to be had it is conflict, if -E
+// gives one.
+func exitStatusOr(conflict flags.Number, err error) int {
+	if code := codeOf(err); conflict.Given && (code == protocol.Held || code == protocol.Timeout) {
+		return int(conflict.Value)
+	}
+	return exitStatus(err)
+}
+
 func signalStatus(e *locksmith.SignalError) int { return bySignal + int(e.Signal.(syscall.Signal)) }
 
 func codeOf(err error) protocol.Code {
-	if _, ok := errors.AsType[usageError](err); ok || strings.HasPrefix(err.Error(), "unknown command") { // cobra's has no type
+	if _, ok := errors.AsType[flags.UsageError](err); ok || strings.HasPrefix(err.Error(), "unknown command") { // cobra's has no type
 		return protocol.Usage
 	}
 	return locksmith.CodeOf(err)
@@ -99,4 +112,25 @@ func reportTo(out io.Writer, err error) {
 		text += otherKind(own.Lock)
 	}
 	_, _ = io.WriteString(out, text)
+}
+
+// otherKind tells of the lock of another kind that is where one was to be.
+func otherKind(address string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	l, err := flags.InTime(ctx, address, "look what is there", func(ctx context.Context) (backend.Listed, error) {
+		if l, ok := backends.At(ctx, address); ok {
+			return l, nil
+		}
+		return backend.Listed{}, errors.ErrUnsupported
+	})
+	its, _, _ := strings.Cut(l.Lock, ":")
+	if err != nil || strings.HasPrefix(address, its+":") {
+		return ""
+	}
+	text := "there is a lock: " + l.Lock
+	for _, h := range l.Report.Holders {
+		text += ", held by " + h.String()
+	}
+	return "  " + protocol.CleanText(text, protocol.MaxLine) + "\n"
 }

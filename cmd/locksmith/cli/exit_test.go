@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/locksmith"
 	"locksmith/locksmith/child"
 	"locksmith/protocol"
@@ -49,7 +50,7 @@ func TestExitStatus(t *testing.T) {
 		{fmt.Errorf("look: %w", signal), 143},
 		{&locksmith.CancelledError{Cause: signal}, 75},
 		{&child.Error{Status: 127}, 127},
-		{usageError{errors.New("x")}, 64},
+		{flags.Usagef("x"), 64},
 		{errors.New("unknown command"), 64},
 		{errors.New("x"), 70},
 		{&backend.Error{Code: protocol.Permission, Err: errors.New("x")}, 77},

@@ -3,13 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/process"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 	"locksmith/protocol"
@@ -28,13 +28,13 @@ func (a *app) hold() *cobra.Command {
 		Example: "  locksmith hold local:/var/lock/billing\n" +
 			"  locksmith hold --for 8h --reason maintenance nfs:/shared/locks/billing",
 		Args: func(_ *cobra.Command, args []string) error {
-			_, err := o.locks(args)
+			_, err := o.Locks(args)
 			return err
 		},
 	}
-	o.most, o.parent = &o.longest, bounded{most: process.MaxPID}
-	o.flags(c)
-	c.ValidArgsFunction = completeMember
+	o.Most, o.parent = &o.longest, flags.Number{Most: process.MaxPID}
+	o.Add(c)
+	c.ValidArgsFunction = flags.CompleteMember
 	c.Flags().StringVar(&o.stdin, "stdin", "auto", "auto, watch (its end releases the lock) or ignore")
 	c.Flags().Var(&o.parent, "parent", "the `pid` whose death releases the lock (default: our parent)")
 	c.Flags().BoolVar(&o.beats, "beats", false, "print a BEAT line after each heartbeat")
@@ -44,29 +44,29 @@ func (a *app) hold() *cobra.Command {
 
 // holding is one run of hold.
 type holding struct {
-	options
+	flags.Options
 	stdin   string
-	parent  bounded
+	parent  flags.Number
 	beats   bool
-	longest seconds
+	longest flags.Duration
 }
 
 func (a *app) runHold(o *holding, args []string) error {
 	use, err := locksmith.ParseStdinUse(o.stdin)
 	if err != nil {
-		return usageError{fmt.Errorf("--stdin: %w", err)}
+		return flags.Usagef("--stdin: %w", err)
 	}
-	targets, err := o.targets(args)
+	targets, err := o.Targets(args)
 	if err != nil {
 		return err
 	}
 	out := &term.Messages{Out: os.Stderr}
 	defer out.Finish()
-	h, err := o.helper(targets, out)
+	h, err := o.NewHelper(targets, out)
 	if err != nil {
 		return err
 	}
-	parent := int(o.parent.value)
+	parent := int(o.parent.Value)
 	if parent == 0 {
 		parent = a.parent
 	}
@@ -75,12 +75,12 @@ func (a *app) runHold(o *holding, args []string) error {
 	wanted := watch.Start(context.Background())
 	pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Most: time.Duration(o.longest), Clock: h.Request.Clock}, out)
 	h.Guard = pipe
-	finish := o.events.record(h, "")
+	finish := o.Events.Record(h, "")
 	held, err := h.Run()
 	finish(held, err)
 	pipe.Finish(held, err)
 	if err != nil {
-		a.status = o.status(err)
+		a.status = exitStatusOr(o.Conflict, err)
 	} else if watch.ParentPipe() {
 		a.status = tooSoon(h, watch, context.Cause(pipe.Wanted()))
 	}

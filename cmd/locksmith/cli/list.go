@@ -2,13 +2,14 @@ package cli
 
 import (
 	"context"
-	"errors"
+
+	"locksmith/cmd/locksmith/cli/flags"
 
 	"github.com/spf13/cobra"
 )
 
 func (a *app) list() *cobra.Command {
-	l := listing{depth: unlimited}
+	l := listing{depth: flags.Unlimited}
 	var where []string
 	c := &cobra.Command{
 		Use:   "list [flags] PLACE…",
@@ -32,12 +33,12 @@ func (a *app) list() *cobra.Command {
 			"  locksmith list --json ftp://loader@ftp.example.org/locks",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{errors.New("need at least one directory")}
+				return flags.Usagef("need at least one directory")
 			}
 			return nil
 		},
 	}
-	l.reach.flags(c)
+	l.Connect.Add(c)
 	c.ValidArgsFunction = completePlace
 	f := c.Flags()
 	f.StringArrayVar(&where, "where", nil, "only holders and waiters that match, as in job=nightly or 'age>1h'")
@@ -72,4 +73,12 @@ func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
 		})
 	}
 	return out.end()
+}
+
+// completePlace is flags.CompleteLock for a directory, which may also be given as a path.
+func completePlace(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if isPath(begun) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	return flags.CompleteLock(c, args, begun)
 }

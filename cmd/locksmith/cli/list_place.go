@@ -12,6 +12,7 @@ import (
 
 	"locksmith/backends"
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/protocol"
 )
 
@@ -42,7 +43,7 @@ const lookTime = time.Minute
 func (l *listing) watched(ctx context.Context, place string, lister backend.Lister, tell func(backend.Listed)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(lookTime, func() { cancel(noAnswer(place, lookOp, lookTime)) })
+	watch := time.AfterFunc(lookTime, func() { cancel(flags.NoAnswer(place, lookOp, lookTime)) })
 	watch.Stop() // until there is a look
 	defer watch.Stop()
 	found, done := make(chan backend.Listed), make(chan error, 1)
@@ -82,7 +83,7 @@ func (l *listing) open(place string) (backend.Lister, error) {
 		}
 		return backends.Tree(dir), nil
 	}
-	b, canonical, err := l.openLock(directory(place))
+	b, canonical, err := l.Open(directory(place))
 	if err != nil {
 		return nil, err
 	}

@@ -1,27 +1,25 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
-
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/protocol"
 )
 
 // A listing is one run of list.
 type listing struct {
-	reach
+	flags.Connect
 	conditions    []condition
 	mode          string
 	held, waiting bool
 	asJSON        bool
-	depth         count
+	depth         flags.Count
 }
 
 func (l *listing) prepare(where []string) error {
 	for _, text := range where {
 		c, err := parseCondition(text)
 		if err != nil {
-			return usageError{err}
+			return flags.Usage(err)
 		}
 		l.conditions = append(l.conditions, c)
 	}
@@ -30,10 +28,10 @@ func (l *listing) prepare(where []string) error {
 	case "shared", "exclusive":
 		l.conditions = append(l.conditions, condition{"mode", "=", l.mode})
 	default:
-		return usageError{fmt.Errorf("--mode is %q: it may be shared or exclusive", protocol.CleanText(l.mode, 100))}
+		return flags.Usagef("--mode is %q: it may be shared or exclusive", protocol.CleanText(l.mode, 100))
 	}
 	if l.depth == 0 {
-		return usageError{errors.New("--depth is 0: 1 is what is directly in the place")}
+		return flags.Usagef("--depth is 0: 1 is what is directly in the place")
 	}
 	return nil
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/protocol"
 )
 
 func (a *app) reap() *cobra.Command {
-	var r reach
+	var r flags.Connect
 	var asJSON, yes bool
-	maxAge, watch := seconds(-1), seconds(time.Minute)
+	maxAge, watch := flags.Duration(-1), flags.Duration(time.Minute)
 	var reaping backend.Reaping
 	c := &cobra.Command{
 		Use:   "reap [flags] --max-age AGE PLACE…",
@@ -34,12 +35,12 @@ func (a *app) reap() *cobra.Command {
 			"  locksmith reap --max-age 6m --yes ftp://loader@ftp.example.org/locks",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{errors.New("need at least one directory of locks")}
+				return flags.Usagef("need at least one directory of locks")
 			}
 			return nil
 		},
 	}
-	r.flags(c)
+	r.Add(c)
 	f := c.Flags()
 	f.Var(&maxAge, "max-age", "how old it must at least be")
 	f.Var(&watch, "watch", "how long to watch for heartbeats at most; what needs more stays")
@@ -48,7 +49,7 @@ func (a *app) reap() *cobra.Command {
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if !c.Flags().Changed("max-age") {
-			return usageError{errors.New("--max-age is missing: no default is right for all")}
+			return flags.Usagef("--max-age is missing: no default is right for all")
 		}
 		reaping.MaxAge, reaping.Watch, reaping.Remove = time.Duration(maxAge), time.Duration(watch), yes
 		ctx, stop := untilSignal(cmd.Context())
@@ -66,10 +67,10 @@ func (a *app) reap() *cobra.Command {
 }
 
 // reapAll goes from place to place, until a signal.
-func (a *app) reapAll(ctx context.Context, r *reach, args []string, reaping backend.Reaping) []placeReaped {
+func (a *app) reapAll(ctx context.Context, r *flags.Connect, args []string, reaping backend.Reaping) []placeReaped {
 	places := []placeReaped{}
 	for _, place := range args {
-		p, err := r.reap(ctx, place, reaping)
+		p, err := reapPlace(ctx, r, place, reaping)
 		a.failReaped(&p, err)
 		places = append(places, p)
 		if ctx.Err() != nil {
@@ -113,8 +114,8 @@ type reaped struct {
 	Note    string        `json:"note,omitempty"` // why it stays
 }
 
-func (r *reach) reap(ctx context.Context, place string, reaping backend.Reaping) (placeReaped, error) {
-	b, canonical, err := r.openLock(place)
+func reapPlace(ctx context.Context, r *flags.Connect, place string, reaping backend.Reaping) (placeReaped, error) {
+	b, canonical, err := r.Open(place)
 	p := placeReaped{Place: canonical, Found: []reaped{}}
 	if err != nil {
 		return p, err

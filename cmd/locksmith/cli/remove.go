@@ -10,12 +10,13 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/protocol"
 )
 
 func (a *app) remove() *cobra.Command {
-	var r reach
-	var g guarded
+	var r flags.Connect
+	var g flags.File
 	var yes bool
 	c := &cobra.Command{
 		Use:   "remove [flags] LOCK",
@@ -28,23 +29,23 @@ func (a *app) remove() *cobra.Command {
 			"stop for good all programs that use it, on all hosts.",
 		Example: "  locksmith remove --yes nfs:/shared/locks/billing",
 	}
-	r.flags(c)
-	g.flags(c)
+	r.Add(c)
+	g.Add(c)
 	c.Flags().BoolVar(&yes, "yes", false, "nobody uses it any more, and its tokens may start again")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		lock, err := g.lock(args)
+		lock, err := g.Lock(args)
 		if err != nil {
 			return err
 		}
 		ctx, stop := untilSignal(cmd.Context())
 		defer stop()
-		return r.remove(ctx, lock, yes, &a.out)
+		return removeLock(ctx, &r, lock, yes, &a.out)
 	}
 	return c
 }
 
-func (r *reach) remove(ctx context.Context, lock string, yes bool, out io.Writer) error {
-	b, canonical, err := r.openLock(lock)
+func removeLock(ctx context.Context, r *flags.Connect, lock string, yes bool, out io.Writer) error {
+	b, canonical, err := r.Open(lock)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (r *reach) remove(ctx context.Context, lock string, yes bool, out io.Writer
 		fmt.Fprintf(out, "%s: it is free: of such a lock nothing stays that could be removed\n", shown)
 		return nil
 	}
-	there, err := inTime(ctx, canonical, "look for it", remover.Exists)
+	there, err := flags.InTime(ctx, canonical, "look for it", remover.Exists)
 	switch {
 	case err != nil:
 		return err
@@ -72,9 +73,9 @@ func (r *reach) remove(ctx context.Context, lock string, yes bool, out io.Writer
 		fmt.Fprintf(out, "%s: it is free: there is nothing that could be removed\n", shown)
 		return nil
 	case !yes:
-		return usageError{fmt.Errorf("%s: nothing was removed: if it is used again, its fencing tokens start again; if nobody uses it any more, add --yes", canonical)}
+		return flags.Usagef("%s: nothing was removed: if it is used again, its fencing tokens start again; if nobody uses it any more, add --yes", canonical)
 	}
-	_, err = inTime(ctx, canonical, "remove", func(ctx context.Context) (struct{}, error) {
+	_, err = flags.InTime(ctx, canonical, "remove", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, removeHeld(ctx, canonical, b, remover)
 	})
 	if err == nil {
@@ -90,12 +91,7 @@ func inUse(lock string, p presence) error {
 
 // removeHeld removes a lock that nobody else can hold meanwhile.
 func removeHeld(ctx context.Context, lock string, b backend.Backend, remover backend.Remover) error {
-	o := options{lease: seconds(defaultLease)}
-	record, err := o.record()
-	if err != nil {
-		return err
-	}
-	attempt, err := b.Attempt(backend.Request{Owner: record, Clock: clock.Boot{}})
+	attempt, err := b.Attempt(backend.Request{Owner: flags.Self(flags.DefaultLease), Clock: clock.Boot{}})
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
@@ -17,7 +19,7 @@ import (
 )
 
 func (a *app) run() *cobra.Command {
-	var o options
+	var o flags.Options
 	var verbose bool
 	c := &cobra.Command{
 		Use:   "run [flags] LOCK… -- COMMAND [ARG…]",
@@ -37,13 +39,13 @@ func (a *app) run() *cobra.Command {
 		Args: func(c *cobra.Command, args []string) error {
 			dash := c.ArgsLenAtDash()
 			if dash < 0 || dash == len(args) {
-				return usageError{errors.New("write the command after --, as in: locksmith run LOCK -- COMMAND")}
+				return flags.Usagef("write the command after --, as in: locksmith run LOCK -- COMMAND")
 			}
-			_, err := o.locks(args[:dash])
+			_, err := o.Locks(args[:dash])
 			return err
 		},
 	}
-	o.flags(c)
+	o.Add(c)
 	c.ValidArgsFunction = a.completeRun
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -53,14 +55,14 @@ func (a *app) run() *cobra.Command {
 	return c
 }
 
-func (a *app) runCommand(o *options, locks, argv []string, verbose bool) error {
-	targets, err := o.targets(locks)
+func (a *app) runCommand(o *flags.Options, locks, argv []string, verbose bool) error {
+	targets, err := o.Targets(locks)
 	if err != nil {
 		return err
 	}
 	out := &term.Messages{Out: os.Stderr}
 	defer out.Finish()
-	h, err := o.helper(targets, out)
+	h, err := o.NewHelper(targets, out)
 	if err != nil {
 		return err
 	}
@@ -74,7 +76,7 @@ func (a *app) runCommand(o *options, locks, argv []string, verbose bool) error {
 	}
 	h.Guard = command
 	command.Describe(&h.Request.Owner)
-	finish := o.events.record(h, filepath.Base(argv[0]))
+	finish := o.Events.Record(h, filepath.Base(argv[0]))
 	start := h.Request.Clock.Now()
 	held, err := h.Run()
 	finish(held, err)
@@ -87,7 +89,7 @@ func (a *app) runCommand(o *options, locks, argv []string, verbose bool) error {
 }
 
 // secretVariables are the environment variables that may hold passwords of these locks.
-func secretVariables(targets []*target) []string {
+func secretVariables(targets []*flags.Target) []string {
 	var all []string
 	for _, t := range targets {
 		all = append(all, t.SecretVariables()...)
@@ -96,7 +98,7 @@ func secretVariables(targets []*target) []string {
 }
 
 // runStatus decides on run's exit status: a loss goes before the command's own.
-func (a *app) runStatus(o *options, command *child.Command, out *term.Messages, err error) error {
+func (a *app) runStatus(o *flags.Options, command *child.Command, out *term.Messages, err error) error {
 	if s := command.EndedBy(err); s != 0 {
 		out.Finish()
 		child.RaiseDefault(s) // no return where the system allows it
@@ -110,6 +112,14 @@ func (a *app) runStatus(o *options, command *child.Command, out *term.Messages, 
 		return nil
 	}
 	reportTo(out, err)
-	a.status = o.status(err)
+	a.status = exitStatusOr(o.Conflict, err)
 	return nil
+}
+
+// completeRun leaves the command after "--" to the shell.
+func (a *app) completeRun(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if slices.Contains(a.args[:len(a.args)-1], "--") {
+		return nil, cobra.ShellCompDirectiveDefault // files
+	}
+	return flags.CompleteMember(c, args, begun)
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"time"
 
+	"locksmith/cmd/locksmith/cli/flags"
+
 	"github.com/spf13/cobra"
 )
 
 func (a *app) statusCommand() *cobra.Command {
 	var asJSON bool
-	var r reach
-	var g guarded
+	var r flags.Connect
+	var g flags.File
 	var w watchFlags
 	c := &cobra.Command{
 		Use:   "status [flags] LOCK…",
@@ -22,19 +24,19 @@ func (a *app) statusCommand() *cobra.Command {
 		Example: "  locksmith status local:/var/lock/billing\n" +
 			"  locksmith status --watch nfs:/shared/locks/billing nfs:/shared/locks/stock",
 		Args: func(_ *cobra.Command, args []string) error {
-			_, err := g.locks(args)
+			_, err := g.Locks(args)
 			return err
 		},
 	}
-	r.flags(c)
-	g.flags(c)
+	r.Add(c)
+	g.Add(c)
 	w.flags(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document; with --watch one line for each change")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := w.check(c); err != nil {
 			return err
 		}
-		args, err := g.locks(args)
+		args, err := g.Locks(args)
 		if err != nil {
 			return err
 		}
@@ -47,10 +49,10 @@ func (a *app) statusCommand() *cobra.Command {
 }
 
 // showStatus looks once at each.
-func (a *app) showStatus(ctx context.Context, r *reach, args []string, asJSON bool) error {
+func (a *app) showStatus(ctx context.Context, r *flags.Connect, args []string, asJSON bool) error {
 	locks := []lockStatus{}
 	for _, lock := range args {
-		s, err := r.inspect(ctx, lock)
+		s, err := inspect(ctx, r, lock)
 		if err != nil {
 			a.note(err)
 			s.Error = err.Error()
@@ -66,8 +68,8 @@ func (a *app) showStatus(ctx context.Context, r *reach, args []string, asJSON bo
 	return nil
 }
 
-func (r *reach) inspect(ctx context.Context, lock string) (lockStatus, error) {
-	b, address, err := r.openLock(lock)
+func inspect(ctx context.Context, r *flags.Connect, lock string) (lockStatus, error) {
+	b, address, err := r.Open(lock)
 	s := unseen(address)
 	if err == nil {
 		err = s.look(ctx, b)

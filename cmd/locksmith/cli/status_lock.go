@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/protocol"
 )
 
@@ -48,7 +49,7 @@ func unseen(lock string) lockStatus {
 const lookOp = "look at the lock"
 
 func (s *lockStatus) look(ctx context.Context, b backend.Backend) error {
-	r, err := inTime(ctx, s.Lock, lookOp, b.Inspect)
+	r, err := flags.InTime(ctx, s.Lock, lookOp, b.Inspect)
 	if err != nil {
 		return err
 	}

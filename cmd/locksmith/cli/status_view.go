@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/flags"
 )
 
 // A view is a lock that is looked at again and again, but never twice at a time: a look
 // that hangs, as it does on a dead server, is waited for before the next.
 type view struct {
-	reach   *reach
+	connect *flags.Connect
 	lock    string // as it was given
 	address string
 	backend backend.Backend // nil until it could be opened
@@ -30,7 +31,7 @@ func (v *view) open() error {
 		return nil
 	}
 	var err error
-	v.backend, v.address, err = v.reach.openLock(v.lock)
+	v.backend, v.address, err = v.connect.Open(v.lock)
 	return err
 }
 
@@ -54,7 +55,7 @@ func (v *view) look(ctx context.Context) lockStatus {
 func (v *view) inspect(ctx context.Context) (backend.Report, error) {
 	patience := time.Duration(0)
 	if v.pending == nil {
-		patience = inspectTime
+		patience = flags.AnswerTime
 		v.begin(ctx)
 	}
 	timer := time.NewTimer(patience)
@@ -69,7 +70,7 @@ func (v *view) inspect(ctx context.Context) (backend.Report, error) {
 	case g := <-v.pending:
 		return v.end(g)
 	default:
-		return backend.Report{}, noAnswer(v.address, lookOp, inspectTime)
+		return backend.Report{}, flags.NoAnswer(v.address, lookOp, flags.AnswerTime)
 	}
 }
 
@@ -77,11 +78,11 @@ func (v *view) begin(ctx context.Context) {
 	pending := make(chan glance, 1)
 	v.pending = pending
 	go func() {
-		ctx, cancel := context.WithTimeout(ctx, inspectTime)
+		ctx, cancel := context.WithTimeout(ctx, flags.AnswerTime)
 		defer cancel()
 		r, err := v.backend.Inspect(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = noAnswer(v.address, lookOp, inspectTime)
+			err = flags.NoAnswer(v.address, lookOp, flags.AnswerTime)
 		}
 		pending <- glance{r, err}
 	}()

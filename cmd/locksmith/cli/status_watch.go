@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 	"locksmith/protocol"
@@ -17,14 +18,14 @@ import (
 // watchFlags say whether to look again and again.
 type watchFlags struct {
 	watch bool
-	every seconds
+	every flags.Duration
 }
 
 // shortestEvery spares a lock's place.
 const shortestEvery = 200 * time.Millisecond
 
 func (w *watchFlags) flags(c *cobra.Command) {
-	w.every = seconds(2 * time.Second)
+	w.every = flags.Duration(2 * time.Second)
 	c.Flags().BoolVar(&w.watch, "watch", false, "look again and again, and show what changes")
 	c.Flags().Var(&w.every, "every", "how long to pause between two looks of --watch")
 }
@@ -32,9 +33,9 @@ func (w *watchFlags) flags(c *cobra.Command) {
 func (w *watchFlags) check(c *cobra.Command) error {
 	switch {
 	case c.Flags().Changed("every") && !w.watch:
-		return usageError{errors.New("--every goes with --watch")}
+		return flags.Usagef("--every goes with --watch")
 	case time.Duration(w.every) < shortestEvery:
-		return usageError{fmt.Errorf("--every %v is less than %v", time.Duration(w.every), shortestEvery)}
+		return flags.Usagef("--every %v is less than %v", time.Duration(w.every), shortestEvery)
 	}
 	return nil
 }
@@ -59,10 +60,10 @@ type display interface {
 
 // watchStatus looks until it is told to end. Only a wrong command line or configuration
 // is an error from the start: all else may pass.
-func (a *app) watchStatus(r *reach, locks []string, every time.Duration, asJSON bool) error {
+func (a *app) watchStatus(r *flags.Connect, locks []string, every time.Duration, asJSON bool) error {
 	var views []*view
 	for _, lock := range locks {
-		v := &view{reach: r, lock: lock}
+		v := &view{connect: r, lock: lock}
 		if err := v.open(); isWrong(err) {
 			return err
 		}

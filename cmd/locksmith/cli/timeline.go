@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/timeline"
 	"locksmith/locksmith/events"
 	"locksmith/protocol"
@@ -27,7 +28,7 @@ const (
 
 func (a *app) timeline() *cobra.Command {
 	var out string
-	rows := bounded{value: defaultRows, least: 1, most: math.MaxInt32}
+	rows := flags.Number{Value: defaultRows, Least: 1, Most: math.MaxInt32}
 	c := &cobra.Command{
 		Use:   "timeline [flags] FILE…",
 		Short: "Draw who held locks and who waited",
@@ -37,7 +38,7 @@ func (a *app) timeline() *cobra.Command {
 		Example: "  locksmith timeline -o billing.svg /var/log/billing.events",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{errors.New("need at least one file of events")}
+				return flags.Usagef("need at least one file of events")
 			}
 			return nil
 		},
@@ -54,7 +55,7 @@ func (a *app) timeline() *cobra.Command {
 		if len(h.events) == 0 {
 			return eventsError(strings.Join(args, " "), protocol.Config, errors.New("there is no event"), "name files that --events wrote")
 		}
-		svg, left := timeline.Draw(h.events, int(rows.value))
+		svg, left := timeline.Draw(h.events, int(rows.Value))
 		if left > 0 {
 			fmt.Fprintf(os.Stderr, "locksmith: %d of the processes are not drawn; draw more with --rows\n", left)
 		}

@@ -1,4 +1,4 @@
-package frugal
+package singleproc
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ func TestFirst(t *testing.T) {
 		if _, err := fmt.Sscanf(line, "init %s @%f ms, %f ms clock, %d bytes", &name, &at, &clock, &size); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		if name == "locksmith/cmd/locksmith/frugal" {
+		if name == "locksmith/cmd/locksmith/singleproc" {
 			if before > most {
 				t.Errorf("%d bytes before, want at most %d:\n%s", before, most, &stderr)
 			}

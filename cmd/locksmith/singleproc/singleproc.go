@@ -1,4 +1,4 @@
-// Package frugal gives the program that imports it one processor from the beginning. It
+// Package singleproc gives the program that imports it one processor from the beginning. It
 // is the one package of ours whose import does something: only a main package, whose
 // process is its own, may import it.
 //
@@ -7,7 +7,7 @@
 // later. Packages without a dependency between them are initialised in the order of
 // their paths (go.dev/ref/spec, "Package initialization"), so that this one, which needs
 // nothing but the runtime, comes before almost all others.
-package frugal
+package singleproc
 
 import "runtime"
 

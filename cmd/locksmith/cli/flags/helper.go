@@ -1,4 +1,4 @@
-package cli
+package flags
 
 import (
 	"errors"
@@ -14,11 +14,31 @@ import (
 	"locksmith/protocol"
 )
 
-// helper makes a helper for these locks, without its guard. What a lock's profile says
+// Targets finds the locks that the arguments name, each of which may have its mode as a
+// prefix.
+func (o *Options) Targets(args []string) ([]*Target, error) {
+	locks, err := o.Locks(args)
+	if err != nil {
+		return nil, err
+	}
+	var targets []*Target
+	for _, lock := range locks {
+		mode, lock := cutMode(lock)
+		t, err := o.find(lock)
+		if err != nil {
+			return nil, err
+		}
+		t.mode = mode
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
+// NewHelper makes a helper for these locks, without its guard. What a lock's profile says
 // counts for it where no flag does. It logs to out.
-func (o *options) helper(targets []*target, out io.Writer) (*locksmith.Helper, error) {
+func (o *Options) NewHelper(targets []*Target, out io.Writer) (*locksmith.Helper, error) {
 	if err := o.check(); err != nil {
-		return nil, usageError{fmt.Errorf("--%w", err)}
+		return nil, Usagef("--%w", err)
 	}
 	log, err := o.logger(out)
 	if err != nil {
@@ -44,7 +64,7 @@ func (o *options) helper(targets []*target, out io.Writer) (*locksmith.Helper, e
 
 // forOne makes the helper of one lock. It leaves o as it is: what a profile says is for
 // its lock alone.
-func (o options) forOne(t *target) (*locksmith.Helper, error) {
+func (o Options) forOne(t *Target) (*locksmith.Helper, error) {
 	o.fill(t)
 	if err := o.check(); err != nil {
 		return nil, t.Wrong(err)
@@ -53,14 +73,14 @@ func (o options) forOne(t *target) (*locksmith.Helper, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.events.apart(canonical); err != nil {
+	if err := o.Events.apart(canonical); err != nil {
 		return nil, err
 	}
 	o.adapt(t.Profile, b)
 	if err := o.checkRefresh(); err != nil && t.Refresh != nil && !o.given("refresh") {
 		return nil, t.Wrong(err)
 	} else if err != nil {
-		return nil, usageError{fmt.Errorf("--%w", err)}
+		return nil, Usagef("--%w", err)
 	}
 	record, err := o.record()
 	if err != nil {
@@ -69,7 +89,7 @@ func (o options) forOne(t *target) (*locksmith.Helper, error) {
 	if err := checkRoom(record); err != nil && t.Meta != nil && !o.given("meta") && o.reason == "" {
 		return nil, t.Wrong(err)
 	} else if err != nil {
-		return nil, usageError{fmt.Errorf("%w; shorten the metadata", err)}
+		return nil, Usagef("%w; shorten the metadata", err)
 	}
 	request := backend.Request{Owner: record, Strict: o.strict, Respite: time.Duration(o.respite), Polls: o.polls(), Clock: clock.Boot{}}
 	if t.Shared != nil && o.shared && t.mode == "" && !o.given("shared") {
@@ -100,47 +120,47 @@ func mayShare(b backend.Backend, r backend.Request) error {
 }
 
 // adapt takes from the manners of a kind of lock what nobody says otherwise.
-func (o *options) adapt(p *profile.Profile, b backend.Backend) {
+func (o *Options) adapt(p *profile.Profile, b backend.Backend) {
 	paced, ok := b.(backend.Paced)
 	if !ok {
 		return
 	}
 	usual := paced.Manners()
 	if !o.given("lease") && p.Lease == nil {
-		o.lease = seconds(usual.Lease)
+		o.lease = Duration(usual.Lease)
 	}
 	if !o.given("refresh") && p.Refresh == nil {
-		o.refresh = seconds(min(usual.Refresh, time.Duration(o.lease)/4))
+		o.refresh = Duration(min(usual.Refresh, time.Duration(o.lease)/4))
 	}
 }
 
 // polls is how often to ask, or nil if nobody says so.
-func (o *options) polls() *manners.Config {
-	if o.poll == (pauses{}) && o.slow == (pauses{}) {
+func (o *Options) polls() *manners.Config {
+	if o.poll == (Range{}) && o.slow == (Range{}) {
 		return nil
 	}
 	return &manners.Config{Poll: manners.Range(o.poll), Slow: manners.Range(o.slow)}
 }
 
 // fill takes from a profile what no flag says, and the mode from the lock's prefix.
-func (o *options) fill(t *target) {
+func (o *Options) fill(t *Target) {
 	p := t.Profile
 	fill(o, "shared", &o.shared, p.Shared)
 	fill(o, "strict", &o.strict, p.Strict)
-	fill(o, "timeout", &o.timeout, (*seconds)(p.Timeout))
-	fill(o, "lease", &o.lease, (*seconds)(p.Lease))
-	fill(o, "respite", &o.respite, (*seconds)(p.Respite))
-	fill(o, "refresh", &o.refresh, (*seconds)(p.Refresh))
-	fill(o, "poll", &o.poll, (*pauses)(p.Poll))
-	fill(o, "slow", &o.slow, (*pauses)(p.Slow))
-	fill(o, "retries", &o.retries, (*count)(p.Retries))
+	fill(o, "timeout", &o.timeout, (*Duration)(p.Timeout))
+	fill(o, "lease", &o.lease, (*Duration)(p.Lease))
+	fill(o, "respite", &o.respite, (*Duration)(p.Respite))
+	fill(o, "refresh", &o.refresh, (*Duration)(p.Refresh))
+	fill(o, "poll", &o.poll, (*Range)(p.Poll))
+	fill(o, "slow", &o.slow, (*Range)(p.Slow))
+	fill(o, "retries", &o.retries, (*Count)(p.Retries))
 	fill(o, "meta", &o.meta, &p.Meta)
 	if t.mode != "" {
 		o.shared = t.mode == sharedMode
 	}
 }
 
-func fill[T any](o *options, flag string, to, from *T) {
+func fill[T any](o *Options, flag string, to, from *T) {
 	if from != nil && !o.given(flag) {
 		*to = *from
 	}

@@ -1,4 +1,4 @@
-package cli
+package flags
 
 import (
 	"testing"
@@ -25,9 +25,9 @@ func TestTrust(t *testing.T) {
 		{[]string{"--ca", "flag.pem"}, strict, backend.Access{CA: "flag.pem"}},
 		{[]string{"--ca", ""}, loose, system},
 	} {
-		var r reach
+		var r Connect
 		command := &cobra.Command{}
-		r.flags(command)
+		r.Add(command)
 		if err := command.ParseFlags(c.flags); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package cli
+package flags
 
 import (
 	"errors"
@@ -12,31 +12,33 @@ import (
 	"locksmith/locksmith/events"
 )
 
-// eventsTo is where a helper's events go: a file, or a descriptor that we were
+// Events is the flag --events: where a helper's events go: a file, or a descriptor that we were
 // started with. The zero value is nowhere.
-type eventsTo struct {
+type Events struct {
 	path string
 	fd   int
 }
 
-func (e *eventsTo) Set(text string) error {
+// Set implements pflag.Value.
+func (e *Events) Set(text string) error {
 	number, isFD := strings.CutPrefix(text, "fd:")
 	switch {
 	case text == "":
 		return errors.New("the name of the file is empty")
 	case !isFD:
-		*e = eventsTo{path: text}
+		*e = Events{path: text}
 		return nil
 	}
 	fd, err := strconv.Atoi(number)
 	if err != nil || fd <= 2 {
 		return fmt.Errorf("%q is not a descriptor after 2; a file of this name is ./%s", text, text)
 	}
-	*e = eventsTo{fd: fd}
+	*e = Events{fd: fd}
 	return nil
 }
 
-func (e *eventsTo) String() string {
+// String implements pflag.Value.
+func (e *Events) String() string {
 	if e.fd > 0 {
 		return "fd:" + strconv.Itoa(e.fd)
 	}
@@ -44,22 +46,22 @@ func (e *eventsTo) String() string {
 }
 
 // Type names the flag's argument in help texts.
-func (e *eventsTo) Type() string { return "FILE" }
+func (e *Events) Type() string { return "FILE" }
 
 // apart refuses the file of a lock itself, in which our first event would look like a
 // holder whom nobody knows.
-func (e *eventsTo) apart(lock string) error {
+func (e *Events) apart(lock string) error {
 	if !backends.IsFile(lock, e.path) {
 		return nil
 	}
-	return usageError{fmt.Errorf("--events %s is where the lock %s is, and would keep everybody out of it: name another file", e.path, lock)}
+	return Usagef("--events %s is where the lock %s is, and would keep everybody out of it: name another file", e.path, lock)
 }
 
-// record makes a helper write down its events, and returns what to call with what
+// Record makes a helper write down its events, and returns what to call with what
 // its Run returns. A lock matters more than its history: where that cannot be
 // written, there is a warning, and none.
-func (e *eventsTo) record(h *locksmith.Helper, command string) (finish func(time.Duration, error)) {
-	if *e == (eventsTo{}) {
+func (e *Events) Record(h *locksmith.Helper, command string) (finish func(time.Duration, error)) {
+	if *e == (Events{}) {
 		return func(time.Duration, error) {}
 	}
 	w, err := e.open()
@@ -70,7 +72,7 @@ func (e *eventsTo) record(h *locksmith.Helper, command string) (finish func(time
 	return h.Record(w, command).Finish
 }
 
-func (e *eventsTo) open() (*events.Writer, error) {
+func (e *Events) open() (*events.Writer, error) {
 	if e.fd > 0 {
 		return events.Inherit(e.fd)
 	}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// scripts are where shells look for completions.
+var scripts = map[string]string{
+	"bash":       "> ~/.local/share/bash-completion/completions/locksmith",
+	"zsh":        `> "${fpath[1]}/_locksmith"`,
+	"fish":       "> ~/.config/fish/completions/locksmith.fish",
+	"powershell": "| Out-String | Invoke-Expression",
+}
+
+// adjustCompletion has cobra's own command say how it is used, and complain of a shell that
+// it does not know.
+func adjustCompletion(c *cobra.Command) {
+	c.Example = "  locksmith completion bash " + scripts["bash"]
+	for _, shell := range c.Commands() {
+		shell.Example = "  locksmith completion " + shell.Name() + " " + scripts[shell.Name()]
+	}
+	c.DisableFlagsInUseLine = true
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownCommand(c, args[0])
+		}
+		return nil
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+}
+
+// fixed are the flags of which all values are known.
+var fixed = map[string][]cobra.Completion{
+	"log-level":  {"trace", "debug", "info", "warn", "error", "off"},
+	"log-format": {"text", "json"},
+	"mode":       {"shared", "exclusive"},
+	"stdin":      {"auto\tfind out whose it is", "watch\tits end releases the lock", "ignore\tit is none of our business"},
+}
+
+// filed are the flags whose values are files.
+var filed = []string{"for", "ca", "events", "output"}
+
+// completes reports whether a shell asks us.
+func (a *app) completes() bool {
+	return len(a.args) > 0 && (a.args[0] == cobra.ShellCompRequestCmd || a.args[0] == cobra.ShellCompNoDescRequestCmd)
+}
+
+// unquoteUsages takes out the back-quotes by which help knows how to call a flag's value:
+// cobra shows them to shells.
+func unquoteUsages(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) })
+	for _, sub := range c.Commands() {
+		unquoteUsages(sub)
+	}
+}
+
+// completeFlags makes flags offer values, or nothing where no file is meant.
+func completeFlags(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if slices.Contains(filed, f.Name) || f.Value.Type() == "bool" {
+			return // files are what shells offer by themselves
+		}
+		// It fails for a flag that is not there, or that has been here before.
+		_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(fixed[f.Name], cobra.ShellCompDirectiveNoFileComp))
+	})
+	for _, sub := range c.Commands() {
+		completeFlags(sub)
+	}
+}

@@ -1,0 +1,135 @@
+package flags
+
+import (
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/backends"
+	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/profile"
+	"locksmith/protocol"
+)
+
+// Shells ask us what a word may become; see locksmith completion.
+
+const (
+	noFiles  = cobra.ShellCompDirectiveNoFileComp
+	goesOn   = noFiles | cobra.ShellCompDirectiveNoSpace // the word does
+	anything = cobra.ShellCompDirectiveDefault           // files
+)
+
+// CompleteLock offers what a LOCK may begin with: names of profiles, kinds of locks,
+// and after a kind of the file system what is there.
+func CompleteLock(c *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if f := c.Flags().Lookup("for"); f != nil && f.Value.String() != "" {
+		return beginnings(begun, func(kind string, inFiles bool) string {
+			if inFiles {
+				return kind + ":"
+			}
+			return ""
+		}), noFiles
+	}
+	if kind, path, ok := strings.Cut(begun, ":"); ok {
+		return completePath(kind, path), goesOn
+	}
+	kinds := beginnings(begun, func(kind string, inFiles bool) string {
+		if inFiles {
+			return kind + ":/"
+		}
+		return kind + "://"
+	})
+	directive := noFiles
+	if len(kinds) > 0 {
+		directive = goesOn
+	}
+	return append(profiles(begun), kinds...), directive
+}
+
+// CompleteMember is CompleteLock for one that may have its mode before it.
+func CompleteMember(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	mode, rest := cutMode(begun)
+	if mode == "" {
+		return CompleteLock(c, args, begun)
+	}
+	words, directive := CompleteLock(c, args, rest)
+	for i := range words {
+		words[i] = mode + ":" + words[i]
+	}
+	return words, directive
+}
+
+// beginnings are the kinds of locks, as spell writes them, that a word may become.
+func beginnings(begun string, spell func(kind string, inFiles bool) string) (all []cobra.Completion) {
+	for _, s := range backends.Schemes() {
+		word := spell(s.Name, s.Port == "")
+		if word != "" && strings.HasPrefix(word, begun) {
+			all = append(all, cobra.CompletionWithDesc(word, s.About))
+		}
+	}
+	return all
+}
+
+func profiles(begun string) (all []cobra.Completion) {
+	for _, name := range profile.System().Names() {
+		if strings.HasPrefix(name, begun) {
+			all = append(all, cobra.CompletionWithDesc(name, "a profile"))
+		}
+	}
+	return all
+}
+
+// completePath offers what is in the directory where a path ends, as an address writes
+// it. On a server, and among options, it offers nothing.
+func completePath(kind, begun string) (all []cobra.Completion) {
+	if begun == "" && isInFiles(kind) {
+		return []cobra.Completion{kind + ":/"}
+	}
+	path, err := url.PathUnescape(begun)
+	if !isInFiles(kind) || !strings.HasPrefix(path, "/") || strings.Contains(begun, "?") || err != nil {
+		return nil
+	}
+	dir, base := filepath.Split(path)
+	entries, _ := os.ReadDir(dir) // as much as there is
+	for _, e := range entries {
+		if name := e.Name(); offers(name, base) {
+			all = append(all, kind+":"+escapePath(dir+name)+slashAfter(dir, e))
+		}
+	}
+	return all
+}
+
+func isInFiles(kind string) bool {
+	return slices.ContainsFunc(backends.Schemes(), func(s backend.Scheme) bool { return s.Name == kind && s.Port == "" })
+}
+
+// offers reports whether a name continues base. One that no address can have does not,
+// and a hidden one only after a dot.
+func offers(name, base string) bool {
+	return strings.HasPrefix(name, base) && (base != "" || name[0] != '.') &&
+		utf8.ValidString(name) && !strings.ContainsFunc(name, protocol.Misleads)
+}
+
+// escapePath writes a path as addresses do.
+func escapePath(path string) string {
+	return strings.NewReplacer("%", "%25", "?", "%3F").Replace(path)
+}
+
+func slashAfter(dir string, e fs.DirEntry) string {
+	mode := e.Type()
+	if mode&fs.ModeSymlink != 0 {
+		if st, err := os.Stat(dir + e.Name()); err == nil {
+			mode = st.Mode()
+		}
+	}
+	if mode.IsDir() {
+		return "/"
+	}
+	return ""
+}

@@ -1,0 +1,120 @@
+package flags
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/backends"
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/cmd/locksmith/profile"
+	"locksmith/protocol"
+)
+
+// A Connect has the flags of how to get at locks, which are given as addresses or as names of
+// profiles. A command calls Add, and then Open for each lock.
+type Connect struct {
+	Insecure bool
+	CA       string
+	given    func(flag string) bool
+}
+
+// A Target is a lock that was found: its address and profile, and what a server is told.
+type Target struct {
+	*profile.Profile
+	access backend.Access
+	mode   string // from the lock's prefix; empty: none is given
+}
+
+// Add declares the flags, and what shells complete a lock with.
+func (c *Connect) Add(command *cobra.Command) {
+	f := command.Flags()
+	c.given = f.Changed
+	f.BoolVar(&c.Insecure, "insecure", false, "accept any certificate: whoever sits between may read the password and answer for the server")
+	f.StringVar(&c.CA, "ca", "", "trust the certificates in this PEM `file` instead of the system's")
+	command.ValidArgsFunction = CompleteLock
+}
+
+// find finds a lock by its address or by the name of its profile.
+func (c *Connect) find(lock string) (*Target, error) {
+	if c.Insecure && c.CA != "" {
+		return nil, Usagef("--ca says whom to trust, --insecure trusts anybody: leave one")
+	}
+	p, err := profile.System().Resolve(lock)
+	if err != nil {
+		return nil, err
+	}
+	return &Target{Profile: p, access: c.over(p.Access())}, nil
+}
+
+// over puts the flags before what a profile says. Both flags answer the same
+// question, so that one that is given leaves nothing of the profile's answer.
+func (c *Connect) over(a backend.Access) backend.Access {
+	if c.given("ca") || c.given("insecure") && c.Insecure {
+		a.CA, a.Insecure = c.CA, c.Insecure
+	} else if c.given("insecure") {
+		a.Insecure = false
+	}
+	return a
+}
+
+// open returns the lock, and its address in the canonical spelling.
+func (t *Target) open() (backend.Backend, string, error) {
+	b, canonical, err := backends.Open(t.Lock, t.access)
+	if err != nil && t.Name != "" && backend.CodeOf(err) == protocol.Usage {
+		err = t.Wrong(err)
+	}
+	return b, canonical, err
+}
+
+// Open finds a lock and opens it. Its address is the canonical one; after an error it is
+// what may be shown of it.
+func (c *Connect) Open(lock string) (b backend.Backend, address string, err error) {
+	t, err := c.find(lock)
+	if err != nil {
+		return nil, lock, err
+	}
+	b, address, err = t.open()
+	if err != nil {
+		return nil, shownIn(err, lock), err
+	}
+	return b, address, nil
+}
+
+// shownIn is the lock as the innermost error about it shows it: without what
+// may be a password.
+func shownIn(err error, lock string) string {
+	for {
+		e, ok := errors.AsType[*backend.Error](err)
+		if !ok {
+			return lock
+		}
+		lock, err = e.Lock, e.Err
+	}
+}
+
+// AnswerTime is how long a lock's place may take to answer.
+const AnswerTime = 30 * time.Second
+
+// InTime asks a lock's place, and leaves behind what hangs, as all does on a dead server.
+func InTime[T any](parent context.Context, lock, op string, ask func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(parent, AnswerTime)
+	defer cancel()
+	answer, err := backend.Detach(func() (T, error) { return ask(ctx) }).Await(ctx, clock.Runtime{}, backend.NoLimit, 0)
+	if err != nil && parent.Err() != nil {
+		err = context.Cause(parent)
+	} else if ctx.Err() != nil && errors.Is(err, backend.ErrNoAnswer) {
+		err = NoAnswer(lock, op, AnswerTime)
+	}
+	return answer, err
+}
+
+// NoAnswer is the error of a place that did not answer for so long.
+func NoAnswer(lock, op string, after time.Duration) error {
+	return &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: op,
+		Err: fmt.Errorf("no answer within %v", after), Hint: "look at the server and the mount"}
+}

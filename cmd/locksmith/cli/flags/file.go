@@ -1,0 +1,122 @@
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locksmith/backends"
+	"locksmith/backends/backend"
+	"locksmith/client"
+	"locksmith/protocol"
+)
+
+// A File is the flag --for: the file that a lock guards may stand for the lock's name. Of the
+// lock only its kind is given then.
+type File struct {
+	Path string
+	Most *Duration // where a duration goes; nil: none is taken
+}
+
+// Add declares the flag.
+func (f *File) Add(c *cobra.Command) {
+	usage := "the lock beside the file that it guards; LOCK is then only its kind, as in link: (default local:)"
+	if f.Most != nil {
+		usage = "hold for so long at most, as in 8h; or " + usage + "; once for each"
+	}
+	c.Flags().Var((*fileFlag)(f), "for", usage)
+}
+
+// Lock returns the one lock that the arguments name.
+func (f *File) Lock(args []string) (string, error) {
+	switch {
+	case f.Path == "" && len(args) != 1:
+		return "", Usagef("need exactly one lock, have %d", len(args))
+	case f.Path == "":
+		return args[0], nil
+	case len(args) > 1:
+		return "", Usagef("need at most the kind of the lock beside --for, have %d arguments", len(args))
+	case len(args) == 0:
+		args = []string{"local:"}
+	}
+	scheme, options, ok := strings.Cut(args[0], ":")
+	i := slices.IndexFunc(backends.Schemes(), func(s backend.Scheme) bool { return s.Name == scheme && s.Port == "" })
+	if !ok || i < 0 || options != "" && !strings.HasPrefix(options, "?") {
+		return "", Usagef("beside --for give only the kind of a lock in the file system, such as link: or nfs: alone (and write a duration as in 8h or 90m)")
+	}
+	address, err := client.LockName(scheme, f.Path)
+	if errors.Is(err, client.ErrNoName) {
+		return "", &backend.Error{Code: protocol.Usage, Lock: "--for " + f.Path, Op: "find its lock", Err: err, Hint: "give the file that the lock guards"}
+	} else if err != nil {
+		return "", backend.FileError("--for "+f.Path, "find its lock", err)
+	}
+	return address + options, nil
+}
+
+// Locks returns the locks that the arguments name, at least one.
+func (f *File) Locks(args []string) ([]string, error) {
+	if f.Path == "" && len(args) == 0 {
+		return nil, Usagef("need at least one lock")
+	}
+	if f.Path == "" {
+		return args, nil
+	}
+	lock, err := f.Lock(args)
+	return []string{lock}, err
+}
+
+// A fileFlag is the value: the guarded file or, told by its unit, how long to hold.
+type fileFlag File
+
+// Set implements pflag.Value.
+func (f *fileFlag) Set(text string) error {
+	d, ok := durationWithUnit(text)
+	switch {
+	case text == "":
+		return errors.New("the name of the file is empty: is a variable of the shell unset?")
+	case !ok:
+		return f.setFile(text)
+	case f.Most == nil:
+		return fmt.Errorf("only hold takes a duration (for run write: -- timeout %s COMMAND); a file of that name is written ./%s", text, text)
+	case d <= 0:
+		return fmt.Errorf("give more than no time; a file of that name is written ./%s", text)
+	case *f.Most != 0 && *f.Most != Duration(d): // the completions parse flags twice
+		return errors.New("it says twice for how long")
+	}
+	*f.Most = Duration(d)
+	return nil
+}
+
+func (f *fileFlag) setFile(name string) error {
+	if f.Path != "" && f.Path != name {
+		return errors.New("it names two files")
+	}
+	f.Path = name
+	return nil
+}
+
+// String implements pflag.Value.
+func (f *fileFlag) String() string { return f.Path }
+
+// Type names the flag's argument in help texts.
+func (f *fileFlag) Type() string {
+	if f.Most != nil {
+		return "duration|file"
+	}
+	return "file"
+}
+
+// durationWithUnit reads a duration such as 8h. A bare number may well be the name
+// of a file.
+func durationWithUnit(text string) (time.Duration, bool) {
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return 0, false
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil
+}
