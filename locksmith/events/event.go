@@ -1,6 +1,7 @@
 package events
 
 import (
+	"slices"
 	"time"
 
 	"locksmith/protocol"
@@ -19,11 +20,13 @@ const (
 	GaveUp   Kind = "gave-up"
 )
 
+func kinds() []Kind { return []Kind{Waiting, Acquired, Late, Lost, Released, GaveUp} }
+
 // IsLast reports that a helper says nothing after such an event.
 func (k Kind) IsLast() bool { return k == Lost || k == Released || k == GaveUp }
 
 // An Event is something that happened to a helper. Which of the fields from
-// Holder on it has depends on its kind.
+// Lock on it has depends on its kind.
 type Event struct {
 	Time    time.Time     // whole microseconds
 	Boot    time.Duration // reading of Clock; whole microseconds, as all durations here
@@ -59,3 +62,71 @@ type Holder struct {
 	Host string `json:"host,omitempty"`
 	PID  int    `json:"pid,omitempty"`
 }
+
+// mixed is the mode of a set whose locks have different ones.
+const mixed = "mixed"
+
+// maxMore is far more than any set has.
+const maxMore = 1 << 20
+
+func (e *Event) isSet() bool { return len(e.Locks)+e.More > 1 }
+
+// ModeOf returns the mode of the i-th of Locks.
+func (e *Event) ModeOf(i int) string {
+	if e.Mode == mixed {
+		return e.Modes[i]
+	}
+	return e.Mode
+}
+
+// TokenOf returns the fencing token of the i-th of Locks; 0: it has none.
+func (e *Event) TokenOf(i int) uint64 {
+	if e.Tokens != nil {
+		return e.Tokens[i]
+	}
+	return e.Token
+}
+
+// check refuses what no helper says.
+func (e *Event) check() error {
+	switch {
+	case !slices.Contains(kinds(), e.Kind):
+		return malformed("event %.40q is not known", e.Kind)
+	case len(e.Locks) == 0 || slices.Contains(e.Locks, ""):
+		return malformed("locks: there is none, or one without a name")
+	case e.PID <= 0:
+		return malformed("pid %d is not a process id", e.PID)
+	case e.Kind == Acquired && e.ID == "" && !e.isSet():
+		return malformed("id is missing")
+	case e.Holder != nil && e.Holder.PID < 0:
+		return malformed("holder: pid %d is not a process id", e.Holder.PID)
+	case (e.Kind == Lost || e.Kind == GaveUp) && e.Code == "":
+		return malformed("code is empty")
+	case e.Boot < 0 || e.Waited < 0 || e.Late < 0 || e.Release < 0 || e.Held < e.Release:
+		return malformed("a time is negative, or release_ms more than held_ms")
+	}
+	return e.checkSet()
+}
+
+// checkSet refuses what no helper says about the locks of a set.
+func (e *Event) checkSet() error {
+	switch {
+	case e.More < 0 || e.More > maxMore:
+		return malformed("more is %d", e.More)
+	case e.Lock != "" && e.More == 0 && !slices.Contains(e.Locks, e.Lock):
+		return malformed("lock is none of locks")
+	case e.Mode != mixed && !isMode(e.Mode):
+		return malformed("mode %.40q is not exclusive, shared or mixed", e.Mode)
+	case (e.Mode == mixed) != (e.Modes != nil):
+		return malformed("modes belong to mixed")
+	case e.Modes != nil && len(e.Modes) != len(e.Locks), e.Tokens != nil && len(e.Tokens) != len(e.Locks):
+		return malformed("modes or tokens are not as many as locks")
+	case slices.ContainsFunc(e.Modes, func(m string) bool { return !isMode(m) }):
+		return malformed("one of modes is not exclusive or shared")
+	case e.Token != 0 && e.isSet(), !e.isSet() && (e.Modes != nil || e.Tokens != nil):
+		return malformed("one lock has mode and token, a set modes and tokens")
+	}
+	return nil
+}
+
+func isMode(text string) bool { return text == "exclusive" || text == "shared" }

@@ -1,0 +1,181 @@
+package events
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxLine is the longest line that is written or read, in bytes, its line feed
+// included.
+const MaxLine = 1 << 16
+
+// ErrMalformed is wrapped by every error that says a line is not an event.
+var ErrMalformed = errors.New("malformed event")
+
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrMalformed}, args...)...)
+}
+
+// Format returns the event's line with its line feed. Of a set that is too large for
+// one it leaves out what the package's comment says. It refuses, with an error that
+// wraps ErrMalformed, what Parse would refuse.
+func (e Event) Format() ([]byte, error) {
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	line, err := e.encode()
+	if len(line) > MaxLine && e.isSet() {
+		line, err = e.shortened().encode()
+	}
+	if err == nil && len(line) > MaxLine {
+		err = malformed("%d bytes, the most is %d", len(line), MaxLine)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return line, nil
+}
+
+// encode returns the line, however long.
+func (e Event) encode() ([]byte, error) {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e.line()); err != nil {
+		return nil, malformed("%w", err)
+	}
+	return line.Bytes(), nil
+}
+
+// shortened is what of a set's event fits into a line: without id, with as many locks
+// as possible.
+func (e Event) shortened() Event {
+	e.ID = ""
+	n := sort.Search(len(e.Locks), func(n int) bool {
+		line, _ := e.first(n + 1).encode()
+		return len(line) > MaxLine
+	})
+	return e.first(max(n, 1))
+}
+
+// first is the event with the first locks only.
+func (e Event) first(n int) Event {
+	e.More += len(e.Locks) - n
+	e.Locks = e.Locks[:n]
+	if e.Modes != nil {
+		e.Modes = e.Modes[:n]
+	}
+	if e.Tokens != nil {
+		e.Tokens = e.Tokens[:n]
+	}
+	return e
+}
+
+// Parse reads one line, with or without its line feed. Its errors wrap
+// ErrMalformed.
+func Parse(line []byte) (Event, error) {
+	if len(bytes.TrimSuffix(line, []byte{'\n'}))+1 > MaxLine {
+		return Event{}, malformed("more than %d bytes", MaxLine)
+	}
+	if !utf8.Valid(line) {
+		return Event{}, malformed("not UTF-8")
+	}
+	values, err := object(line)
+	if err != nil {
+		return Event{}, err
+	}
+	var e Event
+	_ = json.Unmarshal(values["event"], &e.Kind) // what is not a text is not a kind either
+	l := e.line()
+	if l == nil {
+		return Event{}, malformed("event %.40q is not known", e.Kind)
+	}
+	if err := take(values, reflect.ValueOf(l).Elem()); err != nil {
+		return Event{}, err
+	}
+	if key := foreign(values); key != "" {
+		return Event{}, malformed("%s does not belong to %.40q", key, e.Kind)
+	}
+	e = l.event()
+	return e, e.check()
+}
+
+// object returns the members of the one JSON object of a line.
+func object(line []byte) (map[string]json.RawMessage, error) {
+	d := json.NewDecoder(bytes.NewReader(line))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, malformed("not a JSON object")
+	}
+	values := map[string]json.RawMessage{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, malformed("%w", err)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, malformed("%w", err)
+		}
+		name := key.(string) // the decoder takes nothing else for a key
+		if _, twice := values[name]; twice {
+			return nil, malformed("%.40q comes twice", name)
+		}
+		values[name] = value
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, malformed("it is cut short")
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, malformed("something comes after the object")
+	}
+	return values, nil
+}
+
+// take moves the values of a line's members to its fields. Unmarshal alone would take a
+// key in any case of letters, null for any value, and what is missing for zero.
+func take(values map[string]json.RawMessage, line reflect.Value) error {
+	for i := range line.NumField() {
+		if line.Type().Field(i).Anonymous {
+			if err := take(values, line.Field(i)); err != nil {
+				return err
+			}
+			continue
+		}
+		key, option, _ := strings.Cut(line.Type().Field(i).Tag.Get("json"), ",")
+		raw, given := values[key]
+		delete(values, key)
+		switch {
+		case !given && option != "":
+			continue
+		case !given:
+			return malformed("%s is missing", key)
+		case string(raw) == "null":
+			return malformed("%s is null", key)
+		}
+		if err := json.Unmarshal(raw, line.Field(i).Addr().Interface()); err != nil {
+			return malformed("%s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+// foreign returns a key that means something in some kind of event, or "".
+func foreign(values map[string]json.RawMessage) string {
+	for _, k := range kinds() {
+		line := reflect.TypeOf((&Event{Kind: k}).line()).Elem()
+		for i := range line.NumField() {
+			key, _, _ := strings.Cut(line.Field(i).Tag.Get("json"), ",")
+			if _, given := values[key]; given && key != "" {
+				return key
+			}
+		}
+	}
+	return ""
+}
