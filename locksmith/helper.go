@@ -43,7 +43,7 @@ func (h *Helper) Run() (time.Duration, error) {
 		return 0, err
 	}
 	t := &tenure{helper: h, hold: hold, lease: h.Request.Owner.Lease, every: h.refresh(), confirmed: sent}
-	several, isSet := hold.(backend.Several)
+	several, isSet := hold.(backend.MultiHold)
 	if isSet {
 		t.confirmed = several.Confirmed()
 	}

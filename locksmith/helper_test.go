@@ -66,6 +66,7 @@ func (w *world) Wait(ctx context.Context) error {
 func (w *world) Withdraw(context.Context) error { w.withdrawals++; return nil }
 func (w *world) ID() string                     { return "id" }
 func (w *world) Token() uint64                  { return 7 }
+func (w *world) Tend(context.Context) error     { return nil }
 
 func (w *world) Heartbeat(ctx context.Context) error {
 	w.beats++

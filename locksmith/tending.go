@@ -1,7 +1,6 @@
 package locksmith
 
 import (
-	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 )
 
@@ -9,14 +8,13 @@ import (
 // housekeeping. One that hangs goes on beside us, and nobody waits for it once
 // the lock is not wanted any more.
 func (t *tenure) tend() {
-	tender, ok := t.hold.(backend.Tender)
-	if !ok || t.isTending() || t.isResting() {
+	if t.isTending() || t.isResting() {
 		return
 	}
 	ctx, cancel := clock.WithTimeout(t.wanted(), t.clock(), t.every/4)
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- tender.Tend(ctx) }()
+	go func() { done <- t.hold.Tend(ctx) }()
 	err, ok := clock.Await(ctx, t.clock(), min(t.every/4, answerTime), done)
 	if !ok {
 		t.tending, err = done, errNoAnswer

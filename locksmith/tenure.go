@@ -144,7 +144,7 @@ func (t *tenure) lost(err error) {
 	loss := asLoss(err)
 	t.helper.Log.Error("lost", "lock", t.helper.Address, "code", loss.Code, "error", loss.Err)
 	t.helper.Guard.Lost(loss)
-	_, isSet := t.hold.(backend.Several)
+	_, isSet := t.hold.(backend.MultiHold)
 	if loss.Code == protocol.Expired || loss.Code == protocol.Gone && isSet {
 		t.giveBack()
 	}

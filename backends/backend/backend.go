@@ -25,6 +25,10 @@ type Backend interface {
 	Locker
 	// Inspect looks at the lock without disturbing anybody.
 	Inspect(ctx context.Context) (Report, error)
+	// NewestToken returns the newest fencing token, 0 if there was none yet; ErrNoTokens
+	// when holders of this lock get none. Unlike Inspect it must see what others did
+	// before it was called, and may change something in the lock's place for that.
+	NewestToken(ctx context.Context) (uint64, error)
 	// Break ends somebody else's acquisition on the word of an operator: that of this id,
 	// or, where other tools leave what has none, what still has this Sign. ErrGone when
 	// there is no such thing (any more), ErrLives when the system keeps the lock for a
@@ -96,7 +100,7 @@ func Acquire(ctx context.Context, a Attempt) (Hold, error) {
 	}
 }
 
-// A Hold is a lock that is held. Its methods are called one at a time.
+// A Hold is a lock that is held. Its methods, but for Tend, are called one at a time.
 type Hold interface {
 	// ID names this acquisition.
 	ID() string
@@ -108,17 +112,15 @@ type Hold interface {
 	// Release removes the lock: ErrGone when it was no longer there, ErrStays when
 	// it can do no more. After any other error it may be called again.
 	Release(ctx context.Context) error
-}
-
-// A Tender is a Hold whose place wants some housekeeping, such as removing what
-// crashed waiters left. The helper calls Tend now and then between heartbeats;
-// its errors mean nothing for the hold.
-type Tender interface {
+	// Tend does some housekeeping in the lock's place, such as removing what crashed
+	// waiters left. The helper calls it now and then between heartbeats, and other methods
+	// while it hangs; its errors mean nothing for the hold.
 	Tend(ctx context.Context) error
 }
 
-// A Several is the Hold of a set of locks.
-type Several interface {
+// A MultiHold is the Hold of a set of locks.
+type MultiHold interface {
+	Hold
 	// Tokens are their fencing tokens, in the order in which the locks were given.
 	Tokens() []uint64
 	// Confirmed is when the last request was sent before which all of them were
@@ -126,18 +128,8 @@ type Several interface {
 	Confirmed() time.Duration
 }
 
-// A Fencer is a Backend whose holders get fencing tokens.
-type Fencer interface {
-	// NewestToken returns the newest token, 0 if there was none yet; ErrNoTokens
-	// when this lock has none. Unlike Inspect it must see what others did before it
-	// was called, and may change something in the lock's place for that.
-	NewestToken(ctx context.Context) (uint64, error)
-}
-
-// A Remover is a Backend of which something may stay when the lock is free.
+// A Remover is a Backend of which something stays when the lock is free.
 type Remover interface {
-	// Remains reports whether something does.
-	Remains() bool
 	// Exists reports whether anything of the lock is there now.
 	Exists(ctx context.Context) (bool, error)
 	// Remove releases an exclusive hold and removes what stays, unless somebody

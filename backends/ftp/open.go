@@ -23,5 +23,5 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 		Pace:  mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second},
 		Depth: 1,
 	}
-	return l.Here(), nil
+	return l.Here().Backend(), nil
 }

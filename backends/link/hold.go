@@ -214,7 +214,4 @@ func (h *hold) remove() error {
 	return h.explain(op, err)
 }
 
-var (
-	_ backend.Hold   = (*hold)(nil)
-	_ backend.Tender = (*hold)(nil)
-)
+var _ backend.Hold = (*hold)(nil)

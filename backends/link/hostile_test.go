@@ -139,7 +139,7 @@ func TestTend(t *testing.T) {
 	h := mustHold(t, attemptOn(t, lockOn(s), backendtest.Request()))
 	mustBeHeld(t, attemptOn(t, lockOn(s), deadRequest(t)))
 	leaveChain(t, s, deadRequest(t), owner.NewID(), 1)
-	mustWork(t, h.(backend.Tender).Tend(t.Context()), h.Heartbeat(t.Context()))
+	mustWork(t, h.Tend(t.Context()), h.Heartbeat(t.Context()))
 	mustRelease(t, h)
 	mustBeClean(t, s)
 }

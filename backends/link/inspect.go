@@ -61,6 +61,9 @@ func (l *Lock) described(s sighting) backend.Holder {
 	return h
 }
 
+// NewestToken implements backend.Backend.
+func (l *Lock) NewestToken(context.Context) (uint64, error) { return 0, backend.ErrNoTokens }
+
 // Break implements backend.Backend. It does not ask whether the holder is dead, but
 // takes its turn with those who do. A holder without a record has the id that
 // Inspect tells of.

@@ -19,7 +19,7 @@ const (
 	maxCrowd = 500
 )
 
-// Tend implements backend.Tender. It removes what crashed waiters and breakers left.
+// Tend implements backend.Hold. It removes what crashed waiters and breakers left.
 func (h *hold) Tend(ctx context.Context) error {
 	h.mu.Lock()
 	now, done := h.now, h.gone || h.crowd

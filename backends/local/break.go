@@ -12,6 +12,9 @@ import (
 	"locksmith/protocol"
 )
 
+// NewestToken implements backend.Backend.
+func (l *Lock) NewestToken(context.Context) (uint64, error) { return 0, backend.ErrNoTokens }
+
 // Break implements backend.Backend. It removes the file as every breaker does: it
 // takes the kernel lock, which a helper that lives keeps, and only then reads whose
 // file it is. Files of other tools have no id, but a sign: who has one locked with

@@ -86,6 +86,9 @@ func (h *hold) ID() string { return h.id }
 // Token implements backend.Hold: a lone file has no generation.
 func (h *hold) Token() uint64 { return 0 }
 
+// Tend implements backend.Hold: nobody leaves anything beside the file.
+func (h *hold) Tend(context.Context) error { return nil }
+
 // Heartbeat implements backend.Hold.
 func (h *hold) Heartbeat(context.Context) error {
 	h.mu.Lock()

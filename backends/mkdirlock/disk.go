@@ -35,7 +35,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 		Address: a.String(),
 		Pace:    Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second},
 	}
-	return l.Here(), nil
+	return l.Here().Backend(), nil
 }
 
 // Kind knows the locks below a directory that are directories of ours.

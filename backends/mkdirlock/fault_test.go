@@ -437,7 +437,7 @@ func (s *scene) finish() (orphan bool) {
 	mustStillHold(s.T, h)
 	s.mustKeepOut("the next one")
 	for range 3 {
-		if err := h.(backend.Tender).Tend(s.Context()); err != nil {
+		if err := h.Tend(s.Context()); err != nil {
 			s.Error(err)
 		}
 		for range 5 { // a lease and more

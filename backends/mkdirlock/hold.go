@@ -139,7 +139,4 @@ func (h *hold) isCleared(ctx context.Context) error {
 	return h.lock.orphaned("remove the lock directory")
 }
 
-var (
-	_ backend.Hold   = (*hold)(nil)
-	_ backend.Tender = (*hold)(nil)
-)
+var _ backend.Hold = (*hold)(nil)

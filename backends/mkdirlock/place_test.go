@@ -233,7 +233,15 @@ func openLock(t *testing.T, path string, k kindOfLock) *Lock {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l.(*Lock)
+	return lockOf(l)
+}
+
+// lockOf is the lock itself, of whatever style.
+func lockOf(b backend.Backend) *Lock {
+	if l, ok := b.(TreeLock); ok {
+		return l.Lock
+	}
+	return b.(*Lock)
 }
 
 func requestFor(mode string) backend.Request {

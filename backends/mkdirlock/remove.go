@@ -113,14 +113,21 @@ func (l *Lock) removeReservation(ctx context.Context, dir Dir, t ticket) error {
 	return nil
 }
 
-var _ backend.Remover = (*Lock)(nil)
+// A TreeLock is a lock in the style of directories, of which some stay. It implements
+// backend.Remover.
+type TreeLock struct{ *Lock }
 
-// Remains implements backend.Remover: in the style of directories they stay.
-func (l *Lock) Remains() bool { return l.Style == TreeStyle }
+// Backend is the lock with all that its style can do.
+func (l *Lock) Backend() backend.Backend {
+	if l.Style == TreeStyle {
+		return TreeLock{l}
+	}
+	return l
+}
 
 // Exists implements backend.Remover. An empty list is no proof, as some servers have one of
 // what is not there, and a refusal none, as some refuse to list what is empty.
-func (l *Lock) Exists(ctx context.Context) (bool, error) {
+func (l TreeLock) Exists(ctx context.Context) (bool, error) {
 	dir := l.NewDir()
 	defer dir.Close()
 	names, err := dir.List(ctx, l.Name)
@@ -140,7 +147,7 @@ func (l *Lock) Exists(ctx context.Context) (bool, error) {
 // Remove implements backend.Remover. All that it removes is empty, so that nobody is
 // hit who comes at that moment. The tokens go last but one: they go on unless all
 // else went well.
-func (l *Lock) Remove(ctx context.Context, h backend.Hold) error {
+func (l TreeLock) Remove(ctx context.Context, h backend.Hold) error {
 	if err := h.Release(ctx); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"locksmith/backends/owner"
 )
 
-// Tend implements backend.Tender. It removes the reservations that crashed waiters
+// Tend implements backend.Hold. It removes the reservations that crashed waiters
 // left, each by its ticket, once they are dead by proof; or were silent for a
 // lease, in the style of directories, where those who live are not; or are empty.
 // What ctx leaves no time for it looks at the next time.

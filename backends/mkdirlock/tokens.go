@@ -113,9 +113,7 @@ func (a *attempt) removeFences(ctx context.Context, all []uint64) {
 	}
 }
 
-var _ backend.Fencer = (*Lock)(nil)
-
-// NewestToken implements backend.Fencer. It changes the directory of the fences
+// NewestToken implements backend.Backend. It changes the directory of the fences
 // before it lists it: a client of NFS may believe an old listing otherwise.
 func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
 	if l.Style != TreeStyle || !l.Tokens {

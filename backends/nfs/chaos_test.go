@@ -36,7 +36,7 @@ func TestChaos(t *testing.T) {
 	path := filepath.Join(dir, "lock")
 	h := mustAcquire(t, attemptAt(t, path, "exclusive"))
 	for range 2 { // a record is only known to be nobody's once its reservation is gone
-		mustWork(t, h.(backend.Tender).Tend(t.Context()))
+		mustWork(t, h.Tend(t.Context()))
 	}
 	mustRelease(t, h)
 	for _, left := range leftovers(t, path) {

@@ -63,7 +63,7 @@ func TestDiskFullUnderHolder(t *testing.T) {
 		h := mustHold(t, attemptAt(t, path, mode))
 		fill(t, filepath.Join(dir, "filler"))
 		mustStillHold(t, h)
-		mustWork(t, h.(backend.Tender).Tend(t.Context()))
+		mustWork(t, h.Tend(t.Context()))
 		mustRelease(t, h)
 		mustBeTidy(t, path)
 		mustWork(t, os.RemoveAll(filepath.Join(dir, "filler")))

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
@@ -37,7 +36,7 @@ func TestForeignEntries(t *testing.T) {
 		for _, mode := range modes() {
 			h := mustHold(t, attemptAt(t, path, mode))
 			mustBeHeld(t, attemptAt(t, path, "exclusive"))
-			mustWork(t, h.(backend.Tender).Tend(t.Context()))
+			mustWork(t, h.Tend(t.Context()))
 			if r := inspect(t, path); len(r.Holders) != 1 || len(r.Waiters) != 1 {
 				t.Errorf("report: %+v", r)
 			}

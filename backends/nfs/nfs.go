@@ -22,7 +22,7 @@ import (
 // Scheme is the address scheme of this backend.
 const Scheme = "nfs"
 
-// A lock is one lock directory. It implements backend.Backend, backend.Fencer and
+// A lock is one lock directory. It implements backend.Backend, backend.Remover and
 // backend.Lister.
 type lock struct {
 	generation.Lock
@@ -79,7 +79,7 @@ func (l *lock) Break(ctx context.Context, id string) error {
 	return l.Lock.Break(ctx, id)
 }
 
-// NewestToken implements backend.Fencer.
+// NewestToken implements backend.Backend.
 func (l *lock) NewestToken(ctx context.Context) (uint64, error) {
 	if err := l.check(); err != nil {
 		return 0, err

@@ -121,6 +121,8 @@ type fakeHold struct {
 func (h *fakeHold) ID() string    { return h.id }
 func (h *fakeHold) Token() uint64 { return 0 }
 
+func (h *fakeHold) Tend(context.Context) error { return nil }
+
 func (h *fakeHold) Heartbeat(context.Context) error {
 	if err := h.lock.before("heartbeat"); err != nil {
 		return err

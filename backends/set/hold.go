@@ -16,7 +16,7 @@ type hold struct {
 	tokens  []uint64
 	// tenders are kept apart from the members: a Tend that hangs is left behind, and
 	// nothing else waits for it.
-	tenders []backend.Tender
+	tenders []backend.Hold
 }
 
 func newHold(members, given []*member) *hold {
@@ -25,9 +25,7 @@ func newHold(members, given []*member) *hold {
 		h.ids, h.tokens = append(h.ids, m.hold.ID()), append(h.tokens, m.hold.Token())
 	}
 	for _, m := range members {
-		if t, ok := m.hold.(backend.Tender); ok {
-			h.tenders = append(h.tenders, t)
-		}
+		h.tenders = append(h.tenders, m.hold)
 	}
 	return h
 }
@@ -39,10 +37,10 @@ func (h *hold) ID() string { return strings.Join(h.ids, ",") }
 // Token implements backend.Hold: a set has several, see Tokens.
 func (h *hold) Token() uint64 { return 0 }
 
-// Tokens implements backend.Several.
+// Tokens implements backend.MultiHold.
 func (h *hold) Tokens() []uint64 { return h.tokens }
 
-// Confirmed implements backend.Several: the set was confirmed when the last of its
+// Confirmed implements backend.MultiHold: the set was confirmed when the last of its
 // locks was.
 func (h *hold) Confirmed() time.Duration {
 	first := h.members[0].confirmed
@@ -61,9 +59,9 @@ func (h *hold) Release(ctx context.Context) error {
 	return worst(each(h.members, func(m *member) error { return m.release(ctx) }))
 }
 
-// Tend implements backend.Tender for the locks that want it.
+// Tend implements backend.Hold for all locks of the set.
 func (h *hold) Tend(ctx context.Context) error {
-	return errors.Join(each(h.tenders, func(t backend.Tender) error { return t.Tend(ctx) })...)
+	return errors.Join(each(h.tenders, func(t backend.Hold) error { return t.Tend(ctx) })...)
 }
 
 // renew sends heartbeats for those that were confirmed before a moment.

@@ -94,7 +94,7 @@ func TestOrders(t *testing.T) {
 	if h.ID() != strings.Join(want, ",") {
 		t.Errorf("ids %s, want %v", h.ID(), want)
 	}
-	if n := len(h.(backend.Several).Tokens()); n != 4 {
+	if n := len(h.(backend.MultiHold).Tokens()); n != 4 {
 		t.Errorf("%d tokens, want 4", n)
 	}
 }
@@ -269,7 +269,7 @@ func TestLossBeforeAllAreHeld(t *testing.T) {
 			t.Fatalf("got %v", err)
 		}
 		h := mustTake(t, a)
-		if c := h.(backend.Several).Confirmed(); c < request().Clock.Now()-lease/4 {
+		if c := h.(backend.MultiHold).Confirmed(); c < request().Clock.Now()-lease/4 {
 			t.Errorf("confirmed %v ago", request().Clock.Now()-c)
 		}
 	})
@@ -445,8 +445,8 @@ func TestHousekeepingThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake("a")
 		h := mustTake(t, wish(t, f.lock(), newFake("b").lock()))
-		h.(*hold).tenders = []backend.Tender{hanging{}}
-		go func() { _ = h.(backend.Tender).Tend(t.Context()) }()
+		h.(*hold).tenders = []backend.Hold{hanging{}}
+		go func() { _ = h.Tend(t.Context()) }()
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), lease)
 		defer cancel()
@@ -459,6 +459,6 @@ func TestHousekeepingThatHangs(t *testing.T) {
 	})
 }
 
-type hanging struct{}
+type hanging struct{ backend.Hold }
 
 func (hanging) Tend(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }

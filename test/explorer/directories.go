@@ -62,6 +62,7 @@ func (s script) Withdraw(context.Context) error  { return nil }
 func (s script) ID() string                      { return s.id }
 func (s script) Token() uint64                   { return 0 }
 func (s script) Heartbeat(context.Context) error { return nil }
+func (s script) Tend(context.Context) error      { return nil }
 
 func (s script) Release(ctx context.Context) error {
 	if s.dir.Rmdir(ctx, lockName) != nil {

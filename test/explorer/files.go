@@ -64,6 +64,7 @@ func (t *tool) Withdraw(context.Context) error { return t.fs.Unlink(t.own()) }
 func (t *tool) ID() string                      { return t.id }
 func (t *tool) Token() uint64                   { return 0 }
 func (t *tool) Heartbeat(context.Context) error { return nil }
+func (t *tool) Tend(context.Context) error      { return nil }
 
 func (t *tool) Release(context.Context) error {
 	if t.fs.Unlink(fileName) != nil {

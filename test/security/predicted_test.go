@@ -60,9 +60,7 @@ func lives(t testing.TB, address string) {
 		}
 		if h != nil {
 			_ = h.Heartbeat(ctx)
-			if tender, ok := h.(backend.Tender); ok {
-				_ = tender.Tend(ctx)
-			}
+			_ = h.Tend(ctx)
 			_ = h.Release(ctx)
 		}
 		for range 2 {
@@ -75,9 +73,7 @@ func lives(t testing.TB, address string) {
 			}
 		}
 	}
-	if fencer, ok := b.(backend.Fencer); ok {
-		_, _ = fencer.NewestToken(ctx)
-	}
+	_, _ = b.NewestToken(ctx)
 	if reaper, ok := b.(backend.Reaper); ok {
 		_, _ = reaper.Reap(ctx, backend.Reaping{MaxAge: time.Hour, Remove: true})
 	}

@@ -53,11 +53,3 @@ func (h *shakyHold) Heartbeat(ctx context.Context) error {
 	}
 	return h.Hold.Heartbeat(ctx)
 }
-
-// Tend implements backend.Tender.
-func (h *shakyHold) Tend(ctx context.Context) error {
-	if t, ok := h.Hold.(backend.Tender); ok {
-		return t.Tend(ctx)
-	}
-	return nil
-}

@@ -27,7 +27,7 @@ type hold struct {
 	gone   atomic.Bool
 }
 
-var _ backend.Tender = (*hold)(nil)
+var _ backend.Hold = (*hold)(nil)
 
 // ID implements backend.Hold.
 func (h *hold) ID() string { return h.claim.ticket.id }

@@ -13,9 +13,6 @@ import (
 
 var _ backend.Remover = (*Lock)(nil)
 
-// Remains implements backend.Remover: the generations stay.
-func (l *Lock) Remains() bool { return true }
-
 // Exists implements backend.Remover.
 func (l *Lock) Exists(context.Context) (bool, error) {
 	_, err := l.names(".")

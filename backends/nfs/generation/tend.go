@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Tend implements backend.Tender. It removes what crashed lockers left, each by
+// Tend implements backend.Hold. It removes what crashed lockers left, each by
 // its ticket, once it is dead by proof or was silent for a lease. What ctx
 // leaves no time for it looks at the next time.
 func (h *hold) Tend(ctx context.Context) error {

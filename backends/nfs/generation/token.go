@@ -6,13 +6,10 @@ import (
 	"context"
 	"errors"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 )
 
-var _ backend.Fencer = (*Lock)(nil)
-
-// NewestToken implements backend.Fencer. It changes the directory of generations
+// NewestToken is the method of backend.Backend. It changes the directory of generations
 // first, as step 3 of those who share does: a listing may be older than it looks.
 func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
 	for range maxRaces {

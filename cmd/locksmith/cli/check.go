@@ -61,10 +61,7 @@ func newestToken(ctx context.Context, r *flags.Connect, lock string) (string, ui
 	if err != nil {
 		return canonical, 0, err
 	}
-	newest, err := uint64(0), backend.ErrNoTokens
-	if fencer, ok := b.(backend.Fencer); ok {
-		newest, err = flags.InTime(ctx, canonical, "look for the newest token", fencer.NewestToken)
-	}
+	newest, err := flags.InTime(ctx, canonical, "look for the newest token", b.NewestToken)
 	if errors.Is(err, backend.ErrNoTokens) {
 		err = &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "check a token", Err: backend.ErrNoTokens,
 			Hint: "tokens have nfs: and, with ?style=dir, mkdir:, ftp: and ftps:"}

@@ -58,7 +58,7 @@ func removeLock(ctx context.Context, r *flags.Connect, lock string, yes bool, ou
 	}
 	remover, ok := b.(backend.Remover)
 	shown := protocol.CleanText(canonical, protocol.MaxLine)
-	if !ok || !remover.Remains() {
+	if !ok {
 		if s.State != "free" {
 			return inUse(canonical, s.all()[0])
 		}
@@ -99,9 +99,7 @@ func removeHeld(ctx context.Context, lock string, b backend.Backend, remover bac
 	if err != nil {
 		return errors.Join(err, attempt.Withdraw(ctx))
 	}
-	if t, ok := h.(backend.Tender); ok {
-		_ = t.Tend(ctx) // what dead waiters left
-	}
+	_ = h.Tend(ctx) // what dead waiters left
 	report, err := b.Inspect(ctx)
 	if err == nil && len(report.Waiters) > 0 {
 		err = inUse(lock, presence{report.Waiters[0], true})

@@ -61,6 +61,7 @@ func (l *naive) ID() string    { return l.id }
 func (l *naive) Token() uint64 { return 1 }
 
 func (l *naive) Heartbeat(context.Context) error { return nil }
+func (l *naive) Tend(context.Context) error      { return nil }
 
 func (l *naive) Release(context.Context) error {
 	holder, err := l.dir().Readlink(lockName)

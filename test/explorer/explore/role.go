@@ -127,7 +127,7 @@ func (r Role) hold(run *runner, h backend.Hold, round int) {
 		run.work(0)
 	}
 	if r.Tends {
-		tend(h)
+		_ = h.Tend(context.Background())
 		run.pause(fingerprint(run.serial, round, -1, h))
 		run.work(0)
 	}
@@ -153,16 +153,9 @@ func (r Role) beat(run *runner, h backend.Hold) {
 // clean stays for several leases: what the crashed left must be watched for one.
 func (r Role) clean(run *runner, h backend.Hold) {
 	for range 12 {
-		tend(h)
+		_ = h.Tend(context.Background())
 		run.work(r.nap)
 		r.beat(run, h)
-	}
-}
-
-// tend sweeps. Its errors mean nothing for the hold.
-func tend(h backend.Hold) {
-	if t, tends := h.(backend.Tender); tends {
-		_ = t.Tend(context.Background())
 	}
 }
 
