@@ -77,6 +77,39 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// general are packages that nothing but the command line imports, and why they are no part of
+// it all the same.
+var general = map[string]string{
+	"backends":     "all kinds of locks by their addresses",
+	"backends/set": "a lock of several, which knows nothing of commands",
+	"client":       "for other programs",
+}
+
+// TestBelow: what only the command line uses lives below it, and what only run uses below the
+// helper.
+func TestBelow(t *testing.T) {
+	const commands = "cmd/locksmith"
+	importers := map[string][]string{}
+	for _, p := range packages(t) {
+		for _, imported := range p.Imports {
+			name := strings.TrimPrefix(p.ImportPath, "locksmith/")
+			if ours, isOurs := strings.CutPrefix(imported, "locksmith/"); isOurs && !strings.HasPrefix(name, "test/") {
+				importers[ours] = append(importers[ours], name)
+			}
+		}
+	}
+	for name, by := range importers {
+		shared := slices.ContainsFunc(by, func(importer string) bool { return !isBelow(importer, commands) })
+		if !shared && !isBelow(name, commands) && !strings.HasPrefix(name, "locksmith/") && general[name] == "" {
+			t.Errorf("only the command line imports %s: move it below %s", name, commands)
+		} else if shared && general[name] != "" {
+			t.Errorf("others than the command line import %s: it needs no exception", name)
+		}
+	}
+}
+
+func isBelow(name, top string) bool { return name == top || strings.HasPrefix(name, top+"/") }
+
 func permits(may []string, imported string) bool {
 	return slices.ContainsFunc(may, func(m string) bool {
 		below, all := strings.CutSuffix(m, "...")
