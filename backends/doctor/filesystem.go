@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/lockfile"
 	"locksmith/protocol"
 )
 
@@ -87,7 +88,7 @@ func (n DirNeeds) access(dir string, tell backend.Tell) bool {
 		return false
 	}
 	mode, sticky := st.Mode().String(), st.Mode()&fs.ModeSticky != 0
-	public := st.Mode().Perm()&0o002 != 0 && !sticky
+	public := lockfile.IsPublic(st.Mode())
 	switch {
 	case !mayWrite(dir):
 		tell.Unfit(name, dir+" may not be written by this user ("+mode+")", "let this user write there, or choose another place")

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/lockfile"
 	"locksmith/protocol"
 )
 
@@ -49,6 +50,27 @@ func typeOf(m fs.FileMode) Type {
 		return RegularFile
 	}
 	return Other
+}
+
+// Read implements Tree. It neither follows a link nor waits for anything.
+func (t FileTree) Read(path string) Content {
+	f, err := lockfile.Open(t.at(path))
+	if err != nil {
+		return Content{Marked: lockfile.IsMarked(t.at(path)), Err: err}
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	switch {
+	case err != nil:
+		return Content{Err: err}
+	case st.Kind != "":
+		return Content{Err: syscall.EINVAL}
+	}
+	c := Content{Marked: st.Marked, Err: syscall.EFBIG}
+	if st.Size <= MaxText {
+		c.Text, c.Err = f.Read(int(st.Size))
+	}
+	return c
 }
 
 // fail explains why a directory cannot be listed.

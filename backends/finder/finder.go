@@ -38,7 +38,7 @@ type Tree interface {
 
 // A Content is what was seen of a file.
 type Content struct {
-	Sticky bool   // it has the mark that lock files of ours are made with
+	Marked bool   // it has the mark that lock files of ours are made with
 	Text   string // all of it
 	Err    error  // why it was not read, for example because it is longer than MaxText
 }

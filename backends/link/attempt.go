@@ -5,13 +5,10 @@ package link
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/manners"
-	"locksmith/backends/owner"
 )
 
 // maxRaces bounds how often one Try starts anew; each time somebody else made
@@ -39,12 +36,9 @@ type attempt struct {
 
 // Attempt implements backend.Backend.
 func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
-	if r.Owner.Mode != "exclusive" {
-		return nil, l.usage("acquire", "a lock file cannot be "+r.Owner.Mode, "leave out --shared")
-	}
-	r.Owner.Lease = r.Owner.Lease.Truncate(time.Millisecond)
-	if d := r.Owner.Lease; d < owner.MinLease || d > owner.MaxLease {
-		return nil, l.usage("acquire", fmt.Sprintf("a lease of %v is not between %v and %v", d, owner.MinLease, owner.MaxLease), "choose another")
+	r, err := r.Checked(l.Address, "a lock file", "exclusive")
+	if err != nil {
+		return nil, err
 	}
 	polls := l.Polls
 	if r.Polls != nil {
@@ -79,24 +73,11 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 			return nil, err
 		}
 	}
-	var fault *backend.Error // why the last one was in vain, if not for others
-	for range maxRaces {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		h, err := a.take(ctx)
-		if err == nil {
-			return h, nil
-		}
-		if fault = nil; !errors.Is(err, errAgain) {
-			return nil, err
-		}
-		errors.As(err, &fault)
+	h, err := backend.Retry(ctx, maxRaces, func() (*hold, error) { return a.take(ctx) })
+	if errors.Is(err, backend.ErrAgain) {
+		return nil, a.obstacle(err)
 	}
-	if fault != nil {
-		return nil, fault
-	}
-	return nil, a.obstacle(fmt.Errorf("it changed %d times while we tried", maxRaces))
+	return h, err
 }
 
 // take acquires the lock:
@@ -171,7 +152,7 @@ func (a *attempt) enter(c *claim) (*hold, error) {
 	err := h.beat()
 	switch {
 	case errors.Is(err, backend.ErrGone):
-		return nil, errAgain
+		return nil, backend.ErrAgain
 	case err != nil:
 		h.closeFile()
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"locksmith/backends/backend"
-	"locksmith/protocol"
 )
 
 // A chain is how one of several breakers wins the right to remove a dead one's
@@ -28,7 +27,7 @@ type chain struct {
 // A litter is a name that may be our own, and is to be removed if it is.
 type litter struct{ name, id string }
 
-// run removes the dead one's lock. errAgain: the lock is another one now. rival:
+// run removes the dead one's lock. backend.ErrAgain: the lock is another one now. rival:
 // somebody else is at it.
 func (k *chain) run() (rival *sighting, err error) {
 	n, rival, err := k.win()
@@ -64,19 +63,19 @@ func (k *chain) win() (n int, rival *sighting, err error) {
 		s, err := k.vigil.look(k.entry(n), k.claim.now)
 		switch {
 		case errors.Is(err, errAbsent):
-			return 0, nil, errAgain
+			return 0, nil, backend.ErrAgain
 		case err != nil:
 			return 0, nil, err
-		case s.content.has(k.claim.record.ID) && s.stat.same(k.claim.stat):
+		case s.content.Holds(k.claim.record.ID) && s.stat.Same(k.claim.stat):
 			return n, nil, nil // the server made it ours late
-		case s.content.has(k.claim.record.ID):
+		case s.content.Holds(k.claim.record.ID):
 			return 0, nil, k.lock.lies("a file has another number under its second name")
 		case s.due > 0:
 			return 0, &s, nil
 		}
 	}
-	return 0, nil, &backend.Error{Code: protocol.CannotCreate, Lock: k.lock.Address, Op: "break the lock of a dead holder",
-		Err: errors.New("too many died at it before"), Hint: "remove the files " + k.lock.Name + chainMark + "*"}
+	return 0, nil, k.lock.Address.Unfit("break the lock of a dead holder", "too many died at it before",
+		"remove the files "+k.lock.Name+chainMark+"*")
 }
 
 // finish looks again and removes the lock. over: it is not the dead one's any more.
@@ -84,15 +83,15 @@ func (k *chain) finish() (over bool, err error) {
 	s, err := k.vigil.see(k.lock.Name)
 	switch {
 	case errors.Is(err, errAbsent):
-		return true, errAgain
+		return true, backend.ErrAgain
 	case err != nil:
 		return false, err
 	case s.unreadable && !k.dead.unreadable:
-		return false, errAgain // it may be his still
+		return false, backend.ErrAgain // it may be his still
 	case s.id() != k.dead.id():
-		return true, errAgain
+		return true, backend.ErrAgain
 	case s.sign() != k.dead.sign() && !k.force:
-		return false, errAgain // he lives
+		return false, backend.ErrAgain // he lives
 	}
 	err = k.fs.Unlink(k.lock.Name)
 	switch {
@@ -127,7 +126,7 @@ func (x litter) remove(fs FS) bool {
 		return true
 	case err != nil:
 		return false
-	case !parse(text).has(x.id):
+	case !parse(text).Holds(x.id):
 		return true
 	}
 	err = fs.Unlink(x.name)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 )
 
@@ -18,22 +19,22 @@ type claim struct {
 	record owner.Record
 	name   string
 	text   string
-	stat   Stat      // as it was made
-	now    time.Time // by the server's clock, when it was made
-	linked bool      // it was asked to be given another name
+	stat   lockfile.Stat // as it was made
+	now    time.Time     // by the server's clock, when it was made
+	linked bool          // it was asked to be given another name
 }
 
 // newClaim names a claim; it is not made yet.
 func (l *Lock) newClaim(fs FS, r owner.Record) (*claim, error) {
 	r.ID, r.Acquired = l.NewID(), l.Today()
-	text, err := format(r)
+	text, err := lockfile.Format(r)
 	if err != nil {
-		return nil, l.usage("write owner record", err.Error(), "give less --meta")
+		return nil, l.Address.Usage("write owner record", err.Error(), "give less --meta")
 	}
 	return &claim{lock: l, fs: fs, record: r, name: l.claimName(r.ID), text: text}, nil
 }
 
-// make makes the file. errAgain: it is spoiled, and another id may have more luck.
+// make makes the file. backend.ErrAgain: it is spoiled, and another id may have more luck.
 func (c *claim) make() error {
 	const op = "make our own file"
 	err := c.fs.Create(c.name, c.text)
@@ -70,9 +71,8 @@ func (c *claim) setAhead() error {
 // linkTo gives the claim another name, and reports whether it has it. What the call
 // says is not proof: a server that crashed says EEXIST of what was our own work, and
 // an answer may be lost. The name is ours if it leads to the very file of the claim.
-// errAgain: another claim may have more luck.
+// backend.ErrAgain: another claim may have more luck.
 func (c *claim) linkTo(name string) (bool, error) {
-	const op = "link the lock file"
 	c.linked = true
 	cause := c.fs.Link(c.name, name)
 	there, err := c.fs.Stat(name)
@@ -80,12 +80,12 @@ func (c *claim) linkTo(name string) (bool, error) {
 	case absent(err) && definite(cause):
 		return false, c.lock.linkError(cause)
 	case absent(err) && cause != nil:
-		return false, c.lock.again(op, cause)
+		return false, c.lock.again(linkOp, cause)
 	case absent(err):
-		return false, errAgain // it was ours, and somebody took it away
+		return false, backend.ErrAgain // it was ours, and somebody took it away
 	case err != nil:
-		return false, c.lock.fail(op, errors.Join(cause, err))
-	case there.same(c.stat):
+		return false, c.lock.fail(linkOp, errors.Join(cause, err))
+	case there.Same(c.stat):
 		return c.proven(name)
 	case cause == nil:
 		return false, c.mistrust(name)
@@ -106,10 +106,10 @@ func (c *claim) proven(name string) (bool, error) {
 		if err != nil && !absent(err) {
 			return false, c.lock.fail("look at the lock file", err)
 		}
-		return err == nil && parse(text).has(c.record.ID), nil
+		return err == nil && parse(text).Holds(c.record.ID), nil
 	case err != nil:
 		return false, c.lock.fail("look at our own file", err)
-	case !own.same(c.stat):
+	case !own.Same(c.stat):
 		return false, c.expose(name, "a file has another number than before")
 	case own.Links < 2:
 		// More than 2 is somebody's joke, who linked it elsewhere.
@@ -123,8 +123,8 @@ func (c *claim) proven(name string) (bool, error) {
 func (c *claim) recount(name string) error {
 	there, err := c.fs.Stat(name)
 	switch {
-	case absent(err), err == nil && !there.same(c.stat):
-		return errAgain
+	case absent(err), err == nil && !there.Same(c.stat):
+		return backend.ErrAgain
 	case err != nil:
 		return c.lock.fail("look at the lock file", err)
 	}
@@ -135,8 +135,8 @@ func (c *claim) recount(name string) error {
 // Either somebody put his there meanwhile, or the numbers of files mean nothing.
 func (c *claim) mistrust(name string) error {
 	_, text, err := c.fs.Read(name)
-	if err != nil || !parse(text).has(c.record.ID) {
-		return errAgain
+	if err != nil || !parse(text).Holds(c.record.ID) {
+		return backend.ErrAgain
 	}
 	return c.expose(name, "a file has another number under its second name")
 }
@@ -144,7 +144,7 @@ func (c *claim) mistrust(name string) error {
 // expose says why a name that is ours can be none, and removes it if its record is
 // ours: where numbers lie it may be anybody's.
 func (c *claim) expose(name, how string) error {
-	if _, text, err := c.fs.Read(name); err == nil && parse(text).has(c.record.ID) {
+	if _, text, err := c.fs.Read(name); err == nil && parse(text).Holds(c.record.ID) {
 		_ = c.fs.Unlink(name)
 	}
 	return c.lock.lies(how)

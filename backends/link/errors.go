@@ -4,7 +4,6 @@ package link
 
 import (
 	"errors"
-	"fmt"
 
 	"golang.org/x/sys/unix"
 
@@ -13,8 +12,6 @@ import (
 )
 
 var (
-	// errAgain: somebody else made progress; try again.
-	errAgain = errors.New("the lock changed while we looked at it")
 	// errAbsent: a file is not there.
 	errAbsent = errors.New("it is not there")
 	// errSticky: a dead one's lock may only be removed by its own user.
@@ -34,56 +31,48 @@ func definite(err error) bool {
 func forbidden(err error) bool { return backend.IsErrno(err, unix.EPERM, unix.EACCES) }
 
 // fail gives a failed call its code and advice.
-func (l *Lock) fail(op string, err error) error {
-	var known *backend.Error
-	if errors.As(err, &known) {
-		return err // it has both
-	}
-	e := backend.FileError(l.Address, op, err)
+func (l *Lock) fail(op string, err error) error { return l.Address.Fail(op, err, explain) }
+
+func explain(e *backend.Error) {
 	switch {
-	case backend.Unclear(err), errors.Is(err, unix.ENOLCK):
+	case backend.Unclear(e.Err), errors.Is(e.Err, unix.ENOLCK):
 		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
-	case errors.Is(err, unix.EEXIST):
+	case errors.Is(e.Err, unix.EEXIST):
 		e.Code, e.Hint = protocol.CannotCreate, "find out what is there: locksmith doctor"
 	}
-	return e
 }
+
+// linkOp is what was being done when a link was not what it should be.
+const linkOp = "link the lock file"
 
 // linkError explains why a file cannot be given another name.
 func (l *Lock) linkError(err error) error {
-	const op = "link the lock file"
-	e := backend.FileError(l.Address, op, err)
-	switch {
-	case backend.IsErrno(err, unix.EPERM, unix.EOPNOTSUPP, unix.ENOSYS, unix.EMLINK):
-		// vfat and exFAT say EPERM; some servers, that one link is too many.
-		e.Code, e.Hint = protocol.CannotCreate, "this file system has no hard links, or allows none: use mkdir: or local: instead, or another place"
-	case errors.Is(err, unix.EXDEV):
-		e.Code, e.Hint = protocol.CannotCreate, "this directory is spread over several file systems: use mkdir: or local: instead, or another place"
-	}
-	return e
+	return l.Address.Fail(linkOp, err, func(e *backend.Error) {
+		switch {
+		case backend.IsErrno(err, unix.EPERM, unix.EOPNOTSUPP, unix.ENOSYS, unix.EMLINK):
+			// vfat and exFAT say EPERM; some servers, that one link is too many.
+			e.Code, e.Hint = protocol.CannotCreate, "this file system has no hard links, or allows none: use mkdir: or local: instead, or another place"
+		case errors.Is(err, unix.EXDEV):
+			e.Code, e.Hint = protocol.CannotCreate, "this directory is spread over several file systems: use mkdir: or local: instead, or another place"
+		}
+	})
 }
 
-// again is errAgain with its reason. If it happens again and again, that is what is
-// told.
-func (l *Lock) again(op string, err error) error { return errors.Join(errAgain, l.fail(op, err)) }
+// again is backend.ErrAgain with its reason. If it happens again and again, that is what
+// is told.
+func (l *Lock) again(op string, err error) error {
+	return errors.Join(backend.ErrAgain, l.fail(op, err))
+}
 
 // lies says that the file system cannot be trusted.
 func (l *Lock) lies(how string) error {
-	return &backend.Error{Code: protocol.CannotCreate, Lock: l.Address, Op: "link the lock file", Err: errors.New(how),
-		Hint: "locks there are not safe: see locksmith doctor, and use mkdir: or another place"}
+	return l.Address.Unfit(linkOp, how, "locks there are not safe: see locksmith doctor, and use mkdir: or another place")
 }
 
 // lost is the error of a hold whose file is gone.
 func (l *Lock) lost(op string) error {
-	return &backend.Error{Code: protocol.Gone, Lock: l.Address, Op: op, Err: backend.ErrGone,
-		Hint: "somebody broke the lock, or removed or replaced its file"}
-}
-
-func (l *Lock) usage(op, cause, hint string) error {
-	return &backend.Error{Code: protocol.Usage, Lock: l.Address, Op: op, Err: errors.New(cause), Hint: hint}
+	return l.Address.Gone(op, "somebody broke the lock, or removed or replaced its file")
 }
 
 // passing tells an error that may pass: nobody knows anything at the moment.
 func passing(err error) bool { return backend.CodeOf(err) == protocol.Unreachable }
-
-func shown(s string) string { return fmt.Sprintf("%q", protocol.CleanText(s, 100)) }

@@ -11,6 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/doctor"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -116,7 +117,7 @@ func (x *examiner) creation(ctx context.Context) error {
 	if made, err := x.Said("make a file", cause); err != nil {
 		return err
 	} else if !made {
-		e := backend.FileError(x.lock.Address, "make a file", cause)
+		e := backend.FileError(string(x.lock.Address), "make a file", cause)
 		x.Tell.Unfit(name, "a file cannot be made: "+e.Err.Error(), e.Hint)
 		return doctor.ErrEnough
 	}
@@ -150,7 +151,7 @@ func (x *examiner) links(ctx context.Context) error {
 	return x.countLinks(f, second, one)
 }
 
-func (x *examiner) countLinks(f, second string, one Stat) error {
+func (x *examiner) countLinks(f, second string, one lockfile.Stat) error {
 	a, errA := x.fs.Stat(f)
 	b, errB := x.fs.Stat(second)
 	removed := x.fs.Unlink(second)
@@ -158,7 +159,7 @@ func (x *examiner) countLinks(f, second string, one Stat) error {
 	if err := errors.Join(errA, errB, removed, errC); err != nil {
 		return x.Fail("look at a file with two names", err)
 	}
-	if a.same(b) && a.same(one) && last.same(one) {
+	if a.Same(b) && a.Same(one) && last.Same(one) {
 		x.Tell.Fit("file numbers", "a file has the same number under both its names")
 	} else {
 		x.Tell.Unfit("file numbers", "a file has not the same number under its second name, or when it is looked at again", otherPlace)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/doctor"
+	"locksmith/backends/lockfile"
 )
 
 // openFile: a holder keeps its file open, and learns by it that it was removed.
@@ -22,11 +23,11 @@ func (x *examiner) openFile(ctx context.Context) error {
 	}
 	defer file.Close()
 	there, err1 := x.fs.Stat(f)
-	open, err2 := file.Stat()
+	open, err2 := file.StatServer()
 	if err := errors.Join(err1, err2); err != nil {
 		return x.Fail("look at an open file", err)
 	}
-	if !open.same(there) {
+	if !open.Same(there) {
 		x.Tell.Unfit(name, "an open file has another number than its name", otherPlace)
 		return nil
 	}
@@ -45,7 +46,7 @@ func (x *examiner) heartbeat(ctx context.Context) error {
 	if err != nil {
 		return x.Fail("look at a file", err)
 	}
-	var now Stat
+	var now lockfile.Stat
 	waited, seen, err := x.Heartbeat(ctx, doctor.Heartbeat{
 		Touch: func() error {
 			err := file.Touch()

@@ -15,6 +15,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
@@ -146,8 +147,8 @@ func (f fakeFS) Unlink(name string) error {
 	})
 }
 
-func (f fakeFS) stat(n *inode, name string) Stat {
-	st := Stat{Dev: 1, Ino: n.number, Links: n.links, Size: int64(len(n.content)), Modified: n.modified, Kind: n.kind}
+func (f fakeFS) stat(n *inode, name string) lockfile.Stat {
+	st := lockfile.Stat{Dev: 1, Ino: n.number, Links: n.links, Size: int64(len(n.content)), Modified: n.modified, Kind: n.kind}
 	if f.nameNumbers {
 		for _, c := range name {
 			st.Ino = st.Ino*31 + uint64(c)
@@ -159,7 +160,7 @@ func (f fakeFS) stat(n *inode, name string) Stat {
 	return st
 }
 
-func (f fakeFS) Stat(name string) (st Stat, err error) {
+func (f fakeFS) Stat(name string) (st lockfile.Stat, err error) {
 	err = f.do("stat", name, func() error {
 		n, err := f.find(name)
 		if err == nil {
@@ -170,7 +171,7 @@ func (f fakeFS) Stat(name string) (st Stat, err error) {
 	return st, err
 }
 
-func (f fakeFS) Read(name string) (st Stat, text string, err error) {
+func (f fakeFS) Read(name string) (st lockfile.Stat, text string, err error) {
 	err = f.do("read", name, func() error {
 		n, err := f.find(name)
 		if err == nil {
@@ -211,7 +212,7 @@ type fakeFile struct {
 	name string
 }
 
-func (f *fakeFile) Stat() (st Stat, err error) {
+func (f *fakeFile) StatServer() (st lockfile.Stat, err error) {
 	err = f.fs.do("fstat", f.name, func() error {
 		st = f.fs.stat(f.node, f.name)
 		return nil
@@ -227,7 +228,7 @@ func (f *fakeFile) SetTime(t time.Time) error {
 	return f.fs.do("settime", f.name, func() error { f.node.modified = t; return nil })
 }
 
-func (f *fakeFile) Close() {}
+func (f *fakeFile) Close() error { return nil }
 
 // lockOn returns a lock on a server.
 func lockOn(s *server) *Lock {

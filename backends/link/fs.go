@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"locksmith/backends/lockfile"
 	"locksmith/backends/process"
 )
 
@@ -23,11 +24,11 @@ type FS interface {
 	Unlink(name string) error
 	// Stat asks the server, not a cache, about what has this name. It follows no
 	// link.
-	Stat(name string) (Stat, error)
+	Stat(name string) (lockfile.Stat, error)
 	// Read is what Stat tells, of one and the same file as the content, of which it
 	// reads no more than MaxContent+1 bytes. It follows no link and waits for
 	// nothing. It may have an error for what is not a regular file.
-	Read(name string) (Stat, string, error)
+	Read(name string) (lockfile.Stat, string, error)
 	// Open keeps hold of a file, by more than its name. It follows no link.
 	Open(name string) (File, error)
 	// List opens the directory anew and reads it to the end. It may miss names that
@@ -45,23 +46,10 @@ type FS interface {
 // inode number from being used again on a local disk; elsewhere the calls say
 // ESTALE when it is gone.
 type File interface {
-	// Stat asks the server.
-	Stat() (Stat, error)
+	StatServer() (lockfile.Stat, error)
 	// Touch sets the modification time to the server's now.
 	Touch() error
 	// SetTime sets it to a time of the server's clock.
 	SetTime(t time.Time) error
-	Close()
+	Close() error
 }
-
-// A Stat is what is known of a file.
-type Stat struct {
-	Dev, Ino uint64
-	Links    uint64
-	Size     int64
-	Modified time.Time // by the server's clock: to be compared only with another of the same server
-	Kind     string    // what it is if not a regular file, as in "a directory"
-}
-
-// same reports that two looks saw one file.
-func (s Stat) same(t Stat) bool { return s.Dev == t.Dev && s.Ino == t.Ino }

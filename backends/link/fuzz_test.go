@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backendtest"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/protocol"
@@ -23,7 +24,7 @@ var foreignContents = []string{
 // FuzzContent: what is no record of ours is held by somebody unknown. Only a pid that
 // stands alone, with ?pids=local, or a record of this kernel's can prove a death.
 func FuzzContent(f *testing.F) {
-	text, err := format(backendtest.Request().Owner)
+	text, err := lockfile.Format(backendtest.Request().Owner)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -34,23 +35,23 @@ func FuzzContent(f *testing.F) {
 	many, one := (&Lock{}).Here(), (&Lock{OneMachine: true}).Here()
 	f.Fuzz(func(t *testing.T, s string) {
 		c := parse(s)
-		if (c.record == nil) == (c.note == "") && c.pid == 0 || strings.ContainsFunc(c.note, protocol.IsControl) {
+		if (c.Record == nil) == (c.note == "") && c.PID == 0 || strings.ContainsFunc(c.note, protocol.IsControl) {
 			t.Fatalf("%q became %+v", s, c)
 		}
-		switch r := c.record; {
+		switch r := c.Record; {
 		case r != nil:
-			if !isID(r.ID) || c.pid != 0 || r.Place != here && many.verdict(c) == owner.Dead {
+			if !owner.IsID(r.ID) || c.PID != 0 || r.Place != here && many.verdict(c) == owner.Dead {
 				t.Fatalf("%q became %+v", s, *r)
 			}
-			if again, err := format(*r); err == nil && !reflect.DeepEqual(parse(again).record, r) {
+			if again, err := lockfile.Format(*r); err == nil && !reflect.DeepEqual(parse(again).Record, r) {
 				t.Fatalf("%q became %q", s, again)
 			}
 		case many.verdict(c) != owner.Unknown:
 			t.Fatalf("%q is %s", s, many.verdict(c))
-		case c.pid == 0 && one.verdict(c) != owner.Unknown:
+		case c.PID == 0 && one.verdict(c) != owner.Unknown:
 			t.Fatalf("%q is %s with ?pids=local", s, one.verdict(c))
-		case c.pid != 0 && (c.pid < 0 || c.pid > process.MaxPID || !strings.Contains(s, strconv.Itoa(c.pid))):
-			t.Fatalf("%q names pid %d", s, c.pid)
+		case c.PID != 0 && (c.PID < 0 || c.PID > process.MaxPID || !strings.Contains(s, strconv.Itoa(c.PID))):
+			t.Fatalf("%q names pid %d", s, c.PID)
 		}
 	})
 }

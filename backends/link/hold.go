@@ -74,7 +74,7 @@ func (h *hold) refresh() error {
 		return err
 	}
 	there, err := h.fs.Stat(h.lock.Name)
-	if err == nil && !there.same(h.claim.stat) {
+	if err == nil && !there.Same(h.claim.stat) {
 		err = errAbsent
 	}
 	return err
@@ -103,19 +103,19 @@ func (h *hold) open() error {
 func (h *hold) verify() error {
 	st, text, err := h.fs.Read(h.lock.Name)
 	if err != nil {
-		if st, err := h.fs.Stat(h.lock.Name); err == nil && !st.same(h.claim.stat) {
+		if st, err := h.fs.Stat(h.lock.Name); err == nil && !st.Same(h.claim.stat) {
 			return errAbsent // it is something that cannot be read
 		}
 		return err
 	}
-	if !st.same(h.claim.stat) || !parse(text).has(h.ID()) {
+	if !st.Same(h.claim.stat) || !parse(text).Holds(h.ID()) {
 		return errAbsent
 	}
 	if h.file == nil {
 		return nil
 	}
-	st, err = h.file.Stat()
-	if err == nil && !st.same(h.claim.stat) {
+	st, err = h.file.StatServer()
+	if err == nil && !st.Same(h.claim.stat) {
 		err = errAbsent
 	}
 	return err
@@ -126,7 +126,7 @@ func (h *hold) touch() error {
 	if err := h.file.Touch(); err != nil {
 		return err
 	}
-	st, err := h.file.Stat()
+	st, err := h.file.StatServer()
 	switch {
 	case err != nil:
 		return err
@@ -152,7 +152,7 @@ func (h *hold) dropClaim() error {
 
 func (h *hold) closeFile() {
 	if h.file != nil {
-		h.file.Close()
+		_ = h.file.Close()
 	}
 	h.file = nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -63,9 +64,9 @@ func TestStrangeLock(t *testing.T) {
 func TestStrangeIDs(t *testing.T) {
 	r := backendtest.Request().Owner
 	r.ID = "../../../etc/x"
-	text, err := format(r)
+	text, err := lockfile.Format(r)
 	mustWork(t, err)
-	if c := parse(text); c.record != nil {
+	if c := parse(text); c.Record != nil {
 		t.Errorf("%+v", c)
 	}
 }
@@ -76,7 +77,7 @@ func TestPlanted(t *testing.T) {
 	path := filepath.Join(dir, "lock")
 	id, dead := owner.NewID(), deadRequest(t).Owner
 	dead.ID = owner.NewID()
-	text, err := format(dead)
+	text, err := lockfile.Format(dead)
 	mustWork(t, err)
 	at := func(suffix string) string { return path + suffix }
 	mustWork(t,
@@ -107,7 +108,7 @@ func TestSweep(t *testing.T) {
 	path := filepath.Join(dir, "lock")
 	write := func(r backend.Request, name func(id string) string, age time.Duration) {
 		r.Owner.ID = owner.NewID()
-		text, err := format(r.Owner)
+		text, err := lockfile.Format(r.Owner)
 		mustWork(t, err)
 		made := time.Now().Add(-age)
 		at := path + name(r.Owner.ID)
@@ -151,7 +152,7 @@ func TestNames(t *testing.T) {
 	mustFail(t, try(filepath.Join(dir, longest+"x"), nil), protocol.Usage, "choose a shorter one")
 	mustBeEmpty(t, dir)
 	l := &Lock{Name: longest}
-	worst := foreignID(Stat{Dev: 1<<64 - 1, Ino: 1<<64 - 1, Modified: time.Unix(0, -1)})
+	worst := foreignID(lockfile.Stat{Dev: 1<<64 - 1, Ino: 1<<64 - 1, Modified: time.Unix(0, -1)})
 	name := l.chainName(worst, maxChain)
 	if len(name) != maxName {
 		t.Errorf("the longest name has %d bytes", len(name))

@@ -42,10 +42,10 @@ func (l *Lock) inspect(fs FS, names []string) (backend.Report, error) {
 	}
 	for _, name := range names {
 		id, ok := l.parseClaim(name)
-		if !ok || holder.content.has(id) {
+		if !ok || holder.content.Holds(id) {
 			continue
 		}
-		if s, err := v.see(name); err == nil && s.content.has(id) {
+		if s, err := v.see(name); err == nil && s.content.Holds(id) {
 			r.Waiters = append(r.Waiters, s.holder(l.Today()))
 		}
 	}
@@ -55,7 +55,7 @@ func (l *Lock) inspect(fs FS, names []string) (backend.Report, error) {
 // described also tells what to call a holder who has no id of his own.
 func (l *Lock) described(s sighting) backend.Holder {
 	h := s.holder(l.Today())
-	if s.content.record == nil && s.stat.Kind == "" {
+	if s.content.Record == nil && s.stat.Kind == "" {
 		h.Note += "; its id for locksmith break is " + s.id()
 	}
 	return h
@@ -83,7 +83,7 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 
 // breakWaiter removes the claim with this id.
 func (l *Lock) breakWaiter(v *vigil, id string) error {
-	if !isID(id) {
+	if !owner.IsID(id) {
 		return l.noSuch(id)
 	}
 	err := v.fs.Unlink(l.claimName(id))
@@ -91,7 +91,7 @@ func (l *Lock) breakWaiter(v *vigil, id string) error {
 	case absent(err):
 		return l.noSuch(id)
 	case err != nil:
-		return l.fail("break "+shown(id), err)
+		return l.fail("break "+backend.Quoted(id), err)
 	}
 	return nil
 }
@@ -109,18 +109,17 @@ func (l *Lock) breakHolder(v *vigil, s sighting) error {
 	rival, err := k.run()
 	switch {
 	case rival != nil:
-		return &backend.Error{Code: protocol.Held, Lock: l.Address, Op: "break " + shown(s.id()),
+		return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "break " + backend.Quoted(s.id()),
 			Err: errors.New("somebody else is at it: " + rival.holder(l.Today()).String()), Hint: "look again with: locksmith status"}
-	case errors.Is(err, errAgain):
+	case errors.Is(err, backend.ErrAgain):
 		return l.noSuch(s.id())
 	case errors.Is(err, errSticky):
-		return &backend.Error{Code: protocol.Permission, Lock: l.Address, Op: "break " + shown(s.id()), Err: err,
+		return &backend.Error{Code: protocol.Permission, Lock: string(l.Address), Op: "break " + backend.Quoted(s.id()), Err: err,
 			Hint: "the directory is sticky: let its owner do it, or root"}
 	}
 	return err
 }
 
 func (l *Lock) noSuch(id string) error {
-	return &backend.Error{Code: protocol.Gone, Lock: l.Address, Op: "break " + shown(id), Err: backend.ErrGone,
-		Hint: "see who is there with: locksmith status"}
+	return l.Address.Gone("break "+backend.Quoted(id), "see who is there with: locksmith status")
 }

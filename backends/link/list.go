@@ -14,7 +14,7 @@ import (
 // to it, too.
 func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	w := finder.Walk{
-		Tree:    finder.FileTree{Root: l.Path, Address: l.Address},
+		Tree:    finder.FileTree{Root: l.Path, Address: string(l.Address)},
 		Files:   []finder.FileKind{kind{l, true}},
 		Listing: listing,
 	}
@@ -24,7 +24,7 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 // Kind knows the locks below a directory that hold a record of ours, or for which
 // somebody of ours waits.
 func Kind(dir string) finder.FileKind {
-	place := Lock{Path: dir, Address: backend.Address{Scheme: Scheme, Path: dir}.String()}
+	place := Lock{Path: dir, Address: backend.Name(backend.Address{Scheme: Scheme, Path: dir}.String())}
 	return kind{place.Here(), false}
 }
 
@@ -53,23 +53,23 @@ func (k kind) File(_ context.Context, in *finder.Directory, name string, content
 }
 
 func (k kind) ours(seen finder.Content) bool {
-	if seen.Err != nil || seen.Sticky {
+	if seen.Err != nil || seen.Marked {
 		return false
 	}
 	c := parse(seen.Text)
-	return c.record != nil || c.pid != 0 && k.pids
+	return c.Record != nil || c.PID != 0 && k.pids
 }
 
 func (k kind) look(in *finder.Directory, name string) finder.Answer {
 	l := *k.place
-	l.Name, l.Address = name, backend.Below(l.Address, in.Path+"/"+name)
+	l.Name, l.Address = name, backend.Name(backend.Below(string(l.Address), in.Path+"/"+name))
 	fs := &directory{path: l.Path + in.Path}
 	defer fs.Close()
 	r, err := l.inspect(fs, claimsOf(in, name))
 	if err == nil && len(r.Holders) == 0 && len(r.Waiters) == 0 {
 		return finder.Answer{Mine: true} // it has just gone
 	}
-	return finder.Answer{Lock: &backend.Listed{Lock: l.Address, Report: r, Err: err}, Mine: true}
+	return finder.Answer{Lock: &backend.Listed{Lock: string(l.Address), Report: r, Err: err}, Mine: true}
 }
 
 // claimsOf returns the names of the claims of a lock.

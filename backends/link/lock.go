@@ -17,9 +17,9 @@ import (
 type Lock struct {
 	// NewFS returns the directory in which the lock is, for one user of it.
 	NewFS   func() FS
-	Name    string // of the lock in that directory
-	Path    string // of the lock on a file system; only List needs it
-	Address string // for messages
+	Name    string       // of the lock in that directory
+	Path    string       // of the lock on a file system; only List needs it
+	Address backend.Name // for messages
 	// Ahead sets the time of the file a lease ahead, for tools that take it for the
 	// time when the lock ends.
 	Ahead bool

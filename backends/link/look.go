@@ -10,18 +10,18 @@ import (
 	"locksmith/backends/owner"
 )
 
-// look sees who has the lock. Its error is a *backend.HeldError, or errAgain.
+// look sees who has the lock. Its error is a *backend.HeldError, or backend.ErrAgain.
 func (a *attempt) look() (*hold, error) {
 	s, err := a.vigil.look(a.lock.Name, a.mine.now)
 	if errors.Is(err, errAbsent) {
 		a.prior = nil // it cannot be the lock later on
-		return nil, errAgain
+		return nil, backend.ErrAgain
 	}
 	if err != nil {
 		return nil, err
 	}
 	if c := a.ours(s); c != nil {
-		if !c.stat.same(s.stat) {
+		if !c.stat.Same(s.stat) {
 			return nil, c.expose(a.lock.Name, "a file has another number under its second name")
 		}
 		if c != a.mine {
@@ -45,14 +45,14 @@ func (a *attempt) look() (*hold, error) {
 // ours returns the claim of ours that is the lock, or nil.
 func (a *attempt) ours(s sighting) *claim {
 	for _, c := range append(slices.Clone(a.prior), a.mine) {
-		if c != nil && s.content.has(c.record.ID) {
+		if c != nil && s.content.Holds(c.record.ID) {
 			return c
 		}
 	}
 	return nil
 }
 
-// breakDead removes the lock of a dead one. errAgain: it is gone.
+// breakDead removes the lock of a dead one. backend.ErrAgain: it is gone.
 func (a *attempt) breakDead(s sighting) error {
 	if a.sticky == s.sign() {
 		return a.heldSticky()
@@ -71,7 +71,7 @@ func (a *attempt) breakDead(s sighting) error {
 	case err != nil:
 		return err
 	}
-	return errAgain
+	return backend.ErrAgain
 }
 
 func (a *attempt) heldSticky() error {
@@ -81,10 +81,10 @@ func (a *attempt) heldSticky() error {
 }
 
 func (a *attempt) held() error {
-	return &backend.HeldError{Lock: a.lock.Address, Holder: a.seen.holder(a.lock.Today())}
+	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.holder(a.lock.Today())}
 }
 
 // obstacle is held as far as anybody knows.
 func (a *attempt) obstacle(err error) error {
-	return &backend.HeldError{Lock: a.lock.Address, Holder: a.seen.holder(a.lock.Today()), Obstacle: err}
+	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.holder(a.lock.Today()), Obstacle: err}
 }

@@ -30,7 +30,7 @@ func respiteByAge(asked time.Duration, c content) time.Duration {
 		asked = usualRespite
 	}
 	least := minWatch
-	if r := c.record; r != nil { // --refresh may have asked for a slower pace
+	if r := c.Record; r != nil { // --refresh may have asked for a slower pace
 		least = max(least, min(4*r.Refresh, r.Lease))
 	}
 	return max(asked, least)

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"locksmith/backends/lockfile"
+	"locksmith/backends/owner"
 )
 
 const (
@@ -25,7 +28,7 @@ func (l *Lock) claimName(id string) string { return l.Name + claimMark + id }
 // parseClaim reads what claimName wrote, and nothing else.
 func (l *Lock) parseClaim(name string) (id string, ok bool) {
 	id, ok = strings.CutPrefix(name, l.Name+claimMark)
-	return id, ok && isID(id)
+	return id, ok && owner.IsID(id)
 }
 
 // chainName is the nth entry of those who break one acquisition.
@@ -39,17 +42,14 @@ func (l *Lock) parseChain(name string) (dead string, n int, ok bool) {
 	dead, digits, _ := strings.Cut(rest, ".")
 	n, err := strconv.Atoi(digits)
 	ok = ok && err == nil && n >= 1 && n <= maxChain && strconv.Itoa(n) == digits
-	return dead, n, ok && (isID(dead) || isForeignID(dead))
+	return dead, n, ok && (owner.IsID(dead) || isForeignID(dead))
 }
-
-// isID reports that s is an owner.NewID. Nothing else may become part of a name.
-func isID(s string) bool { return len(s) == 32 && isHex(s) }
 
 func isHex(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
 
 // foreignID stands for the id of a file that has none: the file itself, and the
 // time when it last changed.
-func foreignID(st Stat) string {
+func foreignID(st lockfile.Stat) string {
 	return fmt.Sprintf("f-%x-%x-%x", st.Dev, st.Ino, uint64(st.Modified.UnixNano()))
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
@@ -36,11 +37,11 @@ func (m mortal) stumble() {
 	}
 }
 
-func (m mortal) Create(name, content string) error { m.stumble(); return m.FS.Create(name, content) }
-func (m mortal) Link(from, to string) error        { m.stumble(); return m.FS.Link(from, to) }
-func (m mortal) Unlink(name string) error          { m.stumble(); return m.FS.Unlink(name) }
-func (m mortal) Stat(name string) (Stat, error)    { m.stumble(); return m.FS.Stat(name) }
-func (m mortal) Read(name string) (Stat, string, error) {
+func (m mortal) Create(name, content string) error       { m.stumble(); return m.FS.Create(name, content) }
+func (m mortal) Link(from, to string) error              { m.stumble(); return m.FS.Link(from, to) }
+func (m mortal) Unlink(name string) error                { m.stumble(); return m.FS.Unlink(name) }
+func (m mortal) Stat(name string) (lockfile.Stat, error) { m.stumble(); return m.FS.Stat(name) }
+func (m mortal) Read(name string) (lockfile.Stat, string, error) {
 	m.stumble()
 	return m.FS.Read(name)
 }

@@ -89,8 +89,8 @@ func (v *vigil) sweepFile(name, id string, now time.Time) error {
 		return err
 	case s.stat.Kind != "":
 		return nil
-	case id != "" && !s.content.has(id):
-		s.verdict, s.content.record = owner.Unknown, nil
+	case id != "" && !s.content.Holds(id):
+		s.verdict, s.content.Record = owner.Unknown, nil
 	}
 	if s.verdict != owner.Dead && now.Sub(s.stat.Modified) <= max(2*v.lease(s.content), oldest) {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
@@ -33,7 +34,7 @@ func (l *Lock) newVigil(fs FS, r backend.Request) *vigil {
 // A sighting is a file as just seen.
 type sighting struct {
 	name    string
-	stat    Stat
+	stat    lockfile.Stat
 	content content
 	verdict owner.Verdict
 	// due is how long the same must still be seen before it may be removed: 0 is
@@ -45,15 +46,15 @@ type sighting struct {
 
 // id names the acquisition that the file stands for.
 func (s sighting) id() string {
-	if s.content.record != nil {
-		return s.content.record.ID
+	if s.content.Record != nil {
+		return s.content.Record.ID
 	}
 	return foreignID(s.stat)
 }
 
 // sign changes with the file and with each sign of life.
 func (s sighting) sign() string {
-	return fmt.Sprint(s.stat.Dev, s.stat.Ino, s.stat.Size, s.stat.Modified.UnixNano(), s.stat.Kind, s.content.text)
+	return fmt.Sprint(s.stat.Dev, s.stat.Ino, s.stat.Size, s.stat.Modified.UnixNano(), s.stat.Kind, s.content.Text)
 }
 
 // see looks at a file without judging it. errAbsent: it is not there.
@@ -70,12 +71,12 @@ func (v *vigil) see(name string) (sighting, error) {
 	case absent(err):
 		return s, errAbsent
 	case err != nil:
-		return s, v.lock.fail("look at "+shown(name), err)
+		return s, v.lock.fail("look at "+backend.Quoted(name), err)
 	case st.Kind != "":
 		s.content = content{note: "it is " + st.Kind + ", and stays until somebody removes it"}
 	}
 	s.stat = st
-	if r := s.content.record; r != nil && name != v.lock.Name {
+	if r := s.content.Record; r != nil && name != v.lock.Name {
 		s.verdict = v.lock.Judge(alone(*r))
 	} else {
 		s.verdict = v.lock.verdict(s.content)
@@ -93,11 +94,11 @@ func alone(r owner.Record) owner.Record {
 // verdict judges a holder by the record, or by the pid of another tool.
 func (l *Lock) verdict(c content) owner.Verdict {
 	switch {
-	case c.record != nil:
-		return l.Judge(*c.record)
-	case c.pid == 0 || !l.OneMachine:
+	case c.Record != nil:
+		return l.Judge(*c.Record)
+	case c.PID == 0 || !l.OneMachine:
 		return owner.Unknown // on which machine?
-	case process.Process{PID: c.pid}.Gone():
+	case process.Process{PID: c.PID}.Gone():
 		return owner.Dead
 	}
 	return owner.Alive
@@ -106,11 +107,11 @@ func (l *Lock) verdict(c content) owner.Verdict {
 // keeper returns the process whose end would change the verdict, or none.
 func (l *Lock) keeper(c content) process.Process {
 	switch {
-	case c.record != nil && l.Keeper != nil:
-		p, _ := l.Keeper(*c.record)
+	case c.Record != nil && l.Keeper != nil:
+		p, _ := l.Keeper(*c.Record)
 		return p
-	case c.pid != 0 && l.OneMachine && !(process.Process{PID: c.pid}).Gone():
-		return process.Process{PID: c.pid}
+	case c.PID != 0 && l.OneMachine && !(process.Process{PID: c.PID}).Gone():
+		return process.Process{PID: c.PID}
 	}
 	return process.Process{}
 }
@@ -131,7 +132,7 @@ func (v *vigil) look(name string, now time.Time) (sighting, error) {
 	case s.stat.Kind != "":
 	case name != v.lock.Name && s.verdict == owner.Alive:
 		// Who is about to remove a lock will do it, however long he was stopped.
-	case s.content.pid != 0 && v.lock.OneMachine:
+	case s.content.PID != 0 && v.lock.OneMachine:
 		s.due = w.lease.Look(before, s.sign(), dead, 0) // its pid decides
 	default:
 		s.due = w.lease.Look(before, s.sign(), dead, v.lease(s.content))
@@ -160,8 +161,8 @@ func (v *vigil) dueByAge(w *watch, before time.Duration, now time.Time, s sighti
 // else as long as we would ask.
 func (v *vigil) lease(c content) time.Duration {
 	switch {
-	case c.record != nil:
-		return c.record.Lease
+	case c.Record != nil:
+		return c.Record.Lease
 	case v.request.Owner.Lease > 0:
 		return v.request.Owner.Lease
 	}
@@ -192,7 +193,7 @@ func (v *vigil) forgetBut(name string) {
 
 // holder describes a sighting for people.
 func (s sighting) holder(today time.Time) backend.Holder {
-	h := backend.Holder{Record: s.content.record, Note: s.content.note, Verdict: s.verdict, PID: s.content.pid}
+	h := backend.Holder{Record: s.content.Record, Note: s.content.note, Verdict: s.verdict, PID: s.content.PID}
 	if s.stat.Modified.IsZero() {
 		return h // never seen
 	}
@@ -200,7 +201,7 @@ func (s sighting) holder(today time.Time) backend.Holder {
 	if s.stat.Kind == "" {
 		h.ID, h.Sign = s.id(), s.sign()
 	}
-	if r := s.content.record; r != nil {
+	if r := s.content.Record; r != nil {
 		h.PID, h.Lease = r.Helper.PID, r.Lease
 		h.Age, h.Heartbeat = max(today.Sub(r.Acquired), 0), h.Age
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/manners"
 	"locksmith/backends/owner"
-	"locksmith/protocol"
 )
 
 const (
@@ -83,35 +83,12 @@ func (a *attempt) create() (backend.Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := create(a.lock.path)
+	f, err := lockfile.Create(a.lock.path)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return nil, nil
 	case err != nil:
-		return nil, backend.FileError(a.lock.address, "create lock file", err)
-	}
-	return a.fill(f, id, text)
-}
-
-// makeKept makes the file that is to stay, for whoever takes it.
-func (l *Lock) makeKept() error {
-	f, err := createKept(l.path)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return nil
-	case err != nil:
-		return backend.FileError(l.address, "create lock file", err)
-	}
-	f.close()
-	return nil
-}
-
-// take takes a file that is kept.
-func (a *attempt) take(f *file) (backend.Hold, error) {
-	id, text, err := a.record()
-	if err != nil {
-		f.close()
-		return nil, err
+		return nil, a.lock.fail("create lock file", err)
 	}
 	return a.fill(f, id, text)
 }
@@ -120,22 +97,21 @@ func (a *attempt) take(f *file) (backend.Hold, error) {
 func (a *attempt) record() (id, text string, err error) {
 	r := a.request.Owner
 	r.ID, r.Acquired = owner.NewID(), time.Now()
-	text, err = format(r)
+	text, err = lockfile.Format(r)
 	if err != nil {
-		err = &backend.Error{Code: protocol.Usage, Lock: a.lock.address, Op: "write owner record",
-			Err: err, Hint: "shorten the metadata"}
+		err = a.lock.address.Usage("write owner record", err.Error(), "shorten the metadata")
 	}
 	return r.ID, text, err
 }
 
 // fill writes that into a file that is ours.
-func (a *attempt) fill(f *file, id, text string) (backend.Hold, error) {
-	err := finish(f, text)
+func (a *attempt) fill(f *lockfile.File, id, text string) (backend.Hold, error) {
+	err := a.lock.finish(f, text)
 	switch {
-	case errors.Is(err, errNotOurs):
+	case errors.Is(err, lockfile.ErrReplaced):
 		return nil, nil
 	case err != nil:
-		return nil, backend.FileError(a.lock.address, "write lock file", err)
+		return nil, a.lock.fail("write lock file", err)
 	}
 	return &hold{lock: a.lock, file: f, id: id}, nil
 }
@@ -157,50 +133,50 @@ func (a *attempt) examine() (backend.Hold, error) {
 		return nil, a.lock.openError(err)
 	}
 	if err := a.look(f); err != nil {
-		f.close()
+		_ = f.Close()
 		a.patience.Forget()
-		return nil, backend.FileError(a.lock.address, "look at lock file", err)
+		return nil, a.lock.fail("look at lock file", err)
 	}
 	switch {
 	case a.seen.due > 0:
-		f.close()
+		_ = f.Close()
 		return nil, a.held()
 	case a.lock.kept:
-		return a.take(f)
+		return a.takeKept(f)
 	}
 	return nil, a.remove(f)
 }
 
 // remove removes the file of a dead holder, whose kernel lock is ours (see look).
-func (a *attempt) remove(f *file) error {
-	err := f.remove()
-	if err == nil || errors.Is(err, errNotOurs) {
+func (a *attempt) remove(f *lockfile.File) error {
+	err := a.lock.remove(f)
+	if err == nil || errors.Is(err, lockfile.ErrReplaced) {
 		return nil
 	}
-	f.close()
+	_ = f.Close()
 	if errors.Is(err, syscall.EPERM) {
 		a.patience.Forget()
 		a.seen.due, a.seen.content.note = owner.Never, backend.StickyNote
 		return a.held()
 	}
-	return backend.FileError(a.lock.address, "remove the lock file of a dead holder", err)
+	return a.lock.fail("remove the lock file of a dead holder", err)
 }
 
 // look fills in a.seen. When it sets due to 0 it has taken the kernel lock.
-func (a *attempt) look(f *file) error {
+func (a *attempt) look(f *lockfile.File) error {
 	before := a.request.Clock.Now()
 	if justMade, err := a.justMade(before, f); justMade || err != nil {
 		return err
 	}
-	free, err := f.tryLock()
-	if err == nil && !free && f.kept { // who inspects it lets go at once
-		free, err = f.lockAgainstBreakers()
+	free, err := f.TryLock()
+	if err == nil && !free && a.lock.kept { // who inspects it lets go at once
+		free, err = lockWithin(f, patienceOfBreakers)
 	}
 	if err != nil {
 		return err
 	}
 	// Only after the kernel lock has told that the maker is done writing.
-	c, err := f.read()
+	c, err := read(f)
 	if err != nil {
 		return err
 	}
@@ -215,13 +191,13 @@ func (a *attempt) look(f *file) error {
 
 // justMade reports a file of ours in which nothing is written yet. Until its time is
 // over we leave the kernel lock to its maker, who would nap if it met us there.
-func (a *attempt) justMade(before time.Duration, f *file) (bool, error) {
-	st, err := f.stat()
-	if err != nil || st.size > 0 {
+func (a *attempt) justMade(before time.Duration, f *lockfile.File) (bool, error) {
+	st, err := f.Stat()
+	if err != nil || st.Size > 0 {
 		return false, err
 	}
-	c := content{stat: st}
-	if c.parse(""); !c.unfinished() {
+	c := parse("")
+	if c.stat = st; !c.unfinished() {
 		return false, nil
 	}
 	a.seen = sighting{content: c, due: a.judge(before, c)}
@@ -231,20 +207,20 @@ func (a *attempt) justMade(before time.Duration, f *file) (bool, error) {
 func (a *attempt) judge(before time.Duration, c content) time.Duration {
 	sign := c.sign()
 	switch {
-	case a.lock.kept && c.text == "":
+	case a.lock.kept && c.Text == "":
 		return 0 // who holds it has the kernel lock
 	case c.unfinished():
 		// Not a matter of leases: its maker has not said OK and never will
 		// without finding the file still there.
 		return a.courtesy.Look(before, sign, false, grace)
-	case c.record == nil:
+	case c.Record == nil:
 		return a.patience.Look(before, sign, c.verdict(a.here) == owner.Dead, 0)
 	}
-	return a.patience.Look(before, sign+c.record.ID, c.verdict(a.here) == owner.Dead, c.record.Lease)
+	return a.patience.Look(before, sign+c.Record.ID, c.verdict(a.here) == owner.Dead, c.Record.Lease)
 }
 
 func (a *attempt) held() error {
-	return &backend.HeldError{Lock: a.lock.address, Holder: a.lock.holder(a.seen.content, a.seen.verdict(a.here))}
+	return &backend.HeldError{Lock: string(a.lock.address), Holder: a.lock.holder(a.seen.content, a.seen.verdict(a.here))}
 }
 
 func (s *sighting) verdict(here owner.Place) owner.Verdict {

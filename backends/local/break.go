@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -21,9 +21,9 @@ func (l *Lock) NewestToken(context.Context) (uint64, error) { return 0, backend.
 // flock(1) is not hit; who opened it for that and has not locked it yet, is.
 func (l *Lock) Break(_ context.Context, who string) error {
 	if owner.IsID(who) {
-		return l.breakIf("break "+who, func(c content) bool { return c.record != nil && c.record.ID == who })
+		return l.breakIf("break "+who, func(c content) bool { return c.Holds(who) })
 	}
-	return l.breakIf("remove lock file", func(c content) bool { return c.record == nil && c.sign() == who })
+	return l.breakIf("remove lock file", func(c content) bool { return c.Record == nil && c.sign() == who })
 }
 
 // breakIf removes the file if it is the one that is meant.
@@ -38,24 +38,22 @@ func (l *Lock) breakIf(op string, meant func(content) bool) error {
 	case err != nil:
 		return l.openError(err)
 	}
-	err = f.breakIf(meant)
+	err = l.breakFile(f, meant)
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errNotOurs):
+	case errors.Is(err, lockfile.ErrReplaced):
 		return l.noSuch(op)
 	}
-	f.close()
+	_ = f.Close()
 	var lives livesError
 	switch {
 	case errors.As(err, &lives):
-		return &backend.Error{Code: protocol.Held, Lock: l.address, Op: op, Err: err,
-			Hint: fmt.Sprintf("end it where it runs: kill %d", lives.pid)}
+		return l.held(op, err, fmt.Sprintf("end it where it runs: kill %d", lives.pid))
 	case errors.Is(err, errKept):
-		return &backend.Error{Code: protocol.Held, Lock: l.address, Op: op, Err: err,
-			Hint: "find out who with: fuser " + l.path}
+		return l.held(op, err, "find out who with: fuser "+l.path)
 	}
-	return backend.FileError(l.address, op, err)
+	return l.fail(op, err)
 }
 
 // livesError is backend.ErrLives with the helper's pid.
@@ -66,41 +64,36 @@ func (livesError) Unwrap() error { return backend.ErrLives }
 
 var errKept = errors.New("somebody else keeps a kernel lock on it")
 
-// breakIf removes the file if it is the one that is meant. errNotOurs: it is not, or
-// is gone. Nil and errNotOurs leave it closed.
-func (f *file) breakIf(meant func(content) bool) error {
-	free, err := f.lockAgainstBreakers()
+// breakFile removes the file if it is the one that is meant. ErrReplaced: it is not, or
+// is gone. Nil and ErrReplaced leave it closed.
+func (l *Lock) breakFile(f *lockfile.File, meant func(content) bool) error {
+	free, err := lockWithin(f, patienceOfBreakers)
 	if err != nil {
 		return err
 	}
-	c, err := f.read() // after the kernel lock, so that its maker is done writing
+	c, err := read(f) // after the kernel lock, so that its maker is done writing
 	switch {
 	case err != nil:
 		return err
 	case !meant(c):
-		f.close()
-		return errNotOurs
-	case !free && (c.record == nil || c.verdict(owner.Here()) == owner.Dead):
+		_ = f.Close()
+		return lockfile.ErrReplaced
+	case !free && (c.Record == nil || c.verdict(owner.Here()) == owner.Dead):
 		return errKept
 	case !free:
-		return livesError{c.record.Helper.PID}
+		return livesError{c.Record.Helper.PID}
 	}
-	return f.remove()
+	return l.remove(f)
 }
 
-// lockAgainstBreakers takes the kernel lock of a file that may be another's. Who
-// just looks at it lets go at once; who holds the lock does not.
-func (f *file) lockAgainstBreakers() (free bool, err error) {
-	for range 20 {
-		if free, err = f.tryLock(); free || err != nil {
-			return free, err
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return false, nil
+// patienceOfBreakers is for how many milliseconds one waits for the kernel lock of a file
+// that may be another's: who has the lock does not let go.
+const patienceOfBreakers = 20
+
+func (l *Lock) held(op string, err error, hint string) error {
+	return &backend.Error{Code: protocol.Held, Lock: string(l.address), Op: op, Err: err, Hint: hint}
 }
 
 func (l *Lock) noSuch(op string) error {
-	return &backend.Error{Code: protocol.Gone, Lock: l.address, Op: op, Err: backend.ErrGone,
-		Hint: "see who is there with: locksmith status"}
+	return l.address.Gone(op, "see who is there with: locksmith status")
 }

@@ -7,6 +7,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -19,7 +20,7 @@ func TestBreakComesTooLate(t *testing.T) {
 	r := backendtest.Request()
 	r.Owner.Helper = backendtest.DeadProcess(t)
 	dead := mustHold(t, attemptAt(t, path, r))
-	dead.(*hold).file.close()
+	dead.(*hold).file.Close()
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
 	mustFail(t, l.Break(t.Context(), dead.ID()), protocol.Gone, "no longer there")
 	if err := h.Heartbeat(t.Context()); err != nil {
@@ -42,13 +43,13 @@ func TestBreakWhileOpen(t *testing.T) {
 	r := backendtest.Request()
 	r.Owner.Helper = backendtest.DeadProcess(t)
 	dead := mustHold(t, attemptAt(t, path, r))
-	dead.(*hold).file.close()
-	f, err := openExisting(path)
+	dead.(*hold).file.Close()
+	f, err := open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
-	if err := f.breakIf(func(c content) bool { return c.record.ID == dead.ID() }); !errors.Is(err, errNotOurs) {
+	if err := new(Lock).breakFile(f, func(c content) bool { return c.Record.ID == dead.ID() }); !errors.Is(err, lockfile.ErrReplaced) {
 		t.Errorf("%v", err)
 	}
 	mustRelease(t, h)

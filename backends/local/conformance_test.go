@@ -19,7 +19,7 @@ func TestConformance(t *testing.T) {
 				return left
 			},
 			Remove:  func() { _ = os.Remove(path) },
-			Abandon: func(h backend.Hold) { h.(*hold).file.close() }, // as the kernel does
+			Abandon: func(h backend.Hold) { h.(*hold).file.Close() }, // as the kernel does
 		}
 	}})
 }

@@ -13,6 +13,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 )
 
@@ -38,7 +39,7 @@ func putFile(t *testing.T, content string, mode os.FileMode) string {
 // putRecord makes a lock file as a holder leaves it that the kernel has ended.
 func putRecord(t *testing.T, r owner.Record) string {
 	t.Helper()
-	text, err := format(r)
+	text, err := lockfile.Format(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func ownRecord() owner.Record {
 
 func truncated(t *testing.T) string {
 	t.Helper()
-	text, err := format(ownRecord())
+	text, err := lockfile.Format(ownRecord())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,27 +128,27 @@ func TestUnfinishedFileIsBrokenAfterGrace(t *testing.T) {
 // lock, which its maker needs; and who may break it does so only with that lock.
 func TestMakerIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	maker, err := create(path)
+	maker, err := lockfile.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer maker.close()
+	defer maker.Close()
 	r, c := fakeRequest()
 	a := attemptAt(t, path, r)
-	f, err := openExisting(path)
+	f, err := open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.close()
+	defer f.Close()
 	if err := a.look(f); err != nil || a.seen.due <= 0 {
 		t.Fatalf("%v, may be broken in %v", err, a.seen.due)
 	}
-	if free, err := maker.tryLock(); !free { // while f is open
+	if free, err := maker.TryLock(); !free { // while f is open
 		t.Fatalf("the looker has the kernel lock, %v", err)
 	}
 	c.advance(graceAndDrift)
 	mustBeHeld(t, a)
-	if !a.seen.locked || maker.named() != nil {
+	if !a.seen.locked || maker.Named() != nil {
 		t.Error("a file was broken whose kernel lock its maker has")
 	}
 }
@@ -318,11 +319,11 @@ func TestDeadHolderWhoseKernelLockIsKept(t *testing.T) {
 	record := ownRecord()
 	record.Helper = backendtest.DeadProcess(t)
 	path := putRecord(t, record)
-	keeper, err := openExisting(path)
+	keeper, err := open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if free, err := keeper.tryLock(); !free || err != nil {
+	if free, err := keeper.TryLock(); !free || err != nil {
 		t.Fatal(free, err)
 	}
 	r, c := fakeRequest()
@@ -332,7 +333,7 @@ func TestDeadHolderWhoseKernelLockIsKept(t *testing.T) {
 		c.advance(longTime)
 	}
 	mustSleep(t, a, func() {}) // the dead one must not make the waiter spin
-	keeper.close()
+	keeper.Close()
 	mustRelease(t, mustHold(t, a))
 }
 

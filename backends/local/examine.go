@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/doctor"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -61,20 +62,20 @@ type examiner struct {
 func (x examiner) examine(l *Lock) error {
 	const name = "exclusive create"
 	d := doctor.Examiner{Tell: x.tell, Thing: "file", Unanswered: unanswered, Fail: func(op string, err error) error {
-		return &backend.Error{Code: protocol.Unreachable, Lock: l.address, Op: op, Err: err, Hint: "look at the disk"}
+		return &backend.Error{Code: protocol.Unreachable, Lock: string(l.address), Op: op, Err: err, Hint: "look at the disk"}
 	}}
-	f, err := create(x.path)
+	f, err := lockfile.Create(x.path)
 	if made, fatal := d.Said("create a file", err); fatal != nil {
 		return fatal
 	} else if !made {
-		e := backend.FileError(l.address, "create a file", err)
+		e := backend.FileError(string(l.address), "create a file", err)
 		x.tell.Unfit(name, e.Err.Error(), e.Hint)
 		return nil
 	}
-	defer f.close()
-	again, err := create(x.path)
+	defer f.Close()
+	again, err := lockfile.Create(x.path)
 	if err == nil {
-		again.close()
+		_ = again.Close()
 	}
 	if err := d.Exclusive(doctor.Exclusive{
 		Name: name, Again: "a file that exists was created again: two would hold the lock",
@@ -95,20 +96,20 @@ func unanswered(err error) bool {
 const onADisk = "use a directory on a disk of this machine"
 
 // kernelLock: who has a file locked is found alive by that.
-func (x examiner) kernelLock(f *file) {
+func (x examiner) kernelLock(f *lockfile.File) {
 	const name = "kernel lock"
-	mine, err := f.tryLock()
+	mine, err := f.TryLock()
 	if err != nil || !mine {
 		x.tell.Unfit(name, "a new file cannot be locked: "+said(err), onADisk)
 		return
 	}
-	other, err := openExisting(x.path)
+	other, err := open(x.path)
 	if err != nil {
 		x.tell.Unfit(name, "the file cannot be opened again: "+err.Error(), "let this user read what he made")
 		return
 	}
-	defer other.close()
-	switch taken, err := other.tryLock(); {
+	defer other.Close()
+	switch taken, err := other.TryLock(); {
 	case taken:
 		x.tell.Unfit(name, "two had the same file locked: a living holder's lock would be broken", onADisk)
 	case err != nil:
@@ -120,20 +121,20 @@ func (x examiner) kernelLock(f *file) {
 
 // links: a lock is removed only while its path names the very file that is locked.
 // It also removes the file.
-func (x examiner) links(f *file) {
+func (x examiner) links(f *lockfile.File) {
 	const name = "path and file"
-	before, err := f.stat()
+	before, err := f.Stat()
 	if err == nil {
-		err = f.named()
+		err = f.Named()
 	}
 	removed := os.Remove(x.path)
-	after, statErr := f.stat()
+	after, statErr := f.Stat()
 	switch {
 	case removed != nil:
 		x.tell.Unfit("remove files", "they can be created, but not removed: "+removed.Error()+"; "+x.path+" stays", "let this user remove what he made there, and remove that file")
 	case err != nil:
 		x.tell.Unfit(name, "it cannot be told whether a path names a file: "+err.Error(), onADisk)
-	case statErr != nil || before.links != 1 || after.links != 0 || !errors.Is(f.named(), errNotOurs):
+	case statErr != nil || before.Links != 1 || after.Links != 0 || !errors.Is(f.Named(), lockfile.ErrReplaced):
 		x.tell.Unfit(name, "a file and its path do not agree on being one, or on being removed", onADisk)
 	default:
 		x.tell.Fit(name, "a path is known to name a file, and not to name it once removed")

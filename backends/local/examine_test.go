@@ -11,6 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/lockfile"
 )
 
 func examined(t *testing.T, path string) []backend.Check {
@@ -71,17 +72,17 @@ func TestExamineFinds(t *testing.T) {
 // unfit, and one that counts links wrongly, too.
 func TestExamineSeesLocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	f, err := create(path)
+	f, err := lockfile.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.close()
-	other, err := openExisting(path)
+	defer f.Close()
+	other, err := open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.close()
-	if free, err := other.tryLock(); !free || err != nil {
+	defer other.Close()
+	if free, err := other.TryLock(); !free || err != nil {
 		t.Fatal(free, err)
 	}
 	var all []backend.Check

@@ -1,89 +1,145 @@
 package local
 
 import (
-	"errors"
+	"fmt"
 	"time"
+	"unicode"
 
+	"locksmith/backends/backend"
+	"locksmith/backends/lockfile"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
 	"locksmith/protocol"
 )
 
-// A file is an open lock file. The descriptor is never inherited: a child that
-// had it would keep the kernel lock alive.
-type file struct {
-	fd   descriptor
-	path string
-	// kept says that the file stays when the lock is free, empty then (?empty=free):
-	// who waits for its kernel lock with flock(1) would get that of a file which is no
-	// longer there, beside the next holder.
-	kept bool
+// open opens what is there for reading, if it is a regular file.
+func open(path string) (*lockfile.File, error) { return regular(lockfile.Open(path)) }
+
+func regular(f *lockfile.File, err error) (*lockfile.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && st.Kind != "" {
+		err = notRegularError(st.Kind)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
-// A status is what the system tells of a file.
-type status struct {
-	volume, index uint64 // together they name it
-	links         uint64
-	size          int64
-	modified      time.Time
-	marked        bool // see create
-	deleted       bool // on Windows: it goes when the last one closes it
-}
-
-func (s status) isSame(other status) bool { return s.volume == other.volume && s.index == other.index }
-
-var errNotOurs = errors.New("the path names another file")
-
+// A notRegularError says what is there instead.
 type notRegularError string
 
 func (e notRegularError) Error() string { return "it is " + string(e) }
 
-// named returns nil if the path names this very file, errNotOurs if it names
-// another or none.
-func (f *file) named() error {
-	mine, err := f.stat()
-	if err != nil {
-		return err
+// lockWithin takes the kernel lock of a file that somebody else may have opened, in about
+// as many milliseconds. One who just looks at the file lets go at once.
+func lockWithin(f *lockfile.File, tries int) (free bool, err error) {
+	for range tries {
+		if free, err = f.TryLock(); free || err != nil {
+			return free, err
+		}
+		time.Sleep(time.Millisecond)
 	}
-	if mine.deleted {
-		return errNotOurs
-	}
-	there, err := statPath(f.path)
-	if err == nil && !there.isSame(mine) {
-		err = errNotOurs
-	}
-	return err
+	return false, nil
 }
 
-// remove unlinks the path if it names this file, or empties the file that is kept, and
-// lets the kernel lock go only then. The caller has the kernel lock. After errNotOurs,
-// too, the file is closed; after any other error it is still open and locked.
-func (f *file) remove() error {
-	err := f.named()
-	switch {
-	case err != nil:
-	case f.kept:
-		err = f.empty()
-	default:
-		err = f.unlink()
-	}
-	if err == nil || errors.Is(err, errNotOurs) {
-		f.close()
-	}
-	return err
+// A content is what a lock file says, and what the system says of it.
+type content struct {
+	lockfile.Content
+	note string        // why there is no record
+	stat lockfile.Stat // when it was read
 }
+
+// maxContent is how long a file of ours is, in bytes: a pid and a record.
+const maxContent = protocol.MaxLine + len("18446744073709551615\n")
 
 // read returns what the file holds, at most a byte more than a record may.
-func (f *file) read() (content, error) {
-	st, err := f.stat()
+func read(f *lockfile.File) (content, error) {
+	st, err := f.Stat()
 	if err != nil {
 		return content{}, err
 	}
-	text, err := f.text(maxContent + 1)
+	text, err := f.Read(maxContent + 1)
 	if err != nil {
 		return content{}, err
 	}
-	c := content{stat: st}
-	c.parse(text)
+	c := parse(text)
+	c.stat = st
 	return c, nil
 }
 
-const maxContent = protocol.MaxLine + len("18446744073709551615\n")
+func parse(text string) content {
+	if len(text) > maxContent {
+		return content{Content: lockfile.Content{Text: text}, note: "the lock file is too long for one of ours"}
+	}
+	c := content{Content: lockfile.Parse(text, unicode.IsSpace)}
+	switch {
+	case text == "":
+		c.note = "the lock file is empty: flock(1) or another tool may have left it"
+	case c.PID != 0:
+		c.note = "made by another tool"
+	case c.Record == nil:
+		c.note = "the lock file holds no record that parses"
+	}
+	return c
+}
+
+// sign changes with the file and with each heartbeat.
+func (c content) sign() string {
+	return fmt.Sprint(c.stat.Dev, c.stat.Ino, c.stat.Size, c.stat.Modified.UnixNano())
+}
+
+// unfinished reports that the maker was one of us and has not yet written, or
+// will never write, its whole record.
+func (c content) unfinished() bool { return c.Record == nil && c.stat.Marked }
+
+// verdict judges the holder by its record, or by the pid of another tool.
+func (c content) verdict(here owner.Place) owner.Verdict {
+	switch {
+	case c.Record != nil && here.RebootedSince(c.Record.Place):
+		return owner.Dead
+	case c.Record != nil:
+		return c.Record.Verdict(here)
+	case c.PID == 0 || c.stat.Marked:
+		return owner.Unknown
+	case process.Process{PID: c.PID}.Gone():
+		return owner.Dead
+	}
+	return owner.Alive
+}
+
+// A keeper is the process whose end may change the verdict.
+type keeper struct {
+	process.Process
+	visible  bool
+	isHelper bool
+}
+
+func (c content) keeper(here owner.Place) keeper {
+	if r := c.Record; r != nil {
+		p, ok := r.Lives(here)
+		return keeper{p, ok, ok && p == r.Helper}
+	}
+	p := process.Process{PID: c.PID}
+	return keeper{p, c.PID != 0 && !p.Gone(), false}
+}
+
+func (c content) holder(verdict owner.Verdict, now time.Time) backend.Holder {
+	h := backend.Holder{Record: c.Record, Note: c.note, Verdict: verdict, PID: c.PID}
+	if c.stat.Ino == 0 {
+		return h // never read, so of no known age
+	}
+	h.Age, h.Sign = max(now.Sub(c.stat.Modified), 0), c.sign()
+	if r := c.Record; r != nil {
+		h.ID, h.PID, h.Lease = r.ID, r.Helper.PID, r.Lease
+		h.Age = max(now.Sub(r.Acquired), 0)
+		h.Heartbeat = max(now.Sub(c.stat.Modified), 0)
+	} else if c.unfinished() {
+		h.Note = "its maker is just starting, or died while it did"
+	}
+	return h
+}

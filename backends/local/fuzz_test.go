@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
@@ -14,7 +15,7 @@ import (
 // holds nothing but the pid of a process that is not there. A file of ours that is
 // not finished is judged by nothing that stands in it.
 func FuzzContent(f *testing.F) {
-	text, err := format(ownRecord())
+	text, err := lockfile.Format(ownRecord())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -26,31 +27,28 @@ func FuzzContent(f *testing.F) {
 	}
 	here := owner.Here()
 	f.Fuzz(func(t *testing.T, s string) {
-		var c, marked content
-		marked.stat.marked = true
-		c.parse(s)
-		marked.parse(s)
-		if marked.record == nil && (marked.verdict(here) != owner.Unknown || !marked.unfinished()) {
+		c, marked := parse(s), parse(s)
+		marked.stat.Marked = true
+		if marked.Record == nil && (marked.verdict(here) != owner.Unknown || !marked.unfinished()) {
 			t.Fatalf("%q, not finished, is %s", s, marked.verdict(here))
 		}
-		r := c.record
+		r := c.Record
 		switch {
-		case (r == nil) == (c.note == ""), r != nil && c.pid != 0, len(s) > maxContent && r != nil:
+		case (r == nil) == (c.note == ""), r != nil && c.PID != 0, len(s) > maxContent && r != nil:
 			t.Fatalf("%q became %+v", s, c)
 		case r != nil:
-			if again, err := format(*r); err == nil {
-				var back content
-				if back.parse(again); !reflect.DeepEqual(back.record, r) {
+			if again, err := lockfile.Format(*r); err == nil {
+				if back := parse(again); !reflect.DeepEqual(back.Record, r) {
 					t.Fatalf("%q became %q", s, again)
 				}
 			}
 			if r.Place != here && !here.RebootedSince(r.Place) && c.verdict(here) != owner.Unknown {
 				t.Fatalf("%q is %s", s, c.verdict(here))
 			}
-		case c.pid == 0 && c.verdict(here) != owner.Unknown:
+		case c.PID == 0 && c.verdict(here) != owner.Unknown:
 			t.Fatalf("%q is %s", s, c.verdict(here))
-		case c.pid < 0, c.pid > process.MaxPID, c.pid > 0 && !strings.Contains(s, strconv.Itoa(c.pid)):
-			t.Fatalf("%q names pid %d", s, c.pid)
+		case c.PID < 0, c.PID > process.MaxPID, c.PID > 0 && !strings.Contains(s, strconv.Itoa(c.PID)):
+			t.Fatalf("%q names pid %d", s, c.PID)
 		}
 	})
 }

@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
-	"locksmith/backends/backend"
-	"locksmith/protocol"
+	"locksmith/backends/lockfile"
 )
 
 // hold is a lock file that exists, is ours, and is locked by us in the kernel.
 type hold struct {
 	lock *Lock
-	file *file
+	file *lockfile.File
 	id   string
 
 	// The helper may leave a heartbeat behind that hangs and release meanwhile.
@@ -21,61 +19,72 @@ type hold struct {
 	done bool
 }
 
-// finish turns a file just created into a lock that is held: kernel lock,
-// record, and then the proof that it was ours all along. After an error nothing
-// of it is left, but for a file that a breaker had locked at that moment, which
+// finish turns a file just created, or taken (see kept.go), into a lock that is held:
+// kernel lock, record, and then the proof that it was ours all along. After an error
+// nothing of it is left, but for a file that a breaker had locked at that moment, which
 // the next one will remove as unfinished.
-func finish(f *file, record string) error {
-	err := f.fill(record)
+func (l *Lock) finish(f *lockfile.File, record string) error {
+	err := l.writeRecord(f, record)
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errNotOurs):
-		f.close()
+	case errors.Is(err, lockfile.ErrReplaced):
+		_ = f.Close()
 		return err
 	}
-	return errors.Join(err, f.removeUnfinished())
+	return errors.Join(err, l.removeUnfinished(f))
 }
 
-func (f *file) fill(record string) error {
-	if err := f.lockAgainstLookers(); err != nil {
-		return err
+// patienceWithLookers is for how many milliseconds a maker waits for the kernel lock of
+// its new file. Nobody keeps it for longer than a look takes, unless out of malice: then
+// somebody else made the file theirs, and we try again.
+const patienceWithLookers = 100
+
+func (l *Lock) writeRecord(f *lockfile.File, record string) error {
+	free, err := lockWithin(f, patienceWithLookers)
+	if err == nil && !free {
+		err = lockfile.ErrReplaced
 	}
-	if f.kept {
-		if err := f.refill(); err != nil {
-			return err
-		}
+	if err == nil && l.kept {
+		err = refill(f)
 	}
-	if err := f.write(record); err != nil {
+	if err == nil {
+		err = f.Write(record)
+	}
+	if err != nil {
 		return err
 	}
 	// A breaker may have taken the still unlocked file for a dead one's.
-	return f.named()
+	return f.Named()
 }
 
-// lockAgainstLookers takes the kernel lock of a new file. Nobody keeps it for
-// longer than a look takes, unless out of malice: then somebody else made the
-// file theirs, and we try again.
-func (f *file) lockAgainstLookers() error {
-	for range 100 {
-		free, err := f.tryLock()
-		if free || err != nil {
-			return err
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return errNotOurs
-}
-
-// removeUnfinished cleans up after a step of fill that failed: without kernel
+// removeUnfinished cleans up after a step of writeRecord that failed: without kernel
 // locks here at all, on a full disk, or on one that breaks.
-func (f *file) removeUnfinished() error {
-	err := f.remove()
+func (l *Lock) removeUnfinished(f *lockfile.File) error {
+	err := l.remove(f)
 	switch {
-	case errors.Is(err, errNotOurs):
+	case errors.Is(err, lockfile.ErrReplaced):
 		return nil
 	case err != nil:
-		f.close()
+		_ = f.Close()
+	}
+	return err
+}
+
+// remove removes the path if it leads to this file, or empties the file that is kept, and
+// lets the kernel lock go only then. The caller has the kernel lock. After ErrReplaced,
+// too, the file is closed; after any other error it is still open and locked.
+func (l *Lock) remove(f *lockfile.File) error {
+	err := f.Named()
+	switch {
+	case err != nil:
+	case l.kept:
+		err = leaveEmpty(f)
+	default:
+		err = f.Unlink()
+	}
+	if err == nil || errors.Is(err, lockfile.ErrReplaced) {
+		_ = f.Close()
 	}
 	return err
 }
@@ -94,11 +103,11 @@ func (h *hold) Heartbeat(context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.done {
-		return h.explain("refresh lock file", errNotOurs)
+		return h.explain("refresh lock file", lockfile.ErrReplaced)
 	}
-	err := h.file.named()
+	err := h.file.Named()
 	if err == nil {
-		err = h.file.touch()
+		err = h.file.TouchQuietly()
 	}
 	return h.explain("refresh lock file", err)
 }
@@ -108,10 +117,10 @@ func (h *hold) Release(context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.done {
-		return h.explain("remove lock file", errNotOurs)
+		return h.explain("remove lock file", lockfile.ErrReplaced)
 	}
-	err := h.file.remove()
-	h.done = err == nil || errors.Is(err, errNotOurs)
+	err := h.lock.remove(h.file)
+	h.done = err == nil || errors.Is(err, lockfile.ErrReplaced)
 	return h.explain("remove lock file", err)
 }
 
@@ -119,9 +128,8 @@ func (h *hold) explain(op string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errNotOurs):
-		return &backend.Error{Code: protocol.Gone, Lock: h.lock.address, Op: op, Err: backend.ErrGone,
-			Hint: "somebody removed or replaced the lock file"}
+	case errors.Is(err, lockfile.ErrReplaced):
+		return h.lock.address.Gone(op, "somebody removed or replaced the lock file")
 	}
-	return backend.FileError(h.lock.address, op, err)
+	return h.lock.fail(op, err)
 }

@@ -51,7 +51,7 @@ func TestEmptyIsFree(t *testing.T) {
 		t.Errorf("held by %+v", holder)
 	}
 	flock := mustOpen(t, path)
-	if free, err := flock.tryLock(); free || err != nil {
+	if free, err := flock.TryLock(); free || err != nil {
 		t.Fatalf("kernel lock: %v, %v", free, err)
 	}
 	waiter := keptAttempt(t, path, backendtest.Request())
@@ -68,7 +68,7 @@ func TestEmptyIsFree(t *testing.T) {
 	if holder := mustBeHeld(t, waiter); !strings.Contains(holder.Note, "flock(1)") || holder.Advice != "" {
 		t.Errorf("held by %+v", holder)
 	}
-	flock.close()
+	flock.Close()
 	h = mustAcquire(t, waiter)
 	// 3. It is noticed if somebody removes the file nevertheless.
 	backendtest.MustWork(t, os.Remove(path))
@@ -121,7 +121,7 @@ func TestClear(t *testing.T) {
 	other := mustOpen(t, path)
 	mustLock(t, other)
 	mustFail(t, l.Break(t.Context(), sign), "held", "fuser "+path)
-	other.close()
+	other.Close()
 	mustFail(t, l.Break(t.Context(), sign+"x"), "gone", "locksmith status")
 	if err := l.Break(t.Context(), sign); err != nil {
 		t.Error(err)

@@ -16,7 +16,7 @@ var _ backend.Lister = (*Lock)(nil)
 // are locks to it, too.
 func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	w := finder.Walk{
-		Tree:    finder.FileTree{Root: l.path, Address: l.address},
+		Tree:    finder.FileTree{Root: l.path, Address: string(l.address)},
 		Files:   []finder.FileKind{kind{l, owner.Here(), true}},
 		Listing: listing,
 	}
@@ -26,7 +26,7 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 // Kind knows the locks below a directory that are lock files of ours.
 func Kind(dir string) finder.FileKind {
 	place := backend.Address{Scheme: Scheme, Path: dir}
-	return kind{&Lock{address: place.String(), path: dir}, owner.Here(), false}
+	return kind{&Lock{address: backend.Name(place.String()), path: dir}, owner.Here(), false}
 }
 
 type kind struct {
@@ -43,24 +43,23 @@ func (k kind) File(_ context.Context, in *finder.Directory, name string, content
 	}
 	l := *k.place
 	path := in.Path + "/" + name
-	l.address, l.path = backend.Below(l.address, path), l.path+path
+	l.address, l.path = backend.Name(backend.Below(string(l.address), path)), l.path+path
 	r, err := l.inspect(k.here)
 	if err == nil && len(r.Holders) == 0 {
 		return finder.Answer{Mine: true} // it has just gone
 	}
-	return finder.Answer{Lock: &backend.Listed{Lock: l.address, Report: r, Err: err}, Mine: true}
+	return finder.Answer{Lock: &backend.Listed{Lock: string(l.address), Report: r, Err: err}, Mine: true}
 }
 
 func (k kind) ours(seen finder.Content) bool {
-	var c content
-	c.parse(seen.Text)
+	c := parse(seen.Text)
 	switch {
 	case errors.Is(seen.Err, fs.ErrPermission):
-		return seen.Sticky
+		return seen.Marked
 	case seen.Err != nil:
 		return false
-	case seen.Sticky: // without a record its maker has not finished it
-		return c.record != nil || c.pid != 0 || seen.Text == ""
+	case seen.Marked: // without a record its maker has not finished it
+		return c.Record != nil || c.PID != 0 || seen.Text == ""
 	}
-	return (c.pid != 0 || seen.Text == "") && k.others
+	return (c.PID != 0 || seen.Text == "") && k.others
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backendtest"
+	"locksmith/backends/lockfile"
 )
 
 const (
@@ -23,15 +24,15 @@ const (
 
 // stopBetween makes a lock file, stops, and when woken goes on as every maker does.
 func stopBetween() int {
-	f, err := create(os.Getenv(makerFile))
+	f, err := lockfile.Create(os.Getenv(makerFile))
 	if err != nil {
 		return 1
 	}
 	_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
-	switch err := finish(f, "1\n"); {
+	switch err := new(Lock).finish(f, "1\n"); {
 	case err == nil:
 		return makerIsOK
-	case errors.Is(err, errNotOurs):
+	case errors.Is(err, lockfile.ErrReplaced):
 		return makerIsRobbed
 	}
 	return 1

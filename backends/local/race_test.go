@@ -11,6 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/process"
 )
 
@@ -19,42 +20,42 @@ import (
 
 func recordText(t *testing.T) string {
 	t.Helper()
-	text, err := format(ownRecord())
+	text, err := lockfile.Format(ownRecord())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return text
 }
 
-func mustCreate(t *testing.T, path string) *file {
+func mustCreate(t *testing.T, path string) *lockfile.File {
 	t.Helper()
-	f, err := create(path)
+	f, err := lockfile.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
 }
 
-func mustOpen(t *testing.T, path string) *file {
+func mustOpen(t *testing.T, path string) *lockfile.File {
 	t.Helper()
-	f, err := openExisting(path)
+	f, err := open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
 }
 
-func mustLock(t *testing.T, f *file) {
+func mustLock(t *testing.T, f *lockfile.File) {
 	t.Helper()
-	if free, err := f.tryLock(); err != nil || !free {
+	if free, err := f.TryLock(); err != nil || !free {
 		t.Fatalf("kernel lock: %v, %v", free, err)
 	}
 }
 
 func mustBeOthers(t *testing.T, err error) {
 	t.Helper()
-	if !errors.Is(err, errNotOurs) {
-		t.Fatalf("got %v, want errNotOurs", err)
+	if !errors.Is(err, lockfile.ErrReplaced) {
+		t.Fatalf("got %v, want lockfile.ErrReplaced", err)
 	}
 }
 
@@ -73,9 +74,9 @@ func TestBreakerHasKernelLockWhileCreatorStarts(t *testing.T) {
 	breaker := mustOpen(t, path)
 	mustLock(t, breaker)
 	// 3. The creator cannot take it, and must not believe it holds the lock.
-	mustBeOthers(t, finish(f, recordText(t)))
+	mustBeOthers(t, new(Lock).finish(f, recordText(t)))
 	// 4. The breaker stops there. What is left is an unfinished file.
-	breaker.close()
+	breaker.Close()
 	r, c := fakeRequest()
 	a := attemptAt(t, path, r)
 	mustBeHeld(t, a)
@@ -94,13 +95,13 @@ func TestBreakerLooksWhileCreatorStarts(t *testing.T) {
 	a := attemptAt(t, path, r)
 	mustBeHeld(t, a)
 	// 3. The creator finishes.
-	if err := finish(f, recordText(t)); err != nil {
+	if err := new(Lock).finish(f, recordText(t)); err != nil {
 		t.Fatal(err)
 	}
 	// 4. The grace for unfinished files must not count any more.
 	c.advance(longTime)
 	mustBeHeld(t, a)
-	if err := f.remove(); err != nil {
+	if err := new(Lock).remove(f); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -117,7 +118,7 @@ func TestBreakerRemovesWhatCreatorHasNotVerified(t *testing.T) {
 	// 3. removes it, and takes the lock itself.
 	h := mustHold(t, a)
 	// 4. The creator goes on: it must not believe it holds the lock,
-	mustBeOthers(t, finish(f, recordText(t)))
+	mustBeOthers(t, new(Lock).finish(f, recordText(t)))
 	// 5. nor have touched the file that is there now.
 	mustStillHold(t, h)
 	mustRelease(t, h)
@@ -133,7 +134,7 @@ func TestFileRemovedBeforeCreatorVerifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 3. The creator verifies, and leaves nothing behind.
-	mustBeOthers(t, finish(f, recordText(t)))
+	mustBeOthers(t, new(Lock).finish(f, recordText(t)))
 	mustBeEmpty(t, filepath.Dir(path))
 }
 
@@ -143,9 +144,9 @@ func TestCreatorFinishesBeforeBreakerLocks(t *testing.T) {
 	f := mustCreate(t, path)
 	// 2. A breaker opens it.
 	breaker := mustOpen(t, path)
-	defer breaker.close()
+	defer breaker.Close()
 	// 3. The creator finishes.
-	if err := finish(f, recordText(t)); err != nil {
+	if err := new(Lock).finish(f, recordText(t)); err != nil {
 		t.Fatal(err)
 	}
 	// 4. The breaker's look finds it locked, so it is held.
@@ -154,7 +155,7 @@ func TestCreatorFinishesBeforeBreakerLocks(t *testing.T) {
 	if err := a.look(breaker); err != nil || !a.seen.locked || a.seen.due == 0 {
 		t.Errorf("look: %v, %+v", err, a.seen)
 	}
-	if err := f.remove(); err != nil {
+	if err := new(Lock).remove(f); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -202,7 +203,7 @@ func TestSecondBreakerComesTooLate(t *testing.T) {
 	// 3. A gets the kernel lock of the file that is gone,
 	mustLock(t, a)
 	// 4. and must not remove B's.
-	mustBeOthers(t, a.remove())
+	mustBeOthers(t, new(Lock).remove(a))
 	mustStillHold(t, h)
 	mustBeHeld(t, attemptAt(t, path, backendtest.Request()))
 	mustRelease(t, h)
@@ -217,7 +218,7 @@ func TestSecondBreakerComesTooEarly(t *testing.T) {
 	b := attemptAt(t, path, backendtest.Request())
 	mustBeHeld(t, b)
 	// 3. A removes the file.
-	if err := a.remove(); err != nil {
+	if err := new(Lock).remove(a); err != nil {
 		t.Fatal(err)
 	}
 	// 4. B's wait ends, and B takes the lock.
@@ -297,7 +298,7 @@ func TestHelperDiesBetweenLookAndWait(t *testing.T) {
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	syscall.ForkLock.RLock() // no other test's child, about to exec, has the descriptor as well
-	keeper.close()
+	keeper.Close()
 	syscall.ForkLock.RUnlock()
 	// 3. Only now the waiter waits.
 	if err := unblocked(t, func() error { return a.Wait(t.Context()) }); err != nil {

@@ -54,13 +54,13 @@ func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 
 // stillSeen reports that the path still names what the last look saw.
 func (a *attempt) stillSeen() bool {
-	f, err := openExisting(a.lock.path)
+	f, err := open(a.lock.path)
 	if err != nil {
 		return false
 	}
-	defer f.close()
-	c, err := f.read()
-	return err == nil && c.text == a.seen.content.text
+	defer f.Close()
+	c, err := read(f)
+	return err == nil && c.Text == a.seen.content.Text
 }
 
 // settled is how long the lock stays with a holder before a waiter who saw it change

@@ -6,12 +6,12 @@ var linkMutations = []mutation{
 	{name: "the answer to a link is the truth", breaks: stuck, config: "link-lost|link-late", edits: []edit{
 		{"claim.go", "	cause := c.fs.Link(c.name, name)\n",
 			"	cause := c.fs.Link(c.name, name)\n	if cause == nil || !definite(cause) {\n		return cause == nil, nil\n	}\n"},
-		{"look.go", "		if c != nil && s.content.has(c.record.ID) {\n", "		if c != nil && c.stat.Ino == 0 {\n"}}},
+		{"look.go", "		if c != nil && s.content.Holds(c.record.ID) {\n", "		if c != nil && c.stat.Ino == 0 {\n"}}},
 
 	{name: "any file is ours", breaks: twoHolders, config: "link-xx", edits: []edit{
-		{"claim.go", "	case there.same(c.stat):\n		return c.proven(name)\n", "	case there.same(there):\n		return true, nil\n"},
-		{"hold.go", "	if err == nil && !there.same(h.claim.stat) {\n		err = errAbsent\n	}\n	return err\n}\n\n// open gets", "	_ = there\n	return err\n}\n\n// open gets"},
-		{"hold.go", "	if !st.same(h.claim.stat) || !parse(text).has(h.ID()) {\n", "	if _ = text; h.file != nil {\n		return nil\n	}\n	if st.Kind != \"\" {\n"}}},
+		{"claim.go", "	case there.Same(c.stat):\n		return c.proven(name)\n", "	case there.Same(there):\n		return true, nil\n"},
+		{"hold.go", "	if err == nil && !there.Same(h.claim.stat) {\n		err = errAbsent\n	}\n	return err\n}\n\n// open gets", "	_ = there\n	return err\n}\n\n// open gets"},
+		{"hold.go", "	if !st.Same(h.claim.stat) || !parse(text).Holds(h.ID()) {\n", "	if _ = text; h.file != nil {\n		return nil\n	}\n	if st.Kind != \"\" {\n"}}},
 
 	{name: "an unclear link is not looked at later", breaks: stuck, config: "link-lost|link-late", edits: []edit{{"look.go",
 		"	for _, c := range append(slices.Clone(a.prior), a.mine) {", "	for _, c := range slices.Clone(a.prior[:0]) {"}}},
@@ -52,14 +52,14 @@ var linkMutations = []mutation{
 
 	{name: "a heartbeat by name", breaks: silentLoss, config: "link-age-reuse-holder|link-age-holder", edits: []edit{
 		{"hold.go", "	if err := h.open(); err != nil {\n		return err\n	}\n", "	if f, err := h.fs.Open(h.lock.Name); err != nil {\n		return err\n	} else {\n		h.file = f\n	}\n"},
-		{"hold.go", "	if err == nil && !there.same(h.claim.stat) {\n		err = errAbsent\n	}\n	return err\n}\n\n// open gets", "	_ = there\n	return err\n}\n\n// open gets"}}},
+		{"hold.go", "	if err == nil && !there.Same(h.claim.stat) {\n		err = errAbsent\n	}\n	return err\n}\n\n// open gets", "	_ = there\n	return err\n}\n\n// open gets"}}},
 
 	{name: "a heartbeat does not look at the names", breaks: silentLoss, config: "link-age-local-holder", edits: []edit{
-		{"hold.go", "	there, err := h.fs.Stat(h.lock.Name)\n	if err == nil && !there.same(h.claim.stat) {\n		err = errAbsent\n	}\n	return err\n", "	return nil\n"},
+		{"hold.go", "	there, err := h.fs.Stat(h.lock.Name)\n	if err == nil && !there.Same(h.claim.stat) {\n		err = errAbsent\n	}\n	return err\n", "	return nil\n"},
 		{"hold.go", "	case st.Links == 0:\n", "	case st.Kind != \"\":\n"}}},
 
 	{name: "the number of a file is enough", breaks: robs, config: "link-age-reuse-holder", edits: []edit{{"hold.go",
-		"	if !st.same(h.claim.stat) || !parse(text).has(h.ID()) {\n", "	if _ = text; !st.same(h.claim.stat) {\n"}}},
+		"	if !st.Same(h.claim.stat) || !parse(text).Holds(h.ID()) {\n", "	if _ = text; !st.Same(h.claim.stat) {\n"}}},
 
 	{name: "a heartbeat does not mind that the lock is gone", breaks: silentLoss, config: "link-age-holder|link-age-operator", edits: []edit{{"hold.go",
 		"		h.gone = true\n		h.fs.Close()\n		return h.lock.lost(op)\n", "		return nil\n"}}},
@@ -74,7 +74,7 @@ var linkMutations = []mutation{
 		"		k.left = append(k.left, k.own(n))\n", ""}}},
 
 	{name: "a turn that comes late is a lie", breaks: fails, limit: 150_000, config: "link-dead-dup", edits: []edit{{"chain.go",
-		"		case s.content.has(k.claim.record.ID) && s.stat.same(k.claim.stat):\n			return n, nil, nil // the server made it ours late\n", ""}}},
+		"		case s.content.Holds(k.claim.record.ID) && s.stat.Same(k.claim.stat):\n			return n, nil, nil // the server made it ours late\n", ""}}},
 
 	{name: "a sign of life does not restart the watch of a file", breaks: robs, config: "link-age-beat|link-age-old", edits: []edit{
 		{"vigil.go", "w.lease.Look(before, s.sign(), dead, v.lease(s.content))", "w.lease.Look(before, s.id(), dead, v.lease(s.content))"},

@@ -8,6 +8,7 @@ import (
 
 	"locksmith/backends/clock"
 	"locksmith/backends/link"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/process"
 )
 
@@ -42,12 +43,12 @@ func (f files) Link(from, to string) error {
 
 func (f files) Unlink(name string) error { return f.unlink(name) }
 
-func (f files) Stat(name string) (st link.Stat, err error) {
+func (f files) Stat(name string) (st lockfile.Stat, err error) {
 	st, _, err = f.Read(name)
 	return st, err
 }
 
-func (f files) Read(name string) (st link.Stat, text string, err error) {
+func (f files) Read(name string) (st lockfile.Stat, text string, err error) {
 	err = f.do(func() error {
 		n, err := f.get(name)
 		if err == nil {
@@ -58,8 +59,8 @@ func (f files) Read(name string) (st link.Stat, text string, err error) {
 	return st, text, err
 }
 
-func (n *node) stat() link.Stat {
-	return link.Stat{Dev: 1, Ino: n.number, Links: n.links, Size: int64(len(n.content)), Modified: n.modified}
+func (n *node) stat() lockfile.Stat {
+	return lockfile.Stat{Dev: 1, Ino: n.number, Links: n.links, Size: int64(len(n.content)), Modified: n.modified}
 }
 
 func (f files) Open(name string) (file link.File, err error) {
@@ -90,8 +91,8 @@ type openFile struct {
 	node *node
 }
 
-// Stat says ESTALE of a file that is gone, as a server does.
-func (o openFile) Stat() (st link.Stat, err error) {
+// StatServer says ESTALE of a file that is gone, as a server does.
+func (o openFile) StatServer() (st lockfile.Stat, err error) {
 	err = o.alive(func() { st = o.node.stat() })
 	return st, err
 }
@@ -112,4 +113,7 @@ func (o openFile) alive(call func()) error {
 	})
 }
 
-func (o openFile) Close() { o.keep(-1) }
+func (o openFile) Close() error {
+	o.keep(-1)
+	return nil
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locksmith/backends/link"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
@@ -45,21 +46,21 @@ func (d files) look(kind opKind, name text) (view, error) {
 }
 
 // Stat implements link.FS.
-func (d files) Stat(name string) (link.Stat, error) {
+func (d files) Stat(name string) (lockfile.Stat, error) {
 	v, err := d.look(opStat, d.r.text(name))
 	return d.stat(v, err)
 }
 
-func (d files) stat(v view, err error) (link.Stat, error) {
+func (d files) stat(v view, err error) (lockfile.Stat, error) {
 	if err != nil {
-		return link.Stat{}, err
+		return lockfile.Stat{}, err
 	}
-	return link.Stat{Dev: 1, Ino: uint64(v.number), Links: uint64(v.links), Size: int64(len(d.r.names.texts[v.content])),
+	return lockfile.Stat{Dev: 1, Ino: uint64(v.number), Links: uint64(v.links), Size: int64(len(d.r.names.texts[v.content])),
 		Modified: epoch.Add(time.Duration(v.stamp) * time.Millisecond)}, nil
 }
 
 // Read implements link.FS.
-func (d files) Read(name string) (link.Stat, string, error) {
+func (d files) Read(name string) (lockfile.Stat, string, error) {
 	v, err := d.look(opRead, d.r.text(name))
 	st, err := d.stat(v, err)
 	return st, d.r.names.texts[v.content], err
@@ -91,8 +92,8 @@ type handle struct {
 	born  text
 }
 
-// Stat implements link.File.
-func (h handle) Stat() (link.Stat, error) {
+// StatServer implements link.File.
+func (h handle) StatServer() (lockfile.Stat, error) {
 	v, err := h.files.look(opStatFile, h.born)
 	return h.files.stat(v, err)
 }
@@ -106,4 +107,4 @@ func (h handle) Touch() error {
 func (h handle) SetTime(time.Time) error { panic(ErrForeign) }
 
 // Close implements link.File.
-func (h handle) Close() {}
+func (h handle) Close() error { return nil }

@@ -1,44 +1,19 @@
 package local
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/windows"
 
-	"locksmith/backends/backend"
-	"locksmith/protocol"
+	"locksmith/backends/lockfile"
 )
-
-// native is the system's spelling of the path of an address: "/C:/locks/a" is
-// "C:\\locks\\a".
-func native(path string) string {
-	if len(path) > 2 && path[0] == '/' && path[2] == ':' {
-		path = path[1:]
-	}
-	return filepath.FromSlash(path)
-}
-
-func (l *Lock) directory() string { return filepath.Dir(native(l.path)) }
 
 // options are those that an address of this scheme may have. There is no flock(1).
 var options = map[string][]string{"fs": {"any"}, "dir": {"any"}}
 
-// findDirectory returns an error if the directory of the lock is not there.
-func (l *Lock) findDirectory() error {
-	dir := l.directory()
-	st, err := os.Stat(dir)
-	if err == nil && !st.IsDir() {
-		err = syscall.ENOTDIR
-	}
-	if err != nil {
-		return backend.FileError(l.address, "look at directory "+dir, err)
-	}
-	return nil
-}
+// systemPath is the system's spelling of the path of an address.
+func systemPath(path string) string { return lockfile.Native(path) }
 
 // checkDirectory refuses places where this lock cannot keep its promise. Who may
 // remove files there is not examined.
@@ -47,7 +22,7 @@ func (l *Lock) checkDirectory() error {
 	if len(filepath.VolumeName(dir)) != len("C:") {
 		return l.unfit(dir, "it names no drive", "write for example local:C:/locks/name")
 	}
-	if strings.Contains(strings.TrimPrefix(native(l.path), filepath.VolumeName(native(l.path))), ":") {
+	if strings.Contains(strings.TrimPrefix(systemPath(l.path), filepath.VolumeName(systemPath(l.path))), ":") {
 		return l.unfit(dir, "the name has a colon, which means a stream of another file", "choose another name")
 	}
 	if err := l.findDirectory(); err != nil || l.anyFS {
@@ -62,5 +37,5 @@ func (l *Lock) checkDirectory() error {
 }
 
 func (l *Lock) unfit(dir, cause, hint string) error {
-	return &backend.Error{Code: protocol.CannotCreate, Lock: l.address, Op: "look at directory " + dir, Err: errors.New(cause), Hint: hint}
+	return l.address.Unfit("look at directory "+dir, cause, hint)
 }

@@ -1,4 +1,4 @@
-package local
+package lockfile
 
 import (
 	"os"
@@ -16,11 +16,11 @@ import (
 func TestTouchOfAnothers(t *testing.T) {
 	backendtest.NeedRoot(t)
 	path := filepath.Join(t.TempDir(), "lock")
-	f, err := create(path)
+	f, err := Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.close()
+	defer f.Close()
 	long := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(path, long, long); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestTouchOfAnothers(t *testing.T) {
 			touched <- err
 			return
 		}
-		touched <- f.touch()
+		touched <- f.TouchQuietly()
 	}()
 	if err := <-touched; err != nil {
 		t.Fatal(err)

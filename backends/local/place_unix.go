@@ -1,0 +1,20 @@
+//go:build unix
+
+package local
+
+import "locksmith/backends/lockfile"
+
+// options are those that an address of this scheme may have.
+var options = map[string][]string{"fs": {"any"}, "dir": {"any"}, "empty": {"free"}}
+
+// systemPath is the system's spelling of the path of an address.
+func systemPath(path string) string { return path }
+
+// checkDirectory refuses places where this lock cannot keep its promise.
+func (l *Lock) checkDirectory() error {
+	dir := l.directory()
+	if err := lockfile.CheckDirectory(l.address, dir, l.anyDir, nil); err != nil || l.anyFS {
+		return err
+	}
+	return l.checkFileSystem(dir)
+}

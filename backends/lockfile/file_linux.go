@@ -1,0 +1,69 @@
+package lockfile
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/posix"
+)
+
+// markedMode is the mode of a lock file of ours. It tells an empty one, whose maker died
+// before it wrote who it is, from another tool's.
+const markedMode = 0o644 | unix.S_ISVTX
+
+// isMarked reports that a file was made with that mode, whatever the umask.
+func isMarked(mode uint32) bool { return mode&unix.S_ISVTX != 0 }
+
+// markMode is a file's mode with the mark or without.
+func markMode(mode uint32, on bool) uint32 {
+	if on {
+		return mode&0o777 | unix.S_ISVTX
+	}
+	return mode & 0o777
+}
+
+// StatServer asks the server about a path itself, but for the mark: Stat may tell what it
+// said up to a minute ago (statx(2), AT_STATX_FORCE_SYNC).
+func StatServer(path string) (Stat, error) {
+	return statServer(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// StatServer asks the server about the open file.
+func (f *File) StatServer() (Stat, error) { return statServer(f.fd, "", unix.AT_EMPTY_PATH) }
+
+func statServer(fd int, path string, flags int) (Stat, error) {
+	const mask = unix.STATX_TYPE | unix.STATX_INO | unix.STATX_NLINK | unix.STATX_SIZE | unix.STATX_MTIME
+	var st unix.Statx_t
+	err := posix.RetryEINTR(func() error {
+		return unix.Statx(fd, path, flags|unix.AT_STATX_FORCE_SYNC, mask, &st)
+	})
+	if err != nil {
+		return Stat{}, err
+	}
+	return Stat{
+		Dev: unix.Mkdev(st.Dev_major, st.Dev_minor), Ino: st.Ino, Links: uint64(st.Nlink), Size: int64(st.Size),
+		Modified: time.Unix(st.Mtime.Sec, int64(st.Mtime.Nsec)), Kind: kindOf(uint32(st.Mode)),
+	}, nil
+}
+
+// Touch sets the times of the file to now, and leaves it to the server when that is.
+func (f *File) Touch() error { return posix.Futimens(f.fd, nil) }
+
+// TouchQuietly sets the time at which the file was written to now. Both times together
+// would wake every waiter, with the IN_ATTRIB that tells them of the unlink, but a file
+// system that calls somebody else the file's owner allows only that (utimensat(2)).
+func (f *File) TouchQuietly() error {
+	err := posix.Futimens(f.fd, &[2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, {Nsec: unix.UTIME_NOW}})
+	if errors.Is(err, unix.EPERM) {
+		err = f.Touch()
+	}
+	return err
+}
+
+// SetTime sets the times of the file to a time of the server's clock.
+func (f *File) SetTime(t time.Time) error {
+	ts := unix.NsecToTimespec(t.UnixNano())
+	return posix.Futimens(f.fd, &[2]unix.Timespec{ts, ts})
+}

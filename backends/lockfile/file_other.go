@@ -1,0 +1,45 @@
+//go:build unix && !linux
+
+package lockfile
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/posix"
+)
+
+// markedMode is the mode of a lock file of ours. It tells an empty one, whose maker died
+// before it wrote who it is, from another tool's: open(2) leaves the sticky bit out here,
+// but nobody else makes a file that its owner may execute and not write. Whoever makes it
+// may write all the same.
+const markedMode = 0o544
+
+// isMarked reports that a file was made with that mode, whatever the umask.
+func isMarked(mode uint32) bool { return mode&0o700 == 0o500 }
+
+// markMode leaves a file's mode as it is: without its owner's right to write the owner
+// could not open it again.
+func markMode(mode uint32, _ bool) uint32 { return mode & 0o777 }
+
+// StatServer asks the cache about a path itself, because there is no way around it here:
+// others' dead are noticed later.
+func StatServer(path string) (Stat, error) { return statPath(path) }
+
+// StatServer is Stat here.
+func (f *File) StatServer() (Stat, error) { return f.Stat() }
+
+// Touch sets the times of the file to now.
+func (f *File) Touch() error {
+	return posix.RetryEINTR(func() error { return unix.Futimes(f.fd, nil) })
+}
+
+// TouchQuietly is Touch here.
+func (f *File) TouchQuietly() error { return f.Touch() }
+
+// SetTime sets the times of the file.
+func (f *File) SetTime(t time.Time) error {
+	tv := unix.NsecToTimeval(t.UnixNano())
+	return posix.RetryEINTR(func() error { return unix.Futimes(f.fd, []unix.Timeval{tv, tv}) })
+}
