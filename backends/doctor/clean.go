@@ -33,7 +33,7 @@ func (x *Examiner) Clean(ctx context.Context, dir, shown string) {
 		there      bool
 	}
 	left, err := backend.Detach(func() (r remains, _ error) {
-		if r.cause = x.clear(on, dir, maxDepth); r.cause != nil {
+		if r.cause = x.clear(on, dir, maxDepth); r.cause != nil && on.Err() == nil {
 			r.there, r.err = x.Contains(on, path.Dir(dir), path.Base(dir))
 		}
 		return r, nil

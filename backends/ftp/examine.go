@@ -9,9 +9,9 @@ import (
 	"locksmith/backends/mkdirlock"
 )
 
-var _ mkdirlock.Peculiar = (*Dir)(nil)
+var _ mkdirlock.Examiner = (*Dir)(nil)
 
-// Examine implements mkdirlock.Peculiar. While the other checks go on, one more
+// Examine implements mkdirlock.Examiner. While the other checks go on, one more
 // connection is left idle, if the server takes another; else it is afterwards.
 func (d *Dir) Examine(ctx context.Context, name string, e backend.Examination, tell backend.Tell) (rest func() error, err error) {
 	s, err := d.Session(ctx)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/doctor"
 	"locksmith/backends/finder"
 	"locksmith/backends/posix"
 	"locksmith/backends/process"
@@ -123,10 +124,17 @@ func (d *directory) mayRemove(name string) bool {
 	return uint32(around.Mode)&unix.S_ISVTX == 0 || me == 0 || me == around.Uid || me == it.Uid
 }
 
+// Examine implements Examiner.
+func (d *directory) Examine(_ context.Context, name string, _ backend.Examination, tell backend.Tell) (rest func() error, err error) {
+	doctor.DirNeeds{Removal: true}.Examine(d.at(name), tell)
+	return nil, nil
+}
+
 var (
-	_ Timed   = (*directory)(nil)
-	_ guarded = (*directory)(nil)
-	_ rooted  = (*directory)(nil)
+	_ Timed    = (*directory)(nil)
+	_ guarded  = (*directory)(nil)
+	_ rooted   = (*directory)(nil)
+	_ Examiner = (*directory)(nil)
 )
 
 // Close implements Dir.

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"path"
-	"time"
+	"strings"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/doctor"
 )
 
-// A Peculiar Dir has checks of its own, for what only its kind of place has.
-type Peculiar interface {
+// An Examiner is a Dir with checks of its own, for what only its kind of place has.
+type Examiner interface {
 	Dir
 	// Examine tells of them, for the directory named. What takes long goes on beside
 	// the other checks: the function that it returns, if any, is called after them
@@ -18,25 +19,16 @@ type Peculiar interface {
 	Examine(ctx context.Context, name string, e backend.Examination, tell backend.Tell) (rest func() error, err error)
 }
 
-const (
-	scratchPrefix = "doctor."
-	// cleanTime bounds the removal of what the checks made; after ctx has ended,
-	// graceTime does.
-	cleanTime = time.Minute
-)
-
-// errEnough: what was found makes the other checks pointless.
-var errEnough = errors.New("the other checks are pointless")
+const scratchPrefix = "doctor."
 
 // An examiner checks a place over two connections, in a directory of its own.
 type examiner struct {
+	doctor.Examiner
 	lock     *Lock
-	tell     backend.Tell
 	a, b     Dir    // b is nil if the server takes one connection only
 	base     string // the directory in which ours is
 	at       string // ours
 	moveOnto bool   // a rename may replace an empty directory
-	numbers  int
 }
 
 // Examine implements backend.Backend. Its directory is beside the lock, or in it in
@@ -44,10 +36,13 @@ type examiner struct {
 func (l *Lock) Examine(ctx context.Context, e backend.Examination, tell backend.Tell) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	x := &examiner{lock: l, tell: tell, a: l.NewDir()}
-	defer x.a.Close()
+	a := l.NewDir()
+	defer a.Close()
+	x := &examiner{lock: l, a: a, Examiner: doctor.Examiner{
+		Tell: tell, Place: scratch{a}, Thing: "directory", Fail: l.fail, Unanswered: unanswered,
+	}}
 	enough := x.enter(ctx)
-	if enough != nil && enough != errEnough {
+	if enough != nil && enough != doctor.ErrEnough {
 		return enough
 	}
 	rest, err := x.begin(ctx, e)
@@ -66,6 +61,50 @@ func (l *Lock) Examine(ctx context.Context, e backend.Examination, tell backend.
 	return err
 }
 
+// checks are all those that need nothing but a Dir.
+func (x *examiner) checks(ctx context.Context) error {
+	return doctor.Run(ctx,
+		x.exclusive,
+		x.Removal(doctor.Removal{
+			Name:   "remove directories",
+			Allow:  "let this user remove directories (on FTP servers: RMD), or no lock is ever released",
+			Twice:  "one that is gone was removed again: of two who break a lock both would take it for their own",
+			Advice: "use another server: RMD and rmdir must refuse what is not there",
+			Fit:    "the second to remove one was refused",
+		}),
+		x.keepFull,
+		x.renameToNew,
+		x.renameOntoEmpty,
+		x.renameOntoFull,
+		x.listing,
+		x.raceToMake,
+		x.raceToRemove,
+		x.raceToRename,
+		x.times,
+	)
+}
+
+// scratch is a doctor.Place.
+type scratch struct{ dir Dir }
+
+func (s scratch) Make(ctx context.Context, name string) error   { return s.dir.Mkdir(ctx, name) }
+func (s scratch) Remove(ctx context.Context, name string) error { return s.dir.Rmdir(ctx, name) }
+
+// List returns no names if it is refused, which may mean that there are none.
+func (s scratch) List(ctx context.Context, dir string) ([]string, error) {
+	names, err := s.dir.List(ctx, dir)
+	if refused(err) {
+		return nil, nil
+	}
+	return names, err
+}
+
+// unanswered tells an error that says nothing about what can be done in a place.
+func unanswered(err error) bool {
+	return unclear(err) || errors.Is(err, ErrBusy) || errors.As(err, new(*backend.Error)) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // enter makes the directory of the checks.
 func (x *examiner) enter(ctx context.Context) error {
 	name, bases := scratchPrefix+x.lock.NewID(), []string{"."}
@@ -74,8 +113,9 @@ func (x *examiner) enter(ctx context.Context) error {
 	}
 	for _, base := range bases {
 		x.base, x.at = base, path.Join(base, name)
+		x.Prefix = x.at + "/d"
 		cause := x.a.Mkdir(ctx, x.at)
-		made, err := x.said("make a directory", cause)
+		made, err := x.Said("make a directory", cause)
 		switch {
 		case err != nil:
 			if unclear(cause) {
@@ -90,12 +130,15 @@ func (x *examiner) enter(ctx context.Context) error {
 				continue // the next call tells what is wrong
 			}
 		}
-		x.tell.Unfit("make directories", cause.Error(),
+		x.Tell.Unfit("make directories", cause.Error(),
 			"make "+x.shown(base)+" if it is missing, and let this user make directories in it; or choose another place")
-		return errEnough
+		return doctor.ErrEnough
 	}
 	return nil // not reached: "." ends the loop
 }
+
+// leave removes the directory of the checks.
+func (x *examiner) leave(ctx context.Context) { x.Clean(ctx, x.at, x.shown(x.at)) }
 
 // begin makes the second connection, and the checks that only this kind of place
 // has.
@@ -103,8 +146,8 @@ func (x *examiner) begin(ctx context.Context, e backend.Examination) (rest func(
 	if err := x.connect(ctx); err != nil {
 		return nil, err
 	}
-	if p, ok := x.a.(Peculiar); ok {
-		return p.Examine(ctx, x.base, e, x.tell)
+	if p, ok := x.a.(Examiner); ok {
+		return p.Examine(ctx, x.base, e, x.Tell)
 	}
 	return nil, nil
 }
@@ -112,29 +155,59 @@ func (x *examiner) begin(ctx context.Context, e backend.Examination) (rest func(
 func (x *examiner) connect(ctx context.Context) error {
 	b := x.lock.NewDir()
 	_, err := b.List(ctx, ".")
-	if _, fatal := x.said("list a directory over a second connection", err); fatal != nil {
+	if _, fatal := x.Said("list a directory over a second connection", err); fatal != nil {
 		b.Close()
 		if !errors.Is(err, ErrBusy) {
 			return fatal
 		}
-		x.tell.Unknown("two connections", backend.Reason(err), "let the server take several connections from one address at a time: each helper needs one")
+		x.Tell.Unknown("two connections", backend.Reason(err), "let the server take several connections from one address at a time: each helper needs one")
 		return nil
 	}
 	x.b = b
 	return nil
 }
 
-func (x *examiner) checks(ctx context.Context) error {
-	for _, check := range []func(context.Context) error{
-		x.exclusive, x.removal, x.keepFull,
-		x.renameToNew, x.renameOntoEmpty, x.renameOntoFull,
-		x.listing, x.raceToMake, x.raceToRemove, x.raceToRename, x.times,
-	} {
-		if err := check(ctx); err == errEnough {
-			return nil
-		} else if err != nil {
-			return err
-		}
+// shown is where a name is, for people.
+func (x *examiner) shown(name string) string {
+	place, _, _ := strings.Cut(x.lock.Address, "?")
+	place = place[:strings.LastIndexByte(place, '/')+1]
+	if name == "." {
+		return place
+	}
+	return place + name
+}
+
+// exclusive: who makes a directory that is there is told so.
+func (x *examiner) exclusive(ctx context.Context) error {
+	d := x.Fresh()
+	cause := x.a.Mkdir(ctx, d)
+	switch made, err := x.Said("make a directory in another", cause); {
+	case err != nil:
+		return err
+	case !made:
+		x.Tell.Unfit("make directories", "none can be made in "+x.shown(x.at)+": "+cause.Error(), "let this user make directories in those that he made")
+		return doctor.ErrEnough
+	}
+	x.Tell.Fit("make directories", "in "+x.shown(x.base)+", and in those made there")
+	return x.Exclusive(doctor.Exclusive{
+		Name: "exclusive create", Again: "a directory that exists was made again: two would hold the lock",
+		Advice: "use another server: MKD and mkdir must refuse what exists",
+	}, x.a.Mkdir(ctx, d))
+}
+
+// keepFull: a holder's entry in the lock is what keeps it from being removed.
+func (x *examiner) keepFull(ctx context.Context) error {
+	const name, advice = "keep what is not empty", "use another server: RMD and rmdir must leave what is not empty as it is"
+	full, err := x.RemoveFull(ctx)
+	switch {
+	case err != nil:
+		return err
+	case full.Removed:
+		x.Tell.Unfit(name, "a directory was removed with what was in it: a lock would be taken from its holder", advice)
+	case full.Inside != nil:
+		x.Tell.Unfit(name, "its removal was refused, but what was in it is gone: "+full.Inside.Error(), advice)
+	default:
+		x.Tell.Fit(name, "a directory with something in it was not removed")
 	}
 	return nil
 }

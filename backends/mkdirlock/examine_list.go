@@ -34,11 +34,11 @@ func (x *examiner) listing(ctx context.Context) error {
 		case err != nil:
 			return err
 		case late == 0:
-			x.tell.Fit(v.name, "names come and go at once"+dialect)
+			x.Tell.Fit(v.name, "names come and go at once"+dialect)
 		case x.lock.Style == TreeStyle:
-			x.tell.Unfit(v.name, stale(late), "use another server or mount, without caches: who shares a lock would not see that another has it alone")
+			x.Tell.Unfit(v.name, stale(late), "use another server or mount, without caches: who shares a lock would not see that another has it alone")
 		default:
-			x.tell.Weak(v.name, stale(late), "use another server or mount, without caches: after a lost answer nobody can tell who has the lock")
+			x.Tell.Weak(v.name, stale(late), "use another server or mount, without caches: after a lost answer nobody can tell who has the lock")
 		}
 	}
 	return nil
@@ -54,22 +54,22 @@ func stale(late time.Duration) string {
 // lateness is how long a directory that was made is not listed, or one that was
 // removed is. Each is looked for after a look that may have been remembered.
 func (x *examiner) lateness(ctx context.Context, dir Dir) (time.Duration, error) {
-	d := x.fresh()
-	if err := x.make(ctx, d, d+"/before"); err != nil {
+	d, err := x.New(ctx, "before")
+	if err != nil {
 		return 0, err
 	}
 	if _, err := x.since(ctx, dir, d, "before", true); err != nil {
 		return 0, err
 	}
-	if err := x.make(ctx, d+"/after"); err != nil {
+	if err := x.Make(ctx, d+"/after"); err != nil {
 		return 0, err
 	}
 	came, err := x.since(ctx, dir, d, "after", true)
 	if err != nil {
 		return 0, err
 	}
-	if err := x.a.Rmdir(ctx, d+"/after"); err != nil {
-		return 0, x.lock.fail("remove a directory", err)
+	if err := x.Remove(ctx, d+"/after"); err != nil {
+		return 0, err
 	}
 	went, err := x.since(ctx, dir, d, "after", false)
 	return max(came, went), err
@@ -81,7 +81,7 @@ func (x *examiner) since(ctx context.Context, dir Dir, in, name string, there bo
 	for waited := time.Duration(0); ; waited += freshPause {
 		names, err := dir.List(ctx, in)
 		if err != nil && !refused(err) {
-			return 0, x.lock.fail("list a directory", err)
+			return 0, x.Fail("list a directory", err)
 		}
 		if slices.Contains(names, name) == there || waited >= freshTime {
 			return waited, nil
@@ -95,16 +95,16 @@ func (x *examiner) since(ctx context.Context, dir Dir, in, name string, there bo
 // dialect is how listings tell what is empty and what is missing. Locks get along
 // with all of it.
 func (x *examiner) dialect(ctx context.Context) (string, error) {
-	d := x.fresh()
-	if err := x.make(ctx, d); err != nil {
+	d, err := x.New(ctx)
+	if err != nil {
 		return "", err
 	}
 	_, empty := x.a.List(ctx, d)
-	_, missing := x.a.List(ctx, x.fresh())
+	_, missing := x.a.List(ctx, x.Fresh())
 	var odd []string
 	for _, err := range []error{empty, missing} {
 		if err != nil && !refused(err) {
-			return "", x.lock.fail("list a directory", err)
+			return "", x.Fail("list a directory", err)
 		}
 	}
 	if empty != nil {

@@ -2,14 +2,14 @@ package mkdirlock
 
 import (
 	"context"
-	"path"
+
+	"locksmith/backends/doctor"
 )
 
 // reservation makes a directory with an entry in it, and a heartbeat in that, as
 // those are that become a lock.
 func (x *examiner) reservation(ctx context.Context, entry string) (string, error) {
-	d := x.fresh()
-	return d, x.make(ctx, d, d+"/"+entry, d+"/"+entry+"/1")
+	return x.New(ctx, entry, entry+"/1")
 }
 
 // renameToNew: what is in a directory moves with it, and a heartbeat is a rename
@@ -20,27 +20,27 @@ func (x *examiner) renameToNew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	to := x.fresh()
+	to := x.Fresh()
 	cause := x.a.Rename(ctx, from, to)
-	switch renamed, err := x.said("rename a directory", cause); {
+	switch renamed, err := x.Said("rename a directory", cause); {
 	case err != nil:
 		return err
 	case !renamed:
-		x.tell.Unfit(name, "a directory with something in it cannot be renamed: "+cause.Error(),
+		x.Tell.Unfit(name, "a directory with something in it cannot be renamed: "+cause.Error(),
 			"let this user rename directories (on FTP servers: RNFR and RNTO): a lock is taken by a rename")
-		return errEnough
+		return doctor.ErrEnough
 	}
 	beat := x.a.Rename(ctx, to+"/x/1", to+"/x/2")
-	switch moved, err := x.said("rename a directory in it", beat); {
+	switch moved, err := x.Said("rename a directory in it", beat); {
 	case err != nil:
 		return err
 	case !moved:
-		x.tell.Unfit("heartbeat", "after a rename, the one in it is refused: "+beat.Error(),
+		x.Tell.Unfit("heartbeat", "after a rename, the one in it is refused: "+beat.Error(),
 			"let renames take along what is in a directory, and let this user rename that, too")
-		return errEnough
+		return doctor.ErrEnough
 	}
-	x.tell.Fit(name, "what was in it moved along")
-	x.tell.Fit("heartbeat", "a directory in it was renamed, too")
+	x.Tell.Fit(name, "what was in it moved along")
+	x.Tell.Fit("heartbeat", "a directory in it was renamed, too")
 	return nil
 }
 
@@ -48,32 +48,32 @@ func (x *examiner) renameToNew(ctx context.Context) error {
 // that its taker has just made.
 func (x *examiner) renameOntoEmpty(ctx context.Context) error {
 	const name = "rename onto an empty one"
-	to := x.fresh()
+	to := x.Fresh()
 	from, err := x.reservation(ctx, "x")
 	if err == nil {
-		err = x.make(ctx, to)
+		err = x.Make(ctx, to)
 	}
 	if err != nil {
 		return err
 	}
 	cause := x.a.Rename(ctx, from, to)
-	renamed, err := x.said("rename a directory onto an empty one", cause)
+	renamed, err := x.Said("rename a directory onto an empty one", cause)
 	switch {
 	case err != nil:
 		return err
 	case !renamed:
-		x.tell.Weak(name, "refused: "+cause.Error(), x.withoutOverwriting())
+		x.Tell.Weak(name, "refused: "+cause.Error(), x.withoutOverwriting())
 		return nil
 	}
-	switch there, err := x.lock.contains(ctx, x.a, to, "x"); {
+	switch there, err := x.Contains(ctx, to, "x"); {
 	case err != nil:
-		return x.lock.fail("list a directory", err)
+		return err
 	case !there:
-		x.tell.Unfit(name, "it succeeded, but what was in the directory is not in its new place", "use another server: a rename must replace the empty directory, or be refused")
+		x.Tell.Unfit(name, "it succeeded, but what was in the directory is not in its new place", "use another server: a rename must replace the empty directory, or be refused")
 		return nil
 	}
 	x.moveOnto = true
-	x.tell.Fit(name, "the empty one was replaced, what was in the other moved along")
+	x.Tell.Fit(name, "the empty one was replaced, what was in the other moved along")
 	return nil
 }
 
@@ -96,38 +96,26 @@ func (x *examiner) renameOntoFull(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	renamed, err := x.said("rename a directory onto one that is not empty", x.a.Rename(ctx, from, to))
+	renamed, err := x.Said("rename a directory onto one that is not empty", x.a.Rename(ctx, from, to))
 	if err != nil {
 		return err
 	}
-	kept, err := x.lock.contains(ctx, x.a, to, "holder")
+	kept, err := x.Contains(ctx, to, "holder")
 	if err != nil {
-		return x.lock.fail("list a directory", err)
+		return err
 	}
-	home, err := x.lock.contains(ctx, x.a, from, "x")
+	home, err := x.Contains(ctx, from, "x")
 	if err != nil {
-		return x.lock.fail("list a directory", err)
+		return err
 	}
 	const advice = "use another server: a rename must be refused if there is something in the other directory"
 	switch {
 	case renamed:
-		x.tell.Unfit(name, "it succeeded: a lock would be taken from its holder", advice)
+		x.Tell.Unfit(name, "it succeeded: a lock would be taken from its holder", advice)
 	case !kept || !home:
-		x.tell.Unfit(name, "it was refused, but what was in one of the two is gone", advice)
+		x.Tell.Unfit(name, "it was refused, but what was in one of the two is gone", advice)
 	default:
-		x.tell.Fit(name, "refused, and both are as they were")
+		x.Tell.Fit(name, "refused, and both are as they were")
 	}
 	return nil
-}
-
-// entryOf returns the one name in a directory, "" if there are others or none.
-func (x *examiner) entryOf(ctx context.Context, name string) (string, error) {
-	names, err := x.a.List(ctx, name)
-	switch {
-	case err != nil && !refused(err):
-		return "", x.lock.fail("list a directory", err)
-	case len(names) != 1:
-		return "", nil
-	}
-	return path.Base(names[0]), nil
 }

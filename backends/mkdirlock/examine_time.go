@@ -16,23 +16,23 @@ func (x *examiner) times(ctx context.Context) error {
 	const name = "times"
 	dir, ok := x.a.(Timed)
 	if !ok {
-		x.tell.Unknown(name, "times of directories are not told here", "do not count on locksmith reap")
+		x.Tell.Unknown(name, "times of directories are not told here", "do not count on locksmith reap")
 		return nil
 	}
-	d := x.fresh()
-	if err := x.make(ctx, d, d+"/old"); err != nil {
+	d, err := x.New(ctx, "old")
+	if err != nil {
 		return err
 	}
 	if err := clock.Pause(ctx, tick); err != nil {
 		return err
 	}
-	if err := x.make(ctx, d+"/new"); err != nil {
+	if err := x.Make(ctx, d+"/new"); err != nil {
 		return err
 	}
 	today := x.lock.Today()
 	entries, err := dir.Entries(ctx, d)
 	if err != nil {
-		return x.lock.fail("list a directory with times", err)
+		return x.Fail("list a directory with times", err)
 	}
 	x.judgeTimes(name, entries, today)
 	return nil
@@ -47,18 +47,18 @@ func (x *examiner) judgeTimes(name string, entries []Entry, today time.Time) {
 	apart := newer.Modified.Sub(older.Modified)
 	switch {
 	case older.Modified.IsZero() || newer.Modified.IsZero():
-		x.tell.Weak(name, "listings do not tell times of directories", "locksmith reap cannot work here: see to empty locks by hand")
+		x.Tell.Weak(name, "listings do not tell times of directories", "locksmith reap cannot work here: see to empty locks by hand")
 		return
 	case apart < 0 || newer.Precise && apart == 0:
-		x.tell.Weak(name, fmt.Sprintf("a directory made %v after another one is %v older", tick, -apart),
+		x.Tell.Weak(name, fmt.Sprintf("a directory made %v after another one is %v older", tick, -apart),
 			"look at the server's clock: locksmith reap would take the young for old")
 		return
 	case !newer.Precise:
-		x.tell.Weak(name, "listings tell the minute, not the second", "locksmith reap is late by a minute, and at night by an hour and a minute, as their clock may have skipped one; MLSD would tell more")
+		x.Tell.Weak(name, "listings tell the minute, not the second", "locksmith reap is late by a minute, and at night by an hour and a minute, as their clock may have skipped one; MLSD would tell more")
 	default:
-		x.tell.Fit(name, "listings tell times of directories to the second, and they move forward")
+		x.Tell.Fit(name, "listings tell times of directories to the second, and they move forward")
 	}
-	x.tell.Fit("clock", offset(newer.Modified.Sub(today), newer.Precise)+"; leases do not depend on it")
+	x.Tell.Fit("clock", offset(newer.Modified.Sub(today), newer.Precise)+"; leases do not depend on it")
 }
 
 // zoneStep is what time zones differ by.
