@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"path/filepath"
 	"strings"
+
+	"github.com/git-lfs/go-netrc/netrc"
 )
 
 // passwordVariable holds the password where no profile says otherwise.
@@ -57,8 +61,10 @@ func (p *Profile) secret(user, host string) (secret, source string, err error) {
 		}
 		return secret, "$" + p.passwordEnv, err
 	case p.netrc != "":
-		secret, err = fromNetrc(p.netrc, user, host)
-		return secret, p.netrc, notMissing(p.netrc, user, host, secret, err)
+		if secret, err = fromNetrc(p.netrc, user, host); err == nil && secret == "" {
+			err = fail(p.netrc, readNetrc, fmt.Errorf("it has no password for login %s at machine %s", user, machine(host)), "add it")
+		}
+		return secret, p.netrc, err
 	default:
 		return p.env.secret(user, host)
 	}
@@ -78,7 +84,10 @@ func (e Env) secret(user, host string) (secret, source string, err error) {
 		return "", "", nil
 	}
 	secret, err = fromNetrc(path, user, host)
-	return secret, path, notAbsent(err)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // nobody wrote one
+	}
+	return secret, path, err
 }
 
 func firstLine(path string) (string, error) {
@@ -92,4 +101,45 @@ func firstLine(path string) (string, error) {
 		return "", fail(path, readPassword, errors.New("its first line is empty"), "write the password there")
 	}
 	return string(line), nil
+}
+
+// fromNetrc returns the password of a user at a host, "" if there is none. The
+// entry "default" is not used: it would tell the password to any server.
+func fromNetrc(path, user, host string) (string, error) {
+	text, err := private.read(path, readNetrc)
+	if err != nil {
+		return "", err
+	}
+	return passwordIn(text, path, user, host)
+}
+
+// passwordIn is fromNetrc of the text in a file. The library has no tagged release, but
+// refuses what it cannot understand; github.com/jdx/go-netrc 1.0.0 panics at a last word
+// "machine", and cuts an entry short at a password "default".
+func passwordIn(text []byte, path, user, host string) (string, error) {
+	parsed, err := netrc.Parse(bytes.NewReader(text))
+	if err != nil {
+		cause := errors.New("it cannot be understood")
+		if at, ok := errors.AsType[*netrc.Error](err); ok {
+			cause = fmt.Errorf("line %d cannot be understood", at.LineNum)
+		}
+		return "", fail(path, readNetrc, cause, "write: machine HOST login USER password …")
+	}
+	m := parsed.FindMachine(machine(host), user)
+	if m == nil || m.IsDefault() {
+		return "", nil
+	}
+	if strings.HasPrefix(m.Password, `"`) { // the library would cut it at a space
+		return "", fail(path, readNetrc, fmt.Errorf("the password for machine %s begins with a quote, which programs read differently", m.Name),
+			"use a profile with password_file")
+	}
+	return m.Password, nil
+}
+
+// machine is the name of a host in netrc: without its port.
+func machine(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return strings.Trim(host, "[]")
 }

@@ -3,6 +3,7 @@ package profile
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -46,6 +47,40 @@ func TestPasswordWithoutProfile(t *testing.T) {
 	vars[passwordVariable] = "first"
 	mustBe(t, "first")(asked(t, e, lock, "alice", ours))
 	mustBe(t, "")(asked(t, e, lock, "", ours))
+}
+
+// TestNetrc: files as people and programs write them.
+func TestNetrc(t *testing.T) {
+	for text, want := range map[string]string{
+		"machine h\r\nlogin u\r\npassword p\r\n":                                         "p",
+		"machine h login x password no\nmachine h login u password yes\n":                "yes",
+		"machine h password p account a login u":                                         "p",
+		"machine h login u password a#b":                                                 "a#b",
+		"machine h login u password #b\n":                                                "#b",
+		"machine h login u password default":                                             "default",
+		"machine h login u password machine":                                             "machine",
+		"machine h login u password p\u00a0":                                             "p",
+		"# machine h login u password no\nmachine h # ours\nlogin u\npassword p # end\n": "p",
+		"machine h\n# machine other login u password no\nlogin u password p\n":           "p",
+		"machine g login u password no\nmacdef m\nput a\n\nmachine h login u password p": "p",
+		"machine h login u\nmacdef init\nput a\nquit\n\npassword p\n":                    "p",
+		"machine h login u password p\nmachine":                                          "p",
+		"machine default login u password no\ndefault login u password no":               "",
+		"machine": "",
+	} {
+		if got, err := passwordIn([]byte(text), "rc", "u", "h"); err != nil || got != want {
+			t.Errorf("%q: got %q, %v, want %q", text, got, err, want)
+		}
+	}
+	for text, says := range map[string]string{
+		"default login u password no\nmachine h login u password p":    "line 2",
+		"machine h login u password p password q":                      "line 1",
+		"machine h login u password \"a b\"":                           "quote",
+		"machine h login u password p\n#" + strings.Repeat("x", 1<<16): "cannot be understood",
+	} {
+		_, err := passwordIn([]byte(text), "rc", "u", "h")
+		mustRefuse(t, err, says)
+	}
 }
 
 // profiled writes a profile with one more line.

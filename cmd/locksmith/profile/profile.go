@@ -1,6 +1,34 @@
+// Package profile knows what an address does not say: the name under which a
+// lock and its settings are kept in a file, and the password of a server.
+//
+// A profile is a table of a file in TOML:
+//
+//	[phonestuff]
+//	lock = "ftps://alice@ftp.example.org/locks/phonestuff"
+//	timeout = "5m"
+//	password_file = "~/.config/locksmith/phonestuff.password"
+//
+// Resolve takes a name or an address; what it returns has the lock's address,
+// the settings, and what a server is told. Nothing secret is read before a
+// server asks for it.
+//
+// Every error has the code config, and names the file, the cause and what to
+// do. None of them shows a value, or a line of a file: what stands in the wrong
+// place may be a password. For the same reason what a library says about a file
+// is not passed on, but for which key is there twice.
+//
+// What is read must be a regular file of ours or root's. Nobody else may write
+// to a file of profiles, or read one with passwords. That is looked up on the
+// open file, so that it holds for what is read.
 package profile
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"locksmith/backends/backend"
@@ -54,3 +82,79 @@ func (p *Profile) Wrong(cause error) error {
 func (p *Profile) ownPassword() bool {
 	return p.passwordFile != "" || p.netrc != "" || p.passwordEnv != ""
 }
+
+// An Env is where profiles and passwords come from.
+type Env struct {
+	Files  []string            // that hold profiles; the first one that has a name counts
+	Home   string              // what "~" stands for; "": unknown
+	Getenv func(string) string // looks up environment variables
+}
+
+// System returns the Env of this process.
+func System() Env {
+	e := Env{Getenv: os.Getenv}
+	e.Home, _ = os.UserHomeDir()
+	config := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(config) && e.Home != "" { // the XDG specification has us ignore relative ones
+		config = filepath.Join(e.Home, ".config")
+	}
+	if filepath.IsAbs(config) {
+		e.Files = append(e.Files, filepath.Join(config, "locksmith", "profiles.toml"))
+	}
+	e.Files = append(e.Files, "/etc/locksmith/profiles.toml")
+	return e
+}
+
+// Resolve returns the profile of that name. An address, or what can only be
+// meant as one, is a lock without settings.
+func (e Env) Resolve(lock string) (*Profile, error) {
+	if !isName(lock) {
+		return &Profile{Lock: lock, env: e}, nil
+	}
+	for _, file := range e.Files {
+		profiles, err := e.read(file)
+		if err != nil {
+			return nil, err
+		}
+		if p := profiles[lock]; p != nil {
+			return p, p.checkSources()
+		}
+	}
+	return nil, e.unknown(lock)
+}
+
+// Names returns the names of all profiles that can be read.
+func (e Env) Names() []string {
+	var names []string
+	for _, file := range e.Files {
+		profiles, _ := e.read(file)
+		for name := range profiles {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (e Env) unknown(name string) error {
+	hint := "write the profile there, or give an address: write for example local:/var/lock/name"
+	if near := nearest(name, e.Names()); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	cause := errors.New("there is no file to look in")
+	if len(e.Files) > 0 {
+		cause = fmt.Errorf("it is not in %s", strings.Join(e.Files, " nor in "))
+	}
+	return fail(name, "find profile", cause, hint)
+}
+
+// isName reports whether s may name a profile. It is then a bare key of TOML,
+// neither an address nor a flag.
+func isName(s string) bool {
+	return s != "" && s[0] != '-' && len(s) <= maxName && strings.Trim(s, nameChars) == ""
+}
+
+const (
+	nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	maxName   = 64
+)
