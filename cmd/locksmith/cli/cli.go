@@ -28,7 +28,7 @@ func Main(args []string) int {
 	root := a.rootFor(args)
 	root.SetArgs(args)
 	err := root.Execute()
-	if unwritten := a.out.Failure(); unwritten != nil { // whoever trusts a status trusts the output
+	if unwritten := a.out.Failure(); unwritten != nil { // no other status tells that it is not complete
 		if err != nil {
 			report(err)
 		}
@@ -44,7 +44,7 @@ func Main(args []string) int {
 type app struct {
 	parent int         // our parent's pid at the start
 	args   []string    // the command line
-	status int         // the exit status of a command that did not fail
+	status int         // the exit status so far
 	out    show.Output // all that commands print, but for what hold tells its parent
 }
 

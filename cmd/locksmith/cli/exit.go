@@ -38,7 +38,7 @@ var severity = []int{
 	protocol.Usage.Exit(), protocol.Permission.Exit(), protocol.Unreachable.Exit(), protocol.Held.Exit(),
 }
 
-// bySignal is the exit status of what signal 0 ends, as shells have it.
+// bySignal, and the number of the signal, is the exit status of what a signal ends.
 const bySignal = 128
 
 // moreSevere is the one of two exit statuses that decides. A command's own are less severe
@@ -57,15 +57,17 @@ func rank(status int) int {
 	return len(severity)
 }
 
-// exitStatus is the exit status of an error. A command that cannot be run has the one that
-// shells give it, and so has a signal, but for a parent whose wish for a lock it ended.
+// exitStatus is the exit status of an error. What became of a lock decides before the signal
+// that led to it; a parent, whose wish for a lock ended at a signal, is told that it ended. A
+// command that cannot be run has the status that shells give it.
 func exitStatus(err error) int {
 	if command, ok := errors.AsType[*child.Error](err); ok {
 		return command.Status
 	}
 	code := codeOf(err)
-	if signal, ok := errors.AsType[*locksmith.SignalError](err); ok && code != protocol.Cancelled {
-		return signalStatus(signal)
+	signal, ok := errors.AsType[*locksmith.SignalError](err)
+	if ok && code.Exit() != protocol.Gone.Exit() && code != protocol.Cancelled {
+		return bySignal + int(signal.Signal.(syscall.Signal))
 	}
 	return code.Exit()
 }
@@ -78,8 +80,6 @@ func exitStatusOr(conflict flags.Number, err error) int {
 	}
 	return exitStatus(err)
 }
-
-func signalStatus(e *locksmith.SignalError) int { return bySignal + int(e.Signal.(syscall.Signal)) }
 
 func codeOf(err error) protocol.Code {
 	if _, ok := errors.AsType[flags.UsageError](err); ok || strings.HasPrefix(err.Error(), "unknown command") { // cobra's has no type

@@ -49,6 +49,7 @@ func TestExitStatus(t *testing.T) {
 		{signal, 143},
 		{fmt.Errorf("look: %w", signal), 143},
 		{&locksmith.CancelledError{Cause: signal}, 75},
+		{&locksmith.LossError{Code: protocol.Unreleased, Err: signal}, 79},
 		{&child.Error{Status: 127}, 127},
 		{flags.Usagef("x"), 64},
 		{errors.New("unknown command"), 64},

@@ -26,37 +26,37 @@ func forPeople(w locksmith.Watch, p *locksmith.Pipe, out *term.Messages) pipeGua
 	if !term.Is(os.Stderr) || w.ParentPipe() {
 		return p
 	}
-	return &byHand{p, show.NewWaitLine(os.Stderr, out), out}
+	return &manualHold{p, show.NewWaitLine(os.Stderr, out), out}
 }
 
-// byHand is the Guard of somebody who holds a lock at a terminal.
-type byHand struct {
+// A manualHold is the Guard of somebody who holds a lock at a terminal.
+type manualHold struct {
 	*locksmith.Pipe
 	line *show.WaitLine
 	out  *term.Messages
 }
 
 // Waiting implements locksmith.Guard.
-func (b *byHand) Waiting(held *backend.HeldError) { b.line.Show(held) }
+func (m *manualHold) Waiting(held *backend.HeldError) { m.line.Show(held) }
 
 // Start implements locksmith.Guard.
-func (b *byHand) Start(g protocol.Grant) error {
-	b.line.Clear()
-	if err := b.Pipe.Start(g); err != nil {
+func (m *manualHold) Start(g protocol.Grant) error {
+	m.line.Clear()
+	if err := m.Pipe.Start(g); err != nil {
 		return err
 	}
 	lock := protocol.CleanText(strings.ReplaceAll(g.Lock, "\n", " + "), protocol.MaxLine)
-	fmt.Fprintf(b.out, "locksmith: %s: held%s; %s\n", lock, until(time.Now(), b.Most), howToRelease())
+	fmt.Fprintf(m.out, "locksmith: %s: held%s; %s\n", lock, until(time.Now(), m.Most), howToRelease())
 	return nil
 }
 
 // Finish implements pipeGuard: it tells why the lock was not got. A loss has been
 // logged.
-func (b *byHand) Finish(held time.Duration, err error) {
-	b.line.Clear()
-	b.Pipe.Finish(held, err)
+func (m *manualHold) Finish(held time.Duration, err error) {
+	m.line.Clear()
+	m.Pipe.Finish(held, err)
 	if err != nil && held == 0 {
-		reportTo(b.out, err)
+		reportTo(m.out, err)
 	}
 }
 

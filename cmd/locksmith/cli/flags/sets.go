@@ -28,7 +28,7 @@ func cutMode(lock string) (mode, rest string) {
 }
 
 // forSet makes one helper of those that each of the locks alone would have. The set
-// waits as long as the least patient of them, and its lease is the shortest.
+// has the shortest of their timeouts and of their leases.
 func forSet(each []*locksmith.Helper) (*locksmith.Helper, error) {
 	h := *each[0]
 	h.Locks = nil
