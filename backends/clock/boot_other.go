@@ -1,33 +1,51 @@
-//go:build unix && !linux
+//go:build !linux
 
 package clock
 
 import (
-	"runtime"
+	"context"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
-// sinceBootClock is the system's clock that never steps and, where there is one, goes on
-// during a suspend, as on macOS and OpenBSD (clock_gettime(2)). On the others a holder
-// learns at its next heartbeat after a suspend that it was broken, and not before.
-func sinceBootClock() int32 {
-	switch runtime.GOOS {
-	case "darwin":
-		return 4 // CLOCK_MONOTONIC_RAW; Go's own timers go by one that stands still
-	case "openbsd":
-		return 6 // CLOCK_BOOTTIME
-	case "freebsd":
-		return 4 // CLOCK_MONOTONIC
-	}
-	return 3 // CLOCK_MONOTONIC of NetBSD
+// Boot is the Clock of this machine since it was started.
+type Boot struct{}
+
+// Now implements Clock.
+func (Boot) Now() time.Duration { return sinceBoot() }
+
+// look is how often a timer asks the clock. Go's timers stand still during a suspend,
+// and so would come late by all that was left of them before it.
+const look = time.Second
+
+// NewTimer implements Clock.
+func (b Boot) NewTimer(d time.Duration) Timer {
+	ctx, stop := context.WithCancel(context.Background())
+	t := &bootTimer{c: make(chan time.Time, 1), stop: stop}
+	go t.wait(ctx, b.Now()+d)
+	return t
 }
 
-func sinceBoot() time.Duration {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(sinceBootClock(), &ts); err != nil {
-		return Runtime{}.Now()
-	}
-	return time.Duration(ts.Nano())
+type bootTimer struct {
+	c    chan time.Time
+	stop context.CancelFunc
 }
+
+func (t *bootTimer) wait(ctx context.Context, due time.Duration) {
+	for {
+		left := due - sinceBoot()
+		if left <= 0 {
+			t.c <- time.Now()
+			return
+		}
+		part := time.NewTimer(min(left, look))
+		select {
+		case <-part.C:
+		case <-ctx.Done():
+			part.Stop()
+			return
+		}
+	}
+}
+
+func (t *bootTimer) C() <-chan time.Time { return t.c }
+func (t *bootTimer) Stop()               { t.stop() }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/backends/posix"
 )
 
 // mountOf finds the mount of a directory by its number (statx(2), since Linux
@@ -92,6 +94,16 @@ func unescape(s string) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
+}
+
+// Remote names the type of the file system that a directory is on, if several machines may
+// use it at once; "" if it is this machine's own, as far as is known.
+func Remote(dir string) (string, error) {
+	var st unix.Statfs_t
+	if err := posix.RetryEINTR(func() error { return unix.Statfs(dir, &st) }); err != nil {
+		return "", err
+	}
+	return remoteName(int64(st.Type)), nil
 }
 
 func roomIn(dir string) (room, error) {

@@ -36,9 +36,9 @@ var remoteKinds = []remoteKind{
 	{"prl_fs", []int64{0x7C7C6673}},
 }
 
-// Remote names the type of a file system that several machines may use at once, by its
+// remoteName is the type of a file system that several machines may use at once, by its
 // number in statfs(2); "" for one that is this machine's own, as far as is known.
-func Remote(magic int64) string {
+func remoteName(magic int64) string {
 	magic &= 0xFFFFFFFF // where it has a sign and 32 bits
 	i := slices.IndexFunc(remoteKinds, func(k remoteKind) bool { return slices.Contains(k.magics, magic) })
 	if i < 0 {

@@ -15,13 +15,13 @@ func TestRemote(t *testing.T) {
 		"afs (OpenAFS)": unix.AFS_SUPER_MAGIC, "vboxsf": 0x786F4256, "beegfs": 0x19830326, "orangefs": 0x20030528,
 		"gfs2": 0x01161970, "lustre": 0x0BD00BD0, "gpfs": 0x47504653, "cifs (32 bits)": -0xACB2BE, // as int32
 	} {
-		if Remote(magic) == "" || !(mount{kind: kind}).remote() {
-			t.Errorf("%s, %#x: %q, %v", kind, magic, Remote(magic), (mount{kind: kind}).remote())
+		if remoteName(magic) == "" || !(mount{kind: kind}).remote() {
+			t.Errorf("%s, %#x: %q, %v", kind, magic, remoteName(magic), (mount{kind: kind}).remote())
 		}
 	}
 	for kind, magic := range map[string]int64{"ext4": unix.EXT4_SUPER_MAGIC, "tmpfs": unix.TMPFS_MAGIC, "overlay": unix.OVERLAYFS_SUPER_MAGIC, "btrfs": unix.BTRFS_SUPER_MAGIC, "xfs": unix.XFS_SUPER_MAGIC} {
-		if Remote(magic) != "" || (mount{kind: kind}).remote() {
-			t.Errorf("%s: %q", kind, Remote(magic))
+		if remoteName(magic) != "" || (mount{kind: kind}).remote() {
+			t.Errorf("%s: %q", kind, remoteName(magic))
 		}
 	}
 }

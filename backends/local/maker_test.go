@@ -29,6 +29,7 @@ func stopBetween() int {
 		return 1
 	}
 	_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
+	time.Sleep(100 * time.Millisecond) // the signal may reach another thread first
 	switch err := new(Lock).finish(f, "1\n"); {
 	case err == nil:
 		return makerIsOK

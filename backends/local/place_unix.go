@@ -2,7 +2,10 @@
 
 package local
 
-import "locksmith/backends/lockfile"
+import (
+	"locksmith/backends/doctor"
+	"locksmith/backends/lockfile"
+)
 
 // options are those that an address of this scheme may have.
 var options = map[string][]string{"fs": {"any"}, "dir": {"any"}, "empty": {"free"}}
@@ -16,5 +19,14 @@ func (l *Lock) checkDirectory() error {
 	if err := lockfile.CheckDirectory(l.address, dir, l.anyDir, nil); err != nil || l.anyFS {
 		return err
 	}
-	return l.checkFileSystem(dir)
+	op := "look at file system of " + dir
+	name, err := doctor.Remote(dir)
+	switch {
+	case err != nil:
+		return l.fail(op, err)
+	case name == "":
+		return nil
+	}
+	return l.address.Unfit(op, name+" may be shared between machines, and their kernels do not know each other's locks",
+		"use a directory on a disk of this machine, or say ?fs=any if only this machine ever uses it")
 }

@@ -22,7 +22,7 @@ var allowed = map[string][]string{
 	"backends":                {"backends/..."},
 	"backends/clock":          {},
 	"backends/process":        {},
-	"backends/doctor":         {"protocol", "backends/backend", "backends/lockfile", "backends/clock"},
+	"backends/doctor":         {"protocol", "backends/backend", "backends/lockfile", "backends/clock", "backends/posix"},
 	"backends/posix":          {"backends/clock", "backends/process"},
 	"backends/lockfile":       {"backends/backend", "backends/owner", "backends/process", "backends/posix"},
 	"backends/finder":         {"protocol", "backends/backend", "backends/lockfile", "backends/posix"},
