@@ -1,6 +1,22 @@
+// Package locksmith is the helper: it acquires one lock, or several together, tends it,
+// and releases it when its client does not want it any more.
+//
+// Promised: the lock is given up as soon as it is no longer wanted (the client says so: the
+// parent's end of a pipe, its death, a signal, the end of a command); a loss is told as
+// soon as it is known, at the latest when three quarters of a lease have gone by without a
+// heartbeat that succeeded, and so before anybody who goes by the lease may take the lock.
+//
+// Not promised: that a helper that is stopped or starved of CPU notices in time. It checks
+// the clock before anything else when it runs again, and a parent that wants to know
+// sooner watches for BEAT lines.
+//
+// One life is read in this order: helper.go, waiting.go, session.go (the lock is held),
+// release.go. The package knows nothing of paths or servers; a backend does that part.
 package locksmith
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,9 +29,8 @@ import (
 // Forever is the timeout of a helper that waits until it is told to stop.
 const Forever = time.Duration(-1)
 
-// A Helper tends one lock. Its life has four states, each a function in
-// waiting.go or tenure.go: waiting (acquire), holding (keep), releasing
-// (release), lost.
+// A Helper tends one lock. Its life has four states, each a function: waiting (acquire),
+// holding (keep), releasing (release), lost.
 type Helper struct {
 	Address string // canonical; for people, if it is a set of locks
 	Locks   []Lock // a set of locks in the order given; nil: it is one lock
@@ -28,8 +43,30 @@ type Helper struct {
 	Refresh time.Duration
 	// ReleaseTimeout is how long a release that fails is tried, within the lease; 0: one try.
 	ReleaseTimeout time.Duration
-	Guard          Guard
+	Client         Client
 	Log            hclog.Logger
+}
+
+// A Lock is one of a set.
+type Lock struct {
+	Address string // canonical
+	Mode    string // "exclusive" or "shared"
+}
+
+// A Client is the side that the lock is for: a parent at the other end of a pipe
+// (Pipe), or a command (package child). Its methods are called one at a time.
+type Client interface {
+	// Context ends when the lock is no longer wanted; its cause says why.
+	Context() context.Context
+	// Waiting tells who holds the lock. It may be called again and again.
+	Waiting(*backend.HeldError)
+	// Start tells that the lock is held. After an error it is released.
+	Start(protocol.Grant) error
+	// Beat tells that a heartbeat which was sent this long ago succeeded.
+	Beat(ago time.Duration)
+	// Lost tells about a loss. It returns when what the lock protected has
+	// stopped, or when waiting for that has no use any more.
+	Lost(*LossError)
 }
 
 // Run goes through a whole life and returns how long the lock was held. A nil
@@ -42,27 +79,27 @@ func (h *Helper) Run() (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	t := &tenure{helper: h, hold: hold, lease: h.Request.Owner.Lease, every: h.refresh(), confirmed: sent}
+	s := &session{helper: h, hold: hold, lease: h.Request.Owner.Lease, every: h.refresh(), confirmed: sent}
 	several, isSet := hold.(backend.MultiHold)
 	if isSet {
-		t.confirmed = several.Confirmed()
+		s.confirmed = several.Confirmed()
 	}
-	if err := t.renewIfLate(); err != nil {
-		return 0, t.abandon(err)
+	if err := s.renewIfLate(); err != nil {
+		return 0, s.abandon(err)
 	}
 	acquired := h.Request.Clock.Now()
 	grant := protocol.Grant{
 		ID: hold.ID(), Token: hold.Token(), Mode: h.Request.Owner.Mode,
-		Waited: acquired - start, Lease: t.lease, Lock: h.Address,
+		Waited: acquired - start, Lease: s.lease, Lock: h.Address,
 	}
 	if isSet {
 		grant.Tokens, grant.Lock = several.Tokens(), strings.Join(h.addresses(), "\n")
 	}
-	if err := h.Guard.Start(grant); err != nil {
-		return 0, t.abandon(err)
+	if err := h.Client.Start(grant); err != nil {
+		return 0, s.abandon(err)
 	}
 	h.Log.Debug("acquired", "lock", h.Address, "id", hold.ID())
-	err = t.run()
+	err = s.run()
 	return h.Request.Clock.Now() - acquired, err
 }
 
@@ -73,4 +110,25 @@ func (h *Helper) refresh() time.Duration {
 		return most
 	}
 	return min(h.Refresh, most)
+}
+
+// addresses are those of a set in the order given.
+func (h *Helper) addresses() []string {
+	all := make([]string, len(h.Locks))
+	for i, l := range h.Locks {
+		all[i] = l.Address
+	}
+	return all
+}
+
+// modes are those of a set, if its locks have different ones.
+func (h *Helper) modes() []string {
+	if !slices.ContainsFunc(h.Locks, func(l Lock) bool { return l.Mode != h.Locks[0].Mode }) {
+		return nil
+	}
+	all := make([]string, len(h.Locks))
+	for i, l := range h.Locks {
+		all[i] = l.Mode
+	}
+	return all
 }

@@ -3,9 +3,7 @@ package locksmith
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -109,8 +107,8 @@ func (c *jumpingClock) Now() time.Duration {
 
 func (c *jumpingClock) Sleep(d time.Duration) { time.Sleep(d) }
 
-// guard is a fake parent.
-type guard struct {
+// fakeClient is a fake parent.
+type fakeClient struct {
 	ctx      context.Context
 	clock    clock.Clock
 	startErr error
@@ -120,20 +118,20 @@ type guard struct {
 	events   *eventList // nil: nobody writes them down
 }
 
-func (g *guard) Wanted() context.Context        { return g.ctx }
-func (g *guard) Waiting(err *backend.HeldError) { g.log = append(g.log, "waiting") }
-func (g *guard) Beat(time.Duration)             { g.log = append(g.log, "beat") }
-func (g *guard) Start(p protocol.Grant) error {
+func (g *fakeClient) Context() context.Context       { return g.ctx }
+func (g *fakeClient) Waiting(err *backend.HeldError) { g.log = append(g.log, "waiting") }
+func (g *fakeClient) Beat(time.Duration)             { g.log = append(g.log, "beat") }
+func (g *fakeClient) Start(p protocol.Grant) error {
 	g.log = append(g.log, "start")
 	return g.startErr
 }
-func (g *guard) Lost(l *LossError) {
+func (g *fakeClient) Lost(l *LossError) {
 	g.log = append(g.log, "lost")
 	g.lost, g.lostAt = l, g.clock.Now()
 }
 
 // live runs a helper in fake time; the parent goes away after wanted.
-func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *guard), check func(*world, *guard, time.Duration, error)) {
+func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *fakeClient), check func(*world, *fakeClient, time.Duration, error)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c := &jumpingClock{start: clock.Runtime{}.Now()}
@@ -142,11 +140,11 @@ func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *guar
 		defer cancel(nil)
 		timer := time.AfterFunc(wanted, func() { cancel(ErrStdinClosed) })
 		defer timer.Stop()
-		g := &guard{ctx: ctx, clock: c}
+		g := &fakeClient{ctx: ctx, clock: c}
 		if change != nil {
 			change(w, g)
 		}
-		h := &Helper{Address: "fake:/x", Locker: w, Guard: g, Timeout: timeout, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+		h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: timeout, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
 			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
 		finish := g.events.follow(h)
 		held, err := h.Run()
@@ -163,7 +161,7 @@ func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *guar
 }
 
 func TestHoldAndRelease(t *testing.T) {
-	live(t, 5*time.Minute, Forever, nil, func(w *world, g *guard, held time.Duration, err error) {
+	live(t, 5*time.Minute, Forever, nil, func(w *world, g *fakeClient, held time.Duration, err error) {
 		if err != nil || held != 5*time.Minute || w.inside {
 			t.Errorf("held %v, %v, inside %v", held, err, w.inside)
 		}
@@ -177,25 +175,25 @@ func TestHoldAndRelease(t *testing.T) {
 }
 
 func TestWaiting(t *testing.T) {
-	heldFor := func(d time.Duration) func(*world, *guard) {
-		return func(w *world, _ *guard) { w.heldFor = d }
+	heldFor := func(d time.Duration) func(*world, *fakeClient) {
+		return func(w *world, _ *fakeClient) { w.heldFor = d }
 	}
 	t.Run("until free", func(t *testing.T) {
-		live(t, time.Hour, Forever, heldFor(time.Minute), func(w *world, g *guard, held time.Duration, err error) {
+		live(t, time.Hour, Forever, heldFor(time.Minute), func(w *world, g *fakeClient, held time.Duration, err error) {
 			if err != nil || held != 59*time.Minute || g.log[0] != "waiting" {
 				t.Errorf("held %v, %v, %v", held, err, g.log)
 			}
 		})
 	})
 	t.Run("one try", func(t *testing.T) {
-		live(t, time.Hour, 0, heldFor(time.Minute), func(w *world, g *guard, _ time.Duration, err error) {
+		live(t, time.Hour, 0, heldFor(time.Minute), func(w *world, g *fakeClient, _ time.Duration, err error) {
 			if CodeOf(err) != protocol.Held || w.clock.Now() != 0 {
 				t.Errorf("%v after %v", err, w.clock.Now())
 			}
 		})
 	})
 	t.Run("timeout", func(t *testing.T) {
-		live(t, time.Hour, 10*time.Second, heldFor(time.Minute), func(w *world, g *guard, _ time.Duration, err error) {
+		live(t, time.Hour, 10*time.Second, heldFor(time.Minute), func(w *world, g *fakeClient, _ time.Duration, err error) {
 			var held *backend.HeldError
 			if CodeOf(err) != protocol.Timeout || !errors.As(err, &held) || w.clock.Now() != 10*time.Second {
 				t.Errorf("%v after %v", err, w.clock.Now())
@@ -203,7 +201,7 @@ func TestWaiting(t *testing.T) {
 		})
 	})
 	t.Run("parent goes", func(t *testing.T) {
-		live(t, 10*time.Second, Forever, heldFor(time.Minute), func(w *world, g *guard, _ time.Duration, err error) {
+		live(t, 10*time.Second, Forever, heldFor(time.Minute), func(w *world, g *fakeClient, _ time.Duration, err error) {
 			var held *backend.HeldError
 			if CodeOf(err) != protocol.Cancelled || !errors.Is(err, ErrStdinClosed) || !errors.As(err, &held) || w.clock.Now() != 10*time.Second {
 				t.Errorf("%v after %v", err, w.clock.Now())
@@ -211,8 +209,8 @@ func TestWaiting(t *testing.T) {
 		})
 	})
 	t.Run("parent goes during the try that gets it", func(t *testing.T) {
-		live(t, 5*time.Second, Forever, func(w *world, _ *guard) { w.tryTakes = 10 * time.Second },
-			func(w *world, g *guard, _ time.Duration, err error) {
+		live(t, 5*time.Second, Forever, func(w *world, _ *fakeClient) { w.tryTakes = 10 * time.Second },
+			func(w *world, g *fakeClient, _ time.Duration, err error) {
 				if d := w.clock.Now(); d > 5*time.Second+answerTime {
 					t.Errorf("gave up after %v only", d)
 				}
@@ -223,8 +221,8 @@ func TestWaiting(t *testing.T) {
 	})
 	t.Run("a place that hangs", func(t *testing.T) {
 		for timeout, limit := range map[time.Duration]time.Duration{0: lease, 10 * time.Second: 10 * time.Second} {
-			live(t, time.Hour, timeout, func(w *world, _ *guard) { w.tryTakes = time.Hour / 2 },
-				func(w *world, g *guard, _ time.Duration, err error) {
+			live(t, time.Hour, timeout, func(w *world, _ *fakeClient) { w.tryTakes = time.Hour / 2 },
+				func(w *world, g *fakeClient, _ time.Duration, err error) {
 					if d := w.clock.Now(); CodeOf(err) != protocol.Unreachable || d > limit+answerTime {
 						t.Errorf("%v after %v", err, d)
 					}
@@ -270,8 +268,8 @@ func TestTries(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := clock.Runtime{}
 			w := &pollingWorld{world: &world{clock: &jumpingClock{start: c.Now()}, heldFor: time.Hour}, sleeps: sleeps}
-			g := &guard{ctx: t.Context(), clock: w.clock}
-			h := &Helper{Address: "fake:/x", Locker: w, Guard: g, Timeout: Forever, Tries: tries, Log: hclog.NewNullLogger(),
+			g := &fakeClient{ctx: t.Context(), clock: w.clock}
+			h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: Forever, Tries: tries, Log: hclog.NewNullLogger(),
 				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: w.clock}}
 			_, err := h.Run()
 			var held *backend.HeldError
@@ -291,7 +289,7 @@ func TestRefresh(t *testing.T) {
 			w := &world{clock: c}
 			ctx, cancel := context.WithCancelCause(t.Context())
 			time.AfterFunc(lease+lease/100, func() { cancel(ErrStdinClosed) })
-			h := &Helper{Address: "fake:/x", Locker: w, Guard: &guard{ctx: ctx, clock: c}, Timeout: Forever, Refresh: refresh, Log: hclog.NewNullLogger(),
+			h := &Helper{Address: "fake:/x", Locker: w, Client: &fakeClient{ctx: ctx, clock: c}, Timeout: Forever, Refresh: refresh, Log: hclog.NewNullLogger(),
 				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
 			if _, err := h.Run(); err != nil || w.beats != beats {
 				t.Errorf("refresh %v: %v, %d heartbeats in a lease, want %d", refresh, err, w.beats, beats)
@@ -333,58 +331,9 @@ func (w *deafWorld) alone() (end func()) {
 	return func() { w.busy.Store(false) }
 }
 
-// TestLetGoOfDeadServer: whatever the lease, who lets go of a lock does not wait for
-// long for a call that hangs; and no call is made beside it.
-func TestLetGoOfDeadServer(t *testing.T) {
-	const long = 16 * time.Hour
-	for hangs, c := range map[time.Duration]struct {
-		code  protocol.Code
-		limit time.Duration
-	}{
-		time.Second / 2:  {"", answerTime},
-		5 * time.Second:  {"", ReleaseTimeout},
-		30 * time.Second: {protocol.Unreleased, answerTime + ReleaseTimeout},
-		long:             {protocol.Unreleased, answerTime + ReleaseTimeout},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			clk := &jumpingClock{start: clock.Runtime{}.Now()}
-			w := &deafWorld{world: &world{clock: clk, beatTakes: hangs}, t: t}
-			ctx, cancel := context.WithCancelCause(t.Context())
-			wanted := long/4 + time.Millisecond // the heartbeat has begun
-			time.AfterFunc(wanted, func() { cancel(ErrStdinClosed) })
-			h := &Helper{Address: "fake:/x", Locker: w, Guard: &guard{ctx: ctx, clock: clk}, Timeout: Forever, ReleaseTimeout: ReleaseTimeout, Log: hclog.NewNullLogger(),
-				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: long}, Clock: clk}}
-			_, err := h.Run()
-			if took := clk.Now() - wanted; took > c.limit+time.Second || err == nil != (c.code == "") || err != nil && CodeOf(err) != c.code {
-				t.Errorf("hanging for %v: %v after %v", hangs, err, took)
-			}
-			time.Sleep(2 * long)
-		})
-	}
-}
-
-// TestDenied: a release that is not allowed is not tried for the rest of a long lease.
-func TestDenied(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		clk := &jumpingClock{start: clock.Runtime{}.Now()}
-		w := &world{clock: clk, releaseErr: func(int) error {
-			return &backend.Error{Code: protocol.Permission, Lock: "fake:/x", Op: "remove", Err: errServer}
-		}}
-		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(ErrStdinClosed)
-		h := &Helper{Address: "fake:/x", Locker: w, Guard: &guard{ctx: ctx, clock: clk}, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
-			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: time.Hour}, Clock: clk}}
-		ten := &tenure{helper: h, hold: w, lease: time.Hour, every: time.Minute}
-		err := ten.release()
-		if loss := asLoss(err); loss == nil || loss.Code != protocol.Unreleased || clk.Now() > 2*deniedTime {
-			t.Errorf("%v after %v", err, clk.Now())
-		}
-	})
-}
-
 func TestStartFails(t *testing.T) {
-	live(t, time.Hour, Forever, func(_ *world, g *guard) { g.startErr = errServer },
-		func(w *world, g *guard, _ time.Duration, err error) {
+	live(t, time.Hour, Forever, func(_ *world, g *fakeClient) { g.startErr = errServer },
+		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			if !errors.Is(err, errServer) || w.inside {
 				t.Errorf("%v, inside %v", err, w.inside)
 			}
@@ -394,22 +343,22 @@ func TestStartFails(t *testing.T) {
 // TestSlowTry: a reply that took long leaves little of the lease, so it is
 // renewed before anybody works by it.
 func TestSlowTry(t *testing.T) {
-	live(t, 70*time.Second, Forever, func(w *world, _ *guard) { w.tryTakes = lease * 7 / 8 },
-		func(w *world, g *guard, _ time.Duration, err error) {
+	live(t, 70*time.Second, Forever, func(w *world, _ *fakeClient) { w.tryTakes = lease * 7 / 8 },
+		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			// The heartbeat came before, but nobody is told before OK.
 			if err != nil || w.beats != 2 || !slices.Equal(g.log, []string{"start", "beat"}) {
 				t.Errorf("%v, %d heartbeats, %v", err, w.beats, g.log)
 			}
 		})
-	live(t, time.Hour, Forever, func(w *world, _ *guard) { w.tryTakes = lease },
-		func(w *world, g *guard, _ time.Duration, err error) {
+	live(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryTakes = lease },
+		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			// Nobody was told of the lock, so this is a refusal, not a loss.
 			if CodeOf(err) != protocol.Unreachable || w.inside || len(g.log) != 0 {
 				t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
 			}
 		})
-	live(t, time.Hour, Forever, func(w *world, _ *guard) { w.tryTakes, w.beatTakes = lease/4, lease/2 },
-		func(w *world, g *guard, _ time.Duration, err error) {
+	live(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.beatTakes = lease/4, lease/2 },
+		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			// The heartbeat is cut off, as another connection may be faster.
 			if CodeOf(err) != protocol.Unreachable || w.inside || len(g.log) != 0 {
 				t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
@@ -419,11 +368,11 @@ func TestSlowTry(t *testing.T) {
 
 func TestLosses(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*world, *guard)
+		change func(*world, *fakeClient)
 		code   protocol.Code
 		at     time.Duration
 	}{
-		"entry gone at the third heartbeat": {func(w *world, _ *guard) {
+		"entry gone at the third heartbeat": {func(w *world, _ *fakeClient) {
 			w.beatErr = func(n int) error {
 				if n == 3 {
 					return backend.ErrGone
@@ -431,11 +380,11 @@ func TestLosses(t *testing.T) {
 				return nil
 			}
 		}, protocol.Gone, lease * 3 / 4},
-		"heartbeats fail": {func(w *world, _ *guard) {
+		"heartbeats fail": {func(w *world, _ *fakeClient) {
 			w.beatErr = func(int) error { return errServer }
 		}, protocol.Expired, lease * 3 / 4},
-		"heartbeats hang": {func(w *world, _ *guard) { w.beatTakes = time.Hour }, protocol.Expired, lease * 3 / 4},
-		"heartbeats hang after two": {func(w *world, _ *guard) {
+		"heartbeats hang": {func(w *world, _ *fakeClient) { w.beatTakes = time.Hour }, protocol.Expired, lease * 3 / 4},
+		"heartbeats hang after two": {func(w *world, _ *fakeClient) {
 			w.beatErr = func(n int) error {
 				if n == 2 {
 					w.beatTakes = time.Hour
@@ -443,12 +392,12 @@ func TestLosses(t *testing.T) {
 				return nil
 			}
 		}, protocol.Expired, lease/2 + lease*3/4},
-		"stopped for more than a lease": {func(w *world, _ *guard) {
+		"stopped for more than a lease": {func(w *world, _ *fakeClient) {
 			time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(2 * lease)) })
 		}, protocol.Expired, 2*lease + lease/4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			live(t, time.Hour, Forever, c.change, func(w *world, g *guard, _ time.Duration, err error) {
+			live(t, time.Hour, Forever, c.change, func(w *world, g *fakeClient, _ time.Duration, err error) {
 				if CodeOf(err) != c.code || g.lost == nil {
 					t.Fatalf("got %v, told %v", err, g.lost)
 				}
@@ -469,9 +418,9 @@ func TestLosses(t *testing.T) {
 // TestStoppedButNotTooLong: late, but the lease is not over and the entry still
 // there: the heartbeat renews it.
 func TestStoppedButNotTooLong(t *testing.T) {
-	live(t, time.Minute, Forever, func(w *world, _ *guard) {
+	live(t, time.Minute, Forever, func(w *world, _ *fakeClient) {
 		time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(lease * 5 / 8)) })
-	}, func(w *world, g *guard, _ time.Duration, err error) {
+	}, func(w *world, g *fakeClient, _ time.Duration, err error) {
 		if err != nil || w.beats == 0 {
 			t.Errorf("%v after %d heartbeats", err, w.beats)
 		}
@@ -480,120 +429,18 @@ func TestStoppedButNotTooLong(t *testing.T) {
 
 // TestFailuresHeal: a few failed heartbeats are no loss.
 func TestFailuresHeal(t *testing.T) {
-	live(t, 10*time.Minute, Forever, func(w *world, _ *guard) {
+	live(t, 10*time.Minute, Forever, func(w *world, _ *fakeClient) {
 		w.beatErr = func(n int) error {
 			if n%5 != 0 {
 				return errServer
 			}
 			return nil
 		}
-	}, func(w *world, g *guard, _ time.Duration, err error) {
+	}, func(w *world, g *fakeClient, _ time.Duration, err error) {
 		if err != nil {
 			t.Error(err)
 		}
 	})
-}
-
-// TestReleaseInMidHeartbeat: a hung heartbeat does not hold up the release.
-func TestReleaseInMidHeartbeat(t *testing.T) {
-	live(t, lease/4+time.Second, Forever, func(w *world, _ *guard) { w.beatTakes = time.Hour },
-		func(w *world, g *guard, held time.Duration, err error) {
-			if err != nil || held != lease/4+time.Second || w.inside {
-				t.Errorf("held %v, %v", held, err)
-			}
-		})
-}
-
-func TestReleaseFails(t *testing.T) {
-	fail := func(until int, with error) func(*world, *guard) {
-		return func(w *world, _ *guard) {
-			w.releaseErr = func(n int) error {
-				if n < until {
-					return with
-				}
-				return nil
-			}
-		}
-	}
-	live(t, time.Second, Forever, fail(5, errServer), func(w *world, g *guard, _ time.Duration, err error) {
-		if err != nil || w.releases != 5 || w.inside {
-			t.Errorf("%v after %d tries", err, w.releases)
-		}
-	})
-	live(t, time.Second, Forever, fail(1e9, errServer), func(w *world, g *guard, _ time.Duration, err error) {
-		if CodeOf(err) != protocol.Unreleased || g.lost == nil || w.clock.Now() < lease*9/10 || w.clock.Now() > lease {
-			t.Errorf("%v after %v", err, w.clock.Now())
-		}
-		if !strings.Contains(err.Error(), "frees itself") {
-			t.Errorf("text %q", err)
-		}
-	})
-	live(t, time.Second, Forever, fail(1e9, backend.ErrGone), func(w *world, g *guard, _ time.Duration, err error) {
-		if CodeOf(err) != protocol.Gone || w.releases != 1 || g.lost == nil {
-			t.Errorf("%v after %d tries", err, w.releases)
-		}
-	})
-}
-
-func TestPipeGuard(t *testing.T) {
-	var out strings.Builder
-	ctx, cancel := context.WithCancel(t.Context())
-	p := &Pipe{Out: &out, Parent: ctx, Beats: true, Clock: clock.Runtime{}}
-	if err := p.Start(protocol.Grant{ID: "i", Mode: "exclusive", Lock: "fake:/x"}); err != nil {
-		t.Fatal(err)
-	}
-	p.Waiting(nil)
-	p.Beat(3 * time.Millisecond)
-	cancel()
-	p.Lost(&LossError{Lock: "fake:/x", Code: protocol.Expired, Err: errServer, Left: time.Hour}) // the parent is gone: no wait
-	p.Finish(time.Second, nil)
-	p.Finish(0, &LossError{Lock: "fake:/x", Code: protocol.Gone, Err: errServer})
-	p.Finish(0, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 7, Record: &owner.Record{ID: "h", User: "a b"}}})
-	var words []string
-	for line := range strings.Lines(out.String()) {
-		l, err := protocol.Parse(line)
-		if err != nil {
-			t.Errorf("%q: %v", line, err)
-		}
-		words = append(words, l.Word)
-	}
-	if got := strings.Join(words, " "); got != "OK BEAT LOST RELEASED ERR" {
-		t.Errorf("words: %s", got)
-	}
-}
-
-// TestParentDoesNotRead: a full pipe holds up neither heartbeats nor release.
-func TestParentDoesNotRead(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	defer w.Close()
-	p := &Pipe{Out: w, Parent: t.Context(), Beats: true, Clock: clock.Runtime{}}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for range 3000 { // 64 KiB hold fewer
-			p.Beat(time.Second)
-		}
-		p.Finish(time.Second, nil)
-	}()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		t.Fatal("the helper hangs on a parent that does not read")
-	}
-}
-
-// TestLongHolder: what a holder says of itself cannot keep ERR from being told.
-func TestLongHolder(t *testing.T) {
-	var out strings.Builder
-	p := &Pipe{Out: &out, Parent: t.Context(), Clock: clock.Runtime{}}
-	p.Finish(0, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{Record: &owner.Record{ID: "h", User: strings.Repeat("\x01", 3000)}}})
-	if l, err := protocol.Parse(out.String()); err != nil || l.Value("code") != "held" {
-		t.Errorf("%q: %v", out.String(), err)
-	}
 }
 
 // tidyWorld is a world with housekeeping.
@@ -635,8 +482,8 @@ func TestHousekeeping(t *testing.T) {
 				w := &tidyWorld{world: &world{clock: clk}, tended: c.tended}
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(lease*11/8, func() { cancel(ErrStdinClosed) })
-				g := &guard{ctx: ctx, clock: clk}
-				h := &Helper{Address: "fake:/x", Locker: w, Guard: g, Timeout: Forever, Log: hclog.NewNullLogger(),
+				g := &fakeClient{ctx: ctx, clock: clk}
+				h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: Forever, Log: hclog.NewNullLogger(),
 					Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: clk}}
 				held, err := h.Run()
 				time.Sleep(2 * time.Hour)

@@ -13,7 +13,7 @@ import (
 	"locksmith/protocol"
 )
 
-// A Pipe is the Guard of a parent at the other end of a pipe.
+// A Pipe is the client of a lock that is a parent at the other end of a pipe.
 type Pipe struct {
 	Out    io.Writer
 	Parent context.Context // from Watch.Start
@@ -27,34 +27,34 @@ type Pipe struct {
 // How long the helper waits for a parent that does not read. Its lock, and the
 // parent's other ways to let go, matter more than the line.
 const (
-	beatPatience = 20 * time.Millisecond
-	lastPatience = time.Second
+	beatTimeout = 20 * time.Millisecond
+	lineTimeout = time.Second
 )
 
 // tell writes a line, after those before it, and goes on without it when the parent keeps
 // us waiting for too long.
-func (p *Pipe) tell(l protocol.Line, patience time.Duration) error {
-	return bounded(p.Clock, patience, func(context.Context) error {
+func (p *Pipe) tell(l protocol.Line, timeout time.Duration) error {
+	return bounded(p.Clock, timeout, func(context.Context) error {
 		p.writing.Lock()
 		defer p.writing.Unlock()
 		return p.write(l)
 	})
 }
 
-// Wanted implements Guard.
-func (p *Pipe) Wanted() context.Context { return p.Parent }
+// Context implements Client.
+func (p *Pipe) Context() context.Context { return p.Parent }
 
-// Waiting implements Guard: nothing may precede the first line.
+// Waiting implements Client: nothing may precede the first line.
 func (p *Pipe) Waiting(*backend.HeldError) {}
 
-// Start implements Guard. A parent that does not read yet finds the line later: the lock
+// Start implements Client. A parent that does not read yet finds the line later: the lock
 // is tended meanwhile, and given up when that parent ends.
 func (p *Pipe) Start(g protocol.Grant) error {
-	err := p.tell(g.Line(), min(lastPatience, g.Lease/8))
+	err := p.tell(g.Line(), min(lineTimeout, g.Lease/8))
 	switch {
-	case errors.Is(err, nobodyReads):
+	case errors.Is(err, errNoReader):
 		return &CancelledError{Lock: g.Lock, Cause: ErrStdoutGone}
-	case errors.Is(err, errNoAnswer):
+	case errors.Is(err, backend.ErrNoAnswer):
 		err = nil
 	}
 	if err == nil && p.Most > 0 {
@@ -63,20 +63,20 @@ func (p *Pipe) Start(g protocol.Grant) error {
 	return err
 }
 
-// Beat implements Guard. A write that fails is no matter: the hang-up tells. Behind a line
+// Beat implements Client. A write that fails is no matter: the hang-up tells. Behind a line
 // that hangs, none waits: it would be outdated.
 func (p *Pipe) Beat(ago time.Duration) {
 	if !p.Beats || !p.writing.TryLock() {
 		return
 	}
 	p.writing.Unlock()
-	_ = p.tell(protocol.Beat(ago), beatPatience)
+	_ = p.tell(protocol.Beat(ago), beatTimeout)
 }
 
-// Lost implements Guard. While some of the lease is left, nobody who goes by it
+// Lost implements Client. While some of the lease is left, nobody who goes by it
 // takes the lock, so the parent has that long to stop.
 func (p *Pipe) Lost(loss *LossError) {
-	_ = p.tell(protocol.Failure(protocol.WordLost, loss.Code, loss.Error()), lastPatience)
+	_ = p.tell(protocol.Failure(protocol.WordLost, loss.Code, loss.Error()), lineTimeout)
 	clock.Sleep(p.Parent, p.Clock, loss.Left)
 }
 
@@ -85,12 +85,12 @@ func (p *Pipe) Lost(loss *LossError) {
 func (p *Pipe) Finish(held time.Duration, err error) {
 	switch {
 	case err == nil:
-		_ = p.tell(protocol.Released(held), lastPatience)
+		_ = p.tell(protocol.Released(held), lineTimeout)
 	case asLoss(err) == nil:
 		line := failure(err)
-		told := p.tell(describeHolder(line, err), lastPatience)
-		if told != nil && !errors.Is(told, errNoAnswer) {
-			_ = p.tell(line, lastPatience) // what the holder says of itself may be too long
+		told := p.tell(describeHolder(line, err), lineTimeout)
+		if told != nil && !errors.Is(told, backend.ErrNoAnswer) {
+			_ = p.tell(line, lineTimeout) // what the holder says of itself may be too long
 		}
 	}
 }
@@ -128,22 +128,4 @@ func (p *Pipe) write(l protocol.Line) error {
 		return fmt.Errorf("write %s line to the parent: %w", l.Word, err)
 	}
 	return nil
-}
-
-// CodeOf returns the code that an error of Helper.Run stands for.
-func CodeOf(err error) protocol.Code {
-	var timeout *TimeoutError
-	var cancelled *CancelledError
-	if loss := asLoss(err); loss != nil {
-		return loss.Code
-	}
-	switch {
-	case errors.As(err, &timeout) && timeout.Held == nil:
-		return protocol.Unreachable
-	case errors.As(err, &timeout):
-		return protocol.Timeout
-	case errors.As(err, &cancelled):
-		return protocol.Cancelled
-	}
-	return backend.CodeOf(err)
 }

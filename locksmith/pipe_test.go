@@ -1,7 +1,9 @@
 package locksmith
 
 import (
+	"context"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -24,7 +26,7 @@ func TestMost(t *testing.T) {
 		w := &world{clock: c, heldFor: time.Hour}
 		var out strings.Builder
 		p := &Pipe{Out: &out, Parent: t.Context(), Most: most, Clock: c}
-		h := &Helper{Address: "fake:/x", Locker: w, Guard: p, Timeout: Forever, Log: hclog.NewNullLogger(),
+		h := &Helper{Address: "fake:/x", Locker: w, Client: p, Timeout: Forever, Log: hclog.NewNullLogger(),
 			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
 		held, err := h.Run()
 		p.Finish(held, err)
@@ -41,7 +43,7 @@ func TestMost(t *testing.T) {
 type patientClock struct{ clock.Runtime }
 
 func (c patientClock) NewTimer(d time.Duration) clock.Timer {
-	if d == lastPatience {
+	if d == lineTimeout {
 		d = time.Hour
 	}
 	return c.Runtime.NewTimer(d)
@@ -83,4 +85,65 @@ func TestErrorOnce(t *testing.T) {
 		}
 		_ = w.Close()
 	})
+}
+
+func TestPipe(t *testing.T) {
+	var out strings.Builder
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &Pipe{Out: &out, Parent: ctx, Beats: true, Clock: clock.Runtime{}}
+	if err := p.Start(protocol.Grant{ID: "i", Mode: "exclusive", Lock: "fake:/x"}); err != nil {
+		t.Fatal(err)
+	}
+	p.Waiting(nil)
+	p.Beat(3 * time.Millisecond)
+	cancel()
+	p.Lost(&LossError{Lock: "fake:/x", Code: protocol.Expired, Err: errServer, Left: time.Hour}) // the parent is gone: no wait
+	p.Finish(time.Second, nil)
+	p.Finish(0, &LossError{Lock: "fake:/x", Code: protocol.Gone, Err: errServer})
+	p.Finish(0, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 7, Record: &owner.Record{ID: "h", User: "a b"}}})
+	var words []string
+	for line := range strings.Lines(out.String()) {
+		l, err := protocol.Parse(line)
+		if err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
+		words = append(words, l.Word)
+	}
+	if got := strings.Join(words, " "); got != "OK BEAT LOST RELEASED ERR" {
+		t.Errorf("words: %s", got)
+	}
+}
+
+// TestParentDoesNotRead: a full pipe holds up neither heartbeats nor release.
+func TestParentDoesNotRead(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	p := &Pipe{Out: w, Parent: t.Context(), Beats: true, Clock: clock.Runtime{}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 3000 { // 64 KiB hold fewer
+			p.Beat(time.Second)
+		}
+		p.Finish(time.Second, nil)
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("the helper hangs on a parent that does not read")
+	}
+}
+
+// TestLongHolder: what a holder says of itself cannot keep ERR from being told.
+func TestLongHolder(t *testing.T) {
+	var out strings.Builder
+	p := &Pipe{Out: &out, Parent: t.Context(), Clock: clock.Runtime{}}
+	p.Finish(0, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{Record: &owner.Record{ID: "h", User: strings.Repeat("\x01", 3000)}}})
+	if l, err := protocol.Parse(out.String()); err != nil || l.Value("code") != "held" {
+		t.Errorf("%q: %v", out.String(), err)
+	}
 }

@@ -3,6 +3,7 @@ package locksmith
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -16,11 +17,20 @@ import (
 // An EventWriter keeps events. It may hang.
 type EventWriter interface{ Write(events.Event) error }
 
-// A Recorder is a Guard that writes down what another Guard is told. Nothing that
+const (
+	// maxQueue is how many events wait for a file that does not answer.
+	maxQueue = 64
+	// maxEventText and maxEventName bound texts in bytes, so that an event hardly
+	// is more than a pipe takes at once.
+	maxEventText = 1024
+	maxEventName = 256
+)
+
+// A Recorder is a Client that writes down what another one is told. Nothing that
 // is wrong with the writer keeps the helper from its lock: it is logged once, and
 // the events are lost.
 type Recorder struct {
-	Guard
+	Client
 	helper  *Helper
 	command string
 	place   owner.Place
@@ -31,23 +41,29 @@ type Recorder struct {
 	waiting bool          // behind was told
 	due     time.Duration // when the next heartbeat is
 	letGo   time.Duration // when the release began
-	queue   chan entry
-	ended   chan error // when all that was queued is written
+	to      EventWriter
+	queue   chan func() // writes that are to come
+	writer  *call       // the one that makes them
 	warn    sync.Once
 }
 
-// Record makes a helper, which has its Guard but does not run yet, write down its
+// Record makes a helper, which has its client but does not run yet, write down its
 // events. command is the base name of what it guards, or empty.
 func (h *Helper) Record(to EventWriter, command string) *Recorder {
 	r := &Recorder{
-		Guard: h.Guard, helper: h, command: protocol.CleanText(command, maxEventName), place: owner.Here(),
-		locks: []string{h.Address}, start: h.Request.Clock.Now(), queue: make(chan entry, maxQueue), ended: make(chan error, 1),
+		Client: h.Client, helper: h, to: to, command: protocol.CleanText(command, maxEventName), place: owner.Here(),
+		locks: []string{h.Address}, start: h.Request.Clock.Now(), queue: make(chan func(), maxQueue),
 	}
 	if h.Locks != nil {
 		r.locks, r.modes = h.addresses(), h.modes()
 	}
-	h.Guard = r
-	go r.write(to)
+	h.Client = r
+	r.writer = detach(func() error {
+		for write := range r.queue {
+			write()
+		}
+		return nil
+	})
 	return r
 }
 
@@ -57,7 +73,7 @@ type obstacle struct {
 	holder events.Holder
 }
 
-// Waiting implements Guard.
+// Waiting implements Client.
 func (r *Recorder) Waiting(held *backend.HeldError) {
 	if behind := r.obstacle(held); !r.waiting || behind != r.behind {
 		r.waiting, r.behind = true, behind
@@ -67,7 +83,7 @@ func (r *Recorder) Waiting(held *backend.HeldError) {
 		}
 		r.tell(e)
 	}
-	r.Guard.Waiting(held)
+	r.Client.Waiting(held)
 }
 
 func (r *Recorder) obstacle(held *backend.HeldError) obstacle {
@@ -89,14 +105,14 @@ func holderOf(held *backend.HeldError) events.Holder {
 	return h
 }
 
-// Start implements Guard.
+// Start implements Client.
 func (r *Recorder) Start(g protocol.Grant) error {
 	r.due = r.now() + r.helper.refresh()
 	r.tell(events.Event{Kind: events.Acquired, ID: g.ID, Token: g.Token, Tokens: g.Tokens, Waited: g.Waited})
-	return r.Guard.Start(g)
+	return r.Client.Start(g)
 }
 
-// Beat implements Guard. Up to a quarter of the time between two heartbeats is not
+// Beat implements Client. Up to a quarter of the time between two heartbeats is not
 // called late.
 func (r *Recorder) Beat(ago time.Duration) {
 	every := r.helper.refresh()
@@ -104,7 +120,7 @@ func (r *Recorder) Beat(ago time.Duration) {
 		r.tell(events.Event{Kind: events.Late, Late: late})
 	}
 	r.due = r.now() - ago + every
-	r.Guard.Beat(ago)
+	r.Client.Beat(ago)
 }
 
 // Releasing implements observer.
@@ -115,10 +131,10 @@ func (r *Recorder) Missed(err error) {
 	r.tell(events.Event{Kind: events.Late, Late: max(r.now()-r.due, 0), Text: textOf(err)})
 }
 
-// Lost implements Guard.
+// Lost implements Client.
 func (r *Recorder) Lost(loss *LossError) {
 	r.tell(events.Event{Kind: events.Lost, Code: loss.Code, Text: textOf(loss)})
-	r.Guard.Lost(loss)
+	r.Client.Lost(loss)
 }
 
 // Finish writes down what Helper.Run returned, and is the last call. A loss has
@@ -131,28 +147,72 @@ func (r *Recorder) Finish(held time.Duration, err error) {
 		r.tell(events.Event{Kind: events.GaveUp, Waited: r.now() - r.start, Code: CodeOf(err), Text: textOf(err)})
 	}
 	close(r.queue)
-	if back, _ := answer(context.Background(), r.helper.Request.Clock, lastPatience, r.ended); !back {
-		r.complain(fmt.Errorf("the last: %w", errNoAnswer))
+	if _, err := r.writer.Await(context.Background(), r.helper.Request.Clock, lineTimeout, 0); err != nil {
+		r.complain(fmt.Errorf("the last: %w", err))
 	}
 }
 
+// tell writes an event down, or leaves it queued if that takes long.
+func (r *Recorder) tell(e events.Event) {
+	now := r.now()
+	e.Time, e.Boot, e.Clock = time.Now(), now, r.clockName()
+	e.Locks, e.Modes, e.Mode = r.locks, r.modes, r.helper.Request.Owner.Mode
+	e.Host, e.PID, e.Command = r.place.Host, os.Getpid(), r.command
+	isQueued := true
+	write := backend.DetachIn(func(write func()) {
+		select {
+		case r.queue <- write:
+		default:
+			isQueued = false
+		}
+	}, func() (struct{}, error) {
+		err := r.to.Write(e)
+		if err != nil {
+			r.complain(err)
+		}
+		return struct{}{}, err
+	})
+	if !isQueued {
+		r.complain(backend.ErrNoAnswer)
+		return
+	}
+	_, _ = write.Await(context.Background(), r.helper.Request.Clock, beatTimeout, 0)
+}
+
+func (r *Recorder) complain(err error) {
+	r.warn.Do(func() {
+		r.helper.Log.Warn("cannot write down all events, going on without", "lock", r.helper.Address, "error", err)
+	})
+}
+
+// clockName names the clock of this boot; in a time namespace it shows other
+// readings (time_namespaces(7)).
+func (r *Recorder) clockName() string {
+	if r.place.Boot == "" {
+		return ""
+	}
+	return r.place.Boot + "/" + r.place.TimeNS
+}
+
+func (r *Recorder) now() time.Duration { return r.helper.Request.Clock.Now() }
+
 func textOf(err error) string { return protocol.CleanText(err.Error(), maxEventText) }
 
-// An observer is a Guard that is told more than it needs to guard.
+// An observer is a Client that is told more than it needs.
 type observer interface {
 	Missed(error) // a heartbeat failed
 	Releasing()   // the lock is not wanted any more, and still held
 }
 
-func (t *tenure) missed(err error) {
-	t.complain("heartbeat failed, trying again", err)
-	if o, ok := t.helper.Guard.(observer); ok {
+func (s *session) missed(err error) {
+	s.complain("heartbeat failed, trying again", err)
+	if o, ok := s.helper.Client.(observer); ok {
 		o.Missed(err)
 	}
 }
 
-func (t *tenure) releasing() {
-	if o, ok := t.helper.Guard.(observer); ok {
+func (s *session) releasing() {
+	if o, ok := s.helper.Client.(observer); ok {
 		o.Releasing()
 	}
 }

@@ -57,17 +57,17 @@ func (l *eventList) kinds() string {
 }
 
 // recorded is live with events.
-func recorded(t *testing.T, wanted, timeout time.Duration, change func(*world, *guard), check func(*world, *eventList, error)) {
+func recorded(t *testing.T, wanted, timeout time.Duration, change func(*world, *fakeClient), check func(*world, *eventList, error)) {
 	t.Helper()
 	list := &eventList{}
-	live(t, wanted, timeout, func(w *world, g *guard) {
+	live(t, wanted, timeout, func(w *world, g *fakeClient) {
 		g.events = list
 		change(w, g)
-	}, func(w *world, _ *guard, _ time.Duration, err error) { check(w, list, err) })
+	}, func(w *world, _ *fakeClient, _ time.Duration, err error) { check(w, list, err) })
 }
 
 func TestRecordLife(t *testing.T) {
-	recorded(t, 10*time.Minute, Forever, func(w *world, _ *guard) {
+	recorded(t, 10*time.Minute, Forever, func(w *world, _ *fakeClient) {
 		w.heldFor = time.Minute
 		w.releaseErr = func(n int) error {
 			if n < 3 {
@@ -99,10 +99,10 @@ func TestRecordLife(t *testing.T) {
 }
 
 func TestRecordGivesUp(t *testing.T) {
-	waits := func(w *world, _ *guard) { w.heldFor = time.Hour }
+	waits := func(w *world, _ *fakeClient) { w.heldFor = time.Hour }
 	for name, c := range map[string]struct {
 		wanted, timeout time.Duration
-		change          func(*world, *guard)
+		change          func(*world, *fakeClient)
 		kinds           string
 		code            protocol.Code
 		waited          time.Duration
@@ -110,8 +110,8 @@ func TestRecordGivesUp(t *testing.T) {
 		"one try":        {time.Hour, 0, waits, "gave-up", protocol.Held, 0},
 		"timeout":        {time.Hour, time.Minute, waits, "waiting gave-up", protocol.Timeout, time.Minute},
 		"parent goes":    {time.Second, Forever, waits, "waiting gave-up", protocol.Cancelled, time.Second},
-		"error":          {time.Hour, Forever, func(w *world, _ *guard) { w.tryErr = errServer }, "gave-up", protocol.Internal, 0},
-		"does not start": {time.Hour, Forever, func(_ *world, g *guard) { g.startErr = errServer }, "acquired gave-up", protocol.Internal, 0},
+		"error":          {time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryErr = errServer }, "gave-up", protocol.Internal, 0},
+		"does not start": {time.Hour, Forever, func(_ *world, g *fakeClient) { g.startErr = errServer }, "acquired gave-up", protocol.Internal, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			recorded(t, c.wanted, c.timeout, c.change, func(_ *world, l *eventList, err error) {
@@ -126,7 +126,7 @@ func TestRecordGivesUp(t *testing.T) {
 
 func TestRecordLate(t *testing.T) {
 	t.Run("failures", func(t *testing.T) {
-		recorded(t, lease/2, Forever, func(w *world, _ *guard) {
+		recorded(t, lease/2, Forever, func(w *world, _ *fakeClient) {
 			w.beatErr = func(n int) error {
 				if n < 3 {
 					return errServer
@@ -145,7 +145,7 @@ func TestRecordLate(t *testing.T) {
 		})
 	})
 	t.Run("stopped", func(t *testing.T) {
-		recorded(t, time.Minute, Forever, func(w *world, _ *guard) {
+		recorded(t, time.Minute, Forever, func(w *world, _ *fakeClient) {
 			time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(lease * 5 / 8)) })
 		}, func(_ *world, l *eventList, err error) {
 			if l.kinds() != "acquired late released" || l.found[1].Late < lease/2 || l.found[1].Text != "" {
@@ -154,7 +154,7 @@ func TestRecordLate(t *testing.T) {
 		})
 	})
 	t.Run("in time", func(t *testing.T) {
-		recorded(t, time.Hour, Forever, func(w *world, _ *guard) { w.beatTakes = time.Second }, func(_ *world, l *eventList, _ error) {
+		recorded(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.beatTakes = time.Second }, func(_ *world, l *eventList, _ error) {
 			if l.kinds() != "acquired released" {
 				t.Error(l.kinds())
 			}
@@ -163,14 +163,14 @@ func TestRecordLate(t *testing.T) {
 }
 
 func TestRecordLoss(t *testing.T) {
-	recorded(t, time.Hour, Forever, func(w *world, _ *guard) {
+	recorded(t, time.Hour, Forever, func(w *world, _ *fakeClient) {
 		w.beatErr = func(int) error { return backend.ErrGone }
 	}, func(_ *world, l *eventList, err error) {
 		if l.kinds() != "acquired lost" || l.found[1].Code != protocol.Gone || l.found[1].Text != err.Error() {
 			t.Errorf("%s: %+v", l.kinds(), l.found)
 		}
 	})
-	recorded(t, time.Minute, Forever, func(w *world, _ *guard) {
+	recorded(t, time.Minute, Forever, func(w *world, _ *fakeClient) {
 		w.releaseErr = func(int) error { return errServer }
 	}, func(_ *world, l *eventList, err error) {
 		if l.kinds() != "acquired lost" || l.found[1].Code != protocol.Unreleased {
@@ -182,7 +182,7 @@ func TestRecordLoss(t *testing.T) {
 // TestRecordHolders: each holder that a waiter sees is told once.
 func TestRecordHolders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &Helper{Address: "fake:/x", Guard: &guard{}, Log: hclog.NewNullLogger()}
+		h := &Helper{Address: "fake:/x", Client: &fakeClient{}, Log: hclog.NewNullLogger()}
 		h.Request.Clock, h.Request.Owner.Mode = &jumpingClock{start: clock.Runtime{}.Now()}, "shared"
 		l := &eventList{}
 		r := h.Record(l, "")
@@ -193,7 +193,7 @@ func TestRecordHolders(t *testing.T) {
 			{PID: 4, Record: &owner.Record{ID: "b", User: "alice", Place: owner.Place{Host: "db1"}}},
 			{PID: 5},
 		} {
-			h.Guard.Waiting(&backend.HeldError{Holder: seen})
+			h.Client.Waiting(&backend.HeldError{Holder: seen})
 		}
 		r.Finish(0, nil)
 		var told []string
@@ -209,7 +209,7 @@ func TestRecordHolders(t *testing.T) {
 
 // setOf makes a helper of a set that does not run.
 func setOf(locks ...Lock) *Helper {
-	h := &Helper{Address: "a set", Locks: locks, Guard: &guard{}, Log: hclog.NewNullLogger()}
+	h := &Helper{Address: "a set", Locks: locks, Client: &fakeClient{}, Log: hclog.NewNullLogger()}
 	h.Request.Clock = &jumpingClock{start: clock.Runtime{}.Now()}
 	h.Request.Owner.Mode = locks[0].Mode
 	for _, l := range locks {
@@ -227,9 +227,9 @@ func TestRecordSet(t *testing.T) {
 		l := &eventList{}
 		r := h.Record(l, "")
 		for _, lock := range []string{"fake:/a", "fake:/a", "fake:/b", "fake:/elsewhere"} {
-			h.Guard.Waiting(&backend.HeldError{Lock: lock, Holder: backend.Holder{PID: 4}})
+			h.Client.Waiting(&backend.HeldError{Lock: lock, Holder: backend.Holder{PID: 4}})
 		}
-		if err := h.Guard.Start(protocol.Grant{ID: "x,y,x", Tokens: []uint64{7, 0, 7}}); err != nil {
+		if err := h.Client.Start(protocol.Grant{ID: "x,y,x", Tokens: []uint64{7, 0, 7}}); err != nil {
 			t.Fatal(err)
 		}
 		r.Finish(0, nil)
@@ -261,7 +261,7 @@ func TestRecordLargeSet(t *testing.T) {
 		h := setOf(locks...)
 		l := &eventList{}
 		r := h.Record(l, "")
-		if err := h.Guard.Start(protocol.Grant{ID: strings.Repeat(",id", 1000)[1:], Tokens: make([]uint64, 1000)}); err != nil {
+		if err := h.Client.Start(protocol.Grant{ID: strings.Repeat(",id", 1000)[1:], Tokens: make([]uint64, 1000)}); err != nil {
 			t.Fatal(err)
 		}
 		r.Finish(0, nil)
@@ -278,7 +278,7 @@ func TestRecordLargeSet(t *testing.T) {
 
 // TestRecordFails: a full disk costs the events, a word in the log, and nothing else.
 func TestRecordFails(t *testing.T) {
-	recorded(t, time.Hour, Forever, func(w *world, g *guard) {
+	recorded(t, time.Hour, Forever, func(w *world, g *fakeClient) {
 		g.events.err = errors.New("disk is full")
 		w.heldFor = time.Minute
 	}, func(w *world, l *eventList, err error) {
@@ -293,11 +293,11 @@ func TestRecordFails(t *testing.T) {
 
 // TestRecordHangs: nor does a file server that does not answer.
 func TestRecordHangs(t *testing.T) {
-	recorded(t, time.Hour, Forever, func(w *world, g *guard) {
+	recorded(t, time.Hour, Forever, func(w *world, g *fakeClient) {
 		g.events.takes = time.Hour
 		w.heldFor = time.Minute
 	}, func(w *world, l *eventList, err error) {
-		if late := w.clock.Now() - time.Hour; err != nil || late > lastPatience+4*beatPatience || w.inside {
+		if late := w.clock.Now() - time.Hour; err != nil || late > lineTimeout+4*beatTimeout || w.inside {
 			t.Errorf("%v, %v late", err, late)
 		}
 		if n := strings.Count(l.log.String(), "no answer in time"); n != 1 {
@@ -309,7 +309,7 @@ func TestRecordHangs(t *testing.T) {
 // TestRecordsAreShort: what others say makes no line too long for a pipe.
 func TestRecordsAreShort(t *testing.T) {
 	long := strings.Repeat("ä\x00", 5000)
-	recorded(t, time.Hour, Forever, func(w *world, _ *guard) { w.tryErr = errors.New(long) }, func(_ *world, l *eventList, _ error) {
+	recorded(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryErr = errors.New(long) }, func(_ *world, l *eventList, _ error) {
 		for _, e := range l.found {
 			if line, err := e.Format(); err != nil || len(line) > 4096 {
 				t.Errorf("%d bytes, %v", len(line), err)

@@ -9,6 +9,27 @@ import (
 	"locksmith/backends/process"
 )
 
+// A StdinUse says what the helper's standard input is for.
+type StdinUse string
+
+// The uses of standard input.
+const (
+	StdinAuto   StdinUse = ""       // find out
+	StdinWatch  StdinUse = "watch"  // its end releases the lock
+	StdinIgnore StdinUse = "ignore" // it is none of our business
+)
+
+// ParseStdinUse reads "auto", "watch" or "ignore".
+func ParseStdinUse(s string) (StdinUse, error) {
+	switch s {
+	case "auto":
+		return StdinAuto, nil
+	case string(StdinWatch), string(StdinIgnore):
+		return StdinUse(s), nil
+	}
+	return "", fmt.Errorf("%q is not auto, watch or ignore", s)
+}
+
 // stdinIsOurs decides whether the end of standard input is a message to us. A
 // file, a terminal or /dev/null is none, and neither is a pipe that is also the
 // parent's standard input: that is the parent's data, inherited by a helper

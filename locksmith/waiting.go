@@ -13,7 +13,7 @@ import (
 // acquire is the state waiting. It returns the hold and when the request that
 // got it was sent.
 func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Duration, err error) {
-	ctx, cancel := h.patience()
+	ctx, cancel := h.untilTimeout()
 	defer cancel()
 	attempt, err := h.Locker.Attempt(h.request())
 	if err != nil {
@@ -34,7 +34,7 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 		hold, err = w.try(ctx)
 		taken = err == nil
 		switch {
-		case taken && h.Guard.Wanted().Err() != nil:
+		case taken && h.Client.Context().Err() != nil:
 			h.giveBack(hold)
 			return nil, 0, h.cancelled(nil)
 		case taken:
@@ -47,13 +47,13 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 				return nil, 0, &TimeoutError{Lock: h.Address, Held: held, Waited: h.Request.Clock.Now() - start, Tries: tries}
 			}
 			seen = h.Request.Clock.Now()
-			h.Guard.Waiting(held)
+			h.Client.Waiting(held)
 			err = w.rest(ctx)
 		case ctx.Err() == nil:
 			return nil, 0, err
 		}
 		switch {
-		case h.Guard.Wanted().Err() != nil:
+		case h.Client.Context().Err() != nil:
 			return nil, 0, h.cancelled(aged(held, h.Request.Clock.Now()-seen))
 		case ctx.Err() != nil:
 			now := h.Request.Clock.Now()
@@ -64,17 +64,17 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 	}
 }
 
-// patience returns a context that ends when the lock is not wanted any more or
+// untilTimeout returns a context that ends when the lock is not wanted any more or
 // the timeout is over. One try has a lease's time: an answer that comes later
 // would be of no use.
-func (h *Helper) patience() (context.Context, context.CancelFunc) {
+func (h *Helper) untilTimeout() (context.Context, context.CancelFunc) {
 	switch {
 	case h.Timeout < 0:
-		return context.WithCancel(h.Guard.Wanted())
+		return context.WithCancel(h.Client.Context())
 	case h.Timeout == 0:
-		return clock.WithTimeout(h.Guard.Wanted(), h.Request.Clock, h.Request.Owner.Lease)
+		return clock.WithTimeout(h.Client.Context(), h.Request.Clock, h.Request.Owner.Lease)
 	}
-	return clock.WithTimeout(h.Guard.Wanted(), h.Request.Clock, h.Timeout)
+	return clock.WithTimeout(h.Client.Context(), h.Request.Clock, h.Timeout)
 }
 
 // request tells the backend how much time it has, and others our pace.
@@ -105,7 +105,7 @@ func aged(held *backend.HeldError, ago time.Duration) *backend.HeldError {
 }
 
 func (h *Helper) cancelled(held *backend.HeldError) error {
-	return &CancelledError{Lock: h.Address, Cause: context.Cause(h.Guard.Wanted()), Held: held}
+	return &CancelledError{Lock: h.Address, Cause: context.Cause(h.Client.Context()), Held: held}
 }
 
 // withdrawTime bounds how long a waiter tidies up after itself.
@@ -142,32 +142,27 @@ func (h *Helper) waiting(attempt backend.Attempt) *waiting {
 // end ends that goroutine, or lets it end should a call that hangs return.
 func (w *waiting) end() { close(w.calls) }
 
+// run leaves a call to that goroutine.
+func (w *waiting) run(call func()) { w.calls <- call }
+
 func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
-	type answer struct {
-		hold backend.Hold
-		err  error
-	}
-	done := make(chan answer, 1)
-	w.calls <- func() {
-		hold, err := w.attempt.Try(ctx)
-		done <- answer{hold, err}
-	}
-	if a, ok := clock.Await(ctx, w.helper.Request.Clock, answerTime, done); ok {
-		return a.hold, a.err
+	call := backend.DetachIn(w.run, func() (backend.Hold, error) { return w.attempt.Try(ctx) })
+	if comesBack(ctx, w.helper.Request.Clock, call, backend.NoLimit, answerTime) {
+		return call.Result()
 	}
 	w.hung = true
 	go func() {
-		if a := <-done; a.err == nil {
-			w.helper.giveBack(a.hold)
+		if hold, err := call.Result(); err == nil {
+			w.helper.giveBack(hold)
 		} else {
 			w.tidy()
 		}
 	}()
-	return nil, errNoAnswer
+	return nil, backend.ErrNoAnswer
 }
 
 // rest waits until another try is worth its cost. Where they are counted it is not for
-// longer than a pause: a holder who stays wakes nobody.
+// longer than a pause: a holder that stays wakes nobody.
 func (w *waiting) rest(ctx context.Context) error {
 	if w.pauses == nil {
 		return w.wait(ctx)
@@ -182,17 +177,17 @@ func (w *waiting) rest(ctx context.Context) error {
 }
 
 func (w *waiting) wait(ctx context.Context) error {
-	done := make(chan error, 1)
-	w.calls <- func() { done <- w.attempt.Wait(ctx) }
-	if err, ok := clock.Await(ctx, w.helper.Request.Clock, answerTime, done); ok {
+	call := backend.DetachIn(w.run, func() (struct{}, error) { return struct{}{}, w.attempt.Wait(ctx) })
+	if comesBack(ctx, w.helper.Request.Clock, call, backend.NoLimit, answerTime) {
+		_, err := call.Result()
 		return err
 	}
 	w.hung = true
 	go func() {
-		<-done
+		<-call.Done()
 		w.tidy()
 	}()
-	return errNoAnswer
+	return backend.ErrNoAnswer
 }
 
 // withdraw removes every trace of the attempt, if it can.

@@ -21,11 +21,6 @@ var (
 	ErrParentDied  = errors.New("the parent died")
 )
 
-// A SignalError is a signal that ends the wish for a lock.
-type SignalError struct{ Signal os.Signal }
-
-func (e *SignalError) Error() string { return "signal " + e.Signal.String() }
-
 // A Watch says what to watch of a parent.
 type Watch struct {
 	Stdin  *os.File
@@ -170,25 +165,4 @@ func (w Watch) parent(ctx context.Context, stop context.CancelCauseFunc, hint <-
 			}
 		}
 	}()
-}
-
-// A StdinUse says what the helper's standard input is for.
-type StdinUse string
-
-// The uses of standard input.
-const (
-	StdinAuto   StdinUse = ""       // find out
-	StdinWatch  StdinUse = "watch"  // its end releases the lock
-	StdinIgnore StdinUse = "ignore" // it is none of our business
-)
-
-// ParseStdinUse reads "auto", "watch" or "ignore".
-func ParseStdinUse(s string) (StdinUse, error) {
-	switch s {
-	case "auto":
-		return StdinAuto, nil
-	case string(StdinWatch), string(StdinIgnore):
-		return StdinUse(s), nil
-	}
-	return "", fmt.Errorf("%q is not auto, watch or ignore", s)
 }

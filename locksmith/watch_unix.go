@@ -39,5 +39,5 @@ const deathSignal = syscall.SIGUSR2
 // orphaned reports that our parent is another by now than this one, which it was.
 func orphaned(p process.Process) bool { return os.Getppid() != p.PID }
 
-// nobodyReads is the error of a write to a pipe.
-const nobodyReads = syscall.EPIPE
+// errNoReader is the error of a write to a pipe.
+const errNoReader = syscall.EPIPE

@@ -31,8 +31,8 @@ func orphaned(p process.Process) bool {
 	return err == nil && p.Start > self.Start
 }
 
-// nobodyReads is the error of a write to a pipe.
-const nobodyReads = windows.ERROR_NO_DATA
+// errNoReader is the error of a write to a pipe.
+const errNoReader = windows.ERROR_NO_DATA
 
 // hangupLook is how often Hangup looks: nothing on Windows tells of it.
 const hangupLook = 100 * time.Millisecond

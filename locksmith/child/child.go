@@ -46,7 +46,7 @@ type Command struct {
 
 	path     string
 	lifeline *process.Lifeline // nil: there is none
-	wanted   context.Context
+	ctx      context.Context   // ends when the lock is not wanted any more
 	stop     context.CancelCauseFunc
 
 	// mu makes "stop waiting" and "start the command" exclude each other: once
@@ -81,7 +81,7 @@ func (c *Command) Prepare(ctx context.Context) error {
 		c.Log.Debug("others cannot see whether what the command starts lives on", "error", err)
 	}
 	c.ended, c.allGone, c.news = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
-	c.wanted, c.stop = context.WithCancelCause(ctx)
+	c.ctx, c.stop = context.WithCancelCause(ctx)
 	c.mindSignals()
 	return nil
 }
@@ -102,24 +102,24 @@ func newError(err error) error {
 	return &Error{Status: 126, Err: err}
 }
 
-// Wanted implements Guard.
-func (c *Command) Wanted() context.Context { return c.wanted }
+// Context implements Client.
+func (c *Command) Context() context.Context { return c.ctx }
 
-// Waiting implements Guard.
+// Waiting implements Client.
 func (c *Command) Waiting(held *backend.HeldError) { c.Tell(held) }
 
-// Beat implements Guard.
+// Beat implements Client.
 func (c *Command) Beat(time.Duration) {}
 
-// Start implements Guard: it starts the command, which finds the lock's
+// Start implements Client: it starts the command, which finds the lock's
 // address, id and token in its environment; of a set, the addresses are in lines and the
 // others separated by commas.
 func (c *Command) Start(g protocol.Grant) error {
 	c.Tell(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.wanted.Err() != nil {
-		return &locksmith.CancelledError{Lock: g.Lock, Cause: context.Cause(c.wanted)}
+	if c.ctx.Err() != nil {
+		return &locksmith.CancelledError{Lock: g.Lock, Cause: context.Cause(c.ctx)}
 	}
 	env := append(c.environ(), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
 	if token := g.TokenText(); token != "" {
@@ -141,7 +141,7 @@ func (c *Command) environ() []string {
 	})
 }
 
-// Lost implements Guard: it ends the command and all its descendants, and
+// Lost implements Client: it ends the command and all its descendants, and
 // returns when none is left. They are asked to end first, for half of what is
 // left of the lease, so that they are gone before anybody takes the lock.
 func (c *Command) Lost(loss *locksmith.LossError) {

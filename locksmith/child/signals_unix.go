@@ -99,7 +99,7 @@ func (c *Command) isStuck() bool {
 		if isStoppedInFork(pid) {
 			return true
 		}
-		clock.Sleep(c.wanted, c.Clock, 20*time.Millisecond)
+		clock.Sleep(c.ctx, c.Clock, 20*time.Millisecond)
 	}
 	return false
 }

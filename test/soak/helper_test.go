@@ -19,7 +19,7 @@ import (
 // errEnough is why a helper's lock is not wanted any more.
 var errEnough = errors.New("it was held for long enough")
 
-// A helper makes a visit: it wants the lock of a site, and is its own Guard.
+// A helper makes a visit: it wants the lock of a site, and is its own Client.
 type helper struct {
 	client
 	visit
@@ -37,7 +37,7 @@ func (h *helper) live() {
 	defer h.site.gone(h)
 	defer h.leave(nil)
 	_, err := (&locksmith.Helper{
-		Address: h.site.kind.name, Locker: h.site.kind.open(h), Request: h.request(), Guard: h,
+		Address: h.site.kind.name, Locker: h.site.kind.open(h), Request: h.request(), Client: h,
 		Timeout: h.patience, Refresh: h.site.kind.refresh, ReleaseTimeout: locksmith.ReleaseTimeout, Log: hclog.NewNullLogger(),
 	}).Run()
 	h.site.ended(h, locksmith.CodeOf(err), err)
@@ -59,10 +59,10 @@ func (h *helper) judge(r owner.Record) owner.Verdict {
 	return owner.Alive
 }
 
-// Wanted implements locksmith.Guard.
-func (h *helper) Wanted() context.Context { return h.wanted }
+// Context implements locksmith.Client.
+func (h *helper) Context() context.Context { return h.wanted }
 
-// Waiting implements locksmith.Guard. At the second time there is all that a waiter has
+// Waiting implements locksmith.Client. At the second time there is all that a waiter has
 // at the lock's place.
 func (h *helper) Waiting(*backend.HeldError) {
 	if h.waited++; h.end == crashesWaiting && h.waited > 1 {
@@ -70,7 +70,7 @@ func (h *helper) Waiting(*backend.HeldError) {
 	}
 }
 
-// Start implements locksmith.Guard.
+// Start implements locksmith.Client.
 func (h *helper) Start(protocol.Grant) error {
 	h.site.enter(h)
 	h.since = time.Now()
@@ -80,7 +80,7 @@ func (h *helper) Start(protocol.Grant) error {
 	return nil
 }
 
-// Beat implements locksmith.Guard.
+// Beat implements locksmith.Client.
 func (h *helper) Beat(time.Duration) {
 	if time.Since(h.since) < h.hold/2 {
 		return
@@ -93,7 +93,7 @@ func (h *helper) Beat(time.Duration) {
 	}
 }
 
-// Lost implements locksmith.Guard.
+// Lost implements locksmith.Client.
 func (h *helper) Lost(*locksmith.LossError) { h.site.exit(h) }
 
 // crash ends the helper where it is. Nothing that it does any more has an effect.

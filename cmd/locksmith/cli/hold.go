@@ -74,7 +74,7 @@ func (a *app) runHold(o *holding, args []string) error {
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
 	wanted := watch.Start(context.Background())
 	pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Most: time.Duration(o.longest), Clock: h.Request.Clock}, out)
-	h.Guard = pipe
+	h.Client = pipe
 	finish := o.Events.Record(h, "")
 	held, err := h.Run()
 	finish(held, err)
@@ -82,7 +82,7 @@ func (a *app) runHold(o *holding, args []string) error {
 	if err != nil {
 		a.status = exitStatusOr(o.Conflict, err)
 	} else if watch.ParentPipe() {
-		a.status = tooSoon(h, watch, context.Cause(pipe.Wanted()))
+		a.status = tooSoon(h, watch, context.Cause(pipe.Context()))
 	}
 	return nil
 }

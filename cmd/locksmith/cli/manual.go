@@ -15,31 +15,31 @@ import (
 	"locksmith/protocol"
 )
 
-// A pipeGuard is a Guard that writes the last line, too.
-type pipeGuard interface {
-	locksmith.Guard
+// A pipeClient is a Client that writes the last line, too.
+type pipeClient interface {
+	locksmith.Client
 	Finish(held time.Duration, err error)
 }
 
 // forPeople makes a pipe tell people what happens, if no program reads its lines.
-func forPeople(w locksmith.Watch, p *locksmith.Pipe, out *term.Messages) pipeGuard {
+func forPeople(w locksmith.Watch, p *locksmith.Pipe, out *term.Messages) pipeClient {
 	if !term.Is(os.Stderr) || w.ParentPipe() {
 		return p
 	}
 	return &manualHold{p, show.NewWaitLine(os.Stderr, out), out}
 }
 
-// A manualHold is the Guard of somebody who holds a lock at a terminal.
+// A manualHold is the Client of somebody who holds a lock at a terminal.
 type manualHold struct {
 	*locksmith.Pipe
 	line *show.WaitLine
 	out  *term.Messages
 }
 
-// Waiting implements locksmith.Guard.
+// Waiting implements locksmith.Client.
 func (m *manualHold) Waiting(held *backend.HeldError) { m.line.Show(held) }
 
-// Start implements locksmith.Guard.
+// Start implements locksmith.Client.
 func (m *manualHold) Start(g protocol.Grant) error {
 	m.line.Clear()
 	if err := m.Pipe.Start(g); err != nil {
@@ -50,7 +50,7 @@ func (m *manualHold) Start(g protocol.Grant) error {
 	return nil
 }
 
-// Finish implements pipeGuard: it tells why the lock was not got. A loss has been
+// Finish implements pipeClient: it tells why the lock was not got. A loss has been
 // logged.
 func (m *manualHold) Finish(held time.Duration, err error) {
 	m.line.Clear()

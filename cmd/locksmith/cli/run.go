@@ -74,7 +74,7 @@ func (a *app) runCommand(o *flags.Options, locks, argv []string, verbose bool) e
 	if err := command.Prepare(context.Background()); err != nil {
 		return err
 	}
-	h.Guard = command
+	h.Client = command
 	command.Describe(&h.Request.Owner)
 	finish := o.Events.Record(h, filepath.Base(argv[0]))
 	start := h.Request.Clock.Now()

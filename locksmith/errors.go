@@ -1,30 +1,31 @@
 package locksmith
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/protocol"
 )
 
-// A Guard is the side that the lock is for: a parent at the other end of a pipe
-// (Pipe), or a child process (Child). Its methods are called one at a time.
-type Guard interface {
-	// Wanted returns a context that ends when the lock is no longer wanted; its
-	// cause says why.
-	Wanted() context.Context
-	// Waiting tells who holds the lock. It may be called again and again.
-	Waiting(*backend.HeldError)
-	// Start tells that the lock is held. After an error it is released.
-	Start(protocol.Grant) error
-	// Beat tells that a heartbeat which was sent this long ago succeeded.
-	Beat(ago time.Duration)
-	// Lost tells about a loss. It returns when what the lock protected has
-	// stopped, or when waiting for that has no use any more.
-	Lost(*LossError)
+// CodeOf returns the code that an error of Helper.Run stands for.
+func CodeOf(err error) protocol.Code {
+	var timeout *TimeoutError
+	var cancelled *CancelledError
+	if loss := asLoss(err); loss != nil {
+		return loss.Code
+	}
+	switch {
+	case errors.As(err, &timeout) && timeout.Held == nil:
+		return protocol.Unreachable
+	case errors.As(err, &timeout):
+		return protocol.Timeout
+	case errors.As(err, &cancelled):
+		return protocol.Cancelled
+	}
+	return backend.CodeOf(err)
 }
 
 // A LossError says that a lock that was held is lost.
@@ -110,3 +111,8 @@ func (e *TimeoutError) Unwrap() error {
 	}
 	return e.Held
 }
+
+// A SignalError is a signal that ends the wish for a lock.
+type SignalError struct{ Signal os.Signal }
+
+func (e *SignalError) Error() string { return "signal " + e.Signal.String() }

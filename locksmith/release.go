@@ -1,0 +1,92 @@
+package locksmith
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/protocol"
+)
+
+const (
+	// lastTry is how long a release may take that begins when the lease is over.
+	lastTry = time.Second
+	// ReleaseTimeout is how long a release is usually tried, however long the lease: who
+	// waits for us to end should not wait for hours, and others can break who has ended.
+	ReleaseTimeout = 10 * time.Second
+	// deniedTime is how long it is tried again if it is not allowed.
+	deniedTime = 5 * time.Second
+)
+
+// release is the state releasing: again and again until done, or until its time or
+// the lease is over, after which the lock frees itself.
+func (s *session) release() error {
+	start, pause, level := s.now(), 10*time.Millisecond, hclog.Warn
+	for cause := error(nil); ; {
+		left := min(s.left(), start+s.helper.ReleaseTimeout-s.now())
+		back, err := s.call(context.Background(), max(left, lastTry), max(left/2, lastTry), s.hold.Release)
+		if !back && cause != nil {
+			err = fmt.Errorf("%w, and before: %w", err, cause)
+		}
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, backend.ErrGone):
+			return &LossError{Lock: s.helper.Address, Code: protocol.Gone, Err: err}
+		case errors.Is(err, backend.ErrStays):
+			return &LossError{Lock: s.helper.Address, Code: protocol.Unreleased, Err: err}
+		case left <= pause, !back, isDenied(err) && s.now() > start+deniedTime:
+			return &LossError{Lock: s.helper.Address, Code: protocol.Unreleased, Err: err, Left: s.left()}
+		}
+		s.helper.Log.Log(level, "release failed, trying again", "lock", s.helper.Address, "for", left.Round(time.Millisecond), "error", err)
+		cause, level = err, hclog.Debug // what follows is the same trouble, in other words
+		clock.Sleep(context.Background(), s.clock(), pause)
+		pause = min(2*pause, time.Second)
+	}
+}
+
+// isDenied tells an error that hardly passes.
+func isDenied(err error) bool {
+	code := backend.CodeOf(err)
+	return code == protocol.Permission || code == protocol.CannotCreate
+}
+
+// lost is the state lost: tell it, let what the lock guards stop, and tidy up
+// what may still be there, such as the other locks of a set. That names our own
+// acquisition, so it can hit nothing of a successor.
+func (s *session) lost(err error) {
+	loss := asLoss(err)
+	s.helper.Log.Error("lost", "lock", s.helper.Address, "code", loss.Code, "error", loss.Err)
+	s.helper.Client.Lost(loss)
+	_, isSet := s.hold.(backend.MultiHold)
+	if loss.Code == protocol.Expired || loss.Code == protocol.Gone && isSet {
+		s.giveBack()
+	}
+}
+
+// abandon gives up a lock that nobody was told about yet, so that its loss is
+// none to them.
+func (s *session) abandon(err error) error {
+	s.giveBack()
+	switch {
+	case asLoss(err) != nil:
+		err = errors.Unwrap(err)
+	case !errors.Is(err, context.Canceled): // a heartbeat that was cut off is as slow
+		return err
+	}
+	return &backend.Error{Code: protocol.Unreachable, Lock: s.helper.Address, Op: "acquire",
+		Err: fmt.Errorf("too slow for the lease: %w", err), Hint: "try again, or with a longer --lease"}
+}
+
+// giveBack releases what may still be there of a lock that counts no more.
+func (s *session) giveBack() {
+	_, err := s.call(context.Background(), withdrawTime, withdrawTime, s.hold.Release)
+	if err != nil && !errors.Is(err, backend.ErrGone) {
+		s.helper.Log.Error("could not remove what is left of the lock", "lock", s.helper.Address, "error", err)
+	}
+}

@@ -1,0 +1,131 @@
+package locksmith
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// TestReleaseTimeout: who lets go of a lock on a server that died is told so in time,
+// and is not told of each try.
+func TestReleaseTimeout(t *testing.T) {
+	for _, limit := range []time.Duration{0, 10 * time.Second, 2 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			clk := &jumpingClock{start: clock.Runtime{}.Now()}
+			w := &world{clock: clk, releaseErr: func(n int) error { return fmt.Errorf("connection %d refused", n) }}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(ErrStdinClosed)
+			var log strings.Builder
+			h := &Helper{Address: "fake:/x", Locker: w, Client: &fakeClient{ctx: ctx, clock: clk}, Timeout: Forever, ReleaseTimeout: limit,
+				Log:     hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Warn}),
+				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: time.Hour}, Clock: clk}}
+			err := (&session{helper: h, hold: w, lease: time.Hour, every: time.Minute}).release()
+			if CodeOf(err) != protocol.Unreleased || clk.Now() > limit || clk.Now() < limit*8/10 || !strings.Contains(err.Error(), "frees itself") {
+				t.Errorf("%v: %v after %v", limit, err, clk.Now())
+			}
+			if n := strings.Count(log.String(), "[WARN]"); n > 1 || n == 0 && limit > 0 {
+				t.Errorf("%v: %d warnings:\n%s", limit, n, &log)
+			}
+		})
+	}
+}
+
+// TestLetGoOfDeadServer: whatever the lease, who lets go of a lock does not wait for
+// long for a call that hangs; and no call is made beside it.
+func TestLetGoOfDeadServer(t *testing.T) {
+	const long = 16 * time.Hour
+	for hangs, c := range map[time.Duration]struct {
+		code  protocol.Code
+		limit time.Duration
+	}{
+		time.Second / 2:  {"", answerTime},
+		5 * time.Second:  {"", ReleaseTimeout},
+		30 * time.Second: {protocol.Unreleased, answerTime + ReleaseTimeout},
+		long:             {protocol.Unreleased, answerTime + ReleaseTimeout},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			clk := &jumpingClock{start: clock.Runtime{}.Now()}
+			w := &deafWorld{world: &world{clock: clk, beatTakes: hangs}, t: t}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			wanted := long/4 + time.Millisecond // the heartbeat has begun
+			time.AfterFunc(wanted, func() { cancel(ErrStdinClosed) })
+			h := &Helper{Address: "fake:/x", Locker: w, Client: &fakeClient{ctx: ctx, clock: clk}, Timeout: Forever, ReleaseTimeout: ReleaseTimeout, Log: hclog.NewNullLogger(),
+				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: long}, Clock: clk}}
+			_, err := h.Run()
+			if took := clk.Now() - wanted; took > c.limit+time.Second || err == nil != (c.code == "") || err != nil && CodeOf(err) != c.code {
+				t.Errorf("hanging for %v: %v after %v", hangs, err, took)
+			}
+			time.Sleep(2 * long)
+		})
+	}
+}
+
+// TestDenied: a release that is not allowed is not tried for the rest of a long lease.
+func TestDenied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clk := &jumpingClock{start: clock.Runtime{}.Now()}
+		w := &world{clock: clk, releaseErr: func(int) error {
+			return &backend.Error{Code: protocol.Permission, Lock: "fake:/x", Op: "remove", Err: errServer}
+		}}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(ErrStdinClosed)
+		h := &Helper{Address: "fake:/x", Locker: w, Client: &fakeClient{ctx: ctx, clock: clk}, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: time.Hour}, Clock: clk}}
+		s := &session{helper: h, hold: w, lease: time.Hour, every: time.Minute}
+		err := s.release()
+		if loss := asLoss(err); loss == nil || loss.Code != protocol.Unreleased || clk.Now() > 2*deniedTime {
+			t.Errorf("%v after %v", err, clk.Now())
+		}
+	})
+}
+
+// TestReleaseInMidHeartbeat: a hung heartbeat does not hold up the release.
+func TestReleaseInMidHeartbeat(t *testing.T) {
+	live(t, lease/4+time.Second, Forever, func(w *world, _ *fakeClient) { w.beatTakes = time.Hour },
+		func(w *world, g *fakeClient, held time.Duration, err error) {
+			if err != nil || held != lease/4+time.Second || w.inside {
+				t.Errorf("held %v, %v", held, err)
+			}
+		})
+}
+
+func TestReleaseFails(t *testing.T) {
+	fail := func(until int, with error) func(*world, *fakeClient) {
+		return func(w *world, _ *fakeClient) {
+			w.releaseErr = func(n int) error {
+				if n < until {
+					return with
+				}
+				return nil
+			}
+		}
+	}
+	live(t, time.Second, Forever, fail(5, errServer), func(w *world, g *fakeClient, _ time.Duration, err error) {
+		if err != nil || w.releases != 5 || w.inside {
+			t.Errorf("%v after %d tries", err, w.releases)
+		}
+	})
+	live(t, time.Second, Forever, fail(1e9, errServer), func(w *world, g *fakeClient, _ time.Duration, err error) {
+		if CodeOf(err) != protocol.Unreleased || g.lost == nil || w.clock.Now() < lease*9/10 || w.clock.Now() > lease {
+			t.Errorf("%v after %v", err, w.clock.Now())
+		}
+		if !strings.Contains(err.Error(), "frees itself") {
+			t.Errorf("text %q", err)
+		}
+	})
+	live(t, time.Second, Forever, fail(1e9, backend.ErrGone), func(w *world, g *fakeClient, _ time.Duration, err error) {
+		if CodeOf(err) != protocol.Gone || w.releases != 1 || g.lost == nil {
+			t.Errorf("%v after %d tries", err, w.releases)
+		}
+	})
+}

@@ -1,0 +1,191 @@
+package locksmith
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/protocol"
+)
+
+// A session is the time in which a lock is held. All its times are readings of
+// the helper's own clock.
+type session struct {
+	helper *Helper
+	hold   backend.Hold
+	lease  time.Duration
+	every  time.Duration // between heartbeats
+	// confirmed is when the last request was sent that proved the lock ours.
+	confirmed time.Duration
+	// failed is the error of the last heartbeat, if it did not succeed.
+	failed error
+	logged string // the last failure that was
+	hung   *call  // a call that did not come back, else nil; no other is made beside it
+	// tending is a Tend that did not come back, else nil.
+	tending *call
+	// skip is how many calls of Tend are left out, and pause how many are after the next
+	// one that is cut off.
+	skip, pause int
+}
+
+// run holds the lock until it is not wanted or lost, and gives it up.
+func (s *session) run() error {
+	err := s.keep()
+	if err == nil {
+		s.helper.Log.Debug("releasing", "lock", s.helper.Address, "reason", context.Cause(s.context()))
+		s.releasing()
+		err = s.release()
+	}
+	if err != nil {
+		s.lost(err)
+	}
+	return err
+}
+
+// keep is the state holding: nil when the lock is not wanted any more, the loss
+// otherwise.
+func (s *session) keep() error {
+	next := s.confirmed + s.every
+	for {
+		clock.Sleep(s.context(), s.clock(), next-s.now())
+		// First the clock: we may have been stopped, or the machine suspended.
+		if err := s.checkLease(nil); err != nil {
+			return err
+		}
+		if s.context().Err() != nil {
+			return nil
+		}
+		err := s.beat()
+		if asLoss(err) != nil {
+			return err
+		}
+		if err == nil {
+			s.helper.Client.Beat(s.now() - s.confirmed)
+			s.tend()
+		}
+		next = s.confirmed + s.every
+		if err != nil && s.context().Err() == nil {
+			s.missed(err)
+			next = min(s.now()+s.every/4, s.lastMoment())
+		}
+	}
+}
+
+// lastMoment is when a holder whose heartbeats fail declares itself lost.
+func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 }
+
+// beat sends one heartbeat. It has until the last moment for an answer; only a
+// helper that did not run in between, and so has not failed either, may still
+// try until the lease is over.
+func (s *session) beat() error {
+	sent := s.now()
+	limit := s.lastMoment()
+	if sent >= limit {
+		if s.failed != nil {
+			return s.expired(s.failed)
+		}
+		limit = s.confirmed + s.lease
+	}
+	_, err := s.call(s.context(), limit-sent, s.lease/4, s.hold.Heartbeat)
+	// An answer after the lease proves nothing: a breaker may have looked before.
+	if loss := s.checkLease(err); loss != nil {
+		return loss
+	}
+	s.failed = err
+	switch {
+	case err == nil:
+		s.confirmed = sent
+	case errors.Is(err, backend.ErrGone):
+		return &LossError{Lock: s.helper.Address, Code: protocol.Gone, Err: err}
+	case s.now() >= limit:
+		return s.expired(err)
+	}
+	return err
+}
+
+// renewIfLate makes sure before OK that most of the lease is left to work in;
+// a parent counts from there.
+func (s *session) renewIfLate() error {
+	if s.now() < s.confirmed+s.lease/8 {
+		return nil
+	}
+	if err := s.checkLease(nil); err != nil {
+		return err
+	}
+	return s.beat()
+}
+
+// checkLease returns the loss if the lease is over.
+func (s *session) checkLease(cause error) error {
+	if errors.Is(cause, backend.ErrGone) || s.now() < s.confirmed+s.lease {
+		return nil
+	}
+	return s.expired(cause)
+}
+
+func (s *session) expired(cause error) error {
+	late := fmt.Errorf("last heartbeat %v ago, the lease is %v", (s.now() - s.confirmed).Round(time.Millisecond), s.lease)
+	if cause != nil {
+		late = fmt.Errorf("%w: %w", late, cause)
+	}
+	return &LossError{Lock: s.helper.Address, Code: protocol.Expired, Err: late, Left: s.left()}
+}
+
+// complain logs what fails again and again, but for the same reason only once.
+func (s *session) complain(what string, err error) {
+	level := hclog.Warn
+	if s.logged == err.Error() {
+		level = hclog.Debug
+	}
+	s.logged = err.Error()
+	s.helper.Log.Log(level, what, "lock", s.helper.Address, "error", err)
+}
+
+// tend leaves the backend some of the time until the next heartbeat for its
+// housekeeping. One that hangs goes on beside us, and nobody waits for it once
+// the lock is not wanted any more.
+func (s *session) tend() {
+	if s.tending != nil && !isClosed(s.tending.Done()) || s.isPausing() {
+		return
+	}
+	ctx, cancel := clock.WithTimeout(s.context(), s.clock(), s.every/4)
+	defer cancel()
+	s.tending = detach(func() error { return s.hold.Tend(ctx) })
+	_, err := s.tending.Await(ctx, s.clock(), backend.NoLimit, min(s.every/4, answerTime))
+	s.pauseAfter(ctx.Err() != nil && s.context().Err() == nil)
+	if err != nil {
+		s.helper.Log.Debug("housekeeping failed", "lock", s.helper.Address, "error", err)
+	}
+}
+
+// maxPause is how many heartbeats there are at most between two calls of Tend.
+const maxPause = 64
+
+// pauseAfter makes housekeeping rarer that is cut off again and again: on a slow
+// server every cut may cost the connection, which the heartbeats need.
+func (s *session) pauseAfter(cut bool) {
+	if !cut {
+		s.pause = 0
+		return
+	}
+	s.skip, s.pause = s.pause, min(2*max(s.pause, 1), maxPause)
+}
+
+// isPausing reports whether this call of Tend is to be left out.
+func (s *session) isPausing() bool {
+	if s.skip == 0 {
+		return false
+	}
+	s.skip--
+	return true
+}
+
+func (s *session) left() time.Duration      { return max(s.confirmed+s.lease-s.now(), 0) }
+func (s *session) now() time.Duration       { return s.clock().Now() }
+func (s *session) clock() clock.Clock       { return s.helper.Request.Clock }
+func (s *session) context() context.Context { return s.helper.Client.Context() }
