@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"os"
 	"strings"
 	"time"
 
@@ -14,6 +14,8 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/show"
+	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/protocol"
 )
 
@@ -74,14 +76,14 @@ type breaking struct {
 
 // broken is break --json.
 type broken struct {
-	Lock   string        `json:"lock"`
-	ID     string        `json:"id,omitempty"`
-	Role   string        `json:"role,omitempty"` // holder or waiter
-	Holder *holderStatus `json:"holder,omitempty"`
-	Broken bool          `json:"broken"`
-	Forced bool          `json:"forced"`          // it was not asked whether it lives
-	State  string        `json:"state,omitempty"` // of the lock after that
-	Error  string        `json:"error,omitempty"`
+	Lock   string       `json:"lock"`
+	ID     string       `json:"id,omitempty"`
+	Role   string       `json:"role,omitempty"` // holder or waiter
+	Holder *show.Holder `json:"holder,omitempty"`
+	Broken bool         `json:"broken"`
+	Forced bool         `json:"forced"`          // it was not asked whether it lives
+	State  string       `json:"state,omitempty"` // of the lock after that
+	Error  string       `json:"error,omitempty"`
 }
 
 // conclusion tells what came of it.
@@ -104,74 +106,142 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 	if err != nil {
 		return err
 	}
-	s, err := b.look(ctx)
-	switch {
-	case err != nil:
+	s, err := look(ctx, b.address, b.backend)
+	if err != nil {
 		return err
-	case b.id == "" && b.force && b.nameless(s) != "":
-		return b.clear(ctx, s.all()[0])
-	case b.id == "":
-		return b.offer(s)
 	}
-	p, ok := s.present(b.id)
+	all := s.All()
+	switch {
+	case b.id != "":
+	case b.force && len(all) == 1 && all[0].ID == "" && all[0].Sign != "":
+		return b.clear(ctx, all[0])
+	default:
+		return b.offer(all)
+	}
+	p, ok := s.Find(b.id)
 	if !ok {
 		return b.gone("nobody there has this id")
 	}
-	b.show(p)
+	b.found(p)
 	if err := b.ask(ctx, p); err != nil {
 		return err
 	}
 	return b.end(ctx, p)
 }
 
-// look is one look at all who are there.
-func (b *breaking) look(ctx context.Context) (lockStatus, error) {
-	s := lockStatus{Lock: b.address}
-	err := s.look(ctx, b.backend)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
+// offer shows who is there, and how to break each.
+func (b *breaking) offer(all []show.Participant) error {
+	for _, p := range all {
+		how := "it has no id: nothing but removing it by hand ends it"
+		switch {
+		case p.ID != "":
+			how = b.command("--id", p.ID)
+		case p.Sign != "":
+			how = b.command("--force")
+		}
+		fmt.Fprintf(os.Stderr, "%s\n    %s\n", p.Line(b.address), show.Text(how))
 	}
-	return s, err
+	if len(all) == 0 {
+		return flags.Usagef("%s: --id is missing, and nobody is there who could have it: the lock is free", b.address)
+	}
+	return flags.Usagef("--id is missing: it says who of those above is meant")
 }
 
-func (b *breaking) show(p presence) {
-	d := describe(p.Holder)
-	b.result.Role, b.result.Holder = p.role(), &d
-	if !b.asJSON {
-		fmt.Fprintf(b.out, "%s: %s [%s]%s\n", protocol.CleanText(b.address, protocol.MaxLine), p, p.Verdict, mode(p.Holder))
+// command is the command line that breaks one of them, whom more says.
+func (b *breaking) command(more ...string) string {
+	words := []string{"locksmith", "break"}
+	if b.Insecure {
+		words = append(words, "--insecure")
 	}
+	if b.CA != "" {
+		words = append(words, "--ca", b.CA)
+	}
+	if b.Path != "" {
+		words = append(words, "--for", b.Path)
+	}
+	words = append(append(words, b.args...), more...)
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// plainChars are those that a shell leaves alone everywhere in a word.
+const plainChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	if word != "" && strings.Trim(word, plainChars) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// clear removes what has no id, such as a file that another tool left, if the one who
+// asks says yes to what is shown.
+func (b *breaking) clear(ctx context.Context, p show.Participant) error {
+	b.found(p)
+	yes, err := term.Confirm(ctx, show.Text(b.address)+": it has no id, and who made it may still use it: remove it?")
+	switch {
+	case err != nil:
+		return err
+	case !yes:
+		return b.refuse("it was not confirmed", "answer yes to remove it")
+	}
+	_, err = inTime(ctx, b.address, "remove it", func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, b.backend.Break(ctx, p.Sign)
+	})
+	if err != nil {
+		return err
+	}
+	s, _ := look(ctx, b.address, b.backend)
+	b.result.Broken, b.result.Forced, b.result.State = true, true, s.State
+	b.tell("%s: removed what was %s\n", show.Text(b.address), p)
+	return nil
 }
 
 // end breaks it, and looks whether that was the end of it: who waited may have got
 // the lock at that moment.
-func (b *breaking) end(ctx context.Context, p presence) error {
-	_, err := flags.InTime(ctx, b.address, "break "+b.shownID(), func(ctx context.Context) (struct{}, error) {
+func (b *breaking) end(ctx context.Context, p show.Participant) error {
+	_, err := inTime(ctx, b.address, b.op(), func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, b.backend.Break(ctx, b.id)
 	})
 	if err != nil {
 		return err
 	}
-	b.result.Forced, b.result.State = b.force, "unknown"
-	s, err := b.look(ctx)
+	s, err := look(ctx, b.address, b.backend)
+	b.result.Forced, b.result.State = b.force, s.State
 	if err != nil {
 		report(err) // but it is broken
-	} else if b.result.State = s.State; slices.ContainsFunc(s.all(), func(q presence) bool { return q.ID == b.id }) {
+	} else if _, still := s.Find(b.id); still {
 		return b.refuse("it went on at that moment, and is still there", "look again with: locksmith status")
 	}
 	b.result.Broken = true
-	if !b.asJSON {
-		fmt.Fprintf(b.out, "%s: broke %s, %s\n", protocol.CleanText(b.address, protocol.MaxLine), b.shownID(), p)
-	}
+	b.tell("%s: broke %s, %s\n", show.Text(b.address), protocol.CleanText(b.id, 100), p)
 	return nil
 }
 
-func (b *breaking) shownID() string { return protocol.CleanText(b.id, 100) }
+// found puts down who is meant.
+func (b *breaking) found(p show.Participant) {
+	b.result.Role, b.result.Holder = p.Role(), show.NewHolder(p.Holder)
+	b.tell("%s%s\n", p.Line(b.address), p.Mode())
+}
+
+// tell tells people.
+func (b *breaking) tell(format string, args ...any) {
+	if !b.asJSON {
+		fmt.Fprintf(b.out, format, args...)
+	}
+}
+
+// op is the operation in errors.
+func (b *breaking) op() string { return strings.TrimSpace("break " + protocol.CleanText(b.id, 100)) }
 
 func (b *breaking) gone(why string) error {
-	return &backend.Error{Code: protocol.Gone, Lock: b.address, Op: "break " + b.shownID(), Err: errors.New(why),
+	return &backend.Error{Code: protocol.Gone, Lock: b.address, Op: b.op(), Err: errors.New(why),
 		Hint: "see who is there with: locksmith status"}
 }
 
 func (b *breaking) refuse(why, hint string) error {
-	return &backend.Error{Code: protocol.Held, Lock: b.address, Op: strings.TrimSpace("break " + b.shownID()), Err: errors.New(why), Hint: hint}
+	return &backend.Error{Code: protocol.Held, Lock: b.address, Op: b.op(), Err: errors.New(why), Hint: hint}
 }

@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
 )
 
@@ -92,7 +93,7 @@ func TestObserve(t *testing.T) {
 				s := &scene{looks: c.then}
 				b := &breaking{clock: clock.Runtime{}, backend: pacedScene{s}, id: "a", watch: flags.Duration(30 * time.Second), asJSON: true}
 				start := time.Now()
-				err := b.ask(t.Context(), presence{c.first, false})
+				err := b.ask(t.Context(), show.Participant{Holder: c.first})
 				if (c.code == "") != (err == nil) || err != nil && (codeOf(err) != c.code || !strings.Contains(err.Error(), c.says)) {
 					t.Errorf("%v, want code %q", err, c.code)
 				}
@@ -111,7 +112,7 @@ func TestObserveInterrupted(t *testing.T) {
 	cause := errors.New("signal")
 	cancel(cause)
 	b := &breaking{clock: clock.Runtime{}, backend: &scene{looks: []func(*backend.Report){seen(h)}}, id: "a", watch: flags.Duration(time.Hour), asJSON: true}
-	if err := b.ask(ctx, presence{h, false}); !errors.Is(err, cause) {
+	if err := b.ask(ctx, show.Participant{Holder: h}); !errors.Is(err, cause) {
 		t.Error(err)
 	}
 }

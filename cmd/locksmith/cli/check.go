@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
 )
 
@@ -49,7 +50,7 @@ func (a *app) check() *cobra.Command {
 			err = compareToken(canonical, token.Value, newest)
 		}
 		if err == nil && verbose {
-			fmt.Fprintf(&a.out, "%s: token %d is the newest\n", protocol.CleanText(canonical, protocol.MaxLine), token.Value)
+			fmt.Fprintf(&a.out, "%s: token %d is the newest\n", show.Text(canonical), token.Value)
 		}
 		return err
 	}
@@ -61,7 +62,7 @@ func newestToken(ctx context.Context, r *flags.Connect, lock string) (string, ui
 	if err != nil {
 		return canonical, 0, err
 	}
-	newest, err := flags.InTime(ctx, canonical, "look for the newest token", b.NewestToken)
+	newest, err := inTime(ctx, canonical, "look for the newest token", b.NewestToken)
 	if errors.Is(err, backend.ErrNoTokens) {
 		err = &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "check a token", Err: backend.ErrNoTokens,
 			Hint: "tokens have nfs: and, with ?style=dir, mkdir:, ftp: and ftps:"}

@@ -67,6 +67,16 @@ func (a *app) program() *cobra.Command {
 	return root
 }
 
+// atLeastOne takes some arguments, such as directories.
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return flags.Usagef("need at least one %s", what)
+		}
+		return nil
+	}
+}
+
 // fail reports an error of a command that did not get as far as reporting itself. A parent
 // of hold reads it as a line.
 func (a *app) fail(err error) {

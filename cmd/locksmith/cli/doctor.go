@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
 )
 
@@ -26,12 +27,7 @@ func (a *app) doctor() *cobra.Command {
 			"as long as --idle. The exit status is 73 if anything is unfit.",
 		Example: "  locksmith doctor local:/var/lock/billing\n" +
 			"  locksmith doctor --idle 6m ftps://loader@ftp.example.org/locks/import",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return flags.Usagef("need at least one address")
-			}
-			return nil
-		},
+		Args: atLeastOne("address"),
 	}
 	r.Add(c)
 	f := c.Flags()
@@ -43,14 +39,15 @@ func (a *app) doctor() *cobra.Command {
 		}
 		ctx, stop := untilSignal(cmd.Context())
 		defer stop()
-		places := []placeExamined{}
+		people := io.Writer(&a.out)
+		if asJSON {
+			people = io.Discard
+		}
+		places := []*show.Examined{}
 		for _, place := range args {
-			p := placeExamined{Place: place, Checks: []placeCheck{}, out: &a.out}
-			if asJSON {
-				p.out = io.Discard
-			}
-			a.conclude(&p, p.examine(ctx, &r, backend.Examination{Idle: time.Duration(idle)}))
-			places = append(places, p)
+			e := show.NewExamined(place, people)
+			a.conclude(e, examine(ctx, &r, e, backend.Examination{Idle: time.Duration(idle)}))
+			places = append(places, e)
 			if ctx.Err() != nil {
 				break
 			}
@@ -63,32 +60,41 @@ func (a *app) doctor() *cobra.Command {
 	return c
 }
 
-// conclude settles the verdict on a place, and the exit status.
-func (a *app) conclude(p *placeExamined, err error) {
-	p.Verdict = backend.Verdict(p.seen)
-	if err != nil {
-		a.note(err)
-		p.Error = err.Error()
-		if p.Verdict != backend.Unfit {
-			p.Verdict = backend.Unknown
-		}
-	}
-	if p.Verdict == backend.Unfit {
-		a.settle(protocol.CannotCreate.Exit())
-	}
-	p.conclude()
-}
-
 // examine tells of each check as it is made.
-func (p *placeExamined) examine(ctx context.Context, r *flags.Connect, e backend.Examination) error {
-	b, canonical, err := r.Open(p.Place)
-	p.Place = canonical
+func examine(ctx context.Context, r *flags.Connect, e *show.Examined, how backend.Examination) error {
+	b, canonical, err := r.Open(e.Place)
+	e.Place = canonical
 	if err != nil {
 		return err
 	}
-	err = examineInTime(ctx, b, canonical, e, p.add)
+	err = examineInTime(ctx, b, canonical, how, e.Tell)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// checkTime is how long a single check may take, apart from its waiting.
+const checkTime = 2 * time.Minute
+
+// examineInTime leaves an examination behind that hangs, but not because of ctx: then it still
+// removes what it made.
+func examineInTime(ctx context.Context, b backend.Backend, place string, e backend.Examination, tell backend.Tell) error {
+	limit := checkTime + e.Idle
+	late := noAnswer(place, "examine", limit)
+	late.Hint += "; what the checks made may still be there"
+	return follow(context.WithoutCancel(ctx), limit, late, func(_ context.Context, step func(), tell func(backend.Check)) error {
+		step()
+		return b.Examine(ctx, e, func(c backend.Check) { tell(c); step() })
+	}, tell)
+}
+
+// conclude settles the verdict on a place, and the exit status.
+func (a *app) conclude(e *show.Examined, err error) {
+	if err != nil {
+		a.note(err)
+	}
+	if e.Conclude(err); e.Verdict == backend.Unfit {
+		a.settle(protocol.CannotCreate.Exit())
+	}
 }

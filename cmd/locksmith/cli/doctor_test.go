@@ -3,12 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
 )
 
@@ -70,13 +71,14 @@ func TestVerdicts(t *testing.T) {
 		{nil, nil, 0, "it could not be found out whether it is fit for locks"},
 	} {
 		var a app
-		p := placeExamined{out: io.Discard}
+		var people strings.Builder
+		e := show.NewExamined("p", &people)
 		for _, k := range c.checks {
-			p.add(k)
+			e.Tell(k)
 		}
-		a.conclude(&p, c.err)
-		if a.status != c.status || p.sentence() != c.sentence {
-			t.Errorf("%+v: status %d, %q", c, a.status, p.sentence())
+		a.conclude(e, c.err)
+		if a.status != c.status || !strings.HasSuffix(people.String(), "\np: "+c.sentence+"\n") && people.String() != "p: "+c.sentence+"\n" {
+			t.Errorf("%+v: status %d, %q", c, a.status, people.String())
 		}
 	}
 }

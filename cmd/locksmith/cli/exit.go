@@ -118,7 +118,7 @@ func reportTo(out io.Writer, err error) {
 func otherKind(address string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	l, err := flags.InTime(ctx, address, "look what is there", func(ctx context.Context) (backend.Listed, error) {
+	l, err := inTime(ctx, address, "look what is there", func(ctx context.Context) (backend.Listed, error) {
 		if l, ok := backends.At(ctx, address); ok {
 			return l, nil
 		}

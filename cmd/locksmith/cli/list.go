@@ -2,11 +2,31 @@ package cli
 
 import (
 	"context"
-
-	"locksmith/cmd/locksmith/cli/flags"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"locksmith/backends"
+	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/show"
+	"locksmith/protocol"
 )
+
+// A listing is one run of list.
+type listing struct {
+	flags.Connect
+	conditions    []condition
+	mode          string
+	held, waiting bool
+	asJSON        bool
+	depth         flags.Count
+}
 
 func (a *app) list() *cobra.Command {
 	l := listing{depth: flags.Unlimited}
@@ -31,12 +51,7 @@ func (a *app) list() *cobra.Command {
 		Example: "  locksmith list /var/lock\n" +
 			"  locksmith list --held --where job=nightly --where 'age>1h' nfs:/shared/locks\n" +
 			"  locksmith list --json ftp://loader@ftp.example.org/locks",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return flags.Usagef("need at least one directory")
-			}
-			return nil
-		},
+		Args: atLeastOne("directory"),
 	}
 	l.Connect.Add(c)
 	c.ValidArgsFunction = completePlace
@@ -58,21 +73,26 @@ func (a *app) list() *cobra.Command {
 	return c
 }
 
-// listAll goes from place to place, until a signal.
-func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
-	out := l.output(&a.out)
-	for _, place := range args {
-		if ctx.Err() != nil {
-			break
+// prepare settles who is wanted.
+func (l *listing) prepare(where []string) error {
+	for _, text := range where {
+		c, err := parseCondition(text)
+		if err != nil {
+			return flags.Usage(err)
 		}
-		l.place(ctx, place, func(s lockStatus, err error) {
-			if err != nil {
-				a.note(err)
-			}
-			out.add(s, err)
-		})
+		l.conditions = append(l.conditions, c)
 	}
-	return out.end()
+	switch l.mode {
+	case "":
+	case "shared", "exclusive":
+		l.conditions = append(l.conditions, condition{"mode", "=", l.mode})
+	default:
+		return flags.Usagef("--mode is %q: it may be shared or exclusive", protocol.CleanText(l.mode, 100))
+	}
+	if l.depth == 0 {
+		return flags.Usagef("--depth is 0: 1 is what is directly in the place")
+	}
+	return nil
 }
 
 // completePlace is flags.CompleteLock for a directory, which may also be given as a path.
@@ -81,4 +101,132 @@ func completePlace(c *cobra.Command, args []string, begun string) ([]cobra.Compl
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
 	return flags.CompleteLock(c, args, begun)
+}
+
+// listAll goes from place to place, until a signal.
+func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
+	out := show.NewList(&a.out, l.asJSON)
+	for _, place := range args {
+		if ctx.Err() != nil {
+			break
+		}
+		err := l.place(ctx, place, func(f backend.Listed) {
+			if f.Err != nil {
+				a.note(f.Err)
+			}
+			if s, ok := l.found(f); ok {
+				out.Add(s, f.Err)
+			}
+		})
+		if err != nil {
+			a.note(err)
+			out.Add(show.Lock{}, err)
+		}
+	}
+	return out.End()
+}
+
+// found is what is shown of a lock; not ok if nothing is.
+func (l *listing) found(f backend.Listed) (s show.Lock, ok bool) {
+	all := len(l.conditions) == 0 && !l.held && !l.waiting
+	wanted := func(p show.Participant) bool { return l.wants(p, f.Report.Token) }
+	if all {
+		wanted = nil
+	}
+	s = show.NewLock(f.Lock, wanted)
+	if f.Err != nil {
+		s.Error = f.Err.Error()
+		return s, true
+	}
+	s.Take(f.Report)
+	return s, all || len(s.Holders)+len(s.Waiters) > 0
+}
+
+// wants reports that somebody is to be shown. The token is the lock's.
+func (l *listing) wants(p show.Participant, token uint64) bool {
+	if (l.held || l.waiting) && !(p.Waits && l.waiting || !p.Waits && l.held) {
+		return false
+	}
+	for _, c := range l.conditions {
+		if !c.matches(p, token) {
+			return false
+		}
+	}
+	return true
+}
+
+// lookTime is how long one look at a file system may take, such as listing one of its
+// directories.
+const lookTime = time.Minute
+
+// place tells of what is in one place.
+func (l *listing) place(ctx context.Context, place string, tell func(backend.Listed)) error {
+	lister, err := l.lister(place)
+	if err != nil {
+		return err
+	}
+	return l.list(ctx, place, lister, tell)
+}
+
+// list tells of what is in one place, and leaves behind a look that hangs.
+func (l *listing) list(ctx context.Context, place string, lister backend.Lister, tell func(backend.Listed)) error {
+	return follow(ctx, lookTime, noAnswer(place, lookOp, lookTime), func(ctx context.Context, step func(), tell func(backend.Listed)) error {
+		return lister.List(ctx, backend.Listing{Depth: max(int(l.depth), 0), Step: step, Tell: tell})
+	}, tell)
+}
+
+func (l *listing) lister(place string) (backend.Lister, error) {
+	if isPath(place) {
+		dir, err := absolute(place)
+		if err != nil {
+			return nil, backend.FileError(place, "find the directory where we are", err)
+		}
+		return backends.Tree(dir), nil
+	}
+	b, canonical, err := l.Open(directory(place))
+	if err != nil {
+		return nil, err
+	}
+	lister, ok := b.(backend.Lister)
+	if !ok {
+		return nil, backend.Name(canonical).Usage("list", "locks of this kind cannot be listed", "see who holds one with: locksmith status")
+	}
+	return lister, nil
+}
+
+// isPath tells a path from an address, and from the name of a profile, which has no slash.
+func isPath(place string) bool {
+	before, _, _ := strings.Cut(place, ":")
+	return place == "." || place == ".." || strings.Contains(before, "/")
+}
+
+// absolute is a path as addresses have it. Where ".." leads after a symbolic link the file
+// system knows.
+func absolute(place string) (string, error) {
+	if path.IsAbs(place) {
+		return place, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	place = filepath.ToSlash(here) + "/" + place
+	if slices.Contains(strings.Split(place, "/"), "..") {
+		if real, err := filepath.EvalSymlinks(place); err == nil {
+			place = filepath.ToSlash(real)
+		}
+	}
+	return "/" + strings.TrimPrefix(place, "/"), nil // on Windows it begins with C:
+}
+
+// directory is the address of a directory, which may end in a slash, as that of a lock.
+func directory(place string) string {
+	path, query, has := strings.Cut(place, "?")
+	if strings.HasSuffix(path, "/") {
+		path += "."
+	}
+	if has {
+		path += "?"
+	}
+	return path + query
 }

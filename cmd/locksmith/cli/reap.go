@@ -2,16 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/flags"
-	"locksmith/protocol"
+	"locksmith/cmd/locksmith/cli/show"
 )
 
 func (a *app) reap() *cobra.Command {
@@ -33,12 +30,7 @@ func (a *app) reap() *cobra.Command {
 			"is not 0 if something old enough was to be removed and was not.",
 		Example: "  locksmith reap --max-age 6m mkdir:/srv/ftp/locks\n" +
 			"  locksmith reap --max-age 6m --yes ftp://loader@ftp.example.org/locks",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return flags.Usagef("need at least one directory of locks")
-			}
-			return nil
-		},
+		Args: atLeastOne("directory of locks"),
 	}
 	r.Add(c)
 	f := c.Flags()
@@ -54,111 +46,52 @@ func (a *app) reap() *cobra.Command {
 		reaping.MaxAge, reaping.Watch, reaping.Remove = time.Duration(maxAge), time.Duration(watch), yes
 		ctx, stop := untilSignal(cmd.Context())
 		defer stop()
-		places := a.reapAll(ctx, &r, args, reaping)
+		places := []*show.Reaped{}
+		for _, place := range args {
+			places = append(places, a.reapPlace(ctx, &r, place, reaping))
+			if ctx.Err() != nil {
+				break
+			}
+		}
 		if asJSON {
 			return a.out.JSON(map[string]any{"places": places})
 		}
 		for _, p := range places {
-			p.print(&a.out)
+			p.Print(&a.out)
 		}
 		return nil
 	}
 	return c
 }
 
-// reapAll goes from place to place, until a signal.
-func (a *app) reapAll(ctx context.Context, r *flags.Connect, args []string, reaping backend.Reaping) []placeReaped {
-	places := []placeReaped{}
-	for _, place := range args {
-		p, err := reapPlace(ctx, r, place, reaping)
-		a.failReaped(&p, err)
-		places = append(places, p)
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return places
-}
-
-// failReaped reports what went wrong in a place.
-func (a *app) failReaped(p *placeReaped, err error) {
-	var all []error
+// reapPlace tells of what went wrong in a place, and returns what was found.
+func (a *app) reapPlace(ctx context.Context, r *flags.Connect, place string, reaping backend.Reaping) *show.Reaped {
+	canonical, found, err := reapIn(ctx, r, place, reaping)
 	if err != nil {
-		p.Error, all = err.Error(), append(all, err)
-	}
-	for _, s := range p.seen {
-		if s.Err != nil {
-			all = append(all, s.Err)
-		}
-	}
-	for _, err := range all {
 		a.note(err)
 	}
+	for _, f := range found {
+		if f.Err != nil {
+			a.note(f.Err)
+		}
+	}
+	return show.NewReaped(canonical, found, err)
 }
 
-// placeReaped is one directory of locks in reap --json.
-type placeReaped struct {
-	Place string   `json:"place"`
-	Found []reaped `json:"found"`
-	Error string   `json:"error,omitempty"`
-	seen  []backend.Reaped
-}
-
-type reaped struct {
-	Path    string        `json:"path"` // in the directory
-	What    string        `json:"what"` // empty lock, holder, waiter or other
-	Holder  *holderStatus `json:"holder,omitempty"`
-	AgeMS   int64         `json:"age_ms"` // without a sign of life, by the server's clock
-	Due     bool          `json:"due"`    // old enough, and no sign that somebody lives; or proven dead
-	Removed bool          `json:"removed"`
-	Note    string        `json:"note,omitempty"` // why it stays
-}
-
-func reapPlace(ctx context.Context, r *flags.Connect, place string, reaping backend.Reaping) (placeReaped, error) {
+func reapIn(ctx context.Context, r *flags.Connect, place string, reaping backend.Reaping) (canonical string, found []backend.Reaped, err error) {
 	b, canonical, err := r.Open(place)
-	p := placeReaped{Place: canonical, Found: []reaped{}}
 	if err != nil {
-		return p, err
+		return canonical, nil, err
 	}
 	reaper, ok := b.(backend.Reaper)
 	if !ok {
-		return p, &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "reap",
-			Err:  errors.New("locks of this kind heal themselves, but for what other tools left, such as flock(1) its files"),
-			Hint: "see who is there with: locksmith list; remove what another tool left with: locksmith break --force LOCK"}
+		return canonical, nil, backend.Name(canonical).Usage("reap",
+			"locks of this kind heal themselves, but for what other tools left, such as flock(1) its files",
+			"see who is there with: locksmith list; remove what another tool left with: locksmith break --force LOCK")
 	}
-	p.seen, err = reaper.Reap(ctx, reaping)
+	found, err = reaper.Reap(ctx, reaping)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	for _, s := range p.seen {
-		d := reaped{Path: s.Path, What: s.What, AgeMS: s.Age.Milliseconds(), Due: s.Due, Removed: s.Removed, Note: s.Note}
-		if s.What == backend.ReapedHolder || s.What == backend.ReapedWaiter {
-			h := describe(s.Holder)
-			d.Holder = &h
-		}
-		p.Found = append(p.Found, d)
-	}
-	return p, err
-}
-
-func (p placeReaped) print(out io.Writer) {
-	due := 0
-	for _, s := range p.seen {
-		verdict := "stays: " + s.Note
-		switch {
-		case s.Removed:
-			verdict = "removed"
-		case s.Due && s.Note == "":
-			verdict = "would be removed"
-			due++
-		}
-		who := ""
-		if s.Holder.Record != nil {
-			who = ", " + s.Holder.String()
-		}
-		fmt.Fprintln(out, protocol.CleanText(fmt.Sprintf("%s: %s, silent for %v%s: %s", s.Path, s.What, s.Age.Round(time.Second), who, verdict), protocol.MaxLine))
-	}
-	if due > 0 {
-		fmt.Fprintf(out, "%s: nothing was removed; add --yes to remove %d\n", protocol.CleanText(p.Place, protocol.MaxLine), due)
-	}
+	return canonical, found, err
 }

@@ -10,7 +10,9 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/owner"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
 )
 
@@ -49,23 +51,24 @@ func removeLock(ctx context.Context, r *flags.Connect, lock string, yes bool, ou
 	if err != nil {
 		return err
 	}
-	s := lockStatus{Lock: canonical}
-	if err := s.look(ctx, b); err != nil {
+	s, err := look(ctx, canonical, b)
+	if err != nil {
 		return err
 	}
-	if all := s.all(); len(all) > 0 && all[0].Verdict != "dead" {
+	all := s.All()
+	if len(all) > 0 && all[0].Verdict != owner.Dead {
 		return inUse(canonical, all[0])
 	}
 	remover, ok := b.(backend.Remover)
-	shown := protocol.CleanText(canonical, protocol.MaxLine)
+	shown := show.Text(canonical)
 	if !ok {
 		if s.State != "free" {
-			return inUse(canonical, s.all()[0])
+			return inUse(canonical, all[0])
 		}
 		fmt.Fprintf(out, "%s: it is free: of such a lock nothing stays that could be removed\n", shown)
 		return nil
 	}
-	there, err := flags.InTime(ctx, canonical, "look for it", remover.Exists)
+	there, err := inTime(ctx, canonical, "look for it", remover.Exists)
 	switch {
 	case err != nil:
 		return err
@@ -75,7 +78,7 @@ func removeLock(ctx context.Context, r *flags.Connect, lock string, yes bool, ou
 	case !yes:
 		return flags.Usagef("%s: nothing was removed: if it is used again, its fencing tokens start again; if nobody uses it any more, add --yes", canonical)
 	}
-	_, err = flags.InTime(ctx, canonical, "remove", func(ctx context.Context) (struct{}, error) {
+	_, err = inTime(ctx, canonical, "remove", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, removeHeld(ctx, canonical, b, remover)
 	})
 	if err == nil {
@@ -84,7 +87,7 @@ func removeLock(ctx context.Context, r *flags.Connect, lock string, yes bool, ou
 	return err
 }
 
-func inUse(lock string, p presence) error {
+func inUse(lock string, p show.Participant) error {
 	return &backend.Error{Code: protocol.Held, Lock: lock, Op: "remove", Err: errors.New(p.String()),
 		Hint: "if nobody uses it, first end that: locksmith break"}
 }
@@ -102,7 +105,7 @@ func removeHeld(ctx context.Context, lock string, b backend.Backend, remover bac
 	_ = h.Tend(ctx) // what dead waiters left
 	report, err := b.Inspect(ctx)
 	if err == nil && len(report.Waiters) > 0 {
-		err = inUse(lock, presence{report.Waiters[0], true})
+		err = inUse(lock, show.Participant{Holder: report.Waiters[0], Waits: true})
 	}
 	if err != nil {
 		return errors.Join(err, h.Release(ctx))

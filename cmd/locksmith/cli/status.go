@@ -2,18 +2,34 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
 	"time"
 
-	"locksmith/cmd/locksmith/cli/flags"
-
 	"github.com/spf13/cobra"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/show"
+	"locksmith/locksmith"
+	"locksmith/protocol"
 )
 
+// shortestEvery spares a lock's place.
+const shortestEvery = 200 * time.Millisecond
+
+// looking is one run of status.
+type looking struct {
+	flags.Connect
+	flags.File
+	asJSON, watch bool
+	every         flags.Duration
+}
+
 func (a *app) statusCommand() *cobra.Command {
-	var asJSON bool
-	var r flags.Connect
-	var g flags.File
-	var w watchFlags
+	l := looking{every: flags.Duration(2 * time.Second)}
 	c := &cobra.Command{
 		Use:   "status [flags] LOCK…",
 		Short: "Show who holds a lock",
@@ -24,55 +40,161 @@ func (a *app) statusCommand() *cobra.Command {
 		Example: "  locksmith status local:/var/lock/billing\n" +
 			"  locksmith status --watch nfs:/shared/locks/billing nfs:/shared/locks/stock",
 		Args: func(_ *cobra.Command, args []string) error {
-			_, err := g.Locks(args)
+			_, err := l.Locks(args)
 			return err
 		},
 	}
-	r.Add(c)
-	g.Add(c)
-	w.flags(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document; with --watch one line for each change")
+	l.Connect.Add(c)
+	l.File.Add(c)
+	f := c.Flags()
+	f.BoolVar(&l.watch, "watch", false, "look again and again, and show what changes")
+	f.Var(&l.every, "every", "how long to pause between two looks of --watch")
+	f.BoolVar(&l.asJSON, "json", false, "print one JSON document; with --watch one line for each change")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := w.check(c); err != nil {
-			return err
+		every := time.Duration(l.every)
+		switch {
+		case f.Changed("every") && !l.watch:
+			return flags.Usagef("--every goes with --watch")
+		case every < shortestEvery:
+			return flags.Usagef("--every %v is less than %v", every, shortestEvery)
 		}
-		args, err := g.Locks(args)
+		locks, err := l.Locks(args)
 		if err != nil {
 			return err
 		}
-		if w.watch {
-			return a.watchStatus(&r, args, time.Duration(w.every), asJSON)
+		if l.watch {
+			return a.watchStatus(&l, locks)
 		}
-		return a.showStatus(cmd.Context(), &r, args, asJSON)
+		return a.showStatus(cmd.Context(), &l, locks)
 	}
 	return c
 }
 
 // showStatus looks once at each.
-func (a *app) showStatus(ctx context.Context, r *flags.Connect, args []string, asJSON bool) error {
-	locks := []lockStatus{}
-	for _, lock := range args {
-		s, err := inspect(ctx, r, lock)
+func (a *app) showStatus(ctx context.Context, l *looking, locks []string) error {
+	seen := []show.Lock{}
+	for _, lock := range locks {
+		v := view{connect: &l.Connect, lock: lock}
+		s, err := v.look(ctx)
 		if err != nil {
 			a.note(err)
-			s.Error = err.Error()
 		}
-		locks = append(locks, s)
+		seen = append(seen, s)
 	}
-	if asJSON {
-		return a.out.JSON(map[string]any{"locks": locks})
+	if l.asJSON {
+		return a.out.JSON(map[string]any{"locks": seen})
 	}
-	for _, s := range locks {
-		s.print(&a.out)
+	for _, s := range seen {
+		s.Print(&a.out)
 	}
 	return nil
 }
 
-func inspect(ctx context.Context, r *flags.Connect, lock string) (lockStatus, error) {
-	b, address, err := r.Open(lock)
-	s := unseen(address)
-	if err == nil {
-		err = s.look(ctx, b)
+// watchStatus looks until it is told to end. Only a wrong command line or configuration
+// is an error from the start: all else may pass.
+func (a *app) watchStatus(l *looking, locks []string) error {
+	var views []*view
+	for _, lock := range locks {
+		v := &view{connect: &l.Connect, lock: lock}
+		if err := v.open(); err != nil && (codeOf(err) == protocol.Usage || codeOf(err) == protocol.Config) {
+			return err
+		}
+		views = append(views, v)
 	}
-	return s, err
+	ctx, stop := untilUnread(os.Stdout)
+	defer stop()
+	every := time.Duration(l.every)
+	w := show.NewWatch(os.Stdout, every, l.asJSON)
+	err := watchLoop(ctx, w, every, func() []show.Lock { return lookAtAll(ctx, views) })
+	w.Close()
+	if ctx.Err() == nil {
+		return err
+	}
+	if s, ok := errors.AsType[*locksmith.SignalError](context.Cause(ctx)); ok && !(show.InPlace(w) && s.Signal == os.Interrupt) {
+		a.settle(exitStatus(s))
+	}
+	return nil
+}
+
+// watchLoop looks, shows it, pauses, and so on, until ctx ends or nothing can be shown.
+func watchLoop(ctx context.Context, w show.Watch, every time.Duration, look func() []show.Lock) error {
+	seen := make(chan []show.Lock, 1)
+	next := time.NewTimer(0)
+	defer next.Stop()
+	for {
+		select {
+		case <-next.C:
+			go func() { seen <- look() }()
+		case s := <-seen:
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err := w.Show(s, time.Now()); err != nil {
+				return fmt.Errorf("write what was seen: %w", err)
+			}
+			next.Reset(every)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func lookAtAll(ctx context.Context, views []*view) (seen []show.Lock) {
+	for _, v := range views {
+		s, _ := v.look(ctx)
+		seen = append(seen, s)
+	}
+	return seen
+}
+
+// A view is a lock that is looked at again and again, but never twice at a time: a look
+// that hangs, as it does on a dead server, is waited for before the next.
+type view struct {
+	connect *flags.Connect
+	lock    string // as it was given
+	address string
+	backend backend.Backend                   // nil until it could be opened
+	pending *backend.Detached[backend.Report] // a look that has not come back; else nil
+}
+
+// open finds the lock and its password. That can become possible later.
+func (v *view) open() (err error) {
+	if v.backend == nil {
+		v.backend, v.address, err = v.connect.Open(v.lock)
+	}
+	return err
+}
+
+// look is one look at the lock, with the error on record.
+func (v *view) look(ctx context.Context) (show.Lock, error) {
+	err := v.open()
+	s := show.NewLock(v.address, nil)
+	var r backend.Report
+	if err == nil {
+		r, err = v.inspect(ctx)
+	}
+	if err != nil {
+		s.Error = err.Error()
+		return s, err
+	}
+	s.Take(r)
+	return s, nil
+}
+
+// inspect does not wait again for a look that has hung for as long as it may.
+func (v *view) inspect(ctx context.Context) (backend.Report, error) {
+	limit := time.Duration(0)
+	if v.pending == nil {
+		limit, v.pending = inspectTime, ask(ctx, v.backend.Inspect)
+	}
+	r, err := v.pending.Await(ctx, clock.Runtime{}, limit, 0)
+	select {
+	case <-v.pending.Done():
+		v.pending = nil
+	default:
+	}
+	if err == backend.ErrNoAnswer {
+		err = noAnswer(v.address, lookOp, inspectTime)
+	}
+	return r, err
 }

@@ -36,12 +36,7 @@ func (a *app) timeline() *cobra.Command {
 			"with a row for each process under each of its locks. Lines that are no events are told of\n" +
 			"and left out; the exit status is 78 then.",
 		Example: "  locksmith timeline -o billing.svg /var/log/billing.events",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return flags.Usagef("need at least one file of events")
-			}
-			return nil
-		},
+		Args:    atLeastOne("file of events"),
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "draw into this `file` (default: standard output)")
 	c.Flags().Var(&rows, "rows", "draw no more than the first processes, in so many rows")

@@ -1,16 +1,12 @@
 package flags
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"locksmith/backends"
 	"locksmith/backends/backend"
-	"locksmith/backends/clock"
 	"locksmith/cmd/locksmith/profile"
 	"locksmith/protocol"
 )
@@ -95,26 +91,4 @@ func shownIn(err error, lock string) string {
 		}
 		lock, err = e.Lock, e.Err
 	}
-}
-
-// AnswerTime is how long a lock's place may take to answer.
-const AnswerTime = 30 * time.Second
-
-// InTime asks a lock's place, and leaves behind what hangs, as all does on a dead server.
-func InTime[T any](parent context.Context, lock, op string, ask func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(parent, AnswerTime)
-	defer cancel()
-	answer, err := backend.Detach(func() (T, error) { return ask(ctx) }).Await(ctx, clock.Runtime{}, backend.NoLimit, 0)
-	if err != nil && parent.Err() != nil {
-		err = context.Cause(parent)
-	} else if ctx.Err() != nil && errors.Is(err, backend.ErrNoAnswer) {
-		err = NoAnswer(lock, op, AnswerTime)
-	}
-	return answer, err
-}
-
-// NoAnswer is the error of a place that did not answer for so long.
-func NoAnswer(lock, op string, after time.Duration) error {
-	return &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: op,
-		Err: fmt.Errorf("no answer within %v", after), Hint: "look at the server and the mount"}
 }

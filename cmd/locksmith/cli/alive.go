@@ -8,14 +8,16 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/cmd/locksmith/cli/caller"
+	"locksmith/cmd/locksmith/cli/show"
 )
 
 // ask finds out whether one may be broken: nil if it is dead, or silent for long
 // enough; with --force always.
-func (b *breaking) ask(ctx context.Context, p presence) error {
+func (b *breaking) ask(ctx context.Context, p show.Participant) error {
 	if b.force {
 		return nil
 	}
@@ -56,7 +58,7 @@ func life(h backend.Holder) string {
 func isAncestor(p process.Process) bool { return p.PID > 1 && caller.HasAncestor(p) }
 
 // observe watches the heartbeat for as long as it may be silent.
-func (b *breaking) observe(ctx context.Context, p presence) error {
+func (b *breaking) observe(ctx context.Context, p show.Participant) error {
 	need := b.silence(p)
 	switch {
 	case p.Sign == "":
@@ -69,19 +71,20 @@ func (b *breaking) observe(ctx context.Context, p presence) error {
 		fmt.Fprintf(os.Stderr, "locksmith: watching for %v whether it lives\n", need)
 	}
 	for start := b.clock.Now(); ; {
-		if err := b.sleep(ctx, pauseBetween(need, b.clock.Now()-start)); err != nil {
-			return err
+		clock.Sleep(ctx, b.clock, pauseBetween(need, b.clock.Now()-start))
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 		before := b.clock.Now()
-		s, err := b.look(ctx)
+		s, err := look(ctx, b.address, b.backend)
 		if err != nil {
 			return err
 		}
-		now, ok := s.present(b.id)
+		now, ok := s.Find(b.id)
 		switch {
 		case !ok:
 			return b.gone("it ended by itself while it was watched")
-		case now.waits != p.waits:
+		case now.Waits != p.Waits:
 			return b.refuse("it lives: it got the lock while it was watched", "let it end, or break it all the same with --force")
 		case now.Sign != p.Sign:
 			return b.refuse("it lives: its heartbeat moves", "let it end, or break it all the same with --force")
@@ -95,12 +98,12 @@ func (b *breaking) observe(ctx context.Context, p presence) error {
 // lease, if it does not say itself that it refreshes its lock more often, and something
 // more for one that is slow. What is usual for the kind of lock does not tell: --refresh
 // may have said otherwise. Some waiters are silent for longer.
-func (b *breaking) silence(p presence) time.Duration {
+func (b *breaking) silence(p show.Participant) time.Duration {
 	if p.Lease == 0 {
 		return time.Duration(b.watch)
 	}
 	most := cmp.Or(p.Silence, p.Lease/4)
-	if r := p.Record; !p.waits && r != nil && r.Refresh > 0 { // waiters have a pace of their own
+	if r := p.Record; !p.Waits && r != nil && r.Refresh > 0 { // waiters have a pace of their own
 		most = min(most, 3*r.Refresh)
 	}
 	return (most + most/25 + time.Second).Round(time.Second)
@@ -109,15 +112,4 @@ func (b *breaking) silence(p presence) time.Duration {
 // pauseBetween is how long to leave alone what is watched, between two looks.
 func pauseBetween(need, passed time.Duration) time.Duration {
 	return max(min(need-passed, max(need/8, 250*time.Millisecond), 10*time.Second), time.Millisecond)
-}
-
-func (b *breaking) sleep(ctx context.Context, d time.Duration) error {
-	t := b.clock.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C():
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -3,13 +3,13 @@ package cli
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/show"
 )
 
 // slowBackend answers each look after a while, whatever its context.
@@ -31,7 +31,7 @@ func (b *slowBackend) Inspect(context.Context) (backend.Report, error) {
 	return backend.Report{Token: 7}, nil
 }
 
-// recorder is a display that keeps what it is shown.
+// recorder is a show.Watch that keeps what it is shown.
 type recorder struct {
 	states []string
 	at     []time.Duration
@@ -39,13 +39,13 @@ type recorder struct {
 	full   func() // called after each
 }
 
-func (r *recorder) show(seen []lockStatus, at time.Time) error {
+func (r *recorder) Show(seen []show.Lock, at time.Time) error {
 	r.states, r.at = append(r.states, seen[0].State), append(r.at, at.Sub(r.start))
 	r.full()
 	return nil
 }
 
-func (r *recorder) close() {}
+func (r *recorder) Close() {}
 
 // TestWatchHanging: a look that hangs is told, is not repeated beside itself, and all
 // goes on when it comes back.
@@ -62,7 +62,7 @@ func TestWatchHanging(t *testing.T) {
 				cancel()
 			}
 		}
-		err := watchLoop(ctx, r, 10*time.Second, func() []lockStatus { return lookAtAll(ctx, []*view{v}) })
+		err := watchLoop(ctx, r, 10*time.Second, func() []show.Lock { return lookAtAll(ctx, []*view{v}) })
 		if err != nil || !slices.Equal(r.states, []string{"unknown", "unknown", "unknown", "free", "free"}) {
 			t.Errorf("%v, %q", err, r.states)
 		}
@@ -81,53 +81,10 @@ func TestWatchEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		r := &recorder{start: time.Now(), full: func() { t.Error("it shows what nobody saw") }}
-		err := watchLoop(ctx, r, time.Second, func() []lockStatus { return lookAtAll(ctx, []*view{v}) })
+		err := watchLoop(ctx, r, time.Second, func() []show.Lock { return lookAtAll(ctx, []*view{v}) })
 		if err != nil || time.Since(r.start) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(r.start))
 		}
 		time.Sleep(2 * time.Hour) // the look comes back
 	})
-}
-
-// TestChanges: times change always, and are no news.
-func TestChanges(t *testing.T) {
-	var out strings.Builder
-	c := &changes{out: &out, write: writeBlock}
-	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
-	show := func(s lockStatus) (news bool) {
-		before := out.Len()
-		if err := c.show([]lockStatus{s}, at); err != nil {
-			t.Fatal(err)
-		}
-		return out.Len() > before
-	}
-	status := func(age time.Duration, id string) lockStatus {
-		s := unseen("fake:/x")
-		s.take(backend.Report{Holders: []backend.Holder{{ID: id, PID: 1, Age: age, Heartbeat: age / 2}}})
-		return s
-	}
-	failed := func(text string) lockStatus {
-		s := unseen("fake:/x")
-		s.Error = text
-		return s
-	}
-	for i, c := range []struct {
-		status lockStatus
-		news   bool
-	}{
-		{status(time.Second, "a"), true},
-		{status(time.Minute, "a"), false},
-		{status(time.Minute, "b"), true},
-		{failed("fake:/x: read tcp 127.0.0.1:4001: no answer within 1.5s"), true},
-		{failed("fake:/x: read tcp 127.0.0.1:52001: no answer within 998ms"), false},
-		{failed("fake:/x: permission denied"), true},
-		{unseen("fake:/x"), true},
-	} {
-		if got := show(c.status); got != c.news {
-			t.Errorf("%d: news %v", i, got)
-		}
-	}
-	if blocks := strings.Split(out.String(), "\n\n"); len(blocks) != 5 || blocks[0] != "2026-07-01 12:00:00\nfake:/x: held by somebody unknown (pid 1) for 1s []" {
-		t.Errorf("%q", out.String())
-	}
 }

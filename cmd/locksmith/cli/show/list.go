@@ -1,4 +1,4 @@
-package cli
+package show
 
 import (
 	"encoding/json"
@@ -7,15 +7,16 @@ import (
 	"locksmith/cmd/locksmith/cli/term"
 )
 
-// A listOutput shows one lock after the other, so that nobody has to keep all.
-type listOutput interface {
-	// add shows a lock; one without a name is not shown, but its error is kept.
-	add(s lockStatus, err error)
-	end() error
+// A List shows one lock after the other, so that nobody has to keep all.
+type List interface {
+	// Add shows a lock; one without a name is not shown, but its error is.
+	Add(l Lock, err error)
+	End() error
 }
 
-func (l *listing) output(out io.Writer) listOutput {
-	if l.asJSON {
+// NewList shows people, or programs, what Add is given.
+func NewList(out io.Writer, asJSON bool) List {
+	if asJSON {
 		return &listJSON{out: out}
 	}
 	return listText{out}
@@ -23,13 +24,14 @@ func (l *listing) output(out io.Writer) listOutput {
 
 type listText struct{ out io.Writer }
 
-func (o listText) add(s lockStatus, _ error) {
-	if s.Lock != "" {
-		s.print(o.out)
+// Add leaves errors to standard error.
+func (o listText) Add(l Lock, _ error) {
+	if l.Lock != "" {
+		l.Print(o.out)
 	}
 }
 
-func (listText) end() error { return nil }
+func (listText) End() error { return nil }
 
 // listJSON prints {"locks": […], "errors": […]}; errors are those that belong to no
 // lock.
@@ -40,16 +42,12 @@ type listJSON struct {
 	err    error // of the first that could not be written as JSON
 }
 
-func (o *listJSON) add(s lockStatus, err error) {
-	if s.Lock == "" {
+func (o *listJSON) Add(l Lock, err error) {
+	if l.Lock == "" {
 		o.errors = append(o.errors, err.Error())
 		return
 	}
-	o.item(s)
-}
-
-func (o *listJSON) item(v any) {
-	text, err := json.MarshalIndent(v, "    ", "  ")
+	text, err := json.MarshalIndent(l, "    ", "  ")
 	before := ",\n    "
 	if !o.begun {
 		before = "{\n  \"locks\": [\n    "
@@ -58,15 +56,15 @@ func (o *listJSON) item(v any) {
 	o.print(before+string(text), err)
 }
 
-func (o *listJSON) end() error {
+func (o *listJSON) End() error {
 	after := "\n  ]"
 	if !o.begun {
 		after = "{\n  \"locks\": []"
 	}
 	if len(o.errors) > 0 {
 		text, err := json.MarshalIndent(o.errors, "  ", "  ")
-		o.print(after+",\n  \"errors\": "+string(text)+"\n}\n", err)
-		return o.err
+		o.print(after+",\n  \"errors\": "+string(text), err)
+		after = ""
 	}
 	o.print(after+"\n}\n", nil)
 	return o.err

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/cmd/locksmith/cli/show"
+	"locksmith/protocol"
+)
+
+// A place on a dead server does not answer, and whoever asks it heeds no context. What asks
+// one is left behind here.
+
+const (
+	// inspectTime is how long a lock's place may take to answer.
+	inspectTime = 30 * time.Second
+	// lookOp is the operation in the errors of a look.
+	lookOp = "look at the lock"
+)
+
+// ask begins a call that may take inspectTime.
+func ask[T any](ctx context.Context, do func(context.Context) (T, error)) *backend.Detached[T] {
+	return backend.Detach(func() (T, error) {
+		ctx, cancel := context.WithTimeout(ctx, inspectTime)
+		defer cancel()
+		answer, err := do(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = backend.ErrNoAnswer
+		}
+		return answer, err
+	})
+}
+
+// inTime makes a call, and leaves it behind after inspectTime, or when ctx ends, whose cause
+// is its error then.
+func inTime[T any](ctx context.Context, lock, op string, do func(context.Context) (T, error)) (T, error) {
+	answer, err := ask(ctx, do).Await(ctx, clock.Runtime{}, inspectTime, 0)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case err == backend.ErrNoAnswer: // ours, not one that a place had of another
+		err = noAnswer(lock, op, inspectTime)
+	}
+	return answer, err
+}
+
+// look is one look at a lock, and at all who are there.
+func look(ctx context.Context, lock string, b backend.Backend) (show.Lock, error) {
+	seen := show.NewLock(lock, nil)
+	r, err := inTime(ctx, lock, lookOp, b.Inspect)
+	if err == nil {
+		seen.Take(r)
+	}
+	return seen, err
+}
+
+// follow makes a call that tells of one thing after another, and passes that on. The call is
+// left behind when ctx ends, and with the error late if there is nothing to tell for limit
+// after a step: whoever reads what we print may take longer.
+func follow[T any](ctx context.Context, limit time.Duration, late error,
+	call func(ctx context.Context, step func(), tell func(T)) error, tell func(T)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(limit, func() { cancel(late) })
+	watch.Stop() // until there is a step
+	defer watch.Stop()
+	news := make(chan T)
+	all := backend.Detach(func() (struct{}, error) {
+		return struct{}{}, call(ctx, func() { watch.Reset(limit) }, func(t T) {
+			watch.Stop()
+			select {
+			case news <- t:
+			case <-ctx.Done():
+			}
+		})
+	})
+	for {
+		select {
+		case t := <-news:
+			tell(t)
+		case <-all.Done():
+			_, err := all.Result()
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			return err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func noAnswer(lock, op string, after time.Duration) *backend.Error {
+	return &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: op,
+		Err: fmt.Errorf("no answer within %v", after), Hint: "look at the server and the mount"}
+}

@@ -1,0 +1,78 @@
+package show
+
+import (
+	"fmt"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// A Participant is somebody who holds a lock or waits for it.
+type Participant struct {
+	backend.Holder
+	Waits bool
+}
+
+// Role is holder or waiter.
+func (p Participant) Role() string {
+	if p.Waits {
+		return "waiter"
+	}
+	return "holder"
+}
+
+// String is in words for people, as in "held by alice@web3 (pid 4242) for 3m12s".
+func (p Participant) String() string {
+	if p.Waits {
+		return "waiting: " + p.Holder.String()
+	}
+	return "held by " + p.Holder.String()
+}
+
+// Line tells people of somebody at a lock, and whether it lives.
+func (p Participant) Line(lock string) string {
+	return fmt.Sprintf("%s: %s [%s]", Text(lock), p, p.Verdict)
+}
+
+// Mode is what may follow a Line: a space and the mode, if it is known.
+func (p Participant) Mode() string {
+	if p.Record == nil {
+		return ""
+	}
+	return " " + protocol.CleanText(p.Record.Mode, 20)
+}
+
+// A Holder is a holder or a waiter in JSON.
+type Holder struct {
+	ID          string            `json:"id,omitempty"`
+	User        string            `json:"user,omitempty"`
+	Host        string            `json:"host,omitempty"`
+	PID         int               `json:"pid,omitempty"`
+	ParentPID   int               `json:"parent_pid,omitempty"`
+	Mode        string            `json:"mode,omitempty"`
+	Verdict     string            `json:"verdict"` // alive, dead, orphaned or unknown
+	AgeMS       int64             `json:"age_ms"`
+	HeartbeatMS int64             `json:"heartbeat_ms,omitempty"`
+	LeaseMS     int64             `json:"lease_ms,omitempty"`
+	Acquired    *time.Time        `json:"acquired,omitempty"` // holders of status and list only
+	Meta        map[string]string `json:"meta,omitempty"`
+	Note        string            `json:"note,omitempty"`
+	Advice      string            `json:"advice,omitempty"`
+}
+
+// NewHolder describes who was seen, but for when it acquired the lock.
+func NewHolder(h backend.Holder) *Holder {
+	s := &Holder{ID: h.ID, PID: h.PID, Verdict: string(h.Verdict), AgeMS: h.Age.Milliseconds(),
+		HeartbeatMS: h.Heartbeat.Milliseconds(), Note: h.Note, Advice: h.Advice}
+	r := h.Record
+	if r == nil {
+		return s
+	}
+	s.User, s.Host, s.ParentPID, s.Mode = r.User, r.Place.Host, r.Parent.PID, r.Mode
+	s.LeaseMS, s.Meta = r.Lease.Milliseconds(), map[string]string{}
+	for _, m := range r.Meta {
+		s.Meta[m.Key] = m.Value
+	}
+	return s
+}

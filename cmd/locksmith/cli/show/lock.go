@@ -1,0 +1,105 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"locksmith/backends/backend"
+)
+
+// A Lock is one lock in status and list.
+type Lock struct {
+	Lock    string    `json:"lock"`
+	State   string    `json:"state"` // free, held or unknown
+	Token   uint64    `json:"token,omitempty"`
+	Holders []*Holder `json:"holders"`
+	Waiters []*Holder `json:"waiters"` // in the order of the queue, if it has one
+	Error   string    `json:"error,omitempty"`
+	seen    backend.Report
+	wanted  func(Participant) bool // nil: all
+}
+
+// NewLock is a lock that nobody has looked at yet. Only who is wanted will be shown; nil
+// stands for all, and then a free lock is shown, too.
+func NewLock(lock string, wanted func(Participant) bool) Lock {
+	return Lock{Lock: lock, State: "unknown", Holders: []*Holder{}, Waiters: []*Holder{}, wanted: wanted}
+}
+
+// Take puts down what was seen.
+func (l *Lock) Take(r backend.Report) {
+	l.State, l.Token, l.seen = "free", r.Token, r
+	if len(r.Holders) > 0 {
+		l.State = "held"
+	}
+	for _, p := range l.All() {
+		h := NewHolder(p.Holder)
+		switch {
+		case !l.shows(p):
+		case p.Waits:
+			l.Waiters = append(l.Waiters, h)
+		default:
+			if p.Record != nil {
+				acquired := time.Now().Add(-p.Age).UTC().Truncate(time.Second)
+				h.Acquired = &acquired
+			}
+			l.Holders = append(l.Holders, h)
+		}
+	}
+}
+
+func (l *Lock) shows(p Participant) bool { return l.wanted == nil || l.wanted(p) }
+
+// All are the holders, and then the waiters.
+func (l *Lock) All() (all []Participant) {
+	for _, h := range l.seen.Holders {
+		all = append(all, Participant{h, false})
+	}
+	for _, h := range l.seen.Waiters {
+		all = append(all, Participant{h, true})
+	}
+	return all
+}
+
+// Find finds somebody by its id.
+func (l *Lock) Find(id string) (p Participant, ok bool) {
+	all := l.All()
+	i := slices.IndexFunc(all, func(p Participant) bool { return p.ID == id })
+	if i < 0 {
+		return Participant{}, false
+	}
+	return all[i], true
+}
+
+// Print tells people.
+func (l *Lock) Print(out io.Writer) {
+	for _, line := range l.lines() {
+		fmt.Fprintln(out, line)
+	}
+}
+
+func (l *Lock) lines() (lines []string) {
+	if len(l.seen.Holders) == 0 && l.wanted == nil {
+		lines = append(lines, fmt.Sprintf("%s: %s", Text(l.Lock), l.State))
+	}
+	for i, p := range l.All() {
+		if l.shows(p) {
+			lines = append(lines, l.line(p, i+1-len(l.seen.Holders)))
+		}
+	}
+	return lines
+}
+
+// line tells of somebody, whose place in the queue counts from 1.
+func (l *Lock) line(p Participant, place int) string {
+	switch {
+	case p.Waits && l.seen.Queued:
+		return fmt.Sprintf("%s: %d. in the queue: %s [%s]%s", Text(l.Lock), place, p.Holder, p.Verdict, p.Mode())
+	case p.Waits:
+		return p.Line(l.Lock) + p.Mode()
+	case l.Token != 0:
+		return fmt.Sprintf("%s%s, token %d", p.Line(l.Lock), p.Mode(), l.Token)
+	}
+	return p.Line(l.Lock)
+}

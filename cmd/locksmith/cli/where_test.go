@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/cmd/locksmith/cli/show"
+	"locksmith/protocol"
+)
+
+func somebody() show.Participant {
+	return show.Participant{Holder: backend.Holder{
+		ID: "00000000000000000000000000000012", PID: 4242, Verdict: owner.Alive,
+		Age: 90 * time.Minute, Lease: time.Minute,
+		Record: &owner.Record{User: "alice", Mode: "exclusive", Place: owner.Place{Host: "web3"},
+			Meta: []protocol.Field{{Key: "job", Value: "nightly"}, {Key: "user", Value: "bob"}, {Key: "try", Value: "10"},
+				{Key: "limit", Value: "90s"}, {Key: "empty"}, {Key: "version", Value: "1.2.3"}, {Key: "text", Value: "a=b<c"}}},
+	}}
+}
+
+func TestConditions(t *testing.T) {
+	for text, want := range map[string]bool{
+		"job=nightly": true, "job!=nightly": false, "job=night": false, "job>a": true, "job<a": false,
+		"user=alice": true, "meta.user=bob": true, "meta.job=nightly": true, "host=web3": true, "host>web20": true,
+		"try=10.0": true, "try>9": true, "try<=10": true, "try>=11": false, "try>9x": false,
+		"limit<2m": true, "limit=1m30s": true, "limit<=90": false,
+		"version<1.2.4": true, "text=a=b<c": true, "empty=": true, "empty!=": false, "empty<=": true,
+		"pid=4242": true, "pid<5000": true, "pid!=4242": false, "token=7": true, "token>=8": false,
+		"id=12": false, "id=00000000000000000000000000000012": true, "id!=00000000000000000000000000000012": false,
+		"state=held": true, "state!=held": false, "verdict=alive": true, "mode=exclusive": true, "mode=shared": false,
+		"age>1h": true, "age<5400.5": true, "age=90m": true, "lease=60": true, "lease>1m": false,
+		"heartbeat<1h": false, "heartbeat>0": false, "heartbeat!=0": true,
+		"nothing=": false, "nothing!=x": true, "nothing<x": false, "nothing>=": false, "meta.age=1": false,
+	} {
+		c, err := parseCondition(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if c.matches(somebody(), 7) != want {
+			t.Errorf("%s: %v", text, !want)
+		}
+	}
+	for _, text := range []string{"", "job", "=x", "Job=x", "job==x", "job!x", "a b=c", "meta.=x", "age>soon", "age<-1s", "age=",
+		"lease=", "pid=me", "token>1e3", "k\n=x", "state=free", "mode!=private", "verdict=", "a0123456789012345678901234567=x"} {
+		if c, err := parseCondition(text); err == nil {
+			t.Errorf("%q was read as %q", text, c)
+		}
+	}
+}
+
+// TestConditionsOfNobodyKnown: what is unknown only matches !=.
+func TestConditionsOfNobodyKnown(t *testing.T) {
+	p := show.Participant{Holder: backend.Holder{Verdict: owner.Unknown}, Waits: true}
+	for key := range fields {
+		value := "x"
+		if fields[key] != text {
+			value = "1"
+		}
+		for _, sign := range signs {
+			want := sign == "!="
+			if key == "state" || key == "verdict" { // always known, and before x
+				want = want || sign == "<" || sign == "<="
+			}
+			if (condition{key, sign, value}).matches(p, 7) != want {
+				t.Errorf("%s%s%s: %v", key, sign, value, !want)
+			}
+		}
+	}
+	if (condition{"state", "=", "waiting"}).matches(p, 0) != true {
+		t.Error("it waits")
+	}
+}
+
+func FuzzCondition(f *testing.F) {
+	for _, s := range []string{"job=nightly", "age>1h", "try<=10", "job!=", "meta.user=x", "pid>=1", "a=<b", "a<=>b", "limit<2m", "try=99999999999999999999.5"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		c, err := parseCondition(s)
+		if err != nil {
+			return
+		}
+		if again, err := parseCondition(c.String()); c.String() != s || err != nil || again != c {
+			t.Fatalf("%q became %q, %v", s, c, err)
+		}
+		is := map[string]bool{}
+		for _, sign := range signs {
+			is[sign] = condition{c.key, sign, c.value}.matches(somebody(), 7)
+		}
+		known := is["="] || is["<"] || is[">"]
+		if is["="] == is["!="] || is["<"] && is[">"] || is["<="] != (is["<"] || is["="]) || is[">="] != (is[">"] || is["="]) || !known && !is["!="] {
+			t.Fatalf("%q: %v", s, is)
+		}
+	})
+}
