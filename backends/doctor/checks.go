@@ -14,16 +14,36 @@ import (
 
 // Exclusive has the words of the check that what is there is not made again.
 type Exclusive struct {
-	Name  string
-	Again string // found where it was made again
+	Name string
+	// Cannot tells of a place where nothing can be made; nil where that is known to work.
+	Cannot func(cause error)
+	Again  string // found where it was made again
 	// Other is found, and the reason, where it was refused, but not because it exists;
 	// empty where any refusal will do.
 	Other  string
 	Advice string
 }
 
-// Exclusive judges the outcome of making again what is there.
-func (x *Examiner) Exclusive(w Exclusive, again error) error {
+// Exclusive: whoever makes what is there is told so, and does not take it for its own.
+func (x *Examiner) Exclusive(w Exclusive) Check {
+	return func(ctx context.Context) error {
+		name := x.Fresh()
+		cause := x.Place.Make(ctx, name)
+		switch made, err := x.Said("make a "+x.Thing, cause); {
+		case err != nil:
+			return err
+		case !made && w.Cannot == nil:
+			return x.Fail("make a "+x.Thing, cause)
+		case !made:
+			w.Cannot(cause)
+			return ErrEnough
+		}
+		return x.MadeAgain(w, x.Place.Make(ctx, name))
+	}
+}
+
+// MadeAgain judges the outcome of making what is there.
+func (x *Examiner) MadeAgain(w Exclusive, again error) error {
 	made, err := x.Said("make a "+x.Thing+" again", again)
 	switch {
 	case err != nil:

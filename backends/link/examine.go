@@ -52,7 +52,10 @@ func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	}}
 	defer x.leave()
 	return doctor.Run(ctx,
-		x.creation,
+		x.Exclusive(doctor.Exclusive{
+			Name: "exclusive create", Cannot: x.cannotMake, Again: "a file that exists was made again",
+			Other: "to make what exists was refused, but not because it exists: ", Advice: otherPlace,
+		}),
 		x.links,
 		x.Removal(doctor.Removal{
 			Name: "remove files", Allow: "let this user remove what he made there, or no lock is ever released",
@@ -98,6 +101,11 @@ func (x *examiner) leave() {
 	}
 }
 
+func (x *examiner) cannotMake(cause error) {
+	e := backend.FileError(string(x.lock.Address), "make a file", cause)
+	x.Tell.Unfit("exclusive create", "a file cannot be made: "+e.Err.Error(), e.Hint)
+}
+
 // createOpen makes a file and opens it, as a holder does.
 func (x *examiner) createOpen(ctx context.Context) (name string, file File, err error) {
 	if name, err = x.New(ctx); err != nil {
@@ -107,24 +115,6 @@ func (x *examiner) createOpen(ctx context.Context) (name string, file File, err 
 		return "", nil, x.Fail("open a file", err)
 	}
 	return name, file, nil
-}
-
-// creation: claims are made where there was nothing.
-func (x *examiner) creation(ctx context.Context) error {
-	const name = "exclusive create"
-	f := x.Fresh()
-	cause := x.Place.Make(ctx, f)
-	if made, err := x.Said("make a file", cause); err != nil {
-		return err
-	} else if !made {
-		e := backend.FileError(string(x.lock.Address), "make a file", cause)
-		x.Tell.Unfit(name, "a file cannot be made: "+e.Err.Error(), e.Hint)
-		return doctor.ErrEnough
-	}
-	return x.Exclusive(doctor.Exclusive{
-		Name: name, Again: "a file that exists was made again",
-		Other: "to make what exists was refused, but not because it exists: ", Advice: otherPlace,
-	}, x.Place.Make(ctx, f))
 }
 
 // links: a file is known by its number, and counts its names.

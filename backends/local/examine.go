@@ -77,7 +77,7 @@ func (x examiner) examine(l *Lock) error {
 	if err == nil {
 		_ = again.Close()
 	}
-	if err := d.Exclusive(doctor.Exclusive{
+	if err := d.MadeAgain(doctor.Exclusive{
 		Name: name, Again: "a file that exists was created again: two would hold the lock",
 		Other: "to create what exists was refused, but not because it exists: ", Advice: onADisk,
 	}, err); err != nil {

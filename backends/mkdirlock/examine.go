@@ -189,7 +189,7 @@ func (x *examiner) exclusive(ctx context.Context) error {
 		return doctor.ErrEnough
 	}
 	x.Tell.Fit("make directories", "in "+x.shown(x.base)+", and in those made there")
-	return x.Exclusive(doctor.Exclusive{
+	return x.MadeAgain(doctor.Exclusive{
 		Name: "exclusive create", Again: "a directory that exists was made again: two would hold the lock",
 		Advice: "use another server: MKD and mkdir must refuse what exists",
 	}, x.a.Mkdir(ctx, d))

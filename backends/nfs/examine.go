@@ -82,7 +82,7 @@ func (x *examiner) examine(ctx context.Context) error {
 		return err
 	}
 	return doctor.Run(ctx,
-		x.creation,
+		x.Exclusive(doctor.Exclusive{Name: "make directories", Again: "one that exists was made again", Advice: otherPlace}),
 		x.Removal(doctor.Removal{
 			Name: "remove directories", Allow: "let this user remove directories, or no lock is ever released",
 			Twice: "one that is gone was removed again", Full: "one was removed with what was in it", Advice: otherPlace,
@@ -95,15 +95,6 @@ func (x *examiner) examine(ctx context.Context) error {
 		x.Listing(backend.Unfit, otherPlace), // the highest number in a listing says who has the lock
 		x.race,
 	)
-}
-
-// creation: reservations are made, and are refused if they are there.
-func (x *examiner) creation(ctx context.Context) error {
-	d, err := x.New(ctx)
-	if err != nil {
-		return err
-	}
-	return x.Exclusive(doctor.Exclusive{Name: "make directories", Again: "one that exists was made again", Advice: otherPlace}, x.Place.Make(ctx, d))
 }
 
 // links: the lock is a symbolic link that is made once.
