@@ -22,7 +22,7 @@ type attempt struct {
 	lock    *Lock
 	request backend.Request
 	dir     Dir // nil before the first call
-	vigil   *vigil
+	others  watcher
 	mine    *claim // nil: nothing was made yet
 	block   block  // what the last Try that failed saw
 	// removes: what we made could be removed.
@@ -70,7 +70,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if a.dir == nil {
 		a.dir = a.lock.NewDir()
 		a.disk = a.lock.disk(a.dir)
-		a.vigil = a.lock.newVigil(a.dir, a.request)
+		a.others = a.lock.newWatcher(a.dir, a.request)
 		a.block.reached = a.request.Clock.Now()
 	}
 	a.block.missed = 0
@@ -230,5 +230,5 @@ func (a *attempt) enter(ctx context.Context) (*hold, error) {
 }
 
 func (a *attempt) hold() *hold {
-	return &hold{claim: a.mine, lock: a.lock, dir: a.dir, vigil: a.vigil}
+	return &hold{claim: a.mine, lock: a.lock, dir: a.dir, others: a.others}
 }

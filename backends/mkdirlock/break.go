@@ -90,8 +90,8 @@ func (l *Lock) breakEntry(ctx context.Context, dir Dir, e entry) error {
 }
 
 // breakSeen removes an entry whose time is over.
-func (l *Lock) breakSeen(ctx context.Context, dir Dir, s sighting) error {
-	if s.due == 0 {
+func (l *Lock) breakSeen(ctx context.Context, dir Dir, s observation) error {
+	if s.overIn() == 0 {
 		return l.removeEntry(ctx, dir, s.at, s.entry.String(), s.inside)
 	}
 	return l.removeBare(ctx, dir, s.at, s.entry.String())

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"locksmith/backends/owner"
 )
 
 // courtesy is whether a newcomer that would share the lock holds back for those
@@ -31,12 +29,12 @@ func (a *attempt) yield(ctx context.Context) error {
 		if !ok {
 			continue
 		}
-		s, err := a.vigil.look(ctx, a.lock.reservation(t), entry{exclusive, t})
+		s, err := a.others.look(ctx, a.lock.reservation(t), entry{exclusive, t})
 		switch {
 		case errors.Is(err, errAbsent):
 		case err != nil:
 			return err
-		case s.due == 0:
+		case s.overIn() == 0:
 			_ = a.lock.removeReservation(ctx, a.dir, t) // a courtesy, too
 		default:
 			return a.letGo(s)
@@ -46,7 +44,7 @@ func (a *attempt) yield(ctx context.Context) error {
 }
 
 // letGo holds back for a waiter, if it is not too much.
-func (a *attempt) letGo(s sighting) error {
+func (a *attempt) letGo(s observation) error {
 	c := &a.courtesy
 	now := a.request.Clock.Now()
 	if !c.begun {
@@ -57,7 +55,7 @@ func (a *attempt) letGo(s sighting) error {
 		c.over = true
 		return nil
 	}
-	s.due, s.bareDue = min(s.due, left), owner.Never
+	s.Due = min(s.overIn(), left)
 	_ = a.held(s)
 	a.block.yielded = true
 	return a.heldAgain()

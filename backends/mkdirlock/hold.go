@@ -12,14 +12,14 @@ import (
 
 // A hold is our entry in the lock.
 type hold struct {
-	claim *claim
-	lock  *Lock
-	dir   Dir
-	vigil *vigil // for Tend only
-	token uint64
-	next  string // where Tend goes on
-	crowd bool   // too much is around the lock to be listed again and again
-	gone  bool   // our entry was found missing
+	claim  *claim
+	lock   *Lock
+	dir    Dir
+	others watcher // for Tend only
+	token  uint64
+	next   string // where Tend goes on
+	crowd  bool   // too much is around the lock to be listed again and again
+	gone   bool   // our entry was found missing
 	// How far Release has come: answers may be lost.
 	asked   bool // to remove our entry; its answer was lost
 	emptied bool // it was we who removed it, so that an L in plain style is ours

@@ -14,7 +14,7 @@ import (
 func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 	dir := l.NewDir()
 	defer dir.Close()
-	i := inspection{lock: l, vigil: l.newVigil(dir, backend.Request{Clock: clock.Boot{}})}
+	i := inspection{lock: l, others: l.newWatcher(dir, backend.Request{Clock: clock.Boot{}})}
 	err := i.look(ctx, dir)
 	return i.report, err
 }
@@ -22,7 +22,7 @@ func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 // An inspection is one look at everything.
 type inspection struct {
 	lock   *Lock
-	vigil  *vigil
+	others watcher
 	report backend.Report
 }
 
@@ -132,14 +132,14 @@ func (i *inspection) reservations(ctx context.Context, names []string) error {
 
 // see adds an entry, if it still is there.
 func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e entry) error {
-	s, err := i.vigil.look(ctx, at, e)
+	s, err := i.others.look(ctx, at, e)
 	switch {
 	case errors.Is(err, errAbsent):
 		return nil
 	case err != nil:
 		return err
 	}
-	h := s.holder(i.lock.Today())
+	h := s.Holder(i.lock.Today())
 	if at != i.lock.lock() {
 		h.Silence = i.lock.waiterBeats(e.ticket.lease)
 	}

@@ -319,6 +319,12 @@ func TestSweeping(t *testing.T) {
 	})
 }
 
+// size is how many are remembered.
+func (w watcher) size() (n int) {
+	w.Keep(func(string) bool { n++; return true })
+	return n
+}
+
 // TestForgetsWhoWent: who holds the lock for long remembers nothing of those who waited
 // for it and went.
 func TestForgetsWhoWent(t *testing.T) {
@@ -329,13 +335,13 @@ func TestForgetsWhoWent(t *testing.T) {
 			a := newHost("there", m, k).want(t, "exclusive")
 			mustBeHeld(t, a)
 			mustWork(t, a.showUp(t.Context()), h.Tend(t.Context()))
-			if len(h.vigil.watched) == 0 {
+			if h.others.size() == 0 {
 				t.Error("it does not see who waits")
 			}
 			mustWithdraw(t, a)
 		}
 		mustWork(t, h.Tend(t.Context()))
-		if n := len(h.vigil.watched); n > 0 {
+		if n := h.others.size(); n > 0 {
 			t.Errorf("it remembers %d", n)
 		}
 		mustRelease(t, h)

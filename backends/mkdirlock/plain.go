@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"locksmith/backends/owner"
+	"locksmith/backends/watch"
 )
 
 // takePlain acquires a lock in plain style:
@@ -200,7 +200,7 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 		return a.heldAgain()
 	}
 	if e := a.block.seen.entry; e != (entry{}) && !doubt {
-		s, err := a.vigil.look(ctx, a.lock.lock(), e)
+		s, err := a.others.look(ctx, a.lock.lock(), e)
 		switch {
 		case err == nil && len(s.inside) > 0:
 			return a.judge(ctx, s) // the same as before; some servers list as empty what is gone
@@ -228,7 +228,7 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 			return errAgain
 		}
 	}
-	s, err := a.vigil.look(ctx, a.lock.lock(), entries[0])
+	s, err := a.others.look(ctx, a.lock.lock(), entries[0])
 	if errors.Is(err, errAbsent) {
 		return errAgain
 	}
@@ -239,19 +239,19 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 }
 
 // judge decides whether a holder may be broken, and does it.
-func (a *attempt) judge(ctx context.Context, s sighting) error {
-	if !s.isOver() {
+func (a *attempt) judge(ctx context.Context, s observation) error {
+	if s.Due > 0 {
 		return a.held(s)
 	}
 	if !mayRemove(a.dir, a.lock.lock()) {
-		s.due, s.bareDue, s.note = owner.Never, owner.Never, "it is dead, but in a sticky directory only its owner may remove it"
+		s.Due, s.Note = watch.Never, "it is dead, but in a sticky directory only its owner may remove it"
 		return a.held(s)
 	}
 	return a.breakPlain(ctx, s)
 }
 
 // breakPlain removes a dead one's entry. It returns nil if it was we who did.
-func (a *attempt) breakPlain(ctx context.Context, s sighting) error {
+func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 	pin, err := a.lock.pin(ctx, a.dir, s.at)
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func (a *attempt) breakPlain(ctx context.Context, s sighting) error {
 	case errors.Is(err, errAbsent):
 		return errAgain
 	case errors.Is(err, errRevived):
-		s.due, s.bareDue = s.entry.ticket.lease, owner.Never
+		s.Due = s.entry.ticket.lease
 		return a.held(s)
 	case unclear(err):
 		return errors.Join(errAgain, err)

@@ -172,8 +172,7 @@ func (p *reaper) see(ctx context.Context, f *finding) ([]string, error) {
 	if err != nil && !refused(err) { // some servers refuse to list what is empty
 		return nil, err
 	}
-	r, note := recordIn(names, f.entry.ticket.id)
-	f.Holder = sighting{entry: f.entry, record: r, note: note, verdict: owner.VerdictOn(r, p.lock.Judge)}.holder(p.lock.Today())
+	f.Holder = p.lock.seen(f.entry, names).Holder(p.lock.Today())
 	return names, nil
 }
 

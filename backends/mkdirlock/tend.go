@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"locksmith/backends/owner"
+	"locksmith/backends/watch"
 )
 
 // Tend implements backend.Hold. It removes the reservations that crashed waiters
@@ -27,7 +28,7 @@ func (h *hold) Tend(ctx context.Context) error {
 		return !ok
 	})
 	slices.Sort(names)
-	h.vigil.forgetGone(names)
+	h.others.keepReservations(names)
 	start, _ := slices.BinarySearch(names, h.next)
 	var errs error
 	for _, name := range slices.Concat(names[start:], names[:start]) {
@@ -46,13 +47,13 @@ func (h *hold) Tend(ctx context.Context) error {
 const maxCrowd = 500
 
 func (h *hold) sweep(ctx context.Context, t ticket) error {
-	s, err := h.vigil.look(ctx, h.lock.reservation(t), entry{exclusive, t})
+	s, err := h.others.look(ctx, h.lock.reservation(t), entry{exclusive, t})
 	switch {
 	case errors.Is(err, errAbsent):
 		return h.sweepEmpty(ctx, t) // or it is on its way into the lock, or out
 	case err != nil:
 		return err
-	case s.due > 0, h.lock.Style == PlainStyle && s.verdict != owner.Dead && s.record != nil:
+	case s.overIn() > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:
 		return nil
 	}
 	return h.lock.removeReservation(ctx, h.dir, t)
@@ -61,7 +62,10 @@ func (h *hold) sweep(ctx context.Context, t ticket) error {
 // sweepEmpty removes a reservation in which no entry was for a lease.
 func (h *hold) sweepEmpty(ctx context.Context, t ticket) error {
 	at := h.lock.reservation(t)
-	if h.vigil.of(at).Look(h.vigil.request.Clock.Now(), "empty", false, t.lease) > 0 {
+	seen, _ := h.others.Look(at, func(watch.Seen) (watch.Seen, error) {
+		return watch.Seen{Sign: "empty", Rules: []watch.Rule{h.others.Rule(owner.Unknown, t.lease)}}, nil
+	})
+	if seen.Due > 0 {
 		return nil
 	}
 	if err := h.dir.Rmdir(ctx, at); err != nil && !refused(err) {

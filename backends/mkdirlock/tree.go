@@ -3,8 +3,6 @@ package mkdirlock
 import (
 	"context"
 	"errors"
-
-	"locksmith/backends/owner"
 )
 
 // takeExclusive acquires a lock in the style of directories for one alone:
@@ -59,7 +57,7 @@ func (a *attempt) clear(ctx context.Context, cause error) error {
 		return a.clearEmpty(ctx, cause)
 	}
 	entries := entriesIn(names)
-	a.vigil.forgetBut(a.lock.lock(), entries)
+	a.others.keepOnly(a.lock.lock(), entries)
 	for _, e := range entries {
 		if a.mine != nil && e == a.mine.entry {
 			a.unsure = true
@@ -96,26 +94,26 @@ func (a *attempt) clearEmpty(ctx context.Context, cause error) error {
 
 // living breaks the dead among these entries in the lock, and returns the living
 // one that may be broken next, or nil.
-func (a *attempt) living(ctx context.Context, entries []entry) (*sighting, error) {
-	var first *sighting
+func (a *attempt) living(ctx context.Context, entries []entry) (*observation, error) {
+	var first *observation
 	for _, e := range entries {
-		s, err := a.vigil.look(ctx, a.lock.lock(), e)
+		s, err := a.others.look(ctx, a.lock.lock(), e)
 		if errors.Is(err, errAbsent) {
 			continue
 		}
-		if err == nil && s.isOver() {
+		if err == nil && s.Due == 0 {
 			err = a.lock.breakSeen(ctx, a.dir, s)
 			switch {
 			case err == nil, errors.Is(err, errAbsent):
 				continue
 			case errors.Is(err, errRevived):
-				err, s.due, s.bareDue = nil, s.entry.ticket.lease, owner.Never
+				err, s.Due = nil, s.entry.ticket.lease
 			}
 		}
 		if err != nil {
 			return nil, err
 		}
-		if first == nil || s.left() < first.left() {
+		if first == nil || s.Due < first.Due {
 			first = &s
 		}
 	}

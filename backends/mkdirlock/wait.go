@@ -11,7 +11,7 @@ import (
 
 // A block is what kept the last Try from acquiring the lock.
 type block struct {
-	seen    sighting        // the holder, if there is an entry
+	seen    observation     // the holder, if there is an entry
 	nobody  *backend.Holder // what there is instead
 	known   bool            // anything was seen at all
 	yielded bool            // it is a waiter, and we only let him go first
@@ -25,11 +25,11 @@ type block struct {
 func (a *attempt) lookDue() bool {
 	b := &a.block
 	return !b.known || a.request.Clock.Now() >= b.again ||
-		b.seen.verdict != owner.Dead && owner.VerdictOn(b.seen.record, a.lock.Judge) == owner.Dead
+		b.seen.Verdict != owner.Dead && owner.VerdictOn(b.seen.Record, a.lock.Judge) == owner.Dead
 }
 
 // held notes who has the lock and returns the error that says so.
-func (a *attempt) held(s sighting) error {
+func (a *attempt) held(s observation) error {
 	b := &a.block
 	now := a.request.Clock.Now()
 	if !b.known || b.seen.entry != s.entry || b.yielded {
@@ -40,7 +40,7 @@ func (a *attempt) held(s sighting) error {
 		every = a.request.Owner.Lease / 2
 	}
 	b.seen, b.nobody, b.known, b.yielded = s, nil, true, false
-	b.again = now + min(s.left(), every)
+	b.again = now + min(s.Due, every)
 	return a.heldAgain()
 }
 
@@ -52,7 +52,7 @@ func (a *attempt) heldByNobody(names []string, doubt bool) error {
 	if !b.known || b.nobody == nil {
 		b.reached = now
 	}
-	b.seen, b.known, b.yielded = sighting{verdict: owner.Unknown, due: owner.Never, bareDue: owner.Never}, true, false
+	b.seen, b.known, b.yielded = observation{}, true, false
 	there := nobody(names, doubt)
 	b.nobody = &there
 	b.again = now
@@ -77,7 +77,7 @@ func (b *block) holder(today time.Time) backend.Holder {
 	if b.nobody != nil {
 		return *b.nobody
 	}
-	return b.seen.holder(today)
+	return b.seen.Holder(today)
 }
 
 // Wait implements backend.Attempt. Who waits shows who he is, and that he lives.
@@ -89,7 +89,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 		return err
 	}
 	a.fresh = false
-	a.dir.Await(ctx, a.lock.lock(), owner.KeeperOf(a.block.seen.record, a.lock.Keeper), a.pause())
+	a.dir.Await(ctx, a.lock.lock(), owner.KeeperOf(a.block.seen.Record, a.lock.Keeper), a.pause())
 	return ctx.Err()
 }
 

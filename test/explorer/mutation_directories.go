@@ -46,7 +46,7 @@ var mkdirMutations = []mutation{
 	{name: "remove the lock again after an unclear answer", breaks: takesEmpty, config: "ftp-lost-script", edits: []edit{{"hold.go",
 		"	case unclear(err):\n		h.cleared = true\n		return h.isCleared(ctx)\n", ""}}},
 
-	{name: "an unclear commit has failed", breaks: litter, limit: 150_000, config: "ftp-lost-break", edits: []edit{{"plain.go",
+	{name: "an unclear commit has failed", breaks: litter, limit: 150_000, config: "ftp-lost-break|ftp-lost-withdraw", edits: []edit{{"plain.go",
 		"	case refused(err), unclear(err):\n		a.unsure = true\n", "	case unclear(err):\n		a.mine = nil\n		return nil, errAgain\n	case refused(err):\n		a.unsure = true\n"}}},
 
 	{name: "keep the lock when the entry is nowhere", breaks: takesEmpty, limit: 150_000, config: "ftp-lost-broken", edits: []edit{{"plain.go",
@@ -69,7 +69,7 @@ var mkdirMutations = []mutation{
 		"	case !there:\n		return errAbsent\n", "	case !there:\n		return nil\n"}}},
 
 	{name: "sweeping directories does not wait", breaks: robs, config: "tree-tend|plain-tend", edits: []edit{{"tend.go",
-		"	case s.due > 0, h.lock.Style == PlainStyle && s.verdict != owner.Dead && s.record != nil:\n		return nil\n", "	case s.due < 0 && s.verdict == owner.Dead:\n		return nil\n"}}},
+		"	case s.overIn() > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:\n		return nil\n", "	case s.overIn() < 0 && s.Verdict == owner.Dead:\n		return nil\n"}}},
 
 	{name: "who waits gives no sign of life", breaks: robs, config: "tree-tend-long", edits: []edit{{"wait.go",
 		"a.mine.shown + a.lock.waiterBeats", "a.mine.confirmed + a.lock.waiterBeats"}}},

@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"backends/owner":          {"protocol", "backends/clock", "backends/process"},
 	"backends/backend":        {"protocol", "backends/owner", "backends/clock", "backends/manners"},
 	"backends/backendtest":    {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
-	"backends/mkdirlock":      {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/manners", "backends/finder"},
+	"backends/mkdirlock":      {"protocol", "backends/backend", "backends/owner", "backends/watch", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/manners", "backends/finder"},
 	"backends/ftp":            {"protocol", "backends/backend", "backends/clock", "backends/owner", "backends/process", "backends/mkdirlock"},
 	"backends/link":           {"protocol", "backends/backend", "backends/lockfile", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/manners", "backends/finder"},
 	"backends/local":          {"protocol", "backends/backend", "backends/lockfile", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/manners", "backends/finder"},

@@ -1,0 +1,116 @@
+package mkdirlock
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/watch"
+)
+
+// A watcher watches other people's entries.
+type watcher struct {
+	*watch.Watcher
+	lock *Lock
+	dir  Dir
+}
+
+// bareTime is how long a bare entry in the lock is left to its owner. An entry is bare
+// until the first heartbeat, before which nobody says OK, and when it is being removed,
+// after which nobody relies on it. So it is no holder's, even if nobody is proven dead.
+const bareTime = 5 * time.Second
+
+// An observation is an entry as just seen.
+type observation struct {
+	watch.Observation
+	entry  entry
+	at     string   // where it is
+	inside []string // what is in it
+}
+
+// overIn is how long the same must still be seen before the entry may be emptied, too:
+// by proof, or for its lease. Until Due alone it must still be bare then, and may be
+// removed, but not emptied.
+func (s observation) overIn() time.Duration {
+	if len(s.By) == 0 {
+		return watch.Never
+	}
+	return s.By[0]
+}
+
+func (l *Lock) newWatcher(dir Dir, r backend.Request) watcher { return watcher{watch.New(r), l, dir} }
+
+// look looks at an entry. errAbsent means that it seems to be gone.
+func (w watcher) look(ctx context.Context, at string, e entry) (s observation, err error) {
+	s.entry, s.at = e, at
+	s.Observation, err = w.Look(at+"/"+e.String(), func(watch.Seen) (seen watch.Seen, err error) {
+		seen, s.inside, err = w.see(ctx, at, e)
+		return seen, err
+	})
+	return s, err
+}
+
+func (w watcher) see(ctx context.Context, at string, e entry) (watch.Seen, []string, error) {
+	names, err := w.dir.List(ctx, at+"/"+e.String())
+	if refused(err) {
+		// Some servers refuse to list what is empty.
+		var there bool
+		if there, err = w.lock.contains(ctx, w.dir, at, e.String()); err == nil && !there {
+			err = errAbsent
+		}
+	}
+	switch {
+	case errors.Is(err, errAbsent):
+		return watch.Seen{}, nil, errAbsent
+	case err != nil && passing(err):
+		return watch.Seen{}, nil, w.lock.fail("look at an entry", err)
+	case err != nil:
+		// It is held all the same.
+		return watch.Seen{ID: e.ticket.id, Lease: e.ticket.lease, Note: "it cannot be looked at: " + err.Error(), Verdict: owner.Unknown}, nil, nil
+	}
+	s := w.lock.seen(e, names)
+	// The lease is the ticket's: the record may be missing or somebody's joke.
+	s.Rules = []watch.Rule{w.Rule(s.Verdict, e.ticket.lease)}
+	if len(names) == 0 {
+		s.Rules = append(s.Rules, watch.Rule{Lease: min(e.ticket.lease/2, bareTime)})
+	}
+	return s, names, nil
+}
+
+// seen is what these names in an entry tell. Directories tell of times only by the
+// server's clock, if at all; the record has the holder's own.
+func (l *Lock) seen(e entry, inside []string) watch.Seen {
+	s := watch.Seen{ID: e.ticket.id, Lease: e.ticket.lease}
+	s.Record, s.Note = recordIn(inside, e.ticket.id)
+	s.Verdict = owner.VerdictOn(s.Record, l.Judge)
+	if s.Record != nil {
+		s.Since = s.Record.Acquired
+	}
+	// The number alone: the rest of the name may be anything. A listing may miss a
+	// name while it is renamed, and then the watch starts again.
+	beat, _ := latestBeat(inside)
+	s.Sign = "beat " + beat
+	return s
+}
+
+// keepOnly keeps only what is known of these entries.
+func (w watcher) keepOnly(at string, entries []entry) {
+	w.Keep(func(path string) bool {
+		return slices.ContainsFunc(entries, func(e entry) bool { return path == at+"/"+e.String() })
+	})
+}
+
+// keepReservations keeps only what is known of these: while a lock is held for long,
+// many come and go.
+func (w watcher) keepReservations(names []string) {
+	there := map[string]bool{}
+	for _, name := range names {
+		t, _ := w.lock.parseReservation(name)
+		there[w.lock.reservation(t)] = true
+	}
+	w.Keep(func(at string) bool { return there[at] || there[path.Dir(at)] })
+}
