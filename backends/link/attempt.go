@@ -21,15 +21,15 @@ type attempt struct {
 	request backend.Request
 	pauses  manners.Pauses
 	fs      FS // nil before the first call
-	vigil   *vigil
+	others  watcher
 	mine    *claim // the claim of the last Try, which shows that we wait
 	// prior are claims whose names are gone, but one of which may be the lock: a
 	// request may have been executed late, or its answer lost.
 	prior  []*claim
 	left   []litter
-	seen   sighting // the holder
-	known  bool     // he was seen
-	sticky string   // the sign of a dead one's lock that we may not remove
+	seen   observation // the holder
+	known  bool        // he was seen
+	sticky string      // the sign of a dead one's lock that we may not remove
 	swept  bool
 	met    bool // the place has answered before, so that trouble may pass
 }
@@ -51,7 +51,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if a.fs == nil {
 		a.fs = a.lock.NewFS()
-		a.vigil = a.lock.newVigil(a.fs, a.request)
+		a.others = a.lock.newWatcher(a.fs, a.request)
 	}
 	h, err := a.race(ctx)
 	switch {
@@ -120,7 +120,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 	a.met = true
 	if !a.swept {
 		a.swept = true
-		_ = a.vigil.sweep(ctx, c.now, c.record.ID) // a courtesy
+		_ = a.others.sweep(ctx, c.now, c.record.ID) // a courtesy
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (a *attempt) clear() {
 
 // enter is step 4.
 func (a *attempt) enter(c *claim) (*hold, error) {
-	h := &hold{lock: a.lock, fs: a.fs, claim: c, vigil: a.lock.newVigil(a.fs, a.request), left: a.left}
+	h := &hold{lock: a.lock, fs: a.fs, claim: c, others: a.lock.newWatcher(a.fs, a.request), left: a.left}
 	err := h.beat()
 	switch {
 	case errors.Is(err, backend.ErrGone):
@@ -181,7 +181,7 @@ func (a *attempt) disown() error {
 	if len(a.prior) == 0 {
 		return nil
 	}
-	s, err := a.vigil.see(a.lock.Name)
+	s, err := a.others.see(a.lock.Name)
 	switch c := a.ours(s); {
 	case errors.Is(err, errAbsent):
 	case err != nil:

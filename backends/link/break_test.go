@@ -92,8 +92,8 @@ func TestYoung(t *testing.T) {
 	s.pass(usualLease - time.Second)
 	a, wait := waiting(t, s, nil)
 	mustBeHeld(t, a)
-	if a.seen.due > 2*time.Second {
-		t.Errorf("looks again in %v", a.seen.due)
+	if a.seen.Due > 2*time.Second {
+		t.Errorf("looks again in %v", a.seen.Due)
 	}
 	wait(2 * time.Second)
 	mustBeHeld(t, a) // now it is old, and the watch begins

@@ -15,13 +15,13 @@ import (
 // which is for ever, because ids are not used again; or by their own maker, who has
 // given up.
 type chain struct {
-	lock  *Lock
-	fs    FS
-	vigil *vigil
-	claim *claim   // ours
-	dead  sighting // of the lock
-	force bool     // break him even if he gives a sign of life meanwhile
-	left  []litter // entries to look for once more, when the claim has lost its name
+	lock   *Lock
+	fs     FS
+	others watcher
+	claim  *claim      // ours
+	dead   observation // of the lock
+	force  bool        // break him even if he gives a sign of life meanwhile
+	left   []litter    // entries to look for once more, when the claim has lost its name
 }
 
 // A litter is a name that may be our own, and is to be removed if it is.
@@ -29,7 +29,7 @@ type litter struct{ name, id string }
 
 // run removes the dead one's lock. backend.ErrAgain: the lock is another one now. rival:
 // somebody else is at it.
-func (k *chain) run() (rival *sighting, err error) {
+func (k *chain) run() (rival *observation, err error) {
 	n, rival, err := k.win()
 	if n == 0 {
 		return rival, err
@@ -47,7 +47,7 @@ func (k *chain) run() (rival *sighting, err error) {
 func (k *chain) entry(n int) string { return k.lock.chainName(k.dead.id(), n) }
 
 // win finds our place in the chain.
-func (k *chain) win() (n int, rival *sighting, err error) {
+func (k *chain) win() (n int, rival *observation, err error) {
 	for n := 1; n <= maxChain; n++ {
 		// A late request can make it ours after we have left, and then everybody would
 		// wait for us, we too.
@@ -60,7 +60,7 @@ func (k *chain) win() (n int, rival *sighting, err error) {
 			k.leave(n)
 			return 0, nil, err
 		}
-		s, err := k.vigil.look(k.entry(n), k.claim.now)
+		s, err := k.others.look(k.entry(n), k.claim.now)
 		switch {
 		case errors.Is(err, errAbsent):
 			return 0, nil, backend.ErrAgain
@@ -70,7 +70,7 @@ func (k *chain) win() (n int, rival *sighting, err error) {
 			return n, nil, nil // the server made it ours late
 		case s.content.Holds(k.claim.record.ID):
 			return 0, nil, k.lock.lies("a file has another number under its second name")
-		case s.due > 0:
+		case s.Due > 0:
 			return 0, &s, nil
 		}
 	}
@@ -80,7 +80,7 @@ func (k *chain) win() (n int, rival *sighting, err error) {
 
 // finish looks again and removes the lock. over: it is not the dead one's any more.
 func (k *chain) finish() (over bool, err error) {
-	s, err := k.vigil.see(k.lock.Name)
+	s, err := k.others.see(k.lock.Name)
 	switch {
 	case errors.Is(err, errAbsent):
 		return true, backend.ErrAgain

@@ -16,10 +16,10 @@ import (
 
 // A hold is a lock file that is our claim.
 type hold struct {
-	lock  *Lock
-	fs    FS
-	claim *claim
-	vigil *vigil // for Tend only
+	lock   *Lock
+	fs     FS
+	claim  *claim
+	others watcher // for Tend only
 
 	// The helper may leave a heartbeat behind that hangs and release meanwhile.
 	mu      sync.Mutex

@@ -32,8 +32,8 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 // inspect looks at the lock and at those of these names that are its claims.
 func (l *Lock) inspect(fs FS, names []string) (backend.Report, error) {
 	var r backend.Report
-	v := l.newVigil(fs, backend.Request{Clock: clock.Boot{}})
-	holder, err := v.see(l.Name)
+	w := l.newWatcher(fs, backend.Request{Clock: clock.Boot{}})
+	holder, err := w.see(l.Name)
 	switch {
 	case err == nil:
 		r.Holders = append(r.Holders, l.described(holder))
@@ -45,16 +45,16 @@ func (l *Lock) inspect(fs FS, names []string) (backend.Report, error) {
 		if !ok || holder.content.Holds(id) {
 			continue
 		}
-		if s, err := v.see(name); err == nil && s.content.Holds(id) {
-			r.Waiters = append(r.Waiters, s.holder(l.Today()))
+		if s, err := w.see(name); err == nil && s.content.Holds(id) {
+			r.Waiters = append(r.Waiters, s.Holder(l.Today()))
 		}
 	}
 	return r, nil
 }
 
 // described also tells what to call a holder who has no id of his own.
-func (l *Lock) described(s sighting) backend.Holder {
-	h := s.holder(l.Today())
+func (l *Lock) described(s observation) backend.Holder {
+	h := s.Holder(l.Today())
 	if s.content.Record == nil && s.stat.Kind == "" {
 		h.Note += "; its id for locksmith break is " + s.id()
 	}
@@ -70,23 +70,23 @@ func (l *Lock) NewestToken(context.Context) (uint64, error) { return 0, backend.
 func (l *Lock) Break(ctx context.Context, id string) error {
 	fs := l.NewFS()
 	defer fs.Close()
-	v := l.newVigil(fs, backend.Request{Clock: clock.Boot{}, Owner: owner.Record{Lease: usualLease}})
-	s, err := v.see(l.Name)
+	w := l.newWatcher(fs, backend.Request{Clock: clock.Boot{}, Owner: owner.Record{Lease: usualLease}})
+	s, err := w.see(l.Name)
 	switch {
 	case err == nil && s.id() == id && s.stat.Kind == "":
-		return l.breakHolder(v, s)
+		return l.breakHolder(w, s)
 	case err != nil && !errors.Is(err, errAbsent):
 		return err
 	}
-	return l.breakWaiter(v, id)
+	return l.breakWaiter(w, id)
 }
 
 // breakWaiter removes the claim with this id.
-func (l *Lock) breakWaiter(v *vigil, id string) error {
+func (l *Lock) breakWaiter(w watcher, id string) error {
 	if !owner.IsID(id) {
 		return l.noSuch(id)
 	}
-	err := v.fs.Unlink(l.claimName(id))
+	err := w.fs.Unlink(l.claimName(id))
 	switch {
 	case absent(err):
 		return l.noSuch(id)
@@ -96,12 +96,12 @@ func (l *Lock) breakWaiter(v *vigil, id string) error {
 	return nil
 }
 
-func (l *Lock) breakHolder(v *vigil, s sighting) error {
-	c, err := l.newClaim(v.fs, l.Self())
+func (l *Lock) breakHolder(w watcher, s observation) error {
+	c, err := l.newClaim(w.fs, l.Self())
 	if err != nil {
 		return err
 	}
-	k := chain{lock: l, fs: v.fs, vigil: v, claim: c, dead: s, force: true}
+	k := chain{lock: l, fs: w.fs, others: w, claim: c, dead: s, force: true}
 	defer k.clear()
 	if err := c.make(); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (l *Lock) breakHolder(v *vigil, s sighting) error {
 	switch {
 	case rival != nil:
 		return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "break " + backend.Quoted(s.id()),
-			Err: errors.New("somebody else is at it: " + rival.holder(l.Today()).String()), Hint: "look again with: locksmith status"}
+			Err: errors.New("somebody else is at it: " + rival.Holder(l.Today()).String()), Hint: "look again with: locksmith status"}
 	case errors.Is(err, backend.ErrAgain):
 		return l.noSuch(s.id())
 	case errors.Is(err, errSticky):

@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/owner"
+	"locksmith/backends/watch"
 )
 
 // look sees who has the lock. Its error is a *backend.HeldError, or backend.ErrAgain.
 func (a *attempt) look() (*hold, error) {
-	s, err := a.vigil.look(a.lock.Name, a.mine.now)
+	s, err := a.others.look(a.lock.Name, a.mine.now)
 	if errors.Is(err, errAbsent) {
 		a.prior = nil // it cannot be the lock later on
 		return nil, backend.ErrAgain
@@ -33,17 +33,17 @@ func (a *attempt) look() (*hold, error) {
 	}
 	a.prior = nil
 	if !a.known || a.seen.sign() != s.sign() {
-		a.vigil.forgetBut(a.lock.Name)
+		a.others.keepOnly(a.lock.Name)
 	}
 	a.seen, a.known = s, true
-	if s.due > 0 {
+	if s.Due > 0 {
 		return nil, a.held()
 	}
 	return nil, a.breakDead(s)
 }
 
 // ours returns the claim of ours that is the lock, or nil.
-func (a *attempt) ours(s sighting) *claim {
+func (a *attempt) ours(s observation) *claim {
 	for _, c := range append(slices.Clone(a.prior), a.mine) {
 		if c != nil && s.content.Holds(c.record.ID) {
 			return c
@@ -53,17 +53,17 @@ func (a *attempt) ours(s sighting) *claim {
 }
 
 // breakDead removes the lock of a dead one. backend.ErrAgain: it is gone.
-func (a *attempt) breakDead(s sighting) error {
+func (a *attempt) breakDead(s observation) error {
 	if a.sticky == s.sign() {
 		return a.heldSticky()
 	}
-	k := chain{lock: a.lock, fs: a.fs, vigil: a.vigil, claim: a.mine, dead: s}
+	k := chain{lock: a.lock, fs: a.fs, others: a.others, claim: a.mine, dead: s}
 	rival, err := k.run()
 	a.left = append(a.left, k.left...)
 	switch {
 	case rival != nil:
-		a.seen.due = rival.due
-		a.seen.content.note = "somebody else is about to remove it"
+		a.seen.Due = rival.Due
+		a.seen.Note = "somebody else is about to remove it"
 		return a.held()
 	case errors.Is(err, errSticky):
 		a.sticky = s.sign()
@@ -75,16 +75,16 @@ func (a *attempt) breakDead(s sighting) error {
 }
 
 func (a *attempt) heldSticky() error {
-	a.seen.due = owner.Never
-	a.seen.content.note = backend.StickyNote
+	a.seen.Due = watch.Never
+	a.seen.Note = backend.StickyNote
 	return a.held()
 }
 
 func (a *attempt) held() error {
-	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.holder(a.lock.Today())}
+	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.Holder(a.lock.Today())}
 }
 
 // obstacle is held as far as anybody knows.
 func (a *attempt) obstacle(err error) error {
-	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.holder(a.lock.Today()), Obstacle: err}
+	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.Holder(a.lock.Today()), Obstacle: err}
 }

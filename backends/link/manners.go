@@ -24,8 +24,8 @@ func (l *Lock) Manners() backend.Manners {
 // refreshes it several times meanwhile.
 const minWatch = 4 * usualRefresh
 
-// respiteByAge is how long to watch a file that is older than its lease.
-func respiteByAge(asked time.Duration, c content) time.Duration {
+// graceByAge is how long to watch a file that is older than its lease.
+func graceByAge(asked time.Duration, c content) time.Duration {
 	if asked == 0 {
 		asked = usualRespite
 	}

@@ -36,29 +36,29 @@ func (h *hold) Tend(ctx context.Context) error {
 		h.crowd = true
 		h.mu.Unlock()
 	}
-	return h.vigil.sweepThese(ctx, names, now, h.ID())
+	return h.others.sweepThese(ctx, names, now, h.ID())
 }
 
 // sweep lists the directory and removes claims and chain entries of the dead.
-func (v *vigil) sweep(ctx context.Context, now time.Time, own string) error {
-	names, err := v.fs.List()
+func (w watcher) sweep(ctx context.Context, now time.Time, own string) error {
+	names, err := w.fs.List()
 	if err != nil {
-		return v.lock.fail("list what is beside the lock", err)
+		return w.lock.fail("list what is beside the lock", err)
 	}
-	return v.sweepThese(ctx, names, now, own)
+	return w.sweepThese(ctx, names, now, own)
 }
 
-func (v *vigil) sweepThese(ctx context.Context, names []string, now time.Time, own string) error {
+func (w watcher) sweepThese(ctx context.Context, names []string, now time.Time, own string) error {
 	var errs error
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return errs
 		}
-		if id, ok := v.lock.parseClaim(name); ok && id != own {
-			errs = errors.Join(errs, v.sweepFile(name, id, now))
+		if id, ok := w.lock.parseClaim(name); ok && id != own {
+			errs = errors.Join(errs, w.sweepFile(name, id, now))
 		}
-		if dead, _, ok := v.lock.parseChain(name); ok {
-			errs = errors.Join(errs, v.sweepEntry(name, dead, now))
+		if dead, _, ok := w.lock.parseChain(name); ok {
+			errs = errors.Join(errs, w.sweepEntry(name, dead, now))
 		}
 	}
 	return errs
@@ -66,8 +66,8 @@ func (v *vigil) sweepThese(ctx context.Context, names []string, now time.Time, o
 
 // sweepEntry removes a chain entry of a dead breaker. While the lock is still that
 // of the one to be broken it must stay: the next breaker has counted it.
-func (v *vigil) sweepEntry(name, dead string, now time.Time) error {
-	s, err := v.see(v.lock.Name)
+func (w watcher) sweepEntry(name, dead string, now time.Time) error {
+	s, err := w.see(w.lock.Name)
 	switch {
 	case errors.Is(err, errAbsent):
 	case err != nil:
@@ -75,13 +75,13 @@ func (v *vigil) sweepEntry(name, dead string, now time.Time) error {
 	case s.id() == dead, s.unreadable:
 		return nil
 	}
-	return v.sweepFile(name, "", now)
+	return w.sweepFile(name, "", now)
 }
 
 // sweepFile removes a file whose owner is dead by proof, or old by the server's
 // clock. A claim must be what its name says.
-func (v *vigil) sweepFile(name, id string, now time.Time) error {
-	s, err := v.see(name)
+func (w watcher) sweepFile(name, id string, now time.Time) error {
+	s, err := w.see(name)
 	switch {
 	case errors.Is(err, errAbsent):
 		return nil
@@ -90,13 +90,13 @@ func (v *vigil) sweepFile(name, id string, now time.Time) error {
 	case s.stat.Kind != "":
 		return nil
 	case id != "" && !s.content.Holds(id):
-		s.verdict, s.content.Record = owner.Unknown, nil
+		s.Verdict, s.content.Record = owner.Unknown, nil
 	}
-	if s.verdict != owner.Dead && now.Sub(s.stat.Modified) <= max(2*v.lease(s.content), oldest) {
+	if s.Verdict != owner.Dead && now.Sub(s.stat.Modified) <= max(2*w.lease(s.content), oldest) {
 		return nil
 	}
-	if err := v.fs.Unlink(name); err != nil && !absent(err) && !forbidden(err) {
-		return v.lock.fail("remove what a dead one left", err)
+	if err := w.fs.Unlink(name); err != nil && !absent(err) && !forbidden(err) {
+		return w.lock.fail("remove what a dead one left", err)
 	}
 	return nil
 }

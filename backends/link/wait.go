@@ -25,8 +25,8 @@ func (a *attempt) Wait(ctx context.Context) error {
 
 func (a *attempt) pause() time.Duration {
 	d := a.pauses.Next()
-	if a.known && a.seen.due > 0 {
-		d = min(d, max(a.seen.due, time.Millisecond))
+	if a.known && a.seen.Due > 0 {
+		d = min(d, max(a.seen.Due, time.Millisecond))
 	}
 	return d
 }

@@ -20,13 +20,13 @@ var linkMutations = []mutation{
 		"	if len(a.prior) == 0 {\n", "	if len(a.prior) >= 0 {\n"}}},
 
 	{name: "no turns", breaks: hitsNext, config: "link-dead", edits: []edit{{"chain.go",
-		"	n, rival, err := k.win()\n", "	n, rival, err := 1, (*sighting)(nil), error(nil)\n"}}},
+		"	n, rival, err := k.win()\n", "	n, rival, err := 1, (*observation)(nil), error(nil)\n"}}},
 
 	{name: "a turn is had though the one before lives", breaks: robs, config: "link-dead", edits: []edit{{"chain.go",
-		"		case s.due > 0:\n", "		case s.due < 0:\n"}}},
+		"		case s.Due > 0:\n", "		case s.Due < 0:\n"}}},
 
 	{name: "no second look", breaks: hitsNext, config: "link-dead", edits: []edit{{"chain.go",
-		"	s, err := k.vigil.see(k.lock.Name)\n", "	s, err := k.dead, error(nil)\n"}}},
+		"	s, err := k.others.see(k.lock.Name)\n", "	s, err := k.dead, error(nil)\n"}}},
 
 	{name: "any lock is the dead one's", breaks: robs, config: "link-age-operator", edits: []edit{{"chain.go",
 		"	case s.id() != k.dead.id():\n", "	case s.id() == \"\":\n"}}},
@@ -48,7 +48,7 @@ var linkMutations = []mutation{
 		"	case s.id() == dead, s.unreadable:\n		return nil\n", "	case s.id() == \"\":\n		return nil\n"}}},
 
 	{name: "sweep whoever is there", breaks: robs, config: "link-xx|link-dead", edits: []edit{{"sweep.go",
-		"	if s.verdict != owner.Dead && now.Sub", "	if s.verdict == owner.Dead && now.Sub"}}},
+		"	if s.Verdict != owner.Dead && now.Sub", "	if s.Verdict == owner.Dead && now.Sub"}}},
 
 	{name: "a heartbeat by name", breaks: silentLoss, config: "link-age-reuse-holder|link-age-holder", edits: []edit{
 		{"hold.go", "	if err := h.open(); err != nil {\n		return err\n	}\n", "	if f, err := h.fs.Open(h.lock.Name); err != nil {\n		return err\n	} else {\n		h.file = f\n	}\n"},
@@ -77,14 +77,13 @@ var linkMutations = []mutation{
 		"		case s.content.Holds(k.claim.record.ID) && s.stat.Same(k.claim.stat):\n			return n, nil, nil // the server made it ours late\n", ""}}},
 
 	{name: "a sign of life does not restart the watch of a file", breaks: robs, config: "link-age-beat|link-age-old", edits: []edit{
-		{"vigil.go", "w.lease.Look(before, s.sign(), dead, v.lease(s.content))", "w.lease.Look(before, s.id(), dead, v.lease(s.content))"},
+		{"watcher.go", "seen.ID, seen.Sign = s.id(), s.sign()", "seen.ID, seen.Sign = s.id(), s.id()"},
 		{"chain.go", "	case s.sign() != k.dead.sign() && !k.force:\n", "	case s.id() == \"\":\n"}}},
 
 	{name: "a watch of a file begins when it is judged", breaks: robs, config: "link-age-beat", edits: []edit{
-		{"vigil.go",
-			"	before := v.request.Clock.Now()\n	s, err := v.see(name)\n", "	s, err := v.see(name)\n	before := v.request.Clock.Now()\n"},
+		judgedLate("../watch"),
 		{"chain.go", "	case s.sign() != k.dead.sign() && !k.force:\n", "	case s.id() == \"\":\n"}}},
 
-	{name: "strict breaks by age", breaks: hitsNext, config: "link-beat", edits: []edit{{"vigil.go",
-		"lease: owner.Patience{Clock: r.Clock, Strict: r.Strict, Respite", "lease: owner.Patience{Clock: r.Clock, Respite"}}},
+	{name: "strict breaks by age", breaks: hitsNext, config: "link-beat", edits: []edit{{"../watch/watch.go",
+		"	if w.request.Strict {\n		lease = 0\n	}\n", ""}}},
 }

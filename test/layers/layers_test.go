@@ -32,7 +32,7 @@ var allowed = map[string][]string{
 	"backends/backendtest":    {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
 	"backends/mkdirlock":      {"protocol", "backends/backend", "backends/owner", "backends/watch", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/manners", "backends/finder"},
 	"backends/ftp":            {"protocol", "backends/backend", "backends/clock", "backends/owner", "backends/process", "backends/mkdirlock"},
-	"backends/link":           {"protocol", "backends/backend", "backends/lockfile", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/manners", "backends/finder"},
+	"backends/link":           {"protocol", "backends/backend", "backends/watch", "backends/lockfile", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/manners", "backends/finder"},
 	"backends/local":          {"protocol", "backends/backend", "backends/lockfile", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/manners", "backends/finder"},
 	"backends/nfs":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/nfs/generation", "backends/posix", "backends/doctor", "backends/finder"},
 	"backends/set":            {"protocol", "backends/backend", "backends/clock"},
