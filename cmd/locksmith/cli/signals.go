@@ -14,17 +14,10 @@ import (
 // was made can be removed; its cause is a *locksmith.SignalError. The second one
 // ends the process.
 func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
-	if parent == nil {
-		parent = context.Background()
-	}
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := toEnd(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
-		select {
-		case s := <-signals:
-			cancel(&locksmith.SignalError{Signal: s})
-		case <-ctx.Done():
-		}
+		cancelAt(ctx, cancel, signals)
 		signal.Stop(signals)
 	}()
 	return ctx, func() { cancel(nil) }
@@ -36,20 +29,22 @@ var errUnread = errors.New("nobody reads our standard output any more")
 // is written any more.
 func untilUnread(out *os.File) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	end := toEnd(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	go func() {
-		select {
-		case s := <-end:
-			cancel(&locksmith.SignalError{Signal: s})
-		case <-ctx.Done():
-		}
-	}()
+	go cancelAt(ctx, cancel, toEnd(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT))
 	go func() {
 		if locksmith.Hangup(ctx, out) == nil {
 			cancel(errUnread)
 		}
 	}()
 	return ctx, func() { cancel(nil) }
+}
+
+// cancelAt ends a context at a signal. It returns when the context has ended.
+func cancelAt(ctx context.Context, cancel context.CancelCauseFunc, signals <-chan os.Signal) {
+	select {
+	case s := <-signals:
+		cancel(&locksmith.SignalError{Signal: s})
+	case <-ctx.Done():
+	}
 }
 
 // toEnd passes on signals to end. One that is ignored stays so, as SIGHUP does under
