@@ -13,7 +13,7 @@ import (
 )
 
 // TestBreakComesTooLate: 1. An operator sees a dead holder. 2. Somebody breaks it and
-// takes the lock. 3. The operator breaks the one he saw.
+// takes the lock. 3. The operator breaks the one it saw.
 func TestBreakComesTooLate(t *testing.T) {
 	path := t.TempDir() + "/lock"
 	l := openLock(t, path).(*Lock)

@@ -108,7 +108,7 @@ func TestKeptOfTheDead(t *testing.T) {
 	}
 }
 
-// TestClear: an operator removes what has no id, if it is what he saw, and nobody has
+// TestClear: an operator removes what has no id, if it is what it saw, and nobody has
 // its kernel lock.
 func TestClear(t *testing.T) {
 	path := putFile(t, "", 0)

@@ -14,9 +14,9 @@ import (
 // A watcher wakes a waiter when something happens to the file.
 type watcher = posix.Inotify
 
-// rareLook is how often a waiter looks who has no inotify, of which a user has 128
-// instances, but is woken by the end of the holder's helper: only what others do to the
-// file is found out so late.
+// rareLook is how often a waiter looks that got no inotify instance, of which a user has
+// 128, but is woken by the end of the holder's helper: only what others do to the file is
+// found out so late.
 const rareLook = 30 * time.Second
 
 // sleep is one poll(2) on the file and its keeper, at most for timeout.
@@ -63,12 +63,12 @@ func (a *attempt) stillSeen() bool {
 	return err == nil && c.Text == a.seen.content.Text
 }
 
-// settled is how long the lock stays with a holder before a waiter who saw it change
-// hands looks who that is, and whether he lives.
+// settled is how long the lock stays with a holder before a waiter that saw it change
+// hands looks who that is, and whether it lives.
 const settled = 50 * time.Millisecond
 
 // follow sleeps on while the lock goes from hand to hand. Every release wakes every
-// waiter: to see that another was quicker takes a few calls, to look at him dozens. It
+// waiter: to see that another was quicker takes a few calls, to look at it dozens. follow
 // returns when there is no file, or the same one for a while.
 func (a *attempt) follow(ctx context.Context) error {
 	for {
@@ -83,12 +83,12 @@ func (a *attempt) follow(ctx context.Context) error {
 }
 
 // removal are the events of the file's removal or renaming. IN_ATTRIB tells of the
-// unlink, IN_DELETE_SELF only of the last one's close who has the file open (inotify(7)):
-// that may be a helper which is stopped.
+// unlink. IN_DELETE_SELF comes only when the last process closes the file (inotify(7)),
+// which may be a helper that is stopped.
 const removal = unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_DONT_FOLLOW
 
 // events are those that tell of the file's removal, renaming or rewriting. A file that
-// is kept is opened for writing by all who look at it.
+// is kept is opened for writing by everybody who looks at it.
 func (a *attempt) events() uint32 {
 	switch {
 	case a.lock.kept:

@@ -2,6 +2,8 @@ package local
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,30 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/protocol"
 )
+
+// TestStoppedInRelease: a helper that has removed the file and was stopped before it
+// closed it keeps no waiter.
+func TestStoppedInRelease(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	stopped := mustAcquire(t, attemptAt(t, path, backendtest.Request()))
+	defer func() { _ = stopped.Release(t.Context()) }() // its file is gone
+	r, _ := fakeRequest()
+	waiter := attemptAt(t, path, r)
+	mustBeHeld(t, waiter)
+	if !waiter.seen.keeper.isHelper {
+		t.Fatal("the holder is taken for none of us")
+	}
+	woken := make(chan error, 1)
+	go func() { woken <- waiter.Wait(t.Context()) }()
+	time.Sleep(50 * time.Millisecond) // on a slow machine it proves less
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := unblocked(t, func() error { return <-woken }); err != nil {
+		t.Fatal(err)
+	}
+	mustRelease(t, mustHold(t, waiter))
+}
 
 // TestKeptWakesNobody: who waits for a file that is kept is not woken by others who look
 // at it, though they open it for writing.
@@ -45,4 +71,9 @@ func TestKeptTooLong(t *testing.T) {
 		t.Fatalf("%v, %v", h, err)
 	}
 	mustRelease(t, mustHold(t, keptAttempt(t, path, backendtest.Request())))
+}
+
+// TestFullDisk: the file can be made, but there is no room for the record.
+func TestFullDisk(t *testing.T) {
+	backendtest.FullDisk(t, func(path string) error { return try(path, nil) })
 }
