@@ -12,21 +12,23 @@ import (
 	"locksmith/backends/finder"
 	"locksmith/backends/ftp"
 	"locksmith/backends/local"
+	"locksmith/backends/nfs/generation"
 )
 
 type opener struct {
 	scheme backend.Scheme
 	open   func(backend.Address, backend.Access) (backend.Backend, error)
+	form   backend.Form // of its locks, where other kinds must know it; else nil
 }
 
 func list() []opener {
 	return []opener{
-		{backend.Scheme{Name: local.Scheme, About: "a lock file, for the processes of one machine"}, files(local.Open)},
-		{backend.Scheme{Name: "nfs", About: "a directory, for all hosts that mount it; shared, with a queue"}, files(openNFS)},
-		{backend.Scheme{Name: "mkdir", About: "a directory that scripts may make and remove, too"}, files(openMkdir)},
-		{backend.Scheme{Name: "link", About: "a lock file made by a hard link, as dotlockfile and procmail do"}, files(openLink)},
-		{backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port, About: "a directory on an FTP server, in the clear"}, ftp.Open},
-		{backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port, About: "a directory on an FTP server, with TLS"}, ftp.Open},
+		{backend.Scheme{Name: local.Scheme, About: "a lock file, for the processes of one machine"}, files(local.Open), nil},
+		{backend.Scheme{Name: "nfs", About: "a directory, for all hosts that mount it; shared, with a queue"}, files(openNFS), backend.Form{generation.Generations, generation.Reservations}},
+		{backend.Scheme{Name: "mkdir", About: "a directory that scripts may make and remove, too"}, files(openMkdir), nil},
+		{backend.Scheme{Name: "link", About: "a lock file made by a hard link, as dotlockfile and procmail do"}, files(openLink), nil},
+		{backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port, About: "a directory on an FTP server, in the clear"}, ftp.Open, nil},
+		{backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port, About: "a directory on an FTP server, with TLS"}, ftp.Open, nil},
 	}
 }
 
@@ -60,19 +62,23 @@ func Open(address string, access backend.Access) (backend.Backend, string, error
 	panic("backends: ParseAddress accepted a scheme that is not listed")
 }
 
-// Tree returns the locks of all kinds on file systems that are in a directory, given
-// by its absolute path, or below it.
-func Tree(dir string) backend.Lister { return tree(strings.TrimRight(path.Clean(dir), "/")) }
-
-type tree string
-
-// List implements backend.Lister.
-func (t tree) List(ctx context.Context, l backend.Listing) error {
-	dir := string(t)
-	w := finder.Walk{
-		Tree:    finder.FileTree{Root: dir, Address: backend.EscapePath(dir)},
-		Listing: l,
+// List tells of the locks that a backend finds at its address; the other kinds' are none
+// of its own, whatever they look like.
+func List(ctx context.Context, b backend.Backend, address string, l backend.Listing) error {
+	scheme, _, _ := strings.Cut(address, ":")
+	for _, o := range list() {
+		if o.form != nil && o.scheme.Name != scheme {
+			l.Others = append(l.Others, o.form)
+		}
 	}
+	return b.List(ctx, l)
+}
+
+// Tree tells of the locks of all kinds on file systems that are in a directory, given by
+// its absolute path, or below it.
+func Tree(ctx context.Context, dir string, l backend.Listing) error {
+	dir = strings.TrimRight(path.Clean(dir), "/")
+	w := finder.Walk{Tree: finder.FileTree{Root: dir, Address: backend.EscapePath(dir)}, Listing: l}
 	w.Files, w.Directories = treeKinds(dir)
 	return w.Run(ctx)
 }

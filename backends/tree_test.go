@@ -43,7 +43,7 @@ func take(t *testing.T, address string) (release func()) {
 // found returns the locks in a directory with the verdicts on who holds them.
 func found(t *testing.T, dir string) (locks []string) {
 	t.Helper()
-	err := Tree(dir).List(t.Context(), backend.Listing{Tell: func(l backend.Listed) {
+	err := Tree(t.Context(), dir, backend.Listing{Tell: func(l backend.Listed) {
 		if l.Err != nil {
 			t.Error(l.Err)
 		}

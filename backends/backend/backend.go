@@ -34,6 +34,11 @@ type Backend interface {
 	// there is no such thing (any more), ErrLives when the system keeps the lock for a
 	// helper that lives. It does not ask otherwise whether the holder is dead.
 	Break(ctx context.Context, who string) error
+	// List tells of every lock in the directory that the address may also be of, or below
+	// it, or of the one lock: in order, one after the other, in this goroutine, and of
+	// every directory that it could not look into. It follows no symbolic link but the
+	// directory's own. Its error says why it could not go on.
+	List(ctx context.Context, l Listing) error
 	// Examine finds out whether the place is fit for locks, and tells of one check after
 	// the other. It works beside the lock, with names of its own that it removes again,
 	// also when ctx ends, and disturbs nobody. Its error says why it could not go on; what

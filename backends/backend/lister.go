@@ -1,18 +1,6 @@
 package backend
 
-import (
-	"context"
-	"strings"
-)
-
-// A Lister is a Backend whose address may also be that of a directory with locks in
-// it, or below it, or that of one lock.
-type Lister interface {
-	// List tells of every lock there, in order, one after the other and in this
-	// goroutine, and of every directory that it could not look into. It follows no
-	// symbolic link but the directory's own. Its error says why it could not go on.
-	List(ctx context.Context, l Listing) error
-}
+import "strings"
 
 // A Listing says how far to look, and who is told.
 type Listing struct {
@@ -23,7 +11,14 @@ type Listing struct {
 	// Step, if there is one, is called before each look at a file system, where a look
 	// may hang. What waits for a server ends by itself.
 	Step func()
+	// Others are the forms of locks of kinds that are not asked for: no lock of any other
+	// kind is in them, though it might look like that.
+	Others []Form
 }
+
+// A Form is how the directory of a lock is told from any other: the names of directories
+// that are all in it.
+type Form []string
 
 // A Listed is a lock that was found.
 type Listed struct {

@@ -117,15 +117,12 @@ type Walk struct {
 	Fatal func(error) bool
 }
 
-// IsGenerations reports that a directory is a lock of nfs:, by the two directories in
-// it. The other kinds ask, too: one of the two may be empty, and still is no lock of
-// theirs.
-func (d *Directory) IsGenerations() bool {
-	return d.HasDirectory(generations) && d.HasDirectory(reservations)
+// form is the form that a directory has, nil if none of these.
+func (d *Directory) form(all []backend.Form) backend.Form {
+	for _, form := range all {
+		if !slices.ContainsFunc(form, func(name string) bool { return !d.HasDirectory(name) }) {
+			return form
+		}
+	}
+	return nil
 }
-
-// OfGenerations reports whether a name is that of one of the two.
-func OfGenerations(name string) bool { return name == generations || name == reservations }
-
-// As in package generation.
-const generations, reservations = "G", "R"

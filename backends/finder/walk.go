@@ -32,7 +32,7 @@ func (w *Walk) list(ctx context.Context, path string) (*Directory, error) {
 
 // visit is for a directory whose entries are at this depth.
 func (w *Walk) visit(ctx context.Context, d, in *Directory, depth int) error {
-	lock, err := w.recognised(ctx, d, in)
+	part, err := w.recognised(ctx, d, in)
 	if err != nil || w.Depth > 0 && depth > w.Depth {
 		return err
 	}
@@ -41,7 +41,7 @@ func (w *Walk) visit(ctx context.Context, d, in *Directory, depth int) error {
 			return err
 		}
 		switch {
-		case lock != nil && lock.Part(e.Name):
+		case part(e.Name):
 		case e.Type == RegularFile:
 			err = w.file(ctx, d, e.Name)
 		case e.Type == Subdirectory:
@@ -62,18 +62,22 @@ func (w *Walk) step(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// recognised returns the kind of lock that a directory is, or nil.
-func (w *Walk) recognised(ctx context.Context, d, in *Directory) (DirectoryKind, error) {
+// recognised tells of the lock that a directory is, if it is one, and returns which names
+// in it are parts of that.
+func (w *Walk) recognised(ctx context.Context, d, in *Directory) (part func(string) bool, err error) {
+	if form := d.form(w.Others); form != nil {
+		return func(name string) bool { return slices.Contains(form, name) }, nil
+	}
 	for _, k := range w.Directories {
 		a := k.Directory(ctx, d, in)
 		if err := w.tell(ctx, a); err != nil {
 			return nil, err
 		}
 		if a.Mine {
-			return k, nil
+			return k.Part, nil
 		}
 	}
-	return nil, nil
+	return func(string) bool { return false }, nil
 }
 
 func (w *Walk) directory(ctx context.Context, in *Directory, name string, depth int) error {

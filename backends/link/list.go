@@ -10,7 +10,7 @@ import (
 	"locksmith/backends/finder"
 )
 
-// List implements backend.Lister. Files with a pid alone, of other tools, are locks
+// List implements backend.Backend. Files with a pid alone, of other tools, are locks
 // to it, too.
 func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	w := finder.Walk{
@@ -102,5 +102,3 @@ func isChain(name string) bool {
 	_, _, ok := (&Lock{Name: name[:i]}).parseChain(name)
 	return ok
 }
-
-var _ backend.Lister = (*Lock)(nil)

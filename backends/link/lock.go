@@ -12,8 +12,7 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Lock is one lock file. It implements backend.Backend, backend.Lister and
-// backend.Paced.
+// A Lock is one lock file. It implements backend.Backend and backend.Paced.
 type Lock struct {
 	// NewFS returns the directory in which the lock is, for one user of it.
 	NewFS   func() FS

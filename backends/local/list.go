@@ -10,9 +10,7 @@ import (
 	"locksmith/backends/owner"
 )
 
-var _ backend.Lister = (*Lock)(nil)
-
-// List implements backend.Lister. Files with a pid alone and empty ones, of other tools,
+// List implements backend.Backend. Files with a pid alone and empty ones, of other tools,
 // are locks to it, too.
 func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	w := finder.Walk{

@@ -54,8 +54,6 @@ func (k listKind) Directory(ctx context.Context, d, in *finder.Directory) finder
 	names := subdirectories(d.Entries)
 	empty := k.empty && len(d.Entries) == 0
 	switch {
-	case d.IsGenerations():
-		return finder.Answer{Mine: true} // no place of ours, and no lock
 	case k.isTree(d):
 		return k.see(ctx, k.at(d.Path, TreeStyle), func(i *inspection, dir Dir) error { return i.tree(ctx, dir, names) })
 	case k.place.Style == TreeStyle:
@@ -75,7 +73,7 @@ func (k listKind) Directory(ctx context.Context, d, in *finder.Directory) finder
 // Part implements finder.DirectoryKind.
 func (k listKind) Part(name string) bool {
 	_, ok := parseEntry(name)
-	return ok || isTree(Entry{Name: name}) || finder.OfGenerations(name)
+	return ok || isTree(Entry{Name: name})
 }
 
 // isTree reports that a directory is a lock in the style of directories. One called
@@ -152,9 +150,7 @@ func isScratch(name string) bool {
 	return false
 }
 
-var _ backend.Lister = (*Lock)(nil)
-
-// List implements backend.Lister. An empty directory is a lock that somebody unknown
+// List implements backend.Backend. An empty directory is a lock that somebody unknown
 // holds. With TreeStyle, only locks of that style are told of.
 func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	dir := l.NewDir()

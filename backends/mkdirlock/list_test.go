@@ -50,7 +50,7 @@ func TestList(t *testing.T) {
 		l, err := Open(a)
 		mustWork(t, err)
 		var have []string
-		err = lockOf(l).List(t.Context(), backend.Listing{Tell: func(f backend.Listed) {
+		err = lockOf(l).List(t.Context(), backend.Listing{Others: []backend.Form{{"G", "R"}}, Tell: func(f backend.Listed) {
 			mustWork(t, f.Err)
 			lock := strings.TrimPrefix(f.Lock, "mkdir:"+dir)
 			have = append(have, fmt.Sprint(lock, " ", len(f.Report.Holders), " ", len(f.Report.Waiters), " ", f.Report.Token))

@@ -7,11 +7,10 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
+	"locksmith/backends/nfs/generation"
 )
 
-var _ backend.Lister = (*lock)(nil)
-
-// List implements backend.Lister.
+// List implements backend.Backend.
 func (l *lock) List(ctx context.Context, listing backend.Listing) error {
 	w := finder.Walk{
 		Tree:        finder.FileTree{Root: l.path, Address: l.Address},
@@ -35,7 +34,7 @@ func (kind) Beside(context.Context, *finder.Directory, string) finder.Answer { r
 
 // Directory implements finder.DirectoryKind.
 func (k kind) Directory(ctx context.Context, d, _ *finder.Directory) finder.Answer {
-	if !d.IsGenerations() {
+	if !d.HasDirectory(generation.Generations) || !d.HasDirectory(generation.Reservations) {
 		return finder.Answer{}
 	}
 	l := k.place.Lock
@@ -45,4 +44,6 @@ func (k kind) Directory(ctx context.Context, d, _ *finder.Directory) finder.Answ
 }
 
 // Part implements finder.DirectoryKind.
-func (kind) Part(name string) bool { return finder.OfGenerations(name) }
+func (kind) Part(name string) bool {
+	return name == generation.Generations || name == generation.Reservations
+}

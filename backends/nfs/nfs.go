@@ -22,8 +22,8 @@ import (
 // Scheme is the address scheme of this backend.
 const Scheme = "nfs"
 
-// A lock is one lock directory. It implements backend.Backend, backend.Remover and
-// backend.Lister.
+// A lock is one lock directory. It implements backend.Backend and
+// backend.Remover.
 type lock struct {
 	generation.Lock
 	path      string

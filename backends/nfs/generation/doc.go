@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package generation locks with numbered symbolic links in a directory that
 // several hosts share: the algorithm, apart from the few file-system calls it
 // needs (Dir).
@@ -42,3 +40,9 @@
 // The steps in the code are numbered as in the comments of exclusive.go and
 // shared.go.
 package generation
+
+// The two subdirectories of a lock directory.
+const (
+	Generations  = "G"
+	Reservations = "R"
+)

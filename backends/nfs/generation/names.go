@@ -7,12 +7,6 @@ import (
 	"strings"
 )
 
-// The two subdirectories of a lock directory.
-const (
-	Generations  = "G"
-	Reservations = "R"
-)
-
 // A kind is the first letter of a reservation's name.
 type kind string
 

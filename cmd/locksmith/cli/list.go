@@ -161,37 +161,36 @@ const lookTime = time.Minute
 
 // place tells of what is in one place.
 func (l *listing) place(ctx context.Context, place string, tell func(backend.Listed)) error {
-	lister, err := l.lister(place)
+	lists, err := l.lister(place)
 	if err != nil {
 		return err
 	}
-	return l.list(ctx, place, lister, tell)
+	return l.list(ctx, place, lists, tell)
 }
 
 // list tells of what is in one place, and leaves behind a look that hangs.
-func (l *listing) list(ctx context.Context, place string, lister backend.Lister, tell func(backend.Listed)) error {
+func (l *listing) list(ctx context.Context, place string, lists lister, tell func(backend.Listed)) error {
 	return follow(ctx, lookTime, noAnswer(place, lookOp, lookTime), func(ctx context.Context, step func(), tell func(backend.Listed)) error {
-		return lister.List(ctx, backend.Listing{Depth: max(int(l.depth), 0), Step: step, Tell: tell})
+		return lists(ctx, backend.Listing{Depth: max(int(l.depth), 0), Step: step, Tell: tell})
 	}, tell)
 }
 
-func (l *listing) lister(place string) (backend.Lister, error) {
+// A lister tells of the locks in one place.
+type lister func(context.Context, backend.Listing) error
+
+func (l *listing) lister(place string) (lister, error) {
 	if isPath(place) {
 		dir, err := absolute(place)
 		if err != nil {
 			return nil, backend.FileError(place, "find the directory where we are", err)
 		}
-		return backends.Tree(dir), nil
+		return func(ctx context.Context, l backend.Listing) error { return backends.Tree(ctx, dir, l) }, nil
 	}
 	b, canonical, err := l.Open(directory(place))
 	if err != nil {
 		return nil, err
 	}
-	lister, ok := b.(backend.Lister)
-	if !ok {
-		return nil, backend.Name(canonical).Usage("list", "locks of this kind cannot be listed", "see who holds one with: locksmith status")
-	}
-	return lister, nil
+	return func(ctx context.Context, l backend.Listing) error { return backends.List(ctx, b, canonical, l) }, nil
 }
 
 // isPath tells a path from an address, and from the name of a profile, which has no slash.

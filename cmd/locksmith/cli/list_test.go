@@ -16,7 +16,7 @@ import (
 // slow is a place where each look takes a time, and finds a lock.
 type slow []time.Duration
 
-func (s slow) List(_ context.Context, l backend.Listing) error {
+func (s slow) list(_ context.Context, l backend.Listing) error {
 	for i, d := range s {
 		l.Step()
 		time.Sleep(d)
@@ -38,7 +38,7 @@ func TestListHangs(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			told := 0
-			err := new(listing).list(t.Context(), "/place", c.place, func(backend.Listed) {
+			err := new(listing).list(t.Context(), "/place", c.place.list, func(backend.Listed) {
 				told++
 				time.Sleep(10 * lookTime)
 			})
@@ -56,7 +56,7 @@ func TestListInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		signal := &locksmith.SignalError{}
 		time.AfterFunc(time.Second, func() { cancel(signal) })
-		err := new(listing).list(ctx, "/place", slow{lookTime / 2}, func(backend.Listed) { t.Error("told") })
+		err := new(listing).list(ctx, "/place", slow{lookTime / 2}.list, func(backend.Listed) { t.Error("told") })
 		if !errors.Is(err, signal) {
 			t.Error(err)
 		}
