@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const patience = 30 * time.Second
+const timeout = 30 * time.Second
 
 func newLock(t *testing.T) (address, path string) {
 	path = filepath.Join(t.TempDir(), "lock")
@@ -65,7 +65,7 @@ func mustBeLost(t *testing.T, l *client.Lock, code protocol.Code) {
 	t.Helper()
 	select {
 	case <-l.Lost():
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatal("the loss went unnoticed")
 	}
 	var lost *client.LostError
@@ -312,7 +312,7 @@ func released(t *testing.T, l *client.Lock) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatal("release hangs")
 		return nil
 	}
@@ -325,7 +325,7 @@ func TestWrapperLeavesSomethingRunning(t *testing.T) {
 	for last, lost := range map[string]bool{"echo RELEASED held_ms=0": false, "exit 1": true} {
 		t.Run(last, func(t *testing.T) {
 			address, path := newLock(t)
-			grace := patience / 2
+			grace := timeout / 2
 			if lost { // it is waited for
 				grace = time.Second
 			}
@@ -388,13 +388,13 @@ func TestWaitPolicy(t *testing.T) {
 	_ = second.Release()
 }
 
-// TestPatience: the helper may be told how long and how often to try, and tells how
+// TestTimeoutAndRetries: the helper may be told how long and how often to try, and tells how
 // long the lock was held.
-func TestPatience(t *testing.T) {
+func TestTimeoutAndRetries(t *testing.T) {
 	address, _ := newLock(t)
 	l := acquire(t, address, client.Lease(8*time.Second), client.Refresh(time.Second))
-	for _, patience := range []client.Option{client.Retries(0), client.Timeout(10 * time.Millisecond)} {
-		_, err := client.Acquire(t.Context(), address, patience)
+	for _, limit := range []client.Option{client.Retries(0), client.Timeout(10 * time.Millisecond)} {
+		_, err := client.Acquire(t.Context(), address, limit)
 		var held *client.HeldError
 		if !errors.As(err, &held) || held.Code != protocol.Timeout || held.Holder.ID != l.ID() {
 			t.Errorf("got %v", err)

@@ -19,7 +19,7 @@ func hasEnded(t *testing.T, ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Error("the work was not told to stop")
 		return nil
 	}

@@ -10,13 +10,14 @@ import (
 )
 
 var (
-	// ErrHeld says that somebody else holds the lock.
+	// ErrHeld says that another holder has the lock.
 	ErrHeld = errors.New("lock is held")
-	// ErrReleased is returned by the second Release.
+	// ErrReleased is returned by the second Release, and the cause of the end of
+	// Lock.Context after the first.
 	ErrReleased = errors.New("lock was released before")
 	// ErrNoHelper says that there is no locksmith program to start.
 	ErrNoHelper = errors.New("locksmith helper not found")
-	// ErrNoName says that a lock cannot be named after a file.
+	// ErrNoName says that LockName cannot name a lock after a file.
 	ErrNoName = errors.New("no lock can be named after it")
 	// ErrGaveUp says that the wait policy gave up.
 	ErrGaveUp = errors.New("the wait policy gave up")
@@ -24,10 +25,10 @@ var (
 
 // A HeldError tells who holds the lock. errors.Is(err, ErrHeld) is true of it.
 type HeldError struct {
-	Lock   string
-	Code   protocol.Code // held, timeout, or cancelled at the end of the context
-	Holder protocol.Holder
-	Text   string // the same in words
+	Lock   string          // the address, or a few of a set
+	Code   protocol.Code   // held, timeout, or cancelled at the end of the context
+	Holder protocol.Holder // what is not known is zero
+	Text   string          // the same in words
 }
 
 func (e *HeldError) Error() string { return e.Text }
@@ -35,7 +36,7 @@ func (e *HeldError) Error() string { return e.Text }
 // Is makes errors.Is(err, ErrHeld) true.
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 
-// isOther reports that it is somebody else who has the lock; who has no id, as a script,
+// isOther reports that h is not the holder of e. A holder without id, such as a script,
 // may have a pid.
 func (e *HeldError) isOther(h protocol.Holder) bool {
 	return e.Holder.ID != h.ID || h.ID == "" && e.Holder.PID != h.PID
@@ -44,19 +45,19 @@ func (e *HeldError) isOther(h protocol.Holder) bool {
 // A HelperError is why the helper could not get the lock, in its own words, or could
 // not be given such long arguments (Code is usage then).
 type HelperError struct {
-	Lock string
-	Code protocol.Code
-	Text string
+	Lock string        // the address, or a few of a set
+	Code protocol.Code // what kind of reason it is
+	Text string        // why, and what to do
 }
 
 func (e *HelperError) Error() string { return e.Text }
 
 // A ProtocolError says that what was started is not a locksmith, or died before
-// it said anything.
+// it wrote a line.
 type ProtocolError struct {
-	Lock   string
+	Lock   string // the address, or a few of a set
 	Helper string // its command line
-	Err    error
+	Err    error  // what is wrong
 }
 
 func (e *ProtocolError) Error() string {
@@ -68,14 +69,14 @@ func (e *ProtocolError) Unwrap() error { return e.Err }
 // A LostError says that a lock was lost while it was held, or could not be
 // released.
 type LostError struct {
-	Lock string
+	Lock string        // the address, or a few of a set
 	Code protocol.Code // gone, expired, unreleased, or internal if the helper died
-	Text string
+	Text string        // the same in words
 }
 
 func (e *LostError) Error() string { return e.Text }
 
-// An ended is the end of a context: that it was cancelled or its time over, and the cause.
+// ended is the error of a context that has ended, and its cause.
 type ended struct{ ctx context.Context }
 
 func (e ended) Error() string { return context.Cause(e.ctx).Error() }

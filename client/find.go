@@ -34,8 +34,8 @@ func Init(main func(args []string) int) {
 
 var initCalled atomic.Bool
 
-// find returns the helper's command, without what we tell it: the option, $LOCKSMITH,
-// ourselves after Init, or PATH.
+// find returns the helper's command, without the arguments of hold: that of the option
+// Helper, $LOCKSMITH, this program after Init, or locksmith on PATH.
 func (c *config) find(lock string) (*exec.Cmd, error) {
 	if len(c.helper) > 0 {
 		return exec.Command(c.helper[0], c.helper[1:]...), nil
@@ -44,7 +44,7 @@ func (c *config) find(lock string) (*exec.Cmd, error) {
 		return exec.Command(path), nil
 	}
 	if initCalled.Load() {
-		return ourselves()
+		return itself()
 	}
 	path, err := exec.LookPath("locksmith")
 	if err != nil {
@@ -57,8 +57,8 @@ func (c *config) find(lock string) (*exec.Cmd, error) {
 // lead to another one after a deploy, or to none.
 const running = "/proc/self/exe"
 
-// ourselves is the command of this program as a helper.
-func ourselves() (*exec.Cmd, error) {
+// itself is the command of this program as its own helper.
+func itself() (*exec.Cmd, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return nil, err

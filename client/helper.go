@@ -22,7 +22,7 @@ type helper struct {
 	stdin  *os.File
 	stdout *os.File
 	lines  chan reading    // closed after the first error
-	seen   chan *HeldError // who has the lock, the latest only; nil: it is not told
+	seen   chan *HeldError // the latest holder; nil: the helper does not say
 	exited chan struct{}   // closed when the process is gone
 	grace  time.Duration
 }
@@ -33,34 +33,34 @@ type reading struct {
 	err  error
 }
 
-// frugal lets a helper start with the one processor that it goes on with: it takes memory
-// to give up the others later, most of all in a program that is its own helper.
-const frugal = "GOMAXPROCS=1"
+// singleproc has a helper start with the one processor that it goes on with: it takes
+// memory to give up the others later, most of all in a program that is its own helper.
+const singleproc = "GOMAXPROCS=1"
 
-// start starts a helper that waits as these arguments say, and tells of whom it sees if
-// asked to; lock is what messages call it.
-func (c *config) start(lock string, patience []string, tell bool) (*helper, error) {
+// start starts a helper with these flags for how long to wait. It sends the holders that
+// it sees to h.seen if events is set. lock is what messages call the lock.
+func (c *config) start(lock string, waitFlags []string, events bool) (*helper, error) {
 	cmd, err := c.find(lock)
 	if err != nil {
 		return nil, err
 	}
-	// Our pid goes along: if we die before the helper looks, it sees that. Its
-	// standard input is a pipe made for it, whatever our own may be.
+	// --parent: if this process dies before the helper looks, the helper sees that.
+	// --stdin watch: its standard input is a pipe made for it.
 	args := []string{"hold", "--parent", strconv.Itoa(os.Getpid()), "--stdin", "watch", "--beats"}
 	if c.logger != nil {
 		args = append(args, "--log-format", "json", "--log-level", "debug")
 	}
-	cmd.Env, cmd.Stderr = append(cmd.Environ(), frugal), os.Stderr
+	cmd.Env, cmd.Stderr = append(cmd.Environ(), singleproc), os.Stderr
 	h := &helper{cmd: cmd, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
-	if tell {
-		told, name, err := h.listenIn(lock)
+	if events {
+		w, name, err := h.listen(lock)
 		if err != nil {
 			return nil, fmt.Errorf("%s: acquire: listen to the helper: %w", lock, err)
 		}
-		defer told.Close()
+		defer w.Close()
 		args = append(args, "--events", name)
 	}
-	cmd.Args = slices.Concat(cmd.Args, args, c.args, patience, []string{"--"}, c.locks)
+	cmd.Args = slices.Concat(cmd.Args, args, c.args, waitFlags, []string{"--"}, c.locks)
 	if err := h.spawn(c.logger); errors.Is(err, syscall.E2BIG) {
 		return nil, &HelperError{Lock: lock, Code: protocol.Usage,
 			Text: fmt.Sprintf("%s: acquire: start the helper: %v; shorten the metadata, or name fewer locks", lock, err)}
@@ -117,9 +117,9 @@ func (h *helper) read() {
 	}
 }
 
-// end tells the helper that the lock is not wanted and waits for its exit; only
-// when it does not come in time is the helper killed. It reports whether the
-// helper ended by itself. Somebody must be reading h.lines.
+// end tells the helper that the lock is not wanted any more and waits for its exit. If
+// that does not come in time, it kills the helper. It reports whether the helper ended
+// by itself. Another goroutine must be reading h.lines.
 func (h *helper) end() bool {
 	_ = h.stdin.Close()
 	late := time.Now().Add(h.grace)
@@ -127,14 +127,14 @@ func (h *helper) end() bool {
 	defer timer.Stop()
 	select {
 	case <-h.exited:
-		// What a wrapper left running may have the pipe, and say its last yet.
+		// What a wrapper left running may still write to the pipe.
 		_ = h.stdout.SetReadDeadline(late)
 		return true
 	case <-timer.C:
 	}
 	_ = h.cmd.Process.Kill()
-	// A wrapper's child may live on with the pipe, or the wrapper be another
-	// user's: neither may hold us up.
+	// A wrapper's child may keep the pipe, and a wrapper of another user cannot be
+	// killed: wait for neither.
 	_ = h.stdout.SetReadDeadline(time.Now())
 	select {
 	case <-h.exited:
@@ -143,8 +143,8 @@ func (h *helper) end() bool {
 	return false
 }
 
-// dismiss ends a helper before its first line, and returns that, if it comes yet, and
-// whether the helper ended by itself.
+// dismiss ends a helper before its first line. It returns that line, if it still comes,
+// and whether the helper ended by itself.
 func (h *helper) dismiss() (first protocol.Line, inTime bool) {
 	said := make(chan protocol.Line, 1)
 	go func() {
@@ -155,7 +155,7 @@ func (h *helper) dismiss() (first protocol.Line, inTime bool) {
 	return <-said, inTime
 }
 
-// discard reads what the helper still says, so that it never blocks on us.
+// discard reads the helper's lines to the end, so that the helper never blocks.
 func (h *helper) discard() {
 	for range h.lines {
 	}

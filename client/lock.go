@@ -12,7 +12,7 @@ import (
 )
 
 // A Lock is a lock that this program holds, or held. Its methods may be called
-// from several goroutines.
+// from several goroutines at once.
 type Lock struct {
 	address string
 	grant   protocol.Grant
@@ -20,7 +20,7 @@ type Lock struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	lost    chan struct{}
-	ended   chan struct{} // closed when the helper has said its last
+	ended   chan struct{} // closed after the helper's last line
 	asked   atomic.Bool   // Release was called
 
 	mu       sync.Mutex
@@ -78,7 +78,7 @@ func (l *Lock) Lost() <-chan struct{} { return l.lost }
 // Context returns a context that ends when the lock is lost, with the
 // *LostError as its cause, or released, with ErrReleased. It has the values of the
 // context given to Acquire but not its end: that one often has a deadline for the
-// waiting alone. What shall stop at the end of both is for Do.
+// waiting alone. Use Do for work that shall stop at the end of either.
 func (l *Lock) Context() context.Context { return l.ctx }
 
 // Err returns the *LostError of a lost lock, else nil.
@@ -91,14 +91,15 @@ func (l *Lock) Err() error {
 	return l.err
 }
 
-// Release gives the lock up and returns when it has been removed. The error is
-// the *LostError if it was lost before or cannot be removed, ErrReleased if
-// Release was called before.
+// Release gives the lock up and returns when it has been removed. A helper that does
+// not end within the time of the option KillAfter is killed. The error is the *LostError
+// if the lock was lost before or cannot be removed, ErrReleased if Release was called
+// before.
 func (l *Lock) Release() error {
 	if l.asked.Swap(true) {
 		return ErrReleased
 	}
-	l.cancel(ErrReleased) // before anybody else can have the lock
+	l.cancel(ErrReleased) // before another process can have the lock
 	inTime := l.helper.end()
 	<-l.ended
 	if !inTime && !l.wasReleased() {
@@ -125,10 +126,10 @@ func (l *Lock) lose(code protocol.Code, text string) {
 	close(l.lost)
 }
 
-// listen follows what the helper says after OK. A helper that falls silent,
-// because it is stopped, cannot tell that the lease runs out; so we do. After
-// three quarters of the lease without a heartbeat we look a second time a
-// little later, in case it was we who did not run.
+// listen reads the helper's lines after OK. A helper that is stopped cannot tell that
+// the lease runs out, so a watchdog does: three quarters of the lease without a heartbeat
+// are a loss. It looks a second time a little later, in case it was this process that did
+// not run.
 func (l *Lock) listen() {
 	defer close(l.ended)
 	lease := l.grant.Lease
@@ -156,8 +157,8 @@ func (l *Lock) listen() {
 	}
 }
 
-// hear takes one line, and returns how old a heartbeat is if it was one. Words
-// that we do not know are for somebody else.
+// hear takes one line, and returns how old a heartbeat is if it was one. Unknown words
+// are ignored.
 func (l *Lock) hear(r reading) (ago time.Duration, isBeat bool) {
 	switch {
 	case r.err != nil:

@@ -16,7 +16,8 @@ import (
 // are resolved. The file need not exist, but its directory must.
 //
 // Two hard links to one file are two names, and so are the mount points of one file
-// system: those who lock must agree on one. For a name that no file can have the error wraps ErrNoName.
+// system: those who lock must agree on one. For a name that no file can have the error
+// wraps ErrNoName.
 func LockName(scheme, file string) (string, error) {
 	fail := func(err error) (string, error) { return "", fmt.Errorf("the lock of %q: %w", file, err) }
 	if file == "" {

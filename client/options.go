@@ -25,31 +25,36 @@ type config struct {
 	retries *int           // nil: no limit
 }
 
-// Shared asks for a lock that other shared holders may hold too.
+// Shared asks for a lock that other shared holders may hold too; without it the lock is
+// exclusive.
 func Shared() Option { return flag("--shared") }
 
-// Strict has a holder broken only when it is proven dead, never by its lease.
+// Strict has a holder broken only when it is proven dead, never because it was silent for
+// its lease.
 func Strict() Option { return flag("--strict") }
 
-// Lease sets how long others believe in us when our helper is silent.
+// Lease sets the time without a heartbeat after which others may break the lock. The
+// default is that of locksmith hold --lease.
 func Lease(d time.Duration) Option { return flag("--lease", d.String()) }
 
-// Refresh sets how often the helper tells others that we live: at most a quarter of
-// the lease.
+// Refresh sets the time between two heartbeats of the helper: at most, and by default, a
+// quarter of the lease; see locksmith hold --refresh.
 func Refresh(d time.Duration) Option { return flag("--refresh", d.String()) }
 
-// Retries gives up, with ErrHeld, after so many tries after the first.
+// Retries gives up, with ErrHeld, after so many tries after the first; without it there
+// is no limit.
 func Retries(n int) Option { return func(c *config) { c.retries = &n } }
 
 // Timeout gives up, with ErrHeld, after this time of waiting; 0 is for one try, as
-// TryAcquire makes.
+// TryAcquire makes. Without it only the context of Acquire ends the waiting.
 func Timeout(d time.Duration) Option { return func(c *config) { c.timeout = &d } }
 
-// Respite has the helper wait this much more, and look again, before it breaks
+// Respite has the helper wait this much longer, and look again, before it breaks
 // a dead holder's lock.
 func Respite(d time.Duration) Option { return flag("--respite", d.String()) }
 
-// Meta tells others about us: keys of 1 to 27 characters of a-z 0-9 _ . -.
+// Meta sets metadata that others see of the holder: keys are 1 to 27 characters of
+// a-z 0-9 _ . -.
 func Meta(meta map[string]string) Option {
 	var args []string
 	for k, v := range meta {
@@ -60,27 +65,28 @@ func Meta(meta map[string]string) Option {
 }
 
 // Helper sets the program to start, and arguments that go before "hold". It must run
-// where our pid means us: on this machine, and in this container. For the option Waiting,
-// and for a WaitPolicy that leaves the waiting to the helper, it must not close descriptors
-// that it inherits, as sudo does.
+// where this process has the same pid: on this machine, and in this container. For the
+// option Waiting, and for a WaitPolicy that leaves the waiting to the helper, it must not
+// close descriptors that it inherits, as sudo does.
 func Helper(command ...string) Option {
 	return func(c *config) { c.helper = command }
 }
 
-// Logger gets the helper's log messages; without one they go to our standard
-// error.
+// Logger gets the helper's log messages; without one they go to the standard error of
+// this process.
 func Logger(l hclog.Logger) Option {
 	return func(c *config) { c.logger = l }
 }
 
-// Wait sets the wait policy.
+// Wait sets the wait policy; without one the helper waits for as long as Acquire
+// allows.
 func Wait(p WaitPolicy) Option {
 	return func(c *config) { c.policy = p }
 }
 
-// Waiting has f called with who has the lock, when we begin to wait for it and when
-// another is seen to have it. Acquire goes on when f returns, which should be soon. The
-// times in held.Holder may be missing.
+// Waiting has f called with the holder of the lock, when the wait for it begins and when
+// another holder is seen. Acquire goes on when f returns, which should be soon. The
+// times in held.Holder may be zero: not known.
 func Waiting(f func(held *HeldError)) Option {
 	return func(c *config) { c.waiting = f }
 }
@@ -91,14 +97,17 @@ func KillAfter(d time.Duration) Option {
 	return func(c *config) { c.grace = d }
 }
 
-// once reports that there shall be no waiting.
+// once reports that there shall be one try and no waiting.
 func (c *config) once() bool { return c.timeout != nil && *c.timeout == 0 }
 
-// patience tells the helper for how long to wait.
-func (c *config) patience() (args []string) {
+// oneTry are the flags of a helper that does not wait.
+func oneTry() []string { return []string{"--timeout", "0"} }
+
+// waitFlags are the flags that tell the helper for how long to wait.
+func (c *config) waitFlags() (args []string) {
 	switch {
 	case c.once():
-		return oneTry
+		return oneTry()
 	case c.timeout != nil:
 		args = append(args, "--timeout", c.timeout.String())
 	}

@@ -11,16 +11,16 @@ import (
 	"locksmith/protocol"
 )
 
-// A relogger writes the helper's JSON log lines to our logger, and as they are those
-// that are not JSON.
+// A relogger passes the helper's log lines in JSON on to a logger, and other lines as they
+// are.
 type relogger struct {
 	logger hclog.Logger
 
-	mu   sync.Mutex // what outlives the helper may still write when we finish
+	mu   sync.Mutex // a process that outlives the helper may write during finish
 	part []byte     // of a line whose end has not come yet
 }
 
-// maxLogLine bounds what is kept of a line without an end.
+// maxLogLine bounds what is kept of a line without an end, in bytes.
 const maxLogLine = 64 << 10
 
 func (r *relogger) Write(p []byte) (int, error) {

@@ -19,7 +19,7 @@ import (
 func untilHeld(t *testing.T, try func(time.Duration) error) error {
 	t.Helper()
 	for d := 200 * time.Millisecond; ; d *= 2 {
-		if err := try(d); errors.Is(err, client.ErrHeld) || d > patience/4 {
+		if err := try(d); errors.Is(err, client.ErrHeld) || d > timeout/4 {
 			return err
 		}
 	}
@@ -205,7 +205,7 @@ behind x; behind y; : >"$0"; cat; echo ERR code=cancelled text=told to`
 				if asked = append(asked, fmt.Sprint(tries, held.Holder.ID)); held.Holder.ID == "x" {
 					return 0, tries < 100
 				}
-				for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+				for deadline := time.Now().Add(timeout); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 					if _, err := os.Stat(path); err == nil {
 						break
 					}

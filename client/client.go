@@ -1,0 +1,106 @@
+// Package client holds locks from Go programs: a handle around a spawned
+// locksmith helper.
+//
+//	err := client.Do(ctx, "local:/var/lock/billing", func(ctx context.Context) error {
+//		return bill(ctx) // ctx ends with the caller's, and when the lock is lost
+//	})
+//
+// Acquire and Release are for what does not fit into a function: Acquire waits as long
+// as its context allows, TryAcquire does not wait, and Release returns when the lock has
+// been removed. A program that uses them looks at Lock.Context beside its own context,
+// for that ends with the lock alone, and at the error of Release: it tells of a loss. A
+// program that crashes or is killed needs to do nothing: the helper notices and releases.
+//
+// The helper is what the option Helper says, else the program whose path is in
+// $LOCKSMITH, else this program itself after Init, else locksmith on PATH.
+//
+// Errors: ErrHeld (with *HeldError for who holds it), ErrNoHelper, *HelperError
+// for what else the helper said, *ProtocolError for a helper that does not speak the
+// protocol, and the context's error and its cause; that is ErrHeld as well if a holder
+// was seen. A loss closes Lost, cancels Context with a
+// *LostError as its cause, and is returned by Err and Release. A helper that gets
+// SIGTERM releases, which is a loss too: systemd sends it to every process of a
+// service, unless told KillMode=mixed.
+//
+// Caveat: between the moment a lock is lost and the moment a program stops, the
+// program works without it. Where that must not be, pass Token on to what the
+// lock guards and let it refuse older ones.
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"locksmith/protocol"
+)
+
+// defaultGrace is more than a helper takes that cannot release its lock, and says so: it
+// tries for 10 s (--release-timeout), after an answer that it waits for already.
+const defaultGrace = 15 * time.Second
+
+// Do acquires the lock at an address, or of a profile, does the work, and releases the
+// lock. The context of the work ends when ctx does, and when the lock is lost, with the
+// *LostError as its cause: the work has to stop then. Do returns what the work returns,
+// and beside it, as errors.Join does, why the lock was lost or could not be released.
+// Without the lock there is no work, and the errors are those of Acquire.
+func Do(ctx context.Context, address string, work func(ctx context.Context) error, options ...Option) (err error) {
+	lock, err := Acquire(ctx, address, options...)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	held := lock.Context()
+	context.AfterFunc(held, func() { cancel(context.Cause(held)) })
+	defer func() { // after a panic, too
+		cancel(ErrReleased) // before another process can have the lock
+		if loss := lock.Release(); loss != nil {
+			err = errors.Join(err, loss)
+		}
+	}()
+	return work(ctx)
+}
+
+// Acquire acquires the lock at an address, or of a profile, waiting for it until
+// ctx ends. ctx is for the acquisition only: a lock that is held is not released
+// by its end. See the package comment for the errors.
+func Acquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
+	return AcquireSet(ctx, []string{address}, options...)
+}
+
+// TryAcquire is Acquire that does not wait, whatever the options say of waiting: the
+// error is ErrHeld if another holder has the lock.
+func TryAcquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
+	return Acquire(ctx, address, append(options[:len(options):len(options)], Timeout(0))...)
+}
+
+// AcquireSet is Acquire for several locks, of any kinds, all or none: one helper takes
+// them without waiting in a circle with other sets. "shared:" or "exclusive:" before an
+// address is for that lock, the option Shared for all others. The loss of one is the loss
+// of all. At least one address is needed, at most 1,024 may be given; one that comes
+// twice is taken once.
+func AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lock, error) {
+	c := config{grace: defaultGrace, locks: addresses}
+	for _, o := range options {
+		o(&c)
+	}
+	a := &acquisition{config: c, name: nameOf(addresses)}
+	switch {
+	case c.policy == nil || c.once():
+		return a.try(ctx, c.waitFlags(), c.waiting != nil && !c.once())
+	case c.retries != nil:
+		return nil, &HelperError{Lock: a.name, Code: protocol.Usage,
+			Text: fmt.Sprintf("%s: acquire: the option Retries does not go with Wait, whose policy counts the tries: let it give up", a.name)}
+	}
+	return a.byPolicy(ctx)
+}
+
+// nameOf is the lock, or the locks, in messages.
+func nameOf(locks []string) string {
+	if n := len(locks); n > 3 {
+		return fmt.Sprintf("%s + %s + %d more", locks[0], locks[1], n-2)
+	}
+	return strings.Join(locks, " + ")
+}

@@ -1,0 +1,198 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"locksmith/protocol"
+)
+
+// A WaitPolicy decides after each refusal how long to pause before the next try. tries
+// counts from 1, waited is the time since Acquire began, and held is the holder that was
+// seen. If goesOn is false, Acquire gives up with ErrGaveUp. The option Timeout bounds the
+// policy, too, and with 0 there is one try and no policy; Retries is refused beside it,
+// for a policy counts the tries itself.
+//
+// A pause of 0 leaves the waiting to a helper, as without a policy, until another holder
+// is seen: then the policy is asked again. A pause below 0 means to try again at once. With any other pause
+// each try is a new helper. It has no place in a queue then, and does not watch a silent
+// holder for its whole lease: one that died on another machine is only broken by those
+// who wait without pauses.
+type WaitPolicy func(tries int, waited time.Duration, held *HeldError) (pause time.Duration, goesOn bool)
+
+// byPolicy waits as the policy says, and no longer than the timeout.
+func (a *acquisition) byPolicy(ctx context.Context) (*Lock, error) {
+	if a.timeout != nil {
+		bounded, cancel := context.WithTimeoutCause(ctx, *a.timeout, outOfTime(*a.timeout))
+		defer cancel()
+		ctx = bounded
+	}
+	a.begun = time.Now()
+	for {
+		lock, err := a.try(ctx, oneTry(), false)
+		held, refused := err.(*HeldError)
+		if !refused || held.Code == protocol.Timeout {
+			return lock, err
+		}
+		a.sees(held)
+		if ctx.Err() != nil {
+			return nil, a.stopped(ctx)
+		}
+		if err := a.ask(); err != nil {
+			return nil, err
+		}
+		if a.pause == 0 {
+			lock, err := a.try(ctx, nil, true)
+			if !errors.Is(err, errPause) {
+				return lock, err
+			}
+		}
+		if err := a.rest(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// rest is the policy's pause.
+func (a *acquisition) rest(ctx context.Context) error {
+	timer := time.NewTimer(a.pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return a.stopped(ctx)
+	}
+}
+
+// shortest stands for a pause below 0, which time.Until returns when it is late; 0 would
+// leave the waiting to the helper.
+const shortest = time.Millisecond
+
+// errPause says that a waiting helper was ended because the policy wants a pause.
+var errPause = errors.New("the policy wants a pause")
+
+// ask asks the policy about the holder.
+func (a *acquisition) ask() error {
+	a.asked++
+	pause, ok := a.policy(a.asked, time.Since(a.begun), a.held)
+	if !ok {
+		return fmt.Errorf("%w: %w", ErrGaveUp, a.held)
+	}
+	if a.pause = pause; pause < 0 {
+		a.pause = shortest
+	}
+	return nil
+}
+
+// knows reports that this holder was seen last.
+func (a *acquisition) knows(held *HeldError) bool {
+	return a.held != nil && !a.held.isOther(held.Holder)
+}
+
+// sees remembers a holder, and calls the function of the option Waiting if it is not the
+// one that was seen before.
+func (a *acquisition) sees(held *HeldError) {
+	known := a.knows(held)
+	a.held = held
+	if !known && a.waiting != nil {
+		a.waiting(held)
+	}
+}
+
+// follow tells of a holder that a waiting helper sees. It returns nil if the helper shall
+// wait on; else the helper has ended.
+func (a *acquisition) follow(h *helper, held *HeldError) error {
+	if a.knows(held) {
+		return nil
+	}
+	waitsOn := false
+	defer func() { // after a panic, too
+		if !waitsOn {
+			h.dismiss()
+		}
+	}()
+	a.sees(held)
+	if a.policy != nil {
+		if err := a.ask(); err != nil {
+			return err
+		}
+		if a.pause > 0 {
+			return errPause
+		}
+	}
+	waitsOn = true
+	return nil
+}
+
+// An event is what matters here of a line that a helper writes for --events.
+type event struct {
+	Event  string
+	Lock   string // of a set
+	Holder struct {
+		ID, User, Host string
+		PID            int
+	}
+	Why string
+}
+
+// listen makes a pipe for the helper's events and begins to read them. It returns the
+// end to write to, which is closed when the helper has it, and what --events calls that.
+func (h *helper) listen(lock string) (w *os.File, name string, err error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, "", err
+	}
+	if name, err = inherit(h.cmd, w); err != nil {
+		_, _ = r.Close(), w.Close()
+		return nil, "", err
+	}
+	h.seen = make(chan *HeldError, 1)
+	go h.readEvents(lock, r)
+	return w, name, nil
+}
+
+// maxEvent is the longest line of an event, in bytes.
+const maxEvent = 64 << 10
+
+// readEvents reads to the end, for the helper must not find the pipe full.
+func (h *helper) readEvents(lock string, r *os.File) {
+	defer r.Close()
+	lines := bufio.NewReaderSize(r, maxEvent)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return
+		}
+		var e event
+		if json.Unmarshal(line, &e) == nil && e.Event == "waiting" {
+			h.see(e.held(lock))
+		}
+	}
+}
+
+// see puts a holder in the place of one that was not taken notice of yet.
+func (h *helper) see(held *HeldError) {
+	select {
+	case <-h.seen:
+	default:
+	}
+	h.seen <- held
+}
+
+// held is the error that says the same as the event, of a lock or of one of a set.
+func (e event) held(lock string) *HeldError {
+	if e.Lock != "" {
+		lock = e.Lock
+	}
+	if e.Why == "" {
+		e.Why = lock + ": held by somebody else"
+	}
+	return &HeldError{Lock: lock, Code: protocol.Held, Text: protocol.CleanText(e.Why, protocol.MaxLine),
+		Holder: protocol.Holder{ID: e.Holder.ID, User: e.Holder.User, Host: e.Holder.Host, PID: e.Holder.PID}}
+}
