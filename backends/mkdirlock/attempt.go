@@ -3,13 +3,10 @@ package mkdirlock
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/manners"
-	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -17,50 +14,83 @@ import (
 // progress.
 const maxRaces = 8
 
-// An attempt implements backend.Attempt.
+// An attempt implements backend.Attempt. The way of a plain acquisition is Try and take
+// here, reserve, takePlain, and enter.
 type attempt struct {
 	lock    *Lock
 	request backend.Request
 	dir     Dir // nil before the first call
 	others  watcher
-	mine    *claim // nil: nothing was made yet
+	phase   phase
+	mine    *claim // nil if the phase is idle
 	block   block  // what the last Try that failed saw
-	// removes: what we made could be removed.
-	removes bool
-	// met: the directory has answered before, so that trouble may pass.
-	met bool
-	// owned: the lock's directory is empty and ours, in plain style: we made it,
-	// or it was we who removed the last entry. Only we may commit onto it or
-	// remove it.
+	// owned: the lock's directory is empty and ours, in plain style: we made it, or it was
+	// we who removed the last entry. Only we may commit onto it or remove it. That may be
+	// so in each phase: we can come to own it, and then have to give up our reservation.
 	owned bool
-	// unsure: the answer to our commit was lost.
-	unsure bool
-	// leaving: what there is of us is being removed, but an answer was lost.
-	leaving bool
-	// fresh: our reservation was made since we last waited.
-	fresh bool
-	// alone: the server does not rename onto a directory that exists.
-	alone bool
-	// disk is dir, where that can do more; twoSteps, but not take the lock in one.
-	disk     Disk
-	twoSteps bool
-	pin      io.Closer // of a lock's directory that is ours; nil: none
+	pin   io.Closer // of a lock's directory that is ours; nil: none
+	// What the attempt has learned of its place.
+	gate     gate
+	disk     Disk // dir, where it can do more; else nil
+	removes  bool // what we made could be removed
+	met      bool // the directory has answered before, so that trouble may pass
 	courtesy courtesy
 	pauses   *manners.Pauses // nil: those of the lock's Pace
 }
 
+// A phase is what there is of an attempt: its reservation, or its entry in a lock that it
+// shares.
+//
+//	idle            reserve, join: it is made                            -> fresh
+//	                  or its making may be incomplete                    -> leaving
+//	fresh           Wait                                                 -> waiting
+//	fresh, waiting  it is committed, and the answer is lost; or its
+//	                  entry is seen in the lock                          -> unsure
+//	                it is gone                                           -> leaving
+//	unsure          the heartbeat finds the entry in the lock            -> held, the end
+//	                the entry is seen in the reservation                 -> fresh
+//	                it is in neither: somebody broke it                  -> leaving
+//	any             Withdraw                                             -> leaving
+//	leaving         all of it is removed                                 -> idle
+type phase int
+
+const (
+	// idle: there is nothing of it.
+	idle phase = iota
+	// fresh: it was there after the last Wait.
+	fresh
+	// waiting: it was there before the last Wait, and others may have removed it.
+	waiting
+	// unsure: its entry may be in the lock.
+	unsure
+	// leaving: it is being removed, and an answer may have been lost.
+	leaving
+)
+
+// A gate is what keeps two out of a plain lock at once.
+//
+//	oneStep   the place cannot do it                                 -> twoSteps
+//	twoSteps  the server does not rename onto what is there at all   -> renaming
+type gate int
+
+const (
+	// oneStep: the commit is the gate, a rename that replaces nothing (Disk).
+	oneStep gate = iota
+	// twoSteps: to make the lock's directory is the gate, the commit replaces it.
+	twoSteps
+	// renaming: the commit is the gate, because the server renames so.
+	renaming
+)
+
 // Attempt implements backend.Backend.
 func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
-	switch m := r.Owner.Mode; {
-	case m == "shared" && l.Style == PlainStyle:
+	if r.Owner.Mode == "shared" && l.Style == PlainStyle {
 		return nil, l.usage("acquire", "a plain lock cannot be shared",
 			"add ?style=dir to the address, for all who use the lock")
-	case m != "exclusive" && m != "shared":
-		return nil, l.usage("acquire", "a lock cannot be "+shown(m), "use exclusive or shared")
 	}
-	r.Owner.Lease = r.Owner.Lease.Truncate(time.Millisecond)
-	if d := r.Owner.Lease; d < owner.MinLease || d > owner.MaxLease {
-		return nil, l.usage("acquire", fmt.Sprintf("a lease of %v is not between %v and %v", d, owner.MinLease, owner.MaxLease), "choose another")
+	r, err := r.Checked(backend.Name(l.Address), "a lock", "exclusive", "shared")
+	if err != nil {
+		return nil, err
 	}
 	return &attempt{lock: l, request: r, pauses: manners.Asked(r.Polls)}, nil
 }
@@ -68,10 +98,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 // Try implements backend.Attempt.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if a.dir == nil {
-		a.dir = a.lock.NewDir()
-		a.disk = a.lock.disk(a.dir)
-		a.others = a.lock.newWatcher(a.dir, a.request)
-		a.block.reached = a.request.Clock.Now()
+		a.open()
 	}
 	a.block.missed = 0
 	h, err := a.race(ctx)
@@ -81,45 +108,58 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		*a = attempt{lock: a.lock, request: a.request, removes: a.removes, pauses: manners.Asked(a.request.Polls)}
 		return h, nil
 	case passing(err) && ctx.Err() == nil && (a.met || errors.Is(err, ErrBusy)):
-		a.block.again = 0 // look anew
-		return nil, &backend.HeldError{Lock: a.lock.Address, Holder: a.block.holder(a.lock.Today()), Obstacle: err}
+		return nil, a.obstructed(err)
 	}
 	return nil, err
 }
 
+func (a *attempt) open() {
+	a.dir = a.lock.NewDir()
+	a.disk, a.gate = a.lock.disk(a.dir), oneStep
+	if a.disk == nil {
+		a.gate = twoSteps
+	}
+	a.others = a.lock.newWatcher(a.dir, a.request)
+	a.block.reached = a.request.Clock.Now()
+}
+
 // race tries until we hold the lock, somebody else does, or it fails.
 func (a *attempt) race(ctx context.Context) (*hold, error) {
-	var fault *backend.Error // why the last one was in vain, if not for others
-	for range maxRaces {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if a.leaving {
-			if err := a.giveUp(ctx); err != nil {
-				return nil, err
+	var refusal *backend.Error // why the last one was in vain, if that may be because of others
+	h, err := backend.Retry(ctx, maxRaces, func() (*hold, error) {
+		h, err := a.takeAnew(ctx)
+		refusal = nil
+		if errors.Is(err, backend.ErrAgain) && errors.As(err, &refusal) {
+			if refusal.Code == protocol.CannotCreate {
+				return nil, backend.ErrAgain
 			}
+			refusal = nil
 		}
-		h, err := a.take(ctx)
-		if err == nil {
-			return h, nil
-		}
-		if fault = nil; errors.Is(err, errAgain) {
-			errors.As(err, &fault)
-			continue
-		}
-		if errors.Is(err, errAbsent) {
-			err = a.giveUp(ctx)
-		}
-		if err != nil {
+		return h, err
+	})
+	switch {
+	case !errors.Is(err, backend.ErrAgain):
+		return h, err
+	case refusal != nil && a.cannotRename(ctx):
+		return nil, refusal
+	}
+	return nil, a.obstructed(err)
+}
+
+// takeAnew tries once, after what was left of an earlier try is removed.
+func (a *attempt) takeAnew(ctx context.Context) (*hold, error) {
+	if a.phase == leaving {
+		if err := a.withdraw(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if fault != nil && (fault.Code != protocol.CannotCreate || a.cannotRename(ctx)) {
-		return nil, fault
+	h, err := a.take(ctx)
+	if errors.Is(err, errAbsent) {
+		if err = a.withdraw(ctx); err == nil {
+			err = backend.ErrAgain
+		}
 	}
-	a.block.again = 0 // look anew
-	return nil, &backend.HeldError{Lock: a.lock.Address, Holder: a.block.holder(a.lock.Today()),
-		Obstacle: fmt.Errorf("it changed %d times while we tried", maxRaces)}
+	return h, err
 }
 
 // take tries once.
@@ -138,6 +178,24 @@ func (a *attempt) take(ctx context.Context) (*hold, error) {
 	return a.takePlain(ctx)
 }
 
+// enter makes sure, after a commit, that the entry in the lock is ours and there.
+func (a *attempt) enter(ctx context.Context) (*hold, error) {
+	c := a.mine
+	c.at, c.inLock = a.lock.lock(), true
+	a.phase = unsure
+	c.acquiredNow()
+	if err := c.refresh(ctx); err != nil {
+		return nil, err
+	}
+	a.disclaim()
+	c.home = ""
+	return a.hold(), nil
+}
+
+func (a *attempt) hold() *hold {
+	return &hold{claim: a.mine, lock: a.lock, dir: a.dir, others: a.others}
+}
+
 // cannotRename finds out, with directories of our own, whether the server refuses
 // what an acquisition takes. Otherwise it was others who were in our way.
 func (a *attempt) cannotRename(ctx context.Context) bool {
@@ -146,27 +204,9 @@ func (a *attempt) cannotRename(ctx context.Context) bool {
 	made := errors.Join(a.dir.Mkdir(ctx, from), a.dir.Mkdir(ctx, from+inside))
 	moved := a.dir.Rename(ctx, from, to)
 	for _, probe := range []string{to + inside, to, from + inside, from} {
-		_ = a.dir.Rmdir(ctx, probe) // or somebody sweeps it
+		_ = a.dir.Rmdir(ctx, probe) // what stays, a holder tends to
 	}
 	return refused(made) || refused(moved)
-}
-
-// giveUp removes what there is of us; the next try has a new ticket.
-func (a *attempt) giveUp(ctx context.Context) error {
-	if a.mine != nil {
-		a.leaving = true
-		emptied, err := a.mine.drop(ctx)
-		if emptied && a.lock.Style == PlainStyle {
-			a.own(a.mine.pin)
-			a.mine.pin = nil
-		}
-		if err != nil {
-			return err
-		}
-		a.mine.unpin()
-		a.mine, a.unsure, a.leaving = nil, false, false
-	}
-	return nil
 }
 
 // Withdraw implements backend.Attempt.
@@ -174,10 +214,10 @@ func (a *attempt) Withdraw(ctx context.Context) error {
 	if a.dir == nil {
 		return nil
 	}
-	if err := a.giveUp(ctx); err != nil {
+	if err := a.withdraw(ctx); err != nil {
 		return err
 	}
-	if err := a.disown(ctx); err != nil {
+	if err := a.removeLock(ctx); err != nil {
 		return err
 	}
 	a.dir.Close()
@@ -185,50 +225,52 @@ func (a *attempt) Withdraw(ctx context.Context) error {
 	return nil
 }
 
+// withdraw removes what there is of us beside the lock and in it; the next try has a new
+// ticket. If our entry was the last one in a plain lock, that is ours now.
+func (a *attempt) withdraw(ctx context.Context) error {
+	if a.phase == idle {
+		return nil
+	}
+	a.phase = leaving
+	emptied, err := a.mine.withdraw(ctx)
+	if emptied && a.lock.Style == PlainStyle {
+		a.own(a.mine.pin)
+		a.mine.pin = nil
+	}
+	if err != nil {
+		return err
+	}
+	a.mine.unpin()
+	a.mine, a.phase = nil, idle
+	return nil
+}
+
 // own notes that the lock's directory is empty and ours, and what pins it.
 func (a *attempt) own(pin io.Closer) {
-	a.yieldLock()
+	a.disclaim()
 	a.owned, a.pin = true, pin
 }
 
-// yieldLock notes that the lock's directory is not ours any more.
-func (a *attempt) yieldLock() {
+// disclaim notes that the lock's directory is not ours any more.
+func (a *attempt) disclaim() {
 	unpin(a.pin)
 	a.owned, a.pin = false, nil
 }
 
-// disown removes the lock's directory, if it is ours. Its answer may be lost: then
+// removeLock removes the lock's directory, if it is ours. Its answer may be lost: then
 // it is not tried again, because by then it may be somebody else's.
-func (a *attempt) disown(ctx context.Context) error {
+func (a *attempt) removeLock(ctx context.Context) error {
 	if !a.owned {
 		return nil
 	}
 	err := a.dir.Rmdir(ctx, a.lock.lock())
 	switch {
 	case err == nil, refused(err):
-		a.yieldLock()
+		a.disclaim()
 		return nil
 	case unclear(err):
-		a.yieldLock()
+		a.disclaim()
 		return a.lock.orphaned("remove the lock directory")
 	}
 	return a.lock.fail("remove the lock directory", err)
-}
-
-// enter makes sure, after a commit, that the entry in the lock is ours and there.
-func (a *attempt) enter(ctx context.Context) (*hold, error) {
-	c := a.mine
-	c.at, c.inLock = a.lock.lock(), true
-	a.unsure = true // until the heartbeat has told
-	c.acquiredNow()
-	if err := c.refresh(ctx); err != nil {
-		return nil, err
-	}
-	a.yieldLock()
-	c.home, a.unsure = "", false
-	return a.hold(), nil
-}
-
-func (a *attempt) hold() *hold {
-	return &hold{claim: a.mine, lock: a.lock, dir: a.dir, others: a.others}
 }

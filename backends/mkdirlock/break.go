@@ -62,8 +62,7 @@ func (l *Lock) listLock(ctx context.Context, dir Dir) ([]string, error) {
 }
 
 func (l *Lock) noSuch(id string) error {
-	return &backend.Error{Code: protocol.Gone, Lock: l.Address, Op: "break " + shown(id), Err: backend.ErrGone,
-		Hint: "see who is there with: locksmith status"}
+	return l.error(protocol.Gone, "break "+backend.Quoted(id), backend.ErrGone, "see who is there with: locksmith status")
 }
 
 // breakEntry removes an entry in the lock, and the lock's directory where that is
@@ -78,14 +77,14 @@ func (l *Lock) breakEntry(ctx context.Context, dir Dir, e entry) error {
 		err = l.removeEntry(ctx, dir, l.lock(), e.String(), nil)
 	}
 	switch {
-	case errors.Is(err, errAgain), errors.Is(err, errAbsent):
+	case errors.Is(err, backend.ErrAgain), errors.Is(err, errAbsent):
 		return l.noSuch(e.ticket.id)
 	case errors.Is(err, errRevived):
 		return l.fail("break "+e.ticket.id, err)
 	case err != nil || l.Style == TreeStyle:
 		return err
 	}
-	h := hold{lock: l, dir: dir, emptied: true}
+	h := hold{lock: l, dir: dir, stage: emptied}
 	return h.removeLock(ctx)
 }
 
@@ -126,6 +125,5 @@ func mayRemove(dir Dir, name string) bool {
 }
 
 func (l *Lock) notOwner(op string) error {
-	return &backend.Error{Code: protocol.Permission, Lock: l.Address, Op: op,
-		Err: errors.New("in a sticky directory only its owner may remove it"), Hint: "let its owner do it, or root"}
+	return l.error(protocol.Permission, op, errors.New("in a sticky directory only its owner may remove it"), "let its owner do it, or root")
 }

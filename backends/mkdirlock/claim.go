@@ -166,8 +166,8 @@ func (c *claim) silenced(ctx context.Context, name string, cause error) error {
 	case !there:
 		return errAbsent
 	}
-	return &backend.Error{Code: protocol.CannotCreate, Lock: c.lock.Address, Op: "refresh our entry", Err: cause,
-		Hint: "without heartbeats nobody knows that we live: may this user make and rename directories there?"}
+	return c.lock.error(protocol.CannotCreate, "refresh our entry", cause,
+		"without heartbeats nobody knows that we live: may this user make and rename directories there?")
 }
 
 // tell makes what does not fit into the name of the heartbeat. A part that may be
@@ -199,10 +199,10 @@ func (c *claim) remove(ctx context.Context) error {
 	return c.lock.removeEntry(ctx, c.dir, c.at, c.entry.String(), inside)
 }
 
-// drop removes all that there may be of us: our entry and the reservation. It
+// withdraw removes all that there may be of us: our entry and the reservation. It
 // reports whether it was we who emptied the lock. A rename that is late moves the
 // entry from the reservation to the lock, so that is the order to look for it.
-func (c *claim) drop(ctx context.Context) (emptied bool, err error) {
+func (c *claim) withdraw(ctx context.Context) (emptied bool, err error) {
 	err = errAbsent
 	if c.home != "" {
 		c.at = c.home

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/process"
 )
 
@@ -56,12 +57,12 @@ type Disk interface {
 	RenameNew(ctx context.Context, from, to string) error
 	// Stake marks a directory of our own for what becomes of it, and pins it.
 	Stake(ctx context.Context, name string) (io.Closer, error)
-	// Pin keeps a directory, by whatever name, from being cleared until it is closed or
+	// Pin keeps a directory, by whatever name, from being abandoned until it is closed or
 	// our process ends.
 	Pin(ctx context.Context, name string) (io.Closer, error)
-	// Clear removes a directory that is empty, is marked, and has no pin. Otherwise it
+	// RemoveAbandoned removes a directory that is empty, is marked, and has no pin. Otherwise it
 	// is refused, with errTended if it is marked.
-	Clear(ctx context.Context, name string) error
+	RemoveAbandoned(ctx context.Context, name string) error
 }
 
 // An Entry is something in a directory.
@@ -100,7 +101,7 @@ func (l *Lock) disk(dir Dir) Disk {
 }
 
 // pin pins the lock's directory before an entry in it is removed. In which it was seen
-// before and is found after, that is the directory that it is in. errAgain: it is gone.
+// before and is found after, that is the directory that it is in. backend.ErrAgain: it is gone.
 func (l *Lock) pin(ctx context.Context, dir Dir, at string) (io.Closer, error) {
 	disk := l.disk(dir)
 	if disk == nil {
@@ -109,7 +110,7 @@ func (l *Lock) pin(ctx context.Context, dir Dir, at string) (io.Closer, error) {
 	pin, err := disk.Pin(ctx, at)
 	switch {
 	case refused(err):
-		return nil, errAgain
+		return nil, backend.ErrAgain
 	case err != nil && !errors.Is(err, errors.ErrUnsupported): // then nobody clears it
 		return nil, l.fail("open the lock directory", err)
 	}
@@ -122,7 +123,7 @@ func unpin(pin io.Closer) {
 	}
 }
 
-// cleared removes a lock that nobody has and nobody is going to remove.
-func (a *attempt) cleared(ctx context.Context) bool {
-	return a.disk != nil && a.disk.Clear(ctx, a.lock.lock()) == nil
+// removeAbandoned removes a lock that nobody has and nobody is going to remove.
+func (a *attempt) removeAbandoned(ctx context.Context) bool {
+	return a.disk != nil && a.disk.RemoveAbandoned(ctx, a.lock.lock()) == nil
 }

@@ -105,10 +105,10 @@ func (p pin) marked() error {
 	return err
 }
 
-// Clear implements Disk. Of two who clear a directory at the same time each may see the
+// RemoveAbandoned implements Disk. Of two who remove a directory at the same time each may see the
 // other's pin; they try again. Who reads it only can keep it from being cleared, but not
 // from being broken.
-func (d *directory) Clear(ctx context.Context, name string) error {
+func (d *directory) RemoveAbandoned(ctx context.Context, name string) error {
 	if !d.private() {
 		return ErrRefused
 	}

@@ -203,7 +203,7 @@ func TestClear(t *testing.T) {
 			d := aDisk(t)
 			want := prepare(t, d)
 			before, _ := os.Lstat(d.at("L"))
-			err := d.Clear(t.Context(), "L")
+			err := d.RemoveAbandoned(t.Context(), "L")
 			if after, _ := os.Lstat(d.at("L")); (err == nil) != want || (after == nil) != (want || before == nil) {
 				t.Errorf("cleared: %v, want %v; there is %v", err, want, after)
 			}

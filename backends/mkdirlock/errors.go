@@ -10,8 +10,6 @@ import (
 )
 
 var (
-	// errAgain: somebody else made progress; try again.
-	errAgain = errors.New("the lock changed while we looked at it")
 	// errAbsent: an entry is not there.
 	errAbsent = errors.New("it is not there")
 	// errRevived: an entry that we took for a dead one's got a new heartbeat.
@@ -42,44 +40,47 @@ func Outcome(err error) error {
 
 // fail gives a failed call its code and advice.
 func (l *Lock) fail(op string, err error) error {
-	var known *backend.Error
-	if errors.As(err, &known) {
-		return err // it has both
-	}
-	e := backend.FileError(l.Address, op, err)
-	switch {
-	case unclear(err), errors.Is(err, ErrBusy):
-		e.Code, e.Hint = protocol.Unreachable, "look at the server, then try again"
-	case e.Code == protocol.Internal && refused(err):
-		e.Code, e.Hint = protocol.CannotCreate, "look at the path, and what this user may do there: locksmith doctor"
-	}
-	return e
+	return backend.Name(l.Address).Fail(op, err, explain)
 }
 
-// again is errAgain with its reason. If it happens again and again, that is what
+// explain adds what a Dir's error says.
+func explain(e *backend.Error) {
+	switch {
+	case unclear(e.Err), errors.Is(e.Err, ErrBusy):
+		e.Code, e.Hint = protocol.Unreachable, "look at the server, then try again"
+	case e.Code == protocol.Internal && refused(e.Err):
+		e.Code, e.Hint = protocol.CannotCreate, "look at the path, and what this user may do there: locksmith doctor"
+	}
+}
+
+// error is one that knows its code and advice.
+func (l *Lock) error(code protocol.Code, op string, err error, hint string) error {
+	return &backend.Error{Code: code, Lock: l.Address, Op: op, Err: err, Hint: hint}
+}
+
+// again is backend.ErrAgain with its reason. If it happens again and again, that is what
 // is told.
-func (l *Lock) again(op string, err error) error { return errors.Join(errAgain, l.fail(op, err)) }
+func (l *Lock) again(op string, err error) error {
+	return errors.Join(backend.ErrAgain, l.fail(op, err))
+}
 
 // lost is the error of a hold whose entry is gone.
 func (l *Lock) lost(op string) error {
-	return &backend.Error{Code: protocol.Gone, Lock: l.Address, Op: op, Err: backend.ErrGone,
-		Hint: "somebody broke the lock or removed its directory"}
+	return l.error(protocol.Gone, op, backend.ErrGone, "somebody broke the lock or removed its directory")
 }
 
 // orphaned says that an empty lock directory may stay behind.
 func (l *Lock) orphaned(op string) error {
-	return &backend.Error{Code: protocol.Unreachable, Lock: l.Address, Op: op,
-		Err:  fmt.Errorf("the answer was lost, and there is an empty lock directory that may be ours or somebody else's: %w", backend.ErrStays),
-		Hint: "if nobody uses the lock, remove it: locksmith reap"}
+	return l.error(protocol.Unreachable, op,
+		fmt.Errorf("the answer was lost, and there is an empty lock directory that may be ours or somebody else's: %w", backend.ErrStays),
+		"if nobody uses the lock, remove it: locksmith reap")
 }
 
 func (l *Lock) usage(op, cause, hint string) error {
-	return &backend.Error{Code: protocol.Usage, Lock: l.Address, Op: op, Err: errors.New(cause), Hint: hint}
+	return backend.Name(l.Address).Usage(op, cause, hint)
 }
 
 // passing tells an error that may pass: nobody knows anything at the moment.
 func passing(err error) bool {
 	return unclear(err) || errors.Is(err, ErrBusy) || backend.CodeOf(err) == protocol.Unreachable
 }
-
-func shown(s string) string { return fmt.Sprintf("%q", protocol.CleanText(s, 100)) }

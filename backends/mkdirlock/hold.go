@@ -15,16 +15,24 @@ type hold struct {
 	claim  *claim
 	lock   *Lock
 	dir    Dir
-	others watcher // for Tend only
 	token  uint64
-	next   string // where Tend goes on
-	crowd  bool   // too much is around the lock to be listed again and again
-	gone   bool   // our entry was found missing
-	// How far Release has come: answers may be lost.
-	asked   bool // to remove our entry; its answer was lost
-	emptied bool // it was we who removed it, so that an L in plain style is ours
-	cleared bool // we asked for the removal of L, which is not to be repeated
+	others watcher // for Tend only
+	next   string  // where Tend goes on
+	crowd  bool    // too much is around the lock to be listed again and again
+	stage  stage
 }
+
+// A stage is how far a hold has come to its end. Each follows the one before; a stage may
+// be left out. Answers may be lost, and then Release is called again.
+type stage int
+
+const (
+	holding  stage = iota
+	asked          // to remove our entry; the answer was lost
+	emptied        // it was we who removed it, so that an L in plain style is ours
+	checking       // L's removal was asked for, or L may not be ours: it is only looked at
+	gone           // our entry was found missing: there is nothing to release
+)
 
 // ID implements backend.Hold.
 func (h *hold) ID() string { return h.claim.entry.ticket.id }
@@ -34,7 +42,7 @@ func (h *hold) Token() uint64 { return h.token }
 
 // Heartbeat implements backend.Hold.
 func (h *hold) Heartbeat(ctx context.Context) error {
-	if h.gone {
+	if h.stage == gone {
 		return h.lock.lost("refresh our entry")
 	}
 	err := h.claim.beat(ctx)
@@ -46,17 +54,17 @@ func (h *hold) Heartbeat(ctx context.Context) error {
 }
 
 func (h *hold) lose() {
-	h.gone = true
+	h.stage = gone
 	h.claim.unpin()
 	h.dir.Close()
 }
 
 // Release implements backend.Hold.
 func (h *hold) Release(ctx context.Context) error {
-	if h.gone {
+	if h.stage == gone {
 		return h.lock.lost("remove our entry")
 	}
-	if err := h.leave(ctx); err != nil {
+	if err := h.removeEntry(ctx); err != nil {
 		return err
 	}
 	if h.lock.Style == PlainStyle {
@@ -69,55 +77,55 @@ func (h *hold) Release(ctx context.Context) error {
 	return nil
 }
 
-// leave removes our entry. That it is not there may be our own doing, if an answer
+// removeEntry removes our entry. That it is not there may be our own doing, if an answer
 // was lost.
-func (h *hold) leave(ctx context.Context) error {
-	if h.emptied {
+func (h *hold) removeEntry(ctx context.Context) error {
+	if h.stage >= emptied {
 		return nil
 	}
 	err := h.claim.remove(ctx)
 	switch {
 	case err == nil:
-		h.emptied = true
-	case errors.Is(err, errAbsent) && h.asked:
-		h.emptied, h.cleared = true, true // perhaps by somebody else: L is not ours
+		h.stage = emptied
+	case errors.Is(err, errAbsent) && h.stage == asked:
+		h.stage = checking // perhaps somebody else removed it: then L is not ours
 	case errors.Is(err, errAbsent):
 		h.lose()
 		return h.lock.lost("remove our entry")
 	case unclear(err):
-		h.asked = true
+		h.stage = asked
+		return err
+	default:
+		return err
 	}
-	if h.emptied {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // removeLock removes L, which is empty and ours. After an unclear answer it may be
 // somebody else's already.
 func (h *hold) removeLock(ctx context.Context) error {
-	if h.cleared {
-		return h.isCleared(ctx)
+	if h.stage == checking {
+		return h.mustBeRemoved(ctx)
 	}
 	err := h.dir.Rmdir(ctx, h.lock.lock())
 	switch {
 	case err == nil:
 		return nil
 	case refused(err):
-		h.cleared = true
-		if orphan := h.isCleared(ctx); orphan != nil {
+		h.stage = checking
+		if orphan := h.mustBeRemoved(ctx); orphan != nil {
 			return errors.Join(h.lock.fail("remove the lock directory", err), orphan)
 		}
 		return nil
 	case unclear(err):
-		h.cleared = true
-		return h.isCleared(ctx)
+		h.stage = checking
+		return h.mustBeRemoved(ctx)
 	}
 	return h.lock.fail("remove the lock directory", err)
 }
 
-// isCleared reports nil if L is gone, or has a new holder.
-func (h *hold) isCleared(ctx context.Context) error {
+// mustBeRemoved returns nil if L is gone, or has a new holder.
+func (h *hold) mustBeRemoved(ctx context.Context) error {
 	there, err := h.lock.contains(ctx, h.dir, ".", h.lock.Name)
 	if err != nil {
 		return h.lock.fail("look whether the lock directory is gone", err)
@@ -133,8 +141,8 @@ func (h *hold) isCleared(ctx context.Context) error {
 		return nil
 	}
 	if len(names) > 0 {
-		return &backend.Error{Code: protocol.CannotCreate, Lock: h.lock.Address, Op: "remove the lock directory",
-			Err: fmt.Errorf("what is in it is not ours, such as %s: %w", shown(names[0]), backend.ErrStays), Hint: "remove it if nobody needs it"}
+		return h.lock.error(protocol.CannotCreate, "remove the lock directory",
+			fmt.Errorf("what is in it is not ours, such as %s: %w", backend.Quoted(names[0]), backend.ErrStays), "remove it if nobody needs it")
 	}
 	return h.lock.orphaned("remove the lock directory")
 }

@@ -213,8 +213,7 @@ func (t timedTree) List(ctx context.Context, below string) ([]finder.Entry, erro
 func (t timedTree) missing(ctx context.Context) error {
 	there, err := t.place.contains(ctx, t.dir, ".", t.place.Name)
 	if err == nil && !there {
-		return &backend.Error{Code: protocol.CannotCreate, Lock: t.place.Address, Op: "list the directory",
-			Err: errors.New("it is not there"), Hint: "correct the path"}
+		return t.place.error(protocol.CannotCreate, "list the directory", errors.New("it is not there"), "correct the path")
 	}
 	if err != nil && passing(err) {
 		return err

@@ -113,7 +113,7 @@ func (d disk) RenameNew(_ context.Context, from, to string) error { return d.ren
 
 func (d disk) Stake(context.Context, string) (io.Closer, error) { return nil, errors.ErrUnsupported }
 func (d disk) Pin(context.Context, string) (io.Closer, error)   { return nil, errors.ErrUnsupported }
-func (d disk) Clear(context.Context, string) error              { return ErrRefused }
+func (d disk) RemoveAbandoned(context.Context, string) error    { return ErrRefused }
 
 func (m *memory) List(_ context.Context, name string) ([]string, error) {
 	m.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/watch"
 )
 
@@ -23,29 +24,29 @@ func (a *attempt) takePlain(ctx context.Context) (*hold, error) {
 	if err := a.reserve(ctx); err != nil {
 		return nil, err
 	}
-	if a.unsure {
+	if a.phase == unsure {
 		return a.settle(ctx)
 	}
-	if err := a.closeGate(ctx); err != nil {
+	if err := a.passGate(ctx); err != nil {
 		return nil, err
 	}
 	return a.commit(ctx)
 }
 
-// closeGate makes L ours, and is there if need be. Where the commit is the gate, L
-// must not be there.
-func (a *attempt) closeGate(ctx context.Context) error {
+// passGate is step 2. It returns nil when L is ours; or, where the commit is the gate, if
+// no L of ours is in its way.
+func (a *attempt) passGate(ctx context.Context) error {
 	switch {
-	case a.alone:
-		return a.disown(ctx)
-	case a.owned, a.inOneStep():
+	case a.gate == renaming:
+		return a.removeLock(ctx)
+	case a.owned, a.gate == oneStep:
 		return nil
 	}
-	return a.gate(ctx)
+	return a.makeLock(ctx)
 }
 
-// gate is step 2. It returns nil when L is ours.
-func (a *attempt) gate(ctx context.Context) error {
+// makeLock makes L. It returns nil when L is ours.
+func (a *attempt) makeLock(ctx context.Context) error {
 	err := a.dir.Mkdir(ctx, a.lock.lock())
 	switch {
 	case err == nil:
@@ -64,8 +65,8 @@ func (a *attempt) gate(ctx context.Context) error {
 // commit is step 3. Who waited may have been swept or broken meanwhile: then the
 // commit is in vain, and would leave nobody to know whose L is.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
-	gated := a.inOneStep() && !a.owned
-	if (a.owned || gated) && (!a.fresh || a.mine.old()) {
+	gated := a.gate == oneStep && !a.owned
+	if (a.owned || gated) && (a.phase != fresh || a.mine.old()) {
 		switch home, err := a.isHome(ctx); {
 		case err != nil:
 			return nil, a.lock.fail("look for our entry", err)
@@ -77,26 +78,23 @@ func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	err := a.move(ctx, gated)
 	switch {
 	case err == nil:
-		a.yieldLock() // if our entry is gone now, it was broken
+		a.disclaim() // if our entry is gone now, it was broken
 		return a.enter(ctx)
 	case gated && errors.Is(err, errors.ErrUnsupported):
-		a.twoSteps = true
-		return nil, errAgain
-	case refused(err) && (gated || a.alone):
+		a.gate = twoSteps
+		return nil, backend.ErrAgain
+	case refused(err) && (gated || a.gate == renaming):
 		return nil, a.taken(ctx, err)
 	case refused(err), unclear(err):
-		a.unsure = true
+		a.phase = unsure
 		h, settled := a.settle(ctx)
-		if settled == errAgain && refused(err) && a.owned {
+		if settled == backend.ErrAgain && refused(err) && a.owned {
 			settled = a.tryOverwriting(ctx)
 		}
 		return h, settled
 	}
 	return nil, a.lock.fail("rename our reservation to the lock", err)
 }
-
-// inOneStep reports that the commit is the gate as well.
-func (a *attempt) inOneStep() bool { return a.disk != nil && !a.twoSteps }
 
 // move renames our reservation to the lock. gated: not onto what is there.
 func (a *attempt) move(ctx context.Context, gated bool) error {
@@ -120,11 +118,11 @@ func (a *attempt) settle(ctx context.Context) (*hold, error) {
 		return nil, a.lock.fail("look for our entry", err)
 	}
 	if !there {
-		a.yieldLock()
+		a.disclaim()
 		return nil, errAbsent
 	}
-	a.mine.at, a.unsure = a.mine.home, false
-	return nil, errAgain
+	a.mine.at, a.phase = a.mine.home, fresh
+	return nil, backend.ErrAgain
 }
 
 // isHome reports whether our entry is in our reservation.
@@ -154,11 +152,13 @@ func (a *attempt) tryOverwriting(ctx context.Context) error {
 		// It does. So there was something in L: it is not ours, whoever removed ours.
 		// If not, and the refusal had no reason, an empty L stays; to try again might
 		// hit the L that somebody has made meanwhile.
-		a.yieldLock()
-		return errAgain
+		a.disclaim()
+		return backend.ErrAgain
 	case refused(moved):
-		a.alone = true
-		return errors.Join(a.lock.again("rename our reservation to the lock", moved), a.disown(ctx))
+		if a.gate == twoSteps {
+			a.gate = renaming
+		}
+		return errors.Join(a.lock.again("rename our reservation to the lock", moved), a.removeLock(ctx))
 	}
 	return a.lock.fail("rename a directory beside the lock", moved)
 }
@@ -171,7 +171,7 @@ func (a *attempt) probe() string {
 // taken is what becomes of a commit that the server refused: somebody has the
 // lock, or it was broken and we own what is left.
 func (a *attempt) taken(ctx context.Context, cause error) error {
-	if a.lookDue() && (!a.inOneStep() || !errors.Is(cause, fs.ErrExist)) {
+	if a.lookDue() && (a.gate != oneStep || !errors.Is(cause, fs.ErrExist)) {
 		// The commit made no L of ours, so there may be none, and others say so of
 		// one that is empty.
 		there, err := a.lock.contains(ctx, a.dir, ".", a.lock.Name)
@@ -183,10 +183,10 @@ func (a *attempt) taken(ctx context.Context, cause error) error {
 		}
 	}
 	err := a.look(ctx, false)
-	if err == nil && a.alone {
-		err = a.disown(ctx)
+	if err == nil && a.gate == renaming {
+		err = a.removeLock(ctx)
 	}
-	if err == nil || errors.Is(err, errAgain) {
+	if err == nil || errors.Is(err, backend.ErrAgain) {
 		return a.lock.again("rename our reservation to the lock", cause)
 	}
 	return err
@@ -194,7 +194,7 @@ func (a *attempt) taken(ctx context.Context, cause error) error {
 
 // look sees who has the lock after the gate was closed. nil means that nobody has
 // it any more: the holder was dead, and we broke it; L is ours. Otherwise it is a
-// *backend.HeldError, or errAgain.
+// *backend.HeldError, or backend.ErrAgain.
 func (a *attempt) look(ctx context.Context, doubt bool) error {
 	if !a.lookDue() && !doubt {
 		return a.heldAgain()
@@ -217,20 +217,20 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 	}
 	entries := entriesIn(names)
 	switch {
-	case len(names) == 0 && a.cleared(ctx):
-		return errAgain
+	case len(names) == 0 && a.removeAbandoned(ctx):
+		return backend.ErrAgain
 	case len(entries) == 0:
 		return a.heldByNobody(names, doubt)
 	}
 	for _, e := range entries {
 		if a.mine != nil && e == a.mine.entry {
-			a.unsure = true
-			return errAgain
+			a.phase = unsure
+			return backend.ErrAgain
 		}
 	}
 	s, err := a.others.look(ctx, a.lock.lock(), entries[0])
 	if errors.Is(err, errAbsent) {
-		return errAgain
+		return backend.ErrAgain
 	}
 	if err != nil {
 		return err
@@ -263,12 +263,12 @@ func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 	unpin(pin)
 	switch {
 	case errors.Is(err, errAbsent):
-		return errAgain
+		return backend.ErrAgain
 	case errors.Is(err, errRevived):
 		s.Due = s.entry.ticket.lease
 		return a.held(s)
 	case unclear(err):
-		return errors.Join(errAgain, err)
+		return errors.Join(backend.ErrAgain, err)
 	}
 	return err
 }

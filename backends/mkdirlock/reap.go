@@ -50,7 +50,7 @@ var _ backend.Reaper = (*Lock)(nil)
 
 func (l *Lock) checkReaping(r backend.Reaping) error {
 	if _, err := path.Match(r.Names, ""); err != nil {
-		return l.usage("reap", "the pattern "+shown(r.Names)+" is malformed", "write for example *.lock")
+		return l.usage("reap", "the pattern "+backend.Quoted(r.Names)+" is malformed", "write for example *.lock")
 	}
 	if l.Style == TreeStyle {
 		return l.noPlace("an address with ?style=dir is that of a lock, not of a directory of locks")
@@ -81,7 +81,7 @@ func (p *reaper) look(ctx context.Context) error {
 		return err
 	}
 	if i := slices.IndexFunc(entries, partOfLock); i >= 0 {
-		return p.lock.noPlace("it is a lock itself: " + shown(entries[i].Name) + " is part of one")
+		return p.lock.noPlace("it is a lock itself: " + backend.Quoted(entries[i].Name) + " is part of one")
 	}
 	for _, e := range entries {
 		if !e.Dir || !p.wanted(e.Name) {

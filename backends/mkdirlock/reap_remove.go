@@ -45,9 +45,9 @@ func (p *reaper) hinder(f *finding) {
 		p.fail(f, p.lock.notOwner("remove "+f.Path))
 	case f.watch() > p.reaping.Watch:
 		need := (f.watch() + time.Second).Truncate(time.Second)
-		p.fail(f, &backend.Error{Code: protocol.Timeout, Lock: p.lock.Address, Op: "remove " + f.Path,
-			Err:  fmt.Errorf("its heartbeat must be watched for %v: allow it with --watch %v", need, need),
-			Hint: "a quarter of its lease, in case the server's times are wrong"})
+		p.fail(f, p.lock.error(protocol.Timeout, "remove "+f.Path,
+			fmt.Errorf("its heartbeat must be watched for %v: allow it with --watch %v", need, need),
+			"a quarter of its lease, in case the server's times are wrong"))
 	}
 }
 
@@ -106,7 +106,7 @@ func (p *reaper) remove(ctx context.Context, f *finding) {
 	switch {
 	case err == nil:
 		f.Removed = true
-	case errors.Is(err, errChanged), errors.Is(err, errTended), errors.Is(err, errMoved), errors.Is(err, errRevived), errors.Is(err, errAbsent), errors.Is(err, errAgain):
+	case errors.Is(err, errChanged), errors.Is(err, errTended), errors.Is(err, errMoved), errors.Is(err, errRevived), errors.Is(err, errAbsent), errors.Is(err, backend.ErrAgain):
 		f.Due, f.Note = false, backend.Reason(err)
 	default:
 		p.fail(f, err)
@@ -148,7 +148,7 @@ func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
 			return err
 		}
 		if disk := p.lock.disk(p.dir); disk != nil {
-			if err := disk.Clear(ctx, f.own); err == nil || errors.Is(err, errTended) {
+			if err := disk.RemoveAbandoned(ctx, f.own); err == nil || errors.Is(err, errTended) {
 				return err
 			}
 		}
@@ -160,9 +160,9 @@ func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
 }
 
 func (p *reaper) tooSlow(f *finding) error {
-	return &backend.Error{Code: protocol.Unreachable, Lock: p.lock.Address, Op: "remove " + f.Path,
-		Err:  fmt.Errorf("to look at it and remove it takes longer than %v, and meanwhile it may be somebody else's", lookTime),
-		Hint: "look at the server, then try again; or remove it by hand"}
+	return p.lock.error(protocol.Unreachable, "remove "+f.Path,
+		fmt.Errorf("to look at it and remove it takes longer than %v, and meanwhile it may be somebody else's", lookTime),
+		"look at the server, then try again; or remove it by hand")
 }
 
 // lookStill returns errChanged if a lock is not the empty one that was found.

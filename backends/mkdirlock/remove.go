@@ -71,8 +71,8 @@ func (l *Lock) mustBeThere(ctx context.Context, dir Dir, at, name string) error 
 }
 
 func (l *Lock) mayNotRemove(entry string, cause error) error {
-	return &backend.Error{Code: protocol.Permission, Lock: l.Address, Op: "remove entry " + entry, Err: cause,
-		Hint: "this user may make directories there, but not remove them: see locksmith doctor"}
+	return l.error(protocol.Permission, "remove entry "+entry, cause,
+		"this user may make directories there, but not remove them: see locksmith doctor")
 }
 
 // all reports that we asked for the removal of all that is left: a holder that
@@ -189,7 +189,6 @@ func (l *Lock) rmdirEmpty(ctx context.Context, dir Dir, name string) error {
 }
 
 func (l *Lock) inUse() error {
-	return &backend.Error{Code: protocol.Held, Lock: l.Address, Op: "remove",
-		Err:  errors.New("there is something in it that somebody made meanwhile, so it stays"),
-		Hint: "see who with: locksmith status"}
+	return l.error(protocol.Held, "remove", errors.New("there is something in it that somebody made meanwhile, so it stays"),
+		"see who with: locksmith status")
 }

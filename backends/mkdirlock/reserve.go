@@ -14,7 +14,7 @@ import (
 // reserve makes our reservation, with our entry in it. It proves that we may make
 // directories beside the lock, so that one that cannot be made is taken.
 func (a *attempt) reserve(ctx context.Context) error {
-	if a.mine != nil {
+	if a.phase != idle {
 		return nil
 	}
 	c, err := a.newClaim(exclusive)
@@ -27,21 +27,21 @@ func (a *attempt) reserve(ctx context.Context) error {
 	}
 	// Even if it was refused: a server that crashed, or executed the request
 	// twice, says so of what is there.
-	a.mine = c // from here on there is something to remove
+	a.mine, a.phase = c, waiting // from here on there is something to remove
 	entered := a.dir.Mkdir(ctx, c.path())
 	switch {
 	case refused(err) && refused(entered):
-		a.mine = nil
+		a.mine, a.phase = nil, idle
 		return a.lock.fail("make our reservation", err)
 	case unclear(err), refused(entered), unclear(entered):
-		return a.spoiled(ctx, errors.Join(err, entered))
+		return a.withdrawIncomplete(ctx, errors.Join(err, entered))
 	case entered != nil:
 		return a.lock.fail("make our reservation", entered)
 	}
 	if a.disk != nil {
 		c.pin, _ = a.disk.Stake(ctx, c.home) // a lock that nobody can clear is one still
 	}
-	a.met, a.fresh = true, true
+	a.met, a.phase = true, fresh
 	return nil
 }
 
@@ -71,13 +71,13 @@ func (a *attempt) tryRemoving(ctx context.Context) error {
 	if made != nil && !unclear(made) && !refused(made) {
 		return a.lock.fail("make our reservation", made)
 	}
-	a.mine, a.leaving = c, true
+	a.mine, a.phase = c, leaving
 	removed := a.dir.Rmdir(ctx, c.home)
 	switch {
 	case unclear(made), unclear(removed):
-		return a.spoiled(ctx, errors.Join(made, removed))
+		return a.withdrawIncomplete(ctx, errors.Join(made, removed))
 	case refused(made) && refused(removed):
-		a.mine, a.leaving = nil, false // it never was there
+		a.mine, a.phase = nil, idle // it never was there
 		return a.lock.fail("make our reservation", made)
 	case refused(removed), errors.Is(removed, fs.ErrPermission):
 		if err := a.mayNotRemove(ctx, c, removed); err != nil {
@@ -86,7 +86,7 @@ func (a *attempt) tryRemoving(ctx context.Context) error {
 	case removed != nil:
 		return a.lock.fail("remove our reservation", removed)
 	}
-	a.mine, a.leaving, a.removes = nil, false, true
+	a.mine, a.phase, a.removes = nil, idle, true
 	return nil
 }
 
@@ -101,15 +101,14 @@ func (a *attempt) mayNotRemove(ctx context.Context, c *claim, cause error) error
 	case !there:
 		return nil
 	}
-	a.mine, a.leaving = nil, false // to ask again would not help
-	return &backend.Error{Code: protocol.CannotCreate, Lock: a.lock.Address, Op: "try to remove what we make",
-		Err:  fmt.Errorf("%s had to stay: %w", shown(c.home), cause),
-		Hint: "this user may make directories there, but not remove them, so that no lock is ever released: see locksmith doctor"}
+	a.mine, a.phase = nil, idle // to ask again would not help
+	return a.lock.error(protocol.CannotCreate, "try to remove what we make", fmt.Errorf("%s had to stay: %w", backend.Quoted(c.home), cause),
+		"this user may make directories there, but not remove them, so that no lock is ever released: see locksmith doctor")
 }
 
-// spoiled gives up a reservation that may be incomplete.
-func (a *attempt) spoiled(ctx context.Context, cause error) error {
-	if err := a.giveUp(ctx); err != nil {
+// withdrawIncomplete withdraws a reservation whose making may have failed halfway.
+func (a *attempt) withdrawIncomplete(ctx context.Context, cause error) error {
+	if err := a.withdraw(ctx); err != nil {
 		return err
 	}
 	return a.lock.again("make our reservation", cause)

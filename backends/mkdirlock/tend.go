@@ -36,7 +36,7 @@ func (h *hold) Tend(ctx context.Context) error {
 			return errs
 		}
 		t, _ := h.lock.parseReservation(name)
-		errs = errors.Join(errs, h.sweep(ctx, t))
+		errs = errors.Join(errs, h.tendReservation(ctx, t))
 	}
 	h.next = ""
 	return errs
@@ -46,11 +46,11 @@ func (h *hold) Tend(ctx context.Context) error {
 // alone, for a holder to list it at every heartbeat.
 const maxCrowd = 500
 
-func (h *hold) sweep(ctx context.Context, t ticket) error {
+func (h *hold) tendReservation(ctx context.Context, t ticket) error {
 	s, err := h.others.look(ctx, h.lock.reservation(t), entry{exclusive, t})
 	switch {
 	case errors.Is(err, errAbsent):
-		return h.sweepEmpty(ctx, t) // or it is on its way into the lock, or out
+		return h.tendEmpty(ctx, t) // or it is on its way into the lock, or out
 	case err != nil:
 		return err
 	case s.overIn() > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:
@@ -59,8 +59,8 @@ func (h *hold) sweep(ctx context.Context, t ticket) error {
 	return h.lock.removeReservation(ctx, h.dir, t)
 }
 
-// sweepEmpty removes a reservation in which no entry was for a lease.
-func (h *hold) sweepEmpty(ctx context.Context, t ticket) error {
+// tendEmpty removes a reservation in which no entry was for a lease.
+func (h *hold) tendEmpty(ctx context.Context, t ticket) error {
 	at := h.lock.reservation(t)
 	seen, _ := h.others.Look(at, func(watch.Seen) (watch.Seen, error) {
 		return watch.Seen{Sign: "empty", Rules: []watch.Rule{h.others.Rule(owner.Unknown, t.lease)}}, nil

@@ -28,7 +28,7 @@ func (a *attempt) withToken(ctx context.Context, h *hold, err error) (*hold, err
 		err = h.claim.refresh(ctx)
 	}
 	if err != nil {
-		a.unsure = true // we have the lock, perhaps; the next try finds out
+		a.phase = unsure // we have the lock, perhaps; the next try finds out
 		return nil, err
 	}
 	return h, nil
@@ -36,7 +36,7 @@ func (a *attempt) withToken(ctx context.Context, h *hold, err error) (*hold, err
 
 func (a *attempt) fence(ctx context.Context, k kind) (uint64, error) {
 	var known uint64
-	for range maxRaces {
+	n, err := backend.Retry(ctx, maxRaces, func() (uint64, error) {
 		all, err := a.lock.fences(ctx, a.dir)
 		if err != nil {
 			return 0, err
@@ -51,14 +51,18 @@ func (a *attempt) fence(ctx context.Context, k kind) (uint64, error) {
 		case err == nil:
 			a.removeFences(ctx, all)
 			return n, nil
-		case unclear(err) && k == exclusive:
-			known = n // whose it is does not matter: it is used
 		case !refused(err) && !unclear(err):
 			return 0, a.lock.fail("make a fencing token", err)
+		case unclear(err) && k == exclusive:
+			known = n // whose it is does not matter: it is used
 		}
+		return 0, backend.ErrAgain
+	})
+	if errors.Is(err, backend.ErrAgain) {
+		err = a.lock.error(protocol.CannotCreate, "make a fencing token", errors.New("the server refuses it again and again"),
+			"see locksmith doctor, or add &tokens=no")
 	}
-	return 0, &backend.Error{Code: protocol.CannotCreate, Lock: a.lock.Address, Op: "make a fencing token",
-		Err: errors.New("the server refuses it again and again"), Hint: "see locksmith doctor, or add &tokens=no"}
+	return n, err
 }
 
 // nextFence is the number after the newest that is fit for the kind.
@@ -117,7 +121,7 @@ func (a *attempt) removeFences(ctx context.Context, all []uint64) {
 // before it lists it: a client of NFS may believe an old listing otherwise.
 func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
 	if l.Style != TreeStyle || !l.Tokens {
-		return 0, &backend.Error{Code: protocol.Usage, Lock: l.Address, Op: "look for the newest token", Err: backend.ErrNoTokens}
+		return 0, l.error(protocol.Usage, "look for the newest token", backend.ErrNoTokens, "")
 	}
 	dir := l.NewDir()
 	defer dir.Close()

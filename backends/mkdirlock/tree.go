@@ -3,6 +3,8 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+
+	"locksmith/backends/backend"
 )
 
 // takeExclusive acquires a lock in the style of directories for one alone:
@@ -16,7 +18,7 @@ func (a *attempt) takeExclusive(ctx context.Context) (*hold, error) {
 	if err := a.reserve(ctx); err != nil {
 		return nil, err
 	}
-	if a.unsure {
+	if a.phase == unsure {
 		return a.settleTree(ctx)
 	}
 	a.mine.confirmed = a.request.Clock.Now()
@@ -25,10 +27,10 @@ func (a *attempt) takeExclusive(ctx context.Context) (*hold, error) {
 	case err == nil:
 		return a.enterTree(ctx)
 	case unclear(err):
-		a.unsure = true
+		a.phase = unsure
 		return a.settleTree(ctx)
 	case refused(err):
-		return nil, a.clear(ctx, err)
+		return nil, a.lookTree(ctx, err)
 	}
 	return nil, a.lock.fail("rename our reservation to the lock", err)
 }
@@ -43,9 +45,9 @@ func (a *attempt) enterTree(ctx context.Context) (*hold, error) {
 	return a.withToken(ctx, h, err)
 }
 
-// clear removes from the lock what is dead, and looks who has it. It returns
-// errAgain, errAbsent or a *backend.HeldError.
-func (a *attempt) clear(ctx context.Context, cause error) error {
+// lookTree sees who has the lock, and breaks the dead. It returns backend.ErrAgain,
+// errAbsent or a *backend.HeldError.
+func (a *attempt) lookTree(ctx context.Context, cause error) error {
 	if !a.lookDue() {
 		return a.heldAgain()
 	}
@@ -54,17 +56,17 @@ func (a *attempt) clear(ctx context.Context, cause error) error {
 		return a.lock.fail("list the lock directory", err)
 	}
 	if len(names) == 0 {
-		return a.clearEmpty(ctx, cause)
+		return a.removeEmpty(ctx, cause)
 	}
 	entries := entriesIn(names)
 	a.others.keepOnly(a.lock.lock(), entries)
 	for _, e := range entries {
 		if a.mine != nil && e == a.mine.entry {
-			a.unsure = true
-			return errAgain
+			a.phase = unsure
+			return backend.ErrAgain
 		}
 	}
-	first, err := a.living(ctx, entries)
+	first, err := a.breakDead(ctx, entries)
 	switch {
 	case err != nil:
 		return err
@@ -73,13 +75,13 @@ func (a *attempt) clear(ctx context.Context, cause error) error {
 	case len(entries) == 0:
 		return a.heldByNobody(names, false)
 	}
-	return errAgain
+	return backend.ErrAgain
 }
 
-// clearEmpty is for a lock that is empty or missing though we were refused: it was
+// removeEmpty is for a lock that is empty or missing though we were refused: it was
 // just released; or our reservation is gone; or the server does not rename onto a
 // directory that is there.
-func (a *attempt) clearEmpty(ctx context.Context, cause error) error {
+func (a *attempt) removeEmpty(ctx context.Context, cause error) error {
 	switch home, err := a.isHome(ctx); {
 	case err != nil:
 		return a.lock.fail("look for our entry", err)
@@ -92,9 +94,9 @@ func (a *attempt) clearEmpty(ctx context.Context, cause error) error {
 	return a.lock.again("rename our reservation to the lock", cause)
 }
 
-// living breaks the dead among these entries in the lock, and returns the living
+// breakDead breaks the dead among these entries in the lock, and returns the living
 // one that may be broken next, or nil.
-func (a *attempt) living(ctx context.Context, entries []entry) (*observation, error) {
+func (a *attempt) breakDead(ctx context.Context, entries []entry) (*observation, error) {
 	var first *observation
 	for _, e := range entries {
 		s, err := a.others.look(ctx, a.lock.lock(), e)
@@ -129,7 +131,7 @@ func (a *attempt) living(ctx context.Context, entries []entry) (*observation, er
 //
 // From 1 on L/lock is not empty, so that nobody comes to have it alone.
 func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
-	if a.mine == nil {
+	if a.phase == idle {
 		if err := a.yield(ctx); err != nil {
 			return nil, err
 		}
@@ -157,14 +159,14 @@ func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 	if !there || a.mine.late() {
 		return nil, errAbsent
 	}
-	first, err := a.living(ctx, before)
+	first, err := a.breakDead(ctx, before)
 	switch {
 	case err != nil:
 		return nil, err
 	case first != nil:
 		return nil, a.held(*first)
 	case len(before) > 0:
-		return nil, errAgain
+		return nil, backend.ErrAgain
 	}
 	return a.withToken(ctx, a.hold(), nil)
 }
@@ -178,18 +180,18 @@ func (a *attempt) join(ctx context.Context) error {
 	c.at, c.inLock = a.lock.lock(), true
 	err = a.dir.Mkdir(ctx, c.path())
 	if refused(err) {
-		if err := a.makeLock(ctx); err != nil {
+		if err := a.makeTreeLock(ctx); err != nil {
 			return err
 		}
 		err = a.dir.Mkdir(ctx, c.path())
 	}
 	switch {
 	case err == nil, unclear(err):
-		a.mine, a.met = c, true // if it is not there, the heartbeat tells
+		a.mine, a.phase, a.met = c, fresh, true // if it is not there, the heartbeat tells
 		return nil
 	case refused(err):
-		a.mine = c // a server that crashed says so of what is there
-		if err := a.giveUp(ctx); err != nil {
+		a.mine, a.phase = c, leaving // a server that crashed says so of what is there
+		if err := a.withdraw(ctx); err != nil {
 			return err
 		}
 		return a.lock.again("make our entry in the lock", err)
@@ -197,8 +199,8 @@ func (a *attempt) join(ctx context.Context) error {
 	return a.lock.fail("make our entry in the lock", err)
 }
 
-// makeLock makes L/lock, and L if need be.
-func (a *attempt) makeLock(ctx context.Context) error {
+// makeTreeLock makes L/lock, and L if need be.
+func (a *attempt) makeTreeLock(ctx context.Context) error {
 	err := a.dir.Mkdir(ctx, a.lock.lock())
 	if refused(err) {
 		if err := a.makeTree(ctx); err != nil {

@@ -63,9 +63,15 @@ func (a *attempt) heldByNobody(names []string, doubt bool) error {
 // it may just have been released, or some servers say so of one that is empty.
 func (a *attempt) vanished() error {
 	if a.block.missed++; a.block.missed == 1 {
-		return errAgain
+		return backend.ErrAgain
 	}
 	return a.heldByNobody(nil, false)
+}
+
+// obstructed says that nobody can tell at the moment who has the lock.
+func (a *attempt) obstructed(why error) error {
+	a.block.again = 0 // look anew
+	return &backend.HeldError{Lock: a.lock.Address, Holder: a.block.holder(a.lock.Today()), Obstacle: why}
 }
 
 func (a *attempt) heldAgain() error {
@@ -88,7 +94,9 @@ func (a *attempt) Wait(ctx context.Context) error {
 	if err := a.showUp(ctx); err != nil {
 		return err
 	}
-	a.fresh = false
+	if a.phase == fresh {
+		a.phase = waiting
+	}
 	a.dir.Await(ctx, a.lock.lock(), owner.KeeperOf(a.block.seen.Record, a.lock.Keeper), a.pause())
 	return ctx.Err()
 }
@@ -96,12 +104,12 @@ func (a *attempt) Wait(ctx context.Context) error {
 // showUp gives our reservation a heartbeat, the first with our record.
 func (a *attempt) showUp(ctx context.Context) error {
 	c := a.mine
-	if c == nil || a.unsure || a.leaving || len(c.beats) > 0 && a.untilBeat() > 0 {
+	if a.phase != fresh && a.phase != waiting || len(c.beats) > 0 && a.untilBeat() > 0 {
 		return nil
 	}
 	err := c.refresh(ctx)
 	if errors.Is(err, errAbsent) {
-		err = a.giveUp(ctx)
+		err = a.withdraw(ctx)
 	}
 	if err != nil && passing(err) {
 		return nil // the next Try tells

@@ -9,24 +9,24 @@ var mkdirMutations = []mutation{
 			"	case err == nil:\n		_ = a.dir.Mkdir(ctx, a.lock.lock()+\"/\"+a.mine.entry.String())\n		return a.enterTree(ctx)\n"}}},
 
 	{name: "a breaker owns the lock though the entry was gone", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{{"plain.go",
-		"	case errors.Is(err, errAbsent):\n		return errAgain\n	case errors.Is(err, errRevived):",
+		"	case errors.Is(err, errAbsent):\n		return backend.ErrAgain\n	case errors.Is(err, errRevived):",
 		"	case errors.Is(err, errAbsent):\n		a.owned = true\n		return nil\n	case errors.Is(err, errRevived):"}}},
 
 	{name: "every breaker removes the lock", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{
 		{"plain.go", "a.dir, s); err == nil {\n		a.own(pin)\n		return nil\n",
-			"a.dir, s); err == nil || errors.Is(err, errAbsent) {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		unpin(pin)\n		return errAgain\n"}}},
+			"a.dir, s); err == nil || errors.Is(err, errAbsent) {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		unpin(pin)\n		return backend.ErrAgain\n"}}},
 
 	{name: "empty an entry that was bare", breaks: robs, limit: 600_000, config: "tree-half|plain-half", edits: []edit{{"break.go",
 		"	return l.removeBare(ctx, dir, s.at, s.entry.String())\n", "	return l.removeEntry(ctx, dir, s.at, s.entry.String(), nil)\n"}}},
 
 	{name: "no heartbeat after the rename", breaks: lateHold, config: "bare-lease|bare-xs", edits: []edit{{"attempt.go",
-		"	if err := c.refresh(ctx); err != nil {\n		return nil, err\n	}\n	a.yieldLock()", "	a.yieldLock()"}}},
+		"	if err := c.refresh(ctx); err != nil {\n		return nil, err\n	}\n	a.disclaim()", "	a.disclaim()"}}},
 
 	{name: "a heartbeat after the lease is good enough to begin with", breaks: lateHold, config: "tree-lease|plain-lease", edits: []edit{{"claim.go",
 		"	if c.late() {\n		return errAbsent\n	}\n", ""}}},
 
 	{name: "list before the own entry is made", breaks: twoHolders, config: "tree-xs", edits: []edit{
-		{"tree.go", "	if a.mine == nil {\n		if err := a.yield(ctx)", "	early, _ := a.dir.List(ctx, a.lock.lock())\n	if a.mine == nil {\n		if err := a.yield(ctx)"},
+		{"tree.go", "	if a.phase == idle {\n		if err := a.yield(ctx)", "	early, _ := a.dir.List(ctx, a.lock.lock())\n	if a.phase == idle {\n		if err := a.yield(ctx)"},
 		{"tree.go", "	names, err := a.dir.List(ctx, a.lock.lock())\n	if err != nil && !refused(err) {\n		return nil, a.lock.fail(\"list the lock directory\", err)\n	}\n	var before",
 			"	names, err := append(early, a.mine.entry.String()), error(nil)\n	var before"}}},
 
@@ -44,19 +44,19 @@ var mkdirMutations = []mutation{
 		"		if err := a.dir.Mkdir(ctx, a.lock.lock()); err == nil || refused(err) {\n			a.owned = true\n			return nil\n		}\n		return a.look(ctx, true)"}}},
 
 	{name: "remove the lock again after an unclear answer", breaks: takesEmpty, config: "ftp-lost-script", edits: []edit{{"hold.go",
-		"	case unclear(err):\n		h.cleared = true\n		return h.isCleared(ctx)\n", ""}}},
+		"	case unclear(err):\n		h.stage = checking\n		return h.mustBeRemoved(ctx)\n", ""}}},
 
 	{name: "an unclear commit has failed", breaks: litter, limit: 150_000, config: "ftp-lost-break|ftp-lost-withdraw", edits: []edit{{"plain.go",
-		"	case refused(err), unclear(err):\n		a.unsure = true\n", "	case unclear(err):\n		a.mine = nil\n		return nil, errAgain\n	case refused(err):\n		a.unsure = true\n"}}},
+		"	case refused(err), unclear(err):\n		a.phase = unsure\n", "	case unclear(err):\n		a.mine, a.phase = nil, idle\n		return nil, backend.ErrAgain\n	case refused(err):\n		a.phase = unsure\n"}}},
 
 	{name: "keep the lock when the entry is nowhere", breaks: takesEmpty, limit: 150_000, config: "ftp-lost-broken", edits: []edit{{"plain.go",
-		"	if !there {\n		a.yieldLock()\n", "	if !there {\n"}}},
+		"	if !there {\n		a.disclaim()\n", "	if !there {\n"}}},
 
 	{name: "remove the lock though the entry may have been removed by others", breaks: takesEmpty, limit: 150_000, config: "ftp-lost-break", edits: []edit{{"hold.go",
-		"		h.emptied, h.cleared = true, true // perhaps", "		h.emptied = true // perhaps"}}},
+		"		h.stage = checking // perhaps", "		h.stage = emptied // perhaps"}}},
 
 	{name: "remove the lock though the entry was removed by others", breaks: takesEmpty, config: "plain-wrong-.*", edits: []edit{{"hold.go",
-		"	case errors.Is(err, errAbsent):\n		h.lose()\n		return h.lock.lost(\"remove our entry\")\n", "	case errors.Is(err, errAbsent):\n		h.emptied = true\n"}}},
+		"	case errors.Is(err, errAbsent):\n		h.lose()\n		return h.lock.lost(\"remove our entry\")\n", "	case errors.Is(err, errAbsent):\n		h.stage = emptied\n"}}},
 
 	{name: "an id of directories used again", breaks: robs, limit: 150_000, config: "plain-lease|tree-lease", edits: []edit{{"claim.go",
 		"	r.ID, r.Acquired = a.lock.NewID(), a.lock.Today()\n",
@@ -68,29 +68,29 @@ var mkdirMutations = []mutation{
 	{name: "a heartbeat does not mind that its entry of directories is gone", breaks: silentLoss, limit: 150_000, config: "plain-lease|plain-operator", edits: []edit{{"claim.go",
 		"	case !there:\n		return errAbsent\n", "	case !there:\n		return nil\n"}}},
 
-	{name: "sweeping directories does not wait", breaks: robs, config: "tree-tend|plain-tend", edits: []edit{{"tend.go",
+	{name: "tending to directories does not wait", breaks: robs, config: "tree-tend|plain-tend", edits: []edit{{"tend.go",
 		"	case s.overIn() > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:\n		return nil\n", "	case s.overIn() < 0 && s.Verdict == owner.Dead:\n		return nil\n"}}},
 
 	{name: "who waits gives no sign of life", breaks: robs, config: "tree-tend-long", edits: []edit{{"wait.go",
 		"a.mine.shown + a.lock.waiterBeats", "a.mine.confirmed + a.lock.waiterBeats"}}},
 
 	{name: "commit a reservation that may be gone", breaks: stuck, config: "plain-operator-waiter|plain-wrong-sweep", edits: []edit{{"plain.go",
-		"	if (a.owned || gated) && (!a.fresh || a.mine.old()) {", "	if gated && !a.fresh {"}}},
+		"	if (a.owned || gated) && (a.phase != fresh || a.mine.old()) {", "	if gated && a.phase != fresh {"}}},
 
 	{name: "commit in one step a reservation that may be gone", breaks: stuck, limit: 200_000, config: "unmarked-operator-waiting", edits: []edit{{"plain.go",
-		"	if (a.owned || gated) && (!a.fresh || a.mine.old()) {", "	if a.owned && (!a.fresh || a.mine.old()) {"}}},
+		"	if (a.owned || gated) && (a.phase != fresh || a.mine.old()) {", "	if a.owned && (a.phase != fresh || a.mine.old()) {"}}},
 
-	{name: "settle after giving up", breaks: stuck, config: "ftp-lost-one", edits: []edit{{"attempt.go",
-		"		if a.leaving {\n", "		if a.leaving && a.mine == nil {\n"}}},
+	{name: "settle while withdrawing", breaks: stuck, config: "ftp-lost-one", edits: []edit{{"attempt.go",
+		"	if a.phase == leaving {\n		if err", "	if a.phase == leaving {\n		a.phase = unsure\n	}\n	if a.mine == nil {\n		if err"}}},
 
 	{name: "empty locks are in the way of their owners", breaks: stuck, config: "ftp-refuse-lost-script", edits: []edit{{"plain.go",
-		"	case a.alone:\n		return a.disown(ctx)\n", "	case a.alone:\n		return nil\n"}}},
+		"	case a.gate == renaming:\n		return a.removeLock(ctx)\n", "	case a.gate == renaming:\n		return nil\n"}}},
 
 	{name: "what its owner empties cannot be removed", breaks: fails, config: "plain-wrong", edits: []edit{{"remove.go",
 		"i == maxRemovals || backend.CodeOf(why) != protocol.Permission {", "i >= 0 {"}}},
 
 	{name: "empty reservations stay", breaks: litter, config: "tree-crash.*", edits: []edit{{"tend.go",
-		"		return h.sweepEmpty(ctx, t) // or", "		return nil // or"}}},
+		"		return h.tendEmpty(ctx, t) // or", "		return nil // or"}}},
 
 	{name: "break without a pin", breaks: takesEmpty, limit: 200_000, config: "disk-crashes", edits: []edit{{"plain.go",
 		"	pin, err := a.lock.pin(ctx, a.dir, s.at)\n	if err != nil {\n		return err\n	}\n	if err =", "	pin, err := io.Closer(nil), error(nil)\n	if err ="},
@@ -106,14 +106,14 @@ var mkdirMutations = []mutation{
 		"		c.pin, _ = a.disk.Stake(ctx, c.home) //", "		c.pin, _ = a.disk.Stake(ctx, c.home)\n		c.unpin() //"}}},
 
 	{name: "the pin ends before the lock is removed", breaks: takesEmpty, config: "disk-xx", edits: []edit{{"hold.go",
-		"	if err := h.leave(ctx); err != nil {\n		return err\n	}\n", "	if err := h.leave(ctx); err != nil {\n		return err\n	}\n	h.claim.unpin()\n"}}},
+		"	if err := h.removeEntry(ctx); err != nil {\n		return err\n	}\n", "	if err := h.removeEntry(ctx); err != nil {\n		return err\n	}\n	h.claim.unpin()\n"}}},
 
 	{name: "the one step replaces what is there", breaks: takesEmpty, config: "disk-script", edits: []edit{{"plain.go",
 		"		return a.disk.RenameNew(ctx, a.mine.home, a.lock.lock())\n", "		return a.dir.Rename(ctx, a.mine.home, a.lock.lock())\n"}}},
 
 	{name: "no gate where there is no one step", breaks: takesEmpty, config: "two-steps-script", edits: []edit{{"plain.go",
-		"		a.twoSteps = true\n		return nil, errAgain\n", "		err = a.dir.Rename(ctx, a.mine.home, a.lock.lock())\n		if err == nil {\n			return a.enter(ctx)\n		}\n		return nil, a.taken(ctx, err)\n"}}},
+		"		a.gate = twoSteps\n		return nil, backend.ErrAgain\n", "		err = a.dir.Rename(ctx, a.mine.home, a.lock.lock())\n		if err == nil {\n			return a.enter(ctx)\n		}\n		return nil, a.taken(ctx, err)\n"}}},
 
 	{name: "break an empty lock", breaks: takesEmpty, config: "plain-script", edits: []edit{{"plain.go",
-		"	case len(entries) == 0:\n		return a.heldByNobody(names, doubt)\n", "	case len(entries) == 0:\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return errAgain\n"}}},
+		"	case len(entries) == 0:\n		return a.heldByNobody(names, doubt)\n", "	case len(entries) == 0:\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return backend.ErrAgain\n"}}},
 }

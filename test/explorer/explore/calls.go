@@ -81,9 +81,9 @@ func (p pin) Close() error {
 	return nil
 }
 
-// Clear implements mkdirlock.Disk.
-func (d disk) Clear(_ context.Context, name string) error {
-	return d.asked(op{kind: opClear, name: d.text(name)})
+// RemoveAbandoned implements mkdirlock.Disk.
+func (d disk) RemoveAbandoned(_ context.Context, name string) error {
+	return d.asked(op{kind: opRemoveAbandoned, name: d.text(name)})
 }
 
 var _ mkdirlock.Disk = disk{}

@@ -100,7 +100,7 @@ func (x *Explorer) value(d deed) string {
 func seconds(ms int32) string { return fmt.Sprint(time.Duration(ms) * time.Millisecond) }
 
 var opNames = map[opKind]string{
-	opMkdir: "mkdir", opSymlink: "symlink", opRename: "rename", opRenameNew: "rename unless it is there:", opRmdir: "rmdir", opClear: "clear", opStake: "stake", opPin: "pin", opUnpin: "unpin", opUnlink: "unlink",
+	opMkdir: "mkdir", opSymlink: "symlink", opRename: "rename", opRenameNew: "rename unless it is there:", opRmdir: "rmdir", opRemoveAbandoned: "remove if abandoned:", opStake: "stake", opPin: "pin", opUnpin: "unpin", opUnlink: "unlink",
 	opCreate: "create", opWrite: "write", opLink: "link", opTouchFile: "touch the file", opStat: "stat", opRead: "read", opOpen: "open",
 	opStatFile: "stat the file", opTouch: "touch", opReadlink: "readlink", opLook: "look", opList: "list",
 }

@@ -107,7 +107,7 @@ func (x *Explorer) own(c *world, p int, o op, doubt bool) {
 	switch {
 	case o.kind == opMkdir && o.name == x.lock, o.renames() && o.to == x.lock:
 		c.owner, c.doubt = int8(p), swept || doubt && o.kind == opMkdir
-	case (o.kind == opRmdir || o.kind == opClear) && o.name == x.lock:
+	case (o.kind == opRmdir || o.kind == opRemoveAbandoned) && o.name == x.lock:
 		c.owner, c.doubt = nobody, false
 	case o.kind == opRmdir && x.names.parents[o.name] == x.lock && len(c.tree.children(x.names, x.lock)) == 0:
 		c.owner, c.doubt = int8(p), doubt
@@ -143,7 +143,7 @@ func (x *Explorer) checkLock(c *world, p int, o op) {
 	}
 	what := ""
 	switch {
-	case o.kind == opRmdir && o.name == x.lock, o.kind == opClear && x.clearable(c, o.name) && !x.orphan(c):
+	case o.kind == opRmdir && o.name == x.lock, o.kind == opRemoveAbandoned && x.abandoned(c, o.name) && !x.orphan(c):
 		what = "removes"
 	case o.kind == opRename && o.to == x.lock && c.tree.has(o.name) && !x.Config.Directories.NoReplace:
 		what = "replaces"
@@ -185,7 +185,7 @@ func (x *Explorer) indefensible(o op) bool {
 	if f := x.Config.Files; f != nil {
 		return !f.Careless && o.kind == opUnlink && (o.name == x.lock || strings.HasPrefix(x.names.texts[o.name], f.Turns))
 	}
-	return x.plain() && !x.Config.Directories.Careless && o.name == x.lock && (o.kind == opMkdir || o.kind == opRmdir || o.kind == opClear)
+	return x.plain() && !x.Config.Directories.Careless && o.name == x.lock && (o.kind == opMkdir || o.kind == opRmdir || o.kind == opRemoveAbandoned)
 }
 
 // litter is what may be left at the end.

@@ -21,7 +21,7 @@ const (
 	opRename
 	opRenameNew // to a name that nothing has
 	opRmdir
-	opClear // remove a directory that is empty, marked, and has no pin
+	opRemoveAbandoned // remove a directory that is empty, marked, and has no pin
 	opUnlink
 	opCreate // a file, empty yet
 	opWrite  // what is in it

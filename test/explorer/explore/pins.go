@@ -28,8 +28,8 @@ func (x *Explorer) pinned(c *world, p int, o op) (reply, bool) {
 			e.pins |= 1 << p
 		}
 		return ok(int64(e.born)), true
-	case opClear:
-		if !x.clearable(c, o.name) {
+	case opRemoveAbandoned:
+		if !x.abandoned(c, o.name) {
 			return failed(unix.ENOTEMPTY), true
 		}
 		return failed(c.tree.remove(x.names, op{kind: opRmdir, name: o.name}, c.now)), true
@@ -37,9 +37,9 @@ func (x *Explorer) pinned(c *world, p int, o op) (reply, bool) {
 	return reply{}, false
 }
 
-// clearable reports that a directory is empty, was staked, and that nobody who lives has
+// abandoned reports that a directory is empty, was staked, and that nobody who lives has
 // pinned it.
-func (x *Explorer) clearable(c *world, name text) bool {
+func (x *Explorer) abandoned(c *world, name text) bool {
 	e := c.tree.get(name)
 	if e == nil || e.born == 0 || len(c.tree.children(x.names, name)) > 0 {
 		return false
