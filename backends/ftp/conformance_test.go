@@ -105,7 +105,7 @@ func fixture(t *testing.T, s *ftpserver.Server, style string) backendtest.Fixtur
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.(*mkdirlock.Lock).Pace = mkdirlock.Pace{Min: time.Millisecond, Max: 50 * time.Millisecond}
+			lockOf(b).Pace = mkdirlock.Pace{Min: time.Millisecond, Max: 50 * time.Millisecond}
 			return b
 		},
 		Leftovers: func() []string { return leftovers(t, place) },

@@ -79,5 +79,13 @@ func openAt(t *testing.T, s *ftpserver.Server, path string) *mkdirlock.Lock {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return lockOf(b)
+}
+
+// lockOf is what Open has opened, whatever its style.
+func lockOf(b backend.Backend) *mkdirlock.Lock {
+	if l, ok := b.(mkdirlock.TreeLock); ok {
+		return l.Lock
+	}
 	return b.(*mkdirlock.Lock)
 }

@@ -112,7 +112,10 @@ func (p *place) openAt(a backend.Address) *mkdirlock.Lock {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	l := b.(*mkdirlock.Lock)
+	l, plain := b.(*mkdirlock.Lock)
+	if !plain {
+		l = b.(mkdirlock.TreeLock).Lock
+	}
 	l.Pace = hasty
 	return l
 }
