@@ -11,37 +11,22 @@ import (
 	"locksmith/backends/lockfile"
 	"locksmith/backends/manners"
 	"locksmith/backends/owner"
+	"locksmith/backends/watch"
 )
 
-const (
-	// maxRaces bounds how often one Try starts anew because the file changed
-	// under it; each time somebody else made progress.
-	maxRaces = 32
-	// grace is how long an unfinished file of ours must be seen unchanged. It is a
-	// courtesy to its maker, who needs some microseconds until it has the kernel lock,
-	// and if it is late finds out before it says OK (hold.go). Everybody waits for it
-	// when a maker dies just there.
-	grace = 100 * time.Millisecond
-)
+// maxRaces bounds how often one Try starts anew because the file changed
+// under it; each time somebody else made progress.
+const maxRaces = 32
 
 type attempt struct {
-	lock     *Lock
-	request  backend.Request
-	here     owner.Place
-	patience owner.Patience // with holders
-	courtesy owner.Patience // with files their makers have not finished
-	checked  bool           // the directory is fit
-	seen     sighting       // what the last failed Try saw
-	watcher  watcher
-	pauses   *manners.Pauses // nil: slowLook
-}
-
-// A sighting is a lock file that belongs to somebody else.
-type sighting struct {
-	content content
-	locked  bool          // its kernel lock could not be had
-	keeper  keeper        // who keeps it, found before the verdict fell
-	due     time.Duration // when it may be broken if nothing changes, or owner.Never
+	lock    *Lock
+	request backend.Request
+	here    owner.Place
+	others  *watch.Watcher
+	checked bool        // the directory is fit
+	seen    observation // what the last failed Try saw
+	watcher watcher
+	pauses  *manners.Pauses // nil: slowLook
 }
 
 // Try implements backend.Attempt. The first one looks at the directory: not before,
@@ -125,16 +110,15 @@ func (a *attempt) examine() (backend.Hold, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case errors.Is(err, fs.ErrPermission) && !a.lock.kept:
-		a.patience.Forget()
-		a.seen = sighting{content: content{note: "the lock file is not readable"}, due: owner.Never}
+		a.others.Forget(a.lock.path)
+		a.seen = observation{content: content{note: "the lock file is not readable"}, due: watch.Never}
 		return nil, a.held()
 	case err != nil:
-		a.patience.Forget()
+		a.others.Forget(a.lock.path)
 		return nil, a.lock.openError(err)
 	}
 	if err := a.look(f); err != nil {
 		_ = f.Close()
-		a.patience.Forget()
 		return nil, a.lock.fail("look at lock file", err)
 	}
 	switch {
@@ -155,79 +139,15 @@ func (a *attempt) remove(f *lockfile.File) error {
 	}
 	_ = f.Close()
 	if errors.Is(err, syscall.EPERM) {
-		a.patience.Forget()
-		a.seen.due, a.seen.content.note = owner.Never, backend.StickyNote
+		a.others.Forget(a.lock.path)
+		a.seen.due, a.seen.content.note = watch.Never, backend.StickyNote
 		return a.held()
 	}
 	return a.lock.fail("remove the lock file of a dead holder", err)
 }
 
-// look fills in a.seen. When it sets due to 0 it has taken the kernel lock.
-func (a *attempt) look(f *lockfile.File) error {
-	before := a.request.Clock.Now()
-	if justMade, err := a.justMade(before, f); justMade || err != nil {
-		return err
-	}
-	free, err := f.TryLock()
-	if err == nil && !free && a.lock.kept { // who inspects it lets go at once
-		free, err = lockWithin(f, patienceOfBreakers)
-	}
-	if err != nil {
-		return err
-	}
-	// Only after the kernel lock has told that the maker is done writing.
-	c, err := read(f)
-	if err != nil {
-		return err
-	}
-	a.seen = sighting{content: c, locked: !free, keeper: c.keeper(a.here), due: owner.Never}
-	if !free {
-		a.patience.Forget()
-		return nil
-	}
-	a.seen.due = a.judge(before, c)
-	return nil
-}
-
-// justMade reports a file of ours in which nothing is written yet. Until its time is
-// over we leave the kernel lock to its maker, who would nap if it met us there.
-func (a *attempt) justMade(before time.Duration, f *lockfile.File) (bool, error) {
-	st, err := f.Stat()
-	if err != nil || st.Size > 0 {
-		return false, err
-	}
-	c := parse("")
-	if c.stat = st; !c.unfinished() {
-		return false, nil
-	}
-	a.seen = sighting{content: c, due: a.judge(before, c)}
-	return a.seen.due > 0, nil
-}
-
-func (a *attempt) judge(before time.Duration, c content) time.Duration {
-	sign := c.sign()
-	switch {
-	case a.lock.kept && c.Text == "":
-		return 0 // who holds it has the kernel lock
-	case c.unfinished():
-		// Not a matter of leases: its maker has not said OK and never will
-		// without finding the file still there.
-		return a.courtesy.Look(before, sign, false, grace)
-	case c.Record == nil:
-		return a.patience.Look(before, sign, c.verdict(a.here) == owner.Dead, 0)
-	}
-	return a.patience.Look(before, sign+c.Record.ID, c.verdict(a.here) == owner.Dead, c.Record.Lease)
-}
-
 func (a *attempt) held() error {
 	return &backend.HeldError{Lock: string(a.lock.address), Holder: a.lock.holder(a.seen.content, a.seen.verdict(a.here))}
-}
-
-func (s *sighting) verdict(here owner.Place) owner.Verdict {
-	if s.keeper.isHelper { // that was just seen
-		return owner.Alive
-	}
-	return s.content.verdict(here)
 }
 
 // Withdraw implements backend.Attempt: a waiter leaves no trace.

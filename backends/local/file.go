@@ -5,10 +5,10 @@ import (
 	"time"
 	"unicode"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
 
@@ -128,18 +128,17 @@ func (c content) keeper(here owner.Place) keeper {
 	return keeper{p, c.PID != 0 && !p.Gone(), false}
 }
 
-func (c content) holder(verdict owner.Verdict, now time.Time) backend.Holder {
-	h := backend.Holder{Record: c.Record, Note: c.note, Verdict: verdict, PID: c.PID}
+// seen is what the file tells of its holder.
+func (c content) seen(verdict owner.Verdict) watch.Seen {
+	s := watch.Seen{Record: c.Record, Note: c.note, Verdict: verdict, PID: c.PID}
 	if c.stat.Ino == 0 {
-		return h // never read, so of no known age
+		return s // never read, so of no known age
 	}
-	h.Age, h.Sign = max(now.Sub(c.stat.Modified), 0), c.sign()
+	s.Sign, s.Since = c.sign(), c.stat.Modified
 	if r := c.Record; r != nil {
-		h.ID, h.PID, h.Lease = r.ID, r.Helper.PID, r.Lease
-		h.Age = max(now.Sub(r.Acquired), 0)
-		h.Heartbeat = max(now.Sub(c.stat.Modified), 0)
+		s.ID, s.Lease, s.Since, s.Beat = r.ID, r.Lease, r.Acquired, c.stat.Modified
 	} else if c.unfinished() {
-		h.Note = "its maker is just starting, or died while it did"
+		s.Note = "its maker is just starting, or died while it did"
 	}
-	return h
+	return s
 }

@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/lockfile"
 	"locksmith/backends/manners"
 	"locksmith/backends/owner"
+	"locksmith/backends/watch"
 )
 
 // Scheme is the address scheme of this backend.
@@ -41,9 +42,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attempt{lock: l, request: r, here: r.Owner.Place, pauses: manners.Asked(r.Polls),
-		patience: owner.Patience{Clock: r.Clock, Strict: r.Strict, Respite: r.Respite},
-		courtesy: owner.Patience{Clock: r.Clock}}, nil
+	return &attempt{lock: l, request: r, here: r.Owner.Place, pauses: manners.Asked(r.Polls), others: watch.New(r)}, nil
 }
 
 // Inspect implements backend.Backend. It takes no kernel lock, which a breaker
@@ -77,7 +76,7 @@ func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 // holder describes who left the content, and what to do about one for whom waiting is
 // hardly of use.
 func (l *Lock) holder(c content, v owner.Verdict) backend.Holder {
-	h := c.holder(v, time.Now())
+	h := c.seen(v).Holder(time.Now())
 	remove := "remove it with: locksmith break --force " + string(l.address)
 	switch {
 	case c.note == backend.StickyNote:

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"locksmith/backends/clock"
-	"locksmith/backends/owner"
+	"locksmith/backends/watch"
 )
 
 // slowLook is how often a waiter looks where the kernel cannot wake it: the
@@ -27,11 +27,11 @@ func (a *attempt) Wait(ctx context.Context) error {
 // lockedByOther reports that somebody has the kernel lock whom we cannot watch:
 // the holder is in another container, or a looker, a breaker or a rogue has the
 // lock of a dead one.
-func (s sighting) lockedByOther() bool { return s.locked && !s.keeper.isHelper }
+func (s observation) lockedByOther() bool { return s.locked && !s.keeper.isHelper }
 
-// withTimeout returns a context that ends after d, if that is not owner.Never.
+// withTimeout returns a context that ends after d, if that is not watch.Never.
 func (a *attempt) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if d == owner.Never {
+	if d == watch.Never {
 		return context.WithCancel(ctx)
 	}
 	return clock.WithTimeout(ctx, a.request.Clock, d)

@@ -8,7 +8,7 @@
 //     id, pid and time namespace), and its helper is gone, and so is its parent, or all
 //     that inherited the lifeline of its command;
 //   - by lease: somebody watched one heartbeat for a whole lease on its own
-//     clock and saw no other (Patience).
+//     clock and saw no other (package watch).
 //
 // No time written by one machine is ever compared with the clock of another;
 // the times in a record are for people.

@@ -5,10 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"locksmith/backends/clock"
 	"locksmith/backends/process"
 	"locksmith/protocol"
 )
@@ -152,51 +150,6 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-}
-
-func TestPatience(t *testing.T) {
-	const lease, respite = 100 * time.Second, 10 * time.Second
-	synctest.Test(t, func(t *testing.T) {
-		look := func(p *Patience, sign string, proof bool, want time.Duration) {
-			t.Helper()
-			if got := p.Look(p.Clock.Now(), sign, proof, lease); got != want {
-				t.Errorf("%s, proof %v: wait %v, want %v", sign, proof, got, want)
-			}
-		}
-		p := &Patience{Clock: clock.Runtime{}}
-		look(p, "a1", false, 101*time.Second)
-		time.Sleep(100 * time.Second)
-		look(p, "a1", false, time.Second)
-		look(p, "a2", false, 101*time.Second) // a heartbeat
-		p.Forget()                            // an error
-		time.Sleep(101 * time.Second)
-		look(p, "a2", false, 101*time.Second)
-		time.Sleep(101 * time.Second)
-		look(p, "a2", false, 0)
-		look(p, "b1", true, 0)
-
-		strict := &Patience{Clock: clock.Runtime{}, Strict: true}
-		look(strict, "a", false, Never)
-		time.Sleep(time.Hour)
-		look(strict, "a", false, Never)
-		look(strict, "a", true, 0)
-
-		kind := &Patience{Clock: clock.Runtime{}, Respite: respite}
-		look(kind, "a", true, respite)
-		time.Sleep(respite / 2)
-		look(kind, "a", true, respite/2)
-		time.Sleep(respite / 2)
-		look(kind, "a", true, 0)
-		look(kind, "b", false, 101*time.Second+respite)
-		endless := &Patience{Clock: clock.Runtime{}, Respite: Never}
-		look(endless, "a", false, Never)
-		if got := endless.Look(endless.Clock.Now(), "b", true, lease); got < Never/2 {
-			t.Errorf("an endless respite ends after %v", got)
-		}
-		if got := kind.Look(kind.Clock.Now(), "foreign", false, 0); got != Never {
-			t.Errorf("a holder without a lease is broken after %v", got)
-		}
-	})
 }
 
 func TestCheckMeta(t *testing.T) {

@@ -78,7 +78,7 @@ func (w *Watcher) Look(name string, see func(last Seen) (Seen, error)) (Observat
 	before := w.request.Clock.Now()
 	seen, err := see(x.seen)
 	if err != nil {
-		delete(w.watched, name)
+		w.Forget(name)
 		return Observation{Seen: seen, Due: Never}, err
 	}
 	w.watched[name], x.seen = x, seen
@@ -93,6 +93,9 @@ func (w *Watcher) Look(name string, see func(last Seen) (Seen, error)) (Observat
 	}
 	return o, nil
 }
+
+// Forget forgets one of them: the watch starts again.
+func (w *Watcher) Forget(name string) { delete(w.watched, name) }
 
 // Keep forgets all but those whose names it is told to keep.
 func (w *Watcher) Keep(keep func(name string) bool) {
