@@ -40,7 +40,7 @@ type Recorder struct {
 	behind  obstacle
 	waiting bool          // behind was told
 	due     time.Duration // when the next heartbeat is
-	letGo   time.Duration // when the release began
+	began   time.Duration // when the release began
 	to      EventWriter
 	queue   chan func() // writes that are to come
 	writer  *call       // the one that makes them
@@ -124,7 +124,7 @@ func (r *Recorder) Beat(ago time.Duration) {
 }
 
 // Releasing implements observer.
-func (r *Recorder) Releasing() { r.letGo = r.now() }
+func (r *Recorder) Releasing() { r.began = r.now() }
 
 // Missed implements observer.
 func (r *Recorder) Missed(err error) {
@@ -142,7 +142,7 @@ func (r *Recorder) Lost(loss *LossError) {
 func (r *Recorder) Finish(held time.Duration, err error) {
 	switch {
 	case err == nil:
-		r.tell(events.Event{Kind: events.Released, Held: held, Release: min(r.now()-r.letGo, held)})
+		r.tell(events.Event{Kind: events.Released, Held: held, Release: min(r.now()-r.began, held)})
 	case asLoss(err) == nil:
 		r.tell(events.Event{Kind: events.GaveUp, Waited: r.now() - r.start, Code: CodeOf(err), Text: textOf(err)})
 	}

@@ -46,14 +46,14 @@ func (w *Watch) Start(ctx context.Context) context.Context {
 	}
 	stdout := isPipe(w.Stdout)
 	w.Log.Debug("watching", "stdin", stdin, "stdout", stdout, "parent", w.Parent)
-	hint := w.signals(stop, stdin || stdout)
+	hint := w.watchSignals(stop, stdin || stdout)
 	if stdin {
-		go w.hangup(ctx, w.Stdin, stop, ErrStdinClosed)
+		go w.watchPipe(ctx, w.Stdin, stop, ErrStdinClosed)
 	}
 	if stdout {
-		go w.hangup(ctx, w.Stdout, stop, ErrStdoutGone)
+		go w.watchPipe(ctx, w.Stdout, stop, ErrStdoutGone)
 	}
-	w.parent(ctx, stop, hint)
+	w.watchParent(ctx, stop, hint)
 	return ctx
 }
 
@@ -85,7 +85,7 @@ func (w Watch) staysOpen(f *os.File) bool {
 	return Hangup(ctx, f) != nil
 }
 
-func (w Watch) hangup(ctx context.Context, f *os.File, stop context.CancelCauseFunc, reason error) {
+func (w Watch) watchPipe(ctx context.Context, f *os.File, stop context.CancelCauseFunc, reason error) {
 	if err := Hangup(ctx, f); err == nil {
 		stop(reason)
 	} else if ctx.Err() == nil {
@@ -93,11 +93,11 @@ func (w Watch) hangup(ctx context.Context, f *os.File, stop context.CancelCauseF
 	}
 }
 
-// signals obeys what asks us to end. Ctrl-C and its like go to every process of
+// watchSignals obeys what asks us to end. Ctrl-C and its like go to every process of
 // a terminal's foreground group: a parent that catches them must not lose its
 // lock, so with a parent at the other end of a pipe they are ignored. The
 // channel that is returned gets the kernel's hints that our parent may be gone.
-func (w Watch) signals(stop context.CancelCauseFunc, parentPipe bool) <-chan os.Signal {
+func (w Watch) watchSignals(stop context.CancelCauseFunc, parentPipe bool) <-chan os.Signal {
 	// A write error tells of a pipe without a reader better. A signal that means
 	// nothing would kill us.
 	disregard(meaningless()...)
@@ -120,9 +120,9 @@ func (w Watch) signals(stop context.CancelCauseFunc, parentPipe bool) <-chan os.
 // parentPoll is how often getppid is asked where there is no pidfd.
 const parentPoll = time.Second
 
-// parent watches for the parent's death. Without a parent that we can see (a
+// watchParent watches for the parent's death. Without a parent that we can see (a
 // pid of 0: it is outside our container) the pipes must do.
-func (w Watch) parent(ctx context.Context, stop context.CancelCauseFunc, hint <-chan os.Signal) {
+func (w Watch) watchParent(ctx context.Context, stop context.CancelCauseFunc, hint <-chan os.Signal) {
 	if w.Parent <= 0 {
 		w.Log.Warn("the parent is not visible, so its death cannot be watched")
 		return
@@ -133,17 +133,7 @@ func (w Watch) parent(ctx context.Context, stop context.CancelCauseFunc, hint <-
 		stop(ErrParentDied)
 		return
 	}
-	died, err := p.Exited(ctx)
-	if w.noPidfd {
-		died, err = nil, errors.ErrUnsupported
-	}
-	var poll <-chan time.Time
-	if err != nil {
-		w.Log.Debug("polling for the parent's death", "error", err)
-		ticker := time.NewTicker(parentPoll)
-		context.AfterFunc(ctx, ticker.Stop)
-		poll = ticker.C
-	}
+	died, poll := w.exited(ctx, p)
 	gone := func() bool { return direct && orphaned(p) || p.Gone() }
 	if gone() { // before we could look
 		stop(ErrParentDied)
@@ -165,4 +155,17 @@ func (w Watch) parent(ctx context.Context, stop context.CancelCauseFunc, hint <-
 			}
 		}
 	}()
+}
+
+// exited returns a channel that is closed when the parent has ended, or else one that
+// says when to look.
+func (w Watch) exited(ctx context.Context, p process.Process) (died <-chan struct{}, poll <-chan time.Time) {
+	died, err := p.Exited(ctx)
+	if err == nil && !w.noPidfd {
+		return died, nil
+	}
+	w.Log.Debug("polling for the parent's death", "error", err)
+	ticker := time.NewTicker(parentPoll)
+	context.AfterFunc(ctx, ticker.Stop)
+	return nil, ticker.C
 }

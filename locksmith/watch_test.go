@@ -219,7 +219,7 @@ func TestParentDiedBeforeWeLooked(t *testing.T) {
 	f := devNull(t)
 	w := Watch{Stdin: f, Stdout: f, Parent: gone.Process.Pid, Log: hclog.NewNullLogger()}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	w.parent(ctx, cancel, nil)
+	w.watchParent(ctx, cancel, nil)
 	if context.Cause(ctx) != ErrParentDied {
 		t.Errorf("cause %v", context.Cause(ctx))
 	}

@@ -70,7 +70,7 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("cannot run the command: %v", e.Err) }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Prepare finds the command and begins to mind signals.
+// Prepare finds the command and begins to handle signals.
 func (c *Command) Prepare(ctx context.Context) error {
 	path, err := exec.LookPath(c.Argv[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) { // what is on PATH is the user's choice
@@ -82,7 +82,7 @@ func (c *Command) Prepare(ctx context.Context) error {
 	}
 	c.ended, c.allGone, c.news = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
 	c.ctx, c.stop = context.WithCancelCause(ctx)
-	c.mindSignals()
+	c.handleSignals()
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (c *Command) Start(g protocol.Grant) error {
 	if token := g.TokenText(); token != "" {
 		env = append(env, "LOCKSMITH_TOKEN="+token)
 	}
-	c.mindStops()
+	c.handleStops()
 	started := make(chan error)
 	go c.startAndReap(env, started)
 	return <-started

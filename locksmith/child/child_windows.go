@@ -70,9 +70,9 @@ func (c *Command) kill() {
 	}
 }
 
-// mindSignals ends the waiting on Ctrl-C, and when the user logs off. A command that
+// handleSignals ends the waiting on Ctrl-C, and when the user logs off. A command that
 // runs gets them from the console itself.
-func (c *Command) mindSignals() {
+func (c *Command) handleSignals() {
 	sigs := make(chan os.Signal, 8)
 	signal.Notify(sigs, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -86,8 +86,8 @@ func (c *Command) mindSignals() {
 	}()
 }
 
-// mindStops has nothing to do: nobody is stopped here.
-func (c *Command) mindStops() {}
+// handleStops has nothing to do: nobody is stopped here.
+func (c *Command) handleStops() {}
 
 // EndedBy returns the signal that we should end by, that ended the waiting; 0 for none.
 func (c *Command) EndedBy(err error) syscall.Signal {

@@ -14,27 +14,27 @@ import (
 	"locksmith/locksmith"
 )
 
-// mindSignals ends the waiting on a signal, and passes signals on to the
+// handleSignals ends the waiting on a signal, and passes signals on to the
 // command. Those of a terminal reach the command without us.
-func (c *Command) mindSignals() {
-	minded := []os.Signal{syscall.SIGPIPE}
+func (c *Command) handleSignals() {
+	caught := []os.Signal{syscall.SIGPIPE}
 	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
 		if !signal.Ignored(s) { // as under nohup
-			minded = append(minded, s)
+			caught = append(caught, s)
 		}
 	}
 	sigs := make(chan os.Signal, 8)
-	signal.Notify(sigs, minded...)
+	signal.Notify(sigs, caught...)
 	go func() {
 		for s := range sigs {
 			if s != syscall.SIGPIPE { // a write error of ours tells it better
-				c.obey(s)
+				c.handle(s)
 			}
 		}
 	}()
 }
 
-func (c *Command) obey(s os.Signal) {
+func (c *Command) handle(s os.Signal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !slices.Contains(c.got, s) {
@@ -70,11 +70,11 @@ func inOurGroup(pid int) bool {
 	return err == nil && group == syscall.Getpgrp()
 }
 
-// mindStops keeps Ctrl-Z from stopping us alone: a command that it does not stop
+// handleStops keeps Ctrl-Z from stopping us alone: a command that it does not stop
 // would go on without heartbeats for its lock. Where it is ignored, as after trap in a
 // script, that is for the command to inherit. (SIGTTIN and SIGTTOU stop us as ever: who
 // catches the latter cannot write in the background.)
-func (c *Command) mindStops() {
+func (c *Command) handleStops() {
 	if isIgnored(syscall.SIGTSTP) {
 		return
 	}
@@ -136,13 +136,13 @@ func asksToEnd(s syscall.Signal) bool {
 	return s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP
 }
 
-// onItsWay is for how long a signal of ours may be on its way through Go's runtime
+// signalDelay is for how long a signal of ours may be on its way through Go's runtime
 // when the command has died of the same already.
-const onItsWay = 200 * time.Millisecond
+const signalDelay = 200 * time.Millisecond
 
 // hasGot reports that a signal came to us, too.
 func (c *Command) hasGot(s os.Signal) bool {
-	timer := c.Clock.NewTimer(onItsWay)
+	timer := c.Clock.NewTimer(signalDelay)
 	defer timer.Stop()
 	for {
 		c.mu.Lock()

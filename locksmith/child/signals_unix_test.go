@@ -25,7 +25,7 @@ func TestEndedBy(t *testing.T) {
 		"killed":               {syscall.SIGKILL, nil, 0, 0},
 		"quit, and so were we": {syscall.SIGQUIT, []os.Signal{syscall.SIGQUIT}, 0, 0},
 		"Ctrl-C":               {syscall.SIGINT, []os.Signal{syscall.SIGINT}, syscall.SIGINT, 0},
-		"told to end alone":    {syscall.SIGTERM, nil, 0, onItsWay},
+		"told to end alone":    {syscall.SIGTERM, nil, 0, signalDelay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
