@@ -10,8 +10,8 @@ const (
 	Unreachable  Code = "unreachable"   // the place cannot be reached now
 	Internal     Code = "internal"      // a fault of the helper or its system
 	CannotCreate Code = "cannot_create" // the place is not fit for this lock
-	Held         Code = "held"          // somebody holds it
-	Timeout      Code = "timeout"       // somebody held it for all the time given
+	Held         Code = "held"          // another holder has it
+	Timeout      Code = "timeout"       // it was held for all the time given
 	Cancelled    Code = "cancelled"     // the parent went away, or a signal came, before OK
 	Permission   Code = "permission"    // not allowed
 	Config       Code = "config"        // a configuration file is wrong

@@ -62,15 +62,15 @@
 //	          code=timeout also what is known of the holder: host, pid, user,
 //	          age_ms, heartbeat_ms, holder (the holder's id). After waiting for
 //	          a --timeout there is no heartbeat_ms: what was seen is old then.
-//	          code=cancelled has the same, and held=1, if somebody was seen to hold
-//	          the lock before the parent let go of its wish for it.
+//	          code=cancelled has the same, and held=1, if a holder was seen before
+//	          the parent gave up.
 //	BEAT      only when the parent asked for it: the lease now runs from sent_ms
 //	          milliseconds before this line.
-//	LOST      the lock is no longer ours, or soon will not be: stop working on
-//	          what it guards. code: gone (somebody removed it), expired (our
-//	          lease ran out unconfirmed), unreleased (we could not remove it;
+//	LOST      the lock is no longer held, or soon will not be: stop working on
+//	          what it guards. code: gone (others removed it), expired (the
+//	          lease ran out unconfirmed), unreleased (it could not be removed;
 //	          it frees itself when the lease is over, unless text says that
-//	          somebody must remove it). text: details.
+//	          it must be removed by hand). text: details.
 //	RELEASED  the lock was removed: because the parent let go, because of a
 //	          signal, or because the time that the helper was told to hold it
 //	          for is over. held_ms: milliseconds from OK to here.
@@ -83,7 +83,7 @@
 //
 // The exit status is 0 after RELEASED; but if a parent that had not let go is at a
 // pipe, 128+n if signal n was the reason, and 79 if nobody reads while standard input
-// is open, or the parent died and somebody keeps its pipe. Else it is that of the code,
+// is open, or the parent died and another process keeps its pipe. Else it is that of the code,
 // in the manner of sysexits(3):
 //
 //	usage 64 · unreachable 69 · internal 70 · cannot_create 73 · held 75 ·

@@ -1,11 +1,11 @@
 package protocol
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // MaxLine is the longest line either side writes or accepts, in bytes, its
@@ -118,26 +118,6 @@ func Parse(s string) (Line, error) {
 	return l, nil
 }
 
-// CleanText makes any string fit to be a line's text and to be shown: control
-// characters, invalid UTF-8 and what turns the direction of writing become "?", and
-// what exceeds max bytes is cut with "...".
-func CleanText(s string, max int) string {
-	clean := strings.Map(func(r rune) rune {
-		if Misleads(r) || r == utf8.RuneError {
-			return '?'
-		}
-		return r
-	}, s)
-	if len(clean) <= max {
-		return clean
-	}
-	cut := max - len("...")
-	for cut > 0 && !utf8.RuneStart(clean[cut]) {
-		cut--
-	}
-	return clean[:cut] + "..."
-}
-
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrMalformed}, args...)...)
 }
@@ -235,17 +215,26 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// IsControl covers C0, DEL and the C1 controls, which some terminals obey, and the
-// line and paragraph separators and bidirectional controls, which make people read
-// something else than what is there.
-func IsControl(r rune) bool {
-	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+// A Reader reads lines from a helper.
+type Reader struct{ r *bufio.Reader }
+
+// NewReader returns a Reader on r.
+func NewReader(r io.Reader) *Reader {
+	return &Reader{bufio.NewReaderSize(r, MaxLine)}
 }
 
-// Misleads covers what IsControl does, and the invisible marks that turn the direction
-// of writing (Unicode's Bidi_Control): with them two names look alike.
-func Misleads(r rune) bool { return IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
-
-func cleanText(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, IsControl)
+// Read returns the next line. At the end of the input the error is io.EOF, or
+// io.ErrUnexpectedEOF in the middle of a line; a line that breaks the grammar
+// is an error that wraps ErrMalformed.
+func (r *Reader) Read() (Line, error) {
+	raw, err := r.r.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return Line{}, malformed("more than %d bytes", MaxLine)
+	case err == io.EOF && len(raw) > 0:
+		return Line{}, io.ErrUnexpectedEOF
+	case err != nil:
+		return Line{}, err
+	}
+	return Parse(string(raw))
 }
