@@ -91,7 +91,7 @@ func (o Options) forOne(t *Target) (*locksmith.Helper, error) {
 	} else if err != nil {
 		return nil, Usagef("%w; shorten the metadata", err)
 	}
-	request := backend.Request{Owner: record, Strict: o.strict, Respite: time.Duration(o.respite), Polls: o.polls(), Clock: clock.Boot{}}
+	request := backend.Request{Owner: record, Strict: o.strict, Respite: time.Duration(o.grace), Polls: o.polls(), Clock: clock.Boot{}}
 	if t.Shared != nil && o.shared && t.mode == "" && !o.given("shared") {
 		if err := mayShare(b, request); err != nil {
 			return nil, t.Wrong(err)
@@ -149,7 +149,7 @@ func (o *Options) fill(t *Target) {
 	fill(o, "strict", &o.strict, p.Strict)
 	fill(o, "timeout", &o.timeout, (*Duration)(p.Timeout))
 	fill(o, "lease", &o.lease, (*Duration)(p.Lease))
-	fill(o, "respite", &o.respite, (*Duration)(p.Respite))
+	fill(o, "respite", &o.grace, (*Duration)(p.Respite))
 	fill(o, "refresh", &o.refresh, (*Duration)(p.Refresh))
 	fill(o, "poll", &o.poll, (*Range)(p.Poll))
 	fill(o, "slow", &o.slow, (*Range)(p.Slow))

@@ -31,7 +31,7 @@ type Options struct {
 	strict    bool
 	timeout   Duration
 	lease     Duration
-	respite   Duration
+	grace     Duration // --respite
 	refresh   Duration
 	release   Duration
 	poll      Range
@@ -59,7 +59,7 @@ func (o *Options) Add(c *cobra.Command) {
 	f.Var(&o.refresh, "refresh", "time between two heartbeats (default: a quarter of the lease; link: 8s)")
 	f.Var(&o.release, "release-timeout", "how long to try to release the lock where that fails, within the lease (0: try once)")
 	f.BoolVar(&o.strict, "strict", false, "break a holder only when it is proven dead, never by its lease")
-	f.Var(&o.respite, "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
+	f.Var(&o.grace, "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
 	f.StringArrayVar(&o.meta, "meta", nil, "tell others `key=value` about us (repeatable)")
 	f.StringVar(&o.reason, "reason", "", "tell others why: the same as --meta 'reason=`text`'")
 	f.VarP(&o.Conflict, "conflict-exit-code", "E", "exit `status` when the lock is held or the time is over (default 75)")
@@ -86,7 +86,7 @@ func (o *Options) check() error {
 	if l := time.Duration(o.lease); l < owner.MinLease || l > owner.MaxLease {
 		return fmt.Errorf("lease %v is not between %v and %v", l, owner.MinLease, owner.MaxLease)
 	}
-	if r := time.Duration(o.respite); r > owner.MaxLease {
+	if r := time.Duration(o.grace); r > owner.MaxLease {
 		return fmt.Errorf("respite %v is more than %v", r, owner.MaxLease)
 	}
 	return nil
