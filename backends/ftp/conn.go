@@ -3,29 +3,32 @@ package ftp
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"time"
 
 	library "github.com/jlaffaye/ftp"
+
+	"locksmith/protocol"
 )
 
 // A conn is one session with a server. It is not for use by several goroutines
 // at the same time.
 type conn struct {
-	server  *server
-	pace    *pace
-	control *control
-	tls     *tls.Config // nil: in the clear
-	library *library.ServerConn
-	gentle  bool   // the handshakes of listings wait a little
-	handed  bool   // the library has the control connection
-	secret  string // the password, to be kept out of messages
+	server    *server
+	deadlines *deadlines
+	control   *control
+	tls       *tls.Config // nil: in the clear
+	library   *library.ServerConn
+	delayTLS  bool   // the handshakes of listings wait a little (tlsDelay)
+	handed    bool   // the library has the control connection
+	secret    string // the password, to be kept out of messages
 }
 
 // run makes a call of the library that ends with ctx.
 func (c *conn) run(ctx context.Context, f func(*conn) error) (err error) {
-	defer c.pace.begin(ctx)()
+	defer c.deadlines.begin(ctx)()
 	c.control.verb = ""
 	defer func() {
 		// The library trusts some replies too much: "227 )(" makes it panic.
@@ -47,16 +50,16 @@ func (c *conn) connect(_, address string) (net.Conn, error) {
 }
 
 func (c *conn) dialWire(address string) (*wire, error) {
-	if err := c.pace.over(); err != nil {
+	if err := c.deadlines.over(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(c.pace.ctx, c.pace.timeout)
+	ctx, cancel := context.WithTimeout(c.deadlines.ctx, c.deadlines.timeout)
 	defer cancel()
 	tcp, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	return newWire(tcp, c.pace), nil
+	return newWire(tcp, c.deadlines), nil
 }
 
 // hangUp closes the connection without a word.
@@ -67,9 +70,91 @@ func (c *conn) hangUp() {
 }
 
 // quit says good-bye, but does not wait for an answer.
-func (c *conn) quit(patience time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+func (c *conn) quit(limit time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	_ = c.run(ctx, func(c *conn) error { return c.library.Quit() }) // nothing depends on it
 	c.hangUp()
+}
+
+// dial begins a session: connection, greeting, TLS, log in. After one that failed
+// the next begins later, or fails like it (dialBackoff). Its errors wrap *backend.Error,
+// or ctx's.
+func (s *server) dial(ctx context.Context) (*conn, error) {
+	if err := s.backoff.wait(ctx); err != nil {
+		return nil, err
+	}
+	c := &conn{server: s, deadlines: newDeadlines(s.timeout)}
+	for _, step := range []func(context.Context) error{c.open, c.greet, c.hand, c.logIn} {
+		if err := step(ctx); err != nil {
+			c.hangUp()
+			if over(ctx) == nil {
+				s.backoff.failed(err)
+			}
+			return nil, err
+		}
+	}
+	s.backoff.succeeded()
+	return c, nil
+}
+
+// open makes the control connection.
+func (c *conn) open(ctx context.Context) error {
+	defer c.deadlines.begin(ctx)()
+	where, _ := c.server.hostPort()
+	op := "connect to " + where
+	w, err := c.dialWire(where)
+	var unknown *net.DNSError
+	switch {
+	case err == nil:
+		c.control = newControl(w, w)
+		return nil
+	case over(ctx) == nil && errors.As(err, &unknown):
+		return c.server.fail(protocol.Unreachable, op, err, "look at the host's name in the address")
+	}
+	return c.server.lost(ctx, op, err)
+}
+
+// greet reads the greeting, and goes over to TLS where the scheme says so. The
+// library could do both, but then its commands could not be seen (control), nor
+// its greeting, and its data connections would stay in the clear.
+func (c *conn) greet(ctx context.Context) error {
+	defer c.deadlines.begin(ctx)()
+	const op = "read the server's greeting"
+	code, text, err := c.control.ask("")
+	switch said := c.clean(fmt.Sprintf("%d %s", code, text)); {
+	case err != nil:
+		return c.server.lost(ctx, op, c.reason(err))
+	case needsTLS(text) && !c.server.secure() && code != 220:
+		return c.server.fail(protocol.Permission, op, errors.New(said), "use ftps: in the address")
+	case code == 120 || overfull(code, text):
+		return c.server.busy(op, said)
+	case code/100 == 4:
+		return c.server.lost(ctx, op, errors.New(said))
+	case code/100 != 2:
+		return c.server.fail(protocol.Unreachable, op, errors.New(said), "look at the host and the port in the address")
+	}
+	if c.server.secure() {
+		return c.secure(ctx)
+	}
+	return nil
+}
+
+// hand gives the connection to the library.
+func (c *conn) hand(ctx context.Context) error {
+	c.control.answer("220 greeted already")
+	options := []library.DialOption{
+		library.DialWithDialFunc(c.connect),
+		library.DialWithDisabledUTF8(ascii(c.server.address.Path)), // saves a round trip
+	}
+	if c.tls != nil {
+		options = append(options, library.DialWithTLS(c.tls)) // it says PROT P when it logs in
+	}
+	where, _ := c.server.hostPort()
+	var err error
+	c.library, err = library.Dial(where, options...)
+	if err != nil {
+		return c.server.lost(ctx, "connect to "+where, c.reason(err))
+	}
+	return nil
 }

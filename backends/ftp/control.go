@@ -27,24 +27,24 @@ const greeting = "greeting"
 // and replies come in line by line, so that it always knows which command was
 // sent last, and that nothing came that nobody asked for.
 type control struct {
-	net.Conn // the wire, or TLS on it
-	wire     *wire
-	in       *bufio.Reader
-	rest     []byte // of a line that was read
-	left     int    // what may still come in reply
-	broken   error  // why the connection is of no use any more
-	mute     bool   // no password is known, so that none is sent
+	net.Conn   // the wire, or TLS on it
+	wire       *wire
+	in         *bufio.Reader
+	rest       []byte // of a line that was read
+	left       int    // what may still come in reply
+	broken     error  // why the connection is of no use any more
+	noPassword bool   // no password is known, so that none is sent
 
 	verb    string              // the command sent last in this call
 	code    int                 // of the first reply to it
 	within  string              // how the reply ends of which a line was read last; empty: it has ended
 	goodbye string              // a reply 421, with which a server hangs up
-	told    map[string][]string // replies of which somebody may ask later
+	replies map[string][]string // replies of which somebody may ask later
 }
 
 func newControl(conn net.Conn, w *wire) *control {
 	return &control{Conn: conn, wire: w, in: bufio.NewReaderSize(conn, maxLine), left: maxReply,
-		verb: greeting, told: map[string][]string{greeting: nil, "USER": nil, "PASS": nil, "FEAT": nil}}
+		verb: greeting, replies: map[string][]string{greeting: nil, "USER": nil, "PASS": nil, "FEAT": nil}}
 }
 
 // Read implements net.Conn. It never gives more than one line, lest the library
@@ -98,8 +98,8 @@ func (c *control) note(line []byte) {
 	case strings.HasPrefix(text, c.within):
 		c.within = ""
 	}
-	if lines, wanted := c.told[c.verb]; wanted {
-		c.told[c.verb] = append(lines, text)
+	if lines, wanted := c.replies[c.verb]; wanted {
+		c.replies[c.verb] = append(lines, text)
 	}
 }
 
@@ -127,10 +127,10 @@ func (c *control) Write(b []byte) (int, error) {
 		return 0, &unsentError{c.broken}
 	}
 	verb, _, _ := strings.Cut(strings.TrimRight(string(b), "\r\n"), " ")
-	c.wire.pace.next(c.wire.pace.patience(verb))
+	c.wire.deadlines.next(c.wire.deadlines.replyTime(verb))
 	c.verb, c.code, c.left = verb, 0, maxReply
-	if _, asked := c.told[verb]; asked {
-		c.told[verb] = nil
+	if _, asked := c.replies[verb]; asked {
+		c.replies[verb] = nil
 	}
 	n, err := c.Conn.Write(b)
 	c.broken = err
@@ -141,10 +141,10 @@ func (c *control) ready(b []byte) error {
 	if err := checkCommand(b); err != nil {
 		return err
 	}
-	if c.mute && bytes.HasPrefix(b, []byte("PASS ")) {
+	if c.noPassword && bytes.HasPrefix(b, []byte("PASS ")) {
 		return errNoPassword
 	}
-	if err := c.wire.pace.over(); err != nil {
+	if err := c.wire.deadlines.over(); err != nil {
 		return err
 	}
 	return c.quiet()

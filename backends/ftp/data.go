@@ -36,7 +36,7 @@ func (c *conn) openData(address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.pace.next(c.pace.timeout)
+	c.deadlines.next(c.deadlines.timeout)
 	w, err := c.dialWire(net.JoinHostPort(host, port))
 	if err != nil {
 		return nil, &dataError{err}
@@ -50,10 +50,10 @@ func (c *conn) openData(address string) (net.Conn, error) {
 	return d, nil
 }
 
-// gentleTime is how long the handshake is kept waiting of a server that has cut a
+// tlsDelay is how long the handshake is kept waiting of a server that has cut a
 // listing short: pyftpdlib 1.5 forgets to say good-bye after an empty one if the
 // client's first messages come while it is still about to begin.
-const gentleTime = 20 * time.Millisecond
+const tlsDelay = 20 * time.Millisecond
 
 // Read implements net.Conn. A listing that was cut short is an error, as far as
 // that can be seen: within a line, and with TLS anywhere.
@@ -63,14 +63,14 @@ func (d *data) Read(b []byte) (int, error) {
 	}
 	if !d.began {
 		d.began = true
-		if d.of.gentle && d.of.tls != nil {
-			time.Sleep(gentleTime)
+		if d.of.delayTLS && d.of.tls != nil {
+			time.Sleep(tlsDelay)
 		}
-		d.of.pace.next(d.of.pace.timeout)
+		d.of.deadlines.next(d.of.deadlines.timeout)
 	}
 	n, err := d.Conn.Read(b[:min(len(b), d.left)])
 	if err != nil {
-		d.of.pace.next(brief) // for the reply that follows
+		d.of.deadlines.next(brief) // for the reply that follows
 	}
 	d.left -= n
 	if n > 0 {

@@ -2,8 +2,8 @@ package ftp
 
 import (
 	"context"
+	"crypto/tls"
 	"strings"
-	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock"
@@ -28,7 +28,7 @@ func (d *Dir) Examine(ctx context.Context, name string, e backend.Examination, t
 			return err
 		}
 		if idle == nil {
-			idle = beginIdle(ctx, d.dialPatiently, e.Idle)
+			idle = beginIdle(ctx, d.dialAgain, e.Idle)
 		}
 		d.tellIdle(ctx, s, e.Idle, idle, tell)
 		return ctx.Err()
@@ -57,57 +57,58 @@ func offersTLS(features []string) bool {
 	return false
 }
 
-// An idler is a connection that nobody uses.
-type idler struct {
-	conn   *conn
-	since  time.Time
-	closed error         // by the server; set before done
-	done   chan struct{} // closed when the server has closed the connection, or after its time
+// A Session is what a server says about itself.
+type Session struct {
+	Greeting string   // before the log in
+	Welcome  string   // after it
+	Status   string   // the answer to STAT, where some tell their limits; may be a refusal
+	Features []string // the lines of FEAT
+	TLS      string   // the version of the protocol; empty: in the clear
 }
 
-// beginIdle leaves a connection idle, unless the server takes no more: then it
-// returns nil.
-func beginIdle(ctx context.Context, dial func(context.Context) (*conn, error), wait time.Duration) *idler {
-	c, err := dial(ctx)
-	if err != nil {
+// Session asks the server about itself. All texts are the server's words, on
+// lines without control characters.
+func (d *Dir) Session(ctx context.Context) (Session, error) {
+	var s Session
+	err := d.call(ctx, "ask for the server's status", func(c *conn) error {
+		_, status, err := c.control.ask("STAT")
+		if err != nil {
+			return err
+		}
+		s = Session{Greeting: c.lines(greeting), Welcome: c.welcome(), Status: c.words(status), Features: c.features()}
+		if t, ok := c.control.Conn.(*tls.Conn); ok {
+			s.TLS = tls.VersionName(t.ConnectionState().Version)
+		}
 		return nil
-	}
-	i := &idler{conn: c, since: time.Now(), done: make(chan struct{})}
-	go func() {
-		defer close(i.done)
-		i.closed = i.watch(ctx, wait)
-	}()
-	context.AfterFunc(ctx, c.hangUp)
-	return i
+	})
+	return s, err
 }
 
-// idlePoll is how exactly the end of an idle connection is seen.
-const idlePoll = 250 * time.Millisecond
-
-// watch returns an error when the server has closed the connection.
-func (i *idler) watch(ctx context.Context, wait time.Duration) error {
-	for left := wait; left > 0; left -= idlePoll {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(min(left, idlePoll)):
-		}
-		if err := i.conn.run(ctx, func(c *conn) error { return c.control.quiet() }); err != nil && ctx.Err() == nil {
-			return i.conn.told(err)
-		}
+// welcome is the answer to the last step of the log in.
+func (c *conn) welcome() string {
+	if s := c.lines("PASS"); s != "" {
+		return s
 	}
-	return nil
+	return c.lines("USER")
 }
 
-// open reports whether the server still counts it. Nil is none.
-func (i *idler) open() bool {
-	if i == nil {
-		return false
+func (c *conn) features() []string {
+	var all []string
+	for _, line := range c.control.replies["FEAT"] {
+		if feature, ok := strings.CutPrefix(line, " "); ok {
+			all = append(all, c.clean(feature))
+		}
 	}
-	select {
-	case <-i.done:
-		return i.closed == nil
-	default:
-		return true
+	return all
+}
+
+func (c *conn) lines(verb string) string { return c.words(strings.Join(c.control.replies[verb], "\n")) }
+
+// words is a text of several lines, each of them clean.
+func (c *conn) words(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range lines {
+		lines[i] = c.clean(line)
 	}
+	return strings.Join(lines, "\n")
 }

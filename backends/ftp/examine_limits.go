@@ -35,7 +35,7 @@ func (d *Dir) connections(ctx context.Context, name string, idle *idler, tell ba
 		}
 	}()
 	for ; count < manyConns; count++ {
-		c, err := d.dialPatiently(ctx)
+		c, err := d.dialAgain(ctx)
 		switch {
 		case errors.Is(err, mkdirlock.ErrBusy):
 			tell.Weak("connections", fmt.Sprintf("the server takes %d at a time from this address: %s", count, backend.Reason(err)),
@@ -50,9 +50,9 @@ func (d *Dir) connections(ctx context.Context, name string, idle *idler, tell ba
 	return nil
 }
 
-// dialPatiently waits for the end of connections that we have just closed. dial
+// dialAgain waits for the end of connections that we have just closed. dial
 // itself pauses.
-func (d *Dir) dialPatiently(ctx context.Context) (c *conn, err error) {
+func (d *Dir) dialAgain(ctx context.Context) (c *conn, err error) {
 	for begun := time.Now(); ; {
 		c, err = d.server.dial(ctx)
 		if !errors.Is(err, mkdirlock.ErrBusy) || time.Since(begun) > goneTime {
@@ -117,4 +117,59 @@ func (d *Dir) limits(ctx context.Context, s Session) string {
 		return ""
 	}
 	return fmt.Sprintf("; the server says: %q", said)
+}
+
+// An idler is a connection that nobody uses.
+type idler struct {
+	conn   *conn
+	since  time.Time
+	closed error         // by the server; set before done
+	done   chan struct{} // closed when the server has closed the connection, or after its time
+}
+
+// beginIdle leaves a connection idle, unless the server takes no more: then it
+// returns nil.
+func beginIdle(ctx context.Context, dial func(context.Context) (*conn, error), wait time.Duration) *idler {
+	c, err := dial(ctx)
+	if err != nil {
+		return nil
+	}
+	i := &idler{conn: c, since: time.Now(), done: make(chan struct{})}
+	go func() {
+		defer close(i.done)
+		i.closed = i.watch(ctx, wait)
+	}()
+	context.AfterFunc(ctx, c.hangUp)
+	return i
+}
+
+// idlePoll is how exactly the end of an idle connection is seen.
+const idlePoll = 250 * time.Millisecond
+
+// watch returns an error when the server has closed the connection.
+func (i *idler) watch(ctx context.Context, wait time.Duration) error {
+	for left := wait; left > 0; left -= idlePoll {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(min(left, idlePoll)):
+		}
+		if err := i.conn.run(ctx, func(c *conn) error { return c.control.quiet() }); err != nil && ctx.Err() == nil {
+			return i.conn.reason(err)
+		}
+	}
+	return nil
+}
+
+// open reports whether the server still counts it. Nil is none.
+func (i *idler) open() bool {
+	if i == nil {
+		return false
+	}
+	select {
+	case <-i.done:
+		return i.closed == nil
+	default:
+		return true
+	}
 }

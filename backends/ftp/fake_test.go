@@ -201,11 +201,12 @@ func (f *fake) dir(change ...func(*backend.Address, *backend.Access)) *Dir {
 	for _, c := range change {
 		c(&a, &access)
 	}
-	d, err := NewDir(a, access)
+	s, err := newServer(a, access)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	d.server.timeout = lasting
+	s.timeout = lasting
+	d := s.newDir()
 	f.t.Cleanup(d.Close)
 	return d
 }

@@ -20,11 +20,12 @@ func connectTo(t testing.TB, s *ftpserver.Server, addr string) *Dir {
 	if s.CA != "" {
 		a.Scheme = SchemeTLS
 	}
-	d, err := NewDir(a, access)
+	at, err := newServer(a, access)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.server.timeout = lasting
+	at.timeout = lasting
+	d := at.newDir()
 	t.Cleanup(d.Close)
 	return d
 }

@@ -14,9 +14,9 @@ const (
 	keepTimeout = 10 * time.Second
 )
 
-// A keeper keeps an idle connection open by small transfers: some servers count
+// A keepalive keeps an idle connection open by small transfers: some servers count
 // nothing else as a sign of life.
-type keeper struct {
+type keepalive struct {
 	life     context.Context // until the Dir is closed
 	end      context.CancelFunc
 	stop     context.CancelFunc // ends the keeping of the current connection
@@ -26,18 +26,18 @@ type keeper struct {
 	transfer time.Duration // when the last listing ended
 }
 
-func newKeeper() keeper {
+func newKeepalive() keepalive {
 	life, end := context.WithCancel(context.Background())
-	return keeper{life: life, end: end, stop: end, every: keepEvery}
+	return keepalive{life: life, end: end, stop: end, every: keepEvery}
 }
 
 // keep begins to keep a new connection.
 func (d *Dir) keep(c *conn) {
-	ctx, stop := context.WithCancel(d.keeper.life)
-	d.keeper.stop = stop
-	d.keeper.command = d.clock.Now()
-	d.keeper.transfer = d.keeper.command
-	go d.keepOn(ctx, c, d.keeper.every)
+	ctx, stop := context.WithCancel(d.keepalive.life)
+	d.keepalive.stop = stop
+	d.keepalive.command = d.clock.Now()
+	d.keepalive.transfer = d.keepalive.command
+	go d.keepOn(ctx, c, d.keepalive.every)
 }
 
 func (d *Dir) keepOn(ctx context.Context, c *conn, wait time.Duration) {
@@ -57,8 +57,8 @@ func (d *Dir) refresh(ctx context.Context, c *conn) time.Duration {
 	if d.conn != c || ctx.Err() != nil {
 		return 0
 	}
-	if idle := d.clock.Now() - d.keeper.transfer; idle < d.keeper.every {
-		return d.keeper.every - idle
+	if idle := d.clock.Now() - d.keepalive.transfer; idle < d.keepalive.every {
+		return d.keepalive.every - idle
 	}
 	// How long the server may take is no matter of leases: the runtime's clock will do.
 	short, cancel := context.WithTimeout(ctx, min(keepTimeout, d.server.timeout))
@@ -73,15 +73,15 @@ func (d *Dir) refresh(ctx context.Context, c *conn) time.Duration {
 		return 0
 	}
 	d.used(c)
-	d.keeper.transfer = d.clock.Now() // a refused one is the best there is
-	return d.keeper.every
+	d.keepalive.transfer = d.clock.Now() // a refused one is the best there is
+	return d.keepalive.every
 }
 
 // kept is the directory to list. That of the lock is the smaller one, but may
 // not exist.
 func (d *Dir) kept() string {
-	if d.keeper.what != "" {
-		return d.keeper.what
+	if d.keepalive.what != "" {
+		return d.keepalive.what
 	}
 	p, _ := d.server.at(".") // always a name
 	return p
@@ -90,30 +90,30 @@ func (d *Dir) kept() string {
 // made notes a directory that was made.
 func (d *Dir) made(p string, err error) error {
 	if err == nil {
-		d.keeper.what = p
+		d.keepalive.what = p
 	}
 	return err
 }
 
 func (d *Dir) removed(p string, err error) error {
-	if err == nil && d.keeper.what == p {
-		d.keeper.what = ""
+	if err == nil && d.keepalive.what == p {
+		d.keepalive.what = ""
 	}
 	return err
 }
 
 // used notes that the connection was of use.
 func (d *Dir) used(c *conn) {
-	d.keeper.command = d.clock.Now()
+	d.keepalive.command = d.clock.Now()
 	if lists(c.control.verb) {
-		d.keeper.transfer = d.keeper.command
+		d.keepalive.transfer = d.keepalive.command
 	}
 }
 
 // closed learns from a server that closed an idle connection.
 func (d *Dir) closed(err error) {
 	now := d.clock.Now()
-	if errors.Is(err, errClosed) && now-d.keeper.command >= keepSoonest {
-		d.keeper.every = max(keepSoonest, min(d.keeper.every, (now-d.keeper.transfer)/2))
+	if errors.Is(err, errClosed) && now-d.keepalive.command >= keepSoonest {
+		d.keepalive.every = max(keepSoonest, min(d.keepalive.every, (now-d.keepalive.transfer)/2))
 	}
 }

@@ -144,7 +144,7 @@ func TestKeepaliveLearns(t *testing.T) {
 	every := func() time.Duration {
 		d.turn <- struct{}{}
 		defer d.leave()
-		return d.keeper.every
+		return d.keepalive.every
 	}
 	for i, want := range []time.Duration{30 * time.Second, 15 * time.Second, 7500 * time.Millisecond} {
 		if err := d.Mkdir(soon(t), "L"); err != nil {
@@ -157,11 +157,11 @@ func TestKeepaliveLearns(t *testing.T) {
 			t.Errorf("%d times MKD", n)
 		}
 	}
-	d.keeper.every = keepSoonest
+	d.keepalive.every = keepSoonest
 	m.now += keepSoonest
 	d.closed(errClosed)
-	if d.keeper.every != keepSoonest {
-		t.Errorf("every %v", d.keeper.every)
+	if d.keepalive.every != keepSoonest {
+		t.Errorf("every %v", d.keepalive.every)
 	}
 }
 

@@ -46,7 +46,7 @@ func TestIdleKept(t *testing.T) {
 	for _, o := range []ftpserver.Options{{Idle: idle}, {NoTransfer: idle}} {
 		eachWith(t, o, func(t *testing.T, s *ftpserver.Server) {
 			d, ctx := connectTo(t, s, s.Addr), soon(t)
-			d.keeper.every = 500 * time.Millisecond
+			d.keepalive.every = 500 * time.Millisecond
 			if err := d.Mkdir(ctx, "L"); err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package ftp
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 
@@ -22,7 +23,7 @@ func (c *conn) logIn(ctx context.Context) error {
 			return err
 		}
 		c.secret = password
-		c.control.mute = password == ""
+		c.control.noPassword = password == ""
 	}
 	err := c.run(ctx, func(c *conn) error { return c.library.Login(user, password) })
 	if err == nil {
@@ -52,7 +53,7 @@ func (s *server) password(user string) (string, error) {
 // loginError finds out what the failure of a log in means. The library does not
 // always tell the code, but the control connection has seen it.
 func (c *conn) loginError(ctx context.Context, op string, err error) error {
-	verb, code, text := c.control.verb, c.control.code, c.told(err)
+	verb, code, text := c.control.verb, c.control.code, c.reason(err)
 	inLogin := verb == "USER" || verb == "PASS"
 	switch {
 	case over(ctx) != nil:
@@ -116,3 +117,55 @@ func refuses(code int, text string) bool {
 }
 
 func needsTLS(text string) bool { return tlsText().MatchString(text) }
+
+// tlsConfig is for one control connection and its data connections. Those
+// resume the session of the former, which servers ask for as a proof that both
+// are ours; so they need the same name and the same cache.
+func (s *server) tlsConfig() *tls.Config {
+	_, host := s.hostPort()
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		ServerName:         host,
+		RootCAs:            s.roots,
+		InsecureSkipVerify: s.access.Insecure,
+		ClientSessionCache: tls.NewLRUClientSessionCache(0),
+	}
+}
+
+// secure goes over to TLS. Nothing but AUTH goes over the wire before.
+func (c *conn) secure(ctx context.Context) error {
+	const op = "begin TLS"
+	code, text, err := c.control.ask("AUTH TLS")
+	switch {
+	case c.control.goodbye != "":
+		return c.server.busy(op, c.clean(c.control.goodbye))
+	case err != nil:
+		return c.server.lost(ctx, op, c.reason(err))
+	case code/100 != 2:
+		return c.server.fail(protocol.Unreachable, op, fmt.Errorf("the server refused: %d %s", code, c.clean(text)),
+			"let the server offer TLS (AUTH TLS), or use ftp: where anybody on the way may read the password")
+	case c.control.in.Buffered() > 0:
+		return c.server.fail(protocol.Unreachable, op, errors.New("something came in the clear that belongs behind TLS"),
+			"find out who sits between us and the server")
+	}
+	c.tls = c.server.tlsConfig()
+	w := c.control.wire
+	secured := tls.Client(w, c.tls)
+	c.deadlines.next(c.deadlines.timeout)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		return c.handshakeError(ctx, op, err)
+	}
+	replies := c.control.replies
+	c.control = newControl(secured, w)
+	c.control.replies = replies
+	return nil
+}
+
+func (c *conn) handshakeError(ctx context.Context, op string, err error) error {
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &certificate) {
+		return c.server.fail(protocol.Unreachable, op, c.reason(err),
+			"name the server as in its certificate, and its issuer with --ca; --insecure gives up knowing who reads the password and answers")
+	}
+	return c.server.lost(ctx, op, c.reason(err))
+}

@@ -145,10 +145,10 @@ func TestNoSecondCommand(t *testing.T) {
 		if err := d.Mkdir(soon(t), "L"); come(err) != "config" {
 			t.Errorf("password %q: %v", evil, err)
 		}
-		if _, err := NewDir(backend.Address{Scheme: SchemePlain, Host: "h", User: evil, Path: "/L"}, backend.Access{}); come(err) != "usage" {
+		if _, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", User: evil, Path: "/L"}, backend.Access{}); come(err) != "usage" {
 			t.Errorf("user %q: %v", evil, err)
 		}
-		if _, err := NewDir(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/" + evil}, backend.Access{}); come(err) != "usage" {
+		if _, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/" + evil}, backend.Access{}); come(err) != "usage" {
 			t.Errorf("path %q: %v", evil, err)
 		}
 		d = f.dir()

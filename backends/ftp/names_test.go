@@ -12,20 +12,20 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	for _, p := range []string{"/L", "/a/L", "/a.b/c-d/L_1", "/with blank/L", "/.hidden/L", "/Schloß", "/" + strings.Repeat("x", 255), "//L", "//a/L"} {
 		a := backend.Address{Scheme: SchemePlain, Host: "h", Path: p, Options: map[string]string{"style": "dir"}}
-		if _, err := NewDir(a, backend.Access{}); err != nil {
+		if _, err := newServer(a, backend.Access{}); err != nil {
 			t.Errorf("%s: %v", p, err)
 		}
 	}
 	for _, p := range []string{"/", "/.L", "/-L", "/~L", "/a/-b/L", "/~root/L", "//-L", "//~a/L", "/a*", "/a?", "/a[b]", "/{a}", "/a\\b", `/a"b`, "/a'b", "/ L", "/L ", "/a /L",
 		"/a\tb", "/a\u0085b", "/" + strings.Repeat("x", 256), strings.Repeat("/xxxxxxxxx", 100)} {
 		var e *backend.Error
-		_, err := NewDir(backend.Address{Scheme: SchemePlain, Host: "h", Path: p}, backend.Access{})
+		_, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", Path: p}, backend.Access{})
 		if !errors.As(err, &e) || e.Code != "usage" || e.Hint == "" {
 			t.Errorf("%q: %v", p, err)
 		}
 	}
 	for _, options := range []map[string]string{{"style": "other"}, {"create": "no"}} {
-		if _, err := NewDir(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/L", Options: options}, backend.Access{}); come(err) != "usage" {
+		if _, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/L", Options: options}, backend.Access{}); come(err) != "usage" {
 			t.Errorf("%v: %v", options, err)
 		}
 	}

@@ -1,18 +1,28 @@
 package ftp
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/textproto"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock"
+	"locksmith/protocol"
 )
 
 // An outcome is what a call came to.
 type outcome int
 
 const (
-	done    outcome = iota
-	refused         // the server said no; the connection is as good as before
-	nothing         // nothing was changed, and the connection is lost
-	unclear         // something may have been changed, and the connection is lost
+	done      outcome = iota
+	refused           // the server said no; the connection is as good as before
+	unchanged         // nothing was changed, and the connection is lost
+	unclear           // something may have been changed, and the connection is lost
 )
 
 // judge says what became of a call.
@@ -25,7 +35,7 @@ func (c *conn) judge(err error) outcome {
 	case err == nil:
 		return done
 	case errors.As(err, &unsent), isReply && reply.Code == 421:
-		return nothing
+		return unchanged
 	case isReply && reply.Code/100 == 2 && changes(verb):
 		return done // the library knows but one code for each command
 	case isReply && (reply.Code/100 == 4 || reply.Code/100 == 5):
@@ -33,9 +43,90 @@ func (c *conn) judge(err error) outcome {
 	case changes(verb):
 		return unclear
 	}
-	return nothing
+	return unchanged
 }
 
 // changes reports that a command changes something. RNFR does not, without the
 // RNTO that follows.
 func changes(verb string) bool { return verb == "MKD" || verb == "RMD" || verb == "RNTO" }
+
+// maxSaid bounds what is shown of a reply.
+const maxSaid = 200
+
+var (
+	errClosed    = errors.New("the server has closed the connection")
+	errOutOfStep = errors.New("the server sent something that nobody asked for")
+	// errNoPassword: an empty one in its place would count as a wrong one.
+	errNoPassword = errors.New("the server asks for a password, and no password is known for this user and host")
+)
+
+// An unsentError says that a command was not sent, not even in part.
+type unsentError struct{ err error }
+
+func (e *unsentError) Error() string { return e.err.Error() }
+func (e *unsentError) Unwrap() error { return e.err }
+
+// A dataError says that a data connection could not be opened.
+type dataError struct{ err error }
+
+func (e *dataError) Error() string { return "data connection: " + e.err.Error() }
+func (e *dataError) Unwrap() error { return e.err }
+
+// fail is the error of a call that did nothing.
+func (s *server) fail(code protocol.Code, op string, cause error, hint string) error {
+	return &backend.Error{Code: code, Lock: s.address.String(), Op: op, Err: cause, Hint: hint}
+}
+
+// over is ctx's error. That of its deadline may come a little later than that of
+// a connection that has the same one.
+func over(ctx context.Context) error {
+	if end, ok := ctx.Deadline(); ok && ctx.Err() == nil && !time.Now().Before(end) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}
+
+// lost is the error of a call that did nothing because the server or the way to
+// it failed.
+func (s *server) lost(ctx context.Context, op string, cause error) error {
+	if err := over(ctx); err != nil {
+		return fmt.Errorf("%s: %s: %w", s.address, op, err)
+	}
+	hint := "look at the server and the network, then try again"
+	var data *dataError
+	if errors.As(cause, &data) {
+		hint = "let the server's passive ports through its firewall"
+		if s.secure() {
+			// Go does not resume sessions of TLS 1.2 by their numbers.
+			hint += ", and let it resume sessions of TLS 1.3, or by tickets"
+		}
+	}
+	return s.fail(protocol.Unreachable, op, cause, hint)
+}
+
+func (s *server) busy(op string, text string) error {
+	return s.fail(protocol.Unreachable, op, fmt.Errorf("%w: %s", mkdirlock.ErrBusy, text),
+		"try again later, or raise the server's limit of connections")
+}
+
+// reason is an error of the library or a reply of the server for people: on one
+// line, bounded, and without the password, which a server may repeat.
+func (c *conn) reason(err error) error {
+	text := err.Error()
+	var reply *textproto.Error
+	switch {
+	case errors.As(err, &reply):
+		text = fmt.Sprintf("%d %s", reply.Code, reply.Msg)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		text = fmt.Sprintf("no answer within %v", c.deadlines.limit)
+	}
+	return errors.New(c.clean(text))
+}
+
+func (c *conn) clean(text string) string {
+	if c.secret != "" {
+		quoted := strconv.Quote(c.secret) // so it may stand in an error
+		text = strings.NewReplacer(c.secret, "…", quoted[1:len(quoted)-1], "…").Replace(text)
+	}
+	return protocol.CleanText(shortText(strings.Join(strings.Fields(text), " ")), maxSaid)
+}

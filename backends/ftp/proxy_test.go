@@ -39,7 +39,7 @@ func TestLostAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.fault.Do == ftpserver.Stall {
-				d.conn.pace.timeout = 500 * time.Millisecond // of this connection alone
+				d.conn.deadlines.timeout = 500 * time.Millisecond // of this connection alone
 			}
 			p.Fail(p.Conns()-1, tt.fault)
 			call := func() error { return d.Mkdir(soon(t), "L") }

@@ -3,7 +3,6 @@ package ftp
 import (
 	"crypto/x509"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"path"
@@ -22,18 +21,36 @@ const (
 	Port        = "21"
 )
 
+// Open returns the lock at an address of one of the schemes; it does not connect
+// yet. Its errors are *backend.Error.
+func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
+	s, err := newServer(a, access)
+	if err != nil {
+		return nil, err
+	}
+	l := mkdirlock.Lock{
+		NewDir: func() mkdirlock.Dir { return s.newDir() },
+		Name:   path.Base(a.Path), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
+		Address: a.String(),
+		// A try is some round trips, and work for a server that others use too.
+		Pace:  mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second},
+		Depth: 1,
+	}
+	return l.Here().Backend(), nil
+}
+
 // A server is where a lock is, and how to get there.
 type server struct {
 	address backend.Address
 	access  backend.Access
 	roots   *x509.CertPool // nil: the system's
 	timeout time.Duration  // for each command
-	door    *door
+	backoff *dialBackoff
 }
 
 // newServer checks an address of one of the schemes; it does not connect.
 func newServer(a backend.Address, access backend.Access) (*server, error) {
-	s := &server{address: a, access: access, timeout: 30 * time.Second, door: newDoor()}
+	s := &server{address: a, access: access, timeout: 30 * time.Second, backoff: newDialBackoff()}
 	if err := mkdirlock.CheckOptions(a); err != nil {
 		return nil, err
 	}
@@ -66,18 +83,14 @@ func (s *server) readRoots(file string) error {
 // maxCertificates is several times what all the authorities of a system take.
 const maxCertificates = 4 << 20
 
-// readCertificates neither waits for somebody to write to a FIFO nor reads what has no
-// end.
+// readCertificates looks first, lest it wait for somebody to write to a FIFO.
 func readCertificates(file string) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|dontWait, 0)
-	if err != nil {
+	if st, err := os.Stat(file); err != nil {
 		return nil, err
+	} else if !st.Mode().IsRegular() || st.Size() > maxCertificates {
+		return nil, errors.New(file + " is not a regular file, or too large")
 	}
-	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() || st.Size() > maxCertificates {
-		return nil, errors.Join(err, errors.New(file+" is not a regular file, or too large"))
-	}
-	return io.ReadAll(io.LimitReader(f, maxCertificates))
+	return os.ReadFile(file)
 }
 
 func (s *server) secure() bool { return s.address.Scheme == SchemeTLS }

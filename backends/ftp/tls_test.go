@@ -167,7 +167,7 @@ func TestTLSCertificate(t *testing.T) {
 	t.Run("no file", func(t *testing.T) {
 		a := backend.Address{Scheme: SchemeTLS, Host: "h", Path: "/L"}
 		for _, file := range []string{"/no/such/file", "/dev/null"} {
-			if _, err := NewDir(a, backend.Access{CA: file}); come(err) != "config" {
+			if _, err := newServer(a, backend.Access{CA: file}); come(err) != "config" {
 				t.Error(err)
 			}
 		}

@@ -74,7 +74,7 @@ func TestRefusalIsRemembered(t *testing.T) {
 	t.Parallel()
 	f, m := startFake(t).when("PASS", says("530 Login incorrect.")), &manual{}
 	holder := f.dir()
-	holder.server.door.clock = m
+	holder.server.backoff.clock = m
 	waiter := holder.server.newDir()
 	t.Cleanup(waiter.Close)
 	refused := 0
@@ -131,7 +131,7 @@ func TestPauses(t *testing.T) {
 			f, m := startFake(t), &manual{}
 			tt.shut(f)
 			d := f.dir()
-			d.server.door.clock = m
+			d.server.backoff.clock = m
 			if err := d.Mkdir(soon(t), "L"); come(err) != tt.want {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestPauseEnds(t *testing.T) {
 	t.Parallel()
 	f, m := startFake(t).when(greeting, says("421 Too many connections")), &manual{}
 	d := f.dir()
-	d.server.door.clock = m
+	d.server.backoff.clock = m
 	if err := d.Mkdir(soon(t), "L"); come(err) != "busy" {
 		t.Fatal(err)
 	}

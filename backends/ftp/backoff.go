@@ -1,0 +1,84 @@
+package ftp
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/protocol"
+)
+
+const (
+	firstPause, lastPause = time.Second, 10 * time.Second // for a server that is full, or away
+	// Servers lock accounts and addresses for repeating what they refused.
+	firstAuthPause, lastAuthPause = 30 * time.Second, 10 * time.Minute
+)
+
+// A dialBackoff is how long to wait before the next connection to a server that did
+// not let us in. All connections of a lock share it.
+type dialBackoff struct {
+	clock clock.Clock
+
+	mu        sync.Mutex
+	cause     error         // why we were not let in; nil: we were, or never came
+	until     time.Duration // when to connect again
+	pause     time.Duration // the last one after trouble
+	authPause time.Duration // the last one after a log in that was refused
+}
+
+func newDialBackoff() *dialBackoff { return &dialBackoff{clock: clock.Boot{}} }
+
+// wait returns when it is time to connect. Where a log in was refused, that takes
+// too long to wait for: then it returns the refusal.
+func (b *dialBackoff) wait(ctx context.Context) error {
+	left, cause := b.left()
+	switch {
+	case left <= 0:
+		return nil
+	case isRefusal(cause):
+		return fmt.Errorf("%w; the server is not asked again for %v", cause, left.Round(time.Second))
+	}
+	clock.Sleep(ctx, b.clock, left)
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%v; wait to connect again: %w", cause, err)
+	}
+	return nil
+}
+
+// left returns how long to wait, and why.
+func (b *dialBackoff) left() (left time.Duration, cause error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cause == nil {
+		return 0, nil
+	}
+	return b.until - b.clock.Now(), b.cause
+}
+
+// succeeded notes that the server let us in.
+func (b *dialBackoff) succeeded() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cause, b.pause, b.authPause = nil, 0, 0
+}
+
+// failed notes why it did not.
+func (b *dialBackoff) failed(cause error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cause = cause
+	if isRefusal(cause) {
+		b.authPause = min(max(b.authPause*2, firstAuthPause), lastAuthPause)
+		b.until = b.clock.Now() + b.authPause
+		return
+	}
+	// It grows slowly, so that a holder is back soon after the server is.
+	b.pause = min(max(b.pause*3/2, firstPause), lastPause)
+	b.until = b.clock.Now() + b.pause
+}
+
+// isRefusal reports that a log in was refused for what it was.
+func isRefusal(err error) bool { return backend.CodeOf(err) == protocol.Permission }

@@ -1,4 +1,0 @@
-package ftp
-
-// dontWait is not needed here.
-const dontWait = 0
