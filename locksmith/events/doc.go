@@ -1,4 +1,4 @@
-// Package events is the history of locks as helpers write it down: one line for
+// Package events is the history of locks as helpers record it: one line for
 // each event, appended to a file (locksmith hold --events, locksmith run
 // --events) that any number of helpers may share, and that locksmith timeline
 // draws. It is enough to write or read such a file in any language.
@@ -44,9 +44,9 @@
 //	lost      the lock is not held any more, or soon will not be, though it was not
 //	          released. code, text: as in the protocol's LOST line.
 //	released  the lock was released. held_ms: since acquired. release_ms: the last part of
-//	          that: when it began nobody relied on the lock any more, and in it another
-//	          helper may have acquired it already.
-//	gave-up   the lock was not had, or after acquired: what it was for could not be
+//	          that, from when nothing relied on the lock any more: in it another helper may
+//	          have acquired it already.
+//	gave-up   the lock was not acquired, or after acquired: what it was for could not be
 //	          started. waited_ms: since the helper's start. code, text: as in the
 //	          protocol's ERR line.
 //

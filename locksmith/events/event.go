@@ -48,8 +48,8 @@ type Event struct {
 	Waited time.Duration // Acquired, GaveUp
 	Late   time.Duration // Late
 	Held   time.Duration // Released
-	// Release is the last part of Held, in which the lock was removed: from when it
-	// was not wanted any more.
+	// Release is the last part of Held, in which the lock was removed; nothing relied on
+	// it any more.
 	Release time.Duration
 	Code    protocol.Code // Lost, GaveUp
 	Text    string        // Waiting: why; Lost, GaveUp; of Late: the error, if it failed

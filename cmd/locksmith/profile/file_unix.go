@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// dontWait: without O_NONBLOCK a FIFO would keep us until somebody writes to it.
+// dontWait keeps the opening of a FIFO from blocking until it has a writer.
 const dontWait = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
 // checkAccess looks for others who may do what the guard forbids.

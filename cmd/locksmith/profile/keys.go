@@ -47,7 +47,7 @@ func refusePassword(any) error {
 
 func unknownKey(profile, key string, known []string) setter {
 	return func(any) error {
-		if !isName(key) { // a slip of the pen may have made a key of anything
+		if !isName(key) { // a missing quote may have made a key of anything
 			return faulty("correct or remove it", "profile %s has a key that is not known and not shown", profile)
 		}
 		near := nearest(key, known)

@@ -14,12 +14,12 @@
 //
 // Every error has the code config, and names the file, the cause and what to
 // do. None of them shows a value, or a line of a file: what stands in the wrong
-// place may be a password. For the same reason what a library says about a file
-// is not passed on, but for which key is there twice.
+// place may be a password. For the same reason the errors of the libraries are not
+// passed on; only a key that is there twice is named.
 //
-// What is read must be a regular file of ours or root's. Nobody else may write
-// to a file of profiles, or read one with passwords. That is looked up on the
-// open file, so that it holds for what is read.
+// What is read must be a regular file of this user's or root's. Nobody else may write
+// to a file of profiles, or read one with passwords. That is checked on the open file, so
+// that it holds for what is read.
 package profile
 
 import (

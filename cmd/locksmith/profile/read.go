@@ -55,7 +55,7 @@ func syntaxError(file string, err error) error {
 }
 
 // twice is the key, or the table, that there may be only one of, if that is what the
-// library complains of. A slip of the pen may have made a key of anything.
+// library complains of. A missing quote may have made a key of anything.
 func twice(p toml.ParseError) (key string, ok bool) {
 	key, isKey := strings.CutPrefix(p.Message, "Key '")
 	key, complaint, _ := strings.Cut(key, "' ")

@@ -51,8 +51,8 @@ func ParseCount(text string) (int, error) {
 	return int(n), nil
 }
 
-// nearest returns those of the known words that somebody who wrote word may
-// have meant.
+// nearest returns the known words that word may be a misspelling or a beginning of, three
+// at most.
 func nearest(word string, known []string) []string {
 	var near []string
 	for _, k := range known {

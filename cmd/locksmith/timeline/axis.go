@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// An axis turns times into places, in pixels from the left.
+// An axis turns times into places, in pixels from the left edge of the picture.
 type axis struct {
 	from, to    time.Time
 	left, width float64
@@ -46,7 +46,7 @@ func (a axis) ticks() []tick {
 	return ticks
 }
 
-// stepFor is the shortest step that people like of which not too many fit in.
+// stepFor returns the shortest round step of which no more than maxTicks fit into a span.
 func stepFor(span time.Duration) time.Duration {
 	for _, s := range steps() {
 		if span/s < maxTicks {

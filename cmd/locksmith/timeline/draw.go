@@ -1,5 +1,5 @@
-// Package timeline draws the history of locks as a picture: who held, who waited,
-// and what went wrong. Each process has a row, in the order in which they got the
+// Package timeline draws the history of locks as a picture: which processes held, which
+// waited, and what went wrong. Each process has a row, in the order in which they got the
 // lock, and each lock a group of rows. A set of locks has a row in each of its locks'
 // groups, in which it waits while this lock is not free, and there is a line while it
 // is another of them.
@@ -36,10 +36,10 @@ const (
 	minBar     = 1.0
 )
 
-// manyRows is from how many rows on they are lower.
+// manyRows is the number of rows from which on rows are lower.
 const manyRows = 100
 
-// A picture is a drawing on its way.
+// A picture is an SVG that is being drawn.
 type picture struct {
 	svg.Picture
 	axis
@@ -109,8 +109,8 @@ func (p *picture) cover(f *process) {
 	}
 }
 
-// makeRoom makes the axis longer than nothing, and longer than what is known where
-// a process has no end.
+// makeRoom makes the axis longer than 0, and longer than what is known where a process
+// has no end.
 func (p *picture) makeRoom(found []*process) {
 	p.last = p.to
 	if slices.ContainsFunc(found, func(f *process) bool { return !f.isOver() }) {
@@ -134,7 +134,8 @@ func (p *picture) begin() {
 	p.WriteByte('\n')
 }
 
-// ground draws what is behind the bars: the grid and the names of its times.
+// ground draws what is behind the bars: the grid and the names of its times, above and
+// below.
 func (p *picture) ground() {
 	for _, t := range p.ticks() {
 		x := p.x(t.at)
@@ -177,7 +178,7 @@ func (p *picture) head(found []*process, left int) {
 	p.legend(found)
 }
 
-// sum counts what became of processes.
+// sum counts how processes ended.
 func sum(found []*process) string {
 	hosts, held, ends := map[string]bool{}, 0, map[events.Kind]int{}
 	for _, f := range found {

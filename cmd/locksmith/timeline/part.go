@@ -19,7 +19,7 @@ type part struct {
 }
 
 // split makes the parts of a process: one, or one for each lock of a set. A lock that
-// the set has twice is one; where its names differ, what tells is the acquisition's id.
+// the set has twice is one part; if its names differ, the acquisition's id tells.
 func (p *process) split() []part {
 	e, ok := p.acquired()
 	if !ok {
@@ -46,8 +46,8 @@ func (p *process) split() []part {
 	return parts
 }
 
-// add gives a lock another name, with the mode that is wanted under it; exclusive
-// serves both.
+// add gives a lock another name, with the mode that is wanted under it. Exclusive covers
+// both modes.
 func (f *part) add(name, mode string) {
 	if !slices.Contains(f.names, name) {
 		f.names = append(f.names, name)
@@ -59,14 +59,14 @@ func (f *part) add(name, mode string) {
 
 func (f part) lock() string { return f.names[0] }
 
-// A span is a time of waiting, and the events that say for whom.
+// A span is a time of waiting, and the events that name the holders waited for.
 type span struct {
 	from, to time.Time
 	behind   []*moment
 }
 
-// waits are the times until then in which the process waited for this lock; for a set
-// of which nobody knows which of its locks was not free, the whole time.
+// waits are the times before to in which the process waited for this lock. If the events
+// do not say which lock of a set was not free, that is the whole time.
 func (f part) waits(to time.Time) []span {
 	seen := f.all(events.Waiting)
 	if !f.knowsWhich() {
@@ -90,7 +90,7 @@ func (f part) waits(to time.Time) []span {
 	return found
 }
 
-// knowsWhich reports that the events say for which locks of a set it waited.
+// knowsWhich reports that the events say for which locks of a set the process waited.
 func (p *process) knowsWhich() bool {
 	return slices.ContainsFunc(p.moments, func(m *moment) bool { return m.Lock != "" })
 }

@@ -64,8 +64,8 @@ func place(all []events.Event) []moment {
 	return placed
 }
 
-// zeros tells for each clock when by the calendar it began, as its first reading
-// has it.
+// zeros returns for each clock the time of its zero by the calendar, according to its
+// first reading.
 func zeros(all []events.Event) map[string]time.Time {
 	first := map[string]events.Event{}
 	for _, e := range all {
@@ -94,7 +94,7 @@ func (p *process) all(k events.Kind) []*moment {
 	return slices.DeleteFunc(slices.Clone(p.moments), func(m *moment) bool { return m.Kind != k })
 }
 
-// acquired returns the event itself, if it is known.
+// acquired returns the event, if there is one.
 func (p *process) acquired() (m *moment, known bool) {
 	i := slices.IndexFunc(p.moments, func(m *moment) bool { return m.Kind == events.Acquired })
 	if i < 0 {
@@ -128,7 +128,7 @@ func (p *process) held() (from time.Time, ok bool) {
 // isOver reports that the end is known.
 func (p *process) isOver() bool { return p.last().Kind.IsLast() }
 
-// turn orders the rows: by when each got the lock, or did the last we know of.
+// turn orders the rows: by when the process got the lock, or else by its last event.
 func (p *process) turn() time.Time {
 	if from, ok := p.held(); ok {
 		return from
@@ -136,5 +136,5 @@ func (p *process) turn() time.Time {
 	return p.last().at
 }
 
-// name is what tells a process from others.
+// name is the name of the process in the picture.
 func (p *process) name() string { return strings.TrimRight(nameOf(p.first().Event), " ") }

@@ -25,7 +25,7 @@ func (p *picture) part(f part, y float64) {
 	p.finish(f.process, middle)
 }
 
-// late draws a mark for each heartbeat that was late, unless it would hide another.
+// late draws a mark for each late heartbeat, unless it would hide another mark.
 func (p *picture) late(f *process, middle float64) {
 	drawn := -minBar
 	for _, m := range f.all(events.Late) {
@@ -91,7 +91,7 @@ func (p *picture) token(f part, x, width, middle float64, class string) {
 	}
 }
 
-// finish marks an end that is not as it should be.
+// finish marks an end other than a release.
 func (p *picture) finish(f *process, middle float64) {
 	m := f.last()
 	x := p.x(m.at)
@@ -128,8 +128,8 @@ func (p *picture) wait(f part, to time.Time, middle float64) {
 	}
 }
 
-// spans draws when a process waited for a lock, as far as that is known, unless it would
-// hide what is drawn already.
+// spans draws when a process waited for a lock, as far as that is known, but no span that
+// would hide the one before it.
 func (p *picture) spans(f part, spans []span, known time.Time, middle float64) {
 	drawn := p.x(f.began()) - minBar
 	for _, s := range spans {

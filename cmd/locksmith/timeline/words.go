@@ -10,7 +10,7 @@ import (
 	"locksmith/locksmith/events"
 )
 
-// clean leaves of a text what can be seen, and at most max characters of it.
+// clean replaces what cannot be seen in a text, and cuts it to max characters.
 func clean(text string, max int) string {
 	runes := []rune(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -85,7 +85,7 @@ func about(f part) string {
 	return text + restOf(f)
 }
 
-// aboutWait describes a wait for one lock, and whom it was for.
+// aboutWait describes a wait for one lock, and the holders it was for.
 func aboutWait(f part, s span) string {
 	text := fmt.Sprintf("waited %s, from %s to %s", duration(s.to.Sub(s.from)), clockTime(s.from), clockTime(s.to))
 	if n := len(s.behind); n > 0 {

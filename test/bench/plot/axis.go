@@ -13,7 +13,7 @@ type axis struct {
 	ground      bool    // at the first end is 0
 }
 
-// newAxis is long enough for all values.
+// newAxis returns an axis that is long enough for all values.
 func newAxis(base float64, values []float64, from, to float64) axis {
 	a := axis{base: base, least: math.Inf(1), most: math.Inf(-1), from: from, to: to}
 	for _, v := range values {

@@ -36,10 +36,10 @@ const (
 	columns     = 2
 )
 
-// A picture is a drawing on its way.
+// A picture is an SVG that is being drawn.
 type picture struct{ svg.Picture }
 
-// Draw draws panels beside each other, two in a row, which share what their X is.
+// Draw draws panels beside each other, two in a row; x names what X is in all of them.
 func Draw(heading, x string, panels []Panel) []byte {
 	width := 2*margin + columns*panelWidth
 	rows := (len(panels) + columns - 1) / columns
