@@ -83,7 +83,7 @@ var agedFiles = limited(explore.Meanwhile, concat(
 	filed("link-age", explore.Files{}, []explore.Config{
 		{Name: "holder", Prelude: first, Meets: hits(1, 2), Roles: roles(beating(1, aging(0)), aging(1)), Adversary: budget{Full: 1}},
 		{Name: "breaker", States: 250_000, Prompt: true, Prelude: []int{0, 1}, Meets: hits(2, 3), Roles: roles(aging(0), aging(1), proving(2)), Adversary: budget{Full: 1}},
-		{Name: "breakers", States: 400_000, Prompt: true, Prelude: []int{0, 2}, Fallen: first, Stopped: []int{1}, Meets: hits(2, 3), Roles: roles(proving(0), proving(0), aging(1)), Adversary: budget{Full: 2}},
+		{Name: "breakers", States: 500_000, Prompt: true, Prelude: []int{0, 2}, Fallen: first, Stopped: []int{1}, Meets: hits(2, 3), Roles: roles(proving(0), proving(0), aging(1)), Adversary: budget{Full: 2}},
 		{Name: "beat", Prelude: []int{0, 1}, Meets: hits(1, 2), Roles: roles(beating(1, aging(0)), aging(1)), Adversary: budget{Half: 2}},
 		{Name: "old", Prompt: true, Prelude: first, Meets: hits(1, 2), Roles: roles(aging(0), sparing(aging(1))), Adversary: budget{Full: 1, Half: 1}},
 		{Name: "tool", Meets: hits(2, 1), Roles: roles(aging(0), another(1)), Adversary: budget{Full: 1}},
