@@ -26,12 +26,12 @@ type attempt struct {
 	// prior are claims whose names are gone, but one of which may be the lock: a
 	// request may have been executed late, or its answer lost.
 	prior  []*claim
-	left   []litter
+	left   []leftover
 	seen   observation // the holder
-	known  bool        // he was seen
+	known  bool        // it was seen
 	sticky string      // the sign of a dead one's lock that we may not remove
-	swept  bool
-	met    bool // the place has answered before, so that trouble may pass
+	tended bool        // what others left was looked for
+	met    bool        // the place has answered before, so that trouble may pass
 }
 
 // Attempt implements backend.Backend.
@@ -85,7 +85,7 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 //	1  make a claim, a file of our own beside L
 //	2  link it to L
 //	3  L is our file, and the file counts two links -> ours
-//	   else look who has L: he is dead -> remove L, and start again
+//	   else look who has L: it is dead -> remove L, and start again
 //	4  the first heartbeat; then remove the claim's own name
 //
 // Each time with a new claim, so that L is young from the beginning.
@@ -105,10 +105,10 @@ func (a *attempt) take(ctx context.Context) (*hold, error) {
 
 // prepare is step 1, without what the last try left.
 func (a *attempt) prepare(ctx context.Context) error {
-	if err := a.retire(); err != nil {
+	if err := a.withdrawClaim(); err != nil {
 		return err
 	}
-	a.clear()
+	a.removeLeftovers()
 	c, err := a.lock.newClaim(a.fs, a.request.Owner)
 	if err != nil {
 		return err
@@ -118,19 +118,19 @@ func (a *attempt) prepare(ctx context.Context) error {
 		return err
 	}
 	a.met = true
-	if !a.swept {
-		a.swept = true
-		_ = a.others.sweep(ctx, c.now, c.record.ID) // a courtesy
+	if !a.tended {
+		a.tended = true
+		_ = a.others.tend(ctx, c.now, c.record.ID) // for the others' sake
 	}
 	return nil
 }
 
-// retire removes the claim of the last try.
-func (a *attempt) retire() error {
+// withdrawClaim removes the claim of the last try.
+func (a *attempt) withdrawClaim() error {
 	if a.mine == nil {
 		return nil
 	}
-	if err := a.mine.drop(); err != nil {
+	if err := a.mine.remove(); err != nil {
 		return err
 	}
 	if a.mine.linked {
@@ -140,10 +140,10 @@ func (a *attempt) retire() error {
 	return nil
 }
 
-// clear removes what is left of earlier turns. The claims that it may be made of again
+// removeLeftovers removes what is left of earlier turns. The claims that it may be made of again
 // have no name any more.
-func (a *attempt) clear() {
-	a.left = slices.DeleteFunc(a.left, func(x litter) bool { return x.remove(a.fs) })
+func (a *attempt) removeLeftovers() {
+	a.left = slices.DeleteFunc(a.left, func(x leftover) bool { return x.remove(a.fs) })
 }
 
 // enter is step 4.
@@ -157,7 +157,7 @@ func (a *attempt) enter(c *claim) (*hold, error) {
 		h.closeFile()
 		return nil, err
 	}
-	_ = h.dropClaim() // if not now, with a heartbeat
+	_ = h.removeClaim() // if not now, with a heartbeat
 	return h, nil
 }
 
@@ -166,9 +166,9 @@ func (a *attempt) Withdraw(context.Context) error {
 	if a.fs == nil {
 		return nil
 	}
-	retired := a.retire()
-	a.clear()
-	if err := errors.Join(retired, a.disown()); err != nil {
+	err := a.withdrawClaim()
+	a.removeLeftovers()
+	if err := errors.Join(err, a.withdrawLock()); err != nil {
 		return err
 	}
 	a.fs.Close()
@@ -176,8 +176,8 @@ func (a *attempt) Withdraw(context.Context) error {
 	return nil
 }
 
-// disown removes the lock, if it became ours without our knowing.
-func (a *attempt) disown() error {
+// withdrawLock removes the lock, if it became ours without our knowing.
+func (a *attempt) withdrawLock() error {
 	if len(a.prior) == 0 {
 		return nil
 	}

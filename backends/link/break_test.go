@@ -69,7 +69,7 @@ func TestByAge(t *testing.T) {
 	}
 }
 
-// TestSlowPace: who refreshes his file seldom is watched for the longer.
+// TestSlowPace: one that refreshes its file seldom is watched for the longer.
 func TestSlowPace(t *testing.T) {
 	const refresh = 10 * time.Minute
 	s := newServer()
@@ -233,8 +233,8 @@ func TestDeadBreakers(t *testing.T) {
 	mustBeClean(t, s)
 }
 
-// TestLivingBreaker has the right to remove the lock, for however long he is stopped.
-// Meanwhile nobody sweeps the entries on which that rests.
+// TestLivingBreaker has the right to remove the lock, for however long it is stopped.
+// Meanwhile nobody removes the entries on which that rests.
 func TestLivingBreaker(t *testing.T) {
 	s := newServer()
 	dead := deadRequest(t)
@@ -250,7 +250,7 @@ func TestLivingBreaker(t *testing.T) {
 		wait(usualLease)
 	}
 	for n := 1; n <= 2; n++ {
-		if s.names[lockOn(s).chainName(h.ID(), n)] == nil {
+		if s.names[lockOn(s).entryName(h.ID(), n)] == nil {
 			t.Errorf("entry %d is gone", n)
 		}
 	}
@@ -263,7 +263,7 @@ func TestTwoBreakers(t *testing.T) {
 	a := attemptOn(t, lockOn(s), backendtest.Request())
 	var h backend.Hold
 	s.fault = func(call, name string) (error, bool) {
-		if call == "link" && strings.Contains(name, chainMark) && h == nil {
+		if call == "link" && strings.Contains(name, entryMark) && h == nil {
 			s.fault = nil
 			s.mu.Unlock()
 			h = mustHold(t, attemptOn(t, lockOn(s), backendtest.Request()))
@@ -315,7 +315,7 @@ func TestRevived(t *testing.T) {
 	mustBeHeld(t, a)
 	wait(usualRespite)
 	s.fault = func(call, name string) (error, bool) {
-		if call == "link" && strings.Contains(name, chainMark) {
+		if call == "link" && strings.Contains(name, entryMark) {
 			s.fault = nil
 			s.mu.Unlock()
 			mustWork(t, h.Heartbeat(t.Context()))
@@ -359,7 +359,7 @@ func TestGivingUp(t *testing.T) {
 	mustBeHeld(t, a)
 	mustWithdraw(t, a)
 	l := lockOn(s)
-	if s.names[l.chainName(h.ID(), 1)] == nil || s.names[l.chainName(h.ID(), 2)] != nil {
+	if s.names[l.entryName(h.ID(), 1)] == nil || s.names[l.entryName(h.ID(), 2)] != nil {
 		t.Errorf("there is %q", s.list())
 	}
 	s.names["L"].locked = false
@@ -372,7 +372,7 @@ func TestManyDeadBreakers(t *testing.T) {
 	s := newServer()
 	dead := deadRequest(t)
 	h := mustHold(t, attemptOn(t, lockOn(s), dead))
-	for n := 1; n <= maxChain; n++ {
+	for n := 1; n <= maxEntries; n++ {
 		leaveChain(t, s, dead, h.ID(), n)
 	}
 	_, err := attemptOn(t, lockOn(s), backendtest.Request()).Try(t.Context())

@@ -132,7 +132,7 @@ func (c *claim) recount(name string) error {
 }
 
 // mistrust is for a name that we were told is ours, and that leads to another file.
-// Either somebody put his there meanwhile, or the numbers of files mean nothing.
+// Either somebody put its own there meanwhile, or the numbers of files mean nothing.
 func (c *claim) mistrust(name string) error {
 	_, text, err := c.fs.Read(name)
 	if err != nil || !parse(text).Holds(c.record.ID) {
@@ -150,9 +150,9 @@ func (c *claim) expose(name, how string) error {
 	return c.lock.lies(how)
 }
 
-// drop removes the claim's own name. Whatever was asked before can then not give the
+// remove removes the claim's own name. Whatever was asked before can then not give the
 // file another one any more.
-func (c *claim) drop() error {
+func (c *claim) remove() error {
 	if err := c.fs.Unlink(c.name); err != nil && !absent(err) {
 		return c.lock.fail("remove our own file", err)
 	}

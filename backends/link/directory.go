@@ -5,42 +5,15 @@ package link
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/posix"
 	"locksmith/backends/process"
 )
-
-// Scheme is the address scheme of this backend.
-const Scheme = "link"
-
-// Open returns the lock at an address of this scheme.
-func Open(a backend.Address) (backend.Backend, error) {
-	if err := a.CheckOptions(map[string][]string{"touch": {"now", "ahead"}, "pids": {"local"}, "dir": {"any"}}); err != nil {
-		return nil, err
-	}
-	parent, name := filepath.Split(a.Path)
-	parent = filepath.Clean(parent)
-	l := &Lock{
-		NewFS: func() FS { return &directory{path: parent} },
-		Name:  name, Path: a.Path, Address: backend.Name(a.String()),
-		Ahead: a.Options["touch"] == "ahead", OneMachine: a.Options["pids"] == "local",
-	}
-	if len(name)+longestMark > maxName {
-		return nil, l.Address.Usage("read address", fmt.Sprintf("the name is longer than %d bytes", maxName-longestMark),
-			"choose a shorter one: files beside it are called after it")
-	}
-	l.Check = func() error {
-		return lockfile.CheckDirectory(l.Address, parent, a.Options["dir"] == "any", explain)
-	}
-	return l.Here(), nil
-}
 
 // An FS is the directory in which the lock is: the few calls that the algorithm
 // makes. Names are those of files directly in it. Errors are the system's own

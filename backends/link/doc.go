@@ -31,20 +31,21 @@
 // alone, and who was there before the machine was started again is dead. What is not a
 // regular file is never removed, and never followed.
 //
-// Who finds a holder dead first wins the right to remove the lock, by linking its
-// claim to L.brk.<id>.<n>, then looks again, and then removes it. Who comes later
-// waits; or goes on with <n+1> when that one is dead as well. Ids are not used again,
-// and entries go only when the lock is no longer the dead one's. So among us, whoever
-// is paused for however long, breaking by proof never removes a lock but the dead
-// one's.
+// Breakers queue: who finds a holder dead first wins the right to remove the lock, by
+// linking its claim to L.brk.<id>.<n>, then looks again, and then removes it. Who comes
+// later waits; or goes on with <n+1> when that one is dead as well. Ids are not used
+// again, and entries go only when the lock is no longer the dead one's. So among us,
+// whoever is paused for however long, breaking by proof never removes a lock but the
+// dead one's.
 //
 // What it cannot do. The name L is shared by all its users, so there is no rule that
 // makes it safe to break by age: a holder that was paused for longer than its lease,
 // between the look whether L is its own and the removal, removes that of its
 // successor; and so does a breaker that others took for dead by age. The same goes for
-// a request to remove L, or a breaker's turn, that a server executes late, for an operator's break, and for
-// the other tools, which know nothing of our turns and all break by age. Where that
-// matters, use --strict, or another kind of lock. Waiters are not served in order.
+// a request to remove L, or a breaker's turn, that a server executes late, for an
+// operator's break, and for the other tools, which know nothing of our turns and all break
+// by age. Where that matters, use --strict, or another kind of lock. Waiters are not
+// served in order.
 //
 // It needs hard links, and file numbers that do not change: not vfat and exFAT, nor
 // many FUSE file systems (doctor looks). Whoever may write to the directory can remove

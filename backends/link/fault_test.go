@@ -64,7 +64,7 @@ func leaveChain(t *testing.T, s *server, r backend.Request, dead string, n int) 
 	l := lockOn(s)
 	c, err := l.newClaim(fakeFS{s}, r.Owner)
 	mustWork(t, err, c.make())
-	won, err := c.linkTo(l.chainName(dead, n))
+	won, err := c.linkTo(l.entryName(dead, n))
 	mustWork(t, err)
 	if !won {
 		t.Fatalf("entry %d was taken", n)
@@ -236,7 +236,7 @@ func TestLinkTakesEffectAfterEIO(t *testing.T) {
 	mustBeClean(t, s)
 }
 
-// TestClaimRemovedUnderUs by somebody who took it for litter.
+// TestClaimRemovedUnderUs by somebody who took it for a leftover.
 func TestClaimRemovedUnderUs(t *testing.T) {
 	for _, when := range []string{"stat", "link"} {
 		s := newServer()
@@ -274,7 +274,7 @@ func TestClaimAlwaysRemoved(t *testing.T) {
 	mustBeClean(t, s)
 }
 
-// TestSweptNumberUsedAgain: our claim is swept, and its number used again for that of
+// TestSweptNumberUsedAgain: our claim is tended, and its number used again for that of
 // somebody else, who has the lock.
 func TestSweptNumberUsedAgain(t *testing.T) {
 	s := newServer()

@@ -14,13 +14,13 @@ import (
 
 const (
 	claimMark = ".claim."
-	chainMark = ".brk."
-	// maxChain bounds how many breakers of one acquisition may die at it.
-	maxChain = 64
-	// maxName is what file systems take, and longestMark what we add to a name: a
-	// chain entry for a foreign file.
+	entryMark = ".brk." // of the break queue
+	// maxEntries bounds how many breakers of one acquisition may die at it.
+	maxEntries = 64
+	// maxName is what file systems take, and longestMark what we add to a name: an
+	// entry of the break queue for a foreign file.
 	maxName     = 255
-	longestMark = len(chainMark) + len("f-") + 16 + len("-") + 16 + len("-") + 16 + len(".64")
+	longestMark = len(entryMark) + len("f-") + 16 + len("-") + 16 + len("-") + 16 + len(".64")
 )
 
 // claimName is the unique file of one acquisition.
@@ -32,17 +32,17 @@ func (l *Lock) parseClaim(name string) (id string, ok bool) {
 	return id, ok && owner.IsID(id)
 }
 
-// chainName is the nth entry of those who break one acquisition.
-func (l *Lock) chainName(dead string, n int) string {
-	return l.Name + chainMark + dead + "." + strconv.Itoa(n)
+// entryName is the nth entry of those who break one acquisition.
+func (l *Lock) entryName(dead string, n int) string {
+	return l.Name + entryMark + dead + "." + strconv.Itoa(n)
 }
 
-// parseChain reads what chainName wrote, and nothing else.
-func (l *Lock) parseChain(name string) (dead string, n int, ok bool) {
-	rest, ok := strings.CutPrefix(name, l.Name+chainMark)
+// parseEntry reads what entryName wrote, and nothing else.
+func (l *Lock) parseEntry(name string) (dead string, n int, ok bool) {
+	rest, ok := strings.CutPrefix(name, l.Name+entryMark)
 	dead, digits, _ := strings.Cut(rest, ".")
 	n, err := strconv.Atoi(digits)
-	ok = ok && err == nil && n >= 1 && n <= maxChain && strconv.Itoa(n) == digits
+	ok = ok && err == nil && n >= 1 && n <= maxEntries && strconv.Itoa(n) == digits
 	return dead, n, ok && (owner.IsID(dead) || isForeignID(dead))
 }
 

@@ -61,7 +61,7 @@ func FuzzContent(f *testing.F) {
 func FuzzNames(f *testing.F) {
 	l := Lock{Name: "lock"}
 	id := owner.NewID()
-	for _, s := range []string{l.claimName(id), l.chainName(id, 1), l.chainName("f-1-2-3", maxChain), "lock.brk." + id + ".01",
+	for _, s := range []string{l.claimName(id), l.entryName(id, 1), l.entryName("f-1-2-3", maxEntries), "lock.brk." + id + ".01",
 		"lock.claim.../" + id, "lock.brk.f-0-0-../../x.1", "lock.brk.f-1-2.1", "lock.claim." + strings.ToUpper(id), "locks.claim." + id} {
 		f.Add(s)
 	}
@@ -70,9 +70,9 @@ func FuzzNames(f *testing.F) {
 		if isClaim && l.claimName(id) != name {
 			t.Errorf("%q became %q", name, l.claimName(id))
 		}
-		dead, n, isEntry := l.parseChain(name)
-		if isEntry && (l.chainName(dead, n) != name || n > maxChain) {
-			t.Errorf("%q became %q", name, l.chainName(dead, n))
+		dead, n, isEntry := l.parseEntry(name)
+		if isEntry && (l.entryName(dead, n) != name || n > maxEntries) {
+			t.Errorf("%q became %q", name, l.entryName(dead, n))
 		}
 		if isClaim && isEntry || (isClaim || isEntry) && (strings.ContainsAny(name, "/\x00") || len(name) > maxName) {
 			t.Errorf("%q is ours: claim %v, entry %v", name, isClaim, isEntry)

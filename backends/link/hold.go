@@ -22,14 +22,14 @@ type hold struct {
 	others watcher // for Tend only
 
 	// The helper may leave a heartbeat behind that hangs and release meanwhile.
-	mu      sync.Mutex
-	file    File      // nil: not open
-	now     time.Time // by the server's clock, at the last heartbeat
-	dropped bool      // the claim's own name is gone
-	left    []litter
-	crowd   bool // too much is around the lock to be listed again and again
-	asked   bool // to remove the lock; the answer was lost
-	gone    bool // it is not ours any more
+	mu        sync.Mutex
+	file      File      // nil: not open
+	now       time.Time // by the server's clock, at the last heartbeat
+	claimGone bool      // the claim's own name is gone
+	left      []leftover
+	crowded   bool // too much is around the lock to be listed again and again
+	asked     bool // to remove the lock; the answer was lost
+	gone      bool // it is not ours any more
 }
 
 // ID implements backend.Hold.
@@ -48,8 +48,8 @@ func (h *hold) Heartbeat(context.Context) error {
 	if err := h.beat(); err != nil {
 		return err
 	}
-	_ = h.dropClaim()
-	h.left = slices.DeleteFunc(h.left, func(x litter) bool { return x.remove(h.fs) })
+	_ = h.removeClaim()
+	h.left = slices.DeleteFunc(h.left, func(x leftover) bool { return x.remove(h.fs) })
 	return nil
 }
 
@@ -140,13 +140,13 @@ func (h *hold) touch() error {
 	return h.file.SetTime(h.now.Add(h.claim.record.Lease))
 }
 
-// dropClaim removes the claim's own name.
-func (h *hold) dropClaim() error {
-	if h.dropped {
+// removeClaim removes the claim's own name.
+func (h *hold) removeClaim() error {
+	if h.claimGone {
 		return nil
 	}
-	err := h.claim.drop()
-	h.dropped = err == nil
+	err := h.claim.remove()
+	h.claimGone = err == nil
 	return err
 }
 
@@ -164,7 +164,7 @@ func (h *hold) explain(op string, err error) error {
 		return nil
 	case absent(err), errors.Is(err, errAbsent):
 		h.closeFile()
-		_ = h.dropClaim()
+		_ = h.removeClaim()
 		h.gone = true
 		h.fs.Close()
 		return h.lock.lost(op)
@@ -181,14 +181,14 @@ func (h *hold) Release(context.Context) error {
 	}
 	h.closeFile() // on NFS a file in use is not removed, but renamed
 	// Before the lock: a request to link it that is executed late must fail.
-	if err := h.dropClaim(); err != nil {
+	if err := h.removeClaim(); err != nil {
 		return err
 	}
 	if err := h.remove(); err != nil {
 		return err
 	}
 	for _, x := range h.left {
-		_ = x.remove(h.fs) // or somebody sweeps it when we are gone
+		_ = x.remove(h.fs) // or somebody tends to it when we are gone
 	}
 	return nil
 }

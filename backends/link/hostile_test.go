@@ -153,11 +153,11 @@ func TestNames(t *testing.T) {
 	mustBeEmpty(t, dir)
 	l := &Lock{Name: longest}
 	worst := foreignID(lockfile.Stat{Dev: 1<<64 - 1, Ino: 1<<64 - 1, Modified: time.Unix(0, -1)})
-	name := l.chainName(worst, maxChain)
+	name := l.entryName(worst, maxEntries)
 	if len(name) != maxName {
 		t.Errorf("the longest name has %d bytes", len(name))
 	}
-	if dead, n, ok := l.parseChain(name); !ok || n != maxChain || dead != worst {
+	if dead, n, ok := l.parseEntry(name); !ok || n != maxEntries || dead != worst {
 		t.Errorf("%q, %d, %v", dead, n, ok)
 	}
 }

@@ -29,7 +29,7 @@ func TestTurnComesLate(t *testing.T) {
 	s := newServer()
 	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
 	s.fault = func(call, name string) (error, bool) {
-		if !strings.HasPrefix(name, "L"+chainMark) {
+		if !strings.HasPrefix(name, "L"+entryMark) {
 			return nil, false
 		}
 		switch call {
@@ -59,9 +59,9 @@ func TestTurnComesAgain(t *testing.T) {
 				n.links++
 			}
 			s.fault = nil
-		case call == "unlink" && strings.HasPrefix(name, "L"+chainMark):
+		case call == "unlink" && strings.HasPrefix(name, "L"+entryMark):
 			turn = name
-		case call == "stat" && strings.HasPrefix(name, "L"+chainMark):
+		case call == "stat" && strings.HasPrefix(name, "L"+entryMark):
 			return unix.EIO, false
 		}
 		return nil, false

@@ -36,7 +36,7 @@ type kind struct {
 // File implements finder.FileKind. A lock that is free but waited for is told of at
 // the first claim.
 func (k kind) File(_ context.Context, in *finder.Directory, name string, content func() finder.Content) finder.Answer {
-	if isChain(name) {
+	if isEntryName(name) {
 		return finder.Answer{Mine: true}
 	}
 	if lock, ok := lockOfClaim(name); ok {
@@ -93,12 +93,12 @@ func lockOfClaim(name string) (lock string, ok bool) {
 	return name[:i], ok
 }
 
-// isChain reports that a file is an entry of somebody who breaks a lock.
-func isChain(name string) bool {
-	i := strings.LastIndex(name, chainMark)
+// isEntryName reports that a file is an entry of somebody who breaks a lock.
+func isEntryName(name string) bool {
+	i := strings.LastIndex(name, entryMark)
 	if i < 1 {
 		return false
 	}
-	_, _, ok := (&Lock{Name: name[:i]}).parseChain(name)
+	_, _, ok := (&Lock{Name: name[:i]}).parseEntry(name)
 	return ok
 }

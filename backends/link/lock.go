@@ -3,14 +3,20 @@
 package link
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
+
+// Scheme is the address scheme of this backend.
+const Scheme = "link"
 
 // A Lock is one lock file. It implements backend.Backend and backend.Paced.
 type Lock struct {
@@ -43,6 +49,28 @@ type Lock struct {
 	Check func() error
 }
 
+// Open returns the lock at an address of this scheme.
+func Open(a backend.Address) (backend.Backend, error) {
+	if err := a.CheckOptions(map[string][]string{"touch": {"now", "ahead"}, "pids": {"local"}, "dir": {"any"}}); err != nil {
+		return nil, err
+	}
+	parent, name := filepath.Split(a.Path)
+	parent = filepath.Clean(parent)
+	l := &Lock{
+		NewFS: func() FS { return &directory{path: parent} },
+		Name:  name, Path: a.Path, Address: backend.Name(a.String()),
+		Ahead: a.Options["touch"] == "ahead", OneMachine: a.Options["pids"] == "local",
+	}
+	if len(name)+longestMark > maxName {
+		return nil, l.Address.Usage("read address", fmt.Sprintf("the name is longer than %d bytes", maxName-longestMark),
+			"choose a shorter one: files beside it are called after it")
+	}
+	l.Check = func() error {
+		return lockfile.CheckDirectory(l.Address, parent, a.Options["dir"] == "any", explain)
+	}
+	return l.Here(), nil
+}
+
 // Here fills in what a process of this machine needs to judge others.
 func (l *Lock) Here() *Lock {
 	here := owner.Here()
@@ -59,6 +87,18 @@ func (l *Lock) Here() *Lock {
 		return owner.Record{Place: here, Helper: self, Mode: "exclusive", Lease: l.Manners().Lease}
 	}
 	return l
+}
+
+// The times of the Tcl original, and of the tools that it lived with.
+const (
+	usualLease   = time.Hour
+	usualRespite = 30 * time.Minute
+	usualRefresh = 8 * time.Second
+)
+
+// Manners implements backend.Paced.
+func (l *Lock) Manners() backend.Manners {
+	return backend.Manners{Lease: usualLease, Respite: usualRespite, Refresh: usualRefresh}
 }
 
 var (

@@ -4,13 +4,96 @@ package link
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/process"
+	"locksmith/backends/watch"
 )
 
-// Wait implements backend.Attempt. It keeps to the manners, and is cut short when
-// the lock goes away, where that can be noticed, or may be broken.
+// look sees who has the lock. Its error is a *backend.HeldError, or backend.ErrAgain.
+func (a *attempt) look() (*hold, error) {
+	s, err := a.others.look(a.lock.Name, a.mine.now)
+	if errors.Is(err, errAbsent) {
+		a.prior = nil // it cannot be the lock later on
+		return nil, backend.ErrAgain
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c := a.ours(s); c != nil {
+		if !c.stat.Same(s.stat) {
+			return nil, c.expose(a.lock.Name, "a file has another number under its second name")
+		}
+		if c != a.mine {
+			if err := a.withdrawClaim(); err != nil {
+				return nil, err
+			}
+		}
+		return a.enter(c)
+	}
+	a.prior = nil
+	if !a.known || a.seen.sign() != s.sign() {
+		a.others.keepOnly(a.lock.Name)
+	}
+	a.seen, a.known = s, true
+	if s.Due > 0 {
+		return nil, a.held()
+	}
+	return nil, a.breakDead(s)
+}
+
+// ours returns the claim of ours that is the lock, or nil.
+func (a *attempt) ours(s observation) *claim {
+	for _, c := range append(slices.Clone(a.prior), a.mine) {
+		if c != nil && s.content.Holds(c.record.ID) {
+			return c
+		}
+	}
+	return nil
+}
+
+// breakDead removes the lock of a dead one. backend.ErrAgain: it is gone.
+func (a *attempt) breakDead(s observation) error {
+	if a.sticky == s.sign() {
+		return a.heldSticky()
+	}
+	q := breakQueue{lock: a.lock, fs: a.fs, others: a.others, claim: a.mine, dead: s}
+	rival, err := q.run()
+	a.left = append(a.left, q.left...)
+	switch {
+	case rival != nil:
+		a.seen.Due = rival.Due
+		a.seen.Note = "somebody else is about to remove it"
+		return a.held()
+	case errors.Is(err, errSticky):
+		a.sticky = s.sign()
+		return a.heldSticky()
+	case err != nil:
+		return err
+	}
+	return backend.ErrAgain
+}
+
+func (a *attempt) heldSticky() error {
+	a.seen.Due = watch.Never
+	a.seen.Note = backend.StickyNote
+	return a.held()
+}
+
+func (a *attempt) held() error {
+	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.Holder(a.lock.Today())}
+}
+
+// obstacle is held as far as anybody knows.
+func (a *attempt) obstacle(err error) error {
+	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.Holder(a.lock.Today()), Obstacle: err}
+}
+
+// Wait implements backend.Attempt. It waits as long as the schedule says, or
+// until the lock goes away, where that can be noticed, or may be broken.
 func (a *attempt) Wait(ctx context.Context) error {
 	if a.fs == nil {
 		return ctx.Err()

@@ -88,7 +88,7 @@ func (s observation) seen() watch.Seen {
 	return seen
 }
 
-// alone is the record of a claim or a chain entry, for judging: nobody but the helper
+// alone is the record of a claim or a queue entry, for judging: nobody but the helper
 // has anything to do with it.
 func alone(r owner.Record) owner.Record {
 	r.Parent, r.NoProof, r.Lifeline = process.Process{}, false, ""
@@ -181,3 +181,19 @@ func (w watcher) lease(c content) time.Duration {
 
 // keepOnly forgets all but one, when the others belong to what is over.
 func (w watcher) keepOnly(name string) { w.Keep(func(other string) bool { return other == name }) }
+
+// minWatch is how long an old file must at least be watched: a holder that lives
+// refreshes it several times meanwhile.
+const minWatch = 4 * usualRefresh
+
+// graceByAge is how long to watch a file that is older than its lease.
+func graceByAge(asked time.Duration, c content) time.Duration {
+	if asked == 0 {
+		asked = usualRespite
+	}
+	least := minWatch
+	if r := c.Record; r != nil { // --refresh may have asked for a slower pace
+		least = max(least, min(4*r.Refresh, r.Lease))
+	}
+	return max(asked, least)
+}

@@ -6,36 +6,36 @@ var linkMutations = []mutation{
 	{name: "the answer to a link is the truth", breaks: stuck, config: "link-lost|link-late", edits: []edit{
 		{"claim.go", "	cause := c.fs.Link(c.name, name)\n",
 			"	cause := c.fs.Link(c.name, name)\n	if cause == nil || !definite(cause) {\n		return cause == nil, nil\n	}\n"},
-		{"look.go", "		if c != nil && s.content.Holds(c.record.ID) {\n", "		if c != nil && c.stat.Ino == 0 {\n"}}},
+		{"wait.go", "		if c != nil && s.content.Holds(c.record.ID) {\n", "		if c != nil && c.stat.Ino == 0 {\n"}}},
 
 	{name: "any file is ours", breaks: twoHolders, config: "link-xx", edits: []edit{
 		{"claim.go", "	case there.Same(c.stat):\n		return c.proven(name)\n", "	case there.Same(there):\n		return true, nil\n"},
 		{"hold.go", "	if err == nil && !there.Same(h.claim.stat) {\n		err = errAbsent\n	}\n	return err\n}\n\n// open gets", "	_ = there\n	return err\n}\n\n// open gets"},
 		{"hold.go", "	if !st.Same(h.claim.stat) || !parse(text).Holds(h.ID()) {\n", "	if _ = text; h.file != nil {\n		return nil\n	}\n	if st.Kind != \"\" {\n"}}},
 
-	{name: "an unclear link is not looked at later", breaks: stuck, config: "link-lost|link-late", edits: []edit{{"look.go",
+	{name: "an unclear link is not looked at later", breaks: stuck, config: "link-lost|link-late", edits: []edit{{"wait.go",
 		"	for _, c := range append(slices.Clone(a.prior), a.mine) {", "	for _, c := range slices.Clone(a.prior[:0]) {"}}},
 
 	{name: "a late link is not undone", breaks: stuck, limit: 250_000, config: "link-late-withdraw", edits: []edit{{"attempt.go",
 		"	if len(a.prior) == 0 {\n", "	if len(a.prior) >= 0 {\n"}}},
 
-	{name: "no turns", breaks: hitsNext, config: "link-dead", edits: []edit{{"chain.go",
-		"	n, rival, err := k.win()\n", "	n, rival, err := 1, (*observation)(nil), error(nil)\n"}}},
+	{name: "no turns", breaks: hitsNext, config: "link-dead", edits: []edit{{"queue.go",
+		"	n, rival, err := q.join()\n", "	n, rival, err := 1, (*observation)(nil), error(nil)\n"}}},
 
-	{name: "a turn is had though the one before lives", breaks: robs, config: "link-dead", edits: []edit{{"chain.go",
+	{name: "a turn is had though the one before lives", breaks: robs, config: "link-dead", edits: []edit{{"queue.go",
 		"		case s.Due > 0:\n", "		case s.Due < 0:\n"}}},
 
-	{name: "no second look", breaks: hitsNext, config: "link-dead", edits: []edit{{"chain.go",
-		"	s, err := k.others.see(k.lock.Name)\n", "	s, err := k.dead, error(nil)\n"}}},
+	{name: "no second look", breaks: hitsNext, config: "link-dead", edits: []edit{{"queue.go",
+		"	s, err := q.others.see(q.lock.Name)\n", "	s, err := q.dead, error(nil)\n"}}},
 
-	{name: "any lock is the dead one's", breaks: robs, config: "link-age-operator", edits: []edit{{"chain.go",
-		"	case s.id() != k.dead.id():\n", "	case s.id() == \"\":\n"}}},
+	{name: "any lock is the dead one's", breaks: robs, config: "link-age-operator", edits: []edit{{"queue.go",
+		"	case s.id() != q.dead.id():\n", "	case s.id() == \"\":\n"}}},
 
-	{name: "clean the chain before the removal", breaks: hitsNext, config: "link-dead|link-dead-crash", edits: []edit{{"chain.go",
-		"	over, err := k.finish()\n", "	for i := 1; i <= n; i++ {\n		_ = k.fs.Unlink(k.entry(i))\n	}\n	over, err := k.finish()\n"}}},
+	{name: "clean the queue before the removal", breaks: hitsNext, config: "link-dead|link-dead-crash", edits: []edit{{"queue.go",
+		"	over, err := q.removeLock()\n", "	for i := 1; i <= n; i++ {\n		_ = q.fs.Unlink(q.entry(i))\n	}\n	over, err := q.removeLock()\n"}}},
 
-	{name: "leave the chain before the removal", breaks: hitsNext, limit: 150_000, config: "link-dead", edits: []edit{{"chain.go",
-		"	over, err := k.finish()\n", "	k.leave(n)\n	over, err := k.finish()\n"}}},
+	{name: "leave the queue before the removal", breaks: hitsNext, limit: 150_000, config: "link-dead", edits: []edit{{"queue.go",
+		"	over, err := q.removeLock()\n", "	q.removeEntry(n)\n	over, err := q.removeLock()\n"}}},
 
 	{name: "one id for all tries", breaks: idAgain, config: "link-dead", edits: []edit{
 		{"attempt.go", "	c, err := a.lock.newClaim(a.fs, a.request.Owner)\n", "	if a.request.Owner.ID == \"\" {\n		a.request.Owner.ID = a.lock.NewID()\n	}\n	c, err := a.lock.newClaim(a.fs, a.request.Owner)\n"},
@@ -44,10 +44,10 @@ var linkMutations = []mutation{
 	{name: "release without a look", breaks: hitsNext, config: "link-age-operator|link-lost-beat|link-age-holder", edits: []edit{{"hold.go",
 		"	err := h.verify()\n	if err == nil {\n		err = h.fs.Unlink", "	err := error(nil)\n	if err == nil {\n		err = h.fs.Unlink"}}},
 
-	{name: "sweep entries of the chain while the lock is there", breaks: robs, config: "link-dead-turn.*", edits: []edit{{"sweep.go",
+	{name: "remove entries of the queue while the lock is there", breaks: robs, config: "link-dead-turn.*", edits: []edit{{"leftovers.go",
 		"	case s.id() == dead, s.unreadable:\n		return nil\n", "	case s.id() == \"\":\n		return nil\n"}}},
 
-	{name: "sweep whoever is there", breaks: robs, config: "link-xx|link-dead", edits: []edit{{"sweep.go",
+	{name: "remove leftovers of whoever is there", breaks: robs, config: "link-xx|link-dead", edits: []edit{{"leftovers.go",
 		"	if s.Verdict != owner.Dead && now.Sub", "	if s.Verdict == owner.Dead && now.Sub"}}},
 
 	{name: "a heartbeat by name", breaks: silentLoss, config: "link-age-reuse-holder|link-age-holder", edits: []edit{
@@ -65,24 +65,24 @@ var linkMutations = []mutation{
 		"		h.gone = true\n		h.fs.Close()\n		return h.lock.lost(op)\n", "		return nil\n"}}},
 
 	{name: "the claim keeps its name", breaks: litter, config: "link-dup", edits: []edit{{"hold.go",
-		"	err := h.claim.drop()\n	h.dropped = err == nil\n	return err\n", "	return nil\n"}}},
+		"	err := h.claim.remove()\n	h.claimGone = err == nil\n	return err\n", "	return nil\n"}}},
 
 	{name: "a claim that waited keeps its name", breaks: stuck, limit: 250_000, config: "link-late-again", edits: []edit{{"attempt.go",
-		"	if err := a.mine.drop(); err != nil {\n		return err\n	}\n	if a.mine.linked", "	if a.mine.linked"}}},
+		"	if err := a.mine.remove(); err != nil {\n		return err\n	}\n	if a.mine.linked", "	if a.mine.linked"}}},
 
-	{name: "a turn that comes late is not undone", breaks: stuck, config: "link-dead-late.*", edits: []edit{{"chain.go",
-		"		k.left = append(k.left, k.own(n))\n", ""}}},
+	{name: "a turn that comes late is not undone", breaks: stuck, config: "link-dead-late.*", edits: []edit{{"queue.go",
+		"		q.left = append(q.left, q.own(n))\n", ""}}},
 
-	{name: "a turn that comes late is a lie", breaks: fails, limit: 150_000, config: "link-dead-dup", edits: []edit{{"chain.go",
-		"		case s.content.Holds(k.claim.record.ID) && s.stat.Same(k.claim.stat):\n			return n, nil, nil // the server made it ours late\n", ""}}},
+	{name: "a turn that comes late is a lie", breaks: fails, limit: 150_000, config: "link-dead-dup", edits: []edit{{"queue.go",
+		"		case s.content.Holds(q.claim.record.ID) && s.stat.Same(q.claim.stat):\n			return n, nil, nil // the server made it ours late\n", ""}}},
 
 	{name: "a sign of life does not restart the watch of a file", breaks: robs, config: "link-age-beat|link-age-old", edits: []edit{
 		{"watcher.go", "seen.ID, seen.Sign = s.id(), s.sign()", "seen.ID, seen.Sign = s.id(), s.id()"},
-		{"chain.go", "	case s.sign() != k.dead.sign() && !k.force:\n", "	case s.id() == \"\":\n"}}},
+		{"queue.go", "	case s.sign() != q.dead.sign() && !q.force:\n", "	case s.id() == \"\":\n"}}},
 
 	{name: "a watch of a file begins when it is judged", breaks: robs, config: "link-age-beat", edits: []edit{
 		judgedLate("../watch"),
-		{"chain.go", "	case s.sign() != k.dead.sign() && !k.force:\n", "	case s.id() == \"\":\n"}}},
+		{"queue.go", "	case s.sign() != q.dead.sign() && !q.force:\n", "	case s.id() == \"\":\n"}}},
 
 	{name: "strict breaks by age", breaks: hitsNext, config: "link-beat", edits: []edit{{"../watch/watch.go",
 		"	if w.request.Strict {\n		lease = 0\n	}\n", ""}}},

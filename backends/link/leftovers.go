@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// oldest is when the file of somebody on another machine is litter, at the
+	// oldest is when the file of somebody on another machine is left over, at the
 	// soonest.
 	oldest = time.Hour
 	// maxCrowd is how many names there may be in the directory, which is not the
@@ -22,7 +22,7 @@ const (
 // Tend implements backend.Hold. It removes what crashed waiters and breakers left.
 func (h *hold) Tend(ctx context.Context) error {
 	h.mu.Lock()
-	now, done := h.now, h.gone || h.crowd
+	now, done := h.now, h.gone || h.crowded
 	h.mu.Unlock()
 	if done {
 		return nil
@@ -33,40 +33,40 @@ func (h *hold) Tend(ctx context.Context) error {
 	}
 	if len(names) > maxCrowd {
 		h.mu.Lock()
-		h.crowd = true
+		h.crowded = true
 		h.mu.Unlock()
 	}
-	return h.others.sweepThese(ctx, names, now, h.ID())
+	return h.others.tendNames(ctx, names, now, h.ID())
 }
 
-// sweep lists the directory and removes claims and chain entries of the dead.
-func (w watcher) sweep(ctx context.Context, now time.Time, own string) error {
+// tend lists the directory and removes claims and queue entries of the dead.
+func (w watcher) tend(ctx context.Context, now time.Time, own string) error {
 	names, err := w.fs.List()
 	if err != nil {
 		return w.lock.fail("list what is beside the lock", err)
 	}
-	return w.sweepThese(ctx, names, now, own)
+	return w.tendNames(ctx, names, now, own)
 }
 
-func (w watcher) sweepThese(ctx context.Context, names []string, now time.Time, own string) error {
+func (w watcher) tendNames(ctx context.Context, names []string, now time.Time, own string) error {
 	var errs error
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return errs
 		}
 		if id, ok := w.lock.parseClaim(name); ok && id != own {
-			errs = errors.Join(errs, w.sweepFile(name, id, now))
+			errs = errors.Join(errs, w.tendFile(name, id, now))
 		}
-		if dead, _, ok := w.lock.parseChain(name); ok {
-			errs = errors.Join(errs, w.sweepEntry(name, dead, now))
+		if dead, _, ok := w.lock.parseEntry(name); ok {
+			errs = errors.Join(errs, w.tendEntry(name, dead, now))
 		}
 	}
 	return errs
 }
 
-// sweepEntry removes a chain entry of a dead breaker. While the lock is still that
+// tendEntry removes a queue entry of a dead breaker. While the lock is still that
 // of the one to be broken it must stay: the next breaker has counted it.
-func (w watcher) sweepEntry(name, dead string, now time.Time) error {
+func (w watcher) tendEntry(name, dead string, now time.Time) error {
 	s, err := w.see(w.lock.Name)
 	switch {
 	case errors.Is(err, errAbsent):
@@ -75,12 +75,12 @@ func (w watcher) sweepEntry(name, dead string, now time.Time) error {
 	case s.id() == dead, s.unreadable:
 		return nil
 	}
-	return w.sweepFile(name, "", now)
+	return w.tendFile(name, "", now)
 }
 
-// sweepFile removes a file whose owner is dead by proof, or old by the server's
+// tendFile removes a file whose owner is dead by proof, or old by the server's
 // clock. A claim must be what its name says.
-func (w watcher) sweepFile(name, id string, now time.Time) error {
+func (w watcher) tendFile(name, id string, now time.Time) error {
 	s, err := w.see(name)
 	switch {
 	case errors.Is(err, errAbsent):
@@ -99,4 +99,23 @@ func (w watcher) sweepFile(name, id string, now time.Time) error {
 		return w.lock.fail("remove what a dead one left", err)
 	}
 	return nil
+}
+
+// A leftover is a name that may be our own, and is to be removed if it is.
+type leftover struct{ name, id string }
+
+// remove reports that what is ours is gone. Somebody else may have an entry of this name
+// by now.
+func (x leftover) remove(fs FS) bool {
+	_, text, err := fs.Read(x.name)
+	switch {
+	case absent(err):
+		return true
+	case err != nil:
+		return false
+	case !parse(text).Holds(x.id):
+		return true
+	}
+	err = fs.Unlink(x.name)
+	return err == nil || absent(err)
 }

@@ -1,0 +1,178 @@
+//go:build unix
+
+package link
+
+import (
+	"context"
+	"errors"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// A breakQueue is how one of several breakers wins the right to remove a dead one's lock.
+// Its entries L.brk.<dead id>.<n> are links to the claims of breakers. The maker of entry
+// n may look and remove if the makers of all before are dead. Entries go only when the
+// lock is no longer the dead one's, which is for ever, because ids are not used again; or
+// by their own maker, who has given up.
+type breakQueue struct {
+	lock   *Lock
+	fs     FS
+	others watcher
+	claim  *claim      // ours
+	dead   observation // of the lock
+	force  bool        // break it even if it gives a sign of life meanwhile
+	left   []leftover  // entries to look for once more, when the claim has lost its name
+}
+
+// run removes the dead one's lock. backend.ErrAgain: the lock is another one now. rival:
+// somebody else is at it.
+func (q *breakQueue) run() (rival *observation, err error) {
+	n, rival, err := q.join()
+	if n == 0 {
+		return rival, err
+	}
+	over, err := q.removeLock()
+	if over {
+		for i := 1; i < n; i++ {
+			_ = q.fs.Unlink(q.entry(i)) // or somebody tends to it
+		}
+	}
+	q.removeEntry(n)
+	return nil, err
+}
+
+func (q *breakQueue) entry(n int) string { return q.lock.entryName(q.dead.id(), n) }
+
+// join finds our place in the queue: 0 if we have none.
+func (q *breakQueue) join() (n int, rival *observation, err error) {
+	for n := 1; n <= maxEntries; n++ {
+		// A late request can make it ours after we have left, and then everybody would
+		// wait for us, we too.
+		q.left = append(q.left, q.own(n))
+		won, err := q.claim.linkTo(q.entry(n))
+		if won {
+			return n, nil, nil
+		}
+		if err != nil {
+			q.removeEntry(n)
+			return 0, nil, err
+		}
+		s, err := q.others.look(q.entry(n), q.claim.now)
+		switch {
+		case errors.Is(err, errAbsent):
+			return 0, nil, backend.ErrAgain
+		case err != nil:
+			return 0, nil, err
+		case s.content.Holds(q.claim.record.ID) && s.stat.Same(q.claim.stat):
+			return n, nil, nil // the server made it ours late
+		case s.content.Holds(q.claim.record.ID):
+			return 0, nil, q.lock.lies("a file has another number under its second name")
+		case s.Due > 0:
+			return 0, &s, nil
+		}
+	}
+	return 0, nil, q.lock.Address.Unfit("break the lock of a dead holder", "too many died at it before",
+		"remove the files "+q.lock.Name+entryMark+"*")
+}
+
+// removeLock looks again and removes the lock. over: it is not the dead one's any more.
+func (q *breakQueue) removeLock() (over bool, err error) {
+	s, err := q.others.see(q.lock.Name)
+	switch {
+	case errors.Is(err, errAbsent):
+		return true, backend.ErrAgain
+	case err != nil:
+		return false, err
+	case s.unreadable && !q.dead.unreadable:
+		return false, backend.ErrAgain // it may be the dead one's still
+	case s.id() != q.dead.id():
+		return true, backend.ErrAgain
+	case s.sign() != q.dead.sign() && !q.force:
+		return false, backend.ErrAgain // it lives
+	}
+	err = q.fs.Unlink(q.lock.Name)
+	switch {
+	case err == nil, absent(err):
+		return true, nil
+	case forbidden(err):
+		return false, errSticky
+	}
+	return false, q.lock.fail("remove the lock file of a dead holder", err)
+}
+
+// withdraw removes all that is ours.
+func (q *breakQueue) withdraw() {
+	_ = q.claim.remove()
+	for _, x := range q.left {
+		_ = x.remove(q.fs)
+	}
+}
+
+// own is entry n as ours.
+func (q *breakQueue) own(n int) leftover { return leftover{q.entry(n), q.claim.record.ID} }
+
+// removeEntry removes our own entry, if it is there.
+func (q *breakQueue) removeEntry(n int) { _ = q.own(n).remove(q.fs) }
+
+// Break implements backend.Backend. It does not ask whether the holder is dead, but
+// takes its turn with those who do. A holder without a record has the id that
+// Inspect tells of.
+func (l *Lock) Break(ctx context.Context, id string) error {
+	fs := l.NewFS()
+	defer fs.Close()
+	w := l.newWatcher(fs, backend.Request{Clock: clock.Boot{}, Owner: owner.Record{Lease: usualLease}})
+	s, err := w.see(l.Name)
+	switch {
+	case err == nil && s.id() == id && s.stat.Kind == "":
+		return l.breakHolder(w, s)
+	case err != nil && !errors.Is(err, errAbsent):
+		return err
+	}
+	return l.breakWaiter(w, id)
+}
+
+// breakWaiter removes the claim with this id.
+func (l *Lock) breakWaiter(w watcher, id string) error {
+	if !owner.IsID(id) {
+		return l.noSuch(id)
+	}
+	err := w.fs.Unlink(l.claimName(id))
+	switch {
+	case absent(err):
+		return l.noSuch(id)
+	case err != nil:
+		return l.fail("break "+backend.Quoted(id), err)
+	}
+	return nil
+}
+
+func (l *Lock) breakHolder(w watcher, s observation) error {
+	c, err := l.newClaim(w.fs, l.Self())
+	if err != nil {
+		return err
+	}
+	q := breakQueue{lock: l, fs: w.fs, others: w, claim: c, dead: s, force: true}
+	defer q.withdraw()
+	if err := c.make(); err != nil {
+		return err
+	}
+	rival, err := q.run()
+	switch {
+	case rival != nil:
+		return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "break " + backend.Quoted(s.id()),
+			Err: errors.New("somebody else is at it: " + rival.Holder(l.Today()).String()), Hint: "look again with: locksmith status"}
+	case errors.Is(err, backend.ErrAgain):
+		return l.noSuch(s.id())
+	case errors.Is(err, errSticky):
+		return &backend.Error{Code: protocol.Permission, Lock: string(l.Address), Op: "break " + backend.Quoted(s.id()), Err: err,
+			Hint: "the directory is sticky: let its owner do it, or root"}
+	}
+	return err
+}
+
+func (l *Lock) noSuch(id string) error {
+	return l.Address.Gone("break "+backend.Quoted(id), "see who is there with: locksmith status")
+}
