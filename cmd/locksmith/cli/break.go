@@ -44,16 +44,14 @@ func (a *app) breakLock() *cobra.Command {
 	f.BoolVar(&b.force, "force", false, "also one that lives")
 	f.Var(&b.watch, "watch", "how long to watch its heartbeat at most; what needs more stays")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON document")
-	c.RunE = func(cmd *cobra.Command, args []string) error {
+	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		lock, err := b.Lock(args)
 		if err != nil {
 			return err
 		}
 		b.args = args
-		ctx, stop := untilSignal(cmd.Context())
-		defer stop()
 		return a.conclusion(&b, b.run(ctx, lock))
-	}
+	})
 	return c
 }
 
@@ -188,7 +186,7 @@ func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 	case !yes:
 		return b.refuse("it was not confirmed", "answer yes to remove it")
 	}
-	_, err = inTime(ctx, b.address, "remove it", func(ctx context.Context) (struct{}, error) {
+	_, err = withDeadline(ctx, b.address, "remove it", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, b.backend.Break(ctx, p.Sign)
 	})
 	if err != nil {
@@ -203,7 +201,7 @@ func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 // end breaks it, and looks whether that was the end of it: who waited may have got
 // the lock at that moment.
 func (b *breaking) end(ctx context.Context, p show.Participant) error {
-	_, err := inTime(ctx, b.address, b.op(), func(ctx context.Context) (struct{}, error) {
+	_, err := withDeadline(ctx, b.address, b.op(), func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, b.backend.Break(ctx, b.id)
 	})
 	if err != nil {

@@ -35,7 +35,7 @@ func (a *app) check() *cobra.Command {
 	f := c.Flags()
 	f.Var(&token, "token", "the `number` that the holder was given")
 	f.BoolVar(&verbose, "verbose", false, "say so if it is the newest")
-	c.RunE = func(cmd *cobra.Command, args []string) error {
+	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		lock, err := g.Lock(args)
 		if err != nil {
 			return err
@@ -43,31 +43,26 @@ func (a *app) check() *cobra.Command {
 		if !token.Given {
 			return flags.Usagef("--token is missing: tokens are 1 or more")
 		}
-		ctx, stop := untilSignal(cmd.Context())
-		defer stop()
-		canonical, newest, err := newestToken(ctx, &r, lock)
-		if err == nil {
-			err = compareToken(canonical, token.Value, newest)
+		b, canonical, err := r.Open(lock)
+		if err != nil {
+			return err
 		}
-		if err == nil && verbose {
+		newest, err := withDeadline(ctx, canonical, "look for the newest token", b.NewestToken)
+		if errors.Is(err, backend.ErrNoTokens) {
+			return &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "check a token", Err: backend.ErrNoTokens,
+				Hint: "tokens have nfs: and, with ?style=dir, mkdir:, ftp: and ftps:"}
+		} else if err != nil {
+			return err
+		}
+		if err := compareToken(canonical, token.Value, newest); err != nil {
+			return err
+		}
+		if verbose {
 			fmt.Fprintf(&a.out, "%s: token %d is the newest\n", show.Text(canonical), token.Value)
 		}
-		return err
-	}
+		return nil
+	})
 	return c
-}
-
-func newestToken(ctx context.Context, r *flags.Connect, lock string) (string, uint64, error) {
-	b, canonical, err := r.Open(lock)
-	if err != nil {
-		return canonical, 0, err
-	}
-	newest, err := inTime(ctx, canonical, "look for the newest token", b.NewestToken)
-	if errors.Is(err, backend.ErrNoTokens) {
-		err = &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "check a token", Err: backend.ErrNoTokens,
-			Hint: "tokens have nfs: and, with ?style=dir, mkdir:, ftp: and ftps:"}
-	}
-	return canonical, newest, err
 }
 
 // compareToken returns nil for the newest one.

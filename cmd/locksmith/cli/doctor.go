@@ -33,12 +33,10 @@ func (a *app) doctor() *cobra.Command {
 	f := c.Flags()
 	f.Var(&idle, "idle", "how long to leave a connection to a server idle, to see whether it is closed")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
-	c.RunE = func(cmd *cobra.Command, args []string) error {
+	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		if idle < 0 {
 			return flags.Usagef("--idle cannot be negative")
 		}
-		ctx, stop := untilSignal(cmd.Context())
-		defer stop()
 		people := io.Writer(&a.out)
 		if asJSON {
 			people = io.Discard
@@ -56,7 +54,7 @@ func (a *app) doctor() *cobra.Command {
 			return a.out.JSON(map[string]any{"places": places})
 		}
 		return nil
-	}
+	})
 	return c
 }
 
@@ -67,7 +65,7 @@ func examine(ctx context.Context, r *flags.Connect, e *show.Examined, how backen
 	if err != nil {
 		return err
 	}
-	err = examineInTime(ctx, b, canonical, how, e.Tell)
+	err = examineDetached(ctx, b, canonical, how, e.Tell)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -77,9 +75,9 @@ func examine(ctx context.Context, r *flags.Connect, e *show.Examined, how backen
 // checkTime is how long a single check may take, apart from its waiting.
 const checkTime = 2 * time.Minute
 
-// examineInTime leaves an examination behind that hangs, but not because of ctx: then it still
-// removes what it made.
-func examineInTime(ctx context.Context, b backend.Backend, place string, e backend.Examination, tell backend.Tell) error {
+// examineDetached leaves an examination behind that hangs. At the end of ctx it waits: the
+// examination removes what it made then.
+func examineDetached(ctx context.Context, b backend.Backend, place string, e backend.Examination, tell backend.Tell) error {
 	limit := checkTime + e.Idle
 	late := noAnswer(place, "examine", limit)
 	late.Hint += "; what the checks made may still be there"

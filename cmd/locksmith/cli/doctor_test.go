@@ -23,9 +23,9 @@ func (p examined) Examine(ctx context.Context, _ backend.Examination, tell backe
 	return p.examine(ctx, tell)
 }
 
-// TestExamineInTime: a place that does not answer is left alone in the end, but not
+// TestExamineDetached: a place that does not answer is left alone in the end, but not
 // one that is slow.
-func TestExamineInTime(t *testing.T) {
+func TestExamineDetached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := 0
 		tell := func(backend.Check) { told++ }
@@ -36,7 +36,7 @@ func TestExamineInTime(t *testing.T) {
 			}
 			return errors.New("the end")
 		}}
-		err := examineInTime(t.Context(), slow, "p", backend.Examination{Idle: 10 * time.Second}, tell)
+		err := examineDetached(t.Context(), slow, "p", backend.Examination{Idle: 10 * time.Second}, tell)
 		if err == nil || err.Error() != "the end" || told != 5 {
 			t.Errorf("%v after %d checks", err, told)
 		}
@@ -45,7 +45,7 @@ func TestExamineInTime(t *testing.T) {
 			<-hanging
 			return nil
 		}}
-		if err := examineInTime(t.Context(), dead, "p", backend.Examination{}, tell); codeOf(err) != protocol.Unreachable {
+		if err := examineDetached(t.Context(), dead, "p", backend.Examination{}, tell); codeOf(err) != protocol.Unreachable {
 			t.Error(err)
 		}
 		close(hanging)

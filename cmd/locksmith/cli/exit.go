@@ -13,6 +13,7 @@ import (
 	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/locksmith"
 	"locksmith/locksmith/child"
 	"locksmith/protocol"
@@ -101,7 +102,7 @@ func (a *app) settle(status int) { a.status = moreSevere(a.status, status) }
 func report(err error) { reportTo(os.Stderr, err) }
 
 func reportTo(out io.Writer, err error) {
-	text := "locksmith: " + protocol.CleanText(err.Error(), protocol.MaxLine) + "\n"
+	text := "locksmith: " + show.Text(err.Error()) + "\n"
 	var own *backend.Error
 	var held *backend.HeldError
 	advised := errors.As(err, &own) && own.Hint != "" || errors.As(err, &held) && held.Holder.Advice != ""
@@ -118,7 +119,7 @@ func reportTo(out io.Writer, err error) {
 func otherKind(address string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	l, err := inTime(ctx, address, "look what is there", func(ctx context.Context) (backend.Listed, error) {
+	l, err := withDeadline(ctx, address, "look what is there", func(ctx context.Context) (backend.Listed, error) {
 		if l, ok := backends.At(ctx, address); ok {
 			return l, nil
 		}
@@ -130,7 +131,7 @@ func otherKind(address string) string {
 	}
 	text := "there is a lock: " + l.Lock
 	for _, h := range l.Report.Holders {
-		text += ", held by " + h.String()
+		text += ", " + show.Participant{Holder: h}.String()
 	}
-	return "  " + protocol.CleanText(text, protocol.MaxLine) + "\n"
+	return "  " + show.Text(text) + "\n"
 }

@@ -16,16 +16,16 @@ import (
 // one is left behind here.
 
 const (
-	// inspectTime is how long a lock's place may take to answer.
-	inspectTime = 30 * time.Second
+	// answerTime is how long a lock's place may take to answer.
+	answerTime = 30 * time.Second
 	// lookOp is the operation in the errors of a look.
 	lookOp = "look at the lock"
 )
 
-// ask begins a call that may take inspectTime.
+// ask begins a call that may take answerTime.
 func ask[T any](ctx context.Context, do func(context.Context) (T, error)) *backend.Detached[T] {
 	return backend.Detach(func() (T, error) {
-		ctx, cancel := context.WithTimeout(ctx, inspectTime)
+		ctx, cancel := context.WithTimeout(ctx, answerTime)
 		defer cancel()
 		answer, err := do(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -35,15 +35,15 @@ func ask[T any](ctx context.Context, do func(context.Context) (T, error)) *backe
 	})
 }
 
-// inTime makes a call, and leaves it behind after inspectTime, or when ctx ends, whose cause
+// withDeadline makes a call, and leaves it behind after answerTime, or when ctx ends, whose cause
 // is its error then.
-func inTime[T any](ctx context.Context, lock, op string, do func(context.Context) (T, error)) (T, error) {
-	answer, err := ask(ctx, do).Await(ctx, clock.Runtime{}, inspectTime, 0)
+func withDeadline[T any](ctx context.Context, lock, op string, do func(context.Context) (T, error)) (T, error) {
+	answer, err := ask(ctx, do).Await(ctx, clock.Runtime{}, answerTime, 0)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case err == backend.ErrNoAnswer: // ours, not one that a place had of another
-		err = noAnswer(lock, op, inspectTime)
+		err = noAnswer(lock, op, answerTime)
 	}
 	return answer, err
 }
@@ -51,7 +51,7 @@ func inTime[T any](ctx context.Context, lock, op string, do func(context.Context
 // look is one look at a lock, and at all who are there.
 func look(ctx context.Context, lock string, b backend.Backend) (show.Lock, error) {
 	seen := show.NewLock(lock, nil)
-	r, err := inTime(ctx, lock, lookOp, b.Inspect)
+	r, err := withDeadline(ctx, lock, lookOp, b.Inspect)
 	if err == nil {
 		seen.Take(r)
 	}

@@ -62,14 +62,12 @@ func (a *app) list() *cobra.Command {
 	f.BoolVar(&l.waiting, "waiting", false, "only waiters")
 	f.BoolVar(&l.asJSON, "json", false, "print one JSON document")
 	f.Var(&l.depth, "depth", "how many directories deep to look, 1 being in PLACE alone; else all, but 1 on FTP")
-	c.RunE = func(cmd *cobra.Command, args []string) error {
+	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		if err := l.prepare(where); err != nil {
 			return err
 		}
-		ctx, stop := untilSignal(cmd.Context())
-		defer stop()
 		return a.listAll(ctx, &l, args)
-	}
+	})
 	return c
 }
 

@@ -45,7 +45,7 @@ func (m *manualHold) Start(g protocol.Grant) error {
 	if err := m.Pipe.Start(g); err != nil {
 		return err
 	}
-	lock := protocol.CleanText(strings.ReplaceAll(g.Lock, "\n", " + "), protocol.MaxLine)
+	lock := show.Text(strings.ReplaceAll(g.Lock, "\n", " + "))
 	fmt.Fprintf(m.out, "locksmith: %s: held%s; %s\n", lock, until(time.Now(), m.Most), howToRelease())
 	return nil
 }

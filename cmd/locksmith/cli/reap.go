@@ -39,13 +39,11 @@ func (a *app) reap() *cobra.Command {
 	f.StringVar(&reaping.Names, "name", "", "only locks whose name matches this `pattern`, as in '*.lock'")
 	f.BoolVar(&yes, "yes", false, "remove it; otherwise only show what would be removed")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
-	c.RunE = func(cmd *cobra.Command, args []string) error {
+	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		if !c.Flags().Changed("max-age") {
 			return flags.Usagef("--max-age is missing: no default is right for all")
 		}
 		reaping.MaxAge, reaping.Watch, reaping.Remove = time.Duration(maxAge), time.Duration(watch), yes
-		ctx, stop := untilSignal(cmd.Context())
-		defer stop()
 		places := []*show.Reaped{}
 		for _, place := range args {
 			places = append(places, a.reapPlace(ctx, &r, place, reaping))
@@ -60,7 +58,7 @@ func (a *app) reap() *cobra.Command {
 			p.Print(&a.out)
 		}
 		return nil
-	}
+	})
 	return c
 }
 

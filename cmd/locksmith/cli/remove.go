@@ -34,15 +34,13 @@ func (a *app) remove() *cobra.Command {
 	r.Add(c)
 	g.Add(c)
 	c.Flags().BoolVar(&yes, "yes", false, "nobody uses it any more, and its tokens may start again")
-	c.RunE = func(cmd *cobra.Command, args []string) error {
+	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		lock, err := g.Lock(args)
 		if err != nil {
 			return err
 		}
-		ctx, stop := untilSignal(cmd.Context())
-		defer stop()
 		return removeLock(ctx, &r, lock, yes, &a.out)
-	}
+	})
 	return c
 }
 
@@ -68,7 +66,7 @@ func removeLock(ctx context.Context, r *flags.Connect, lock string, yes bool, ou
 		fmt.Fprintf(out, "%s: it is free: of such a lock nothing stays that could be removed\n", shown)
 		return nil
 	}
-	there, err := inTime(ctx, canonical, "look for it", remover.Exists)
+	there, err := withDeadline(ctx, canonical, "look for it", remover.Exists)
 	switch {
 	case err != nil:
 		return err
@@ -78,7 +76,7 @@ func removeLock(ctx context.Context, r *flags.Connect, lock string, yes bool, ou
 	case !yes:
 		return flags.Usagef("%s: nothing was removed: if it is used again, its fencing tokens start again; if nobody uses it any more, add --yes", canonical)
 	}
-	_, err = inTime(ctx, canonical, "remove", func(ctx context.Context) (struct{}, error) {
+	_, err = withDeadline(ctx, canonical, "remove", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, removeHeld(ctx, canonical, b, remover)
 	})
 	if err == nil {

@@ -7,8 +7,19 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"locksmith/locksmith"
 )
+
+// interruptible makes a context for a command that ends at a signal.
+func interruptible(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		ctx, stop := untilSignal(c.Context())
+		defer stop()
+		return run(ctx, args)
+	}
+}
 
 // untilSignal returns a context that ends at the first signal to end, so that what
 // was made can be removed; its cause is a *locksmith.SignalError. The second one

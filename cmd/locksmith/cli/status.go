@@ -185,7 +185,7 @@ func (v *view) look(ctx context.Context) (show.Lock, error) {
 func (v *view) inspect(ctx context.Context) (backend.Report, error) {
 	limit := time.Duration(0)
 	if v.pending == nil {
-		limit, v.pending = inspectTime, ask(ctx, v.backend.Inspect)
+		limit, v.pending = answerTime, ask(ctx, v.backend.Inspect)
 	}
 	r, err := v.pending.Await(ctx, clock.Runtime{}, limit, 0)
 	select {
@@ -194,7 +194,7 @@ func (v *view) inspect(ctx context.Context) (backend.Report, error) {
 	default:
 	}
 	if err == backend.ErrNoAnswer {
-		err = noAnswer(v.address, lookOp, inspectTime)
+		err = noAnswer(v.address, lookOp, answerTime)
 	}
 	return r, err
 }

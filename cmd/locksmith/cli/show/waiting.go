@@ -8,7 +8,6 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/term"
-	"locksmith/protocol"
 )
 
 // A WaitLine tells people who wait who holds the lock: on a terminal as one live
@@ -44,7 +43,7 @@ func (w *WaitLine) Show(held *backend.HeldError) {
 	defer w.mu.Unlock()
 	w.held, w.since = held, time.Now()
 	if !w.told && (w.width == 0 || w.inBackground()) {
-		fmt.Fprintf(w.out, "locksmith: waiting: %s\n", protocol.CleanText(held.Error(), protocol.MaxLine))
+		fmt.Fprintf(w.out, "locksmith: waiting: %s\n", Text(held.Error()))
 	}
 	if w.width > 0 && w.stop == nil {
 		w.stop = make(chan struct{})
@@ -87,7 +86,7 @@ func (w *WaitLine) draw(stop <-chan struct{}) {
 	held, passed := *w.held, time.Since(w.since)
 	held.Holder.Age += passed
 	held.Holder.Heartbeat = 0 // grows stale while we sleep
-	text := []rune("waiting for " + protocol.CleanText(held.Error(), protocol.MaxLine))
+	text := []rune("waiting for " + Text(held.Error()))
 	text = text[:min(len(text), w.width-1)]
 	fmt.Fprintf(w.out, "\r\x1b[K%s", string(text))
 }
