@@ -13,10 +13,10 @@ import (
 	"locksmith/protocol"
 )
 
-// A Pipe is the client of a lock that is a parent at the other end of a pipe.
+// A Pipe is the Client for a parent at the other end of a pipe.
 type Pipe struct {
 	Out    io.Writer
-	Parent context.Context // from Watch.Start
+	Parent context.Context // ends when the parent wants the lock no more: from Watch.Start
 	Beats  bool            // write BEAT lines
 	Most   time.Duration   // for which the lock is held; 0: no limit
 	Clock  clock.Clock

@@ -25,8 +25,8 @@ type session struct {
 	// failed is the error of the last heartbeat, if it did not succeed.
 	failed error
 	logged string // the last failure that was
-	hung   *call  // a call that did not come back, else nil; no other is made beside it
-	// tending is a Tend that did not come back, else nil.
+	hung   *call  // a call that did not come back, else nil; none but Tend is made beside it
+	// tending is the last call of Tend, which may hang; nil: there was none.
 	tending *call
 	// skip is how many calls of Tend are left out, and pause how many are after the next
 	// one that is cut off.
@@ -150,7 +150,7 @@ func (s *session) complain(what string, err error) {
 // housekeeping. One that hangs goes on beside us, and nobody waits for it once
 // the lock is not wanted any more.
 func (s *session) tend() {
-	if s.tending != nil && !isClosed(s.tending.Done()) || s.isPausing() {
+	if s.tending != nil && !isClosed(s.tending.Done()) || s.skips() {
 		return
 	}
 	ctx, cancel := clock.WithTimeout(s.context(), s.clock(), s.every/4)
@@ -176,8 +176,8 @@ func (s *session) pauseAfter(cut bool) {
 	s.skip, s.pause = s.pause, min(2*max(s.pause, 1), maxPause)
 }
 
-// isPausing reports whether this call of Tend is to be left out.
-func (s *session) isPausing() bool {
+// skips reports that this call of Tend is left out, and counts it.
+func (s *session) skips() bool {
 	if s.skip == 0 {
 		return false
 	}
