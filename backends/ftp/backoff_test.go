@@ -9,52 +9,6 @@ import (
 	"locksmith/backends/mkdirlock"
 )
 
-// TestOverfull: what servers say when they are full, and what sounds like it.
-func TestOverfull(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		code int
-		text string
-		want bool
-	}{
-		{421, "There are too many connected users, please try later.", true},                          // vsftpd
-		{421, "There are too many connections from your internet address.", true},                     // vsftpd
-		{530, "Sorry, the maximum number of clients (3) from your host are already connected.", true}, // ProFTPD
-		{530, "Sorry, the maximum number of clients (3) for this user are already connected.", true},
-		{530, "Sorry, the maximum number of hosts (3) for this user are already connected.", true},
-		{530, "Sorry, the maximum number of connections (3) for your host are already connected.", true},
-		{421, "50 users (the maximum) are already logged in, sorry", true}, // Pure-FTPd
-		{421, "Too many connections (8) from this IP", true},               // Pure-FTPd
-		{421, "I can't accept more than 3 connections as the same user", true},
-		{421, "Sorry, but the load is too high", true},
-		{421, "Too many connections. Service temporarily unavailable.", true}, // pyftpdlib
-		{421, "Too many connections from the same IP address.", true},         // pyftpdlib
-		{421, "Too many connections", true},                                   // inetutils, from our inetd
-		{421, "Service not available, remote server has closed connection", true},
-		{530, "Sorry, too many users", true},
-		{530, "Too many concurrent logins", true},
-		{450, "User limit exceeded", true},
-
-		{530, "Too many failed login attempts", false},
-		{530, "Too many failed logins from your host", false},
-		{530, "User account locked", false},
-		{530, "Account locked out: limit of logins exceeded", false},
-		{530, "Too many authentication failures for this user", false},
-		{421, "Too many authentication failures", false},       // Pure-FTPd
-		{530, "Maximum login attempts. Disconnecting.", false}, // pyftpdlib
-		{530, "Too many bad passwords, your host is blocked", false},
-		{530, "Your connection is banned: too many tries", false},
-		{530, "Login incorrect.", false},
-		{530, "Maximum password age exceeded for user", false},
-		{331, "Password required, 3 connections of the maximum", false},
-		{230, "You are one of the maximum of 50 users", false},
-	} {
-		if got := overfull(tt.code, tt.text); got != tt.want {
-			t.Errorf("%d %s: %v", tt.code, tt.text, got)
-		}
-	}
-}
-
 func (f *fake) sessions() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -181,33 +135,5 @@ func TestPauseEnds(t *testing.T) {
 	d.drop()
 	if err := d.Mkdir(soon(t), "L"); err != nil || f.sessions() != 3 {
 		t.Errorf("%d sessions: %v", f.sessions(), err)
-	}
-}
-
-// TestLongNames: a name that holds a record does not hide what is said about it.
-func TestLongNames(t *testing.T) {
-	t.Parallel()
-	long := "x." + strings.Repeat("Record", 30) + ".the-end"
-	f := startFake(t)
-	refuse := func(c *talk) { c.say("550 /dir/L/" + long + ": File exists, " + long) }
-	for _, verb := range []string{"MKD", "RMD", "RNFR", "NLST"} {
-		f.when(verb, refuse)
-	}
-	d := f.dir()
-	_, listed := d.List(soon(t), "L/"+long)
-	for _, err := range []error{d.Mkdir(soon(t), "L/"+long), d.Rmdir(soon(t), "L/"+long), d.Rename(soon(t), "L/"+long, "L/"+long), listed} {
-		if come(err) != "refused" || strings.Contains(err.Error(), strings.Repeat("Record", 5)) ||
-			strings.Count(err.Error(), "/dir/L/x.RecordRecordRecord….the-end") < 1 || !strings.Contains(err.Error(), "File exists") {
-			t.Error(err)
-		}
-	}
-	for name, want := range map[string]string{
-		strings.Repeat("a", 60):             strings.Repeat("a", 60),
-		strings.Repeat("é", 31):             strings.Repeat("é", 10) + "…" + strings.Repeat("é", 4),
-		"a" + strings.Repeat("é", 30) + "a": "a" + strings.Repeat("é", 9) + "…" + strings.Repeat("é", 3) + "a",
-	} {
-		if got := shortPath("/b/" + name + "/c"); got != "/b/"+want+"/c" {
-			t.Errorf("%s: %s", name, got)
-		}
 	}
 }

@@ -190,3 +190,49 @@ func TestLastGuard(t *testing.T) {
 		t.Errorf("%v; sent %q", err, f.sent(""))
 	}
 }
+
+// TestOverfull: what servers say when they are full, and what sounds like it.
+func TestOverfull(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		code int
+		text string
+		want bool
+	}{
+		{421, "There are too many connected users, please try later.", true},                          // vsftpd
+		{421, "There are too many connections from your internet address.", true},                     // vsftpd
+		{530, "Sorry, the maximum number of clients (3) from your host are already connected.", true}, // ProFTPD
+		{530, "Sorry, the maximum number of clients (3) for this user are already connected.", true},
+		{530, "Sorry, the maximum number of hosts (3) for this user are already connected.", true},
+		{530, "Sorry, the maximum number of connections (3) for your host are already connected.", true},
+		{421, "50 users (the maximum) are already logged in, sorry", true}, // Pure-FTPd
+		{421, "Too many connections (8) from this IP", true},               // Pure-FTPd
+		{421, "I can't accept more than 3 connections as the same user", true},
+		{421, "Sorry, but the load is too high", true},
+		{421, "Too many connections. Service temporarily unavailable.", true}, // pyftpdlib
+		{421, "Too many connections from the same IP address.", true},         // pyftpdlib
+		{421, "Too many connections", true},                                   // inetutils, from our inetd
+		{421, "Service not available, remote server has closed connection", true},
+		{530, "Sorry, too many users", true},
+		{530, "Too many concurrent logins", true},
+		{450, "User limit exceeded", true},
+
+		{530, "Too many failed login attempts", false},
+		{530, "Too many failed logins from your host", false},
+		{530, "User account locked", false},
+		{530, "Account locked out: limit of logins exceeded", false},
+		{530, "Too many authentication failures for this user", false},
+		{421, "Too many authentication failures", false},       // Pure-FTPd
+		{530, "Maximum login attempts. Disconnecting.", false}, // pyftpdlib
+		{530, "Too many bad passwords, your host is blocked", false},
+		{530, "Your connection is banned: too many tries", false},
+		{530, "Login incorrect.", false},
+		{530, "Maximum password age exceeded for user", false},
+		{331, "Password required, 3 connections of the maximum", false},
+		{230, "You are one of the maximum of 50 users", false},
+	} {
+		if got := overfull(tt.code, tt.text); got != tt.want {
+			t.Errorf("%d %s: %v", tt.code, tt.text, got)
+		}
+	}
+}

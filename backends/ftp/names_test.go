@@ -56,3 +56,31 @@ func TestHostPort(t *testing.T) {
 		}
 	}
 }
+
+// TestLongNames: a name that holds a record does not hide what is said about it.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	long := "x." + strings.Repeat("Record", 30) + ".the-end"
+	f := startFake(t)
+	refuse := func(c *talk) { c.say("550 /dir/L/" + long + ": File exists, " + long) }
+	for _, verb := range []string{"MKD", "RMD", "RNFR", "NLST"} {
+		f.when(verb, refuse)
+	}
+	d := f.dir()
+	_, listed := d.List(soon(t), "L/"+long)
+	for _, err := range []error{d.Mkdir(soon(t), "L/"+long), d.Rmdir(soon(t), "L/"+long), d.Rename(soon(t), "L/"+long, "L/"+long), listed} {
+		if come(err) != "refused" || strings.Contains(err.Error(), strings.Repeat("Record", 5)) ||
+			strings.Count(err.Error(), "/dir/L/x.RecordRecordRecord….the-end") < 1 || !strings.Contains(err.Error(), "File exists") {
+			t.Error(err)
+		}
+	}
+	for name, want := range map[string]string{
+		strings.Repeat("a", 60):             strings.Repeat("a", 60),
+		strings.Repeat("é", 31):             strings.Repeat("é", 10) + "…" + strings.Repeat("é", 4),
+		"a" + strings.Repeat("é", 30) + "a": "a" + strings.Repeat("é", 9) + "…" + strings.Repeat("é", 3) + "a",
+	} {
+		if got := shortPath("/b/" + name + "/c"); got != "/b/"+want+"/c" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
