@@ -19,48 +19,50 @@ import (
 const maxRaces = 32
 
 type attempt struct {
-	lock    *Lock
-	request backend.Request
-	here    owner.Place
-	others  *watch.Watcher
-	checked bool        // the directory is fit
-	seen    observation // what the last failed Try saw
-	watcher watcher
-	pauses  *manners.Pauses // nil: slowLook
+	lock     *Lock
+	request  backend.Request
+	here     owner.Place
+	others   *watch.Watcher
+	checked  bool        // the directory is fit
+	seen     observation // what the last failed Try saw
+	notifier notifier
+	pauses   *manners.Pauses // nil: slowLook
 }
 
 // Try implements backend.Attempt. The first one looks at the directory: not before,
 // because a place that hangs answers late or never.
-func (a *attempt) Try(context.Context) (backend.Hold, error) {
+func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if !a.checked {
 		if err := a.lock.checkDirectory(); err != nil {
 			return nil, err
 		}
 		a.checked = true
 	}
-	for range maxRaces {
-		var h backend.Hold
-		err := backend.AwaitSpace(func() (err error) {
-			h, err = a.create()
-			return err
-		})
-		if h != nil {
-			a.watcher.Close()
-			return h, nil
-		}
-		if err == nil {
-			h, err = a.examine()
-		}
-		if h != nil || err != nil {
-			return h, err
-		}
+	h, err := backend.Retry(ctx, maxRaces, a.take)
+	switch {
+	case errors.Is(err, backend.ErrAgain):
+		return nil, a.held()
+	case err != nil:
+		return nil, err
 	}
-	return nil, a.held()
+	a.notifier.Close()
+	return h, nil
 }
 
-// create makes the lock file. Neither a hold nor an error means that it exists
-// already, or ceased to be ours before we had it.
-func (a *attempt) create() (backend.Hold, error) {
+// take makes the lock file, or looks whose it is. backend.ErrAgain: it changed meanwhile.
+func (a *attempt) take() (h *hold, err error) {
+	err = backend.AwaitSpace(func() (err error) {
+		h, err = a.create()
+		return err
+	})
+	if errors.Is(err, fs.ErrExist) {
+		return a.examine()
+	}
+	return h, err
+}
+
+// create makes the lock file; fs.ErrExist: it is there, or is to stay there.
+func (a *attempt) create() (*hold, error) {
 	if a.lock.kept {
 		return nil, a.lock.makeKept()
 	}
@@ -71,7 +73,7 @@ func (a *attempt) create() (backend.Hold, error) {
 	f, err := lockfile.Create(a.lock.path)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, nil
+		return nil, fs.ErrExist
 	case err != nil:
 		return nil, a.lock.fail("create lock file", err)
 	}
@@ -90,11 +92,11 @@ func (a *attempt) record() (id, text string, err error) {
 }
 
 // fill writes that into a file that is ours.
-func (a *attempt) fill(f *lockfile.File, id, text string) (backend.Hold, error) {
+func (a *attempt) fill(f *lockfile.File, id, text string) (*hold, error) {
 	err := a.lock.finish(f, text)
 	switch {
 	case errors.Is(err, lockfile.ErrReplaced):
-		return nil, nil
+		return nil, backend.ErrAgain
 	case err != nil:
 		return nil, a.lock.fail("write lock file", err)
 	}
@@ -102,13 +104,12 @@ func (a *attempt) fill(f *lockfile.File, id, text string) (backend.Hold, error) 
 }
 
 // examine looks at the existing lock file and removes it if its holder is dead, or
-// takes the one that is kept. Neither a hold nor an error means that it is gone: try
-// again.
-func (a *attempt) examine() (backend.Hold, error) {
+// takes the one that is kept. backend.ErrAgain: it is gone.
+func (a *attempt) examine() (*hold, error) {
 	f, err := a.lock.open()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return nil, backend.ErrAgain
 	case errors.Is(err, fs.ErrPermission) && !a.lock.kept:
 		a.others.Forget(a.lock.path)
 		a.seen = observation{content: content{note: "the lock file is not readable"}, due: watch.Never}
@@ -128,14 +129,14 @@ func (a *attempt) examine() (backend.Hold, error) {
 	case a.lock.kept:
 		return a.takeKept(f)
 	}
-	return nil, a.remove(f)
+	return nil, a.breakDead(f)
 }
 
-// remove removes the file of a dead holder, whose kernel lock is ours (see look).
-func (a *attempt) remove(f *lockfile.File) error {
+// breakDead removes the file of a dead holder, whose kernel lock is ours (see look).
+func (a *attempt) breakDead(f *lockfile.File) error {
 	err := a.lock.remove(f)
 	if err == nil || errors.Is(err, lockfile.ErrReplaced) {
-		return nil
+		return backend.ErrAgain
 	}
 	_ = f.Close()
 	if errors.Is(err, syscall.EPERM) {
@@ -152,6 +153,6 @@ func (a *attempt) held() error {
 
 // Withdraw implements backend.Attempt: a waiter leaves no trace.
 func (a *attempt) Withdraw(context.Context) error {
-	a.watcher.Close()
+	a.notifier.Close()
 	return nil
 }

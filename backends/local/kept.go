@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/lockfile"
 )
 
@@ -15,17 +14,17 @@ import (
 // keptMode is that of a file that flock(1) makes. An empty one says nothing of its maker.
 const keptMode = 0o666
 
-// makeKept makes the file, for whoever takes it.
+// makeKept makes the file, for whoever takes it. fs.ErrExist: it is there.
 func (l *Lock) makeKept() error {
 	f, err := lockfile.CreatePlain(l.path, keptMode)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil
 	case err != nil:
 		return l.fail("create lock file", err)
+	default:
+		_ = f.Close()
 	}
-	_ = f.Close()
-	return nil
+	return fs.ErrExist
 }
 
 // open opens what is there, for writing too if it is kept.
@@ -37,7 +36,7 @@ func (l *Lock) open() (*lockfile.File, error) {
 }
 
 // takeKept takes the file, of which we have the kernel lock.
-func (a *attempt) takeKept(f *lockfile.File) (backend.Hold, error) {
+func (a *attempt) takeKept(f *lockfile.File) (*hold, error) {
 	id, text, err := a.record()
 	if err != nil {
 		_ = f.Close()

@@ -11,8 +11,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// A watcher wakes a waiter when something happens to the file.
-type watcher = posix.Inotify
+// A notifier wakes a waiter when something happens to the file.
+type notifier = posix.Inotify
 
 // rareLook is how often a waiter looks that got no inotify instance, of which a user has
 // 128, but is woken by the end of the holder's helper: only what others do to the file is
@@ -21,7 +21,7 @@ const rareLook = 30 * time.Second
 
 // sleep is one poll(2) on the file and its keeper, at most for timeout.
 func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
-	file, err := a.watcher.Watch(a.lock.path, a.events())
+	file, err := a.notifier.Watch(a.lock.path, a.events())
 	if errors.Is(err, unix.ENOENT) || err == nil && !a.stillSeen() {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	ctx, cancel := a.withTimeout(outer, timeout)
 	defer cancel()
 	err = process.Poll(ctx, file, keeper)
-	if err == nil && a.watcher.Happened() && !a.lock.kept {
+	if err == nil && a.notifier.Happened() && !a.lock.kept {
 		return a.follow(outer)
 	}
 	return waited(ctx, outer, err)
@@ -72,11 +72,11 @@ const settled = 50 * time.Millisecond
 // returns when there is no file, or the same one for a while.
 func (a *attempt) follow(ctx context.Context) error {
 	for {
-		file, err := a.watcher.Watch(a.lock.path, removal)
+		file, err := a.notifier.Watch(a.lock.path, removal)
 		if err != nil {
 			return nil // the next try finds out
 		}
-		if err := process.PollFor(ctx, settled, file); err != nil || !a.watcher.Happened() {
+		if err := process.PollFor(ctx, settled, file); err != nil || !a.notifier.Happened() {
 			return err
 		}
 	}

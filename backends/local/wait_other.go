@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A watcher watches nothing here.
-type watcher struct{}
+// A notifier watches nothing here.
+type notifier struct{}
 
 // Close does nothing.
-func (watcher) Close() {}
+func (notifier) Close() {}
 
 // sleep looks again after slowLook: nothing wakes a waiter here.
 func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
