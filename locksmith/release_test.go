@@ -115,6 +115,12 @@ func TestReleaseFails(t *testing.T) {
 			t.Errorf("%v after %d tries", err, w.releases)
 		}
 	})
+	// A lock of a set left one behind, but it answered us.
+	live(t, time.Second, Forever, fail(3, backend.ErrNoAnswer), func(w *world, g *fakeClient, _ time.Duration, err error) {
+		if err != nil || w.releases != 3 || w.inside {
+			t.Errorf("%v after %d tries", err, w.releases)
+		}
+	})
 	live(t, time.Second, Forever, fail(1e9, errServer), func(w *world, g *fakeClient, _ time.Duration, err error) {
 		if CodeOf(err) != protocol.Unreleased || g.lost == nil || w.clock.Now() < lease*9/10 || w.clock.Now() > lease {
 			t.Errorf("%v after %v", err, w.clock.Now())
