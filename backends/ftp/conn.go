@@ -62,14 +62,14 @@ func (c *conn) dialWire(address string) (*wire, error) {
 	return newWire(tcp, c.deadlines), nil
 }
 
-// hangUp closes the connection without a word.
+// hangUp closes the connection without QUIT.
 func (c *conn) hangUp() {
 	if c.control != nil {
 		_ = c.control.wire.Close() // nothing is lost with it
 	}
 }
 
-// quit says good-bye, but does not wait for an answer.
+// quit sends QUIT, waits for an answer for so long at most, and closes the connection.
 func (c *conn) quit(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

@@ -51,7 +51,7 @@ func (c *conn) openData(address string) (net.Conn, error) {
 }
 
 // tlsDelay is how long the handshake is kept waiting of a server that has cut a
-// listing short: pyftpdlib 1.5 forgets to say good-bye after an empty one if the
+// listing short: pyftpdlib 1.5 sends no close_notify after an empty one if the
 // client's first messages come while it is still about to begin.
 const tlsDelay = 20 * time.Millisecond
 
@@ -87,8 +87,8 @@ var errTooLong = fmt.Errorf("%w: the listing is longer than %d bytes", mkdirlock
 // errCut says that a listing has no proper end.
 var errCut = fmt.Errorf("the listing was cut short: %w", io.ErrUnexpectedEOF)
 
-// cut reports that the end came too early. TLS says good-bye before the
-// connection ends; Go does not insist on it.
+// cut reports that the end came too early. TLS sends a close_notify before
+// the connection ends; Go does not require it.
 func (d *data) cut() bool {
 	return d.of.tls != nil && d.wire.eof || d.left < maxListing && d.last != '\n'
 }

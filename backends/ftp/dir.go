@@ -139,7 +139,7 @@ func (d *Dir) unchanged(ctx context.Context, c *conn, op string, err error) erro
 	switch {
 	case over(ctx) == nil && c.control.goodbye != "":
 		busy := d.server.busy(op, c.clean(c.control.goodbye))
-		d.server.backoff.failed(busy) // it let us in for nothing
+		d.server.backoff.failed(busy) // the log in was of no use
 		return busy
 	case errors.Is(err, errTooLong):
 		return d.server.fail(protocol.CannotCreate, op, errTooLong, "keep the lock in a directory with less in it")
@@ -151,9 +151,9 @@ func (d *Dir) unchanged(ctx context.Context, c *conn, op string, err error) erro
 	return d.server.lost(ctx, op, c.reason(err))
 }
 
-// repeatable reports that a new connection may help. Who waited for long in vain
-// does not wait again, but for a listing: a connection may be dead though nobody has
-// closed it, and servers lose data connections of those they serve at the same time.
+// repeatable reports that a new connection may help. After a long wait in vain only a
+// listing is tried again: a connection may be dead though nobody has closed it, and
+// servers lose data connections when they serve several clients at the same time.
 func (c *conn) repeatable(ctx context.Context, err error) bool {
 	verb := c.control.verb
 	return over(ctx) == nil && !errors.As(err, new(*dataError)) && !errors.Is(err, errTooLong) &&

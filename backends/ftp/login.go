@@ -91,7 +91,7 @@ func (c *conn) wherePasswords() string {
 var (
 	manyText   = pattern(`(?i)too many|maximum|\bmax\b|limit|no more|more than|exceed`)
 	clientText = pattern(`(?i)user|client|connect|session|host|instance|logins|logged in`)
-	// What else servers count, and what comes of it.
+	// Failed log ins, and accounts or addresses that are locked for them.
 	lockedText = pattern(`(?i)fail|attempt|\btri(ed|es)\b|incorrect|invalid|wrong|\bbad\b|passw|authentication|\block(ed|out)\b|block|\bban(ned)?\b|disabled|suspended|expired|quota`)
 	wrongText  = pattern(`(?i)fail|incorrect|invalid|wrong|denied|passw|user ?name`)
 	tlsText    = pattern(`(?i)\b(tls|ssl)\b|encrypt|cleartext`)

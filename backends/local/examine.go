@@ -95,7 +95,7 @@ func unanswered(err error) bool {
 
 const onADisk = "use a directory on a disk of this machine"
 
-// kernelLock: who has a file locked is found alive by that.
+// kernelLock: a holder is found alive by the kernel lock on its file.
 func (x examiner) kernelLock(f *lockfile.File) {
 	const name = "kernel lock"
 	mine, err := f.TryLock()

@@ -177,7 +177,7 @@ func (x *examiner) shown(name string) string {
 	return place + name
 }
 
-// exclusive: who makes a directory that is there is told so.
+// exclusive: whoever makes a directory that is there is told so.
 func (x *examiner) exclusive(ctx context.Context) error {
 	d := x.Fresh()
 	cause := x.a.Mkdir(ctx, d)

@@ -15,7 +15,7 @@ const (
 	freshPause = 250 * time.Millisecond
 )
 
-// listing: who holds a lock is found out by lists.
+// listing: the holder of a lock is found by listing directories.
 func (x *examiner) listing(ctx context.Context) error {
 	dialect, err := x.dialect(ctx)
 	if err != nil {
