@@ -7,10 +7,12 @@ import (
 	"context"
 	"path"
 	"strings"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/ftp"
+	"locksmith/backends/link"
 	"locksmith/backends/local"
 	"locksmith/backends/nfs/generation"
 )
@@ -19,16 +21,25 @@ type opener struct {
 	scheme backend.Scheme
 	open   func(backend.Address, backend.Access) (backend.Backend, error)
 	form   backend.Form // of its locks, where other kinds must know it; else nil
+	timing Timing       // usual among those who use it; zero: what is so everywhere
+}
+
+// A Timing is how long things take where the user says nothing.
+type Timing struct {
+	Lease   time.Duration // how long a silent holder is believed
+	Refresh time.Duration // how long after a heartbeat the next one is due, at most
 }
 
 func list() []opener {
 	return []opener{
-		{backend.Scheme{Name: local.Scheme, About: "a lock file, for the processes of one machine"}, files(local.Open), nil},
-		{backend.Scheme{Name: "nfs", About: "a directory, for all hosts that mount it; shared, with a queue"}, files(openNFS), backend.Form{generation.Generations, generation.Reservations}},
-		{backend.Scheme{Name: "mkdir", About: "a directory that scripts may make and remove, too"}, files(openMkdir), nil},
-		{backend.Scheme{Name: "link", About: "a lock file made by a hard link, as dotlockfile and procmail do"}, files(openLink), nil},
-		{backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port, About: "a directory on an FTP server, in the clear"}, ftp.Open, nil},
-		{backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port, About: "a directory on an FTP server, with TLS"}, ftp.Open, nil},
+		{scheme: backend.Scheme{Name: local.Scheme, About: "a lock file, for the processes of one machine"}, open: files(local.Open)},
+		{scheme: backend.Scheme{Name: "nfs", About: "a directory, for all hosts that mount it; shared, with a queue"}, open: files(openNFS),
+			form: backend.Form{generation.Generations, generation.Reservations}},
+		{scheme: backend.Scheme{Name: "mkdir", About: "a directory that scripts may make and remove, too"}, open: files(openMkdir)},
+		{scheme: backend.Scheme{Name: "link", About: "a lock file made by a hard link, as dotlockfile and procmail do"}, open: files(openLink),
+			timing: Timing{Lease: link.UsualLease, Refresh: link.UsualRefresh}},
+		{scheme: backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port, About: "a directory on an FTP server, in the clear"}, open: ftp.Open},
+		{scheme: backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port, About: "a directory on an FTP server, with TLS"}, open: ftp.Open},
 	}
 }
 
@@ -60,6 +71,17 @@ func Open(address string, access backend.Access) (backend.Backend, string, error
 		}
 	}
 	panic("backends: ParseAddress accepted a scheme that is not listed")
+}
+
+// Usual is the Timing of the kind of lock at an address; not ok if it has none of its own.
+func Usual(address string) (t Timing, ok bool) {
+	scheme, _, _ := strings.Cut(address, ":")
+	for _, o := range list() {
+		if o.scheme.Name == scheme {
+			t = o.timing
+		}
+	}
+	return t, t != Timing{}
 }
 
 // List tells of the locks that a backend finds at its address; the other kinds' are none

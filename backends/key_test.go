@@ -167,3 +167,13 @@ func (d door) AuthUser(_ ftplib.ClientContext, user, _ string) (ftplib.ClientDri
 func (door) ClientConnected(ftplib.ClientContext) (string, error) { return "test", nil }
 func (door) ClientDisconnected(ftplib.ClientContext)              {}
 func (door) GetTLSConfig() (*tls.Config, error)                   { return nil, errors.New("no TLS") }
+
+// TestUsual: only the times of link: are not everybody's.
+func TestUsual(t *testing.T) {
+	if usual, ok := backends.Usual("link:/x"); !ok || usual != (backends.Timing{Lease: time.Hour, Refresh: 8 * time.Second}) {
+		t.Errorf("link: %+v", usual)
+	}
+	if usual, ok := backends.Usual("nfs:/x"); ok {
+		t.Errorf("nfs: %+v", usual)
+	}
+}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
-	"locksmith/backends/manners"
 )
 
 // acquire is the state waiting. It returns the hold and when the request that
@@ -118,8 +118,8 @@ type waiting struct {
 	helper  *Helper
 	attempt backend.Attempt
 	calls   chan func()
-	pauses  *manners.Pauses // between tries, if they are counted
-	hung    bool            // a call was left behind; no other may be made
+	pauses  *backoff.Schedule // between tries, if they are counted
+	hung    bool              // a call was left behind; no other may be made
 }
 
 // waiting starts the goroutine that makes the calls. It is the same for all of them: a
@@ -127,8 +127,8 @@ type waiting struct {
 func (h *Helper) waiting(attempt backend.Attempt) *waiting {
 	w := &waiting{helper: h, attempt: attempt, calls: make(chan func())}
 	if h.Tries > 0 {
-		if w.pauses = manners.Asked(h.Request.Polls); w.pauses == nil {
-			w.pauses = &manners.Pauses{}
+		if w.pauses = h.Request.Polls.Schedule(); w.pauses == nil {
+			w.pauses = &backoff.Schedule{}
 		}
 	}
 	go func() {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
-	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 )
 
@@ -56,7 +56,7 @@ type Request struct {
 	Within  time.Duration // how long we are going to wait, if not for ever; 0: nobody knows
 	// Polls is how often to ask while waiting, where nothing wakes us; nil: as is
 	// usual for this kind of lock.
-	Polls *manners.Config
+	Polls *backoff.Config
 	Clock clock.Clock
 }
 

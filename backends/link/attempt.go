@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/manners"
+	"locksmith/backends/backoff"
 )
 
 // maxRaces bounds how often one Try starts anew; each time somebody else made
@@ -19,7 +19,7 @@ const maxRaces = 8
 type attempt struct {
 	lock    *Lock
 	request backend.Request
-	pauses  manners.Pauses
+	pauses  backoff.Schedule
 	fs      FS // nil before the first call
 	others  watcher
 	mine    *claim // the claim of the last Try, which shows that we wait
@@ -44,7 +44,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if r.Polls != nil {
 		polls = *r.Polls
 	}
-	return &attempt{lock: l, request: r, pauses: manners.Pauses{Config: polls}}, nil
+	return &attempt{lock: l, request: r, pauses: backoff.Schedule{Config: polls}}, nil
 }
 
 // Try implements backend.Attempt.
@@ -58,7 +58,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	case err == nil:
 		a.fs.Close()
 		// Another Try is another wish.
-		*a = attempt{lock: a.lock, request: a.request, pauses: manners.Pauses{Config: a.pauses.Config}}
+		*a = attempt{lock: a.lock, request: a.request, pauses: backoff.Schedule{Config: a.pauses.Config}}
 		return h, nil
 	case passing(err) && ctx.Err() == nil && a.met:
 		return nil, a.obstacle(err)

@@ -30,7 +30,7 @@ func TestDeadByProof(t *testing.T) {
 func waiting(t *testing.T, s *server, change func(*backend.Request)) (*attempt, func(time.Duration)) {
 	r := backendtest.Request()
 	c := &handClock{now: time.Hour}
-	r.Clock, r.Owner.Lease = c, usualLease
+	r.Clock, r.Owner.Lease = c, UsualLease
 	if change != nil {
 		change(&r)
 	}
@@ -54,9 +54,9 @@ func TestByAge(t *testing.T) {
 				if foreign {
 					s.put("L", "1\n")
 				} else {
-					mustHold(t, attemptOn(t, lockOn(s), elsewhere(usualLease)))
+					mustHold(t, attemptOn(t, lockOn(s), elsewhere(UsualLease)))
 				}
-				s.pass(usualLease + time.Second)
+				s.pass(UsualLease + time.Second)
 				a, wait := waiting(t, s, func(r *backend.Request) { r.Respite = c.respite })
 				mustBeHeld(t, a)
 				wait(c.watch - time.Second)
@@ -73,10 +73,10 @@ func TestByAge(t *testing.T) {
 func TestSlowPace(t *testing.T) {
 	const refresh = 10 * time.Minute
 	s := newServer()
-	slow := elsewhere(usualLease)
+	slow := elsewhere(UsualLease)
 	slow.Owner.Refresh = refresh
 	mustHold(t, attemptOn(t, lockOn(s), slow))
-	s.pass(usualLease + time.Second)
+	s.pass(UsualLease + time.Second)
 	a, wait := waiting(t, s, func(r *backend.Request) { r.Respite = time.Second })
 	mustBeHeld(t, a)
 	wait(4*refresh - time.Second)
@@ -89,7 +89,7 @@ func TestSlowPace(t *testing.T) {
 func TestYoung(t *testing.T) {
 	s := newServer()
 	s.put("L", "1\n")
-	s.pass(usualLease - time.Second)
+	s.pass(UsualLease - time.Second)
 	a, wait := waiting(t, s, nil)
 	mustBeHeld(t, a)
 	if a.seen.Due > 2*time.Second {
@@ -107,7 +107,7 @@ func TestYoung(t *testing.T) {
 func TestSignOfLife(t *testing.T) {
 	s := newServer()
 	n := s.put("L", "1\n")
-	s.pass(2 * usualLease)
+	s.pass(2 * UsualLease)
 	a, wait := waiting(t, s, nil)
 	mustBeHeld(t, a)
 	wait(usualRespite - time.Second)
@@ -125,13 +125,13 @@ func TestSignOfLife(t *testing.T) {
 // TestClassicRule: the server's clock stands still, ours does not.
 func TestClassicRule(t *testing.T) {
 	s := newServer()
-	mustHold(t, attemptOn(t, lockOn(s), elsewhere(usualLease)))
+	mustHold(t, attemptOn(t, lockOn(s), elsewhere(UsualLease)))
 	c := &handClock{}
 	a, _ := waiting(t, s, func(r *backend.Request) { r.Clock = c })
 	mustBeHeld(t, a)
-	c.now += usualLease
+	c.now += UsualLease
 	mustBeHeld(t, a)
-	c.now += usualLease / 100
+	c.now += UsualLease / 100
 	mustRelease(t, mustHold(t, a))
 	mustBeClean(t, s)
 }
@@ -173,7 +173,7 @@ func TestStrict(t *testing.T) {
 	a, wait := waiting(t, s, func(r *backend.Request) { r.Strict = true })
 	for range 20 {
 		mustBeHeld(t, a)
-		wait(usualLease)
+		wait(UsualLease)
 	}
 }
 
@@ -217,7 +217,7 @@ func TestLivingPIDStays(t *testing.T) {
 	a.lock.OneMachine = true
 	for range 10 {
 		mustBeHeld(t, a)
-		wait(usualLease)
+		wait(UsualLease)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestLivingBreaker(t *testing.T) {
 		if !strings.Contains(held.Holder.Note, "about to remove it") {
 			t.Errorf("held by %v", held.Holder)
 		}
-		wait(usualLease)
+		wait(UsualLease)
 	}
 	for n := 1; n <= 2; n++ {
 		if s.names[lockOn(s).entryName(h.ID(), n)] == nil {
@@ -309,8 +309,8 @@ func TestPausedBreaker(t *testing.T) {
 // again.
 func TestRevived(t *testing.T) {
 	s := newServer()
-	h := mustHold(t, attemptOn(t, lockOn(s), elsewhere(usualLease)))
-	s.pass(2 * usualLease)
+	h := mustHold(t, attemptOn(t, lockOn(s), elsewhere(UsualLease)))
+	s.pass(2 * UsualLease)
 	a, wait := waiting(t, s, nil)
 	mustBeHeld(t, a)
 	wait(usualRespite)

@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package link locks with a lock file made by a hard link, "link:/path", to live with
 // the tools that people have: dotlockfile and all that use liblockfile, procmail's
 // lockfile, lockfile-progs, flufl.lock, File::NFSLock where it locks exclusively, and
@@ -53,3 +51,13 @@
 // without the sticky bit is refused unless the address says "?dir=any"; in one with it,
 // a dead one's lock may only be removed by its own user.
 package link
+
+import "time"
+
+// The times that are usual among those who use such locks: those of the Tcl original, and
+// of the tools that it lived with.
+const (
+	UsualLease   = time.Hour
+	UsualRefresh = 8 * time.Second // between two heartbeats
+	usualRespite = 30 * time.Minute
+)

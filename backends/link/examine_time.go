@@ -86,7 +86,7 @@ func (x *examiner) ahead(file File, name string, now time.Time) error {
 	if !x.lock.Ahead {
 		return nil
 	}
-	want := now.Add(usualLease)
+	want := now.Add(UsualLease)
 	set, fatal := x.Said("set the time of a file", file.SetTime(want))
 	if fatal != nil {
 		return fatal

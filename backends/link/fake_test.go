@@ -14,9 +14,9 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
 	"locksmith/backends/lockfile"
-	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
@@ -233,7 +233,7 @@ func (f *fakeFile) Close() error { return nil }
 // lockOn returns a lock on a server.
 func lockOn(s *server) *Lock {
 	l := (&Lock{NewFS: func() FS { return fakeFS{s} }, Name: "L", Address: "link:/L"}).Here()
-	l.Polls = manners.Config{Random: func(int64) int64 { return 0 }}
+	l.Polls = backoff.Config{Random: func(int64) int64 { return 0 }}
 	return l
 }
 

@@ -3,7 +3,6 @@
 package link
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -198,11 +197,4 @@ func TestRefuses(t *testing.T) {
 		_, err = a.Try(t.Context())
 		return err
 	}(), protocol.Usage, "give less --meta")
-}
-
-func TestManners(t *testing.T) {
-	var p backend.Paced = openLock(t, "/x/y")
-	if m := p.Manners(); m != (backend.Manners{Lease: time.Hour, Respite: 30 * time.Minute, Refresh: 8 * time.Second}) {
-		t.Error(fmt.Sprint(m))
-	}
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backoff"
 	"locksmith/backends/lockfile"
-	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
@@ -18,7 +18,7 @@ import (
 // Scheme is the address scheme of this backend.
 const Scheme = "link"
 
-// A Lock is one lock file. It implements backend.Backend and backend.Paced.
+// A Lock is one lock file. It implements backend.Backend.
 type Lock struct {
 	// NewFS returns the directory in which the lock is, for one user of it.
 	NewFS   func() FS
@@ -32,7 +32,7 @@ type Lock struct {
 	// is one of this machine, and who was here before it was started again is dead.
 	OneMachine bool
 	// Polls is how often a waiter asks.
-	Polls manners.Config
+	Polls backoff.Config
 	// NewID returns a name that was never used before: owner.NewID.
 	NewID func() string
 	// Judge looks for proof of death: owner.Record.Verdict, seen from here.
@@ -84,24 +84,9 @@ func (l *Lock) Here() *Lock {
 	l.Keeper = func(r owner.Record) (process.Process, bool) { return r.Lives(here) }
 	l.Self = func() owner.Record {
 		self, _ := process.Find(os.Getpid()) // without its start, a pid used again is taken for us
-		return owner.Record{Place: here, Helper: self, Mode: "exclusive", Lease: l.Manners().Lease}
+		return owner.Record{Place: here, Helper: self, Mode: "exclusive", Lease: UsualLease}
 	}
 	return l
 }
 
-// The times of the Tcl original, and of the tools that it lived with.
-const (
-	usualLease   = time.Hour
-	usualRespite = 30 * time.Minute
-	usualRefresh = 8 * time.Second
-)
-
-// Manners implements backend.Paced.
-func (l *Lock) Manners() backend.Manners {
-	return backend.Manners{Lease: usualLease, Respite: usualRespite, Refresh: usualRefresh}
-}
-
-var (
-	_ backend.Backend = (*Lock)(nil)
-	_ backend.Paced   = (*Lock)(nil)
-)
+var _ backend.Backend = (*Lock)(nil)

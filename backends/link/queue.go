@@ -123,7 +123,7 @@ func (q *breakQueue) removeEntry(n int) { _ = q.own(n).remove(q.fs) }
 func (l *Lock) Break(ctx context.Context, id string) error {
 	fs := l.NewFS()
 	defer fs.Close()
-	w := l.newWatcher(fs, backend.Request{Clock: clock.Boot{}, Owner: owner.Record{Lease: usualLease}})
+	w := l.newWatcher(fs, backend.Request{Clock: clock.Boot{}, Owner: owner.Record{Lease: UsualLease}})
 	s, err := w.see(l.Name)
 	switch {
 	case err == nil && s.id() == id && s.stat.Kind == "":

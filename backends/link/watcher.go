@@ -176,7 +176,7 @@ func (w watcher) lease(c content) time.Duration {
 	case w.request.Owner.Lease > 0:
 		return w.request.Owner.Lease
 	}
-	return usualLease
+	return UsualLease
 }
 
 // keepOnly forgets all but one, when the others belong to what is over.
@@ -184,7 +184,7 @@ func (w watcher) keepOnly(name string) { w.Keep(func(other string) bool { return
 
 // minWatch is how long an old file must at least be watched: a holder that lives
 // refreshes it several times meanwhile.
-const minWatch = 4 * usualRefresh
+const minWatch = 4 * UsualRefresh
 
 // graceByAge is how long to watch a file that is older than its lease.
 func graceByAge(asked time.Duration, c content) time.Duration {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backoff"
 	"locksmith/backends/lockfile"
-	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 )
@@ -26,7 +26,7 @@ type attempt struct {
 	checked  bool        // the directory is fit
 	seen     observation // what the last failed Try saw
 	notifier notifier
-	pauses   *manners.Pauses // nil: slowLook
+	pauses   *backoff.Schedule // nil: slowLook
 }
 
 // Try implements backend.Attempt. The first one looks at the directory: not before,

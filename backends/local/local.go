@@ -10,7 +10,6 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/lockfile"
-	"locksmith/backends/manners"
 	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 )
@@ -42,7 +41,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attempt{lock: l, request: r, here: r.Owner.Place, pauses: manners.Asked(r.Polls), others: watch.New(r)}, nil
+	return &attempt{lock: l, request: r, here: r.Owner.Place, pauses: r.Polls.Schedule(), others: watch.New(r)}, nil
 }
 
 // Inspect implements backend.Backend. It takes no kernel lock, which a breaker

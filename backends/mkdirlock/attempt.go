@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/manners"
+	"locksmith/backends/backoff"
 	"locksmith/protocol"
 )
 
@@ -35,7 +35,7 @@ type attempt struct {
 	removes  bool // what we made could be removed
 	met      bool // the directory has answered before, so that trouble may pass
 	courtesy courtesy
-	pauses   *manners.Pauses // nil: those of the lock's Pace
+	pauses   *backoff.Schedule // nil: those of the lock's Pace
 }
 
 // A phase is what there is of an attempt: its reservation, or its entry in a lock that it
@@ -92,7 +92,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attempt{lock: l, request: r, pauses: manners.Asked(r.Polls)}, nil
+	return &attempt{lock: l, request: r, pauses: r.Polls.Schedule()}, nil
 }
 
 // Try implements backend.Attempt.
@@ -105,7 +105,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	switch {
 	case err == nil:
 		// Another Try is another wish.
-		*a = attempt{lock: a.lock, request: a.request, removes: a.removes, pauses: manners.Asked(a.request.Polls)}
+		*a = attempt{lock: a.lock, request: a.request, removes: a.removes, pauses: a.request.Polls.Schedule()}
 		return h, nil
 	case passing(err) && ctx.Err() == nil && (a.met || errors.Is(err, ErrBusy)):
 		return nil, a.obstructed(err)

@@ -19,7 +19,7 @@ import (
 	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/backends/manners"
+	"locksmith/backends/backoff"
 )
 
 const (
@@ -99,8 +99,8 @@ func useSet(ctx context.Context, dir string, addresses []string) error {
 	}
 	r := backendtest.Request()
 	r.Strict = true // the killed are proven dead
-	hurry := manners.Range{Min: time.Millisecond, Max: 5 * time.Millisecond}
-	r.Polls = &manners.Config{Poll: hurry, Slow: hurry}
+	hurry := backoff.Range{Min: time.Millisecond, Max: 5 * time.Millisecond}
+	r.Polls = &backoff.Config{Poll: hurry, Slow: hurry}
 	a, err := s.Attempt(r)
 	if err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backoff"
 	"locksmith/backends/link"
-	"locksmith/backends/manners"
 	"locksmith/backends/process"
 	"locksmith/test/explorer/explore"
 )
@@ -16,9 +16,9 @@ const fileName = "L"
 
 // linked is the code of link:.
 func linked(e explore.Env) explore.Lock {
-	second := manners.Range{Min: time.Second, Max: time.Second}
+	second := backoff.Range{Min: time.Second, Max: time.Second}
 	return &link.Lock{NewFS: e.Files, Name: fileName, Address: "link:/L",
-		Polls: manners.Config{Poll: second, Quick: 1, Slow: second, Random: func(int64) int64 { return 0 }},
+		Polls: backoff.Config{Poll: second, Quick: 1, Slow: second, Random: func(int64) int64 { return 0 }},
 		NewID: e.NewID, Judge: e.Judge, Keeper: e.Keeper, Self: e.Self,
 		// The time is part of files; if it passed, no two states would be equal.
 		Today: func() time.Time { return time.Unix(1_700_000_000, 0) }}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/manners"
+	"locksmith/backends/backoff"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -32,7 +32,7 @@ type attempt struct {
 	block    block         // what the last failed Try saw
 	nextLook time.Duration // when to look again whether it is still so
 	polite   politeness
-	pauses   *manners.Pauses // nil: those of pause
+	pauses   *backoff.Schedule // nil: those of pause
 }
 
 // Attempt implements backend.Backend.
@@ -44,7 +44,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if d := r.Owner.Lease; d < owner.MinLease || d > owner.MaxLease {
 		return nil, l.usage("acquire", fmt.Sprintf("a lease of %v is not between %v and %v", d, owner.MinLease, owner.MaxLease), "choose another")
 	}
-	return &attempt{lock: l, request: r, others: l.newWatcher(r), pauses: manners.Asked(r.Polls)}, nil
+	return &attempt{lock: l, request: r, others: l.newWatcher(r), pauses: r.Polls.Schedule()}, nil
 }
 
 // Try implements backend.Attempt.
@@ -189,6 +189,6 @@ func (a *attempt) confirm(n uint64) (*hold, error) {
 	}
 	h := &hold{claim: a.mine, number: n, old: all, others: a.others}
 	// Another Try is another wish.
-	*a = attempt{lock: a.lock, request: a.request, others: a.lock.newWatcher(a.request), known: n, pauses: manners.Asked(a.request.Polls)}
+	*a = attempt{lock: a.lock, request: a.request, others: a.lock.newWatcher(a.request), known: n, pauses: a.request.Polls.Schedule()}
 	return h, nil
 }

@@ -46,13 +46,6 @@ func (s *scene) Inspect(context.Context) (backend.Report, error) {
 	return r, nil
 }
 
-// A pacedScene is of a kind of lock with usual times, which are not everybody's.
-type pacedScene struct{ *scene }
-
-func (pacedScene) Manners() backend.Manners {
-	return backend.Manners{Lease: time.Hour, Refresh: 8 * time.Second}
-}
-
 func seen(h backend.Holder) func(*backend.Report) {
 	return func(r *backend.Report) { r.Holders = append(r.Holders, h) }
 }
@@ -91,7 +84,7 @@ func TestObserve(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &scene{looks: c.then}
-				b := &breaking{clock: clock.Runtime{}, backend: pacedScene{s}, id: "a", watch: flags.Duration(30 * time.Second), asJSON: true}
+				b := &breaking{clock: clock.Runtime{}, backend: s, id: "a", watch: flags.Duration(30 * time.Second), asJSON: true}
 				start := time.Now()
 				err := b.ask(t.Context(), show.Participant{Holder: c.first})
 				if (c.code == "") != (err == nil) || err != nil && (codeOf(err) != c.code || !strings.Contains(err.Error(), c.says)) {

@@ -32,7 +32,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/manners"
+	"locksmith/backends/backoff"
 )
 
 // A Profile is a lock with its settings. A setting that is nil was not made.
@@ -44,7 +44,7 @@ type Profile struct {
 	Shared, Strict          *bool
 	Timeout, Lease, Respite *time.Duration
 	Refresh                 *time.Duration
-	Poll, Slow              *manners.Range
+	Poll, Slow              *backoff.Range
 	Retries                 *int
 	Meta                    []string // "key=value"
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/manners"
+	"locksmith/backends/backoff"
 	"locksmith/protocol"
 )
 
@@ -40,7 +40,7 @@ func TestWhole(t *testing.T) {
 	}
 	yes, no := true, false
 	timeout, lease, respite, refresh := 5*time.Minute, 90*time.Second, 1500*time.Millisecond, 5*time.Second
-	poll, slow, retries := manners.Range{Min: 25 * time.Millisecond, Max: 100 * time.Millisecond}, manners.Range{Min: 2 * time.Second, Max: 2 * time.Second}, 7
+	poll, slow, retries := backoff.Range{Min: 25 * time.Millisecond, Max: 100 * time.Millisecond}, backoff.Range{Min: 2 * time.Second, Max: 2 * time.Second}, 7
 	want := &Profile{
 		Name: "phonestuff", File: "f", Lock: "ftps://alice@ftp.example.org/locks/phonestuff",
 		Shared: &yes, Strict: &no, Timeout: &timeout, Lease: &lease, Respite: &respite,

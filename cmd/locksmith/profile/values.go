@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"locksmith/backends/manners"
+	"locksmith/backends/backoff"
 	"locksmith/backends/owner"
 )
 
@@ -29,7 +29,7 @@ const shortestPause = time.Millisecond
 
 // ParseRange reads a range of pauses: "25ms..100ms", or "50ms". Its error says how to
 // write one.
-func ParseRange(text string) (manners.Range, error) {
+func ParseRange(text string) (backoff.Range, error) {
 	from, to, isRange := strings.Cut(text, "..")
 	if !isRange {
 		to = from
@@ -37,9 +37,9 @@ func ParseRange(text string) (manners.Range, error) {
 	least, err1 := ParseDuration(from)
 	most, err2 := ParseDuration(to)
 	if err := errors.Join(err1, err2); err != nil || least < shortestPause || most < least {
-		return manners.Range{}, errors.New("write MIN..MAX, as in 25ms..100ms, with MIN at least 1ms")
+		return backoff.Range{}, errors.New("write MIN..MAX, as in 25ms..100ms, with MIN at least 1ms")
 	}
-	return manners.Range{Min: least, Max: most}, nil
+	return backoff.Range{Min: least, Max: most}, nil
 }
 
 // ParseCount reads how often something may happen. Its error says how to write it.

@@ -39,8 +39,8 @@ const nobody = -1
 // plain reports that an empty lock is somebody's.
 func (x *Explorer) plain() bool { return x.Config.Directories != nil && x.Config.Directories.Plain }
 
-// manners is how this server answers requests that servers answer differently.
-func (d *Directories) manners(n *names, t tree, o op) (reply, bool) {
+// answer is how this server answers requests that servers answer differently.
+func (d *Directories) answer(n *names, t tree, o op) (reply, bool) {
 	switch {
 	case d == nil:
 	case o.kind == opRename && d.NoReplace && t.has(o.name) && t.has(o.to):

@@ -103,7 +103,7 @@ func (x *Explorer) serve(c *world, o op) reply {
 	if x.Config.Files != nil {
 		return x.serveFile(c, o)
 	}
-	if r, strange := x.Config.Directories.manners(x.names, c.tree, o); strange {
+	if r, strange := x.Config.Directories.answer(x.names, c.tree, o); strange {
 		return r
 	}
 	alive := x.alive(o)

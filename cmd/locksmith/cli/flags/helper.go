@@ -6,9 +6,10 @@ import (
 	"io"
 	"time"
 
+	"locksmith/backends"
 	"locksmith/backends/backend"
+	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
-	"locksmith/backends/manners"
 	"locksmith/cmd/locksmith/profile"
 	"locksmith/locksmith"
 	"locksmith/protocol"
@@ -76,7 +77,7 @@ func (o Options) forOne(t *Target) (*locksmith.Helper, error) {
 	if err := o.Events.apart(canonical); err != nil {
 		return nil, err
 	}
-	o.adapt(t.Profile, b)
+	o.adapt(t.Profile, canonical)
 	if err := o.checkRefresh(); err != nil && t.Refresh != nil && !o.given("refresh") {
 		return nil, t.Wrong(err)
 	} else if err != nil {
@@ -119,13 +120,12 @@ func mayShare(b backend.Backend, r backend.Request) error {
 	return nil
 }
 
-// adapt takes from the manners of a kind of lock what nobody says otherwise.
-func (o *Options) adapt(p *profile.Profile, b backend.Backend) {
-	paced, ok := b.(backend.Paced)
+// adapt takes from the times that are usual for a kind of lock what nobody says otherwise.
+func (o *Options) adapt(p *profile.Profile, lock string) {
+	usual, ok := backends.Usual(lock)
 	if !ok {
 		return
 	}
-	usual := paced.Manners()
 	if !o.given("lease") && p.Lease == nil {
 		o.lease = Duration(usual.Lease)
 	}
@@ -135,11 +135,11 @@ func (o *Options) adapt(p *profile.Profile, b backend.Backend) {
 }
 
 // polls is how often to ask, or nil if nobody says so.
-func (o *Options) polls() *manners.Config {
+func (o *Options) polls() *backoff.Config {
 	if o.poll == (Range{}) && o.slow == (Range{}) {
 		return nil
 	}
-	return &manners.Config{Poll: manners.Range(o.poll), Slow: manners.Range(o.slow)}
+	return &backoff.Config{Poll: backoff.Range(o.poll), Slow: backoff.Range(o.slow)}
 }
 
 // fill takes from a profile what no flag says, and the mode from the lock's prefix.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"locksmith/backends/manners"
+	"locksmith/backends/backoff"
 	"locksmith/cmd/locksmith/profile"
 	"locksmith/locksmith"
 )
@@ -36,7 +36,7 @@ func (s *Duration) String() string {
 func (s *Duration) Type() string { return "duration" }
 
 // A Range is of durations on the command line: "25ms..100ms", or one.
-type Range manners.Range
+type Range backoff.Range
 
 // Set implements pflag.Value.
 func (p *Range) Set(text string) error {

@@ -1,4 +1,4 @@
-package manners
+package backoff
 
 import (
 	"math"
@@ -15,7 +15,7 @@ func TestOriginal(t *testing.T) {
 		random func(int64) int64
 		quick  time.Duration
 	}{{lowest, 25 * time.Millisecond}, {highest, 100 * time.Millisecond}} {
-		p := Pauses{Config: Config{Random: c.random}}
+		p := Schedule{Config: Config{Random: c.random}}
 		slow, step := time.Duration(0), 2*time.Second
 		for round := range 64 { // up, down, and up again
 			for i := range 16 {
@@ -36,7 +36,7 @@ func TestOriginal(t *testing.T) {
 
 // TestJitter: waiters who came together do not stay together.
 func TestJitter(t *testing.T) {
-	var p Pauses
+	var p Schedule
 	seen := map[time.Duration]bool{}
 	for range 16 {
 		d := p.Next()
@@ -51,7 +51,7 @@ func TestJitter(t *testing.T) {
 }
 
 func TestOwnManners(t *testing.T) {
-	p := Pauses{Config: Config{Poll: Range{time.Second, time.Second}, Quick: 2, Slow: Range{5 * time.Second, 7 * time.Second}}}
+	p := Schedule{Config: Config{Poll: Range{time.Second, time.Second}, Quick: 2, Slow: Range{5 * time.Second, 7 * time.Second}}}
 	for i, want := range []time.Duration{1, 1, 5, 1, 1, 7, 1, 1, 5, 1, 1, 7} {
 		if d := p.Next(); d != want*time.Second {
 			t.Errorf("pause %d is %v, want %ds", i, d, want)
@@ -62,7 +62,7 @@ func TestOwnManners(t *testing.T) {
 // TestWrongWayRound: a range whose end is before its beginning is no reason to
 // fail, or to ask without a pause.
 func TestWrongWayRound(t *testing.T) {
-	p := Pauses{Config: Config{Poll: Range{Min: time.Second}, Quick: 1, Slow: Range{3 * time.Second, time.Second}}}
+	p := Schedule{Config: Config{Poll: Range{Min: time.Second}, Quick: 1, Slow: Range{3 * time.Second, time.Second}}}
 	for i, want := range []time.Duration{1, 3, 1, 3} {
 		if d := p.Next(); d != want*time.Second {
 			t.Errorf("pause %d is %v, want %ds", i, d, want)
@@ -71,7 +71,7 @@ func TestWrongWayRound(t *testing.T) {
 }
 
 func TestLongest(t *testing.T) {
-	p := Pauses{Config: Config{Quick: 1, Slow: Range{math.MaxInt64, math.MaxInt64}}}
+	p := Schedule{Config: Config{Quick: 1, Slow: Range{math.MaxInt64, math.MaxInt64}}}
 	for range 4 {
 		if d := p.Next(); d <= 0 {
 			t.Errorf("a pause of %v", d)

@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/manners"
+	"locksmith/backends/backoff"
 )
 
-// TestManners: who is told how often to ask asks so often, and no oftener.
-func TestManners(t *testing.T) {
+// TestBackoff: who is told how often to ask asks so often, and no oftener.
+func TestBackoff(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		h := newHost("here", m).take(t, "exclusive")
 		r := newHost("there", m).Request("exclusive")
-		second := manners.Range{Min: time.Second, Max: time.Second}
-		r.Polls = &manners.Config{Poll: second, Quick: 2, Slow: manners.Range{Min: 3 * time.Second, Max: 5 * time.Second}}
+		second := backoff.Range{Min: time.Second, Max: time.Second}
+		r.Polls = &backoff.Config{Poll: second, Quick: 2, Slow: backoff.Range{Min: 3 * time.Second, Max: 5 * time.Second}}
 		a := newHost("there", m).ask(t, r)
 		mustBeHeld(t, a)
 		var pauses []time.Duration

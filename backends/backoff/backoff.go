@@ -1,4 +1,12 @@
-package manners
+// Package backoff is how often a waiter asks, where nothing wakes it: a few quick
+// polls for locks that are held for a moment, then a pause that grows with each
+// round, so that a crowd of waiters does not wear down a server, and shrinks again,
+// so that nobody asks seldom for ever.
+//
+// The numbers are those of the Tcl original: 16 polls 25 to 100 ms apart, at random
+// so that waiters who came together do not stay together; then a pause of 2 s, the
+// next time of 4 s, and so on to 32 s and back to 2 s.
+package backoff
 
 import (
 	"math/rand/v2"
@@ -19,7 +27,7 @@ type Config struct {
 	Random func(n int64) int64
 }
 
-// Default returns the manners of the Tcl original.
+// Default returns the pauses of the Tcl original.
 func Default() Config {
 	return Config{
 		Poll:   Range{25 * time.Millisecond, 100 * time.Millisecond},
@@ -48,9 +56,9 @@ func (c Config) orDefault() Config {
 	return c
 }
 
-// Pauses are the pauses of one waiter, one after the other. The zero Pauses are
-// those of Default. They are for one goroutine at a time.
-type Pauses struct {
+// A Schedule is the pauses of one waiter, one after the other. The zero Schedule is that of
+// Default. It is for one goroutine at a time.
+type Schedule struct {
 	Config Config
 	polls  int           // since the last slow pause
 	slow   time.Duration // the last slow pause
@@ -58,44 +66,44 @@ type Pauses struct {
 }
 
 // Next returns the next pause.
-func (p *Pauses) Next() time.Duration {
-	c := p.Config.orDefault()
-	if p.polls < c.Quick {
-		p.polls++
+func (s *Schedule) Next() time.Duration {
+	c := s.Config.orDefault()
+	if s.polls < c.Quick {
+		s.polls++
 		return c.Poll.Min + time.Duration(c.Random(int64(c.Poll.Max-c.Poll.Min)+1))
 	}
-	p.polls = 0
-	return p.swing(c.Slow)
+	s.polls = 0
+	return s.swing(c.Slow)
 }
 
 // swing returns the next slow pause.
-func (p *Pauses) swing(s Range) time.Duration {
+func (s *Schedule) swing(r Range) time.Duration {
 	switch {
-	case p.slow >= s.Max:
-		p.falls = true
-	case p.slow <= s.Min:
-		p.falls = false
+	case s.slow >= r.Max:
+		s.falls = true
+	case s.slow <= r.Min:
+		s.falls = false
 	}
-	if p.falls {
-		p.slow = max(p.slow-s.Min, s.Min)
+	if s.falls {
+		s.slow = max(s.slow-r.Min, r.Min)
 	} else {
-		p.slow += min(s.Min, s.Max-p.slow) // without overflow
+		s.slow += min(r.Min, r.Max-s.slow) // without overflow
 	}
-	return p.slow
+	return s.slow
 }
 
-// Asked returns the pauses that a user asked for, or nil if c is nil.
-func Asked(c *Config) *Pauses {
+// Schedule is that of a waiter who was asked for it; nil if c is nil.
+func (c *Config) Schedule() *Schedule {
 	if c == nil {
 		return nil
 	}
-	return &Pauses{Config: *c}
+	return &Schedule{Config: *c}
 }
 
-// NextOr returns the next pause, or the usual one where p is nil.
-func (p *Pauses) NextOr(usual time.Duration) time.Duration {
-	if p == nil {
+// NextOr returns the next pause, or the usual one where s is nil.
+func (s *Schedule) NextOr(usual time.Duration) time.Duration {
+	if s == nil {
 		return usual
 	}
-	return p.Next()
+	return s.Next()
 }
