@@ -141,6 +141,9 @@ func (n Name) Usage(op, cause, hint string) error {
 // Gone says that what was ours is no longer there: hint says what may have happened to it.
 func (n Name) Gone(op, hint string) error { return n.error(protocol.Gone, op, ErrGone, hint) }
 
+// NoSuch says that what was to be broken is not there (any more).
+func (n Name) NoSuch(op string) error { return n.Gone(op, "see who is there with: locksmith status") }
+
 // Unfit says that no lock can be there.
 func (n Name) Unfit(op, cause, hint string) error {
 	return n.error(protocol.CannotCreate, op, errors.New(cause), hint)

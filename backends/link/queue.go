@@ -174,5 +174,5 @@ func (l *Lock) breakHolder(w watcher, s observation) error {
 }
 
 func (l *Lock) noSuch(id string) error {
-	return l.Address.Gone("break "+backend.Quoted(id), "see who is there with: locksmith status")
+	return l.Address.NoSuch("break " + backend.Quoted(id))
 }

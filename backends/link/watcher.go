@@ -110,14 +110,10 @@ func (l *Lock) verdict(c content) owner.Verdict {
 
 // keeper returns the process whose end would change the verdict, or none.
 func (l *Lock) keeper(c content) process.Process {
-	switch {
-	case c.Record != nil && l.Keeper != nil:
-		p, _ := l.Keeper(*c.Record)
+	if p := (process.Process{PID: c.PID}); c.PID != 0 && l.OneMachine && !p.Gone() {
 		return p
-	case c.PID != 0 && l.OneMachine && !(process.Process{PID: c.PID}).Gone():
-		return process.Process{PID: c.PID}
 	}
-	return process.Process{}
+	return owner.KeeperOf(c.Record, l.Keeper)
 }
 
 // look sees a file and judges when it may be removed. now is a time of the server's

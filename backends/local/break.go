@@ -34,7 +34,7 @@ func (l *Lock) breakIf(op string, meant func(content) bool) error {
 		if err := l.findDirectory(); err != nil {
 			return err
 		}
-		return l.noSuch(op)
+		return l.address.NoSuch(op)
 	case err != nil:
 		return l.openError(err)
 	}
@@ -43,7 +43,7 @@ func (l *Lock) breakIf(op string, meant func(content) bool) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, lockfile.ErrReplaced):
-		return l.noSuch(op)
+		return l.address.NoSuch(op)
 	}
 	_ = f.Close()
 	var lives livesError
@@ -92,8 +92,4 @@ const patienceOfBreakers = 20
 
 func (l *Lock) held(op string, err error, hint string) error {
 	return &backend.Error{Code: protocol.Held, Lock: string(l.address), Op: op, Err: err, Hint: hint}
-}
-
-func (l *Lock) noSuch(op string) error {
-	return l.address.Gone(op, "see who is there with: locksmith status")
 }

@@ -62,7 +62,7 @@ func (l *Lock) listLock(ctx context.Context, dir Dir) ([]string, error) {
 }
 
 func (l *Lock) noSuch(id string) error {
-	return l.error(protocol.Gone, "break "+backend.Quoted(id), backend.ErrGone, "see who is there with: locksmith status")
+	return backend.Name(l.Address).NoSuch("break " + backend.Quoted(id))
 }
 
 // breakEntry removes an entry in the lock, and the lock's directory where that is

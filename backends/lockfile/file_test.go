@@ -1,0 +1,103 @@
+//go:build unix
+
+package lockfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"unicode"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backendtest"
+)
+
+// TestOpenHostile: nothing that is at a path leads elsewhere, or keeps us waiting.
+func TestOpenHostile(t *testing.T) {
+	for kind, put := range map[string]func(path string) error{
+		"a directory": func(p string) error { return os.Mkdir(p, 0o755) },
+		"a FIFO":      func(p string) error { return unix.Mkfifo(p, 0o644) },
+	} {
+		path := filepath.Join(t.TempDir(), "lock")
+		backendtest.MustWork(t, put(path))
+		f, err := Open(path)
+		backendtest.MustWork(t, err)
+		defer f.Close()
+		if st, err := f.Stat(); err != nil || st.Kind != kind {
+			t.Errorf("%s: %q, %v", kind, st.Kind, err)
+		}
+		if st, err := StatServer(path); err != nil || st.Kind != kind {
+			t.Errorf("%s: %q, %v", kind, st.Kind, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "lock")
+	backendtest.MustWork(t, os.Symlink("elsewhere", path))
+	for what, open := range map[string]func(string) (*File, error){"open": Open, "open writable": OpenWritable, "create": Create} {
+		if _, err := open(path); !errors.Is(err, unix.ELOOP) && !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s followed a symbolic link: %v", what, err)
+		}
+	}
+}
+
+// TestNamed: a file is told from its successor, and from none.
+func TestNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	f, err := Create(path)
+	backendtest.MustWork(t, err)
+	defer f.Close()
+	backendtest.MustWork(t, f.Named())
+	if !IsMarked(path) {
+		t.Error("it has no mark")
+	}
+	backendtest.MustWork(t, os.Remove(path))
+	if err := f.Named(); !errors.Is(err, ErrReplaced) {
+		t.Errorf("removed: %v", err)
+	}
+	plain, err := CreatePlain(path, 0o644)
+	backendtest.MustWork(t, err)
+	backendtest.MustWork(t, errors.Join(plain.Write("17\n"), plain.Close()))
+	if err := f.Named(); !errors.Is(err, ErrReplaced) {
+		t.Errorf("replaced: %v", err)
+	}
+	if IsMarked(path) {
+		t.Error("another tool's has the mark")
+	}
+}
+
+// TestReadIsBounded: a file may be as long as somebody likes.
+func TestReadIsBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	backendtest.MustWork(t, os.WriteFile(path, make([]byte, 1<<20), 0o644))
+	f, err := Open(path)
+	backendtest.MustWork(t, err)
+	defer f.Close()
+	if text, err := f.Read(100); err != nil || len(text) != 100 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	r := backendtest.Request().Owner
+	r.ID = "1"
+	text, err := Format(r)
+	backendtest.MustWork(t, err)
+	for s, want := range map[string]struct {
+		pid   int
+		holds bool
+	}{text: {0, true}, "1" + text: {}, " 17 \n\n": {17, false}, "17\nhost\n": {}, "0\n": {}, "": {}} {
+		if c := Parse(s, unicode.IsSpace); c.PID != want.pid || c.Holds("1") != want.holds || c.Text != s {
+			t.Errorf("%q became %+v", s, c)
+		}
+	}
+}
+
+func TestIsPublic(t *testing.T) {
+	for mode, want := range map[fs.FileMode]bool{0o777: true, 0o755: false, 0o777 | fs.ModeSticky: false, 0o702: true} {
+		if IsPublic(mode) != want {
+			t.Errorf("%v", mode)
+		}
+	}
+}
