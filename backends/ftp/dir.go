@@ -14,7 +14,7 @@ import (
 )
 
 // A Dir is the directory of a lock on a server, over one connection that is made
-// when it is needed. It implements mkdirlock.Timed.
+// when it is needed. It implements mkdirlock.StatDir.
 type Dir struct {
 	server    *server
 	clock     clock.Clock
@@ -24,7 +24,7 @@ type Dir struct {
 	keepalive keepalive
 }
 
-var _ mkdirlock.Timed = (*Dir)(nil)
+var _ mkdirlock.StatDir = (*Dir)(nil)
 
 func (s *server) newDir() *Dir {
 	return &Dir{server: s, clock: clock.Boot{}, turn: make(chan struct{}, 1), keepalive: newKeepalive()}

@@ -69,7 +69,7 @@ func lists(verb string) bool { return verb == "NLST" || verb == "LIST" || verb =
 // listens reports that a command asks for a data connection.
 func listens(verb string) bool { return verb == "EPSV" || verb == "PASV" }
 
-// Entries implements mkdirlock.Timed. Lines that cannot be read are left out.
+// Entries implements mkdirlock.StatDir. Lines that cannot be read are left out.
 func (d *Dir) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, error) {
 	p, err := d.server.at(name)
 	if err != nil {

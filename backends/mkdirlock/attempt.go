@@ -34,7 +34,7 @@ type attempt struct {
 	disk     Disk // dir, where it can do more; else nil
 	removes  bool // what we made could be removed
 	met      bool // the directory has answered before, so that trouble may pass
-	courtesy courtesy
+	fairness fairness
 	pauses   *backoff.Schedule // nil: those of the lock's Pace
 }
 

@@ -3,7 +3,6 @@ package mkdirlock
 import (
 	"context"
 	"errors"
-	"path"
 
 	"locksmith/backends/backend"
 	"locksmith/protocol"
@@ -25,12 +24,12 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 		}
 	}
 	around, _ := l.around()
-	names, err := dir.List(ctx, around)
-	if err != nil && !refused(err) {
-		return l.fail("list who waits", err)
+	names, err := l.namesIn(ctx, dir, around, "list who waits")
+	if err != nil {
+		return err
 	}
-	for _, name := range names {
-		if t, ok := l.parseReservation(name); ok && t.id == id {
+	for _, t := range l.reservationsIn(names) {
+		if t.id == id {
 			return l.removeReservation(ctx, dir, t)
 		}
 	}
@@ -43,13 +42,12 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 // listLock lists the lock's directory. One that is missing has nothing in it; one
 // that is there and cannot be listed is refused.
 func (l *Lock) listLock(ctx context.Context, dir Dir) ([]string, error) {
-	parent, name := path.Split(l.lock())
 	for tries := 1; ; tries++ {
 		names, err := dir.List(ctx, l.lock())
 		if !refused(err) {
 			return names, err
 		}
-		there, err2 := l.contains(ctx, dir, path.Clean(parent), name)
+		there, err2 := l.exists(ctx, dir, l.lock())
 		switch {
 		case err2 != nil:
 			return nil, err2
@@ -106,7 +104,7 @@ func (l *Lock) removeBare(ctx context.Context, dir Dir, at, name string) error {
 	case !refused(err):
 		return l.fail("remove an entry", err)
 	}
-	if err := l.mustBeThere(ctx, dir, at, name); err != nil {
+	if err := l.mustBeThere(ctx, dir, at+"/"+name); err != nil {
 		return err
 	}
 	return errRevived

@@ -25,7 +25,7 @@ func contest(k kindOfLock) backendtest.Contest {
 				return nil, err
 			}
 			r := requestFor(mode)
-			r.Owner.Lease = 5 * time.Second // who died before his first heartbeat is unknown
+			r.Owner.Lease = 5 * time.Second // one that died before its first heartbeat is unknown
 			return l.Attempt(r)
 		},
 	}
@@ -72,7 +72,7 @@ func TestKilledPlain(t *testing.T) {
 	}
 }
 
-// bare reports that there is no record in a reservation: its owner died before he
+// bare reports that there is no record in a reservation: its owner died before it
 // waited, and then only a lease tells.
 func bare(reservation string) bool {
 	in, _ := filepath.Glob(filepath.Join(reservation, "*", "*"))

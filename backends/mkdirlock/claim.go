@@ -29,9 +29,10 @@ type claim struct {
 	// after an answer was lost. The number next was not used yet.
 	beats []string
 	next  uint64
-	// untold are the names of the further parts of the record that may be missing.
-	untold []string
-	// confirmed is when the last request was sent that proved the entry there.
+	// unwritten are the names of the further parts of the record that may be missing.
+	unwritten []string
+	// confirmed is when the last request was sent that proved the entry there, by the
+	// request's clock.
 	confirmed time.Duration
 	// shown is when the last heartbeat was sent that succeeded.
 	shown time.Duration
@@ -44,12 +45,12 @@ func (a *attempt) newClaim(k kind) (*claim, error) {
 	if err != nil {
 		return nil, a.lock.usage("write owner record", err.Error(), "give less --meta")
 	}
-	return &claim{lock: a.lock, dir: a.dir, clock: a.request.Clock, record: r, parts: parts, untold: extraNames(parts),
+	return &claim{lock: a.lock, dir: a.dir, clock: a.request.Clock, record: r, parts: parts, unwritten: extraNames(parts),
 		entry: entry{k, ticket{r.Lease, r.ID}}, confirmed: a.request.Clock.Now()}, nil
 }
 
-// unpin lets others clear the lock's directory, if it was once our reservation, is
-// empty, and nobody removes it.
+// unpin lets others remove the lock's directory as abandoned, if it was once our
+// reservation.
 func (c *claim) unpin() {
 	unpin(c.pin)
 	c.pin = nil
@@ -57,7 +58,7 @@ func (c *claim) unpin() {
 
 func (c *claim) path() string { return c.at + "/" + c.entry.String() }
 
-// acquiredNow corrects the record, which so far has the time of the wish.
+// acquiredNow corrects the record, which so far has the time at which we began to try.
 func (c *claim) acquiredNow() {
 	now := c.lock.Today()
 	if now.Sub(c.record.Acquired).Abs() < time.Millisecond {
@@ -70,8 +71,8 @@ func (c *claim) acquiredNow() {
 }
 
 // refresh is a heartbeat, and proof that our entry is there. errAbsent means that
-// it is gone; or that it was silent for so long that somebody may have decided by
-// now to remove it, though he has not come to it yet.
+// it is gone; or that it was silent for so long that somebody may have decided to remove
+// it, and will do so.
 func (c *claim) refresh(ctx context.Context) error {
 	sent := c.clock.Now()
 	if err := c.beat(ctx); err != nil {
@@ -96,12 +97,12 @@ func (c *claim) late() bool {
 // old reports that our entry was last known to be there a lease ago.
 func (c *claim) old() bool { return c.clock.Now()-c.confirmed >= c.entry.ticket.lease }
 
-// beat is a heartbeat. Before the first the record is told; what of it may be missing
-// after that comes later, for a holder lives without it.
+// beat is a heartbeat. Before the first the record is written; what of it may be missing
+// after that is written later, for a holder can do without it.
 func (c *claim) beat(ctx context.Context) error {
 	first := len(c.beats) == 0
 	if first {
-		if err := c.tell(ctx); err != nil {
+		if err := c.writeRecord(ctx); err != nil {
 			return err
 		}
 	}
@@ -109,7 +110,7 @@ func (c *claim) beat(ctx context.Context) error {
 		return err
 	}
 	if !first {
-		_ = c.tell(ctx)
+		_ = c.writeRecord(ctx)
 	}
 	return nil
 }
@@ -120,24 +121,24 @@ func (c *claim) count(ctx context.Context) error {
 	for _, last := range c.beats {
 		err := c.dir.Rename(ctx, c.path()+"/"+last, c.path()+"/"+name)
 		if !refused(err) {
-			return c.beaten(name, err)
+			return c.counted(name, err)
 		}
 	}
 	err := c.dir.Mkdir(ctx, c.path()+"/"+name)
 	if refused(err) {
-		if err := c.silenced(ctx, name, err); backend.CodeOf(err) != protocol.CannotCreate {
+		if err := c.whyRefused(ctx, name, err); backend.CodeOf(err) != protocol.CannotCreate {
 			return err
 		}
 		// It is there now: the request that made it was late.
 		if err = c.dir.Mkdir(ctx, c.path()+"/"+name); refused(err) {
-			return c.silenced(ctx, name, err)
+			return c.whyRefused(ctx, name, err)
 		}
 	}
-	return c.beaten(name, err)
+	return c.counted(name, err)
 }
 
-// beaten notes which heartbeats may exist now.
-func (c *claim) beaten(name string, err error) error {
+// counted notes which heartbeats may exist now.
+func (c *claim) counted(name string, err error) error {
 	switch {
 	case err == nil:
 		c.beats = []string{name}
@@ -150,16 +151,16 @@ func (c *claim) beaten(name string, err error) error {
 	return c.lock.fail("refresh our entry", err)
 }
 
-// silenced finds out why a heartbeat was refused: nil if it is there nevertheless,
+// whyRefused finds out why a heartbeat was refused: nil if it is there nevertheless,
 // errAbsent if our entry is gone.
-func (c *claim) silenced(ctx context.Context, name string, cause error) error {
-	switch made, err := c.lock.contains(ctx, c.dir, c.path(), name); {
+func (c *claim) whyRefused(ctx context.Context, name string, cause error) error {
+	switch made, err := c.lock.exists(ctx, c.dir, c.path()+"/"+name); {
 	case err != nil:
 		return c.lock.fail("look at our entry", err)
 	case made:
-		return c.beaten(name, nil) // a server that crashed refuses what it has done
+		return c.counted(name, nil) // a server that crashed refuses what it has done
 	}
-	there, err := c.lock.contains(ctx, c.dir, c.at, c.entry.String())
+	there, err := c.lock.exists(ctx, c.dir, c.path())
 	switch {
 	case err != nil:
 		return c.lock.fail("look for our entry", err)
@@ -170,12 +171,12 @@ func (c *claim) silenced(ctx context.Context, name string, cause error) error {
 		"without heartbeats nobody knows that we live: may this user make and rename directories there?")
 }
 
-// tell makes what does not fit into the name of the heartbeat. A part that may be
-// missing nevertheless is made after the next heartbeat: without it nobody is ever proven
+// writeRecord makes what does not fit into the name of the heartbeat. A part that may be
+// missing nevertheless is made after the next heartbeat: without it we can never be proven
 // dead.
-func (c *claim) tell(ctx context.Context) error {
+func (c *claim) writeRecord(ctx context.Context) error {
 	var missing []string
-	for _, name := range c.untold {
+	for _, name := range c.unwritten {
 		err := c.dir.Mkdir(ctx, c.path()+"/"+name)
 		switch {
 		case err == nil:
@@ -183,13 +184,13 @@ func (c *claim) tell(ctx context.Context) error {
 		case !refused(err) && !unclear(err):
 			return c.lock.fail("write owner record", err)
 		case refused(err):
-			if there, err := c.lock.contains(ctx, c.dir, c.path(), name); err == nil && there {
+			if there, err := c.lock.exists(ctx, c.dir, c.path()+"/"+name); err == nil && there {
 				continue // a server that crashed refuses what it has done
 			}
 		}
 		missing = append(missing, name)
 	}
-	c.untold = missing
+	c.unwritten = missing
 	return nil
 }
 
@@ -201,7 +202,7 @@ func (c *claim) remove(ctx context.Context) error {
 
 // withdraw removes all that there may be of us: our entry and the reservation. It
 // reports whether it was we who emptied the lock. A rename that is late moves the
-// entry from the reservation to the lock, so that is the order to look for it.
+// entry from the reservation to the lock, so it is looked for in this order.
 func (c *claim) withdraw(ctx context.Context) (emptied bool, err error) {
 	err = errAbsent
 	if c.home != "" {
@@ -220,8 +221,5 @@ func (c *claim) withdraw(ctx context.Context) (emptied bool, err error) {
 	if c.home == "" {
 		return emptied, nil
 	}
-	if err := c.dir.Rmdir(ctx, c.home); err != nil && !refused(err) {
-		return emptied, c.lock.fail("remove our reservation", err)
-	}
-	return emptied, nil
+	return emptied, c.lock.removeIfEmpty(ctx, c.dir, c.home, "remove our reservation")
 }

@@ -27,9 +27,9 @@ const (
 	mostHex     = leastHex + literalByte - hexBytes - 1
 )
 
-// squeeze shortens a record so that it fits into a name. A general compressor
+// compress shortens a record so that it fits into a name. A general compressor
 // would do a little better, and cost every helper a megabyte.
-func squeeze(text string) []byte {
+func compress(text string) []byte {
 	var b []byte
 	for len(text) > 0 {
 		if i := phraseAt(text); i >= 0 {
@@ -70,10 +70,10 @@ func hexAt(text string) int {
 	return n / 2
 }
 
-var errSqueezed = errors.New("it is not packed as we do")
+var errCompressed = errors.New("it is not packed as we do")
 
-// unsqueeze reads what squeeze wrote; it stops at more than a record can be.
-func unsqueeze(b []byte) (string, error) {
+// decompress reads what compress wrote; it stops at more than a record can be.
+func decompress(b []byte) (string, error) {
 	var text strings.Builder
 	for len(b) > 0 && text.Len() <= protocol.MaxLine {
 		c := b[0]
@@ -81,14 +81,14 @@ func unsqueeze(b []byte) (string, error) {
 		switch n := int(c-hexBytes) + leastHex; {
 		case c >= phraseByte:
 			if int(c-phraseByte) >= len(phrases) {
-				return "", errSqueezed
+				return "", errCompressed
 			}
 			text.WriteString(phrases[c-phraseByte])
 		case c == literalByte && len(b) > 0:
 			text.WriteByte(b[0])
 			b = b[1:]
 		case c == literalByte, c >= hexBytes && c < literalByte && n > len(b):
-			return "", errSqueezed
+			return "", errCompressed
 		case c >= hexBytes && c < literalByte:
 			text.WriteString(hex.EncodeToString(b[:n]))
 			b = b[n:]

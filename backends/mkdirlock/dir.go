@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"syscall"
 	"time"
 
 	"locksmith/backends/backend"
@@ -39,16 +40,16 @@ type Dir interface {
 	Close()
 }
 
-// A Timed directory also tells when what is in it last changed.
-type Timed interface {
+// A StatDir also tells when what is in it last changed.
+type StatDir interface {
 	Dir
 	// Entries lists a directory as List does.
 	Entries(ctx context.Context, name string) ([]Entry, error)
 }
 
-// A Disk is this machine's alone, whose kernel knows who lives. There a lock in plain
-// style can be taken in one step, and an empty one is told from that of a program that
-// uses mkdir alone, so that no crash leaves half a lock for good.
+// A Disk is a Dir that only this machine changes, whose kernel knows which processes live.
+// There a lock in plain style can be taken in one step, and an empty one of ours is told
+// from that of a program that uses mkdir alone, so that no crash leaves half a lock for good.
 //
 // An error that is errors.ErrUnsupported says that this place cannot do it.
 type Disk interface {
@@ -60,8 +61,8 @@ type Disk interface {
 	// Pin keeps a directory, by whatever name, from being abandoned until it is closed or
 	// our process ends.
 	Pin(ctx context.Context, name string) (io.Closer, error)
-	// RemoveAbandoned removes a directory that is empty, is marked, and has no pin. Otherwise it
-	// is refused, with errTended if it is marked.
+	// RemoveAbandoned removes a directory that is empty, is marked, and has no pin.
+	// Otherwise it is refused, with errTended if it is marked.
 	RemoveAbandoned(ctx context.Context, name string) error
 }
 
@@ -91,6 +92,28 @@ var (
 	errTended = errors.New("a locksmith on this machine is about to remove it")
 )
 
+func refused(err error) bool { return errors.Is(err, ErrRefused) }
+func unclear(err error) bool { return errors.Is(err, ErrUnclear) }
+
+// An outcome is an error of the system and which kind it is of.
+type outcome struct{ kind, cause error }
+
+func (o outcome) Error() string   { return o.cause.Error() }
+func (o outcome) Unwrap() []error { return []error{o.kind, o.cause} }
+
+// Outcome sorts an error of a file system's call into those that Dir knows. A call
+// that says that something is or is not there is one refused: whose it is, our own
+// id finds out, because a server that crashed says so of what was our own work.
+func Outcome(err error) error {
+	switch {
+	case backend.IsErrno(err, syscall.EEXIST, syscall.ENOTEMPTY, syscall.ENOENT):
+		return outcome{ErrRefused, err}
+	case backend.Unclear(err):
+		return outcome{ErrUnclear, err}
+	}
+	return err
+}
+
 // disk is dir, if locks of this style can do with more.
 func (l *Lock) disk(dir Dir) Disk {
 	d, ok := dir.(Disk)
@@ -100,8 +123,9 @@ func (l *Lock) disk(dir Dir) Disk {
 	return d
 }
 
-// pin pins the lock's directory before an entry in it is removed. In which it was seen
-// before and is found after, that is the directory that it is in. backend.ErrAgain: it is gone.
+// pin pins the lock's directory before an entry in it is removed. If the entry was there
+// before and is there after, it is in the directory that is pinned. backend.ErrAgain: that
+// is gone. Without a Disk there is no pin.
 func (l *Lock) pin(ctx context.Context, dir Dir, at string) (io.Closer, error) {
 	disk := l.disk(dir)
 	if disk == nil {
@@ -111,7 +135,7 @@ func (l *Lock) pin(ctx context.Context, dir Dir, at string) (io.Closer, error) {
 	switch {
 	case refused(err):
 		return nil, backend.ErrAgain
-	case err != nil && !errors.Is(err, errors.ErrUnsupported): // then nobody clears it
+	case err != nil && !errors.Is(err, errors.ErrUnsupported): // else nobody removes it as abandoned
 		return nil, l.fail("open the lock directory", err)
 	}
 	return pin, nil

@@ -54,8 +54,8 @@ type directory struct {
 
 func (d *directory) at(name string) string { return filepath.Join(d.path, name) }
 
-// Mkdir implements Dir. Who may use the directory in which the lock is may use
-// what we make in it: break us when we are dead, and share the lock with us.
+// Mkdir implements Dir. All users of the directory in which the lock is may use what we
+// make in it: break us when we are dead, and share the lock with us.
 func (d *directory) Mkdir(_ context.Context, name string) error {
 	return Outcome(posix.OpenParent(d.path, name, func(fd int, base string) error {
 		if err := unix.Mkdirat(fd, base, 0o777); err != nil {
@@ -91,7 +91,7 @@ func (d *directory) List(_ context.Context, name string) ([]string, error) {
 	return names, Outcome(err)
 }
 
-// Entries implements Timed.
+// Entries implements StatDir.
 func (d *directory) Entries(ctx context.Context, name string) ([]Entry, error) {
 	names, err := d.List(ctx, name)
 	var all []Entry
@@ -131,7 +131,7 @@ func (d *directory) Examine(_ context.Context, name string, _ backend.Examinatio
 }
 
 var (
-	_ Timed    = (*directory)(nil)
+	_ StatDir  = (*directory)(nil)
 	_ guarded  = (*directory)(nil)
 	_ rooted   = (*directory)(nil)
 	_ Examiner = (*directory)(nil)

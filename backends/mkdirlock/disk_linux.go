@@ -81,8 +81,8 @@ func (d *directory) pin(name string) (pin, error) {
 	return p, nil
 }
 
-// lock takes the kernel's lock. Its error is ErrUnsupported only if nobody clears this
-// directory: others may be allowed what we are not.
+// lock takes the kernel's lock. Its error is ErrUnsupported only if nobody removes this
+// directory as abandoned: others may be allowed what we are not.
 func (p pin) lock() error {
 	var st unix.Statfs_t
 	err := unix.Fstatfs(int(p), &st)
@@ -105,9 +105,9 @@ func (p pin) marked() error {
 	return err
 }
 
-// RemoveAbandoned implements Disk. Of two who remove a directory at the same time each may see the
-// other's pin; they try again. Who reads it only can keep it from being cleared, but not
-// from being broken.
+// RemoveAbandoned implements Disk. Of two that try it at the same time each may see the
+// other's pin; they try again. A process that only reads the directory may keep it from
+// being removed, but not from being broken.
 func (d *directory) RemoveAbandoned(ctx context.Context, name string) error {
 	if !d.private() {
 		return ErrRefused
@@ -127,7 +127,8 @@ func (d *directory) RemoveAbandoned(ctx context.Context, name string) error {
 }
 
 // abandoned reports that a directory, which is marked, is empty, and that only we have
-// pinned it. It is empty for good, so that who pins it later does not come to own it.
+// pinned it. It is empty for good, so that a process that pins it later does not come to
+// own it.
 func (p pin) abandoned() bool {
 	if names, err := posix.ListAt(int(p), "."); err != nil || len(names) > 0 {
 		return false

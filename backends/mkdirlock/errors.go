@@ -3,7 +3,6 @@ package mkdirlock
 import (
 	"errors"
 	"fmt"
-	"syscall"
 
 	"locksmith/backends/backend"
 	"locksmith/protocol"
@@ -15,28 +14,6 @@ var (
 	// errRevived: an entry that we took for a dead one's got a new heartbeat.
 	errRevived = errors.New("its holder lives")
 )
-
-func refused(err error) bool { return errors.Is(err, ErrRefused) }
-func unclear(err error) bool { return errors.Is(err, ErrUnclear) }
-
-// An outcome is an error of the system and which kind it is of.
-type outcome struct{ kind, cause error }
-
-func (o outcome) Error() string   { return o.cause.Error() }
-func (o outcome) Unwrap() []error { return []error{o.kind, o.cause} }
-
-// Outcome sorts an error of a file system's call into those that Dir knows. A call
-// that says that something is or is not there is one refused: whose it is, our own
-// id finds out, because a server that crashed says so of what was our own work.
-func Outcome(err error) error {
-	switch {
-	case backend.IsErrno(err, syscall.EEXIST, syscall.ENOTEMPTY, syscall.ENOENT):
-		return outcome{ErrRefused, err}
-	case backend.Unclear(err):
-		return outcome{ErrUnclear, err}
-	}
-	return err
-}
 
 // fail gives a failed call its code and advice.
 func (l *Lock) fail(op string, err error) error {
@@ -53,7 +30,7 @@ func explain(e *backend.Error) {
 	}
 }
 
-// error is one that knows its code and advice.
+// error makes an error whose code and advice are known.
 func (l *Lock) error(code protocol.Code, op string, err error, hint string) error {
 	return &backend.Error{Code: code, Lock: l.Address, Op: op, Err: err, Hint: hint}
 }

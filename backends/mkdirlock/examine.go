@@ -126,7 +126,7 @@ func (x *examiner) enter(ctx context.Context) error {
 			return nil
 		}
 		if base != "." {
-			if there, err := x.lock.contains(ctx, x.a, ".", base); err != nil || !there {
+			if there, err := x.lock.exists(ctx, x.a, base); err != nil || !there {
 				continue // the next call tells what is wrong
 			}
 		}

@@ -14,7 +14,7 @@ const tick = 1100 * time.Millisecond
 // times: reap goes by the times of directories, and by nothing else.
 func (x *examiner) times(ctx context.Context) error {
 	const name = "times"
-	dir, ok := x.a.(Timed)
+	dir, ok := x.a.(StatDir)
 	if !ok {
 		x.Tell.Unknown(name, "times of directories are not told here", "do not count on locksmith reap")
 		return nil

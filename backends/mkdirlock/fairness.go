@@ -6,57 +6,54 @@ import (
 	"time"
 )
 
-// courtesy is whether a newcomer that would share the lock holds back for those
-// who wait to have it alone: for a lease of its own at most.
-type courtesy struct {
+// Writers are preferred: a newcomer that would share the lock holds back, for a lease of
+// its own at most, while somebody waits to hold it exclusively. Safety does not depend on
+// it.
+type fairness struct {
 	since time.Duration
 	begun bool
 	over  bool
 }
 
-// yield returns a *backend.HeldError while somebody waits to have the lock alone.
-func (a *attempt) yield(ctx context.Context) error {
-	if a.courtesy.over {
+// holdBack returns a *backend.HeldError while we hold back.
+func (a *attempt) holdBack(ctx context.Context) error {
+	if a.fairness.over {
 		return nil
 	}
 	dir, _ := a.lock.around()
-	names, err := a.dir.List(ctx, dir)
-	if err != nil && !refused(err) {
-		return a.lock.fail("list who waits", err)
+	names, err := a.lock.namesIn(ctx, a.dir, dir, "list who waits")
+	if err != nil {
+		return err
 	}
-	for _, name := range names {
-		t, ok := a.lock.parseReservation(name)
-		if !ok {
-			continue
-		}
+	for _, t := range a.lock.reservationsIn(names) {
 		s, err := a.others.look(ctx, a.lock.reservation(t), entry{exclusive, t})
 		switch {
 		case errors.Is(err, errAbsent):
 		case err != nil:
 			return err
 		case s.overIn() == 0:
-			_ = a.lock.removeReservation(ctx, a.dir, t) // a courtesy, too
+			_ = a.lock.removeReservation(ctx, a.dir, t) // else a holder does
 		default:
-			return a.letGo(s)
+			return a.holdBackFor(s)
 		}
 	}
 	return nil
 }
 
-// letGo holds back for a waiter, if it is not too much.
-func (a *attempt) letGo(s observation) error {
-	c := &a.courtesy
+// holdBackFor holds back for a waiter, unless we have done so for long enough.
+func (a *attempt) holdBackFor(s observation) error {
+	f := &a.fairness
 	now := a.request.Clock.Now()
-	if !c.begun {
-		c.begun, c.since = true, now
+	if !f.begun {
+		f.begun, f.since = true, now
 	}
-	left := c.since + a.request.Owner.Lease - now
+	left := f.since + a.request.Owner.Lease - now
 	if left <= 0 {
-		c.over = true
+		f.over = true
 		return nil
 	}
 	s.Due = min(s.overIn(), left)
 	_ = a.held(s)
-	a.block.yielded = true
+	a.block.heldBack = true
 	return a.heldAgain()
 }

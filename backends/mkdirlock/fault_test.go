@@ -142,7 +142,7 @@ func (s *scene) victim() *host {
 	return h
 }
 
-// neighbour is on the same host, and no fault hits him.
+// neighbour is on the same host, and no fault hits it.
 func (s *scene) neighbour() *host {
 	h := newHost("here", s.fault.beside(s.memory), s.kind)
 	h.Dead[7], h.pace = true, rare
@@ -202,7 +202,7 @@ func playAcquire(s *scene) {
 	s.hold(h)
 }
 
-// hold is what a holder does until he leaves.
+// hold is what a holder does until it leaves.
 func (s *scene) hold(h backend.Hold) {
 	for range 3 {
 		s.mustKeepOut("the victim")

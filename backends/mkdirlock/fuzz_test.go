@@ -41,14 +41,14 @@ func FuzzListing(f *testing.F) {
 	})
 }
 
-// FuzzUnsqueeze: no name unpacks to much more than a record, and what it unpacks to
+// FuzzDecompress: no name unpacks to much more than a record, and what it unpacks to
 // can be packed again.
-func FuzzUnsqueeze(f *testing.F) {
+func FuzzDecompress(f *testing.F) {
 	for _, s := range []string{"", "\x80\xff", "\x1f", "\x1f\x80", "\x10ab", "\x1e", "\x95plain\x0f", strings.Repeat("\x80", maxParts*maxPart)} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, packed []byte) {
-		text, err := unsqueeze(packed)
+		text, err := decompress(packed)
 		if err != nil {
 			return
 		}
@@ -58,7 +58,7 @@ func FuzzUnsqueeze(f *testing.F) {
 		if len(text) > protocol.MaxLine {
 			return
 		}
-		if again, err := unsqueeze(squeeze(text)); err != nil || again != text {
+		if again, err := decompress(compress(text)); err != nil || again != text {
 			t.Fatalf("%q became %q became %q, %v", packed, text, again, err)
 		}
 	})

@@ -17,7 +17,7 @@ type hold struct {
 	dir    Dir
 	token  uint64
 	others watcher // for Tend only
-	next   string  // where Tend goes on
+	next   string  // the ticket with which Tend goes on
 	crowd  bool    // too much is around the lock to be listed again and again
 	stage  stage
 }
@@ -126,7 +126,7 @@ func (h *hold) removeLock(ctx context.Context) error {
 
 // mustBeRemoved returns nil if L is gone, or has a new holder.
 func (h *hold) mustBeRemoved(ctx context.Context) error {
-	there, err := h.lock.contains(ctx, h.dir, ".", h.lock.Name)
+	there, err := h.lock.exists(ctx, h.dir, h.lock.Name)
 	if err != nil {
 		return h.lock.fail("look whether the lock directory is gone", err)
 	}

@@ -100,7 +100,7 @@ func TestForeignInEntry(t *testing.T) {
 	})
 }
 
-// TestHostileRecords: what is not the holder's own record does not make him look
+// TestHostileRecords: what is not the holder's own record does not make it look
 // dead.
 func TestHostileRecords(t *testing.T) {
 	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {

@@ -32,7 +32,7 @@ func (i *inspection) look(ctx context.Context, dir Dir) error {
 	names, err := dir.List(ctx, around)
 	if refused(err) && l.Style == TreeStyle {
 		// It was never used; or we may not look.
-		there, err2 := l.contains(ctx, dir, ".", l.Name)
+		there, err2 := l.exists(ctx, dir, l.Name)
 		switch {
 		case err2 != nil:
 			return l.fail("list the lock directory", errors.Join(err, err2))
@@ -72,11 +72,11 @@ func (i *inspection) tree(ctx context.Context, dir Dir, names []string) error {
 // listedOtherwise lists a directory that was refused: some servers do that with an
 // empty one when asked for names alone.
 func listedOtherwise(ctx context.Context, dir Dir, at string, cause error) (names []string, err error) {
-	timed, ok := dir.(Timed)
+	stat, ok := dir.(StatDir)
 	if !ok {
 		return nil, cause
 	}
-	entries, err := timed.Entries(ctx, at)
+	entries, err := stat.Entries(ctx, at)
 	if err != nil {
 		return nil, cause
 	}
@@ -89,9 +89,9 @@ func listedOtherwise(ctx context.Context, dir Dir, at string, cause error) (name
 // entries sees who holds the lock.
 func (i *inspection) entries(ctx context.Context, dir Dir) error {
 	l := i.lock
-	names, err := dir.List(ctx, l.lock())
-	if err != nil && !refused(err) {
-		return l.fail("list the lock directory", err)
+	names, err := l.namesIn(ctx, dir, l.lock(), "list the lock directory")
+	if err != nil {
+		return err
 	}
 	return i.holders(ctx, names)
 }
@@ -118,11 +118,7 @@ func (i *inspection) holders(ctx context.Context, names []string) error {
 
 // reservations sees who waits.
 func (i *inspection) reservations(ctx context.Context, names []string) error {
-	for _, name := range names {
-		t, ok := i.lock.parseReservation(name)
-		if !ok {
-			continue
-		}
+	for _, t := range i.lock.reservationsIn(names) {
 		if err := i.see(ctx, &i.report.Waiters, i.lock.reservation(t), entry{exclusive, t}); err != nil {
 			return err
 		}

@@ -334,7 +334,7 @@ func TestForgetsWhoWent(t *testing.T) {
 		for range 3 {
 			a := newHost("there", m, k).want(t, "exclusive")
 			mustBeHeld(t, a)
-			mustWork(t, a.showUp(t.Context()), h.Tend(t.Context()))
+			mustWork(t, a.beatWaiting(t.Context()), h.Tend(t.Context()))
 			if h.others.size() == 0 {
 				t.Error("it does not see who waits")
 			}
@@ -380,9 +380,9 @@ func TestTendInACrowd(t *testing.T) {
 	})
 }
 
-// TestBareEntry: who died while he removed his lock, or before he was told that he had
-// it, left an entry with nothing in it. That is nobody's proof of death, but it is no
-// holder's either, so that even those break it soon who never go by a lease.
+// TestBareEntry: a process that died while it removed its lock, or before it was told that
+// it had it, left an entry with nothing in it. That proves nobody dead, but no holder relies
+// on it either, so that even those break it soon who never go by a lease.
 func TestBareEntry(t *testing.T) {
 	for _, h := range []habits{{}, {emptyIsRefused: true}, {missingIsEmpty: true}} {
 		for i, k := range slices.Concat(everyKind, everyKind) {

@@ -26,7 +26,7 @@ func parseTicket(s string) (ticket, bool) {
 		return ticket{}, false
 	}
 	t := ticket{lease: time.Duration(ms) * time.Millisecond, id: id}
-	ok := t.lease >= owner.MinLease && len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" && t.String() == s
+	ok := t.lease >= owner.MinLease && owner.IsID(id) && t.String() == s
 	return t, ok
 }
 
@@ -51,6 +51,16 @@ func parseEntry(name string) (entry, bool) {
 	k, rest, _ := strings.Cut(name, ".")
 	t, ok := parseTicket(rest)
 	return entry{kind(k), t}, ok && (k == string(exclusive) || k == string(shared))
+}
+
+func entriesIn(names []string) []entry {
+	var all []entry
+	for _, name := range names {
+		if e, ok := parseEntry(name); ok {
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 const (
@@ -93,6 +103,17 @@ func (l *Lock) parseReservation(name string) (ticket, bool) {
 		return ticket{}, false
 	}
 	return parseTicket(rest)
+}
+
+// reservationsIn are those among the names in the directory around.
+func (l *Lock) reservationsIn(names []string) []ticket {
+	var all []ticket
+	for _, name := range names {
+		if t, ok := l.parseReservation(name); ok {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // lockOfReservation returns the plain lock that a reservation is for.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/watch"
@@ -18,8 +19,8 @@ import (
 //
 // On a Disk 3 is the gate as well: it fails if there is an L that is not ours.
 //
-// Who breaks a dead one's entry owns the emptied L as if he had made it, and goes
-// on with 3. Nobody else touches an empty L.
+// After breaking a dead holder's entry the emptied L is ours as if we had made it, and we
+// go on with 3. Nobody else touches an empty L.
 func (a *attempt) takePlain(ctx context.Context) (*hold, error) {
 	if err := a.reserve(ctx); err != nil {
 		return nil, err
@@ -55,14 +56,14 @@ func (a *attempt) makeLock(ctx context.Context) error {
 	case refused(err):
 		return a.look(ctx, false)
 	case unclear(err):
-		// An empty L may now be ours, or that of somebody who uses mkdir alone.
+		// An empty L may now be ours, or that of a program that uses mkdir alone.
 		// To ask again would not tell.
 		return a.look(ctx, true)
 	}
 	return a.lock.fail("make the lock directory", err)
 }
 
-// commit is step 3. Who waited may have been swept or broken meanwhile: then the
+// commit is step 3. While we waited our reservation may have been removed: then the
 // commit is in vain, and would leave nobody to know whose L is.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	gated := a.gate == oneStep && !a.owned
@@ -106,8 +107,8 @@ func (a *attempt) move(ctx context.Context, gated bool) error {
 
 // settle finds out what became of a commit: the lock is ours if our entry is in
 // it. If it still is in the reservation, nothing has happened, and an L that was
-// ours still is. If it is nowhere, it was in the lock, and somebody broke it: then
-// L is his.
+// ours still is. If it is nowhere, it was in the lock, and was broken: then L belongs to
+// the breaker.
 func (a *attempt) settle(ctx context.Context) (*hold, error) {
 	h, err := a.enter(ctx)
 	if !errors.Is(err, errAbsent) {
@@ -130,7 +131,7 @@ func (a *attempt) isHome(ctx context.Context) (bool, error) {
 	if a.mine.home == "" {
 		return false, nil
 	}
-	return a.lock.contains(ctx, a.dir, a.mine.home, a.mine.entry.String())
+	return a.lock.exists(ctx, a.dir, a.mine.home+"/"+a.mine.entry.String())
 }
 
 // tryOverwriting finds out, with directories of our own, whether the server
@@ -149,9 +150,9 @@ func (a *attempt) tryOverwriting(ctx context.Context) error {
 	case made != nil:
 		return a.lock.fail("make a directory beside the lock", made)
 	case moved == nil:
-		// It does. So there was something in L: it is not ours, whoever removed ours.
-		// If not, and the refusal had no reason, an empty L stays; to try again might
-		// hit the L that somebody has made meanwhile.
+		// It does. So there was something in L, and L is not ours, whoever removed our
+		// own. If there was nothing, and the refusal had no reason, an empty L stays; to
+		// try again might hit an L that somebody has made meanwhile.
 		a.disclaim()
 		return backend.ErrAgain
 	case refused(moved):
@@ -174,7 +175,7 @@ func (a *attempt) taken(ctx context.Context, cause error) error {
 	if a.lookDue() && (a.gate != oneStep || !errors.Is(cause, fs.ErrExist)) {
 		// The commit made no L of ours, so there may be none, and others say so of
 		// one that is empty.
-		there, err := a.lock.contains(ctx, a.dir, ".", a.lock.Name)
+		there, err := a.lock.exists(ctx, a.dir, a.lock.Name)
 		switch {
 		case err != nil:
 			return a.lock.fail("look for the lock directory", err)
@@ -222,11 +223,9 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 	case len(entries) == 0:
 		return a.heldByNobody(names, doubt)
 	}
-	for _, e := range entries {
-		if a.mine != nil && e == a.mine.entry {
-			a.phase = unsure
-			return backend.ErrAgain
-		}
+	if a.phase != idle && slices.Contains(entries, a.mine.entry) {
+		a.phase = unsure // a commit that seemed refused has arrived
+		return backend.ErrAgain
 	}
 	s, err := a.others.look(ctx, a.lock.lock(), entries[0])
 	if errors.Is(err, errAbsent) {
@@ -250,7 +249,7 @@ func (a *attempt) judge(ctx context.Context, s observation) error {
 	return a.breakPlain(ctx, s)
 }
 
-// breakPlain removes a dead one's entry. It returns nil if it was we who did.
+// breakPlain removes a dead holder's entry. It returns nil if it was we who did.
 func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 	pin, err := a.lock.pin(ctx, a.dir, s.at)
 	if err != nil {
@@ -271,14 +270,4 @@ func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 		return errors.Join(backend.ErrAgain, err)
 	}
 	return err
-}
-
-func entriesIn(names []string) []entry {
-	var all []entry
-	for _, name := range names {
-		if e, ok := parseEntry(name); ok {
-			all = append(all, e)
-		}
-	}
-	return all
 }

@@ -50,10 +50,10 @@ func TestTwoBreakers(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		// 1. Somebody dies with the lock.
 		old := deceased(t, m, k)
-		// 2. A decides to break him, and is paused before he removes the entry.
+		// 2. A decides to break it, and is paused before it removes the entry.
 		var quick *hold
 		a := survivors(at(m, "rmdir", removes(old.claim.entry), func() {
-			// 3. B breaks him, and has the lock.
+			// 3. B breaks it, and has the lock.
 			quick = survivors(m, k).take(t, "exclusive")
 		}), k).want(t, "exclusive")
 		// 4. A goes on.
@@ -65,13 +65,13 @@ func TestTwoBreakers(t *testing.T) {
 	})
 }
 
-// TestTwoBreakersAndEmptyLock: both have removed what there was; only he whose
+// TestTwoBreakersAndEmptyLock: both have removed what there was; only that whose
 // removal of the entry succeeded owns the empty L.
 func TestTwoBreakersAndEmptyLock(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		// 1. Somebody dies with the lock.
 		old := deceased(t, m, plain)
-		// 2. A removes his entry, and is paused before he commits onto the empty L.
+		// 2. A removes its entry, and is paused before it commits onto the empty L.
 		a := survivors(at(m, "rename", renamesToLock, func() {
 			// 3. B, who saw the dead one as well, comes too late for the entry.
 			b := survivors(m, plain).want(t, "exclusive")
@@ -111,7 +111,7 @@ func TestPlainScriptWhileBreakerIsPaused(t *testing.T) {
 }
 
 // TestPlainScriptAfterOtherBreaker: A saw a dead holder and is paused before it
-// removes his entry; B breaks him and leaves; a script makes L. A removes nothing.
+// removes its entry; B breaks it and leaves; a script makes L. A removes nothing.
 func TestPlainScriptAfterOtherBreaker(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		// 1. Somebody dies with the lock.
@@ -251,8 +251,8 @@ func TestBrokenWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestWaiterShowsThatHeLives: as often as an operator is told who wonders about him.
-func TestWaiterShowsThatHeLives(t *testing.T) {
+// TestWaiterShowsThatItLives: as often as an operator is told that wonders about it.
+func TestWaiterShowsThatItLives(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		h := newHost("elsewhere", m, k).take(t, "exclusive")
 		here := newHost("here", m, k)

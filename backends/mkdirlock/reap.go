@@ -18,12 +18,12 @@ import (
 // or it must have been silent for the age that was asked for and for its whole lease, by
 // the server's own times, and for a quarter of its lease while we watch. An empty lock of
 // plain style has no id. It is removed by its name, at most a moment after it was
-// seen to be the same as before; who makes one of that name in this moment is hit.
+// seen to be the same as before; a lock of that name made in this moment is hit.
 func (l *Lock) Reap(ctx context.Context, r backend.Reaping) ([]backend.Reaped, error) {
 	if err := l.checkReaping(r); err != nil {
 		return nil, err
 	}
-	dir, ok := l.NewDir().(Timed)
+	dir, ok := l.NewDir().(StatDir)
 	if !ok {
 		return nil, l.usage("reap", "this place does not tell times", "break single locks instead: locksmith break")
 	}
@@ -69,7 +69,7 @@ func (l *Lock) noPlace(why string) error {
 // A reaper is one pass over a directory of locks.
 type reaper struct {
 	lock    *Lock
-	dir     Timed
+	dir     StatDir
 	reaping backend.Reaping
 	now     time.Time // the server's
 	found   []finding

@@ -107,7 +107,7 @@ func (p *reaper) tree(ctx context.Context, at string, inside []Entry) error {
 	return nil
 }
 
-// reservation notes who waits, or that he died before he could say so.
+// reservation notes a waiter, or one that died before it could say so.
 func (p *reaper) reservation(ctx context.Context, e Entry, at string, inside []Entry) {
 	if p.entries(ctx, at, inside, backend.ReapedWaiter, at) || len(inside) > 0 {
 		return

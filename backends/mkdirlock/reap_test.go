@@ -51,8 +51,8 @@ func TestReap(t *testing.T) {
 	})
 }
 
-// TestReapProvenDead: of whom the system says that he is gone nothing need be watched,
-// and no age waited for.
+// TestReapProvenDead: an owner that the system says is gone need not be watched, nor any
+// age waited for.
 func TestReapProvenDead(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		here := newHost("here", d, plain)

@@ -27,7 +27,7 @@ func pack(r owner.Record) ([]string, error) {
 		return nil, err
 	}
 	var parts []string
-	for part := range slices.Chunk([]byte(base64.RawURLEncoding.EncodeToString(squeeze(text))), maxPart) {
+	for part := range slices.Chunk([]byte(base64.RawURLEncoding.EncodeToString(compress(text))), maxPart) {
 		parts = append(parts, string(part))
 	}
 	if len(parts) > maxParts {
@@ -42,7 +42,7 @@ func unpack(id string, parts []string) (owner.Record, error) {
 	if err != nil {
 		return owner.Record{}, fmt.Errorf("%w: %w", owner.ErrRecord, err)
 	}
-	text, err := unsqueeze(raw)
+	text, err := decompress(raw)
 	if err != nil {
 		return owner.Record{}, fmt.Errorf("%w: %w", owner.ErrRecord, err)
 	}

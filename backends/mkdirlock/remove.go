@@ -21,8 +21,8 @@ func (l *Lock) removeEntry(ctx context.Context, dir Dir, at, name string, inside
 	path := at + "/" + name
 	for i := 0; ; i++ {
 		for _, n := range inside {
-			if err := dir.Rmdir(ctx, path+"/"+n); err != nil && !refused(err) {
-				return l.fail("remove what is in an entry", err)
+			if err := l.removeIfEmpty(ctx, dir, path+"/"+n, "remove what is in an entry"); err != nil {
+				return err
 			}
 		}
 		err := dir.Rmdir(ctx, path)
@@ -32,13 +32,13 @@ func (l *Lock) removeEntry(ctx context.Context, dir Dir, at, name string, inside
 		case !refused(err):
 			return l.fail("remove an entry", err)
 		}
-		left, listed := dir.List(ctx, path)
+		left, listed := l.namesIn(ctx, dir, path, "list an entry")
 		switch {
-		case listed != nil && !refused(listed):
-			return l.fail("list an entry", listed)
+		case listed != nil:
+			return listed
 		case len(left) == 0:
 			// Its owner empties it, too; or it is gone; or we may not remove it.
-			if why := l.whyRefused(ctx, dir, at, name, err); i == maxRemovals || backend.CodeOf(why) != protocol.Permission {
+			if why := l.whyRefused(ctx, dir, path, err); i == maxRemovals || backend.CodeOf(why) != protocol.Permission {
 				return why
 			}
 		case i == maxRemovals && all(left, inside):
@@ -51,16 +51,16 @@ func (l *Lock) removeEntry(ctx context.Context, dir Dir, at, name string, inside
 }
 
 // whyRefused returns errAbsent if an entry that could not be removed is not there.
-func (l *Lock) whyRefused(ctx context.Context, dir Dir, at, name string, cause error) error {
-	if err := l.mustBeThere(ctx, dir, at, name); err != nil {
+func (l *Lock) whyRefused(ctx context.Context, dir Dir, entry string, cause error) error {
+	if err := l.mustBeThere(ctx, dir, entry); err != nil {
 		return err
 	}
-	return l.mayNotRemove(name, cause)
+	return l.mayNotRemove(path.Base(entry), cause)
 }
 
 // mustBeThere returns errAbsent if an entry is not there.
-func (l *Lock) mustBeThere(ctx context.Context, dir Dir, at, name string) error {
-	there, err := l.contains(ctx, dir, at, name)
+func (l *Lock) mustBeThere(ctx context.Context, dir Dir, entry string) error {
+	there, err := l.exists(ctx, dir, entry)
 	switch {
 	case err != nil:
 		return l.fail("look for an entry", err)
@@ -81,22 +81,40 @@ func all(left, asked []string) bool {
 	return !slices.ContainsFunc(left, func(n string) bool { return !slices.Contains(asked, n) })
 }
 
-// contains reports whether a name is in a directory. That the directory cannot be
-// listed is a no: it is asked for what was refused before.
-func (l *Lock) contains(ctx context.Context, dir Dir, at, name string) (bool, error) {
-	names, err := dir.List(ctx, at)
+// exists reports whether there is a directory, by the listing of the one that it is in. If
+// that is refused, the answer is no: it is asked for what was refused before.
+func (l *Lock) exists(ctx context.Context, dir Dir, name string) (bool, error) {
+	parent, base := path.Split(name)
+	names, err := dir.List(ctx, path.Clean(parent))
 	if err != nil && !refused(err) {
 		return false, err
 	}
-	return slices.Contains(names, name), nil
+	return slices.Contains(names, base), nil
+}
+
+// namesIn lists a directory. One that cannot be listed has nothing in it.
+func (l *Lock) namesIn(ctx context.Context, dir Dir, at, op string) ([]string, error) {
+	names, err := dir.List(ctx, at)
+	if err != nil && !refused(err) {
+		return nil, l.fail(op, err)
+	}
+	return names, nil
+}
+
+// removeIfEmpty removes a directory unless something is in it, or it is not there.
+func (l *Lock) removeIfEmpty(ctx context.Context, dir Dir, name, op string) error {
+	if err := dir.Rmdir(ctx, name); err != nil && !refused(err) {
+		return l.fail(op, err)
+	}
+	return nil
 }
 
 // removeReservation removes somebody's reservation with what is in it.
 func (l *Lock) removeReservation(ctx context.Context, dir Dir, t ticket) error {
 	at := l.reservation(t)
-	names, err := dir.List(ctx, at)
-	if err != nil && !refused(err) {
-		return l.fail("list a reservation", err)
+	names, err := l.namesIn(ctx, dir, at, "list a reservation")
+	if err != nil {
+		return err
 	}
 	for _, name := range names {
 		e, ok := parseEntry(name)
@@ -107,10 +125,7 @@ func (l *Lock) removeReservation(ctx context.Context, dir Dir, t ticket) error {
 			return err
 		}
 	}
-	if err := dir.Rmdir(ctx, at); err != nil && !refused(err) {
-		return l.fail("remove a reservation", err)
-	}
-	return nil
+	return l.removeIfEmpty(ctx, dir, at, "remove a reservation")
 }
 
 // A TreeLock is a lock in the style of directories, of which some stay. It implements
@@ -130,14 +145,14 @@ func (l *Lock) Backend() backend.Backend {
 func (l TreeLock) Exists(ctx context.Context) (bool, error) {
 	dir := l.NewDir()
 	defer dir.Close()
-	names, err := dir.List(ctx, l.Name)
-	if err != nil && !refused(err) {
-		return false, l.fail("list the lock directory", err)
+	names, err := l.namesIn(ctx, dir, l.Name, "list the lock directory")
+	if err != nil {
+		return false, err
 	}
 	if len(names) > 0 {
 		return true, nil
 	}
-	there, err := l.contains(ctx, dir, ".", l.Name)
+	there, err := l.exists(ctx, dir, l.Name)
 	if err != nil {
 		return false, l.fail("look for the lock directory", err)
 	}
@@ -156,10 +171,10 @@ func (l TreeLock) Remove(ctx context.Context, h backend.Hold) error {
 	if err := l.rmdirEmpty(ctx, dir, l.lock()); err != nil {
 		return err
 	}
-	names, err := dir.List(ctx, l.Name)
+	names, err := l.namesIn(ctx, dir, l.Name, "list the lock directory")
 	switch {
-	case err != nil && !refused(err):
-		return l.fail("list the lock directory", err)
+	case err != nil:
+		return err
 	case slices.ContainsFunc(names, func(n string) bool { _, ok := parseFence(n); return !ok }):
 		return l.inUse()
 	}
@@ -177,8 +192,7 @@ func (l *Lock) rmdirEmpty(ctx context.Context, dir Dir, name string) error {
 	if err == nil {
 		return nil
 	}
-	parent, base := path.Split(name)
-	there, unread := l.contains(ctx, dir, path.Clean(parent), base)
+	there, unread := l.exists(ctx, dir, name)
 	switch {
 	case !refused(err) || unread != nil:
 		return l.fail("remove the lock directory", errors.Join(err, unread))

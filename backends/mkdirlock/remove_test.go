@@ -45,7 +45,7 @@ func tryTree(t *testing.T, path string) backend.Hold {
 	return h
 }
 
-// TestRemoveWhileSomebodyComes: he gets the lock at each step, and keeps it.
+// TestRemoveWhileSomebodyComes: another gets the lock at each step, and keeps it.
 func TestRemoveWhileSomebodyComes(t *testing.T) {
 	for _, step := range []string{"L/lock", "L/fence.2", "L"} {
 		t.Run(step, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 				}}
 			}
 			if err := l.Remove(t.Context(), h); backend.CodeOf(err) != protocol.Held {
-				t.Errorf("removed under him: %v", err)
+				t.Errorf("removed under it: %v", err)
 			}
 			if got == nil {
 				t.Fatal("there is no such step")

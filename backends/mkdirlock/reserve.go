@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 
 	"locksmith/backends/backend"
 	"locksmith/protocol"
 )
 
 // reserve makes our reservation, with our entry in it. It proves that we may make
-// directories beside the lock, so that one that cannot be made is taken.
+// directories beside the lock: if then the lock cannot be made, somebody has it.
 func (a *attempt) reserve(ctx context.Context) error {
 	if a.phase != idle {
 		return nil
@@ -39,7 +38,7 @@ func (a *attempt) reserve(ctx context.Context) error {
 		return a.lock.fail("make our reservation", entered)
 	}
 	if a.disk != nil {
-		c.pin, _ = a.disk.Stake(ctx, c.home) // a lock that nobody can clear is one still
+		c.pin, _ = a.disk.Stake(ctx, c.home) // without a pin it is a lock still
 	}
 	a.met, a.phase = true, fresh
 	return nil
@@ -59,8 +58,8 @@ func (a *attempt) makeHome(ctx context.Context, c *claim) error {
 	return err
 }
 
-// tryRemoving makes a reservation and removes it, before there is anything of the lock:
-// who may make directories but not remove them could never release it. That is two
+// tryRemoving makes a reservation and removes it, before there is anything of the lock: a
+// user that may make directories but not remove them could never release it. That is two
 // requests, once in an attempt; nothing else that is done before we hold tells.
 func (a *attempt) tryRemoving(ctx context.Context) error {
 	c, err := a.newClaim(exclusive)
@@ -93,8 +92,7 @@ func (a *attempt) tryRemoving(ctx context.Context) error {
 // mayNotRemove is nil if a reservation is gone: a server that crashed refuses what it has
 // done.
 func (a *attempt) mayNotRemove(ctx context.Context, c *claim, cause error) error {
-	dir, name := path.Split(c.home)
-	there, err := a.lock.contains(ctx, a.dir, path.Clean(dir), name)
+	there, err := a.lock.exists(ctx, a.dir, c.home)
 	switch {
 	case err != nil:
 		return a.lock.fail("look for our reservation", err)

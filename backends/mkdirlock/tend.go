@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 )
 
-// Tend implements backend.Hold. It removes the reservations that crashed waiters
-// left, each by its ticket, once they are dead by proof; or were silent for a
-// lease, in the style of directories, where those who live are not; or are empty.
-// What ctx leaves no time for it looks at the next time.
+// Tend implements backend.Hold. It removes what crashed waiters left: reservations whose
+// owner is dead by proof; or, in the style of directories, was silent for a lease; or in
+// which there is nothing. Each is removed by its ticket. What ctx leaves no time for is
+// looked at the next time.
 func (h *hold) Tend(ctx context.Context) error {
 	if h.crowd {
 		return nil
@@ -23,19 +24,15 @@ func (h *hold) Tend(ctx context.Context) error {
 	if err != nil {
 		return h.lock.fail("list who waits", err)
 	}
-	names = slices.DeleteFunc(names, func(name string) bool {
-		_, ok := h.lock.parseReservation(name)
-		return !ok
-	})
-	slices.Sort(names)
-	h.others.keepReservations(names)
-	start, _ := slices.BinarySearch(names, h.next)
+	waiting := h.lock.reservationsIn(names)
+	slices.SortFunc(waiting, func(s, t ticket) int { return strings.Compare(s.String(), t.String()) })
+	h.others.keepReservations(waiting)
+	start, _ := slices.BinarySearchFunc(waiting, h.next, func(t ticket, next string) int { return strings.Compare(t.String(), next) })
 	var errs error
-	for _, name := range slices.Concat(names[start:], names[:start]) {
-		if h.next = name; ctx.Err() != nil {
+	for _, t := range slices.Concat(waiting[start:], waiting[:start]) {
+		if h.next = t.String(); ctx.Err() != nil {
 			return errs
 		}
-		t, _ := h.lock.parseReservation(name)
 		errs = errors.Join(errs, h.tendReservation(ctx, t))
 	}
 	h.next = ""
@@ -46,6 +43,7 @@ func (h *hold) Tend(ctx context.Context) error {
 // alone, for a holder to list it at every heartbeat.
 const maxCrowd = 500
 
+// tendReservation removes a reservation if it is left over.
 func (h *hold) tendReservation(ctx context.Context, t ticket) error {
 	s, err := h.others.look(ctx, h.lock.reservation(t), entry{exclusive, t})
 	switch {
@@ -68,8 +66,5 @@ func (h *hold) tendEmpty(ctx context.Context, t ticket) error {
 	if seen.Due > 0 {
 		return nil
 	}
-	if err := h.dir.Rmdir(ctx, at); err != nil && !refused(err) {
-		return h.lock.fail("remove a reservation", err)
-	}
-	return nil
+	return h.lock.removeIfEmpty(ctx, h.dir, at, "remove a reservation")
 }

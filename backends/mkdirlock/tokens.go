@@ -130,7 +130,7 @@ func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
 	made := dir.Mkdir(ctx, probe)
 	removed := dir.Rmdir(ctx, probe)
 	if made != nil && removed != nil {
-		there, err := l.contains(ctx, dir, ".", l.Name)
+		there, err := l.exists(ctx, dir, l.Name)
 		if refused(made) && err == nil && !there {
 			return 0, nil // never used
 		}

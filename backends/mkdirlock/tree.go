@@ -3,11 +3,12 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"locksmith/backends/backend"
 )
 
-// takeExclusive acquires a lock in the style of directories for one alone:
+// takeExclusive acquires a lock in the style of directories exclusively:
 //
 //	1  make a reservation in L, with our entry in it
 //	2  rename it to L/lock, which is missing or empty; refused -> look who has it
@@ -51,20 +52,18 @@ func (a *attempt) lookTree(ctx context.Context, cause error) error {
 	if !a.lookDue() {
 		return a.heldAgain()
 	}
-	names, err := a.dir.List(ctx, a.lock.lock())
-	if err != nil && !refused(err) {
-		return a.lock.fail("list the lock directory", err)
+	names, err := a.lock.namesIn(ctx, a.dir, a.lock.lock(), "list the lock directory")
+	if err != nil {
+		return err
 	}
 	if len(names) == 0 {
 		return a.removeEmpty(ctx, cause)
 	}
 	entries := entriesIn(names)
 	a.others.keepOnly(a.lock.lock(), entries)
-	for _, e := range entries {
-		if a.mine != nil && e == a.mine.entry {
-			a.phase = unsure
-			return backend.ErrAgain
-		}
+	if a.phase != idle && slices.Contains(entries, a.mine.entry) {
+		a.phase = unsure // a commit that seemed refused has arrived
+		return backend.ErrAgain
 	}
 	first, err := a.breakDead(ctx, entries)
 	switch {
@@ -86,7 +85,7 @@ func (a *attempt) removeEmpty(ctx context.Context, cause error) error {
 	case err != nil:
 		return a.lock.fail("look for our entry", err)
 	case !home:
-		return errAbsent // somebody swept us, after we were silent for long
+		return errAbsent // somebody removed it, after we were silent for long
 	}
 	if err := a.dir.Rmdir(ctx, a.lock.lock()); err != nil && !refused(err) && !unclear(err) {
 		return a.lock.fail("remove the empty lock directory", err)
@@ -122,17 +121,17 @@ func (a *attempt) breakDead(ctx context.Context, entries []entry) (*observation,
 	return first, nil
 }
 
-// takeShared acquires a lock in the style of directories together with others:
+// takeShared acquires a lock in the style of directories to share it:
 //
 //	1  make our entry in L/lock; it is missing -> make that first
 //	2  a heartbeat: our entry is there
 //	3  list L/lock: our entry is missing -> new ticket; any exclusive entry -> held;
 //	   none -> it is ours
 //
-// From 1 on L/lock is not empty, so that nobody comes to have it alone.
+// From 1 on L/lock is not empty, so that nobody comes to hold it exclusively.
 func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 	if a.phase == idle {
-		if err := a.yield(ctx); err != nil {
+		if err := a.holdBack(ctx); err != nil {
 			return nil, err
 		}
 		if err := a.join(ctx); err != nil {
@@ -144,9 +143,9 @@ func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 			return nil, err
 		}
 	}
-	names, err := a.dir.List(ctx, a.lock.lock())
-	if err != nil && !refused(err) {
-		return nil, a.lock.fail("list the lock directory", err)
+	names, err := a.lock.namesIn(ctx, a.dir, a.lock.lock(), "list the lock directory")
+	if err != nil {
+		return nil, err
 	}
 	var before []entry
 	there := false

@@ -11,13 +11,13 @@ import (
 
 // A block is what kept the last Try from acquiring the lock.
 type block struct {
-	seen    observation     // the holder, if there is an entry
-	nobody  *backend.Holder // what there is instead
-	known   bool            // anything was seen at all
-	yielded bool            // it is a waiter, and we only let him go first
-	reached time.Duration
-	again   time.Duration // when to look again
-	missed  int           // how often the lock seemed to be gone, in this Try
+	seen     observation     // the holder, if there is an entry
+	nobody   *backend.Holder // what there is instead
+	known    bool            // anything was seen at all
+	heldBack bool            // it is a waiter, for which we hold back
+	reached  time.Duration   // since when it is the same
+	again    time.Duration   // when to look again, by the request's clock
+	missed   int             // how often the lock seemed to be gone, in this Try
 }
 
 // lookDue reports whether it is time to look who has the lock: a try costs one
@@ -32,27 +32,27 @@ func (a *attempt) lookDue() bool {
 func (a *attempt) held(s observation) error {
 	b := &a.block
 	now := a.request.Clock.Now()
-	if !b.known || b.seen.entry != s.entry || b.yielded {
+	if !b.known || b.seen.entry != s.entry || b.heldBack {
 		b.reached = now
 	}
 	every := a.lock.Pace.Look
 	if every == 0 {
 		every = a.request.Owner.Lease / 2
 	}
-	b.seen, b.nobody, b.known, b.yielded = s, nil, true, false
+	b.seen, b.nobody, b.known, b.heldBack = s, nil, true, false
 	b.again = now + min(s.Due, every)
 	return a.heldAgain()
 }
 
 // heldByNobody is held by an empty directory, or by something that is not ours.
-// None of us breaks it: it may be somebody's lock who uses mkdir alone.
+// None of us breaks it: it may be the lock of a program that uses mkdir alone.
 func (a *attempt) heldByNobody(names []string, doubt bool) error {
 	b := &a.block
 	now := a.request.Clock.Now()
 	if !b.known || b.nobody == nil {
 		b.reached = now
 	}
-	b.seen, b.known, b.yielded = observation{}, true, false
+	b.seen, b.known, b.heldBack = observation{}, true, false
 	there := nobody(names, doubt)
 	b.nobody = &there
 	b.again = now
@@ -74,8 +74,9 @@ func (a *attempt) obstructed(why error) error {
 	return &backend.HeldError{Lock: a.lock.Address, Holder: a.block.holder(a.lock.Today()), Obstacle: why}
 }
 
+// heldAgain says who has the lock, as far as the last look told.
 func (a *attempt) heldAgain() error {
-	return &backend.HeldError{Lock: a.lock.Address, Holder: a.block.holder(a.lock.Today()), Yielding: a.block.yielded}
+	return &backend.HeldError{Lock: a.lock.Address, Holder: a.block.holder(a.lock.Today()), Yielding: a.block.heldBack}
 }
 
 // holder describes for people what the last look saw.
@@ -86,12 +87,12 @@ func (b *block) holder(today time.Time) backend.Holder {
 	return b.seen.Holder(today)
 }
 
-// Wait implements backend.Attempt. Who waits shows who he is, and that he lives.
+// Wait implements backend.Attempt. A waiter shows its record, and that it lives.
 func (a *attempt) Wait(ctx context.Context) error {
 	if a.dir == nil {
 		return ctx.Err()
 	}
-	if err := a.showUp(ctx); err != nil {
+	if err := a.beatWaiting(ctx); err != nil {
 		return err
 	}
 	if a.phase == fresh {
@@ -101,8 +102,8 @@ func (a *attempt) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// showUp gives our reservation a heartbeat, the first with our record.
-func (a *attempt) showUp(ctx context.Context) error {
+// beatWaiting gives what we wait with a heartbeat if one is due, the first with our record.
+func (a *attempt) beatWaiting(ctx context.Context) error {
 	c := a.mine
 	if a.phase != fresh && a.phase != waiting || len(c.beats) > 0 && a.untilBeat() > 0 {
 		return nil
@@ -122,9 +123,9 @@ func (a *attempt) untilBeat() time.Duration {
 	return a.mine.shown + a.lock.waiterBeats(a.mine.entry.ticket.lease) - a.request.Clock.Now()
 }
 
-// waiterBeats is how long after a heartbeat that of a waiter is due. In plain style
-// only reap, and not before they are older than twice their lease, and an operator
-// remove reservations.
+// waiterBeats is how long after a heartbeat of a waiter the next one is due. In plain style
+// nobody removes a reservation of a waiter that may live but reap, not before it is older
+// than twice its lease, and an operator.
 func (l *Lock) waiterBeats(lease time.Duration) time.Duration {
 	if l.Style == TreeStyle {
 		return lease / 4

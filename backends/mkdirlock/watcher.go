@@ -59,7 +59,7 @@ func (w watcher) see(ctx context.Context, at string, e entry) (watch.Seen, []str
 	if refused(err) {
 		// Some servers refuse to list what is empty.
 		var there bool
-		if there, err = w.lock.contains(ctx, w.dir, at, e.String()); err == nil && !there {
+		if there, err = w.lock.exists(ctx, w.dir, at+"/"+e.String()); err == nil && !there {
 			err = errAbsent
 		}
 	}
@@ -106,10 +106,9 @@ func (w watcher) keepOnly(at string, entries []entry) {
 
 // keepReservations keeps only what is known of these: while a lock is held for long,
 // many come and go.
-func (w watcher) keepReservations(names []string) {
+func (w watcher) keepReservations(all []ticket) {
 	there := map[string]bool{}
-	for _, name := range names {
-		t, _ := w.lock.parseReservation(name)
+	for _, t := range all {
 		there[w.lock.reservation(t)] = true
 	}
 	w.Keep(func(at string) bool { return there[at] || there[path.Dir(at)] })

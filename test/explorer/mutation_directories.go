@@ -26,8 +26,8 @@ var mkdirMutations = []mutation{
 		"	if c.late() {\n		return errAbsent\n	}\n", ""}}},
 
 	{name: "list before the own entry is made", breaks: twoHolders, config: "tree-xs", edits: []edit{
-		{"tree.go", "	if a.phase == idle {\n		if err := a.yield(ctx)", "	early, _ := a.dir.List(ctx, a.lock.lock())\n	if a.phase == idle {\n		if err := a.yield(ctx)"},
-		{"tree.go", "	names, err := a.dir.List(ctx, a.lock.lock())\n	if err != nil && !refused(err) {\n		return nil, a.lock.fail(\"list the lock directory\", err)\n	}\n	var before",
+		{"tree.go", "	if a.phase == idle {\n		if err := a.holdBack(ctx)", "	early, _ := a.dir.List(ctx, a.lock.lock())\n	if a.phase == idle {\n		if err := a.holdBack(ctx)"},
+		{"tree.go", "	names, err := a.lock.namesIn(ctx, a.dir, a.lock.lock(), \"list the lock directory\")\n	if err != nil {\n		return nil, err\n	}\n	var before",
 			"	names, err := append(early, a.mine.entry.String()), error(nil)\n	var before"}}},
 
 	{name: "share though the own entry is missing", breaks: deadHold, limit: 600_000, config: "bare-wrong-waiting", edits: []edit{{"tree.go",

@@ -45,18 +45,18 @@ func (p *place) ahead(host, server time.Duration) *mkdirlock.Lock {
 func wrong(l *mkdirlock.Lock, host, server time.Duration) *mkdirlock.Lock {
 	l.Today = func() time.Time { return time.Now().Add(host) }
 	newDir := l.NewDir
-	l.NewDir = func() mkdirlock.Dir { return ahead{newDir().(mkdirlock.Timed), server} }
+	l.NewDir = func() mkdirlock.Dir { return ahead{newDir().(mkdirlock.StatDir), server} }
 	return l
 }
 
 // ahead is a server whose clock is wrong.
 type ahead struct {
-	mkdirlock.Timed
+	mkdirlock.StatDir
 	by time.Duration
 }
 
 func (d ahead) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, error) {
-	entries, err := d.Timed.Entries(ctx, name)
+	entries, err := d.StatDir.Entries(ctx, name)
 	for i := range entries {
 		entries[i].Modified = entries[i].Modified.Add(d.by)
 	}

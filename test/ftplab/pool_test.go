@@ -11,7 +11,7 @@ import (
 // hundreds, and logging in takes much longer than to lock.
 type pool struct {
 	mu   sync.Mutex
-	idle []mkdirlock.Timed
+	idle []mkdirlock.StatDir
 	over bool
 }
 
@@ -35,7 +35,7 @@ func (p *pool) share(newDir func() mkdirlock.Dir) func() mkdirlock.Dir {
 		defer p.mu.Unlock()
 		n := len(p.idle)
 		if n == 0 {
-			return &pooled{newDir().(mkdirlock.Timed), p}
+			return &pooled{newDir().(mkdirlock.StatDir), p}
 		}
 		d := p.idle[n-1]
 		p.idle = p.idle[:n-1]
@@ -45,7 +45,7 @@ func (p *pool) share(newDir func() mkdirlock.Dir) func() mkdirlock.Dir {
 
 // A pooled directory goes back when it is closed.
 type pooled struct {
-	mkdirlock.Timed
+	mkdirlock.StatDir
 	pool *pool
 }
 
@@ -53,8 +53,8 @@ func (d *pooled) Close() {
 	d.pool.mu.Lock()
 	defer d.pool.mu.Unlock()
 	if d.pool.over {
-		d.Timed.Close()
+		d.StatDir.Close()
 		return
 	}
-	d.pool.idle = append(d.pool.idle, d.Timed)
+	d.pool.idle = append(d.pool.idle, d.StatDir)
 }
