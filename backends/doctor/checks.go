@@ -25,7 +25,7 @@ type Exclusive struct {
 }
 
 // Exclusive: whoever makes what is there is told so, and does not take it for its own.
-func (x *Examiner) Exclusive(w Exclusive) Check {
+func (x *Examiner) Exclusive(w Exclusive) Step {
 	return func(ctx context.Context) error {
 		name := x.Fresh()
 		cause := x.Place.Make(ctx, name)
@@ -72,7 +72,7 @@ type Removal struct {
 
 // Removal: a lock that cannot be removed is never released, and who removed it is only
 // known if nobody else is told that it did.
-func (x *Examiner) Removal(w Removal) Check {
+func (x *Examiner) Removal(w Removal) Step {
 	return func(ctx context.Context) error { return x.removal(ctx, w) }
 }
 
@@ -136,7 +136,7 @@ func (x *Examiner) RemoveFull(ctx context.Context) (e Emptied, err error) {
 
 // Listing: what crashed processes left, or who has a lock, is found by listing. What is
 // wrong is a finding as bad as the lock says.
-func (x *Examiner) Listing(bad backend.Finding, advice string) Check {
+func (x *Examiner) Listing(bad backend.Finding, advice string) Step {
 	return func(ctx context.Context) error { return x.listing(ctx, bad, advice) }
 }
 

@@ -47,16 +47,16 @@ type Examiner struct {
 	Made []string // all names that Fresh returned
 }
 
-// A Check looks at one thing and tells what it found. It fails if the place does not
-// answer, or with ErrEnough.
-type Check func(ctx context.Context) error
+// A Step makes a check, or several that belong together, and tells what it found. It
+// fails if the place does not answer, or with ErrEnough.
+type Step func(ctx context.Context) error
 
-// Run makes checks in their order, until one fails or has found enough, or ctx ends.
-func Run(ctx context.Context, checks ...Check) error {
-	for _, check := range checks {
+// Run makes the checks in their order, until one fails or has found enough, or ctx ends.
+func Run(ctx context.Context, steps ...Step) error {
+	for _, step := range steps {
 		err := ctx.Err()
 		if err == nil {
-			err = check(ctx)
+			err = step(ctx)
 		}
 		switch {
 		case errors.Is(err, ErrEnough):
