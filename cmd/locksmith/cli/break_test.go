@@ -31,7 +31,7 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-// A scene is a lock with one who is there, as each look sees him.
+// A scene is a lock with a holder or a waiter, as each look sees it.
 type scene struct {
 	backend.Backend
 	looks []func(*backend.Report)
@@ -50,7 +50,7 @@ func seen(h backend.Holder) func(*backend.Report) {
 	return func(r *backend.Report) { r.Holders = append(r.Holders, h) }
 }
 
-// TestObserve: how long one is watched of whom nothing is known, and what then.
+// TestObserve: how long somebody is watched of whom there is no proof, and what then.
 func TestObserve(t *testing.T) {
 	silent := backend.Holder{ID: "a", Verdict: owner.Unknown, Lease: time.Minute, Sign: "1"}
 	beating, blind, long, quick, unknown, dead := silent, silent, silent, silent, silent, silent

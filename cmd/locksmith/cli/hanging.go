@@ -12,8 +12,8 @@ import (
 	"locksmith/protocol"
 )
 
-// A place on a dead server does not answer, and whoever asks it heeds no context. What asks
-// one is left behind here.
+// A system call on a dead server may hang for good, whatever its context says. Here are all
+// calls of commands that may do so; each is made in a goroutine that can be left behind.
 
 const (
 	// answerTime is how long a lock's place may take to answer.
@@ -22,7 +22,7 @@ const (
 	lookOp = "look at the lock"
 )
 
-// ask begins a call that may take answerTime.
+// ask begins a call that may take answerTime; its error is backend.ErrNoAnswer after that.
 func ask[T any](ctx context.Context, do func(context.Context) (T, error)) *backend.Detached[T] {
 	return backend.Detach(func() (T, error) {
 		ctx, cancel := context.WithTimeout(ctx, answerTime)
@@ -35,8 +35,8 @@ func ask[T any](ctx context.Context, do func(context.Context) (T, error)) *backe
 	})
 }
 
-// withDeadline makes a call, and leaves it behind after answerTime, or when ctx ends, whose cause
-// is its error then.
+// withDeadline makes a call and waits for it, but not for longer than answerTime, and not after
+// the end of ctx: then the error is the cause of that end.
 func withDeadline[T any](ctx context.Context, lock, op string, do func(context.Context) (T, error)) (T, error) {
 	answer, err := ask(ctx, do).Await(ctx, clock.Runtime{}, answerTime, 0)
 	switch {
@@ -58,9 +58,10 @@ func look(ctx context.Context, lock string, b backend.Backend) (show.Lock, error
 	return seen, err
 }
 
-// follow makes a call that tells of one thing after another, and passes that on. The call is
-// left behind when ctx ends, and with the error late if there is nothing to tell for limit
-// after a step: whoever reads what we print may take longer.
+// follow makes a call that tells of one thing after another, and passes each on. When ctx ends
+// it leaves the call behind. It does so, too, with the error late, when limit has passed since
+// the call announced its last step and nothing was told since: a step may take so long, but the
+// reader of what we print may take longer.
 func follow[T any](ctx context.Context, limit time.Duration, late error,
 	call func(ctx context.Context, step func(), tell func(T)) error, tell func(T)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
