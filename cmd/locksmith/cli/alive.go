@@ -63,7 +63,7 @@ func (b *breaking) observe(ctx context.Context, p show.Participant) error {
 	switch {
 	case p.Sign == "":
 		return b.refuse("nothing tells whether it lives", "make sure that it does not, then break it with --force")
-	case need > time.Duration(b.watch):
+	case need > b.watch:
 		return b.refuse(fmt.Sprintf("it must be watched for %v, because it may be silent for so long", need),
 			fmt.Sprintf("watch it with --watch %v, or break it all the same with --force", need))
 	}
@@ -100,7 +100,7 @@ func (b *breaking) observe(ctx context.Context, p show.Participant) error {
 // may have said otherwise. Some waiters are silent for longer.
 func (b *breaking) silence(p show.Participant) time.Duration {
 	if p.Lease == 0 {
-		return time.Duration(b.watch)
+		return b.watch
 	}
 	most := cmp.Or(p.Silence, p.Lease/4)
 	if r := p.Record; !p.Waits && r != nil && r.Refresh > 0 { // waiters have a pace of their own

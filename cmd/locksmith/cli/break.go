@@ -20,7 +20,7 @@ import (
 )
 
 func (a *app) breakLock() *cobra.Command {
-	b := breaking{out: &a.out, clock: clock.Boot{}, watch: flags.Duration(30 * time.Second)}
+	b := breaking{out: &a.out, clock: clock.Boot{}, watch: 30 * time.Second}
 	c := &cobra.Command{
 		Use:   "break [flags] LOCK --id ID",
 		Short: "Take a lock from one who holds it or waits for it",
@@ -42,7 +42,7 @@ func (a *app) breakLock() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&b.id, "id", "", "whom to break, as shown without --id")
 	f.BoolVar(&b.force, "force", false, "also one that lives")
-	f.Var(&b.watch, "watch", "how long to watch its heartbeat at most; what needs more stays")
+	f.Var(flags.Duration(&b.watch), "watch", "how long to watch its heartbeat at most; what needs more stays")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON document")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		lock, err := b.Lock(args)
@@ -64,7 +64,7 @@ type breaking struct {
 	args   []string
 	id     string
 	force  bool
-	watch  flags.Duration
+	watch  time.Duration
 	asJSON bool
 
 	backend backend.Backend

@@ -11,7 +11,6 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
-	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
 )
@@ -84,7 +83,7 @@ func TestObserve(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &scene{looks: c.then}
-				b := &breaking{clock: clock.Runtime{}, backend: s, id: "a", watch: flags.Duration(30 * time.Second), asJSON: true}
+				b := &breaking{clock: clock.Runtime{}, backend: s, id: "a", watch: 30 * time.Second, asJSON: true}
 				start := time.Now()
 				err := b.ask(t.Context(), show.Participant{Holder: c.first})
 				if (c.code == "") != (err == nil) || err != nil && (codeOf(err) != c.code || !strings.Contains(err.Error(), c.says)) {
@@ -104,7 +103,7 @@ func TestObserveInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("signal")
 	cancel(cause)
-	b := &breaking{clock: clock.Runtime{}, backend: &scene{looks: []func(*backend.Report){seen(h)}}, id: "a", watch: flags.Duration(time.Hour), asJSON: true}
+	b := &breaking{clock: clock.Runtime{}, backend: &scene{looks: []func(*backend.Report){seen(h)}}, id: "a", watch: time.Hour, asJSON: true}
 	if err := b.ask(ctx, show.Participant{Holder: h}); !errors.Is(err, cause) {
 		t.Error(err)
 	}

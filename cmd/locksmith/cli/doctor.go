@@ -16,7 +16,7 @@ import (
 func (a *app) doctor() *cobra.Command {
 	var r flags.Connect
 	var asJSON bool
-	idle := flags.Duration(20 * time.Second)
+	idle := 20 * time.Second
 	c := &cobra.Command{
 		Use:   "doctor [flags] ADDRESS…",
 		Short: "Find out whether a place is fit for locks",
@@ -31,7 +31,7 @@ func (a *app) doctor() *cobra.Command {
 	}
 	r.Add(c)
 	f := c.Flags()
-	f.Var(&idle, "idle", "how long to leave a connection to a server idle, to see whether it is closed")
+	f.Var(flags.Duration(&idle), "idle", "how long to leave a connection to a server idle, to see whether it is closed")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		if idle < 0 {
@@ -44,7 +44,7 @@ func (a *app) doctor() *cobra.Command {
 		places := []*show.Examined{}
 		for _, place := range args {
 			e := show.NewExamined(place, people)
-			a.conclude(e, examine(ctx, &r, e, backend.Examination{Idle: time.Duration(idle)}))
+			a.conclude(e, examine(ctx, &r, e, backend.Examination{Idle: idle}))
 			places = append(places, e)
 			if ctx.Err() != nil {
 				break

@@ -48,7 +48,7 @@ type holding struct {
 	stdin   string
 	parent  flags.Number
 	beats   bool
-	longest flags.Duration
+	longest time.Duration
 }
 
 func (a *app) runHold(o *holding, args []string) error {
@@ -73,7 +73,7 @@ func (a *app) runHold(o *holding, args []string) error {
 	recordParent(h, parent)
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
 	wanted := watch.Start(context.Background())
-	pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Most: time.Duration(o.longest), Clock: h.Request.Clock}, out)
+	pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Most: o.longest, Clock: h.Request.Clock}, out)
 	h.Client = pipe
 	finish := o.Events.Record(h, "")
 	held, err := h.Run()

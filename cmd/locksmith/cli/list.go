@@ -25,7 +25,7 @@ type listing struct {
 	mode          string
 	held, waiting bool
 	asJSON        bool
-	depth         flags.Count
+	depth         int
 }
 
 func (a *app) list() *cobra.Command {
@@ -61,7 +61,7 @@ func (a *app) list() *cobra.Command {
 	f.BoolVar(&l.held, "held", false, "only holders")
 	f.BoolVar(&l.waiting, "waiting", false, "only waiters")
 	f.BoolVar(&l.asJSON, "json", false, "print one JSON document")
-	f.Var(&l.depth, "depth", "how many directories deep to look, 1 being in PLACE alone; else all, but 1 on FTP")
+	f.Var(flags.Count(&l.depth), "depth", "how many directories deep to look, 1 being in PLACE alone; else all, but 1 on FTP")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		if err := l.prepare(where); err != nil {
 			return err
@@ -169,7 +169,7 @@ func (l *listing) place(ctx context.Context, place string, tell func(backend.Lis
 // list tells of what is in one place, and leaves behind a look that hangs.
 func (l *listing) list(ctx context.Context, place string, lists lister, tell func(backend.Listed)) error {
 	return follow(ctx, lookTime, noAnswer(place, lookOp, lookTime), func(ctx context.Context, step func(), tell func(backend.Listed)) error {
-		return lists(ctx, backend.Listing{Depth: max(int(l.depth), 0), Step: step, Tell: tell})
+		return lists(ctx, backend.Listing{Depth: max(l.depth, 0), Step: step, Tell: tell})
 	}, tell)
 }
 

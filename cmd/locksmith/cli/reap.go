@@ -13,9 +13,8 @@ import (
 
 func (a *app) reap() *cobra.Command {
 	var r flags.Connect
-	var asJSON, yes bool
-	maxAge, watch := flags.Duration(-1), flags.Duration(time.Minute)
-	var reaping backend.Reaping
+	var asJSON bool
+	reaping := backend.Reaping{MaxAge: -1, Watch: time.Minute}
 	c := &cobra.Command{
 		Use:   "reap [flags] --max-age AGE PLACE…",
 		Short: "Remove by age what was left behind in directories of locks",
@@ -34,16 +33,15 @@ func (a *app) reap() *cobra.Command {
 	}
 	r.Add(c)
 	f := c.Flags()
-	f.Var(&maxAge, "max-age", "how old it must at least be")
-	f.Var(&watch, "watch", "how long to watch for heartbeats at most; what needs more stays")
+	f.Var(flags.Duration(&reaping.MaxAge), "max-age", "how old it must at least be")
+	f.Var(flags.Duration(&reaping.Watch), "watch", "how long to watch for heartbeats at most; what needs more stays")
 	f.StringVar(&reaping.Names, "name", "", "only locks whose name matches this `pattern`, as in '*.lock'")
-	f.BoolVar(&yes, "yes", false, "remove it; otherwise only show what would be removed")
+	f.BoolVar(&reaping.Remove, "yes", false, "remove it; otherwise only show what would be removed")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		if !c.Flags().Changed("max-age") {
 			return flags.Usagef("--max-age is missing: no default is right for all")
 		}
-		reaping.MaxAge, reaping.Watch, reaping.Remove = time.Duration(maxAge), time.Duration(watch), yes
 		places := []*show.Reaped{}
 		for _, place := range args {
 			places = append(places, a.reapPlace(ctx, &r, place, reaping))

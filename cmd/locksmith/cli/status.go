@@ -25,11 +25,11 @@ type looking struct {
 	flags.Connect
 	flags.File
 	asJSON, watch bool
-	every         flags.Duration
+	every         time.Duration
 }
 
 func (a *app) statusCommand() *cobra.Command {
-	l := looking{every: flags.Duration(2 * time.Second)}
+	l := looking{every: 2 * time.Second}
 	c := &cobra.Command{
 		Use:   "status [flags] LOCK…",
 		Short: "Show who holds a lock",
@@ -48,15 +48,14 @@ func (a *app) statusCommand() *cobra.Command {
 	l.File.Add(c)
 	f := c.Flags()
 	f.BoolVar(&l.watch, "watch", false, "look again and again, and show what changes")
-	f.Var(&l.every, "every", "how long to pause between two looks of --watch")
+	f.Var(flags.Duration(&l.every), "every", "how long to pause between two looks of --watch")
 	f.BoolVar(&l.asJSON, "json", false, "print one JSON document; with --watch one line for each change")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		every := time.Duration(l.every)
 		switch {
 		case f.Changed("every") && !l.watch:
 			return flags.Usagef("--every goes with --watch")
-		case every < shortestEvery:
-			return flags.Usagef("--every %v is less than %v", every, shortestEvery)
+		case l.every < shortestEvery:
+			return flags.Usagef("--every %v is less than %v", l.every, shortestEvery)
 		}
 		locks, err := l.Locks(args)
 		if err != nil {
@@ -103,9 +102,8 @@ func (a *app) watchStatus(l *looking, locks []string) error {
 	}
 	ctx, stop := untilUnread(os.Stdout)
 	defer stop()
-	every := time.Duration(l.every)
-	w := show.NewWatch(os.Stdout, every, l.asJSON)
-	err := watchLoop(ctx, w, every, func() []show.Lock { return lookAtAll(ctx, views) })
+	w := show.NewWatch(os.Stdout, l.every, l.asJSON)
+	err := watchLoop(ctx, w, l.every, func() []show.Lock { return lookAtAll(ctx, views) })
 	w.Close()
 	if ctx.Err() == nil {
 		return err

@@ -20,7 +20,7 @@ import (
 // lock only its kind is given then.
 type File struct {
 	Path string
-	Most *Duration // where a duration goes; nil: none is taken
+	Most *time.Duration // where a duration goes; nil: none is taken
 }
 
 // Add declares the flag.
@@ -85,10 +85,10 @@ func (f *fileFlag) Set(text string) error {
 		return fmt.Errorf("only hold takes a duration (for run write: -- timeout %s COMMAND); a file of that name is written ./%s", text, text)
 	case d <= 0:
 		return fmt.Errorf("give more than no time; a file of that name is written ./%s", text)
-	case *f.Most != 0 && *f.Most != Duration(d): // the completions parse flags twice
+	case *f.Most != 0 && *f.Most != d: // the completions parse flags twice
 		return errors.New("it says twice for how long")
 	}
-	*f.Most = Duration(d)
+	*f.Most = d
 	return nil
 }
 

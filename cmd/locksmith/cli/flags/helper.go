@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"locksmith/backends"
 	"locksmith/backends/backend"
@@ -92,7 +91,7 @@ func (o Options) forOne(t *Target) (*locksmith.Helper, error) {
 	} else if err != nil {
 		return nil, Usagef("%w; shorten the metadata", err)
 	}
-	request := backend.Request{Owner: record, Strict: o.strict, Respite: time.Duration(o.grace), Polls: o.polls(), Clock: clock.Boot{}}
+	request := backend.Request{Owner: record, Strict: o.strict, Respite: o.grace, Polls: o.polls(), Clock: clock.Boot{}}
 	if t.Shared != nil && o.shared && t.mode == "" && !o.given("shared") {
 		if err := mayShare(b, request); err != nil {
 			return nil, t.Wrong(err)
@@ -102,11 +101,11 @@ func (o Options) forOne(t *Target) (*locksmith.Helper, error) {
 		Address: canonical,
 		Locker:  b,
 		Request: request,
-		Timeout: time.Duration(o.timeout),
-		Tries:   int(o.retries) + 1,
-		Refresh: time.Duration(o.refresh),
+		Timeout: o.timeout,
+		Tries:   o.retries + 1,
+		Refresh: o.refresh,
 
-		ReleaseTimeout: time.Duration(o.release),
+		ReleaseTimeout: o.release,
 	}, nil
 }
 
@@ -127,19 +126,19 @@ func (o *Options) adapt(p *profile.Profile, lock string) {
 		return
 	}
 	if !o.given("lease") && p.Lease == nil {
-		o.lease = Duration(usual.Lease)
+		o.lease = usual.Lease
 	}
 	if !o.given("refresh") && p.Refresh == nil {
-		o.refresh = Duration(min(usual.Refresh, time.Duration(o.lease)/4))
+		o.refresh = min(usual.Refresh, o.lease/4)
 	}
 }
 
 // polls is how often to ask, or nil if nobody says so.
 func (o *Options) polls() *backoff.Config {
-	if o.poll == (Range{}) && o.slow == (Range{}) {
+	if o.poll == (backoff.Range{}) && o.slow == (backoff.Range{}) {
 		return nil
 	}
-	return &backoff.Config{Poll: backoff.Range(o.poll), Slow: backoff.Range(o.slow)}
+	return &backoff.Config{Poll: o.poll, Slow: o.slow}
 }
 
 // fill takes from a profile what no flag says, and the mode from the lock's prefix.
@@ -147,13 +146,13 @@ func (o *Options) fill(t *Target) {
 	p := t.Profile
 	fill(o, "shared", &o.shared, p.Shared)
 	fill(o, "strict", &o.strict, p.Strict)
-	fill(o, "timeout", &o.timeout, (*Duration)(p.Timeout))
-	fill(o, "lease", &o.lease, (*Duration)(p.Lease))
-	fill(o, "respite", &o.grace, (*Duration)(p.Respite))
-	fill(o, "refresh", &o.refresh, (*Duration)(p.Refresh))
-	fill(o, "poll", &o.poll, (*Range)(p.Poll))
-	fill(o, "slow", &o.slow, (*Range)(p.Slow))
-	fill(o, "retries", &o.retries, (*Count)(p.Retries))
+	fill(o, "timeout", &o.timeout, p.Timeout)
+	fill(o, "lease", &o.lease, p.Lease)
+	fill(o, "respite", &o.grace, p.Respite)
+	fill(o, "refresh", &o.refresh, p.Refresh)
+	fill(o, "poll", &o.poll, p.Poll)
+	fill(o, "slow", &o.slow, p.Slow)
+	fill(o, "retries", &o.retries, p.Retries)
 	fill(o, "meta", &o.meta, &p.Meta)
 	if t.mode != "" {
 		o.shared = t.mode == sharedMode

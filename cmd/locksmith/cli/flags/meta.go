@@ -32,7 +32,7 @@ func userName() string {
 
 // record is what others are told about us.
 func (o *Options) record() (r owner.Record, err error) {
-	r = Self(time.Duration(o.lease))
+	r = Self(o.lease)
 	if o.shared {
 		r.Mode = sharedMode
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
+	"locksmith/backends/backoff"
 	"locksmith/backends/owner"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
@@ -29,14 +30,14 @@ type Options struct {
 	Events    Events
 	shared    bool
 	strict    bool
-	timeout   Duration
-	lease     Duration
-	grace     Duration // --respite
-	refresh   Duration
-	release   Duration
-	poll      Range
-	slow      Range
-	retries   Count
+	timeout   time.Duration
+	lease     time.Duration
+	grace     time.Duration // --respite
+	refresh   time.Duration
+	release   time.Duration
+	poll      backoff.Range
+	slow      backoff.Range
+	retries   int
 	meta      []string
 	reason    string
 	logLevel  string
@@ -45,21 +46,21 @@ type Options struct {
 
 // Add declares the flags.
 func (o *Options) Add(c *cobra.Command) {
-	o.timeout, o.lease, o.release, o.retries = Duration(locksmith.Forever), Duration(DefaultLease), Duration(locksmith.ReleaseTimeout), Unlimited
+	o.timeout, o.lease, o.release, o.retries = locksmith.Forever, DefaultLease, locksmith.ReleaseTimeout, Unlimited
 	o.Conflict = Number{Most: maxStatus}
 	o.Connect.Add(c)
 	o.File.Add(c)
 	f := c.Flags()
 	f.BoolVar(&o.shared, "shared", false, "share the lock with other shared holders")
-	f.Var(&o.timeout, "timeout", "give up after this time (0: try once; default: wait)")
-	f.Var(&o.retries, "retries", "give up after so many tries after the first (default: no limit)")
-	f.Var(&o.poll, "poll", "ask so often while waiting, 16 times, as in 25ms..100ms (default: as is usual for the kind of lock)")
-	f.Var(&o.slow, "slow", "and then pause for so long, as in 2s..32s: for longer each time, then for shorter, and so on")
-	f.Var(&o.lease, "lease", "time without a heartbeat after which others may break the lock (link: 1h)")
-	f.Var(&o.refresh, "refresh", "time between two heartbeats (default: a quarter of the lease; link: 8s)")
-	f.Var(&o.release, "release-timeout", "how long to try to release the lock where that fails, within the lease (0: try once)")
+	f.Var(Duration(&o.timeout), "timeout", "give up after this time (0: try once; default: wait)")
+	f.Var(Count(&o.retries), "retries", "give up after so many tries after the first (default: no limit)")
+	f.Var(Range(&o.poll), "poll", "ask so often while waiting, 16 times, as in 25ms..100ms (default: as is usual for the kind of lock)")
+	f.Var(Range(&o.slow), "slow", "and then pause for so long, as in 2s..32s: for longer each time, then for shorter, and so on")
+	f.Var(Duration(&o.lease), "lease", "time without a heartbeat after which others may break the lock (link: 1h)")
+	f.Var(Duration(&o.refresh), "refresh", "time between two heartbeats (default: a quarter of the lease; link: 8s)")
+	f.Var(Duration(&o.release), "release-timeout", "how long to try to release the lock where that fails, within the lease (0: try once)")
 	f.BoolVar(&o.strict, "strict", false, "break a holder only when it is proven dead, never by its lease")
-	f.Var(&o.grace, "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
+	f.Var(Duration(&o.grace), "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
 	f.StringArrayVar(&o.meta, "meta", nil, "tell others `key=value` about us (repeatable)")
 	f.StringVar(&o.reason, "reason", "", "tell others why: the same as --meta 'reason=`text`'")
 	f.VarP(&o.Conflict, "conflict-exit-code", "E", "exit `status` when the lock is held or the time is over (default 75)")
@@ -83,25 +84,25 @@ func (o *Options) logger(out io.Writer) (hclog.Logger, error) {
 
 // check refuses values out of bounds. Its errors begin with the flag's name.
 func (o *Options) check() error {
-	if l := time.Duration(o.lease); l < owner.MinLease || l > owner.MaxLease {
-		return fmt.Errorf("lease %v is not between %v and %v", l, owner.MinLease, owner.MaxLease)
+	if o.lease < owner.MinLease || o.lease > owner.MaxLease {
+		return fmt.Errorf("lease %v is not between %v and %v", o.lease, owner.MinLease, owner.MaxLease)
 	}
-	if r := time.Duration(o.grace); r > owner.MaxLease {
-		return fmt.Errorf("respite %v is more than %v", r, owner.MaxLease)
+	if o.grace > owner.MaxLease {
+		return fmt.Errorf("respite %v is more than %v", o.grace, owner.MaxLease)
 	}
 	return nil
 }
 
 // shortestRefresh is how often a place is asked at most, if the lease allows that.
-const shortestRefresh = Duration(time.Second)
+const shortestRefresh = time.Second
 
 // checkRefresh refuses a refresh that does not go with the lease.
 func (o *Options) checkRefresh() error {
 	switch {
 	case o.refresh > o.lease/4:
-		return fmt.Errorf("refresh %v is more than a quarter of the lease of %v", &o.refresh, &o.lease)
+		return fmt.Errorf("refresh %v is more than a quarter of the lease of %v", o.refresh, o.lease)
 	case o.refresh > 0 && o.refresh < min(shortestRefresh, o.lease/4):
-		return fmt.Errorf("refresh %v is less than a second", &o.refresh)
+		return fmt.Errorf("refresh %v is less than a second", o.refresh)
 	}
 	return nil
 }

@@ -6,79 +6,69 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"locksmith/backends/backoff"
 	"locksmith/cmd/locksmith/profile"
 	"locksmith/locksmith"
 )
 
-// A Duration is one on the command line: "1m30s", or a number of seconds.
-type Duration time.Duration
-
-// Set implements pflag.Value.
-func (s *Duration) Set(text string) error {
-	d, err := profile.ParseDuration(text)
-	if err != nil {
-		return err
-	}
-	*s = Duration(d)
-	return nil
+// A value is that of a flag: where it goes, how it is read and written, and what help calls it.
+// A default that is written as "" is not shown.
+type value[T any] struct {
+	to    *T
+	read  func(string) (T, error)
+	write func(T) string
+	name  string
 }
 
-// String implements pflag.Value.
-func (s *Duration) String() string {
-	if *s == 0 || *s == Duration(locksmith.Forever) {
-		return "" // pflag shows that there is no default
-	}
-	return time.Duration(*s).String()
-}
-
-// Type names the flag's argument in help texts.
-func (s *Duration) Type() string { return "duration" }
-
-// A Range is of durations on the command line: "25ms..100ms", or one.
-type Range backoff.Range
-
 // Set implements pflag.Value.
-func (p *Range) Set(text string) error {
-	r, err := profile.ParseRange(text)
-	*p = Range(r)
+func (v value[T]) Set(text string) error {
+	read, err := v.read(text)
+	if err == nil {
+		*v.to = read
+	}
 	return err
 }
 
 // String implements pflag.Value.
-func (p *Range) String() string {
-	if *p == (Range{}) {
-		return ""
-	}
-	return p.Min.String() + ".." + p.Max.String()
-}
+func (v value[T]) String() string { return v.write(*v.to) }
 
 // Type names the flag's argument in help texts.
-func (p *Range) Type() string { return "MIN..MAX" }
+func (v value[T]) Type() string { return v.name }
 
-// A Count is a number of times on the command line.
-type Count int
+// Duration is a flag's value that is written "1m30s", or as a number of seconds.
+func Duration(to *time.Duration) pflag.Value {
+	return value[time.Duration]{to, profile.ParseDuration, func(d time.Duration) string {
+		if d == 0 || d == locksmith.Forever {
+			return ""
+		}
+		return d.String()
+	}, "duration"}
+}
+
+// Range is a flag's value of two durations, "25ms..100ms", or one.
+func Range(to *backoff.Range) pflag.Value {
+	return value[backoff.Range]{to, profile.ParseRange, func(r backoff.Range) string {
+		if r == (backoff.Range{}) {
+			return ""
+		}
+		return r.Min.String() + ".." + r.Max.String()
+	}, "MIN..MAX"}
+}
 
 // Unlimited is no count at all.
-const Unlimited Count = -1
+const Unlimited = -1
 
-// Set implements pflag.Value.
-func (c *Count) Set(text string) error {
-	n, err := profile.ParseCount(text)
-	*c = Count(n)
-	return err
+// Count is a flag's value that is a number of times, or Unlimited if nobody gives it.
+func Count(to *int) pflag.Value {
+	return value[int]{to, profile.ParseCount, func(n int) string {
+		if n == Unlimited {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}, "number"}
 }
-
-// String implements pflag.Value.
-func (c *Count) String() string {
-	if *c == Unlimited {
-		return ""
-	}
-	return strconv.Itoa(int(*c))
-}
-
-// Type names the flag's argument in help texts.
-func (c *Count) Type() string { return "number" }
 
 // A Number is a number from Least to Most on the command line. Unlike pflag's own it can tell 0
 // from none, and says how to write it.
