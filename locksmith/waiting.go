@@ -81,11 +81,8 @@ func (h *Helper) untilTimeout() (context.Context, context.CancelFunc) {
 func (h *Helper) request() backend.Request {
 	r := h.Request
 	r.Owner.Refresh = h.Refresh
-	switch {
-	case h.Timeout == 0:
-		r.Within = 1 // none
-	case h.Timeout > 0:
-		r.Within = h.Timeout
+	if r.Timeout = h.Timeout; h.Timeout < 0 {
+		r.Timeout = backend.NoLimit
 	}
 	return r
 }

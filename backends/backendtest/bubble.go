@@ -47,7 +47,7 @@ func (h Host) Judge(r owner.Record) owner.Verdict {
 func (h Host) Request(mode string) backend.Request {
 	return backend.Request{
 		Owner: owner.Record{Place: owner.Place{Host: h.Name}, Helper: process.Process{PID: 1}, User: "tester", Mode: mode, Lease: Lease},
-		Clock: BubbleTime{},
+		Clock: BubbleTime{}, Timeout: backend.NoLimit,
 	}
 }
 

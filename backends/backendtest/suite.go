@@ -50,7 +50,7 @@ func Request() backend.Request {
 	}
 	return backend.Request{
 		Owner: owner.Record{Place: owner.Here(), Helper: self, User: "tester", Mode: "exclusive", Lease: time.Minute},
-		Clock: clock.Boot{},
+		Clock: clock.Boot{}, Timeout: backend.NoLimit,
 	}
 }
 

@@ -89,11 +89,7 @@ func (a *attempt) turn(t uint64) error {
 			return err
 		}
 	}
-	limit := courtesy
-	if d := a.request.Within; d > 0 {
-		limit = min(limit, d/2)
-	}
-	return a.yield(t, entry{}, limit)
+	return a.yield(t, entry{}, min(courtesy, a.request.Timeout/2))
 }
 
 // yieldToWriters holds a new shared holder back while somebody waits who wants

@@ -379,7 +379,7 @@ func TestOneTry(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		put(t, m, exclusive, newHost("a", m), 7, ticket{}) // never heard of again
 		once := newHost("b", m).Request("exclusive")
-		once.Within = 1
+		once.Timeout = 0
 		h := mustHold(t, newHost("b", m).ask(t, once))
 		mustRelease(t, h)
 		time.Sleep(2 * lease)

@@ -36,7 +36,7 @@ func backend(lock string) (taker, error) {
 	if err != nil {
 		return nil, err
 	}
-	request := lockbackend.Request{Clock: clock.Boot{},
+	request := lockbackend.Request{Clock: clock.Boot{}, Timeout: lockbackend.NoLimit,
 		Owner: owner.Record{Place: owner.Here(), Helper: self, User: "bench", Mode: "exclusive", Lease: time.Minute}}
 	return func(ctx context.Context) (func() error, error) {
 		a, err := b.Attempt(request)

@@ -102,7 +102,7 @@ func (r Role) request(run *runner) backend.Request {
 		mode = "shared"
 	}
 	return backend.Request{
-		Clock:  Env{run}.Clock(),
+		Clock: Env{run}.Clock(), Timeout: backend.NoLimit,
 		Strict: r.Strict, Respite: r.Respite,
 		Owner: owner.Record{User: "u", Mode: mode, Lease: r.Lease,
 			Helper: process.Process{PID: run.self + 1, Start: 1}},
