@@ -348,7 +348,7 @@ func TestSticky(t *testing.T) {
 }
 
 // TestGivingUp: who may not remove the lock leaves the entries of those who died
-// before him, because others have counted them.
+// before it, because others have counted them.
 func TestGivingUp(t *testing.T) {
 	s := newServer()
 	dead := deadRequest(t)

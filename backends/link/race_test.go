@@ -22,7 +22,7 @@ import (
 // A mortal is a contender who may die at any call.
 type mortal struct {
 	FS
-	chance int // one in how many calls; 0: he does not
+	chance int // one in how many calls; 0: it does not
 }
 
 type death struct{}
@@ -51,7 +51,7 @@ func (m mortal) Await(context.Context, string, process.Process, time.Duration) {
 	time.Sleep(200 * time.Microsecond)
 }
 
-// A registry knows who is dead, by the ids that he used.
+// A registry knows who is dead, by the ids that it used.
 type registry struct{ dead sync.Map }
 
 func (g *registry) judge(r owner.Record) owner.Verdict {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/lockfile"
@@ -67,7 +68,7 @@ var errKept = errors.New("somebody else keeps a kernel lock on it")
 // breakFile removes the file if it is the one that is meant. ErrReplaced: it is not, or
 // is gone. Nil and ErrReplaced leave it closed.
 func (l *Lock) breakFile(f *lockfile.File, meant func(content) bool) error {
-	free, err := lockWithin(f, patienceOfBreakers)
+	free, err := lockWithin(f, breakerTimeout)
 	if err != nil {
 		return err
 	}
@@ -86,9 +87,9 @@ func (l *Lock) breakFile(f *lockfile.File, meant func(content) bool) error {
 	return l.remove(f)
 }
 
-// patienceOfBreakers is for how many milliseconds one waits for the kernel lock of a file
-// that may be another's: who has the lock does not let go.
-const patienceOfBreakers = 20
+// breakerTimeout is how long a breaker waits for the kernel lock of a file that may be
+// another's: who has the lock does not let go.
+const breakerTimeout = 20 * time.Millisecond
 
 func (l *Lock) held(op string, err error, hint string) error {
 	return &backend.Error{Code: protocol.Held, Lock: string(l.address), Op: op, Err: err, Hint: hint}

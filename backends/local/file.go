@@ -36,9 +36,9 @@ type notRegularError string
 func (e notRegularError) Error() string { return "it is " + string(e) }
 
 // lockWithin takes the kernel lock of a file that somebody else may have opened, in about
-// as many milliseconds. One who just looks at the file lets go at once.
-func lockWithin(f *lockfile.File, tries int) (free bool, err error) {
-	for range tries {
+// the time that is left for it. One who just looks at the file lets go at once.
+func lockWithin(f *lockfile.File, timeout time.Duration) (free bool, err error) {
+	for range timeout / time.Millisecond {
 		if free, err = f.TryLock(); free || err != nil {
 			return free, err
 		}

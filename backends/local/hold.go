@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"locksmith/backends/lockfile"
 )
@@ -35,13 +36,13 @@ func (l *Lock) finish(f *lockfile.File, record string) error {
 	return errors.Join(err, l.removeUnfinished(f))
 }
 
-// patienceWithLookers is for how many milliseconds a maker waits for the kernel lock of
-// its new file. Nobody keeps it for longer than a look takes, unless out of malice: then
-// somebody else made the file theirs, and we try again.
-const patienceWithLookers = 100
+// makerTimeout is how long a maker waits for the kernel lock of its new file. Nobody keeps
+// it for longer than a look takes, unless out of malice: then somebody else made the file
+// theirs, and we try again.
+const makerTimeout = 100 * time.Millisecond
 
 func (l *Lock) writeRecord(f *lockfile.File, record string) error {
-	free, err := lockWithin(f, patienceWithLookers)
+	free, err := lockWithin(f, makerTimeout)
 	if err == nil && !free {
 		err = lockfile.ErrReplaced
 	}

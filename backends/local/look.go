@@ -65,7 +65,7 @@ func justMade(f *lockfile.File) (content, bool, error) {
 func (a *attempt) lockAndRead(f *lockfile.File) (observation, error) {
 	free, err := f.TryLock()
 	if err == nil && !free && a.lock.kept { // who inspects it lets go at once
-		free, err = lockWithin(f, patienceOfBreakers)
+		free, err = lockWithin(f, breakerTimeout)
 	}
 	if err != nil {
 		return observation{}, err

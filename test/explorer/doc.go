@@ -126,7 +126,7 @@
 //	link-age-breaker   one who breaks by age, stopped there, while the holder wakes
 //	link-age-breakers  one who breaks by proof, but whom somebody else took for dead
 //	                   by age
-//	link-age-operator  an operator, or the holder that he breaks
+//	link-age-operator  an operator, or the holder that it breaks
 //	link-age-tool      a tool that removes what is not its own any more
 //	link-careless-dup  a request to remove the lock that the server executes late
 //
