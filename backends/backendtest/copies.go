@@ -1,12 +1,10 @@
 package backendtest
 
 import (
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 )
 
 // RoleVariable makes a copy of a test binary play a part of a test: its TestMain
@@ -37,39 +35,6 @@ func Copy(t *testing.T, role string, env ...string) *exec.Cmd {
 	cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0", RoleVariable+"="+role), env...)
 	cmd.Stderr = &strings.Builder{}
 	return cmd
-}
-
-// Chaos lets copies contend and kills some of them with -9 at random moments,
-// each replaced by another. Those that are left must end well.
-func Chaos(t *testing.T, contenders, kills int, contender func() *exec.Cmd) {
-	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	start := func() *exec.Cmd {
-		cmd := contender()
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-		return cmd
-	}
-	crowd := make([]*exec.Cmd, contenders)
-	for i := range crowd {
-		crowd[i] = start()
-	}
-	for range kills {
-		time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
-		i := random.IntN(contenders)
-		_ = crowd[i].Process.Kill()
-		_ = crowd[i].Wait()
-		crowd[i] = start()
-	}
-	for _, c := range crowd {
-		if err := c.Wait(); err != nil {
-			t.Errorf("contender: %v\n%s", err, c.Stderr)
-		}
-	}
 }
 
 // Lacking skips a test on a machine that cannot run it. On CI, where the machine

@@ -3,16 +3,17 @@ package backendtest
 import (
 	"context"
 	"errors"
-	"locksmith/backends/backend"
-	"locksmith/backends/clock"
-	"locksmith/backends/owner"
-	"locksmith/backends/process"
 	"os"
 	"os/exec"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
 )
 
 func acquireRelease(t *testing.T, f Fixture) {
@@ -155,15 +156,44 @@ func freshIDs(t *testing.T, f Fixture) {
 }
 
 func mutualExclusion(t *testing.T, f Fixture) {
-	const contenders, rounds = 8, 30
-	var inside, total atomic.Int32
+	contend(t, f, 30, 50*time.Microsecond, func(int) backend.Request { return Request() })
+}
+
+// A census counts the holders at the moment.
+type census struct {
+	exclusive, shared, together, total atomic.Int32
+}
+
+func (c *census) enter(t *testing.T, mode string) (leave func()) {
+	mine, limit := &c.shared, int32(1000)
+	if mode == "exclusive" {
+		mine, limit = &c.exclusive, 1
+	}
+	n := mine.Add(1)
+	e, s := c.exclusive.Load(), c.shared.Load()
+	if n > limit || e > 0 && s > 0 {
+		t.Errorf("%d exclusive and %d shared holders at once", e, s)
+	}
+	if s > 1 {
+		c.together.Add(1)
+	}
+	c.total.Add(1)
+	return func() { mine.Add(-1) }
+}
+
+// contend lets several take the lock so often each, for as long as stay, and counts them.
+func contend(t *testing.T, f Fixture, rounds int, stay time.Duration, request func(i int) backend.Request) *census {
+	t.Helper()
+	const contenders = 8
+	var inside census
 	var wg sync.WaitGroup
 	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
-	for range contenders {
+	for i := range contenders {
 		wg.Go(func() {
-			for range rounds {
-				a, err := f.Open().Attempt(Request())
+			for round := range rounds {
+				r := request(i + round)
+				a, err := f.Open().Attempt(r)
 				if err != nil {
 					t.Error(err)
 					return
@@ -173,12 +203,9 @@ func mutualExclusion(t *testing.T, f Fixture) {
 					t.Error(err)
 					return
 				}
-				if n := inside.Add(1); n != 1 {
-					t.Errorf("%d holders at once", n)
-				}
-				time.Sleep(50 * time.Microsecond)
-				total.Add(1)
-				inside.Add(-1)
+				leave := inside.enter(t, r.Owner.Mode)
+				time.Sleep(stay)
+				leave()
 				if err := h.Release(ctx); err != nil {
 					t.Error(err)
 				}
@@ -186,10 +213,11 @@ func mutualExclusion(t *testing.T, f Fixture) {
 		})
 	}
 	wg.Wait()
-	if got := total.Load(); got != contenders*rounds {
+	if got := inside.total.Load(); int(got) != contenders*rounds {
 		t.Errorf("%d rounds, want %d", got, contenders*rounds)
 	}
 	nothingLeft(t, f)
+	return &inside
 }
 
 func deadHolderBroken(t *testing.T, f Fixture) {

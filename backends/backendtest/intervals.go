@@ -27,7 +27,7 @@ func (i Interval) String() string {
 
 // Faults says what is wrong with the holders of one lock, which it sorts by their
 // beginnings. Nobody is inside with one that is alone. With fencing tokens everybody has
-// one, which is greater than all before; only those who share may have that of those who
+// one, which is greater than all before; only those that share may have that of those that
 // shared before them. Without, nobody has one.
 func Faults(all []Interval, tokens bool) (found []string) {
 	slices.SortStableFunc(all, func(a, b Interval) int { return cmp.Compare(a.Start, b.Start) })

@@ -3,13 +3,14 @@ package backendtest
 import (
 	"context"
 	"errors"
-	"locksmith/backends/backend"
-	"locksmith/backends/owner"
 	"os"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
 )
 
 // A waiter waits for the lock in the background, and says in its turn that it is
@@ -46,7 +47,7 @@ func line(t *testing.T, ctx context.Context, f Fixture, modes []string, turn fun
 	return ws
 }
 
-// queued reports that so many wait, and have said who they are: the place in the queue
+// queued reports that so many wait, and have records: the place in the queue
 // comes first.
 func queued(all []backend.Holder, n int) bool {
 	unknown := func(w backend.Holder) bool { return w.Record == nil }
@@ -81,7 +82,7 @@ func queueSeen(t *testing.T, f Fixture) {
 	nothingLeft(t, f)
 }
 
-// takeTurns: the queue is a courtesy with a time limit, so a machine that is too
+// takeTurns: the fairness of the queue has a time limit, so a machine that is too
 // busy may break its order now and then, but not every time.
 func takeTurns(t *testing.T, f Fixture) {
 	const tries = 4

@@ -3,13 +3,12 @@ package backendtest
 import (
 	"context"
 	"errors"
+	"testing"
+	"time"
+
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
-	"sync"
-	"sync/atomic"
-	"testing"
-	"time"
 )
 
 // share takes the lock n times, together.
@@ -156,7 +155,7 @@ func mustBeNewest(t *testing.T, f Fixture, token uint64) {
 	}
 }
 
-// tokens rise with each exclusive holder. Those who share have one.
+// tokens rise with each exclusive holder. Those that share have one in common.
 func tokens(t *testing.T, f Fixture) {
 	var last uint64
 	for range 3 {
@@ -182,72 +181,19 @@ func tokens(t *testing.T, f Fixture) {
 	}
 }
 
-// A crowd is who is inside at the moment.
-type crowd struct {
-	exclusive, shared, together atomic.Int32
-}
-
-func (c *crowd) enter(t *testing.T, mode string) (leave func()) {
-	mine, limit := &c.shared, int32(1000)
-	if mode == "exclusive" {
-		mine, limit = &c.exclusive, 1
-	}
-	n := mine.Add(1)
-	e, s := c.exclusive.Load(), c.shared.Load()
-	if n > limit || e > 0 && s > 0 {
-		t.Errorf("%d exclusive and %d shared holders at once", e, s)
-	}
-	if s > 1 {
-		c.together.Add(1)
-	}
-	return func() { mine.Add(-1) }
-}
-
 func mixedStress(t *testing.T, f Fixture) {
-	const contenders, rounds = 8, 20
-	var inside crowd
-	var total atomic.Int32
-	var wg sync.WaitGroup
-	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
-	defer cancel()
-	for i := range contenders {
-		wg.Go(func() {
-			for round := range rounds {
-				r := SharedRequest()
-				if (i+round)%3 == 0 {
-					r = Request()
-				}
-				a, err := f.Open().Attempt(r)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				h, err := backend.Acquire(ctx, a)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				leave := inside.enter(t, r.Owner.Mode)
-				time.Sleep(500 * time.Microsecond)
-				total.Add(1)
-				leave()
-				if err := h.Release(ctx); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if got := total.Load(); got != contenders*rounds {
-		t.Errorf("%d rounds, want %d", got, contenders*rounds)
-	}
+	inside := contend(t, f, 20, 500*time.Microsecond, func(i int) backend.Request {
+		if i%3 == 0 {
+			return Request()
+		}
+		return SharedRequest()
+	})
 	if inside.together.Load() == 0 {
 		t.Error("nobody ever shared the lock")
 	}
-	nothingLeft(t, f)
 }
 
-// writerPreference: who would join those that share the lock leaves it to one who
+// writerPreference: a newcomer that would share the lock leaves it to one that
 // waits to have it alone, for a lease of its own at most.
 func writerPreference(t *testing.T, f Fixture) {
 	h := take(t, f, SharedRequest())

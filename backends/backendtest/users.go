@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,7 +36,7 @@ type User struct {
 	lines *bufio.Scanner
 }
 
-// As starts a process of another user, who wishes for a lock; PlayUser gets the wish.
+// As starts a process of another user that wants a lock, which PlayUser is told of as wish.
 func As(t *testing.T, uid, umask int, wish string) *User {
 	t.Helper()
 	cmd := Copy(t, RoleUser, umaskVariable+"="+strconv.Itoa(umask), wishVariable+"="+wish)
@@ -107,4 +108,92 @@ func (u *User) Kill(t *testing.T) {
 	t.Helper()
 	MustWork(t, u.cmd.Process.Kill())
 	_ = u.cmd.Wait()
+}
+
+const (
+	nobodyVariable = "LOCKSMITH_TEST_NOBODY" // the directory for the copy's files
+	nobody         = 65534
+)
+
+// AsNobody reports whether the test is to go on, because permissions bind this process.
+// Root, which they do not bind, runs the same test in a copy of the test binary as
+// another user, and is told false.
+func AsNobody(t *testing.T) bool {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return true
+	}
+	dir := PublicDir(t, 0o755)
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		Lacking(t, "cannot become another user: "+err.Error())
+	}
+	cmd := sameTest(t, nobodyVariable+"="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if err := runCopy(t, cmd); err != nil {
+		t.Errorf("as uid %d: %v", nobody, err)
+	}
+	return false
+}
+
+// NobodysDir returns a directory of the user that AsNobody chose.
+func NobodysDir(t *testing.T, mode os.FileMode) string {
+	t.Helper()
+	dir := os.Getenv(nobodyVariable)
+	if dir == "" {
+		return PublicDir(t, mode)
+	}
+	MustWork(t, os.Chmod(dir, mode))
+	return dir
+}
+
+// PublicDir returns a directory that other users reach.
+func PublicDir(t *testing.T, mode os.FileMode) string {
+	t.Helper()
+	dir := t.TempDir()
+	MustWork(t, os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, mode))
+	return dir
+}
+
+// sameTest is a copy of the test binary that runs this test alone.
+func sameTest(t *testing.T, env ...string) *exec.Cmd {
+	t.Helper()
+	cmd := Copy(t, "", env...)
+	cmd.Args = append(cmd.Args, "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
+	cmd.Dir, cmd.Stderr = "/", nil
+	return cmd
+}
+
+func runCopy(t *testing.T, cmd *exec.Cmd) error {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	t.Logf("the copy says:\n%s", out)
+	return err
+}
+
+// Staff is the group that the users of a test have in common.
+const Staff = 4242
+
+// A Place is a directory that several users may write to, and their umask.
+type Place struct {
+	Name  string
+	mode  os.FileMode
+	Umask int
+}
+
+// Places are all those in which any of them may remove what others made.
+var Places = []Place{
+	{"open to all", 0o777, 0o022},
+	{"open to all, umask 077", 0o777, 0o077},
+	{"open to a group", 0o770, 0o022},
+	{"open to a group, umask 077", 0o770, 0o077},
+	{"open to a group that is inherited", 0o770 | os.ModeSetgid, 0o077},
+}
+
+// Sticky is a place like /tmp, in which nobody can remove what others made.
+var Sticky = Place{"sticky", 0o777 | os.ModeSticky, 0o022}
+
+// Open gives a directory to all that may write to the place.
+func (p Place) Open(t *testing.T, dir string) {
+	t.Helper()
+	MustWork(t, os.Chown(dir, 0, Staff), os.Chmod(dir, p.mode))
 }
