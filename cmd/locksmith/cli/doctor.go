@@ -65,11 +65,7 @@ func examine(ctx context.Context, r *flags.Connect, e *show.Examined, how backen
 	if err != nil {
 		return err
 	}
-	err = examineDetached(ctx, b, canonical, how, e.Tell)
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
+	return orCause(ctx, examineDetached(ctx, b, canonical, how, e.Tell))
 }
 
 // checkTime is how long a single check may take, apart from its waiting.

@@ -39,13 +39,18 @@ func ask[T any](ctx context.Context, do func(context.Context) (T, error)) *backe
 // the end of ctx: then the error is the cause of that end.
 func withDeadline[T any](ctx context.Context, lock, op string, do func(context.Context) (T, error)) (T, error) {
 	answer, err := ask(ctx, do).Await(ctx, clock.Runtime{}, answerTime, 0)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		err = context.Cause(ctx)
-	case err == backend.ErrNoAnswer: // ours, not one that a place had of another
+	if err == backend.ErrNoAnswer { // ours, not one that a place had of another
 		err = noAnswer(lock, op, answerTime)
 	}
-	return answer, err
+	return answer, orCause(ctx, err)
+}
+
+// orCause is the error of a call, or the cause of the end of ctx if that came first.
+func orCause(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // look is one look at a lock, and at all who are there.

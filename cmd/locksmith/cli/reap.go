@@ -86,8 +86,5 @@ func reapIn(ctx context.Context, r *flags.Connect, place string, reaping backend
 			"see who is there with: locksmith list; remove what another tool left with: locksmith break --force LOCK")
 	}
 	found, err = reaper.Reap(ctx, reaping)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return canonical, found, err
+	return canonical, found, orCause(ctx, err)
 }
