@@ -20,9 +20,8 @@ import (
 // Shells ask us what a word may become; see locksmith completion.
 
 const (
-	noFiles  = cobra.ShellCompDirectiveNoFileComp
-	goesOn   = noFiles | cobra.ShellCompDirectiveNoSpace // the word does
-	anything = cobra.ShellCompDirectiveDefault           // files
+	noFiles = cobra.ShellCompDirectiveNoFileComp
+	goesOn  = noFiles | cobra.ShellCompDirectiveNoSpace // the word does
 )
 
 // CompleteLock offers what a LOCK may begin with: names of profiles, kinds of locks,

@@ -3,14 +3,12 @@ package flags
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/client"
 	"locksmith/protocol"
@@ -45,8 +43,7 @@ func (f *File) Lock(args []string) (string, error) {
 		args = []string{"local:"}
 	}
 	scheme, options, ok := strings.Cut(args[0], ":")
-	i := slices.IndexFunc(backends.Schemes(), func(s backend.Scheme) bool { return s.Name == scheme && s.Port == "" })
-	if !ok || i < 0 || options != "" && !strings.HasPrefix(options, "?") {
+	if !ok || !isInFiles(scheme) || options != "" && !strings.HasPrefix(options, "?") {
 		return "", Usagef("beside --for give only the kind of a lock in the file system, such as link: or nfs: alone (and write a duration as in 8h or 90m)")
 	}
 	address, err := client.LockName(scheme, f.Path)
