@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// TestWindow: those who nap for longer than the usual time are watched until they have
+// TestWindow: those who sleep for longer than the usual time are watched until they have
 // handed the lock on often enough, or for as long as is bearable.
 func TestWindow(t *testing.T) {
 	const enough, most = 5, time.Minute
 	for _, c := range []struct {
-		nap      time.Duration
+		sleep    time.Duration
 		handoffs int
 		took     time.Duration
 	}{
@@ -32,13 +32,13 @@ func TestWindow(t *testing.T) {
 			b := &bench{settings: settings{plan: plan{contend: time.Second, changes: enough, most: most}}}
 			begin := time.Now()
 			var all sync.WaitGroup
-			all.Go(func() { count(t, l, c.nap) })
+			all.Go(func() { count(t, l, c.sleep) })
 			a, err := b.interim(t.Context(), l)
 			if err != nil || time.Since(begin) != b.plan.contend/2+a.took {
-				t.Errorf("nap %v: %v after %v", c.nap, err, time.Since(begin))
+				t.Errorf("sleep %v: %v after %v", c.sleep, err, time.Since(begin))
 			}
-			if a.handoffs < c.handoffs-1 || a.handoffs > c.handoffs+1 || a.took < c.took-c.nap || a.took > c.took+c.nap {
-				t.Errorf("nap %v: %d hand-offs in %v, want %d in %v", c.nap, a.handoffs, a.took, c.handoffs, c.took)
+			if a.handoffs < c.handoffs-1 || a.handoffs > c.handoffs+1 || a.took < c.took-c.sleep || a.took > c.took+c.sleep {
+				t.Errorf("sleep %v: %d hand-offs in %v, want %d in %v", c.sleep, a.handoffs, a.took, c.handoffs, c.took)
 			}
 			if err := l.stop(); err != nil {
 				t.Error(err)
@@ -48,8 +48,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// count increments, as another worker each time, with a nap before each.
-func count(t *testing.T, l *ledger, nap time.Duration) {
+// count increments, as another worker each time, with a sleep before each.
+func count(t *testing.T, l *ledger, sleep time.Duration) {
 	log, err := os.OpenFile(filepath.Join(l.dir, "log"), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Error(err)
@@ -60,7 +60,7 @@ func count(t *testing.T, l *ledger, nap time.Duration) {
 		select {
 		case <-l.stopped:
 			return
-		case <-time.After(nap):
+		case <-time.After(sleep):
 		}
 		if _, err := fmt.Fprintf(log, "%d worker%d\n", n, n); err != nil {
 			t.Error(err)

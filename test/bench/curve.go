@@ -24,7 +24,7 @@ type curve struct {
 	points []point
 }
 
-// mostLoops is how many mkdir loops the machine can take. Each of their naps is a new
+// mostLoops is how many mkdir loops the machine can take. Each of their sleeps is a new
 // process, so that they need it all even while they queue.
 const mostLoops = 64
 

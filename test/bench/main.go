@@ -14,7 +14,7 @@
 //     Libraries start their interpreter for it.
 //   - commands: 8 and 64 processes that all want one lock, each time for a command.
 //     The command increments a counter; a hand-off is an increment by another of the
-//     processes than the one before. The first half second does not count. Who naps is
+//     processes than the one before. The first half second does not count. Who sleeps is
 //     watched until there are ten hand-offs, for 20 s at most.
 //   - loops: the same by processes that live on in between. A library's process loops
 //     in its own language; locksmith's is a Go program that uses package client, which
@@ -31,14 +31,14 @@
 //     the time from one to the next. -plot draws it.
 //
 // Tools wait as they do by default, but without end (dotlockfile -r -1, proper-lockfile
-// { retries: { forever: true } }). Those that nap for seconds between two tries are
+// { retries: { forever: true } }). Those that sleep for seconds between two tries are
 // killed when the time is over, and what they managed counts.
 //
 // Rivals take turns within a round, so that whatever else the machine does hits all of
 // them, and the table shows medians and ratios of ours to theirs. A counter that ends
 // short of its increments is a lost update: of ours it fails the benchmark, as does a
 // lock that is left behind and a process that hangs; of a rival that fails under
-// contention the table says so. A goal that is missed is told in the table only.
+// contention the table says so. A goal that is missed is shown in the table only.
 //
 // What is not measured: locks in directories on a network; the crash of a holder, and
 // how soon others notice; whether anybody starves; more than one lock at a time under
@@ -58,7 +58,9 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
+	"strings"
 	"syscall"
+	"time"
 )
 
 // Settings are what the command line says.
@@ -144,4 +146,45 @@ func measured(ctx context.Context, s settings) (t table, err error) {
 		return t, fmt.Errorf("%w%s", err, b.lastMessages())
 	}
 	return t, nil
+}
+
+// A measurement adds to the table what it finds out.
+type measurement struct {
+	name string
+	run  func(*bench, context.Context, *table) error
+}
+
+func measurements() []measurement {
+	return []measurement{
+		{"spawn", (*bench).spawn},
+		{"commands", (*bench).commands},
+		{"loops", (*bench).loops},
+		{"latency", (*bench).latency},
+		{"idle", (*bench).idle},
+		{"memory", (*bench).memory},
+		{"curve", (*bench).curves},
+	}
+}
+
+func names() string {
+	var all []string
+	for _, m := range measurements() {
+		all = append(all, m.name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// measure does what is asked for, in order.
+func (b *bench) measure(ctx context.Context, t *table) error {
+	for _, m := range measurements() {
+		if !b.only.MatchString(m.name) {
+			continue
+		}
+		start := time.Now()
+		if err := m.run(b, ctx, t); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		fmt.Fprintf(b.log, "bench: %s took %.0f s\n", m.name, time.Since(start).Seconds())
+	}
+	return nil
 }

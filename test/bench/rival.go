@@ -1,13 +1,19 @@
 package main
 
-import "os/exec"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+)
 
 // A rival is one way to have a lock, ours or others'. A way of using it that it does
 // not have is nil.
 type rival struct {
 	name    string
 	missing bool // it is not installed here
-	naps    bool // for seconds, between two tries
+	sleeps  bool // for seconds, between two tries
 	slow    bool // to start
 	forks   bool // while it waits, so that the kernel cannot tell what time it uses for what
 	// left fails if a lock is there after its release. Only ours has it.
@@ -38,8 +44,8 @@ func (r rival) needing(programs ...string) rival {
 	return r
 }
 
-func (r rival) napping() rival {
-	r.naps = true
+func (r rival) sleeping() rival {
+	r.sleeps = true
 	return r
 }
 
@@ -55,4 +61,42 @@ func present(rivals []rival) []rival {
 		}
 	}
 	return here
+}
+
+// lockName is a rival's own.
+func lockName(what string, rival int) string { return fmt.Sprintf("%s-%d", what, rival) }
+
+// nothingLeft fails if a lock of ours was not removed at its release.
+func (b *bench) nothingLeft(what string, rivals []rival) error {
+	for i, r := range rivals {
+		if err := r.noneLeft(b.path(lockName(what, i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r rival) noneLeft(lock string) error {
+	if r.left == nil {
+		return nil
+	}
+	return r.left(lock)
+}
+
+// noReservations fails if an nfs: lock still has reservations.
+func noReservations(lock string) error {
+	left, err := os.ReadDir(lock + "/R")
+	if err != nil || len(left) > 0 {
+		return fmt.Errorf("lock %s was left behind (%v): %v", lock, err, left)
+	}
+	return nil
+}
+
+// noFile fails if a local: lock is there.
+func noFile(lock string) error {
+	text, err := os.ReadFile(lock)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("lock %s was left behind (%v): %s", lock, err, text)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -107,8 +109,8 @@ func ratio(r float64) string {
 	return fmt.Sprintf("%.2fx", r)
 }
 
-// spoil says of some in the last figure why they have no value.
-func (t *table) spoil(why map[string]string) {
+// markFailed says of some in the last figure why they have no value.
+func (t *table) markFailed(why map[string]string) {
 	last := t.rows[len(t.rows)-1].figure
 	for i, r := range t.rows {
 		if reason := why[r.who]; r.figure == last && reason != "" {
@@ -144,4 +146,57 @@ func (t *table) print(out io.Writer) {
 		}
 		fmt.Fprintln(out, "|")
 	}
+}
+
+// samples are what was measured, by the rival's name.
+type samples map[string][]float64
+
+func (s samples) add(r rival, value float64) { s[r.name] = append(s[r.name], value) }
+
+// percentile returns the value below which p of 100 are, and 0 for nothing.
+func percentile(values []float64, p float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	if len(sorted) == 0 {
+		return 0
+	}
+	place := p / 100 * float64(len(sorted)-1)
+	i := int(place)
+	if i == len(sorted)-1 {
+		return sorted[i]
+	}
+	return sorted[i] + (place-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+func median(values []float64) float64 { return percentile(values, 50) }
+
+// Between these lines of a file is what this program has printed.
+const (
+	beginMark = "<!-- from go run ./test/bench -->"
+	endMark   = "<!-- end of what it printed -->"
+)
+
+// intoReadme puts what was printed into the file that was asked for.
+func (s settings) intoReadme(printed []byte) error {
+	if s.readme == "" {
+		return nil
+	}
+	old, err := os.ReadFile(s.readme)
+	if err != nil {
+		return err
+	}
+	text, err := splice(string(old), string(printed))
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.readme, err)
+	}
+	return os.WriteFile(s.readme, []byte(text), 0o644)
+}
+
+// splice replaces what is between the marks.
+func splice(text, printed string) (string, error) {
+	before, rest, begun := strings.Cut(text, beginMark+"\n")
+	_, after, ended := strings.Cut(rest, endMark)
+	if !begun || !ended {
+		return "", fmt.Errorf("no lines %s and %s", beginMark, endMark)
+	}
+	return before + beginMark + "\n" + printed + endMark + after, nil
 }

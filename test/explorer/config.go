@@ -63,7 +63,7 @@ var small = leased([]explore.Config{
 	{Name: "half-beat", Roles: roles(beating(1, exclusive(0)), exclusive(1)), Adversary: budget{Half: 2}},
 	{Name: "half-shared", Roles: roles(shared(0), exclusive(1)), Adversary: budget{Half: 2}},
 	{Name: "gap", Prompt: true, Prelude: []int{0, 1, 0}, Roles: roles(rounds(2, exclusive(0)), exclusive(2)), Adversary: budget{Short: 1, Full: 1}, Jumps: [3]int32{20, 52, 92}},
-	{Name: "courtesy", Roles: roles(exclusive(0), exclusive(1), shared(2)), Adversary: budget{Short: 1}},
+	{Name: "fairness", Roles: roles(exclusive(0), exclusive(1), shared(2)), Adversary: budget{Short: 1}},
 	{Name: "crash", Roles: roles(exclusive(0), exclusive(1)), Adversary: budget{Crashes: 1, Full: 1}},
 	{Name: "crash-shared", Roles: roles(shared(0), exclusive(1)), Adversary: budget{Crashes: 1, Full: 1}},
 	{Name: "crash-three", Roles: roles(shared(0), shared(0), exclusive(0)), Adversary: budget{Crashes: 1}},

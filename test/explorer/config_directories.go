@@ -187,7 +187,7 @@ var smallDirectories = leased(concat(
 		{Name: "operator-shared", Roles: roles(beating(1, joint(0)), alone(1), by(tree, operator(2)))},
 		{Name: "operator-waiter", Roles: roles(alone(0), alone(1), evictor(tree, 2))},
 		{Name: "withdraw", Roles: roles(impatient(alone(0)), impatient(joint(1)), alone(2))},
-		{Name: "courtesy", Roles: roles(alone(0), alone(1), joint(2)), Adversary: budget{Short: 1}},
+		{Name: "fairness", Roles: roles(alone(0), alone(1), joint(2)), Adversary: budget{Short: 1}},
 		{Name: "tend", Roles: roles(tending(alone(0)), alone(1)), Adversary: budget{Full: 1}},
 		{Name: "tend-crash", Roles: roles(tending(alone(0)), alone(0)), Adversary: budget{Crashes: 1, Full: 1}},
 		{Name: "tend-long", Roles: roles(cleaning(alone(0)), alone(1), joint(2)), States: 20_000},

@@ -77,7 +77,7 @@ var provenFiles = concat(
 	}),
 )
 
-// Where somebody breaks by age, or by his word, he may be stopped between his look and
+// Where somebody breaks by age, or an operator does, it may be stopped between its look and
 // the removal; and so may a holder.
 var agedFiles = limited(explore.Meanwhile, concat(
 	filed("link-age", explore.Files{}, []explore.Config{
@@ -135,7 +135,7 @@ var largeFiles = leased(concat(
 ))
 
 // walkedLimits are worlds in which a breaker by proof is hit: the server executes late
-// the request to remove his turn, which another one had before him.
+// the request to remove its turn, which another one had before it.
 var walkedLimits = leased(filed("limit-link", explore.Files{Careless: true}, []explore.Config{
 	{Name: "turns", Walks: 60_000, Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0), proving(0)), Adversary: budget{Lost: 1, Dups: 1}},
 }))
@@ -148,7 +148,7 @@ const (
 
 // filed gives the same server to all.
 func filed(prefix string, f explore.Files, all []explore.Config) []explore.Config {
-	f.Lock, f.Turns, f.Litter = fileName, fileName+".brk.", toolMark
+	f.Lock, f.Turns, f.Leftovers = fileName, fileName+".brk.", toolMark
 	for i := range all {
 		all[i].Name = prefix + "-" + all[i].Name
 		all[i].Files, all[i].NoTokens = &f, true

@@ -50,8 +50,8 @@
 //
 // Never two holders that exclude each other (a holder is valid from the moment
 // Try returns until it begins to release, its lease is over by its own clock, it
-// was told that the lock is gone, it crashed, or the operator broke it). Tokens
-// rise. Whoever lost the lock to another is told so by its next call; nobody
+// has learned that the lock is gone, it crashed, or the operator broke it). Tokens
+// rise. Whoever lost the lock to another learns so from its next call; nobody
 // else is. Nothing is removed but by who made it, or when that one crashed, gave
 // no sign of life for a whole lease, or the operator said so. No call fails
 // unless a request was lost. And from every state that is sampled, if nothing
@@ -71,18 +71,18 @@
 // the lock only; processes that take everybody else for dead; and operators who break
 // those who wait.
 //
-// In plain style the lock is a directory that is somebody's even if it is empty:
-// his who made it, or renamed his own onto it, or removed the last entry in it. To
+// In plain style the lock is a directory that has an owner even if it is empty:
+// whoever made it, or renamed a directory onto it, or removed the last entry in it. To
 // the properties above come these. Nobody else removes or replaces an empty lock.
-// Who is given a hold had his entry when he began to try, and his lease is not
+// Whoever is given a hold had its entry when it began to try, and its lease is not
 // over. While nothing goes wrong nobody who waits is swept. Nothing is left but,
 // in the style of directories, the empty lock and a few tokens.
 //
 // What is allowed is an orphan, an empty lock that its owner cannot know to be
-// his. He crashed; or the answer was lost to the request that made it his, or to
+// its own. It crashed; or the answer was lost to the request that made it so, or to
 // that which should have removed it; or the server executed that request late; or
-// an operator, or somebody who took him for dead, removed his reservation in the
-// Try in which he made the lock. Where nobody gets on and the lock is an orphan without
+// an operator, or somebody who took it for dead, removed its reservation in the
+// Try in which it made the lock. Where nobody gets on and the lock is an orphan without
 // a mark, a person removes it; and then everybody must end. So nothing else ever stands
 // in the way.
 //
@@ -99,7 +99,7 @@
 // So these two requests are not repeated in any configuration but limit-dup and
 // limit-dup-scripts, which are only searched if they are asked for. They may be
 // executed late, after an answer was lost: until then the lock is its owner's, and
-// he never asks again. But a person who removes an orphan while such a request is
+// it never asks again. But a person who removes an orphan while such a request is
 // still on its way can meet the same fate.
 //
 // # Lock files

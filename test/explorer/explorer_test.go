@@ -36,7 +36,7 @@ func TestAlgorithm(t *testing.T) {
 		steps += r.Steps
 		t.Log(describe(r))
 		if r.Wrong != nil {
-			t.Errorf("%s: %s", r.Name, story(r.Wrong))
+			t.Errorf("%s: %s", r.Name, counterexample(r.Wrong))
 		}
 		for _, what := range r.Missed {
 			t.Errorf("%s: not met, though doc.go says that it happens: %s", r.Name, what)
@@ -113,7 +113,7 @@ func TestKnownLimits(t *testing.T) {
 			t.Errorf("%s: no violation, though one is described in doc.go", c.Name)
 			continue
 		}
-		t.Log(story(r.Wrong))
+		t.Log(counterexample(r.Wrong))
 	}
 }
 

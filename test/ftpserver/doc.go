@@ -1,5 +1,6 @@
 // Package ftpserver starts FTP servers for tests: the real ones, each as a
-// process of its own, one in this process, and a proxy that spoils connections.
+// process of its own, one in this process, and a proxy that injects faults into
+// connections.
 //
 //	s := ftpserver.Start(t, "proftpd", ftpserver.Options{TLS: true})
 //	… log in at s.Addr, work in s.Home, look at what came of it in s.Dir …

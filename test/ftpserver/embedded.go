@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -47,7 +48,7 @@ func (d *inProcess) start() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.sessions = map[*session]bool{}
-	d.server = ftplib.NewFtpServer(&driver{inProcess: d, listener: &doorkeeper{listener, d}})
+	d.server = ftplib.NewFtpServer(&driver{inProcess: d, listener: &limitListener{listener, d}})
 	if err := d.server.Listen(); err != nil {
 		return err
 	}
@@ -130,4 +131,51 @@ func (d *driver) AuthUser(c ftplib.ClientContext, user, pass string) (ftplib.Cli
 		c.SetPath(d.place.root)
 	}
 	return newTree(d.place), nil
+}
+
+// A limitListener admits as many sessions as MaxConns allows, and knows which are open.
+type limitListener struct {
+	net.Listener
+	d *inProcess
+}
+
+func (l *limitListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if admitted := l.d.admit(conn); admitted != nil {
+			return admitted, nil
+		}
+		_, _ = io.WriteString(conn, "421 Too many connections\r\n") // as much as others do
+		conn.Close()
+	}
+}
+
+// A session is a control connection that counts until it is closed.
+type session struct {
+	net.Conn
+	d *inProcess
+}
+
+// admit returns nil if there is no room.
+func (d *inProcess) admit(conn net.Conn) net.Conn {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.server == nil || d.place.MaxConns > 0 && len(d.sessions) >= d.place.MaxConns {
+		return nil
+	}
+	s := &session{conn, d}
+	d.sessions[s] = true
+	d.handlers++
+	return s
+}
+
+// Close makes room first: a client that sees the end may come back at once.
+func (s *session) Close() error {
+	s.d.mu.Lock()
+	delete(s.d.sessions, s)
+	s.d.mu.Unlock()
+	return s.Conn.Close()
 }

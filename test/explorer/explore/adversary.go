@@ -1,9 +1,24 @@
 package explore
 
-// What the adversary does by itself; what it does to a request is in step.go.
+import "golang.org/x/sys/unix"
 
-// jumps are how far time jumps, in parts of the lease: enough to end a courtesy, a
-// bit more than half, a bit more than a whole.
+// A fault is what the adversary did to a request.
+type fault uint8
+
+const (
+	noFault      fault = iota
+	outdated           // answered from the cache of the host
+	lostRequest        // not executed, answered EIO
+	lostReply          // executed, answered EIO
+	crashedReply       // executed, then the server crashed: answered as the repeated request is
+	duplicated         // executed, and once more later
+	delayed            // answered EIO, and executed later
+	tornBegin          // the first half of a listing
+	tornEnd            // the second
+)
+
+// jumps are how far time jumps, in parts of the lease: enough to outlast the fairness delay,
+// a bit more than half, a bit more than a whole.
 func (x *Explorer) jumps() [3]int32 {
 	percent := x.Config.Jumps
 	if percent == [3]int32{} {
@@ -25,7 +40,7 @@ func (x *Explorer) jump(w *world, i int, emit func(*world)) {
 	defer x.drop(c)
 	*c.left.jump(i)--
 	x.pass(c, x.jumps()[i])
-	c.deed = deed{kind: jumped, op: op{wait: x.jumps()[i]}}
+	c.action = action{kind: jumped, op: op{wait: x.jumps()[i]}}
 	x.readClocks(c, emit)
 }
 
@@ -51,7 +66,7 @@ func (x *Explorer) crash(w *world, p int, emit func(*world)) {
 	defer x.drop(c)
 	c.left.Crashes--
 	x.kill(c, p)
-	c.deed = deed{kind: crashed, process: p}
+	c.action = action{kind: crashed, process: p}
 	x.readClocks(c, emit)
 }
 
@@ -88,6 +103,98 @@ func (x *Explorer) repeat(w *world, i int, emit func(*world)) {
 	if r.err == 0 && d.op.kind != opTouch {
 		x.vital(c, alive, sign)
 	}
-	c.deed = deed{kind: repeated, process: int(d.from), op: d.op, reply: r}
+	c.action = action{kind: repeated, process: int(d.from), op: d.op, reply: r}
 	emit(c)
+}
+
+// cached are the answers that an outdated cache gives.
+func (s stepper) cached() {
+	if !s.caches() || s.from.left.Stale == 0 {
+		return
+	}
+	h := s.host(s.from)
+	if h.misses(s.names, s.from.tree, s.op) {
+		s.stale(failed(unix.ENOENT))
+	}
+	if old, found := h.outdated(s.from.tree, s.op); found {
+		s.stale(ok(int64(old)))
+	}
+	if old := h.page(s.op.name); s.op.kind == opList && old != 0 && ok(int64(old)) != s.from.tree.list(s.names, s.op.name) {
+		s.stale(ok(int64(old)))
+	}
+}
+
+func (s stepper) stale(r reply) {
+	s.answer(outdated, func(c *world) reply {
+		if c.left.Stale > 0 {
+			c.left.Stale--
+		}
+		return r
+	})
+}
+
+// lost are the answers when the network or the server fails.
+func (s stepper) lost() {
+	if s.from.left.Lost == 0 || s.op.kind == opUnpin {
+		return
+	}
+	s.answer(lostRequest, func(c *world) reply {
+		c.left.Lost--
+		s.given(c, s.p, s.op)
+		return failed(unix.EIO)
+	})
+	s.forgotten()
+	if !s.op.changes() {
+		return
+	}
+	s.answer(lostReply, func(c *world) reply { c.left.Lost--; s.carryOut(c, true); return failed(unix.EIO) })
+	if s.session() {
+		s.delayed()
+		return
+	}
+	s.answer(crashedReply, func(c *world) reply {
+		c.left.Lost--
+		if r := s.carryOut(c, true); r.err != 0 || s.op.patient() {
+			return r
+		}
+		if s.proves(s.p, s.op) {
+			c.procs[s.p].touched = c.procs[s.p].sent // a listing will show it
+		}
+		return failed(s.op.afterServerCrash())
+	})
+}
+
+// repeated are requests that the server will execute once more.
+func (s stepper) repeated() {
+	if s.from.left.Dups == 0 || !s.op.changes() || s.session() {
+		return
+	}
+	if !s.indefensible(s.op) {
+		s.answer(duplicated, func(c *world) reply {
+			c.left.Dups--
+			c.dups = append(c.dups, s.sent(c))
+			return s.learned(c, s.execute(c))
+		})
+	}
+	if s.from.left.Lost > 0 && (s.Config.Files == nil || !s.indefensible(s.op)) {
+		s.delayed()
+	}
+}
+
+// delayed is a request that is given up, and executed later.
+func (s stepper) delayed() {
+	s.answer(delayed, func(c *world) reply {
+		c.left.Lost--
+		if !s.session() {
+			c.left.Dups--
+		}
+		s.given(c, s.p, s.op)
+		c.dups = append(c.dups, s.sent(c))
+		return failed(unix.EIO)
+	})
+}
+
+func (s stepper) session() bool {
+	d := s.Config.Directories
+	return d != nil && d.Session
 }

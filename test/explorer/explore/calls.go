@@ -9,7 +9,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/link"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/mkdirlock"
+	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
 
@@ -111,3 +114,102 @@ func (d calls) Await(ctx context.Context, name string, keeper process.Process, w
 
 // Close implements mkdirlock.Dir.
 func (d calls) Close() {}
+
+// Files is the directory in which a lock file is.
+func (e Env) Files() link.FS { return files{e.runner} }
+
+// Self is the record of the process.
+func (e Env) Self() owner.Record { return e.runner.role.request(e.runner).Owner }
+
+type files struct{ r *runner }
+
+// Create implements link.FS.
+func (d files) Create(name, content string) error {
+	born := d.r.text(name)
+	if e := d.r.ask(op{kind: opCreate, name: born}).err; e != 0 {
+		return e
+	}
+	return asError(d.r.ask(op{kind: opWrite, name: born, to: d.r.text(content)}).err)
+}
+
+// Link implements link.FS.
+func (d files) Link(from, to string) error {
+	return asError(d.r.ask(op{kind: opLink, name: d.r.text(to), to: d.r.text(from)}).err)
+}
+
+// Unlink implements link.FS.
+func (d files) Unlink(name string) error {
+	return asError(d.r.ask(op{kind: opUnlink, name: d.r.text(name)}).err)
+}
+
+func (d files) look(kind opKind, name text) (view, error) {
+	r := d.r.ask(op{kind: kind, name: name})
+	if r.err != 0 {
+		return view{}, r.err
+	}
+	return d.r.names.views[r.value], nil
+}
+
+// Stat implements link.FS.
+func (d files) Stat(name string) (lockfile.Stat, error) {
+	v, err := d.look(opStat, d.r.text(name))
+	return d.stat(v, err)
+}
+
+func (d files) stat(v view, err error) (lockfile.Stat, error) {
+	if err != nil {
+		return lockfile.Stat{}, err
+	}
+	return lockfile.Stat{Dev: 1, Ino: uint64(v.number), Links: uint64(v.links), Size: int64(len(d.r.names.texts[v.content])),
+		Modified: epoch.Add(time.Duration(v.stamp) * time.Millisecond)}, nil
+}
+
+// Read implements link.FS.
+func (d files) Read(name string) (lockfile.Stat, string, error) {
+	v, err := d.look(opRead, d.r.text(name))
+	st, err := d.stat(v, err)
+	return st, d.r.names.texts[v.content], err
+}
+
+// Open implements link.FS.
+func (d files) Open(name string) (link.File, error) {
+	v, err := d.look(opOpen, d.r.text(name))
+	if err != nil {
+		return nil, err
+	}
+	return handle{d, v.born}, nil
+}
+
+// List implements link.FS.
+func (d files) List() ([]string, error) { return dir(d).List("") }
+
+// Await implements link.FS.
+func (d files) Await(ctx context.Context, name string, keeper process.Process, wait time.Duration) {
+	dir(d).Await(ctx, name, keeper, wait)
+}
+
+// Close implements link.FS.
+func (d files) Close() {}
+
+// A handle is an open file.
+type handle struct {
+	files files
+	born  text
+}
+
+// StatServer implements link.File.
+func (h handle) StatServer() (lockfile.Stat, error) {
+	v, err := h.files.look(opStatFile, h.born)
+	return h.files.stat(v, err)
+}
+
+// Touch implements link.File.
+func (h handle) Touch() error {
+	return asError(h.files.r.ask(op{kind: opTouchFile, name: h.born}).err)
+}
+
+// SetTime is not used but for flufl.lock.
+func (h handle) SetTime(time.Time) error { panic(ErrForeign) }
+
+// Close implements link.File.
+func (h handle) Close() error { return nil }

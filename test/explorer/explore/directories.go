@@ -12,8 +12,8 @@ import (
 type Directories struct {
 	// Lock is the directory in which the entries of holders are.
 	Lock string
-	// Plain: that directory is the lock, so that an empty one is somebody's: his
-	// who made it, put his own onto it, or removed the last entry in it.
+	// Plain: that directory is the lock, so that an empty one has an owner:
+	// whoever made it, renamed a directory onto it, or removed the last entry in it.
 	Plain bool
 	// Session: requests go over one connection, as in FTP. They are not repeated,
 	// by nobody; one that was given up may still be executed later.
@@ -117,7 +117,7 @@ func (x *Explorer) own(c *world, p int, o op, doubt bool) {
 }
 
 // sweep: who removes an entry from a reservation leaves its maker without the
-// means to tell that the lock is his, if he has just made it.
+// means to tell that the lock is its own, if it has just made it.
 func (x *Explorer) sweep(c *world, p int, o op) {
 	maker := x.names.makers[o.name].process
 	if maker == p || x.names.makers[x.names.parents[o.name]].process != maker {
@@ -157,9 +157,9 @@ func (x *Explorer) checkLock(c *world, p int, o op) {
 	c.violated("%s %s an empty lock directory that is %s", x.title(p), what, whose)
 }
 
-// orphan reports that the lock is an empty directory of which nobody knows any
-// more that it is his: he crashed, or his answer was lost, or the server repeated
-// the request.
+// orphan reports that the lock is an empty directory whose owner cannot know any more
+// that it has it: it crashed, or an answer to it was lost, or the server repeated the
+// request.
 func (x *Explorer) orphan(c *world) bool {
 	return x.plain() && c.tree.has(x.lock) && len(c.tree.children(x.names, x.lock)) == 0 &&
 		(c.owner == nobody || c.doubt || c.procs[c.owner].crashed)
@@ -175,7 +175,7 @@ func (x *Explorer) reap(c *world, emit func(*world)) {
 	r := x.serve(d, o)
 	x.own(d, nobody, o, false)
 	x.wake(d, nobody)
-	d.deed = deed{kind: reaped, op: o, reply: r}
+	d.action = action{kind: reaped, op: o, reply: r}
 	x.readClocks(d, emit)
 }
 
@@ -188,13 +188,13 @@ func (x *Explorer) indefensible(o op) bool {
 	return x.plain() && !x.Config.Directories.Careless && o.name == x.lock && (o.kind == opMkdir || o.kind == opRmdir || o.kind == opRemoveAbandoned)
 }
 
-// litter is what may be left at the end.
-func (x *Explorer) litter(name text) bool {
+// isLeftover reports what may be left at the end.
+func (x *Explorer) isLeftover(name text) bool {
 	d := x.Config.Directories
 	text := x.names.texts[name]
 	switch {
 	case x.Config.Files != nil:
-		return strings.HasPrefix(text, x.Config.Files.Litter)
+		return strings.HasPrefix(text, x.Config.Files.Leftovers)
 	case d == nil:
 		return strings.HasPrefix(text, "G/lock.") || text == "G" || text == "R"
 	case d.Plain:
@@ -213,8 +213,8 @@ func (x *Explorer) acquit(c *world) {
 	}
 }
 
-// provenIn: nobody is given a hold when his lease is over, or when his entry was
-// removed before he began to try.
+// provenIn: nobody is given a hold when its lease is over, or when its entry was
+// removed before it began to try.
 func (x *Explorer) provenIn(c *world, p int) {
 	q := &c.procs[p]
 	switch {
@@ -232,4 +232,54 @@ func (x *Explorer) removed(c *world, p int) uint8 {
 		return 0
 	}
 	return m.serial
+}
+
+// pinned executes what a kernel does about a directory itself. Pins are those of the
+// directory, whatever its name, and end with the process.
+func (x *Explorer) pinned(c *world, p int, o op) (reply, bool) {
+	e := c.tree.get(o.name)
+	switch o.kind {
+	case opUnpin:
+		for i := range c.tree {
+			if d := &c.tree[i]; d.born == o.name {
+				d.pins &^= 1 << p
+			}
+		}
+		return reply{}, true
+	case opStake, opPin:
+		switch {
+		case o.kind == opStake && x.Config.Directories.Unmarked:
+			return failed(unix.EOPNOTSUPP), true
+		case e == nil:
+			return failed(unix.ENOENT), true
+		}
+		if o.kind == opStake {
+			e.born = o.name
+		}
+		if e.born != 0 {
+			e.pins |= 1 << p
+		}
+		return ok(int64(e.born)), true
+	case opRemoveAbandoned:
+		if !x.abandoned(c, o.name) {
+			return failed(unix.ENOTEMPTY), true
+		}
+		return failed(c.tree.remove(x.names, op{kind: opRmdir, name: o.name}, c.now)), true
+	}
+	return reply{}, false
+}
+
+// abandoned reports that a directory is empty, was staked, and that nobody who lives has
+// pinned it.
+func (x *Explorer) abandoned(c *world, name text) bool {
+	e := c.tree.get(name)
+	if e == nil || e.born == 0 || len(c.tree.children(x.names, name)) > 0 {
+		return false
+	}
+	for p := range c.procs {
+		if e.pins&(1<<p) != 0 && !c.procs[p].crashed && x.op(c, p).kind != opDone {
+			return false
+		}
+	}
+	return true
 }

@@ -132,7 +132,7 @@ func TestStatesSurviveEncoding(t *testing.T) {
 		}
 		seen++
 		if depth > 0 {
-			x.successors(w, func(_ action, c *world) { visit(x.copy(c), depth-1) })
+			x.successors(w, func(_ choice, c *world) { visit(x.copy(c), depth-1) })
 		}
 	}
 	visit(w, 3)

@@ -164,9 +164,9 @@ func (x *Explorer) goOnTo(w *world, p int, there func(op) bool) *world {
 	for {
 		var next *world
 		x.step(w, p, func(c *world) {
-			if c.deed.fault == noFault { // the last: it does not stop to look at a clock
+			if c.action.fault == noFault { // the last: it does not stop to look at a clock
 				next = x.copy(c)
-				next.deed = c.deed
+				next.action = c.action
 			}
 		})
 		x.opening = append(x.opening, x.describe(w, next))
@@ -192,22 +192,22 @@ func (x *Explorer) copy(w *world) *world {
 // drop gives a world back that nobody looks at any more.
 func (x *Explorer) drop(c *world) { x.spare = append(x.spare, c) }
 
-// An action is one thing that can happen in a world: whose, and which of the
+// A choice is one thing that can happen in a world: whose, and which of the
 // ways that it can go.
-type action struct {
-	kind    deedKind
+type choice struct {
+	kind    actionKind
 	subject uint8 // a process, a kind of jump, or a repeated request
 	variant uint16
 }
 
-func (a action) pack() uint32 { return uint32(a.kind)<<24 | uint32(a.subject)<<16 | uint32(a.variant) }
+func (a choice) pack() uint32 { return uint32(a.kind)<<24 | uint32(a.subject)<<16 | uint32(a.variant) }
 
-func unpackAction(v uint32) action {
-	return action{deedKind(v >> 24), uint8(v >> 16), uint16(v)}
+func unpackChoice(v uint32) choice {
+	return choice{actionKind(v >> 24), uint8(v >> 16), uint16(v)}
 }
 
 // act emits all worlds in which what a says, but for the variant, has happened.
-func (x *Explorer) act(w *world, a action, emit func(*world)) {
+func (x *Explorer) act(w *world, a choice, emit func(*world)) {
 	switch a.kind {
 	case stepped:
 		x.step(w, int(a.subject), emit)
@@ -222,33 +222,33 @@ func (x *Explorer) act(w *world, a action, emit func(*world)) {
 	}
 }
 
-// actions are all that may be possible in w.
-func (x *Explorer) actions(w *world) []action {
-	var all []action
+// choices are all that may be possible in w.
+func (x *Explorer) choices(w *world) []choice {
+	var all []choice
 	for p := range w.procs {
 		if x.enabled(w, p) {
-			all = append(all, action{kind: stepped, subject: uint8(p)})
+			all = append(all, choice{kind: stepped, subject: uint8(p)})
 		}
 	}
 	for p := range w.procs {
 		if w.left.Crashes > 0 && !w.procs[p].crashed {
-			all = append(all, action{kind: crashed, subject: uint8(p)})
+			all = append(all, choice{kind: crashed, subject: uint8(p)})
 		}
 	}
 	for i := range x.jumps() {
 		if *w.left.jump(i) > 0 {
-			all = append(all, action{kind: jumped, subject: uint8(i)})
+			all = append(all, choice{kind: jumped, subject: uint8(i)})
 		}
 	}
 	for i := range w.dups {
-		all = append(all, action{kind: repeated, subject: uint8(i)})
+		all = append(all, choice{kind: repeated, subject: uint8(i)})
 	}
 	return all
 }
 
 // successors emits every world that can follow w.
-func (x *Explorer) successors(w *world, emit func(action, *world)) {
-	for _, a := range x.actions(w) {
+func (x *Explorer) successors(w *world, emit func(choice, *world)) {
+	for _, a := range x.choices(w) {
 		x.act(w, a, func(c *world) {
 			x.Steps++
 			emit(a, c)
@@ -258,13 +258,13 @@ func (x *Explorer) successors(w *world, emit func(action, *world)) {
 }
 
 // redo makes the world that follows w by a, or nil if there is none.
-func (x *Explorer) redo(w *world, a action) *world {
+func (x *Explorer) redo(w *world, a choice) *world {
 	var found *world
 	variant := uint16(0)
 	x.act(w, a, func(c *world) {
 		if variant == a.variant {
 			found = x.copy(c)
-			found.deed, found.wrong = c.deed, c.wrong
+			found.action, found.wrong = c.action, c.wrong
 		}
 		variant++
 	})

@@ -22,8 +22,8 @@ type Files struct {
 	// Careless: the server may execute late, or again, a request to remove the lock
 	// itself, or a turn. There is nobody's id in them.
 	Careless bool
-	// Litter is what the names begin with that may be left at the end.
-	Litter string
+	// Leftovers is what the names begin with that may be left at the end.
+	Leftovers string
 }
 
 // A view is what a look at a file shows.

@@ -117,7 +117,7 @@ func (x *Explorer) answered(c *world, p int, n note, what string) {
 }
 
 // revived reports that the server may have made the reservation again that the
-// operator removed: then only his word tells the holder that it lost the lock.
+// operator removed: then only the operator's word tells the holder that it lost the lock.
 func (x *Explorer) revived(c *world, p int) bool {
 	return c.procs[p].condemned == c.procs[p].serial && x.repeats(c)
 }
@@ -145,7 +145,7 @@ func (x *Explorer) condemn(c *world, p int, serial uint8) {
 }
 
 // unused reports that what is empty is an entry in a lock of directories, before its
-// maker has got the lock or after he has begun to release it.
+// maker has got the lock or after it has begun to release it.
 func (x *Explorer) unused(c *world, name text) bool {
 	d := x.Config.Directories
 	if d == nil || !x.isEntry(name) {

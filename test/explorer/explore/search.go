@@ -53,9 +53,9 @@ type search struct {
 	depth    int
 	settled  int
 	complete bool
-	// How each state came about: the state before it, and the action.
+	// How each state came about: the state before it, and the choice.
 	parents []uint32
-	actions []uint32
+	choices []uint32
 	// The encoded states of this depth and of the next.
 	layer, next pile
 	buffer      []byte
@@ -88,7 +88,7 @@ func (p *pile) empty() { p.bytes, p.ends = p.bytes[:0], p.ends[:0] }
 
 func (s *search) run() *Violation {
 	w := s.start()
-	s.reach(action{}, w)
+	s.reach(choice{}, w)
 	for len(s.next.ends) > 0 {
 		s.layer, s.next = s.next, s.layer
 		s.next.empty()
@@ -113,7 +113,7 @@ func (s *search) run() *Violation {
 // expand follows all that can happen in w.
 func (s *search) expand(w *world) {
 	any := false
-	s.successors(w, func(a action, c *world) {
+	s.successors(w, func(a choice, c *world) {
 		any = true
 		if s.isLimit(c.wrong) {
 			s.known(a, c.wrong)
@@ -130,7 +130,7 @@ func (s *search) expand(w *world) {
 }
 
 // known is a violation that is to be expected. The first is one of the shortest.
-func (s *search) known(a action, what string) {
+func (s *search) known(a choice, what string) {
 	s.limits[what]++
 	if s.first == nil {
 		s.first = s.trace(s.path(s.current, a), nil, what)
@@ -142,14 +142,14 @@ func (x *Explorer) isLimit(what string) bool {
 }
 
 // reach adds a state if it is new.
-func (s *search) reach(a action, c *world) {
+func (s *search) reach(a choice, c *world) {
 	s.buffer = c.encode(s.buffer[:0])
 	if !s.seen.add(keyOf(s.buffer)) {
 		return
 	}
 	s.next.push(s.buffer)
 	s.parents = append(s.parents, s.current)
-	s.actions = append(s.actions, a.pack())
+	s.choices = append(s.choices, a.pack())
 }
 
 // sample chooses the states to settle: many where nothing can happen any more,
@@ -173,18 +173,18 @@ func (s *search) settle(w *world) {
 	}
 }
 
-// path is the actions that led to a state, and then more.
-func (s *search) path(state uint32, more ...action) []action {
-	var path []action
+// path is the choices that led to a state, and then more.
+func (s *search) path(state uint32, more ...choice) []choice {
+	var path []choice
 	for ; state != 0; state = s.parents[state] {
-		path = append(path, unpackAction(s.actions[state]))
+		path = append(path, unpackChoice(s.choices[state]))
 	}
 	slices.Reverse(path)
 	return append(path, more...)
 }
 
 // trace tells the way.
-func (x *Explorer) trace(path []action, more []string, what string) *Violation {
+func (x *Explorer) trace(path []choice, more []string, what string) *Violation {
 	w := x.start()
 	v := &Violation{What: what, Steps: slices.Clone(x.opening)}
 	for _, a := range path {

@@ -33,13 +33,13 @@ func (x *Explorer) letFinish(w *world, tell bool) ending {
 	}
 	x.acquit(c)
 	c.calm = true
-	c.deed = deed{kind: calmed}
+	c.action = action{kind: calmed}
 	c = x.turn(c, e, func(emit func(*world)) { x.readClocks(c, emit) })
 	c = x.takeTurns(c, e)
 	cleaner := len(c.procs) - 1
 	if e.wrong == "" {
 		c.procs[cleaner].absent = false
-		c.deed = deed{kind: calmed}
+		c.action = action{kind: calmed}
 		c = x.turn(c, e, func(emit func(*world)) { x.readClocks(c, emit) })
 		c = x.takeTurns(c, e)
 	}
@@ -55,7 +55,7 @@ func (x *Explorer) turn(c *world, e *ending, happens func(emit func(*world))) *w
 	happens(func(d *world) {
 		if next == nil {
 			next = x.copy(d)
-			next.deed, next.wrong = d.deed, d.wrong
+			next.action, next.wrong = d.action, d.wrong
 		}
 	})
 	if e.tell {
@@ -122,7 +122,7 @@ func (x *Explorer) passTurn(c *world, e *ending) *world {
 	return x.turn(c, e, func(emit func(*world)) {
 		d := x.copy(c)
 		x.pass(d, max(wait, 1))
-		d.deed = deed{kind: jumped, op: op{wait: max(wait, 1)}}
+		d.action = action{kind: jumped, op: op{wait: max(wait, 1)}}
 		x.readClocks(d, emit)
 	})
 }
@@ -155,7 +155,7 @@ func (x *Explorer) leftover(c *world) string {
 	for _, e := range c.tree {
 		name := x.names.texts[e.name]
 		generations += b2i(strings.HasPrefix(name, "G/lock.") || strings.Contains(name, "/fence."))
-		if !x.litter(e.name) {
+		if !x.isLeftover(e.name) {
 			all = append(all, x.short(name))
 		}
 	}

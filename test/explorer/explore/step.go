@@ -1,22 +1,5 @@
 package explore
 
-import "golang.org/x/sys/unix"
-
-// A fault is what the adversary did to a request.
-type fault uint8
-
-const (
-	noFault      fault = iota
-	outdated           // answered from the cache of the host
-	lostRequest        // not executed, answered EIO
-	lostReply          // executed, answered EIO
-	crashedReply       // executed, then the server crashed: answered as the repeated request is
-	duplicated         // executed, and once more later
-	delayed            // answered EIO, and executed later
-	tornBegin          // the first half of a listing
-	tornEnd            // the second
-)
-
 // stepper makes all worlds that follow from one when a process takes its step.
 type stepper struct {
 	*Explorer
@@ -65,7 +48,7 @@ func (s stepper) answer(f fault, do func(*world) reply) {
 	c := s.copy(s.from)
 	defer s.drop(c)
 	r := do(c)
-	c.deed = deed{process: s.p, op: s.op, fault: f, reply: r}
+	c.action = action{process: s.p, op: s.op, fault: f, reply: r}
 	s.proceed(c, s.p, r)
 	s.readClocks(c, s.emit)
 }
@@ -146,7 +129,7 @@ func (s stepper) server() {
 		defer s.drop(c)
 		c.left.Torn--
 		c.procs[s.p].scan = listing(c.tree.list(s.names, s.op.name).value)
-		c.deed = deed{process: s.p, op: s.op, fault: tornBegin}
+		c.action = action{process: s.p, op: s.op, fault: tornBegin}
 		s.emit(c)
 	}
 }
@@ -171,98 +154,6 @@ func (s stepper) endScan() {
 			return s.learned(c, ok(int64(s.names.listing(merge(both, some)))))
 		})
 	}
-}
-
-// cached are the answers that an outdated cache gives.
-func (s stepper) cached() {
-	if !s.caches() || s.from.left.Stale == 0 {
-		return
-	}
-	h := s.host(s.from)
-	if h.misses(s.names, s.from.tree, s.op) {
-		s.stale(failed(unix.ENOENT))
-	}
-	if old, found := h.outdated(s.from.tree, s.op); found {
-		s.stale(ok(int64(old)))
-	}
-	if old := h.page(s.op.name); s.op.kind == opList && old != 0 && ok(int64(old)) != s.from.tree.list(s.names, s.op.name) {
-		s.stale(ok(int64(old)))
-	}
-}
-
-func (s stepper) stale(r reply) {
-	s.answer(outdated, func(c *world) reply {
-		if c.left.Stale > 0 {
-			c.left.Stale--
-		}
-		return r
-	})
-}
-
-// lost are the answers when the network or the server fails.
-func (s stepper) lost() {
-	if s.from.left.Lost == 0 || s.op.kind == opUnpin {
-		return
-	}
-	s.answer(lostRequest, func(c *world) reply {
-		c.left.Lost--
-		s.given(c, s.p, s.op)
-		return failed(unix.EIO)
-	})
-	s.forgotten()
-	if !s.op.changes() {
-		return
-	}
-	s.answer(lostReply, func(c *world) reply { c.left.Lost--; s.carryOut(c, true); return failed(unix.EIO) })
-	if s.session() {
-		s.delayed()
-		return
-	}
-	s.answer(crashedReply, func(c *world) reply {
-		c.left.Lost--
-		if r := s.carryOut(c, true); r.err != 0 || s.op.patient() {
-			return r
-		}
-		if s.proves(s.p, s.op) {
-			c.procs[s.p].touched = c.procs[s.p].sent // a listing will show it
-		}
-		return failed(s.op.afterServerCrash())
-	})
-}
-
-// repeated are requests that the server will execute once more.
-func (s stepper) repeated() {
-	if s.from.left.Dups == 0 || !s.op.changes() || s.session() {
-		return
-	}
-	if !s.indefensible(s.op) {
-		s.answer(duplicated, func(c *world) reply {
-			c.left.Dups--
-			c.dups = append(c.dups, s.sent(c))
-			return s.learned(c, s.execute(c))
-		})
-	}
-	if s.from.left.Lost > 0 && (s.Config.Files == nil || !s.indefensible(s.op)) {
-		s.delayed()
-	}
-}
-
-// delayed is a request that is given up, and executed later.
-func (s stepper) delayed() {
-	s.answer(delayed, func(c *world) reply {
-		c.left.Lost--
-		if !s.session() {
-			c.left.Dups--
-		}
-		s.given(c, s.p, s.op)
-		c.dups = append(c.dups, s.sent(c))
-		return failed(unix.EIO)
-	})
-}
-
-func (s stepper) session() bool {
-	d := s.Config.Directories
-	return d != nil && d.Session
 }
 
 // proves reports that a request, if it succeeds, proves p's entry to be there.
@@ -303,7 +194,7 @@ func (x *Explorer) readClocks(c *world, emit func(*world)) {
 		}
 		if x.sleeps(c, o) {
 			d := x.copy(c)
-			d.deed, d.wrong = c.deed, c.wrong
+			d.action, d.wrong = c.action, c.wrong
 			d.procs[p].asleep = true
 			x.readClocks(d, emit)
 			x.drop(d)

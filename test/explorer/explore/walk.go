@@ -42,8 +42,8 @@ const (
 	switches = 150
 )
 
-func (k *walker) run(limit int) ([]action, string) {
-	var path []action
+func (k *walker) run(limit int) ([]choice, string) {
+	var path []choice
 	w := k.start()
 	for len(path) < limit {
 		a, next := k.choose(w)
@@ -61,9 +61,9 @@ func (k *walker) run(limit int) ([]action, string) {
 }
 
 // choose takes one of all that can happen; nil means that nothing can.
-func (k *walker) choose(w *world) (action, *world) {
-	var steps, others []action
-	for _, a := range k.actions(w) {
+func (k *walker) choose(w *world) (choice, *world) {
+	var steps, others []choice
+	for _, a := range k.choices(w) {
 		if a.kind == stepped {
 			steps = append(steps, a)
 		} else {
@@ -73,7 +73,7 @@ func (k *walker) choose(w *world) (action, *world) {
 	if len(steps) == 0 || len(others) > 0 && k.dice.IntN(1000) < mishaps {
 		return k.variant(w, others)
 	}
-	stay := slices.IndexFunc(steps, func(a action) bool { return int(a.subject) == k.current })
+	stay := slices.IndexFunc(steps, func(a choice) bool { return int(a.subject) == k.current })
 	if stay < 0 || k.dice.IntN(1000) < switches {
 		stay = k.dice.IntN(len(steps))
 		k.current = int(steps[stay].subject)
@@ -81,8 +81,8 @@ func (k *walker) choose(w *world) (action, *world) {
 	return k.variant(w, steps[stay:stay+1])
 }
 
-// variant takes one of the ways in which one of some actions can go.
-func (k *walker) variant(w *world, some []action) (action, *world) {
+// variant takes one of the ways in which one of some choices can go.
+func (k *walker) variant(w *world, some []choice) (choice, *world) {
 	for len(some) > 0 {
 		i := k.dice.IntN(len(some))
 		a := some[i]
@@ -97,15 +97,15 @@ func (k *walker) variant(w *world, some []action) (action, *world) {
 		}
 		some = slices.Delete(slices.Clone(some), i, i+1)
 	}
-	return action{}, nil
+	return choice{}, nil
 }
 
 // ways are the variants in which nothing goes wrong with a request, and the
 // others.
-func (k *walker) ways(w *world, a action) (well, badly []uint16) {
+func (k *walker) ways(w *world, a choice) (well, badly []uint16) {
 	variant := uint16(0)
 	k.act(w, a, func(c *world) {
-		if c.deed.fault == noFault || c.deed.fault == tornEnd {
+		if c.action.fault == noFault || c.action.fault == tornEnd {
 			well = append(well, variant)
 		} else {
 			badly = append(badly, variant)
@@ -116,7 +116,7 @@ func (k *walker) ways(w *world, a action) (well, badly []uint16) {
 }
 
 // shorten leaves out of a way that ends in a violation what is not needed.
-func (x *Explorer) shorten(path []action) *Violation {
+func (x *Explorer) shorten(path []choice) *Violation {
 	for size := len(path) / 2; size > 0; {
 		shorter := x.without(path, size)
 		if len(shorter) == len(path) {
@@ -129,7 +129,7 @@ func (x *Explorer) shorten(path []action) *Violation {
 }
 
 // without leaves out every piece of this size that is not needed.
-func (x *Explorer) without(path []action, size int) []action {
+func (x *Explorer) without(path []choice, size int) []choice {
 	for i := 0; i+size <= len(path); {
 		candidate := slices.Concat(path[:i], path[i+size:])
 		if taken, what, _ := x.replay(candidate, false); what != "" && len(taken) < len(path) {
@@ -143,7 +143,7 @@ func (x *Explorer) without(path []action, size int) []action {
 
 // replay goes a way again as far as it goes: what is not possible any more is
 // left out. It returns the way taken, what was wrong, and how things ended.
-func (x *Explorer) replay(path []action, tell bool) (taken []action, what string, after []string) {
+func (x *Explorer) replay(path []choice, tell bool) (taken []choice, what string, after []string) {
 	w := x.start()
 	for _, a := range path {
 		next := x.redo(w, a)

@@ -61,7 +61,7 @@ type world struct {
 	procs []proc
 	dups  []request
 	left  Budget
-	// Whose the lock is, where an empty one is somebody's, and whether he does not
+	// Who owns the lock, where an empty one has an owner, and whether the owner may not
 	// know it.
 	owner int8
 	doubt bool
@@ -70,9 +70,9 @@ type world struct {
 
 	// calm: nothing goes wrong any more, so that nobody is silent for long. Not
 	// part of the state, as all that follows: how it came about, and what is wrong with it.
-	calm  bool
-	deed  deed
-	wrong string
+	calm   bool
+	action action
+	wrong  string
 }
 
 func (w *world) copyFrom(v *world) {
@@ -86,7 +86,7 @@ func (w *world) copyFrom(v *world) {
 		w.hosts[i].beliefs = append(w.hosts[i].beliefs[:0], v.hosts[i].beliefs...)
 		w.hosts[i].pages = append(w.hosts[i].pages[:0], v.hosts[i].pages...)
 	}
-	w.deed, w.wrong = deed{}, ""
+	w.action, w.wrong = action{}, ""
 }
 
 // encode writes the state so that equal states have equal bytes.

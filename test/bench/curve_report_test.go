@@ -16,14 +16,3 @@ func TestGrowth(t *testing.T) {
 		}
 	}
 }
-
-func TestPercentile(t *testing.T) {
-	for p, want := range map[float64]float64{0: 1, 50: 2.5, 100: 4} {
-		if got := percentile([]float64{4, 1, 3, 2}, p); got != want {
-			t.Errorf("percentile %g: %g, not %g", p, got, want)
-		}
-	}
-	if percentile(nil, 50) != 0 {
-		t.Error("something of nothing")
-	}
-}

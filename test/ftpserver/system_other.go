@@ -3,9 +3,14 @@
 package ftpserver
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
+
+func confinement() (*syscall.SysProcAttr, error) {
+	return nil, errors.New("only Linux confines processes")
+}
 
 // renameToNew is refused if there is anything, unless it came since we looked.
 func renameToNew(from, to string) error {

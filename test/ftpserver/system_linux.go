@@ -1,6 +1,10 @@
 package ftpserver
 
-import "syscall"
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 func confinement() (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{
@@ -8,4 +12,9 @@ func confinement() (*syscall.SysProcAttr, error) {
 		Unshareflags: syscall.CLONE_NEWNS, // and then its mounts do not propagate
 		Pdeathsig:    syscall.SIGKILL,
 	}, nil
+}
+
+// renameToNew is refused if there is anything, however late it came.
+func renameToNew(from, to string) error {
+	return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 }

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A deedKind is what kind of thing happened.
-type deedKind uint8
+// An actionKind is what kind of thing happened.
+type actionKind uint8
 
 const (
-	stepped deedKind = iota
+	stepped actionKind = iota
 	jumped
 	crashed
 	repeated
@@ -21,18 +21,18 @@ const (
 	reaped // a person removed what nobody owns
 )
 
-// A deed is what made one world of another.
-type deed struct {
-	kind    deedKind
+// An action is what made one world of another.
+type action struct {
+	kind    actionKind
 	process int
 	op      op
 	fault   fault
 	reply   reply
 }
 
-// describe tells a deed in one line, with how things stand afterwards.
+// describe tells an action in one line, with how things stand afterwards.
 func (x *Explorer) describe(before, after *world) string {
-	d := after.deed
+	d := after.action
 	switch d.kind {
 	case reaped:
 		return "a person removes the lock directory, which is nobody's"
@@ -61,7 +61,7 @@ var faultText = map[fault]string{
 	delayed:      " (the request is on its way still)",
 }
 
-func (x *Explorer) answerText(d deed) string {
+func (x *Explorer) answerText(d action) string {
 	if d.fault == tornBegin {
 		return "begins to read"
 	}
@@ -79,7 +79,7 @@ func result(err unix.Errno) string {
 	return unix.ErrnoName(err)
 }
 
-func (x *Explorer) value(d deed) string {
+func (x *Explorer) value(d action) string {
 	switch d.op.kind {
 	case opReadlink:
 		return x.short(x.names.texts[d.reply.value])
