@@ -85,11 +85,11 @@ func (d *directory) List(name string) (names []string, err error) {
 }
 
 // Await implements generation.Dir.
-func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
+func (d *directory) Await(ctx context.Context, name string, watched process.Process, pause time.Duration) {
 	if name != "" {
 		name = d.at(name)
 	}
-	d.watcher.Await(ctx, name, keeper, pause)
+	d.watcher.Await(ctx, name, watched, pause)
 }
 
 // Prepare makes the lock directory and the two in it. A name that this host
@@ -105,8 +105,8 @@ func (d *directory) Prepare() error {
 		if made != nil && !errors.Is(made, unix.EEXIST) {
 			return made
 		}
-		// Of one that was there its maker may have died before he came to this.
-		// If it is not ours, he must.
+		// Of one that was there its maker may have died before it came to this.
+		// If it is not ours, its owner must.
 		err := d.in(name, func(fd int, base string) error { return posix.ShareAt(fd, base, d.at(".")) })
 		if err != nil && (made == nil || !errors.Is(err, fs.ErrPermission)) {
 			return err

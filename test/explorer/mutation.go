@@ -81,12 +81,12 @@ var generationMutations = []mutation{
 		"	_ = l.Dir.Unlink(lockName(h.number))\n	err := l.remove(h.claim.in, h.claim.ticket)"}}},
 
 	{name: "no step 7", breaks: tokenFell, config: "collect", edits: []edit{{"attempt.go",
-		"	if newest != n {\n		return nil, errAgain\n	}",
+		"	if newest != n {\n		return nil, backend.ErrAgain\n	}",
 		"	_ = newest"}}},
 
 	{name: "step 7 by the predecessor", breaks: tokenFell, config: "collect", edits: []edit{{"attempt.go",
-		"	if newest != n {\n		return nil, errAgain\n	}",
-		"	_ = newest\n	if _, err := a.lock.Dir.Readlink(lockName(n - 1)); n > 1 && err != nil {\n		return nil, errAgain\n	}"}}},
+		"	if newest != n {\n		return nil, backend.ErrAgain\n	}",
+		"	_ = newest\n	if _, err := a.lock.Dir.Readlink(lockName(n - 1)); n > 1 && err != nil {\n		return nil, backend.ErrAgain\n	}"}}},
 
 	{name: "no step 8", breaks: twoHolders, config: "gap", edits: []edit{{"attempt.go",
 		"	if err := a.mine.refresh(); err != nil {\n		return nil, err\n	}\n	h := ",
@@ -104,8 +104,8 @@ var generationMutations = []mutation{
 		"	if all, _, err := a.lock.list(); err == nil && len(all) > 0 {\n		if now, err := a.lock.target(all.newest()); err == nil {\n			e, s.ticket = now, now.ticket\n		}\n	}\n	err := a.lock.remove(e, s.ticket)\n"}}},
 
 	{name: "collect the highest generation", breaks: tokenFell, config: "xx", edits: []edit{{"hold.go",
-		"		if n+keepGenerations >= h.number || i == maxCollect {",
-		"		if n > h.number || i == maxCollect {"}}},
+		"		if n+keepGenerations >= h.number || i == maxOld {",
+		"		if n > h.number || i == maxOld {"}}},
 
 	{name: "no staging of a shared directory", breaks: twoHolders, config: "dup-revived", edits: []edit{
 		{"shared.go", "	err := a.lock.Dir.Rename(a.mine.in.path(), e.path())\n",
@@ -113,7 +113,7 @@ var generationMutations = []mutation{
 
 	{name: "a generation that is not seen has ended", breaks: twoHolders, config: "tick-unclear", edits: []edit{{"exclusive.go",
 		"		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {",
-		"		if err == errAgain {\n			return a.found(t + 1)\n		}\n		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {"}}},
+		"		if err == backend.ErrAgain {\n			return a.publish(t + 1)\n		}\n		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {"}}},
 
 	{name: "age by the wall clock", breaks: robs, config: "xx", edits: []edit{{"watcher.go",
 		"	return observation{seen, t, path}, err\n",
@@ -123,7 +123,7 @@ var generationMutations = []mutation{
 		"const keepGenerations = 2", "const keepGenerations = 0"}}},
 
 	{name: "a heartbeat does not mind that its entry is gone", breaks: silentLoss, config: "lease|operator", edits: []edit{{"hold.go",
-		"	case forfeit(err):\n", "	case forfeit(err):\n		return nil\n	case false:\n"}}},
+		"	case gone(err):\n", "	case gone(err):\n		return nil\n	case false:\n"}}},
 
 	{name: "a release does not mind that its entry is gone", breaks: silentLoss, config: "lease|operator", edits: []edit{{"hold.go",
 		"		if err := h.succeeded(); err != nil {\n			return err\n		}\n", ""}}},
@@ -142,7 +142,7 @@ var generationMutations = []mutation{
 			"	made := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))\n	if a.mine.in.kind == exclusive {\n		_ = a.lock.Dir.Mkdir(a.mine.in.path())\n	}\n"}}},
 
 	{name: "a waiter removes one before it that lives", breaks: robs, config: "xxx", edits: []edit{{"queue.go",
-		"		case s.Due == 0:\n", "		case s.Due < watch.Never:\n"}}},
+		"		case s.Due == 0:\n", "		case s.Due < 1<<62:\n"}}},
 
 	{name: "sweeping does not wait", breaks: robs, config: "tend", edits: []edit{{"tend.go",
 		"	if absent(err) || err == nil && seen.Due > 0 {", "	if absent(err) || seen.path == \"\" {"}}},

@@ -3,16 +3,15 @@
 package generation
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
-	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -31,60 +30,58 @@ type attempt struct {
 	links    uint64        // of Reservations, at the last look
 	block    block         // what the last failed Try saw
 	nextLook time.Duration // when to look again whether it is still so
-	polite   politeness
+	fairness fairness
 	pauses   *backoff.Schedule // nil: those of pause
 }
 
 // Attempt implements backend.Backend.
 func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
-	if m := r.Owner.Mode; m != "exclusive" && m != "shared" {
-		return nil, l.usage("acquire", fmt.Sprintf("a lock cannot be %s", shown(m)), "use exclusive or shared")
-	}
-	r.Owner.Lease = r.Owner.Lease.Truncate(time.Millisecond)
-	if d := r.Owner.Lease; d < owner.MinLease || d > owner.MaxLease {
-		return nil, l.usage("acquire", fmt.Sprintf("a lease of %v is not between %v and %v", d, owner.MinLease, owner.MaxLease), "choose another")
+	r, err := r.Checked(l.Address, "a lock", "exclusive", "shared")
+	if err != nil {
+		return nil, err
 	}
 	return &attempt{lock: l, request: r, others: l.newWatcher(r), pauses: r.Polls.Schedule()}, nil
 }
 
 // Try implements backend.Attempt.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
+	if a.mine != nil && a.mine.spoiled {
+		if err := a.withdraw(); err != nil {
+			return nil, err
+		}
+	}
+	h, err := backend.Retry(ctx, maxRaces, a.race)
+	switch {
+	case errors.Is(err, backend.ErrAgain):
+		return nil, a.raced()
+	case err != nil:
+		return nil, err
+	}
+	return h, nil
+}
+
+// race takes the lock, or is step R: it starts anew with the same reservation, or with
+// none if that is gone.
+func (a *attempt) race() (*hold, error) {
 	take := a.takeExclusive
 	if a.request.Owner.Mode == "shared" {
 		take = a.takeShared
 	}
-	if a.mine != nil && a.mine.spoiled {
-		if err := a.giveUp(); err != nil {
-			return nil, err
-		}
+	h, err := take()
+	if err == nil {
+		return h, nil
 	}
-	var fault *backend.Error // why the last one was in vain, if not for others
-	for range maxRaces {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		h, err := take()
-		if err == nil {
-			return h, nil
-		}
-		if fault = nil; errors.Is(err, errAgain) {
-			errors.As(err, &fault)
-			err = a.recover()
-		}
-		if errors.Is(err, errBroken) {
-			err = a.giveUp()
-		}
-		if err != nil {
-			return nil, err
-		}
+	again := backend.ErrAgain
+	if errors.Is(err, backend.ErrAgain) {
+		again, err = err, a.recover()
 	}
-	if fault != nil {
-		return nil, fault
+	if errors.Is(err, errBroken) {
+		err = a.withdraw()
 	}
-	return nil, a.raced()
+	return nil, cmp.Or(err, again)
 }
 
-// recover is step R: is our reservation still there? Then it serves again.
+// recover finds out whether our reservation still is there. Then it serves again.
 func (a *attempt) recover() error {
 	if a.mine == nil {
 		return nil
@@ -92,12 +89,12 @@ func (a *attempt) recover() error {
 	return a.mine.present()
 }
 
-// giveUp removes what is left of our reservation; the next has a new ticket.
-func (a *attempt) giveUp() error {
+// withdraw removes what is left of our reservation; the next has a new ticket.
+func (a *attempt) withdraw() error {
 	if a.mine == nil {
 		return nil
 	}
-	err := a.mine.drop()
+	err := a.mine.remove()
 	if err == nil {
 		a.mine = nil
 	}
@@ -105,7 +102,7 @@ func (a *attempt) giveUp() error {
 }
 
 // Withdraw implements backend.Attempt.
-func (a *attempt) Withdraw(context.Context) error { return a.giveUp() }
+func (a *attempt) Withdraw(context.Context) error { return a.withdraw() }
 
 // list is a fresh listing of the generations, and the highest that exists: never
 // less than one that is known to.
@@ -136,13 +133,13 @@ func (a *attempt) checkSame() error {
 
 // vanished is what we say in place of starting the tokens anew.
 func (a *attempt) vanished() error {
-	return &backend.Error{Code: protocol.Unreachable, Lock: a.lock.Address, Op: "list generations",
+	return &backend.Error{Code: protocol.Unreachable, Lock: string(a.lock.Address), Op: "list generations",
 		Err: errors.New("the lock directory has vanished"), Hint: "was it removed, or its file system unmounted?"}
 }
 
-// found is steps 5 and 6: it makes generation n and points it to our
+// publish is steps 5 and 6: it makes generation n and points it to our
 // reservation. Its creation has one winner.
-func (a *attempt) found(n uint64) (*hold, error) {
+func (a *attempt) publish(n uint64) (*hold, error) {
 	made := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))
 	switch {
 	case made == nil:
@@ -153,14 +150,14 @@ func (a *attempt) found(n uint64) (*hold, error) {
 		return nil, a.lock.Fail("make generation", made)
 	}
 	e, err := a.lock.target(n)
-	if errors.Is(err, errAgain) && unclear(made) {
+	if errors.Is(err, backend.ErrAgain) && unclear(made) {
 		err = a.lock.again("make generation", made)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if e != a.mine.in {
-		return nil, errAgain
+		return nil, backend.ErrAgain
 	}
 	return a.confirmUnseen(n)
 }
@@ -182,7 +179,7 @@ func (a *attempt) confirm(n uint64) (*hold, error) {
 		return nil, err
 	}
 	if newest != n {
-		return nil, errAgain
+		return nil, backend.ErrAgain
 	}
 	if err := a.mine.refresh(); err != nil {
 		return nil, err

@@ -40,12 +40,12 @@ func (c *claim) path() string {
 
 // refresh is a heartbeat. errBroken means that the claim is gone; or that it
 // was silent for so long that somebody may have decided by now to remove it,
-// though he has not come to it yet.
+// though it has not come to that yet.
 func (c *claim) refresh() error {
 	sent := c.clock.Now()
 	err := c.lock.Dir.Touch(c.path())
 	switch {
-	case forfeit(err):
+	case gone(err):
 		return errBroken
 	case err != nil:
 		return c.lock.touchError(err)
@@ -59,7 +59,7 @@ func (c *claim) refresh() error {
 func (l *Lock) touchError(err error) error {
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) ||
 		errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EINVAL) {
-		return &backend.Error{Code: protocol.CannotCreate, Lock: l.Address, Op: "set the time of our reservation", Err: err,
+		return &backend.Error{Code: protocol.CannotCreate, Lock: string(l.Address), Op: "set the time of our reservation", Err: err,
 			Hint: "without times there are no heartbeats: choose another file system"}
 	}
 	return l.Fail("set the time of our reservation", err)
@@ -69,7 +69,7 @@ func (l *Lock) touchError(err error) error {
 func (c *claim) present() error {
 	_, err := c.lock.Dir.Look(c.path())
 	switch {
-	case forfeit(err):
+	case gone(err):
 		return errBroken
 	case err != nil:
 		return c.lock.Fail("look at our reservation", err)
@@ -77,12 +77,12 @@ func (c *claim) present() error {
 	return nil
 }
 
-// drop removes all that carries our ticket. What is not there is no error.
-func (c *claim) drop() error {
+// remove removes all that carries our ticket. What is not there is no error.
+func (c *claim) remove() error {
 	if err := c.lock.remove(c.in, c.ticket); err != nil && !absent(err) {
 		return c.lock.Fail("remove our reservation", err)
 	}
-	if err := c.leaveStaging(); err != nil {
+	if err := c.removeStaging(); err != nil {
 		return err
 	}
 	if err := c.lock.Dir.Unlink(c.ticket.record()); err != nil && !absent(err) {
@@ -91,8 +91,8 @@ func (c *claim) drop() error {
 	return nil
 }
 
-// leaveStaging removes our place in the queue where we have it besides.
-func (c *claim) leaveStaging() error {
+// removeStaging removes our place in the queue where we have it besides.
+func (c *claim) removeStaging() error {
 	if !c.staged {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (l *Lock) remove(e entry, t ticket) error {
 	}
 	err := l.Dir.Rmdir(e.member(t))
 	if err == nil || absent(err) {
-		if last := l.Dir.Rmdir(e.path()); last != nil && !absent(last) && !occupied(last) && err == nil {
+		if last := l.Dir.Rmdir(e.path()); last != nil && !absent(last) && !notEmpty(last) && err == nil {
 			return last
 		}
 	}
@@ -133,7 +133,7 @@ func (a *attempt) reserve(k kind, newest uint64) error {
 	var doubt error
 	for _, dir := range c.dirs() {
 		err := a.lock.Dir.Mkdir(dir)
-		if !perhaps(err) {
+		if !maybeCreated(err) {
 			return a.undo(c, "make reservation", err)
 		}
 		doubt = cmp.Or(doubt, err)
@@ -169,10 +169,10 @@ func (a *attempt) claimOf(e entry, t ticket) *claim {
 // Withdraw.
 func (a *attempt) undo(c *claim, op string, err error) error {
 	a.mine, c.spoiled = c, true
-	if absent(err) { // the directory vanished, or somebody swept it
-		return cmp.Or(a.giveUp(), errAgain)
+	if absent(err) { // the directory vanished, or somebody removed it
+		return cmp.Or(a.withdraw(), backend.ErrAgain)
 	}
-	return errors.Join(a.lock.Fail(op, err), a.giveUp())
+	return errors.Join(a.lock.Fail(op, err), a.withdraw())
 }
 
 // register writes the record of a new ticket. The place in the queue stays that
@@ -187,7 +187,7 @@ func (a *attempt) register(newest uint64) (ticket, error) {
 	r.ID, r.Acquired = t.id, a.lock.Today()
 	text, err := r.Format()
 	if err != nil {
-		return t, a.lock.usage("write owner record", err.Error(), "shorten the metadata")
+		return t, a.lock.Address.Usage("write owner record", err.Error(), "shorten the metadata")
 	}
 	text = strings.TrimSuffix(text, "\n")
 	err = a.lock.Dir.Symlink(text, t.record())
@@ -198,12 +198,12 @@ func (a *attempt) register(newest uint64) (ticket, error) {
 		err = a.lock.Dir.Symlink(text, t.record())
 	}
 	switch {
-	case perhaps(err):
+	case maybeCreated(err):
 		return t, nil
 	case errors.Is(err, unix.ENAMETOOLONG):
-		return t, a.lock.usage("write owner record", "this file system has no room for it in a symbolic link", "shorten the metadata")
+		return t, a.lock.Address.Usage("write owner record", "this file system has no room for it in a symbolic link", "shorten the metadata")
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
-		return t, &backend.Error{Code: protocol.CannotCreate, Lock: a.lock.Address, Op: "write owner record", Err: err,
+		return t, &backend.Error{Code: protocol.CannotCreate, Lock: string(a.lock.Address), Op: "write owner record", Err: err,
 			Hint: "the file system may have no symbolic links: choose another one"}
 	}
 	return t, a.lock.Fail("write owner record", err)

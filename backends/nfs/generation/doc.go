@@ -28,14 +28,14 @@
 // its acquisition was complete starts again with a new ticket: somebody may
 // have decided to break the old one already.
 //
-// The queue is a courtesy, not a rule of safety: who is not first holds back for
+// The queue is for fairness, no rule of safety: who is not first holds back for
 // a moment when the lock becomes free. Only the first asks often.
 //
 // What it needs of the file system: mkdir, symlink and rename are atomic and
 // have one winner; opening a directory anew and reading it shows at least what
 // this host did there; statx asks the server. What breaks it: a cache between
 // hosts that invents successes; somebody who renames or removes what is not
-// his, above all lock.<N>; two servers behind one name.
+// its own, above all lock.<N>; two servers behind one name.
 //
 // The steps in the code are numbered as in the comments of exclusive.go and
 // shared.go.

@@ -2,6 +2,10 @@
 
 package generation
 
+import (
+	"locksmith/backends/backend"
+)
+
 // takeExclusive acquires the lock for one alone:
 //
 //	1  make a reservation (and its record)
@@ -36,7 +40,7 @@ func (a *attempt) takeExclusive() (*hold, error) {
 	if err := a.turn(t); err != nil {
 		return nil, err
 	}
-	return a.found(t + 1)
+	return a.publish(t + 1)
 }
 
 // pass is step 4. It returns nil if generation t has ended, perhaps because its
@@ -78,8 +82,8 @@ func (a *attempt) passShared(t uint64, target entry) error {
 	switch {
 	case err == nil, absent(err):
 		return nil
-	case occupied(err):
-		return errAgain
+	case notEmpty(err):
+		return backend.ErrAgain
 	case unclear(err):
 		return a.lock.again("remove an empty shared reservation", err)
 	}
@@ -102,7 +106,7 @@ func (a *attempt) livingMember(e entry) (*observation, error) {
 	for _, name := range names {
 		t, ok := parseTicket(name)
 		if !ok {
-			return nil, a.lock.foreign(e.path(), shown(name)+" in it is no member of ours")
+			return nil, a.lock.foreign(e.path(), backend.Quoted(name)+" in it is no member of ours")
 		}
 		s, err := a.others.look(e.member(t), t)
 		switch {
@@ -130,6 +134,6 @@ func (a *attempt) breakDead(e entry, s observation) error {
 	case err != nil && !absent(err):
 		return a.lock.Fail("remove the reservation of a dead holder", err)
 	}
-	_ = a.lock.Dir.Unlink(s.ticket.record()) // what is left is swept later
+	_ = a.lock.Dir.Unlink(s.ticket.record()) // what is left is removed by who tends the lock
 	return nil
 }

@@ -44,7 +44,7 @@ func (d found) Readlink(name string) (string, error) {
 func (d found) Look(string) (Sight, error) { return Sight{Sign: "1"}, nil }
 
 // FuzzDirectory: whatever names and links are in a lock directory, an inspection does
-// not take a lock that somebody has for free, and nobody but with a record of his own
+// not take a lock that somebody has for free, and nobody but with a record of its own
 // for dead.
 func FuzzDirectory(f *testing.F) {
 	k := "1-1700000000000-60000-" + someID

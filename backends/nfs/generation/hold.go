@@ -13,8 +13,8 @@ import (
 // and one that misses the newest must not miss all.
 const keepGenerations = 2
 
-// maxCollect bounds the time that one release spends on what others left.
-const maxCollect = 100
+// maxOld bounds the time that one release spends on what others left.
+const maxOld = 100
 
 // A hold is a reservation that the newest generation points to, or a member of
 // a shared one.
@@ -41,7 +41,7 @@ func (h *hold) Heartbeat(context.Context) error {
 	switch {
 	case err == nil:
 		return nil
-	case forfeit(err):
+	case gone(err):
 		h.gone.Store(true)
 		_ = h.claim.lock.Dir.Unlink(h.claim.ticket.record()) // nobody else's business
 		return h.claim.lock.lost("refresh our reservation")
@@ -63,8 +63,8 @@ func (h *hold) Release(context.Context) error {
 	case err != nil:
 		return l.Fail("remove our reservation "+h.claim.path(), err)
 	}
-	_ = l.Dir.Unlink(h.claim.ticket.record()) // what is left is swept later
-	h.collect()
+	_ = l.Dir.Unlink(h.claim.ticket.record()) // what is left is removed by who tends the lock
+	h.removeOld()
 	return nil
 }
 
@@ -86,11 +86,11 @@ func (h *hold) succeeded() error {
 	return nil
 }
 
-// collect is step 9: it removes generations that nobody can take for the newest
+// removeOld is step 9: it removes generations that nobody can take for the newest
 // any more.
-func (h *hold) collect() {
+func (h *hold) removeOld() {
 	for i, n := range h.old {
-		if n+keepGenerations >= h.number || i == maxCollect {
+		if n+keepGenerations >= h.number || i == maxOld {
 			return
 		}
 		_ = h.claim.lock.Dir.Unlink(lockName(n))

@@ -14,13 +14,11 @@ import (
 // Inspect implements backend.Backend. It changes nothing, and takes it calmly
 // that everything changes while it looks.
 func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
-	for range maxRaces {
-		r, err := l.inspect(ctx)
-		if !errors.Is(err, errAgain) {
-			return r, err
-		}
+	r, err := backend.Retry(ctx, maxRaces, func() (backend.Report, error) { return l.inspect(ctx) })
+	if errors.Is(err, backend.ErrAgain) {
+		err = l.Fail("look at the lock", backend.ErrAgain)
 	}
-	return backend.Report{}, l.Fail("look at the lock", errAgain)
+	return r, err
 }
 
 func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
@@ -89,7 +87,7 @@ func (i *inspection) entry(e entry) error {
 	case e == i.target:
 		return i.see(&i.report.Holders, e.path(), e.ticket)
 	case e.kind == shared:
-		return nil // an older generation, about to be swept
+		return nil // an older generation, about to be removed
 	}
 	return i.see(&i.report.Waiters, e.own(), e.ticket)
 }
@@ -102,7 +100,7 @@ func (i *inspection) members(e entry) error {
 	for _, name := range names {
 		t, ok := parseTicket(name)
 		if !ok {
-			i.report.Holders = append(i.report.Holders, backend.Holder{Note: "not one of ours: " + shown(name)})
+			i.report.Holders = append(i.report.Holders, backend.Holder{Note: "not one of ours: " + backend.Quoted(name)})
 			continue
 		}
 		if err := i.see(&i.report.Holders, e.member(t), t); err != nil {
@@ -131,4 +129,64 @@ func (l *Lock) sinceWhen(h *backend.Holder, n uint64) {
 	if made, err := l.Dir.Look(lockName(n)); err == nil {
 		h.Age = min(h.Age, max(l.Today().Sub(made.Modified), 0))
 	}
+}
+
+// Break ends an acquisition, as backend.Backend has it. It removes what carries the id, and nothing
+// else; the holder learns it at its next heartbeat.
+func (l *Lock) Break(_ context.Context, id string) error {
+	names, err := l.look(Reservations)
+	if err != nil && !absent(err) {
+		return l.Fail("list reservations", err)
+	}
+	removed := false
+	for _, name := range names {
+		e, ok := parseEntry(name)
+		if !ok {
+			continue
+		}
+		found, err := l.breakIn(e, id)
+		if err != nil {
+			return l.Fail("break "+id, err)
+		}
+		removed = removed || found
+	}
+	if !removed {
+		return l.Address.Gone("break "+backend.Quoted(id), "see who is there with: locksmith status")
+	}
+	return nil
+}
+
+// breakIn removes what has the id in one reservation.
+func (l *Lock) breakIn(e entry, id string) (found bool, err error) {
+	tickets := []ticket{e.ticket}
+	if e.kind != exclusive {
+		names, err := l.names(e.path())
+		if err != nil && !absent(err) {
+			return false, err
+		}
+		tickets = nil
+		for _, name := range names {
+			if t, ok := parseTicket(name); ok {
+				tickets = append(tickets, t)
+			}
+		}
+	}
+	for _, t := range tickets {
+		if t.id != id {
+			continue
+		}
+		err := l.remove(e, t)
+		if err != nil {
+			return false, ignoreAbsent(err)
+		}
+		return true, ignoreAbsent(l.Dir.Unlink(t.record()))
+	}
+	return false, nil
+}
+
+func ignoreAbsent(err error) error {
+	if absent(err) {
+		return nil
+	}
+	return err
 }

@@ -14,7 +14,7 @@ import (
 	"locksmith/backends/clock"
 )
 
-// slack is how late a waiter may be: its own pauses, the courtesy included.
+// slack is how late a waiter may be: its own pauses, holding back included.
 const slack = 2 * time.Second
 
 const leaseAndDrift = lease + lease/100

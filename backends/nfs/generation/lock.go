@@ -3,6 +3,7 @@
 package generation
 
 import (
+	"context"
 	"time"
 
 	"locksmith/backends/backend"
@@ -14,7 +15,7 @@ import (
 // be able to do is the place's.
 type Lock struct {
 	Dir     Dir
-	Address string // for messages
+	Address backend.Name // for messages
 	// NewID returns a name that was never used before: owner.NewID.
 	NewID func() string
 	// Judge looks for proof of death: owner.Record.Verdict, seen from here.
@@ -27,3 +28,46 @@ type Lock struct {
 }
 
 var _ backend.Locker = (*Lock)(nil)
+
+// A Dir is the lock directory: the few file-system calls the algorithm makes.
+// Names are relative to it, with "/" between; "." is the directory itself. Errors are
+// the system's own (errors.Is with unix.ENOENT and the like), never wrapped into
+// something else.
+// Each of the calls that change or read a name is one request to the server, so
+// that nothing can happen within; List is not.
+type Dir interface {
+	// Prepare makes the directory and its two subdirectories where they are
+	// missing.
+	Prepare() error
+	Mkdir(name string) error
+	Rmdir(name string) error
+	// Rename renames a directory; the new name is not in use.
+	Rename(from, to string) error
+	Symlink(target, name string) error
+	Readlink(name string) (string, error)
+	Unlink(name string) error
+	// List opens the directory anew and reads it to the end. It may miss names
+	// that come or go meanwhile.
+	List(name string) ([]string, error)
+	// Touch sets a directory's modification time to the server's now.
+	Touch(name string) error
+	// Look asks the server, not a cache, about what a name leads to. The names
+	// in a directory that was just looked at are not outdated.
+	Look(name string) (Sight, error)
+	// Await returns after d, when ctx ends, or sooner if it can notice that the
+	// name goes away, something in it does, or the process ends. It promises
+	// nothing but not to return much later.
+	Await(ctx context.Context, name string, watched process.Process, d time.Duration)
+}
+
+// A Sight is what a look at a directory shows.
+type Sight struct {
+	// Sign changes with every heartbeat and means nothing else.
+	Sign string
+	// Modified is by the server's clock: to be compared only with another of
+	// the same server, and only for fairness.
+	Modified time.Time
+	// Links is the number of links, 2 and one for each subdirectory on most
+	// file systems, anything on others.
+	Links uint64
+}

@@ -8,9 +8,6 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/owner"
-	"locksmith/backends/process"
-	"locksmith/backends/watch"
 )
 
 // The queue is made of reservations in the order of their tickets. It decides
@@ -19,55 +16,26 @@ import (
 // server's clock.
 
 const (
-	// courtesy is how long a free lock is left to those before us, by somebody
+	// fairTime is how long a free lock is left to those before us, by somebody
 	// who has the time.
-	courtesy = 3 * headPause
+	fairTime = 3 * headPause
 	// maxLooks bounds how many before us are looked at for one who lives.
 	maxLooks = 8
 )
 
-// politeness remembers for how long we have been holding back.
-type politeness struct {
+// fairness remembers for how long we have been holding back.
+type fairness struct {
 	on         bool
 	generation uint64
 	since      time.Duration
 }
 
 // until returns when we have left generation t to others for as long as d.
-func (p *politeness) until(now time.Duration, t uint64, d time.Duration) time.Duration {
+func (p *fairness) until(now time.Duration, t uint64, d time.Duration) time.Duration {
 	if !p.on || p.generation != t {
-		*p = politeness{on: true, generation: t, since: now}
+		*p = fairness{on: true, generation: t, since: now}
 	}
 	return p.since + d
-}
-
-// A block is what stands in our way: what Wait waits for.
-type block struct {
-	number  uint64          // the newest generation
-	holder  observation     // zero: nobody holds it, or nobody whom we must wait for
-	next    observation     // the waiter next before us, if ahead > 0
-	keeper  process.Process // whose end may matter, if it can be seen from here
-	ahead   int             // how many of those before us block us
-	rank    int             // how many wait before us in all
-	until   time.Duration   // nobody stops us; we only hold back, until then. watch.Never: somebody does
-	reached time.Duration   // when this came to stand in our way
-}
-
-// watched is the path of the reservation whose end is our turn, or brings it
-// nearer.
-func (b *block) watched() string {
-	if b.ahead > 0 {
-		return b.next.path
-	}
-	return b.holder.path
-}
-
-// findKeeper returns the holder's process, or else the next waiter's.
-func (b *block) findKeeper(l *Lock) process.Process {
-	if p := owner.KeeperOf(b.holder.Record, l.Keeper); p.PID != 0 {
-		return p
-	}
-	return owner.KeeperOf(b.next.Record, l.Keeper)
 }
 
 // lookAround looks at the directory of reservations.
@@ -89,16 +57,16 @@ func (a *attempt) turn(t uint64) error {
 			return err
 		}
 	}
-	return a.yield(t, entry{}, min(courtesy, a.request.Timeout/2))
+	return a.holdBack(t, entry{}, min(fairTime, a.request.Timeout/2))
 }
 
-// yieldToWriters holds a new shared holder back while somebody waits who wants
+// holdBackForWriters holds a new shared holder back while somebody waits who wants
 // the lock alone, but not for longer than a lease.
-func (a *attempt) yieldToWriters(t uint64, target entry) error {
-	return a.yield(t, target, a.request.Owner.Lease)
+func (a *attempt) holdBackForWriters(t uint64, target entry) error {
+	return a.holdBack(t, target, a.request.Owner.Lease)
 }
 
-func (a *attempt) yield(t uint64, target entry, limit time.Duration) error {
+func (a *attempt) holdBack(t uint64, target entry, limit time.Duration) error {
 	if a.alone() {
 		return nil
 	}
@@ -116,10 +84,10 @@ func (a *attempt) yield(t uint64, target entry, limit time.Duration) error {
 	}
 	if a.mine == nil {
 		// Who of them lives we can tell only by our own sign of life.
-		return cmp.Or(a.reserve(staging, t), errAgain)
+		return cmp.Or(a.reserve(staging, t), backend.ErrAgain)
 	}
 	now := a.request.Clock.Now()
-	until := a.polite.until(now, t, limit)
+	until := a.fairness.until(now, t, limit)
 	if now >= until {
 		return nil
 	}
@@ -202,42 +170,4 @@ func (a *attempt) serverTime() (time.Time, error) {
 		return time.Time{}, a.lock.Fail("look at our reservation", err)
 	}
 	return sight.Modified.Add(a.request.Clock.Now() - a.mine.confirmed), nil
-}
-
-// held says that generation t is held by the one seen, and finds out who waits
-// before us.
-func (a *attempt) held(t uint64, target entry, s observation) error {
-	line, err := a.line(target)
-	if err != nil {
-		return err
-	}
-	next, n, err := a.nearest(line)
-	if err != nil {
-		return err
-	}
-	h := s.Holder(a.lock.Today())
-	a.lock.sinceWhen(&h, t)
-	return a.stop(block{number: t, holder: s, next: next, ahead: n, rank: n, until: watch.Never}, backend.HeldError{Holder: h})
-}
-
-// stop remembers what to wait for, and returns the error that says so.
-func (a *attempt) stop(b block, err backend.HeldError) error {
-	err.Lock, err.Ahead = a.lock.Address, b.ahead
-	b.reached = a.request.Clock.Now()
-	b.keeper = b.findKeeper(a.lock)
-	if old := a.block; old.number == b.number && old.watched() == b.watched() {
-		b.reached = old.reached
-	}
-	a.block = b
-	return &err
-}
-
-// raced says that others were always faster, or that we were shown outdated
-// things all the time. It leaves them a moment.
-func (a *attempt) raced() error {
-	if err := a.checkSame(); err != nil {
-		return err
-	}
-	return a.stop(block{number: a.known, until: a.request.Clock.Now() + headPause},
-		backend.HeldError{Holder: backend.Holder{Verdict: owner.Unknown, Note: "others took turns while we looked"}})
 }

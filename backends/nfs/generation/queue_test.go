@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestFreeLockIsLeftToTheHead for a courtesy, and not longer.
+// TestFreeLockIsLeftToTheHead for a fairTime, and not longer.
 func TestFreeLockIsLeftToTheHead(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		holder := newHost("a", m).take(t, "exclusive")
@@ -25,7 +25,7 @@ func TestFreeLockIsLeftToTheHead(t *testing.T) {
 			t.Errorf("held back by %+v", held)
 		}
 		h := mustAcquire(t, second)
-		between(t, "overtaking", time.Since(start), courtesy, courtesy+slack)
+		between(t, "overtaking", time.Since(start), fairTime, fairTime+slack)
 		// The head has lost its turn, not its place.
 		if held := mustBeHeld(t, head); held.Ahead != 0 {
 			t.Errorf("the head is behind %d", held.Ahead)
@@ -63,7 +63,7 @@ func TestCrashedHeadIsOvertaken(t *testing.T) {
 				time.AfterFunc(time.Second, func() { _ = h.Release(context.Background()) })
 				start := time.Now()
 				mustAcquire(t, second)
-				between(t, "waiting", time.Since(start), time.Second, time.Second+maxRankPause+courtesy+slack)
+				between(t, "waiting", time.Since(start), time.Second, time.Second+maxRankPause+fairTime+slack)
 			})
 		})
 	}
@@ -293,7 +293,7 @@ func TestPlaceIsKeptAfterALostRace(t *testing.T) {
 		if err := m.Symlink(gone.link(), lockName(first.number+1)); err != nil {
 			t.Fatal(err)
 		}
-		if err := early.giveUp(); err != nil { // as after losing a race
+		if err := early.withdraw(); err != nil { // as after losing a race
 			t.Fatal(err)
 		}
 		want := early.place.at
@@ -314,7 +314,7 @@ func TestPlaceIsKeptAfterALostRace(t *testing.T) {
 		if place := one.claim.ticket; place.at != want {
 			t.Error("a later one was served first")
 		}
-		between(t, "the first turn", time.Since(start), 0, courtesy)
+		between(t, "the first turn", time.Since(start), 0, fairTime)
 		mustRelease(t, one)
 		mustRelease(t, <-done)
 		mustRelease(t, <-done)

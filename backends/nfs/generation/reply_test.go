@@ -220,7 +220,7 @@ func TestStolenBetweenSymlinkAndListing(t *testing.T) {
 		here := newHost("here", hooked{m, func(o operation) error {
 			err := o.do()
 			if thief == nil && o.call == "symlink" && strings.HasPrefix(o.name, Generations) {
-				// An operator breaks what he sees, and takes the lock.
+				// An operator breaks what is seen, and takes the lock.
 				there := newHost("there", m)
 				r, inspectErr := there.lock().Inspect(t.Context())
 				if inspectErr != nil || len(r.Holders) != 1 {

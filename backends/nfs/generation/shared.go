@@ -2,7 +2,11 @@
 
 package generation
 
-import "errors"
+import (
+	"errors"
+
+	"locksmith/backends/backend"
+)
 
 // takeShared acquires the lock together with other shared holders:
 //
@@ -18,7 +22,7 @@ import "errors"
 // The directory gets its name only with a member in it: an empty one would be
 // over, and a repeated mkdir could bring back one that is.
 func (a *attempt) takeShared() (*hold, error) {
-	if err := a.leaveOld(); err != nil {
+	if err := a.withdrawOld(); err != nil {
 		return nil, err
 	}
 	_, t, err := a.list()
@@ -45,13 +49,13 @@ func (a *attempt) takeShared() (*hold, error) {
 	if err := a.turn(t); err != nil {
 		return nil, err
 	}
-	return a.foundShared(t + 1)
+	return a.publishShared(t + 1)
 }
 
-// leaveOld leaves where an earlier Try was when it failed.
-func (a *attempt) leaveOld() error {
+// withdrawOld leaves where an earlier Try was when it failed.
+func (a *attempt) withdrawOld() error {
 	if a.mine != nil && a.mine.in.kind == shared {
-		return a.giveUp()
+		return a.withdraw()
 	}
 	return nil
 }
@@ -62,7 +66,7 @@ func (a *attempt) join(t uint64, target entry) (*hold, error) {
 	if err := a.lookAround(); err != nil {
 		return nil, err
 	}
-	if err := a.yieldToWriters(t, target); err != nil {
+	if err := a.holdBackForWriters(t, target); err != nil {
 		return nil, err
 	}
 	entered, err := a.enter(t, target)
@@ -70,7 +74,7 @@ func (a *attempt) join(t uint64, target entry) (*hold, error) {
 		return nil, err
 	}
 	h, err := a.confirmUnseen(t)
-	if errors.Is(err, errAgain) {
+	if errors.Is(err, backend.ErrAgain) {
 		err = errBroken // we are in an old generation: leave it
 	}
 	return h, err
@@ -84,15 +88,15 @@ func (a *attempt) enter(t uint64, target entry) (bool, error) {
 	}
 	err = a.lock.Dir.Mkdir(c.path())
 	switch {
-	case perhaps(err):
+	case maybeCreated(err):
 		a.mine = c
-		return true, c.leaveStaging()
+		return true, c.removeStaging()
 	case !absent(err):
 		return false, a.undo(c, "join the shared holders", err)
 	case c.staged: // it is still our place in the queue
 		return false, nil
 	}
-	return false, c.drop()
+	return false, c.remove()
 }
 
 // candidate is our claim to be a member, under the ticket that we wait with.
@@ -106,8 +110,8 @@ func (a *attempt) candidate(t uint64, target entry) (*claim, error) {
 	return a.claimOf(target, place), err
 }
 
-// foundShared is step F.
-func (a *attempt) foundShared(n uint64) (*hold, error) {
+// publishShared is step F.
+func (a *attempt) publishShared(n uint64) (*hold, error) {
 	e := entry{shared, a.mine.ticket}
 	err := a.lock.Dir.Rename(a.mine.in.path(), e.path())
 	switch {
@@ -120,8 +124,8 @@ func (a *attempt) foundShared(n uint64) (*hold, error) {
 	if err := a.mine.ensure(err); err != nil {
 		return nil, err
 	}
-	h, err := a.found(n)
-	if errors.Is(err, errAgain) {
+	h, err := a.publish(n)
+	if errors.Is(err, backend.ErrAgain) {
 		err = errBroken // its ticket is used up, whoever points to it
 	}
 	return h, err

@@ -20,7 +20,8 @@ func (h *hold) Tend(ctx context.Context) error {
 	}
 	slices.Sort(names)
 	h.others.keepOnly(names)
-	s := sweep{lock: l, others: h.others, inside: map[entry][]string{}, owned: map[string]bool{h.claim.ticket.String(): true}}
+	s := tending{lock: l, others: h.others, inside: map[entry][]string{},
+		owned: map[string]bool{h.claim.ticket.String(): true}}
 	errs := s.findOwned(ctx, names)
 	start, _ := slices.BinarySearch(names, h.next)
 	for _, name := range slices.Concat(names[start:], names[:start]) {
@@ -33,8 +34,8 @@ func (h *hold) Tend(ctx context.Context) error {
 	return errors.Join(errs, l.removeProbes())
 }
 
-// A sweep is one pass over all reservations.
-type sweep struct {
+// A tending is one pass over all reservations.
+type tending struct {
 	lock   *Lock
 	others watcher
 	inside map[entry][]string // what was listed in shared directories
@@ -43,7 +44,7 @@ type sweep struct {
 }
 
 // findOwned notes the tickets of reservations and of members.
-func (s *sweep) findOwned(ctx context.Context, names []string) error {
+func (s *tending) findOwned(ctx context.Context, names []string) error {
 	var errs error
 	for _, name := range names {
 		if ctx.Err() != nil {
@@ -72,7 +73,7 @@ func (s *sweep) findOwned(ctx context.Context, names []string) error {
 }
 
 // entry looks at one name in Reservations. What is not ours stays.
-func (s *sweep) entry(name string) error {
+func (s *tending) entry(name string) error {
 	if t, ok := parseRecordName(name); ok && !s.blind && !s.owned[t.String()] {
 		return s.look(t.record(), t, func() error { return s.lock.Dir.Unlink(t.record()) })
 	}
@@ -88,7 +89,7 @@ func (s *sweep) entry(name string) error {
 
 // members looks at a shared directory, finished or not. An empty one is over, or
 // its maker is just about to enter it.
-func (s *sweep) members(e entry) error {
+func (s *tending) members(e entry) error {
 	names, listed := s.inside[e]
 	var err error
 	if !listed {
@@ -111,7 +112,7 @@ func (s *sweep) members(e entry) error {
 }
 
 // both removes a reservation and its record.
-func (s *sweep) both(e entry, t ticket) error {
+func (s *tending) both(e entry, t ticket) error {
 	if err := s.lock.remove(e, t); err != nil && !absent(err) {
 		return err
 	}
@@ -120,7 +121,7 @@ func (s *sweep) both(e entry, t ticket) error {
 
 // look watches one thing, and removes it when its time has come. Our own is
 // alive.
-func (s *sweep) look(path string, t ticket, remove func() error) error {
+func (s *tending) look(path string, t ticket, remove func() error) error {
 	seen, err := s.others.look(path, t)
 	if absent(err) || err == nil && seen.Due > 0 {
 		return nil
@@ -128,7 +129,7 @@ func (s *sweep) look(path string, t ticket, remove func() error) error {
 	if err == nil {
 		err = remove()
 	}
-	if err != nil && !absent(err) && !occupied(err) {
+	if err != nil && !absent(err) && !notEmpty(err) {
 		return s.lock.Fail("sweep "+path, err)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
 	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
@@ -25,6 +27,73 @@ const (
 	linePause    = 30 * time.Second // at most
 )
 
+// A block is what stands in our way: what Wait waits for.
+type block struct {
+	number  uint64          // the newest generation
+	holder  observation     // zero: nobody holds it, or nobody whom we must wait for
+	next    observation     // the waiter next before us, if ahead > 0
+	process process.Process // whose end may matter, if it can be seen from here
+	ahead   int             // how many of those before us block us
+	rank    int             // how many wait before us in all
+	until   time.Duration   // nobody stops us; we only hold back, until then. watch.Never: somebody does
+	reached time.Duration   // when this came to stand in our way
+}
+
+// watched is the path of the reservation whose end is our turn, or brings it
+// nearer.
+func (b *block) watched() string {
+	if b.ahead > 0 {
+		return b.next.path
+	}
+	return b.holder.path
+}
+
+// findProcess returns the holder's process, or else the next waiter's.
+func (b *block) findProcess(l *Lock) process.Process {
+	if p := owner.KeeperOf(b.holder.Record, l.Keeper); p.PID != 0 {
+		return p
+	}
+	return owner.KeeperOf(b.next.Record, l.Keeper)
+}
+
+// held says that generation t is held by the one seen, and finds out who waits
+// before us.
+func (a *attempt) held(t uint64, target entry, s observation) error {
+	line, err := a.line(target)
+	if err != nil {
+		return err
+	}
+	next, n, err := a.nearest(line)
+	if err != nil {
+		return err
+	}
+	h := s.Holder(a.lock.Today())
+	a.lock.sinceWhen(&h, t)
+	return a.stop(block{number: t, holder: s, next: next, ahead: n, rank: n, until: watch.Never}, backend.HeldError{Holder: h})
+}
+
+// stop remembers what to wait for, and returns the error that says so.
+func (a *attempt) stop(b block, err backend.HeldError) error {
+	err.Lock, err.Ahead = string(a.lock.Address), b.ahead
+	b.reached = a.request.Clock.Now()
+	b.process = b.findProcess(a.lock)
+	if old := a.block; old.number == b.number && old.watched() == b.watched() {
+		b.reached = old.reached
+	}
+	a.block = b
+	return &err
+}
+
+// raced says that others were always faster, or that we were shown outdated
+// things all the time. It leaves them a moment.
+func (a *attempt) raced() error {
+	if err := a.checkSame(); err != nil {
+		return err
+	}
+	return a.stop(block{number: a.known, until: a.request.Clock.Now() + headPause},
+		backend.HeldError{Holder: backend.Holder{Verdict: owner.Unknown, Note: "others took turns while we looked"}})
+}
+
 // Wait implements backend.Attempt. The first in the queue asks for the holder's
 // reservation only, the others also for the one next before them.
 func (a *attempt) Wait(ctx context.Context) error {
@@ -35,7 +104,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 	for {
 		d := a.untilWork()
 		end := a.request.Clock.Now() + d
-		a.lock.Dir.Await(ctx, reservationOf(a.block.watched()), a.block.keeper, d)
+		a.lock.Dir.Await(ctx, reservationOf(a.block.watched()), a.block.process, d)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -51,7 +120,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 // ourselves for the last, and two who are each behind the other wait for ever.
 func (a *attempt) enqueue() error {
 	err := a.reserve(staging, a.block.number)
-	if errors.Is(err, errAgain) || errors.Is(err, errBroken) {
+	if errors.Is(err, backend.ErrAgain) || errors.Is(err, errBroken) {
 		return nil // the next Try tells
 	}
 	return err
@@ -63,7 +132,7 @@ func (a *attempt) poll(woken bool) (again bool, err error) {
 	err = a.keepPlace()
 	switch {
 	case errors.Is(err, errBroken):
-		err = a.giveUp() // Try makes a new reservation
+		err = a.withdraw() // Try makes a new reservation
 		return err == nil, err
 	case err == nil && !woken && a.request.Clock.Now() < a.nextLook:
 		return false, nil
@@ -117,7 +186,7 @@ func (a *attempt) ripe(seen *observation) bool {
 		return absent(err)
 	}
 	if s.Verdict != seen.Verdict {
-		a.block.keeper = a.block.findKeeper(a.lock)
+		a.block.process = a.block.findProcess(a.lock)
 	}
 	*seen = s
 	return s.Due == 0

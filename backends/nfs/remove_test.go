@@ -70,19 +70,19 @@ func tryAt(t *testing.T, path string) (backend.Hold, error) {
 	return a.Try(t.Context())
 }
 
-// TestRemoveWhileSomebodyComes: at each step another locker comes. He gets the lock,
-// or an error; never what is removed under him.
+// TestRemoveWhileSomebodyComes: at each step another locker comes. It gets the lock,
+// or an error; never what is removed under it.
 func TestRemoveWhileSomebodyComes(t *testing.T) {
 	for _, c := range []struct {
 		op, name string
-		refused  bool // he gets an error
+		refused  bool // it gets an error
 	}{
-		{"rmdir", "R", false},   // 1. free; 2. he holds it; 3. R is not empty
-		{"symlink", "R", false}, // 1. R is gone; 2. he makes it anew; 3. it cannot be barred
+		{"rmdir", "R", false},   // 1. free; 2. it holds it; 3. R is not empty
+		{"symlink", "R", false}, // 1. R is gone; 2. the other makes it anew; 3. it cannot be barred
 		{"unlink", "G/lock.1", true},
 		{"rmdir", "G", true},
 		{"unlink", "R", true},
-		{"rmdir", ".", false}, // 1. all is gone; 2. he begins anew; 3. it is not empty
+		{"rmdir", ".", false}, // 1. all is gone; 2. the other begins anew; 3. it is not empty
 	} {
 		t.Run(c.op+" "+c.name, func(t *testing.T) {
 			path := t.TempDir() + "/lock"
@@ -108,7 +108,7 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 					t.Error("it stays")
 				}
 			case backend.CodeOf(err) != protocol.Held:
-				t.Errorf("removed under him: %v", err)
+				t.Errorf("removed under the other: %v", err)
 			}
 			if got == nil {
 				return

@@ -3,11 +3,14 @@
 package generation
 
 import (
+	"context"
 	"errors"
 	"slices"
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -79,13 +82,13 @@ func (l *Lock) parse(names []string) (numbers, error) {
 	return all, nil
 }
 
-// target reads which reservation generation n belongs to. errAgain means that
+// target reads which reservation generation n belongs to. backend.ErrAgain means that
 // it is not there: we were shown something stale, or it was collected.
 func (l *Lock) target(n uint64) (entry, error) {
 	link, err := l.Dir.Readlink(lockName(n))
 	switch {
 	case absent(err):
-		return entry{}, errAgain
+		return entry{}, backend.ErrAgain
 	case errors.Is(err, unix.EINVAL):
 		return entry{}, l.foreign(lockName(n), "it is not a symbolic link")
 	case err != nil:
@@ -109,9 +112,42 @@ func (l *Lock) probe(t ticket) error {
 	case made == nil || removed == nil:
 		return nil
 	case errors.Is(made, unix.EEXIST):
-		return errAgain
+		return backend.ErrAgain
 	case unclear(made):
 		return l.again("change the directory of generations", made)
 	}
 	return l.Fail("change the directory of generations", made)
+}
+
+// NewestToken is the method of backend.Backend. It changes the directory of generations
+// first, as step 3 of those who share does: a listing may be older than it looks.
+func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
+	n, err := backend.Retry(ctx, maxRaces, l.newest)
+	if errors.Is(err, backend.ErrAgain) {
+		err = l.Fail("look for the newest token", backend.ErrAgain)
+	}
+	return n, err
+}
+
+func (l *Lock) newest() (uint64, error) {
+	t := ticket{lease: owner.MinLease, id: l.NewID()}
+	err := l.probe(t)
+	if absent(err) {
+		// That it is missing this host may only remember.
+		if _, err := l.look(Generations); absent(err) {
+			return 0, nil
+		} else if err != nil {
+			return 0, l.Fail("list generations", err)
+		}
+		err = l.probe(t)
+	}
+	if err != nil {
+		return 0, err
+	}
+	names, err := l.names(Generations)
+	if err != nil {
+		return 0, l.Fail("list generations", err)
+	}
+	all, err := l.parse(names)
+	return all.newest(), err
 }

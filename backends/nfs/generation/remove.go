@@ -26,20 +26,20 @@ func (l *Lock) Exists(context.Context) (bool, error) {
 const barPrefix = "removed."
 
 // Remove implements backend.Remover. It removes only what is empty, until nobody can
-// be on his way to a generation:
+// be on the way to a generation:
 //
 //	1  release our reservation
-//	2  rmdir R: whoever is on his way has something in it, and then it stays
+//	2  rmdir R: whoever is on the way has something in it, and then it stays
 //	3  bar R with a symbolic link of our own: who came since 2 has made R anew, and
 //	   then that fails; who comes from now on gets an error
 //	4  remove the generations and G
 //	5  remove the bar, and the lock's directory
 //
-// After 3 nobody else may go on with our work: he who is late would remove
+// After 3 nobody else may go on with our work: who is late would remove
 // generations of those who began anew. If we die there, the bar stays.
 //
 // What no order of steps can help: one who was stopped between reading a generation
-// and making the next, was broken, and goes on when others have begun anew. He makes
+// and making the next, was broken, and goes on when others have begun anew. It makes
 // a number that is too high for them.
 func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	if err := held.Release(ctx); err != nil {
@@ -47,21 +47,13 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	}
 	err := l.Dir.Rmdir(Reservations)
 	switch {
-	case occupied(err):
+	case notEmpty(err):
 		return l.inUse()
 	case err != nil && !absent(err):
 		return l.Fail("remove the reservations", err)
 	}
-	bar := barPrefix + held.ID()
-	if err := l.Dir.Symlink(bar, Reservations); err != nil {
-		target, unread := l.Dir.Readlink(Reservations)
-		switch {
-		case unread == nil && target == bar: // ours, after a lost answer
-		case occupied(err):
-			return l.inUse()
-		default:
-			return l.Fail("bar the reservations", err)
-		}
+	if err := l.bar(barPrefix + held.ID()); err != nil {
+		return err
 	}
 	if err := l.removeGenerations(); err != nil {
 		return err
@@ -70,12 +62,28 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 		return l.Fail("remove the bar", err)
 	}
 	if err := l.Dir.Rmdir("."); err != nil && !absent(err) {
-		if occupied(err) {
+		if notEmpty(err) {
 			return l.inUse()
 		}
 		return l.Fail("remove the lock directory", err)
 	}
 	return nil
+}
+
+// bar is step 3.
+func (l *Lock) bar(target string) error {
+	err := l.Dir.Symlink(target, Reservations)
+	if err == nil {
+		return nil
+	}
+	there, unread := l.Dir.Readlink(Reservations)
+	switch {
+	case unread == nil && there == target: // ours, after a lost answer
+		return nil
+	case notEmpty(err):
+		return l.inUse()
+	}
+	return l.Fail("bar the reservations", err)
 }
 
 // removeGenerations is step 4. Somebody may just make a probe.
@@ -92,13 +100,13 @@ func (l *Lock) removeGenerations() (err error) {
 		for _, name := range names {
 			err := l.removeGeneration(name)
 			if err != nil && !absent(err) {
-				return l.Fail("remove generation "+shown(name), err)
+				return l.Fail("remove generation "+backend.Quoted(name), err)
 			}
 		}
 		if err = l.Dir.Rmdir(Generations); err == nil || absent(err) {
 			return nil
 		}
-		if !occupied(err) {
+		if !notEmpty(err) {
 			break
 		}
 	}
@@ -119,6 +127,6 @@ func (l *Lock) removeGeneration(name string) error {
 }
 
 func (l *Lock) inUse() error {
-	return &backend.Error{Code: protocol.Held, Lock: l.Address, Op: "remove", Err: errors.New("somebody came meanwhile, so it stays"),
+	return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "remove", Err: errors.New("somebody came meanwhile, so it stays"),
 		Hint: "see who with: locksmith status"}
 }

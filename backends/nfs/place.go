@@ -1,0 +1,88 @@
+//go:build unix
+
+package nfs
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/nfs/generation"
+)
+
+// check refuses what cannot be a lock directory. That nothing is there yet is
+// fine, if it can be made.
+func (l *lock) check() error {
+	var st unix.Stat_t
+	err := unix.Lstat(l.path, &st)
+	if errors.Is(err, unix.ENOENT) {
+		// This host may only remember that it is missing.
+		parent := filepath.Dir(l.path)
+		if _, err := (&directory{path: parent}).Look("."); err != nil {
+			return l.Fail("look at directory "+parent, err)
+		}
+		err = unix.Lstat(l.path, &st)
+	}
+	switch {
+	case errors.Is(err, unix.ENOENT) && l.mustExist:
+		return l.unfit("it is not there", "make it, mount its file system, or leave out ?create=no")
+	case errors.Is(err, unix.ENOENT):
+		return nil
+	case err != nil:
+		return l.Fail("look at lock directory", err)
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		return l.checkInside(st)
+	case unix.S_IFLNK:
+		return l.unfit("the path is a symbolic link", "name the directory that it points to")
+	}
+	return l.unfit("the path is not a directory", "choose another name")
+}
+
+// checkInside refuses a directory that is something else than a lock, before
+// anything is made in it. It looks at one of the two directories only, because
+// each look may be a request; a wrong G shows when it is listed.
+func (l *lock) checkInside(place unix.Stat_t) error {
+	dir := &directory{path: l.path, mustExist: l.mustExist}
+	var st unix.Stat_t
+	err := unix.Lstat(dir.at(generation.Reservations), &st)
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		return l.checkEmpty(dir)
+	case err != nil:
+		return l.Fail("look at "+generation.Reservations+" in the lock directory", err)
+	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return l.unfit(generation.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
+	case uint32(st.Mode)&uint32(place.Mode)&0o777 != uint32(place.Mode)&0o777:
+		// Its maker may have died before all others could use it. It may be ours even
+		// if its owner is another: an NFS server decides who we are.
+		if err := dir.Prepare(); err != nil {
+			return l.Fail("let others use the lock directory", err)
+		}
+	}
+	return nil
+}
+
+// checkEmpty refuses a directory in which there is more than a lock of which one
+// half was made. Names with a dot are the file system's, or the administrator's.
+func (l *lock) checkEmpty(dir *directory) error {
+	names, err := dir.List(".")
+	if err != nil {
+		return l.Fail("list the lock directory", err)
+	}
+	for _, name := range names {
+		if name != generation.Generations && name != generation.Reservations && !strings.HasPrefix(name, ".") {
+			return l.unfit("there are other things in it, such as "+backend.Quoted(name),
+				"name a directory that is for the lock alone; it is made if it is not there")
+		}
+	}
+	return nil
+}
+
+func (l *lock) unfit(cause, hint string) error {
+	return l.Address.Unfit("look at lock directory", cause, hint)
+}
