@@ -264,13 +264,12 @@ func (a *attempt) removeLock(ctx context.Context) error {
 		return nil
 	}
 	err := a.dir.Rmdir(ctx, a.lock.lock())
-	switch {
-	case err == nil, refused(err):
-		a.disclaim()
-		return nil
-	case unclear(err):
-		a.disclaim()
+	if err != nil && !refused(err) && !unclear(err) {
+		return a.lock.fail("remove the lock directory", err)
+	}
+	a.disclaim()
+	if unclear(err) {
 		return a.lock.orphaned("remove the lock directory")
 	}
-	return a.lock.fail("remove the lock directory", err)
+	return nil
 }

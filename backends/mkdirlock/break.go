@@ -104,7 +104,7 @@ func (l *Lock) removeBare(ctx context.Context, dir Dir, at, name string) error {
 	case !refused(err):
 		return l.fail("remove an entry", err)
 	}
-	if err := l.mustBeThere(ctx, dir, at+"/"+name); err != nil {
+	if err := l.mustBeThere(ctx, dir, at+"/"+name, "look for an entry"); err != nil {
 		return err
 	}
 	return errRevived

@@ -160,12 +160,8 @@ func (c *claim) whyRefused(ctx context.Context, name string, cause error) error 
 	case made:
 		return c.counted(name, nil) // a server that crashed refuses what it has done
 	}
-	there, err := c.lock.exists(ctx, c.dir, c.path())
-	switch {
-	case err != nil:
-		return c.lock.fail("look for our entry", err)
-	case !there:
-		return errAbsent
+	if err := c.lock.mustBeThere(ctx, c.dir, c.path(), "look for our entry"); err != nil {
+		return err
 	}
 	return c.lock.error(protocol.CannotCreate, "refresh our entry", cause,
 		"without heartbeats nobody knows that we live: may this user make and rename directories there?")

@@ -24,10 +24,10 @@ func (c *meter) on(dir Dir) Dir {
 	}}
 }
 
-// of returns how many commands a deed is.
-func (c *meter) of(deed func()) int64 {
+// of returns how many commands an action takes.
+func (c *meter) of(action func()) int64 {
 	before := c.commands.Load()
-	deed()
+	action()
 	return c.commands.Load() - before
 }
 

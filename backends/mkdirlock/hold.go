@@ -92,10 +92,10 @@ func (h *hold) removeEntry(ctx context.Context) error {
 	case errors.Is(err, errAbsent):
 		h.lose()
 		return h.lock.lost("remove our entry")
-	case unclear(err):
-		h.stage = asked
-		return err
 	default:
+		if unclear(err) {
+			h.stage = asked
+		}
 		return err
 	}
 	return nil
@@ -111,17 +111,15 @@ func (h *hold) removeLock(ctx context.Context) error {
 	switch {
 	case err == nil:
 		return nil
-	case refused(err):
-		h.stage = checking
-		if orphan := h.mustBeRemoved(ctx); orphan != nil {
-			return errors.Join(h.lock.fail("remove the lock directory", err), orphan)
-		}
-		return nil
-	case unclear(err):
-		h.stage = checking
-		return h.mustBeRemoved(ctx)
+	case !refused(err) && !unclear(err):
+		return h.lock.fail("remove the lock directory", err)
 	}
-	return h.lock.fail("remove the lock directory", err)
+	h.stage = checking
+	left := h.mustBeRemoved(ctx)
+	if left != nil && refused(err) {
+		return errors.Join(h.lock.fail("remove the lock directory", err), left)
+	}
+	return left
 }
 
 // mustBeRemoved returns nil if L is gone, or has a new holder.

@@ -47,21 +47,16 @@ func (i *inspection) look(ctx context.Context, dir Dir) error {
 	if err != nil {
 		return l.fail("list the directory of the lock", err)
 	}
-	if l.Style == TreeStyle {
-		return i.tree(ctx, dir, names)
-	}
-	if slices.Contains(names, l.Name) {
-		if err := i.entries(ctx, dir); err != nil {
-			return err
-		}
-	}
-	return i.reservations(ctx, names)
+	return i.all(ctx, dir, names)
 }
 
-// tree sees all that is in a lock in the style of directories.
-func (i *inspection) tree(ctx context.Context, dir Dir, names []string) error {
-	i.report.Token = newestOf(fencesIn(names))
-	if slices.Contains(names, treeLock) {
+// all sees who holds the lock and who waits: names are those in the directory around.
+func (i *inspection) all(ctx context.Context, dir Dir, names []string) error {
+	lock := i.lock.Name
+	if i.lock.Style == TreeStyle {
+		lock, i.report.Token = treeLock, newestOf(fencesIn(names))
+	}
+	if slices.Contains(names, lock) {
 		if err := i.entries(ctx, dir); err != nil {
 			return err
 		}

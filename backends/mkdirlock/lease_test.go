@@ -204,7 +204,7 @@ func TestServerAwayWhileWaiting(t *testing.T) {
 				gone.Store(true)
 				time.AfterFunc(2*lease, func() { gone.Store(false) })
 				if k.style == TreeStyle {
-					// Its reservation is not swept: nobody holds the lock that would.
+					// Its reservation is not removed: nobody holds the lock that would do it.
 					mustWork(t, a.Wait(t.Context()))
 				}
 				_, obstacle := a.Try(t.Context())
@@ -281,9 +281,9 @@ func TestProof(t *testing.T) {
 	})
 }
 
-// TestSweeping: what crashed waiters left goes when its time is over, and who
+// TestTending: what crashed waiters left goes when its time is over, and who
 // lives is left alone.
-func TestSweeping(t *testing.T) {
+func TestTending(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		here := newHost("here", m, k)
 		h := here.take(t, "exclusive")
@@ -311,7 +311,7 @@ func TestSweeping(t *testing.T) {
 			t.Errorf("left behind: %q", left)
 		}
 		if !slices.Contains(m.tree(), lives.mine.path()) {
-			t.Error("who lives was swept")
+			t.Error("the reservation of one that lives was removed")
 		}
 		mustWithdraw(t, lives)
 		mustRelease(t, h)

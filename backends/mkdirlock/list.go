@@ -136,7 +136,7 @@ func (k listKind) Directory(ctx context.Context, d, in *finder.Directory) finder
 	empty := k.empty && len(d.Entries) == 0
 	switch {
 	case k.isTree(d):
-		return k.see(ctx, k.at(d.Path, TreeStyle), func(i *inspection, dir Dir) error { return i.tree(ctx, dir, names) })
+		return k.see(ctx, k.at(d.Path, TreeStyle), func(i *inspection, dir Dir) error { return i.all(ctx, dir, names) })
 	case k.place.Style == TreeStyle:
 		return finder.Answer{}
 	case in == nil && len(entriesIn(names)) > 0:

@@ -68,11 +68,8 @@ func (a *attempt) makeLock(ctx context.Context) error {
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	gated := a.gate == oneStep && !a.owned
 	if (a.owned || gated) && (a.phase != fresh || a.mine.old()) {
-		switch home, err := a.isHome(ctx); {
-		case err != nil:
-			return nil, a.lock.fail("look for our entry", err)
-		case !home:
-			return nil, errAbsent
+		if err := a.mustBeHome(ctx); err != nil {
+			return nil, err
 		}
 	}
 	a.mine.confirmed = a.request.Clock.Now()
@@ -114,24 +111,22 @@ func (a *attempt) settle(ctx context.Context) (*hold, error) {
 	if !errors.Is(err, errAbsent) {
 		return h, err
 	}
-	there, err := a.isHome(ctx)
-	if err != nil {
-		return nil, a.lock.fail("look for our entry", err)
-	}
-	if !there {
+	if err = a.mustBeHome(ctx); errors.Is(err, errAbsent) {
 		a.disclaim()
-		return nil, errAbsent
+	}
+	if err != nil {
+		return nil, err
 	}
 	a.mine.at, a.phase = a.mine.home, fresh
 	return nil, backend.ErrAgain
 }
 
-// isHome reports whether our entry is in our reservation.
-func (a *attempt) isHome(ctx context.Context) (bool, error) {
+// mustBeHome returns errAbsent if our entry is not in our reservation.
+func (a *attempt) mustBeHome(ctx context.Context) error {
 	if a.mine.home == "" {
-		return false, nil
+		return errAbsent
 	}
-	return a.lock.exists(ctx, a.dir, a.mine.home+"/"+a.mine.entry.String())
+	return a.lock.mustBeThere(ctx, a.dir, a.mine.home+"/"+a.mine.entry.String(), "look for our entry")
 }
 
 // tryOverwriting finds out, with directories of our own, whether the server

@@ -52,18 +52,18 @@ func (l *Lock) removeEntry(ctx context.Context, dir Dir, at, name string, inside
 
 // whyRefused returns errAbsent if an entry that could not be removed is not there.
 func (l *Lock) whyRefused(ctx context.Context, dir Dir, entry string, cause error) error {
-	if err := l.mustBeThere(ctx, dir, entry); err != nil {
+	if err := l.mustBeThere(ctx, dir, entry, "look for an entry"); err != nil {
 		return err
 	}
 	return l.mayNotRemove(path.Base(entry), cause)
 }
 
 // mustBeThere returns errAbsent if an entry is not there.
-func (l *Lock) mustBeThere(ctx context.Context, dir Dir, entry string) error {
+func (l *Lock) mustBeThere(ctx context.Context, dir Dir, entry, op string) error {
 	there, err := l.exists(ctx, dir, entry)
 	switch {
 	case err != nil:
-		return l.fail("look for an entry", err)
+		return l.fail(op, err)
 	case !there:
 		return errAbsent
 	}

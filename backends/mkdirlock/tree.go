@@ -81,11 +81,8 @@ func (a *attempt) lookTree(ctx context.Context, cause error) error {
 // just released; or our reservation is gone; or the server does not rename onto a
 // directory that is there.
 func (a *attempt) removeEmpty(ctx context.Context, cause error) error {
-	switch home, err := a.isHome(ctx); {
-	case err != nil:
-		return a.lock.fail("look for our entry", err)
-	case !home:
-		return errAbsent // somebody removed it, after we were silent for long
+	if err := a.mustBeHome(ctx); err != nil {
+		return err // somebody removed it, perhaps, after we were silent for long
 	}
 	if err := a.dir.Rmdir(ctx, a.lock.lock()); err != nil && !refused(err) && !unclear(err) {
 		return a.lock.fail("remove the empty lock directory", err)

@@ -44,13 +44,13 @@ var mkdirMutations = []mutation{
 		"		if err := a.dir.Mkdir(ctx, a.lock.lock()); err == nil || refused(err) {\n			a.owned = true\n			return nil\n		}\n		return a.look(ctx, true)"}}},
 
 	{name: "remove the lock again after an unclear answer", breaks: takesEmpty, config: "ftp-lost-script", edits: []edit{{"hold.go",
-		"	case unclear(err):\n		h.stage = checking\n		return h.mustBeRemoved(ctx)\n", ""}}},
+		"	case !refused(err) && !unclear(err):\n		return h.lock.fail(\"remove the lock directory\", err)\n	}\n	h.stage", "	case !refused(err):\n		return h.lock.fail(\"remove the lock directory\", err)\n	}\n	h.stage"}}},
 
 	{name: "an unclear commit has failed", breaks: litter, limit: 150_000, config: "ftp-lost-break|ftp-lost-withdraw", edits: []edit{{"plain.go",
 		"	case refused(err), unclear(err):\n		a.phase = unsure\n", "	case unclear(err):\n		a.mine, a.phase = nil, idle\n		return nil, backend.ErrAgain\n	case refused(err):\n		a.phase = unsure\n"}}},
 
 	{name: "keep the lock when the entry is nowhere", breaks: takesEmpty, limit: 150_000, config: "ftp-lost-broken", edits: []edit{{"plain.go",
-		"	if !there {\n		a.disclaim()\n", "	if !there {\n"}}},
+		"errors.Is(err, errAbsent) {\n		a.disclaim()\n	}\n	if err != nil {\n		return nil, err\n", "err != nil {\n		return nil, err\n"}}},
 
 	{name: "remove the lock though the entry may have been removed by others", breaks: takesEmpty, limit: 150_000, config: "ftp-lost-break", edits: []edit{{"hold.go",
 		"		h.stage = checking // perhaps", "		h.stage = emptied // perhaps"}}},
@@ -66,7 +66,7 @@ var mkdirMutations = []mutation{
 		"	name := beatName(c.next, c.parts)\n", "	name := beatName(0, c.parts)\n"}}},
 
 	{name: "a heartbeat does not mind that its entry of directories is gone", breaks: silentLoss, limit: 150_000, config: "plain-lease|plain-operator", edits: []edit{{"claim.go",
-		"	case !there:\n		return errAbsent\n", "	case !there:\n		return nil\n"}}},
+		"	if err := c.lock.mustBeThere(ctx, c.dir, c.path(), \"look for our entry\"); err != nil {\n		return err\n", "	if err := c.lock.mustBeThere(ctx, c.dir, c.path(), \"look for our entry\"); err != nil {\n		return nil\n"}}},
 
 	{name: "tending to directories does not wait", breaks: robs, config: "tree-tend|plain-tend", edits: []edit{{"tend.go",
 		"	case s.overIn() > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:\n		return nil\n", "	case s.overIn() < 0 && s.Verdict == owner.Dead:\n		return nil\n"}}},
