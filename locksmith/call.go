@@ -16,40 +16,18 @@ const (
 	endTime = 50 * time.Millisecond
 )
 
-// A call is one that may hang and returns nothing but an error.
-type call = backend.Detached[struct{}]
-
-func detach(f func() error) *call {
-	return backend.Detach(func() (struct{}, error) { return struct{}{}, f() })
-}
-
-// comesBack waits for a call as Await does, and reports whether it came back.
-func comesBack[T any](ctx context.Context, c clock.Clock, call *backend.Detached[T], limit, grace time.Duration) bool {
-	_, _ = call.Await(ctx, c, limit, grace)
-	return isClosed(call.Done())
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // bounded calls f, and after d ends its context and leaves it behind with
 // backend.ErrNoAnswer.
 func bounded(c clock.Clock, d time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	call := detach(func() error { return f(ctx) })
-	if comesBack(ctx, c, call, d, 0) {
+	call := backend.DetachCall(func() error { return f(ctx) })
+	if call.Await(ctx, c, d, 0) {
 		_, err := call.Result()
 		return err
 	}
 	cancel()
-	comesBack(context.Background(), c, call, endTime, 0)
+	call.Await(context.Background(), c, endTime, 0)
 	return backend.ErrNoAnswer
 }
 
@@ -61,7 +39,7 @@ func bounded(c clock.Clock, d time.Duration, f func(context.Context) error) erro
 func (s *session) call(parent context.Context, d, share time.Duration, f func(context.Context) error) (back bool, err error) {
 	start := s.now()
 	if s.hung != nil {
-		if !comesBack(parent, s.clock(), s.hung, d, min(d, answerTime)) {
+		if !s.hung.Await(parent, s.clock(), d, min(d, answerTime)) {
 			return false, backend.ErrNoAnswer
 		}
 		s.hung = nil
@@ -69,13 +47,13 @@ func (s *session) call(parent context.Context, d, share time.Duration, f func(co
 	}
 	ctx, cancel := clock.WithTimeout(parent, s.clock(), min(share, d))
 	defer cancel()
-	call := detach(func() error { return f(ctx) })
-	if comesBack(parent, s.clock(), call, d, min(d, answerTime)) {
+	call := backend.DetachCall(func() error { return f(ctx) })
+	if call.Await(parent, s.clock(), d, min(d, answerTime)) {
 		_, err := call.Result()
 		return true, err
 	}
 	cancel()
-	if !comesBack(context.Background(), s.clock(), call, endTime, 0) {
+	if !call.Await(context.Background(), s.clock(), endTime, 0) {
 		s.hung = call
 	}
 	return false, backend.ErrNoAnswer

@@ -42,8 +42,8 @@ type Recorder struct {
 	due     time.Duration // when the next heartbeat is
 	began   time.Duration // when the release began
 	to      EventWriter
-	queue   chan func() // writes that are to come
-	writer  *call       // the one that makes them
+	queue   chan func()   // writes that are to come
+	writer  *backend.Call // the one that makes them
 	warn    sync.Once
 }
 
@@ -58,7 +58,7 @@ func (h *Helper) Record(to EventWriter, command string) *Recorder {
 		r.locks, r.modes = h.addresses(), h.modes()
 	}
 	h.Client = r
-	r.writer = detach(func() error {
+	r.writer = backend.DetachCall(func() error {
 		for write := range r.queue {
 			write()
 		}
@@ -147,8 +147,8 @@ func (r *Recorder) Finish(held time.Duration, err error) {
 		r.tell(events.Event{Kind: events.GaveUp, Waited: r.now() - r.start, Code: CodeOf(err), Text: textOf(err)})
 	}
 	close(r.queue)
-	if _, err := r.writer.Await(context.Background(), r.helper.Request.Clock, lineTimeout, 0); err != nil {
-		r.complain(fmt.Errorf("the last: %w", err))
+	if !r.writer.Await(context.Background(), r.helper.Request.Clock, lineTimeout, 0) {
+		r.complain(fmt.Errorf("the last: %w", backend.ErrNoAnswer))
 	}
 }
 
@@ -176,7 +176,7 @@ func (r *Recorder) tell(e events.Event) {
 		r.complain(backend.ErrNoAnswer)
 		return
 	}
-	_, _ = write.Await(context.Background(), r.helper.Request.Clock, beatTimeout, 0)
+	write.Await(context.Background(), r.helper.Request.Clock, beatTimeout, 0)
 }
 
 func (r *Recorder) complain(err error) {

@@ -24,10 +24,10 @@ type session struct {
 	confirmed time.Duration
 	// failed is the error of the last heartbeat, if it did not succeed.
 	failed error
-	logged string // the last failure that was
-	hung   *call  // a call that did not come back, else nil; none but Tend is made beside it
+	logged string        // the last failure that was
+	hung   *backend.Call // a call that did not come back, else nil; none but Tend is made beside it
 	// tending is the last call of Tend, which may hang; nil: there was none.
-	tending *call
+	tending *backend.Call
 	// skip is how many calls of Tend are left out, and pause how many are after the next
 	// one that is cut off.
 	skip, pause int
@@ -150,13 +150,16 @@ func (s *session) complain(what string, err error) {
 // housekeeping. One that hangs goes on beside us, and nobody waits for it once
 // the lock is not wanted any more.
 func (s *session) tend() {
-	if s.tending != nil && !isClosed(s.tending.Done()) || s.skips() {
+	if s.tending != nil && !s.tending.IsBack() || s.skips() {
 		return
 	}
 	ctx, cancel := clock.WithTimeout(s.context(), s.clock(), s.every/4)
 	defer cancel()
-	s.tending = detach(func() error { return s.hold.Tend(ctx) })
-	_, err := s.tending.Await(ctx, s.clock(), backend.NoLimit, min(s.every/4, answerTime))
+	s.tending = backend.DetachCall(func() error { return s.hold.Tend(ctx) })
+	err := backend.ErrNoAnswer
+	if s.tending.Await(ctx, s.clock(), backend.NoLimit, min(s.every/4, answerTime)) {
+		_, err = s.tending.Result()
+	}
 	s.pauseAfter(ctx.Err() != nil && s.context().Err() == nil)
 	if err != nil {
 		s.helper.Log.Debug("housekeeping failed", "lock", s.helper.Address, "error", err)

@@ -144,7 +144,7 @@ func (w *waiting) run(call func()) { w.calls <- call }
 
 func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 	call := backend.DetachIn(w.run, func() (backend.Hold, error) { return w.attempt.Try(ctx) })
-	if comesBack(ctx, w.helper.Request.Clock, call, backend.NoLimit, answerTime) {
+	if call.Await(ctx, w.helper.Request.Clock, backend.NoLimit, answerTime) {
 		return call.Result()
 	}
 	w.hung = true
@@ -175,7 +175,7 @@ func (w *waiting) rest(ctx context.Context) error {
 
 func (w *waiting) wait(ctx context.Context) error {
 	call := backend.DetachIn(w.run, func() (struct{}, error) { return struct{}{}, w.attempt.Wait(ctx) })
-	if comesBack(ctx, w.helper.Request.Clock, call, backend.NoLimit, answerTime) {
+	if call.Await(ctx, w.helper.Request.Clock, backend.NoLimit, answerTime) {
 		_, err := call.Result()
 		return err
 	}

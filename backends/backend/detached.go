@@ -9,7 +9,8 @@ import (
 	"locksmith/backends/clock"
 )
 
-// ErrNoAnswer says that a call was left behind.
+// ErrNoAnswer says of a call that it was left behind. That of a call which has come back is
+// not ours: something that it made was left behind.
 var ErrNoAnswer = errors.New("no answer in time")
 
 // A Detached is a call that is made beside us. A system call on a dead server may hang for
@@ -35,6 +36,14 @@ func DetachIn[T any](run func(func()), call func() (T, error)) *Detached[T] {
 	return d
 }
 
+// A Call is one that returns nothing but an error.
+type Call = Detached[struct{}]
+
+// DetachCall is Detach for such a call.
+func DetachCall(call func() error) *Call {
+	return Detach(func() (struct{}, error) { return struct{}{}, call() })
+}
+
 // Done is closed when the call has come back.
 func (d *Detached[T]) Done() <-chan struct{} { return d.done }
 
@@ -47,10 +56,10 @@ func (d *Detached[T]) Result() (T, error) {
 // NoLimit is a limit that is never reached.
 const NoLimit = time.Duration(math.MaxInt64)
 
-// Await waits until the call comes back, but not for longer than limit, nor for longer
-// than grace after ctx has ended; then the error is ErrNoAnswer. It may be called again. A
-// call that has come back counts, however late we are ourselves.
-func (d *Detached[T]) Await(ctx context.Context, c clock.Clock, limit, grace time.Duration) (T, error) {
+// Await waits until the call comes back, and reports whether it has, but not for longer
+// than limit, nor for longer than grace after ctx has ended. It may be called again. A call
+// that has come back counts, however late we are ourselves.
+func (d *Detached[T]) Await(ctx context.Context, c clock.Clock, limit, grace time.Duration) (back bool) {
 	var over <-chan time.Time
 	if limit != NoLimit {
 		timer := c.NewTimer(limit)
@@ -68,11 +77,15 @@ func (d *Detached[T]) Await(ctx context.Context, c clock.Clock, limit, grace tim
 		case <-late.C():
 		}
 	}
+	return d.IsBack()
+}
+
+// IsBack reports whether the call has come back.
+func (d *Detached[T]) IsBack() bool {
 	select {
-	case <-d.done: // perhaps while we did not run
-		return d.value, d.err
+	case <-d.done:
+		return true
 	default:
-		var none T
-		return none, ErrNoAnswer
+		return false
 	}
 }

@@ -64,24 +64,6 @@ func WithTimeout(ctx context.Context, c Clock, d time.Duration) (context.Context
 	return ctx, func() { cancel(nil) }
 }
 
-// Await receives the answer of a call that was made with ctx. It gives up so long after
-// ctx has ended.
-func Await[T any](ctx context.Context, c Clock, grace time.Duration, done <-chan T) (answer T, ok bool) {
-	select {
-	case answer = <-done:
-		return answer, true
-	case <-ctx.Done():
-	}
-	timer := c.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case answer = <-done:
-		return answer, true
-	case <-timer.C():
-		return answer, false
-	}
-}
-
 // Sleep returns after d or when ctx ends.
 func Sleep(ctx context.Context, c Clock, d time.Duration) {
 	timer := c.NewTimer(d)

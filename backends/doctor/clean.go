@@ -32,15 +32,17 @@ func (x *Examiner) Clean(ctx context.Context, dir, shown string) {
 		cause, err error // why it could not be removed, and whether there is something
 		there      bool
 	}
-	left, err := backend.Detach(func() (r remains, _ error) {
+	clear := backend.Detach(func() (r remains, _ error) {
 		if r.cause = x.clear(on, dir, maxDepth); r.cause != nil && on.Err() == nil {
 			r.there, r.err = x.Contains(on, path.Dir(dir), path.Base(dir))
 		}
 		return r, nil
-	}).Await(ctx, clock.Runtime{}, cleanTime, graceTime)
-	switch {
-	case err != nil:
+	})
+	if !clear.Await(ctx, clock.Runtime{}, cleanTime, graceTime) {
 		mayStay("there was no time left to remove it")
+		return
+	}
+	switch left, _ := clear.Result(); {
 	case left.err != nil:
 		mayStay(backend.Reason(left.cause))
 	case left.there, errors.Is(left.cause, fs.ErrExist): // "directory not empty" is among those

@@ -214,14 +214,13 @@ const maxStagger = 5
 func (a *attempt) waitHolding(ctx context.Context) error {
 	waiting, cancel := clock.WithTimeout(ctx, a.clock, a.until-a.clock.Now())
 	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- a.refused.wait(waiting) }()
+	wait := backend.DetachCall(func() error { return a.refused.wait(waiting) })
 	for {
 		beat := a.clock.NewTimer(a.request.Owner.Lease / 4)
 		select {
-		case err := <-done:
+		case <-wait.Done():
 			beat.Stop()
-			if waiting.Err() == nil || ctx.Err() != nil {
+			if _, err := wait.Result(); waiting.Err() == nil || ctx.Err() != nil {
 				return err
 			}
 			a.backOff()

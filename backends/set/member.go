@@ -26,13 +26,10 @@ type member struct {
 	confirmed time.Duration
 	// end is why there is no hold any more, if it was not released in good order.
 	end error
-	// hung is closed when a call comes back that was left behind; no other may be made
-	// before. nil: there is none.
-	hung chan struct{}
+	// hung is a call that was left behind, and what follows it; no other may be made
+	// before it is over. nil: there is none.
+	hung *backend.Call
 }
-
-// errNoAnswer says that a call went on after its context had ended.
-var errNoAnswer = errors.New("no answer in time")
 
 // answerTime is how long a call may go on after its context has ended. It is less than
 // the helper gives us, so that one lock that hangs leaves time for the others.
@@ -44,21 +41,19 @@ func (m *member) call(ctx context.Context, f func(context.Context) error, late f
 	if err := m.await(ctx); err != nil {
 		return err
 	}
-	done := make(chan error, 1)
-	go func() { done <- f(ctx) }()
-	if err, ok := clock.Await(ctx, m.clock, answerTime, done); ok {
+	call := backend.DetachCall(func() error { return f(ctx) })
+	if call.Await(ctx, m.clock, backend.NoLimit, answerTime) {
+		_, err := call.Result()
 		return err
 	}
-	hung := make(chan struct{})
-	m.hung = hung
-	go func() {
-		err := <-done
+	m.hung = backend.DetachCall(func() error {
+		_, err := call.Result()
 		if late != nil {
 			late(err)
 		}
-		close(hung)
-	}()
-	return errNoAnswer
+		return err
+	})
+	return backend.ErrNoAnswer
 }
 
 // await waits for a call that was left behind.
@@ -67,11 +62,11 @@ func (m *member) await(ctx context.Context) error {
 		return nil
 	}
 	select {
-	case <-m.hung:
+	case <-m.hung.Done():
 		m.hung = nil
 		return nil
 	case <-ctx.Done():
-		return errNoAnswer
+		return backend.ErrNoAnswer
 	}
 }
 
@@ -101,7 +96,7 @@ func (m *member) try(ctx context.Context, r backend.Request) error {
 			_ = attempt.Withdraw(context.Background())
 		}
 	})
-	if errors.Is(err, errNoAnswer) {
+	if errors.Is(err, backend.ErrNoAnswer) {
 		return &backend.HeldError{Lock: m.Address, Obstacle: err}
 	}
 	if err == nil {
@@ -129,7 +124,7 @@ func (m *member) withdraw(ctx context.Context) error {
 		}
 		return m.attempt.Withdraw(ctx)
 	}, nil)
-	if errors.Is(err, errNoAnswer) {
+	if errors.Is(err, backend.ErrNoAnswer) {
 		return fmt.Errorf("%s: withdraw: %w", m.Address, err)
 	}
 	m.attempt = nil
@@ -159,14 +154,14 @@ func (m *member) release(ctx context.Context) error {
 	return err
 }
 
-// abreast is how many members are asked at the same time.
-const abreast = 16
+// parallel is how many members are asked at the same time.
+const parallel = 16
 
 // each makes a call of each of them, several at a time, and returns the errors in their
 // order.
 func each[T any](all []T, call func(T) error) []error {
 	errs := make([]error, len(all))
-	places := make(chan struct{}, abreast)
+	places := make(chan struct{}, parallel)
 	var calls sync.WaitGroup
 	for i, one := range all {
 		places <- struct{}{}

@@ -22,14 +22,17 @@ const (
 	lookOp = "look at the lock"
 )
 
-// ask begins a call that may take answerTime; its error is backend.ErrNoAnswer after that.
+// errLate says that a call has ended because it took too long.
+var errLate = errors.New("it took too long")
+
+// ask begins a call that may take answerTime; its error is errLate after that.
 func ask[T any](ctx context.Context, do func(context.Context) (T, error)) *backend.Detached[T] {
 	return backend.Detach(func() (T, error) {
 		ctx, cancel := context.WithTimeout(ctx, answerTime)
 		defer cancel()
 		answer, err := do(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = backend.ErrNoAnswer
+			err = errLate
 		}
 		return answer, err
 	})
@@ -38,8 +41,12 @@ func ask[T any](ctx context.Context, do func(context.Context) (T, error)) *backe
 // withDeadline makes a call and waits for it, but not for longer than answerTime, and not after
 // the end of ctx: then the error is the cause of that end.
 func withDeadline[T any](ctx context.Context, lock, op string, do func(context.Context) (T, error)) (T, error) {
-	answer, err := ask(ctx, do).Await(ctx, clock.Runtime{}, answerTime, 0)
-	if err == backend.ErrNoAnswer { // ours, not one that a place had of another
+	var answer T
+	err := errLate
+	if call := ask(ctx, do); call.Await(ctx, clock.Runtime{}, answerTime, 0) {
+		answer, err = call.Result()
+	}
+	if err == errLate {
 		err = noAnswer(lock, op, answerTime)
 	}
 	return answer, orCause(ctx, err)

@@ -185,13 +185,11 @@ func (v *view) inspect(ctx context.Context) (backend.Report, error) {
 	if v.pending == nil {
 		limit, v.pending = answerTime, ask(ctx, v.backend.Inspect)
 	}
-	r, err := v.pending.Await(ctx, clock.Runtime{}, limit, 0)
-	select {
-	case <-v.pending.Done():
-		v.pending = nil
-	default:
+	if !v.pending.Await(ctx, clock.Runtime{}, limit, 0) {
+		return backend.Report{}, noAnswer(v.address, lookOp, answerTime)
 	}
-	if err == backend.ErrNoAnswer {
+	r, err := v.pending.Result()
+	if v.pending = nil; err == errLate {
 		err = noAnswer(v.address, lookOp, answerTime)
 	}
 	return r, err
