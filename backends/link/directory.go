@@ -42,7 +42,7 @@ type FS interface {
 	// Await returns after d, when ctx ends, or sooner if it can notice that the file
 	// goes away, or the process ends. It promises nothing but not to return much
 	// later.
-	Await(ctx context.Context, name string, keeper process.Process, d time.Duration)
+	Await(ctx context.Context, name string, watched process.Process, d time.Duration)
 	// Close gives up what Await keeps. Await may be called again.
 	Close()
 }
@@ -61,8 +61,8 @@ type File interface {
 
 // A directory is an FS on a POSIX file system.
 type directory struct {
-	path    string
-	watcher posix.Watcher
+	path     string
+	notifier posix.Notifier
 }
 
 func (d *directory) at(name string) string { return filepath.Join(d.path, name) }
@@ -118,11 +118,11 @@ func (d *directory) Open(name string) (File, error) {
 func (d *directory) List() ([]string, error) { return posix.List(posix.FollowDir(d.path)) }
 
 // Close implements FS.
-func (d *directory) Close() { d.watcher.Close() }
+func (d *directory) Close() { d.notifier.Close() }
 
 // Await implements FS. A holder closes its file before it removes it, so that the
 // removal is seen at once (inotify(7), IN_DELETE_SELF); to watch the directory would
 // wake a waiter at each poll of the others.
-func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
-	d.watcher.AwaitFile(ctx, d.at(name), keeper, pause)
+func (d *directory) Await(ctx context.Context, name string, watched process.Process, pause time.Duration) {
+	d.notifier.AwaitFile(ctx, d.at(name), watched, pause)
 }

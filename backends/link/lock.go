@@ -37,9 +37,9 @@ type Lock struct {
 	NewID func() string
 	// Judge looks for proof of death: owner.Record.Verdict, seen from here.
 	Judge func(owner.Record) owner.Verdict
-	// Keeper returns the process whose end would change the verdict, if it can be
+	// ToWatch returns the process whose end would change the verdict, if it can be
 	// seen from here: owner.Record.Lives.
-	Keeper func(owner.Record) (process.Process, bool)
+	ToWatch func(owner.Record) (process.Process, bool)
 	// Today is the wall clock, for people.
 	Today func() time.Time
 	// Self is who breaks a lock on the word of an operator; ID and Acquired are
@@ -81,7 +81,7 @@ func (l *Lock) Here() *Lock {
 		}
 		return r.Verdict(here)
 	}
-	l.Keeper = func(r owner.Record) (process.Process, bool) { return r.Lives(here) }
+	l.ToWatch = func(r owner.Record) (process.Process, bool) { return r.Lives(here) }
 	l.Self = func() owner.Record {
 		self, _ := process.Find(os.Getpid()) // without its start, a pid used again is taken for us
 		return owner.Record{Place: here, Helper: self, Mode: "exclusive", Lease: UsualLease}

@@ -98,11 +98,11 @@ func (a *attempt) Wait(ctx context.Context) error {
 	if a.fs == nil {
 		return ctx.Err()
 	}
-	keeper := process.Process{}
+	watched := process.Process{}
 	if a.known {
-		keeper = a.lock.keeper(a.seen.content)
+		watched = a.lock.toWatch(a.seen.content)
 	}
-	a.fs.Await(ctx, a.lock.Name, keeper, a.pause())
+	a.fs.Await(ctx, a.lock.Name, watched, a.pause())
 	return ctx.Err()
 }
 

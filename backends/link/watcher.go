@@ -108,12 +108,12 @@ func (l *Lock) verdict(c content) owner.Verdict {
 	return owner.Alive
 }
 
-// keeper returns the process whose end would change the verdict, or none.
-func (l *Lock) keeper(c content) process.Process {
+// toWatch returns the process whose end would change the verdict, or none.
+func (l *Lock) toWatch(c content) process.Process {
 	if p := (process.Process{PID: c.PID}); c.PID != 0 && l.OneMachine && !p.Gone() {
 		return p
 	}
-	return owner.KeeperOf(c.Record, l.Keeper)
+	return owner.ProcessToWatch(c.Record, l.ToWatch)
 }
 
 // look sees a file and judges when it may be removed. now is a time of the server's

@@ -112,20 +112,20 @@ func (c content) verdict(here owner.Place) owner.Verdict {
 	return owner.Alive
 }
 
-// A keeper is the process whose end may change the verdict.
-type keeper struct {
+// A watchedProcess is the one whose end may change the verdict.
+type watchedProcess struct {
 	process.Process
 	visible  bool
 	isHelper bool
 }
 
-func (c content) keeper(here owner.Place) keeper {
+func (c content) toWatch(here owner.Place) watchedProcess {
 	if r := c.Record; r != nil {
 		p, ok := r.Lives(here)
-		return keeper{p, ok, ok && p == r.Helper}
+		return watchedProcess{p, ok, ok && p == r.Helper}
 	}
 	p := process.Process{PID: c.PID}
-	return keeper{p, c.PID != 0 && !p.Gone(), false}
+	return watchedProcess{p, c.PID != 0 && !p.Gone(), false}
 }
 
 // seen is what the file tells of its holder.

@@ -22,7 +22,7 @@ func TestStoppedInRelease(t *testing.T) {
 	r, _ := fakeRequest()
 	waiter := attemptAt(t, path, r)
 	mustBeHeld(t, waiter)
-	if !waiter.seen.keeper.isHelper {
+	if !waiter.seen.watched.isHelper {
 		t.Fatal("the holder is taken for none of us")
 	}
 	woken := make(chan error, 1)

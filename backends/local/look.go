@@ -17,13 +17,13 @@ const grace = 100 * time.Millisecond
 // An observation is a lock file that belongs to somebody else.
 type observation struct {
 	content content
-	locked  bool          // its kernel lock could not be had
-	keeper  keeper        // who keeps it, found before the verdict fell
-	due     time.Duration // when it may be broken if nothing changes, or watch.Never
+	locked  bool           // its kernel lock could not be had
+	watched watchedProcess // whose end matters, found before the verdict fell
+	due     time.Duration  // when it may be broken if nothing changes, or watch.Never
 }
 
 func (s *observation) verdict(here owner.Place) owner.Verdict {
-	if s.keeper.isHelper { // that was just seen
+	if s.watched.isHelper { // that was just seen
 		return owner.Alive
 	}
 	return s.content.verdict(here)
@@ -71,7 +71,7 @@ func (a *attempt) lockAndRead(f *lockfile.File) (observation, error) {
 		return observation{}, err
 	}
 	c, err := read(f)
-	return observation{content: c, locked: !free, keeper: c.keeper(a.here)}, err
+	return observation{content: c, locked: !free, watched: c.toWatch(a.here)}, err
 }
 
 // judge fills in a.seen with what see sees, and when that may be broken.

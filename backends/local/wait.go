@@ -12,9 +12,9 @@ import (
 // holder is in another container, or notification is not to be had.
 const slowLook = time.Second
 
-// Wait implements backend.Attempt. It sleeps until the file goes, its keeper
-// dies, or the lease says it may be broken. What happened since the last look
-// counts as well: a keeper that is gone by now ends the wait at once, and so
+// Wait implements backend.Attempt. It sleeps until the file goes, the process
+// dies that keeps it, or the lease says it may be broken. What happened since the last look
+// counts as well: a process that is gone by now ends the wait at once, and so
 // does a file with other content, even if it has the old inode number.
 func (a *attempt) Wait(ctx context.Context) error {
 	timeout := a.seen.due
@@ -27,7 +27,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 // lockedByOther reports that somebody has the kernel lock whom we cannot watch:
 // the holder is in another container, or a looker, a breaker or a rogue has the
 // lock of a dead one.
-func (s observation) lockedByOther() bool { return s.locked && !s.keeper.isHelper }
+func (s observation) lockedByOther() bool { return s.locked && !s.watched.isHelper }
 
 // withTimeout returns a context that ends after d, if that is not watch.Never.
 func (a *attempt) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {

@@ -19,33 +19,33 @@ type notifier = posix.Inotify
 // found out so late.
 const rareLook = 30 * time.Second
 
-// sleep is one poll(2) on the file and its keeper, at most for timeout.
+// sleep is one poll(2) on the file and the process, at most for timeout.
 func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	file, err := a.notifier.Watch(a.lock.path, a.events())
 	if errors.Is(err, unix.ENOENT) || err == nil && !a.stillSeen() {
 		return nil
 	}
-	keeper := process.NoFD
-	if a.seen.keeper.visible {
-		keeper, err = a.seen.keeper.Open()
-		if err == nil && keeper < 0 {
+	end := process.NoFD
+	if a.seen.watched.visible {
+		end, err = a.seen.watched.Open()
+		if err == nil && end < 0 {
 			return nil // gone by now
 		}
-		defer process.CloseFD(keeper)
+		defer process.CloseFD(end)
 		if err != nil {
 			timeout = min(timeout, a.pauses.NextOr(slowLook))
 		}
 	}
 	switch {
 	case file >= 0:
-	case keeper >= 0 && a.seen.keeper.isHelper: // which ends when it has released
+	case end >= 0 && a.seen.watched.isHelper: // which ends when it has released
 		timeout = min(timeout, a.pauses.NextOr(rareLook))
 	default:
 		timeout = min(timeout, a.pauses.NextOr(slowLook))
 	}
 	ctx, cancel := a.withTimeout(outer, timeout)
 	defer cancel()
-	err = process.Poll(ctx, file, keeper)
+	err = process.Poll(ctx, file, end)
 	if err == nil && a.notifier.Happened() && !a.lock.kept {
 		return a.follow(outer)
 	}

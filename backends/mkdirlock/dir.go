@@ -35,7 +35,7 @@ type Dir interface {
 	// Await returns after d, when ctx ends, or sooner if it can notice that the
 	// name goes away, something in it does, or the process ends. It promises
 	// nothing but not to return much later.
-	Await(ctx context.Context, name string, keeper process.Process, d time.Duration)
+	Await(ctx context.Context, name string, watched process.Process, d time.Duration)
 	// Close gives up what it keeps; it is not used after that.
 	Close()
 }

@@ -47,9 +47,9 @@ func Kind(dir string) finder.DirectoryKind {
 
 // A directory is a Dir on a file system.
 type directory struct {
-	path    string
-	private func() bool // path is on a disk of this machine; only asked for by a Disk
-	watcher posix.Watcher
+	path     string
+	private  func() bool // path is on a disk of this machine; only asked for by a Disk
+	notifier posix.Notifier
 }
 
 func (d *directory) at(name string) string { return filepath.Join(d.path, name) }
@@ -109,8 +109,8 @@ func (d *directory) Entries(ctx context.Context, name string) ([]Entry, error) {
 func (d *directory) Root(name string) string { return d.at(name) }
 
 // Await implements Dir.
-func (d *directory) Await(ctx context.Context, name string, keeper process.Process, pause time.Duration) {
-	d.watcher.Await(ctx, d.at(name), keeper, pause)
+func (d *directory) Await(ctx context.Context, name string, watched process.Process, pause time.Duration) {
+	d.notifier.Await(ctx, d.at(name), watched, pause)
 }
 
 // mayRemove looks for the sticky bit of the directory that a name is in (inode(7)):
@@ -138,4 +138,4 @@ var (
 )
 
 // Close implements Dir.
-func (d *directory) Close() { d.watcher.Close() }
+func (d *directory) Close() { d.notifier.Close() }

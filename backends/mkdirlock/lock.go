@@ -26,9 +26,9 @@ type Lock struct {
 	NewID func() string
 	// Judge looks for proof of death: owner.Record.Verdict, seen from here.
 	Judge func(owner.Record) owner.Verdict
-	// Keeper returns the process whose end would change the verdict, if it can be
+	// ToWatch returns the process whose end would change the verdict, if it can be
 	// seen from here: owner.Record.Lives.
-	Keeper func(owner.Record) (process.Process, bool)
+	ToWatch func(owner.Record) (process.Process, bool)
 	// Today is the wall clock, for people.
 	Today func() time.Time
 }
@@ -77,7 +77,7 @@ func (l *Lock) Here() *Lock {
 	here := owner.Here()
 	l.NewID, l.Today = owner.NewID, time.Now
 	l.Judge = func(r owner.Record) owner.Verdict { return r.Verdict(here) }
-	l.Keeper = func(r owner.Record) (process.Process, bool) { return r.Lives(here) }
+	l.ToWatch = func(r owner.Record) (process.Process, bool) { return r.Lives(here) }
 	return l
 }
 

@@ -98,7 +98,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 	if a.phase == fresh {
 		a.phase = waiting
 	}
-	a.dir.Await(ctx, a.lock.lock(), owner.KeeperOf(a.block.seen.Record, a.lock.Keeper), a.pause())
+	a.dir.Await(ctx, a.lock.lock(), owner.ProcessToWatch(a.block.seen.Record, a.lock.ToWatch), a.pause())
 	return ctx.Err()
 }
 

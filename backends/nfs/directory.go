@@ -22,8 +22,8 @@ import (
 // EINTR: the algorithm takes that for an unclear answer, which it is.
 type directory struct {
 	path      string
-	mustExist bool          // it is not made
-	watcher   posix.Watcher // of the one attempt that this is for
+	mustExist bool           // it is not made
+	notifier  posix.Notifier // of the one attempt that this is for
 }
 
 func (d *directory) at(name string) string { return d.path + "/" + name }
@@ -89,7 +89,7 @@ func (d *directory) Await(ctx context.Context, name string, watched process.Proc
 	if name != "" {
 		name = d.at(name)
 	}
-	d.watcher.Await(ctx, name, watched, pause)
+	d.notifier.Await(ctx, name, watched, pause)
 }
 
 // Prepare makes the lock directory and the two in it. A name that this host

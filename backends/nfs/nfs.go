@@ -40,7 +40,7 @@ func newLock(a backend.Address) *lock {
 		Address: backend.Name(a.String()),
 		NewID:   owner.NewID,
 		Judge:   func(r owner.Record) owner.Verdict { return r.Verdict(here) },
-		Keeper:  func(r owner.Record) (process.Process, bool) { return r.Lives(here) },
+		ToWatch: func(r owner.Record) (process.Process, bool) { return r.Lives(here) },
 		Today:   time.Now,
 	}}
 }
@@ -135,13 +135,13 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	}
 	h, err := a.Attempt.Try(ctx)
 	if err == nil {
-		a.dir.watcher.Close()
+		a.dir.notifier.Close()
 	}
 	return h, err
 }
 
 // Withdraw implements backend.Attempt.
 func (a *attempt) Withdraw(ctx context.Context) error {
-	a.dir.watcher.Close()
+	a.dir.notifier.Close()
 	return a.Attempt.Withdraw(ctx)
 }

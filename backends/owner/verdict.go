@@ -56,9 +56,9 @@ func VerdictOn(r *Record, judge func(Record) Verdict) Verdict {
 	return judge(*r)
 }
 
-// KeeperOf returns the process whose end would change the verdict on a record, or none.
+// ProcessToWatch is the process whose end would change the verdict on a record, or none.
 // lives, which may be nil, is Lives for the place where we are.
-func KeeperOf(r *Record, lives func(Record) (process.Process, bool)) process.Process {
+func ProcessToWatch(r *Record, lives func(Record) (process.Process, bool)) process.Process {
 	if r == nil || lives == nil {
 		return process.Process{}
 	}

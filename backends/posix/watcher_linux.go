@@ -11,25 +11,25 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Watcher waits for a removal. The zero Watcher is ready for use, by one
+// A Notifier waits for a removal. The zero Notifier is ready for use, by one
 // goroutine at a time.
-type Watcher struct{ inotify Inotify }
+type Notifier struct{ inotify Inotify }
 
 // Await returns after d, when ctx ends, when the directory at path goes away,
 // when something in it does, or when the process ends; path "" and process 0
 // stand for none. It sleeps in one poll. inotify tells of what this host removes,
 // also on NFS; of other hosts it tells nothing.
-func (w *Watcher) Await(ctx context.Context, path string, keeper process.Process, d time.Duration) {
-	w.await(ctx, path, ofDirectory, keeper, d)
+func (w *Notifier) Await(ctx context.Context, path string, watched process.Process, d time.Duration) {
+	w.await(ctx, path, ofDirectory, watched, d)
 }
 
 // AwaitFile is Await for a file that is removed or renamed. Of a file that somebody
 // has open, only the last one to close it lets that be known.
-func (w *Watcher) AwaitFile(ctx context.Context, path string, keeper process.Process, d time.Duration) {
-	w.await(ctx, path, ofFile, keeper, d)
+func (w *Notifier) AwaitFile(ctx context.Context, path string, watched process.Process, d time.Duration) {
+	w.await(ctx, path, ofFile, watched, d)
 }
 
-func (w *Watcher) await(ctx context.Context, path string, events uint32, keeper process.Process, d time.Duration) {
+func (w *Notifier) await(ctx context.Context, path string, events uint32, watched process.Process, d time.Duration) {
 	watch, end := process.NoFD, process.NoFD
 	var err error
 	if path != "" {
@@ -38,8 +38,8 @@ func (w *Watcher) await(ctx context.Context, path string, events uint32, keeper 
 	if errors.Is(err, unix.ENOENT) {
 		d = min(d, removedPause)
 	}
-	if keeper.PID != 0 {
-		end, err = keeper.Open()
+	if watched.PID != 0 {
+		end, err = watched.Open()
 		if err == nil && end < 0 {
 			d = min(d, removedPause)
 		}
@@ -49,7 +49,7 @@ func (w *Watcher) await(ctx context.Context, path string, events uint32, keeper 
 }
 
 // Close ends the watching.
-func (w *Watcher) Close() { w.inotify.Close() }
+func (w *Notifier) Close() { w.inotify.Close() }
 
 const (
 	// ofFile are the events of a file that is removed or renamed. IN_ATTRIB would

@@ -10,18 +10,18 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Watcher only sleeps: nothing wakes a waiter here.
-type Watcher struct{}
+// A Notifier only sleeps: nothing wakes a waiter here.
+type Notifier struct{}
 
 // Await returns after d or when ctx ends.
-func (w *Watcher) Await(ctx context.Context, _ string, _ process.Process, d time.Duration) {
+func (w *Notifier) Await(ctx context.Context, _ string, _ process.Process, d time.Duration) {
 	clock.Sleep(ctx, clock.Boot{}, d)
 }
 
 // AwaitFile returns after d or when ctx ends.
-func (w *Watcher) AwaitFile(ctx context.Context, _ string, _ process.Process, d time.Duration) {
+func (w *Notifier) AwaitFile(ctx context.Context, _ string, _ process.Process, d time.Duration) {
 	clock.Sleep(ctx, clock.Boot{}, d)
 }
 
 // Close does nothing.
-func (w *Watcher) Close() {}
+func (w *Notifier) Close() {}

@@ -15,7 +15,7 @@ import (
 
 // system is the code under test, with everything that it needs of the world.
 func system(e explore.Env) explore.Lock {
-	return &generation.Lock{Dir: e.Dir(), Address: "nfs:/lock", NewID: e.NewID, Judge: e.Judge, Keeper: e.Keeper, Today: e.Today}
+	return &generation.Lock{Dir: e.Dir(), Address: "nfs:/lock", NewID: e.NewID, Judge: e.Judge, ToWatch: e.ToWatch, Today: e.Today}
 }
 
 // lockName is the lock of directories.
@@ -37,7 +37,7 @@ func bare(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock
 
 func directories(e explore.Env, dir func() mkdirlock.Dir, style mkdirlock.Style, tokens bool) explore.Lock {
 	return &mkdirlock.Lock{NewDir: dir, Name: lockName, Style: style, Tokens: tokens, Address: "mkdir:/L",
-		Pace: mkdirlock.Pace{Min: time.Second, Max: time.Second}, NewID: e.NewID, Judge: e.Judge, Keeper: e.Keeper,
+		Pace: mkdirlock.Pace{Min: time.Second, Max: time.Second}, NewID: e.NewID, Judge: e.Judge, ToWatch: e.ToWatch,
 		// The time is part of names; if it passed, no two states would be equal.
 		Today: func() time.Time { return time.Unix(1_700_000_000, 0) }}
 }
@@ -87,7 +87,7 @@ func linked(e explore.Env) explore.Lock {
 	second := backoff.Range{Min: time.Second, Max: time.Second}
 	return &link.Lock{NewFS: e.Files, Name: fileName, Address: "link:/L",
 		Polls: backoff.Config{Poll: second, Quick: 1, Slow: second, Random: func(int64) int64 { return 0 }},
-		NewID: e.NewID, Judge: e.Judge, Keeper: e.Keeper, Self: e.Self,
+		NewID: e.NewID, Judge: e.Judge, ToWatch: e.ToWatch, Self: e.Self,
 		// The time is part of files; if it passed, no two states would be equal.
 		Today: func() time.Time { return time.Unix(1_700_000_000, 0) }}
 }

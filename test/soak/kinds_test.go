@@ -43,7 +43,7 @@ const (
 
 func (h *helper) nfs() backend.Locker {
 	return h.shaky(&generation.Lock{Dir: generations{h.client}, Address: "nfs:/L",
-		NewID: owner.NewID, Judge: h.judge, Keeper: nobody, Today: time.Now})
+		NewID: owner.NewID, Judge: h.judge, ToWatch: nobody, Today: time.Now})
 }
 
 func (h *helper) plain() backend.Locker { return h.shaky(h.directories(mkdirlock.PlainStyle)) }
@@ -52,12 +52,12 @@ func (h *helper) tree() backend.Locker  { return h.shaky(h.directories(mkdirlock
 func (h *helper) directories(s mkdirlock.Style) backend.Locker {
 	return &mkdirlock.Lock{NewDir: h.connect, Name: "L", Style: s, Tokens: true, Address: "mkdir:/L",
 		Pace:  mkdirlock.Pace{Min: 250 * time.Millisecond, Max: 10 * time.Second}, // as on a server of FTP
-		NewID: owner.NewID, Judge: h.judge, Keeper: nobody, Today: time.Now}
+		NewID: owner.NewID, Judge: h.judge, ToWatch: nobody, Today: time.Now}
 }
 
 func (h *helper) link() backend.Locker {
 	return h.shaky(&link.Lock{NewFS: func() link.FS { return files{h.client} }, Name: "L", Address: "link:/L",
-		NewID: owner.NewID, Judge: h.judge, Keeper: nobody, Today: time.Now})
+		NewID: owner.NewID, Judge: h.judge, ToWatch: nobody, Today: time.Now})
 }
 
 // set is of one lock of each of the others, in directories of their own.

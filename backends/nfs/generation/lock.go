@@ -20,9 +20,9 @@ type Lock struct {
 	NewID func() string
 	// Judge looks for proof of death: owner.Record.Verdict, seen from here.
 	Judge func(owner.Record) owner.Verdict
-	// Keeper returns the process whose end would change the verdict, if it can be
+	// ToWatch returns the process whose end would change the verdict, if it can be
 	// seen from here: owner.Record.Lives.
-	Keeper func(owner.Record) (process.Process, bool)
+	ToWatch func(owner.Record) (process.Process, bool)
 	// Today is the wall clock, for people and for places in the queue.
 	Today func() time.Time
 }

@@ -108,8 +108,8 @@ func (d calls) List(_ context.Context, name string) ([]string, error) {
 }
 
 // Await implements mkdirlock.Dir.
-func (d calls) Await(ctx context.Context, name string, keeper process.Process, wait time.Duration) {
-	dir(d).Await(ctx, name, keeper, wait)
+func (d calls) Await(ctx context.Context, name string, watched process.Process, wait time.Duration) {
+	dir(d).Await(ctx, name, watched, wait)
 }
 
 // Close implements mkdirlock.Dir.
@@ -184,8 +184,8 @@ func (d files) Open(name string) (link.File, error) {
 func (d files) List() ([]string, error) { return dir(d).List("") }
 
 // Await implements link.FS.
-func (d files) Await(ctx context.Context, name string, keeper process.Process, wait time.Duration) {
-	dir(d).Await(ctx, name, keeper, wait)
+func (d files) Await(ctx context.Context, name string, watched process.Process, wait time.Duration) {
+	dir(d).Await(ctx, name, watched, wait)
 }
 
 // Close implements link.FS.

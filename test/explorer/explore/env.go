@@ -41,8 +41,8 @@ func (e Env) Judge(r owner.Record) owner.Verdict {
 	return verdicts[v]
 }
 
-// Keeper is the process whose end could be noticed; nobody's can.
-func (e Env) Keeper(owner.Record) (process.Process, bool) { return process.Process{}, false }
+// ToWatch is the process whose end could be noticed; nobody's can.
+func (e Env) ToWatch(owner.Record) (process.Process, bool) { return process.Process{}, false }
 
 var verdicts = []owner.Verdict{owner.Unknown, owner.Alive, owner.Dead}
 
