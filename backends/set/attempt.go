@@ -13,7 +13,7 @@ import (
 )
 
 // An attempt is the wish for a whole set. Between Try and Wait it holds locks only
-// while it insists.
+// while it holds on.
 type attempt struct {
 	set     *Set
 	request backend.Request
@@ -22,10 +22,10 @@ type attempt struct {
 	given   []*member // in the order given, in which one may come twice
 	// refused is who was refused last.
 	refused  *member
-	refusals int // since the set last insisted
-	// insists says that the set keeps what it holds while it waits, until then; 0: it
+	refusals int // since the set last held on
+	// holdsOn says that the set keeps what it holds while it waits, until then; 0: it
 	// does not hold anything yet.
-	insists bool
+	holdsOn bool
 	until   time.Duration
 }
 
@@ -48,7 +48,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 			return nil, err
 		}
 	}
-	// A set that insisted may have taken the first of them long ago.
+	// A set that held on may have taken the first of them long ago.
 	if err := a.renewHeld(ctx); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 
 // order is the order to try in: the one refused last goes first if we back off.
 func (a *attempt) order() []*member {
-	if a.refused == nil || a.insists {
+	if a.refused == nil || a.holdsOn {
 		return a.members
 	}
 	order := append(make([]*member, 0, len(a.members)), a.refused)
@@ -125,7 +125,7 @@ func (a *attempt) held() []*member {
 	return held
 }
 
-// refuse is what follows a refusal: it keeps what is held if the set insists, else
+// refuse is what follows a refusal: it keeps what is held if the set holds on, else
 // gives it back. It returns the refusal unless the set can never be held.
 func (a *attempt) refuse(ctx context.Context, by *member, held *backend.HeldError) error {
 	if m := a.sameAs(held.Holder); m != nil {
@@ -137,7 +137,7 @@ func (a *attempt) refuse(ctx context.Context, by *member, held *backend.HeldErro
 		_ = before.withdraw(short) // its place in a queue would only hold up others
 		cancel()
 	}
-	// If being refused again where we wait with nothing held led to insisting, sets in
+	// If being refused again where we wait with nothing held led to holding on, sets in
 	// each other's way would never watch a dead holder for a whole lease.
 	if by != a.refused || len(a.held()) > 0 {
 		a.refusals++
@@ -167,13 +167,13 @@ func (a *attempt) sameAs(h backend.Holder) *member {
 func (a *attempt) keeps() bool {
 	now := a.clock.Now()
 	switch {
-	case !a.insists:
-		a.insists = a.refusals >= a.set.patience.Refusals
+	case !a.holdsOn:
+		a.holdsOn = a.refusals >= a.set.policy.Refusals
 		return false
 	case len(a.held()) == 0: // waiting for the first holds up nobody
 		return false
 	case a.until == 0:
-		a.until = now + a.set.patience.Insist
+		a.until = now + a.set.policy.Hold
 	case now >= a.until:
 		a.backOff()
 		return false
@@ -181,9 +181,9 @@ func (a *attempt) keeps() bool {
 	return true
 }
 
-// backOff ends the insisting, unless the set does nothing else.
+// backOff ends the holding on, unless the set does nothing else.
 func (a *attempt) backOff() {
-	a.insists, a.until, a.refusals = a.set.patience.Refusals <= 0, 0, 0
+	a.holdsOn, a.until, a.refusals = a.set.policy.Refusals <= 0, 0, 0
 }
 
 // giveBack releases all that is held. What cannot be released now stays for Withdraw.
@@ -193,7 +193,7 @@ func (a *attempt) giveBack(ctx context.Context) error {
 
 // Wait implements backend.Attempt: it waits for the lock that was refused.
 func (a *attempt) Wait(ctx context.Context) error {
-	if a.insists && len(a.held()) > 0 {
+	if a.holdsOn && len(a.held()) > 0 {
 		return a.waitHolding(ctx)
 	}
 	if a.refused != nil {
@@ -210,7 +210,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 const maxStagger = 5
 
 // waitHolding waits while what is held is kept alive, and for as long as the set
-// insists.
+// holds on.
 func (a *attempt) waitHolding(ctx context.Context) error {
 	waiting, cancel := clock.WithTimeout(ctx, a.clock, a.until-a.clock.Now())
 	defer cancel()

@@ -54,7 +54,7 @@ func BenchmarkPolicies(b *testing.B) {
 	for _, s := range settings() {
 		for kind := range places {
 			for _, p := range policies {
-				b.Run(s.name+"/"+kind+"/"+p.name, func(b *testing.B) { s.measure(b, kind, p.patience) })
+				b.Run(s.name+"/"+kind+"/"+p.name, func(b *testing.B) { s.measure(b, kind, p.policy) })
 			}
 		}
 	}
@@ -66,7 +66,7 @@ const (
 	shift = 3 * time.Second // for which all users go on
 )
 
-func (s setting) measure(b *testing.B, kind string, p Patience) {
+func (s setting) measure(b *testing.B, kind string, p Policy) {
 	for b.Loop() {
 		waits, took := s.play(b, newRealTable(b, kind, s.locks), p)
 		slices.Sort(waits)
@@ -89,7 +89,7 @@ func newRealTable(b *testing.B, kind string, n int) *table {
 	return t
 }
 
-func (s setting) play(t testing.TB, table *table, p Patience) (waits []time.Duration, took time.Duration) {
+func (s setting) play(t testing.TB, table *table, p Policy) (waits []time.Duration, took time.Duration) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	start := time.Now()

@@ -21,10 +21,10 @@
 //     and those again others. And two hosts that mount the same directories in
 //     different places can disagree on the order, and then wait in a circle.
 //
-// A set backs off, and after Patience.Refusals times it insists: it holds in order,
-// for Patience.Insist at most, and then backs off again. So a circle opens by
+// A set backs off, and after Policy.Refusals times it holds on: it holds in order,
+// for Policy.Hold at most, and then backs off again. So a circle opens by
 // itself. To be refused again by the lock that it waits for, with nothing held, does not
-// count: who insists may be sent to wait elsewhere, and a holder who is dead by his lease
+// count: a set that holds on may be sent to wait elsewhere, and a holder that is dead by its lease
 // must be watched without a break. In the benchmark of this package
 //
 //	go test ./backends/set -run - -bench . -benchtime 1x

@@ -22,19 +22,19 @@ type Lock struct {
 	Ask func(backend.Request) backend.Request
 }
 
-// Patience is how a set waits.
-type Patience struct {
-	Refusals int           // so often it backs off before it insists
-	Insist   time.Duration // for so long at most it waits with locks held
+// Policy is how a set waits.
+type Policy struct {
+	Refusals int           // so often it backs off before it holds on
+	Hold     time.Duration // for so long at most it waits with locks held
 }
 
-// Usual is the Patience of a set that nobody gave another.
-var usual = Patience{Refusals: 8, Insist: 2 * time.Second}
+// usual is the Policy of a set that nobody gave another.
+var usual = Policy{Refusals: 8, Hold: 2 * time.Second}
 
 // A Set is a backend.Locker for all its locks together.
 type Set struct {
-	locks    []Lock
-	patience Patience
+	locks  []Lock
+	policy Policy
 }
 
 // New returns the set of these locks. Its error is a *backend.Error.
@@ -44,10 +44,10 @@ func New(locks []Lock) (*Set, error) {
 			Err:  fmt.Errorf("%d locks are more than the %d a set may have", len(locks), Max),
 			Hint: "let one lock stand for several"}
 	}
-	return &Set{locks: locks, patience: usual}, nil
+	return &Set{locks: locks, policy: usual}, nil
 }
 
 // Attempt implements backend.Locker.
 func (s *Set) Attempt(r backend.Request) (backend.Attempt, error) {
-	return &attempt{set: s, request: r, clock: r.Clock, insists: s.patience.Refusals <= 0}, nil
+	return &attempt{set: s, request: r, clock: r.Clock, holdsOn: s.policy.Refusals <= 0}, nil
 }

@@ -194,30 +194,30 @@ func TestLossBesideTrouble(t *testing.T) {
 	}
 }
 
-// insistent makes a set insist from the first refusal on.
-func insistent(a *attempt) *attempt {
-	a.set.patience = Patience{Insist: 10 * lease}
-	a.insists = true
+// holdingOn makes a set insist from the first refusal on.
+func holdingOn(a *attempt) *attempt {
+	a.set.policy = Policy{Hold: 10 * lease}
+	a.holdsOn = true
 	return a
 }
 
 // A set that waits with locks held keeps them alive, but not for longer than it
-// insists.
+// holds on.
 func TestInsistence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakes("a", "b")
 		f[1].alone(t)
-		a := insistent(wish(t, f[0].lock(), f[1].lock()))
+		a := holdingOn(wish(t, f[0].lock(), f[1].lock()))
 		mustBeRefused(t, a, f[1])
 		if f[0].holder() == "" {
-			t.Fatal("gave back what it insists on")
+			t.Fatal("gave back what it holds on to")
 		}
 		start := time.Now()
 		if err := a.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if d := time.Since(start); d < 10*lease || d > 10*lease+time.Second {
-			t.Errorf("insisted for %v", d)
+			t.Errorf("held on for %v", d)
 		}
 		if f[0].holder() != "" {
 			t.Error("still holds")
@@ -233,7 +233,7 @@ func TestLossWhileInsisting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakes("a", "b")
 		f[1].alone(t)
-		a := insistent(wish(t, f[0].lock(), f[1].lock()))
+		a := holdingOn(wish(t, f[0].lock(), f[1].lock()))
 		mustBeRefused(t, a, f[1])
 		f[0].remove()
 		start := time.Now()
@@ -257,7 +257,7 @@ func TestLossBeforeAllAreHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakes("a", "b")
 		other := f[1].alone(t)
-		a := insistent(wish(t, f[0].lock(), f[1].lock()))
+		a := holdingOn(wish(t, f[0].lock(), f[1].lock()))
 		mustBeRefused(t, a, f[1])
 		time.Sleep(lease / 2)
 		f[0].remove()
@@ -325,15 +325,15 @@ func TestPlaceThatHangsLater(t *testing.T) {
 			a := wish(t, f[0].lock(), f[1].lock(), f[2].lock())
 			return func() { _, _ = a.Try(t.Context()) }
 		},
-		"heartbeat while insisting": func(t *testing.T, f []*fake) func() {
+		"heartbeat while holding on": func(t *testing.T, f []*fake) func() {
 			f[2].alone(t)
-			a := insistent(wish(t, f[0].lock(), f[1].lock(), f[2].lock()))
+			a := holdingOn(wish(t, f[0].lock(), f[1].lock(), f[2].lock()))
 			mustBeRefused(t, a, f[2])
 			return func() { _ = a.Wait(t.Context()) }
 		},
 		"withdraw": func(t *testing.T, f []*fake) func() {
 			f[0].alone(t)
-			a := insistent(wish(t, f[0].as("z"), f[1].lock(), f[2].lock()))
+			a := holdingOn(wish(t, f[0].as("z"), f[1].lock(), f[2].lock()))
 			mustBeRefused(t, a, f[0])
 			_ = a.Wait(t.Context()) // until it gives back
 			f[2].alone(t)

@@ -29,7 +29,7 @@ func newTable(n int) *table {
 }
 
 // use takes the locks with these numbers for a while, and returns how long it waited.
-func (b *table) use(t testing.TB, p Patience, numbers []int, keys func(int) string, hold time.Duration) time.Duration {
+func (b *table) use(t testing.TB, p Policy, numbers []int, keys func(int) string, hold time.Duration) time.Duration {
 	var locks []Lock
 	for _, n := range numbers {
 		l := b.locks[n]
@@ -37,7 +37,7 @@ func (b *table) use(t testing.TB, p Patience, numbers []int, keys func(int) stri
 		locks = append(locks, l)
 	}
 	a := wish(t, locks...)
-	a.set.patience = p
+	a.set.policy = p
 	start := time.Now()
 	h, err := backend.Acquire(t.Context(), a)
 	if err != nil {
@@ -64,11 +64,11 @@ func inOrder(n int) string { return fmt.Sprintf("%04d", n) }
 
 // policies are the two pure ways to wait, and the mix.
 var policies = []struct {
-	name     string
-	patience Patience
+	name   string
+	policy Policy
 }{
-	{"ordered", Patience{Insist: 1000 * time.Hour}},
-	{"backoff", Patience{Refusals: 1 << 30}},
+	{"ordered", Policy{Hold: 1000 * time.Hour}},
+	{"backoff", Policy{Refusals: 1 << 30}},
 	{"mixed", usual},
 }
 
@@ -88,7 +88,7 @@ func TestStorm(t *testing.T) {
 					all.Go(func() {
 						for range rounds {
 							numbers := r.Perm(6)[:1+r.IntN(6)]
-							b.use(t, p.patience, numbers, inOrder, time.Duration(r.IntN(5))*time.Millisecond)
+							b.use(t, p.policy, numbers, inOrder, time.Duration(r.IntN(5))*time.Millisecond)
 						}
 					})
 				}
@@ -110,7 +110,7 @@ func TestCircle(t *testing.T) {
 			keys := func(n int) string { return inOrder((n + u) % 2) }
 			all.Go(func() {
 				for range 500 {
-					b.use(t, Patience{Insist: time.Second}, []int{0, 1}, keys, time.Millisecond)
+					b.use(t, Policy{Hold: time.Second}, []int{0, 1}, keys, time.Millisecond)
 				}
 			})
 		}
