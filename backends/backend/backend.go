@@ -52,7 +52,7 @@ type Request struct {
 	// one for every try, and Acquired.
 	Owner   owner.Record
 	Strict  bool          // break the dead by proof only, never by lease
-	Respite time.Duration // wait this much more before breaking, and look again
+	Grace   time.Duration // wait this much more before breaking, and look again
 	Timeout time.Duration // how long we are going to wait at most; 0: one try; NoLimit
 	// Polls is how often to ask while waiting, where nothing wakes us; nil: as is
 	// usual for this kind of lock.

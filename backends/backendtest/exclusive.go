@@ -264,18 +264,18 @@ func strict(t *testing.T, f Fixture) {
 	}
 }
 
-func respite(t *testing.T, f Fixture) {
+func gracePeriod(t *testing.T, f Fixture) {
 	r := Request()
 	r.Owner.Helper = DeadProcess(t)
 	f.Abandon(take(t, f, r))
 	kind := Request()
-	kind.Respite = 300 * time.Millisecond
+	kind.Grace = 300 * time.Millisecond
 	a := attempt(t, f, kind)
 	start := clock.Boot{}.Now()
 	MustBeHeld(t, a)
 	h := MustAcquire(t, a)
-	if d := (clock.Boot{}).Now() - start; d < kind.Respite {
-		t.Errorf("broken after %v, the respite is %v", d, kind.Respite)
+	if d := (clock.Boot{}).Now() - start; d < kind.Grace {
+		t.Errorf("broken after %v, the grace is %v", d, kind.Grace)
 	}
 	MustRelease(t, h)
 }

@@ -112,7 +112,7 @@ var (
 		{"dead holder is broken", deadHolderBroken},
 		{"parent alive keeps the lock until the lease is over", parentAlive},
 		{"strict never breaks by lease", strict},
-		{"respite", respite},
+		{"grace", gracePeriod},
 		{"lost lock is noticed", lossNoticed},
 		{"late release of a broken holder hits nothing", lateRelease},
 		{"break by id", breakByID},

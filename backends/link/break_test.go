@@ -57,7 +57,7 @@ func TestByAge(t *testing.T) {
 					mustHold(t, attemptOn(t, lockOn(s), elsewhere(UsualLease)))
 				}
 				s.pass(UsualLease + time.Second)
-				a, wait := waiting(t, s, func(r *backend.Request) { r.Respite = c.respite })
+				a, wait := waiting(t, s, func(r *backend.Request) { r.Grace = c.respite })
 				mustBeHeld(t, a)
 				wait(c.watch - time.Second)
 				mustBeHeld(t, a)
@@ -77,7 +77,7 @@ func TestSlowPace(t *testing.T) {
 	slow.Owner.Refresh = refresh
 	mustHold(t, attemptOn(t, lockOn(s), slow))
 	s.pass(UsualLease + time.Second)
-	a, wait := waiting(t, s, func(r *backend.Request) { r.Respite = time.Second })
+	a, wait := waiting(t, s, func(r *backend.Request) { r.Grace = time.Second })
 	mustBeHeld(t, a)
 	wait(4*refresh - time.Second)
 	mustBeHeld(t, a)

@@ -21,7 +21,7 @@
 //
 // A holder is dead by proof (owner.Record.Verdict); or old: the file's time is more
 // than a lease before that of a file just made on the same server, and then nothing
-// about it changes while we watch it for the respite; or silent: nothing changes while
+// about it changes while we watch it for the grace period; or silent: nothing changes while
 // we watch it for a whole lease, whatever its time. No time of a server is compared
 // with a clock of ours. A file of another tool has the lease of who waits for it, and
 // its pid says nothing, because nobody knows of which machine; unless the address says

@@ -150,7 +150,7 @@ func (w watcher) rules(s observation, now time.Time) (rules []watch.Rule, young 
 		return rules, young
 	}
 	// Who is old by it is not trusted to be dead: it is watched.
-	return append(rules, watch.Rule{Dead: true, Grace: graceByAge(w.request.Respite, s.content)}), watch.Never
+	return append(rules, watch.Rule{Dead: true, Grace: graceByAge(w.request.Grace, s.content)}), watch.Never
 }
 
 // youngFor is in how long a file is older than its lease; less than 0: it is. That is by

@@ -176,7 +176,7 @@ func TestRespite(t *testing.T) {
 					low += leaseAndDrift
 				}
 				r := here.by(2, "exclusive")
-				r.Respite = respite
+				r.Grace = respite
 				start := time.Now()
 				mustAcquire(t, here.ask(t, r))
 				between(t, "breaking", time.Since(start), low, low+slack)

@@ -55,7 +55,7 @@ func TestTimer(t *testing.T) {
 		strict("a", false, Never)
 		strict("a", true, 0)
 
-		kind := watching(backend.Request{Respite: grace})
+		kind := watching(backend.Request{Grace: grace})
 		kind("a", true, grace)
 		time.Sleep(grace / 2)
 		kind("a", true, grace/2)
@@ -63,7 +63,7 @@ func TestTimer(t *testing.T) {
 		kind("a", true, 0)
 		kind("b", false, 101*time.Second+grace)
 
-		endless := watching(backend.Request{Respite: Never})
+		endless := watching(backend.Request{Grace: Never})
 		endless("a", false, Never)
 		endless("b", true, Never)
 	})

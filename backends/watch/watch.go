@@ -65,7 +65,7 @@ func (w *Watcher) Rule(v owner.Verdict, lease time.Duration) Rule {
 	if w.request.Strict {
 		lease = 0
 	}
-	return Rule{Dead: v == owner.Dead, Lease: lease, Grace: w.request.Respite}
+	return Rule{Dead: v == owner.Dead, Lease: lease, Grace: w.request.Grace}
 }
 
 // Look looks at something by calling see, and judges it. see is given what the look

@@ -26,7 +26,7 @@ func another(host int) explore.Role {
 func sturdy(r explore.Role) explore.Role { r.Sturdy = true; return r }
 
 // sparing waits a while after it has found somebody dead.
-func sparing(r explore.Role) explore.Role { r.Respite = time.Second; return r }
+func sparing(r explore.Role) explore.Role { r.Grace = time.Second; return r }
 
 // first is the process that comes first, or that crashes.
 var first = []int{0}

@@ -44,7 +44,7 @@ func (h *helper) live() {
 }
 
 func (h *helper) request() backend.Request {
-	return backend.Request{Clock: bubbleTime{}, Timeout: backend.NoLimit, Respite: h.site.kind.respite, Owner: owner.Record{
+	return backend.Request{Clock: bubbleTime{}, Timeout: backend.NoLimit, Grace: h.site.kind.respite, Owner: owner.Record{
 		Place: owner.Place{Host: h.host}, Helper: process.Process{PID: h.pid}, User: "tester", Mode: h.mode, Lease: h.lease}}
 }
 

@@ -128,7 +128,7 @@ func TestRespite(t *testing.T) {
 					taker, low = newHost(here, m), leaseAndDrift+respite
 				}
 				r := taker.Request("exclusive")
-				r.Owner.Helper.PID, r.Respite = 2, respite
+				r.Owner.Helper.PID, r.Grace = 2, respite
 				start := time.Now()
 				mustAcquire(t, taker.ask(t, r))
 				between(t, "breaking", time.Since(start), low, low+slack)

@@ -327,7 +327,7 @@ func TestPlaceIsKeptAfterALostRace(t *testing.T) {
 func TestHolderIsJudgedByAll(t *testing.T) {
 	for name, change := range map[string]func(*backend.Request){
 		"strict":  func(r *backend.Request) { r.Strict = true },
-		"respite": func(r *backend.Request) { r.Respite = 10 * lease },
+		"respite": func(r *backend.Request) { r.Grace = 10 * lease },
 	} {
 		for _, mode := range modes() {
 			t.Run(name+" "+mode, func(t *testing.T) {

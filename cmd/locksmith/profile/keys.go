@@ -25,7 +25,7 @@ func (p *Profile) keys() map[string]setter {
 		"strict":        boolean("strict", func(b bool) { p.Strict = &b }),
 		"timeout":       duration("timeout", &p.Timeout),
 		"lease":         duration("lease", &p.Lease),
-		"respite":       duration("respite", &p.Respite),
+		"respite":       duration("respite", &p.Grace),
 		"refresh":       duration("refresh", &p.Refresh),
 		"poll":          parsed("poll", ParseRange, &p.Poll),
 		"slow":          parsed("slow", ParseRange, &p.Slow),

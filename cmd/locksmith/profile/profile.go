@@ -41,12 +41,12 @@ type Profile struct {
 	File string // where the profile stands
 	Lock string // the address, as written
 
-	Shared, Strict          *bool
-	Timeout, Lease, Respite *time.Duration
-	Refresh                 *time.Duration
-	Poll, Slow              *backoff.Range
-	Retries                 *int
-	Meta                    []string // "key=value"
+	Shared, Strict        *bool
+	Timeout, Lease, Grace *time.Duration
+	Refresh               *time.Duration
+	Poll, Slow            *backoff.Range
+	Retries               *int
+	Meta                  []string // "key=value"
 
 	ca       string
 	insecure bool

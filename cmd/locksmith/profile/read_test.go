@@ -43,7 +43,7 @@ func TestWhole(t *testing.T) {
 	poll, slow, retries := backoff.Range{Min: 25 * time.Millisecond, Max: 100 * time.Millisecond}, backoff.Range{Min: 2 * time.Second, Max: 2 * time.Second}, 7
 	want := &Profile{
 		Name: "phonestuff", File: "f", Lock: "ftps://alice@ftp.example.org/locks/phonestuff",
-		Shared: &yes, Strict: &no, Timeout: &timeout, Lease: &lease, Respite: &respite,
+		Shared: &yes, Strict: &no, Timeout: &timeout, Lease: &lease, Grace: &respite,
 		Refresh: &refresh, Poll: &poll, Slow: &slow, Retries: &retries,
 		Meta: []string{"area=42", "job=nightly"}, ca: "/etc/ca.pem", passwordFile: "/home/alice/secret", env: e,
 	}

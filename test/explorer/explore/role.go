@@ -43,7 +43,7 @@ type Role struct {
 	Tends     bool // sweeps once while it holds
 	Misjudges bool // takes everybody else for dead
 	Script    bool // is no locksmith: it has no lease, and no entry
-	Respite   time.Duration
+	Grace     time.Duration
 	nap       time.Duration // of the cleaner
 	Sturdy    bool          // does not crash
 	Cleaner   bool          // stays long enough to sweep what others left, by Tend
@@ -103,7 +103,7 @@ func (r Role) request(run *runner) backend.Request {
 	}
 	return backend.Request{
 		Clock: Env{run}.Clock(), Timeout: backend.NoLimit,
-		Strict: r.Strict, Respite: r.Respite,
+		Strict: r.Strict, Grace: r.Grace,
 		Owner: owner.Record{User: "u", Mode: mode, Lease: r.Lease,
 			Helper: process.Process{PID: run.self + 1, Start: 1}},
 	}

@@ -91,7 +91,7 @@ func (o Options) forOne(t *Target) (*locksmith.Helper, error) {
 	} else if err != nil {
 		return nil, Usagef("%w; shorten the metadata", err)
 	}
-	request := backend.Request{Owner: record, Strict: o.strict, Respite: o.grace, Polls: o.polls(), Clock: clock.Boot{}}
+	request := backend.Request{Owner: record, Strict: o.strict, Grace: o.grace, Polls: o.polls(), Clock: clock.Boot{}}
 	if t.Shared != nil && o.shared && t.mode == "" && !o.given("shared") {
 		if err := mayShare(b, request); err != nil {
 			return nil, t.Wrong(err)
@@ -148,7 +148,7 @@ func (o *Options) fill(t *Target) {
 	fill(o, "strict", &o.strict, p.Strict)
 	fill(o, "timeout", &o.timeout, p.Timeout)
 	fill(o, "lease", &o.lease, p.Lease)
-	fill(o, "respite", &o.grace, p.Respite)
+	fill(o, "respite", &o.grace, p.Grace)
 	fill(o, "refresh", &o.refresh, p.Refresh)
 	fill(o, "poll", &o.poll, p.Poll)
 	fill(o, "slow", &o.slow, p.Slow)

@@ -55,7 +55,7 @@ func forSet(each []*locksmith.Helper) (*locksmith.Helper, error) {
 // particular is the request of a set with what is one lock's own.
 func particular(r, own backend.Request) backend.Request {
 	r.Owner.Mode, r.Owner.Meta = own.Owner.Mode, own.Owner.Meta
-	r.Strict, r.Respite, r.Polls = own.Strict, own.Respite, own.Polls
+	r.Strict, r.Grace, r.Polls = own.Strict, own.Grace, own.Polls
 	return r
 }
 
