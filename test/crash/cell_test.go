@@ -87,7 +87,7 @@ func (c *cell) live() string {
 	c.face()
 	c.rival.release()
 	c.end()
-	return freed + ", told: " + c.told()
+	return freed + ", output: " + c.output()
 }
 
 // liveWaiting is the same for one who waits.
@@ -103,7 +103,7 @@ func (c *cell) liveWaiting() string {
 	c.face()
 	c.rival.release()
 	c.end()
-	return freed + ", told: " + c.told()
+	return freed + ", output: " + c.output()
 }
 
 // waitOn makes sure that one who waits gets the lock in the end.
@@ -117,11 +117,11 @@ func (c *cell) waitOn() string {
 	}
 	if strings.HasPrefix(c.heard[0].rest, protocol.WordErr) {
 		c.end()
-		return "gives up, told: " + c.told()
+		return "gives up, output: " + c.output()
 	}
 	took := c.heard[len(c.heard)-1].at.Sub(c.happened)
 	c.end()
-	return fmt.Sprintf("waits on, has it next (%v), told: %s", round(took), c.told())
+	return fmt.Sprintf("waits on, has it next (%v), output: %s", round(took), c.output())
 }
 
 // face has a victim wake up while the rival has the lock. One that thought it had it
@@ -342,9 +342,9 @@ func (c *cell) end() {
 	last.release()
 }
 
-// told is what the parent heard, and whether it knew of a loss before the rival had the
+// output is what the parent heard, and whether it knew of a loss before the rival had the
 // lock.
-func (c *cell) told() string {
+func (c *cell) output() string {
 	var all []string
 	lost := time.Time{}
 	for _, e := range c.heard {

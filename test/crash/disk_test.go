@@ -24,7 +24,7 @@ var surroundings = []mishap{
 		strike: (*cell).starve},
 	{what: "disk full", where: func(k kind) bool { return !k.isRemote() }, lease: longLease,
 		prepare: (*cell).smallDisk,
-		want:    survives.but(expectation{"mkdir: waiting": "gives up, told: ERR code=cannot_create"}),
+		want:    survives.but(expectation{"mkdir: waiting": "gives up, output: ERR code=cannot_create"}),
 		strike: func(c *cell) {
 			c.fillDisk()
 			c.resume()
@@ -51,7 +51,7 @@ var elsewhen = mishap{
 	what:  "helper and parent killed, whose clock since boot is a day ahead",
 	lease: longLease, orphan: true, not: onlyHolding,
 	// The start times of processes are shifted, too, so that they prove nothing.
-	want:   expectation{"": afterLease + ", told: nobody is left"},
+	want:   expectation{"": afterLease + ", output: nobody is left"},
 	plan:   plan{Argv: []string{"/usr/bin/unshare", "--time", "--boottime", "86400"}},
 	strike: killBoth,
 }

@@ -73,38 +73,38 @@ func (s *series) failed(t testing.TB, plan plan) (more bool) {
 	h := p.trace(plan, append(s.flags("hold", "--lease", failedLease.String(), "--timeout", "5s"), p.at)...)
 	name := fmt.Sprintf("call %d says %v (executed: %v)", plan.Fail, plan.Errno, plan.TakesIt)
 	events, ok := h.live(func() { p.mustBeHeld(name) })
-	told := tellings(events)
-	name += ": " + told.stop
+	out := outputOf(events)
+	name += ": " + out.stop
 	if said := h.stderr.String(); strings.Contains(said, "goroutine ") || strings.Contains(said, "panic") {
 		t.Errorf("%s: %s", name, said)
 	}
-	lines := strings.Join(told.lines, " ")
+	lines := strings.Join(out.lines, " ")
 	switch {
 	case !ok:
-		t.Errorf("%s: it hangs: %+v", name, told)
+		t.Errorf("%s: it hangs: %+v", name, out)
 		return false
-	case told.stop == "":
-		told.mustBe(t, "exit 0", "OK", "RELEASED")
-		return told.spared
-	case lines == "OK RELEASED" && told.ended == "exit 0",
-		lines == "OK LOST" && told.ended == "exit 79",
-		lines == "ERR" && told.ended != "exit 0",
-		strings.Contains(told.stop, "write OK") && told.ended != "exit 0",
-		strings.Contains(told.stop, "write RELEASED"):
+	case out.stop == "":
+		out.mustBe(t, "exit 0", "OK", "RELEASED")
+		return out.spared
+	case lines == "OK RELEASED" && out.ended == "exit 0",
+		lines == "OK LOST" && out.ended == "exit 79",
+		lines == "ERR" && out.ended != "exit 0",
+		strings.Contains(out.stop, "write OK") && out.ended != "exit 0",
+		strings.Contains(out.stop, "write RELEASED"):
 	default:
-		t.Errorf("%s: %+v; stderr:\n%s", name, told, &h.stderr)
+		t.Errorf("%s: %+v; stderr:\n%s", name, out, &h.stderr)
 	}
-	p.judge(name, told)
+	p.judge(name, out)
 	p.freed(name, "")
 	p.mustBeSwept(name, &s.swept)
 	column := inVain
 	if plan.TakesIt {
 		column = executed
 	}
-	if renewal.MatchString(strings.TrimPrefix(told.stop, "fail ")) {
+	if renewal.MatchString(strings.TrimPrefix(out.stop, "fail ")) {
 		return true
 	}
-	s.calls.add(plan.Fail, strings.TrimPrefix(told.stop, "fail "), column, fmt.Sprintf("%s, %s", strings.Join(told.lines, ", "), told.ended))
+	s.calls.add(plan.Fail, strings.TrimPrefix(out.stop, "fail "), column, fmt.Sprintf("%s, %s", strings.Join(out.lines, ", "), out.ended))
 	return true
 }
 

@@ -18,7 +18,7 @@ import (
 
 // TestKilledAtAnyCall kills a helper and its parent before and after every system call
 // of an acquisition and a release, one call after the other until none is left. Who
-// comes next gets the lock; never two; the parent was told no lie; and no litter stays.
+// comes next gets the lock; never two; what the parent heard is true; and nothing stays that should not.
 func TestKilledAtAnyCall(t *testing.T) {
 	all := make([][][]string, len(onDisk))
 	t.Run("kinds", func(t *testing.T) {
@@ -60,7 +60,7 @@ const killedText = "The helper and its parent are killed with -9 before and afte
 type series struct {
 	kind
 	calls outcomes
-	swept sync.Map // shapes of litter that a holder sweeps, as was seen
+	swept sync.Map // shapes of leftovers that a holder sweeps, as was seen
 
 	mu   sync.Mutex
 	next int
@@ -110,34 +110,34 @@ func (s *series) killed(t testing.TB, plan plan) (more bool) {
 	p := newPlace(t, s.kind)
 	h := p.trace(plan, append(s.flags("hold", "--lease", killedLease.String()), p.at)...)
 	events, ok := h.all()
-	told := tellings(events)
+	out := outputOf(events)
 	switch {
 	case !ok:
-		t.Errorf("stop %d: it hangs: %+v", n, told)
+		t.Errorf("stop %d: it hangs: %+v", n, out)
 		return false
-	case told.stop == "":
-		told.mustBe(t, "exit 0", "OK", "RELEASED")
+	case out.stop == "":
+		out.mustBe(t, "exit 0", "OK", "RELEASED")
 		return false
-	case told.ended != "signal 9":
-		t.Errorf("stop %d: not killed: %+v", n, told)
+	case out.ended != "signal 9":
+		t.Errorf("stop %d: not killed: %+v", n, out)
 	}
-	what := fmt.Sprintf("stop %d, %s", n, told.stop)
-	p.judge(what, told)
+	what := fmt.Sprintf("stop %d, %s", n, out.stop)
+	p.judge(what, out)
 	want := p.expected()
 	came := p.freed(what, want)
 	if came != want {
 		t.Errorf("%s: %s, want %s", what, came, want)
 	}
-	if told.changes {
-		when, call, _ := strings.Cut(told.stop, " ")
+	if out.changes {
+		when, call, _ := strings.Cut(out.stop, " ")
 		s.calls.add(n, call, when, came)
 	}
 	p.mustBeSwept(what, &s.swept)
 	return true
 }
 
-// told is what a parent knows of its helper, and we of both.
-type told struct {
+// An output is what a parent knows of its helper, and we of both.
+type output struct {
 	stop    string   // where the helper was disturbed
 	changes bool     // at a call that changes something
 	spared  bool     // what was to fail cannot
@@ -145,7 +145,7 @@ type told struct {
 	ended   string
 }
 
-func tellings(events []event) (t told) {
+func outputOf(events []event) (t output) {
 	for _, e := range events {
 		switch e.word {
 		case "stop", "change":
@@ -163,13 +163,13 @@ func tellings(events []event) (t told) {
 	return t
 }
 
-func (t told) mustBe(tb testing.TB, ended string, lines ...string) {
+func (t output) mustBe(tb testing.TB, ended string, lines ...string) {
 	if t.ended != ended || fmt.Sprint(t.lines) != fmt.Sprint(lines) {
 		tb.Errorf("%+v, want %s and %q", t, ended, lines)
 	}
 }
 
-func (t told) last() string {
+func (t output) last() string {
 	if len(t.lines) == 0 {
 		return ""
 	}
@@ -177,7 +177,7 @@ func (t told) last() string {
 }
 
 // judge makes sure that what the parent was told is true of the lock that is there.
-func (p *place) judge(what string, t told) {
+func (p *place) judge(what string, t output) {
 	p.t.Helper()
 	_, status := p.do("status", p.at)
 	switch held := strings.Contains(status, "held by"); t.last() {
@@ -287,14 +287,14 @@ func (p *place) reap(what string) {
 }
 
 // mustBeSwept makes sure that what is left is gone after somebody has had the lock for
-// more than a lease. Of each shape of litter once is enough.
+// more than a lease. Of each shape of leftovers once is enough.
 func (p *place) mustBeSwept(what string, swept *sync.Map) {
 	p.t.Helper()
-	litter := p.litter()
-	if len(litter) == 0 {
+	leftovers := p.leftovers()
+	if len(leftovers) == 0 {
 		return
 	}
-	if _, known := swept.LoadOrStore(fmt.Sprint(litter), true); known {
+	if _, known := swept.LoadOrStore(fmt.Sprint(leftovers), true); known {
 		return
 	}
 	for _, name := range p.all() {
@@ -304,11 +304,11 @@ func (p *place) mustBeSwept(what string, swept *sync.Map) {
 	}
 	h := p.hold("--lease", "8s", "--refresh", "1s")
 	h.must(protocol.WordOK, soon)
-	eventually(p.t, fmt.Sprintf("%s: sweeping %q", what, litter), func() bool {
-		return len(p.litter()) <= p.ofOneHolder()
+	eventually(p.t, fmt.Sprintf("%s: sweeping %q", what, leftovers), func() bool {
+		return len(p.leftovers()) <= p.ofOneHolder()
 	})
 	h.release()
-	if left := p.litter(); len(left) > 0 {
+	if left := p.leftovers(); len(left) > 0 {
 		p.t.Errorf("%s: left: %q", what, left)
 	}
 }

@@ -180,7 +180,7 @@ const labText = "The same with a real NFS server and a host each for victim, riv
 	"- *waiting*: it is in the queue behind the one who has the lock\n" +
 	"- *at OK*: the server has made its generation, and the next request is under way; who cannot go on then has\n" +
 	"  not said OK, and tries to have the lock until its parent lets go or that makes no sense any more\n" +
-	"- *holding*: it has told its parent, and sleeps\n" +
+	"- *holding*: it has said OK to its parent, and sleeps\n" +
 	"- *heartbeat*: one is under way\n" +
 	"- *releasing*: its parent has let go, and the first request is under way: a kill comes too late to stop it\n\n" +
 	"The cells judge, too: never two holders (the rival has the lock before the victim's parent is dead or was\n" +

@@ -24,10 +24,10 @@ func (e expectation) of(k kind, moment string) string {
 }
 
 const (
-	released = ", told: OK, RELEASED"
+	released = ", output: OK, RELEASED"
 	// Who has let go need not know whether it was broken meanwhile.
-	eitherSaid     = ", told: OK, LOST or RELEASED"
-	heldUntilAwake = "held until it runs again, told: OK, LOST"
+	eitherSaid     = ", output: OK, LOST or RELEASED"
+	heldUntilAwake = "held until it runs again, output: OK, LOST"
 	waitsOn        = "waits on, has it next" + released
 )
 
@@ -36,12 +36,12 @@ var (
 	survives = expectation{waiting: waitsOn, releasing: atOnce + released, "": "held on" + released}
 	// dies: it is for the lease to decide, for the parent may go on working.
 	dies = expectation{
-		waiting: atOnce + ", told: end of output",
-		atOK:    afterLease + ", told: end of output",
-		"":      afterLease + ", told: OK, end of output before that",
+		waiting: atOnce + ", output: end of output",
+		atOK:    afterLease + ", output: end of output",
+		"":      afterLease + ", output: OK, end of output before that",
 	}
 	// isCutOff: it gives up by its own clock.
-	isCutOff = expectation{waiting: atOnce + released, releasing: afterLease + eitherSaid, "": afterLease + ", told: OK, LOST before that"}
+	isCutOff = expectation{waiting: atOnce + released, releasing: afterLease + eitherSaid, "": afterLease + ", output: OK, LOST before that"}
 )
 
 // but is the same with other cells.
@@ -88,12 +88,12 @@ const matrixText = "A *victim* waits for a lock or holds it, and a rival wants i
 	"FTP servers, a command):\n\n" +
 	"- *waiting*: it has just learnt that somebody else has the lock\n" +
 	"- *at OK*: it has the lock, and is about to tell its parent\n" +
-	"- *holding*: it has told, and sleeps\n" +
+	"- *holding*: it has said OK, and sleeps\n" +
 	"- *heartbeat*: it is about to send one\n" +
 	"- *releasing*: its parent has let go, and it is about to make the first change\n\n" +
 	"A cell says when the rival got the lock, counted from what happened (while waiting: from the\n" +
-	"release of who had it; where a server was away: from its return), and what the victim's parent\n" +
-	"was told: the first words of the lines it read, or that the output ended without RELEASED, which is a loss,\n" +
+	"release of who had it; where a server was away: from its return), and the helper's *output* as its\n" +
+	"parent got it: the first words of the lines, or that the output ended without RELEASED, which is a loss,\n" +
 	"too; for *run* its exit status. *Before that* and *after that*: whether it heard of the loss before\n" +
 	"the rival had the lock. *Held on*: for one and a half leases, and then it was released in good\n" +
 	"order. Afterwards the lock is free, and can be taken. Leases are 8 s; 16 s where nobody waits for\n" +

@@ -81,7 +81,7 @@ var networks = []mishap{
 				c.undo = func(*cell) {}
 			}
 		},
-		want: expectation{waiting: waitsOn, "": "free once it is back, told: OK, LOST before that"},
+		want: expectation{waiting: waitsOn, "": "free once it is back, output: OK, LOST before that"},
 		strike: func(c *cell) {
 			c.server.Stop()
 			c.resume()

@@ -48,8 +48,8 @@ func (p *place) all() []string {
 	return all
 }
 
-// litter is what should not be there of a lock that is free, in general terms.
-func (p *place) litter() []string {
+// leftovers is what should not be there of a lock that is free, in general terms.
+func (p *place) leftovers() []string {
 	var left []string
 	for _, name := range p.all() {
 		if name = general(name); !strings.HasPrefix(name, "filler") && !p.stays.MatchString(name) {
@@ -95,7 +95,7 @@ func (p *place) aged(by time.Duration) {
 	}
 }
 
-// ofOneHolder is how much of what litter counts belongs to one who has the lock.
+// ofOneHolder is how much of what leftovers counts belongs to one who has the lock.
 func (p *place) ofOneHolder() int {
 	switch p.scheme {
 	case "local", "link":

@@ -48,7 +48,7 @@ func killBoth(c *cell) {
 // processes are what may happen to parents, helpers and commands.
 var processes = []mishap{
 	{what: "parent killed (-9)", quick: true, lease: quickLease, orphan: true,
-		want:   expectation{"": atOnce + ", told: nobody is left"},
+		want:   expectation{"": atOnce + ", output: nobody is left"},
 		strike: killParent},
 	{what: "parent stopped (SIGSTOP)", lease: longLease,
 		want: survives,
@@ -58,7 +58,7 @@ var processes = []mishap{
 		},
 		undo: func(c *cell) { cont(c.victim.cmd.Process.Pid) }},
 	{what: "helper and parent killed (-9)", quick: true, lease: quickLease, orphan: true,
-		want:   expectation{"": atOnce + ", told: nobody is left"},
+		want:   expectation{"": atOnce + ", output: nobody is left"},
 		strike: killBoth},
 	{what: "helper killed (-9), its parent lives", lease: longLease, plan: plan{Stays: true},
 		want: dies,
@@ -76,7 +76,7 @@ var processes = []mishap{
 		undo: func(*cell) {}},
 	{what: "helper stopped (SIGSTOP) for longer than its lease", lease: longLease,
 		want: expectation{
-			waiting: atOnce + released, releasing: afterLease + eitherSaid, "": afterLease + ", told: OK, LOST after that",
+			waiting: atOnce + released, releasing: afterLease + eitherSaid, "": afterLease + ", output: OK, LOST after that",
 			// A helper that is stopped keeps the kernel lock.
 			"local: at OK": heldUntilAwake, "local: holding": heldUntilAwake, "local: heartbeat": heldUntilAwake,
 			// The first step is the whole release; of mkdir: an empty directory is left, which
@@ -88,19 +88,19 @@ var processes = []mishap{
 		strike: func(c *cell) { c.leave("stop") },
 		wake:   func(c *cell) { cont(c.victim.pid) }},
 	{what: "run killed (-9)", run: true, quick: true, lease: quickLease, not: notOK,
-		want: expectation{waiting: atOnce + ", told: signal 9", "": atOnce + ", told: OK, signal 9"},
+		want: expectation{waiting: atOnce + ", output: signal 9", "": atOnce + ", output: OK, signal 9"},
 		strike: func(c *cell) {
 			kill(c.victim.pid)
 			c.resume()
 		}},
 	{what: "command of run killed (-9)", run: true, quick: true, lease: quickLease, not: notOutside,
-		want: expectation{"": atOnce + ", told: OK, exit 137"},
+		want: expectation{"": atOnce + ", output: OK, exit 137"},
 		strike: func(c *cell) {
 			kill(c.command)
 			c.resume()
 		}},
 	{what: "command of run stopped (SIGSTOP)", run: true, lease: longLease, not: notOutside,
-		want: expectation{"": "held on, told: OK, exit 0"},
+		want: expectation{"": "held on, output: OK, exit 0"},
 		strike: func(c *cell) {
 			stop(c.command)
 			c.resume()

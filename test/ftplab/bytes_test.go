@@ -19,12 +19,12 @@ func bytesCut(t *testing.T, kind string) {
 		}
 		n := 1 + rand.IntN(every)
 		t.Logf("from %d", n)
-		var all []suffering
+		var all []faultCase
 		for ; n < replyBytes; n += every {
 			do := []ftpserver.Action{ftpserver.Cut, ftpserver.Reset}[n%2]
-			all = append(all, suffering{fmt.Sprintf("byte %d", n), ftpserver.Fault{Replies: n, Do: do}})
+			all = append(all, faultCase{fmt.Sprintf("byte %d", n), ftpserver.Fault{Replies: n, Do: do}})
 		}
-		t.Logf("%d faults: %v", len(all), p.sufferAll(t, all))
+		t.Logf("%d faults: %v", len(all), p.injectAll(t, all))
 		p.clean()
 	})
 }

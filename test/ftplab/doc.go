@@ -7,7 +7,7 @@
 //	go test -v ./test/ftplab -servers 'vsftpd|proftpd' -scenarios 'trouble'
 //	go test -v ./test/ftplab -scenarios figures -long
 //
-// A scenario is one story, in a file of its own; the table in scenarios_test.go
+// A scenario is in a file of its own; the table in scenarios_test.go
 // says at which servers each runs. Package test/ftpserver starts the servers, and
 // says what they need; where that is missing the tests skip, unless CI=true. With
 // -long some scenarios leave nothing out that takes its time. Lines that begin

@@ -49,21 +49,21 @@ func (h *history) await(t *testing.T, helper int) {
 	})
 }
 
-// A story is a history that was read.
-type story struct {
+// A record is a history that was read.
+type record struct {
 	held  []backendtest.Interval
 	kills []time.Duration
 	met   []time.Duration
 }
 
 // read reads the log, which begins with the first holder.
-func (h *history) read(t *testing.T) story {
+func (h *history) read(t *testing.T) record {
 	t.Helper()
 	text, err := os.ReadFile(h.file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s story
+	var s record
 	open := map[string]int{} // of held, by who
 	for line := range strings.Lines(string(text)) {
 		var word, who, mode string
@@ -95,7 +95,7 @@ func (h *history) read(t *testing.T) story {
 
 // check makes sure that nobody had the lock beside one who had it alone, and that
 // tokens rise where there are any.
-func (h *history) check(t *testing.T, style string) story {
+func (h *history) check(t *testing.T, style string) record {
 	t.Helper()
 	s := h.read(t)
 	backendtest.Judge(t, s.held, style == "dir")

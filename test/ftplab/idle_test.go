@@ -42,7 +42,7 @@ func noTransfer(t *testing.T, kind string) {
 	}
 	h.next("BEAT")
 	if n := proxy.Conns(); n != 2 {
-		t.Errorf("%d connections until the second heartbeat: it was not kept\n%s", n, toldTo(proxy))
+		t.Errorf("%d connections until the second heartbeat: it was not kept\n%s", n, commandsTo(proxy))
 	}
 	h.release()
 	p.atRest()

@@ -48,7 +48,7 @@ func noRmdir(t *testing.T, kind string) {
 			}
 			left := p.leftovers()
 			if len(left) != 1 || !strings.Contains(said, left[0]) {
-				t.Errorf("left: %q, told: %s", left, said)
+				t.Errorf("left: %q, output: %s", left, said)
 			}
 		})
 	}

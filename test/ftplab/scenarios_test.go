@@ -6,11 +6,11 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// A scenario is a story that is told at several servers.
+// A scenario runs at several servers.
 type scenario struct {
 	name    string
 	servers []string // nil: all
-	tell    func(t *testing.T, kind string)
+	run     func(t *testing.T, kind string)
 }
 
 var (
@@ -37,17 +37,17 @@ var (
 		{"no rename", []string{"embedded", "proftpd", "pyftpdlib"}, denyRename},
 		{"scripts", nil, scripts},
 		{"recipe", []string{"embedded", "proftpd", "vsftpd", "pureftpd"}, recipe},
-		{"phone book", []string{"proftpd", "vsftpd", "pureftpd"}, phoneBook},
+		{"sample client", []string{"proftpd", "vsftpd", "pureftpd"}, sampleClient},
 		{"figures", []string{"proftpd", "vsftpd", "pureftpd"}, figures},
 	}
 )
 
-// TestLab tells every scenario at every server that it is for.
+// TestLab runs every scenario at every server that it is for.
 func TestLab(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the lab takes minutes: not with -short")
 	}
-	told := 0
+	ran := 0
 	for _, s := range scenarios {
 		if !matches(t, *chosenScenarios, s.name) {
 			continue
@@ -60,14 +60,14 @@ func TestLab(t *testing.T) {
 			if !matches(t, *chosenServers, kind) {
 				continue
 			}
-			told++
+			ran++
 			t.Run(s.name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
-				s.tell(t, kind)
+				s.run(t, kind)
 			})
 		}
 	}
-	if told == 0 {
+	if ran == 0 {
 		t.Fatal("no scenario at any server was chosen")
 	}
 }

@@ -33,38 +33,38 @@ func trouble(t *testing.T, kind string) {
 	inBothStyles(t, func(t *testing.T, style string) {
 		p := start(t, kind, style, ftpserver.Options{})
 		commands := p.rehearse(t)
-		var all []suffering
+		var all []faultCase
 		for i, f := range faults {
 			for n := 1; n <= commands; n++ {
 				// Not all at every server: silence takes its time.
 				if *long || kind == "embedded" || (i+n)%4 == 0 {
 					f.fault.Command = n
-					all = append(all, suffering{fmt.Sprintf("%s command %d", f.name, n), f.fault})
+					all = append(all, faultCase{fmt.Sprintf("%s command %d", f.name, n), f.fault})
 				}
 			}
 		}
-		t.Logf("%d commands, %d faults: %v", commands, len(all), p.sufferAll(t, all))
+		t.Logf("%d commands, %d faults: %v", commands, len(all), p.injectAll(t, all))
 		p.clean()
 	})
 }
 
-// A suffering is a fault on the first connection.
-type suffering struct {
+// A faultCase is a fault on the first connection.
+type faultCase struct {
 	name  string
 	fault ftpserver.Fault
 }
 
-// sufferAll goes through all of them, some at a time, and counts what came of it.
-func (p *place) sufferAll(t *testing.T, all []suffering) map[string]int {
+// injectAll goes through all of them, some at a time, and counts what came of it.
+func (p *place) injectAll(t *testing.T, all []faultCase) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	came := map[string]int{}
-	next := make(chan suffering)
+	next := make(chan faultCase)
 	for range 6 {
 		wg.Go(func() {
 			for s := range next {
-				c := p.in(t).suffer(t, s)
+				c := p.in(t).inject(t, s)
 				mu.Lock()
 				came[c]++
 				mu.Unlock()
@@ -84,7 +84,7 @@ func (p *place) rehearse(t *testing.T) int {
 	t.Helper()
 	proxy := ftpserver.StartProxy(t, p.addr)
 	by := p.in(t).by(proxy)
-	r := tour{place: by}
+	r := lifecycle{place: by}
 	if err := errors.Join(r.whole()); err != nil {
 		t.Fatal(err)
 	}
@@ -94,26 +94,26 @@ func (p *place) rehearse(t *testing.T) int {
 	return len(proxy.Commands())
 }
 
-// suffer makes a tour in which a fault happens. It returns what came of it.
-func (p *place) suffer(t *testing.T, s suffering) string {
+// inject goes through a lifecycle in which a fault happens. It returns what came of it.
+func (p *place) inject(t *testing.T, s faultCase) string {
 	t.Helper()
 	by, proxy := p.behind()
 	proxy.Fail(0, s.fault)
-	r := tour{place: by, rival: p.open()}
+	r := lifecycle{place: by, rival: p.open()}
 	acquired, broken := r.whole()
 	switch {
 	case broken != nil:
-		t.Errorf("%s: %v\n%s", s.name, broken, toldTo(proxy))
+		t.Errorf("%s: %v\n%s", s.name, broken, commandsTo(proxy))
 		return "broken"
 	case acquired != nil && !isClear(acquired):
-		t.Errorf("%s: not acquired: %v\n%s", s.name, acquired, toldTo(proxy))
+		t.Errorf("%s: not acquired: %v\n%s", s.name, acquired, commandsTo(proxy))
 	}
 	if p.isOrphan() {
 		p.reapOrphan(t, s.name)
 		return "orphan"
 	}
 	if left := p.leftovers(); len(left) > 0 {
-		t.Errorf("%s: left: %q, acquire said %v\n%s", s.name, left, acquired, toldTo(proxy))
+		t.Errorf("%s: left: %q, acquire said %v\n%s", s.name, left, acquired, commandsTo(proxy))
 	}
 	if acquired != nil {
 		return "not acquired"
@@ -138,8 +138,8 @@ func (p *place) reapOrphan(t *testing.T, what string) {
 	}
 }
 
-// toldTo is what the server was told, for a failure.
-func toldTo(proxy *ftpserver.Proxy) string {
+// commandsTo is what the server was sent, for a failure.
+func commandsTo(proxy *ftpserver.Proxy) string {
 	var b strings.Builder
 	for _, c := range proxy.Commands() {
 		fmt.Fprintf(&b, "  %d %s\n", c.Conn, c.Line)

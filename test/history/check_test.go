@@ -27,8 +27,8 @@ func judge(l *lock) verdict {
 
 func (s *section) String() string {
 	text := fmt.Sprintf("%s, id %s, %.6f..%.6f %s", s.who, s.id, s.enter.Seconds(), s.leave.Seconds(), s.how)
-	if s.blow != spared {
-		text += fmt.Sprintf(" (%s at %.6f)", blowNames[s.blow], s.hurt.Seconds())
+	if s.injection != spared {
+		text += fmt.Sprintf(" (%s at %.6f)", injectionNames[s.injection], s.hurt.Seconds())
 	}
 	return text
 }

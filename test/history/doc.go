@@ -25,7 +25,7 @@
 // parent run for 0.2 s or longer before, it ends where that began, for nobody's own clock
 // warns him then. How often this made a difference is counted and printed.
 //
-// Of the rounds of each contender four in five come to harm (fate): kill -9 of the parent,
+// Of the rounds of each contender four in five come to harm (schedule): kill -9 of the parent,
 // of the helper, or of both, or a stop of the helper for shorter or longer than the lease,
 // while they start and wait, while they are inside, or while they release. A lock that
 // nobody has had for one and a half leases is spared until somebody has.
@@ -42,7 +42,7 @@
 //   - an id comes twice
 //   - somebody wants a lock that nobody gets, though nobody was killed for long
 //   - a helper outlives its parent by far
-//   - a helper fails for a reason that neither a blow nor a slow machine explains
+//   - a helper fails for a reason that neither an injection nor a slow machine explains
 //
 // The first two are judged twice: by going through the sections in order (backendtest.Faults), and by
 // porcupine, a checker for linearizability, with a model of a lock with tokens (step).

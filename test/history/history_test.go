@@ -110,7 +110,7 @@ func (r *recorder) report(t *testing.T) {
 		t.Error(fault)
 	}
 	for why, n := range r.misses {
-		t.Logf("missed without a blow, %d times: %s", n, why)
+		t.Logf("missed without an injection, %d times: %s", n, why)
 	}
 	if said := r.stderr.String(); said != "" {
 		t.Logf("standard error begins:\n%.2000s", said)
@@ -128,7 +128,7 @@ func reportTallies(t *testing.T, tallies map[string]*tally) {
 		if sum.left == 0 {
 			t.Errorf("%s: nobody was inside", name)
 		}
-		helpers += sum.blows[killHelper]
+		helpers += sum.injections[killHelper]
 	}
 	if helpers == 0 {
 		t.Error("no helper was killed: perhaps this kernel does not show children in /proc")

@@ -11,11 +11,11 @@ type lock struct {
 	inside   int // how many sections are open
 	wanted   int // how many live parents wait for it
 
-	gap    time.Duration // since when it is wanted and nobody is inside; 0: it is not so
-	blow   time.Duration // when somebody was last killed, stopped or woken here
-	struck blow          // the last blow that hit a holder, until the next section
-	reaped time.Duration // when the operator last came
-	stuck  bool          // reported
+	gap       time.Duration // since when it is wanted and nobody is inside; 0: it is not so
+	disturbed time.Duration // when somebody was last killed, stopped or woken here
+	injected  injection     // the last injection that hit a holder, until the next section
+	reaped    time.Duration // when the operator last came
+	stuck     bool          // reported
 }
 
 // A section is the time that a parent was inside one lock or a set, from the receipt
@@ -28,7 +28,7 @@ type section struct {
 	leave       time.Duration // 0: still inside
 	free        time.Duration // the release was done; 0: nobody said so
 	how         string        // it ended
-	blow        blow          // that hit it
+	injection   injection     // that hit it
 	hurt        time.Duration // when
 	ran         time.Duration // if lost: until when the parent ran well, by itself; else 0
 	memberships []membership
@@ -68,7 +68,7 @@ func (s *section) in(l *lock) membership {
 }
 
 // settle looks whether somebody wants the lock and nobody has it, and returns how long
-// that was when it is over, and how much of it was after the last blow.
+// that was when it is over, and how much of it was after the last injection.
 func (l *lock) settle(now time.Duration) (gap, vain time.Duration) {
 	empty := l.inside == 0 && l.wanted > 0
 	switch {
@@ -87,5 +87,5 @@ func (l *lock) vain(now time.Duration) time.Duration {
 	if l.gap == 0 {
 		return 0
 	}
-	return now - max(l.gap, l.blow)
+	return now - max(l.gap, l.disturbed)
 }

@@ -32,7 +32,7 @@ func watch(t *testing.T, r *recorder, c *cell, program string) {
 		case over:
 			return
 		case stuck != nil:
-			t.Errorf("%s: nobody got it for %v after the last blow:\n%s", stuck.address, stuckTime, c.locksmith(program, "status", stuck.profile))
+			t.Errorf("%s: nobody got it for %v after the last injection:\n%s", stuck.address, stuckTime, c.locksmith(program, "status", stuck.profile))
 		case empty != nil:
 			c.locksmith(program, "reap", "--yes", "--max-age", lease.String(), empty.address[:strings.LastIndex(empty.address, "/")])
 			r.mu.Lock()

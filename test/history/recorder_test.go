@@ -27,7 +27,7 @@ type recorder struct {
 	calmed  chan struct{}  // closed then
 	over    bool           // nobody shall want a lock any more
 	deaths  int            // so far
-	misses  map[string]int // without a blow, by kind and code
+	misses  map[string]int // without an injection, by kind and code
 	faults  []string
 	ids     map[string]bool
 	stopped map[process.Process]bool // helpers
@@ -38,7 +38,7 @@ type recorder struct {
 type life struct {
 	contender *contender
 	process   *os.Process
-	fate      fate
+	schedule  schedule
 	wants     time.Duration // since when; 0: it does not
 	section   *section      // that it is in
 	last      *section      // that it was in last, until it is released

@@ -17,8 +17,8 @@ func (r *recorder) begin(l *life) string {
 	}
 	c := l.contender
 	c.rounds++
-	l.fate, l.hurt = newFate(r.seed, c.number, c.rounds), false
-	return span("pause", l.fate.pause)
+	l.schedule, l.hurt = newSchedule(r.seed, c.number, c.rounds), false
+	return span("pause", l.schedule.pause)
 }
 
 func span(word string, d time.Duration) string {
@@ -36,15 +36,15 @@ func (r *recorder) hear(l *life, word, rest string) string {
 	switch word {
 	case "want":
 		r.want(l, now)
-		r.doom(l, starting)
+		r.scheduleInjection(l, starting)
 	case "enter":
 		r.enter(l, now, rest)
-		r.doom(l, working)
-		return span("stay", l.fate.stay)
+		r.scheduleInjection(l, working)
+		return span("stay", l.schedule.stay)
 	case "leave":
 		l.contender.cell.tally.left++
 		r.leave(l, now, "left")
-		r.doom(l, releasing)
+		r.scheduleInjection(l, releasing)
 	case "lost":
 		l.contender.cell.tally.lost++
 		if ran, err := strconv.ParseInt(rest, 10, 64); err == nil {
@@ -110,7 +110,7 @@ func (r *recorder) leave(l *life, now time.Duration, how string) {
 	r.settle(l.contender, now)
 }
 
-// defects are codes that no blow explains, and no load of the machine.
+// defects are codes that no injection explains, and no load of the machine.
 var defects = []protocol.Code{protocol.Usage, protocol.Internal, protocol.CannotCreate, protocol.Permission, protocol.Config}
 
 // missed hears why a lock is not held, or not released, with the code first.
@@ -122,13 +122,13 @@ func (r *recorder) missed(l *life, now time.Duration, why string) string {
 	}
 	r.unwant(l)
 	r.settle(l.contender, now)
-	if l.contender.cell.kind.endsOnLoss || l.fate.ends {
+	if l.contender.cell.kind.endsOnLoss || l.schedule.ends {
 		return "end"
 	}
 	return r.begin(l)
 }
 
-// unexplained counts a miss in a round without a blow, by its code. It is nobody's fault if
+// unexplained counts a miss in a round without an injection, by its code. It is nobody's fault if
 // the machine was too slow for the lease.
 func (r *recorder) unexplained(c *contender, why string) {
 	code, _, _ := strings.Cut(why, " ")
@@ -167,13 +167,13 @@ func (r *recorder) settle(c *contender, now time.Duration) {
 	}
 }
 
-// handOver notes how long locks were empty after a blow that hit their holder, when the
+// handOver notes how long locks were empty after an injection that hit their holder, when the
 // next one comes.
 func (r *recorder) handOver(c *contender, now time.Duration) {
 	for _, m := range c.wish {
-		if struck := m.lock.struck; struck != spared && m.lock.gap != 0 {
-			c.cell.tally.handover[struck] = append(c.cell.tally.handover[struck], now-m.lock.gap)
+		if injected := m.lock.injected; injected != spared && m.lock.gap != 0 {
+			c.cell.tally.handover[injected] = append(c.cell.tally.handover[injected], now-m.lock.gap)
 		}
-		m.lock.struck = spared
+		m.lock.injected = spared
 	}
 }

@@ -11,9 +11,9 @@ import (
 // A tally is what was counted of a kind of locks. The recorder's mutex guards it.
 type tally struct {
 	left, lost, missed, reaps int
-	blows                     [blows]int
-	gap, vain                 time.Duration // the longest; what of it was after the last blow
-	handover                  [blows][]time.Duration
+	injections                [injections]int
+	gap, vain                 time.Duration // the longest; what of it was after the last injection
+	handover                  [injections][]time.Duration
 	release                   []time.Duration
 }
 
@@ -22,18 +22,18 @@ func table(kinds []kind, all map[string]*tally) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "locks\tsections")
-	for _, name := range blowNames[1:] {
+	for _, name := range injectionNames[1:] {
 		fmt.Fprint(w, "\t", name)
 	}
-	fmt.Fprintln(w, "\tlost\tmissed\treaps\tgap max\tafter last blow\trelease p99\tmax\tnext p99: parent\thelper\tboth\tstop > lease")
+	fmt.Fprintln(w, "\tlost\tmissed\treaps\tgap max\tafter last injection\trelease p99\tmax\tnext p99: parent\thelper\tboth\tstop > lease")
 	for _, k := range kinds {
 		n := all[k.name]
 		fmt.Fprintf(w, "%s\t%d", k.name, n.left+n.lost)
-		for b := killParent; b < blows; b++ {
-			fmt.Fprint(w, "\t", n.blows[b])
+		for b := killParent; b < injections; b++ {
+			fmt.Fprint(w, "\t", n.injections[b])
 		}
 		fmt.Fprintf(w, "\t%d\t%d\t%d\t%s\t%s\t%s\t%s", n.lost, n.missed, n.reaps, ms(n.gap), ms(n.vain), ms(quantile(n.release, 99)), ms(quantile(n.release, 100)))
-		for _, b := range []blow{killParent, killHelper, killBoth, stopForLong} {
+		for _, b := range []injection{killParent, killHelper, killBoth, stopForLong} {
 			fmt.Fprint(w, "\t", ms(quantile(n.handover[b], 99)))
 		}
 		fmt.Fprintln(w)

@@ -22,7 +22,7 @@ var cells = []cell{
 	{"3", "tmpfs"}, {"4.2", "ext4"}, {"4.1", "tmpfs"}, {"4.0", "ext4"},
 }
 
-// A scenario is one story, told on a fresh directory.
+// A scenario runs in a fresh directory.
 type scenario struct {
 	name  string
 	where string // regexp of cells; expensive ones need not run in all

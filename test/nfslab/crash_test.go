@@ -70,7 +70,7 @@ func (c *crash) live() (seen string, hit bool) {
 	}
 	freed := c.freed()
 	c.face()
-	return freed + ", told: " + c.told(), true
+	return freed + ", output: " + c.output(), true
 }
 
 // freed waits until the rival has the lock. If the victim keeps it for more than a lease,
@@ -115,7 +115,7 @@ func (c *crash) waitOn() string {
 	c.incumbent.letGo()
 	s := c.victim.held()
 	c.heard = append(c.heard, s.Word)
-	return fmt.Sprintf("waits on, has it next (%v), told: %s", (s.at - c.happened).Round(10*time.Millisecond), c.told())
+	return fmt.Sprintf("waits on, has it next (%v), output: %s", (s.at - c.happened).Round(10*time.Millisecond), c.output())
 }
 
 // healNow takes the mishap back, once.

@@ -13,7 +13,7 @@
 //
 // A cell is an NFS version and the file system that the server exports; each is
 // one guest, and one test of TestLab, with default mount options. A scenario is
-// one story, in a file of its own; the table in cells_test.go says where each
+// in a file of its own; the table in cells_test.go says where each
 // runs unless -scenarios chooses; what follows a slash there chooses subtests. The line
 // before the last prints the figures; the last measures test/crash's matrix. The lab
 // needs the Debian packages user-mode-linux, nfs-kernel-server, nfs-common,

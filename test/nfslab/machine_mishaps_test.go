@@ -47,7 +47,7 @@ var ofMachines = []mishap{
 	{what: "all hosts and the server suspended for longer than the lease", alone: true, patient: true, stops: true, late: afterWaking,
 		want: isCutOff.but(expectation{
 			waiting: waitsOn, atOK: afterWaking + notOKYet, releasing: afterWaking + eitherSaid,
-			"": afterWaking + ", told: OK, LOST before that",
+			"": afterWaking + ", output: OK, LOST before that",
 		}), either: true,
 		strike: func(c *crash) {
 			c.thaw()

@@ -59,17 +59,17 @@ func (e expectation) allows(moment, seen string) bool {
 var mishaps = slices.Concat(ofProcesses, ofNetworks, ofMachines)
 
 const (
-	released   = ", told: OK, RELEASED"
+	released   = ", output: OK, RELEASED"
 	waitsOn    = "waits on, has it next" + released
-	eitherSaid = ", told: OK, LOST or RELEASED"
+	eitherSaid = ", output: OK, LOST or RELEASED"
 	atOnce     = "free at once"
 	afterLease = "free after the lease"
 	// Its first request is under way, and comes to the server or not.
 	anyRelease = atOnce + eitherSaid + "; " + afterLease + eitherSaid
 	// Who has not said OK tries to have the lock until its parent lets go, or until that
 	// makes no sense any more.
-	notOKYet    = ", told: ERR"
-	nobodyLeft  = ", told: nobody is left"
+	notOKYet    = ", output: ERR"
+	nobodyLeft  = ", output: nobody is left"
 	afterReturn = "free once it is back"
 	afterWaking = "free once they are awake"
 )
@@ -79,15 +79,15 @@ var (
 	survives = expectation{waiting: waitsOn, releasing: atOnce + released, "": "held on" + released}
 	// dies: it is for the lease to decide, for nobody on another host can prove it.
 	dies = expectation{
-		waiting: atOnce + ", told: end of output", atOK: afterLease + ", told: end of output",
-		releasing: atOnce + ", told: OK, end of output", "": afterLease + ", told: OK, end of output before that",
+		waiting: atOnce + ", output: end of output", atOK: afterLease + ", output: end of output",
+		releasing: atOnce + ", output: OK, end of output", "": afterLease + ", output: OK, end of output before that",
 	}
 	// isCutOff: it gives up by its own clock.
 	isCutOff = expectation{
 		waiting:   atOnce + released,
 		atOK:      afterLease + notOKYet,
 		releasing: anyRelease,
-		"":        afterLease + ", told: OK, LOST before that",
+		"":        afterLease + ", output: OK, LOST before that",
 	}
 )
 

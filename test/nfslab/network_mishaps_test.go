@@ -37,7 +37,7 @@ var ofNetworks = []mishap{
 	{what: "server rebooted, back after the lease", alone: true, patient: true, late: afterReturn, lease: outageLease,
 		want: isCutOff.but(expectation{
 			waiting: waitsOn, atOK: afterReturn + notOKYet, releasing: afterReturn + eitherSaid,
-			"": afterReturn + ", told: OK, LOST before that",
+			"": afterReturn + ", output: OK, LOST before that",
 		}), either: true,
 		strike: func(c *crash) { c.reboot(outageLease * 5 / 4) }},
 }

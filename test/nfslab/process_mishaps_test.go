@@ -37,17 +37,17 @@ var ofProcesses = []mishap{
 			time.Sleep(c.lease / 8)
 		}},
 	{what: "helper stopped (SIGSTOP) for longer than its lease", stops: true,
-		want: isCutOff.but(expectation{"": afterLease + ", told: OK, LOST after that"}), either: true,
+		want: isCutOff.but(expectation{"": afterLease + ", output: OK, LOST after that"}), either: true,
 		strike: func(c *crash) { stop(c.pids.helper) },
 		heal:   (*crash).thaw},
 	{what: "run killed (-9)", run: true, not: notOK,
-		want:   expectation{waiting: atOnce + ", told: exit 137", releasing: atOnce + ", told: OK, exit 137", "": afterLease + ", told: OK, exit 137"},
+		want:   expectation{waiting: atOnce + ", output: exit 137", releasing: atOnce + ", output: OK, exit 137", "": afterLease + ", output: OK, exit 137"},
 		strike: func(c *crash) { c.kill(c.pids.helper) }},
 	{what: "command of run killed (-9)", run: true, lease: longLease, not: notOutside,
-		want:   expectation{"": atOnce + ", told: OK, exit 137"},
+		want:   expectation{"": atOnce + ", output: OK, exit 137"},
 		strike: func(c *crash) { c.kill(children(c.pids.helper)...) }},
 	{what: "command of run stopped (SIGSTOP)", run: true, survives: true, not: notOutside,
-		want: expectation{"": "held on, told: OK, exit 0"},
+		want: expectation{"": "held on, output: OK, exit 0"},
 		strike: func(c *crash) {
 			for _, pid := range children(c.pids.helper) {
 				stop(pid)

@@ -21,111 +21,111 @@ func TestProcesses(t *testing.T) {
 	}
 	helper := programs.Static("locksmith/cmd/locksmith")
 	defer helper.Remove()
-	b := &bath{plan: chosenPlan(t), t: t, program: helper.Path(t, "locksmith")}
+	r := &soak{plan: chosenPlan(t), t: t, program: helper.Path(t, "locksmith")}
 	for _, p := range places(t) {
-		b.fill(p)
+		r.fill(p)
 	}
-	b.soak()
-	b.release()
-	t.Logf("\n%s", b.table())
-	b.check()
+	r.run()
+	r.release()
+	t.Logf("\n%s", r.table())
+	r.check()
 }
 
-// A bath is all that soaks.
-type bath struct {
+// A soak is one run of TestProcesses.
+type soak struct {
 	plan
 	t        *testing.T
 	program  string
-	keepers  []*keeper
+	holders  []*holder
 	visitors []*visitors
-	samples  []series // one for each keeper
+	samples  []series // one for each holder
 	took     time.Duration
 }
 
-// fill adds a place with its keeper.
-func (b *bath) fill(p place) {
-	b.t.Helper()
+// fill adds a place with its holder.
+func (r *soak) fill(p place) {
+	r.t.Helper()
 	// It ends before the place is removed.
-	k, err := p.keep(b.t.Context(), b.program)
+	k, err := p.keep(r.t.Context(), r.program)
 	if err != nil {
-		b.t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	b.keepers = append(b.keepers, k)
-	b.visitors = append(b.visitors, &visitors{place: p, program: b.program, pause: b.pause})
-	b.samples = append(b.samples, nil)
+	r.holders = append(r.holders, k)
+	r.visitors = append(r.visitors, &visitors{place: p, program: r.program, pause: r.pause})
+	r.samples = append(r.samples, nil)
 }
 
-// soak lets visitors come for the period, and takes samples. It returns when the last
+// run lets visitors come for the period, and takes samples. It returns when the last
 // of them has gone.
-func (b *bath) soak() {
-	b.t.Helper()
+func (r *soak) run() {
+	r.t.Helper()
 	begin := time.Now()
-	ctx, cancel := context.WithTimeout(b.t.Context(), b.period)
+	ctx, cancel := context.WithTimeout(r.t.Context(), r.period)
 	defer cancel()
 	var visiting sync.WaitGroup
-	for _, v := range b.visitors {
+	for _, v := range r.visitors {
 		visiting.Go(func() {
 			if err := v.come(ctx); err != nil {
-				b.t.Error(err)
+				r.t.Error(err)
 				cancel()
 			}
 		})
 	}
 	for ctx.Err() == nil {
-		b.look()
-		rest(ctx, b.every)
+		r.look()
+		rest(ctx, r.every)
 	}
 	visiting.Wait()
-	b.took = time.Since(begin)
+	r.took = time.Since(begin)
 }
 
-func (b *bath) look() {
-	b.t.Helper()
-	for i, k := range b.keepers {
+func (r *soak) look() {
+	r.t.Helper()
+	for i, k := range r.holders {
 		s, err := k.look()
 		if err != nil {
-			b.t.Fatal(err)
+			r.t.Fatal(err)
 		}
-		b.samples[i] = append(b.samples[i], s)
+		r.samples[i] = append(r.samples[i], s)
 	}
 }
 
-// release ends all keepers.
-func (b *bath) release() {
-	b.t.Helper()
-	for _, k := range b.keepers {
+// release ends all holders.
+func (r *soak) release() {
+	r.t.Helper()
+	for _, k := range r.holders {
 		if err := k.release(); err != nil {
-			b.t.Errorf("%s: %v", k.name, err)
+			r.t.Errorf("%s: %v", k.name, err)
 		}
 	}
 }
 
-func (b *bath) check() {
-	b.t.Helper()
-	for i, k := range b.keepers {
-		if err := k.check(b.took); err != nil {
-			b.t.Errorf("%s: %v", k.name, err)
+func (r *soak) check() {
+	r.t.Helper()
+	for i, k := range r.holders {
+		if err := k.check(r.took); err != nil {
+			r.t.Errorf("%s: %v", k.name, err)
 		}
-		for _, grown := range b.plan.check(b.samples[i]) {
-			b.t.Errorf("%s: %s", k.name, grown)
+		for _, grown := range r.plan.check(r.samples[i]) {
+			r.t.Errorf("%s: %s", k.name, grown)
 		}
 	}
 }
 
 // table tells what was seen, each quantity in the quarters of the time after the warm-up.
-func (b *bath) table() string {
+func (r *soak) table() string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "place\tvisits\theartbeats\tlongest gap\tCPU ms/s")
-	for _, q := range b.quantities() {
+	for _, q := range r.quantities() {
 		fmt.Fprint(w, "\t", q.name)
 	}
-	for i, k := range b.keepers {
-		s := b.samples[i].settled()
+	for i, k := range r.holders {
+		s := r.samples[i].settled()
 		before, after := s.load()
-		fmt.Fprintf(w, "\n%s\t%d\t%d\t%v\t%.1f → %.1f", k.name, b.visitors[i].visits.Load(), k.beats.Load(),
+		fmt.Fprintf(w, "\n%s\t%d\t%d\t%v\t%.1f → %.1f", k.name, r.visitors[i].visits.Load(), k.beats.Load(),
 			k.longest().Round(time.Millisecond), before, after)
-		for _, q := range b.quantities() {
+		for _, q := range r.quantities() {
 			fmt.Fprint(w, "\t", s.trend(q.of))
 		}
 	}

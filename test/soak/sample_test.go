@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A sample is what a keeper needs at one moment.
+// A sample is what a holder needs at one moment.
 type sample struct {
 	at      time.Time
 	memory  float64 // KiB: its own, and its share of what it has in common with others (PSS)
@@ -24,8 +24,8 @@ type sample struct {
 	clients float64 // connections to its place's server
 }
 
-// look takes a sample of a keeper that still holds its lock.
-func (k *keeper) look() (sample, error) {
+// look takes a sample of a holder that still holds its lock.
+func (k *holder) look() (sample, error) {
 	select {
 	case err := <-k.ended:
 		return sample{}, k.explain(fmt.Errorf("%s: it holds its lock no more: %w", k.name, cmp.Or(err, io.EOF)))
@@ -39,7 +39,7 @@ func (k *keeper) look() (sample, error) {
 	fds, err4 := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	clients, err5 := connections(k.port)
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		return s, fmt.Errorf("look at the keeper of %s: %w", k.name, err)
+		return s, fmt.Errorf("look at the holder of %s: %w", k.name, err)
 	}
 	s.memory, err1 = number(rollup, "Pss:")
 	s.private, err2 = number(rollup, "Pss_Anon:")

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A series is the samples of one keeper, in order.
+// A series is the samples of one holder, in order.
 type series []sample
 
 // A quantity is something in a sample that should not grow.

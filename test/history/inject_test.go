@@ -14,19 +14,19 @@ import (
 	"locksmith/backends/process"
 )
 
-// doom lets a life's fate take its course if it belongs to this phase of the round.
+// scheduleInjection arms the life's injection if it belongs to this phase of the round.
 // The caller holds mu.
-func (r *recorder) doom(l *life, p phase) {
-	if l.fate.blow == spared || l.fate.phase != p {
+func (r *recorder) scheduleInjection(l *life, p phase) {
+	if l.schedule.injection == spared || l.schedule.phase != p {
 		return
 	}
 	round := l.contender.rounds
-	time.AfterFunc(l.fate.delay, func() { r.strike(l, round) })
+	time.AfterFunc(l.schedule.delay, func() { r.inject(l, round) })
 }
 
-// strike deals a blow, unless it comes too late, or to a lock that nobody has had for
+// inject carries out what the schedule says, unless it comes too late, or to a lock that nobody has had for
 // so long that it is left alone until somebody has.
-func (r *recorder) strike(l *life, round int) {
+func (r *recorder) inject(l *life, round int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l.process == nil { // we are not told yet that it runs
@@ -35,7 +35,7 @@ func (r *recorder) strike(l *life, round int) {
 	helper, found := helperOf(l.process.Pid)
 	c := l.contender
 	now := clock.Boot{}.Now()
-	if r.calm || l.killed || c.rounds != round || !found && l.fate.blow != killParent && l.fate.blow != killBoth {
+	if r.calm || l.killed || c.rounds != round || !found && l.schedule.injection != killParent && l.schedule.injection != killBoth {
 		return
 	}
 	for _, m := range c.wish {
@@ -44,8 +44,8 @@ func (r *recorder) strike(l *life, round int) {
 		}
 	}
 	r.hit(l, helper)
-	c.cell.tally.blows[l.fate.blow]++
-	if l.fate.blow.deadly() {
+	c.cell.tally.injections[l.schedule.injection]++
+	if l.schedule.injection.deadly() {
 		r.deaths++
 		if r.deaths >= r.kills {
 			r.calm = true
@@ -60,9 +60,9 @@ func (r *recorder) hit(l *life, helper process.Process) {
 	l.hurt = true
 	inside := l.section != nil
 	if inside {
-		l.section.blow, l.section.hurt = l.fate.blow, clock.Boot{}.Now()
+		l.section.injection, l.section.hurt = l.schedule.injection, clock.Boot{}.Now()
 	}
-	switch l.fate.blow {
+	switch l.schedule.injection {
 	case killParent:
 		r.timeRelease(l, helper)
 		r.end(l)
@@ -80,9 +80,9 @@ func (r *recorder) hit(l *life, helper process.Process) {
 	case stopBriefly, stopForLong:
 		kill(helper, unix.SIGSTOP)
 		r.stopped[helper] = true
-		time.AfterFunc(l.fate.stop, func() { r.wake(l, helper) })
+		time.AfterFunc(l.schedule.stop, func() { r.wake(l, helper) })
 	}
-	r.mark(l.contender, l.fate.blow, inside)
+	r.mark(l.contender, l.schedule.injection, inside)
 }
 
 // end kills a parent.
@@ -109,12 +109,12 @@ func (r *recorder) wakeAll() {
 	}
 }
 
-// mark notes a blow at locks.
-func (r *recorder) mark(c *contender, b blow, inside bool) {
+// mark notes an injection at locks.
+func (r *recorder) mark(c *contender, b injection, inside bool) {
 	for _, m := range c.wish {
-		m.lock.blow = clock.Boot{}.Now()
+		m.lock.disturbed = clock.Boot{}.Now()
 		if inside {
-			m.lock.struck = b
+			m.lock.injected = b
 		}
 	}
 }

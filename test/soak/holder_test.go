@@ -10,8 +10,8 @@ import (
 	"locksmith/protocol"
 )
 
-// A keeper is a helper that holds its lock all the time.
-type keeper struct {
+// A holder is a helper that holds its lock all the time.
+type holder struct {
 	place
 	*child
 	beats atomic.Int64
@@ -22,8 +22,8 @@ type keeper struct {
 // refresh is the least that is allowed: heartbeats are what may leak.
 const refresh = time.Second
 
-// keep starts a keeper, which holds the lock then.
-func (p place) keep(ctx context.Context, program string) (*keeper, error) {
+// keep starts a holder, which holds the lock then.
+func (p place) keep(ctx context.Context, program string) (*holder, error) {
 	l, err := start(ctx, program, arguments(p.kept, []string{"hold", "--beats", "--lease", lease.String(), "--refresh", refresh.String()}))
 	if err == nil {
 		err = l.says(protocol.WordOK)
@@ -31,14 +31,14 @@ func (p place) keep(ctx context.Context, program string) (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{place: p, child: l, ended: make(chan error, 1)}
+	k := &holder{place: p, child: l, ended: make(chan error, 1)}
 	go k.listen()
 	return k, nil
 }
 
 // listen notes the heartbeats. A line that we read late is no late heartbeat: it says
 // itself when it was sent.
-func (k *keeper) listen() {
+func (k *holder) listen() {
 	r := protocol.NewReader(k.out)
 	for last := time.Now(); ; {
 		line, err := r.Read()
@@ -62,11 +62,11 @@ func (k *keeper) listen() {
 }
 
 // longest is the longest time between two heartbeats.
-func (k *keeper) longest() time.Duration { return time.Duration(k.gap.Load()) }
+func (k *holder) longest() time.Duration { return time.Duration(k.gap.Load()) }
 
 // check tells whether it has held the lock all the time, with heartbeats that came
 // before the lease was in danger.
-func (k *keeper) check(held time.Duration) error {
+func (k *holder) check(held time.Duration) error {
 	latest := lease * 3 / 4
 	switch least := int64(held / latest); {
 	case k.longest() >= latest:
@@ -78,7 +78,7 @@ func (k *keeper) check(held time.Duration) error {
 }
 
 // release ends it, and returns when the lock was removed.
-func (k *keeper) release() error {
+func (k *holder) release() error {
 	_ = k.stdin.Close()
 	select {
 	case err := <-k.ended:

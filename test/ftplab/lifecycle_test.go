@@ -14,23 +14,23 @@ import (
 const (
 	// answer is how long the server may take for what is one call of a hold.
 	answer = 400 * time.Millisecond
-	// tourLimit is how long it may take to acquire or release in trouble.
-	tourLimit = 20 * time.Second
+	// lifecycleLimit is how long it may take to acquire or release in trouble.
+	lifecycleLimit = 20 * time.Second
 	// heldLimit is how long an orphan is waited for.
 	heldLimit = time.Second
 )
 
-// A tour is the life of one lock: acquire, two heartbeats, release, as a helper
-// does it. Meanwhile a rival tries to get in by a way of his own.
-type tour struct {
+// A lifecycle is that of one lock: acquire, two heartbeats, release, as a helper
+// does it. Meanwhile a rival tries to get in by a way of its own.
+type lifecycle struct {
 	place *place
 	rival backend.Backend // nil: none
 	hold  backend.Hold
 }
 
-// acquire tries until it has the lock, for tourLimit at most. An error is the last one
+// acquire tries until it has the lock, for lifecycleLimit at most. An error is the last one
 // that says more than that a try took too long.
-func (r *tour) acquire() error {
+func (r *lifecycle) acquire() error {
 	a, err := r.place.open().Attempt(r.request())
 	if err != nil {
 		return err
@@ -61,20 +61,20 @@ func (r *tour) acquire() error {
 
 // request is for a lock with a lease that nothing here is waiting for. Our parent
 // is this process.
-func (r *tour) request() backend.Request {
+func (r *lifecycle) request() backend.Request {
 	q := backendtest.Request()
 	q.Owner.Lease = owner.MinLease * 600
 	return q
 }
 
 // beat makes a heartbeat, again if its answer was lost.
-func (r *tour) beat() error { return r.insist(r.hold.Heartbeat) }
+func (r *lifecycle) beat() error { return r.insist(r.hold.Heartbeat) }
 
-func (r *tour) release() error { return r.insist(r.hold.Release) }
+func (r *lifecycle) release() error { return r.insist(r.hold.Release) }
 
-// insist makes a call until it succeeds, for tourLimit at most, but not after the
+// insist makes a call until it succeeds, for lifecycleLimit at most, but not after the
 // lock is gone.
-func (r *tour) insist(call func(context.Context) error) error {
+func (r *lifecycle) insist(call func(context.Context) error) error {
 	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
 		err := within(answer, call)
 		if err == nil || errors.Is(err, backend.ErrGone) || r.enough(begin) {
@@ -84,9 +84,9 @@ func (r *tour) insist(call func(context.Context) error) error {
 }
 
 // enough reports that there is no use in trying on.
-func (r *tour) enough(since time.Time) bool {
+func (r *lifecycle) enough(since time.Time) bool {
 	took := time.Since(since)
-	return took > tourLimit || took > heldLimit && r.place.isOrphan()
+	return took > lifecycleLimit || took > heldLimit && r.place.isOrphan()
 }
 
 func within(d time.Duration, call func(context.Context) error) error {
@@ -96,7 +96,7 @@ func within(d time.Duration, call func(context.Context) error) error {
 }
 
 // intrude makes sure that the rival cannot get in.
-func (r *tour) intrude() error {
+func (r *lifecycle) intrude() error {
 	if r.rival == nil {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (r *tour) intrude() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), tourLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), lifecycleLimit)
 	defer cancel()
 	h, err := a.Try(ctx)
 	var held *backend.HeldError
@@ -119,8 +119,8 @@ func (r *tour) intrude() error {
 	return a.Withdraw(ctx)
 }
 
-// whole makes the whole tour. What acquire said goes to the first result.
-func (r *tour) whole() (acquired, broken error) {
+// whole goes through all of it. What acquire said goes to the first result.
+func (r *lifecycle) whole() (acquired, broken error) {
 	if err := r.acquire(); err != nil {
 		return err, nil
 	}
@@ -140,7 +140,7 @@ func (r *tour) whole() (acquired, broken error) {
 
 // released judges an error of Release. That the lock may be an orphan now is one
 // that is allowed.
-func (r *tour) released(err error) error {
+func (r *lifecycle) released(err error) error {
 	if err == nil || r.place.isOrphan() {
 		return nil
 	}

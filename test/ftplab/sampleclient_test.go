@@ -15,11 +15,11 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// phoneBook: one brings a file, slowly, and is killed again and again; ten fetch
+// sampleClient: one brings a file, slowly, and is killed again and again; ten fetch
 // it, together. Nobody sees half a file, or none.
-func phoneBook(t *testing.T, kind string) {
+func sampleClient(t *testing.T, kind string) {
 	p := start(t, kind, "dir", ftpserver.Options{})
-	b := phones{place: p, history: newHistory(t)}
+	b := sampleRun{place: p, history: newHistory(t)}
 	if c := b.command(t.Context(), "exclusive", "put"); c.Run() != nil {
 		t.Fatal(c.said.String())
 	}
@@ -38,7 +38,7 @@ func phoneBook(t *testing.T, kind string) {
 	}
 }
 
-type phones struct {
+type sampleRun struct {
 	place   *place
 	history *history
 	fetched atomic.Int32
@@ -46,20 +46,20 @@ type phones struct {
 }
 
 // command is one job under the lock.
-func (b *phones) command(ctx context.Context, mode, job string) *bookCommand {
+func (b *sampleRun) command(ctx context.Context, mode, job string) *clientCommand {
 	p := b.place
 	args := []string{"run", "--lease", "10s"}
 	if mode == "shared" {
 		args = append(args, "--shared")
 	}
 	args = append(args, p.address(), "--", built.Path(p.t, "witness"), b.history.file, mode, "0s",
-		built.Path(p.t, "phonebook"), job, p.server.Addr, p.server.User, p.server.Password, p.path+"/phones")
-	c := &bookCommand{Cmd: p.locksmith(ctx, args...)}
+		built.Path(p.t, "sampleclient"), job, p.server.Addr, p.server.User, p.server.Password, p.path+"/list")
+	c := &clientCommand{Cmd: p.locksmith(ctx, args...)}
 	c.Stdout, c.Stderr = &c.said, &c.said
 	return c
 }
 
-func (b *phones) fetch() {
+func (b *sampleRun) fetch() {
 	for range 6 {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
 		c := b.command(ctx, "shared", "get")
@@ -73,7 +73,7 @@ func (b *phones) fetch() {
 
 // bring brings the file until all have fetched it, and lets it be brought whole
 // only every other time.
-func (b *phones) bring(over <-chan struct{}) {
+func (b *sampleRun) bring(over <-chan struct{}) {
 	for i := 0; ; i++ {
 		select {
 		case <-over:
@@ -84,7 +84,7 @@ func (b *phones) bring(over <-chan struct{}) {
 	}
 }
 
-func (b *phones) bringOnce(spare bool) {
+func (b *sampleRun) bringOnce(spare bool) {
 	t := b.place.t
 	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
 	defer cancel()
@@ -109,7 +109,7 @@ func (b *phones) bringOnce(spare bool) {
 	<-ended
 }
 
-type bookCommand struct {
+type clientCommand struct {
 	*exec.Cmd
 	said bytes.Buffer
 }

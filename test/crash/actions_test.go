@@ -18,7 +18,7 @@ func (t *tracer) before(tid int, c *call) error {
 		t.number(c)
 		t.changes++
 		if t.changes == t.Fail {
-			return t.spoil(tid, c)
+			return t.failCall(tid, c)
 		}
 	}
 	t.at("before", c)
@@ -68,8 +68,8 @@ func (t *tracer) at(when string, c *call) {
 	}
 }
 
-// spoil makes a call fail: it is not executed, unless only its answer is to be lost.
-func (t *tracer) spoil(tid int, c *call) error {
+// failCall makes a call fail: it is not executed, unless only its answer is to be lost.
+func (t *tracer) failCall(tid int, c *call) error {
 	if t.impossible(c) {
 		t.parent.tell("spared %v", c)
 		return nil

@@ -1,7 +1,7 @@
-// Command phonebook is a job as people have it: one program brings a file to an
+// Command sampleclient is a job as users have it: one program brings a file to an
 // FTP server, slowly, and others fetch it.
 //
-//	phonebook put|get SERVER USER PASSWORD PATH
+//	sampleclient put|get SERVER USER PASSWORD PATH
 //
 // get fails if the file is not there, or not whole: its last line tells what the
 // lines before it come to.
@@ -22,14 +22,14 @@ import (
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "phonebook:", err)
+		fmt.Fprintln(os.Stderr, "sampleclient:", err)
 		os.Exit(1)
 	}
 }
 
 func run(args []string) error {
 	if len(args) != 5 {
-		return errors.New("usage: phonebook put|get SERVER USER PASSWORD PATH")
+		return errors.New("usage: sampleclient put|get SERVER USER PASSWORD PATH")
 	}
 	c, err := ftp.Dial(args[1], ftp.DialWithTimeout(30*time.Second))
 	if err != nil {
@@ -65,7 +65,7 @@ func (pause) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// written is a new directory.
+// written is a list of numbers that differs each time, and its checksum.
 func written() []byte {
 	var b bytes.Buffer
 	for i := range 500 {

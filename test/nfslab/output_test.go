@@ -54,9 +54,9 @@ func (c *crash) ended() {
 	}
 }
 
-// told is what the victim's parent heard, and whether it knew of a loss before the rival
+// output is what the victim's parent heard, and whether it knew of a loss before the rival
 // had the lock. That is what must be, unless nobody could tell it.
-func (c *crash) told() string {
+func (c *crash) output() string {
 	c.t.Helper()
 	if c.survives {
 		c.victim.letGo()
