@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
@@ -20,6 +19,7 @@ const Scheme = "link"
 
 // A Lock is one lock file. It implements backend.Backend.
 type Lock struct {
+	owner.Env
 	// NewFS returns the directory in which the lock is, for one user of it.
 	NewFS   func() FS
 	Name    string       // of the lock in that directory
@@ -33,15 +33,6 @@ type Lock struct {
 	OneMachine bool
 	// Polls is how often a waiter asks.
 	Polls backoff.Config
-	// NewID returns a name that was never used before: owner.NewID.
-	NewID func() string
-	// Judge looks for proof of death: owner.Record.Verdict, seen from here.
-	Judge func(owner.Record) owner.Verdict
-	// ToWatch returns the process whose end would change the verdict, if it can be
-	// seen from here: owner.Record.Lives.
-	ToWatch func(owner.Record) (process.Process, bool)
-	// Today is the wall clock, for people.
-	Today func() time.Time
 	// Self is who breaks a lock on the word of an operator; ID and Acquired are
 	// filled in.
 	Self func() owner.Record
@@ -74,14 +65,13 @@ func Open(a backend.Address) (backend.Backend, error) {
 // Here fills in what a process of this machine needs to judge others.
 func (l *Lock) Here() *Lock {
 	here := owner.Here()
-	l.NewID, l.Today = owner.NewID, time.Now
+	l.Env = owner.NewEnv()
 	l.Judge = func(r owner.Record) owner.Verdict {
 		if l.OneMachine && here.RebootedSince(r.Place) {
 			return owner.Dead
 		}
 		return r.Verdict(here)
 	}
-	l.ToWatch = func(r owner.Record) (process.Process, bool) { return r.Lives(here) }
 	l.Self = func() owner.Record {
 		self, _ := process.Find(os.Getpid()) // without its start, a pid used again is taken for us
 		return owner.Record{Place: here, Helper: self, Mode: "exclusive", Lease: UsualLease}

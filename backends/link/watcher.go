@@ -113,7 +113,7 @@ func (l *Lock) toWatch(c content) process.Process {
 	if p := (process.Process{PID: c.PID}); c.PID != 0 && l.OneMachine && !p.Gone() {
 		return p
 	}
-	return owner.ProcessToWatch(c.Record, l.ToWatch)
+	return l.ProcessToWatch(c.Record)
 }
 
 // look sees a file and judges when it may be removed. now is a time of the server's

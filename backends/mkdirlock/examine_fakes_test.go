@@ -33,7 +33,7 @@ func (p *patient) newDir() Dir {
 
 // examine is to be called in a bubble.
 func (p *patient) examine(ctx context.Context) ([]backend.Check, error) {
-	l := &Lock{NewDir: p.newDir, Name: "L", Style: p.style, Address: "mkdir:/place/L?style=x", NewID: owner.NewID, Today: time.Now}
+	l := &Lock{NewDir: p.newDir, Name: "L", Style: p.style, Address: "mkdir:/place/L?style=x", Env: owner.Env{NewID: owner.NewID, Today: time.Now}}
 	var all []backend.Check
 	err := l.Examine(ctx, backend.Examination{}, func(c backend.Check) { all = append(all, c) })
 	return all, err

@@ -86,7 +86,7 @@ func newHost(name string, dir Dir, k kindOfLock) *host {
 func (h *host) lock() *Lock {
 	return &Lock{
 		NewDir: func() Dir { return h.dir }, Name: "L", Style: h.kind.style, Tokens: h.kind.tokens, Address: "mkdir:/L",
-		Pace: h.pace, NewID: owner.NewID, Judge: h.Judge, Today: time.Now,
+		Pace: h.pace, Env: owner.Env{NewID: owner.NewID, Judge: h.Judge, Today: time.Now},
 	}
 }
 

@@ -6,12 +6,12 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
-	"locksmith/backends/process"
 	"locksmith/protocol"
 )
 
 // A Lock is one lock. It implements backend.Backend.
 type Lock struct {
+	owner.Env
 	// NewDir returns the directory in which the lock is, for one user of it.
 	NewDir func() Dir
 	Name   string // of the lock in that directory
@@ -22,15 +22,6 @@ type Lock struct {
 	Pace    Pace
 	// Depth is how many directories deep List looks, if it is not told; 0: to the end.
 	Depth int
-	// NewID returns a name that was never used before: owner.NewID.
-	NewID func() string
-	// Judge looks for proof of death: owner.Record.Verdict, seen from here.
-	Judge func(owner.Record) owner.Verdict
-	// ToWatch returns the process whose end would change the verdict, if it can be
-	// seen from here: owner.Record.Lives.
-	ToWatch func(owner.Record) (process.Process, bool)
-	// Today is the wall clock, for people.
-	Today func() time.Time
 }
 
 // A Style is what the directories mean.
@@ -74,10 +65,7 @@ type Pace struct {
 
 // Here fills in what a process of this machine needs to judge others.
 func (l *Lock) Here() *Lock {
-	here := owner.Here()
-	l.NewID, l.Today = owner.NewID, time.Now
-	l.Judge = func(r owner.Record) owner.Verdict { return r.Verdict(here) }
-	l.ToWatch = func(r owner.Record) (process.Process, bool) { return r.Lives(here) }
+	l.Env = owner.NewEnv()
 	return l
 }
 

@@ -324,8 +324,8 @@ func (d *dated) replaced(t *testing.T, name string) {
 
 func placeOf(d Dir) *Lock {
 	return &Lock{
-		NewDir: func() Dir { return d }, Name: "P", Address: "mkdir:/srv/P", NewID: owner.NewID, Today: time.Now,
-		Judge: func(owner.Record) owner.Verdict { return owner.Unknown },
+		NewDir: func() Dir { return d }, Name: "P", Address: "mkdir:/srv/P", Env: owner.Env{NewID: owner.NewID, Today: time.Now,
+			Judge: func(owner.Record) owner.Verdict { return owner.Unknown }},
 	}
 }
 

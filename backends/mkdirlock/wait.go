@@ -25,7 +25,7 @@ type block struct {
 func (a *attempt) lookDue() bool {
 	b := &a.block
 	return !b.known || a.request.Clock.Now() >= b.again ||
-		b.seen.Verdict != owner.Dead && owner.VerdictOn(b.seen.Record, a.lock.Judge) == owner.Dead
+		b.seen.Verdict != owner.Dead && a.lock.Verdict(b.seen.Record) == owner.Dead
 }
 
 // held notes who has the lock and returns the error that says so.
@@ -98,7 +98,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 	if a.phase == fresh {
 		a.phase = waiting
 	}
-	a.dir.Await(ctx, a.lock.lock(), owner.ProcessToWatch(a.block.seen.Record, a.lock.ToWatch), a.pause())
+	a.dir.Await(ctx, a.lock.lock(), a.lock.ProcessToWatch(a.block.seen.Record), a.pause())
 	return ctx.Err()
 }
 

@@ -86,7 +86,7 @@ func (w watcher) see(ctx context.Context, at string, e entry) (watch.Seen, []str
 func (l *Lock) seen(e entry, inside []string) watch.Seen {
 	s := watch.Seen{ID: e.ticket.id, Lease: e.ticket.lease}
 	s.Record, s.Note = recordIn(inside, e.ticket.id)
-	s.Verdict = owner.VerdictOn(s.Record, l.Judge)
+	s.Verdict = l.Verdict(s.Record)
 	if s.Record != nil {
 		s.Since = s.Record.Acquired
 	}

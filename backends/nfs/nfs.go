@@ -4,13 +4,11 @@ package nfs
 
 import (
 	"context"
-	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
-	"locksmith/backends/process"
 )
 
 // Scheme is the address scheme of this backend.
@@ -33,15 +31,11 @@ func Open(a backend.Address) (backend.Backend, error) {
 }
 
 func newLock(a backend.Address) *lock {
-	here := owner.Here()
 	mustExist := a.Options["create"] == "no"
 	return &lock{path: a.Path, mustExist: mustExist, Lock: generation.Lock{
 		Dir:     &directory{path: a.Path, mustExist: mustExist},
 		Address: backend.Name(a.String()),
-		NewID:   owner.NewID,
-		Judge:   func(r owner.Record) owner.Verdict { return r.Verdict(here) },
-		ToWatch: func(r owner.Record) (process.Process, bool) { return r.Lives(here) },
-		Today:   time.Now,
+		Env:     owner.NewEnv(),
 	}}
 }
 

@@ -9,13 +9,22 @@ import (
 	"locksmith/backends/link"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/nfs/generation"
+	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/test/explorer/explore"
 )
 
 // system is the code under test, with everything that it needs of the world.
 func system(e explore.Env) explore.Lock {
-	return &generation.Lock{Dir: e.Dir(), Address: "nfs:/lock", NewID: e.NewID, Judge: e.Judge, ToWatch: e.ToWatch, Today: e.Today}
+	return &generation.Lock{Dir: e.Dir(), Address: "nfs:/lock", Env: e.Owner()}
+}
+
+// timeless is for locks with the time in names or files: if it passed, no two states
+// would be equal.
+func timeless(e explore.Env) owner.Env {
+	env := e.Owner()
+	env.Today = func() time.Time { return time.Unix(1_700_000_000, 0) }
+	return env
 }
 
 // lockName is the lock of directories.
@@ -37,9 +46,7 @@ func bare(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock
 
 func directories(e explore.Env, dir func() mkdirlock.Dir, style mkdirlock.Style, tokens bool) explore.Lock {
 	return &mkdirlock.Lock{NewDir: dir, Name: lockName, Style: style, Tokens: tokens, Address: "mkdir:/L",
-		Pace: mkdirlock.Pace{Min: time.Second, Max: time.Second}, NewID: e.NewID, Judge: e.Judge, ToWatch: e.ToWatch,
-		// The time is part of names; if it passed, no two states would be equal.
-		Today: func() time.Time { return time.Unix(1_700_000_000, 0) }}
+		Pace: mkdirlock.Pace{Min: time.Second, Max: time.Second}, Env: timeless(e)}
 }
 
 // A script is what people have written since there is mkdir: who can make the
@@ -87,9 +94,7 @@ func linked(e explore.Env) explore.Lock {
 	second := backoff.Range{Min: time.Second, Max: time.Second}
 	return &link.Lock{NewFS: e.Files, Name: fileName, Address: "link:/L",
 		Polls: backoff.Config{Poll: second, Quick: 1, Slow: second, Random: func(int64) int64 { return 0 }},
-		NewID: e.NewID, Judge: e.Judge, ToWatch: e.ToWatch, Self: e.Self,
-		// The time is part of files; if it passed, no two states would be equal.
-		Today: func() time.Time { return time.Unix(1_700_000_000, 0) }}
+		Env:   timeless(e), Self: e.Self}
 }
 
 // A tool is what others lock with: it links a file of its own to the lock, which it

@@ -8,7 +8,6 @@ import (
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
-	"locksmith/backends/process"
 	"locksmith/backends/set"
 )
 
@@ -43,7 +42,7 @@ const (
 
 func (h *helper) nfs() backend.Locker {
 	return h.shaky(&generation.Lock{Dir: generations{h.client}, Address: "nfs:/L",
-		NewID: owner.NewID, Judge: h.judge, ToWatch: nobody, Today: time.Now})
+		Env: owner.Env{NewID: owner.NewID, Judge: h.judge, Today: time.Now}})
 }
 
 func (h *helper) plain() backend.Locker { return h.shaky(h.directories(mkdirlock.PlainStyle)) }
@@ -51,13 +50,13 @@ func (h *helper) tree() backend.Locker  { return h.shaky(h.directories(mkdirlock
 
 func (h *helper) directories(s mkdirlock.Style) backend.Locker {
 	return &mkdirlock.Lock{NewDir: h.connect, Name: "L", Style: s, Tokens: true, Address: "mkdir:/L",
-		Pace:  mkdirlock.Pace{Min: 250 * time.Millisecond, Max: 10 * time.Second}, // as on a server of FTP
-		NewID: owner.NewID, Judge: h.judge, ToWatch: nobody, Today: time.Now}
+		Pace: mkdirlock.Pace{Min: 250 * time.Millisecond, Max: 10 * time.Second}, // as on a server of FTP
+		Env:  owner.Env{NewID: owner.NewID, Judge: h.judge, Today: time.Now}}
 }
 
 func (h *helper) link() backend.Locker {
 	return h.shaky(&link.Lock{NewFS: func() link.FS { return files{h.client} }, Name: "L", Address: "link:/L",
-		NewID: owner.NewID, Judge: h.judge, ToWatch: nobody, Today: time.Now})
+		Env: owner.Env{NewID: owner.NewID, Judge: h.judge, Today: time.Now}})
 }
 
 // set is of one lock of each of the others, in directories of their own.
@@ -75,8 +74,5 @@ func (h *helper) set() backend.Locker {
 	}
 	return s
 }
-
-// nobody is known whose end could be noticed.
-func nobody(owner.Record) (process.Process, bool) { return process.Process{}, false }
 
 func (h *helper) shaky(l backend.Locker) backend.Locker { return shaky{l, h.holds.Load} }

@@ -62,7 +62,7 @@ func FuzzDirectory(f *testing.F) {
 	f.Fuzz(func(t *testing.T, generations, reservations, members, link, record string) {
 		d := found{generations: strings.Split(generations, "\n"), reservations: strings.Split(reservations, "\n"),
 			members: strings.Split(members, "\n"), link: link, record: record}
-		l := &Lock{Dir: d, Address: "nfs:/lock", NewID: owner.NewID, Today: time.Now, Judge: func(r owner.Record) owner.Verdict { return owner.Dead }}
+		l := &Lock{Dir: d, Address: "nfs:/lock", Env: owner.Env{NewID: owner.NewID, Today: time.Now, Judge: func(r owner.Record) owner.Verdict { return owner.Dead }}}
 		r, err := l.Inspect(context.Background())
 		newest, e, shaped := parsed(d)
 		switch {

@@ -50,8 +50,8 @@ func newHost(name string, dir Dir) *host {
 
 func (h *host) lock() *Lock {
 	return &Lock{
-		Dir: h.dir, Address: "nfs:/lock", NewID: owner.NewID, Judge: h.Judge,
-		Today: func() time.Time { return time.Now().Add(h.skew) },
+		Dir: h.dir, Address: "nfs:/lock", Env: owner.Env{NewID: owner.NewID, Judge: h.Judge,
+			Today: func() time.Time { return time.Now().Add(h.skew) }},
 	}
 }
 

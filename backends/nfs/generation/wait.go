@@ -50,10 +50,10 @@ func (b *block) watched() string {
 
 // findProcess returns the holder's process, or else the next waiter's.
 func (b *block) findProcess(l *Lock) process.Process {
-	if p := owner.ProcessToWatch(b.holder.Record, l.ToWatch); p.PID != 0 {
+	if p := l.ProcessToWatch(b.holder.Record); p.PID != 0 {
 		return p
 	}
-	return owner.ProcessToWatch(b.next.Record, l.ToWatch)
+	return l.ProcessToWatch(b.next.Record)
 }
 
 // held says that generation t is held by the one seen, and finds out who waits

@@ -45,7 +45,7 @@ func (w watcher) see(path string, t ticket, last watch.Seen) (watch.Seen, error)
 	if s.Record == nil {
 		s.Record, s.Note = w.lock.record(t)
 	}
-	s.Verdict = owner.VerdictOn(s.Record, w.lock.Judge)
+	s.Verdict = w.lock.Verdict(s.Record)
 	// The lease is the ticket's: the record may be missing or somebody's joke.
 	s.Rules = []watch.Rule{w.Rule(s.Verdict, t.lease)}
 	return s, nil

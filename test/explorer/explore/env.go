@@ -41,8 +41,8 @@ func (e Env) Judge(r owner.Record) owner.Verdict {
 	return verdicts[v]
 }
 
-// ToWatch is the process whose end could be noticed; nobody's can.
-func (e Env) ToWatch(owner.Record) (process.Process, bool) { return process.Process{}, false }
+// Owner is all that an algorithm takes from where it runs. Nobody's end can be noticed.
+func (e Env) Owner() owner.Env { return owner.Env{NewID: e.NewID, Judge: e.Judge, Today: e.Today} }
 
 var verdicts = []owner.Verdict{owner.Unknown, owner.Alive, owner.Dead}
 

@@ -1,0 +1,139 @@
+// Package owner answers "who holds this lock, and is that holder dead?".
+//
+// A Record describes a holder; it is what a backend stores beside its lock. A
+// holder is believed dead in two ways only, and everything unclear counts
+// against death:
+//
+//   - by proof: it lived on this very kernel (same machine id, host name, boot
+//     id, pid and time namespace), and its helper is gone, and so is its parent, or all
+//     that inherited the lifeline of its command;
+//   - by lease: somebody watched one heartbeat for a whole lease on its own
+//     clock and saw no other (package watch).
+//
+// No time written by one machine is ever compared with the clock of another;
+// the times in a record are for people.
+package owner
+
+import (
+	"sync"
+	"time"
+
+	"locksmith/backends/process"
+)
+
+// A Place names one running kernel as one container sees it. Two processes in
+// equal, complete places can look at each other through /proc, or on Windows by their
+// pids.
+type Place struct {
+	Host    string // host name
+	Machine string // machine-id(5), empty if there is none
+	Boot    string // random, new at every boot (random(4), boot_id)
+	PIDNS   string // pid namespace, like "pid:[4026531836]"
+	TimeNS  string // time namespace; start times are shifted by it (time_namespaces(7))
+}
+
+// Here returns the place of this process, as it was when that was first asked. What
+// cannot be read stays empty, which turns proof of death off.
+func Here() Place { return here() }
+
+var here = sync.OnceValue(look)
+
+// sees reports that processes of q are visible in p.
+func (p Place) sees(q Place) bool {
+	return p == q && p.Host != "" && p.Machine != "" && p.Boot != "" && p.PIDNS != ""
+}
+
+// RebootedSince reports that q is this machine before its last boot. It holds
+// where a disk belongs to one machine; for a shared directory it proves
+// nothing, because clones may share both names.
+func (p Place) RebootedSince(q Place) bool {
+	return p.Machine != "" && p.Machine == q.Machine && p.Host == q.Host &&
+		p.Boot != "" && q.Boot != "" && p.Boot != q.Boot
+}
+
+// A Verdict is what the kernel proves about a holder.
+type Verdict string
+
+// The verdicts. Only Dead permits anything.
+const (
+	Alive    Verdict = "alive"    // its helper runs on this machine
+	Dead     Verdict = "dead"     // all that may work under its lock is gone, by proof
+	Orphaned Verdict = "orphaned" // its helper is gone, what works under its lock may go on: the lease decides
+	Unknown  Verdict = "unknown"  // elsewhere, or hidden: the lease decides
+)
+
+// Verdict judges the holder from here. First the helper: what one that is gone has
+// started can only become less.
+func (r Record) Verdict(here Place) Verdict {
+	switch {
+	case !here.sees(r.Place):
+		return Unknown
+	case !r.Helper.Gone():
+		return Alive
+	case r.NoProof || r.Parent.PID != 0 && !r.Parent.Gone() || r.Lifeline != "" && !r.Orphans().Gone():
+		return Orphaned
+	}
+	return Dead
+}
+
+// Orphans are what inherited the helper's lifeline, or none.
+func (r Record) Orphans() process.Process {
+	if r.Lifeline == "" {
+		return process.Process{}
+	}
+	return process.Process{PID: r.Helper.PID, Start: r.Helper.Start, Lifeline: r.Lifeline}
+}
+
+// Lives returns the process whose end would change the verdict, or none.
+func (r Record) Lives(here Place) (process.Process, bool) {
+	if !here.sees(r.Place) {
+		return process.Process{}, false
+	}
+	for _, p := range []process.Process{r.Helper, r.Parent, r.Orphans()} {
+		if p.PID != 0 && !p.Gone() {
+			return p, true
+		}
+	}
+	return process.Process{}, false
+}
+
+// An Env is what an algorithm takes from where it runs.
+type Env struct {
+	// NewID returns a name that was never used before.
+	NewID func() string
+	// Judge looks for proof of death.
+	Judge func(Record) Verdict
+	// ToWatch returns the process whose end would change the verdict, if it can be seen
+	// from here. Nil: none can.
+	ToWatch func(Record) (process.Process, bool)
+	// Today is the wall clock, for people and for places in a queue.
+	Today func() time.Time
+}
+
+// NewEnv returns the Env of this process.
+func NewEnv() Env {
+	here := Here()
+	return Env{
+		NewID:   NewID,
+		Judge:   func(r Record) Verdict { return r.Verdict(here) },
+		ToWatch: func(r Record) (process.Process, bool) { return r.Lives(here) },
+		Today:   time.Now,
+	}
+}
+
+// Verdict judges by a record. Without one nothing is known.
+func (e Env) Verdict(r *Record) Verdict {
+	if r == nil {
+		return Unknown
+	}
+	return e.Judge(*r)
+}
+
+// ProcessToWatch returns the process whose end would change the verdict on a record, or none.
+func (e Env) ProcessToWatch(r *Record) process.Process {
+	if r == nil || e.ToWatch == nil {
+		return process.Process{}
+	}
+	p, _ := e.ToWatch(*r)
+	return p
+}
