@@ -205,7 +205,7 @@ func TestClear(t *testing.T) {
 			before, _ := os.Lstat(d.at("L"))
 			err := d.RemoveAbandoned(t.Context(), "L")
 			if after, _ := os.Lstat(d.at("L")); (err == nil) != want || (after == nil) != (want || before == nil) {
-				t.Errorf("cleared: %v, want %v; there is %v", err, want, after)
+				t.Errorf("removed: %v, want %v; there is %v", err, want, after)
 			}
 			if err != nil && !refused(err) {
 				t.Error(err)

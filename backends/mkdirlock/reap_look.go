@@ -137,7 +137,7 @@ func (p *reaper) entries(ctx context.Context, at string, inside []Entry, what, o
 		names, err := p.see(ctx, &f)
 		f.since = p.reaping.Clock.Now()
 		f.beat, _ = latestBeat(names)
-		note := p.tooLively(f, in, what)
+		note := p.whyAlive(f, in, what)
 		if err != nil {
 			note = "it cannot be looked at: " + backend.Reason(err)
 		}
@@ -146,8 +146,8 @@ func (p *reaper) entries(ctx context.Context, at string, inside []Entry, what, o
 	return any
 }
 
-// tooLively is why an entry may not be removed, or "".
-func (p *reaper) tooLively(f finding, in Entry, what string) string {
+// whyAlive is why an entry may not be removed, or "".
+func (p *reaper) whyAlive(f finding, in Entry, what string) string {
 	lease := f.entry.ticket.lease
 	silence := max(p.reaping.MaxAge, lease+lease/100)
 	if what == backend.ReapedWaiter {

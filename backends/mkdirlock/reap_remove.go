@@ -136,7 +136,7 @@ func (p *reaper) removeSilent(ctx context.Context, f *finding) error {
 	if f.own == "" {
 		return nil
 	}
-	return p.rmdir(ctx, f, f.own)
+	return p.removeDir(ctx, f, f.own)
 }
 
 // removeEmpty removes an empty lock by its name, which hits somebody else's if that
@@ -153,7 +153,7 @@ func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
 			}
 		}
 		if p.reaping.Clock.Now()-looked <= lookTime {
-			return p.rmdirFresh(ctx, f)
+			return p.removeFresh(ctx, f)
 		}
 	}
 	return p.tooSlow(f)
@@ -180,12 +180,12 @@ func (p *reaper) lookStill(ctx context.Context, f *finding) error {
 // isStill reports that an entry is the empty lock that was found.
 func (f *finding) isStill(e Entry) bool { return e.Name == f.Path && e.Modified.Equal(f.changed) }
 
-// rmdirFresh removes an empty lock that was just looked at. That it was refused may
+// removeFresh removes an empty lock that was just looked at. That it was refused may
 // be because somebody came after all.
-func (p *reaper) rmdirFresh(ctx context.Context, f *finding) error {
+func (p *reaper) removeFresh(ctx context.Context, f *finding) error {
 	soon, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	err := p.rmdir(soon, f, f.own)
+	err := p.removeDir(soon, f, f.own)
 	switch {
 	case refused(err) && errors.Is(p.lookStill(ctx, f), errChanged):
 		return errChanged
@@ -195,9 +195,9 @@ func (p *reaper) rmdirFresh(ctx context.Context, f *finding) error {
 	return err
 }
 
-// rmdir removes a directory by its name. After an unclear answer it may be somebody
+// removeDir removes a directory by its name. After an unclear answer it may be somebody
 // else's already, so it is not asked again.
-func (p *reaper) rmdir(ctx context.Context, f *finding, name string) error {
+func (p *reaper) removeDir(ctx context.Context, f *finding, name string) error {
 	err := p.dir.Rmdir(ctx, name)
 	switch {
 	case err == nil:

@@ -168,7 +168,7 @@ func (l TreeLock) Remove(ctx context.Context, h backend.Hold) error {
 	}
 	dir := l.NewDir()
 	defer dir.Close()
-	if err := l.rmdirEmpty(ctx, dir, l.lock()); err != nil {
+	if err := l.removeUnused(ctx, dir, l.lock()); err != nil {
 		return err
 	}
 	names, err := l.namesIn(ctx, dir, l.Name, "list the lock directory")
@@ -179,15 +179,15 @@ func (l TreeLock) Remove(ctx context.Context, h backend.Hold) error {
 		return l.inUse()
 	}
 	for _, n := range fencesIn(names) {
-		if err := l.rmdirEmpty(ctx, dir, l.Name+"/"+fenceName(n)); err != nil {
+		if err := l.removeUnused(ctx, dir, l.Name+"/"+fenceName(n)); err != nil {
 			return err
 		}
 	}
-	return l.rmdirEmpty(ctx, dir, l.Name)
+	return l.removeUnused(ctx, dir, l.Name)
 }
 
-// rmdirEmpty removes a directory that is empty. That it is not there is no error.
-func (l *Lock) rmdirEmpty(ctx context.Context, dir Dir, name string) error {
+// removeUnused removes a directory that is empty. That it is not there is no error.
+func (l *Lock) removeUnused(ctx context.Context, dir Dir, name string) error {
 	err := dir.Rmdir(ctx, name)
 	if err == nil {
 		return nil

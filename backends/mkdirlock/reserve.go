@@ -79,7 +79,7 @@ func (a *attempt) tryRemoving(ctx context.Context) error {
 		a.mine, a.phase = nil, idle // it never was there
 		return a.lock.fail("make our reservation", made)
 	case refused(removed), errors.Is(removed, fs.ErrPermission):
-		if err := a.mayNotRemove(ctx, c, removed); err != nil {
+		if err := a.mustBeRemoved(ctx, c, removed); err != nil {
 			return err
 		}
 	case removed != nil:
@@ -89,9 +89,9 @@ func (a *attempt) tryRemoving(ctx context.Context) error {
 	return nil
 }
 
-// mayNotRemove is nil if a reservation is gone: a server that crashed refuses what it has
-// done.
-func (a *attempt) mayNotRemove(ctx context.Context, c *claim, cause error) error {
+// mustBeRemoved returns nil if a reservation is gone: a server that crashed refuses what it
+// has done.
+func (a *attempt) mustBeRemoved(ctx context.Context, c *claim, cause error) error {
 	there, err := a.lock.exists(ctx, a.dir, c.home)
 	switch {
 	case err != nil:
