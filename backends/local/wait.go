@@ -12,10 +12,10 @@ import (
 // holder is in another container, or notification is not to be had.
 const slowLook = time.Second
 
-// Wait implements backend.Attempt. It sleeps until the file goes, the process
-// dies that keeps it, or the lease says it may be broken. What happened since the last look
-// counts as well: a process that is gone by now ends the wait at once, and so
-// does a file with other content, even if it has the old inode number.
+// Wait implements backend.Attempt. It sleeps until the file goes, the process dies that
+// keeps it, or the lease says it may be broken. What happened since the last look counts
+// as well: a process that is gone by now ends the wait at once, and so does a file with
+// other content, even if it has the old inode number.
 func (a *attempt) Wait(ctx context.Context) error {
 	timeout := a.seen.due
 	if a.seen.lockedByOther() {

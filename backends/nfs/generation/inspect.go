@@ -151,7 +151,7 @@ func (l *Lock) Break(_ context.Context, id string) error {
 		removed = removed || found
 	}
 	if !removed {
-		return l.Address.Gone("break "+backend.Quoted(id), "see who is there with: locksmith status")
+		return l.Address.NoSuch("break " + backend.Quoted(id))
 	}
 	return nil
 }
