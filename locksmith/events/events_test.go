@@ -196,6 +196,27 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// TestParseComplains: of several faults in a line the one is told that comes first in an
+// event, whatever the order in the line; that a kind is not known comes last.
+func TestParseComplains(t *testing.T) {
+	const common = `"time":"2026-01-02T03:04:05.000006Z","boot_ms":1,"locks":["local:/a"],"host":"h","pid":1,"mode":"shared"`
+	for line, want := range map[string]string{
+		`{}`:             "time is missing",
+		`{"event":"no"}`: "time is missing",
+		`{"time":"2026-01-02T03:04:05.000006Z","boot_ms":1}`: "event is missing",
+		`{` + common + `}`:                                                 "event is missing",
+		`{` + common + `,"event":null}`:                                    "event is null",
+		`{` + common + `,"event":"no","code":""}`:                          `code does not belong to "no"`,
+		`{` + common + `,"event":"no","later":1}`:                          `event "no" is not known`,
+		`{"event":"no",` + common[:strings.Index(common, `,"mode"`)] + `}`: "mode is missing",
+		`{"token":1,"event":"lost",` + common + `}`:                        "code is missing",
+	} {
+		if _, err := Parse([]byte(line)); err == nil || err.Error() != "malformed event: "+want {
+			t.Errorf("%s: got %v, want %s", line, err, want)
+		}
+	}
+}
+
 func TestFormatRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*Event){
 		"no kind":         func(e *Event) { e.Kind = "" },

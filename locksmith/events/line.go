@@ -91,19 +91,23 @@ func Parse(line []byte) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	var e Event
-	_ = json.Unmarshal(values["event"], &e.Kind) // what is not a text is not a kind either
-	l := e.line()
-	if l == nil {
-		return Event{}, malformed("event %.40q is not known", e.Kind)
-	}
-	if err := take(values, reflect.ValueOf(l).Elem()); err != nil {
+	var c common
+	if err := take(values, &c); err != nil {
 		return Event{}, err
+	}
+	e := c.event()
+	l := e.line()
+	if l != nil {
+		if err := take(values, l); err != nil {
+			return Event{}, err
+		}
 	}
 	if key := foreign(values); key != "" {
 		return Event{}, malformed("%s does not belong to %.40q", key, e.Kind)
 	}
-	e = l.event()
+	if l != nil { // else check says that its kind is not known
+		e = l.event()
+	}
 	return e, e.check()
 }
 
@@ -138,17 +142,16 @@ func object(line []byte) (map[string]json.RawMessage, error) {
 	return values, nil
 }
 
-// take moves the values of a line's members to its fields. Unmarshal alone would take a
-// key in any case of letters, null for any value, and what is missing for zero.
-func take(values map[string]json.RawMessage, line reflect.Value) error {
-	for i := range line.NumField() {
-		if line.Type().Field(i).Anonymous {
-			if err := take(values, line.Field(i)); err != nil {
-				return err
-			}
+// take moves the values of members to the fields of a line, but for those of common.
+// Unmarshal alone would take a key in any case of letters, null for any value, and what is
+// missing for zero.
+func take(values map[string]json.RawMessage, l line) error {
+	fields := reflect.ValueOf(l).Elem()
+	for i := range fields.NumField() {
+		if fields.Type().Field(i).Anonymous {
 			continue
 		}
-		key, option, _ := strings.Cut(line.Type().Field(i).Tag.Get("json"), ",")
+		key, option, _ := strings.Cut(fields.Type().Field(i).Tag.Get("json"), ",")
 		raw, given := values[key]
 		delete(values, key)
 		switch {
@@ -159,7 +162,7 @@ func take(values map[string]json.RawMessage, line reflect.Value) error {
 		case string(raw) == "null":
 			return malformed("%s is null", key)
 		}
-		if err := json.Unmarshal(raw, line.Field(i).Addr().Interface()); err != nil {
+		if err := json.Unmarshal(raw, fields.Field(i).Addr().Interface()); err != nil {
 			return malformed("%s: %w", key, err)
 		}
 	}
