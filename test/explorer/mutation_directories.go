@@ -19,6 +19,8 @@ var mkdirMutations = []mutation{
 	{name: "empty an entry that was bare", breaks: robs, limit: 600_000, config: "tree-half|plain-half", edits: []edit{{"break.go",
 		"	return l.removeBare(ctx, dir, s.at, s.entry.String())\n", "	return l.removeEntry(ctx, dir, s.at, s.entry.String(), nil)\n"}}},
 
+	{name: "a watch of directories ends when it is judged", breaks: falseLoss, limit: 150_000, config: "plain-half-prompt", edits: []edit{judgedLate("../watch")}},
+
 	{name: "no heartbeat after the rename", breaks: lateHold, config: "bare-lease|bare-xs", edits: []edit{{"attempt.go",
 		"	if err := c.refresh(ctx); err != nil {\n		return nil, err\n	}\n	a.disclaim()", "	a.disclaim()"}}},
 

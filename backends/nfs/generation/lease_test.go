@@ -115,20 +115,20 @@ func TestStrictNeverGoesByLease(t *testing.T) {
 }
 
 func TestRespite(t *testing.T) {
-	const respite = 10 * time.Second
+	const grace = 10 * time.Second
 	for _, here := range []string{"elsewhere", "the same host"} {
 		t.Run(here, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *memory) {
-				low := time.Duration(respite)
+				low := time.Duration(grace)
 				deceased := newHost("the same host", m)
 				old := deceased.take(t, "exclusive")
 				deceased.Dead[1] = true
 				taker := deceased
 				if here == "elsewhere" {
-					taker, low = newHost(here, m), leaseAndDrift+respite
+					taker, low = newHost(here, m), leaseAndDrift+grace
 				}
 				r := taker.Request("exclusive")
-				r.Owner.Helper.PID, r.Grace = 2, respite
+				r.Owner.Helper.PID, r.Grace = 2, grace
 				start := time.Now()
 				mustAcquire(t, taker.ask(t, r))
 				between(t, "breaking", time.Since(start), low, low+slack)

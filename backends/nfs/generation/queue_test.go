@@ -326,8 +326,8 @@ func TestPlaceIsKeptAfterALostRace(t *testing.T) {
 // may be kind; those behind it are not bound by that.
 func TestHolderIsJudgedByAll(t *testing.T) {
 	for name, change := range map[string]func(*backend.Request){
-		"strict":  func(r *backend.Request) { r.Strict = true },
-		"respite": func(r *backend.Request) { r.Grace = 10 * lease },
+		"strict": func(r *backend.Request) { r.Strict = true },
+		"grace":  func(r *backend.Request) { r.Grace = 10 * lease },
 	} {
 		for _, mode := range modes() {
 			t.Run(name+" "+mode, func(t *testing.T) {
