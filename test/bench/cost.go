@@ -33,7 +33,7 @@ func (b *bench) spawn(ctx context.Context, t *table) error {
 // memory measures processes that hold a lock each. What they share, such as the
 // program's text, is divided among them. Of flock(1) its command is not counted.
 func (b *bench) memory(ctx context.Context, t *table) error {
-	local, nfs := spared(b.local()), spared(b.nfs())
+	local, nfs := singleProc(b.local()), singleProc(b.nfs())
 	all := []rival{b.local(), b.nfs(), local, nfs, b.floor(), flock()}
 	for _, n := range b.helpers {
 		largest := samples{}

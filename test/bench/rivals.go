@@ -31,8 +31,8 @@ func (b *bench) ours(name, scheme string, left func(lock string) error) rival {
 	}
 }
 
-// spared is ours started as the Go client starts helpers.
-func spared(ours rival) rival {
+// singleProc is ours started as the Go client starts helpers.
+func singleProc(ours rival) rival {
 	ours.name += ", GOMAXPROCS=1"
 	hold := ours.hold
 	ours.hold = func(lock string) []string { return append([]string{"env", "GOMAXPROCS=1"}, hold(lock)...) }

@@ -31,7 +31,7 @@ type mishap struct {
 	plan   plan
 
 	prepare func(*cell)
-	strike  func(*cell)
+	inject  func(*cell)
 	undo    func(*cell) // if the victim is to survive: what makes it well again
 	wake    func(*cell) // if it is not: what lets it go on while the rival has the lock
 	want    expectation
@@ -82,7 +82,7 @@ func (c *cell) live() string {
 	}
 	c.compete()
 	c.happened = time.Now()
-	c.strike(c)
+	c.inject(c)
 	freed := c.freed()
 	c.face()
 	c.rival.release()
@@ -92,7 +92,7 @@ func (c *cell) live() string {
 
 // liveWaiting is the same for one who waits.
 func (c *cell) liveWaiting() string {
-	c.strike(c)
+	c.inject(c)
 	if c.undo != nil {
 		return c.waitOn()
 	}
@@ -241,11 +241,11 @@ func (c *cell) freed() string {
 	case c.woken:
 		c.happened = time.Now()
 		c.wake(c)
-		s = c.rival.next(patience)
+		s = c.rival.next(waitLimit)
 	case held:
 		c.heal()
 		c.victim.order("letgo")
-		s = c.rival.next(patience)
+		s = c.rival.next(waitLimit)
 	}
 	refused := ""
 	if s.Word == protocol.WordErr && c.filler != "" && c.moment == releasing {

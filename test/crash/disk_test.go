@@ -21,25 +21,25 @@ import (
 var surroundings = []mishap{
 	{what: "helper killed for want of memory, its parent lives", lease: longLease, plan: plan{Stays: true},
 		want:   dies,
-		strike: (*cell).starve},
+		inject: (*cell).starve},
 	{what: "disk full", where: func(k kind) bool { return !k.isRemote() }, lease: longLease,
 		prepare: (*cell).smallDisk,
 		want:    survives.but(expectation{"mkdir: waiting": "gives up, output: ERR code=cannot_create"}),
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			c.fillDisk()
 			c.resume()
 		},
 		undo: (*cell).freeDisk},
 	{what: "times of files jump ahead by an hour", lease: longLease,
 		want: survives,
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			c.aged(-time.Hour)
 			c.resume()
 		},
 		undo: func(*cell) {}},
 	{what: "times of files jump back by an hour", lease: longLease,
 		want: survives,
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			c.aged(time.Hour)
 			c.resume()
 		},
@@ -53,7 +53,7 @@ var elsewhen = mishap{
 	// The start times of processes are shifted, too, so that they prove nothing.
 	want:   expectation{"": afterLease + ", output: nobody is left"},
 	plan:   plan{Argv: []string{"/usr/bin/unshare", "--time", "--boottime", "86400"}},
-	strike: killBoth,
+	inject: killBoth,
 }
 
 var onlyHolding = map[string]string{

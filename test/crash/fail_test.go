@@ -114,7 +114,7 @@ var renewal = regexp.MustCompile(`^(utimens .* \(time|rename L/x\.|rename L/lock
 // live waits for the end of a helper, and lets it release once it holds the lock and
 // the test has looked.
 func (h *traced) live(look func()) (all []event, ok bool) {
-	end := time.After(patience + failedLease)
+	end := time.After(waitLimit + failedLease)
 	for {
 		select {
 		case e, more := <-h.events:

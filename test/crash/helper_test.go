@@ -90,7 +90,7 @@ func (h *helper) must(word string, within time.Duration) said {
 func (h *helper) release() {
 	h.p.t.Helper()
 	_ = h.stdin.Close() // it may have ended
-	h.must(protocol.WordReleased, patience)
+	h.must(protocol.WordReleased, waitLimit)
 	<-h.ended
 }
 

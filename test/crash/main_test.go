@@ -16,8 +16,8 @@ var (
 )
 
 const (
-	// patience is for what has no reason to take long, on a slow machine.
-	patience = 60 * time.Second
+	// waitLimit bounds each wait for what should come at once, on a slow machine.
+	waitLimit = 60 * time.Second
 	// soon bounds what is to happen at once, on a slow machine. It is far less than
 	// the lease of those it is asked of.
 	soon = 20 * time.Second
@@ -48,9 +48,9 @@ func TestMain(m *testing.M) {
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(waitLimit); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v", what, patience)
+			t.Fatalf("%s: not within %v", what, waitLimit)
 		}
 	}
 }

@@ -66,7 +66,7 @@ const cutLease = 16 * time.Second
 var networks = []mishap{
 	{what: "server killed, back within the lease", where: kind.isRemote, own: true, lease: 16 * time.Second,
 		want: survives,
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			c.server.Stop()
 			c.resume()
 			time.Sleep(outage)
@@ -82,7 +82,7 @@ var networks = []mishap{
 			}
 		},
 		want: expectation{waiting: waitsOn, "": "free once it is back, output: OK, LOST before that"},
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			c.server.Stop()
 			c.resume()
 			if c.moment == waiting {
@@ -97,19 +97,19 @@ var networks = []mishap{
 	{what: "way to the server cut, both ways", where: kind.isRemote, lease: cutLease, plan: plan{Stays: true},
 		prepare: (*cell).behindProxy,
 		want:    isCutOff, either: true,
-		strike: func(c *cell) { c.cut(ftpserver.Fault{Do: ftpserver.Stall}) },
+		inject: func(c *cell) { c.cut(ftpserver.Fault{Do: ftpserver.Stall}) },
 		wake:   func(c *cell) { c.proxy.Heal() }},
 	{what: "way back from the server cut", where: kind.isRemote, lease: cutLease, plan: plan{Stays: true},
 		prepare: (*cell).behindProxy,
 		want:    isCutOff, either: true,
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			c.cut(ftpserver.Fault{Command: 1, At: ftpserver.Answered, Do: ftpserver.Stall})
 		},
 		wake: func(c *cell) { c.proxy.Heal() }},
 	{what: "one answer and the connection lost", where: kind.isRemote, lease: longLease,
 		prepare: (*cell).behindProxy,
 		want:    survives,
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			for i := range c.proxy.Conns() {
 				c.proxy.Fail(i, ftpserver.Fault{Command: 1, At: ftpserver.Answered, Do: ftpserver.Cut})
 			}

@@ -19,13 +19,13 @@ func locksmith(t testing.TB) string { t.Helper(); return built.Path(t, "locksmit
 // do runs a command of locksmith to its end, which must be in time.
 func (p *place) do(args ...string) (status int, said string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, locksmith(p.t), args...)
 	cmd.Env, cmd.WaitDelay = p.environment(), time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil || cmd.ProcessState == nil {
-		p.t.Fatalf("%q: not done within %v: %v\n%s", args, patience, err, out)
+		p.t.Fatalf("%q: not done within %v: %v\n%s", args, waitLimit, err, out)
 	}
 	return cmd.ProcessState.ExitCode(), string(out)
 }

@@ -49,26 +49,26 @@ func killBoth(c *cell) {
 var processes = []mishap{
 	{what: "parent killed (-9)", quick: true, lease: quickLease, orphan: true,
 		want:   expectation{"": atOnce + ", output: nobody is left"},
-		strike: killParent},
+		inject: killParent},
 	{what: "parent stopped (SIGSTOP)", lease: longLease,
 		want: survives,
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			c.leave("leave")
 			stop(c.victim.cmd.Process.Pid)
 		},
 		undo: func(c *cell) { cont(c.victim.cmd.Process.Pid) }},
 	{what: "helper and parent killed (-9)", quick: true, lease: quickLease, orphan: true,
 		want:   expectation{"": atOnce + ", output: nobody is left"},
-		strike: killBoth},
+		inject: killBoth},
 	{what: "helper killed (-9), its parent lives", lease: longLease, plan: plan{Stays: true},
 		want: dies,
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			kill(c.victim.pid)
 			c.resume()
 		}},
 	{what: "helper stopped (SIGSTOP) for an eighth of its lease", lease: longLease,
 		want: survives,
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			c.leave("stop")
 			time.Sleep(c.lease / 8)
 			cont(c.victim.pid)
@@ -85,23 +85,23 @@ var processes = []mishap{
 			"link: releasing": atOnce + eitherSaid, "mkdir: releasing": atOnce + eitherSaid,
 		},
 		either: true,
-		strike: func(c *cell) { c.leave("stop") },
+		inject: func(c *cell) { c.leave("stop") },
 		wake:   func(c *cell) { cont(c.victim.pid) }},
 	{what: "run killed (-9)", run: true, quick: true, lease: quickLease, not: notOK,
 		want: expectation{waiting: atOnce + ", output: signal 9", "": atOnce + ", output: OK, signal 9"},
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			kill(c.victim.pid)
 			c.resume()
 		}},
 	{what: "command of run killed (-9)", run: true, quick: true, lease: quickLease, not: notOutside,
 		want: expectation{"": atOnce + ", output: OK, exit 137"},
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			kill(c.command)
 			c.resume()
 		}},
 	{what: "command of run stopped (SIGSTOP)", run: true, lease: longLease, not: notOutside,
 		want: expectation{"": "held on, output: OK, exit 0"},
-		strike: func(c *cell) {
+		inject: func(c *cell) {
 			stop(c.command)
 			c.resume()
 		},

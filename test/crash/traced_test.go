@@ -81,15 +81,15 @@ func (h *traced) next(word string) event {
 			h.t.Fatalf("%v: %q %q, want %s\n%s", h.cmd.Args[2:], e.word, e.rest, word, &h.stderr)
 		}
 		return e
-	case <-time.After(patience):
-		h.t.Fatalf("%v: no %s within %v\n%s", h.cmd.Args[2:], word, patience, &h.stderr)
+	case <-time.After(waitLimit):
+		h.t.Fatalf("%v: no %s within %v\n%s", h.cmd.Args[2:], word, waitLimit, &h.stderr)
 		return event{}
 	}
 }
 
 // all waits for the end, which must come in time, and returns what happened till then.
 func (h *traced) all() (all []event, ok bool) {
-	end := time.After(patience)
+	end := time.After(waitLimit)
 	for {
 		select {
 		case e, more := <-h.events:
@@ -153,8 +153,8 @@ func (h *traced) more() (e event, ok bool) {
 	select {
 	case e, ok := <-h.events:
 		return e, ok
-	case <-time.After(patience):
-		h.t.Fatalf("%v: nothing more within %v\n%s", h.cmd.Args[2:], patience, &h.stderr)
+	case <-time.After(waitLimit):
+		h.t.Fatalf("%v: nothing more within %v\n%s", h.cmd.Args[2:], waitLimit, &h.stderr)
 		return event{}, false
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // clocks: two hosts whose clocks are hours apart, and a server with a third time,
 // in a zone of its own as always here. Leases go by nobody's clock but the
-// waiter's own patience, and reap by the server's alone.
+// waiter's own waitLimit, and reap by the server's alone.
 func clocks(t *testing.T, kind string) {
 	inBothStyles(t, func(t *testing.T, style string) {
 		p := start(t, kind, style, ftpserver.Options{})

@@ -22,7 +22,7 @@ import (
 // who come later clear up, or reap.
 func contenders(t *testing.T, kind string) {
 	inBothStyles(t, func(t *testing.T, style string) {
-		m := melee{place: start(t, kind, style, ftpserver.Options{}), history: newHistory(t)}
+		m := contention{place: start(t, kind, style, ftpserver.Options{}), history: newHistory(t)}
 		easy := true
 		for m.rounds = 50; easy && m.rounds <= 250; m.rounds += 50 { // who meets whom is chance
 			m.run(8)
@@ -37,8 +37,8 @@ func contenders(t *testing.T, kind string) {
 	})
 }
 
-// A melee is many helpers at one lock.
-type melee struct {
+// A contention is that of many helpers for one lock.
+type contention struct {
 	place   *place
 	history *history
 	rounds  int32 // that must end well
@@ -48,8 +48,8 @@ type melee struct {
 }
 
 // run lets a number of helpers contend at a time until there were enough rounds.
-func (m *melee) run(helpers int) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+func (m *contention) run(helpers int) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
 	defer cancel()
 	var wg sync.WaitGroup
 	for range helpers {
@@ -68,7 +68,7 @@ func (m *melee) run(helpers int) {
 }
 
 // round takes the lock once, unless it is killed.
-func (m *melee) round(ctx context.Context) {
+func (m *contention) round(ctx context.Context) {
 	t, mode := m.place.t, "exclusive"
 	args := []string{"run", "--lease", "10s"}
 	if m.place.style == "dir" && rand.IntN(2) == 0 {
@@ -95,7 +95,7 @@ func (m *melee) round(ctx context.Context) {
 
 // sendKiller kills one in four helpers, most of them while they are busy with the
 // server. The function that it returns is called when the helper has ended.
-func (m *melee) sendKiller(helper *os.Process) (ended func() bool) {
+func (m *contention) sendKiller(helper *os.Process) (ended func() bool) {
 	if rand.IntN(4) > 0 {
 		return func() bool { return false }
 	}
@@ -121,7 +121,7 @@ func (m *melee) sendKiller(helper *os.Process) (ended func() bool) {
 
 // reapOrphans does what an operator's cron job does, until all is over: it removes
 // an empty lock of plain style that nobody has touched for long.
-func (m *melee) reapOrphans(over <-chan struct{}) {
+func (m *contention) reapOrphans(over <-chan struct{}) {
 	if m.place.style == "dir" {
 		<-over
 		return
@@ -142,7 +142,7 @@ func (m *melee) reapOrphans(over <-chan struct{}) {
 }
 
 // emptied tells since when the lock is empty, or zero.
-func (m *melee) emptied() time.Time {
+func (m *contention) emptied() time.Time {
 	name := filepath.Join(m.place.dir, "L")
 	info, err := os.Stat(name)
 	if err != nil {

@@ -26,7 +26,7 @@ func crowd(t *testing.T, kind string) {
 	var wg sync.WaitGroup
 	for range helpers {
 		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*waitLimit)
 			defer cancel()
 			cmd := p.locksmith(ctx, "run", p.address(), "--", built.Path(t, "witness"), h.file, "exclusive", "1ms")
 			var stderr bytes.Buffer
@@ -72,12 +72,12 @@ func full(t *testing.T, kind string) {
 // occupy takes a place at a server, by a user who does nothing.
 func occupy(t *testing.T, p *place) (leave func()) {
 	t.Helper()
-	conn, err := net.DialTimeout("tcp", p.addr, patience)
+	conn, err := net.DialTimeout("tcp", p.addr, waitLimit)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(patience))
+	_ = conn.SetDeadline(time.Now().Add(waitLimit))
 	c := textproto.NewConn(conn)
 	for _, command := range []string{"", "USER " + p.server.User, "PASS " + p.server.Password} {
 		if command != "" {

@@ -96,8 +96,8 @@ func (h *helper) next(word string) said {
 			h.t.Fatalf("it said %q %q, want %s; stderr:\n%s", h.line(s), s.Text, word, &h.stderr)
 		}
 		return s
-	case <-time.After(patience):
-		h.t.Fatalf("no %s within %v; stderr:\n%s", word, patience, &h.stderr)
+	case <-time.After(waitLimit):
+		h.t.Fatalf("no %s within %v; stderr:\n%s", word, waitLimit, &h.stderr)
 		return said{}
 	}
 }
@@ -142,8 +142,8 @@ func (h *helper) exit(want int) {
 	h.t.Helper()
 	select {
 	case <-h.ended:
-	case <-time.After(patience):
-		h.t.Fatalf("it is still there after %v; stderr:\n%s", patience, &h.stderr)
+	case <-time.After(waitLimit):
+		h.t.Fatalf("it is still there after %v; stderr:\n%s", waitLimit, &h.stderr)
 	}
 	if got := h.cmd.ProcessState.ExitCode(); got != want {
 		h.t.Errorf("exit status %d, want %d; stderr:\n%s", got, want, &h.stderr)

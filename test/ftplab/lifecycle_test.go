@@ -95,8 +95,8 @@ func within(d time.Duration, call func(context.Context) error) error {
 	return call(ctx)
 }
 
-// intrude makes sure that the rival cannot get in.
-func (r *lifecycle) intrude() error {
+// mustExclude makes sure that the rival cannot get in.
+func (r *lifecycle) mustExclude() error {
 	if r.rival == nil {
 		return nil
 	}
@@ -125,14 +125,14 @@ func (r *lifecycle) whole() (acquired, broken error) {
 		return err, nil
 	}
 	for range 2 {
-		if err := r.intrude(); err != nil {
+		if err := r.mustExclude(); err != nil {
 			return nil, err
 		}
 		if err := r.beat(); err != nil {
 			return nil, fmt.Errorf("heartbeat: %w", err)
 		}
 	}
-	if err := r.intrude(); err != nil {
+	if err := r.mustExclude(); err != nil {
 		return nil, err
 	}
 	return nil, r.released(r.release())

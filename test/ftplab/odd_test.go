@@ -14,7 +14,7 @@ import (
 func noOverwrite(t *testing.T, kind string) {
 	inBothStyles(t, func(t *testing.T, style string) {
 		p := start(t, kind, style, ftpserver.Options{NoOverwrite: true})
-		m := melee{place: p, history: newHistory(t), rounds: 20}
+		m := contention{place: p, history: newHistory(t), rounds: 20}
 		m.run(4)
 		m.history.check(t, style)
 		p.clean()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// patience is for what has no reason to take long, on a slow machine.
-const patience = 60 * time.Second
+// waitLimit bounds each wait for what should come at once, on a slow machine.
+const waitLimit = 60 * time.Second
 
 // locksmith is a command that finds the password of a place, and is in another
 // time zone than its server.
@@ -33,7 +33,7 @@ func (p *place) trust() []string {
 // do runs a command of locksmith to its end, which must be in time.
 func (p *place) do(args ...string) (status int, said string) {
 	p.t.Helper()
-	return p.doWithin(patience, args...)
+	return p.doWithin(waitLimit, args...)
 }
 
 func (p *place) doWithin(limit time.Duration, args ...string) (status int, said string) {
@@ -51,7 +51,7 @@ func (p *place) doWithin(limit time.Duration, args ...string) (status int, said 
 // must is do for what must succeed.
 func (p *place) must(args ...string) string {
 	p.t.Helper()
-	return p.mustWithin(patience, args...)
+	return p.mustWithin(waitLimit, args...)
 }
 
 func (p *place) mustWithin(limit time.Duration, args ...string) string {
@@ -85,9 +85,9 @@ func (p *place) atRest() {
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(waitLimit); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v", what, patience)
+			t.Fatalf("%s: not within %v", what, waitLimit)
 		}
 	}
 }

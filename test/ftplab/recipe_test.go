@@ -115,7 +115,7 @@ func (r *book) start(ctx context.Context, script, file string) (cmd *exec.Cmd, s
 
 func (r *book) must(script, file string) {
 	r.place.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
 	defer cancel()
 	begun := time.Now()
 	cmd, said := r.start(ctx, script, file)
@@ -127,7 +127,7 @@ func (r *book) must(script, file string) {
 
 // disturbed runs a script, which is killed midway, or its server is.
 func (r *book) disturbed(script string, server bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
 	defer cancel()
 	cmd, _ := r.start(ctx, script, map[string]string{"upload": "list", "download": "copy"}[script])
 	took := r.took[script]

@@ -8,7 +8,7 @@ import (
 )
 
 // restart: the server goes away while somebody has the lock and others wait. If
-// it comes back within the lease the holder keeps it; else he says that it is
+// it comes back within the lease the holder keeps it; else the holder says that it is
 // lost. In both cases the others get it afterwards.
 func restart(t *testing.T, kind string) {
 	inBothStyles(t, func(t *testing.T, style string) {

@@ -61,7 +61,7 @@ func (b *sampleRun) command(ctx context.Context, mode, job string) *clientComman
 
 func (b *sampleRun) fetch() {
 	for range 6 {
-		ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+		ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
 		c := b.command(ctx, "shared", "get")
 		if err := c.Run(); err != nil {
 			b.place.t.Errorf("fetch: %v\n%s", err, &c.said)
@@ -86,7 +86,7 @@ func (b *sampleRun) bring(over <-chan struct{}) {
 
 func (b *sampleRun) bringOnce(spare bool) {
 	t := b.place.t
-	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
 	defer cancel()
 	c := b.command(ctx, "exclusive", "put")
 	if err := c.Start(); err != nil {

@@ -46,7 +46,7 @@ func (p *place) beside(t *testing.T, scripts, helpers, rounds int) {
 		backendtest.Lacking(t, "no perl with Net::FTP here")
 	}
 	h := newHistory(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
 	defer cancel()
 	var wg sync.WaitGroup
 	for range scripts {
@@ -63,7 +63,7 @@ func (p *place) beside(t *testing.T, scripts, helpers, rounds int) {
 		wg.Go(func() {
 			for range rounds {
 				// The others try more often, and there is no queue.
-				p.mustWithin(3*patience, "run", p.address(), "--", built.Path(t, "witness"), h.file, "exclusive", "2ms")
+				p.mustWithin(3*waitLimit, "run", p.address(), "--", built.Path(t, "witness"), h.file, "exclusive", "2ms")
 			}
 		})
 	}

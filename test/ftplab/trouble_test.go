@@ -32,7 +32,7 @@ var faults = []struct {
 func trouble(t *testing.T, kind string) {
 	inBothStyles(t, func(t *testing.T, style string) {
 		p := start(t, kind, style, ftpserver.Options{})
-		commands := p.rehearse(t)
+		commands := p.lifecycleCommands(t)
 		var all []faultCase
 		for i, f := range faults {
 			for n := 1; n <= commands; n++ {
@@ -79,8 +79,8 @@ func (p *place) injectAll(t *testing.T, all []faultCase) map[string]int {
 	return came
 }
 
-// rehearse counts the commands of a life without trouble.
-func (p *place) rehearse(t *testing.T) int {
+// lifecycleCommands is how many commands a lifecycle without trouble sends.
+func (p *place) lifecycleCommands(t *testing.T) int {
 	t.Helper()
 	proxy := ftpserver.StartProxy(t, p.addr)
 	by := p.in(t).by(proxy)

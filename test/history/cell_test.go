@@ -69,7 +69,7 @@ func directory(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(waitLimit); ; time.Sleep(50 * time.Millisecond) {
 			err := os.RemoveAll(dir)
 			if err == nil {
 				return

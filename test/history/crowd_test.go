@@ -43,8 +43,8 @@ func (c *crowd) finish() {
 	c.recorder.stop()
 	select {
 	case <-c.gone:
-	case <-time.After(patience):
-		c.t.Errorf("some did not end within %v; they said:\n%s", patience, c.recorder.stderr)
+	case <-time.After(waitLimit):
+		c.t.Errorf("some did not end within %v; they said:\n%s", waitLimit, c.recorder.stderr)
 	}
 }
 
@@ -72,7 +72,7 @@ func (r *recorder) stop() {
 // eventually waits for a condition on what was recorded.
 func (r *recorder) eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(waitLimit); ; time.Sleep(10 * time.Millisecond) {
 		r.mu.Lock()
 		done := ok()
 		r.mu.Unlock()
@@ -80,7 +80,7 @@ func (r *recorder) eventually(t *testing.T, what string, ok func() bool) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v; on standard error was:\n%s", what, patience, r.stderr)
+			t.Fatalf("%s: not within %v; on standard error was:\n%s", what, waitLimit, r.stderr)
 		}
 	}
 }

@@ -23,7 +23,7 @@
 // Only a section that was lost ends when its parent was told, by the same clock: for the
 // next holder does not wait until that news has arrived. If the machine did not let the
 // parent run for 0.2 s or longer before, it ends where that began, for nobody's own clock
-// warns him then. How often this made a difference is counted and printed.
+// warns it then. How often this made a difference is counted and printed.
 //
 // Of the rounds of each contender four in five come to harm (schedule): kill -9 of the parent,
 // of the helper, or of both, or a stop of the helper for shorter or longer than the lease,

@@ -122,7 +122,7 @@ func reportTallies(t *testing.T, tallies map[string]*tally) {
 	t.Helper()
 	helpers := 0
 	for name, sum := range tallies {
-		if longest := quantile(sum.release, 100); longest >= patience {
+		if longest := quantile(sum.release, 100); longest >= waitLimit {
 			t.Errorf("%s: a helper lived on for %v after its parent", name, longest)
 		}
 		if sum.left == 0 {

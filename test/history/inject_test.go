@@ -121,7 +121,7 @@ func (r *recorder) mark(c *contender, b injection, inside bool) {
 
 // timeRelease measures how long a helper lives on without its parent.
 func (r *recorder) timeRelease(l *life, helper process.Process) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	exited, err := helper.Exited(ctx)
 	if helper.PID == 0 || err != nil {
 		cancel()

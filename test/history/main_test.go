@@ -24,8 +24,8 @@ const (
 	// stuckTime is when a lock is stuck that is wanted, and that nobody gets though nobody
 	// was killed: the lease, and some more for a slow machine.
 	stuckTime = lease + 20*time.Second
-	// patience is for what has no reason to take long, on a slow machine.
-	patience = time.Minute
+	// waitLimit bounds each wait for what should come at once, on a slow machine.
+	waitLimit = time.Minute
 	// longKills is how many there are with -long.
 	longKills = 100_000
 )

@@ -41,7 +41,7 @@ func (c *cell) contend() string {
 
 func (c *cell) loopOurs(command []string) {
 	for range rounds {
-		c.turn(c.run(append([]string{"--timeout", patience.String(), c.address(), "--"}, command...)...))
+		c.turn(c.run(append([]string{"--timeout", waitLimit.String(), c.address(), "--"}, command...)...))
 	}
 }
 

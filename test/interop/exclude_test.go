@@ -5,7 +5,7 @@ func (c *cell) theyExclude() string {
 	h := c.theirs()
 	h.must("held")
 	out := !c.weTake("--timeout", "0")
-	waiter := c.ours("--timeout", patience.String())
+	waiter := c.ours("--timeout", waitLimit.String())
 	out = waiter.waits() && out
 	h.leave()
 	if out {

@@ -52,8 +52,8 @@ func (h *holder) must(want string) {
 		if line != want {
 			h.t.Fatalf("%q said %q, want %q", h.cmd.Args, line, want)
 		}
-	case <-time.After(patience):
-		h.t.Fatalf("%q did not say %q within %v", h.cmd.Args, want, patience)
+	case <-time.After(waitLimit):
+		h.t.Fatalf("%q did not say %q within %v", h.cmd.Args, want, waitLimit)
 	}
 }
 

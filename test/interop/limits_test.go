@@ -120,7 +120,7 @@ func TestSilentHolder(t *testing.T) {
 	if c.weTake("--strict", "--lease", "3s", "--timeout", "6s") {
 		t.Error("we break it although we are strict")
 	}
-	if !c.weTake("--lease", "3s", "--timeout", patience.String()) {
+	if !c.weTake("--lease", "3s", "--timeout", waitLimit.String()) {
 		t.Error("we do not break it")
 	}
 }

@@ -10,8 +10,8 @@ import (
 var table = flag.Bool("table", false, "print README's table of what was seen")
 
 const (
-	// patience is for what has no reason to take long, on a slow machine.
-	patience = 40 * time.Second
+	// waitLimit bounds each wait for what should come at once, on a slow machine.
+	waitLimit = 40 * time.Second
 	// glance is how long we look for what must not happen.
 	glance = 200 * time.Millisecond
 )
@@ -31,9 +31,9 @@ func TestMain(m *testing.M) {
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(waitLimit); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v", what, patience)
+			t.Fatalf("%s: not within %v", what, waitLimit)
 		}
 	}
 }

@@ -70,8 +70,8 @@ func (c *cell) mustBreakByAge() {
 
 const nobody = 65534
 
-// nobodysDir is a directory of somebody's whom permissions bind. Those of t.TempDir
-// are out of his reach.
+// nobodysDir is a directory of a user whom permissions bind. Those of t.TempDir
+// are out of that user's reach.
 func nobodysDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "interop-")

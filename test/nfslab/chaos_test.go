@@ -49,7 +49,7 @@ func chaos(t *testing.T) {
 			c := contender{name: fmt.Sprintf("lock %d, contender %d", l, i), rounds: 1000, mode: "exclusive",
 				lock: lock, lease: chaosLease, work: 10 * time.Millisecond, nap: 3 * time.Second}
 			random := rand.New(rand.NewPCG(seed, uint64(l*chaosEach+i)))
-			wg.Go(func() { all[l].reincarnate(ctx, t, (l+i)%hosts+1, c, random) })
+			wg.Go(func() { all[l].restartKilled(ctx, t, (l+i)%hosts+1, c, random) })
 		}
 	}
 	wg.Wait()
@@ -60,9 +60,9 @@ func chaos(t *testing.T) {
 	swept(t, dir, chaosLocks)
 }
 
-// reincarnate starts a contender on host k again and again, until enough were
+// restartKilled starts a contender on host k again and again, until enough were
 // killed.
-func (h *history) reincarnate(ctx context.Context, t *testing.T, k int, c contender, random *rand.Rand) {
+func (h *history) restartKilled(ctx context.Context, t *testing.T, k int, c contender, random *rand.Rand) {
 	for ctx.Err() == nil && h.killed() < h.quota {
 		c.killer = random.Uint64()
 		if err := h.race(ctx, k, c); err != nil && ctx.Err() == nil {

@@ -56,7 +56,7 @@ func (c *crash) live() (seen string, hit bool) {
 	}
 	defer c.sweep()
 	c.happened = now()
-	c.strike(c)
+	c.inject(c)
 	if !c.stops {
 		c.thaw()
 	}
@@ -77,7 +77,7 @@ func (c *crash) live() (seen string, hit bool) {
 // and is to survive, it lets go then.
 func (c *crash) freed() string {
 	c.t.Helper()
-	within := 2 * patience
+	within := 2 * waitLimit
 	if c.survives && c.moment != releasing {
 		within = c.lease * 5 / 4
 	}

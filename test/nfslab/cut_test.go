@@ -21,7 +21,7 @@ func cut(t *testing.T) {
 	do(t, "hostnet", "1", "down")
 	t.Cleanup(func() { do(t, "hostnet", "1", "up") })
 	at := now()
-	lost := first.next("LOST", patience).at
+	lost := first.next("LOST", waitLimit).at
 	taken := next.held()
 	if taken.at <= lost {
 		t.Errorf("the next had the lock %v before the first knew its loss", lost-taken.at)
@@ -33,7 +33,7 @@ func cut(t *testing.T) {
 
 	do(t, "hostnet", "1", "up")
 	first.letGo()
-	first.exit(79, 2*patience)
+	first.exit(79, 2*waitLimit)
 	time.Sleep(2 * lease) // heartbeats, and requests that were under way
 	next.silent()
 	heldBy(t, 3, lock, taken.Value("id"))

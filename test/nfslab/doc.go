@@ -33,7 +33,7 @@
 //	hostnet K up|down            a host's link
 //	nfsd start|grace|stop|crash  the server
 //	nfsmount K PATH DIR          one more mount
-//	doze SECONDS                 suspends all hosts and the server
+//	suspend SECONDS              suspends all hosts and the server
 //
 // They are there for a look around as well:
 //

@@ -47,9 +47,9 @@ func shared(t *testing.T) {
 	if s := look(t, 3, lock); len(s.Holders) != 2 {
 		t.Errorf("status with two shared holders: %+v", s)
 	}
-	hold(t, 3, lock, "--timeout", "0").exit(75, patience)
+	hold(t, 3, lock, "--timeout", "0").exit(75, waitLimit)
 	a.release()
-	hold(t, 3, lock, "--timeout", "0").exit(75, patience)
+	hold(t, 3, lock, "--timeout", "0").exit(75, waitLimit)
 	b.release()
 	hold(t, 3, lock, "--timeout", "10s").held()
 }

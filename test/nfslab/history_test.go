@@ -26,7 +26,7 @@ type history struct {
 	enough chan struct{} // closed when there were as many
 }
 
-// A kill is one with -9; see killer.strike for whom.
+// A kill is one with -9; see killer.killOne for whom.
 type kill struct {
 	who  string
 	at   time.Duration

@@ -22,15 +22,15 @@ import (
 
 // A holder is one locksmith hold on a host, with a parent there.
 type holder struct {
-	t      *testing.T
-	name   string
-	cmd    *exec.Cmd
-	stdin  io.Closer
-	said   chan said
-	stderr safeBuffer
-	ended  chan struct{}
-	began  time.Duration
-	hushed time.Duration // when its output ended
+	t           *testing.T
+	name        string
+	cmd         *exec.Cmd
+	stdin       io.Closer
+	said        chan said
+	stderr      safeBuffer
+	ended       chan struct{}
+	began       time.Duration
+	outputEnded time.Duration // when its output ended
 }
 
 // said is a line of a helper's, and when it was read.
@@ -83,7 +83,7 @@ func (h *holder) listen(stdout io.Reader) {
 		}
 		h.said <- said{line, now()}
 	}
-	h.hushed = now()
+	h.outputEnded = now()
 	close(h.said)
 	_ = h.cmd.Wait()
 	close(h.ended)
@@ -107,7 +107,7 @@ func (h *holder) next(word string, within time.Duration) said {
 // held waits until the helper holds the lock.
 func (h *holder) held() said {
 	h.t.Helper()
-	return h.next(protocol.WordOK, patience)
+	return h.next(protocol.WordOK, waitLimit)
 }
 
 // silent makes sure that the helper has said nothing.
@@ -127,8 +127,8 @@ func (h *holder) letGo() { _ = h.stdin.Close() }
 func (h *holder) release() said {
 	h.t.Helper()
 	h.letGo()
-	s := h.next(protocol.WordReleased, patience)
-	h.exit(0, patience)
+	s := h.next(protocol.WordReleased, waitLimit)
+	h.exit(0, waitLimit)
 	return s
 }
 

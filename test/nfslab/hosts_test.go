@@ -20,8 +20,8 @@ import (
 const (
 	mount  = "/mnt/nfs"    // on every host
 	export = "/mnt/export" // the truth, on the server, where the scenarios run
-	// patience is for what has no reason to take long, on a slow machine.
-	patience = 60 * time.Second
+	// waitLimit bounds each wait for what should come at once, on a slow machine.
+	waitLimit = 60 * time.Second
 )
 
 // now is the time since boot, which all hosts of the guest share and nobody can
@@ -44,7 +44,7 @@ func onHost(ctx context.Context, k int, argv ...string) *exec.Cmd {
 // do runs a command of the lab, which must succeed.
 func do(t *testing.T, argv ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = time.Second
@@ -126,9 +126,9 @@ func heldBy(t *testing.T, k int, lock, id string) {
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := now() + patience; !ok(); time.Sleep(20 * time.Millisecond) {
+	for end := now() + waitLimit; !ok(); time.Sleep(20 * time.Millisecond) {
 		if now() > end {
-			t.Fatalf("%s: not within %v", what, patience)
+			t.Fatalf("%s: not within %v", what, waitLimit)
 		}
 	}
 }

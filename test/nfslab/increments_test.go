@@ -62,7 +62,7 @@ func count(t *testing.T, lock, program string) float64 {
 	if err := os.WriteFile(onServer(counter), []byte("0\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*waitLimit)
 	defer cancel()
 	program = fmt.Sprintf("export L=%s C=%s S=%s; %s", lock, counter, stop, program)
 	done := make([]int, workers)

@@ -29,14 +29,14 @@ type killer struct {
 func (k *killer) rage(random *rand.Rand) {
 	for {
 		time.Sleep(time.Duration(random.Int64N(int64(calm))))
-		for who := random.IntN(6); !k.strike(who); {
+		for who := random.IntN(6); !k.killOne(who); {
 			time.Sleep(time.Duration(random.Int64N(int64(calm / 20))))
 		}
 	}
 }
 
-// strike kills both (0), us (1) or the helper (2 and more), if there is one.
-func (k *killer) strike(who int) bool {
+// killOne kills both (0), us (1) or the helper (2 and more), if there is one.
+func (k *killer) killOne(who int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.helper == nil || k.struck {

@@ -107,10 +107,10 @@ set +m
 	kill -KILL -- "-$uml"
 ) 2>/dev/null &
 watchers=$!
-while sleep 0.1 && kill -0 "$uml"; do # the guest's doze
-	[ -s "$work/doze" ] || continue
-	sleep "$(cat "$work/doze")"
-	while [ -e "$work/doze" ]; do kill -USR1 "$uml"; sleep 0.1; done
+while sleep 0.1 && kill -0 "$uml"; do # the guest's suspend
+	[ -s "$work/suspend" ] || continue
+	sleep "$(cat "$work/suspend")"
+	while [ -e "$work/suspend" ]; do kill -USR1 "$uml"; sleep 0.1; done
 done 2>/dev/null &
 watchers="$watchers $!"
 tail -n +1 -f -s 0.1 --pid="$uml" "$work/output" 2>/dev/null &

@@ -21,37 +21,37 @@ var ofMachines = []mishap{
 			c.t.Cleanup(func() { freeDisk(c.t) })
 			fillDisk(c.t, "most", 64, 1<<20) // this takes long
 		},
-		strike: func(c *crash) { fillDisk(c.t, "rest", 0, 0) },
+		inject: func(c *crash) { fillDisk(c.t, "rest", 0, 0) },
 		heal:   func(c *crash) { freeDisk(c.t) }},
 	{what: "clocks of all hosts and the server set ahead by an hour", alone: true, survives: true,
 		want:   survives,
-		strike: func(c *crash) { c.stepForNow(time.Hour) }},
+		inject: func(c *crash) { c.stepForNow(time.Hour) }},
 	{what: "clocks of all hosts and the server set back by an hour", alone: true, survives: true,
 		want:   survives,
-		strike: func(c *crash) { c.stepForNow(-time.Hour) }},
+		inject: func(c *crash) { c.stepForNow(-time.Hour) }},
 	{what: "helper and parent killed (-9), and all clocks set ahead by an hour", alone: true, orphan: true,
 		want: expectation{waiting: atOnce + nobodyLeft, releasing: atOnce + nobodyLeft, "": afterLease + nobodyLeft},
-		strike: func(c *crash) {
+		inject: func(c *crash) {
 			c.kill(c.pids.helper, c.pids.parent)
 			c.stepForNow(time.Hour)
 		}},
 	{what: "helper and parent killed (-9), and all clocks set back by an hour", alone: true, orphan: true,
 		want: expectation{waiting: atOnce + nobodyLeft, releasing: atOnce + nobodyLeft, "": afterLease + nobodyLeft},
-		strike: func(c *crash) {
+		inject: func(c *crash) {
 			c.kill(c.pids.helper, c.pids.parent)
 			c.stepForNow(-time.Hour)
 		}},
 	{what: "all hosts and the server suspended for a third of the lease", alone: true, survives: true,
 		want:   survives,
-		strike: func(c *crash) { c.doze(c.lease / 3) }},
+		inject: func(c *crash) { c.suspend(c.lease / 3) }},
 	{what: "all hosts and the server suspended for longer than the lease", alone: true, patient: true, stops: true, late: afterWaking,
 		want: isCutOff.but(expectation{
 			waiting: waitsOn, atOK: afterWaking + notOKYet, releasing: afterWaking + eitherSaid,
 			"": afterWaking + ", output: OK, LOST before that",
 		}), either: true,
-		strike: func(c *crash) {
+		inject: func(c *crash) {
 			c.thaw()
-			c.doze(c.lease * 5 / 4)
+			c.suspend(c.lease * 5 / 4)
 			c.happened = now()
 		}},
 }
@@ -62,10 +62,10 @@ func (c *crash) stepForNow(by time.Duration) {
 	c.t.Cleanup(func() { step(c.t, -by) })
 }
 
-// doze suspends the whole guest.
-func (c *crash) doze(d time.Duration) {
+// suspend suspends the whole guest.
+func (c *crash) suspend(d time.Duration) {
 	from := now()
-	do(c.t, "doze", fmt.Sprintf("%.1f", d.Seconds()))
+	do(c.t, "suspend", fmt.Sprintf("%.1f", d.Seconds()))
 	c.t.Logf("suspended for %v", now()-from)
 }
 

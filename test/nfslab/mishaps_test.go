@@ -24,7 +24,7 @@ type mishap struct {
 	lease    time.Duration     // 0: the usual one
 	not      map[string]string // moments that make no sense, and why
 	prepare  func(*crash)
-	strike   func(*crash)
+	inject   func(*crash)
 	heal     func(*crash) // what takes it back; of who does not survive while the rival has the lock
 	late     string       // when the lock is free, counted from when the mishap was over; "": at once, or after the lease
 	either   bool         // a release may be called a loss, or not: it depends on how far it was

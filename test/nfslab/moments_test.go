@@ -93,7 +93,7 @@ func helperOf(h *holder) (all pids) {
 // late: nothing more was said.
 func (c *crash) catch(there func() bool) bool {
 	c.t.Helper()
-	for end := now() + patience; !there(); time.Sleep(time.Millisecond) {
+	for end := now() + waitLimit; !there(); time.Sleep(time.Millisecond) {
 		if now() > end || len(c.victim.said) > 0 {
 			return false
 		}

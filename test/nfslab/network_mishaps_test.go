@@ -12,19 +12,19 @@ import (
 var ofNetworks = []mishap{
 	{what: "cable of its host cut", few: true,
 		want: isCutOff, either: true,
-		strike: func(c *crash) { do(c.t, "hostnet", strconv.Itoa(c.host), "down") },
+		inject: func(c *crash) { do(c.t, "hostnet", strconv.Itoa(c.host), "down") },
 		heal:   func(c *crash) { do(c.t, "hostnet", strconv.Itoa(c.host), "up") }},
 	{what: "way to the server cut",
 		want: isCutOff, either: true,
-		strike: (*crash).loseRequests,
+		inject: (*crash).loseRequests,
 		heal:   func(c *crash) { script(c.t, c.host, "tc qdisc del dev eth0 root") }},
 	{what: "way back from the server cut",
 		want: isCutOff, either: true,
-		strike: func(c *crash) { c.answers(false) },
+		inject: func(c *crash) { c.answers(false) },
 		heal:   func(c *crash) { c.answers(true) }},
 	{what: "answers of the server lost for a second", survives: true, lease: rebootLease,
 		want: survives.but(expectation{releasing: atOnce + eitherSaid}), either: true,
-		strike: func(c *crash) {
+		inject: func(c *crash) {
 			c.answers(false)
 			c.unlag()
 			c.thaw()
@@ -33,13 +33,13 @@ var ofNetworks = []mishap{
 		}},
 	{what: "server rebooted, back within the lease", alone: true, survives: true, late: afterReturn, lease: rebootLease,
 		want: survives.but(expectation{releasing: afterReturn + eitherSaid}), either: true,
-		strike: func(c *crash) { c.reboot(blink) }},
+		inject: func(c *crash) { c.reboot(blink) }},
 	{what: "server rebooted, back after the lease", alone: true, patient: true, late: afterReturn, lease: outageLease,
 		want: isCutOff.but(expectation{
 			waiting: waitsOn, atOK: afterReturn + notOKYet, releasing: afterReturn + eitherSaid,
 			"": afterReturn + ", output: OK, LOST before that",
 		}), either: true,
-		strike: func(c *crash) { c.reboot(outageLease * 5 / 4) }},
+		inject: func(c *crash) { c.reboot(outageLease * 5 / 4) }},
 }
 
 // answers lets pass or drops what the server says to the victim's host, but not what it

@@ -29,7 +29,7 @@ func others(t *testing.T) {
 			t.Log(h.rate())
 			nothingBeside(t, path)
 
-			// Who is killed with his helper is dead by proof for his own host, and
+			// A parent killed with its helper is dead by proof on its own host, and
 			// by the lease for another.
 			dead := hold(t, 1, lock, "--lease", "1h")
 			dead.held()

@@ -31,7 +31,7 @@ func (c *crash) hear() {
 				c.victim.letGo()
 			}
 			c.heard = append(c.heard, word)
-		case <-time.After(2 * patience):
+		case <-time.After(2 * waitLimit):
 			c.t.Fatalf("%s: silence; stderr:\n%s", c.victim.name, &c.victim.stderr)
 		}
 	}
@@ -46,10 +46,10 @@ func (c *crash) ended() {
 	}
 	switch {
 	case c.run:
-		c.lost = c.victim.hushed
+		c.lost = c.victim.outputEnded
 		c.heard = append(c.heard, fmt.Sprintf("exit %d", c.victim.cmd.ProcessState.ExitCode()))
 	case last == "" || last == protocol.WordOK:
-		c.lost = c.victim.hushed
+		c.lost = c.victim.outputEnded
 		c.heard = append(c.heard, "end of output")
 	}
 }

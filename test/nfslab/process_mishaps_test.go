@@ -13,42 +13,42 @@ import (
 var ofProcesses = []mishap{
 	{what: "parent killed (-9)", orphan: true, lease: longLease,
 		want:   expectation{"": atOnce + nobodyLeft},
-		strike: func(c *crash) { c.kill(c.pids.parent) }},
+		inject: func(c *crash) { c.kill(c.pids.parent) }},
 	{what: "parent stopped (SIGSTOP)", survives: true,
 		want:   survives,
-		strike: func(c *crash) { stop(c.pids.parent) },
+		inject: func(c *crash) { stop(c.pids.parent) },
 		heal: func(c *crash) {
 			resume(c.victim.cmd.Process.Pid) // nsenter stops when its child does
 			resume(c.pids.parent)
 		}},
 	{what: "helper and parent killed (-9)", orphan: true, few: true,
 		want:   expectation{waiting: atOnce + nobodyLeft, releasing: atOnce + nobodyLeft, "": afterLease + nobodyLeft},
-		strike: func(c *crash) { c.kill(c.pids.helper, c.pids.parent) }},
+		inject: func(c *crash) { c.kill(c.pids.helper, c.pids.parent) }},
 	{what: "helper killed (-9), its parent lives",
 		want:   dies,
-		strike: func(c *crash) { c.kill(c.pids.helper) }},
+		inject: func(c *crash) { c.kill(c.pids.helper) }},
 	{what: "helper killed by the kernel for want of memory", alone: true,
 		want:   dies,
-		strike: (*crash).starve},
+		inject: (*crash).starve},
 	{what: "helper stopped (SIGSTOP) for an eighth of its lease", survives: true,
 		want: survives,
-		strike: func(c *crash) {
+		inject: func(c *crash) {
 			stop(c.pids.helper)
 			time.Sleep(c.lease / 8)
 		}},
 	{what: "helper stopped (SIGSTOP) for longer than its lease", stops: true,
 		want: isCutOff.but(expectation{"": afterLease + ", output: OK, LOST after that"}), either: true,
-		strike: func(c *crash) { stop(c.pids.helper) },
+		inject: func(c *crash) { stop(c.pids.helper) },
 		heal:   (*crash).thaw},
 	{what: "run killed (-9)", run: true, not: notOK,
 		want:   expectation{waiting: atOnce + ", output: exit 137", releasing: atOnce + ", output: OK, exit 137", "": afterLease + ", output: OK, exit 137"},
-		strike: func(c *crash) { c.kill(c.pids.helper) }},
+		inject: func(c *crash) { c.kill(c.pids.helper) }},
 	{what: "command of run killed (-9)", run: true, lease: longLease, not: notOutside,
 		want:   expectation{"": atOnce + ", output: OK, exit 137"},
-		strike: func(c *crash) { c.kill(children(c.pids.helper)...) }},
+		inject: func(c *crash) { c.kill(children(c.pids.helper)...) }},
 	{what: "command of run stopped (SIGSTOP)", run: true, survives: true, not: notOutside,
 		want: expectation{"": "held on, output: OK, exit 0"},
-		strike: func(c *crash) {
+		inject: func(c *crash) {
 			for _, pid := range children(c.pids.helper) {
 				stop(pid)
 			}

@@ -53,7 +53,7 @@ func reader(t *testing.T) {
 	lock := place(t)
 	first := hold(t, 1, lock)
 	first.held()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
 	var readers sync.WaitGroup
 	for k := 1; k <= hosts; k++ {

@@ -69,7 +69,7 @@ func lockSquashed(t *testing.T, dir string) {
 func takeTurns(t *testing.T, lock string) {
 	first := root.hold(t, lock)
 	first.held()
-	alice.hold(t, lock, "--timeout", "0").exit(75, patience)
+	alice.hold(t, lock, "--timeout", "0").exit(75, waitLimit)
 	next := alice.hold(t, lock)
 	first.release()
 	next.held()
@@ -78,7 +78,7 @@ func takeTurns(t *testing.T, lock string) {
 		next = heir.hold(t, lock)
 		next.held()
 	}
-	root.hold(t, lock, "--timeout", "0").exit(75, patience)
+	root.hold(t, lock, "--timeout", "0").exit(75, waitLimit)
 	next.release()
 }
 
@@ -92,6 +92,6 @@ func takeTogether(t *testing.T, lock string) {
 	one.release()
 	heir := root.hold(t, lock)
 	heir.held()
-	alice.hold(t, lock, "--shared", "--timeout", "0").exit(75, patience)
+	alice.hold(t, lock, "--shared", "--timeout", "0").exit(75, waitLimit)
 	heir.release()
 }

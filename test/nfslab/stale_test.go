@@ -34,7 +34,7 @@ func stale(t *testing.T) {
 		view(2, from)
 		a := hold(t, 1, lock)
 		id := a.held().Value("id")
-		hold(t, 2, lock, "--timeout", "0").exit(75, patience)
+		hold(t, 2, lock, "--timeout", "0").exit(75, waitLimit)
 		heldBy(t, 2, lock, id)
 		view(2, from)
 		view(3, from)
@@ -43,7 +43,7 @@ func stale(t *testing.T) {
 
 		b := hold(t, 2, lock, "--timeout", "0")
 		id = b.held().Value("id")
-		hold(t, 1, lock, "--timeout", "0").exit(75, patience)
+		hold(t, 1, lock, "--timeout", "0").exit(75, waitLimit)
 		heldBy(t, 3, lock, id)
 		heldBy(t, 1, lock, id)
 		view(3, from)
@@ -65,7 +65,7 @@ func stale(t *testing.T) {
 	b.silent()
 	a.release()
 	b.held()
-	hold(t, 3, lock, "--timeout", "0").exit(75, patience)
+	hold(t, 3, lock, "--timeout", "0").exit(75, waitLimit)
 	b.release()
 	atRest(t, lock)
 }

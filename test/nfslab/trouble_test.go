@@ -75,13 +75,13 @@ func shareWith(t *testing.T, hosts []int, number int, options string, make ...st
 
 func readOnly(t *testing.T) {
 	share(t, 1, 11, "ro,no_root_squash", "mount", "-t", "tmpfs", "tmpfs")
-	refused(t, 1, otherMount+"/L", 73, patience)
+	refused(t, 1, otherMount+"/L", 73, waitLimit)
 }
 
 // squash: root is nobody on the server, and may not write in root's directory.
 func squash(t *testing.T) {
 	share(t, 2, 12, "rw,root_squash", "mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs")
-	refused(t, 2, otherMount+"/L", 77, patience)
+	refused(t, 2, otherMount+"/L", 77, waitLimit)
 }
 
 // full: the disk is full when a lock is to be had, and when one is held.
@@ -98,11 +98,11 @@ func full(t *testing.T) {
 	time.Sleep(500 * time.Millisecond) // it waits
 
 	do(t, "sh", "-c", `mkdir "$0/fill"; i=0; while echo $i >"$0/fill/$i"; do i=$((i+1)); done; dd if=/dev/zero of="$0/fill/0"; :`, dir)
-	refused(t, 3, otherMount+"/M", 73, patience)
+	refused(t, 3, otherMount+"/M", 73, waitLimit)
 	if _, err := os.Lstat(dir + "/M"); err == nil {
 		t.Errorf("something is left of a lock on a full disk")
 	}
-	refused(t, 3, lock, 73, patience)
+	refused(t, 3, lock, 73, waitLimit)
 	time.Sleep(10 * time.Second) // two leases of heartbeats
 	first.silent()
 	first.release()
@@ -116,8 +116,8 @@ func vfat(t *testing.T) {
 	do(t, "truncate", "-s", "4M", image)
 	do(t, "mkfs.vfat", image)
 	share(t, 1, 14, "rw,no_root_squash", "mount", "-t", "vfat", "-o", "loop", image)
-	refused(t, 1, otherMount+"/L", 73, patience)
-	refused(t, 1, "link:"+otherMount+"/N", 73, patience)
+	refused(t, 1, otherMount+"/L", 73, waitLimit)
+	refused(t, 1, "link:"+otherMount+"/N", 73, waitLimit)
 	h := hold(t, 1, "mkdir:"+otherMount+"/M")
 	h.held()
 	h.release()
@@ -132,7 +132,7 @@ func softMounted(t *testing.T) {
 	script(t, 3, "ls "+softMount)
 	do(t, "hostnet", "3", "down")
 	defer do(t, "hostnet", "3", "up")
-	refused(t, 3, softMount+name+"/L", 69, 3*patience)
+	refused(t, 3, softMount+name+"/L", 69, 3*waitLimit)
 }
 
 // hardMounted: a mount that never gives up hangs whoever looks at it, but not

@@ -38,7 +38,7 @@ func (h *helper) live() {
 	defer h.leave(nil)
 	_, err := (&locksmith.Helper{
 		Address: h.site.kind.name, Locker: h.site.kind.open(h), Request: h.request(), Client: h,
-		Timeout: h.patience, Refresh: h.site.kind.refresh, ReleaseTimeout: locksmith.ReleaseTimeout, Log: hclog.NewNullLogger(),
+		Timeout: h.timeout, Refresh: h.site.kind.refresh, ReleaseTimeout: locksmith.ReleaseTimeout, Log: hclog.NewNullLogger(),
 	}).Run()
 	h.site.ended(h, locksmith.CodeOf(err), err)
 }

@@ -83,7 +83,7 @@ func (k *holder) release() error {
 	select {
 	case err := <-k.ended:
 		return errors.Join(k.explain(err), k.cmd.Wait())
-	case <-time.After(patience):
-		return k.explain(fmt.Errorf("not released within %v", patience))
+	case <-time.After(waitLimit):
+		return k.explain(fmt.Errorf("not released within %v", waitLimit))
 	}
 }

@@ -23,7 +23,7 @@ func TestHours(t *testing.T) {
 func soakHours(t *testing.T, k kind) {
 	busy, silent, kept := newSite(t, k), newSite(t, k), newSite(t, k)
 	sites := []*site{busy, silent, kept}
-	holder := kept.begin(visit{host: near, mode: exclusive, lease: 12 * time.Second, patience: locksmith.Forever, hold: hours * time.Hour})
+	holder := kept.begin(visit{host: near, mode: exclusive, lease: 12 * time.Second, timeout: locksmith.Forever, hold: hours * time.Hour})
 	go holder.live()
 	synctest.Wait()
 	var seen []state

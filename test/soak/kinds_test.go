@@ -17,7 +17,7 @@ type kind struct {
 	open    func(*helper) backend.Locker
 	locks   int           // 1, or how many a set has
 	shared  bool          // it can be
-	silent  bool          // who waits gives no sign of life, so that only proof tells that he is dead
+	silent  bool          // who waits gives no sign of life, so that only proof tells that it is dead
 	refresh time.Duration // between two heartbeats, at most; 0: a quarter of the lease
 	respite time.Duration // how long to watch one who seems dead
 }

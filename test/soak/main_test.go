@@ -36,8 +36,8 @@ func chosenPlan(t *testing.T) plan {
 	return p
 }
 
-// patience bounds every wait for a process that should not take long.
-const patience = 40 * time.Second
+// waitLimit bounds every wait for a process that should not take long.
+const waitLimit = 40 * time.Second
 
 // lease is that of all helpers: long enough for a machine that is busy with other things.
 const lease = 10 * time.Second

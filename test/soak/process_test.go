@@ -83,7 +83,7 @@ func (c *child) explain(err error) error {
 
 // within bounds one visit.
 func within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, patience, fmt.Errorf("not within %v", patience))
+	return context.WithTimeoutCause(ctx, waitLimit, fmt.Errorf("not within %v", waitLimit))
 }
 
 // rest waits for d, unless ctx ends.

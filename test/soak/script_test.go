@@ -9,13 +9,13 @@ import (
 
 // A visit is what one helper does.
 type visit struct {
-	at       time.Duration // since the beginning of the hour
-	host     string
-	mode     string
-	lease    time.Duration
-	patience time.Duration // as a Helper's Timeout
-	hold     time.Duration // for so long
-	end      end
+	at      time.Duration // since the beginning of the hour
+	host    string
+	mode    string
+	lease   time.Duration
+	timeout time.Duration // as a Helper's Timeout
+	hold    time.Duration // for so long
+	end     end
 }
 
 // An end is how a helper comes to its end, if it gets the lock or is to crash before.
@@ -47,13 +47,13 @@ func busyHour(k kind) (all []visit) {
 	const together = 3
 	for i := range 45 / k.locks {
 		v := visit{at: time.Duration(i/together*k.locks) * 3 * time.Minute, host: near, mode: exclusive, lease: leases[i%len(leases)],
-			patience: locksmith.Forever, hold: time.Duration(random.Int64N(int64(40 * time.Second)))}
+			timeout: locksmith.Forever, hold: time.Duration(random.Int64N(int64(40 * time.Second)))}
 		if k.shared && random.IntN(3) == 0 {
 			v.mode = "shared"
 		}
 		switch random.IntN(10) {
 		case 0, 1:
-			v.patience = 10 * time.Second
+			v.timeout = 10 * time.Second
 		case 2:
 			v.end = crashes
 		case 3:
@@ -68,7 +68,7 @@ func busyHour(k kind) (all []visit) {
 		all = append(all, v)
 	}
 	for i := range 3 {
-		all = append(all, visit{at: time.Duration(48+3*i) * time.Minute, host: near, mode: exclusive, lease: time.Minute, patience: locksmith.Forever})
+		all = append(all, visit{at: time.Duration(48+3*i) * time.Minute, host: near, mode: exclusive, lease: time.Minute, timeout: locksmith.Forever})
 	}
 	return all
 }
@@ -78,15 +78,15 @@ func busyHour(k kind) (all []visit) {
 func silentHour(k kind) []visit {
 	long := 20 * time.Minute / time.Duration(k.locks)
 	return []visit{
-		{host: far, mode: exclusive, lease: long, patience: locksmith.Forever, end: crashes},
-		{at: time.Minute, host: near, mode: exclusive, lease: long, patience: locksmith.Forever, hold: time.Minute},
+		{host: far, mode: exclusive, lease: long, timeout: locksmith.Forever, end: crashes},
+		{at: time.Minute, host: near, mode: exclusive, lease: long, timeout: locksmith.Forever, hold: time.Minute},
 	}
 }
 
 // keptHour is those who come in vain, because the lock is held for all the hours.
 func keptHour() (all []visit) {
 	for i := range 90 {
-		v := visit{at: time.Duration(i) * 36 * time.Second, host: near, mode: exclusive, lease: leases[i%4], patience: 5 * time.Second}
+		v := visit{at: time.Duration(i) * 36 * time.Second, host: near, mode: exclusive, lease: leases[i%4], timeout: 5 * time.Second}
 		switch i % 3 {
 		case 1:
 			v.end = crashesWaiting

@@ -87,7 +87,7 @@ func (s *site) ended(h *helper, code protocol.Code, err error) {
 	s.exit(h)
 	switch {
 	case err == nil:
-	case code == protocol.Timeout && h.patience > 0:
+	case code == protocol.Timeout && h.timeout > 0:
 	case h.end == cutOff && (code == protocol.Expired || code == protocol.Unreleased):
 	case s.t.Context().Err() != nil:
 	default:

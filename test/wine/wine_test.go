@@ -12,8 +12,8 @@ import (
 	"locksmith/backends/backendtest"
 )
 
-// patience bounds every wait; nothing depends on its length.
-const patience = 2 * time.Minute
+// waitLimit bounds every wait; nothing depends on its length.
+const waitLimit = 2 * time.Minute
 
 // A machine is a Wine prefix with our programs on its drive C.
 type machine struct {
@@ -89,7 +89,7 @@ func (m *machine) exists(name string) bool {
 
 func (m *machine) eventually(what string, holds func() bool) {
 	m.t.Helper()
-	for limit := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+	for limit := time.Now().Add(waitLimit); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(limit) {
 			m.t.Fatal("never: " + what)
 		}
