@@ -74,6 +74,7 @@ func (d *Detached[T]) Await(ctx context.Context, c clock.Clock, limit, grace tim
 		defer late.Stop()
 		select {
 		case <-d.done:
+		case <-over:
 		case <-late.C():
 		}
 	}

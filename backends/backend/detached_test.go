@@ -25,6 +25,9 @@ func TestDetached(t *testing.T) {
 		if d.Await(ctx, clock.Runtime{}, NoLimit, 2*time.Second) || time.Since(start) != 3*time.Second {
 			t.Errorf("after %v", time.Since(start))
 		}
+		if d.Await(ctx, clock.Runtime{}, time.Second, time.Minute) || time.Since(start) != 4*time.Second {
+			t.Errorf("after %v, with a limit that is less than the grace", time.Since(start))
+		}
 		close(back)
 		if n, err := d.Result(); n != 7 || err != nil {
 			t.Errorf("it returned %d, %v", n, err)

@@ -65,7 +65,7 @@ func (w *Walk) step(ctx context.Context) error {
 // recognised tells of the lock that a directory is, if it is one, and returns which names
 // in it are parts of that.
 func (w *Walk) recognised(ctx context.Context, d, in *Directory) (part func(string) bool, err error) {
-	if form := d.form(w.Others); form != nil {
+	if form := d.form(w.Others); form != nil && len(w.Directories) > 0 {
 		return func(name string) bool { return slices.Contains(form, name) }, nil
 	}
 	for _, k := range w.Directories {

@@ -134,6 +134,23 @@ func TestFileTree(t *testing.T) {
 	}
 }
 
+// TestOthers: a directory that is a lock of a kind not asked for is none of another kind,
+// but files in a directory that merely looks like it are.
+func TestOthers(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.MkdirAll(dir+"/G", 0o755))
+	must(t, os.Mkdir(dir+"/R", 0o755))
+	must(t, os.WriteFile(dir+"/G/1", []byte("lock"), 0o644))
+	var locks []string
+	w := Walk{Tree: FileTree{Root: dir}, Files: []FileKind{textKind("lock")}}
+	w.Others = []backend.Form{{"G", "R"}}
+	w.Tell = func(l backend.Listed) { locks = append(locks, l.Lock) }
+	must(t, w.Run(t.Context()))
+	if !slices.Equal(locks, []string{"/G/1"}) {
+		t.Errorf("%q", locks)
+	}
+}
+
 // TestUnlistable: what cannot be listed is told, and the rest goes on, unless the error
 // is fatal; of what has gone meanwhile nothing is told.
 func TestUnlistable(t *testing.T) {

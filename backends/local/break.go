@@ -21,10 +21,11 @@ func (l *Lock) NewestToken(context.Context) (uint64, error) { return 0, backend.
 // file it is. Files of other tools have no id, but a sign: who has one locked with
 // flock(1) is not hit; who opened it for that and has not locked it yet, is.
 func (l *Lock) Break(_ context.Context, who string) error {
+	op := "remove lock file"
 	if owner.IsID(who) {
-		return l.breakIf("break "+who, func(c content) bool { return c.Holds(who) })
+		op = "break " + who
 	}
-	return l.breakIf("remove lock file", func(c content) bool { return c.Record == nil && c.sign() == who })
+	return l.breakIf(op, func(c content) bool { return c.Holds(who) || c.Record == nil && c.sign() == who })
 }
 
 // breakIf removes the file if it is the one that is meant.

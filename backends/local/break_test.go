@@ -80,3 +80,27 @@ func TestBreakForeign(t *testing.T) {
 	}
 	mustFail(t, openLock(t, t.TempDir()+"/none/lock").(*Lock).Break(t.Context(), owner.NewID()), protocol.CannotCreate, "directory")
 }
+
+// TestBreakOtherID: what a record has for an id names its holder, even if it is not as
+// those that we make.
+func TestBreakOtherID(t *testing.T) {
+	r := backendtest.Request().Owner
+	r.ID, r.Helper = "nightly-7", backendtest.DeadProcess(t)
+	text, err := lockfile.Format(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := putFile(t, text, os.ModeSticky)
+	l := openLock(t, path).(*Lock)
+	report, err := l.Inspect(t.Context())
+	if err != nil || len(report.Holders) != 1 || report.Holders[0].ID != r.ID {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	mustFail(t, l.Break(t.Context(), report.Holders[0].Sign), protocol.Gone, "no longer there")
+	if err := l.Break(t.Context(), r.ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
