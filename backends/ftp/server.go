@@ -3,10 +3,12 @@ package ftp
 import (
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"path"
 	"strings"
+	"syscall"
 	"time"
 
 	"locksmith/backends/backend"
@@ -83,14 +85,18 @@ func (s *server) readRoots(file string) error {
 // maxCertificates is several times what all the authorities of a system take.
 const maxCertificates = 4 << 20
 
-// readCertificates looks first, lest it wait for somebody to write to a FIFO.
+// readCertificates neither waits for somebody to write to a FIFO nor reads what has no
+// end.
 func readCertificates(file string) ([]byte, error) {
-	if st, err := os.Stat(file); err != nil {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
 		return nil, err
-	} else if !st.Mode().IsRegular() || st.Size() > maxCertificates {
-		return nil, errors.New(file + " is not a regular file, or too large")
 	}
-	return os.ReadFile(file)
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() || st.Size() > maxCertificates {
+		return nil, errors.Join(err, errors.New(file+" is not a regular file, or too large"))
+	}
+	return io.ReadAll(io.LimitReader(f, maxCertificates))
 }
 
 func (s *server) secure() bool { return s.address.Scheme == SchemeTLS }

@@ -11,8 +11,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Lock is one lock directory. It is a backend.Backend but for Examine: what a place must
-// be able to do is the place's.
+// A Lock is one lock directory. It has the methods of a backend.Backend but for List and
+// Examine: what is in a place, and what that must be able to do, is the place's.
 type Lock struct {
 	owner.Env
 	Dir     Dir
