@@ -38,7 +38,8 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		}
 		a.checked = true
 	}
-	h, err := backend.Retry(ctx, maxRaces, a.take)
+	// A lock that is free is taken however short the time was: no step here waits for long.
+	h, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, a.take)
 	switch {
 	case errors.Is(err, backend.ErrAgain):
 		return nil, a.held()

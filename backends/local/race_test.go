@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -321,4 +322,16 @@ func startSleep(t *testing.T) (*exec.Cmd, process.Process) {
 		t.Fatal(err)
 	}
 	return cmd, p
+}
+
+// TestLateTry: whoever has hardly any time, and comes to its first try late, gets a lock
+// that is free.
+func TestLateTry(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	h, err := attemptAt(t, t.TempDir()+"/lock", backendtest.Request()).Try(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustRelease(t, h)
 }
