@@ -4,7 +4,8 @@
 // stops when we do. When its lock is lost it is ended before anybody takes the lock, with
 // all that descends from it. On Linux and Windows it dies when we die, however we do.
 //
-// Not promised: that what it started dies with us, too, except on Windows; that its
+// Not promised: that what it started dies with us, too, except on Windows; nor, on Linux,
+// a command that gains rights or changes its user, which forgets to die with us; that its
 // descendants are ended where we do not know them, on systems other than Linux and Windows
 // and without /proc.
 package child

@@ -95,7 +95,7 @@ func (a *app) note(err error) {
 	a.settle(exitStatus(err))
 }
 
-// settle minds an exit status: of several the most severe decides.
+// settle takes an exit status down: of several the most severe decides.
 func (a *app) settle(status int) { a.status = moreSevere(a.status, status) }
 
 // report tells people about an error, on standard error.

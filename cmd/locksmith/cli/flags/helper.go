@@ -34,7 +34,7 @@ func (o *Options) Targets(args []string) ([]*Target, error) {
 	return targets, nil
 }
 
-// NewHelper makes a helper for these locks, without its guard. What a lock's profile says
+// NewHelper makes a helper for these locks, without its client. What a lock's profile says
 // counts for it where no flag does. It logs to out.
 func (o *Options) NewHelper(targets []*Target, out io.Writer) (*locksmith.Helper, error) {
 	if err := o.check(); err != nil {
