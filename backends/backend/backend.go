@@ -3,11 +3,11 @@
 // A Backend stands for one lock. To acquire it the helper makes an Attempt and
 // alternates Try and Wait until Try returns a Hold; it then calls Heartbeat
 // every quarter of the lease and Release once. Each step has three outcomes
-// that are never confused: it happened, somebody else holds the lock
-// (*HeldError) or the lock is gone (ErrGone), or it is not known (any other
-// error). A backend knows nothing of parents, pipes or exit codes.
+// that are never confused: it succeeded; it cannot succeed, because somebody else
+// holds the lock (*HeldError) or the lock is gone (ErrGone); or the outcome is not
+// known (any other error). A backend knows nothing of parents, pipes or exit codes.
 //
-// The package also holds the grammar of addresses and the errors' form.
+// The package also holds the grammar of addresses and the form of errors.
 package backend
 
 import (
@@ -39,40 +39,43 @@ type Backend interface {
 	// when holders of this lock get none. Unlike Inspect it must see what others did
 	// before it was called, and may change something in the lock's place for that.
 	NewestToken(ctx context.Context) (uint64, error)
-	// Break ends somebody else's acquisition on the word of an operator: that of this id,
-	// or, where other tools leave what has none, what still has this Sign. ErrGone when
-	// there is no such thing (any more), ErrLives when the system keeps the lock for a
-	// helper that lives. It does not ask otherwise whether the holder is dead.
+	// Break ends somebody else's acquisition on the word of an operator. who is its id;
+	// or, for the lock of another tool, which has none, its Sign (see Holder). The error is
+	// ErrGone when there is no such acquisition (any more), and ErrLives when the operating
+	// system keeps the lock for a helper that lives. Apart from that, Break does not ask
+	// whether the holder is dead.
 	Break(ctx context.Context, who string) error
-	// List tells of every lock in the directory that the address may also be of, or below
-	// it, or of the one lock: in order, one after the other, in this goroutine, and of
-	// every directory that it could not look into. It follows no symbolic link but the
-	// directory's own. Its error says why it could not go on.
+	// List takes the address as that of a directory, or else of one lock. It tells of every
+	// lock in the directory and below it, and of every directory that it could not look
+	// into: in order, one after the other, in this goroutine. It follows no symbolic link
+	// but the directory's own. Its error says why it could not go on.
 	List(ctx context.Context, l Listing) error
 	// Examine finds out whether the place is fit for locks, and tells of one check after
 	// the other. It works beside the lock, with names of its own that it removes again,
-	// also when ctx ends, and disturbs nobody. Its error says why it could not go on; what
-	// it found is told by then. That something is not allowed is a finding, not an error.
+	// also when ctx ends, and disturbs nobody. Its error says why it could not go on; by
+	// then it has told what it found. That something is not allowed is a finding, not an
+	// error.
 	Examine(ctx context.Context, e Examination, tell Tell) error
 }
 
 // A Request says who wants the lock and how.
 type Request struct {
-	// Owner describes the one who wants it. The backend fills in ID, a fresh
-	// one for every try, and Acquired.
+	// Owner describes who wants the lock. The backend fills in Acquired, and ID,
+	// a fresh one for every try.
 	Owner   owner.Record
 	Strict  bool          // break the dead by proof only, never by lease
 	Grace   time.Duration // wait this much more before breaking, and look again
 	Timeout time.Duration // how long we are going to wait at most; 0: one try; NoLimit
-	// Polls is how often to ask while waiting, where nothing wakes us; nil: as is
-	// usual for this kind of lock.
+	// Polls is how often to ask while waiting, where nothing wakes us; nil: the usual
+	// pauses of this kind of lock.
 	Polls *backoff.Config
 	Clock clock.Clock
 }
 
-// Checked returns the request as locks keep it, their lease in whole milliseconds, or an
-// error that says why a lock of the kind what, as in "a lock file", cannot be asked for
-// so. Its modes are "exclusive" and perhaps "shared".
+// Checked returns the request with its lease in whole milliseconds, as locks keep it, or
+// an error that says why such a lock cannot be asked for in this way. what names the kind
+// of lock, as in "a lock file"; modes are those that the kind has: "exclusive" and perhaps
+// "shared".
 func (r Request) Checked(lock Name, what string, modes ...string) (Request, error) {
 	const op = "acquire"
 	r.Owner.Lease = r.Owner.Lease.Truncate(time.Millisecond)
@@ -138,17 +141,19 @@ type MultiHold interface {
 	Hold
 	// Tokens are their fencing tokens, in the order in which the locks were given.
 	Tokens() []uint64
-	// Confirmed is when the last request was sent before which all of them were
-	// proven ours: some may have been taken long before the others.
+	// Confirmed is a time, by the helper's clock, at which all the locks were proven
+	// ours. The lease counts from there: some may have been taken long before others.
 	Confirmed() time.Duration
 }
 
-// A Remover is a Backend of which something stays when the lock is free.
+// A Remover is a Backend that leaves something in place, such as a directory, while the
+// lock is free.
 type Remover interface {
 	// Exists reports whether anything of the lock is there now.
 	Exists(ctx context.Context) (bool, error)
-	// Remove releases an exclusive hold and removes what stays, unless somebody
-	// comes meanwhile: then its error has the code held. Tokens start again.
+	// Remove releases an exclusive hold and removes what stays, unless somebody else
+	// comes for the lock meanwhile: then its error has the code held. Afterwards fencing
+	// tokens start again.
 	Remove(ctx context.Context, h Hold) error
 }
 
@@ -173,9 +178,9 @@ type Holder struct {
 	PID       int           // the helper's, or what another tool wrote; 0 if unknown
 	Age       time.Duration // since it acquired the lock, or began to wait; for people
 	Heartbeat time.Duration // since its last heartbeat; for people
-	Lease     time.Duration // for how long it is believed when silent; 0 if unknown
-	Silence   time.Duration // how long it may be silent when it lives; 0: a quarter of its lease
-	// Sign changes with each of its heartbeats, and says nothing else; empty if none
-	// can be seen.
+	Lease     time.Duration // how long without a heartbeat until others may break it; 0 if unknown
+	Silence   time.Duration // how long it may be silent while it lives; 0: a quarter of its lease
+	// Sign changes with each of its heartbeats and has no other meaning; empty if no
+	// heartbeat can be seen.
 	Sign string
 }

@@ -9,12 +9,12 @@ import (
 	"locksmith/backends/clock"
 )
 
-// ErrNoAnswer says of a call that it was left behind. That of a call which has come back is
-// not ours: something that it made was left behind.
+// ErrNoAnswer says that a call was left behind. If a call that has come back returns it,
+// then some other call was left behind, one which that call had made.
 var ErrNoAnswer = errors.New("no answer in time")
 
-// A Detached is a call that is made beside us. A system call on a dead server may hang for
-// good and heeds no context: whoever does not want to wait any longer leaves it behind.
+// A Detached is a call in another goroutine. A system call on a dead server may hang for
+// good and heeds no context: a caller that does not want to wait longer leaves it behind.
 type Detached[T any] struct {
 	done  chan struct{}
 	value T
@@ -26,7 +26,8 @@ func Detach[T any](call func() (T, error)) *Detached[T] {
 	return DetachIn(func(f func()) { go f() }, call)
 }
 
-// DetachIn makes a call where run calls what it is given, which is not here.
+// DetachIn is Detach in a goroutine of the caller's choice: run hands what it is given to
+// another goroutine, which calls it.
 func DetachIn[T any](run func(func()), call func() (T, error)) *Detached[T] {
 	d := &Detached[T]{done: make(chan struct{})}
 	run(func() {
@@ -56,9 +57,9 @@ func (d *Detached[T]) Result() (T, error) {
 // NoLimit is a limit that is never reached.
 const NoLimit = time.Duration(math.MaxInt64)
 
-// Await waits until the call comes back, and reports whether it has, but not for longer
-// than limit, nor for longer than grace after ctx has ended. It may be called again. A call
-// that has come back counts, however late we are ourselves.
+// Await waits until the call comes back, for limit at most and for grace at most after ctx
+// has ended, and reports whether it has come back. It may be called again. A call that has
+// come back counts, however late this goroutine runs.
 func (d *Detached[T]) Await(ctx context.Context, c clock.Clock, limit, grace time.Duration) (back bool) {
 	var over <-chan time.Time
 	if limit != NoLimit {

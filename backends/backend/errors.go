@@ -38,8 +38,8 @@ type HeldError struct {
 	// Yielding says that we could share the lock with its holders, but hold back
 	// because Holder waits for it alone.
 	Yielding bool
-	// Obstacle, if there is one, is why nobody can tell at the moment whether the
-	// lock is held; it may pass. Holder is then who was seen before, if any.
+	// Obstacle, if not nil, is why it cannot be told at the moment whether the lock is
+	// held; it may pass. Holder is then the one that was seen before, if any.
 	Obstacle error
 }
 
@@ -119,8 +119,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // A Name is the address of a lock, in the errors that its methods make.
 type Name string
 
-// Fail gives a failed call its code and advice, unless it has both; explain adds what is
-// known of such calls. Nil: nothing is.
+// Fail gives a failed call its code and advice, unless it has both. explain, if not nil,
+// adds what the kind of lock knows of such failures.
 func (n Name) Fail(op string, err error, explain func(*Error)) error {
 	var known *Error
 	if errors.As(err, &known) {
@@ -138,7 +138,7 @@ func (n Name) Usage(op, cause, hint string) error {
 	return n.error(protocol.Usage, op, errors.New(cause), hint)
 }
 
-// Gone says that what was ours is no longer there: hint says what may have happened to it.
+// Gone says that what was ours is no longer there; hint says what may have happened to it.
 func (n Name) Gone(op, hint string) error { return n.error(protocol.Gone, op, ErrGone, hint) }
 
 // NoSuch says that what was to be broken is not there (any more).
@@ -216,8 +216,8 @@ func IsErrno(err error, all ...syscall.Errno) bool {
 }
 
 // AwaitSpace makes a call that needs some space on a file system, and makes it again for
-// 100 ms while there is none: the space of what a holder has just removed, which woke us,
-// is free only when he has closed it, too.
+// 100 ms while there is none. A waiter wakes when the holder removes its file, but the
+// file's space is free only when the holder has closed it, too.
 func AwaitSpace(call func() error) (err error) {
 	for range 10 {
 		if err = call(); !noSpace(err) {

@@ -11,7 +11,7 @@ import (
 // A Listing says how far to look, and who is told.
 type Listing struct {
 	// Depth is how many directories deep a lock may be, 1 being directly in the
-	// place; 0: as is usual for this kind of place.
+	// place; 0: the usual depth of this kind of place.
 	Depth int
 	Tell  func(Listed)
 	// Step, if there is one, is called before each look at a file system, where a look
@@ -56,8 +56,8 @@ func Below(address, path string) string {
 
 // A Reaper is a Backend whose address may also be that of a directory full of
 // locks, where what was left behind is removed by age. No rule makes that safe
-// against somebody who is alive and says nothing, so it is for an operator, or a
-// job that an operator set up.
+// against a holder that is alive but silent, so it is for an operator, or a job
+// that an operator set up.
 type Reaper interface {
 	// Reap looks at every lock directly in the directory. Its error says why it did
 	// not look at all of them, or that ctx has ended before all was done; the list
@@ -67,11 +67,11 @@ type Reaper interface {
 
 // A Reaping says what is to be removed.
 type Reaping struct {
-	MaxAge time.Duration // how old it must at least be, by the server's clock, if nobody is proven dead
+	MaxAge time.Duration // how old it must at least be, by the server's clock, unless proven dead
 	Names  string        // of the locks, a pattern as of path.Match; "" for all
-	Remove bool          // really; otherwise only tell
-	// Watch is how long to watch for heartbeats at most. Who must be watched for
-	// longer stays.
+	Remove bool          // false: only tell what would be removed
+	// Watch is how long to watch for heartbeats at most. What would have to be watched
+	// for longer stays.
 	Watch time.Duration
 	Clock clock.Clock // to watch by; nil: this machine's
 }
@@ -90,7 +90,7 @@ type Reaped struct {
 	What    string
 	Holder  Holder
 	Age     time.Duration // since it last gave a sign of life, by the server's clock
-	Due     bool          // it is old enough, and nothing says that somebody lives; or he is proven dead
+	Due     bool          // it is old enough and shows no sign of life, or it is proven dead
 	Removed bool
 	Note    string // why it stays, though it may be due
 	Err     error  // why it was to be removed and could not be

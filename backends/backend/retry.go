@@ -9,9 +9,9 @@ import (
 // ErrAgain says that somebody else made progress while we looked at the lock: look again.
 var ErrAgain = errors.New("the lock changed while we looked at it")
 
-// Retry calls try until its error is not ErrAgain, at most so many times; each time
-// somebody else made progress. If they are used up, the error is the *Error that the last
-// ErrAgain came with, and otherwise ErrAgain, saying how often.
+// Retry calls try until its error is not ErrAgain, at most so many times: each ErrAgain
+// means that somebody else made progress. When the times are used up, the error is the
+// *Error that the last ErrAgain came with, or else an ErrAgain that says how often.
 func Retry[T any](ctx context.Context, times int, try func() (T, error)) (T, error) {
 	var none T
 	var fault *Error

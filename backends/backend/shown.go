@@ -11,7 +11,7 @@ import (
 func bounded(s string) string { return protocol.CleanText(s, 100) }
 
 // masked leaves out of an address what may be a password. The address may be
-// malformed, so that this is a guess, which rather leaves out too much.
+// malformed, so this is a guess, and one that leaves out too much rather than too little.
 func masked(s string, schemes []Scheme) string {
 	if at := strings.LastIndexByte(s, '@'); at >= 0 {
 		from := passwordStart(s[:at], schemes)
@@ -50,9 +50,9 @@ func passwordStart(s string, schemes []Scheme) int {
 	return from + colon + 1
 }
 
-// asGiven is how the address was spelled, without what may be a password. Its
-// canonical spelling, which leaves out ports and escapes, would no longer tell where
-// one may stand.
+// asGiven is how the address was spelled, without what may be a password. The
+// canonical spelling leaves out ports and escapes, so it no longer tells where a
+// password may be.
 func (a Address) asGiven() string {
 	if a.given != "" {
 		return a.given
@@ -84,8 +84,8 @@ func maskedOption(pair string) string {
 	return shownName(name) + "=" + shownValue(name, value)
 }
 
-// shownName is the name of an option or a scheme; what is none may be a part of a
-// password.
+// shownName is the name of an option or a scheme. A text that cannot be such a name may be
+// part of a password, and is not shown.
 func shownName(name string) string {
 	if !isPlain(name) {
 		return "…"

@@ -29,8 +29,8 @@ type attempt struct {
 	pauses   *backoff.Schedule // nil: slowLook
 }
 
-// Try implements backend.Attempt. The first one looks at the directory: not before,
-// because a place that hangs answers late or never.
+// Try implements backend.Attempt. The first Try checks the directory. Attempt does not:
+// a place that hangs would answer late or never.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if !a.checked {
 		if err := a.lock.checkDirectory(); err != nil {
@@ -50,7 +50,8 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	return h, nil
 }
 
-// take makes the lock file, or looks whose it is. backend.ErrAgain: it changed meanwhile.
+// take makes the lock file, or looks whose it is. Its error is backend.ErrAgain if the
+// file changed meanwhile.
 func (a *attempt) take() (h *hold, err error) {
 	err = backend.AwaitSpace(func() (err error) {
 		h, err = a.create()
@@ -62,7 +63,8 @@ func (a *attempt) take() (h *hold, err error) {
 	return h, err
 }
 
-// create makes the lock file; fs.ErrExist: it is there, or is to stay there.
+// create makes the lock file. Its error is fs.ErrExist if there is one already, or if the
+// address says that the file stays ("?empty=free").
 func (a *attempt) create() (*hold, error) {
 	if a.lock.kept {
 		return nil, a.lock.makeKept()
@@ -81,7 +83,7 @@ func (a *attempt) create() (*hold, error) {
 	return a.fill(f, id, text)
 }
 
-// record says who we are, in a text for a lock file.
+// record returns a new id and the text of a lock file that says who we are.
 func (a *attempt) record() (id, text string, err error) {
 	r := a.request.Owner
 	r.ID, r.Acquired = owner.NewID(), time.Now()
@@ -92,7 +94,7 @@ func (a *attempt) record() (id, text string, err error) {
 	return r.ID, text, err
 }
 
-// fill writes that into a file that is ours.
+// fill writes the text of record into a file that is ours.
 func (a *attempt) fill(f *lockfile.File, id, text string) (*hold, error) {
 	err := a.lock.finish(f, text)
 	switch {
@@ -104,8 +106,9 @@ func (a *attempt) fill(f *lockfile.File, id, text string) (*hold, error) {
 	return &hold{lock: a.lock, file: f, id: id}, nil
 }
 
-// examine looks at the existing lock file and removes it if its holder is dead, or
-// takes the one that is kept. backend.ErrAgain: it is gone.
+// examine looks at the existing lock file. If its holder is dead, it removes the file, or
+// takes it over where the file stays ("?empty=free"). Its error is backend.ErrAgain if the
+// file is gone.
 func (a *attempt) examine() (*hold, error) {
 	f, err := a.lock.open()
 	switch {

@@ -18,8 +18,8 @@ func (l *Lock) NewestToken(context.Context) (uint64, error) { return 0, backend.
 
 // Break implements backend.Backend. It removes the file as every breaker does: it
 // takes the kernel lock, which a helper that lives keeps, and only then reads whose
-// file it is. Files of other tools have no id, but a sign: who has one locked with
-// flock(1) is not hit; who opened it for that and has not locked it yet, is.
+// file it is. Files of other tools have no id and are named by their sign. A file that is
+// locked with flock(1) is not removed; one that flock(1) has opened but not locked yet is.
 func (l *Lock) Break(_ context.Context, who string) error {
 	op := "remove lock file"
 	if owner.IsID(who) {
@@ -66,8 +66,8 @@ func (livesError) Unwrap() error { return backend.ErrLives }
 
 var errKept = errors.New("somebody else keeps a kernel lock on it")
 
-// breakFile removes the file if it is the one that is meant. ErrReplaced: it is not, or
-// is gone. Nil and ErrReplaced leave it closed.
+// breakFile removes the file if it is the one that is meant. Its error is ErrReplaced if
+// it is not, or is gone. After nil and ErrReplaced the file is closed.
 func (l *Lock) breakFile(f *lockfile.File, meant func(content) bool) error {
 	free, err := lockWithin(f, breakerTimeout)
 	if err != nil {
@@ -88,8 +88,8 @@ func (l *Lock) breakFile(f *lockfile.File, meant func(content) bool) error {
 	return l.remove(f)
 }
 
-// breakerTimeout is how long a breaker waits for the kernel lock of a file that may be
-// another's: who has the lock does not let go.
+// breakerTimeout is how long a breaker waits for the kernel lock of a file that may have a
+// living holder, which does not let go.
 const breakerTimeout = 20 * time.Millisecond
 
 func (l *Lock) held(op string, err error, hint string) error {

@@ -1,7 +1,7 @@
 // Package local locks with a lock file on one machine: "local:/path".
 //
 // Purpose: one holder at a time among the processes of one machine, where the
-// kernel itself knows who died. Exclusive only.
+// kernel itself knows which process died. Exclusive only.
 //
 // The lock is held while the file exists. It is made with O_CREAT|O_EXCL, so
 // every tool that creates lock files that way excludes us and is excluded. Its
@@ -11,25 +11,27 @@
 // wants to remove the file takes that kernel lock first, makes sure the path
 // still names the file it locked, and removes it before letting go. So:
 //
-//   - a file whose kernel lock cannot be had is never removed;
-//   - a file is never removed that another breaker's successor has made since.
+//   - a file is never removed while somebody else has its kernel lock;
+//   - when several waiters find the same dead holder, none of them removes the new
+//     file of the one that was first.
 //
-// Waiters sleep in the kernel until the file goes (inotify), the process dies
-// that keeps it (pidfd), or its lease is over. Only where the kernel cannot wake
+// Waiters sleep in the kernel until the file goes (inotify), the process that
+// keeps it dies (pidfd), or its lease is over. Only where the kernel cannot wake
 // them (the holder is in another container, the file is not readable) do they
 // look once a second.
 //
 // Files of other tools carry no kernel lock and no record. One that holds just
-// a pid is held while that pid exists, even if the pid was used again: nothing
-// in such a file tells. Any other is held by somebody unknown until it is
-// removed, as the empty one is that flock(1) leaves. Our own unfinished files are told
-// from those by their sticky mode bit, which creation sets in the same step; on macOS and
-// the BSDs, where it does not, by being executable and not writable for their owner.
+// a pid is held while that pid exists, even if another process has it by now, which
+// such a file cannot tell. Any other file, such as the empty one that flock(1) leaves,
+// is held by somebody unknown until it is removed. Our own files without a record yet
+// are told from those by the sticky mode bit, which they are created with; on macOS and
+// the BSDs, where creation cannot set it, by being executable and not writable for
+// their owner.
 //
-// With "?empty=free" who has the kernel lock has the lock, as with flock(1), and the
-// file stays: who got the kernel lock of an empty file, or of a dead holder's, writes
-// its record into that file, and empties it before it lets go. It is never unlinked,
-// for flock(1) does not look whether the path still names the file that it locked.
+// With "?empty=free" whoever has the kernel lock has the lock, as with flock(1), and the
+// file stays: a helper that gets the kernel lock of an empty file, or of a dead holder's,
+// writes its record into that file, and empties it before it lets go. It is never
+// unlinked, for flock(1) does not look whether the path still names the file it locked.
 //
 // Caveats. It needs flock that works and a file system that one machine uses
 // alone: network and FUSE file systems are refused unless the address says
@@ -40,8 +42,8 @@
 // a kernel lock on it. A helper that was stopped (SIGSTOP) for longer than its
 // lease gives up the lock when it wakes; until then nobody else has it.
 //
-// On Windows the kernel lock is on a byte far behind the text, a file of ours is told
-// by two attributes, who may remove files from the directory is not examined, and
-// waiters look once a second. A file that is removed goes when the last one closes it,
-// where the system cannot do better; until then nobody gets the lock.
+// On Windows the kernel lock is on a byte far behind the text, two attributes mark a file
+// as ours, the rights to the directory are not examined, and waiters look once a second.
+// Where the system cannot do better, a removed file goes only when the last process closes
+// it; until then nobody gets the lock.
 package local

@@ -36,7 +36,7 @@ type notRegularError string
 func (e notRegularError) Error() string { return "it is " + string(e) }
 
 // lockWithin takes the kernel lock of a file that somebody else may have opened, in about
-// the time that is left for it. One who just looks at the file lets go at once.
+// the time that is left for it. A process that just looks at the file lets go at once.
 func lockWithin(f *lockfile.File, timeout time.Duration) (free bool, err error) {
 	for range timeout / time.Millisecond {
 		if free, err = f.TryLock(); free || err != nil {
@@ -88,13 +88,13 @@ func parse(text string) content {
 	return c
 }
 
-// sign changes with the file and with each heartbeat.
+// sign is a text that changes with the file and with each heartbeat.
 func (c content) sign() string {
 	return fmt.Sprint(c.stat.Dev, c.stat.Ino, c.stat.Size, c.stat.Modified.UnixNano())
 }
 
-// unfinished reports that the maker was one of us and has not yet written, or
-// will never write, its whole record.
+// unfinished reports that the file was made by a helper that has not yet written its
+// whole record, or never will.
 func (c content) unfinished() bool { return c.Record == nil && c.stat.Marked }
 
 // verdict judges the holder by its record, or by the pid of another tool.

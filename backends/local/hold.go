@@ -20,10 +20,10 @@ type hold struct {
 	done bool
 }
 
-// finish turns a file just created, or taken (see kept.go), into a lock that is held:
-// kernel lock, record, and then the proof that it was ours all along. After an error
-// nothing of it is left, but for a file that a breaker had locked at that moment, which
-// the next one will remove as unfinished.
+// finish turns a file just created, or taken over (see kept.go), into a lock that is held:
+// kernel lock, record, and then the proof that the file was ours all along. After an error
+// nothing of it is left, except where a breaker had it locked at that moment: then the next
+// breaker will remove it as unfinished.
 func (l *Lock) finish(f *lockfile.File, record string) error {
 	err := l.writeRecord(f, record)
 	switch {
@@ -36,8 +36,8 @@ func (l *Lock) finish(f *lockfile.File, record string) error {
 	return errors.Join(err, l.removeUnfinished(f))
 }
 
-// makerTimeout is how long a maker waits for the kernel lock of its new file. Nobody keeps
-// it for longer than a look takes, unless out of malice: then somebody else made the file
+// makerTimeout is how long a maker waits for the kernel lock of its new file. Others keep
+// it only as long as a look takes, unless out of malice: then somebody else made the file
 // theirs, and we try again.
 const makerTimeout = 100 * time.Millisecond
 
@@ -55,7 +55,7 @@ func (l *Lock) writeRecord(f *lockfile.File, record string) error {
 	if err != nil {
 		return err
 	}
-	// A breaker may have taken the still unlocked file for a dead one's.
+	// Before we had the kernel lock, a breaker may have taken the file for a dead holder's.
 	return f.Named()
 }
 
@@ -72,9 +72,9 @@ func (l *Lock) removeUnfinished(f *lockfile.File) error {
 	return err
 }
 
-// remove removes the path if it leads to this file, or empties the file that is kept, and
-// lets the kernel lock go only then. The caller has the kernel lock. After ErrReplaced,
-// too, the file is closed; after any other error it is still open and locked.
+// remove removes the path if it leads to this file, or empties the file if it is to stay,
+// and only then lets go of the kernel lock, which the caller has. After nil and ErrReplaced
+// the file is closed; after any other error it is still open and locked.
 func (l *Lock) remove(f *lockfile.File) error {
 	err := f.Named()
 	switch {
@@ -96,7 +96,7 @@ func (h *hold) ID() string { return h.id }
 // Token implements backend.Hold: a lone file has no generation.
 func (h *hold) Token() uint64 { return 0 }
 
-// Tend implements backend.Hold: nobody leaves anything beside the file.
+// Tend implements backend.Hold: there is never anything beside the file to tidy up.
 func (h *hold) Tend(context.Context) error { return nil }
 
 // Heartbeat implements backend.Hold.

@@ -7,14 +7,17 @@ import (
 	"locksmith/backends/lockfile"
 )
 
-// With ?empty=free (Lock.kept) the file stays when the lock is free, empty then: one who
-// waits for its kernel lock with flock(1) would get that of a file which is no longer
-// there, beside the next holder. Whoever has its kernel lock has the lock.
+// With ?empty=free (Lock.kept) whoever has the file's kernel lock has the lock, and the
+// file stays, empty, when the lock is free. If it were removed, a process that waits for it
+// with flock(1) would get the kernel lock of the removed file, while the next holder has
+// that of a new one.
 
-// keptMode is that of a file that flock(1) makes. An empty one says nothing of its maker.
+// keptMode is the mode with which flock(1) makes a file. An empty file of ours has no mark
+// of its maker either.
 const keptMode = 0o666
 
-// makeKept makes the file, for whoever takes it. fs.ErrExist: it is there.
+// makeKept makes the file, for whoever takes it first. Its error is fs.ErrExist if there is
+// one already.
 func (l *Lock) makeKept() error {
 	f, err := lockfile.CreatePlain(l.path, keptMode)
 	switch {
@@ -45,14 +48,14 @@ func (a *attempt) takeKept(f *lockfile.File) (*hold, error) {
 	return a.fill(f, id, text)
 }
 
-// refill empties the file, which is ours now, for a new record, and marks it as what it
-// is while it has one. That is left out where it is another user's.
+// refill empties the file, which is ours now, for a new record, and marks it as a file of
+// locksmith for as long as it has one. A file of another user cannot be marked.
 func refill(f *lockfile.File) error {
 	f.Mark(true)
 	return f.Truncate()
 }
 
-// leaveEmpty leaves the file to the next one.
+// leaveEmpty empties the file, for the next holder.
 func leaveEmpty(f *lockfile.File) error {
 	if err := f.Truncate(); err != nil {
 		return err

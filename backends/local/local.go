@@ -44,8 +44,9 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	return &attempt{lock: l, request: r, here: r.Owner.Place, pauses: r.Polls.Schedule(), others: watch.New(r)}, nil
 }
 
-// Inspect implements backend.Backend. It takes no kernel lock, which a breaker
-// or creator might stumble over, but of an empty file whose kernel lock is all there is.
+// Inspect implements backend.Backend. It takes no kernel lock, because a breaker or a
+// maker might stumble over that; except that of an empty file, about which nothing else
+// tells whether the lock is held.
 func (l *Lock) Inspect(context.Context) (backend.Report, error) { return l.inspect(owner.Here()) }
 
 func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
@@ -72,8 +73,8 @@ func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 	return backend.Report{Holders: []backend.Holder{l.holder(c, c.verdict(here))}}, nil
 }
 
-// holder describes who left the content, and what to do about one for whom waiting is
-// hardly of use.
+// holder describes who left the content, with advice where waiting for it is hardly of
+// use.
 func (l *Lock) holder(c content, v owner.Verdict) backend.Holder {
 	h := c.seen(v).Holder(time.Now())
 	remove := "remove it with: locksmith break --force " + string(l.address)

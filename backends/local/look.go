@@ -9,9 +9,9 @@ import (
 )
 
 // grace is how long an unfinished file of ours must be seen unchanged. It is a
-// courtesy to its maker, who needs some microseconds until it has the kernel lock,
-// and if it is late finds out before it says OK (hold.go). Everybody waits for it
-// when a maker dies just there.
+// courtesy to its maker, which needs some microseconds until it has the kernel lock; a
+// maker that is late finds out before it says OK (hold.go). Everybody waits that long
+// when a maker dies at that point.
 const grace = 100 * time.Millisecond
 
 // An observation is a lock file that belongs to somebody else.
@@ -31,8 +31,8 @@ func (s *observation) verdict(here owner.Place) owner.Verdict {
 
 // look fills in a.seen. When it sets due to 0 it has taken the kernel lock.
 //
-// Of a file of ours in which nothing is written yet we leave the kernel lock to its
-// maker, who would nap if it met us there, until its time is over.
+// The kernel lock of a file of ours in which nothing is written yet is left to its maker,
+// until the grace is over: a maker that found it taken would have to sleep.
 func (a *attempt) look(f *lockfile.File) error {
 	locked := false
 	err := a.judge(func() (observation, error) {
@@ -60,8 +60,8 @@ func justMade(f *lockfile.File) (content, bool, error) {
 	return c, c.unfinished(), nil
 }
 
-// lockAndRead reads a file only after its kernel lock has told that the maker is done
-// writing.
+// lockAndRead takes the kernel lock if it is free, and only then reads the file, because
+// then its maker is done writing.
 func (a *attempt) lockAndRead(f *lockfile.File) (observation, error) {
 	free, err := f.TryLock()
 	if err == nil && !free && a.lock.kept { // who inspects it lets go at once
@@ -74,7 +74,7 @@ func (a *attempt) lockAndRead(f *lockfile.File) (observation, error) {
 	return observation{content: c, locked: !free, watched: c.toWatch(a.here)}, err
 }
 
-// judge fills in a.seen with what see sees, and when that may be broken.
+// judge fills in a.seen: what see returns, and when that may be broken.
 func (a *attempt) judge(see func() (observation, error)) error {
 	var seen observation
 	judged, err := a.others.Look(a.lock.path, func(watch.Seen) (s watch.Seen, err error) {

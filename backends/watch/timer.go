@@ -7,12 +7,12 @@ import (
 	"locksmith/backends/clock"
 )
 
-// Never is the time to wait for what waiting does not bring.
+// Never is how long to wait for what waiting alone will not bring.
 const Never = time.Duration(math.MaxInt64)
 
-// A Rule is one ground on which something may be broken: it is dead by proof, or
-// its sign of life was the same for a whole lease. After the verdict a grace must pass
-// and the sign be the same still.
+// A Rule is one ground on which something may be broken: its owner is proven dead, or its
+// sign of life did not change for a whole lease. After that verdict it must stay unchanged
+// for a period of grace.
 type Rule struct {
 	Dead  bool          // by proof
 	Lease time.Duration // 0: silence is no ground
@@ -35,12 +35,12 @@ func start(c clock.Clock, sign string) timer {
 }
 
 // due takes what was just seen: a sign of life (any text that changes with holder and
-// heartbeat), and the rule as it is now. It returns how long the same must still be
-// seen before the thing may be broken: 0 means now, Never that only another event can
-// help.
+// heartbeat), and the rule as it is now. It returns how long the thing must still be
+// seen unchanged before it may be broken: 0 means now, Never that only another event
+// can help.
 //
-// before is a reading of the clock from before the look. What was seen is as old as
-// that: a process may be paused for an hour between its look and the next step.
+// before is a reading of the clock from before the look, and what was seen may be as old
+// as that: a process may be paused for an hour between its look and the next step.
 // A watch begins after its first look, and ends before its last.
 func (t *timer) due(before time.Duration, sign string, r Rule) time.Duration {
 	if sign != t.sign {
@@ -70,7 +70,7 @@ func (t *timer) leaseLeft(now, lease time.Duration) time.Duration {
 	return max(t.since+lease+lease/100-now, 0)
 }
 
-// later adds without overflow.
+// later is d + grace without overflow.
 func later(d, grace time.Duration) time.Duration {
 	if d > 0 && grace > Never-d {
 		return Never

@@ -1,13 +1,12 @@
-// Package watch watches what others have in a lock, and decides when one of them may be
-// broken: when it is dead by proof, or was silent for a whole lease on the watcher's own
-// clock, and is still so after a grace. Other grounds that a kind of lock has are rules
-// as well (Rule).
+// Package watch watches the entries of others in a lock, and decides when one of them may
+// be broken: when its owner is proven dead, or was silent for a whole lease by the watcher's
+// own clock, and nothing has changed after a period of grace. Grounds that only one kind of
+// lock has are rules as well (Rule).
 //
 // It promises to err on the side of waiting: the clock is read before each look, a watch
 // begins after its first look and ends before its last, and a look that fails starts it
-// again. It cannot promise that who is silent is dead, so that whoever holds a lock must
-// stop when its own lease is over. What to look at, and how to remove it, is the
-// caller's.
+// again. It cannot promise that a silent holder is dead, so a holder must stop when its
+// own lease is over. The caller decides what to look at, and how to remove it.
 package watch
 
 import (
@@ -18,7 +17,7 @@ import (
 	"locksmith/backends/owner"
 )
 
-// Seen is what one look shows of somebody else's entry.
+// Seen is what one look shows of an entry of somebody else.
 type Seen struct {
 	ID      string
 	Sign    string        // of life: any text that changes with holder and heartbeat
@@ -29,18 +28,18 @@ type Seen struct {
 	Lease   time.Duration // for people; 0: unknown
 	Since   time.Time     // it holds or waits, for people; zero: unknown
 	Beat    time.Time     // its last heartbeat by the clock of its server or machine; zero: unknown
-	// Rules are the grounds on which it may be broken, each in its place; without any it
-	// stays, and the watch starts again.
+	// Rules are the grounds on which it may be broken. A ground keeps its index from look
+	// to look. Without any the entry stays, and the watch starts again.
 	Rules []Rule
 }
 
 // An Observation is what was seen, judged.
 type Observation struct {
 	Seen
-	// Due is how long the same must still be seen before it may be broken: 0 is now,
-	// Never is until something else happens.
+	// Due is how long it must still be seen unchanged before it may be broken: 0 means
+	// now, Never that only another event can change that.
 	Due time.Duration
-	// By is the same by each of the rules alone.
+	// By is Due by each of the rules alone.
 	By []time.Duration
 }
 
