@@ -4,6 +4,7 @@ package mkdirlock
 
 import (
 	"cmp"
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -326,5 +327,18 @@ func TestSharedEntersWhileExclusiveCommits(t *testing.T) {
 		mustRelease(t, mustAcquire(t, s))
 		mustRelease(t, mustAcquire(t, x))
 		mustBeTidy(t, m, tree)
+	})
+}
+
+// TestTimeEndsInCommit: the time to wait ends while the lock is taken. It is ours, and has
+// its token.
+func TestTimeEndsInCommit(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		ctx, cancel := context.WithCancel(t.Context())
+		here := newHost("here", at(m, "rename", renamesToLock, cancel), treeNumbered)
+		h, err := here.ask(t, here.by(7, "exclusive")).Try(ctx)
+		if err != nil || h.Token() == 0 {
+			t.Fatalf("%v, %v", h, err)
+		}
 	})
 }

@@ -36,7 +36,8 @@ func (a *attempt) withToken(ctx context.Context, h *hold, err error) (*hold, err
 
 func (a *attempt) fence(ctx context.Context, k kind) (uint64, error) {
 	var known uint64
-	n, err := backend.Retry(ctx, maxRaces, func() (uint64, error) {
+	// We have the lock by now: what of this takes long is the calls, which heed ctx.
+	n, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, func() (uint64, error) {
 		all, err := a.lock.fences(ctx, a.dir)
 		if err != nil {
 			return 0, err
