@@ -23,8 +23,8 @@ type attempt struct {
 	fs      FS // nil before the first call
 	others  watcher
 	mine    *claim // the claim of the last Try, which shows that we wait
-	// prior are claims whose names are gone, but one of which may be the lock: a
-	// request may have been executed late, or its answer lost.
+	// prior are claims whose own names are gone. One of them may still be the lock: its
+	// request may have been executed late, or the answer lost.
 	prior  []*claim
 	left   []leftover
 	seen   observation // the holder
@@ -88,7 +88,7 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 //	   else look who has L: it is dead -> remove L, and start again
 //	4  the first heartbeat; then remove the claim's own name
 //
-// Each time with a new claim, so that L is young from the beginning.
+// Each time it makes a new claim, so that the file's time is recent when it becomes L.
 func (a *attempt) take(ctx context.Context) (*hold, error) {
 	if err := backend.AwaitSpace(func() error { return a.prepare(ctx) }); err != nil {
 		return nil, err
@@ -140,8 +140,8 @@ func (a *attempt) withdrawClaim() error {
 	return nil
 }
 
-// removeLeftovers removes what is left of earlier turns. The claims that it may be made of again
-// have no name any more.
+// removeLeftovers removes what is left of earlier turns. It cannot come back, because the
+// claims that it was linked to have no names of their own any more.
 func (a *attempt) removeLeftovers() {
 	a.left = slices.DeleteFunc(a.left, func(x leftover) bool { return x.remove(a.fs) })
 }

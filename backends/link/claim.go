@@ -34,7 +34,7 @@ func (l *Lock) newClaim(fs FS, r owner.Record) (*claim, error) {
 	return &claim{lock: l, fs: fs, record: r, name: l.claimName(r.ID), text: text}, nil
 }
 
-// make makes the file. backend.ErrAgain: it is spoiled, and another id may have more luck.
+// make makes the file. backend.ErrAgain: the file is spoiled, and a new claim may do.
 func (c *claim) make() error {
 	const op = "make our own file"
 	err := c.fs.Create(c.name, c.text)
@@ -112,7 +112,7 @@ func (c *claim) proven(name string) (bool, error) {
 	case !own.Same(c.stat):
 		return false, c.expose(name, "a file has another number than before")
 	case own.Links < 2:
-		// More than 2 is somebody's joke, who linked it elsewhere.
+		// More than 2: somebody has linked it elsewhere.
 		return false, c.recount(name)
 	}
 	return true, nil
@@ -131,8 +131,8 @@ func (c *claim) recount(name string) error {
 	return c.expose(name, "a file with two names counts one link")
 }
 
-// mistrust is for a name that we were told is ours, and that leads to another file.
-// Either somebody put its own there meanwhile, or the numbers of files mean nothing.
+// mistrust is for a name that leads to another file, though we were told that it is ours.
+// Either somebody has put another file there meanwhile, or file numbers mean nothing here.
 func (c *claim) mistrust(name string) error {
 	_, text, err := c.fs.Read(name)
 	if err != nil || !parse(text).Holds(c.record.ID) {
@@ -141,8 +141,8 @@ func (c *claim) mistrust(name string) error {
 	return c.expose(name, "a file has another number under its second name")
 }
 
-// expose says why a name that is ours can be none, and removes it if its record is
-// ours: where numbers lie it may be anybody's.
+// expose says why a name that is ours cannot be a lock. It removes the name if the record
+// there is ours: where file numbers lie it may be anybody's.
 func (c *claim) expose(name, how string) error {
 	if _, text, err := c.fs.Read(name); err == nil && parse(text).Holds(c.record.ID) {
 		_ = c.fs.Unlink(name)
@@ -150,8 +150,8 @@ func (c *claim) expose(name, how string) error {
 	return c.lock.lies(how)
 }
 
-// remove removes the claim's own name. Whatever was asked before can then not give the
-// file another one any more.
+// remove removes the claim's own name. A request from before that is executed late can then
+// no longer link the file to another name.
 func (c *claim) remove() error {
 	if err := c.fs.Unlink(c.name); err != nil && !absent(err) {
 		return c.lock.fail("remove our own file", err)

@@ -47,9 +47,9 @@ type FS interface {
 	Close()
 }
 
-// A File is one file, whatever becomes of its name. Who has one open keeps its
-// inode number from being used again on a local disk; elsewhere the calls say
-// ESTALE when it is gone.
+// A File is one open file, whatever becomes of its name. On a local disk its inode
+// number is not used again while it is open; elsewhere the calls say ESTALE when it is
+// gone.
 type File interface {
 	StatServer() (lockfile.Stat, error)
 	// Touch sets the modification time to the server's now.
@@ -75,7 +75,7 @@ func (d *directory) Create(name, content string) error {
 	if err != nil {
 		return err
 	}
-	// Whatever our umask: who cannot read it can have no proof of our death.
+	// Whatever our umask: waiters that cannot read it cannot prove our death.
 	return errors.Join(f.Chmod(mode), f.Write(content), f.Close())
 }
 

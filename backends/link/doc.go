@@ -4,15 +4,14 @@
 // ln in a script. Exclusive only.
 //
 //	L               the lock is held while this file exists
-//	L.claim.<id>    a file of one who wants the lock; the lock is a link to it
-//	L.brk.<id>.<n>  a link to the claim of one who removes the dead one's lock <id>
+//	L.claim.<id>    the file of a locker; the lock is a link to the winner's
+//	L.brk.<id>.<n>  a link to the claim of a breaker, which removes the dead holder's lock <id>
 //
 // Of each file the first line is the helper's pid in decimal, for tools that read pid
 // files, and the second the owner record. Whoever links a file to L, or makes it with
-// O_CREAT|O_EXCL, excludes us and is excluded. Whether a link was made is not told by
-// the call, whose answer may be lost or repeated, but by looking: L is our file, by
-// number, and the file counts two links. A file system of which the two disagree is
-// refused.
+// O_CREAT|O_EXCL, excludes us and is excluded. The answer of link(2) may be lost or
+// repeated, so it does not count. What counts is what is there: L has our file's number,
+// and the file counts two links. A file system where the two disagree is refused.
 //
 // A holder keeps its file open and sets its time by that, so that it never touches a
 // successor's; in between it makes sure that L still is its file. With "?touch=ahead"
@@ -23,18 +22,18 @@
 // than a lease before that of a file just made on the same server, and then nothing
 // about it changes while we watch it for the grace period; or silent: nothing changes while
 // we watch it for a whole lease, whatever its time. No time of a server is compared
-// with a clock of ours. A file of another tool has the lease of who waits for it, and
-// its pid says nothing, because nobody knows of which machine; unless the address says
-// "?pids=local", for a directory that one machine uses alone. Then the pid decides
-// alone, and who was there before the machine was started again is dead. What is not a
+// with a clock of ours. A file of another tool has the lease that its waiter asked for, and
+// its pid says nothing, because it may be of any machine; unless the address says
+// "?pids=local", for a directory that one machine uses alone. Then the pid alone
+// decides, and a holder from before the machine was last started is dead. What is not a
 // regular file is never removed, and never followed.
 //
-// Breakers queue: who finds a holder dead first wins the right to remove the lock, by
-// linking its claim to L.brk.<id>.<n>, then looks again, and then removes it. Who comes
-// later waits; or goes on with <n+1> when that one is dead as well. Ids are not used
-// again, and entries go only when the lock is no longer the dead one's. So among us,
-// whoever is paused for however long, breaking by proof never removes a lock but the
-// dead one's.
+// Breakers queue: the first that finds a holder dead wins the right to remove the lock, by
+// linking its claim to L.brk.<id>.<n>; then it looks again, and removes the lock. A later
+// breaker waits, or goes on with <n+1> when the one before it is dead as well. Ids are not
+// used again, and entries go only when the lock is no longer the dead holder's. So among
+// locksmiths, however long one of them is paused, breaking by proof never removes any lock
+// but that of the dead holder.
 //
 // What it cannot do. The name L is shared by all its users, so there is no rule that
 // makes it safe to break by age: a holder that was paused for longer than its lease,

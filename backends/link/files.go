@@ -15,7 +15,7 @@ import (
 const (
 	claimMark = ".claim."
 	entryMark = ".brk." // of the break queue
-	// maxEntries bounds how many breakers of one acquisition may die at it.
+	// maxEntries bounds how many breakers of one acquisition may die in the attempt.
 	maxEntries = 64
 	// maxName is what file systems take, and longestMark what we add to a name: an
 	// entry of the break queue for a foreign file.
@@ -32,7 +32,7 @@ func (l *Lock) parseClaim(name string) (id string, ok bool) {
 	return id, ok && owner.IsID(id)
 }
 
-// entryName is the nth entry of those who break one acquisition.
+// entryName is the nth entry in the queue of breakers of one acquisition.
 func (l *Lock) entryName(dead string, n int) string {
 	return l.Name + entryMark + dead + "." + strconv.Itoa(n)
 }

@@ -29,11 +29,11 @@ type Lock struct {
 	// time when the lock ends.
 	Ahead bool
 	// OneMachine: only this machine uses the directory. Then a pid that stands alone
-	// is one of this machine, and who was here before it was started again is dead.
+	// is one of this machine, and a holder from before its last start is dead.
 	OneMachine bool
 	// Polls is how often a waiter asks.
 	Polls backoff.Config
-	// Self is who breaks a lock on the word of an operator; ID and Acquired are
+	// Self is this process as a breaker on the word of an operator; ID and Acquired are
 	// filled in.
 	Self func() owner.Record
 	// Check refuses a place that is not fit. Nil: it is.

@@ -12,11 +12,11 @@ import (
 	"locksmith/protocol"
 )
 
-// A breakQueue is how one of several breakers wins the right to remove a dead one's lock.
+// A breakQueue is how one of several breakers wins the right to remove a dead holder's lock.
 // Its entries L.brk.<dead id>.<n> are links to the claims of breakers. The maker of entry
 // n may look and remove if the makers of all before are dead. Entries go only when the
-// lock is no longer the dead one's, which is for ever, because ids are not used again; or
-// by their own maker, who has given up.
+// lock is no longer the dead holder's, which is for ever, because ids are not used again;
+// or when their own maker has given up and removes them.
 type breakQueue struct {
 	lock   *Lock
 	fs     FS

@@ -87,7 +87,7 @@ func (a *attempt) held() error {
 	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.Holder(a.lock.Today())}
 }
 
-// obstacle is held as far as anybody knows.
+// obstacle is the error while it cannot be told whether the lock is held.
 func (a *attempt) obstacle(err error) error {
 	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.Holder(a.lock.Today()), Obstacle: err}
 }

@@ -140,7 +140,7 @@ func (w watcher) rules(s observation, now time.Time) (rules []watch.Rule, young 
 	case s.stat.Kind != "":
 		return nil, watch.Never
 	case s.name != w.lock.Name && s.Verdict == owner.Alive:
-		// Who is about to remove a lock will do it, however long it was stopped.
+		// A breaker about to remove a lock will do so, however long it was stopped.
 		return nil, watch.Never
 	case s.content.PID != 0 && w.lock.OneMachine:
 		return []watch.Rule{w.Rule(s.Verdict, 0)}, watch.Never // its pid decides

@@ -14,8 +14,8 @@ import (
 // progress.
 const maxRaces = 8
 
-// An attempt implements backend.Attempt. The way of a plain acquisition is Try and take
-// here, reserve, takePlain, and enter.
+// An attempt implements backend.Attempt. To follow a plain acquisition, read Try and take
+// here, then reserve, takePlain, and enter.
 type attempt struct {
 	lock    *Lock
 	request backend.Request
@@ -24,9 +24,9 @@ type attempt struct {
 	phase   phase
 	mine    *claim // nil if the phase is idle
 	block   block  // what the last Try that failed saw
-	// owned: the lock's directory is empty and ours, in plain style: we made it, or it was
-	// we who removed the last entry. Only we may commit onto it or remove it. That may be
-	// so in each phase: we can come to own it, and then have to give up our reservation.
+	// owned: in plain style, the lock's directory is empty and ours: we made it, or we
+	// removed the last entry. Only we may commit onto it or remove it. It may be set in
+	// every phase: after we came to own L we may have to give up our reservation.
 	owned bool
 	pin   io.Closer // of a lock's directory that is ours; nil: none
 	// What the attempt has learned of its place.
@@ -67,7 +67,8 @@ const (
 	leaving
 )
 
-// A gate is what keeps two out of a plain lock at once.
+// A gate is what lets only one locker at a time into a plain lock. An attempt begins with
+// the first of these, and goes on to another when the place turns out to need it.
 //
 //	oneStep   the place cannot do it                                 -> twoSteps
 //	twoSteps  the server does not rename onto what is there at all   -> renaming
@@ -196,8 +197,8 @@ func (a *attempt) hold() *hold {
 	return &hold{claim: a.mine, lock: a.lock, dir: a.dir, others: a.others}
 }
 
-// cannotRename finds out, with directories of our own, whether the server refuses
-// what an acquisition takes. Otherwise it was others who were in our way.
+// cannotRename finds out, with directories of our own, whether the server refuses the
+// rename that every acquisition needs. If not, others were in our way.
 func (a *attempt) cannotRename(ctx context.Context) bool {
 	own := ticket{a.request.Owner.Lease, a.lock.NewID()}
 	from, to, inside := a.lock.reservation(own), a.probe(), "/"+entry{exclusive, own}.String()
@@ -257,8 +258,8 @@ func (a *attempt) disclaim() {
 	a.owned, a.pin = false, nil
 }
 
-// removeLock removes the lock's directory, if it is ours. Its answer may be lost: then
-// it is not tried again, because by then it may be somebody else's.
+// removeLock removes the lock's directory, if it is ours. If the answer is lost it is not
+// tried again, because by then the directory may be somebody else's.
 func (a *attempt) removeLock(ctx context.Context) error {
 	if !a.owned {
 		return nil

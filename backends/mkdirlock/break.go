@@ -94,8 +94,8 @@ func (l *Lock) breakSeen(ctx context.Context, dir Dir, s observation) error {
 	return l.removeBare(ctx, dir, s.at, s.entry.String())
 }
 
-// removeBare removes an entry that is bare. What is in it now, of a holder that got
-// there after all, makes the removal fail with errRevived.
+// removeBare removes an entry that is bare. If its owner has put a heartbeat into it
+// meanwhile, the removal fails with errRevived.
 func (l *Lock) removeBare(ctx context.Context, dir Dir, at, name string) error {
 	err := dir.Rmdir(ctx, at+"/"+name)
 	switch {
@@ -115,8 +115,8 @@ type guarded interface {
 	mayRemove(name string) bool
 }
 
-// mayRemove reports whether we may remove a directory. To empty a lock that we may not
-// remove would turn it into one that nobody can break.
+// mayRemove reports whether we may remove a directory. If we emptied a lock that we may not
+// remove, nobody could break it any more.
 func mayRemove(dir Dir, name string) bool {
 	g, ok := dir.(guarded)
 	return !ok || g.mayRemove(name)

@@ -25,7 +25,7 @@ type claim struct {
 	record owner.Record
 	parts  []string // of the record
 
-	// beats are the names of the heartbeats of which one exists, more than one
+	// beats are the names that our heartbeat may have, of which one exists; more than one
 	// after an answer was lost. The number next was not used yet.
 	beats []string
 	next  uint64
@@ -58,7 +58,7 @@ func (c *claim) unpin() {
 
 func (c *claim) path() string { return c.at + "/" + c.entry.String() }
 
-// acquiredNow corrects the record, which so far has the time at which we began to try.
+// acquiredNow corrects the time in the record, which so far is when we began to try.
 func (c *claim) acquiredNow() {
 	now := c.lock.Today()
 	if now.Sub(c.record.Acquired).Abs() < time.Millisecond {
@@ -70,9 +70,9 @@ func (c *claim) acquiredNow() {
 	}
 }
 
-// refresh is a heartbeat, and proof that our entry is there. errAbsent means that
-// it is gone; or that it was silent for so long that somebody may have decided to remove
-// it, and will do so.
+// refresh is a heartbeat, and proves that our entry is there. errAbsent means that it is
+// gone; or that it was silent for so long that somebody may have decided to remove it and
+// will do so.
 func (c *claim) refresh(ctx context.Context) error {
 	sent := c.clock.Now()
 	if err := c.beat(ctx); err != nil {
@@ -85,8 +85,8 @@ func (c *claim) refresh(ctx context.Context) error {
 	return nil
 }
 
-// late reports that our entry was silent for a lease where that is long enough to
-// be broken. In plain style a reservation is not.
+// late reports that our entry was silent for a lease, and so may be broken. A reservation
+// in plain style is never broken for its silence.
 func (c *claim) late() bool {
 	if c.at == c.home && c.lock.Style == PlainStyle {
 		return false
@@ -97,8 +97,8 @@ func (c *claim) late() bool {
 // old reports that our entry was last known to be there a lease ago.
 func (c *claim) old() bool { return c.clock.Now()-c.confirmed >= c.entry.ticket.lease }
 
-// beat is a heartbeat. Before the first the record is written; what of it may be missing
-// after that is written later, for a holder can do without it.
+// beat is a heartbeat. Before the first the record is written; parts that may be missing
+// then are written later, for a holder can do without them.
 func (c *claim) beat(ctx context.Context) error {
 	first := len(c.beats) == 0
 	if first {
@@ -190,15 +190,15 @@ func (c *claim) writeRecord(ctx context.Context) error {
 	return nil
 }
 
-// remove removes our entry from where it is. nil means that it was we who did.
+// remove removes our entry from where it is. nil means that our removal succeeded.
 func (c *claim) remove(ctx context.Context) error {
 	inside := append(extraNames(c.parts), c.beats...)
 	return c.lock.removeEntry(ctx, c.dir, c.at, c.entry.String(), inside)
 }
 
 // withdraw removes all that there may be of us: our entry and the reservation. It
-// reports whether it was we who emptied the lock. A rename that is late moves the
-// entry from the reservation to the lock, so it is looked for in this order.
+// reports whether it emptied the lock. A rename that is executed late moves the entry
+// from the reservation to the lock, so it is looked for in this order.
 func (c *claim) withdraw(ctx context.Context) (emptied bool, err error) {
 	err = errAbsent
 	if c.home != "" {

@@ -77,8 +77,8 @@ func (h *hold) Release(ctx context.Context) error {
 	return nil
 }
 
-// removeEntry removes our entry. That it is not there may be our own doing, if an answer
-// was lost.
+// removeEntry removes our entry. If it is not there, we may have removed it ourselves by a
+// request whose answer was lost.
 func (h *hold) removeEntry(ctx context.Context) error {
 	if h.stage >= emptied {
 		return nil

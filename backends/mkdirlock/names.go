@@ -126,7 +126,7 @@ func lockOfReservation(name string) (lock string, ok bool) {
 	return name[:i], ok
 }
 
-// maxToken leaves room to count on; a larger number is nobody's work.
+// maxToken leaves room to count on; no helper ever makes a larger number.
 const maxToken = 1 << 60
 
 func fenceName(n uint64) string { return fencePrefix + strconv.FormatUint(n, 10) }

@@ -19,7 +19,7 @@ import (
 //
 // On a Disk 3 is the gate as well: it fails if there is an L that is not ours.
 //
-// After breaking a dead holder's entry the emptied L is ours as if we had made it, and we
+// After we broke a dead holder's entry the emptied L is ours as if we had made it, and we
 // go on with 3. Nobody else touches an empty L.
 func (a *attempt) takePlain(ctx context.Context) (*hold, error) {
 	if err := a.reserve(ctx); err != nil {
@@ -63,8 +63,8 @@ func (a *attempt) makeLock(ctx context.Context) error {
 	return a.lock.fail("make the lock directory", err)
 }
 
-// commit is step 3. While we waited our reservation may have been removed: then the
-// commit is in vain, and would leave nobody to know whose L is.
+// commit is step 3. Our reservation may have been removed while we waited: then the
+// commit would be in vain, and nothing would tell whose L is.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	gated := a.gate == oneStep && !a.owned
 	if (a.owned || gated) && (a.phase != fresh || a.mine.old()) {
@@ -159,7 +159,7 @@ func (a *attempt) tryOverwriting(ctx context.Context) error {
 	return a.lock.fail("rename a directory beside the lock", moved)
 }
 
-// probe names a directory that nobody takes for anything but an empty reservation.
+// probe names a directory that others take for an empty reservation and nothing else.
 func (a *attempt) probe() string {
 	return a.lock.reservation(ticket{a.request.Owner.Lease, a.lock.NewID()})
 }
@@ -188,9 +188,9 @@ func (a *attempt) taken(ctx context.Context, cause error) error {
 	return err
 }
 
-// look sees who has the lock after the gate was closed. nil means that nobody has
-// it any more: the holder was dead, and we broke it; L is ours. Otherwise it is a
-// *backend.HeldError, or backend.ErrAgain.
+// look sees who has the lock after the gate was closed. nil means that the holder was
+// dead, we broke it, and L is ours. Otherwise the error is a *backend.HeldError, or
+// backend.ErrAgain.
 func (a *attempt) look(ctx context.Context, doubt bool) error {
 	if !a.lookDue() && !doubt {
 		return a.heldAgain()
@@ -244,7 +244,7 @@ func (a *attempt) judge(ctx context.Context, s observation) error {
 	return a.breakPlain(ctx, s)
 }
 
-// breakPlain removes a dead holder's entry. It returns nil if it was we who did.
+// breakPlain removes a dead holder's entry. It returns nil if our removal succeeded.
 func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 	pin, err := a.lock.pin(ctx, a.dir, s.at)
 	if err != nil {

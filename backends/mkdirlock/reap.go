@@ -58,8 +58,8 @@ func (l *Lock) checkReaping(r backend.Reaping) error {
 	return nil
 }
 
-// noPlace refuses an address that is that of a lock. To reap in there would take
-// its fencing tokens for empty locks, and they would start again.
+// noPlace refuses the address of a lock. Reaping inside a lock would take its fencing
+// tokens for empty locks and remove them, and tokens would start again.
 func (l *Lock) noPlace(why string) error {
 	here, _, _ := strings.Cut(l.Address, "?")
 	above := here[:max(strings.LastIndexByte(here, '/'), 0)]

@@ -14,7 +14,7 @@ import (
 const maxRemovals = 3
 
 // removeEntry removes the entry of one acquisition, with what is inside it as far
-// as is known. nil means that it was we who did: the emptied lock is ours.
+// as is known. nil means that our removal succeeded: the emptied lock is ours.
 // errAbsent means that it is gone, but not by us. After an unclear answer nobody
 // knows.
 func (l *Lock) removeEntry(ctx context.Context, dir Dir, at, name string, inside []string) error {
@@ -75,8 +75,8 @@ func (l *Lock) mayNotRemove(entry string, cause error) error {
 		"this user may make directories there, but not remove them: see locksmith doctor")
 }
 
-// all reports that we asked for the removal of all that is left: a holder that
-// lives has given it another name meanwhile.
+// all reports that we have already asked for the removal of all that is left. If it is
+// still there, a holder that lives has given it another name meanwhile.
 func all(left, asked []string) bool {
 	return !slices.ContainsFunc(left, func(n string) bool { return !slices.Contains(asked, n) })
 }
@@ -140,8 +140,8 @@ func (l *Lock) Backend() backend.Backend {
 	return l
 }
 
-// Exists implements backend.Remover. An empty list is no proof, as some servers have one of
-// what is not there, and a refusal none, as some refuse to list what is empty.
+// Exists implements backend.Remover. Neither an empty list nor a refusal is proof: some
+// servers give an empty list of what is not there, and some refuse to list what is empty.
 func (l TreeLock) Exists(ctx context.Context) (bool, error) {
 	dir := l.NewDir()
 	defer dir.Close()

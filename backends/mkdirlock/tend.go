@@ -10,10 +10,10 @@ import (
 	"locksmith/backends/watch"
 )
 
-// Tend implements backend.Hold. It removes what crashed waiters left: reservations whose
-// owner is dead by proof; or, in the style of directories, was silent for a lease; or in
-// which there is nothing. Each is removed by its ticket. What ctx leaves no time for is
-// looked at the next time.
+// Tend implements backend.Hold. It removes what crashed waiters left: reservations that
+// are empty, or whose owner is proven dead or, in the style of directories, was silent for
+// a lease. Each is removed by its ticket. What ctx leaves no time for is looked at the next
+// time.
 func (h *hold) Tend(ctx context.Context) error {
 	if h.crowd {
 		return nil

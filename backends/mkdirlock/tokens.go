@@ -126,7 +126,7 @@ func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
 	}
 	dir := l.NewDir()
 	defer dir.Close()
-	// Nobody takes it for anything but an empty reservation.
+	// Others take it for an empty reservation and nothing else.
 	probe := l.reservation(ticket{lease: owner.MinLease, id: l.NewID()})
 	made := dir.Mkdir(ctx, probe)
 	removed := dir.Rmdir(ctx, probe)

@@ -44,8 +44,9 @@ func (a *attempt) held(s observation) error {
 	return a.heldAgain()
 }
 
-// heldByNobody is held by an empty directory, or by something that is not ours.
-// None of us breaks it: it may be the lock of a program that uses mkdir alone.
+// heldByNobody is held where there is no entry of ours: the lock is an empty directory, or
+// something else. Locksmith does not break it: it may be the lock of a program that uses
+// mkdir alone.
 func (a *attempt) heldByNobody(names []string, doubt bool) error {
 	b := &a.block
 	now := a.request.Clock.Now()
@@ -59,8 +60,8 @@ func (a *attempt) heldByNobody(names []string, doubt bool) error {
 	return a.heldAgain()
 }
 
-// vanished is for a lock that exists when we try to make it, and cannot be listed:
-// it may just have been released, or some servers say so of one that is empty.
+// vanished is for a lock that exists when we try to make it, and cannot be listed: it may
+// just have been released, or it is empty, for which some servers refuse a listing.
 func (a *attempt) vanished() error {
 	if a.block.missed++; a.block.missed == 1 {
 		return backend.ErrAgain
@@ -124,8 +125,8 @@ func (a *attempt) untilBeat() time.Duration {
 }
 
 // waiterBeats is how long after a heartbeat of a waiter the next one is due. In plain style
-// nobody removes a reservation of a waiter that may live but reap, not before it is older
-// than twice its lease, and an operator.
+// the reservation of a waiter that may live is removed only by an operator, and by reap
+// when it is older than twice its lease.
 func (l *Lock) waiterBeats(lease time.Duration) time.Duration {
 	if l.Style == TreeStyle {
 		return lease / 4

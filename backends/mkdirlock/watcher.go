@@ -19,9 +19,10 @@ type watcher struct {
 	dir  Dir
 }
 
-// bareTime is how long a bare entry in the lock is left to its owner. An entry is bare
-// until the first heartbeat, before which nobody says OK, and when it is being removed,
-// after which nobody relies on it. So it is no holder's, even if nobody is proven dead.
+// bareTime is how long a bare entry in the lock, one in which there is nothing, is left to
+// its owner. An entry is bare until its first heartbeat, before which a helper does not say
+// OK, and while it is being removed, when no holder relies on it any more. So it is no
+// holder's entry, even if its owner is not proven dead.
 const bareTime = 5 * time.Second
 
 // An observation is an entry as just seen.
@@ -32,9 +33,9 @@ type observation struct {
 	inside []string // what is in it
 }
 
-// overIn is how long the same must still be seen before the entry may be emptied, too:
-// by proof, or for its lease. Until Due alone it must still be bare then, and may be
-// removed, but not emptied.
+// overIn is how long the entry must still be seen unchanged before it may be emptied: its
+// owner is proven dead, or its lease is over. After Due alone it may be removed if it is
+// still bare, but not emptied.
 func (s observation) overIn() time.Duration {
 	if len(s.By) == 0 {
 		return watch.Never
@@ -73,7 +74,7 @@ func (w watcher) see(ctx context.Context, at string, e entry) (watch.Seen, []str
 		return watch.Seen{ID: e.ticket.id, Lease: e.ticket.lease, Note: "it cannot be looked at: " + err.Error(), Verdict: owner.Unknown}, nil, nil
 	}
 	s := w.lock.seen(e, names)
-	// The lease is the ticket's: the record may be missing or somebody's joke.
+	// The lease is the ticket's: the record may be missing or forged.
 	s.Rules = []watch.Rule{w.Rule(s.Verdict, e.ticket.lease)}
 	if len(names) == 0 {
 		s.Rules = append(s.Rules, watch.Rule{Lease: min(e.ticket.lease/2, bareTime)})

@@ -118,8 +118,8 @@ func (a *attempt) list() (numbers, uint64, error) {
 	return all, a.known, nil
 }
 
-// checkSame makes sure that the highest generation known to us is not missing
-// from the directory: then it would be another one under the same name.
+// checkSame makes sure that the highest generation known to us is in the directory. If it
+// is not, this is another directory under the same name.
 func (a *attempt) checkSame() error {
 	if a.mine == nil || a.lock.probe(a.mine.ticket) != nil {
 		return nil
@@ -131,7 +131,8 @@ func (a *attempt) checkSame() error {
 	return nil
 }
 
-// vanished is what we say in place of starting the tokens anew.
+// vanished is the error if the known generations are gone. To go on would start the
+// fencing tokens anew.
 func (a *attempt) vanished() error {
 	return &backend.Error{Code: protocol.Unreachable, Lock: string(a.lock.Address), Op: "list generations",
 		Err: errors.New("the lock directory has vanished"), Hint: "was it removed, or its file system unmounted?"}

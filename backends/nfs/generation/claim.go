@@ -22,7 +22,7 @@ type claim struct {
 	ticket ticket
 	// in is our own reservation, or the shared directory where we are a member.
 	in entry
-	// staged: a place in the queue under our ticket may exist besides.
+	// staged: there may also be a place in the queue under our ticket.
 	staged bool
 	// spoiled: it was never complete, and could not be removed.
 	spoiled bool
@@ -38,9 +38,8 @@ func (c *claim) path() string {
 	return c.in.member(c.ticket)
 }
 
-// refresh is a heartbeat. errBroken means that the claim is gone; or that it
-// was silent for so long that somebody may have decided by now to remove it,
-// though it has not come to that yet.
+// refresh is a heartbeat. errBroken means that the claim is gone; or that it was
+// silent for so long that somebody may have decided to remove it and will do so.
 func (c *claim) refresh() error {
 	sent := c.clock.Now()
 	err := c.lock.Dir.Touch(c.path())
@@ -91,7 +90,7 @@ func (c *claim) remove() error {
 	return nil
 }
 
-// removeStaging removes our place in the queue where we have it besides.
+// removeStaging removes our place in the queue, if that is apart from the claim.
 func (c *claim) removeStaging() error {
 	if !c.staged {
 		return nil
@@ -144,8 +143,8 @@ func (a *attempt) reserve(k kind, newest uint64) error {
 
 // ensure makes sure that the claim exists, after an unclear answer to the
 // request that made it. Otherwise that request might still be on its way, and
-// arrive when others have found the reservation gone to which our generation
-// points.
+// arrive after others have found that the reservation is gone to which our
+// generation points.
 func (c *claim) ensure(doubt error) error {
 	if doubt == nil {
 		return nil

@@ -24,17 +24,18 @@
 //
 // A holder is dead by proof (owner.Record.Verdict) or after a whole lease
 // without a heartbeat, as watched on the observer's own clock. A heartbeat sets
-// the time of the own reservation. Whoever was silent for a whole lease before
-// its acquisition was complete starts again with a new ticket: somebody may
-// have decided to break the old one already.
+// the time of the holder's own reservation. A locker that was silent for a whole
+// lease before its acquisition was complete starts again with a new ticket:
+// somebody may have decided to break the old one already.
 //
-// The queue is for fairness, no rule of safety: who is not first holds back for
-// a moment when the lock becomes free. Only the first asks often.
+// The queue is for fairness and not a rule of safety: when the lock becomes free, a
+// waiter that is not the first leaves it to the others for a moment. Only the first in
+// the queue asks often.
 //
 // What it needs of the file system: mkdir, symlink and rename are atomic and
 // have one winner; opening a directory anew and reading it shows at least what
 // this host did there; statx asks the server. What breaks it: a cache between
-// hosts that invents successes; somebody who renames or removes what is not
+// hosts that invents successes; a program that renames or removes what is not
 // its own, above all lock.<N>; two servers behind one name.
 //
 // The steps in the code are numbered as in the comments of exclusive.go and

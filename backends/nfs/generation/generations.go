@@ -43,8 +43,9 @@ func (l *Lock) list() (all numbers, anew bool, err error) {
 	return all, anew, err
 }
 
-// look lists one of the two directories without making it. That it is missing
-// this host may only remember: then it looks at what is above, and again.
+// look lists one of the two directories without making it. If it seems to be missing,
+// that may be an outdated memory of this host: then it looks at the directory above,
+// which refreshes the memory, and tries again.
 func (l *Lock) look(dir string) ([]string, error) {
 	names, err := l.names(dir)
 	if !absent(err) {
@@ -101,10 +102,10 @@ func (l *Lock) target(n uint64) (entry, error) {
 	return e, nil
 }
 
-// probe changes the directory of generations and nothing in it. What this host
-// believes of a directory it has just changed itself is true, while a change by
-// others may stay invisible: on NFSv3, when it came within one tick of the
-// server's clock after another.
+// probe changes the directory of generations, but leaves everything in it as it was. A
+// host reads a directory anew that it has just changed itself. Without that, changes by
+// others may stay invisible: on NFSv3, one that came within the same tick of the server's
+// clock as another.
 func (l *Lock) probe(t ticket) error {
 	made := l.Dir.Mkdir(t.probe())
 	removed := l.Dir.Rmdir(t.probe())
@@ -133,7 +134,7 @@ func (l *Lock) newest() (uint64, error) {
 	t := ticket{lease: owner.MinLease, id: l.NewID()}
 	err := l.probe(t)
 	if absent(err) {
-		// That it is missing this host may only remember.
+		// This host may have an outdated memory of it as missing.
 		if _, err := l.look(Generations); absent(err) {
 			return 0, nil
 		} else if err != nil {

@@ -68,8 +68,8 @@ func (h *hold) Release(context.Context) error {
 	return nil
 }
 
-// succeeded returns ErrGone if there is a generation after ours, or a heartbeat
-// found us gone.
+// succeeded returns ErrGone if there is a generation after ours, or if a heartbeat has
+// found our reservation gone.
 func (h *hold) succeeded() error {
 	l := h.claim.lock
 	if err := l.probe(h.claim.ticket); err != nil {

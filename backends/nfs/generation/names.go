@@ -15,7 +15,7 @@ import (
 // A ticket names one acquisition attempt, and its place in the queue. It is
 // part of the name of all that the attempt creates, and never used twice.
 type ticket struct {
-	since uint64        // the newest generation when the wish arose
+	since uint64        // the newest generation when the attempt began
 	at    int64         // when it arose by its own host's clock, in microseconds since 1970, not negative; orders those that arose in one generation
 	lease time.Duration // whole ms; here, and not only in the record, because a name is never torn or missing
 	id    string        // owner.NewID
@@ -44,8 +44,8 @@ func parseTicket(s string) (ticket, bool) {
 	return t, true
 }
 
-// compare orders the queue. The generation goes first, because the clocks of two
-// hosts may be an hour apart.
+// compare orders the queue. The generation counts before the time, because the clocks of
+// two hosts may be an hour apart.
 func (t ticket) compare(u ticket) int {
 	return cmp.Or(cmp.Compare(t.since, u.since), cmp.Compare(t.at, u.at), cmp.Compare(t.id, u.id))
 }
@@ -137,7 +137,7 @@ func lockName(n uint64) string {
 	return Generations + "/" + lockPrefix + strconv.FormatUint(n, 10)
 }
 
-// maxGeneration leaves room to count on; a larger number is nobody's work.
+// maxGeneration leaves room to count on; no helper ever makes a larger number.
 const maxGeneration = 1 << 60
 
 func parseLockName(name string) (uint64, bool) {

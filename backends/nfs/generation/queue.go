@@ -10,20 +10,19 @@ import (
 	"locksmith/backends/backend"
 )
 
-// The queue is made of reservations in the order of their tickets. It decides
-// nothing but who asks often, and who holds back for a moment; so what it takes
-// for true may be outdated, and the dead may be told from the living by the
-// server's clock.
+// The queue is made of reservations in the order of their tickets. It only decides
+// which waiter asks often, and which leaves a free lock to others for a moment. So it may
+// go by outdated listings, and may judge by the server's clock who is dead.
 
 const (
-	// fairTime is how long a free lock is left to those before us, by somebody
-	// who has the time.
+	// fairTime is how long we leave a free lock to those before us, if our own timeout
+	// allows it.
 	fairTime = 3 * headPause
-	// maxLooks bounds how many before us are looked at for one who lives.
+	// maxLooks bounds how many of those before us are looked at to find one that lives.
 	maxLooks = 8
 )
 
-// fairness remembers for how long we have been holding back.
+// fairness remembers until when we leave the free lock to others.
 type fairness struct {
 	on         bool
 	generation uint64
@@ -48,8 +47,8 @@ func (a *attempt) lookAround() error {
 	return nil
 }
 
-// turn lets those go first who wait before us, unless they leave the free lock
-// alone for too long.
+// turn lets the waiters before us go first, unless they do not take the free lock for too
+// long.
 func (a *attempt) turn(t uint64) error {
 	// A shared locker has made its reservation after the last look.
 	if t == 0 || a.mine.in.kind == staging {
@@ -60,8 +59,8 @@ func (a *attempt) turn(t uint64) error {
 	return a.holdBack(t, entry{}, min(fairTime, a.request.Timeout/2))
 }
 
-// holdBackForWriters holds a new shared holder back while somebody waits who wants
-// the lock alone, but not for longer than a lease.
+// holdBackForWriters holds back a new shared holder while a waiter wants the lock
+// exclusively, but for no longer than a lease.
 func (a *attempt) holdBackForWriters(t uint64, target entry) error {
 	return a.holdBack(t, target, a.request.Owner.Lease)
 }
@@ -83,7 +82,7 @@ func (a *attempt) holdBack(t uint64, target entry, limit time.Duration) error {
 		return err
 	}
 	if a.mine == nil {
-		// Who of them lives we can tell only by our own sign of life.
+		// To tell which of them live we need the server's time, from our own heartbeat.
 		return cmp.Or(a.reserve(staging, t), backend.ErrAgain)
 	}
 	now := a.request.Clock.Now()
@@ -118,7 +117,7 @@ func (a *attempt) line(target entry) ([]entry, error) {
 	return line, nil
 }
 
-// follows reports whether t is before us. Without a place we are the last.
+// follows reports whether we come after t. Without a place in the queue we are the last.
 func (a *attempt) follows(t ticket) bool {
 	switch {
 	case a.mine != nil:
@@ -129,8 +128,8 @@ func (a *attempt) follows(t ticket) bool {
 	return true
 }
 
-// nearest returns the living waiter next before us, and how many wait before
-// us: 0 if none seems to live. It removes the dead it meets.
+// nearest returns the living waiter next before us, and how many wait before us, 0 if
+// none of them seems to live. It removes the dead ones that it meets.
 func (a *attempt) nearest(line []entry) (observation, int, error) {
 	if len(line) == 0 {
 		return observation{}, 0, nil

@@ -22,25 +22,25 @@ func (l *Lock) Exists(context.Context) (bool, error) {
 	return err == nil, nil
 }
 
-// barPrefix begins what a bar points to; there is nothing.
+// barPrefix begins the target of a bar, a name that does not exist.
 const barPrefix = "removed."
 
 // Remove implements backend.Remover. It removes only what is empty, until nobody can
 // be on the way to a generation:
 //
 //	1  release our reservation
-//	2  rmdir R: whoever is on the way has something in it, and then it stays
-//	3  bar R with a symbolic link of our own: who came since 2 has made R anew, and
-//	   then that fails; who comes from now on gets an error
+//	2  rmdir R: it stays if a locker that is on the way has something in it
+//	3  bar R with a symbolic link of our own: that fails if a locker has made R anew
+//	   since 2; a locker that comes from now on gets an error
 //	4  remove the generations and G
 //	5  remove the bar, and the lock's directory
 //
-// After 3 nobody else may go on with our work: who is late would remove
-// generations of those who began anew. If we die there, the bar stays.
+// After 3 nobody else may go on with our work: a process that is late would remove
+// generations of those that began anew. If we die there, the bar stays.
 //
-// What no order of steps can help: one who was stopped between reading a generation
-// and making the next, was broken, and goes on when others have begun anew. It makes
-// a number that is too high for them.
+// One case no order of steps can prevent: a locker is stopped between reading a generation
+// and making the next, is broken, and goes on after others have begun anew. It makes a
+// number that is too high for them.
 func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	if err := held.Release(ctx); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (l *Lock) bar(target string) error {
 	return l.Fail("bar the reservations", err)
 }
 
-// removeGenerations is step 4. Somebody may just make a probe.
+// removeGenerations is step 4. It may meet the probe of somebody else.
 func (l *Lock) removeGenerations() (err error) {
 	for range maxRaces {
 		var names []string

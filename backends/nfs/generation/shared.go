@@ -19,8 +19,8 @@ import (
 //	F  prepare a shared directory with our member in it, under another name;
 //	   rename it; then as steps 5 to 8 of takeExclusive
 //
-// The directory gets its name only with a member in it: an empty one would be
-// over, and a repeated mkdir could bring back one that is.
+// The directory gets its final name only with a member in it: an empty shared directory
+// has ended, and a repeated mkdir could bring back one that has.
 func (a *attempt) takeShared() (*hold, error) {
 	if err := a.withdrawOld(); err != nil {
 		return nil, err

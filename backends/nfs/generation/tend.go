@@ -10,8 +10,8 @@ import (
 )
 
 // Tend implements backend.Hold. It removes what crashed lockers left, each by
-// its ticket, once it is dead by proof or was silent for a lease. What ctx
-// leaves no time for it looks at the next time.
+// its ticket, once its owner is proven dead or was silent for a lease. What ctx
+// leaves no time for is looked at the next time.
 func (h *hold) Tend(ctx context.Context) error {
 	l := h.claim.lock
 	names, err := l.names(Reservations)

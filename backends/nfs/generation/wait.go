@@ -16,12 +16,12 @@ import (
 
 // How often a waiter asks. The pause grows with the time that nothing has
 // happened, so that short holds are followed closely and long ones cost little. It
-// grows with the rank, too: all together ask little more often than the first few of
-// them, however many they are, because 1 + 1/2 + 1/3 + … hardly grows.
+// grows with the place in the queue, too: then all waiters together ask little more often
+// than the first few of them, however many they are, because 1 + 1/2 + 1/3 + … hardly grows.
 const (
 	minPause  = time.Millisecond
 	headPause = 250 * time.Millisecond // at most, for the first in the queue
-	// Of another it is so much for each who waits before it.
+	// For the others: at least so much for each waiter before them.
 	minRankPause = 20 * time.Millisecond
 	maxRankPause = 3 * headPause
 	linePause    = 30 * time.Second // at most
@@ -35,7 +35,7 @@ type block struct {
 	process process.Process // whose end may matter, if it can be seen from here
 	ahead   int             // how many of those before us block us
 	rank    int             // how many wait before us in all
-	until   time.Duration   // nobody stops us; we only hold back, until then. watch.Never: somebody does
+	until   time.Duration   // we only hold back, until then; watch.Never: somebody stops us
 	reached time.Duration   // when this came to stand in our way
 }
 
@@ -115,9 +115,9 @@ func (a *attempt) Wait(ctx context.Context) error {
 	}
 }
 
-// enqueue makes a shared waiter visible; one who wants the lock alone is so
-// already. Who is before us is to be found out anew: without a ticket we took
-// ourselves for the last, and two who are each behind the other wait for ever.
+// enqueue makes a shared waiter visible; an exclusive one is visible already. It must be
+// found out anew who is before us: without a ticket we took ourselves for the last, and
+// two waiters that are each behind the other would wait for ever.
 func (a *attempt) enqueue() error {
 	err := a.reserve(staging, a.block.number)
 	if errors.Is(err, backend.ErrAgain) || errors.Is(err, errBroken) {
@@ -143,8 +143,8 @@ func (a *attempt) poll(woken bool) (again bool, err error) {
 	return again, err
 }
 
-// unreachable tells an error that may pass: while the server is away nobody
-// knows anything, and we go on waiting.
+// unreachable reports that an error may pass: while the server is away nothing is known
+// about the lock, and we go on waiting.
 func unreachable(err error) bool { return backend.CodeOf(err) == protocol.Unreachable }
 
 // keepPlace is the heartbeat of our place in the queue.

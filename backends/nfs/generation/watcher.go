@@ -46,7 +46,7 @@ func (w watcher) see(path string, t ticket, last watch.Seen) (watch.Seen, error)
 		s.Record, s.Note = w.lock.record(t)
 	}
 	s.Verdict = w.lock.Verdict(s.Record)
-	// The lease is the ticket's: the record may be missing or somebody's joke.
+	// The lease is the ticket's: the record may be missing or forged.
 	s.Rules = []watch.Rule{w.Rule(s.Verdict, t.lease)}
 	return s, nil
 }
