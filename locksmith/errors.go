@@ -33,8 +33,8 @@ type LossError struct {
 	Lock string
 	Code protocol.Code // gone, expired or unreleased
 	Err  error         // the cause
-	// Left is what remains of the lease: nobody who goes by it takes the lock
-	// earlier.
+	// Left is what remains of the lease: others that go by the lease do not take the
+	// lock earlier.
 	Left time.Duration
 }
 
@@ -88,7 +88,7 @@ type TimeoutError struct {
 	Waited time.Duration
 	Held   *backend.HeldError // nil if the place never answered
 	Lock   string
-	Tries  int // that were allowed, if it was they that were used up
+	Tries  int // how many were allowed, if those were used up
 }
 
 func (e *TimeoutError) Error() string {

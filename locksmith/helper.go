@@ -41,7 +41,8 @@ type Helper struct {
 	// Refresh is how long after a heartbeat the next one is due; 0: a quarter of the
 	// lease, which is the most.
 	Refresh time.Duration
-	// ReleaseTimeout is how long a release that fails is tried, within the lease; 0: one try.
+	// ReleaseTimeout is for how long a release that fails is tried again, within the lease;
+	// 0: one try.
 	ReleaseTimeout time.Duration
 	Client         Client
 	Log            hclog.Logger
@@ -69,10 +70,10 @@ type Client interface {
 	Lost(*LossError)
 }
 
-// Run goes through a whole life and returns how long the lock was held. A nil
-// error means that it was held and released. Otherwise it is a *LossError if
-// the lock was held, *CancelledError, *TimeoutError, *backend.HeldError or
-// another error of the backend if it was not; then nothing is left of the wish.
+// Run goes through a whole life and returns how long the lock was held. A nil error
+// means that it was held and released. If the lock was held and lost, the error is a
+// *LossError. If it was never held, the error is a *CancelledError, *TimeoutError,
+// *backend.HeldError or another error of the backend, and no trace of the attempt is left.
 func (h *Helper) Run() (time.Duration, error) {
 	start := h.Request.Clock.Now()
 	hold, sent, err := h.acquire(start)

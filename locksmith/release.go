@@ -16,8 +16,9 @@ import (
 const (
 	// lastTry is how long a release may take that begins when the lease is over.
 	lastTry = time.Second
-	// ReleaseTimeout is how long a release is usually tried, however long the lease: who
-	// waits for us to end should not wait for hours, and others can break who has ended.
+	// ReleaseTimeout is how long a release is usually tried, however long the lease: a
+	// parent that waits for us to end should not wait for hours, and others can break the
+	// lock of a helper that has ended.
 	ReleaseTimeout = 10 * time.Second
 	// deniedTime is how long it is tried again if it is not allowed.
 	deniedTime = 5 * time.Second
@@ -50,15 +51,15 @@ func (s *session) release() error {
 	}
 }
 
-// isDenied tells an error that hardly passes.
+// isDenied reports that an error says that something is not allowed, which hardly passes.
 func isDenied(err error) bool {
 	code := backend.CodeOf(err)
 	return code == protocol.Permission || code == protocol.CannotCreate
 }
 
-// lost is the state lost: tell it, let what the lock guards stop, and tidy up
-// what may still be there, such as the other locks of a set. That names our own
-// acquisition, so it can hit nothing of a successor.
+// lost is the state lost: tell the client, let what the lock guards stop, and tidy up
+// what may still be there, such as the other locks of a set. What is removed has the name
+// of our own acquisition, so nothing of a successor can be hit.
 func (s *session) lost(err error) {
 	loss := asLoss(err)
 	s.helper.Log.Error("lost", "lock", s.helper.Address, "code", loss.Code, "error", loss.Err)
@@ -69,8 +70,8 @@ func (s *session) lost(err error) {
 	}
 }
 
-// abandon gives up a lock that nobody was told about yet, so that its loss is
-// none to them.
+// abandon gives up a lock that the client was not told about yet, so that its loss need
+// not be told either.
 func (s *session) abandon(err error) error {
 	s.giveBack()
 	switch {
@@ -83,7 +84,7 @@ func (s *session) abandon(err error) error {
 		Err: fmt.Errorf("too slow for the lease: %w", err), Hint: "try again, or with a longer --lease"}
 }
 
-// giveBack releases what may still be there of a lock that counts no more.
+// giveBack releases what may still be there of a lock that does not count any more.
 func (s *session) giveBack() {
 	_, err := s.call(context.Background(), withdrawTime, withdrawTime, s.hold.Release)
 	if err != nil && !errors.Is(err, backend.ErrGone) {

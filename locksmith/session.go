@@ -24,12 +24,12 @@ type session struct {
 	confirmed time.Duration
 	// failed is the error of the last heartbeat, if it did not succeed.
 	failed error
-	logged string        // the last failure that was
-	hung   *backend.Call // a call that did not come back, else nil; none but Tend is made beside it
+	logged string        // the last failure that was logged
+	hung   *backend.Call // a call that did not come back; beside it only Tend may be called
 	// tending is the last call of Tend, which may hang; nil: there was none.
 	tending *backend.Call
-	// skip is how many calls of Tend are left out, and pause how many are after the next
-	// one that is cut off.
+	// skip is how many calls of Tend are still to be left out; pause is how many will be
+	// after the next one that is cut off.
 	skip, pause int
 }
 
@@ -79,9 +79,8 @@ func (s *session) keep() error {
 // lastMoment is when a holder whose heartbeats fail declares itself lost.
 func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 }
 
-// beat sends one heartbeat. It has until the last moment for an answer; only a
-// helper that did not run in between, and so has not failed either, may still
-// try until the lease is over.
+// beat sends one heartbeat. The answer has until the last moment. Only a helper that was
+// stopped, and so has had no failed heartbeat either, may try until the lease is over.
 func (s *session) beat() error {
 	sent := s.now()
 	limit := s.lastMoment()
@@ -108,8 +107,8 @@ func (s *session) beat() error {
 	return err
 }
 
-// renewIfLate makes sure before OK that most of the lease is left to work in;
-// a parent counts from there.
+// renewIfLate makes sure before OK that most of the lease is left to work in, because
+// the parent counts the lease from OK.
 func (s *session) renewIfLate() error {
 	if s.now() < s.confirmed+s.lease/8 {
 		return nil
@@ -136,7 +135,7 @@ func (s *session) expired(cause error) error {
 	return &LossError{Lock: s.helper.Address, Code: protocol.Expired, Err: late, Left: s.left()}
 }
 
-// complain logs what fails again and again, but for the same reason only once.
+// complain logs what fails again and again, but each reason only once in a row.
 func (s *session) complain(what string, err error) {
 	level := hclog.Warn
 	if s.logged == err.Error() {
@@ -147,8 +146,8 @@ func (s *session) complain(what string, err error) {
 }
 
 // tend leaves the backend some of the time until the next heartbeat for its
-// housekeeping. One that hangs goes on beside us, and nobody waits for it once
-// the lock is not wanted any more.
+// housekeeping. A call that hangs is left running, and is not waited for once the lock is
+// not wanted any more.
 func (s *session) tend() {
 	if s.tending != nil && !s.tending.IsBack() || s.skips() {
 		return
@@ -169,8 +168,8 @@ func (s *session) tend() {
 // maxPause is how many heartbeats there are at most between two calls of Tend.
 const maxPause = 64
 
-// pauseAfter makes housekeeping rarer that is cut off again and again: on a slow
-// server every cut may cost the connection, which the heartbeats need.
+// pauseAfter makes housekeeping rarer if it is cut off again and again: on a slow server
+// every cut may cost the connection, which the heartbeats need.
 func (s *session) pauseAfter(cut bool) {
 	if !cut {
 		s.pause = 0

@@ -65,8 +65,8 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 }
 
 // untilTimeout returns a context that ends when the lock is not wanted any more or
-// the timeout is over. One try has a lease's time: an answer that comes later
-// would be of no use.
+// the timeout is over. A single try (timeout 0) has a lease's time: an answer that comes
+// later would be of no use.
 func (h *Helper) untilTimeout() (context.Context, context.CancelFunc) {
 	switch {
 	case h.Timeout < 0:
@@ -87,8 +87,8 @@ func (h *Helper) request() backend.Request {
 	return r
 }
 
-// aged is what was seen so long ago; of the heartbeats since then we know
-// nothing.
+// aged is the holder as it was seen some time ago, with its age as of now; nothing is
+// known of its heartbeats since then.
 func aged(held *backend.HeldError, ago time.Duration) *backend.HeldError {
 	if held == nil {
 		return nil
@@ -115,7 +115,7 @@ type waiting struct {
 	helper  *Helper
 	attempt backend.Attempt
 	calls   chan func()
-	pauses  *backoff.Schedule // between tries, if they are counted
+	pauses  *backoff.Schedule // between tries, if their number is limited; else nil
 	hung    bool              // a call was left behind; no other may be made
 }
 
@@ -136,10 +136,10 @@ func (h *Helper) waiting(attempt backend.Attempt) *waiting {
 	return w
 }
 
-// end ends that goroutine, or lets it end should a call that hangs return.
+// end ends that goroutine, at once or when a call that hangs returns.
 func (w *waiting) end() { close(w.calls) }
 
-// run leaves a call to that goroutine.
+// run hands a call to that goroutine.
 func (w *waiting) run(call func()) { w.calls <- call }
 
 func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
@@ -158,8 +158,8 @@ func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 	return nil, backend.ErrNoAnswer
 }
 
-// rest waits until another try is worth its cost. Where they are counted it is not for
-// longer than a pause: a holder that stays wakes nobody.
+// rest waits until another try is worth its cost. If the number of tries is limited, it
+// waits for a pause at most: while the holder stays, nothing else would end the wait.
 func (w *waiting) rest(ctx context.Context) error {
 	if w.pauses == nil {
 		return w.wait(ctx)

@@ -64,9 +64,10 @@ func (w Watch) ParentPipe() bool { return isPipe(w.Stdout) || w.stdinIsOurs() }
 // closing is how long a parent may take from closing one end of its pipes to the next.
 const closing = time.Second
 
-// TooSoon returns why the parent may not have meant to let go when its lock was released
-// for this cause: the end of the pipe that tells is open still. Of two pipes that is the one
-// to our standard input; of a pipe from our output alone, to close it is all a parent can do.
+// TooSoon returns nil, or why the parent may not have meant to let go when its lock was
+// released for this cause: the pipe with which a parent lets go is still open. With two
+// pipes that is the one to our standard input; with one from our output alone, closing that
+// is all a parent can do.
 func (w Watch) TooSoon(cause error) error {
 	telling := w.Stdout
 	if w.stdinIsOurs() {
@@ -78,7 +79,7 @@ func (w Watch) TooSoon(cause error) error {
 	return fmt.Errorf("%w, but %s is still open at its other end: keep both ends until the work is done, and become a daemon before locksmith is started", cause, telling.Name())
 }
 
-// staysOpen reports that the other end of a pipe is not closed soon.
+// staysOpen reports that the other end of a pipe is not closed within closing.
 func (w Watch) staysOpen(f *os.File) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()

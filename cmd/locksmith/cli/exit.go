@@ -39,11 +39,11 @@ var severity = []int{
 	protocol.Usage.Exit(), protocol.Permission.Exit(), protocol.Unreachable.Exit(), protocol.Held.Exit(),
 }
 
-// bySignal, and the number of the signal, is the exit status of what a signal ends.
+// bySignal plus the number of a signal is the exit status of what that signal ends.
 const bySignal = 128
 
-// moreSevere is the one of two exit statuses that decides. A command's own are less severe
-// than all of errors, and 0 is none.
+// moreSevere is the one of two exit statuses that decides. A status of the guarded command
+// is less severe than all of ours, and 0 is the least.
 func moreSevere(a, b int) int {
 	if a == 0 || b != 0 && rank(b) < rank(a) {
 		return b
@@ -73,8 +73,8 @@ func exitStatus(err error) int {
 	return code.Exit()
 }
 
-// exitStatusOr is exitStatus, but for a lock that was not to be had it is conflict, if -E
-// gives one.
+// exitStatusOr is exitStatus, except that it is conflict (the option -E), if given, when
+// the lock could not be had.
 func exitStatusOr(conflict flags.Number, err error) int {
 	if code := codeOf(err); conflict.Given && (code == protocol.Held || code == protocol.Timeout) {
 		return int(conflict.Value)

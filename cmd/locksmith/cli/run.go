@@ -97,7 +97,7 @@ func secretVariables(targets []*flags.Target) []string {
 	return all
 }
 
-// runStatus decides on run's exit status: a loss goes before the command's own.
+// runStatus decides on run's exit status: a loss counts more than the command's own status.
 func (a *app) runStatus(o *flags.Options, command *child.Command, out *term.Messages, err error) error {
 	if s := command.EndedBy(err); s != 0 {
 		out.Finish()
