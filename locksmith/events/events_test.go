@@ -203,6 +203,7 @@ func TestParseComplains(t *testing.T) {
 	for line, want := range map[string]string{
 		`{}`:             "time is missing",
 		`{"event":"no"}`: "time is missing",
+		`{"time":1}`:     "time: json: cannot unmarshal number into Go value of type string",
 		`{"time":"2026-01-02T03:04:05.000006Z","boot_ms":1}`: "event is missing",
 		`{` + common + `}`:                                                 "event is missing",
 		`{` + common + `,"event":null}`:                                    "event is null",

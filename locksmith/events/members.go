@@ -142,8 +142,13 @@ func (s stamp) MarshalText() ([]byte, error) {
 	return time.Time(s).UTC().AppendFormat(nil, stampLayout), nil
 }
 
-func (s *stamp) UnmarshalText(text []byte) error {
-	t, err := time.Parse(stampLayout, string(text))
+// UnmarshalJSON says of what is not a text that it should be one.
+func (s *stamp) UnmarshalJSON(raw []byte) error {
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return err
+	}
+	t, err := time.Parse(stampLayout, text)
 	*s = stamp(t)
 	return err
 }
