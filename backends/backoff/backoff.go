@@ -92,7 +92,7 @@ func (s *Schedule) swing(r Range) time.Duration {
 	return s.slow
 }
 
-// Schedule is that of a waiter who was asked for it; nil if c is nil.
+// Schedule is that of a waiter with these pauses; nil if c is nil.
 func (c *Config) Schedule() *Schedule {
 	if c == nil {
 		return nil

@@ -1,4 +1,4 @@
 package doctor
 
-// mayWrite is left to those who try.
+// mayWrite cannot be told here: trying tells.
 func mayWrite(string) bool { return true }

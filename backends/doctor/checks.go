@@ -18,8 +18,8 @@ type Exclusive struct {
 	// Cannot tells of a place where nothing can be made; nil where that is known to work.
 	Cannot func(cause error)
 	Again  string // found where it was made again
-	// Other is found, and the reason, where it was refused, but not because it exists;
-	// empty where any refusal will do.
+	// Other is found, together with the reason, where it was refused for another reason
+	// than that it exists; empty where any refusal will do.
 	Other  string
 	Advice string
 }
@@ -70,8 +70,8 @@ type Removal struct {
 	Full string
 }
 
-// Removal: a lock that cannot be removed is never released, and who removed it is only
-// known if nobody else is told that it did.
+// Removal: a lock that cannot be removed is never released; and of several that remove it
+// only one may be told that it did.
 func (x *Examiner) Removal(w Removal) Step {
 	return func(ctx context.Context) error { return x.removal(ctx, w) }
 }
@@ -134,8 +134,8 @@ func (x *Examiner) RemoveFull(ctx context.Context) (e Emptied, err error) {
 	return e, err
 }
 
-// Listing: what crashed processes left, or who has a lock, is found by listing. What is
-// wrong is a finding as bad as the lock says.
+// Listing: what crashed processes left, and which process has a lock, is found by listing.
+// How bad a fault is depends on the kind of lock.
 func (x *Examiner) Listing(bad backend.Finding, advice string) Step {
 	return func(ctx context.Context) error { return x.listing(ctx, bad, advice) }
 }

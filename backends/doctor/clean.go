@@ -50,9 +50,9 @@ func (x *Examiner) Clean(ctx context.Context, dir, shown string) {
 	}
 }
 
-// clear removes a directory with what is in it. The names are nobody else's, so that
-// nothing but what was there before can be hit, however late. It does not rely on a
-// removal that is said to have happened: that is what the checks find out.
+// clear removes a directory with what is in it. Nobody else uses these names, so a removal
+// that comes late can hit nothing else. It does not believe that a removal happened because
+// the call said so: whether calls tell the truth is what the checks find out.
 func (x *Examiner) clear(ctx context.Context, name string, depth int) (err error) {
 	for range 3 { // a listing may have missed something, as on NFS what was just made
 		if ctx.Err() != nil {

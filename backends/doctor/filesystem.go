@@ -105,7 +105,7 @@ func (n DirNeeds) access(dir string, tell backend.Tell) bool {
 	return true
 }
 
-// What is little: locks need next to nothing, but other things grow.
+// How much free space counts as little: locks need next to nothing, but other things grow.
 const littleSpace, littleInodes = 16 << 20, 1000
 
 // A room is what is free for this user.

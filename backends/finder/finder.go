@@ -1,5 +1,5 @@
-// Package finder walks a tree of directories for locks. What a lock looks like its
-// backend knows: it is asked about each file and directory, as a FileKind or a
+// Package finder walks a tree of directories for locks. Only a backend knows what its
+// locks look like: it is asked about each file and directory, as a FileKind or a
 // DirectoryKind.
 //
 // A walk keeps the names of one directory and of those above it, and nothing else.
@@ -106,8 +106,8 @@ type DirectoryKind interface {
 	// beside it. It is then not walked into.
 	Beside(ctx context.Context, in *Directory, name string) Answer
 	// Directory is about a directory that was listed. In is the one that it is in,
-	// nil where the walk begins. If it is Mine, it is walked into but for what is
-	// Part of the lock.
+	// nil where the walk begins. If the answer is Mine, the directory is walked into,
+	// except for what is Part of the lock.
 	Directory(ctx context.Context, d, in *Directory) Answer
 	// Part reports whether a name in a lock belongs to it.
 	Part(name string) bool

@@ -74,5 +74,5 @@ func (l *Lock) lost(op string) error {
 	return l.Address.Gone(op, "somebody broke the lock, or removed or replaced its file")
 }
 
-// passing tells an error that may pass: nobody knows anything at the moment.
+// passing reports that an error may pass: nothing is known about the lock at the moment.
 func passing(err error) bool { return backend.CodeOf(err) == protocol.Unreachable }

@@ -1,9 +1,9 @@
 // Package lockfile is files that are locks, for the kinds of lock that use one: opened
 // safely, read, written, locked by the kernel, and told from what is none.
 //
-// Nobody is trusted with what is at a path: no call here follows a symbolic link there,
-// waits for the other end of a FIFO, or reads more than it is asked to. No child inherits
-// an open file: one that did would keep its kernel lock alive.
+// What is at a path is not trusted: no call here follows a symbolic link there, waits for
+// the other end of a FIFO, or reads more than it is asked to. No child inherits an open
+// file: one that did would keep its kernel lock alive.
 //
 // What a file means, and when it may be removed, is for the kinds of lock to say. Errors
 // are the system's own.

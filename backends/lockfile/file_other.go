@@ -24,7 +24,7 @@ func isMarked(mode uint32) bool { return mode&0o700 == 0o500 }
 func markMode(mode uint32, _ bool) uint32 { return mode & 0o777 }
 
 // StatServer asks the cache about a path itself, because there is no way around it here:
-// others' dead are noticed later.
+// dead holders on other machines are noticed later.
 func StatServer(path string) (Stat, error) { return statPath(path) }
 
 // StatServer is Stat here.

@@ -57,7 +57,7 @@ func (l *Lock) usage(op, cause, hint string) error {
 	return backend.Name(l.Address).Usage(op, cause, hint)
 }
 
-// passing tells an error that may pass: nobody knows anything at the moment.
+// passing reports that an error may pass: nothing is known about the lock at the moment.
 func passing(err error) bool {
 	return unclear(err) || errors.Is(err, ErrBusy) || backend.CodeOf(err) == protocol.Unreachable
 }

@@ -78,10 +78,10 @@ func ListAt(at int, name string) ([]string, error) {
 	return readNames(fd, name)
 }
 
-// Share lets those write to a directory of ours who may write to another,
-// whatever our umask and group. It leaves out the sticky bit, which would keep
-// people from breaking each other's dead. EPERM: the directory is not ours and they may
-// not.
+// Share opens a directory of ours to all users that may write to another directory,
+// whatever our umask and group. It leaves out the sticky bit, which would keep users from
+// breaking each other's dead holders. EPERM: the directory is not ours, and is not open to
+// them.
 //
 // It works on a descriptor: whoever may write beside the directory could put a link in
 // its place, and have us open something else to everybody.

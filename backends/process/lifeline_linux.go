@@ -48,7 +48,8 @@ func NewLifeline() (*Lifeline, error) {
 }
 
 // lookers is how many may ask before the socket is full, as a connection stays in its
-// queue when who made it has gone. Then it is not known who listens.
+// queue when the process that made it has ended. When it is full, it cannot be told which
+// process listens.
 const lookers = 4096
 
 // Lend returns a copy of the descriptor for what is started now to inherit. The caller
@@ -85,8 +86,8 @@ var networkHere = sync.OnceValues(func() (string, error) {
 })
 
 // reach connects to the lifeline of a process. The descriptor becomes readable when the
-// last who has the lifeline closes it. It is NoFD when nobody has it any more. The caller
-// closes it.
+// last process that has the lifeline closes it, and is NoFD when none has it any more. The
+// caller closes it.
 func (p Process) reach() (int, error) {
 	if here, err := networkHere(); err != nil || !strings.HasPrefix(p.Lifeline, here) {
 		return NoFD, fmt.Errorf("lifeline %.40q: %w", p.Lifeline, ErrNotVisible)
@@ -100,9 +101,10 @@ func (p Process) reach() (int, error) {
 		CloseFD(fd)
 		return NoFD, nil
 	}
-	// Who began to listen stays on record when it has ended. If it is another, somebody may
-	// have taken the name, which everybody can see in /proc/net/unix. But it proves nothing:
-	// not every kernel tells that truly (gVisor tells the pid of who asks).
+	// The process that began to listen stays on record after its end. If that is not the
+	// expected one, another may have taken the name, which everybody can see in
+	// /proc/net/unix. But it proves nothing:
+	// not every kernel tells that truly (gVisor tells the pid of the process that asks).
 	var maker *unix.Ucred
 	if err == nil {
 		maker, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)

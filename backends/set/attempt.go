@@ -20,7 +20,7 @@ type attempt struct {
 	clock   clock.Clock
 	members []*member // in the order that all sets keep; nil: not known yet
 	given   []*member // in the order given, in which one may come twice
-	// refused is who was refused last.
+	// refused is the member that was refused last.
 	refused  *member
 	refusals int // since the set last held on
 	// holdsOn says that the set keeps what it holds while it waits, until then; 0: it
@@ -87,12 +87,12 @@ func (a *attempt) take(ctx context.Context, m *member) error {
 	return err
 }
 
-// briefly is for a call that keeps what is held from other people.
+// briefly is for a call during which held locks keep others waiting.
 func (a *attempt) briefly(ctx context.Context) (context.Context, context.CancelFunc) {
 	return clock.WithTimeout(ctx, a.clock, a.request.Owner.Lease/4)
 }
 
-// due is the moment before which a hold must have been confirmed not to need it now.
+// due is a moment: a hold that was last confirmed before it needs a heartbeat now.
 func (a *attempt) due() time.Duration { return a.clock.Now() - a.request.Owner.Lease/8 }
 
 // renewHeld keeps alive what is held. It gives everything back if one was lost before all

@@ -12,12 +12,12 @@
 // set (Lock.Key). Where one is refused, there are two ways to go on:
 //
 //   - Try all and back off: give back what is held, wait for the one that was
-//     refused while holding nothing, and begin with that one. Nobody who holds
-//     a lock waits, so nobody can wait in a circle, whatever the orders; and
-//     sets that do not meet never hinder each other. But where each of the locks
-//     is rarely free, all of them hardly ever are at the same time.
-//   - Ordered holding: keep what is held while waiting for the next one. It
-//     always gets on, but a set that waits keeps others waiting that could run,
+//     refused while holding nothing, and begin with that one. No set waits
+//     while it holds a lock, so none can wait in a circle, whatever the orders;
+//     and sets without a lock in common never hinder each other. But where each
+//     of the locks is rarely free, all of them hardly ever are at the same time.
+//   - Ordered holding: keep what is held while waiting for the next one. There is
+//     always progress, but a set that waits keeps others waiting that could run,
 //     and those again others. And two hosts that mount the same directories in
 //     different places can disagree on the order, and then wait in a circle.
 //

@@ -19,7 +19,7 @@ type member struct {
 	key     string
 	clock   clock.Clock
 	attempt backend.Attempt // begun and refused; nil: none
-	// abandoned says that nobody comes back for an attempt whose call hangs.
+	// abandoned says that an attempt whose call hangs will not be used again.
 	abandoned atomic.Bool
 	hold      backend.Hold // nil: not held
 	// confirmed is when the last request was sent that proved the hold ours.

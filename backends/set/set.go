@@ -26,11 +26,11 @@ type Lock struct {
 
 // Policy is how a set waits.
 type Policy struct {
-	Refusals int           // so often it backs off before it holds on
-	Hold     time.Duration // for so long at most it waits with locks held
+	Refusals int           // how often it backs off before it holds on
+	Hold     time.Duration // how long at most it waits with locks held
 }
 
-// usual is the Policy of a set that nobody gave another.
+// usual is the Policy of a set that was given none.
 var usual = Policy{Refusals: 8, Hold: 2 * time.Second}
 
 // A Set is a backend.Locker for all its locks together.
