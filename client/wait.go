@@ -19,10 +19,10 @@ import (
 // for a policy counts the tries itself.
 //
 // A pause of 0 leaves the waiting to a helper, as without a policy, until another holder
-// is seen: then the policy is asked again. A pause below 0 means to try again at once. With any other pause
-// each try is a new helper. It has no place in a queue then, and does not watch a silent
-// holder for its whole lease: one that died on another machine is only broken by those
-// who wait without pauses.
+// is seen: then the policy is asked again. A pause below 0 means to try again at once. With
+// any other pause each try is a new helper. It has no place in a queue then, and does not
+// watch a silent holder for its whole lease: one that died on another machine is only
+// broken by waiters without pauses.
 type WaitPolicy func(tries int, waited time.Duration, held *HeldError) (pause time.Duration, goesOn bool)
 
 // byPolicy waits as the policy says, and no longer than the timeout.

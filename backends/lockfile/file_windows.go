@@ -53,7 +53,8 @@ func Open(path string) (*File, error) {
 	return open(path, windows.GENERIC_READ, windows.OPEN_EXISTING)
 }
 
-// Nothing keeps a lock file that is free here.
+// These serve locks whose file stays while they are free, which there are none of on
+// Windows.
 
 func CreatePlain(string, uint32) (*File, error) { return nil, errors.ErrUnsupported }
 func OpenWritable(string) (*File, error)        { return nil, errors.ErrUnsupported }

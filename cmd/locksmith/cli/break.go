@@ -79,7 +79,7 @@ type broken struct {
 	Role   string       `json:"role,omitempty"` // holder or waiter
 	Holder *show.Holder `json:"holder,omitempty"`
 	Broken bool         `json:"broken"`
-	Forced bool         `json:"forced"`          // it was not asked whether it lives
+	Forced bool         `json:"forced"`          // whether it lives was not checked
 	State  string       `json:"state,omitempty"` // of the lock after that
 	Error  string       `json:"error,omitempty"`
 }
@@ -145,7 +145,7 @@ func (b *breaking) offer(all []show.Participant) error {
 	return flags.Usagef("--id is missing: it says who of those above is meant")
 }
 
-// command is the command line that breaks one of them, whom more says.
+// command is the command line that breaks one of them; more says which.
 func (b *breaking) command(more ...string) string {
 	words := []string{"locksmith", "break"}
 	if b.Insecure {
@@ -175,8 +175,8 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// clear removes what has no id, such as a file that another tool left, if the one who
-// asks says yes to what is shown.
+// clear removes what has no id, such as a file that another tool left, if the user says
+// yes to what is shown.
 func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 	b.found(p)
 	yes, err := term.Confirm(ctx, show.Text(b.address)+": it has no id, and who made it may still use it: remove it?")
@@ -198,8 +198,8 @@ func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 	return nil
 }
 
-// end breaks it, and looks whether that was the end of it: who waited may have got
-// the lock at that moment.
+// end breaks it, and looks what has become of the lock: a waiter may have got it at that
+// moment.
 func (b *breaking) end(ctx context.Context, p show.Participant) error {
 	_, err := withDeadline(ctx, b.address, b.op(), func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, b.backend.Break(ctx, b.id)
@@ -219,7 +219,7 @@ func (b *breaking) end(ctx context.Context, p show.Participant) error {
 	return nil
 }
 
-// found puts down who is meant.
+// found notes which holder or waiter is meant.
 func (b *breaking) found(p show.Participant) {
 	b.result.Role, b.result.Holder = p.Role(), show.NewHolder(p.Holder)
 	b.tell("%s%s\n", p.Line(b.address), p.Mode())

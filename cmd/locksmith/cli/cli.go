@@ -16,7 +16,7 @@ import (
 // its exit status. A program that wants to be its own helper passes it to
 // client.Init.
 func Main(args []string) int {
-	// Read before anything else takes time: whose death is our release.
+	// Read before anything else takes time: the death of this parent releases the lock.
 	a := &app{parent: os.Getppid(), args: args, out: show.Output{To: os.Stdout}}
 	if err := mayStart(); err != nil {
 		a.fail(err)

@@ -102,8 +102,8 @@ func tooSoon(h *locksmith.Helper, w locksmith.Watch, cause error) int {
 	return 0
 }
 
-// recordParent puts the parent on record. One that cannot be seen may go on
-// working unseen, so nobody may conclude its death.
+// recordParent puts the parent on record. A parent that cannot be seen may go on
+// working unseen, so others must not take it for dead.
 func recordParent(h *locksmith.Helper, pid int) {
 	p, err := process.Find(pid)
 	if err != nil {

@@ -71,7 +71,7 @@ func (a *app) list() *cobra.Command {
 	return c
 }
 
-// prepare settles who is wanted.
+// prepare settles which holders and waiters are to be shown.
 func (l *listing) prepare(where []string) error {
 	for _, text := range where {
 		c, err := parseCondition(text)
@@ -140,7 +140,7 @@ func (l *listing) found(f backend.Listed) (s show.Lock, ok bool) {
 	return s, all || len(s.Holders)+len(s.Waiters) > 0
 }
 
-// wants reports that somebody is to be shown. The token is the lock's.
+// wants reports that a holder or waiter is to be shown. The token is the lock's.
 func (l *listing) wants(p show.Participant, token uint64) bool {
 	if (l.held || l.waiting) && !(p.Waits && l.waiting || !p.Waits && l.held) {
 		return false

@@ -29,7 +29,7 @@ func forPeople(w locksmith.Watch, p *locksmith.Pipe, out *term.Messages) pipeCli
 	return &manualHold{p, show.NewWaitLine(os.Stderr, out), out}
 }
 
-// A manualHold is the Client of somebody who holds a lock at a terminal.
+// A manualHold is the Client of a person that holds a lock at a terminal.
 type manualHold struct {
 	*locksmith.Pipe
 	line *show.WaitLine
@@ -60,7 +60,7 @@ func (m *manualHold) Finish(held time.Duration, err error) {
 	}
 }
 
-// until is the end of so long a time, on the clock on the wall.
+// until says at which time of day, by the wall clock, that duration will be over; "" for 0.
 func until(now time.Time, most time.Duration) string {
 	if most == 0 {
 		return ""

@@ -17,7 +17,7 @@ import (
 	"locksmith/protocol"
 )
 
-// shortestEvery spares a lock's place.
+// shortestEvery is the shortest pause between two looks, to spare the place of the lock.
 const shortestEvery = 200 * time.Millisecond
 
 // looking is one run of status.

@@ -84,7 +84,7 @@ func parseCondition(s string) (condition, error) {
 	return c, nil
 }
 
-// matches compares with what is known of somebody. The token is the lock's.
+// matches compares with what is known of a holder or waiter. The token is the lock's.
 func (c condition) matches(p show.Participant, token uint64) bool {
 	have, known := valueOf(p, token, c.key)
 	if !known {
