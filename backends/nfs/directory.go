@@ -38,7 +38,7 @@ func (d *directory) Mkdir(name string) error {
 	return d.in(name, func(fd int, base string) error {
 		err := unix.Mkdirat(fd, base, 0o777)
 		if err == nil && generation.HasMembers(name) {
-			err = posix.ShareAt(fd, base, d.at(generation.Reservations))
+			err = posix.Share(fd, base, d.at(generation.Reservations))
 		}
 		return err
 	})
@@ -107,7 +107,7 @@ func (d *directory) Prepare() error {
 		}
 		// Of one that was there its maker may have died before it came to this.
 		// If it is not ours, its owner must.
-		err := d.in(name, func(fd int, base string) error { return posix.ShareAt(fd, base, d.at(".")) })
+		err := d.in(name, func(fd int, base string) error { return posix.Share(fd, base, d.at(".")) })
 		if err != nil && (made == nil || !errors.Is(err, fs.ErrPermission)) {
 			return err
 		}

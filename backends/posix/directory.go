@@ -78,17 +78,15 @@ func ListAt(at int, name string) ([]string, error) {
 	return readNames(fd, name)
 }
 
-// Share opens a directory of ours to all users that may write to another directory,
+// Share opens a directory of ours, a name in the directory at, to all users that may write
+// to another,
 // whatever our umask and group. It leaves out the sticky bit, which would keep users from
 // breaking each other's dead holders. EPERM: the directory is not ours, and is not open to
 // them.
 //
 // It works on a descriptor: whoever may write beside the directory could put a link in
 // its place, and have us open something else to everybody.
-func Share(path, like string) error { return ShareAt(unix.AT_FDCWD, path, like) }
-
-// ShareAt is Share of a name in a directory.
-func ShareAt(at int, name, like string) error {
+func Share(at int, name, like string) error {
 	fd, err := openDirectory(at, name, unix.O_RDONLY)
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func TestShare(t *testing.T) {
 	if err := os.Chmod(like, 0o775|os.ModeSticky); err != nil {
 		t.Fatal(err)
 	}
-	if err := Share(made, like); err != nil {
+	if err := Share(unix.AT_FDCWD, made, like); err != nil {
 		t.Fatal(err)
 	}
 	if mode := modeOf(t, made); mode != os.ModeDir|0o775 {
@@ -86,7 +86,7 @@ func TestShareFollowsNoLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]error{link: unix.ENOTDIR, file: unix.ENOTDIR} {
-		if err := Share(path, dir); !errors.Is(err, want) && !errors.Is(err, unix.ELOOP) {
+		if err := Share(unix.AT_FDCWD, path, dir); !errors.Is(err, want) && !errors.Is(err, unix.ELOOP) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestShareAnothers(t *testing.T) {
 		backendtest.Lacking(t, "only root can make directories of two users")
 	}
 	for name, want := range map[string]error{"open": nil, "closed": unix.EPERM} {
-		if err := Share(filepath.Join(dir, name), filepath.Join(dir, "like")); !errors.Is(err, want) {
+		if err := Share(unix.AT_FDCWD, filepath.Join(dir, name), filepath.Join(dir, "like")); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
 	}
@@ -133,7 +133,7 @@ func TestShareLeavesOthersAlone(t *testing.T) {
 	if err := os.Chown(made, 1001, 1001); err != nil {
 		t.Fatal(err)
 	}
-	if err := Share(made, like); !errors.Is(err, unix.EPERM) {
+	if err := Share(unix.AT_FDCWD, made, like); !errors.Is(err, unix.EPERM) {
 		t.Errorf("%v, want EPERM", err)
 	}
 	if mode := modeOf(t, made); mode.Perm() != 0o700 {
