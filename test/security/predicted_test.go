@@ -31,7 +31,7 @@ func predictable(t testing.TB, address string) backend.Backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lock, n := reflect.ValueOf(b).Elem(), 0
+	lock, n := reflect.Indirect(reflect.ValueOf(b)), 0
 	if id := lock.FieldByName("NewID"); id.IsValid() {
 		id.Set(reflect.ValueOf(func() string { n++; return fmt.Sprintf("%032x", n) }))
 	}
