@@ -1,0 +1,423 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"locksmith/protocol"
+)
+
+// A check is one promise of a helper: the sentence of protocol/README.md or its doc.go that
+// makes it, and how it is looked at.
+type check struct {
+	name, rule string
+	look       func(*trial)
+}
+
+// brief is a lease that one can wait for.
+const brief = 8 * time.Second
+
+var checks = []check{
+	{"first line", "**Print nothing before the first line**, and that in one write.", firstLine},
+	{"id", "id: names this acquisition.", ids},
+	{"fewest arguments", "Parents in a shell's manner leave out the `--` and most flags", fewest},
+	{"arguments", "A flag and its value are two arguments, or one with `=` between; of a flag that comes twice the last counts.", arguments},
+	{"log flags", "| `--log-format json --log-level debug` | for `Logger` | may ignore it |", logFlags},
+	{"unknown flag", "What a helper does not know or cannot do it refuses, and does not guess at", unknownFlag},
+	{"unknown address", "What a helper does not know or cannot do it refuses, and does not guess at", unknownAddress},
+	{"odd address", "A line is at most 4096 bytes long, its final line feed included, and holds no byte below 0x20", oddAddress},
+	{"standard input ends", "To release the lock the parent closes the helper's standard input", inputEnds},
+	{"release first", "**Release first, then say so.**", releaseFirst},
+	{"exit last", "with the status of the code, after the lock is gone and never before.", exitLast},
+	{"reads nothing", "**Watch both pipes for a hang-up, and read nothing.**", readsNothing},
+	{"output alone", "with a one-way pipe, the helper's standard output", outputAlone},
+	{"nobody reads", "79 if nobody reads while standard input is open", nobodyReads},
+	{"both ends close", "if it does not hang up within a second, the parent had not let go.", bothClose},
+	{"sockets", "Sockets count as pipes (Node.js).", socketPairs},
+	{"parent dies", "the parent died and another process keeps its pipe", parentDies},
+	{"getppid", "the pid of `--parent`, or getppid().", shellDies},
+	{"parent was dead", "getppid() has changed if it died before.", parentWasDead},
+	{"parent's data", "**Leave the parent's own data alone.**", parentsData},
+	{"--stdin watch", "| `--stdin watch` | always | must obey it; elsewhere `ignore` and `auto` (the default) |", stdinWatch},
+	{"--stdin ignore", "one whose own standard input must not matter says `--stdin ignore`", stdinIgnore},
+	{"signals of a terminal", "with a pipe SIGINT, SIGHUP and SIGQUIT, which a terminal sends to all", terminal},
+	{"SIGTERM", "SIGTERM releases, and with a pipe the exit status is 143 then", terminated},
+	{"held", "should try once, then say `ERR code=held`", held},
+	{"waits", "watches the parent; waits for the lock", waits},
+	{"waiter's input ends", "**Watch while waiting, too.**", waiterInput},
+	{"waiter's reader goes", "A parent that has gone away must not get the lock.", waiterReader},
+	{"waiter's parent dies", "A parent that has gone away must not get the lock.", waiterParent},
+	{"waiter's SIGTERM", "code=cancelled has the same", waiterTerminated},
+	{"timeout", "timeout 75", timeout},
+	{"--shared", "mode: exclusive or shared.", shared},
+	{"beats", "for three quarters of `lease_ms`, since `OK` or since the last one was sent", beats},
+	{"stopped", "we may have been stopped.", stopped},
+	{"killed", "lease_ms: how long a silent holder is believed.", killed},
+	{"other losses", "gone (others removed it)", never("needs somebody who takes the lock away, or keeps it from being removed")},
+	{"other codes", "usage 64 · unreachable 69 · internal 70 · cannot_create 73", never("what provokes them is different for each kind of lock")},
+	{"clock", "**Keep time by a clock that counts suspension**", never("needs a machine that sleeps")},
+	{"descriptors", "**Give the lock to nobody else.**", never("nobody knows what programs a helper starts")},
+	{"thread", "it also comes when only the thread ends that forked us", never("needs a parent with threads: test/parents has some")},
+	{"sets, metadata, events", "may refuse them", never("a helper may do without")},
+}
+
+func never(why string) func(*trial) { return func(t *trial) { t.unchecked(why) } }
+
+func firstLine(t *trial) {
+	r := t.hold()
+	g := r.ok()
+	switch {
+	case g.ID == "":
+		t.broken("OK has no id")
+	case g.Mode != "exclusive":
+		t.broken("OK says mode=%s", g.Mode)
+	case g.Lock != t.lock:
+		t.broken("OK says lock=%s, not %s", g.Lock, t.lock)
+	case g.Lease <= 0:
+		t.broken("OK says lease_ms=%d", g.Lease.Milliseconds())
+	case g.Waited > time.Since(r.started):
+		t.broken("OK says waited_ms=%d, but it runs for %v", g.Waited.Milliseconds(), time.Since(r.started))
+	}
+}
+
+func ids(t *trial) {
+	seen := map[string]bool{}
+	for range 3 {
+		r := t.hold()
+		id := r.ok().ID
+		if seen[id] {
+			t.broken("id %q comes twice", id)
+		}
+		seen[id] = true
+		r.letGo()
+	}
+}
+
+func fewest(t *trial) {
+	r := t.start(t.input(), t.output(), slices.Concat(t.command, []string{"hold", t.lock}))
+	r.ok()
+	r.silent("with both pipes open")
+	r.letGo()
+}
+
+func arguments(t *trial) {
+	r := t.hold("--parent", pid(t.other()), "--stdin=watch", "--parent="+pid(t.other()))
+	r.ok()
+	r.letGo()
+	last := t.other()
+	r = t.hold("--parent="+pid(t.other()), "--parent", pid(last))
+	r.ok()
+	end(last)
+	r.gone()
+}
+
+func logFlags(t *trial) {
+	r := t.hold("--log-format", "json", "--log-level", "debug")
+	r.ok()
+	r.letGo()
+}
+
+func unknownFlag(t *trial) {
+	t.hold("--no-helper-knows-this").fails(protocol.WordErr, protocol.Usage)
+}
+
+func unknownAddress(t *trial) {
+	t.lock = "no-such-kind:nothing"
+	r := t.hold("--timeout", "0")
+	if l, err := r.read(t.within); err == nil && l.Word == protocol.WordOK {
+		t.unchecked("it takes any address")
+	}
+	t.hold().fails(protocol.WordErr, protocol.Usage)
+}
+
+func oddAddress(t *trial) {
+	usual := t.lock
+	for _, odd := range []string{"\x01\n\u202e\xff", "/\x01\n" + strings.Repeat("long", 1200)} {
+		t.lock = usual + odd
+		r := t.hold()
+		l, err := r.read(t.within)
+		switch {
+		case err != nil:
+			t.broken("an address that ends in %.20q: %v", odd, err)
+		case l.Word == protocol.WordOK:
+			r.letGo()
+		case l.Word != protocol.WordErr:
+			t.broken("an address that ends in %.20q: %s", odd, show(l))
+		default:
+			r.ends(protocol.Code(l.Value("code")).Exit())
+		}
+	}
+}
+
+func inputEnds(t *trial) {
+	r := t.hold()
+	r.ok()
+	r.letGo()
+}
+
+func releaseFirst(t *trial) {
+	r := t.hold()
+	r.ok()
+	_ = r.stdin.Close()
+	r.gone()
+	t.free()
+}
+
+func exitLast(t *trial) {
+	r := t.hold()
+	r.ok()
+	_ = r.stdin.Close()
+	_ = r.stdout.Close()
+	r.exits(0)
+	t.free()
+}
+
+func readsNothing(t *trial) {
+	in := t.input()
+	fd, err := syscall.Dup(int(in.theirs.Fd()))
+	t.must(err)
+	unread := os.NewFile(uintptr(fd), "unread")
+	defer unread.Close()
+	syscall.CloseOnExec(fd)
+	r := t.start(in, t.output(), t.call("--stdin", "watch"))
+	r.ok()
+	const said = "not for the helper\n"
+	_, err = in.ours.WriteString(said)
+	t.must(err)
+	r.silent("after the parent wrote")
+	r.letGo()
+	if left, err := io.ReadAll(unread); string(left) != said {
+		t.broken("of %q it left %q, %v", said, left, err)
+	}
+}
+
+func outputAlone(t *trial) {
+	null, err := os.Open(os.DevNull)
+	t.must(err)
+	r := t.start(link{null, null}, t.output(), t.call())
+	r.ok()
+	r.silent("with /dev/null as standard input")
+	_ = r.stdout.Close()
+	r.exits(0)
+	t.free()
+}
+
+func nobodyReads(t *trial) {
+	r := t.hold()
+	r.ok()
+	_ = r.stdout.Close()
+	r.exits(protocol.Gone.Exit())
+	t.free()
+}
+
+func bothClose(t *trial) {
+	r := t.hold()
+	r.ok()
+	_ = r.stdout.Close()
+	_ = r.stdin.Close()
+	r.exits(0)
+}
+
+func socketPairs(t *trial) {
+	r := t.start(t.sockets(), t.sockets(), t.call("--stdin", "watch"))
+	r.ok()
+	r.silent("with both sockets open")
+	r.letGo()
+}
+
+func parentDies(t *trial) {
+	parent := t.other()
+	r := t.hold("--parent", pid(parent))
+	r.ok()
+	r.silent("while its parent lives")
+	end(parent)
+	r.released(protocol.Gone.Exit())
+	t.free()
+}
+
+// shellDies: we keep both pipes, so that its death alone tells.
+func shellDies(t *trial) {
+	r := t.behindShell()
+	r.ok()
+	_ = r.cmd.Process.Kill()
+	r.gone()
+}
+
+func parentWasDead(t *trial) {
+	parent := t.other()
+	end(parent)
+	t.hold("--parent", pid(parent)).fails(protocol.WordErr, protocol.Cancelled)
+}
+
+func parentsData(t *trial) {
+	r := t.behindShell()
+	r.ok()
+	_ = r.stdin.Close()
+	r.silent("at the end of its parent's data")
+	_ = r.cmd.Process.Kill()
+	r.gone()
+}
+
+func stdinWatch(t *trial) {
+	r := t.behindShell("--stdin", "watch")
+	r.ok()
+	_ = r.stdin.Close()
+	r.gone()
+}
+
+func stdinIgnore(t *trial) {
+	r := t.hold("--stdin", "ignore")
+	r.knows("--stdin ignore")
+	_ = r.stdin.Close()
+	r.silent("at the end of an input to be ignored")
+}
+
+func terminal(t *trial) {
+	r := t.hold()
+	r.ok()
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
+		r.signal(s)
+		r.silent("after " + s.String())
+	}
+	r.letGo()
+}
+
+func terminated(t *trial) {
+	r := t.hold()
+	r.ok()
+	r.signal(syscall.SIGTERM)
+	r.released(128 + int(syscall.SIGTERM))
+}
+
+func held(t *trial) {
+	r := t.hold()
+	id := r.ok().ID
+	l := t.hold("--timeout", "0").fails(protocol.WordErr, protocol.Held)
+	if holder := l.Value("holder"); holder != "" && holder != id {
+		t.broken("the holder is %s: %s", id, show(l))
+	}
+	for _, key := range []string{"age_ms", "heartbeat_ms"} {
+		if _, has := l.Get(key); has {
+			if _, err := l.Millis(key); err != nil {
+				t.broken("%v", err)
+			}
+		}
+	}
+	r.silent("after another tried")
+	r.letGo()
+}
+
+func waits(t *trial) {
+	first := t.hold()
+	first.ok()
+	second := t.hold()
+	second.silent("while another has the lock")
+	first.letGo()
+	if g := second.ok(); g.Waited > time.Since(second.started) {
+		t.broken("it waited for %v of %v", g.Waited, time.Since(second.started))
+	}
+	second.letGo()
+}
+
+// waiting returns a helper that waits for a lock that another holds.
+func (t *trial) waiting(flags ...string) *run {
+	t.hold().ok()
+	r := t.hold(flags...)
+	r.silent("while another has the lock")
+	return r
+}
+
+func waiterInput(t *trial) {
+	r := t.waiting()
+	_ = r.stdin.Close()
+	r.fails(protocol.WordErr, protocol.Cancelled)
+}
+
+func waiterReader(t *trial) {
+	r := t.waiting()
+	_ = r.stdout.Close()
+	r.exits(protocol.Cancelled.Exit())
+}
+
+func waiterParent(t *trial) {
+	parent := t.other()
+	r := t.waiting("--parent", pid(parent))
+	end(parent)
+	r.fails(protocol.WordErr, protocol.Cancelled)
+}
+
+// waiterTerminated: a helper that dies of the signal may have been too slow to prepare for
+// it. Then it is given more time.
+func waiterTerminated(t *trial) {
+	t.hold().ok()
+	for ; ; t.grace *= 4 {
+		r := t.hold()
+		r.silent("while another has the lock")
+		r.signal(syscall.SIGTERM)
+		if !r.diesOf(syscall.SIGTERM) || t.grace > t.within/10 {
+			r.fails(protocol.WordErr, protocol.Cancelled)
+			return
+		}
+	}
+}
+
+func timeout(t *trial) {
+	t.hold("--timeout", "1m").knows("--timeout 1m")
+	t.hold("--timeout", "300ms").fails(protocol.WordErr, protocol.Timeout)
+}
+
+func shared(t *trial) {
+	r := t.hold("--shared")
+	if g := r.knows("--shared"); g.Mode != "shared" {
+		t.broken("OK says mode=%s", g.Mode)
+	}
+	r.letGo()
+}
+
+// short holds the lock with a lease that one can wait for, if the helper lets us choose.
+func (t *trial) short(flags ...string) (*run, protocol.Grant) {
+	r := t.hold(append(flags, "--lease", brief.String())...)
+	if l, err := r.read(t.within); err == nil && l.Word == protocol.WordOK {
+		return r, r.grant(l)
+	}
+	r = t.hold(flags...)
+	return r, r.ok()
+}
+
+func beats(t *trial) {
+	r, g := t.short("--beats")
+	l, err := r.read(g.Lease * 3 / 4)
+	if err != nil {
+		t.broken("no BEAT within three quarters of %v: %v", g.Lease, err)
+	}
+	if sent, err := l.Millis("sent_ms"); l.Word != protocol.WordBeat || err != nil || sent > time.Since(r.started) {
+		t.broken("instead of a BEAT: %s", show(l))
+	}
+	r.letGo()
+}
+
+func stopped(t *trial) {
+	r, g := t.short()
+	if g.Lease > brief {
+		t.unchecked("its lease is " + g.Lease.String())
+	}
+	r.signal(syscall.SIGSTOP)
+	time.Sleep(g.Lease + time.Second)
+	r.signal(syscall.SIGCONT)
+	r.fails(protocol.WordLost, protocol.Expired, protocol.Gone, protocol.Unreleased)
+}
+
+func killed(t *trial) {
+	r, g := t.short()
+	_ = r.cmd.Process.Kill()
+	<-r.exited
+	next := t.hold()
+	next.within += g.Lease
+	next.ok()
+}

@@ -1,0 +1,169 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/backendtest"
+	"locksmith/test/programs"
+)
+
+var built = programs.Static("locksmith/cmd/locksmith")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // they wait most of the time
+		panic(err)
+	}
+	status := m.Run()
+	built.Remove()
+	os.Exit(status)
+}
+
+// beyond are the checks that there are none of, for any helper.
+var beyond = []string{"other losses", "other codes", "clock", "descriptors", "thread", "sets, metadata, events"}
+
+// conforms runs all checks, each with a lock of its own. Those that do not apply to this
+// helper are named.
+func conforms(t *testing.T, kind string, unchecked []string, command ...string) {
+	t.Helper()
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			o := newHelper(t, kind, command...).try(c)
+			expected := "ok"
+			if slices.Contains(unchecked, c.name) || slices.Contains(beyond, c.name) {
+				expected = "not checked"
+			}
+			if o.word != expected {
+				t.Errorf("%s: %s", o.word, o.seen)
+			}
+		})
+	}
+}
+
+func newHelper(t *testing.T, kind string, command ...string) helper {
+	t.Helper()
+	return helper{command, kind + filepath.Join(t.TempDir(), "lock"), time.Minute, 300 * time.Millisecond}
+}
+
+func TestOurs(t *testing.T) {
+	t.Parallel()
+	conforms(t, "nfs:", nil, built.Path(t, "locksmith"))
+}
+
+// second is a helper in Python, which was written from the page.
+const second = "../parents/testdata/second/locksmith"
+
+func TestPython(t *testing.T) {
+	t.Parallel()
+	needPython(t)
+	conforms(t, "flock:", []string{"timeout", "--shared", "stopped"}, "python3", second)
+}
+
+func needPython(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		backendtest.Lacking(t, "python3 is missing")
+	}
+}
+
+// mistakes are changes of the helper in Python, which check finds each, and what it sees.
+var mistakes = []struct{ old, new, check, sees string }{
+	{"    wanted, pipes = watch(", "    print('waiting', flush=True)\n    wanted, pipes = watch(", "first line", "waiting"},
+	{`if c.isprintable() else "?"`, ``, "odd address", "malformed line"},
+	{"    os.unlink(path)", "    say('RELEASED', held_ms=0)\n    time.sleep(20)\n    os.unlink(path)", "release first", "ERR code=held"},
+	{"poll.register(os.pidfd_open(parent), select.POLLIN)", "os.pidfd_open(parent)", "parent dies", "no RELEASED"},
+	{`fail("held", 75`, `fail("held", 1`, "held", "not exit status 75"},
+	{"too_soon.append(128 + n) if pipes else None", "None", "SIGTERM", "not exit status 143"},
+	{"signal.SIG_IGN if pipes else lambda", "lambda", "signals of a terminal", "RELEASED"},
+	{"poll.register(fd, 0)  # asked", "poll.register(fd, select.POLLIN)  # asked", "reads nothing", "RELEASED"},
+	{"too_soon.append(79)", "pass", "nobody reads", "not exit status 79"},
+	{"if wanted.poll(50):", "if wanted.poll(50) and not wanted:", "waiter's input ends", "no ERR"},
+	{`say("BEAT", sent_ms=0)`, `say("BEAT")`, "beats", "instead of a BEAT"},
+}
+
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	needPython(t)
+	text, err := os.ReadFile(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte("LEASE = 60"), []byte("LEASE = 8"), 1) // beats soon
+	for _, m := range mistakes {
+		t.Run(m.check, func(t *testing.T) {
+			t.Parallel()
+			if n := bytes.Count(text, []byte(m.old)); n != 1 {
+				t.Fatalf("the helper has %q %d times", m.old, n)
+			}
+			program := filepath.Join(t.TempDir(), "helper")
+			if err := os.WriteFile(program, bytes.Replace(text, []byte(m.old), []byte(m.new), 1), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			h := newHelper(t, "flock:", "python3", program)
+			if strings.HasPrefix(m.sees, "no ") {
+				h.within = 10 * time.Second // it will be waited for in vain
+			}
+			mustFind(t, h, m.check, m.sees)
+		})
+	}
+}
+
+// naive is what one writes who has only seen the two lines.
+const naive = `
+for lock; do :; done
+echo "OK proto=1 id=$$ mode=exclusive waited_ms=0 lease_ms=60000 lock=$lock"
+cat >/dev/null
+echo RELEASED held_ms=0`
+
+func TestNaive(t *testing.T) {
+	t.Parallel()
+	for check, sees := range map[string]string{
+		"unknown flag":  "instead of ERR",
+		"held":          "instead of ERR",
+		"waits":         "while another has the lock",
+		"reads nothing": `it left ""`,
+		"SIGTERM":       "ends without RELEASED",
+	} {
+		t.Run(check, func(t *testing.T) {
+			t.Parallel()
+			mustFind(t, newHelper(t, "", "sh", "-c", naive, "naive"), check, sees)
+		})
+	}
+}
+
+func mustFind(t *testing.T, h helper, name, sees string) {
+	t.Helper()
+	i := slices.IndexFunc(checks, func(c check) bool { return c.name == name })
+	if o := h.try(checks[i]); o.word != "broken" || !strings.Contains(o.seen, sees) {
+		t.Errorf("%s: %q, not with %q", o.word, o.seen, sees)
+	}
+}
+
+// TestRules: the page says what the checks say it does.
+func TestRules(t *testing.T) {
+	var page string
+	for _, file := range []string{"README.md", "doc.go"} {
+		text, err := os.ReadFile("../../protocol/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page += strings.ReplaceAll(string(text), "\n//", "\n")
+	}
+	page = strings.Join(strings.Fields(page), " ")
+	for _, c := range checks {
+		if !strings.Contains(page, c.rule) {
+			t.Errorf("%s: nowhere does it say %q", c.name, c.rule)
+		}
+	}
+}

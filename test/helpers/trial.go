@@ -1,0 +1,321 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"locksmith/protocol"
+)
+
+// A helper is the program that is checked.
+type helper struct {
+	command       []string
+	lock          string
+	within, grace time.Duration
+}
+
+// An outcome is what came of a check: ok, broken or not checked, and what was seen.
+type outcome struct{ word, seen string }
+
+// A trial is one check of a helper. Its methods end the check with a panic that try
+// recovers, at the first thing that is not as it should be.
+type trial struct {
+	helper
+	cleanup []func()
+}
+
+func (h helper) try(c check) (o outcome) {
+	t := &trial{helper: h}
+	defer func() {
+		for _, f := range slices.Backward(t.cleanup) {
+			f()
+		}
+	}()
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case outcome:
+			o = r
+		default:
+			panic(r)
+		}
+	}()
+	c.look(t)
+	return outcome{word: "ok"}
+}
+
+func (t *trial) broken(format string, args ...any) {
+	panic(outcome{"broken", fmt.Sprintf(format, args...)})
+}
+
+func (t *trial) unchecked(why string) { panic(outcome{"not checked", why}) }
+
+// must ends the check for a reason that is not the helper's.
+func (t *trial) must(err error) {
+	if err != nil {
+		t.unchecked(err.Error())
+	}
+}
+
+// A link is a pipe or a pair of sockets between us and a helper.
+type link struct{ ours, theirs *os.File }
+
+func (t *trial) link(ours, theirs *os.File) link {
+	t.cleanup = append(t.cleanup, func() { _ = ours.Close(); _ = theirs.Close() })
+	return link{ours, theirs}
+}
+
+func (t *trial) pipe() (r, w *os.File) {
+	r, w, err := os.Pipe()
+	t.must(err)
+	return r, w
+}
+
+// input is a pipe that the helper reads.
+func (t *trial) input() link { r, w := t.pipe(); return t.link(w, r) }
+
+// output is a pipe that the helper writes to.
+func (t *trial) output() link { r, w := t.pipe(); return t.link(r, w) }
+
+func (t *trial) sockets() link {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	t.must(err)
+	syscall.CloseOnExec(pair[0])
+	syscall.CloseOnExec(pair[1])
+	t.must(syscall.SetNonblock(pair[0], true)) // for deadlines
+	return t.link(os.NewFile(uintptr(pair[0]), "ours"), os.NewFile(uintptr(pair[1]), "theirs"))
+}
+
+// call is the helper's command line.
+func (t *trial) call(flags ...string) []string {
+	return slices.Concat(t.command, []string{"hold"}, flags, []string{"--", t.lock})
+}
+
+// hold starts the helper as the package client does.
+func (t *trial) hold(flags ...string) *run {
+	client := []string{"--parent", strconv.Itoa(os.Getpid()), "--stdin", "watch"}
+	return t.start(t.input(), t.output(), t.call(slices.Concat(client, flags)...))
+}
+
+// behindShell starts it below a shell that has the same standard streams. The shell is
+// then its parent.
+func (t *trial) behindShell(flags ...string) *run {
+	return t.start(t.input(), t.output(), slices.Concat([]string{"sh", "-c", `"$@"; exit`, "sh"}, t.call(flags...)))
+}
+
+// A run is a process of the helper, with our ends of its standard streams.
+type run struct {
+	*trial
+	stdin, stdout *os.File
+	cmd           *exec.Cmd
+	exited        chan struct{} // closed after cmd.Wait
+	started       time.Time
+	lines         *protocol.Reader // nil: nothing was read yet
+}
+
+func (t *trial) start(in, out link, argv []string) *run {
+	r := &run{trial: t, stdin: in.ours, stdout: out.ours, cmd: exec.Command(argv[0], argv[1:]...),
+		exited: make(chan struct{}), started: time.Now()}
+	r.cmd.Stdin, r.cmd.Stdout = in.theirs, out.theirs
+	t.must(r.cmd.Start())
+	_ = in.theirs.Close()
+	_ = out.theirs.Close()
+	go func() {
+		_ = r.cmd.Wait() // its ProcessState tells
+		close(r.exited)
+	}()
+	t.cleanup = append(t.cleanup, r.stop)
+	return r
+}
+
+// stop ends the helper, however broken, but lets it release its lock first if it can.
+func (r *run) stop() {
+	_ = r.stdin.Close()
+	_ = r.stdout.Close()
+	_ = r.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-r.exited:
+	case <-time.After(5 * time.Second):
+		_ = r.cmd.Process.Kill()
+		<-r.exited
+	}
+}
+
+// other starts a process that a helper can take for its parent.
+func (t *trial) other() *exec.Cmd {
+	cmd := exec.Command("sleep", "600")
+	t.must(cmd.Start())
+	t.cleanup = append(t.cleanup, func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd
+}
+
+func pid(cmd *exec.Cmd) string { return strconv.Itoa(cmd.Process.Pid) }
+
+// end kills a process and waits until it is gone.
+func end(cmd *exec.Cmd) {
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+}
+
+// read returns the next line. The first must come whole, as it was written.
+func (r *run) read(within time.Duration) (protocol.Line, error) {
+	_ = r.stdout.SetReadDeadline(time.Now().Add(within))
+	if r.lines == nil {
+		first := make([]byte, 2*protocol.MaxLine)
+		n, err := r.stdout.Read(first)
+		if err != nil {
+			return protocol.Line{}, err
+		}
+		if !bytes.ContainsRune(first[:n], '\n') {
+			r.broken("what is written first is no line: %.80q", first[:n])
+		}
+		r.lines = protocol.NewReader(io.MultiReader(bytes.NewReader(first[:n]), r.stdout))
+	}
+	return r.lines.Read()
+}
+
+// say returns the next line, which must begin with this word.
+func (r *run) say(word string) protocol.Line {
+	l, err := r.read(r.within)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		r.broken("no %s within %v", word, r.within)
+	case err == io.EOF:
+		r.broken("its output ends without %s", word)
+	case err != nil:
+		r.broken("instead of %s: %v", word, err)
+	case l.Word != word:
+		r.broken("instead of %s: %s", word, show(l))
+	}
+	return l
+}
+
+func show(l protocol.Line) string {
+	text, err := l.Format()
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%.200q", text)
+}
+
+// ok expects the lock.
+func (r *run) ok() protocol.Grant { return r.grant(r.say(protocol.WordOK)) }
+
+func (r *run) grant(l protocol.Line) protocol.Grant {
+	g, err := protocol.ParseGrant(l)
+	if err != nil {
+		r.broken("%v in %s", err, show(l))
+	}
+	return g
+}
+
+// knows expects the lock of a helper that may refuse a flag.
+func (r *run) knows(flag string) protocol.Grant {
+	l, err := r.read(r.within)
+	switch {
+	case err != nil:
+		r.broken("with %s it says nothing: %v", flag, err)
+	case l.Word == protocol.WordErr && l.Value("code") == string(protocol.Usage):
+		r.unchecked("it refuses " + flag)
+	case l.Word != protocol.WordOK:
+		r.broken("with %s, of a lock that is free: %s", flag, show(l))
+	}
+	return r.grant(l)
+}
+
+// silent expects that nothing happens.
+func (r *run) silent(when string) {
+	if l, err := r.read(r.grace); err == nil {
+		r.broken("%s it says %s", when, show(l))
+	} else if !errors.Is(err, os.ErrDeadlineExceeded) {
+		r.broken("%s its output ends: %v", when, err)
+	}
+}
+
+// fails expects ERR or LOST with one of these codes, and the exit status of that.
+func (r *run) fails(word string, codes ...protocol.Code) protocol.Line {
+	l := r.say(word)
+	code := protocol.Code(l.Value("code"))
+	if !slices.Contains(codes, code) {
+		r.broken("the code is none of %v: %s", codes, show(l))
+	}
+	if l.Text == "" {
+		r.broken("no text says why: %s", show(l))
+	}
+	if word == protocol.WordLost {
+		_ = r.stdin.Close()
+	}
+	r.ends(code.Exit())
+	return l
+}
+
+// ends expects the end of the output, and then this exit status.
+func (r *run) ends(status int) {
+	if l, err := r.read(r.within); err == nil {
+		r.broken("after its last line it says %s", show(l))
+	} else if err != io.EOF {
+		r.broken("its output does not end: %v", err)
+	}
+	r.exits(status)
+}
+
+func (r *run) exits(status int) {
+	if got := r.state(); got.ExitCode() != status {
+		r.broken("%v, not exit status %d", got, status)
+	}
+}
+
+func (r *run) diesOf(s syscall.Signal) bool {
+	status, ok := r.state().Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == s
+}
+
+// state waits for the exit.
+func (r *run) state() *os.ProcessState {
+	select {
+	case <-r.exited:
+	case <-time.After(r.within):
+		r.broken("it does not exit within %v", r.within)
+	}
+	return r.cmd.ProcessState
+}
+
+// released expects the end of a lock that was held.
+func (r *run) released(status int) {
+	r.gone()
+	r.ends(status)
+}
+
+func (r *run) gone() {
+	l := r.say(protocol.WordReleased)
+	if held, err := l.Millis("held_ms"); err != nil || held > time.Since(r.started) {
+		r.broken("held_ms is not the time since OK: %s", show(l))
+	}
+}
+
+// letGo closes standard input, as a parent does in the end.
+func (r *run) letGo() {
+	_ = r.stdin.Close()
+	r.released(0)
+}
+
+func (r *run) signal(s syscall.Signal) { r.must(r.cmd.Process.Signal(s)) }
+
+// free expects that the lock can be had at once.
+func (t *trial) free() {
+	r := t.hold("--timeout", "0")
+	r.knows("--timeout 0")
+	r.letGo()
+}
