@@ -30,6 +30,9 @@ type Timing struct {
 	Refresh time.Duration // how long after a heartbeat the next one is due, at most
 }
 
+// opens reports whether an address is of this scheme.
+func (o opener) opens(address string) bool { return strings.HasPrefix(address, o.scheme.Name+":") }
+
 func list() []opener {
 	return []opener{
 		{scheme: backend.Scheme{Name: local.Scheme, About: "a lock file, for the processes of one machine"}, open: files(local.Open)},
@@ -65,7 +68,7 @@ func Open(address string, access backend.Access) (backend.Backend, string, error
 		return nil, "", err
 	}
 	for _, o := range list() {
-		if o.scheme.Name == a.Scheme {
+		if o.opens(address) {
 			b, err := o.open(a, access)
 			return b, a.String(), err
 		}
@@ -75,9 +78,8 @@ func Open(address string, access backend.Access) (backend.Backend, string, error
 
 // Usual is the Timing of the kind of lock at an address; not ok if it has none of its own.
 func Usual(address string) (t Timing, ok bool) {
-	scheme, _, _ := strings.Cut(address, ":")
 	for _, o := range list() {
-		if o.scheme.Name == scheme {
+		if o.opens(address) {
 			t = o.timing
 		}
 	}
@@ -87,9 +89,8 @@ func Usual(address string) (t Timing, ok bool) {
 // List tells of the locks that a backend finds at its address; the other kinds' are none
 // of its own, whatever they look like.
 func List(ctx context.Context, b backend.Backend, address string, l backend.Listing) error {
-	scheme, _, _ := strings.Cut(address, ":")
 	for _, o := range list() {
-		if o.form != nil && o.scheme.Name != scheme {
+		if o.form != nil && !o.opens(address) {
 			l.Others = append(l.Others, o.form)
 		}
 	}
