@@ -41,7 +41,7 @@ type Command struct {
 // StartProxy starts a proxy before a server. It runs until the test ends.
 func StartProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
-	port, err := freePort()
+	port, err := reservePort(t)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,33 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestPortsAreReserved: nobody else gets a port, also while its server is down, but the
+// server does, again and again.
+func TestPortsAreReserved(t *testing.T) {
+	t.Parallel()
+	port, err := reservePort(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if giveBack, err := reserve(port); err == nil {
+			giveBack()
+			t.Fatalf("port %d was given away twice", port)
+		}
+		l, err := listen(fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if giveBack, err := reserve(port); err == nil {
+			giveBack()
+			t.Fatalf("port %d was given away while a server listens", port)
+		}
+		if err := release(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // directories makes, renames and removes directories.
 func directories(t *testing.T, s *Server, c *ftp.ServerConn) {
 	t.Helper()

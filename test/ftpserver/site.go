@@ -58,7 +58,7 @@ func newSite(t testing.TB, o Options) (*site, error) {
 			return nil, err
 		}
 	}
-	s.port, err = freePort()
+	s.port, err = reservePort(t)
 	return s, err
 }
 
@@ -100,23 +100,25 @@ func (s *site) environment() []string {
 	return env
 }
 
-// freePort finds a port to listen on that stays free while its server is down:
-// none of those that the kernel chooses for itself.
-func freePort() (int, error) {
+// reservePort finds a port on 127.0.0.1, none of those that the kernel chooses for
+// itself, and keeps it for the servers of one test until the test ends, also while
+// they are down and whatever other tests look for a port meanwhile.
+func reservePort(t testing.TB) (int, error) {
 	const lowest, highest = 12000, 32000
 	for range 100 {
 		port := lowest + rand.IntN(highest-lowest)
-		if free(port) {
+		if giveBack, err := reserve(port); err == nil {
+			t.Cleanup(giveBack)
 			return port, nil
 		}
 	}
 	return 0, errors.New("no free port on 127.0.0.1")
 }
 
-// free tells whether nothing listens at a port. It does not listen itself: a
-// child process that is just being started keeps what we close open for a
-// moment, and what does not listen is not in a server's way.
-func free(port int) bool {
+// reserve binds a socket to a port and does not listen. Without SO_REUSEADDR it
+// gets a port only if nobody else is bound to it; with it, set afterwards, a server
+// may bind and listen beside it, for a server sets that option, too (socket(7)).
+func reserve(port int) (giveBack func(), err error) {
 	syscall.ForkLock.RLock()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err == nil {
@@ -124,13 +126,17 @@ func free(port int) bool {
 	}
 	syscall.ForkLock.RUnlock()
 	if err != nil {
-		return false
+		return nil, err
 	}
-	defer syscall.Close(fd)
-	if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
-		return false
+	err = syscall.Bind(fd, &syscall.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
+	if err == nil {
+		err = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
 	}
-	return syscall.Bind(fd, &syscall.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}) == nil
+	if err != nil {
+		syscall.Close(fd)
+		return nil, err
+	}
+	return func() { syscall.Close(fd) }, nil
 }
 
 // listen listens again where a listener of this process may just have been
