@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"locksmith/test/lab"
 )
@@ -35,29 +34,22 @@ func TestProcOfOthers(t *testing.T) {
 // TestMainThreadGone: a process whose main thread has ended shows the state of
 // a zombie while its other threads work.
 func TestMainThreadGone(t *testing.T) {
-	cmd := lab.StartC(t, `#include <pthread.h>
+	c := lab.StartC(t, `#include <pthread.h>
 #include <unistd.h>
 static void *work(void *x) { sleep(60); return x; }
 int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_exit(0); }
 `)
-	p := Process{PID: cmd.Process.Pid}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	p := Process{PID: c.PID()}
+	lab.Eventually(t, "the main thread has ended", func() bool {
 		s, err := ReadStat(p.PID)
-		if err == nil && s.State == "Z" {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the main thread did not end: %+v", s)
-		}
-	}
+		return err == nil && s.State == "Z"
+	})
 	if p.Gone() {
 		t.Error("a process that still works counts as gone")
 	}
-	_ = cmd.Process.Kill()
-	for deadline := time.Now().Add(20 * time.Second); !p.Gone(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("a killed process does not count as gone")
-		}
+	c.Kill()
+	if !p.Gone() {
+		t.Error("a killed process does not count as gone")
 	}
 }
 

@@ -1,42 +1,30 @@
-// Package lab has what tests of several packages need that no package of ours may be
-// imported for: it imports none.
+// Package lab is what tests need that start programs: the programs, processes one can talk
+// to and wait for, and skips that are failures where all tests should run.
+//
+//	func TestMain(m *testing.M) { lab.Main(m, nil) }
+//
+//	func TestRelease(t *testing.T) {
+//		lab.NeedRoot(t)
+//		h := lab.Hold(t, exec.Command(lab.Program(t, "cmd/locksmith"), "hold", "local:"+path))
+//		h.Held()
+//		lab.Eventually(t, "the lock is there", func() bool { return exists(path) })
+//		h.Release()
+//	}
+//
+// Whoever waits here waits for an event. Patience only ends a test that hangs, and is
+// counted so that no pause of the machine uses it up.
+//
+// Programs are built without the C library, as released ones are, once for each test binary
+// that asks for them, or once for all: they are taken from the directory that
+// LOCKSMITH_TEST_PROGRAMS names, as far as they are there under the last part of their
+// package's name. All users must be able to run them there.
+//
+// Of our packages this one imports protocol alone, so that all others' tests can use it.
 package lab
 
-import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"testing"
-)
-
-// lacking skips a test on a machine that cannot run it. On CI it fails.
-func lacking(t *testing.T, why string) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
-}
-
-// StartC compiles a C program and starts it. It is killed when the test ends.
-func StartC(t *testing.T, text string) *exec.Cmd {
-	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		lacking(t, "no C compiler")
-	}
-	dir := t.TempDir()
-	source, program := filepath.Join(dir, "a.c"), filepath.Join(dir, "a")
-	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(cc, "-pthread", "-o", program, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	cmd := exec.Command(program)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return cmd
+// T is a test, or whoever else processes are started for.
+type T interface {
+	Helper()
+	Fatalf(format string, args ...any) // does not return
+	Cleanup(f func())
 }

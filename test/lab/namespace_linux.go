@@ -33,7 +33,7 @@ func InForeignProc(t *testing.T) bool {
 	case errors.As(err, &failed):
 		t.Errorf("there it failed:\n%s", said)
 	case err != nil:
-		lacking(t, "no pid namespace to be had: "+err.Error())
+		Lacking(t, "no pid namespace to be had: "+err.Error())
 	case !strings.Contains(string(said), "--- PASS"):
 		t.Errorf("there it did not run:\n%s", said)
 	}

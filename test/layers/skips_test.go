@@ -18,7 +18,7 @@ var skips = map[string]string{
 	"test/ftplab/conformance_test.go":    "without -long",
 	"test/ftplab/scenarios_test.go":      "-short",
 	"test/history/recorder_test.go":      "not on Linux",
-	"test/lab/lab.go":                    "fails on CI itself: it imports no package of ours",
+	"test/lab/need.go":                   "Lacking itself, and NotShort",
 	"test/nfslab/cells_test.go":          "in the guest only",
 	"test/nfslab/crashes_test.go":        "in two cells only",
 	"test/nfslab/lab_test.go":            "-short, or not in the guest, or no scenario",

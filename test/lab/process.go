@@ -1,0 +1,111 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// A Process is a program that a test has started. It is killed when the test ends. If it has
+// not what a test waits for, the test fails with what it was and said.
+type Process struct {
+	Cmd   *exec.Cmd
+	Stdin *os.File // our end of its standard input; nil: the test chose its input
+
+	t      T
+	stdout *os.File      // our end; nil: the test chose its output
+	lines  chan Line     // from there
+	stderr *os.File      // a file; nil: the test chose it
+	ended  chan struct{} // closed after cmd.Wait
+}
+
+// Start starts a process. Of its standard streams those that the command leaves open are
+// ours: its input and output are pipes, and what it says on standard error is kept.
+func Start(t T, cmd *exec.Cmd) *Process {
+	t.Helper()
+	p := &Process{Cmd: cmd, t: t, ended: make(chan struct{})}
+	if cmd.WaitDelay == 0 {
+		cmd.WaitDelay = time.Second // descendants may have what the test listens to
+	}
+	theirs := p.openStreams()
+	err := cmd.Start()
+	for _, f := range theirs {
+		_ = f.Close()
+	}
+	if err != nil {
+		t.Fatalf("%q: %v", cmd.Args, err)
+	}
+	go func() {
+		_ = cmd.Wait() // its ProcessState tells
+		close(p.ended)
+	}()
+	over := make(chan struct{})
+	if p.stdout != nil {
+		p.lines = make(chan Line, 100)
+		go p.listen(over)
+	}
+	t.Cleanup(func() {
+		p.Kill()
+		close(over)
+		_ = p.Stdin.Close() // nil is no reason to fail
+		_ = p.stdout.Close()
+	})
+	return p
+}
+
+// Status waits for its end and returns the exit status as a shell counts it: 128+n after
+// signal n.
+func (p *Process) Status() int {
+	p.t.Helper()
+	if _, _, inTime := receive(p.ended); !inTime {
+		p.fail("it does not end")
+	}
+	return Status(p.Cmd.ProcessState)
+}
+
+// Status is a process's exit status as a shell counts it.
+func Status(s *os.ProcessState) int {
+	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return s.ExitCode()
+}
+
+// Exits waits for its end, with one of these statuses.
+func (p *Process) Exits(statuses ...int) {
+	p.t.Helper()
+	if got := p.Status(); !slices.Contains(statuses, got) {
+		p.fail("exit status %d, want one of %d", got, statuses)
+	}
+}
+
+// Ended is closed when it has ended; its Cmd has the ProcessState then.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// LetGo closes its standard input.
+func (p *Process) LetGo() { _ = p.Stdin.Close() }
+
+// Signal sends a signal. It must be there.
+func (p *Process) Signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.Cmd.Process.Signal(s); err != nil {
+		p.fail("%v: %v", s, err)
+	}
+}
+
+// Kill ends it with -9, if it has not ended, and returns when it is gone.
+func (p *Process) Kill() {
+	_ = p.Cmd.Process.Kill()
+	<-p.ended
+}
+
+// PID is its number.
+func (p *Process) PID() int { return p.Cmd.Process.Pid }
+
+func (p *Process) fail(format string, args ...any) {
+	p.t.Helper()
+	p.t.Fatalf("%q: %s; stderr:\n%s", p.Cmd.Args, fmt.Sprintf(format, args...), p.Stderr())
+}

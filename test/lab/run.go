@@ -1,0 +1,30 @@
+package lab
+
+import (
+	"os"
+	"os/exec"
+)
+
+// Run runs a command to its end, with /dev/null as its input, and returns the exit status as
+// a shell counts it, and what was said on the outputs that the command leaves open.
+func Run(t T, cmd *exec.Cmd) (status int, said string) {
+	t.Helper()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	defer null.Close()
+	if cmd.Stdin == nil {
+		cmd.Stdin = null
+	}
+	out := file(t)
+	if cmd.Stdout == nil {
+		cmd.Stdout = out
+	}
+	if cmd.Stderr == nil {
+		cmd.Stderr = out
+	}
+	p := Start(t, cmd)
+	p.stderr = out
+	return p.Status(), p.Stderr()
+}

@@ -1,0 +1,48 @@
+package lab
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Stop stops it with SIGSTOP, and returns when the kernel says that it does nothing more.
+func (p *Process) Stop() {
+	p.t.Helper()
+	Stop(p.t, p.PID())
+}
+
+// Cont lets it go on.
+func (p *Process) Cont() {
+	p.t.Helper()
+	p.Signal(unix.SIGCONT)
+}
+
+// Stop stops any process as Process.Stop does.
+func Stop(t T, pid int) {
+	t.Helper()
+	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
+		t.Fatalf("stop %d: %v", pid, err)
+	}
+	Eventually(t, fmt.Sprintf("process %d is stopped", pid), func() bool { return stopped(pid) })
+}
+
+// stopped reports that all threads of a process are, or have ended.
+func stopped(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	for _, path := range threads {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		// pid (name) state …; the name may hold anything
+		_, state, _ := bytes.Cut(text[bytes.LastIndexByte(text, ')')+1:], []byte(" "))
+		if !bytes.ContainsAny(state[:1], "TtZX") {
+			return false
+		}
+	}
+	return true
+}
