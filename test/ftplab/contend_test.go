@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab/holds"
 )
 
 // contenders: eight processes at a time take the lock, and some are killed with
@@ -27,8 +27,8 @@ func contenders(t *testing.T, kind string) {
 		for m.rounds = 50; easy && m.rounds <= 250; m.rounds += 50 { // who meets whom is chance
 			m.run(8)
 			s := m.history.check(t, style)
-			t.Logf("%d holders, %d pairs together, %d kills, %d orphans reaped", len(s.held), backendtest.Together(s.held), len(s.kills), m.orphans)
-			easy = len(s.kills) == 0 || style == "dir" && backendtest.Together(s.held) == 0
+			t.Logf("%d holders, %d pairs together, %d kills, %d orphans reaped", len(s.held), holds.Together(s.held), len(s.kills), m.orphans)
+			easy = len(s.kills) == 0 || style == "dir" && holds.Together(s.held) == 0
 		}
 		if easy {
 			t.Error("it was too easy")

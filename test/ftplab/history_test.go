@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
+	"locksmith/test/lab/holds"
 )
 
 // A history is the log that witnesses of one lock write.
@@ -51,7 +51,7 @@ func (h *history) await(t *testing.T, helper int) {
 
 // A record is a history that was read.
 type record struct {
-	held  []backendtest.Interval
+	held  []holds.Hold
 	kills []time.Duration
 	met   []time.Duration
 }
@@ -70,22 +70,22 @@ func (h *history) read(t *testing.T) record {
 		var at time.Duration
 		var token uint64
 		_, _ = fmt.Sscan(line, &word, &at, &who, &mode, &token) // a kill has fewer
-		i, holds := open[who]
+		i, known := open[who]
 		switch word {
 		case "take":
 			open[who] = len(s.held)
-			s.held = append(s.held, backendtest.Interval{Who: who, Shared: mode == "shared", Start: at, End: 1 << 62, Token: token})
+			s.held = append(s.held, holds.Hold{Who: who, Shared: mode == "shared", Start: at, End: 1 << 62, Token: token})
 		case "met":
 			s.met = append(s.met, at)
 		case "kill":
 			s.kills = append(s.kills, at)
 			open[who] = -1
 		}
-		if holds && i >= 0 && (word == "give" || word == "kill") {
+		if known && i >= 0 && (word == "give" || word == "kill") {
 			s.held[i].End = at
 			delete(open, who)
 		}
-		if holds && i < 0 && word == "take" { // it is dying
+		if known && i < 0 && word == "take" { // it is dying
 			s.held = s.held[:len(s.held)-1]
 			open[who] = -1
 		}
@@ -98,7 +98,7 @@ func (h *history) read(t *testing.T) record {
 func (h *history) check(t *testing.T, style string) record {
 	t.Helper()
 	s := h.read(t)
-	backendtest.Judge(t, s.held, style == "dir")
+	holds.Judge(t, s.held, style == "dir")
 	for _, at := range s.met {
 		if !slices.ContainsFunc(s.kills, func(kill time.Duration) bool { return kill < at && at < kill+5*time.Second }) {
 			t.Errorf("somebody met another one who had not been killed, at %v", at)

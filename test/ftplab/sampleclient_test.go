@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab/holds"
 )
 
 // sampleClient: one brings a file, slowly, and is killed again and again; ten fetch
@@ -31,7 +31,7 @@ func sampleClient(t *testing.T, kind string) {
 	go func() { readers.Wait(); close(over) }()
 	b.bring(over)
 	s := b.history.check(t, p.style)
-	together := backendtest.Together(s.held)
+	together := holds.Together(s.held)
 	t.Logf("brought %d times, killed %d times, fetched %d times, %d pairs together", b.brought, len(s.kills), b.fetched.Load(), together)
 	if together == 0 || b.brought == 0 || len(s.kills) == 0 {
 		t.Error("it was too easy")

@@ -1,54 +1,66 @@
 package history
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"strings"
+	"testing"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab/holds"
 )
 
-// A verdict is what is wrong with the sections of a lock, by two judges.
-type verdict struct {
-	faults    []string // of overlap and of tokens
-	late      int      // overlaps only because the news of a loss came late
-	refused   int      // chunks that no order of events explains
-	undecided int      // chunks that took the checker too long
-	chunks    int
-}
-
-// judge has both look at a lock.
-func judge(l *lock) verdict {
-	v := verdict{faults: faults(l, false)}
-	v.late = len(faults(l, true)) - len(v.faults)
-	v.linearize(l)
-	return v
-}
-
 func (s *section) String() string {
-	text := fmt.Sprintf("%s, id %s, %.6f..%.6f %s", s.who, s.id, s.enter.Seconds(), s.leave.Seconds(), s.how)
+	text := fmt.Sprintf("%s, id %s, %s", s.who, s.id, s.how)
 	if s.injection != spared {
 		text += fmt.Sprintf(" (%s at %.6f)", injectionNames[s.injection], s.hurt.Seconds())
 	}
 	return text
 }
 
-// faults judges the sections in the order of their beginnings. One that was lost before it
-// began is none, except by what was received.
-func faults(l *lock, received bool) (found []string) {
-	slices.SortStableFunc(l.sections, func(a, b *section) int { return cmp.Compare(a.enter, b.enter) })
-	var held []backendtest.Interval
-	tokens := false
+// holds are those of a lock: by what was received, or by what parents knew. One that was lost
+// before it began is none, except by what was received.
+func (l *lock) holds(received bool) (all []holds.Hold) {
 	for _, s := range l.sections {
-		m := s.in(l)
-		if s.until(received) <= s.enter && !received {
+		m, end := s.in(l), s.until(received)
+		if end <= s.enter && !received {
 			continue
 		}
-		tokens = tokens || m.token != 0
-		held = append(held, backendtest.Interval{Who: s.String(), Shared: m.shared, Start: s.enter, End: s.until(received), Token: m.token})
+		all = append(all, holds.Hold{Who: s.String(), Shared: m.shared, Wanted: s.want, Start: s.enter, End: end, Freed: s.free, Token: m.token})
 	}
-	for _, fault := range backendtest.Faults(held, tokens) {
-		found = append(found, l.address+": "+fault)
+	return all
+}
+
+// hasTokens reports whether holders of the lock get fencing tokens.
+func (l *lock) hasTokens() bool {
+	return strings.HasPrefix(l.address, "nfs:") || strings.HasSuffix(l.address, "?style=dir")
+}
+
+const twoHolders = "two holders"
+
+// judge reports what is wrong with all locks.
+func judge(t *testing.T, cells []*cell) {
+	t.Helper()
+	var all []string
+	late := 0
+	for _, c := range cells {
+		for _, l := range c.locks {
+			faults := holds.Faults(l.holds(false), l.hasTokens())
+			for _, fault := range faults {
+				all = append(all, l.address+": "+fault)
+			}
+			late += overlaps(holds.Faults(l.holds(true), l.hasTokens())) - overlaps(faults)
+		}
 	}
-	return found
+	for _, fault := range all[:min(most, len(all))] {
+		t.Error(fault)
+	}
+	t.Logf("%d faults; %d times the news of a loss came after the next one", len(all), late)
+}
+
+func overlaps(faults []string) (n int) {
+	for _, fault := range faults {
+		if strings.Contains(fault, twoHolders) {
+			n++
+		}
+	}
+	return n
 }

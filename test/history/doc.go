@@ -44,9 +44,7 @@
 //   - a helper outlives its parent by far
 //   - a helper fails for a reason that neither an injection nor a slow machine explains
 //
-// The first two are judged twice: by going through the sections in order (backendtest.Faults), and by
-// porcupine, a checker for linearizability, with a model of a lock with tokens (step).
-// TestJudges and TestJudgesAgree judge the judges, and TestBroken does with three broken
+// The first two are judged by package holds. TestBroken judges the judge, with three broken
 // locks.
 //
 // # What it cannot show

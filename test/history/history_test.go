@@ -3,7 +3,6 @@ package history
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,7 +42,7 @@ func TestHistory(t *testing.T) {
 	t.Logf("%d kills, %.1f a second\n%s", r.deaths, rate, table(chosen, tallies))
 	r.report(t)
 	reportTallies(t, tallies)
-	reportVerdicts(t, cells)
+	judge(t, cells)
 }
 
 // newCells makes the cells of the kinds that were chosen.
@@ -132,28 +131,5 @@ func reportTallies(t *testing.T, tallies map[string]*tally) {
 	}
 	if helpers == 0 {
 		t.Error("no helper was killed: perhaps this kernel does not show children in /proc")
-	}
-}
-
-// reportVerdicts judges all locks.
-func reportVerdicts(t *testing.T, cells []*cell) {
-	t.Helper()
-	var all verdict
-	for _, c := range cells {
-		for _, l := range c.locks {
-			v := judge(l)
-			all.faults = slices.Concat(all.faults, v.faults)
-			all.late += v.late
-			all.chunks += v.chunks
-			all.refused += v.refused
-			all.undecided += v.undecided
-		}
-	}
-	for _, fault := range all.faults[:min(most, len(all.faults))] {
-		t.Error(fault)
-	}
-	t.Logf("%d chunks, %d refused, %d not decided; %d times the news of a loss came after the next one", all.chunks, all.refused, all.undecided, all.late)
-	if all.refused+all.undecided+len(all.faults) > 0 {
-		t.Errorf("%d faults; of %d chunks, %d have no order that a lock allows, and %d were not decided", len(all.faults), all.chunks, all.refused, all.undecided)
 	}
 }

@@ -1,6 +1,10 @@
 package history
 
-import "time"
+import (
+	"time"
+
+	"locksmith/test/lab/holds"
+)
 
 // A lock is one lock under test, with all that was seen of it. The recorder's mutex
 // guards it.
@@ -40,15 +44,12 @@ type section struct {
 func (s *section) until(received bool) time.Duration {
 	switch {
 	case s.leave == 0:
-		return forever
+		return holds.Open
 	case s.ran != 0 && !received:
 		return max(min(s.ran, s.leave), s.enter)
 	}
 	return s.leave
 }
-
-// forever is the end of a section that has not ended.
-const forever = time.Duration(1<<63 - 1)
 
 // A membership is what a section has of one lock.
 type membership struct {

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab/holds"
 )
 
-type history []backendtest.Interval
+type history []holds.Hold
 
 // readHistory reads what witnesses wrote.
 func readHistory(t *testing.T, file string) history {
@@ -21,7 +21,7 @@ func readHistory(t *testing.T, file string) history {
 	for line := range strings.Lines(string(text)) {
 		var word string
 		var pid int // of who ran the witness
-		var i backendtest.Interval
+		var i holds.Hold
 		if _, err := fmt.Sscan(line, &word, &i.Start, &pid, &i.Who); err != nil { // "ours" or "theirs"
 			t.Fatalf("%q: %v", line, err)
 		}
@@ -46,7 +46,7 @@ func (h history) check(t *testing.T) {
 			t.Errorf("%v has no end", i)
 		}
 	}
-	backendtest.Judge(t, h, false)
+	holds.Judge(t, h, false)
 }
 
 // turns counts how often somebody had the lock.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab/holds"
 )
 
 const racers = 12
@@ -38,7 +38,7 @@ func shared(t *testing.T) {
 	}
 	h.raceAll(t, 3*time.Minute, all)
 	h.check(t, true)
-	t.Logf("%s; %d pairs together", h.rate(), backendtest.Together(h.held))
+	t.Logf("%s; %d pairs together", h.rate(), holds.Together(h.held))
 
 	// Two on different hosts that wait for nothing but each other.
 	a, b := hold(t, 1, lock, "--shared"), hold(t, 2, lock, "--shared")

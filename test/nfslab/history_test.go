@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab/holds"
 )
 
 // A history is what contenders told of one lock.
 type history struct {
 	mu     sync.Mutex
-	held   []backendtest.Interval // from after OK
-	wants  []backendtest.Interval // from ask to take, to the kill, or to the refusal
+	held   []holds.Hold // from after OK
+	wants  []holds.Hold // from ask to take, to the kill, or to the refusal
 	kills  []kill
 	losses []string
 	quota  int           // of kills
@@ -73,10 +73,10 @@ func (h *history) read(lines *bufio.Scanner, c contender) (killed bool) {
 		}
 		switch killed = word == "kill"; word {
 		case "ask":
-			h.wants = append(h.wants, backendtest.Interval{Who: c.name, Shared: c.mode == "shared", Start: time.Duration(at), End: time.Duration(at)})
+			h.wants = append(h.wants, holds.Hold{Who: c.name, Shared: c.mode == "shared", Start: time.Duration(at), End: time.Duration(at)})
 			want = len(h.wants) - 1
 		case "take":
-			h.held = append(h.held, backendtest.Interval{Who: c.name, Shared: c.mode == "shared", Start: time.Duration(at), End: 1 << 62, Token: token})
+			h.held = append(h.held, holds.Hold{Who: c.name, Shared: c.mode == "shared", Start: time.Duration(at), End: 1 << 62, Token: token})
 			last = len(h.held) - 1
 		case "give":
 			h.held[last].End = time.Duration(at)

@@ -9,30 +9,30 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab/holds"
 )
 
 // check makes sure that nobody had the lock beside an exclusive holder, and that
 // tokens rise, which only nfs: has.
 func (h *history) check(t *testing.T, tokens bool) {
 	t.Helper()
-	backendtest.Judge(t, h.held, tokens)
+	holds.Judge(t, h.held, tokens)
 }
 
 func (h *history) sort() {
-	slices.SortFunc(h.held, func(a, b backendtest.Interval) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(h.held, func(a, b holds.Hold) int { return cmp.Compare(a.Start, b.Start) })
 }
 
 // longestStall returns the longest time in which somebody wanted the lock and
 // nobody got it, and who wanted it. That all who wanted it were killed one after
 // the other, and came back slowly, is not the lock's fault.
-func (h *history) longestStall(pauses *standstill) (stall time.Duration, who backendtest.Interval) {
+func (h *history) longestStall(pauses *standstill) (stall time.Duration, who holds.Hold) {
 	h.sort()
 	for _, w := range h.wants {
 		since := w.Start
 		for _, got := range append(h.takesIn(w), w.End) {
 			if d := pauses.without(since, got); d > stall {
-				stall, who = d, backendtest.Interval{Who: w.Who, Shared: w.Shared, Start: since, End: got}
+				stall, who = d, holds.Hold{Who: w.Who, Shared: w.Shared, Start: since, End: got}
 			}
 			since = got
 		}
@@ -41,7 +41,7 @@ func (h *history) longestStall(pauses *standstill) (stall time.Duration, who bac
 }
 
 // takesIn lists when anybody got the lock during an interval.
-func (h *history) takesIn(w backendtest.Interval) []time.Duration {
+func (h *history) takesIn(w holds.Hold) []time.Duration {
 	var all []time.Duration
 	for _, i := range h.held {
 		if i.Start > w.Start && i.Start < w.End {

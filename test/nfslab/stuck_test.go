@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab/holds"
 )
 
 // watch tells, once, all about a lock that nobody got for too long, while it
@@ -27,7 +27,7 @@ func (h *history) watch(ctx context.Context, t *testing.T, lock string, tooLong 
 	}
 }
 
-func (h *history) lastTake() (last backendtest.Interval) {
+func (h *history) lastTake() (last holds.Hold) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.held) > 0 {
