@@ -20,13 +20,16 @@ import (
 )
 
 // TestStrangeLock: what is there is held by somebody unknown, and is neither
-// followed, waited for nor removed.
+// followed, waited for nor removed, until a file was old and silent for long enough.
 func TestStrangeLock(t *testing.T) {
 	huge := strings.Repeat("x", 10<<20)
 	for _, c := range []struct {
 		name, says string
 		make       func(path string) error
 	}{
+		{"pid of another host", `it holds "4242 web3"`, func(p string) error { return os.WriteFile(p, []byte("4242 web3\n"), 0o644) }},
+		{"pid of nobody knows where", "", func(p string) error { return os.WriteFile(p, []byte("4194303\n"), 0o644) }},
+		{"half a record", `it holds "4242"`, func(p string) error { return os.WriteFile(p, []byte("4242\nLOCK v=1 id="), 0o644) }},
 		{"symbolic link", "a symbolic link", func(p string) error { return os.Symlink("/etc/passwd", p) }},
 		{"dangling link", "a symbolic link", func(p string) error { return os.Symlink("nowhere", p) }},
 		{"FIFO", "a FIFO", func(p string) error { return unix.Mkfifo(p, 0o644) }},
@@ -55,8 +58,33 @@ func TestStrangeLock(t *testing.T) {
 			if left := listed(t, dir); len(left) != 1 {
 				t.Errorf("there is %q", left)
 			}
+			mustBreakFileByAge(t, path)
 		})
 	}
+}
+
+// mustBreakFileByAge makes sure that a file that is old is broken when it was watched long
+// enough, and what is no file never.
+func mustBreakFileByAge(t *testing.T, path string) {
+	t.Helper()
+	info, err := os.Lstat(path)
+	mustWork(t, err)
+	long := []unix.Timespec{unix.NsecToTimespec(0), unix.NsecToTimespec(0)}
+	mustWork(t, unix.UtimesNanoAt(unix.AT_FDCWD, path, long, unix.AT_SYMLINK_NOFOLLOW))
+	r, c := backendtest.Request(), &handClock{now: time.Hour}
+	r.Clock, r.Grace = c, time.Second
+	a := attemptAt(t, path, r)
+	mustBeHeld(t, a)
+	c.now += minWatch - time.Second
+	mustBeHeld(t, a)
+	c.now += time.Second
+	if !info.Mode().IsRegular() {
+		mustBeHeld(t, a)
+		mustWithdraw(t, a)
+		return
+	}
+	mustRelease(t, mustHold(t, a))
+	mustBeEmpty(t, filepath.Dir(path))
 }
 
 // TestStrangeIDs: what a record says does not become a part of a path.

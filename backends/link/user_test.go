@@ -37,6 +37,5 @@ func TestNotReadable(t *testing.T) {
 		t.Errorf("held by %+v", held.Holder)
 	}
 	mustWithdraw(t, a)
-	mustWork(t, os.Remove(path))
-	mustBeEmpty(t, dir)
+	mustBreakFileByAge(t, path)
 }

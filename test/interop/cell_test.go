@@ -2,7 +2,7 @@ package interop
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -10,7 +10,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"locksmith/test/lab"
 )
+
+// glance is how long we look for what must not happen.
+const glance = 200 * time.Millisecond
 
 // A pair is a kind of lock and a tool that is to live with it.
 type pair struct {
@@ -20,65 +25,73 @@ type pair struct {
 	limit   string // that we know of
 }
 
-// A cell is a pair at work, and what was seen.
+func (p pair) name() string { return p.scheme + p.options + " " + p.tool.name }
+
+// A cell is a pair at work, in a directory of its own.
 type cell struct {
 	*testing.T
 	pair
-	dir  string
-	seen findings
-}
-
-type findings struct {
-	theyExclude, weExclude, refresh string
-	contended                       string
-	theirCrash, ourCrash            string
+	dir string
 }
 
 func newCell(t *testing.T, p pair) *cell {
 	t.Helper()
+	lab.NotShort(t, "other people's programs take seconds")
 	p.tool.require(t)
-	return &cell{T: t, pair: p, dir: t.TempDir()}
+	return &cell{t, p, t.TempDir()}
 }
-
-func (p pair) name() string { return p.scheme + p.options + " " + p.tool.name }
 
 func (c *cell) path() string    { return filepath.Join(c.dir, "mbox.lock") }
 func (c *cell) address() string { return c.scheme + c.path() + c.options }
 
-// line tells what was seen.
-func (c *cell) line() string {
-	s := c.seen
-	return fmt.Sprintf("cell: %s%s %s they-exclude-us=%s we-exclude-them=%s contended=%s refresh=%q crash-of-theirs=%q crash-of-ours=%q limit=%q",
-		c.scheme, c.options, c.tool.name, s.theyExclude, s.weExclude, s.contended, s.refresh, s.theirCrash, s.ourCrash, c.limit)
-}
+// A holder has the lock or waits for it, says "held" when it has it, and leaves it when its
+// input ends.
+type holder struct{ *lab.Process }
 
-// row is the same for README.
-func (c *cell) row() string {
-	s := c.seen
-	return "| " + strings.Join([]string{"`" + c.scheme + c.options + "`", c.tool.name, s.theyExclude, s.weExclude, s.contended,
-		s.theirCrash, s.ourCrash, c.limit}, " | ") + " |\n"
-}
-
-// ours is a locksmith that holds the lock or waits for it.
-func (c *cell) ours(flags ...string) *holder {
+// ours is a locksmith as a holder.
+func (c *cell) ours(flags ...string) holder {
 	c.Helper()
-	return start(c.T, c.run(append(flags, c.address(), "--", "sh", "-c", "echo held; exec cat")...))
+	return holder{lab.Start(c.T, c.run(append(flags, c.address(), "--", "sh", "-c", "echo held; exec cat")...))}
+}
+
+// theirs is the tool's holder.
+func (c *cell) theirs() holder {
+	c.Helper()
+	return holder{lab.Start(c.T, c.tool.command(false, "hold", c.path()))}
+}
+
+// held waits until it has the lock.
+func (h holder) held() holder {
+	h.Expect("held")
+	return h
+}
+
+// waits makes sure that it has not got the lock yet.
+func (h holder) waits() { h.Silent(glance) }
+
+// leave makes it leave the lock and end.
+func (h holder) leave() {
+	h.LetGo()
+	h.Rest()
+	h.Exits(0)
+}
+
+// refresh gives a sign of life.
+func (c *cell) refresh(h holder) {
+	c.Helper()
+	_, err := io.WriteString(h.Stdin, "\n")
+	mustWork(c.T, err)
+	h.Expect("refreshed")
 }
 
 func (c *cell) run(args ...string) *exec.Cmd {
-	return exec.Command(built.Path(c.T, "locksmith"), append([]string{"run"}, args...)...)
-}
-
-// theirs is the tool's holder or waiter.
-func (c *cell) theirs() *holder {
-	c.Helper()
-	return start(c.T, c.tool.command(false, "hold", c.path()))
+	return locksmith(c.T, append([]string{"run"}, args...)...)
 }
 
 // weTake reports whether locksmith gets the lock, as opposed to finding it held.
 func (c *cell) weTake(flags ...string) bool {
 	c.Helper()
-	status, said := statusOf(c.T, c.run(append(flags, c.address(), "--", "true")...))
+	status, said := lab.Run(c.T, c.run(append(flags, c.address(), "--", "true")...))
 	if status != 0 && status != held {
 		c.Fatalf("locksmith: exit status %d\n%s", status, said)
 	}
@@ -88,7 +101,7 @@ func (c *cell) weTake(flags ...string) bool {
 // they let the tool try. Its status is 0, held, or another if it could not tell.
 func (c *cell) they(old bool) (status int, said string) {
 	c.Helper()
-	status, said = statusOf(c.T, c.tool.command(old, "try", c.path()))
+	status, said = lab.Run(c.T, c.tool.command(old, "try", c.path()))
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	return status, lines[len(lines)-1]
 }
@@ -97,6 +110,14 @@ func (c *cell) they(old bool) (status int, said string) {
 func (c *cell) age(d time.Duration) {
 	c.Helper()
 	mustWork(c.T, os.Chtimes(c.path(), time.Now(), time.Now().Add(-d)))
+}
+
+// modified is the time of the lock.
+func (c *cell) modified() time.Time {
+	c.Helper()
+	info, err := os.Lstat(c.path())
+	mustWork(c.T, err)
+	return info.ModTime()
 }
 
 func (c *cell) exists() bool {
@@ -113,21 +134,4 @@ func (c *cell) mustBeEmpty() {
 	if left, err := os.ReadDir(c.dir); err != nil || len(left) > 0 {
 		c.Errorf("left: %v, %v", left, err)
 	}
-}
-
-// clear removes what crashed holders left.
-func (c *cell) clear() {
-	c.Helper()
-	mustWork(c.T, os.RemoveAll(c.dir))
-	mustWork(c.T, os.Mkdir(c.dir, 0o755))
-}
-
-// verdict says what was seen of something that must be so.
-func (c *cell) verdict(what string, ok bool) string {
-	c.Helper()
-	if !ok {
-		c.Errorf("not so: %s", what)
-		return "NO"
-	}
-	return "yes"
 }

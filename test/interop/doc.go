@@ -29,7 +29,7 @@
 // What runs under the lock is ftplab's witness, which writes down when.
 //
 // Two things are not as people have them: flufl.lock's pauses are shorter, and for tools
-// that go by pids everybody stays for a while after its last release (contend_test.go).
+// that go by pids everybody stays for a while after its last release (look_test.go).
 //
 // # What it cannot show
 //

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // These are the limits that README's table tells of: what goes wrong, and when.
@@ -32,9 +33,7 @@ func TestLateHeartbeat(t *testing.T) {
 		t.Run(x.scheme+x.options+x.late.String(), func(t *testing.T) {
 			t.Parallel()
 			c := newCell(t, pair{scheme: x.scheme, options: x.options, tool: flufl})
-			h := c.ours("--lease", "1m")
-			h.must("held")
-			mustWork(t, h.cmd.Process.Signal(syscall.SIGSTOP))
+			c.ours("--lease", "1m").held().Signal(syscall.SIGSTOP)
 			c.age(time.Since(c.modified()) + x.late)
 			status, said := c.they(false)
 			if status != x.want {
@@ -68,11 +67,9 @@ func TestBreakingCallFails(t *testing.T) {
 func TestHelperKilled(t *testing.T) {
 	t.Parallel()
 	c := newCell(t, pair{scheme: "link:", tool: dotlockfileP})
-	h := start(t, exec.Command(built.Path(t, "locksmith"), "hold", c.address()))
-	if line := <-h.lines; !strings.HasPrefix(line, "OK ") {
-		t.Fatal(line)
-	}
-	h.kill()
+	h := lab.Hold(t, locksmith(t, "hold", c.address()))
+	h.Held()
+	h.Kill()
 	if c.weTake("--timeout", "0") {
 		t.Error("we break the lock of a parent that lives")
 	}
@@ -88,26 +85,23 @@ func TestPIDRace(t *testing.T) {
 	t.Parallel()
 	c := newCell(t, pair{scheme: "link:", tool: dotlockfileP})
 	trace := filepath.Join(t.TempDir(), "trace")
-	h := c.ours()
-	h.must("held")
-	slow := exec.Command("strace", "-o", trace, "-e", "inject=kill:delay_enter=20000000", "dotlockfile", "-p", "-l", "-r", "0", c.path())
-	if _, err := exec.LookPath("strace"); err != nil {
-		backendtest.Lacking(t, "strace is missing")
-	}
-	mustWork(t, slow.Start())
-	eventually(t, "dotlockfile reads the pid", func() bool {
+	h := c.ours().held()
+	slow := lab.Start(t, exec.Command(lab.NeedProgram(t, "strace"), "-o", trace, "-e", "trace=read",
+		"-P", c.path(), "-e", "inject=read:signal=STOP:when=1", "dotlockfile", "-p", "-l", "-r", "0", c.path()))
+	lab.Eventually(t, "dotlockfile has read the pid", func() bool {
 		text, _ := os.ReadFile(trace) // it may not be there yet
-		return strings.Contains(string(text), `"`+strconv.Itoa(h.cmd.Process.Pid)+`\n`)
+		return strings.Contains(string(text), `"`+strconv.Itoa(h.PID())+`\n`) && strings.Contains(string(text), "stopped by SIGSTOP")
 	})
 	h.leave()
-	next := c.ours()
-	next.must("held")
-	mustWork(t, slow.Wait())
-	mustWork(t, next.input.Close())
-	_ = next.cmd.Wait() // its status tells
-	if got := next.cmd.ProcessState.ExitCode(); got != lost {
-		t.Errorf("the next one's exit status is %d, want %d", got, lost)
-	}
+	next := c.ours().held()
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", slow.PID()))
+	mustWork(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(children)))
+	mustWork(t, err)
+	mustWork(t, syscall.Kill(pid, syscall.SIGCONT))
+	slow.Exits(0)
+	next.LetGo()
+	next.Exits(lost)
 }
 
 // TestSilentHolder: who lives but gives no sign of life for our lease is taken for
@@ -115,12 +109,11 @@ func TestPIDRace(t *testing.T) {
 func TestSilentHolder(t *testing.T) {
 	t.Parallel()
 	c := newCell(t, pair{scheme: "link:", tool: ln})
-	h := c.theirs()
-	h.must("held")
+	c.theirs().held()
 	if c.weTake("--strict", "--lease", "3s", "--timeout", "6s") {
 		t.Error("we break it although we are strict")
 	}
-	if !c.weTake("--lease", "3s", "--timeout", waitLimit.String()) {
+	if !c.weTake("--lease", "3s", "--timeout", lab.Patience.String()) {
 		t.Error("we do not break it")
 	}
 }
@@ -130,8 +123,7 @@ func TestSilentHolder(t *testing.T) {
 func TestHeldForLonger(t *testing.T) {
 	t.Parallel()
 	c := newCell(t, pair{scheme: "link:", tool: procmail})
-	h := c.ours("--lease", "1m", "--refresh", "1s")
-	h.must("held")
+	h := c.ours("--lease", "1m", "--refresh", "1s").held()
 	out, err := exec.Command("lockfile", "-1", "-r", "14", "-l", "10", c.path()).CombinedOutput()
 	if err == nil {
 		t.Errorf("lockfile broke our lock: %s", out)

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // Exit statuses: of who finds a lock held, and of a locksmith that lost its own.
@@ -63,7 +63,7 @@ var (
 func (x tool) require(t *testing.T) {
 	t.Helper()
 	if out, err := exec.Command("sh", "-c", x.probe).CombinedOutput(); err != nil {
-		backendtest.Lacking(t, x.name+" is missing: "+x.probe+": "+string(out))
+		lab.Lacking(t, x.name+" is missing: "+x.probe+": "+string(out))
 	}
 }
 

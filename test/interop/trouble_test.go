@@ -2,11 +2,12 @@ package interop
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"locksmith/test/lab"
 )
 
 // troubles are lock files that say nothing of use. Each tells what status shows.
@@ -24,8 +25,8 @@ var troubles = []struct {
 	{"unreadable", "4242\n", 0, "cannot be read"},
 }
 
-// TestTrouble: such a lock is held by somebody unknown, and broken by age only: it
-// must be old, and then be watched for half a minute at least.
+// TestTrouble: such a lock is held by somebody unknown, however old it is. Package link
+// tests when it is broken.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	for _, x := range troubles {
@@ -34,37 +35,22 @@ func TestTrouble(t *testing.T) {
 			c := &cell{T: t, pair: pair{scheme: "link:"}, dir: nobodysDir(t)}
 			mustWork(t, os.WriteFile(c.path(), []byte(x.content), 0o600))
 			mustWork(t, os.Chmod(c.path(), x.mode))
-			c.mustShow(x.shows)
+			c.mustSay(0, x.shows, "status", c.address())
 			c.age(2 * time.Hour)
-			c.mustBeHeld()
-			c.mustBreakByAge()
-			c.mustBeEmpty()
+			c.mustSay(held, "held by", "run", "--timeout", "0", c.address(), "--", "true")
 		})
 	}
 }
 
-func (c *cell) mustShow(text string) {
+// mustSay runs a locksmith whom permissions bind.
+func (c *cell) mustSay(status int, text string, args ...string) {
 	c.Helper()
-	status, said := statusOf(c.T, c.bound("status", c.address()))
-	if status != 0 || !strings.Contains(said, text) {
-		c.Errorf("status: exit status %d, without %q:\n%s", status, text, said)
+	cmd := locksmith(c.T, args...)
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
-}
-
-func (c *cell) mustBeHeld() {
-	c.Helper()
-	status, said := statusOf(c.T, c.bound("run", "--timeout", "0", c.address(), "--", "true"))
-	if status != held || !strings.Contains(said, "held by") {
-		c.Errorf("exit status %d\n%s", status, said)
-	}
-}
-
-func (c *cell) mustBreakByAge() {
-	c.Helper()
-	began := time.Now()
-	status, said := statusOf(c.T, c.bound("run", "--respite", "1s", "--timeout", "2m", c.address(), "--", "true"))
-	if took := time.Since(began); status != 0 || took < 30*time.Second {
-		c.Errorf("after %v: exit status %d\n%s", took, status, said)
+	if got, said := lab.Run(c.T, cmd); got != status || !strings.Contains(said, text) {
+		c.Errorf("%q: exit status %d, want %d and %q:\n%s", args, got, status, text, said)
 	}
 }
 
@@ -81,13 +67,4 @@ func nobodysDir(t *testing.T) string {
 		mustWork(t, os.Chown(dir, nobody, nobody))
 	}
 	return dir
-}
-
-// bound is a locksmith whom permissions bind.
-func (c *cell) bound(args ...string) *exec.Cmd {
-	cmd := exec.Command(built.Path(c.T, "locksmith"), args...)
-	if os.Getuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	}
-	return cmd
 }

@@ -1,0 +1,229 @@
+package interop
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"locksmith/test/lab"
+)
+
+// theyExclude: the tool's lock keeps us out, and its release lets us in.
+func (c *cell) theyExclude() string {
+	h := c.theirs().held()
+	if c.weTake("--timeout", "0") {
+		c.Error("we take a lock that it holds")
+	}
+	waiter := c.ours()
+	waiter.waits()
+	h.leave()
+	waiter.held().leave()
+	c.mustBeEmpty()
+	return "yes"
+}
+
+// weExclude: our lock keeps the tool out, and our release lets it in. With heartbeats as
+// seldom as usual flufl.lock breaks it when one is 2 s late, which is for others to show.
+func (c *cell) weExclude() string {
+	h := c.ours("--refresh", "1s").held()
+	if status, said := c.they(false); status != held {
+		c.Errorf("its try: exit status %d, %s", status, said)
+	}
+	waiter := c.theirs()
+	waiter.waits()
+	h.leave()
+	waiter.held().leave()
+	c.mustBeEmpty()
+	return "yes"
+}
+
+const (
+	each   = 3 // processes of ours, and of the tool
+	rounds = 4 // that each of them goes
+	work   = "3ms"
+	linger = 500 * time.Millisecond // after the end; in testdata, too
+)
+
+// contend lets ours and theirs take the lock in turns, and looks into the book in
+// which all wrote when they had it.
+func (c *cell) contend() string {
+	book := filepath.Join(c.TempDir(), "book")
+	witness := func(who string) []string { return []string{lab.Program(c.T, "test/ftplab/witness"), book, who, work} }
+	var wg sync.WaitGroup
+	for range each {
+		wg.Go(func() {
+			for range rounds {
+				c.turn(witness("ours"))
+			}
+		})
+		wg.Go(func() {
+			loop := c.tool.command(false, "loop", append([]string{c.path(), strconv.Itoa(rounds)}, witness("theirs")...)...)
+			if out, err := loop.CombinedOutput(); err != nil {
+				c.Errorf("theirs: %v\n%s", err, out)
+			}
+		})
+	}
+	wg.Wait()
+	h := readHistory(c.T, book)
+	h.check(c.T)
+	ours, theirs := h.turns("ours"), h.turns("theirs")
+	if ours != each*rounds || theirs != each*rounds {
+		c.Errorf("%d turns of ours and %d of theirs, want %d", ours, theirs, each*rounds)
+	}
+	c.mustBeEmpty()
+	return fmt.Sprintf("%d/%d", ours, theirs)
+}
+
+// turn runs a locksmith. For a tool that goes by pids it stays for a while after its
+// end, as a zombie: TestPIDRace shows what is wrong without.
+func (c *cell) turn(command []string) {
+	var said bytes.Buffer
+	cmd := c.run(append([]string{c.address(), "--"}, command...)...)
+	cmd.Stderr = &said
+	output, err := cmd.StdoutPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
+		c.Error(err)
+		return
+	}
+	_, _ = io.Copy(io.Discard, output) // until it ends
+	if c.tool.pids {
+		time.Sleep(linger)
+	}
+	if err := cmd.Wait(); err != nil {
+		c.Errorf("ours: %v\n%s", err, &said)
+	}
+}
+
+// stay: who lives is not taken for dead, on either side.
+func (c *cell) stay() string {
+	c.oursStays()
+	if c.tool.refreshes {
+		c.theirsStays()
+	}
+	c.mustBeEmpty()
+	return ""
+}
+
+// oursStays: the lock of ours looks old only until its next heartbeat. A directory
+// keeps its time, but nobody can remove it.
+func (c *cell) oursStays() {
+	h := c.ours("--refresh", "1s").held()
+	c.age(10 * time.Minute)
+	if c.scheme != "mkdir:" {
+		lab.Eventually(c.T, "a heartbeat", func() bool { return time.Since(c.modified()) < 5*time.Minute })
+	}
+	if status, said := c.they(true); status == 0 {
+		c.Errorf("it takes a lock of ours that lives: %s", said)
+	}
+	h.leave() // it fails if the lock was lost
+}
+
+// theirsStays: they give signs of life for longer than our lease. That shows nothing if the
+// machine paused, and they gave none.
+func (c *cell) theirsStays() {
+	const lease = 6 * time.Second
+	for {
+		h, last, pause := c.theirs().held(), time.Now(), time.Duration(0)
+		waiter := lab.Start(c.T, c.run("--lease", lease.String(), "--timeout", (lease*3/2).String(), c.address(), "--", "true"))
+		for waits := true; waits; {
+			c.refresh(h)
+			pause, last = max(pause, time.Since(last)), time.Now()
+			select {
+			case <-waiter.Ended():
+				waits = false
+			case <-time.After(glance):
+			}
+		}
+		if status := waiter.Status(); status == held {
+			h.leave()
+			return
+		} else if pause < lease/2 {
+			c.Fatalf("we take the lock of one who gives signs of life: exit status %d", status)
+		}
+		h.Kill()
+	}
+}
+
+// theirCrash tells when we break the lock of one of theirs that was killed.
+func (c *cell) theirCrash() string {
+	c.theirs().held().Kill()
+	patience := lab.Patience
+	if c.scheme != "link:" { // which alone goes by leases
+		patience = 7 * time.Second
+	}
+	switch {
+	case c.weTake("--timeout", "0"):
+		return "at once"
+	case c.weTake("--lease", "3s", "--timeout", patience.String()):
+		return "after a lease of silence"
+	case c.scheme == "mkdir:" && c.reaped():
+		return "never; `reap` by age"
+	}
+	return "never"
+}
+
+// reaped is what an operator's cron job does.
+func (c *cell) reaped() bool {
+	c.age(time.Hour)
+	status, said := lab.Run(c.T, locksmith(c.T, "reap", "--max-age", "6m", "--yes", c.scheme+c.dir))
+	c.Logf("reap: exit status %d\n%s", status, said)
+	return !c.exists()
+}
+
+// ourCrash tells when the tool breaks the lock of one of ours that was killed.
+func (c *cell) ourCrash() string {
+	c.crash()
+	if !c.weTake("--timeout", "0") {
+		c.Error("we do not break our own dead one's lock at once")
+	}
+	seen := c.whenBroken(false)
+	if c.tool.stale != "" {
+		mustWork(c.T, os.RemoveAll(c.path()))
+		seen += fmt.Sprintf("; with %s %s", c.tool.stale, c.whenBroken(true))
+	}
+	return seen
+}
+
+// crash leaves a lock of ours behind. What locksmith ran is killed with it.
+func (c *cell) crash() {
+	c.Helper()
+	c.ours().held().Kill()
+	if !c.exists() {
+		c.Fatal("who was killed left no lock")
+	}
+}
+
+// ages are those at which a tool is asked. The usual limit is 5 minutes.
+var ages = []struct {
+	name string
+	age  time.Duration
+}{{"0", 0}, {"30 s", 30 * time.Second}, {"4 min", 4 * time.Minute}, {"6 min", 6 * time.Minute}, {"2 h", 2 * time.Hour}}
+
+// whenBroken tells at what age the tool breaks the lock of ours that crashed.
+func (c *cell) whenBroken(old bool) string {
+	c.crash()
+	trouble := ""
+	for i, a := range ages {
+		c.age(a.age)
+		broken := "at once"
+		if i > 0 {
+			broken = fmt.Sprintf("at an age of %s to %s", ages[i-1].name, a.name)
+		}
+		status, said := c.they(old)
+		switch {
+		case status == 0:
+			return broken + trouble
+		case status != held && !c.exists():
+			return broken + ", but its call fails then"
+		case status != held:
+			trouble = ": its call fails (" + said + ")"
+		}
+	}
+	return "never" + trouble
+}
