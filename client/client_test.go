@@ -178,6 +178,17 @@ func TestLockRemoved(t *testing.T) {
 	}
 }
 
+// TestMaxHold: what is held for too long is lost, and released.
+func TestMaxHold(t *testing.T) {
+	address, path := newLock(t)
+	l := acquire(t, address, client.MaxHold(10*time.Millisecond), client.Lease(4*time.Second))
+	mustBeLost(t, l, protocol.MaxHold)
+	if err := l.Release(); !errors.Is(err, l.Err()) {
+		t.Errorf("release: %v", err)
+	}
+	mustBeFree(t, path)
+}
+
 func TestHelperKilled(t *testing.T) {
 	address, path := newLock(t)
 	l := acquire(t, address)

@@ -70,7 +70,7 @@ func (e *ProtocolError) Unwrap() error { return e.Err }
 // released.
 type LostError struct {
 	Lock string        // the address, or a few of a set
-	Code protocol.Code // gone, expired, unreleased, or internal if the helper died
+	Code protocol.Code // gone, expired, unreleased, max_hold, or internal if the helper died
 	Text string        // the same in words
 }
 

@@ -41,6 +41,11 @@ func Lease(d time.Duration) Option { return flag("--lease", d.String()) }
 // quarter of the lease; see locksmith hold --refresh.
 func Refresh(d time.Duration) Option { return flag("--refresh", d.String()) }
 
+// MaxHold sets for how long the lock is held at most, by a clock that counts suspension.
+// Then it is lost, with the code max_hold, and others may have it 10 seconds later, or
+// sooner if it is released.
+func MaxHold(d time.Duration) Option { return flag("--max-hold", d.String()) }
+
 // Retries gives up, with ErrHeld, after so many tries after the first; without it there
 // is no limit.
 func Retries(n int) Option { return func(c *config) { c.retries = &n } }

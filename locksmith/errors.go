@@ -31,10 +31,10 @@ func CodeOf(err error) protocol.Code {
 // A LossError says that a lock that was held is lost.
 type LossError struct {
 	Lock string
-	Code protocol.Code // gone, expired or unreleased
+	Code protocol.Code // gone, expired, unreleased or max_hold
 	Err  error         // the cause
-	// Left is what remains of the lease: others that go by the lease do not take the
-	// lock earlier.
+	// Left is how long the client has to stop: what remains of the lease, for others that
+	// go by it do not take the lock earlier, but after max_hold no longer than is kind.
 	Left time.Duration
 }
 
@@ -42,6 +42,8 @@ func (e *LossError) Error() string {
 	switch e.Code {
 	case protocol.Gone:
 		return fmt.Sprintf("%s: lost: %v; somebody removed or broke the lock: stop what it guards", e.Lock, e.Err)
+	case protocol.MaxHold:
+		return fmt.Sprintf("%s: lost: %v; stop what it guards", e.Lock, e.Err)
 	case protocol.Expired:
 		return fmt.Sprintf("%s: lost: the lease could not be renewed in time: %v; stop what it guards", e.Lock, e.Err)
 	}

@@ -4,7 +4,9 @@
 // Promised: the lock is given up as soon as it is no longer wanted (the client says so: the
 // parent's end of a pipe, its death, a signal, the end of a command); a loss is told as
 // soon as it is known, at the latest when three quarters of a lease have gone by without a
-// heartbeat that succeeded, and so before anybody who goes by the lease may take the lock.
+// heartbeat that succeeded, and so before anybody who goes by the lease may take the lock;
+// whoever holds it for longer than it may (owner.Record.MaxHold, by a clock that counts
+// suspension) is told so in the same way, and loses it soon after.
 //
 // Not promised: that a helper that is stopped or starved of CPU notices in time. It checks
 // the clock before anything else when it runs again, and a parent that wants to know
@@ -80,7 +82,7 @@ func (h *Helper) Run() (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	s := &session{helper: h, hold: hold, lease: h.Request.Owner.Lease, every: h.refresh(), confirmed: sent}
+	s := &session{helper: h, hold: hold, lease: h.Request.Owner.Lease, every: h.refresh(), confirmed: sent, end: backend.NoLimit}
 	several, isSet := hold.(backend.MultiHold)
 	if isSet {
 		s.confirmed = several.Confirmed()
@@ -89,6 +91,9 @@ func (h *Helper) Run() (time.Duration, error) {
 		return 0, s.abandon(err)
 	}
 	acquired := h.Request.Clock.Now()
+	if most := h.Request.Owner.MaxHold; most > 0 {
+		s.end = acquired + most
+	}
 	grant := protocol.Grant{
 		ID: hold.ID(), Token: hold.Token(), Mode: h.Request.Owner.Mode,
 		Waited: acquired - start, Lease: s.lease, Lock: h.Address,

@@ -18,7 +18,6 @@ type Pipe struct {
 	Out    io.Writer
 	Parent context.Context // ends when the parent wants the lock no more: from Watch.Start
 	Beats  bool            // write BEAT lines
-	Most   time.Duration   // for which the lock is held; 0: no limit
 	Clock  clock.Clock
 
 	writing sync.Mutex // held by a write that may hang
@@ -55,10 +54,7 @@ func (p *Pipe) Start(g protocol.Grant) error {
 	case errors.Is(err, errNoReader):
 		return &CancelledError{Lock: g.Lock, Cause: ErrStdoutGone}
 	case errors.Is(err, backend.ErrNoAnswer):
-		err = nil
-	}
-	if err == nil && p.Most > 0 {
-		p.Parent, _ = clock.WithTimeout(p.Parent, p.Clock, p.Most)
+		return nil
 	}
 	return err
 }

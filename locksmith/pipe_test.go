@@ -17,23 +17,23 @@ import (
 	"locksmith/protocol"
 )
 
-// TestMost: a lock is held for as long as was said, from OK on, and released in good
-// order.
-func TestMost(t *testing.T) {
+// TestMaxHold: a parent that may hold the lock for so long, from OK on, and does not let go is
+// told that it is lost, and has a while to stop.
+func TestMaxHold(t *testing.T) {
 	const most = 8 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
 		c := &jumpingClock{start: clock.Runtime{}.Now()}
 		w := &world{clock: c, heldFor: time.Hour}
 		var out strings.Builder
-		p := &Pipe{Out: &out, Parent: t.Context(), Most: most, Clock: c}
+		p := &Pipe{Out: &out, Parent: t.Context(), Clock: c}
 		h := &Helper{Address: "fake:/x", Locker: w, Client: p, Timeout: Forever, Log: hclog.NewNullLogger(),
-			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
+			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease, MaxHold: most}, Clock: c}}
 		held, err := h.Run()
 		p.Finish(held, err)
-		if err != nil || held != most || w.inside || c.Now() != time.Hour+most {
+		if CodeOf(err) != protocol.MaxHold || held != most+stopTime || w.inside || c.Now() != time.Hour+most+stopTime {
 			t.Errorf("held %v, %v, inside %v, after %v", held, err, w.inside, c.Now())
 		}
-		if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "OK ") || lines[1] != "RELEASED held_ms=28800000" {
+		if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "OK ") || !strings.HasPrefix(lines[1], "LOST code=max_hold ") {
 			t.Errorf("it wrote %q", lines)
 		}
 	})

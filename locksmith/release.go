@@ -22,6 +22,8 @@ const (
 	ReleaseTimeout = 10 * time.Second
 	// deniedTime is how long it is tried again if it is not allowed.
 	deniedTime = 5 * time.Second
+	// stopTime is how long a client has to stop, at most, whose time is over.
+	stopTime = 10 * time.Second
 )
 
 // release is the state releasing: again and again until done, or until its time or
@@ -68,6 +70,21 @@ func (s *session) lost(err error) {
 	if loss.Code == protocol.Expired || loss.Code == protocol.Gone && isSet {
 		s.giveBack()
 	}
+}
+
+// overstay gives up a lock that was held for as long as it may be. The client is told of a
+// loss; until what the lock guards has stopped, nobody else gets it.
+func (s *session) overstay(loss *LossError) error {
+	told := backend.DetachCall(func() error { s.helper.Client.Lost(loss); return nil })
+	for !told.Await(context.Background(), s.clock(), s.every, 0) {
+		if err := s.beat(); asLoss(err) != nil {
+			<-told.Done() // it has no longer than that already
+		}
+	}
+	if err := s.release(); err != nil {
+		return err
+	}
+	return loss
 }
 
 // abandon gives up a lock that the client was not told about yet, so that its loss need

@@ -20,6 +20,7 @@ type session struct {
 	hold   backend.Hold
 	lease  time.Duration
 	every  time.Duration // between heartbeats
+	end    time.Duration // when it will have been held for as long as it may be
 	// confirmed is when the last request was sent that proved the lock ours.
 	confirmed time.Duration
 	// failed is the error of the last heartbeat, if it did not succeed.
@@ -33,9 +34,13 @@ type session struct {
 	skip, pause int
 }
 
-// run holds the lock until it is not wanted or lost, and gives it up.
+// run holds the lock until it is not wanted or lost, or for as long as it may, and gives
+// it up.
 func (s *session) run() error {
 	err := s.keep()
+	if loss := asLoss(err); loss != nil && loss.Code == protocol.MaxHold {
+		return s.overstay(loss)
+	}
 	if err == nil {
 		s.helper.Log.Debug("releasing", "lock", s.helper.Address, "reason", context.Cause(s.context()))
 		s.releasing()
@@ -52,13 +57,17 @@ func (s *session) run() error {
 func (s *session) keep() error {
 	next := s.confirmed + s.every
 	for {
-		clock.Sleep(s.context(), s.clock(), next-s.now())
+		clock.Sleep(s.context(), s.clock(), min(next, s.end)-s.now())
 		// First the clock: we may have been stopped, or the machine suspended.
 		if err := s.checkLease(nil); err != nil {
 			return err
 		}
 		if s.context().Err() != nil {
 			return nil
+		}
+		if s.now() >= s.end {
+			err := fmt.Errorf("it was held for %v, as long as it may be", s.helper.Request.Owner.MaxHold)
+			return &LossError{Lock: s.helper.Address, Code: protocol.MaxHold, Err: err, Left: min(s.left(), stopTime)}
 		}
 		err := s.beat()
 		if asLoss(err) != nil {

@@ -18,6 +18,7 @@ const (
 	Gone         Code = "gone"          // after OK: the lock is no longer there
 	Expired      Code = "expired"       // after OK: the lease ran out unconfirmed
 	Unreleased   Code = "unreleased"    // after OK: the lock could not be removed
+	MaxHold      Code = "max_hold"      // after OK: it was held for as long as it may be
 )
 
 // Exit returns the helper's exit status for a code, after sysexits(3); an
@@ -38,6 +39,8 @@ func (c Code) Exit() int {
 		return 78
 	case Gone, Expired, Unreleased:
 		return 79
+	case MaxHold: // as timeout(1) has it
+		return 124
 	}
 	return 70
 }

@@ -70,13 +70,14 @@
 //	          what it guards. code: gone (others removed it), expired (the
 //	          lease ran out unconfirmed), unreleased (it could not be removed;
 //	          it frees itself when the lease is over, unless text says that
-//	          it must be removed by hand). text: details.
-//	RELEASED  the lock was removed: because the parent let go, because of a
-//	          signal, or because the time that the helper was told to hold it
-//	          for is over. held_ms: milliseconds from OK to here.
+//	          it must be removed by hand), max_hold (the time that the helper was
+//	          told to hold it for is over: it is removed when the parent lets go,
+//	          and without that 10 seconds later, or sooner). text: details.
+//	RELEASED  the lock was removed: because the parent let go, or because of a
+//	          signal. held_ms: milliseconds from OK to here.
 //
 // The helper exits after ERR, RELEASED and (once the parent has let go, or the
-// lease is over) LOST. An exit after OK without RELEASED is a loss too,
+// lease or those seconds are over) LOST. An exit after OK without RELEASED is a loss too,
 // and so is RELEASED to a parent that has not let go.
 //
 // # Codes
@@ -88,5 +89,5 @@
 //
 //	usage 64 · unreachable 69 · internal 70 · cannot_create 73 · held 75 ·
 //	timeout 75 · cancelled 75 · permission 77 · config 78 ·
-//	gone, expired, unreleased 79
+//	gone, expired, unreleased 79 · max_hold 124
 package protocol

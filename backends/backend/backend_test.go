@@ -240,3 +240,18 @@ func TestCodes(t *testing.T) {
 		}
 	}
 }
+
+// TestHolding: a holder that says for how long it holds at most is shown with the time of day
+// at which that ends, whichever clock it has itself.
+func TestHolding(t *testing.T) {
+	noon := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	for most, want := range map[time.Duration]string{
+		0: "a@web3 for 1h0m0s; odd", 5 * time.Hour: "a@web3 for 1h0m0s, until 16:00 at the latest; odd",
+		25 * time.Hour: "a@web3 for 1h0m0s, until Thu 2 Jul 12:00 at the latest; odd",
+	} {
+		h := Holder{Record: &owner.Record{User: "a", Place: owner.Place{Host: "web3"}, MaxHold: most}, Age: time.Hour, Note: "odd"}
+		if got := h.Holding(noon); got != want {
+			t.Errorf("%v: %q", most, got)
+		}
+	}
+}

@@ -52,9 +52,9 @@ func (e *HeldError) Error() string {
 	case e.Yielding:
 		return fmt.Sprintf("%s: shared by others, but before us waits for it alone %s", e.Lock, e.Holder)
 	case e.Ahead > 0:
-		return fmt.Sprintf("%s: held by %s; %d waiting before us", e.Lock, e.Holder, e.Ahead)
+		return fmt.Sprintf("%s: held by %s; %d waiting before us", e.Lock, e.Holder.Holding(time.Now()), e.Ahead)
 	}
-	return fmt.Sprintf("%s: held by %s", e.Lock, e.Holder)
+	return fmt.Sprintf("%s: held by %s", e.Lock, e.Holder.Holding(time.Now()))
 }
 
 // Unwrap returns the obstacle.
@@ -62,7 +62,22 @@ func (e *HeldError) Unwrap() error { return e.Obstacle }
 
 // String describes the holder in a few words for people:
 // "alice@web3 (pid 4242, job=nightly) for 3m12s, last heartbeat 4s ago".
-func (h Holder) String() string {
+func (h Holder) String() string { return h.describe("") }
+
+// Holding is String of one that holds the lock now, and until when it may at the latest:
+// "alice@web3 (pid 4242) for 3m12s, last heartbeat 4s ago, until 16:40 at the latest".
+func (h Holder) Holding(now time.Time) string {
+	if h.Record == nil || h.Record.MaxHold == 0 {
+		return h.String()
+	}
+	left, layout := h.Record.MaxHold-h.Age, "15:04"
+	if left >= 12*time.Hour {
+		layout = "Mon 2 Jan 15:04"
+	}
+	return h.describe(", until " + now.Add(left).Format(layout) + " at the latest")
+}
+
+func (h Holder) describe(until string) string {
 	who, details := "somebody unknown", []string(nil)
 	if h.PID != 0 {
 		details = append(details, fmt.Sprintf("pid %d", h.PID))
@@ -89,6 +104,7 @@ func (h Holder) String() string {
 	if h.Record != nil && h.Heartbeat > 0 {
 		s += ", last heartbeat " + h.Heartbeat.Round(time.Second).String() + " ago"
 	}
+	s += until
 	for _, more := range []string{h.Note, h.Advice} {
 		if more != "" {
 			s += "; " + more

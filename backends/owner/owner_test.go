@@ -18,7 +18,7 @@ func sample(t *testing.T) Record {
 		t.Fatal(err)
 	}
 	return Record{ID: NewID(), Place: Here(), Helper: self, Parent: self, User: "alice", Mode: "exclusive",
-		Lease: time.Minute, Refresh: 8 * time.Second, Acquired: time.Unix(1e9, 0), Meta: []protocol.Field{{Key: "job", Value: "two words\n"}}}
+		Lease: time.Minute, Refresh: 8 * time.Second, MaxHold: 2 * time.Hour, Acquired: time.Unix(1e9, 0), Meta: []protocol.Field{{Key: "job", Value: "two words\n"}}}
 }
 
 func gone(p process.Process) process.Process { p.Start++; return p }
@@ -109,6 +109,7 @@ func TestParseRecordRefuses(t *testing.T) {
 		"other version":     strings.Replace(good, " v=1", " v=2", 1),
 		"lease too long":    strings.Replace(good, "lease_ms=60000", "lease_ms=99999999999999", 1),
 		"no lease":          strings.Replace(good, "lease_ms=60000", "lease_ms=0", 1),
+		"no max_hold":       strings.Replace(good, "max_hold_ms=7200000", "max_hold_ms=x", 1),
 		"no refresh":        strings.Replace(good, "refresh_ms=8000", "refresh_ms=0", 1),
 		"pid not a number":  strings.Replace(good, " pid=", " pid=x", 1),
 		"negative pid":      strings.Replace(good, " pid=", " pid=-", 1),

@@ -36,7 +36,9 @@ var ErrRecord = errors.New("not a locksmith record")
 //
 //	LOCK v=1 id=… host=web3 machine=… boot=… pidns=… timens=… pid=7 start=123
 //	     ppid=6 pstart=99 lifeline=… user=alice mode=exclusive lease_ms=60000
-//	     refresh_ms=8000 at=2026-01-02T03:04:05.678Z meta.job=nightly
+//	     refresh_ms=8000 max_hold_ms=7200000 at=2026-01-02T03:04:05.678Z meta.job=nightly
+//
+// Fields that a reader does not know mean nothing to it, so that later versions can add some.
 type Record struct {
 	ID     string // names this acquisition; see NewID
 	Place  Place  // the kernel the processes below live on
@@ -56,7 +58,9 @@ type Record struct {
 	Lease    time.Duration
 	// Refresh is how long after a heartbeat the next one is due, if that is less than a
 	// quarter of the lease; 0: it is that.
-	Refresh  time.Duration
+	Refresh time.Duration
+	// MaxHold is for how long it is held at most; 0: there is no limit. For people.
+	MaxHold  time.Duration
 	Acquired time.Time        // for people; whole milliseconds
 	Meta     []protocol.Field // what the user said of the holder, in order
 	unknown  []protocol.Field // fields of a later version, kept
@@ -101,6 +105,9 @@ func (r Record) Format() (string, error) {
 	if ms := r.Refresh.Milliseconds(); ms > 0 {
 		l = l.With("refresh_ms", strconv.FormatInt(ms, 10))
 	}
+	if ms := r.MaxHold.Milliseconds(); ms > 0 {
+		l = l.With("max_hold_ms", strconv.FormatInt(ms, 10))
+	}
 	l = l.With("at", r.Acquired.UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano))
 	for _, m := range r.Meta {
 		l = l.With(metaPrefix+m.Key, m.Value)
@@ -131,7 +138,8 @@ func ParseRecord(s string) (Record, error) {
 		User:     p.text("user"),
 		Mode:     p.text("mode"),
 		Lease:    p.lease("lease_ms"),
-		Refresh:  p.refresh("refresh_ms"),
+		Refresh:  p.optional("refresh_ms"),
+		MaxHold:  p.optional("max_hold_ms"),
 		Acquired: p.time("at"),
 	}
 	if _, ok := l.Get("ppid"); ok {
@@ -153,7 +161,7 @@ func ParseRecord(s string) (Record, error) {
 var known = map[string]bool{
 	"v": true, "id": true, "host": true, "machine": true, "boot": true, "pidns": true, "timens": true,
 	"pid": true, "start": true, "ppid": true, "pstart": true, "proof": true, "lifeline": true, "user": true, "mode": true,
-	"lease_ms": true, "refresh_ms": true, "at": true,
+	"lease_ms": true, "refresh_ms": true, "max_hold_ms": true, "at": true,
 }
 
 // CheckMeta refuses metadata whose keys cannot stand in a record.
@@ -204,14 +212,14 @@ func (p *fieldReader) lease(key string) time.Duration {
 	return d
 }
 
-// refresh may be missing.
-func (p *fieldReader) refresh(key string) time.Duration {
+// optional reads a duration that may be missing.
+func (p *fieldReader) optional(key string) time.Duration {
 	if _, ok := p.line.Get(key); !ok {
 		return 0
 	}
 	d, err := p.line.Millis(key)
 	if err != nil || d <= 0 || d > MaxLease {
-		p.fail("%s is not a time between heartbeats", key)
+		p.fail("%s is not a duration", key)
 	}
 	return d
 }

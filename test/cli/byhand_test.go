@@ -13,7 +13,7 @@ import (
 func TestHoldByHand(t *testing.T) {
 	lock := filepath.Join(t.TempDir(), "lock")
 	pid, release := holdElsewhere(t, lock)
-	term := atTerminal(t, "locksmith", "hold", "--for", "8h", "--reason", "maintenance", "local:"+lock)
+	term := atTerminal(t, "locksmith", "hold", "--max-hold", "8h", "--reason", "maintenance", "local:"+lock)
 	term.mustShow(t, "waiting for")
 	term.mustShow(t, "pid "+strconv.Itoa(pid))
 	release()
@@ -29,12 +29,12 @@ func TestHoldByHand(t *testing.T) {
 	mustBeFree(t, lock)
 }
 
-// TestHoldByHandFor: the time is over.
-func TestHoldByHandFor(t *testing.T) {
+// TestHoldByHandMaxHold: the time is over.
+func TestHoldByHandMaxHold(t *testing.T) {
 	lock := filepath.Join(t.TempDir(), "lock")
-	term := atTerminal(t, "locksmith", "hold", "--for", "300ms", "local:"+lock)
-	term.mustExit(t, 0)
-	term.mustShow(t, "RELEASED held_ms=")
+	term := atTerminal(t, "locksmith", "hold", "--max-hold", "300ms", "--lease", "4", "local:"+lock)
+	term.mustExit(t, 124)
+	term.mustShow(t, "LOST code=max_hold ")
 	mustBeFree(t, lock)
 }
 
@@ -56,9 +56,9 @@ func TestGiveUpByHand(t *testing.T) {
 // TestHoldForProgram: a program that reads the lines has the terminal for itself.
 func TestHoldForProgram(t *testing.T) {
 	lock := filepath.Join(t.TempDir(), "lock")
-	term := atTerminal(t, "sh", "-c", `locksmith hold --for 300ms "$0" | cat`, "local:"+lock)
+	term := atTerminal(t, "sh", "-c", `locksmith hold --max-hold 300ms --lease 4 "$0" | cat`, "local:"+lock)
 	term.mustExit(t, 0)
-	if out := term.output(); strings.Contains(out, "Ctrl-C") || !strings.Contains(out, "RELEASED") {
+	if out := term.output(); strings.Contains(out, "Ctrl-C") || !strings.Contains(out, "LOST") {
 		t.Errorf("it showed %q", out)
 	}
 }
@@ -66,8 +66,8 @@ func TestHoldForProgram(t *testing.T) {
 // TestHoldInBackground: Ctrl-C would not reach it.
 func TestHoldInBackground(t *testing.T) {
 	lock := filepath.Join(t.TempDir(), "lock")
-	term := atTerminal(t, "sh", "-c", `locksmith hold --for 300ms "$0" & wait $!`, "local:"+lock)
-	term.mustExit(t, 0)
+	term := atTerminal(t, "sh", "-c", `locksmith hold --max-hold 300ms --lease 4 "$0" & wait $!`, "local:"+lock)
+	term.mustExit(t, 124)
 	if out := term.output(); strings.Contains(out, "Ctrl-C") || !regexp.MustCompile(`kill \d+ releases it`).MatchString(out) {
 		t.Errorf("it showed %q", out)
 	}

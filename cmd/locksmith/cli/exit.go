@@ -29,13 +29,14 @@ var hints = map[protocol.Code]string{
 	protocol.Gone:        "find out who removed the lock: what it guards may have had two users",
 	protocol.Expired:     "look for what stopped this machine, or the lock's place, for so long",
 	protocol.Unreleased:  "see: locksmith status LOCK",
+	protocol.MaxHold:     "find out what took so long, or allow more with --max-hold",
 }
 
 // severity has the exit statuses of errors, the most severe first: what may have harmed
 // what a lock guards, or would; then what ended a command before its work was done; then
 // what somebody has to mend; and in the end what may pass by itself.
 var severity = []int{
-	protocol.Gone.Exit(), protocol.CannotCreate.Exit(), bySignal, protocol.Internal.Exit(), protocol.Config.Exit(),
+	protocol.Gone.Exit(), protocol.CannotCreate.Exit(), bySignal, protocol.MaxHold.Exit(), protocol.Internal.Exit(), protocol.Config.Exit(),
 	protocol.Usage.Exit(), protocol.Permission.Exit(), protocol.Unreachable.Exit(), protocol.Held.Exit(),
 }
 

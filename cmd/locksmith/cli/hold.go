@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,17 +21,18 @@ func (a *app) hold() *cobra.Command {
 		Short: "Hold a lock for the program at the other end of the pipe, or by hand",
 		Long: "Acquire LOCK, or several locks all or none, print one line (OK …, or ERR … and why\n" +
 			"not), and hold the lock until standard input closes, nobody reads standard output any\n" +
-			"more, the parent dies, SIGTERM comes, or the time of --for is over. Then remove the\n" +
-			"lock and exit. Before a LOCK of several, shared: or exclusive: sets its mode.\n\n" +
+			"more, the parent dies, or SIGTERM comes. Then remove the lock and exit. When the time of\n" +
+			"--max-hold is over, say LOST, and remove the lock when the parent lets go, or 10 s later.\n" +
+			"Before a LOCK of several, shared: or exclusive: sets its mode.\n\n" +
 			"By hand, at a terminal and without a pipe, Ctrl-C releases it as well.",
 		Example: "  locksmith hold local:/var/lock/billing\n" +
-			"  locksmith hold --for 8h --reason maintenance nfs:/shared/locks/billing",
+			"  locksmith hold --max-hold 8h --reason maintenance nfs:/shared/locks/billing",
 		Args: func(_ *cobra.Command, args []string) error {
 			_, err := o.Locks(args)
 			return err
 		},
 	}
-	o.Most, o.parent = &o.longest, flags.Number{Most: process.MaxPID}
+	o.parent = flags.Number{Most: process.MaxPID}
 	o.Add(c)
 	c.ValidArgsFunction = flags.CompleteMember
 	c.Flags().StringVar(&o.stdin, "stdin", "auto", "auto, watch (its end releases the lock) or ignore")
@@ -45,10 +45,9 @@ func (a *app) hold() *cobra.Command {
 // holding is one run of hold.
 type holding struct {
 	flags.Options
-	stdin   string
-	parent  flags.Number
-	beats   bool
-	longest time.Duration
+	stdin  string
+	parent flags.Number
+	beats  bool
 }
 
 func (a *app) runHold(o *holding, args []string) error {
@@ -73,7 +72,7 @@ func (a *app) runHold(o *holding, args []string) error {
 	recordParent(h, parent)
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
 	wanted := watch.Start(context.Background())
-	pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Most: o.longest, Clock: h.Request.Clock}, out)
+	pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Clock: h.Request.Clock}, h.Request.Owner.MaxHold, out)
 	h.Client = pipe
 	finish := o.Events.Record(h, "")
 	held, err := h.Run()

@@ -22,16 +22,18 @@ type pipeClient interface {
 }
 
 // forPeople makes a pipe tell people what happens, if no program reads its lines.
-func forPeople(w locksmith.Watch, p *locksmith.Pipe, out *term.Messages) pipeClient {
+// most is for how long the lock is held at most; 0: no limit.
+func forPeople(w locksmith.Watch, p *locksmith.Pipe, most time.Duration, out *term.Messages) pipeClient {
 	if !term.Is(os.Stderr) || w.ParentPipe() {
 		return p
 	}
-	return &manualHold{p, show.NewWaitLine(os.Stderr, out), out}
+	return &manualHold{p, most, show.NewWaitLine(os.Stderr, out), out}
 }
 
 // A manualHold is the Client of a person that holds a lock at a terminal.
 type manualHold struct {
 	*locksmith.Pipe
+	most time.Duration
 	line *show.WaitLine
 	out  *term.Messages
 }
@@ -46,7 +48,7 @@ func (m *manualHold) Start(g protocol.Grant) error {
 		return err
 	}
 	lock := show.Text(strings.ReplaceAll(g.Lock, "\n", " + "))
-	fmt.Fprintf(m.out, "locksmith: %s: held%s; %s\n", lock, until(time.Now(), m.Most), howToRelease())
+	fmt.Fprintf(m.out, "locksmith: %s: held%s; %s\n", lock, until(time.Now(), m.most), howToRelease())
 	return nil
 }
 

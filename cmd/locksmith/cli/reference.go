@@ -66,6 +66,7 @@ func meanings() []meaning {
 		{protocol.Permission, "no permission"},
 		{protocol.Config, "a configuration file is wrong, or there is no such profile; timeline: a line is no event, or none is"},
 		{protocol.Gone, "the lock was lost, or could not be removed; hold: or released before the parent let go; break: nobody there has this id; check: it is not the newest token"},
+		{protocol.MaxHold, "the lock was held for as long as --max-hold allows"},
 	}
 }
 

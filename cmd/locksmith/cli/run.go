@@ -25,7 +25,8 @@ func (a *app) run() *cobra.Command {
 		Use:   "run [flags] LOCK… -- COMMAND [ARG…]",
 		Short: "Run a command while holding a lock",
 		Long: "Acquire LOCK, or several together, run COMMAND, release LOCK, and exit as COMMAND did (128+n after\n" +
-			"signal n). If the lock is lost, COMMAND and its descendants are ended first.\n" +
+			"signal n). If the lock is lost, COMMAND and its descendants are ended first; so they are\n" +
+			"after the time of --max-hold, and the exit status is 124.\n" +
 			"COMMAND dies with locksmith (but not what it started, nor a program in it that is set-uid or\n" +
 			"changes its user; on Linux these keep the lock after a kill -9, unless they close what they\n" +
 			"inherit, until a waiter's lease is over), and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +

@@ -2,10 +2,7 @@ package flags
 
 import (
 	"errors"
-	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,18 +13,11 @@ import (
 
 // A File is the flag --for: the file that a lock guards may stand for the lock's name. Of the
 // lock only its kind is given then.
-type File struct {
-	Path string
-	Most *time.Duration // where a duration goes; nil: none is taken
-}
+type File struct{ Path string }
 
 // Add declares the flag.
 func (f *File) Add(c *cobra.Command) {
-	usage := "the lock beside the file that it guards; LOCK is then only its kind, as in link: (default local:)"
-	if f.Most != nil {
-		usage = "hold for so long at most, as in 8h; or " + usage + "; once for each"
-	}
-	c.Flags().Var((*fileFlag)(f), "for", usage)
+	c.Flags().Var((*fileFlag)(f), "for", "the lock beside the file that it guards; LOCK is then only its kind, as in link: (default local:)")
 }
 
 // Lock returns the one lock that the arguments name.
@@ -44,7 +34,7 @@ func (f *File) Lock(args []string) (string, error) {
 	}
 	scheme, options, ok := strings.Cut(args[0], ":")
 	if !ok || !isInFiles(scheme) || options != "" && !strings.HasPrefix(options, "?") {
-		return "", Usagef("beside --for give only the kind of a lock in the file system, such as link: or nfs: alone (and write a duration as in 8h or 90m)")
+		return "", Usagef("beside --for give only the kind of a lock in the file system, such as link: or nfs: alone (for how long to hold it is --max-hold)")
 	}
 	address, err := client.LockName(scheme, f.Path)
 	if errors.Is(err, client.ErrNoName) {
@@ -67,30 +57,15 @@ func (f *File) Locks(args []string) ([]string, error) {
 	return []string{lock}, err
 }
 
-// A fileFlag is the value: the guarded file or, told by its unit, how long to hold.
+// A fileFlag is the value.
 type fileFlag File
 
 // Set implements pflag.Value.
-func (f *fileFlag) Set(text string) error {
-	d, ok := durationWithUnit(text)
+func (f *fileFlag) Set(name string) error {
 	switch {
-	case text == "":
+	case name == "":
 		return errors.New("the name of the file is empty: is a variable of the shell unset?")
-	case !ok:
-		return f.setFile(text)
-	case f.Most == nil:
-		return fmt.Errorf("only hold takes a duration (for run write: -- timeout %s COMMAND); a file of that name is written ./%s", text, text)
-	case d <= 0:
-		return fmt.Errorf("give more than no time; a file of that name is written ./%s", text)
-	case *f.Most != 0 && *f.Most != d: // the completions parse flags twice
-		return errors.New("it says twice for how long")
-	}
-	*f.Most = d
-	return nil
-}
-
-func (f *fileFlag) setFile(name string) error {
-	if f.Path != "" && f.Path != name {
+	case f.Path != "" && f.Path != name: // the completions parse flags twice
 		return errors.New("it names two files")
 	}
 	f.Path = name
@@ -101,19 +76,4 @@ func (f *fileFlag) setFile(name string) error {
 func (f *fileFlag) String() string { return f.Path }
 
 // Type names the flag's argument in help texts.
-func (f *fileFlag) Type() string {
-	if f.Most != nil {
-		return "duration|file"
-	}
-	return "file"
-}
-
-// durationWithUnit reads a duration such as 8h. A bare number may well be the name
-// of a file.
-func durationWithUnit(text string) (time.Duration, bool) {
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		return 0, false
-	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil
-}
+func (f *fileFlag) Type() string { return "file" }

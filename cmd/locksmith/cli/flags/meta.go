@@ -33,6 +33,7 @@ func userName() string {
 // record is what others are told about us.
 func (o *Options) record() (r owner.Record, err error) {
 	r = Self(o.lease)
+	r.MaxHold = o.maxHold
 	if o.shared {
 		r.Mode = sharedMode
 	}

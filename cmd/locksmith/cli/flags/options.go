@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -34,6 +35,7 @@ type Options struct {
 	lease     time.Duration
 	grace     time.Duration // --respite
 	refresh   time.Duration
+	maxHold   time.Duration
 	release   time.Duration
 	poll      backoff.Range
 	slow      backoff.Range
@@ -58,6 +60,7 @@ func (o *Options) Add(c *cobra.Command) {
 	f.Var(Range(&o.slow), "slow", "and then pause for so long, as in 2s..32s: for longer each time, then for shorter, and so on")
 	f.Var(Duration(&o.lease), "lease", "time without a heartbeat after which others may break the lock (link: 1h)")
 	f.Var(Duration(&o.refresh), "refresh", "time between two heartbeats (default: a quarter of the lease; link: 8s)")
+	f.Var(Duration(&o.maxHold), "max-hold", "hold the lock for so long at most, as in 2h (default: no limit)")
 	f.Var(Duration(&o.release), "release-timeout", "how long to try to release the lock where that fails, within the lease (0: try once)")
 	f.BoolVar(&o.strict, "strict", false, "break a holder only when it is proven dead, never by its lease")
 	f.Var(Duration(&o.grace), "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
@@ -89,6 +92,12 @@ func (o *Options) check() error {
 	}
 	if o.grace > owner.MaxLease {
 		return fmt.Errorf("respite %v is more than %v", o.grace, owner.MaxLease)
+	}
+	switch {
+	case o.given("max-hold") && o.maxHold == 0:
+		return errors.New("max-hold is no time at all: no limit is what holds without it")
+	case o.maxHold > owner.MaxLease:
+		return fmt.Errorf("max-hold %v is more than %v", o.maxHold, owner.MaxLease)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (p Participant) String() string {
 	if p.Waits {
 		return "waiting: " + p.Holder.String()
 	}
-	return "held by " + p.Holder.String()
+	return "held by " + p.Holding(time.Now())
 }
 
 // Line tells people of somebody at a lock, and whether it lives.
@@ -55,6 +55,7 @@ type Holder struct {
 	AgeMS       int64             `json:"age_ms"`
 	HeartbeatMS int64             `json:"heartbeat_ms,omitempty"`
 	LeaseMS     int64             `json:"lease_ms,omitempty"`
+	MaxHoldMS   int64             `json:"max_hold_ms,omitempty"`
 	Acquired    *time.Time        `json:"acquired,omitempty"` // holders of status and list only
 	Meta        map[string]string `json:"meta,omitempty"`
 	Note        string            `json:"note,omitempty"`
@@ -70,7 +71,7 @@ func NewHolder(h backend.Holder) *Holder {
 		return s
 	}
 	s.User, s.Host, s.ParentPID, s.Mode = r.User, r.Place.Host, r.Parent.PID, r.Mode
-	s.LeaseMS, s.Meta = r.Lease.Milliseconds(), map[string]string{}
+	s.LeaseMS, s.MaxHoldMS, s.Meta = r.Lease.Milliseconds(), r.MaxHold.Milliseconds(), map[string]string{}
 	for _, m := range r.Meta {
 		s.Meta[m.Key] = m.Value
 	}

@@ -1,0 +1,94 @@
+package locksmith
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// A slowClient takes its time to stop.
+type slowClient struct {
+	fakeClient
+	stops    time.Duration
+	beforeIt func() // called when it has stopped
+}
+
+func (c *slowClient) Lost(l *LossError) {
+	c.fakeClient.Lost(l)
+	time.Sleep(c.stops)
+	c.beforeIt()
+}
+
+// TestHeldTooLong: the client is told in time, and nobody else gets the lock before it has
+// stopped, however long that takes.
+func TestHeldTooLong(t *testing.T) {
+	const most = 10 * lease
+	for name, c := range map[string]struct {
+		stops  time.Duration
+		change func(*world)
+		code   protocol.Code
+		inside bool // when the client has stopped
+		left   bool // the lock is still there at the end
+	}{
+		"it stops at once": {0, nil, protocol.MaxHold, true, false},
+		"it hardly stops":  {5 * lease, nil, protocol.MaxHold, true, false},
+		"the lock is lost meanwhile": {5 * lease, func(w *world) {
+			w.beatErr = func(int) error {
+				if w.clock.Now() <= most {
+					return nil
+				}
+				w.inside = false
+				return backend.ErrGone
+			}
+			w.releaseErr = func(int) error { return backend.ErrGone }
+		}, protocol.Gone, false, false},
+		"it cannot be released": {0, func(w *world) {
+			w.releaseErr = func(int) error { return errServer }
+		}, protocol.Unreleased, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clk := &jumpingClock{start: clock.Runtime{}.Now()}
+				w := &world{clock: clk}
+				if c.change != nil {
+					c.change(w)
+				}
+				g := &slowClient{fakeClient: fakeClient{ctx: t.Context(), clock: clk}, stops: c.stops}
+				beats := 0
+				g.beforeIt = func() {
+					if beats = w.beats; w.inside != c.inside {
+						t.Errorf("held while it still worked: %v", w.inside)
+					}
+				}
+				h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+					Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease, MaxHold: most}, Clock: clk}}
+				_, err := h.Run()
+				if CodeOf(err) != c.code || g.lost == nil || g.lost.Code != protocol.MaxHold || g.lostAt != most || w.inside != c.left {
+					t.Errorf("%v, told %v after %v, left behind: %v", err, g.lost, g.lostAt, w.inside)
+				}
+				if g.lost != nil && (g.lost.Left <= 0 || g.lost.Left > stopTime) {
+					t.Errorf("it has %v to stop", g.lost.Left)
+				}
+				if c.code == protocol.MaxHold && beats < int((most+c.stops)/(lease/4))-2 {
+					t.Errorf("%d heartbeats only", beats)
+				}
+			})
+		})
+	}
+}
+
+// TestLetGoInTime: who lets go before is told nothing.
+func TestLetGoInTime(t *testing.T) {
+	live(t, time.Minute, Forever, nil, func(w *world, g *fakeClient, held time.Duration, err error) {
+		if err != nil || g.lost != nil {
+			t.Errorf("%v, told %v", err, g.lost)
+		}
+	})
+}
