@@ -75,6 +75,9 @@ func (e *Error) Unwrap() error { return e.Err }
 func (c *Command) Prepare(ctx context.Context) error {
 	path, err := exec.LookPath(c.Argv[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) { // what is on PATH is the user's choice
+		if len(c.Argv) == 1 && strings.ContainsAny(c.Argv[0], " ;|&<>$") {
+			err = fmt.Errorf("%w; if that is a line for a shell, write: sh -c '%s'", err, c.Argv[0])
+		}
 		return newError(err)
 	}
 	c.path = path

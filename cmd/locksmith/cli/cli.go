@@ -4,6 +4,8 @@ package cli
 
 import (
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +29,7 @@ func Main(args []string) int {
 	}
 	root := a.rootFor(args)
 	root.SetArgs(args)
-	err := root.Execute()
+	err := a.execute(root)
 	if unwritten := a.out.Failure(); unwritten != nil { // no other status tells that it is not complete
 		if err != nil {
 			report(err)
@@ -38,6 +40,15 @@ func Main(args []string) int {
 		a.fail(err)
 	}
 	return a.status
+}
+
+// execute runs the command. One that is not known is told here: cobra does it in five lines.
+func (a *app) execute(root *cobra.Command) error {
+	if found, rest, err := root.Find(a.args); err != nil && !a.completes() { // cobra adds that command late
+		i := slices.IndexFunc(rest, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
+		return unknownCommand(found, rest[i])
+	}
+	return root.Execute()
 }
 
 // app is one run of the program.

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +39,9 @@ func (a *app) groups() []group {
 // root is the root of all commands.
 func (a *app) root() *cobra.Command {
 	root := a.program()
+	root.Version = version()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().BoolP("version", "V", false, "print the version")
 	for _, g := range a.groups() {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, c := range g.commands {
@@ -94,7 +99,7 @@ func help(c *cobra.Command, args []string) error {
 	asked, rest, err := c.Root().Find(args)
 	switch {
 	case err != nil:
-		return err
+		return unknownCommand(asked, args[0])
 	case asked.HasSubCommands() && len(rest) > 0:
 		return unknownCommand(asked, rest[0])
 	}
@@ -103,7 +108,12 @@ func help(c *cobra.Command, args []string) error {
 }
 
 func unknownCommand(c *cobra.Command, name string) error {
-	return flags.Usagef("unknown command %q for %q", name, c.CommandPath())
+	c.SuggestionsMinimumDistance = 2
+	near := c.SuggestionsFor(name)
+	if len(near) == 0 {
+		return flags.Usagef("unknown command %q for %q", name, c.CommandPath())
+	}
+	return flags.Usagef("unknown command %q for %q; did you mean %s?", name, c.CommandPath(), strings.Join(near, " or "))
 }
 
 // catchOutput has cobra's own commands print where ours do. It is not done once for all:
@@ -114,7 +124,7 @@ func (a *app) catchOutput(root *cobra.Command) {
 		c.SetOut(&a.out)
 		help(c, args)
 	})
-	if len(a.args) > 0 && a.args[0] == "completion" || a.completes() {
+	if len(a.args) > 0 && slices.Contains([]string{"completion", "--version", "-V"}, a.args[0]) || a.completes() {
 		root.SetOut(&a.out)
 	}
 }

@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
@@ -20,7 +23,8 @@ import (
 
 func (a *app) run() *cobra.Command {
 	var o flags.Options
-	var verbose bool
+	var verbose, closes bool
+	var line string
 	c := &cobra.Command{
 		Use:   "run [flags] LOCK… -- COMMAND [ARG…]",
 		Short: "Run a command while holding a lock",
@@ -36,24 +40,71 @@ func (a *app) run() *cobra.Command {
 			"Signals are passed on to COMMAND, whose end decides. While a job is stopped (Ctrl-Z)\n" +
 			"its lock has no heartbeats: if that takes longer than the lease, fg ends COMMAND.\n" +
 			"What COMMAND leaves running when it ends goes on without the lock.",
-		Example: "  locksmith run local:/var/lock/billing -- ./nightly-billing",
+		Example: "  locksmith run local:/var/lock/billing -- ./nightly-billing\n" +
+			"  locksmith run -n local:/var/lock/stock -c 'cd /srv/stock && ./load *.csv'",
 		Args: func(c *cobra.Command, args []string) error {
-			dash := c.ArgsLenAtDash()
-			if dash < 0 || dash == len(args) {
-				return flags.Usagef("write the command after --, as in: locksmith run LOCK -- COMMAND")
+			locks, _, err := split(c, args, line)
+			if err == nil {
+				_, err = o.Locks(locks)
 			}
-			_, err := o.Locks(args[:dash])
 			return err
 		},
 	}
 	o.Add(c)
+	c.SetFlagErrorFunc(a.runFlagError)
 	c.ValidArgsFunction = a.completeRun
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
+	c.Flags().StringVarP(&line, "command", "c", "", "instead of -- COMMAND: a `line` for $SHELL, or /bin/sh")
+	c.Flags().BoolVarP(&closes, "close", "o", false, "nothing: as after flock -o, what COMMAND leaves running never has the lock")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		dash := c.ArgsLenAtDash()
-		return a.runCommand(&o, args[:dash], args[dash:], verbose)
+		locks, argv, err := split(c, args, line)
+		if err != nil {
+			return err
+		}
+		return a.runCommand(&o, locks, argv, verbose)
 	}
 	return c
+}
+
+// split returns the locks and the command; line is what a shell shall run, if given.
+func split(c *cobra.Command, args []string, line string) (locks, argv []string, err error) {
+	dash, inShell := c.ArgsLenAtDash(), c.Flags().Changed("command")
+	switch {
+	case inShell && dash >= 0:
+		return nil, nil, flags.Usagef("-c is there and --, too: write one command")
+	case inShell:
+		return args, []string{cmp.Or(os.Getenv("SHELL"), "/bin/sh"), "-c", line}, nil
+	case dash >= 0 && dash < len(args):
+		return args[:dash], args[dash:], nil
+	case len(args) == 2 && dash < 0 && !strings.Contains(args[1], ":"): // as flock(1) has it
+		return nil, nil, flags.Usagef("write the command after --, as in: locksmith run %s -- %s", args[0], args[1])
+	}
+	return nil, nil, flags.Usagef("write the command after --, as in: locksmith run LOCK -- COMMAND")
+}
+
+// inFlock are flags of flock(1) that run has not, and what to do.
+var inFlock = map[string]string{
+	"e": "write -x", "nb": "write -n", "wait": "write -w",
+	"u": unlockHint, "unlock": unlockHint, "F": forkHint, "no-fork": forkHint,
+	"fcntl": "leave it out: it is a kind of lock that only flock(1) has",
+}
+
+const (
+	unlockHint = "leave it out: the lock is released when the command ends"
+	forkHint   = "leave it out: run stays beside the command, to look after the lock"
+)
+
+// runFlagError says what to write instead of a flag that run does not know.
+func (a *app) runFlagError(_ *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	switch {
+	case !ok:
+	case inFlock[unknown.GetSpecifiedName()] != "":
+		return flags.Usagef("%w: %s", err, inFlock[unknown.GetSpecifiedName()])
+	case !slices.Contains(a.args, "--"):
+		return flags.Usagef("%w; write the command after --, as in: locksmith run LOCK -- COMMAND", err)
+	}
+	return flags.Usage(err)
 }
 
 func (a *app) runCommand(o *flags.Options, locks, argv []string, verbose bool) error {

@@ -19,14 +19,17 @@ func (a *app) version() *cobra.Command {
 		Short:   "Print the version",
 		Example: "  locksmith version",
 		Args:    cobra.NoArgs,
-		Run: func(*cobra.Command, []string) {
-			version := "unknown"
-			if info, ok := debug.ReadBuildInfo(); ok {
-				version = versionIn(info)
-			}
-			fmt.Fprintf(&a.out, "locksmith %s protocol %d %s %s/%s\n", version, protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-		},
+		Run:     func(*cobra.Command, []string) { fmt.Fprintln(&a.out, version()) },
 	}
+}
+
+// version is all that is known of this program.
+func version() string {
+	number := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		number = versionIn(info)
+	}
+	return fmt.Sprintf("locksmith %s protocol %d %s %s/%s", number, protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // versionIn is the version of this module in a program, which may be another's that is

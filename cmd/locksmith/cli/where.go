@@ -175,9 +175,9 @@ func compare(x, y string) int {
 		b, _ := new(big.Rat).SetString(y)
 		return a.Cmp(b)
 	}
-	a, err1 := time.ParseDuration(x)
-	b, err2 := time.ParseDuration(y)
-	if err1 == nil && err2 == nil {
+	a, ok1 := profile.ParseUnits(x)
+	b, ok2 := profile.ParseUnits(y)
+	if ok1 && ok2 {
 		return cmp.Compare(a, b)
 	}
 	return strings.Compare(x, y)

@@ -83,7 +83,7 @@ func TestRefusals(t *testing.T) {
 		"lock is a name":       {"[p]\nlock = \"q\"", []string{"line 2", "not an address"}},
 		"lock is a number":     {"[p]\nlock = 1", []string{"line 2", "lock is not a string"}},
 		"shared in quotes":     {good + "shared = \"yes\"", []string{"line 3", "without quotes"}},
-		"timeout in words":     {good + "timeout = \"soon\"", []string{"line 3", "90s or 1h30m"}},
+		"timeout in words":     {good + "timeout = \"soon\"", []string{"line 3", "90s or 1h30m or 7d"}},
 		"timeout below zero":   {good + "timeout = -1", []string{"line 3", "90s or 1h30m"}},
 		"timeout is a list":    {good + "timeout = [1]", []string{"line 3", "90s or 1h30m"}},
 		"meta is a string":     {good + "meta = \"job=x\"", []string{"line 3", "not a table"}},
@@ -171,4 +171,19 @@ func FuzzValueIsNotShown(f *testing.F) {
 			t.Errorf("%q: %v", text, err)
 		}
 	})
+}
+
+func TestDurationsOfDays(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"1d": 24 * time.Hour, "2w": 14 * 24 * time.Hour, "1w1d1h30m": (8*24+1)*time.Hour + 30*time.Minute, "90": 90 * time.Second,
+	} {
+		if d, err := ParseDuration(text); err != nil || d != want {
+			t.Errorf("%q is %v, %v", text, d, err)
+		}
+	}
+	for _, text := range []string{"1.5d", "d", "1d1w", "-1d", "1d-1h", "8191w8191d2562047h", "9999999w", "1d1"} {
+		if d, err := ParseDuration(text); err == nil {
+			t.Errorf("%q is %v", text, d)
+		}
+	}
 }

@@ -12,16 +12,39 @@ import (
 )
 
 // ParseDuration reads a duration as people write it here and on the command
-// line: "1m30s", or a number of seconds. Its error says how to write one.
+// line: "1m30s", "1d12h", "2w", or a number of seconds. A day has 24 hours. Its error says how
+// to write one.
 func ParseDuration(text string) (time.Duration, error) {
 	if n, err := strconv.ParseFloat(text, 64); err == nil && n >= 0 && n < owner.MaxLease.Seconds() {
 		return time.Duration(n * float64(time.Second)), nil
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return 0, errors.New("write seconds, or a duration like 90s or 1h30m")
+	if d, ok := ParseUnits(text); ok && d >= 0 {
+		return d, nil
 	}
-	return d, nil
+	return 0, errors.New("write seconds, or a duration like 90s or 1h30m or 7d")
+}
+
+// ParseUnits reads what time.ParseDuration does, and weeks and days before that.
+func ParseUnits(text string) (sum time.Duration, ok bool) {
+	for _, unit := range []struct {
+		letter string
+		long   time.Duration
+	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}} {
+		number, rest, has := strings.Cut(text, unit.letter)
+		if !has {
+			continue
+		}
+		n, err := strconv.ParseUint(number, 10, 13) // less than overflows
+		if err != nil {
+			return 0, false
+		}
+		sum, text = sum+time.Duration(n)*unit.long, rest
+		if text == "" {
+			return sum, true
+		}
+	}
+	d, err := time.ParseDuration(text)
+	return sum + d, err == nil && (sum == 0 || d >= 0)
 }
 
 // shortestPause keeps a waiter from asking without a pause.

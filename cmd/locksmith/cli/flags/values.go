@@ -57,6 +57,32 @@ func Range(to *backoff.Range) pflag.Value {
 	}, "MIN..MAX"}
 }
 
+// An alias is a flag without an argument that gives another one a value. The last on the
+// command line counts, as with flock(1).
+type alias struct {
+	flags     *pflag.FlagSet
+	of, value string
+}
+
+func addAlias(f *pflag.FlagSet, name, letter, of, value, usage string) {
+	f.VarPF(alias{f, of, value}, name, letter, usage).NoOptDefVal = "true"
+}
+
+// Set implements pflag.Value.
+func (a alias) Set(text string) error {
+	on, err := strconv.ParseBool(text)
+	if err != nil || !on {
+		return err
+	}
+	return a.flags.Set(a.of, a.value)
+}
+
+// String shows no default.
+func (alias) String() string { return "" }
+
+// Type is that of flags without an argument.
+func (alias) Type() string { return "bool" }
+
 // Unlimited is no count at all.
 const Unlimited = -1
 
