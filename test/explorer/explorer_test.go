@@ -1,22 +1,29 @@
 package main
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"locksmith/test/explorer/explore"
+	"locksmith/test/lab"
 )
 
-// The explorer is built here without the race detector, whatever the test is run
-// with: it explores in one goroutine, and ten times faster without.
-func build(t *testing.T) string {
+var long = flag.Bool("long", false, "search five times as many states, and walk thirty times as often")
+
+// built returns an explorer with mutations, or without any. It is built without the race
+// detector, whatever the test is run with: it explores in one goroutine, and ten times
+// faster without.
+func built(t *testing.T, batch []mutation) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "explorer")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	lab.NotShort(t, "the explorer computes for a minute")
+	program, err := build(batch, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }
@@ -25,7 +32,10 @@ func build(t *testing.T) string {
 const leastSteps = 10_000_000
 
 func TestAlgorithm(t *testing.T) {
-	cmd := exec.Command(build(t), "-json")
+	cmd := exec.Command(built(t, nil), "-json")
+	if *long {
+		cmd.Args = append(cmd.Args, "-limit", strconv.Itoa(5*usualStates), "-walks", strconv.Itoa(30*usualWalks))
+	}
 	cmd.Stderr = os.Stderr
 	results, err := conclude(cmd.Output())
 	if err != nil {
@@ -91,20 +101,39 @@ func TestFound(t *testing.T) {
 }
 
 func TestMutations(t *testing.T) {
-	for _, m := range mutations() {
-		t.Run(m.name, func(t *testing.T) {
+	for i, batch := range batches(mutations()) {
+		t.Run(fmt.Sprint("batch ", i), func(t *testing.T) {
 			t.Parallel()
-			v, err := m.try()
-			if err != nil {
-				t.Fatal(err)
+			program := built(t, batch)
+			for _, m := range batch {
+				t.Run(m.name, func(t *testing.T) {
+					v, err := m.try(program)
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Logf("%d steps: %s", len(v.Steps), v.What)
+				})
 			}
-			t.Logf("%d steps: %s", len(v.Steps), v.What)
 		})
+	}
+}
+
+// TestMutationsApply: what the mutations change is there.
+func TestMutationsApply(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutations() {
+		if _, err := write([]mutation{m}, root, t.TempDir()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
 // What is known not to hold is found, too.
 func TestKnownLimits(t *testing.T) {
+	lab.NotShort(t, "the explorer computes for a minute")
 	for _, c := range knownLimits {
 		x := explore.NewExplorer(c)
 		r := x.Search(c.States)

@@ -97,7 +97,7 @@ func (o options) mutate() int {
 		if !o.mutation.MatchString(m.name) {
 			continue
 		}
-		v, err := m.try()
+		v, err := m.tryAlone()
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "explorer:", err)
 			status = violation
@@ -107,6 +107,19 @@ func (o options) mutate() int {
 		fmt.Println("  " + counterexample(v))
 	}
 	return status
+}
+
+func (m mutation) tryAlone() (*explore.Violation, error) {
+	dir, err := os.MkdirTemp("", "explorer")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	program, err := build([]mutation{m}, dir)
+	if err != nil {
+		return nil, err
+	}
+	return m.try(program)
 }
 
 // tasks are what is asked for, in the order of the tables.
@@ -157,10 +170,11 @@ func (o options) search(c explore.Config) explore.Result {
 	return x.Search(cmp.Or(o.limit, c.States, usualStates))
 }
 
-// usualStates are enough for most.
-const usualStates = 500_000
+// usualStates are enough for most: half as many show each mutation that a configuration
+// shows which does not say how many it takes.
+const usualStates = 200_000
 
-const usualWalks = 300
+const usualWalks = 100
 
 // maxWalk bounds the length of one walk.
 const maxWalk = 3000

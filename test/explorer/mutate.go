@@ -14,15 +14,35 @@ import (
 	"locksmith/test/explorer/explore"
 )
 
-// try returns the violation that the mutation leads to. None is an error, and so are only
-// such of other properties than it is to break.
-func (m mutation) try() (*explore.Violation, error) {
-	dir, err := os.MkdirTemp("", "explorer")
-	if err != nil {
-		return nil, err
+// batches are mutations that are built into one explorer: one of each algorithm, which no
+// configuration of another one runs. What all share is mutated alone.
+func batches(all []mutation) [][]mutation {
+	var alone, joint [][]mutation
+	in := map[string]int{} // how many of an algorithm have their batch
+	for _, m := range all {
+		if m.shared() {
+			alone = append(alone, []mutation{m})
+			continue
+		}
+		i := in[m.in]
+		in[m.in]++
+		if i == len(joint) {
+			joint = append(joint, nil)
+		}
+		joint[i] = append(joint[i], m)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	results, err := m.explore(dir)
+	return append(alone, joint...)
+}
+
+// shared reports whether other algorithms have the mutation, too.
+func (m mutation) shared() bool {
+	return slices.ContainsFunc(m.edits, func(e edit) bool { return strings.HasPrefix(e.file, "..") })
+}
+
+// try returns the violation that the mutation leads to in an explorer that has it. None is an
+// error, and so are only such of other properties than it is to break.
+func (m mutation) try(program string) (*explore.Violation, error) {
+	results, err := m.explore(program)
 	if err != nil {
 		return nil, err
 	}
@@ -51,14 +71,7 @@ func (m mutation) found(results []explore.Result) (*explore.Violation, error) {
 	return best, nil
 }
 
-// explore builds the explorer with the mutated algorithm, into dir, and lets it
-// explore. Nothing in the source tree is changed: the compiler is told to read
-// other files instead (go build -overlay).
-func (m mutation) explore(dir string) ([]explore.Result, error) {
-	program, err := m.build(dir)
-	if err != nil {
-		return nil, err
-	}
+func (m mutation) explore(program string) ([]explore.Result, error) {
 	args := []string{"-json", "-config", m.config}
 	if m.limit > 0 {
 		args = append(args, "-limit", strconv.Itoa(m.limit))
@@ -90,12 +103,14 @@ func conclude(out []byte, err error) (results []explore.Result, _ error) {
 
 func failed(r explore.Result) bool { return r.Wrong != nil || len(r.Missed) > 0 }
 
-func (m mutation) build(dir string) (string, error) {
+// build builds an explorer with mutated algorithms, into dir. Nothing in the source tree is
+// changed: the compiler is told to read other files instead (go build -overlay).
+func build(batch []mutation, dir string) (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
 	}
-	overlay, err := m.overlay(root, dir)
+	overlay, err := write(batch, root, dir)
 	if err != nil {
 		return "", err
 	}
@@ -103,30 +118,16 @@ func (m mutation) build(dir string) (string, error) {
 	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", overlay, "-o", program, "./test/explorer")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s: build: %w\n%s", m.name, err, out)
+		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}
 	return program, nil
 }
 
-// overlay writes the changed files and the list of them.
-func (m mutation) overlay(root, dir string) (string, error) {
+// write writes the changed files of a batch into dir, and the list of them.
+func write(batch []mutation, root, dir string) (string, error) {
 	replace := map[string]string{}
-	for i, e := range m.edits {
-		path := filepath.Join(root, cmp.Or(m.in, generationDir), e.file)
-		from := path
-		if before, changed := replace[path]; changed {
-			from = before
-		}
-		source, err := os.ReadFile(from)
-		if err != nil {
-			return "", err
-		}
-		if n := strings.Count(string(source), e.old); n != 1 {
-			return "", fmt.Errorf("mutation %q does not apply any more: this is %d times in %s, not once:\n%s", m.name, n, e.file, e.old)
-		}
-		replace[path] = filepath.Join(dir, fmt.Sprint(i, filepath.Base(e.file)))
-		changed := strings.Replace(string(source), e.old, e.new, 1)
-		if err := os.WriteFile(replace[path], []byte(changed), 0o600); err != nil {
+	for _, m := range batch {
+		if err := m.write(root, dir, replace); err != nil {
 			return "", err
 		}
 	}
@@ -136,6 +137,27 @@ func (m mutation) overlay(root, dir string) (string, error) {
 	}
 	path := filepath.Join(dir, "overlay.json")
 	return path, os.WriteFile(path, list, 0o600)
+}
+
+func (m mutation) write(root, dir string, replace map[string]string) error {
+	for _, e := range m.edits {
+		path := filepath.Join(root, m.in, e.file)
+		source, err := os.ReadFile(cmp.Or(replace[path], path))
+		if err != nil {
+			return err
+		}
+		if n := strings.Count(string(source), e.old); n != 1 {
+			return fmt.Errorf("mutation %q does not apply any more: this is %d times in %s, not once:\n%s", m.name, n, e.file, e.old)
+		}
+		if replace[path] == "" {
+			replace[path] = filepath.Join(dir, fmt.Sprint(len(replace), filepath.Base(e.file)))
+		}
+		changed := strings.Replace(string(source), e.old, e.new, 1)
+		if err := os.WriteFile(replace[path], []byte(changed), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func moduleRoot() (string, error) {

@@ -12,7 +12,7 @@ type mutation struct {
 	config string
 	// breaks is the property that does not hold then, in the explorer's words.
 	breaks string
-	// in is where the files are, if not those of the generations.
+	// in is where the files are, from the module's root.
 	in    string
 	edits []edit
 	// large: it takes so many states that fewer than the usual are not enough.
@@ -49,14 +49,13 @@ const (
 
 // mutations are all of them.
 func mutations() []mutation {
-	all := slices.Clone(generationMutations)
-	for _, m := range mkdirMutations {
-		m.in = mkdirDir
-		all = append(all, m)
-	}
-	for _, m := range linkMutations {
-		m.in = linkDir
-		all = append(all, m)
+	return slices.Concat(within(generationDir, generationMutations), within(mkdirDir, mkdirMutations), within(linkDir, linkMutations))
+}
+
+func within(dir string, all []mutation) []mutation {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].in = dir
 	}
 	return all
 }
@@ -95,7 +94,7 @@ var generationMutations = []mutation{
 	{name: "a refresh after the lease is good", breaks: falseLoss, config: "lease", edits: []edit{{"claim.go",
 		"	case c.clock.Now()-c.confirmed >= c.ticket.lease:\n		return errBroken\n", ""}}},
 
-	{name: "an id used again", breaks: twoHolders, config: "lease|half", edits: []edit{{"claim.go",
+	{name: "an id used again", breaks: twoHolders, config: "lease", edits: []edit{{"claim.go",
 		"	t.id = a.lock.NewID()\n",
 		"	if t.id == \"\" {\n		t.id = a.lock.NewID()\n		a.place.id = t.id\n	}\n"}}},
 
@@ -125,7 +124,7 @@ var generationMutations = []mutation{
 	{name: "a heartbeat does not mind that its entry is gone", breaks: silentLoss, config: "lease|operator", edits: []edit{{"hold.go",
 		"	case gone(err):\n", "	case gone(err):\n		return nil\n	case false:\n"}}},
 
-	{name: "a release does not mind that its entry is gone", breaks: silentLoss, config: "lease|operator", edits: []edit{{"hold.go",
+	{name: "a release does not mind that its entry is gone", breaks: silentLoss, config: "operator", edits: []edit{{"hold.go",
 		"		if err := h.succeeded(); err != nil {\n			return err\n		}\n", ""}}},
 
 	{name: "a watch ends when it is judged, not when it looked", breaks: robs, config: "half", edits: []edit{judgedLate("../../watch")}},
