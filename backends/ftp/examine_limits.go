@@ -53,9 +53,9 @@ func (d *Dir) connections(ctx context.Context, name string, idle *idler, tell ba
 // dialAgain waits for the end of connections that we have just closed. dial
 // itself pauses.
 func (d *Dir) dialAgain(ctx context.Context) (c *conn, err error) {
-	for begun := time.Now(); ; {
+	for begun := d.clock.Now(); ; {
 		c, err = d.server.dial(ctx)
-		if !errors.Is(err, mkdirlock.ErrBusy) || time.Since(begun) > goneTime {
+		if !errors.Is(err, mkdirlock.ErrBusy) || d.clock.Now()-begun > goneTime {
 			return c, err
 		}
 	}

@@ -18,14 +18,18 @@ import (
 // examined examines the place of a lock at a server, which must leave nothing.
 func examined(t *testing.T, s *ftpserver.Server, idle time.Duration) []backend.Check {
 	t.Helper()
-	d := connectTo(t, s, s.Addr)
-	b, err := Open(d.server.address, d.server.access)
+	at := connectTo(t, s, s.Addr).server
+	at.backoff.clock = swift{}
+	b, err := Open(at.address, at.access)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for {
+	lockOf(b).NewDir = func() mkdirlock.Dir {
+		d := at.newDir()
+		d.clock = swift{}
+		return d
+	}
+	for ctx := soon(t); ; {
 		var all []backend.Check
 		var lines strings.Builder
 		err = b.Examine(ctx, backend.Examination{Idle: idle}, func(c backend.Check) {

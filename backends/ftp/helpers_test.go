@@ -2,14 +2,14 @@ package ftp
 
 import (
 	"context"
-	"flag"
-	"os"
 	"path"
 	"testing"
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/clock"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 // connectTo returns the directory of a lock L at a server.
@@ -31,26 +31,28 @@ func connectTo(t testing.TB, s *ftpserver.Server, addr string) *Dir {
 }
 
 // lasting is how long servers may take for a command, and late when what must not wait
-// for that has done so, even on a busy machine.
+// for that has done so, even on a machine that was paused.
 const (
-	lasting = 32 * time.Second
-	late    = lasting / 4
+	lasting = 4 * late
+	late    = time.Minute
 )
 
 // soon is a context that ends before a test hangs.
 func soon(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*late)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// TestMain lets more tests run at a time than there are processors: most of them
-// wait.
+// A swift clock is ten times as fast as others, for pauses between connections.
+type swift struct{ clock.Boot }
+
+func (c swift) Now() time.Duration { return 10 * c.Boot.Now() }
+
+func (c swift) NewTimer(d time.Duration) clock.Timer { return c.Boot.NewTimer(d / 10) }
+
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err) // the testing package has changed
-	}
-	os.Exit(m.Run())
+	lab.Parallel(24)
+	lab.Main(m, nil)
 }

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // vsftpdUser is whom anonymous sessions run as. vsftpd wants a name that the
@@ -252,7 +252,7 @@ var pyftpdlibServer string
 func pyftpdlib(s *Server, place *site) (daemon, error) {
 	const python = "/usr/bin/python3"
 	if _, err := os.Stat(python); err != nil {
-		backendtest.Lacking(s.t, "pyftpdlib needs "+python)
+		lab.Lacking(s.t, "pyftpdlib needs "+python)
 	}
 	script, err := place.write("server.py", pyftpdlibServer)
 	if err != nil {

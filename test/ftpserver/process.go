@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // A process is a daemon that is a program.
@@ -135,15 +135,14 @@ func need(t testing.TB, kind string) string {
 	if kind == "embedded" {
 		return ""
 	}
-	if os.Geteuid() != 0 {
-		backendtest.Lacking(t, "starting "+kind+" needs root")
-	}
+	lab.NotShort(t, "starts "+kind)
+	lab.NeedRoot(t)
 	if err := namespaces(); err != nil {
-		backendtest.Lacking(t, "no namespaces here: "+err.Error())
+		lab.Lacking(t, "no namespaces here: "+err.Error())
 	}
 	dir, err := fetched()
 	if err != nil {
-		backendtest.Lacking(t, "no FTP servers here: "+err.Error())
+		lab.Lacking(t, "no FTP servers here: "+err.Error())
 	}
 	return dir
 }
