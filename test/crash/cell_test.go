@@ -13,28 +13,22 @@ import (
 
 	"locksmith/protocol"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab/mishaps"
 )
 
-// A mishap is a row of the matrix: what happens to a lock at some moment. It happens to
-// a victim, which is a helper that waits for the lock or holds it; a rival wants the
-// lock, too.
+// A mishap is how a row of the table is provoked here.
 type mishap struct {
-	what   string
-	where  func(kind) bool   // nil: every kind of lock on this disk
-	not    map[string]string // moments that make no sense, and why
-	quick  bool              // no lease is waited for
-	orphan bool              // the parent dies
-	either bool              // a release may be called a loss, or not: it depends on how far it was
-	run    bool              // the victim is locksmith run, and its command a shell
-	own    bool              // the server is for this cell only
-	lease  time.Duration
-	plan   plan
+	mishaps.Mishap
+	where func(kind) bool // nil: every kind of lock on this disk
+	quick bool            // no lease is waited for
+	own   bool            // the server is for this cell only
+	lease time.Duration
+	plan  plan
 
 	prepare func(*cell)
 	inject  func(*cell)
 	undo    func(*cell) // if the victim is to survive: what makes it well again
 	wake    func(*cell) // if it is not: what lets it go on while the rival has the lock
-	want    expectation
 }
 
 // A cell is one mishap at one moment to one kind of lock.
@@ -72,12 +66,12 @@ func (c *cell) live() string {
 	if c.prepare != nil {
 		c.prepare(c)
 	}
-	if c.moment == waiting {
+	if c.moment == mishaps.Waiting {
 		c.incumbent = c.hold("--lease", "1h")
 		c.incumbent.must(protocol.WordOK, soon)
 	}
 	c.begin()
-	if c.moment == waiting {
+	if c.moment == mishaps.Waiting {
 		return c.liveWaiting()
 	}
 	c.compete()
@@ -121,7 +115,7 @@ func (c *cell) waitOn() string {
 	}
 	took := c.heard[len(c.heard)-1].at.Sub(c.happened)
 	c.end()
-	return fmt.Sprintf("waits on, has it next (%v), output: %s", round(took), c.output())
+	return fmt.Sprintf("%s (%v), output: %s", mishaps.WaitsOn, round(took), c.output())
 }
 
 // face has a victim wake up while the rival has the lock. One that thought it had it
@@ -131,10 +125,10 @@ func (c *cell) face() {
 		return
 	}
 	c.wake(c)
-	for c.moment != waiting && c.death == "" {
+	for c.moment != mishaps.Waiting && c.death == "" {
 		c.hear(c.victim.event())
 	}
-	c.mustBeHeld(c.what + ", " + c.moment)
+	c.mustBeHeld(c.What + ", " + c.moment)
 }
 
 // heal undoes the mishap, once.
@@ -155,13 +149,13 @@ func (c *cell) begin() {
 		at = c.victimAt
 	}
 	args := []string{"hold", "--lease", c.lease.String(), at}
-	if c.run {
+	if c.Run {
 		args = []string{"run", "--lease", c.lease.String(), at, "--", "sh", "-c", "echo OK $$; exec cat"}
 	}
 	switch c.moment {
-	case waiting, atOK:
+	case mishaps.Waiting, mishaps.AtOK:
 		plan.Moment = c.moment
-	case holding:
+	case mishaps.Holding:
 		plan.Blind = true
 	}
 	c.victim = c.trace(plan, args...)
@@ -170,17 +164,17 @@ func (c *cell) begin() {
 		return
 	}
 	c.hear(c.victim.next("says"))
-	if c.run {
+	if c.Run {
 		if _, err := fmt.Sscanf(c.heard[0].rest, "OK %d", &c.command); err != nil {
 			c.t.Fatalf("%q: %v", c.heard[0].rest, err)
 		}
 	}
 	switch c.moment {
-	case heartbeat:
-		c.victim.order("pause " + heartbeat)
+	case mishaps.Heartbeat:
+		c.victim.order("pause " + mishaps.Heartbeat)
 		c.victim.next("moment")
-	case releasing:
-		c.victim.order("pause " + releasing)
+	case mishaps.Releasing:
+		c.victim.order("pause " + mishaps.Releasing)
 		c.victim.order("letgo")
 		c.victim.next("moment")
 	}
@@ -248,7 +242,7 @@ func (c *cell) freed() string {
 		s = c.rival.next(waitLimit)
 	}
 	refused := ""
-	if s.Word == protocol.WordErr && c.filler != "" && c.moment == releasing {
+	if s.Word == protocol.WordErr && c.filler != "" && c.moment == mishaps.Releasing {
 		// It has said so; the next one finds room.
 		refused = fmt.Sprintf("who waits hears ERR code=%s, then ", s.Value("code"))
 		c.heal()
@@ -266,13 +260,13 @@ func (c *cell) freed() string {
 		return fmt.Sprintf("held until it runs again (%v)", round(took))
 	case held:
 		c.taken = time.Time{}
-		return "held on"
+		return mishaps.HeldOn
 	case c.slow:
-		return fmt.Sprintf("free once it is back (%v)", round(took))
+		return fmt.Sprintf("%s (%v)", mishaps.AfterReturn, round(took))
 	case took < c.lease*3/4:
-		return refused + fmt.Sprintf("%s (%v)", atOnce, round(took))
+		return refused + fmt.Sprintf("%s (%v)", mishaps.AtOnce, round(took))
 	}
-	return fmt.Sprintf("%s (%v)", afterLease, round(took))
+	return fmt.Sprintf("%s (%v)", mishaps.AfterLease, round(took))
 }
 
 func round(d time.Duration) time.Duration {
@@ -296,7 +290,7 @@ func (c *cell) hear(e event) {
 func (c *cell) leave(order string) {
 	c.t.Helper()
 	switch {
-	case c.moment != holding:
+	case c.moment != mishaps.Holding:
 		c.victim.order(order)
 		for e := c.victim.event(); e.word != "left"; e = c.victim.event() {
 			c.hear(e)
@@ -308,7 +302,7 @@ func (c *cell) leave(order string) {
 
 // resume lets a victim that pauses go on.
 func (c *cell) resume() {
-	if c.moment != holding {
+	if c.moment != mishaps.Holding {
 		c.victim.order("go")
 	}
 }
@@ -318,7 +312,7 @@ func (c *cell) resume() {
 func (c *cell) end() {
 	c.t.Helper()
 	c.heal()
-	if c.moment != waiting || c.undo != nil {
+	if c.moment != mishaps.Waiting || c.undo != nil {
 		c.victim.order("letgo")
 	}
 	for c.death == "" {
@@ -335,7 +329,7 @@ func (c *cell) end() {
 	c.victim.drain()
 	eventually(c.t, "the end of the victim", func() bool { return ended(c.victim.pid) })
 	if c.isOrphan() {
-		c.reap(c.what)
+		c.reap(c.What)
 	}
 	last := c.hold("--timeout", soon.String())
 	last.must(protocol.WordOK, soon)
@@ -358,20 +352,20 @@ func (c *cell) output() string {
 			all = append(all, word+" "+code)
 		case e.word == "says":
 			all = append(all, word)
-		case c.run:
+		case c.Run:
 		case len(all) == 0 || all[len(all)-1] == protocol.WordOK:
 			lost = e.at
 			all = append(all, "end of output")
 		}
 	}
-	if c.run {
+	if c.Run {
 		all = append(all, c.death)
 	}
-	if c.orphan {
+	if c.Orphan {
 		return "nobody is left"
 	}
-	if last := len(all) - 1; c.either && c.moment == releasing && (all[last] == protocol.WordLost || all[last] == protocol.WordReleased) {
-		all[last], lost = "LOST or RELEASED", time.Time{}
+	if last := len(all) - 1; c.Want.MayBeLost(c.moment, c.names()...) && (all[last] == protocol.WordLost || all[last] == protocol.WordReleased) {
+		all[last], lost = mishaps.EitherSaid, time.Time{}
 	}
 	said := strings.Join(all, ", ")
 	switch {

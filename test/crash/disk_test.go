@@ -15,30 +15,27 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backendtest"
+	"locksmith/test/lab/mishaps"
 )
 
 // surroundings are what may happen to the machine.
 var surroundings = []mishap{
-	{what: "helper killed for want of memory, its parent lives", lease: longLease, plan: plan{Stays: true},
-		want:   dies,
+	{Mishap: mishaps.OutOfMemory, lease: longLease, plan: plan{Stays: true},
 		inject: (*cell).starve},
-	{what: "disk full", where: func(k kind) bool { return !k.isRemote() }, lease: longLease,
+	{Mishap: mishaps.DiskFull, where: func(k kind) bool { return !k.isRemote() }, lease: longLease,
 		prepare: (*cell).smallDisk,
-		want:    survives.but(expectation{"mkdir: waiting": "gives up, output: ERR code=cannot_create"}),
 		inject: func(c *cell) {
 			c.fillDisk()
 			c.resume()
 		},
 		undo: (*cell).freeDisk},
-	{what: "times of files jump ahead by an hour", lease: longLease,
-		want: survives,
+	{Mishap: mishaps.FilesAhead, lease: longLease,
 		inject: func(c *cell) {
 			c.aged(-time.Hour)
 			c.resume()
 		},
 		undo: func(*cell) {}},
-	{what: "times of files jump back by an hour", lease: longLease,
-		want: survives,
+	{Mishap: mishaps.FilesBack, lease: longLease,
 		inject: func(c *cell) {
 			c.aged(time.Hour)
 			c.resume()
@@ -48,19 +45,11 @@ var surroundings = []mishap{
 
 // elsewhen is a helper in a time namespace: its clock since boot is a day ahead.
 var elsewhen = mishap{
-	what:  "helper and parent killed, whose clock since boot is a day ahead",
-	lease: longLease, orphan: true, not: onlyHolding,
-	// The start times of processes are shifted, too, so that they prove nothing.
-	want:   expectation{"": afterLease + ", output: nobody is left"},
+	Mishap: mishaps.KilledElsewhen,
+	lease:  longLease,
 	plan:   plan{Argv: []string{"/usr/bin/unshare", "--time", "--boottime", "86400"}},
 	inject: killBoth,
 }
-
-var onlyHolding = map[string]string{
-	waiting: sameClock, atOK: sameClock, heartbeat: sameClock, releasing: sameClock,
-}
-
-const sameClock = "n/a: what differs is seen in the column holding"
 
 // notHere are the rows of what some kinds of locks do not have.
 func notHere() [][]string {
@@ -69,7 +58,7 @@ func notHere() [][]string {
 		{"disk full", "`ftp:`", "n/a: it is the server's, which is asked for the same steps as the disk of `mkdir:` above"},
 		{"server or network fails", "all on this disk", "n/a: there is no server and no way to it; the next table has `nfs:` over NFS"},
 	} {
-		all = append(all, append(row[:2], slices.Repeat(row[2:], len(moments))...))
+		all = append(all, append(row[:2], slices.Repeat(row[2:], len(mishaps.Moments))...))
 	}
 	return all
 }
@@ -78,12 +67,12 @@ func notHere() [][]string {
 func suspended(t *testing.T) []string {
 	t.Helper()
 	row := []string{"machine suspended", "all kinds"}
-	for _, moment := range moments {
+	for _, moment := range mishaps.Moments {
 		test := "TestLosses"
 		switch moment {
-		case waiting:
+		case mishaps.Waiting:
 			test = "TestSlowTry"
-		case holding:
+		case mishaps.Holding:
 			test = "TestStoppedButNotTooLong"
 		}
 		text, err := os.ReadFile("../../locksmith/helper_test.go")

@@ -40,6 +40,9 @@ func (k kind) isPlain() bool { return (k.scheme == "mkdir" || k.scheme == "ftp")
 
 func (k kind) isTree() bool { return strings.Contains(k.options, "style=dir") }
 
+// names are those of a place with such a lock, in the table of mishaps.
+func (k kind) names() []string { return []string{k.name, k.scheme + ":"} }
+
 // address is that of the lock L in a directory.
 func (k kind) address(dir string) string {
 	return k.scheme + ":" + filepath.Join(dir, "L") + k.options

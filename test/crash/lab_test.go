@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"locksmith/test/lab/mishaps"
 )
 
 // cellsVariable names the file into which test/nfslab writes what it has measured: lines of
@@ -22,7 +24,7 @@ const cellsVariable = "LOCKSMITH_CELLS"
 // that can be seen is that the page has every row and every moment, once for each version.
 func TestMatrixOverNFS(t *testing.T) {
 	page := section{title: "The matrix over NFS", text: labText, judged: judgedInLab, keys: 2,
-		head: slices.Concat([]string{"what happens", "lock"}, moments)}
+		head: slices.Concat([]string{"what happens", "lock"}, mishaps.Moments)}
 	if *update || os.Getenv(cellsVariable) != "" {
 		page.rows = readCells(t, measuredCells(t))
 		page.publish(t)
@@ -121,14 +123,14 @@ func readCells(t *testing.T, name string) [][]string {
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		at := slices.Index(moments, c.Moment)
+		at := slices.Index(mishaps.Moments, c.Moment)
 		if at < 0 {
 			t.Fatalf("%s: no moment %q", name, c.Moment)
 		}
 		i := rowOf(rows, c.What, "`"+c.Lock+"`")
 		if i < 0 {
 			i = len(rows)
-			rows = append(rows, append([]string{c.What, "`" + c.Lock + "`"}, make([]string, len(moments))...))
+			rows = append(rows, append([]string{c.What, "`" + c.Lock + "`"}, make([]string, len(mishaps.Moments))...))
 		}
 		rows[i][2+at] = c.Seen
 	}

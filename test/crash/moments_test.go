@@ -10,29 +10,20 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-)
 
-// The moments in a helper's life at which something may happen to it.
-const (
-	waiting   = "waiting"   // it has just learnt that somebody else has the lock
-	atOK      = "at OK"     // it has the lock and is about to say so
-	holding   = "holding"   // it has said so, and sleeps
-	heartbeat = "heartbeat" // it is about to send one
-	releasing = "releasing" // it is about to remove the first of what the lock is made of
+	"locksmith/test/lab/mishaps"
 )
-
-var moments = []string{waiting, atOK, holding, heartbeat, releasing}
 
 // pausesBefore reports that a call that is about to be made is the moment to pause at.
 func (t *tracer) pausesBefore(c *call) bool {
 	switch t.parent.moment.Load() {
-	case waiting:
+	case mishaps.Waiting:
 		return c.what == listing
-	case atOK:
+	case mishaps.AtOK:
 		return c.name == "write" && c.what == "OK"
-	case heartbeat:
+	case mishaps.Heartbeat:
 		return c.changes
-	case releasing:
+	case mishaps.Releasing:
 		return c.changes && c.removes()
 	}
 	return false
@@ -40,7 +31,7 @@ func (t *tracer) pausesBefore(c *call) bool {
 
 // pausesAfter reports the same of one that was made.
 func (t *tracer) pausesAfter(c *call, result int64) bool {
-	if t.parent.moment.Load() != waiting {
+	if t.parent.moment.Load() != mishaps.Waiting {
 		return false
 	}
 	refused := result == -int64(unix.EEXIST) || result == -int64(unix.ENOTEMPTY)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab/mishaps"
 )
 
 // atServers are the kinds of locks at FTP servers.
@@ -64,8 +65,7 @@ const cutLease = 16 * time.Second
 
 // networks are what may happen to servers and the way to them.
 var networks = []mishap{
-	{what: "server killed, back within the lease", where: kind.isRemote, own: true, lease: 16 * time.Second,
-		want: survives,
+	{Mishap: mishaps.ServerBack, where: kind.isRemote, own: true, lease: 16 * time.Second,
 		inject: func(c *cell) {
 			c.server.Stop()
 			c.resume()
@@ -74,41 +74,37 @@ var networks = []mishap{
 			c.happened = time.Now()
 		},
 		undo: func(*cell) {}},
-	{what: "server killed, back after the lease", where: kind.isRemote, own: true, lease: shortLease, plan: plan{Stays: true},
+	{Mishap: mishaps.ServerBackLate, where: kind.isRemote, own: true, lease: shortLease, plan: plan{Stays: true},
 		prepare: func(c *cell) {
 			c.slow = true
-			if c.moment == waiting {
+			if c.moment == mishaps.Waiting {
 				c.undo = func(*cell) {}
 			}
 		},
-		want: expectation{waiting: waitsOn, "": "free once it is back, output: OK, LOST before that"},
 		inject: func(c *cell) {
 			c.server.Stop()
 			c.resume()
-			if c.moment == waiting {
+			if c.moment == mishaps.Waiting {
 				time.Sleep(c.lease * 5 / 4)
 			}
-			for c.moment != waiting && c.death == "" {
+			for c.moment != mishaps.Waiting && c.death == "" {
 				c.hear(c.victim.event())
 			}
 			c.server.Restart()
 			c.happened = time.Now()
 		}},
-	{what: "way to the server cut, both ways", where: kind.isRemote, lease: cutLease, plan: plan{Stays: true},
+	{Mishap: mishaps.Cut, where: kind.isRemote, lease: cutLease, plan: plan{Stays: true},
 		prepare: (*cell).behindProxy,
-		want:    isCutOff, either: true,
-		inject: func(c *cell) { c.cut(ftpserver.Fault{Do: ftpserver.Stall}) },
-		wake:   func(c *cell) { c.proxy.Heal() }},
-	{what: "way back from the server cut", where: kind.isRemote, lease: cutLease, plan: plan{Stays: true},
+		inject:  func(c *cell) { c.cut(ftpserver.Fault{Do: ftpserver.Stall}) },
+		wake:    func(c *cell) { c.proxy.Heal() }},
+	{Mishap: mishaps.AnswersCut, where: kind.isRemote, lease: cutLease, plan: plan{Stays: true},
 		prepare: (*cell).behindProxy,
-		want:    isCutOff, either: true,
 		inject: func(c *cell) {
 			c.cut(ftpserver.Fault{Command: 1, At: ftpserver.Answered, Do: ftpserver.Stall})
 		},
 		wake: func(c *cell) { c.proxy.Heal() }},
-	{what: "one answer and the connection lost", where: kind.isRemote, lease: longLease,
+	{Mishap: mishaps.AnswersLost, where: kind.isRemote, lease: longLease,
 		prepare: (*cell).behindProxy,
-		want:    survives,
 		inject: func(c *cell) {
 			for i := range c.proxy.Conns() {
 				c.proxy.Fail(i, ftpserver.Fault{Command: 1, At: ftpserver.Answered, Do: ftpserver.Cut})

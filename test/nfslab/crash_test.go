@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locksmith/protocol"
+	"locksmith/test/lab/mishaps"
 )
 
 // A crash is one mishap at one moment.
@@ -61,10 +62,10 @@ func (c *crash) live() (seen string, hit bool) {
 		c.thaw()
 	}
 	c.unlag()
-	if c.moment == waiting && c.survives {
+	if c.moment == mishaps.Waiting && c.survives {
 		return c.waitOn(), true
 	}
-	if c.moment == waiting {
+	if c.moment == mishaps.Waiting {
 		c.happened = now()
 		c.incumbent.letGo()
 	}
@@ -78,7 +79,7 @@ func (c *crash) live() (seen string, hit bool) {
 func (c *crash) freed() string {
 	c.t.Helper()
 	within := 2 * waitLimit
-	if c.survives && c.moment != releasing {
+	if c.survives && c.moment != mishaps.Releasing {
 		within = c.lease * 5 / 4
 	}
 	select {
@@ -88,21 +89,21 @@ func (c *crash) freed() string {
 		}
 		c.taken, c.rivalID = s.at, s.Value("id")
 	case <-time.After(within):
-		if !c.survives || c.moment == releasing {
+		if !c.survives || c.moment == mishaps.Releasing {
 			c.t.Fatalf("stuck: the rival has not got the lock after %v:\n%s%s", within, shape(c.lock), processes(c.lock))
 		}
 		c.healNow()
 		c.victim.letGo()
 		c.rival.held()
-		return "held on"
+		return mishaps.HeldOn
 	}
 	took := max(c.taken-c.happened, 0)
-	how := "free at once"
+	how := mishaps.AtOnce
 	switch {
-	case c.late != "" && c.moment != waiting:
+	case c.late != "" && c.moment != mishaps.Waiting:
 		how = c.late
 	case took >= c.lease/2: // the last heartbeat is a quarter older, and at OK more than that
-		how = "free after the lease"
+		how = mishaps.AfterLease
 	}
 	return fmt.Sprintf("%s (%v)", how, took.Round(10*time.Millisecond))
 }
@@ -115,7 +116,7 @@ func (c *crash) waitOn() string {
 	c.incumbent.letGo()
 	s := c.victim.held()
 	c.heard = append(c.heard, s.Word)
-	return fmt.Sprintf("waits on, has it next (%v), output: %s", (s.at - c.happened).Round(10*time.Millisecond), c.output())
+	return fmt.Sprintf("%s (%v), output: %s", mishaps.WaitsOn, (s.at - c.happened).Round(10*time.Millisecond), c.output())
 }
 
 // healNow takes the mishap back, once.
@@ -131,7 +132,7 @@ func (c *crash) healNow() {
 func (c *crash) face() {
 	c.t.Helper()
 	c.healNow()
-	if !c.survives && c.moment != waiting {
+	if !c.survives && c.moment != mishaps.Waiting {
 		c.victim.letGo()
 		c.hear()
 		c.rival.silent()

@@ -7,22 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"testing"
 	"time"
-)
 
-// The moments in the life of a victim, as test/crash has them.
-const (
-	waiting   = "waiting"
-	atOK      = "at OK"
-	holding   = "holding"
-	heartbeat = "heartbeat"
-	releasing = "releasing"
+	"locksmith/test/lab/mishaps"
 )
-
-var moments = []string{waiting, atOK, holding, heartbeat, releasing}
 
 // Who has the lock while the victim waits, and who wants it, too. Each moment's victim
 // has a host of its own, so that five of them can live and die at the same time.
@@ -32,23 +22,20 @@ const (
 	crashHosts    = 7
 )
 
-var victimHost = map[string]int{waiting: 1, atOK: 4, holding: 5, heartbeat: 6, releasing: 7}
-
-// measured is what differs from run to run.
-var measured = regexp.MustCompile(` \([^()]*\)`)
+var victimHost = map[string]int{mishaps.Waiting: 1, mishaps.AtOK: 4, mishaps.Holding: 5, mishaps.Heartbeat: 6, mishaps.Releasing: 7}
 
 // crashes measures all cells of test/crash's matrix that a version of NFS has.
 func crashes(t *testing.T) {
 	if c := here(); c.fs != "ext4" || c.version != "3" && c.version != "4.2" {
 		t.Skip("test/crash's page has them from v3-ext4 and v4.2-ext4 only")
 	}
-	strikeAll(t, mishaps, moments)
+	strikeAll(t, provoked, mishaps.Moments)
 }
 
 // someCrashes measures a few of them.
 func someCrashes(t *testing.T) {
-	few := slices.DeleteFunc(slices.Clone(mishaps), func(m mishap) bool { return !m.few })
-	strikeAll(t, few, []string{holding, heartbeat})
+	few := slices.DeleteFunc(slices.Clone(provoked), func(m mishap) bool { return !m.few })
+	strikeAll(t, few, []string{mishaps.Holding, mishaps.Heartbeat})
 }
 
 // strikeAll tells each cell in a line that begins with "cell:".
@@ -58,9 +45,9 @@ func strikeAll(t *testing.T, all []mishap, moments []string) {
 	pauses := &standstill{}
 	go pauses.watch(ctx)
 	for _, m := range all {
-		t.Run(m.what, func(t *testing.T) {
+		t.Run(m.What, func(t *testing.T) {
 			for _, moment := range moments {
-				if why, senseless := m.not[moment]; senseless {
+				if why, senseless := m.Not[moment]; senseless {
 					tellCell(t, m, moment, why)
 					continue
 				}
@@ -78,7 +65,7 @@ func strikeAll(t *testing.T, all []mishap, moments []string) {
 // tellCell tells the world what a cell is.
 func tellCell(t *testing.T, m mishap, moment, seen string) {
 	t.Helper()
-	text, err := json.Marshal(crashCell{m.what, "nfs: over NFS " + here().version, moment, seen})
+	text, err := json.Marshal(crashCell{m.What, "nfs: over NFS " + here().version, moment, seen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +78,7 @@ const maxTries = 5
 
 // at lets it happen at a moment, and judges what came of it.
 func (m mishap) at(t *testing.T, moment string, pauses *standstill) {
-	m.survives = m.survives || m.patient && moment == waiting
+	m.survives = m.survives || m.patient && moment == mishaps.Waiting
 	dir := filepath.Dir(place(t))
 	for try := 1; ; try++ {
 		c := &crash{mishap: m, lease: m.span(), t: t, moment: moment, host: victimHost[moment], lock: fmt.Sprintf("%s/L%d", dir, try)}
@@ -99,13 +86,13 @@ func (m mishap) at(t *testing.T, moment string, pauses *standstill) {
 		seen, hit := c.live()
 		took := now() - from
 		stood := took - pauses.without(from, from+took)
-		if hit && c.fault == "" && m.want.allows(moment, seen) {
+		if hit && c.fault == "" && m.Want.Allows(seen, moment, mishaps.Elsewhere) {
 			tellCell(t, m, moment, seen)
 			return
 		}
 		t.Logf("try %d took %v, of which %v at a standstill; moment hit: %v, seen: %s; %s", try, took, stood, hit, seen, c.fault)
 		if hit && stood < time.Second || try == maxTries {
-			t.Fatalf("%q, want %q; %s", seen, m.want.of(moment), c.fault)
+			t.Fatalf("%q, want %q; %s", seen, m.Want.Of(moment, mishaps.Elsewhere), c.fault)
 		}
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"locksmith/test/lab/mishaps"
 )
 
 // ofMachines is what may happen to the machines.
 var ofMachines = []mishap{
-	{what: "disk of the server full", alone: true, survives: true,
-		want: survives,
+	{Mishap: mishaps.DiskFull, alone: true, survives: true,
 		prepare: func(c *crash) {
 			freeDisk(c.t) // from a try before
 			do(c.t, "mkdir", filler)
@@ -23,32 +24,23 @@ var ofMachines = []mishap{
 		},
 		inject: func(c *crash) { fillDisk(c.t, "rest", 0, 0) },
 		heal:   func(c *crash) { freeDisk(c.t) }},
-	{what: "clocks of all hosts and the server set ahead by an hour", alone: true, survives: true,
-		want:   survives,
+	{Mishap: mishaps.ClocksAhead, alone: true, survives: true,
 		inject: func(c *crash) { c.stepForNow(time.Hour) }},
-	{what: "clocks of all hosts and the server set back by an hour", alone: true, survives: true,
-		want:   survives,
+	{Mishap: mishaps.ClocksBack, alone: true, survives: true,
 		inject: func(c *crash) { c.stepForNow(-time.Hour) }},
-	{what: "helper and parent killed (-9), and all clocks set ahead by an hour", alone: true, orphan: true,
-		want: expectation{waiting: atOnce + nobodyLeft, releasing: atOnce + nobodyLeft, "": afterLease + nobodyLeft},
+	{Mishap: mishaps.KilledAhead, alone: true,
 		inject: func(c *crash) {
 			c.kill(c.pids.helper, c.pids.parent)
 			c.stepForNow(time.Hour)
 		}},
-	{what: "helper and parent killed (-9), and all clocks set back by an hour", alone: true, orphan: true,
-		want: expectation{waiting: atOnce + nobodyLeft, releasing: atOnce + nobodyLeft, "": afterLease + nobodyLeft},
+	{Mishap: mishaps.KilledBack, alone: true,
 		inject: func(c *crash) {
 			c.kill(c.pids.helper, c.pids.parent)
 			c.stepForNow(-time.Hour)
 		}},
-	{what: "all hosts and the server suspended for a third of the lease", alone: true, survives: true,
-		want:   survives,
+	{Mishap: mishaps.Suspended, alone: true, survives: true,
 		inject: func(c *crash) { c.suspend(c.lease / 3) }},
-	{what: "all hosts and the server suspended for longer than the lease", alone: true, patient: true, stops: true, late: afterWaking,
-		want: isCutOff.but(expectation{
-			waiting: waitsOn, atOK: afterWaking + notOKYet, releasing: afterWaking + eitherSaid,
-			"": afterWaking + ", output: OK, LOST before that",
-		}), either: true,
+	{Mishap: mishaps.LongSuspended, alone: true, patient: true, stops: true, late: mishaps.AfterWaking,
 		inject: func(c *crash) {
 			c.thaw()
 			c.suspend(c.lease * 5 / 4)

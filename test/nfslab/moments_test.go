@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"locksmith/test/lab/mishaps"
 )
 
 // pids are a helper's processes, as the server's namespace has them.
@@ -27,7 +29,7 @@ const (
 func (c *crash) reach() bool {
 	c.t.Helper()
 	before := 0
-	if c.moment == waiting || c.moment == atOK {
+	if c.moment == mishaps.Waiting || c.moment == mishaps.AtOK {
 		c.incumbent = hold(c.t, incumbentHost, c.lock, "--lease", "1h")
 		c.incumbent.held()
 		before = 1
@@ -39,12 +41,12 @@ func (c *crash) reach() bool {
 		c.heard = append(c.heard, s.Word)
 	}
 	c.pids = helperOf(c.victim)
-	if c.moment != waiting || !c.survives {
+	if c.moment != mishaps.Waiting || !c.survives {
 		c.rival = hold(c.t, rivalHost, c.lock, "--lease", "1h")
 		queued(c.t, c.lock, before+2)
 	}
 	switch c.moment {
-	case atOK:
+	case mishaps.AtOK:
 		mine := c.reservations()[1]
 		c.lag(shortLag)
 		rival := helperOf(c.rival)
@@ -52,10 +54,10 @@ func (c *crash) reach() bool {
 		defer resume(rival.helper)
 		c.incumbent.letGo()
 		return c.catch(func() bool { return c.pointsTo(mine) })
-	case heartbeat:
+	case mishaps.Heartbeat:
 		c.lag(longLag)
 		return c.catch(c.asksServer)
-	case releasing:
+	case mishaps.Releasing:
 		c.lag(longLag)
 		for c.asksServer() { // a heartbeat
 			time.Sleep(time.Millisecond)
@@ -68,7 +70,7 @@ func (c *crash) reach() bool {
 
 // start starts the victim.
 func (c *crash) start() {
-	if !c.run {
+	if !c.Run {
 		c.victim = hold(c.t, c.host, c.lock, "--lease", c.lease.String())
 		return
 	}

@@ -6,24 +6,22 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"locksmith/test/lab/mishaps"
 )
 
 // ofNetworks is what may happen to the server and the way to it.
 var ofNetworks = []mishap{
-	{what: "cable of its host cut", few: true,
-		want: isCutOff, either: true,
+	{Mishap: mishaps.Cut, few: true,
 		inject: func(c *crash) { do(c.t, "hostnet", strconv.Itoa(c.host), "down") },
 		heal:   func(c *crash) { do(c.t, "hostnet", strconv.Itoa(c.host), "up") }},
-	{what: "way to the server cut",
-		want: isCutOff, either: true,
+	{Mishap: mishaps.RequestsCut,
 		inject: (*crash).loseRequests,
 		heal:   func(c *crash) { script(c.t, c.host, "tc qdisc del dev eth0 root") }},
-	{what: "way back from the server cut",
-		want: isCutOff, either: true,
+	{Mishap: mishaps.AnswersCut,
 		inject: func(c *crash) { c.answers(false) },
 		heal:   func(c *crash) { c.answers(true) }},
-	{what: "answers of the server lost for a second", survives: true, lease: rebootLease,
-		want: survives.but(expectation{releasing: atOnce + eitherSaid}), either: true,
+	{Mishap: mishaps.AnswersLost, survives: true, lease: rebootLease,
 		inject: func(c *crash) {
 			c.answers(false)
 			c.unlag()
@@ -31,14 +29,9 @@ var ofNetworks = []mishap{
 			time.Sleep(blink)
 			c.answers(true)
 		}},
-	{what: "server rebooted, back within the lease", alone: true, survives: true, late: afterReturn, lease: rebootLease,
-		want: survives.but(expectation{releasing: afterReturn + eitherSaid}), either: true,
+	{Mishap: mishaps.ServerBack, alone: true, survives: true, late: mishaps.AfterReturn, lease: rebootLease,
 		inject: func(c *crash) { c.reboot(blink) }},
-	{what: "server rebooted, back after the lease", alone: true, patient: true, late: afterReturn, lease: outageLease,
-		want: isCutOff.but(expectation{
-			waiting: waitsOn, atOK: afterReturn + notOKYet, releasing: afterReturn + eitherSaid,
-			"": afterReturn + ", output: OK, LOST before that",
-		}), either: true,
+	{Mishap: mishaps.ServerBackLate, alone: true, patient: true, late: mishaps.AfterReturn, lease: outageLease,
 		inject: func(c *crash) { c.reboot(outageLease * 5 / 4) }},
 }
 

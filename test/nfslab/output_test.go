@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locksmith/protocol"
+	"locksmith/test/lab/mishaps"
 )
 
 // hear hears what the victim's parent is told until the end.
@@ -45,7 +46,7 @@ func (c *crash) ended() {
 		last = c.heard[len(c.heard)-1]
 	}
 	switch {
-	case c.run:
+	case c.Run:
 		c.lost = c.victim.outputEnded
 		c.heard = append(c.heard, fmt.Sprintf("exit %d", c.victim.cmd.ProcessState.ExitCode()))
 	case last == "" || last == protocol.WordOK:
@@ -61,17 +62,17 @@ func (c *crash) output() string {
 	if c.survives {
 		c.victim.letGo()
 		c.hear()
-	} else if c.moment == waiting {
+	} else if c.moment == mishaps.Waiting {
 		c.hear()
 	}
-	if c.orphan {
+	if c.Orphan {
 		return "nobody is left"
 	}
 	said := strings.Join(c.heard, ", ")
 	switch {
-	case c.moment == releasing && c.either: // and its parent has let go
-		return strings.NewReplacer(protocol.WordLost, "LOST or RELEASED", protocol.WordReleased, "LOST or RELEASED").Replace(said)
-	case c.run || c.survives || c.moment == waiting || c.moment == releasing || c.heard[0] != protocol.WordOK:
+	case c.Want.MayBeLost(c.moment, mishaps.Elsewhere): // and its parent has let go
+		return strings.NewReplacer(protocol.WordLost, mishaps.EitherSaid, protocol.WordReleased, mishaps.EitherSaid).Replace(said)
+	case c.Run || c.survives || c.moment == mishaps.Waiting || c.moment == mishaps.Releasing || c.heard[0] != protocol.WordOK:
 		return said
 	case c.lost == 0:
 		c.fault = "silence: the victim's parent was told of no loss"

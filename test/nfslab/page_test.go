@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"locksmith/test/lab/mishaps"
 )
 
 // A crashCell is one of test/crash's matrix: what came of a mishap at a moment.
@@ -61,9 +63,8 @@ func mustBeOnPage(t *testing.T, text string) {
 	row := "| " + c.What + " | `" + c.Lock + "` | "
 	_, rest, found := strings.Cut(string(page), "\n"+row)
 	line, _, _ := strings.Cut(rest, " |\n")
-	written, at := strings.Split(line, " | "), slices.Index(moments, c.Moment)
-	if !found || len(written) != len(moments) ||
-		measured.ReplaceAllString(written[at], "") != measured.ReplaceAllString(c.Seen, "") {
+	written, at := strings.Split(line, " | "), slices.Index(mishaps.Moments, c.Moment)
+	if !found || len(written) != len(mishaps.Moments) || mishaps.Timeless(written[at]) != mishaps.Timeless(c.Seen) {
 		t.Errorf("%s has for %s%q, but %s, %q was seen: see package crash for how to write it anew", crashPage, row, written, c.Moment, c.Seen)
 	}
 }
