@@ -40,6 +40,8 @@ func contents(t *testing.T, m making) {
 		"doc/locksmith/protocol/README.md", "doc/locksmith/backends/README.md", "doc/locksmith/examples/example.pl",
 		"doc/locksmith/examples/nightly.service", "doc/locksmith/examples/nightly.timer",
 		"man/man1/locksmith.1.gz",
+		"../lib/python3/dist-packages/locksmith.py", "perl5/Locksmith.pm", // where the languages look
+		"nodejs/locksmith/locksmith.mjs", "nodejs/locksmith/package.json",
 	}
 	for _, c := range cli.Commands().Commands() {
 		if !c.Hidden {

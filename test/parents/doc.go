@@ -26,6 +26,16 @@
 //	        from there is said again after the word "data", then "eof"
 //	thread  a thread starts the helper, and ends before "working"
 //
+// clients/LANGUAGE does the same by way of the client for the language in the directory
+// client, and more:
+//
+//	lost     after "working", the lock is lost: "lost CODE" is said, and after an attempt
+//	         to release it "released CODE"
+//	stopped  the same with a lease of three seconds
+//	forked   a child by fork(2) lives on while the lock is released, and cannot do so
+//	give_up  the lock is waited for and given up soon, which is said
+//	task     (Python) what works is a task of asyncio
+//
 // The program python/flood.py writes to the helper's standard input for as long
 // as the pipe takes it, says "full" and how many bytes that were, and once GO
 // exists how many of them are still unread.

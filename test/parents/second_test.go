@@ -25,7 +25,7 @@ func second(t *testing.T) string {
 
 // TestSecondHelper has the parents in all languages use it.
 func TestSecondHelper(t *testing.T) {
-	for _, l := range languages {
+	for _, l := range all() {
 		for _, s := range scenarios {
 			t.Run(l.name+"/"+s.name, func(t *testing.T) {
 				t.Parallel()

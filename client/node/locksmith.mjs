@@ -1,0 +1,240 @@
+/**
+ * Locks that machines share, held by a locksmith helper process.
+ *
+ *     import { acquire } from './locksmith.mjs';
+ *
+ *     const lock = await acquire('nfs:/srv/locks/billing', { timeout: 60_000 });
+ *     try {
+ *       await bill(lock.token, { signal: lock.signal });
+ *     } finally {
+ *       await lock.release();
+ *     }
+ *
+ * The helper releases the lock when this process lets go, ends or dies, by whatever
+ * signal: there is nothing to clean up. A lock does not keep the process running. One
+ * that a worker acquired is released when the worker ends. When a lock is lost its
+ * signal aborts, with a LostError as the reason, and release() rejects with it.
+ *
+ * Between the loss and the moment the work stops it works without the lock. Where that
+ * must not be, let what the lock guards refuse a token below the last one it saw.
+ *
+ * The helper is the option helper, else $LOCKSMITH, else locksmith on PATH. All times
+ * are milliseconds. Needs Node.js 18 or newer, and nothing beside it.
+ *
+ * @module locksmith
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What is wrong with a lock. code: as in protocol/doc.go, such as held or gone. */
+export class LocksmithError extends Error {
+  constructor(message, code, fields = {}) {
+    super(message);
+    Object.assign(this, { name: new.target.name, code }, fields);
+  }
+}
+
+/** Another holder has the lock; holder: {id, user, host, pid, age}, as far as it is known. */
+export class HeldError extends LocksmithError {}
+/** The helper could not get the lock, for another reason than that it is held. */
+export class HelperError extends LocksmithError {}
+/** The lock was lost while it was held (gone, expired, internal), or could not be released. */
+export class LostError extends LocksmithError {}
+/** There is no locksmith program to start. */
+export class NoHelperError extends LocksmithError {}
+/** What was started is no locksmith, or died before its first line. */
+export class ProtocolError extends LocksmithError {}
+
+/**
+ * Acquires a lock, or of an array of addresses a set, all or none.
+ *
+ * @param {string|string[]} locks addresses, or names of profiles
+ * @param {object} [options]
+ * @param {number} [options.timeout] gives up after this time of waiting, with HeldError
+ * @param {AbortSignal} [options.signal] gives up, with its reason; it is for the waiting alone
+ * @param {boolean} [options.shared] other shared holders may have the lock, too
+ * @param {number} [options.lease] and refresh, respite, retries, strict, meta (an object): see locksmith hold --help
+ * @param {string[]} [options.helper] the helper's command
+ * @param {number} [options.killAfter] how long the helper may take to end (default 15,000)
+ * @returns {Promise<Lock>}
+ * @throws {HeldError|HelperError|NoHelperError|ProtocolError} and the lock is not held
+ */
+export async function acquire(locks, options = {}) {
+  options.signal?.throwIfAborted();
+  const lock = new Lock([locks].flat(), options);
+  const abort = () => lock._letGo();
+  options.signal?.addEventListener('abort', abort);
+  try {
+    const first = await lock._lines.next();
+    options.signal?.throwIfAborted();
+    lock._start(first.value ?? '');
+    return lock;
+  } catch (e) {
+    await lock._end();
+    throw e;
+  } finally {
+    options.signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** Acquires without waiting: HeldError if another holder has the lock. */
+export function tryAcquire(locks, options = {}) {
+  return acquire(locks, { ...options, timeout: 0 });
+}
+
+/** A lock that this process holds, or held. From acquire. */
+export class Lock {
+  /** The address as asked for. */ address;
+  /** Names this acquisition. */ id;
+  /** The fencing token, a BigInt that rises with every holder; 0n where there is none. */ token;
+  /** Those of a set, in the order of its addresses. */ tokens;
+  /** How long the helper waited. */ waited;
+  /** The LostError of a lost lock. */ error;
+
+  #loss = new AbortController();
+  #asked = false;
+  #released = false;
+  #watchdog;
+  #ended;
+
+  constructor(locks, o) {
+    this.address = locks.join(' + ');
+    const args = ['hold', '--parent', `${process.pid}`, '--stdin', 'watch', '--beats'];
+    for (const flag of ['timeout', 'lease', 'refresh', 'respite']) {
+      if (o[flag] !== undefined) args.push(`--${flag}`, o[flag] ? `${o[flag]}ms` : '0');
+    }
+    if (o.retries !== undefined) args.push('--retries', `${o.retries}`);
+    if (o.shared) args.push('--shared');
+    if (o.strict) args.push('--strict');
+    for (const [key, value] of Object.entries(o.meta ?? {})) args.push(`--meta=${key}=${value}`);
+    const [program, ...before] = o.helper ?? [process.env.LOCKSMITH || 'locksmith'];
+    this._program = program;
+    this._killAfter = o.killAfter ?? 15_000;
+    this._process = spawn(program, [...before, ...args, '--', ...locks],
+      { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, GOMAXPROCS: '1' } });
+    this._process.stdin.on('error', () => {}); // it went away: its output says so
+    this._exited = once(this._process, 'exit').catch((e) => { this._failed = e; });
+    this._lines = createInterface({ input: this._process.stdout, crlfDelay: 0 })[Symbol.asyncIterator]();
+  }
+
+  /** Aborts when the lock is lost, with the LostError as its reason; not when it is released. */
+  get signal() { return this.#loss.signal; }
+
+  /** Whether the lock was lost. */
+  get lost() { return this.#loss.signal.aborted; }
+
+  /**
+   * Releases the lock and waits until it has been removed.
+   *
+   * @returns {Promise<boolean>} true the first time, then false
+   * @throws {LostError} if it was lost before, or cannot be removed
+   */
+  async release() {
+    if (this.#asked) return false;
+    this.#asked = true;
+    await this._end();
+    await this._within(2_000, this.#ended); // what a wrapper left running may keep the pipe
+    if (!this.#released) {
+      this.#lose('unreleased', `${this.address}: release: the helper did not say that it has released the lock`);
+    }
+    if (this.error) throw this.error;
+    return true;
+  }
+
+  /** For "await using". */
+  async [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() {
+    if (!(await this.release()) && this.error) throw this.error;
+  }
+
+  _start(line) {
+    const { word, fields, text } = parse(line);
+    const { code } = fields;
+    if (this._failed) {
+      throw new NoHelperError(`${this.address}: acquire: ${this._failed.message}; install locksmith on PATH, or set $LOCKSMITH to its path`);
+    }
+    if (word === 'ERR' && (code === 'held' || code === 'timeout' || 'held' in fields)) {
+      throw new HeldError(text, code, { holder: holderOf(fields) });
+    }
+    if (word === 'ERR') throw new HelperError(text, code);
+    const tokens = (fields.token ?? '0').split(',');
+    this._lease = Number(fields.lease_ms);
+    if (word !== 'OK' || fields.proto !== '1' || !(this._lease > 0) || !tokens.every((t) => /^\d+$/.test(t))) {
+      throw new ProtocolError(`${this.address}: acquire: ${this._program} does not speak as a locksmith: ` +
+        `${JSON.stringify(line.slice(0, 100))}; is it the right program?`);
+    }
+    this.id = fields.id ?? '';
+    this.tokens = tokens.map(BigInt);
+    [this.token] = this.tokens;
+    this.waited = Number(fields.waited_ms);
+    for (const held of [this._process, this._process.stdin, this._process.stdout]) held.unref();
+    this.#ended = this.#listen();
+  }
+
+  async #listen() {
+    this.#believe(0);
+    for await (const line of { [Symbol.asyncIterator]: () => this._lines }) {
+      const { word, fields, text } = parse(line);
+      if (word === 'BEAT') this.#believe(Number(fields.sent_ms) || 0);
+      if (word === 'LOST') this.#lose(fields.code, text);
+      if (word === 'RELEASED') {
+        this.#released = true;
+        if (!this.#asked) this.#lose('gone', `${this.address}: lost: the helper released it before it was asked to; did it get a signal?`);
+      }
+    }
+    clearTimeout(this.#watchdog);
+    if (!this.#released) this.#lose('internal', `${this.address}: lost: the helper went away without releasing`);
+  }
+
+  /** Expects the next heartbeat within three quarters of the lease, and a sixteenth in case it was us who did not run. */
+  #believe(ago) {
+    clearTimeout(this.#watchdog);
+    const late = () => this.#lose('expired', `${this.address}: lost: the helper has not been heard of for most of the lease`);
+    const again = () => { this.#watchdog = setTimeout(late, this._lease / 16).unref(); };
+    this.#watchdog = setTimeout(again, (this._lease * 3) / 4 - ago).unref();
+  }
+
+  #lose(code, text) {
+    if (this.error) return;
+    this.error = new LostError(text || `${this.address}: lost`, code);
+    this.#loss.abort(this.error);
+  }
+
+  _letGo() { this._process.stdin.end(); }
+
+  /** Lets go and waits for the helper; kills it if it does not end. */
+  async _end() {
+    for (const held of [this._process, this._process.stdout]) held.ref();
+    this._letGo();
+    if (!(await this._within(this._killAfter, this._exited))) {
+      this._process.kill('SIGKILL');
+      await this._within(2_000, this._exited);
+    }
+    if (!this.#ended) this._process.stdout.destroy();
+  }
+
+  /** Whether something settles within a time. */
+  async _within(ms, promise) {
+    const cancel = new AbortController();
+    const late = sleep(ms, true, { signal: cancel.signal }).catch(() => {});
+    const isLate = await Promise.race([promise, late]);
+    cancel.abort();
+    return isLate !== true;
+  }
+}
+
+/** A line is a word, fields, and a text for people; without a word it is malformed. */
+function parse(line) {
+  const match = /^([A-Z]{1,16})((?: [a-z][a-z0-9_.-]{0,31}=[!-~]*)*?)(?: text=(.+))?$/.exec(line);
+  if (!match || line.length > 4095) return { fields: {}, text: '' };
+  const pairs = match[2].split(' ').slice(1).map((field) => {
+    const [key, ...value] = field.split('=');
+    return [key, value.join('=').replace(/(?:%[0-9A-F]{2})+/g, (hex) => Buffer.from(hex.replaceAll('%', ''), 'hex').toString())];
+  });
+  return { word: match[1], fields: Object.fromEntries(pairs), text: match[3] ?? '' };
+}
+
+function holderOf({ holder: id, user, host, pid, age_ms: age }) {
+  return { id, user, host, pid: pid && Number(pid), age: age && Number(age) };
+}

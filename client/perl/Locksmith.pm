@@ -1,0 +1,317 @@
+package Locksmith;
+use strict;
+use warnings;
+use Carp ();
+use Errno qw(EINTR);
+use IO::Handle ();
+use POSIX qw(WNOHANG);
+use Time::HiRes ();
+
+our $VERSION = '1.0';
+
+use constant MAX_LINE => 4096;
+
+sub acquire {
+    my ($class, $lock, %o) = @_;
+    my $self = bless {
+        address => join(' + ', ref $lock ? @$lock : $lock), pid => $$, buffer => '',
+        kill_after => delete $o{kill_after} // 15,
+    }, $class;
+    my @command = @{ delete $o{helper} // [$ENV{LOCKSMITH} || 'locksmith'] };
+    my @locks = ref $lock ? @$lock : $lock;
+    $self->_spawn(@command, 'hold', '--parent', $$, '--stdin', 'watch', '--beats', _flags(%o), '--', @locks);
+    my $line = eval { $self->_next } // '';    # a signal handler may die
+    my $interrupted = $@;
+    my ($word, $fields, $text) = _parse($line);
+    if ($word eq 'OK' && ($fields->{proto} // '') eq '1' && ($fields->{lease_ms} // '') =~ /^[1-9]\d*$/) {
+        $self->{lease} = $fields->{lease_ms} / 1000;
+        $self->{tokens} = [split /,/, $fields->{token} // 0];
+        @$self{qw(id mode waited)} = (@$fields{qw(id mode)}, ($fields->{waited_ms} // 0) / 1000);
+        $self->{heard} = $self->{looked} = _now();
+        return $self;
+    }
+    $self->{unlocked} = 1;
+    $self->_end;
+    die $interrupted if $interrupted;
+    my $code = $word eq 'ERR' ? $fields->{code} : 'protocol';
+    $text ||= "$self->{address}: acquire: $command[0] does not speak as a locksmith; is it the right program?";
+    _throw($code =~ /^(?:held|timeout)$/ ? 'Locksmith::Held' : 'Locksmith::Error', $code, $text,
+        holder => { map { ($_ eq 'holder' ? 'id' : $_) => $fields->{$_} } grep { defined $fields->{$_} } qw(holder user host pid age_ms) });
+}
+
+sub try_acquire {
+    my ($class, $lock, %o) = @_;
+    my $self = eval { $class->acquire($lock, %o, timeout => 0) };
+    return $self if $self;
+    die $@ unless ref $@ && $@->isa('Locksmith::Held');
+    return;
+}
+
+sub address { $_[0]{address} }
+sub id      { $_[0]{id} }
+sub mode    { $_[0]{mode} }
+sub waited  { $_[0]{waited} }
+sub token   { $_[0]{tokens}[0] }
+sub tokens  { @{ $_[0]{tokens} } }
+
+sub lost {
+    my $self = shift;
+    return $self->{error} if $self->{error} || $self->{unlocked} || $self->{pid} != $$;
+    # Beats say how old they are when they are written, not when we read them: after a
+    # long time without a look only one that comes now proves that the helper runs.
+    my $stale = _now() - $self->{looked} > $self->{lease} / 2;
+    my $heard = $self->_hear(0);
+    if ($stale && !$self->{error}) {
+        my $until = _now() + $self->{lease} * 3 / 4;
+        $heard = 0;
+        $heard = $self->_hear($until - _now()) while !$heard && !$self->{error} && _now() < $until;
+        $self->_lose('expired', 'the helper has not been heard of for most of the lease') unless $heard;
+    }
+    $self->{looked} = _now();
+    if ($self->{looked} - $self->{heard} > $self->{lease} * 3 / 4) {
+        $self->_lose('expired', 'the helper has not been heard of for most of the lease');
+    }
+    return $self->{error};
+}
+
+sub unlock {
+    my $self = shift;
+    return 0 if $self->{unlocked} || $self->{pid} != $$;
+    $self->{unlocked} = 1;
+    $self->_end;
+    1 while !$self->{released} && !$self->{ended} && $self->_hear(2);
+    $self->_lose('unreleased', 'the helper did not say that it has released the lock') unless $self->{released};
+    die $self->{error} if $self->{error};
+    return 1;
+}
+*release = \&unlock;
+
+sub DESTROY {
+    my $self = shift;
+    return if !defined $self->{locksmith} || $self->{unlocked} || $self->{pid} != $$;
+    local ($@, $?, $!);
+    eval { $self->unlock; 1 } or warn $@;
+}
+
+sub _flags {
+    my %o = @_;
+    my @flags;
+    for (grep { defined $o{$_} } qw(timeout lease refresh respite)) {
+        push @flags, "--$_", $o{$_} ? sprintf('%.9fs', $o{$_}) : 0;
+    }
+    push @flags, '--retries', $o{retries} if defined $o{retries};
+    push @flags, grep { $o{ substr $_, 2 } } qw(--shared --strict);
+    push @flags, map { "--meta=$_=$o{meta}{$_}" } sort keys %{ $o{meta} // {} };
+    delete @o{qw(timeout lease refresh respite retries shared strict meta)};
+    Carp::croak('Locksmith: unknown option ' . join ', ', sort keys %o) if %o;
+    return @flags;
+}
+
+# _spawn starts the helper with two pipes. A third one, which a successful exec closes,
+# says why there is none.
+sub _spawn {
+    my ($self, @command) = @_;
+    pipe my $input, my $stdin or _throw('Locksmith::Error', 'internal', "pipe: $!");
+    pipe my $stdout, my $output or _throw('Locksmith::Error', 'internal', "pipe: $!");
+    pipe my $report, my $failure or _throw('Locksmith::Error', 'internal', "pipe: $!");
+    my $child = fork // _throw('Locksmith::Error', 'internal', "fork: $!");
+    if (!$child) {
+        local $ENV{GOMAXPROCS} = 1;
+        POSIX::dup2(fileno $input, 0);
+        POSIX::dup2(fileno $output, 1);
+        { no warnings 'exec'; exec { $command[0] } @command }
+        syswrite $failure, "$!";
+        POSIX::_exit(127);
+    }
+    close $_ for $input, $output, $failure;
+    @$self{qw(locksmith stdin stdout)} = ($child, $stdin, $stdout);
+    my $why = join '', <$report>;
+    return if $why eq '';
+    $self->{unlocked} = 1;
+    $self->_end;
+    _throw('Locksmith::Error', 'no_helper', "$self->{address}: acquire: start $command[0]: $why; "
+        . 'install locksmith on PATH, or set $LOCKSMITH to its path');
+}
+
+# _hear takes in what the helper says within a time, and returns whether it said anything.
+sub _hear {
+    my ($self, $seconds) = @_;
+    my $heard = 0;
+    while (defined(my $line = $self->_next($heard ? 0 : $seconds))) {
+        $heard = 1;
+        my ($word, $fields, $text) = _parse($line);
+        if ($word eq 'BEAT') {
+            $self->{heard} = _now() - ($fields->{sent_ms} // 0) / 1000;
+        } elsif ($word eq 'LOST') {
+            $self->_lose($fields->{code}, $text);
+        } elsif ($word eq 'RELEASED') {
+            $self->{released} = 1;
+            $self->_lose('gone', 'the helper released it before it was asked to; did it get a signal?') unless $self->{unlocked};
+        }
+    }
+    $self->_lose('internal', 'the helper went away without releasing') if $self->{ended} && !$self->{released};
+    return $heard;
+}
+
+# _next returns the next line, or undef if there is none within a time (undef: however
+# long it takes), or at the end.
+sub _next {
+    my ($self, $seconds) = @_;
+    my $until = defined $seconds ? _now() + $seconds : undef;
+    my $end;
+    while (($end = index $self->{buffer}, "\n") < 0) {
+        return if $self->{ended} || length $self->{buffer} >= MAX_LINE;
+        my $readable = '';
+        vec($readable, fileno $self->{stdout}, 1) = 1;
+        my $left = defined $until ? $until - _now() : undef;
+        my $n = select $readable, undef, undef, defined $left && $left < 0 ? 0 : $left;
+        next if $n < 0 && $! == EINTR;
+        return if !$n;
+        $n = sysread $self->{stdout}, $self->{buffer}, MAX_LINE, length $self->{buffer};
+        next if !defined $n && $! == EINTR;
+        $self->{ended} = 1 if !$n;
+    }
+    my $line = substr $self->{buffer}, 0, $end + 1, '';
+    chomp $line;
+    return $line;
+}
+
+# _end lets go, and waits for the helper to end: its last line says what became of the
+# lock. A child of ours may keep the pipe, so that a second later SIGTERM says it, too.
+# A helper that does not end is killed.
+sub _end {
+    my $self = shift;
+    close $self->{stdin} if $self->{stdin};
+    local ($?, $!);
+    my ($begun, $told) = (_now(), 0);
+    while (!$self->_gone) {
+        my $past = _now() - $begun;
+        kill TERM => $self->{locksmith} if $past > 1 && !$told++;
+        last if $past > $self->{kill_after};
+        Time::HiRes::sleep(0.002);
+    }
+    return if $self->_gone;
+    kill KILL => $self->{locksmith};
+    waitpid $self->{locksmith}, 0;
+    return;
+}
+
+# _gone reports whether the helper has ended. Where SIGCHLD is ignored, or handled by who
+# waits for all, there is no such child.
+sub _gone {
+    my $self = shift;
+    return $self->{gone} ||= waitpid($self->{locksmith}, WNOHANG) != 0;
+}
+
+sub _lose {
+    my ($self, $code, $text) = @_;
+    $text = "$self->{address}: lost: $text" unless $text =~ /^\Q$self->{address}\E/;
+    $self->{error} //= bless { code => $code, text => $text }, 'Locksmith::Lost';
+    return;
+}
+
+# _parse returns the word, the fields and the text of a line; the word of a malformed one is empty.
+sub _parse {
+    my ($word, $pairs, $text) = $_[0] =~ /^([A-Z]{1,16})((?: [a-z][a-z0-9_.-]{0,31}=[!-~]*)*?)(?: text=(.+))?$/
+        or return ('', {}, '');
+    my %fields = map { my ($key, $value) = split /=/, $_, 2; $value =~ s/%([0-9A-F]{2})/chr hex $1/ge; ($key => $value) }
+        split ' ', $pairs;
+    return ($word, \%fields, $text // '');
+}
+
+sub _throw {
+    my ($class, $code, $text, %more) = @_;
+    die bless { code => $code, text => $text, %more }, $class;
+}
+
+# _now is a clock that goes on while the machine sleeps, where there is one.
+sub _now {
+    my $now = eval { Time::HiRes::clock_gettime(7) };    # CLOCK_BOOTTIME of Linux
+    return $now && $now > 0 ? $now : Time::HiRes::clock_gettime(Time::HiRes::CLOCK_MONOTONIC());
+}
+
+package Locksmith::Error;
+use overload '""' => sub { "$_[0]{text}\n" }, 'bool' => sub { 1 }, fallback => 1;
+sub code   { $_[0]{code} }
+sub text   { $_[0]{text} }
+sub holder { $_[0]{holder} }
+
+package Locksmith::Held;
+our @ISA = ('Locksmith::Error');
+
+package Locksmith::Lost;
+our @ISA = ('Locksmith::Error');
+
+1;
+
+__END__
+
+=encoding utf8
+
+=head1 NAME
+
+Locksmith - locks that machines share, held by a locksmith helper process
+
+=head1 SYNOPSIS
+
+    use Locksmith;
+
+    my $lock = Locksmith->acquire('nfs:/srv/locks/billing', timeout => 60);
+    for my $bill (@bills) {
+        die $lock->lost if $lock->lost;
+        send_bill($bill, $lock->token);
+    }
+    $lock->unlock;
+
+=head1 DESCRIPTION
+
+The helper releases the lock when this process lets go, ends or dies, by whatever
+signal: there is nothing to clean up. An object that is destroyed lets go, too. A child
+by fork has no part in the lock: there C<unlock> and DESTROY do nothing. The lock is
+released when the parent lets go or ends, whatever the child does.
+
+Between the loss of a lock and the moment the work stops it works without the lock.
+Where that must not be, let what the lock guards refuse a token below the last one it saw.
+
+The helper is the option helper, else C<$ENV{LOCKSMITH}>, else locksmith on PATH. All
+times are seconds. Needs Perl 5.10 or newer, and nothing but its core modules.
+
+=head1 METHODS
+
+=over
+
+=item Locksmith->acquire($address, %options)
+
+acquires a lock, or with a reference to an array of addresses a set, all or none. It
+waits for as long as the option C<timeout> says, or else without end. Options: timeout,
+lease, refresh, respite, retries, shared, strict, meta (a hash): see
+C<locksmith hold --help>; helper (its command, an array) and kill_after (how long it may
+take to end, 15 seconds). It dies with an object whose string is the reason: a
+Locksmith::Held with C<holder> (a hash of id, user, host, pid, age_ms) if another holder
+has the lock, else a Locksmith::Error. Both have C<code>, as the protocol names it.
+
+=item Locksmith->try_acquire($address, %options)
+
+does not wait, and returns nothing if another holder has the lock.
+
+=item $lock->lost
+
+returns nothing while the lock is held, and a Locksmith::Lost when it was lost. It takes
+in what the helper said since the last call. After more than half a lease without a call
+it waits for the helper's next heartbeat, a quarter of the lease at most unless the helper
+was stopped, for only that proves that the lock is still ours.
+
+=item $lock->unlock
+
+releases the lock and returns when it has been removed: 1 the first time, then 0. It dies
+with a Locksmith::Lost if the lock was lost before, or cannot be removed. C<release> is
+the same.
+
+=item $lock->id, token, tokens, mode, waited, address
+
+are the name of this acquisition, the fencing token (0: none), those of a set, exclusive or
+shared, how long the helper waited, and what was asked for.
+
+=back
+
+=cut

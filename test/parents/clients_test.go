@@ -1,0 +1,110 @@
+package parents
+
+import (
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// clients are languages whose parents use the client that we offer for it.
+var clients = []language{
+	{name: "clients/python", program: "python3", suffix: ".py", held: "HeldError", usage: "HelperError"},
+	{name: "clients/node", program: "node", suffix: ".mjs", held: "HeldError", usage: "HelperError",
+		threads: func() string { return "what a worker acquired is released when it ends" }},
+	{name: "clients/perl", program: "perl", suffix: ".pl", held: "held by another", usage: "absolute",
+		threads: func() string { return "an object belongs to its thread" }},
+}
+
+// losses are the ways to lose a lock, and what a client is to call them.
+var losses = []struct {
+	scenario string
+	signal   syscall.Signal // to the helper
+	code     string
+}{
+	{"lost", syscall.SIGKILL, "internal"},
+	{"lost", syscall.SIGTERM, "gone"},
+	{"stopped", syscall.SIGSTOP, "expired"},
+}
+
+// TestClientsTellLosses: by a state or an event, and again on release.
+func TestClientsTellLosses(t *testing.T) {
+	for _, l := range clients {
+		for _, loss := range losses {
+			t.Run(l.name+"/"+loss.code, func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t, l)
+				p := f.parent(loss.scenario, nil)
+				helper := p.working()
+				if err := syscall.Kill(helper.PID, loss.signal); err != nil {
+					t.Fatal(err)
+				}
+				p.expect("lost " + loss.code)
+				p.expect("released " + loss.code)
+				if status := p.status(); status != 0 {
+					t.Errorf("the parent exits %d\n%s", status, p.complaints())
+				}
+				f.eventually("the helper has exited", helper.Gone)
+			})
+		}
+	}
+}
+
+// TestClientsForked: a child that has all that its parent has neither releases the lock
+// nor keeps it from being released.
+func TestClientsForked(t *testing.T) {
+	for _, l := range clients {
+		if l.program == "node" {
+			continue // it does not fork
+		}
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, l)
+			p := f.parent("forked", nil)
+			pid, err := strconv.Atoi(strings.TrimPrefix(p.line(), "child "))
+			if err != nil {
+				t.Fatal(err)
+			}
+			child := f.process(pid)
+			helper := p.working()
+			p.finish()
+			f.mustBeReleased(helper)
+			if child.Gone() {
+				t.Error("the child ended, so this proves nothing")
+			}
+		})
+	}
+}
+
+// TestClientsGiveUp: the end of what waits is the end of the waiting, and of its helper.
+func TestClientsGiveUp(t *testing.T) {
+	for _, l := range clients {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, l)
+			other := f.parent("hold", nil)
+			helper := other.working()
+			p := f.parent("give_up", nil)
+			p.expect("gave up")
+			if status := p.status(); status != 0 {
+				t.Errorf("the parent exits %d\n%s", status, p.complaints())
+			}
+			f.mustBeLocked("after another gave up")
+			other.finish()
+			f.mustBeReleased(helper)
+		})
+	}
+}
+
+// TestPythonTask: a task that works under a lock is cancelled when it is lost.
+func TestPythonTask(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, clients[0])
+	p := f.parent("task", nil)
+	helper := p.working()
+	if err := syscall.Kill(helper.PID, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	p.expect("lost gone")
+	p.mustSucceed()
+}

@@ -1,0 +1,100 @@
+"""parent.py SCENARIO LOCK GO, by way of client/python: see doc.go."""
+import asyncio
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[5] / "client" / "python"))
+import locksmith  # noqa: E402
+
+scenario, address, go = sys.argv[1:]
+
+
+def say(line):
+    print(line, flush=True)
+
+
+def acquire():
+    if scenario == "try":
+        return locksmith.try_acquire(address)
+    return locksmith.acquire(address, lease=3 if scenario == "stopped" else None)
+
+
+def acquire_in_thread():
+    got = []
+    thread = threading.Thread(target=lambda: got.append(acquire()))
+    thread.start()
+    thread.join()
+    return got[0]
+
+
+def leave_child(lock):
+    ends = lock._process.stdin.fileno(), lock._process.stdout.fileno()
+    child = subprocess.Popen(["sleep", "600"], pass_fds=ends)
+    say(f"child {child.pid}")
+
+
+def fork_child(lock):
+    child = os.fork()
+    if not child:
+        try:
+            lock.release()
+        except RuntimeError:
+            time.sleep(600)
+        os._exit(1)
+    say(f"child {child}")
+
+
+def await_go():
+    for _ in range(2400):
+        if os.path.exists(go):
+            return
+        time.sleep(0.05)
+    sys.exit("told nothing")
+
+
+async def task():
+    try:
+        async with locksmith.acquire_async(address):
+            say("working")
+            await asyncio.sleep(120)
+    except locksmith.LostError as e:
+        say("lost " + e.code)
+
+
+async def give_up():
+    try:
+        await asyncio.wait_for(locksmith.acquire_async(address), 0.5)
+    except asyncio.TimeoutError:
+        say("gave up")
+
+
+if scenario in ("task", "give_up"):
+    asyncio.run(task() if scenario == "task" else give_up())
+    sys.exit()
+lock = acquire_in_thread() if scenario == "thread" else acquire()
+if scenario == "fork":
+    leave_child(lock)
+if scenario == "forked":
+    fork_child(lock)
+say("working")
+if scenario in ("lost", "stopped"):
+    if not lock.lost.wait(120):
+        sys.exit("not lost")
+    say("lost " + lock.error.code)
+    try:
+        lock.release()
+    except locksmith.LostError as e:
+        say("released " + e.code)
+    sys.exit()
+if scenario == "data":
+    for line in sys.stdin:
+        say("data " + line.rstrip("\n"))
+    say("eof")
+await_go()
+if not lock.release() or lock.release():
+    sys.exit("released in vain")
+say("released")
