@@ -77,10 +77,16 @@ func exitStatus(err error) int {
 // exitStatusOr is exitStatus, except that it is conflict (the option -E), if given, when
 // the lock could not be had.
 func exitStatusOr(conflict flags.Number, err error) int {
-	if code := codeOf(err); conflict.Given && (code == protocol.Held || code == protocol.Timeout) {
+	if conflict.Given && isHeld(err) {
 		return int(conflict.Value)
 	}
 	return exitStatus(err)
+}
+
+// isHeld reports that somebody else has the lock, and that nothing went wrong.
+func isHeld(err error) bool {
+	code := codeOf(err)
+	return code == protocol.Held || code == protocol.Timeout
 }
 
 func codeOf(err error) protocol.Code {

@@ -72,7 +72,7 @@ func (a *app) runHold(o *holding, args []string) error {
 	recordParent(h, parent)
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
 	wanted := watch.Start(context.Background())
-	pipe := forPeople(watch, &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Clock: h.Request.Clock}, h.Request.Owner.MaxHold, out)
+	pipe := forPeople(&o.Options, h, watch, &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Clock: h.Request.Clock}, out)
 	h.Client = pipe
 	finish := o.Events.Record(h, "")
 	held, err := h.Run()

@@ -8,7 +8,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
@@ -21,30 +24,65 @@ type pipeClient interface {
 	Finish(held time.Duration, err error)
 }
 
-// forPeople makes a pipe tell people what happens, if no program reads its lines.
-// most is for how long the lock is held at most; 0: no limit.
-func forPeople(w locksmith.Watch, p *locksmith.Pipe, most time.Duration, out *term.Messages) pipeClient {
-	if !term.Is(os.Stderr) || w.ParentPipe() {
-		return p
+// forPeople makes a pipe tell people what happens: all, if no program reads its lines, and
+// else that it waits.
+func forPeople(o *flags.Options, h *locksmith.Helper, w locksmith.Watch, p *locksmith.Pipe, out *term.Messages) pipeClient {
+	if w.ParentPipe() || !term.Is(os.Stderr) {
+		line := newWaitLine(o, h.Log, nil, out)
+		line.After(longWait)
+		return &tellingPipe{p, line}
 	}
-	return &manualHold{p, most, show.NewWaitLine(os.Stderr, out), out}
+	return &manualHold{tellingPipe{p, newWaitLine(o, h.Log, os.Stderr, out)}, h.Request.Owner.MaxHold, out, o.Quiet}
+}
+
+// longWait is how long a program waits before people are told: its own log is for more than
+// each short wait.
+const longWait = time.Second
+
+// newWaitLine returns the line that tells people of a wait, or, for programs that read our
+// log, its entries; nil where nobody wants to know. terminal is where it may be drawn.
+func newWaitLine(o *flags.Options, log hclog.Logger, terminal *os.File, out *term.Messages) *show.WaitLine {
+	switch {
+	case o.Quiet || !log.IsWarn():
+		return nil
+	case o.LogsJSON():
+		return show.NewWaitLine(nil, &term.Messages{Out: log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Info})})
+	}
+	return show.NewWaitLine(terminal, out)
+}
+
+// A tellingPipe tells people of a wait.
+type tellingPipe struct {
+	*locksmith.Pipe
+	line *show.WaitLine
+}
+
+// Waiting implements locksmith.Client.
+func (t *tellingPipe) Waiting(held *backend.HeldError) { t.line.Show(held) }
+
+// Start implements locksmith.Client.
+func (t *tellingPipe) Start(g protocol.Grant) error {
+	t.line.Clear()
+	return t.Pipe.Start(g)
+}
+
+// Finish implements pipeClient.
+func (t *tellingPipe) Finish(held time.Duration, err error) {
+	t.line.Clear()
+	t.Pipe.Finish(held, err)
 }
 
 // A manualHold is the Client of a person that holds a lock at a terminal.
 type manualHold struct {
-	*locksmith.Pipe
-	most time.Duration
-	line *show.WaitLine
-	out  *term.Messages
+	tellingPipe
+	most  time.Duration // for how long it is held; 0: no limit
+	out   *term.Messages
+	quiet bool
 }
-
-// Waiting implements locksmith.Client.
-func (m *manualHold) Waiting(held *backend.HeldError) { m.line.Show(held) }
 
 // Start implements locksmith.Client.
 func (m *manualHold) Start(g protocol.Grant) error {
-	m.line.Clear()
-	if err := m.Pipe.Start(g); err != nil {
+	if err := m.tellingPipe.Start(g); err != nil {
 		return err
 	}
 	lock := show.Text(strings.ReplaceAll(g.Lock, "\n", " + "))
@@ -55,9 +93,8 @@ func (m *manualHold) Start(g protocol.Grant) error {
 // Finish implements pipeClient: it tells why the lock was not got. A loss has been
 // logged.
 func (m *manualHold) Finish(held time.Duration, err error) {
-	m.line.Clear()
-	m.Pipe.Finish(held, err)
-	if err != nil && held == 0 {
+	m.tellingPipe.Finish(held, err)
+	if err != nil && held == 0 && !(m.quiet && isHeld(err)) {
 		reportTo(m.out, err)
 	}
 }

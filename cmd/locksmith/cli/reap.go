@@ -13,7 +13,7 @@ import (
 
 func (a *app) reap() *cobra.Command {
 	var r flags.Connect
-	var asJSON bool
+	var asJSON, quiet bool
 	reaping := backend.Reaping{MaxAge: -1, Watch: time.Minute}
 	c := &cobra.Command{
 		Use:   "reap [flags] --max-age AGE PLACE…",
@@ -28,7 +28,7 @@ func (a *app) reap() *cobra.Command {
 			"younger if a night lies between, in which its clock may have skipped one. The exit status\n" +
 			"is not 0 if something old enough was to be removed and was not.",
 		Example: "  locksmith reap --max-age 6m mkdir:/srv/ftp/locks\n" +
-			"  locksmith reap --max-age 6m --yes ftp://loader@ftp.example.org/locks",
+			"  */5 * * * *  locksmith reap --quiet --max-age 6h --yes ftp://loader@ftp.example.org/locks",
 		Args: atLeastOne("directory of locks"),
 	}
 	r.Add(c)
@@ -37,6 +37,7 @@ func (a *app) reap() *cobra.Command {
 	f.Var(flags.Duration(&reaping.Watch), "watch", "how long to watch for heartbeats at most; what needs more stays")
 	f.StringVar(&reaping.Names, "name", "", "only locks whose name matches this `pattern`, as in '*.lock'")
 	f.BoolVar(&reaping.Remove, "yes", false, "remove it; otherwise only show what would be removed")
+	f.BoolVarP(&quiet, "quiet", "q", false, "tell only of what is or would be removed, or should be: nothing if all is well")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		if !c.Flags().Changed("max-age") {
@@ -53,7 +54,7 @@ func (a *app) reap() *cobra.Command {
 			return a.out.JSON(map[string]any{"places": places})
 		}
 		for _, p := range places {
-			p.Print(&a.out)
+			p.Print(&a.out, quiet)
 		}
 		return nil
 	})

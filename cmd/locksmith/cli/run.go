@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"locksmith/cmd/locksmith/cli/flags"
-	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 	"locksmith/locksmith/child"
@@ -118,7 +117,7 @@ func (a *app) runCommand(o *flags.Options, locks, argv []string, verbose bool) e
 	if err != nil {
 		return err
 	}
-	line := show.NewWaitLine(os.Stderr, out)
+	line := newWaitLine(o, h.Log, os.Stderr, out)
 	command := &child.Command{
 		Argv: argv, Withhold: secretVariables(targets),
 		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock,
@@ -163,7 +162,9 @@ func (a *app) runStatus(o *flags.Options, command *child.Command, out *term.Mess
 		a.status = exitStatus(signal)
 		return nil
 	}
-	reportTo(out, err)
+	if !(o.Quiet && isHeld(err)) {
+		reportTo(out, err)
+	}
 	a.status = exitStatusOr(o.Conflict, err)
 	return nil
 }

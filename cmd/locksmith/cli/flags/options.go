@@ -29,6 +29,7 @@ type Options struct {
 	File
 	Conflict  Number // the exit status of a lock that is held; Given if there is one
 	Events    Events
+	Quiet     bool // say nothing of waiting, nor that the lock is held
 	shared    bool
 	strict    bool
 	timeout   time.Duration
@@ -70,7 +71,8 @@ func (o *Options) Add(c *cobra.Command) {
 	f.StringVar(&o.reason, "reason", "", "tell others why: the same as --meta 'reason=`text`'")
 	f.VarP(&o.Conflict, "conflict-exit-code", "E", "exit `status` when the lock is held or the time is over (default 75)")
 	f.Var(&o.Events, "events", "append what happens to this file, as lines of JSON, or to descriptor N: fd:N (see also timeline)")
-	f.StringVar(&o.logLevel, "log-level", "warn", "trace, debug, info, warn, error or off")
+	f.BoolVarP(&o.Quiet, "quiet", "q", false, "do not say that the lock is held, nor that we wait")
+	f.StringVar(&o.logLevel, "log-level", "warn", "trace, debug, info, warn, error or off (these two do not tell of waiting)")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 }
 
@@ -86,6 +88,9 @@ func (o *Options) logger(out io.Writer) (hclog.Logger, error) {
 		Name: "locksmith", Level: level, Output: term.Escaper{Out: out}, JSONFormat: o.logFormat == "json",
 	}), nil
 }
+
+// LogsJSON reports that programs read the log.
+func (o *Options) LogsJSON() bool { return o.logFormat == "json" }
 
 // check refuses values out of bounds. Its errors begin with the flag's name.
 func (o *Options) check() error {

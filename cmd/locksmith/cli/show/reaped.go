@@ -42,10 +42,13 @@ func NewReaped(place string, seen []backend.Reaped, err error) *Reaped {
 	return r
 }
 
-// Print tells people.
-func (r *Reaped) Print(out io.Writer) {
+// Print tells people; only of what is due, if they want it quiet.
+func (r *Reaped) Print(out io.Writer, quiet bool) {
 	due := 0
 	for _, s := range r.seen {
+		if quiet && !s.Due {
+			continue
+		}
 		verdict := "stays: " + s.Note
 		switch {
 		case s.Removed:
@@ -58,7 +61,7 @@ func (r *Reaped) Print(out io.Writer) {
 		if s.Holder.Record != nil {
 			who = ", " + s.Holder.String()
 		}
-		fmt.Fprintln(out, Text(fmt.Sprintf("%s: %s, silent for %v%s: %s", s.Path, s.What, s.Age.Round(time.Second), who, verdict)))
+		fmt.Fprintln(out, Text(fmt.Sprintf("%s: %s, silent for %v by the server's clock%s: %s", s.Path, s.What, s.Age.Round(time.Second), who, verdict)))
 	}
 	if due > 0 {
 		fmt.Fprintf(out, "%s: nothing was removed; add --yes to remove %d\n", Text(r.Place), due)

@@ -1,7 +1,9 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -10,22 +12,30 @@ import (
 	"locksmith/cmd/locksmith/cli/term"
 )
 
-// A WaitLine tells people who wait who holds the lock: on a terminal as one live
-// line while we are in its foreground, elsewhere once.
+// A WaitLine tells people who wait who holds the lock: on a terminal as one live line while
+// we are in its foreground; elsewhere once, and then after 1, 2, 4, … minutes, so that the
+// log of a job that hangs explains itself. One that is nil tells nothing.
 type WaitLine struct {
 	terminal *os.File
-	out      *term.Messages // to the terminal
-	width    int            // of the terminal; 0: not one
+	out      messages
+	width    int           // of the terminal; 0: not one
+	after    time.Duration // into the wait, where nothing is drawn, it is told first
 
 	mu    sync.Mutex
 	held  *backend.HeldError
-	since time.Time // held was seen
-	told  bool
-	stop  chan struct{} // non-nil while the line is drawn
+	since time.Time     // held was seen
+	stop  chan struct{} // non-nil during the wait
 }
 
-// NewWaitLine is for this terminal, or what stands in for one. Its lines go through out.
-func NewWaitLine(terminal *os.File, out *term.Messages) *WaitLine {
+// messages are term.Messages.
+type messages interface {
+	io.Writer
+	Stuck() bool
+}
+
+// NewWaitLine is for this terminal, or what stands in for one, or nil. Its lines go through
+// out.
+func NewWaitLine(terminal *os.File, out messages) *WaitLine {
 	w := &WaitLine{terminal: terminal, out: out}
 	if width, _, ok := term.Size(terminal); ok {
 		w.width = max(width, 20)
@@ -33,23 +43,75 @@ func NewWaitLine(terminal *os.File, out *term.Messages) *WaitLine {
 	return w
 }
 
+// After leaves short waits out, where the line is not drawn.
+func (w *WaitLine) After(d time.Duration) {
+	if w != nil {
+		w.after = d
+	}
+}
+
 // Show takes news of the holder, or nil when the wait is over.
 func (w *WaitLine) Show(held *backend.HeldError) {
-	if held == nil {
+	if w == nil || held == nil {
 		w.Clear()
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.held, w.since = held, time.Now()
-	if !w.told && (w.width == 0 || w.inBackground()) {
-		fmt.Fprintf(w.out, "locksmith: waiting: %s\n", Text(held.Error()))
+	if w.stop != nil {
+		return
 	}
-	if w.width > 0 && w.stop == nil {
-		w.stop = make(chan struct{})
+	w.stop = make(chan struct{})
+	if w.width > 0 {
 		go w.redraw(w.stop)
+	} else {
+		go w.remind(w.stop, w.since)
 	}
-	w.told = true
+	if w.after == 0 && (w.width == 0 || w.inBackground()) {
+		w.say("waiting")
+	}
+}
+
+// say writes a line of its own.
+func (w *WaitLine) say(what string) {
+	held := *w.held
+	if time.Since(w.since) >= time.Second {
+		held = w.now()
+	}
+	fmt.Fprintf(w.out, "locksmith: %s: %s\n", what, Text(held.Error()))
+}
+
+// now is the holder without its heartbeat: there may be newer ones.
+func (w *WaitLine) now() backend.HeldError {
+	held := *w.held
+	if held.Holder.Age > 0 { // else it is not known
+		held.Holder.Age += time.Since(w.since)
+	}
+	held.Holder.Heartbeat = 0
+	return held
+}
+
+// remind tells of the wait again, each time twice as late.
+func (w *WaitLine) remind(stop <-chan struct{}, began time.Time) {
+	what := "waiting"
+	for next := cmp.Or(w.after, time.Minute); ; next = max(2*next, time.Minute) {
+		timer := time.NewTimer(next - time.Since(began))
+		select {
+		case <-stop:
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		if next >= time.Minute {
+			what = "still waiting after " + next.String()
+		}
+		w.mu.Lock()
+		if w.stop != nil {
+			w.say(what)
+		}
+		w.mu.Unlock()
+	}
 }
 
 // inBackground reports that another job has the terminal, whose lines are not ours
@@ -83,16 +145,17 @@ func (w *WaitLine) draw(stop <-chan struct{}) {
 	if w.out.Stuck() || w.inBackground() {
 		return
 	}
-	held, passed := *w.held, time.Since(w.since)
-	held.Holder.Age += passed
-	held.Holder.Heartbeat = 0 // grows stale while we sleep
+	held := w.now()
 	text := []rune("waiting for " + Text(held.Error()))
 	text = text[:min(len(text), w.width-1)]
 	fmt.Fprintf(w.out, "\r\x1b[K%s", string(text))
 }
 
-// Clear removes the line.
+// Clear ends the wait, and removes the line.
 func (w *WaitLine) Clear() {
+	if w == nil {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stop == nil {
@@ -100,7 +163,7 @@ func (w *WaitLine) Clear() {
 	}
 	close(w.stop)
 	w.stop = nil
-	if !w.inBackground() {
+	if w.width > 0 && !w.inBackground() {
 		fmt.Fprint(w.out, "\r\x1b[K")
 	}
 }

@@ -1,0 +1,66 @@
+package show
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locksmith/backends/backend"
+)
+
+// A record is messages that are kept.
+type record struct{ bytes.Buffer }
+
+func (*record) Stuck() bool { return false }
+
+// waitFor is a wait for so long, and what was told of it.
+func waitFor(after, passed time.Duration) string {
+	var out record
+	w := NewWaitLine(nil, &out)
+	w.After(after)
+	w.Show(&backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 7, Age: time.Second}})
+	time.Sleep(passed)
+	synctest.Wait()
+	w.Show(nil)
+	return out.String()
+}
+
+// TestWaitLine: a wait without a terminal is told at once, and again each time twice as late.
+func TestWaitLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := "locksmith: waiting: fake:/x: held by somebody unknown (pid 7) for 1s\n"
+		if got := waitFor(0, time.Minute-1); got != begun {
+			t.Errorf("in the first minute: %q", got)
+		}
+		got := waitFor(0, 8*time.Minute-1)
+		want := begun
+		for _, m := range []string{"1m", "2m", "4m"} {
+			want += "locksmith: still waiting after " + m + "0s: fake:/x: held by somebody unknown (pid 7) for " + m + "1s\n"
+		}
+		if got != want {
+			t.Errorf("got:\n%s", got)
+		}
+	})
+}
+
+// TestShortWait: what is told late is not told of a wait that was over before.
+func TestShortWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if got := waitFor(time.Second, time.Second-1); got != "" {
+			t.Errorf("got %q", got)
+		}
+		if got := waitFor(time.Second, 2*time.Minute-1); strings.Count(got, "\n") != 2 || !strings.Contains(got, "waiting: fake:/x: held by somebody unknown (pid 7) for 2s\n") {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// TestQuietWaitLine: one that is nil tells nothing.
+func TestQuietWaitLine(*testing.T) {
+	var w *WaitLine
+	w.Show(&backend.HeldError{})
+	w.Show(nil)
+	w.Clear()
+}
