@@ -12,34 +12,26 @@ import (
 // the end of its standard input: the least that an idle Go program needs.
 func Main() {
 	if len(os.Args) == 1 {
-		idle()
+		os.Stdout.WriteString("OK\n")
+		_, _ = io.Copy(io.Discard, os.Stdin)
 		return
 	}
-	status, err := run(os.Args[1:])
+	state, err := run(os.Args[1:])
 	if err != nil {
 		os.Stderr.WriteString(os.Args[0] + ": " + err.Error() + "\n")
-		status = 1
+		os.Exit(1)
 	}
-	os.Exit(status)
+	os.Exit(state.ExitCode())
 }
 
-func run(argv []string) (int, error) {
+func run(argv []string) (*os.ProcessState, error) {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	p, err := os.StartProcess(path, argv, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	state, err := p.Wait()
-	if err != nil {
-		return 0, err
-	}
-	return state.ExitCode(), nil
-}
-
-func idle() {
-	os.Stdout.WriteString("OK\n")
-	_, _ = io.Copy(io.Discard, os.Stdin)
+	return p.Wait()
 }

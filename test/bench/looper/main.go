@@ -14,8 +14,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -59,39 +57,34 @@ func run(ctx context.Context, form, lock, dir, worker string) error {
 		if _, err := os.Stat(filepath.Join(dir, "stop")); err == nil {
 			return nil
 		}
-		if err := once(ctx, take, dir, worker); err != nil {
+		release, err := take(ctx)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(increment(dir, worker), release()); err != nil {
 			return err
 		}
 	}
 }
 
-func once(ctx context.Context, take taker, dir, worker string) error {
-	release, err := take(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(increment(dir, worker), release())
-}
-
 // increment is not atomic, so that two holders at once lose an increment.
 func increment(dir, worker string) error {
-	counter := filepath.Join(dir, "counter")
+	n, counter := 0, filepath.Join(dir, "counter")
 	text, err := os.ReadFile(counter)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &n)
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		return err
+	if err == nil {
+		err = os.WriteFile(counter, fmt.Appendln(nil, n+1), 0o600)
 	}
-	if err := os.WriteFile(counter, []byte(strconv.Itoa(n+1)+"\n"), 0o600); err != nil {
+	if err != nil {
 		return err
 	}
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(log, "%d %s\n", n+1, worker)
+	_, err = fmt.Fprintln(log, n+1, worker)
 	return errors.Join(err, log.Close())
 }
 
@@ -124,10 +117,7 @@ func backend(lock string) (taker, error) {
 			return nil, err
 		}
 		h, err := lockbackend.Acquire(ctx, a)
-		if err != nil {
-			return nil, err
-		}
-		return func() error { return h.Release(ctx) }, nil
+		return func() error { return h.Release(ctx) }, err
 	}, nil
 }
 
@@ -138,15 +128,9 @@ func flock(lock string) (taker, error) {
 		if err != nil {
 			return nil, err
 		}
-		for {
-			if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); err != unix.EINTR {
-				break
-			}
+		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+			err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
 		}
-		if err != nil {
-			_ = f.Close()
-			return nil, err
-		}
-		return f.Close, nil
+		return f.Close, err
 	}, nil
 }

@@ -4,6 +4,9 @@
 package plot
 
 import (
+	"iter"
+	"math"
+	"strconv"
 	"strings"
 
 	"locksmith/cmd/locksmith/timeline/svg"
@@ -33,17 +36,14 @@ const (
 	left        = 64.0 // of a panel, for the names of ticks
 	top         = 30.0 // of a panel, for its title
 	foot        = 36.0 // of a panel, for the names of ticks
-	columns     = 2
 )
 
 // A picture is an SVG that is being drawn.
 type picture struct{ svg.Picture }
 
-// Draw draws panels beside each other, two in a row; x names what X is in all of them.
+// Draw draws panels, two in a row; x names what X is in all of them.
 func Draw(heading, x string, panels []Panel) []byte {
-	width := 2*margin + columns*panelWidth
-	rows := (len(panels) + columns - 1) / columns
-	height := headHeight + float64(rows)*panelHeight + margin
+	width, height := 2*margin+2*panelWidth, headHeight+float64((len(panels)+1)/2)*panelHeight+margin
 	var s picture
 	s.Begin(width, height, style)
 	s.Rect("paper", "", 0, 0, width, height)
@@ -52,7 +52,7 @@ func Draw(heading, x string, panels []Panel) []byte {
 		if i == 0 {
 			s.legend(p.Curves)
 		}
-		s.panel(p, x, margin+float64(i%columns)*panelWidth, headHeight+float64(i/columns)*panelHeight)
+		s.panel(p, x, margin+float64(i%2)*panelWidth, headHeight+float64(i/2)*panelHeight)
 	}
 	s.End()
 	return s.Bytes()
@@ -69,45 +69,37 @@ func (s *picture) legend(curves []Curve) {
 	}
 }
 
-func class(curve int) string { return "c" + string(rune('0'+curve%5)) }
+func class(curve int) string { return "c" + strconv.Itoa(curve%5) }
 
 // panel draws at a place.
 func (s *picture) panel(p Panel, xName string, x, y float64) {
-	xs, ys := p.values()
-	across := newAxis(2, xs, x+left, x+panelWidth-margin)
-	up := newAxis(10, ys, y+panelHeight-foot, y+top)
-	s.Text("title", "", p.Title, x+left, y+top-10)
-	for _, t := range across.ticks() {
-		s.Line("grid", "", across.at(t.value), up.from, across.at(t.value), up.to)
-		s.Text("x", "", t.name, across.at(t.value), up.from+15)
-	}
-	for _, t := range up.ticks() {
-		s.Line("grid", "", across.from, up.at(t.value), across.to, up.at(t.value))
-		s.Text("y", "", t.name, across.from-6, up.at(t.value)+4)
-	}
-	s.Text("x", "", xName, (across.from+across.to)/2, up.from+29)
-	for i, c := range p.Curves {
-		s.curve(i, c, across, up)
-	}
-}
-
-func (p Panel) values() (xs, ys []float64) {
+	var xs, ys []float64
 	for _, c := range p.Curves {
 		for _, at := range c.Points {
 			xs, ys = append(xs, at.X), append(ys, at.Y)
 		}
 	}
-	return xs, ys
-}
-
-func (s *picture) curve(i int, c Curve, across, up axis) {
-	var places []string
-	for _, p := range c.Points {
-		places = append(places, svg.Number(across.at(p.X))+","+svg.Number(up.at(p.Y)))
+	across := newAxis(2, xs, x+left, x+panelWidth-margin)
+	up := newAxis(10, ys, y+panelHeight-foot, y+top)
+	s.Text("title", "", p.Title, x+left, y+top-10)
+	for at, name := range across.ticks() {
+		s.Line("grid", "", at, up.from, at, up.to)
+		s.Text("x", "", name, at, up.from+15)
 	}
-	s.Element("polyline", "", "", "class", class(i)+" curve", "points", strings.Join(places, " "))
-	for _, p := range c.Points {
-		s.mark(i, across.at(p.X), up.at(p.Y))
+	for at, name := range up.ticks() {
+		s.Line("grid", "", across.from, at, across.to, at)
+		s.Text("y", "", name, across.from-6, at+4)
+	}
+	s.Text("x", "", xName, (across.from+across.to)/2, up.from+29)
+	for i, c := range p.Curves {
+		var places []string
+		for _, p := range c.Points {
+			places = append(places, svg.Number(across.at(p.X))+","+svg.Number(up.at(p.Y)))
+		}
+		s.Element("polyline", "", "", "class", class(i)+" curve", "points", strings.Join(places, " "))
+		for _, p := range c.Points {
+			s.mark(i, across.at(p.X), up.at(p.Y))
+		}
 	}
 }
 
@@ -125,7 +117,63 @@ func (s *picture) mark(i int, x, y float64) {
 		if i%4 == 3 {
 			tip = -tip
 		}
-		s.Element("path", "", "", "class", name, "d", "M"+svg.Number(x-r-1)+" "+svg.Number(y+tip*.7)+"L"+svg.Number(x+r+1)+" "+svg.Number(y+tip*.7)+"L"+svg.Number(x)+" "+svg.Number(y-tip)+"Z")
+		base := " " + svg.Number(y+tip*.7) + "L"
+		s.Element("path", "", "", "class", name, "d", "M"+svg.Number(x-r-1)+base+svg.Number(x+r+1)+base+svg.Number(x)+" "+svg.Number(y-tip)+"Z")
+	}
+}
+
+// An axis turns values into places, in pixels. Its ends are powers of its base.
+type axis struct {
+	base        float64
+	least, most float64 // powers at the ends
+	from, to    float64 // pixels there
+	ground      bool    // at the first end is 0
+}
+
+// newAxis returns an axis that is long enough for all values.
+func newAxis(base float64, values []float64, from, to float64) axis {
+	a := axis{base: base, least: math.Inf(1), most: math.Inf(-1), from: from, to: to}
+	for _, v := range values {
+		if v <= 0 {
+			a.ground = true
+			continue
+		}
+		power := math.Log(v) / math.Log(base)
+		// What misses a power by rounding alone is at it.
+		a.least, a.most = min(a.least, math.Floor(power+1e-9)), max(a.most, math.Ceil(power-1e-9))
+	}
+	if a.least > a.most {
+		a.least, a.most = 0, 0
+	}
+	if a.ground {
+		a.least--
+	}
+	a.most = max(a.most, a.least+1)
+	return a
+}
+
+// at is where a value is.
+func (a axis) at(v float64) float64 {
+	power := a.least
+	if v > 0 {
+		power = max(power, math.Log(v)/math.Log(a.base))
+	}
+	return a.from + (a.to-a.from)*(power-a.least)/(a.most-a.least)
+}
+
+// ticks are places with the names of their values.
+func (a axis) ticks() iter.Seq2[float64, string] {
+	return func(yield func(float64, string) bool) {
+		for p := a.least; p <= a.most; p++ {
+			v := math.Pow(a.base, p)
+			name := strconv.FormatFloat(v, 'f', -1, 64)
+			if p == a.least && a.ground {
+				name = "0"
+			}
+			if !yield(a.at(v), name) {
+				return
+			}
+		}
 	}
 }
 

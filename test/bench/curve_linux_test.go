@@ -1,0 +1,181 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"locksmith/test/bench/plot"
+)
+
+// A point is what so many that wait for a lock come to. They idle, and then have it one
+// after the other.
+type point struct {
+	waiters  int
+	switches float64 // of contexts, a second of idling
+	busy     float64 // ms of processor time, a second of idling
+	rate     float64 // hand-offs a second
+	latency  float64 // median of ms from a release to the next OK
+	cpu      float64 // ms of all of them for a hand-off, NaN if nobody knows
+}
+
+// level has so many wait for each rival's lock.
+func (b *bench) level(of []rival, n int, settle, watch time.Duration) map[string]point {
+	points := map[string]point{}
+	for _, together := range groups(b.present(of)) {
+		queues := b.asleep(together, n)
+		before, idle := make([]tally, len(queues)), make([]work, len(queues))
+		time.Sleep(settle)
+		for i, q := range queues {
+			before[i] = q.tally()
+		}
+		time.Sleep(watch)
+		for i, q := range queues {
+			idle[i] = q.tally().since(before[i])
+		}
+		for i, q := range queues {
+			p := point{waiters: n, switches: float64(idle[i].switches) / watch.Seconds(), busy: ms(idle[i].ran) / watch.Seconds()}
+			p.handOffs(q)
+			points[q.name] = p
+		}
+	}
+	return points
+}
+
+// groups are of those that may wait at the same time.
+func groups(of []rival) [][]rival {
+	all := [][]rival{nil}
+	for _, r := range of {
+		if r.apart {
+			all = append(all, []rival{r})
+		} else {
+			all[0] = append(all[0], r)
+		}
+	}
+	return all
+}
+
+// handOffs drains a queue, and more like it if it is short.
+func (p *point) handOffs(q *queue) {
+	latencies, cpu := q.drain()
+	for len(latencies) < q.least {
+		q = q.asleep([]rival{q.rival}, p.waiters)[0]
+		more, used := q.drain()
+		latencies, cpu = append(latencies, more...), cpu+used
+	}
+	sum, n := 0.0, float64(len(latencies))
+	for _, l := range latencies {
+		sum += l
+	}
+	p.rate, p.latency, p.cpu = 1000*n/sum, percentile(latencies, 50), cpu/n
+	if q.forks {
+		p.cpu = math.NaN()
+	}
+}
+
+// mostLoops is how many mkdir loops the machine can take. Each of their sleeps is a new
+// process, so that they need it all even while they queue.
+const mostLoops = 64
+
+func rate(p point) float64     { return p.rate }
+func latency(p point) float64  { return p.latency }
+func cpu(p point) float64      { return p.cpu }
+func switches(p point) float64 { return p.switches }
+
+// stir counts one switch more, since there may be none.
+func stir(p point) float64 { return 1 + p.switches }
+
+// A curve is one rival's points.
+type curve []point
+
+// curves measures how what waiters cost grows with their number. The table tells of a
+// number of waiters that all have been measured with, and of what their growth comes to.
+func (b *bench) curves(of []rival) {
+	all := map[string]curve{}
+	for _, n := range b.sizes {
+		able := slices.DeleteFunc(slices.Clone(of), func(r rival) bool { return r.forks && n > mostLoops })
+		for name, p := range b.level(able, n, b.steady, b.load) {
+			all[name] = append(all[name], p)
+		}
+	}
+	some := slices.DeleteFunc(slices.Clone(b.sizes), func(n int) bool { return n > mostLoops })
+	queue := fmt.Sprintf("%d that queue", slices.Max(some))
+	at := func(y func(point) float64) values {
+		return func(r rival) float64 { return y(all[r.name][len(some)-1]) }
+	}
+	b.show("hand-offs a second of "+queue, "%.0f", of, at(rate), nil)
+	b.show("ms from a release to the next OK of "+queue, "%.2f", of, at(latency), nil)
+	b.show("ms of processor time for a hand-off of "+queue, "%.2f", of, at(cpu), nil)
+	power := fmt.Sprintf(" of n waiters ~ n to the power of (n ≤ %d)", slices.Max(b.sizes))
+	growth := func(what string, y func(point) float64, most string) {
+		b.alone(what+power, "%.1f", of, func(r rival) float64 { return all[r.name].growth(y) }, goals{local.name: most, nfs.name: most})
+	}
+	growth("time from a release to the next OK", latency, "≤ 1")
+	growth("processor time for a hand-off", cpu, "≤ 1")
+	growth("idle context switches a second", stir, "≤ 0")
+	svg := draw(b.present(of), all)
+	if lines := bytes.Count(svg, []byte("<polyline")); lines != 4*len(b.present(of)) {
+		b.Errorf("%d curves in four panels", lines)
+	}
+	if *drawn != "" {
+		if err := os.WriteFile(*drawn, svg, 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// growth is the power of the number of waiters with which something grows, from 8 of
+// them: 0 if it does not, 1 if it is twice as much for twice as many. It is the slope of
+// the straight line that fits best between the logarithms, to a tenth.
+func (c curve) growth(of func(point) float64) float64 {
+	points := slices.DeleteFunc(slices.Clone(c), func(p point) bool { return p.waiters < 8 })
+	if len(points) < 2 {
+		points = c
+	}
+	var n, sx, sy, sxx, sxy float64
+	for _, p := range points {
+		x, y := math.Log(float64(p.waiters)), math.Log(of(p))
+		n, sx, sy, sxx, sxy = n+1, sx+x, sy+y, sxx+x*x, sxy+x*y
+	}
+	// The 0 at the end makes 0 of -0.
+	return math.Round((n*sxy-sx*sy)/(n*sxx-sx*sx)*10)/10 + 0
+}
+
+// draw has a panel for each of what waiters cost.
+func draw(of []rival, all map[string]curve) []byte {
+	panel := func(title string, y func(point) float64) plot.Panel {
+		p := plot.Panel{Title: title}
+		for _, r := range of {
+			line := plot.Curve{Name: r.name}
+			for _, at := range all[r.name] {
+				if v := y(at); !math.IsNaN(v) {
+					line.Points = append(line.Points, plot.Point{X: float64(at.waiters), Y: v})
+				}
+			}
+			p.Curves = append(p.Curves, line)
+		}
+		return p
+	}
+	return plot.Draw("What waiters cost, by their number", "processes that queue for one lock", []plot.Panel{
+		panel("hand-offs a second", rate),
+		panel("ms from a release to the next OK (median)", latency),
+		panel("ms of processor time of all for a hand-off", cpu),
+		panel("context switches a second of all, while idle", switches),
+	})
+}
+
+func TestGrowth(t *testing.T) {
+	var c curve
+	for _, n := range []int{1, 8, 16, 32, 64} {
+		c = append(c, point{waiters: n, latency: 3, cpu: 5 * math.Pow(float64(n), 1.5), switches: float64(n) - 1})
+	}
+	for of, want := range map[float64]float64{c.growth(latency): 0, c.growth(cpu): 1.5, c.growth(stir): 1} {
+		if of != want {
+			t.Errorf("grows to the power of %g, not %g", of, want)
+		}
+	}
+}

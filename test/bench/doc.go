@@ -1,0 +1,51 @@
+// Package bench measures what a lock costs beside what others take for theirs, and
+// prints one table:
+//
+//	go test -v ./test/bench
+//	go test -v -timeout 1h ./test/bench -rounds 3 -plot curves.svg -readme README.md
+//	go test -v -timeout 1h ./test/bench -rounds 3 -run 'TestFigures/(spawn|memory)'
+//
+// The first takes a quick look at everything, whose figures mean little. It builds
+// locksmith and the programs it is compared with, with the same flags, and starts an etcd
+// and an FTP server of its own on loopback. A rival that is not installed is in the table
+// as such; test/run installs all of them. It needs Linux. Each figure is a test below
+// TestFigures:
+//
+//   - spawn: the time to take a free lock, run true(1) and release the lock. The floor
+//     is a Go program that takes no lock; the next one takes none either, but links the
+//     libraries that locksmith is made of and catches the signals that it passes on.
+//     Libraries start their interpreter for it.
+//   - commands: 8 and 64 processes that all want one lock, each time for a command.
+//     The command increments a counter; a hand-off is an increment by another of the
+//     processes than the one before. The first half second does not count. Who sleeps is
+//     watched until there are ten hand-offs, for 20 s at most.
+//   - loops: the same by processes that live on in between. A library's process loops
+//     in its own language; locksmith's is a Go program that uses package client, which
+//     starts a helper each time, or the backends without one.
+//   - latency: the time from a release to the OK of the one process that waits, with
+//     some time in between, so that all have gone to sleep.
+//   - idle: what waiters of a held lock do: context switches, processor time, commands
+//     to the FTP server. Where nothing wakes a waiter, each look at the lock is at least
+//     one switch, so that switches stand for operations of the file system; to count
+//     those themselves, with strace, would slow all down.
+//   - memory: the proportional set size of processes that hold a lock each.
+//   - curve: 1 to 256 processes queue for a held lock, idle first, and then have it one
+//     after the other: hand-offs a second, processor time of all for a hand-off, and
+//     the time from one to the next. -plot draws it.
+//
+// Tools wait as they do by default, but without end (dotlockfile -r -1, proper-lockfile
+// { retries: { forever: true } }). Those that sleep for seconds between two tries are
+// killed when the time is over, and what they managed counts.
+//
+// Rivals take turns within a round, so that whatever else the machine does hits all of
+// them, and the table shows medians and ratios of ours to theirs. A counter that ends
+// short of its increments is a lost update: of ours it fails the test, as does a
+// lock that is left behind and a process that hangs; of a rival that fails under
+// contention the table says so. A goal that is missed is shown in the table only.
+//
+// What is not measured: locks in directories on a network; the crash of a holder, and
+// how soon others notice; whether anybody starves; more than one lock at a time under
+// contention; a machine under load. Idle waiters are watched for less than the minute
+// after which the Go runtime looks after itself, which is a few switches in each
+// process.
+package bench

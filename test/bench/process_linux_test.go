@@ -1,0 +1,162 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"locksmith/test/lab"
+)
+
+// A bench is what all measurements share.
+type bench struct {
+	testing.TB // that measures at the moment
+	plan
+	rows    []row
+	dir     string            // of locks
+	paths   []string          // names in braces, each with what it stands for
+	excuses map[string]string // why a rival has no value, by its name
+	locks   int               // so far
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{TB: t, plan: quick, dir: t.TempDir(), excuses: map[string]string{}}
+	if *rounds > 0 {
+		b.plan = full
+		b.rounds = *rounds
+	}
+	scripts, err := filepath.Abs("scripts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.paths = []string{"{scripts}", scripts}
+	for _, pkg := range []string{"cmd/locksmith", "test/bench/looper", "test/bench/floor", "test/bench/peer"} {
+		b.paths = append(b.paths, "{"+filepath.Base(pkg)+"}", lab.Program(t, pkg))
+	}
+	for _, v := range []string{"NODE_PATH=/usr/share/nodejs", "PYTHONDONTWRITEBYTECODE=1", "ETCDCTL_API=3", "LOCKSMITH={locksmith}"} {
+		name, value, _ := strings.Cut(v, "=")
+		t.Setenv(name, b.fill(words(value), "")[0])
+	}
+	b.findRivals()
+	return b
+}
+
+// findRivals finds out who is here.
+func (b *bench) findRivals() {
+	asked := map[string]bool{"": true}
+	for _, f := range figures {
+		for _, r := range f.of {
+			if !asked[r.probe] && exec.Command("sh", "-c", b.fill([]string{r.probe}, "")[0]).Run() != nil {
+				b.excuses[r.name] = "not installed"
+			}
+			asked[r.probe] = true
+		}
+	}
+	if b.excuses[etcdctl.name] == "" {
+		b.paths = append(b.paths, "{etcd}", b.startEtcd())
+	}
+}
+
+// present returns the rivals that have no excuse.
+func (b *bench) present(of []rival) (here []rival) {
+	for _, r := range of {
+		if b.excuses[r.name] == "" {
+			here = append(here, r)
+		}
+	}
+	return here
+}
+
+// fill returns arguments without braces.
+func (b *bench) fill(argv []string, lock string) (filled []string) {
+	r := strings.NewReplacer(append(b.paths, "{lock}", lock)...)
+	for _, word := range argv {
+		filled = append(filled, r.Replace(word))
+	}
+	return filled
+}
+
+// lock is the path of another lock.
+func (b *bench) lock() string {
+	b.locks++
+	return filepath.Join(b.dir, fmt.Sprintf("lock-%d", b.locks))
+}
+
+// mustBeReleased fails if a lock of ours is left behind.
+func (b *bench) mustBeReleased(r rival, lock string) {
+	switch r.scheme {
+	case "local:":
+		if text, err := os.ReadFile(lock); !os.IsNotExist(err) {
+			b.Fatalf("%s: lock %s was left behind (%v): %s", r.name, lock, err, text)
+		}
+	case "nfs:":
+		if left, err := os.ReadDir(lock + "/R"); err != nil || len(left) > 0 {
+			b.Fatalf("%s: lock %s was left behind (%v): %v", r.name, lock, err, left)
+		}
+	}
+}
+
+// command makes a process in a group of its own, so that a terminal's Ctrl-C reaches us
+// alone, and which dies with us.
+func command(ctx context.Context, argv []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// once runs a command to its end and returns how long that took.
+func (b *bench) once(argv []string) time.Duration {
+	ctx, cancel := context.WithTimeout(b.Context(), lab.Patience)
+	defer cancel()
+	cmd := command(ctx, argv)
+	cmd.Stderr = os.Stderr // a pipe would have to be read meanwhile
+	start := time.Now()
+	err := cmd.Run()
+	took := time.Since(start)
+	if err != nil {
+		b.Fatalf("%q: %v (%v)", argv, err, ctx.Err())
+	}
+	return took
+}
+
+// start starts a process that says a line when it has the lock, or is ready for it, and
+// stays until its standard input ends.
+func (b *bench) start(argv []string) *lab.Process {
+	p := lab.Start(b.TB, command(context.Background(), argv))
+	b.Cleanup(func() { killGroup(p) })
+	return p
+}
+
+// killGroup ends a process and what it has started.
+func killGroup(p *lab.Process) {
+	select {
+	case <-p.Ended():
+	default:
+		_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // it has ended since
+	}
+}
+
+// startEtcd starts a server on an address that nobody else uses, and returns that.
+func (b *bench) startEtcd() string {
+	host := fmt.Sprintf("http://127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+	clients, peers := host+":12379", host+":12380"
+	p := b.start([]string{"etcd", "--data-dir", filepath.Join(b.dir, "etcd"), "--log-level", "error",
+		"--listen-client-urls", clients, "--advertise-client-urls", clients,
+		"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", "default=" + peers})
+	lab.Eventually(b, "etcd answers", func() bool {
+		select {
+		case <-p.Ended():
+			b.Fatal("etcd does not start")
+		default:
+		}
+		return exec.Command("etcdctl", "--endpoints", clients, "endpoint", "health").Run() == nil
+	})
+	return clients
+}

@@ -1,0 +1,285 @@
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"text/tabwriter"
+)
+
+// A row is a figure's value of a rival.
+type row struct {
+	figure, of, value string
+	local, nfs        string // ratios of ours to it
+	goal, met         string
+}
+
+func (r row) cells() []string {
+	return []string{r.figure, r.of, r.value, r.local, r.nfs, r.goal, r.met}
+}
+
+// Goals are bounds of values, by the rival's name: "≤ 1.6", or, of our ratios to it,
+// "≥ 5x" for both and "local: ≤ 1.25x, nfs: ≤ 1.5x" for each.
+type goals map[string]string
+
+// Values are a figure's.
+type values func(rival) float64
+
+// samples are what was measured, by the rival's name.
+type samples map[string][]float64
+
+func (s samples) add(r rival, values ...float64) { s[r.name] = append(s[r.name], values...) }
+
+func (s samples) percentile(p float64) values {
+	return func(r rival) float64 { return percentile(s[r.name], p) }
+}
+
+// percentile returns the value below which p of 100 are, and 0 for nothing.
+func percentile(values []float64, p float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	if len(sorted) == 0 {
+		return 0
+	}
+	place := p / 100 * float64(len(sorted)-1)
+	i := min(int(place), max(len(sorted)-2, 0))
+	return sorted[i] + (place-float64(i))*(sorted[min(i+1, len(sorted)-1)]-sorted[i])
+}
+
+// medians adds a figure with everybody's median.
+func (b *bench) medians(figure, format string, of []rival, s samples, g goals) {
+	b.show(figure, format, of, s.percentile(50), g)
+}
+
+// show adds a figure's rows.
+func (b *bench) show(figure, format string, of []rival, v values, g goals) {
+	ours := map[string]float64{local.name: math.NaN(), nfs.name: math.NaN()}
+	for _, r := range b.present(of) {
+		if _, base := ours[r.name]; base {
+			ours[r.name] = v(r)
+		}
+	}
+	for _, r := range of {
+		row := row{figure, r.name, b.excuses[r.name], "-", "-", cmp.Or(g[r.name], "-"), "-"}
+		if row.value == "" {
+			row.fill(format, v(r), ours)
+		}
+		b.rows = append(b.rows, row)
+	}
+}
+
+// fill fills in a value and what follows from it.
+func (r *row) fill(format string, value float64, ours map[string]float64) {
+	toLocal, toNFS := quotient(ours[local.name], value), quotient(ours[nfs.name], value)
+	switch r.value = fmt.Sprintf(format, value); {
+	case math.IsNaN(value):
+		r.value = "-"
+		return
+	case value > 0 && value < 0.5 && format == "%.0f":
+		r.value = fmt.Sprintf("%.2g", value)
+	}
+	r.met = verdict(r.goal, value, toLocal, toNFS)
+	if _, base := ours[r.of]; !base {
+		r.local, r.nfs = ratio(toLocal), ratio(toNFS)
+	}
+}
+
+// quotient is no number where there is nothing to compare with: whoever did nothing, or was
+// not watched for long enough, is not beaten.
+func quotient(ours, value float64) float64 {
+	if value == 0 {
+		return math.NaN()
+	}
+	return ours / value
+}
+
+// alone adds a figure's rows without ratios.
+func (b *bench) alone(figure, format string, of []rival, v values, g goals) {
+	n := len(b.rows)
+	b.show(figure, format, of, v, g)
+	for i := range b.rows[n:] {
+		b.rows[n+i].local, b.rows[n+i].nfs = "-", "-"
+	}
+}
+
+// ratio prints a ratio, if there is one.
+func ratio(r float64) string {
+	switch {
+	case math.IsNaN(r):
+		return "-"
+	case r >= 1000:
+		return "> 1000x"
+	case r >= 10:
+		return fmt.Sprintf("%.0fx", r)
+	}
+	return fmt.Sprintf("%.2fx", r)
+}
+
+// verdict is what became of a goal, for a value and our ratios to it.
+func verdict(goal string, value, local, nfs float64) string {
+	met, missed := 0, ""
+	for bound := range strings.SplitSeq(goal, ", ") {
+		words := strings.Fields(bound)
+		text, isRatio := strings.CutSuffix(words[len(words)-1], "x")
+		limit, err := strconv.ParseFloat(text, 64)
+		if err != nil || isRatio && math.IsNaN(local) && math.IsNaN(nfs) {
+			return "-" // there is none, or nothing to compare with
+		}
+		for _, of := range []struct {
+			name  string
+			value float64
+		}{{"", value}, {"local:", local}, {"nfs:", nfs}} {
+			switch {
+			case isRatio != (of.name != "") || len(words) == 3 && words[0] != of.name:
+			case words[len(words)-2] == "≤" && of.value <= limit, words[len(words)-2] == "≥" && of.value >= limit:
+				met++
+			case missed == "":
+				missed = "no, by " + of.name
+			}
+		}
+	}
+	switch {
+	case missed == "":
+		return "yes"
+	case met == 0:
+		return "no"
+	}
+	return missed
+}
+
+// markdown is a table, aligned for reading as it is. It leaves out a figure's name where it
+// is that of the row above.
+func markdown(rows []row) string {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 1, ' ', 0)
+	head := []row{{"figure", "of", "value", "local:", "nfs:", "goal", "met"}, {"---", "---", "---", "---", "---", "---", "---"}}
+	before := ""
+	for _, r := range append(head, rows...) {
+		figure := r.figure
+		if figure == before {
+			r.figure = ""
+		}
+		before = figure
+		fmt.Fprintf(w, "| %s\t|\n", strings.Join(r.cells(), "\t| "))
+	}
+	_ = w.Flush() // into memory
+	return text.String()
+}
+
+// Between these lines of a file is what this test has printed.
+const (
+	beginMark = "<!-- from go test ./test/bench -->"
+	endMark   = "<!-- end of what it printed -->"
+)
+
+// cut cuts a file in what is before, between and after the marks.
+func cut(t testing.TB, file string) (before, printed, after string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	before, rest, begun := strings.Cut(string(text), beginMark+"\n")
+	printed, after, ended := strings.Cut(rest, endMark)
+	if err != nil || !begun || !ended {
+		t.Fatalf("%s: no lines %s and %s: %v", file, beginMark, endMark, err)
+	}
+	return before + beginMark + "\n", printed, endMark + after
+}
+
+func putInto(t testing.TB, file, printed string) {
+	before, _, after := cut(t, file)
+	if err := os.WriteFile(file, []byte(before+printed+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// numbers in a figure's name are those of the plan.
+var numbers = regexp.MustCompile(`\b[0-9][0-9ms]*\b`)
+
+// outline is what a printed table has but for values: figures, of whom they are, and goals.
+func outline(printed string) map[string]bool {
+	all, figure := map[string]bool{}, ""
+	for line := range strings.Lines(printed) {
+		if cells := strings.Split(line, "|"); len(cells) == len(row{}.cells())+2 && !strings.Contains(cells[1], "---") {
+			figure = cmp.Or(strings.TrimSpace(numbers.ReplaceAllString(cells[1], "N")), figure)
+			all[figure+" of "+strings.TrimSpace(cells[2])+", goal "+strings.Trim(cells[6], "- ")] = true
+		}
+	}
+	return all
+}
+
+// mustShow fails if a file does not show what was measured or, if that was everything, if
+// it shows more.
+func mustShow(t *testing.T, file, measured string, everything bool) {
+	_, printed, _ := cut(t, file)
+	there := outline(printed)
+	for row := range outline(measured) {
+		if !there[row] {
+			t.Errorf("%s does not show: %s", file, row)
+		}
+		delete(there, row)
+	}
+	if everything && len(there) > 0 {
+		t.Errorf("%s shows what is not measured: %v", file, there)
+	}
+}
+
+// TestShow: the table says which goals are missed, and who is missing.
+func TestShow(t *testing.T) {
+	measured := map[string]float64{local.name: 10, nfs.name: 4, "beaten": 2, "by one": 3, "slower": 20, "best": 20,
+		"still": 0, "never": 0, "seldom": 0.25, "unknown": math.NaN()}
+	b := &bench{TB: t, excuses: map[string]string{"absent": "not installed"}}
+	var of []rival
+	for _, name := range []string{local.name, nfs.name, "beaten", "by one", "slower", "best", "absent", "still", "never", "seldom", "unknown"} {
+		of = append(of, rival{name: name})
+	}
+	b.show("speed", "%.0f", of, func(r rival) float64 { return measured[r.name] }, goals{
+		"beaten": "≥ 2x", "by one": "≥ 3x", "slower": "local: ≤ 2x, nfs: ≤ 0.1x", "best": "local: ≥ 1x", "absent": "local: ≥ 1x",
+		"still": "≤ 0", "never": "≥ 2x", "seldom": "≥ 2x", "unknown": "≥ 2x",
+	})
+	const want = `
+| figure | of               | value         | local: | nfs:  | goal                     | met         |
+| ---    | ---              | ---           | ---    | ---   | ---                      | ---         |
+| speed  | locksmith local: | 10            | -      | -     | -                        | -           |
+|        | locksmith nfs:   | 4             | -      | -     | -                        | -           |
+|        | beaten           | 2             | 5.00x  | 2.00x | ≥ 2x                     | yes         |
+|        | by one           | 3             | 3.33x  | 1.33x | ≥ 3x                     | no, by nfs: |
+|        | slower           | 20            | 0.50x  | 0.20x | local: ≤ 2x, nfs: ≤ 0.1x | no, by nfs: |
+|        | best             | 20            | 0.50x  | 0.20x | local: ≥ 1x              | no          |
+|        | absent           | not installed | -      | -     | local: ≥ 1x              | -           |
+|        | still            | 0             | -      | -     | ≤ 0                      | yes         |
+|        | never            | 0             | -      | -     | ≥ 2x                     | -           |
+|        | seldom           | 0.25          | 40x    | 16x   | ≥ 2x                     | yes         |
+|        | unknown          | -             | -      | -     | ≥ 2x                     | -           |
+`
+	if got := "\n" + markdown(b.rows); got != want {
+		t.Errorf("it prints%s, want%s", got, want)
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	for p, want := range map[float64]float64{0: 1, 50: 2.5, 100: 4} {
+		if got := percentile([]float64{4, 1, 3, 2}, p); got != want {
+			t.Errorf("percentile %g: %g, not %g", p, got, want)
+		}
+	}
+	if percentile(nil, 50) != 0 || percentile([]float64{1}, 50) != 1 {
+		t.Error("of nothing comes something, or of one another")
+	}
+}
+
+func TestPutInto(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	const text = "before\n" + beginMark + "\nold\n" + endMark + "\nafter\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	putInto(t, file, "new\n")
+	if got, err := os.ReadFile(file); err != nil || string(got) != strings.Replace(text, "old", "new", 1) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
