@@ -79,7 +79,7 @@ func (a *acquisition) stopped(ctx context.Context) error {
 	case isTimeout && a.held == nil:
 		return &HelperError{Lock: a.name, Code: protocol.Unreachable, Text: fmt.Sprintf("%s: no answer within %v", a.name, time.Duration(limit))}
 	case isTimeout:
-		return &HeldError{Lock: a.name, Code: protocol.Timeout, Holder: a.held.Holder, Text: fmt.Sprintf("%s; %v", a.held.Text, limit)}
+		return &HeldError{Lock: a.name, Code: protocol.Timeout, Holder: a.held.Holder, Text: fmt.Sprintf("%s; %v", a.held.Text, limit), Waited: a.held.Waited}
 	case a.held == nil:
 		return fmt.Errorf("%s: acquire: %w", a.name, ended{ctx})
 	}
@@ -105,5 +105,6 @@ func refusal(address string, h *helper, first reading) error {
 
 // heldBy is the error that an ERR line with a holder stands for.
 func heldBy(address string, l protocol.Line) *HeldError {
-	return &HeldError{Lock: address, Code: protocol.Code(l.Value("code")), Holder: protocol.ParseHolder(l), Text: l.Text}
+	waited, _ := l.Millis("waited_ms")
+	return &HeldError{Lock: address, Code: protocol.Code(l.Value("code")), Holder: protocol.ParseHolder(l), Text: l.Text, Waited: waited}
 }

@@ -29,6 +29,7 @@ type HeldError struct {
 	Code   protocol.Code   // held, timeout, or cancelled at the end of the context
 	Holder protocol.Holder // what is not known is zero
 	Text   string          // the same in words
+	Waited time.Duration   // as the helper says; zero: it does not
 }
 
 func (e *HeldError) Error() string { return e.Text }

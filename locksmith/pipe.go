@@ -19,6 +19,7 @@ type Pipe struct {
 	Parent context.Context // ends when the parent wants the lock no more: from Watch.Start
 	Beats  bool            // write BEAT lines
 	Clock  clock.Clock
+	Began  time.Duration // to wait for the lock, by Clock
 
 	writing sync.Mutex // held by a write that may hang
 }
@@ -83,7 +84,7 @@ func (p *Pipe) Finish(held time.Duration, err error) {
 	case err == nil:
 		_ = p.tell(protocol.Released(held), lineTimeout)
 	case asLoss(err) == nil:
-		line := failure(err)
+		line := p.failure(err)
 		told := p.tell(describeHolder(line, err), lineTimeout)
 		if told != nil && !errors.Is(told, backend.ErrNoAnswer) {
 			_ = p.tell(line, lineTimeout) // what the holder says of itself may be too long
@@ -92,8 +93,12 @@ func (p *Pipe) Finish(held time.Duration, err error) {
 }
 
 // failure is the line of an error, without what is known of the holder.
-func failure(err error) protocol.Line {
-	line := protocol.Failure(protocol.WordErr, CodeOf(err), err.Error())
+func (p *Pipe) failure(err error) protocol.Line {
+	code := CodeOf(err)
+	line := protocol.Failure(protocol.WordErr, code, err.Error())
+	if code.Exit() == protocol.Held.Exit() {
+		line = line.WithWaited(p.Clock.Now() - p.Began)
+	}
 	if c, ok := errors.AsType[*CancelledError](err); ok && c.Held != nil {
 		line = line.With("held", "1")
 		if errors.Is(c.Cause, ErrStdinClosed) { // nothing new to who closed it
@@ -110,7 +115,7 @@ func describeHolder(l protocol.Line, err error) protocol.Line {
 	}
 	h := protocol.Holder{PID: held.Holder.PID, Age: held.Holder.Age, Heartbeat: held.Holder.Heartbeat}
 	if r := held.Holder.Record; r != nil {
-		h.ID, h.User, h.Host = r.ID, r.User, r.Place.Host
+		h.ID, h.User, h.Host, h.Program = r.ID, r.User, r.Place.Host, r.Program
 	}
 	return h.Append(l)
 }

@@ -59,11 +59,11 @@
 //	          long, lock is left out, and then id.
 //	ERR       the lock is not held, and nothing is left behind. code: one of the
 //	          names below. text: why, and what to do. With code=held and
-//	          code=timeout also what is known of the holder: host, pid, user,
-//	          age_ms, heartbeat_ms, holder (the holder's id). After waiting for
-//	          a --timeout there is no heartbeat_ms: what was seen is old then.
-//	          code=cancelled has the same, and held=1, if a holder was seen before
-//	          the parent gave up.
+//	          code=timeout also waited_ms, and what is known of the holder: host, pid,
+//	          program (the name of what it holds for), user, age_ms, heartbeat_ms,
+//	          holder (the holder's id). After waiting for a --timeout there is no
+//	          heartbeat_ms: what was seen is old then. code=cancelled has the same,
+//	          and held=1, if a holder was seen before the parent gave up.
 //	BEAT      only when the parent asked for it: the lease now runs from sent_ms
 //	          milliseconds before this line.
 //	LOST      the lock is no longer held, or soon will not be: stop working on

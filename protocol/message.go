@@ -146,6 +146,7 @@ type Holder struct {
 	User      string
 	Host      string
 	PID       int
+	Program   string        // the name of what it holds for
 	Age       time.Duration // since it acquired the lock
 	Heartbeat time.Duration // since its last sign of life
 }
@@ -164,6 +165,9 @@ func (h Holder) Append(l Line) Line {
 	if h.PID != 0 {
 		l = l.With("pid", strconv.Itoa(h.PID))
 	}
+	if h.Program != "" {
+		l = l.With("program", h.Program)
+	}
 	if h.Age != 0 {
 		l = l.With("age_ms", millis(h.Age))
 	}
@@ -176,7 +180,7 @@ func (h Holder) Append(l Line) Line {
 // ParseHolder reads what an ERR line says of the holder. What is missing or
 // unreadable stays zero: it only informs.
 func ParseHolder(l Line) Holder {
-	h := Holder{ID: l.Value("holder"), User: l.Value("user"), Host: l.Value("host")}
+	h := Holder{ID: l.Value("holder"), User: l.Value("user"), Host: l.Value("host"), Program: l.Value("program")}
 	h.PID, _ = strconv.Atoi(l.Value("pid"))
 	h.Age, _ = l.Millis("age_ms")
 	h.Heartbeat, _ = l.Millis("heartbeat_ms")
@@ -187,6 +191,9 @@ func ParseHolder(l Line) Holder {
 func Failure(word string, code Code, text string) Line {
 	return Line{Word: word, Text: CleanText(text, MaxLine/2)}.With("code", string(code))
 }
+
+// WithWaited returns an ERR line that says how long the helper waited for the lock.
+func (l Line) WithWaited(d time.Duration) Line { return l.With("waited_ms", millis(d)) }
 
 // Beat returns a BEAT line: the heartbeat was sent this long ago.
 func Beat(sent time.Duration) Line {

@@ -61,7 +61,7 @@ func (e *HeldError) Error() string {
 func (e *HeldError) Unwrap() error { return e.Obstacle }
 
 // String describes the holder in a few words for people:
-// "alice@web3 (pid 4242, job=nightly) for 3m12s, last heartbeat 4s ago".
+// "alice@web3 (pid 4242, billing.pl, job=nightly) for 3m12s, last heartbeat 4s ago".
 func (h Holder) String() string { return h.describe("") }
 
 // Holding is String of one that holds the lock now, and until when it may at the latest:
@@ -84,6 +84,9 @@ func (h Holder) describe(until string) string {
 	}
 	if r := h.Record; r != nil {
 		who = r.User + "@" + r.Place.Host
+		if r.Program != "" {
+			details = append(details, r.Program)
+		}
 		for _, m := range r.Meta {
 			details = append(details, m.Key+"="+m.Value)
 		}

@@ -15,7 +15,7 @@ var phrases = [...]string{
 	"LOCK v=1 id=", " host=", " machine=", " boot=", " pidns=pid:[4026531836]", " pidns=",
 	" timens=time:[4026531834]", " timens=", " pid=", " start=", " ppid=", " pstart=", " proof=off",
 	" user=root", " user=", " mode=exclusive", " mode=shared", " lease_ms=60000", " lease_ms=", " at=20", " meta.", "Z\n",
-	" refresh_ms=",
+	" refresh_ms=", " program=",
 }
 
 // Bytes that stand for something else than themselves.

@@ -18,7 +18,7 @@ func sample(t *testing.T) Record {
 		t.Fatal(err)
 	}
 	return Record{ID: NewID(), Place: Here(), Helper: self, Parent: self, User: "alice", Mode: "exclusive",
-		Lease: time.Minute, Refresh: 8 * time.Second, MaxHold: 2 * time.Hour, Acquired: time.Unix(1e9, 0), Meta: []protocol.Field{{Key: "job", Value: "two words\n"}}}
+		Lease: time.Minute, Refresh: 8 * time.Second, MaxHold: 2 * time.Hour, Program: "billing.pl", Acquired: time.Unix(1e9, 0), Meta: []protocol.Field{{Key: "job", Value: "two words\n"}}}
 }
 
 func gone(p process.Process) process.Process { p.Start++; return p }

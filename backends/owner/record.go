@@ -36,7 +36,7 @@ var ErrRecord = errors.New("not a locksmith record")
 //
 //	LOCK v=1 id=… host=web3 machine=… boot=… pidns=… timens=… pid=7 start=123
 //	     ppid=6 pstart=99 lifeline=… user=alice mode=exclusive lease_ms=60000
-//	     refresh_ms=8000 max_hold_ms=7200000 at=2026-01-02T03:04:05.678Z meta.job=nightly
+//	     refresh_ms=8000 max_hold_ms=7200000 program=billing.pl at=2026-01-02T03:04:05.678Z meta.job=nightly
 //
 // Fields that a reader does not know mean nothing to it, so that later versions can add some.
 type Record struct {
@@ -54,8 +54,11 @@ type Record struct {
 	// death. Empty: there is none.
 	Lifeline string
 	User     string
-	Mode     string // "exclusive" or "shared"
-	Lease    time.Duration
+	// Program is the name of the program that the lock is held for, without a path and its
+	// arguments; empty: it is not known. For people.
+	Program string
+	Mode    string // "exclusive" or "shared"
+	Lease   time.Duration
 	// Refresh is how long after a heartbeat the next one is due, if that is less than a
 	// quarter of the lease; 0: it is that.
 	Refresh time.Duration
@@ -108,6 +111,9 @@ func (r Record) Format() (string, error) {
 	if ms := r.MaxHold.Milliseconds(); ms > 0 {
 		l = l.With("max_hold_ms", strconv.FormatInt(ms, 10))
 	}
+	if r.Program != "" {
+		l = l.With("program", r.Program)
+	}
 	l = l.With("at", r.Acquired.UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano))
 	for _, m := range r.Meta {
 		l = l.With(metaPrefix+m.Key, m.Value)
@@ -136,6 +142,7 @@ func ParseRecord(s string) (Record, error) {
 		NoProof:  l.Value("proof") == "off",
 		Lifeline: l.Value("lifeline"),
 		User:     p.text("user"),
+		Program:  l.Value("program"),
 		Mode:     p.text("mode"),
 		Lease:    p.lease("lease_ms"),
 		Refresh:  p.optional("refresh_ms"),
@@ -161,7 +168,7 @@ func ParseRecord(s string) (Record, error) {
 var known = map[string]bool{
 	"v": true, "id": true, "host": true, "machine": true, "boot": true, "pidns": true, "timens": true,
 	"pid": true, "start": true, "ppid": true, "pstart": true, "proof": true, "lifeline": true, "user": true, "mode": true,
-	"lease_ms": true, "refresh_ms": true, "max_hold_ms": true, "at": true,
+	"lease_ms": true, "refresh_ms": true, "max_hold_ms": true, "program": true, "at": true,
 }
 
 // CheckMeta refuses metadata whose keys cannot stand in a record.

@@ -48,6 +48,15 @@ func stat(pid int) (start uint64, ended bool, err error) {
 	return s.Start, s.Ended, nil
 }
 
+// Name is what the process that has this pid is called, or "".
+func Name(pid int) string {
+	if CheckProc() != nil {
+		return ""
+	}
+	s, _ := ReadStat(pid)
+	return s.Name
+}
+
 // statError tells an absent process from one that is hidden (hidepid, no
 // /proc): signal 0 reaches the latter.
 func statError(pid int, err error) error {
@@ -59,6 +68,7 @@ func statError(pid int, err error) error {
 
 // A Stat is what /proc tells about a process (proc_pid_stat(5)).
 type Stat struct {
+	Name   string // of the program or the script, or what it calls itself; 15 bytes at most
 	State  string // a letter
 	Parent int    // its pid
 	Start  uint64 // in clock ticks since boot
@@ -78,8 +88,9 @@ func ReadStat(pid int) (Stat, error) {
 // parseStat reads such a line. Its second field is the program's name in brackets, and
 // may hold anything.
 func parseStat(line string) (Stat, error) {
-	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:]) // from the third on
-	if len(fields) < 20 {
+	begin, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
+	fields := strings.Fields(line[end+1:]) // from the third on
+	if len(fields) < 20 || begin < 0 || end < begin {
 		return Stat{}, errors.New("/proc shows a line of unknown shape")
 	}
 	state, threads := fields[0], fields[17]
@@ -93,7 +104,7 @@ func parseStat(line string) (Stat, error) {
 	}
 	// A process whose main thread alone has ended shows Z, too, while the others work on.
 	ended := state == "X" || state == "Z" && (threads == "0" || threads == "1")
-	return Stat{State: state, Parent: parent, Start: start, Ended: ended}, nil
+	return Stat{Name: line[begin+1 : end], State: state, Parent: parent, Start: start, Ended: ended}, nil
 }
 
 // readShort reads a file of /proc that the kernel hands out in one piece, with a third

@@ -72,7 +72,7 @@ func (a *app) runHold(o *holding, args []string) error {
 	recordParent(h, parent)
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
 	wanted := watch.Start(context.Background())
-	pipe := forPeople(&o.Options, h, watch, &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Clock: h.Request.Clock}, out)
+	pipe := forPeople(&o.Options, h, watch, &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Clock: h.Request.Clock, Began: h.Request.Clock.Now()}, out)
 	h.Client = pipe
 	finish := o.Events.Record(h, "")
 	held, err := h.Run()
@@ -109,5 +109,5 @@ func recordParent(h *locksmith.Helper, pid int) {
 		h.Request.Owner.NoProof = true
 		return
 	}
-	h.Request.Owner.Parent = p
+	h.Request.Owner.Parent, h.Request.Owner.Program = p, flags.ProgramName(process.Name(pid))
 }

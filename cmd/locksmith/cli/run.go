@@ -127,6 +127,7 @@ func (a *app) runCommand(o *flags.Options, locks, argv []string, verbose bool) e
 	}
 	h.Client = command
 	command.Describe(&h.Request.Owner)
+	h.Request.Owner.Program = flags.ProgramName(argv[0])
 	finish := o.Events.Record(h, filepath.Base(argv[0]))
 	start := h.Request.Clock.Now()
 	held, err := h.Run()

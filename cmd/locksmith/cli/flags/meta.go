@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,17 @@ func userName() string {
 		return u.Username
 	}
 	return strconv.Itoa(os.Getuid())
+}
+
+// maxProgram bounds the name of a program in a record, in bytes.
+const maxProgram = 40
+
+// ProgramName is how a record names a program.
+func ProgramName(path string) string {
+	if path == "" {
+		return ""
+	}
+	return protocol.CleanText(filepath.Base(path), maxProgram)
 }
 
 // record is what others are told about us.

@@ -50,6 +50,7 @@ type Holder struct {
 	Host        string            `json:"host,omitempty"`
 	PID         int               `json:"pid,omitempty"`
 	ParentPID   int               `json:"parent_pid,omitempty"`
+	Program     string            `json:"program,omitempty"`
 	Mode        string            `json:"mode,omitempty"`
 	Verdict     string            `json:"verdict"` // alive, dead, orphaned or unknown
 	AgeMS       int64             `json:"age_ms"`
@@ -70,7 +71,7 @@ func NewHolder(h backend.Holder) *Holder {
 	if r == nil {
 		return s
 	}
-	s.User, s.Host, s.ParentPID, s.Mode = r.User, r.Place.Host, r.Parent.PID, r.Mode
+	s.User, s.Host, s.ParentPID, s.Program, s.Mode = r.User, r.Place.Host, r.Parent.PID, r.Program, r.Mode
 	s.LeaseMS, s.MaxHoldMS, s.Meta = r.Lease.Milliseconds(), r.MaxHold.Milliseconds(), map[string]string{}
 	for _, m := range r.Meta {
 		s.Meta[m.Key] = m.Value
