@@ -17,6 +17,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/process"
+	"locksmith/test/lab"
 )
 
 // A Contest is a chaos test of one lock: processes contend for it, and some of them are
@@ -48,7 +49,7 @@ func (c Contest) Run(t *testing.T, dir string) {
 	t.Helper()
 	w := witness{dir: t.TempDir()}
 	Chaos(t, c.Contenders, c.Kills, func() *exec.Cmd {
-		return Copy(t, c.Role, lockVariable+"="+dir, witnessVariable+"="+w.dir)
+		return lab.Copy(c.Role, lockVariable+"="+dir, witnessVariable+"="+w.dir)
 	})
 	raw, err := os.ReadFile(w.log())
 	MustWork(t, err)
@@ -99,29 +100,19 @@ func Chaos(t *testing.T, contenders, kills int, contender func() *exec.Cmd) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	start := func() *exec.Cmd {
-		cmd := contender()
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-		return cmd
-	}
-	running := make([]*exec.Cmd, contenders)
+	running := make([]*lab.Process, contenders)
 	for i := range running {
-		running[i] = start()
+		running[i] = lab.Start(t, contender())
 	}
 	for range kills {
 		time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
 		i := random.IntN(contenders)
-		_ = running[i].Process.Kill()
-		_ = running[i].Wait()
-		running[i] = start()
+		running[i].Kill()
+		running[i] = lab.Start(t, contender())
 	}
 	for _, c := range running {
-		if err := c.Wait(); err != nil {
-			t.Errorf("contender: %v\n%s", err, c.Stderr)
-		}
+		<-c.Ended() // they have their own bounds
+		c.Exits(0)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/protocol"
+	"locksmith/test/lab"
 )
 
 // AsRoot reports whether the test is to go on, because this process may mount. Anybody
@@ -36,7 +37,7 @@ func AsRoot(t *testing.T) bool {
 	case errors.As(err, &failed):
 		t.Error("the copy failed")
 	case err != nil:
-		Lacking(t, "not root, nor may we have a user namespace: "+err.Error())
+		lab.Lacking(t, "not root, nor may we have a user namespace: "+err.Error())
 	}
 	return false
 }
@@ -44,10 +45,10 @@ func AsRoot(t *testing.T) bool {
 // Memory returns a directory on a tmpfs of its own with these limits, as in "size=64k".
 func Memory(t *testing.T, limits ...string) string {
 	t.Helper()
-	NeedRoot(t)
+	lab.NeedRoot(t)
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, strings.Join(append(limits, "mode=0755"), ",")); err != nil {
-		Lacking(t, "cannot mount a tmpfs: "+err.Error())
+		lab.Lacking(t, "cannot mount a tmpfs: "+err.Error())
 	}
 	t.Cleanup(func() { MustWork(t, unix.Unmount(dir, unix.MNT_DETACH)) })
 	return dir
@@ -57,14 +58,14 @@ func Memory(t *testing.T, limits ...string) string {
 // has no such file system, which test/run says, the test skips, on CI too.
 func Image(t *testing.T, kind, size string, mkfs ...string) string {
 	t.Helper()
-	NeedRoot(t)
+	lab.NeedRoot(t)
 	image, dir := filepath.Join(t.TempDir(), "image"), t.TempDir()
 	for _, argv := range [][]string{{"truncate", "-s", size, image}, append(mkfs, image), {"mount", "-o", "loop", image, dir}} {
 		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
 			if argv[0] == "mount" && !kernelHas(t, kind) {
 				t.Skip("this kernel has no " + kind)
 			}
-			Lacking(t, fmt.Sprintf("%s: %v %s", argv[0], err, out))
+			lab.Lacking(t, fmt.Sprintf("%s: %v %s", argv[0], err, out))
 		}
 	}
 	t.Cleanup(func() {

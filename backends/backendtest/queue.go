@@ -3,6 +3,7 @@ package backendtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
+	"locksmith/test/lab"
 )
 
 // A waiter waits for the lock in the background, and says in its turn that it is
@@ -37,11 +39,9 @@ func line(t *testing.T, ctx context.Context, f Fixture, modes []string, turn fun
 			}
 			w.done <- err
 		}()
-		for deadline := time.Now().Add(patience); !queued(report(t, f).Waiters, i+1); time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("the queue is %+v after %d came", report(t, f).Waiters, i+1)
-			}
-		}
+		lab.Eventually(t, fmt.Sprint(i+1, " in the queue"),
+			func() bool { return queued(report(t, f).Waiters, i+1) },
+			func() string { return fmt.Sprintf("there are %+v", report(t, f).Waiters) })
 		time.Sleep(2 * time.Millisecond) // the queue's order may be no finer than a millisecond
 	}
 	return ws

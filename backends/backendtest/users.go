@@ -3,7 +3,6 @@
 package backendtest
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -11,14 +10,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/test/lab"
 )
 
 // RoleUser is the part of a copy of the test binary that calls PlayUser.
@@ -30,25 +28,15 @@ const (
 )
 
 // A User is another user's process, which takes a lock and says so.
-type User struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
-	lines *bufio.Scanner
-}
+type User struct{ *lab.Process }
 
 // As starts a process of another user that wants a lock, which PlayUser is told of as wish.
-func As(t *testing.T, uid, umask int, wish string) *User {
+func As(t *testing.T, uid, umask int, wish string) User {
 	t.Helper()
-	cmd := Copy(t, RoleUser, umaskVariable+"="+strconv.Itoa(umask), wishVariable+"="+wish)
-	cmd.Dir, cmd.Stderr = "/", os.Stderr
+	cmd := lab.Copy(RoleUser, umaskVariable+"="+strconv.Itoa(umask), wishVariable+"="+wish)
+	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid), Groups: []uint32{Staff}}}
-	stdin, err := cmd.StdinPipe()
-	MustWork(t, err)
-	stdout, err := cmd.StdoutPipe()
-	MustWork(t, err)
-	MustWork(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return &User{cmd, stdin, bufio.NewScanner(stdout)}
+	return User{lab.Start(t, cmd)}
 }
 
 // PlayUser is the other side of As; it returns the exit status. The wish is granted in a
@@ -76,38 +64,10 @@ func PlayUser(grant func(ctx context.Context, wish string) (backend.Hold, error)
 	return 0
 }
 
-// MustSay waits for the next line and returns it.
-func (u *User) MustSay(t *testing.T, want string) string {
-	t.Helper()
-	said := make(chan string, 1)
-	go func() {
-		u.lines.Scan()
-		said <- u.lines.Text()
-	}()
-	select {
-	case line := <-said:
-		if !strings.HasPrefix(line, want) {
-			t.Fatalf("it says %q, want %s", line, want)
-		}
-		return line
-	case <-time.After(2 * patience):
-		t.Fatalf("it does not say %s", want)
-		return ""
-	}
-}
-
-// LetGo ends the process's input, upon which it releases the lock.
-func (u *User) LetGo(t *testing.T) {
-	t.Helper()
-	MustWork(t, u.stdin.Close())
-	u.MustSay(t, "RELEASED")
-}
-
-// Kill ends it with -9.
-func (u *User) Kill(t *testing.T) {
-	t.Helper()
-	MustWork(t, u.cmd.Process.Kill())
-	_ = u.cmd.Wait()
+// Release ends the process's input, upon which it releases the lock.
+func (u User) Release() {
+	u.LetGo()
+	u.Expect("RELEASED")
 }
 
 const (
@@ -125,7 +85,7 @@ func AsNobody(t *testing.T) bool {
 	}
 	dir := PublicDir(t, 0o755)
 	if err := os.Chown(dir, nobody, nobody); err != nil {
-		Lacking(t, "cannot become another user: "+err.Error())
+		lab.Lacking(t, "cannot become another user: "+err.Error())
 	}
 	cmd := sameTest(t, nobodyVariable+"="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
@@ -157,7 +117,7 @@ func PublicDir(t *testing.T, mode os.FileMode) string {
 // sameTest is a copy of the test binary that runs this test alone.
 func sameTest(t *testing.T, env ...string) *exec.Cmd {
 	t.Helper()
-	cmd := Copy(t, "", env...)
+	cmd := lab.Copy("", env...)
 	cmd.Args = append(cmd.Args, "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
 	cmd.Dir, cmd.Stderr = "/", nil
 	return cmd

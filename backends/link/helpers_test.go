@@ -11,13 +11,14 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // patience bounds every wait of these tests; nothing depends on its length.
 const patience = 20 * time.Second
 
 func TestMain(m *testing.M) {
-	backendtest.Main(m, map[string]func() int{contest.Role: contest.Contend})
+	lab.Main(m, map[string]func() int{contest.Role: contest.Contend})
 }
 
 var (

@@ -10,10 +10,11 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
+	"locksmith/test/lab"
 )
 
 func TestMain(m *testing.M) {
-	backendtest.Main(m, map[string]func() int{contest.Role: contest.Contend, makerRole: stopBetween})
+	lab.Main(m, map[string]func() int{contest.Role: contest.Contend, makerRole: stopBetween})
 }
 
 var contest = backendtest.Contest{

@@ -16,6 +16,7 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
+	"locksmith/test/lab"
 )
 
 // longTime is more than any lease or grace here.
@@ -234,7 +235,7 @@ func TestWaitEndsWithLease(t *testing.T) {
 	mustBeHeld(t, a)
 	done := make(chan error, 1)
 	go func() { done <- a.Wait(t.Context()) }()
-	eventually(t, "the waiter sets its timer", func() bool {
+	lab.Eventually(t, "the waiter sets its timer", func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return len(c.timers) > 0
@@ -279,15 +280,6 @@ func mustSleep(t *testing.T, a backend.Attempt, f func()) {
 	}
 }
 
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // TestProvenDead: these are broken at once, and by the strict, too.
 func TestProvenDead(t *testing.T) {
 	recycled := ownRecord()
@@ -301,7 +293,7 @@ func TestProvenDead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if record.Place.Machine == "" {
-				backendtest.Lacking(t, "there is no /etc/machine-id")
+				lab.Lacking(t, "there is no /etc/machine-id")
 			}
 			path := putRecord(t, record)
 			report, err := openLock(t, path).Inspect(t.Context())

@@ -15,6 +15,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // keptAttempt is an attempt on a lock whose empty file is free.
@@ -137,17 +138,15 @@ func TestClear(t *testing.T) {
 
 // TestBesideFlock: flock(1) and run exclude each other, both ways, in a crowd.
 func TestBesideFlock(t *testing.T) {
-	if _, err := exec.LookPath("flock"); err != nil {
-		backendtest.Lacking(t, "needs flock(1)")
-	}
-	exe, dir := buildHelper(t), t.TempDir()
+	lab.NotShort(t, "builds a program")
+	flock, exe, dir := lab.NeedProgram(t, "flock"), lab.Program(t, "cmd/locksmith"), t.TempDir()
 	lock, counter := filepath.Join(dir, "lock"), filepath.Join(dir, "counter")
 	backendtest.MustWork(t, os.WriteFile(counter, []byte("0\n"), 0o600))
 	const each, rounds = 3, 15
 	add := fmt.Sprintf("n=$(cat %[1]s); sleep 0.001; echo $((n + 1)) >%[1]s", counter)
 	var all sync.WaitGroup
 	for range each {
-		for _, command := range [][]string{{"flock", lock}, {exe, "run", "local:" + lock + "?empty=free", "--"}} {
+		for _, command := range [][]string{{flock, lock}, {exe, "run", "local:" + lock + "?empty=free", "--"}} {
 			all.Go(func() {
 				for range rounds {
 					args := append(command[1:len(command):len(command)], "sh", "-c", add)

@@ -13,6 +13,7 @@ import (
 
 	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
+	"locksmith/test/lab"
 )
 
 const (
@@ -43,7 +44,7 @@ func stopBetween() int {
 // it stalls nobody for a second, and when it is woken it finds out.
 func TestMakerStops(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	maker := backendtest.Copy(t, makerRole, makerFile+"="+path)
+	maker := lab.Copy(makerRole, makerFile+"="+path)
 	backendtest.MustWork(t, maker.Start())
 	t.Cleanup(func() { _ = maker.Process.Kill(); _ = maker.Wait() })
 	var status unix.WaitStatus

@@ -14,6 +14,7 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/process"
+	"locksmith/test/lab"
 )
 
 // The tests here play one order of steps of two processes each. Flock binds
@@ -265,7 +266,7 @@ func TestHolderDiesBetweenLookAndWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd, p := startSleep(t)
+			sleep, p := startSleep(t)
 			path := put(t, p)
 			// 1. A waiter sees that the holder lives.
 			r := backendtest.Request()
@@ -273,8 +274,7 @@ func TestHolderDiesBetweenLookAndWait(t *testing.T) {
 			a := attemptAt(t, path, r)
 			mustBeHeld(t, a)
 			// 2. The holder dies.
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
+			sleep.Kill()
 			// 3. Only now the waiter waits: nobody will wake it any more.
 			if err := unblocked(t, func() error { return a.Wait(t.Context()) }); err != nil {
 				t.Fatal(err)
@@ -286,7 +286,7 @@ func TestHolderDiesBetweenLookAndWait(t *testing.T) {
 
 func TestHelperDiesBetweenLookAndWait(t *testing.T) {
 	t.Parallel()
-	cmd, p := startSleep(t)
+	sleep, p := startSleep(t)
 	record := ownRecord()
 	record.Helper = p
 	path := putRecord(t, record)
@@ -296,8 +296,7 @@ func TestHelperDiesBetweenLookAndWait(t *testing.T) {
 	a := attemptAt(t, path, backendtest.Request())
 	mustBeHeld(t, a)
 	// 2. The helper dies.
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
+	sleep.Kill()
 	syscall.ForkLock.RLock() // no other test's child, about to exec, has the descriptor as well
 	keeper.Close()
 	syscall.ForkLock.RUnlock()
@@ -310,18 +309,14 @@ func TestHelperDiesBetweenLookAndWait(t *testing.T) {
 	mustRelease(t, mustAcquire(t, a))
 }
 
-func startSleep(t *testing.T) (*exec.Cmd, process.Process) {
+func startSleep(t *testing.T) (*lab.Process, process.Process) {
 	t.Helper()
-	cmd := exec.Command("sleep", "300")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	p, err := process.Find(cmd.Process.Pid)
+	sleep := lab.Start(t, exec.Command("sleep", "300"))
+	p, err := process.Find(sleep.PID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cmd, p
+	return sleep, p
 }
 
 // TestLateTry: whoever has hardly any time, and comes to its first try late, gets a lock

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // TestTouchOfAnothers: a heartbeat works where the file system says that the file is
 // somebody else's.
 func TestTouchOfAnothers(t *testing.T) {
-	backendtest.NeedRoot(t)
+	lab.NeedRoot(t)
 	path := filepath.Join(t.TempDir(), "lock")
 	f, err := Create(path)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/protocol"
+	"locksmith/test/lab"
 )
 
 func eachMode(t *testing.T, test func(t *testing.T, k kindOfLock, mode string)) {
@@ -139,7 +140,7 @@ func appendOnly(t *testing.T, dir string) {
 	t.Helper()
 	set := func(change string) error { return exec.Command("chattr", change, dir).Run() }
 	if err := set("+a"); err != nil {
-		backendtest.Lacking(t, "this file system knows no append-only directories: "+err.Error())
+		lab.Lacking(t, "this file system knows no append-only directories: "+err.Error())
 	}
 	t.Cleanup(func() { mustWork(t, set("-a")) })
 }

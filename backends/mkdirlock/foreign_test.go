@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
+	"locksmith/test/lab"
 )
 
 // scripts are what people have who lock with mkdir alone: each enters as often as
@@ -41,7 +41,7 @@ func scriptIn(t *testing.T, language, path, counter string, rounds int) *exec.Cm
 	t.Helper()
 	argv := scripts[language]
 	if _, err := exec.LookPath(argv[0]); err != nil {
-		backendtest.Lacking(t, language+" is missing")
+		lab.Lacking(t, language+" is missing")
 	}
 	cmd := exec.CommandContext(t.Context(), argv[0], append(argv[1:len(argv):len(argv)], path, counter, strconv.Itoa(rounds))...)
 	cmd.Stderr = os.Stderr

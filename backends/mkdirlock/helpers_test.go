@@ -14,6 +14,7 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
+	"locksmith/test/lab"
 )
 
 // patience bounds every wait of these tests; nothing depends on its length.
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	for _, k := range everyKind {
 		parts[contest(k).Role] = contest(k).Contend
 	}
-	backendtest.Main(m, parts)
+	lab.Main(m, parts)
 }
 
 var (
@@ -38,7 +39,7 @@ var (
 	mustBeLost    = backendtest.MustBeLost
 	mustRelease   = backendtest.MustRelease
 	mustWithdraw  = backendtest.MustWithdraw
-	needRoot      = backendtest.NeedRoot
+	needRoot      = lab.NeedRoot
 	publicDir     = backendtest.PublicDir
 	mustStay      = backendtest.MustStay
 	keep          = backendtest.Keep

@@ -148,10 +148,10 @@ func TestUnreadable(t *testing.T) {
 	h := acquired(t, attemptAt(t, path, plain, "exclusive"))
 	mustWork(t, os.Chmod(path, 0o700))
 	u := as(t, 1001, 0o022, path, plain, "exclusive", "0")
-	u.MustSay(t, "ERR "+string(protocol.Permission))
+	u.Expect("ERR " + string(protocol.Permission))
 	mustWork(t, os.Chmod(path, 0o755), os.Chmod(filepath.Join(dir, h.claim.path()), 0o700))
 	u = as(t, 1001, 0o022, path, plain, "exclusive", "0")
-	if says := u.MustSay(t, "ERR "+string(protocol.Held)); !strings.Contains(says, "cannot be looked at") {
+	if says := u.Expect("ERR " + string(protocol.Held)); !strings.Contains(says, "cannot be looked at") {
 		t.Error(says)
 	}
 	mustStillHold(t, h)

@@ -17,7 +17,7 @@ import (
 
 // as starts a process of another user, who takes the lock, or tries once if it
 // waits is "0".
-func as(t *testing.T, uid, umask int, path string, k kindOfLock, mode, waits string) *backendtest.User {
+func as(t *testing.T, uid, umask int, path string, k kindOfLock, mode, waits string) backendtest.User {
 	t.Helper()
 	return backendtest.As(t, uid, umask, strings.Join([]string{fmt.Sprint(int(k.style)), mode, waits, path}, " "))
 }
@@ -72,11 +72,11 @@ func eachPlace(t *testing.T, test func(t *testing.T, path string, k kindOfLock, 
 func TestUsersTakeTurns(t *testing.T) {
 	eachPlace(t, func(t *testing.T, path string, k kindOfLock, umask int) {
 		alice := as(t, 1001, umask, path, k, "exclusive", "1")
-		alice.MustSay(t, "OK")
+		alice.Expect("OK")
 		bob := as(t, 1002, umask, path, k, "exclusive", "1")
-		alice.LetGo(t)
-		bob.MustSay(t, "OK")
-		bob.LetGo(t)
+		alice.Release()
+		bob.Expect("OK")
+		bob.Release()
 		nothingLeft(t, path)
 	})
 }
@@ -87,11 +87,11 @@ func TestUsersBreakEachOthersDead(t *testing.T) {
 	eachPlace(t, func(t *testing.T, path string, k kindOfLock, umask int) {
 		for _, mode := range modes(k) {
 			alice := as(t, 1001, umask, path, k, mode, "1")
-			alice.MustSay(t, "OK")
-			alice.Kill(t)
+			alice.Expect("OK")
+			alice.Kill()
 			bob := as(t, 1002, umask, path, k, "exclusive", "1")
-			bob.MustSay(t, "OK")
-			bob.LetGo(t)
+			bob.Expect("OK")
+			bob.Release()
 			nothingLeft(t, path)
 		}
 	})
@@ -105,23 +105,23 @@ func TestSticky(t *testing.T) {
 		t.Run(k.String(), func(t *testing.T) {
 			path := filepath.Join(publicDir(t, 0o777|os.ModeSticky), "lock")
 			alice := as(t, 1001, 0o022, path, k, "exclusive", "1")
-			alice.MustSay(t, "OK")
+			alice.Expect("OK")
 			bob := as(t, 1002, 0o022, path, k, "exclusive", "1")
-			alice.LetGo(t)
-			bob.MustSay(t, "OK")
-			bob.Kill(t)
+			alice.Release()
+			bob.Expect("OK")
+			bob.Kill()
 			carol := as(t, 1003, 0o022, path, k, "exclusive", "0")
 			if k == tree { // L is not sticky: it heals itself
-				carol.MustSay(t, "OK")
-				carol.LetGo(t)
+				carol.Expect("OK")
+				carol.Release()
 				return
 			}
-			if says := carol.MustSay(t, "ERR "+string(protocol.Held)); !strings.Contains(says, "sticky") {
+			if says := carol.Expect("ERR " + string(protocol.Held)); !strings.Contains(says, "sticky") {
 				t.Error(says)
 			}
 			bob = as(t, 1002, 0o022, path, k, "exclusive", "1")
-			bob.MustSay(t, "OK")
-			bob.LetGo(t)
+			bob.Expect("OK")
+			bob.Release()
 			nothingLeft(t, path)
 		})
 	}
@@ -134,11 +134,11 @@ func TestUnwritable(t *testing.T) {
 			dir := publicDir(t, 0o755)
 			path := filepath.Join(dir, "lock")
 			mustStay(t, dir, func() {
-				as(t, 1001, 0o022, path, k, "exclusive", "0").MustSay(t, "ERR "+string(protocol.Permission))
+				as(t, 1001, 0o022, path, k, "exclusive", "0").Expect("ERR " + string(protocol.Permission))
 			})
 			h := acquired(t, attemptAt(t, path, k, "exclusive")) // root's, with permissions for root only
 			for _, mode := range modes(k) {
-				as(t, 1001, 0o022, path, k, mode, "0").MustSay(t, "ERR "+string(protocol.Permission))
+				as(t, 1001, 0o022, path, k, mode, "0").Expect("ERR " + string(protocol.Permission))
 			}
 			mustStillHold(t, h)
 			mustRelease(t, h)

@@ -9,17 +9,18 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // patience bounds every wait of these tests; nothing depends on its length.
 const patience = 20 * time.Second
 
 func TestMain(m *testing.M) {
-	backendtest.Main(m, map[string]func() int{contest.Role: contest.Contend, backendtest.RoleUser: playUser})
+	lab.Main(m, map[string]func() int{contest.Role: contest.Contend, backendtest.RoleUser: playUser})
 }
 
 var (
-	needRoot      = backendtest.NeedRoot
+	needRoot      = lab.NeedRoot
 	mustWork      = backendtest.MustWork
 	mustFail      = backendtest.MustFail
 	mustHold      = backendtest.MustHold

@@ -15,7 +15,7 @@ import (
 )
 
 // as starts a process of another user, who takes the lock.
-func as(t *testing.T, uid, umask int, path, mode string) *backendtest.User {
+func as(t *testing.T, uid, umask int, path, mode string) backendtest.User {
 	t.Helper()
 	return backendtest.As(t, uid, umask, mode+" "+path)
 }
@@ -60,11 +60,11 @@ func eachPlace(t *testing.T, test func(t *testing.T, path string, umask int)) {
 func TestUsersTakeTurns(t *testing.T) {
 	eachPlace(t, func(t *testing.T, path string, umask int) {
 		alice := as(t, 1001, umask, path, "exclusive")
-		alice.MustSay(t, "OK")
+		alice.Expect("OK")
 		bob := as(t, 1002, umask, path, "exclusive")
-		alice.LetGo(t)
-		bob.MustSay(t, "OK")
-		bob.LetGo(t)
+		alice.Release()
+		bob.Expect("OK")
+		bob.Release()
 		mustBeTidy(t, path)
 		for _, name := range []string{"R", "G"} {
 			st, err := os.Stat(filepath.Join(path, name))
@@ -78,14 +78,14 @@ func TestUsersTakeTurns(t *testing.T) {
 func TestUsersShare(t *testing.T) {
 	eachPlace(t, func(t *testing.T, path string, umask int) {
 		alice := as(t, 1001, umask, path, "shared")
-		alice.MustSay(t, "OK")
+		alice.Expect("OK")
 		bob := as(t, 1002, umask, path, "shared")
-		bob.MustSay(t, "OK")
-		alice.LetGo(t)
+		bob.Expect("OK")
+		alice.Release()
 		carol := as(t, 1003, umask, path, "exclusive")
-		bob.LetGo(t)
-		carol.MustSay(t, "OK")
-		carol.LetGo(t)
+		bob.Release()
+		carol.Expect("OK")
+		carol.Release()
 		mustBeTidy(t, path)
 	})
 }
@@ -96,11 +96,11 @@ func TestUsersBreakEachOthersDead(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			eachPlace(t, func(t *testing.T, path string, umask int) {
 				alice := as(t, 1001, umask, path, mode)
-				alice.MustSay(t, "OK")
-				alice.Kill(t)
+				alice.Expect("OK")
+				alice.Kill()
 				bob := as(t, 1002, umask, path, "exclusive")
-				bob.MustSay(t, "OK")
-				bob.LetGo(t)
+				bob.Expect("OK")
+				bob.Release()
 				mustBeTidy(t, path)
 			})
 		})
@@ -110,14 +110,14 @@ func TestUsersBreakEachOthersDead(t *testing.T) {
 func TestUnwritable(t *testing.T) {
 	needRoot(t)
 	path := filepath.Join(publicDir(t, 0o755), "lock")
-	as(t, 1001, 0o022, path, "exclusive").MustSay(t, "ERR "+string(protocol.Permission))
+	as(t, 1001, 0o022, path, "exclusive").Expect("ERR " + string(protocol.Permission))
 	if _, err := os.Lstat(path); err == nil {
 		t.Error("it was made all the same")
 	}
 	mustWork(t, try(t, path, "exclusive")) // root's, with permissions for root only
 	mustStay(t, path, func() {
 		for _, mode := range modes() {
-			as(t, 1001, 0o022, path, mode).MustSay(t, "ERR "+string(protocol.Permission))
+			as(t, 1001, 0o022, path, mode).Expect("ERR " + string(protocol.Permission))
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 func mkdirIn(dir, name string) error {
@@ -114,7 +115,7 @@ func TestShareAnothers(t *testing.T) {
 	}
 	dir := os.Getenv(variable)
 	if dir == "" {
-		backendtest.Lacking(t, "only root can make directories of two users")
+		lab.Lacking(t, "only root can make directories of two users")
 	}
 	for name, want := range map[string]error{"open": nil, "closed": unix.EPERM} {
 		if err := Share(unix.AT_FDCWD, filepath.Join(dir, name), filepath.Join(dir, "like")); !errors.Is(err, want) {
@@ -125,7 +126,7 @@ func TestShareAnothers(t *testing.T) {
 
 // TestShareLeavesOthersAlone: root does not open what is somebody else's.
 func TestShareLeavesOthersAlone(t *testing.T) {
-	backendtest.NeedRoot(t)
+	lab.NeedRoot(t)
 	dir := t.TempDir()
 	like, made := filepath.Join(dir, "like"), filepath.Join(dir, "made")
 	makeDir(t, like, 0o777)

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/test/lab"
 )
 
 // lend makes a lifeline that only a child has, as after the end of who made it.
-func lend(t *testing.T) (orphans Process, child *exec.Cmd) {
+func lend(t *testing.T) (orphans Process, child *lab.Process) {
 	t.Helper()
 	l, err := NewLifeline()
 	if err != nil {
@@ -23,12 +25,9 @@ func lend(t *testing.T) (orphans Process, child *exec.Cmd) {
 	}
 	f := os.NewFile(uintptr(fd), "lifeline")
 	defer f.Close()
-	child = exec.Command("sleep", "60")
-	child.ExtraFiles = []*os.File{f}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = child.Process.Kill(), child.Wait() })
+	cmd := exec.Command("sleep", "60")
+	cmd.ExtraFiles = []*os.File{f}
+	child = lab.Start(t, cmd)
 	CloseFD(l.fd)
 	return Process{PID: os.Getpid(), Lifeline: l.Name}, child
 }
@@ -47,7 +46,7 @@ func TestLifeline(t *testing.T) {
 	if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0); n != 0 {
 		t.Error("awake while a child has it")
 	}
-	_ = child.Process.Kill()
+	child.Kill()
 	if err := Poll(t.Context(), fd); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/backoff"
+	"locksmith/test/lab"
 )
 
 const (
@@ -34,7 +35,7 @@ const (
 var chaosSets = flag.Int("sets", 1600, "how many sets TestChaos takes")
 
 func TestMain(m *testing.M) {
-	backendtest.Main(m, map[string]func() int{roleContender: contend})
+	lab.Main(m, map[string]func() int{roleContender: contend})
 }
 
 // chaosLocks are six locks of all kinds that free themselves after a crash.
@@ -50,7 +51,7 @@ func TestChaos(t *testing.T) {
 	dir := t.TempDir()
 	each := *chaosSets / contenders
 	backendtest.Chaos(t, contenders, each/2, func() *exec.Cmd {
-		return backendtest.Copy(t, roleContender, chaosVariable+"="+dir, fmt.Sprint(setsVariable, "=", each))
+		return lab.Copy(roleContender, chaosVariable+"="+dir, fmt.Sprint(setsVariable, "=", each))
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"locksmith/backends/backendtest"
 	"locksmith/cmd/locksmith/cli"
+	"locksmith/test/lab"
 )
 
 // write makes all pages.
@@ -111,7 +111,7 @@ func TestLint(t *testing.T) {
 	for _, argv := range [][]string{{"mandoc", "-Tlint", "-Wwarning"}, {"groff", "-man", "-ww", "-Kutf8", "-Tutf8", "-z"}} {
 		t.Run(argv[0], func(t *testing.T) {
 			if _, err := exec.LookPath(argv[0]); err != nil {
-				backendtest.Lacking(t, err.Error())
+				lab.Lacking(t, err.Error())
 			}
 			out, err := exec.Command(argv[0], append(argv[1:], files...)...).CombinedOutput()
 			if err != nil || len(bytes.TrimSpace(out)) > 0 {

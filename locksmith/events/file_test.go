@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 func appendTo(t *testing.T, path string) *Writer {
@@ -124,7 +124,7 @@ func TestFIFO(t *testing.T) {
 
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
-		backendtest.Lacking(t, "this system has no /dev/full")
+		lab.Lacking(t, "this system has no /dev/full")
 	}
 	if err := appendTo(t, "/dev/full").Write(all()[0]); !errors.Is(err, unix.ENOSPC) {
 		t.Errorf("got %v", err)

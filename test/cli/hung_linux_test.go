@@ -12,20 +12,20 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // hungMount is a directory on a file system that never answers.
 func hungMount(t *testing.T) string {
 	t.Helper()
-	backendtest.NeedRoot(t)
+	lab.NeedRoot(t)
 	dir := t.TempDir()
 	server, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
 	if err == nil {
 		err = unix.Mount("hung", dir, "fuse", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", server.Fd()))
 	}
 	if err != nil {
-		backendtest.Lacking(t, err.Error())
+		lab.Lacking(t, err.Error())
 	}
 	t.Cleanup(func() {
 		_ = server.Close() // who waits for it gets an error

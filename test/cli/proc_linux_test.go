@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // TestLostWithoutProc: the command ends when its lock is lost, where /proc does not tell
 // who it is.
 func TestLostWithoutProc(t *testing.T) {
-	backendtest.NeedRoot(t)
+	lab.NeedRoot(t)
 	for name, in := range map[string][]string{
 		"not mounted":        {"unshare", "-m", "sh", "-c", `mount -t tmpfs none /proc && exec "$@"`, "sh"},
 		"of others":          {"unshare", "-pf"},

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // A prompt is an interactive bash at a terminal, in a directory of its own.
@@ -33,7 +33,7 @@ func atPrompt(t *testing.T) *prompt {
 func needTool(t *testing.T, name string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
-		backendtest.Lacking(t, err.Error())
+		lab.Lacking(t, err.Error())
 	}
 }
 

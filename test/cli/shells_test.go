@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // A shell completes what is typed at it.
@@ -36,7 +36,7 @@ func (s shell) start(t *testing.T, dir string) *terminal {
 		_, err = os.Stat(s.needs)
 	}
 	if err != nil {
-		backendtest.Lacking(t, err.Error())
+		lab.Lacking(t, err.Error())
 	}
 	// The shell's own files, and our profiles, are the test's.
 	term := atTerminal(t, append([]string{"env", "TERM=xterm", "HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "HISTFILE="}, s.argv...)...)

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 	"locksmith/test/lab/mishaps"
 )
 
@@ -87,7 +87,7 @@ func suspended(t *testing.T) []string {
 // smallDisk puts the place on a disk of its own.
 func (c *cell) smallDisk() {
 	if err := unix.Mount("tmpfs", c.dir, "tmpfs", 0, "size=128k,nr_inodes=64,mode=0755"); err != nil {
-		backendtest.Lacking(c.t, "cannot mount a small file system: "+err.Error())
+		lab.Lacking(c.t, "cannot mount a small file system: "+err.Error())
 	}
 	dir := c.dir
 	c.t.Cleanup(func() {

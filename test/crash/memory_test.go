@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // groupMemory is what the victim and its neighbour may have together.
@@ -65,7 +65,7 @@ func (c *cell) group() string {
 		}
 		errs = errors.Join(errs, err)
 	}
-	backendtest.Lacking(c.t, "no control group for memory here: "+errs.Error())
+	lab.Lacking(c.t, "no control group for memory here: "+errs.Error())
 	return ""
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 // plainScript is what people do without locksmith: mkdir and rmdir. It writes to
@@ -43,7 +43,7 @@ func (p *place) beside(t *testing.T, scripts, helpers, rounds int) {
 	t.Helper()
 	perl, err := exec.LookPath("perl")
 	if err != nil || exec.Command(perl, "-MNet::FTP", "-e", "1").Run() != nil {
-		backendtest.Lacking(t, "no perl with Net::FTP here")
+		lab.Lacking(t, "no perl with Net::FTP here")
 	}
 	h := newHistory(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)

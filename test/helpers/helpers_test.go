@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 	"locksmith/test/programs"
 )
 
@@ -73,7 +73,7 @@ func TestPython(t *testing.T) {
 func needPython(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
-		backendtest.Lacking(t, "python3 is missing")
+		lab.Lacking(t, "python3 is missing")
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
+	"locksmith/test/lab"
 	"locksmith/test/lab/holds"
 )
 
@@ -66,7 +66,7 @@ func contendBroken(t *testing.T, flaw string) *lock {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.env = append(os.Environ(), "LOCKSMITH="+self, "GORACE=atexit_sleep_ms=0", backendtest.RoleVariable+"="+roleBroken,
+	c.env = append(os.Environ(), "LOCKSMITH="+self, "GORACE=atexit_sleep_ms=0", lab.RoleVariable+"="+roleBroken,
 		flawVariable+"="+flaw, fileVariable+"="+filepath.Join(t.TempDir(), "lock"))
 	crowd := start(t, r, []*cell{c}, built.Path(t, "parent"))
 	r.eventually(t, "thirty sections", func() bool { return len(c.locks[0].sections) >= 30 })

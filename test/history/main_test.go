@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 var (
@@ -31,7 +31,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(backendtest.RoleVariable) {
+	switch os.Getenv(lab.RoleVariable) {
 	case "":
 		code := m.Run()
 		built.Remove()

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -18,23 +17,16 @@ const RoleVariable = "LOCKSMITH_TEST_ROLE"
 func Main(m *testing.M, parts map[string]func() int) {
 	role := os.Getenv(RoleVariable)
 	if role == "" {
-		os.Exit(run(m))
+		programs.removed = true
+		status := m.Run()
+		removePrograms()
+		os.Exit(status)
 	}
 	part, known := parts[role]
 	if !known {
 		panic("unknown role " + role)
 	}
 	os.Exit(part())
-}
-
-func run(m *testing.M) int {
-	remove, err := makePrograms()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer remove()
-	return m.Run()
 }
 
 // Parallel lets more tests run at a time than there are processors, in a package whose tests

@@ -50,7 +50,7 @@ func Start(t T, cmd *exec.Cmd) *Process {
 	t.Cleanup(func() {
 		p.Kill()
 		close(over)
-		_ = p.Stdin.Close() // nil is no reason to fail
+		_ = p.Stdin.Close() // or it was closed, or is nil
 		_ = p.stdout.Close()
 	})
 	return p

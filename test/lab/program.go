@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,8 +16,9 @@ const programsVariable = "LOCKSMITH_TEST_PROGRAMS"
 // programs are those that this test binary has built.
 var programs struct {
 	sync.Mutex
-	dir   string // "" but while Main runs the tests
-	built map[string]error
+	removed bool   // Main removes them at the end
+	dir     string // "": nothing was built
+	built   map[string]error
 }
 
 // Program returns the path of a program by its package's path in this module:
@@ -31,19 +33,39 @@ func Program(t T, pkg string) string {
 	}
 	programs.Lock()
 	defer programs.Unlock()
-	if programs.dir == "" {
-		t.Fatalf("TestMain does not call lab.Main")
+	program, err := built(pkg)
+	if err != nil {
+		t.Fatalf("%v", err)
 	}
-	program := filepath.Join(programs.dir, name)
+	return program
+}
+
+func built(pkg string) (program string, err error) {
+	if !programs.removed {
+		return "", errors.New("TestMain does not call lab.Main")
+	}
+	if programs.dir == "" {
+		if err := makeDir(); err != nil {
+			return "", err
+		}
+	}
+	program = filepath.Join(programs.dir, path.Base(pkg))
 	err, tried := programs.built[pkg]
 	if !tried {
 		err = build(program, pkg)
 		programs.built[pkg] = err
 	}
+	return program, err
+}
+
+// makeDir makes a directory that other users reach, too.
+func makeDir() error {
+	dir, err := os.MkdirTemp("", "programs-")
 	if err != nil {
-		t.Fatalf("%v", err)
+		return err
 	}
-	return program
+	programs.dir, programs.built = dir, map[string]error{}
+	return os.Chmod(dir, 0o755)
 }
 
 func build(program, pkg string) error {
@@ -55,12 +77,8 @@ func build(program, pkg string) error {
 	return nil
 }
 
-// makePrograms makes the directory for what is built, which other users reach, too.
-func makePrograms() (remove func(), err error) {
-	dir, err := os.MkdirTemp("", "programs-")
-	if err != nil {
-		return nil, err
+func removePrograms() {
+	if programs.dir != "" {
+		_ = os.RemoveAll(programs.dir)
 	}
-	programs.dir, programs.built = dir, map[string]error{}
-	return func() { _ = os.RemoveAll(dir) }, os.Chmod(dir, 0o755)
 }

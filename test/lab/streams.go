@@ -63,6 +63,7 @@ func file(t T) *os.File {
 
 // listen passes lines on until there are no more, or the test is over.
 func (p *Process) listen(over <-chan struct{}) {
+	defer p.stdout.Close()
 	defer close(p.lines)
 	for r := bufio.NewReader(p.stdout); ; {
 		text, err := r.ReadString('\n')

@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	"backends/backoff":        {},
 	"backends/owner":          {"protocol", "backends/process"},
 	"backends/backend":        {"protocol", "backends/owner", "backends/clock", "backends/backoff"},
-	"backends/backendtest":    {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
+	"backends/backendtest":    {"test/lab", "protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
 	"backends/mkdirlock":      {"protocol", "backends/backend", "backends/owner", "backends/watch", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder"},
 	"backends/ftp":            {"protocol", "backends/backend", "backends/clock", "backends/owner", "backends/process", "backends/mkdirlock"},
 	"backends/link":           {"protocol", "backends/backend", "backends/watch", "backends/lockfile", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder"},

@@ -7,9 +7,8 @@ import (
 )
 
 // skips are the files with tests that may skip on CI, too, and why they do. All others
-// call backendtest.Lacking, which fails there.
+// call lab.Lacking, which fails there.
 var skips = map[string]string{
-	"backends/backendtest/copies.go":     "Lacking itself",
 	"backends/backendtest/disk_linux.go": "the kernel has no such file system, which test/run says",
 	"backends/ftp/kinds_test.go":         "the server cannot do it",
 	"backends/tree_test.go":              "-short",
@@ -37,7 +36,7 @@ func TestSkips(t *testing.T) {
 	for _, file := range strings.Fields(string(out)) {
 		found[file] = true
 		if skips[file] == "" {
-			t.Errorf("%s skips a test: call backendtest.Lacking, which fails on CI, or say in skips why it may", file)
+			t.Errorf("%s skips a test: call lab.Lacking, which fails on CI, or say in skips why it may", file)
 		}
 	}
 	for file := range skips {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"locksmith/backends/backendtest"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 var chroot = flag.Bool("chroot", false, "try the package in a small Debian system, made with debootstrap as root")
@@ -23,7 +23,7 @@ func freshSystem(t *testing.T, m making) {
 		t.Skip("without -chroot no system is made to try the package in, as that takes minutes")
 	}
 	need(t, "debootstrap")
-	backendtest.NeedRoot(t)
+	lab.NeedRoot(t)
 	s := &system{t, t.TempDir()}
 	s.run("", `debootstrap --variant=minbase --include=bash-completion,mandoc stable "$1"`)
 	s.put("tmp/locksmith.deb", m.file(t, "*_"+runtime.GOARCH+".deb"))

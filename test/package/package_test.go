@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // A making is what one run of the build script has made: a directory of files.
@@ -50,7 +50,7 @@ func need(t *testing.T, command string) {
 func able(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
-		backendtest.Lacking(t, err.Error())
+		lab.Lacking(t, err.Error())
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
 	"locksmith/backends/process"
+	"locksmith/test/lab"
 	"locksmith/test/programs"
 )
 
@@ -103,7 +103,7 @@ func (l language) require(t *testing.T) {
 	if _, err := exec.LookPath(l.program); err == nil {
 		return
 	}
-	backendtest.Lacking(t, l.program+" is missing")
+	lab.Lacking(t, l.program+" is missing")
 }
 
 // command returns the command that runs the language's program of that name.

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // copyOf is locksmith with another mode, where all may run it.
@@ -25,7 +25,7 @@ func copyOf(t *testing.T, mode os.FileMode) string {
 	var st unix.Statfs_t
 	mustWork(t, unix.Statfs(path, &st))
 	if st.Flags&unix.ST_NOSUID != 0 {
-		backendtest.Lacking(t, "the file system of "+path+" is mounted nosuid")
+		lab.Lacking(t, "the file system of "+path+" is mounted nosuid")
 	}
 	return path
 }
@@ -44,7 +44,7 @@ func TestElevated(t *testing.T) {
 	capable := copyOf(t, 0o755)
 	err := unix.Setxattr(capable, "security.capability", fileCapability(unix.CAP_DAC_OVERRIDE), 0)
 	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EPERM) {
-		backendtest.Lacking(t, "no file capabilities: "+err.Error())
+		lab.Lacking(t, "no file capabilities: "+err.Error())
 	}
 	mustWork(t, err)
 	for name, path := range map[string]string{

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // limited is a command that is started with a limit of the shell's (ulimit), hard and
@@ -83,7 +83,7 @@ func TestFewThreads(t *testing.T) {
 	needRoot(t)
 	prlimit, err := exec.LookPath("prlimit")
 	if err != nil {
-		backendtest.Lacking(t, err.Error())
+		lab.Lacking(t, err.Error())
 	}
 	for n := range 12 {
 		dir := publicDir(t, 0o777|os.ModeSticky)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 	"locksmith/test/programs"
 )
 
@@ -56,7 +56,7 @@ func mustWork(t *testing.T, errs ...error) {
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		backendtest.Lacking(t, "only root may play several users")
+		lab.Lacking(t, "only root may play several users")
 	}
 }
 

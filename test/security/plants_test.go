@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // A victim is somebody's directory, which no attacker may write to.
@@ -129,6 +129,6 @@ func fullDirectory(v victim, path string) error {
 func (p plant) at(t *testing.T, v victim, path string) {
 	t.Helper()
 	if err := p.put(v, path); err != nil {
-		backendtest.Lacking(t, fmt.Sprintf("cannot plant a %s: %v", p.name, err))
+		lab.Lacking(t, fmt.Sprintf("cannot plant a %s: %v", p.name, err))
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // roleVariable has a copy of this program live the lives below, at an address.
@@ -115,7 +116,7 @@ func predicted(t *testing.T, k kind) []string {
 	t.Helper()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
-		backendtest.Lacking(t, err.Error())
+		lab.Lacking(t, err.Error())
 	}
 	dir := t.TempDir()
 	log := filepath.Join(t.TempDir(), "log")
@@ -125,7 +126,7 @@ func predicted(t *testing.T, k kind) []string {
 		"trace=openat,mkdir,mkdirat,symlink,symlinkat,link,linkat,rename,renameat,renameat2,mknod,mknodat", self, "-test.run=^TestLives$")
 	cmd.Env = append(os.Environ(), roleVariable+"="+k.at(filepath.Join(dir, "lock")), "GORACE=atexit_sleep_ms=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		backendtest.Lacking(t, fmt.Sprintf("strace: %v: %s", err, out))
+		lab.Lacking(t, fmt.Sprintf("strace: %v: %s", err, out))
 	}
 	names := namesMade(t, log, dir)
 	if !slices.Contains(names, "lock") || len(names) < 2 && k.scheme != "local" {

@@ -17,6 +17,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/protocol"
+	"locksmith/test/lab"
 )
 
 // escapes are what moves a cursor, changes a title, or turns text round.
@@ -80,7 +81,7 @@ func TestWaitingLine(t *testing.T) {
 			cmd := command("run", "--timeout", "1.5", address, "--", "true")
 			terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 400})
 			if err != nil {
-				backendtest.Lacking(t, "no terminal: "+err.Error())
+				lab.Lacking(t, "no terminal: "+err.Error())
 			}
 			defer terminal.Close()
 			said := readTerminal(t, cmd, terminal)
@@ -113,18 +114,18 @@ func readTerminal(t *testing.T, cmd *exec.Cmd, terminal *os.File) string {
 func TestHugeRecord(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
-		backendtest.Lacking(t, err.Error())
+		lab.Lacking(t, err.Error())
 	}
 	for _, k := range []kind{{"local", ""}, {"link", ""}} {
 		for _, text := range []string{"", "1\nLOCK v=1 id=x"} {
 			path := filepath.Join(t.TempDir(), "lock")
 			if err := sparse(path, text); err != nil {
-				backendtest.Lacking(t, "no file may say that it is huge: "+err.Error())
+				lab.Lacking(t, "no file may say that it is huge: "+err.Error())
 			}
 			log := filepath.Join(t.TempDir(), "log")
 			cmd := exec.Command(strace, "-f", "-P", path, "-o", log, "-e", "trace=read,pread64,readv,mmap", program, "status", k.at(path))
 			if out, err := cmd.CombinedOutput(); err != nil {
-				backendtest.Lacking(t, fmt.Sprintf("strace: %v: %s", err, out))
+				lab.Lacking(t, fmt.Sprintf("strace: %v: %s", err, out))
 			}
 			trace, err := os.ReadFile(log)
 			mustWork(t, err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // waitLimit bounds every wait; nothing depends on its length.
@@ -25,7 +25,7 @@ type machine struct {
 func newMachine(t *testing.T) *machine {
 	t.Helper()
 	if _, err := exec.LookPath("wine"); err != nil {
-		backendtest.Lacking(t, "wine is not installed (apt-get install --no-install-recommends wine wine64)")
+		lab.Lacking(t, "wine is not installed (apt-get install --no-install-recommends wine wine64)")
 	}
 	m := &machine{t: t, prefix: filepath.Join(t.TempDir(), "prefix")}
 	t.Cleanup(func() { _ = m.command("wineserver", "--kill", "--wait").Run() }) // of this prefix alone

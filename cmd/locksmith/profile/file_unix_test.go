@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 func TestModes(t *testing.T) {
@@ -64,7 +64,7 @@ func TestUnfitFiles(t *testing.T) {
 }
 
 func TestOwner(t *testing.T) {
-	backendtest.NeedRoot(t)
+	lab.NeedRoot(t)
 	path := write(t, filepath.Join(t.TempDir(), "f"), 0o600, canary)
 	if err := os.Chown(path, 65534, 65534); err != nil {
 		t.Fatal(err)
