@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"locksmith/client"
+	"locksmith/test/lab"
 )
 
 // A scene brings a lock into the state of a picture in backends/README.md, whose title
@@ -45,7 +45,7 @@ var scenes = []scene{
 // TestPictures compares the pictures with what real helpers leave in a directory.
 func TestPictures(t *testing.T) {
 	drawn := pictures(t)
-	helper := built.Path(t, "locksmith")
+	helper := lab.Program(t, "cmd/locksmith")
 	for _, scene := range scenes {
 		t.Run(scene.title, func(t *testing.T) {
 			t.Parallel()
@@ -89,7 +89,7 @@ type stage struct {
 }
 
 func (s *stage) holds(who string, options ...client.Option) {
-	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(s.Context(), lab.Patience)
 	defer cancel()
 	lock, err := client.Acquire(ctx, s.address, append(options, s.helper)...)
 	if err != nil {
@@ -122,14 +122,9 @@ func (s *stage) waits(who string) {
 
 // compare waits until the directory looks like the picture.
 func (s *stage) compare(picture string) {
-	end := time.Now().Add(time.Minute)
-	seen := s.draw()
-	for ; seen != picture && time.Now().Before(end); seen = s.draw() {
-		time.Sleep(20 * time.Millisecond)
-	}
-	if seen != picture {
-		s.Errorf("there is\n%sand not\n%s", seen, picture)
-	}
+	lab.Eventually(s, "the directory looks like\n"+picture,
+		func() bool { return s.draw() == picture },
+		func() string { return "but like\n" + s.draw() })
 }
 
 var (

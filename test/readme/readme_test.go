@@ -7,10 +7,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
-	"locksmith/test/programs"
+	"locksmith/test/lab"
 )
 
 const root = "../.."
@@ -49,34 +51,52 @@ func read(t *testing.T, page string) string {
 	return string(raw)
 }
 
-var built = programs.New("locksmith/cmd/locksmith")
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	built.Remove()
-	os.Exit(status)
-}
+func TestMain(m *testing.M) { lab.Main(m, nil) }
 
 // setUp is the command that runs this test, so this test cannot run it.
 const setUp = "test/run\n"
 
+// demos have names in /tmp, and a port, that only one of them can use at a time.
+var demos sync.Mutex
+
 func TestCommands(t *testing.T) {
-	bin := filepath.Dir(built.Path(t, "locksmith"))
+	bin := filepath.Dir(lab.Program(t, "cmd/locksmith"))
 	n := 0
-	for _, b := range blocks(t) {
-		if b.language != "sh" || b.text == setUp || isExample(t, b) {
-			continue
-		}
-		n++
-		cmd := exec.Command("sh", "-e", "-c", b.text)
-		cmd.Dir = root
-		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("a page says\n%swhich fails: %v\n%s", b.text, err, out)
-		}
+	for _, page := range pages {
+		commands := slices.DeleteFunc(blocksOf(t, page), func(b block) bool {
+			return b.language != "sh" || b.text == setUp || isExample(t, b)
+		})
+		n += len(commands)
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			for _, b := range commands {
+				if !testing.Short() || !b.isLong() {
+					b.mustWork(t, bin)
+				}
+			}
+		})
 	}
-	if n < 2 {
+	if n < 10 {
 		t.Errorf("only %d blocks of commands found", n)
+	}
+}
+
+// isLong tells of what starts a server, or takes half a minute.
+func (b block) isLong() bool {
+	return strings.Contains(b.text, "pyftpdlib") || strings.Contains(b.text, "go run ./test/helpers")
+}
+
+func (b block) mustWork(t *testing.T, bin string) {
+	t.Helper()
+	if strings.Contains(b.text, "/tmp/") {
+		demos.Lock()
+		defer demos.Unlock()
+	}
+	cmd := exec.Command("sh", "-e", "-c", b.text)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("a page says\n%swhich fails: %v\n%s", b.text, err, out)
 	}
 }
 
