@@ -3,28 +3,28 @@ package ftplab
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/mkdirlock"
 	"locksmith/test/ftpserver"
 )
 
-// conformance: every server is fit for all that the suite asks of a backend.
-func conformance(t *testing.T, kind string) { conform(t, kind, ftpserver.Options{}) }
+// conformance: every server is fit for all that the suite asks of a backend. The embedded
+// server is joined to it in package ftp.
+func conformance(t *testing.T, kind, style string) { conform(t, kind, style, ftpserver.Options{}) }
 
-func conformanceTLS(t *testing.T, kind string) { conform(t, kind, ftpserver.Options{TLS: true}) }
+func conformanceTLS(t *testing.T, kind, style string) {
+	conform(t, kind, style, ftpserver.Options{TLS: true})
+}
 
-func conform(t *testing.T, kind string, o ftpserver.Options) {
+func conform(t *testing.T, kind, style string, o ftpserver.Options) {
 	s := ftpserver.Start(t, kind, o)
-	inBothStyles(t, func(t *testing.T, style string) {
-		if o.TLS && style == "dir" && !*long {
-			t.Skip("without TLS it is tested: only with -long")
-		}
-		backendtest.Run(t, backendtest.Subject{
-			New:    func(t *testing.T) backendtest.Fixture { return newPlace(t, s, style).fixture() },
-			Shared: style == "dir",
-		})
+	backendtest.Run(t, backendtest.Subject{
+		New:    func(t *testing.T) backendtest.Fixture { return newPlace(t, s, style).fixture() },
+		Shared: style == "dir",
 	})
 }
 
@@ -44,4 +44,56 @@ func (p *place) fixture() backendtest.Fixture {
 		},
 		Abandon: func(backend.Hold) {}, // its connection does not make it live
 	}
+}
+
+// A pool keeps connections for the next one to use them: the suite makes
+// hundreds, and logging in takes much longer than to lock.
+type pool struct {
+	mu   sync.Mutex
+	idle []mkdirlock.StatDir
+	over bool
+}
+
+func newPool(t *testing.T) *pool {
+	p := &pool{}
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.over = true
+		for _, d := range p.idle {
+			d.Close()
+		}
+	})
+	return p
+}
+
+// share makes a Lock.NewDir that takes what is there, before it connects anew.
+func (p *pool) share(newDir func() mkdirlock.Dir) func() mkdirlock.Dir {
+	return func() mkdirlock.Dir {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		n := len(p.idle)
+		if n == 0 {
+			return &pooled{newDir().(mkdirlock.StatDir), p}
+		}
+		d := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		return &pooled{d, p}
+	}
+}
+
+// A pooled directory goes back when it is closed.
+type pooled struct {
+	mkdirlock.StatDir
+	pool *pool
+}
+
+func (d *pooled) Close() {
+	d.pool.mu.Lock()
+	defer d.pool.mu.Unlock()
+	if d.pool.over {
+		d.StatDir.Close()
+		return
+	}
+	d.pool.idle = append(d.pool.idle, d.StatDir)
 }

@@ -1,40 +1,37 @@
 package ftplab
 
 import (
-	"bytes"
-	"context"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 	"locksmith/test/lab/holds"
 )
 
 // contenders: eight processes at a time take the lock, and some are killed with
 // -9 at random moments. Nobody meets anybody, and what the killed leave, those
 // who come later clear up, or reap.
-func contenders(t *testing.T, kind string) {
-	inBothStyles(t, func(t *testing.T, style string) {
-		m := contention{place: start(t, kind, style, ftpserver.Options{}), history: newHistory(t)}
-		easy := true
-		for m.rounds = 50; easy && m.rounds <= 250; m.rounds += 50 { // who meets whom is chance
-			m.run(8)
-			s := m.history.check(t, style)
-			t.Logf("%d holders, %d pairs together, %d kills, %d orphans reaped", len(s.held), holds.Together(s.held), len(s.kills), m.orphans)
-			easy = len(s.kills) == 0 || style == "dir" && holds.Together(s.held) == 0
-		}
-		if easy {
-			t.Error("it was too easy")
-		}
-		m.place.clean()
-	})
+func contenders(t *testing.T, kind, style string) {
+	m := contention{place: start(t, kind, style, ftpserver.Options{}), history: newHistory(t)}
+	easy := true
+	for m.rounds = 50; easy && m.rounds <= 250; m.rounds += 50 { // who meets whom is chance
+		m.run(8)
+		r := m.history.check(t, style)
+		together := holds.Together(r.held)
+		t.Logf("%d holders, %d pairs together, %d kills, %d orphans reaped", len(r.held), together, len(r.kills), m.orphans)
+		easy = len(r.kills) == 0 || style == "dir" && together == 0
+	}
+	if easy {
+		t.Error("it was too easy")
+	}
+	m.place.clean()
 }
 
 // A contention is that of many helpers for one lock.
@@ -49,75 +46,54 @@ type contention struct {
 
 // run lets a number of helpers contend at a time until there were enough rounds.
 func (m *contention) run(helpers int) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
-	defer cancel()
 	var wg sync.WaitGroup
 	for range helpers {
 		wg.Go(func() {
-			for m.done.Load() < m.rounds && ctx.Err() == nil {
-				m.round(ctx)
+			for m.done.Load() < m.rounds {
+				m.round()
 			}
 		})
 	}
 	over := make(chan struct{})
 	go func() { wg.Wait(); close(over) }()
 	m.reapOrphans(over)
-	if ctx.Err() != nil {
-		m.place.t.Errorf("%d rounds of %d; there is %q", m.done.Load(), m.rounds, m.place.all())
-	}
 }
 
 // round takes the lock once, unless it is killed.
-func (m *contention) round(ctx context.Context) {
-	t, mode := m.place.t, "exclusive"
-	args := []string{"run", "--lease", "10s"}
+func (m *contention) round() {
+	t, mode, flags := m.place.t, "exclusive", []string{"--lease", "10s"}
 	if m.place.style == "dir" && rand.IntN(2) == 0 {
-		mode, args = "shared", append(args, "--shared")
+		mode, flags = "shared", append(flags, "--shared")
 	}
 	work := time.Duration(rand.IntN(10)) * time.Millisecond
-	cmd := m.place.locksmith(ctx, append(args, m.place.address(), "--", built.Path(t, "witness"), m.history.file, mode, work.String())...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Error(err)
-		return
-	}
-	killer := m.sendKiller(cmd.Process)
-	err := cmd.Wait()
-	switch killed := killer(); {
-	case err == nil:
+	helper := lab.Start(t, m.place.guarded(m.history, mode, work.String(), flags...))
+	killed := rand.IntN(4) == 0 && m.kill(helper)
+	switch status := helper.Status(); {
+	case status == 0:
 		m.done.Add(1)
-	case strings.Contains(stderr.String(), "too slow for the lease"): // this machine is
-	case !killed && ctx.Err() == nil:
-		t.Errorf("%s: %v\n%s", mode, err, &stderr)
+	case strings.Contains(helper.Stderr(), "too slow for the lease"): // this machine is
+	case !killed:
+		t.Errorf("%s: exit status %d\n%s", mode, status, helper.Stderr())
 	}
 }
 
-// sendKiller kills one in four helpers, most of them while they are busy with the
-// server. The function that it returns is called when the helper has ended.
-func (m *contention) sendKiller(helper *os.Process) (ended func() bool) {
-	if rand.IntN(4) > 0 {
-		return func() bool { return false }
-	}
+// kill kills a helper at some moment, mostly while it is busy with the server, unless it
+// ends before.
+func (m *contention) kill(helper *lab.Process) bool {
 	limit := []time.Duration{60 * time.Millisecond, 400 * time.Millisecond, 3 * time.Second}[rand.IntN(3)]
-	var mu sync.Mutex
-	killed, over := false, false
-	timer := time.AfterFunc(rand.N(limit), func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if !over {
-			m.history.killed(m.place.t, helper.Pid)
-			killed = helper.Signal(syscall.SIGKILL) == nil
-		}
-	})
-	return func() bool {
-		timer.Stop()
-		mu.Lock()
-		defer mu.Unlock()
-		over = true
-		return killed
+	select {
+	case <-helper.Ended():
+		return false
+	case <-time.After(rand.N(limit)):
 	}
+	m.history.killed(m.place.t, helper.PID())
+	helper.Kill()
+	return true
 }
+
+// orphanLooks is how often an empty lock must look the same, looked at every 50 ms, to be
+// taken for an orphan. That is counted, since of a machine that pauses all of us do.
+const orphanLooks = 60
 
 // reapOrphans does what an operator's cron job does, until all is over: it removes
 // an empty lock of plain style that nobody has touched for long.
@@ -126,17 +102,22 @@ func (m *contention) reapOrphans(over <-chan struct{}) {
 		<-over
 		return
 	}
-	for {
-		before := m.emptied()
+	var since time.Time
+	for looks := 0; ; looks++ {
 		select {
 		case <-over:
 			return
-		case <-time.After(1500 * time.Millisecond):
+		case <-time.After(50 * time.Millisecond):
 		}
-		if !before.IsZero() && before.Equal(m.emptied()) {
+		if now := m.emptied(); now.IsZero() || !now.Equal(since) {
+			since, looks = now, 0
+			continue
+		}
+		if looks > orphanLooks {
 			m.orphans++
 			m.place.aged("L")
 			m.place.must("reap", "--max-age", "10m", "--name", "L", "--yes", m.place.directory())
+			looks = 0
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package ftplab
 
 import (
-	"bytes"
-	"context"
 	"net"
 	"net/textproto"
 	"strings"
@@ -10,31 +8,24 @@ import (
 	"testing"
 	"time"
 
+	"locksmith/protocol"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 // crowd: more helpers than the server lets in. All get the lock, one after the
 // other.
-func crowd(t *testing.T, kind string) {
-	helpers, limit := 60, 50
-	if kind != "vsftpd" && !*long {
-		helpers, limit = 12, 5
+func crowd(t *testing.T, kind, style string) {
+	helpers, limit := 12, 5
+	if *long {
+		helpers, limit = 60, 50
 	}
-	p := start(t, kind, "plain", ftpserver.Options{MaxConns: limit})
+	p := start(t, kind, style, ftpserver.Options{MaxConns: limit})
 	h := newHistory(t)
 	begin := time.Now()
 	var wg sync.WaitGroup
 	for range helpers {
-		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 3*waitLimit)
-			defer cancel()
-			cmd := p.locksmith(ctx, "run", p.address(), "--", built.Path(t, "witness"), h.file, "exclusive", "1ms")
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
-			if err := cmd.Run(); err != nil {
-				t.Errorf("%v\n%s", err, &stderr)
-			}
-		})
+		wg.Go(func() { p.succeeds(p.guarded(h, "exclusive", "1ms")) })
 	}
 	wg.Wait()
 	if n := len(h.check(t, p.style).held); n != helpers {
@@ -45,47 +36,56 @@ func crowd(t *testing.T, kind string) {
 }
 
 // full: a server that takes no more clients says so to who does not wait.
-func full(t *testing.T, kind string) {
-	p := start(t, kind, "plain", ftpserver.Options{MaxConns: 2})
-	close1, close2 := occupy(t, p), occupy(t, p)
+func full(t *testing.T, kind, style string) {
+	p := start(t, kind, style, ftpserver.Options{MaxConns: 2})
+	leave1, leave2 := occupy(p), occupy(p)
 	for _, args := range [][]string{
 		{"run", "--timeout", "0", p.address(), "--", "true"},
 		{"run", "--timeout", "5s", p.address(), "--", "true"},
 		{"status", p.address()},
 	} {
 		status, said := p.do(args...)
-		if status != 69 && status != 75 || !strings.Contains(said, "turns clients away") {
+		if status != protocol.Unreachable.Exit() && status != protocol.Held.Exit() || !strings.Contains(said, "turns clients away") {
 			t.Errorf("%q: exit status %d: %s", args, status, said)
 		}
 		t.Logf("%s: %s", args[0], said)
 	}
-	waiter := p.hold()
-	time.Sleep(300 * time.Millisecond)
-	waiter.silent()
-	close1()
-	close2()
-	waiter.held()
-	waiter.release()
+	waiter := p.wait()
+	waiter.Silent(time.Millisecond)
+	leave1()
+	leave2()
+	inTurn(waiter)
 	p.atRest()
 }
 
-// occupy takes a place at a server, by a user who does nothing.
-func occupy(t *testing.T, p *place) (leave func()) {
-	t.Helper()
-	conn, err := net.DialTimeout("tcp", p.addr, waitLimit)
+// occupy takes a place at a server, by a user who does nothing: as soon as there is one, for
+// those who are gone may be counted still.
+func occupy(p *place) (leave func()) {
+	p.t.Helper()
+	var conn net.Conn
+	refusal := ""
+	lab.Eventually(p.t, "the server lets us in", func() (in bool) {
+		conn, refusal = logIn(p)
+		return refusal == ""
+	}, func() string { return refusal })
+	p.t.Cleanup(func() { conn.Close() })
+	return func() { conn.Close() }
+}
+
+func logIn(p *place) (conn net.Conn, refusal string) {
+	conn, err := net.Dial("tcp", p.addr)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err.Error()
 	}
-	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(waitLimit))
 	c := textproto.NewConn(conn)
 	for _, command := range []string{"", "USER " + p.server.User, "PASS " + p.server.Password} {
 		if command != "" {
 			_ = c.PrintfLine("%s", command) // the answer tells
 		}
-		if code, text, err := c.ReadResponse(0); code < 200 || code >= 400 {
-			t.Fatalf("%q: %d %q, %v", command, code, text, err)
+		if code, text, err := c.ReadResponse(0); err != nil || code >= 400 {
+			conn.Close()
+			return nil, command + ": " + text
 		}
 	}
-	return func() { conn.Close() }
+	return conn, ""
 }

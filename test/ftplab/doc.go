@@ -5,22 +5,29 @@
 //
 //	go test -v ./test/ftplab
 //	go test -v ./test/ftplab -servers 'vsftpd|proftpd' -scenarios 'trouble'
-//	go test -v ./test/ftplab -scenarios figures -long
+//	go test -v ./test/ftplab -long
 //
-// A scenario is in a file of its own; the table in scenarios_test.go
-// says at which servers each runs. Package test/ftpserver starts the servers, and
-// says what they need; where that is missing the tests skip, unless CI=true. With
-// -long some scenarios leave nothing out that takes its time. Lines that begin
-// with "figure:" are measurements.
+// A scenario runs in cells, each a server and a style of lock; the table in lab_test.go says
+// in which. Without -long it runs in a few: every scenario somewhere, every server and both
+// styles with most of them, and all cells where servers differ most. What happens to a lock
+// at a server without peculiarities is asked elsewhere, of the embedded one: in backends/ftp,
+// test/history (contenders that are killed) and test/crash (servers and ways to them that
+// fail); here it comes with -long.
+//
+// Package test/ftpserver starts the servers, and says what they need; where that is missing
+// the tests skip, unless CI=true. Lines that begin with "figure:" are measurements.
 //
 // # How it works
 //
-// Every test has a server, and a directory of its own at it. What stands there is
+// Every test has a server, or a directory of its own at one. What stands there is
 // looked at on the disk, and made older there instead of waiting (aged): servers
 // tell times to the minute. The servers' time zone is one that nobody else is in.
 //
+// Tests wait for events: a line of a helper, an event that it records, a command that the
+// proxy sees. Leases are long enough for a machine that pauses for some seconds.
+//
 // Commands that run under a lock write down when they had it, by a clock that
-// cannot be set (witness): history.check finds overlaps.
+// cannot be set (witness): history.check judges them.
 //
 // # What it cannot show
 //

@@ -3,6 +3,7 @@ package ftplab
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +12,9 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/protocol"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 // A figure is a line of output that a program can find: figure: NAME key=value…
@@ -20,32 +23,17 @@ func figure(t *testing.T, name, format string, args ...any) {
 	t.Logf("figure: ftp-%s %s", name, fmt.Sprintf(format, args...))
 }
 
-// figures: what a lock costs the server, and its users.
-func figures(t *testing.T, kind string) {
-	for _, style := range []string{"plain", "dir"} {
-		t.Run(style, func(t *testing.T) {
-			p := start(t, kind, style, ftpserver.Options{})
-			p.countCommands(t, kind)
-			p.handoff(t, kind)
-			p.memory(t, kind)
-			if *long {
-				p.waiters(t, kind)
-			}
-		})
-	}
-}
-
-// countCommands counts commands on the control connection. A listing takes three
-// round trips: EPSV, the data connection, NLST.
-func (p *place) countCommands(t *testing.T, kind string) {
-	by, proxy := p.in(t).behind()
+// commands: what a lock costs the server, counted on the control connection. A listing takes
+// three round trips: EPSV, the data connection, NLST.
+func commands(t *testing.T, kind, style string) {
+	p, proxy := start(t, kind, style, ftpserver.Options{}).behind()
 	spent := func(do func()) int {
 		before := work(proxy)
 		do()
 		return work(proxy) - before
 	}
 	free := func() backend.Attempt {
-		a, err := by.open().Attempt(backendtest.Request())
+		a, err := p.open().Attempt(backendtest.Request())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,22 +92,19 @@ const slowPause = 2 * time.Second
 
 // handoff measures how soon a waiter has a lock that is released: a pause later than if
 // it had come just then.
-func (p *place) handoff(t *testing.T, kind string) {
+func handoff(t *testing.T, kind, style string) {
+	p := start(t, kind, style, ftpserver.Options{})
 	const times = 7
-	p = p.in(t)
 	var took, alone []time.Duration
 	for range times {
 		begin := time.Now()
 		first := p.hold()
-		alone = append(alone, first.held().at.Sub(begin))
-		next := p.hold()
-		p.queued(1)
-		time.Sleep(300 * time.Millisecond)
-		next.silent()
-		first.letGo()
+		alone = append(alone, first.Held().At.Sub(begin))
+		next := p.wait()
 		at := time.Now()
-		took = append(took, next.held().at.Sub(at))
-		next.release()
+		first.LetGo()
+		took = append(took, next.Held().At.Sub(at))
+		next.Release()
 	}
 	slices.Sort(took)
 	slices.Sort(alone)
@@ -131,15 +116,14 @@ func (p *place) handoff(t *testing.T, kind string) {
 }
 
 // waiters counts what twenty that have waited for a minute cost the server.
-func (p *place) waiters(t *testing.T, kind string) {
+func waiters(t *testing.T, kind, style string) {
+	p, proxy := start(t, kind, style, ftpserver.Options{}).behind()
 	const count, span = 20, 10 * time.Second
-	by, proxy := p.in(t).behind()
-	first := by.hold()
-	first.held()
+	first := p.hold()
+	first.Held()
 	for range count {
-		by.hold()
+		p.wait()
 	}
-	by.queued(count)
 	time.Sleep(time.Minute)
 	before := len(proxy.Commands())
 	time.Sleep(span)
@@ -153,10 +137,13 @@ func (p *place) waiters(t *testing.T, kind string) {
 // memory measures idle helpers: their proportional set size, which is their own
 // memory and their share of what they have in common (proc_pid_smaps(5)). A helper that
 // talks to a server needs more than one of local:, but not many times as much.
-func (p *place) memory(t *testing.T, kind string) {
+func memory(t *testing.T, kind, style string) {
 	const count, times = 10, 3
-	sizes := sizesOf(t, count, func() *helper { return p.in(t).hold() })
-	local := sizesOf(t, count, func() *helper { return p.holdAt("local:" + filepath.Join(t.TempDir(), "L")) })
+	p := start(t, kind, style, ftpserver.Options{})
+	sizes := sizesOf(t, count, func() *lab.Helper { return p.in(t).hold("--lease", "8s", "--beats") })
+	local := sizesOf(t, count, func() *lab.Helper {
+		return lab.Hold(t, exec.Command(lab.Program(t, "cmd/locksmith"), "hold", "--lease", "8s", "--beats", "local:"+filepath.Join(t.TempDir(), "L")))
+	})
 	if sizes[count/2] > times*local[count/2] {
 		t.Errorf("the median is %d KiB, more than %d times that of local:, %d KiB", sizes[count/2], times, local[count/2])
 	}
@@ -164,21 +151,22 @@ func (p *place) memory(t *testing.T, kind string) {
 		sizes[count/2], sizes[count-1], local[count/2])
 }
 
-// sizesOf are those of helpers that have held for a while, in order.
-func sizesOf(t *testing.T, count int, hold func() *helper) (sizes []int) {
+// sizesOf are those of helpers that have held for a heartbeat, in order.
+func sizesOf(t *testing.T, count int, hold func() *lab.Helper) (sizes []int) {
 	t.Helper()
-	var held []*helper
-	for range count {
-		h := hold()
-		h.held()
-		held = append(held, h)
-	}
-	time.Sleep(3 * time.Second)
-	for _, h := range held {
-		sizes = append(sizes, pss(t, h.cmd.Process.Pid))
+	held := make([]*lab.Helper, count)
+	for i := range held {
+		held[i] = hold()
 	}
 	for _, h := range held {
-		h.release()
+		h.Held()
+		h.Says(protocol.WordBeat)
+	}
+	for _, h := range held {
+		sizes = append(sizes, pss(t, h.PID()))
+	}
+	for _, h := range held {
+		h.Release()
 	}
 	slices.Sort(sizes)
 	return sizes

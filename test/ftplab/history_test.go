@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"locksmith/backends/clock"
+	"locksmith/test/lab"
 	"locksmith/test/lab/holds"
 )
 
@@ -38,7 +39,7 @@ func (h *history) killed(t *testing.T, helper int) {
 // await waits until a helper's witness has begun.
 func (h *history) await(t *testing.T, helper int) {
 	t.Helper()
-	eventually(t, "somebody killed has begun", func() bool {
+	lab.Eventually(t, "somebody to be killed has begun", func() bool {
 		text, _ := os.ReadFile(h.file)
 		for line := range strings.Lines(string(text)) {
 			if f := strings.Fields(line); len(f) > 2 && f[0] == "take" && f[2] == strconv.Itoa(helper) {
@@ -63,46 +64,39 @@ func (h *history) read(t *testing.T) record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s record
-	open := map[string]int{} // of held, by who
+	var r record
+	var all holds.History
 	for line := range strings.Lines(string(text)) {
 		var word, who, mode string
 		var at time.Duration
 		var token uint64
 		_, _ = fmt.Sscan(line, &word, &at, &who, &mode, &token) // a kill has fewer
-		i, known := open[who]
 		switch word {
 		case "take":
-			open[who] = len(s.held)
-			s.held = append(s.held, holds.Hold{Who: who, Shared: mode == "shared", Start: at, End: 1 << 62, Token: token})
+			all.Take(holds.Hold{Who: who, Shared: mode == "shared", Start: at, Token: token})
+		case "give":
+			all.Give(who, at)
 		case "met":
-			s.met = append(s.met, at)
+			r.met = append(r.met, at)
 		case "kill":
-			s.kills = append(s.kills, at)
-			open[who] = -1
-		}
-		if known && i >= 0 && (word == "give" || word == "kill") {
-			s.held[i].End = at
-			delete(open, who)
-		}
-		if known && i < 0 && word == "take" { // it is dying
-			s.held = s.held[:len(s.held)-1]
-			open[who] = -1
+			r.kills = append(r.kills, at)
+			all.Kill(who, at)
 		}
 	}
-	return s
+	r.held = all.All()
+	return r
 }
 
 // check makes sure that nobody had the lock beside one who had it alone, and that
-// tokens rise where there are any.
+// tokens rise where there are any. Who is killed may be met until the kernel is done.
 func (h *history) check(t *testing.T, style string) record {
 	t.Helper()
-	s := h.read(t)
-	holds.Judge(t, s.held, style == "dir")
-	for _, at := range s.met {
-		if !slices.ContainsFunc(s.kills, func(kill time.Duration) bool { return kill < at && at < kill+5*time.Second }) {
+	r := h.read(t)
+	holds.Judge(t, r.held, style == "dir")
+	for _, at := range r.met {
+		if !slices.ContainsFunc(r.kills, func(kill time.Duration) bool { return kill < at && at < kill+20*time.Second }) {
 			t.Errorf("somebody met another one who had not been killed, at %v", at)
 		}
 	}
-	return s
+	return r
 }

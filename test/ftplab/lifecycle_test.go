@@ -9,48 +9,74 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
-)
-
-const (
-	// answer is how long the server may take for what is one call of a hold.
-	answer = 400 * time.Millisecond
-	// lifecycleLimit is how long it may take to acquire or release in trouble.
-	lifecycleLimit = 20 * time.Second
-	// heldLimit is how long an orphan is waited for.
-	heldLimit = time.Second
+	"locksmith/test/lab"
 )
 
 // A lifecycle is that of one lock: acquire, two heartbeats, release, as a helper
 // does it. Meanwhile a rival tries to get in by a way of its own.
 type lifecycle struct {
-	place *place
-	rival backend.Backend // nil: none
-	hold  backend.Hold
+	place  *place
+	rival  backend.Backend // nil: none
+	silent chan struct{}   // has something when the server falls silent
+	hold   backend.Hold
 }
 
-// acquire tries until it has the lock, for lifecycleLimit at most. An error is the last one
-// that says more than that a try took too long.
+// maxTries is for what goes on being refused; orphanTries is when there is no use in trying on
+// at a lock that nobody may clear up.
+const maxTries, orphanTries = 100, 3
+
+// A trial counts tries.
+type trial struct{ all, orphan int }
+
+// enough reports that there is no use in trying on.
+func (t *trial) enough(p *place) bool {
+	if t.all++; p.isOrphan() {
+		t.orphan++
+	}
+	return t.all >= maxTries || t.orphan >= orphanTries
+}
+
+// call makes a call of a hold, which is broken off when the server falls silent: a helper
+// waits some seconds then, here nobody does.
+func (r *lifecycle) call(call func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
+	defer cancel()
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-r.silent:
+			cancel()
+		case <-over:
+		}
+	}()
+	return call(ctx)
+}
+
+// acquire tries until it has the lock. An error is the last one that says more than that a
+// try was broken off.
 func (r *lifecycle) acquire() error {
 	a, err := r.place.open().Attempt(r.request())
 	if err != nil {
 		return err
 	}
 	var held *backend.HeldError
-	late := false
-	for begin := time.Now(); ; {
-		err = within(answer, func(ctx context.Context) error {
+	var tries trial
+	brokenOff := false
+	for {
+		err = r.call(func(ctx context.Context) error {
 			var err error
 			r.hold, err = a.Try(ctx)
 			return err
 		})
 		isHeld := errors.As(err, &held)
-		late = errors.Is(err, context.DeadlineExceeded)
-		if err == nil || !late && !isHeld || r.enough(begin) {
+		brokenOff = errors.Is(err, context.Canceled)
+		if err == nil || !brokenOff && !isHeld || tries.enough(r.place) {
 			break
 		}
-		_ = within(answer, a.Wait) // the next Try tells
+		_ = r.call(a.Wait) // the next Try tells
 	}
-	if late && held != nil {
+	if brokenOff && held != nil {
 		err = held
 	}
 	if err != nil {
@@ -67,32 +93,14 @@ func (r *lifecycle) request() backend.Request {
 	return q
 }
 
-// beat makes a heartbeat, again if its answer was lost.
-func (r *lifecycle) beat() error { return r.insist(r.hold.Heartbeat) }
-
-func (r *lifecycle) release() error { return r.insist(r.hold.Release) }
-
-// insist makes a call until it succeeds, for lifecycleLimit at most, but not after the
-// lock is gone.
+// insist makes a call until it succeeds, but not after the lock is gone.
 func (r *lifecycle) insist(call func(context.Context) error) error {
-	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
-		err := within(answer, call)
-		if err == nil || errors.Is(err, backend.ErrGone) || r.enough(begin) {
+	for tries := (trial{}); ; time.Sleep(time.Millisecond) {
+		err := r.call(call)
+		if err == nil || errors.Is(err, backend.ErrGone) || tries.enough(r.place) {
 			return err
 		}
 	}
-}
-
-// enough reports that there is no use in trying on.
-func (r *lifecycle) enough(since time.Time) bool {
-	took := time.Since(since)
-	return took > lifecycleLimit || took > heldLimit && r.place.isOrphan()
-}
-
-func within(d time.Duration, call func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	defer cancel()
-	return call(ctx)
 }
 
 // mustExclude makes sure that the rival cannot get in.
@@ -104,7 +112,7 @@ func (r *lifecycle) mustExclude() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lifecycleLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	defer cancel()
 	h, err := a.Try(ctx)
 	var held *backend.HeldError
@@ -128,23 +136,18 @@ func (r *lifecycle) whole() (acquired, broken error) {
 		if err := r.mustExclude(); err != nil {
 			return nil, err
 		}
-		if err := r.beat(); err != nil {
+		if err := r.insist(r.hold.Heartbeat); err != nil {
 			return nil, fmt.Errorf("heartbeat: %w", err)
 		}
 	}
 	if err := r.mustExclude(); err != nil {
 		return nil, err
 	}
-	return nil, r.released(r.release())
-}
-
-// released judges an error of Release. That the lock may be an orphan now is one
-// that is allowed.
-func (r *lifecycle) released(err error) error {
-	if err == nil || r.place.isOrphan() {
-		return nil
+	// That the lock may be an orphan now is allowed.
+	if err := r.insist(r.hold.Release); err != nil && !r.place.isOrphan() {
+		return nil, fmt.Errorf("release: %w", err)
 	}
-	return fmt.Errorf("release: %w", err)
+	return nil, nil
 }
 
 // isOrphan reports that there is nothing but an empty lock of plain style: what

@@ -48,13 +48,6 @@ func start(t *testing.T, kind, style string, o ftpserver.Options) *place {
 	return newPlace(t, ftpserver.Start(t, kind, o), style)
 }
 
-// by returns the same place by way of a proxy.
-func (p *place) by(proxy *ftpserver.Proxy) *place {
-	by := *p
-	by.addr = proxy.Addr
-	return &by
-}
-
 // in returns another, empty place at the same server for a test of its own.
 func (p *place) in(t *testing.T) *place {
 	t.Helper()
@@ -67,7 +60,9 @@ func (p *place) in(t *testing.T) *place {
 func (p *place) behind() (*place, *ftpserver.Proxy) {
 	p.t.Helper()
 	proxy := ftpserver.StartProxy(p.t, p.server.Addr)
-	return p.by(proxy), proxy
+	by := *p
+	by.addr = proxy.Addr
+	return &by, proxy
 }
 
 // direct returns the same place without a proxy.

@@ -1,66 +1,108 @@
 package ftplab
 
 import (
-	"context"
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
-	"testing"
-	"time"
-)
+	"sync"
 
-// waitLimit bounds each wait for what should come at once, on a slow machine.
-const waitLimit = 60 * time.Second
+	"locksmith/test/lab"
+)
 
 // locksmith is a command that finds the password of a place, and is in another
 // time zone than its server.
-func (p *place) locksmith(ctx context.Context, args ...string) *exec.Cmd {
+func (p *place) locksmith(args ...string) *exec.Cmd {
 	p.t.Helper()
-	cmd := exec.CommandContext(ctx, built.Path(p.t, "locksmith"), append(args[:1:1], append(p.trust(), args[1:]...)...)...)
+	cmd := exec.Command(lab.Program(p.t, "cmd/locksmith"), args[0])
+	if p.server.CA != "" {
+		cmd.Args = append(cmd.Args, "--ca", p.server.CA)
+	}
+	cmd.Args = append(cmd.Args, args[1:]...)
 	home := p.t.TempDir()
 	cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH_PASSWORD="+p.server.Password)
-	cmd.WaitDelay = time.Second
 	return cmd
 }
 
-func (p *place) trust() []string {
-	if p.server.CA == "" {
-		return nil
-	}
-	return []string{"--ca", p.server.CA}
-}
-
-// do runs a command of locksmith to its end, which must be in time.
+// do runs a command of locksmith to its end.
 func (p *place) do(args ...string) (status int, said string) {
 	p.t.Helper()
-	return p.doWithin(waitLimit, args...)
-}
-
-func (p *place) doWithin(limit time.Duration, args ...string) (status int, said string) {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	cmd := p.locksmith(ctx, args...)
-	out, err := cmd.CombinedOutput()
-	if ctx.Err() != nil || cmd.ProcessState == nil {
-		p.t.Fatalf("%q: not done within %v: %v\n%s", args, limit, err, out)
-	}
-	return cmd.ProcessState.ExitCode(), strings.TrimSpace(string(out))
+	status, said = lab.Run(p.t, p.locksmith(args...))
+	return status, strings.TrimSpace(said)
 }
 
 // must is do for what must succeed.
 func (p *place) must(args ...string) string {
 	p.t.Helper()
-	return p.mustWithin(waitLimit, args...)
-}
-
-func (p *place) mustWithin(limit time.Duration, args ...string) string {
-	p.t.Helper()
-	status, said := p.doWithin(limit, args...)
+	status, said := p.do(args...)
 	if status != 0 {
 		p.t.Errorf("%q: exit status %d\n%s", args, status, said)
 	}
 	return said
+}
+
+// succeeds runs a command, however long it takes for its turn.
+func (p *place) succeeds(cmd *exec.Cmd) {
+	p.t.Helper()
+	running := lab.Start(p.t, cmd)
+	<-running.Ended()
+	running.Exits(0)
+}
+
+// guarded is a command under the lock that writes down when it had it.
+func (p *place) guarded(h *history, mode, work string, flags ...string) *exec.Cmd {
+	p.t.Helper()
+	args := append([]string{"run"}, flags...)
+	return p.locksmith(append(args, p.address(), "--", lab.Program(p.t, "test/ftplab/witness"), h.file, mode, work)...)
+}
+
+// hold starts a helper for the lock.
+func (p *place) hold(flags ...string) *lab.Helper {
+	p.t.Helper()
+	return lab.Hold(p.t, p.locksmith(append(append([]string{"hold"}, flags...), p.address())...))
+}
+
+// A recorded helper writes its events down.
+type recorded struct {
+	*lab.Helper
+	events string
+}
+
+// record is hold with its events.
+func (p *place) record(flags ...string) recorded {
+	p.t.Helper()
+	file := filepath.Join(p.t.TempDir(), "events")
+	return recorded{p.hold(append(flags, "--events", file)...), file}
+}
+
+// has reports that an event has happened to it.
+func (h recorded) has(event string) bool {
+	text, _ := os.ReadFile(h.events) // there is none at first
+	return bytes.Contains(text, []byte(`"event":"`+event+`"`))
+}
+
+// wait starts a helper for a lock that is held, and returns when it knows that it waits. To
+// be in the queue is not enough: a server that goes away then is an error to it.
+func (p *place) wait(flags ...string) *lab.Helper {
+	p.t.Helper()
+	h := p.record(flags...)
+	lab.Eventually(p.t, "it knows that it waits", func() bool { return h.has("waiting") }, h.Stderr)
+	return h.Helper
+}
+
+// inTurn lets waiters take the lock and release it.
+func inTurn(waiters ...*lab.Helper) {
+	var all sync.WaitGroup
+	for _, w := range waiters {
+		all.Go(func() {
+			w.Held()
+			w.Release()
+		})
+	}
+	all.Wait()
 }
 
 // clean removes what crashed helpers left, as an operator does, hours later.
@@ -82,12 +124,31 @@ func (p *place) atRest() {
 	}
 }
 
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(waitLimit); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v", what, waitLimit)
-		}
+// A status is what locksmith status --json says of one lock.
+type status struct {
+	State   string
+	Holders []struct{ ID, Host, Mode string }
+	Waiters []struct{ ID, Host, Mode string }
+}
+
+// look asks for the status of the lock, without a proxy.
+func (p *place) look() status {
+	p.t.Helper()
+	var all struct{ Locks []status }
+	d := p.direct()
+	out := d.must("status", "--json", d.address())
+	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all.Locks) != 1 {
+		p.t.Fatalf("status: %v\n%s", err, out)
 	}
+	return all.Locks[0]
+}
+
+// holder returns the id of the only holder, or what there is instead.
+func (p *place) holder() string {
+	p.t.Helper()
+	s := p.look()
+	if len(s.Holders) != 1 {
+		return fmt.Sprintf("%+v", s)
+	}
+	return s.Holders[0].ID
 }

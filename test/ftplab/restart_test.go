@@ -4,80 +4,57 @@ import (
 	"testing"
 	"time"
 
+	"locksmith/protocol"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 // restart: the server goes away while somebody has the lock and others wait. If
 // it comes back within the lease the holder keeps it; else the holder says that it is
 // lost. In both cases the others get it afterwards.
-func restart(t *testing.T, kind string) {
-	inBothStyles(t, func(t *testing.T, style string) {
-		p := start(t, kind, style, ftpserver.Options{})
-		t.Run("back in time", p.backInTime)
-		t.Run("too late", p.backTooLate)
-	})
+func restart(t *testing.T, kind, style string) {
+	for name, scenario := range map[string]func(*place){"back in time": (*place).backInTime, "too late": (*place).backTooLate} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scenario(start(t, kind, style, ftpserver.Options{}))
+		})
+	}
 }
 
-func (p *place) backInTime(t *testing.T) {
-	const lease = 20 * time.Second
-	p = p.in(t)
-	first := p.hold("--lease", lease.String())
-	id := first.held().Value("id")
-	waiters := []*helper{p.wait("--lease", lease.String()), p.wait("--lease", lease.String())}
+func (p *place) backInTime() {
+	const lease = "32s" // a heartbeat every 8 s
+	first := p.record("--lease", lease, "--beats")
+	id := first.Held().Value("id")
+	a, b := p.wait("--lease", lease), p.wait("--lease", lease)
 	p.server.Stop()
-	time.Sleep(3 * time.Second)
+	lab.Eventually(p.t, "a heartbeat fails", func() bool { return first.has("late") }, first.Stderr)
 	p.server.Restart()
-	time.Sleep(lease / 2) // heartbeats
-	first.silent()
-	for _, w := range waiters {
-		w.silent()
+	first.Says(protocol.WordBeat)
+	for _, w := range []*lab.Helper{a, b} {
+		w.Silent(time.Millisecond)
 	}
 	if holder := p.holder(); holder != id {
-		t.Errorf("held by %q, want %s", holder, id)
+		p.t.Errorf("held by %q, want %s", holder, id)
 	}
-	first.release()
-	oneAfterTheOther(waiters)
+	first.Release()
+	inTurn(a, b)
 	p.atRest()
 }
 
-func (p *place) backTooLate(t *testing.T) {
-	const lease = 6 * time.Second
-	p = p.in(t)
-	first := p.hold("--lease", lease.String())
-	first.held()
-	waiters := []*helper{p.wait(), p.wait()}
+func (p *place) backTooLate() {
+	first := p.hold("--lease", "12s")
+	first.Held()
+	a, b := p.wait(), p.wait()
 	p.server.Stop()
-	lost := first.next("LOST")
-	if code := lost.Value("code"); code != "expired" {
-		t.Errorf("lost: %s", code)
+	if code := first.Says(protocol.WordLost).Value("code"); code != "expired" {
+		p.t.Errorf("lost: %s", code)
 	}
-	for _, w := range waiters {
-		w.silent()
+	for _, w := range []*lab.Helper{a, b} {
+		w.Silent(time.Millisecond)
 	}
 	p.server.Restart()
-	first.letGo()
-	first.exit(79)
-	oneAfterTheOther(waiters)
+	first.LetGo()
+	first.Exits(protocol.Expired.Exit())
+	inTurn(a, b)
 	p.clean()
-}
-
-// oneAfterTheOther lets waiters take the lock and release it.
-func oneAfterTheOther(waiters []*helper) {
-	for left := waiters; len(left) > 0; {
-		for i, w := range left {
-			select {
-			case s := <-w.said:
-				if s.Word != "OK" {
-					w.t.Fatalf("it said %q %q; stderr:\n%s", w.line(s), s.Text, &w.stderr)
-				}
-				w.release()
-				left = append(left[:i:i], left[i+1:]...)
-			case <-time.After(10 * time.Millisecond):
-				continue
-			case <-w.t.Context().Done():
-				return
-			}
-			break
-		}
-	}
 }

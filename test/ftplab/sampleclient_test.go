@@ -1,39 +1,38 @@
 package ftplab
 
 import (
-	"bytes"
-	"context"
 	"math/rand/v2"
 	"os/exec"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 	"locksmith/test/lab/holds"
 )
 
 // sampleClient: one brings a file, slowly, and is killed again and again; ten fetch
 // it, together. Nobody sees half a file, or none.
-func sampleClient(t *testing.T, kind string) {
-	p := start(t, kind, "dir", ftpserver.Options{})
-	b := sampleRun{place: p, history: newHistory(t)}
-	if c := b.command(t.Context(), "exclusive", "put"); c.Run() != nil {
-		t.Fatal(c.said.String())
-	}
+func sampleClient(t *testing.T, kind, style string) {
+	b := sampleRun{place: start(t, kind, style, ftpserver.Options{}), history: newHistory(t)}
+	b.place.succeeds(b.command("exclusive", "put"))
 	var readers sync.WaitGroup
 	for range 10 {
-		readers.Go(b.fetch)
+		readers.Go(func() {
+			for n := 0; n < 4 || !b.enough.Load(); n++ {
+				b.place.succeeds(b.command("shared", "get"))
+			}
+		})
 	}
 	over := make(chan struct{})
 	go func() { readers.Wait(); close(over) }()
 	b.bring(over)
-	s := b.history.check(t, p.style)
-	together := holds.Together(s.held)
-	t.Logf("brought %d times, killed %d times, fetched %d times, %d pairs together", b.brought, len(s.kills), b.fetched.Load(), together)
-	if together == 0 || b.brought == 0 || len(s.kills) == 0 {
+	r := b.history.check(t, style)
+	together := holds.Together(r.held)
+	t.Logf("brought %d times, killed %d times, %d pairs together", b.brought, len(r.kills), together)
+	if together == 0 {
 		t.Error("it was too easy")
 	}
 }
@@ -41,34 +40,20 @@ func sampleClient(t *testing.T, kind string) {
 type sampleRun struct {
 	place   *place
 	history *history
-	fetched atomic.Int32
 	brought int
+	enough  atomic.Bool // it was brought, and the one who brought it killed
 }
 
 // command is one job under the lock.
-func (b *sampleRun) command(ctx context.Context, mode, job string) *clientCommand {
+func (b *sampleRun) command(mode, job string) *exec.Cmd {
 	p := b.place
-	args := []string{"run", "--lease", "10s"}
+	flags := []string{"--lease", "10s"}
 	if mode == "shared" {
-		args = append(args, "--shared")
+		flags = append(flags, "--shared")
 	}
-	args = append(args, p.address(), "--", built.Path(p.t, "witness"), b.history.file, mode, "0s",
-		built.Path(p.t, "sampleclient"), job, p.server.Addr, p.server.User, p.server.Password, p.path+"/list")
-	c := &clientCommand{Cmd: p.locksmith(ctx, args...)}
-	c.Stdout, c.Stderr = &c.said, &c.said
-	return c
-}
-
-func (b *sampleRun) fetch() {
-	for range 6 {
-		ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
-		c := b.command(ctx, "shared", "get")
-		if err := c.Run(); err != nil {
-			b.place.t.Errorf("fetch: %v\n%s", err, &c.said)
-		}
-		cancel()
-		b.fetched.Add(1)
-	}
+	cmd := p.guarded(b.history, mode, "0s", flags...)
+	cmd.Args = append(cmd.Args, lab.Program(p.t, "test/ftplab/sampleclient"), job, p.server.Addr, p.server.User, p.server.Password, p.path+"/list")
+	return cmd
 }
 
 // bring brings the file until all have fetched it, and lets it be brought whole
@@ -80,36 +65,20 @@ func (b *sampleRun) bring(over <-chan struct{}) {
 			return
 		case <-time.After(rand.N(100 * time.Millisecond)):
 		}
-		b.bringOnce(i%2 == 0)
-	}
-}
-
-func (b *sampleRun) bringOnce(spare bool) {
-	t := b.place.t
-	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
-	defer cancel()
-	c := b.command(ctx, "exclusive", "put")
-	if err := c.Start(); err != nil {
-		t.Error(err)
-		return
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
-	if spare {
-		if err := <-ended; err != nil {
-			t.Errorf("bring: %v\n%s", err, &c.said)
+		if i%2 == 0 {
+			b.place.succeeds(b.command("exclusive", "put"))
+			b.brought++
+			continue
 		}
-		b.brought++
-		return
+		b.bringAndDie()
+		b.enough.Store(true)
 	}
-	b.history.await(t, c.Process.Pid)
-	time.Sleep(rand.N(150 * time.Millisecond))
-	b.history.killed(t, c.Process.Pid)
-	_ = c.Process.Signal(syscall.SIGKILL) // it may have ended
-	<-ended
 }
 
-type clientCommand struct {
-	*exec.Cmd
-	said bytes.Buffer
+func (b *sampleRun) bringAndDie() {
+	helper := lab.Start(b.place.t, b.command("exclusive", "put"))
+	b.history.await(b.place.t, helper.PID())
+	time.Sleep(rand.N(150 * time.Millisecond))
+	b.history.killed(b.place.t, helper.PID())
+	helper.Kill()
 }

@@ -1,12 +1,10 @@
 package ftplab
 
 import (
-	"context"
 	"os/exec"
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"locksmith/test/ftpserver"
 	"locksmith/test/lab"
@@ -18,7 +16,7 @@ const plainScript = `
 use strict; use warnings; use Net::FTP; use Time::HiRes qw(clock_gettime usleep);
 my ($addr, $user, $password, $lock, $log, $rounds) = @ARGV;
 my ($host, $port) = split /:/, $addr;
-my $ftp = Net::FTP->new($host, Port => $port, Timeout => 60) or die "connect: $@";
+my $ftp = Net::FTP->new($host, Port => $port, Timeout => 600) or die "connect: $@";
 $ftp->login($user, $password) or die "log in: ", $ftp->message;
 open(my $out, '>>', $log) or die "$log: $!";
 sub tell_them { syswrite $out, sprintf("%s %.0f perl%d exclusive 0\n", $_[0], clock_gettime(7) * 1e9, $$) }
@@ -34,36 +32,30 @@ $ftp->quit;
 `
 
 // scripts: plain scripts and helpers exclude each other.
-func scripts(t *testing.T, kind string) {
-	start(t, kind, "plain", ftpserver.Options{}).beside(t, 4, 4, 12)
+func scripts(t *testing.T, kind, style string) {
+	start(t, kind, style, ftpserver.Options{}).beside(t, 4, 4, 12)
 }
 
-// beside lets scripts and helpers contend, each for so many rounds.
+// beside lets scripts and helpers contend, each for so many rounds. The scripts try more
+// often, and there is no queue.
 func (p *place) beside(t *testing.T, scripts, helpers, rounds int) {
 	t.Helper()
-	perl, err := exec.LookPath("perl")
-	if err != nil || exec.Command(perl, "-MNet::FTP", "-e", "1").Run() != nil {
-		lab.Lacking(t, "no perl with Net::FTP here")
+	perl := lab.NeedProgram(t, "perl")
+	if exec.Command(perl, "-MNet::FTP", "-e", "1").Run() != nil {
+		lab.Lacking(t, "no Net::FTP here")
 	}
 	h := newHistory(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
-	defer cancel()
 	var wg sync.WaitGroup
 	for range scripts {
 		wg.Go(func() {
-			cmd := exec.CommandContext(ctx, perl, "-e", plainScript, p.server.Addr, p.server.User, p.server.Password,
-				p.path+"/L", h.file, strconv.Itoa(rounds))
-			cmd.WaitDelay = time.Second
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("script: %v\n%s", err, out)
-			}
+			p.succeeds(exec.Command(perl, "-e", plainScript, p.server.Addr, p.server.User, p.server.Password,
+				p.path+"/L", h.file, strconv.Itoa(rounds)))
 		})
 	}
 	for range helpers {
 		wg.Go(func() {
 			for range rounds {
-				// The others try more often, and there is no queue.
-				p.mustWithin(3*waitLimit, "run", p.address(), "--", built.Path(t, "witness"), h.file, "exclusive", "2ms")
+				p.succeeds(p.guarded(h, "exclusive", "2ms"))
 			}
 		})
 	}

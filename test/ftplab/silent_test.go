@@ -4,96 +4,96 @@ import (
 	"testing"
 	"time"
 
+	"locksmith/protocol"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 // silent: a server that says nothing any more, as behind a firewall that has
 // forgotten the connection. The helper keeps to its times, and goes on by another
 // connection if it can.
-func silent(t *testing.T, kind string) {
-	p := start(t, kind, "plain", ftpserver.Options{})
-	t.Run("from the beginning", p.silentAlways)
-	t.Run("while waiting", p.silentWaiting)
-	t.Run("one connection while holding", p.silentConnection)
-	t.Run("all while holding", p.silentHolding)
-	t.Run("while releasing", p.silentReleasing)
+func silent(t *testing.T, kind, style string) {
+	p := start(t, kind, style, ftpserver.Options{})
+	for name, scenario := range map[string]func(*place, *ftpserver.Proxy){
+		"from the beginning":           (*place).silentAlways,
+		"while waiting":                (*place).silentWaiting,
+		"one connection while holding": (*place).silentConnection,
+		"all while holding":            (*place).silentHolding,
+		"while releasing":              (*place).silentReleasing,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scenario(p.in(t).behind())
+		})
+	}
 }
 
 var stall = ftpserver.Fault{Do: ftpserver.Stall}
 
 // silentAlways: one try, and a time to wait.
-func (p *place) silentAlways(t *testing.T) {
-	t.Parallel()
-	p, proxy := p.in(t).behind()
+func (p *place) silentAlways(proxy *ftpserver.Proxy) {
 	proxy.Fail(ftpserver.Every, stall)
-	start := time.Now()
-	if status, said := p.do("run", "--timeout", "2s", p.address(), "--", "true"); status != 69 && status != 75 {
-		t.Errorf("exit status %d: %s", status, said)
+	for _, flags := range [][]string{{"--timeout", "2s"}, {"--timeout", "0", "--lease", "2s"}} {
+		status, said := p.do(append(append([]string{"run"}, flags...), p.address(), "--", "true")...)
+		if status != protocol.Unreachable.Exit() && status != protocol.Held.Exit() {
+			p.t.Errorf("%q: exit status %d: %s", flags, status, said)
+		}
 	}
-	if status, said := p.do("run", "--timeout", "0", "--lease", "2s", p.address(), "--", "true"); status != 69 && status != 75 {
-		t.Errorf("exit status %d: %s", status, said)
-	}
-	t.Logf("both gave up after %v", time.Since(start).Round(time.Millisecond))
 	proxy.Heal()
 	p.atRest()
 }
 
-func (p *place) silentWaiting(t *testing.T) {
-	t.Parallel()
-	p, proxy := p.in(t).behind()
+func (p *place) silentWaiting(proxy *ftpserver.Proxy) {
 	first := p.direct().hold()
-	first.held()
-	next := p.wait("--timeout", "8s", "--lease", "4s")
+	first.Held()
+	next := p.wait("--timeout", "20s", "--lease", "4s")
 	proxy.Fail(ftpserver.Every, stall)
-	s := next.next("ERR")
-	next.exit(75)
-	t.Logf("it said %q %q", next.line(s), s.Text)
-	first.release()
+	p.t.Log(next.Says(protocol.WordErr).Text)
+	next.Exits(protocol.Held.Exit())
+	first.Release()
 	proxy.Heal()
 	p.clean()
 }
 
 // silentConnection: only the connection that the helper has; a new one is fine. It
 // happens between two heartbeats, after the housekeeping that follows the first.
-func (p *place) silentConnection(t *testing.T) {
-	t.Parallel()
-	p, proxy := p.in(t).behind()
+func (p *place) silentConnection(proxy *ftpserver.Proxy) {
 	h := p.hold("--lease", "48s", "--beats")
-	h.held()
-	h.next("BEAT")
-	time.Sleep(time.Second)
+	h.Held()
+	h.Says(protocol.WordBeat)
+	said := -1
+	lab.Eventually(p.t, "it keeps house no more", func() bool {
+		before := said
+		said = len(proxy.Commands())
+		time.Sleep(500 * time.Millisecond)
+		return said == before
+	})
 	for i := range proxy.Conns() {
 		proxy.Fail(i, stall)
 	}
-	h.next("BEAT") // by another connection
-	h.release()
+	h.Says(protocol.WordBeat) // by another connection
+	h.Release()
 	p.atRest()
 }
 
-func (p *place) silentHolding(t *testing.T) {
-	t.Parallel()
-	p, proxy := p.in(t).behind()
-	h := p.hold("--lease", "4s")
-	h.held()
-	start := time.Now()
+func (p *place) silentHolding(proxy *ftpserver.Proxy) {
+	h := p.hold("--lease", "16s")
+	h.Held()
 	proxy.Fail(ftpserver.Every, stall)
-	t.Logf("lost after %v", h.next("LOST").at.Sub(start).Round(time.Millisecond))
-	h.letGo()
-	h.exit(79)
+	h.Says(protocol.WordLost)
+	h.LetGo()
+	h.Exits(protocol.Expired.Exit())
 	proxy.Heal()
 	p.clean()
 }
 
-func (p *place) silentReleasing(t *testing.T) {
-	t.Parallel()
-	p, proxy := p.in(t).behind()
-	h := p.hold("--lease", "4s")
-	h.held()
-	start := time.Now()
+func (p *place) silentReleasing(proxy *ftpserver.Proxy) {
+	h := p.hold("--lease", "16s")
+	h.Held()
 	proxy.Fail(ftpserver.Every, stall)
-	h.letGo()
-	h.exit(79)
-	t.Logf("gave up after %v: %s", time.Since(start).Round(time.Millisecond), &h.stderr)
+	h.LetGo()
+	h.Exits(protocol.Expired.Exit())
+	p.t.Log(h.Stderr())
 	proxy.Heal()
 	p.clean()
 }

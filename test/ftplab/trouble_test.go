@@ -3,6 +3,7 @@ package ftplab
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -28,25 +29,53 @@ var faults = []struct {
 }
 
 // trouble: the connection breaks once, at any command of a lock's life. The lock
-// is had or not had, never by two, and goes on being held; and nothing stays.
-func trouble(t *testing.T, kind string) {
-	inBothStyles(t, func(t *testing.T, style string) {
-		p := start(t, kind, style, ftpserver.Options{})
-		commands := p.lifecycleCommands(t)
-		var all []faultCase
-		for i, f := range faults {
-			for n := 1; n <= commands; n++ {
-				// Not all at every server: silence takes its time.
-				if *long || kind == "embedded" || (i+n)%4 == 0 {
-					f.fault.Command = n
-					all = append(all, faultCase{fmt.Sprintf("%s command %d", f.name, n), f.fault})
-				}
+// is had or not had, never by two, and goes on being held; and nothing stays. Without -long
+// not all happens everywhere, but each command meets something.
+func trouble(t *testing.T, kind, style string) {
+	p := start(t, kind, style, ftpserver.Options{})
+	commands := p.lifecycleCommands(t)
+	step := 6
+	switch {
+	case *long:
+		step = 1
+	case kind == "embedded":
+		step = 2
+	}
+	var all []faultCase
+	for i, f := range faults {
+		for n := 1; n <= commands; n++ {
+			if (i+n)%step == 0 {
+				f.fault.Command = n
+				all = append(all, faultCase{fmt.Sprintf("%s command %d", f.name, n), f.fault})
 			}
 		}
-		t.Logf("%d commands, %d faults: %v", commands, len(all), p.injectAll(t, all))
-		p.clean()
-	})
+	}
+	t.Logf("%d commands, %d faults: %v", commands, len(all), p.injectAll(t, all))
+	p.clean()
 }
+
+// bytesCut: the connection ends after any byte of what the server says, in all of
+// a lock's life; or, to be quick, after every few of them.
+func bytesCut(t *testing.T, kind, style string) {
+	p := start(t, kind, style, ftpserver.Options{})
+	every := 1
+	if !*long {
+		every = 13
+	}
+	n := 1 + rand.IntN(every)
+	t.Logf("from %d", n)
+	var all []faultCase
+	for ; n < replyBytes; n += every {
+		do := []ftpserver.Action{ftpserver.Cut, ftpserver.Reset}[n%2]
+		all = append(all, faultCase{fmt.Sprintf("byte %d", n), ftpserver.Fault{Replies: n, Do: do}})
+	}
+	t.Logf("%d faults: %v", len(all), p.injectAll(t, all))
+	p.clean()
+}
+
+// replyBytes is more than a server says in a lock's life: the last faults never
+// happen.
+const replyBytes = 1600
 
 // A faultCase is a fault on the first connection.
 type faultCase struct {
@@ -61,7 +90,7 @@ func (p *place) injectAll(t *testing.T, all []faultCase) map[string]int {
 	var wg sync.WaitGroup
 	came := map[string]int{}
 	next := make(chan faultCase)
-	for range 6 {
+	for range 8 {
 		wg.Go(func() {
 			for s := range next {
 				c := p.in(t).inject(t, s)
@@ -82,8 +111,7 @@ func (p *place) injectAll(t *testing.T, all []faultCase) map[string]int {
 // lifecycleCommands is how many commands a lifecycle without trouble sends.
 func (p *place) lifecycleCommands(t *testing.T) int {
 	t.Helper()
-	proxy := ftpserver.StartProxy(t, p.addr)
-	by := p.in(t).by(proxy)
+	by, proxy := p.in(t).behind()
 	r := lifecycle{place: by}
 	if err := errors.Join(r.whole()); err != nil {
 		t.Fatal(err)
@@ -98,8 +126,11 @@ func (p *place) lifecycleCommands(t *testing.T) int {
 func (p *place) inject(t *testing.T, s faultCase) string {
 	t.Helper()
 	by, proxy := p.behind()
+	r := lifecycle{place: by, rival: p.open(), silent: make(chan struct{}, 1)}
+	if s.fault.Do == ftpserver.Stall {
+		s.fault.Then = func() { r.silent <- struct{}{} }
+	}
 	proxy.Fail(0, s.fault)
-	r := lifecycle{place: by, rival: p.open()}
 	acquired, broken := r.whole()
 	switch {
 	case broken != nil:

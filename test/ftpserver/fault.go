@@ -42,6 +42,7 @@ type Fault struct {
 	// servers do. At Before and Answered the session goes on otherwise; at Sent
 	// the server's own answer follows.
 	Text string
+	Then func() // called when it has happened; it must not wait
 }
 
 // An armed fault waits on one connection.
@@ -78,6 +79,9 @@ func (f Fault) immediate() bool { return f.Command == 0 && f.Replies == 0 }
 // act makes a fault happen, for the reply that the client does not get. It
 // returns false if nothing passes any more. The caller holds the proxy's mu.
 func (l *link) act(f Fault, reply []byte) bool {
+	if f.Then != nil {
+		defer f.Then()
+	}
 	switch f.Do {
 	case Stall:
 		l.silent = true

@@ -13,8 +13,6 @@ var skips = map[string]string{
 	"backends/ftp/kinds_test.go":         "the server cannot do it",
 	"backends/tree_test.go":              "-short",
 	"client/deploy_linux_test.go":        "in a copy only",
-	"test/ftplab/conformance_test.go":    "without -long",
-	"test/ftplab/scenarios_test.go":      "-short",
 	"test/history/recorder_test.go":      "not on Linux",
 	"test/lab/need.go":                   "Lacking itself, and NotShort",
 	"test/nfslab/cells_test.go":          "in the guest only",
