@@ -240,6 +240,7 @@ func (f *fixture) start(cmd *exec.Cmd, stdin *os.File) *parent {
 	defer w.Close()
 	cmd.Stdout, cmd.Stderr = w, output
 	cmd.Env = append(os.Environ(), "PATH="+f.bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"PYTHONPATH="+"../../client/python", "PYTHONDONTWRITEBYTECODE=1",
 		"TMPDIR="+filepath.Dir(f.path)) // for FIFOs
 	if stdin != nil {
 		cmd.Stdin = stdin

@@ -120,6 +120,7 @@ func examples(t *testing.T) map[string]string {
 	if err != nil || len(files) < 6 {
 		t.Fatalf("examples: %v, %v", files, err)
 	}
+	files = append(files, root+"/test/parents/testdata/clients/python/example.py")
 	texts := map[string]string{}
 	for _, f := range files {
 		raw, err := os.ReadFile(f)
@@ -140,7 +141,7 @@ func isExample(t *testing.T, b block) bool {
 	return false
 }
 
-// TestParents: the parents README shows are those that test/parents runs.
+// TestParents: the parents that pages show are those that test/parents runs.
 func TestParents(t *testing.T) {
 	all := blocks(t)
 	for file, text := range examples(t) {
@@ -149,14 +150,14 @@ func TestParents(t *testing.T) {
 			found = found || b.text == text
 		}
 		if !found {
-			t.Errorf("README does not show %s as it stands", file)
+			t.Errorf("no page shows %s as it stands", file)
 		}
 	}
 	for _, b := range all {
 		switch b.language {
 		case "perl", "python", "tcl", "js", "c":
 			if !isExample(t, b) {
-				t.Errorf("README shows a parent in %s that is not tested:\n%s", b.language, b.text)
+				t.Errorf("a page shows a parent in %s that is not tested:\n%s", b.language, b.text)
 			}
 		}
 	}
@@ -186,11 +187,11 @@ func TestGoProgram(t *testing.T) {
 		}
 	}
 	if n != 1 {
-		t.Errorf("%d Go programs in README, want 1", n)
+		t.Errorf("%d Go programs in the pages, want 1", n)
 	}
 }
 
-// TestDependencyTable: README gives a reason for every direct dependency.
+// TestDependencyTable: there is a reason for every direct dependency.
 func TestDependencyTable(t *testing.T) {
 	cmd := exec.Command("go", "list", "-m", "-f", "{{if not .Indirect}}{{.Path}}{{end}}", "all")
 	cmd.Dir = root
@@ -198,10 +199,10 @@ func TestDependencyTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme := read(t, "README.md")
+	table := read(t, "test/README.md")
 	for _, module := range strings.Fields(string(out)) {
-		if module != "locksmith" && !strings.Contains(readme, "| "+module+" |") {
-			t.Errorf("README has no row for %s", module)
+		if module != "locksmith" && !strings.Contains(table, "| "+module+" |") {
+			t.Errorf("test/README.md has no row for %s", module)
 		}
 	}
 }

@@ -1,14 +1,12 @@
 """parent.py SCENARIO LOCK GO, by way of client/python: see doc.go."""
 import asyncio
 import os
-import pathlib
 import subprocess
 import sys
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[5] / "client" / "python"))
-import locksmith  # noqa: E402
+import locksmith
 
 scenario, address, go = sys.argv[1:]
 
