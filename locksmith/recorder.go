@@ -37,6 +37,7 @@ type Recorder struct {
 	start   time.Duration
 	locks   []string // what every event says about the locks
 	modes   []string
+	meta    map[string]string
 	behind  obstacle
 	waiting bool          // behind was told
 	due     time.Duration // when the next heartbeat is
@@ -53,6 +54,12 @@ func (h *Helper) Record(to EventWriter, command string) *Recorder {
 	r := &Recorder{
 		Client: h.Client, helper: h, to: to, command: protocol.CleanText(command, maxEventName), place: owner.Here(),
 		locks: []string{h.Address}, start: h.Request.Clock.Now(), queue: make(chan func(), maxQueue),
+	}
+	for _, m := range h.Request.Owner.Meta {
+		if r.meta == nil {
+			r.meta = map[string]string{}
+		}
+		r.meta[m.Key] = protocol.CleanText(m.Value, maxEventName)
 	}
 	if h.Locks != nil {
 		r.locks, r.modes = h.addresses(), h.modes()
@@ -103,6 +110,12 @@ func holderOf(held *backend.HeldError) events.Holder {
 		*s = protocol.CleanText(*s, maxEventName)
 	}
 	return h
+}
+
+// Broke implements observer.
+func (r *Recorder) Broke(b BrokenLock) {
+	o := r.obstacle(&backend.HeldError{Lock: b.Lock, Holder: b.Dead})
+	r.tell(events.Event{Kind: events.Broke, Lock: o.lock, Holder: &o.holder, Text: b.String()})
 }
 
 // Start implements Client.
@@ -157,7 +170,7 @@ func (r *Recorder) tell(e events.Event) {
 	now := r.now()
 	e.Time, e.Boot, e.Clock = time.Now(), now, r.clockName()
 	e.Locks, e.Modes, e.Mode = r.locks, r.modes, r.helper.Request.Owner.Mode
-	e.Host, e.PID, e.Command = r.place.Host, os.Getpid(), r.command
+	e.Host, e.PID, e.Command, e.Meta = r.place.Host, os.Getpid(), r.command, r.meta
 	isQueued := true
 	write := backend.DetachIn(func(write func()) {
 		select {
@@ -200,8 +213,9 @@ func textOf(err error) string { return protocol.CleanText(err.Error(), maxEventT
 
 // An observer is a Client that is told more than it needs.
 type observer interface {
-	Missed(error) // a heartbeat failed
-	Releasing()   // the lock is not wanted any more, and still held
+	Broke(BrokenLock) // the lock of a dead holder was broken
+	Missed(error)     // a heartbeat failed
+	Releasing()       // the lock is not wanted any more, and still held
 }
 
 func (s *session) missed(err error) {

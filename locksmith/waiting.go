@@ -15,12 +15,11 @@ import (
 func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Duration, err error) {
 	ctx, cancel := h.untilTimeout()
 	defer cancel()
-	attempt, err := h.Locker.Attempt(h.request())
-	if err != nil {
+	w := h.waiting()
+	defer w.end()
+	if w.attempt, err = h.Locker.Attempt(w.request()); err != nil {
 		return nil, 0, err
 	}
-	w := h.waiting(attempt)
-	defer w.end()
 	taken := false
 	defer func() {
 		if !taken {
@@ -78,8 +77,10 @@ func (h *Helper) untilTimeout() (context.Context, context.CancelFunc) {
 }
 
 // request tells the backend how much time it has, and others our pace.
-func (h *Helper) request() backend.Request {
+func (w *waiting) request() backend.Request {
+	h := w.helper
 	r := h.Request
+	r.Broke = w.broken.add
 	r.Owner.Refresh = h.Refresh
 	if r.Timeout = h.Timeout; h.Timeout < 0 {
 		r.Timeout = backend.NoLimit
@@ -117,12 +118,13 @@ type waiting struct {
 	calls   chan func()
 	pauses  *backoff.Schedule // between tries, if their number is limited; else nil
 	hung    bool              // a call was left behind; no other may be made
+	broken  brokenLocks       // by the last try
 }
 
 // waiting starts the goroutine that makes the calls. It is the same for all of them: a
 // new one would begin with a small stack each time, and grow it while the lock is free.
-func (h *Helper) waiting(attempt backend.Attempt) *waiting {
-	w := &waiting{helper: h, attempt: attempt, calls: make(chan func())}
+func (h *Helper) waiting() *waiting {
+	w := &waiting{helper: h, calls: make(chan func())}
 	if h.Tries > 0 {
 		if w.pauses = h.Request.Polls.Schedule(); w.pauses == nil {
 			w.pauses = &backoff.Schedule{}
@@ -145,6 +147,7 @@ func (w *waiting) run(call func()) { w.calls <- call }
 func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 	call := backend.DetachIn(w.run, func() (backend.Hold, error) { return w.attempt.Try(ctx) })
 	if call.Await(ctx, w.helper.Request.Clock, backend.NoLimit, answerTime) {
+		w.tellBroken()
 		return call.Result()
 	}
 	w.hung = true

@@ -70,6 +70,15 @@ type Request struct {
 	// pauses of this kind of lock.
 	Polls *backoff.Config
 	Clock clock.Clock
+	// Broke, if not nil, is told in Try of each dead holder whose lock was broken for us.
+	Broke func(lock string, dead Holder)
+}
+
+// TellBroken tells whoever made the request of a dead holder whose lock was broken.
+func (r Request) TellBroken(lock string, dead Holder) {
+	if r.Broke != nil {
+		r.Broke(lock, dead)
+	}
 }
 
 // Checked returns the request with its lease in whole milliseconds, as locks keep it, or

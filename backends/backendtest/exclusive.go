@@ -226,8 +226,13 @@ func deadHolderBroken(t *testing.T, f Fixture) {
 	f.Abandon(take(t, f, r))
 	strict := Request()
 	strict.Strict = true
+	var broken []backend.Holder
+	strict.Broke = func(_ string, dead backend.Holder) { broken = append(broken, dead) }
 	MustRelease(t, take(t, f, strict))
 	nothingLeft(t, f)
+	if len(broken) != 1 || broken[0].PID != r.Owner.Helper.PID || broken[0].Verdict != owner.Dead {
+		t.Errorf("told of %+v, want the dead %v", broken, r.Owner.Helper)
+	}
 }
 
 // orphaned is a request whose helper is dead while its parent, this process,

@@ -74,6 +74,7 @@ func (a *attempt) breakDead(s observation) error {
 	case err != nil:
 		return err
 	}
+	a.request.TellBroken(string(a.lock.Address), s.Holder(a.lock.Today()))
 	return backend.ErrAgain
 }
 

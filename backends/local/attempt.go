@@ -139,6 +139,9 @@ func (a *attempt) examine() (*hold, error) {
 // breakDead removes the file of a dead holder, whose kernel lock is ours (see look).
 func (a *attempt) breakDead(f *lockfile.File) error {
 	err := a.lock.remove(f)
+	if err == nil {
+		a.tellBroken()
+	}
 	if err == nil || errors.Is(err, lockfile.ErrReplaced) {
 		return backend.ErrAgain
 	}
@@ -149,6 +152,13 @@ func (a *attempt) breakDead(f *lockfile.File) error {
 		return a.held()
 	}
 	return a.lock.fail("remove the lock file of a dead holder", err)
+}
+
+// tellBroken tells of a dead holder whose lock is gone, if anything is known of it.
+func (a *attempt) tellBroken() {
+	if c := a.seen.content; c.Record != nil || c.PID != 0 {
+		a.request.TellBroken(string(a.lock.address), a.lock.holder(c, a.seen.verdict(a.here)))
+	}
 }
 
 func (a *attempt) held() error {

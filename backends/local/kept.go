@@ -45,7 +45,11 @@ func (a *attempt) takeKept(f *lockfile.File) (*hold, error) {
 		_ = f.Close()
 		return nil, err
 	}
-	return a.fill(f, id, text)
+	h, err := a.fill(f, id, text)
+	if err == nil {
+		a.tellBroken()
+	}
+	return h, err
 }
 
 // refill empties the file, which is ours now, for a new record, and marks it as a file of

@@ -100,7 +100,9 @@ func (a *attempt) breakDead(ctx context.Context, entries []entry) (*observation,
 			continue
 		}
 		if err == nil && s.Due == 0 {
-			err = a.lock.breakSeen(ctx, a.dir, s)
+			if err = a.lock.breakSeen(ctx, a.dir, s); err == nil {
+				a.request.TellBroken(a.lock.Address, s.Holder(a.lock.Today()))
+			}
 			switch {
 			case err == nil, errors.Is(err, errAbsent):
 				continue

@@ -28,6 +28,7 @@
 //	mode      exclusive or shared; mixed, if the locks of a set have different ones
 //	modes     if they have: the mode of each
 //	command   for run: the base name of the command; its arguments may be secret
+//	meta      what the user said of the helper (--meta): an object of texts
 //
 // and with it
 //
@@ -35,6 +36,8 @@
 //	          object with id, user, host and pid. lock: which one of a set it is. why:
 //	          the same in words, for people. It comes when the wait begins and when
 //	          another holder is seen, or another lock of the set is not free.
+//	broke     a holder that had died had the lock, and it was broken. holder, lock, why:
+//	          as of waiting.
 //	acquired  the lock is held from now. id: names this acquisition. token: the
 //	          fencing token, where there is one. waited_ms: since the helper's start.
 //	          For a set, id is those of all locks with commas between them, and tokens
@@ -64,5 +67,5 @@
 // A reader ignores keys that it does not know and blank lines. It refuses a line in
 // which a key is missing, comes twice, belongs to another event or has a value of
 // another kind, and goes on with the next: a full disk or a crash may leave part of
-// a line, to which the next one is glued.
+// a line, to which the next one is glued. It does so with an event that it does not know.
 package events

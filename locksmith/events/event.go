@@ -13,6 +13,7 @@ type Kind string
 // The kinds of events; see the package's comment.
 const (
 	Waiting  Kind = "waiting"
+	Broke    Kind = "broke"
 	Acquired Kind = "acquired"
 	Late     Kind = "late"
 	Lost     Kind = "lost"
@@ -20,7 +21,7 @@ const (
 	GaveUp   Kind = "gave-up"
 )
 
-func kinds() []Kind { return []Kind{Waiting, Acquired, Late, Lost, Released, GaveUp} }
+func kinds() []Kind { return []Kind{Waiting, Broke, Acquired, Late, Lost, Released, GaveUp} }
 
 // IsLast reports that a helper says nothing after such an event.
 func (k Kind) IsLast() bool { return k == Lost || k == Released || k == GaveUp }
@@ -39,9 +40,11 @@ type Event struct {
 	Mode    string   // "exclusive", "shared" or "mixed"
 	Modes   []string // of each of Locks, if mixed; else nil
 	Command string   // of run: base name
+	// Meta is what the user said of the helper (--meta), by keys.
+	Meta map[string]string
 
-	Lock   string        // Waiting: of a set, the one that is not free
-	Holder *Holder       // Waiting; nil: not known
+	Lock   string        // Waiting, Broke: of a set, the one that is not free, or was broken
+	Holder *Holder       // Waiting, Broke; nil: not known
 	ID     string        // Acquired; of a set, those of all Locks with commas between; empty: no room
 	Token  uint64        // Acquired; 0: none
 	Tokens []uint64      // Acquired: of each of Locks, if they are a set; nil: none has one
@@ -52,7 +55,7 @@ type Event struct {
 	// it any more.
 	Release time.Duration
 	Code    protocol.Code // Lost, GaveUp
-	Text    string        // Waiting: why; Lost, GaveUp; of Late: the error, if it failed
+	Text    string        // Waiting, Broke: in words; Lost, GaveUp; of Late: the error, if it failed
 }
 
 // A Holder is who holds a lock, as a waiter sees it. What is not known is zero.

@@ -43,6 +43,10 @@ func all() []Event {
 		with(Acquired, func(e *Event) { mix(e); e.More, e.Tokens = 3, []uint64{1, 2} }),
 		with(Acquired, func(e *Event) { one(e); e.ID, e.Token = "y", 17 }),
 		with(Acquired, func(e *Event) { one(e); e.More, e.Tokens = 1, []uint64{17} }),
+		with(Broke, func(e *Event) {
+			e.Meta = map[string]string{"job": "night & day", "empty": ""}
+			e.Lock, e.Holder, e.Text = "local:/b", &Holder{ID: "x", User: "alice", Host: "db1", PID: 7}, "broke the lock of alice"
+		}),
 	}
 }
 
@@ -51,11 +55,11 @@ func bare() []Event {
 	some := all()
 	for i := range some {
 		e := &some[i]
-		e.Clock, e.Command, e.Lock, e.Token, e.Tokens, e.Holder = "", "", "", 0, nil, nil
+		e.Clock, e.Command, e.Lock, e.Token, e.Tokens, e.Holder, e.Meta = "", "", "", 0, nil, nil, nil
 		if e.isSet() {
 			e.ID = ""
 		}
-		if e.Kind == Late || e.Kind == Waiting {
+		if e.Kind == Late || e.Kind == Waiting || e.Kind == Broke {
 			e.Text = ""
 		}
 	}

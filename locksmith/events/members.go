@@ -28,7 +28,10 @@ type (
 		Mode    string   `json:"mode"`
 		Modes   []string `json:"modes,omitempty"`
 		Command string   `json:"command,omitempty"`
+
+		Meta map[string]string `json:"meta,omitempty"`
 	}
+	// waiting is broke, too.
 	waiting struct {
 		common
 		Lock   string  `json:"lock,omitempty"`
@@ -70,9 +73,9 @@ type line interface{ event() Event }
 
 // line returns the line of an event; nil: its kind is not known.
 func (e *Event) line() line {
-	c := common{stamp(e.Time), millis(e.Boot), e.Clock, e.Kind, e.Locks, e.More, e.Host, e.PID, e.Mode, e.Modes, e.Command}
+	c := common{stamp(e.Time), millis(e.Boot), e.Clock, e.Kind, e.Locks, e.More, e.Host, e.PID, e.Mode, e.Modes, e.Command, e.Meta}
 	switch e.Kind {
-	case Waiting:
+	case Waiting, Broke:
 		holder := e.Holder
 		if holder != nil && *holder == (Holder{}) {
 			holder = nil
@@ -94,7 +97,7 @@ func (e *Event) line() line {
 
 func (c *common) event() Event {
 	return Event{Time: time.Time(c.Time), Boot: time.Duration(c.Boot), Clock: c.Clock, Kind: c.Kind, Locks: c.Locks, More: c.More,
-		Host: c.Host, PID: c.PID, Mode: c.Mode, Modes: c.Modes, Command: c.Command}
+		Host: c.Host, PID: c.PID, Mode: c.Mode, Modes: c.Modes, Command: c.Command, Meta: c.Meta}
 }
 
 func (w *waiting) event() Event {

@@ -62,7 +62,7 @@ func (a *attempt) pass(t uint64, target entry) error {
 	case s.Due > 0:
 		return a.held(t, target, s)
 	}
-	return a.breakDead(target, s)
+	return a.breakHolder(target, s)
 }
 
 // passShared ends a shared generation whose members have gone or are dead.
@@ -114,7 +114,7 @@ func (a *attempt) livingMember(e entry) (*observation, error) {
 		case err != nil:
 			return nil, a.lock.Fail("look at a member", err)
 		case s.Due == 0:
-			if err := a.breakDead(e, s); err != nil {
+			if err := a.breakHolder(e, s); err != nil {
 				return nil, err
 			}
 		case first == nil || s.Due < first.Due:
@@ -124,16 +124,25 @@ func (a *attempt) livingMember(e entry) (*observation, error) {
 	return first, nil
 }
 
-// breakDead removes what a dead one has, by its ticket. It returns nil once that
-// is gone.
-func (a *attempt) breakDead(e entry, s observation) error {
+// breakHolder is breakDead of one that had the lock, which is news.
+func (a *attempt) breakHolder(e entry, s observation) error {
+	removed, err := a.breakDead(e, s)
+	if removed {
+		a.request.TellBroken(string(a.lock.Address), s.Holder(a.lock.Today()))
+	}
+	return err
+}
+
+// breakDead removes what a dead one has, by its ticket. Its error is nil once that
+// is gone; it reports whether our removal succeeded.
+func (a *attempt) breakDead(e entry, s observation) (bool, error) {
 	err := a.lock.remove(e, s.ticket)
 	switch {
 	case unclear(err):
-		return a.lock.again("remove the reservation of a dead holder", err)
+		return false, a.lock.again("remove the reservation of a dead holder", err)
 	case err != nil && !absent(err):
-		return a.lock.Fail("remove the reservation of a dead holder", err)
+		return false, a.lock.Fail("remove the reservation of a dead holder", err)
 	}
 	_ = a.lock.Dir.Unlink(s.ticket.record()) // what is left is removed by who tends the lock
-	return nil
+	return err == nil, nil
 }

@@ -145,7 +145,7 @@ func (a *attempt) nearest(line []entry) (observation, int, error) {
 		case err != nil:
 			return observation{}, 0, a.lock.Fail("look at a waiter", err)
 		case s.Due == 0:
-			if err := a.breakDead(line[i], s); err != nil {
+			if _, err := a.breakDead(line[i], s); err != nil {
 				return observation{}, 0, err
 			}
 		case now.IsZero() || now.Sub(s.Beat) < s.ticket.lease:

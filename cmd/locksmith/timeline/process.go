@@ -83,7 +83,7 @@ func zeros(all []events.Event) map[string]time.Time {
 
 // rank is the order of events at the same time.
 func rank(k events.Kind) int {
-	return slices.Index([]events.Kind{events.Waiting, events.Acquired, events.Late, events.Lost, events.Released, events.GaveUp}, k)
+	return slices.Index([]events.Kind{events.Waiting, events.Broke, events.Acquired, events.Late, events.Lost, events.Released, events.GaveUp}, k)
 }
 
 func (p *process) first() *moment { return p.moments[0] }

@@ -1,7 +1,10 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +35,7 @@ const (
 )
 
 func nameOf(e events.Event) string {
-	return clean(fmt.Sprintf("%s %d %s", e.Host, e.PID, e.Command), maxName)
+	return clean(fmt.Sprintf("%s %d %s", e.Host, e.PID, cmp.Or(e.Meta["job"], e.Command)), maxName)
 }
 
 func holderName(h *events.Holder) string {
@@ -77,6 +80,9 @@ func about(f part) string {
 	who := fmt.Sprintf("%s, pid %d", e.Host, e.PID)
 	if e.Command != "" {
 		who += ", " + e.Command
+	}
+	for _, key := range slices.Sorted(maps.Keys(e.Meta)) {
+		who += ", " + key + "=" + e.Meta[key]
 	}
 	text := clean(who, maxText) + "\n" + f.mode + " " + clean(f.lock(), maxLock)
 	if f.id != "" {

@@ -1,0 +1,77 @@
+package locksmith
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// A BrokenLock is a lock that was broken for us, and the dead holder who had it.
+type BrokenLock struct {
+	Lock string // the address
+	Dead backend.Holder
+}
+
+// String is in words for people: "broke the lock of billing.pl (pid 17004 on web3,
+// job=nightly), which died; its last heartbeat was 3h2m0s ago".
+func (b BrokenLock) String() string {
+	who, details := "somebody unknown", []string(nil)
+	if b.Dead.PID != 0 {
+		details = append(details, fmt.Sprintf("pid %d", b.Dead.PID))
+	}
+	if r := b.Dead.Record; r != nil {
+		if who = r.Program; who == "" {
+			who = r.User
+		}
+		details[0] += " on " + r.Place.Host // a record has a pid
+		for _, m := range r.Meta {
+			details = append(details, m.Key+"="+m.Value)
+		}
+	}
+	if len(details) > 0 {
+		who += " (" + strings.Join(details, ", ") + ")"
+	}
+	end := ", which died"
+	if b.Dead.Verdict != owner.Dead {
+		end = ", which gave no sign of life for longer than its lease"
+	}
+	if b.Dead.Heartbeat > 0 {
+		end += "; its last heartbeat was " + b.Dead.Heartbeat.Round(time.Second).String() + " ago"
+	}
+	return protocol.CleanText("broke the lock of "+who+end, maxEventText)
+}
+
+// tellBroken tells of what the last try broke.
+func (w *waiting) tellBroken() {
+	for _, b := range w.broken.take() {
+		w.helper.Log.Warn(b.String(), "lock", b.Lock)
+		if o, ok := w.helper.Client.(observer); ok {
+			o.Broke(b)
+		}
+	}
+}
+
+// brokenLocks are those of a try, which may go on after it was left behind.
+type brokenLocks struct {
+	mu  sync.Mutex
+	all []BrokenLock
+}
+
+func (b *brokenLocks) add(lock string, dead backend.Holder) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all = append(b.all, BrokenLock{lock, dead})
+}
+
+func (b *brokenLocks) take() []BrokenLock {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.all
+	b.all = nil
+	return all
+}
