@@ -48,6 +48,7 @@ func chaosLocks(dir string) []string {
 // 10,000 of them with -sets 10000. Whoever holds a set also locks a witness for each of its locks in the
 // kernel, which must be free.
 func TestChaos(t *testing.T) {
+	lab.NotShort(t, "it kills processes for many seconds")
 	dir := t.TempDir()
 	each := *chaosSets / contenders
 	backendtest.Chaos(t, contenders, each/2, func() *exec.Cmd {

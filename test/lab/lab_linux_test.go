@@ -101,11 +101,17 @@ func TestFailures(t *testing.T) {
 		"malformed":       {func(t T) { Hold(t, sh("echo ok")).Held() }, "malformed"},
 		"half a line":     {func(t T) { Hold(t, sh("printf OK")).Held() }, "unexpected EOF"},
 		"not released":    {func(t T) { Hold(t, sh("echo LOST code=gone")).Release() }, "it says LOST"},
-		"no such package": {func(t T) { Program(t, "no/such/package") }, "go build"},
 	} {
 		if why := fails(t, c.test); !strings.Contains(why, c.says) {
 			t.Errorf("%s: fails with %q, want %q", about, why, c.says)
 		}
+	}
+}
+
+func TestNoSuchPackage(t *testing.T) {
+	NotShort(t, "runs go build")
+	if why := fails(t, func(t T) { Program(t, "no/such/package") }); !strings.Contains(why, "go build") {
+		t.Errorf("fails with %q", why)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
+	"testing"
 )
 
 // programsVariable names the directory of programs that were built for all tests.
@@ -22,9 +23,13 @@ var programs struct {
 }
 
 // Program returns the path of a program by its package's path in this module:
-// "cmd/locksmith". TestMain must be Main, which removes what was built.
+// "cmd/locksmith". TestMain must be Main, which removes what was built. With -short it leaves
+// the test out.
 func Program(t T, pkg string) string {
 	t.Helper()
+	if tb, isTest := t.(testing.TB); isTest {
+		NotShort(tb, "it starts programs of ours")
+	}
 	name := path.Base(pkg)
 	if ready := filepath.Join(os.Getenv(programsVariable), name); filepath.IsAbs(ready) {
 		if _, err := os.Stat(ready); err == nil {

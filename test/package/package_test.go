@@ -23,6 +23,7 @@ import (
 type making string
 
 func TestPackages(t *testing.T) {
+	lab.NotShort(t, "builds programs three times")
 	need(t, "git")
 	need(t, "dpkg-deb")
 	repo := commit(t)

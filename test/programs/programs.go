@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"locksmith/test/lab"
 )
 
 // A Set is programs that are built together when the first of them is asked for.
@@ -36,6 +38,7 @@ func (s *Set) Build() (dir string, err error) {
 // Path returns where a program is, by the last part of its package's name.
 func (s *Set) Path(t testing.TB, name string) string {
 	t.Helper()
+	lab.NotShort(t, "it starts programs of ours")
 	dir, err := s.Build()
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ type machine struct {
 // newMachine makes one.
 func newMachine(t *testing.T) *machine {
 	t.Helper()
+	lab.NotShort(t, "builds programs for Windows")
 	if _, err := exec.LookPath("wine"); err != nil {
 		lab.Lacking(t, "wine is not installed (apt-get install --no-install-recommends wine wine64)")
 	}
