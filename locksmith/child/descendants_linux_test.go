@@ -56,7 +56,7 @@ func TestSignalDescendantsThere(t *testing.T) {
 	if err := signalDescendants(unix.SIGKILL); err != nil {
 		t.Error(err)
 	}
-	p.Exits(128 + int(unix.SIGKILL))
+	p.Exits(-int(unix.SIGKILL))
 	if said := p.Rest(); len(said) > 0 { // its end is also the grandchild's
 		t.Errorf("it said %q", said)
 	}

@@ -11,6 +11,7 @@ import (
 // TestHoldByHand: who holds a lock at a terminal is told until when, and what releases
 // it; and waits with the line that run has.
 func TestHoldByHand(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	pid, release := holdElsewhere(t, lock)
 	term := atTerminal(t, "locksmith", "hold", "--max-hold", "8h", "--reason", "maintenance", "local:"+lock)
@@ -31,6 +32,7 @@ func TestHoldByHand(t *testing.T) {
 
 // TestHoldByHandMaxHold: the time is over.
 func TestHoldByHandMaxHold(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	term := atTerminal(t, "locksmith", "hold", "--max-hold", "300ms", "--lease", "4", "local:"+lock)
 	term.mustExit(t, 124)
@@ -40,6 +42,7 @@ func TestHoldByHandMaxHold(t *testing.T) {
 
 // TestGiveUpByHand: the waiting line is removed, and Ctrl-C says what it did.
 func TestGiveUpByHand(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	_, release := holdElsewhere(t, lock)
 	defer release()
@@ -55,6 +58,7 @@ func TestGiveUpByHand(t *testing.T) {
 
 // TestHoldForProgram: a program that reads the lines has the terminal for itself.
 func TestHoldForProgram(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	term := atTerminal(t, "sh", "-c", `locksmith hold --max-hold 300ms --lease 4 "$0" | cat`, "local:"+lock)
 	term.mustExit(t, 0)
@@ -65,6 +69,7 @@ func TestHoldForProgram(t *testing.T) {
 
 // TestHoldInBackground: Ctrl-C would not reach it.
 func TestHoldInBackground(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	term := atTerminal(t, "sh", "-c", `locksmith hold --max-hold 300ms --lease 4 "$0" & wait $!`, "local:"+lock)
 	term.mustExit(t, 124)

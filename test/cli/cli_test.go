@@ -12,12 +12,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"locksmith/cmd/locksmith/cli"
+	"locksmith/test/lab"
 )
 
 func TestMain(m *testing.M) {
-	// Under nohup our programs would inherit that SIGHUP is ignored.
-	if filepath.Base(os.Args[0]) != "locksmith" && signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	if filepath.Base(os.Args[0]) != "locksmith" {
+		lab.Parallel(16) // they wait most of the time
+		// Under nohup our programs would inherit that SIGHUP is ignored.
+		if signal.Ignored(syscall.SIGHUP) {
+			signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+		}
 	}
 	// Spare each command the second that the race detector waits at its exit.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
@@ -27,6 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestStories(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:   "testdata",
 		Setup: setup,

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,24 +17,21 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/process"
+	"locksmith/test/lab"
 )
-
-// patience bounds every wait of these tests; nothing depends on its length.
-const patience = 2 * time.Minute
 
 const nobody = 65534
 
-// A job is a program that a story started and goes on without.
-type job struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
-	done  chan error
-}
+// A story is a script that processes are started for.
+type story struct{ *testscript.TestScript }
+
+func (story) Helper()            {}
+func (s story) Cleanup(f func()) { s.Defer(f) }
 
 type jobsKey struct{}
 
 func setup(env *testscript.Env) error {
-	env.Values[jobsKey{}] = map[string]*job{}
+	env.Values[jobsKey{}] = map[string]*lab.Process{}
 	// Let other users through, for stories about permissions.
 	for _, dir := range []string{env.WorkDir, filepath.Dir(env.WorkDir)} {
 		if err := os.Chmod(dir, 0o755); err != nil {
@@ -52,11 +48,11 @@ func condition(name string) (bool, error) {
 	return false, fmt.Errorf("unknown condition %q", name)
 }
 
-func jobs(ts *testscript.TestScript) map[string]*job {
-	return ts.Value(jobsKey{}).(map[string]*job)
+func jobs(ts *testscript.TestScript) map[string]*lab.Process {
+	return ts.Value(jobsKey{}).(map[string]*lab.Process)
 }
 
-func findJob(ts *testscript.TestScript, name string) *job {
+func findJob(ts *testscript.TestScript, name string) *lab.Process {
 	j := jobs(ts)[name]
 	if j == nil {
 		ts.Fatalf("no job %q was started", name)
@@ -95,28 +91,20 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		cmd.Path, cmd.Err = "/proc/self/exe", nil
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
-	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
-	if err := cmd.Start(); err != nil {
-		ts.Fatalf("%v", err)
-	}
-	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
-	err := cmd.Wait()
-	timer.Stop()
-	mustExit(ts, args[1], err, args[0])
+	null, err := os.Open(os.DevNull)
+	ts.Check(err)
+	defer null.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, ts.Stdout(), ts.Stderr()
+	cmd.WaitDelay = lab.Patience // for what it leaves running
+	mustExit(ts, args[1], lab.Start(story{ts}, cmd), args[0])
 }
 
-// mustExit checks the error of a Wait. A program that a signal ended counts as
-// a shell would count it.
-func mustExit(ts *testscript.TestScript, who string, err error, want string) {
-	var exit *exec.ExitError
-	got := 0
-	switch {
-	case errors.As(err, &exit) && exit.Exited():
-		got = exit.ExitCode()
-	case errors.As(err, &exit):
-		got = 128 + int(exit.Sys().(syscall.WaitStatus).Signal())
-	case err != nil:
-		ts.Fatalf("%s: %v", who, err)
+// mustExit waits for the end of a program. One that a signal ended counts as a shell would
+// count it.
+func mustExit(ts *testscript.TestScript, who string, p *lab.Process, want string) {
+	got := p.Status()
+	if got < 0 {
+		got = 128 - got
 	}
 	if strconv.Itoa(got) != want {
 		ts.Fatalf("%s exited with status %d, want %s", who, got, want)
@@ -129,7 +117,6 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	needArgs(ts, neg, len(args) >= 2, "start NAME PROGRAM [ARG…]")
 	name := args[0]
 	cmd := command(ts, args[1:])
-	j := &job{cmd: cmd, done: make(chan error, 1)}
 	stdout, err := os.Create(ts.MkAbs(name + ".out"))
 	ts.Check(err)
 	defer stdout.Close()
@@ -137,31 +124,24 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	defer stderr.Close()
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	j.stdin, err = cmd.StdinPipe()
-	ts.Check(err)
-	ts.Check(cmd.Start())
-	ts.Defer(func() { _ = cmd.Process.Kill() })
-	go func() { j.done <- cmd.Wait() }()
-	ts.Check(os.WriteFile(ts.MkAbs(name+".pid"), []byte(strconv.Itoa(cmd.Process.Pid)), 0o644))
+	j := lab.Start(story{ts}, cmd)
+	ts.Check(os.WriteFile(ts.MkAbs(name+".pid"), []byte(strconv.Itoa(j.PID())), 0o644))
 	jobs(ts)[name] = j
 }
 
 // letgo NAME closes a job's input.
 func letGo(ts *testscript.TestScript, neg bool, args []string) {
 	needArgs(ts, neg, len(args) == 1, "letgo NAME")
-	ts.Check(findJob(ts, args[0]).stdin.Close())
+	findJob(ts, args[0]).LetGo()
 }
 
 // ended NAME STATUS waits for a job's end.
 func ended(ts *testscript.TestScript, neg bool, args []string) {
 	needArgs(ts, neg, len(args) == 2, "ended NAME STATUS")
-	select {
-	case err := <-findJob(ts, args[0]).done:
-		ts.Logf("%s", ts.ReadFile(args[0]+".err"))
-		mustExit(ts, args[0], err, args[1])
-	case <-time.After(patience):
-		ts.Fatalf("%s does not end", args[0])
-	}
+	j := findJob(ts, args[0])
+	j.Status()
+	ts.Logf("%s", ts.ReadFile(args[0]+".err"))
+	mustExit(ts, args[0], j, args[1])
 }
 
 // signal SIGNAL PIDFILE
@@ -180,22 +160,13 @@ func readPID(ts *testscript.TestScript, file string) int {
 	return pid
 }
 
-// eventually is for stories and for tests.
-func eventually(t interface{ Fatalf(string, ...any) }, what string, is func() bool) {
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // await FILE REGEXP waits until a file is there and matches.
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	needArgs(ts, neg, len(args) == 2, "await FILE REGEXP")
 	re, err := regexp.Compile("(?m)" + args[1])
 	ts.Check(err)
 	path := ts.MkAbs(args[0])
-	eventually(ts, args[0]+" matches "+args[1], func() bool {
+	lab.Eventually(story{ts}, args[0]+" matches "+args[1], func() bool {
 		raw, err := os.ReadFile(path)
 		return err == nil && re.Match(raw)
 	})
@@ -205,7 +176,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 func gone(ts *testscript.TestScript, neg bool, args []string) {
 	needArgs(ts, neg, len(args) == 1, "gone FILE")
 	path := ts.MkAbs(args[0])
-	eventually(ts, args[0]+" is removed", func() bool {
+	lab.Eventually(story{ts}, args[0]+" is removed", func() bool {
 		_, err := os.Lstat(path)
 		return errors.Is(err, os.ErrNotExist)
 	})
@@ -215,7 +186,7 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 func dead(ts *testscript.TestScript, neg bool, args []string) {
 	needArgs(ts, neg, len(args) == 1, "dead PIDFILE")
 	p := process.Process{PID: readPID(ts, args[0])}
-	eventually(ts, args[0]+" has ended", p.Gone)
+	lab.Eventually(story{ts}, args[0]+" has ended", p.Gone)
 }
 
 // json PATH VALUE checks a value in the JSON document on the last standard

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 // doctor runs the command on a lock at a server.
@@ -22,8 +23,10 @@ func doctor(t *testing.T, s *ftpserver.Server, flags ...string) *exec.Cmd {
 
 // TestDoctorNoRmdir: locks would be made there, and never be released.
 func TestDoctorNoRmdir(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"embedded", "proftpd"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			s := ftpserver.Start(t, kind, ftpserver.Options{NoRmdir: true})
 			out, err := doctor(t, s, "--idle", "0").Output()
 			var exit *exec.ExitError
@@ -36,6 +39,7 @@ func TestDoctorNoRmdir(t *testing.T) {
 
 // TestDoctorInterrupted: what it made is removed, and the signal is told.
 func TestDoctorInterrupted(t *testing.T) {
+	t.Parallel()
 	made := make(chan struct{}, 1000)
 	s := ftpserver.Start(t, "embedded", ftpserver.Options{Hook: func(op, _ string) error {
 		if op == "mkdir" {
@@ -44,43 +48,29 @@ func TestDoctorInterrupted(t *testing.T) {
 		}
 		return nil
 	}})
-	cmd := doctor(t, s)
-	var out strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
-	defer watchdog.Stop()
+	p := lab.Start(t, doctor(t, s))
 	for range 5 {
 		select {
 		case <-made:
-		case <-time.After(patience):
+		case <-time.After(lab.Patience):
 			t.Fatal("it makes nothing")
 		}
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // its status follows
-	if cmd.ProcessState.ExitCode() != 128+int(syscall.SIGTERM) {
-		t.Errorf("%v\n%s", cmd.ProcessState, out.String())
-	}
+	p.Signal(syscall.SIGTERM)
+	p.Exits(128 + int(syscall.SIGTERM))
 	if left, err := os.ReadDir(s.Dir); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v\n%s", left, err, out.String())
+		t.Errorf("left behind: %v, %v\n%s", left, err, p.Rest())
 	}
 }
 
-// TestDoctorFTP: wherever a path begins, real servers are fit for locks there.
-func TestDoctorFTP(t *testing.T) {
-	eachPlace(t, func(t *testing.T, s *ftpserver.Server, address string) {
-		cmd := exec.Command("locksmith", "doctor", "--idle", "0", address)
-		cmd.Env = append(os.Environ(), "LOCKSMITH_PASSWORD="+s.Password)
-		if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "\nunfit ") {
-			t.Errorf("%v\n%s", err, out)
-		}
-		if left, err := os.ReadDir(s.Dir); err != nil || len(left) > 0 {
-			t.Errorf("left: %v, %v", left, err)
-		}
-	})
+// doctorAt: wherever a path begins, real servers are fit for locks there.
+func doctorAt(t *testing.T, s *ftpserver.Server, address string) {
+	cmd := exec.Command("locksmith", "doctor", "--idle", "0", address)
+	cmd.Env = append(os.Environ(), "LOCKSMITH_PASSWORD="+s.Password)
+	if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "\nunfit ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if left, err := os.ReadDir(s.Dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
 }

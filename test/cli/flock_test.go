@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+
+	"locksmith/test/lab"
 )
 
 // likeFlock are stories in which run is to be what flock(1) is, to the letter. In
@@ -140,11 +142,12 @@ func untilStopped(t *testing.T, sh *prompt) {
 // TestLikeFlock: what works under flock(1), in scripts and at a terminal, works
 // under run.
 func TestLikeFlock(t *testing.T) {
-	needTool(t, "flock")
+	t.Parallel()
+	lab.NeedProgram(t, "flock")
 	bin := t.TempDir()
 	for name, text := range map[string]string{
-		"flock":     "#!/bin/sh\nexec flock " + bin + "/lock \"$@\"\n",
-		"locksmith": "#!/bin/sh\nexec locksmith run local:" + bin + "/lock.l -- \"$@\"\n",
+		"flock":     "#!/bin/sh\nexec flock \"$RUN_LOCK\" \"$@\"\n",
+		"locksmith": "#!/bin/sh\nexec locksmith run \"local:$RUN_LOCK\" -- \"$@\"\n",
 	} {
 		if err := os.MkdirAll(filepath.Join(bin, name), 0o755); err != nil {
 			t.Fatal(err)
@@ -155,10 +158,11 @@ func TestLikeFlock(t *testing.T) {
 	}
 	for _, s := range likeFlock {
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
 			said := map[string]string{}
 			for _, who := range []string{"flock", "locksmith"} {
 				sh := atPrompt(t)
-				sh.keys(t, "PATH="+filepath.Join(bin, who)+":$PATH\n")
+				sh.keys(t, "PATH="+filepath.Join(bin, who)+":$PATH; export RUN_LOCK="+sh.dir+"/lock\n")
 				t.Log(who)
 				said[who] = s.story(t, sh)
 			}

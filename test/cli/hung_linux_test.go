@@ -2,9 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,35 +37,33 @@ func hungMount(t *testing.T) string {
 // TestHungPlace: where the file system does not answer, --timeout, a signal and the
 // parent's end count all the same.
 func TestHungPlace(t *testing.T) {
+	t.Parallel()
 	dir := hungMount(t)
 	for _, kind := range []string{"local", "link", "mkdir", "nfs"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			lock := kind + ":" + dir + "/lock"
-			startDeaf(t, func(*exec.Cmd) {}, "run", "--timeout", "200ms", lock, "--", "true").mustEnd(t, 69)
-			signalled, _ := startHung(t, lock)
-			if err := signalled.cmd.Process.Signal(unix.SIGTERM); err != nil {
-				t.Error(err)
-			}
-			signalled.mustEnd(t, 75)
-			orphaned, parent := startHung(t, lock)
-			_ = parent.Close()
-			orphaned.mustEnd(t, 75)
+			locksmith(t, "run", "--timeout", "200ms", lock, "--", "true").Exits(69)
+			signalled := startHung(t, lock)
+			signalled.Signal(unix.SIGTERM)
+			signalled.Exits(75)
+			orphaned := startHung(t, lock)
+			orphaned.LetGo()
+			orphaned.Exits(75)
 		})
 	}
 }
 
 // startHung starts hold, and returns when it waits for the file system.
-func startHung(t *testing.T, lock string) (*deaf, io.Closer) {
+func startHung(t *testing.T, lock string) *lab.Process {
 	t.Helper()
-	var stdin io.Closer
-	d := startDeaf(t, func(c *exec.Cmd) { stdin, _ = c.StdinPipe() }, "hold", lock)
-	eventually(t, "it asks the file system", func() bool {
-		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", d.cmd.Process.Pid))
+	p := locksmith(t, "hold", lock)
+	lab.Eventually(t, "it asks the file system", func() bool {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", p.PID()))
 		return slices.ContainsFunc(threads, func(path string) bool {
 			where, _ := os.ReadFile(path)
 			return strings.Contains(string(where), "fuse")
 		})
 	})
-	return d, stdin
+	return p
 }

@@ -7,11 +7,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"locksmith/test/lab"
 )
 
 // TestCtrlCEndsLoopWhileWaiting: bash goes on with its loop unless run dies of the
 // signal.
 func TestCtrlCEndsLoopWhileWaiting(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	_, release := holdElsewhere(t, lock)
 	defer release()
@@ -26,6 +29,7 @@ func TestCtrlCEndsLoopWhileWaiting(t *testing.T) {
 
 // TestCtrlCCaught: a command that catches it decides itself, and run waits for it.
 func TestCtrlCCaught(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	sh := atPrompt(t)
 	sh.keys(t, "for i in 1 2; do locksmith run local:"+lock+` -- sh -c 'trap "echo caught" INT; sh -c "echo ready; exec sleep 300"; test -e '`+lock+"' && echo locked; exit 7'; echo back; done\n")
@@ -39,7 +43,8 @@ func TestCtrlCCaught(t *testing.T) {
 
 // TestCtrlCElsewhere: a command in a session of its own does not get it by itself.
 func TestCtrlCElsewhere(t *testing.T) {
-	needTool(t, "setsid")
+	t.Parallel()
+	lab.NeedProgram(t, "setsid")
 	lock := filepath.Join(t.TempDir(), "lock")
 	sh := atPrompt(t)
 	sh.keys(t, "locksmith run local:"+lock+" -- setsid sh -c 'echo ready; exec sleep 300'\n")
@@ -52,6 +57,7 @@ func TestCtrlCElsewhere(t *testing.T) {
 // TestInterruptedAlone: at a terminal SIGINT to run alone is for nobody, as a second
 // one would be after Ctrl-C; SIGTERM is passed on, once.
 func TestInterruptedAlone(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	sh := atPrompt(t)
 	sh.keys(t, "locksmith run local:"+lock+` -- sh -c 'trap "echo INT" INT; trap "echo TERM; exit 8" TERM; echo pid=$PPID.; while :; do sleep 0.05; done'`+"\n")
@@ -71,6 +77,7 @@ func TestInterruptedAlone(t *testing.T) {
 // TestCtrlZWhileWaiting: in the background the waiting line leaves the terminal to
 // others, and with fg it is there again.
 func TestCtrlZWhileWaiting(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	_, release := holdElsewhere(t, lock)
 	sh := atPrompt(t)
@@ -93,6 +100,7 @@ func TestCtrlZWhileWaiting(t *testing.T) {
 
 // TestWaitingInBackground: started there, it says once whom it waits for.
 func TestWaitingInBackground(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	_, release := holdElsewhere(t, lock)
 	sh := atPrompt(t)
@@ -107,12 +115,14 @@ func TestWaitingInBackground(t *testing.T) {
 // TestCtrlZWithoutEffect: a command that it does not stop must not go on while run
 // is stopped, without heartbeats for its lock.
 func TestCtrlZWithoutEffect(t *testing.T) {
+	t.Parallel()
 	for name, command := range map[string]string{
 		"ignored":   `sh -c 'trap "" TSTP; echo ready; sleep 6; exit 4'`,
 		"elsewhere": `setsid sh -c 'echo ready; sleep 6; exit 4'`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			needTool(t, "setsid")
+			t.Parallel()
+			lab.NeedProgram(t, "setsid")
 			sh := atPrompt(t)
 			sh.keys(t, "locksmith run --lease 5 nfs:"+filepath.Join(t.TempDir(), "lock")+" -- "+command+"\n")
 			sh.until(t, "ready")
@@ -124,6 +134,7 @@ func TestCtrlZWithoutEffect(t *testing.T) {
 
 // TestStoppedByItself: a command that stops itself gives the terminal back.
 func TestStoppedByItself(t *testing.T) {
+	t.Parallel()
 	sh := atPrompt(t)
 	sh.keys(t, "locksmith run local:"+filepath.Join(t.TempDir(), "lock")+" -- sh -c 'kill -TSTP $$; exit 4'\n")
 	mustSay(t, sh.status(t), "status=148.")
@@ -134,6 +145,7 @@ func TestStoppedByItself(t *testing.T) {
 // TestStoppedTooLong: run was stopped for longer than the lease. When it goes on, the
 // command is ended first of all.
 func TestStoppedTooLong(t *testing.T) {
+	t.Parallel()
 	sh := atPrompt(t)
 	sh.keys(t, "locksmith run --lease 5 nfs:"+filepath.Join(t.TempDir(), "lock")+" -- sh -c 'echo ready; sleep 300; echo went on'\n")
 	sh.until(t, "ready")
@@ -149,6 +161,7 @@ func TestStoppedTooLong(t *testing.T) {
 // TestHangUpWhileRunning: the terminal is closed, and the command tidies up under its
 // lock.
 func TestHangUpWhileRunning(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	lock, told := filepath.Join(dir, "lock"), filepath.Join(dir, "told")
 	term := atTerminal(t, "locksmith", "run", "local:"+lock, "--",
@@ -164,6 +177,7 @@ func TestHangUpWhileRunning(t *testing.T) {
 
 // TestCtrlZWithoutShell: where no shell would see it, the kernel stops nobody.
 func TestCtrlZWithoutShell(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	term := atTerminal(t, "locksmith", "run", "local:"+lock, "--", "sh", "-c", "echo ready; read x; exit 4")
 	term.mustShow(t, "ready")

@@ -1,15 +1,14 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"locksmith/test/lab"
 )
 
 // What a parent and its helper have between them.
@@ -21,31 +20,32 @@ const (
 // TestHeldToTheEnd: which ways of letting go are one in good order, which has status 0.
 // A helper whose parent lets go in another way, mostly by mistake, says so.
 func TestHeldToTheEnd(t *testing.T) {
+	t.Parallel()
 	const early, daemon = "nobody reads our standard output any more, but /dev/stdin is still open", "the parent died, but /dev/std"
 	for _, c := range []struct {
 		what, pipes string
 		last        func(p *otherParent)
 		cause       string // on standard error; "" has status 0
 	}{
-		{"closes its writing end", twoPipes, func(p *otherParent) { p.to.Close() }, ""},
-		{"closes both, the writing end first", twoPipes, func(p *otherParent) { p.to.Close(); p.from.Close() }, ""},
-		{"closes both, the reading end first", twoPipes, func(p *otherParent) { p.from.Close(); p.to.Close() }, ""},
-		{"closes both, and ends", twoPipes, func(p *otherParent) { p.from.Close(); p.to.Close(); p.die() }, ""},
-		{"closes its reading end early", twoPipes, func(p *otherParent) { p.from.Close() }, early},
-		{"ends, and a child of its keeps the pipes", twoPipes, func(p *otherParent) { p.die() }, daemon},
+		{"closes its writing end", twoPipes, func(p *otherParent) { p.helper.LetGo() }, ""},
+		{"closes both, the writing end first", twoPipes, func(p *otherParent) { p.helper.LetGo(); p.helper.StopReading() }, ""},
+		{"closes both, the reading end first", twoPipes, func(p *otherParent) { p.helper.StopReading(); p.helper.LetGo() }, ""},
+		{"closes both, and ends", twoPipes, func(p *otherParent) { p.helper.StopReading(); p.helper.LetGo(); p.process.Kill() }, ""},
+		{"closes its reading end early", twoPipes, func(p *otherParent) { p.helper.StopReading() }, early},
+		{"ends, and a child of its keeps the pipes", twoPipes, func(p *otherParent) { p.process.Kill() }, daemon},
 
-		{"closes its reading end", oneWay, func(p *otherParent) { p.from.Close() }, ""}, // and waits, as close and pclose do
-		{"closes its reading end, and ends", oneWay, func(p *otherParent) { p.from.Close(); p.die() }, ""},
-		{"ends, and a child of its keeps the pipe", oneWay, func(p *otherParent) { p.die() }, daemon},
+		{"closes its reading end", oneWay, func(p *otherParent) { p.helper.StopReading() }, ""}, // and waits, as close and pclose do
+		{"closes its reading end, and ends", oneWay, func(p *otherParent) { p.helper.StopReading(); p.process.Kill() }, ""},
+		{"ends, and a child of its keeps the pipe", oneWay, func(p *otherParent) { p.process.Kill() }, daemon},
 	} {
 		t.Run(c.pipes+"/"+c.what, func(t *testing.T) {
 			t.Parallel()
 			lock := filepath.Join(t.TempDir(), "lock")
 			p := startFor(t, lock, c.pipes)
 			c.last(p)
-			<-p.helper.ended
+			status := p.helper.Status()
 			mustBeFree(t, lock)
-			said, status := p.said.String(), p.helper.cmd.ProcessState.ExitCode()
+			said := p.helper.Stderr()
 			switch {
 			case c.cause == "" && (status != 0 || said != ""):
 				t.Errorf("status %d: %s", status, said)
@@ -59,34 +59,23 @@ func TestHeldToTheEnd(t *testing.T) {
 // An otherParent is a process for which a helper holds a lock, and whose ends of the pipes
 // this test has.
 type otherParent struct {
-	process  *exec.Cmd
-	to, from io.Closer
-	helper   *deaf
-	said     *bytes.Buffer
+	process *lab.Process
+	helper  *lab.Helper
 }
 
 func startFor(t *testing.T, lock, pipes string) *otherParent {
 	t.Helper()
-	p := &otherParent{process: exec.Command("sleep", "300"), said: &bytes.Buffer{}}
-	if err := p.process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.die)
-	out, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = out.Close() })
-	p.from = out
-	p.helper = startDeaf(t, func(c *exec.Cmd) {
-		if pipes == twoPipes {
-			p.to, _ = c.StdinPipe()
+	parent := lab.Start(t, exec.Command("sleep", "300"))
+	cmd := exec.Command("locksmith", "hold", "--parent", strconv.Itoa(parent.PID()), "local:"+lock)
+	if pipes == oneWay {
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			t.Fatal(err)
 		}
-		c.Stdout, c.Stderr = w, p.said
-	}, "hold", "--parent", strconv.Itoa(p.process.Process.Pid), "local:"+lock)
-	_ = w.Close() // it has its own
-	mustScan(t, bufio.NewScanner(out), "OK ")
-	return p
+		defer null.Close()
+		cmd.Stdin = null
+	}
+	helper := lab.Hold(t, cmd)
+	helper.Held()
+	return &otherParent{parent, helper}
 }
-
-func (p *otherParent) die() { _, _ = p.process.Process.Kill(), p.process.Wait() }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"flag"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"locksmith/test/lab"
 )
 
 // kindsOfLocks are addresses below a directory that all hold back the same way.
@@ -29,6 +32,7 @@ var kindsOfLocks = map[string]func(dir string) string{
 // nobody else gets the lock before it has ended. Then it is broken by proof: the lease
 // would take an hour.
 func TestJobOutlivesRun(t *testing.T) {
+	t.Parallel()
 	for name, address := range kindsOfLocks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -37,20 +41,19 @@ func TestJobOutlivesRun(t *testing.T) {
 			if err := syscall.Mkfifo(end, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			run := func(args ...string) *deaf {
-				return startDeaf(t, func(*exec.Cmd) {}, append([]string{"run", "--lease", "1h"}, args...)...)
+			run := func(args ...string) *lab.Process {
+				return locksmith(t, append([]string{"run", "--lease", "1h"}, args...)...)
 			}
 			// The descriptors are those that people choose.
 			job := `exec 9>/dev/null 100>/dev/null 200>/dev/null; (touch up; read x <end; echo first >>log) & wait; true`
 			first := run(lock, "--", "bash", "-c", "cd "+dir+"; "+job)
 			mustAppear(t, filepath.Join(dir, "up"))
-			_ = first.cmd.Process.Kill()
-			<-first.ended
+			first.Kill()
 
 			exclusive := strings.TrimPrefix(lock, "shared:")
-			run("--timeout", "0", exclusive, "--", "true").mustEnd(t, 75)
-			said, _ := exec.Command("locksmith", "status", exclusive).Output()
-			if !strings.Contains(string(said), "dead, but what it guarded may still run") || !strings.Contains(string(said), "[orphaned]") {
+			run("--timeout", "0", exclusive, "--", "true").Exits(75)
+			_, said := lab.Run(t, exec.Command("locksmith", "status", exclusive))
+			if !strings.Contains(said, "dead, but what it guarded may still run") || !strings.Contains(said, "[orphaned]") {
 				t.Errorf("status says: %s", said)
 			}
 			second := run(exclusive, "--", "sh", "-c", "echo second >>"+log)
@@ -60,7 +63,7 @@ func TestJobOutlivesRun(t *testing.T) {
 			}
 			_, _ = fifo.WriteString("\n")
 			_ = fifo.Close()
-			second.mustEnd(t, 0)
+			second.Exits(0)
 			if got, err := os.ReadFile(log); err != nil || string(got) != "first\nsecond\n" {
 				t.Errorf("log: %q, %v", got, err)
 			}
@@ -71,6 +74,7 @@ func TestJobOutlivesRun(t *testing.T) {
 // TestDaemonKeepsNothing: what a command leaves running, when it has ended in good order,
 // does not keep the lock.
 func TestDaemonKeepsNothing(t *testing.T) {
+	t.Parallel()
 	for name, address := range kindsOfLocks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +89,7 @@ func TestDaemonKeepsNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = syscall.Kill(daemon, syscall.SIGKILL) }()
-			startDeaf(t, func(*exec.Cmd) {}, "run", "--timeout", "0", lock, "--", "true").mustEnd(t, 0)
+			locksmith(t, "run", "--timeout", "0", lock, "--", "true").Exits(0)
 			if err := syscall.Kill(daemon, 0); err != nil {
 				t.Errorf("the daemon: %v", err)
 			}
@@ -93,22 +97,28 @@ func TestDaemonKeepsNothing(t *testing.T) {
 	}
 }
 
+var long = flag.Bool("long", false, "kill ten times as many runs")
+
 // TestRunsKilledAtRandom: six workers run commands under one lock again and again, and a
 // third of the runs is killed. The commands, and what they start, take a witness which the
 // kernel drops when the last of them has closed it: nobody may find it taken.
 func TestRunsKilledAtRandom(t *testing.T) {
+	t.Parallel()
 	const overlap = 99
+	rounds := 25
+	if *long {
+		rounds *= 10
+	}
 	for _, kind := range []string{"link", "local", "mkdir style=dir", "nfs"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			lock, witness := kindsOfLocks[kind](dir), filepath.Join(dir, "witness")
-			until := time.Now().Add(trialTime())
 			var kills, ends, overlaps atomic.Int32
 			var workers sync.WaitGroup
 			for range 6 {
 				workers.Go(func() {
-					for time.Now().Before(until) {
+					for range rounds {
 						hold := strconv.FormatFloat(rand.Float64()*0.004, 'f', 4, 64)
 						c := exec.Command("locksmith", "run", "--poll", "10ms..20ms", lock, "--",
 							"flock", "-n", "-E", strconv.Itoa(overlap), witness, "sleep", hold)
@@ -141,12 +151,4 @@ func TestRunsKilledAtRandom(t *testing.T) {
 			}
 		})
 	}
-}
-
-// trialTime is ten seconds, or what $LOCKSMITH_TRIAL says.
-func trialTime() time.Duration {
-	if d, err := time.ParseDuration(os.Getenv("LOCKSMITH_TRIAL")); err == nil {
-		return d
-	}
-	return 10 * time.Second
 }

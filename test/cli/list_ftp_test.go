@@ -13,53 +13,60 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// eachPlace runs a test on a directory "locks" at every server: where the account sees
-// but its home, and where it sees the whole disk, by both of its addresses.
-func eachPlace(t *testing.T, test func(t *testing.T, s *ftpserver.Server, address string)) {
+// TestServers goes by a directory "locks" at every server: where the account sees but its
+// home, and where it sees the whole disk, by both of its addresses. The server of one place
+// is that of all tests there.
+func TestServers(t *testing.T) {
+	t.Parallel()
 	for _, kind := range ftpserver.Kinds() {
 		for place, unconfined := range map[string]bool{"confined": false, "home": true, "root": true} {
 			t.Run(kind+"/"+place, func(t *testing.T) {
+				t.Parallel()
 				s := ftpserver.Start(t, kind, ftpserver.Options{Unconfined: unconfined})
 				dir := path.Join(s.Home, "locks")
 				if place == "root" {
 					dir = "/" + path.Join(s.Dir, "locks")
 				}
-				test(t, s, "ftp://"+s.User+"@"+s.Addr+dir)
+				address := "ftp://" + s.User + "@" + s.Addr + dir
+				t.Run("doctor", func(t *testing.T) { doctorAt(t, s, address) })
+				t.Run("list", func(t *testing.T) { listAt(t, s, address) })
+				if err := os.RemoveAll(filepath.Join(s.Dir, "locks")); err != nil {
+					t.Fatal(err)
+				}
+				t.Run("reap", func(t *testing.T) { reapAt(t, s, address) })
 			})
 		}
 	}
 }
 
-// TestListFTP: what list finds at real servers.
-func TestListFTP(t *testing.T) {
-	eachPlace(t, func(t *testing.T, s *ftpserver.Server, dir string) {
-		makeListed(t, s)
-		for _, c := range []struct {
-			place string
-			flags []string
-			want  string
-		}{
-			{"", nil, "empty held 1 0, held held 1 1, tree?style=dir held 1 1"},
-			{"", []string{"--depth", "2"}, "empty held 1 0, held held 1 1, more/tree?style=dir free 0 0, tree?style=dir held 1 1"},
-			{"", []string{"--where", "lease=2s", "--waiting"}, "held held 0 1, tree?style=dir held 0 1"},
-			{"?style=dir", nil, "tree?style=dir held 1 1"},
-			{"/more", nil, "more/tree?style=dir free 0 0"},
-			{"/tree", nil, "tree?style=dir held 1 1"},
-		} {
-			locks, said, status := list(t, s, append(c.flags, dir+c.place)...)
-			var have []string
-			for _, l := range locks {
-				name := strings.TrimPrefix(strings.TrimPrefix(l.Lock, dir), "/")
-				have = append(have, strings.Join([]string{name, l.State, count(l.Holders), count(l.Waiters)}, " "))
-			}
-			if got := strings.Join(have, ", "); got != c.want || status != 0 {
-				t.Errorf("%s %q: %s, want %s, status %d, %s", c.place, c.flags, got, c.want, status, said)
-			}
+// listAt: what list finds there.
+func listAt(t *testing.T, s *ftpserver.Server, dir string) {
+	makeListed(t, s)
+	for _, c := range []struct {
+		place string
+		flags []string
+		want  string
+	}{
+		{"", nil, "empty held 1 0, held held 1 1, tree?style=dir held 1 1"},
+		{"", []string{"--depth", "2"}, "empty held 1 0, held held 1 1, more/tree?style=dir free 0 0, tree?style=dir held 1 1"},
+		{"", []string{"--where", "lease=2s", "--waiting"}, "held held 0 1, tree?style=dir held 0 1"},
+		{"?style=dir", nil, "tree?style=dir held 1 1"},
+		{"/more", nil, "more/tree?style=dir free 0 0"},
+		{"/tree", nil, "tree?style=dir held 1 1"},
+	} {
+		locks, said, status := list(t, s, append(c.flags, dir+c.place)...)
+		var have []string
+		for _, l := range locks {
+			name := strings.TrimPrefix(strings.TrimPrefix(l.Lock, dir), "/")
+			have = append(have, strings.Join([]string{name, l.State, count(l.Holders), count(l.Waiters)}, " "))
 		}
-		if locks, said, status := list(t, s, dir+"/none"); status == 0 || len(locks) > 0 || said == "" {
-			t.Errorf("nothing there: %v, %q, status %d", locks, said, status)
+		if got := strings.Join(have, ", "); got != c.want || status != 0 {
+			t.Errorf("%s %q: %s, want %s, status %d, %s", c.place, c.flags, got, c.want, status, said)
 		}
-	})
+	}
+	if locks, said, status := list(t, s, dir+"/none"); status == 0 || len(locks) > 0 || said == "" {
+		t.Errorf("nothing there: %v, %q, status %d", locks, said, status)
+	}
 }
 
 // makeListed makes a directory of locks: one that is empty, one of each style with a

@@ -12,6 +12,7 @@ import (
 // TestLostWithoutProc: the command ends when its lock is lost, where /proc does not tell
 // who it is.
 func TestLostWithoutProc(t *testing.T) {
+	t.Parallel()
 	lab.NeedRoot(t)
 	for name, in := range map[string][]string{
 		"not mounted":        {"unshare", "-m", "sh", "-c", `mount -t tmpfs none /proc && exec "$@"`, "sh"},
@@ -19,19 +20,17 @@ func TestLostWithoutProc(t *testing.T) {
 		"of others, no init": {"unshare", "-pf", "sh", "-c", `"$@"; exit $?`, "sh"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			needTool(t, "unshare")
+			t.Parallel()
+			lab.NeedProgram(t, "unshare")
 			dir := t.TempDir()
 			lock, ready := filepath.Join(dir, "lock"), filepath.Join(dir, "ready")
-			args := append(in[1:], "locksmith", "run", "--lease", "4", "mkdir:"+lock, "--", "sh", "-c", "touch "+ready+"; sleep 300; exit 8")
-			d := startDeaf(t, func(c *exec.Cmd) {
-				c.Path, _ = exec.LookPath(in[0])
-				c.Args = append(in[:1:1], args...)
-			})
+			command := append(in[:len(in):len(in)], "locksmith", "run", "--lease", "4", "mkdir:"+lock, "--", "sh", "-c", "touch "+ready+"; sleep 300; exit 8")
+			p := lab.Start(t, exec.Command(command[0], command[1:]...))
 			mustAppear(t, ready)
 			if err := os.RemoveAll(lock); err != nil {
 				t.Fatal(err)
 			}
-			d.mustEnd(t, 79)
+			p.Exits(79)
 		})
 	}
 }

@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"os/exec"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"locksmith/test/lab"
 )
@@ -19,7 +18,7 @@ type prompt struct {
 
 func atPrompt(t *testing.T) *prompt {
 	t.Helper()
-	needTool(t, "bash")
+	lab.NeedProgram(t, "bash")
 	dir := t.TempDir()
 	// Without its own line editing it leaves the terminal's modes alone, and without
 	// a prompt only what commands say is shown.
@@ -28,13 +27,6 @@ func atPrompt(t *testing.T) *prompt {
 	sh.keys(t, "ulimit -c 0; echo read''y\n")
 	sh.until(t, "ready")
 	return sh
-}
-
-func needTool(t *testing.T, name string) {
-	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		lab.Lacking(t, err.Error())
-	}
 }
 
 const (
@@ -55,15 +47,18 @@ func (sh *prompt) keys(t *testing.T, text string) {
 func (sh *prompt) until(t *testing.T, expr string) string {
 	t.Helper()
 	re := regexp.MustCompile(expr)
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		fresh := sh.output()[sh.seen:]
-		if at := re.FindStringIndex(fresh); at != nil {
-			sh.seen += at[1]
-			return fresh[:at[1]]
+	fresh := func() string { return sh.output()[sh.seen:] }
+	var said string
+	lab.Eventually(t, fmt.Sprintf("it shows %q", expr), func() bool {
+		text := fresh()
+		at := re.FindStringIndex(text)
+		if at != nil {
+			said = text[:at[1]]
 		}
-	}
-	t.Fatalf("it does not show %q but %q", expr, sh.output()[sh.seen:])
-	return ""
+		return at != nil
+	}, func() string { return fmt.Sprintf("but %q", fresh()) })
+	sh.seen += len(said)
+	return said
 }
 
 // status asks for the exit status of the last command.

@@ -15,35 +15,33 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// TestReapFTP: the story of reap at real servers, some of which tell times to the
-// minute only, in a zone of their own.
-func TestReapFTP(t *testing.T) {
-	eachPlace(t, func(t *testing.T, s *ftpserver.Server, address string) {
-		p := reapPlace{t, s, address, makeLocks(t, s)}
-		found, _ := p.reap(0, "--yes", "--max-age", "100000h")
-		p.mustHave("dead", "empty", "recent", "young")
-		for _, name := range []string{"dead", "empty"} {
-			if f := found[name]; f.Due || f.AgeMS < 2*time.Hour.Milliseconds() {
-				t.Errorf("%s: %+v", name, f)
-			}
+// reapAt: the story of reap at servers, some of which tell times to the minute only, in a
+// zone of their own.
+func reapAt(t *testing.T, s *ftpserver.Server, address string) {
+	p := reapPlace{t, s, address, makeLocks(t, s)}
+	found, _ := p.reap(0, "--yes", "--max-age", "100000h")
+	p.mustHave("dead", "empty", "recent", "young")
+	for _, name := range []string{"dead", "empty"} {
+		if f := found[name]; f.Due || f.AgeMS < 2*time.Hour.Milliseconds() {
+			t.Errorf("%s: %+v", name, f)
 		}
-		// Less than an hour old it cannot seem older than it is.
-		found, _ = p.reap(0, "--yes", "--max-age", "6m", "--name", "recent")
-		if f := found["recent"]; !f.Removed || f.AgeMS < 28*time.Minute.Milliseconds() {
-			t.Errorf("recent: %+v", f)
-		}
-		p.reap(0, "--max-age", "1h")
-		p.mustHave("dead", "empty", "young")
-		_, said := p.reap(75, "--yes", "--max-age", "1h", "--watch", "0", "--name", "dead")
-		if !strings.Contains(said, "--watch 1s") {
-			t.Errorf("it said %q", said)
-		}
-		found, _ = p.reap(0, "--yes", "--max-age", "1h")
-		p.mustHave("young")
-		if !found["dead"].Removed || !found["empty"].Removed || found["young"].Note != "too young" {
-			t.Errorf("%+v", found)
-		}
-	})
+	}
+	// Less than an hour old it cannot seem older than it is.
+	found, _ = p.reap(0, "--yes", "--max-age", "6m", "--name", "recent")
+	if f := found["recent"]; !f.Removed || f.AgeMS < 28*time.Minute.Milliseconds() {
+		t.Errorf("recent: %+v", f)
+	}
+	p.reap(0, "--max-age", "1h")
+	p.mustHave("dead", "empty", "young")
+	_, said := p.reap(75, "--yes", "--max-age", "1h", "--watch", "0", "--name", "dead")
+	if !strings.Contains(said, "--watch 1s") {
+		t.Errorf("it said %q", said)
+	}
+	found, _ = p.reap(0, "--yes", "--max-age", "1h")
+	p.mustHave("young")
+	if !found["dead"].Removed || !found["empty"].Removed || found["young"].Note != "too young" {
+		t.Errorf("%+v", found)
+	}
 }
 
 // makeLocks makes a directory of locks with one of a dead holder, and three that are

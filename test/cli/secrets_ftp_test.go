@@ -17,8 +17,10 @@ import (
 // TestSecretsStaySecretFTP is for locks that need a password. The server is one
 // that repeats it.
 func TestSecretsStaySecretFTP(t *testing.T) {
+	t.Parallel()
 	for _, s := range secrets("127.0.0.1") {
 		t.Run(s.about, func(t *testing.T) {
+			t.Parallel()
 			server := ftpserver.Start(t, "embedded", ftpserver.Options{})
 			addr := talkative(t, server, server.Password)
 			// A lock is made of directories; what their names say, status tells.
@@ -33,6 +35,7 @@ func TestSecretsStaySecretFTP(t *testing.T) {
 // TestSecretsInErrorsFTP: the password is wrong, or TLS fails before it is asked
 // for.
 func TestSecretsInErrorsFTP(t *testing.T) {
+	t.Parallel()
 	server := ftpserver.Start(t, "embedded", ftpserver.Options{})
 	secure := ftpserver.Start(t, "embedded", ftpserver.Options{TLS: true})
 	for _, s := range secrets("127.0.0.1") {
@@ -46,6 +49,7 @@ func TestSecretsInErrorsFTP(t *testing.T) {
 			"unknown CA":     {"ftps://alice@" + secure.Addr + "/lock", 69},
 		} {
 			t.Run(s.about+", "+about, func(t *testing.T) {
+				t.Parallel()
 				p := s.place(t, c.address)
 				events := filepath.Join(t.TempDir(), "events")
 				for _, format := range []string{"text", "json"} {

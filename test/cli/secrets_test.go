@@ -8,9 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
+
+	"locksmith/test/lab"
 )
 
 // canary is the password of these tests, which must show up nowhere.
@@ -80,10 +80,13 @@ func (p place) write(t *testing.T, name, text string) {
 func grepForSecret(t *testing.T, p place, dir string) {
 	t.Helper()
 	events := filepath.Join(t.TempDir(), "events")
-	for _, format := range []string{"text", "json"} {
+	for i, format := range []string{"text", "json"} {
 		logs := []string{"--log-level", "trace", "--log-format", format, "--events", events}
 		hold := p.start(t, append([]string{"hold"}, append(logs, p.lock)...))
 		p.look(t, hold, dir)
+		if i == 0 {
+			p.lookElsewhere(t)
+		}
 		p.start(t, append([]string{"hold", "--timeout", "0"}, append(logs, p.lock)...)).end(t, 75)
 		hold.letGo(t, 0)
 
@@ -99,7 +102,7 @@ func grepForSecret(t *testing.T, p place, dir string) {
 func (p place) look(t *testing.T, s *started, dir string) {
 	t.Helper()
 	s.await(t, "OK ")
-	noSecret(t, "command line", read(t, fmt.Sprintf("/proc/%d/cmdline", s.cmd.Process.Pid)))
+	noSecret(t, "command line", read(t, fmt.Sprintf("/proc/%d/cmdline", s.PID())))
 	for _, args := range [][]string{{"status", p.lock}, {"status", "--json", p.lock}} {
 		s := p.start(t, args)
 		s.end(t, 0)
@@ -107,12 +110,17 @@ func (p place) look(t *testing.T, s *started, dir string) {
 			t.Errorf("status: %s", s.said())
 		}
 	}
+	noSecretBelow(t, dir)
+}
+
+// lookElsewhere greps what all other commands say of a lock that is held.
+func (p place) lookElsewhere(t *testing.T) {
+	t.Helper()
 	for _, args := range [][]string{
 		{"break"}, {"break", "--json", "--id", "x"}, {"check", "--token", "1"}, {"remove", "--yes"}, {"reap", "--max-age", "1h"}, {"doctor", "--idle", "0"}, {"doctor", "--json", "--idle", "0"},
 	} {
 		p.start(t, append(args, p.lock)).endSomehow(t)
 	}
-	noSecretBelow(t, dir)
 }
 
 func noSecretBelow(t *testing.T, dir string) {
@@ -152,9 +160,8 @@ func read(t *testing.T, path string) []byte {
 
 // A started is locksmith, running.
 type started struct {
-	cmd   *exec.Cmd
-	stdin *os.File
-	out   string // what it writes to standard output and error
+	*lab.Process
+	out string // the file of its outputs
 }
 
 func (p place) start(t *testing.T, args []string) *started {
@@ -164,18 +171,9 @@ func (p place) start(t *testing.T, args []string) *started {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	s := &started{cmd: exec.Command("locksmith", args...), stdin: w, out: out.Name()}
-	s.cmd.Env, s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = p.env, r, out, out
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = s.cmd.Process.Kill(), w.Close() })
-	return s
+	cmd := exec.Command("locksmith", args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, out, out
+	return &started{lab.Start(t, cmd), out.Name()}
 }
 
 func (s *started) said() string {
@@ -185,11 +183,7 @@ func (s *started) said() string {
 
 func (s *started) await(t *testing.T, text string) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !strings.Contains(s.said(), text); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%v does not say %q but %q", s.cmd.Args, text, s.said())
-		}
-	}
+	lab.Eventually(t, "it says "+text, func() bool { return strings.Contains(s.said(), text) }, s.said)
 }
 
 // noSecretInChild looks at the command of a run.
@@ -210,32 +204,33 @@ func (s *started) noSecretInChild(t *testing.T) {
 
 func (s *started) letGo(t *testing.T, status int) {
 	t.Helper()
-	_ = s.stdin.Close()
+	s.LetGo()
 	s.end(t, status)
 }
 
 func (s *started) end(t *testing.T, status int) {
 	t.Helper()
-	s.endSomehow(t)
-	if got := s.cmd.ProcessState.ExitCode(); got != status {
-		t.Errorf("%v exited with %d, want %d: %s", s.cmd.Args, got, status, s.said())
+	if got := s.endSomehow(t); got != status {
+		t.Errorf("%v exited with %d, want %d: %s", s.Cmd.Args, got, status, s.said())
 	}
 }
 
 // endSomehow waits for the end, whatever the exit status.
-func (s *started) endSomehow(t *testing.T) {
+func (s *started) endSomehow(t *testing.T) (status int) {
 	t.Helper()
-	timer := time.AfterFunc(patience, func() { _ = s.cmd.Process.Signal(syscall.SIGQUIT) })
-	_ = s.cmd.Wait()
-	if !timer.Stop() || s.said() == "" {
-		t.Errorf("%v does not end, or says nothing: %s", s.cmd.Args, s.said())
+	status = s.Status()
+	if s.said() == "" {
+		t.Errorf("%v says nothing", s.Cmd.Args)
 	}
-	noSecret(t, fmt.Sprintf("output of %v", s.cmd.Args), []byte(s.said()))
+	noSecret(t, fmt.Sprintf("output of %v", s.Cmd.Args), []byte(s.said()))
+	return status
 }
 
 func TestSecretsStaySecret(t *testing.T) {
+	t.Parallel()
 	for _, s := range secrets("localhost") {
 		t.Run(s.about, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			grepForSecret(t, s.place(t, "local:"+filepath.Join(dir, "lock")), dir)
 		})
@@ -244,6 +239,7 @@ func TestSecretsStaySecret(t *testing.T) {
 
 // TestSecretsInErrors: mistakes in files with secrets in them.
 func TestSecretsInErrors(t *testing.T) {
+	t.Parallel()
 	const lock = "local:/nowhere/lock"
 	file := map[string]string{"secret": canary}
 	for about, s := range map[string]secret{
@@ -262,6 +258,7 @@ func TestSecretsInErrors(t *testing.T) {
 		"two sources":   {profile: "password_file = \"~/secret\"\nnetrc = \"~/secret\"", files: file},
 	} {
 		t.Run(about, func(t *testing.T) {
+			t.Parallel()
 			name := s.name
 			s.name = "p"
 			p := s.place(t, lock)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -31,12 +30,11 @@ func shells() []shell {
 
 func (s shell) start(t *testing.T, dir string) *terminal {
 	t.Helper()
-	_, err := exec.LookPath(s.name)
-	if err == nil && s.needs != "" {
-		_, err = os.Stat(s.needs)
-	}
-	if err != nil {
-		lab.Lacking(t, err.Error())
+	lab.NeedProgram(t, s.name)
+	if s.needs != "" {
+		if _, err := os.Stat(s.needs); err != nil {
+			lab.Lacking(t, err.Error())
+		}
 	}
 	// The shell's own files, and our profiles, are the test's.
 	term := atTerminal(t, append([]string{"env", "TERM=xterm", "HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "HISTFILE="}, s.argv...)...)
@@ -55,8 +53,10 @@ func (term *terminal) type_(t *testing.T, keys string) {
 // TestShellsComplete: with their own rules for colons and blanks, shells complete
 // addresses.
 func TestShellsComplete(t *testing.T) {
+	t.Parallel()
 	for _, s := range shells() {
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			for _, name := range []string{"locks/billing", "locks/with blank"} {
 				if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,14 +12,15 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
+
+	"locksmith/test/lab"
 )
 
 // A terminal is a program at a terminal of its own, and what it showed so far.
 type terminal struct {
-	cmd    *exec.Cmd
+	*lab.Process
 	tty    *os.File
 	closed chan struct{} // when all output was read
 
@@ -28,17 +30,19 @@ type terminal struct {
 
 func atTerminal(t *testing.T, argv ...string) *terminal {
 	t.Helper()
-	term := &terminal{cmd: exec.Command(argv[0], argv[1:]...), closed: make(chan struct{})}
-	var err error
-	term.tty, err = pty.StartWithSize(term.cmd, &pty.Winsize{Rows: 24, Cols: 500})
+	tty, theirs, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = term.cmd.Process.Kill()
-		_ = term.cmd.Wait()
-		_ = term.tty.Close()
-	})
+	defer theirs.Close()
+	if err := pty.Setsize(tty, &pty.Winsize{Rows: 24, Cols: 500}); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	t.Cleanup(func() { _ = tty.Close() })
+	term := &terminal{Process: lab.Start(t, cmd), tty: tty, closed: make(chan struct{})}
 	go term.read()
 	return term
 }
@@ -66,11 +70,8 @@ func (term *terminal) output() string {
 
 func (term *terminal) mustShow(t *testing.T, text string) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !strings.Contains(term.output(), text); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it does not show %q but %q", text, term.output())
-		}
-	}
+	lab.Eventually(t, fmt.Sprintf("it shows %q", text), func() bool { return strings.Contains(term.output(), text) },
+		func() string { return fmt.Sprintf("but %q", term.output()) })
 }
 
 func (term *terminal) ctrlC(t *testing.T) {
@@ -82,14 +83,8 @@ func (term *terminal) ctrlC(t *testing.T) {
 
 func (term *terminal) mustExit(t *testing.T, status int) {
 	t.Helper()
-	timer := time.AfterFunc(patience, func() { _ = term.cmd.Process.Kill() })
-	defer timer.Stop()
-	_ = term.cmd.Wait()
+	got := term.Status()
 	<-term.closed
-	got := term.cmd.ProcessState.ExitCode()
-	if ws := term.cmd.ProcessState.Sys().(syscall.WaitStatus); ws.Signaled() {
-		got = 128 + int(ws.Signal()) // as a shell counts it
-	}
 	if got != status {
 		t.Errorf("exit status %d, want %d; it showed %q", got, status, term.output())
 	}
@@ -98,24 +93,8 @@ func (term *terminal) mustExit(t *testing.T, status int) {
 // holdElsewhere takes the lock in another process until release is called.
 func holdElsewhere(t *testing.T, lock string) (pid int, release func()) {
 	t.Helper()
-	cmd := exec.Command("locksmith", "hold", "local:"+lock)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	ok := make([]byte, 2)
-	if _, err := stdout.Read(ok); err != nil || string(ok) != "OK" {
-		t.Fatalf("the holder says %q, %v", ok, err)
-	}
-	return cmd.Process.Pid, func() { _ = stdin.Close() }
+	h := hold(t, lock)
+	return h.PID(), h.LetGo
 }
 
 func mustBeFree(t *testing.T, lock string) {
@@ -128,6 +107,7 @@ func mustBeFree(t *testing.T, lock string) {
 const clearLine = "\r\x1b[K"
 
 func TestWaitingLine(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	pid, release := holdElsewhere(t, lock)
 	term := atTerminal(t, "locksmith", "run", "local:"+lock, "--", "echo", "my turn")
@@ -143,13 +123,14 @@ func TestWaitingLine(t *testing.T) {
 }
 
 func TestCtrlCWhileWaiting(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	_, release := holdElsewhere(t, lock)
 	defer release()
 	term := atTerminal(t, "locksmith", "run", "local:"+lock, "--", "echo", "my turn")
 	term.mustShow(t, "held by")
 	term.ctrlC(t)
-	term.mustExit(t, 130)
+	term.mustExit(t, -int(syscall.SIGINT))
 	out := term.output()
 	if strings.Contains(out, "my turn") || !strings.HasSuffix(out, clearLine) {
 		t.Errorf("it showed %q", out)
@@ -161,6 +142,7 @@ func TestCtrlCWhileWaiting(t *testing.T) {
 
 // TestCtrlCWhileRunning: the terminal tells the command, which takes its time.
 func TestCtrlCWhileRunning(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	term := atTerminal(t, "locksmith", "run", "local:"+lock, "--",
 		"sh", "-c", `trap "sleep 0.3; echo tidied; exit 5" INT; echo ready; sleep 100`)
@@ -173,11 +155,12 @@ func TestCtrlCWhileRunning(t *testing.T) {
 
 // TestHangUpWhileWaiting: the terminal is closed.
 func TestHangUpWhileWaiting(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	_, release := holdElsewhere(t, lock)
 	defer release()
 	term := atTerminal(t, "locksmith", "run", "local:"+lock, "--", "true")
 	term.mustShow(t, "held by")
 	_ = term.tty.Close()
-	term.mustExit(t, 128+1)
+	term.mustExit(t, -int(syscall.SIGHUP))
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+
+	"locksmith/test/lab"
 )
 
 // What status --watch sends to terminals.
@@ -25,6 +27,7 @@ func (term *terminal) resize(t *testing.T, rows, cols uint16) {
 // TestWatchAtTerminal: it draws in place, in whatever size, and leaves the terminal as
 // it was.
 func TestWatchAtTerminal(t *testing.T) {
+	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	term := atTerminal(t, "locksmith", "status", "--watch", "--every", "200ms", "local:"+lock, "local:"+lock+"2")
 	term.mustShow(t, "lock: free\x1b[K")
@@ -46,21 +49,17 @@ func TestWatchAtTerminal(t *testing.T) {
 
 // TestWatchStopped: Ctrl-Z gives the terminal back for the time being.
 func TestWatchStopped(t *testing.T) {
+	t.Parallel()
 	term := atTerminal(t, "locksmith", "status", "--watch", "local:"+filepath.Join(t.TempDir(), "lock"))
 	term.mustShow(t, "lock: free")
 	if _, err := term.tty.WriteString("\x1a"); err != nil {
 		t.Fatal(err)
 	}
 	term.mustShow(t, leaveScreen)
-	var status syscall.WaitStatus
-	if _, err := syscall.Wait4(term.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
-		t.Fatalf("it was not stopped: %v, %v", status, err)
-	}
-	if err := term.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	lab.Eventually(t, "it is stopped", func() bool { return lab.Stopped(term.PID()) })
+	term.Cont()
 	term.mustShow(t, leaveScreen+enterScreen)
-	_ = term.cmd.Process.Signal(syscall.SIGTERM)
+	term.Signal(syscall.SIGTERM)
 	term.mustExit(t, 128+int(syscall.SIGTERM))
 	if out := term.output(); !strings.HasSuffix(out, leaveScreen) {
 		t.Errorf("it showed %q", out)

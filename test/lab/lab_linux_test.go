@@ -43,7 +43,7 @@ func TestKilled(t *testing.T) {
 	p.Expect("ready")
 	p.Stop()
 	p.Kill() // sleep, which has its outputs, lives
-	p.Exits(128 + int(syscall.SIGKILL))
+	p.Exits(-int(syscall.SIGKILL))
 }
 
 func TestRun(t *testing.T) {

@@ -56,25 +56,19 @@ func Start(t T, cmd *exec.Cmd) *Process {
 	return p
 }
 
-// Status waits for its end and returns the exit status as a shell counts it: 128+n after
-// signal n.
+// Status waits for its end and returns the exit status, or -n if signal n ended it.
 func (p *Process) Status() int {
 	p.t.Helper()
 	if _, _, inTime := receive(p.ended); !inTime {
 		p.fail("it does not end")
 	}
-	return Status(p.Cmd.ProcessState)
-}
-
-// Status is a process's exit status as a shell counts it.
-func Status(s *os.ProcessState) int {
-	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal())
+	if ws, ok := p.Cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return -int(ws.Signal())
 	}
-	return s.ExitCode()
+	return p.Cmd.ProcessState.ExitCode()
 }
 
-// Exits waits for its end, with one of these statuses.
+// Exits waits for its end, with one of these, as Status tells them.
 func (p *Process) Exits(statuses ...int) {
 	p.t.Helper()
 	if got := p.Status(); !slices.Contains(statuses, got) {
@@ -87,6 +81,9 @@ func (p *Process) Ended() <-chan struct{} { return p.ended }
 
 // LetGo closes its standard input.
 func (p *Process) LetGo() { _ = p.Stdin.Close() }
+
+// StopReading closes our end of its output.
+func (p *Process) StopReading() { _ = p.stdout.Close() }
 
 // Signal sends a signal. It must be there.
 func (p *Process) Signal(s os.Signal) {

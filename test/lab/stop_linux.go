@@ -27,11 +27,12 @@ func Stop(t T, pid int) {
 	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
 		t.Fatalf("stop %d: %v", pid, err)
 	}
-	Eventually(t, fmt.Sprintf("process %d is stopped", pid), func() bool { return stopped(pid) })
+	Eventually(t, fmt.Sprintf("process %d is stopped", pid), func() bool { return Stopped(pid) })
 }
 
-// stopped reports that all threads of a process are, or have ended.
-func stopped(pid int) bool {
+// Stopped reports that a process is stopped: all its threads are, but for those that have
+// ended.
+func Stopped(pid int) (stopped bool) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	for _, path := range threads {
 		text, err := os.ReadFile(path)
@@ -40,9 +41,13 @@ func stopped(pid int) bool {
 		}
 		// pid (name) state …; the name may hold anything
 		_, state, _ := bytes.Cut(text[bytes.LastIndexByte(text, ')')+1:], []byte(" "))
-		if !bytes.ContainsAny(state[:1], "TtZX") {
+		switch state[0] {
+		case 'T', 't':
+			stopped = true
+		case 'Z', 'X':
+		default:
 			return false
 		}
 	}
-	return true
+	return stopped
 }
