@@ -38,6 +38,8 @@ anon_world_readable_only=NO
 secure_chroot_dir=%s
 seccomp_sandbox=NO
 pasv_address=127.0.0.1
+pasv_min_port=%d
+pasv_max_port=%d
 xferlog_enable=NO
 local_umask=022
 pam_service_name=vsftpd
@@ -71,7 +73,7 @@ func vsftpd(s *Server, place *site) (daemon, error) {
 	}
 	var conf strings.Builder
 	fmt.Fprintf(&conf, vsftpdConfig, place.port, anonymous, local, vsftpdUser, place.root,
-		map[bool]string{true: "NO", false: "YES"}[place.NoRmdir], empty, place.MaxConns)
+		map[bool]string{true: "NO", false: "YES"}[place.NoRmdir], empty, lowestPassive, highestPassive, place.MaxConns)
 	if place.Idle > 0 {
 		fmt.Fprintf(&conf, "idle_session_timeout=%.0f\n", place.Idle.Seconds())
 	}
@@ -160,6 +162,7 @@ func proftpd(_ *Server, place *site) (daemon, error) {
 		fmt.Fprintf(&conf, "ModulePath %s\nLoadModule mod_tls.c\n", filepath.Join(place.programs, "usr/lib/proftpd"))
 	}
 	conf.WriteString(proftpdConfig)
+	fmt.Fprintf(&conf, "PassivePorts %d %d\n", lowestPassive, highestPassive)
 	fmt.Fprintf(&conf, "Port %d\nAuthUserFile %s\nAuthGroupFile %s\n", place.port, users, groups)
 	for directive, name := range map[string]string{"PidFile": "pid", "ScoreboardFile": "board", "SystemLog": "log"} {
 		fmt.Fprintf(&conf, "%s %s\n", directive, filepath.Join(place.work, name))
@@ -226,6 +229,7 @@ func pureftpd(_ *Server, place *site) (daemon, error) {
 		filepath.Join(place.programs, "usr/sbin/pure-ftpd"),
 		"-S", "127.0.0.1," + strconv.Itoa(place.port), "-4", "-H", // no name lookups
 		"-E", // no anonymous users
+		"-p", fmt.Sprintf("%d:%d", lowestPassive, highestPassive),
 		"-l", "puredb:" + database, "-U", "133:022", "-u", "1000",
 		"-g", filepath.Join(place.work, "pid"),
 	}

@@ -5,15 +5,16 @@ import (
 	"crypto/x509"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/jlaffaye/ftp"
+
+	"locksmith/test/lab"
 )
 
 // dial logs in to a server, perhaps by way of a proxy.
 func dial(t *testing.T, s *Server, addr string) (*ftp.ServerConn, error) {
 	t.Helper()
-	options := []ftp.DialOption{ftp.DialWithTimeout(30 * time.Second), ftp.DialWithShutTimeout(5 * time.Second)}
+	options := []ftp.DialOption{ftp.DialWithTimeout(lab.Patience), ftp.DialWithShutTimeout(lab.Patience)}
 	if s.CA != "" {
 		options = append(options, ftp.DialWithExplicitTLS(trusting(t, s)))
 	}

@@ -77,7 +77,7 @@ func (l *link) ended(other *net.TCPConn) {
 
 // connect dials the server. Without one the client is turned away.
 func (l *link) connect() bool {
-	conn, err := net.DialTimeout("tcp", l.proxy.target, 5*time.Second)
+	conn, err := net.DialTimeout("tcp", l.proxy.target, startLimit)
 	l.proxy.mu.Lock()
 	defer l.proxy.mu.Unlock()
 	if err != nil {

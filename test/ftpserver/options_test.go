@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jlaffaye/ftp"
+
+	"locksmith/test/lab"
 )
 
 // TestOptions: what an account cannot do, at every server that has the option.
@@ -95,16 +97,7 @@ func TestHookDelay(t *testing.T) {
 // TestNoTransfer: a session that only makes directories ends.
 func TestNoTransfer(t *testing.T) {
 	t.Parallel()
-	s := Start(t, "proftpd", Options{NoTransfer: 3 * time.Second})
+	s := Start(t, "proftpd", Options{NoTransfer: 5 * time.Second})
 	c := login(t, s, s.Addr)
-	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
-		err := c.NoOp()
-		if err != nil {
-			t.Log(err)
-			return
-		}
-		if time.Now().After(limit) {
-			t.Fatal("it goes on")
-		}
-	}
+	lab.Eventually(t, "it ends", func() bool { return c.NoOp() != nil })
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"locksmith/test/lab"
 )
 
 // behind starts the server that runs everywhere, and a proxy before it.
@@ -59,7 +61,7 @@ func TestProxyPoints(t *testing.T) {
 
 // appears tells whether a file is there, with patience if it is expected.
 func appears(name string, expected bool) bool {
-	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+	for limit := time.Now().Add(lab.Patience); ; time.Sleep(time.Millisecond) {
 		_, err := os.Stat(name)
 		if err == nil || !expected || time.Now().After(limit) {
 			return err == nil
@@ -224,12 +226,12 @@ func lines(p *Proxy) (all []string) {
 
 func dialRaw(t *testing.T, addr string) net.Conn {
 	t.Helper()
-	conn, err := net.DialTimeout("tcp", addr, 30*time.Second)
+	conn, err := net.DialTimeout("tcp", addr, lab.Patience)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(lab.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	return conn

@@ -100,13 +100,19 @@ func (s *site) environment() []string {
 	return env
 }
 
+// The kernel chooses ports from 32768 on (ip(7)). The servers would choose any from 1024 on for
+// data connections, that of a server that is down just then included.
+const (
+	lowestReserved, highestReserved = 12000, 32000
+	lowestPassive, highestPassive   = 33000, 65000
+)
+
 // reservePort finds a port on 127.0.0.1, none of those that the kernel chooses for
 // itself, and keeps it for the servers of one test until the test ends, also while
 // they are down and whatever other tests look for a port meanwhile.
 func reservePort(t testing.TB) (int, error) {
-	const lowest, highest = 12000, 32000
 	for range 100 {
-		port := lowest + rand.IntN(highest-lowest)
+		port := lowestReserved + rand.IntN(highestReserved-lowestReserved)
 		if giveBack, err := reserve(port); err == nil {
 			t.Cleanup(giveBack)
 			return port, nil
