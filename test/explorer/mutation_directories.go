@@ -13,7 +13,7 @@ var mkdirMutations = []mutation{
 		"	case errors.Is(err, errAbsent):\n		a.owned = true\n		return nil\n	case errors.Is(err, errRevived):"}}},
 
 	{name: "every breaker removes the lock", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{
-		{"plain.go", "a.dir, s); err == nil {\n		a.own(pin)\n		return nil\n",
+		{"plain.go", "a.dir, s); err == nil {\n		a.own(pin)\n		a.request.TellBroken(a.lock.Address, s.Holder(a.lock.Today()))\n		return nil\n",
 			"a.dir, s); err == nil || errors.Is(err, errAbsent) {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		unpin(pin)\n		return backend.ErrAgain\n"}}},
 
 	{name: "empty an entry that was bare", breaks: robs, limit: 600_000, config: "tree-half|plain-half", edits: []edit{{"break.go",

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -37,6 +38,10 @@ var tools string
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
+	flag.Parse()
+	if testing.Short() { // all tests start programs
+		return 0
+	}
 	helper := programs.Static("locksmith/cmd/locksmith")
 	defer helper.Remove()
 	var err error
