@@ -392,6 +392,10 @@ func TestLosses(t *testing.T) {
 				return nil
 			}
 		}, protocol.Expired, lease/2 + lease*3/4},
+		"a heartbeat counts from when it was sent": {func(w *world, _ *fakeClient) {
+			w.beatTakes = lease / 4
+			w.beatErr = func(int) error { w.beatTakes = time.Hour; return nil }
+		}, protocol.Expired, lease/4 + lease*3/4},
 		"stopped for more than a lease": {func(w *world, _ *fakeClient) {
 			time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(2 * lease)) })
 		}, protocol.Expired, 2*lease + lease/4},
