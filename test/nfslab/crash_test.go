@@ -3,47 +3,165 @@
 package nfslab
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"locksmith/protocol"
+	"locksmith/test/lab"
 	"locksmith/test/lab/mishaps"
 )
+
+// Who has the lock while the victim waits, and who wants it, too. Each moment's victim
+// has a host of its own, so that five of them can live and die at the same time.
+const (
+	incumbentHost = 2
+	rivalHost     = 3
+)
+
+var victimHost = map[string]int{mishaps.Waiting: 1, mishaps.AtOK: 4, mishaps.Holding: 5, mishaps.Heartbeat: 6, mishaps.Releasing: 7}
+
+// crashes measures all cells of test/crash's matrix that a version of NFS has.
+func crashes(t *testing.T) {
+	if c := here(); c.fs == "ext4" && (c.version == "3" || c.version == "4.2") { // whose the page has
+		strikeAll(t, provoked, mishaps.Moments)
+	}
+}
+
+// someCrashes measures a few of them.
+func someCrashes(t *testing.T) {
+	few := slices.DeleteFunc(slices.Clone(provoked), func(m mishap) bool {
+		return m.few == "" || !regexp.MustCompile(m.few).MatchString(here().String())
+	})
+	strikeAll(t, few, []string{mishaps.Holding, mishaps.Heartbeat})
+}
+
+// strikeAll tells each cell in a line that begins with "cell:".
+func strikeAll(t *testing.T, all []mishap, moments []string) {
+	pauses := watchStandstills(t)
+	for _, m := range all {
+		t.Run(m.What, func(t *testing.T) {
+			for _, moment := range moments {
+				if why, senseless := m.Not[moment]; senseless {
+					tellCell(t, m, moment, why)
+					continue
+				}
+				t.Run(moment, func(t *testing.T) {
+					if !m.alone {
+						t.Parallel()
+					}
+					m.at(t, moment, pauses)
+				})
+			}
+		})
+	}
+}
+
+func tellCell(t *testing.T, m mishap, moment, seen string) {
+	t.Helper()
+	text, err := json.Marshal(crashCell{m.What, "nfs: over NFS " + here().version, moment, seen})
+	mustWork(t, err)
+	t.Logf("cell: %s", text)
+}
+
+// maxTries is how often a moment is missed, or the guest at a standstill, before that is
+// taken for a fault. Nobody promises that who gets no time to run notices anything in time.
+const maxTries = 5
+
+// at lets it happen at a moment, and judges what came of it.
+func (m mishap) at(t *testing.T, moment string, pauses *standstill) {
+	m.survives = m.survives || m.patient && moment == mishaps.Waiting
+	dir := filepath.Dir(place(t))
+	for try := 1; ; try++ {
+		c := &crash{mishap: m, t: t, scope: &scope{T: t}, moment: moment, host: victimHost[moment], lock: fmt.Sprintf("%s/L%d", dir, try)}
+		from := time.Now()
+		seen, hit := c.live()
+		c.scope.end()
+		to := time.Now()
+		stood := to.Sub(from) - pauses.without(from, to)
+		if hit && c.fault == "" && m.Want.Allows(seen, moment, mishaps.Elsewhere) {
+			tellCell(t, m, moment, seen)
+			return
+		}
+		t.Logf("try %d took %v, of which %v at a standstill; moment hit: %v, seen: %s; %s", try, to.Sub(from), stood, hit, seen, c.fault)
+		if hit && stood < time.Second || try == maxTries {
+			t.Fatalf("%q, want %q; %s", seen, m.Want.Of(moment, mishaps.Elsewhere), c.fault)
+		}
+	}
+}
+
+// told is a holder whose lines come by a channel, which is closed when there are no more.
+type told struct {
+	*holder
+	said chan lab.Said
+	end  time.Time // when that was
+}
+
+func listen(h *holder) *told {
+	l := &told{holder: h, said: make(chan lab.Said, 100)}
+	go func() {
+		for {
+			s, err := h.Next()
+			if errors.Is(err, io.EOF) {
+				l.end = time.Now()
+				close(l.said)
+				return
+			}
+			if err == nil {
+				l.said <- s
+			}
+		}
+	}()
+	return l
+}
+
+// says waits for the next line.
+func (c *crash) says(h *told, word string) lab.Said {
+	c.t.Helper()
+	select {
+	case s := <-h.said:
+		if s.Word != word {
+			c.t.Fatalf("it says %q %q, want %s; stderr:\n%s", s.Word, s.Text, word, h.Stderr())
+		}
+		return s
+	case <-time.After(lab.Patience):
+		c.t.Fatalf("stuck: no %s for %v:\n%s", word, lab.Patience, state(c.lock))
+		return lab.Said{}
+	}
+}
 
 // A crash is one mishap at one moment.
 type crash struct {
 	mishap
-	t         *testing.T
-	moment    string
-	host      int
-	lease     time.Duration
-	lock      string
-	incumbent *holder // has the lock, while the victim waits
-	victim    *holder
-	pids      pids
-	rival     *holder
-	rivalID   string
-	lagging   bool
-	healed    bool
-	happened  time.Duration // when the lock could have become free at the earliest
-	taken     time.Duration // when the rival got it
-
-	heard []string
-	lost  time.Duration // when the victim's parent heard of it
-	fault string        // a promise that was broken
+	t              *testing.T
+	scope          *scope
+	moment         string
+	host           int
+	lock           string
+	incumbent      *holder // has the lock, while the victim waits
+	victim         *told
+	victimID       string
+	parent, helper int // the victim's processes
+	rival          *told
+	rivalID        string
+	lagging        bool
+	healed         bool
+	happened       time.Time // when the lock could have become free at the earliest
+	taken          time.Time // when the rival got it
+	heard          []string
+	lost           time.Time // when the victim's parent heard of it
+	fault          string    // a promise that was broken
 }
-
-const (
-	crashLease = 8 * time.Second
-	aloneLease = 6 * time.Second  // with less going on meanwhile
-	longLease  = 12 * time.Second // of who does not lose the lock
-	// blink is how long is away what comes back in time. It needs more than that to get
-	// going: requests are repeated ever more seldom.
-	blink       = time.Second
-	rebootLease = 20 * time.Second
-	outageLease = 4 * time.Second // of what comes too late
-)
 
 // live goes through the life of a lock, in which the mishap comes, and tells what came of
 // it; or that the moment was missed.
@@ -52,57 +170,168 @@ func (c *crash) live() (seen string, hit bool) {
 		c.prepare(c)
 	}
 	if !c.reach() {
-		c.abandon()
+		c.unlag()
 		return "", false
 	}
-	defer c.sweep()
-	c.happened = now()
+	c.happened = time.Now()
 	c.inject(c)
 	if !c.stops {
-		c.thaw()
+		resume(c.helper)
 	}
 	c.unlag()
 	if c.moment == mishaps.Waiting && c.survives {
-		return c.waitOn(), true
+		seen = c.waitOn()
+	} else {
+		if c.moment == mishaps.Waiting {
+			c.happened = time.Now()
+			c.incumbent.LetGo()
+		}
+		freed := c.freed()
+		c.face()
+		seen = freed + ", output: " + c.output()
 	}
-	if c.moment == mishaps.Waiting {
-		c.happened = now()
-		c.incumbent.letGo()
-	}
-	freed := c.freed()
-	c.face()
-	return freed + ", output: " + c.output(), true
+	// The lock is free for the victim's host, which has seen most of it.
+	script(c.t, c.host, "tc qdisc del dev eth0 root 2>/dev/null || :")
+	last := hold(c.t, c.host, c.lock, "--lease", "1m")
+	last.Held()
+	last.Release()
+	return seen, true
 }
+
+// reach brings the victim to the moment, with the rival behind it. There it is stopped,
+// unless it sleeps. It reports whether the moment was caught.
+func (c *crash) reach() bool {
+	c.t.Helper()
+	before := 0
+	if c.moment == mishaps.Waiting || c.moment == mishaps.AtOK {
+		c.incumbent = hold(c.scope, incumbentHost, c.lock, "--lease", "1h")
+		c.incumbent.Held()
+		before = 1
+	}
+	if lease := c.span().String(); c.Run {
+		c.victim = listen(spawn(c.scope, c.host, `locksmith run --lease "$1" "$2" -- sh -c "echo OK; exec cat"; exit $?`, lease, address(c.lock)))
+	} else {
+		c.victim = listen(hold(c.scope, c.host, c.lock, "--lease", lease))
+	}
+	queued(c.t, c.lock, before+1)
+	mine := reservations(c.lock)[before]
+	if c.incumbent == nil {
+		c.victimID = c.says(c.victim, protocol.WordOK).Value("id")
+		c.heard = append(c.heard, protocol.WordOK)
+	}
+	c.parent, c.helper = processes(c.t, c.victim.holder)
+	if c.moment != mishaps.Waiting || !c.survives {
+		c.rival = listen(hold(c.scope, rivalHost, c.lock, "--lease", "1h"))
+		queued(c.t, c.lock, before+2)
+	}
+	switch c.moment {
+	case mishaps.AtOK:
+		c.lag(100 * time.Millisecond) // there are several before OK
+		_, rival := processes(c.t, c.rival.holder)
+		stop(rival) // it would overtake who is so slow
+		defer resume(rival)
+		c.incumbent.LetGo()
+		return c.catch(func() bool { return c.pointsTo(filepath.Base(mine)) })
+	case mishaps.Heartbeat:
+		c.lag(time.Second)
+		return c.catch(c.asksServer)
+	case mishaps.Releasing:
+		c.lag(time.Second)
+		lab.Eventually(c.t, "no heartbeat under way", func() bool { return !c.asksServer() })
+		c.victim.LetGo()
+		return c.catch(c.asksServer)
+	}
+	return true
+}
+
+// processes looks for those of a holder.
+func processes(t *testing.T, h *holder) (parent, helper int) {
+	t.Helper()
+	lab.Eventually(t, "a helper's processes", func() bool {
+		for _, p := range children(h.PID()) {
+			for _, c := range children(p) {
+				parent, helper = p, c
+			}
+		}
+		return helper != 0
+	})
+	return parent, helper
+}
+
+// catch stops the victim when it is at the moment. It reports whether it was not too
+// late: nothing more was said.
+func (c *crash) catch(there func() bool) (hit bool) {
+	c.t.Helper()
+	const read = 20 * time.Millisecond // for what it has written
+	for end := time.Now().Add(lab.Patience); !there(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) || len(c.victim.said) > 0 {
+			return false
+		}
+	}
+	stop(c.helper)
+	time.Sleep(read)
+	return len(c.victim.said) == 0 && len(c.rival.said) == 0
+}
+
+// asksServer reports that a thread of the victim's waits for an answer of the server's.
+func (c *crash) asksServer() bool {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", c.helper))
+	return slices.ContainsFunc(tasks, func(task string) bool {
+		wchan, _ := os.ReadFile(task)
+		return strings.HasPrefix(string(wchan), "rpc_wait_bit")
+	})
+}
+
+// pointsTo reports that the server has a generation for a reservation.
+func (c *crash) pointsTo(reservation string) bool {
+	all, _ := filepath.Glob(onServer(c.lock) + "/G/lock.*")
+	return slices.ContainsFunc(all, func(name string) bool {
+		target, _ := os.Readlink(name)
+		return filepath.Base(target) == reservation
+	})
+}
+
+// lag holds back what the victim's host asks the server, so that it can be caught under way.
+func (c *crash) lag(by time.Duration) {
+	c.lagging = true
+	script(c.t, c.host, "tc qdisc replace dev eth0 root netem delay "+by.String())
+}
+
+// unlag holds back nothing more. What is held back comes when it would have come.
+func (c *crash) unlag() {
+	if c.lagging {
+		c.lagging = false
+		script(c.t, c.host, "tc qdisc change dev eth0 root netem delay 0ms")
+	}
+}
+
+func stop(pid int)   { _ = unix.Kill(pid, unix.SIGSTOP) } // it may have ended
+func resume(pid int) { _ = unix.Kill(pid, unix.SIGCONT) } // it may have been killed
 
 // freed waits until the rival has the lock. If the victim keeps it for more than a lease,
 // and is to survive, it lets go then.
 func (c *crash) freed() string {
 	c.t.Helper()
-	within := 2 * waitLimit
+	var s lab.Said
 	if c.survives && c.moment != mishaps.Releasing {
-		within = c.lease * 5 / 4
-	}
-	select {
-	case s, ok := <-c.rival.said:
-		if !ok || s.Word != protocol.WordOK {
-			c.t.Fatalf("the rival: %q %q; stderr:\n%s", s.Word, s.Text, &c.rival.stderr)
+		select {
+		case s = <-c.rival.said:
+		case <-time.After(c.span() * 5 / 4):
+			c.healNow()
+			c.victim.LetGo()
+			c.says(c.rival, protocol.WordOK)
+			return mishaps.HeldOn
 		}
-		c.taken, c.rivalID = s.at, s.Value("id")
-	case <-time.After(within):
-		if !c.survives || c.moment == mishaps.Releasing {
-			c.t.Fatalf("stuck: the rival has not got the lock after %v:\n%s%s", within, shape(c.lock), processes(c.lock))
-		}
-		c.healNow()
-		c.victim.letGo()
-		c.rival.held()
-		return mishaps.HeldOn
+	} else {
+		s = c.says(c.rival, protocol.WordOK)
 	}
-	took := max(c.taken-c.happened, 0)
+	c.taken, c.rivalID = s.At, s.Value("id")
+	took := max(c.taken.Sub(c.happened), 0)
 	how := mishaps.AtOnce
 	switch {
 	case c.late != "" && c.moment != mishaps.Waiting:
 		how = c.late
-	case took >= c.lease/2: // the last heartbeat is a quarter older, and at OK more than that
+	case took >= c.span()/2: // the last heartbeat is a quarter older, and at OK more than that
 		how = mishaps.AfterLease
 	}
 	return fmt.Sprintf("%s (%v)", how, took.Round(10*time.Millisecond))
@@ -110,13 +339,13 @@ func (c *crash) freed() string {
 
 // waitOn makes sure that one who waits, and survives, gets the lock in the end.
 func (c *crash) waitOn() string {
-	time.Sleep(c.lease / 4)
+	time.Sleep(c.span() / 4)
 	c.healNow()
-	c.happened = now()
-	c.incumbent.letGo()
-	s := c.victim.held()
+	c.happened = time.Now()
+	c.incumbent.LetGo()
+	s := c.says(c.victim, protocol.WordOK)
 	c.heard = append(c.heard, s.Word)
-	return fmt.Sprintf("%s (%v), output: %s", mishaps.WaitsOn, (s.at - c.happened).Round(10*time.Millisecond), c.output())
+	return fmt.Sprintf("%s (%v), output: %s", mishaps.WaitsOn, s.At.Sub(c.happened).Round(10*time.Millisecond), c.output())
 }
 
 // healNow takes the mishap back, once.
@@ -133,32 +362,71 @@ func (c *crash) face() {
 	c.t.Helper()
 	c.healNow()
 	if !c.survives && c.moment != mishaps.Waiting {
-		c.victim.letGo()
+		c.victim.LetGo()
 		c.hear()
-		c.rival.silent()
+		if len(c.rival.said) > 0 {
+			c.t.Errorf("the rival: %v", <-c.rival.said)
+		}
 		heldBy(c.t, incumbentHost, c.lock, c.rivalID)
-	}
-	c.rival.release()
-}
-
-// sweep makes sure that the lock is free for the victim's host, which has seen most of it.
-func (c *crash) sweep() {
-	if c.t.Failed() {
-		return
-	}
-	script(c.t, c.host, "tc qdisc del dev eth0 root 2>/dev/null || :")
-	last := hold(c.t, c.host, c.lock, "--lease", "1m")
-	last.held()
-	last.release()
-}
-
-// abandon ends all whose moment was missed.
-func (c *crash) abandon() {
-	c.unlag()
-	for _, h := range []*holder{c.incumbent, c.victim, c.rival} {
-		if h != nil {
-			h.letGo()
-			h.kill(helperToo)
+		if slices.ContainsFunc(reservations(c.lock), func(name string) bool { return c.victimID != "" && strings.Contains(name, c.victimID) }) {
+			c.t.Errorf("the victim is back: %s", state(c.lock))
 		}
 	}
+	c.rival.LetGo()
+	c.says(c.rival, protocol.WordReleased)
+}
+
+// hear hears what the victim's parent is told until the end.
+func (c *crash) hear() {
+	c.t.Helper()
+	for s := range c.victim.said {
+		c.t.Logf("the victim: %s %s", s.Word, s.Text)
+		word := s.Word
+		switch word {
+		case protocol.WordLost:
+			c.lost = s.At
+		case protocol.WordErr:
+			word += fmt.Sprintf(" (code=%s)", s.Value("code"))
+		case protocol.WordOK:
+			c.victim.LetGo()
+		}
+		c.heard = append(c.heard, word)
+	}
+	if c.Run {
+		c.lost = c.victim.end
+		c.heard = append(c.heard, fmt.Sprintf("exit %d", c.victim.Status()))
+	} else if len(c.heard) == 0 || c.heard[len(c.heard)-1] == protocol.WordOK {
+		c.lost = c.victim.end
+		c.heard = append(c.heard, "end of output")
+	}
+}
+
+// output is what the victim's parent heard, and whether it knew of a loss before the rival
+// had the lock. That is what must be, unless nobody could tell it.
+func (c *crash) output() string {
+	c.t.Helper()
+	if c.survives {
+		c.victim.LetGo()
+		c.hear()
+	} else if c.moment == mishaps.Waiting {
+		c.hear()
+	}
+	if c.Orphan {
+		return "nobody is left"
+	}
+	said := strings.Join(c.heard, ", ")
+	switch {
+	case c.Want.MayBeLost(c.moment, mishaps.Elsewhere): // and its parent has let go
+		return strings.NewReplacer(protocol.WordLost, mishaps.EitherSaid, protocol.WordReleased, mishaps.EitherSaid).Replace(said)
+	case c.Run || c.survives || c.moment == mishaps.Waiting || c.moment == mishaps.Releasing || c.heard[0] != protocol.WordOK:
+		return said
+	case c.lost.IsZero():
+		c.fault = "silence: the victim's parent was told of no loss"
+		return said
+	case c.lost.Before(c.taken):
+		return said + " before that"
+	case !c.stops:
+		c.fault = fmt.Sprintf("two holders: the rival had the lock %v before the victim's parent knew", c.lost.Sub(c.taken))
+	}
+	return said + " after that"
 }

@@ -5,20 +5,24 @@
 //
 // # Running it
 //
-//	go test -timeout 20m -v ./test/nfslab
-//	go test -v ./test/nfslab -run TestLab/v4.2-tmpfs
-//	go test -v ./test/nfslab -run TestLab/v3-ext4 -scenarios 'stale|killed'
+//	go test -v ./test/nfslab
+//	go test -v ./test/nfslab -run TestLab/v3-ext4 -scenarios 'stale|crash$'
 //	go test -v ./test/nfslab -run TestLab/v4 -scenarios 'requests|waiters|handoff|increments'
 //	go test -timeout 90m -v ./test/nfslab -run 'TestLab/v(3|4.2)-ext4' -scenarios '^crashes$'
+//	go test -timeout 4h ./test/nfslab -scenarios .
 //
 // A cell is an NFS version and the file system that the server exports; each is
-// one guest, and one test of TestLab, with default mount options. A scenario is
-// in a file of its own; the table in cells_test.go says where each
-// runs unless -scenarios chooses; what follows a slash there chooses subtests. The line
-// before the last prints the figures; the last measures test/crash's matrix. The lab
-// needs the Debian packages user-mode-linux, nfs-kernel-server, nfs-common,
-// rpcbind, iproute2, busybox-static, e2fsprogs and dosfstools, on amd64; where
+// one guest, and one test of TestLab, with default mount options. The table in lab_test.go
+// says which scenario runs where: those that find most, in the two cells that differ most,
+// which takes two minutes; -scenarios runs others anywhere, and what follows a slash there
+// chooses subtests. The lab needs the Debian packages user-mode-linux, nfs-kernel-server,
+// nfs-common, rpcbind, iproute2, busybox-static, e2fsprogs and dosfstools, on amd64; where
 // they are missing it is skipped, unless CI=true.
+//
+// A guest keeps one processor busy for half of its time, and runs on as many as there are. It
+// may run beside other labs that keep none busy: what it measures in time (handoff, in
+// comparison with another time) and its leases of 4 s and more bear twice the load. When the
+// guest stood still for a second, what comes of a mishap is looked at again.
 //
 // # How it works
 //
@@ -41,14 +45,11 @@
 //		onhost 1 locksmith run nfs:/mnt/nfs/L -- locksmith status nfs:/mnt/nfs/L
 //		ls -lR /mnt/export'
 //
-// Contenders (contend_test.go) are processes on hosts that write down when they
-// had the lock, by a clock that all hosts share: history.check finds overlaps
-// and tokens that do not rise.
-//
-// Crashes (mishaps_test.go) come to a victim on a host of its own, at a moment at which it
-// is caught (moments_test.go): its requests are held back, and it is stopped as soon as one
-// is under way. A cell whose moment was missed, or during which the guest stood still
-// because the machine had other things to do, is tried again.
+// Contenders (race_test.go) are helpers on hosts that take a lock again and again, and package
+// holds judges who had it when. Mishaps (mishaps_test.go) come to a victim on a host of its
+// own, at a moment at which it is caught: its requests are held back, and it is stopped as soon
+// as one is under way (crash_test.go). A cell of test/crash's page whose moment was missed is
+// tried again; the last lines of a run are such cells.
 //
 // # What it cannot show
 //

@@ -3,72 +3,79 @@
 package nfslab
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/test/lab"
 )
 
 const (
 	mount  = "/mnt/nfs"    // on every host
 	export = "/mnt/export" // the truth, on the server, where the scenarios run
-	// waitLimit bounds each wait for what should come at once, on a slow machine.
-	waitLimit = 60 * time.Second
+	// The first few hosts are for all; the others have their links cut and are stopped.
+	crowdHosts = 3
+	hosts      = 8
+	cutHost    = 8 // by trouble
 )
 
-// now is the time since boot, which all hosts of the guest share and nobody can
-// set.
-func now() time.Duration {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
-		panic(err)
-	}
-	return time.Duration(ts.Nano())
+// hostInit is the first process of host k, as the server counts.
+func hostInit(k int) (pid int) {
+	text, _ := os.ReadFile(fmt.Sprintf("/mnt/lab/h%d", k))
+	_, _ = fmt.Sscan(string(text), &pid)
+	return pid
 }
 
+// seenFrom is a path as host k has it, through its caches.
+func seenFrom(k int, path string) string { return fmt.Sprintf("/proc/%d/root%s", hostInit(k), path) }
+
 // onHost is a command that runs on host k.
-func onHost(ctx context.Context, k int, argv ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "onhost", append([]string{strconv.Itoa(k)}, argv...)...)
-	cmd.WaitDelay = time.Second
-	return cmd
+func onHost(k int, argv ...string) *exec.Cmd {
+	return exec.Command("nsenter", append([]string{"-t", fmt.Sprint(hostInit(k)), "-n", "-u", "-i", "-p", "-m", "--"}, argv...)...)
+}
+
+// must runs a command, which must succeed.
+func must(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	status, said := lab.Run(t, cmd)
+	if status != 0 {
+		t.Fatalf("%q: exit status %d\n%s", cmd.Args, status, said)
+	}
+	return said
 }
 
 // do runs a command of the lab, which must succeed.
 func do(t *testing.T, argv ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.WaitDelay = time.Second
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%q: %v\n%s", argv, err, out)
-	}
-	return string(out)
+	return must(t, exec.Command(argv[0], argv[1:]...))
 }
 
 // script runs a shell script on host k, which must succeed.
 func script(t *testing.T, k int, text string) string {
 	t.Helper()
-	return do(t, "onhost", strconv.Itoa(k), "sh", "-euc", text)
+	return must(t, onHost(k, "sh", "-euc", text))
+}
+
+func mustWork(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // place makes a directory for a test and returns the name of a lock in it, as
 // the hosts see it.
 func place(t *testing.T) string {
 	t.Helper()
-	dir := strings.ReplaceAll(strings.TrimPrefix(t.Name(), "TestGuest/"), "/", "-")
-	if err := os.Mkdir(filepath.Join(export, dir), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	dir := strings.NewReplacer("/", "-", ":", "").Replace(strings.TrimPrefix(t.Name(), "TestGuest/"))
+	mustWork(t, os.Mkdir(filepath.Join(export, dir), 0o777))
 	return filepath.Join(mount, dir, "L")
 }
 
@@ -84,8 +91,7 @@ func address(lock string) string {
 }
 
 // tree lists everything at a lock, as the server has it.
-func tree(lock string) []string {
-	var all []string
+func tree(lock string) (all []string) {
 	_ = filepath.WalkDir(onServer(lock), func(path string, _ os.DirEntry, err error) error {
 		if err == nil {
 			all = append(all, strings.TrimPrefix(path, onServer(lock)))
@@ -93,6 +99,54 @@ func tree(lock string) []string {
 		return nil
 	})
 	return all
+}
+
+// reservations are those at the server, in the order of the queue: of holders and of waiters,
+// with dead ones among them.
+func reservations(lock string) []string {
+	all, _ := filepath.Glob(onServer(lock) + "/R/x.*")
+	return all
+}
+
+// queued waits until n acquisitions have an exclusive reservation.
+func queued(t *testing.T, lock string, n int) {
+	t.Helper()
+	lab.Eventually(t, fmt.Sprintf("%d in the queue of %s", n, lock), func() bool { return len(reservations(lock)) == n },
+		func() string { return state(lock) })
+}
+
+// state tells all about a lock, and of who has to do with it.
+func state(lock string) string {
+	out, _ := exec.Command("sh", "-c", `ls -lR --full-time "$0"; busybox ps -o pid,ppid,stat,args | grep -F "$1"`, onServer(lock), lock).CombinedOutput()
+	return string(out)
+}
+
+// keeps is how many generations may stay in a lock that nobody uses.
+const keeps = 4
+
+// settle has one more holder clear what dead ones left, for which it needs to watch them for
+// as long as they asked for, and makes sure that a lock that nobody uses has nothing left in it
+// but its newest generations.
+func settle(t *testing.T, lock string) {
+	t.Helper()
+	last := hold(t, 1, lock, "--refresh", "1s")
+	last.Held()
+	lab.Eventually(t, "no dead ones in "+lock, func() bool {
+		left, err := os.ReadDir(onServer(lock) + "/R")
+		return err == nil && len(left) == 2 // a reservation and its record
+	}, func() string { return state(lock) })
+	last.Release()
+	atRest(t, lock)
+}
+
+// atRest is settle where nobody died. It may take a client a moment to remove an open file
+// after its last reader has gone.
+func atRest(t *testing.T, lock string) {
+	t.Helper()
+	lab.Eventually(t, "nothing left in "+lock, func() bool {
+		generations, _ := filepath.Glob(onServer(lock) + "/G/lock.*")
+		return len(generations) > 0 && len(tree(lock)) == 3+len(generations) && len(generations) <= keeps // L, G and R
+	}, func() string { return state(lock) })
 }
 
 // A status is what locksmith status --json says of one lock.
@@ -107,38 +161,90 @@ type status struct {
 func look(t *testing.T, k int, lock string) status {
 	t.Helper()
 	var all struct{ Locks []status }
-	out := do(t, "onhost", strconv.Itoa(k), "locksmith", "status", "--json", address(lock))
+	out := must(t, onHost(k, "locksmith", "status", "--json", address(lock)))
 	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all.Locks) != 1 {
 		t.Fatalf("status on host %d: %v\n%s", k, err, out)
 	}
 	return all.Locks[0]
 }
 
-// heldBy reports that host k sees the lock held by exactly one acquisition.
+// heldBy reports that host k sees the lock held by exactly one acquisition; "": by none.
 func heldBy(t *testing.T, k int, lock, id string) {
 	t.Helper()
 	s := look(t, k, lock)
-	if s.State != "held" || len(s.Holders) != 1 || s.Holders[0].ID != id {
-		t.Errorf("status on host %d: %+v, want it held by %s", k, s, id)
+	free := id == "" && s.State == "free" && len(s.Holders) == 0
+	if !free && (s.State != "held" || len(s.Holders) != 1 || s.Holders[0].ID != id) {
+		t.Errorf("status on host %d: %+v, want it held by %q", k, s, id)
 	}
 }
 
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, ok func() bool) {
+// A holder is one locksmith hold on a host, with a parent there.
+type holder struct {
+	*lab.Helper
+	began time.Time
+}
+
+// hold starts a helper on host k. It has a shell for its parent: one outside of
+// the host's pid namespace would be none. The shell's stdin is ours and the
+// helper's, so the helper must be told that it is meant.
+func hold(t lab.T, k int, lock string, flags ...string) *holder {
 	t.Helper()
-	for end := now() + waitLimit; !ok(); time.Sleep(20 * time.Millisecond) {
-		if now() > end {
-			t.Fatalf("%s: not within %v", what, waitLimit)
+	return spawn(t, k, `locksmith hold --stdin watch "$@"; exit $?`, append(flags, address(lock))...)
+}
+
+// spawn starts a helper by a shell script, with arguments.
+func spawn(t lab.T, k int, text string, args ...string) *holder {
+	t.Helper()
+	h := &holder{began: time.Now()}
+	h.Helper = lab.Hold(t, onHost(k, append([]string{"sh", "-c", text, "parent"}, args...)...))
+	t.Cleanup(func() { h.kill(both) })
+	return h
+}
+
+// refused expects hold on host k to find the lock held.
+func refused(t *testing.T, k int, lock string, flags ...string) {
+	t.Helper()
+	hold(t, k, lock, append(flags, "--timeout", "0")...).Exits(75)
+}
+
+// silent makes sure that it has said nothing.
+func (h *holder) silent() { h.Silent(10 * time.Millisecond) }
+
+// id waits until it holds the lock and returns the name of that acquisition.
+func (h *holder) id() string { return h.Held().Value("id") }
+
+type whom int
+
+const (
+	both whom = iota
+	parentOnly
+	helperOnly
+)
+
+// kill ends with -9 what has started of it, and reports whether that was any. The helper
+// goes first: it would notice that the parent has gone.
+func (h *holder) kill(who whom) (any bool) {
+	for _, parent := range children(h.PID()) {
+		for _, helper := range children(parent) {
+			if who != parentOnly {
+				any = unix.Kill(helper, unix.SIGKILL) == nil || any
+			}
+		}
+		if who != helperOnly {
+			any = unix.Kill(parent, unix.SIGKILL) == nil || any
 		}
 	}
+	return any
 }
 
-// queued waits until n acquisitions have an exclusive reservation: holders and
-// waiters, with dead ones among them.
-func queued(t *testing.T, lock string, n int) {
-	t.Helper()
-	eventually(t, fmt.Sprintf("%d in the queue", n), func() bool {
-		all, _ := filepath.Glob(onServer(lock) + "/R/x.*")
-		return len(all) == n
-	})
+// children returns the processes that pid is the parent of.
+func children(pid int) (all []int) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
+	for field := range strings.FieldsSeq(string(text)) {
+		var child int
+		if _, err := fmt.Sscan(field, &child); err == nil {
+			all = append(all, child)
+		}
+	}
+	return all
 }

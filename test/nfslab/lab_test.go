@@ -3,13 +3,11 @@
 package nfslab
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"fmt"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,27 +15,105 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/test/lab"
 )
 
-const (
-	hosts     = 3
-	labScript = "lab.sh"
-	// guestLimit is how long all scenarios of one cell may take together.
-	guestLimit = 12 * time.Minute
-	// crashLimit is what all of test/crash's cells may take besides.
-	crashLimit = 40 * time.Minute
-)
+var chosen = flag.String("scenarios", "", "run the scenarios that match this `regexp`, and of them the subtests after a slash, in every cell that runs")
 
-// TestLab boots one guest for each cell, and shows each of its scenarios as a
-// test. It runs as many guests at a time as there are processors.
+// TestMain lets what runs side by side in the guest wait side by side.
+func TestMain(m *testing.M) {
+	if inGuest() {
+		lab.Parallel(16)
+	}
+	lab.Main(m, nil)
+}
+
+// inGuest tells the two halves of this package apart.
+func inGuest() bool { return os.Getenv("NFSLAB") != "" }
+
+// A cell is one version of NFS over one file system.
+type cell struct{ version, fs string }
+
+func (c cell) String() string { return "v" + c.version + "-" + c.fs }
+
+// here is the cell that the guest is.
+func here() cell { return cell{os.Getenv("NFSLAB_VERS"), os.Getenv("NFSLAB_FS")} }
+
+// cells are all. Of the versions 3 has no state at the server and the coarsest view of
+// changes, 4.2 the most of both; ext4 counts in clock ticks.
+var cells = []cell{
+	{"4.2", "tmpfs"}, {"3", "ext4"}, {"4.1", "ext4"}, {"4.0", "tmpfs"},
+	{"3", "tmpfs"}, {"4.2", "ext4"}, {"4.1", "tmpfs"}, {"4.0", "ext4"},
+}
+
+// A scenario runs in a fresh directory.
+type scenario struct {
+	name string
+	// where it runs unless -scenarios chooses: a regexp of cells
+	where string
+	// alone: it stops the server, or counts requests, and nothing runs beside it
+	alone bool
+	run   func(*testing.T)
+}
+
+var scenarios = []scenario{
+	{"exclusive", `v3-ext4`, true, exclusive},
+	{"shared", `v3-ext4|v4.2-tmpfs`, true, shared},
+	{"restart", `v3-ext4`, true, restart},
+	{"chaos", `v4.2-tmpfs`, true, chaos},
+	{"requests", `v4.2-tmpfs`, true, requests},
+	{"handoff", `v4.2-tmpfs`, true, handoff},
+	{"waiters", `^$`, true, waiters},
+	{"increments", `^$`, true, increments},
+	{"crashes", `^$`, true, crashes},
+	{"crash", `v3-ext4|v4.2-tmpfs`, false, someCrashes},
+	{"proof", `v3-ext4`, false, proof},
+	{"reader", `v3-ext4|v4.2-tmpfs`, false, reader},
+	{"stale", `v3-ext4|v4.2-tmpfs`, false, stale},
+	{"others", `v4.2-tmpfs`, false, others},
+	{"trouble", `v4.2-tmpfs`, false, trouble},
+	{"squashed", `v3-ext4`, false, squashed},
+}
+
+// pattern matches the scenarios of a cell, for go test -run; "": there are none.
+func (c cell) pattern() string {
+	if *chosen != "" {
+		return "^TestGuest$/" + *chosen
+	}
+	var names []string
+	for _, s := range scenarios {
+		if regexp.MustCompile(s.where).MatchString(c.String()) {
+			names = append(names, s.name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "^TestGuest$/^(" + strings.Join(names, "|") + ")$"
+}
+
+// TestLab boots one guest for each cell that has scenarios, as many at a time as there are
+// processors.
 func TestLab(t *testing.T) {
 	if inGuest() {
-		t.Skip("this is the guest: see TestGuest")
+		return
 	}
-	needLab(t)
-	programs := build(t)
+	lab.NotShort(t, "the lab takes minutes")
+	if out, err := exec.Command("./lab.sh", "--check").CombinedOutput(); err != nil {
+		lab.Lacking(t, "no NFS lab here: "+string(out))
+	}
+	programs := []string{lab.Program(t, "cmd/locksmith"), lab.Program(t, "test/bench/looper"), filepath.Join(t.TempDir(), "nfslab.test")}
+	build := exec.Command("go", "test", "-c", "-o", programs[2], ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if status, said := lab.Run(t, build); status != 0 {
+		t.Fatal(said)
+	}
 	processors := allowed(t)
 	for _, c := range cells {
+		if c.pattern() == "" {
+			continue
+		}
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
 			cpu := <-processors
@@ -45,42 +121,6 @@ func TestLab(t *testing.T) {
 			c.boot(t, programs, cpu)
 		})
 	}
-}
-
-// needLab skips a test that this machine cannot run, except where that would
-// hide that nothing was tested.
-func needLab(t *testing.T) {
-	t.Helper()
-	unfit := t.Skipf
-	if os.Getenv("CI") == "true" {
-		unfit = t.Fatalf
-	}
-	if testing.Short() {
-		t.Skip("the lab takes minutes: not with -short")
-	}
-	if out, err := exec.Command("./"+labScript, "--check").CombinedOutput(); err != nil {
-		unfit("no NFS lab here: %s (%v)", bytes.TrimSpace(out), err)
-	}
-}
-
-// build makes the programs that go into the guest: locksmith, the benchmark's
-// looper, and this test.
-func build(t *testing.T) []string {
-	t.Helper()
-	dir := t.TempDir()
-	locksmith, looper, guest := filepath.Join(dir, "locksmith"), filepath.Join(dir, "looper"), filepath.Join(dir, "nfslab.test")
-	for _, args := range [][]string{
-		{"build", "-o", locksmith, "locksmith/cmd/locksmith"},
-		{"build", "-o", looper, "locksmith/test/bench/looper"},
-		{"test", "-c", "-o", guest, "."},
-	} {
-		cmd := exec.Command("go", args...)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go %s: %v\n%s", args[0], err, out)
-		}
-	}
-	return []string{locksmith, looper, guest}
 }
 
 // allowed holds the processors that this process may use.
@@ -99,68 +139,40 @@ func allowed(t *testing.T) chan int {
 	return all
 }
 
-// boot runs a cell's scenarios in a guest and reports them.
+// boot runs a cell's scenarios in a guest and passes on what it said.
 func (c cell) boot(t *testing.T, programs []string, cpu int) {
-	which := c.pattern()
-	if which == "" {
-		t.Skip("no scenario for this cell")
+	limit := time.Hour
+	if end, any := t.Deadline(); any {
+		limit = time.Until(end) - time.Minute
 	}
-	limit, needed := guestLimit, hosts
-	if strings.Contains(which, "crash") {
-		limit, needed = limit+crashLimit, crashHosts
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), limit+2*time.Minute)
-	defer cancel()
-	args := []string{"--vers", c.version, "--fs", c.fs, "--hosts", fmt.Sprint(needed), "--cpu", strconv.Itoa(cpu),
-		"--timeout", fmt.Sprintf("%.0f", limit.Seconds())}
+	args := []string{"--vers", c.version, "--fs", c.fs, "--hosts", strconv.Itoa(hosts), "--cpu", strconv.Itoa(cpu),
+		"--timeout", strconv.Itoa(int(limit.Seconds()))}
 	for _, p := range programs {
 		args = append(args, "--bin", p)
 	}
-	args = append(args, "--", "nfslab.test", "-test.v=test2json", "-test.run", "^TestGuest$/"+which)
-	cmd := exec.CommandContext(ctx, "./"+labScript, args...)
+	args = append(args, "--", "nfslab.test", "-test.v", "-test.timeout", "0", "-test.run", c.pattern())
+	cmd := exec.CommandContext(t.Context(), "./lab.sh", args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it cleans up
-	cmd.WaitDelay = 20 * time.Second
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} // a test that panics leaves no guest
-	start := time.Now()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}       // a test that panics leaves no guest
 	out, err := cmd.CombinedOutput()
-	t.Logf("the guest ran for %.0f s", time.Since(start).Seconds())
-	report(t, string(out), err)
+	t.Logf("%s", out)
+	if err != nil || !strings.Contains(string(out), "    --- PASS: TestGuest/") {
+		t.Errorf("the guest: %v", err)
+	}
 	keepCells(t, string(out))
 }
 
-// report turns the guest's verbose output into subtests.
-func report(t *testing.T, out string, err error) {
-	passed, failed := 0, 0
-	for _, r := range parse(out) {
-		switch r.verdict {
-		case "PASS":
-			passed++
-		case "FAIL":
-			failed++
-		}
-		t.Run(r.name, func(t *testing.T) {
-			t.Log(r.took + "\n" + r.output)
-			switch r.verdict {
-			case "FAIL":
-				t.Fail()
-			case "SKIP":
-				t.SkipNow()
-			case "":
-				t.Error("it did not end")
+// TestGuest runs in the guest, beside the server.
+func TestGuest(t *testing.T) {
+	if !inGuest() {
+		return
+	}
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			if !s.alone {
+				t.Parallel()
 			}
+			s.run(t)
 		})
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 && failed > 0 {
-		return // the scenarios have told
-	}
-	if err != nil || passed+failed == 0 {
-		t.Fatalf("the guest: %v, after %d scenarios; it said last:\n%s", err, passed+failed, tail(out))
-	}
-}
-
-// tail returns the last lines of a text.
-func tail(s string) string {
-	lines := strings.Split(s, "\n")
-	return strings.Join(lines[max(0, len(lines)-60):], "\n")
 }

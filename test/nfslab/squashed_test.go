@@ -26,32 +26,32 @@ var root, alice = user{1, 0}, user{2, 1001}
 func squashed(t *testing.T) {
 	const everybody = "mode=777"
 	t.Run("all", func(t *testing.T) {
-		dir := shareWith(t, []int{1, 2}, 15, "rw,all_squash", "mount", "-t", "tmpfs", "-o", everybody, "tmpfs")
-		lockSquashed(t, dir)
+		dir, at := share(t, []int{1, 2}, 15, "rw,all_squash", "mount", "-t", "tmpfs", "-o", everybody, "tmpfs")
+		lockSquashed(t, dir, at)
 	})
 	t.Run("root", func(t *testing.T) {
-		dir := shareWith(t, []int{1, 2}, 16, "rw,root_squash", "mount", "-t", "tmpfs", "-o", everybody, "tmpfs")
+		dir, at := share(t, []int{1, 2}, 16, "rw,root_squash", "mount", "-t", "tmpfs", "-o", everybody, "tmpfs")
 		// Who are not the same there need a directory that both may write.
 		do(t, "mkdir", "-m", "777", dir+"/nfs", dir+"/early")
 		// Root, who is nobody there, has made a lock, but died before alice could use it.
 		do(t, "install", "-d", "-m", "755", "-o", "65534", "-g", "65534", dir+"/early/R", dir+"/early/G")
 		for _, u := range []user{root, alice} {
-			h := u.hold(t, "nfs:"+otherMount+"/early")
-			h.held()
-			h.release()
+			h := u.hold(t, "nfs:"+at+"/early")
+			h.Held()
+			h.Release()
 		}
 		do(t, "rm", "-r", dir+"/early")
-		lockSquashed(t, dir)
+		lockSquashed(t, dir, at)
 	})
 }
 
-// lockSquashed takes locks of each kind below otherMount, which is dir on the server.
-func lockSquashed(t *testing.T, dir string) {
+// lockSquashed takes locks of each kind below at, which is dir on the server.
+func lockSquashed(t *testing.T, dir, at string) {
 	t.Run("locks", func(t *testing.T) {
 		for _, lock := range []string{"nfs:nfs", "mkdir:plain", "mkdir:dir?style=dir", "link:link?dir=any"} {
 			t.Run(lock, func(t *testing.T) {
 				t.Parallel()
-				lock = strings.Replace(lock, ":", ":"+otherMount+"/", 1)
+				lock = strings.Replace(lock, ":", ":"+at+"/", 1)
 				takeTurns(t, lock)
 				if strings.HasPrefix(lock, "nfs:") || strings.HasSuffix(lock, "=dir") {
 					takeTogether(t, lock)
@@ -68,30 +68,30 @@ func lockSquashed(t *testing.T, dir string) {
 // takeTurns takes a lock, waits for it, and breaks it when its holder is dead.
 func takeTurns(t *testing.T, lock string) {
 	first := root.hold(t, lock)
-	first.held()
-	alice.hold(t, lock, "--timeout", "0").exit(75, waitLimit)
+	first.Held()
+	alice.hold(t, lock, "--timeout", "0").Exits(75)
 	next := alice.hold(t, lock)
-	first.release()
-	next.held()
+	first.Release()
+	next.Held()
 	for _, heir := range []user{{alice.host, root.uid}, alice} { // proof is on one host
-		next.kill(helperToo)
+		next.kill(both)
 		next = heir.hold(t, lock)
-		next.held()
+		next.Held()
 	}
-	root.hold(t, lock, "--timeout", "0").exit(75, waitLimit)
-	next.release()
+	root.hold(t, lock, "--timeout", "0").Exits(75)
+	next.Release()
 }
 
 // takeTogether shares a lock, also with one who dies of it: another host goes by its
 // lease.
 func takeTogether(t *testing.T, lock string) {
 	one, two := root.hold(t, lock, "--shared"), alice.hold(t, lock, "--shared", "--lease", "3s")
-	one.held()
-	two.held()
-	two.kill(helperToo)
-	one.release()
+	one.Held()
+	two.Held()
+	two.kill(both)
+	one.Release()
 	heir := root.hold(t, lock)
-	heir.held()
-	alice.hold(t, lock, "--shared", "--timeout", "0").exit(75, waitLimit)
-	heir.release()
+	heir.Held()
+	alice.hold(t, lock, "--shared", "--timeout", "0").Exits(75)
+	heir.Release()
 }

@@ -1,0 +1,140 @@
+//go:build linux
+
+package nfslab
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// stare fills host k's caches with all names of a lock, also of those that are
+// not there yet: an NFS client believes for half a minute that they are not.
+func stare(k int, lock string, from int) {
+	dir := seenFrom(k, lock)
+	for n := from; n <= from+5; n++ {
+		name := fmt.Sprintf("%s/G/lock.%d", dir, n)
+		_, _ = os.Readlink(name)
+		_, _ = os.Stat(name)
+	}
+	_ = filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error {
+		_, _ = os.Lstat(path)
+		return nil
+	})
+	for _, name := range []string{"", "/G", "/R"} {
+		_, _ = os.Stat(dir + name)
+	}
+}
+
+// stale: a host whose caches are full of what was, and of what was not, takes no
+// lock that another has, does get a free one, and shows what is.
+func stale(t *testing.T) {
+	lock := place(t)
+	stare(2, lock, 1) // nothing is there at all
+	stare(3, lock, 1)
+	for round := range 2 {
+		from := 2*round + 1
+		stare(2, lock, from)
+		a := hold(t, 1, lock)
+		id := a.id()
+		refused(t, 2, lock)
+		heldBy(t, 2, lock, id)
+		stare(2, lock, from)
+		stare(3, lock, from)
+		a.Release()
+		heldBy(t, 2, lock, "")
+
+		b := hold(t, 2, lock, "--timeout", "0")
+		id = b.id()
+		refused(t, 1, lock)
+		heldBy(t, 3, lock, id)
+		heldBy(t, 1, lock, id)
+		stare(3, lock, from)
+		b.Release()
+		heldBy(t, 3, lock, "")
+		heldBy(t, 1, lock, "")
+	}
+
+	// A hand-off to a host that looked at everything before and while it waits.
+	a := hold(t, 1, lock)
+	a.Held()
+	stare(2, lock, 7)
+	b := hold(t, 2, lock)
+	queued(t, lock, 2)
+	if s := look(t, 3, lock); len(s.Waiters) != 1 || s.Token == 0 {
+		t.Errorf("status on host 3: %+v, want one waiter and a token", s)
+	}
+	stare(2, lock, 7)
+	b.silent()
+	a.Release()
+	b.Held()
+	refused(t, 3, lock)
+	b.Release()
+	atRest(t, lock)
+}
+
+// reader: readers on every host, with all they find in the lock open, as a curious user or a
+// backup has, keep nobody from releasing it, and leave no .nfs files.
+func reader(t *testing.T) {
+	lock := place(t)
+	first := hold(t, 1, lock)
+	first.Held()
+	over := make(chan struct{})
+	var readers sync.WaitGroup
+	for k := range crowdHosts {
+		began := make(chan struct{})
+		readers.Go(func() { poke(seenFrom(k+1, lock), sync.OnceFunc(func() { close(began) }), over) })
+		<-began
+	}
+	first.Release()
+	for i := range 4 {
+		h := hold(t, i%crowdHosts+1, lock)
+		h.Held()
+		h.Release()
+	}
+	close(over)
+	readers.Wait()
+	last := hold(t, 1, lock)
+	last.Held()
+	last.Release()
+	atRest(t, lock)
+}
+
+// poke reads in a directory, and keeps open what it can.
+func poke(dir string, began func(), over <-chan struct{}) {
+	var open []int
+	defer func() {
+		for _, fd := range open {
+			_ = unix.Close(fd)
+		}
+	}()
+	for {
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // it went away meanwhile
+			}
+			_, _ = os.Lstat(path)
+			_, _ = os.Readlink(path)
+			for _, flags := range []int{unix.O_RDONLY | unix.O_NONBLOCK, unix.O_PATH | unix.O_NOFOLLOW} {
+				if fd, err := unix.Open(path, flags, 0); err == nil {
+					open = append(open, fd)
+				}
+			}
+			return nil
+		})
+		for ; len(open) > 100; open = open[1:] {
+			_ = unix.Close(open[0])
+		}
+		began()
+		select {
+		case <-over:
+			return
+		default:
+		}
+	}
+}

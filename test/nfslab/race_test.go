@@ -1,0 +1,223 @@
+//go:build linux
+
+package nfslab
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"locksmith/protocol"
+	"locksmith/test/lab/holds"
+)
+
+// A race is contenders on all hosts that take a lock again and again, each time by a new
+// helper, and writes down who had it when.
+type race struct {
+	lock       string
+	tokens     bool
+	shares     func(contender int) bool // nil: nobody
+	contenders int
+	rounds     int // that each goes, or as long as it takes for the kills
+	lease      time.Duration
+	work, nap  time.Duration // at most, with the lock and before it is asked for again
+	// kills is how many holders and waiters are killed with -9 at random moments, their
+	// parents, their helpers or both; nil: nobody.
+	kills *atomic.Int64
+	// over ends it, if it is closed.
+	over <-chan struct{}
+
+	start  time.Time
+	pauses *standstill
+	mu     sync.Mutex
+	held   []holds.Hold
+	losses []string
+	wants  map[string]time.Duration
+	last   time.Duration // when somebody got it, or stopped to want it
+	stall  time.Duration // the longest time in which somebody wanted it, and nobody got it
+}
+
+func (r *race) now() time.Duration { return time.Since(r.start) }
+
+// run runs it to its end and judges it.
+func (r *race) run(t *testing.T) {
+	t.Helper()
+	r.start, r.wants, r.pauses = time.Now(), map[string]time.Duration{}, watchStandstills(t)
+	var wg sync.WaitGroup
+	for i := range r.contenders {
+		wg.Go(func() {
+			for n := 0; r.goesOn(n); n++ {
+				r.round(t, i, n)
+			}
+		})
+	}
+	wg.Wait()
+	holds.Judge(t, r.held, r.tokens)
+	t.Logf("%s: %d acquisitions in %.1f s, longest stall %v, called lost: %q",
+		r.lock, len(r.held), r.now().Seconds(), r.stall.Round(time.Millisecond), r.losses)
+}
+
+func (r *race) goesOn(rounds int) bool {
+	select {
+	case <-r.over:
+		return false
+	default:
+	}
+	return r.kills != nil && r.kills.Load() > 0 || r.kills == nil && rounds < r.rounds
+}
+
+// soon is when half of those that may be killed are, at the latest: it is about what it takes to
+// have a lock once. To break a dead holder others must live for a lease.
+const soon = 300 * time.Millisecond
+
+// round takes the lock once.
+func (r *race) round(t *testing.T, i, n int) {
+	time.Sleep(rand.N(r.nap + 1))
+	s := &scope{T: t}
+	defer s.end()
+	host := i%crowdHosts + 1
+	flags := []string{"--lease", r.lease.String()}
+	one := holds.Hold{Who: fmt.Sprintf("contender %d on host %d, round %d", i, host, n), Shared: r.shares != nil && r.shares(i)}
+	if one.Shared {
+		flags = append(flags, "--shared")
+	}
+	one.Wanted = r.wanted(one.Who)
+	h := hold(s, host, r.lock, flags...)
+	killed := false
+	if r.kills != nil && rand.N(2) == 0 {
+		killer := time.AfterFunc(rand.N(soon), func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			one.End = min(one.End, r.now())
+			if h.kill(whom(rand.N(3))) {
+				killed = true
+				r.kills.Add(-1)
+				h.LetGo() // its parent's end of the pipe is closed
+			}
+		})
+		defer killer.Stop()
+	}
+	said, err := h.Next()
+	r.mu.Lock()
+	r.settled(one.Who)
+	if err == nil && said.Word == protocol.WordOK && !killed {
+		grant, _ := protocol.ParseGrant(said.Line) // what is none has no token
+		one.Start, one.End, one.Token = r.now(), holds.Open, grant.Token
+	}
+	r.mu.Unlock()
+	switch {
+	case one.Start != 0:
+		r.let(t, h, &one, &killed)
+	case err == nil && said.Word != protocol.WordOK && protocol.Code(said.Value("code")) == protocol.Unreachable:
+		// The guest was too slow for the lease.
+	case !r.wasKilled(&killed):
+		t.Errorf("%s: %q %q (%v)\n%s", one.Who, said.Word, said.Text, err, h.Stderr())
+	}
+	h.Rest() // nobody outlives its parent
+}
+
+func (r *race) wasKilled(killed *bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return *killed
+}
+
+// let works with the lock and lets it go.
+func (r *race) let(t *testing.T, h *holder, one *holds.Hold, killed *bool) {
+	time.Sleep(rand.N(r.work + 1))
+	r.mu.Lock()
+	one.End = min(one.End, r.now())
+	r.mu.Unlock()
+	h.LetGo()
+	last, err := h.Next()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case err == nil && last.Word == protocol.WordLost: // that is for the others to judge
+		r.losses = append(r.losses, one.Who+": "+last.Value("code"))
+		return
+	case !*killed && (err != nil || last.Word != protocol.WordReleased):
+		t.Errorf("%s: %q (%v) instead of RELEASED\n%s", one.Who, last.Word, err, h.Stderr())
+	case !*killed:
+		one.Freed = r.now()
+	}
+	r.held = append(r.held, *one)
+}
+
+// wanted is called when somebody begins to want the lock.
+func (r *race) wanted(who string) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wants[who] = r.now()
+	return r.wants[who]
+}
+
+// settled is called when somebody has got the lock, or was killed.
+func (r *race) settled(who string) {
+	since, now := r.wants[who], r.now()
+	for _, at := range r.wants {
+		since = min(since, at)
+	}
+	r.stall = max(r.stall, r.pauses.without(r.start.Add(max(since, r.last)), r.start.Add(now)))
+	r.last = now
+	delete(r.wants, who)
+}
+
+// A scope is a part of a test, at whose end what it has started is cleaned up.
+type scope struct {
+	*testing.T
+	cleanups []func()
+}
+
+func (s *scope) Cleanup(f func()) { s.cleanups = append(s.cleanups, f) }
+
+func (s *scope) end() {
+	for i := len(s.cleanups) - 1; i >= 0; i-- {
+		s.cleanups[i]()
+	}
+}
+
+// A standstill is when the guest itself did not run, or was far behind: the
+// machine had other things to do. Nobody can be blamed for that time.
+type standstill struct {
+	mu     sync.Mutex
+	pauses [][2]time.Time
+}
+
+// watchStandstills notices each time that a short sleep took long.
+func watchStandstills(t *testing.T) *standstill {
+	s := &standstill{}
+	go func() {
+		for t.Context().Err() == nil {
+			from := time.Now()
+			time.Sleep(100 * time.Millisecond)
+			if to := time.Now(); to.Sub(from) > 500*time.Millisecond {
+				s.mu.Lock()
+				s.pauses = append(s.pauses, [2]time.Time{from, to})
+				s.mu.Unlock()
+			}
+		}
+	}()
+	return s
+}
+
+// without returns the time between two moments, less the pauses.
+func (s *standstill) without(from, to time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := to.Sub(from)
+	for _, p := range s.pauses {
+		begin, end := p[0], p[1]
+		if begin.Before(from) {
+			begin = from
+		}
+		if end.After(to) {
+			end = to
+		}
+		d -= max(0, end.Sub(begin))
+	}
+	return d
+}
