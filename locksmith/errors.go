@@ -17,7 +17,10 @@ func CodeOf(err error) protocol.Code {
 	if loss := asLoss(err); loss != nil {
 		return loss.Code
 	}
+	var recent *RecentError
 	switch {
+	case errors.As(err, &recent):
+		return protocol.Recent
 	case errors.As(err, &timeout) && timeout.Held == nil:
 		return protocol.Unreachable
 	case errors.As(err, &timeout):

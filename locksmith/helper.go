@@ -46,6 +46,7 @@ type Helper struct {
 	// ReleaseTimeout is for how long a release that fails is tried again, within the lease;
 	// 0: one try.
 	ReleaseTimeout time.Duration
+	Once           *Once // nil: what it guards may be done as often as the lock is had
 	Client         Client
 	Log            hclog.Logger
 }
@@ -75,7 +76,7 @@ type Client interface {
 // Run goes through a whole life and returns how long the lock was held. A nil error
 // means that it was held and released. If the lock was held and lost, the error is a
 // *LossError. If it was never held, the error is a *CancelledError, *TimeoutError,
-// *backend.HeldError or another error of the backend, and no trace of the attempt is left.
+// *RecentError, *backend.HeldError or another error of the backend, and no trace of the attempt is left.
 func (h *Helper) Run() (time.Duration, error) {
 	start := h.Request.Clock.Now()
 	hold, sent, err := h.acquire(start)
@@ -86,6 +87,9 @@ func (h *Helper) Run() (time.Duration, error) {
 	several, isSet := hold.(backend.MultiHold)
 	if isSet {
 		s.confirmed = several.Confirmed()
+	}
+	if err := s.checkOnce(); err != nil {
+		return 0, err
 	}
 	if err := s.renewIfLate(); err != nil {
 		return 0, s.abandon(err)

@@ -44,6 +44,7 @@ func (s *session) run() error {
 	if err == nil {
 		s.helper.Log.Debug("releasing", "lock", s.helper.Address, "reason", context.Cause(s.context()))
 		s.releasing()
+		s.recordSuccess()
 		err = s.release()
 	}
 	if err != nil {

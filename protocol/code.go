@@ -19,12 +19,15 @@ const (
 	Expired      Code = "expired"       // after OK: the lease ran out unconfirmed
 	Unreleased   Code = "unreleased"    // after OK: the lock could not be removed
 	MaxHold      Code = "max_hold"      // after OK: it was held for as long as it may be
+	Recent       Code = "recent"        // in events of run: done a short while ago, so not again
 )
 
 // Exit returns the helper's exit status for a code, after sysexits(3); an
 // unknown code is internal.
 func (c Code) Exit() int {
 	switch c {
+	case Recent:
+		return 0
 	case Usage:
 		return 64
 	case Unreachable:

@@ -171,7 +171,8 @@ type Report struct {
 	Token   uint64   // the fencing token of the holders, or of the last one; 0 means none
 	Holders []Holder // none: the lock is free
 	Waiters []Holder
-	Queued  bool // the waiters are in the order in which they will be served
+	Queued  bool     // the waiters are in the order in which they will be served
+	Success *Success // the last one on record; nil: none is known. Its age is for people
 }
 
 // StickyNote is the Note on a dead holder whose lock file only its owner may remove.

@@ -116,6 +116,7 @@ var (
 		{"lost lock is noticed", lossNoticed},
 		{"late release of a broken holder hits nothing", lateRelease},
 		{"break by id", breakByID},
+		{"successes", successes},
 	}
 	whereShared = []testCase{
 		{"several share", severalShare},

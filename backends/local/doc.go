@@ -42,6 +42,9 @@
 // a kernel lock on it. A helper that was stopped (SIGSTOP) for longer than its
 // lease gives up the lock when it wakes; until then nobody else has it.
 //
+// Beside the file there may be another with ".done" after its name, which holds the last
+// success of what the lock guards (success.go) and is no part of the lock.
+//
 // On Windows the kernel lock is on a byte far behind the text, two attributes mark a file
 // as ours, the rights to the directory are not examined, and waiters look once a second.
 // Where the system cannot do better, a removed file goes only when the last process closes

@@ -47,7 +47,13 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 // Inspect implements backend.Backend. It takes no kernel lock, because a breaker or a
 // maker might stumble over that; except that of an empty file, about which nothing else
 // tells whether the lock is held.
-func (l *Lock) Inspect(context.Context) (backend.Report, error) { return l.inspect(owner.Here()) }
+func (l *Lock) Inspect(context.Context) (backend.Report, error) {
+	r, err := l.inspect(owner.Here())
+	if err == nil {
+		r.Success = l.lastSuccess(time.Now())
+	}
+	return r, err
+}
 
 func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 	f, err := open(l.path)

@@ -28,6 +28,7 @@ type Stat struct {
 	Modified time.Time // by the clock of whoever keeps the file system
 	Kind     string    // what it is if not a regular file, as in "a directory"
 	Marked   bool      // Create made it
+	Own      bool      // it belongs to this user, or to root; on Windows that is not examined
 	Deleted  bool      // on Windows: it goes when the last one closes it
 }
 

@@ -105,6 +105,7 @@ func (f *File) Stat() (Stat, error) {
 		Links: uint64(info.NumberOfLinks), Size: int64(info.FileSizeHigh)<<32 | int64(info.FileSizeLow),
 		Modified: time.Unix(0, info.LastWriteTime.Nanoseconds()), Kind: kindOf(info.FileAttributes),
 		Marked: info.FileAttributes&markedAttributes == markedAttributes, Deleted: standard.deleted,
+		Own: true,
 	}, err
 }
 

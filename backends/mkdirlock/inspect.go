@@ -55,6 +55,7 @@ func (i *inspection) all(ctx context.Context, dir Dir, names []string) error {
 	lock := i.lock.Name
 	if i.lock.Style == TreeStyle {
 		lock, i.report.Token = treeLock, newestOf(fencesIn(names))
+		i.success(names)
 	}
 	if slices.Contains(names, lock) {
 		if err := i.entries(ctx, dir); err != nil {

@@ -76,10 +76,12 @@ type reaper struct {
 }
 
 func (p *reaper) look(ctx context.Context) error {
-	entries, err := p.listWithNow(ctx)
+	entries, now, err := p.lock.listWithNow(ctx, p.dir, probePrefix+p.lock.NewID())
 	if err != nil {
 		return err
 	}
+	p.now = now
+	slices.SortFunc(entries, func(x, y Entry) int { return strings.Compare(x.Name, y.Name) })
 	if i := slices.IndexFunc(entries, partOfLock); i >= 0 {
 		return p.lock.noPlace("it is a lock itself: " + backend.Quoted(entries[i].Name) + " is part of one")
 	}
@@ -106,49 +108,47 @@ func (p *reaper) wanted(name string) bool {
 	return matches || p.reaping.Names == ""
 }
 
-// listWithNow lists the directory of locks, in which a directory just made tells
-// the server's time.
-func (p *reaper) listWithNow(ctx context.Context) ([]Entry, error) {
-	l := p.lock
-	probe := probePrefix + l.NewID()
-	if err := p.dir.Mkdir(ctx, l.Name+"/"+probe); err != nil {
+// listWithNow lists a directory, the lock's or that of several locks, in which a directory
+// just made, the probe, tells the server's time.
+func (l *Lock) listWithNow(ctx context.Context, dir StatDir, probe string) (entries []Entry, now time.Time, err error) {
+	if err := dir.Mkdir(ctx, l.Name+"/"+probe); err != nil {
 		if unclear(err) {
-			_ = p.removeProbe(ctx, probe)
+			_ = l.removeProbe(ctx, dir, probe)
 		}
-		return nil, l.fail("make a directory among the locks", err)
+		return nil, now, l.fail("make a directory to see the server's time", err)
 	}
-	entries, err := p.dir.Entries(ctx, l.Name)
-	if err = errors.Join(err, p.removeProbe(ctx, probe)); err != nil {
-		return nil, l.fail("list the directory of locks", err)
+	entries, err = dir.Entries(ctx, l.Name)
+	if err = errors.Join(err, l.removeProbe(ctx, dir, probe)); err != nil {
+		return nil, now, l.fail("list the directory", err)
 	}
 	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == probe })
 	if i < 0 || entries[i].Modified.IsZero() {
-		return nil, l.fail("find out the server's time", errors.New("its listing does not tell"))
+		return nil, now, l.fail("find out the server's time", errors.New("its listing does not tell"))
 	}
-	p.now = entries[i].Modified
-	entries = slices.Delete(entries, i, i+1)
-	slices.SortFunc(entries, func(x, y Entry) int { return strings.Compare(x.Name, y.Name) })
-	return entries, nil
+	now = entries[i].Modified
+	return slices.Delete(entries, i, i+1), now, nil
 }
 
 const probePrefix = "probe."
 
-func (p *reaper) removeProbe(ctx context.Context, probe string) error {
+func (l *Lock) removeProbe(ctx context.Context, dir Dir, probe string) error {
 	ctx, cancel := outlast(ctx, graceTime)
 	defer cancel()
-	return p.dir.Rmdir(ctx, p.lock.Name+"/"+probe)
+	return dir.Rmdir(ctx, l.Name+"/"+probe)
 }
 
 // age is how long ago an entry changed, at least. Times to the minute come from a
 // listing in the server's local zone, whose clock may have skipped an hour meanwhile.
-func (p *reaper) age(e Entry) time.Duration {
+func (p *reaper) age(e Entry) time.Duration { return age(e, p.now) }
+
+func age(e Entry, now time.Time) time.Duration {
 	if e.Modified.IsZero() {
 		return 0
 	}
-	d := p.now.Sub(e.Modified)
+	d := now.Sub(e.Modified)
 	if !e.Precise {
 		d -= time.Minute
-		if maySkip(e.Modified, p.now) {
+		if maySkip(e.Modified, now) {
 			d -= time.Hour
 		}
 	}

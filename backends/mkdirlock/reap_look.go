@@ -180,5 +180,6 @@ func (p *reaper) see(ctx context.Context, f *finding) ([]string, error) {
 func isTree(e Entry) bool {
 	_, fence := parseFence(e.Name)
 	_, reservation := parseTicket(strings.TrimPrefix(e.Name, reservationPrefix))
-	return e.Name == treeLock || fence || reservation && strings.HasPrefix(e.Name, reservationPrefix)
+	_, done := parseSuccess(e.Name)
+	return e.Name == treeLock || fence || done || reservation && strings.HasPrefix(e.Name, reservationPrefix)
 }

@@ -172,6 +172,12 @@ func (l TreeLock) Remove(ctx context.Context, h backend.Hold) error {
 		return err
 	}
 	names, err := l.namesIn(ctx, dir, l.Name, "list the lock directory")
+	for _, s := range successesIn(names) {
+		if err := l.removeUnused(ctx, dir, l.Name+"/"+s.String()); err != nil {
+			return err
+		}
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { _, is := parseSuccess(n); return is })
 	switch {
 	case err != nil:
 		return err

@@ -7,6 +7,7 @@
 //	R/s.<ticket>/<ticket>/          shared directory, one entry for each member
 //	R/t.<ticket>/<ticket>/          a shared directory in the making; a place in the queue
 //	R/i.<ticket> -> record          who that is: read by readlink, never opened
+//	R/d.<N>-<id> -> record          the holder of generation N succeeded (success.go); no part of the lock
 //
 // The lock belongs to the reservation that the newest generation points to, for
 // as long as that reservation exists. To take it, a locker makes a reservation

@@ -62,6 +62,7 @@ func (i *inspection) reservations(ctx context.Context) error {
 	if err != nil && !absent(err) {
 		return i.lock.Fail("list reservations", err)
 	}
+	i.success(names)
 	var entries []entry
 	for _, name := range names {
 		if e, ok := parseEntry(name); ok {

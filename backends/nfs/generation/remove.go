@@ -28,7 +28,7 @@ const barPrefix = "removed."
 // Remove implements backend.Remover. It removes only what is empty, until nobody can
 // be on the way to a generation:
 //
-//	1  release our reservation
+//	1  release our reservation, and forget the last success
 //	2  rmdir R: it stays if a locker that is on the way has something in it
 //	3  bar R with a symbolic link of our own: that fails if a locker has made R anew
 //	   since 2; a locker that comes from now on gets an error
@@ -43,6 +43,9 @@ const barPrefix = "removed."
 // number that is too high for them.
 func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	if err := held.Release(ctx); err != nil {
+		return err
+	}
+	if err := l.forgetSuccesses(success{}); err != nil {
 		return err
 	}
 	err := l.Dir.Rmdir(Reservations)

@@ -29,7 +29,7 @@ func Reference(c *cobra.Command) []Section {
 
 // ExitStatuses returns what each exit status means.
 func ExitStatuses() []Entry {
-	all := []Entry{{"0", "held and released; for run: the command's own status"}}
+	all := []Entry{{"0", "held and released; for run: the command's own status; also if --once-per kept it from being run"}}
 	for _, m := range meanings() {
 		all = append(all, Entry{strconv.Itoa(m.code.Exit()), m.why})
 	}

@@ -15,14 +15,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 	"locksmith/locksmith/child"
 )
 
 func (a *app) run() *cobra.Command {
-	var o flags.Options
-	var verbose, closes bool
+	o := running{skip: flags.Number{Most: 255}}
+	var closes bool
 	var line string
 	c := &cobra.Command{
 		Use:   "run [flags] LOCK… -- COMMAND [ARG…]",
@@ -30,6 +31,8 @@ func (a *app) run() *cobra.Command {
 		Long: "Acquire LOCK, or several together, run COMMAND, release LOCK, and exit as COMMAND did (128+n after\n" +
 			"signal n). If the lock is lost, COMMAND and its descendants are ended first; so they are\n" +
 			"after the time of --max-hold, and the exit status is 124.\n" +
+			"With --once-per a COMMAND that succeeded (0) is put on record in the lock's place, before\n" +
+			"the lock is released; who gets the lock too soon after it releases it, and exits with 0.\n" +
 			"COMMAND dies with locksmith (but not what it started, nor a program in it that is set-uid or\n" +
 			"changes its user; on Linux these keep the lock after a kill -9, unless they close what they\n" +
 			"inherit, until a waiter's lease is over), and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
@@ -46,23 +49,42 @@ func (a *app) run() *cobra.Command {
 			if err == nil {
 				_, err = o.Locks(locks)
 			}
-			return err
+			switch {
+			case err != nil:
+				return err
+			case c.Flags().Changed("once-per") && o.once == 0:
+				return flags.Usagef("--once-per is no time at all: leave it out")
+			case o.skip.Given && o.once == 0:
+				return flags.Usagef("--skip-status goes with --once-per")
+			}
+			return nil
 		},
 	}
 	o.Add(c)
 	c.SetFlagErrorFunc(a.runFlagError)
 	c.ValidArgsFunction = a.completeRun
-	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
-	c.Flags().StringVarP(&line, "command", "c", "", "instead of -- COMMAND: a `line` for $SHELL, or /bin/sh")
-	c.Flags().BoolVarP(&closes, "close", "o", false, "nothing: as after flock -o, what COMMAND leaves running never has the lock")
+	f := c.Flags()
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
+	f.Var(flags.Duration(&o.once), "once-per", "do not run COMMAND if it succeeded under this lock less than so long ago, on whatever host")
+	f.Var(&o.skip, "skip-status", "exit `status` when --once-per keeps COMMAND from being run (default 0)")
+	f.StringVarP(&line, "command", "c", "", "instead of -- COMMAND: a `line` for $SHELL, or /bin/sh")
+	f.BoolVarP(&closes, "close", "o", false, "nothing: as after flock -o, what COMMAND leaves running never has the lock")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		locks, argv, err := split(c, args, line)
 		if err != nil {
 			return err
 		}
-		return a.runCommand(&o, locks, argv, verbose)
+		return a.runCommand(&o, locks, argv)
 	}
 	return c
+}
+
+// running is one run of run.
+type running struct {
+	flags.Options
+	verbose bool
+	once    time.Duration // --once-per; 0: always
+	skip    flags.Number
 }
 
 // split returns the locks and the command; line is what a shell shall run, if given.
@@ -106,7 +128,7 @@ func (a *app) runFlagError(_ *cobra.Command, err error) error {
 	return flags.Usage(err)
 }
 
-func (a *app) runCommand(o *flags.Options, locks, argv []string, verbose bool) error {
+func (a *app) runCommand(o *running, locks, argv []string) error {
 	targets, err := o.Targets(locks)
 	if err != nil {
 		return err
@@ -117,10 +139,16 @@ func (a *app) runCommand(o *flags.Options, locks, argv []string, verbose bool) e
 	if err != nil {
 		return err
 	}
-	line := newWaitLine(o, h.Log, os.Stderr, out)
+	line := newWaitLine(&o.Options, h.Log, os.Stderr, out)
 	command := &child.Command{
 		Argv: argv, Withhold: secretVariables(targets),
 		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock,
+	}
+	if o.once > 0 {
+		if h.Once, err = flags.Once(h, o.once); err != nil {
+			return err
+		}
+		h.Once.Succeeded = func() bool { return command.Status() == 0 }
 	}
 	if err := command.Prepare(context.Background()); err != nil {
 		return err
@@ -133,7 +161,7 @@ func (a *app) runCommand(o *flags.Options, locks, argv []string, verbose bool) e
 	held, err := h.Run()
 	finish(held, err)
 	line.Clear()
-	if verbose && held > 0 {
+	if o.verbose && held > 0 {
 		waited := h.Request.Clock.Now() - start - held
 		fmt.Fprintf(out, "locksmith: %s: waited %v, held %v\n", h.Address, waited.Round(time.Millisecond), held.Round(time.Millisecond))
 	}
@@ -150,7 +178,7 @@ func secretVariables(targets []*flags.Target) []string {
 }
 
 // runStatus decides on run's exit status: a loss counts more than the command's own status.
-func (a *app) runStatus(o *flags.Options, command *child.Command, out *term.Messages, err error) error {
+func (a *app) runStatus(o *running, command *child.Command, out *term.Messages, err error) error {
 	if s := command.EndedBy(err); s != 0 {
 		out.Finish()
 		child.RaiseDefault(s) // no return where the system allows it
@@ -161,6 +189,13 @@ func (a *app) runStatus(o *flags.Options, command *child.Command, out *term.Mess
 	}
 	if signal, ok := errors.AsType[*locksmith.SignalError](err); ok {
 		a.status = exitStatus(signal)
+		return nil
+	}
+	if recent, ok := errors.AsType[*locksmith.RecentError](err); ok {
+		if o.verbose {
+			fmt.Fprintf(out, "locksmith: %s\n", show.Text(recent.Error()))
+		}
+		a.status = int(o.skip.Value)
 		return nil
 	}
 	if !(o.Quiet && isHeld(err)) {

@@ -16,9 +16,16 @@ type Lock struct {
 	Token   uint64    `json:"token,omitempty"`
 	Holders []*Holder `json:"holders"`
 	Waiters []*Holder `json:"waiters"` // in the order of the queue, if it has one
+	Success *Success  `json:"last_success,omitempty"`
 	Error   string    `json:"error,omitempty"`
 	seen    backend.Report
 	wanted  func(Participant) bool // nil: all
+}
+
+// A Success is the last one on record, in JSON.
+type Success struct {
+	AgoMS int64  `json:"ago_ms"`
+	Host  string `json:"host,omitempty"`
 }
 
 // NewLock is a lock that nobody has looked at yet. Only who is wanted will be shown; nil
@@ -32,6 +39,9 @@ func (l *Lock) Take(r backend.Report) {
 	l.State, l.Token, l.seen = "free", r.Token, r
 	if len(r.Holders) > 0 {
 		l.State = "held"
+	}
+	if s := r.Success; s != nil {
+		l.Success = &Success{s.Ago.Milliseconds(), s.Host}
 	}
 	for _, p := range l.All() {
 		h := NewHolder(p.Holder)
@@ -87,6 +97,9 @@ func (l *Lock) lines() (lines []string) {
 		if l.shows(p) {
 			lines = append(lines, l.line(p, i+1-len(l.seen.Holders)))
 		}
+	}
+	if l.seen.Success != nil && l.wanted == nil {
+		lines = append(lines, fmt.Sprintf("%s: %s", Text(l.Lock), l.seen.Success))
 	}
 	return lines
 }

@@ -74,6 +74,9 @@ func essence(seen []Lock) string {
 	var locks []Lock
 	for _, l := range seen {
 		l.Error = numbers().ReplaceAllString(l.Error, "#")
+		if l.Success != nil {
+			l.Success = &Success{Host: l.Success.Host}
+		}
 		l.Holders, l.Waiters = timeless(l.Holders), timeless(l.Waiters)
 		locks = append(locks, l)
 	}

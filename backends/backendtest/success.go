@@ -1,0 +1,55 @@
+package backendtest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+)
+
+// successes: the last one is on record until the next, whoever holds the lock, and only if
+// its lock was held to the end.
+func successes(t *testing.T, f Fixture) {
+	l := f.Open()
+	keeper, keeps := l.(backend.SuccessKeeper)
+	if !keeps {
+		return
+	}
+	h := take(t, f, Request())
+	if last, err := keeper.LastSuccess(t.Context(), h); err != nil || last != nil {
+		t.Errorf("of a new lock: %v, %v", last, err)
+	}
+	f.Remove()
+	if err := keeper.RecordSuccess(t.Context(), h); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("a loser records its success: %v", err)
+	}
+	_ = h.Release(t.Context())
+	if r := report(t, f); r.Success != nil {
+		t.Errorf("the success of a loser is on record: %v", r.Success)
+	}
+	for range 3 {
+		h = take(t, f, Request())
+		MustWork(t, keeper.RecordSuccess(t.Context(), h))
+		MustRelease(t, h)
+		h = take(t, f, Request())
+		last, err := f.Open().(backend.SuccessKeeper).LastSuccess(t.Context(), h)
+		if err != nil || last == nil || last.Ago < 0 || last.Ago > time.Hour || last.Host != owner.Here().Host {
+			t.Errorf("the last: %v, %v", last, err)
+		}
+		MustRelease(t, h)
+		if r := report(t, f); r.Success == nil || r.Success.Host != owner.Here().Host || len(r.Holders)+len(r.Waiters) > 0 {
+			t.Errorf("seen: %+v", r)
+		}
+	}
+	if left := f.Leftovers(); len(left) > 2 { // the success, and perhaps the directory that it is in
+		t.Errorf("more than the last is left: %q", left)
+	}
+	if r, ok := l.(backend.Remover); ok {
+		MustWork(t, r.Remove(t.Context(), take(t, f, Request())))
+		if there, err := r.Exists(t.Context()); there || err != nil {
+			t.Errorf("still there: %v, %v", there, err)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+//go:build unix
+
+package local
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
+)
+
+// TestStrangeSuccess: what is in the place of a success and is none of ours does not count, and
+// does not harm; it is replaced where that is allowed.
+func TestStrangeSuccess(t *testing.T) {
+	const good = "SUCCESS v=1 host=web3\n"
+	write := func(text string) func(string) error {
+		return func(path string) error { return os.WriteFile(path, []byte(text), 0o644) }
+	}
+	for name, c := range map[string]struct {
+		make    func(path string) error
+		counts  bool
+		remains bool
+	}{
+		"a success":       {write(good), true, false},
+		"of later":        {write("SUCCESS v=1 host=web3 more=1\n"), true, false},
+		"nothing in it":   {write(""), false, false},
+		"torn":            {write(good[:9]), false, false},
+		"another version": {write("SUCCESS v=2 host=web3\n"), false, false},
+		"endless":         {write(strings.Repeat(good, 1<<16)), false, false},
+		"a record": {func(path string) error {
+			return os.WriteFile(path, []byte("LOCK v=1 id=x\n"), 0o644)
+		}, false, false},
+		"a link": {func(path string) error {
+			return errors.Join(os.WriteFile(path+".x", []byte(good), 0o644), os.Symlink(path+".x", path))
+		}, false, false},
+		"a hard link": {func(path string) error {
+			return errors.Join(os.WriteFile(path+".x", []byte(good), 0o644), os.Link(path+".x", path))
+		}, false, false},
+		"a FIFO":      {func(path string) error { return unix.Mkfifo(path, 0o644) }, false, false},
+		"a directory": {func(path string) error { return os.MkdirAll(path+"/x", 0o755) }, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "lock")
+			l := openLock(t, path).(*Lock)
+			backendtest.MustWork(t, c.make(path+successSuffix))
+			h := mustHold(t, attemptAt(t, path, backendtest.Request()))
+			defer mustRelease(t, h)
+			last, err := l.LastSuccess(t.Context(), h)
+			if err != nil || (last != nil) != c.counts || last != nil && last.Host != "web3" {
+				t.Errorf("%v, %v", last, err)
+			}
+			if err := l.RecordSuccess(t.Context(), h); (err != nil) != c.remains {
+				t.Errorf("record: %v", err)
+			}
+			if last, err := l.LastSuccess(t.Context(), h); err != nil || (last == nil) != c.remains {
+				t.Errorf("afterwards: %v, %v", last, err)
+			}
+		})
+	}
+}
+
+// TestStrangersSuccess: where everybody may make files, only our own and root's count.
+func TestStrangersSuccess(t *testing.T) {
+	lab.NeedRoot(t)
+	dir := backendtest.PublicDir(t, 0o777|os.ModeSticky)
+	path := filepath.Join(dir, "lock")
+	backendtest.MustWork(t, os.WriteFile(path+successSuffix, []byte("SUCCESS v=1 host=web3\n"), 0o644))
+	l := openLock(t, path).(*Lock)
+	if l.lastSuccess(time.Now()) == nil {
+		t.Error("root's does not count")
+	}
+	backendtest.MustWork(t, os.Lchown(path+successSuffix, 12345, 12345))
+	if last := l.lastSuccess(time.Now()); last != nil {
+		t.Errorf("a stranger's counts: %v", last)
+	}
+	backendtest.MustWork(t, os.Chmod(dir, 0o770))
+	if l.lastSuccess(time.Now()) == nil {
+		t.Error("in a group's directory only its maker's counts")
+	}
+}
+
+// TestSuccessOfTheFuture: one that the clock has not reached is told as such.
+func TestSuccessOfTheFuture(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	l := openLock(t, path).(*Lock)
+	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	defer mustRelease(t, h)
+	backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
+	for _, ago := range []time.Duration{-time.Hour, time.Hour} {
+		then := time.Now().Add(-ago)
+		backendtest.MustWork(t, os.Chtimes(path+successSuffix, then, then))
+		if last, err := l.LastSuccess(t.Context(), h); err != nil || last == nil || (last.Ago-ago).Abs() > time.Minute {
+			t.Errorf("%v, %v, want %v", last, err, ago)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+//go:build unix
+
+package nfs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+)
+
+// TestSuccessByTheServersClock: the age of a success is the difference of two of the server's
+// times; what is left of a holder that came too late, or of a lock that was removed, does not
+// count, and goes with the next success.
+func TestSuccessByTheServersClock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	l := openLock(t, path).(backend.SuccessKeeper)
+	h := mustHold(t, attemptAt(t, path, "exclusive"))
+	mustWork(t, l.RecordSuccess(t.Context(), h))
+	mustRelease(t, h)
+	h = mustHold(t, attemptAt(t, path, "exclusive"))
+	defer mustRelease(t, h)
+	ours := filepath.Join(path, "R", "d.1-")
+	for _, ago := range []time.Duration{time.Hour, -time.Hour} {
+		all, _ := filepath.Glob(ours + "*")
+		then := unix.NsecToTimespec(time.Now().Add(-ago).UnixNano())
+		mustWork(t, unix.UtimesNanoAt(unix.AT_FDCWD, all[0], []unix.Timespec{then, then}, unix.AT_SYMLINK_NOFOLLOW))
+		if last, err := l.LastSuccess(t.Context(), h); err != nil || last == nil || (last.Ago-ago).Abs() > time.Minute {
+			t.Errorf("%v, %v, want %v", last, err, ago)
+		}
+	}
+	strange := filepath.Join(path, "R", "d.99-"+strings.Repeat("0a", 16))
+	mustWork(t, os.Symlink("x", strange), os.Symlink("x", filepath.Join(path, "R", "d.0-"+strings.Repeat("0b", 16))))
+	if last, err := l.LastSuccess(t.Context(), h); err != nil || last == nil || last.Ago > 0 {
+		t.Errorf("%v, %v", last, err)
+	}
+	mustWork(t, l.RecordSuccess(t.Context(), h))
+	left, _ := filepath.Glob(filepath.Join(path, "R", "d.*"))
+	if len(left) != 1 || !strings.HasSuffix(left[0], "/d.2-"+h.ID()) {
+		t.Errorf("left: %q", left)
+	}
+}

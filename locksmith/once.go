@@ -1,0 +1,91 @@
+package locksmith
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// A Once keeps what the lock guards from being done again too soon, on whatever host.
+type Once struct {
+	Per    time.Duration // so long after a success it is not done again
+	Keeper backend.SuccessKeeper
+	// Succeeded reports, when the lock is not wanted any more, whether it was done.
+	Succeeded func() bool
+}
+
+// A RecentError says that what the lock guards was not done, because it succeeded a short
+// while ago.
+type RecentError struct {
+	Lock string
+	Last backend.Success
+	Per  time.Duration
+}
+
+func (e *RecentError) Error() string {
+	return fmt.Sprintf("%s: not done again: %s, and once in %v is enough", e.Lock, e.Last, e.Per)
+}
+
+// keeperTime is how long the place may take to answer about a success.
+const keeperTime = 10 * time.Second
+
+// checkOnce looks, with the lock held and before the client is told, whether it is too soon.
+// After an error the lock is released.
+func (s *session) checkOnce() error {
+	once := s.helper.Once
+	if once == nil {
+		return nil
+	}
+	last, err := s.lastSuccess()
+	switch {
+	case s.context().Err() != nil:
+		s.giveBack()
+		return s.helper.cancelled(nil)
+	case err != nil:
+		return s.abandon(err)
+	case last == nil || last.Ago >= once.Per:
+		return nil
+	case last.Ago < 0:
+		s.helper.Log.Warn("the last success does not count: by the clock of the lock's place it is yet to come", "lock", s.helper.Address, "in", -last.Ago)
+		return nil
+	}
+	if err := s.release(); err != nil {
+		return err
+	}
+	return &RecentError{Lock: s.helper.Address, Last: *last, Per: once.Per}
+}
+
+func (s *session) lastSuccess() (last *backend.Success, err error) {
+	limit := min(s.lease/4, keeperTime)
+	_, err = s.call(s.context(), limit, limit, func(ctx context.Context) (err error) {
+		last, err = s.helper.Once.Keeper.LastSuccess(ctx, s.hold)
+		return err
+	})
+	if errors.Is(err, backend.ErrNoAnswer) {
+		return nil, &backend.Error{Code: protocol.Unreachable, Lock: s.helper.Address, Op: "look for the last success", Err: err, Hint: "try again"}
+	}
+	return last, err
+}
+
+// recordSuccess puts down a success, while the lock is held. One that nobody can be sure to
+// have had the lock for is not put down.
+func (s *session) recordSuccess() {
+	once := s.helper.Once
+	if once == nil || !once.Succeeded() {
+		return
+	}
+	err := s.checkLease(nil)
+	if err == nil {
+		limit := max(min(s.lastMoment()-s.now(), keeperTime), lastTry)
+		_, err = s.call(context.Background(), limit, limit, func(ctx context.Context) error {
+			return once.Keeper.RecordSuccess(ctx, s.hold)
+		})
+	}
+	if err != nil && asLoss(err) == nil && !errors.Is(err, backend.ErrGone) { // a loss is told anyway
+		s.helper.Log.Error("the success is not on record, so that it will be done again", "lock", s.helper.Address, "error", err)
+	}
+}

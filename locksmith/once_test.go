@@ -1,0 +1,104 @@
+package locksmith
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// A fakeKeeper keeps successes, with the lock of a world or without.
+type fakeKeeper struct {
+	w                *world
+	last             *backend.Success
+	lastErr, lateErr error
+	takes            time.Duration
+	recorded         int
+}
+
+func (k *fakeKeeper) LastSuccess(context.Context, backend.Hold) (*backend.Success, error) {
+	k.w.clock.Sleep(k.takes)
+	return k.last, k.lastErr
+}
+
+func (k *fakeKeeper) RecordSuccess(context.Context, backend.Hold) error {
+	if !k.w.inside {
+		return backend.ErrGone
+	}
+	k.recorded++
+	return k.lateErr
+}
+
+// TestOnce: a recent success keeps the client from being told of the lock, and nothing else
+// does; a success is put down before the lock is released, if the lock was held to the end.
+func TestOnce(t *testing.T) {
+	ago := func(d time.Duration) func(*fakeKeeper) {
+		return func(k *fakeKeeper) { k.last = &backend.Success{Ago: d} }
+	}
+	for name, c := range map[string]struct {
+		change   func(*fakeKeeper)
+		fails    bool
+		code     protocol.Code // "": it was done
+		recorded int
+	}{
+		"never before":        {func(*fakeKeeper) {}, false, "", 1},
+		"it fails":            {func(*fakeKeeper) {}, true, "", 0},
+		"just now":            {ago(0), false, protocol.Recent, 0},
+		"a moment too soon":   {ago(time.Hour - 1), false, protocol.Recent, 0},
+		"long enough ago":     {ago(time.Hour), false, "", 1},
+		"in the future":       {ago(-1), false, "", 1},
+		"it cannot be told":   {func(k *fakeKeeper) { k.lastErr = errServer }, false, protocol.Internal, 0},
+		"the place hangs":     {func(k *fakeKeeper) { k.takes = time.Hour }, false, protocol.Unreachable, 0},
+		"the place is slow":   {func(k *fakeKeeper) { k.takes = lease / 8 }, false, "", 1},
+		"it cannot be put":    {func(k *fakeKeeper) { k.lateErr = errServer }, false, "", 1},
+		"the lock is lost":    {func(k *fakeKeeper) { k.w.beatErr = func(int) error { k.w.inside = false; return backend.ErrGone } }, false, protocol.Gone, 0},
+		"it is gone by then":  {func(k *fakeKeeper) { time.AfterFunc(lease/8, func() { k.w.inside = false }) }, false, "", 0},
+		"it is not released":  {func(k *fakeKeeper) { k.w.releaseErr = func(int) error { return errServer } }, false, protocol.Unreleased, 1},
+		"nor after no second": {func(k *fakeKeeper) { ago(0)(k); k.w.releaseErr = func(int) error { return errServer } }, false, protocol.Unreleased, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clk := &jumpingClock{start: clock.Runtime{}.Now()}
+				w := &world{clock: clk}
+				k := &fakeKeeper{w: w}
+				c.change(k)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				time.AfterFunc(lease*7/16, func() { cancel(ErrStdinClosed) })
+				g := &fakeClient{ctx: ctx, clock: clk}
+				h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+					Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: clk},
+					Once:    &Once{Per: time.Hour, Keeper: k, Succeeded: func() bool { return !c.fails }}}
+				_, err := h.Run()
+				if k.takes == time.Hour {
+					time.Sleep(2 * time.Hour) // what was left behind comes to its end
+				}
+				synctest.Wait()
+				code := protocol.Code("")
+				if err != nil {
+					code = CodeOf(err)
+				}
+				if code != c.code || k.recorded != c.recorded {
+					t.Errorf("%v, %d recorded", err, k.recorded)
+				}
+				started := c.code == "" || c.code == protocol.Gone || name == "it is not released"
+				if slices.Contains(g.log, "start") != started {
+					t.Errorf("told %v", g.log)
+				}
+				var recent *RecentError
+				if errors.As(err, &recent) != (c.code == protocol.Recent) || w.inside && w.releaseErr == nil && k.takes < time.Hour {
+					t.Errorf("%v, still held: %v", err, w.inside)
+				}
+			})
+		})
+	}
+}
