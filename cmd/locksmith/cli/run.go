@@ -66,7 +66,7 @@ func (a *app) run() *cobra.Command {
 	f := c.Flags()
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
 	f.Var(flags.Duration(&o.once), "once-per", "do not run COMMAND if it succeeded under this lock less than so long ago, on whatever host")
-	f.Var(&o.skip, "skip-status", "exit `status` when --once-per keeps COMMAND from being run (default 0)")
+	f.Var(&o.skip, "skip-status", "exit `status` instead of 0 when --once-per keeps COMMAND from being run")
 	f.StringVarP(&line, "command", "c", "", "instead of -- COMMAND: a `line` for $SHELL, or /bin/sh")
 	f.BoolVarP(&closes, "close", "o", false, "nothing: as after flock -o, what COMMAND leaves running never has the lock")
 	c.RunE = func(c *cobra.Command, args []string) error {
