@@ -101,7 +101,7 @@ func take(t *testing.T, addresses ...string) (backend.Hold, error) {
 	t.Helper()
 	var locks []set.Lock
 	for _, address := range addresses {
-		b, canonical, err := backends.Open(address, backend.Access{Password: func(string, string) (string, error) { return "pw", nil }})
+		b, canonical, err := backends.Open(address, backend.Access{Password: func(string, string) (string, string, error) { return "pw", "", nil }})
 		if err != nil {
 			t.Fatal(err)
 		}

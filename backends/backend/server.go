@@ -60,9 +60,10 @@ func (a *Address) parseServer(s, usualPort string) (rest string, err error) {
 
 // Access is what a server asks for and an address does not say.
 type Access struct {
-	// Password returns the password of a user at a host (as in Address), ""
-	// for none. It is called at every log in. Nil stands for none.
-	Password func(user, host string) (string, error)
+	// Password returns the password of a user at a host (as in Address), "" for none, and
+	// where it stands, for people: a file or $VARIABLE. It is called at every log in. Nil
+	// stands for none.
+	Password func(user, host string) (password, source string, err error)
 	// CA is a file with the certificates to trust, in PEM, instead of the
 	// system's.
 	CA string

@@ -98,7 +98,7 @@ func fixture(t *testing.T, s *ftpserver.Server, style string) backendtest.Fixtur
 	place := filepath.Join(dir, "lock")
 	a := backend.Address{Scheme: SchemePlain, User: s.User, Host: s.Addr,
 		Path: path.Join(s.Home, filepath.Base(dir), "lock"), Options: map[string]string{"style": style}}
-	access := backend.Access{Password: func(string, string) (string, error) { return s.Password, nil }}
+	access := backend.Access{Password: func(string, string) (string, string, error) { return s.Password, "", nil }}
 	return backendtest.Fixture{
 		Open: func() backend.Backend {
 			b, err := Open(a, access)

@@ -24,6 +24,7 @@ type conn struct {
 	delayTLS  bool   // the handshakes of listings wait a little (tlsDelay)
 	handed    bool   // the library has the control connection
 	secret    string // the password, to be kept out of messages
+	source    string // where it stands, for people
 }
 
 // run makes a call of the library that ends with ctx.

@@ -197,7 +197,7 @@ const secret = `s3cr3t"\word`
 func (f *fake) dir(change ...func(*backend.Address, *backend.Access)) *Dir {
 	f.t.Helper()
 	a := backend.Address{Scheme: SchemePlain, User: "lock", Host: f.listener.Addr().String(), Path: "//dir/L"}
-	access := backend.Access{Password: func(string, string) (string, error) { return secret, nil }}
+	access := backend.Access{Password: func(string, string) (string, string, error) { return secret, "", nil }}
 	for _, c := range change {
 		c(&a, &access)
 	}

@@ -16,7 +16,7 @@ import (
 func connectTo(t testing.TB, s *ftpserver.Server, addr string) *Dir {
 	t.Helper()
 	a := backend.Address{Scheme: SchemePlain, User: s.User, Host: addr, Path: path.Join(s.Home, "L")}
-	access := backend.Access{CA: s.CA, Password: func(string, string) (string, error) { return s.Password, nil }}
+	access := backend.Access{CA: s.CA, Password: func(string, string) (string, string, error) { return s.Password, "", nil }}
 	if s.CA != "" {
 		a.Scheme = SchemeTLS
 	}

@@ -75,7 +75,7 @@ func openAt(t *testing.T, s *ftpserver.Server, path string) *mkdirlock.Lock {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Open(a, backend.Access{Password: func(string, string) (string, error) { return s.Password, nil }})
+	b, err := Open(a, backend.Access{Password: func(string, string) (string, string, error) { return s.Password, "", nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package ftp
 import (
 	"cmp"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,7 +125,8 @@ func TestWrongPassword(t *testing.T) {
 		s.Password += "wrong"
 		d := connectTo(t, s, s.Addr)
 		d.server.timeout = 14 * time.Second // Pure-FTPd takes its time to refuse
-		if err := d.Mkdir(soon(t), "L"); come(err) != "permission" {
+		d.server.access.Password = func(string, string) (string, string, error) { return s.Password, "~/.netrc", nil }
+		if err := d.Mkdir(soon(t), "L"); come(err) != "permission" || !strings.Contains(err.Error(), "which is from ~/.netrc") {
 			t.Errorf("%s: %v", come(err), err)
 		}
 	})

@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -19,7 +20,7 @@ func (c *conn) logIn(ctx context.Context) error {
 	if c.server.address.User != "" {
 		var err error
 		user = c.server.address.User
-		if password, err = c.server.password(user); err != nil {
+		if password, c.source, err = c.server.password(user); err != nil {
 			return err
 		}
 		c.secret = password
@@ -32,22 +33,22 @@ func (c *conn) logIn(ctx context.Context) error {
 	return c.loginError(ctx, "log in as "+user, err)
 }
 
-func (s *server) password(user string) (string, error) {
+func (s *server) password(user string) (password, source string, err error) {
 	if s.access.Password == nil {
-		return "", nil
+		return "", "", nil
 	}
 	const op = "find the password"
-	password, err := s.access.Password(user, s.address.Host)
+	password, source, err = s.access.Password(user, s.address.Host)
 	var known *backend.Error
 	switch {
 	case errors.As(err, &known):
-		return "", err
+		return "", "", err
 	case err != nil:
-		return "", s.fail(protocol.Config, op, err, "look at the file that it should be in")
+		return "", "", s.fail(protocol.Config, op, err, "look at the file that it should be in")
 	case hasBreak(password):
-		return "", s.fail(protocol.Config, op, errors.New("it holds a line break or a zero byte"), "look at the file that it is in")
+		return "", "", s.fail(protocol.Config, op, errors.New("it holds a line break or a zero byte"), "look at the file that it is in")
 	}
-	return password, nil
+	return password, source, nil
 }
 
 // loginError finds out what the failure of a log in means. The library does not
@@ -79,7 +80,7 @@ func (c *conn) advice() string {
 	if c.server.address.User == "" {
 		return "name the user in the address: " + c.server.address.Scheme + "://user@host/path"
 	}
-	return "look at the user in the address, and at the password in the password file, netrc or the environment"
+	return "look at the user in the address, and at the password, which is from " + cmp.Or(c.source, "the caller")
 }
 
 func (c *conn) wherePasswords() string {

@@ -16,7 +16,7 @@ import (
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, verb, reply, want, hint string }{
-		{"wrong password", "PASS", "530 Login incorrect for " + secret, "permission", "password file"},
+		{"wrong password", "PASS", "530 Login incorrect for " + secret, "permission", "at the password, which is from"},
 		{"wrong user", "USER", "530 Not you, " + secret, "permission", "user in the address"},
 		{"account", "USER", "332 Which account?", "permission", ""},
 		{"too many by greeting", greeting, "421 Too many connections (8) from this IP", "busy", ""},
@@ -24,11 +24,11 @@ func TestLogin(t *testing.T) {
 		{"too many by USER", "USER", "421 There are too many connected users", "busy", ""},
 		{"too many by PASS", "PASS", "530 Sorry, the maximum number of clients (3) are already connected", "busy", ""},
 		{"too many by PASS with 421", "PASS", "421 50 users (the maximum) are already logged in", "busy", ""},
-		{"too many failures by PASS", "PASS", "530 Account locked: too many failed login attempts", "permission", "password file"},
+		{"too many failures by PASS", "PASS", "530 Account locked: too many failed login attempts", "permission", "at the password, which is from"},
 		{"too many failures by 421", "PASS", "421 Too many authentication failures", "unreachable", ""},
 		{"not at the moment by USER", "USER", "450 The user database is away", "unreachable", ""},
 		{"not at the moment by PASS", "PASS", "430 Come back later", "unreachable", ""},
-		{"wrong password by 430", "PASS", "430 Invalid username or password", "permission", "password file"},
+		{"wrong password by 430", "PASS", "430 Invalid username or password", "permission", "at the password, which is from"},
 		{"not at the moment by greeting", greeting, "450 The disk is full", "unreachable", "try again"},
 		{"full without words", greeting, "421 ", "busy", ""},
 		{"later", greeting, "120 ready in 5 minutes", "busy", ""},
@@ -99,7 +99,7 @@ func TestAnonymous(t *testing.T) {
 	f := startFake(t)
 	d := f.dir(func(a *backend.Address, access *backend.Access) {
 		a.User = ""
-		access.Password = func(string, string) (string, error) { t.Error("asked for a password"); return "", nil }
+		access.Password = func(string, string) (string, string, error) { t.Error("asked for a password"); return "", "", nil }
 	})
 	if err := d.Mkdir(soon(t), "L"); err != nil {
 		t.Error(err)
@@ -127,7 +127,7 @@ func TestNoPassword(t *testing.T) {
 		t.Error("a user without a password:", err)
 	}
 	broken := func(_ *backend.Address, access *backend.Access) {
-		access.Password = func(string, string) (string, error) { return "", errors.New("cannot read it") }
+		access.Password = func(string, string) (string, string, error) { return "", "", errors.New("cannot read it") }
 	}
 	if err := f.dir(broken).Mkdir(soon(t), "L"); come(err) != "config" {
 		t.Error(err)
@@ -140,7 +140,7 @@ func TestNoSecondCommand(t *testing.T) {
 	f := startFake(t)
 	for _, evil := range []string{"a\r\nDELE b", "a\nDELE b", "a\rDELE b", "a\x00DELE b", "\r\n", "a\r\n"} {
 		d := f.dir(func(_ *backend.Address, access *backend.Access) {
-			access.Password = func(string, string) (string, error) { return evil, nil }
+			access.Password = func(string, string) (string, string, error) { return evil, "", nil }
 		})
 		if err := d.Mkdir(soon(t), "L"); come(err) != "config" {
 			t.Errorf("password %q: %v", evil, err)

@@ -116,7 +116,7 @@ func (p *place) openAt(a backend.Address) *mkdirlock.Lock {
 }
 
 func (p *place) access() backend.Access {
-	return backend.Access{CA: p.server.CA, Password: func(string, string) (string, error) { return p.server.Password, nil }}
+	return backend.Access{CA: p.server.CA, Password: func(string, string) (string, string, error) { return p.server.Password, "", nil }}
 }
 
 // leftovers is what should not be there of a lock that is free: all but, in a

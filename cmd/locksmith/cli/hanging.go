@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"locksmith/backends/backend"
@@ -108,6 +109,9 @@ func follow[T any](ctx context.Context, limit time.Duration, late error,
 }
 
 func noAnswer(lock, op string, after time.Duration) *backend.Error {
-	return &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: op,
-		Err: fmt.Errorf("no answer within %v", after), Hint: "look at the server and the mount"}
+	hint := "look at the server and the mount"
+	if strings.Contains(lock, "://") { // a server's, which is not mounted
+		hint = "look at the server, and at the network between"
+	}
+	return &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: op, Err: fmt.Errorf("no answer within %v", after), Hint: hint}
 }

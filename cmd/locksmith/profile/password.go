@@ -37,13 +37,13 @@ func (p *Profile) checkSources() error {
 }
 
 // password is the function of a backend.Access.
-func (p *Profile) password(user, host string) (string, error) {
-	secret, source, err := p.secret(user, host)
+func (p *Profile) password(user, host string) (secret, source string, err error) {
+	secret, source, err = p.secret(user, host)
 	if err == nil && strings.ContainsAny(secret, "\r\n\x00") {
 		// A server would take what follows for a command.
-		return "", fail(source, readPassword, errors.New("the password holds a line break or a zero byte"), "correct it")
+		return "", "", fail(source, readPassword, errors.New("the password holds a line break or a zero byte"), "correct it")
 	}
-	return secret, err
+	return secret, source, err
 }
 
 // secret returns the password and where it stands.

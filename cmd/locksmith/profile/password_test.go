@@ -16,7 +16,8 @@ func asked(t *testing.T, e Env, lock, user, host string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return p.Access().Password(user, host)
+	password, _, err := p.Access().Password(user, host)
+	return password, err
 }
 
 func mustBe(t *testing.T, want string) func(string, error) {
@@ -156,4 +157,30 @@ func TestReadableNetrc(t *testing.T) {
 	_, err := asked(t, e, "ftp://alice@"+ours+"/x", "alice", ours)
 	mustRefuse(t, err, ".netrc: read netrc", "chmod 600")
 	mustBe(t, "")(asked(t, e, "ftp://"+ours+"/x", "", ours))
+}
+
+// TestPasswordSource: where it stands is told, so that a wrong one can be found.
+func TestPasswordSource(t *testing.T) {
+	vars := map[string]string{}
+	e := home(t, vars)
+	netrc := write(t, filepath.Join(e.Home, ".netrc"), 0o600, "machine "+ours+" login alice password one\n")
+	source := func() string {
+		t.Helper()
+		p, err := e.Resolve("ftp://alice@" + ours + "/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, source, err := p.Access().Password("alice", ours)
+		if err != nil {
+			t.Error(err)
+		}
+		return source
+	}
+	if got := source(); got != netrc {
+		t.Errorf("%q, not %q", got, netrc)
+	}
+	vars[passwordVariable] = "two"
+	if got := source(); got != "$"+passwordVariable {
+		t.Errorf("%q", got)
+	}
 }

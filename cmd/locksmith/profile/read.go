@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"maps"
@@ -28,9 +29,9 @@ func (e Env) parse(file string, text []byte) (map[string]*Profile, error) {
 	var tables map[string]toml.Primitive
 	meta, err := toml.Decode(string(text), &tables)
 	if err != nil {
-		return nil, syntaxError(file, err)
+		return nil, syntaxError(file, text, err)
 	}
-	r := reader{file: file, env: e, meta: &meta}
+	r := reader{file: file, text: text, env: e, meta: &meta}
 	profiles := map[string]*Profile{}
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		if profiles[name], err = r.profile(name, tables[name]); err != nil {
@@ -42,7 +43,7 @@ func (e Env) parse(file string, text []byte) (map[string]*Profile, error) {
 
 // syntaxError says where the file is not TOML. What stands there may be a
 // password, and the library shows some of it.
-func syntaxError(file string, err error) error {
+func syntaxError(file string, text []byte, err error) error {
 	wrong := faulty("it is not shown, as it may be a secret; is a quote or a bracket missing?", "what stands there is not TOML")
 	p, ok := errors.AsType[toml.ParseError](err)
 	if !ok {
@@ -51,7 +52,9 @@ func syntaxError(file string, err error) error {
 	if key, ok := twice(p); ok {
 		wrong = faulty("leave one", "%s is there twice", key)
 	}
-	return failAt(file, p.Position.Line, wrong)
+	// Not its Line: what misses something at the end of a line is on that one, not the next.
+	before := text[:min(p.Position.Start, len(text))]
+	return failAt(file, 1+bytes.Count(before, []byte("\n")), wrong)
 }
 
 // twice is the key, or the table, that there may be only one of, if that is what the
@@ -71,6 +74,7 @@ func twice(p toml.ParseError) (key string, ok bool) {
 // A reader makes profiles of the tables of one file.
 type reader struct {
 	file string
+	text []byte
 	env  Env
 	meta *toml.MetaData
 }
@@ -81,7 +85,7 @@ func (r *reader) profile(name string, table toml.Primitive) (*Profile, error) {
 	}
 	var values map[string]toml.Primitive
 	if err := r.meta.PrimitiveDecode(table, &values); err != nil {
-		return nil, syntaxError(r.file, err)
+		return nil, syntaxError(r.file, r.text, err)
 	}
 	p := &Profile{Name: name, File: r.file, env: r.env}
 	known := p.keys()

@@ -58,6 +58,7 @@ func TestRefusals(t *testing.T) {
 		text string
 		says []string
 	}{
+		"bracket":              {"[p\nlock = 3", []string{"line 1", "not TOML"}},
 		"unknown key":          {good + "colour = 1", []string{"f: read profiles, line 3: profile p: key colour is not known; known keys: ca, "}},
 		"misspelt key":         {good + "timout = 1", []string{"line 3", "did you mean timeout?"}},
 		"backward range":       {good + "poll = \"2s..1s\"", []string{"line 3", "poll is wrong", "25ms..100ms"}},

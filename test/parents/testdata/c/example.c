@@ -1,22 +1,35 @@
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
-	char command[8192], line[4097] = "";
-	/* exec makes the helper a child of ours, not of popen's shell. */
-	snprintf(command, sizeof command, "exec locksmith hold '%s'", argc > 1 ? argv[1] : "");
-	FILE *locker = popen(command, "r");
-	if (!locker || !fgets(line, sizeof line, locker) || strncmp(line, "OK", 2) != 0) {
+	int ends[2], status;
+	char line[4097] = "";
+	if (argc < 2 || pipe(ends) != 0)
+		return 64;
+	pid_t locker = fork();
+	if (locker == 0) {
+		dup2(ends[1], 1);
+		close(ends[0]);
+		close(ends[1]);
+		execlp("locksmith", "locksmith", "hold", "--timeout", "10m", argv[1], (char *)NULL);
+		_exit(127);
+	}
+	close(ends[1]);
+	FILE *lines = fdopen(ends[0], "r");
+	if (!lines || !fgets(line, sizeof line, lines) || strncmp(line, "OK", 2) != 0) {
 		fprintf(stderr, "no lock: %s\n", line);
-		return 1;
+		return 75;
 	}
 
 	puts("working");
 
-	if (pclose(locker) != 0) { /* waits: then it is released */
+	fclose(lines);
+	if (waitpid(locker, &status, 0) < 0 || status != 0) { /* waits: then it is released */
 		fputs("lost the lock\n", stderr);
-		return 1;
+		return 79;
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-open LOCKER, "-|", "locksmith", "hold", $ARGV[0] or die "locksmith: $!\n";
+open LOCKER, "-|", "locksmith", "hold", "--timeout", "10m", $ARGV[0] or die "locksmith: $!\n";
 $_ = <LOCKER>;
-die "no lock: $_" unless /^OK/;
+unless (/^OK/) { close LOCKER; die "no lock: $_" }  # dies with the helper's status, 75 if it is held
 
 print "working\n";
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 dir=$(mktemp -d) && mkfifo "$dir/fifo" || exit
-locksmith hold "$1" >"$dir/fifo" & locker=$!
+locksmith hold --timeout 10m "$1" >"$dir/fifo" & locker=$!
 exec 3<"$dir/fifo"
 rm -r "$dir"
 read -r line <&3
