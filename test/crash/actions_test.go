@@ -56,6 +56,9 @@ func (t *tracer) after(tid int, c *call, result int64) error {
 
 // at counts a stop, and kills the helper if it is the one.
 func (t *tracer) at(when string, c *call) {
+	if t.Seen && !c.changes {
+		return
+	}
 	t.stops++
 	t.parent.stops = t.stops
 	if t.stops == t.Kill {

@@ -13,6 +13,7 @@ import (
 
 	"locksmith/protocol"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 	"locksmith/test/lab/mishaps"
 )
 
@@ -20,7 +21,7 @@ import (
 type mishap struct {
 	mishaps.Mishap
 	where func(kind) bool // nil: every kind of lock on this disk
-	quick bool            // no lease is waited for
+	few   []string        // the moments that are tried when not all are
 	own   bool            // the server is for this cell only
 	lease time.Duration
 	plan  plan
@@ -36,11 +37,11 @@ type cell struct {
 	*place
 	mishap
 	moment    string
-	victimAt  string  // the lock's address, if the victim has a way of its own
-	incumbent *helper // has the lock, while the victim waits
+	victimAt  string      // the lock's address, if the victim has a way of its own
+	incumbent *lab.Helper // has the lock, while the victim waits
 	victim    *traced
 	command   int // the pid of what run runs
-	rival     *helper
+	rival     *lab.Helper
 	happened  time.Time // when the lock could have become free at the earliest
 	taken     time.Time // when the rival got it
 	woken     bool
@@ -68,7 +69,7 @@ func (c *cell) live() string {
 	}
 	if c.moment == mishaps.Waiting {
 		c.incumbent = c.hold("--lease", "1h")
-		c.incumbent.must(protocol.WordOK, soon)
+		c.incumbent.Held()
 	}
 	c.begin()
 	if c.moment == mishaps.Waiting {
@@ -79,7 +80,7 @@ func (c *cell) live() string {
 	c.inject(c)
 	freed := c.freed()
 	c.face()
-	c.rival.release()
+	c.rival.Release()
 	c.end()
 	return freed + ", output: " + c.output()
 }
@@ -92,10 +93,10 @@ func (c *cell) liveWaiting() string {
 	}
 	c.compete()
 	c.happened = time.Now()
-	c.incumbent.release()
+	c.incumbent.Release()
 	freed := c.freed()
 	c.face()
-	c.rival.release()
+	c.rival.Release()
 	c.end()
 	return freed + ", output: " + c.output()
 }
@@ -105,7 +106,7 @@ func (c *cell) waitOn() string {
 	time.Sleep(c.lease / 4)
 	c.heal()
 	c.happened = time.Now()
-	c.incumbent.release()
+	c.incumbent.Release()
 	for c.heard == nil || c.heard[len(c.heard)-1].word != "says" {
 		c.hear(c.victim.event())
 	}
@@ -185,10 +186,10 @@ func (c *cell) compete() {
 	c.t.Helper()
 	before, names := c.ids(), c.all()
 	c.rival = c.hold("--lease", "1h")
-	eventually(c.t, "a rival", func() bool {
+	lab.Eventually(c.t, "a rival", func() bool {
 		if c.scheme != "mkdir" && c.scheme != "ftp" {
 			ownFile := func(name string) bool { return !slices.Contains(names, name) }
-			return watches(c.rival.cmd.Process.Pid) && (c.scheme != "link" || slices.ContainsFunc(c.all(), ownFile))
+			return watches(c.rival.PID()) && (c.scheme != "link" || slices.ContainsFunc(c.all(), ownFile))
 		}
 		return slices.ContainsFunc(c.all(), func(name string) bool {
 			id := idPart.FindString(name)
@@ -224,22 +225,22 @@ func (c *cell) ids() map[string]bool {
 // leases, and the victim is to survive, that is undone, and the victim lets go.
 func (c *cell) freed() string {
 	c.t.Helper()
-	within := c.lease*3/2 + soon
-	if c.undo != nil {
+	within := lab.Patience
+	if c.undo != nil || strings.HasPrefix(c.Want.Of(c.moment, c.names()...), mishaps.HeldUntilAwake) {
 		within = c.lease * 3 / 2
 	}
-	s := c.rival.next(within)
-	held := s.Word == "" && c.undo != nil
-	c.woken = s.Word == "" && c.wake != nil
+	s, came := c.rival.Within(within)
+	held := !came && c.undo != nil
+	c.woken = !came && c.wake != nil
 	switch {
 	case c.woken:
 		c.happened = time.Now()
 		c.wake(c)
-		s = c.rival.next(waitLimit)
+		s, _ = c.rival.Within(lab.Patience)
 	case held:
 		c.heal()
 		c.victim.order("letgo")
-		s = c.rival.next(waitLimit)
+		s, _ = c.rival.Within(lab.Patience)
 	}
 	refused := ""
 	if s.Word == protocol.WordErr && c.filler != "" && c.moment == mishaps.Releasing {
@@ -248,16 +249,16 @@ func (c *cell) freed() string {
 		c.heal()
 		c.happened = time.Now()
 		c.rival = c.hold("--lease", "1h")
-		s = c.rival.next(soon)
+		s, _ = c.rival.Within(lab.Patience)
 	}
 	if s.Word != protocol.WordOK {
-		c.t.Fatalf("the rival %v later: %q %q; there is %q; its stderr:\n%s", time.Since(c.happened), s.Word, s.Text, c.all(), &c.rival.stderr)
+		c.t.Fatalf("the rival %v later: %q %q; there is %q; its stderr:\n%s", time.Since(c.happened), s.Word, s.Text, c.all(), c.rival.Stderr())
 	}
-	c.taken = s.at
+	c.taken = s.At
 	took := c.taken.Sub(c.happened)
 	switch {
 	case c.woken:
-		return fmt.Sprintf("held until it runs again (%v)", round(took))
+		return fmt.Sprintf("%s (%v)", mishaps.HeldUntilAwake, round(took))
 	case held:
 		c.taken = time.Time{}
 		return mishaps.HeldOn
@@ -296,7 +297,7 @@ func (c *cell) leave(order string) {
 			c.hear(e)
 		}
 	case order == "stop":
-		stop(c.victim.pid)
+		stop(c.victim.helper)
 	}
 }
 
@@ -325,15 +326,16 @@ func (c *cell) end() {
 			c.victim.order("letgo")
 		}
 	}
-	_ = c.victim.orders.Close()
-	c.victim.drain()
-	eventually(c.t, "the end of the victim", func() bool { return ended(c.victim.pid) })
+	c.victim.LetGo()
+	c.victim.Rest()
+	c.victim.Status()
+	lab.Eventually(c.t, "the end of the victim", func() bool { return ended(c.victim.helper) })
 	if c.isOrphan() {
 		c.reap(c.What)
 	}
 	last := c.hold("--timeout", soon.String())
-	last.must(protocol.WordOK, soon)
-	last.release()
+	last.Held()
+	last.Release()
 }
 
 // output is what the parent heard, and whether it knew of a loss before the rival had the

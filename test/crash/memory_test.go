@@ -23,7 +23,7 @@ const groupMemory = 16 << 20
 func (c *cell) starve() {
 	c.t.Helper()
 	group := c.group()
-	pid := strconv.Itoa(c.victim.pid)
+	pid := strconv.Itoa(c.victim.helper)
 	adjust := os.WriteFile(fmt.Sprintf("/proc/%s/oom_score_adj", pid), []byte("1000"), 0)
 	moved := os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(pid), 0)
 	if err := errors.Join(adjust, moved); err != nil {
@@ -35,7 +35,7 @@ func (c *cell) starve() {
 	if err := hog.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	eventually(c.t, "the victim's end", func() bool { return gasping(c.victim.pid) })
+	lab.Eventually(c.t, "the victim's end", func() bool { return gasping(c.victim.helper) })
 	_ = hog.Process.Kill() // it may be next
 	_ = hog.Wait()
 	c.resume()
@@ -70,7 +70,7 @@ func (c *cell) group() string {
 }
 
 func removeGroup(c *cell, group string) {
-	eventually(c.t, "an empty control group", func() bool {
+	lab.Eventually(c.t, "an empty control group", func() bool {
 		err := os.Remove(group)
 		return err == nil || errors.Is(err, os.ErrNotExist)
 	})

@@ -34,8 +34,6 @@ func newPlace(t testing.TB, k kind) *place {
 	return &place{kind: k, t: t, dir: dir, at: k.address(dir), reaps: "mkdir:" + dir}
 }
 
-func (p *place) environment() []string { return append(os.Environ(), p.env...) }
-
 // all lists everything below the place.
 func (p *place) all() []string {
 	var all []string

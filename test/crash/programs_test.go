@@ -3,29 +3,38 @@
 package crash
 
 import (
-	"context"
+	"os"
 	"os/exec"
-	"testing"
-	"time"
+	"sync/atomic"
+	"syscall"
 
-	"locksmith/test/programs"
+	"locksmith/test/lab"
 )
 
-// The race detector makes calls of its own.
-var built = programs.Static("locksmith/cmd/locksmith")
+// locksmith is a command of it, with the environment of the place.
+func (p *place) locksmith(args ...string) *exec.Cmd {
+	cmd := exec.Command(lab.Program(p.t, "cmd/locksmith"), args...)
+	cmd.Env = append(os.Environ(), p.env...)
+	return cmd
+}
 
-func locksmith(t testing.TB) string { t.Helper(); return built.Path(t, "locksmith") }
-
-// do runs a command of locksmith to its end, which must be in time.
+// do runs a command of locksmith to its end.
 func (p *place) do(args ...string) (status int, said string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, locksmith(p.t), args...)
-	cmd.Env, cmd.WaitDelay = p.environment(), time.Second
-	out, err := cmd.CombinedOutput()
-	if ctx.Err() != nil || cmd.ProcessState == nil {
-		p.t.Fatalf("%q: not done within %v: %v\n%s", args, waitLimit, err, out)
-	}
-	return cmd.ProcessState.ExitCode(), string(out)
+	return lab.Run(p.t, p.locksmith(args...))
 }
+
+// hold starts a helper for the lock of a place. Its parent is this test.
+func (p *place) hold(flags ...string) *lab.Helper {
+	p.t.Helper()
+	return lab.Hold(p.t, p.locksmith(append(append([]string{"hold"}, flags...), p.at)...))
+}
+
+// A witness counts who has the lock.
+type witness struct{ inside atomic.Int32 }
+
+// enter reports that nobody else was inside.
+func (w *witness) enter() bool { return w.inside.Add(1) == 1 }
+func (w *witness) leave()      { w.inside.Add(-1) }
+
+func kill(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) } // it may have ended

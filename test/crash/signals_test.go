@@ -36,50 +36,49 @@ func state(dir string) byte {
 // killParent kills the tracer. The kernel leaves a thread that it had just begun to
 // trace with a SIGSTOP, which is not the parent's doing.
 func killParent(c *cell) {
-	kill(c.victim.cmd.Process.Pid)
-	<-c.victim.gone
-	cont(c.victim.pid)
+	c.victim.Kill()
+	cont(c.victim.helper)
 }
 
 // killBoth kills the helper first: it would notice that its parent has gone.
 func killBoth(c *cell) {
-	kill(c.victim.pid)
-	kill(c.victim.cmd.Process.Pid)
+	kill(c.victim.helper)
+	kill(c.victim.PID())
 }
 
 // processes are what may happen to parents, helpers and commands.
 var processes = []mishap{
-	{Mishap: mishaps.ParentKilled, quick: true, lease: quickLease,
+	{Mishap: mishaps.ParentKilled, few: mishaps.Moments, lease: quickLease,
 		inject: killParent},
 	{Mishap: mishaps.ParentStopped, lease: longLease,
 		inject: func(c *cell) {
 			c.leave("leave")
-			stop(c.victim.cmd.Process.Pid)
+			stop(c.victim.PID())
 		},
-		undo: func(c *cell) { cont(c.victim.cmd.Process.Pid) }},
-	{Mishap: mishaps.BothKilled, quick: true, lease: quickLease,
+		undo: func(c *cell) { cont(c.victim.PID()) }},
+	{Mishap: mishaps.BothKilled, few: mishaps.Moments, lease: quickLease,
 		inject: killBoth},
-	{Mishap: mishaps.HelperKilled, lease: longLease, plan: plan{Stays: true},
+	{Mishap: mishaps.HelperKilled, few: []string{mishaps.Holding}, lease: longLease, plan: plan{Stays: true},
 		inject: func(c *cell) {
-			kill(c.victim.pid)
+			kill(c.victim.helper)
 			c.resume()
 		}},
 	{Mishap: mishaps.BrieflyStopped, lease: longLease,
 		inject: func(c *cell) {
 			c.leave("stop")
 			time.Sleep(c.lease / 8)
-			cont(c.victim.pid)
+			cont(c.victim.helper)
 		},
 		undo: func(*cell) {}},
-	{Mishap: mishaps.LongStopped, lease: longLease,
+	{Mishap: mishaps.LongStopped, few: onHeartbeat, lease: longLease,
 		inject: func(c *cell) { c.leave("stop") },
-		wake:   func(c *cell) { cont(c.victim.pid) }},
-	{Mishap: mishaps.RunKilled, quick: true, lease: quickLease,
+		wake:   func(c *cell) { cont(c.victim.helper) }},
+	{Mishap: mishaps.RunKilled, few: mishaps.Moments, lease: quickLease,
 		inject: func(c *cell) {
-			kill(c.victim.pid)
+			kill(c.victim.helper)
 			c.resume()
 		}},
-	{Mishap: mishaps.CommandKilled, quick: true, lease: quickLease,
+	{Mishap: mishaps.CommandKilled, few: mishaps.Moments, lease: quickLease,
 		inject: func(c *cell) {
 			kill(c.command)
 			c.resume()
@@ -91,3 +90,5 @@ var processes = []mishap{
 		},
 		undo: func(c *cell) { cont(c.command) }},
 }
+
+var onHeartbeat = []string{mishaps.Heartbeat}

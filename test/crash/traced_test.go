@@ -3,28 +3,26 @@
 package crash
 
 import (
-	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"locksmith/protocol"
+	"locksmith/test/lab"
 )
 
-// A traced is a helper whose parent is a tracer.
+// A traced is a helper whose parent is a tracer: the process.
 type traced struct {
+	*lab.Process
 	t      testing.TB
-	cmd    *exec.Cmd // the tracer
-	orders io.WriteCloser
-	pid    int // the helper
-	events chan event
-	stderr safeBuffer
-	gone   chan struct{} // closed when the tracer has ended
+	plan   string
+	helper int // its pid
 }
 
 // An event is a line of a tracer, and when it came.
@@ -33,135 +31,88 @@ type event struct {
 	at         time.Time
 }
 
-// start starts a helper, or another command of locksmith, as a plan says.
+// planVariable has the plan of a tracer, in JSON.
+const planVariable = "LOCKSMITH_TEST_PLAN"
+
+// trace starts a helper, or another command of locksmith, as a plan says.
 func (p *place) trace(plan plan, args ...string) *traced {
 	p.t.Helper()
-	plan.Argv, plan.Dir = slices.Concat(plan.Argv, []string{locksmith(p.t)}, args), p.dir
+	plan.Argv, plan.Dir = slices.Concat(plan.Argv, p.locksmith(args...).Args), p.dir
 	text, err := json.Marshal(plan)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	h := &traced{t: p.t, events: make(chan event, 100), gone: make(chan struct{})}
-	h.cmd = exec.Command(os.Args[0], "trace", string(text))
-	h.cmd.Env, h.cmd.Stderr, h.cmd.WaitDelay = p.environment(), &h.stderr, time.Second
-	out, err1 := h.cmd.StdoutPipe()
-	in, err2 := h.cmd.StdinPipe()
-	if err1 != nil || err2 != nil {
-		p.t.Fatal(err1, err2)
-	}
-	h.orders = in
-	if err := h.cmd.Start(); err != nil {
+	cmd := lab.Copy("trace", append(p.env, planVariable+"="+string(text))...)
+	h := &traced{Process: lab.Start(p.t, cmd), t: p.t, plan: string(text)}
+	if _, err := fmt.Sscan(h.next("helper").rest, &h.helper); err != nil {
 		p.t.Fatal(err)
 	}
-	go h.listen(out)
-	p.t.Cleanup(h.end)
-	_, err = fmt.Sscan(h.next("helper").rest, &h.pid)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	p.t.Cleanup(func() {
+		select {
+		case <-h.Ended(): // and the helper, unless it was left alone
+		default:
+			kill(h.helper)
+		}
+	})
 	return h
 }
 
-func (h *traced) listen(out io.Reader) {
-	for s := bufio.NewScanner(out); s.Scan(); {
-		word, rest, _ := strings.Cut(s.Text(), " ")
-		h.events <- event{word, rest, time.Now()}
+// tracing is the process that does as a plan says.
+func tracing() int {
+	if err := trace(os.Getenv(planVariable)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	close(h.events)
-	_ = h.cmd.Wait() // it was killed, or told its end
-	close(h.gone)
-}
-
-// next returns the next event, which must be of a kind and come in time.
-func (h *traced) next(word string) event {
-	h.t.Helper()
-	select {
-	case e, ok := <-h.events:
-		if !ok || e.word != word {
-			h.t.Fatalf("%v: %q %q, want %s\n%s", h.cmd.Args[2:], e.word, e.rest, word, &h.stderr)
-		}
-		return e
-	case <-time.After(waitLimit):
-		h.t.Fatalf("%v: no %s within %v\n%s", h.cmd.Args[2:], word, waitLimit, &h.stderr)
-		return event{}
-	}
-}
-
-// all waits for the end, which must come in time, and returns what happened till then.
-func (h *traced) all() (all []event, ok bool) {
-	end := time.After(waitLimit)
-	for {
-		select {
-		case e, more := <-h.events:
-			if !more {
-				<-h.gone
-				return all, true
-			}
-			all = append(all, e)
-		case <-end:
-			return all, false
-		}
-	}
-}
-
-func (h *traced) order(order string) { fmt.Fprintln(h.orders, order) }
-
-// end ends what is still there.
-func (h *traced) end() {
-	select {
-	case <-h.gone: // and the helper, unless it was left alone
-	default:
-		kill(h.pid)
-	}
-	_ = h.cmd.Process.Kill() // it may have ended
-	for range h.events {     // until it has closed its output
-	}
-	<-h.gone
-}
-
-// A safeBuffer may be read while it is written.
-type safeBuffer struct {
-	mu  sync.Mutex
-	buf strings.Builder
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
-// event returns the next event, which must come in time.
-func (h *traced) event() event {
-	h.t.Helper()
-	e, ok := h.more()
-	if !ok {
-		h.t.Fatalf("%v: it has ended\n%s", h.cmd.Args[2:], &h.stderr)
-	}
-	return e
+	return 0
 }
 
 // more returns the next event, if there is one.
 func (h *traced) more() (e event, ok bool) {
 	h.t.Helper()
-	select {
-	case e, ok := <-h.events:
-		return e, ok
-	case <-time.After(waitLimit):
-		h.t.Fatalf("%v: nothing more within %v\n%s", h.cmd.Args[2:], waitLimit, &h.stderr)
-		return event{}, false
+	line, err := h.Next()
+	if err != nil && !errors.Is(err, io.EOF) {
+		h.t.Fatalf("%s: %v\n%s", h.plan, err, h.Stderr())
+	}
+	word, rest, _ := strings.Cut(line.Text, " ")
+	return event{word, rest, line.At}, err == nil
+}
+
+// event returns the next event, which must come.
+func (h *traced) event() event {
+	h.t.Helper()
+	e, ok := h.more()
+	if !ok {
+		h.t.Fatalf("%s: it has ended\n%s", h.plan, h.Stderr())
+	}
+	return e
+}
+
+// next returns the next event, which must be of a kind.
+func (h *traced) next(word string) event {
+	h.t.Helper()
+	e := h.event()
+	if e.word != word {
+		h.t.Fatalf("%s: %q %q, want %s\n%s", h.plan, e.word, e.rest, word, h.Stderr())
+	}
+	return e
+}
+
+// live waits for the end of a helper, and lets it release once it holds the lock and the test
+// has looked; a plan may let it release before.
+func (h *traced) live(look func()) (all []event) {
+	h.t.Helper()
+	for {
+		e, more := h.more()
+		if !more {
+			h.Status()
+			return all
+		}
+		all = append(all, e)
+		if look != nil && e.word == "says" && strings.HasPrefix(e.rest, protocol.WordOK) {
+			look()
+			h.order("letgo")
+		}
 	}
 }
 
-// drain waits for the end of the tracer.
-func (h *traced) drain() {
-	for range h.events { // whatever comes
-	}
-	<-h.gone
-}
+func (h *traced) order(order string) { fmt.Fprintln(h.Stdin, order) }

@@ -27,6 +27,7 @@ type plan struct {
 
 	Moment string // where to pause first, and wait for what standard input says
 	LetGo  bool   // the parent lets go as soon as it hears OK
+	Seen   bool   // stops are those at calls that change something
 	Remote bool   // what is written to a server counts
 	Blind  bool   // the helper is not traced at all
 	Stays  bool   // the parent outlives the helper, until the test has ended
@@ -48,10 +49,10 @@ type tracer struct {
 
 // trace is a program of its own: the kernel tells what the helper does to the thread
 // that started it, and others see parent and helper gone when it has ended.
-func trace(args []string) error {
+func trace(text string) error {
 	runtime.LockOSThread()
 	t := &tracer{inside: map[int]*call{}, files: map[int]string{}, times: map[string]int{}}
-	if err := json.Unmarshal([]byte(args[0]), &t.plan); err != nil {
+	if err := json.Unmarshal([]byte(text), &t.plan); err != nil {
 		return err
 	}
 	if err := t.start(); err != nil {

@@ -38,6 +38,22 @@ func (h *Helper) Next() (Said, error) {
 	return Said{line, l.At}, err
 }
 
+// Within waits for the next line for some time only: that none comes may be what a test is
+// about.
+func (h *Helper) Within(d time.Duration) (s Said, came bool) {
+	h.t.Helper()
+	select {
+	case l, open := <-h.lines:
+		line, err := protocol.Parse(l.Text)
+		if !open || l.cut || err != nil {
+			h.fail("its output ends, or %q: %v", l.Text, err)
+		}
+		return Said{line, l.At}, true
+	case <-time.After(d):
+		return Said{}, false
+	}
+}
+
 // Says waits for the next line, which must have this word.
 func (h *Helper) Says(word string) Said {
 	h.t.Helper()

@@ -10,13 +10,14 @@ var All = []Mishap{
 
 // What a cell says: when the rival got the lock, and what the victim's parent heard.
 const (
-	AtOnce      = "free at once"
-	AfterLease  = "free after the lease"
-	AfterReturn = "free once it is back"
-	AfterWaking = "free once they are awake"
-	HeldOn      = "held on"
-	WaitsOn     = "waits on, has it next"
-	EitherSaid  = "LOST or RELEASED"
+	AtOnce         = "free at once"
+	AfterLease     = "free after the lease"
+	AfterReturn    = "free once it is back"
+	AfterWaking    = "free once they are awake"
+	HeldOn         = "held on"
+	HeldUntilAwake = "held until it runs again"
+	WaitsOn        = "waits on, has it next"
+	EitherSaid     = "LOST or RELEASED"
 
 	output     = ", output: "
 	released   = output + "OK, RELEASED"
@@ -80,7 +81,7 @@ var (
 	CommandStopped = Mishap{What: "command of run stopped (SIGSTOP)", Run: true, Not: notOutside, Want: Expectation{"": HeldOn + output + "OK, exit 0"}}
 )
 
-const heldUntilAwake = "held until it runs again" + output + "OK, LOST"
+const heldUntilAwake = HeldUntilAwake + output + "OK, LOST"
 
 var (
 	notOK      = map[string]string{AtOK: "n/a: run says nothing, and its command is in the next column"}
