@@ -33,6 +33,8 @@ const (
 
 // TestBroken: both judges find what is wrong with a lock, and nothing if nothing is.
 func TestBroken(t *testing.T) {
+	lab.NotShort(t, "it builds programs")
+	t.Parallel()
 	for flaw, want := range map[string]string{
 		flawNone: "", flawTwoHolders: twoHolders, flawTokens: "does not rise", flawSilence: twoHolders,
 	} {
@@ -68,14 +70,14 @@ func contendBroken(t *testing.T, flaw string) *lock {
 	}
 	c.env = append(os.Environ(), "LOCKSMITH="+self, "GORACE=atexit_sleep_ms=0", lab.RoleVariable+"="+roleBroken,
 		flawVariable+"="+flaw, fileVariable+"="+filepath.Join(t.TempDir(), "lock"))
-	crowd := start(t, r, []*cell{c}, built.Path(t, "parent"))
+	crowd := start(t, r, []*cell{c}, lab.Program(t, "test/history/parent"))
 	r.eventually(t, "thirty sections", func() bool { return len(c.locks[0].sections) >= 30 })
 	crowd.finish()
 	return c.locks[0]
 }
 
 // brokenHelper is a helper of a lock with a flaw.
-func brokenHelper(args []string) int {
+func brokenHelper() int {
 	flaw := os.Getenv(flawVariable)
 	f, err := os.OpenFile(os.Getenv(fileVariable), os.O_CREATE|os.O_RDWR, 0o600)
 	if err == nil && flaw != flawTwoHolders {
@@ -89,7 +91,7 @@ func brokenHelper(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	fmt.Printf("OK proto=1 id=%d-%d token=%d mode=exclusive waited_ms=0 lease_ms=60000 lock=%s\n", os.Getpid(), time.Now().UnixNano(), token, args[len(args)-1])
+	fmt.Printf("OK proto=1 id=%d-%d token=%d mode=exclusive waited_ms=0 lease_ms=60000 lock=%s\n", os.Getpid(), time.Now().UnixNano(), token, os.Args[len(os.Args)-1])
 	if flaw == flawSilence {
 		time.Sleep(time.Millisecond)
 		f.Close()

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 // A cell is a lock, or a few, with contenders of their own.
@@ -56,7 +56,7 @@ func newCell(t *testing.T, in string, k kind, name string, server *ftpserver.Ser
 	if err := os.WriteFile(filepath.Join(config, "profiles.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH_PASSWORD="+server.Password, "GOMAXPROCS=2")
+	c.env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH="+lab.Program(t, "cmd/locksmith"), "LOCKSMITH_PASSWORD="+server.Password, "GOMAXPROCS=2")
 	return c
 }
 
@@ -68,18 +68,7 @@ func directory(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		for end := time.Now().Add(waitLimit); ; time.Sleep(50 * time.Millisecond) {
-			err := os.RemoveAll(dir)
-			if err == nil {
-				return
-			}
-			if time.Now().After(end) {
-				t.Errorf("it cannot be removed: %v", err)
-				return
-			}
-		}
-	})
+	t.Cleanup(func() { lab.Eventually(t, dir+" is removed", func() bool { return os.RemoveAll(dir) == nil }) })
 	return dir
 }
 
@@ -107,8 +96,6 @@ func (c *contender) live(r *recorder, program string) error {
 		cmd := exec.Command(program, append([]string{r.socket, name}, c.arguments()...)...)
 		cmd.Env = c.cell.env
 		cmd.Stderr = r.stderr
-		// A helper that was stopped may hold our end of standard error for a while.
-		cmd.WaitDelay = time.Millisecond
 		if err := cmd.Start(); err != nil {
 			return err
 		}

@@ -3,7 +3,8 @@ package history
 import (
 	"sync"
 	"testing"
-	"time"
+
+	"locksmith/test/lab"
 )
 
 // A crowd is all contenders of a test.
@@ -41,11 +42,14 @@ func start(t *testing.T, r *recorder, cells []*cell, program string) *crowd {
 func (c *crowd) finish() {
 	c.t.Helper()
 	c.recorder.stop()
-	select {
-	case <-c.gone:
-	case <-time.After(waitLimit):
-		c.t.Errorf("some did not end within %v; they said:\n%s", waitLimit, c.recorder.stderr)
-	}
+	lab.Eventually(c.t, "all have ended", func() bool {
+		select {
+		case <-c.gone:
+			return true
+		default:
+			return false
+		}
+	}, c.recorder.said)
 }
 
 // kill ends those who are left.
@@ -72,15 +76,9 @@ func (r *recorder) stop() {
 // eventually waits for a condition on what was recorded.
 func (r *recorder) eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(waitLimit); ; time.Sleep(10 * time.Millisecond) {
+	lab.Eventually(t, what, func() bool {
 		r.mu.Lock()
-		done := ok()
-		r.mu.Unlock()
-		if done {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v; on standard error was:\n%s", what, waitLimit, r.stderr)
-		}
-	}
+		defer r.mu.Unlock()
+		return ok()
+	}, r.said)
 }

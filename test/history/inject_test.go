@@ -12,6 +12,7 @@ import (
 
 	"locksmith/backends/clock"
 	"locksmith/backends/process"
+	"locksmith/test/lab"
 )
 
 // scheduleInjection arms the life's injection if it belongs to this phase of the round.
@@ -121,7 +122,7 @@ func (r *recorder) mark(c *contender, b injection, inside bool) {
 
 // timeRelease measures how long a helper lives on without its parent.
 func (r *recorder) timeRelease(l *life, helper process.Process) {
-	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	exited, err := helper.Exited(ctx)
 	if helper.PID == 0 || err != nil {
 		cancel()

@@ -19,6 +19,8 @@ type lock struct {
 	disturbed time.Duration // when somebody was last killed, stopped or woken here
 	injected  injection     // the last injection that hit a holder, until the next section
 	reaped    time.Duration // when the operator last came
+	idle      time.Duration // since when it was wanted in vain at the last look
+	looks     int           // that found it so since then
 	stuck     bool          // reported
 }
 

@@ -2,7 +2,6 @@ package history
 
 import (
 	"flag"
-	"os"
 	"testing"
 	"time"
 
@@ -10,7 +9,7 @@ import (
 )
 
 var (
-	kills       = flag.Int("kills", 2000, "how many processes to kill")
+	kills       = flag.Int("kills", 800, "how many processes to kill")
 	long        = flag.Bool("long", false, "kill 100000, unless -kills says otherwise")
 	seed        = flag.Uint64("seed", 0, "decides who is killed when (0: the time does)")
 	chosenKinds = flag.String("kinds", "", "only the kinds of locks that match this `regexp`")
@@ -22,26 +21,16 @@ const (
 	// operatorTime is for how long a lock whose empty directory may stay is left to itself.
 	operatorTime = 2 * lease
 	// stuckTime is when a lock is stuck that is wanted, and that nobody gets though nobody
-	// was killed: the lease, and some more for a slow machine.
+	// was killed: the lease, and some more for a slow machine. It is counted in looks, so that
+	// a pause of the machine is none.
 	stuckTime = lease + 20*time.Second
-	// waitLimit bounds each wait for what should come at once, on a slow machine.
-	waitLimit = time.Minute
+	// lookTime is between two looks at a lock.
+	lookTime = lease / 10
 	// longKills is how many there are with -long.
 	longKills = 100_000
 )
 
-func TestMain(m *testing.M) {
-	switch os.Getenv(lab.RoleVariable) {
-	case "":
-		code := m.Run()
-		built.Remove()
-		os.Exit(code)
-	case roleBroken:
-		os.Exit(brokenHelper(os.Args[1:]))
-	default:
-		panic("unknown role")
-	}
-}
+func TestMain(m *testing.M) { lab.Main(m, map[string]func() int{roleBroken: brokenHelper}) }
 
 // toKill is how many kills there shall be.
 func toKill() int {

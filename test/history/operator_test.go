@@ -20,7 +20,10 @@ func watch(t *testing.T, r *recorder, c *cell, program string) {
 		now := clock.Boot{}.Now()
 		for _, l := range c.locks {
 			vain := l.vain(now)
-			if vain > stuckTime && !l.stuck {
+			if l.looks++; now-vain != l.idle {
+				l.looks, l.idle = 0, now-vain
+			}
+			if time.Duration(l.looks)*lookTime > stuckTime && !l.stuck {
 				stuck, l.stuck = l, true
 			}
 			if vain > operatorTime && c.kind.emptyStays && now-l.reaped > operatorTime {
@@ -39,7 +42,7 @@ func watch(t *testing.T, r *recorder, c *cell, program string) {
 			c.tally.reaps++
 			r.mu.Unlock()
 		}
-		time.Sleep(lease / 10)
+		time.Sleep(lookTime)
 	}
 }
 

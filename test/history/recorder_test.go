@@ -31,7 +31,7 @@ type recorder struct {
 	faults  []string
 	ids     map[string]bool
 	stopped map[process.Process]bool // helpers
-	stderr  *firstBytes              // of parents and helpers
+	stderr  *os.File                 // of parents and helpers
 }
 
 // A life is one parent, from its start to its end.
@@ -54,13 +54,16 @@ func newRecorder(t *testing.T, seed uint64, kills int) *recorder {
 	r := &recorder{
 		socket: filepath.Join(t.TempDir(), "recorder"), seed: seed, kills: kills,
 		lives: map[string]*life{}, ids: map[string]bool{}, misses: map[string]int{}, stopped: map[process.Process]bool{}, calmed: make(chan struct{}),
-		stderr: &firstBytes{},
+	}
+	var err error
+	if r.stderr, err = os.Create(filepath.Join(t.TempDir(), "stderr")); err != nil {
+		t.Fatal(err)
 	}
 	listener, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: r.socket, Net: "unixpacket"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { listener.Close() })
+	t.Cleanup(func() { listener.Close(); r.stderr.Close() })
 	go func() {
 		for {
 			conn, err := listener.AcceptUnix()
@@ -71,6 +74,13 @@ func newRecorder(t *testing.T, seed uint64, kills int) *recorder {
 		}
 	}()
 	return r
+}
+
+// said is how what parents and helpers said on standard error begins.
+func (r *recorder) said() string {
+	text := make([]byte, 2000)
+	n, _ := r.stderr.ReadAt(text, 0) // it is shorter
+	return string(text[:n])
 }
 
 // killed is how many kills there were.
