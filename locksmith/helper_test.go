@@ -397,8 +397,8 @@ func TestLosses(t *testing.T) {
 			w.beatErr = func(int) error { w.beatTakes = time.Hour; return nil }
 		}, protocol.Expired, lease/4 + lease*3/4},
 		"stopped for more than a lease": {func(w *world, _ *fakeClient) {
-			time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(2 * lease)) })
-		}, protocol.Expired, 2*lease + lease/4},
+			time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(lease)) })
+		}, protocol.Expired, lease + lease/4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			live(t, time.Hour, Forever, c.change, func(w *world, g *fakeClient, _ time.Duration, err error) {

@@ -1,78 +1,58 @@
+//go:build unix
+
 package soak
 
 import (
-	"strings"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/clock"
+	"locksmith/backends/process"
 )
 
-// A disk is a file system in memory, on the time of a synctest bubble.
+// A disk is a directory in which all times are those of a synctest bubble.
 type disk struct {
+	dir string
+
 	mu    sync.Mutex
-	root  *node
-	calls int    // that were made
-	made  uint64 // files
-	kept  int    // what clients that live keep open: files, connections
+	calls int // that were made
+	kept  int // what clients that live keep open: files, connections
 }
 
-func newDisk() *disk { return &disk{root: newDirectory()} }
-
-// A node is a directory, or a symbolic link if it has a target, or a file if it has a
-// number.
-type node struct {
-	in       map[string]*node
-	target   string
-	number   uint64
-	content  string
-	links    uint64
-	modified time.Time
-}
-
-func newDirectory() *node { return &node{in: map[string]*node{}, modified: time.Now()} }
-
-func (n *node) isDirectory() bool { return n.in != nil }
-
-// entries counts all there is in a directory.
-func (n *node) entries() (count int) {
-	for _, child := range n.in {
-		count += 1 + child.entries()
-	}
-	return count
-}
-
-func (d *disk) entries() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.root.entries()
+// entries counts all there is below a directory. What goes away meanwhile is not there.
+func entries(dir string) (n int) {
+	_ = filepath.WalkDir(dir, func(string, fs.DirEntry, error) error { n++; return nil })
+	return n
 }
 
 // A client is how one process uses a disk. When it is dead its calls do nothing.
 type client struct {
 	*disk
-	root *node
+	root string
 	life *life
 }
 
 // A life is that of a process.
 type life struct {
 	dead bool
-	kept int // what it keeps open
+	kept int                   // what it keeps open
+	open map[*os.File]struct{} // files of these
 }
 
-func (d *disk) client() client { return client{disk: d, root: d.root, life: &life{}} }
+func (d *disk) client() client {
+	return client{disk: d, root: d.dir, life: &life{open: map[*os.File]struct{}{}}}
+}
 
 // below is the same client in a directory of its own, which is made.
 func (c client) below(name string) client {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.root.in[name] == nil {
-		c.root.in[name] = newDirectory()
-	}
-	c.root = c.root.in[name]
+	c.root = filepath.Join(c.root, name)
+	_ = os.MkdirAll(c.root, 0o700) // else all calls fail
 	return c
 }
 
@@ -82,63 +62,69 @@ func (c client) die() {
 	defer c.mu.Unlock()
 	c.life.dead = true
 	c.disk.kept -= c.life.kept
+	for f := range c.life.open {
+		_ = f.Close()
+	}
 }
 
-// keep counts what is opened, or closed if n is negative.
+// keep counts what is opened, or closed if n is negative. The caller holds mu.
 func (c client) keep(n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if !c.life.dead {
 		c.life.kept += n
 		c.disk.kept += n
 	}
 }
 
-// do makes a call.
-func (c client) do(call func() error) error {
+// do makes a call with a path.
+func (c client) do(name string, call func(path string) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.life.dead {
 		return unix.EIO
 	}
 	c.calls++
-	return call()
+	return call(filepath.Join(c.root, name))
 }
 
-// find returns a node, nil if it is not there, and the one in which it is.
-func (c client) find(name string) (parent, found *node, last string) {
-	found = c.root
-	if name == "." {
-		return nil, found, name
-	}
-	for step := range strings.SplitSeq(name, "/") {
-		if parent, last = found, step; parent == nil {
-			return nil, nil, last
+// touch gives what has a path a time of the bubble.
+func touch(path string) error { return os.Chtimes(path, time.Now(), time.Now()) }
+
+// Mkdir makes a directory.
+func (c client) Mkdir(name string) error {
+	return c.do(name, func(path string) error {
+		if err := unix.Mkdir(path, 0o700); err != nil {
+			return err
 		}
-		found = parent.in[step]
-	}
-	return parent, found, last
+		return touch(path)
+	})
 }
 
-// get returns a node that is there.
-func (c client) get(name string) (*node, error) {
-	if _, n, _ := c.find(name); n != nil {
-		return n, nil
-	}
-	return nil, unix.ENOENT
+// Rmdir removes a directory that is empty.
+func (c client) Rmdir(name string) error { return c.do(name, unix.Rmdir) }
+
+// Unlink removes a name of a file, or a symbolic link.
+func (c client) Unlink(name string) error { return c.do(name, unix.Unlink) }
+
+// Rename replaces an empty directory.
+func (c client) Rename(from, to string) error {
+	return c.do(from, func(path string) error { return unix.Rename(path, filepath.Join(c.root, to)) })
 }
 
-// put gives a node a name that was not there.
-func (c client) put(name string, n *node) error {
-	parent, old, last := c.find(name)
-	switch {
-	case parent == nil || !parent.isDirectory():
-		return unix.ENOENT
-	case old != nil:
-		return unix.EEXIST
-	}
-	parent.in[last] = n
-	return nil
+// List lists a directory.
+func (c client) List(name string) (names []string, err error) {
+	err = c.do(name, func(path string) error {
+		all, err := os.ReadDir(path)
+		for _, e := range all {
+			names = append(names, e.Name())
+		}
+		return err
+	})
+	return names, err
+}
+
+// Await only lets time go by.
+func (client) Await(ctx context.Context, _ string, _ process.Process, d time.Duration) {
+	clock.Sleep(ctx, bubbleTime{}, d)
 }
 
 // bubbleTime is the clock of a synctest bubble since its beginning. That of

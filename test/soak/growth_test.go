@@ -1,3 +1,5 @@
+//go:build linux
+
 package soak
 
 import (
@@ -43,7 +45,7 @@ func TestGrowth(t *testing.T) {
 	} {
 		var s series
 		for look := range looks {
-			s = append(s, sample{at: at.Add(time.Duration(look) * time.Second), memory: c.memory(look)})
+			s = append(s, sample{at: at.Add(time.Duration(look) * time.Second), has: [quantities]float64{memory: c.memory(look)}})
 		}
 		if grown := (plan{grows: may}).check(s); (len(grown) > 0) != c.grown {
 			t.Errorf("%s: %q", c.what, grown)

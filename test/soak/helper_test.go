@@ -1,3 +1,5 @@
+//go:build unix
+
 package soak
 
 import (
@@ -34,7 +36,7 @@ type helper struct {
 
 // live goes through a whole life, or through a part of it if it crashes.
 func (h *helper) live() {
-	defer h.site.gone(h)
+	defer h.site.gone()
 	defer h.leave(nil)
 	_, err := (&locksmith.Helper{
 		Address: h.site.kind.name, Locker: h.site.kind.open(h), Request: h.request(), Client: h,
@@ -71,8 +73,8 @@ func (h *helper) Waiting(*backend.HeldError) {
 }
 
 // Start implements locksmith.Client.
-func (h *helper) Start(protocol.Grant) error {
-	h.site.enter(h)
+func (h *helper) Start(g protocol.Grant) error {
+	h.site.enter(h, g.Token)
 	h.since = time.Now()
 	h.holds.Store(true)
 	h.Beat(0)

@@ -1,60 +1,74 @@
+//go:build linux
+
 package soak
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"slices"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"locksmith/protocol"
+	"locksmith/test/lab"
 )
+
+const (
+	// lease is that of all helpers: long enough for a machine that is busy with other things.
+	lease = 10 * time.Second
+	// refresh is the least that is allowed: heartbeats are what may leak.
+	refresh = time.Second
+)
+
+// command is one of locksmith's. Go collects what is not needed any more long before there are
+// megabytes of it: what was not collected yet is no leak.
+func command(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, slices.Insert(args, 1, "--lease", lease.String())...)
+	cmd.Env = append(os.Environ(), "GOGC=5")
+	return cmd
+}
 
 // A holder is a helper that holds its lock all the time.
 type holder struct {
 	place
-	*child
-	beats atomic.Int64
-	gap   atomic.Int64 // the longest time between two heartbeats, in nanoseconds
-	ended chan error   // receives why, when it has said its last
+	*lab.Helper
+	visitors *visitors
+	samples  series
+	beats    atomic.Int64
+	gap      atomic.Int64 // the longest time between two heartbeats, in nanoseconds
+	ended    chan error   // receives why, when it has said its last
 }
 
-// refresh is the least that is allowed: heartbeats are what may leak.
-const refresh = time.Second
-
 // keep starts a holder, which holds the lock then.
-func (p place) keep(ctx context.Context, program string) (*holder, error) {
-	l, err := start(ctx, program, arguments(p.kept, []string{"hold", "--beats", "--lease", lease.String(), "--refresh", refresh.String()}))
-	if err == nil {
-		err = l.says(protocol.WordOK)
-	}
-	if err != nil {
-		return nil, err
-	}
-	k := &holder{place: p, child: l, ended: make(chan error, 1)}
+func (p place) keep(t *testing.T, program string) *holder {
+	t.Helper()
+	h := lab.Hold(t, command(program, append([]string{"hold", "--beats", "--refresh", refresh.String()}, p.kept...)...))
+	h.Held()
+	k := &holder{place: p, Helper: h, visitors: &visitors{place: p, program: program}, ended: make(chan error, 1)}
 	go k.listen()
-	return k, nil
+	return k
 }
 
 // listen notes the heartbeats. A line that we read late is no late heartbeat: it says
 // itself when it was sent.
 func (k *holder) listen() {
-	r := protocol.NewReader(k.out)
 	for last := time.Now(); ; {
-		line, err := r.Read()
+		said, err := k.Next()
 		switch {
 		case err != nil:
-			k.ended <- fmt.Errorf("the end of its output without %s: %w", protocol.WordReleased, err)
+			k.ended <- fmt.Errorf("no %s: %w", protocol.WordReleased, err)
 			return
-		case line.Word == protocol.WordReleased:
+		case said.Word == protocol.WordReleased:
 			k.ended <- nil
 			return
-		case line.Word != protocol.WordBeat:
-			k.ended <- fmt.Errorf("it said %s: %s", line.Word, line.Text)
+		case said.Word != protocol.WordBeat:
+			k.ended <- fmt.Errorf("it said %s: %s", said.Word, said.Line.Text)
 			return
 		}
-		ago, _ := line.Millis("sent_ms")
-		sent := time.Now().Add(-ago)
+		ago, _ := said.Millis("sent_ms")
+		sent := said.At.Add(-ago)
 		k.beats.Add(1)
 		k.gap.Store(max(k.gap.Load(), int64(sent.Sub(last))))
 		last = sent
@@ -64,26 +78,25 @@ func (k *holder) listen() {
 // longest is the longest time between two heartbeats.
 func (k *holder) longest() time.Duration { return time.Duration(k.gap.Load()) }
 
-// check tells whether it has held the lock all the time, with heartbeats that came
-// before the lease was in danger.
-func (k *holder) check(held time.Duration) error {
+// check tells whether it has held the lock all the time, with heartbeats that came before the
+// lease was in danger, but for the time that the machine stood still for.
+func (k *holder) check(t *testing.T, held, stood time.Duration) {
+	t.Helper()
 	latest := lease * 3 / 4
-	switch least := int64(held / latest); {
-	case k.longest() >= latest:
-		return fmt.Errorf("%v between two heartbeats, at a lease of %v", k.longest(), lease)
-	case k.beats.Load() < least:
-		return fmt.Errorf("%d heartbeats in %v, want %d at least", k.beats.Load(), held, least)
+	if gap := k.longest() - stood; gap >= latest {
+		t.Errorf("%s: %v between two heartbeats, at a lease of %v", k.name, gap, lease)
 	}
-	return nil
+	if least := int64((held - stood) / latest); k.beats.Load() < least {
+		t.Errorf("%s: %d heartbeats in %v, want %d at least", k.name, k.beats.Load(), held, least)
+	}
 }
 
 // release ends it, and returns when the lock was removed.
-func (k *holder) release() error {
-	_ = k.stdin.Close()
-	select {
-	case err := <-k.ended:
-		return errors.Join(k.explain(err), k.cmd.Wait())
-	case <-time.After(waitLimit):
-		return k.explain(fmt.Errorf("not released within %v", waitLimit))
+func (k *holder) release(t *testing.T) {
+	t.Helper()
+	k.LetGo()
+	if err := <-k.ended; err != nil {
+		t.Errorf("%s: %v; stderr:\n%s", k.name, err, k.Stderr())
 	}
+	k.Exits(0)
 }

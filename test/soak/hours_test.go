@@ -1,3 +1,5 @@
+//go:build unix
+
 package soak
 
 import (
@@ -6,6 +8,8 @@ import (
 	"time"
 
 	"locksmith/locksmith"
+	"locksmith/test/lab"
+	"locksmith/test/lab/holds"
 )
 
 const hours = 6
@@ -13,6 +17,7 @@ const hours = 6
 // TestHours: helpers that come and go for hours leave nothing behind, in the process, at
 // the lock's place, and in what those who stay ask for.
 func TestHours(t *testing.T) {
+	lab.NotShort(t, "hours of many helpers take seconds")
 	for _, k := range kinds() {
 		t.Run(k.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { soakHours(t, k) })
@@ -40,5 +45,8 @@ func soakHours(t *testing.T, k kind) {
 	t.Logf("\n%s", describe(seen))
 	for n, s := range seen[1:] {
 		s.check(t, n+2, seen[0])
+	}
+	for _, s := range sites {
+		holds.Judge(t, s.history.All(), k.tokens)
 	}
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package soak
 
 import (
@@ -17,6 +19,7 @@ type kind struct {
 	open    func(*helper) backend.Locker
 	locks   int           // 1, or how many a set has
 	shared  bool          // it can be
+	tokens  bool          // a lock that is not in a set has some
 	silent  bool          // who waits gives no sign of life, so that only proof tells that it is dead
 	refresh time.Duration // between two heartbeats, at most; 0: a quarter of the lease
 	respite time.Duration // how long to watch one who seems dead
@@ -25,9 +28,9 @@ type kind struct {
 // kinds are all that need nothing but a disk in memory.
 func kinds() []kind {
 	return []kind{
-		{name: "nfs", locks: 1, open: (*helper).nfs, shared: true},
+		{name: "nfs", locks: 1, open: (*helper).nfs, shared: true, tokens: true},
 		{name: "mkdir plain", locks: 1, open: (*helper).plain, silent: true},
-		{name: "mkdir dir", locks: 1, open: (*helper).tree, shared: true},
+		{name: "mkdir dir", locks: 1, open: (*helper).tree, shared: true, tokens: true},
 		{name: "link", locks: 1, open: (*helper).link, refresh: linkRefresh, respite: linkRespite},
 		{name: "set of three", locks: 3, open: (*helper).set, refresh: linkRefresh, respite: linkRespite},
 	}

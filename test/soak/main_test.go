@@ -1,15 +1,21 @@
+//go:build linux
+
 package soak
 
 import (
 	"flag"
 	"testing"
 	"time"
+
+	"locksmith/test/lab"
 )
 
 var (
 	long   = flag.Bool("long", false, "let processes soak for half an hour, or as long as -for says")
 	period = flag.Duration("for", 0, "let processes soak for this `duration`, a minute or more with -long")
 )
+
+func TestMain(m *testing.M) { lab.Main(m, nil) }
 
 // A plan says for how long processes soak, and what is flat.
 type plan struct {
@@ -23,7 +29,7 @@ type plan struct {
 // collected even once, so the short one notices only what grows fast.
 func chosenPlan(t *testing.T) plan {
 	t.Helper()
-	p := plan{period: 20 * time.Second, every: 250 * time.Millisecond, pause: 300 * time.Millisecond, grows: 1024}
+	p := plan{period: 12 * time.Second, every: 250 * time.Millisecond, pause: 100 * time.Millisecond, grows: 1024}
 	if *long {
 		p = plan{period: 30 * time.Minute, every: time.Second, pause: time.Second, grows: 64}
 	}
@@ -35,9 +41,3 @@ func chosenPlan(t *testing.T) plan {
 	}
 	return p
 }
-
-// waitLimit bounds every wait for a process that should not take long.
-const waitLimit = 40 * time.Second
-
-// lease is that of all helpers: long enough for a machine that is busy with other things.
-const lease = 10 * time.Second

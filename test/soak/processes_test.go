@@ -1,132 +1,87 @@
+//go:build linux
+
 package soak
 
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"text/tabwriter"
 	"time"
 
-	"locksmith/test/programs"
+	"locksmith/test/lab"
 )
 
 // TestProcesses: whoever holds a lock for long, while others come and go, needs no more
 // of anything as time goes by.
 func TestProcesses(t *testing.T) {
-	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("builds a program and reads Linux's /proc")
-	}
-	helper := programs.Static("locksmith/cmd/locksmith")
-	defer helper.Remove()
-	r := &soak{plan: chosenPlan(t), t: t, program: helper.Path(t, "locksmith")}
+	lab.NotShort(t, "it builds a program, and watches processes for a while")
+	plan := chosenPlan(t)
+	var all []*holder
 	for _, p := range places(t) {
-		r.fill(p)
+		all = append(all, p.keep(t, lab.Program(t, "cmd/locksmith")))
 	}
-	r.run()
-	r.release()
-	t.Logf("\n%s", r.table())
-	r.check()
-}
-
-// A soak is one run of TestProcesses.
-type soak struct {
-	plan
-	t        *testing.T
-	program  string
-	holders  []*holder
-	visitors []*visitors
-	samples  []series // one for each holder
-	took     time.Duration
-}
-
-// fill adds a place with its holder.
-func (r *soak) fill(p place) {
-	r.t.Helper()
-	// It ends before the place is removed.
-	k, err := p.keep(r.t.Context(), r.program)
-	if err != nil {
-		r.t.Fatal(err)
+	took, stood := plan.soak(t, all)
+	for _, k := range all {
+		k.release(t)
 	}
-	r.holders = append(r.holders, k)
-	r.visitors = append(r.visitors, &visitors{place: p, program: r.program, pause: r.pause})
-	r.samples = append(r.samples, nil)
+	t.Logf("\n%s", table(all))
+	for _, k := range all {
+		k.check(t, took, stood)
+		for _, grown := range plan.check(k.samples) {
+			t.Errorf("%s: %s", k.name, grown)
+		}
+	}
 }
 
-// run lets visitors come for the period, and takes samples. It returns when the last
-// of them has gone.
-func (r *soak) run() {
-	r.t.Helper()
+// soak lets visitors come for the period, and takes samples. It returns, when the last of them
+// has gone, how long that took, and for how much of it this process was not let run.
+func (p plan) soak(t *testing.T, all []*holder) (took, stood time.Duration) {
+	t.Helper()
 	begin := time.Now()
-	ctx, cancel := context.WithTimeout(r.t.Context(), r.period)
+	ctx, cancel := context.WithTimeout(t.Context(), p.period)
 	defer cancel()
 	var visiting sync.WaitGroup
-	for _, v := range r.visitors {
-		visiting.Go(func() {
-			if err := v.come(ctx); err != nil {
-				r.t.Error(err)
-				cancel()
-			}
-		})
+	for _, k := range all {
+		visiting.Go(func() { k.visitors.come(ctx, t, p.pause) })
 	}
-	for ctx.Err() == nil {
-		r.look()
-		rest(ctx, r.every)
+	for ctx.Err() == nil && !t.Failed() {
+		for _, k := range all {
+			k.look(t)
+		}
+		slept := time.Now()
+		rest(ctx, p.every)
+		if late := time.Since(slept) - p.every; late > time.Second {
+			stood += late
+		}
 	}
+	cancel()
 	visiting.Wait()
-	r.took = time.Since(begin)
+	return time.Since(begin), stood
 }
 
-func (r *soak) look() {
-	r.t.Helper()
-	for i, k := range r.holders {
-		s, err := k.look()
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		r.samples[i] = append(r.samples[i], s)
+// rest waits for d, unless ctx ends.
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
 	}
 }
 
-// release ends all holders.
-func (r *soak) release() {
-	r.t.Helper()
-	for _, k := range r.holders {
-		if err := k.release(); err != nil {
-			r.t.Errorf("%s: %v", k.name, err)
-		}
-	}
-}
-
-func (r *soak) check() {
-	r.t.Helper()
-	for i, k := range r.holders {
-		if err := k.check(r.took); err != nil {
-			r.t.Errorf("%s: %v", k.name, err)
-		}
-		for _, grown := range r.plan.check(r.samples[i]) {
-			r.t.Errorf("%s: %s", k.name, grown)
-		}
-	}
-}
-
-// table tells what was seen, each quantity in the quarters of the time after the warm-up.
-func (r *soak) table() string {
+// table tells what was seen, each quantity in the parts of the time after the warm-up.
+func table(all []*holder) string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "place\tvisits\theartbeats\tlongest gap\tCPU ms/s")
-	for _, q := range r.quantities() {
-		fmt.Fprint(w, "\t", q.name)
-	}
-	for i, k := range r.holders {
-		s := r.samples[i].settled()
+	fmt.Fprint(w, "place\tvisits\theartbeats\tlongest gap\tCPU ms/s\t", strings.Join(quantityNames[:], "\t"))
+	for _, k := range all {
+		s := k.samples.settled()
 		before, after := s.load()
-		fmt.Fprintf(w, "\n%s\t%d\t%d\t%v\t%.1f → %.1f", k.name, r.visitors[i].visits.Load(), k.beats.Load(),
+		fmt.Fprintf(w, "\n%s\t%d\t%d\t%v\t%.1f → %.1f", k.name, k.visitors.visits.Load(), k.beats.Load(),
 			k.longest().Round(time.Millisecond), before, after)
-		for _, q := range r.quantities() {
-			fmt.Fprint(w, "\t", s.trend(q.of))
+		for q := range quantityNames {
+			fmt.Fprint(w, "\t", s.trend(q))
 		}
 	}
 	fmt.Fprintln(w)

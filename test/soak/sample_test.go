@@ -1,70 +1,84 @@
+//go:build linux
+
 package soak
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 )
 
 // A sample is what a holder needs at one moment.
 type sample struct {
-	at      time.Time
-	memory  float64 // KiB: its own, and its share of what it has in common with others (PSS)
-	private float64 // KiB: that part of it which is in no file
-	files   float64 // open descriptors
-	threads float64
-	cpu     float64 // milliseconds of processor time since it started
-	entries float64 // names in its place
-	clients float64 // connections to its place's server
+	at  time.Time
+	cpu float64 // milliseconds of processor time since it started
+	has [quantities]float64
 }
 
+// What must not grow.
+const (
+	memory  = iota // KiB: its own, and its share of what it has in common with others
+	private        // KiB: that part of it which is in no file
+	descriptors
+	threads
+	names // in its place
+	connections
+	quantities
+)
+
+var quantityNames = [quantities]string{"PSS KiB", "private KiB", "descriptors", "threads", "entries", "connections"}
+
 // look takes a sample of a holder that still holds its lock.
-func (k *holder) look() (sample, error) {
+func (k *holder) look(t *testing.T) {
+	t.Helper()
 	select {
 	case err := <-k.ended:
-		return sample{}, k.explain(fmt.Errorf("%s: it holds its lock no more: %w", k.name, cmp.Or(err, io.EOF)))
+		t.Fatalf("%s: it holds its lock no more: %v; stderr:\n%s", k.name, err, k.Stderr())
 	default:
 	}
-	pid := k.cmd.Process.Pid
-	s := sample{at: time.Now(), entries: float64(k.entries())}
-	rollup, err1 := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
-	status, err2 := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	stat, err3 := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fds, err4 := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	clients, err5 := connections(k.port)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		return s, fmt.Errorf("look at the holder of %s: %w", k.name, err)
+	proc := fmt.Sprintf("/proc/%d/", k.PID())
+	rollup, err1 := os.ReadFile(proc + "smaps_rollup")
+	status, err2 := os.ReadFile(proc + "status")
+	stat, err3 := os.ReadFile(proc + "stat")
+	fds, err4 := os.ReadDir(proc + "fd")
+	cpu, err5 := processorTime(stat)
+	clients, err6 := k.clients()
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+		t.Fatalf("look at the holder of %s: %v", k.name, err)
 	}
-	s.memory, err1 = number(rollup, "Pss:")
-	s.private, err2 = number(rollup, "Pss_Anon:")
-	s.threads, err3 = number(status, "Threads:")
-	s.cpu, err4 = processorTime(stat)
-	s.files, s.clients = float64(len(fds)), clients
-	return s, errors.Join(err1, err2, err3, err4)
+	k.samples = append(k.samples, sample{time.Now(), cpu, [quantities]float64{
+		memory: number(t, rollup, "Pss:"), private: number(t, rollup, "Pss_Anon:"), threads: number(t, status, "Threads:"),
+		descriptors: float64(len(fds)), names: float64(entries(k.dir)), connections: clients,
+	}})
 }
 
 // number returns the number after a key at the beginning of a line.
-func number(text []byte, key string) (float64, error) {
-	for line := range bytes.Lines(text) {
-		rest, ok := bytes.CutPrefix(line, []byte(key))
-		if fields := bytes.Fields(rest); ok && len(fields) > 0 {
-			return strconv.ParseFloat(string(fields[0]), 64)
+func number(t *testing.T, text []byte, key string) float64 {
+	t.Helper()
+	for line := range strings.Lines(string(text)) {
+		rest, ok := strings.CutPrefix(line, key)
+		if f := strings.Fields(rest); ok && len(f) > 0 {
+			n, err := strconv.ParseFloat(f[0], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
 		}
 	}
-	return 0, fmt.Errorf("no %s in /proc", key)
+	t.Fatalf("no %s in /proc", key)
+	return 0
 }
 
 // processorTime reads proc_pid_stat(5): utime and stime, in hundredths of a second, are
 // the 12th and 13th field after the program's name.
 func processorTime(stat []byte) (float64, error) {
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(rest)
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("%q is not as proc_pid_stat(5) has it", stat)
 	}
@@ -73,26 +87,24 @@ func processorTime(stat []byte) (float64, error) {
 	return 10 * (user + system), errors.Join(err1, err2)
 }
 
-// connections counts those to a port of this machine that are established, as
-// proc_pid_net(5) lists them; none to port 0.
-func connections(port int) (n float64, err error) {
-	if port == 0 {
+// clients counts the connections to the place's server that are established, as
+// proc_pid_net(5) lists them; none where there is no server.
+func (p place) clients() (n float64, err error) {
+	if p.server == "" {
 		return 0, nil
 	}
-	var text []byte
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		more, err := os.ReadFile(table)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return 0, err
-		}
-		text = append(text, more...)
+	server, err := netip.ParseAddrPort(p.server)
+	if err != nil {
+		return 0, err
 	}
 	const established = "01"
-	server := fmt.Sprintf(":%04X", port)
-	for line := range bytes.Lines(text) {
-		if f := strings.Fields(string(line)); len(f) > 3 && strings.HasSuffix(f[1], server) && f[3] == established {
+	port := fmt.Sprintf(":%04X", server.Port())
+	v4, err := os.ReadFile("/proc/net/tcp")
+	v6, _ := os.ReadFile("/proc/net/tcp6") // which not all kernels have
+	for line := range strings.Lines(string(v4) + string(v6)) {
+		if f := strings.Fields(line); len(f) > 3 && strings.HasSuffix(f[1], port) && f[3] == established {
 			n++
 		}
 	}
-	return n, nil
+	return n, err
 }

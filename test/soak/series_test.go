@@ -1,3 +1,5 @@
+//go:build linux
+
 package soak
 
 import (
@@ -8,32 +10,6 @@ import (
 
 // A series is the samples of one holder, in order.
 type series []sample
-
-// A quantity is something in a sample that should not grow.
-type quantity struct {
-	name string
-	of   func(sample) float64
-	may  float64 // grow by so much, from the first quarter to the last
-}
-
-// quantities are those that must not grow.
-//
-//   - A leak of descriptors is many. A connection that is just being made anew is a few.
-//   - The Go runtime starts a thread when all are in system calls, and keeps it; chance
-//     decides when it has enough of them.
-//   - Visitors come and go, and so do their names and connections. What one leaves who is
-//     killed as soon as it waits is swept when its lease is over: in that time there may
-//     be half a dozen, with up to four names each.
-func (p plan) quantities() []quantity {
-	return []quantity{
-		{"PSS KiB", func(s sample) float64 { return s.memory }, p.grows},
-		{"private KiB", func(s sample) float64 { return s.private }, p.grows},
-		{"descriptors", func(s sample) float64 { return s.files }, 3},
-		{"threads", func(s sample) float64 { return s.threads }, 2},
-		{"entries", func(s sample) float64 { return s.entries }, 24},
-		{"connections", func(s sample) float64 { return s.clients }, 4},
-	}
-}
 
 // A trend is the medians of equal parts of a series, in order.
 type trend [8]float64
@@ -63,43 +39,49 @@ func (t trend) String() string {
 // settled is the series without its first third, in which everything warms up.
 func (s series) settled() series { return s[len(s)/3:] }
 
-func (s series) trend(of func(sample) float64) (t trend) {
+func (s series) trend(quantity int) (t trend) {
 	for i := range t {
-		t[i] = s[i*len(s)/len(t) : (i+1)*len(s)/len(t)].median(of)
+		var all []float64
+		for _, one := range s[i*len(s)/len(t) : (i+1)*len(s)/len(t)] {
+			all = append(all, one.has[quantity])
+		}
+		slices.Sort(all)
+		t[i] = all[len(all)/2]
 	}
 	return t
-}
-
-func (s series) median(of func(sample) float64) float64 {
-	var all []float64
-	for _, one := range s {
-		all = append(all, of(one))
-	}
-	slices.Sort(all)
-	return all[len(all)/2]
 }
 
 // load is the processor time that was spent in each second of the first half, and of
 // the second, in milliseconds.
 func (s series) load() (first, second float64) {
+	rate := func(s series) float64 {
+		first, last := s[0], s[len(s)-1]
+		return (last.cpu - first.cpu) / last.at.Sub(first.at).Seconds()
+	}
 	middle := len(s) / 2
-	return s[:middle+1].rate(), s[middle:].rate()
+	return rate(s[:middle+1]), rate(s[middle:])
 }
 
-func (s series) rate() float64 {
-	first, last := s[0], s[len(s)-1]
-	return (last.cpu - first.cpu) / last.at.Sub(first.at).Seconds()
-}
+// idle is the load, in milliseconds a second, that is none: the kernel counts in tens.
+const idle = 10
 
-// check returns what has grown.
+// check returns what has grown by more than it may, from the first part to the last.
+//
+//   - A leak of descriptors is many. A connection that is just being made anew is a few.
+//   - The Go runtime starts a thread when all are in system calls, and keeps it; chance
+//     decides when it has enough of them.
+//   - Visitors come and go, and so do their names and connections. What one leaves who is
+//     killed as soon as it waits is swept when its lease is over: in that time there may
+//     be half a dozen, with up to four names each.
 func (p plan) check(s series) (grown []string) {
+	may := [quantities]float64{memory: p.grows, private: p.grows, descriptors: 3, threads: 2, names: 24, connections: 4}
 	s = s.settled()
 	if len(s) < len(trend{}) {
 		return []string{fmt.Sprintf("nobody knows, from %d samples", len(s))}
 	}
-	for _, q := range p.quantities() {
-		if t := s.trend(q.of); t.growth() > q.may {
-			grown = append(grown, fmt.Sprintf("%s: %v, may grow by %.0f", q.name, t, q.may))
+	for q, name := range quantityNames {
+		if t := s.trend(q); t.growth() > may[q] {
+			grown = append(grown, fmt.Sprintf("%s: %v, may grow by %.0f", name, t, may[q]))
 		}
 	}
 	if first, second := s.load(); second > 3*first+idle {
@@ -107,6 +89,3 @@ func (p plan) check(s series) (grown []string) {
 	}
 	return grown
 }
-
-// idle is the load, in milliseconds a second, that is none: the kernel counts in tens.
-const idle = 10

@@ -1,13 +1,17 @@
+//go:build unix
+
 package soak
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"locksmith/protocol"
+	"locksmith/test/lab/holds"
 )
 
 // A site is a disk with a lock, and those who come there.
@@ -17,15 +21,15 @@ type site struct {
 	disk *disk
 
 	mu      sync.Mutex
-	visits  int // that began
-	present int // helpers that live, or are being forgotten
-	holders map[*helper]bool
+	visits  int          // that began
+	present int          // helpers that live, or are being forgotten
 	dead    map[int]bool // by pid
 	held    int
+	history holds.History
 }
 
 func newSite(t *testing.T, k kind) *site {
-	return &site{t: t, kind: k, disk: newDisk(), holders: map[*helper]bool{}, dead: map[int]bool{}}
+	return &site{t: t, kind: k, disk: &disk{dir: t.TempDir()}, dead: map[int]bool{}}
 }
 
 // plays lets the visits of one hour begin at their times.
@@ -49,24 +53,15 @@ func (s *site) begin(v visit) *helper {
 }
 
 // enter: it has the lock now.
-func (s *site) enter(h *helper) {
+func (s *site) enter(h *helper, token uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for other := range s.holders {
-		if h.mode == exclusive || other.mode == exclusive {
-			s.t.Errorf("%s: %+v holds the lock, and so does %+v", s.kind.name, h.visit, other.visit)
-		}
-	}
-	s.holders[h] = true
 	s.held++
+	s.history.Take(holds.Hold{Who: strconv.Itoa(h.pid), Shared: h.mode != exclusive, Start: bubbleTime{}.Now(), Token: token})
 }
 
 // exit: it has the lock no more.
-func (s *site) exit(h *helper) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.holders, h)
-}
+func (s *site) exit(h *helper) { s.history.Give(strconv.Itoa(h.pid), bubbleTime{}.Now()) }
 
 // died: everybody on its host knows.
 func (s *site) died(h *helper) {
@@ -96,8 +91,22 @@ func (s *site) ended(h *helper, code protocol.Code, err error) {
 }
 
 // gone: its goroutine is about to end.
-func (s *site) gone(*helper) {
+func (s *site) gone() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.present--
+}
+
+// count adds what was counted since the last time.
+func (s *site) count(to *state) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to[present] += s.present
+	to[taken] += s.held
+	s.held = 0
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	to[keptOpen] += s.disk.kept
+	to[calls] += s.disk.calls
+	s.disk.calls = 0
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package soak
 
 import (
@@ -10,96 +12,88 @@ import (
 )
 
 // A state is what there is at the end of an hour.
-type state struct {
-	goroutines int
-	files      int // descriptors of this process
-	heap       int // bytes
-	entries    int // at the locks' places
-	kept       int // what helpers keep open there
-	calls      int // to these places, in the hour
-	present    int // helpers
-	held       int // times that a lock was taken, in the hour
+type state [counts]int
+
+// What is counted.
+const (
+	taken      = iota // times that a lock was taken, in the hour
+	calls             // to the locks' places, in the hour
+	present           // helpers
+	goroutines        // of this process
+	opened            // descriptors of this process
+	heap              // bytes
+	left              // names at the places
+	keptOpen          // there, by helpers
+	counts
+)
+
+// counted says what a state may have more of than the first one. More than a hundred helpers
+// come and go in an hour, so a leak is more than that.
+var counted = [counts]struct {
+	what string
+	by   func(first int) int // nil: it does not matter
+}{
+	taken: {what: "taken"},
+	// How often waiters ask is partly chance.
+	calls:   {"calls", func(first int) int { return first / 4 }},
+	present: {"helpers", few(0)},
+	// The runtime may be finishing something of its own.
+	goroutines: {"goroutines", few(2)},
+	opened:     {"open files", few(0)},
+	// Sixteen bytes in each heartbeat of the one who holds a lock all the time would be
+	// more in five hours, and so would as many for each call of a waiter.
+	heap: {"bytes of heap", few(64 << 10)},
+	// How many of the old tokens have been removed just then depends on the turns.
+	left:     {"names", few(6)},
+	keptOpen: {"kept open", few(0)},
 }
+
+func few(n int) func(int) int { return func(int) int { return n } }
 
 // look sees the state of this process and these sites.
-func look(sites []*site) state {
-	s := state{goroutines: runtime.NumGoroutine(), files: openFiles(), heap: heap()}
-	for _, at := range sites {
-		s.entries += at.disk.entries()
-		s.add(at)
-	}
-	return s
-}
-
-// add takes what was counted at a site since the last time.
-func (s *state) add(at *site) {
-	at.mu.Lock()
-	defer at.mu.Unlock()
-	s.present += at.present
-	s.held += at.held
-	at.held = 0
-	at.disk.mu.Lock()
-	defer at.disk.mu.Unlock()
-	s.kept += at.disk.kept
-	s.calls += at.disk.calls
-	at.disk.calls = 0
-}
-
-// openFiles is 0 where the system does not tell.
-func openFiles() int {
-	fds, _ := os.ReadDir("/proc/self/fd")
-	return len(fds)
-}
-
-// heap is what is left after two collections: the first may leave what has a finalizer.
-func heap() int {
+func look(sites []*site) (s state) {
+	fds, _ := os.ReadDir("/proc/self/fd") // 0 where the system does not tell
+	// The first collection may leave what has a finalizer.
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc)
+	s[goroutines], s[opened], s[heap] = runtime.NumGoroutine(), len(fds), int(m.HeapAlloc)
+	for _, at := range sites {
+		s[left] += entries(at.disk.dir)
+		at.count(&s)
+	}
+	return s
 }
-
-// What a state may have more of than the first one. More than a hundred helpers
-// come and go in an hour, so a leak is more than that.
-const (
-	// The runtime may be finishing something of its own.
-	moreGoroutines = 2
-	// Sixteen bytes in each heartbeat of the one who holds a lock all the time would be
-	// more in five hours, and so would as many for each call of a waiter.
-	moreHeap = 64 << 10
-	// How many of the old tokens have been removed just then depends on the turns.
-	moreEntries = 6
-	// How often waiters ask is partly chance.
-	callsPart = 4
-)
 
 // check compares the state after an hour with that after the first, at moments when
 // nobody is there but the one who holds a lock all the time.
 func (s state) check(t *testing.T, hour int, first state) {
 	t.Helper()
-	grows := func(what string, now, then, by int) {
-		t.Helper()
-		if now > then+by {
-			t.Errorf("hour %d: %s: %d, after the first hour %d, which may grow by %d", hour, what, now, then, by)
+	for i, c := range counted {
+		if c.by != nil && s[i] > first[i]+c.by(first[i]) {
+			t.Errorf("hour %d: %s: %d, after the first hour %d", hour, c.what, s[i], first[i])
 		}
 	}
-	grows("helpers", s.present, 1, 0)
-	grows("goroutines", s.goroutines, first.goroutines, moreGoroutines)
-	grows("open files", s.files, first.files, 0)
-	grows("bytes of heap", s.heap, first.heap, moreHeap)
-	grows("names at the places", s.entries, first.entries, moreEntries)
-	grows("kept open at the places", s.kept, first.kept, 0)
-	grows("calls", s.calls, first.calls, first.calls/callsPart)
+	if s[present] != 1 {
+		t.Errorf("hour %d: %d helpers, want the one that holds a lock all the time", hour, s[present])
+	}
 }
 
 func describe(all []state) string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "hour\ttaken\tgoroutines\tfiles\theap KiB\tnames\tkept open\tcalls\thelpers")
-	for i, s := range all {
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", i+1, s.held, s.goroutines, s.files, s.heap>>10, s.entries, s.kept, s.calls, s.present)
+	fmt.Fprint(w, "hour")
+	for _, c := range counted {
+		fmt.Fprint(w, "\t", c.what)
 	}
+	for hour, s := range all {
+		fmt.Fprint(w, "\n", hour+1)
+		for _, n := range s {
+			fmt.Fprint(w, "\t", n)
+		}
+	}
+	fmt.Fprintln(w)
 	_ = w.Flush()
 	return out.String()
 }

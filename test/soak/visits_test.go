@@ -1,150 +1,124 @@
+//go:build linux
+
 package soak
 
 import (
 	"bufio"
 	"context"
-	"errors"
-	"fmt"
 	"os"
+	"os/exec"
+	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"locksmith/locksmith/events"
+	"locksmith/test/lab"
 )
 
 // visitors come to a place, one after the other.
 type visitors struct {
 	place
 	program string
-	pause   time.Duration // between two of them
 	visits  atomic.Int64
 }
 
-// An errand is what one of them comes for. It has ended when it returns.
+// An errand is what one of them comes for.
 type errand struct {
 	what string
-	do   func(*visitors, context.Context) error
+	do   func(caller)
 }
 
 // errands are all there are. Those who are killed have no parent, so that others know at
 // once that they are dead.
-func errands() []errand {
-	return []errand{
-		{"take it and leave it", (*visitors).run},
-		{"give up after a time", (*visitors).timeOut},
-		{"be told to go while waiting", (*visitors).cancelled},
-		{"be killed while waiting", (*visitors).killedWaiting},
-		{"hold it and let it go", (*visitors).hold},
-		{"be killed while holding", (*visitors).killedHolding},
-		{"come after the dead", (*visitors).run},
-	}
+var errands = []errand{
+	{"take it and leave it", caller.run},
+	// On a busy machine the place may not even answer in that time.
+	{"give up after a time", func(c caller) { lab.Start(c, c.command([]string{"hold", "--timeout", "0.3"}, c.kept)).Exits(75, 69) }},
+	{"be told to go while waiting", func(c caller) {
+		p := c.wait("hold")
+		p.LetGo()
+		p.Exits(75)
+	}},
+	{"be killed while waiting", func(c caller) { c.wait("run", "--", "true").Kill() }},
+	{"hold it and let it go", func(c caller) {
+		h := lab.Hold(c, c.command([]string{"hold"}, c.busy))
+		h.Held()
+		h.Release()
+	}},
+	{"be killed while holding", func(c caller) {
+		p := lab.Start(c, c.command([]string{"run"}, c.busy, "--", "sh", "-c", "echo held; exec sleep 1000"))
+		p.Expect("held")
+		p.Kill()
+	}},
+	{"come after the dead", caller.run},
 }
 
-// come makes one visit after the other until ctx ends.
-func (v *visitors) come(ctx context.Context) error {
-	all := errands()
+// come makes one visit after the other until ctx ends. What has begun comes to its end.
+func (v *visitors) come(ctx context.Context, t *testing.T, pause time.Duration) {
 	for n := 0; ctx.Err() == nil; n++ {
-		one := all[n%len(all)]
-		// What has begun comes to its end.
-		bounded, cancel := within(context.WithoutCancel(ctx))
-		err := one.do(v, bounded)
-		cancel()
-		if err != nil {
-			return fmt.Errorf("%s: %s: %w", v.name, one.what, err)
-		}
+		one := errands[n%len(errands)]
+		c := caller{visitors: v, T: t, what: one.what, over: new([]func())}
+		func() {
+			defer c.leave()
+			one.do(c)
+		}()
 		v.visits.Add(1)
-		rest(ctx, v.pause)
+		rest(ctx, pause)
 	}
-	return nil
 }
 
-// start starts one with these flags, on these locks.
-func (v *visitors) start(ctx context.Context, locks []string, flags ...string) (*child, error) {
-	return start(ctx, v.program, arguments(locks, flags))
+// A caller makes one visit. To the lab it is a test, so that its processes end with it.
+type caller struct {
+	*visitors
+	*testing.T
+	what string
+	over *[]func()
 }
 
-// arguments puts the locks before the command, if there is one.
-func arguments(locks, flags []string) []string {
-	at := slices.Index(flags, "--")
-	if at < 0 {
-		at = len(flags)
+// Cleanup has something done when the visit is over.
+func (c caller) Cleanup(f func()) { *c.over = append(*c.over, f) }
+
+func (c caller) leave() {
+	for _, f := range slices.Backward(*c.over) {
+		f()
 	}
-	return slices.Concat(flags[:at], locks, flags[at:])
 }
 
-func (v *visitors) run(ctx context.Context) error {
-	l, err := v.start(ctx, v.busy, "run", "--lease", lease.String(), "--", "true")
-	if err != nil {
-		return err
-	}
-	return l.exits(0)
+// Fatalf ends the visits to the place.
+func (c caller) Fatalf(format string, args ...any) {
+	c.Helper()
+	c.Errorf("%s: %s: "+format, append([]any{c.name, c.what}, args...)...)
+	runtime.Goexit()
 }
 
-func (v *visitors) hold(ctx context.Context) error {
-	l, err := v.start(ctx, v.busy, "hold", "--lease", lease.String())
-	if err == nil {
-		err = l.says("OK")
-	}
-	if err != nil {
-		return err
-	}
-	return l.exits(0)
+// command is what flags begin with, and what follows the locks.
+func (c caller) command(flags, locks []string, more ...string) *exec.Cmd {
+	return command(c.program, slices.Concat(flags, locks, more)...)
 }
 
-// killedHolding: the command says that the lock is held.
-func (v *visitors) killedHolding(ctx context.Context) error {
-	l, err := v.start(ctx, v.busy, "run", "--lease", lease.String(), "--", "sh", "-c", "echo held; exec sleep 1000")
-	if err == nil {
-		err = l.says("held")
+func (c caller) run() {
+	if status, said := lab.Run(c, c.command([]string{"run"}, c.busy, "--", "true")); status != 0 {
+		c.Fatalf("exit status %d: %s", status, said)
 	}
-	if err == nil {
-		l.kill()
-	}
-	return err
-}
-
-// timeOut: on a busy machine the place may not even answer in that time.
-func (v *visitors) timeOut(ctx context.Context) error {
-	l, err := v.start(ctx, v.kept, "hold", "--lease", lease.String(), "--timeout", "0.3")
-	if err != nil {
-		return err
-	}
-	return l.exits(75, 69)
-}
-
-func (v *visitors) cancelled(ctx context.Context) error {
-	l, err := v.wait(ctx, "hold", "--lease", lease.String())
-	if err != nil {
-		return err
-	}
-	return l.exits(75)
-}
-
-func (v *visitors) killedWaiting(ctx context.Context) error {
-	l, err := v.wait(ctx, "run", "--lease", lease.String(), "--", "true")
-	if err == nil {
-		l.kill()
-	}
-	return err
 }
 
 // wait starts one that waits for the lock which is always held.
-func (v *visitors) wait(ctx context.Context, flags ...string) (*child, error) {
+func (c caller) wait(what string, more ...string) *lab.Process {
 	told, tells, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		c.Fatalf("%v", err)
 	}
-	l, err := start(ctx, v.program, arguments(v.kept, append([]string{flags[0], "--events", "fd:3"}, flags[1:]...)), tells)
-	_ = tells.Close()
-	if err != nil {
-		return nil, errors.Join(err, told.Close())
-	}
-	context.AfterFunc(ctx, func() { _ = told.Close() }) // it may write on until it ends
+	defer tells.Close()
+	c.Cleanup(func() { told.Close() }) // it may write on until it ends
+	cmd := c.command([]string{what, "--events", "fd:3"}, c.kept, more...)
+	cmd.ExtraFiles = []*os.File{tells}
+	p := lab.Start(c, cmd)
+	_ = told.SetReadDeadline(time.Now().Add(lab.Patience))
 	line, err := bufio.NewReader(told).ReadString('\n')
-	if e, wrong := events.Parse([]byte(line)); err == nil && (wrong != nil || e.Kind != events.Waiting) {
-		err = fmt.Errorf("it said %q, want that it waits", strings.TrimSpace(line))
+	if e, wrong := events.Parse([]byte(line)); err != nil || wrong != nil || e.Kind != events.Waiting {
+		c.Fatalf("it said %q (%v), want that it waits", line, err)
 	}
-	return l, l.explain(err)
+	return p
 }

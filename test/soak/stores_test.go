@@ -1,0 +1,191 @@
+//go:build unix
+
+package soak
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/link"
+	"locksmith/backends/lockfile"
+	"locksmith/backends/mkdirlock"
+	"locksmith/backends/nfs/generation"
+)
+
+// directories is a client's connection to a place with locks of directories.
+type directories struct{ client }
+
+var _ mkdirlock.Dir = directories{}
+
+// connect opens one.
+func (c client) connect() mkdirlock.Dir {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep(1)
+	return directories{c}
+}
+
+func (d directories) Mkdir(_ context.Context, name string) error {
+	return mkdirlock.Outcome(d.client.Mkdir(name))
+}
+
+func (d directories) Rmdir(_ context.Context, name string) error {
+	return mkdirlock.Outcome(d.client.Rmdir(name))
+}
+
+func (d directories) Rename(_ context.Context, from, to string) error {
+	return mkdirlock.Outcome(d.client.Rename(from, to))
+}
+
+func (d directories) List(_ context.Context, name string) ([]string, error) {
+	names, err := d.client.List(name)
+	return names, mkdirlock.Outcome(err)
+}
+
+func (d directories) Close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keep(-1)
+}
+
+// generations is a client's directory for a lock of nfs:.
+type generations struct{ client }
+
+var _ generation.Dir = generations{}
+
+func (g generations) Prepare() error {
+	for _, name := range []string{generation.Reservations, generation.Generations} {
+		if err := g.Mkdir(name); err != nil && !errors.Is(err, unix.EEXIST) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g generations) Symlink(target, name string) error {
+	return g.do(name, func(path string) error { return unix.Symlink(target, path) })
+}
+
+func (g generations) Readlink(name string) (target string, err error) {
+	err = g.do(name, func(path string) error { target, err = os.Readlink(path); return err })
+	return target, err
+}
+
+func (g generations) Touch(name string) error { return g.do(name, touch) }
+
+func (g generations) Look(name string) (s generation.Sight, err error) {
+	err = g.do(name, func(path string) error {
+		var st unix.Stat_t
+		err := unix.Stat(path, &st)
+		modified := time.Unix(st.Mtim.Unix())
+		s = generation.Sight{Sign: strconv.FormatInt(modified.UnixNano(), 36), Modified: modified, Links: uint64(st.Nlink)}
+		return err
+	})
+	return s, err
+}
+
+// files is a client's directory with lock files of several names.
+type files struct{ client }
+
+var _ link.FS = files{}
+
+func (f files) Create(name, content string) error {
+	return f.do(name, func(path string) error {
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = file.WriteString(content)
+		return errors.Join(err, file.Close(), touch(path))
+	})
+}
+
+func (f files) Link(from, to string) error {
+	return f.do(from, func(path string) error { return unix.Link(path, filepath.Join(f.root, to)) })
+}
+
+func (f files) Stat(name string) (st lockfile.Stat, err error) {
+	st, _, err = f.Read(name)
+	return st, err
+}
+
+func (f files) Read(name string) (st lockfile.Stat, text string, err error) {
+	file, err := f.Open(name)
+	if err != nil {
+		return st, "", err
+	}
+	defer file.Close()
+	if st, err = file.StatServer(); err != nil {
+		return st, "", unix.ENOENT
+	}
+	raw := make([]byte, st.Size)
+	_, err = file.(openFile).file.ReadAt(raw, 0)
+	return st, string(raw), err
+}
+
+func (f files) Open(name string) (file link.File, err error) {
+	err = f.do(name, func(path string) error {
+		opened, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err == nil {
+			f.keep(1)
+			f.life.open[opened] = struct{}{}
+			file = openFile{f.client, opened}
+		}
+		return err
+	})
+	return file, err
+}
+
+func (f files) List() ([]string, error) { return f.client.List(".") }
+
+// Close has nothing to give up: Await keeps nothing.
+func (f files) Close() {}
+
+// An openFile is a file as one client has it open.
+type openFile struct {
+	client
+	file *os.File
+}
+
+// StatServer says ESTALE of a file that is gone, as a server does.
+func (o openFile) StatServer() (st lockfile.Stat, err error) {
+	err = o.do("", func(string) error {
+		var u unix.Stat_t
+		if err := unix.Fstat(int(o.file.Fd()), &u); err != nil {
+			return err
+		}
+		st = lockfile.Stat{Dev: uint64(u.Dev), Ino: u.Ino, Links: uint64(u.Nlink), Size: u.Size, Modified: time.Unix(u.Mtim.Unix())}
+		if st.Links == 0 {
+			return unix.ESTALE
+		}
+		return nil
+	})
+	return st, err
+}
+
+func (o openFile) Touch() error { return o.SetTime(time.Now()) }
+
+func (o openFile) SetTime(t time.Time) error {
+	if _, err := o.StatServer(); err != nil {
+		return err
+	}
+	at := unix.NsecToTimeval(t.UnixNano())
+	return o.do("", func(string) error { return unix.Futimes(int(o.file.Fd()), []unix.Timeval{at, at}) })
+}
+
+func (o openFile) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, open := o.life.open[o.file]; !open {
+		return nil
+	}
+	delete(o.life.open, o.file)
+	o.keep(-1)
+	return o.file.Close()
+}
