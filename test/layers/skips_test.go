@@ -18,7 +18,6 @@ var skips = map[string]string{
 	"test/package/fresh_test.go":         "without -chroot",
 	"test/parents/parents_test.go":       "the language has no threads",
 	"test/security/predicted_test.go":    "in a copy that strace watches only",
-	"test/soak/processes_test.go":        "-short, or not on Linux",
 }
 
 // TestSkips: no test is left out in silence where all should run.

@@ -25,7 +25,7 @@ type kind struct {
 	respite time.Duration // how long to watch one who seems dead
 }
 
-// kinds are all that need nothing but a disk in memory.
+// kinds are all that need nothing but a directory.
 func kinds() []kind {
 	return []kind{
 		{name: "nfs", locks: 1, open: (*helper).nfs, shared: true, tokens: true},
