@@ -82,6 +82,9 @@ func (p *Process) listen(over <-chan struct{}) {
 // errSilent is what Next returns when there is no line for all our patience.
 var errSilent = fmt.Errorf("it says nothing for %v", Patience)
 
+// Pending is how many lines it has said that nobody has read.
+func (p *Process) Pending() int { return len(p.lines) }
+
 // Next waits for the next line. After the last its error is io.EOF.
 func (p *Process) Next() (Line, error) {
 	switch l, open, inTime := receive(p.lines); {

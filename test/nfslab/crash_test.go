@@ -48,7 +48,7 @@ func someCrashes(t *testing.T) {
 
 // strikeAll tells each cell in a line that begins with "cell:".
 func strikeAll(t *testing.T, all []mishap, moments []string) {
-	pauses := watchStandstills(t)
+	clock := startClock(t)
 	for _, m := range all {
 		t.Run(m.What, func(t *testing.T) {
 			for _, moment := range moments {
@@ -60,7 +60,7 @@ func strikeAll(t *testing.T, all []mishap, moments []string) {
 					if !m.alone {
 						t.Parallel()
 					}
-					m.at(t, moment, pauses)
+					m.at(t, moment, clock)
 				})
 			}
 		})
@@ -79,64 +79,23 @@ func tellCell(t *testing.T, m mishap, moment, seen string) {
 const maxTries = 5
 
 // at lets it happen at a moment, and judges what came of it.
-func (m mishap) at(t *testing.T, moment string, pauses *standstill) {
+func (m mishap) at(t *testing.T, moment string, clock *guestClock) {
 	m.survives = m.survives || m.patient && moment == mishaps.Waiting
 	dir := filepath.Dir(place(t))
 	for try := 1; ; try++ {
 		c := &crash{mishap: m, t: t, scope: &scope{T: t}, moment: moment, host: victimHost[moment], lock: fmt.Sprintf("%s/L%d", dir, try)}
-		from := time.Now()
+		stood := clock.lost.Load()
 		seen, hit := c.live()
 		c.scope.end()
-		to := time.Now()
-		stood := to.Sub(from) - pauses.without(from, to)
 		if hit && c.fault == "" && m.Want.Allows(seen, moment, mishaps.Elsewhere) {
 			tellCell(t, m, moment, seen)
 			return
 		}
-		t.Logf("try %d took %v, of which %v at a standstill; moment hit: %v, seen: %s; %s", try, to.Sub(from), stood, hit, seen, c.fault)
-		if hit && stood < time.Second || try == maxTries {
+		still := time.Duration(clock.lost.Load() - stood)
+		t.Logf("try %d, with %v at a standstill; moment hit: %v, seen: %s; %s", try, still, hit, seen, c.fault)
+		if hit && still < time.Second || try == maxTries {
 			t.Fatalf("%q, want %q; %s", seen, m.Want.Of(moment, mishaps.Elsewhere), c.fault)
 		}
-	}
-}
-
-// told is a holder whose lines come by a channel, which is closed when there are no more.
-type told struct {
-	*holder
-	said chan lab.Said
-	end  time.Time // when that was
-}
-
-func listen(h *holder) *told {
-	l := &told{holder: h, said: make(chan lab.Said, 100)}
-	go func() {
-		for {
-			s, err := h.Next()
-			if errors.Is(err, io.EOF) {
-				l.end = time.Now()
-				close(l.said)
-				return
-			}
-			if err == nil {
-				l.said <- s
-			}
-		}
-	}()
-	return l
-}
-
-// says waits for the next line.
-func (c *crash) says(h *told, word string) lab.Said {
-	c.t.Helper()
-	select {
-	case s := <-h.said:
-		if s.Word != word {
-			c.t.Fatalf("it says %q %q, want %s; stderr:\n%s", s.Word, s.Text, word, h.Stderr())
-		}
-		return s
-	case <-time.After(lab.Patience):
-		c.t.Fatalf("stuck: no %s for %v:\n%s", word, lab.Patience, state(c.lock))
-		return lab.Said{}
 	}
 }
 
@@ -149,18 +108,19 @@ type crash struct {
 	host           int
 	lock           string
 	incumbent      *holder // has the lock, while the victim waits
-	victim         *told
+	victim         *holder
 	victimID       string
 	parent, helper int // the victim's processes
-	rival          *told
+	rival          *holder
 	rivalID        string
 	lagging        bool
 	healed         bool
 	happened       time.Time // when the lock could have become free at the earliest
 	taken          time.Time // when the rival got it
 	heard          []string
-	lost           time.Time // when the victim's parent heard of it
-	fault          string    // a promise that was broken
+	end            chan time.Time // of the victim
+	lost           time.Time      // when the victim's parent heard of it
+	fault          string         // a promise that was broken
 }
 
 // live goes through the life of a lock, in which the mishap comes, and tells what came of
@@ -209,25 +169,30 @@ func (c *crash) reach() bool {
 		before = 1
 	}
 	if lease := c.span().String(); c.Run {
-		c.victim = listen(spawn(c.scope, c.host, `locksmith run --lease "$1" "$2" -- sh -c "echo OK; exec cat"; exit $?`, lease, address(c.lock)))
+		c.victim = spawn(c.scope, c.host, `locksmith run --lease "$1" "$2" -- sh -c "echo OK; exec cat"; exit $?`, lease, address(c.lock))
 	} else {
-		c.victim = listen(hold(c.scope, c.host, c.lock, "--lease", lease))
+		c.victim = hold(c.scope, c.host, c.lock, "--lease", lease)
 	}
+	c.end = make(chan time.Time, 1)
+	go func() {
+		<-c.victim.Ended()
+		c.end <- time.Now()
+	}()
 	queued(c.t, c.lock, before+1)
 	mine := reservations(c.lock)[before]
 	if c.incumbent == nil {
-		c.victimID = c.says(c.victim, protocol.WordOK).Value("id")
+		c.victimID = c.victim.id()
 		c.heard = append(c.heard, protocol.WordOK)
 	}
-	c.parent, c.helper = processes(c.t, c.victim.holder)
+	c.parent, c.helper = processes(c.t, c.victim)
 	if c.moment != mishaps.Waiting || !c.survives {
-		c.rival = listen(hold(c.scope, rivalHost, c.lock, "--lease", "1h"))
+		c.rival = hold(c.scope, rivalHost, c.lock, "--lease", "1h")
 		queued(c.t, c.lock, before+2)
 	}
 	switch c.moment {
 	case mishaps.AtOK:
 		c.lag(100 * time.Millisecond) // there are several before OK
-		_, rival := processes(c.t, c.rival.holder)
+		_, rival := processes(c.t, c.rival)
 		stop(rival) // it would overtake who is so slow
 		defer resume(rival)
 		c.incumbent.LetGo()
@@ -264,13 +229,13 @@ func (c *crash) catch(there func() bool) (hit bool) {
 	c.t.Helper()
 	const read = 20 * time.Millisecond // for what it has written
 	for end := time.Now().Add(lab.Patience); !there(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) || len(c.victim.said) > 0 {
+		if time.Now().After(end) || c.victim.Pending() > 0 {
 			return false
 		}
 	}
 	stop(c.helper)
 	time.Sleep(read)
-	return len(c.victim.said) == 0 && len(c.rival.said) == 0
+	return c.victim.Pending() == 0 && c.rival.Pending() == 0
 }
 
 // asksServer reports that a thread of the victim's waits for an answer of the server's.
@@ -312,19 +277,17 @@ func resume(pid int) { _ = unix.Kill(pid, unix.SIGCONT) } // it may have been ki
 // and is to survive, it lets go then.
 func (c *crash) freed() string {
 	c.t.Helper()
-	var s lab.Said
 	if c.survives && c.moment != mishaps.Releasing {
-		select {
-		case s = <-c.rival.said:
-		case <-time.After(c.span() * 5 / 4):
-			c.healNow()
-			c.victim.LetGo()
-			c.says(c.rival, protocol.WordOK)
-			return mishaps.HeldOn
+		for end := time.Now().Add(c.span() * 5 / 4); c.rival.Pending() == 0; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				c.healNow()
+				c.victim.LetGo()
+				c.rival.Held()
+				return mishaps.HeldOn
+			}
 		}
-	} else {
-		s = c.says(c.rival, protocol.WordOK)
 	}
+	s := c.rival.Held()
 	c.taken, c.rivalID = s.At, s.Value("id")
 	took := max(c.taken.Sub(c.happened), 0)
 	how := mishaps.AtOnce
@@ -343,7 +306,7 @@ func (c *crash) waitOn() string {
 	c.healNow()
 	c.happened = time.Now()
 	c.incumbent.LetGo()
-	s := c.says(c.victim, protocol.WordOK)
+	s := c.victim.Held()
 	c.heard = append(c.heard, s.Word)
 	return fmt.Sprintf("%s (%v), output: %s", mishaps.WaitsOn, s.At.Sub(c.happened).Round(10*time.Millisecond), c.output())
 }
@@ -364,22 +327,20 @@ func (c *crash) face() {
 	if !c.survives && c.moment != mishaps.Waiting {
 		c.victim.LetGo()
 		c.hear()
-		if len(c.rival.said) > 0 {
-			c.t.Errorf("the rival: %v", <-c.rival.said)
-		}
+		c.rival.silent()
 		heldBy(c.t, incumbentHost, c.lock, c.rivalID)
 		if slices.ContainsFunc(reservations(c.lock), func(name string) bool { return c.victimID != "" && strings.Contains(name, c.victimID) }) {
 			c.t.Errorf("the victim is back: %s", state(c.lock))
 		}
 	}
-	c.rival.LetGo()
-	c.says(c.rival, protocol.WordReleased)
+	c.rival.Release()
 }
 
 // hear hears what the victim's parent is told until the end.
 func (c *crash) hear() {
 	c.t.Helper()
-	for s := range c.victim.said {
+	s, err := c.victim.Next()
+	for ; err == nil; s, err = c.victim.Next() {
 		c.t.Logf("the victim: %s %s", s.Word, s.Text)
 		word := s.Word
 		switch word {
@@ -392,11 +353,14 @@ func (c *crash) hear() {
 		}
 		c.heard = append(c.heard, word)
 	}
+	if !errors.Is(err, io.EOF) {
+		c.t.Fatalf("the victim: %v; stderr:\n%s", err, c.victim.Stderr())
+	}
 	if c.Run {
-		c.lost = c.victim.end
+		c.lost = <-c.end
 		c.heard = append(c.heard, fmt.Sprintf("exit %d", c.victim.Status()))
 	} else if len(c.heard) == 0 || c.heard[len(c.heard)-1] == protocol.WordOK {
-		c.lost = c.victim.end
+		c.lost = <-c.end
 		c.heard = append(c.heard, "end of output")
 	}
 }

@@ -31,13 +31,13 @@ type race struct {
 	over <-chan struct{}
 
 	start  time.Time
-	pauses *standstill
+	clock  *guestClock
 	mu     sync.Mutex
 	held   []holds.Hold
 	losses []string
-	wants  map[string]time.Duration
-	last   time.Duration // when somebody got it, or stopped to want it
-	stall  time.Duration // the longest time in which somebody wanted it, and nobody got it
+	wants  map[string]time.Duration // by the guest's clock, as what follows
+	last   time.Duration            // when somebody got it, or stopped to want it
+	stall  time.Duration            // the longest time in which somebody wanted it, and nobody got it
 }
 
 func (r *race) now() time.Duration { return time.Since(r.start) }
@@ -45,7 +45,7 @@ func (r *race) now() time.Duration { return time.Since(r.start) }
 // run runs it to its end and judges it.
 func (r *race) run(t *testing.T) {
 	t.Helper()
-	r.start, r.wants, r.pauses = time.Now(), map[string]time.Duration{}, watchStandstills(t)
+	r.start, r.wants, r.clock = time.Now(), map[string]time.Duration{}, startClock(t)
 	var wg sync.WaitGroup
 	for i := range r.contenders {
 		wg.Go(func() {
@@ -58,6 +58,9 @@ func (r *race) run(t *testing.T) {
 	holds.Judge(t, r.held, r.tokens)
 	t.Logf("%s: %d acquisitions in %.1f s, longest stall %v, called lost: %q",
 		r.lock, len(r.held), r.now().Seconds(), r.stall.Round(time.Millisecond), r.losses)
+	if r.stall > stuck || len(r.held) == 0 {
+		t.Errorf("%s: stuck: nobody got it for %v", r.lock, r.stall)
+	}
 }
 
 func (r *race) goesOn(rounds int) bool {
@@ -68,6 +71,11 @@ func (r *race) goesOn(rounds int) bool {
 	}
 	return r.kills != nil && r.kills.Load() > 0 || r.kills == nil && rounds < r.rounds
 }
+
+// stuck is when a lock is that somebody wants. Some who came before may have died one after the
+// other, each of whom counts for a lease and more; a waiter who is not woken sleeps for longer
+// (30 s).
+const stuck = 20 * time.Second
 
 // soon is when half of those that may be killed are, at the latest: it is about what it takes to
 // have a lock once. To break a dead holder others must live for a lease.
@@ -84,7 +92,10 @@ func (r *race) round(t *testing.T, i, n int) {
 	if one.Shared {
 		flags = append(flags, "--shared")
 	}
-	one.Wanted = r.wanted(one.Who)
+	one.Wanted = r.now()
+	r.mu.Lock()
+	r.wants[one.Who] = r.clock.now()
+	r.mu.Unlock()
 	h := hold(s, host, r.lock, flags...)
 	killed := false
 	if r.kills != nil && rand.N(2) == 0 {
@@ -147,21 +158,14 @@ func (r *race) let(t *testing.T, h *holder, one *holds.Hold, killed *bool) {
 	r.held = append(r.held, *one)
 }
 
-// wanted is called when somebody begins to want the lock.
-func (r *race) wanted(who string) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.wants[who] = r.now()
-	return r.wants[who]
-}
-
 // settled is called when somebody has got the lock, or was killed.
 func (r *race) settled(who string) {
-	since, now := r.wants[who], r.now()
+	since := r.wants[who]
 	for _, at := range r.wants {
 		since = min(since, at)
 	}
-	r.stall = max(r.stall, r.pauses.without(r.start.Add(max(since, r.last)), r.start.Add(now)))
+	now := r.clock.now()
+	r.stall = max(r.stall, now-max(since, r.last))
 	r.last = now
 	delete(r.wants, who)
 }
@@ -180,44 +184,26 @@ func (s *scope) end() {
 	}
 }
 
-// A standstill is when the guest itself did not run, or was far behind: the
-// machine had other things to do. Nobody can be blamed for that time.
-type standstill struct {
-	mu     sync.Mutex
-	pauses [][2]time.Time
+// A guestClock stands still while the guest itself does not run, or is far behind, because the
+// machine has other things to do. Nobody can be blamed for that time.
+type guestClock struct {
+	start time.Time
+	lost  atomic.Int64
 }
 
-// watchStandstills notices each time that a short sleep took long.
-func watchStandstills(t *testing.T) *standstill {
-	s := &standstill{}
+// startClock notices each time that a short sleep takes long.
+func startClock(t *testing.T) *guestClock {
+	c := &guestClock{start: time.Now()}
 	go func() {
 		for t.Context().Err() == nil {
 			from := time.Now()
 			time.Sleep(100 * time.Millisecond)
-			if to := time.Now(); to.Sub(from) > 500*time.Millisecond {
-				s.mu.Lock()
-				s.pauses = append(s.pauses, [2]time.Time{from, to})
-				s.mu.Unlock()
+			if took := time.Since(from); took > 500*time.Millisecond {
+				c.lost.Add(int64(took))
 			}
 		}
 	}()
-	return s
+	return c
 }
 
-// without returns the time between two moments, less the pauses.
-func (s *standstill) without(from, to time.Time) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d := to.Sub(from)
-	for _, p := range s.pauses {
-		begin, end := p[0], p[1]
-		if begin.Before(from) {
-			begin = from
-		}
-		if end.After(to) {
-			end = to
-		}
-		d -= max(0, end.Sub(begin))
-	}
-	return d
-}
+func (c *guestClock) now() time.Duration { return time.Since(c.start) - time.Duration(c.lost.Load()) }
