@@ -64,7 +64,7 @@ var provoked = []mishap{
 		inject: func(c *crash) { kill(c.helper) }},
 	{Mishap: mishaps.OutOfMemory, alone: true,
 		inject: (*crash).starve},
-	{Mishap: mishaps.BrieflyStopped, survives: true,
+	{Mishap: mishaps.BrieflyStopped, survives: true, few: `.`,
 		inject: func(c *crash) {
 			stop(c.helper)
 			time.Sleep(c.span() / 8)
