@@ -4,6 +4,7 @@ package client_test
 
 import (
 	"errors"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -14,8 +15,10 @@ import (
 
 func TestHelperStopped(t *testing.T) {
 	address, path := newLock(t)
-	l := acquire(t, address, client.Lease(5*time.Second))
-	pid := helperPID(t, path)
+	pidFile := path + ".pid"
+	ours := client.Helper("sh", "-c", `echo $$ >"$0"; LOCKSMITH_SELF_HELPER=1 exec "$@"`, pidFile, os.Args[0])
+	l := acquire(t, address, ours, client.Lease(2*time.Second))
+	pid := helperPID(t, pidFile)
 	_ = syscall.Kill(pid, syscall.SIGSTOP)
 	mustBeLost(t, l, protocol.Expired)
 	_ = syscall.Kill(pid, syscall.SIGCONT)

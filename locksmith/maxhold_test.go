@@ -23,6 +23,7 @@ type slowClient struct {
 func (c *slowClient) Lost(l *LossError) {
 	c.fakeClient.Lost(l)
 	time.Sleep(c.stops)
+	synctest.Wait() // for a heartbeat of the same moment
 	c.beforeIt()
 }
 

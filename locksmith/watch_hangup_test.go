@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"locksmith/test/lab"
 )
 
 // TestHangup: bytes are no hang-up and stay; the end of the other side is one, for
@@ -38,7 +40,7 @@ func TestHangup(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(lab.Patience):
 				t.Error("the end went unnoticed")
 			}
 		})

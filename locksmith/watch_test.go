@@ -16,6 +16,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sys/unix"
+
+	"locksmith/test/lab"
 )
 
 // The test binary also plays the helper: it watches, says so, and tells at the
@@ -30,8 +32,8 @@ func TestMain(m *testing.M) {
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(os.Stderr, context.Cause(ctx))
-	case <-time.After(time.Minute):
-		fmt.Fprintln(os.Stderr, "nothing happened for a minute")
+	case <-time.After(lab.Patience / 2):
+		fmt.Fprintln(os.Stderr, "nothing happened")
 	}
 }
 
@@ -68,7 +70,7 @@ func startWatcher(t *testing.T, stdin, stdout *os.File, command ...string) *watc
 // reason waits for the watcher to stop and returns why.
 func (w *watcher) reason(t *testing.T) string {
 	t.Helper()
-	_ = w.stderr.SetReadDeadline(time.Now().Add(45 * time.Second))
+	_ = w.stderr.SetReadDeadline(time.Now().Add(lab.Patience))
 	all, err := io.ReadAll(w.stderr)
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/test/lab"
 )
 
 // A mortal is a contender who may die at any call.
@@ -100,7 +101,7 @@ func (g *registry) life(t *testing.T, dir string, chance int, inside *atomic.Int
 }
 
 func acquired(t *testing.T, a *attempt) backend.Hold {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
+	ctx, cancel := context.WithTimeout(t.Context(), lab.Patience)
 	defer cancel()
 	for {
 		h, err := a.Try(ctx)

@@ -434,7 +434,7 @@ func TestUnlinkedButOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the waiter sleeps on although the lock is free")
 	}
 	mustRelease(t, mustHold(t, a))

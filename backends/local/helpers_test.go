@@ -10,10 +10,11 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
+	"locksmith/test/lab"
 )
 
 // patience bounds every wait of these tests; nothing depends on its length.
-const patience = 20 * time.Second
+const patience = lab.Patience
 
 var (
 	mustFail    = backendtest.MustFail

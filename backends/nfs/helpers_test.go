@@ -5,15 +5,11 @@ package nfs
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/test/lab"
 )
-
-// patience bounds every wait of these tests; nothing depends on its length.
-const patience = 20 * time.Second
 
 func TestMain(m *testing.M) {
 	lab.Main(m, map[string]func() int{contest.Role: contest.Contend, backendtest.RoleUser: playUser})

@@ -13,6 +13,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/protocol"
+	"locksmith/test/lab"
 )
 
 // mustRefuse tries and inspects a lock at a place that is not fit for one.
@@ -98,7 +99,7 @@ func TestDirectoryVanishesUnderWaiter(t *testing.T) {
 	mustBeHeld(t, a)
 	mustBeHeld(t, b)
 	mustWork(t, os.RemoveAll(path))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), lab.Patience)
 	defer cancel()
 	_, err := backend.Acquire(ctx, a)
 	mustFail(t, err, protocol.Unreachable, "has vanished")
