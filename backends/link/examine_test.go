@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -63,15 +64,17 @@ func TestExamineFindsLies(t *testing.T) {
 			}
 		}},
 	} {
-		s := newServer()
-		s.ticks = time.Millisecond
-		c.set(s)
-		all, err := examined(t, lockOn(s))
-		mustWork(t, err)
-		if all[c.name].Finding != backend.Unfit {
-			t.Errorf("%s: %+v", c.name, all[c.name])
-		}
-		mustBeClean(t, s)
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer()
+			s.ticks = time.Millisecond
+			c.set(s)
+			all, err := examined(t, lockOn(s))
+			mustWork(t, err)
+			if all[c.name].Finding != backend.Unfit {
+				t.Errorf("%s: %+v", c.name, all[c.name])
+			}
+			mustBeClean(t, s)
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"golang.org/x/sys/unix"
 
@@ -94,8 +95,7 @@ func TestExamineFinds(t *testing.T) {
 		"touch in vain":        {func(s *spoilt) { s.touch = func(string) error { return nil } }, "heartbeat", "taken for dead"},
 		"listing stale":        {func(s *spoilt) { s.list = func(string) ([]string, error) { return nil, nil } }, "listing", "not listed"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		find := func(t *testing.T) {
 			dir := &directory{path: t.TempDir()}
 			s := &spoilt{dir, dir.Mkdir, dir.Rmdir, dir.Rename, dir.Symlink, dir.Readlink, dir.Touch, dir.List}
 			c.spoil(s)
@@ -111,6 +111,14 @@ func TestExamineFinds(t *testing.T) {
 			}
 			if i < 0 || all[i].Finding != want || !strings.Contains(all[i].Text+"\n"+all[i].Advice, c.says) || all[i].Advice == "" {
 				t.Errorf("want %s, %q, got %+v", c.check, c.says, all)
+			}
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.check == "heartbeat" { // it is looked for for seconds
+				synctest.Test(t, find)
+			} else {
+				find(t)
 			}
 		})
 	}
