@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,8 +40,12 @@ func TestProcess(t *testing.T) {
 }
 
 func TestKilled(t *testing.T) {
-	p := Start(t, sh("sleep 300 & echo ready; wait"))
-	p.Expect("ready")
+	p := Start(t, sh("sleep 300 & echo $!; wait"))
+	sleep, err := strconv.Atoi(p.Line())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(sleep, syscall.SIGKILL) }()
 	p.Stop()
 	p.Kill() // sleep, which has its outputs, lives
 	p.Exits(-int(syscall.SIGKILL))
@@ -93,7 +98,7 @@ func TestFailures(t *testing.T) {
 		test func(T)
 		says string
 	}{
-		"another line":    {func(t T) { Start(t, sh("echo no; echo bad luck >&2; sleep 300")).Expect("yes") }, `it says "no", want "yes"; stderr:`},
+		"another line":    {func(t T) { Start(t, sh("echo no; echo bad luck >&2; exec sleep 300")).Expect("yes") }, `it says "no", want "yes"; stderr:`},
 		"its reason":      {func(t T) { Start(t, sh("echo bad luck >&2")).Line() }, "EOF; stderr:\nbad luck"},
 		"another status":  {func(t T) { Start(t, sh("exit 1")).Exits(0) }, "exit status 1, want one of [0]"},
 		"not silent":      {func(t T) { Start(t, sh("echo hey")).Silent(Patience) }, `says "hey"`},
