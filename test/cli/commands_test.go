@@ -91,10 +91,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		cmd.Path, cmd.Err = "/proc/self/exe", nil
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
-	null, err := os.Open(os.DevNull)
-	ts.Check(err)
-	defer null.Close()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, ts.Stdout(), ts.Stderr()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = lab.Null(story{ts}), ts.Stdout(), ts.Stderr()
 	cmd.WaitDelay = lab.Patience // for what it leaves running
 	mustExit(ts, args[1], lab.Start(story{ts}, cmd), args[0])
 }

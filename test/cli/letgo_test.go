@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -68,12 +67,7 @@ func startFor(t *testing.T, lock, pipes string) *otherParent {
 	parent := lab.Start(t, exec.Command("sleep", "300"))
 	cmd := exec.Command("locksmith", "hold", "--parent", strconv.Itoa(parent.PID()), "local:"+lock)
 	if pipes == oneWay {
-		null, err := os.Open(os.DevNull)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer null.Close()
-		cmd.Stdin = null
+		cmd.Stdin = lab.Null(t)
 	}
 	helper := lab.Hold(t, cmd)
 	helper.Held()

@@ -115,7 +115,7 @@ func TestFailures(t *testing.T) {
 
 func TestNoSuchPackage(t *testing.T) {
 	NotShort(t, "runs go build")
-	if why := fails(t, func(t T) { Program(t, "no/such/package") }); !strings.Contains(why, "go build") {
+	if why := fails(t, func(t T) { Program(t, "no/such/package") }); !strings.Contains(why, `"go" "build"`) {
 		t.Errorf("fails with %q", why)
 	}
 }

@@ -36,50 +36,61 @@ func Program(t T, pkg string) string {
 			return ready
 		}
 	}
+	return once(t, name, pkg, func(program string) error {
+		cmd := exec.Command("go", "build", "-o", program, "locksmith/"+pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		return explained(cmd)
+	})
+}
+
+// CompileC returns the program that a file in C makes, without any warning.
+func CompileC(t T, file string) string {
+	t.Helper()
+	return once(t, filepath.Base(file)+".program", file, func(program string) error {
+		return explained(exec.Command("cc", "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program, file))
+	})
+}
+
+// once makes a program if this test binary has not, and returns its path.
+func once(t T, name, source string, build func(program string) error) string {
+	t.Helper()
 	programs.Lock()
 	defer programs.Unlock()
-	program, err := built(pkg)
+	if err := makeDir(); err != nil {
+		t.Fatalf("%v", err)
+	}
+	program := filepath.Join(programs.dir, name)
+	err, tried := programs.built[source]
+	if !tried {
+		err = build(program)
+		programs.built[source] = err
+	}
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 	return program
 }
 
-func built(pkg string) (program string, err error) {
-	if !programs.removed {
-		return "", errors.New("TestMain does not call lab.Main")
-	}
-	if programs.dir == "" {
-		if err := makeDir(); err != nil {
-			return "", err
-		}
-	}
-	program = filepath.Join(programs.dir, path.Base(pkg))
-	err, tried := programs.built[pkg]
-	if !tried {
-		err = build(program, pkg)
-		programs.built[pkg] = err
-	}
-	return program, err
-}
-
-// makeDir makes a directory that other users reach, too.
-func makeDir() error {
-	dir, err := os.MkdirTemp("", "programs-")
-	if err != nil {
-		return err
-	}
-	programs.dir, programs.built = dir, map[string]error{}
-	return os.Chmod(dir, 0o755)
-}
-
-func build(program, pkg string) error {
-	cmd := exec.Command("go", "build", "-o", program, "locksmith/"+pkg)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+func explained(cmd *exec.Cmd) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build %s: %w\n%s", pkg, err, out)
+		return fmt.Errorf("%q: %w\n%s", cmd.Args, err, out)
 	}
 	return nil
+}
+
+// makeDir makes a directory that other users reach, too, if there is none.
+func makeDir() (err error) {
+	if !programs.removed {
+		return errors.New("TestMain does not call lab.Main")
+	}
+	if programs.dir != "" {
+		return nil
+	}
+	programs.built = map[string]error{}
+	if programs.dir, err = os.MkdirTemp("", "programs-"); err != nil {
+		return err
+	}
+	return os.Chmod(programs.dir, 0o755)
 }
 
 func removePrograms() {

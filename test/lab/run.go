@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"os"
 	"os/exec"
 )
 
@@ -9,13 +8,8 @@ import (
 // -n if signal n ended it, and what was said on the outputs that the command leaves open.
 func Run(t T, cmd *exec.Cmd) (status int, said string) {
 	t.Helper()
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	defer null.Close()
 	if cmd.Stdin == nil {
-		cmd.Stdin = null
+		cmd.Stdin = Null(t)
 	}
 	out := file(t)
 	if cmd.Stdout == nil {

@@ -158,3 +158,14 @@ func (p *Process) Stderr() string {
 	n, _ := p.stderr.ReadAt(text, 0)
 	return string(text[:n])
 }
+
+// Null is /dev/null, for a process whose input is not ours.
+func Null(t T) *os.File {
+	t.Helper()
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}

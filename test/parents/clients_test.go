@@ -29,6 +29,7 @@ var losses = []struct {
 
 // TestClientsTellLosses: by a state or an event, and again on release.
 func TestClientsTellLosses(t *testing.T) {
+	t.Parallel()
 	for _, l := range clients {
 		for _, loss := range losses {
 			t.Run(l.name+"/"+loss.code, func(t *testing.T) {
@@ -41,8 +42,8 @@ func TestClientsTellLosses(t *testing.T) {
 				}
 				p.expect("lost " + loss.code)
 				p.expect("released " + loss.code)
-				if status := p.status(); status != 0 {
-					t.Errorf("the parent exits %d\n%s", status, p.complaints())
+				if status := p.Status(); status != 0 {
+					t.Errorf("the parent exits %d\n%s", status, p.Stderr())
 				}
 				f.eventually("the helper has exited", helper.Gone)
 			})
@@ -53,6 +54,7 @@ func TestClientsTellLosses(t *testing.T) {
 // TestClientsForked: a child that has all that its parent has neither releases the lock
 // nor keeps it from being released.
 func TestClientsForked(t *testing.T) {
+	t.Parallel()
 	for _, l := range clients {
 		if l.program == "node" {
 			continue // it does not fork
@@ -61,7 +63,7 @@ func TestClientsForked(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t, l)
 			p := f.parent("forked", nil)
-			pid, err := strconv.Atoi(strings.TrimPrefix(p.line(), "child "))
+			pid, err := strconv.Atoi(strings.TrimPrefix(p.Line(), "child "))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,6 +80,7 @@ func TestClientsForked(t *testing.T) {
 
 // TestClientsGiveUp: the end of what waits is the end of the waiting, and of its helper.
 func TestClientsGiveUp(t *testing.T) {
+	t.Parallel()
 	for _, l := range clients {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
@@ -86,8 +89,8 @@ func TestClientsGiveUp(t *testing.T) {
 			helper := other.working()
 			p := f.parent("give_up", nil)
 			p.expect("gave up")
-			if status := p.status(); status != 0 {
-				t.Errorf("the parent exits %d\n%s", status, p.complaints())
+			if status := p.Status(); status != 0 {
+				t.Errorf("the parent exits %d\n%s", status, p.Stderr())
 			}
 			f.mustBeLocked("after another gave up")
 			other.finish()

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"locksmith/client"
+	"locksmith/test/lab"
 )
 
 // second returns the directory of another helper, which was written from the page on the
 // protocol alone: if parents cannot tell it from ours, the page says enough.
 func second(t *testing.T) string {
 	t.Helper()
-	language{name: "python", program: "python3"}.require(t)
+	lab.NotShort(t, "starts interpreters")
+	lab.NeedProgram(t, "python3")
 	bin, err := filepath.Abs("testdata/second")
 	if err != nil {
 		t.Fatal(err)
@@ -25,6 +27,7 @@ func second(t *testing.T) string {
 
 // TestSecondHelper has the parents in all languages use it.
 func TestSecondHelper(t *testing.T) {
+	t.Parallel()
 	for _, l := range all() {
 		for _, s := range scenarios {
 			t.Run(l.name+"/"+s.name, func(t *testing.T) {
@@ -39,7 +42,8 @@ func TestSecondHelper(t *testing.T) {
 
 // TestSecondHelperUnderClient has package client use it.
 func TestSecondHelperUnderClient(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), startBound)
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), lab.Patience)
 	defer cancel()
 	helper := client.Helper(filepath.Join(second(t), "locksmith"))
 	path := filepath.Join(t.TempDir(), "lock")
