@@ -113,7 +113,7 @@ func arguments(t *trial) {
 	last := t.other()
 	r = t.hold("--parent="+pid(t.other()), "--parent", pid(last))
 	r.ok()
-	end(last)
+	last.Kill()
 	r.gone()
 }
 
@@ -236,7 +236,7 @@ func parentDies(t *trial) {
 	r := t.hold("--parent", pid(parent))
 	r.ok()
 	r.silent("while its parent lives")
-	end(parent)
+	parent.Kill()
 	r.released(protocol.Gone.Exit())
 	t.free()
 }
@@ -245,13 +245,13 @@ func parentDies(t *trial) {
 func shellDies(t *trial) {
 	r := t.behindShell()
 	r.ok()
-	_ = r.cmd.Process.Kill()
+	r.process.Kill()
 	r.gone()
 }
 
 func parentWasDead(t *trial) {
 	parent := t.other()
-	end(parent)
+	parent.Kill()
 	t.hold("--parent", pid(parent)).fails(protocol.WordErr, protocol.Cancelled)
 }
 
@@ -260,7 +260,7 @@ func parentsData(t *trial) {
 	r.ok()
 	_ = r.stdin.Close()
 	r.silent("at the end of its parent's data")
-	_ = r.cmd.Process.Kill()
+	r.process.Kill()
 	r.gone()
 }
 
@@ -348,7 +348,7 @@ func waiterReader(t *trial) {
 func waiterParent(t *trial) {
 	parent := t.other()
 	r := t.waiting("--parent", pid(parent))
-	end(parent)
+	parent.Kill()
 	r.fails(protocol.WordErr, protocol.Cancelled)
 }
 
@@ -415,8 +415,7 @@ func stopped(t *trial) {
 
 func killed(t *trial) {
 	r, g := t.short()
-	_ = r.cmd.Process.Kill()
-	<-r.exited
+	r.process.Kill()
 	next := t.hold()
 	next.within += g.Lease
 	next.ok()

@@ -4,9 +4,7 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,19 +12,11 @@ import (
 	"time"
 
 	"locksmith/test/lab"
-	"locksmith/test/programs"
 )
 
-var built = programs.Static("locksmith/cmd/locksmith")
-
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil { // they wait most of the time
-		panic(err)
-	}
-	status := m.Run()
-	built.Remove()
-	os.Exit(status)
+	lab.Parallel(8) // they wait most of the time
+	lab.Main(m, nil)
 }
 
 // beyond are the checks that there are none of, for any helper.
@@ -57,24 +47,19 @@ func newHelper(t *testing.T, kind string, command ...string) helper {
 }
 
 func TestOurs(t *testing.T) {
+	lab.NotShort(t, "waits for leases")
 	t.Parallel()
-	conforms(t, "nfs:", nil, built.Path(t, "locksmith"))
+	conforms(t, "nfs:", nil, lab.Program(t, "cmd/locksmith"))
 }
 
 // second is a helper in Python, which was written from the page.
 const second = "../parents/testdata/second/locksmith"
 
 func TestPython(t *testing.T) {
+	lab.NotShort(t, "waits for leases")
 	t.Parallel()
-	needPython(t)
+	lab.NeedProgram(t, "python3")
 	conforms(t, "flock:", []string{"timeout", "--shared", "stopped"}, "python3", second)
-}
-
-func needPython(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("python3"); err != nil {
-		lab.Lacking(t, "python3 is missing")
-	}
 }
 
 // mistakes are changes of the helper in Python, which check finds each, and what it sees.
@@ -93,8 +78,9 @@ var mistakes = []struct{ old, new, check, sees string }{
 }
 
 func TestMistakes(t *testing.T) {
+	lab.NotShort(t, "waits for what does not come")
 	t.Parallel()
-	needPython(t)
+	lab.NeedProgram(t, "python3")
 	text, err := os.ReadFile(second)
 	if err != nil {
 		t.Fatal(err)

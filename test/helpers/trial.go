@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"locksmith/protocol"
+	"locksmith/test/lab"
 )
 
 // A helper is the program that is checked.
@@ -67,11 +68,16 @@ func (t *trial) must(err error) {
 	}
 }
 
+// A trial is a lab.T: what fails there is not the helper's doing.
+func (t *trial) Helper()                           {}
+func (t *trial) Cleanup(f func())                  { t.cleanup = append(t.cleanup, f) }
+func (t *trial) Fatalf(format string, args ...any) { t.unchecked(fmt.Sprintf(format, args...)) }
+
 // A link is a pipe or a pair of sockets between us and a helper.
 type link struct{ ours, theirs *os.File }
 
 func (t *trial) link(ours, theirs *os.File) link {
-	t.cleanup = append(t.cleanup, func() { _ = ours.Close(); _ = theirs.Close() })
+	t.Cleanup(func() { _ = ours.Close(); _ = theirs.Close() })
 	return link{ours, theirs}
 }
 
@@ -118,56 +124,38 @@ func (t *trial) behindShell(flags ...string) *run {
 // A run is a process of the helper, with our ends of its standard streams.
 type run struct {
 	*trial
+	process       *lab.Process
 	stdin, stdout *os.File
-	cmd           *exec.Cmd
-	exited        chan struct{} // closed after cmd.Wait
 	started       time.Time
 	lines         *protocol.Reader // nil: nothing was read yet
 }
 
 func (t *trial) start(in, out link, argv []string) *run {
-	r := &run{trial: t, stdin: in.ours, stdout: out.ours, cmd: exec.Command(argv[0], argv[1:]...),
-		exited: make(chan struct{}), started: time.Now()}
-	r.cmd.Stdin, r.cmd.Stdout = in.theirs, out.theirs
-	t.must(r.cmd.Start())
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout = in.theirs, out.theirs
+	r := &run{trial: t, stdin: in.ours, stdout: out.ours, started: time.Now()}
+	r.process = lab.Start(t, cmd)
 	_ = in.theirs.Close()
 	_ = out.theirs.Close()
-	go func() {
-		_ = r.cmd.Wait() // its ProcessState tells
-		close(r.exited)
-	}()
-	t.cleanup = append(t.cleanup, r.stop)
+	t.Cleanup(r.stop)
 	return r
 }
 
-// stop ends the helper, however broken, but lets it release its lock first if it can.
+// stop lets the helper release its lock, if it can, before it is killed.
 func (r *run) stop() {
 	_ = r.stdin.Close()
 	_ = r.stdout.Close()
-	_ = r.cmd.Process.Signal(syscall.SIGTERM)
+	_ = r.process.Cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
-	case <-r.exited:
+	case <-r.process.Ended():
 	case <-time.After(5 * time.Second):
-		_ = r.cmd.Process.Kill()
-		<-r.exited
 	}
 }
 
 // other starts a process that a helper can take for its parent.
-func (t *trial) other() *exec.Cmd {
-	cmd := exec.Command("sleep", "600")
-	t.must(cmd.Start())
-	t.cleanup = append(t.cleanup, func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return cmd
-}
+func (t *trial) other() *lab.Process { return lab.Start(t, exec.Command("sleep", "600")) }
 
-func pid(cmd *exec.Cmd) string { return strconv.Itoa(cmd.Process.Pid) }
-
-// end kills a process and waits until it is gone.
-func end(cmd *exec.Cmd) {
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
-}
+func pid(p *lab.Process) string { return strconv.Itoa(p.PID()) }
 
 // read returns the next line. The first must come whole, as it was written.
 func (r *run) read(within time.Duration) (protocol.Line, error) {
@@ -272,24 +260,21 @@ func (r *run) ends(status int) {
 }
 
 func (r *run) exits(status int) {
-	if got := r.state(); got.ExitCode() != status {
-		r.broken("%v, not exit status %d", got, status)
+	if got := r.status(); got != status {
+		r.broken("%v, not exit status %d", r.process.Cmd.ProcessState, status)
 	}
 }
 
-func (r *run) diesOf(s syscall.Signal) bool {
-	status, ok := r.state().Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && status.Signal() == s
-}
+func (r *run) diesOf(s syscall.Signal) bool { return r.status() == -int(s) }
 
-// state waits for the exit.
-func (r *run) state() *os.ProcessState {
+// status waits for the exit, for as long as a helper may take.
+func (r *run) status() int {
 	select {
-	case <-r.exited:
+	case <-r.process.Ended():
 	case <-time.After(r.within):
 		r.broken("it does not exit within %v", r.within)
 	}
-	return r.cmd.ProcessState
+	return r.process.Status()
 }
 
 // released expects the end of a lock that was held.
@@ -311,7 +296,7 @@ func (r *run) letGo() {
 	r.released(0)
 }
 
-func (r *run) signal(s syscall.Signal) { r.must(r.cmd.Process.Signal(s)) }
+func (r *run) signal(s syscall.Signal) { r.process.Signal(s) }
 
 // free expects that the lock can be had at once.
 func (t *trial) free() {
