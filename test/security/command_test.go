@@ -4,30 +4,29 @@ package security
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"locksmith/protocol"
+	"locksmith/test/lab"
 )
 
 // A result is what became of a command.
 type result struct {
 	args     []string
-	status   int // 128+n after signal n
+	status   int // -n after signal n
 	out, err string
 	memory   int64 // at most, in KiB
 }
 
 // command returns locksmith with these arguments, with nothing of our configuration.
-func command(args ...string) *exec.Cmd {
-	cmd := exec.Command(program, args...)
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(program(t), args...)
 	cmd.Dir = "/"
 	cmd.Env = []string{"HOME=/nonexistent", "PATH=" + os.Getenv("PATH")}
 	return cmd
@@ -37,27 +36,18 @@ func command(args ...string) *exec.Cmd {
 // a lock, when its input ends after the first line.
 func finish(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
-	var errs bytes.Buffer
-	stdin, err := cmd.StdinPipe()
-	mustWork(t, err)
-	out := letGo{stdin: stdin}
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	mustWork(t, cmd.Start())
-	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
-	err = cmd.Wait()
-	if !timer.Stop() {
-		t.Errorf("%v does not end", cmd.Args)
+	var errs bytes.Buffer // at the other end of a pipe: it may not be allowed to write to files
+	cmd.Stderr = &errs
+	p := lab.Start(t, cmd)
+	said := ""
+	if l, err := p.Next(); err == nil {
+		said = l.Text + "\n"
 	}
-	r := result{args: cmd.Args, out: out.said.String(), err: errs.String()}
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit) && exit.Exited():
-		r.status = exit.ExitCode()
-	case errors.As(err, &exit):
-		r.status = 128 + int(exit.Sys().(syscall.WaitStatus).Signal())
-	case err != nil:
-		t.Fatalf("%v: %v", cmd.Args, err)
+	p.LetGo()
+	for _, l := range p.Rest() {
+		said += l + "\n"
 	}
+	r := result{args: cmd.Args, status: p.Status(), out: said, err: errs.String()}
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		r.memory = usage.Maxrss
 	}
@@ -65,21 +55,10 @@ func finish(t *testing.T, cmd *exec.Cmd) result {
 	return r
 }
 
-// A letGo closes a helper's input when it has said something.
-type letGo struct {
-	stdin io.Closer
-	said  bytes.Buffer
-}
-
-func (l *letGo) Write(b []byte) (int, error) {
-	_ = l.stdin.Close()
-	return l.said.Write(b)
-}
-
 // locksmith runs it to its end.
 func locksmith(t *testing.T, args ...string) result {
 	t.Helper()
-	return finish(t, command(args...))
+	return finish(t, command(t, args...))
 }
 
 // mustBeClean makes sure that what it said does nothing to a terminal, and that it did

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"locksmith/test/lab"
 )
 
 // TestClosedDescriptors: a helper is started with some of its descriptors 0 to 2
@@ -29,14 +30,14 @@ func TestClosedDescriptors(t *testing.T) {
 				}
 				// A trace is long, and some of it comes while the lock is held.
 				script := `exec "$0" "$@"` + redirections
-				cmd := command("-c", script, program, "hold", "--log-level", "trace", k.at(path))
+				cmd := command(t, "-c", script, program(t), "hold", "--log-level", "trace", k.at(path))
 				cmd.Path = "/bin/sh"
-				mustWork(t, cmd.Start())
-				t.Cleanup(func() { _ = cmd.Process.Kill() })
+				cmd.Stdin = lab.Null(t)
+				p := lab.Start(t, cmd)
 				awaitHeld(t, k.at(path))
 				noWordsBelow(t, dir)
-				mustWork(t, cmd.Process.Signal(os.Interrupt), cmd.Process.Signal(os.Kill))
-				_ = cmd.Wait()
+				p.Signal(os.Interrupt)
+				p.Kill()
 				noWordsBelow(t, dir)
 			})
 		}
@@ -45,14 +46,9 @@ func TestClosedDescriptors(t *testing.T) {
 
 func awaitHeld(t *testing.T, address string) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		if r := locksmith(t, "status", address); strings.Contains(r.out, "held by") {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("nobody takes the lock")
-		}
-	}
+	lab.Eventually(t, "somebody takes the lock", func() bool {
+		return strings.Contains(locksmith(t, "status", address).out, "held by")
+	})
 }
 
 // noWordsBelow: no file has anything of the conversation or of the log in it.

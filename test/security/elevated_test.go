@@ -18,7 +18,7 @@ import (
 // copyOf is locksmith with another mode, where all may run it.
 func copyOf(t *testing.T, mode os.FileMode) string {
 	t.Helper()
-	text, err := os.ReadFile(program)
+	text, err := os.ReadFile(program(t))
 	mustWork(t, err)
 	path := filepath.Join(publicDir(t, 0o755), "locksmith")
 	mustWork(t, os.WriteFile(path, text, 0o755), os.Chmod(path, mode))
@@ -30,8 +30,9 @@ func copyOf(t *testing.T, mode os.FileMode) string {
 	return path
 }
 
-func asNobody(path string, args ...string) *exec.Cmd {
-	cmd := command(args...)
+func asNobody(t *testing.T, path string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := command(t, args...)
 	cmd.Path = path
 	return as(nobody, cmd)
 }
@@ -40,7 +41,7 @@ func asNobody(path string, args ...string) *exec.Cmd {
 // capabilities, would take locks, read files and run commands with rights that who
 // started it has not, on his word. It does nothing.
 func TestElevated(t *testing.T) {
-	needRoot(t)
+	lab.NeedRoot(t)
 	capable := copyOf(t, 0o755)
 	err := unix.Setxattr(capable, "security.capability", fileCapability(unix.CAP_DAC_OVERRIDE), 0)
 	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EPERM) {
@@ -53,9 +54,9 @@ func TestElevated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := publicDir(t, 0o777|os.ModeSticky)
 			lock := "local:" + filepath.Join(dir, "lock")
-			finish(t, asNobody(path, "hold", lock)).mustSay(t, 77, "ERR code=permission", "set-user-ID", "chmod ug-s")
-			finish(t, asNobody(path, "run", lock, "--", "id")).mustSay(t, 77, "set-user-ID")
-			finish(t, asNobody(path, "status", "/etc/shadow")).mustSay(t, 77, "set-user-ID")
+			finish(t, asNobody(t, path, "hold", lock)).mustSay(t, 77, "ERR code=permission", "set-user-ID", "chmod ug-s")
+			finish(t, asNobody(t, path, "run", lock, "--", "id")).mustSay(t, 77, "set-user-ID")
+			finish(t, asNobody(t, path, "status", "/etc/shadow")).mustSay(t, 77, "set-user-ID")
 			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %v, %v", left, err)
 			}
@@ -63,7 +64,7 @@ func TestElevated(t *testing.T) {
 	}
 	t.Run("not", func(t *testing.T) {
 		dir := publicDir(t, 0o777|os.ModeSticky)
-		finish(t, asNobody(copyOf(t, 0o755), "run", "local:"+filepath.Join(dir, "lock"), "--", "true")).mustSay(t, 0)
+		finish(t, asNobody(t, copyOf(t, 0o755), "run", "local:"+filepath.Join(dir, "lock"), "--", "true")).mustSay(t, 0)
 	})
 }
 

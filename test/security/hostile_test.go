@@ -77,7 +77,7 @@ func TestPlantedBeside(t *testing.T) {
 			}
 			v.mustStay(t, func() {
 				address := k.at(filepath.Join(dir, "lock"))
-				locksmith(t, "run", address, "--", program, "status", address).mustSay(t, 0, "held by")
+				locksmith(t, "run", address, "--", program(t), "status", address).mustSay(t, 0, "held by")
 				for _, args := range [][]string{{"reap", "--max-age", "0"}, {"reap", "--json", "--max-age", "0", "--yes"}, {"doctor"}} {
 					locksmith(t, append(args, k.at(dir))...)
 					locksmith(t, append(args, address)...)

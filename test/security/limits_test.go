@@ -8,17 +8,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"locksmith/test/lab"
 )
 
 // limited is a command that is started with a limit of the shell's (ulimit), hard and
 // soft.
-func limited(limit string, args ...string) *exec.Cmd {
-	cmd := command(append([]string{"-c", "ulimit " + limit + ` && exec "$0" "$@"`, program}, args...)...)
+func limited(t *testing.T, limit string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := command(t, append([]string{"-c", "ulimit " + limit + ` && exec "$0" "$@"`, program(t)}, args...)...)
 	cmd.Path = "/bin/sh"
 	return cmd
 }
@@ -32,7 +31,7 @@ func TestFewFiles(t *testing.T) {
 			worked := 0
 			for n := 4; n <= 20; n++ {
 				path := filepath.Join(t.TempDir(), "lock")
-				r := finish(t, limited(fmt.Sprint("-n ", n), "run", "--timeout", "10", k.at(path), "--", "true"))
+				r := finish(t, limited(t, fmt.Sprint("-n ", n), "run", "--timeout", "10", k.at(path), "--", "true"))
 				if r.status == 0 {
 					worked++
 				} else {
@@ -58,7 +57,7 @@ func TestNoFileSize(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.String(), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "lock")
-			r := finish(t, sizeLimited(k.at(path)))
+			r := finish(t, sizeLimited(t, k.at(path)))
 			if k.scheme == "local" || k.scheme == "link" {
 				r.mustSay(t, 73, "file too large", "ulimit -f")
 			} else {
@@ -72,23 +71,21 @@ func TestNoFileSize(t *testing.T) {
 	}
 }
 
-func sizeLimited(address string) *exec.Cmd {
-	return limited("-f 0", "run", address, "--", "true")
+func sizeLimited(t *testing.T, address string) *exec.Cmd {
+	t.Helper()
+	return limited(t, "-f 0", "run", address, "--", "true")
 }
 
 // TestFewThreads and too little memory end a Go program from within its runtime:
 // status 2 and a trace, which cannot be helped. It comes at the start, before there
 // is a lock, or later: then the lock is broken as that of any other that died.
 func TestFewThreads(t *testing.T) {
-	needRoot(t)
-	prlimit, err := exec.LookPath("prlimit")
-	if err != nil {
-		lab.Lacking(t, err.Error())
-	}
+	lab.NeedRoot(t)
+	prlimit := lab.NeedProgram(t, "prlimit")
 	for n := range 12 {
 		dir := publicDir(t, 0o777|os.ModeSticky)
 		address := "local:" + filepath.Join(dir, "lock")
-		cmd := command(fmt.Sprint("--nproc=", n), program, "run", address, "--", "/bin/true")
+		cmd := command(t, fmt.Sprint("--nproc=", n), program(t), "run", address, "--", "/bin/true")
 		cmd.Path = prlimit
 		mustEndSomehow(t, as(54321, cmd), "failed to create new OS thread", "resource temporarily unavailable")
 		mustTakeAgain(t, address)
@@ -98,7 +95,7 @@ func TestFewThreads(t *testing.T) {
 func TestLittleMemory(t *testing.T) {
 	for _, mib := range []int{32, 64, 128, 256, 512, 1024, 2048} {
 		address := "local:" + filepath.Join(t.TempDir(), "lock")
-		mustEndSomehow(t, limited(fmt.Sprint("-v ", mib<<10), "run", address, "--", "/bin/true"), "memory", "failed to reserve", "cannot allocate", "")
+		mustEndSomehow(t, limited(t, fmt.Sprint("-v ", mib<<10), "run", address, "--", "/bin/true"), "memory", "failed to reserve", "cannot allocate", "")
 		mustTakeAgain(t, address)
 	}
 }
@@ -106,20 +103,13 @@ func TestLittleMemory(t *testing.T) {
 // mustEndSomehow: it works, or ends at once; if with an error, with one of these.
 func mustEndSomehow(t *testing.T, cmd *exec.Cmd, says ...string) {
 	t.Helper()
-	var b strings.Builder
-	cmd.Stdout, cmd.Stderr = &b, &b
-	mustWork(t, cmd.Start())
-	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
-	err := cmd.Wait()
-	if !timer.Stop() {
-		t.Errorf("%v hangs: %s", cmd.Args, b.String())
-	}
+	status, said := lab.Run(t, cmd)
 	for _, s := range says {
-		if err == nil || strings.Contains(b.String(), s) {
+		if status == 0 || strings.Contains(said, s) {
 			return
 		}
 	}
-	t.Errorf("%v: %v: %s", cmd.Args, err, b.String())
+	t.Errorf("%v: status %d: %s", cmd.Args, status, said)
 }
 
 // TestCertificates: a file of certificates that is none does not keep us.

@@ -4,62 +4,30 @@ package security
 
 import (
 	"errors"
-	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"locksmith/test/lab"
-	"locksmith/test/programs"
 )
 
-const (
-	// patience bounds every wait of these tests; nothing depends on its length.
-	patience = 30 * time.Second
-	nobody   = 65534
-)
+const nobody = 65534
 
-// program is locksmith, where every user may run it.
-var program string
-
-// TestMain lets more tests run at a time than there are processors: most of them
-// wait.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		panic(err) // the testing package has changed
-	}
-	os.Exit(run(m))
+	lab.Parallel(8) // they wait most of the time
+	lab.Main(m, nil)
 }
 
-func run(m *testing.M) int {
-	if testing.Short() { // all tests start programs
-		return 0
-	}
-	helper := programs.Static("locksmith/cmd/locksmith")
-	defer helper.Remove()
-	dir, err := helper.Build()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	program = filepath.Join(dir, "locksmith")
-	return m.Run()
+// program is locksmith, where every user may run it.
+func program(t *testing.T) string {
+	t.Helper()
+	return lab.Program(t, "cmd/locksmith")
 }
 
 func mustWork(t *testing.T, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func needRoot(t *testing.T) {
-	t.Helper()
-	if os.Getuid() != 0 {
-		lab.Lacking(t, "only root may play several users")
 	}
 }
 

@@ -46,7 +46,7 @@ func predictable(t testing.TB, address string) backend.Backend {
 // in vain and wait, the holder lives on and lets go, and one that died is broken, by
 // those who wait and by hand. Errors are for the attacker to cause.
 func lives(t testing.TB, address string) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	defer cancel()
 	b := predictable(t, address)
 	for _, mode := range []string{"exclusive", "shared"} {
@@ -114,10 +114,7 @@ func TestLives(t *testing.T) {
 // predicted are the names below dir that a lock there makes, as strace sees them.
 func predicted(t *testing.T, k kind) []string {
 	t.Helper()
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		lab.Lacking(t, err.Error())
-	}
+	strace := lab.NeedProgram(t, "strace")
 	dir := t.TempDir()
 	log := filepath.Join(t.TempDir(), "log")
 	self, err := os.Executable()
@@ -214,7 +211,7 @@ func atPredicted(t *testing.T, k kind, name string, p plant) {
 		}()
 		select {
 		case <-done:
-		case <-time.After(2 * patience):
+		case <-time.After(2 * lab.Patience):
 			t.Errorf("%v with a %s at %s hangs", k, p.name, name)
 		}
 	})

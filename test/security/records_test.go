@@ -78,7 +78,7 @@ func TestWaitingLine(t *testing.T) {
 			t.Parallel()
 			address := k.at(filepath.Join(t.TempDir(), "lock"))
 			holdWith(t, address, escapes)
-			cmd := command("run", "--timeout", "1.5", address, "--", "true")
+			cmd := command(t, "run", "--timeout", "1.5", address, "--", "true")
 			terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 400})
 			if err != nil {
 				lab.Lacking(t, "no terminal: "+err.Error())
@@ -96,7 +96,7 @@ func TestWaitingLine(t *testing.T) {
 // readTerminal reads until the program ends.
 func readTerminal(t *testing.T, cmd *exec.Cmd, terminal *os.File) string {
 	t.Helper()
-	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(lab.Patience, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	var b strings.Builder
 	buf := make([]byte, 4096)
@@ -112,10 +112,7 @@ func readTerminal(t *testing.T, cmd *exec.Cmd, terminal *os.File) string {
 
 // TestHugeRecord: of a terabyte no more is read than a record may have.
 func TestHugeRecord(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		lab.Lacking(t, err.Error())
-	}
+	strace := lab.NeedProgram(t, "strace")
 	for _, k := range []kind{{"local", ""}, {"link", ""}} {
 		for _, text := range []string{"", "1\nLOCK v=1 id=x"} {
 			path := filepath.Join(t.TempDir(), "lock")
@@ -123,7 +120,7 @@ func TestHugeRecord(t *testing.T) {
 				lab.Lacking(t, "no file may say that it is huge: "+err.Error())
 			}
 			log := filepath.Join(t.TempDir(), "log")
-			cmd := exec.Command(strace, "-f", "-P", path, "-o", log, "-e", "trace=read,pread64,readv,mmap", program, "status", k.at(path))
+			cmd := exec.Command(strace, "-f", "-P", path, "-o", log, "-e", "trace=read,pread64,readv,mmap", program(t), "status", k.at(path))
 			if out, err := cmd.CombinedOutput(); err != nil {
 				lab.Lacking(t, fmt.Sprintf("strace: %v: %s", err, out))
 			}

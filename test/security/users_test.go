@@ -4,16 +4,16 @@ package security
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/test/lab"
 )
 
 // as makes a command one of another user.
@@ -24,27 +24,15 @@ func as(uid int, cmd *exec.Cmd) *exec.Cmd {
 
 // A holder is a command that holds a lock until its input ends.
 type holder struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
-	id    string
+	*lab.Process
+	id string
 }
 
 // hold starts it and waits for the lock.
 func hold(t *testing.T, cmd *exec.Cmd) *holder {
 	t.Helper()
-	stdin, err := cmd.StdinPipe()
-	mustWork(t, err)
-	out, err := cmd.StdoutPipe()
-	mustWork(t, err)
-	mustWork(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
-	h := &holder{cmd: cmd, stdin: stdin}
-	if _, err := fmt.Fscan(out, &h.id); err != nil {
-		t.Fatalf("%v: %v", cmd.Args, err)
-	}
-	return h
+	p := lab.Start(t, cmd)
+	return &holder{p, p.Line()}
 }
 
 // holding is a command for hold. A command of run's dies with it, so that nothing else
@@ -53,9 +41,9 @@ func holding(address string) []string {
 	return []string{"run", address, "--", "sh", "-c", "echo $LOCKSMITH_ID; exec cat"}
 }
 
-func (h *holder) letGo(t *testing.T) {
-	t.Helper()
-	mustWork(t, h.stdin.Close(), h.cmd.Wait())
+func (h *holder) letGo() {
+	h.LetGo()
+	h.Exits(0)
 }
 
 // TestOthersLock: root's lock in a directory for all. Another user sees whose it is,
@@ -63,14 +51,14 @@ func (h *holder) letGo(t *testing.T) {
 // it in his turn. Where root died, only root may remove his lock: the others wait, and
 // are told why.
 func TestOthersLock(t *testing.T) {
-	needRoot(t)
+	lab.NeedRoot(t)
 	for _, k := range kinds {
 		t.Run(k.String(), func(t *testing.T) {
 			t.Parallel()
 			dir := publicDir(t, 0o777|os.ModeSticky)
 			address := k.at(filepath.Join(dir, "lock"))
-			h := hold(t, command(holding(address)...))
-			other := func(args ...string) result { t.Helper(); return finish(t, as(nobody, command(args...))) }
+			h := hold(t, command(t, holding(address)...))
+			other := func(args ...string) result { t.Helper(); return finish(t, as(nobody, command(t, args...))) }
 			other("status", address).mustSay(t, 0, "held by root@", "[alive]")
 			if r := other("hold", "--stdin", "watch", "--timeout", "0", address); r.status != 77 || k.scheme != "nfs" && k.options == "" {
 				r.mustSay(t, 75, "ERR code=")
@@ -79,8 +67,7 @@ func TestOthersLock(t *testing.T) {
 			if r := other("break", "--force", address, "--id", h.id); r.status == 0 && k.scheme == "local" {
 				t.Errorf("nobody broke root's lock: %s%s", r.out, r.err)
 			}
-			mustWork(t, h.cmd.Process.Kill())
-			_ = h.cmd.Wait()
+			h.Kill()
 			r := other("run", "--timeout", "300ms", address, "--", "true")
 			switch {
 			case k.scheme == "local", k.scheme == "link":
@@ -99,7 +86,7 @@ func TestOthersLock(t *testing.T) {
 
 // TestUsersTakeTurns in a sticky directory: what one leaves is not in the other's way.
 func TestUsersTakeTurns(t *testing.T) {
-	needRoot(t)
+	lab.NeedRoot(t)
 	for _, k := range kinds {
 		t.Run(k.String(), func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +99,7 @@ func TestUsersTakeTurns(t *testing.T) {
 				mustWork(t, os.Mkdir(lock, 0o777), os.Chmod(lock, 0o777))
 			}
 			for _, uid := range []int{nobody, 1234, nobody, 0} {
-				finish(t, as(uid, command("run", "--timeout", "20", address, "--", "true"))).mustSay(t, 0)
+				finish(t, as(uid, command(t, "run", "--timeout", "20", address, "--", "true"))).mustSay(t, 0)
 			}
 		})
 	}
@@ -138,14 +125,14 @@ func TestEverybodysDirectory(t *testing.T) {
 // at a lock file of local: and at the directory of an nfs: lock; the modes of all else
 // follow the directory that it is in.
 func TestUmask(t *testing.T) {
-	needRoot(t)
+	lab.NeedRoot(t)
 	for _, umask := range []int{0, 0o022, 0o077, 0o777} {
 		for _, k := range kinds {
 			t.Run(fmt.Sprintf("%03o %v", umask, k), func(t *testing.T) {
 				dir := publicDir(t, 0o755)
 				mustWork(t, os.Chown(dir, nobody, nobody))
 				path := filepath.Join(dir, "lock")
-				cmd := command("-c", fmt.Sprintf(`umask %03o && exec "$0" "$@"`, umask), program)
+				cmd := command(t, "-c", fmt.Sprintf(`umask %03o && exec "$0" "$@"`, umask), program(t))
 				cmd.Args = append(cmd.Args, holding(k.at(path))...)
 				cmd.Path = "/bin/sh"
 				if umask == 0o777 && k.scheme != "local" && k.scheme != "link" {
@@ -155,13 +142,13 @@ func TestUmask(t *testing.T) {
 				}
 				h := hold(t, as(nobody, cmd))
 				mustHaveModes(t, dir, k, umask)
-				r := finish(t, as(1234, command("status", k.at(path))))
+				r := finish(t, as(1234, command(t, "status", k.at(path))))
 				if closed := umask&0o044 != 0; closed && (k.scheme == "local" || k.scheme == "nfs") {
 					r.mustSay(t, 77, "permission denied")
 				} else {
 					r.mustSay(t, 0, "held by nobody@")
 				}
-				h.letGo(t)
+				h.letGo()
 			})
 		}
 	}
