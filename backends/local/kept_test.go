@@ -138,7 +138,6 @@ func TestClear(t *testing.T) {
 
 // TestBesideFlock: flock(1) and run exclude each other, both ways, in a crowd.
 func TestBesideFlock(t *testing.T) {
-	lab.NotShort(t, "builds a program")
 	flock, exe, dir := lab.NeedProgram(t, "flock"), lab.Program(t, "cmd/locksmith"), t.TempDir()
 	lock, counter := filepath.Join(dir, "lock"), filepath.Join(dir, "counter")
 	backendtest.MustWork(t, os.WriteFile(counter, []byte("0\n"), 0o600))

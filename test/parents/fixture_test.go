@@ -24,7 +24,6 @@ type fixture struct {
 
 func newFixture(t *testing.T, l language) *fixture {
 	t.Helper()
-	lab.NotShort(t, "starts interpreters")
 	lab.NeedProgram(t, l.program)
 	dir := t.TempDir()
 	return &fixture{T: t, language: l, bin: filepath.Dir(lab.Program(t, "cmd/locksmith")), scheme: "local:",

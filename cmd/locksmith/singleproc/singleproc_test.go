@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"locksmith/test/programs"
+	"locksmith/test/lab"
 )
+
+func TestMain(m *testing.M) { lab.Main(m, nil) }
 
 // TestFirst: what is initialised before has taken hardly any memory, which could be that
 // of a second processor.
 func TestFirst(t *testing.T) {
-	built := programs.New("locksmith/cmd/locksmith")
-	t.Cleanup(built.Remove)
-	cmd := exec.Command(built.Path(t, "locksmith"), "version")
+	cmd := exec.Command(lab.Program(t, "cmd/locksmith"), "version")
 	var stderr bytes.Buffer
 	cmd.Env, cmd.Stderr = append(os.Environ(), "GODEBUG=inittrace=1"), &stderr
 	if err := cmd.Run(); err != nil {
