@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"locksmith/cmd/locksmith/cli"
+	"locksmith/test/lab"
 )
 
 // unpack unpacks the package for this machine.
@@ -57,7 +58,7 @@ func contents(t *testing.T, m making) {
 
 // units: systemd has nothing to say against the example of a nightly job.
 func units(t *testing.T, m making) {
-	need(t, "systemd-analyze")
+	lab.NeedProgram(t, "systemd-analyze")
 	root := unpack(t, m)
 	output(t, exec.Command("sh", "-ec", `
 		cd "$1"

@@ -14,7 +14,7 @@ import (
 	"locksmith/test/lab"
 )
 
-var chroot = flag.Bool("chroot", false, "try the package in a small Debian system, made with debootstrap as root")
+var chroot = flag.Bool("chroot", false, "build with an empty cache, too, and try the package in a small Debian system, made with debootstrap as root")
 
 // freshSystem: on a machine with no more than Debian's smallest set of packages, and those
 // that show man pages and complete commands, the package does what README promises.
@@ -22,7 +22,7 @@ func freshSystem(t *testing.T, m making) {
 	if !*chroot {
 		t.Skip("without -chroot no system is made to try the package in, as that takes minutes")
 	}
-	need(t, "debootstrap")
+	lab.NeedProgram(t, "debootstrap")
 	lab.NeedRoot(t)
 	s := &system{t, t.TempDir()}
 	s.run("", `debootstrap --variant=minbase --include=bash-completion,mandoc stable "$1"`)

@@ -29,6 +29,7 @@ var packages = []choice{
 func testPackages(t *testing.T, m *machine) {
 	for _, p := range packages {
 		t.Run(p.pkg, func(t *testing.T) {
+			t.Parallel()
 			m := &machine{t, m.prefix}
 			program := strings.ReplaceAll(p.pkg, "/", "_") + ".test.exe"
 			m.install(program, "./"+p.pkg, "test", "-c")

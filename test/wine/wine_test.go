@@ -12,9 +12,6 @@ import (
 	"locksmith/test/lab"
 )
 
-// waitLimit bounds every wait; nothing depends on its length.
-const waitLimit = 2 * time.Minute
-
 // A machine is a Wine prefix with our programs on its drive C.
 type machine struct {
 	t      *testing.T
@@ -25,9 +22,7 @@ type machine struct {
 func newMachine(t *testing.T) *machine {
 	t.Helper()
 	lab.NotShort(t, "builds programs for Windows")
-	if _, err := exec.LookPath("wine"); err != nil {
-		lab.Lacking(t, "wine is not installed (apt-get install --no-install-recommends wine wine64)")
-	}
+	lab.NeedProgram(t, "wine") // apt-get install --no-install-recommends wine wine64
 	m := &machine{t: t, prefix: filepath.Join(t.TempDir(), "prefix")}
 	t.Cleanup(func() { _ = m.command("wineserver", "--kill", "--wait").Run() }) // of this prefix alone
 	m.must(m.command("wineboot", "--init"))
@@ -90,11 +85,7 @@ func (m *machine) exists(name string) bool {
 
 func (m *machine) eventually(what string, holds func() bool) {
 	m.t.Helper()
-	for limit := time.Now().Add(waitLimit); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(limit) {
-			m.t.Fatal("never: " + what)
-		}
-	}
+	lab.Eventually(m.t, what, holds)
 }
 
 func TestWine(t *testing.T) {
@@ -143,11 +134,7 @@ func testParent(t *testing.T, m *machine) {
 		t.Run(how, func(t *testing.T) {
 			m := &machine{t, m.prefix}
 			held, lock := how+".held", how+".lock"
-			parent := m.wine("parent.exe", how, `C:\locksmith.exe`, "local:C:/"+lock, `C:\`+held)
-			parent.Stderr = os.Stderr
-			if err := parent.Start(); err != nil {
-				t.Fatal(err)
-			}
+			parent := lab.Start(t, m.wine("parent.exe", how, `C:\locksmith.exe`, "local:C:/"+lock, `C:\`+held))
 			m.eventually("the lock is held", func() bool {
 				text, _ := os.ReadFile(m.drive(held))
 				return strings.HasPrefix(string(text), "OK ")
@@ -156,8 +143,8 @@ func testParent(t *testing.T, m *machine) {
 				m.must(m.command("wine", "taskkill", "/f", "/im", "parent.exe"))
 			}
 			m.eventually("the lock is released", func() bool { return !m.exists(lock) })
-			if err := parent.Wait(); err != nil && how != "dies" {
-				t.Errorf("the parent: %v", err)
+			if status := parent.Status(); status != 0 && how != "dies" {
+				t.Errorf("the parent: status %d\n%s", status, parent.Stderr())
 			}
 		})
 	}
@@ -166,10 +153,7 @@ func testParent(t *testing.T, m *machine) {
 // testCommandDiesWithUs: what run started ends when run is killed.
 func testCommandDiesWithUs(t *testing.T, m *machine) {
 	// The command holds another lock for as long as it runs.
-	run := m.wine("locksmith.exe", "run", "local:C:/outer.lock", "--", `C:\parent.exe`, "dies", `C:\locksmith.exe`, "local:C:/inner.lock", `C:\inner.held`)
-	if err := run.Start(); err != nil {
-		t.Fatal(err)
-	}
+	run := lab.Start(t, m.wine("locksmith.exe", "run", "local:C:/outer.lock", "--", `C:\parent.exe`, "dies", `C:\locksmith.exe`, "local:C:/inner.lock", `C:\inner.held`))
 	m.eventually("both locks are held", func() bool { return m.exists("outer.lock") && m.exists("inner.lock") })
 	m.eventually("the command runs", func() bool {
 		text, _ := os.ReadFile(m.drive("inner.held"))
@@ -185,5 +169,5 @@ func testCommandDiesWithUs(t *testing.T, m *machine) {
 		out, _ := m.output(m.command("wine", "tasklist"))
 		return !strings.Contains(out, "parent.exe") && !strings.Contains(out, "locksmith.exe")
 	})
-	_ = run.Wait()
+	run.Status()
 }
