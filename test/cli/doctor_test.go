@@ -23,6 +23,7 @@ func doctor(t *testing.T, s *ftpserver.Server, flags ...string) *exec.Cmd {
 
 // TestDoctorNoRmdir: locks would be made there, and never be released.
 func TestDoctorNoRmdir(t *testing.T) {
+	lab.NotShort(t, "starts servers")
 	t.Parallel()
 	for _, kind := range []string{"embedded", "proftpd"} {
 		t.Run(kind, func(t *testing.T) {
@@ -39,6 +40,7 @@ func TestDoctorNoRmdir(t *testing.T) {
 
 // TestDoctorInterrupted: what it made is removed, and the signal is told.
 func TestDoctorInterrupted(t *testing.T) {
+	lab.NotShort(t, "starts servers")
 	t.Parallel()
 	made := make(chan struct{}, 1000)
 	s := ftpserver.Start(t, "embedded", ftpserver.Options{Hook: func(op, _ string) error {

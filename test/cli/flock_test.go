@@ -142,6 +142,7 @@ func untilStopped(t *testing.T, sh *prompt) {
 // TestLikeFlock: what works under flock(1), in scripts and at a terminal, works
 // under run.
 func TestLikeFlock(t *testing.T) {
+	lab.NotShort(t, "starts dozens of shells")
 	t.Parallel()
 	lab.NeedProgram(t, "flock")
 	bin := t.TempDir()

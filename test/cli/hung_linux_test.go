@@ -37,6 +37,7 @@ func hungMount(t *testing.T) string {
 // TestHungPlace: where the file system does not answer, --timeout, a signal and the
 // parent's end count all the same.
 func TestHungPlace(t *testing.T) {
+	lab.NotShort(t, "needs root")
 	t.Parallel()
 	dir := hungMount(t)
 	for _, kind := range []string{"local", "link", "mkdir", "nfs"} {

@@ -115,6 +115,7 @@ func TestWaitingInBackground(t *testing.T) {
 // TestCtrlZWithoutEffect: a command that it does not stop must not go on while run
 // is stopped, without heartbeats for its lock.
 func TestCtrlZWithoutEffect(t *testing.T) {
+	lab.NotShort(t, "waits for a lease")
 	t.Parallel()
 	for name, command := range map[string]string{
 		"ignored":   `sh -c 'trap "" TSTP; echo ready; sleep 6; exit 4'`,
@@ -145,6 +146,7 @@ func TestStoppedByItself(t *testing.T) {
 // TestStoppedTooLong: run was stopped for longer than the lease. When it goes on, the
 // command is ended first of all.
 func TestStoppedTooLong(t *testing.T) {
+	lab.NotShort(t, "waits for a lease")
 	t.Parallel()
 	sh := atPrompt(t)
 	sh.keys(t, "locksmith run --lease 5 nfs:"+filepath.Join(t.TempDir(), "lock")+" -- sh -c 'echo ready; sleep 300; echo went on'\n")

@@ -32,6 +32,7 @@ var kindsOfLocks = map[string]func(dir string) string{
 // nobody else gets the lock before it has ended. Then it is broken by proof: the lease
 // would take an hour.
 func TestJobOutlivesRun(t *testing.T) {
+	lab.NotShort(t, "starts dozens of processes")
 	t.Parallel()
 	for name, address := range kindsOfLocks {
 		t.Run(name, func(t *testing.T) {
@@ -103,6 +104,7 @@ var long = flag.Bool("long", false, "kill ten times as many runs")
 // third of the runs is killed. The commands, and what they start, take a witness which the
 // kernel drops when the last of them has closed it: nobody may find it taken.
 func TestRunsKilledAtRandom(t *testing.T) {
+	lab.NotShort(t, "starts hundreds of processes")
 	t.Parallel()
 	const overlap = 99
 	rounds := 25

@@ -11,12 +11,14 @@ import (
 	"testing"
 
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 // TestServers goes by a directory "locks" at every server: where the account sees but its
 // home, and where it sees the whole disk, by both of its addresses. The server of one place
 // is that of all tests there.
 func TestServers(t *testing.T) {
+	lab.NotShort(t, "starts servers")
 	t.Parallel()
 	for _, kind := range ftpserver.Kinds() {
 		for place, unconfined := range map[string]bool{"confined": false, "home": true, "root": true} {

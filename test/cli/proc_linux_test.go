@@ -12,6 +12,7 @@ import (
 // TestLostWithoutProc: the command ends when its lock is lost, where /proc does not tell
 // who it is.
 func TestLostWithoutProc(t *testing.T) {
+	lab.NotShort(t, "needs root")
 	t.Parallel()
 	lab.NeedRoot(t)
 	for name, in := range map[string][]string{

@@ -14,6 +14,7 @@ import (
 // TestReleaseDeadServer: who lets go of a lock at a server that died is told once what
 // is wrong, and at the end what becomes of the lock.
 func TestReleaseDeadServer(t *testing.T) {
+	lab.NotShort(t, "starts servers")
 	t.Parallel()
 	s := ftpserver.Start(t, "embedded", ftpserver.Options{})
 	cmd := exec.Command("locksmith", "hold", "--release-timeout", "3s", "ftp://"+s.User+"@"+s.Addr+"/L")

@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 // TestSecretsStaySecretFTP is for locks that need a password. The server is one
 // that repeats it.
 func TestSecretsStaySecretFTP(t *testing.T) {
+	lab.NotShort(t, "starts servers")
 	t.Parallel()
 	for _, s := range secrets("127.0.0.1") {
 		t.Run(s.about, func(t *testing.T) {
@@ -35,6 +37,7 @@ func TestSecretsStaySecretFTP(t *testing.T) {
 // TestSecretsInErrorsFTP: the password is wrong, or TLS fails before it is asked
 // for.
 func TestSecretsInErrorsFTP(t *testing.T) {
+	lab.NotShort(t, "starts servers")
 	t.Parallel()
 	server := ftpserver.Start(t, "embedded", ftpserver.Options{})
 	secure := ftpserver.Start(t, "embedded", ftpserver.Options{TLS: true})

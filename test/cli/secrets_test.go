@@ -227,6 +227,7 @@ func (s *started) endSomehow(t *testing.T) (status int) {
 }
 
 func TestSecretsStaySecret(t *testing.T) {
+	lab.NotShort(t, "starts hundreds of processes")
 	t.Parallel()
 	for _, s := range secrets("localhost") {
 		t.Run(s.about, func(t *testing.T) {

@@ -53,6 +53,7 @@ func (term *terminal) type_(t *testing.T, keys string) {
 // TestShellsComplete: with their own rules for colons and blanks, shells complete
 // addresses.
 func TestShellsComplete(t *testing.T) {
+	lab.NotShort(t, "starts shells")
 	t.Parallel()
 	for _, s := range shells() {
 		t.Run(s.name, func(t *testing.T) {

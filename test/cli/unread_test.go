@@ -74,6 +74,7 @@ func mustAppear(t *testing.T, path string) {
 // TestMessagesUnread: whoever reads standard error may have stopped to. That keeps
 // nobody from a loss, from letting go, or from giving up.
 func TestMessagesUnread(t *testing.T) {
+	lab.NotShort(t, "waits for a lease")
 	t.Parallel()
 	t.Run("hold loses the lock", func(t *testing.T) {
 		t.Parallel()
@@ -137,6 +138,7 @@ func mustRemove(t *testing.T, path string) {
 
 // TestTerminalStopped: Ctrl-S stops what a terminal shows, and not who tends a lock.
 func TestTerminalStopped(t *testing.T) {
+	lab.NotShort(t, "waits for a lease")
 	t.Parallel()
 	dir := t.TempDir()
 	lock, ready := filepath.Join(dir, "lock"), filepath.Join(dir, "ready")
@@ -155,6 +157,7 @@ func TestTerminalStopped(t *testing.T) {
 // TestLinesUnread: a parent whose pipe is full finds the first line later. The lock is
 // tended meanwhile, and released when it is not wanted any more.
 func TestLinesUnread(t *testing.T) {
+	lab.NotShort(t, "waits for a lease")
 	t.Parallel()
 	start := func(t *testing.T) (p *lab.Process, lines *os.File, lock string) {
 		lock = filepath.Join(t.TempDir(), "lock")

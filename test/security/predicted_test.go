@@ -167,6 +167,7 @@ func namesMade(t *testing.T, log, dir string) []string {
 // TestPredictedNames: at each name that we make stands something of an attacker's,
 // who has guessed it, or sees it at the right moment.
 func TestPredictedNames(t *testing.T) {
+	lab.NotShort(t, "watches copies for seconds")
 	for _, k := range kinds {
 		t.Run(k.String(), func(t *testing.T) {
 			t.Parallel()
