@@ -4,6 +4,7 @@ package nfslab
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -112,7 +113,7 @@ var provoked = []mishap{
 
 	{Mishap: mishaps.DiskFull, alone: true, survives: true,
 		prepare: (*crash).fillMost,
-		inject:  (*crash).fillRest,
+		inject:  func(c *crash) { fillDisk(c.t, "rest", 0, 0) },
 		heal:    func(c *crash) { freeDisk(c.t) }},
 	{Mishap: mishaps.ClocksAhead, alone: true, survives: true,
 		inject: func(c *crash) { c.stepForNow(time.Hour) }},
@@ -211,12 +212,35 @@ func (c *crash) fillMost() {
 	freeDisk(c.t) // from a try before
 	mustWork(c.t, os.Mkdir(filler, 0o755))
 	c.t.Cleanup(func() { freeDisk(c.t) })
-	do(c.t, "sh", "-euc", `cd "$0"; seq $(($(stat -fc %d .) - 64)) | xargs touch; fallocate -l $(($(stat -fc '%f * %S' .) - 1048576)) most`, filler)
+	fillDisk(c.t, "most", 64, 1<<20)
 }
 
-// fillRest leaves it not a name nor a byte.
-func (c *crash) fillRest() {
-	do(c.t, "sh", "-uc", `cd "$0"; true >rest; i=0; while true >"rest$i"; do i=$((i+1)); done; ! dd if=/dev/zero of=rest bs=1k`, filler)
+// fillDisk leaves room for no more than so many names and bytes.
+func fillDisk(t *testing.T, name string, names int, bytes int64) {
+	t.Helper()
+	f, err := os.Create(filler + "/" + name)
+	mustWork(t, err)
+	defer f.Close()
+	made := 0
+	for ; err == nil; made++ {
+		err = unix.Mknod(fmt.Sprintf("%s/%s-%d", filler, name, made), unix.S_IFREG|0o600, 0)
+	}
+	if !errors.Is(err, unix.ENOSPC) {
+		t.Fatal(err)
+	}
+	for ; names > 0 && made > 0; names-- {
+		made--
+		_ = os.Remove(fmt.Sprintf("%s/%s-%d", filler, name, made)) // the last was not made
+	}
+	total := int64(0)
+	for size := int64(1 << 30); size >= 1<<10; {
+		if unix.Fallocate(int(f.Fd()), 0, total, size) != nil {
+			size /= 2
+			continue
+		}
+		total += size
+	}
+	mustWork(t, f.Truncate(max(total-bytes, 0)))
 }
 
 func freeDisk(t *testing.T) { mustWork(t, os.RemoveAll(filler)) }
