@@ -41,19 +41,34 @@ type LossError struct {
 	Left time.Duration
 }
 
-func (e *LossError) Error() string {
+func (e *LossError) Error() string { return e.Lock + ": " + e.sentence() }
+
+// sentence is what happened, and what to do.
+func (e *LossError) sentence() string {
 	switch e.Code {
 	case protocol.Gone:
-		return fmt.Sprintf("%s: lost: %v; somebody removed or broke the lock: stop what it guards", e.Lock, e.Err)
+		return fmt.Sprintf("lost: somebody removed or broke the lock (%s): stop what it guards, which others may use by now", e.where())
 	case protocol.MaxHold:
-		return fmt.Sprintf("%s: lost: %v; stop what it guards", e.Lock, e.Err)
+		return fmt.Sprintf("lost: %v; stop what it guards", e.Err)
 	case protocol.Expired:
-		return fmt.Sprintf("%s: lost: the lease could not be renewed in time: %v; stop what it guards", e.Lock, e.Err)
+		return fmt.Sprintf("lost: the lease could not be renewed in time: %v; stop what it guards, and look for what stopped this machine or the lock's place for so long", e.Err)
 	}
 	if errors.Is(e.Err, backend.ErrStays) {
-		return fmt.Sprintf("%s: not released: %v", e.Lock, e.Err)
+		return fmt.Sprintf("not released: %v", e.Err)
 	}
-	return fmt.Sprintf("%s: not released: %v; it frees itself when the lease is over, in %v", e.Lock, e.Err, e.Left.Round(time.Millisecond))
+	return fmt.Sprintf("not released: %v; it frees itself when the lease is over, in %v", e.Err, e.Left.Round(time.Millisecond))
+}
+
+// where says what noticed that the lock is gone; of a set, also which of them.
+func (e *LossError) where() string {
+	own, ok := errors.AsType[*backend.Error](e.Err)
+	switch {
+	case !ok:
+		return e.Err.Error()
+	case own.Lock == e.Lock:
+		return "noticed by: " + own.Op
+	}
+	return own.Lock + ", noticed by: " + own.Op
 }
 
 func (e *LossError) Unwrap() error { return e.Err }

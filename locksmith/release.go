@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -64,7 +65,7 @@ func isDenied(err error) bool {
 // of our own acquisition, so nothing of a successor can be hit.
 func (s *session) lost(err error) {
 	loss := asLoss(err)
-	s.helper.Log.Error("lost", "lock", s.helper.Address, "code", loss.Code, "error", loss.Err)
+	s.helper.Log.Error("lost", "lock", s.helper.Address, "code", loss.Code, "error", strings.TrimPrefix(loss.sentence(), "lost: "))
 	s.helper.Client.Lost(loss)
 	_, isSet := s.hold.(backend.MultiHold)
 	if loss.Code == protocol.Expired || loss.Code == protocol.Gone && isSet {

@@ -241,7 +241,11 @@ func (a *attempt) judge(ctx context.Context, s observation) error {
 		s.Due, s.Note = watch.Never, "it is dead, but in a sticky directory only its owner may remove it"
 		return a.held(s)
 	}
-	return a.breakPlain(ctx, s)
+	err := a.breakPlain(ctx, s)
+	if err == nil {
+		a.request.TellBroken(a.lock.Address, s.Holder(a.lock.Today()))
+	}
+	return err
 }
 
 // breakPlain removes a dead holder's entry. It returns nil if our removal succeeded.
@@ -252,7 +256,6 @@ func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 	}
 	if err = a.lock.breakSeen(ctx, a.dir, s); err == nil {
 		a.own(pin)
-		a.request.TellBroken(a.lock.Address, s.Holder(a.lock.Today()))
 		return nil
 	}
 	unpin(pin)

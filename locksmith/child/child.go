@@ -155,7 +155,7 @@ func (c *Command) Lost(loss *locksmith.LossError) {
 	if loss.Code == protocol.MaxHold {
 		c.Log.Info("ending the command, because its time is over", "pid", c.pid)
 	} else {
-		c.Log.Error("ending the command, because its lock is lost", "pid", c.pid)
+		c.Log.Info("ending the command, because its lock is lost", "pid", c.pid)
 	}
 	c.askToEnd()
 	pause := min(max(loss.Left/2, minGrace), maxGrace)

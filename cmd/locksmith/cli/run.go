@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -19,6 +20,7 @@ import (
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 	"locksmith/locksmith/child"
+	"locksmith/protocol"
 )
 
 func (a *app) run() *cobra.Command {
@@ -165,7 +167,7 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 		waited := h.Request.Clock.Now() - start - held
 		fmt.Fprintf(out, "locksmith: %s: waited %v, held %v\n", h.Address, waited.Round(time.Millisecond), held.Round(time.Millisecond))
 	}
-	return a.runStatus(o, command, out, err)
+	return a.runStatus(o, command, h.Log, out, err)
 }
 
 // secretVariables are the environment variables that may hold passwords of these locks.
@@ -178,7 +180,7 @@ func secretVariables(targets []*flags.Target) []string {
 }
 
 // runStatus decides on run's exit status: a loss counts more than the command's own status.
-func (a *app) runStatus(o *running, command *child.Command, out *term.Messages, err error) error {
+func (a *app) runStatus(o *running, command *child.Command, log hclog.Logger, out *term.Messages, err error) error {
 	if s := command.EndedBy(err); s != 0 {
 		out.Finish()
 		child.RaiseDefault(s) // no return where the system allows it
@@ -198,7 +200,9 @@ func (a *app) runStatus(o *running, command *child.Command, out *term.Messages, 
 		a.status = int(o.skip.Value)
 		return nil
 	}
-	if !(o.Quiet && isHeld(err)) {
+	loss, isLoss := errors.AsType[*locksmith.LossError](err)
+	told := isLoss && loss.Code != protocol.MaxHold && log.IsError() // when it came
+	if !told && !(o.Quiet && isHeld(err)) {
 		reportTo(out, err)
 	}
 	a.status = exitStatusOr(o.Conflict, err)
