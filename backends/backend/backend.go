@@ -91,7 +91,7 @@ func (r Request) Checked(lock Name, what string, modes ...string) (Request, erro
 	mode, lease := r.Owner.Mode, r.Owner.Lease
 	switch {
 	case mode == "shared" && !slices.Contains(modes, mode):
-		return r, lock.Usage(op, what+" cannot be shared", "leave out --shared")
+		return r, lock.Usage(op, what+" cannot be shared", "leave out --shared, or use nfs:, which can be shared, on this disk, too")
 	case !slices.Contains(modes, mode):
 		return r, lock.Usage(op, what+" cannot be "+Quoted(mode), "use "+strings.Join(modes, " or "))
 	case lease < owner.MinLease || lease > owner.MaxLease:

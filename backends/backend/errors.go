@@ -161,7 +161,9 @@ func (n Name) Usage(op, cause, hint string) error {
 func (n Name) Gone(op, hint string) error { return n.error(protocol.Gone, op, ErrGone, hint) }
 
 // NoSuch says that what was to be broken is not there (any more).
-func (n Name) NoSuch(op string) error { return n.Gone(op, "see who is there with: locksmith status") }
+func (n Name) NoSuch(op string) error {
+	return n.Gone(op, "see who is there with: locksmith status "+string(n))
+}
 
 // Unfit says that no lock can be there.
 func (n Name) Unfit(op, cause, hint string) error {

@@ -210,5 +210,5 @@ func (l *Lock) removeUnused(ctx context.Context, dir Dir, name string) error {
 
 func (l *Lock) inUse() error {
 	return l.error(protocol.Held, "remove", errors.New("there is something in it that somebody made meanwhile, so it stays"),
-		"see who with: locksmith status")
+		"see who with: locksmith status "+l.Address)
 }

@@ -131,5 +131,5 @@ func (l *Lock) removeGeneration(name string) error {
 
 func (l *Lock) inUse() error {
 	return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "remove", Err: errors.New("somebody came meanwhile, so it stays"),
-		Hint: "see who with: locksmith status"}
+		Hint: "see who with: locksmith status " + string(l.Address)}
 }

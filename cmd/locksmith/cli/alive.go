@@ -21,7 +21,7 @@ func (b *breaking) ask(ctx context.Context, p show.Participant) error {
 	if b.force {
 		return nil
 	}
-	if why := life(p.Holder); why != "" {
+	if why, _ := life(p.Holder); why != "" {
 		return b.refuse(why, "let it end, or break it all the same with --force")
 	}
 	if p.Verdict == owner.Dead {
@@ -30,28 +30,28 @@ func (b *breaking) ask(ctx context.Context, p show.Participant) error {
 	return b.observe(ctx, p)
 }
 
-// life is a proof that one lives, or "".
-func life(h backend.Holder) string {
+// life is a proof that one lives, or "". pid is the helper's, where ending that helps.
+func life(h backend.Holder) (why string, pid int) {
 	if r := h.Record; r != nil {
 		lives, visible := r.Lives(owner.Here())
 		for _, p := range []process.Process{r.Helper, r.Parent} {
 			if visible && isAncestor(p) {
-				return fmt.Sprintf("that is you: this command runs below pid %d, which has it", p.PID)
+				return fmt.Sprintf("that is you: this command runs below pid %d, which has it", p.PID), 0
 			}
 		}
 		switch {
 		case visible && lives == r.Helper:
-			return fmt.Sprintf("it is alive: its helper, pid %d, runs on this machine", lives.PID)
+			return fmt.Sprintf("it is alive: its helper, pid %d, runs on this machine", lives.PID), lives.PID
 		case visible && lives == r.Parent:
-			return fmt.Sprintf("it may be alive: its helper is gone, but its parent, pid %d, runs on this machine", lives.PID)
+			return fmt.Sprintf("it may be alive: its helper is gone, but its parent, pid %d, runs on this machine", lives.PID), 0
 		case visible:
-			return fmt.Sprintf("it may be alive: its helper, pid %d, is gone, but what its command started may still run on this machine", lives.PID)
+			return fmt.Sprintf("it may be alive: its helper, pid %d, is gone, but what its command started may still run on this machine", lives.PID), 0
 		}
 	}
 	if h.Verdict == owner.Alive {
-		return fmt.Sprintf("it is alive: pid %d runs on this machine", h.PID)
+		return fmt.Sprintf("it is alive: pid %d runs on this machine", h.PID), 0
 	}
-	return ""
+	return "", 0
 }
 
 // isAncestor leaves out the first process, which is everybody's.

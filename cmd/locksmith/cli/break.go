@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,8 +26,8 @@ func (a *app) breakLock() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "break [flags] LOCK --id ID",
 		Short: "Take a lock from one who holds it or waits for it",
-		Long: "Take LOCK from the holder, or the waiter, whose id is ID. Without --id the command fails\n" +
-			"and shows who is there. The id names one acquisition: who took the lock meanwhile is not\n" +
+		Long: "Take LOCK from the holder, or the waiter, whose id is, or begins with, ID. Without --id the\n" +
+			"command shows who is there, and fails if there is anybody. The id names one acquisition: who took the lock meanwhile is not\n" +
 			"hit. One that lives, or may live, is left alone unless there is --force: one whose helper\n" +
 			"or parent runs on this machine, one whose heartbeat moves, and one that you hold yourself.\n" +
 			"Where no proof can be had the heartbeat is watched for a quarter of the lease, that of a\n" +
@@ -40,7 +42,7 @@ func (a *app) breakLock() *cobra.Command {
 	b.Connect.Add(c)
 	b.File.Add(c)
 	f := c.Flags()
-	f.StringVar(&b.id, "id", "", "whom to break, as shown without --id")
+	f.StringVar(&b.id, "id", "", "whom to break, as shown without --id; its first characters suffice, 4 at least")
 	f.BoolVar(&b.force, "force", false, "also one that lives")
 	f.Var(flags.Duration(&b.watch), "watch", "how long to watch its heartbeat at most; what needs more stays")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON document")
@@ -111,14 +113,18 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 	all := s.All()
 	switch {
 	case b.id != "":
+	case len(all) == 0:
+		b.result.State = s.State
+		b.tell("%s: there is nobody to break: the lock is %s\n", show.Text(b.address), s.State)
+		return nil
 	case b.force && len(all) == 1 && all[0].ID == "" && all[0].Sign != "":
 		return b.clear(ctx, all[0])
 	default:
 		return b.offer(all)
 	}
-	p, ok := s.Find(b.id)
-	if !ok {
-		return b.gone("nobody there has this id")
+	p, err := b.meant(all)
+	if err != nil {
+		return err
 	}
 	b.found(p)
 	if err := b.ask(ctx, p); err != nil {
@@ -127,22 +133,48 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 	return b.end(ctx, p)
 }
 
+// leastID is how much of an id must be given.
+const leastID = 4
+
+// meant finds the one whose id is given, or its beginning.
+func (b *breaking) meant(all []show.Participant) (show.Participant, error) {
+	some := slices.DeleteFunc(slices.Clone(all), func(p show.Participant) bool {
+		return p.ID != b.id && (len(b.id) < leastID || !strings.HasPrefix(p.ID, b.id))
+	})
+	switch len(some) {
+	case 0:
+		return show.Participant{}, b.gone("nobody there has this id")
+	case 1:
+		b.id, b.result.ID = some[0].ID, some[0].ID
+		return some[0], nil
+	}
+	return show.Participant{}, flags.Usagef("%s: the ids of %d begin with %s: give more of one", b.address, len(some), protocol.CleanText(b.id, 100))
+}
+
 // offer shows who is there, and how to break each.
 func (b *breaking) offer(all []show.Participant) error {
 	for _, p := range all {
-		how := "it has no id: nothing but removing it by hand ends it"
-		switch {
-		case p.ID != "":
-			how = b.command("--id", p.ID)
-		case p.Sign != "":
-			how = b.command("--force")
-		}
-		fmt.Fprintf(os.Stderr, "%s\n    %s\n", p.Line(b.address), show.Text(how))
-	}
-	if len(all) == 0 {
-		return flags.Usagef("%s: --id is missing, and nobody is there who could have it: the lock is free", b.address)
+		fmt.Fprintf(os.Stderr, "%s\n    %s\n", p.Line(b.address), show.Text(b.how(p)))
 	}
 	return flags.Usagef("--id is missing: it says who of those above is meant")
+}
+
+// how says what ends one of them: no command that will be refused.
+func (b *breaking) how(p show.Participant) string {
+	why, pid := life(p.Holder)
+	switch {
+	case p.ID == "" && p.Sign == "":
+		return "it has no id: nothing but removing it by hand ends it"
+	case p.ID == "":
+		return b.command("--force")
+	case why == "":
+		return b.command("--id", p.ID)
+	case pid == 0 || p.Record == nil:
+		return why + "; all the same: " + b.command("--force", "--id", p.ID)
+	case os.Getuid() == 0 || p.Record.User == flags.UserName():
+		return why + "; end it with: kill " + strconv.Itoa(pid)
+	}
+	return why + "; let " + p.Record.User + " end it with: kill " + strconv.Itoa(pid)
 }
 
 // command is the command line that breaks one of them; more says which.
@@ -212,7 +244,7 @@ func (b *breaking) end(ctx context.Context, p show.Participant) error {
 	if err != nil {
 		report(err) // but it is broken
 	} else if _, still := s.Find(b.id); still {
-		return b.refuse("it went on at that moment, and is still there", "look again with: locksmith status")
+		return b.refuse("it went on at that moment, and is still there", "look again with: locksmith status "+quoted(b.address))
 	}
 	b.result.Broken = true
 	b.tell("%s: broke %s, %s\n", show.Text(b.address), protocol.CleanText(b.id, 100), p)
@@ -237,7 +269,7 @@ func (b *breaking) op() string { return strings.TrimSpace("break " + protocol.Cl
 
 func (b *breaking) gone(why string) error {
 	return &backend.Error{Code: protocol.Gone, Lock: b.address, Op: b.op(), Err: errors.New(why),
-		Hint: "see who is there with: locksmith status"}
+		Hint: "see who is there with: locksmith status " + quoted(b.address)}
 }
 
 func (b *breaking) refuse(why, hint string) error {

@@ -19,8 +19,9 @@ import (
 	"locksmith/protocol"
 )
 
-// hints is the one table of what to do next; protocol.Code.Exit is the one
-// table of exit statuses. An error that brings its own advice needs none.
+// hints is the one table of what to do next, where LOCK stands for the address;
+// protocol.Code.Exit is the one table of exit statuses. An error that brings its own advice
+// needs none.
 var hints = map[protocol.Code]string{
 	protocol.Usage:       "see: locksmith help",
 	protocol.Unreachable: "try again later",
@@ -114,12 +115,23 @@ func reportTo(out io.Writer, err error) {
 	var held *backend.HeldError
 	advised := errors.As(err, &own) && own.Hint != "" || errors.As(err, &held) && held.Holder.Advice != ""
 	if hint := hints[codeOf(err)]; hint != "" && !advised {
-		text += "  " + hint + "\n"
+		text += "  " + show.Text(strings.ReplaceAll(hint, "LOCK", quoted(lockOf(err)))) + "\n"
 	}
 	if own != nil && own.Code == protocol.CannotCreate {
 		text += otherKind(own.Lock)
 	}
 	_, _ = io.WriteString(out, text)
+}
+
+// lockOf is the lock that an error is about: of a set, the one that is held.
+func lockOf(err error) string {
+	if held, ok := errors.AsType[*backend.HeldError](err); ok {
+		return held.Lock
+	}
+	if loss, ok := errors.AsType[*locksmith.LossError](err); ok {
+		return loss.Lock
+	}
+	return "LOCK"
 }
 
 // otherKind tells of the lock of another kind that is where one was to be.

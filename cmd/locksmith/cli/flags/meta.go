@@ -20,11 +20,12 @@ func Self(lease time.Duration) owner.Record {
 	self, err := process.Find(os.Getpid())
 	return owner.Record{
 		Place: owner.Here(), Helper: self, NoProof: err != nil,
-		User: userName(), Mode: exclusiveMode, Lease: lease,
+		User: UserName(), Mode: exclusiveMode, Lease: lease,
 	}
 }
 
-func userName() string {
+// UserName is who we are, as records say.
+func UserName() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
 	}
