@@ -47,8 +47,11 @@ type Helper struct {
 	// 0: one try.
 	ReleaseTimeout time.Duration
 	Once           *Once // nil: what it guards may be done as often as the lock is had
-	Client         Client
-	Log            hclog.Logger
+	// Hopeless, if not nil, says why a wait for this holder would never end, or "". It is
+	// asked of a helper that would wait forever.
+	Hopeless func(backend.Holder) string
+	Client   Client
+	Log      hclog.Logger
 }
 
 // A Lock is one of a set.

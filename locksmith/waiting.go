@@ -42,6 +42,9 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 			if h.Timeout == 0 && ctx.Err() == nil {
 				return nil, 0, err
 			}
+			if err := h.hopeless(held); err != nil {
+				return nil, 0, err
+			}
 			if tries == h.Tries {
 				return nil, 0, &TimeoutError{Lock: h.Address, Held: held, Waited: h.Request.Clock.Now() - start, Tries: tries}
 			}
@@ -86,6 +89,20 @@ func (w *waiting) request() backend.Request {
 		r.Timeout = backend.NoLimit
 	}
 	return r
+}
+
+// hopeless is the refusal by a holder that nobody should wait for, or nil.
+func (h *Helper) hopeless(held *backend.HeldError) error {
+	if h.Hopeless == nil || h.Timeout >= 0 || h.Tries > 0 {
+		return nil
+	}
+	why := h.Hopeless(held.Holder)
+	if why == "" {
+		return nil
+	}
+	refused := *held
+	refused.Holder.Advice = why
+	return &refused
 }
 
 // aged is the holder as it was seen some time ago, with its age as of now; nothing is

@@ -69,6 +69,7 @@ func (a *app) runHold(o *holding, args []string) error {
 	if parent == 0 {
 		parent = a.parent
 	}
+	h.Hopeless = waitsForUs
 	recordParent(h, parent)
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
 	wanted := watch.Start(context.Background())

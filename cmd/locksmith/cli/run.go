@@ -141,6 +141,7 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	if err != nil {
 		return err
 	}
+	h.Hopeless = waitsForUs
 	line := newWaitLine(&o.Options, h.Log, os.Stderr, out)
 	command := &child.Command{
 		Argv: argv, Withhold: secretVariables(targets),
