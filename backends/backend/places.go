@@ -17,6 +17,9 @@ type Listing struct {
 	// Step, if there is one, is called before each look at a file system, where a look
 	// may hang. What waits for a server ends by itself.
 	Step func()
+	// Other, if there is one, is called for each file that may be another tool's lock, and is
+	// not told because nothing in it is ours.
+	Other func()
 	// Others are the forms of locks of kinds that are not asked for: a directory of such a
 	// form is no lock of any other kind, and neither is what makes the form, though they
 	// might look like that. Files in them may be locks all the same.

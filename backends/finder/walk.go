@@ -3,6 +3,7 @@ package finder
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"locksmith/backends/backend"
@@ -117,6 +118,9 @@ func (w *Walk) file(ctx context.Context, in *Directory, name string) error {
 			return err
 		}
 	}
+	if w.Other != nil && seen != nil && seen.mayBeLock(name) {
+		w.Other()
+	}
 	return nil
 }
 
@@ -132,4 +136,12 @@ func (w *Walk) tell(ctx context.Context, a Answer) error {
 	}
 	w.Tell(*a.Lock)
 	return nil
+}
+
+// mayBeLock reports that a file looks like other tools' locks: it has a pid and nothing
+// else; or nothing, and is called a lock.
+func (c Content) mayBeLock(name string) bool {
+	text := strings.TrimSpace(c.Text)
+	_, err := strconv.ParseUint(text, 10, 22)
+	return c.Err == nil && (err == nil || text == "" && strings.HasSuffix(name, ".lock"))
 }

@@ -37,6 +37,7 @@ var fixed = map[string][]cobra.Completion{
 	"log-level":  {"trace", "debug", "info", "warn", "error", "off"},
 	"log-format": {"text", "json"},
 	"mode":       {"shared", "exclusive"},
+	"format":     {"text", "json", "openmetrics"},
 	"stdin":      {"auto\tfind out whose it is", "watch\tits end releases the lock", "ignore\tit is none of our business"},
 }
 

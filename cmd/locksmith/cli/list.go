@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +17,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
+	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/protocol"
 )
 
@@ -25,11 +28,13 @@ type listing struct {
 	mode          string
 	held, waiting bool
 	asJSON        bool
+	format        string
+	others        atomic.Int64 // files that may be other tools' locks
 	depth         int
 }
 
 func (a *app) list() *cobra.Command {
-	l := listing{depth: flags.Unlimited}
+	l := listing{depth: flags.Unlimited, format: "text"}
 	var where []string
 	c := &cobra.Command{
 		Use:   "list [flags] PLACE…",
@@ -47,8 +52,10 @@ func (a *app) list() *cobra.Command {
 			"and token are numbers; metadata is compared as two numbers or two durations (90s, 7d) if\n" +
 			"both are, and else as text. What somebody has no value for only matches !=. Who is shown must\n" +
 			"match each --where.\n\n" +
-			"What could not be looked at is told on standard error, and decides the exit status.",
+			"On a terminal there is a line for each lock, elsewhere one for each holder and waiter, with all\n" +
+			"that is known. What could not be looked at is told on standard error, and decides the exit status.",
 		Example: "  locksmith list /var/lock\n" +
+			"  locksmith list --format openmetrics /var/lock > locks.prom.$$ && mv locks.prom.$$ locks.prom\n" +
 			"  locksmith list --held --where job=nightly --where 'age>1h' nfs:/shared/locks\n" +
 			"  locksmith list --json ftp://loader@ftp.example.org/locks",
 		Args: atLeastOne("directory"),
@@ -61,6 +68,7 @@ func (a *app) list() *cobra.Command {
 	f.BoolVar(&l.held, "held", false, "only holders")
 	f.BoolVar(&l.waiting, "waiting", false, "only waiters")
 	f.BoolVar(&l.asJSON, "json", false, "print one JSON document")
+	f.StringVar(&l.format, "format", "text", "text, json, or openmetrics: how many hold and wait, since when, for a textfile collector")
 	f.Var(flags.Count(&l.depth), "depth", "how many directories deep to look, 1 being in PLACE alone; else all, but 1 on FTP")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		if err := l.prepare(where); err != nil {
@@ -87,6 +95,12 @@ func (l *listing) prepare(where []string) error {
 	default:
 		return flags.Usagef("--mode is %q: it may be shared or exclusive", protocol.CleanText(l.mode, 100))
 	}
+	if l.asJSON {
+		l.format = "json"
+	}
+	if !slices.Contains(show.Formats(), l.format) {
+		return flags.Usagef("--format is %q: it may be text, json or openmetrics", protocol.CleanText(l.format, 100))
+	}
 	if l.depth == 0 {
 		return flags.Usagef("--depth is 0: 1 is what is directly in the place")
 	}
@@ -103,11 +117,13 @@ func completePlace(c *cobra.Command, args []string, begun string) ([]cobra.Compl
 
 // listAll goes from place to place, until a signal.
 func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
-	out := show.NewList(&a.out, l.asJSON)
+	width, _, _ := term.Size(os.Stdout)
+	out := show.NewList(&a.out, l.format, width)
 	for _, place := range args {
 		if ctx.Err() != nil {
 			break
 		}
+		l.others.Store(0)
 		err := l.place(ctx, place, func(f backend.Listed) {
 			if f.Err != nil {
 				a.note(f.Err)
@@ -120,13 +136,17 @@ func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
 			a.note(err)
 			out.Add(show.Lock{}, err)
 		}
+		if n := l.others.Load(); n > 0 && l.format == "text" && l.all() {
+			dir, _ := absolute(place)
+			fmt.Fprintf(&a.out, "%s: files left out that may be other tools' locks: %d; see them with: locksmith list %s\n", show.Text(place), n, show.Text(quoted("local:"+dir)))
+		}
 	}
 	return out.End()
 }
 
 // found is what is shown of a lock; not ok if nothing is.
 func (l *listing) found(f backend.Listed) (s show.Lock, ok bool) {
-	all := len(l.conditions) == 0 && !l.held && !l.waiting
+	all := l.all()
 	wanted := func(p show.Participant) bool { return l.wants(p, f.Report.Token) }
 	if all {
 		wanted = nil
@@ -139,6 +159,9 @@ func (l *listing) found(f backend.Listed) (s show.Lock, ok bool) {
 	s.Take(f.Report)
 	return s, all || len(s.Holders)+len(s.Waiters) > 0
 }
+
+// all reports that nobody asks for some holders only.
+func (l *listing) all() bool { return len(l.conditions) == 0 && !l.held && !l.waiting }
 
 // wants reports that a holder or waiter is to be shown. The token is the lock's.
 func (l *listing) wants(p show.Participant, token uint64) bool {
@@ -169,7 +192,7 @@ func (l *listing) place(ctx context.Context, place string, tell func(backend.Lis
 // list tells of what is in one place, and leaves behind a look that hangs.
 func (l *listing) list(ctx context.Context, place string, lists lister, tell func(backend.Listed)) error {
 	return follow(ctx, lookTime, noAnswer(place, lookOp, lookTime), func(ctx context.Context, step func(), tell func(backend.Listed)) error {
-		return lists(ctx, backend.Listing{Depth: max(l.depth, 0), Step: step, Tell: tell})
+		return lists(ctx, backend.Listing{Depth: max(l.depth, 0), Step: step, Tell: tell, Other: func() { l.others.Add(1) }})
 	}, tell)
 }
 
@@ -185,6 +208,9 @@ func (l *listing) lister(place string) (lister, error) {
 		return func(ctx context.Context, l backend.Listing) error { return backends.Tree(ctx, dir, l) }, nil
 	}
 	b, canonical, err := l.Open(directory(place))
+	if st, e := os.Stat(place); err != nil && !strings.Contains(place, ":") && e == nil && st.IsDir() {
+		return nil, fmt.Errorf("%w; the directory is written ./%s", err, place)
+	}
 	if err != nil {
 		return nil, err
 	}

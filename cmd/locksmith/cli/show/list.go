@@ -14,12 +14,23 @@ type List interface {
 	End() error
 }
 
-// NewList shows people, or programs, what Add is given.
-func NewList(out io.Writer, asJSON bool) List {
-	if asJSON {
+// Formats are those of a list, for people (text) and for programs.
+func Formats() []string { return []string{"text", "json", "openmetrics"} }
+
+// NewList shows what Add is given in one of Formats, or nil: text is a table on a terminal
+// of this width, and without one has a line for each holder and waiter.
+func NewList(out io.Writer, format string, width int) List {
+	switch {
+	case format == "json":
 		return &listJSON{out: out}
+	case format == "openmetrics":
+		return &metrics{out: out}
+	case format == "text" && width > 0:
+		return newTable(out, width)
+	case format == "text":
+		return listText{out}
 	}
-	return listText{out}
+	return nil
 }
 
 type listText struct{ out io.Writer }

@@ -1,0 +1,106 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A table shows a lock in a line that fits the terminal. Its columns are as wide from the
+// first line on, so that each lock is shown when it is found.
+type table struct {
+	out          io.Writer
+	lock, holder int // widths
+	begun        bool
+}
+
+// Widths of columns: of those with texts of ours, and of the two others together at least.
+const (
+	stateWidth, sinceWidth, modeWidth, waitingWidth = 7, 7, 9, 7
+	leastTexts                                      = 24
+)
+
+func newTable(out io.Writer, width int) *table {
+	texts := max(width-stateWidth-sinceWidth-modeWidth-waitingWidth-5, leastTexts)
+	return &table{out: out, lock: texts * 3 / 5, holder: texts - texts*3/5}
+}
+
+// Add leaves errors to standard error.
+func (t *table) Add(l Lock, _ error) {
+	if l.Lock == "" {
+		return
+	}
+	if !t.begun {
+		t.begun = true
+		t.line("LOCK", "STATE", "HOLDER", "SINCE", "MODE", "WAITING")
+	}
+	holder, since, mode, waiting, state := "", "", "", "", l.State
+	if len(l.Holders) > 0 {
+		h := l.Holders[0]
+		holder, since, mode = h.name(), short(time.Duration(h.AgeMS)*time.Millisecond), h.Mode
+		if h.Verdict == "dead" || h.Verdict == "orphaned" {
+			state = h.Verdict
+		}
+		if more := len(l.Holders) - 1; more > 0 {
+			holder = fmt.Sprintf("%s +%d", cut(holder, t.holder-4), more)
+		}
+	}
+	if len(l.Waiters) > 0 {
+		waiting = strconv.Itoa(len(l.Waiters))
+	}
+	t.line(cutFront(Text(l.Lock), t.lock), cut(state, stateWidth), cut(holder, t.holder), since, cut(mode, modeWidth), waiting)
+}
+
+func (t *table) line(lock, state, holder, since, mode, waiting string) {
+	text := fmt.Sprintf("%-*s %-*s %-*s %*s %-*s %*s", t.lock, lock, stateWidth, state, t.holder, holder, sinceWidth, since, modeWidth, mode, waitingWidth, waiting)
+	fmt.Fprintln(t.out, strings.TrimRight(text, " "))
+}
+
+func (*table) End() error { return nil }
+
+// name is who holds a lock, in a few words.
+func (h *Holder) name() string {
+	who := "somebody unknown"
+	if h.User != "" || h.Host != "" {
+		who = h.User + "@" + h.Host
+	}
+	if job := h.Meta["job"]; job != "" {
+		return Text(job + " " + who)
+	}
+	if h.Program != "" {
+		return Text(h.Program + " " + who)
+	}
+	return Text(who)
+}
+
+// cut keeps the beginning of a text.
+func cut(text string, width int) string {
+	if r := []rune(text); len(r) > width {
+		return string(r[:max(width-1, 0)]) + "…"
+	}
+	return text
+}
+
+// cutFront keeps the end of a text, where the names of locks differ.
+func cutFront(text string, width int) string {
+	if r := []rune(text); len(r) > width {
+		return "…" + string(r[len(r)-width+1:])
+	}
+	return text
+}
+
+// short is a duration in its two greatest units.
+func short(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d >= day:
+		return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+	case d >= time.Minute:
+		return fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%ds", d/time.Second)
+}

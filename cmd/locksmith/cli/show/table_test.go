@@ -1,0 +1,71 @@
+package show
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// some are locks of all sorts.
+func some() []Lock {
+	job := owner.Record{User: "alice", Place: owner.Place{Host: "web3"}, Program: "sh", Mode: "exclusive", Meta: []protocol.Field{{Key: "job", Value: "night\nly"}}}
+	many := NewLock("nfs:/srv/a/very/long/way/to/the/lock/of/billing\"", nil)
+	many.Take(backend.Report{Holders: []backend.Holder{{Record: &job, Verdict: owner.Dead, Age: 26 * time.Hour}, {PID: 1}}, Waiters: make([]backend.Holder, 3)})
+	free := NewLock("local:/free", nil)
+	free.Take(backend.Report{})
+	failed := NewLock("ftp://h/x", nil)
+	failed.Error = "no answer"
+	return []Lock{many, free, failed}
+}
+
+// TestTable: lines fit the terminal, and the end of a lock's name is seen.
+func TestTable(t *testing.T) {
+	for _, width := range []int{60, 80, 200} {
+		var out strings.Builder
+		l := NewList(&out, "text", width)
+		for _, s := range some() {
+			l.Add(s, nil)
+		}
+		l.Add(Lock{}, errors.New("told on standard error"))
+		lines := strings.Split(out.String(), "\n")
+		if len(lines) != 5 || !strings.HasPrefix(lines[0], "LOCK ") || !strings.Contains(lines[1], `billing" dead `) && width < 200 ||
+			!strings.Contains(lines[1], "+1") || !strings.HasSuffix(lines[1], " 1d2h exclusive       3") || !strings.Contains(lines[2], " free") || !strings.Contains(lines[3], " unknown") {
+			t.Errorf("at %d:\n%s", width, &out)
+		}
+		for _, line := range lines {
+			if utf8.RuneCountInString(line) > width {
+				t.Errorf("longer than %d: %q", width, line)
+			}
+		}
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	var out strings.Builder
+	m := NewList(&out, "openmetrics", 80)
+	for _, s := range some() {
+		m.Add(s, nil)
+	}
+	m.Add(Lock{}, errors.New("no such directory"))
+	if err := m.End(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"locksmith_lock_held{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 2\nlocksmith_lock_held{lock=\"local:/free\"} 0\n# HELP",
+		"_held_seconds{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 93600\n# HELP", "_dead{lock=\"local:/free\"} 0\n",
+		"_dead{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 1\n", "billing\\\"\"} 3\n", "\nlocksmith_list_errors 1\n# EOF\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s in:\n%s", want, &out)
+		}
+	}
+	if strings.Contains(out.String(), "ftp:") {
+		t.Error("what could not be seen has a state")
+	}
+}
