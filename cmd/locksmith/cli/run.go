@@ -213,6 +213,9 @@ func (a *app) runStatus(o *running, command *child.Command, log hclog.Logger, ou
 // completeRun leaves the command after "--" to the shell.
 func (a *app) completeRun(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if slices.Contains(a.args[:len(a.args)-1], "--") {
+		if a.args[len(a.args)-2] == "--" && begun != "" && !strings.Contains(begun, "/") {
+			return flags.Commands(begun), cobra.ShellCompDirectiveNoFileComp
+		}
 		return nil, cobra.ShellCompDirectiveDefault // files
 	}
 	return flags.CompleteMember(c, args, begun)

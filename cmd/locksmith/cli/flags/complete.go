@@ -64,6 +64,20 @@ func CompleteMember(c *cobra.Command, args []string, begun string) ([]cobra.Comp
 	return words, directive
 }
 
+// Commands offers the programs on PATH that a word may become.
+func Commands(begun string) (all []cobra.Completion) {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		entries, _ := os.ReadDir(dir) // as much as there is
+		for _, e := range entries {
+			if st, err := os.Stat(filepath.Join(dir, e.Name())); offers(e.Name(), begun) && err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+				all = append(all, e.Name())
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // beginnings are the kinds of locks, as spell writes them, that a word may become.
 func beginnings(begun string, spell func(kind string, inFiles bool) string) (all []cobra.Completion) {
 	for _, s := range backends.Schemes() {
