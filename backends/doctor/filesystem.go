@@ -87,7 +87,7 @@ func (n DirNeeds) access(dir string, tell backend.Tell) bool {
 		tell.Unfit(name, err.Error(), "make it, or correct the path")
 		return false
 	}
-	mode, sticky := st.Mode().String(), st.Mode()&fs.ModeSticky != 0
+	mode, sticky := lsMode(st.Mode()), st.Mode()&fs.ModeSticky != 0
 	public := lockfile.IsPublic(st.Mode())
 	switch {
 	case !mayWrite(dir):
@@ -141,4 +141,23 @@ func space(dir string, tell backend.Tell) {
 		return
 	}
 	r.judge(tell)
+}
+
+// lsMode is a directory's mode as ls(1) shows it.
+func lsMode(m fs.FileMode) string {
+	text := []byte("d" + m.Perm().String()[1:])
+	for _, special := range []struct {
+		bit       fs.FileMode
+		at        int
+		set, bare byte // with the right to enter, and without
+	}{{fs.ModeSetuid, 3, 's', 'S'}, {fs.ModeSetgid, 6, 's', 'S'}, {fs.ModeSticky, 9, 't', 'T'}} {
+		switch {
+		case m&special.bit == 0:
+		case text[special.at] == 'x':
+			text[special.at] = special.set
+		default:
+			text[special.at] = special.bare
+		}
+	}
+	return string(text)
 }

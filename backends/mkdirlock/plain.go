@@ -241,11 +241,7 @@ func (a *attempt) judge(ctx context.Context, s observation) error {
 		s.Due, s.Note = watch.Never, "it is dead, but in a sticky directory only its owner may remove it"
 		return a.held(s)
 	}
-	err := a.breakPlain(ctx, s)
-	if err == nil {
-		a.request.TellBroken(a.lock.Address, s.Holder(a.lock.Today()))
-	}
-	return err
+	return a.breakPlain(ctx, s)
 }
 
 // breakPlain removes a dead holder's entry. It returns nil if our removal succeeded.
@@ -256,6 +252,7 @@ func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 	}
 	if err = a.lock.breakSeen(ctx, a.dir, s); err == nil {
 		a.own(pin)
+		a.request.TellBroken(a.lock.Address, s.Holder(a.lock.Today()))
 		return nil
 	}
 	unpin(pin)

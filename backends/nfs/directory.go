@@ -92,11 +92,29 @@ func (d *directory) Await(ctx context.Context, name string, watched process.Proc
 	d.notifier.Await(ctx, name, watched, pause)
 }
 
+// shareWithGroup opens the lock directory, which we made, to the group for which somebody has
+// made the directory above it, whatever our umask. One that everybody may write to was made
+// for no group.
+func (d *directory) shareWithGroup() error {
+	above := filepath.Dir(d.path)
+	var st unix.Stat_t
+	if err := unix.Stat(above, &st); err != nil || st.Mode&(unix.S_IWGRP|unix.S_IWOTH) != unix.S_IWGRP {
+		return err
+	}
+	return posix.OpenParent(above, filepath.Base(d.path), func(fd int, base string) error {
+		return posix.ShareWithGroup(fd, base, above)
+	})
+}
+
 // Prepare makes the lock directory and the two in it. A name that this host
 // remembers to be missing is put right by the attempt to make it.
 func (d *directory) Prepare() error {
 	if !d.mustExist {
-		if err := unix.Mkdir(d.path, 0o777); err != nil && !errors.Is(err, unix.EEXIST) {
+		err := unix.Mkdir(d.path, 0o777)
+		if err == nil {
+			_ = d.shareWithGroup() // a lock that only we can use is one still
+		}
+		if err != nil && !errors.Is(err, unix.EEXIST) {
 			return err
 		}
 	}

@@ -86,7 +86,12 @@ func ListAt(at int, name string) ([]string, error) {
 //
 // It works on a descriptor: whoever may write beside the directory could put a link in
 // its place, and have us open something else to everybody.
-func Share(at int, name, like string) error {
+func Share(at int, name, like string) error { return share(at, name, like, 0o777) }
+
+// ShareWithGroup is Share with the group alone, which is that of the other directory.
+func ShareWithGroup(at int, name, like string) error { return share(at, name, like, 0o070) }
+
+func share(at int, name, like string, bits uint32) error {
 	fd, err := openDirectory(at, name, unix.O_RDONLY)
 	if err != nil {
 		return err
@@ -99,7 +104,7 @@ func Share(at int, name, like string) error {
 	if err := unix.Stat(like, &model); err != nil {
 		return err
 	}
-	wanted := uint32(model.Mode) & 0o777
+	wanted := uint32(model.Mode) & bits
 	enough := uint32(made.Mode)&wanted == wanted
 	ofGroup := wanted&unix.S_IWGRP == 0 || made.Gid == model.Gid
 	switch {

@@ -192,7 +192,7 @@ func (a *attempt) register(newest uint64) (ticket, error) {
 	err = a.lock.Dir.Symlink(text, t.record())
 	if absent(err) {
 		if err := a.lock.Dir.Prepare(); err != nil {
-			return t, a.lock.Fail("make the lock directory", err)
+			return t, a.lock.Fail(makeOp, err)
 		}
 		err = a.lock.Dir.Symlink(text, t.record())
 	}

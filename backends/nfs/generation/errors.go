@@ -4,6 +4,10 @@ package generation
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -48,10 +52,19 @@ func (l *Lock) again(op string, err error) error {
 // Fail gives a failed call its code and advice.
 func (l *Lock) Fail(op string, err error) error { return l.Address.Fail(op, err, explain) }
 
+// makeOp is the only operation beside the lock directory.
+const makeOp = "make the lock directory"
+
 func explain(e *backend.Error) {
 	switch {
 	case backend.Unclear(e.Err), errors.Is(e.Err, unix.ENOLCK):
 		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
+	case errors.Is(e.Err, fs.ErrPermission):
+		path, _, _ := strings.Cut(e.Lock[strings.Index(e.Lock, ":")+1:], "?")
+		e.Hint = fmt.Sprintf("allow this user to write there, for a group with: chmod g+ws %[1]s %[1]s/R %[1]s/G", path)
+		if e.Op == makeOp {
+			e.Hint = "allow this user to write there, for a group with: chmod g+ws " + filepath.Dir(path)
+		}
 	case errors.Is(e.Err, unix.ENOTEMPTY):
 		e.Code, e.Hint = protocol.CannotCreate, "remove what somebody has put into it"
 	case errors.Is(e.Err, unix.EMLINK):

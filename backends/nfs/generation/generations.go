@@ -32,7 +32,7 @@ func (l *Lock) list() (all numbers, anew bool, err error) {
 	if errors.Is(err, unix.ENOENT) {
 		anew = true
 		if err := l.Dir.Prepare(); err != nil {
-			return nil, anew, l.Fail("make the lock directory", err)
+			return nil, anew, l.Fail(makeOp, err)
 		}
 		names, err = l.names(Generations)
 	}
