@@ -3,11 +3,14 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -18,7 +21,7 @@ import (
 //
 // The time at which that file was written is compared with the lock file's own after a
 // heartbeat, so that both are of one clock. What is there instead of such a file, or could
-// be a stranger's, counts as no success at all.
+// be a stranger's, counts as no success at all; only what we may have begun is replaced.
 
 const (
 	successSuffix = ".done"
@@ -47,17 +50,8 @@ func (h *hold) now() (time.Time, error) {
 }
 
 func (l *Lock) lastSuccess(now time.Time) *backend.Success {
-	f, err := open(l.path + successSuffix)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	st, err := f.Stat()
+	st, text, err := l.successFile()
 	if err != nil || !st.Own && l.isSticky() || st.Links > 1 {
-		return nil
-	}
-	text, err := f.Read(protocol.MaxLine + 1)
-	if err != nil {
 		return nil
 	}
 	line, err := protocol.Parse(text)
@@ -65,6 +59,20 @@ func (l *Lock) lastSuccess(now time.Time) *backend.Success {
 		return nil
 	}
 	return &backend.Success{Ago: now.Sub(st.Modified), Host: line.Value("host")}
+}
+
+// successFile looks at what is in the place of a success.
+func (l *Lock) successFile() (st lockfile.Stat, text string, err error) {
+	f, err := open(l.path + successSuffix)
+	if err != nil {
+		return st, "", err
+	}
+	defer f.Close()
+	if st, err = f.Stat(); err != nil {
+		return st, "", err
+	}
+	text, err = f.Read(protocol.MaxLine + 1)
+	return st, text, err
 }
 
 // isSticky reports that everybody may make files in the lock's directory, and only their
@@ -82,7 +90,7 @@ func (l *Lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 	}
 	text, err := protocol.Line{Word: wordSuccess}.With("v", "1").With("host", owner.Here().Host).Format()
 	if err == nil {
-		err = replace(systemPath(l.path)+successSuffix, text)
+		err = l.replaceSuccess(text)
 	}
 	if err != nil {
 		return l.fail("record the success", err)
@@ -90,12 +98,22 @@ func (l *Lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 	return nil
 }
 
-// replace makes a file anew. Whoever has the lock is the only one who does.
-func replace(path, text string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// replaceSuccess makes the file anew. Whoever has the lock is the only one who does. A file
+// that has nothing to do with us stays, and is an error.
+func (l *Lock) replaceSuccess(text string) error {
+	_, old, err := l.successFile()
+	switch begun := wordSuccess + " "; {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
 		return err
+	case !strings.HasPrefix(old, begun) && !strings.HasPrefix(begun, old):
+		return fmt.Errorf("%s%s is there and is none of ours: move it away", l.path, successSuffix)
+	default:
+		if err := os.Remove(systemPath(l.path) + successSuffix); err != nil {
+			return err
+		}
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, successMode)
+	f, err := os.OpenFile(systemPath(l.path)+successSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, successMode)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // TestStrangeSuccess: what is in the place of a success and is none of ours does not count, and
-// does not harm; it is replaced where that is allowed.
+// does not harm; it is replaced if we may have begun it.
 func TestStrangeSuccess(t *testing.T) {
 	const good = "SUCCESS v=1 host=web3\n"
 	write := func(text string) func(string) error {
@@ -36,14 +36,15 @@ func TestStrangeSuccess(t *testing.T) {
 		"endless":         {write(strings.Repeat(good, 1<<16)), false, false},
 		"a record": {func(path string) error {
 			return os.WriteFile(path, []byte("LOCK v=1 id=x\n"), 0o644)
-		}, false, false},
+		}, false, true},
+		"a user's file": {write("42 bills\n"), false, true},
 		"a link": {func(path string) error {
 			return errors.Join(os.WriteFile(path+".x", []byte(good), 0o644), os.Symlink(path+".x", path))
-		}, false, false},
+		}, false, true},
 		"a hard link": {func(path string) error {
 			return errors.Join(os.WriteFile(path+".x", []byte(good), 0o644), os.Link(path+".x", path))
 		}, false, false},
-		"a FIFO":      {func(path string) error { return unix.Mkfifo(path, 0o644) }, false, false},
+		"a FIFO":      {func(path string) error { return unix.Mkfifo(path, 0o644) }, false, true},
 		"a directory": {func(path string) error { return os.MkdirAll(path+"/x", 0o755) }, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,6 +60,8 @@ func TestStrangeSuccess(t *testing.T) {
 			if err := l.RecordSuccess(t.Context(), h); (err != nil) != c.remains {
 				t.Errorf("record: %v", err)
 			}
+			_, err = os.Lstat(path + successSuffix)
+			backendtest.MustWork(t, err)
 			if last, err := l.LastSuccess(t.Context(), h); err != nil || (last == nil) != c.remains {
 				t.Errorf("afterwards: %v, %v", last, err)
 			}
