@@ -211,9 +211,35 @@ func (f *fake) dir(change ...func(*backend.Address, *backend.Access)) *Dir {
 	return d
 }
 
-// hasty returns a directory that does not wait long for an answer, but for one that a busy
-// machine delays.
+// hasty returns a directory that does not wait long for an answer.
 func (f *fake) hasty() *Dir { return f.within(time.Second) }
+
+// calm returns a directory that does so only once it has logged in, so that it comes to the
+// command, however busy this machine is.
+func (f *fake) calm(verb string) *Dir {
+	f.t.Helper()
+	d := f.dir()
+	if lists(verb) {
+		f.when("EPSV", func(c *talk) { // on every connection
+			d.conn.deadlines.timeout = time.Second
+			c.obey()
+		})
+		return d
+	}
+	d.connect(f.t)
+	d.conn.deadlines.timeout = time.Second
+	return d
+}
+
+// connect logs in.
+func (d *Dir) connect(t testing.TB) {
+	t.Helper()
+	d.turn <- struct{}{}
+	defer d.leave()
+	if _, err := d.connected(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // within returns a directory that waits so long for an answer.
 func (f *fake) within(d time.Duration) *Dir {

@@ -169,11 +169,12 @@ func TestKeepaliveLearns(t *testing.T) {
 func TestKeepaliveFails(t *testing.T) {
 	t.Parallel()
 	f, m := startFake(t).when("NLST", (*talk).hang), &manual{}
-	d := f.hasty()
+	d := f.dir()
 	d.clock = m
 	if err := d.Mkdir(soon(t), "L"); err != nil {
 		t.Fatal(err)
 	}
+	d.conn.deadlines.timeout = time.Second
 	m.advance(t, time.Minute, time.Minute)
 	eventually(t, func() bool { return len(f.sent("NLST")) == 1 })
 	if err := d.Mkdir(soon(t), "L/x.1"); err != nil {

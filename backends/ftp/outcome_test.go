@@ -94,7 +94,7 @@ func TestOutcomes(t *testing.T) {
 			t.Run(tt.name+"/"+verb, func(t *testing.T) {
 				t.Parallel()
 				f := startFake(t).when(verb, tt.answer)
-				d := f.hasty()
+				d := f.calm(verb)
 				err := call(d)
 				if got := come(err); got != tt.want || len(f.sent(verb)) != tt.sent {
 					t.Errorf("%s, %d times; want %s, %d; %v", got, len(f.sent(verb)), tt.want, tt.sent, err)
@@ -181,7 +181,6 @@ func TestCancel(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancel(soon(t))
 			d := startFake(t).when(verb, func(c *talk) { cancel(); c.hang() }).dir()
-			d.server.timeout = time.Minute
 			start := time.Now()
 			err := d.Mkdir(ctx, "L")
 			if come(err) != want || !errors.Is(err, context.Canceled) || time.Since(start) > late {

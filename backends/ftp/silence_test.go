@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locksmith/backends/mkdirlock"
+	"locksmith/test/lab"
 )
 
 // TestSilence: wherever a server falls silent, the call ends.
@@ -44,7 +45,11 @@ func TestSilence(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d := startFake(t).when(tt.verb, tt.answer).hasty()
+			f := startFake(t).when(tt.verb, tt.answer)
+			d := f.hasty()
+			if tt.want == "unclear" {
+				d = f.calm(tt.verb)
+			}
 			start := time.Now()
 			if err := tt.call(t, d); come(err) != tt.want || time.Since(start) > late {
 				t.Errorf("%s after %v: %v", come(err), time.Since(start), err)
@@ -61,16 +66,12 @@ func TestListAgain(t *testing.T) {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int32
-			f := startFake(t)
-			d := f.when(verb, func(c *talk) {
+			d := startFake(t).when(verb, func(c *talk) {
 				if asked.Add(1) == 1 {
 					c.hang()
 				}
 				c.obey()
-			}).hasty()
-			if err := d.Mkdir(soon(t), "L"); err != nil {
-				t.Fatal(err)
-			}
+			}).calm("")
 			names, err := d.List(soon(t), "L")
 			if err != nil || !slices.Equal(names, []string{"a", "bb"}) || asked.Load() != 2 {
 				t.Errorf("%q, %v, asked %d times", names, err, asked.Load())
@@ -138,7 +139,7 @@ func TestDrip(t *testing.T) {
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
-	}).hasty()
+	}).calm("MKD")
 	start := time.Now()
 	if err := d.Mkdir(soon(t), "L"); come(err) != "unclear" || time.Since(start) > late {
 		t.Errorf("after %v: %v", time.Since(start), err)
@@ -148,13 +149,14 @@ func TestDrip(t *testing.T) {
 // TestSlow: each command has its own time.
 func TestSlow(t *testing.T) {
 	t.Parallel()
+	lab.NotShort(t, "takes seconds")
 	f := startFake(t)
-	slow := func(c *talk) { time.Sleep(time.Second); c.obey() }
+	slow := func(c *talk) { time.Sleep(2 * time.Second); c.obey() }
 	for _, verb := range []string{"USER", "PASS", "FEAT", "TYPE"} {
 		f.when(verb, slow)
 	}
 	d := f.dir()
-	d.server.timeout = 3500 * time.Millisecond
+	d.server.timeout = 7 * time.Second
 	if err := d.Mkdir(soon(t), "L"); err != nil {
 		t.Error(err)
 	}
