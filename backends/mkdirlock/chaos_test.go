@@ -79,6 +79,10 @@ func bare(reservation string) bool {
 	return strings.Contains(filepath.Base(reservation), reservationPrefix) && len(in) == 0
 }
 
+// orphanLooks is how often an empty lock must look the same, looked at every 10 ms, to be
+// taken for an orphan. That is counted, since of a machine that pauses all of us do.
+const orphanLooks = 200
+
 // reapOrphans removes the plain lock while it is empty for long, as a job of an
 // administrator does, and returns how often.
 func reapOrphans(path string, k kindOfLock, stop <-chan struct{}) (n int) {
@@ -87,8 +91,7 @@ func reapOrphans(path string, k kindOfLock, stop <-chan struct{}) (n int) {
 		return 0
 	}
 	var last unix.Stat_t
-	since := time.Now()
-	for {
+	for looks := 0; ; looks++ {
 		select {
 		case <-stop:
 			return n
@@ -96,9 +99,9 @@ func reapOrphans(path string, k kindOfLock, stop <-chan struct{}) (n int) {
 		}
 		var now unix.Stat_t
 		if err := unix.Lstat(path, &now); err != nil || now.Ino != last.Ino || now.Ctim != last.Ctim || now.Nlink > 2 {
-			last, since = now, time.Now()
+			last, looks = now, 0
 		}
-		if time.Since(since) > 300*time.Millisecond && unix.Rmdir(path) == nil {
+		if looks > orphanLooks && unix.Rmdir(path) == nil {
 			n++
 		}
 	}

@@ -135,7 +135,7 @@ func TestManyEntries(t *testing.T) {
 	mustBeHeldBy(t, a, h)
 	mustStillHold(t, h)
 	mustWithdraw(t, a)
-	if d := time.Since(start); d > 5*time.Second {
+	if d := time.Since(start); d > time.Minute {
 		t.Errorf("it took %v", d)
 	}
 }
