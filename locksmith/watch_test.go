@@ -213,6 +213,29 @@ func TestParentDies(t *testing.T) {
 	}
 }
 
+// TestOtherParentDies: the kernel's signal tells of nobody's death but our own parent's.
+func TestOtherParentDies(t *testing.T) {
+	for _, noPidfd := range []bool{false, true} {
+		other := exec.Command("sleep", "300")
+		if err := other.Start(); err != nil {
+			t.Fatal(err)
+		}
+		f := devNull(t)
+		w := Watch{Stdin: f, Stdout: f, Parent: other.Process.Pid, Log: hclog.NewNullLogger(), noPidfd: noPidfd}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		w.watchParent(ctx, cancel, nil)
+		if ctx.Err() != nil {
+			t.Errorf("it lives, and the cause is %v", context.Cause(ctx))
+		}
+		_ = other.Process.Kill()
+		_ = other.Wait()
+		<-ctx.Done()
+		if context.Cause(ctx) != ErrParentDied {
+			t.Errorf("cause %v", context.Cause(ctx))
+		}
+	}
+}
+
 func TestParentDiedBeforeWeLooked(t *testing.T) {
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {

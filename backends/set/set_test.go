@@ -462,3 +462,11 @@ func TestHousekeepingThatHangs(t *testing.T) {
 type hanging struct{ backend.Hold }
 
 func (hanging) Tend(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+
+// TestConfirmed: a set is as old as the lock of it that was confirmed first.
+func TestConfirmed(t *testing.T) {
+	h := &hold{members: []*member{{confirmed: 3 * time.Second}, {confirmed: time.Second}, {confirmed: 2 * time.Second}}}
+	if got := h.Confirmed(); got != time.Second {
+		t.Errorf("%v, want that of the second lock", got)
+	}
+}
