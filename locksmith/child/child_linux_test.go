@@ -9,10 +9,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
 
-// TestOutlivesUs: programs that the kernel does not kill when we die.
+// TestOutlivesUs: programs that the kernel does not kill when we die are on record.
 func TestOutlivesUs(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
@@ -45,8 +46,10 @@ func TestOutlivesUs(t *testing.T) {
 			t.Logf("%s: not tried: %v", name, err)
 			continue
 		}
-		if got := (&Command{path: path, lifeline: &process.Lifeline{}}).outlivesUs(); err != nil || got != c.want {
-			t.Errorf("%s: %v, want %v (%v)", name, got, c.want, err)
+		var r owner.Record
+		(&Command{path: path, lifeline: &process.Lifeline{}}).Describe(&r)
+		if err != nil || r.NoProof != c.want {
+			t.Errorf("%s: %v, want %v (%v)", name, r.NoProof, c.want, err)
 		}
 	}
 }

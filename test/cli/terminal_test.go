@@ -153,6 +153,27 @@ func TestCtrlCWhileRunning(t *testing.T) {
 	mustBeFree(t, lock)
 }
 
+// TestCtrlCOnce: what the terminal tells the command, we do not tell it again.
+func TestCtrlCOnce(t *testing.T) {
+	t.Parallel()
+	lock := filepath.Join(t.TempDir(), "lock")
+	term := atTerminal(t, "locksmith", "run", "local:"+lock, "--",
+		"sh", "-c", `sleep 300 & trap "echo caught" INT; trap "kill $!; exit 5" USR1; echo ready; while :; do wait; done`)
+	term.mustShow(t, "ready")
+	const times = 10 // two signals at the same moment may count as one
+	caught := func() int { return strings.Count(term.output(), "caught") }
+	for i := range times {
+		term.ctrlC(t)
+		lab.Eventually(t, "it catches Ctrl-C", func() bool { return caught() > i })
+	}
+	term.Signal(syscall.SIGUSR1) // is passed on after whatever came before
+	term.mustExit(t, 5)
+	if n := caught(); n != times {
+		t.Errorf("it got Ctrl-C %d times, not %d", n, times)
+	}
+	mustBeFree(t, lock)
+}
+
 // TestHangUpWhileWaiting: the terminal is closed.
 func TestHangUpWhileWaiting(t *testing.T) {
 	t.Parallel()
