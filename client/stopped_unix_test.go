@@ -5,12 +5,16 @@ package client_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"locksmith/client"
 	"locksmith/protocol"
+	"locksmith/test/lab"
 )
 
 func TestHelperStopped(t *testing.T) {
@@ -40,4 +44,24 @@ func TestHelperEnded(t *testing.T) {
 		t.Errorf("release: %v", err)
 	}
 	mustBeFree(t, path)
+}
+
+// TestNoHelperStays: a helper that hangs in its release is killed.
+func TestNoHelperStays(t *testing.T) {
+	address, _ := newLock(t)
+	file := filepath.Join(t.TempDir(), "pid")
+	l, err := client.Acquire(t.Context(), address, client.KillAfter(50*time.Millisecond),
+		client.Helper("sh", "-c", `echo $$ >"$0"; echo OK proto=1 waited_ms=0 lease_ms=60000; exec sleep 300`, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(); err == nil {
+		t.Error("it was released")
+	}
+	text, err := os.ReadFile(file)
+	pid, err2 := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	lab.Eventually(t, "the helper is gone", func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH })
 }
