@@ -57,8 +57,8 @@ type cell struct {
 // What we wait for in vain is far from the lease that tells the one from the other.
 const (
 	longLease  = 8 * time.Second
-	shortLease = 4 * time.Second  // of who is to lose the lock
-	quickLease = 16 * time.Second // that nobody waits for
+	shortLease = 4 * time.Second // of who is to lose the lock
+	quickLease = time.Hour       // that nobody waits for
 )
 
 // live goes through the life of a lock, in which the mishap comes, and tells what came of
@@ -149,9 +149,14 @@ func (c *cell) begin() {
 	if c.victimAt != "" {
 		at = c.victimAt
 	}
-	args := []string{"hold", "--lease", c.lease.String(), at}
+	refresh := c.lease / 4
+	if c.lease == quickLease {
+		refresh = longLease / 4
+	}
+	args := []string{"hold", "--lease", c.lease.String(), "--refresh", refresh.String(), at}
 	if c.Run {
-		args = []string{"run", "--lease", c.lease.String(), at, "--", "sh", "-c", "echo OK $$; exec cat"}
+		args[0] = "run"
+		args = append(args, "--", "sh", "-c", "echo OK $$; exec cat")
 	}
 	switch c.moment {
 	case mishaps.Waiting, mishaps.AtOK:
@@ -333,7 +338,7 @@ func (c *cell) end() {
 	if c.isOrphan() {
 		c.reap(c.What)
 	}
-	last := c.hold("--timeout", soon.String())
+	last := c.hold()
 	last.Held()
 	last.Release()
 }

@@ -5,7 +5,6 @@ package crash
 import (
 	"flag"
 	"testing"
-	"time"
 
 	"locksmith/test/lab"
 )
@@ -14,10 +13,6 @@ var (
 	long   = flag.Bool("long", false, "leave nothing out that takes long")
 	update = flag.Bool("update", false, "write CRASHES.md anew; means -long")
 )
-
-// soon bounds what is to happen at once, on a slow machine. It is far less than the lease of
-// those it is asked of.
-const soon = 20 * time.Second
 
 func TestMain(m *testing.M) {
 	lab.Parallel(24) // most of the tests wait
