@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,11 @@ func (a *acquisition) try(ctx context.Context, waitFlags []string, events bool) 
 // outcome is what comes of a helper's first line.
 func (a *acquisition) outcome(ctx context.Context, h *helper, first reading) (*Lock, error) {
 	if first.err == nil && first.line.Word == protocol.WordOK {
-		lock, err := newLock(ctx, a.name, h, first.line)
+		name := a.name
+		if a.any { // now it is known which
+			name = cmp.Or(first.line.Value("lock"), name)
+		}
+		lock, err := newLock(ctx, name, h, first.line)
 		if err == nil {
 			return lock, nil
 		}

@@ -97,6 +97,14 @@ func AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lo
 	return a.byPolicy(ctx)
 }
 
+// AcquireAny is Acquire for whichever of several locks is free first. It waits for all of
+// them at once and never holds two; Lock.Address tells which it is. Those that cannot be had
+// are left out, unless there is no other.
+func AcquireAny(ctx context.Context, addresses []string, options ...Option) (*Lock, error) {
+	isAny := func(c *config) { c.any = true }
+	return AcquireSet(ctx, addresses, append(options[:len(options):len(options)], flag("--any"), isAny)...)
+}
+
 // nameOf is the lock, or the locks, in messages.
 func nameOf(locks []string) string {
 	if n := len(locks); n > 3 {

@@ -484,6 +484,30 @@ func TestAcquireSet(t *testing.T) {
 	mustBeFree(t, filepath.Join(dir, "three"))
 }
 
+// TestAcquireAny: one of them, which is told, and no trace at the others.
+func TestAcquireAny(t *testing.T) {
+	dir := t.TempDir()
+	one, two := "nfs:"+filepath.Join(dir, "one"), "local:"+filepath.Join(dir, "two")
+	first, err := client.AcquireAny(t.Context(), []string{one, two})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := client.AcquireAny(t.Context(), []string{one, two}, client.Timeout(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := []string{first.Address(), second.Address()}; !slices.Contains(got, one) || !slices.Contains(got, two) {
+		t.Errorf("got %v", got)
+	}
+	if _, err := client.AcquireAny(t.Context(), []string{one, two}, client.Timeout(0)); !errors.Is(err, client.ErrHeld) {
+		t.Errorf("a third: %v", err)
+	}
+	if err := errors.Join(first.Release(), second.Release()); err != nil {
+		t.Error(err)
+	}
+	mustBeFree(t, filepath.Join(dir, "two"))
+}
+
 // The loss of one lock is the loss of the set, and the others are given back.
 func TestSetLoss(t *testing.T) {
 	dir := t.TempDir()

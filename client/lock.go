@@ -41,7 +41,8 @@ func newLock(ctx context.Context, address string, h *helper, ok protocol.Line) (
 	return l, nil
 }
 
-// Address returns the address the lock was acquired by; of a set, a few of them.
+// Address returns the address the lock was acquired by; of a set, a few of them; after
+// AcquireAny, the one that is held, in its canonical spelling.
 func (l *Lock) Address() string { return l.address }
 
 // ID names this acquisition; no other ever has the same. That of a set is the ids of its

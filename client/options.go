@@ -14,6 +14,7 @@ type Option func(*config)
 
 type config struct {
 	locks  []string
+	any    bool // one of them will do
 	helper []string
 	args   []string
 	logger hclog.Logger

@@ -35,7 +35,7 @@ const Forever = time.Duration(-1)
 // holding (keep), releasing (release), lost.
 type Helper struct {
 	Address string // canonical; for people, if it is a set of locks
-	Locks   []Lock // a set of locks in the order given; nil: it is one lock
+	Locks   []Lock // a set of locks in the order given, or those of which any will do; nil: it is one lock
 	Locker  backend.Locker
 	Request backend.Request
 	Timeout time.Duration // for the lock to become free; 0: one try; Forever
@@ -91,6 +91,10 @@ func (h *Helper) Run() (time.Duration, error) {
 	if isSet {
 		s.confirmed = several.Confirmed()
 	}
+	if one, ok := hold.(backend.ChosenHold); ok {
+		s.confirmed = one.Confirmed()
+		h.choose(one.Chosen())
+	}
 	if err := s.checkOnce(); err != nil {
 		return 0, err
 	}
@@ -114,6 +118,12 @@ func (h *Helper) Run() (time.Duration, error) {
 	h.Log.Debug("acquired", "lock", h.Address, "id", hold.ID())
 	err = s.run()
 	return h.Request.Clock.Now() - acquired, err
+}
+
+// choose makes it the helper of the one lock that it holds, of those that would do.
+func (h *Helper) choose(i int) {
+	h.Address, h.Request.Owner.Mode = h.Locks[i].Address, h.Locks[i].Mode
+	h.Locks = nil
 }
 
 // refresh is how long after a heartbeat the next one is due.

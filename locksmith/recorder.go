@@ -53,7 +53,7 @@ type Recorder struct {
 func (h *Helper) Record(to EventWriter, command string) *Recorder {
 	r := &Recorder{
 		Client: h.Client, helper: h, to: to, command: protocol.CleanText(command, maxEventName), place: owner.Here(),
-		locks: []string{h.Address}, start: h.Request.Clock.Now(), queue: make(chan func(), maxQueue),
+		start: h.Request.Clock.Now(), queue: make(chan func(), maxQueue),
 	}
 	for _, m := range h.Request.Owner.Meta {
 		if r.meta == nil {
@@ -61,9 +61,7 @@ func (h *Helper) Record(to EventWriter, command string) *Recorder {
 		}
 		r.meta[m.Key] = protocol.CleanText(m.Value, maxEventName)
 	}
-	if h.Locks != nil {
-		r.locks, r.modes = h.addresses(), h.modes()
-	}
+	r.name()
 	h.Client = r
 	r.writer = backend.DetachCall(func() error {
 		for write := range r.queue {
@@ -72,6 +70,15 @@ func (h *Helper) Record(to EventWriter, command string) *Recorder {
 		return nil
 	})
 	return r
+}
+
+// name takes down which locks the events are about: of those that would do, the one that is
+// held in the end.
+func (r *Recorder) name() {
+	r.locks, r.modes = []string{r.helper.Address}, nil
+	if r.helper.Locks != nil {
+		r.locks, r.modes = r.helper.addresses(), r.helper.modes()
+	}
 }
 
 // An obstacle is what a waiter waits for.
@@ -120,6 +127,7 @@ func (r *Recorder) Broke(b BrokenLock) {
 
 // Start implements Client.
 func (r *Recorder) Start(g protocol.Grant) error {
+	r.name()
 	r.due = r.now() + r.helper.refresh()
 	r.tell(events.Event{Kind: events.Acquired, ID: g.ID, Token: g.Token, Tokens: g.Tokens, Waited: g.Waited})
 	return r.Client.Start(g)

@@ -155,6 +155,15 @@ type MultiHold interface {
 	Confirmed() time.Duration
 }
 
+// A ChosenHold is the Hold of one lock out of several of which any would do.
+type ChosenHold interface {
+	Hold
+	// Chosen is which, counted from 0 in the order in which they were given.
+	Chosen() int
+	// Confirmed is a time, by the helper's clock, at which the lock was proven ours.
+	Confirmed() time.Duration
+}
+
 // A Remover is a Backend that leaves something in place, such as a directory, while the
 // lock is free.
 type Remover interface {

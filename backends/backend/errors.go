@@ -32,6 +32,7 @@ type HeldError struct {
 	Lock   string
 	Holder Holder
 	Ahead  int // how many wait before us, where there is a queue
+	Others int // how many others would do, but are not free either
 	// Queued says that nobody holds the lock, but Holder is before us in the
 	// queue. We only hold back for a moment.
 	Queued bool
@@ -44,6 +45,13 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
+	if e.Others > 0 {
+		return fmt.Sprintf("%s; and no other is free of the %d that would do", e.why(), e.Others+1)
+	}
+	return e.why()
+}
+
+func (e *HeldError) why() string {
 	switch {
 	case e.Obstacle != nil:
 		return fmt.Sprintf("%s: waiting until it can be seen who holds it: %v", e.Lock, e.Obstacle)

@@ -1,4 +1,5 @@
-// Package set takes several locks, of any kinds, all or none.
+// Package set takes several locks, of any kinds, all or none (Set), or whichever of them is
+// free first (Any). What follows is about all or none.
 //
 // # Promises
 //

@@ -23,7 +23,8 @@ func (a *app) hold() *cobra.Command {
 			"not), and hold the lock until standard input closes, nobody reads standard output any\n" +
 			"more, the parent dies, or SIGTERM comes. Then remove the lock and exit. When the time of\n" +
 			"--max-hold is over, say LOST, and remove the lock when the parent lets go, or 10 s later.\n" +
-			"Before a LOCK of several, shared: or exclusive: sets its mode.\n\n" +
+			"Before a LOCK of several, shared: or exclusive: sets its mode. With --any it is one of them,\n" +
+			"whichever is free first, and OK says which.\n\n" +
 			"By hand, at a terminal and without a pipe, Ctrl-C releases it as well.",
 		Example: "  locksmith hold local:/var/lock/billing\n" +
 			"  locksmith hold --max-hold 8h --reason maintenance nfs:/shared/locks/billing",

@@ -40,7 +40,7 @@ func (a *app) run() *cobra.Command {
 			"inherit, until a waiter's lease is over), and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
 			"there is one, LOCKSMITH_TOKEN in its environment, but not the password. Of several locks\n" +
 			"they are lists: of lines, and of values with commas between. Before a LOCK, shared: or\n" +
-			"exclusive: sets its mode.\n\n" +
+			"exclusive: sets its mode. With --any it is one of them, whichever is free first.\n\n" +
 			"Signals are passed on to COMMAND, whose end decides. While a job is stopped (Ctrl-Z)\n" +
 			"its lock has no heartbeats: if that takes longer than the lease, fg ends COMMAND.\n" +
 			"What COMMAND leaves running when it ends goes on without the lock.",

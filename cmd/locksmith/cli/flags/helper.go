@@ -54,7 +54,7 @@ func (o *Options) NewHelper(targets []*Target, out io.Writer) (*locksmith.Helper
 	}
 	h := helpers[0]
 	if len(helpers) > 1 {
-		if h, err = forSet(helpers); err != nil {
+		if h, err = forSet(helpers, o.any); err != nil {
 			return nil, err
 		}
 	}

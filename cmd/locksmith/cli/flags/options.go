@@ -31,6 +31,7 @@ type Options struct {
 	Events    Events
 	Quiet     bool // say nothing of waiting, nor that the lock is held
 	shared    bool
+	any       bool
 	strict    bool
 	timeout   time.Duration
 	lease     time.Duration
@@ -56,6 +57,7 @@ func (o *Options) Add(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVarP(&o.shared, "shared", "s", false, "share the lock with other shared holders")
 	addAlias(f, "exclusive", "x", "shared", "false", "do not share the lock (the default)")
+	f.BoolVar(&o.any, "any", false, "take one of several locks, whichever is free first")
 	f.VarP(Duration(&o.timeout), "timeout", "w", "give up after this time (0: try once; default: wait)")
 	addAlias(f, "nonblock", "n", "timeout", "0", "try once: the same as --timeout 0")
 	f.Var(Count(&o.retries), "retries", "give up after so many tries after the first (default: no limit)")

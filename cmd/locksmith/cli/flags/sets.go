@@ -28,8 +28,9 @@ func cutMode(lock string) (mode, rest string) {
 }
 
 // forSet makes one helper of those that each of the locks alone would have. The set
-// has the shortest of their timeouts and of their leases.
-func forSet(each []*locksmith.Helper) (*locksmith.Helper, error) {
+// has the shortest of their timeouts and of their leases. If any will do, it is for one of
+// them, and the same holds.
+func forSet(each []*locksmith.Helper, anyWillDo bool) (*locksmith.Helper, error) {
 	h := *each[0]
 	h.Locks = nil
 	var locks []set.Lock
@@ -46,9 +47,14 @@ func forSet(each []*locksmith.Helper) (*locksmith.Helper, error) {
 			Key: func() string { return backends.Key(one.Address) },
 			Ask: func(r backend.Request) backend.Request { return particular(r, one.Request) }})
 	}
-	h.Address = describeSet(h.Locks)
-	s, err := set.New(locks)
-	h.Locker = s
+	var err error
+	if anyWillDo {
+		h.Address = describeSet(h.Locks, " | ")
+		h.Locker, err = set.NewAny(locks)
+	} else {
+		h.Address = describeSet(h.Locks, " + ")
+		h.Locker, err = set.New(locks)
+	}
 	return &h, err
 }
 
@@ -79,7 +85,7 @@ func fewer[T int | time.Duration](a, b T) T {
 const shownLocks = 3
 
 // describeSet names a set for people.
-func describeSet(locks []locksmith.Lock) string {
+func describeSet(locks []locksmith.Lock, between string) string {
 	var shown []string
 	for _, l := range locks[:min(len(locks), shownLocks)] {
 		shown = append(shown, l.Address)
@@ -87,5 +93,5 @@ func describeSet(locks []locksmith.Lock) string {
 	if len(locks) > shownLocks {
 		shown[shownLocks-1] = fmt.Sprintf("%d more", len(locks)-shownLocks+1)
 	}
-	return protocol.CleanText(strings.Join(shown, " + "), 300)
+	return protocol.CleanText(strings.Join(shown, between), 300)
 }

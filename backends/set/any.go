@@ -1,0 +1,192 @@
+package set
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+)
+
+// An Any is a backend.Locker for whichever of its locks is free first. It waits for all of
+// them at once, tries one after the other, and so never holds two.
+type Any struct{ locks []Lock }
+
+// NewAny returns what takes one of these locks. Its error is a *backend.Error.
+func NewAny(locks []Lock) (*Any, error) {
+	s, err := New(locks)
+	if err != nil {
+		return nil, err
+	}
+	return &Any{s.locks}, nil
+}
+
+// Attempt implements backend.Locker.
+func (l *Any) Attempt(r backend.Request) (backend.Attempt, error) {
+	a := &anyAttempt{request: r, clock: r.Clock, woken: make(chan *candidate, len(l.locks))}
+	for i, lock := range l.locks {
+		first, err := lock.Locker.Attempt(lock.Ask(r)) // which tells of a mistake, whichever is free
+		if err != nil {
+			return nil, err
+		}
+		a.candidates = append(a.candidates, &candidate{member: member{Lock: lock, clock: r.Clock, attempt: first}, index: i, ready: true})
+	}
+	a.waits, a.stop = context.WithCancel(context.Background())
+	return a, nil
+}
+
+// A candidate is one of the locks. Its member is used by one goroutine at a time: by that of
+// waiting, while there is one.
+type candidate struct {
+	member
+	index   int
+	ready   bool          // it is worth a try
+	waiting *backend.Call // nil: nobody waits for it
+	held    *backend.HeldError
+	failed  error // it cannot be had, so that it is left out
+}
+
+type anyAttempt struct {
+	request    backend.Request
+	clock      clock.Clock
+	candidates []*candidate
+	woken      chan *candidate // whose waiting is over
+	waits      context.Context // of all that wait
+	stop       context.CancelFunc
+}
+
+// Try implements backend.Attempt: it tries those that are worth it, each time in another
+// order, so that those who come at the same time do not all want the same one.
+func (a *anyAttempt) Try(ctx context.Context) (backend.Hold, error) {
+	for _, i := range rand.Perm(len(a.candidates)) {
+		c := a.candidates[i]
+		if !c.ready {
+			continue
+		}
+		err := a.try(ctx, c)
+		var held *backend.HeldError
+		switch {
+		case err == nil:
+			a.leave(ctx, c)
+			return &chosen{c.hold, c.index, c.confirmed}, nil
+		case ctx.Err() != nil:
+			return nil, err
+		case errors.As(err, &held):
+			c.held = held
+		default:
+			c.failed = err
+		}
+		c.ready = false
+	}
+	return nil, a.refusal()
+}
+
+// try lets none that hangs keep us from the others.
+func (a *anyAttempt) try(ctx context.Context, c *candidate) error {
+	short, cancel := clock.WithTimeout(ctx, a.clock, a.request.Owner.Lease/4)
+	defer cancel()
+	err := c.try(short, a.request)
+	if err != nil && short.Err() != nil && ctx.Err() == nil {
+		return &backend.HeldError{Lock: c.Address, Obstacle: err}
+	}
+	return err
+}
+
+// refusal tells of the first that is held, so that it does not change without need; or if
+// all have failed, why the first did.
+func (a *anyAttempt) refusal() error {
+	var first *backend.HeldError
+	for _, c := range a.candidates {
+		switch {
+		case c.failed != nil:
+		case first == nil:
+			copied := *c.held
+			first = &copied
+		default:
+			first.Others++
+		}
+	}
+	if first == nil {
+		return a.candidates[0].failed
+	}
+	return first
+}
+
+// Wait implements backend.Attempt: it returns when one is worth a try. The waiting for the
+// others goes on, for whoever watches a silent holder must not begin anew each time.
+func (a *anyAttempt) Wait(ctx context.Context) error {
+	for _, c := range a.candidates {
+		if c.failed == nil && !c.ready && c.waiting == nil {
+			c.waiting = backend.DetachCall(func() error {
+				defer func() { a.woken <- c }()
+				return c.wait(a.waits)
+			})
+		}
+	}
+	select {
+	case c := <-a.woken:
+		a.wake(c)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for { // and all others that are
+		select {
+		case c := <-a.woken:
+			a.wake(c)
+		default:
+			return ctx.Err()
+		}
+	}
+}
+
+func (a *anyAttempt) wake(c *candidate) {
+	_, err := c.waiting.Result()
+	c.waiting, c.ready, c.failed = nil, err == nil, err
+}
+
+// leave gives up all but one, or all. What hangs is left behind, and tidied up if it comes
+// back.
+func (a *anyAttempt) leave(ctx context.Context, but *candidate) error {
+	a.stop()
+	short, cancel := clock.WithTimeout(context.WithoutCancel(ctx), a.clock, a.request.Owner.Lease/8)
+	defer cancel()
+	return errors.Join(each(a.candidates, func(c *candidate) error {
+		if c == but {
+			return nil
+		}
+		left := backend.DetachCall(func() error {
+			if c.waiting != nil {
+				<-c.waiting.Done()
+			}
+			if short.Err() != nil { // late, but there is time now
+				return c.withdraw(context.Background())
+			}
+			return c.withdraw(short)
+		})
+		if !left.Await(short, a.clock, backend.NoLimit, answerTime) {
+			return backend.ErrNoAnswer
+		}
+		_, err := left.Result()
+		return err
+	})...)
+}
+
+// Withdraw implements backend.Attempt.
+func (a *anyAttempt) Withdraw(ctx context.Context) error { return a.leave(ctx, nil) }
+
+// chosen is the one that is held.
+type chosen struct {
+	backend.Hold
+	index     int
+	confirmed time.Duration
+}
+
+var _ backend.ChosenHold = (*chosen)(nil)
+
+// Chosen implements backend.ChosenHold.
+func (h *chosen) Chosen() int { return h.index }
+
+// Confirmed implements backend.ChosenHold.
+func (h *chosen) Confirmed() time.Duration { return h.confirmed }

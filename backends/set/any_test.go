@@ -1,0 +1,202 @@
+package set
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// wishAny begins an attempt at any of these.
+func wishAny(t testing.TB, all ...*fake) *anyAttempt {
+	t.Helper()
+	var locks []Lock
+	for _, f := range all {
+		locks = append(locks, f.lock())
+	}
+	l, err := NewAny(locks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := l.Attempt(request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.(*anyAttempt)
+}
+
+// TestAnyWaitsForAll: whichever comes free is taken, and no trace is left at the others.
+func TestAnyWaitsForAll(t *testing.T) {
+	for freed := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			f := fakes("a", "b", "c")
+			var others []backend.Hold
+			for _, one := range f {
+				others = append(others, one.alone(t))
+			}
+			a := wishAny(t, f...)
+			_, err := a.Try(t.Context())
+			var held *backend.HeldError
+			if !errors.As(err, &held) || held.Lock != "a" || held.Others != 2 {
+				t.Fatalf("got %v", err)
+			}
+			waits := backend.DetachCall(func() error { return a.Wait(t.Context()) })
+			synctest.Wait()
+			if waits.IsBack() {
+				t.Fatal("it does not wait")
+			}
+			if err := others[freed].Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := waits.Result(); err != nil {
+				t.Fatal(err)
+			}
+			h := mustTake(t, a)
+			if got := h.(backend.ChosenHold).Chosen(); got != freed {
+				t.Errorf("got %d, want %d", got, freed)
+			}
+			for i, one := range f {
+				if one.waiters != 0 || i != freed && one.held != others[i] {
+					t.Errorf("%s: held by %s, %d waiting", one.name, one.holder(), one.waiters)
+				}
+			}
+		})
+	}
+}
+
+// TestAnySpreads: each is tried first by somebody.
+func TestAnySpreads(t *testing.T) {
+	f := fakes("a", "b", "c")
+	seen := map[int]bool{}
+	for range 200 { // all miss one of them once in 10^35 runs
+		h := mustTake(t, wishAny(t, f...))
+		seen[h.(backend.ChosenHold).Chosen()] = true
+		if err := h.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("only %v", seen)
+	}
+}
+
+// TestAnyWithdraws: whoever gives up leaves no trace, whether it has waited or not.
+func TestAnyWithdraws(t *testing.T) {
+	for _, waited := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f := fakes("a", "b")
+			f[0].alone(t)
+			f[1].alone(t)
+			a := wishAny(t, f...)
+			_, _ = a.Try(t.Context())
+			if waited {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				if err := a.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+					t.Error(err)
+				}
+			}
+			if err := a.Withdraw(t.Context()); err != nil || f[0].waiters+f[1].waiters != 0 {
+				t.Errorf("%v, waiting: %d and %d", err, f[0].waiters, f[1].waiters)
+			}
+		})
+	}
+}
+
+// TestAnyWithoutBroken: what cannot be had is left out while there is another.
+func TestAnyWithoutBroken(t *testing.T) {
+	broken := errors.New("broken")
+	breaks := func(err error) func(string) error {
+		return func(op string) error {
+			if op == "try" {
+				return err
+			}
+			return nil
+		}
+	}
+	for range 10 { // in some other order
+		f := fakes("a", "b")
+		f[0].fail = breaks(broken)
+		a := wishAny(t, f...)
+		if h := mustTake(t, a); h.(backend.ChosenHold).Chosen() != 1 {
+			t.Error("the broken one")
+		}
+		a = wishAny(t, f...)
+		if _, err := a.Try(t.Context()); backend.CodeOf(err) != protocol.Held {
+			t.Errorf("got %v", err)
+		}
+		f[1].fail = breaks(errors.New("broken, too"))
+		if _, err := wishAny(t, f...).Try(t.Context()); !errors.Is(err, broken) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestAnyPassesByOneThatHangs: it is given back when it comes after all.
+func TestAnyPassesByOneThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakes("a", "b", "c")
+		f[0].fail = func(op string) error {
+			if op == "try" {
+				time.Sleep(time.Hour)
+			}
+			return nil
+		}
+		for _, one := range f[1:] {
+			other := one.alone(t)
+			time.AfterFunc(lease/2, func() { _ = other.Release(context.Background()) })
+		}
+		a := wishAny(t, f...)
+		start := time.Now()
+		h, err := backend.Acquire(t.Context(), a)
+		if err != nil || h.(backend.ChosenHold).Chosen() == 0 {
+			t.Fatalf("got %v, %v", h, err)
+		}
+		if d := time.Since(start); d > lease {
+			t.Errorf("after %v", d)
+		}
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if err := h.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		mustBeFree(t, f...)
+	})
+}
+
+// TestAnyStorm: never more holders than locks, each has the one it was told of, and all come
+// to their turn.
+func TestAnyStorm(t *testing.T) {
+	f := fakes("a", "b", "c")
+	var inside atomic.Int64
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			for range 20 {
+				h, err := backend.Acquire(t.Context(), wishAny(t, f...))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := inside.Add(1); n > 3 {
+					t.Errorf("%d holders", n)
+				}
+				if id := f[h.(backend.ChosenHold).Chosen()].holder(); id != h.ID() {
+					t.Errorf("%s holds it, not %s", id, h.ID())
+				}
+				inside.Add(-1)
+				if err := h.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	mustBeFree(t, f...)
+}
