@@ -59,13 +59,14 @@ func (s *session) checkOnce() error {
 	return &RecentError{Lock: s.helper.Address, Last: *last, Per: once.Per}
 }
 
-func (s *session) lastSuccess() (last *backend.Success, err error) {
+func (s *session) lastSuccess() (*backend.Success, error) {
 	limit := min(s.lease/4, keeperTime)
-	_, err = s.call(s.context(), limit, limit, func(ctx context.Context) (err error) {
+	var last *backend.Success // written late by a call that is left behind
+	back, err := s.call(s.context(), limit, limit, func(ctx context.Context) (err error) {
 		last, err = s.helper.Once.Keeper.LastSuccess(ctx, s.hold)
 		return err
 	})
-	if errors.Is(err, backend.ErrNoAnswer) {
+	if !back {
 		return nil, &backend.Error{Code: protocol.Unreachable, Lock: s.helper.Address, Op: "look for the last success", Err: err, Hint: "try again"}
 	}
 	return last, err
