@@ -511,3 +511,13 @@ func TestAgeUnknown(t *testing.T) {
 		t.Errorf("%v, want 7", age)
 	}
 }
+
+// TestHopeless: who would wait for itself is refused at once, unless another lock would do.
+func TestHopeless(t *testing.T) {
+	h := &Helper{Timeout: Forever, Hopeless: func(backend.Holder) string { return "it is us" }}
+	for others, want := range map[int]bool{0: true, 1: false} {
+		if err := h.hopeless(&backend.HeldError{Others: others}); (err != nil) != want {
+			t.Errorf("%d others would do: %v", others, err)
+		}
+	}
+}

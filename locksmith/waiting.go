@@ -91,9 +91,10 @@ func (w *waiting) request() backend.Request {
 	return r
 }
 
-// hopeless is the refusal by a holder that nobody should wait for, or nil.
+// hopeless is the refusal by a holder that nobody should wait for, or nil. Of several locks
+// another may become free.
 func (h *Helper) hopeless(held *backend.HeldError) error {
-	if h.Hopeless == nil || h.Timeout >= 0 || h.Tries > 0 {
+	if h.Hopeless == nil || h.Timeout >= 0 || h.Tries > 0 || held.Others > 0 {
 		return nil
 	}
 	why := h.Hopeless(held.Holder)
