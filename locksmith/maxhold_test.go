@@ -1,6 +1,8 @@
 package locksmith
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,7 +70,8 @@ func TestHeldTooLong(t *testing.T) {
 						t.Errorf("held while it still worked: %v", w.inside)
 					}
 				}
-				h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+				var log bytes.Buffer
+				h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Error}),
 					Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease, MaxHold: most}, Clock: clk}}
 				_, err := h.Run()
 				if CodeOf(err) != c.code || g.lost == nil || g.lost.Code != protocol.MaxHold || g.lostAt != most || w.inside != c.left {
@@ -76,6 +79,9 @@ func TestHeldTooLong(t *testing.T) {
 				}
 				if g.lost != nil && (g.lost.Left <= 0 || g.lost.Left > stopTime) {
 					t.Errorf("it has %v to stop", g.lost.Left)
+				}
+				if told := strings.Contains(log.String(), "code="+string(c.code)); told != (c.code != protocol.MaxHold) {
+					t.Errorf("logged %q", &log)
 				}
 				if c.code == protocol.MaxHold && beats < int((most+c.stops)/(lease/4))-2 {
 					t.Errorf("%d heartbeats only", beats)

@@ -54,6 +54,7 @@ func (s *session) checkOnce() error {
 		return nil
 	}
 	if err := s.release(); err != nil {
+		s.logLoss(asLoss(err))
 		return err
 	}
 	return &RecentError{Lock: s.helper.Address, Last: *last, Per: once.Per}

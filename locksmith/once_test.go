@@ -1,9 +1,11 @@
 package locksmith
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,7 +78,8 @@ func TestOnce(t *testing.T) {
 				defer cancel(nil)
 				time.AfterFunc(lease*7/16, func() { cancel(ErrStdinClosed) })
 				g := &fakeClient{ctx: ctx, clock: clk}
-				h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+				var log bytes.Buffer
+				h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Error}),
 					Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: clk},
 					Once:    &Once{Per: time.Hour, Keeper: k, Succeeded: func() bool { return !c.fails }}}
 				_, err := h.Run()
@@ -94,6 +97,9 @@ func TestOnce(t *testing.T) {
 				started := c.code == "" || c.code == protocol.Gone || name == "it is not released"
 				if slices.Contains(g.log, "start") != started {
 					t.Errorf("told %v", g.log)
+				}
+				if lost := asLoss(err) != nil; strings.Contains(log.String(), "code=") != lost {
+					t.Errorf("%v, logged %q", err, &log)
 				}
 				var recent *RecentError
 				if errors.As(err, &recent) != (c.code == protocol.Recent) || w.inside && w.releaseErr == nil && k.takes < time.Hour {

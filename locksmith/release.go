@@ -65,12 +65,17 @@ func isDenied(err error) bool {
 // of our own acquisition, so nothing of a successor can be hit.
 func (s *session) lost(err error) {
 	loss := asLoss(err)
-	s.helper.Log.Error("lost", "lock", s.helper.Address, "code", loss.Code, "error", strings.TrimPrefix(loss.sentence(), "lost: "))
+	s.logLoss(loss)
 	s.helper.Client.Lost(loss)
 	_, isSet := s.hold.(backend.MultiHold)
 	if loss.Code == protocol.Expired || loss.Code == protocol.Gone && isSet {
 		s.giveBack()
 	}
+}
+
+// logLoss is all that people are told of a loss.
+func (s *session) logLoss(loss *LossError) {
+	s.helper.Log.Error("lost", "lock", s.helper.Address, "code", loss.Code, "error", strings.TrimPrefix(loss.sentence(), "lost: "))
 }
 
 // overstay gives up a lock that was held for as long as it may be. The client is told of a
@@ -83,6 +88,7 @@ func (s *session) overstay(loss *LossError) error {
 		}
 	}
 	if err := s.release(); err != nil {
+		s.logLoss(asLoss(err)) // the client was told of one
 		return err
 	}
 	return loss
