@@ -51,7 +51,9 @@ func (m *metrics) Add(l Lock, err error) {
 var label = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 func (m *metrics) sample(family int, lock string, value any) {
-	fmt.Fprintf(&m.samples[family], "%s{lock=\"%s\"} %v\n", families[family].name, label.Replace(lock), value)
+	var shown strings.Builder // first: a backslash of its own is no escape in a label
+	_, _ = term.Escaper{Out: &shown}.Write([]byte(lock))
+	fmt.Fprintf(&m.samples[family], "%s{lock=\"%s\"} %v\n", families[family].name, label.Replace(shown.String()), value)
 }
 
 func (m *metrics) End() error {
@@ -60,6 +62,6 @@ func (m *metrics) End() error {
 		fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %s gauge\n%s", f.name, f.help, f.name, &m.samples[i])
 	}
 	fmt.Fprintf(&text, "# HELP locksmith_list_errors What could not be looked at.\n# TYPE locksmith_list_errors gauge\nlocksmith_list_errors %d\n# EOF\n", m.errors)
-	_, err := term.Escaper{Out: m.out}.Write([]byte(text.String()))
+	_, err := io.WriteString(m.out, text.String())
 	return err
 }

@@ -49,7 +49,9 @@ func TestTable(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	var out strings.Builder
 	m := NewList(&out, "openmetrics", 80)
-	for _, s := range some() {
+	strange := NewLock("local:/\x1b[2J", nil)
+	strange.Take(backend.Report{})
+	for _, s := range append([]Lock{strange}, some()...) {
 		m.Add(s, nil)
 	}
 	m.Add(Lock{}, errors.New("no such directory"))
@@ -59,7 +61,7 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		"locksmith_lock_held{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 2\nlocksmith_lock_held{lock=\"local:/free\"} 0\n# HELP",
 		"_held_seconds{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 93600\n# HELP", "_dead{lock=\"local:/free\"} 0\n",
-		"_dead{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 1\n", "billing\\\"\"} 3\n", "\nlocksmith_list_errors 1\n# EOF\n",
+		"_dead{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 1\n", "billing\\\"\"} 3\n", `_held{lock="local:/\\u001b[2J"} 0` + "\n", "\nlocksmith_list_errors 1\n# EOF\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s in:\n%s", want, &out)
