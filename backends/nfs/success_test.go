@@ -45,3 +45,17 @@ func TestSuccessByTheServersClock(t *testing.T) {
 		t.Errorf("left: %q", left)
 	}
 }
+
+// TestSuccessOfASuccessor: a holder that was stopped while it recorded its success leaves alone
+// the one of whoever had the lock after it.
+func TestSuccessOfASuccessor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	l := openLock(t, path).(backend.SuccessKeeper)
+	h := mustHold(t, attemptAt(t, path, "exclusive"))
+	later := filepath.Join(path, "R", "d.2-"+strings.Repeat("0a", 16))
+	mustWork(t, os.Symlink("../R/x", filepath.Join(path, "G", "lock.2")), os.Symlink("x", later))
+	mustWork(t, l.RecordSuccess(t.Context(), h))
+	if _, err := os.Lstat(later); err != nil {
+		t.Error(err)
+	}
+}

@@ -109,7 +109,8 @@ func (*Lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 	return l.forgetSuccesses(ours)
 }
 
-// forgetSuccesses removes all but one.
+// forgetSuccesses removes all but one, and those of later holders: whoever was stopped for long
+// may come after them. What has a number that no holder has had goes, too.
 func (l *Lock) forgetSuccesses(but success) error {
 	names, err := l.names(Reservations)
 	if absent(err) {
@@ -118,8 +119,14 @@ func (l *Lock) forgetSuccesses(but success) error {
 	if err != nil {
 		return l.Fail("list reservations", err)
 	}
+	newest := but.number
+	if newestSuccess(names, maxGeneration).number > newest && newest > 0 {
+		if newest, err = l.newest(); err != nil {
+			return err
+		}
+	}
 	for _, name := range names {
-		if s, ok := parseSuccess(name); ok && s != but {
+		if s, ok := parseSuccess(name); ok && s != but && (s.number <= but.number || s.number > newest) {
 			if err := l.Dir.Unlink(s.path()); err != nil && !absent(err) {
 				return l.Fail("remove an older success", err)
 			}
