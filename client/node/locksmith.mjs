@@ -25,8 +25,10 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+const MAX_LINE = 4096;
+const MAX_TIMER = 2 ** 31 - 1; // more would be over at once
 
 /** What is wrong with a lock. code: as in protocol/doc.go, such as held or gone. */
 export class LocksmithError extends Error {
@@ -36,11 +38,11 @@ export class LocksmithError extends Error {
   }
 }
 
-/** Another holder has the lock; holder: {id, user, host, pid, age}, as far as it is known. */
+/** Another holder has the lock; holder: {id, user, host, program, pid, age}, as far as it is known; waited. */
 export class HeldError extends LocksmithError {}
 /** The helper could not get the lock, for another reason than that it is held. */
 export class HelperError extends LocksmithError {}
-/** The lock was lost while it was held (gone, expired, internal), or could not be released. */
+/** The lock was lost while it was held (gone, expired, max_hold, internal), or could not be released. */
 export class LostError extends LocksmithError {}
 /** There is no locksmith program to start. */
 export class NoHelperError extends LocksmithError {}
@@ -55,7 +57,7 @@ export class ProtocolError extends LocksmithError {}
  * @param {number} [options.timeout] gives up after this time of waiting, with HeldError
  * @param {AbortSignal} [options.signal] gives up, with its reason; it is for the waiting alone
  * @param {boolean} [options.shared] other shared holders may have the lock, too
- * @param {number} [options.lease] and refresh, respite, retries, strict, meta (an object): see locksmith hold --help
+ * @param {number} [options.lease] and refresh, maxHold, respite, retries, strict, meta (an object): see locksmith hold --help
  * @param {string[]} [options.helper] the helper's command
  * @param {number} [options.killAfter] how long the helper may take to end (default 15,000)
  * @returns {Promise<Lock>}
@@ -64,16 +66,17 @@ export class ProtocolError extends LocksmithError {}
 export async function acquire(locks, options = {}) {
   options.signal?.throwIfAborted();
   const lock = new Lock([locks].flat(), options);
-  const abort = () => lock._letGo();
+  let abort;
+  const aborted = new Promise((_, reject) => { abort = () => reject(options.signal.reason); });
   options.signal?.addEventListener('abort', abort);
   try {
-    const first = await lock._lines.next();
+    const first = await Promise.race([lock._lines.next(), aborted]);
     options.signal?.throwIfAborted();
     lock._start(first.value ?? '');
     return lock;
   } catch (e) {
     await lock._end();
-    throw e;
+    throw lock._unstarted() ?? e;
   } finally {
     options.signal?.removeEventListener('abort', abort);
   }
@@ -102,10 +105,11 @@ export class Lock {
   constructor(locks, o) {
     this.address = locks.join(' + ');
     const args = ['hold', '--parent', `${process.pid}`, '--stdin', 'watch', '--beats'];
-    for (const flag of ['timeout', 'lease', 'refresh', 'respite']) {
-      if (o[flag] !== undefined) args.push(`--${flag}`, o[flag] ? `${o[flag]}ms` : '0');
+    const times = { timeout: o.timeout, lease: o.lease, refresh: o.refresh, 'max-hold': o.maxHold, respite: o.respite };
+    for (const [flag, ms] of Object.entries(times)) {
+      if (ms != null && ms !== Infinity) args.push(`--${flag}`, ms ? `${ms}ms` : '0');
     }
-    if (o.retries !== undefined) args.push('--retries', `${o.retries}`);
+    if (o.retries != null) args.push('--retries', `${o.retries}`);
     if (o.shared) args.push('--shared');
     if (o.strict) args.push('--strict');
     for (const [key, value] of Object.entries(o.meta ?? {})) args.push(`--meta=${key}=${value}`);
@@ -114,9 +118,9 @@ export class Lock {
     this._killAfter = o.killAfter ?? 15_000;
     this._process = spawn(program, [...before, ...args, '--', ...locks],
       { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, GOMAXPROCS: '1' } });
-    this._process.stdin.on('error', () => {}); // it went away: its output says so
     this._exited = once(this._process, 'exit').catch((e) => { this._failed = e; });
-    this._lines = createInterface({ input: this._process.stdout, crlfDelay: 0 })[Symbol.asyncIterator]();
+    this._process.stdin?.on('error', () => {}); // it went away: its output says so
+    this._lines = linesOf(this._process.stdout); // there is none when descriptors ran out
   }
 
   /** Aborts when the lock is lost, with the LostError as its reason; not when it is released. */
@@ -151,11 +155,8 @@ export class Lock {
   _start(line) {
     const { word, fields, text } = parse(line);
     const { code } = fields;
-    if (this._failed) {
-      throw new NoHelperError(`${this.address}: acquire: ${this._failed.message}; install locksmith on PATH, or set $LOCKSMITH to its path`);
-    }
     if (word === 'ERR' && (code === 'held' || code === 'timeout' || 'held' in fields)) {
-      throw new HeldError(text, code, { holder: holderOf(fields) });
+      throw new HeldError(text, code, { holder: holderOf(fields), waited: number(fields.waited_ms) });
     }
     if (word === 'ERR') throw new HelperError(text, code);
     const tokens = (fields.token ?? '0').split(',');
@@ -174,7 +175,7 @@ export class Lock {
 
   async #listen() {
     this.#believe(0);
-    for await (const line of { [Symbol.asyncIterator]: () => this._lines }) {
+    for await (const line of this._lines) {
       const { word, fields, text } = parse(line);
       if (word === 'BEAT') this.#believe(Number(fields.sent_ms) || 0);
       if (word === 'LOST') this.#lose(fields.code, text);
@@ -192,7 +193,7 @@ export class Lock {
     clearTimeout(this.#watchdog);
     const late = () => this.#lose('expired', `${this.address}: lost: the helper has not been heard of for most of the lease`);
     const again = () => { this.#watchdog = setTimeout(late, this._lease / 16).unref(); };
-    this.#watchdog = setTimeout(again, (this._lease * 3) / 4 - ago).unref();
+    this.#watchdog = setTimeout(again, Math.min((this._lease * 3) / 4 - ago, MAX_TIMER)).unref();
   }
 
   #lose(code, text) {
@@ -201,33 +202,52 @@ export class Lock {
     this.#loss.abort(this.error);
   }
 
-  _letGo() { this._process.stdin.end(); }
+  /** Why there is no helper, once _end is over; undefined if there was one. */
+  _unstarted() {
+    if (this._process.pid) return undefined;
+    return new NoHelperError(`${this.address}: acquire: ${this._failed?.message}; install locksmith on PATH, or set $LOCKSMITH to its path`);
+  }
 
   /** Lets go and waits for the helper; kills it if it does not end. */
   async _end() {
-    for (const held of [this._process, this._process.stdout]) held.ref();
-    this._letGo();
+    for (const held of [this._process, this._process.stdout]) held?.ref();
+    this._process.stdin?.end();
     if (!(await this._within(this._killAfter, this._exited))) {
       this._process.kill('SIGKILL');
       await this._within(2_000, this._exited);
     }
-    if (!this.#ended) this._process.stdout.destroy();
+    if (!this.#ended) this._process.stdout?.destroy();
   }
 
   /** Whether something settles within a time. */
   async _within(ms, promise) {
     const cancel = new AbortController();
-    const late = sleep(ms, true, { signal: cancel.signal }).catch(() => {});
+    const late = sleep(Math.min(ms, MAX_TIMER), true, { signal: cancel.signal }).catch(() => {});
     const isLate = await Promise.race([promise, late]);
     cancel.abort();
     return isLate !== true;
   }
 }
 
+/** The lines of a stream; the pieces of one that is too long. */
+async function* linesOf(stream) {
+  let rest = '';
+  try {
+    for await (const chunk of stream?.setEncoding('utf8') ?? []) {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop();
+      yield* lines;
+      if (rest.length <= MAX_LINE) continue;
+      yield rest;
+      rest = '';
+    }
+  } catch { /* destroyed: the end */ }
+}
+
 /** A line is a word, fields, and a text for people; without a word it is malformed. */
 function parse(line) {
   const match = /^([A-Z]{1,16})((?: [a-z][a-z0-9_.-]{0,31}=[!-~]*)*?)(?: text=(.+))?$/.exec(line);
-  if (!match || line.length > 4095) return { fields: {}, text: '' };
+  if (!match || line.length >= MAX_LINE) return { fields: {}, text: '' };
   const pairs = match[2].split(' ').slice(1).map((field) => {
     const [key, ...value] = field.split('=');
     return [key, value.join('=').replace(/(?:%[0-9A-F]{2})+/g, (hex) => Buffer.from(hex.replaceAll('%', ''), 'hex').toString())];
@@ -235,6 +255,10 @@ function parse(line) {
   return { word: match[1], fields: Object.fromEntries(pairs), text: match[3] ?? '' };
 }
 
-function holderOf({ holder: id, user, host, pid, age_ms: age }) {
-  return { id, user, host, pid: pid && Number(pid), age: age && Number(age) };
+function holderOf({ holder: id, user, host, program, pid, age_ms: age }) {
+  return { id, user, host, program, pid: number(pid), age: number(age) };
+}
+
+function number(field) {
+  return field && Number(field);
 }

@@ -36,7 +36,8 @@ sub acquire {
     my $code = $word eq 'ERR' ? $fields->{code} : 'protocol';
     $text ||= "$self->{address}: acquire: $command[0] does not speak as a locksmith; is it the right program?";
     _throw($code =~ /^(?:held|timeout)$/ ? 'Locksmith::Held' : 'Locksmith::Error', $code, $text,
-        holder => { map { ($_ eq 'holder' ? 'id' : $_) => $fields->{$_} } grep { defined $fields->{$_} } qw(holder user host pid age_ms) });
+        holder => { map { ($_ eq 'holder' ? 'id' : $_) => $fields->{$_} } grep { defined $fields->{$_} } qw(holder user host program pid age_ms) },
+        waited => ($fields->{waited_ms} // 0) / 1000);
 }
 
 sub try_acquire {
@@ -77,6 +78,7 @@ sub lost {
 sub unlock {
     my $self = shift;
     return 0 if $self->{unlocked} || $self->{pid} != $$;
+    $self->_hear(0);    # who never looked has a pipe full of beats, with no room for the last line
     $self->{unlocked} = 1;
     $self->_end;
     1 while !$self->{released} && !$self->{ended} && $self->_hear(2);
@@ -86,23 +88,28 @@ sub unlock {
 }
 *release = \&unlock;
 
+# A thread gets no copy, whose end would release the lock.
+sub CLONE_SKIP { 1 }
+
 sub DESTROY {
     my $self = shift;
     return if !defined $self->{locksmith} || $self->{unlocked} || $self->{pid} != $$;
     local ($@, $?, $!);
+    return $self->_end if !$self->{lease};    # a signal handler died before it was held
     eval { $self->unlock; 1 } or warn $@;
 }
 
 sub _flags {
     my %o = @_;
     my @flags;
-    for (grep { defined $o{$_} } qw(timeout lease refresh respite)) {
-        push @flags, "--$_", $o{$_} ? sprintf('%.9fs', $o{$_}) : 0;
+    for (grep { defined $o{$_} } qw(timeout lease refresh max_hold respite)) {
+        (my $flag = "--$_") =~ tr/_/-/;
+        push @flags, $flag, $o{$_} ? sprintf('%.9fs', $o{$_}) : 0;
     }
     push @flags, '--retries', $o{retries} if defined $o{retries};
     push @flags, grep { $o{ substr $_, 2 } } qw(--shared --strict);
     push @flags, map { "--meta=$_=$o{meta}{$_}" } sort keys %{ $o{meta} // {} };
-    delete @o{qw(timeout lease refresh respite retries shared strict meta)};
+    delete @o{qw(timeout lease refresh max_hold respite retries shared strict meta)};
     Carp::croak('Locksmith: unknown option ' . join ', ', sort keys %o) if %o;
     return @flags;
 }
@@ -114,17 +121,21 @@ sub _spawn {
     pipe my $input, my $stdin or _throw('Locksmith::Error', 'internal', "pipe: $!");
     pipe my $stdout, my $output or _throw('Locksmith::Error', 'internal', "pipe: $!");
     pipe my $report, my $failure or _throw('Locksmith::Error', 'internal', "pipe: $!");
-    my $child = fork // _throw('Locksmith::Error', 'internal', "fork: $!");
+    my $child = $self->{locksmith} = fork // _throw('Locksmith::Error', 'internal', "fork: $!");
     if (!$child) {
-        local $ENV{GOMAXPROCS} = 1;
-        POSIX::dup2(fileno $input, 0);
-        POSIX::dup2(fileno $output, 1);
-        { no warnings 'exec'; exec { $command[0] } @command }
-        syswrite $failure, "$!";
+        my $why = eval {    # a signal handler that dies must not go on here with the parent's work
+            local $ENV{GOMAXPROCS} = 1;
+            POSIX::dup2(fileno $input, 0);
+            POSIX::dup2(fileno $output, 1);
+            no warnings 'exec';
+            exec { $command[0] } @command;
+            "$!";
+        };
+        syswrite $failure, $why // $@;
         POSIX::_exit(127);
     }
     close $_ for $input, $output, $failure;
-    @$self{qw(locksmith stdin stdout)} = ($child, $stdin, $stdout);
+    @$self{qw(stdin stdout)} = ($stdin, $stdout);
     my $why = join '', <$report>;
     return if $why eq '';
     $self->{unlocked} = 1;
@@ -235,6 +246,7 @@ use overload '""' => sub { "$_[0]{text}\n" }, 'bool' => sub { 1 }, fallback => 1
 sub code   { $_[0]{code} }
 sub text   { $_[0]{text} }
 sub holder { $_[0]{holder} }
+sub waited { $_[0]{waited} }
 
 package Locksmith::Held;
 our @ISA = ('Locksmith::Error');
@@ -266,7 +278,8 @@ Locksmith - locks that machines share, held by a locksmith helper process
 =head1 DESCRIPTION
 
 The helper releases the lock when this process lets go, ends or dies, by whatever
-signal: there is nothing to clean up. An object that is destroyed lets go, too. A child
+signal: there is nothing to clean up. An object that is destroyed lets go, too. Other
+threads do not see it: there a reference to it is one to undef. A child
 by fork has no part in the lock: there C<unlock> and DESTROY do nothing. The lock is
 released when the parent lets go or ends, whatever the child does.
 
@@ -284,11 +297,12 @@ times are seconds. Needs Perl 5.10 or newer, and nothing but its core modules.
 
 acquires a lock, or with a reference to an array of addresses a set, all or none. It
 waits for as long as the option C<timeout> says, or else without end. Options: timeout,
-lease, refresh, respite, retries, shared, strict, meta (a hash): see
+lease, refresh, max_hold, respite, retries, shared, strict, meta (a hash): see
 C<locksmith hold --help>; helper (its command, an array) and kill_after (how long it may
 take to end, 15 seconds). It dies with an object whose string is the reason: a
-Locksmith::Held with C<holder> (a hash of id, user, host, pid, age_ms) if another holder
-has the lock, else a Locksmith::Error. Both have C<code>, as the protocol names it.
+Locksmith::Held with C<holder> (a hash of id, user, host, program, pid, age_ms) and
+C<waited> (seconds) if another holder has the lock, else a Locksmith::Error. Both have
+C<code>, as the protocol names it.
 
 =item Locksmith->try_acquire($address, %options)
 

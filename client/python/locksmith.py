@@ -24,6 +24,7 @@ are seconds. Needs Python 3.8 or newer, and nothing but its standard library.
 """
 
 import asyncio
+import contextlib
 import os
 import queue
 import re
@@ -49,11 +50,11 @@ class LocksmithError(Exception):
 
 
 class HeldError(LocksmithError):
-    """Another holder has the lock: at once, or still when the timeout was over."""
+    """Another holder has the lock: at once, or still when the timeout was over. waited: seconds."""
 
-    def __init__(self, text, code, holder):
+    def __init__(self, text, code, holder, waited=None):
         super().__init__(text, code)
-        self.holder = holder
+        self.holder, self.waited = holder, waited
 
 
 class HelperError(LocksmithError):
@@ -61,7 +62,7 @@ class HelperError(LocksmithError):
 
 
 class LostError(LocksmithError):
-    """The lock was lost while it was held (gone, expired, internal), or could not be released."""
+    """The lock was lost while it was held (gone, expired, max_hold, internal), or could not be released."""
 
 
 class NoHelperError(LocksmithError):
@@ -73,11 +74,11 @@ class ProtocolError(LocksmithError):
 
 
 class Holder:
-    """Who holds a lock: id, user, host (strings), pid, age (seconds). What is not known is None."""
+    """Who holds a lock: id, user, host, program (strings), pid, age (seconds). What is not known is None."""
 
     def __init__(self, fields):
-        self.id, self.user, self.host = (fields.get(key) for key in ("holder", "user", "host"))
-        self.pid = int(fields["pid"]) if fields.get("pid", "").isdigit() else None
+        self.id, self.user, self.host, self.program = (fields.get(key) for key in ("holder", "user", "host", "program"))
+        self.pid = int(fields["pid"]) if fields.get("pid", "").isdecimal() else None
         self.age = _seconds(fields, "age_ms")
 
     def __repr__(self):
@@ -89,8 +90,8 @@ def acquire(*locks, on_lost=None, **options):
 
     timeout: give up after so many seconds of waiting, with HeldError; None: never.
     shared: other shared holders may have it, too. on_lost(error): is called from
-    another thread when the lock is lost. lease, refresh, respite (seconds), retries,
-    strict, meta (a dict): see locksmith hold --help. helper: its command, a list.
+    another thread when the lock is lost. lease, refresh, max_hold, respite (seconds),
+    retries, strict, meta (a dict): see locksmith hold --help. helper: its command, a list.
     kill_after: how long it may take to end, 15 seconds. Raises HeldError, HelperError,
     NoHelperError, ProtocolError; after any of them, and after KeyboardInterrupt, the
     lock is not held.
@@ -118,14 +119,16 @@ class Lock:
     """
 
     def __init__(self, locks, on_lost=None, *, timeout=None, retries=None, shared=False, strict=False,
-                 lease=None, refresh=None, respite=None, meta=None, helper=None, kill_after=15):
+                 lease=None, refresh=None, max_hold=None, respite=None, meta=None, helper=None, kill_after=15):
         self.address, self.lost, self.error = " + ".join(locks), threading.Event(), None
-        self._on_lost, self._kill_after, self._pid = on_lost, kill_after, os.getpid()
+        self._on_lost, self._pid = on_lost, os.getpid()
+        self._kill_after = float("inf") if kill_after is None else kill_after
         self._asked, self._released, self._mutex = False, False, threading.Lock()
-        self._listener = self._process = None
+        self._listener, self._process, self._reading = None, None, threading.Lock()
         command = list(helper or [os.environ.get("LOCKSMITH") or "locksmith"])
         command += ["hold", "--parent", str(os.getpid()), "--stdin", "watch", "--beats"]
-        for flag, value in [("timeout", timeout), ("lease", lease), ("refresh", refresh), ("respite", respite)]:
+        for flag, value in [("timeout", timeout), ("lease", lease), ("refresh", refresh), ("max-hold", max_hold),
+                            ("respite", respite)]:
             command += [] if value is None else [f"--{flag}", f"{value:.9f}s" if value else "0"]
         command += [] if retries is None else ["--retries", str(retries)]
         command += ["--shared"] * shared + ["--strict"] * strict
@@ -149,7 +152,8 @@ class Lock:
                 return False
             self._asked = True
         self._end()
-        self._listener.join(2)
+        if threading.current_thread() is not self._listener:  # which calls on_lost
+            self._listener.join(2)
         if not self._released:
             self._lose("unreleased", f"{self.address}: release: the helper did not say that it has released the lock")
         if self.error:
@@ -160,23 +164,26 @@ class Lock:
         return self
 
     def __exit__(self, *_):
+        if self._pid != os.getpid():
+            return  # a child leaves the block: that is for the parent to do
         if not self.release() and self.error:
             raise self.error  # released in the block, where the loss may have been caught
 
     def _first_line(self):
-        return self._process.stdout.readline(_MAX_LINE + 1)
+        with self._reading:
+            return self._process.stdout.readline(_MAX_LINE + 1)
 
     def _start(self, line):
         """Take the helper's first line, and begin to listen for others."""
         word, fields, text = _parse(line)
         code = fields.get("code")
         if word == "ERR" and (code in ("held", "timeout") or "held" in fields):
-            raise HeldError(text, code, Holder(fields))
+            raise HeldError(text, code, Holder(fields), _seconds(fields, "waited_ms"))
         if word == "ERR":
             raise HelperError(text, code)
         lease, self.waited = _seconds(fields, "lease_ms"), _seconds(fields, "waited_ms")
         tokens = fields.get("token", "0").split(",")
-        if word != "OK" or fields.get("proto") != "1" or not lease or not all(t.isdigit() for t in tokens):
+        if word != "OK" or fields.get("proto") != "1" or not lease or not all(t.isdecimal() for t in tokens):
             raise ProtocolError(f"{self.address}: acquire: {self._process.args[0]} does not speak as a locksmith: "
                                 f"{line[:100]!r}; is it the right program?")
         self.id, self.mode, self.lease = fields.get("id", ""), fields.get("mode"), lease
@@ -225,19 +232,22 @@ class Lock:
             self._on_lost(self.error)
 
     def _end(self):
-        """Let go, and wait for the helper; kill it if it does not end."""
-        if not self._process:
-            return
+        """Let go, and wait for the helper; kill it if it does not end.
+
+        A child that was forked while the helper started may keep its pipe, so that a
+        second later SIGTERM says it, too.
+        """
         self._process.stdin.close()
-        try:
-            self._process.wait(self._kill_after)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
+        soon = min(1, self._kill_after)
+        for patience, stop in [(soon, self._process.terminate), (self._kill_after - soon, self._process.kill), (2, None)]:
             try:
-                self._process.wait(2)
+                self._process.wait(patience)
+                break
             except subprocess.TimeoutExpired:
-                pass  # a wrapper of another user cannot be killed
-        if not self._listener:
+                with contextlib.suppress(PermissionError):  # a wrapper of another user
+                    if stop:
+                        stop()
+        if not self._listener and self._reading.acquire(timeout=2):  # what a wrapper left running may keep the pipe
             self._process.stdout.close()
 
     def _forked(self):
@@ -272,7 +282,6 @@ class acquire_async:
 
     def __init__(self, *locks, on_lost=None, **options):
         self._locks, self._on_lost, self._options = locks, on_lost, options
-        self._lost = self._leaving = False
 
     async def _acquire(self, on_lost):
         lock = Lock(self._locks, on_lost, **self._options)
@@ -288,6 +297,7 @@ class acquire_async:
 
     async def __aenter__(self):
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        self._lost = self._leaving = False
 
         def cancel():
             if not self._leaving:
@@ -357,7 +367,7 @@ def _parse(line):
 
 
 def _seconds(fields, key):
-    return int(fields[key]) / 1000 if fields.get(key, "").isdigit() else None
+    return int(fields[key]) / 1000 if fields.get(key, "").isdecimal() else None
 
 
 def _now():

@@ -99,6 +99,51 @@ func TestClientsGiveUp(t *testing.T) {
 	}
 }
 
+// TestClientsDeaf: a helper that does not hear that the waiting is over is killed. What a
+// wrapper left running may keep its pipe.
+func TestClientsDeaf(t *testing.T) {
+	t.Parallel()
+	for _, l := range clients {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			p := newFixture(t, l).parent("deaf", nil)
+			p.expect("gave up")
+			p.mustSucceed()
+		})
+	}
+}
+
+// TestClientsMaxHold: the end of the time that a lock may be held for is a loss.
+func TestClientsMaxHold(t *testing.T) {
+	t.Parallel()
+	for _, l := range clients {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			p := newFixture(t, l).parent("max_hold", nil)
+			p.expect("working")
+			p.expect("lost max_hold")
+			p.expect("released max_hold")
+			p.mustBeFree("after the release")
+			p.mustSucceed()
+		})
+	}
+}
+
+// TestPerl: neither the end of a thread nor a pipe full of heartbeats, which nobody looked
+// at, is a loss.
+func TestPerl(t *testing.T) {
+	t.Parallel()
+	for _, scenario := range []string{"thread_ends", "unread"} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, clients[2])
+			p := f.parent(scenario, nil)
+			p.working()
+			p.finish()
+		})
+	}
+}
+
 // TestPythonTask: a task that works under a lock is cancelled when it is lost.
 func TestPythonTask(t *testing.T) {
 	t.Parallel()

@@ -29,12 +29,16 @@
 // clients/LANGUAGE does the same by way of the client for the language in the directory
 // client, and more:
 //
-//	lost     after "working", the lock is lost: "lost CODE" is said, and after an attempt
-//	         to release it "released CODE"
-//	stopped  the same with a lease of three seconds
-//	forked   a child by fork(2) lives on while the lock is released, and cannot do so
-//	give_up  the lock is waited for and given up soon, which is said
-//	task     (Python) what works is a task of asyncio
+//	lost         after "working", the lock is lost: "lost CODE" is said, and after an attempt
+//	             to release it "released CODE"
+//	stopped      the same with a lease of three seconds
+//	max_hold     the same with a second for which the lock may be held
+//	forked       a child by fork(2) lives on while the lock is released, and cannot do so
+//	give_up      the lock is waited for and given up soon, which is said
+//	deaf         the same, with a helper that hears nothing
+//	thread_ends  (Perl) another thread ends before the work
+//	unread       (Perl) the helper's output is full of heartbeats before the work
+//	task         (Python) what works is a task of asyncio
 //
 // The program python/flood.py writes to the helper's standard input for as long
 // as the pipe takes it, says "full" and how many bytes that were, and once GO

@@ -17,7 +17,8 @@ async function awaitGo() {
 }
 
 async function giveUp() {
-  await acquire(address, { signal: AbortSignal.timeout(500) }).catch((e) => {
+  const deaf = scenario === 'deaf' ? { helper: ['sh', '-c', 'exec sleep 600'], killAfter: 1000 } : {};
+  await acquire(address, { ...deaf, signal: AbortSignal.timeout(500) }).catch((e) => {
     if (e.name !== 'TimeoutError') throw e;
     console.log('gave up');
   });
@@ -32,13 +33,14 @@ async function lose(lock) {
 }
 
 async function main() {
-  const lock = scenario === 'try' ? await tryAcquire(address) : await acquire(address, scenario === 'stopped' ? { lease: 3000 } : {});
+  const options = { stopped: { lease: 3000 }, max_hold: { maxHold: 1000 } }[scenario];
+  const lock = scenario === 'try' ? await tryAcquire(address) : await acquire(address, options);
   if (scenario === 'fork') {
     const child = spawn('sleep', ['600'], { stdio: [lock._process.stdin, lock._process.stdout, 'inherit'] });
     console.log(`child ${child.pid}`);
   }
   console.log('working');
-  if (scenario === 'lost' || scenario === 'stopped') return lose(lock);
+  if (['lost', 'stopped', 'max_hold'].includes(scenario)) return lose(lock);
   if (scenario === 'data') {
     for await (const line of createInterface({ input: process.stdin })) console.log(`data ${line}`);
     console.log('eof');
@@ -48,4 +50,4 @@ async function main() {
   console.log('released');
 }
 
-await (scenario === 'give_up' ? giveUp() : main());
+await (['give_up', 'deaf'].includes(scenario) ? giveUp() : main());

@@ -2,6 +2,7 @@
 # parent.pl SCENARIO LOCK GO, by way of client/perl: see doc.go.
 use strict;
 use warnings;
+use Config;
 use FindBin;
 use lib "$FindBin::Bin/../../../../../client/perl";
 use Locksmith;
@@ -9,23 +10,32 @@ use Locksmith;
 my ($scenario, $address, $go) = @ARGV;
 $| = 1;
 
-if ($scenario eq 'give_up') {
+if ($scenario eq 'give_up' || $scenario eq 'deaf') {
     local $SIG{ALRM} = sub { die "alarm\n" };
     alarm 1;
-    eval { Locksmith->acquire($address) };
+    my @deaf = $scenario eq 'deaf' ? (helper => [qw(sh -c), 'exec sleep 600'], kill_after => 1) : ();
+    eval { Locksmith->acquire($address, @deaf) };
     die $@ unless $@ eq "alarm\n";
     print "gave up\n";
     exit;
 }
 my $lock = $scenario eq 'try' ? Locksmith->try_acquire($address) // die "held by another\n"
-    : Locksmith->acquire($address, lease => $scenario eq 'stopped' ? 3 : undef);
+    : Locksmith->acquire($address, lease => $scenario eq 'stopped' ? 3 : undef, max_hold => $scenario eq 'max_hold' ? 1 : undef);
+if ($scenario eq 'thread_ends' && $Config{useithreads}) {
+    require threads;
+    threads->create(sub { })->join;
+}
+if ($scenario eq 'unread' && open my $pipe, '>', '/proc/self/fd/' . fileno $lock->{stdout}) {
+    $pipe->blocking(0);
+    1 while defined syswrite $pipe, "BEAT sent_ms=0\n";
+}
 if ($scenario =~ /^fork/) {
     my $child = fork // die "fork: $!\n";
     if (!$child) { $lock->unlock; sleep 600; exit }
     print "child $child\n";
 }
 print "working\n";
-if ($scenario eq 'lost' || $scenario eq 'stopped') {
+if ($scenario =~ /^(?:lost|stopped|max_hold)$/) {
     for (1 .. 2400) {
         last if $lock->lost;
         select undef, undef, undef, 0.05;

@@ -18,7 +18,7 @@ def say(line):
 def acquire():
     if scenario == "try":
         return locksmith.try_acquire(address)
-    return locksmith.acquire(address, lease=3 if scenario == "stopped" else None)
+    return locksmith.acquire(address, lease=3 if scenario == "stopped" else None, max_hold=1 if scenario == "max_hold" else None)
 
 
 def acquire_in_thread():
@@ -64,13 +64,15 @@ async def task():
 
 
 async def give_up():
+    child = f"while kill -0 {os.getpid()}; do sleep 1; done & "  # keeps the pipe
+    deaf = {"helper": ["sh", "-c", child + "exec sleep 600"], "kill_after": 1} if scenario == "deaf" else {}
     try:
-        await asyncio.wait_for(locksmith.acquire_async(address), 0.5)
+        await asyncio.wait_for(locksmith.acquire_async(address, **deaf), 0.5)
     except asyncio.TimeoutError:
         say("gave up")
 
 
-if scenario in ("task", "give_up"):
+if scenario in ("task", "give_up", "deaf"):
     asyncio.run(task() if scenario == "task" else give_up())
     sys.exit()
 lock = acquire_in_thread() if scenario == "thread" else acquire()
@@ -79,7 +81,7 @@ if scenario == "fork":
 if scenario == "forked":
     fork_child(lock)
 say("working")
-if scenario in ("lost", "stopped"):
+if scenario in ("lost", "stopped", "max_hold"):
     if not lock.lost.wait(120):
         sys.exit("not lost")
     say("lost " + lock.error.code)
