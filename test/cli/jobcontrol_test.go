@@ -154,7 +154,7 @@ func TestStoppedTooLong(t *testing.T) {
 	sh.keys(t, ctrlZ)
 	mustSay(t, sh.status(t), "status=148.")
 	sh.keys(t, "sleep 5.2; fg\n")
-	sh.until(t, "lost: the lease could not be renewed in time")
+	sh.until(t, "the lease could not be renewed in time")
 	if said := sh.status(t); strings.Contains(said, "went on") || !strings.HasSuffix(said, "status=79.") {
 		t.Errorf("it says %q", said)
 	}
