@@ -102,7 +102,7 @@ func (d *directory) shareWithGroup() error {
 		return err
 	}
 	return posix.OpenParent(above, filepath.Base(d.path), func(fd int, base string) error {
-		return posix.ShareWithGroup(fd, base, above)
+		return posix.ShareWithGroup(fd, base, above, generation.Reservations, generation.Generations)
 	})
 }
 

@@ -5,6 +5,7 @@ package posix
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -86,17 +87,26 @@ func ListAt(at int, name string) ([]string, error) {
 //
 // It works on a descriptor: whoever may write beside the directory could put a link in
 // its place, and have us open something else to everybody.
-func Share(at int, name, like string) error { return share(at, name, like, 0o777) }
+func Share(at int, name, like string) error { return share(at, name, like, 0o777, nil) }
 
-// ShareWithGroup is Share with the group alone, which is that of the other directory.
-func ShareWithGroup(at int, name, like string) error { return share(at, name, like, 0o070) }
+// ShareWithGroup is Share with the group alone, which is that of the other directory, of one
+// that we have just made. ENOTEMPTY: it has something else in it than parts, and so is
+// another of ours, which somebody has put in its place by renaming it.
+func ShareWithGroup(at int, name, like string, parts ...string) error {
+	return share(at, name, like, 0o070, func(entry string) bool { return !slices.Contains(parts, entry) })
+}
 
-func share(at int, name, like string, bits uint32) error {
+func share(at int, name, like string, bits uint32, strange func(entry string) bool) error {
 	fd, err := openDirectory(at, name, unix.O_RDONLY)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
+	if strange != nil {
+		if entries, err := ListAt(fd, "."); err != nil || slices.ContainsFunc(entries, strange) {
+			return errors.Join(err, unix.ENOTEMPTY)
+		}
+	}
 	var made, model unix.Stat_t
 	if err := unix.Fstat(fd, &made); err != nil {
 		return err

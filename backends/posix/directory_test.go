@@ -78,6 +78,26 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// TestShareWithGroup: what is in the place of a directory that was just made stays private.
+func TestShareWithGroup(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o775); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]os.FileMode{"empty": 0o770, "made by another of us": 0o770, "private": 0o700} {
+		made := filepath.Join(dir, name)
+		makeDir(t, made, 0o700)
+		entry := map[string]string{"private": "letters", "made by another of us": "part"}[name]
+		if entry != "" {
+			makeDir(t, filepath.Join(made, entry), 0o700)
+		}
+		err := ShareWithGroup(unix.AT_FDCWD, made, dir, "part")
+		if got := modeOf(t, made).Perm(); got != want || errors.Is(err, unix.ENOTEMPTY) != (want == 0o700) {
+			t.Errorf("%s: mode %v, want %v; %v", name, got, want, err)
+		}
+	}
+}
+
 // TestShareFollowsNoLink: what a link leads to stays as it is, and so does what is
 // no directory.
 func TestShareFollowsNoLink(t *testing.T) {
