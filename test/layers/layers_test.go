@@ -9,7 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"locksmith/test/lab"
 )
+
+func TestMain(m *testing.M) { lab.Main(m, nil) }
 
 // allowed lists, for each package, the packages of this module it may import
 // outside its tests. A name that ends in "/..." stands for all below it.
@@ -153,5 +157,22 @@ func TestNoInit(t *testing.T) {
 		`^func init\(\)|^\s*var _ *= *[[:alnum:]_.]+\(`, "../..").CombinedOutput()
 	if err == nil {
 		t.Errorf("packages with effects:\n%s", out)
+	}
+}
+
+// TestNothingByName: a library that finds methods by name, as text/template does, has the
+// linker keep every exported method there is, a fifth of the program, and each helper pays.
+func TestNothingByName(t *testing.T) {
+	program := lab.Program(t, "cmd/locksmith")
+	symbols, err := exec.Command("go", "tool", "nm", program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(symbols)
+	if !strings.Contains(text, " main.main\n") {
+		t.Fatal("these are no symbols of the program")
+	}
+	if strings.Contains(text, "reflect.Value.MethodByName") {
+		t.Error("something uses methods by name; cobra's templates for help and versions do")
 	}
 }

@@ -19,7 +19,9 @@ import (
 // client.Init.
 func Main(args []string) int {
 	// Read before anything else takes time: the death of this parent releases the lock.
-	a := &app{parent: os.Getppid(), args: args, out: show.Output{To: os.Stdout}}
+	parent := os.Getppid()
+	args = spelled(args)
+	a := &app{parent: parent, args: args, out: show.Output{To: os.Stdout}}
 	if err := mayStart(); err != nil {
 		a.fail(err)
 		return a.status

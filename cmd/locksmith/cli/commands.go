@@ -2,7 +2,6 @@ package cli
 
 import (
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,9 +38,7 @@ func (a *app) groups() []group {
 // root is the root of all commands.
 func (a *app) root() *cobra.Command {
 	root := a.program()
-	root.Version = version()
-	root.SetVersionTemplate("{{.Version}}\n")
-	root.Flags().BoolP("version", "V", false, "print the version")
+	root.Flags().BoolP("version", "V", false, "print the version") // see spelled
 	for _, g := range a.groups() {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, c := range g.commands {
@@ -56,6 +53,15 @@ func (a *app) root() *cobra.Command {
 		unquoteUsages(root)
 	}
 	return root
+}
+
+// spelled returns a command line as its commands are called: --version is that command. By
+// cobra's own way to print a version a fifth more would be linked, which is read at each start.
+func spelled(args []string) []string {
+	if len(args) == 1 && (args[0] == "--version" || args[0] == "-V") {
+		return []string{"version"}
+	}
+	return args
 }
 
 // rootFor is root with no more than a command line needs. If it begins with a command,
@@ -124,7 +130,7 @@ func (a *app) catchOutput(root *cobra.Command) {
 		c.SetOut(&a.out)
 		help(c, args)
 	})
-	if len(a.args) > 0 && slices.Contains([]string{"completion", "--version", "-V"}, a.args[0]) || a.completes() {
+	if len(a.args) > 0 && a.args[0] == "completion" || a.completes() {
 		root.SetOut(&a.out)
 	}
 }
