@@ -11,9 +11,10 @@
  *     }
  *
  * The helper releases the lock when this process lets go, ends or dies, by whatever
- * signal: there is nothing to clean up. A lock does not keep the process running. One
- * that a worker acquired is released when the worker ends. When a lock is lost its
- * signal aborts, with a LostError as the reason, and release() rejects with it.
+ * signal: there is nothing to clean up. A lock that nothing refers to is held nevertheless,
+ * and does not keep the process running. One that a worker acquired is released when the
+ * worker ends. When a lock is lost its signal aborts, with a LostError as the reason, and
+ * release() rejects with it.
  *
  * Between the loss and the moment the work stops it works without the lock. Where that
  * must not be, let what the lock guards refuse a token below the last one it saw.
@@ -93,6 +94,7 @@ export class Lock {
   /** Names this acquisition. */ id;
   /** The fencing token, a BigInt that rises with every holder; 0n where there is none. */ token;
   /** Those of a set, in the order of its addresses. */ tokens;
+  /** exclusive, shared or, of a set, mixed. */ mode;
   /** How long the helper waited. */ waited;
   /** The LostError of a lost lock. */ error;
 
@@ -107,7 +109,7 @@ export class Lock {
     const args = ['hold', '--parent', `${process.pid}`, '--stdin', 'watch', '--beats'];
     const times = { timeout: o.timeout, lease: o.lease, refresh: o.refresh, 'max-hold': o.maxHold, respite: o.respite };
     for (const [flag, ms] of Object.entries(times)) {
-      if (ms != null && ms !== Infinity) args.push(`--${flag}`, ms ? `${ms}ms` : '0');
+      if (ms != null && ms !== Infinity) args.push(`--${flag}`, ms === 0 ? '0' : `${ms}ms`);
     }
     if (o.retries != null) args.push('--retries', `${o.retries}`);
     if (o.shared) args.push('--shared');
@@ -166,6 +168,7 @@ export class Lock {
         `${JSON.stringify(line.slice(0, 100))}; is it the right program?`);
     }
     this.id = fields.id ?? '';
+    this.mode = fields.mode;
     this.tokens = tokens.map(BigInt);
     [this.token] = this.tokens;
     this.waited = Number(fields.waited_ms);

@@ -5,6 +5,7 @@ use Carp ();
 use Errno qw(EINTR);
 use IO::Handle ();
 use POSIX qw(WNOHANG);
+use Scalar::Util qw(looks_like_number);
 use Time::HiRes ();
 
 our $VERSION = '1.0';
@@ -103,6 +104,7 @@ sub _flags {
     my %o = @_;
     my @flags;
     for (grep { defined $o{$_} } qw(timeout lease refresh max_hold respite)) {
+        Carp::croak("Locksmith: $_ is a number of seconds, not $o{$_}") if !looks_like_number($o{$_});
         (my $flag = "--$_") =~ tr/_/-/;
         push @flags, $flag, $o{$_} ? sprintf('%.9fs', $o{$_}) : 0;
     }
@@ -125,6 +127,7 @@ sub _spawn {
     if (!$child) {
         my $why = eval {    # a signal handler that dies must not go on here with the parent's work
             local $ENV{GOMAXPROCS} = 1;
+            close $_ for $stdin, $stdout;    # exec does not, where the numbers of a closed STDIN or STDERR were free
             POSIX::dup2(fileno $input, 0);
             POSIX::dup2(fileno $output, 1);
             no warnings 'exec';

@@ -6,9 +6,10 @@
         bill(lock.token)
 
 The helper releases the lock when this process lets go, ends or dies, by whatever
-signal: there is nothing to clean up. Leaving the block raises LostError if the lock
-was lost meanwhile; long work looks at lock.lost (a threading.Event), or has on_lost
-called. In asyncio the block itself is cancelled, and then raises LostError:
+signal: there is nothing to clean up. A Lock that nothing refers to is held nevertheless.
+Leaving the block raises LostError if the lock was lost meanwhile; long work looks at
+lock.lost (a threading.Event), or has on_lost called. In asyncio the block itself is
+cancelled, and then raises LostError:
 
     async with locksmith.acquire_async("nfs:/srv/locks/billing") as lock:
         await bill(lock.token)
@@ -113,9 +114,10 @@ def try_acquire(*locks, **options):
 class Lock:
     """A lock that this process holds, or held. From acquire; of use from any thread.
 
-    address: as asked for. id: names this acquisition. token: the fencing token, which
-    rises with every holder, or 0; tokens: those of a set. waited: seconds. lost: an
-    Event, set when the lock is lost; error is the LostError then, else None.
+    address: as asked for. id: names this acquisition. mode: exclusive, shared or, of a
+    set, mixed. token: the fencing token, which rises with every holder, or 0; tokens:
+    those of a set. waited: seconds. lost: an Event, set when the lock is lost; error is
+    the LostError then, else None.
     """
 
     def __init__(self, locks, on_lost=None, *, timeout=None, retries=None, shared=False, strict=False,
