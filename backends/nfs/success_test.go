@@ -59,3 +59,15 @@ func TestSuccessOfASuccessor(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSuccessBesideWhatStays: an older one that cannot be removed does not make it a failure.
+func TestSuccessBesideWhatStays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	l := openLock(t, path).(backend.SuccessKeeper)
+	h := mustHold(t, attemptAt(t, path, "exclusive"))
+	mustWork(t, os.Mkdir(filepath.Join(path, "R", "d.1-"+strings.Repeat("0a", 16)), 0o700))
+	mustWork(t, l.RecordSuccess(t.Context(), h))
+	if _, err := os.Lstat(filepath.Join(path, "R", "d.1-"+h.ID())); err != nil {
+		t.Error(err)
+	}
+}

@@ -106,7 +106,8 @@ func (*Lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 			return l.Fail(op, err)
 		}
 	}
-	return l.forgetSuccesses(ours)
+	_ = l.forgetSuccesses(ours) // it is on record; the next one tries again
+	return nil
 }
 
 // forgetSuccesses removes all but one, and those of later holders: whoever was stopped for long
