@@ -39,7 +39,7 @@ func (t *table) Add(l Lock, _ error) {
 	holder, since, mode, waiting, state := "", "", "", "", l.State
 	if len(l.Holders) > 0 {
 		h := l.Holders[0]
-		holder, since, mode = h.name(), short(time.Duration(h.AgeMS)*time.Millisecond), h.Mode
+		holder, since, mode = h.name(), short(time.Duration(h.AgeMS)*time.Millisecond), Text(h.Mode)
 		if h.Verdict == "dead" || h.Verdict == "orphaned" {
 			state = h.Verdict
 		}

@@ -46,6 +46,19 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestTableObeysNobody: what others have put into a record moves no cursor.
+func TestTableObeysNobody(t *testing.T) {
+	const bad = "\x1b[2J"
+	hostile := owner.Record{User: bad, Place: owner.Place{Host: bad}, Program: bad, Mode: bad}
+	l := NewLock("local:/"+bad, nil)
+	l.Take(backend.Report{Holders: []backend.Holder{{Record: &hostile}}})
+	var out strings.Builder
+	NewList(&out, "text", 80).Add(l, nil)
+	if strings.Contains(out.String(), "\x1b") {
+		t.Errorf("%q", &out)
+	}
+}
+
 func TestMetrics(t *testing.T) {
 	var out strings.Builder
 	m := NewList(&out, "openmetrics", 80)
