@@ -237,10 +237,10 @@ class Lock:
         """Let go, and wait for the helper; kill it if it does not end.
 
         A child that was forked while the helper started may keep its pipe, so that a
-        second later SIGTERM says it, too.
+        second later SIGTERM says it, too; not on Windows, where that would kill.
         """
         self._process.stdin.close()
-        soon = min(1, self._kill_after)
+        soon = min(1, self._kill_after) if hasattr(os, "fork") else self._kill_after
         for patience, stop in [(soon, self._process.terminate), (self._kill_after - soon, self._process.kill), (2, None)]:
             try:
                 self._process.wait(patience)
