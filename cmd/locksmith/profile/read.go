@@ -53,7 +53,7 @@ func syntaxError(file string, text []byte, err error) error {
 		wrong = faulty("leave one", "%s is there twice", key)
 	}
 	// Not its Line: what misses something at the end of a line is on that one, not the next.
-	before := text[:min(p.Position.Start, len(text))]
+	before := text[:max(0, min(p.Position.Start, len(text)))] // it has been seen to be -1
 	return failAt(file, 1+bytes.Count(before, []byte("\n")), wrong)
 }
 
