@@ -67,7 +67,9 @@ func (r *book) write() {
 	files := map[string]string{
 		// Slow enough that there is a midway.
 		"curlrc": fmt.Sprintf("user = \"%s:%s\"\nlimit-rate = 1500k\n", p.server.User, p.server.Password),
-		"config/locksmith/profiles.toml": fmt.Sprintf("[phonestuff]\nlock = %q\npassword_env = \"BOOK_PASSWORD\"\ntimeout = \"1m\"\n",
+		// More than a lease: for so long others hold back for one that was killed before it
+		// had written down who it is.
+		"config/locksmith/profiles.toml": fmt.Sprintf("[phonestuff]\nlock = %q\npassword_env = \"BOOK_PASSWORD\"\ntimeout = \"5m\"\n",
 			p.address()),
 	}
 	for _, script := range []string{"upload", "download"} {
