@@ -62,7 +62,8 @@ func shared(t *testing.T) {
 func restart(t *testing.T) {
 	const restarts = 5
 	over := make(chan struct{})
-	r := race{lock: place(t), tokens: true, contenders: 6, rounds: 1000, lease: time.Hour, work: 5 * time.Millisecond, over: over}
+	r := race{lock: place(t), tokens: true, contenders: 6, rounds: 1000, lease: time.Hour, work: 5 * time.Millisecond, over: over,
+		away: time.Minute}
 	go func() {
 		defer close(over)
 		for range restarts {

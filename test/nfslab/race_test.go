@@ -24,6 +24,7 @@ type race struct {
 	rounds     int // that each goes, or as long as it takes for the kills
 	lease      time.Duration
 	work, nap  time.Duration // at most, with the lock and before it is asked for again
+	away       time.Duration // for how long the server may be, when it is restarted
 	// kills is how many holders and waiters are killed with -9 at random moments, their
 	// parents, their helpers or both; nil: nobody.
 	kills *atomic.Int64
@@ -58,7 +59,7 @@ func (r *race) run(t *testing.T) {
 	holds.Judge(t, r.held, r.tokens)
 	t.Logf("%s: %d acquisitions in %.1f s, longest stall %v, called lost: %q",
 		r.lock, len(r.held), r.now().Seconds(), r.stall.Round(time.Millisecond), r.losses)
-	if r.stall > stuck || len(r.held) == 0 {
+	if r.stall > stuck+r.away || len(r.held) == 0 {
 		t.Errorf("%s: stuck: nobody got it for %v", r.lock, r.stall)
 	}
 }
@@ -87,7 +88,8 @@ func (r *race) round(t *testing.T, i, n int) {
 	s := &scope{T: t}
 	defer s.end()
 	host := i%crowdHosts + 1
-	flags := []string{"--lease", r.lease.String()}
+	// A server that is restarted on a busy machine may be away for longer than the usual 10 s.
+	flags := []string{"--lease", r.lease.String(), "--release-timeout", "5m"}
 	one := holds.Hold{Who: fmt.Sprintf("contender %d on host %d, round %d", i, host, n), Shared: r.shares != nil && r.shares(i)}
 	if one.Shared {
 		flags = append(flags, "--shared")
