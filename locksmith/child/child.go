@@ -152,11 +152,11 @@ func (c *Command) Lost(loss *locksmith.LossError) {
 	if isClosed(c.ended) {
 		return
 	}
+	why := "its lock is lost"
 	if loss.Code == protocol.MaxHold {
-		c.Log.Info("ending the command, because its time is over", "pid", c.pid)
-	} else {
-		c.Log.Info("ending the command, because its lock is lost", "pid", c.pid)
+		why = "its time is over"
 	}
+	c.Log.Info("ending the command, because "+why, "pid", c.pid)
 	c.askToEnd()
 	pause := min(max(loss.Left/2, minGrace), maxGrace)
 	for {

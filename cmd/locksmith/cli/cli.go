@@ -44,13 +44,18 @@ func Main(args []string) int {
 	return a.status
 }
 
-// execute runs the command. One that is not known is told here: cobra does it in five lines.
+// execute runs the command. Of one that is not known we tell ourselves: cobra does it in
+// five lines.
 func (a *app) execute(root *cobra.Command) error {
-	if found, rest, err := root.Find(a.args); err != nil && !a.completes() { // cobra adds that command late
+	err := root.Execute()
+	if err == nil || a.completes() {
+		return err
+	}
+	if found, rest, unknown := root.Find(a.args); unknown != nil {
 		i := slices.IndexFunc(rest, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
 		return unknownCommand(found, rest[i])
 	}
-	return root.Execute()
+	return err
 }
 
 // app is one run of the program.

@@ -27,6 +27,7 @@ func (a *app) run() *cobra.Command {
 	o := running{skip: flags.Number{Most: 255}}
 	var closes bool
 	var line string
+	var locks, argv []string
 	c := &cobra.Command{
 		Use:   "run [flags] LOCK… -- COMMAND [ARG…]",
 		Short: "Run a command while holding a lock",
@@ -46,9 +47,8 @@ func (a *app) run() *cobra.Command {
 			"What COMMAND leaves running when it ends goes on without the lock.",
 		Example: "  locksmith run local:/var/lock/billing -- ./nightly-billing\n" +
 			"  locksmith run -n local:/var/lock/stock -c 'cd /srv/stock && ./load *.csv'",
-		Args: func(c *cobra.Command, args []string) error {
-			locks, _, err := split(c, args, line)
-			if err == nil {
+		Args: func(c *cobra.Command, args []string) (err error) {
+			if locks, argv, err = split(c, args, line); err == nil {
 				_, err = o.Locks(locks)
 			}
 			switch {
@@ -71,13 +71,7 @@ func (a *app) run() *cobra.Command {
 	f.Var(&o.skip, "skip-status", "exit `status` instead of 0 when --once-per keeps COMMAND from being run")
 	f.StringVarP(&line, "command", "c", "", "instead of -- COMMAND: a `line` for $SHELL, or /bin/sh")
 	f.BoolVarP(&closes, "close", "o", false, "nothing: as after flock -o, what COMMAND leaves running never has the lock")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		locks, argv, err := split(c, args, line)
-		if err != nil {
-			return err
-		}
-		return a.runCommand(&o, locks, argv)
-	}
+	c.RunE = func(*cobra.Command, []string) error { return a.runCommand(&o, locks, argv) }
 	return c
 }
 
@@ -105,25 +99,35 @@ func split(c *cobra.Command, args []string, line string) (locks, argv []string, 
 	return nil, nil, flags.Usagef("write the command after --, as in: locksmith run LOCK -- COMMAND")
 }
 
-// inFlock are flags of flock(1) that run has not, and what to do.
-var inFlock = map[string]string{
-	"e": "write -x", "nb": "write -n", "wait": "write -w",
-	"u": unlockHint, "unlock": unlockHint, "F": forkHint, "no-fork": forkHint,
-	"fcntl": "leave it out: it is a kind of lock that only flock(1) has",
+// ofFlock says what to write instead of a flag of flock(1) that run has not, or "".
+func ofFlock(flag string) string {
+	switch flag {
+	case "e":
+		return "write -x"
+	case "nb":
+		return "write -n"
+	case "wait":
+		return "write -w"
+	case "u", "unlock":
+		return "leave it out: the lock is released when the command ends"
+	case "F", "no-fork":
+		return "leave it out: run stays beside the command, to look after the lock"
+	case "fcntl":
+		return "leave it out: it is a kind of lock that only flock(1) has"
+	}
+	return ""
 }
-
-const (
-	unlockHint = "leave it out: the lock is released when the command ends"
-	forkHint   = "leave it out: run stays beside the command, to look after the lock"
-)
 
 // runFlagError says what to write instead of a flag that run does not know.
 func (a *app) runFlagError(_ *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return flags.Usage(err)
+	}
+	instead := ofFlock(unknown.GetSpecifiedName())
 	switch {
-	case !ok:
-	case inFlock[unknown.GetSpecifiedName()] != "":
-		return flags.Usagef("%w: %s", err, inFlock[unknown.GetSpecifiedName()])
+	case instead != "":
+		return flags.Usagef("%w: %s", err, instead)
 	case !slices.Contains(a.args, "--"):
 		return flags.Usagef("%w; write the command after --, as in: locksmith run LOCK -- COMMAND", err)
 	}

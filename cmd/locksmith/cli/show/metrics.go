@@ -48,12 +48,14 @@ func (m *metrics) Add(l Lock, err error) {
 }
 
 // label escapes a label's value.
-var label = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+func label(value string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value)
+}
 
 func (m *metrics) sample(family int, lock string, value any) {
 	var shown strings.Builder // first: a backslash of its own is no escape in a label
 	_, _ = term.Escaper{Out: &shown}.Write([]byte(lock))
-	fmt.Fprintf(&m.samples[family], "%s{lock=\"%s\"} %v\n", families[family].name, label.Replace(shown.String()), value)
+	fmt.Fprintf(&m.samples[family], "%s{lock=\"%s\"} %v\n", families[family].name, label(shown.String()), value)
 }
 
 func (m *metrics) End() error {
