@@ -63,7 +63,17 @@ func Schemes() []backend.Scheme {
 // Open returns the lock at an address, and the address in its canonical
 // spelling. Its errors are *backend.Error.
 func Open(address string, access backend.Access) (backend.Backend, string, error) {
-	a, err := backend.ParseAddress(address, Schemes())
+	return open(address, access, backend.ParseAddress)
+}
+
+// OpenPlace is Open for a directory that locks may be in, to list or to reap them:
+// backend.ParsePlace says how it may be written.
+func OpenPlace(address string, access backend.Access) (backend.Backend, string, error) {
+	return open(address, access, backend.ParsePlace)
+}
+
+func open(address string, access backend.Access, parse func(string, []backend.Scheme) (backend.Address, error)) (backend.Backend, string, error) {
+	a, err := parse(address, Schemes())
 	if err != nil {
 		return nil, "", err
 	}
@@ -73,7 +83,7 @@ func Open(address string, access backend.Access) (backend.Backend, string, error
 			return b, a.String(), err
 		}
 	}
-	panic("backends: ParseAddress accepted a scheme that is not listed")
+	panic("backends: an address was accepted whose scheme is not listed")
 }
 
 // Usual is the Timing of the kind of lock at an address; not ok if it has none of its own.

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -33,15 +34,27 @@ type Address struct {
 	Scheme  string
 	User    string // empty: none given
 	Host    string // lower case, "host" or "host:port", the usual port left out; empty: no server
-	Path    string // absolute and clean; on a server it begins with "//", or where a log in leads
+	Path    string // absolute and clean; on a server it begins with "//", or where a log in leads; "/" and "//" alone are places
 	Options map[string]string
 
 	given string // as it was spelled, without what may be a password; empty: made otherwise
 }
 
-// ParseAddress reads an address strictly. Its errors are *Error with code
+// ParseAddress reads the address of a lock strictly. Its errors are *Error with code
 // usage and advice.
 func ParseAddress(s string, schemes []Scheme) (Address, error) {
+	return parse(s, schemes, Address.parsePath)
+}
+
+// ParsePlace is ParseAddress for a directory that locks may be in. It may end in a slash,
+// and on a server it may be where a log in leads, "scheme://host" or "scheme://host/", or
+// the root, "scheme://host//".
+func ParsePlace(s string, schemes []Scheme) (Address, error) {
+	return parse(s, schemes, Address.parsePlace)
+}
+
+// parse reads an address whose path is read by the function.
+func parse(s string, schemes []Scheme, parsePath func(Address, string) (clean, cause, hint string)) (Address, error) {
 	given := masked(s, schemes)
 	fail := func(cause, hint string) (Address, error) {
 		return Address{}, &Error{Code: protocol.Usage, Lock: bounded(given), Op: "read address", Err: errors.New(cause), Hint: hint}
@@ -73,7 +86,7 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 		}
 	}
 	raw, query, _ := strings.Cut(rest, "?")
-	clean, cause, hint := a.parsePath(raw)
+	clean, cause, hint := parsePath(a, raw)
 	if cause != "" {
 		return fail(cause, hint)
 	}
@@ -83,6 +96,18 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 	}
 	a.Path, a.Options = clean, options
 	return a, nil
+}
+
+// parsePlace is parsePath for a directory.
+func (a Address) parsePlace(raw string) (clean, cause, hint string) {
+	p, err := url.PathUnescape(raw)
+	if a.Host != "" && err == nil && (p == "" || path.Clean(p) == "/") && !climbs(p) {
+		return a.clean(cmp.Or(p, "/")), "", ""
+	}
+	if strings.HasSuffix(raw, "/") {
+		raw += "."
+	}
+	return a.parsePath(raw)
 }
 
 // parsePath returns the path in its clean spelling, or the cause why not and a hint.
@@ -98,13 +123,16 @@ func (a Address) parsePath(raw string) (clean, cause, hint string) {
 		return "", "the path is not absolute", "every process must name the lock alike: begin with " + a.Scheme + ":/"
 	case strings.HasSuffix(p, "/"):
 		return "", "the path ends in a slash", "name the lock itself, not a directory"
-	case slices.Contains(strings.Split(p, "/"), ".."):
+	case climbs(p):
 		return "", "the path contains ..", "write it without"
 	case path.Clean(p) == "/":
 		return "", "the path is where all others begin", "name the lock itself, not a directory"
 	}
 	return a.clean(p), "", ""
 }
+
+// climbs reports that a path leads upwards somewhere.
+func climbs(p string) bool { return slices.Contains(strings.Split(p, "/"), "..") }
 
 // clean is the clean spelling of an absolute path.
 func (a Address) clean(p string) string {

@@ -109,6 +109,27 @@ func TestAddressOfServer(t *testing.T) {
 	}
 }
 
+// TestPlace: a directory may end in a slash, and be where a log in leads or the root.
+func TestPlace(t *testing.T) {
+	for s, want := range map[string]string{
+		"ftp://h": "ftp://h/", "ftp://h/": "ftp://h/", "ftp://h/.": "ftp://h/", "ftp://u@h:2121?style=dir": "ftp://u@h:2121/?style=dir",
+		"ftp://h//": "ftp://h//", "ftp://h/%2F": "ftp://h//", "ftp://h///?style=dir": "ftp://h//?style=dir",
+		"ftp://h/a": "ftp://h/a", "ftp://h/a/": "ftp://h/a", "ftp://h//a/?style=dir": "ftp://h//a?style=dir",
+		"local:/a/": "local:/a", "local:/a/.": "local:/a",
+		"local:/": "", "local:": "", "local:a/": "", "ftp://": "", "ftp://u:p@h": "", "ftp://h/..": "", "ftp://h/%zz": "", "ftp://h/a/../": "",
+	} {
+		a, err := ParsePlace(s, schemes)
+		if err == nil && a.String() != want || err != nil && (want != "" || CodeOf(err) != protocol.Usage) {
+			t.Errorf("%s: %s, %v", s, a, err)
+		}
+	}
+	for place, lock := range map[string]string{"ftp://h/": "ftp://h/L", "ftp://h//": "ftp://h//L", "ftp://h/?style=dir": "ftp://h/L?style=dir"} {
+		if got := Below(place, "/L"); got != lock {
+			t.Errorf("below %s: %s, want %s", place, got, lock)
+		}
+	}
+}
+
 // TestNoPasswordShown: whoever writes one into an address does not find it in a
 // log as well.
 func TestNoPasswordShown(t *testing.T) {

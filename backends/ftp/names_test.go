@@ -10,13 +10,13 @@ import (
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	for _, p := range []string{"/L", "/a/L", "/a.b/c-d/L_1", "/with blank/L", "/.hidden/L", "/Schloß", "/" + strings.Repeat("x", 255), "//L", "//a/L"} {
+	for _, p := range []string{"/L", "/a/L", "/a.b/c-d/L_1", "/with blank/L", "/.hidden/L", "/Schloß", "/" + strings.Repeat("x", 255), "//L", "//a/L", "/", "//"} {
 		a := backend.Address{Scheme: SchemePlain, Host: "h", Path: p, Options: map[string]string{"style": "dir"}}
 		if _, err := newServer(a, backend.Access{}); err != nil {
 			t.Errorf("%s: %v", p, err)
 		}
 	}
-	for _, p := range []string{"/", "/.L", "/-L", "/~L", "/a/-b/L", "/~root/L", "//-L", "//~a/L", "/a*", "/a?", "/a[b]", "/{a}", "/a\\b", `/a"b`, "/a'b", "/ L", "/L ", "/a /L",
+	for _, p := range []string{"/.L", "/-L", "/~L", "/a/-b/L", "/~root/L", "//-L", "//~a/L", "/a*", "/a?", "/a[b]", "/{a}", "/a\\b", `/a"b`, "/a'b", "/ L", "/L ", "/a /L",
 		"/a\tb", "/a\u0085b", "/" + strings.Repeat("x", 256), strings.Repeat("/xxxxxxxxx", 100)} {
 		var e *backend.Error
 		_, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", Path: p}, backend.Access{})
@@ -36,6 +36,7 @@ func TestAt(t *testing.T) {
 	for _, tt := range []struct{ lock, name, want string }{
 		{"/L", ".", "."}, {"/L", "L", "L"}, {"/L", "L/x.1", "L/x.1"}, {"/a/L", ".", "a"}, {"/a/L", "L.r.1/x.1/0", "a/L.r.1/x.1/0"},
 		{"//L", ".", "/"}, {"//L", "L", "/L"}, {"//L", "L/x.1", "/L/x.1"}, {"//a/L", ".", "/a"}, {"//a/L", "L.r.1/x.1/0", "/a/L.r.1/x.1/0"},
+		{"/", ".", "."}, {"/", "./L/x.1", "L/x.1"}, {"//", ".", "/"}, {"//", "./L/x.1", "/L/x.1"}, {"/", "./../L", ""}, {"/", "./", ""},
 		{"/L", "..", ""}, {"/L", "../b", ""}, {"/L", "a/../b", ""}, {"/L", "/a", ""}, {"/L", "", ""}, {"/L", "a//b", ""}, {"/L", "-a", ""}, {"/L", "a/", ""},
 	} {
 		s := &server{address: backend.Address{Scheme: SchemePlain, Path: tt.lock}}

@@ -32,7 +32,7 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 	}
 	l := mkdirlock.Lock{
 		NewDir: func() mkdirlock.Dir { return s.newDir() },
-		Name:   path.Base(a.Path), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
+		Name:   s.name(), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
 		Address: a.String(),
 		// A try is some round trips, and work for a server that others use too.
 		Pace:  mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second},
@@ -56,7 +56,7 @@ func newServer(a backend.Address, access backend.Access) (*server, error) {
 	if err := mkdirlock.CheckOptions(a); err != nil {
 		return nil, err
 	}
-	if err := checkPath(s.path()); err != nil {
+	if err := checkPath(s.path()); err != nil && !s.isTop() {
 		return nil, s.fail(protocol.Usage, "read address", err, "use letters, digits, and - _ . inside of names")
 	}
 	if hasBreak(a.User) {
@@ -105,12 +105,25 @@ func (s *server) secure() bool { return s.address.Scheme == SchemeTLS }
 // a slash begins where the log in leads.
 func (s *server) path() string { return strings.TrimPrefix(s.address.Path, "/") }
 
+// isTop reports that the path is that of no lock, but of the directory where the log in
+// leads, or of the root.
+func (s *server) isTop() bool { return s.path() == "" || s.path() == "/" }
+
+// name is the lock's in its directory.
+func (s *server) name() string {
+	if s.isTop() {
+		return "."
+	}
+	return path.Base(s.path())
+}
+
 // at returns where a name of the lock's directory is for the server.
 func (s *server) at(name string) (string, error) {
 	dir := path.Dir(s.path())
 	if name == "." {
 		return dir, nil
 	}
+	name = strings.TrimPrefix(name, "./")
 	err := checkName(name)
 	if strings.HasPrefix(name, "/") {
 		err = errors.New("it is not below the lock's directory")

@@ -75,6 +75,9 @@ func (t dirTree) List(ctx context.Context, below string) ([]finder.Entry, error)
 // missing tells a place that is not there from one that is empty, which some servers
 // list alike.
 func (t dirTree) missing(ctx context.Context) error {
+	if t.place.Name == "." {
+		return nil // where a log in leads there is something
+	}
 	there, err := t.place.exists(ctx, t.dir, t.place.Name)
 	if err == nil && !there {
 		return t.place.error(protocol.CannotCreate, "list the directory", errors.New("it is not there"), "correct the path")

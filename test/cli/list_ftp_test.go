@@ -32,6 +32,7 @@ func TestServers(t *testing.T) {
 				address := "ftp://" + s.User + "@" + s.Addr + dir
 				t.Run("doctor", func(t *testing.T) { doctorAt(t, s, address) })
 				t.Run("list", func(t *testing.T) { listAt(t, s, address) })
+				t.Run("top", func(t *testing.T) { listTop(t, s, place == "confined") })
 				if err := os.RemoveAll(filepath.Join(s.Dir, "locks")); err != nil {
 					t.Fatal(err)
 				}
@@ -68,6 +69,32 @@ func listAt(t *testing.T, s *ftpserver.Server, dir string) {
 	}
 	if locks, said, status := list(t, s, dir+"/none"); status == 0 || len(locks) > 0 || said == "" {
 		t.Errorf("nothing there: %v, %q, status %d", locks, said, status)
+	}
+}
+
+// listTop: list also begins where the log in leads, and at the root, here of a server that
+// shows nothing else.
+func listTop(t *testing.T, s *ftpserver.Server, confined bool) {
+	home := s.Dir
+	if confined { // the account may write in a directory below only
+		home = strings.TrimSuffix(home, strings.TrimSuffix(s.Home, "/"))
+	}
+	if err := os.MkdirAll(filepath.Join(home, "top", "x.1000-0123456789abcdef0123456789abcdef", "1.1.x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	server := "ftp://" + s.User + "@" + s.Addr
+	places := map[string]string{"": "/top", "/": "/top", "/.": "/top", "?style=plain": "/top"}
+	if confined {
+		places["//"], places["/%2F"] = "//top", "//top"
+	}
+	for place, lock := range places {
+		locks, said, status := list(t, s, "--held", server+place)
+		if !slices.ContainsFunc(locks, func(l listedLock) bool { return l.Lock == server+lock && l.State == "held" }) || status != 0 {
+			t.Errorf("%q: %v, status %d, %s", place, locks, status, said)
+		}
+		if slices.ContainsFunc(locks, func(l listedLock) bool { return strings.Contains(l.Lock, "/locks/") }) {
+			t.Errorf("%q: it looked deeper than usual at a server: %v", place, locks)
+		}
 	}
 }
 

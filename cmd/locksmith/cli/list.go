@@ -40,8 +40,9 @@ func (a *app) list() *cobra.Command {
 		Use:   "list [flags] PLACE…",
 		Short: "Show all locks in a directory, and who has them",
 		Long: "Show the locks in PLACE and below it. PLACE is the address of a directory, for the locks of\n" +
-			"one kind: local:/dir, link:/dir, mkdir:/dir, nfs:/dir, ftp://host/dir; or the path of one, for\n" +
-			"those of all kinds on file systems. Of one lock alone tells status.\n\n" +
+			"one kind: local:/dir, link:/dir, mkdir:/dir, nfs:/dir, ftp://host/dir, and ftp://host/ for where\n" +
+			"the log in leads; or the path of one, for those of all kinds on file systems. Of one lock alone\n" +
+			"tells status.\n\n" +
 			"Locks are known by what locksmith writes into them. With local: and link: also files that hold\n" +
 			"a pid and nothing else are shown; with mkdir:, ftp: and ftps: also empty directories, which\n" +
 			"somebody unknown holds, unless there is ?style=dir. Symbolic links are not followed. Free\n" +
@@ -207,7 +208,7 @@ func (l *listing) lister(place string) (lister, error) {
 		}
 		return func(ctx context.Context, l backend.Listing) error { return backends.Tree(ctx, dir, l) }, nil
 	}
-	b, canonical, err := l.Open(directory(place))
+	b, canonical, err := l.OpenPlace(place)
 	if st, e := os.Stat(place); err != nil && !strings.Contains(place, ":") && e == nil && st.IsDir() {
 		return nil, fmt.Errorf("%w; the directory is written ./%s", err, place)
 	}
@@ -240,16 +241,4 @@ func absolute(place string) (string, error) {
 		}
 	}
 	return "/" + strings.TrimPrefix(place, "/"), nil // on Windows it begins with C:
-}
-
-// directory is the address of a directory, which may end in a slash, as that of a lock.
-func directory(place string) string {
-	path, query, has := strings.Cut(place, "?")
-	if strings.HasSuffix(path, "/") {
-		path += "."
-	}
-	if has {
-		path += "?"
-	}
-	return path + query
 }

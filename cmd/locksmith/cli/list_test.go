@@ -74,14 +74,3 @@ func TestIsPath(t *testing.T) {
 		}
 	}
 }
-
-func TestDirectory(t *testing.T) {
-	for place, want := range map[string]string{
-		"nfs:/a/": "nfs:/a/.", "nfs:/": "nfs:/.", "nfs:/a": "nfs:/a", "job": "job",
-		"mkdir:/a/?style=dir": "mkdir:/a/.?style=dir", "mkdir:/a?style=dir": "mkdir:/a?style=dir",
-	} {
-		if got := directory(place); got != want {
-			t.Errorf("%s: %s", place, got)
-		}
-	}
-}

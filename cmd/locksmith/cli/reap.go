@@ -76,7 +76,7 @@ func (a *app) reapPlace(ctx context.Context, r *flags.Connect, place string, rea
 }
 
 func reapIn(ctx context.Context, r *flags.Connect, place string, reaping backend.Reaping) (canonical string, found []backend.Reaped, err error) {
-	b, canonical, err := r.Open(place)
+	b, canonical, err := r.OpenPlace(place)
 	if err != nil {
 		return canonical, nil, err
 	}

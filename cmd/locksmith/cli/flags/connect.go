@@ -26,6 +26,9 @@ type Target struct {
 	mode   string // from the lock's prefix; empty: none is given
 }
 
+// An opener is backends.Open or OpenPlace.
+type opener func(address string, access backend.Access) (backend.Backend, string, error)
+
 // Add declares the flags, and what shells complete a lock with.
 func (c *Connect) Add(command *cobra.Command) {
 	f := command.Flags()
@@ -59,8 +62,8 @@ func (c *Connect) over(a backend.Access) backend.Access {
 }
 
 // open returns the lock, and its address in the canonical spelling.
-func (t *Target) open() (backend.Backend, string, error) {
-	b, canonical, err := backends.Open(t.Lock, t.access)
+func (t *Target) open(open opener) (backend.Backend, string, error) {
+	b, canonical, err := open(t.Lock, t.access)
 	if err != nil && t.Name != "" && backend.CodeOf(err) == protocol.Usage {
 		err = t.Wrong(err)
 	}
@@ -70,11 +73,20 @@ func (t *Target) open() (backend.Backend, string, error) {
 // Open finds a lock and opens it. Its address is the canonical one; after an error it is
 // what may be shown of it.
 func (c *Connect) Open(lock string) (b backend.Backend, address string, err error) {
+	return c.open(lock, backends.Open)
+}
+
+// OpenPlace is Open for a directory that locks may be in.
+func (c *Connect) OpenPlace(place string) (b backend.Backend, address string, err error) {
+	return c.open(place, backends.OpenPlace)
+}
+
+func (c *Connect) open(lock string, open opener) (b backend.Backend, address string, err error) {
 	t, err := c.find(lock)
 	if err != nil {
 		return nil, lock, err
 	}
-	b, address, err = t.open()
+	b, address, err = t.open(open)
 	if err != nil {
 		return nil, shownIn(err, lock), err
 	}

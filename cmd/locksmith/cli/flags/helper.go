@@ -69,7 +69,7 @@ func (o Options) forOne(t *Target) (*locksmith.Helper, error) {
 	if err := o.check(); err != nil {
 		return nil, t.Wrong(err)
 	}
-	b, canonical, err := t.open()
+	b, canonical, err := t.open(backends.Open)
 	if err != nil {
 		return nil, err
 	}
