@@ -12,7 +12,7 @@ import (
 
 var (
 	rounds = flag.Int("rounds", 0, "measure in so many rounds; 0 takes a quick look, whose figures mean little")
-	drawn  = flag.String("plot", "", "draw the curves into this `file`, as SVG")
+	drawn  = flag.String("plot", "", "draw curves.svg and queues.svg into this `directory`")
 	told   = flag.String("readme", "", "put the table into this `file`, between the lines\n"+beginMark+" and "+endMark)
 )
 
@@ -32,6 +32,7 @@ var figures = []figure{
 	{"ftp", (*bench).polls, []rival{ftp}},
 	{"memory", (*bench).memory, []rival{local, nfs, localSingle, nfsSingle, floor, flock}},
 	{"curve", (*bench).curves, []rival{local, nfs, flock, mkdirLoop}},
+	{"queue", (*bench).queues, []rival{local, nfs, flock, mkdir, mkdirTree, link}},
 }
 
 func TestMain(m *testing.M) { lab.Main(m, nil) }
@@ -83,6 +84,7 @@ type plan struct {
 	least    int           // hand-offs for a point of the curve
 	steady   time.Duration // before they are watched
 	load     time.Duration // while they are
+	lines    []int         // how many come at once, and then queue
 }
 
 var full = plan{
@@ -91,6 +93,7 @@ var full = plan{
 	settle: 3 * time.Second, watch: 20 * time.Second, waiters: 100, retire: time.Minute,
 	helpers: []int{10, 100},
 	sizes:   []int{1, 2, 4, 8, 16, 32, 64, 128, 256}, least: 17, steady: 6 * time.Second, load: 3 * time.Second,
+	lines: []int{10, 50, 200, 600, 1500},
 }
 
 var quick = plan{
@@ -99,4 +102,5 @@ var quick = plan{
 	settle: 100 * time.Millisecond, watch: 300 * time.Millisecond, waiters: 10, retire: 300 * time.Millisecond,
 	helpers: []int{10, 1},
 	sizes:   []int{1, 2, 4}, least: 1, steady: 100 * time.Millisecond, load: 100 * time.Millisecond,
+	lines: []int{2, 8},
 }

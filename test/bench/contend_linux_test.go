@@ -70,7 +70,7 @@ func (b *bench) contend(of []rival, how string, handOffs, increments goals, work
 // Whoever is inside then ends in peace; who sleeps is killed in it.
 func (b *bench) race(r rival, n int, worker func(r rival, dir string) []string) (account, error) {
 	lock := b.lock()
-	l, err := newLedger(lock + ".ledger")
+	l, err := newLedger(lock + "-ledger")
 	if err != nil {
 		return account{}, err
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,13 +91,10 @@ func switches(p point) float64 { return p.switches }
 // stir counts one switch more, since there may be none.
 func stir(p point) float64 { return 1 + p.switches }
 
-// A curve is one rival's points.
-type curve []point
-
 // curves measures how what waiters cost grows with their number. The table tells of a
 // number of waiters that all have been measured with, and of what their growth comes to.
 func (b *bench) curves(of []rival) {
-	all := map[string]curve{}
+	all := map[string][]point{}
 	for _, n := range b.sizes {
 		able := slices.DeleteFunc(slices.Clone(of), func(r rival) bool { return r.forks && n > mostLoops })
 		for name, p := range b.level(able, n, b.steady, b.load) {
@@ -111,30 +110,28 @@ func (b *bench) curves(of []rival) {
 	b.show("ms from a release to the next OK of "+queue, "%.2f", of, at(latency), nil)
 	b.show("ms of processor time for a hand-off of "+queue, "%.2f", of, at(cpu), nil)
 	power := fmt.Sprintf(" of n waiters ~ n to the power of (n ≤ %d)", slices.Max(b.sizes))
-	growth := func(what string, y func(point) float64, most string) {
-		b.alone(what+power, "%.1f", of, func(r rival) float64 { return all[r.name].growth(y) }, goals{local.name: most, nfs.name: most})
+	grows := func(what string, y func(point) float64, most string) {
+		b.alone(what+power, "%.1f", of, func(r rival) float64 { return growth(all[r.name], y) }, goals{local.name: most, nfs.name: most})
 	}
-	growth("time from a release to the next OK", latency, "≤ 1")
-	growth("processor time for a hand-off", cpu, "≤ 1")
-	growth("idle context switches a second", stir, "≤ 0")
-	svg := draw(b.present(of), all)
-	if lines := bytes.Count(svg, []byte("<polyline")); lines != 4*len(b.present(of)) {
-		b.Errorf("%d curves in four panels", lines)
-	}
-	if *drawn != "" {
-		if err := os.WriteFile(*drawn, svg, 0o644); err != nil {
-			b.Fatal(err)
-		}
-	}
+	grows("time from a release to the next OK", latency, "≤ 1")
+	grows("processor time for a hand-off", cpu, "≤ 1")
+	grows("idle context switches a second", stir, "≤ 0")
+	waiters := func(p point) float64 { return float64(p.waiters) }
+	b.draw("curves.svg", "What waiters cost, by their number", "processes that queue for one lock", b.present(of), []plot.Panel{
+		panel("hand-offs a second", of, all, waiters, rate),
+		panel("ms from a release to the next OK (median)", of, all, waiters, latency),
+		panel("ms of processor time of all for a hand-off", of, all, waiters, cpu),
+		panel("context switches a second of all, while idle", of, all, waiters, switches),
+	})
 }
 
 // growth is the power of the number of waiters with which something grows, from 8 of
 // them: 0 if it does not, 1 if it is twice as much for twice as many. It is the slope of
 // the straight line that fits best between the logarithms, to a tenth.
-func (c curve) growth(of func(point) float64) float64 {
-	points := slices.DeleteFunc(slices.Clone(c), func(p point) bool { return p.waiters < 8 })
+func growth(all []point, of func(point) float64) float64 {
+	points := slices.DeleteFunc(slices.Clone(all), func(p point) bool { return p.waiters < 8 })
 	if len(points) < 2 {
-		points = c
+		points = all
 	}
 	var n, sx, sy, sxx, sxy float64
 	for _, p := range points {
@@ -145,35 +142,40 @@ func (c curve) growth(of func(point) float64) float64 {
 	return math.Round((n*sxy-sx*sy)/(n*sxx-sx*sx)*10)/10 + 0
 }
 
-// draw has a panel for each of what waiters cost.
-func draw(of []rival, all map[string]curve) []byte {
-	panel := func(title string, y func(point) float64) plot.Panel {
-		p := plot.Panel{Title: title}
-		for _, r := range of {
-			line := plot.Curve{Name: r.name}
-			for _, at := range all[r.name] {
-				if v := y(at); !math.IsNaN(v) {
-					line.Points = append(line.Points, plot.Point{X: float64(at.waiters), Y: v})
-				}
+// panel shows what a figure's points come to.
+func panel[P any](title string, of []rival, all map[string][]P, x, y func(P) float64) plot.Panel {
+	p := plot.Panel{Title: title}
+	for _, r := range of {
+		line := plot.Curve{Name: strings.TrimPrefix(r.name, "locksmith ")}
+		for _, at := range all[r.name] {
+			if v := y(at); !math.IsNaN(v) {
+				line.Points = append(line.Points, plot.Point{X: x(at), Y: v})
 			}
-			p.Curves = append(p.Curves, line)
 		}
-		return p
+		p.Curves = append(p.Curves, line)
 	}
-	return plot.Draw("What waiters cost, by their number", "processes that queue for one lock", []plot.Panel{
-		panel("hand-offs a second", rate),
-		panel("ms from a release to the next OK (median)", latency),
-		panel("ms of processor time of all for a hand-off", cpu),
-		panel("context switches a second of all, while idle", switches),
-	})
+	return p
+}
+
+// draw draws the panels into a file, if that is asked for.
+func (b *bench) draw(file, heading, x string, of []rival, panels []plot.Panel) {
+	svg := plot.Draw(heading, x, panels)
+	if lines := bytes.Count(svg, []byte("<polyline")); lines != len(panels)*len(of) {
+		b.Errorf("%s: %d curves of %d rivals in %d panels", file, lines, len(of), len(panels))
+	}
+	if *drawn != "" {
+		if err := os.WriteFile(filepath.Join(*drawn, file), svg, 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func TestGrowth(t *testing.T) {
-	var c curve
+	var c []point
 	for _, n := range []int{1, 8, 16, 32, 64} {
 		c = append(c, point{waiters: n, latency: 3, cpu: 5 * math.Pow(float64(n), 1.5), switches: float64(n) - 1})
 	}
-	for of, want := range map[float64]float64{c.growth(latency): 0, c.growth(cpu): 1.5, c.growth(stir): 1} {
+	for of, want := range map[float64]float64{growth(c, latency): 0, growth(c, cpu): 1.5, growth(c, stir): 1} {
 		if of != want {
 			t.Errorf("grows to the power of %g, not %g", of, want)
 		}

@@ -2,7 +2,7 @@
 // prints one table:
 //
 //	go test -v ./test/bench
-//	go test -v -timeout 1h ./test/bench -rounds 3 -plot curves.svg -readme README.md
+//	go test -v -timeout 1h ./test/bench -rounds 3 -plot . -readme README.md
 //	go test -v -timeout 1h ./test/bench -rounds 3 -run 'TestFigures/(spawn|memory)'
 //
 // The first takes a quick look at everything, whose figures mean little. It builds
@@ -32,6 +32,11 @@
 //   - curve: 1 to 256 processes queue for a held lock, idle first, and then have it one
 //     after the other: hand-offs a second, processor time of all for a hand-off, and
 //     the time from one to the next. -plot draws it.
+//   - queue: 10 to 1,500 processes come at once, each for a command that increments a
+//     counter: hand-offs a second, and processor time of all for each, with all that they
+//     start. Then as many queue for a held lock and have it one after the other: the time
+//     from a release to the next OK, and how many places each was served before or after
+//     its turn. -plot draws it; -sizes 10,50 makes it short.
 //
 // Tools wait as they do by default, but without end (dotlockfile -r -1, proper-lockfile
 // { retries: { forever: true } }). Those that sleep for seconds between two tries are

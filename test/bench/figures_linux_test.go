@@ -18,7 +18,8 @@ func (b *bench) spawn(of []rival) {
 				continue
 			}
 			lock := fmt.Sprintf("%s-%d", locks, j)
-			times.add(r, ms(b.once(b.fill(with(r.run, "true"), lock))))
+			took, _ := b.once(b.fill(with(r.run, "true"), lock))
+			times.add(r, ms(took))
 			b.mustBeReleased(r, lock)
 		}
 	}

@@ -91,14 +91,23 @@ func (b *bench) lock() string {
 
 // mustBeReleased fails if a lock of ours is left behind.
 func (b *bench) mustBeReleased(r rival, lock string) {
-	switch r.scheme {
-	case "local:":
-		if text, err := os.ReadFile(lock); !os.IsNotExist(err) {
-			b.Fatalf("%s: lock %s was left behind (%v): %s", r.name, lock, err, text)
-		}
-	case "nfs:":
+	switch {
+	case r.scheme == "nfs:":
 		if left, err := os.ReadDir(lock + "/R"); err != nil || len(left) > 0 {
 			b.Fatalf("%s: lock %s was left behind (%v): %v", r.name, lock, err, left)
+		}
+	case r.style == "dir":
+		b.mustNotBe(r, lock+"/r.*", lock+"/lock/*")
+	case r.scheme != "":
+		b.mustNotBe(r, lock, lock+".*")
+	}
+}
+
+// mustNotBe fails if there is something with such a name.
+func (b *bench) mustNotBe(r rival, patterns ...string) {
+	for _, p := range patterns {
+		if left, err := filepath.Glob(p); err != nil || len(left) > 0 {
+			b.Fatalf("%s: was left behind (%v): %v", r.name, err, left)
 		}
 	}
 }
@@ -111,19 +120,24 @@ func command(ctx context.Context, argv []string) *exec.Cmd {
 	return cmd
 }
 
-// once runs a command to its end and returns how long that took.
-func (b *bench) once(argv []string) time.Duration {
-	ctx, cancel := context.WithTimeout(b.Context(), lab.Patience)
-	defer cancel()
-	cmd := command(ctx, argv)
-	cmd.Stderr = os.Stderr // a pipe would have to be read meanwhile
-	start := time.Now()
-	err := cmd.Run()
-	took := time.Since(start)
+// once runs a command to its end and returns how long that took, and how much processor
+// time it used with all that it waited for.
+func (b *bench) once(argv []string) (took, used time.Duration) {
+	cmd := command(b.Context(), argv)
+	said, err := os.Create(filepath.Join(b.dir, "said")) // a pipe would have to be read meanwhile
 	if err != nil {
-		b.Fatalf("%q: %v (%v)", argv, err, ctx.Err())
+		b.Fatal(err)
 	}
-	return took
+	defer said.Close()
+	cmd.Stderr = said
+	start := time.Now()
+	err = cmd.Run()
+	took = time.Since(start)
+	if err != nil {
+		text, _ := os.ReadFile(said.Name())
+		b.Fatalf("%q: %v\n%s", argv, err, text)
+	}
+	return took, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
 // start starts a process that says a line when it has the lock, or is ready for it, and

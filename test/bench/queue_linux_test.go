@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ type queue struct {
 	lock    string
 	holder  *lab.Process
 	waiting []*lab.Process
+	moved   []float64 // after drain: how many places each came to the lock before or after its turn
 }
 
 // enqueue has so many wait for a lock.
@@ -88,6 +91,7 @@ func (q *queue) drain() (latencies []float64, cpu float64) {
 		if !strings.HasPrefix(next.Text, "OK") {
 			q.Fatalf("%q: says %q instead of OK (%v)\n%s", next.Cmd.Args, next.Text, next.err, next.Stderr())
 		}
+		q.moved = append(q.moved, math.Abs(float64(slices.Index(q.waiting, next.Process)-len(latencies))))
 		last, latencies = next.Process, append(latencies, ms(next.At.Sub(released)))
 	}
 	last.LetGo()

@@ -7,11 +7,13 @@ import "strings"
 type rival struct {
 	name   string
 	scheme string   // of ours, which must not fail
+	style  string   // of ours, with ?style=; "": the usual one
 	probe  string   // a shell's command that works where it is installed; "" needs nothing
 	sleeps bool     // for seconds, between two tries
 	slow   bool     // to start
 	forks  bool     // while it waits, so that the kernel cannot tell what time it uses for what
 	apart  bool     // its waiters are looked at when no others wait
+	most   int      // as many at a time as are worth measuring; 0: any number
 	run    []string // before a command, to have it under the lock
 	hold   []string // says OK under the lock and stays until its standard input ends
 	loop   []string // counts under the lock, as scripts/loop.sh says
@@ -22,6 +24,9 @@ type rival struct {
 var (
 	local        = ours("local:")
 	nfs          = ours("nfs:") // the lock that several hosts may share, here on a local disk
+	mkdir        = crowdless(ours("mkdir:"))
+	mkdirTree    = crowdless(styled(ours("mkdir:"), "dir"))
+	link         = crowdless(ours("link:"))
 	localSingle  = singleProc(local)
 	nfsSingle    = singleProc(nfs)
 	localBackend = helpless(local)
@@ -35,6 +40,26 @@ func ours(scheme string) rival {
 		hold: words("{locksmith} hold --lease 60 " + scheme + "{lock}"),
 		loop: words("{looper} client " + scheme + "{lock}"),
 	}
+}
+
+// mostPollers is how many are measured of those whose waiters have no queue, but ask.
+const mostPollers = 200
+
+func crowdless(r rival) rival {
+	r.most = mostPollers
+	return r
+}
+
+func styled(r rival, style string) rival {
+	r.name, r.style = r.name+"?style="+style, style
+	for _, argv := range [][]string{r.run, r.hold, r.loop} {
+		for i, word := range argv {
+			if strings.HasSuffix(word, "{lock}") {
+				argv[i] += "?style=" + style
+			}
+		}
+	}
+	return r
 }
 
 // singleProc is ours started as the Go client starts helpers.

@@ -69,7 +69,7 @@ func (s *picture) legend(curves []Curve) {
 	}
 }
 
-func class(curve int) string { return "c" + strconv.Itoa(curve%5) }
+func class(curve int) string { return "c" + strconv.Itoa(curve%6) }
 
 // panel draws at a place.
 func (s *picture) panel(p Panel, xName string, x, y float64) {
@@ -189,14 +189,14 @@ text.y{fill:#555;text-anchor:end}
 .paper{fill:#fff}
 .grid{stroke:#d5d8dd;stroke-width:1}
 .curve{fill:none;stroke-width:2}
-.c0{stroke:#0b5cad}.c1{stroke:#0a7d5a}.c2{stroke:#b26a00}.c3{stroke:#8a3ffc}.c4{stroke:#666}
-.c1.curve{stroke-dasharray:9 3}.c2.curve{stroke-dasharray:4 3}.c3.curve{stroke-dasharray:1 3}.c4.curve{stroke-dasharray:12 3 2 3}
+.c0{stroke:#0b5cad}.c1{stroke:#0a7d5a}.c2{stroke:#b26a00}.c3{stroke:#8a3ffc}.c4{stroke:#666}.c5{stroke:#b3261e}
+.c1.curve{stroke-dasharray:9 3}.c2.curve{stroke-dasharray:4 3}.c3.curve{stroke-dasharray:1 3}.c4.curve{stroke-dasharray:12 3 2 3}.c5.curve{stroke-dasharray:16 5}
 .mark{fill:#fff;stroke-width:2}
 @media (prefers-color-scheme:dark){
 text{fill:#e6e8eb}
 text.note,text.x,text.y{fill:#a3a8b0}
 .paper,.mark{fill:#0d1117}
 .grid{stroke:#30363d}
-.c0{stroke:#58a6ff}.c1{stroke:#3fb68b}.c2{stroke:#e3a33b}.c3{stroke:#bc8cff}.c4{stroke:#a3a8b0}
+.c0{stroke:#58a6ff}.c1{stroke:#3fb68b}.c2{stroke:#e3a33b}.c3{stroke:#bc8cff}.c4{stroke:#a3a8b0}.c5{stroke:#ff8a80}
 }
 `
