@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/protocol"
+	"locksmith/test/guest"
 	"locksmith/test/lab"
 	"locksmith/test/lab/mishaps"
 )
@@ -213,8 +214,8 @@ func (c *crash) reach() bool {
 func processes(t *testing.T, h *holder) (parent, helper int) {
 	t.Helper()
 	lab.Eventually(t, "a helper's processes", func() bool {
-		for _, p := range children(h.PID()) {
-			for _, c := range children(p) {
+		for _, p := range guest.Children(h.PID()) {
+			for _, c := range guest.Children(p) {
 				parent, helper = p, c
 			}
 		}

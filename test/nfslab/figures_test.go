@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"locksmith/test/guest"
 	"locksmith/test/lab"
 )
 
@@ -32,7 +33,7 @@ var operation = regexp.MustCompile(`(?m)^\s+([A-Z_]+): (\d+) \d+ `)
 // calls reads host k's tally. It is that of the mount at /mnt/nfs alone.
 func calls(t *testing.T, k int) tally {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountstats", hostInit(k)))
+	text, err := os.ReadFile(guest.Proc(k) + "/mountstats")
 	mustWork(t, err)
 	_, ours, found := strings.Cut(string(text), " mounted on "+mount+" ")
 	ours, _, _ = strings.Cut(ours, "\ndevice ")
@@ -172,7 +173,7 @@ func count(t *testing.T, lock, program string) float64 {
 	program = fmt.Sprintf("export L=%s C=%s S=%s; %s", lock, counter, stop, program)
 	var all []*lab.Process
 	for i := range workers {
-		cmd := onHost(i%crowdHosts+1, "sh", "-uc", program)
+		cmd := guest.On(i%crowdHosts+1, "sh", "-uc", program)
 		cmd.Stdin, _ = os.Open(os.DevNull)
 		all = append(all, lab.Start(t, cmd))
 	}

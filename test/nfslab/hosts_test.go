@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/test/guest"
 	"locksmith/test/lab"
 )
 
@@ -26,20 +27,8 @@ const (
 	cutHost    = 8 // by trouble
 )
 
-// hostInit is the first process of host k, as the server counts.
-func hostInit(k int) (pid int) {
-	text, _ := os.ReadFile(fmt.Sprintf("/mnt/lab/h%d", k))
-	_, _ = fmt.Sscan(string(text), &pid)
-	return pid
-}
-
 // seenFrom is a path as host k has it, through its caches.
-func seenFrom(k int, path string) string { return fmt.Sprintf("/proc/%d/root%s", hostInit(k), path) }
-
-// onHost is a command that runs on host k.
-func onHost(k int, argv ...string) *exec.Cmd {
-	return exec.Command("nsenter", append([]string{"-t", fmt.Sprint(hostInit(k)), "-n", "-u", "-i", "-p", "-m", "--"}, argv...)...)
-}
+func seenFrom(k int, path string) string { return guest.Proc(k) + "/root" + path }
 
 // must runs a command, which must succeed.
 func must(t *testing.T, cmd *exec.Cmd) string {
@@ -60,7 +49,7 @@ func do(t *testing.T, argv ...string) string {
 // script runs a shell script on host k, which must succeed.
 func script(t *testing.T, k int, text string) string {
 	t.Helper()
-	return must(t, onHost(k, "sh", "-euc", text))
+	return must(t, guest.On(k, "sh", "-euc", text))
 }
 
 func mustWork(t *testing.T, err error) {
@@ -161,7 +150,7 @@ type status struct {
 func look(t *testing.T, k int, lock string) status {
 	t.Helper()
 	var all struct{ Locks []status }
-	out := must(t, onHost(k, "locksmith", "status", "--json", address(lock)))
+	out := must(t, guest.On(k, "locksmith", "status", "--json", address(lock)))
 	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all.Locks) != 1 {
 		t.Fatalf("status on host %d: %v\n%s", k, err, out)
 	}
@@ -196,7 +185,7 @@ func hold(t lab.T, k int, lock string, flags ...string) *holder {
 func spawn(t lab.T, k int, text string, args ...string) *holder {
 	t.Helper()
 	h := &holder{began: time.Now()}
-	h.Helper = lab.Hold(t, onHost(k, append([]string{"sh", "-c", text, "parent"}, args...)...))
+	h.Helper = lab.Hold(t, guest.On(k, append([]string{"sh", "-c", text, "parent"}, args...)...))
 	t.Cleanup(func() { h.kill(both) })
 	return h
 }
@@ -224,8 +213,8 @@ const (
 // kill ends with -9 what has started of it, and reports whether that was any. The helper
 // goes first: it would notice that the parent has gone.
 func (h *holder) kill(who whom) (any bool) {
-	for _, parent := range children(h.PID()) {
-		for _, helper := range children(parent) {
+	for _, parent := range guest.Children(h.PID()) {
+		for _, helper := range guest.Children(parent) {
 			if who != parentOnly {
 				any = unix.Kill(helper, unix.SIGKILL) == nil || any
 			}
@@ -235,16 +224,4 @@ func (h *holder) kill(who whom) (any bool) {
 		}
 	}
 	return any
-}
-
-// children returns the processes that pid is the parent of.
-func children(pid int) (all []int) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
-	for field := range strings.FieldsSeq(string(text)) {
-		var child int
-		if _, err := fmt.Sscan(field, &child); err == nil {
-			all = append(all, child)
-		}
-	}
-	return all
 }

@@ -5,17 +5,11 @@ package nfslab
 import (
 	"flag"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
-	"golang.org/x/sys/unix"
-
+	"locksmith/test/guest"
 	"locksmith/test/lab"
 )
 
@@ -23,14 +17,11 @@ var chosen = flag.String("scenarios", "", "run the scenarios that match this `re
 
 // TestMain lets what runs side by side in the guest wait side by side.
 func TestMain(m *testing.M) {
-	if inGuest() {
+	if guest.Inside() {
 		lab.Parallel(16)
 	}
 	lab.Main(m, nil)
 }
-
-// inGuest tells the two halves of this package apart.
-func inGuest() bool { return os.Getenv("NFSLAB") != "" }
 
 // A cell is one version of NFS over one file system.
 type cell struct{ version, fs string }
@@ -38,7 +29,7 @@ type cell struct{ version, fs string }
 func (c cell) String() string { return "v" + c.version + "-" + c.fs }
 
 // here is the cell that the guest is.
-func here() cell { return cell{os.Getenv("NFSLAB_VERS"), os.Getenv("NFSLAB_FS")} }
+func here() cell { return cell{os.Getenv("LAB_VERS"), os.Getenv("LAB_FS")} }
 
 // cells are all. Of the versions 3 has no state at the server and the coarsest view of
 // changes, 4.2 the most of both; ext4 counts in clock ticks.
@@ -96,20 +87,12 @@ func (c cell) pattern() string {
 // TestLab boots one guest for each cell that has scenarios, as many at a time as there are
 // processors.
 func TestLab(t *testing.T) {
-	if inGuest() {
+	if guest.Inside() {
 		return
 	}
 	lab.NotShort(t, "the lab takes minutes")
-	if out, err := exec.Command("./lab.sh", "--check").CombinedOutput(); err != nil {
-		lab.Lacking(t, "no NFS lab here: "+string(out))
-	}
-	programs := []string{lab.Program(t, "cmd/locksmith"), lab.Program(t, "test/bench/looper"), filepath.Join(t.TempDir(), "nfslab.test")}
-	build := exec.Command("go", "test", "-c", "-o", programs[2], ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if status, said := lab.Run(t, build); status != 0 {
-		t.Fatal(said)
-	}
-	processors := allowed(t)
+	l := guest.New(t, lab.Program(t, "cmd/locksmith"), lab.Program(t, "test/bench/looper"))
+	processors := guest.Processors(t)
 	for _, c := range cells {
 		if c.pattern() == "" {
 			continue
@@ -118,53 +101,17 @@ func TestLab(t *testing.T) {
 			t.Parallel()
 			cpu := <-processors
 			defer func() { processors <- cpu }()
-			c.boot(t, programs, cpu)
+			keepCells(t, l.Boot(t, guest.Guest{
+				Hosts: hosts, Disk: c.fs != "tmpfs", Settings: []string{"LAB_VERS=" + c.version, "LAB_FS=" + c.fs},
+				Run: c.pattern(), CPU: cpu,
+			}))
 		})
 	}
 }
 
-// allowed holds the processors that this process may use.
-func allowed(t *testing.T) chan int {
-	t.Helper()
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		t.Fatal(err)
-	}
-	all := make(chan int, set.Count())
-	for cpu := 0; len(all) < cap(all); cpu++ {
-		if set.IsSet(cpu) {
-			all <- cpu
-		}
-	}
-	return all
-}
-
-// boot runs a cell's scenarios in a guest and passes on what it said.
-func (c cell) boot(t *testing.T, programs []string, cpu int) {
-	limit := time.Hour
-	if end, any := t.Deadline(); any {
-		limit = time.Until(end) - time.Minute
-	}
-	args := []string{"--vers", c.version, "--fs", c.fs, "--hosts", strconv.Itoa(hosts), "--cpu", strconv.Itoa(cpu),
-		"--timeout", strconv.Itoa(int(limit.Seconds()))}
-	for _, p := range programs {
-		args = append(args, "--bin", p)
-	}
-	args = append(args, "--", "nfslab.test", "-test.v", "-test.timeout", "0", "-test.run", c.pattern())
-	cmd := exec.CommandContext(t.Context(), "./lab.sh", args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it cleans up
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}       // a test that panics leaves no guest
-	out, err := cmd.CombinedOutput()
-	t.Logf("%s", out)
-	if err != nil || !strings.Contains(string(out), "    --- PASS: TestGuest/") {
-		t.Errorf("the guest: %v", err)
-	}
-	keepCells(t, string(out))
-}
-
 // TestGuest runs in the guest, beside the server.
 func TestGuest(t *testing.T) {
-	if !inGuest() {
+	if !guest.Inside() {
 		return
 	}
 	for _, s := range scenarios {

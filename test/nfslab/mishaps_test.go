@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/test/guest"
 	"locksmith/test/lab/mishaps"
 )
 
@@ -76,15 +77,15 @@ var provoked = []mishap{
 	{Mishap: mishaps.RunKilled,
 		inject: func(c *crash) { kill(c.helper) }},
 	{Mishap: mishaps.CommandKilled, lease: longLease,
-		inject: func(c *crash) { kill(children(c.helper)...) }},
+		inject: func(c *crash) { kill(guest.Children(c.helper)...) }},
 	{Mishap: mishaps.CommandStopped, survives: true,
 		inject: func(c *crash) {
-			for _, pid := range children(c.helper) {
+			for _, pid := range guest.Children(c.helper) {
 				stop(pid)
 			}
 		},
 		heal: func(c *crash) {
-			for _, pid := range children(c.helper) {
+			for _, pid := range guest.Children(c.helper) {
 				resume(pid)
 			}
 		}},

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/test/guest"
 	"locksmith/test/lab"
 )
 
@@ -54,7 +55,7 @@ func share(t *testing.T, hosts []int, number int, options string, make ...string
 	do(t, "exportfs", "-ra")
 	for _, k := range hosts {
 		do(t, "nfsmount", strconv.Itoa(k), name, mounted)
-		t.Cleanup(func() { must(t, onHost(k, "umount", mounted)) })
+		t.Cleanup(func() { must(t, guest.On(k, "umount", mounted)) })
 	}
 	return dir, mounted
 }
@@ -135,7 +136,7 @@ func away(t *testing.T) {
 	const soft = "/mnt/soft"
 	lock := place(t)
 	do(t, "nfsmount", strconv.Itoa(cutHost), "/", soft, "soft,timeo=10,retrans=1")
-	t.Cleanup(func() { must(t, onHost(cutHost, "umount", soft)) })
+	t.Cleanup(func() { must(t, guest.On(cutHost, "umount", soft)) })
 	script(t, cutHost, "ls "+mount+" "+soft)
 	do(t, "hostnet", strconv.Itoa(cutHost), "down")
 	t.Cleanup(func() { do(t, "hostnet", strconv.Itoa(cutHost), "up") })

@@ -1,15 +1,20 @@
 #!/bin/bash
-# lab.sh runs a command among several NFS client hosts, inside one user-mode
-# Linux: its kernel has the NFS server and the clients that the machine's own
-# kernel may lack. It needs no privilege, and listens nowhere outside the guest.
+# lab.sh runs a command among several hosts and a server, inside one user-mode Linux: its
+# kernel has the clients, and servers, that the machine's own may lack. It needs no
+# privilege, and listens nowhere outside the guest.
 #
-#   lab.sh [--vers 3|4.0|4.1|4.2] [--fs tmpfs|ext4] [--hosts N] [--timeout SEC]
-#          [--cpu N] [--bin FILE]... -- COMMAND [ARG...]
-#   lab.sh --check
+#   lab.sh [--set NAME=VALUE]... [--disk] [--hosts N] [--timeout SEC] [--cpu N]
+#          [--bin FILE]... LAB -- COMMAND [ARG...]
+#   lab.sh --check LAB
+#
+# LAB is a directory with what is special about one: needs, the programs that the machine
+# must have, each with its package; modules, of the kernel; serve, which inside/init runs to
+# start the server; and bin, with a program attach that gives a host what it mounts. All of
+# them find in their environment what --set says. With --disk there is an empty /dev/ubda.
 #
 # --check says what is missing, and exits 1 then. --bin puts a program, static
-# if it is ours, on the command's PATH. The command runs on the server; doc.go
-# says what it finds there. Its output is one stream, in its order.
+# if it is ours, on the command's PATH. The command runs on the server. Its output is one
+# stream, in its order.
 #
 # Exit status: the command's; 124 after --timeout (300 s); 125 when the lab
 # itself failed, with what the guest said last.
@@ -21,9 +26,8 @@ fail() { echo "lab.sh: $*" >&2; exit 125; }
 check() {
 	local missing='' need
 	[ "$(uname -sm)" = "Linux x86_64" ] || { echo "user-mode Linux needs Linux on amd64"; return 1; }
-	for need in linux.uml:user-mode-linux rpc.nfsd:nfs-kernel-server mount.nfs:nfs-common \
-		rpcbind:rpcbind ip:iproute2 busybox:busybox-static mkfs.ext4:e2fsprogs \
-		mkfs.vfat:dosfstools nsenter:util-linux taskset:util-linux; do
+	for need in linux.uml:user-mode-linux ip:iproute2 busybox:busybox-static mkfs.ext4:e2fsprogs \
+		nsenter:util-linux taskset:util-linux $(cat "$lab/needs"); do
 		command -v "${need%%:*}" >/dev/null || missing="$missing ${need##*:}"
 	done
 	[ -z "$missing" ] || { echo "not installed:$missing"; return 1; }
@@ -37,27 +41,31 @@ modules() {
 }
 
 export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
-vers=4.2 fs=tmpfs hosts=3 timeout=300 cpu='' bins=()
+hosts=3 timeout=300 cpu='' bins=() settings=() disk='' only=''
 while [ $# -gt 0 ]; do
 	case $1 in
-	--check) check; exit ;;
-	--vers) vers=$2 ;;
-	--fs) fs=$2 ;;
+	--check) only=yes; shift; continue ;;
+	--disk) disk=yes; shift; continue ;;
+	--set) settings+=("$2") ;;
 	--hosts) hosts=$2 ;;
 	--timeout) timeout=$2 ;;
 	--cpu) cpu=$2 ;;
 	--bin) bins+=("$2") ;;
-	--) shift; break ;;
-	*) fail "unknown option $1" ;;
+	-*) fail "unknown option $1" ;;
+	*) break ;;
 	esac
 	shift 2 || fail "option without a value"
 done
-[ $# -gt 0 ] || fail "no command: see the head of this file"
+lab=${1-}
+[ -r "$lab/needs" ] || fail "no lab: see the head of this file"
+[ -z "$only" ] || { check; exit; }
+[ "${2-}" = -- ] && [ $# -gt 2 ] || fail "no command: see the head of this file"
+shift 2
 why=$(check) || fail "$why"
 
 # What guest and host share; everything else the guest sees read-only.
 here=$(dirname "$(readlink -f "$0")")
-work=$(mktemp -d "${TMPDIR:-/tmp}/nfslab.XXXXXX") || exit 125
+work=$(mktemp -d "${TMPDIR:-/tmp}/hosts.XXXXXX") || exit 125
 uml='' memory='' watchers=''
 cleanup() {
 	# The guest's processes are processes here, all in the job's group.
@@ -72,21 +80,24 @@ case $work in
 /mnt/* | /run/* | *[[:space:]]*) fail "the guest hides /mnt and /run, and takes no blanks: choose another TMPDIR" ;;
 esac
 
-cp -r "$here/guest/." "$work/"
+cp -r "$here/inside/." "$lab/." "$work/" || exit 125
 for b in "${bins[@]}"; do cp "$b" "$work/bin/" || exit 125; done
 : >"$work/output"
 { echo -n "exec"; printf ' %q' "$@"; } >"$work/command"
-printf '%s=%q\n' VERS "$vers" FS "$fs" HOSTS "$hosts" TIMEOUT "$timeout" MODULES "$(modules)" >"$work/config"
+for setting in "LAB_HOSTS=$hosts" "${settings[@]}"; do
+	printf 'export %s=%q\n' "${setting%%=*}" "${setting#*=}"
+done >"$work/config"
+printf '%s=%q\n' TIMEOUT "$timeout" MODULES "$(modules)" >>"$work/config"
 
 # The guest's memory is a sparse file that is mapped executable. In memory it, and
 # the guest's disk, do not wait for ours.
 memory=$work
 if [ -w /dev/shm ] && [ "$(df -Pk /dev/shm | tail -n 1 | tr -s ' ' | cut -d' ' -f4)" -gt 1500000 ]; then
-	memory=$(mktemp -d /dev/shm/nfslab.XXXXXX) || exit 125
+	memory=$(mktemp -d /dev/shm/hosts.XXXXXX) || exit 125
 fi
 arguments=(mem=1024M rootfstype=hostfs rootflags=/ ro "init=$work/init" quiet loglevel=4 panic=1
-	con=null con0=null,fd:1 ssl=null "uml_dir=$work/" umid=uml "NFSLAB_DIR=$work")
-if [ "$fs" != tmpfs ]; then
+	con=null con0=null,fd:1 ssl=null "uml_dir=$work/" umid=uml "LAB_DIR=$work")
+if [ -n "$disk" ]; then
 	truncate -s 256M "$memory/disk"
 	arguments+=("ubda=$memory/disk")
 fi

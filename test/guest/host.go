@@ -1,0 +1,41 @@
+//go:build linux
+
+package guest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Inside tells the two halves of a lab apart: whether this is the one in the guest.
+func Inside() bool { return os.Getenv("LAB_HOSTS") != "" }
+
+// hostInit is the first process of host k, as the server counts.
+func hostInit(k int) (pid int) {
+	text, _ := os.ReadFile(fmt.Sprintf("/mnt/lab/h%d", k))
+	_, _ = fmt.Sscan(string(text), &pid)
+	return pid
+}
+
+// Proc is host k in /proc, for what a host has of its own: root is its files.
+func Proc(k int) string { return fmt.Sprintf("/proc/%d", hostInit(k)) }
+
+// On is a command that runs on host k. Its parent is outside of the host's pid namespace: what
+// needs a parent there must be started through a shell.
+func On(k int, argv ...string) *exec.Cmd {
+	return exec.Command("nsenter", append([]string{"-t", fmt.Sprint(hostInit(k)), "-n", "-u", "-i", "-p", "-m", "--"}, argv...)...)
+}
+
+// Children returns the processes that pid is the parent of.
+func Children(pid int) (all []int) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
+	for field := range strings.FieldsSeq(string(text)) {
+		var child int
+		if _, err := fmt.Sscan(field, &child); err == nil {
+			all = append(all, child)
+		}
+	}
+	return all
+}
