@@ -24,7 +24,7 @@ import (
 )
 
 func (a *app) run() *cobra.Command {
-	o := running{skip: flags.Number{Most: 255}}
+	o := running{once: locksmith.Forever, skip: flags.Number{Most: 255}}
 	var closes bool
 	var line string
 	var locks, argv []string
@@ -51,15 +51,7 @@ func (a *app) run() *cobra.Command {
 			if locks, argv, err = split(c, args, line); err == nil {
 				_, err = o.Locks(locks)
 			}
-			switch {
-			case err != nil:
-				return err
-			case c.Flags().Changed("once-per") && o.once == 0:
-				return flags.Usagef("--once-per is no time at all: leave it out")
-			case o.skip.Given && o.once == 0:
-				return flags.Usagef("--skip-status goes with --once-per")
-			}
-			return nil
+			return err
 		},
 	}
 	o.Add(c)
@@ -79,7 +71,7 @@ func (a *app) run() *cobra.Command {
 type running struct {
 	flags.Options
 	verbose bool
-	once    time.Duration // --once-per; 0: always
+	once    time.Duration // --once-per; locksmith.Forever: not given
 	skip    flags.Number
 }
 
@@ -151,11 +143,13 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 		Argv: argv, Withhold: secretVariables(targets),
 		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock,
 	}
-	if o.once > 0 {
-		if h.Once, err = flags.Once(h, o.once); err != nil {
-			return err
-		}
+	switch h.Once, err = flags.Once(h, o.once, targets); {
+	case err != nil:
+		return err
+	case h.Once != nil:
 		h.Once.Succeeded = func() bool { return command.Status() == 0 }
+	case o.skip.Given:
+		return flags.Usagef("--skip-status goes with --once-per")
 	}
 	if err := command.Prepare(context.Background()); err != nil {
 		return err

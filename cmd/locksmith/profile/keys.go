@@ -27,6 +27,8 @@ func (p *Profile) keys() map[string]setter {
 		"lease":         duration("lease", &p.Lease),
 		"respite":       duration("respite", &p.Grace),
 		"refresh":       duration("refresh", &p.Refresh),
+		"max_hold":      duration("max_hold", &p.MaxHold),
+		"once_per":      duration("once_per", &p.OncePer),
 		"poll":          parsed("poll", ParseRange, &p.Poll),
 		"slow":          parsed("slow", ParseRange, &p.Slow),
 		"retries":       parsed("retries", ParseCount, &p.Retries),

@@ -43,7 +43,8 @@ type Profile struct {
 
 	Shared, Strict        *bool
 	Timeout, Lease, Grace *time.Duration
-	Refresh               *time.Duration
+	Refresh, MaxHold      *time.Duration
+	OncePer               *time.Duration // for run alone
 	Poll, Slow            *backoff.Range
 	Retries               *int
 	Meta                  []string // "key=value"

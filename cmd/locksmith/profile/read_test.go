@@ -21,6 +21,8 @@ timeout = "5m"
 lease = 90
 respite = 1.5
 refresh = "5s"
+max_hold = "2h"
+once_per = "20h"
 poll = "25ms..100ms"
 slow = "2s"
 retries = 7
@@ -40,11 +42,12 @@ func TestWhole(t *testing.T) {
 	}
 	yes, no := true, false
 	timeout, lease, respite, refresh := 5*time.Minute, 90*time.Second, 1500*time.Millisecond, 5*time.Second
+	most, once := 2*time.Hour, 20*time.Hour
 	poll, slow, retries := backoff.Range{Min: 25 * time.Millisecond, Max: 100 * time.Millisecond}, backoff.Range{Min: 2 * time.Second, Max: 2 * time.Second}, 7
 	want := &Profile{
 		Name: "phonestuff", File: "f", Lock: "ftps://alice@ftp.example.org/locks/phonestuff",
 		Shared: &yes, Strict: &no, Timeout: &timeout, Lease: &lease, Grace: &respite,
-		Refresh: &refresh, Poll: &poll, Slow: &slow, Retries: &retries,
+		Refresh: &refresh, MaxHold: &most, OncePer: &once, Poll: &poll, Slow: &slow, Retries: &retries,
 		Meta: []string{"area=42", "job=nightly"}, ca: "/etc/ca.pem", passwordFile: "/home/alice/secret", env: e,
 	}
 	if got := all["phonestuff"]; len(all) != 1 || !reflect.DeepEqual(got, want) {

@@ -150,6 +150,7 @@ func (o *Options) fill(t *Target) {
 	fill(o, "lease", &o.lease, p.Lease)
 	fill(o, "respite", &o.grace, p.Grace)
 	fill(o, "refresh", &o.refresh, p.Refresh)
+	fill(o, "max-hold", &o.maxHold, p.MaxHold)
 	fill(o, "poll", &o.poll, p.Poll)
 	fill(o, "slow", &o.slow, p.Slow)
 	fill(o, "retries", &o.retries, p.Retries)

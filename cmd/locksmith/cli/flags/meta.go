@@ -46,7 +46,7 @@ func ProgramName(path string) string {
 // record is what others are told about us.
 func (o *Options) record() (r owner.Record, err error) {
 	r = Self(o.lease)
-	r.MaxHold = o.maxHold
+	r.MaxHold = max(o.maxHold, 0)
 	if o.shared {
 		r.Mode = sharedMode
 	}

@@ -9,12 +9,32 @@ import (
 	"locksmith/protocol"
 )
 
-// Once is the rule of --once-per for a helper, without what tells a success, or why its lock
+// Once is the rule for a helper, of --once-per, or if that is locksmith.Forever of what a
+// profile says, without what tells a success; nil: there is none. Its error says why the lock
 // cannot have one.
-func Once(h *locksmith.Helper, per time.Duration) (*locksmith.Once, error) {
+func Once(h *locksmith.Helper, per time.Duration, targets []*Target) (*locksmith.Once, error) {
+	if per != locksmith.Forever {
+		return once(h, per)
+	}
+	for _, t := range targets {
+		if t.OncePer == nil {
+			continue
+		}
+		o, err := once(h, *t.OncePer)
+		if err != nil {
+			err = t.Wrong(err)
+		}
+		return o, err
+	}
+	return nil, nil
+}
+
+func once(h *locksmith.Helper, per time.Duration) (*locksmith.Once, error) {
 	keeper, keeps := h.Locker.(backend.SuccessKeeper)
 	cause, hint := "", ""
 	switch {
+	case per == 0:
+		cause, hint = "it is no time at all", "leave it out"
 	case h.Locks != nil:
 		cause, hint = "it is for one lock, not for several", "run it again inside, for the lock that stands for the work"
 	case !keeps:
@@ -24,5 +44,5 @@ func Once(h *locksmith.Helper, per time.Duration) (*locksmith.Once, error) {
 	default:
 		return &locksmith.Once{Per: per, Keeper: keeper}, nil
 	}
-	return nil, &backend.Error{Code: protocol.Usage, Lock: h.Address, Op: "--once-per", Err: errors.New(cause), Hint: hint}
+	return nil, &backend.Error{Code: protocol.Usage, Lock: h.Address, Op: "once per", Err: errors.New(cause), Hint: hint}
 }

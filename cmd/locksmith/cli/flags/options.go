@@ -51,6 +51,7 @@ type Options struct {
 // Add declares the flags.
 func (o *Options) Add(c *cobra.Command) {
 	o.timeout, o.lease, o.release, o.retries = locksmith.Forever, DefaultLease, locksmith.ReleaseTimeout, Unlimited
+	o.maxHold = locksmith.Forever
 	o.Conflict = Number{Most: maxStatus}
 	o.Connect.Add(c)
 	o.File.Add(c)
@@ -103,7 +104,7 @@ func (o *Options) check() error {
 		return fmt.Errorf("respite %v is more than %v", o.grace, owner.MaxLease)
 	}
 	switch {
-	case o.given("max-hold") && o.maxHold == 0:
+	case o.maxHold == 0:
 		return errors.New("max-hold is no time at all: no limit is what holds without it")
 	case o.maxHold > owner.MaxLease:
 		return fmt.Errorf("max-hold %v is more than %v", o.maxHold, owner.MaxLease)

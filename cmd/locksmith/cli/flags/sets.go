@@ -28,7 +28,7 @@ func cutMode(lock string) (mode, rest string) {
 }
 
 // forSet makes one helper of those that each of the locks alone would have. The set
-// has the shortest of their timeouts and of their leases. If any will do, it is for one of
+// has the shortest of their timeouts, of their leases and of what they are held for. If any will do, it is for one of
 // them, and the same holds.
 func forSet(each []*locksmith.Helper, anyWillDo bool) (*locksmith.Helper, error) {
 	h := *each[0]
@@ -40,6 +40,7 @@ func forSet(each []*locksmith.Helper, anyWillDo bool) (*locksmith.Helper, error)
 		h.Tries = fewer(h.Tries, one.Tries)
 		h.Refresh = fewer(h.Refresh, one.Refresh)
 		h.Request.Owner.Lease = min(h.Request.Owner.Lease, one.Request.Owner.Lease)
+		h.Request.Owner.MaxHold = fewer(h.Request.Owner.MaxHold, one.Request.Owner.MaxHold)
 		if h.Request.Owner.Mode != one.Request.Owner.Mode {
 			h.Request.Owner.Mode = "mixed"
 		}
