@@ -61,7 +61,7 @@ func (d *directory) Mkdir(_ context.Context, name string) error {
 		if err := unix.Mkdirat(fd, base, 0o777); err != nil {
 			return err
 		}
-		_ = posix.Share(fd, base, d.path) // a lock that only we can use is one still
+		_ = posix.ShareNew(fd, base, d.path, isOurs) // a lock that only we can use is one still
 		return nil
 	}))
 }

@@ -204,6 +204,13 @@ func (k listKind) see(ctx context.Context, l *Lock, look func(*inspection, Dir) 
 	return finder.Answer{Lock: &backend.Listed{Lock: l.Address, Report: i.report, Err: err}, Mine: true}
 }
 
+// isOurs reports that what has a name, in a directory that is a lock or a part of one, was made
+// by a locksmith.
+func isOurs(name string) bool {
+	_, isEntry := parseEntry(name)
+	return isEntry || isTree(Entry{Name: name}) || isScratch(name)
+}
+
 // subdirectories are the names of the directories among these.
 func subdirectories(entries []finder.Entry) []string {
 	names := make([]string, 0, len(entries))

@@ -61,3 +61,18 @@ func TestList(t *testing.T) {
 		}
 	}
 }
+
+// TestIsOurs: a directory that has any other name in it is none that we have just made, and is
+// not opened to others.
+func TestIsOurs(t *testing.T) {
+	const ticket = "2000-0123456789abcdef0123456789abcdef"
+	for name, want := range map[string]bool{
+		"x." + ticket: true, "s." + ticket: true, "r." + ticket: true, treeLock: true, "fence.2": true,
+		"probe.0123456789abcdef0123456789abcdef": true,
+		"x.y":                                    false, "letters": false, ".ssh": false, "lock.txt": false, "fence.": false,
+	} {
+		if got := isOurs(name); got != want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -38,7 +38,7 @@ func (d *directory) Mkdir(name string) error {
 	return d.in(name, func(fd int, base string) error {
 		err := unix.Mkdirat(fd, base, 0o777)
 		if err == nil && generation.HasMembers(name) {
-			err = posix.Share(fd, base, d.at(generation.Reservations))
+			err = posix.ShareNew(fd, base, d.at(generation.Reservations), func(string) bool { return false })
 		}
 		return err
 	})
@@ -102,7 +102,9 @@ func (d *directory) shareWithGroup() error {
 		return err
 	}
 	return posix.OpenParent(above, filepath.Base(d.path), func(fd int, base string) error {
-		return posix.ShareWithGroup(fd, base, above, generation.Reservations, generation.Generations)
+		return posix.ShareWithGroup(fd, base, above, func(entry string) bool {
+			return entry == generation.Reservations || entry == generation.Generations
+		})
 	})
 }
 

@@ -80,50 +80,55 @@ func ListAt(at int, name string) ([]string, error) {
 }
 
 // Share opens a directory of ours, a name in the directory at, to all users that may write
-// to another,
-// whatever our umask and group. It leaves out the sticky bit, which would keep users from
-// breaking each other's dead holders. EPERM: the directory is not ours, and is not open to
-// them.
+// to another, whatever our umask and group. It leaves out the sticky bit, which would keep
+// users from breaking each other's dead holders. EPERM: the directory is not ours, and is not
+// open to them.
 //
 // It works on a descriptor: whoever may write beside the directory could put a link in
 // its place, and have us open something else to everybody.
 func Share(at int, name, like string) error { return share(at, name, like, 0o777, nil) }
 
-// ShareWithGroup is Share with the group alone, which is that of the other directory, of one
-// that we have just made. ENOTEMPTY: it has something else in it than parts, and so is
-// another of ours, which somebody has put in its place by renaming it.
-func ShareWithGroup(at int, name, like string, parts ...string) error {
-	return share(at, name, like, 0o070, func(entry string) bool { return !slices.Contains(parts, entry) })
+// ShareNew is Share of a directory that we have just made. ENOTEMPTY: it has an entry that
+// nobody who uses it makes, and so is another of ours, which somebody has put in its place by
+// renaming it.
+func ShareNew(at int, name, like string, made func(entry string) bool) error {
+	return share(at, name, like, 0o777, made)
 }
 
-func share(at int, name, like string, bits uint32, strange func(entry string) bool) error {
+// ShareWithGroup is ShareNew with the group alone, which is that of the other directory.
+func ShareWithGroup(at int, name, like string, made func(entry string) bool) error {
+	return share(at, name, like, 0o070, made)
+}
+
+func share(at int, name, like string, bits uint32, made func(entry string) bool) error {
 	fd, err := openDirectory(at, name, unix.O_RDONLY)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	if strange != nil {
-		if entries, err := ListAt(fd, "."); err != nil || slices.ContainsFunc(entries, strange) {
-			return errors.Join(err, unix.ENOTEMPTY)
-		}
-	}
-	var made, model unix.Stat_t
-	if err := unix.Fstat(fd, &made); err != nil {
+	var it, model unix.Stat_t
+	if err := unix.Fstat(fd, &it); err != nil {
 		return err
 	}
 	if err := unix.Stat(like, &model); err != nil {
 		return err
 	}
 	wanted := uint32(model.Mode) & bits
-	enough := uint32(made.Mode)&wanted == wanted
-	ofGroup := wanted&unix.S_IWGRP == 0 || made.Gid == model.Gid
+	enough := uint32(it.Mode)&wanted == wanted
+	ofGroup := wanted&unix.S_IWGRP == 0 || it.Gid == model.Gid
 	switch {
 	case enough && ofGroup:
 		return nil
-	case unix.Geteuid() == 0 && made.Uid != 0 && !served(fd):
+	case unix.Geteuid() == 0 && it.Uid != 0 && !served(fd):
 		// The kernel would let us. Only where an NFS server holds us for somebody else
 		// (exports(5), root_squash) can it be ours, and there the server decides.
 		return unix.EPERM
+	}
+	if made != nil {
+		strange := func(entry string) bool { return !made(entry) }
+		if entries, err := ListAt(fd, "."); err != nil || slices.ContainsFunc(entries, strange) {
+			return errors.Join(err, unix.ENOTEMPTY)
+		}
 	}
 	if !ofGroup {
 		// A process that is not in that group may have to leave it at that.
@@ -134,5 +139,5 @@ func share(at int, name, like string, bits uint32, strange func(entry string) bo
 	if enough {
 		return nil
 	}
-	return unix.Fchmod(fd, uint32(made.Mode)&0o7777|wanted)
+	return unix.Fchmod(fd, uint32(it.Mode)&0o7777|wanted)
 }

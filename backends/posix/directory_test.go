@@ -78,22 +78,24 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestShareWithGroup: what is in the place of a directory that was just made stays private.
-func TestShareWithGroup(t *testing.T) {
+// TestShareNew: what is in the place of a directory that was just made stays private.
+func TestShareNew(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o775); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]os.FileMode{"empty": 0o770, "made by another of us": 0o770, "private": 0o700} {
-		made := filepath.Join(dir, name)
-		makeDir(t, made, 0o700)
-		entry := map[string]string{"private": "letters", "made by another of us": "part"}[name]
-		if entry != "" {
-			makeDir(t, filepath.Join(made, entry), 0o700)
-		}
-		err := ShareWithGroup(unix.AT_FDCWD, made, dir, "part")
-		if got := modeOf(t, made).Perm(); got != want || errors.Is(err, unix.ENOTEMPTY) != (want == 0o700) {
-			t.Errorf("%s: mode %v, want %v; %v", name, got, want, err)
+	for mode, share := range map[os.FileMode]func(int, string, string, func(string) bool) error{0o775: ShareNew, 0o770: ShareWithGroup} {
+		for name, want := range map[string]os.FileMode{"empty": mode, "used by another of us": mode, "private": 0o700} {
+			made := filepath.Join(dir, name+mode.String())
+			makeDir(t, made, 0o700)
+			entry := map[string]string{"private": "letters", "used by another of us": "part"}[name]
+			if entry != "" {
+				makeDir(t, filepath.Join(made, entry), 0o700)
+			}
+			err := share(unix.AT_FDCWD, made, dir, func(entry string) bool { return entry == "part" })
+			if got := modeOf(t, made).Perm(); got != want || errors.Is(err, unix.ENOTEMPTY) != (want == 0o700) {
+				t.Errorf("%s: mode %v, want %v; %v", name, got, want, err)
+			}
 		}
 	}
 }
