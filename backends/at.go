@@ -12,7 +12,7 @@ import (
 // At returns the lock, of whatever kind, that is on a file system at the path of an
 // address.
 func At(ctx context.Context, address string) (found backend.Listed, ok bool) {
-	a, err := backend.ParseAddress(address, Schemes())
+	a, err := backend.ParseAddress(address, Usual().Schemes())
 	if err != nil || a.Host != "" {
 		return found, false
 	}

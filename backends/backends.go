@@ -1,4 +1,4 @@
-// Package backends is the list of all backends. To add one, write a package
+// Package backends is the list of the kinds of locks. To add one, write a package
 // that implements the contract in backends/backend, join it to the conformance
 // suite (backends/backendtest), and add a line here.
 package backends
@@ -6,6 +6,7 @@ package backends
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,9 +18,13 @@ import (
 	"locksmith/backends/nfs/generation"
 )
 
-type opener struct {
-	scheme backend.Scheme
-	open   func(backend.Address, backend.Access) (backend.Backend, error)
+// A Kind is one kind of locks.
+type Kind struct {
+	backend.Scheme
+	// Open returns the lock at an address of the scheme.
+	Open func(backend.Address, backend.Access) (backend.Backend, error)
+	// Key is what is the same for all spellings of a lock's address.
+	Key    func(backend.Address) string
 	form   backend.Form // of its locks, where other kinds must know it; else nil
 	timing Timing       // usual among those who use it; zero: what is so everywhere
 }
@@ -30,78 +35,97 @@ type Timing struct {
 	Refresh time.Duration // how long after a heartbeat the next one is due, at most
 }
 
-// opens reports whether an address is of this scheme.
-func (o opener) opens(address string) bool { return strings.HasPrefix(address, o.scheme.Name+":") }
+// has reports whether an address is of this kind.
+func (k Kind) has(address string) bool { return strings.HasPrefix(address, k.Name+":") }
 
-func list() []opener {
-	return []opener{
-		{scheme: backend.Scheme{Name: local.Scheme, About: "a lock file, for the processes of one machine"}, open: files(local.Open)},
-		{scheme: backend.Scheme{Name: "nfs", About: "a directory, for all hosts that mount it; shared, with a queue"}, open: files(openNFS),
+// Kinds are those that a program has.
+type Kinds []Kind
+
+// Usual are the kinds that every locksmith has.
+func Usual() Kinds {
+	return Kinds{
+		files(local.Scheme, "a lock file, for the processes of one machine", local.Open),
+		{Scheme: backend.Scheme{Name: "nfs", About: "a directory, for all hosts that mount it; shared, with a queue"}, Open: noServer(openNFS), Key: fileKey,
 			form: backend.Form{generation.Generations, generation.Reservations}},
-		{scheme: backend.Scheme{Name: "mkdir", About: "a directory that scripts may make and remove, too"}, open: files(openMkdir)},
-		{scheme: backend.Scheme{Name: "link", About: "a lock file made by a hard link, as dotlockfile and procmail do"}, open: files(openLink),
+		files("mkdir", "a directory that scripts may make and remove, too", openMkdir),
+		{Scheme: backend.Scheme{Name: "link", About: "a lock file made by a hard link, as dotlockfile and procmail do"}, Open: noServer(openLink), Key: fileKey,
 			timing: Timing{Lease: link.UsualLease, Refresh: link.UsualRefresh}},
-		{scheme: backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port, About: "a directory on an FTP server, in the clear"}, open: ftp.Open},
-		{scheme: backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port, About: "a directory on an FTP server, with TLS"}, open: ftp.Open},
+		{Scheme: backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port, About: "a directory on an FTP server, in the clear"}, Open: ftp.Open, Key: ftpKey},
+		{Scheme: backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port, About: "a directory on an FTP server, with TLS"}, Open: ftp.Open, Key: ftpKey},
 	}
 }
 
-// files is an opener that needs no server, and so no access to one.
-func files(open func(backend.Address) (backend.Backend, error)) func(backend.Address, backend.Access) (backend.Backend, error) {
+// files is a kind of locks on file systems.
+func files(scheme, about string, open func(backend.Address) (backend.Backend, error)) Kind {
+	return Kind{Scheme: backend.Scheme{Name: scheme, About: about}, Open: noServer(open), Key: fileKey}
+}
+
+// noServer is an opener that needs no server, and so no access to one.
+func noServer(open func(backend.Address) (backend.Backend, error)) func(backend.Address, backend.Access) (backend.Backend, error) {
 	return func(a backend.Address, _ backend.Access) (backend.Backend, error) { return open(a) }
 }
 
-// Schemes returns the schemes of all backends.
-func Schemes() []backend.Scheme {
+// Schemes returns the schemes of all kinds.
+func (all Kinds) Schemes() []backend.Scheme {
 	var schemes []backend.Scheme
-	for _, o := range list() {
-		schemes = append(schemes, o.scheme)
+	for _, k := range all {
+		schemes = append(schemes, k.Scheme)
 	}
 	return schemes
 }
 
+// of returns the kind of an address; not ok if there is none.
+func (all Kinds) of(address string) (Kind, bool) {
+	i := slices.IndexFunc(all, func(k Kind) bool { return k.has(address) })
+	if i < 0 {
+		return Kind{}, false
+	}
+	return all[i], true
+}
+
+// Has reports whether an address is of one of the kinds.
+func (all Kinds) Has(address string) bool {
+	_, ok := all.of(address)
+	return ok
+}
+
 // Open returns the lock at an address, and the address in its canonical
 // spelling. Its errors are *backend.Error.
-func Open(address string, access backend.Access) (backend.Backend, string, error) {
-	return open(address, access, backend.ParseAddress)
+func (all Kinds) Open(address string, access backend.Access) (backend.Backend, string, error) {
+	return all.open(address, access, backend.ParseAddress)
 }
 
 // OpenPlace is Open for a directory that locks may be in, to list or to reap them:
 // backend.ParsePlace says how it may be written.
-func OpenPlace(address string, access backend.Access) (backend.Backend, string, error) {
-	return open(address, access, backend.ParsePlace)
+func (all Kinds) OpenPlace(address string, access backend.Access) (backend.Backend, string, error) {
+	return all.open(address, access, backend.ParsePlace)
 }
 
-func open(address string, access backend.Access, parse func(string, []backend.Scheme) (backend.Address, error)) (backend.Backend, string, error) {
-	a, err := parse(address, Schemes())
+func (all Kinds) open(address string, access backend.Access, parse func(string, []backend.Scheme) (backend.Address, error)) (backend.Backend, string, error) {
+	a, err := parse(address, all.Schemes())
 	if err != nil {
 		return nil, "", err
 	}
-	for _, o := range list() {
-		if o.opens(address) {
-			b, err := o.open(a, access)
-			return b, a.String(), err
-		}
+	k, ok := all.of(address)
+	if !ok {
+		panic("backends: an address was accepted whose scheme is not listed")
 	}
-	panic("backends: an address was accepted whose scheme is not listed")
+	b, err := k.Open(a, access)
+	return b, a.String(), err
 }
 
-// Usual is the Timing of the kind of lock at an address; not ok if it has none of its own.
-func Usual(address string) (t Timing, ok bool) {
-	for _, o := range list() {
-		if o.opens(address) {
-			t = o.timing
-		}
-	}
-	return t, t != Timing{}
+// Timing is that of the kind of lock at an address; not ok if it has none of its own.
+func (all Kinds) Timing(address string) (t Timing, ok bool) {
+	k, _ := all.of(address)
+	return k.timing, k.timing != Timing{}
 }
 
 // List tells of the locks that a backend finds at its address; the other kinds' are none
 // of its own, whatever they look like.
-func List(ctx context.Context, b backend.Backend, address string, l backend.Listing) error {
-	for _, o := range list() {
-		if o.form != nil && !o.opens(address) {
-			l.Others = append(l.Others, o.form)
+func (all Kinds) List(ctx context.Context, b backend.Backend, address string, l backend.Listing) error {
+	for _, k := range all {
+		if k.form != nil && !k.has(address) {
+			l.Others = append(l.Others, k.form)
 		}
 	}
 	return b.List(ctx, l)

@@ -14,7 +14,7 @@ import (
 // path of this system leads to, however the two are spelled. It asks the file system only
 // if their last names are the same: a lock's place may hang.
 func IsFile(address, file string) bool {
-	a, err := backend.ParseAddress(address, Schemes())
+	a, err := backend.ParseAddress(address, Usual().Schemes())
 	if err != nil || a.Host != "" {
 		return false
 	}

@@ -18,7 +18,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, address string) {
-		b, canonical, err := Open(address, backend.Access{})
+		b, canonical, err := Usual().Open(address, backend.Access{})
 		if err != nil {
 			if backend.CodeOf(err) != protocol.Usage {
 				t.Errorf("%q: %v", address, err)
@@ -28,7 +28,7 @@ func FuzzOpen(f *testing.F) {
 		if b == nil || len(canonical) > 4*len(address)+10 || protocol.CleanText(canonical, len(canonical)) != canonical {
 			t.Errorf("%q became %q", address, canonical)
 		}
-		if _, again, err := Open(canonical, backend.Access{}); len(canonical) <= 1024 && (err != nil || again != canonical) {
+		if _, again, err := Usual().Open(canonical, backend.Access{}); len(canonical) <= 1024 && (err != nil || again != canonical) {
 			t.Errorf("%q became %q became %q, %v", address, canonical, again, err)
 		}
 	})

@@ -13,16 +13,23 @@ import (
 // options, and with symbolic links on the way to it followed. It looks at the file system.
 // Two users of a server stay two, for each may see a tree of its own. Of an address that
 // makes no sense it returns the address.
-func Key(address string) string {
-	a, err := backend.ParseAddress(address, Schemes())
+func (all Kinds) Key(address string) string {
+	a, err := backend.ParseAddress(address, all.Schemes())
 	if err != nil {
 		return address
 	}
-	if a.Host != "" { // AUTH TLS is an option of the same server
-		// The user comes last, as sets are taken in the order of their keys: where two users
-		// share what they see, all have one order.
-		return "ftp://" + a.Host + a.Path + " " + cmp.Or(a.User, ftp.Anonymous)
-	}
+	k, _ := all.of(address)
+	return k.Key(a)
+}
+
+// ftpKey leaves out AUTH TLS, which is an option of the same server. The user comes last,
+// as sets are taken in the order of their keys: where two users share what they see, all
+// have one order.
+func ftpKey(a backend.Address) string {
+	return "ftp://" + a.Host + a.Path + " " + cmp.Or(a.User, ftp.Anonymous)
+}
+
+func fileKey(a backend.Address) string {
 	dir, base := path.Split(a.Path)
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return a.Scheme + ":" + path.Join(real, base)

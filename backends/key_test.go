@@ -40,13 +40,13 @@ func TestKey(t *testing.T) {
 		{"local:" + dir + "/l", "local:" + link + "/l", true},
 		{"local:" + dir + "/l", "mkdir:" + dir + "/l", false},
 	} {
-		if got := backends.Key(c.one) == backends.Key(c.other); got != c.same {
+		if got := backends.Usual().Key(c.one) == backends.Usual().Key(c.other); got != c.same {
 			t.Errorf("%s and %s the same: %v", c.one, c.other, got)
 		}
 	}
 	// Where users share a tree, no two sets may be taken in opposite orders.
 	for _, users := range [][2]string{{"alice", "bob"}, {"bob", "alice"}} {
-		if one, other := backends.Key("ftp://"+users[0]+"@h/a"), backends.Key("ftp://"+users[1]+"@h/b"); one >= other {
+		if one, other := backends.Usual().Key("ftp://"+users[0]+"@h/a"), backends.Usual().Key("ftp://"+users[1]+"@h/b"); one >= other {
 			t.Errorf("%q does not come before %q", one, other)
 		}
 	}
@@ -101,11 +101,11 @@ func take(t *testing.T, addresses ...string) (backend.Hold, error) {
 	t.Helper()
 	var locks []set.Lock
 	for _, address := range addresses {
-		b, canonical, err := backends.Open(address, backend.Access{Password: func(string, string) (string, string, error) { return "pw", "", nil }})
+		b, canonical, err := backends.Usual().Open(address, backend.Access{Password: func(string, string) (string, string, error) { return "pw", "", nil }})
 		if err != nil {
 			t.Fatal(err)
 		}
-		locks = append(locks, set.Lock{Address: canonical, Locker: b, Key: func() string { return backends.Key(canonical) },
+		locks = append(locks, set.Lock{Address: canonical, Locker: b, Key: func() string { return backends.Usual().Key(canonical) },
 			Ask: func(r backend.Request) backend.Request { return r }})
 	}
 	s, err := set.New(locks)
@@ -168,12 +168,12 @@ func (door) ClientConnected(ftplib.ClientContext) (string, error) { return "test
 func (door) ClientDisconnected(ftplib.ClientContext)              {}
 func (door) GetTLSConfig() (*tls.Config, error)                   { return nil, errors.New("no TLS") }
 
-// TestUsual: only the times of link: are not everybody's.
-func TestUsual(t *testing.T) {
-	if usual, ok := backends.Usual("link:/x"); !ok || usual != (backends.Timing{Lease: time.Hour, Refresh: 8 * time.Second}) {
+// TestTiming: only the times of link: are not everybody's.
+func TestTiming(t *testing.T) {
+	if usual, ok := backends.Usual().Timing("link:/x"); !ok || usual != (backends.Timing{Lease: time.Hour, Refresh: 8 * time.Second}) {
 		t.Errorf("link: %+v", usual)
 	}
-	if usual, ok := backends.Usual("nfs:/x"); ok {
+	if usual, ok := backends.Usual().Timing("nfs:/x"); ok {
 		t.Errorf("nfs: %+v", usual)
 	}
 }

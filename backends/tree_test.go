@@ -21,7 +21,7 @@ func kinds() []string {
 // take takes the lock at an address, and returns how to let it go.
 func take(t *testing.T, address string) (release func()) {
 	t.Helper()
-	b, _, err := Open(address, backend.Access{})
+	b, _, err := Usual().Open(address, backend.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,6 +76,9 @@ func parse(s string, schemes []Scheme, parsePath func(Address, string) (clean, c
 	}
 	i := slices.IndexFunc(schemes, func(k Scheme) bool { return k.Name == scheme })
 	if i < 0 {
+		if isPlain(scheme) {
+			known += "; or install the program that has it, locksmith-" + scheme
+		}
 		return fail(fmt.Sprintf("scheme %q is not known", shownName(scheme)), known)
 	}
 	a := Address{Scheme: scheme, given: given}

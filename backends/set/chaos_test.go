@@ -88,11 +88,11 @@ func contend() int {
 func useSet(ctx context.Context, dir string, addresses []string) error {
 	var locks []Lock
 	for _, address := range addresses {
-		b, canonical, err := backends.Open(address, backend.Access{})
+		b, canonical, err := backends.Usual().Open(address, backend.Access{})
 		if err != nil {
 			return err
 		}
-		locks = append(locks, Lock{Address: canonical, Locker: b, Key: func() string { return backends.Key(canonical) },
+		locks = append(locks, Lock{Address: canonical, Locker: b, Key: func() string { return backends.Usual().Key(canonical) },
 			Ask: func(r backend.Request) backend.Request { return r }})
 	}
 	s, err := New(locks)

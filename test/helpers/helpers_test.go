@@ -62,6 +62,23 @@ func TestPython(t *testing.T) {
 	conforms(t, "flock:", []string{"timeout", "--shared", "stopped"}, "python3", second)
 }
 
+// TestOtherProgram: locksmith that becomes the helper in Python keeps the same promises: it
+// has the parent, pipes and signals that locksmith was started with.
+func TestOtherProgram(t *testing.T) {
+	lab.NotShort(t, "waits for leases")
+	t.Parallel()
+	lab.NeedProgram(t, "python3")
+	text, err := os.ReadFile(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "locksmith-flock"), text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	conforms(t, "flock:", []string{"timeout", "--shared", "stopped"}, "env", "PATH="+bin+":"+os.Getenv("PATH"), lab.Program(t, "cmd/locksmith"))
+}
+
 // mistakes are changes of the helper in Python, which check finds each, and what it sees.
 var mistakes = []struct{ old, new, check, sees string }{
 	{"    wanted, pipes = watch(", "    print('waiting', flush=True)\n    wanted, pipes = watch(", "first line", "waiting"},

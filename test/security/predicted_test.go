@@ -28,7 +28,7 @@ const roleVariable = "LOCKSMITH_TEST_LIVES"
 // predictable is a lock whose random names are known beforehand, which is what the
 // luckiest attacker could have.
 func predictable(t testing.TB, address string) backend.Backend {
-	b, _, err := backends.Open(address, backend.Access{})
+	b, _, err := backends.Usual().Open(address, backend.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

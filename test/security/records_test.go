@@ -26,7 +26,7 @@ const escapes = "\x1b[2J\x1b]0;boo\a\r\b\x7f\u009b31m\u0085\xff\x9b\u202e\u2066\
 // holdWith holds a lock as somebody who says this of himself.
 func holdWith(t *testing.T, address, says string) backend.Hold {
 	t.Helper()
-	b, _, err := backends.Open(address, backend.Access{})
+	b, _, err := backends.Usual().Open(address, backend.Access{})
 	mustWork(t, err)
 	r := backendtest.Request()
 	r.Owner.User, r.Owner.Place.Host = says, says

@@ -39,7 +39,7 @@ func (a *app) breakLock() *cobra.Command {
 		Example: "  locksmith break nfs:/shared/locks/billing\n" +
 			"  locksmith break nfs:/shared/locks/billing --id 52b5c646f8a94c0e9a1f0f4b7d1c2e3a",
 	}
-	b.Connect.Add(c)
+	b.Connect.Add(c, a.self)
 	b.File.Add(c)
 	f := c.Flags()
 	f.StringVar(&b.id, "id", "", "whom to break, as shown without --id; its first characters suffice, 4 at least")

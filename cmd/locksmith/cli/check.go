@@ -30,7 +30,7 @@ func (a *app) check() *cobra.Command {
 			"removes it, for which this user needs the right.",
 		Example: "  locksmith check nfs:/shared/locks/billing --token \"$LOCKSMITH_TOKEN\"",
 	}
-	r.Add(c)
+	r.Add(c, a.self)
 	g.Add(c)
 	f := c.Flags()
 	f.Var(&token, "token", "the `number` that the holder was given")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locksmith/backends"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
@@ -17,11 +18,13 @@ import (
 // Main runs locksmith with these arguments on the standard streams and returns
 // its exit status. A program that wants to be its own helper passes it to
 // client.Init.
-func Main(args []string) int {
+func Main(args []string) int { return run(args, backends.Usual()) }
+
+func run(args []string, kinds backends.Kinds) int {
 	// Read before anything else takes time: the death of this parent releases the lock.
 	parent := os.Getppid()
 	args = spelled(args)
-	a := &app{parent: parent, args: args, out: show.Output{To: os.Stdout}}
+	a := &app{self: flags.Program{Kinds: kinds, Args: args}, parent: parent, out: show.Output{To: os.Stdout}}
 	if err := mayStart(); err != nil {
 		a.fail(err)
 		return a.status
@@ -51,7 +54,7 @@ func (a *app) execute(root *cobra.Command) error {
 	if err == nil || a.completes() {
 		return err
 	}
-	if found, rest, unknown := root.Find(a.args); unknown != nil {
+	if found, rest, unknown := root.Find(a.self.Args); unknown != nil {
 		i := slices.IndexFunc(rest, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
 		return unknownCommand(found, rest[i])
 	}
@@ -60,8 +63,8 @@ func (a *app) execute(root *cobra.Command) error {
 
 // app is one run of the program.
 type app struct {
+	self   flags.Program
 	parent int         // our parent's pid at the start
-	args   []string    // the command line
 	status int         // the exit status so far
 	out    show.Output // all that commands print, but for what hold tells its parent
 }
@@ -98,7 +101,7 @@ func atLeastOne(what string) cobra.PositionalArgs {
 // fail reports an error of a command that did not get as far as reporting itself. A parent
 // of hold reads it as a line.
 func (a *app) fail(err error) {
-	if len(a.args) > 0 && a.args[0] == "hold" {
+	if len(a.self.Args) > 0 && a.self.Args[0] == "hold" {
 		if line, e := protocol.Failure(protocol.WordErr, codeOf(err), err.Error()).Format(); e == nil {
 			_, _ = os.Stdout.WriteString(line)
 		}

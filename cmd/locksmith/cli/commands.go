@@ -6,12 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locksmith/backends"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
 )
 
 // Commands returns the root of all commands, from which help and man pages are made.
-func Commands() *cobra.Command { return (&app{out: show.Output{To: os.Stdout}}).root() }
+func Commands() *cobra.Command {
+	return (&app{self: flags.Program{Kinds: backends.Usual()}, out: show.Output{To: os.Stdout}}).root()
+}
 
 // A group is commands that help shows together, by their names.
 type group struct {
@@ -130,7 +133,7 @@ func (a *app) catchOutput(root *cobra.Command) {
 		c.SetOut(&a.out)
 		help(c, args)
 	})
-	if len(a.args) > 0 && a.args[0] == "completion" || a.completes() {
+	if len(a.self.Args) > 0 && a.self.Args[0] == "completion" || a.completes() {
 		root.SetOut(&a.out)
 	}
 }

@@ -46,7 +46,7 @@ var filed = []string{"for", "ca", "events", "output"}
 
 // completes reports whether a shell asks us.
 func (a *app) completes() bool {
-	return len(a.args) > 0 && (a.args[0] == cobra.ShellCompRequestCmd || a.args[0] == cobra.ShellCompNoDescRequestCmd)
+	return len(a.self.Args) > 0 && (a.self.Args[0] == cobra.ShellCompRequestCmd || a.self.Args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
 // unquoteUsages takes out the back-quotes by which help knows how to call a flag's value:

@@ -29,7 +29,7 @@ func (a *app) doctor() *cobra.Command {
 			"  locksmith doctor --idle 6m ftps://loader@ftp.example.org/locks/import",
 		Args: atLeastOne("address"),
 	}
-	r.Add(c)
+	r.Add(c, a.self)
 	f := c.Flags()
 	f.Var(flags.Duration(&idle), "idle", "how long to leave a connection to a server idle, to see whether it is closed")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")

@@ -34,8 +34,8 @@ func (a *app) hold() *cobra.Command {
 		},
 	}
 	o.parent = flags.Number{Most: process.MaxPID}
-	o.Add(c)
-	c.ValidArgsFunction = flags.CompleteMember
+	o.Add(c, a.self)
+	c.ValidArgsFunction = o.CompleteMember
 	c.Flags().StringVar(&o.stdin, "stdin", "auto", "auto, watch (its end releases the lock) or ignore")
 	c.Flags().Var(&o.parent, "parent", "the `pid` whose death releases the lock (default: our parent)")
 	c.Flags().BoolVar(&o.beats, "beats", false, "print a BEAT line after each heartbeat")

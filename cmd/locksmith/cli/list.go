@@ -61,8 +61,8 @@ func (a *app) list() *cobra.Command {
 			"  locksmith list --json ftp://loader@ftp.example.org/locks",
 		Args: atLeastOne("directory"),
 	}
-	l.Connect.Add(c)
-	c.ValidArgsFunction = completePlace
+	l.Connect.Add(c, a.self)
+	c.ValidArgsFunction = l.completePlace
 	f := c.Flags()
 	f.StringArrayVar(&where, "where", nil, "only holders and waiters that match, as in job=nightly or 'age>1h'")
 	f.StringVar(&l.mode, "mode", "", "only those who have or want it `shared|exclusive`")
@@ -108,12 +108,12 @@ func (l *listing) prepare(where []string) error {
 	return nil
 }
 
-// completePlace is flags.CompleteLock for a directory, which may also be given as a path.
-func completePlace(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completePlace is Connect.CompleteLock for a directory, which may also be given as a path.
+func (l *listing) completePlace(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if isPath(begun) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
-	return flags.CompleteLock(c, args, begun)
+	return l.CompleteLock(c, args, begun)
 }
 
 // listAll goes from place to place, until a signal.
@@ -215,7 +215,8 @@ func (l *listing) lister(place string) (lister, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, l backend.Listing) error { return backends.List(ctx, b, canonical, l) }, nil
+	list := l.List
+	return func(ctx context.Context, l backend.Listing) error { return list(ctx, b, canonical, l) }, nil
 }
 
 // isPath tells a path from an address, and from the name of a profile, which has no slash.

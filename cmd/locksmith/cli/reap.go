@@ -31,7 +31,7 @@ func (a *app) reap() *cobra.Command {
 			"  */5 * * * *  locksmith reap --quiet --max-age 6h --yes ftp://loader@ftp.example.org/locks",
 		Args: atLeastOne("directory of locks"),
 	}
-	r.Add(c)
+	r.Add(c, a.self)
 	f := c.Flags()
 	f.Var(flags.Duration(&reaping.MaxAge), "max-age", "how old it must at least be")
 	f.Var(flags.Duration(&reaping.Watch), "watch", "how long to watch for heartbeats at most; what needs more stays")

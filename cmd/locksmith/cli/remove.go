@@ -31,7 +31,7 @@ func (a *app) remove() *cobra.Command {
 			"stop for good all programs that use it, on all hosts.",
 		Example: "  locksmith remove --yes nfs:/shared/locks/billing",
 	}
-	r.Add(c)
+	r.Add(c, a.self)
 	g.Add(c)
 	c.Flags().BoolVar(&yes, "yes", false, "nobody uses it any more, and its tokens may start again")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {

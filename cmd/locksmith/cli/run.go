@@ -54,9 +54,13 @@ func (a *app) run() *cobra.Command {
 			return err
 		},
 	}
-	o.Add(c)
+	o.Add(c, a.self)
 	c.SetFlagErrorFunc(a.runFlagError)
-	c.ValidArgsFunction = a.completeRun
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return a.completeRun(&o, c, args, begun)
+	}
+	become := c.PreRunE
+	c.PreRunE = func(c *cobra.Command, _ []string) error { return become(c, locks) }
 	f := c.Flags()
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
 	f.Var(flags.Duration(&o.once), "once-per", "do not run COMMAND if it succeeded under this lock less than so long ago, on whatever host")
@@ -120,7 +124,7 @@ func (a *app) runFlagError(_ *cobra.Command, err error) error {
 	switch {
 	case instead != "":
 		return flags.Usagef("%w: %s", err, instead)
-	case !slices.Contains(a.args, "--"):
+	case !slices.Contains(a.self.Args, "--"):
 		return flags.Usagef("%w; write the command after --, as in: locksmith run LOCK -- COMMAND", err)
 	}
 	return flags.Usage(err)
@@ -209,12 +213,12 @@ func (a *app) runStatus(o *running, command *child.Command, log hclog.Logger, ou
 }
 
 // completeRun leaves the command after "--" to the shell.
-func (a *app) completeRun(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if slices.Contains(a.args[:len(a.args)-1], "--") {
-		if a.args[len(a.args)-2] == "--" && begun != "" && !strings.Contains(begun, "/") {
+func (a *app) completeRun(o *running, c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if slices.Contains(a.self.Args[:len(a.self.Args)-1], "--") {
+		if a.self.Args[len(a.self.Args)-2] == "--" && begun != "" && !strings.Contains(begun, "/") {
 			return flags.Commands(begun), cobra.ShellCompDirectiveNoFileComp
 		}
 		return nil, cobra.ShellCompDirectiveDefault // files
 	}
-	return flags.CompleteMember(c, args, begun)
+	return o.CompleteMember(c, args, begun)
 }

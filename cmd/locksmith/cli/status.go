@@ -44,7 +44,7 @@ func (a *app) statusCommand() *cobra.Command {
 			return err
 		},
 	}
-	l.Connect.Add(c)
+	l.Connect.Add(c, a.self)
 	l.File.Add(c)
 	f := c.Flags()
 	f.BoolVar(&l.watch, "watch", false, "look again and again, and show what changes")

@@ -101,7 +101,7 @@ func client(lock string) (taker, error) {
 
 // backend is a process that spawns nothing.
 func backend(lock string) (taker, error) {
-	b, _, err := backends.Open(lock, lockbackend.Access{})
+	b, _, err := backends.Usual().Open(lock, lockbackend.Access{})
 	if err != nil {
 		return nil, err
 	}

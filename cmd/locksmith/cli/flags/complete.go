@@ -26,9 +26,9 @@ const (
 
 // CompleteLock offers what a LOCK may begin with: names of profiles, kinds of locks,
 // and after a kind of the file system what is there.
-func CompleteLock(c *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if f := c.Flags().Lookup("for"); f != nil && f.Value.String() != "" {
-		return beginnings(begun, func(kind string, inFiles bool) string {
+func (c *Connect) CompleteLock(command *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if f := command.Flags().Lookup("for"); f != nil && f.Value.String() != "" {
+		return c.beginnings(begun, func(kind string, inFiles bool) string {
 			if inFiles {
 				return kind + ":"
 			}
@@ -38,7 +38,7 @@ func CompleteLock(c *cobra.Command, _ []string, begun string) ([]cobra.Completio
 	if kind, path, ok := strings.Cut(begun, ":"); ok {
 		return completePath(kind, path), goesOn
 	}
-	kinds := beginnings(begun, func(kind string, inFiles bool) string {
+	kinds := c.beginnings(begun, func(kind string, inFiles bool) string {
 		if inFiles {
 			return kind + ":/"
 		}
@@ -52,12 +52,12 @@ func CompleteLock(c *cobra.Command, _ []string, begun string) ([]cobra.Completio
 }
 
 // CompleteMember is CompleteLock for one that may have its mode before it.
-func CompleteMember(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c *Connect) CompleteMember(command *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	mode, rest := cutMode(begun)
 	if mode == "" {
-		return CompleteLock(c, args, begun)
+		return c.CompleteLock(command, args, begun)
 	}
-	words, directive := CompleteLock(c, args, rest)
+	words, directive := c.CompleteLock(command, args, rest)
 	for i := range words {
 		words[i] = mode + ":" + words[i]
 	}
@@ -79,8 +79,8 @@ func Commands(begun string) (all []cobra.Completion) {
 }
 
 // beginnings are the kinds of locks, as spell writes them, that a word may become.
-func beginnings(begun string, spell func(kind string, inFiles bool) string) (all []cobra.Completion) {
-	for _, s := range backends.Schemes() {
+func (c *Connect) beginnings(begun string, spell func(kind string, inFiles bool) string) (all []cobra.Completion) {
+	for _, s := range c.program.Kinds.Schemes() {
 		word := spell(s.Name, s.Port == "")
 		if word != "" && strings.HasPrefix(word, begun) {
 			all = append(all, cobra.CompletionWithDesc(word, s.About))
@@ -119,7 +119,7 @@ func completePath(kind, begun string) (all []cobra.Completion) {
 }
 
 func isInFiles(kind string) bool {
-	return slices.ContainsFunc(backends.Schemes(), func(s backend.Scheme) bool { return s.Name == kind && s.Port == "" })
+	return slices.ContainsFunc(backends.Usual().Schemes(), func(s backend.Scheme) bool { return s.Name == kind && s.Port == "" })
 }
 
 // offers reports whether a name continues base. One that no address can have does not,

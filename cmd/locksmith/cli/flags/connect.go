@@ -1,11 +1,11 @@
 package flags
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
 
-	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/profile"
 	"locksmith/protocol"
@@ -17,6 +17,7 @@ type Connect struct {
 	Insecure bool
 	CA       string
 	given    func(flag string) bool
+	program  Program
 }
 
 // A Target is a lock that was found: its address and profile, and what a server is told.
@@ -26,16 +27,19 @@ type Target struct {
 	mode   string // from the lock's prefix; empty: none is given
 }
 
-// An opener is backends.Open or OpenPlace.
+// An opener is Open or OpenPlace of backends.Kinds.
 type opener func(address string, access backend.Access) (backend.Backend, string, error)
 
-// Add declares the flags, and what shells complete a lock with.
-func (c *Connect) Add(command *cobra.Command) {
+// Add declares the flags, what shells complete a lock with, and that the program becomes
+// another one, which it needs for some lock, before the command does anything.
+func (c *Connect) Add(command *cobra.Command, p Program) {
+	c.program = p
 	f := command.Flags()
 	c.given = f.Changed
 	f.BoolVar(&c.Insecure, "insecure", false, "accept any certificate: whoever sits between may read the password and answer for the server")
 	f.StringVar(&c.CA, "ca", "", "trust the certificates in this PEM `file` instead of the system's")
-	command.ValidArgsFunction = CompleteLock
+	command.ValidArgsFunction = c.CompleteLock
+	command.PreRunE = func(_ *cobra.Command, args []string) error { return p.become(args) }
 }
 
 // find finds a lock by its address or by the name of its profile.
@@ -73,12 +77,17 @@ func (t *Target) open(open opener) (backend.Backend, string, error) {
 // Open finds a lock and opens it. Its address is the canonical one; after an error it is
 // what may be shown of it.
 func (c *Connect) Open(lock string) (b backend.Backend, address string, err error) {
-	return c.open(lock, backends.Open)
+	return c.open(lock, c.program.Kinds.Open)
 }
 
 // OpenPlace is Open for a directory that locks may be in.
 func (c *Connect) OpenPlace(place string) (b backend.Backend, address string, err error) {
-	return c.open(place, backends.OpenPlace)
+	return c.open(place, c.program.Kinds.OpenPlace)
+}
+
+// List tells of the locks in a directory that OpenPlace has opened.
+func (c *Connect) List(ctx context.Context, b backend.Backend, address string, l backend.Listing) error {
+	return c.program.Kinds.List(ctx, b, address, l)
 }
 
 func (c *Connect) open(lock string, open opener) (b backend.Backend, address string, err error) {

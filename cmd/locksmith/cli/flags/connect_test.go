@@ -27,7 +27,7 @@ func TestTrust(t *testing.T) {
 	} {
 		var r Connect
 		command := &cobra.Command{}
-		r.Add(command)
+		r.Add(command, Program{})
 		if err := command.ParseFlags(c.flags); err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
@@ -54,7 +53,7 @@ func (o *Options) NewHelper(targets []*Target, out io.Writer) (*locksmith.Helper
 	}
 	h := helpers[0]
 	if len(helpers) > 1 {
-		if h, err = forSet(helpers, o.any); err != nil {
+		if h, err = forSet(o.program.Kinds, helpers, o.any); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +68,7 @@ func (o Options) forOne(t *Target) (*locksmith.Helper, error) {
 	if err := o.check(); err != nil {
 		return nil, t.Wrong(err)
 	}
-	b, canonical, err := t.open(backends.Open)
+	b, canonical, err := t.open(o.program.Kinds.Open)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +120,7 @@ func mayShare(b backend.Backend, r backend.Request) error {
 
 // adapt takes from the times that are usual for a kind of lock what nobody says otherwise.
 func (o *Options) adapt(p *profile.Profile, lock string) {
-	usual, ok := backends.Usual(lock)
+	usual, ok := o.program.Kinds.Timing(lock)
 	if !ok {
 		return
 	}

@@ -49,11 +49,11 @@ type Options struct {
 }
 
 // Add declares the flags.
-func (o *Options) Add(c *cobra.Command) {
+func (o *Options) Add(c *cobra.Command, p Program) {
 	o.timeout, o.lease, o.release, o.retries = locksmith.Forever, DefaultLease, locksmith.ReleaseTimeout, Unlimited
 	o.maxHold = locksmith.Forever
 	o.Conflict = Number{Most: maxStatus}
-	o.Connect.Add(c)
+	o.Connect.Add(c, p)
 	o.File.Add(c)
 	f := c.Flags()
 	f.BoolVarP(&o.shared, "shared", "s", false, "share the lock with other shared holders")

@@ -30,7 +30,7 @@ func cutMode(lock string) (mode, rest string) {
 // forSet makes one helper of those that each of the locks alone would have. The set
 // has the shortest of their timeouts, of their leases and of what they are held for. If any will do, it is for one of
 // them, and the same holds.
-func forSet(each []*locksmith.Helper, anyWillDo bool) (*locksmith.Helper, error) {
+func forSet(kinds backends.Kinds, each []*locksmith.Helper, anyWillDo bool) (*locksmith.Helper, error) {
 	h := *each[0]
 	h.Locks = nil
 	var locks []set.Lock
@@ -45,7 +45,7 @@ func forSet(each []*locksmith.Helper, anyWillDo bool) (*locksmith.Helper, error)
 			h.Request.Owner.Mode = "mixed"
 		}
 		locks = append(locks, set.Lock{Address: one.Address, Locker: one.Locker,
-			Key: func() string { return backends.Key(one.Address) },
+			Key: func() string { return kinds.Key(one.Address) },
 			Ask: func(r backend.Request) backend.Request { return particular(r, one.Request) }})
 	}
 	var err error
