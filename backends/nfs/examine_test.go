@@ -100,8 +100,8 @@ func TestExamineFinds(t *testing.T) {
 			s := &spoilt{dir, dir.Mkdir, dir.Rmdir, dir.Rename, dir.Symlink, dir.Readlink, dir.Touch, dir.List}
 			c.spoil(s)
 			var all []backend.Check
-			x := newExaminer(*s, dir.path, func(c backend.Check) { all = append(all, c) }, func(_ string, err error) error { return err })
-			if err := x.examine(t.Context()); err != nil {
+			tell := func(c backend.Check) { all = append(all, c) }
+			if err := generation.Examine(t.Context(), *s, dir.path, tell, func(_ string, err error) error { return err }); err != nil {
 				t.Error(err)
 			}
 			i := slices.IndexFunc(all, func(k backend.Check) bool { return k.Name == c.check })
@@ -181,7 +181,7 @@ func TestExamineBreaksOff(t *testing.T) {
 	s := &spoilt{dir, dir.Mkdir, dir.Rmdir, dir.Rename, dir.Symlink, dir.Readlink, dir.Touch, dir.List}
 	s.touch = func(string) error { cancel(); return nil }
 	examine := func(ctx context.Context) error {
-		return newExaminer(*s, dir.path, func(backend.Check) {}, openLock(t, dir.path).(*lock).Fail).examine(ctx)
+		return generation.Examine(ctx, *s, dir.path, func(backend.Check) {}, openLock(t, dir.path).(*lock).Fail)
 	}
 	if err := examine(ctx); err == nil {
 		t.Error("it went on")

@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"backends/nfs":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/nfs/generation", "backends/posix", "backends/doctor", "backends/finder"},
 	"backends/set":            {"protocol", "backends/backend", "backends/clock"},
 	"backends/watch":          {"backends/backend", "backends/clock", "backends/owner"},
-	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/watch", "backends/clock", "backends/process", "backends/backoff"},
+	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/watch", "backends/clock", "backends/process", "backends/backoff", "backends/doctor"},
 
 	"cmd/locksmith":              {"cmd/locksmith/cli", "cmd/locksmith/singleproc"},
 	"cmd/locksmith-man":          {"cmd/locksmith/cli"},

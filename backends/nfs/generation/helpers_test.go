@@ -18,6 +18,11 @@ import (
 
 const lease = backendtest.Lease
 
+const (
+	fairTime     = fairPauses * headPause
+	maxRankPause = 3 * headPause
+)
+
 type bubbleTime = backendtest.BubbleTime
 
 var (

@@ -17,6 +17,9 @@ type Lock struct {
 	owner.Env
 	Dir     Dir
 	Address backend.Name // for messages
+	// HeadPause is how long the first in the queue waits between two looks at most, where
+	// nothing wakes it; 0: as long as on a file system.
+	HeadPause time.Duration
 }
 
 var _ backend.Locker = (*Lock)(nil)

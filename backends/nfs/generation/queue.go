@@ -15,9 +15,9 @@ import (
 // go by outdated listings, and may judge by the server's clock who is dead.
 
 const (
-	// fairTime is how long we leave a free lock to those before us, if our own timeout
-	// allows it.
-	fairTime = 3 * headPause
+	// fairPauses is for how many pauses of the first in the queue we leave it a free lock, if
+	// our own timeout allows it.
+	fairPauses = 3
 	// maxLooks bounds how many of those before us are looked at to find one that lives.
 	maxLooks = 8
 )
@@ -56,7 +56,7 @@ func (a *attempt) turn(t uint64) error {
 			return err
 		}
 	}
-	return a.holdBack(t, entry{}, min(fairTime, a.request.Timeout/2))
+	return a.holdBack(t, entry{}, min(fairPauses*a.lock.headPause(), a.request.Timeout/2))
 }
 
 // holdBackForWriters holds back a new shared holder while a waiter wants the lock

@@ -3,6 +3,7 @@
 package generation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -21,9 +22,9 @@ import (
 const (
 	minPause  = time.Millisecond
 	headPause = 250 * time.Millisecond // at most, for the first in the queue
-	// For the others: at least so much for each waiter before them.
+	// For the others: at least so much for each waiter before them, and at most three times
+	// what it is for the first.
 	minRankPause = 20 * time.Millisecond
-	maxRankPause = 3 * headPause
 	linePause    = 30 * time.Second // at most
 )
 
@@ -90,7 +91,7 @@ func (a *attempt) raced() error {
 	if err := a.checkSame(); err != nil {
 		return err
 	}
-	return a.stop(block{number: a.known, until: a.request.Clock.Now() + headPause},
+	return a.stop(block{number: a.known, until: a.request.Clock.Now() + a.lock.headPause()},
 		backend.HeldError{Holder: backend.Holder{Verdict: owner.Unknown, Note: "others took turns while we looked"}})
 }
 
@@ -192,14 +193,16 @@ func (a *attempt) ripe(seen *observation) bool {
 	return s.Due == 0
 }
 
+func (l *Lock) headPause() time.Duration { return cmp.Or(l.HeadPause, headPause) }
+
 // pause is how long to wait before we look again.
 func (a *attempt) pause() time.Duration {
 	b := &a.block
 	now := a.request.Clock.Now()
 	idle := now - b.reached
-	d := min(idle/8, headPause)
+	d := min(idle/8, a.lock.headPause())
 	if b.ahead > 0 {
-		d = min(time.Duration(b.rank)*min(max(idle/8, minRankPause), maxRankPause), linePause)
+		d = min(time.Duration(b.rank)*min(max(idle/8, minRankPause), 3*a.lock.headPause()), linePause)
 	}
 	d = a.pauses.NextOr(d)
 	for _, s := range []observation{b.holder, b.next} {
