@@ -1,4 +1,4 @@
-package ftp
+package backend
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/protocol"
 )
@@ -17,10 +16,10 @@ const (
 	firstAuthPause, lastAuthPause = 30 * time.Second, 10 * time.Minute
 )
 
-// A dialBackoff is how long to wait before the next connection to a server that did
+// A DialBackoff is how long to wait before the next connection to a server that did
 // not let us in. All connections of a lock share it.
-type dialBackoff struct {
-	clock clock.Clock
+type DialBackoff struct {
+	Clock clock.Clock
 
 	mu        sync.Mutex
 	cause     error         // why we were not let in; nil: we were, or never came
@@ -29,11 +28,12 @@ type dialBackoff struct {
 	authPause time.Duration // the last one after a log in that was refused
 }
 
-func newDialBackoff() *dialBackoff { return &dialBackoff{clock: clock.Boot{}} }
+// NewDialBackoff returns one that lets the first connection be made at once.
+func NewDialBackoff() *DialBackoff { return &DialBackoff{Clock: clock.Boot{}} }
 
-// wait returns when it is time to connect. Where a log in was refused, that takes
+// Wait returns when it is time to connect. Where a log in was refused, that takes
 // too long to wait for: then it returns the refusal.
-func (b *dialBackoff) wait(ctx context.Context) error {
+func (b *DialBackoff) Wait(ctx context.Context) error {
 	left, cause := b.left()
 	switch {
 	case left <= 0:
@@ -41,7 +41,7 @@ func (b *dialBackoff) wait(ctx context.Context) error {
 	case isRefusal(cause):
 		return fmt.Errorf("%w; the server is not asked again for %v", cause, left.Round(time.Second))
 	}
-	clock.Sleep(ctx, b.clock, left)
+	clock.Sleep(ctx, b.Clock, left)
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%v; wait to connect again: %w", cause, err)
 	}
@@ -49,36 +49,36 @@ func (b *dialBackoff) wait(ctx context.Context) error {
 }
 
 // left returns how long to wait, and why.
-func (b *dialBackoff) left() (left time.Duration, cause error) {
+func (b *DialBackoff) left() (left time.Duration, cause error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.cause == nil {
 		return 0, nil
 	}
-	return b.until - b.clock.Now(), b.cause
+	return b.until - b.Clock.Now(), b.cause
 }
 
-// succeeded notes that the server let us in.
-func (b *dialBackoff) succeeded() {
+// Succeeded notes that the server let us in.
+func (b *DialBackoff) Succeeded() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cause, b.pause, b.authPause = nil, 0, 0
 }
 
-// failed notes why it did not.
-func (b *dialBackoff) failed(cause error) {
+// Failed notes why it did not.
+func (b *DialBackoff) Failed(cause error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cause = cause
 	if isRefusal(cause) {
 		b.authPause = min(max(b.authPause*2, firstAuthPause), lastAuthPause)
-		b.until = b.clock.Now() + b.authPause
+		b.until = b.Clock.Now() + b.authPause
 		return
 	}
 	// It grows slowly, so that a holder is back soon after the server is.
 	b.pause = min(max(b.pause*3/2, firstPause), lastPause)
-	b.until = b.clock.Now() + b.pause
+	b.until = b.Clock.Now() + b.pause
 }
 
 // isRefusal reports that a log in was refused for what it was.
-func isRefusal(err error) bool { return backend.CodeOf(err) == protocol.Permission }
+func isRefusal(err error) bool { return CodeOf(err) == protocol.Permission }

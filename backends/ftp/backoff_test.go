@@ -28,7 +28,7 @@ func TestRefusalIsRemembered(t *testing.T) {
 	t.Parallel()
 	f, m := startFake(t).when("PASS", says("530 Login incorrect.")), &manual{}
 	holder := f.dir()
-	holder.server.backoff.clock = m
+	holder.server.backoff.Clock = m
 	waiter := holder.server.newDir()
 	t.Cleanup(waiter.Close)
 	refused := 0
@@ -85,7 +85,7 @@ func TestPauses(t *testing.T) {
 			f, m := startFake(t), &manual{}
 			tt.shut(f)
 			d := f.dir()
-			d.server.backoff.clock = m
+			d.server.backoff.Clock = m
 			if err := d.Mkdir(soon(t), "L"); come(err) != tt.want {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestPauseEnds(t *testing.T) {
 	t.Parallel()
 	f, m := startFake(t).when(greeting, says("421 Too many connections")), &manual{}
 	d := f.dir()
-	d.server.backoff.clock = m
+	d.server.backoff.Clock = m
 	if err := d.Mkdir(soon(t), "L"); come(err) != "busy" {
 		t.Fatal(err)
 	}

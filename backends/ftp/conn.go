@@ -79,10 +79,10 @@ func (c *conn) quit(limit time.Duration) {
 }
 
 // dial begins a session: connection, greeting, TLS, log in. After one that failed
-// the next begins later, or fails like it (dialBackoff). Its errors wrap *backend.Error,
+// the next begins later, or fails like it (backend.DialBackoff). Its errors wrap *backend.Error,
 // or ctx's.
 func (s *server) dial(ctx context.Context) (*conn, error) {
-	if err := s.backoff.wait(ctx); err != nil {
+	if err := s.backoff.Wait(ctx); err != nil {
 		return nil, err
 	}
 	c := &conn{server: s, deadlines: newDeadlines(s.timeout)}
@@ -90,12 +90,12 @@ func (s *server) dial(ctx context.Context) (*conn, error) {
 		if err := step(ctx); err != nil {
 			c.hangUp()
 			if over(ctx) == nil {
-				s.backoff.failed(err)
+				s.backoff.Failed(err)
 			}
 			return nil, err
 		}
 	}
-	s.backoff.succeeded()
+	s.backoff.Succeeded()
 	return c, nil
 }
 

@@ -139,7 +139,7 @@ func (d *Dir) unchanged(ctx context.Context, c *conn, op string, err error) erro
 	switch {
 	case over(ctx) == nil && c.control.goodbye != "":
 		busy := d.server.busy(op, c.clean(c.control.goodbye))
-		d.server.backoff.failed(busy) // the log in was of no use
+		d.server.backoff.Failed(busy) // the log in was of no use
 		return busy
 	case errors.Is(err, errTooLong):
 		return d.server.fail(protocol.CannotCreate, op, errTooLong, "keep the lock in a directory with less in it")

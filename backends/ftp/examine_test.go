@@ -19,7 +19,7 @@ import (
 func examined(t *testing.T, s *ftpserver.Server, idle time.Duration) []backend.Check {
 	t.Helper()
 	at := connectTo(t, s, s.Addr).server
-	at.backoff.clock = swift{}
+	at.backoff.Clock = swift{}
 	b, err := Open(at.address, at.access)
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func FuzzReplies(f *testing.F) {
 			func() { _, _ = d.Entries(soon(t), "L") },
 			func() { _, _ = d.Session(soon(t)) },
 		} {
-			d.server.backoff.succeeded() // there is no time for its pauses
+			d.server.backoff.Succeeded() // there is no time for its pauses
 			call()
 		}
 		if made == nil && verb == "MKD" && !strings.HasPrefix(reply, "2") {
@@ -107,7 +107,7 @@ func FuzzConversation(f *testing.F) {
 		defer d.Close()
 		start := time.Now()
 		for range 3 {
-			d.server.backoff.succeeded()
+			d.server.backoff.Succeeded()
 			if err := d.Mkdir(soon(t), "L"); err == nil && len(fake.sent("MKD")) == 0 {
 				t.Errorf("%q made a directory without a word", all)
 			}

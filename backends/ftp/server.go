@@ -47,12 +47,12 @@ type server struct {
 	access  backend.Access
 	roots   *x509.CertPool // nil: the system's
 	timeout time.Duration  // for each command
-	backoff *dialBackoff
+	backoff *backend.DialBackoff
 }
 
 // newServer checks an address of one of the schemes; it does not connect.
 func newServer(a backend.Address, access backend.Access) (*server, error) {
-	s := &server{address: a, access: access, timeout: 30 * time.Second, backoff: newDialBackoff()}
+	s := &server{address: a, access: access, timeout: 30 * time.Second, backoff: backend.NewDialBackoff()}
 	if err := mkdirlock.CheckOptions(a); err != nil {
 		return nil, err
 	}
