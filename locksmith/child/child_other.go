@@ -26,6 +26,9 @@ func (c *Command) kill() { c.signal(syscall.SIGKILL) }
 // setSubreaper is not to be had here.
 func setSubreaper() error { return errors.ErrUnsupported }
 
+// othersLeft cannot be told here, where orphans do not become our children.
+func othersLeft() bool { return false }
+
 // isStoppedInFork cannot be told here.
 func isStoppedInFork(int) bool { return false }
 

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"syscall"
+
+	"locksmith/backends/process"
 )
 
 type waitStatus = syscall.WaitStatus
@@ -48,20 +50,28 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 			c.status = status
 			close(c.ended)
 			c.stop(ErrEnded)
+		default:
+			process.Reaped(got)
+		}
+		if len(process.Own()) > 0 && isClosed(c.ended) && !othersLeft() {
+			close(c.allGone)
+			return
 		}
 	}
 }
 
-// forkExec starts the command, which alone inherits the lifeline: we start nothing else.
+// forkExec starts the command, which alone inherits the lifeline.
 func (c *Command) forkExec(attr *syscall.ProcAttr) (pid int, err error) {
-	if c.lifeline != nil {
-		fd, err := c.lifeline.Lend()
-		if err != nil {
-			return 0, fmt.Errorf("give it the lifeline: %w", err)
+	return process.Spawn(false, func() (int, error) {
+		if c.lifeline != nil {
+			fd, err := c.lifeline.Lend()
+			if err != nil {
+				return 0, fmt.Errorf("give it the lifeline: %w", err)
+			}
+			defer syscall.Close(fd)
 		}
-		defer syscall.Close(fd)
-	}
-	return syscall.ForkExec(c.path, c.Argv, attr)
+		return syscall.ForkExec(c.path, c.Argv, attr)
+	})
 }
 
 // signal signals the command alone.

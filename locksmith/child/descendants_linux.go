@@ -40,7 +40,7 @@ func (c *Command) signalAll(s syscall.Signal) {
 }
 
 // signalDescendants sends a signal to every descendant of this process that
-// /proc shows. One that forks at that moment may escape: call again. Without /proc
+// /proc shows, but for programs of our own. One that forks at that moment may escape: call again. Without /proc
 // it returns an error, and no process has got the signal.
 func signalDescendants(sig unix.Signal) error {
 	self, err := process.SelfInProc()
@@ -48,7 +48,7 @@ func signalDescendants(sig unix.Signal) error {
 		return err
 	}
 	of := children()
-	all := slices.Clone(of[self])
+	all := notOwn(self, of[self])
 	for i := 0; i < len(all); i++ {
 		all = append(all, of[all[i]]...)
 	}
@@ -56,6 +56,25 @@ func signalDescendants(sig unix.Signal) error {
 		_ = unix.Kill(pid, sig) // it may have ended meanwhile
 	}
 	return nil
+}
+
+// othersLeft reports whether we have children that are no programs of our own, as far as
+// /proc shows.
+func othersLeft() bool {
+	self, err := process.SelfInProc()
+	return err == nil && len(notOwn(self, children()[self])) > 0 // without /proc orphans are not ours
+}
+
+// notOwn leaves out programs of our own, which end when we do.
+func notOwn(self int, pids []int) []int {
+	own := process.Own()
+	if len(own) == 0 {
+		return slices.Clone(pids)
+	}
+	return slices.DeleteFunc(slices.Clone(pids), func(pid int) bool {
+		n := ourNumbers(self, []int{pid})
+		return len(n) == 1 && own[n[0]]
+	})
 }
 
 // children returns those of all processes that /proc shows, by its numbers.
