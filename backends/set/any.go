@@ -1,13 +1,17 @@
 package set
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
+	"hash/fnv"
+	"io"
+	"slices"
 	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/owner"
 )
 
 // An Any is a backend.Locker for whichever of its locks is free first. It waits for all of
@@ -33,6 +37,7 @@ func (l *Any) Attempt(r backend.Request) (backend.Attempt, error) {
 		}
 		a.candidates = append(a.candidates, &candidate{member: member{Lock: lock, clock: r.Clock, attempt: first}, index: i, ready: true})
 	}
+	a.order = spread(owner.NewID(), a.candidates)
 	a.waits, a.stop = context.WithCancel(context.Background())
 	return a, nil
 }
@@ -51,17 +56,27 @@ type candidate struct {
 type anyAttempt struct {
 	request    backend.Request
 	clock      clock.Clock
-	candidates []*candidate
+	candidates []*candidate    // as they were given
+	order      []*candidate    // as they are tried
 	woken      chan *candidate // whose waiting is over
 	waits      context.Context // of all that wait
 	stop       context.CancelFunc
 }
 
-// Try implements backend.Attempt: it tries those that are worth it, each time in another
-// order, so that those who come at the same time do not all want the same one.
+// spread is the order in which whoever has an id tries them: by a hash, so that of many who
+// come at the same time each begins somewhere else.
+func spread(id string, candidates []*candidate) []*candidate {
+	place := func(c *candidate) uint64 {
+		h := fnv.New64a()
+		_, _ = io.WriteString(h, c.Address+" "+id) // a hash takes all
+		return h.Sum64()
+	}
+	return slices.SortedFunc(slices.Values(candidates), func(x, y *candidate) int { return cmp.Compare(place(x), place(y)) })
+}
+
+// Try implements backend.Attempt: it tries those that are worth it.
 func (a *anyAttempt) Try(ctx context.Context) (backend.Hold, error) {
-	for _, i := range rand.Perm(len(a.candidates)) {
-		c := a.candidates[i]
+	for _, c := range a.order {
 		if !c.ready {
 			continue
 		}

@@ -3,6 +3,8 @@ package set
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -67,6 +69,26 @@ func TestAnyWaitsForAll(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSpread: who has the same id tries them in the same order; whom many ids begin with are
+// all, about as often.
+func TestSpread(t *testing.T) {
+	var all []*candidate
+	for i := range 8 {
+		all = append(all, &candidate{member: member{Lock: Lock{Address: fmt.Sprintf("nfs:/shared/gpu/%d", i)}}, index: i})
+	}
+	first := make([]int, len(all))
+	for id := range 8000 {
+		order := spread(fmt.Sprintf("%032x", id), all)
+		if !slices.Equal(order, spread(fmt.Sprintf("%032x", id), all)) {
+			t.Fatal("it is another order now")
+		}
+		first[order[0].index]++
+	}
+	if least := slices.Min(first); least < 500 {
+		t.Errorf("of 8000 each came first so often: %v", first)
 	}
 }
 

@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"backends/link":           {"protocol", "backends/backend", "backends/watch", "backends/lockfile", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder"},
 	"backends/local":          {"protocol", "backends/backend", "backends/watch", "backends/lockfile", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder"},
 	"backends/nfs":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/nfs/generation", "backends/posix", "backends/doctor", "backends/finder"},
-	"backends/set":            {"protocol", "backends/backend", "backends/clock"},
+	"backends/set":            {"protocol", "backends/backend", "backends/owner", "backends/clock"},
 	"backends/watch":          {"backends/backend", "backends/clock", "backends/owner"},
 	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/watch", "backends/clock", "backends/process", "backends/backoff", "backends/doctor"},
 
