@@ -141,7 +141,11 @@ var generationMutations = []mutation{
 			"	made := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))\n	if a.mine.in.kind == exclusive {\n		_ = a.lock.Dir.Mkdir(a.mine.in.path())\n	}\n"}}},
 
 	{name: "a waiter removes one before it that lives", breaks: robs, config: "xxx", edits: []edit{{"queue.go",
-		"		case s.Due == 0:\n", "		case s.Due < 1<<62:\n"}}},
+		"	case s.Due == 0:\n", "	case s.Due < 1<<62:\n"}}},
+
+	{name: "a turn begins when the predecessor has the lock, not when it ends", breaks: twoHolders, config: "xxx", edits: []edit{{"exclusive.go",
+		"		if err := a.pass(t, target); err != nil {\n			return nil, err\n		}\n	}\n	if err := a.turn(",
+		"		if !a.line.servedUpTo(target) {\n			if err := a.pass(t, target); err != nil {\n				return nil, err\n			}\n		}\n	}\n	if err := a.turn("}}},
 
 	{name: "sweeping does not wait", breaks: robs, config: "tend", edits: []edit{{"tend.go",
 		"	if absent(err) || err == nil && seen.Due > 0 {", "	if absent(err) || seen.path == \"\" {"}}},

@@ -30,6 +30,7 @@ type attempt struct {
 	links    uint64        // of Reservations, at the last look
 	block    block         // what the last failed Try saw
 	nextLook time.Duration // when to look again whether it is still so
+	line     line          // who waited before us, when we listed them
 	fairness fairness
 	pauses   *backoff.Schedule // nil: those of pause
 }

@@ -28,6 +28,8 @@ type claim struct {
 	spoiled bool
 	// confirmed is when the last request was sent that proved it ours.
 	confirmed time.Duration
+	// beat is the last heartbeat by the server's clock, once somebody has looked; else zero.
+	beat time.Time
 }
 
 // path is the directory whose time is our heartbeat.
@@ -51,7 +53,7 @@ func (c *claim) refresh() error {
 	case c.clock.Now()-c.confirmed >= c.ticket.lease:
 		return errBroken
 	}
-	c.confirmed = sent
+	c.confirmed, c.beat = sent, time.Time{}
 	return nil
 }
 

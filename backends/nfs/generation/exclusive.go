@@ -25,8 +25,9 @@ func (a *attempt) takeExclusive() (*hold, error) {
 	if err := a.reserve(exclusive, t); err != nil {
 		return nil, err
 	}
+	var target entry
 	if t > 0 {
-		target, err := a.lock.target(t)
+		target, err = a.lock.target(t)
 		if err != nil {
 			return nil, err
 		}
@@ -37,7 +38,7 @@ func (a *attempt) takeExclusive() (*hold, error) {
 			return nil, err
 		}
 	}
-	if err := a.turn(t); err != nil {
+	if err := a.turn(t, target); err != nil {
 		return nil, err
 	}
 	return a.publish(t + 1)

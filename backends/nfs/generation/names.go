@@ -5,6 +5,7 @@ package generation
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -25,23 +26,26 @@ func (t ticket) String() string {
 	return fmt.Sprintf("%d-%d-%d-%s", t.since, t.at, t.lease.Milliseconds(), t.id)
 }
 
-// parseTicket reads what String wrote, and nothing else.
+// parseTicket reads what String wrote, and nothing else. A queue of thousands is read as
+// often as somebody joins it, so it makes no copy.
 func parseTicket(s string) (ticket, bool) {
-	parts := strings.Split(s, "-")
-	if len(parts) != 4 {
-		return ticket{}, false
-	}
-	since, err1 := strconv.ParseUint(parts[0], 10, 64)
-	at, err2 := strconv.ParseInt(parts[1], 10, 64)
-	ms, err3 := strconv.ParseInt(parts[2], 10, 64)
-	if err1 != nil || err2 != nil || err3 != nil || at < 0 || ms > owner.MaxLease.Milliseconds() {
-		return ticket{}, false
-	}
-	t := ticket{since: since, at: at, lease: time.Duration(ms) * time.Millisecond, id: parts[3]}
-	if t.lease < owner.MinLease || !owner.IsID(t.id) || t.String() != s {
+	first, rest, _ := strings.Cut(s, "-")
+	second, rest, _ := strings.Cut(rest, "-")
+	third, id, _ := strings.Cut(rest, "-")
+	since, ok1 := parseNumber(first, math.MaxUint64)
+	at, ok2 := parseNumber(second, math.MaxInt64)
+	ms, ok3 := parseNumber(third, uint64(owner.MaxLease.Milliseconds()))
+	t := ticket{since: since, at: int64(at), lease: time.Duration(ms) * time.Millisecond, id: id}
+	if !ok1 || !ok2 || !ok3 || t.lease < owner.MinLease || !owner.IsID(id) {
 		return ticket{}, false
 	}
 	return t, true
+}
+
+// parseNumber reads a number as strconv writes it, up to most.
+func parseNumber(s string, most uint64) (uint64, bool) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	return n, err == nil && n <= most && (s[0] != '0' || s == "0")
 }
 
 // compare orders the queue. The generation counts before the time, because the clocks of
@@ -109,9 +113,13 @@ func (t ticket) probe() string  { return Generations + "/" + probePrefix + t.Str
 // parseEntry reads a name in Reservations.
 func parseEntry(name string) (entry, bool) {
 	k, rest, _ := strings.Cut(name, ".")
+	e := entry{kind: kind(k)}
+	if e.kind != exclusive && e.kind != shared && e.kind != staging {
+		return e, false
+	}
 	t, ok := parseTicket(rest)
-	e := entry{kind(k), t}
-	return e, ok && (e.kind == exclusive || e.kind == shared || e.kind == staging)
+	e.ticket = t
+	return e, ok
 }
 
 // parseLink reads what a generation points to.
@@ -142,6 +150,6 @@ const maxGeneration = 1 << 60
 
 func parseLockName(name string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, lockPrefix)
-	n, err := strconv.ParseUint(digits, 10, 64)
-	return n, ok && err == nil && n > 0 && strconv.FormatUint(n, 10) == digits
+	n, valid := parseNumber(digits, math.MaxUint64)
+	return n, ok && valid && n > 0
 }

@@ -13,6 +13,11 @@ import (
 // The queue is made of reservations in the order of their tickets. It only decides
 // which waiter asks often, and which leaves a free lock to others for a moment. So it may
 // go by outdated listings, and may judge by the server's clock who is dead.
+//
+// A waiter lists the queue when it joins it, and watches its predecessor and the holder. When
+// the predecessor has had its turn, it is ours. So what a turn costs does not depend on how
+// many wait. Who finds its predecessor gone without having had a turn lists again; who finds
+// it dead removes it.
 
 const (
 	// fairPauses is for how many pauses of the first in the queue we leave it a free lock, if
@@ -20,6 +25,9 @@ const (
 	fairPauses = 3
 	// maxLooks bounds how many of those before us are looked at to find one that lives.
 	maxLooks = 8
+	// listEvery: whoever is to take each eighth generation lists the queue anew. It finds
+	// those who lost their turn, because they were slow, and lets them go first.
+	listEvery = 8
 )
 
 // fairness remembers until when we leave the free lock to others.
@@ -48,36 +56,32 @@ func (a *attempt) lookAround() error {
 }
 
 // turn lets the waiters before us go first, unless they do not take the free lock for too
-// long.
-func (a *attempt) turn(t uint64) error {
+// long. Generation t, which has ended, was target's.
+func (a *attempt) turn(t uint64, target entry) error {
 	// A shared locker has made its reservation after the last look.
 	if t == 0 || a.mine.in.kind == staging {
 		if err := a.lookAround(); err != nil {
 			return err
 		}
 	}
-	return a.holdBack(t, entry{}, min(fairPauses*a.lock.headPause(), a.request.Timeout/2))
+	if t%listEvery == 0 {
+		a.line = line{}
+	}
+	return a.holdBack(t, target, false, min(fairPauses*a.lock.headPause(), a.request.Timeout/2))
 }
 
 // holdBackForWriters holds back a new shared holder while a waiter wants the lock
 // exclusively, but for no longer than a lease.
 func (a *attempt) holdBackForWriters(t uint64, target entry) error {
-	return a.holdBack(t, target, a.request.Owner.Lease)
+	return a.holdBack(t, target, true, a.request.Owner.Lease)
 }
 
-func (a *attempt) holdBack(t uint64, target entry, limit time.Duration) error {
-	if a.alone() {
+// holdBack leaves generation t, or its successor, to those before us for as long as limit.
+func (a *attempt) holdBack(t uint64, target entry, joining bool, limit time.Duration) error {
+	if a.alone() || a.line.servedUpTo(target) {
 		return nil
 	}
-	line, err := a.line(target)
-	if err != nil {
-		return err
-	}
-	rank := len(line)
-	if a.request.Owner.Mode == "shared" {
-		line = slices.DeleteFunc(line, func(e entry) bool { return e.kind != exclusive })
-	}
-	next, n, err := a.nearest(line)
+	next, n, rank, err := a.blocking(t, target)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -92,7 +96,23 @@ func (a *attempt) holdBack(t uint64, target entry, limit time.Duration) error {
 	}
 	h := next.Holder(a.lock.Today())
 	return a.stop(block{number: t, next: next, ahead: n, rank: rank, until: until},
-		backend.HeldError{Holder: h, Queued: target.kind != shared, Yielding: target.kind == shared})
+		backend.HeldError{Holder: h, Queued: !joining, Yielding: joining})
+}
+
+// blocking returns the living waiter next before us for which we hold back, how many of
+// those there are, and how many waiters in all.
+func (a *attempt) blocking(t uint64, target entry) (next observation, n, rank int, err error) {
+	if a.request.Owner.Mode != "shared" {
+		next, n, err = a.before(t, target)
+		return next, n, n, err
+	}
+	all, err := a.waiters(target)
+	if err != nil {
+		return next, 0, 0, err
+	}
+	rank = len(all)
+	next, n, err = a.nearest(slices.DeleteFunc(all, func(e entry) bool { return e.kind != exclusive }))
+	return next, n, rank, err
 }
 
 // alone reports that there is only one reservation: ours, or the shared
@@ -100,21 +120,51 @@ func (a *attempt) holdBack(t uint64, target entry, limit time.Duration) error {
 // subdirectories makes us read the directory instead.
 func (a *attempt) alone() bool { return a.links == 3 }
 
-// line returns the waiters before us, by their tickets.
-func (a *attempt) line(target entry) ([]entry, error) {
+// before returns the living waiter next before us, and how many wait before us, 0 if none of
+// them seems to live; target has the lock, or had it. As long as our predecessor
+// lives, nobody is listed: there may be thousands.
+func (a *attempt) before(t uint64, target entry) (next observation, n int, err error) {
+	switch {
+	case a.line.servedUpTo(target):
+		a.line = line{known: true}
+	case a.line.known:
+		lives := false
+		next, lives, err = a.living(a.line.last)
+		if lives || err != nil {
+			return next, a.line.left(t), err
+		}
+	}
+	if a.line.known && a.line.length == 0 {
+		return next, 0, nil
+	}
+	all, err := a.waiters(target)
+	if err != nil {
+		return next, 0, err
+	}
+	if next, n, err = a.nearest(all); err == nil && a.mine != nil {
+		a.line = line{known: true, number: t, length: n}
+		if n > 0 {
+			a.line.last = all[n-1]
+		}
+	}
+	return next, n, err
+}
+
+// waiters lists those before us in the order of the queue, but for the one that has the lock.
+func (a *attempt) waiters(target entry) ([]entry, error) {
 	names, err := a.lock.names(Reservations)
 	if err != nil {
 		return nil, a.lock.Fail("list reservations", err)
 	}
-	var line []entry
+	var all []entry
 	for _, name := range names {
 		e, ok := parseEntry(name)
 		if ok && e.kind != shared && e != target && a.follows(e.ticket) {
-			line = append(line, e)
+			all = append(all, e)
 		}
 	}
-	slices.SortFunc(line, func(x, y entry) int { return x.ticket.compare(y.ticket) })
-	return line, nil
+	slices.SortFunc(all, func(x, y entry) int { return x.ticket.compare(y.ticket) })
+	return all, nil
 }
 
 // follows reports whether we come after t. Without a place in the queue we are the last.
@@ -128,45 +178,73 @@ func (a *attempt) follows(t ticket) bool {
 	return true
 }
 
-// nearest returns the living waiter next before us, and how many wait before us, 0 if
-// none of them seems to live. It removes the dead ones that it meets.
-func (a *attempt) nearest(line []entry) (observation, int, error) {
-	if len(line) == 0 {
-		return observation{}, 0, nil
-	}
-	now, err := a.serverTime()
-	if err != nil {
-		return observation{}, 0, err
-	}
-	for i := len(line) - 1; i >= max(0, len(line)-maxLooks); i-- {
-		s, err := a.others.look(line[i].own(), line[i].ticket)
-		switch {
-		case absent(err):
-		case err != nil:
-			return observation{}, 0, a.lock.Fail("look at a waiter", err)
-		case s.Due == 0:
-			if _, err := a.breakDead(line[i], s); err != nil {
-				return observation{}, 0, err
-			}
-		case now.IsZero() || now.Sub(s.Beat) < s.ticket.lease:
-			return s, i + 1, nil
+// A line is who waited before us when we listed the queue last, with a place of our own in
+// it. Who comes later is behind us, or looks after itself.
+type line struct {
+	known  bool
+	length int    // how many they were
+	last   entry  // the one next before us, our predecessor, if there was one
+	number uint64 // the newest generation then
+}
+
+// servedUpTo reports that all of them have had their turn, when the lock is or was e's.
+func (l *line) servedUpTo(e entry) bool {
+	return l.known && (l.length == 0 || l.last.ticket == e.ticket)
+}
+
+// left estimates how many of them still wait in generation t: each turn makes one.
+func (l *line) left(t uint64) int {
+	return max(1, l.length-int(min(t-l.number, uint64(l.length))))
+}
+
+// nearest returns the living one next before us of all before us, and how many there are up
+// to that one, 0 if none of them seems to live. It removes the dead ones that it meets.
+func (a *attempt) nearest(all []entry) (observation, int, error) {
+	for i := len(all) - 1; i >= max(0, len(all)-maxLooks); i-- {
+		s, lives, err := a.living(all[i])
+		if err != nil || lives {
+			return s, i + 1, err
 		}
 	}
 	return observation{}, 0, nil
 }
 
+// living looks at a waiter, and reports whether it seems to live. It removes one that is
+// dead.
+func (a *attempt) living(e entry) (observation, bool, error) {
+	now, err := a.serverTime()
+	if err != nil {
+		return observation{}, false, err
+	}
+	s, err := a.others.look(e.own(), e.ticket)
+	switch {
+	case absent(err):
+		return s, false, nil
+	case err != nil:
+		return s, false, a.lock.Fail("look at a waiter", err)
+	case s.Due == 0:
+		_, err := a.breakDead(e, s)
+		return s, false, err
+	}
+	return s, now.IsZero() || now.Sub(s.Beat) < s.ticket.lease, nil
+}
+
 // serverTime estimates the server's clock from our own last heartbeat. It is
 // zero while we have none.
 func (a *attempt) serverTime() (time.Time, error) {
-	if a.mine == nil {
+	c := a.mine
+	if c == nil {
 		return time.Time{}, nil
 	}
-	sight, err := a.lock.Dir.Look(a.mine.path())
-	if absent(err) {
-		return time.Time{}, errBroken
+	if c.beat.IsZero() {
+		sight, err := a.lock.Dir.Look(c.path())
+		if absent(err) {
+			return time.Time{}, errBroken
+		}
+		if err != nil {
+			return time.Time{}, a.lock.Fail("look at our reservation", err)
+		}
+		c.beat = sight.Modified
 	}
-	if err != nil {
-		return time.Time{}, a.lock.Fail("look at our reservation", err)
-	}
-	return sight.Modified.Add(a.request.Clock.Now() - a.mine.confirmed), nil
+	return c.beat.Add(a.request.Clock.Now() - c.confirmed), nil
 }

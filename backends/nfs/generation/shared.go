@@ -29,8 +29,9 @@ func (a *attempt) takeShared() (*hold, error) {
 	if err != nil {
 		return nil, err
 	}
+	var target entry
 	if t > 0 {
-		target, err := a.lock.target(t)
+		target, err = a.lock.target(t)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +47,7 @@ func (a *attempt) takeShared() (*hold, error) {
 	if err := a.reserve(staging, t); err != nil {
 		return nil, err
 	}
-	if err := a.turn(t); err != nil {
+	if err := a.turn(t, target); err != nil {
 		return nil, err
 	}
 	return a.publishShared(t + 1)

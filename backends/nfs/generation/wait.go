@@ -49,22 +49,19 @@ func (b *block) watched() string {
 	return b.holder.path
 }
 
-// findProcess returns the holder's process, or else the next waiter's.
+// findProcess returns the next waiter's process, or else the holder's: of those who wait on
+// one host only the first is woken when a holder has ended, and not all.
 func (b *block) findProcess(l *Lock) process.Process {
-	if p := l.ProcessToWatch(b.holder.Record); p.PID != 0 {
+	if p := l.ProcessToWatch(b.next.Record); p.PID != 0 {
 		return p
 	}
-	return l.ProcessToWatch(b.next.Record)
+	return l.ProcessToWatch(b.holder.Record)
 }
 
 // held says that generation t is held by the one seen, and finds out who waits
 // before us.
 func (a *attempt) held(t uint64, target entry, s observation) error {
-	line, err := a.line(target)
-	if err != nil {
-		return err
-	}
-	next, n, err := a.nearest(line)
+	next, n, err := a.before(t, target)
 	if err != nil {
 		return err
 	}
