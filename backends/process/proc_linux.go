@@ -57,6 +57,17 @@ func Name(pid int) string {
 	return s.Name
 }
 
+// Arguments are the first ones of the process that has this pid, its program first, as far as
+// it shows them whole in 1 KiB. It may have written something else there.
+func Arguments(pid int) []string {
+	if CheckProc() != nil {
+		return nil
+	}
+	text, _ := readShort("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	all := strings.Split(text, "\x00")
+	return all[:len(all)-1] // what is not ended by a NUL may be a part
+}
+
 // statError tells an absent process from one that is hidden (hidepid, no
 // /proc): signal 0 reaches the latter.
 func statError(pid int, err error) error {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 
 	"locksmith/test/lab"
@@ -77,4 +80,28 @@ func FuzzStat(f *testing.F) {
 			t.Errorf("%q: %+v, %v", name, got, err)
 		}
 	})
+}
+
+// TestArguments: one that is not shown to its end is left out.
+func TestArguments(t *testing.T) {
+	long := strings.Repeat("x", 2000)
+	for _, args := range [][]string{{"one", "", "three"}, {"one", long}} {
+		cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", "read x"}, args...)...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		want := slices.DeleteFunc(slices.Clone(cmd.Args), func(a string) bool { return a == long })
+		if got := Arguments(cmd.Process.Pid); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		_ = in.Close()
+		_ = cmd.Wait()
+	}
+	if got := Arguments(MaxPID - 1); len(got) > 0 {
+		t.Errorf("of nobody: %q", got)
+	}
 }

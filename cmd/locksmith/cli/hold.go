@@ -111,5 +111,6 @@ func recordParent(h *locksmith.Helper, pid int) {
 		h.Request.Owner.NoProof = true
 		return
 	}
-	h.Request.Owner.Parent, h.Request.Owner.Program = p, flags.ProgramName(process.Name(pid))
+	h.Request.Owner.Parent = p
+	h.Request.Owner.Program = flags.ProgramName(process.Name(pid), func() []string { return process.Arguments(pid) })
 }

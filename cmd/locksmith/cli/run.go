@@ -160,7 +160,7 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	}
 	h.Client = command
 	command.Describe(&h.Request.Owner)
-	h.Request.Owner.Program = flags.ProgramName(argv[0])
+	h.Request.Owner.Program = flags.ProgramName(argv[0], func() []string { return argv })
 	finish := o.Events.Record(h, filepath.Base(argv[0]))
 	start := h.Request.Clock.Now()
 	held, err := h.Run()

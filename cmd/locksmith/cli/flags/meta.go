@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,17 +29,6 @@ func UserName() string {
 		return u.Username
 	}
 	return strconv.Itoa(os.Getuid())
-}
-
-// maxProgram bounds the name of a program in a record, in bytes.
-const maxProgram = 40
-
-// ProgramName is how a record names a program.
-func ProgramName(path string) string {
-	if path == "" {
-		return ""
-	}
-	return protocol.CleanText(filepath.Base(path), maxProgram)
 }
 
 // record is what others are told about us.

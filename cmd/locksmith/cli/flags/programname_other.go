@@ -1,0 +1,11 @@
+//go:build !linux
+
+package flags
+
+import "os"
+
+// isFile reports that there is a regular file at a path.
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
+}
