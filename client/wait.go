@@ -20,9 +20,9 @@ import (
 //
 // A pause of 0 leaves the waiting to a helper, as without a policy, until another holder
 // is seen: then the policy is asked again. A pause below 0 means to try again at once. With
-// any other pause each try is a new helper. It has no place in a queue then, and does not
-// watch a silent holder for its whole lease: one that died on another machine is only
-// broken by waiters without pauses.
+// any other pause each try is a new helper. It has no place in a queue then; where helpers do
+// not remember what others before them saw, as they do on Linux, one that died on another
+// machine is only broken by waiters without pauses.
 type WaitPolicy func(tries int, waited time.Duration, held *HeldError) (pause time.Duration, goesOn bool)
 
 // byPolicy waits as the policy says, and no longer than the timeout.

@@ -47,6 +47,9 @@ type Helper struct {
 	// 0: one try.
 	ReleaseTimeout time.Duration
 	Once           *Once // nil: what it guards may be done as often as the lock is had
+	// Remember, if not nil, keeps what was seen of others for the tries of others to come. It
+	// is called when the lock was refused.
+	Remember func()
 	// Hopeless, if not nil, says why a wait for this holder would never end, or "". It is
 	// asked of a helper that would wait forever.
 	Hopeless func(backend.Holder) string

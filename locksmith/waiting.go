@@ -24,6 +24,7 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 	defer func() {
 		if !taken {
 			w.withdraw()
+			h.remember()
 		}
 	}()
 	var held *backend.HeldError
@@ -48,7 +49,9 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 			if tries == h.Tries {
 				return nil, 0, &TimeoutError{Lock: h.Address, Held: held, Waited: h.Request.Clock.Now() - start, Tries: tries}
 			}
-			seen = h.Request.Clock.Now()
+			if seen = h.Request.Clock.Now(); tries == 1 {
+				h.remember() // we may be killed
+			}
 			h.Client.Waiting(held)
 			err = w.rest(ctx)
 		case ctx.Err() == nil:
@@ -63,6 +66,12 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 		case err != nil:
 			return nil, 0, err
 		}
+	}
+}
+
+func (h *Helper) remember() {
+	if h.Remember != nil {
+		h.Remember()
 	}
 }
 

@@ -70,8 +70,19 @@ type Request struct {
 	// pauses of this kind of lock.
 	Polls *backoff.Config
 	Clock clock.Clock
+	// Memory, if not nil, knows what earlier tries have seen of others.
+	Memory Memory
 	// Broke, if not nil, is told in Try of each dead holder whose lock was broken for us.
 	Broke func(lock string, dead Holder)
+}
+
+// A Memory outlives a try: others come for less than a lease each time, and together still
+// watch a silent holder for a whole one. Package watch has the rules.
+type Memory interface {
+	// Since takes note that the sign of life of the acquisition with this id was seen, at
+	// now, which is a reading of the request's clock from after the look. It returns
+	// when that sign was first seen: not after now.
+	Since(id, sign string, now time.Duration) time.Duration
 }
 
 // TellBroken tells whoever made the request of a dead holder whose lock was broken.
@@ -202,4 +213,10 @@ type Holder struct {
 	// Sign changes with each of its heartbeats and has no other meaning; empty if no
 	// heartbeat can be seen.
 	Sign string
+	// Lasting says that a Sign that is gone never comes back, so that the same at two looks
+	// means that there was no heartbeat between them, whoever looked.
+	Lasting bool
+	// Silent is for how long, by our own clock, it gave no sign of life at least; 0: nothing
+	// is known.
+	Silent time.Duration
 }

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -114,6 +115,9 @@ func (h Holder) describe(until string) string {
 	}
 	if h.Record != nil && h.Heartbeat > 0 {
 		s += ", last heartbeat " + h.Heartbeat.Round(time.Second).String() + " ago"
+	}
+	if most := cmp.Or(h.Silence, h.Lease/4); h.Silent > most+most/25+time.Second {
+		s += ", silent for at least " + h.Silent.Truncate(time.Second).String()
 	}
 	s += until
 	for _, more := range []string{h.Note, h.Advice} {

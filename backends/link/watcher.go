@@ -68,6 +68,8 @@ func (w watcher) see(name string) (observation, error) {
 	}
 	s.stat = st
 	s.Seen = s.seen()
+	// A breaker has no heartbeats, and other tools do with times what they like.
+	s.Lasting = name == w.lock.Name && s.content.Record != nil && watch.IsFine(st.Modified)
 	if r := s.content.Record; r != nil && name != w.lock.Name {
 		s.Verdict = w.lock.Judge(alone(*r))
 	} else {

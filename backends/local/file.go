@@ -90,7 +90,11 @@ func parse(text string) content {
 
 // sign is a text that changes with the file and with each heartbeat.
 func (c content) sign() string {
-	return fmt.Sprint(c.stat.Dev, c.stat.Ino, c.stat.Size, c.stat.Modified.UnixNano())
+	s := fmt.Sprint(c.stat.Dev, c.stat.Ino, c.stat.Size, c.stat.Modified.UnixNano())
+	if c.Record != nil {
+		s += c.Record.ID
+	}
+	return s
 }
 
 // unfinished reports that the file was made by a helper that has not yet written its
@@ -137,6 +141,7 @@ func (c content) seen(verdict owner.Verdict) watch.Seen {
 	s.Sign, s.Since = c.sign(), c.stat.Modified
 	if r := c.Record; r != nil {
 		s.ID, s.Lease, s.Since, s.Beat = r.ID, r.Lease, r.Acquired, c.stat.Modified
+		s.Lasting = watch.IsFine(c.stat.Modified)
 	} else if c.unfinished() {
 		s.Note = "its maker is just starting, or died while it did"
 	}

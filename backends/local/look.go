@@ -79,6 +79,7 @@ func (a *attempt) judge(see func() (observation, error)) error {
 	var seen observation
 	judged, err := a.others.Look(a.lock.path, func(watch.Seen) (s watch.Seen, err error) {
 		if seen, err = see(); err == nil && !seen.locked {
+			s = seen.content.seen(seen.content.verdict(a.here))
 			s.Sign, s.Rules = a.rule(seen.content)
 		}
 		return s, err
@@ -106,7 +107,6 @@ func (a *attempt) rule(c content) (sign string, rules []watch.Rule) {
 	case c.Record == nil:
 		r = a.others.Rule(c.verdict(a.here), 0)
 	default:
-		sign += c.Record.ID
 		r = a.others.Rule(c.verdict(a.here), c.Record.Lease)
 	}
 	return sign, []watch.Rule{r}

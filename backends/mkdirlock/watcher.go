@@ -74,6 +74,7 @@ func (w watcher) see(ctx context.Context, at string, e entry) (watch.Seen, []str
 		return watch.Seen{ID: e.ticket.id, Lease: e.ticket.lease, Note: "it cannot be looked at: " + err.Error(), Verdict: owner.Unknown}, nil, nil
 	}
 	s := w.lock.seen(e, names)
+	s.Lasting = s.Lasting && at == w.lock.lock() // who waits may be silent for as long as the lease
 	// The lease is the ticket's: the record may be missing or forged.
 	s.Rules = []watch.Rule{w.Rule(s.Verdict, e.ticket.lease)}
 	if len(names) == 0 {
@@ -95,6 +96,7 @@ func (l *Lock) seen(e entry, inside []string) watch.Seen {
 	// name while it is renamed, and then the watch starts again.
 	beat, _ := latestBeat(inside)
 	s.Sign = "beat " + beat
+	s.Lasting = beat != "" // the number only rises
 	return s
 }
 

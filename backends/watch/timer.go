@@ -29,32 +29,27 @@ type timer struct {
 	dead    bool
 }
 
-// start begins a watch after the first look.
-func start(c clock.Clock, sign string) timer {
-	return timer{clock: c, sign: sign, since: c.Now()}
-}
-
-// due takes what was just seen: a sign of life (any text that changes with holder and
-// heartbeat), and the rule as it is now. It returns how long the thing must still be
-// seen unchanged before it may be broken: 0 means now, Never that only another event
-// can help.
+// due takes the rule as it is now, after a look that showed the sign that is watched. It
+// returns how long that must still be seen before the thing may be broken: 0 means now,
+// Never that only another event can help.
 //
 // before is a reading of the clock from before the look, and what was seen may be as old
 // as that: a process may be paused for an hour between its look and the next step.
 // A watch begins after its first look, and ends before its last.
-func (t *timer) due(before time.Duration, sign string, r Rule) time.Duration {
-	if sign != t.sign {
-		*t = start(t.clock, sign)
-	}
+func (t *timer) due(before time.Duration, r Rule) time.Duration {
 	if !t.dead {
 		left := t.leaseLeft(before, r.Lease)
 		switch {
-		case !r.Dead && left == Never:
+		case r.Dead:
+			t.verdict = t.clock.Now()
+		case left == Never:
 			return Never
-		case !r.Dead && left > 0:
+		case left > 0:
 			return later(left, r.Grace)
+		default:
+			t.verdict = before + left
 		}
-		t.dead, t.verdict = true, t.clock.Now()
+		t.dead = true
 	}
 	if r.Grace <= 0 {
 		return 0
@@ -62,12 +57,13 @@ func (t *timer) due(before time.Duration, sign string, r Rule) time.Duration {
 	return max(later(t.verdict-before, r.Grace), 0)
 }
 
-// leaseLeft is a whole lease plus 1 % for clocks that run at unequal rates.
+// leaseLeft is what is left of a whole lease, plus 1 % for clocks that run at unequal rates;
+// less than 0: it was over so long ago.
 func (t *timer) leaseLeft(now, lease time.Duration) time.Duration {
 	if lease <= 0 {
 		return Never
 	}
-	return max(t.since+lease+lease/100-now, 0)
+	return t.since + lease + lease/100 - now
 }
 
 // later is d + grace without overflow.

@@ -5,8 +5,9 @@
 //
 // It promises to err on the side of waiting: the clock is read before each look, a watch
 // begins after its first look and ends before its last, and a look that fails starts it
-// again. It cannot promise that a silent holder is dead, so a holder must stop when its
-// own lease is over. The caller decides what to look at, and how to remove it.
+// again, unless there is a memory of it (Memory). It cannot promise that a silent holder is
+// dead, so a holder must stop when its own lease is over. The caller decides what to look
+// at, and how to remove it.
 package watch
 
 import (
@@ -21,6 +22,7 @@ import (
 type Seen struct {
 	ID      string
 	Sign    string        // of life: any text that changes with holder and heartbeat
+	Lasting bool          // a Sign that is gone never comes back
 	Record  *owner.Record // nil: there is none
 	Note    string        // why there is no record, or what is odd
 	PID     int           // without a record: what else tells of a process; 0: nothing
@@ -28,6 +30,7 @@ type Seen struct {
 	Lease   time.Duration // for people; 0: unknown
 	Since   time.Time     // it holds or waits, for people; zero: unknown
 	Beat    time.Time     // its last heartbeat by the clock of its server or machine; zero: unknown
+	Silent  time.Duration // at least, by the watcher's clock; Look fills it in
 	// Rules are the grounds on which it may be broken. A ground keeps its index from look
 	// to look. Without any the entry stays, and the watch starts again.
 	Rules []Rule
@@ -85,12 +88,26 @@ func (w *Watcher) Look(name string, see func(last Seen) (Seen, error)) (Observat
 	x.timers = x.timers[:min(len(x.timers), len(seen.Rules))]
 	for i, r := range seen.Rules {
 		if i == len(x.timers) {
-			x.timers = append(x.timers, start(w.request.Clock, seen.Sign))
+			x.timers = append(x.timers, w.start(seen, r))
+		} else if x.timers[i].sign != seen.Sign {
+			x.timers[i] = w.start(seen, r)
 		}
-		o.By = append(o.By, x.timers[i].due(before, seen.Sign, r))
+		o.By = append(o.By, x.timers[i].due(before, r))
 		o.Due = min(o.Due, o.By[i])
 	}
+	if len(x.timers) > 0 && seen.Verdict == owner.Unknown {
+		o.Silent = max(before-x.timers[0].since, 0)
+	}
 	return o, nil
+}
+
+// start begins a watch after the first look; or when an earlier try began it.
+func (w *Watcher) start(s Seen, r Rule) timer {
+	t := timer{clock: w.request.Clock, sign: s.Sign, since: w.request.Clock.Now()}
+	if w.request.Memory != nil && !r.Dead && r.Lease > 0 && isRemembered(s.Verdict, s.Lasting) {
+		t.since = w.request.Memory.Since(s.ID, s.Sign, t.since)
+	}
+	return t
 }
 
 // Forget forgets one of them: the watch starts again.
@@ -103,7 +120,8 @@ func (w *Watcher) Keep(keep func(name string) bool) {
 
 // Holder describes for people what was seen; today is the wall clock.
 func (s Seen) Holder(today time.Time) backend.Holder {
-	h := backend.Holder{ID: s.ID, Sign: s.Sign, Record: s.Record, Note: s.Note, Verdict: s.Verdict, PID: s.PID, Lease: s.Lease}
+	h := backend.Holder{ID: s.ID, Sign: s.Sign, Lasting: s.Lasting, Silent: s.Silent, Record: s.Record, Note: s.Note,
+		Verdict: s.Verdict, PID: s.PID, Lease: s.Lease}
 	if s.Record != nil {
 		h.PID = s.Record.Helper.PID
 	}

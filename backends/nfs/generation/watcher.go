@@ -40,7 +40,7 @@ func (w watcher) see(path string, t ticket, last watch.Seen) (watch.Seen, error)
 	if err != nil {
 		return watch.Seen{}, err
 	}
-	s := watch.Seen{ID: t.id, Sign: sight.Sign, Lease: t.lease, Since: time.UnixMicro(t.at), Beat: sight.Modified,
+	s := watch.Seen{ID: t.id, Sign: sight.Sign, Lasting: watch.IsFine(sight.Modified), Lease: t.lease, Since: time.UnixMicro(t.at), Beat: sight.Modified,
 		Record: last.Record, Note: last.Note}
 	if s.Record == nil {
 		s.Record, s.Note = w.lock.record(t)

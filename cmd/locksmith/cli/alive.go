@@ -63,6 +63,8 @@ func (b *breaking) observe(ctx context.Context, p show.Participant) error {
 	switch {
 	case p.Sign == "":
 		return b.refuse("nothing tells whether it lives", "make sure that it does not, then break it with --force")
+	case p.Silent >= need:
+		return nil // others of this user have watched it
 	case need > b.watch:
 		return b.refuse(fmt.Sprintf("it must be watched for %v, because it may be silent for so long", need),
 			fmt.Sprintf("watch it with --watch %v, or break it all the same with --force", need))

@@ -31,7 +31,8 @@ func (a *app) breakLock() *cobra.Command {
 			"hit. One that lives, or may live, is left alone unless there is --force: one whose helper\n" +
 			"or parent runs on this machine, one whose heartbeat moves, and one that you hold yourself.\n" +
 			"Where no proof can be had the heartbeat is watched for a quarter of the lease, that of a\n" +
-			"waiter for a directory in plain style for the whole lease. A holder that\n" +
+			"waiter for a directory in plain style for the whole lease; unless tries and looks of\n" +
+			"yours have seen it silent for so long. A holder that\n" +
 			"lives learns of it at its next heartbeat; until then the lock has two holders. With\n" +
 			"--force and without --id, what has no id is removed after a question, such as the empty\n" +
 			"file that flock(1) left. The exit status is 75 if it was left alone, and 79 if nobody there\n" +

@@ -10,6 +10,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/cmd/locksmith/cli/show"
+	"locksmith/cmd/locksmith/memory"
 	"locksmith/protocol"
 )
 
@@ -61,10 +62,23 @@ func orCause(ctx context.Context, err error) error {
 	return err
 }
 
+// inspecting is the Inspect of a lock, with what this user's earlier looks and tries have seen.
+func inspecting(lock string, b backend.Backend) func(context.Context) (backend.Report, error) {
+	return func(ctx context.Context) (backend.Report, error) {
+		before := clock.Boot{}.Now()
+		r, err := b.Inspect(ctx)
+		if m := memory.Of(lock, func(error) {}); m != nil && err == nil {
+			m.Tell(&r, before, clock.Boot{}.Now())
+			m.Save()
+		}
+		return r, err
+	}
+}
+
 // look is one look at a lock, and at all who are there.
 func look(ctx context.Context, lock string, b backend.Backend) (show.Lock, error) {
 	seen := show.NewLock(lock, nil)
-	r, err := withDeadline(ctx, lock, lookOp, b.Inspect)
+	r, err := withDeadline(ctx, lock, lookOp, inspecting(lock, b))
 	if err == nil {
 		seen.Take(r)
 	}

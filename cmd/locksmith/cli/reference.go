@@ -75,6 +75,7 @@ func environment(c *cobra.Command) []Entry {
 		{"LOCKSMITH_PASSWORD", "the password at an FTP server, where no profile says where to find it; run's command does not see it"},
 		{"NETRC", "the file to look passwords up in, instead of ~/.netrc"},
 		{"XDG_CONFIG_HOME", "where the profiles are: in locksmith/profiles.toml below it, instead of ~/.config"},
+		{"XDG_RUNTIME_DIR, XDG_STATE_HOME", "below which tries remember what they saw of holders on other hosts: in the first that can be used, or ~/.local/state; root's go below /run"},
 		{"HOME", "what ~ stands for"},
 	}
 	if c.Name() == "run" || !c.HasParent() {
@@ -91,5 +92,6 @@ func files() []Entry {
 		{"~/.config/locksmith/profiles.toml", "your profiles: names for locks, with their settings"},
 		{"/etc/locksmith/profiles.toml", "everybody's profiles; your own go before them"},
 		{"~/.netrc", "passwords, if only you may read it"},
+		{"$XDG_RUNTIME_DIR/locksmith, /run/locksmith, ~/.local/state/locksmith", "what tries remember; it may be removed at any time"},
 	}
 }

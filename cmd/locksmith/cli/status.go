@@ -183,7 +183,7 @@ func (v *view) look(ctx context.Context) (show.Lock, error) {
 func (v *view) inspect(ctx context.Context) (backend.Report, error) {
 	limit := time.Duration(0)
 	if v.pending == nil {
-		limit, v.pending = answerTime, ask(ctx, v.backend.Inspect)
+		limit, v.pending = answerTime, ask(ctx, inspecting(v.address, v.backend))
 	}
 	if !v.pending.Await(ctx, clock.Runtime{}, limit, 0) {
 		return backend.Report{}, noAnswer(v.address, lookOp, answerTime)

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/hashicorp/go-hclog"
+
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
+	"locksmith/cmd/locksmith/memory"
 	"locksmith/cmd/locksmith/profile"
 	"locksmith/locksmith"
 	"locksmith/protocol"
@@ -45,7 +48,7 @@ func (o *Options) NewHelper(targets []*Target, out io.Writer) (*locksmith.Helper
 	}
 	var helpers []*locksmith.Helper
 	for _, t := range targets {
-		h, err := o.forOne(t)
+		h, err := o.forOne(t, log)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +66,7 @@ func (o *Options) NewHelper(targets []*Target, out io.Writer) (*locksmith.Helper
 
 // forOne makes the helper of one lock. It leaves o as it is: what a profile says is for
 // its lock alone.
-func (o Options) forOne(t *Target) (*locksmith.Helper, error) {
+func (o Options) forOne(t *Target, log hclog.Logger) (*locksmith.Helper, error) {
 	o.fill(t)
 	if err := o.check(); err != nil {
 		return nil, t.Wrong(err)
@@ -96,7 +99,7 @@ func (o Options) forOne(t *Target) (*locksmith.Helper, error) {
 			return nil, t.Wrong(err)
 		}
 	}
-	return &locksmith.Helper{
+	h := &locksmith.Helper{
 		Address: canonical,
 		Locker:  b,
 		Request: request,
@@ -105,7 +108,11 @@ func (o Options) forOne(t *Target) (*locksmith.Helper, error) {
 		Refresh: o.refresh,
 
 		ReleaseTimeout: o.release,
-	}, nil
+	}
+	if m := memory.Of(canonical, func(err error) { log.Debug(err.Error(), "lock", canonical) }); m != nil {
+		h.Request.Memory, h.Remember = m, m.Save
+	}
+	return h, nil
 }
 
 // mayShare refuses what a lock would refuse with advice about a flag that nobody gave. An

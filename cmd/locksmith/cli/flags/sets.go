@@ -48,6 +48,13 @@ func forSet(kinds backends.Kinds, each []*locksmith.Helper, anyWillDo bool) (*lo
 			Key: func() string { return kinds.Key(one.Address) },
 			Ask: func(r backend.Request) backend.Request { return particular(r, one.Request) }})
 	}
+	h.Remember = func() {
+		for _, one := range each {
+			if one.Remember != nil {
+				one.Remember()
+			}
+		}
+	}
 	var err error
 	if anyWillDo {
 		h.Address = describeSet(h.Locks, " | ")
@@ -62,7 +69,7 @@ func forSet(kinds backends.Kinds, each []*locksmith.Helper, anyWillDo bool) (*lo
 // particular is the request of a set with what is one lock's own.
 func particular(r, own backend.Request) backend.Request {
 	r.Owner.Mode, r.Owner.Meta = own.Owner.Mode, own.Owner.Meta
-	r.Strict, r.Grace, r.Polls = own.Strict, own.Grace, own.Polls
+	r.Strict, r.Grace, r.Polls, r.Memory = own.Strict, own.Grace, own.Polls, own.Memory
 	return r
 }
 

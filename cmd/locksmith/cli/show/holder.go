@@ -55,6 +55,7 @@ type Holder struct {
 	Verdict     string            `json:"verdict"` // alive, dead, orphaned or unknown
 	AgeMS       int64             `json:"age_ms"`
 	HeartbeatMS int64             `json:"heartbeat_ms,omitempty"`
+	SilentMS    int64             `json:"silent_ms,omitempty"` // at least, by this machine's clock
 	LeaseMS     int64             `json:"lease_ms,omitempty"`
 	MaxHoldMS   int64             `json:"max_hold_ms,omitempty"`
 	Acquired    *time.Time        `json:"acquired,omitempty"` // holders of status and list only
@@ -66,7 +67,7 @@ type Holder struct {
 // NewHolder describes who was seen, but for when it acquired the lock.
 func NewHolder(h backend.Holder) *Holder {
 	s := &Holder{ID: h.ID, PID: h.PID, Verdict: string(h.Verdict), AgeMS: h.Age.Milliseconds(),
-		HeartbeatMS: h.Heartbeat.Milliseconds(), Note: h.Note, Advice: h.Advice}
+		HeartbeatMS: h.Heartbeat.Milliseconds(), SilentMS: h.Silent.Milliseconds(), Note: h.Note, Advice: h.Advice}
 	r := h.Record
 	if r == nil {
 		return s

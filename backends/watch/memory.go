@@ -1,0 +1,203 @@
+package watch
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+)
+
+// A Memory is what the tries of one user on one machine have seen of one lock, each by the
+// sign of life that it showed last. It lets a watch outlive its watcher: those who never
+// wait for a whole lease break a dead holder together.
+//
+// It counts under these conditions:
+//
+//   - The sign is the same, and it is one that never comes back (Seen.Lasting). So there
+//     was no heartbeat between the first look that showed it and this one, and nobody need
+//     have looked in between; a look that fails forgets nothing.
+//   - It is the sign of the same acquisition, by its id.
+//   - It was seen by the same clock: the time of one boot of one machine.
+//   - When it was first seen is a reading of that clock from after the look. Whoever writes
+//     later than others, or over them, writes what is true all the same.
+//   - Nothing is known of the processes of its holder. Where the kernel knows that some of
+//     them may go on (owner.Orphaned), only who waits for a whole lease may break it.
+//
+// What is lost or cannot be read is watched from now. A lock's place that is set back to an
+// older state, as from a backup, may show a sign again; then a holder that lives can be
+// broken, as whoever may write there can.
+type Memory struct {
+	clock string // which one, see NewMemory
+	store Store
+	debug func(error)
+
+	mu      sync.Mutex
+	loaded  bool
+	changed bool
+	seen    map[string]sighting // by id
+}
+
+// A Store keeps a text for the tries that follow.
+type Store interface {
+	// Load returns what was saved last, "" if nothing was.
+	Load() (string, error)
+	Save(text string) error
+}
+
+// A sighting is the sign that somebody showed last.
+type sighting struct {
+	sign  string // its hash
+	since time.Duration
+	own   bool // this process saw it, too
+}
+
+// NewMemory returns the memory that is in a store. clock names, for all times, the clock
+// that all requests with this memory have. What goes wrong is told to debug, because
+// nothing depends on it.
+func NewMemory(clock string, s Store, debug func(error)) *Memory {
+	return &Memory{clock: clock, store: s, debug: debug, seen: map[string]sighting{}}
+}
+
+// isRemembered reports that silence alone can tell about somebody, and that its signs can.
+func isRemembered(v owner.Verdict, lasting bool) bool { return lasting && v == owner.Unknown }
+
+// Since implements backend.Memory.
+func (m *Memory) Since(id, sign string, now time.Duration) time.Duration {
+	if !owner.IsID(id) {
+		return now
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.load()
+	s := m.seen[id]
+	if sign = short(sign); s.sign != sign || s.since > now {
+		s = sighting{sign: sign, since: now}
+		m.changed = true
+	}
+	s.own = true
+	m.seen[id] = s
+	if len(m.seen) > 2*maxSightings {
+		m.shrink()
+	}
+	return s.since
+}
+
+// Tell adds to what an inspection saw for how long, at least, each was silent. before and
+// now are readings of the clock from before and after it.
+func (m *Memory) Tell(r *backend.Report, before, now time.Duration) {
+	for _, all := range [][]backend.Holder{r.Holders, r.Waiters} {
+		for i := range all {
+			if h := &all[i]; h.Sign != "" && isRemembered(h.Verdict, h.Lasting) {
+				h.Silent = max(before-m.Since(h.ID, h.Sign, now), 0)
+			}
+		}
+	}
+}
+
+// Save keeps what was seen.
+func (m *Memory) Save() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.changed {
+		return
+	}
+	m.shrink()
+	if err := m.store.Save(m.format()); err != nil {
+		m.debug(fmt.Errorf("what was seen of others is not remembered: %w", err))
+		return
+	}
+	m.changed = false
+}
+
+// maxSightings is how many are kept: a lock may have many shared holders.
+const maxSightings = 500
+
+// shrink leaves out those that this process has not seen, and of each kind the oldest.
+func (m *Memory) shrink() {
+	for _, id := range m.order()[min(len(m.seen), maxSightings):] {
+		delete(m.seen, id)
+	}
+}
+
+// order has the ids of what this process saw first, and the youngest.
+func (m *Memory) order() []string {
+	return slices.SortedFunc(maps.Keys(m.seen), func(a, b string) int {
+		x, y := m.seen[a], m.seen[b]
+		switch {
+		case x.own != y.own && x.own:
+			return -1
+		case x.own != y.own:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(y.since, x.since), strings.Compare(a, b))
+	})
+}
+
+// format is a line with a check of what follows, and a line for each.
+func (m *Memory) format() string {
+	var b strings.Builder
+	for _, id := range m.order() {
+		fmt.Fprintln(&b, id, m.seen[id].sign, int64(m.seen[id].since))
+	}
+	return m.check(b.String()) + "\n" + b.String()
+}
+
+// check also tells the times of one clock from those of another.
+func (m *Memory) check(text string) string { return short("locksmith 1\n" + m.clock + "\n" + text) }
+
+// load reads what earlier tries have seen.
+func (m *Memory) load() {
+	if m.loaded {
+		return
+	}
+	m.loaded = true
+	text, err := m.store.Load()
+	if err == nil && text != "" {
+		err = m.parse(text)
+	}
+	if err != nil {
+		m.debug(fmt.Errorf("what earlier tries saw of others does not count: %w", err))
+	}
+}
+
+var errForeign = errors.New("it is not as locksmith wrote it since this machine was started")
+
+func (m *Memory) parse(text string) error {
+	check, rest, _ := strings.Cut(text, "\n")
+	if check != m.check(rest) {
+		return errForeign
+	}
+	for line := range strings.Lines(rest) {
+		words := strings.Fields(line)
+		if len(words) != 3 {
+			return errForeign
+		}
+		since, err := strconv.ParseInt(words[2], 10, 64)
+		if err != nil || !owner.IsID(words[0]) {
+			return errForeign
+		}
+		m.seen[words[0]] = sighting{sign: words[1], since: time.Duration(since)}
+	}
+	return nil
+}
+
+// short stands for a text of any length.
+func short(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// IsFine reports that a time of a file has digits below a millisecond. Then it is a sign that
+// lasts: a server's clock that is set back does not show the very same time again. Where
+// times are kept in coarse steps, as in whole seconds, it might.
+func IsFine(t time.Time) bool { return t.Nanosecond()%int(time.Millisecond) != 0 }

@@ -1,0 +1,206 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+)
+
+// A shelf is a Store; what is wrong with it is counted.
+type shelf struct {
+	text   string
+	err    error
+	wrongs int
+}
+
+func (s *shelf) Load() (string, error) { return s.text, s.err }
+
+func (s *shelf) Save(text string) error {
+	if s.err == nil {
+		s.text = text
+	}
+	return s.err
+}
+
+func (s *shelf) memory(clock string) *Memory {
+	return NewMemory(clock, s, func(error) { s.wrongs++ })
+}
+
+// try is one of a series of programs: it looks once at the holder with an id, by a memory of
+// its own, and returns in what time the holder may be broken.
+func (s *shelf) try(t *testing.T, r backend.Request, boot string, seen Seen) time.Duration {
+	t.Helper()
+	m := s.memory(boot)
+	r.Clock, r.Memory = clock.Runtime{}, m
+	w := New(r)
+	o, err := w.Look("x", func(Seen) (Seen, error) {
+		seen.Rules = []Rule{w.Rule(seen.Verdict, lease)}
+		return seen, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Save()
+	return o.Due
+}
+
+func silent(id, sign string) Seen {
+	return Seen{ID: strings.Repeat(id, 32), Sign: sign, Lasting: true, Verdict: owner.Unknown}
+}
+
+// TestMemory: tries that look once each watch together; and each thing that must be the same
+// makes a new watch if it is not.
+func TestMemory(t *testing.T) {
+	const whole = lease + lease/100
+	synctest.Test(t, func(t *testing.T) {
+		for what, test := range map[string]struct {
+			second Seen
+			boot   string
+			ask    backend.Request
+			want   time.Duration
+		}{
+			"the same":         {silent("a", "1"), "boot", backend.Request{}, 0},
+			"a respite":        {silent("a", "1"), "boot", backend.Request{Grace: whole + grace}, grace},
+			"strict":           {silent("a", "1"), "boot", backend.Request{Strict: true}, Never},
+			"another sign":     {silent("a", "2"), "boot", backend.Request{}, whole},
+			"another holder":   {silent("b", "1"), "boot", backend.Request{}, whole},
+			"another boot":     {silent("a", "1"), "later", backend.Request{}, whole},
+			"a sign that ends": {Seen{ID: silent("a", "").ID, Sign: "1", Verdict: owner.Unknown}, "boot", backend.Request{}, whole},
+			"orphaned":         {Seen{ID: silent("a", "").ID, Sign: "1", Lasting: true, Verdict: owner.Orphaned}, "boot", backend.Request{}, whole},
+			"without an id":    {Seen{ID: "a", Sign: "1", Lasting: true, Verdict: owner.Unknown}, "boot", backend.Request{}, whole},
+		} {
+			s := &shelf{}
+			first := s.try(t, test.ask, "boot", silent("a", "1"))
+			if strict := test.ask.Strict; strict != (first == Never) || strict != (s.text == "") {
+				t.Errorf("%s: at first it is due in %v, and remembered is %q", what, first, s.text)
+			}
+			time.Sleep(2 * whole)
+			if got := s.try(t, test.ask, test.boot, test.second); got != test.want {
+				t.Errorf("%s: then it is due in %v, want %v", what, got, test.want)
+			}
+		}
+	})
+}
+
+// TestMemoryOfHeartbeats: a heartbeat between two tries begins a new watch, whoever writes
+// last; the time is that after the look.
+func TestMemoryOfHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{}
+		s.try(t, backend.Request{}, "boot", silent("a", "1"))
+		slow := s.text // of one that writes late
+		time.Sleep(lease)
+		s.try(t, backend.Request{}, "boot", silent("a", "2"))
+		s.text = slow
+		time.Sleep(lease)
+		if got := s.try(t, backend.Request{}, "boot", silent("a", "2")); got != 101*time.Second {
+			t.Errorf("after an older writer it is due in %v", got)
+		}
+
+		m := s.memory("boot")
+		w := New(backend.Request{Clock: clock.Runtime{}, Memory: m})
+		paused := silent("c", "1")
+		paused.Rules = []Rule{{Lease: lease}}
+		if _, err := w.Look("x", func(Seen) (Seen, error) { time.Sleep(time.Hour); return paused, nil }); err != nil {
+			t.Fatal(err)
+		}
+		m.Save()
+		if got := s.try(t, backend.Request{}, "boot", paused); got != 101*time.Second {
+			t.Errorf("after a look of an hour it is due in %v", got)
+		}
+		time.Sleep(2 * lease)
+		if _, err := w.Look("x", func(Seen) (Seen, error) { return Seen{}, errors.New("no answer") }); err == nil {
+			t.Error("no error")
+		}
+		if o := look(t, w, "1"); o.Due != Never {
+			t.Errorf("no rule: %v", o.Due)
+		}
+		if o, _ := w.Look("x", func(Seen) (Seen, error) { return paused, nil }); o.Due != 0 || o.Silent != 2*lease {
+			t.Errorf("a look that fails forgets: due in %v, silent for %v", o.Due, o.Silent)
+		}
+	})
+}
+
+// TestMemoryIsHarmless: whatever the store holds or does, the watch begins now.
+func TestMemoryIsHarmless(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		good := &shelf{}
+		good.try(t, backend.Request{}, "boot", silent("a", "1"))
+		check, line, _ := strings.Cut(good.text, "\n")
+		resealed := func(body string) string { return good.memory("boot").check(body) + "\n" + body }
+		time.Sleep(2 * lease)
+		ahead := fmt.Sprint(strings.Repeat("a", 32), " ", short("1"), " ", int64(clock.Runtime{}.Now()+time.Hour), "\n")
+		for what, text := range map[string]string{
+			"cut":        check + "\n" + line[:len(line)-2],
+			"a check":    check,
+			"garbage":    "\x00\xff\n\n",
+			"two words":  resealed("a b\n"),
+			"no time":    resealed(strings.Repeat("a", 32) + " x y\n"),
+			"no id":      resealed("a x 17\n"),
+			"the future": resealed(ahead),
+		} {
+			s := &shelf{text: text}
+			if got := s.try(t, backend.Request{}, "boot", silent("a", "1")); got != 101*time.Second {
+				t.Errorf("%s: due in %v", what, got)
+			}
+			if what != "the future" && s.wrongs != 1 {
+				t.Errorf("%s: %d were told", what, s.wrongs)
+			}
+			if got := s.try(t, backend.Request{}, "boot", silent("a", "1")); got != 101*time.Second || what != "the future" && s.wrongs != 1 {
+				t.Errorf("%s: then due in %v; %d were told", what, got, s.wrongs)
+			}
+		}
+		full := &shelf{err: errors.New("no space left")}
+		if got := full.try(t, backend.Request{}, "boot", silent("a", "1")); got != 101*time.Second || full.wrongs != 2 {
+			t.Errorf("a store that fails: due in %v; %d were told", got, full.wrongs)
+		}
+		if text := good.text; text == "" {
+			t.Error("nothing was saved")
+		}
+	})
+}
+
+// TestMemoryIsBounded: many that come and go are forgotten, first of all those that only
+// others have seen.
+func TestMemoryIsBounded(t *testing.T) {
+	s := &shelf{}
+	m := s.memory("boot")
+	for i := range 5 * maxSightings {
+		m.Since(fmt.Sprintf("%032x", i), "1", time.Duration(i))
+	}
+	if len(m.seen) > 2*maxSightings {
+		t.Errorf("%d are in memory", len(m.seen))
+	}
+	m.Save()
+	first := fmt.Sprintf("%032x", 0)
+	m = s.memory("boot")
+	m.Since(first, "1", 1)
+	m.Save()
+	if n := strings.Count(s.text, "\n"); n != maxSightings+1 || !strings.Contains(s.text, first) {
+		t.Errorf("%d lines were saved, with our own: %v", n, strings.Contains(s.text, first))
+	}
+	before := s.text
+	m = s.memory("boot")
+	if got := m.Since(first, "1", 9); got != 1 {
+		t.Errorf("it was seen at %v", got)
+	}
+	s.text = "nothing is written"
+	if m.Save(); s.text == before {
+		t.Error("what is not new was saved")
+	}
+}
+
+func TestIsFine(t *testing.T) {
+	for ns, want := range map[int64]bool{0: false, 2e9: false, 1e6: false, 1_000_100: true, 123_456_789: true} {
+		if IsFine(time.Unix(1_700_000_000, ns)) != want {
+			t.Errorf("%d ns", ns)
+		}
+	}
+}
