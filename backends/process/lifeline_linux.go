@@ -60,15 +60,16 @@ func (l *Lifeline) Lend() (int, error) {
 	return fd, os.NewSyscallError("fcntl", err)
 }
 
-// outOfTheWay is just below the usual limit of 1024 descriptors, or below what there may be.
-// Shells take 10 and on, and 255; people like 9, 100 and 200.
+// outOfTheWay is just below 64, or below what there may be. Shells take 10 and on, and 255;
+// people like 9, 100 and 200. For more than 64 the kernel makes a larger table of descriptors,
+// and a process with threads waits until all processors have seen that: 8 ms and more.
 func outOfTheWay() int {
-	most := 1024
+	most := 64
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && limit.Cur < uint64(most) {
 		most = int(limit.Cur)
 	}
-	return most - 1 - rand.N(most/16+1)
+	return most - 1 - rand.N(most/8+1)
 }
 
 // lifelineAddress is in the abstract namespace, which "@" stands for.
