@@ -21,12 +21,12 @@ import (
 //
 // The time at which that file was written is compared with the lock file's own after a
 // heartbeat, so that both are of one clock. What is there instead of such a file, or could
-// be a stranger's, counts as no success at all; only what we may have begun is replaced.
+// be a stranger's, counts as no success at all. It is replaced only if it begins like one, or
+// if we may have been killed over it: then it has the mark of a lock file of ours.
 
 const (
 	successSuffix = ".done"
 	wordSuccess   = "SUCCESS"
-	successMode   = 0o644
 )
 
 var _ backend.SuccessKeeper = (*Lock)(nil)
@@ -101,22 +101,21 @@ func (l *Lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 // replaceSuccess makes the file anew. Whoever has the lock is the only one who does. A file
 // that has nothing to do with us stays, and is an error.
 func (l *Lock) replaceSuccess(text string) error {
-	_, old, err := l.successFile()
+	st, old, err := l.successFile()
 	switch begun := wordSuccess + " "; {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return err
-	case !strings.HasPrefix(old, begun) && !strings.HasPrefix(begun, old):
+	case !strings.HasPrefix(old, begun) && !(st.Marked && strings.HasPrefix(begun, old)):
 		return fmt.Errorf("%s%s is there and is none of ours: move it away", l.path, successSuffix)
 	default:
 		if err := os.Remove(systemPath(l.path) + successSuffix); err != nil {
 			return err
 		}
 	}
-	f, err := os.OpenFile(systemPath(l.path)+successSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, successMode)
+	f, err := lockfile.Create(l.path + successSuffix)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	return errors.Join(f.Write(text), f.Close())
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backendtest"
+	"locksmith/backends/lockfile"
 	"locksmith/test/lab"
 )
 
@@ -23,6 +24,15 @@ func TestStrangeSuccess(t *testing.T) {
 	write := func(text string) func(string) error {
 		return func(path string) error { return os.WriteFile(path, []byte(text), 0o644) }
 	}
+	unfinished := func(text string) func(string) error {
+		return func(path string) error {
+			f, err := lockfile.Create(path)
+			if err != nil {
+				return err
+			}
+			return errors.Join(f.Write(text), f.Close())
+		}
+	}
 	for name, c := range map[string]struct {
 		make    func(path string) error
 		counts  bool
@@ -30,7 +40,9 @@ func TestStrangeSuccess(t *testing.T) {
 	}{
 		"a success":       {write(good), true, false},
 		"of later":        {write("SUCCESS v=1 host=web3 more=1\n"), true, false},
-		"nothing in it":   {write(""), false, false},
+		"nothing in it":   {write(""), false, true},
+		"begun":           {unfinished(""), false, false},
+		"begun to write":  {unfinished("SUCC"), false, false},
 		"torn":            {write(good[:9]), false, false},
 		"another version": {write("SUCCESS v=2 host=web3\n"), false, false},
 		"endless":         {write(strings.Repeat(good, 1<<16)), false, false},
