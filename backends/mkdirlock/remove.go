@@ -172,19 +172,19 @@ func (l TreeLock) Remove(ctx context.Context, h backend.Hold) error {
 		return err
 	}
 	names, err := l.namesIn(ctx, dir, l.Name, "list the lock directory")
-	for _, s := range successesIn(names) {
+	successes, fences := successesIn(names), fencesIn(names)
+	switch {
+	case err != nil:
+		return err
+	case len(successes)+len(fences) < len(names):
+		return l.inUse()
+	}
+	for _, s := range successes {
 		if err := l.removeUnused(ctx, dir, l.Name+"/"+s.String()); err != nil {
 			return err
 		}
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { _, is := parseSuccess(n); return is })
-	switch {
-	case err != nil:
-		return err
-	case slices.ContainsFunc(names, func(n string) bool { _, ok := parseFence(n); return !ok }):
-		return l.inUse()
-	}
-	for _, n := range fencesIn(names) {
+	for _, n := range fences {
 		if err := l.removeUnused(ctx, dir, l.Name+"/"+fenceName(n)); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -83,5 +84,27 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 				t.Error("it stays")
 			}
 		})
+	}
+}
+
+// TestRemoveKeepsSuccess: if somebody comes meanwhile, the last success is not forgotten.
+func TestRemoveKeepsSuccess(t *testing.T) {
+	path := t.TempDir() + "/L"
+	l, h := openTree(t, path), tryTree(t, path)
+	mustWork(t, l.RecordSuccess(t.Context(), h))
+	waiter := path + "/r." + ticket{owner.MinLease, owner.NewID()}.String()
+	newDir := l.NewDir
+	l.NewDir = func() Dir {
+		return &meddled{newDir(), func(name string) {
+			if name == "L/lock" {
+				mustWork(t, os.Mkdir(waiter, 0o755))
+			}
+		}}
+	}
+	if err := l.Remove(t.Context(), h); backend.CodeOf(err) != protocol.Held {
+		t.Errorf("removed under it: %v", err)
+	}
+	if r, err := openTree(t, path).Inspect(t.Context()); err != nil || r.Success == nil {
+		t.Errorf("the success is forgotten: %v", err)
 	}
 }

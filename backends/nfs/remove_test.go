@@ -4,6 +4,7 @@ package nfs
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,6 +121,29 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 			mustWork(t, got.Release(t.Context()))
 		})
 	}
+}
+
+// TestRemoveKeepsSuccess: if somebody comes before it begins, the last success is not forgotten.
+func TestRemoveKeepsSuccess(t *testing.T) {
+	path := t.TempDir() + "/lock"
+	h, err := tryAt(t, path)
+	mustWork(t, err)
+	mustWork(t, openLock(t, path).(backend.SuccessKeeper).RecordSuccess(t.Context(), h))
+	mustWork(t, h.Release(t.Context()))
+	var other backend.Attempt
+	err = remove(t, path, func(op, name string) {
+		if strings.HasPrefix(name, "R/x.") && other == nil {
+			other = attemptAt(t, path, "exclusive")
+			mustBeHeld(t, other)
+		}
+	})
+	if backend.CodeOf(err) != protocol.Held || other == nil {
+		t.Errorf("removed under the other: %v", err)
+	}
+	if r := inspect(t, path); r.Success == nil {
+		t.Error("the success is forgotten")
+	}
+	mustRelease(t, mustAcquire(t, other))
 }
 
 // TestRemoveBarred: a remover died after it had barred the lock. Nobody gets it, and

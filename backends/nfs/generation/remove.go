@@ -5,6 +5,7 @@ package generation
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"locksmith/backends/backend"
@@ -28,7 +29,7 @@ const barPrefix = "removed."
 // Remove implements backend.Remover. It removes only what is empty, until nobody can
 // be on the way to a generation:
 //
-//	1  release our reservation, and forget the last success
+//	1  release our reservation, and if nobody else has come, forget the last success
 //	2  rmdir R: it stays if a locker that is on the way has something in it
 //	3  bar R with a symbolic link of our own: that fails if a locker has made R anew
 //	   since 2; a locker that comes from now on gets an error
@@ -45,10 +46,17 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	if err := held.Release(ctx); err != nil {
 		return err
 	}
+	names, err := l.names(Reservations)
+	switch {
+	case err != nil && !absent(err):
+		return l.Fail("list the reservations", err)
+	case slices.ContainsFunc(names, func(name string) bool { _, is := parseSuccess(name); return !is }):
+		return l.inUse()
+	}
 	if err := l.forgetSuccesses(success{}); err != nil {
 		return err
 	}
-	err := l.Dir.Rmdir(Reservations)
+	err = l.Dir.Rmdir(Reservations)
 	switch {
 	case notEmpty(err):
 		return l.inUse()
