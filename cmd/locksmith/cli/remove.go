@@ -24,11 +24,12 @@ func (a *app) remove() *cobra.Command {
 		Use:   "remove [flags] LOCK",
 		Short: "Remove for good a lock that nobody uses any more",
 		Long: "Remove what stays of LOCK while it is free: the directory of an nfs: lock, or of one with\n" +
-			"?style=dir. Of other locks nothing stays. A lock that is held or waited for is left alone,\n" +
-			"with status 75. Who asks for it at that moment may get an error. If LOCK is used again after\n" +
-			"that, its fencing tokens start again at the beginning, and what compares tokens refuses them;\n" +
-			"and two may hold it if one that began to wait before that is still there, stopped. So first\n" +
-			"stop for good all programs that use it, on all hosts.",
+			"?style=dir. Of other locks nothing stays, but of a local: lock the last success of --once-per,\n" +
+			"a file with .done after its name, which rm removes. A lock that is held or waited for is left\n" +
+			"alone, with status 75. Who asks for it at that moment may get an error. If LOCK is used again\n" +
+			"after that, its fencing tokens start again at the beginning, and what compares tokens refuses\n" +
+			"them; and two may hold it if one that began to wait before that is still there, stopped. So\n" +
+			"first stop for good all programs that use it, on all hosts.",
 		Example: "  locksmith remove --yes nfs:/shared/locks/billing",
 	}
 	r.Add(c, a.self)
@@ -63,7 +64,11 @@ func removeLock(ctx context.Context, r *flags.Connect, lock string, yes bool, ou
 		if s.State != "free" {
 			return inUse(canonical, all[0])
 		}
-		fmt.Fprintf(out, "%s: it is free: of such a lock nothing stays that could be removed\n", shown)
+		stays := "nothing stays that could be removed"
+		if s.Success != nil {
+			stays = "only the last success stays, in the file with .done after its name: remove it with rm"
+		}
+		fmt.Fprintf(out, "%s: it is free: of such a lock %s\n", shown, stays)
 		return nil
 	}
 	there, err := withDeadline(ctx, canonical, "look for it", remover.Exists)
