@@ -75,8 +75,9 @@ type Client interface {
 	// Beat tells that a heartbeat which was sent this long ago succeeded.
 	Beat(ago time.Duration)
 	// Lost tells about a loss. It returns when what the lock protected has
-	// stopped, or when waiting for that has no use any more.
-	Lost(*LossError)
+	// stopped, or when waiting for that has no use any more. When ctx ends there is no time
+	// left for that: others may have the lock.
+	Lost(context.Context, *LossError)
 }
 
 // Run goes through a whole life and returns how long the lock was held. A nil error

@@ -125,7 +125,7 @@ func (g *fakeClient) Start(p protocol.Grant) error {
 	g.log = append(g.log, "start")
 	return g.startErr
 }
-func (g *fakeClient) Lost(l *LossError) {
+func (g *fakeClient) Lost(_ context.Context, l *LossError) {
 	g.log = append(g.log, "lost")
 	g.lost, g.lostAt = l, g.clock.Now()
 }

@@ -2,6 +2,7 @@ package locksmith
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,13 +19,15 @@ import (
 // A slowClient takes its time to stop.
 type slowClient struct {
 	fakeClient
-	stops    time.Duration
-	beforeIt func() // called when it has stopped
+	stops    time.Duration // when it need not hurry
+	stopped  time.Duration // when it had
+	beforeIt func()        // called when it has stopped
 }
 
-func (c *slowClient) Lost(l *LossError) {
-	c.fakeClient.Lost(l)
-	time.Sleep(c.stops)
+func (c *slowClient) Lost(ctx context.Context, l *LossError) {
+	c.fakeClient.Lost(ctx, l)
+	clock.Sleep(ctx, c.clock, c.stops)
+	c.stopped = c.clock.Now()
 	synctest.Wait() // for a heartbeat of the same moment
 	c.beforeIt()
 }
@@ -82,6 +85,9 @@ func TestHeldTooLong(t *testing.T) {
 				}
 				if told := strings.Contains(log.String(), "code="+string(c.code)); told != (c.code != protocol.MaxHold) {
 					t.Errorf("logged %q", &log)
+				}
+				if c.code == protocol.Gone && g.stopped > most+lease/4 {
+					t.Errorf("it went on for %v, though the lock was lost", g.stopped-most)
 				}
 				if c.code == protocol.MaxHold && beats < int((most+c.stops)/(lease/4))-2 {
 					t.Errorf("%d heartbeats only", beats)

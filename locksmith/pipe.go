@@ -72,9 +72,12 @@ func (p *Pipe) Beat(ago time.Duration) {
 
 // Lost implements Client. While some of the lease is left, nobody who goes by it
 // takes the lock, so the parent has that long to stop.
-func (p *Pipe) Lost(loss *LossError) {
+func (p *Pipe) Lost(ctx context.Context, loss *LossError) {
 	_ = p.tell(protocol.Failure(protocol.WordLost, loss.Code, loss.Error()), lineTimeout)
-	clock.Sleep(p.Parent, p.Clock, loss.Left)
+	waits, cancel := context.WithCancel(p.Parent)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	clock.Sleep(waits, p.Clock, loss.Left)
 }
 
 // Finish writes the last line, about what Helper.Run returned. A loss has been

@@ -97,7 +97,7 @@ func TestPipe(t *testing.T) {
 	p.Waiting(nil)
 	p.Beat(3 * time.Millisecond)
 	cancel()
-	p.Lost(&LossError{Lock: "fake:/x", Code: protocol.Expired, Err: errServer, Left: time.Hour}) // the parent is gone: no wait
+	p.Lost(t.Context(), &LossError{Lock: "fake:/x", Code: protocol.Expired, Err: errServer, Left: time.Hour}) // the parent is gone: no wait
 	p.Finish(time.Second, nil)
 	p.Finish(0, &LossError{Lock: "fake:/x", Code: protocol.Gone, Err: errServer})
 	p.Finish(0, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 7, Record: &owner.Record{ID: "h", User: "a b"}}})

@@ -153,9 +153,9 @@ func (r *Recorder) Missed(err error) {
 }
 
 // Lost implements Client.
-func (r *Recorder) Lost(loss *LossError) {
+func (r *Recorder) Lost(ctx context.Context, loss *LossError) {
 	r.tell(events.Event{Kind: events.Lost, Code: loss.Code, Text: textOf(loss)})
-	r.Client.Lost(loss)
+	r.Client.Lost(ctx, loss)
 }
 
 // Finish writes down what Helper.Run returned, and is the last call. A loss has

@@ -66,7 +66,7 @@ func isDenied(err error) bool {
 func (s *session) lost(err error) {
 	loss := asLoss(err)
 	s.logLoss(loss)
-	s.helper.Client.Lost(loss)
+	s.helper.Client.Lost(context.Background(), loss)
 	_, isSet := s.hold.(backend.MultiHold)
 	if loss.Code == protocol.Expired || loss.Code == protocol.Gone && isSet {
 		s.giveBack()
@@ -79,12 +79,16 @@ func (s *session) logLoss(loss *LossError) {
 }
 
 // overstay gives up a lock that was held for as long as it may be. The client is told of a
-// loss; until what the lock guards has stopped, nobody else gets it.
+// loss; until what the lock guards has stopped, nobody else gets it. If the lock is lost
+// meanwhile, that must stop at once.
 func (s *session) overstay(loss *LossError) error {
-	told := backend.DetachCall(func() error { s.helper.Client.Lost(loss); return nil })
+	ctx, hurry := context.WithCancel(context.Background())
+	defer hurry()
+	told := backend.DetachCall(func() error { s.helper.Client.Lost(ctx, loss); return nil })
 	for !told.Await(context.Background(), s.clock(), s.every, 0) {
 		if err := s.beat(); asLoss(err) != nil {
-			<-told.Done() // it has no longer than that already
+			hurry()
+			<-told.Done()
 		}
 	}
 	if err := s.release(); err != nil {

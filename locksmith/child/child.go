@@ -147,8 +147,9 @@ func (c *Command) environ() []string {
 
 // Lost implements Client: it ends the command and all its descendants, and
 // returns when none is left. They are asked to end first, for half of what is
-// left of the lease, so that they are gone before anybody takes the lock.
-func (c *Command) Lost(loss *locksmith.LossError) {
+// left of the lease, so that they are gone before anybody takes the lock, and not beyond
+// the end of ctx.
+func (c *Command) Lost(ctx context.Context, loss *locksmith.LossError) {
 	if isClosed(c.ended) {
 		return
 	}
@@ -165,9 +166,11 @@ func (c *Command) Lost(loss *locksmith.LossError) {
 		case <-c.allGone:
 			timer.Stop()
 			return
+		case <-ctx.Done():
+			ctx = context.Background()
 		case <-timer.C():
-			timer.Stop()
 		}
+		timer.Stop()
 		c.kill()
 		pause = killAgain
 	}

@@ -96,7 +96,7 @@ func (h *helper) Beat(time.Duration) {
 }
 
 // Lost implements locksmith.Client.
-func (h *helper) Lost(*locksmith.LossError) { h.site.exit(h) }
+func (h *helper) Lost(context.Context, *locksmith.LossError) { h.site.exit(h) }
 
 // crash ends the helper where it is. Nothing that it does any more has an effect.
 func (h *helper) crash() {
