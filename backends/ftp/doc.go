@@ -25,7 +25,7 @@
 // known, none is sent.
 //
 // A connection is made when it is needed, and kept by a small listing every
-// minute; if the server closes it nevertheless, sooner. Measured with vsftpd 3.0,
+// two minutes; if the server closes it nevertheless, sooner. Measured with vsftpd 3.0,
 // ProFTPD 1.3, Pure-FTPd 1.0, pyftpdlib 1.5, inetutils 2.4 and ftpserverlib.
 //
 // Caveats. With "ftp:" everybody on the way reads the password, and may answer in

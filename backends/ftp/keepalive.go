@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	keepEvery   = time.Minute     // servers wait 5 minutes and more
+	keepEvery   = 2 * time.Minute // servers wait 5 minutes and more
 	keepSoonest = 5 * time.Second // whatever a server wants
 	keepTimeout = 10 * time.Second
 )

@@ -96,7 +96,7 @@ func awaitHangUp(t testing.TB, d *Dir) {
 	})
 }
 
-// TestKeepalive: an idle connection lists what was made last, once a minute.
+// TestKeepalive: an idle connection lists what was made last, every two minutes.
 func TestKeepalive(t *testing.T) {
 	t.Parallel()
 	f, m := startFake(t), &manual{}
@@ -105,20 +105,20 @@ func TestKeepalive(t *testing.T) {
 	if err := d.Mkdir(soon(t), "L"); err != nil {
 		t.Fatal(err)
 	}
-	m.advance(t, time.Minute, time.Minute)
-	m.advance(t, 2*time.Minute, 30*time.Second)
+	m.advance(t, 2*time.Minute, 2*time.Minute)
+	m.advance(t, 4*time.Minute, time.Minute)
 	holds(t, d, ".", "a", "bb") // counts too
 	if err := d.Rename(soon(t), "L.r.1/0", "L.r.1/1"); err != nil {
 		t.Fatal(err)
 	}
 	// The timer was set before.
-	m.advance(t, 2*time.Minute, 30*time.Second)
-	m.advance(t, 150*time.Second, 30*time.Second)
+	m.advance(t, 4*time.Minute, time.Minute)
+	m.advance(t, 5*time.Minute, time.Minute)
 	eventually(t, func() bool { return len(f.sent("NLST")) == 3 })
 	if err := d.Rmdir(soon(t), "L.r.1/1"); err != nil {
 		t.Fatal(err)
 	}
-	m.advance(t, 210*time.Second, time.Minute)
+	m.advance(t, 7*time.Minute, 2*time.Minute)
 	eventually(t, func() bool { return len(f.sent("NLST")) == 4 })
 	if got := f.sent("NLST"); !slices.Equal(got, []string{"1 NLST /dir/L", "1 NLST /dir", "1 NLST /dir/L.r.1/1", "1 NLST /dir"}) {
 		t.Errorf("sent %q", got)
@@ -146,7 +146,7 @@ func TestKeepaliveLearns(t *testing.T) {
 		defer d.leave()
 		return d.keepalive.every
 	}
-	for i, want := range []time.Duration{30 * time.Second, 15 * time.Second, 7500 * time.Millisecond} {
+	for i, want := range []time.Duration{time.Minute, 30 * time.Second, 15 * time.Second} {
 		if err := d.Mkdir(soon(t), "L"); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestKeepaliveFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.conn.deadlines.timeout = time.Second
-	m.advance(t, time.Minute, time.Minute)
+	m.advance(t, 2*time.Minute, 2*time.Minute)
 	eventually(t, func() bool { return len(f.sent("NLST")) == 1 })
 	if err := d.Mkdir(soon(t), "L/x.1"); err != nil {
 		t.Error(err)
@@ -194,7 +194,7 @@ func TestCloseEndsKeepalive(t *testing.T) {
 	if err := d.Mkdir(soon(t), "L"); err != nil {
 		t.Fatal(err)
 	}
-	m.advance(t, time.Minute, time.Minute)
+	m.advance(t, 2*time.Minute, 2*time.Minute)
 	eventually(t, func() bool { return len(f.sent("NLST")) == 1 })
 	start := time.Now()
 	d.Close()

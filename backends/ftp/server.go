@@ -35,7 +35,7 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 		Name:   s.name(), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
 		Address: a.String(),
 		// A try is some round trips, and work for a server that others use too.
-		Pace:  mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second},
+		Pace:  mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second, Each: 25 * time.Millisecond},
 		Depth: 1,
 	}
 	return l.Here().Backend(), nil

@@ -20,6 +20,7 @@ type attempt struct {
 	lock    *Lock
 	request backend.Request
 	pauses  backoff.Schedule
+	crowd   backoff.Crowd
 	fs      FS // nil before the first call
 	others  watcher
 	mine    *claim // the claim of the last Try, which shows that we wait
@@ -40,11 +41,15 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	polls := l.Polls
+	return l.attempt(r), nil
+}
+
+func (l *Lock) attempt(r backend.Request) *attempt {
+	a := &attempt{lock: l, request: r, pauses: backoff.Schedule{Config: l.Polls}, crowd: backoff.Crowd{Each: l.Each}}
 	if r.Polls != nil {
-		polls = *r.Polls
+		a.pauses.Config, a.crowd.Each = *r.Polls, 0
 	}
-	return &attempt{lock: l, request: r, pauses: backoff.Schedule{Config: polls}}, nil
+	return a
 }
 
 // Try implements backend.Attempt.
@@ -58,7 +63,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	case err == nil:
 		a.fs.Close()
 		// Another Try is another wish.
-		*a = attempt{lock: a.lock, request: a.request, pauses: backoff.Schedule{Config: a.pauses.Config}}
+		*a = *a.lock.attempt(a.request)
 		return h, nil
 	case passing(err) && ctx.Err() == nil && a.met:
 		return nil, a.obstacle(err)

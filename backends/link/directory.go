@@ -40,8 +40,8 @@ type FS interface {
 	// come or go meanwhile.
 	List() ([]string, error)
 	// Await returns after d, when ctx ends, or sooner if it can notice that the file
-	// goes away, or the process ends. It promises nothing but not to return much
-	// later.
+	// goes away, or the process ends; "" and a process 0 stand for none. It promises
+	// nothing but not to return much later.
 	Await(ctx context.Context, name string, watched process.Process, d time.Duration)
 	// Close gives up what Await keeps. Await may be called again.
 	Close()
@@ -124,5 +124,8 @@ func (d *directory) Close() { d.notifier.Close() }
 // removal is seen at once (inotify(7), IN_DELETE_SELF); to watch the directory would
 // wake a waiter at each poll of the others.
 func (d *directory) Await(ctx context.Context, name string, watched process.Process, pause time.Duration) {
-	d.notifier.AwaitFile(ctx, d.at(name), watched, pause)
+	if name != "" {
+		name = d.at(name)
+	}
+	d.notifier.AwaitFile(ctx, name, watched, pause)
 }

@@ -46,6 +46,13 @@ func (l *Lock) parseEntry(name string) (dead string, n int, ok bool) {
 	return dead, n, ok && (owner.IsID(dead) || isForeignID(dead))
 }
 
+// leaves reports that a name is one that waiters and breakers leave behind if they crash.
+func (l *Lock) leaves(name string) bool {
+	_, claims := l.parseClaim(name)
+	_, _, breaks := l.parseEntry(name)
+	return claims || breaks
+}
+
 func isHex(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
 
 // foreignID stands for the id of a file that has none: the file itself, and the

@@ -5,8 +5,11 @@ package link
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"time"
 
+	"locksmith/backends/backoff"
 	"locksmith/backends/owner"
 )
 
@@ -39,13 +42,19 @@ func (h *hold) Tend(ctx context.Context) error {
 	return h.others.tendNames(ctx, names, now, h.ID())
 }
 
-// tend lists the directory and removes claims and queue entries of the dead.
+// tend lists the directory and removes claims and queue entries of the dead. Where there is a
+// crowd, it looks at a few: if all who come looked at all who are there, that would keep them
+// busy, and holders look at all.
 func (w watcher) tend(ctx context.Context, now time.Time, own string) error {
 	names, err := w.fs.List()
 	if err != nil {
 		return w.lock.fail("list what is beside the lock", err)
 	}
-	return w.tendNames(ctx, names, now, own)
+	names = slices.DeleteFunc(names, func(name string) bool { return !w.lock.leaves(name) })
+	if len(names) > backoff.Few {
+		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	}
+	return w.tendNames(ctx, names[:min(len(names), backoff.Few)], now, own)
 }
 
 func (w watcher) tendNames(ctx context.Context, names []string, now time.Time, own string) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
@@ -33,6 +34,8 @@ type Lock struct {
 	OneMachine bool
 	// Polls is how often a waiter asks.
 	Polls backoff.Config
+	// Each is that of a backoff.Crowd.
+	Each time.Duration
 	// Self is this process as a breaker on the word of an operator; ID and Acquired are
 	// filled in.
 	Self func() owner.Record
@@ -49,7 +52,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 	parent = filepath.Clean(parent)
 	l := &Lock{
 		NewFS: func() FS { return &directory{path: parent} },
-		Name:  name, Path: a.Path, Address: backend.Name(a.String()),
+		Name:  name, Path: a.Path, Address: backend.Name(a.String()), Each: 2 * time.Millisecond,
 		Ahead: a.Options["touch"] == "ahead", OneMachine: a.Options["pids"] == "local",
 	}
 	if len(name)+longestMark > maxName {

@@ -38,6 +38,9 @@ func (a *attempt) look() (*hold, error) {
 	if !a.known || a.seen.sign() != s.sign() {
 		a.others.keepOnly(a.lock.Name)
 	}
+	if !a.known || a.seen.id() != s.id() {
+		a.crowd.Changed(a.request.Clock.Now())
+	}
 	a.seen, a.known = s, true
 	if s.Due > 0 {
 		return nil, a.held()
@@ -99,16 +102,44 @@ func (a *attempt) Wait(ctx context.Context) error {
 	if a.fs == nil {
 		return ctx.Err()
 	}
-	watched := process.Process{}
-	if a.known {
+	a.count()
+	watched, name := process.Process{}, a.lock.Name
+	switch {
+	case a.crowd.Large():
+		name = ""
+	case a.known:
 		watched = a.lock.toWatch(a.seen.content)
 	}
-	a.fs.Await(ctx, a.lock.Name, watched, a.pause())
+	a.fs.Await(ctx, name, watched, a.pause())
 	return ctx.Err()
 }
 
+// count counts those who wait, now and then.
+func (a *attempt) count() {
+	now := a.request.Clock.Now()
+	if !a.crowd.Due(now) {
+		return
+	}
+	if names, err := a.fs.List(); err == nil { // else the next Try tells
+		n := 0
+		for _, name := range names {
+			if _, ok := a.lock.parseClaim(name); ok {
+				n++
+			}
+		}
+		a.crowd.Count(n, len(names), now)
+	}
+}
+
+// The pauses of a crowd, before they are spread, grow with the time that nothing has
+// happened. The usual ones would be too long, as they are for waiters who are woken.
+const crowdMin, crowdMax = 32 * time.Millisecond, time.Second
+
 func (a *attempt) pause() time.Duration {
 	d := a.pauses.Next()
+	if a.crowd.Large() {
+		d = a.crowd.Spread(a.crowd.Growing(a.request.Clock.Now(), crowdMin, crowdMax))
+	}
 	if a.known && a.seen.Due > 0 {
 		d = min(d, max(a.seen.Due, time.Millisecond))
 	}

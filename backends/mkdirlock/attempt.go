@@ -36,6 +36,7 @@ type attempt struct {
 	met      bool // the directory has answered before, so that trouble may pass
 	fairness fairness
 	pauses   *backoff.Schedule // nil: those of the lock's Pace
+	crowd    backoff.Crowd
 }
 
 // A phase is what there is of an attempt: its reservation, or its entry in a lock that it
@@ -121,7 +122,10 @@ func (a *attempt) open() {
 		a.gate = twoSteps
 	}
 	a.others = a.lock.newWatcher(a.dir, a.request)
-	a.block.reached = a.request.Clock.Now()
+	a.crowd.Changed(a.request.Clock.Now())
+	if a.pauses == nil {
+		a.crowd.Each = a.lock.Pace.Each
+	}
 }
 
 // race tries until we hold the lock, somebody else does, or it fails.

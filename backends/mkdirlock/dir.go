@@ -33,8 +33,8 @@ type Dir interface {
 	// proof that the directory is missing, nor is an empty list that it is empty.
 	List(ctx context.Context, name string) ([]string, error)
 	// Await returns after d, when ctx ends, or sooner if it can notice that the
-	// name goes away, something in it does, or the process ends. It promises
-	// nothing but not to return much later.
+	// name goes away, something in it does, or the process ends. "" and a process 0
+	// stand for none. It promises nothing but not to return much later.
 	Await(ctx context.Context, name string, watched process.Process, d time.Duration)
 	// Close gives up what it keeps; it is not used after that.
 	Close()

@@ -34,7 +34,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 		NewDir: func() Dir { return &directory{path: parent, private: private} },
 		Name:   name, Style: ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
 		Address: a.String(),
-		Pace:    Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second},
+		Pace:    Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second, Each: 2 * time.Millisecond},
 	}
 	return l.Here().Backend(), nil
 }
@@ -110,7 +110,10 @@ func (d *directory) Root(name string) string { return d.at(name) }
 
 // Await implements Dir.
 func (d *directory) Await(ctx context.Context, name string, watched process.Process, pause time.Duration) {
-	d.notifier.Await(ctx, d.at(name), watched, pause)
+	if name != "" {
+		name = d.at(name)
+	}
+	d.notifier.Await(ctx, name, watched, pause)
 }
 
 // mayRemove looks for the sticky bit of the directory that a name is in (inode(7)):

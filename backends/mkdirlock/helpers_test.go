@@ -70,7 +70,7 @@ func (k kindOfLock) String() string {
 }
 
 // slow is the pace of a lock on a server of FTP.
-var slow = Pace{Min: 250 * time.Millisecond, Max: 10 * time.Second}
+var slow = Pace{Min: 250 * time.Millisecond, Max: 10 * time.Second, Each: 25 * time.Millisecond}
 
 // A host has helpers that use the directory.
 type host struct {

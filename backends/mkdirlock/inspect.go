@@ -133,7 +133,7 @@ func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e
 	}
 	h := s.Holder(i.lock.Today())
 	if at != i.lock.lock() {
-		h.Silence = i.lock.waiterBeats(e.ticket.lease)
+		h.Silence = i.lock.waiterBeats(e.ticket)
 	}
 	*to = append(*to, h)
 	return nil

@@ -61,6 +61,8 @@ type Pace struct {
 	Min, Max time.Duration
 	// Look is how often to look who holds the lock, at most; 0: twice in a lease.
 	Look time.Duration
+	// Each is that of a backoff.Crowd.
+	Each time.Duration
 }
 
 // Here fills in what a process of this machine needs to judge others.

@@ -3,10 +3,12 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+	"hash/fnv"
 	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
+	"locksmith/backends/process"
 )
 
 // A block is what kept the last Try from acquiring the lock.
@@ -15,7 +17,6 @@ type block struct {
 	nobody   *backend.Holder // what there is instead
 	known    bool            // anything was seen at all
 	heldBack bool            // it is a waiter, for which we hold back
-	reached  time.Duration   // since when it is the same
 	again    time.Duration   // when to look again, by the request's clock
 	missed   int             // how often the lock seemed to be gone, in this Try
 }
@@ -33,14 +34,14 @@ func (a *attempt) held(s observation) error {
 	b := &a.block
 	now := a.request.Clock.Now()
 	if !b.known || b.seen.entry != s.entry || b.heldBack {
-		b.reached = now
+		a.crowd.Changed(now)
 	}
 	every := a.lock.Pace.Look
 	if every == 0 {
 		every = a.request.Owner.Lease / 2
 	}
 	b.seen, b.nobody, b.known, b.heldBack = s, nil, true, false
-	b.again = now + min(s.Due, every)
+	b.again = now + min(s.Due, a.crowd.Spread(every))
 	return a.heldAgain()
 }
 
@@ -51,7 +52,7 @@ func (a *attempt) heldByNobody(names []string, doubt bool) error {
 	b := &a.block
 	now := a.request.Clock.Now()
 	if !b.known || b.nobody == nil {
-		b.reached = now
+		a.crowd.Changed(now)
 	}
 	b.seen, b.known, b.heldBack = observation{}, true, false
 	there := nobody(names, doubt)
@@ -99,8 +100,39 @@ func (a *attempt) Wait(ctx context.Context) error {
 	if a.phase == fresh {
 		a.phase = waiting
 	}
-	a.dir.Await(ctx, a.lock.lock(), a.lock.ProcessToWatch(a.block.seen.Record), a.pause())
+	a.count(ctx)
+	if a.crowd.Large() {
+		return a.waitInCrowd(ctx)
+	}
+	a.dir.Await(ctx, a.lock.lock(), a.lock.ProcessToWatch(a.block.seen.Record), a.untilBeatOr(a.pause()))
 	return ctx.Err()
+}
+
+// waitInCrowd waits for the whole pause, with the heartbeats that are due meanwhile.
+func (a *attempt) waitInCrowd(ctx context.Context) error {
+	left := a.pause()
+	for end := a.request.Clock.Now() + left; ; {
+		a.dir.Await(ctx, "", process.Process{}, a.untilBeatOr(left))
+		left = end - a.request.Clock.Now()
+		if left <= 0 || ctx.Err() != nil || a.mine == nil {
+			return ctx.Err()
+		}
+		if err := a.beatWaiting(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// count counts those who wait, now and then.
+func (a *attempt) count(ctx context.Context) {
+	now := a.request.Clock.Now()
+	if !a.crowd.Due(now) {
+		return
+	}
+	around, _ := a.lock.around()
+	if names, err := a.dir.List(ctx, around); err == nil { // else the next Try tells
+		a.crowd.Count(len(a.lock.reservationsIn(names)), len(names), now)
+	}
 }
 
 // beatWaiting gives what we wait with a heartbeat if one is due, the first with our record.
@@ -121,29 +153,36 @@ func (a *attempt) beatWaiting(ctx context.Context) error {
 
 // untilBeat is the time until the next heartbeat of a claim that waits.
 func (a *attempt) untilBeat() time.Duration {
-	return a.mine.shown + a.lock.waiterBeats(a.mine.entry.ticket.lease) - a.request.Clock.Now()
+	return a.mine.shown + a.lock.waiterBeats(a.mine.entry.ticket) - a.request.Clock.Now()
 }
 
 // waiterBeats is how long after a heartbeat of a waiter the next one is due. In plain style
 // the reservation of a waiter that may live is removed only by an operator, and by reap
-// when it is older than twice its lease.
-func (l *Lock) waiterBeats(lease time.Duration) time.Duration {
+// when it is older than twice its lease; and there those who came together do not stay
+// together.
+func (l *Lock) waiterBeats(t ticket) time.Duration {
 	if l.Style == TreeStyle {
-		return lease / 4
+		return t.lease / 4
 	}
-	return lease
+	sum := fnv.New32()
+	_, _ = sum.Write([]byte(t.id))
+	return t.lease + t.lease/2/256*time.Duration(sum.Sum32()%256)
 }
 
-// pause is how long to wait before the next Try.
+// pause is how long to wait before the next Try, heartbeats apart.
 func (a *attempt) pause() time.Duration {
 	now := a.request.Clock.Now()
-	d := min(max((now-a.block.reached)/8, a.lock.Pace.Min), a.lock.Pace.Max)
-	d = a.pauses.NextOr(d)
+	d := a.pauses.NextOr(a.crowd.Spread(a.crowd.Growing(now, a.lock.Pace.Min, a.lock.Pace.Max)))
 	if left := a.block.again - now; left > 0 {
 		d = min(d, left)
 	}
-	if a.mine != nil {
-		d = min(d, max(a.untilBeat(), a.lock.Pace.Min))
-	}
 	return d
+}
+
+// untilBeatOr is d, or less if a heartbeat is due before.
+func (a *attempt) untilBeatOr(d time.Duration) time.Duration {
+	if a.mine == nil {
+		return d
+	}
+	return min(d, max(a.untilBeat(), a.lock.Pace.Min))
 }
