@@ -1,8 +1,6 @@
 package locksmith
 
 import (
-	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,22 +18,6 @@ type BrokenLock struct {
 // String is in words for people: "broke the lock of billing.pl (pid 17004 on web3,
 // job=nightly), which died; its last heartbeat was 3h2m0s ago".
 func (b BrokenLock) String() string {
-	who, details := "somebody unknown", []string(nil)
-	if b.Dead.PID != 0 {
-		details = append(details, fmt.Sprintf("pid %d", b.Dead.PID))
-	}
-	if r := b.Dead.Record; r != nil {
-		if who = r.Program; who == "" {
-			who = r.User
-		}
-		details[0] += " on " + r.Place.Host // a record has a pid
-		for _, m := range r.Meta {
-			details = append(details, m.Key+"="+m.Value)
-		}
-	}
-	if len(details) > 0 {
-		who += " (" + strings.Join(details, ", ") + ")"
-	}
 	end := ", which died"
 	if b.Dead.Verdict != owner.Dead {
 		end = ", which gave no sign of life for longer than its lease"
@@ -43,7 +25,7 @@ func (b BrokenLock) String() string {
 	if b.Dead.Heartbeat > 0 {
 		end += "; its last heartbeat was " + b.Dead.Heartbeat.Round(time.Second).String() + " ago"
 	}
-	return protocol.CleanText("broke the lock of "+who+end, maxEventText)
+	return protocol.CleanText("broke the lock of "+b.Dead.ByProgram()+end, maxEventText)
 }
 
 // tellBroken tells of what the last try broke.

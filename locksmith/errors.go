@@ -41,17 +41,22 @@ type LossError struct {
 	Left time.Duration
 }
 
-func (e *LossError) Error() string { return e.Lock + ": " + e.sentence() }
+func (e *LossError) Error() string {
+	if e.Code == protocol.Unreleased {
+		return e.Lock + ": " + e.sentence()
+	}
+	return e.Lock + ": lost: " + e.sentence()
+}
 
-// sentence is what happened, and what to do.
+// sentence is what happened to a lock that is lost, and what to do.
 func (e *LossError) sentence() string {
 	switch e.Code {
 	case protocol.Gone:
-		return fmt.Sprintf("lost: somebody removed or broke the lock (%s): stop what it guards, which others may use by now", e.where())
+		return fmt.Sprintf("somebody removed or broke the lock (%s): stop what it guards, which others may use by now", e.where())
 	case protocol.MaxHold:
-		return fmt.Sprintf("lost: %v; stop what it guards", e.Err)
+		return fmt.Sprintf("%v; stop what it guards", e.Err)
 	case protocol.Expired:
-		return fmt.Sprintf("lost: the lease could not be renewed in time: %v; stop what it guards, and look for what stopped this machine or the lock's place for so long", e.Err)
+		return fmt.Sprintf("the lease could not be renewed in time: %v; stop what it guards, and look for what stopped this machine or the lock's place for so long", e.Err)
 	}
 	if errors.Is(e.Err, backend.ErrStays) {
 		return fmt.Sprintf("not released: %v", e.Err)

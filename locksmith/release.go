@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -75,7 +74,7 @@ func (s *session) lost(err error) {
 
 // logLoss is all that people are told of a loss.
 func (s *session) logLoss(loss *LossError) {
-	s.helper.Log.Error("lost", "lock", s.helper.Address, "code", loss.Code, "error", strings.TrimPrefix(loss.sentence(), "lost: "))
+	s.helper.Log.Error("lost", "lock", s.helper.Address, "code", loss.Code, "error", loss.sentence())
 }
 
 // overstay gives up a lock that was held for as long as it may be. The client is told of a

@@ -189,6 +189,13 @@ func (a Address) String() string {
 	return s + "?" + q.Encode()
 }
 
+// HasServer reports that the address of a lock, as String writes it, leads to a server, and to
+// no file system of this machine.
+func HasServer(address string) bool {
+	_, path, _ := strings.Cut(address, ":")
+	return strings.HasPrefix(path, "//")
+}
+
 // CheckOptions refuses options that the backend does not know. Each known one
 // maps to the values it may have.
 func (a Address) CheckOptions(known map[string][]string) error {

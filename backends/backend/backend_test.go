@@ -266,8 +266,13 @@ func TestCodes(t *testing.T) {
 // at which that ends, whichever clock it has itself.
 func TestHolding(t *testing.T) {
 	noon := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	overdue := Holder{Record: &owner.Record{User: "a", Place: owner.Place{Host: "web3"}, MaxHold: 5 * time.Hour}, Age: 30 * time.Hour}
+	if got := overdue.Holding(noon); got != "a@web3 for 30h0m0s, until Tue 30 Jun 11:00 at the latest" {
+		t.Errorf("overdue: %q", got)
+	}
 	for most, want := range map[time.Duration]string{
-		0: "a@web3 for 1h0m0s; odd", 5 * time.Hour: "a@web3 for 1h0m0s, until 16:00 at the latest; odd",
+		0: "a@web3 for 1h0m0s; odd", 13 * time.Hour: "a@web3 for 1h0m0s, until Thu 2 Jul 00:00 at the latest; odd",
+		5 * time.Hour:  "a@web3 for 1h0m0s, until 16:00 at the latest; odd",
 		25 * time.Hour: "a@web3 for 1h0m0s, until Thu 2 Jul 12:00 at the latest; odd",
 	} {
 		h := Holder{Record: &owner.Record{User: "a", Place: owner.Place{Host: "web3"}, MaxHold: most}, Age: time.Hour, Note: "odd"}

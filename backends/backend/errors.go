@@ -1,16 +1,13 @@
 package backend
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
-	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -68,65 +65,6 @@ func (e *HeldError) why() string {
 
 // Unwrap returns the obstacle.
 func (e *HeldError) Unwrap() error { return e.Obstacle }
-
-// String describes the holder in a few words for people:
-// "alice@web3 (pid 4242, billing.pl, job=nightly) for 3m12s, last heartbeat 4s ago".
-func (h Holder) String() string { return h.describe("") }
-
-// Holding is String of one that holds the lock now, and until when it may at the latest:
-// "alice@web3 (pid 4242) for 3m12s, last heartbeat 4s ago, until 16:40 at the latest".
-func (h Holder) Holding(now time.Time) string {
-	if h.Record == nil || h.Record.MaxHold == 0 {
-		return h.String()
-	}
-	left, layout := h.Record.MaxHold-h.Age, "15:04"
-	if left >= 12*time.Hour {
-		layout = "Mon 2 Jan 15:04"
-	}
-	return h.describe(", until " + now.Add(left).Format(layout) + " at the latest")
-}
-
-func (h Holder) describe(until string) string {
-	who, details := "somebody unknown", []string(nil)
-	if h.PID != 0 {
-		details = append(details, fmt.Sprintf("pid %d", h.PID))
-	}
-	if r := h.Record; r != nil {
-		who = r.User + "@" + r.Place.Host
-		if r.Program != "" {
-			details = append(details, r.Program)
-		}
-		for _, m := range r.Meta {
-			details = append(details, m.Key+"="+m.Value)
-		}
-	}
-	switch h.Verdict {
-	case owner.Dead:
-		details = append(details, "dead")
-	case owner.Orphaned:
-		details = append(details, "dead, but what it guarded may still run")
-	}
-	s := who
-	if len(details) > 0 {
-		s += " (" + strings.Join(details, ", ") + ")"
-	}
-	if h.Age > 0 {
-		s += " for " + h.Age.Round(time.Second).String()
-	}
-	if h.Record != nil && h.Heartbeat > 0 {
-		s += ", last heartbeat " + h.Heartbeat.Round(time.Second).String() + " ago"
-	}
-	if most := cmp.Or(h.Silence, h.Lease/4); h.Silent > most+most/25+time.Second {
-		s += ", silent for at least " + h.Silent.Truncate(time.Second).String()
-	}
-	s += until
-	for _, more := range []string{h.Note, h.Advice} {
-		if more != "" {
-			s += "; " + more
-		}
-	}
-	return protocol.CleanText(s, maxDescription)
-}
 
 // An Error is a failure with its code and advice.
 type Error struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"locksmith/backends/backend"
@@ -124,7 +123,7 @@ func follow[T any](ctx context.Context, limit time.Duration, late error,
 
 func noAnswer(lock, op string, after time.Duration) *backend.Error {
 	hint := "look at the server and the mount"
-	if strings.Contains(lock, "://") { // a server's, which is not mounted
+	if backend.HasServer(lock) { // which is not mounted
 		hint = "look at the server, and at the network between"
 	}
 	return &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: op, Err: fmt.Errorf("no answer within %v", after), Hint: hint}

@@ -183,11 +183,11 @@ const lookTime = time.Minute
 
 // place tells of what is in one place.
 func (l *listing) place(ctx context.Context, place string, tell func(backend.Listed)) error {
-	lists, err := l.lister(place)
+	lists, canonical, err := l.lister(place)
 	if err != nil {
 		return err
 	}
-	return l.list(ctx, place, lists, tell)
+	return l.list(ctx, canonical, lists, tell)
 }
 
 // list tells of what is in one place, and leaves behind a look that hangs.
@@ -200,23 +200,24 @@ func (l *listing) list(ctx context.Context, place string, lists lister, tell fun
 // A lister tells of the locks in one place.
 type lister func(context.Context, backend.Listing) error
 
-func (l *listing) lister(place string) (lister, error) {
+// lister is that of a place, and its address, or the path that it is.
+func (l *listing) lister(place string) (lister, string, error) {
 	if isPath(place) {
 		dir, err := absolute(place)
 		if err != nil {
-			return nil, backend.FileError(place, "find the directory where we are", err)
+			return nil, "", backend.FileError(place, "find the directory where we are", err)
 		}
-		return func(ctx context.Context, l backend.Listing) error { return backends.Tree(ctx, dir, l) }, nil
+		return func(ctx context.Context, l backend.Listing) error { return backends.Tree(ctx, dir, l) }, place, nil
 	}
 	b, canonical, err := l.OpenPlace(place)
 	if st, e := os.Stat(place); err != nil && !strings.Contains(place, ":") && e == nil && st.IsDir() {
-		return nil, fmt.Errorf("%w; the directory is written ./%s", err, place)
+		return nil, "", fmt.Errorf("%w; the directory is written ./%s", err, place)
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	list := l.List
-	return func(ctx context.Context, l backend.Listing) error { return list(ctx, b, canonical, l) }, nil
+	return func(ctx context.Context, l backend.Listing) error { return list(ctx, b, canonical, l) }, canonical, nil
 }
 
 // isPath tells a path from an address, and from the name of a profile, which has no slash.

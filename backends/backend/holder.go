@@ -1,0 +1,93 @@
+package backend
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// String describes the holder in a few words for people:
+// "alice@web3 (pid 4242, billing.pl, job=nightly) for 3m12s, last heartbeat 4s ago".
+func (h Holder) String() string { return h.describe("") }
+
+// Holding is String of one that holds the lock now, and until when it may at the latest:
+// "alice@web3 (pid 4242) for 3m12s, last heartbeat 4s ago, until 16:40 at the latest".
+func (h Holder) Holding(now time.Time) string {
+	if h.Record == nil || h.Record.MaxHold == 0 {
+		return h.String()
+	}
+	end, layout := now.Add(h.Record.MaxHold-h.Age), "15:04"
+	if end.Format(time.DateOnly) != now.Format(time.DateOnly) {
+		layout = "Mon 2 Jan 15:04"
+	}
+	return h.describe(", until " + end.Format(layout) + " at the latest")
+}
+
+// ByProgram describes it by what it held the lock for: "billing.pl (pid 17004 on web3,
+// job=nightly)".
+func (h Holder) ByProgram() string {
+	if h.Record == nil {
+		return inBrackets(nobodyKnown, h.details("", ""))
+	}
+	return inBrackets(cmp.Or(h.Record.Program, h.Record.User), h.details(" on "+h.Record.Place.Host, ""))
+}
+
+const nobodyKnown = "somebody unknown"
+
+// details are its pid, where that counts, its program, and what it says of itself.
+func (h Holder) details(where, program string) (all []string) {
+	if h.PID != 0 {
+		all = append(all, fmt.Sprintf("pid %d%s", h.PID, where))
+	}
+	if program != "" {
+		all = append(all, program)
+	}
+	if h.Record != nil {
+		for _, m := range h.Record.Meta {
+			all = append(all, m.Key+"="+m.Value)
+		}
+	}
+	return all
+}
+
+func inBrackets(who string, details []string) string {
+	if len(details) == 0 {
+		return who
+	}
+	return who + " (" + strings.Join(details, ", ") + ")"
+}
+
+func (h Holder) describe(until string) string {
+	who, program := nobodyKnown, ""
+	if r := h.Record; r != nil {
+		who, program = r.User+"@"+r.Place.Host, r.Program
+	}
+	details := h.details("", program)
+	switch h.Verdict {
+	case owner.Dead:
+		details = append(details, "dead")
+	case owner.Orphaned:
+		details = append(details, "dead, but what it guarded may still run")
+	}
+	s := inBrackets(who, details)
+	if h.Age > 0 {
+		s += " for " + h.Age.Round(time.Second).String()
+	}
+	if h.Record != nil && h.Heartbeat > 0 {
+		s += ", last heartbeat " + h.Heartbeat.Round(time.Second).String() + " ago"
+	}
+	if most := cmp.Or(h.Silence, h.Lease/4); h.Silent > most+most/25+time.Second {
+		s += ", silent for at least " + h.Silent.Truncate(time.Second).String()
+	}
+	s += until
+	for _, more := range []string{h.Note, h.Advice} {
+		if more != "" {
+			s += "; " + more
+		}
+	}
+	return protocol.CleanText(s, maxDescription)
+}
