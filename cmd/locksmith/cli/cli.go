@@ -4,8 +4,6 @@ package cli
 
 import (
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,8 +53,7 @@ func (a *app) execute(root *cobra.Command) error {
 		return err
 	}
 	if found, rest, unknown := root.Find(a.self.Args); unknown != nil {
-		i := slices.IndexFunc(rest, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
-		return unknownCommand(found, rest[i])
+		return unknownCommand(found, firstWord(root, rest))
 	}
 	return err
 }

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"locksmith/backends"
 	"locksmith/cmd/locksmith/cli/flags"
@@ -123,6 +125,31 @@ func unknownCommand(c *cobra.Command, name string) error {
 		return flags.Usagef("unknown command %q for %q", name, c.CommandPath())
 	}
 	return flags.Usagef("unknown command %q for %q; did you mean %s?", name, c.CommandPath(), strings.Join(near, " or "))
+}
+
+// firstWord is the first of some arguments that is neither a flag nor the value of one that
+// some command has; else the first that is no flag.
+func firstWord(root *cobra.Command, args []string) string {
+	words := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	for i, arg := range args {
+		if !strings.HasPrefix(arg, "-") && (i == 0 || !takesValue(root, args[i-1])) {
+			return arg
+		}
+	}
+	return words[0]
+}
+
+// takesValue reports that an argument is a flag whose value is the next one.
+func takesValue(root *cobra.Command, arg string) bool {
+	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool {
+		var f *pflag.Flag
+		if name, long := strings.CutPrefix(arg, "--"); long {
+			f = c.Flags().Lookup(name)
+		} else if len(arg) == 2 && arg[0] == '-' {
+			f = c.Flags().ShorthandLookup(arg[1:])
+		}
+		return f != nil && f.NoOptDefVal == ""
+	})
 }
 
 // catchOutput has cobra's own commands print where ours do. It is not done once for all:
