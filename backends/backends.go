@@ -52,6 +52,7 @@ func Usual() Kinds {
 			timing: Timing{Lease: link.UsualLease, Refresh: link.UsualRefresh}},
 		{Scheme: backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port, About: "a directory on an FTP server, in the clear"}, Open: ftp.Open, Key: ftpKey},
 		{Scheme: backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port, About: "a directory on an FTP server, with TLS"}, Open: ftp.Open, Key: ftpKey},
+		{Scheme: backend.Scheme{Name: "sftp", Port: "22", About: "a directory on an SFTP server; also that of nfs: on it"}, Open: openSFTP, Key: serverKey},
 	}
 }
 

@@ -2,6 +2,7 @@ package backends
 
 import (
 	"errors"
+	"io"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
@@ -14,6 +15,14 @@ import (
 func openNFS(a backend.Address) (backend.Backend, error)   { return notHere(a) }
 func openMkdir(a backend.Address) (backend.Backend, error) { return notHere(a) }
 func openLink(a backend.Address) (backend.Backend, error)  { return notHere(a) }
+
+func openSFTP(a backend.Address, _ backend.Access) (backend.Backend, error) { return notHere(a) }
+
+// AskpassVariable is never set here.
+const AskpassVariable = "LOCKSMITH_ASKPASS"
+
+// Askpass is for sftp:.
+func Askpass(string, io.Writer) error { return errors.ErrUnsupported }
 
 func notHere(a backend.Address) (backend.Backend, error) {
 	return nil, &backend.Error{Code: protocol.CannotCreate, Lock: a.String(), Op: "open",

@@ -36,3 +36,7 @@ func fileKey(a backend.Address) string {
 	}
 	return a.Scheme + ":" + a.Path
 }
+
+// serverKey is for servers on which the user of no address is somebody whom another program
+// chooses.
+func serverKey(a backend.Address) string { return a.Scheme + "://" + a.Host + a.Path + " " + a.User }

@@ -12,6 +12,9 @@ import (
 // selfEnv marks a process that Init shall turn into a helper.
 const selfEnv = "LOCKSMITH_SELF_HELPER"
 
+// askpassEnv marks one that was started to ask a helper for a password.
+const askpassEnv = "LOCKSMITH_ASKPASS"
+
 // Init lets a program be its own helper, so that it needs no other file. Call
 // it first in main, with cli.Main from locksmith/cmd/locksmith/cli:
 //
@@ -23,6 +26,9 @@ const selfEnv = "LOCKSMITH_SELF_HELPER"
 // In a process started as a helper it does not return. On Linux the helper is the program
 // that runs, whatever has replaced its file since.
 func Init(main func(args []string) int) {
+	if os.Getenv(askpassEnv) != "" && len(os.Args) == 2 { // an ssh of our helper asks for a password
+		os.Exit(main(os.Args[1:]))
+	}
 	if os.Getenv(selfEnv) != "" {
 		_ = os.Unsetenv(selfEnv)
 		// On Linux ps and the like would call it "exe" (proc_pid_comm(5)).

@@ -70,4 +70,7 @@ type Access struct {
 	// Insecure accepts any certificate: whoever sits between us and the server
 	// can read the password and invent answers.
 	Insecure bool
+	// SSH is the command that reaches a server of sftp:, with arguments of its own, in
+	// place of ssh; empty: that.
+	SSH string
 }

@@ -79,7 +79,7 @@ func (l *lock) NewestToken(ctx context.Context) (uint64, error) {
 func (l *lock) List(ctx context.Context, listing backend.Listing) error {
 	w := finder.Walk{
 		Tree:        finder.FileTree{Root: l.path, Address: string(l.Address)},
-		Directories: []finder.DirectoryKind{kind{l}},
+		Directories: []finder.DirectoryKind{l.kind()},
 		Listing:     listing,
 	}
 	return w.Run(ctx)
@@ -87,31 +87,11 @@ func (l *lock) List(ctx context.Context, listing backend.Listing) error {
 
 // Kind knows the locks below a directory that are lock directories of nfs:.
 func Kind(dir string) finder.DirectoryKind {
-	return kind{newLock(backend.Address{Scheme: Scheme, Path: dir})}
+	return newLock(backend.Address{Scheme: Scheme, Path: dir}).kind()
 }
 
-type kind struct {
-	place *lock // as if the directory were one
-}
-
-// Beside implements finder.DirectoryKind: nothing of a lock is beside it.
-func (kind) Beside(context.Context, *finder.Directory, string) finder.Answer { return finder.Answer{} }
-
-// Directory implements finder.DirectoryKind.
-func (k kind) Directory(ctx context.Context, d, _ *finder.Directory) finder.Answer {
-	if !d.HasDirectory(generation.Generations) || !d.HasDirectory(generation.Reservations) {
-		return finder.Answer{}
-	}
-	l := k.place.Lock
-	address := backend.Below(string(l.Address), d.Path)
-	l.Dir, l.Address = &directory{path: k.place.path + d.Path}, backend.Name(address)
-	r, err := l.Inspect(ctx)
-	return finder.Answer{Lock: &backend.Listed{Lock: address, Report: r, Err: err}, Mine: true}
-}
-
-// Part implements finder.DirectoryKind.
-func (kind) Part(name string) bool {
-	return name == generation.Generations || name == generation.Reservations
+func (l *lock) kind() finder.DirectoryKind {
+	return generation.Kind{Place: l.Lock, At: func(path string) generation.Dir { return &directory{path: l.path + path} }}
 }
 
 // An attempt looks at its place first. That is part of Try, because a place on a

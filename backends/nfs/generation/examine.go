@@ -82,12 +82,12 @@ func (x *examiner) examine(ctx context.Context) error {
 	)
 }
 
-// oddTarget is what some servers change on the way: it begins elsewhere, and is not clean.
-const oddTarget = "../a//b/./c/"
+// OddTarget is what some servers change on the way: it begins elsewhere, and is not clean.
+const OddTarget = "../a//b/./c/"
 
 // links: the lock is a symbolic link that is made once.
 func (x *examiner) links(context.Context) error {
-	const name, target = "symbolic links", oddTarget
+	const name, target = "symbolic links", OddTarget
 	l := x.Fresh()
 	first := x.dir.Symlink(target, l)
 	made, err := x.Said("make a symbolic link", first)

@@ -20,6 +20,9 @@ type Lock struct {
 	// HeadPause is how long the first in the queue waits between two looks at most, where
 	// nothing wakes it; 0: as long as on a file system.
 	HeadPause time.Duration
+	// LeastLease is for how long others are watched at least. Where times show in whole
+	// seconds only, some heartbeats do not show.
+	LeastLease time.Duration
 }
 
 var _ backend.Locker = (*Lock)(nil)

@@ -47,7 +47,7 @@ func (w watcher) see(path string, t ticket, last watch.Seen) (watch.Seen, error)
 	}
 	s.Verdict = w.lock.Verdict(s.Record)
 	// The lease is the ticket's: the record may be missing or forged.
-	s.Rules = []watch.Rule{w.Rule(s.Verdict, t.lease)}
+	s.Rules = []watch.Rule{w.Rule(s.Verdict, max(t.lease, w.lock.LeastLease))}
 	return s, nil
 }
 

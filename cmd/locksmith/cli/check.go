@@ -25,9 +25,9 @@ func (a *app) check() *cobra.Command {
 		Long: "Exit with 0 if N is the newest fencing token of LOCK, and say nothing: nobody has got the\n" +
 			"lock since. Otherwise say why not; the status is 79 if N is not the newest. For scripts that\n" +
 			"guard what a lock protects. Somebody may get the lock right after this: where it is possible,\n" +
-			"hand N to the place that is written to, and let that refuse smaller ones. Tokens have nfs: and,\n" +
-			"with ?style=dir, mkdir:, ftp: and ftps:. To be sure, it makes a directory beside the lock and\n" +
-			"removes it, for which this user needs the right.",
+			"hand N to the place that is written to, and let that refuse smaller ones. Tokens have nfs:,\n" +
+			"sftp: and, with ?style=dir, mkdir:, ftp: and ftps:. To be sure, it makes a directory beside\n" +
+			"the lock and removes it, for which this user needs the right.",
 		Example: "  locksmith check nfs:/shared/locks/billing --token \"$LOCKSMITH_TOKEN\"",
 	}
 	r.Add(c, a.self)
@@ -50,7 +50,7 @@ func (a *app) check() *cobra.Command {
 		newest, err := withDeadline(ctx, canonical, "look for the newest token", b.NewestToken)
 		if errors.Is(err, backend.ErrNoTokens) {
 			return &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "check a token", Err: backend.ErrNoTokens,
-				Hint: "tokens have nfs: and, with ?style=dir, mkdir:, ftp: and ftps:"}
+				Hint: "tokens have nfs:, sftp: and, with ?style=dir, mkdir:, ftp: and ftps:"}
 		} else if err != nil {
 			return err
 		}

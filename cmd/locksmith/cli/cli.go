@@ -21,6 +21,9 @@ func Main(args []string) int { return run(args, backends.Usual()) }
 func run(args []string, kinds backends.Kinds) int {
 	// Read before anything else takes time: the death of this parent releases the lock.
 	parent := os.Getppid()
+	if len(args) == 1 && os.Getenv(backends.AskpassVariable) != "" {
+		return askpass(args[0])
+	}
 	args = spelled(args)
 	a := &app{self: flags.Program{Kinds: kinds, Args: args}, parent: parent, out: show.Output{To: os.Stdout}}
 	if err := mayStart(); err != nil {
@@ -43,6 +46,14 @@ func run(args []string, kinds backends.Kinds) int {
 		a.fail(err)
 	}
 	return a.status
+}
+
+// askpass answers an ssh that a helper of sftp: has started, in the place of a person.
+func askpass(prompt string) int {
+	if err := backends.Askpass(prompt, os.Stdout); err != nil {
+		return 1 // ssh tells that it got no answer
+	}
+	return 0
 }
 
 // execute runs the command. Of one that is not known we tell ourselves: cobra does it in

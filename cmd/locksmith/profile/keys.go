@@ -39,6 +39,7 @@ func (p *Profile) keys() map[string]setter {
 		"netrc":         p.path("netrc", &p.netrc),
 		"password_env":  variable("password_env", &p.passwordEnv),
 		"password":      refusePassword,
+		"ssh":           command("ssh", &p.ssh),
 	}
 }
 
@@ -143,6 +144,17 @@ func (p *Profile) path(key string, to *string) setter {
 		}
 		*to = s
 		return nil
+	}
+}
+
+// command takes a program with its arguments, which blanks separate.
+func command(key string, to *string) setter {
+	return func(v any) (err error) {
+		*to, err = text(key, v)
+		if err == nil && strings.TrimSpace(*to) == "" {
+			return faulty(`write for example ssh = "ssh -F /etc/locksmith/ssh_config"`, "%s is empty", key)
+		}
+		return err
 	}
 }
 

@@ -23,6 +23,7 @@
 package profile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -51,6 +52,7 @@ type Profile struct {
 
 	ca       string
 	insecure bool
+	ssh      string
 
 	// At most one of these is set.
 	passwordFile string
@@ -62,8 +64,11 @@ type Profile struct {
 
 // Access returns what a server is told. The password is looked up at each call.
 func (p *Profile) Access() backend.Access {
-	return backend.Access{Password: p.password, CA: p.ca, Insecure: p.insecure}
+	return backend.Access{Password: p.password, CA: p.ca, Insecure: p.insecure, SSH: cmp.Or(p.ssh, p.env.Getenv(sshVariable))}
 }
+
+// sshVariable names the command that reaches servers of sftp: where no profile does.
+const sshVariable = "LOCKSMITH_SSH"
 
 // SecretVariables are the environment variables that may hold a password.
 func (p *Profile) SecretVariables() []string {

@@ -1,0 +1,123 @@
+//go:build unix
+
+package sftp
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"locksmith/backends/backend"
+)
+
+// AskpassVariable tells a locksmith that an ssh has started it to ask for a password, and
+// whom to ask: the path of a socket.
+const AskpassVariable = "LOCKSMITH_ASKPASS"
+
+// maxPrompt bounds what a question may be.
+const maxPrompt = 4 << 10
+
+// askTime is how long a question may take.
+const askTime = 10 * time.Second
+
+// Ask passes on a question of ssh, and writes the answer, as a program for $SSH_ASKPASS
+// does. It fails if there is none: then ssh goes on without.
+func Ask(socket, prompt string, to io.Writer) error {
+	c, err := net.DialTimeout("unix", socket, askTime)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(askTime)) // else it waits
+	if _, err := io.WriteString(c, prompt[:min(len(prompt), maxPrompt)]); err != nil {
+		return err
+	}
+	if err := c.(*net.UnixConn).CloseWrite(); err != nil {
+		return err
+	}
+	answer, err := io.ReadAll(c)
+	if err != nil || len(answer) == 0 {
+		return fmt.Errorf("nobody answers %q", prompt)
+	}
+	_, err = fmt.Fprintf(to, "%s\n", answer)
+	return err
+}
+
+// An answerer answers ssh's question for a password, while it logs in: on a socket in a
+// directory that only this user can open. So the password is in no argument, no file, and no
+// environment, which ssh may send to the server (SendEnv) and hands to what it starts.
+type answerer struct {
+	dir       string
+	listener  net.Listener
+	questions []string // how questions for this password begin
+	password  string
+}
+
+func answerPassword(a backend.Address, password string) (*answerer, error) {
+	dir, err := os.MkdirTemp("", "locksmith-") // nobody else may open it
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, err
+	}
+	host, _ := hostPort(a)
+	// As OpenSSH asks, for the methods password and keyboard-interactive. A host on the way
+	// (ProxyJump) must not get it, nor a key that is locked.
+	w := &answerer{dir, l, []string{a.User + "@" + host + "'s password:", "(" + a.User + "@" + host + ") "}, password}
+	go w.serve()
+	return w, nil
+}
+
+func (w *answerer) serve() {
+	for {
+		c, err := w.listener.Accept()
+		if err != nil {
+			return
+		}
+		_ = c.SetDeadline(time.Now().Add(askTime))
+		prompt, _ := io.ReadAll(io.LimitReader(c, maxPrompt))
+		if w.concerns(string(prompt)) {
+			_, _ = io.WriteString(c, w.password)
+		}
+		_ = c.Close()
+	}
+}
+
+// concerns reports that the question is for the password of our user at our server.
+func (w *answerer) concerns(prompt string) bool {
+	return strings.Contains(strings.ToLower(prompt), "password") &&
+		slices.ContainsFunc(w.questions, func(q string) bool { return strings.HasPrefix(prompt, q) })
+}
+
+// env is the environment of an ssh that asks us.
+func (w *answerer) env() []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.Contains(v, w.password) })
+	if os.Getenv("DISPLAY") == "" {
+		env = append(env, "DISPLAY=:") // before OpenSSH 8.4 it asked only with one
+	}
+	return append(env, "SSH_ASKPASS="+itself(), "SSH_ASKPASS_REQUIRE=force", AskpassVariable+"="+w.listener.Addr().String())
+}
+
+// itself is the program that runs, whatever has replaced its file since, where the kernel
+// tells.
+func itself() string {
+	running := fmt.Sprintf("/proc/%d/exe", os.Getpid())
+	if _, err := os.Stat(running); err == nil {
+		return running
+	}
+	path, _ := os.Executable() // without it ssh says that it cannot ask
+	return path
+}
+
+func (w *answerer) close() {
+	_ = w.listener.Close()
+	_ = os.RemoveAll(w.dir)
+}

@@ -1,0 +1,133 @@
+//go:build unix
+
+package sftp
+
+import (
+	"fmt"
+	"path"
+	"syscall"
+	"time"
+
+	"locksmith/backends/nfs/generation"
+)
+
+// minLease lets heartbeats be a second apart: version 3 of the protocol has whole seconds.
+const minLease = 4 * time.Second
+
+// A beat is what is known of the time of our own reservation. The protocol cannot ask for
+// the server's now, so that we count it from when the server made the reservation.
+type beat struct {
+	made   string        // what we made last in the reservations
+	madeAt time.Duration // when, by our clock
+	listed uint32        // the time of that in a listing; 0: none
+
+	name   string        // of what last is
+	last   uint32        // that was set; 0: never
+	offset time.Duration // the server's clock less ours; 0: not known
+}
+
+// Touch implements generation.Dir: it sets a time that is at least a whole second later than
+// the last one, and never much later than the server's now. The first time it is looked at
+// whether that was done.
+func (d *directory) Touch(name string) error {
+	d.mu.Lock()
+	b := d.beat
+	d.mu.Unlock()
+	first := b.name != name
+	if first {
+		if err := d.begin(&b, name); err != nil {
+			return err
+		}
+	}
+	now := uint32((b.offset + d.clock.Now()) / time.Second)
+	b.last = max(b.last+1, now)
+	seen, err := d.setTime(d.life, name, b.last, first)
+	if err != nil {
+		return err
+	}
+	if first && seen.modified != b.last { // the two requests may have been executed in the other order
+		if seen, err = d.lstat(d.life, name); err != nil {
+			return d.sort(d.op("look at", name), err)
+		}
+	}
+	if first && seen.modified != b.last {
+		return &ignoredError{d.op("set the time of", name)}
+	}
+	d.mu.Lock()
+	d.beat.name, d.beat.last, d.beat.offset = b.name, b.last, b.offset
+	d.mu.Unlock()
+	return nil
+}
+
+// begin finds out what the time of a reservation is.
+func (d *directory) begin(b *beat, name string) error {
+	b.name, b.last = name, 0
+	if name == b.made {
+		b.last = b.listed
+	}
+	if b.last == 0 {
+		a, err := d.lstat(d.life, name)
+		if err != nil {
+			return d.sort(d.op("look at", name), err)
+		}
+		b.last = a.modified
+	}
+	if b.offset == 0 {
+		b.offset = time.Duration(b.last)*time.Second - b.madeAt
+	}
+	return nil
+}
+
+// An ignoredError says that a server did not do what it said it did.
+type ignoredError struct{ op string }
+
+func (e *ignoredError) Error() string {
+	return fmt.Sprintf("%s: the server says that it did, but the time is another", e.op)
+}
+
+// Unwrap makes it an error of the system that places without times have.
+func (e *ignoredError) Unwrap() error { return syscall.EOPNOTSUPP }
+
+// Look implements generation.Dir. It counts the reservations, because the protocol tells no
+// number of links. There is no cache to refresh.
+func (d *directory) Look(name string) (generation.Sight, error) {
+	if name == generation.Reservations {
+		return d.count()
+	}
+	a, err := d.lstat(d.life, name)
+	if err != nil {
+		return generation.Sight{}, d.sort(d.op("look at", name), err)
+	}
+	return sight(a), nil
+}
+
+func sight(a attrs) generation.Sight {
+	return generation.Sight{Sign: fmt.Sprint(a.modified), Modified: time.Unix(int64(a.modified), 0)}
+}
+
+func (d *directory) count() (generation.Sight, error) {
+	all, err := d.list(d.life, generation.Reservations)
+	if err != nil {
+		return generation.Sight{}, err
+	}
+	s := generation.Sight{Links: 2}
+	for _, i := range all {
+		if i.attrs.flags&hasMode == 0 {
+			return generation.Sight{}, nil
+		}
+		if i.attrs.is(modeDir) {
+			s.Links++
+		}
+		d.note(path.Join(generation.Reservations, i.name), i.attrs)
+	}
+	return s, nil
+}
+
+// note remembers the time of what we made last.
+func (d *directory) note(name string, a attrs) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if name == d.beat.made {
+		d.beat.listed = a.modified
+	}
+}

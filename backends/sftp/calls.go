@@ -1,0 +1,290 @@
+//go:build unix
+
+package sftp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+)
+
+// A refusal is the server's, as the error of the system that it most likely stands for:
+// codes mean too much, so that the call which was refused looks what is there.
+type refusal struct {
+	op    string
+	errno syscall.Errno
+	said  *statusError
+}
+
+func (e *refusal) Error() string {
+	return fmt.Sprintf("%s: %v (%v)", e.op, e.errno, e.said)
+}
+
+func (e *refusal) Unwrap() error { return e.errno }
+
+// A request is one that makes, changes or removes a name.
+type request struct {
+	op      string
+	build   func(packet) packet
+	kind    byte
+	explain func(ctx context.Context, code uint32) (syscall.Errno, error) // what a code means that says nothing
+}
+
+// change makes a request. What nobody can explain may have been true for a moment only: it
+// is asked once more.
+func (s *session) change(ctx context.Context, r request) error {
+	for repeated := false; ; repeated = true {
+		err := s.request(ctx, r.op, r.kind, r.build)
+		var said *statusError
+		if !errors.As(err, &said) {
+			return err
+		}
+		var errno syscall.Errno
+		switch said.code {
+		case statusDenied:
+			errno = syscall.EACCES
+		case statusNoSupport:
+			errno = syscall.EOPNOTSUPP
+		default:
+			if errno, err = r.explain(ctx, said.code); err != nil {
+				return err
+			}
+		}
+		if errno != 0 || repeated {
+			if errno == 0 {
+				errno = syscall.ENOSPC // or a quota, or a disk that is read-only
+			}
+			return &refusal{r.op, errno, said}
+		}
+	}
+}
+
+// there looks what a name is; 0 if it is not there.
+func (s *session) there(ctx context.Context, name string) (kind uint32, err error) {
+	a, err := s.lstat(ctx, name)
+	var said *statusError
+	switch {
+	case errors.As(err, &said) && said.code == statusNoFile:
+		return 0, nil
+	case errors.As(err, &said):
+		return 0, s.sort(s.op("look at", name), err)
+	case err != nil:
+		return 0, err
+	}
+	if a.flags&hasMode == 0 {
+		return modeFile, nil // or anything
+	}
+	return max(a.mode&modeType, 1), nil
+}
+
+// sort gives a refusal the system's error where only the code tells.
+func (s *session) sort(op string, err error) error {
+	var said *statusError
+	if !errors.As(err, &said) {
+		return err
+	}
+	errno := syscall.EIO
+	switch said.code {
+	case statusNoFile:
+		errno = syscall.ENOENT
+	case statusDenied:
+		errno = syscall.EACCES
+	case statusNoSupport:
+		errno = syscall.EOPNOTSUPP
+	}
+	return &refusal{op, errno, said}
+}
+
+// op is an operation for people.
+func (s *session) op(what, name string) string { return what + " " + s.shown(name) }
+
+// shown is a name for people.
+func (s *session) shown(name string) string { return shortPath(s.at(name)) }
+
+// occupied explains why a name could not be made: because it is there, or because nothing
+// is where it should be.
+func (s *session) occupied(name string) func(context.Context, uint32) (syscall.Errno, error) {
+	return func(ctx context.Context, code uint32) (syscall.Errno, error) {
+		if code == statusNoFile {
+			return syscall.ENOENT, nil
+		}
+		kind, err := s.there(ctx, name)
+		if kind != 0 || err != nil {
+			return syscall.EEXIST, err
+		}
+		above := "."
+		if i := strings.LastIndexByte(name, '/'); i >= 0 {
+			above = name[:i]
+		}
+		if kind, err = s.there(ctx, above); kind == 0 || err != nil {
+			return syscall.ENOENT, err
+		}
+		return 0, nil
+	}
+}
+
+// mkdir makes a directory.
+func (s *session) mkdir(ctx context.Context, name string) error {
+	return s.change(ctx, request{op: s.op("make directory", name), kind: typeMkdir, explain: s.occupied(name),
+		build: func(p packet) packet { return p.string(s.at(name)).attrs(attrs{flags: hasMode, mode: 0o777}) }})
+}
+
+// symlink makes a symbolic link. The order of the two is OpenSSH's, not the draft's.
+func (s *session) symlink(ctx context.Context, target, name string) error {
+	occupied := s.occupied(name)
+	return s.change(ctx, request{op: s.op("make symbolic link", name), kind: typeSymlink,
+		build: func(p packet) packet { return p.string(target).string(s.at(name)) },
+		explain: func(ctx context.Context, code uint32) (syscall.Errno, error) {
+			errno, err := occupied(ctx, code)
+			if errno == 0 && err == nil && code == statusBad {
+				errno = syscall.ENAMETOOLONG
+			}
+			return errno, err
+		}})
+}
+
+// rmdir removes an empty directory. Some servers also remove a symbolic link, or what it
+// leads to.
+func (s *session) rmdir(ctx context.Context, name string) error {
+	return s.change(ctx, request{op: s.op("remove directory", name), kind: typeRmdir,
+		build: func(p packet) packet { return p.string(s.at(name)) },
+		explain: func(ctx context.Context, code uint32) (syscall.Errno, error) {
+			kind, err := s.there(ctx, name)
+			switch {
+			case err != nil:
+				return 0, err
+			case kind == 0, kind == modeDir && code == statusNoFile:
+				return syscall.ENOENT, nil // it was not there then
+			case kind != modeDir:
+				return syscall.ENOTDIR, nil
+			}
+			inside, err := s.list(ctx, name)
+			switch {
+			case errors.Is(err, syscall.ENOENT):
+				return syscall.ENOENT, nil
+			case err != nil || len(inside) > 0:
+				return syscall.ENOTEMPTY, err
+			}
+			return 0, nil
+		}})
+}
+
+// unlink removes a symbolic link or a file.
+func (s *session) unlink(ctx context.Context, name string) error {
+	return s.change(ctx, request{op: s.op("remove", name), kind: typeRemove,
+		build: func(p packet) packet { return p.string(s.at(name)) },
+		explain: func(ctx context.Context, _ uint32) (syscall.Errno, error) {
+			kind, err := s.there(ctx, name)
+			switch {
+			case err != nil:
+				return 0, err
+			case kind == 0:
+				return syscall.ENOENT, nil
+			case kind == modeDir:
+				return syscall.EISDIR, nil
+			}
+			return syscall.EPERM, nil
+		}})
+}
+
+// posixRename is the extension with the meaning of rename(2) (OpenSSH's PROTOCOL, 4.3).
+const posixRename = "posix-rename@openssh.com"
+
+// rename renames a directory. It replaces an empty one if the server knows posixRename;
+// otherwise the new name must not be in use.
+func (s *session) rename(ctx context.Context, from, to string) error {
+	c, err := s.connected(ctx)
+	if err != nil {
+		return err
+	}
+	kind := byte(typeRename)
+	build := func(p packet) packet { return p.string(s.at(from)).string(s.at(to)) }
+	if c.knows(posixRename) {
+		kind = typeExtended
+		build = func(p packet) packet { return p.string(posixRename).string(s.at(from)).string(s.at(to)) }
+	}
+	return s.change(ctx, request{op: s.op("rename", from) + " to " + s.shown(to), kind: kind, build: build,
+		explain: func(ctx context.Context, code uint32) (syscall.Errno, error) {
+			kind, err := s.there(ctx, from)
+			if err != nil || kind == 0 || code == statusNoFile {
+				return syscall.ENOENT, err
+			}
+			kind, err = s.there(ctx, to)
+			if err != nil || kind == 0 {
+				return 0, err
+			}
+			return syscall.ENOTEMPTY, nil
+		}})
+}
+
+// setTime sets when a name was changed, in seconds since 1970, and looks at it again if it is
+// to be seen.
+func (s *session) setTime(ctx context.Context, name string, seconds uint32, see bool) (seen attrs, err error) {
+	op := s.op("set the time of", name)
+	err = s.do(ctx, op, true, func(c *conn) error {
+		set, err := c.start(s.answer, typeSetstat, func(p packet) packet {
+			return p.string(s.at(name)).attrs(attrs{flags: hasTimes, modified: seconds})
+		})
+		if err != nil {
+			return err
+		}
+		if !see {
+			return set.status()
+		}
+		look, err := c.start(s.answer, typeLstat, func(p packet) packet { return p.string(s.at(name)) })
+		if refused := set.status(); refused != nil || err != nil {
+			return errors.Join(refused, err)
+		}
+		seen, err = look.attrs()
+		return err
+	})
+	var said *statusError
+	if !errors.As(err, &said) {
+		return seen, err
+	}
+	kind, unseen := s.there(ctx, name)
+	switch {
+	case unseen != nil:
+		return seen, unseen
+	case kind == 0:
+		return seen, &refusal{op, syscall.ENOENT, said}
+	case said.code == statusNoSupport:
+		return seen, &refusal{op, syscall.EOPNOTSUPP, said}
+	}
+	return seen, &refusal{op, syscall.EPERM, said} // it is somebody else's
+}
+
+// readlink returns the text of a symbolic link.
+func (s *session) readlink(ctx context.Context, name string) (target string, err error) {
+	op := s.op("read symbolic link", name)
+	err = s.do(ctx, op, false, func(c *conn) error {
+		r, err := c.start(s.answer, typeReadlink, func(p packet) packet { return p.string(s.at(name)) })
+		if err != nil {
+			return err
+		}
+		all, err := r.names()
+		if err == nil && len(all) != 1 {
+			err = r.malformed()
+		}
+		if err == nil {
+			target = all[0].name
+		}
+		return err
+	})
+	var said *statusError
+	if !errors.As(err, &said) || said.code == statusNoFile || said.code == statusDenied {
+		return target, s.sort(op, err)
+	}
+	kind, unseen := s.there(ctx, name)
+	switch {
+	case unseen != nil:
+		return "", unseen
+	case kind == 0:
+		return "", &refusal{op, syscall.ENOENT, said}
+	case kind != modeLink:
+		return "", &refusal{op, syscall.EINVAL, said}
+	}
+	return "", s.sort(op, err)
+}

@@ -1,0 +1,119 @@
+//go:build unix
+
+package sftp
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/owner"
+	"locksmith/test/lab"
+)
+
+func TestMain(m *testing.M) { lab.Main(m, nil) }
+
+var testAddress = backend.Address{Scheme: Scheme, Host: "h", User: "u", Path: "/lock"}
+
+// open is the lock in the format of nfs:, as swift, and with leases as short, as the suite has them.
+func (f *fake) open(t testing.TB) *lock {
+	return &lock{server: f.server(t, testAddress), Env: owner.NewEnv()}
+}
+
+// openStyle is a lock of directories.
+func (f *fake) openStyle(t testing.TB, style string) backend.Backend {
+	t.Helper()
+	a := testAddress
+	a.Options = map[string]string{"style": style}
+	b, err := openDirectories(f.server(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	backendtest.Run(t, backendtest.Subject{Shared: true, Queue: true, New: func(t *testing.T) backendtest.Fixture {
+		f := startFake(t)
+		return backendtest.Fixture{
+			Open:      func() backend.Backend { return f.open(t) },
+			Leftovers: func() []string { return leftovers(filepath.Join(f.dir, "lock")) },
+			Remove:    func() { empty(t, filepath.Join(f.dir, "lock", "R")) },
+			Abandon:   func(backend.Hold) {}, // its connection does not make it live
+		}
+	}})
+}
+
+func TestConformanceOfStyles(t *testing.T) {
+	t.Parallel()
+	for _, style := range []string{"plain", "dir"} {
+		t.Run(style, func(t *testing.T) {
+			t.Parallel()
+			backendtest.Run(t, backendtest.Subject{Shared: style == "dir", New: func(t *testing.T) backendtest.Fixture {
+				f := startFake(t)
+				place := filepath.Join(f.dir, "lock")
+				return backendtest.Fixture{
+					Open:      func() backend.Backend { return f.openStyle(t, style) },
+					Leftovers: func() []string { return leftoversOfDirectories(place) },
+					Remove: func() {
+						if err := os.RemoveAll(place); err != nil {
+							t.Error(err)
+						}
+					},
+					Abandon: func(backend.Hold) {},
+				}
+			}})
+		})
+	}
+}
+
+// leftovers is what should not be in the directory of a lock that is free: all but the
+// newest generations.
+func leftovers(path string) []string {
+	left, _ := filepath.Glob(filepath.Join(path, "R", "*"))
+	in, _ := filepath.Glob(filepath.Join(path, "G", "*"))
+	above, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*"))
+	left = append(left, above...)
+	generations := 0
+	for _, name := range in {
+		if strings.HasPrefix(filepath.Base(name), "lock.") {
+			generations++
+		} else {
+			left = append(left, name)
+		}
+	}
+	if generations > 4 {
+		left = append(left, in...)
+	}
+	return left
+}
+
+// leftoversOfDirectories are all but a tree and its newest tokens.
+func leftoversOfDirectories(place string) []string {
+	all, _ := filepath.Glob(place + "*")
+	tree, _ := filepath.Glob(filepath.Join(place, "*"))
+	held, _ := filepath.Glob(filepath.Join(place, "lock", "*"))
+	for _, name := range tree {
+		if base := filepath.Base(name); base != "lock" && !strings.HasPrefix(base, "fence.") && !strings.HasPrefix(base, "done.") {
+			held = append(held, name)
+		}
+	}
+	if len(all) == 1 && len(tree) > 0 && len(held) == 0 {
+		return nil
+	}
+	return append(all, held...)
+}
+
+func empty(t *testing.T, dir string) {
+	t.Helper()
+	all, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, name := range all {
+		if err := os.RemoveAll(name); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+//go:build unix
+
+package sftp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"locksmith/backends/clock"
+	"locksmith/backends/nfs/generation"
+	"locksmith/backends/posix"
+	"locksmith/backends/process"
+)
+
+// A directory is a lock directory on a server. It implements generation.Dir: its errors are
+// those of the system, as far as the server tells which.
+type directory struct {
+	*session
+	mustExist bool // it is not made
+	clock     clock.Clock
+	notifier  posix.Notifier // of the one attempt that this is for
+
+	mu   sync.Mutex
+	beat beat
+}
+
+func newDirectory(s *session, mustExist bool) *directory {
+	return &directory{session: s, mustExist: mustExist, clock: clock.Boot{}}
+}
+
+// Mkdir implements generation.Dir.
+func (d *directory) Mkdir(name string) error {
+	asked := d.clock.Now()
+	err := d.mkdir(d.life, name)
+	if err == nil && strings.HasPrefix(name, generation.Reservations+"/") {
+		d.mu.Lock()
+		d.beat.made, d.beat.madeAt = name, asked
+		d.mu.Unlock()
+	}
+	if err == nil && generation.HasMembers(name) {
+		err = d.share(name, generation.Reservations)
+	}
+	return err
+}
+
+// Rmdir implements generation.Dir.
+func (d *directory) Rmdir(name string) error { return d.rmdir(d.life, name) }
+
+// Rename implements generation.Dir.
+func (d *directory) Rename(from, to string) error { return d.rename(d.life, from, to) }
+
+// Symlink implements generation.Dir.
+func (d *directory) Symlink(target, name string) error { return d.symlink(d.life, target, name) }
+
+// Readlink implements generation.Dir.
+func (d *directory) Readlink(name string) (string, error) { return d.readlink(d.life, name) }
+
+// Unlink implements generation.Dir.
+func (d *directory) Unlink(name string) error { return d.unlink(d.life, name) }
+
+// List implements generation.Dir.
+func (d *directory) List(name string) ([]string, error) {
+	all, err := d.list(d.life, name)
+	names := make([]string, len(all))
+	for i, item := range all {
+		names[i] = item.name
+	}
+	return names, err
+}
+
+// Await implements generation.Dir. A server tells nothing by itself.
+func (d *directory) Await(ctx context.Context, _ string, watched process.Process, pause time.Duration) {
+	d.notifier.Await(ctx, "", watched, pause)
+}
+
+// Prepare implements generation.Dir.
+func (d *directory) Prepare() error {
+	if !d.mustExist {
+		if err := d.mkdir(d.life, "."); err != nil && !errors.Is(err, syscall.EEXIST) {
+			return err
+		}
+	}
+	for _, name := range []string{generation.Reservations, generation.Generations} {
+		err := d.mkdir(d.life, name)
+		if err != nil && !errors.Is(err, syscall.EEXIST) {
+			return err
+		}
+		if made := err == nil; made {
+			if err := d.share(name, "."); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// permissions are those that users have.
+const permissions = 0o777
+
+// share opens a directory of ours to all users that may write to another one, whatever the
+// server's umask.
+func (d *directory) share(name, like string) error {
+	model, err := d.lstat(d.life, like)
+	if err != nil {
+		return d.sort(d.op("look at", like), err)
+	}
+	made, err := d.lstat(d.life, name)
+	if err != nil {
+		return d.sort(d.op("look at", name), err)
+	}
+	wanted := model.mode & permissions
+	if made.mode&wanted == wanted {
+		return nil
+	}
+	op := d.op("set the permissions of", name)
+	return d.sort(op, d.request(d.life, op, typeSetstat, func(p packet) packet {
+		return p.string(d.at(name)).attrs(attrs{flags: hasMode, mode: made.mode&0o7777 | wanted})
+	}))
+}

@@ -1,0 +1,102 @@
+//go:build unix
+
+package sftp
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock"
+	"locksmith/protocol"
+)
+
+// A reason is why an ssh did not connect, as its words tell.
+type reason struct {
+	words []string // one of them is in what ssh said
+	code  protocol.Code
+	cause string // in place of ssh's words; empty: those
+	hint  string
+}
+
+func reasons() []reason {
+	return []reason{
+		{[]string{"Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED", "No matching host key"}, protocol.Unreachable, "",
+			"compare the server's key with the one that its administrator tells you, then accept it once: run ssh by hand"},
+		{[]string{"Permission denied", "Too many authentication failures", "No more authentication methods"}, protocol.Permission, "",
+			"look at the user in the address, and whether the server knows this account's key: run ssh by hand"},
+		{[]string{"subsystem request failed"}, protocol.Unreachable, "the server has no SFTP for this user",
+			"let its sshd_config have: Subsystem sftp internal-sftp"},
+		{[]string{"Could not resolve hostname"}, protocol.Unreachable, "", "look at the host's name in the address"},
+		{[]string{"Bad owner or permissions", "UNPROTECTED PRIVATE KEY", "Bad configuration option", "terminating,"}, protocol.Config, "",
+			"correct the configuration of ssh"},
+	}
+}
+
+// overfull is what ssh says when a server takes no more connections that have not logged in
+// (MaxStartups in sshd_config(5)), or none at the moment.
+var overfull = []string{"kex_exchange_identification", "ssh_exchange_identification", "banner exchange", "Exceeded MaxStartups"}
+
+func containsAny(text string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// refused is the error of a connection that did not come about.
+func (s *server) refused(err error) error {
+	host, _ := hostPort(s.address)
+	op := "connect to " + host
+	var lost *lostError
+	said := ""
+	if errors.As(err, &lost) {
+		said = lost.said
+	}
+	var missing *exec.Error
+	switch {
+	case errors.As(err, &missing):
+		return s.fail(protocol.Config, op, err, "install OpenSSH's client, or name another command in $LOCKSMITH_SSH or in a profile")
+	case errors.Is(err, errLate):
+		return s.fail(protocol.Unreachable, op, fmt.Errorf("the server has not answered within %v", s.dialTime), tryAgain)
+	}
+	for _, r := range reasons() {
+		if containsAny(said, r.words) {
+			return s.fail(r.code, op, errors.New(cmp.Or(r.cause, lastLines(said))), r.hint)
+		}
+	}
+	switch {
+	case containsAny(said, overfull):
+		return s.fail(protocol.Unreachable, op, fmt.Errorf("%w: %s", mkdirlock.ErrBusy, lastLines(said)),
+			"try again later, or raise MaxStartups in the server's sshd_config")
+	case errors.Is(err, errMalformed):
+		return s.fail(protocol.Unreachable, op, fmt.Errorf("%w; its log in prints something before SFTP begins", err),
+			"let the account's .bashrc print nothing there, or the server have: Subsystem sftp internal-sftp")
+	}
+	return s.fail(protocol.Unreachable, op, err, tryAgain)
+}
+
+const tryAgain = "look at the server and the network, then try again"
+
+// fail is the error of a call that did nothing.
+func (s *server) fail(code protocol.Code, op string, cause error, hint string) error {
+	return &backend.Error{Code: code, Lock: s.address.String(), Op: op, Err: cause, Hint: hint}
+}
+
+// lastLines is what ssh said last, on one line, without its warnings.
+func lastLines(said string) string {
+	var lines []string
+	for line := range strings.Lines(said) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "Warning:") && !strings.HasPrefix(line, "**") && !strings.HasPrefix(line, "@@") {
+			lines = append(lines, line)
+		}
+	}
+	lines = lines[max(0, len(lines)-2):]
+	return protocol.CleanText(strings.Join(lines, "; "), maxSaid)
+}

@@ -1,0 +1,210 @@
+//go:build unix
+
+package sftp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+)
+
+// A recording is a transport on which a server says what it says, whatever is asked.
+type recording struct {
+	io.Reader
+	killed chan struct{}
+}
+
+func (r *recording) Write(b []byte) (int, error) { return len(b), nil }
+func (r *recording) Why() string                 { return "" }
+
+func (r *recording) Kill() {
+	select {
+	case <-r.killed:
+	default:
+		close(r.killed)
+	}
+}
+
+// A leaping clock leaves no time for pauses between connections.
+type leaping struct {
+	clock.Boot
+	now time.Duration
+}
+
+func (c *leaping) Now() time.Duration {
+	c.now += time.Hour
+	return c.now
+}
+
+// calls are one of each kind, whatever comes of them.
+func calls(s *session) {
+	ctx := context.Background()
+	_, _ = s.lstat(ctx, "a")
+	_, _ = s.list(ctx, "a")
+	_, _ = s.readlink(ctx, "a")
+	_, _ = s.setTime(ctx, "a", 1, true)
+	for _, call := range []func() error{
+		func() error { return s.mkdir(ctx, "a") }, func() error { return s.rmdir(ctx, "a") },
+		func() error { return s.unlink(ctx, "a") }, func() error { return s.symlink(ctx, "t", "a") },
+		func() error { return s.rename(ctx, "a", "b") },
+	} {
+		_ = call()
+	}
+}
+
+// FuzzReplies: whatever a server says, every call ends, with an error or what it was asked
+// for, and nothing panics.
+func FuzzReplies(f *testing.F) {
+	hello := string(newPacket(typeVersion).uint32(version).string(posixRename).string("1").bytes())
+	f.Add([]byte(hello))
+	f.Add([]byte("Welcome to this server\n"))
+	f.Add([]byte(hello + string(newPacket(typeAttrs).uint32(1).attrs(attrs{flags: hasMode, mode: modeDir}).bytes())))
+	f.Add([]byte(hello + string(newPacket(typeStatus).uint32(1).uint32(statusFailure).bytes())))
+	f.Add([]byte(hello + string(newPacket(typeName).uint32(1).uint32(1<<31).bytes())))
+	f.Add([]byte(hello + string(newPacket(typeAttrs).uint32(1).uint32(hasExtended).uint32(1<<31).bytes())))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, typeVersion})
+	f.Fuzz(func(t *testing.T, said []byte) {
+		s, err := newServer(testAddress, backend.Access{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.start = func(_, _, _ []string) (transport, error) {
+			return &recording{bytes.NewReader(said), make(chan struct{})}, nil
+		}
+		s.backoff.Clock = &leaping{}
+		session := s.newSession("lock")
+		calls(session)
+		session.close()
+	})
+}
+
+// TestSilence: a server that does not answer is given up in time, and it is said that
+// something may have happened.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	f := startFake(t).when(func(r *request3) bool { return r.kind != typeLstat })
+	s := f.server(t, testAddress).newSession("lock")
+	defer s.close()
+	s.answer = 10 * time.Millisecond
+	if err := s.mkdir(t.Context(), "a"); !errors.Is(err, syscall.EIO) || backend.CodeOf(err) != "unreachable" || !strings.Contains(err.Error(), "no answer in time within 10ms") {
+		t.Error(err)
+	}
+	if _, err := s.lstat(t.Context(), "."); !errors.As(err, new(*statusError)) {
+		t.Error("another connection does not work:", err)
+	}
+	if f.sessions != 2 {
+		t.Errorf("%d connections, not 2", f.sessions)
+	}
+}
+
+// TestContext: a call ends with its context, and tells that it may have happened.
+func TestContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	f := startFake(t).when(func(r *request3) bool {
+		cancel()
+		return r.kind == typeMkdir
+	})
+	s := f.server(t, testAddress).newSession("lock")
+	defer s.close()
+	if err := s.mkdir(ctx, "a"); !errors.Is(err, context.Canceled) || !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+}
+
+// TestNotRepeated: what changes something and was sent is not asked for again; what looks is.
+func TestNotRepeated(t *testing.T) {
+	t.Parallel()
+	asked := map[byte]int{}
+	f := startFake(t).when(func(r *request3) bool {
+		asked[r.kind]++
+		if asked[r.kind] == 1 {
+			_ = r.conn.Close()
+		}
+		return asked[r.kind] == 1
+	})
+	s := f.server(t, testAddress).newSession(".")
+	defer s.close()
+	if err := s.mkdir(t.Context(), "a"); !errors.Is(err, syscall.EIO) || asked[typeMkdir] != 1 {
+		t.Errorf("mkdir: %v, %d times", err, asked[typeMkdir])
+	}
+	if _, err := s.lstat(t.Context(), "."); err != nil || asked[typeLstat] != 2 {
+		t.Errorf("lstat: %v, %d times", err, asked[typeLstat])
+	}
+}
+
+// TestNoEnd: a listing without an end ends the connection.
+func TestNoEnd(t *testing.T) {
+	t.Parallel()
+	f := startFake(t).when(func(r *request3) bool {
+		if r.kind == typeReaddir {
+			r.to(newPacket(typeName).uint32(r.id).uint32(0))
+		}
+		return r.kind == typeReaddir
+	})
+	s := f.server(t, testAddress).newSession(".")
+	defer s.close()
+	if _, err := s.list(t.Context(), "."); !errors.Is(err, errMalformed) {
+		t.Error(err)
+	}
+}
+
+// TestCodes: of a refusal whose code means anything it is looked at what is there.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	vague := startFake(t).when(func(r *request3) bool {
+		switch r.kind {
+		case typeMkdir, typeRmdir, typeSymlink, typeRemove, typeReadlink, typeSetstat, typeExtended, typeOpendir:
+			r.code([]uint32{4, 5, 11, 99}[r.id%4])
+			return true
+		}
+		return false
+	})
+	s := vague.server(t, testAddress).newSession(".")
+	defer s.close()
+	ctx := t.Context()
+	plain := startFake(t)
+	plain.dir = vague.dir
+	made := plain.server(t, testAddress).newSession(".")
+	defer made.close()
+	for _, err := range []error{made.mkdir(ctx, "there"), made.symlink(ctx, "to", "link")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, read := s.readlink(ctx, "there")
+	_, unread := s.readlink(ctx, "gone")
+	_, set := s.setTime(ctx, "gone", 1, true)
+	_, denied := s.setTime(ctx, "there", 1, true)
+	_, listed := s.list(ctx, "link")
+	for name, c := range map[string]struct{ got, want error }{
+		"mkdir, there":       {s.mkdir(ctx, "there"), syscall.EEXIST},
+		"mkdir, no parent":   {s.mkdir(ctx, "none/a"), syscall.ENOENT},
+		"mkdir, free":        {s.mkdir(ctx, "free"), syscall.ENOSPC},
+		"symlink, there":     {s.symlink(ctx, "to", "link"), syscall.EEXIST},
+		"rmdir, gone":        {s.rmdir(ctx, "gone"), syscall.ENOENT},
+		"rmdir, a link":      {s.rmdir(ctx, "link"), syscall.ENOTDIR},
+		"remove, gone":       {s.unlink(ctx, "gone"), syscall.ENOENT},
+		"remove, there":      {s.unlink(ctx, "link"), syscall.EPERM},
+		"remove a directory": {s.unlink(ctx, "there"), syscall.EISDIR},
+		"readlink, no link":  {read, syscall.EINVAL},
+		"readlink, gone":     {unread, syscall.ENOENT},
+		"touch, gone":        {set, syscall.ENOENT},
+		"touch, there":       {denied, syscall.EPERM},
+		"list a link":        {listed, syscall.ENOTDIR},
+		"rename, gone":       {s.rename(ctx, "gone", "x"), syscall.ENOENT},
+		"rename, onto":       {s.rename(ctx, "link", "there"), syscall.ENOTEMPTY},
+	} {
+		if !errors.Is(c.got, c.want) {
+			t.Errorf("%s: %v, want %v", name, c.got, c.want)
+		}
+	}
+}

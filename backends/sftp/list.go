@@ -1,0 +1,88 @@
+//go:build unix
+
+package sftp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+
+	"locksmith/backends/mkdirlock"
+)
+
+// maxListed bounds what a server may send as one listing.
+const maxListed = 100_000
+
+// list reads a directory to the end: without "." and "..", in no order. Two requests go out
+// at once, as the second mostly says that this was all.
+func (s *session) list(ctx context.Context, name string) (all []item, err error) {
+	op := s.op("list", name)
+	err = s.do(ctx, op, false, func(c *conn) (err error) {
+		all, err = s.readDirectory(c, name)
+		return err
+	})
+	var said *statusError
+	if !errors.As(err, &said) || said.code == statusNoFile || said.code == statusDenied {
+		return all, s.sort(op, err)
+	}
+	kind, unseen := s.there(ctx, name)
+	switch {
+	case unseen != nil:
+		return nil, unseen
+	case kind == 0:
+		return nil, &refusal{op, syscall.ENOENT, said}
+	case kind != modeDir:
+		return nil, &refusal{op, syscall.ENOTDIR, said}
+	}
+	return nil, s.sort(op, err)
+}
+
+func (s *session) readDirectory(c *conn, name string) ([]item, error) {
+	opened, err := c.start(s.answer, typeOpendir, func(p packet) packet { return p.string(s.at(name)) })
+	if err != nil {
+		return nil, err
+	}
+	handle, err := opened.handle()
+	if err != nil {
+		return nil, err
+	}
+	onHandle := func(kind byte) (*call, error) {
+		return c.start(s.answer, kind, func(p packet) packet { return p.string(handle) })
+	}
+	defer func() { _, _ = onHandle(typeClose) }() // its answer tells nothing
+	var all []item
+	for {
+		first, err1 := onHandle(typeReaddir)
+		second, err2 := onHandle(typeReaddir)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		some, more, err := first.listed()
+		rest, still, err2 := second.listed()
+		if err := errors.Join(err, err2); err != nil {
+			return nil, err
+		}
+		all = append(append(all, some...), rest...)
+		switch {
+		case len(all) > maxListed:
+			return nil, fmt.Errorf("%w: more than %d names", mkdirlock.ErrTooLong, maxListed)
+		case !more || !still:
+			return slices.DeleteFunc(all, func(i item) bool { return i.name == "." || i.name == ".." }), nil
+		}
+	}
+}
+
+// listed are the names of a reply to READDIR; more is false at the end.
+func (c *call) listed() (all []item, more bool, err error) {
+	all, err = c.names()
+	var said *statusError
+	switch {
+	case errors.As(err, &said) && said.code == statusEOF:
+		return nil, false, nil
+	case err == nil && len(all) == 0: // else this would never end
+		err = c.malformed()
+	}
+	return all, true, err
+}

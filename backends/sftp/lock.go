@@ -1,0 +1,201 @@
+//go:build unix
+
+package sftp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/nfs/generation"
+	"locksmith/backends/owner"
+)
+
+// Scheme is the address scheme of this backend, and Port the usual one.
+const (
+	Scheme = "sftp"
+	Port   = "22"
+)
+
+// Open returns the lock at an address of this scheme; it does not connect yet. Its errors
+// are *backend.Error.
+func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
+	s, err := newServer(a, access)
+	if err != nil {
+		return nil, err
+	}
+	if _, styled := a.Options["style"]; styled {
+		return openDirectories(s)
+	}
+	if err := a.CheckOptions(map[string][]string{"create": {"no"}, "style": {"plain", "dir"}}); err != nil {
+		return nil, err
+	}
+	return &lock{server: s, mustExist: a.Options["create"] == "no", Env: owner.NewEnv(), leastLease: minLease, headPause: headPause}, nil
+}
+
+// root is the lock's path as it is sent. No session goes anywhere else, so that one without
+// a slash begins where the log in leads.
+func (s *server) root() string { return strings.TrimPrefix(s.address.Path, "/") }
+
+// A lock is one lock directory on a server, of the very form that nfs: has on a disk. It
+// implements backend.Backend and backend.Remover.
+type lock struct {
+	owner.Env
+	server    *server
+	mustExist bool
+	// leastLease keeps heartbeats at least a second apart.
+	leastLease time.Duration
+	headPause  time.Duration // for the first in the queue; 0: that of nfs:
+}
+
+// use is the lock over a connection of its own, until that is closed.
+func (l *lock) use() *use {
+	d := newDirectory(l.server.newSession(l.server.root()), l.mustExist)
+	return &use{d, &generation.Lock{Dir: d, Address: d.name(), Env: l.Env, HeadPause: l.headPause, LeastLease: minLease}}
+}
+
+type use struct {
+	dir       *directory
+	algorithm *generation.Lock
+}
+
+func (u *use) close() {
+	u.rest()
+	u.dir.close()
+}
+
+// rest keeps nothing open until it is used again.
+func (u *use) rest() {
+	u.dir.notifier.Close()
+	u.dir.hangUp()
+}
+
+// Attempt implements backend.Backend.
+func (l *lock) Attempt(r backend.Request) (backend.Attempt, error) {
+	u := l.use()
+	if r.Owner.Lease < l.leastLease {
+		return nil, u.dir.name().Usage("acquire", fmt.Sprintf("a lease of %v is less than %v", r.Owner.Lease, l.leastLease),
+			"choose a longer one: SFTP has times of whole seconds")
+	}
+	u.dir.answer = answerTime(r.Owner.Lease)
+	a, err := u.algorithm.Attempt(r)
+	if err != nil {
+		return nil, err
+	}
+	return &attempt{Attempt: a, use: u}, nil
+}
+
+// An attempt looks at its place first, once, when it is connected.
+type attempt struct {
+	backend.Attempt
+	use *use
+	fit bool
+}
+
+// Try implements backend.Attempt.
+func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
+	if !a.fit {
+		ready, err := a.use.dir.check(ctx)
+		if err == nil {
+			err = a.use.dir.probe(ctx, ready)
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.fit = true
+	}
+	h, err := a.Attempt.Try(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &hold{h, a.use}, nil
+}
+
+// Withdraw implements backend.Attempt.
+func (a *attempt) Withdraw(ctx context.Context) error {
+	err := a.Attempt.Withdraw(ctx)
+	if err == nil {
+		a.use.rest()
+	}
+	return err
+}
+
+// A hold keeps its connection until it is released.
+type hold struct {
+	backend.Hold
+	use *use
+}
+
+// Release implements backend.Hold.
+func (h *hold) Release(ctx context.Context) error {
+	err := h.Hold.Release(ctx)
+	if err == nil {
+		h.use.rest()
+	}
+	return err
+}
+
+// once calls f with the lock, over a connection for this once, after a look at the place.
+func once[T any](ctx context.Context, l *lock, f func(*use) (T, error)) (T, error) {
+	u := l.use()
+	defer u.close()
+	defer context.AfterFunc(ctx, u.dir.close)()
+	if _, err := u.dir.check(ctx); err != nil {
+		var none T
+		return none, err
+	}
+	return f(u)
+}
+
+// Inspect implements backend.Backend.
+func (l *lock) Inspect(ctx context.Context) (backend.Report, error) {
+	return once(ctx, l, func(u *use) (backend.Report, error) { return u.algorithm.Inspect(ctx) })
+}
+
+// Break implements backend.Backend.
+func (l *lock) Break(ctx context.Context, id string) error {
+	_, err := once(ctx, l, func(u *use) (struct{}, error) { return struct{}{}, u.algorithm.Break(ctx, id) })
+	return err
+}
+
+// NewestToken implements backend.Backend.
+func (l *lock) NewestToken(ctx context.Context) (uint64, error) {
+	return once(ctx, l, func(u *use) (uint64, error) { return u.algorithm.NewestToken(ctx) })
+}
+
+var (
+	_ backend.Remover       = (*lock)(nil)
+	_ backend.SuccessKeeper = (*lock)(nil)
+)
+
+// Exists implements backend.Remover.
+func (l *lock) Exists(ctx context.Context) (bool, error) {
+	return once(ctx, l, func(u *use) (bool, error) { return u.algorithm.Exists(ctx) })
+}
+
+// Remove implements backend.Remover.
+func (l *lock) Remove(ctx context.Context, held backend.Hold) error {
+	h := held.(*hold)
+	if err := h.use.dir.checkRemoval(ctx); err != nil {
+		return err
+	}
+	err := h.use.algorithm.Remove(ctx, h.Hold)
+	if err == nil {
+		h.use.rest()
+	}
+	return err
+}
+
+// LastSuccess implements backend.SuccessKeeper.
+func (*lock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Success, error) {
+	h := held.(*hold)
+	return h.use.algorithm.LastSuccess(ctx, h.Hold)
+}
+
+// RecordSuccess implements backend.SuccessKeeper.
+func (*lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
+	h := held.(*hold)
+	return h.use.algorithm.RecordSuccess(ctx, h.Hold)
+}

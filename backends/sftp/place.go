@@ -1,0 +1,112 @@
+//go:build unix
+
+package sftp
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/nfs/generation"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// check refuses what cannot be a lock directory, before anything is made in it. It reports
+// whether the reservations are there. The text of those errors is that of nfs:.
+func (d *directory) check(ctx context.Context) (ready bool, err error) {
+	kind, err := d.there(ctx, ".")
+	switch {
+	case err != nil:
+		return false, d.failed("look at lock directory", err)
+	case kind == 0 && d.mustExist:
+		return false, d.unfit("it is not there", "make it, or leave out ?create=no")
+	case kind == 0:
+		return false, nil
+	case kind == modeLink:
+		return false, d.unfit("the path is a symbolic link", "name the directory that it points to")
+	case kind != modeDir:
+		return false, d.unfit("the path is not a directory", "choose another name")
+	}
+	kind, err = d.there(ctx, generation.Reservations)
+	switch {
+	case err != nil:
+		return false, d.failed("look at "+generation.Reservations+" in the lock directory", err)
+	case kind == 0:
+		return false, d.checkEmpty(ctx)
+	case kind != modeDir:
+		return false, d.unfit(generation.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
+	}
+	return true, nil
+}
+
+// checkEmpty refuses a directory in which there is more than a lock of which one half was
+// made. Names with a dot are the administrator's.
+func (d *directory) checkEmpty(ctx context.Context) error {
+	all, err := d.list(ctx, ".")
+	if err != nil {
+		return d.failed("list the lock directory", err)
+	}
+	for _, i := range all {
+		if i.name != generation.Generations && i.name != generation.Reservations && !strings.HasPrefix(i.name, ".") {
+			return d.unfit("there are other things in it, such as "+backend.Quoted(i.name),
+				"name a directory that is for the lock alone; it is made if it is not there")
+		}
+	}
+	return nil
+}
+
+func (d *directory) name() backend.Name { return backend.Name(d.server.address.String()) }
+
+func (d *directory) failed(op string, err error) error { return d.name().Fail(op, err, nil) }
+
+func (d *directory) unfit(cause, hint string) error {
+	return d.name().Unfit("look at lock directory", cause, hint)
+}
+
+// treeHint is for servers on which only locks of directories work.
+const treeHint = "use ?style=dir, for all who use the lock, which needs no symbolic links"
+
+// probe makes sure that the server keeps a symbolic link as it is made, and removes it again.
+// In the reservations its name is that of a link which shows the time (generation/success.go),
+// so that one which stays after a crash is in nobody's way.
+func (d *directory) probe(ctx context.Context, ready bool) error {
+	at := path.Join(generation.Reservations, "d.0-"+owner.NewID())
+	if !ready {
+		at = path.Join("..", ".locksmith."+owner.NewID())
+	}
+	const op, target = "make a symbolic link", generation.OddTarget
+	if err := d.symlink(ctx, target, at); err != nil {
+		return d.failed(op, err)
+	}
+	read, err := d.readlink(ctx, at)
+	removed := d.unlink(ctx, at)
+	switch {
+	case errors.Join(err, removed) != nil:
+		return d.failed(op, errors.Join(err, removed))
+	case read != target:
+		return d.server.fail(protocol.CannotCreate, op,
+			errors.New("the server changes what links point to: it made "+backend.Quoted(read)+" of "+backend.Quoted(target)), treeHint)
+	}
+	return nil
+}
+
+// checkRemoval makes sure that the server does not remove a symbolic link as a directory: one
+// that does would remove the bar of somebody else who removes the lock (generation.Remove).
+func (d *directory) checkRemoval(ctx context.Context) error {
+	at := path.Join(generation.Reservations, "d.0-"+owner.NewID())
+	if err := d.symlink(ctx, "nowhere", at); err != nil {
+		return d.failed("make a symbolic link", err)
+	}
+	if err := d.rmdir(ctx, at); err == nil {
+		return d.server.fail(protocol.CannotCreate, "remove",
+			errors.New("this server removes symbolic links as if they were directories, so that two who remove a lock would not notice each other"),
+			"remove it on the server's own disk, when nobody uses it: locksmith remove nfs:/path")
+	}
+	if err := d.unlink(ctx, at); err != nil {
+		return d.failed("remove a symbolic link", err)
+	}
+	return nil
+}

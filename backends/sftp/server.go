@@ -1,0 +1,140 @@
+//go:build unix
+
+package sftp
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/mkdirlock"
+	"locksmith/protocol"
+)
+
+// A server is where a lock is, and how to get there.
+type server struct {
+	address backend.Address
+	access  backend.Access
+	backoff *backend.DialBackoff
+	oldSSH  atomic.Bool // it does not know newerOption
+	// dialTime is how long it may take to connect and log in.
+	dialTime time.Duration
+	start    func(command, args, env []string) (transport, error) // an ssh
+}
+
+// How long a server may take. Requests are small.
+const (
+	dialTime             = 30 * time.Second
+	minAnswer, maxAnswer = time.Second, 10 * time.Second
+	// silence is after what time without a word from the server ssh asks whether it is
+	// there, and how long it tries to reach it.
+	silence = 10 * time.Second
+)
+
+// answerTime is how long the holder of a lock waits for an answer: after it there must be
+// time for another connection and another heartbeat.
+func answerTime(lease time.Duration) time.Duration { return min(max(lease/6, minAnswer), maxAnswer) }
+
+func newServer(a backend.Address, access backend.Access) (*server, error) {
+	s := &server{address: a, access: access, backoff: backend.NewDialBackoff(), dialTime: dialTime, start: startSSH}
+	if host, _ := hostPort(a); strings.HasPrefix(host, "-") || strings.HasPrefix(a.User, "-") {
+		return nil, s.fail(protocol.Usage, "read address", errors.New("the host's or the user's name begins with a hyphen"), "correct it")
+	}
+	return s, nil
+}
+
+// dial connects and logs in. After one that failed the next begins later, or fails like it
+// (backend.DialBackoff). Its errors wrap *backend.Error, or ctx's.
+func (s *server) dial(ctx context.Context) (*conn, error) {
+	if err := s.backoff.Wait(ctx); err != nil {
+		return nil, err
+	}
+	c, err := s.connect(ctx)
+	switch {
+	case err == nil:
+		s.backoff.Succeeded()
+		return c, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	s.backoff.Failed(err)
+	return nil, err
+}
+
+// firstBusyPause is how long to wait, at least, for a server that takes no more
+// connections at the moment: until others have logged in.
+const firstBusyPause = 100 * time.Millisecond
+
+// connect tries again while the server is busy.
+func (s *server) connect(ctx context.Context) (*conn, error) {
+	begun := time.Now()
+	for pause := firstBusyPause; ; pause = min(2*pause, 2*time.Second) {
+		c, err := s.dialOnce(ctx)
+		if err == nil || !errors.Is(err, mkdirlock.ErrBusy) || time.Since(begun) > s.dialTime {
+			return c, err
+		}
+		if err := clock.Pause(ctx, pause+rand.N(pause)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (s *server) dialOnce(ctx context.Context) (*conn, error) {
+	password, err := s.password()
+	if err != nil {
+		return nil, err
+	}
+	env := os.Environ()
+	if password != "" {
+		asked, err := answerPassword(s.address, password)
+		if err != nil {
+			return nil, s.fail(protocol.Internal, "offer the password to ssh", err, "let this user write to "+os.TempDir())
+		}
+		defer asked.close()
+		env = asked.env()
+	}
+	old := s.oldSSH.Load()
+	t, err := s.start(strings.Fields(s.access.SSH), arguments(s.address, password == "", old), env)
+	if err != nil {
+		return nil, s.refused(err)
+	}
+	defer context.AfterFunc(ctx, t.Kill)()
+	c, err := dial(t, s.dialTime)
+	var lost *lostError
+	switch {
+	case err == nil:
+		return c, nil
+	case !old && errors.As(err, &lost) && knowsNot(lost.said, newerOption):
+		s.oldSSH.Store(true)
+		return s.dialOnce(ctx)
+	}
+	return nil, s.refused(err)
+}
+
+// knowsNot reports that ssh refused an option of ours.
+func knowsNot(said, option string) bool {
+	name, _, _ := strings.Cut(option, "=")
+	return strings.Contains(strings.ToLower(said), "bad configuration option: "+strings.ToLower(name))
+}
+
+// password is that of the user of the address; "" if none is known, or none named.
+func (s *server) password() (string, error) {
+	if s.access.Password == nil || s.address.User == "" {
+		return "", nil
+	}
+	password, _, err := s.access.Password(s.address.User, s.address.Host)
+	var known *backend.Error
+	switch {
+	case errors.As(err, &known):
+		return "", err
+	case err != nil:
+		return "", s.fail(protocol.Config, "find the password", err, "look at the file that it should be in")
+	}
+	return password, nil
+}

@@ -1,0 +1,158 @@
+//go:build unix
+
+package sftp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"sync"
+	"syscall"
+	"time"
+
+	"locksmith/protocol"
+)
+
+// A session makes calls on a server over one connection, which is made when it is needed,
+// and again after it was lost. Names are relative to root; "." is root itself.
+type session struct {
+	*line
+	root   string        // as it is sent: relative to where the log in leads, or absolute
+	answer time.Duration // how long the server may take for an answer
+}
+
+// A line is a connection with a server, or the next one.
+type line struct {
+	server *server
+	life   context.Context // until it is closed
+	end    context.CancelFunc
+
+	mu   sync.Mutex
+	conn *conn // nil: not connected yet
+}
+
+func (s *server) newSession(root string) *session {
+	life, end := context.WithCancel(context.Background())
+	return &session{&line{server: s, life: life, end: end}, root, maxAnswer}
+}
+
+// below is the session for a directory in root, over the same connection.
+func (s *session) below(name string) *session {
+	return &session{s.line, path.Join(s.root, name), s.answer}
+}
+
+// close ends the connection. No call may be made after it.
+func (l *line) close() {
+	l.end()
+	l.hangUp()
+}
+
+// hangUp ends the connection. The next call makes another.
+func (l *line) hangUp() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil {
+		l.conn.close()
+	}
+}
+
+// at is a name as it is sent. Some servers take "~" for a home directory (ProFTPD).
+func (s *session) at(name string) string {
+	p := path.Join(s.root, name)
+	if p[0] == '~' {
+		p = "./" + p
+	}
+	return p
+}
+
+// connected returns the connection, or makes a new one.
+func (l *line) connected(ctx context.Context) (*conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil && l.conn.up() {
+		return l.conn, nil
+	}
+	if err := l.life.Err(); err != nil {
+		return nil, err
+	}
+	c, err := l.server.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.conn = c
+	return c, nil
+}
+
+// An unclearError says that a request was sent, and that no answer came. It is EIO for those
+// who ask for the system's errors: it may have been executed, or may be yet.
+type unclearError struct{ cause error }
+
+func (e *unclearError) Error() string   { return e.cause.Error() }
+func (e *unclearError) Unwrap() []error { return []error{syscall.EIO, e.cause} }
+
+// do makes a call. Its error is a *statusError if the server refused; or a *backend.Error,
+// or ctx's, which wraps an *unclearError if something was sent and no answer came. It is
+// made once more, on a new connection, when that can do no harm: when it was not sent
+// because the connection had ended, or changes nothing.
+func (s *session) do(ctx context.Context, op string, changes bool, f func(*conn) error) error {
+	for repeated := false; ; repeated = true {
+		c, err := s.connected(ctx)
+		if err != nil {
+			return s.noted(ctx, op, err)
+		}
+		stop := context.AfterFunc(ctx, func() { c.end(ctx.Err()) })
+		err = f(c)
+		stop()
+		var unsent *unsentError
+		sent := !errors.As(err, &unsent)
+		switch {
+		case err == nil, errors.As(err, new(*statusError)):
+			return err
+		case sent && changes, repeated, errors.Is(err, errLate), ctx.Err() != nil:
+			if sent {
+				err = &unclearError{err}
+			}
+			return s.noted(ctx, op, s.server.fail(protocol.Unreachable, op, s.said(err), tryAgain))
+		}
+	}
+}
+
+// noted is ctx's error, if that has ended, and what the call came to.
+func (s *session) noted(ctx context.Context, op string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %s: %w: %w", s.server.address, op, ctx.Err(), err)
+	}
+	return err
+}
+
+// said adds to an answer that is late how long it was waited for.
+func (s *session) said(err error) error {
+	if errors.Is(err, errLate) {
+		return fmt.Errorf("%w within %v", err, s.answer)
+	}
+	return err
+}
+
+// request makes a call of one request whose answer says only whether it worked.
+func (s *session) request(ctx context.Context, op string, kind byte, build func(packet) packet) error {
+	return s.do(ctx, op, true, func(c *conn) error {
+		r, err := c.start(s.answer, kind, build)
+		if err != nil {
+			return err
+		}
+		return r.status()
+	})
+}
+
+// lstat looks at a name without following a link. Its errors are those of do.
+func (s *session) lstat(ctx context.Context, name string) (a attrs, err error) {
+	err = s.do(ctx, "look at "+s.shown(name), false, func(c *conn) error {
+		r, err := c.start(s.answer, typeLstat, func(p packet) packet { return p.string(s.at(name)) })
+		if err == nil {
+			a, err = r.attrs()
+		}
+		return err
+	})
+	return a, err
+}

@@ -1,0 +1,107 @@
+//go:build unix
+
+package sftp
+
+import (
+	"context"
+	"errors"
+	"path"
+	"syscall"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/mkdirlock"
+	"locksmith/backends/process"
+	"locksmith/protocol"
+)
+
+// headPause is how long the first of the queue waits between two looks at most: each is a
+// request to a server that others use, too.
+const headPause = 1000 * time.Millisecond
+
+// openDirectories returns a lock in one of the styles of mkdir:.
+func openDirectories(s *server) (backend.Backend, error) {
+	a := s.address
+	if err := mkdirlock.CheckOptions(a); err != nil {
+		return nil, err
+	}
+	l := mkdirlock.Lock{
+		NewDir: func() mkdirlock.Dir { return &tree{s.newSession(path.Dir(s.root()))} },
+		Name:   path.Base(a.Path), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
+		Address: a.String(),
+		Pace:    mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second},
+		Depth:   1,
+	}
+	return l.Here().Backend(), nil
+}
+
+// A tree is the directory of a lock of directories. It implements mkdirlock.StatDir.
+type tree struct{ *session }
+
+var _ mkdirlock.StatDir = (*tree)(nil)
+
+// outcome sorts the error of a call into those that mkdirlock.Dir knows.
+func outcome(err error) error {
+	var refused *refusal
+	if errors.As(err, &refused) && refused.errno != syscall.EACCES {
+		return &refusedError{refused}
+	}
+	return mkdirlock.Outcome(err)
+}
+
+// A refusedError is mkdirlock.ErrRefused for those who ask.
+type refusedError struct{ *refusal }
+
+func (e *refusedError) Unwrap() []error { return []error{mkdirlock.ErrRefused, e.refusal} }
+
+// Mkdir implements mkdirlock.Dir.
+func (t *tree) Mkdir(ctx context.Context, name string) error { return outcome(t.mkdir(ctx, name)) }
+
+// Rmdir implements mkdirlock.Dir.
+func (t *tree) Rmdir(ctx context.Context, name string) error { return outcome(t.rmdir(ctx, name)) }
+
+// Rename implements mkdirlock.Dir. The protocol's own rename is not enough: with it servers
+// look first and rename then.
+func (t *tree) Rename(ctx context.Context, from, to string) error {
+	c, err := t.connected(ctx)
+	if err != nil {
+		return err
+	}
+	if !c.knows(posixRename) {
+		return t.server.fail(protocol.CannotCreate, "rename a directory",
+			errors.New("the server does not know "+posixRename), "leave out ?style=, or use another server")
+	}
+	return outcome(t.rename(ctx, from, to))
+}
+
+// List implements mkdirlock.Dir.
+func (t *tree) List(ctx context.Context, name string) ([]string, error) {
+	all, err := t.list(ctx, name)
+	names := make([]string, len(all))
+	for i, item := range all {
+		names[i] = item.name
+	}
+	return names, outcome(err)
+}
+
+// Entries implements mkdirlock.StatDir.
+func (t *tree) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, error) {
+	all, err := t.list(ctx, name)
+	entries := make([]mkdirlock.Entry, len(all))
+	for i, item := range all {
+		entries[i] = mkdirlock.Entry{Name: item.name, Dir: item.attrs.is(modeDir), Precise: true}
+		if item.attrs.flags&hasTimes != 0 {
+			entries[i].Modified = time.Unix(int64(item.attrs.modified), 0)
+		}
+	}
+	return entries, outcome(err)
+}
+
+// Await implements mkdirlock.Dir. A server tells nothing by itself.
+func (t *tree) Await(ctx context.Context, _ string, _ process.Process, d time.Duration) {
+	clock.Sleep(ctx, clock.Boot{}, d)
+}
+
+// Close implements mkdirlock.Dir.
+func (t *tree) Close() { t.close() }
