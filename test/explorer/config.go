@@ -35,6 +35,7 @@ func rounds(n int, r explore.Role) explore.Role  { r.Rounds = n; return r }
 func beating(n int, r explore.Role) explore.Role { r.Beats = n; return r }
 func impatient(r explore.Role) explore.Role      { r.Waits = 1; return r }
 func tending(r explore.Role) explore.Role        { r.Tends = true; return r }
+func shortly(n int, r explore.Role) explore.Role { r.Short = true; return rounds(n, r) }
 func strict(r explore.Role) explore.Role         { r.Strict = true; return r }
 func roles(all ...explore.Role) []explore.Role   { return all }
 
@@ -74,6 +75,15 @@ var small = leased([]explore.Config{
 	{Name: "tend-shared", Roles: roles(tending(shared(0)), shared(1)), Adversary: budget{Full: 1}},
 	{Name: "tend-crash", Roles: roles(tending(exclusive(0)), shared(0), exclusive(0)), Adversary: budget{Crashes: 1}},
 
+	{Name: "short-lease", Prelude: first, Roles: roles(beating(1, exclusive(0)), shortly(2, exclusive(1))), Adversary: budget{Full: 1}},
+	{Name: "short", Prelude: first, Roles: roles(beating(1, exclusive(0)), shortly(3, exclusive(1))), Adversary: budget{Half: 2}},
+	{Name: "short-shared", Prelude: first, Roles: roles(beating(1, shared(0)), shortly(2, exclusive(1))), Adversary: budget{Full: 1}},
+	{Name: "short-hosts", Prelude: first, Roles: roles(exclusive(0), shortly(2, exclusive(1)), shortly(2, exclusive(2)))},
+	{Name: "short-together", Prompt: true, Prelude: first, Roles: roles(beating(1, exclusive(0)), shortly(2, exclusive(1)), shortly(2, exclusive(1))), Adversary: budget{Half: 2}},
+	{Name: "short-next", Prompt: true, Prelude: first, Roles: roles(rounds(2, exclusive(0)), shortly(3, exclusive(1))), Adversary: budget{Half: 2}},
+	{Name: "short-respite", Prompt: true, Prelude: first, Roles: roles(exclusive(0), sparing(shortly(3, exclusive(1)))), Adversary: budget{Short: 1, Full: 1}},
+	{Name: "short-crash", Prelude: first, Fallen: first, Roles: roles(exclusive(0), shortly(3, exclusive(1))), Adversary: budget{Full: 2}},
+
 	{Name: "operator", Roles: roles(beating(1, exclusive(0)), exclusive(1), operator(2))},
 	{Name: "operator-shared", Roles: roles(beating(1, shared(0)), exclusive(1), operator(2))},
 	{Name: "operator-dup", Roles: roles(beating(1, exclusive(0)), exclusive(1), operator(1)), Adversary: budget{Dups: 1}},
@@ -103,6 +113,8 @@ var small = leased([]explore.Config{
 // large are the worlds that are walked through at random.
 var large = leased([]explore.Config{
 	{Name: "large-exclusive", Roles: roles(rounds(3, beating(1, exclusive(0))), rounds(3, exclusive(1)), rounds(3, exclusive(1)), rounds(3, exclusive(2))),
+		Adversary: everything},
+	{Name: "large-short", Roles: roles(rounds(3, beating(1, exclusive(0))), shortly(5, exclusive(1)), sparing(shortly(5, exclusive(1))), shortly(5, exclusive(2)), shortly(5, shared(3))),
 		Adversary: everything},
 	{Name: "large-mixed", Roles: roles(rounds(3, beating(1, exclusive(0))), rounds(3, beating(1, shared(0))), rounds(3, shared(1)), rounds(3, shared(2)), rounds(2, exclusive(2)), operator(1)),
 		Adversary: everything},

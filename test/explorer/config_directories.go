@@ -72,6 +72,11 @@ var smallDirectories = leased(concat(
 		{Name: "late", Roles: roles(ours(0), ours(1)), Adversary: budget{Lost: 1, Dups: 1}},
 		{Name: "stale", Roles: roles(rounds(2, ours(0)), ours(1)), Adversary: budget{Stale: always}},
 		{Name: "torn", Roles: roles(beating(1, ours(0)), ours(1)), Adversary: budget{Torn: 2}},
+		{Name: "short", Prompt: true, Prelude: first, Roles: roles(beating(1, ours(0)), shortly(3, ours(1))), Adversary: budget{Half: 2}},
+		{Name: "short-hosts", Prelude: first, Roles: roles(ours(0), shortly(2, ours(1)), shortly(2, ours(2)))},
+		{Name: "short-next", Prompt: true, Prelude: []int{0, 0, 1, 0}, Roles: roles(rounds(2, beating(1, ours(0))), shortly(1, ours(1)), shortly(1, ours(1))), Adversary: budget{Half: 2}},
+		{Name: "short-respite", Prompt: true, Prelude: first, Roles: roles(ours(0), sparing(shortly(3, ours(1)))), Adversary: budget{Short: 1, Full: 1}},
+		{Name: "short-torn", Prompt: true, Prelude: first, Roles: roles(beating(2, ours(0)), shortly(3, ours(1))), Adversary: budget{Half: 2, Torn: 1}},
 	}),
 	styled("disk", explore.Directories{Lock: lockName, Plain: true}, []explore.Config{
 		{Name: "xx", Roles: roles(rounds(2, near(0)), rounds(2, near(0)))},

@@ -92,6 +92,11 @@ var agedFiles = limited(explore.Meanwhile, concat(
 		{Name: "operator", Prelude: []int{0, 2, 1}, Meets: append(hits(1, 2), "the operator removes the lock of P2, "+explore.Meanwhile),
 			Roles: roles(beating(1, proving(0)), proving(1), by(linked, operator(2)))},
 	}),
+	filed("link-short", explore.Files{}, []explore.Config{
+		{Name: "beat", Prompt: true, Prelude: first, Roles: roles(beating(1, aging(0)), shortly(2, aging(1))), Adversary: budget{Half: 2}},
+		{Name: "hosts", Prelude: first, Roles: roles(aging(0), shortly(2, aging(1)), shortly(2, aging(2)))},
+		{Name: "next", Prompt: true, Prelude: first, Roles: roles(rounds(2, aging(0)), shortly(3, aging(1))), Adversary: budget{Half: 2}},
+	}),
 	filed("link-age-reuse", explore.Files{Reuse: true}, []explore.Config{
 		{Name: "holder", Prelude: first, Meets: hits(1, 2), Roles: roles(beating(1, aging(0)), aging(1)), Adversary: budget{Full: 1}},
 	}),

@@ -102,6 +102,14 @@
 // it never asks again. But a person who removes an orphan while such a request is
 // still on its way can meet the same fate.
 //
+// # Short tries
+//
+// In the configurations called short there are processes that never wait: each of their
+// rounds is a program of its own, which remembers what it saw (watch.Memory). What is
+// remembered is one text for all of them, on whatever host, as in a home that hosts share;
+// and it is read and written at any two moments. Whoever breaks by it has waited as long as
+// everybody else, its respite included: that is a property of all configurations.
+//
 // # Lock files
 //
 // Their configurations (config_files.go) are called link. The simulated file system

@@ -15,13 +15,18 @@ import (
 )
 
 // batches are mutations that are built into one explorer: one of each algorithm, which no
-// configuration of another one runs. What all share is mutated alone.
+// configuration of another one runs. What all share is mutated alone, for all of them in
+// the same way.
 func batches(all []mutation) [][]mutation {
 	var alone, joint [][]mutation
 	in := map[string]int{} // how many of an algorithm have their batch
 	for _, m := range all {
 		if m.shared() {
-			alone = append(alone, []mutation{m})
+			if n := len(alone); n > 0 && alone[n-1][0].sameAs(m) {
+				alone[n-1] = append(alone[n-1], m)
+			} else {
+				alone = append(alone, []mutation{m})
+			}
 			continue
 		}
 		i := in[m.in]
@@ -36,8 +41,11 @@ func batches(all []mutation) [][]mutation {
 
 // shared reports whether other algorithms have the mutation, too.
 func (m mutation) shared() bool {
-	return slices.ContainsFunc(m.edits, func(e edit) bool { return strings.HasPrefix(e.file, "..") })
+	return m.in == watchDir || slices.ContainsFunc(m.edits, func(e edit) bool { return strings.HasPrefix(e.file, "..") })
 }
+
+// sameAs reports that two mutations, which different configurations find out, are one.
+func (m mutation) sameAs(o mutation) bool { return m.in == o.in && slices.Equal(m.edits, o.edits) }
 
 // try returns the violation that the mutation leads to in an explorer that has it. None is an
 // error, and so are only such of other properties than it is to break.
@@ -126,7 +134,10 @@ func build(batch []mutation, dir string) (string, error) {
 // write writes the changed files of a batch into dir, and the list of them.
 func write(batch []mutation, root, dir string) (string, error) {
 	replace := map[string]string{}
-	for _, m := range batch {
+	for i, m := range batch {
+		if i > 0 && m.sameAs(batch[i-1]) {
+			continue
+		}
 		if err := m.write(root, dir, replace); err != nil {
 			return "", err
 		}

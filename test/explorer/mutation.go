@@ -45,11 +45,12 @@ const (
 	generationDir = "backends/nfs/generation"
 	mkdirDir      = "backends/mkdirlock"
 	linkDir       = "backends/link"
+	watchDir      = "backends/watch"
 )
 
 // mutations are all of them.
 func mutations() []mutation {
-	return slices.Concat(within(generationDir, generationMutations), within(mkdirDir, mkdirMutations), within(linkDir, linkMutations))
+	return slices.Concat(within(generationDir, generationMutations), within(mkdirDir, mkdirMutations), within(linkDir, linkMutations), within(watchDir, memoryMutations))
 }
 
 func within(dir string, all []mutation) []mutation {

@@ -102,7 +102,7 @@ func seconds(ms int32) string { return fmt.Sprint(time.Duration(ms) * time.Milli
 var opNames = map[opKind]string{
 	opMkdir: "mkdir", opSymlink: "symlink", opRename: "rename", opRenameNew: "rename unless it is there:", opRmdir: "rmdir", opRemoveAbandoned: "remove if abandoned:", opStake: "stake", opPin: "pin", opUnpin: "unpin", opUnlink: "unlink",
 	opCreate: "create", opWrite: "write", opLink: "link", opTouchFile: "touch the file", opStat: "stat", opRead: "read", opOpen: "open",
-	opStatFile: "stat the file", opTouch: "touch", opReadlink: "readlink", opLook: "look", opList: "list",
+	opRecall: "recall", opRemember: "remember", opStatFile: "stat the file", opTouch: "touch", opReadlink: "readlink", opLook: "look", opList: "list",
 }
 
 func (x *Explorer) call(o op) string {
@@ -110,6 +110,8 @@ func (x *Explorer) call(o op) string {
 	switch o.kind {
 	case opWork:
 		return "works as long as it likes"
+	case opRecall, opRemember:
+		return opNames[o.kind] + " what was seen"
 	case opAwait:
 		return "wakes up"
 	case opLink:

@@ -46,11 +46,22 @@ func (e Env) Owner() owner.Env { return owner.Env{NewID: e.NewID, Judge: e.Judge
 
 var verdicts = []owner.Verdict{owner.Unknown, owner.Alive, owner.Dead}
 
-// epoch is the wall clock when a run begins, and the server's.
-var epoch = time.Unix(1_700_000_000, 0)
+// epoch is the wall clock when a run begins, and the server's. It has digits that times in
+// coarse steps have not (watch.IsFine).
+var epoch = time.Unix(1_700_000_000, 1000)
 
 // ErrForeign is returned for calls that the simulation does not know.
 var ErrForeign = errors.New("the simulation does not know this")
+
+// A shelf is where tries leave what they remember. It implements watch.Store.
+type shelf struct{ r *runner }
+
+func (s shelf) Load() (string, error) { return s.r.names.texts[s.r.ask(op{kind: opRecall}).value], nil }
+
+func (s shelf) Save(text string) error {
+	s.r.ask(op{kind: opRemember, to: s.r.text(text)})
+	return nil
+}
 
 type dir struct{ r *runner }
 

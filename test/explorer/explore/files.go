@@ -235,7 +235,7 @@ func (x *Explorer) checkUnlink(c *world, p int, o op) {
 	switch {
 	case o.name == x.lock && (q.saw != e.born || q.sawAt != e.stamp):
 		c.violated("%s removes the lock of %s, %s", x.title(p), x.title(m.process), Meanwhile)
-	case x.silent(c, o.name), c.procs[m.process].condemned == m.serial, o.name != x.lock && x.retired(c, m):
+	case x.silentFor(c, p, o.name), c.procs[m.process].condemned == m.serial, o.name != x.lock && x.retired(c, m):
 	default:
 		c.violated("%s removes %s of %s, which is alive", x.title(p), x.short(x.names.texts[o.name]), x.title(m.process))
 	}

@@ -39,6 +39,9 @@ const (
 	opStake
 	opPin
 	opUnpin
+	// What tries remember (watch.Memory).
+	opRecall
+	opRemember
 )
 
 // patient reports that to do it twice is as good as once; a new file is, because the
@@ -51,7 +54,7 @@ func (o op) patient() bool {
 type op struct {
 	kind opKind
 	name text
-	to   text // new name of a rename; what a symbolic link holds, or a file; what a link is to
+	to   text // new name of a rename; what a symbolic link holds, or a file, or the memory; what a link is to
 	// wait is how many milliseconds a process that awaits or works may pass.
 	wait    int32
 	subject int8 // whom a judge looks at

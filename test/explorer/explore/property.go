@@ -188,7 +188,7 @@ func (x *Explorer) checkRemoval(c *world, p int, o op) {
 		x.condemn(c, m.process, m.serial)
 	}
 	tidy := strings.HasPrefix(base, "i.") && (x.retired(c, m) || x.repeats(c)) || c.calm && x.retired(c, m)
-	if !owner.crashed && !x.silent(c, lives) && !tidy && owner.condemned != m.serial && !x.unused(c, o.name) {
+	if !owner.crashed && !x.silentFor(c, p, lives) && !tidy && owner.condemned != m.serial && !x.unused(c, o.name) {
 		c.violated("%s removes %s of %s, which is alive", x.title(p), x.short(base), x.title(m.process))
 	}
 }
@@ -202,6 +202,12 @@ func (x *Explorer) silent(c *world, name text) bool {
 		return e != nil && e.sign == lapsed
 	}
 	return e != nil && c.now-e.sign >= millis(x.Config.Lease)
+}
+
+// silentFor reports that, and that it was silent for as long as p waits more.
+func (x *Explorer) silentFor(c *world, p int, name text) bool {
+	e := c.tree.get(name)
+	return x.silent(c, name) && (c.calm || c.now-e.sign >= millis(x.Config.Lease+x.roles[p].Grace))
 }
 
 // lapsed is the sign of an entry that was silent for a lease once.

@@ -3,11 +3,13 @@ package explore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/backends/watch"
 )
 
 // A Lock is what of a backend.Backend is explored.
@@ -30,15 +32,18 @@ type Host struct {
 
 // A Role is what one process does in a run.
 type Role struct {
-	System    System
-	Host      Host
-	Shared    bool
-	Operator  bool // breaks a holder by its id instead of acquiring
-	Waiters   bool // as the operator, breaks a waiter first
-	Lease     time.Duration
-	Rounds    int // acquisitions, one after the other
-	Beats     int // heartbeats in each
-	Waits     int // how often to wait before giving up; 0: for ever
+	System   System
+	Host     Host
+	Shared   bool
+	Operator bool // breaks a holder by its id instead of acquiring
+	Waiters  bool // as the operator, breaks a waiter first
+	Lease    time.Duration
+	Rounds   int // acquisitions, one after the other
+	Beats    int // heartbeats in each
+	Waits    int // how often to wait before giving up; 0: for ever
+	// Short: it tries only once in each round, as a program of its own, and remembers what
+	// it saw.
+	Short     bool
 	Strict    bool
 	Tends     bool // sweeps once while it holds
 	Misjudges bool // takes everybody else for dead
@@ -67,7 +72,8 @@ func (r Role) play(run *runner) {
 
 // acquire is the helper's loop: try and wait until held, work, release.
 func (r Role) acquire(run *runner, b Lock, round int) {
-	a, err := b.Attempt(r.request(run))
+	request := r.request(run)
+	a, err := b.Attempt(request)
 	if err != nil {
 		run.note(note{kind: noteError, text: err.Error()})
 		return
@@ -86,8 +92,11 @@ func (r Role) acquire(run *runner, b Lock, round int) {
 			run.note(note{kind: noteError, text: err.Error()})
 			r.withdraw(run, a)
 			return
-		case r.Waits > 0 && waits == r.Waits:
+		case r.Short || r.Waits > 0 && waits == r.Waits:
 			r.withdraw(run, a)
+			if m, ok := request.Memory.(*watch.Memory); ok {
+				m.Save()
+			}
 			return
 		}
 		run.wish = []any{run.serial, round, min(waits, r.Waits), a}
@@ -101,12 +110,17 @@ func (r Role) request(run *runner) backend.Request {
 	if r.Shared {
 		mode = "shared"
 	}
-	return backend.Request{
+	request := backend.Request{
 		Clock: Env{run}.Clock(), Timeout: backend.NoLimit,
 		Strict: r.Strict, Grace: r.Grace,
 		Owner: owner.Record{User: "u", Mode: mode, Lease: r.Lease,
 			Helper: process.Process{PID: run.self + 1, Start: 1}},
 	}
+	if r.Short {
+		request.Timeout = 0
+		request.Memory = watch.NewMemory(fmt.Sprint("host ", r.Host.Number), shelf{run}, func(error) {})
+	}
+	return request
 }
 
 func (r Role) withdraw(run *runner, a backend.Attempt) {

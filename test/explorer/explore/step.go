@@ -15,6 +15,10 @@ func (x *Explorer) step(w *world, p int, emit func(*world)) {
 	case !x.enabled(w, p):
 	case s.op.kind == opWork, s.op.kind == opAwait:
 		s.answer(noFault, func(c *world) reply { c.procs[p].awake = false; return reply{} })
+	case s.op.kind == opRecall:
+		s.answer(noFault, func(c *world) reply { return ok(int64(c.memory)) })
+	case s.op.kind == opRemember:
+		s.answer(noFault, func(c *world) reply { c.memory = s.op.to; return reply{} })
 	case w.procs[p].scan != 0:
 		s.endScan()
 	default:

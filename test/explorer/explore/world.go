@@ -61,6 +61,8 @@ type world struct {
 	procs []proc
 	dups  []request
 	left  Budget
+	// What tries remember. All are of one user, whose home the hosts share.
+	memory text
 	// Who owns the lock, where an empty one has an owner, and whether the owner may not
 	// know it.
 	owner int8
@@ -95,6 +97,7 @@ func (w *world) encode(b []byte) []byte {
 	u(uint64(w.now))
 	u(uint64(w.exclusive))
 	u(uint64(w.highest))
+	u(uint64(w.memory))
 	u(uint64(w.owner+1)<<1 | uint64(b2i(w.doubt)))
 	for _, n := range w.left.counts() {
 		u(uint64(*n + 1))
@@ -155,7 +158,7 @@ func (w *world) decode(b []byte) {
 		b = b[n:]
 		return v
 	}
-	w.now, w.exclusive, w.highest = int32(u()), uint32(u()), uint32(u())
+	w.now, w.exclusive, w.highest, w.memory = int32(u()), uint32(u()), uint32(u()), text(u())
 	owner := u()
 	w.owner, w.doubt = int8(owner>>1)-1, owner&1 != 0
 	for _, n := range w.left.counts() {
