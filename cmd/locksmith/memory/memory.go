@@ -3,7 +3,7 @@
 //
 // Promised: a file counts only if it is the user's own and nobody else can write it, and it is
 // replaced as a whole; the files do not become more and more. Whatever is wrong with them
-// costs nothing but what they remember, and at most a second if their disk does not answer.
+// costs nothing but what they remember, and some seconds if their disk does not answer.
 //
 // Not promised: that what was seen is still there later. It is for Linux alone: elsewhere
 // nothing tells one start of a machine from another.
@@ -59,7 +59,7 @@ type files struct {
 }
 
 // answerTime is how long a home on a server may take to answer.
-const answerTime = time.Second
+const answerTime = 10 * time.Second
 
 var errHung = errors.New("its place does not answer")
 
