@@ -21,6 +21,7 @@ type Crowd struct {
 	Each time.Duration
 
 	n       int
+	early   bool          // they were a few when this one came
 	changed time.Duration // when the lock was last seen to change hands
 	counted time.Duration // what changed was then
 	soonest time.Duration // when to count them again if it has changed since,
@@ -30,7 +31,8 @@ type Crowd struct {
 const (
 	// countNames is for how many names in a directory to count as seldom as for one.
 	countNames = 100
-	// countEvery is when to count again, though nothing has happened.
+	// countEvery is after how long to count again, though nothing has happened; or after
+	// twice as long, so that those who came together do not stay together.
 	countEvery = time.Minute
 )
 
@@ -46,14 +48,18 @@ func (c *Crowd) Due(now time.Duration) bool {
 // Count notes how many wait, the one who counts included. To find out took as long as to
 // list so many names.
 func (c *Crowd) Count(waiting, names int, now time.Duration) {
+	c.early = c.early || c.n == 0 && waiting <= Few
 	c.n, c.counted = waiting, c.changed
 	c.soonest = now + c.Each*time.Duration(max(names, countNames))
-	c.latest = now + countEvery
+	c.latest = now + countEvery + rand.N(countEvery)
 }
 
-// Large reports that there are more than a few. What wakes all of them sets them upon a lock
-// that only one can have.
+// Large reports that there are more than a few.
 func (c *Crowd) Large() bool { return c.n > Few }
+
+// Sleeps reports that nothing but time is to wake this one. What woke a large crowd would set
+// all of them upon a lock that only one can have; so it is those who were there first.
+func (c *Crowd) Sleeps() bool { return c.Large() && !c.early }
 
 // Growing returns a pause that grows with the time that nothing has happened.
 func (c *Crowd) Growing(now, least, most time.Duration) time.Duration {

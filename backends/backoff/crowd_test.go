@@ -56,7 +56,7 @@ func TestDue(t *testing.T) {
 		{"after a change", Crowd{Each: each}, 3, time.Millisecond, 100 * time.Millisecond, true},
 		{"after a change, among many names", Crowd{Each: each}, 3000, time.Millisecond, time.Second, false},
 		{"without a change", Crowd{Each: each}, 3, 0, countEvery - 1, false},
-		{"after a while", Crowd{Each: each}, 3, 0, countEvery, true},
+		{"after a while", Crowd{Each: each}, 3, 0, 2 * countEvery, true},
 	} {
 		if x.names > 0 {
 			x.c.Count(1, x.names, 0)
@@ -64,6 +64,21 @@ func TestDue(t *testing.T) {
 		x.c.Changed(x.changed)
 		if x.c.Due(x.now) != x.due {
 			t.Errorf("%s: they are to be counted: %v", x.what, !x.due)
+		}
+	}
+}
+
+// TestSleeps: those who came first are woken, however many come after them.
+func TestSleeps(t *testing.T) {
+	for first, want := range map[int]bool{1: false, Few: false, Few + 1: true} {
+		c := Crowd{Each: time.Millisecond}
+		c.Count(first, first, 0)
+		c.Count(10*Few, 10*Few, 0)
+		if c.Sleeps() != want {
+			t.Errorf("who came as number %d sleeps: %v", first, !want)
+		}
+		if c.Count(Few, Few, 0); c.Sleeps() {
+			t.Errorf("one of a few sleeps, who came as number %d", first)
 		}
 	}
 }

@@ -105,7 +105,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 	a.count()
 	watched, name := process.Process{}, a.lock.Name
 	switch {
-	case a.crowd.Large():
+	case a.crowd.Sleeps():
 		name = ""
 	case a.known:
 		watched = a.lock.toWatch(a.seen.content)
@@ -133,7 +133,7 @@ func (a *attempt) count() {
 
 // The pauses of a crowd, before they are spread, grow with the time that nothing has
 // happened. The usual ones would be too long, as they are for waiters who are woken.
-const crowdMin, crowdMax = 32 * time.Millisecond, time.Second
+const crowdMin, crowdMax = 32 * time.Millisecond, 250 * time.Millisecond
 
 func (a *attempt) pause() time.Duration {
 	d := a.pauses.Next()

@@ -82,7 +82,7 @@ func TestLoadOfManyWaiters(t *testing.T) {
 		kind    kindOfLock
 		waiters int
 		most    float64
-	}{{plain, 20, 5}, {tree, 20, 12.5}, {plain, 100, 14}, {tree, 100, 33}} {
+	}{{plain, 20, 5}, {tree, 20, 12.5}, {plain, 100, 11}, {tree, 100, 30}} {
 		t.Run(name(x.kind, " ", x.waiters), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *memory) {
 				kind, most := x.kind, x.most

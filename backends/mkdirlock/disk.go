@@ -34,7 +34,8 @@ func Open(a backend.Address) (backend.Backend, error) {
 		NewDir: func() Dir { return &directory{path: parent, private: private} },
 		Name:   name, Style: ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
 		Address: a.String(),
-		Pace:    Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second, Each: 2 * time.Millisecond},
+		Pace: Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second,
+			Each: 2 * time.Millisecond, Crowd: 64 * time.Millisecond},
 	}
 	return l.Here().Backend(), nil
 }

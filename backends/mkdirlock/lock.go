@@ -61,8 +61,9 @@ type Pace struct {
 	Min, Max time.Duration
 	// Look is how often to look who holds the lock, at most; 0: twice in a lease.
 	Look time.Duration
-	// Each is that of a backoff.Crowd.
-	Each time.Duration
+	// Each is that of a backoff.Crowd, and Crowd the Max of one of many, before it is
+	// spread; 0: the same.
+	Each, Crowd time.Duration
 }
 
 // Here fills in what a process of this machine needs to judge others.

@@ -13,7 +13,7 @@ import (
 // Tend implements backend.Hold. It removes what crashed waiters left: reservations that
 // are empty, or whose owner is proven dead or, in the style of directories, was silent for
 // a lease. Each is removed by its ticket. What ctx leaves no time for is looked at the next
-// time.
+// time, and so is what comes after some that stay: the more wait, the less is asked about each.
 func (h *hold) Tend(ctx context.Context) error {
 	if h.crowd {
 		return nil
@@ -29,11 +29,16 @@ func (h *hold) Tend(ctx context.Context) error {
 	h.others.keepReservations(waiting)
 	start, _ := slices.BinarySearchFunc(waiting, h.next, func(t ticket, next string) int { return strings.Compare(t.String(), next) })
 	var errs error
+	stay := 0
 	for _, t := range slices.Concat(waiting[start:], waiting[:start]) {
-		if h.next = t.String(); ctx.Err() != nil {
+		if h.next = t.String(); ctx.Err() != nil || stay == mostStay {
 			return errs
 		}
-		errs = errors.Join(errs, h.tendReservation(ctx, t))
+		stays, err := h.tendReservation(ctx, t)
+		errs = errors.Join(errs, err)
+		if stays {
+			stay++
+		}
 	}
 	h.next = ""
 	return errs
@@ -43,18 +48,22 @@ func (h *hold) Tend(ctx context.Context) error {
 // alone, for a holder to list it at every heartbeat.
 const maxCrowd = 500
 
-// tendReservation removes a reservation if it is left over.
-func (h *hold) tendReservation(ctx context.Context, t ticket) error {
+// mostStay is how many reservations a heartbeat looks at that stay. A server is asked about
+// each.
+const mostStay = 8
+
+// tendReservation removes a reservation if it is left over. Else it stays.
+func (h *hold) tendReservation(ctx context.Context, t ticket) (stays bool, err error) {
 	s, err := h.others.look(ctx, h.lock.reservation(t), entry{exclusive, t})
 	switch {
 	case errors.Is(err, errAbsent):
-		return h.tendEmpty(ctx, t) // or it is on its way into the lock, or out
+		return false, h.tendEmpty(ctx, t) // or it is on its way into the lock, or out
 	case err != nil:
-		return err
+		return false, err
 	case s.overIn() > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:
-		return nil
+		return true, nil
 	}
-	return h.lock.removeReservation(ctx, h.dir, t)
+	return false, h.lock.removeReservation(ctx, h.dir, t)
 }
 
 // tendEmpty removes a reservation in which no entry was for a lease.

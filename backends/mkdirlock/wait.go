@@ -1,6 +1,7 @@
 package mkdirlock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"hash/fnv"
@@ -42,6 +43,9 @@ func (a *attempt) held(s observation) error {
 	}
 	b.seen, b.nobody, b.known, b.heldBack = s, nil, true, false
 	b.again = now + min(s.Due, a.crowd.Spread(every))
+	if a.crowd.Sleeps() {
+		b.again = now + a.crowd.Spread(min(s.Due, every)) // others see that it is dead
+	}
 	return a.heldAgain()
 }
 
@@ -101,15 +105,15 @@ func (a *attempt) Wait(ctx context.Context) error {
 		a.phase = waiting
 	}
 	a.count(ctx)
-	if a.crowd.Large() {
-		return a.waitInCrowd(ctx)
+	if a.crowd.Sleeps() {
+		return a.sleep(ctx)
 	}
 	a.dir.Await(ctx, a.lock.lock(), a.lock.ProcessToWatch(a.block.seen.Record), a.untilBeatOr(a.pause()))
 	return ctx.Err()
 }
 
-// waitInCrowd waits for the whole pause, with the heartbeats that are due meanwhile.
-func (a *attempt) waitInCrowd(ctx context.Context) error {
+// sleep waits for the whole pause, with the heartbeats that are due meanwhile.
+func (a *attempt) sleep(ctx context.Context) error {
 	left := a.pause()
 	for end := a.request.Clock.Now() + left; ; {
 		a.dir.Await(ctx, "", process.Process{}, a.untilBeatOr(left))
@@ -166,13 +170,17 @@ func (l *Lock) waiterBeats(t ticket) time.Duration {
 	}
 	sum := fnv.New32()
 	_, _ = sum.Write([]byte(t.id))
-	return t.lease + t.lease/2/256*time.Duration(sum.Sum32()%256)
+	return t.lease + t.lease*3/4/256*time.Duration(sum.Sum32()%256)
 }
 
 // pause is how long to wait before the next Try, heartbeats apart.
 func (a *attempt) pause() time.Duration {
 	now := a.request.Clock.Now()
-	d := a.pauses.NextOr(a.crowd.Spread(a.crowd.Growing(now, a.lock.Pace.Min, a.lock.Pace.Max)))
+	most := a.lock.Pace.Max
+	if a.crowd.Large() {
+		most = cmp.Or(a.lock.Pace.Crowd, most)
+	}
+	d := a.pauses.NextOr(a.crowd.Spread(a.crowd.Growing(now, a.lock.Pace.Min, most)))
 	if left := a.block.again - now; left > 0 {
 		d = min(d, left)
 	}
