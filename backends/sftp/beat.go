@@ -17,7 +17,7 @@ const minLease = 4 * time.Second
 // A beat is what is known of the time of our own reservation. The protocol cannot ask for
 // the server's now, so that we count it from when the server made the reservation.
 type beat struct {
-	made   string        // what we made last in the reservations
+	made   string        // the directory that we made last, but for those among the generations
 	madeAt time.Duration // when, by our clock
 	listed uint32        // the time of that in a listing; 0: none
 
@@ -73,7 +73,11 @@ func (d *directory) begin(b *beat, name string) error {
 		b.last = a.modified
 	}
 	if b.offset == 0 {
-		b.offset = time.Duration(b.last)*time.Second - b.madeAt
+		since := d.clock.Now()
+		if path.Base(name) == path.Base(b.made) { // it may have been renamed since
+			since = b.madeAt
+		}
+		b.offset = time.Duration(b.last)*time.Second - since
 	}
 	return nil
 }

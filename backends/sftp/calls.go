@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+
+	"locksmith/protocol"
 )
 
 // A refusal is the server's, as the error of the system that it most likely stands for:
@@ -256,11 +258,10 @@ func (s *session) setTime(ctx context.Context, name string, seconds uint32, see 
 	return seen, &refusal{op, syscall.EPERM, said} // it is somebody else's
 }
 
-// readlink returns the text of a symbolic link.
-func (s *session) readlink(ctx context.Context, name string) (target string, err error) {
-	op := s.op("read symbolic link", name)
+// oneName asks for a name.
+func (s *session) oneName(ctx context.Context, op string, kind byte, of string) (name string, err error) {
 	err = s.do(ctx, op, false, func(c *conn) error {
-		r, err := c.start(s.answer, typeReadlink, func(p packet) packet { return p.string(s.at(name)) })
+		r, err := c.start(s.answer, kind, func(p packet) packet { return p.string(of) })
 		if err != nil {
 			return err
 		}
@@ -269,10 +270,24 @@ func (s *session) readlink(ctx context.Context, name string) (target string, err
 			err = r.malformed()
 		}
 		if err == nil {
-			target = all[0].name
+			name = all[0].name
 		}
 		return err
 	})
+	return name, err
+}
+
+// realpath returns where the log in leads, for people.
+func (s *session) realpath(ctx context.Context) (string, error) {
+	const op = "ask where the log in leads"
+	name, err := s.oneName(ctx, op, typeRealpath, ".")
+	return protocol.CleanText(name, maxSaid), s.sort(op, err)
+}
+
+// readlink returns the text of a symbolic link.
+func (s *session) readlink(ctx context.Context, name string) (target string, err error) {
+	op := s.op("read symbolic link", name)
+	target, err = s.oneName(ctx, op, typeReadlink, s.at(name))
 	var said *statusError
 	if !errors.As(err, &said) || said.code == statusNoFile || said.code == statusDenied {
 		return target, s.sort(op, err)

@@ -36,7 +36,7 @@ func newDirectory(s *session, mustExist bool) *directory {
 func (d *directory) Mkdir(name string) error {
 	asked := d.clock.Now()
 	err := d.mkdir(d.life, name)
-	if err == nil && strings.HasPrefix(name, generation.Reservations+"/") {
+	if err == nil && !strings.HasPrefix(name, generation.Generations+"/") {
 		d.mu.Lock()
 		d.beat.made, d.beat.madeAt = name, asked
 		d.mu.Unlock()

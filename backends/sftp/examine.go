@@ -3,11 +3,16 @@
 package sftp
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock"
 	"locksmith/backends/nfs/generation"
+	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -34,5 +39,147 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 		base = ".."
 	}
 	dir := newDirectory(u.dir.below(base), false)
-	return generation.Examine(ctx, dir, dir.shown("."), tell, dir.failed)
+	if err := generation.Examine(ctx, dir, dir.shown("."), tell, dir.failed); err != nil {
+		return err
+	}
+	if err := dir.examineRemoval(ctx, tell); err != nil {
+		return err
+	}
+	return dir.examineCrowd(ctx, tell, "made the same symbolic link", func(s *session, name string) error {
+		return s.symlink(ctx, "nowhere", name)
+	}, func(name string) error { return dir.unlink(ctx, name) })
+}
+
+// examineRemoval: who removes a lock bars others with a symbolic link.
+func (d *directory) examineRemoval(ctx context.Context, tell backend.Tell) error {
+	const name = "remove locks"
+	at := ".doctor." + owner.NewID()
+	if err := d.symlink(ctx, "nowhere", at); err != nil {
+		return d.failed("make a symbolic link", err)
+	}
+	if err := d.rmdir(ctx, at); err == nil {
+		tell.Weak(name, "symbolic links are removed as if they were directories: so locksmith remove is refused here", "remove locks on the server's own disk")
+		return nil
+	}
+	if err := d.unlink(ctx, at); err != nil {
+		return d.failed("remove a symbolic link", err)
+	}
+	tell.Fit(name, "a symbolic link is not removed as a directory")
+	return nil
+}
+
+// crowd is how many come at the same time; crowdRounds how often they race.
+const crowd, crowdRounds = 32, 5
+
+// examineCrowd finds out how many connections the server takes at once, and that of all those
+// who make the same, each over its own, one is told that it did. Of the server's limits
+// MaxStartups is what matters: each connection has one session (MaxSessions).
+func (s *session) examineCrowd(ctx context.Context, tell backend.Tell, did string, try func(*session, string) error, remove func(string) error) error {
+	where, err := s.realpath(ctx)
+	if err != nil {
+		return err
+	}
+	where = "the log in leads to " + where
+	all, refused := s.dialAll(ctx)
+	defer func() {
+		for _, one := range all {
+			one.close()
+		}
+	}()
+	const connections, race = "connections", "many make the same"
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case refused != nil:
+		tell.Weak(connections, fmt.Sprintf("of %d that came at once the server took %d: %s; %s", crowd, len(all), backend.Reason(refused), where),
+			"raise MaxStartups in its sshd_config, as in MaxStartups 200; till then locksmith tries again")
+	default:
+		tell.Fit(connections, fmt.Sprintf("the server took %d that came at once; %s", crowd, where))
+	}
+	if len(all) < 2 {
+		tell.Unknown(race, "the server did not take two connections", "try again when it is less busy")
+		return nil
+	}
+	for round := range crowdRounds {
+		winners, err := s.raceAll(all, try, remove)
+		switch {
+		case err != nil:
+			return err
+		case winners != 1:
+			tell.Unfit(race, fmt.Sprintf("in round %d, %d of %d who %s at the same time were told that they did", round+1, winners, len(all), did),
+				"choose another server: locks are not safe there")
+			return nil
+		}
+	}
+	tell.Fit(race, fmt.Sprintf("of %d connections at the same time one %s, in each of %d rounds", len(all), did, crowdRounds))
+	return nil
+}
+
+// dialAll makes many connections at once, and returns those that came about and why another
+// did not. None is tried again.
+func (s *session) dialAll(ctx context.Context) (all []*session, refused error) {
+	var mu sync.Mutex
+	var done sync.WaitGroup
+	for range crowd {
+		done.Go(func() {
+			c, err := s.server.dialOnce(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				refused = err
+				return
+			}
+			one := s.server.newSession(s.root)
+			one.conn = c
+			all = append(all, one)
+		})
+	}
+	done.Wait()
+	return all, refused
+}
+
+// raceAll lets all make one name at the same time, and removes it with remove.
+func (s *session) raceAll(all []*session, try func(*session, string) error, remove func(string) error) (winners int, err error) {
+	name := ".doctor." + owner.NewID()
+	start, outcomes := make(chan struct{}), make(chan error)
+	for _, one := range all {
+		go func() {
+			<-start
+			outcomes <- try(one, name)
+		}()
+	}
+	close(start)
+	for range all {
+		switch outcome := <-outcomes; {
+		case outcome == nil:
+			winners++
+		case errors.As(outcome, new(*backend.Error)):
+			err = outcome // the server did not answer
+		}
+	}
+	removed := remove(name)
+	if winners == 0 {
+		removed = nil
+	}
+	return winners, cmp.Or(err, removed)
+}
+
+var _ mkdirlock.Examiner = (*tree)(nil)
+
+// Examine implements mkdirlock.Examiner.
+func (t *tree) Examine(ctx context.Context, name string, _ backend.Examination, tell backend.Tell) (rest func() error, err error) {
+	c, err := t.connected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !c.knows(posixRename) {
+		tell.Unfit("rename", "the server does not know "+posixRename+", without which none of these locks can be taken",
+			"leave out ?style=, or use another server")
+		return nil, nil
+	}
+	s := t.below(name)
+	return func() error {
+		return s.examineCrowd(ctx, tell, "made the same directory", func(one *session, name string) error { return one.mkdir(ctx, name) },
+			func(name string) error { return s.rmdir(ctx, name) })
+	}, nil
 }

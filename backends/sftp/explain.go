@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 
 	"locksmith/backends/backend"
@@ -58,11 +57,7 @@ func (s *server) refused(err error) error {
 	if errors.As(err, &lost) {
 		said = lost.said
 	}
-	var missing *exec.Error
-	switch {
-	case errors.As(err, &missing):
-		return s.fail(protocol.Config, op, err, "install OpenSSH's client, or name another command in $LOCKSMITH_SSH or in a profile")
-	case errors.Is(err, errLate):
+	if errors.Is(err, errLate) {
 		return s.fail(protocol.Unreachable, op, fmt.Errorf("the server has not answered within %v", s.dialTime), tryAgain)
 	}
 	for _, r := range reasons() {

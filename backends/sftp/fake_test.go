@@ -27,11 +27,11 @@ type fake struct {
 
 	mu       sync.Mutex
 	sessions int
-	hooks    []func(*request3) (answered bool)
+	hooks    []func(*asking) (answered bool)
 }
 
-// A request3 is a request as the fake gets it, and how it is answered.
-type request3 struct {
+// A asked is a request as the fake gets it, and how it is answered.
+type asking struct {
 	kind   byte
 	id     uint32
 	body   reader
@@ -47,10 +47,10 @@ func startFake(t testing.TB) *fake {
 }
 
 // when adds what happens before a request is executed; the last that answers counts.
-func (f *fake) when(hook func(*request3) bool) *fake {
+func (f *fake) when(hook func(*asking) bool) *fake {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.hooks = append([]func(*request3) bool{hook}, f.hooks...)
+	f.hooks = append([]func(*asking) bool{hook}, f.hooks...)
 	return f
 }
 
@@ -106,7 +106,7 @@ func (f *fake) serve(c net.Conn) {
 		if err != nil {
 			return
 		}
-		r := &request3{kind: kind, id: binary.BigEndian.Uint32(body), body: reader{rest: body[4:]}, served: f, conn: c,
+		r := &asking{kind: kind, id: binary.BigEndian.Uint32(body), body: reader{rest: body[4:]}, served: f, conn: c,
 			to: func(p packet) { out <- p }}
 		f.answer(r, handles)
 	}
@@ -119,7 +119,7 @@ func (f *fake) at(p string) string {
 	return filepath.Join(f.dir, p)
 }
 
-func (f *fake) answer(r *request3, handles map[string][]fs.DirEntry) {
+func (f *fake) answer(r *asking, handles map[string][]fs.DirEntry) {
 	peek := r.body
 	r.path = f.at(peek.string())
 	f.mu.Lock()
@@ -134,7 +134,7 @@ func (f *fake) answer(r *request3, handles map[string][]fs.DirEntry) {
 }
 
 // status answers with what a call came to, as OpenSSH does.
-func (r *request3) status(err error) {
+func (r *asking) status(err error) {
 	code := uint32(statusFailure)
 	switch {
 	case err == nil:
@@ -151,11 +151,11 @@ func (r *request3) status(err error) {
 	r.code(code)
 }
 
-func (r *request3) code(code uint32) {
+func (r *asking) code(code uint32) {
 	r.to(newPacket(typeStatus).uint32(r.id).uint32(code).string("said the fake").string("en"))
 }
 
-func (r *request3) execute(handles map[string][]fs.DirEntry) {
+func (r *asking) execute(handles map[string][]fs.DirEntry) {
 	in := &r.body
 	switch r.kind {
 	case typeMkdir:
@@ -207,7 +207,7 @@ func (r *request3) execute(handles map[string][]fs.DirEntry) {
 	}
 }
 
-func (r *request3) lstat() {
+func (r *asking) lstat() {
 	st, err := os.Lstat(r.path)
 	if err != nil {
 		r.status(err)
@@ -221,7 +221,7 @@ func told(st fs.FileInfo) attrs {
 	return attrs{flags: hasMode | hasTimes, mode: uint32(sys.Mode), modified: uint32(st.ModTime().Unix())}
 }
 
-func (r *request3) setstat(a attrs) error {
+func (r *asking) setstat(a attrs) error {
 	if a.flags&hasMode != 0 {
 		return syscall.Chmod(r.path, a.mode&0o7777)
 	}
@@ -230,7 +230,7 @@ func (r *request3) setstat(a attrs) error {
 }
 
 // readdir gives two names at a time.
-func (r *request3) readdir(handles map[string][]fs.DirEntry) {
+func (r *asking) readdir(handles map[string][]fs.DirEntry) {
 	h := r.body.string()
 	left := handles[h]
 	if len(left) == 0 {

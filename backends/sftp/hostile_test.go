@@ -90,7 +90,7 @@ func FuzzReplies(f *testing.F) {
 // something may have happened.
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	f := startFake(t).when(func(r *request3) bool { return r.kind != typeLstat })
+	f := startFake(t).when(func(r *asking) bool { return r.kind != typeLstat })
 	s := f.server(t, testAddress).newSession("lock")
 	defer s.close()
 	s.answer = 10 * time.Millisecond
@@ -109,7 +109,7 @@ func TestSilence(t *testing.T) {
 func TestContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	f := startFake(t).when(func(r *request3) bool {
+	f := startFake(t).when(func(r *asking) bool {
 		cancel()
 		return r.kind == typeMkdir
 	})
@@ -124,7 +124,7 @@ func TestContext(t *testing.T) {
 func TestNotRepeated(t *testing.T) {
 	t.Parallel()
 	asked := map[byte]int{}
-	f := startFake(t).when(func(r *request3) bool {
+	f := startFake(t).when(func(r *asking) bool {
 		asked[r.kind]++
 		if asked[r.kind] == 1 {
 			_ = r.conn.Close()
@@ -144,7 +144,7 @@ func TestNotRepeated(t *testing.T) {
 // TestNoEnd: a listing without an end ends the connection.
 func TestNoEnd(t *testing.T) {
 	t.Parallel()
-	f := startFake(t).when(func(r *request3) bool {
+	f := startFake(t).when(func(r *asking) bool {
 		if r.kind == typeReaddir {
 			r.to(newPacket(typeName).uint32(r.id).uint32(0))
 		}
@@ -160,7 +160,7 @@ func TestNoEnd(t *testing.T) {
 // TestCodes: of a refusal whose code means anything it is looked at what is there.
 func TestCodes(t *testing.T) {
 	t.Parallel()
-	vague := startFake(t).when(func(r *request3) bool {
+	vague := startFake(t).when(func(r *asking) bool {
 		switch r.kind {
 		case typeMkdir, typeRmdir, typeSymlink, typeRemove, typeReadlink, typeSetstat, typeExtended, typeOpendir:
 			r.code([]uint32{4, 5, 11, 99}[r.id%4])

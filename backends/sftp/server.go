@@ -102,7 +102,7 @@ func (s *server) dialOnce(ctx context.Context) (*conn, error) {
 	old := s.oldSSH.Load()
 	t, err := s.start(strings.Fields(s.access.SSH), arguments(s.address, password == "", old), env)
 	if err != nil {
-		return nil, s.refused(err)
+		return nil, s.fail(protocol.Config, "run ssh", err, "install OpenSSH's client, or name another command in $LOCKSMITH_SSH or in a profile")
 	}
 	defer context.AfterFunc(ctx, t.Kill)()
 	c, err := dial(t, s.dialTime)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"locksmith/test/lab"
 )
 
 // Every is the index that stands for all connections, open ones and new ones.
@@ -41,10 +43,7 @@ type Command struct {
 // StartProxy starts a proxy before a server. It runs until the test ends.
 func StartProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
-	port, err := reservePort(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := lab.ReservePort(t)
 	p := &Proxy{
 		Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
 		t:    t, target: target, planned: map[int]Fault{},

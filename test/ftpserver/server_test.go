@@ -43,12 +43,9 @@ func TestKinds(t *testing.T) {
 // server does, again and again.
 func TestPortsAreReserved(t *testing.T) {
 	t.Parallel()
-	port, err := reservePort(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := lab.ReservePort(t)
 	for range 3 {
-		if giveBack, err := reserve(port); err == nil {
+		if giveBack, err := lab.Reserve(port); err == nil {
 			giveBack()
 			t.Fatalf("port %d was given away twice", port)
 		}
@@ -56,7 +53,7 @@ func TestPortsAreReserved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if giveBack, err := reserve(port); err == nil {
+		if giveBack, err := lab.Reserve(port); err == nil {
 			giveBack()
 			t.Fatalf("port %d was given away while a server listens", port)
 		}

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
+
+	"locksmith/test/lab"
 )
 
 // The account of all servers but vsftpd. Its ids belong to nobody else.
@@ -58,8 +59,8 @@ func newSite(t testing.TB, o Options) (*site, error) {
 			return nil, err
 		}
 	}
-	s.port, err = reservePort(t)
-	return s, err
+	s.port = lab.ReservePort(t)
+	return s, nil
 }
 
 // write makes a file beside the tree, for root only.
@@ -100,50 +101,9 @@ func (s *site) environment() []string {
 	return env
 }
 
-// The kernel chooses ports from 32768 on (ip(7)). The servers would choose any from 1024 on for
-// data connections, that of a server that is down just then included.
-const (
-	lowestReserved, highestReserved = 12000, 32000
-	lowestPassive, highestPassive   = 33000, 65000
-)
-
-// reservePort finds a port on 127.0.0.1, none of those that the kernel chooses for
-// itself, and keeps it for the servers of one test until the test ends, also while
-// they are down and whatever other tests look for a port meanwhile.
-func reservePort(t testing.TB) (int, error) {
-	for range 100 {
-		port := lowestReserved + rand.IntN(highestReserved-lowestReserved)
-		if giveBack, err := reserve(port); err == nil {
-			t.Cleanup(giveBack)
-			return port, nil
-		}
-	}
-	return 0, errors.New("no free port on 127.0.0.1")
-}
-
-// reserve binds a socket to a port and does not listen. Without SO_REUSEADDR it
-// gets a port only if nobody else is bound to it; with it, set afterwards, a server
-// may bind and listen beside it, for a server sets that option, too (socket(7)).
-func reserve(port int) (giveBack func(), err error) {
-	syscall.ForkLock.RLock()
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err == nil {
-		syscall.CloseOnExec(fd)
-	}
-	syscall.ForkLock.RUnlock()
-	if err != nil {
-		return nil, err
-	}
-	err = syscall.Bind(fd, &syscall.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
-	if err == nil {
-		err = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
-	}
-	if err != nil {
-		syscall.Close(fd)
-		return nil, err
-	}
-	return func() { syscall.Close(fd) }, nil
-}
+// The servers would choose any port from 1024 on for data connections, that of a server that is
+// down just then included (lab.ReservePort).
+const lowestPassive, highestPassive = 33000, 65000
 
 // listen listens again where a listener of this process may just have been
 // closed, and be open in a child for the same reason.

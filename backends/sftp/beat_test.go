@@ -1,0 +1,78 @@
+//go:build unix
+
+package sftp
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"locksmith/backends/backendtest"
+)
+
+// TestBeats: each sets a time that is a whole second later than the last, and near the
+// server's now, as often as it may be asked for.
+func TestBeats(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	d := newDirectory(f.server(t, testAddress).newSession("."), false)
+	defer d.close()
+	backendtest.MustWork(t, d.Mkdir("own"))
+	last := time.Time{}
+	for range 5 {
+		backendtest.MustWork(t, d.Touch("own"))
+		seen, err := os.Stat(filepath.Join(f.dir, "own"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !last.IsZero() && seen.ModTime().Sub(last) < time.Second {
+			t.Errorf("%v after %v", seen.ModTime(), last)
+		}
+		last = seen.ModTime()
+		if off := time.Until(last); off.Abs() > time.Minute {
+			t.Errorf("%v away from the server's now", off)
+		}
+	}
+}
+
+// TestTimesThatAreIgnored: a server that says that it set a time, and did not, is no place.
+func TestTimesThatAreIgnored(t *testing.T) {
+	t.Parallel()
+	f := startFake(t).when(func(r *asking) bool {
+		if r.kind == typeSetstat {
+			r.status(nil)
+		}
+		return r.kind == typeSetstat
+	})
+	d := newDirectory(f.server(t, testAddress).newSession("."), false)
+	defer d.close()
+	backendtest.MustWork(t, d.Mkdir("own"))
+	if err := d.Touch("own"); !errors.Is(err, syscall.EOPNOTSUPP) {
+		t.Error(err)
+	}
+}
+
+// TestRewrittenLinks: a server that changes what links point to is refused, with a hint, and
+// nothing of a lock is made.
+func TestRewrittenLinks(t *testing.T) {
+	t.Parallel()
+	f := startFake(t).when(func(r *asking) bool {
+		if r.kind == typeReadlink {
+			r.to(newPacket(typeName).uint32(r.id).uint32(1).string("/home/u/a/b/c").string("").attrs(attrs{}))
+		}
+		return r.kind == typeReadlink
+	})
+	a, err := f.open(t).Attempt(backendtest.Request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Try(t.Context())
+	backendtest.MustFail(t, err, "cannot_create", "?style=dir")
+	backendtest.MustWithdraw(t, a)
+	if left, _ := os.ReadDir(f.dir); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}

@@ -1,0 +1,251 @@
+//go:build linux
+
+package sftp
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/nfs"
+	"locksmith/test/lab"
+	"locksmith/test/sftpserver"
+)
+
+// at is a lock on a server, as its address names it.
+func at(t testing.TB, s *sftpserver.Server, access backend.Access, path, style string) backend.Backend {
+	t.Helper()
+	a := backend.Address{Scheme: Scheme, User: s.User, Host: s.Addr, Path: "/" + path}
+	if style != "" {
+		a.Options = map[string]string{"style": style}
+	}
+	return open(t, a, access)
+}
+
+// open opens a lock that is as swift, and has leases as short, as the suite wants.
+func open(t testing.TB, a backend.Address, access backend.Access) backend.Backend {
+	t.Helper()
+	b, err := Open(a, access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, ok := b.(*lock); ok {
+		l.headPause, l.leastLease = 0, 0
+	}
+	return b
+}
+
+func byKey(s *sftpserver.Server) backend.Access { return backend.Access{SSH: s.SSH} }
+
+// sftpServer is OpenSSH's, without any network.
+const sftpServer = "/usr/lib/openssh/sftp-server"
+
+// TestConformanceOfOpenSSH is for the server of OpenSSH behind pipes, where to connect takes
+// no time.
+func TestConformanceOfOpenSSH(t *testing.T) {
+	t.Parallel()
+	lab.NotShort(t, "starts hundreds of servers")
+	if _, err := os.Stat(sftpServer); err != nil {
+		lab.Lacking(t, "openssh-sftp-server is missing")
+	}
+	backendtest.Run(t, backendtest.Subject{Shared: true, Queue: true, New: func(t *testing.T) backendtest.Fixture {
+		dir := t.TempDir()
+		script := filepath.Join(dir, "ssh")
+		if err := os.WriteFile(script, []byte("#!/bin/sh\ncd "+dir+" && exec "+sftpServer+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		place := filepath.Join(dir, "lock")
+		return backendtest.Fixture{
+			Open: func() backend.Backend {
+				a := backend.Address{Scheme: Scheme, Host: "h", Path: "/lock"}
+				return open(t, a, backend.Access{SSH: script})
+			},
+			Leftovers: func() []string { return leftovers(place) },
+			Remove:    func() { empty(t, filepath.Join(place, "R")) },
+			Abandon:   func(h backend.Hold) { h.(*hold).use.rest() },
+		}
+	}})
+}
+
+// TestServers: each format locks on each kind of server.
+func TestServers(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]sftpserver.Options{"internal": {}, "external": {External: true}, "chroot": {Chroot: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sftpserver.Start(t, o)
+			for _, style := range []string{"", "plain", "dir"} {
+				b := at(t, s, byKey(s), "lock"+style, style)
+				h := backendtest.MustAcquire(t, wish(t, b))
+				beHeld(t, b)
+				if err := h.Heartbeat(t.Context()); err != nil {
+					t.Error(err)
+				}
+				backendtest.MustRelease(t, h)
+			}
+		})
+	}
+}
+
+// TestOneLockFromBothSides: hosts that mount the directory share the lock.
+func TestOneLockFromBothSides(t *testing.T) {
+	t.Parallel()
+	s := sftpserver.Start(t, sftpserver.Options{})
+	far := at(t, s, byKey(s), "lock", "")
+	near, err := nfs.Open(backend.Address{Scheme: nfs.Scheme, Path: filepath.Join(s.Home, "lock")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6 {
+		one, other := far, near
+		if i%2 == 1 {
+			one, other = near, far
+		}
+		h := backendtest.MustAcquire(t, wish(t, one))
+		if h.Token() != uint64(i+1) {
+			t.Errorf("token %d, want %d", h.Token(), i+1)
+		}
+		beHeld(t, other)
+		r, err := other.Inspect(t.Context())
+		if err != nil || len(r.Holders) != 1 || r.Holders[0].ID != h.ID() || r.Holders[0].Record == nil {
+			t.Errorf("%+v, %v", r, err)
+		}
+		backendtest.MustRelease(t, h)
+	}
+	h := backendtest.MustAcquire(t, wish(t, far))
+	if err := near.Break(t.Context(), h.ID()); err != nil {
+		t.Error(err)
+	}
+	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
+		t.Error(err)
+	}
+}
+
+// TestRefusals: what ssh says becomes one error that tells what to do.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	known := sftpserver.Start(t, sftpserver.Options{})
+	none := sftpserver.Start(t, sftpserver.Options{NoSubsystem: true})
+	noisy := sftpserver.Start(t, sftpserver.Options{External: true, Noise: "Welcome!"})
+	for name, c := range map[string]struct {
+		server *sftpserver.Server
+		ssh    string
+		code   string
+		says   string
+	}{
+		"host key":   {known, strings.Replace(known.SSH, "known", "unknown", 1), "unreachable", "Host key verification failed"},
+		"key":        {known, known.WithPass, "permission", "Permission denied"},
+		"subsystem":  {none, none.SSH, "unreachable", "Subsystem sftp internal-sftp"},
+		"noise":      {noisy, noisy.SSH, "unreachable", ".bashrc"},
+		"no program": {known, "/nowhere/ssh", "config", "$LOCKSMITH_SSH"},
+		"no ssh":     {known, "false", "unreachable", "the connection has ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := at(t, c.server, backend.Access{SSH: c.ssh}, "lock", "")
+			_, err := b.Inspect(t.Context())
+			if string(backend.CodeOf(err)) != c.code || !strings.Contains(fmt.Sprint(err), c.says) {
+				t.Errorf("%s: %v", backend.CodeOf(err), err)
+			}
+		})
+	}
+}
+
+// TestPassword: ssh gets it from us, and no other one.
+func TestPassword(t *testing.T) {
+	t.Parallel()
+	s := sftpserver.Start(t, sftpserver.Options{Extra: "PubkeyAuthentication no"})
+	for _, c := range []struct {
+		password string
+		code     string
+	}{{s.Password, "internal"}, {"another", "permission"}} {
+		access := backend.Access{SSH: s.WithPass, Password: func(user, host string) (string, string, error) {
+			if user != s.User || host != s.Addr {
+				t.Errorf("asked for %s at %s", user, host)
+			}
+			return c.password, "", nil
+		}}
+		_, err := at(t, s, access, "lock", "").Inspect(t.Context())
+		if c.password == s.Password && err != nil || c.password != s.Password && string(backend.CodeOf(err)) != c.code {
+			t.Error(err)
+		}
+		if strings.Contains(fmt.Sprint(err), c.password) {
+			t.Errorf("the error tells the password: %v", err)
+		}
+	}
+}
+
+// TestBusyServer: with the usual MaxStartups many who come at once are turned away, and
+// come again.
+func TestBusyServer(t *testing.T) {
+	t.Parallel()
+	s := sftpserver.Start(t, sftpserver.Options{MaxStartups: 2})
+	var all sync.WaitGroup
+	for range 12 {
+		all.Go(func() {
+			if _, err := at(t, s, byKey(s), "lock", "").Inspect(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestDescriptors: ssh has none of ours but its pipes.
+func TestDescriptors(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	script := filepath.Join(dir, "ssh")
+	list := filepath.Join(dir, "list")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nls -l /proc/$$/fd >"+list+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETFD, 0); err != nil { // as a parent leaves it to us
+		t.Fatal(err)
+	}
+	s, err := startSSH([]string{script}, nil, os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-s.(*ssh).ended
+	text, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", w.Fd()))
+	if err != nil || strings.Contains(string(text), ours) {
+		t.Errorf("it has %s (%v):\n%s", ours, err, text)
+	}
+}
+
+// wish is an attempt to have a lock alone.
+func wish(t *testing.T, b backend.Backend) backend.Attempt {
+	t.Helper()
+	a, err := b.Attempt(backendtest.Request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// beHeld makes sure that somebody has a lock.
+func beHeld(t *testing.T, b backend.Backend) {
+	t.Helper()
+	a := wish(t, b)
+	backendtest.MustBeHeld(t, a)
+	backendtest.MustWithdraw(t, a)
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/test/lab"
+	"locksmith/test/sftpserver"
+)
+
+// bySSH is a command of locksmith with another ssh.
+func bySSH(t *testing.T, ssh string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("locksmith", args...)
+	cmd.Env = append(os.Environ(), "LOCKSMITH_SSH="+ssh)
+	return cmd
+}
+
+// childrenOf are the pids of the children of a process.
+func childrenOf(pid int) (pids []int) {
+	all, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, file := range all {
+		text, _ := os.ReadFile(file)
+		for _, field := range strings.Fields(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	return pids
+}
+
+// TestSSHEndsWithHelper: however a helper ends.
+func TestSSHEndsWithHelper(t *testing.T) {
+	t.Parallel()
+	s := sftpserver.Start(t, sftpserver.Options{})
+	for name, end := range map[string]func(*lab.Helper){
+		"killed": func(h *lab.Helper) { h.Kill() },
+		"let go": func(h *lab.Helper) { h.LetGo() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := lab.Hold(t, bySSH(t, s.SSH, "hold", s.Address("locks-"+strings.ReplaceAll(name, " ", ""))))
+			h.Held()
+			ssh := childrenOf(h.PID())
+			if len(ssh) != 1 {
+				t.Fatalf("its children are %v", ssh)
+			}
+			end(h)
+			lab.Eventually(t, "its ssh has ended", func() bool { return unix.Kill(ssh[0], 0) == unix.ESRCH })
+		})
+	}
+}
+
+// TestLostConnection: an ssh that is killed costs nothing but another one.
+func TestLostConnection(t *testing.T) {
+	t.Parallel()
+	s := sftpserver.Start(t, sftpserver.Options{})
+	h := lab.Hold(t, bySSH(t, s.SSH, "hold", "--lease", "8s", s.Address("lock")))
+	h.Held()
+	for _, pid := range childrenOf(h.PID()) {
+		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lab.Eventually(t, "there is another ssh", func() bool { return len(childrenOf(h.PID())) == 1 }, h.Stderr)
+	h.Release()
+}
+
+// TestRunOverSSH: a command whose lock is broken is ended, and its ssh is nobody whom run
+// waits for.
+func TestRunOverSSH(t *testing.T) {
+	t.Parallel()
+	s := sftpserver.Start(t, sftpserver.Options{})
+	lock := s.Address("lock")
+	run := lab.Start(t, bySSH(t, s.SSH, "run", "--lease", "8s", lock, "--", "sh", "-c", "echo $LOCKSMITH_ID; sleep 600"))
+	id := run.Line()
+	if status, said := lab.Run(t, bySSH(t, s.SSH, "break", "--force", "--id", id, lock)); status != 0 {
+		t.Fatalf("%d: %s", status, said)
+	}
+	run.Exits(79)
+	if status, said := lab.Run(t, bySSH(t, s.SSH, "run", lock, "--", "true")); status != 0 {
+		t.Errorf("%d: %s", status, said)
+	}
+}
+
+// TestWalkThroughSFTP is the guide's: one account that can do nothing else, one key, and two
+// hosts, each with a home of its own.
+func TestWalkThroughSFTP(t *testing.T) {
+	t.Parallel()
+	jail := rootsDirectory(t)
+	guide := func(begin string) string { return blockOfGuide(t, begin) }
+	places := strings.NewReplacer("/srv/loader", jail, "/etc/ssh/loader.keys", filepath.Join(jail, "keys"), "loader", sftpserver.Account)
+	config := guide("# /etc/ssh/sshd_config.d/loader.conf")
+	s := sftpserver.Start(t, sftpserver.Options{Extra: places.Replace(config)})
+	locks := filepath.Join(jail, "locks")
+	for _, err := range []error{os.Mkdir(locks, 0o755), os.Chown(locks, s.UID, s.GID),
+		copyFile(s.Key+".pub", filepath.Join(jail, "keys"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	profiles := strings.NewReplacer("files.example.org", s.Addr, "loader", s.User, "ssh -i /etc/locksmith/key", s.SSH).
+		Replace(guide("# /etc/locksmith/profiles.toml"))
+	host := func(args ...string) *exec.Cmd {
+		home := t.TempDir()
+		file := filepath.Join(home, "locksmith", "profiles.toml")
+		if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(profiles), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("locksmith", args...)
+		cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home)
+		return cmd
+	}
+	if status, said := lab.Run(t, host("doctor", "billing")); status != 0 || !strings.Contains(said, "fit for locks") {
+		t.Errorf("doctor: %d: %s", status, said)
+	}
+	first := lab.Hold(t, host("hold", "billing"))
+	first.Held()
+	if status, said := lab.Run(t, host("run", "--timeout", "0", "billing", "--", "true")); status != 75 {
+		t.Errorf("the second has it, too: %d: %s", status, said)
+	}
+	waiting := lab.Start(t, host("run", "billing", "--", "echo", "second"))
+	first.Release()
+	if line := waiting.Line(); line != "second" {
+		t.Errorf("the second says %q", line)
+	}
+	waiting.Exits(0)
+	if _, err := os.Stat(filepath.Join(locks, "billing", "G")); err != nil {
+		t.Error("the lock is not where the guide has it:", err)
+	}
+}
+
+// rootsDirectory is one in which nobody but root may write, nor above it, as sshd wants it.
+func rootsDirectory(t *testing.T) string {
+	t.Helper()
+	lab.NotShort(t, "starts an sshd")
+	lab.NeedRoot(t)
+	dir, err := os.MkdirTemp("/run", "jail-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func copyFile(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o644)
+}
+
+// blockOfGuide is the one that begins with this line.
+func blockOfGuide(t *testing.T, begin string) string {
+	t.Helper()
+	page, err := os.ReadFile("../../cmd/locksmith/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), "```text\n"+begin)
+	block, _, _ := strings.Cut(rest, "```")
+	if !found {
+		t.Fatalf("the guide has no block that begins with %q", begin)
+	}
+	return begin + block
+}

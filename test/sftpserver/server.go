@@ -1,0 +1,217 @@
+package sftpserver
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"locksmith/test/lab"
+)
+
+// Options are what a server is to be like.
+type Options struct {
+	External    bool   // a program of its own for each session, not internal-sftp
+	Chroot      bool   // the account sees nothing else than its home, which is its root
+	MaxStartups int    // connections that have not logged in; 0: more than any test makes
+	Noise       string // what the account's shell says at each log in
+	NoSubsystem bool   // there is no SFTP
+	Extra       string // more lines at the end of its sshd_config
+}
+
+// Account is that of all servers. Its ids belong to nobody else.
+const (
+	Account  = "lock"
+	password = "pw"
+	crypted  = "$1$locksmit$P2FE7P8hwwLFgXoIX0XPw." // password, as crypt(3) has it
+	uid, gid = 64003, 64002
+)
+
+// A Server is an SFTP server.
+type Server struct {
+	Addr     string // 127.0.0.1:port
+	User     string
+	UID, GID int // its account's
+	Password string
+	Home     string // where a log in leads, on this disk; the account may write there
+	Key      string // a file with the account's private key
+	SSH      string // for $LOCKSMITH_SSH: logs in with the key, and knows the server
+	WithPass string // the same without the key
+
+	t       testing.TB
+	work    string
+	command *exec.Cmd
+	mu      sync.Mutex
+	ended   chan struct{}
+}
+
+// Address is that of a path which is relative to the home.
+func (s *Server) Address(path string) string { return "sftp://" + s.User + "@" + s.Addr + "/" + path }
+
+// Start starts a server. Where this machine cannot run one the test is skipped.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	lab.NotShort(t, "starts an sshd")
+	lab.NeedRoot(t)
+	if _, err := os.Stat(daemon); err != nil {
+		lab.Lacking(t, "openssh-server is missing")
+	}
+	lab.NeedProgram(t, "ssh-keygen")
+	// No folder for temporary files is good enough for a home that is a root (sshd_config(5)).
+	work, err := os.MkdirTemp("/run", "sftpserver-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(work) })
+	port := lab.ReservePort(t)
+	s := &Server{t: t, work: work, Addr: fmt.Sprintf("127.0.0.1:%d", port), User: Account, UID: uid, GID: gid, Password: password,
+		Home: filepath.Join(work, "home"), Key: filepath.Join(work, "key")}
+	if err := s.prepare(port, o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	s.Restart()
+	return s
+}
+
+const daemon = "/usr/sbin/sshd"
+
+func (s *Server) file(name string) string { return filepath.Join(s.work, name) }
+
+// prepare writes all files.
+func (s *Server) prepare(port int, o Options) error {
+	for _, key := range []string{"hostkey", "key"} {
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", s.file(key)).CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	hostKey, err1 := os.ReadFile(s.file("hostkey.pub"))
+	userKey, err2 := os.ReadFile(s.file("key.pub"))
+	if err := errors.Join(err1, err2, os.Chmod(s.work, 0o755)); err != nil {
+		return err
+	}
+
+	home := s.Home
+	if o.Chroot { // what is a root must be root's
+		home = filepath.Join(s.work, "jail")
+		s.Home = filepath.Join(home, "files")
+	}
+	files := map[string]string{
+		"known":  fmt.Sprintf("[127.0.0.1]:%d %s", port, hostKey),
+		"keys":   string(userKey),
+		"passwd": fmt.Sprintf("root:*:0:0::/:/bin/sh\nsshd:*:65533:65534::/run/sshd:/bin/false\nnobody:*:65534:65534::/:/bin/false\n%s:x:%d:%d::%s:/bin/bash\n", Account, uid, gid, home),
+		"shadow": fmt.Sprintf("root:*:1::::::\nsshd:*:1::::::\n%s:%s:1::::::\n", Account, crypted),
+		"group":  fmt.Sprintf("root:x:0:\nnogroup:x:65534:\n%s:x:%d:\n", Account, gid),
+		"conf":   s.config(port, o),
+	}
+	for name, text := range files {
+		if err := os.WriteFile(s.file(name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(os.MkdirAll(s.Home, 0o755), os.Chown(s.Home, uid, gid)); err != nil {
+		return err
+	}
+	if o.Noise != "" {
+		if err := os.WriteFile(filepath.Join(s.Home, ".bashrc"), []byte("echo '"+o.Noise+"'\n"), 0o644); err != nil {
+			return err
+		}
+	}
+	// Nothing of the user's own.
+	s.WithPass = "ssh -F none -o IdentityFile=none -o IdentityAgent=none -o StrictHostKeyChecking=yes -o UserKnownHostsFile=" + s.file("known")
+	s.SSH = strings.Replace(s.WithPass, "IdentityFile=none", "IdentityFile="+s.Key, 1)
+	return nil
+}
+
+func (s *Server) config(port int, o Options) string {
+	subsystem := "internal-sftp"
+	if o.External {
+		subsystem = "/usr/lib/openssh/sftp-server"
+	}
+	if o.MaxStartups == 0 {
+		o.MaxStartups = 500
+	}
+	text := fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s\nPidFile none\nUsePAM no\nStrictModes no\n"+
+		"AuthorizedKeysFile %s\nMaxStartups %d\n",
+		port, s.file("hostkey"), s.file("keys"), o.MaxStartups)
+	if !o.NoSubsystem {
+		text += "Subsystem sftp " + subsystem + "\n"
+	}
+	if o.Chroot {
+		text += "ChrootDirectory %h\nForceCommand internal-sftp -d /files\n"
+	}
+	return text + o.Extra + "\n"
+}
+
+// inOtherEtc runs a command where the account exists. It is the first process of a namespace,
+// so that all sessions end with it.
+const inOtherEtc = `cd "$1" && mkdir -p /run/sshd && mount --bind passwd /etc/passwd && mount --bind group /etc/group &&
+mount --bind shadow /etc/shadow && shift && "$@"; exit $?`
+
+// Restart stops the server if it runs, and starts it again at the same port with the same
+// files. It returns once the server greets.
+func (s *Server) Restart() {
+	s.t.Helper()
+	s.Stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.command = exec.Command("/bin/sh", "-c", inOtherEtc, "sh", s.work, daemon, "-D", "-f", s.file("conf"), "-E", s.file("log"))
+	s.command.SysProcAttr = confinement()
+	if err := s.command.Start(); err != nil {
+		lab.Lacking(s.t, "no namespaces here: "+err.Error())
+	}
+	ended := make(chan struct{})
+	s.ended = ended
+	command := s.command
+	go func() {
+		_ = command.Wait() // killed, or its log says why
+		close(ended)
+	}()
+	lab.Eventually(s.t, "the server greets", func() bool { return greets(s.Addr) }, s.Log)
+}
+
+// greets reports whether an SSH server answers.
+func greets(addr string) bool {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(time.Second))
+	b := make([]byte, 4)
+	n, _ := c.Read(b)
+	return string(b[:n]) == "SSH-"
+}
+
+// Stop ends the server and all its sessions, as a crash would.
+func (s *Server) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.command != nil {
+		_ = s.command.Process.Kill() // it may have ended
+		<-s.ended
+		s.command = nil
+	}
+}
+
+// Log is what the server had to say.
+func (s *Server) Log() string {
+	text, err := os.ReadFile(s.file("log"))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// PID is that of the first process of the server's namespace: all others descend from it.
+func (s *Server) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.command.Process.Pid
+}
