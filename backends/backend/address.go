@@ -203,14 +203,16 @@ func (a Address) CheckOptions(known map[string][]string) error {
 		values, ok := known[key]
 		switch {
 		case !ok:
-			return a.wrongOption(fmt.Errorf("option %q is not known here", a.shownName(key)), "")
+			return a.Wrong(fmt.Errorf("option %q is not known here", a.shownName(key)), "")
 		case !slices.Contains(values, value):
-			return a.wrongOption(fmt.Errorf("option %s is %q", key, a.shownValue(key, value)), "it may be "+strings.Join(values, " or "))
+			return a.Wrong(fmt.Errorf("option %s is %q", key, a.shownValue(key, value)), "it may be "+strings.Join(values, " or "))
 		}
 	}
 	return nil
 }
 
-func (a Address) wrongOption(cause error, hint string) error {
+// Wrong is the error of an address that makes no sense. It shows nothing that may be a
+// password.
+func (a Address) Wrong(cause error, hint string) error {
 	return &Error{Code: protocol.Usage, Lock: bounded(a.asGiven()), Op: "read address", Err: cause, Hint: hint}
 }

@@ -8,7 +8,8 @@ import (
 
 // An Examination says how thorough to be.
 type Examination struct {
-	Idle time.Duration // how long to leave a connection idle, to see whether it is closed
+	Idle   time.Duration // how long to leave a connection idle, to see whether it is closed
+	Rounds int           // how often many create the same object at a time, in an object store
 }
 
 // A Check is one thing that was found out about a place.

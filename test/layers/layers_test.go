@@ -40,11 +40,14 @@ var allowed = map[string][]string{
 	"backends/link":           {"protocol", "backends/backend", "backends/watch", "backends/lockfile", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder"},
 	"backends/local":          {"protocol", "backends/backend", "backends/watch", "backends/lockfile", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder"},
 	"backends/nfs":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/nfs/generation", "backends/posix", "backends/doctor", "backends/finder"},
+	"backends/s3":             {"protocol", "backends/backend", "backends/owner", "backends/s3/objects"},
+	"backends/s3/objects":     {"protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/owner", "backends/watch"},
 	"backends/set":            {"protocol", "backends/backend", "backends/owner", "backends/clock"},
 	"backends/watch":          {"backends/backend", "backends/clock", "backends/owner"},
 	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/watch", "backends/clock", "backends/process", "backends/backoff", "backends/doctor", "backends/finder"},
 
 	"cmd/locksmith":              {"cmd/locksmith/cli", "cmd/locksmith/singleproc"},
+	"cmd/locksmith-remote":       {"backends", "backends/s3", "cmd/locksmith/cli", "cmd/locksmith/singleproc"},
 	"cmd/locksmith-man":          {"cmd/locksmith/cli"},
 	"cmd/locksmith/cli":          {"protocol", "locksmith", "locksmith/child", "locksmith/events", "backends", "backends/backend", "backends/clock", "backends/owner", "backends/process", "cmd/locksmith/cli/...", "cmd/locksmith/memory", "cmd/locksmith/profile", "cmd/locksmith/timeline"},
 	"cmd/locksmith/cli/flags":    {"protocol", "client", "locksmith", "locksmith/events", "backends", "backends/backend", "backends/clock", "backends/backoff", "backends/owner", "backends/process", "backends/set", "cmd/locksmith/cli/term", "cmd/locksmith/cli/other", "cmd/locksmith/memory", "cmd/locksmith/profile"},
@@ -88,7 +91,6 @@ func TestLayers(t *testing.T) {
 // general are packages that nothing but the command line imports, and why they are no part of
 // it all the same.
 var general = map[string]string{
-	"backends":     "all kinds of locks by their addresses",
 	"backends/set": "a lock of several, which knows nothing of commands",
 	"client":       "for other programs",
 }

@@ -25,15 +25,17 @@ func contents(t *testing.T, m making) {
 	for line := range strings.Lines(output(t, exec.Command("sh", "-c", `TZ=UTC dpkg-deb --contents "$1"`, "sh", m.file(t, "*_amd64.deb")))) {
 		mode := strings.Fields(line)[0]
 		if !strings.Contains(line, " root/root ") || !strings.Contains(line, " 2026-01-02 03:04 ") ||
-			mode != "drwxr-xr-x" && mode != "-rw-r--r--" && !strings.HasSuffix(line, " ./usr/bin/locksmith\n") {
+			mode != "drwxr-xr-x" && mode != "-rw-r--r--" && !strings.HasSuffix(line, " ./usr/bin/locksmith\n") && !strings.HasSuffix(line, " ./usr/bin/locksmith-remote\n") {
 			t.Errorf("odd: %s", line)
 		}
 	}
 	root := unpack(t, m)
-	one, errOne := os.ReadFile(m.file(t, "locksmith-linux-"+runtime.GOARCH))
-	two, errTwo := os.ReadFile(filepath.Join(root, "usr/bin/locksmith"))
-	if errOne != nil || errTwo != nil || !bytes.Equal(one, two) {
-		t.Errorf("the package has another program (%v, %v)", errOne, errTwo)
+	for _, program := range []string{"locksmith", "locksmith-remote"} {
+		one, errOne := os.ReadFile(m.file(t, program+"-linux-"+runtime.GOARCH))
+		two, errTwo := os.ReadFile(filepath.Join(root, "usr/bin", program))
+		if errOne != nil || errTwo != nil || !bytes.Equal(one, two) {
+			t.Errorf("the package has another %s (%v, %v)", program, errOne, errTwo)
+		}
 	}
 	want := []string{
 		"bash-completion/completions/locksmith", "zsh/vendor-completions/_locksmith", "fish/vendor_completions.d/locksmith.fish",

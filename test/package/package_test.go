@@ -120,12 +120,13 @@ func same(t *testing.T, first, second making) {
 	for _, name := range []string{
 		"locksmith-linux-amd64", "locksmith_1.2.3~rc.1_amd64.deb",
 		"locksmith-linux-arm64", "locksmith_1.2.3~rc.1_arm64.deb",
+		"locksmith-remote-linux-amd64", "locksmith-remote-linux-arm64",
 	} {
 		if one[name] == "" || one[name] != two[name] {
 			t.Errorf("%s: SHA-256 %q, elsewhere %q", name, one[name], two[name])
 		}
 	}
-	if len(one) != 4 || len(two) != 4 {
+	if len(one) != 6 || len(two) != 6 {
 		t.Errorf("%d files, elsewhere %d", len(one), len(two))
 	}
 }
@@ -133,17 +134,19 @@ func same(t *testing.T, first, second making) {
 // static: the programs need nothing to start, and are for the processors they are named by.
 func static(t *testing.T, m making) {
 	for name, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
-		f, err := elf.Open(m.file(t, "locksmith-linux-"+name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if f.Machine != machine {
-			t.Errorf("%s is for %v", name, f.Machine)
-		}
-		for _, p := range f.Progs {
-			if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
-				t.Errorf("%s has %v", name, p.Type)
+		for _, program := range []string{"locksmith-linux-" + name, "locksmith-remote-linux-" + name} {
+			f, err := elf.Open(m.file(t, program))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if f.Machine != machine {
+				t.Errorf("%s is for %v", program, f.Machine)
+			}
+			for _, p := range f.Progs {
+				if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
+					t.Errorf("%s has %v", program, p.Type)
+				}
 			}
 		}
 	}

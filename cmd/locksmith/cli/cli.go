@@ -18,6 +18,11 @@ import (
 // client.Init.
 func Main(args []string) int { return run(args, backends.Usual()) }
 
+// With is Main of a program that has these kinds of locks, too.
+func With(more ...backends.Kind) func(args []string) int {
+	return func(args []string) int { return run(args, append(backends.Usual(), more...)) }
+}
+
 func run(args []string, kinds backends.Kinds) int {
 	// Read before anything else takes time: the death of this parent releases the lock.
 	parent := os.Getppid()

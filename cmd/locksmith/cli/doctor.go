@@ -16,7 +16,7 @@ import (
 func (a *app) doctor() *cobra.Command {
 	var r flags.Connect
 	var asJSON bool
-	idle := 20 * time.Second
+	idle, rounds := 20*time.Second, flags.Number{Value: 200, Least: 1, Most: maxRounds}
 	c := &cobra.Command{
 		Use:   "doctor [flags] ADDRESS…",
 		Short: "Find out whether a place is fit for locks",
@@ -32,6 +32,7 @@ func (a *app) doctor() *cobra.Command {
 	r.Add(c, a.self)
 	f := c.Flags()
 	f.Var(flags.Duration(&idle), "idle", "how long to leave a connection to a server idle, to see whether it is closed")
+	f.Var(&rounds, "rounds", "how often many create the same object at the same time, in an object store")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		if idle < 0 {
@@ -44,7 +45,7 @@ func (a *app) doctor() *cobra.Command {
 		places := []*show.Examined{}
 		for _, place := range args {
 			e := show.NewExamined(place, people)
-			a.conclude(e, examine(ctx, &r, e, backend.Examination{Idle: idle}))
+			a.conclude(e, examine(ctx, &r, e, backend.Examination{Idle: idle, Rounds: int(rounds.Value)}))
 			places = append(places, e)
 			if ctx.Err() != nil {
 				break
@@ -68,13 +69,18 @@ func examine(ctx context.Context, r *flags.Connect, e *show.Examined, how backen
 	return orCause(ctx, examineDetached(ctx, b, canonical, how, e.Tell))
 }
 
-// checkTime is how long a single check may take, apart from its waiting.
-const checkTime = 2 * time.Minute
+const (
+	// checkTime is how long a single check may take, apart from its waiting.
+	checkTime = 2 * time.Minute
+	// roundTime is how much more it may take for each of its rounds.
+	roundTime = time.Second
+	maxRounds = 1_000_000
+)
 
 // examineDetached leaves an examination behind that hangs. At the end of ctx it waits: the
 // examination removes what it made then.
 func examineDetached(ctx context.Context, b backend.Backend, place string, e backend.Examination, tell backend.Tell) error {
-	limit := checkTime + e.Idle
+	limit := checkTime + e.Idle + time.Duration(e.Rounds)*roundTime
 	late := noAnswer(place, "examine", limit)
 	late.Hint += "; what the checks made may still be there"
 	return follow(context.WithoutCancel(ctx), limit, late, func(_ context.Context, step func(), tell func(backend.Check)) error {

@@ -40,9 +40,9 @@ func (a *app) list() *cobra.Command {
 		Use:   "list [flags] PLACE…",
 		Short: "Show all locks in a directory, and who has them",
 		Long: "Show the locks in PLACE and below it. PLACE is the address of a directory, for the locks of\n" +
-			"one kind: local:/dir, link:/dir, mkdir:/dir, nfs:/dir, sftp://host/dir, ftp://host/dir, and\n" +
-			"ftp://host/ for where the log in leads; or the path of one, for those of all kinds on file\n" +
-			"systems. Of one lock alone tells status.\n\n" +
+			"one kind: local:/dir, link:/dir, mkdir:/dir, nfs:/dir, sftp://host/dir, ftp://host/dir,\n" +
+			"s3://bucket/dir, and ftp://host/ for where the log in leads; or the path of one, for those of\n" +
+			"all kinds on file systems. Of one lock alone tells status.\n\n" +
 			"Locks are known by what locksmith writes into them. With local: and link: also files that hold\n" +
 			"a pid and nothing else are shown; with mkdir:, ftp: and ftps: also empty directories, which\n" +
 			"somebody unknown holds, unless there is ?style=dir. Symbolic links are not followed. Free\n" +

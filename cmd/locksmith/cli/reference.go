@@ -73,6 +73,7 @@ func meanings() []meaning {
 func environment(c *cobra.Command) []Entry {
 	all := []Entry{
 		{"LOCKSMITH_PASSWORD", "the password at an FTP server, where no profile says where to find it; run's command does not see it"},
+		{"AWS_PROFILE, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, …", "how to get at object stores, as for all programs for them"},
 		{"NETRC", "the file to look passwords up in, instead of ~/.netrc"},
 		{"XDG_CONFIG_HOME", "where the profiles are: in locksmith/profiles.toml below it, instead of ~/.config"},
 		{"XDG_RUNTIME_DIR, XDG_STATE_HOME", "below which tries remember what they saw of holders on other hosts: in the first that can be used, or ~/.local/state; root's go below /run"},

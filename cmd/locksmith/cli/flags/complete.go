@@ -80,7 +80,7 @@ func Commands(begun string) (all []cobra.Completion) {
 
 // beginnings are the kinds of locks, as spell writes them, that a word may become.
 func (c *Connect) beginnings(begun string, spell func(kind string, inFiles bool) string) (all []cobra.Completion) {
-	for _, s := range c.program.Kinds.Schemes() {
+	for _, s := range c.program.schemes() {
 		word := spell(s.Name, s.Port == "")
 		if word != "" && strings.HasPrefix(word, begun) {
 			all = append(all, cobra.CompletionWithDesc(word, s.About))

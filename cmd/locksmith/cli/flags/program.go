@@ -1,6 +1,9 @@
 package flags
 
 import (
+	"errors"
+	"slices"
+
 	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/other"
@@ -15,8 +18,9 @@ type Program struct {
 }
 
 // become becomes the program that has the kind of the first of these locks that this one has
-// not. It returns nil if there is none such, or no program: whoever opens the lock says
-// so. "locksmith-" and the scheme is what the program is called.
+// not: backends.RemoteProgram, or "locksmith-" and the scheme. It returns nil if there is
+// none such, or if there is no program for a scheme that nobody knows: whoever opens the lock
+// says so.
 func (p Program) become(locks []string) error {
 	for _, lock := range locks {
 		_, lock = cutMode(lock)
@@ -31,10 +35,38 @@ func (p Program) become(locks []string) error {
 		if !ok {
 			continue
 		}
-		if path := other.Find("locksmith-" + scheme); path != "" {
+		name, remote := "locksmith-"+scheme, isRemote(scheme)
+		if remote {
+			name = backends.RemoteProgram
+		}
+		path := other.Find(name)
+		switch {
+		case path != "":
 			return &backend.Error{Code: protocol.Internal, Lock: scheme + ":", Op: "become " + path, Err: other.Become(path, p.Args),
 				Hint: "install a program there that can be run here"}
+		case remote:
+			a, err := backend.ParseAddress(found.Lock, backends.Remote())
+			if err != nil {
+				return err
+			}
+			return &backend.Error{Code: protocol.Unreachable, Lock: a.String(), Op: "find " + name, Err: errors.New("it is neither beside this program nor on PATH"),
+				Hint: "install it, too: it is built from the same source, and in the same package"}
 		}
 	}
 	return nil
+}
+
+func isRemote(scheme string) bool {
+	return slices.ContainsFunc(backends.Remote(), func(s backend.Scheme) bool { return s.Name == scheme })
+}
+
+// schemes are those that the program has, or becomes another one for.
+func (p Program) schemes() []backend.Scheme {
+	all := p.Kinds.Schemes()
+	for _, s := range backends.Remote() {
+		if !p.Kinds.Has(s.Name + ":") {
+			all = append(all, s)
+		}
+	}
+	return all
 }

@@ -1,0 +1,110 @@
+package s3
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+const (
+	// requestTime is how long one request may take.
+	requestTime = 10 * time.Second
+	// idleTime is how long a connection is kept for the next request. Stores close theirs
+	// when they like, and a request that meets that has no answer.
+	idleTime = 4 * time.Second
+	// usualRegion is signed where nobody names one: many stores do not care.
+	usualRegion = "us-east-1"
+)
+
+// A bucket is where locks are, and how to get there.
+type bucket struct {
+	address backend.Address
+	options options
+	access  backend.Access
+	// client is made at the first request. Its error is a *backend.Error.
+	client func() (*s3.Client, error)
+}
+
+func newBucket(a backend.Address, o options, access backend.Access) *bucket {
+	b := &bucket{address: a, options: o, access: access}
+	b.client = sync.OnceValues(b.connect)
+	return b
+}
+
+// name is the bucket's.
+func (b *bucket) name() *string { return aws.String(b.address.Host) }
+
+// connect makes the library's client. It reads configuration, and sends nothing yet.
+func (b *bucket) connect() (*s3.Client, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+	defer cancel()
+	// The library's own kind of HTTP client, for with another one it refuses AWS_CA_BUNDLE.
+	loaded, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(awshttp.NewBuildableClient()))
+	if err != nil {
+		return nil, b.fail(protocol.Config, "read the configuration for object stores", err, "see ~/.aws, and the variables whose names begin with AWS_")
+	}
+	if b.options.region != "" {
+		loaded.Region = b.options.region
+	}
+	if loaded.Region == "" {
+		loaded.Region = usualRegion
+	}
+	buildable, ok := loaded.HTTPClient.(*awshttp.BuildableClient)
+	if !ok {
+		return nil, b.fail(protocol.Internal, "connect", fmt.Errorf("the library's client is a %T", loaded.HTTPClient), "report this as a fault of locksmith")
+	}
+	transport := buildable.GetTransport()
+	if err := b.adjust(transport); err != nil {
+		return nil, b.fail(protocol.Config, "read certificates", err, "name a file with certificates in PEM")
+	}
+	return s3.NewFromConfig(loaded, func(o *s3.Options) {
+		o.HTTPClient = single(transport)
+		o.Retryer = aws.NopRetryer{} // a repeated request is told of its own first success as of another's
+		o.UsePathStyle = b.options.pathStyle
+		if b.options.endpoint != "" {
+			o.BaseEndpoint = aws.String(b.options.endpoint)
+		}
+		// Many stores do not know the checksums that Amazon's takes.
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	}), nil
+}
+
+// single is a client that follows no redirect, as that would be a second request.
+func single(t *http.Transport) *http.Client {
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// adjust settles whom a transport trusts, and how long it keeps connections.
+func (b *bucket) adjust(transport *http.Transport) error {
+	transport.IdleConnTimeout = idleTime
+	if transport.TLSClientConfig == nil {
+		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	transport.TLSClientConfig.InsecureSkipVerify = b.access.Insecure
+	if b.access.CA != "" && !b.access.Insecure {
+		pem, err := os.ReadFile(b.access.CA)
+		if err != nil {
+			return err
+		}
+		transport.TLSClientConfig.RootCAs = x509.NewCertPool()
+		if !transport.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem) {
+			return errors.New("there is no certificate in " + b.access.CA)
+		}
+	}
+	return nil
+}

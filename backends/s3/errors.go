@@ -1,0 +1,138 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/s3/objects"
+	"locksmith/protocol"
+)
+
+// fail is the error of something that was not done.
+func (b *bucket) fail(code protocol.Code, op string, cause error, hint string) error {
+	return &backend.Error{Code: code, Lock: b.address.String(), Op: op, Err: cause, Hint: hint}
+}
+
+// An answerError is an answer that is no success. Of the library's texts only those of the
+// store are shown, for its own are long.
+type answerError struct {
+	status        int
+	code, message string
+}
+
+func (e *answerError) Error() string {
+	text := fmt.Sprintf("the store answers %d", e.status)
+	if e.code != "" {
+		text += " " + e.code
+	}
+	if e.message != "" && e.message != e.code {
+		text += ": " + protocol.CleanText(e.message, 200)
+	}
+	return text
+}
+
+// failed says what became of a request: ErrAbsent, ErrExists, the code unreachable if it may
+// have been executed or may be yet, or why the store refuses it.
+func (b *bucket) failed(ctx context.Context, op string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %s: %w", b.address, op, ctx.Err())
+	}
+	var answer *smithyhttp.ResponseError
+	if !errors.As(err, &answer) || answer.HTTPStatusCode() == 0 {
+		return b.fail(protocol.Unreachable, op, shortened(err), b.unreached(err))
+	}
+	a := &answerError{status: answer.HTTPStatusCode()}
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		a.code, a.message = api.ErrorCode(), api.ErrorMessage()
+	}
+	switch {
+	case a.status == http.StatusNotFound && a.code != "NoSuchBucket":
+		return objects.ErrAbsent
+	case a.status == http.StatusPreconditionFailed:
+		return objects.ErrExists
+	}
+	code, hint := b.judge(a, answer.Response)
+	return b.fail(code, op, a, hint)
+}
+
+// judge decides what an answer means for the lock.
+func (b *bucket) judge(a *answerError, r *smithyhttp.Response) (protocol.Code, string) {
+	switch {
+	case a.code == "RequestTimeTooSkewed":
+		return protocol.Permission, "set the clock of this machine" + off(r)
+	case a.code == "NoSuchBucket":
+		return protocol.CannotCreate, "make the bucket first, or correct its name"
+	case a.code == "ObjectParentIsFile":
+		return protocol.CannotCreate, "an object has the name of a part of the prefix: choose another prefix"
+	case a.status/100 == 3:
+		return protocol.CannotCreate, "the bucket is elsewhere: name its ?region=, or its store's ?endpoint="
+	case a.status == http.StatusNotImplemented:
+		return protocol.CannotCreate, "the store does not know such requests: choose another one"
+	case a.status == http.StatusForbidden, a.status == http.StatusUnauthorized:
+		return protocol.Permission, "look at the credentials (AWS_PROFILE, AWS_ACCESS_KEY_ID, ~/.aws), and let them read, write, list and delete below the prefix"
+	case a.status == http.StatusConflict, a.status == http.StatusTooManyRequests, a.status == http.StatusRequestTimeout, a.status/100 == 5:
+		return protocol.Unreachable, "try again later"
+	}
+	return protocol.CannotCreate, "see what this store can do with: locksmith doctor " + b.address.String()
+}
+
+// off says by how much our clock is wrong, if the answer tells the time.
+func off(r *smithyhttp.Response) string {
+	if r == nil {
+		return ""
+	}
+	there, err := http.ParseTime(r.Header.Get("Date"))
+	if err != nil {
+		return ""
+	}
+	d := time.Since(there).Round(time.Second)
+	if d < 0 {
+		return fmt.Sprintf(": it is %v behind the store's", -d)
+	}
+	return fmt.Sprintf(": it is %v ahead of the store's", d)
+}
+
+// unreached is what to do if there is no answer.
+func (b *bucket) unreached(err error) string {
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns) && b.options.endpoint != "" && !b.options.pathStyle:
+		return "add ?path=style if the bucket is no part of the host's name there"
+	case errors.As(err, &dns):
+		return "correct the endpoint or the region, or look at the network"
+	case isCredentials(err):
+		return "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or see ~/.aws"
+	}
+	return "look at the store and the network, then try again"
+}
+
+// isCredentials reports that a request was not sent, because there was nothing to sign it by.
+func isCredentials(err error) bool {
+	var operation *smithy.OperationError
+	return errors.As(err, &operation) && !errors.As(err, new(*smithyhttp.RequestSendError))
+}
+
+// shortened is an error without what the library says about itself.
+func shortened(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("no answer within %v", requestTime)
+	}
+	var send *smithyhttp.RequestSendError
+	if errors.As(err, &send) {
+		return send.Err
+	}
+	var operation *smithy.OperationError
+	if errors.As(err, &operation) {
+		return operation.Err
+	}
+	return err
+}

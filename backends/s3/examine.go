@@ -1,0 +1,247 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/s3/objects"
+	"locksmith/protocol"
+)
+
+const otherStore = "choose another store, or a newer version of this one: locks are not safe there"
+
+// errEnough ends an examination after a finding that makes the others pointless.
+var errEnough = errors.New("enough was found")
+
+// An examiner tries out requests on objects of its own: below the lock's prefix, where it may
+// be the only place that is allowed.
+type examiner struct {
+	store
+	tell   backend.Tell
+	prefix string // of the objects' keys
+	made   []string
+	rounds int
+}
+
+// Examine implements backend.Backend.
+func (l *lock) Examine(ctx context.Context, e backend.Examination, tell backend.Tell) error {
+	x := &examiner{store: store{l.bucket, l.path}, tell: tell, prefix: "d." + owner.NewID() + ".", rounds: e.Rounds}
+	defer x.clean(ctx)
+	for _, check := range []func(context.Context) error{x.reach, x.write, x.condition, x.clock, x.listing, x.freshness, x.race} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := check(ctx); errors.Is(err, errEnough) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fresh is a key that nobody has used.
+func (x *examiner) fresh() string {
+	key := fmt.Sprintf("%s%06d", x.prefix, len(x.made))
+	x.made = append(x.made, key)
+	return key
+}
+
+// clean removes what was made, also when ctx has ended.
+func (x *examiner) clean(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	all, err := x.List(ctx)
+	for _, o := range all {
+		if strings.HasPrefix(o.Key, x.prefix) {
+			err = errors.Join(err, x.Delete(ctx, o.Key))
+		}
+	}
+	if err != nil {
+		x.tell.Weak("cleaning up", "what the checks made may still be there: "+backend.Reason(err), "remove what begins with "+x.store.prefix+x.prefix)
+	}
+}
+
+// unfit tells of a request that the store refuses; one without an answer is an error.
+func (x *examiner) unfit(name string, err error) error {
+	if e, ok := errors.AsType[*backend.Error](err); ok && e.Code != protocol.Unreachable {
+		x.tell.Unfit(name, e.Op+": "+e.Err.Error(), e.Hint)
+		return errEnough
+	}
+	return err
+}
+
+func (x *examiner) reach(ctx context.Context) error {
+	const name = "bucket"
+	if _, err := x.List(ctx); err != nil {
+		return x.unfit(name, err)
+	}
+	x.tell.Fit(name, "it can be listed by these credentials")
+	return nil
+}
+
+// write: the requests that locks need, by one alone.
+func (x *examiner) write(ctx context.Context) error {
+	const name = "objects"
+	key, content := x.fresh(), []byte("one")
+	if err := x.Put(ctx, key, content); err != nil {
+		return x.unfit(name, err)
+	}
+	_, got, err := x.Get(ctx, key)
+	if err != nil && !errors.Is(err, objects.ErrAbsent) {
+		return x.unfit(name, err)
+	}
+	_, looked := x.Head(ctx, key)
+	if err := x.Delete(ctx, key); err != nil {
+		return x.unfit(name, err)
+	}
+	_, gone := x.Head(ctx, key)
+	switch {
+	case err != nil, looked != nil, !bytes.Equal(got, content):
+		x.tell.Unfit(name, "what was written is not there, or reads otherwise", otherStore)
+		return errEnough
+	case !errors.Is(gone, objects.ErrAbsent):
+		x.tell.Unfit(name, "what was removed is still there", "let these credentials delete objects, and switch object locks off for the prefix")
+		return errEnough
+	}
+	x.tell.Fit(name, "one was written, read, looked at and removed")
+	return nil
+}
+
+// condition: the second creation of the same is refused.
+func (x *examiner) condition(ctx context.Context) error {
+	const name = "conditional creation"
+	key := x.fresh()
+	if err := x.Create(ctx, key, []byte("first")); err != nil {
+		return x.unfit(name, err)
+	}
+	err := x.Create(ctx, key, []byte("second"))
+	switch {
+	case err == nil:
+		x.tell.Unfit(name, "an object that exists was created again: the store ignores the condition, and any number would hold the lock", otherStore)
+		return errEnough
+	case !errors.Is(err, objects.ErrExists):
+		return x.unfit(name, err)
+	}
+	x.tell.Fit(name, "the second of two was refused")
+	return nil
+}
+
+// clock is looked at by the store, which refuses what was signed at another time.
+func (x *examiner) clock(ctx context.Context) error {
+	const name, limit = "clock", 5 * time.Minute
+	key := x.fresh()
+	if err := x.Put(ctx, key, nil); err != nil {
+		return err
+	}
+	here := time.Now()
+	o, err := x.Head(ctx, key)
+	if err != nil {
+		return err
+	}
+	off := o.Modified.Sub(here)
+	switch {
+	case off.Abs() > limit:
+		x.tell.Weak(name, fmt.Sprintf("the store's is %v ahead of ours (behind, if negative)", off.Round(time.Second)), "set the clock: from 15 minutes on stores refuse all requests")
+	case off.Abs() > 2*time.Second:
+		x.tell.Fit(name, fmt.Sprintf("the store's is %v ahead of ours (behind, if negative); leases do not depend on it", off.Round(time.Second)))
+	default:
+		x.tell.Fit(name, "the store's is like ours, to the second or two; leases do not depend on it")
+	}
+	return nil
+}
+
+// listing: in order, complete, and in pages where it is long.
+func (x *examiner) listing(ctx context.Context) error {
+	const name, n, page = "listing", 7, 3
+	prefix := x.fresh() + "."
+	var want, got []string
+	for i := range n {
+		key := fmt.Sprintf("%s%d", prefix, i)
+		if err := x.Put(ctx, key, nil); err != nil {
+			return err
+		}
+		want = append(want, key)
+	}
+	in := &s3.ListObjectsV2Input{Bucket: x.bucket.name(), Prefix: aws.String(x.store.prefix + prefix), MaxKeys: aws.Int32(page)}
+	for range n {
+		out, err := ask(ctx, x.bucket, "list objects", func(ctx context.Context, c *s3.Client) (*s3.ListObjectsV2Output, error) {
+			return c.ListObjectsV2(ctx, in)
+		})
+		if err != nil {
+			return err
+		}
+		for _, o := range out.Contents {
+			got = append(got, strings.TrimPrefix(aws.ToString(o.Key), x.store.prefix))
+		}
+		if in.ContinuationToken = out.NextContinuationToken; !aws.ToBool(out.IsTruncated) {
+			break
+		}
+	}
+	if !slices.Equal(got, want) {
+		x.tell.Unfit(name, fmt.Sprintf("%d objects in pages of %d were not listed once each and in order", n, page), otherStore)
+		return nil
+	}
+	x.tell.Fit(name, "complete, in order, and in pages")
+	return nil
+}
+
+// freshness: what was written or removed is so at once, on other connections too.
+func (x *examiner) freshness(ctx context.Context) error {
+	const name, rounds = "freshness", 20
+	lanes, err := x.lanes(ctx, 2)
+	if err != nil {
+		return err
+	}
+	writer, reader := lanes[0], lanes[1]
+	for i := range rounds {
+		key := x.fresh()
+		content := []byte(fmt.Sprint(i))
+		for _, content := range [][]byte{[]byte("old"), content} {
+			if err := writer.Put(ctx, key, content); err != nil {
+				return err
+			}
+		}
+		_, got, err := reader.Get(ctx, key)
+		if err != nil || !bytes.Equal(got, content) {
+			return x.old(name, "an object that was just written", err)
+		}
+		if listed, err := x.lists(ctx, reader, key); err != nil || !listed {
+			return x.old(name, "a listing", err)
+		}
+		if err := writer.Delete(ctx, key); err != nil {
+			return err
+		}
+		if _, err := reader.Head(ctx, key); !errors.Is(err, objects.ErrAbsent) {
+			return x.old(name, "an object that was just removed", err)
+		}
+		if listed, err := x.lists(ctx, reader, key); err != nil || listed {
+			return x.old(name, "a listing after a removal", err)
+		}
+	}
+	x.tell.Fit(name, fmt.Sprintf("%d times what was written or removed was seen at once over another connection", rounds))
+	return nil
+}
+
+func (x *examiner) lists(ctx context.Context, s store, key string) (bool, error) {
+	all, err := s.List(ctx)
+	return slices.ContainsFunc(all, func(o objects.Object) bool { return o.Key == key }), err
+}
+
+func (x *examiner) old(name, what string, err error) error {
+	if err != nil && !errors.Is(err, objects.ErrAbsent) {
+		return err
+	}
+	x.tell.Unfit(name, what+" was seen as it had been before", otherStore)
+	return nil
+}

@@ -1,0 +1,161 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"locksmith/backends/s3/objects"
+)
+
+const (
+	// racers is how many create the same object at a time.
+	racers = 32
+	// maxBad is how many bad rounds are enough to tell how bad it is.
+	maxBad = 20
+	// maxSilent is how many rounds without an answer are borne.
+	maxSilent = 10
+)
+
+// race: of 32 who create the same object at the same time, each over a connection of its
+// own, one succeeds, and its content is there. Nothing else tells a store that is unfit:
+// those that were seen failed in 16 to 100 of 100 rounds.
+func (x *examiner) race(ctx context.Context) error {
+	const name = "many create the same"
+	lanes, err := x.lanes(ctx, racers)
+	if err != nil {
+		return err
+	}
+	bad, silent, most, last := 0, 0, 0, ""
+	rounds := 0
+	for ; rounds < x.rounds && bad < maxBad && ctx.Err() == nil; rounds++ {
+		winners, clear, content, err := x.round(ctx, lanes)
+		most = max(most, winners)
+		switch {
+		case winners == 1 && content == "":
+		case winners > 1:
+			bad, last = bad+1, fmt.Sprintf("up to %d of %d succeeded", most, racers)
+		case winners == 1:
+			bad, last = bad+1, "the winner's content was not there: "+content
+		case clear:
+			bad, last = bad+1, "none succeeded"
+		default:
+			if silent++; silent > maxSilent {
+				return err
+			}
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case bad > 0:
+		x.tell.Unfit(name, fmt.Sprintf("in %d of %d rounds %s: several would hold the lock", bad, rounds, last), otherStore)
+	case rounds == silent:
+		x.tell.Unknown(name, "no round was run, or none had answers", "try again, with --rounds 200")
+	default:
+		// The rule of three: the upper limit of a rate of which nothing was seen, at 95 %.
+		x.tell.Fit(name, fmt.Sprintf("in each of %d rounds one of %d succeeded, and its content was there; so with 95 %% confidence fewer than %.2g %% of such rounds go wrong (--rounds makes surer)",
+			rounds-silent, racers, 300/float64(rounds-silent)))
+	}
+	return nil
+}
+
+// round is one race. clear says that everybody had an answer; wrong is what is there instead
+// of the winner's content, or "".
+func (x *examiner) round(ctx context.Context, lanes []store) (winners int, clear bool, wrong string, err error) {
+	key := x.fresh()
+	results := make([]error, len(lanes))
+	var ready, done sync.WaitGroup
+	ready.Add(len(lanes))
+	for i, lane := range lanes {
+		done.Go(func() {
+			ready.Done()
+			ready.Wait()
+			results[i] = lane.Create(ctx, key, []byte(fmt.Sprint(i)))
+		})
+	}
+	done.Wait()
+	clear = true
+	winner := ""
+	for i, result := range results {
+		switch {
+		case result == nil:
+			winners, winner = winners+1, fmt.Sprint(i)
+		case !errors.Is(result, objects.ErrExists):
+			clear, err = false, result
+		}
+	}
+	if winners == 1 {
+		_, content, readErr := x.Get(ctx, key)
+		switch {
+		case errors.Is(readErr, objects.ErrAbsent):
+			wrong = "there is none"
+		case readErr != nil:
+			return 0, false, "", readErr
+		case string(content) != winner:
+			wrong = "another's"
+		}
+	}
+	_ = x.Delete(ctx, key) // else it goes with all the rest
+	return winners, clear, wrong, err
+}
+
+// lanes are ways to the store, each with a connection of its own, over all addresses that
+// the store's name has.
+func (x *examiner) lanes(ctx context.Context, n int) ([]store, error) {
+	client, err := x.bucket.client()
+	if err != nil {
+		return nil, err
+	}
+	addresses := x.addresses(ctx, client)
+	shared := client.Options().HTTPClient.(*http.Client).Transport.(*http.Transport)
+	var lanes []store
+	for i := range n {
+		lane := *x.bucket
+		own := shared.Clone()
+		if len(addresses) > 0 {
+			own.DialContext = dialTo(addresses[i%len(addresses)])
+		}
+		lane.client = func() (*s3.Client, error) {
+			return s3.New(client.Options(), func(o *s3.Options) { o.HTTPClient = single(own) }), nil
+		}
+		lanes = append(lanes, store{&lane, x.store.prefix})
+	}
+	return lanes, nil
+}
+
+// dialTo connects to one address, whatever the name is.
+func dialTo(ip string) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		_, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort(ip, port))
+	}
+}
+
+// addresses are those of the endpoint, if there are several; none through a proxy, which asks
+// for names itself.
+func (x *examiner) addresses(ctx context.Context, client *s3.Client) []string {
+	endpoint := aws.ToString(client.Options().BaseEndpoint)
+	u, err := url.Parse(endpoint)
+	if endpoint == "" || err != nil {
+		return nil
+	}
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err != nil || proxy != nil {
+		return nil
+	}
+	all, err := net.DefaultResolver.LookupHost(ctx, u.Hostname())
+	if err != nil || len(all) < 2 {
+		return nil
+	}
+	return all
+}

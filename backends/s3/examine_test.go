@@ -1,0 +1,233 @@
+//go:build unix
+
+package s3
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/protocol"
+)
+
+// before serves a store with something before it, which calls pass or answers itself.
+func before(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, pass http.Handler)) (address string) {
+	t.Helper()
+	u, err := url.Parse(mustOpen(t, serve(t)).bucket.options.endpoint)
+	backendtest.MustWork(t, err)
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(u)
+		r.Out.Host = r.In.Host
+	}}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, proxy) }))
+	t.Cleanup(s.Close)
+	return addressAt(s.URL)
+}
+
+// examine returns the checks by their names.
+func examine(t *testing.T, address string) (backend.Finding, map[string]backend.Check) {
+	t.Helper()
+	var all []backend.Check
+	err := mustOpen(t, address).Examine(t.Context(), backend.Examination{Rounds: 15}, func(c backend.Check) { all = append(all, c) })
+	backendtest.MustWork(t, err)
+	if left := keys(t, address); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	named := map[string]backend.Check{}
+	for _, c := range all {
+		named[c.Name] = c
+	}
+	return backend.Verdict(all), named
+}
+
+func TestExamine(t *testing.T) {
+	verdict, checks := examine(t, serve(t))
+	if verdict != backend.Fit || len(checks) != 7 || !strings.Contains(checks["many create the same"].Text, "in each of 15 rounds one of 32 succeeded") {
+		t.Errorf("%s: %+v", verdict, checks)
+	}
+}
+
+// TestUnfitStores: those that accept the condition and do not keep it, each in its way.
+func TestUnfitStores(t *testing.T) {
+	for check, c := range map[string]struct {
+		says   string
+		handle func(w http.ResponseWriter, r *http.Request, pass http.Handler)
+	}{
+		"conditional creation": {"the store ignores the condition", func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+			r.Header.Del("If-None-Match")
+			pass.ServeHTTP(w, r)
+		}},
+		"many create the same": {"rounds up to", looksThenWrites()},
+		"freshness":            {"as it had been before", forgets()},
+		"objects": {"what was removed is still there", func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "000000") {
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+			pass.ServeHTTP(w, r)
+		}},
+	} {
+		t.Run(check, func(t *testing.T) {
+			address := before(t, c.handle)
+			var all []backend.Check
+			err := mustOpen(t, address).Examine(t.Context(), backend.Examination{Rounds: 5}, func(c backend.Check) { all = append(all, c) })
+			backendtest.MustWork(t, err)
+			for _, found := range all {
+				if found.Name == check && found.Finding == backend.Unfit && strings.Contains(found.Text, c.says) {
+					return
+				}
+			}
+			t.Errorf("%+v", all)
+		})
+	}
+}
+
+// looksThenWrites keeps the condition by looking first, and then writing.
+func looksThenWrites() func(http.ResponseWriter, *http.Request, http.Handler) {
+	var mu sync.Mutex
+	written := map[string]bool{}
+	return func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+		if r.Header.Get("If-None-Match") != "" {
+			mu.Lock()
+			there := written[r.URL.Path]
+			mu.Unlock()
+			if there {
+				w.WriteHeader(http.StatusPreconditionFailed)
+				return
+			}
+			r.Header.Del("If-None-Match")
+			time.Sleep(10 * time.Millisecond)
+			defer func() {
+				mu.Lock()
+				written[r.URL.Path] = true
+				mu.Unlock()
+			}()
+		}
+		pass.ServeHTTP(w, r)
+	}
+}
+
+// forgets answers every HEAD after a DELETE of the same with the success of before, but for
+// the first.
+func forgets() func(http.ResponseWriter, *http.Request, http.Handler) {
+	var mu sync.Mutex
+	deleted := 0
+	return func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+		mu.Lock()
+		if r.Method == http.MethodDelete {
+			deleted++
+		}
+		old := r.Method == http.MethodHead && deleted > 1
+		mu.Unlock()
+		if old {
+			w.WriteHeader(http.StatusOK)
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}
+}
+
+// TestAnswers: what a refusal means, and what to do about it; each request is sent once.
+func TestAnswers(t *testing.T) {
+	for about, c := range map[string]struct {
+		status int
+		body   string
+		code   protocol.Code
+		says   string
+	}{
+		"clock":    {403, "RequestTimeTooSkewed", protocol.Permission, "set the clock of this machine: it is "},
+		"rights":   {403, "AccessDenied", protocol.Permission, "AWS_PROFILE"},
+		"bucket":   {404, "NoSuchBucket", protocol.CannotCreate, "make the bucket first"},
+		"parent":   {409, "ObjectParentIsFile", protocol.CannotCreate, "choose another prefix"},
+		"conflict": {409, "ConditionalRequestConflict", protocol.Unreachable, "409"},
+		"busy":     {503, "SlowDown", protocol.Unreachable, "503 SlowDown"},
+		"fault":    {500, "InternalError", protocol.Unreachable, "try again"},
+		"unknown":  {501, "NotImplemented", protocol.CannotCreate, "choose another one"},
+		"redirect": {307, "TemporaryRedirect", protocol.CannotCreate, "?region="},
+	} {
+		t.Run(about, func(t *testing.T) {
+			requests := 0
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				requests++
+				w.Header().Set("Location", "http://127.0.0.1:1/")
+				w.WriteHeader(c.status)
+				_, _ = w.Write([]byte("<Error><Code>" + c.body + "</Code><Message>because</Message></Error>"))
+			}))
+			defer s.Close()
+			err := mustOpen(t, addressAt(s.URL)).Store.Create(t.Context(), "k", []byte("v"))
+			backendtest.MustFail(t, err, c.code, c.says)
+			if requests != 1 {
+				t.Errorf("%d requests", requests)
+			}
+		})
+	}
+	backendtest.MustFail(t, mustOpen(t, addressAt("http://127.0.0.1:1")).Store.Put(t.Context(), "k", nil), protocol.Unreachable, "refused")
+}
+
+func TestAddresses(t *testing.T) {
+	for address, says := range map[string]string{
+		"s3://bucket/a/b":                               "",
+		"s3://my.bucket/a?region=eu-central-1":          "",
+		"s3://bucket/a?endpoint=https://h:1&path=style": "",
+		"s3://me@bucket/a":                              "names a user",
+		"s3://bucket:1/a":                               "letters, digits",
+		"s3://bucket//a":                                "begins with a slash",
+		"s3://bucket/a?endpoint=h:1":                    "https://host:port",
+		"s3://bucket/a?endpoint=http://u:hidden@h":      "https://host:port",
+		"s3://bucket/a?path=host":                       "may be style",
+		"s3://bucket/a?region=a/b":                      "no name of a region",
+		"s3://bucket/a?secret=x":                        "not known",
+		"s3://bucket/" + strings.Repeat("a", maxPath):   "too long",
+	} {
+		_, err := open(address)
+		if says == "" {
+			backendtest.MustWork(t, err)
+			continue
+		}
+		backendtest.MustFail(t, err, protocol.Usage, says)
+		if strings.Contains(err.Error(), "hidden") {
+			t.Errorf("a secret is shown: %v", err)
+		}
+	}
+	a, _ := backend.ParseAddress("s3://b/x?path=style&endpoint=http://h", schemes)
+	b, _ := backend.ParseAddress("s3://B:443/./x?endpoint=http://h", schemes)
+	c, _ := backend.ParseAddress("s3://b/x", schemes)
+	if Key(a) != Key(b) || Key(a) == Key(c) {
+		t.Errorf("%q, %q, %q", Key(a), Key(b), Key(c))
+	}
+}
+
+func TestList(t *testing.T) {
+	address := serve(t)
+	for _, place := range []string{"l", "a/b/c", "a/d"} {
+		a, err := mustOpen(t, strings.Replace(address, "locks/l", "locks/"+place, 1)).Attempt(backendtest.Request())
+		backendtest.MustWork(t, err)
+		h := backendtest.MustHold(t, a)
+		if place != "l" {
+			defer backendtest.MustRelease(t, h)
+			continue
+		}
+		backendtest.MustRelease(t, h)
+	}
+	found := func(depth int) (all []string) {
+		backendtest.MustWork(t, mustOpen(t, strings.Replace(address, "locks/l", "locks", 1)).List(t.Context(), backend.Listing{Depth: depth, Tell: func(l backend.Listed) {
+			backendtest.MustWork(t, l.Err)
+			path, _, _ := strings.Cut(l.Lock, "?")
+			all = append(all, strings.Repeat("held ", len(l.Report.Holders))+path)
+		}}))
+		return all
+	}
+	if all := strings.Join(found(0), ", "); all != "held s3://bucket/locks/a/b/c, held s3://bucket/locks/a/d, s3://bucket/locks/l" {
+		t.Errorf("found %s", all)
+	}
+	if all := strings.Join(found(1), ", "); all != "s3://bucket/locks/l" {
+		t.Errorf("found at depth 1 %s", all)
+	}
+}

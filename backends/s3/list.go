@@ -1,0 +1,41 @@
+package s3
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/s3/objects"
+)
+
+// List implements backend.Backend. A bucket has no directories: all keys below the prefix are
+// listed, and those that only locks have tell where these are.
+func (l *lock) List(ctx context.Context, listing backend.Listing) error {
+	var places []string // prefixes of locks, relative to ours
+	err := store{l.bucket, l.path}.pages(ctx, func(page []types.Object) {
+		for _, o := range page {
+			dir, name := path.Split(strings.TrimPrefix(aws.ToString(o.Key), l.path))
+			if objects.IsPart(name) && (listing.Depth == 0 || strings.Count(dir, "/") <= listing.Depth) {
+				places = append(places, dir)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	slices.Sort(places)
+	for _, dir := range slices.Compact(places) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		address := backend.Below(string(l.Address), strings.TrimSuffix("/"+dir, "/"))
+		r, err := l.bucket.lock(address, l.path+dir).Inspect(ctx)
+		listing.Tell(backend.Listed{Lock: address, Report: r, Err: err})
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+)
+
+// A claim is our reservation.
+type claim struct {
+	lock   *Lock
+	clock  clock.Clock
+	ticket ticket
+	record string // who we are
+	beats  uint64 // how many heartbeats were sent
+	// proven is when the last request was sent that told the others that we live.
+	proven time.Duration
+	// spoiled: its request had no answer.
+	spoiled bool
+}
+
+// reserve makes our reservation if we have none.
+func (a *attempt) reserve(ctx context.Context) error {
+	if a.mine != nil {
+		return nil
+	}
+	t := ticket{at: max(a.lock.Today().UnixMicro(), 0), lease: a.request.Owner.Lease, id: a.lock.NewID()}
+	r := a.request.Owner
+	r.ID, r.Acquired = t.id, a.lock.Today()
+	text, err := r.Format()
+	if err != nil {
+		return a.lock.Address.Usage("write owner record", err.Error(), "shorten the metadata")
+	}
+	a.mine = &claim{lock: a.lock, clock: a.request.Clock, ticket: t, record: text, proven: a.request.Clock.Now()}
+	err = a.lock.Store.Put(ctx, t.reservation(), []byte(text))
+	if err == nil {
+		return nil
+	}
+	a.mine.spoiled = true // whatever becomes of it, or did: it is none of ours any more
+	if unclear(err) {
+		return errors.Join(errBroken, err)
+	}
+	return a.lock.fail("make a reservation", err)
+}
+
+// withdraw removes what is left of our reservation; the next has a new ticket.
+func (a *attempt) withdraw(ctx context.Context) error {
+	if a.mine == nil {
+		return nil
+	}
+	err := a.lock.remove(ctx, a.mine.ticket)
+	if err == nil {
+		a.mine = nil
+	}
+	return err
+}
+
+// tell is a heartbeat: it tells the others that we live. Equal contents would look alike.
+func (c *claim) tell(ctx context.Context) error {
+	sent := c.clock.Now()
+	c.beats++
+	if err := c.lock.Store.Put(ctx, c.ticket.beat(), []byte(strconv.FormatUint(c.beats, 10)+" "+c.ticket.id+"\n")); err != nil {
+		return c.lock.fail("write a heartbeat", err)
+	}
+	c.proven = sent
+	return nil
+}
+
+// present returns errBroken if the reservation is gone.
+func (c *claim) present(ctx context.Context) error {
+	_, err := c.lock.Store.Head(ctx, c.ticket.reservation())
+	switch {
+	case absent(err):
+		return errBroken
+	case err != nil:
+		return c.lock.fail("look at our reservation", err)
+	}
+	return nil
+}
+
+var _ backend.Attempt = (*attempt)(nil)

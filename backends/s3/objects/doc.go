@@ -1,0 +1,41 @@
+// Package objects locks with numbered objects in a store that can create an object only if
+// there is none: the algorithm, apart from the few requests that it needs (Store).
+//
+//	g.<N>        generation N = 1, 2, 3…, 20 digits; its content is its holder's ticket. N is the fencing token
+//	r.<ticket>   reservation: the record of who made it; also a place in the queue
+//	b.<ticket>   the last heartbeat of who made the reservation; none before the first
+//	s.<N>-<id>   the holder of generation N succeeded (success.go); no part of the lock
+//
+// The lock belongs to the reservation that the newest generation names, for as long as that
+// reservation exists. To take it, a locker makes a reservation of its own, finds that of the
+// newest generation gone, and creates the next number, which has exactly one winner. The
+// winner lists all once more: its number is the newest, and its reservation is there. To
+// release the lock, or to break it, the reservation is removed.
+//
+// It is the algorithm of nfs: (package generation), with these rules of its own:
+//
+//   - No answer counts but success. "There is one already", any other refusal that may come
+//     late, and no answer at all: whose the generation is, its content tells. None there is
+//     not final, for a request may be executed later than its answer is due: the same is
+//     asked for again. Who gives up removes its reservation, so that what comes later has
+//     ended already.
+//   - A reservation whose request had no answer is removed, and its name is never used
+//     again: a late copy of the request would bring back what others took for gone.
+//   - A heartbeat is an object of its own, and then a look whether the reservation is there
+//     and no next generation. It never writes what somebody may have removed. That there is
+//     none means nothing.
+//   - Nothing is removed under a condition: half of the stores ignore it.
+//   - The newest generation is never removed, also when the lock is: whoever has just read
+//     its number would make the next one.
+//
+// A holder is dead by proof (owner.Record.Verdict) or after a whole lease without a
+// heartbeat, as watched on the observer's own clock. A locker sends a heartbeat within the
+// try that wins, and starts again with a new ticket if it was silent for a whole lease.
+//
+// The queue is for fairness and not a rule of safety. Requests cost money: who waits asks for
+// single objects, and lists only when the lock may be had.
+//
+// What it needs of the store: a conditional creation that has exactly one winner, and that
+// what was written, or removed, is so for everybody in all requests that begin later.
+// Package s3's doctor finds those that promise it and do not keep it.
+package objects

@@ -1,0 +1,295 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/clock"
+	"locksmith/protocol"
+)
+
+// request is one on fake time, by somebody whom nobody can see.
+func request() backend.Request {
+	r := backendtest.Request()
+	r.Owner.Place.Host, r.Clock = "elsewhere", clock.Runtime{}
+	return r
+}
+
+func attemptIn(t *testing.T, f *fake) *attempt {
+	t.Helper()
+	a, err := lockIn(f).Attempt(request())
+	backendtest.MustWork(t, err)
+	return a.(*attempt)
+}
+
+// noAnswer is the error of a request that may or may not have been executed.
+func noAnswer() error {
+	return &backend.Error{Code: protocol.Unreachable, Lock: "s3://bucket/lock", Op: "ask", Err: errors.New("no answer")}
+}
+
+// once does something else the first time that a request of that kind is made.
+func (f *fake) once(what, prefix string, instead func(do func() error) error) {
+	done := false
+	f.before = func(w, key string, do func() error) error {
+		if !done && w == what && strings.HasPrefix(key, prefix) {
+			done = true
+			return instead(do)
+		}
+		return do()
+	}
+}
+
+// TestLostAnswers: whoever made the generation has the lock, whatever it was told.
+func TestLostAnswers(t *testing.T) {
+	for about, instead := range map[string]func(do func() error) error{
+		"no answer after a success":            func(do func() error) error { return errors.Join(noAnswer(), do()) },
+		"told of its own success as another's": func(do func() error) error { _ = do(); return ErrExists },
+		"not executed":                         func(func() error) error { return noAnswer() },
+		"refused though there is none":         func(func() error) error { return ErrExists },
+	} {
+		t.Run(about, func(t *testing.T) {
+			f := newFake()
+			f.once("create", generationPrefix, instead)
+			h := backendtest.MustHold(t, attemptIn(t, f))
+			if h.Token() != 1 {
+				t.Errorf("token %d", h.Token())
+			}
+			backendtest.MustStillHold(t, h)
+			backendtest.MustBeHeld(t, attemptIn(t, f))
+			backendtest.MustRelease(t, h)
+		})
+	}
+}
+
+// TestLateCreation: a request whose sender has given up is executed when it has ended.
+func TestLateCreation(t *testing.T) {
+	f := newFake()
+	ctx, cancel := context.WithCancel(t.Context())
+	var late func() error
+	f.once("create", generationPrefix, func(do func() error) error {
+		late = do
+		cancel()
+		return noAnswer()
+	})
+	a := attemptIn(t, f)
+	if h, err := a.Try(ctx); err == nil {
+		t.Fatalf("it holds %d", h.Token())
+	}
+	backendtest.MustWithdraw(t, a)
+	backendtest.MustWork(t, late())
+	h := backendtest.MustHold(t, attemptIn(t, f))
+	if h.Token() != 2 {
+		t.Errorf("token %d", h.Token())
+	}
+	backendtest.MustRelease(t, h)
+}
+
+// TestUnclearReservation: its name is never used again, as a late copy of the request may
+// bring it back.
+func TestUnclearReservation(t *testing.T) {
+	f := newFake()
+	var spoiled string
+	f.once("put", reservationPrefix, func(do func() error) error {
+		_ = do()
+		spoiled = f.keys()[0]
+		return noAnswer()
+	})
+	h := backendtest.MustHold(t, attemptIn(t, f))
+	if strings.Contains(spoiled, h.ID()) || slices.Contains(f.keys(), spoiled) {
+		t.Errorf("%s is used, or still there", spoiled)
+	}
+	backendtest.MustRelease(t, h)
+}
+
+// TestBroughtBack: the reservation of a broken holder comes back by a late copy of its
+// request. The holder notices that somebody else has had the lock since.
+func TestBroughtBack(t *testing.T) {
+	f := newFake()
+	h := backendtest.MustHold(t, attemptIn(t, f))
+	key := h.(*hold).claim.ticket.reservation()
+	back := f.objects[key]
+	backendtest.MustWork(t, lockIn(f).Break(t.Context(), h.ID()))
+	next := backendtest.MustHold(t, attemptIn(t, f))
+	f.objects[key] = back
+	backendtest.MustBeLost(t, h)
+	backendtest.MustStillHold(t, next)
+	backendtest.MustRelease(t, next)
+}
+
+// TestNeverBroughtBack: a heartbeat writes nothing that somebody may have removed.
+func TestNeverBroughtBack(t *testing.T) {
+	f := newFake()
+	h := backendtest.MustHold(t, attemptIn(t, f))
+	f.once("put", beatPrefix, func(do func() error) error {
+		backendtest.MustWork(t, lockIn(f).Break(t.Context(), h.ID()))
+		return do()
+	})
+	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("got %v", err)
+	}
+	if left := f.leftovers(); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// TestOldListing: a listing that lacks what we made ourselves proves nothing.
+func TestOldListing(t *testing.T) {
+	f := newFake()
+	h := backendtest.MustHold(t, attemptIn(t, f))
+	old := f.keys()
+	f.before = func(what, _ string, do func() error) error {
+		if what != "list" {
+			return do()
+		}
+		f.mu.Lock()
+		now := f.objects
+		f.objects = map[string]stored{}
+		for _, key := range old {
+			if strings.HasPrefix(key, generationPrefix) {
+				f.objects[key] = now[key]
+			}
+		}
+		f.mu.Unlock()
+		defer func() { f.objects = now }()
+		return do()
+	}
+	a := attemptIn(t, f)
+	_, err := a.Try(t.Context())
+	backendtest.MustFail(t, err, protocol.CannotCreate, "the listing lacks our reservation")
+	f.before = nil
+	backendtest.MustWithdraw(t, a)
+	backendtest.MustRelease(t, h)
+}
+
+// TestPaused: a locker that was stopped for longer than its lease just before it would have
+// had the lock does not take it: somebody may be about to remove its reservation.
+func TestPaused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.once("create", generationPrefix, func(do func() error) error {
+			err := do()
+			time.Sleep(2 * time.Minute)
+			return err
+		})
+		h := backendtest.MustHold(t, attemptIn(t, f))
+		if h.Token() != 2 {
+			t.Errorf("token %d, with the reservation of before", h.Token())
+		}
+		backendtest.MustRelease(t, h)
+		if left := f.leftovers(); len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+	})
+}
+
+// TestLease: a silent holder is broken after a whole lease, one that lives is not, whatever
+// times the store's clock tells.
+func TestLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		h := backendtest.MustHold(t, attemptIn(t, f))
+		began := time.Now()
+		taken := make(chan backend.Hold)
+		a := attemptIn(t, f)
+		go func() {
+			next, err := backend.Acquire(t.Context(), a)
+			if err != nil {
+				t.Error(err)
+			}
+			taken <- next
+		}()
+		for range 20 {
+			time.Sleep(15 * time.Second)
+			backendtest.MustStillHold(t, h)
+		}
+		silent := time.Now()
+		next := <-taken
+		if d := time.Since(silent); d < time.Minute || d > 80*time.Second {
+			t.Errorf("broken %v after its last heartbeat, of %v in all", d, time.Since(began))
+		}
+		backendtest.MustBeLost(t, h)
+		backendtest.MustRelease(t, next)
+	})
+}
+
+// TestRequests: what each step costs.
+func TestRequests(t *testing.T) {
+	f := newFake()
+	spent := func(about string, want map[string]int, step func()) {
+		t.Helper()
+		clear(f.requests)
+		step()
+		for _, what := range []string{"create", "put", "get", "head", "delete", "list"} {
+			if f.requests[what] != want[what] {
+				t.Errorf("%s: %v, want %v", about, f.requests, want)
+				break
+			}
+		}
+	}
+	var h backend.Hold
+	for range 4 {
+		spent("acquire", map[string]int{"put": 1, "list": 2, "create": 1}, func() { h = backendtest.MustHold(t, attemptIn(t, f)) })
+		backendtest.MustRelease(t, h)
+	}
+	h = backendtest.MustHold(t, attemptIn(t, f))
+	spent("heartbeat", map[string]int{"put": 1, "head": 2}, func() { backendtest.MustStillHold(t, h) })
+	waiter := attemptIn(t, f)
+	backendtest.MustBeHeld(t, waiter)
+	spent("look", map[string]int{"head": 1}, func() {
+		if again, err := waiter.changed(t.Context()); again || err != nil {
+			t.Errorf("%t, %v", again, err)
+		}
+	})
+	spent("release", map[string]int{"head": 2, "delete": 3}, func() { backendtest.MustRelease(t, h) })
+	backendtest.MustRelease(t, backendtest.MustHold(t, waiter))
+}
+
+// TestManyWait: the first in the queue asks every second at last, the others more seldom the
+// more wait before them, and nobody lists.
+func TestManyWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		h := backendtest.MustHold(t, attemptIn(t, f))
+		ctx, cancel := context.WithCancel(t.Context())
+		const waiters = 10
+		done := make(chan bool)
+		for range waiters {
+			time.Sleep(time.Second)
+			go func() {
+				_, _ = backend.Acquire(ctx, attemptIn(t, f))
+				done <- true
+			}()
+		}
+		beat := func(minutes int) {
+			for range 4 * minutes {
+				time.Sleep(15 * time.Second)
+				backendtest.MustStillHold(t, h)
+			}
+		}
+		beat(10)
+		clear(f.requests)
+		beat(60)
+		hour := f.requests
+		if n := hour["head"]; n > 16_000 {
+			t.Errorf("%d looks in an hour", n)
+		}
+		if n := hour["list"]; n > 10 {
+			t.Errorf("%d listings in an hour", n)
+		}
+		if n := hour["put"]; n > 250*(waiters+1) {
+			t.Errorf("%d heartbeats in an hour", n)
+		}
+		t.Logf("in an hour: %v", hour)
+		cancel()
+		for range waiters {
+			<-done
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package objects
+
+import (
+	"context"
+
+	"locksmith/backends/backend"
+)
+
+const (
+	// keepGenerations is how many old generations are kept beside the newest.
+	keepGenerations = 2
+	// maxOld bounds the requests that one release spends on what others left.
+	maxOld = 20
+)
+
+// A hold is a reservation that the newest generation names.
+type hold struct {
+	claim   *claim
+	number  uint64
+	old     []uint64 // the generations there were
+	others  watcher  // for Tend only
+	tended  int      // how often Tend was called
+	leaving bool     // a request that removes our reservation was sent
+}
+
+var _ backend.Hold = (*hold)(nil)
+
+// ID implements backend.Hold.
+func (h *hold) ID() string { return h.claim.ticket.id }
+
+// Token implements backend.Hold.
+func (h *hold) Token() uint64 { return h.number }
+
+// Heartbeat implements backend.Hold. A reservation that somebody removed may be there again,
+// if a request was executed twice; so there must also be no next generation.
+func (h *hold) Heartbeat(ctx context.Context) error {
+	if err := h.claim.tell(ctx); err != nil {
+		return err
+	}
+	return h.held(ctx, "refresh our reservation")
+}
+
+// held looks whether the lock still is ours.
+func (h *hold) held(ctx context.Context, op string) error {
+	l := h.claim.lock
+	_, err := l.Store.Head(ctx, h.claim.ticket.reservation())
+	if err == nil {
+		_, err = l.Store.Head(ctx, generation(h.number+1))
+		if absent(err) {
+			return nil
+		}
+		if err == nil {
+			err = ErrAbsent
+		}
+	}
+	if !absent(err) {
+		return l.fail(op, err)
+	}
+	_ = l.remove(ctx, h.claim.ticket) // nobody else's business
+	return l.lost(op)
+}
+
+// Release implements backend.Hold. When it is called again after an answer was lost, that our
+// reservation is gone is our own doing.
+func (h *hold) Release(ctx context.Context) error {
+	const op = "remove our reservation"
+	l := h.claim.lock
+	if !h.leaving {
+		if err := h.held(ctx, op); err != nil {
+			return err
+		}
+	}
+	h.leaving = true
+	if err := l.Store.Delete(ctx, h.claim.ticket.reservation()); err != nil {
+		return l.fail(op, err)
+	}
+	if h.claim.beats > 0 {
+		_ = l.Store.Delete(ctx, h.claim.ticket.beat()) // what is left is removed by who tends the lock
+	}
+	h.removeOld(ctx)
+	return nil
+}
+
+// removeOld removes generations that nobody can take for the newest any more.
+func (h *hold) removeOld(ctx context.Context) {
+	for i, n := range h.old {
+		if n+keepGenerations >= h.number || i == maxOld {
+			return
+		}
+		if h.claim.lock.Store.Delete(ctx, generation(n)) != nil {
+			return // so that none is there without all that are newer
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package objects
+
+import (
+	"context"
+	"errors"
+
+	"locksmith/backends/backend"
+)
+
+// Inspect implements backend.Backend. It changes nothing, and takes it calmly that everything
+// changes while it looks.
+func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
+	r, err := backend.Retry(ctx, maxRaces, func() (backend.Report, error) { return l.inspect(ctx) })
+	if errors.Is(err, backend.ErrAgain) {
+		err = l.fail("look at the lock", err)
+	}
+	return r, err
+}
+
+func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
+	v, err := l.list(ctx)
+	if err != nil {
+		return backend.Report{}, err
+	}
+	r := backend.Report{Token: v.newest(), Queued: true, Success: l.lastSuccess(ctx, v)}
+	var holder ticket
+	if r.Token > 0 {
+		if holder, err = l.target(ctx, r.Token); err != nil {
+			return backend.Report{}, err
+		}
+	}
+	for _, p := range v.queue {
+		h, err := l.holder(ctx, v, p)
+		switch {
+		case absent(err):
+		case err != nil:
+			return backend.Report{}, l.fail("look at a reservation", err)
+		case p.ticket == holder:
+			sinceWhen(&h, v, l.Today())
+			r.Holders = append(r.Holders, h)
+		default:
+			r.Waiters = append(r.Waiters, h)
+		}
+	}
+	return r, nil
+}
+
+// holder is who has a reservation that was listed, for people.
+func (l *Lock) holder(ctx context.Context, v view, p place) (backend.Holder, error) {
+	_, content, err := l.Store.Get(ctx, p.ticket.reservation())
+	if err != nil {
+		return backend.Holder{}, err
+	}
+	s := l.seen(p.ticket, v.sign(p))
+	s.Record, s.Note = parseRecord(p.ticket, content)
+	s.Verdict = l.Verdict(s.Record)
+	return s.Holder(l.Today()), nil
+}
+
+// Break ends an acquisition, as backend.Backend has it. It removes what carries the id, and
+// nothing else; the holder learns it at its next heartbeat.
+func (l *Lock) Break(ctx context.Context, id string) error {
+	v, err := l.list(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range v.queue {
+		if p.ticket.id == id {
+			return l.remove(ctx, p.ticket)
+		}
+	}
+	return l.Address.NoSuch("break " + backend.Quoted(id))
+}

@@ -1,0 +1,51 @@
+package objects
+
+import (
+	"context"
+	"errors"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+)
+
+// A Lock is the objects of one prefix. It has the methods of a backend.Backend but for List
+// and Examine: what is in a bucket, and what that must be able to do, is the bucket's.
+type Lock struct {
+	owner.Env
+	Store   Store
+	Address backend.Name // for messages
+}
+
+var _ backend.Locker = (*Lock)(nil)
+
+// errBroken: our own reservation is gone, or was silent for too long.
+var errBroken = errors.New("our reservation was given up")
+
+// maxRaces bounds how often one Try starts anew; each time somebody else made progress.
+const maxRaces = 8
+
+// fail gives a failed request what it was for.
+func (l *Lock) fail(op string, err error) error { return l.Address.Fail(op, err, nil) }
+
+// lost is the error of a hold whose reservation is gone.
+func (l *Lock) lost(op string) error {
+	return l.Address.Gone(op, "somebody broke the lock or removed its reservation")
+}
+
+// remove removes all that carries a ticket: the reservation first, whose end is the end of
+// the hold.
+func (l *Lock) remove(ctx context.Context, t ticket) error {
+	if err := l.Store.Delete(ctx, t.reservation()); err != nil {
+		return l.fail("remove a reservation", err)
+	}
+	if err := l.Store.Delete(ctx, t.beat()); err != nil {
+		return l.fail("remove a heartbeat", err)
+	}
+	return nil
+}
+
+// NewestToken is the method of backend.Backend.
+func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
+	v, err := l.list(ctx)
+	return v.newest(), err
+}

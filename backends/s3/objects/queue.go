@@ -1,0 +1,104 @@
+package objects
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/watch"
+)
+
+// The queue is made of reservations, in the order in which the store has them. It only
+// decides which waiter asks often, and which leaves a free lock to others for a moment.
+
+const (
+	// fairTime is how long we leave a free lock to those before us, if our own timeout
+	// allows it: a little longer than the first of them may pause.
+	fairTime = maxHeadPause + 2*time.Second
+	// maxLooks bounds how many of those before us are looked at to find one that lives.
+	maxLooks = 4
+)
+
+// fairness remembers until when we leave the free lock to others.
+type fairness struct {
+	on         bool
+	generation uint64
+	since      time.Duration
+}
+
+// until returns when we have left generation t to others for as long as d.
+func (p *fairness) until(now time.Duration, t uint64, d time.Duration) time.Duration {
+	if !p.on || p.generation != t {
+		*p = fairness{on: true, generation: t, since: now}
+	}
+	return p.since + d
+}
+
+// turn lets the waiters before us go first, unless they do not take the free lock for too
+// long.
+func (a *attempt) turn(ctx context.Context, v view) error {
+	next, ahead, err := a.nearest(ctx, v, ticket{})
+	if err != nil || ahead == 0 {
+		return err
+	}
+	now := a.request.Clock.Now()
+	until := a.fairness.until(now, v.newest(), min(fairTime, a.request.Timeout/2))
+	if now >= until {
+		return nil
+	}
+	return a.stop(block{number: v.newest(), next: next, ahead: ahead, until: until}, backend.HeldError{Holder: next.Holder(a.lock.Today()), Queued: true})
+}
+
+// held says that the lock is held by the one seen, and finds out who waits before us.
+func (a *attempt) held(ctx context.Context, v view, s observation) error {
+	next, ahead, err := a.nearest(ctx, v, s.ticket)
+	if err != nil {
+		return err
+	}
+	h := s.Holder(a.lock.Today())
+	sinceWhen(&h, v, a.lock.Today())
+	return a.stop(block{number: v.newest(), holder: s, next: next, ahead: ahead, until: watch.Never}, backend.HeldError{Holder: h})
+}
+
+// sinceWhen corrects a holder's age, which so far counts from its wish: nobody can have
+// held for longer than the newest generation exists.
+func sinceWhen(h *backend.Holder, v view, today time.Time) {
+	if n := len(v.generations); n > 0 {
+		h.Age = min(h.Age, max(today.Sub(v.generations[n-1].Modified), 0))
+	}
+}
+
+// nearest returns the living waiter next before us, and how many wait before us, 0 if none
+// of them seems to live. It removes the dead ones that it meets. Whose last sign is older
+// than its lease by the store's own clock counts as none, but stays.
+func (a *attempt) nearest(ctx context.Context, v view, holder ticket) (observation, int, error) {
+	mine, _ := v.find(a.mine.ticket)
+	now := v.sign(mine).Modified.Add(a.request.Clock.Now() - a.mine.proven)
+	line := slices.DeleteFunc(slices.Clone(v.queue), func(p place) bool {
+		return p.ticket == holder || p.compare(mine) >= 0 || now.Sub(v.sign(p).Modified) >= p.ticket.lease
+	})
+	for looks := 0; len(line) > 0 && looks < maxLooks; looks++ {
+		last := line[len(line)-1]
+		s, err := a.others.look(ctx, last.ticket)
+		switch {
+		case absent(err):
+		case err != nil:
+			return observation{}, 0, a.lock.fail("look at a waiter", err)
+		case s.Due > 0:
+			return s, len(line), nil
+		default:
+			if err := a.lock.remove(ctx, last.ticket); err != nil {
+				return observation{}, 0, err
+			}
+		}
+		line = line[:len(line)-1]
+	}
+	return observation{}, 0, nil
+}
+
+// unknownHolder is who was always faster.
+func unknownHolder() backend.Holder {
+	return backend.Holder{Verdict: owner.Unknown, Note: "others took turns while we looked"}
+}

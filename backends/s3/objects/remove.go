@@ -1,0 +1,61 @@
+package objects
+
+import (
+	"context"
+	"errors"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+var _ backend.Remover = (*Lock)(nil)
+
+// Exists implements backend.Remover. One generation alone is what Remove leaves.
+func (l *Lock) Exists(ctx context.Context) (bool, error) {
+	all, err := l.Store.List(ctx)
+	if err != nil {
+		return false, l.fail("list the lock's objects", err)
+	}
+	for _, o := range all {
+		if _, isGeneration := parseGeneration(o.Key); !isGeneration || len(all) > 1 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Remove implements backend.Remover, except that the newest generation stays, an object of
+// some bytes: fencing tokens never start again. Without it a locker that has just read its
+// number would make the next one, while others begin with the first: both would hold the
+// lock, and nothing that a store offers can bar that.
+func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
+	h := held.(*hold)
+	v, err := l.list(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range v.queue {
+		if p.ticket != h.claim.ticket {
+			return errors.Join(l.inUse(), h.Release(ctx))
+		}
+	}
+	if err := l.forgetSuccesses(ctx, v, ""); err != nil {
+		return err
+	}
+	if err := h.Release(ctx); err != nil {
+		return err
+	}
+	for _, n := range v.numbers {
+		if n < h.number {
+			if err := l.Store.Delete(ctx, generation(n)); err != nil {
+				return l.fail("remove an old generation", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (l *Lock) inUse() error {
+	return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "remove", Err: errors.New("somebody came meanwhile, so it stays"),
+		Hint: "see who with: locksmith status " + string(l.Address)}
+}

@@ -1,0 +1,63 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+)
+
+// tendEvery is how many calls of Tend are one pass: a listing costs as much as twelve looks.
+const tendEvery = 16
+
+// Tend implements backend.Hold. It removes what crashed lockers left: reservations once
+// their owner is proven dead or was silent for a lease, and heartbeats without one.
+func (h *hold) Tend(ctx context.Context) error {
+	pass := h.tended%tendEvery == 0
+	if h.tended++; !pass {
+		return nil
+	}
+	l := h.claim.lock
+	read := h.claim.clock.Now()
+	v, err := l.list(ctx)
+	if err != nil {
+		return err
+	}
+	h.others.keepOnly(v)
+	mine, ok := v.find(h.claim.ticket)
+	if !ok {
+		return nil // the next heartbeat tells
+	}
+	now := v.sign(mine).Modified.Add(read - h.claim.proven)
+	var errs error
+	for _, p := range v.queue {
+		if p.ticket != mine.ticket {
+			errs = errors.Join(errs, h.tend(ctx, p, now.Sub(v.sign(p).Modified)))
+		}
+	}
+	for key := range v.beats {
+		t, ok := parseTicket(strings.TrimPrefix(key, beatPrefix))
+		if _, there := v.find(t); ok && !there {
+			errs = errors.Join(errs, l.Store.Delete(ctx, key))
+		}
+	}
+	return errs
+}
+
+// tend looks at a reservation that may be dead: by the store's clock it was silent for so
+// long, or its process was here. It is judged by what we watch ourselves.
+func (h *hold) tend(ctx context.Context, p place, silent time.Duration) error {
+	if silent < p.ticket.lease/2 && h.tended > 1 {
+		return nil
+	}
+	s, err := h.others.look(ctx, p.ticket)
+	switch {
+	case absent(err):
+		return nil
+	case err != nil:
+		return h.claim.lock.fail("look at a waiter", err)
+	case s.Due > 0:
+		return nil
+	}
+	return h.claim.lock.remove(ctx, p.ticket)
+}

@@ -1,0 +1,104 @@
+package objects
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"locksmith/backends/backend"
+)
+
+// A place is a reservation as it was listed.
+type place struct {
+	ticket ticket
+	Object
+}
+
+// compare orders the queue: by the store's clock, and within its second by the hosts' own.
+func (p place) compare(q place) int {
+	return cmp.Or(p.Modified.Compare(q.Modified), cmp.Compare(p.ticket.at, q.ticket.at), cmp.Compare(p.ticket.id, q.ticket.id))
+}
+
+// A view is all that one listing showed. What is not ours in it is left out.
+type view struct {
+	generations []Object
+	numbers     []uint64          // of the generations, ascending
+	queue       []place           // all reservations, in the queue's order
+	beats       map[string]Object // heartbeats by their keys
+	successes   []Object
+}
+
+// newest is the highest generation, 0 if there was none.
+func (v view) newest() uint64 {
+	if len(v.numbers) == 0 {
+		return 0
+	}
+	return v.numbers[len(v.numbers)-1]
+}
+
+// find returns a reservation; not ok if it was not there.
+func (v view) find(t ticket) (place, bool) {
+	i := slices.IndexFunc(v.queue, func(p place) bool { return p.ticket == t })
+	if i < 0 {
+		return place{}, false
+	}
+	return v.queue[i], true
+}
+
+// sign is what was seen of a reservation's last sign of life.
+func (v view) sign(p place) Object {
+	if b, ok := v.beats[p.ticket.beat()]; ok {
+		return b
+	}
+	return p.Object
+}
+
+// list lists all that there is of the lock.
+func (l *Lock) list(ctx context.Context) (view, error) {
+	all, err := l.Store.List(ctx)
+	if err != nil {
+		return view{}, l.fail("list the lock's objects", err)
+	}
+	v := view{beats: map[string]Object{}}
+	for _, o := range all {
+		switch n, isGeneration := parseGeneration(o.Key); {
+		case isGeneration:
+			v.generations, v.numbers = append(v.generations, o), append(v.numbers, n)
+		case strings.HasPrefix(o.Key, beatPrefix):
+			v.beats[o.Key] = o
+		case strings.HasPrefix(o.Key, successPrefix):
+			v.successes = append(v.successes, o)
+		default:
+			rest, _ := strings.CutPrefix(o.Key, reservationPrefix)
+			if t, ok := parseTicket(rest); ok && t.reservation() == o.Key {
+				v.queue = append(v.queue, place{t, o})
+			}
+		}
+	}
+	slices.Sort(v.numbers)
+	slices.SortFunc(v.queue, place.compare)
+	if n := v.newest(); n >= maxGeneration {
+		return view{}, l.Address.Unfit("read "+generation(n), "nobody has counted that far", unreadable)
+	}
+	return v, nil
+}
+
+const unreadable = "nobody can tell whether the lock is held: make sure that nobody holds it, then remove that object"
+
+// target reads which reservation generation n belongs to. backend.ErrAgain means that it is
+// not there any more.
+func (l *Lock) target(ctx context.Context, n uint64) (ticket, error) {
+	_, content, err := l.Store.Get(ctx, generation(n))
+	switch {
+	case absent(err):
+		return ticket{}, backend.ErrAgain
+	case err != nil:
+		return ticket{}, l.fail("read generation", err)
+	}
+	t, ok := parseTicket(string(content))
+	if !ok {
+		return ticket{}, l.Address.Unfit("read "+generation(n), "its content is no ticket", unreadable)
+	}
+	return t, nil
+}

@@ -1,0 +1,100 @@
+package s3
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/s3/objects"
+)
+
+// Scheme is the address scheme of this backend.
+const Scheme = "s3"
+
+// A lock is the objects below one prefix of a bucket. It implements backend.Backend.
+type lock struct {
+	objects.Lock
+	bucket *bucket
+	path   string // "" for a whole bucket, which is no lock but a place, else it ends in a slash
+}
+
+// Open returns the lock at an address of this scheme; it does not connect yet. Its errors
+// are *backend.Error.
+func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
+	o, err := parseOptions(a)
+	if err == nil {
+		err = checkBucket(a)
+	}
+	if err != nil {
+		return nil, a.Wrong(err, "write s3://bucket/prefix, and perhaps ?endpoint=https://host&region=name&path=style")
+	}
+	b := newBucket(a, o, access)
+	path := strings.TrimPrefix(a.Path, "/")
+	if path != "" {
+		path += "/"
+	}
+	return b.lock(a.String(), path), nil
+}
+
+func (b *bucket) lock(address, path string) *lock {
+	return &lock{bucket: b, path: path, Lock: objects.Lock{
+		Env: owner.NewEnv(), Store: store{b, path}, Address: backend.Name(address),
+	}}
+}
+
+// Key is what is the same for all spellings of a lock's address.
+func Key(a backend.Address) string {
+	return Scheme + "://" + a.Host + a.Path + " " + a.Options["endpoint"]
+}
+
+// maxPath leaves room for the names of objects in the 1024 bytes that keys may have.
+const maxPath = 900
+
+func checkBucket(a backend.Address) error {
+	const plain = "abcdefghijklmnopqrstuvwxyz0123456789.-_"
+	switch {
+	case a.User != "":
+		return errors.New("it names a user: credentials are found as by all programs for such stores, in the environment or in ~/.aws")
+	case strings.Trim(a.Host, plain) != "":
+		return errors.New("the bucket's name may have letters, digits, dots and hyphens")
+	case strings.HasPrefix(a.Path, "//"):
+		return errors.New("the prefix begins with a slash")
+	case len(a.Path) > maxPath:
+		return errors.New("the prefix is too long")
+	}
+	return nil
+}
+
+// options are those of an address.
+type options struct {
+	endpoint  string
+	region    string
+	pathStyle bool
+}
+
+func parseOptions(a backend.Address) (o options, err error) {
+	for key, value := range a.Options {
+		switch key {
+		case "endpoint":
+			o.endpoint = value
+			u, bad := url.Parse(value)
+			if bad != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+				return o, errors.New("option endpoint is not of the form https://host:port")
+			}
+		case "region":
+			o.region = value
+			if strings.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" || len(value) > 64 {
+				return o, errors.New("option region is no name of a region")
+			}
+		case "path":
+			if o.pathStyle = value == "style"; !o.pathStyle {
+				return o, errors.New("option path may be style")
+			}
+		default:
+			return o, errors.New("an option is not known: there are endpoint, region and path")
+		}
+	}
+	return o, nil
+}

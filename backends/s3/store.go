@@ -1,0 +1,140 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"locksmith/backends/s3/objects"
+	"locksmith/protocol"
+)
+
+// A store is the objects of a bucket below a prefix. It implements objects.Store.
+type store struct {
+	bucket *bucket
+	prefix string
+}
+
+// maxContent is more than any object of ours has.
+const maxContent = 16 << 10
+
+// ask makes one request, with a deadline.
+func ask[T any](ctx context.Context, b *bucket, op string, request func(context.Context, *s3.Client) (T, error)) (T, error) {
+	var none T
+	client, err := b.client()
+	if err != nil {
+		return none, err
+	}
+	limited, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	answer, err := request(limited, client)
+	if err != nil {
+		return none, b.failed(ctx, op, err)
+	}
+	return answer, nil
+}
+
+// Create implements objects.Store.
+func (s store) Create(ctx context.Context, key string, content []byte) error {
+	return s.write(ctx, "create an object", &s3.PutObjectInput{Key: aws.String(s.prefix + key), Body: bytes.NewReader(content), IfNoneMatch: aws.String("*")})
+}
+
+// Put implements objects.Store.
+func (s store) Put(ctx context.Context, key string, content []byte) error {
+	return s.write(ctx, "write an object", &s3.PutObjectInput{Key: aws.String(s.prefix + key), Body: bytes.NewReader(content)})
+}
+
+func (s store) write(ctx context.Context, op string, in *s3.PutObjectInput) error {
+	in.Bucket = s.bucket.name()
+	_, err := ask(ctx, s.bucket, op, func(ctx context.Context, c *s3.Client) (*s3.PutObjectOutput, error) { return c.PutObject(ctx, in) })
+	if errors.Is(err, objects.ErrAbsent) {
+		err = s.bucket.fail(protocol.CannotCreate, op, errors.New("the store answers 404"), "correct the bucket or the endpoint")
+	}
+	return err
+}
+
+// Get implements objects.Store.
+func (s store) Get(ctx context.Context, key string) (objects.Object, []byte, error) {
+	var content []byte
+	in := &s3.GetObjectInput{Bucket: s.bucket.name(), Key: aws.String(s.prefix + key)}
+	out, err := ask(ctx, s.bucket, "read an object", func(ctx context.Context, c *s3.Client) (*s3.GetObjectOutput, error) {
+		out, err := c.GetObject(ctx, in)
+		if err == nil {
+			defer out.Body.Close()
+			content, err = io.ReadAll(io.LimitReader(out.Body, maxContent))
+		}
+		return out, err
+	})
+	if err != nil {
+		return objects.Object{}, nil, err
+	}
+	return object(key, out.ETag, out.LastModified), content, nil
+}
+
+// Head implements objects.Store.
+func (s store) Head(ctx context.Context, key string) (objects.Object, error) {
+	in := &s3.HeadObjectInput{Bucket: s.bucket.name(), Key: aws.String(s.prefix + key)}
+	out, err := ask(ctx, s.bucket, "look at an object", func(ctx context.Context, c *s3.Client) (*s3.HeadObjectOutput, error) { return c.HeadObject(ctx, in) })
+	if err != nil {
+		return objects.Object{}, err
+	}
+	return object(key, out.ETag, out.LastModified), nil
+}
+
+// Delete implements objects.Store.
+func (s store) Delete(ctx context.Context, key string) error {
+	in := &s3.DeleteObjectInput{Bucket: s.bucket.name(), Key: aws.String(s.prefix + key)}
+	_, err := ask(ctx, s.bucket, "remove an object", func(ctx context.Context, c *s3.Client) (*s3.DeleteObjectOutput, error) {
+		return c.DeleteObject(ctx, in)
+	})
+	if errors.Is(err, objects.ErrAbsent) {
+		return nil
+	}
+	return err
+}
+
+// List implements objects.Store.
+func (s store) List(ctx context.Context) (all []objects.Object, err error) {
+	err = s.pages(ctx, func(page []types.Object) {
+		for _, o := range page {
+			all = append(all, object(strings.TrimPrefix(aws.ToString(o.Key), s.prefix), o.ETag, o.LastModified))
+		}
+	})
+	return all, err
+}
+
+// maxPages bounds a listing that a store would never end.
+const maxPages = 10_000
+
+// pages lists all that is below the prefix, a request for each page.
+func (s store) pages(ctx context.Context, tell func([]types.Object)) error {
+	const op = "list objects"
+	in := &s3.ListObjectsV2Input{Bucket: s.bucket.name(), Prefix: aws.String(s.prefix)}
+	for range maxPages {
+		out, err := ask(ctx, s.bucket, op, func(ctx context.Context, c *s3.Client) (*s3.ListObjectsV2Output, error) {
+			return c.ListObjectsV2(ctx, in)
+		})
+		if err != nil {
+			return err
+		}
+		tell(out.Contents)
+		if !aws.ToBool(out.IsTruncated) {
+			return nil
+		}
+		if in.ContinuationToken = out.NextContinuationToken; aws.ToString(in.ContinuationToken) == "" {
+			break
+		}
+	}
+	return s.bucket.fail(protocol.CannotCreate, op, errors.New("the listing does not come to an end"), "choose another store")
+}
+
+func object(key string, tag *string, modified *time.Time) objects.Object {
+	return objects.Object{Key: key, Tag: aws.ToString(tag), Modified: aws.ToTime(modified)}
+}

@@ -1,0 +1,16 @@
+// Command locksmith-remote is locksmith with more kinds of locks: s3:. Locksmith becomes it
+// where one of those is named.
+package main
+
+import (
+	"os"
+
+	"locksmith/backends"
+	"locksmith/backends/s3"
+	"locksmith/cmd/locksmith/cli"
+	_ "locksmith/cmd/locksmith/singleproc" // for its effect: one processor
+)
+
+func main() {
+	os.Exit(cli.With(backends.Kind{Scheme: backends.S3(), Open: s3.Open, Key: s3.Key})(os.Args[1:]))
+}
