@@ -3,7 +3,6 @@ package local
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -51,15 +50,15 @@ func (l *Lock) breakIf(op string, meant func(content) bool) error {
 	var lives livesError
 	switch {
 	case errors.As(err, &lives):
-		return l.held(op, err, fmt.Sprintf("end it where it runs: kill %d", lives.pid))
+		return l.held(op, err, lives.holder.Ending())
 	case errors.Is(err, errKept):
 		return l.held(op, err, "find out who with: fuser "+l.path)
 	}
 	return l.fail(op, err)
 }
 
-// livesError is backend.ErrLives with the helper's pid.
-type livesError struct{ pid int }
+// livesError is backend.ErrLives with the record of who lives.
+type livesError struct{ holder *owner.Record }
 
 func (livesError) Error() string { return backend.ErrLives.Error() }
 func (livesError) Unwrap() error { return backend.ErrLives }
@@ -83,7 +82,7 @@ func (l *Lock) breakFile(f *lockfile.File, meant func(content) bool) error {
 	case !free && (c.Record == nil || c.verdict(owner.Here()) == owner.Dead):
 		return errKept
 	case !free:
-		return livesError{c.Record.Helper.PID}
+		return livesError{c.Record}
 	}
 	return l.remove(f)
 }

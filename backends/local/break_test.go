@@ -3,6 +3,7 @@ package local
 import (
 	"errors"
 	"os"
+	"strconv"
 	"testing"
 
 	"locksmith/backends/backend"
@@ -28,7 +29,7 @@ func TestBreakComesTooLate(t *testing.T) {
 	}
 	// The living one is kept by its kernel lock.
 	err := l.Break(t.Context(), h.ID())
-	mustFail(t, err, protocol.Held, "kill ")
+	mustFail(t, err, protocol.Held, "pid "+strconv.Itoa(os.Getpid()))
 	if !errors.Is(err, backend.ErrLives) {
 		t.Error(err)
 	}

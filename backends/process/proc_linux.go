@@ -57,6 +57,15 @@ func Name(pid int) string {
 	return s.Name
 }
 
+// Owner is the user of the process that has this pid, as far as it lets others look.
+func Owner(pid int) (uid int, known bool) {
+	var st unix.Stat_t
+	if CheckProc() != nil || unix.Stat("/proc/"+strconv.Itoa(pid), &st) != nil {
+		return 0, false
+	}
+	return int(st.Uid), true
+}
+
 // Arguments are the first ones of the process that has this pid, its program first, as far as
 // it shows them whole in 1 KiB. It may have written something else there.
 func Arguments(pid int) []string {

@@ -30,28 +30,29 @@ func (b *breaking) ask(ctx context.Context, p show.Participant) error {
 	return b.observe(ctx, p)
 }
 
-// life is a proof that one lives, or "". pid is the helper's, where ending that helps.
-func life(h backend.Holder) (why string, pid int) {
+// life is a proof that one lives, or "". isHelper says that it is the helper of its record, so that
+// ending that one helps.
+func life(h backend.Holder) (why string, isHelper bool) {
 	if r := h.Record; r != nil {
 		lives, visible := r.Lives(owner.Here())
 		for _, p := range []process.Process{r.Helper, r.Parent} {
 			if visible && isAncestor(p) {
-				return fmt.Sprintf("that is you: this command runs below pid %d, which has it", p.PID), 0
+				return fmt.Sprintf("that is you: this command runs below pid %d, which has it", p.PID), false
 			}
 		}
 		switch {
 		case visible && lives == r.Helper:
-			return fmt.Sprintf("it is alive: its helper, pid %d, runs on this machine", lives.PID), lives.PID
+			return fmt.Sprintf("it is alive: its helper, pid %d, runs on this machine", lives.PID), true
 		case visible && lives == r.Parent:
-			return fmt.Sprintf("it may be alive: its helper is gone, but its parent, pid %d, runs on this machine", lives.PID), 0
+			return fmt.Sprintf("it may be alive: its helper is gone, but its parent, pid %d, runs on this machine", lives.PID), false
 		case visible:
-			return fmt.Sprintf("it may be alive: its helper, pid %d, is gone, but what its command started may still run on this machine", lives.PID), 0
+			return fmt.Sprintf("it may be alive: its helper, pid %d, is gone, but what its command started may still run on this machine", lives.PID), false
 		}
 	}
 	if h.Verdict == owner.Alive {
-		return fmt.Sprintf("it is alive: pid %d runs on this machine", h.PID), 0
+		return fmt.Sprintf("it is alive: pid %d runs on this machine", h.PID), false
 	}
-	return "", 0
+	return "", false
 }
 
 // isAncestor leaves out the first process, which is everybody's.

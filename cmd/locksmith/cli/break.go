@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -162,7 +161,7 @@ func (b *breaking) offer(all []show.Participant) error {
 
 // how says what ends one of them: no command that will be refused.
 func (b *breaking) how(p show.Participant) string {
-	why, pid := life(p.Holder)
+	why, isHelper := life(p.Holder)
 	switch {
 	case p.ID == "" && p.Sign == "":
 		return "it has no id: nothing but removing it by hand ends it"
@@ -170,12 +169,12 @@ func (b *breaking) how(p show.Participant) string {
 		return b.command("--force")
 	case why == "":
 		return b.command("--id", p.ID)
-	case pid == 0 || p.Record == nil:
+	case !isHelper:
 		return why + "; all the same: " + b.command("--force", "--id", p.ID)
 	case os.Getuid() == 0 || p.Record.User == flags.UserName():
-		return why + "; end it with: kill " + strconv.Itoa(pid)
+		return why + "; " + p.Record.Ending()
 	}
-	return why + "; let " + p.Record.User + " end it with: kill " + strconv.Itoa(pid)
+	return why + "; let " + p.Record.User + " " + p.Record.Ending()
 }
 
 // command is the command line that breaks one of them; more says which.

@@ -13,6 +13,7 @@ import (
 type metrics struct {
 	out     io.Writer
 	samples [len(families)]strings.Builder
+	seen    map[string]bool // labels, each of which may be there once: places may overlap
 	errors  int
 }
 
@@ -29,9 +30,11 @@ func (m *metrics) Add(l Lock, err error) {
 	if err != nil {
 		m.errors++
 	}
-	if l.Lock == "" || l.Error != "" {
+	lock := label(l.Lock)
+	if l.Lock == "" || l.Error != "" || m.seen[lock] {
 		return
 	}
+	m.seen[lock] = true
 	age, dead := int64(0), 0
 	for _, h := range l.Holders {
 		age = max(age, h.AgeMS)
@@ -39,23 +42,23 @@ func (m *metrics) Add(l Lock, err error) {
 			dead++
 		}
 	}
-	m.sample(0, l.Lock, len(l.Holders))
+	m.sample(0, lock, len(l.Holders))
 	if len(l.Holders) > 0 {
-		m.sample(1, l.Lock, float64(age)/1000)
+		m.sample(1, lock, float64(age)/1000)
 	}
-	m.sample(2, l.Lock, dead)
-	m.sample(3, l.Lock, len(l.Waiters))
+	m.sample(2, lock, dead)
+	m.sample(3, lock, len(l.Waiters))
 }
 
-// label escapes a label's value.
-func label(value string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value)
+// label is the value of a label.
+func label(lock string) string {
+	var shown strings.Builder // first: a backslash of its own is no escape in a label
+	_, _ = term.Escaper{Out: &shown}.Write([]byte(lock))
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(shown.String())
 }
 
 func (m *metrics) sample(family int, lock string, value any) {
-	var shown strings.Builder // first: a backslash of its own is no escape in a label
-	_, _ = term.Escaper{Out: &shown}.Write([]byte(lock))
-	fmt.Fprintf(&m.samples[family], "%s{lock=\"%s\"} %v\n", families[family].name, label(shown.String()), value)
+	fmt.Fprintf(&m.samples[family], "%s{lock=\"%s\"} %v\n", families[family].name, lock, value)
 }
 
 func (m *metrics) End() error {
