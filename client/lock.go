@@ -128,15 +128,14 @@ func (l *Lock) lose(code protocol.Code, text string) {
 }
 
 // listen reads the helper's lines after OK. A helper that is stopped cannot tell that
-// the lease runs out, so a watchdog does: three quarters of the lease without a heartbeat
-// are a loss. It looks a second time a little later, in case it was this process that did
-// not run.
+// the lease runs out, so a watchdog does. It looks a second time a little later, in case it
+// was this process that did not run.
 func (l *Lock) listen() {
 	defer close(l.ended)
 	lease := l.grant.Lease
 	watchdog := time.NewTimer(lease * 3 / 4)
 	defer watchdog.Stop()
-	suspicious := false
+	suspicious, last := false, time.Now()
 	for {
 		select {
 		case r, ok := <-l.helper.lines:
@@ -144,8 +143,12 @@ func (l *Lock) listen() {
 				return
 			}
 			if ago, isBeat := l.hear(r); isBeat {
+				gap := time.Since(last)
+				if last = time.Now(); gap < lease/backlog {
+					continue
+				}
 				suspicious = false
-				watchdog.Reset(lease*3/4 - ago)
+				watchdog.Reset(believed(lease, ago, gap))
 			}
 		case <-watchdog.C:
 			if suspicious {
@@ -156,6 +159,18 @@ func (l *Lock) listen() {
 			watchdog.Reset(lease / 16)
 		}
 	}
+}
+
+// backlog is the part of a lease within which a heartbeat after another one has waited in the
+// pipe, like that one, for us to read it. Then it says nothing new.
+const backlog = 64
+
+// believed is for how long a heartbeat is, which says how long ago it was sent, and comes that
+// long after the one before. Usually that is three quarters of the lease. If this process was
+// stopped, it may have come at any time in the gap: so no longer than a lease from the
+// beginning of that, but for as long as it takes the next one to come.
+func believed(lease, ago, gap time.Duration) time.Duration {
+	return min(lease*3/4-ago, max(lease-gap, lease*3/8))
 }
 
 // hear takes one line, and returns how old a heartbeat is if it was one. Unknown words

@@ -26,6 +26,7 @@ func TestWatchdog(t *testing.T) {
 			time.Sleep(lease / 2)
 			h.lines <- reading{line: protocol.Beat(0)}
 		}
+		time.Sleep(lease / 4)
 		h.lines <- reading{line: protocol.Beat(lease / 4)}
 		begin := time.Now()
 		if <-l.Lost(); time.Since(begin) != lease/2+lease/16 {
@@ -37,4 +38,57 @@ func TestWatchdog(t *testing.T) {
 			t.Errorf("lost: %v", l.Err())
 		}
 	})
+}
+
+// TestBacklog: heartbeats that were in the pipe while this process was stopped do not count
+// like those that come now. It waits for one that does, no longer.
+func TestBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const lease = 16 * time.Second
+		ok, err := protocol.Parse("OK proto=1 waited_ms=0 lease_ms=16000")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &helper{lines: make(chan reading)}
+		l, err := newLock(t.Context(), "local:/x", h, ok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		beats := func(n int) {
+			for range n {
+				h.lines <- reading{line: protocol.Beat(0)}
+			}
+		}
+		time.Sleep(lease * 3 / 4)
+		beats(5)
+		time.Sleep(lease / 4) // one that comes now
+		beats(1)
+		time.Sleep(lease*3/4 - time.Second)
+		select {
+		case <-l.Lost():
+			t.Error("lost, though one came")
+		default:
+		}
+		beats(5)
+		begin := time.Now()
+		if <-l.Lost(); time.Since(begin) != lease*3/8+lease/16 {
+			t.Errorf("lost %v after the last that had waited", time.Since(begin))
+		}
+		close(h.lines)
+		<-l.ended
+	})
+}
+
+// TestBelieved: no heartbeat is believed for longer than a lease after it may have come, but
+// for the time until the next one.
+func TestBelieved(t *testing.T) {
+	const lease = 16 * time.Second
+	for _, c := range []struct{ ago, gap, want time.Duration }{
+		{0, lease / 4, lease * 3 / 4}, {0, lease / 16, lease * 3 / 4}, {lease / 8, lease / 4, lease * 5 / 8},
+		{0, lease / 2, lease / 2}, {0, 100 * lease, lease * 3 / 8}, {lease / 2, 100 * lease, lease / 4}, {lease, lease / 4, -lease / 4},
+	} {
+		if got := believed(lease, c.ago, c.gap); got != c.want {
+			t.Errorf("sent %v ago, %v after the one before: %v, want %v", c.ago, c.gap, got, c.want)
+		}
+	}
 }

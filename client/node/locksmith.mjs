@@ -102,6 +102,7 @@ export class Lock {
   #asked = false;
   #released = false;
   #watchdog;
+  #last;
   #ended;
 
   constructor(locks, o) {
@@ -177,10 +178,11 @@ export class Lock {
   }
 
   async #listen() {
-    this.#believe(0);
+    this.#last = performance.now();
+    this.#believe((this._lease * 3) / 4);
     for await (const line of this._lines) {
       const { word, fields, text } = parse(line);
-      if (word === 'BEAT') this.#believe(Number(fields.sent_ms) || 0);
+      if (word === 'BEAT') this.#beat(Number(fields.sent_ms) || 0);
       if (word === 'LOST') this.#lose(fields.code, text);
       if (word === 'RELEASED') {
         this.#released = true;
@@ -191,12 +193,24 @@ export class Lock {
     if (!this.#released) this.#lose('internal', `${this.address}: lost: the helper went away without releasing`);
   }
 
-  /** Expects the next heartbeat within three quarters of the lease, and a sixteenth in case it was us who did not run. */
-  #believe(ago) {
+  /**
+   * Takes a heartbeat, which was sent so long ago. One right behind another was in the pipe, too, and says nothing
+   * new. After a gap in which this process did not run it may be as old as that: then it is believed until the
+   * next one should come.
+   */
+  #beat(ago) {
+    const gap = performance.now() - this.#last;
+    this.#last += gap;
+    if (gap < this._lease / 64) return;
+    this.#believe(Math.min((this._lease * 3) / 4 - ago, Math.max(this._lease - gap, (this._lease * 3) / 8)));
+  }
+
+  /** Expects the next heartbeat within a time, and a sixteenth of the lease in case it was us who did not run. */
+  #believe(ms) {
     clearTimeout(this.#watchdog);
     const late = () => this.#lose('expired', `${this.address}: lost: the helper has not been heard of for most of the lease`);
     const again = () => { this.#watchdog = setTimeout(late, this._lease / 16).unref(); };
-    this.#watchdog = setTimeout(again, Math.min((this._lease * 3) / 4 - ago, MAX_TIMER)).unref();
+    this.#watchdog = setTimeout(again, Math.min(ms, MAX_TIMER)).unref();
   }
 
   #lose(code, text) {

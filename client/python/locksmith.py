@@ -198,7 +198,8 @@ class Lock:
 
     def _listen(self, lines):
         """Hear what the helper says, and notice when it has said nothing for too long."""
-        believed, deadline, late = self.lease * 3 / 4, _now() + self.lease * 3 / 4, False
+        last = _now()
+        deadline, late = last + self.lease * 3 / 4, False
         while True:
             try:
                 line = lines.get(timeout=max(0, min(deadline - _now(), self.lease / 16)))
@@ -212,7 +213,12 @@ class Lock:
                 continue
             word, fields, text = _parse(line)
             if word == "BEAT":
-                late, deadline = False, _now() + believed - (_seconds(fields, "sent_ms") or 0)
+                gap, last = _now() - last, _now()
+                if gap >= self.lease / 64:  # else both were in the pipe: it says nothing new
+                    # After a gap in which this process was stopped it may be as old as that: then it is
+                    # believed until the next one should come.
+                    believed = min(self.lease * 3 / 4 - (_seconds(fields, "sent_ms") or 0), max(self.lease - gap, self.lease * 3 / 8))
+                    late, deadline = False, last + believed
             elif word == "LOST":
                 self._lose(fields.get("code"), text)
             elif word == "RELEASED":

@@ -144,6 +144,14 @@ func TestPerl(t *testing.T) {
 	}
 }
 
+// TestPythonBacklog: heartbeats that waited in the pipe while the client was stopped do not
+// count like those that come.
+func TestPythonBacklog(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, clients[0])
+	f.start(clients[0].command(t, "backlog"), nil).mustSucceed()
+}
+
 // TestPythonTask: a task that works under a lock is cancelled when it is lost.
 func TestPythonTask(t *testing.T) {
 	t.Parallel()

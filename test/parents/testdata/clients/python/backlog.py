@@ -1,0 +1,53 @@
+"""Heartbeats that were in the pipe while this process was stopped count less than those that come.
+
+Time is our own: what the client waits for comes at once, and the clock goes on.
+"""
+
+import queue
+import threading
+
+import locksmith
+
+clock = 0.0
+locksmith._now = lambda: clock
+
+
+class Lines:
+    """The helper's lines, each with the time at which it comes; this process may be stopped from 10 to 40."""
+
+    def __init__(self, stopped, *lines):
+        self.stopped, self.lines = stopped, list(lines)
+
+    def get(self, timeout):
+        global clock
+        if self.stopped and 10 <= clock + timeout < 40:
+            clock, timeout = 40.0, 0
+        if self.lines and self.lines[0][0] <= clock + timeout:
+            clock = max(clock, self.lines[0][0])
+            return self.lines.pop(0)[1]
+        clock += max(timeout, 0.01)
+        if lost:
+            return b""
+        raise queue.Empty
+
+
+def lost_at(*beats, stopped=True):
+    """When the lock of a lease of 16 seconds is lost that has these heartbeats."""
+    global clock
+    clock = 0.0
+    lost.clear()
+    lock = object.__new__(locksmith.Lock)
+    lock.lease, lock.address, lock.error, lock.lost = 16, "local:/x", None, threading.Event()
+    lock._asked, lock._released, lock._mutex, lock._on_lost = False, False, threading.Lock(), lambda _: lost.append(clock)
+    lock._listen(Lines(stopped, *((at, b"BEAT sent_ms=0\n") for at in beats)))
+    assert lock.error.code == "expired", lock.error
+    return round(lost[0])
+
+
+lost = []
+usual = lost_at(4, 8, 12, stopped=False)
+assert usual == 12 + 12 + 1, usual
+backlog = lost_at(4, 8, 12, 16, 20)
+assert backlog == 40 + 6 + 1, backlog
+more = lost_at(4, 8, 12, 16, 44)
+assert more == 44 + 12 + 1, more
