@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"locksmith/backends/backend"
@@ -84,13 +85,20 @@ func (x *Examiner) Fresh() string {
 	return name
 }
 
-// New makes a fresh name, and others in it, which is known to work.
-func (x *Examiner) New(ctx context.Context, below ...string) (string, error) {
-	name := x.Fresh()
-	err := x.Make(ctx, name)
-	for _, b := range below {
-		if err == nil {
-			err = x.Make(ctx, name+"/"+b)
+// New makes a fresh name, and others in it, which is known to work. A client of SMB may take
+// what is new for something removed that had the same number, and say that it is gone: then
+// another name is made.
+func (x *Examiner) New(ctx context.Context, below ...string) (name string, err error) {
+	for range 3 {
+		name = x.Fresh()
+		err = x.Make(ctx, name)
+		for _, b := range below {
+			if err == nil {
+				err = x.Make(ctx, name+"/"+b)
+			}
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
 		}
 	}
 	return name, err

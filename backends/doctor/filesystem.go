@@ -19,6 +19,8 @@ type DirNeeds struct {
 	// Removal: others than the owner must be able to remove what is in the
 	// directory, to break its lock when it is dead.
 	Removal bool
+	// Links: symbolic links must be made at once, with what they say.
+	Links bool
 	// Anybody and Anywhere: the user accepts a directory that everybody may write,
 	// and any file system.
 	Anybody, Anywhere bool
@@ -51,6 +53,25 @@ func (m mount) has(options ...string) bool {
 
 func (m mount) nfs() bool { return m.kind == "nfs" || m.kind == "nfs4" }
 
+// fakesLinks reports that symbolic links are files that the client of an SMB server makes
+// first, and fills later (mount.cifs(8)).
+func (m mount) fakesLinks() bool { return m.has("mfsymlinks", "sfu") }
+
+const (
+	fakeLinks = "symbolic links there are files that are made empty and filled later: one whose maker dies in between blocks the lock for good"
+	// FakeLinksAdvice is what to do where symbolic links are files.
+	FakeLinksAdvice = "use mkdir: instead of nfs:, best with ?style=dir"
+)
+
+// FakesLinks says what is wrong with the symbolic links in a directory, if they are files; ""
+// if they are not, as far as is known.
+func FakesLinks(dir string) string {
+	if m, err := mountOf(dir); err == nil && m.fakesLinks() {
+		return m.String() + ": " + fakeLinks
+	}
+	return ""
+}
+
 func (m mount) String() string {
 	return protocol.CleanText(m.kind+" on "+m.point+" ("+strings.Join(m.options, ",")+")", 600)
 }
@@ -65,6 +86,8 @@ func (n DirNeeds) mount(m mount, tell backend.Tell) {
 	case n.Kernel && m.remote():
 		tell.Unfit(name, m.String()+": other machines may use it, whose kernels do not know our locks",
 			"use a directory on a disk of this machine, or say ?fs=any if only this machine ever uses it")
+	case n.Links && m.fakesLinks():
+		tell.Unfit(name, m.String()+": "+fakeLinks, FakeLinksAdvice)
 	case m.nfs() && m.has("soft", "softerr"):
 		tell.Weak(name, m.String()+" gives up requests of which nobody knows then whether they were carried out",
 			"mount it hard, which is the default: with soft, holders may lose their lock to a slow server")

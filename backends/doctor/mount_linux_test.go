@@ -81,6 +81,9 @@ func TestMounts(t *testing.T) {
 		{hosts, mount{kind: "nfs4", options: []string{"softerr"}}, backend.Weak},
 		{hosts, mount{kind: "cifs", options: []string{"soft"}}, backend.Unknown},
 		{hosts, mount{kind: "ext4"}, backend.Fit},
+		{hosts, mount{kind: "cifs", options: []string{"soft", "mfsymlinks"}}, backend.Unknown},
+		{DirNeeds{Links: true}, mount{kind: "cifs", options: []string{"soft", "mfsymlinks"}}, backend.Unfit},
+		{DirNeeds{Links: true}, mount{kind: "cifs", options: []string{"soft"}}, backend.Unknown},
 	} {
 		all := found(func(tell backend.Tell) { c.n.mount(c.m, tell) })
 		if got := all["file system"]; got.Finding != c.want || (got.Finding != backend.Fit && got.Advice == "") {

@@ -39,6 +39,8 @@ func explain(e *backend.Error) {
 		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
 	case errors.Is(e.Err, unix.EEXIST):
 		e.Code, e.Hint = protocol.CannotCreate, "find out what is there: locksmith doctor"
+	case errors.Is(e.Err, unix.EINVAL): // a file that was just linked cannot be opened
+		e.Code, e.Hint = protocol.CannotCreate, "on SMB mount with nolease, or use mkdir: instead"
 	}
 }
 

@@ -138,7 +138,21 @@ func (x *examiner) links(ctx context.Context) error {
 	} else {
 		x.Tell.Fit("hard links", "a name that exists was refused")
 	}
+	x.openSecond(second)
 	return x.countLinks(f, second, one)
+}
+
+// openSecond: a holder opens its file by its new name.
+func (x *examiner) openSecond(second string) {
+	const name = "open by a second name"
+	file, err := x.fs.Open(second)
+	if err != nil {
+		x.Tell.Unfit(name, "a file that was given a second name cannot be opened by it: "+err.Error(),
+			"use mkdir: instead; on SMB mount with nolease")
+		return
+	}
+	_ = file.Close()
+	x.Tell.Fit(name, "a file was opened by the name that it got last")
 }
 
 func (x *examiner) countLinks(f, second string, one lockfile.Stat) error {

@@ -34,7 +34,7 @@ func TestExamineDisk(t *testing.T) {
 		dir := t.TempDir()
 		all, err := examined(t, openWith(t, filepath.Join(dir, "lock"), options).(*Lock))
 		mustWork(t, err)
-		for _, name := range []string{"exclusive create", "hard links", "file numbers", "link count", "remove files", "open files", "heartbeat", "listing", "two link the same"} {
+		for _, name := range []string{"exclusive create", "hard links", "file numbers", "link count", "remove files", "open by a second name", "open files", "heartbeat", "listing", "two link the same"} {
 			if all[name].Finding != backend.Fit {
 				t.Errorf("%s: %+v", name, all[name])
 			}
@@ -54,6 +54,16 @@ func TestExamineFindsLies(t *testing.T) {
 		{"link count", func(s *server) { s.oneLink = true }},
 		{"file numbers", func(s *server) { s.nameNumbers = true }},
 		{"hard links", func(s *server) { s.noLinks = unix.EPERM }},
+		{"open by a second name", func(s *server) {
+			opened := false
+			s.fault = func(call, _ string) (error, bool) {
+				if first := !opened; call == "open" && first {
+					opened = true
+					return unix.EINVAL, false
+				}
+				return nil, false
+			}
+		}},
 		{"heartbeat", func(s *server) { s.ticks = 0 }},
 		{"two link the same", func(s *server) {
 			s.fault = func(call, name string) (error, bool) {

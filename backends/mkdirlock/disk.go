@@ -4,6 +4,7 @@ package mkdirlock
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,7 +90,17 @@ func (d *directory) List(_ context.Context, name string) ([]string, error) {
 	}
 	// To read where a link leads does no harm, and PLACE of list may be one.
 	names, err := posix.List(path)
+	if errors.Is(err, unix.ENOTDIR) && !isOther(path) {
+		return nil, outcome{ErrRefused, err} // an SMB client says so of one that is being removed
+	}
 	return names, Outcome(err)
+}
+
+// isOther reports that a path is there, and not a directory.
+func isOther(path string) bool {
+	var st unix.Stat_t
+	err := unix.Lstat(path, &st)
+	return err == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR || errors.Is(err, unix.ENOTDIR)
 }
 
 // Entries implements StatDir.

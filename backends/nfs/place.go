@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/doctor"
 	"locksmith/backends/nfs/generation"
 )
 
@@ -30,7 +31,7 @@ func (l *lock) check() error {
 	case errors.Is(err, unix.ENOENT) && l.mustExist:
 		return l.unfit("it is not there", "make it, mount its file system, or leave out ?create=no")
 	case errors.Is(err, unix.ENOENT):
-		return nil
+		return l.checkAbove()
 	case err != nil:
 		return l.Fail("look at lock directory", err)
 	}
@@ -41,6 +42,15 @@ func (l *lock) check() error {
 		return l.unfit("the path is a symbolic link", "name the directory that it points to")
 	}
 	return l.unfit("the path is not a directory", "choose another name")
+}
+
+// checkAbove refuses to make a lock directory where links cannot be trusted. To read the table
+// of mounts takes a while, which only who makes the directory waits for.
+func (l *lock) checkAbove() error {
+	if why := doctor.FakesLinks(filepath.Dir(l.path)); why != "" {
+		return l.unfit(why, doctor.FakeLinksAdvice)
+	}
+	return nil
 }
 
 // checkInside refuses a directory that is something else than a lock, before

@@ -98,7 +98,7 @@ func measuredCells(t *testing.T) string {
 	if name := os.Getenv(cellsVariable); name != "" {
 		return name
 	}
-	if out, err := exec.Command("../nfslab/lab.sh", "--check").CombinedOutput(); err != nil {
+	if out, err := exec.Command("../guest/lab.sh", "--check", "../nfslab/guest").CombinedOutput(); err != nil {
 		t.Fatalf("no NFS lab here, so the cells over NFS stay as they are: %s(%v)", out, err)
 	}
 	name := filepath.Join(t.TempDir(), "cells")

@@ -8,9 +8,9 @@
 #   lab.sh --check LAB
 #
 # LAB is a directory with what is special about one: needs, the programs that the machine
-# must have, each with its package; modules, of the kernel; serve, which inside/init runs to
-# start the server; and bin, with a program attach that gives a host what it mounts. All of
-# them find in their environment what --set says. With --disk there is an empty /dev/ubda.
+# must have, each with its package; serve, which inside/init runs to load modules of the kernel
+# and to start the server; and bin, with a program attach that gives a host what it mounts. All
+# of them find in their environment what --set says. With --disk there is an empty /dev/ubda.
 #
 # --check says what is missing, and exits 1 then. --bin puts a program, static
 # if it is ours, on the command's PATH. The command runs on the server. Its output is one
