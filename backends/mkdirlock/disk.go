@@ -5,6 +5,7 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,6 +95,15 @@ func (d *directory) List(_ context.Context, name string) ([]string, error) {
 		return nil, outcome{ErrRefused, err} // an SMB client says so of one that is being removed
 	}
 	return names, Outcome(err)
+}
+
+// Read implements reader.
+func (d *directory) Read(name string) (io.Closer, error) {
+	f, err := os.Open(d.at(name))
+	if err == nil {
+		_, _ = f.Readdirnames(1) // there is none
+	}
+	return f, err
 }
 
 // isOther reports that a path is there, and not a directory.

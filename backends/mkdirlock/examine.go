@@ -73,6 +73,7 @@ func (x *examiner) checks(ctx context.Context) error {
 			Fit:    "the second to remove one was refused",
 		}),
 		x.keepFull,
+		x.removeRead,
 		x.renameToNew,
 		x.renameOntoEmpty,
 		x.renameOntoFull,

@@ -4,6 +4,7 @@ package mkdirlock
 
 import (
 	"context"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -186,4 +187,32 @@ func replace(o operation, m *memory) error {
 	}
 	m.mu.Unlock()
 	return o.do()
+}
+
+// A delaying Dir keeps a directory that somebody reads.
+type delaying struct {
+	Dir
+	read string
+}
+
+func delayed(_ int, m *memory) Dir { return &delaying{Dir: timed{Dir: m, precise: true}} }
+
+func (d *delaying) Rmdir(ctx context.Context, name string) error {
+	if name == d.read {
+		return nil // soon
+	}
+	return d.Dir.Rmdir(ctx, name)
+}
+
+func (d *delaying) Read(name string) (io.Closer, error) {
+	d.read = name
+	return reading{d}, nil
+}
+
+// reading is one who reads a directory of a delaying Dir.
+type reading struct{ dir *delaying }
+
+func (r reading) Close() error {
+	defer func() { r.dir.read = "" }()
+	return r.dir.Dir.Rmdir(context.Background(), r.dir.read)
 }

@@ -47,6 +47,7 @@ func TestExamineFinds(t *testing.T) {
 		"rmdir together":      {patient{dir: instead("rmdir", both())}, "two remove the same", backend.Unfit, "in round 1", false},
 		"rmdir removes all":   {patient{dir: instead("rmdir", removeAll)}, "keep what is not empty", backend.Unfit, "with what was in it", false},
 		"rmdir empties":       {patient{dir: instead("rmdir", emptyFirst)}, "keep what is not empty", backend.Unfit, "what was in it is gone", false},
+		"rmdir is delayed":    {patient{dir: delayed}, "remove what is read", backend.Unfit, "leaves the lock behind", false},
 		"rename denied":       {patient{dir: instead("rename", denied)}, "rename to a new name", backend.Unfit, "RNTO", false},
 		"rename denied inside": {patient{dir: instead("rename", func(o operation, _ *memory) error {
 			if strings.HasSuffix(o.name, "/x/1") {

@@ -1,0 +1,135 @@
+//go:build linux
+
+package storages
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	page  = "../../backends/STORAGES.md"
+	works = "holds"
+)
+
+// An outcome is what came of a kind of lock on a storage.
+type outcome struct {
+	Kind  string `json:"kind"`
+	What  string `json:"what"` // works, or why not
+	Holds int    `json:"holds"`
+	Kills int    `json:"kills"`
+	// Reaped are empty directories that an operator had to remove.
+	Reaped int `json:"reaped"`
+}
+
+func (o outcome) String() string {
+	if o.Holds == 0 {
+		return o.What
+	}
+	reaped := ""
+	if o.Reaped > 0 {
+		reaped = fmt.Sprintf(", %d reaped", o.Reaped)
+	}
+	return fmt.Sprintf("%s (%d, %d kills%s)", o.What, o.Holds, o.Kills, reaped)
+}
+
+func (c *contest) outcome() outcome {
+	o := outcome{Kind: c.kind.String(), What: works, Holds: c.holds, Kills: c.kills, Reaped: c.reaps}
+	switch {
+	case len(c.refusals) > 0:
+		o.What = "refused: " + brief(c.refusals[0])
+	case len(c.failures) > 0:
+		word, _, _ := strings.Cut(c.failures[0], ":")
+		o.What = "**fails**: " + word
+	}
+	return o
+}
+
+// reasons are what locksmith says of a storage that it refuses, in short.
+var reasons = map[string]string{
+	"may be shared between machines": "other machines may use it",
+	"no symbolic links":              "no symbolic links",
+	"hard link":                      "no hard links",
+	"mount with nolease":             "cannot be opened by a second name",
+	"filled later":                   "symbolic links are files",
+}
+
+func brief(said string) string {
+	for text, short := range reasons {
+		if strings.Contains(said, text) {
+			return short
+		}
+	}
+	return said
+}
+
+func tell(t *testing.T, o outcome) {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("outcome: %s", text)
+}
+
+var outcomeLine = regexp.MustCompile(`(?m)^.* outcome: (\{.*\})$`)
+
+// publish writes a row of the page, or makes sure that it says the same, but for numbers.
+func (s storage) publish(t *testing.T, said string) {
+	t.Helper()
+	cells := []string{s.name, "`" + s.server + "`", "`" + s.fs + "`", code(s.options)}
+	for _, m := range outcomeLine.FindAllStringSubmatch(said, -1) {
+		var o outcome
+		if err := json.Unmarshal([]byte(m[1]), &o); err != nil {
+			t.Fatal(err)
+		}
+		cells = append(cells, o.String())
+	}
+	if len(cells) != 4+len(kinds) {
+		t.Fatalf("outcomes: %q", cells)
+	}
+	if *update && t.Failed() {
+		t.Fatal("the page stays as it is")
+	}
+	pageLock.Lock()
+	defer pageLock.Unlock()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "| "+s.name+" | ") })
+	row := "| " + strings.Join(append(cells, time.Now().Format("2006-01-02")), " | ") + " |"
+	switch {
+	case at < 0:
+		t.Errorf("%s has no row for %s: %s", page, s.name, row)
+	case *update:
+		lines[at] = row
+		if err := os.WriteFile(page, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case timeless(lines[at]) != timeless(row):
+		t.Errorf("%s has\n%s\nbut this was measured:\n%s", page, lines[at], row)
+	}
+}
+
+// pageLock is for storages that are measured side by side.
+var pageLock sync.Mutex
+
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}
+
+var numbers = regexp.MustCompile(` \(\d+, \d+ kills(, \d+ reaped)?\)| \d{4}-\d\d-\d\d `)
+
+func timeless(row string) string { return numbers.ReplaceAllString(row, "") }
