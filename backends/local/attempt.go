@@ -27,6 +27,11 @@ type attempt struct {
 	seen     observation // what the last failed Try saw
 	notifier notifier
 	pauses   *backoff.Schedule // nil: slowLook
+
+	turn   chan *lockfile.File // from the lock's queue
+	given  *lockfile.File      // by it, and not looked at yet; or nil
+	batons batons
+	nap    time.Duration // the last one in the queue
 }
 
 // Try implements backend.Attempt. The first Try checks the directory. Attempt does not:
@@ -47,6 +52,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		return nil, err
 	}
 	a.notifier.Close()
+	h.batons = a.leaveQueue()
 	return h, nil
 }
 
@@ -110,7 +116,7 @@ func (a *attempt) fill(f *lockfile.File, id, text string) (*hold, error) {
 // takes it over where the file stays ("?empty=free"). Its error is backend.ErrAgain if the
 // file is gone.
 func (a *attempt) examine() (*hold, error) {
-	f, err := a.lock.open()
+	f, err := a.openLock()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, backend.ErrAgain
@@ -168,5 +174,6 @@ func (a *attempt) held() error {
 // Withdraw implements backend.Attempt: a waiter leaves no trace.
 func (a *attempt) Withdraw(context.Context) error {
 	a.notifier.Close()
+	a.leaveQueue().pass()
 	return nil
 }

@@ -15,10 +15,21 @@
 //   - when several waiters find the same dead holder, none of them removes the new
 //     file of the one that was first.
 //
-// Waiters sleep in the kernel until the file goes (inotify), the process that
-// keeps it dies (pidfd), or its lease is over. Only where the kernel cannot wake
-// them (the holder is in another container, the file is not readable) do they
-// look once a second.
+// Waiters sleep in the kernel. The first two watch the lock: the file goes (inotify), the
+// process that keeps it dies (pidfd), or its lease is over. All others sleep in the kernel's
+// queue for the file's kernel lock, which a release gives to one of them (queue_linux.go).
+// That one makes the next file, and keeps the kernel lock of the old one until its own
+// release, so that those behind it sleep on (baton.go): a release wakes three or four
+// waiters, however many there are. Where the kernel cannot wake those who watch (the file is
+// not readable), they look once a second.
+//
+// The order is about that in which they came, and is not promised: whoever comes when the
+// lock is free takes it, those who watch are woken first, and whoever was stopped begins at
+// the end. A waiter that is stopped holds up nobody: the kernel takes it out of the queue. If
+// it is stopped in the moment between being woken and making its file, those who watch take
+// the lock, and those who sleep look by themselves: after two seconds at most, and then after
+// twice as long each time, up to a minute. They look as seldom for what is done to the file
+// by hand.
 //
 // Files of other tools carry no kernel lock and no record. One that holds just
 // a pid is held while that pid exists, even if another process has it by now, which

@@ -327,7 +327,8 @@ func TestDeadHolderWhoseKernelLockIsKept(t *testing.T) {
 	}
 	mustSleep(t, a, func() {}) // the dead one must not make the waiter spin
 	keeper.Close()
-	mustRelease(t, mustHold(t, a))
+	// Not always by the first try: our own place in the kernel's queue may be just behind.
+	mustRelease(t, mustAcquire(t, a))
 }
 
 func TestOtherToolsPID(t *testing.T) {

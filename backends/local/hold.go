@@ -16,8 +16,9 @@ type hold struct {
 	id   string
 
 	// The helper may leave a heartbeat behind that hangs and release meanwhile.
-	mu   sync.Mutex
-	done bool
+	mu     sync.Mutex
+	done   bool
+	batons batons
 }
 
 // finish turns a file just created, or taken over (see kept.go), into a lock that is held:
@@ -110,6 +111,9 @@ func (h *hold) Heartbeat(context.Context) error {
 	if err == nil {
 		err = h.file.TouchQuietly()
 	}
+	if errors.Is(err, lockfile.ErrReplaced) {
+		h.passBatons()
+	}
 	return h.explain("refresh lock file", err)
 }
 
@@ -121,8 +125,15 @@ func (h *hold) Release(context.Context) error {
 		return h.explain("remove lock file", lockfile.ErrReplaced)
 	}
 	err := h.lock.remove(h.file)
-	h.done = err == nil || errors.Is(err, lockfile.ErrReplaced)
+	if h.done = err == nil || errors.Is(err, lockfile.ErrReplaced); h.done {
+		h.passBatons()
+	}
 	return h.explain("remove lock file", err)
+}
+
+func (h *hold) passBatons() {
+	h.batons.pass()
+	h.batons = nil
 }
 
 func (h *hold) explain(op string, err error) error {

@@ -24,6 +24,7 @@ type Lock struct {
 	anyFS   bool
 	anyDir  bool
 	kept    bool // see kept.go
+	queue   *queue
 }
 
 // Open returns the lock at an address of this scheme.
@@ -32,7 +33,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 		return nil, err
 	}
 	return &Lock{address: backend.Name(a.String()), path: a.Path, anyFS: a.Options["fs"] == "any",
-		anyDir: a.Options["dir"] == "any", kept: a.Options["empty"] == "free"}, nil
+		anyDir: a.Options["dir"] == "any", kept: a.Options["empty"] == "free", queue: new(queue)}, nil
 }
 
 // Attempt implements backend.Backend.
@@ -41,7 +42,8 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attempt{lock: l, request: r, here: r.Owner.Place, pauses: r.Polls.Schedule(), others: watch.New(r)}, nil
+	return &attempt{lock: l, request: r, here: r.Owner.Place, pauses: r.Polls.Schedule(), others: watch.New(r),
+		turn: make(chan *lockfile.File, 1)}, nil
 }
 
 // Inspect implements backend.Backend. It takes no kernel lock, because a breaker or a

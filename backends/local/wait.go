@@ -8,8 +8,8 @@ import (
 	"locksmith/backends/watch"
 )
 
-// slowLook is how often a waiter looks where the kernel cannot wake it: the
-// holder is in another container, or notification is not to be had.
+// slowLook is how often a waiter looks where the kernel cannot wake it: notification is not
+// to be had.
 const slowLook = time.Second
 
 // Wait implements backend.Attempt. It sleeps until the file goes, the process dies that
@@ -17,17 +17,8 @@ const slowLook = time.Second
 // as well: a process that is gone by now ends the wait at once, and so does a file with
 // other content, even if it has the old inode number.
 func (a *attempt) Wait(ctx context.Context) error {
-	timeout := a.seen.due
-	if a.seen.lockedByOther() {
-		timeout = min(timeout, a.pauses.NextOr(slowLook))
-	}
-	return a.sleep(ctx, timeout)
+	return a.sleep(ctx, a.seen.due)
 }
-
-// lockedByOther reports that somebody has the kernel lock whom we cannot watch:
-// the holder is in another container, or a looker, a breaker or a rogue has the
-// lock of a dead one.
-func (s observation) lockedByOther() bool { return s.locked && !s.watched.isHelper }
 
 // withTimeout returns a context that ends after d, if that is not watch.Never.
 func (a *attempt) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {

@@ -3,10 +3,12 @@ package local
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/lockfile"
 	"locksmith/backends/posix"
 	"locksmith/backends/process"
 )
@@ -14,17 +16,56 @@ import (
 // A notifier wakes a waiter when something happens to the file.
 type notifier = posix.Inotify
 
-// rareLook is how often a waiter looks that got no inotify instance, of which a user has
-// 128, but is woken by the end of the holder's helper: only what others do to the file is
-// found out so late.
+// rareLook is how often a waiter looks that sleeps in the queue, or got no inotify instance, of
+// which a user has 128, but is woken by the end of the holder's helper: only what others do to
+// the file is found out so late.
 const rareLook = 30 * time.Second
 
-// sleep is one poll(2) on the file and the process, at most for timeout.
-func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
+// seats is how many waiters watch a lock that is held. The others sleep in the kernel's queue
+// for it, where a release wakes one of them. Those who watch are woken all, and see more: the
+// lock is free although whoever the kernel woke is stopped and does not take it. So it takes
+// some of them, for one may be stopped as well.
+const seats = 2
+
+// sleep sleeps until a look at the file is worth its cost, at most for timeout.
+func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
+	f, err := a.lock.open()
+	switch {
+	case err == nil:
+		if a.queues(f) {
+			return a.sleepInQueue(ctx, f, timeout)
+		}
+		defer f.Close()
+	case !errors.Is(err, fs.ErrPermission):
+		return nil // the next try finds out
+	}
 	file, err := a.notifier.Watch(a.lock.path, a.events())
-	if errors.Is(err, unix.ENOENT) || err == nil && !a.stillSeen() {
+	if errors.Is(err, unix.ENOENT) || err == nil && (f == nil || !a.isStill(f)) {
 		return nil
 	}
+	return a.watch(ctx, file, timeout)
+}
+
+// queues reports that somebody has the kernel lock of the file, and that enough others watch
+// it; or that nobody can, for the kernel tells only who sleeps in the queue when that somebody
+// goes: the holder is in another container, or a looker, a breaker or a rogue has the kernel
+// lock of a dead one.
+func (a *attempt) queues(f *lockfile.File) bool {
+	if !a.seen.locked || !a.seen.watched.isHelper {
+		return a.seen.locked
+	}
+	seated, err := f.Seat(seats)
+	return err == nil && !seated
+}
+
+// isStill reports that the path names this file, and that it holds what the last look saw.
+func (a *attempt) isStill(f *lockfile.File) bool {
+	c, err := read(f)
+	return err == nil && c.Text == a.seen.content.Text && f.Named() == nil
+}
+
+// watch is one poll(2) on the file and the process.
+func (a *attempt) watch(outer context.Context, file int, timeout time.Duration) (err error) {
 	end := process.NoFD
 	if a.seen.watched.visible {
 		end, err = a.seen.watched.Open()
@@ -45,41 +86,7 @@ func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {
 	}
 	ctx, cancel := a.withTimeout(outer, timeout)
 	defer cancel()
-	err = process.Poll(ctx, file, end)
-	if err == nil && a.notifier.Happened() && !a.lock.kept {
-		return a.follow(outer)
-	}
-	return waited(ctx, outer, err)
-}
-
-// stillSeen reports that the path still names what the last look saw.
-func (a *attempt) stillSeen() bool {
-	f, err := open(a.lock.path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	c, err := read(f)
-	return err == nil && c.Text == a.seen.content.Text
-}
-
-// settled is how long the lock stays with a holder before a waiter that saw it change
-// hands looks who that is, and whether it lives.
-const settled = 50 * time.Millisecond
-
-// follow sleeps on while the lock goes from hand to hand. Every release wakes every
-// waiter: to see that another was quicker takes a few calls, to look at it dozens. follow
-// returns when there is no file, or the same one for a while.
-func (a *attempt) follow(ctx context.Context) error {
-	for {
-		file, err := a.notifier.Watch(a.lock.path, removal)
-		if err != nil {
-			return nil // the next try finds out
-		}
-		if err := process.PollFor(ctx, settled, file); err != nil || !a.notifier.Happened() {
-			return err
-		}
-	}
+	return waited(ctx, outer, process.Poll(ctx, file, end))
 }
 
 // removal are the events of the file's removal or renaming. IN_ATTRIB tells of the

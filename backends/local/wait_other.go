@@ -5,6 +5,8 @@ package local
 import (
 	"context"
 	"time"
+
+	"locksmith/backends/lockfile"
 )
 
 // A notifier watches nothing here.
@@ -12,6 +14,11 @@ type notifier struct{}
 
 // Close does nothing.
 func (notifier) Close() {}
+
+// A queue has no places here.
+type queue struct{}
+
+func (*queue) leave(chan<- *lockfile.File) {}
 
 // sleep looks again after slowLook: nothing wakes a waiter here.
 func (a *attempt) sleep(outer context.Context, timeout time.Duration) error {

@@ -24,6 +24,31 @@ func markMode(mode uint32, on bool) uint32 {
 	return mode & 0o777
 }
 
+// Lock takes the kernel lock, and sleeps until that is free. Those who sleep get it one after
+// the other, roughly in the order in which they came; one that is stopped meanwhile is passed
+// by, and comes last when it goes on: a signal takes it out of the kernel's queue.
+func (f *File) Lock() error {
+	return posix.RetryEINTR(func() error { return unix.Flock(f.fd, unix.LOCK_EX) })
+}
+
+// Seat takes one of some seats at the file, until the file is closed, and reports whether
+// one was free. Whoever may read the file may sit. Two who come at the same instant may both
+// have the last one.
+func (f *File) Seat(seats int64) (bool, error) {
+	for i := range seats {
+		one := unix.Flock_t{Type: unix.F_WRLCK, Start: i, Len: 1}
+		if err := unix.FcntlFlock(uintptr(f.fd), unix.F_OFD_GETLK, &one); err != nil {
+			return false, err
+		}
+		if one.Type != unix.F_UNLCK {
+			continue
+		}
+		one = unix.Flock_t{Type: unix.F_RDLCK, Start: i, Len: 1}
+		return true, unix.FcntlFlock(uintptr(f.fd), unix.F_OFD_SETLK, &one)
+	}
+	return false, nil
+}
+
 // StatServer asks the server about a path itself, but for the mark: Stat may tell what it
 // said up to a minute ago (statx(2), AT_STATX_FORCE_SYNC).
 func StatServer(path string) (Stat, error) {

@@ -49,3 +49,44 @@ func TestTouchOfAnothers(t *testing.T) {
 		t.Errorf("last written at %v", info.ModTime())
 	}
 }
+
+// TestSeat: there are as many as there are, and one is free again when its file is closed.
+func TestSeat(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	sit := func() (*File, bool) {
+		f, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seated, err := f.Seat(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f, seated
+	}
+	made, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	if mine, err := made.TryLock(); !mine || err != nil {
+		t.Fatal(mine, err)
+	}
+	first, a := sit()
+	second, b := sit()
+	defer second.Close()
+	third, c := sit()
+	defer third.Close()
+	if !a || !b || c {
+		t.Error(a, b, c)
+	}
+	_ = first.Close()
+	if seated, err := third.Seat(2); !seated || err != nil {
+		t.Error(seated, err)
+	}
+	if fourth, d := sit(); d {
+		t.Error("three of two")
+	} else {
+		_ = fourth.Close()
+	}
+}

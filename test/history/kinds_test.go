@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 
 	"locksmith/test/ftpserver"
 )
@@ -26,7 +27,7 @@ type kind struct {
 // shared is a wish for a share of the lock at a position.
 func shared(position int) int { return -1 - position }
 
-func alone(n int) [][]int { return [][]int{{0}, {0}, {0}, {0}}[:n] }
+func alone(n int) [][]int { return slices.Repeat([][]int{{0}}, n) }
 
 // kinds are all of them; s is for those of FTP.
 func kinds(s *ftpserver.Server) []kind {
@@ -36,6 +37,7 @@ func kinds(s *ftpserver.Server) []kind {
 	const remote = "poll = \"10ms..40ms\"\nslow = \"40ms..120ms\"\n"
 	return []kind{
 		{name: "local:", locks: []string{"local:%s/a"}, wishes: alone(3), cells: 4},
+		{name: "local: in a queue", locks: []string{"local:%s/a"}, wishes: alone(10), cells: 2},
 		{name: "nfs:", locks: []string{"nfs:%s/a"}, wishes: alone(3), more: often, cells: 4},
 		{name: "nfs: with shared", locks: []string{"nfs:%s/a"}, wishes: mixed, more: often, cells: 4},
 		{name: "mkdir:", locks: []string{"mkdir:%s/a"}, wishes: alone(3), more: often, emptyStays: true, cells: 4},
