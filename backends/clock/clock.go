@@ -66,6 +66,9 @@ func WithTimeout(ctx context.Context, c Clock, d time.Duration) (context.Context
 
 // Sleep returns after d or when ctx ends.
 func Sleep(ctx context.Context, c Clock, d time.Duration) {
+	if ctx.Err() != nil { // a timer has its price
+		return
+	}
 	timer := c.NewTimer(d)
 	defer timer.Stop()
 	select {
