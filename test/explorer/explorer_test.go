@@ -11,6 +11,7 @@ import (
 
 	"locksmith/test/explorer/explore"
 	"locksmith/test/lab"
+	"locksmith/test/overlay"
 )
 
 var long = flag.Bool("long", false, "search five times as many states, and walk thirty times as often")
@@ -120,13 +121,9 @@ func TestMutations(t *testing.T) {
 
 // TestMutationsApply: what the mutations change is there.
 func TestMutationsApply(t *testing.T) {
-	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, m := range mutations() {
-		if _, err := write([]mutation{m}, root, t.TempDir()); err != nil {
-			t.Error(err)
+		if _, err := overlay.Write(t.TempDir(), edits([]mutation{m})); err != nil {
+			t.Errorf("mutation %q: %v", m.name, err)
 		}
 	}
 }

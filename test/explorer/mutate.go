@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -12,6 +10,7 @@ import (
 	"strings"
 
 	"locksmith/test/explorer/explore"
+	"locksmith/test/overlay"
 )
 
 // batches are mutations that are built into one explorer: one of each algorithm, which no
@@ -111,19 +110,18 @@ func conclude(out []byte, err error) (results []explore.Result, _ error) {
 
 func failed(r explore.Result) bool { return r.Wrong != nil || len(r.Missed) > 0 }
 
-// build builds an explorer with mutated algorithms, into dir. Nothing in the source tree is
-// changed: the compiler is told to read other files instead (go build -overlay).
+// build builds an explorer with mutated algorithms, into dir.
 func build(batch []mutation, dir string) (string, error) {
-	root, err := moduleRoot()
+	root, err := overlay.Root()
 	if err != nil {
 		return "", err
 	}
-	overlay, err := write(batch, root, dir)
+	list, err := overlay.Write(dir, edits(batch))
 	if err != nil {
 		return "", err
 	}
 	program := filepath.Join(dir, "explorer")
-	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", overlay, "-o", program, "./test/explorer")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", list, "-o", program, "./test/explorer")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
@@ -131,47 +129,15 @@ func build(batch []mutation, dir string) (string, error) {
 	return program, nil
 }
 
-// write writes the changed files of a batch into dir, and the list of them.
-func write(batch []mutation, root, dir string) (string, error) {
-	replace := map[string]string{}
+// edits are those of a batch, in one list.
+func edits(batch []mutation) (all []overlay.Edit) {
 	for i, m := range batch {
 		if i > 0 && m.sameAs(batch[i-1]) {
 			continue
 		}
-		if err := m.write(root, dir, replace); err != nil {
-			return "", err
+		for _, e := range m.edits {
+			all = append(all, overlay.Edit{File: filepath.Join(m.in, e.file), Old: e.old, New: e.new})
 		}
 	}
-	list, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "overlay.json")
-	return path, os.WriteFile(path, list, 0o600)
-}
-
-func (m mutation) write(root, dir string, replace map[string]string) error {
-	for _, e := range m.edits {
-		path := filepath.Join(root, m.in, e.file)
-		source, err := os.ReadFile(cmp.Or(replace[path], path))
-		if err != nil {
-			return err
-		}
-		if n := strings.Count(string(source), e.old); n != 1 {
-			return fmt.Errorf("mutation %q does not apply any more: this is %d times in %s, not once:\n%s", m.name, n, e.file, e.old)
-		}
-		if replace[path] == "" {
-			replace[path] = filepath.Join(dir, fmt.Sprint(len(replace), filepath.Base(e.file)))
-		}
-		changed := strings.Replace(string(source), e.old, e.new, 1)
-		if err := os.WriteFile(replace[path], []byte(changed), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func moduleRoot() (string, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
-	return strings.TrimSpace(string(out)), err
+	return all
 }
