@@ -46,7 +46,8 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 		return fmt.Errorf("%s: %s: %w", b.address, op, ctx.Err())
 	}
 	var answer *smithyhttp.ResponseError
-	if !errors.As(err, &answer) || answer.HTTPStatusCode() == 0 {
+	// A success that cannot be read was cut short on its way.
+	if !errors.As(err, &answer) || answer.HTTPStatusCode() == 0 || answer.HTTPStatusCode()/100 == 2 {
 		return b.fail(protocol.Unreachable, op, shortened(err), b.unreached(err))
 	}
 	a := &answerError{status: answer.HTTPStatusCode()}
@@ -77,7 +78,9 @@ func (b *bucket) judge(a *answerError, r *smithyhttp.Response) (protocol.Code, s
 		return protocol.CannotCreate, "the bucket is elsewhere: name its ?region=, or its store's ?endpoint="
 	case a.status == http.StatusNotImplemented:
 		return protocol.CannotCreate, "the store does not know such requests: choose another one"
-	case a.status == http.StatusForbidden, a.status == http.StatusUnauthorized:
+	case a.code == "RequestTimeout":
+		return protocol.Unreachable, "try again later"
+	case a.status == http.StatusForbidden, a.status == http.StatusUnauthorized, a.code == "ExpiredToken", a.code == "InvalidToken":
 		return protocol.Permission, "look at the credentials (AWS_PROFILE, AWS_ACCESS_KEY_ID, ~/.aws), and let them read, write, list and delete below the prefix"
 	case a.status == http.StatusConflict, a.status == http.StatusTooManyRequests, a.status == http.StatusRequestTimeout, a.status/100 == 5:
 		return protocol.Unreachable, "try again later"
@@ -109,16 +112,16 @@ func (b *bucket) unreached(err error) string {
 		return "add ?path=style if the bucket is no part of the host's name there"
 	case errors.As(err, &dns):
 		return "correct the endpoint or the region, or look at the network"
-	case isCredentials(err):
+	case isUnsigned(err):
 		return "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or see ~/.aws"
 	}
 	return "look at the store and the network, then try again"
 }
 
-// isCredentials reports that a request was not sent, because there was nothing to sign it by.
-func isCredentials(err error) bool {
+// isUnsigned reports that a request was not sent, because there was nothing to sign it by.
+func isUnsigned(err error) bool {
 	var operation *smithy.OperationError
-	return errors.As(err, &operation) && !errors.As(err, new(*smithyhttp.RequestSendError))
+	return errors.As(err, &operation) && !errors.As(err, new(*smithyhttp.RequestSendError)) && !errors.As(err, new(*smithyhttp.ResponseError))
 }
 
 // shortened is an error without what the library says about itself.

@@ -149,6 +149,8 @@ func TestAnswers(t *testing.T) {
 		"conflict": {409, "ConditionalRequestConflict", protocol.Unreachable, "409"},
 		"busy":     {503, "SlowDown", protocol.Unreachable, "503 SlowDown"},
 		"fault":    {500, "InternalError", protocol.Unreachable, "try again"},
+		"slow":     {400, "RequestTimeout", protocol.Unreachable, "try again"},
+		"token":    {400, "ExpiredToken", protocol.Permission, "AWS_PROFILE"},
 		"unknown":  {501, "NotImplemented", protocol.CannotCreate, "choose another one"},
 		"redirect": {307, "TemporaryRedirect", protocol.CannotCreate, "?region="},
 	} {
@@ -169,6 +171,19 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 	backendtest.MustFail(t, mustOpen(t, addressAt("http://127.0.0.1:1")).Store.Put(t.Context(), "k", nil), protocol.Unreachable, "refused")
+}
+
+// TestCutShort: of an answer that breaks off nothing is known, also if it began as a success.
+func TestCutShort(t *testing.T) {
+	address := before(t, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		w.Header().Set("Content-Length", "1000")
+		_, _ = w.Write([]byte(`<?xml version="1.0"?><ListBucketResult><Contents><Key>locks/l/g.`))
+	})
+	store := mustOpen(t, address).Store
+	_, err := store.List(t.Context())
+	backendtest.MustFail(t, err, protocol.Unreachable, "list objects")
+	_, _, err = store.Get(t.Context(), "k")
+	backendtest.MustFail(t, err, protocol.Unreachable, "read an object")
 }
 
 func TestAddresses(t *testing.T) {
