@@ -33,5 +33,5 @@
 // symbolic link as if it were a directory (pkg/sftp) refuses to remove locks. Whoever may
 // write in the lock's directory can break the lock, or lead us elsewhere with a symbolic link
 // in place of what is in it, as far as the server's user may go. Waiting is asking: the first
-// in the queue asks every second at last.
+// in the queue asks every 1.5 s at last.
 package sftp

@@ -24,6 +24,7 @@ import (
 type fake struct {
 	dir        string
 	extensions []string
+	page       int // names in a reply to READDIR
 
 	mu       sync.Mutex
 	sessions int
@@ -43,7 +44,7 @@ type asking struct {
 
 func startFake(t testing.TB) *fake {
 	dir := t.TempDir()
-	return &fake{dir: dir, extensions: []string{posixRename, "1"}}
+	return &fake{dir: dir, extensions: []string{posixRename, "1"}, page: 2}
 }
 
 // when adds what happens before a request is executed; the last that answers counts.
@@ -229,7 +230,6 @@ func (r *asking) setstat(a attrs) error {
 	return os.Chtimes(r.path, at, at)
 }
 
-// readdir gives two names at a time.
 func (r *asking) readdir(handles map[string][]fs.DirEntry) {
 	h := r.body.string()
 	left := handles[h]
@@ -237,7 +237,7 @@ func (r *asking) readdir(handles map[string][]fs.DirEntry) {
 		r.status(io.EOF)
 		return
 	}
-	some := left[:min(2, len(left))]
+	some := left[:min(r.served.page, len(left))]
 	handles[h] = left[len(some):]
 	p := newPacket(typeName).uint32(r.id).uint32(uint32(len(some)))
 	for _, e := range some {

@@ -18,7 +18,7 @@ import (
 
 // headPause is how long the first of the queue waits between two looks at most: each is a
 // request to a server that others use, too.
-const headPause = 1000 * time.Millisecond
+const headPause = 1500 * time.Millisecond
 
 // openDirectories returns a lock in one of the styles of mkdir:.
 func openDirectories(s *server) (backend.Backend, error) {

@@ -98,6 +98,14 @@ var small = leased([]explore.Config{
 	{Name: "late", Roles: roles(exclusive(0), exclusive(1)), Adversary: budget{Lost: 1, Dups: 1}},
 	{Name: "late-shared", Roles: roles(shared(0), exclusive(1)), Adversary: budget{Lost: 1, Dups: 1}},
 	{Name: "late-both-shared", Roles: roles(shared(0), shared(1)), Adversary: budget{Lost: 1, Dups: 1}},
+	{Name: "late-crash", Roles: roles(exclusive(0), exclusive(0)), Adversary: budget{Crashes: 1, Lost: 1, Dups: 1}},
+	{Name: "late-crash-shared", Roles: roles(shared(0), exclusive(0)), Adversary: budget{Crashes: 1, Lost: 1, Dups: 1}},
+
+	{Name: "vague", Roles: roles(by(vague, exclusive(0)), rounds(2, exclusive(1)))},
+	{Name: "vague-shared", Roles: roles(by(vague, shared(0)), exclusive(1))},
+	{Name: "vague-both-shared", Roles: roles(by(vague, shared(0)), by(vague, shared(1)))},
+	{Name: "vague-late", Roles: roles(by(vague, exclusive(0)), exclusive(1)), Adversary: budget{Lost: 1, Dups: 1}},
+	{Name: "vague-crash", Roles: roles(by(vague, exclusive(0)), by(vague, shared(0))), Adversary: budget{Crashes: 1}},
 
 	{Name: "stale", Roles: roles(rounds(2, exclusive(0)), rounds(2, exclusive(1))), Adversary: budget{Stale: always}},
 	{Name: "stale-shared", Roles: roles(rounds(2, shared(0)), rounds(2, exclusive(1))), Adversary: budget{Stale: always}},

@@ -1,0 +1,88 @@
+//go:build unix
+
+package sftp
+
+import (
+	"sync"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+)
+
+// trips counts how often somebody waits for an answer: two READDIR go out at once, nobody waits
+// for the answer to CLOSE, and SETSTAT brings a look along the first time.
+type trips struct {
+	mu             sync.Mutex
+	halves         int // of trips
+	afterSet, done bool
+}
+
+func (c *trips) note(r *asking) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case r.kind == typeReaddir:
+		c.halves++
+	case r.kind == typeClose, r.kind == typeLstat && c.afterSet:
+	default:
+		c.halves += 2
+	}
+	c.afterSet = r.kind == typeSetstat && !c.done
+	c.done = c.done || c.afterSet
+	return false
+}
+
+// since returns how many there were since the last time.
+func (c *trips) since() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.halves / 2
+	c.halves, c.done = 0, false
+	return n
+}
+
+// TestRoundTrips: what a server that is far away costs.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	var c trips
+	f := startFake(t).when(c.note)
+	f.page = 100 // as OpenSSH
+	l := f.open(t)
+	for range 4 { // so that an old generation is removed, too
+		backendtest.MustRelease(t, backendtest.MustAcquire(t, attemptOf(t, l)))
+	}
+	a := attemptOf(t, l).(*attempt)
+	c.since()
+	if _, err := a.use.dir.check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	backendtest.MustWork(t, a.use.dir.probe(t.Context(), true))
+	a.fit = true
+	costs := map[string]int{"connect": c.since()}
+	h := backendtest.MustAcquire(t, a)
+	costs["acquire"] = c.since()
+	backendtest.MustWork(t, h.Heartbeat(t.Context()))
+	costs["heartbeat"] = c.since()
+	backendtest.MustRelease(t, h)
+	costs["release"] = c.since()
+	if _, err := l.Inspect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	costs["status of a free lock"] = c.since()
+	t.Log(costs)
+	for what, most := range map[string]int{"connect": 5, "acquire": 12, "heartbeat": 1, "release": 3, "status of a free lock": 8} {
+		if costs[what] > most {
+			t.Errorf("%s takes %d round trips, not %d", what, costs[what], most)
+		}
+	}
+}
+
+func attemptOf(t *testing.T, l backend.Backend) backend.Attempt {
+	t.Helper()
+	a, err := l.Attempt(backendtest.Request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
