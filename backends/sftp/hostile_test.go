@@ -7,12 +7,15 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 )
 
@@ -206,5 +209,33 @@ func TestCodes(t *testing.T) {
 		if !errors.Is(c.got, c.want) {
 			t.Errorf("%s: %v, want %v", name, c.got, c.want)
 		}
+	}
+}
+
+// TestSilentConnection: a heartbeat whose time is over leaves time for another one, over
+// another connection, and so does one that cannot connect.
+func TestSilentConnection(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	h := backendtest.MustAcquire(t, attemptOf(t, f.open(t)))
+	var silent atomic.Bool
+	silent.Store(true)
+	f.when(func(*asking) bool { return silent.Load() })
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if err := h.Heartbeat(ctx); !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+	silent.Store(false)
+	backendtest.MustWork(t, h.Heartbeat(t.Context()))
+	h.(*hold).use.dir.hangUp()
+	h.(*hold).use.dir.server.start = func(_, _, _ []string) (transport, error) {
+		ours, _ := net.Pipe() // nobody is there
+		return &piped{Conn: ours}, nil
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if err := h.Heartbeat(ctx); backend.CodeOf(err) != "unreachable" {
+		t.Error(err)
 	}
 }

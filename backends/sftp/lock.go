@@ -96,6 +96,7 @@ type attempt struct {
 
 // Try implements backend.Attempt.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
+	defer context.AfterFunc(ctx, a.use.dir.interrupt)()
 	if !a.fit {
 		ready, err := a.use.dir.check(ctx)
 		if err == nil {
@@ -115,6 +116,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 
 // Withdraw implements backend.Attempt.
 func (a *attempt) Withdraw(ctx context.Context) error {
+	defer context.AfterFunc(ctx, a.use.dir.interrupt)()
 	err := a.Attempt.Withdraw(ctx)
 	if err == nil {
 		a.use.rest()
@@ -128,8 +130,16 @@ type hold struct {
 	use *use
 }
 
+// Heartbeat implements backend.Hold. When ctx has ended there is time for another one, over
+// another connection.
+func (h *hold) Heartbeat(ctx context.Context) error {
+	defer context.AfterFunc(ctx, h.use.dir.interrupt)()
+	return h.Hold.Heartbeat(ctx)
+}
+
 // Release implements backend.Hold.
 func (h *hold) Release(ctx context.Context) error {
+	defer context.AfterFunc(ctx, h.use.dir.interrupt)()
 	err := h.Hold.Release(ctx)
 	if err == nil {
 		h.use.rest()

@@ -61,7 +61,8 @@ func (s *server) dial(ctx context.Context) (*conn, error) {
 		s.backoff.Succeeded()
 		return c, nil
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		host, _ := hostPort(s.address)
+		return nil, s.fail(protocol.Unreachable, "connect to "+host, ctx.Err(), tryAgain)
 	}
 	s.backoff.Failed(err)
 	return nil, err

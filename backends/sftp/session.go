@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -30,6 +31,9 @@ type line struct {
 
 	mu   sync.Mutex
 	conn *conn // nil: not connected yet
+
+	// stop ends what is connected or connecting.
+	stop atomic.Pointer[func()]
 }
 
 func (s *server) newSession(root string) *session {
@@ -57,6 +61,13 @@ func (l *line) hangUp() {
 	}
 }
 
+// interrupt ends the calls that are made now: what was asked for is unclear then.
+func (l *line) interrupt() {
+	if stop := l.stop.Load(); stop != nil {
+		(*stop)()
+	}
+}
+
 // at is a name as it is sent. Some servers take "~" for a home directory (ProFTPD).
 func (s *session) at(name string) string {
 	p := path.Join(s.root, name)
@@ -76,10 +87,16 @@ func (l *line) connected(ctx context.Context) (*conn, error) {
 	if err := l.life.Err(); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	stop := func() { cancel() }
+	l.stop.Store(&stop)
 	c, err := l.server.dial(ctx)
+	cancel()
 	if err != nil {
 		return nil, err
 	}
+	end := func() { c.end(errLate) }
+	l.stop.Store(&end)
 	l.conn = c
 	return c, nil
 }

@@ -32,12 +32,12 @@ func options() []string {
 	return []string{
 		"ControlPath=none",               // else its end would be that of others, too
 		"ServerAliveInterval=" + seconds, // a connection that was cut shows
-		"ServerAliveCountMax=2",          //
-		"ConnectTimeout=" + seconds,      //
-		"ClearAllForwardings=yes",        // a port may be taken by the user's own session
-		"ForwardX11=no",                  //
-		"PermitLocalCommand=no",          //
-		"RemoteCommand=none",             // it would be run in place of the subsystem
+		"ServerAliveCountMax=2",
+		"ConnectTimeout=" + seconds,
+		"ClearAllForwardings=yes", // a port may be taken by the user's own session
+		"ForwardX11=no",
+		"PermitLocalCommand=no",
+		"RemoteCommand=none", // it would be run in place of the subsystem
 	}
 }
 

@@ -1,0 +1,111 @@
+//go:build unix
+
+package sftp
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+)
+
+// examined are the checks that were not passed, and how many there were.
+func examined(t *testing.T, b backend.Backend) (found []backend.Check, all int) {
+	t.Helper()
+	err := b.Examine(t.Context(), backend.Examination{}, func(c backend.Check) {
+		if all++; c.Finding != backend.Fit {
+			found = append(found, c)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return found, all
+}
+
+// likeProFTPD makes relative targets absolute.
+func likeProFTPD(r *asking) bool {
+	if r.kind != typeReadlink {
+		return false
+	}
+	target, err := os.Readlink(r.path)
+	if err != nil {
+		return false
+	}
+	r.to(newPacket(typeName).uint32(r.id).uint32(1).string(filepath.Join(filepath.Dir(r.path), target)).string("").attrs(attrs{}))
+	return true
+}
+
+// likePkgSFTP removes symbolic links with RMDIR.
+func likePkgSFTP(r *asking) bool {
+	if r.kind == typeRmdir && os.Remove(r.path) == nil {
+		r.status(nil)
+		return true
+	}
+	return false
+}
+
+// TestExamine: a server that is fit, and what others lack.
+func TestExamine(t *testing.T) {
+	t.Parallel()
+	realpath := func(r *asking) bool {
+		if r.kind == typeRealpath {
+			r.to(newPacket(typeName).uint32(r.id).uint32(1).string("/home/u").string("").attrs(attrs{}))
+		}
+		return r.kind == typeRealpath
+	}
+	for name, c := range map[string]struct {
+		hook    func(*asking) bool
+		style   string
+		finding backend.Finding
+		says    string
+	}{
+		"fit":           {hook: realpath},
+		"fit, style":    {hook: realpath, style: "dir"},
+		"ProFTPD":       {likeProFTPD, "", backend.Unfit, "?style=dir"},
+		"ProFTPD style": {likeProFTPD, "dir", "", ""},
+		"pkg/sftp":      {likePkgSFTP, "", backend.Weak, "remove locks on the server's own disk"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := startFake(t).when(realpath).when(c.hook)
+			b := backend.Backend(f.open(t))
+			if c.style != "" {
+				b = f.openStyle(t, c.style)
+			}
+			found, all := examined(t, b)
+			if c.finding == "" && (len(found) > 0 || all < 8) || c.finding != "" &&
+				(len(found) != 1 || found[0].Finding != c.finding || !strings.Contains(found[0].Advice, c.says)) {
+				t.Errorf("of %d: %+v", all, found)
+			}
+			if left, _ := os.ReadDir(f.dir); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+// TestRemoveIsRefused where it would not be safe.
+func TestRemoveIsRefused(t *testing.T) {
+	t.Parallel()
+	f := startFake(t).when(likePkgSFTP)
+	l := f.open(t)
+	h := backendtest.MustAcquire(t, attemptOf(t, l))
+	backendtest.MustFail(t, l.Remove(t.Context(), h), "cannot_create", "as if they were directories")
+	backendtest.MustRelease(t, h)
+}
+
+// TestNoPosixRename: styles need it, and say so.
+func TestNoPosixRename(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	f.extensions = nil
+	a := attemptOf(t, f.openStyle(t, "dir"))
+	_, err := a.Try(t.Context())
+	backendtest.MustFail(t, err, "cannot_create", posixRename)
+	backendtest.MustWithdraw(t, a)
+	backendtest.MustRelease(t, backendtest.MustAcquire(t, attemptOf(t, startFake(t).open(t))))
+}
