@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -26,6 +27,7 @@ type fake struct {
 	extensions []string
 	page       int // names in a reply to READDIR
 
+	hooking  sync.Mutex
 	mu       sync.Mutex
 	sessions int
 	hooks    []func(*asking) (answered bool)
@@ -126,12 +128,16 @@ func (f *fake) answer(r *asking, handles map[string][]fs.DirEntry) {
 	f.mu.Lock()
 	hooks := f.hooks
 	f.mu.Unlock()
-	for _, h := range hooks {
-		if h(r) {
-			return
-		}
+	if !f.hooked(r, hooks) {
+		r.execute(handles)
 	}
-	r.execute(handles)
+}
+
+// hooked calls one hook at a time.
+func (f *fake) hooked(r *asking, hooks []func(*asking) bool) bool {
+	f.hooking.Lock()
+	defer f.hooking.Unlock()
+	return slices.ContainsFunc(hooks, func(h func(*asking) bool) bool { return h(r) })
 }
 
 // status answers with what a call came to, as OpenSSH does.

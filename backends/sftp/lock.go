@@ -96,7 +96,7 @@ type attempt struct {
 
 // Try implements backend.Attempt.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
-	defer context.AfterFunc(ctx, a.use.dir.interrupt)()
+	defer a.use.dir.during(ctx)()
 	if !a.fit {
 		ready, err := a.use.dir.check(ctx)
 		if err == nil {
@@ -116,7 +116,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 
 // Withdraw implements backend.Attempt.
 func (a *attempt) Withdraw(ctx context.Context) error {
-	defer context.AfterFunc(ctx, a.use.dir.interrupt)()
+	defer a.use.dir.during(ctx)()
 	err := a.Attempt.Withdraw(ctx)
 	if err == nil {
 		a.use.rest()
@@ -133,13 +133,13 @@ type hold struct {
 // Heartbeat implements backend.Hold. When ctx has ended there is time for another one, over
 // another connection.
 func (h *hold) Heartbeat(ctx context.Context) error {
-	defer context.AfterFunc(ctx, h.use.dir.interrupt)()
+	defer h.use.dir.during(ctx)()
 	return h.Hold.Heartbeat(ctx)
 }
 
 // Release implements backend.Hold.
 func (h *hold) Release(ctx context.Context) error {
-	defer context.AfterFunc(ctx, h.use.dir.interrupt)()
+	defer h.use.dir.during(ctx)()
 	err := h.Hold.Release(ctx)
 	if err == nil {
 		h.use.rest()

@@ -32,8 +32,9 @@ type line struct {
 	mu   sync.Mutex
 	conn *conn // nil: not connected yet
 
-	// stop ends what is connected or connecting.
+	// stop ends what is connected or connecting; call is the context of what is done.
 	stop atomic.Pointer[func()]
+	call atomic.Pointer[context.Context]
 }
 
 func (s *server) newSession(root string) *session {
@@ -61,7 +62,17 @@ func (l *line) hangUp() {
 	}
 }
 
-// interrupt ends the calls that are made now: what was asked for is unclear then.
+// during makes all calls end with ctx, until the function that it returns is called. What was
+// asked for is unclear then.
+func (l *line) during(ctx context.Context) (over func()) {
+	l.call.Store(&ctx)
+	stop := context.AfterFunc(ctx, l.interrupt)
+	return func() {
+		stop()
+		l.call.CompareAndSwap(&ctx, nil)
+	}
+}
+
 func (l *line) interrupt() {
 	if stop := l.stop.Load(); stop != nil {
 		(*stop)()
@@ -90,6 +101,9 @@ func (l *line) connected(ctx context.Context) (*conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := func() { cancel() }
 	l.stop.Store(&stop)
+	if call := l.call.Load(); call != nil && (*call).Err() != nil {
+		cancel()
+	}
 	c, err := l.server.dial(ctx)
 	cancel()
 	if err != nil {
