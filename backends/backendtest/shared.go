@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"testing"
@@ -182,7 +183,7 @@ func tokens(t *testing.T, f Fixture) {
 }
 
 func mixedStress(t *testing.T, f Fixture) {
-	inside := contend(t, f, 20, 500*time.Microsecond, func(i int) backend.Request {
+	inside := contend(t, f, 20, cmp.Or(f.Stay, 500*time.Microsecond), func(i int) backend.Request {
 		if i%3 == 0 {
 			return Request()
 		}

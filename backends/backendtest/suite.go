@@ -37,6 +37,9 @@ type Fixture struct {
 	Remove func()
 	// Abandon leaves the hold behind as a process does that dies.
 	Abandon func(backend.Hold)
+	// Stay is how long a holder stays where some shall share the lock; 0: half a millisecond.
+	// If that is little beside what an acquisition takes, no two may be there at once.
+	Stay time.Duration
 }
 
 // patience bounds every wait of the suite; nothing depends on its length.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
@@ -53,6 +54,7 @@ func TestConformance(t *testing.T) {
 			Leftovers: func() []string { return leftovers(filepath.Join(f.dir, "lock")) },
 			Remove:    func() { empty(t, filepath.Join(f.dir, "lock", "R")) },
 			Abandon:   func(backend.Hold) {}, // its connection does not make it live
+			Stay:      50 * time.Millisecond,
 		}
 	}})
 }
@@ -74,6 +76,7 @@ func TestConformanceOfStyles(t *testing.T) {
 						}
 					},
 					Abandon: func(backend.Hold) {},
+					Stay:    50 * time.Millisecond,
 				}
 			}})
 		})

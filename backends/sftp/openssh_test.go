@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -71,6 +72,7 @@ func TestConformanceOfOpenSSH(t *testing.T) {
 			Leftovers: func() []string { return leftovers(place) },
 			Remove:    func() { empty(t, filepath.Join(place, "R")) },
 			Abandon:   func(h backend.Hold) { h.(*hold).use.rest() },
+			Stay:      200 * time.Millisecond,
 		}
 	}})
 }
