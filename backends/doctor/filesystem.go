@@ -91,6 +91,9 @@ func (n DirNeeds) mount(m mount, tell backend.Tell) {
 	case m.nfs() && m.has("soft", "softerr"):
 		tell.Weak(name, m.String()+" gives up requests of which nobody knows then whether they were carried out",
 			"mount it hard, which is the default: with soft, holders may lose their lock to a slow server")
+	case m.kind == "fuse.sshfs":
+		tell.Unfit(name, m.String()+": it remembers for 20 s what other hosts have changed since: locks stay, or are not found",
+			"let locksmith lock on that server itself: sftp://user@host/path")
 	case m.remote() && !m.nfs():
 		tell.Unknown(name, m.String()+": what is behind it decides whether locks are safe between machines",
 			"run locksmith doctor on all of them, and two contenders on two of them, before you rely on it")

@@ -81,6 +81,7 @@ func TestMounts(t *testing.T) {
 		{hosts, mount{kind: "nfs4", options: []string{"softerr"}}, backend.Weak},
 		{hosts, mount{kind: "cifs", options: []string{"soft"}}, backend.Unknown},
 		{hosts, mount{kind: "ext4"}, backend.Fit},
+		{hosts, mount{kind: "fuse.sshfs"}, backend.Unfit},
 		{hosts, mount{kind: "cifs", options: []string{"soft", "mfsymlinks"}}, backend.Unknown},
 		{DirNeeds{Links: true}, mount{kind: "cifs", options: []string{"soft", "mfsymlinks"}}, backend.Unfit},
 		{DirNeeds{Links: true}, mount{kind: "cifs", options: []string{"soft"}}, backend.Unknown},

@@ -180,7 +180,7 @@ func (c *contest) report(t *testing.T) {
 		}
 	}
 	switch {
-	case left > c.holds/100:
+	case left > 0:
 		c.failures = append(c.failures, fmt.Sprintf("not released: %d: %s", left, c.losses[0]))
 	case len(c.losses) > fewLosses+c.holds/50:
 		c.failures = append(c.failures, fmt.Sprintf("false loss: %d: %s", len(c.losses), c.losses[0]))

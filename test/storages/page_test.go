@@ -59,6 +59,8 @@ var reasons = map[string]string{
 	"hard link":                      "no hard links",
 	"mount with nolease":             "cannot be opened by a second name",
 	"filled later":                   "symbolic links are files",
+	"read generation: operation not": "symbolic links cannot be read",
+	"another number under":           "a second name has another file number",
 }
 
 func brief(said string) string {
@@ -115,6 +117,8 @@ func (s storage) publish(t *testing.T, said string) {
 		if err := os.WriteFile(page, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	case strings.Contains(lines[at], "not measured yet"):
+		t.Logf("-update would write: %s", row)
 	case timeless(lines[at]) != timeless(row):
 		t.Errorf("%s has\n%s\nbut this was measured:\n%s", page, lines[at], row)
 	}
