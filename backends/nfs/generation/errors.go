@@ -61,6 +61,10 @@ func explain(e *backend.Error) {
 		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
 	case errors.Is(e.Err, fs.ErrPermission):
 		path, _, _ := strings.Cut(e.Lock[strings.Index(e.Lock, ":")+1:], "?")
+		if strings.HasPrefix(path, "//") {
+			e.Hint = "allow this user of the server to write there, or choose another place"
+			return
+		}
 		e.Hint = fmt.Sprintf("allow this user to write there, for a group with: chmod g+ws %[1]s %[1]s/R %[1]s/G", path)
 		if e.Op == makeOp {
 			e.Hint = "allow this user to write there, for a group with: chmod g+ws " + filepath.Dir(path)
