@@ -85,11 +85,11 @@ func (d *directory) List(name string) (names []string, err error) {
 }
 
 // Await implements generation.Dir.
-func (d *directory) Await(ctx context.Context, name string, watched process.Process, pause time.Duration) {
+func (d *directory) Await(ctx context.Context, name string, watched process.Process, pause time.Duration, descriptors ...int) {
 	if name != "" {
 		name = d.at(name)
 	}
-	d.notifier.Await(ctx, name, watched, pause)
+	d.notifier.Await(ctx, name, watched, pause, descriptors...)
 }
 
 // shareWithGroup opens the lock directory, which we made, to the group for which somebody has

@@ -18,7 +18,9 @@
 // Waiting is polling, from 1 ms growing to 250 ms for the first in the queue. The
 // others look the more seldom the more wait before them, up to every 30 s, so that
 // the server's load hardly grows with the queue. On one host, and on a local disk,
-// inotify and pidfd wake the waiter at once.
+// who releases wakes the next at once, however many there are: by a socket without a
+// file, in the abstract namespace of unix(7). Where that is not heard, in another network
+// namespace or by an older locksmith, inotify and pidfd do.
 //
 // Caveats. All must use one lock directory of one server, under whatever path.
 // Where the file system is not mounted, a lock directly below the mount point is

@@ -36,6 +36,7 @@ func newLock(a backend.Address) *lock {
 		Dir:     &directory{path: a.Path, mustExist: mustExist},
 		Address: backend.Name(a.String()),
 		Env:     owner.NewEnv(),
+		Bells:   true,
 	}}
 }
 

@@ -16,11 +16,11 @@ import (
 type Notifier struct{ inotify Inotify }
 
 // Await returns after d, when ctx ends, when the directory at path goes away,
-// when something in it does, or when the process ends; path "" and process 0
-// stand for none. It sleeps in one poll. inotify tells of what this host removes,
-// also on NFS; of other hosts it tells nothing.
-func (w *Notifier) Await(ctx context.Context, path string, watched process.Process, d time.Duration) {
-	w.await(ctx, path, ofDirectory, watched, d)
+// when something in it does, when the process ends, or when one of the descriptors becomes
+// readable; path "" and process 0 stand for none. It sleeps in one poll. inotify tells of
+// what this host removes, also on NFS; of other hosts it tells nothing.
+func (w *Notifier) Await(ctx context.Context, path string, watched process.Process, d time.Duration, descriptors ...int) {
+	w.await(ctx, path, ofDirectory, watched, d, descriptors...)
 }
 
 // AwaitFile is Await for a file that is removed or renamed. Of a file that somebody
@@ -29,7 +29,7 @@ func (w *Notifier) AwaitFile(ctx context.Context, path string, watched process.P
 	w.await(ctx, path, ofFile, watched, d)
 }
 
-func (w *Notifier) await(ctx context.Context, path string, events uint32, watched process.Process, d time.Duration) {
+func (w *Notifier) await(ctx context.Context, path string, events uint32, watched process.Process, d time.Duration, descriptors ...int) {
 	watch, end := process.NoFD, process.NoFD
 	var err error
 	if path != "" {
@@ -45,7 +45,7 @@ func (w *Notifier) await(ctx context.Context, path string, events uint32, watche
 		}
 		defer process.CloseFD(end)
 	}
-	_ = process.PollFor(ctx, d, watch, end)
+	_ = process.PollFor(ctx, d, append(descriptors, watch, end)...)
 }
 
 // Close ends the watching.

@@ -14,7 +14,7 @@ import (
 type Notifier struct{}
 
 // Await returns after d or when ctx ends.
-func (w *Notifier) Await(ctx context.Context, _ string, _ process.Process, d time.Duration) {
+func (w *Notifier) Await(ctx context.Context, _ string, _ process.Process, d time.Duration, _ ...int) {
 	clock.Sleep(ctx, clock.Boot{}, d)
 }
 

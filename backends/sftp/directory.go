@@ -73,8 +73,8 @@ func (d *directory) List(name string) ([]string, error) {
 }
 
 // Await implements generation.Dir. A server tells nothing by itself.
-func (d *directory) Await(ctx context.Context, _ string, watched process.Process, pause time.Duration) {
-	d.notifier.Await(ctx, "", watched, pause)
+func (d *directory) Await(ctx context.Context, _ string, watched process.Process, pause time.Duration, descriptors ...int) {
+	d.notifier.Await(ctx, "", watched, pause, descriptors...)
 }
 
 // Prepare implements generation.Dir.

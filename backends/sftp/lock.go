@@ -53,7 +53,7 @@ type lock struct {
 // use is the lock over a connection of its own, until that is closed.
 func (l *lock) use() *use {
 	d := newDirectory(l.server.newSession(l.server.root()), l.mustExist)
-	return &use{d, &generation.Lock{Dir: d, Address: d.name(), Env: l.Env, HeadPause: l.headPause, LeastLease: minLease}}
+	return &use{d, &generation.Lock{Dir: d, Address: d.name(), Env: l.Env, HeadPause: l.headPause, LeastLease: minLease, Bells: true}}
 }
 
 type use struct {

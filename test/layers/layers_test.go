@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"backends/s3/objects":     {"protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/owner", "backends/watch"},
 	"backends/set":            {"protocol", "backends/backend", "backends/owner", "backends/clock"},
 	"backends/watch":          {"backends/backend", "backends/clock", "backends/owner"},
-	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/watch", "backends/clock", "backends/process", "backends/backoff", "backends/doctor", "backends/finder"},
+	"backends/nfs/generation": {"protocol", "backends/backend", "backends/owner", "backends/watch", "backends/clock", "backends/process", "backends/posix", "backends/backoff", "backends/doctor", "backends/finder"},
 
 	"cmd/locksmith":              {"cmd/locksmith/cli", "cmd/locksmith/singleproc"},
 	"cmd/locksmith-remote":       {"backends", "backends/s3", "cmd/locksmith/cli", "cmd/locksmith/singleproc"},

@@ -16,6 +16,7 @@ import (
 	"locksmith/backends/lockfile"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/nfs/generation"
+	"locksmith/backends/process"
 )
 
 // directories is a client's connection to a place with locks of directories.
@@ -58,6 +59,10 @@ func (d directories) Close() {
 type generations struct{ client }
 
 var _ generation.Dir = generations{}
+
+func (g generations) Await(ctx context.Context, name string, watched process.Process, d time.Duration, _ ...int) {
+	g.client.Await(ctx, name, watched, d)
+}
 
 func (g generations) Prepare() error {
 	for _, name := range []string{generation.Reservations, generation.Generations} {

@@ -31,6 +31,7 @@ type attempt struct {
 	block    block         // what the last failed Try saw
 	nextLook time.Duration // when to look again whether it is still so
 	line     line          // who waited before us, when we listed them
+	ears     []ear         // the bells that we listen to, the nearest first
 	fairness fairness
 	pauses   *backoff.Schedule // nil: those of pause
 }
@@ -103,7 +104,10 @@ func (a *attempt) withdraw() error {
 }
 
 // Withdraw implements backend.Attempt.
-func (a *attempt) Withdraw(context.Context) error { return a.withdraw() }
+func (a *attempt) Withdraw(context.Context) error {
+	a.stopListening()
+	return a.withdraw()
+}
 
 // list is a fresh listing of the generations, and the highest that exists: never
 // less than one that is known to.
@@ -187,6 +191,7 @@ func (a *attempt) confirm(n uint64) (*hold, error) {
 		return nil, err
 	}
 	h := &hold{claim: a.mine, number: n, old: all, others: a.others}
+	a.stopListening()
 	// Another Try is another wish.
 	*a = attempt{lock: a.lock, request: a.request, others: a.lock.newWatcher(a.request), known: n, pauses: a.request.Polls.Schedule()}
 	return h, nil

@@ -12,6 +12,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/posix"
 	"locksmith/protocol"
 )
 
@@ -30,6 +31,8 @@ type claim struct {
 	confirmed time.Duration
 	// beat is the last heartbeat by the server's clock, once somebody has looked; else zero.
 	beat time.Time
+	// bell rings when our place in the queue ends, or our hold.
+	bell posix.Bell
 }
 
 // path is the directory whose time is our heartbeat.
@@ -86,6 +89,7 @@ func (c *claim) remove() error {
 	if err := c.removeStaging(); err != nil {
 		return err
 	}
+	c.bell.Ring()
 	if err := c.lock.Dir.Unlink(c.ticket.record()); err != nil && !absent(err) {
 		return c.lock.Fail("remove our record", err)
 	}
@@ -131,6 +135,7 @@ func (a *attempt) reserve(k kind, newest uint64) error {
 		return err
 	}
 	c := a.claimOf(entry{k, t}, t)
+	c.bell = a.lock.hang(c.in)
 	var doubt error
 	for _, dir := range c.dirs() {
 		err := a.lock.Dir.Mkdir(dir)

@@ -33,7 +33,7 @@
 // waiter that is not the first leaves it to the others for a moment. Only the first in
 // the queue asks often. What a turn costs, in calls, does not depend on how many wait: a
 // waiter lists the queue when it joins it, and then looks at its predecessor and at the
-// holder only.
+// holder only. Those on one host are woken by each other (bells.go).
 //
 // What it needs of the file system: mkdir, symlink and rename are atomic and
 // have one winner; opening a directory anew and reading it shows at least what

@@ -43,6 +43,7 @@ func (h *hold) Heartbeat(context.Context) error {
 		return nil
 	case gone(err):
 		h.gone.Store(true)
+		h.claim.bell.Ring()
 		_ = h.claim.lock.Dir.Unlink(h.claim.ticket.record()) // nobody else's business
 		return h.claim.lock.lost("refresh our reservation")
 	}
@@ -63,6 +64,7 @@ func (h *hold) Release(context.Context) error {
 	case err != nil:
 		return l.Fail("remove our reservation "+h.claim.path(), err)
 	}
+	h.claim.bell.Ring()
 	_ = l.Dir.Unlink(h.claim.ticket.record()) // what is left is removed by who tends the lock
 	h.removeOld()
 	return nil

@@ -23,6 +23,8 @@ type Lock struct {
 	// LeastLease is for how long others are watched at least. Where times show in whole
 	// seconds only, some heartbeats do not show.
 	LeastLease time.Duration
+	// Bells: those who use the lock on one host tell each other when they leave it.
+	Bells bool
 }
 
 var _ backend.Locker = (*Lock)(nil)
@@ -53,9 +55,9 @@ type Dir interface {
 	// in a directory that was just looked at are not outdated.
 	Look(name string) (Sight, error)
 	// Await returns after d, when ctx ends, or sooner if it can notice that the
-	// name goes away, something in it does, or the process ends. It promises
-	// nothing but not to return much later.
-	Await(ctx context.Context, name string, watched process.Process, d time.Duration)
+	// name goes away, something in it does, the process ends, or a descriptor becomes
+	// readable. It promises nothing but not to return much later.
+	Await(ctx context.Context, name string, watched process.Process, d time.Duration, descriptors ...int)
 }
 
 // A Sight is what a look at a directory shows.

@@ -187,7 +187,7 @@ func (m *memory) Look(name string) (Sight, error) {
 }
 
 // Await notices nothing, as a host that shares a directory with another does.
-func (m *memory) Await(ctx context.Context, _ string, _ process.Process, d time.Duration) {
+func (m *memory) Await(ctx context.Context, _ string, _ process.Process, d time.Duration, _ ...int) {
 	clock.Sleep(ctx, bubbleTime{}, d)
 }
 

@@ -25,6 +25,8 @@ const (
 	fairPauses = 3
 	// maxLooks bounds how many of those before us are looked at to find one that lives.
 	maxLooks = 8
+	// maxNear is how many of those before us are known by name; the rest is counted.
+	maxNear = 32
 	// listEvery: whoever is to take each eighth generation lists the queue anew. It finds
 	// those who lost their turn, because they were slow, and lets them go first.
 	listEvery = 8
@@ -103,16 +105,16 @@ func (a *attempt) holdBack(t uint64, target entry, joining bool, limit time.Dura
 // those there are, and how many waiters in all.
 func (a *attempt) blocking(t uint64, target entry) (next observation, n, rank int, err error) {
 	if a.request.Owner.Mode != "shared" {
-		next, n, err = a.before(t, target)
+		next, n, err = a.before(t, target, target)
 		return next, n, n, err
 	}
-	all, err := a.waiters(target)
+	writers, rank, err := a.waiters(target, exclusive)
 	if err != nil {
 		return next, 0, 0, err
 	}
-	rank = len(all)
-	next, n, err = a.nearest(slices.DeleteFunc(all, func(e entry) bool { return e.kind != exclusive }))
-	return next, n, rank, err
+	a.listen(writers, target)
+	next, i, err := a.nearest(writers)
+	return next, writers.upTo(i), rank, err
 }
 
 // alone reports that there is only one reservation: ours, or the shared
@@ -121,12 +123,13 @@ func (a *attempt) blocking(t uint64, target entry) (next observation, n, rank in
 func (a *attempt) alone() bool { return a.links == 3 }
 
 // before returns the living waiter next before us, and how many wait before us, 0 if none of
-// them seems to live; target has the lock, or had it. As long as our predecessor
-// lives, nobody is listed: there may be thousands.
-func (a *attempt) before(t uint64, target entry) (next observation, n int, err error) {
+// them seems to live; target has the lock, or had it, and holder is whose bell to listen to.
+// As long as our predecessor lives, nobody is listed: there may be thousands.
+func (a *attempt) before(t uint64, target, holder entry) (next observation, n int, err error) {
 	switch {
 	case a.line.servedUpTo(target):
 		a.line = line{known: true}
+		a.listen(front{}, holder)
 	case a.line.known:
 		lives := false
 		next, lives, err = a.living(a.line.last)
@@ -137,34 +140,66 @@ func (a *attempt) before(t uint64, target entry) (next observation, n int, err e
 	if a.line.known && a.line.length == 0 {
 		return next, 0, nil
 	}
-	all, err := a.waiters(target)
+	all, _, err := a.waiters(target, exclusive, staging)
 	if err != nil {
 		return next, 0, err
 	}
-	if next, n, err = a.nearest(all); err == nil && a.mine != nil {
+	a.listen(all, holder) // first: who leaves after that is heard, who left before is not seen
+	next, i, err := a.nearest(all)
+	n = all.upTo(i)
+	if err == nil && a.mine != nil {
 		a.line = line{known: true, number: t, length: n}
 		if n > 0 {
-			a.line.last = all[n-1]
+			a.line.last = all.near[i]
 		}
 	}
 	return next, n, err
 }
 
-// waiters lists those before us in the order of the queue, but for the one that has the lock.
-func (a *attempt) waiters(target entry) ([]entry, error) {
+// A front is some of those who wait before us.
+type front struct {
+	near []entry // the nearest, at most maxNear, in the order of the queue
+	size int     // how many they are in all
+}
+
+func (c *front) add(e entry) {
+	c.size++
+	i, _ := slices.BinarySearchFunc(c.near, e, func(x, y entry) int { return x.ticket.compare(y.ticket) })
+	switch {
+	case len(c.near) < maxNear:
+		c.near = slices.Insert(c.near, i, e)
+	case i > 0:
+		copy(c.near, c.near[1:i])
+		c.near[i-1] = e
+	}
+}
+
+// upTo is how many they are up to near[i]; of none, which -1 stands for, 0.
+func (c *front) upTo(i int) int {
+	if i < 0 {
+		return 0
+	}
+	return c.size - (len(c.near) - 1 - i)
+}
+
+// waiters lists those of some kinds that wait before us, and counts all who do. The one that
+// has the lock does not.
+func (a *attempt) waiters(target entry, kinds ...kind) (some front, all int, err error) {
 	names, err := a.lock.names(Reservations)
 	if err != nil {
-		return nil, a.lock.Fail("list reservations", err)
+		return some, 0, a.lock.Fail("list reservations", err)
 	}
-	var all []entry
 	for _, name := range names {
 		e, ok := parseEntry(name)
-		if ok && e.kind != shared && e != target && a.follows(e.ticket) {
-			all = append(all, e)
+		if !ok || e.kind == shared || e == target || !a.follows(e.ticket) {
+			continue
+		}
+		all++
+		if slices.Contains(kinds, e.kind) {
+			some.add(e)
 		}
 	}
-	slices.SortFunc(all, func(x, y entry) int { return x.ticket.compare(y.ticket) })
-	return all, nil
+	return some, all, nil
 }
 
 // follows reports whether we come after t. Without a place in the queue we are the last.
@@ -197,16 +232,16 @@ func (l *line) left(t uint64) int {
 	return max(1, l.length-int(min(t-l.number, uint64(l.length))))
 }
 
-// nearest returns the living one next before us of all before us, and how many there are up
-// to that one, 0 if none of them seems to live. It removes the dead ones that it meets.
-func (a *attempt) nearest(all []entry) (observation, int, error) {
-	for i := len(all) - 1; i >= max(0, len(all)-maxLooks); i-- {
-		s, lives, err := a.living(all[i])
+// nearest returns the living one next before us, and which of the nearest that is, -1 if none
+// of them seems to live. It removes the dead ones that it meets.
+func (a *attempt) nearest(c front) (observation, int, error) {
+	for i := len(c.near) - 1; i >= max(0, len(c.near)-maxLooks); i-- {
+		s, lives, err := a.living(c.near[i])
 		if err != nil || lives {
-			return s, i + 1, err
+			return s, i, err
 		}
 	}
-	return observation{}, 0, nil
+	return observation{}, -1, nil
 }
 
 // living looks at a waiter, and reports whether it seems to live. It removes one that is

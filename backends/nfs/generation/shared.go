@@ -87,11 +87,16 @@ func (a *attempt) enter(t uint64, target entry) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	bell := a.lock.hang(entry{shared, c.ticket})
 	err = a.lock.Dir.Mkdir(c.path())
-	switch {
-	case maybeCreated(err):
+	if maybeCreated(err) {
 		a.mine = c
-		return true, c.removeStaging()
+		err := c.removeStaging()
+		c.replace(bell)
+		return true, err
+	}
+	bell.Ring()
+	switch {
 	case !absent(err):
 		return false, a.undo(c, "join the shared holders", err)
 	case c.staged: // it is still our place in the queue
@@ -104,7 +109,7 @@ func (a *attempt) enter(t uint64, target entry) (bool, error) {
 func (a *attempt) candidate(t uint64, target entry) (*claim, error) {
 	if a.mine != nil {
 		c := a.claimOf(target, a.mine.ticket)
-		c.staged = true
+		c.staged, c.bell = true, a.mine.bell
 		return c, nil
 	}
 	place, err := a.register(t)
@@ -122,6 +127,7 @@ func (a *attempt) publishShared(n uint64) (*hold, error) {
 		return nil, a.lock.Fail("name the shared reservation", err)
 	}
 	a.mine.in, a.mine.staged = e, err != nil
+	a.mine.replace(a.lock.hang(e))
 	if err := a.mine.ensure(err); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,8 @@ const (
 	// For the others: at least so much for each waiter before them, and at most three times
 	// what it is for the first.
 	minRankPause = 20 * time.Millisecond
-	linePause    = 30 * time.Second // at most
+	heardPause   = 100 * time.Millisecond // instead, for those whom somebody before them wakes
+	linePause    = 30 * time.Second       // at most
 )
 
 // A block is what stands in our way: what Wait waits for.
@@ -51,19 +52,34 @@ func (b *block) watched() string {
 
 // findProcess returns the next waiter's process, or else the holder's: of those who wait on
 // one host only the first is woken when a holder has ended, and not all.
-func (b *block) findProcess(l *Lock) process.Process {
-	if p := l.ProcessToWatch(b.next.Record); p.PID != 0 {
+func (a *attempt) findProcess(b *block) process.Process {
+	if p := a.lock.ProcessToWatch(b.next.Record); p.PID != 0 || len(a.ears) > 0 {
 		return p
 	}
-	return l.ProcessToWatch(b.holder.Record)
+	return a.lock.ProcessToWatch(b.holder.Record)
+}
+
+// watched is what else to watch than the bells.
+func (a *attempt) watched() (string, process.Process) {
+	if a.hearsPredecessor() {
+		return "", process.Process{}
+	}
+	return reservationOf(a.block.watched()), a.block.process
 }
 
 // held says that generation t is held by the one seen, and finds out who waits
 // before us.
 func (a *attempt) held(t uint64, target entry, s observation) error {
-	next, n, err := a.before(t, target)
+	holder := entry{target.kind, s.ticket}
+	next, n, err := a.before(t, target, holder)
 	if err != nil {
 		return err
+	}
+	if a.lock.Bells && n == 0 && s.Verdict == owner.Alive && !a.hearsPredecessor() {
+		// It is on this host. If it has gone since we looked, nothing will ring.
+		if _, err := a.lock.Dir.Look(s.path); absent(err) {
+			return backend.ErrAgain
+		}
 	}
 	h := s.Holder(a.lock.Today())
 	a.lock.sinceWhen(&h, t)
@@ -74,7 +90,7 @@ func (a *attempt) held(t uint64, target entry, s observation) error {
 func (a *attempt) stop(b block, err backend.HeldError) error {
 	err.Lock, err.Ahead = string(a.lock.Address), b.ahead
 	b.reached = a.request.Clock.Now()
-	b.process = b.findProcess(a.lock)
+	b.process = a.findProcess(&b)
 	if old := a.block; old.number == b.number && old.watched() == b.watched() {
 		b.reached = old.reached
 	}
@@ -102,7 +118,8 @@ func (a *attempt) Wait(ctx context.Context) error {
 	for {
 		d := a.untilWork()
 		end := a.request.Clock.Now() + d
-		a.lock.Dir.Await(ctx, reservationOf(a.block.watched()), a.block.process, d)
+		name, process := a.watched()
+		a.lock.Dir.Await(ctx, name, process, d, a.descriptors()...)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -128,10 +145,14 @@ func (a *attempt) enqueue() error {
 // reports whether another Try is worth its cost.
 func (a *attempt) poll(woken bool) (again bool, err error) {
 	err = a.keepPlace()
+	nearer, turn := a.rung()
 	switch {
 	case errors.Is(err, errBroken):
 		err = a.withdraw() // Try makes a new reservation
 		return err == nil, err
+	case turn:
+		return true, nil
+	case nearer && a.request.Clock.Now() < a.block.until: // next we look whether they take it
 	case err == nil && !woken && a.request.Clock.Now() < a.nextLook:
 		return false, nil
 	case err == nil:
@@ -184,7 +205,7 @@ func (a *attempt) ripe(seen *observation) bool {
 		return absent(err)
 	}
 	if s.Verdict != seen.Verdict {
-		a.block.process = a.block.findProcess(a.lock)
+		a.block.process = a.findProcess(&a.block)
 	}
 	*seen = s
 	return s.Due == 0
@@ -198,8 +219,15 @@ func (a *attempt) pause() time.Duration {
 	now := a.request.Clock.Now()
 	idle := now - b.reached
 	d := min(idle/8, a.lock.headPause())
-	if b.ahead > 0 {
-		d = min(time.Duration(b.rank)*min(max(idle/8, minRankPause), 3*a.lock.headPause()), linePause)
+	switch {
+	case b.ahead > 0:
+		least := minRankPause
+		if len(a.ears) > 0 {
+			least = heardPause
+		}
+		d = min(time.Duration(b.rank)*min(max(idle/8, least), 3*a.lock.headPause()), linePause)
+	case a.hearsPredecessor():
+		d = a.lock.headPause()
 	}
 	d = a.pauses.NextOr(d)
 	for _, s := range []observation{b.holder, b.next} {

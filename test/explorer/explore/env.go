@@ -115,7 +115,7 @@ func (d dir) Look(name string) (generation.Sight, error) {
 
 // Await is a place between two calls, too: it is called from the loop of Wait
 // only, which keeps all that it knows in the attempt.
-func (d dir) Await(_ context.Context, _ string, _ process.Process, wait time.Duration) {
+func (d dir) Await(_ context.Context, _ string, _ process.Process, wait time.Duration, _ ...int) {
 	d.r.pause(fingerprint(d.r.wish...) + uint64(wait) + 1)
 	d.r.ask(op{kind: opAwait, wait: millis(wait)})
 }

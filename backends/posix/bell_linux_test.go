@@ -1,0 +1,96 @@
+package posix
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/test/lab"
+)
+
+func TestMain(m *testing.M) { lab.Main(m, map[string]func() int{"bell": playBell}) }
+
+// playBell has a bell until it is killed.
+func playBell() int {
+	b := HangBell(os.Getenv("BELL"))
+	fmt.Println("hung", b.hung)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return 0
+}
+
+// heard listens to a bell that must be there.
+func heard(t *testing.T, id string) int {
+	t.Helper()
+	fd, there := HearBell(id)
+	if !there {
+		t.Fatalf("no bell %s", id)
+	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	if Rang(fd) {
+		t.Errorf("bell %s rings when it is heard of", id)
+	}
+	return fd
+}
+
+// TestBell: all who hear it are told, once, and nothing is left of it.
+func TestBell(t *testing.T) {
+	id := t.Name()
+	if _, there := HearBell(id); there {
+		t.Fatal("there is a bell that nobody has made")
+	}
+	b := HangBell(id)
+	if second := HangBell(id); second.hung {
+		t.Error("two bells of one id")
+	}
+	one, two := heard(t, id), heard(t, id)
+	b.Ring()
+	b.Ring()
+	if !Rang(one) || !Rang(two) {
+		t.Error("it did not ring")
+	}
+	if _, there := HearBell(id); there {
+		t.Error("it is there after it has rung")
+	}
+	again := HangBell(id)
+	heard(t, id)
+	again.Ring()
+}
+
+// TestBellOfKilledProcess rings.
+func TestBellOfKilledProcess(t *testing.T) {
+	id := t.Name()
+	p := lab.Start(t, lab.Copy("bell", "BELL="+id))
+	p.Expect("hung true")
+	fd := heard(t, id)
+	p.Kill()
+	lab.Eventually(t, "ring", func() bool { return Rang(fd) })
+}
+
+// TestBellIsFull: whoever finds too many listening hears nothing, and does not hang.
+func TestBellIsFull(t *testing.T) {
+	id := t.Name()
+	b := HangBell(id)
+	defer b.Ring()
+	for range callers + 1 {
+		heard(t, id)
+	}
+	if _, there := HearBell(id); there {
+		t.Error("one more can listen than there is room for")
+	}
+}
+
+// TestBellIsNotInherited: a command that the holder has started does not keep it from ringing.
+func TestBellIsNotInherited(t *testing.T) {
+	id := t.Name()
+	b := HangBell(id)
+	lab.Start(t, exec.Command("sleep", "60"))
+	fd := heard(t, id)
+	b.Ring()
+	if !Rang(fd) {
+		t.Error("it does not ring while a command runs")
+	}
+}
