@@ -144,7 +144,7 @@ func (l *Lock) listen() {
 			}
 			if ago, isBeat := l.hear(r); isBeat {
 				gap := time.Since(last)
-				if last = time.Now(); gap < lease/backlog {
+				if last = time.Now(); gap < backlog(lease) {
 					continue
 				}
 				suspicious = false
@@ -161,9 +161,10 @@ func (l *Lock) listen() {
 	}
 }
 
-// backlog is the part of a lease within which a heartbeat after another one has waited in the
-// pipe, like that one, for us to read it. Then it says nothing new.
-const backlog = 64
+// backlog is how soon after another one a heartbeat comes that has waited in the pipe, like
+// that one, for us to read it. Then it says nothing new. A helper sends them at least a second
+// apart, or a quarter of a short lease, however long the lease is.
+func backlog(lease time.Duration) time.Duration { return min(lease/64, time.Second/4) }
 
 // believed is for how long a heartbeat is, which says how long ago it was sent, and comes that
 // long after the one before. Usually that is three quarters of the lease. If this process was

@@ -79,6 +79,33 @@ func TestBacklog(t *testing.T) {
 	})
 }
 
+// TestManyBeats: heartbeats count that come far more often than a long lease needs them, as
+// those of link: do.
+func TestManyBeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ok, err := protocol.Parse("OK proto=1 waited_ms=0 lease_ms=3600000")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &helper{lines: make(chan reading)}
+		l, err := newLock(t.Context(), "link:/x", h, ok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 * 3600 {
+			time.Sleep(time.Second)
+			h.lines <- reading{line: protocol.Beat(0)}
+		}
+		select {
+		case <-l.Lost():
+			t.Error("lost, though they came")
+		default:
+		}
+		close(h.lines)
+		<-l.ended
+	})
+}
+
 // TestBelieved: no heartbeat is believed for longer than a lease after it may have come, but
 // for the time until the next one.
 func TestBelieved(t *testing.T) {

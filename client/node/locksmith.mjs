@@ -201,7 +201,7 @@ export class Lock {
   #beat(ago) {
     const gap = performance.now() - this.#last;
     this.#last += gap;
-    if (gap < this._lease / 64) return;
+    if (gap < Math.min(this._lease / 64, 250)) return; // a helper sends them a second apart, or a quarter of a lease
     this.#believe(Math.min((this._lease * 3) / 4 - ago, Math.max(this._lease - gap, (this._lease * 3) / 8)));
   }
 

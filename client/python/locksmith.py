@@ -214,7 +214,7 @@ class Lock:
             word, fields, text = _parse(line)
             if word == "BEAT":
                 gap, last = _now() - last, _now()
-                if gap >= self.lease / 64:  # else both were in the pipe: it says nothing new
+                if gap >= min(self.lease / 64, 0.25):  # else both were in the pipe: it says nothing new
                     # After a gap in which this process was stopped it may be as old as that: then it is
                     # believed until the next one should come.
                     believed = min(self.lease * 3 / 4 - (_seconds(fields, "sent_ms") or 0), max(self.lease - gap, self.lease * 3 / 8))

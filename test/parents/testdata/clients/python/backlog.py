@@ -31,13 +31,13 @@ class Lines:
         raise queue.Empty
 
 
-def lost_at(*beats, stopped=True):
-    """When the lock of a lease of 16 seconds is lost that has these heartbeats."""
+def lost_at(*beats, stopped=True, lease=16):
+    """When the lock is lost that has these heartbeats."""
     global clock
     clock = 0.0
     lost.clear()
     lock = object.__new__(locksmith.Lock)
-    lock.lease, lock.address, lock.error, lock.lost = 16, "local:/x", None, threading.Event()
+    lock.lease, lock.address, lock.error, lock.lost = lease, "local:/x", None, threading.Event()
     lock._asked, lock._released, lock._mutex, lock._on_lost = False, False, threading.Lock(), lambda _: lost.append(clock)
     lock._listen(Lines(stopped, *((at, b"BEAT sent_ms=0\n") for at in beats)))
     assert lock.error.code == "expired", lock.error
@@ -51,3 +51,6 @@ backlog = lost_at(4, 8, 12, 16, 20)
 assert backlog == 40 + 6 + 1, backlog
 more = lost_at(4, 8, 12, 16, 44)
 assert more == 44 + 12 + 1, more
+# Many, for the length of the lease, as those of link: are.
+many = lost_at(*range(8, 3600, 8), stopped=False, lease=3600)
+assert many > 3600, many
