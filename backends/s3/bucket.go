@@ -73,6 +73,7 @@ func (b *bucket) connect() (*s3.Client, error) {
 	}
 	return s3.NewFromConfig(loaded, func(o *s3.Options) {
 		o.HTTPClient = single(transport)
+		o.APIOptions = append(o.APIOptions, markSent)
 		o.Retryer = aws.NopRetryer{} // a repeated request is told of its own first success as of another's
 		o.UsePathStyle = b.options.pathStyle
 		if b.options.endpoint != "" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"locksmith/backends/backend"
@@ -46,8 +47,9 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 		return fmt.Errorf("%s: %s: %w", b.address, op, ctx.Err())
 	}
 	var answer *smithyhttp.ResponseError
+	// Who is asked for credentials answers, too: its 404 says nothing about an object.
 	// A success that cannot be read was cut short on its way.
-	if !errors.As(err, &answer) || answer.HTTPStatusCode() == 0 || answer.HTTPStatusCode()/100 == 2 {
+	if isUnsigned(err) || !errors.As(err, &answer) || answer.HTTPStatusCode() == 0 || answer.HTTPStatusCode()/100 == 2 {
 		return b.fail(protocol.Unreachable, op, shortened(err), b.unreached(err))
 	}
 	a := &answerError{status: answer.HTTPStatusCode()}
@@ -118,10 +120,25 @@ func (b *bucket) unreached(err error) string {
 	return "look at the store and the network, then try again"
 }
 
+// A sentError is what became of a request that was signed, and sent to the store.
+type sentError struct{ error }
+
+func (e sentError) Unwrap() error { return e.error }
+
+// markSent has the library's errors tell what the store is to blame for.
+func markSent(s *middleware.Stack) error {
+	return s.Deserialize.Add(middleware.DeserializeMiddlewareFunc("markSent",
+		func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (out middleware.DeserializeOutput, m middleware.Metadata, err error) {
+			if out, m, err = next.HandleDeserialize(ctx, in); err != nil {
+				err = sentError{err}
+			}
+			return out, m, err
+		}), middleware.Before)
+}
+
 // isUnsigned reports that a request was not sent, because there was nothing to sign it by.
 func isUnsigned(err error) bool {
-	var operation *smithy.OperationError
-	return errors.As(err, &operation) && !errors.As(err, new(*smithyhttp.RequestSendError)) && !errors.As(err, new(*smithyhttp.ResponseError))
+	return errors.As(err, new(*smithy.OperationError)) && !errors.As(err, new(sentError))
 }
 
 // shortened is an error without what the library says about itself.

@@ -173,6 +173,21 @@ func TestAnswers(t *testing.T) {
 	backendtest.MustFail(t, mustOpen(t, addressAt("http://127.0.0.1:1")).Store.Put(t.Context(), "k", nil), protocol.Unreachable, "refused")
 }
 
+// TestNoCredentials: that nobody has credentials for us says nothing about an object.
+func TestNoCredentials(t *testing.T) {
+	for _, status := range []int{http.StatusNotFound, http.StatusPreconditionFailed, http.StatusForbidden} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		defer s.Close()
+		for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "false", "AWS_EC2_METADATA_SERVICE_ENDPOINT": s.URL} {
+			t.Setenv(name, value)
+		}
+		store := mustOpen(t, serve(t)).Store
+		_, err := store.Head(t.Context(), "k")
+		backendtest.MustFail(t, err, protocol.Unreachable, "AWS_PROFILE")
+		backendtest.MustFail(t, store.Create(t.Context(), "k", nil), protocol.Unreachable, "AWS_PROFILE")
+	}
+}
+
 // TestCutShort: of an answer that breaks off nothing is known, also if it began as a success.
 func TestCutShort(t *testing.T) {
 	address := before(t, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
