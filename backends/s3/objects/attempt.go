@@ -202,7 +202,7 @@ func (a *attempt) create(ctx context.Context, n uint64, began time.Duration) (*h
 func (a *attempt) confirm(ctx context.Context, n uint64, began time.Duration) (*hold, error) {
 	a.known = max(a.known, n)
 	if a.mine.proven < began { // our lease is counted from there
-		if err := a.mine.tell(ctx); err != nil {
+		if err := a.mine.refresh(ctx); err != nil {
 			return nil, err
 		}
 	}

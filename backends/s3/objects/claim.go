@@ -70,6 +70,19 @@ func (c *claim) tell(ctx context.Context) error {
 	return nil
 }
 
+// refresh is tell before we have the lock. errBroken means that we were silent for so long
+// that somebody may have decided to remove our reservation, and will do so.
+func (c *claim) refresh(ctx context.Context) error {
+	before := c.proven
+	if err := c.tell(ctx); err != nil {
+		return err
+	}
+	if c.clock.Now()-before >= c.ticket.lease {
+		return errBroken
+	}
+	return nil
+}
+
 // present returns errBroken if the reservation is gone.
 func (c *claim) present(ctx context.Context) error {
 	_, err := c.lock.Store.Head(ctx, c.ticket.reservation())

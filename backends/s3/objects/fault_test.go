@@ -123,6 +123,23 @@ func TestBroughtBack(t *testing.T) {
 	backendtest.MustRelease(t, next)
 }
 
+// TestBroughtBackLate: the same, when the generation after the broken holder's was removed.
+func TestBroughtBackLate(t *testing.T) {
+	f := newFake()
+	h := backendtest.MustHold(t, attemptIn(t, f))
+	key := h.(*hold).claim.ticket.reservation()
+	back := f.objects[key]
+	backendtest.MustWork(t, lockIn(f).Break(t.Context(), h.ID()))
+	for slices.Contains(f.keys(), generation(h.Token()+1)) || !slices.Contains(f.keys(), generation(h.Token()+2)) {
+		backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
+	}
+	next := backendtest.MustHold(t, attemptIn(t, f))
+	f.objects[key] = back
+	backendtest.MustBeLost(t, h)
+	backendtest.MustStillHold(t, next)
+	backendtest.MustRelease(t, next)
+}
+
 // TestNeverBroughtBack: a heartbeat writes nothing that somebody may have removed.
 func TestNeverBroughtBack(t *testing.T) {
 	f := newFake()
@@ -189,6 +206,37 @@ func TestPaused(t *testing.T) {
 	})
 }
 
+// TestPausedInTheQueue: a waiter that was stopped for longer than its lease does not go on
+// with its reservation: somebody may be about to remove it, and would hit the holder.
+func TestPausedInTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		h := backendtest.MustHold(t, attemptIn(t, f))
+		a := attemptIn(t, f)
+		backendtest.MustBeHeld(t, a)
+		before := a.mine.ticket
+		backendtest.MustRelease(t, h)
+		time.Sleep(2 * time.Minute)
+		next := backendtest.MustHold(t, a)
+		if next.ID() == before.id {
+			t.Error("it holds the lock with the reservation of before")
+		}
+		backendtest.MustRelease(t, next)
+
+		h = backendtest.MustHold(t, attemptIn(t, f))
+		a = attemptIn(t, f)
+		backendtest.MustBeHeld(t, a)
+		time.Sleep(2 * time.Minute)
+		if again, err := a.poll(t.Context()); !again || err != nil || a.mine != nil {
+			t.Errorf("its place in the queue is kept: %t, %v", again, err)
+		}
+		backendtest.MustRelease(t, h)
+		if left := f.leftovers(); len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+	})
+}
+
 // TestLease: a silent holder is broken after a whole lease, one that lives is not, whatever
 // times the store's clock tells.
 func TestLease(t *testing.T) {
@@ -239,7 +287,7 @@ func TestRequests(t *testing.T) {
 		backendtest.MustRelease(t, h)
 	}
 	h = backendtest.MustHold(t, attemptIn(t, f))
-	spent("heartbeat", map[string]int{"put": 1, "head": 2}, func() { backendtest.MustStillHold(t, h) })
+	spent("heartbeat", map[string]int{"put": 1, "head": 3}, func() { backendtest.MustStillHold(t, h) })
 	waiter := attemptIn(t, f)
 	backendtest.MustBeHeld(t, waiter)
 	spent("look", map[string]int{"head": 1}, func() {
@@ -247,7 +295,7 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%t, %v", again, err)
 		}
 	})
-	spent("release", map[string]int{"head": 2, "delete": 3}, func() { backendtest.MustRelease(t, h) })
+	spent("release", map[string]int{"head": 3, "delete": 3}, func() { backendtest.MustRelease(t, h) })
 	backendtest.MustRelease(t, backendtest.MustHold(t, waiter))
 }
 

@@ -32,7 +32,8 @@ func (h *hold) ID() string { return h.claim.ticket.id }
 func (h *hold) Token() uint64 { return h.number }
 
 // Heartbeat implements backend.Hold. A reservation that somebody removed may be there again,
-// if a request was executed twice; so there must also be no next generation.
+// if a request was executed twice; so there must also be no next generation. One that has
+// been there and was removed as old went after ours, which therefore must be there.
 func (h *hold) Heartbeat(ctx context.Context) error {
 	if err := h.claim.tell(ctx); err != nil {
 		return err
@@ -46,11 +47,13 @@ func (h *hold) held(ctx context.Context, op string) error {
 	_, err := l.Store.Head(ctx, h.claim.ticket.reservation())
 	if err == nil {
 		_, err = l.Store.Head(ctx, generation(h.number+1))
-		if absent(err) {
-			return nil
-		}
-		if err == nil {
+		switch {
+		case err == nil:
 			err = ErrAbsent
+		case absent(err):
+			if _, err = l.Store.Head(ctx, generation(h.number)); err == nil {
+				return nil
+			}
 		}
 	}
 	if !absent(err) {

@@ -104,7 +104,7 @@ func (a *attempt) keepPlace(ctx context.Context) error {
 	if a.mine == nil || a.untilBeat() > 0 {
 		return nil
 	}
-	if err := a.mine.tell(ctx); err != nil {
+	if err := a.mine.refresh(ctx); err != nil {
 		return err
 	}
 	return a.mine.present(ctx)
