@@ -50,7 +50,7 @@ func (a *app) check() *cobra.Command {
 		newest, err := withDeadline(ctx, canonical, "look for the newest token", b.NewestToken)
 		if errors.Is(err, backend.ErrNoTokens) {
 			return &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "check a token", Err: backend.ErrNoTokens,
-				Hint: "tokens have nfs:, sftp: and, with ?style=dir, mkdir:, ftp: and ftps:"}
+				Hint: "tokens have nfs:, sftp:, s3: and, with ?style=dir, mkdir:, ftp: and ftps:"}
 		} else if err != nil {
 			return err
 		}
