@@ -173,6 +173,7 @@ func (a *attempt) pass(ctx context.Context, v view, target ticket) error {
 // create is steps 5 and 6. Only what the store refuses for good, such as for want of rights,
 // needs no look.
 func (a *attempt) create(ctx context.Context, n uint64, began time.Duration) (*hold, error) {
+	var last error
 	for range maxAsked {
 		a.doubt = n
 		err := a.lock.Store.Create(ctx, generation(n), []byte(a.mine.ticket.String()))
@@ -182,6 +183,7 @@ func (a *attempt) create(ctx context.Context, n uint64, began time.Duration) (*h
 		case !errors.Is(err, ErrExists) && !unclear(err):
 			return nil, a.lock.fail("create generation", err)
 		}
+		last = err
 		target, err := a.lock.target(ctx, n)
 		switch {
 		case errors.Is(err, backend.ErrAgain) && ctx.Err() == nil: // it may come yet: the same again
@@ -194,6 +196,9 @@ func (a *attempt) create(ctx context.Context, n uint64, began time.Duration) (*h
 			a.holder, a.read = target, n
 			return nil, backend.ErrAgain
 		}
+	}
+	if unclear(last) { // it is too busy to write
+		return nil, a.lock.fail("create generation", last)
 	}
 	return nil, a.lock.Address.Unfit("create generation", "the store neither creates it nor shows it", "see locksmith doctor "+string(a.lock.Address))
 }

@@ -68,6 +68,27 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
+// TestBusy: a store that reads and for now does not write ends no waiting.
+func TestBusy(t *testing.T) {
+	f := newFake()
+	h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
+	backendtest.MustBeHeld(t, a)
+	backendtest.MustRelease(t, h)
+	busy := func(what, _ string, do func() error) error {
+		if what == "create" {
+			return noAnswer()
+		}
+		return do()
+	}
+	f.before = busy
+	backendtest.MustBeHeld(t, a)
+	f.before = nil
+	backendtest.MustRelease(t, backendtest.MustHold(t, a))
+	f.before = busy
+	_, err := attemptIn(t, f).Try(t.Context())
+	backendtest.MustFail(t, err, protocol.Unreachable, "no answer")
+}
+
 // TestLateCreation: a request whose sender has given up is executed when it has ended.
 func TestLateCreation(t *testing.T) {
 	f := newFake()
