@@ -82,7 +82,7 @@ func (a *attempt) Withdraw(ctx context.Context) error { return a.withdraw(ctx) }
 func (a *attempt) race(ctx context.Context, began time.Duration) (*hold, error) {
 	h, err := a.take(ctx, began)
 	if errors.Is(err, errBroken) {
-		err = cmp.Or(a.withdraw(ctx), backend.ErrAgain)
+		err = cmp.Or(a.withdraw(ctx), errors.Join(backend.ErrAgain, err))
 	}
 	return h, err
 }

@@ -68,25 +68,28 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestBusy: a store that reads and for now does not write ends no waiting.
+// TestBusy: a store that reads and for now does not write ends no waiting, and is not taken
+// for a lock that is held.
 func TestBusy(t *testing.T) {
-	f := newFake()
-	h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
-	backendtest.MustBeHeld(t, a)
-	backendtest.MustRelease(t, h)
-	busy := func(what, _ string, do func() error) error {
-		if what == "create" {
-			return noAnswer()
+	for _, kind := range []string{"create", "put"} {
+		f := newFake()
+		h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
+		backendtest.MustBeHeld(t, a)
+		backendtest.MustRelease(t, h)
+		busy := func(what, _ string, do func() error) error {
+			if what == kind {
+				return noAnswer()
+			}
+			return do()
 		}
-		return do()
+		f.before = busy
+		backendtest.MustBeHeld(t, a)
+		f.before = nil
+		backendtest.MustRelease(t, backendtest.MustHold(t, a))
+		f.before = busy
+		_, err := attemptIn(t, f).Try(t.Context())
+		backendtest.MustFail(t, err, protocol.Unreachable, "no answer")
 	}
-	f.before = busy
-	backendtest.MustBeHeld(t, a)
-	f.before = nil
-	backendtest.MustRelease(t, backendtest.MustHold(t, a))
-	f.before = busy
-	_, err := attemptIn(t, f).Try(t.Context())
-	backendtest.MustFail(t, err, protocol.Unreachable, "no answer")
 }
 
 // TestLateCreation: a request whose sender has given up is executed when it has ended.
