@@ -76,11 +76,34 @@ func (s *sleeper) mustQueue(t *testing.T) {
 	lab.Eventually(t, "one more in the queue", func() bool { return queued(t) == before+1 })
 }
 
+// mustNap lets its clock go on until it wakes by itself.
+func (s *sleeper) mustNap(t *testing.T) {
+	t.Helper()
+	lab.Eventually(t, "it wakes", func() bool {
+		s.clock.advance(longNap) // again: it may be in the queue, and not have set its alarm yet
+		return len(s.woken) > 0
+	})
+	s.mustWake(t)
+}
+
 // queued is how many locks of this process's are waited for.
 func queued(t *testing.T) int { return waitingFor(t, fmt.Sprintf(" %d ", os.Getpid())) }
 
-// waitingFor counts those in the kernel's queues whose line says this.
-func waitingFor(t *testing.T, says string) (n int) {
+// waitingFor counts those in the kernel's queues whose line says this. A page of the list that
+// is read after somebody took a lock or released one may repeat or miss some, so only the same
+// number twice counts.
+func waitingFor(t *testing.T, says string) int {
+	t.Helper()
+	n := waitersListed(t, says)
+	lab.Eventually(t, "a list that stays", func() bool {
+		last := n
+		n = waitersListed(t, says)
+		return n == last
+	})
+	return n
+}
+
+func waitersListed(t *testing.T, says string) (n int) {
 	t.Helper()
 	raw, err := os.ReadFile("/proc/locks")
 	if err != nil {
@@ -109,7 +132,7 @@ func (s *sleeper) mustTake(t *testing.T) backend.Hold {
 }
 
 // mustSleepOn makes sure that these were not woken. The kernel says so: it wakes nobody later
-// than the release that wakes him.
+// than the release that wakes him. Whoever was woken does not sleep again by itself.
 func mustSleepOn(t *testing.T, all ...*sleeper) {
 	t.Helper()
 	for i, s := range all {
@@ -119,9 +142,7 @@ func mustSleepOn(t *testing.T, all ...*sleeper) {
 		default:
 		}
 	}
-	if n := queued(t); n != len(all) {
-		t.Errorf("%d sleep in the queue, want %d", n, len(all))
-	}
+	lab.Eventually(t, "just these sleep in the queue", func() bool { return queued(t) == len(all) })
 }
 
 // TestReleaseWakesOne: the others sleep on while the lock goes from hand to hand.
@@ -208,8 +229,7 @@ func TestStoppedWithBaton(t *testing.T) {
 	// 5. Nobody but S could wake the others. They look by themselves, and while they
 	// stay behind S for the kernel, find a seat and take the lock.
 	for _, s := range others {
-		s.clock.advance(longNap)
-		s.mustWake(t)
+		s.mustNap(t)
 		mustBeHeld(t, s)
 		s.wait(t)
 		lab.Eventually(t, "it watches", func() bool { return seatsTaken(t, path) > 0 })
@@ -251,8 +271,8 @@ func TestNapEnds(t *testing.T) {
 	// The holder, which is stopped, keeps the kernel lock of a file that somebody removed.
 	backendtest.MustWork(t, os.Remove(path))
 	mustSleepOn(t, s)
-	s.clock.advance(longNap)
-	taken := s.mustTake(t)
+	s.mustNap(t)
+	taken := mustHold(t, s)
 	backendtest.MustBeLost(t, h)
 	mustStillHold(t, taken)
 	mustRelease(t, taken)
@@ -375,9 +395,7 @@ func TestQueueOfKept(t *testing.T) {
 	// 2. The first lets go. We are next, and no look at a clock was needed.
 	_ = first.Close()
 	h := s.mustTake(t)
-	if n := queued(t); n != 1 {
-		t.Errorf("%d sleep", n)
-	}
+	lab.Eventually(t, "just flock(1) sleeps", func() bool { return queued(t) == 1 })
 	// 3. Then it is flock(1)'s turn.
 	mustRelease(t, h)
 	backendtest.MustWork(t, unblocked(t, func() error { return <-locked }))
