@@ -150,8 +150,8 @@ func (a *attempt) poll(woken bool) (again bool, err error) {
 	case errors.Is(err, errBroken):
 		err = a.withdraw() // Try makes a new reservation
 		return err == nil, err
-	case turn:
-		return true, nil
+	case turn: // or the server is away, which has cost whoever was before us its lock
+		again = err == nil && a.changed()
 	case nearer && a.request.Clock.Now() < a.block.until: // next we look whether they take it
 	case err == nil && !woken && a.request.Clock.Now() < a.nextLook:
 		return false, nil
