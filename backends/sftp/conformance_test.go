@@ -30,7 +30,7 @@ var testAddress = backend.Address{Scheme: Scheme, Host: "h", User: "u", Path: "/
 
 // open is the lock in the format of nfs:, as swift, and with leases as short, as the suite has them.
 func (f *fake) open(t testing.TB) *lock {
-	return &lock{server: f.server(t, testAddress), Env: owner.NewEnv()}
+	return &lock{server: f.server(t, testAddress), Env: owner.NewEnv(), leastAnswer: maxAnswer}
 }
 
 // openStyle is a lock of directories.

@@ -11,8 +11,10 @@
 //
 // An ssh of this system is the way there, as a child: who the server is, its keys, agents and
 // hosts on the way are the user's own configuration. It asks nobody anything; a password that
-// is known it gets from us, on a socket that only this user can open. It has no descriptor
-// of our parent's, is in a session of its own, and ends when we do.
+// is known it gets from us, on a socket that only this user can open, if it asks for that of
+// the address's user at the address's host: not where ssh_config(5) has another name for the
+// host (HostName, HostKeyAlias). It has no descriptor of our parent's, is in a session of its
+// own, and ends when we do.
 //
 // Promised: every call ends, within 10 s or less when the lease is short. When an answer is
 // late, ssh is killed, and what was asked for is unclear: it may have been done, or may be

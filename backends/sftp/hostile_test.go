@@ -100,6 +100,7 @@ func TestSilence(t *testing.T) {
 	if err := s.mkdir(t.Context(), "a"); !errors.Is(err, syscall.EIO) || backend.CodeOf(err) != "unreachable" || !strings.Contains(err.Error(), "no answer in time within 10ms") {
 		t.Error(err)
 	}
+	s.answer = time.Minute
 	if _, err := s.lstat(t.Context(), "."); !errors.As(err, new(*statusError)) {
 		t.Error("another connection does not work:", err)
 	}
@@ -220,22 +221,24 @@ func TestSilentConnection(t *testing.T) {
 	h := backendtest.MustAcquire(t, attemptOf(t, f.open(t)))
 	var silent atomic.Bool
 	silent.Store(true)
-	f.when(func(*asking) bool { return silent.Load() })
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(10*time.Millisecond, cancel)
+	f.when(func(*asking) bool {
+		cancel()
+		return silent.Load()
+	})
 	if err := h.Heartbeat(ctx); !errors.Is(err, syscall.EIO) {
 		t.Error(err)
 	}
 	silent.Store(false)
 	backendtest.MustWork(t, h.Heartbeat(t.Context()))
 	h.(*hold).use.dir.hangUp()
+	dialing, stop := context.WithCancel(t.Context())
 	h.(*hold).use.dir.server.start = func(_, _, _ []string) (transport, error) {
+		stop()
 		ours, _ := net.Pipe() // nobody is there
 		return &piped{Conn: ours}, nil
 	}
-	ctx, cancel = context.WithCancel(t.Context())
-	time.AfterFunc(10*time.Millisecond, cancel)
-	if err := h.Heartbeat(ctx); backend.CodeOf(err) != "unreachable" {
+	if err := h.Heartbeat(dialing); backend.CodeOf(err) != "unreachable" {
 		t.Error(err)
 	}
 }

@@ -32,7 +32,7 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 	if err := a.CheckOptions(map[string][]string{"create": {"no"}, "style": {"plain", "dir"}}); err != nil {
 		return nil, err
 	}
-	return &lock{server: s, mustExist: a.Options["create"] == "no", Env: owner.NewEnv(), leastLease: minLease, headPause: headPause}, nil
+	return &lock{server: s, mustExist: a.Options["create"] == "no", Env: owner.NewEnv(), leastLease: minLease, leastAnswer: minAnswer, headPause: headPause}, nil
 }
 
 // root is the lock's path as it is sent. No session goes anywhere else, so that one without
@@ -46,8 +46,9 @@ type lock struct {
 	server    *server
 	mustExist bool
 	// leastLease keeps heartbeats at least a second apart.
-	leastLease time.Duration
-	headPause  time.Duration // for the first in the queue; 0: that of nfs:
+	leastLease  time.Duration
+	leastAnswer time.Duration // how long its server may take at least
+	headPause   time.Duration // for the first in the queue; 0: that of nfs:
 }
 
 // use is the lock over a connection of its own, until that is closed.
@@ -79,7 +80,7 @@ func (l *lock) Attempt(r backend.Request) (backend.Attempt, error) {
 		return nil, u.dir.name().Usage("acquire", fmt.Sprintf("a lease of %v is less than %v", r.Owner.Lease, l.leastLease),
 			"choose a longer one: SFTP has times of whole seconds")
 	}
-	u.dir.answer = answerTime(r.Owner.Lease)
+	u.dir.answer = answerTime(r.Owner.Lease, l.leastAnswer)
 	a, err := u.algorithm.Attempt(r)
 	if err != nil {
 		return nil, err

@@ -40,6 +40,7 @@ func open(t testing.TB, a backend.Address, access backend.Access) backend.Backen
 	}
 	if l, ok := b.(*lock); ok {
 		l.headPause, l.leastLease = 0, 0
+		l.leastAnswer, l.server.dialTime = maxAnswer, 5*time.Minute // this machine may be busy
 	}
 	return b
 }

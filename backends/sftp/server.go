@@ -39,7 +39,7 @@ const (
 
 // answerTime is how long the holder of a lock waits for an answer: after it there must be
 // time for another connection and another heartbeat.
-func answerTime(lease time.Duration) time.Duration { return min(max(lease/6, minAnswer), maxAnswer) }
+func answerTime(lease, least time.Duration) time.Duration { return min(max(lease/6, least), maxAnswer) }
 
 func newServer(a backend.Address, access backend.Access) (*server, error) {
 	s := &server{address: a, access: access, backoff: backend.NewDialBackoff(), dialTime: dialTime, start: startSSH}
