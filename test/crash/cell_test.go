@@ -203,13 +203,21 @@ func (c *cell) compete() {
 	})
 }
 
-// watches reports that a process has the kernel tell it of files, as those do who wait.
+// watches reports that a process has the kernel tell it of files, or has a bell of its own and
+// listens to another's, as those do who wait.
 func watches(pid int) bool {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
-	return slices.ContainsFunc(files, func(name string) bool {
+	sockets := 0
+	for _, name := range files {
 		target, _ := os.Readlink(name)
-		return target == "anon_inode:inotify"
-	})
+		if target == "anon_inode:inotify" {
+			return true
+		}
+		if strings.HasPrefix(target, "socket:") {
+			sockets++
+		}
+	}
+	return sockets > 1
 }
 
 // recordPath: who waits has been refused when its record is in its reservation.
