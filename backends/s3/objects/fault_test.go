@@ -261,6 +261,26 @@ func TestPausedInTheQueue(t *testing.T) {
 	})
 }
 
+// TestTendHangs: heartbeats go on while housekeeping hangs. The race detector sees what they
+// share.
+func TestTendHangs(t *testing.T) {
+	f := newFake()
+	h := backendtest.MustHold(t, attemptIn(t, f))
+	done := make(chan error)
+	go func() {
+		var err error
+		for range 50 * tendEvery {
+			err = errors.Join(err, h.Tend(t.Context()))
+		}
+		done <- err
+	}()
+	for range 200 {
+		backendtest.MustStillHold(t, h)
+	}
+	backendtest.MustWork(t, <-done)
+	backendtest.MustRelease(t, h)
+}
+
 // TestLease: a silent holder is broken after a whole lease, one that lives is not, whatever
 // times the store's clock tells.
 func TestLease(t *testing.T) {

@@ -11,14 +11,14 @@ import (
 const tendEvery = 16
 
 // Tend implements backend.Hold. It removes what crashed lockers left: reservations once
-// their owner is proven dead or was silent for a lease, and heartbeats without one.
+// their owner is proven dead or was silent for a lease, and heartbeats without one. While it
+// hangs our own heartbeats go on, so it touches nothing of theirs.
 func (h *hold) Tend(ctx context.Context) error {
 	pass := h.tended%tendEvery == 0
 	if h.tended++; !pass {
 		return nil
 	}
 	l := h.claim.lock
-	read := h.claim.clock.Now()
 	v, err := l.list(ctx)
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (h *hold) Tend(ctx context.Context) error {
 	if !ok {
 		return nil // the next heartbeat tells
 	}
-	now := v.sign(mine).Modified.Add(read - h.claim.proven)
+	now := v.sign(mine).Modified // our last heartbeat was just before
 	var errs error
 	for _, p := range v.queue {
 		if p.ticket != mine.ticket {
