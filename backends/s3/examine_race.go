@@ -123,9 +123,9 @@ func (x *examiner) lanes(ctx context.Context, n int) ([]store, error) {
 		if len(addresses) > 0 {
 			own.DialContext = dialTo(addresses[i%len(addresses)])
 		}
-		lane.client = func() (*s3.Client, error) {
-			return s3.New(client.Options(), func(o *s3.Options) { o.HTTPClient = single(own) }), nil
-		}
+		// Made here, one after the other: the options share what New writes to.
+		of := s3.New(client.Options(), func(o *s3.Options) { o.HTTPClient = single(own) })
+		lane.client = func() (*s3.Client, error) { return of, nil }
 		lanes = append(lanes, store{&lane, x.store.prefix})
 	}
 	return lanes, nil

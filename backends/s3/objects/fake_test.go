@@ -26,6 +26,15 @@ type stored struct {
 	modified time.Time
 }
 
+// counted returns how many requests there were, and counts anew.
+func (f *fake) counted() map[string]int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := f.requests
+	f.requests = map[string]int{}
+	return all
+}
+
 func newFake() *fake { return &fake{objects: map[string]stored{}, requests: map[string]int{}} }
 
 func (f *fake) do(what, key string, do func() error) error {

@@ -366,9 +366,9 @@ func TestManyWait(t *testing.T) {
 			}
 		}
 		beat(10)
-		clear(f.requests)
+		f.counted()
 		beat(60)
-		hour := f.requests
+		hour := f.counted()
 		if n := hour["head"]; n > 16_000 {
 			t.Errorf("%d looks in an hour", n)
 		}
