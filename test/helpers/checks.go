@@ -369,7 +369,7 @@ func waiterTerminated(t *trial) {
 
 func timeout(t *trial) {
 	t.hold("--timeout", "1m").knows("--timeout 1m")
-	t.hold("--timeout", "300ms").fails(protocol.WordErr, protocol.Timeout)
+	t.hold("--timeout", "5s").fails(protocol.WordErr, protocol.Timeout)
 }
 
 func shared(t *trial) {

@@ -4,12 +4,17 @@ package main
 
 import (
 	"bytes"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"locksmith/test/lab"
 )
@@ -22,7 +27,7 @@ func TestMain(m *testing.M) {
 // beyond are the checks that there are none of, for any helper.
 var beyond = []string{"other losses", "other codes", "clock", "descriptors", "thread", "sets, metadata, events"}
 
-// conforms runs all checks, each with a lock of its own. Those that do not apply to this
+// conforms runs all checks, each with a lock of its own: the kind may have options. Those that do not apply to this
 // helper are named.
 func conforms(t *testing.T, kind string, unchecked []string, command ...string) {
 	t.Helper()
@@ -43,7 +48,12 @@ func conforms(t *testing.T, kind string, unchecked []string, command ...string) 
 
 func newHelper(t *testing.T, kind string, command ...string) helper {
 	t.Helper()
-	return helper{command, kind + filepath.Join(t.TempDir(), "lock"), time.Minute, 300 * time.Millisecond}
+	scheme, options, any := strings.Cut(kind, "?")
+	lock := scheme + filepath.Join(t.TempDir(), "lock")
+	if any {
+		lock += "?" + options
+	}
+	return helper{command, lock, time.Minute, 300 * time.Millisecond}
 }
 
 func TestOurs(t *testing.T) {
@@ -77,6 +87,22 @@ func TestOtherProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	conforms(t, "flock:", []string{"timeout", "--shared", "stopped"}, "env", "PATH="+bin+":"+os.Getenv("PATH"), lab.Program(t, "cmd/locksmith"))
+}
+
+// TestRemote: so does locksmith that becomes locksmith-remote, with a store in this process.
+func TestRemote(t *testing.T) {
+	lab.NotShort(t, "waits for leases")
+	t.Parallel()
+	memory := s3mem.New()
+	if err := memory.CreateBucket("bucket"); err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(gofakes3.New(memory).Server())
+	t.Cleanup(s.Close)
+	bin := filepath.Dir(lab.Program(t, "cmd/locksmith-remote"))
+	conforms(t, "s3://bucket?endpoint="+url.QueryEscape(s.URL)+"&path=style", []string{"--shared"},
+		"env", "PATH="+bin+":"+os.Getenv("PATH"), "AWS_ACCESS_KEY_ID=tester", "AWS_SECRET_ACCESS_KEY=secret",
+		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, lab.Program(t, "cmd/locksmith"))
 }
 
 // mistakes are changes of the helper in Python, which check finds each, and what it sees.
