@@ -22,6 +22,7 @@ func (l *lock) List(ctx context.Context, listing backend.Listing) error {
 		return err
 	}
 	listing.Depth = cmp.Or(listing.Depth, 1)
+	listing.Others = nil // that of nfs:, which is ours
 	w := finder.Walk{
 		Tree: walked{u.dir},
 		Directories: []finder.DirectoryKind{generation.Kind{Place: *u.algorithm,

@@ -69,6 +69,9 @@ func TestLostConnection(t *testing.T) {
 	s := sftpserver.Start(t, sftpserver.Options{})
 	h := lab.Hold(t, bySSH(t, s.SSH, "hold", "--lease", "2m", "--refresh", "1s", s.Address("lock")))
 	h.Held()
+	if status, said := lab.Run(t, bySSH(t, s.SSH, "list", s.Address(""))); status != 0 || !strings.HasPrefix(said, s.Address("lock")+": held by ") {
+		t.Errorf("listed is: %d: %s", status, said)
+	}
 	for _, pid := range childrenOf(h.PID()) {
 		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 			t.Fatal(err)

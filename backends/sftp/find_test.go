@@ -1,0 +1,31 @@
+//go:build unix
+
+package sftp
+
+import (
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/nfs/generation"
+)
+
+// TestList: locks are found, though they have the form of those of another kind.
+func TestList(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	h := backendtest.MustAcquire(t, attemptOf(t, f.open(t)))
+	a := testAddress
+	a.Path = "/"
+	place := f.open(t)
+	place.server = f.server(t, a)
+	var found []backend.Listed
+	err := place.List(t.Context(), backend.Listing{
+		Others: []backend.Form{{generation.Generations, generation.Reservations}},
+		Tell:   func(l backend.Listed) { found = append(found, l) },
+	})
+	if err != nil || len(found) != 1 || found[0].Lock != testAddress.String() || len(found[0].Report.Holders) != 1 || found[0].Report.Holders[0].ID != h.ID() {
+		t.Errorf("%+v, %v", found, err)
+	}
+	backendtest.MustRelease(t, h)
+}
