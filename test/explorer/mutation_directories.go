@@ -71,7 +71,7 @@ var mkdirMutations = []mutation{
 		"	if err := c.lock.mustBeThere(ctx, c.dir, c.path(), \"look for our entry\"); err != nil {\n		return err\n", "	if err := c.lock.mustBeThere(ctx, c.dir, c.path(), \"look for our entry\"); err != nil {\n		return nil\n"}}},
 
 	{name: "tending to directories does not wait", breaks: robs, config: "tree-tend|plain-tend", edits: []edit{{"tend.go",
-		"	case s.overIn() > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:\n		return nil\n", "	case s.overIn() < 0 && s.Verdict == owner.Dead:\n		return nil\n"}}},
+		"	case s.overIn() > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:\n		return true, nil\n", "	case s.overIn() < 0 && s.Verdict == owner.Dead:\n		return true, nil\n"}}},
 
 	{name: "who waits gives no sign of life", breaks: robs, config: "tree-tend-long", edits: []edit{{"wait.go",
 		"a.mine.shown + a.lock.waiterBeats", "a.mine.confirmed + a.lock.waiterBeats"}}},
@@ -92,7 +92,7 @@ var mkdirMutations = []mutation{
 		"i == maxRemovals || backend.CodeOf(why) != protocol.Permission {", "i >= 0 {"}}},
 
 	{name: "empty reservations stay", breaks: litter, config: "tree-crash.*", edits: []edit{{"tend.go",
-		"		return h.tendEmpty(ctx, t) // or", "		return nil // or"}}},
+		"		return false, h.tendEmpty(ctx, t) // or", "		return false, nil // or"}}},
 
 	{name: "break without a pin", breaks: takesEmpty, limit: 200_000, config: "disk-crashes", edits: []edit{{"plain.go",
 		"	pin, err := a.lock.pin(ctx, a.dir, s.at)\n	if err != nil {\n		return err\n	}\n	if err =", "	pin, err := io.Closer(nil), error(nil)\n	if err ="},
