@@ -38,6 +38,7 @@ func TestMutations(t *testing.T) {
 	lab.NotShort(t, "it builds and runs the tests once for each mutation")
 	for _, m := range mutations {
 		t.Run(m.name, func(t *testing.T) {
+			t.Parallel() // most are found out by a test that waits in vain
 			list, err := overlay.Write(t.TempDir(), []overlay.Edit{{File: "backends/local/" + m.file, Old: m.old, New: m.new}})
 			if err != nil {
 				t.Fatal(err)

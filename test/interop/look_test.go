@@ -179,8 +179,9 @@ func (c *cell) reaped() bool {
 // ourCrash tells when the tool breaks the lock of one of ours that was killed.
 func (c *cell) ourCrash() string {
 	c.crash()
-	if !c.weTake("--timeout", "0") {
-		c.Error("we do not break our own dead one's lock at once")
+	// The kernel may take a moment to end what the dead one ran.
+	if !c.weTake("--strict", "--timeout", lab.Patience.String()) {
+		c.Error("we do not break our own dead one's lock by proof")
 	}
 	seen := c.whenBroken(false)
 	if c.tool.stale != "" {
