@@ -23,7 +23,7 @@
 // waiters, however many there are. Where the kernel cannot wake those who watch (the file is
 // not readable), they look once a second.
 //
-// The order is about that in which they came, and is not promised: whoever comes when the
+// The order is about that in which they came, less so in queues of many hundreds, and is not promised: whoever comes when the
 // lock is free takes it, those who watch are woken first, and whoever was stopped begins at
 // the end. A waiter that is stopped holds up nobody: the kernel takes it out of the queue. If
 // it is stopped in the moment between being woken and making its file, those who watch take
