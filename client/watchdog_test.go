@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,20 +9,27 @@ import (
 	"locksmith/protocol"
 )
 
+// held is a lock with a lease whose helper is the test.
+func held(t *testing.T, lease time.Duration) (*Lock, *helper) {
+	t.Helper()
+	ok, err := protocol.Parse(fmt.Sprintf("OK proto=1 waited_ms=0 lease_ms=%d", lease.Milliseconds()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &helper{lines: make(chan reading)}
+	l, err := newLock(t.Context(), "local:/x", h, ok)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, h
+}
+
 // TestWatchdog: heartbeats keep the lock, counted from when they were sent; most of a lease
 // without one is a loss.
 func TestWatchdog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lease = 16 * time.Second
-		ok, err := protocol.Parse("OK proto=1 waited_ms=0 lease_ms=16000")
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := &helper{lines: make(chan reading)}
-		l, err := newLock(t.Context(), "local:/x", h, ok)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l, h := held(t, lease)
 		for range 10 {
 			time.Sleep(lease / 2)
 			h.lines <- reading{line: protocol.Beat(0)}
@@ -45,15 +53,7 @@ func TestWatchdog(t *testing.T) {
 func TestBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lease = 16 * time.Second
-		ok, err := protocol.Parse("OK proto=1 waited_ms=0 lease_ms=16000")
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := &helper{lines: make(chan reading)}
-		l, err := newLock(t.Context(), "local:/x", h, ok)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l, h := held(t, lease)
 		beats := func(n int) {
 			for range n {
 				h.lines <- reading{line: protocol.Beat(0)}
@@ -83,15 +83,7 @@ func TestBacklog(t *testing.T) {
 // those of link: do.
 func TestManyBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ok, err := protocol.Parse("OK proto=1 waited_ms=0 lease_ms=3600000")
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := &helper{lines: make(chan reading)}
-		l, err := newLock(t.Context(), "link:/x", h, ok)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l, h := held(t, time.Hour)
 		for range 3 * 3600 {
 			time.Sleep(time.Second)
 			h.lines <- reading{line: protocol.Beat(0)}

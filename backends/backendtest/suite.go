@@ -8,6 +8,8 @@ package backendtest
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -165,4 +167,23 @@ func report(t *testing.T, f Fixture) backend.Report {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// GenerationLeftovers is what should not be in the directory of a free lock in the format of
+// nfs:, which is all but the newest generations.
+func GenerationLeftovers(path string) []string {
+	left, _ := filepath.Glob(filepath.Join(path, "R", "*"))
+	in, _ := filepath.Glob(filepath.Join(path, "G", "*"))
+	generations := 0
+	for _, name := range in {
+		if strings.HasPrefix(filepath.Base(name), "lock.") {
+			generations++
+		} else {
+			left = append(left, name)
+		}
+	}
+	if generations > 4 {
+		left = append(left, in...)
+	}
+	return left
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -84,7 +85,7 @@ func (x *Examiner) round(r Race) (winners int, broken string, err error) {
 			return 0, "", err
 		}
 	}
-	for _, outcome := range together(r.Call) {
+	for _, outcome := range Together(2, r.Call) {
 		won, fatal := x.Said("race", outcome)
 		if fatal != nil {
 			err = fatal
@@ -103,13 +104,18 @@ func (x *Examiner) round(r Race) (winners int, broken string, err error) {
 	return winners, broken, err
 }
 
-// together makes a call for both sides at the same time.
-func together(call func(side int) error) [2]error {
-	start, second := make(chan struct{}), make(chan error)
-	go func() {
-		<-start
-		second <- call(1)
-	}()
-	close(start)
-	return [2]error{call(0), <-second}
+// Together makes a call for n sides, 0 to n-1, at the same time, and returns what came of each.
+func Together(n int, call func(side int) error) []error {
+	outcomes := make([]error, n)
+	var ready, done sync.WaitGroup
+	ready.Add(n)
+	for side := range n {
+		done.Go(func() {
+			ready.Done()
+			ready.Wait()
+			outcomes[side] = call(side)
+		})
+	}
+	done.Wait()
+	return outcomes
 }

@@ -39,7 +39,7 @@ func TestChaos(t *testing.T) {
 		mustWork(t, h.Tend(t.Context()))
 	}
 	mustRelease(t, h)
-	for _, left := range leftovers(t, path) {
+	for _, left := range backendtest.GenerationLeftovers(path) {
 		// Who died just after it joined others has a place in the queue without a
 		// record, which goes after a lease.
 		place, waits := strings.CutPrefix(filepath.Base(left), "t.")

@@ -61,7 +61,7 @@ func try(t *testing.T, path, mode string) error {
 
 func mustBeTidy(t *testing.T, path string) {
 	t.Helper()
-	if left := leftovers(t, path); len(left) > 0 {
+	if left := backendtest.GenerationLeftovers(path); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }

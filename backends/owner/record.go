@@ -122,6 +122,15 @@ func (r Record) Format() (string, error) {
 	return l.Format()
 }
 
+// RecordOf reads the record of whoever has an id. Without it the note says why there is none.
+func RecordOf(id, text string) (r *Record, note string) {
+	found, err := ParseRecord(text)
+	if err != nil || found.ID != id {
+		return nil, "its record is not one of ours"
+	}
+	return &found, ""
+}
+
 // ParseRecord reads what Format wrote. Its errors wrap ErrRecord.
 func ParseRecord(s string) (Record, error) {
 	if !strings.HasSuffix(s, "\n") {

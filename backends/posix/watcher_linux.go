@@ -89,15 +89,6 @@ func (w *Inotify) Watch(path string, events uint32) (fd int, err error) {
 	return w.fd, nil
 }
 
-// Happened reports whether an event has come since Watch.
-func (w *Inotify) Happened() bool {
-	if !w.open {
-		return false
-	}
-	n, err := unix.Poll([]unix.PollFd{{Fd: int32(w.fd), Events: unix.POLLIN}}, 0)
-	return err == nil && n > 0
-}
-
 // reset opens the instance, or empties it.
 func (w *Inotify) reset() (err error) {
 	if !w.open {

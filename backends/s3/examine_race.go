@@ -7,11 +7,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"locksmith/backends/doctor"
 	"locksmith/backends/s3/objects"
 )
 
@@ -71,17 +71,7 @@ func (x *examiner) race(ctx context.Context) error {
 // of the winner's content, or "".
 func (x *examiner) round(ctx context.Context, lanes []store) (winners int, clear bool, wrong string, err error) {
 	key := x.fresh()
-	results := make([]error, len(lanes))
-	var ready, done sync.WaitGroup
-	ready.Add(len(lanes))
-	for i, lane := range lanes {
-		done.Go(func() {
-			ready.Done()
-			ready.Wait()
-			results[i] = lane.Create(ctx, key, []byte(fmt.Sprint(i)))
-		})
-	}
-	done.Wait()
+	results := doctor.Together(len(lanes), func(i int) error { return lanes[i].Create(ctx, key, []byte(fmt.Sprint(i))) })
 	clear = true
 	winner := ""
 	for i, result := range results {

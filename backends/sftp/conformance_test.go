@@ -83,25 +83,10 @@ func TestConformanceOfStyles(t *testing.T) {
 	}
 }
 
-// leftovers is what should not be in the directory of a lock that is free: all but the
-// newest generations.
+// leftovers are those of the format, and what was made beside a lock that was not there yet.
 func leftovers(path string) []string {
-	left, _ := filepath.Glob(filepath.Join(path, "R", "*"))
-	in, _ := filepath.Glob(filepath.Join(path, "G", "*"))
 	above, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*"))
-	left = append(left, above...)
-	generations := 0
-	for _, name := range in {
-		if strings.HasPrefix(filepath.Base(name), "lock.") {
-			generations++
-		} else {
-			left = append(left, name)
-		}
-	}
-	if generations > 4 {
-		left = append(left, in...)
-	}
-	return left
+	return append(backendtest.GenerationLeftovers(path), above...)
 }
 
 // leftoversOfDirectories are all but a tree and its newest tokens.

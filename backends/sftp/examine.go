@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/doctor"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
@@ -141,16 +142,8 @@ func (s *session) dialAll(ctx context.Context) (all []*session, refused error) {
 // raceAll lets all make one name at the same time, and removes it with remove.
 func (s *session) raceAll(all []*session, try func(*session, string) error, remove func(string) error) (winners int, err error) {
 	name := ".doctor." + owner.NewID()
-	start, outcomes := make(chan struct{}), make(chan error)
-	for _, one := range all {
-		go func() {
-			<-start
-			outcomes <- try(one, name)
-		}()
-	}
-	close(start)
-	for range all {
-		switch outcome := <-outcomes; {
+	for _, outcome := range doctor.Together(len(all), func(i int) error { return try(all[i], name) }) {
+		switch {
 		case outcome == nil:
 			winners++
 		case errors.As(outcome, new(*backend.Error)):

@@ -1,16 +1,15 @@
 package history
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"locksmith/backends/process"
+	"locksmith/test/lab"
 )
 
 // A recorder writes down who is inside which lock, by its own clock. A parent is inside
@@ -52,27 +51,15 @@ func newRecorder(t *testing.T, seed uint64, kills int) *recorder {
 		t.Skip("needs packets over local sockets, and /proc")
 	}
 	r := &recorder{
-		socket: filepath.Join(t.TempDir(), "recorder"), seed: seed, kills: kills,
+		seed: seed, kills: kills,
 		lives: map[string]*life{}, ids: map[string]bool{}, misses: map[string]int{}, stopped: map[process.Process]bool{}, calmed: make(chan struct{}),
 	}
 	var err error
 	if r.stderr, err = os.Create(filepath.Join(t.TempDir(), "stderr")); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: r.socket, Net: "unixpacket"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close(); r.stderr.Close() })
-	go func() {
-		for {
-			conn, err := listener.AcceptUnix()
-			if err != nil {
-				return
-			}
-			go r.serve(conn)
-		}
-	}()
+	t.Cleanup(func() { r.stderr.Close() })
+	r.socket = lab.Packets(t, r.peer)
 	return r
 }
 
@@ -115,28 +102,18 @@ func (r *recorder) ended(l *life, name string, s *os.ProcessState) {
 	}
 }
 
-// serve hears one parent.
-func (r *recorder) serve(conn *net.UnixConn) {
-	defer conn.Close()
+// peer is one parent.
+func (r *recorder) peer() lab.Peer {
 	var l *life
-	buf := make([]byte, 2048)
-	for {
-		n, err := conn.Read(buf)
-		if err != nil || n == 0 {
-			r.gone(l)
-			return
-		}
-		word, rest, _ := strings.Cut(string(buf[:n]), " ")
-		var answer string
-		if word == "hello" {
-			l, answer = r.hello(rest)
-		} else {
-			answer = r.hear(l, word, rest)
-		}
-		if _, err := conn.Write([]byte(answer)); err != nil {
-			r.gone(l)
-			return
-		}
+	return lab.Peer{
+		Hear: func(word, rest string) (answer string) {
+			if word == "hello" {
+				l, answer = r.hello(rest)
+				return answer
+			}
+			return r.hear(l, word, rest)
+		},
+		Gone: func() { r.gone(l) },
 	}
 }
 

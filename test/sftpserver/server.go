@@ -208,10 +208,3 @@ func (s *Server) Log() string {
 	}
 	return string(text)
 }
-
-// PID is that of the first process of the server's namespace: all others descend from it.
-func (s *Server) PID() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.command.Process.Pid
-}

@@ -5,7 +5,6 @@ package storages
 import (
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 
 	"locksmith/backends/clock"
 	"locksmith/test/guest"
+	"locksmith/test/lab"
 	"locksmith/test/lab/holds"
 )
 
@@ -55,26 +55,13 @@ func now() time.Duration { return clock.Boot{}.Now() }
 
 func newRecorder(t *testing.T) *recorder {
 	t.Helper()
-	dir := t.TempDir()
-	r := &recorder{socket: filepath.Join(dir, "recorder"), lives: map[string]*life{}}
+	r := &recorder{lives: map[string]*life{}}
 	var err error
-	if r.stderr, err = os.Create(filepath.Join(dir, "stderr")); err != nil {
+	if r.stderr, err = os.Create(filepath.Join(t.TempDir(), "stderr")); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: r.socket, Net: "unixpacket"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close(); r.stderr.Close() })
-	go func() {
-		for {
-			conn, err := listener.AcceptUnix()
-			if err != nil {
-				return
-			}
-			go r.serve(conn)
-		}
-	}()
+	t.Cleanup(func() { r.stderr.Close() })
+	r.socket = lab.Packets(t, r.peer)
 	return r
 }
 
@@ -131,30 +118,20 @@ func (l *life) dead() {
 	l.killed, l.inside = true, false
 }
 
-// serve hears one parent.
-func (r *recorder) serve(conn *net.UnixConn) {
-	defer conn.Close()
+// peer is one parent.
+func (r *recorder) peer() lab.Peer {
 	var l *life
-	buf := make([]byte, 2048)
-	for {
-		n, err := conn.Read(buf)
-		if err != nil || n == 0 {
-			return
-		}
-		word, rest, _ := strings.Cut(string(buf[:n]), " ")
+	return lab.Peer{Hear: func(word, rest string) string {
 		r.mu.Lock()
+		defer r.mu.Unlock()
 		if word == "hello" {
 			l = r.lives[rest]
 		}
-		answer := "end"
-		if l != nil && !l.killed {
-			answer = r.hear(l, word, rest)
+		if l == nil || l.killed {
+			return "end"
 		}
-		r.mu.Unlock()
-		if _, err := conn.Write([]byte(answer)); err != nil {
-			return
-		}
-	}
+		return r.hear(l, word, rest)
+	}}
 }
 
 func span(word string, d time.Duration) string {

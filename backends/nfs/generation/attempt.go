@@ -32,7 +32,7 @@ type attempt struct {
 	nextLook time.Duration // when to look again whether it is still so
 	line     line          // who waited before us, when we listed them
 	ears     []ear         // the bells that we listen to, the nearest first
-	fairness fairness
+	fairness backoff.Fairness
 	pauses   *backoff.Schedule // nil: those of pause
 }
 

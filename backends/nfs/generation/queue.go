@@ -32,21 +32,6 @@ const (
 	listEvery = 8
 )
 
-// fairness remembers until when we leave the free lock to others.
-type fairness struct {
-	on         bool
-	generation uint64
-	since      time.Duration
-}
-
-// until returns when we have left generation t to others for as long as d.
-func (p *fairness) until(now time.Duration, t uint64, d time.Duration) time.Duration {
-	if !p.on || p.generation != t {
-		*p = fairness{on: true, generation: t, since: now}
-	}
-	return p.since + d
-}
-
 // lookAround looks at the directory of reservations.
 func (a *attempt) lookAround() error {
 	sight, err := a.lock.Dir.Look(Reservations)
@@ -92,7 +77,7 @@ func (a *attempt) holdBack(t uint64, target entry, joining bool, limit time.Dura
 		return cmp.Or(a.reserve(staging, t), backend.ErrAgain)
 	}
 	now := a.request.Clock.Now()
-	until := a.fairness.until(now, t, limit)
+	until := a.fairness.Until(now, t, limit)
 	if now >= until {
 		return nil
 	}

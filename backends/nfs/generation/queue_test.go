@@ -5,10 +5,11 @@ package generation
 import (
 	"context"
 	"fmt"
-	"locksmith/backends/backend"
 	"sync"
 	"testing"
 	"time"
+
+	"locksmith/backends/backend"
 )
 
 // TestFreeLockIsLeftToTheHead for a fairTime, and not longer.

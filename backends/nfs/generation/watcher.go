@@ -79,9 +79,5 @@ func (l *Lock) record(t ticket) (*owner.Record, string) {
 	if err != nil {
 		return nil, "its record cannot be read: " + err.Error()
 	}
-	r, err := owner.ParseRecord(strings.TrimSuffix(text, "\n") + "\n")
-	if err != nil || r.ID != t.id {
-		return nil, "its record is not one of ours"
-	}
-	return &r, ""
+	return owner.RecordOf(t.id, strings.TrimSuffix(text, "\n")+"\n")
 }

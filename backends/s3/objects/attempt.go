@@ -26,7 +26,7 @@ type attempt struct {
 	read     uint64        // the generation whose holder that is
 	block    block         // what the last failed Try saw
 	nextLook time.Duration // when to look again whether it is still so
-	fairness fairness
+	fairness backoff.Fairness
 	pauses   *backoff.Schedule // nil: those of pause
 }
 

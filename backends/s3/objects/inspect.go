@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/owner"
 )
 
 // Inspect implements backend.Backend. It changes nothing, and takes it calmly that everything
@@ -52,7 +53,7 @@ func (l *Lock) holder(ctx context.Context, v view, p place) (backend.Holder, err
 		return backend.Holder{}, err
 	}
 	s := l.seen(p.ticket, v.sign(p))
-	s.Record, s.Note = parseRecord(p.ticket, content)
+	s.Record, s.Note = owner.RecordOf(p.ticket.id, string(content))
 	s.Verdict = l.Verdict(s.Record)
 	return s.Holder(l.Today()), nil
 }

@@ -21,21 +21,6 @@ const (
 	maxLooks = 4
 )
 
-// fairness remembers until when we leave the free lock to others.
-type fairness struct {
-	on         bool
-	generation uint64
-	since      time.Duration
-}
-
-// until returns when we have left generation t to others for as long as d.
-func (p *fairness) until(now time.Duration, t uint64, d time.Duration) time.Duration {
-	if !p.on || p.generation != t {
-		*p = fairness{on: true, generation: t, since: now}
-	}
-	return p.since + d
-}
-
 // turn lets the waiters before us go first, unless they do not take the free lock for too
 // long.
 func (a *attempt) turn(ctx context.Context, v view) error {
@@ -44,7 +29,7 @@ func (a *attempt) turn(ctx context.Context, v view) error {
 		return err
 	}
 	now := a.request.Clock.Now()
-	until := a.fairness.until(now, v.newest(), min(fairTime, a.request.Timeout/2))
+	until := a.fairness.Until(now, v.newest(), min(fairTime, a.request.Timeout/2))
 	if now >= until {
 		return nil
 	}

@@ -39,7 +39,7 @@ func (w watcher) see(ctx context.Context, t ticket, last watch.Seen) (watch.Seen
 	if record == nil {
 		var content []byte
 		if made, content, err = w.lock.Store.Get(ctx, t.reservation()); err == nil {
-			record, note = parseRecord(t, content)
+			record, note = owner.RecordOf(t.id, string(content))
 		}
 	} else {
 		made, err = w.lock.Store.Head(ctx, t.reservation())
@@ -75,13 +75,4 @@ func (w watcher) keepOnly(v view) {
 	w.Keep(func(name string) bool {
 		return slices.ContainsFunc(v.queue, func(p place) bool { return p.ticket.String() == name })
 	})
-}
-
-// parseRecord reads who has a ticket; without a record the note says why.
-func parseRecord(t ticket, content []byte) (*owner.Record, string) {
-	r, err := owner.ParseRecord(string(content))
-	if err != nil || r.ID != t.id {
-		return nil, "its record is not one of ours"
-	}
-	return &r, ""
 }
