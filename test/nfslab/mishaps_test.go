@@ -34,7 +34,7 @@ type mishap struct {
 const (
 	crashLease = 8 * time.Second
 	aloneLease = 6 * time.Second  // with less going on meanwhile
-	longLease  = 12 * time.Second // of who does not lose the lock
+	longLease  = 20 * time.Second // of who does not lose the lock
 	// blink is how long is away what comes back in time. It needs more than that to get
 	// going: requests are repeated ever more seldom.
 	blink       = time.Second
@@ -66,7 +66,7 @@ var provoked = []mishap{
 		inject: func(c *crash) { kill(c.helper) }},
 	{Mishap: mishaps.OutOfMemory, alone: true,
 		inject: (*crash).starve},
-	{Mishap: mishaps.BrieflyStopped, survives: true, few: `.`,
+	{Mishap: mishaps.BrieflyStopped, survives: true, few: `.`, lease: longLease,
 		inject: func(c *crash) {
 			stop(c.helper)
 			time.Sleep(c.span() / 8)

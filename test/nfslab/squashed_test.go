@@ -85,7 +85,7 @@ func takeTurns(t *testing.T, lock string) {
 // takeTogether shares a lock, also with one who dies of it: another host goes by its
 // lease.
 func takeTogether(t *testing.T, lock string) {
-	one, two := root.hold(t, lock, "--shared"), alice.hold(t, lock, "--shared", "--lease", "3s")
+	one, two := root.hold(t, lock, "--shared"), alice.hold(t, lock, "--shared", "--lease", "15s")
 	one.Held()
 	two.Held()
 	two.kill(both)
