@@ -26,16 +26,18 @@ func examined(t *testing.T, b backend.Backend) (found []backend.Check, all int) 
 	return found, all
 }
 
-// likeProFTPD makes relative targets absolute.
+// likeProFTPD puts the directory that was asked for in front of relative targets, if one was.
 func likeProFTPD(r *asking) bool {
 	if r.kind != typeReadlink {
 		return false
 	}
+	asked := r.body
+	dir := filepath.Dir(asked.string())
 	target, err := os.Readlink(r.path)
-	if err != nil {
+	if err != nil || dir == "." {
 		return false
 	}
-	r.to(newPacket(typeName).uint32(r.id).uint32(1).string(filepath.Join(filepath.Dir(r.path), target)).string("").attrs(attrs{}))
+	r.to(newPacket(typeName).uint32(r.id).uint32(1).string(filepath.Join(dir, target)).string("").attrs(attrs{}))
 	return true
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -121,6 +122,32 @@ func TestContext(t *testing.T) {
 	defer s.close()
 	if err := s.mkdir(ctx, "a"); !errors.Is(err, context.Canceled) || !errors.Is(err, syscall.EIO) {
 		t.Error(err)
+	}
+}
+
+// TestLateContext: a context that ends when its call is just over does not end the next one.
+func TestLateContext(t *testing.T) {
+	t.Parallel()
+	asked := make(chan context.CancelFunc, 1)
+	f := startFake(t).when(func(*asking) bool {
+		select {
+		case cancel := <-asked:
+			cancel()
+		default:
+		}
+		return false
+	})
+	s := f.server(t, testAddress).newSession(".")
+	defer s.close()
+	for i := range 300 {
+		ctx, cancel := context.WithCancel(t.Context())
+		asked <- cancel
+		over := s.during(ctx)
+		_, _ = s.lstat(ctx, ".") // it may have been in time, or not
+		over()
+		if err := s.mkdir(t.Context(), strconv.Itoa(i)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

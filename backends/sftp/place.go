@@ -69,15 +69,25 @@ func (d *directory) unfit(cause, hint string) error {
 // treeHint is for servers on which only locks of directories work.
 const treeHint = "use ?style=dir, for all who use the lock, which needs no symbolic links"
 
-// probe makes sure that the server keeps a symbolic link as it is made, and removes it again.
-// In the reservations its name is that of a link which shows the time (generation/success.go),
-// so that one which stays after a crash is in nobody's way.
-func (d *directory) probe(ctx context.Context, ready bool) error {
-	at := path.Join(generation.Reservations, "d.0-"+owner.NewID())
-	if !ready {
-		at = path.Join("..", ".locksmith."+owner.NewID())
-	}
+// probe makes sure that the server keeps a symbolic link as it is made, and removes it again:
+// one in a directory, as those of a lock are, for ProFTPD changes no others. In the
+// reservations its name is that of a link which shows the time (generation/success.go), so
+// that one which stays after a crash is in nobody's way.
+func (d *directory) probe(ctx context.Context, ready bool) (err error) {
 	const op, target = "make a symbolic link", generation.OddTarget
+	in := generation.Reservations
+	if !ready {
+		in = path.Join("..", ".locksmith."+owner.NewID())
+		if err := d.mkdir(ctx, in); err != nil {
+			return d.failed("make a directory", err)
+		}
+		defer func() {
+			if removed := d.rmdir(ctx, in); err == nil && removed != nil {
+				err = d.failed("remove a directory", removed)
+			}
+		}()
+	}
+	at := path.Join(in, "d.0-"+owner.NewID())
 	if err := d.symlink(ctx, target, at); err != nil {
 		return d.failed(op, err)
 	}

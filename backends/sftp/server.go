@@ -105,7 +105,7 @@ func (s *server) dialOnce(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, s.fail(protocol.Config, "run ssh", err, "install OpenSSH's client, or name another command in $LOCKSMITH_SSH or in a profile")
 	}
-	defer context.AfterFunc(ctx, t.Kill)()
+	defer onEnd(ctx, t.Kill)()
 	c, err := dial(t, s.dialTime)
 	var lost *lostError
 	switch {

@@ -66,10 +66,30 @@ func (l *line) hangUp() {
 // asked for is unclear then.
 func (l *line) during(ctx context.Context) (over func()) {
 	l.call.Store(&ctx)
-	stop := context.AfterFunc(ctx, l.interrupt)
+	stop := onEnd(ctx, l.interrupt)
 	return func() {
 		stop()
 		l.call.CompareAndSwap(&ctx, nil)
+	}
+}
+
+// onEnd calls f when ctx ends, but not after the function that it returns was called: a
+// connection that f ends may be that of the next call by then.
+func onEnd(ctx context.Context, f func()) (over func()) {
+	var mu sync.Mutex
+	isOver := false
+	stop := context.AfterFunc(ctx, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !isOver {
+			f()
+		}
+	})
+	return func() {
+		stop()
+		mu.Lock()
+		defer mu.Unlock()
+		isOver = true
 	}
 }
 
@@ -132,7 +152,7 @@ func (s *session) do(ctx context.Context, op string, changes bool, f func(*conn)
 		if err != nil {
 			return s.noted(ctx, op, err)
 		}
-		stop := context.AfterFunc(ctx, func() { c.end(ctx.Err()) })
+		stop := onEnd(ctx, func() { c.end(ctx.Err()) })
 		err = f(c)
 		stop()
 		var unsent *unsentError
