@@ -21,7 +21,6 @@ type attempt struct {
 	others   watcher
 	mine     *claim        // nil: nothing
 	known    uint64        // the highest generation that is known to exist
-	doubt    uint64        // a generation that may be ours: its creation had no answer; 0: none
 	holder   ticket        // of generation known, if read
 	read     uint64        // the generation whose holder that is
 	block    block         // what the last failed Try saw
@@ -96,7 +95,7 @@ func (a *attempt) take(ctx context.Context, began time.Duration) (*hold, error) 
 		return nil, err
 	}
 	t := v.newest()
-	if t > 0 && (len(v.queue) > 1 || a.doubt == t) {
+	if t > 0 { // a listing that lacks its reservation proves nothing: it is not one moment
 		target, err := a.holderOf(ctx, t) // 3
 		if err != nil {
 			return nil, err
@@ -175,7 +174,6 @@ func (a *attempt) pass(ctx context.Context, v view, target ticket) error {
 func (a *attempt) create(ctx context.Context, n uint64, began time.Duration) (*hold, error) {
 	var last error
 	for range maxAsked {
-		a.doubt = n
 		err := a.lock.Store.Create(ctx, generation(n), []byte(a.mine.ticket.String()))
 		switch {
 		case err == nil:
@@ -192,7 +190,7 @@ func (a *attempt) create(ctx context.Context, n uint64, began time.Duration) (*h
 		case target == a.mine.ticket:
 			return a.confirm(ctx, n, began)
 		default:
-			a.known, a.doubt = max(a.known, n), 0
+			a.known = max(a.known, n)
 			a.holder, a.read = target, n
 			return nil, backend.ErrAgain
 		}

@@ -19,6 +19,8 @@
 //     not final, for a request may be executed later than its answer is due: the same is
 //     asked for again. Who gives up removes its reservation, so that what comes later has
 //     ended already.
+//   - A listing is not one moment: it may show a generation and not the reservation that was
+//     made before. So whose reservation it is, is looked for by its name.
 //   - A reservation whose request had no answer is removed, and its name is never used
 //     again: a late copy of the request would bring back what others took for gone.
 //   - A heartbeat is an object of its own, and then a look whether the reservation is there,
@@ -36,6 +38,7 @@
 // single objects, and lists only when the lock may be had.
 //
 // What it needs of the store: a conditional creation that has exactly one winner, and that
-// what was written, or removed, is so for everybody in all requests that begin later.
+// what was written, or removed, is so for everybody in all requests that begin later. A page
+// of a listing may mix moments, if others do not take three turns in between.
 // Package s3's doctor finds those that promise it and do not keep it.
 package objects

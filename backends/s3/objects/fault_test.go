@@ -209,6 +209,28 @@ func TestOldListing(t *testing.T) {
 	backendtest.MustRelease(t, h)
 }
 
+// TestListingOfTwoMoments: what was made while a listing ran may be shown or not. A generation
+// in it does not prove that its reservation, which was made before, would be shown, too.
+func TestListingOfTwoMoments(t *testing.T) {
+	f := newFake()
+	var h backend.Hold
+	f.once("list", "", func(do func() error) error {
+		other := attemptIn(t, f)
+		other.request.Timeout = 0 // it leaves the lock to nobody
+		h = backendtest.MustHold(t, other)
+		key := h.(*hold).claim.ticket.reservation()
+		hidden := f.objects[key]
+		delete(f.objects, key)
+		defer func() { f.objects[key] = hidden }()
+		return do()
+	})
+	a := attemptIn(t, f)
+	backendtest.MustBeHeld(t, a)
+	backendtest.MustStillHold(t, h)
+	backendtest.MustWithdraw(t, a)
+	backendtest.MustRelease(t, h)
+}
+
 // TestPaused: a locker that was stopped for longer than its lease just before it would have
 // had the lock does not take it: somebody may be about to remove its reservation.
 func TestPaused(t *testing.T) {
@@ -326,8 +348,8 @@ func TestRequests(t *testing.T) {
 		}
 	}
 	var h backend.Hold
-	for range 4 {
-		spent("acquire", map[string]int{"put": 1, "list": 2, "create": 1}, func() { h = backendtest.MustHold(t, attemptIn(t, f)) })
+	for gets := range 4 { // of the last generation, and of its reservation
+		spent("acquire", map[string]int{"put": 1, "list": 2, "create": 1, "get": 2 * min(gets, 1)}, func() { h = backendtest.MustHold(t, attemptIn(t, f)) })
 		backendtest.MustRelease(t, h)
 	}
 	h = backendtest.MustHold(t, attemptIn(t, f))
