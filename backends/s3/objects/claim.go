@@ -59,24 +59,16 @@ func (a *attempt) withdraw(ctx context.Context) error {
 	return err
 }
 
-// tell is a heartbeat: it tells the others that we live. Equal contents would look alike.
-func (c *claim) tell(ctx context.Context) error {
-	sent := c.clock.Now()
+// refresh is a heartbeat: it tells the others that we live. Equal contents would look alike.
+// errBroken means that we were silent for so long that somebody may have decided to remove
+// our reservation, and will do so.
+func (c *claim) refresh(ctx context.Context) error {
+	before, sent := c.proven, c.clock.Now()
 	c.beats++
 	if err := c.lock.Store.Put(ctx, c.ticket.beat(), []byte(strconv.FormatUint(c.beats, 10)+" "+c.ticket.id+"\n")); err != nil {
 		return c.lock.fail("write a heartbeat", err)
 	}
 	c.proven = sent
-	return nil
-}
-
-// refresh is tell before we have the lock. errBroken means that we were silent for so long
-// that somebody may have decided to remove our reservation, and will do so.
-func (c *claim) refresh(ctx context.Context) error {
-	before := c.proven
-	if err := c.tell(ctx); err != nil {
-		return err
-	}
 	if c.clock.Now()-before >= c.ticket.lease {
 		return errBroken
 	}

@@ -231,6 +231,20 @@ func TestListingOfTwoMoments(t *testing.T) {
 	backendtest.MustRelease(t, h)
 }
 
+// TestLateHeartbeat: after a lease of silence somebody may be about to remove the reservation,
+// so a heartbeat renews nothing, though it is there.
+func TestLateHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		h := backendtest.MustHold(t, attemptIn(t, f))
+		time.Sleep(2 * time.Minute)
+		backendtest.MustBeLost(t, h)
+		if left := f.leftovers(); len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+	})
+}
+
 // TestPaused: a locker that was stopped for longer than its lease just before it would have
 // had the lock does not take it: somebody may be about to remove its reservation.
 func TestPaused(t *testing.T) {

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"context"
+	"errors"
 
 	"locksmith/backends/backend"
 )
@@ -35,10 +36,14 @@ func (h *hold) Token() uint64 { return h.number }
 // if a request was executed twice; so there must also be no next generation. One that has
 // been there and was removed as old went after ours, which therefore must be there.
 func (h *hold) Heartbeat(ctx context.Context) error {
-	if err := h.claim.tell(ctx); err != nil {
+	const op = "refresh our reservation"
+	switch err := h.claim.refresh(ctx); {
+	case errors.Is(err, errBroken):
+		return h.gone(ctx, op)
+	case err != nil:
 		return err
 	}
-	return h.held(ctx, "refresh our reservation")
+	return h.held(ctx, op)
 }
 
 // held looks whether the lock still is ours.
@@ -59,8 +64,13 @@ func (h *hold) held(ctx context.Context, op string) error {
 	if !absent(err) {
 		return l.fail(op, err)
 	}
-	_ = l.remove(ctx, h.claim.ticket) // nobody else's business
-	return l.lost(op)
+	return h.gone(ctx, op)
+}
+
+// gone removes what is left of a hold that was lost, and is nobody else's business.
+func (h *hold) gone(ctx context.Context, op string) error {
+	_ = h.claim.lock.remove(ctx, h.claim.ticket)
+	return h.claim.lock.lost(op)
 }
 
 // Release implements backend.Hold. When it is called again after an answer was lost, that our
