@@ -16,15 +16,11 @@ func (s *section) String() string {
 	return text
 }
 
-// holds are those of a lock: by what was received, or by what parents knew. One that was lost
-// before it began is none, except by what was received.
+// holds are those of a lock: by what was received, or by what parents knew.
 func (l *lock) holds(received bool) (all []holds.Hold) {
 	for _, s := range l.sections {
-		m, end := s.in(l), s.until(received)
-		if end <= s.enter && !received {
-			continue
-		}
-		all = append(all, holds.Hold{Who: s.String(), Shared: m.shared, Wanted: s.want, Start: s.enter, End: end, Freed: s.free, Token: m.token})
+		m := s.in(l)
+		all = append(all, holds.Hold{Who: s.String(), Shared: m.shared, Wanted: s.want, Start: s.enter, End: s.until(received), Freed: s.free, Token: m.token})
 	}
 	return all
 }

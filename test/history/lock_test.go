@@ -48,7 +48,7 @@ func (s *section) until(received bool) time.Duration {
 	case s.leave == 0:
 		return holds.Open
 	case s.ran != 0 && !received:
-		return max(min(s.ran, s.leave), s.enter)
+		return min(s.ran, s.leave)
 	}
 	return s.leave
 }

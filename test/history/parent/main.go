@@ -114,9 +114,12 @@ func (p *parent) work(lock *client.Lock) error {
 	defer stay.Stop()
 	select {
 	case <-stay.C:
+	case <-lock.Context().Done():
+	}
+	if lock.Context().Err() == nil {
 		p.tell("leave")
-	case ran := <-lost:
-		p.tell("lost", strconv.FormatInt(int64(ran), 10))
+	} else { // also where both have come since this process ran last
+		p.tell("lost", strconv.FormatInt(int64(<-lost), 10))
 	}
 	return lock.Release()
 }

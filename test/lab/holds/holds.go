@@ -54,10 +54,13 @@ func Sort(all []Hold) {
 	slices.SortStableFunc(all, func(a, b Hold) int { return cmp.Compare(a.Start, b.Start) })
 }
 
-// Faults says what is wrong with the holds of one lock, which it sorts. With fencing tokens
+// Faults says what is wrong with the holds of one lock, which it takes over. With fencing tokens
 // each has one, which is greater than all before; only those that share may have that of those
 // that shared before them. Without, none has one.
+//
+// What ended before it began was lost before its holder could tell that it had it, and is none.
 func Faults(all []Hold, tokens bool) []string {
+	all = slices.DeleteFunc(all, func(h Hold) bool { return h.End < h.Start })
 	Sort(all)
 	return append(byOrder(all, tokens), byModel(all, tokens)...)
 }
@@ -114,7 +117,7 @@ func (h *History) note(who string, at int) {
 	h.open[who] = at
 }
 
-// Give: it is about to let the lock go, or was told that it has lost it.
+// Give: it is about to let the lock go, or was told that it has lost it, or had lost it by then.
 func (h *History) Give(who string, at time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

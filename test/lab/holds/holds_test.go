@@ -62,6 +62,20 @@ func check(t *testing.T, name string, all []Hold, tokens bool, fault string) {
 	}
 }
 
+// TestLostBefore: who was told of a loss from before it said that it has the lock, because it did
+// not run in between, did not have it when it said so.
+func TestLostBefore(t *testing.T) {
+	late := func(end time.Duration) []string {
+		return Faults([]Hold{{Start: 1, End: 2, Token: 7}, {Start: 3, End: 4, Token: 9}, {Start: 5, End: end, Token: 8}}, true)
+	}
+	if faults := late(3); len(faults) > 0 {
+		t.Errorf("%q", faults)
+	}
+	if len(late(6)) == 0 {
+		t.Error("a token that falls is no fault")
+	}
+}
+
 // TestJudgesAgree: in any history of those who are alone, both find fault, or neither.
 func TestJudgesAgree(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
