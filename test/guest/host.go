@@ -19,8 +19,11 @@ func hostInit(k int) (pid int) {
 	return pid
 }
 
-// Proc is host k in /proc, for what a host has of its own: root is its files.
+// Proc is host k in /proc, for what a host has of its own.
 func Proc(k int) string { return fmt.Sprintf("/proc/%d", hostInit(k)) }
+
+// Path is a path as host k has it, through its caches.
+func Path(k int, path string) string { return Proc(k) + "/root" + path }
 
 // On is a command that runs on host k. Its parent is outside of the host's pid namespace: what
 // needs a parent there must be started through a shell.

@@ -11,12 +11,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/test/guest"
 )
 
 // stare fills host k's caches with all names of a lock, also of those that are
 // not there yet: an NFS client believes for half a minute that they are not.
 func stare(k int, lock string, from int) {
-	dir := seenFrom(k, lock)
+	dir := guest.Path(k, lock)
 	for n := from; n <= from+5; n++ {
 		name := fmt.Sprintf("%s/G/lock.%d", dir, n)
 		_, _ = os.Readlink(name)
@@ -88,7 +90,7 @@ func reader(t *testing.T) {
 	var readers sync.WaitGroup
 	for k := range crowdHosts {
 		began := make(chan struct{})
-		readers.Go(func() { poke(seenFrom(k+1, lock), sync.OnceFunc(func() { close(began) }), over) })
+		readers.Go(func() { poke(guest.Path(k+1, lock), sync.OnceFunc(func() { close(began) }), over) })
 		<-began
 	}
 	first.Release()

@@ -27,9 +27,6 @@ const (
 	cutHost    = 8 // by trouble
 )
 
-// seenFrom is a path as host k has it, through its caches.
-func seenFrom(k int, path string) string { return guest.Proc(k) + "/root" + path }
-
 // must runs a command, which must succeed.
 func must(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()

@@ -9,19 +9,19 @@
 //
 // A storage is a server with a client and its options, or a file system of one machine. Each is
 // one guest (package guest). The first of these measures two of them a little, those that
-// start soonest; -long measures all. What is seen must be what the page says, but for numbers;
-// -update writes it there. The lab needs what a guest needs, and for each storage the programs
-// that the table in cells_test.go names.
+// start soonest; -long measures all. What is seen must be what the page says, but for numbers,
+// also where it says that nobody has measured yet; -update writes it there. The lab needs what a
+// guest needs, and for each storage the programs that the table in cells_test.go names.
 //
 // # How it works
 //
 // Hosts mount the storage at /mnt/store, as guest/servers has it. For each kind of lock doctor
 // looks at the place from each host. Then contenders on all hosts, which are test/history's
-// programs, take one lock again and again, while chance kills them, their helpers or both. All
-// kinds compete at the same time. When each was taken often enough, the host that has them is
-// cut off until others have taken them, and comes back; and the server is killed and started
-// again, after which each host must have each lock. A client that never finds its server again
-// mounts it anew.
+// programs, take one lock again and again, while chance kills them, their helpers or both, and
+// an onlooker lists all directories. All kinds compete at the same time. When each was taken
+// often enough, the host that has them is cut off until others have taken them, and comes back;
+// and the server is killed and started again, after which each host must have each lock. A
+// client that never finds its server again mounts it anew.
 //
 // # What it tells
 //

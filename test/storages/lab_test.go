@@ -74,9 +74,7 @@ func TestGuest(t *testing.T) {
 	s := here()
 	r := newRecorder(t)
 	all := r.contests(t, s)
-	for _, c := range all {
-		c.examine(t)
-	}
+	r.examineAll(t, all)
 	n, err := strconv.Atoi(os.Getenv("LAB_HOLDS"))
 	if err != nil {
 		t.Fatal(err)

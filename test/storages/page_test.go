@@ -83,10 +83,35 @@ func tell(t *testing.T, o outcome) {
 
 var outcomeLine = regexp.MustCompile(`(?m)^.* outcome: (\{.*\})$`)
 
+// TestPage: the page has all storages, as they are measured, in their order.
+func TestPage(t *testing.T) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| --- |")
+	_, table, _ = strings.Cut(table, "\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := strings.Split(table, "\n")
+	if len(rows) != len(storages) {
+		t.Errorf("%s has %d rows, there are %d storages", page, len(rows), len(storages))
+	}
+	for i, row := range rows[:min(len(rows), len(storages))] {
+		if head := "| " + strings.Join(storages[i].head(), " | ") + " | "; !strings.HasPrefix(row, head) {
+			t.Errorf("%s has\n%s\nwhere a row should begin\n%s", page, row, head)
+		}
+	}
+}
+
+// head is how the row of a storage begins.
+func (s storage) head() []string {
+	return []string{s.name, code(s.server), code(s.fs), code(s.options)}
+}
+
 // publish writes a row of the page, or makes sure that it says the same, but for numbers.
 func (s storage) publish(t *testing.T, said string) {
 	t.Helper()
-	cells := []string{s.name, "`" + s.server + "`", "`" + s.fs + "`", code(s.options)}
+	cells := s.head()
 	for _, m := range outcomeLine.FindAllStringSubmatch(said, -1) {
 		var o outcome
 		if err := json.Unmarshal([]byte(m[1]), &o); err != nil {
@@ -117,8 +142,6 @@ func (s storage) publish(t *testing.T, said string) {
 		if err := os.WriteFile(page, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	case strings.Contains(lines[at], "not measured yet"):
-		t.Logf("-update would write: %s", row)
 	case timeless(lines[at]) != timeless(row):
 		t.Errorf("%s has\n%s\nbut this was measured:\n%s", page, lines[at], row)
 	}

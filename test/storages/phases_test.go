@@ -30,9 +30,9 @@ func (r *recorder) run(t *testing.T, s storage, all []*contest, n int) {
 			lives.Go(func() { k.live(r) })
 		}
 	}
-	r.each(all, func(c *contest) { c.enough = n })
-	r.await(t, "kills", all, (*contest).resting)
-	r.each(all, func(c *contest) { c.enough = 0 })
+	stop := onlookers(all)
+	r.await(t, "kills", all, func(c *contest) bool { return c.holds >= n })
+	stop()
 	if !s.local {
 		r.cut(t, all)
 		r.restart(t, s, all)
@@ -53,8 +53,8 @@ func live(all []*contest) (some []*contest) {
 	return some
 }
 
-// await waits until something is so of all that go on. One in which nobody gets the lock for long
-// has failed.
+// await waits until something is so of all that go on. Those of which it is so rest until then. One
+// in which nobody gets the lock for long has failed.
 func (r *recorder) await(t *testing.T, phase string, all []*contest, is func(*contest) bool) {
 	t.Helper()
 	began := time.Now()
@@ -64,7 +64,7 @@ func (r *recorder) await(t *testing.T, phase string, all []*contest, is func(*co
 		var reap []*contest
 		r.mu.Lock()
 		for _, c := range live(all) {
-			if is(c) {
+			if c.rests = is(c); c.rests {
 				continue
 			}
 			waiting = true
@@ -78,6 +78,10 @@ func (r *recorder) await(t *testing.T, phase string, all []*contest, is func(*co
 				c.fail("stuck: nobody gets it (" + phase + ")")
 			}
 		}
+		for _, c := range all {
+			c.rests = c.rests && waiting
+		}
+		r.awake.Broadcast()
 		r.mu.Unlock()
 		if !waiting {
 			t.Logf("%s: %v", phase, time.Since(began).Round(time.Second))
@@ -146,7 +150,7 @@ func (r *recorder) restart(t *testing.T, s storage, all []*contest) {
 	r.each(all, func(c *contest) { had[c] = c.byHost })
 	r.await(t, "the server is back", all, func(c *contest) bool {
 		for _, k := range c.contenders {
-			if c.byHost[k.host] < had[c][k.host]+3 {
+			if c.byHost[k.host] < had[c][k.host]+2 { // one of which it may have got before
 				return false
 			}
 		}
@@ -171,6 +175,7 @@ func (r *recorder) finish(t *testing.T, all []*contest) {
 	for _, c := range ending {
 		c.over = true
 	}
+	r.awake.Broadcast()
 	r.mu.Unlock()
 	for looks := 0; looks < soon; looks++ {
 		r.mu.Lock()

@@ -30,6 +30,7 @@ type recorder struct {
 	stderr *os.File // of parents and helpers
 
 	mu     sync.Mutex
+	awake  *sync.Cond // with mu: some contest rests no more
 	lives  map[string]*life
 	outage bool // somebody is cut off, or the server is away: losses are explained
 	stood  int  // how often the guest stood still
@@ -56,6 +57,7 @@ func now() time.Duration { return clock.Boot{}.Now() }
 func newRecorder(t *testing.T) *recorder {
 	t.Helper()
 	r := &recorder{lives: map[string]*life{}}
+	r.awake = sync.NewCond(&r.mu)
 	var err error
 	if r.stderr, err = os.Create(filepath.Join(t.TempDir(), "stderr")); err != nil {
 		t.Fatal(err)
@@ -177,9 +179,13 @@ func (r *recorder) miss(l *life, why string) {
 	}
 }
 
-// begin begins a round, and decides what comes to harm in it.
+// begin begins a round, when the contest does not rest, and decides what comes to harm in it.
 func (r *recorder) begin(l *life) string {
-	if l.contender.contest.over {
+	c := l.contender.contest
+	for c.rests && !c.over && !l.killed {
+		r.awake.Wait()
+	}
+	if c.over || l.killed {
 		return "end"
 	}
 	l.hurt, l.when, l.unjudged = r.outage || l.pending, "", false
@@ -187,9 +193,6 @@ func (r *recorder) begin(l *life) string {
 		who := rand.N(3)
 		l.when = []string{"want", "enter", "leave"}[rand.N(3)]
 		l.fate = func() { r.kill(l, who) }
-	}
-	if l.contender.contest.resting() {
-		return span("pause", time.Second)
 	}
 	return span("pause", rand.N(30*time.Millisecond))
 }
