@@ -5,8 +5,6 @@ package s3
 import (
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -15,18 +13,14 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/protocol"
+	"locksmith/test/s3server"
 )
 
 // before serves a store with something before it, which calls pass or answers itself.
 func before(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, pass http.Handler)) (address string) {
 	t.Helper()
-	u, err := url.Parse(mustOpen(t, serve(t)).bucket.options.endpoint)
-	backendtest.MustWork(t, err)
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(u)
-		r.Out.Host = r.In.Host
-	}}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, proxy) }))
+	store := s3server.Pass(t, s3server.Start(t, s3server.Embedded).Endpoint)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, store) }))
 	t.Cleanup(s.Close)
 	return addressAt(s.URL)
 }

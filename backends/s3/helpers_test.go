@@ -3,30 +3,21 @@
 package s3
 
 import (
-	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
-
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/s3/objects"
 	"locksmith/test/lab"
+	"locksmith/test/s3server"
 )
 
 func TestMain(m *testing.M) {
-	for name, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "tester's secret", "AWS_EC2_METADATA_DISABLED": "true",
-		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_PROFILE": "", "AWS_REGION": "",
-	} {
-		_ = os.Setenv(name, value)
-	}
+	s3server.SetEnvironment()
 	lab.Main(m, map[string]func() int{contest.Role: contest.Contend})
 }
 
@@ -36,18 +27,10 @@ var schemes = []backend.Scheme{{Name: Scheme, Port: "443"}}
 // serve starts a store in memory with a bucket, and returns the address of a lock in it.
 func serve(t *testing.T) (address string) {
 	t.Helper()
-	memory := s3mem.New()
-	if err := memory.CreateBucket("bucket"); err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(gofakes3.New(memory).Server())
-	t.Cleanup(s.Close)
-	return addressAt(s.URL)
+	return addressAt(s3server.Start(t, s3server.Embedded).Endpoint)
 }
 
-func addressAt(endpoint string) string {
-	return "s3://bucket/locks/l?path=style&endpoint=" + url.QueryEscape(endpoint)
-}
+func addressAt(endpoint string) string { return s3server.Address(endpoint, "locks/l") }
 
 // open opens the lock at an address.
 func open(address string) (*lock, error) {

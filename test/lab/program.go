@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -41,6 +42,32 @@ func Program(t T, pkg string) string {
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		return explained(cmd)
 	})
+}
+
+// ModuleProgram returns the path of a program of another module, which is below the root of
+// this one: by its folder and the package's path, "." or one that its go.mod requires. A
+// machine that cannot have the module, or compile it, lacks the program.
+func ModuleProgram(t testing.TB, folder, pkg string) string {
+	t.Helper()
+	NotShort(t, "it compiles programs of others")
+	return once(lacking{t}, path.Base(folder), folder, func(program string) error {
+		root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "locksmith").Output()
+		if err != nil {
+			return err
+		}
+		// Without what only debuggers need, which takes seconds to link.
+		cmd := exec.Command("go", "build", "-C", filepath.Join(strings.TrimSpace(string(root)), folder), "-ldflags=-s -w", "-o", program, pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		return explained(cmd)
+	})
+}
+
+// lacking is a test that skips where it would fail.
+type lacking struct{ testing.TB }
+
+func (l lacking) Fatalf(format string, args ...any) {
+	l.Helper()
+	Lacking(l.TB, fmt.Sprintf(format, args...))
 }
 
 // CompileC returns the program that a file in C makes, without any warning.

@@ -17,6 +17,7 @@ var skips = map[string]string{
 	"test/lab/need.go":                   "Lacking itself, and NotShort",
 	"test/package/fresh_test.go":         "without -chroot",
 	"test/parents/parents_test.go":       "the language has no threads",
+	"test/s3server/kinds.go":             "stores that no package has",
 	"test/security/predicted_test.go":    "in a copy that strace watches only",
 }
 

@@ -1,0 +1,25 @@
+package s3lab
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+)
+
+// conformance: the store is fit for all that the suite asks of a backend.
+func conformance(t *testing.T, name string) {
+	s := open(t, name)
+	var places atomic.Int32
+	backendtest.Run(t, backendtest.Subject{New: func(t *testing.T) backendtest.Fixture {
+		p := place{s, s.endpoint, fmt.Sprintf("suite/%d", places.Add(1))}
+		return backendtest.Fixture{
+			Open:      func() backend.Backend { return p.open(t) },
+			Leftovers: func() []string { return p.leftovers(t) },
+			Remove:    func() { p.removeReservations(t) },
+			Abandon:   func(backend.Hold) {}, // a hold keeps nothing open
+		}
+	}})
+}

@@ -1,0 +1,22 @@
+// Package s3lab tests s3: locks at real object stores on this machine's loopback, with the
+// programs and with the backend itself.
+//
+// # Running it
+//
+//	go test -v ./test/s3lab
+//	go test -v ./test/s3lab -stores 'versitygw' -scenarios 'unfit'
+//	go test -v ./test/s3lab -long
+//
+// A scenario runs at stores; the table in lab_test.go says at which. Without -long it runs at
+// some of them. Package test/s3server starts the stores, and says where they come from. The
+// first run compiles them, which takes a minute and a half of a processor, half of it for the
+// one that is fit. Two of them are looked at only with -long, and only where they are
+// installed, for no package has them: moto and s3rver.
+//
+// Two gateways that serve one directory are asked by turns, as by a balancer.
+//
+// # What it cannot show
+//
+// All is on one machine: one clock, no latency, one file system below the gateways, plain
+// HTTP. Amazon's own store was not tried, nor others that cannot be had as programs.
+package s3lab

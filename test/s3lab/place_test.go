@@ -1,0 +1,67 @@
+package s3lab
+
+import (
+	"strings"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/s3"
+	"locksmith/test/s3server"
+)
+
+// A place is the prefix of one lock at a store, and the way there.
+type place struct {
+	*store
+	endpoint string
+	prefix   string
+}
+
+// schemes is the one that is looked at here.
+var schemes = []backend.Scheme{{Name: s3.Scheme, Port: "443"}}
+
+// open opens the lock as a process of its own would.
+func (p place) open(t *testing.T) backend.Backend {
+	t.Helper()
+	a, err := backend.ParseAddress(p.address(), schemes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := s3.Open(a, backend.Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (p place) address() string { return s3server.Address(p.endpoint, p.prefix) }
+
+// keys are those of all objects that the lock has.
+func (p place) keys(t *testing.T) []string { return p.servers[0].Keys(t, p.prefix+"/") }
+
+// maxGenerations is how many numbers stay when a lock is free.
+const maxGenerations = 4
+
+// leftovers is what should not be there of a lock that is free: all but its newest numbers.
+func (p place) leftovers(t *testing.T) (left []string) {
+	t.Helper()
+	all := p.keys(t)
+	for _, key := range all {
+		if !strings.HasPrefix(key, "g.") {
+			left = append(left, key)
+		}
+	}
+	if len(all)-len(left) > maxGenerations {
+		return all
+	}
+	return left
+}
+
+// removeReservations destroys the lock under its holder.
+func (p place) removeReservations(t *testing.T) {
+	t.Helper()
+	for _, key := range p.keys(t) {
+		if !strings.HasPrefix(key, "g.") {
+			p.servers[0].Remove(t, p.prefix+"/"+key)
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package s3server
+
+import (
+	"os"
+	"slices"
+	"strings"
+)
+
+// The only user of all servers. Some look neither at the name nor at the secret.
+const access, secret = "tester", "tester's secret"
+
+// environment are the variables in which programs for such stores find their credentials, and
+// nothing else than those.
+var environment = map[string]string{
+	"AWS_ACCESS_KEY_ID": access, "AWS_SECRET_ACCESS_KEY": secret, "AWS_EC2_METADATA_DISABLED": "true",
+	"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_PROFILE": "", "AWS_REGION": "",
+}
+
+// SetEnvironment makes this process, and those that it starts, find the credentials. It is for
+// a TestMain.
+func SetEnvironment() {
+	for name, value := range environment {
+		_ = os.Setenv(name, value)
+	}
+}
+
+// foreign is the environment of programs that know nothing of this user: of stores, some of
+// which use the same library.
+func foreign() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
+}

@@ -1,0 +1,169 @@
+package s3server
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path"
+	"sync"
+	"testing"
+)
+
+// A Fault is what happens to one request.
+type Fault int
+
+// What may happen. All but Refused are executed.
+const (
+	None     Fault = iota
+	Refused        // the server never sees it, and the connection ends
+	Lost           // the connection ends without an answer
+	Halved         // the connection ends in the middle of the answer
+	Turned         // the answer is 503, whatever it was
+	Repeated       // it is sent twice, and the second answer is passed on
+)
+
+// Faults are all of them but None, by their names.
+var Faults = map[Fault]string{Refused: "refused", Lost: "answer lost", Halved: "half an answer", Turned: "503 instead", Repeated: "sent twice"}
+
+// A Proxy passes requests on to gateways of one store, to one after the other, as a balancer
+// before a fleet does.
+type Proxy struct {
+	Endpoint string
+
+	mu      sync.Mutex
+	targets []http.Handler
+	seen    []string
+	planned map[int]Fault // by the number of the request, from 0
+	share   float64       // of all requests, to which any fault happens
+}
+
+// StartProxy starts one before servers. It runs until the test ends.
+func StartProxy(t testing.TB, endpoints ...string) *Proxy {
+	t.Helper()
+	p := &Proxy{planned: map[int]Fault{}}
+	for _, e := range endpoints {
+		p.targets = append(p.targets, Pass(t, e))
+	}
+	s := httptest.NewServer(p)
+	t.Cleanup(s.Close)
+	p.Endpoint = s.URL
+	return p
+}
+
+// Pass is a handler that passes requests on to a server. The host that was signed stays. Where
+// the server does not answer, nor does it.
+func Pass(t testing.TB, endpoint string) http.Handler {
+	t.Helper()
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(u)
+			r.Out.Host = r.In.Host
+		},
+		Transport:    &http.Transport{DisableKeepAlives: true}, // else it may ask again by itself
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+}
+
+// Fail has a fault happen to the nth request from now on, counted from 0.
+func (p *Proxy) Fail(n int, f Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.planned[len(p.seen)+n] = f
+}
+
+// FailOften has faults happen by chance to a share of all requests.
+func (p *Proxy) FailOften(share float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.share = share
+}
+
+// Requests are those so far, each as its method, LIST for a GET of the bucket, and the first
+// letters of its key, which tell what it is: "PUT r".
+func (p *Proxy) Requests() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.seen...)
+}
+
+// next notes a request, and decides what becomes of it.
+func (p *Proxy) next(r *http.Request) (http.Handler, Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.seen)
+	p.seen = append(p.seen, describe(r))
+	f := p.planned[n]
+	if p.share > rand.Float64() {
+		f = Fault(1 + rand.IntN(len(Faults)))
+	}
+	return p.targets[n%len(p.targets)], f
+}
+
+func describe(r *http.Request) string {
+	if r.URL.Query().Has("list-type") {
+		return "LIST"
+	}
+	return fmt.Sprintf("%s %.1s", r.Method, path.Base(r.URL.Path))
+}
+
+// ServeHTTP implements http.Handler.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	target, f := p.next(r)
+	body, err := io.ReadAll(r.Body)
+	if err != nil || f == Refused {
+		panic(http.ErrAbortHandler)
+	}
+	answer := execute(target, r, body)
+	switch f {
+	case Lost:
+		panic(http.ErrAbortHandler)
+	case Halved:
+		halve(w, r, answer)
+	case Turned:
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "<Error><Code>SlowDown</Code></Error>")
+	case Repeated:
+		pass(w, execute(target, r, body))
+	default:
+		pass(w, answer)
+	}
+}
+
+// execute has a server execute a request.
+func execute(target http.Handler, r *http.Request, body []byte) *http.Response {
+	once := r.Clone(r.Context())
+	once.Body = io.NopCloser(bytes.NewReader(body))
+	answer := httptest.NewRecorder()
+	target.ServeHTTP(answer, once)
+	return answer.Result()
+}
+
+func pass(w http.ResponseWriter, answer *http.Response) {
+	for name, values := range answer.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(answer.StatusCode)
+	_, _ = io.Copy(w, answer.Body) // or who asked has gone
+}
+
+// halve sends the first half of what the answer would be.
+func halve(w http.ResponseWriter, r *http.Request, answer *http.Response) {
+	answer.Request = r // HEAD has no body
+	var all bytes.Buffer
+	_ = answer.Write(&all) // to memory
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = conn.Write(all.Bytes()[:all.Len()/2])
+	_ = conn.Close()
+}
