@@ -17,6 +17,9 @@
 // every holder; a queue, which bounds how many ask often; holders that died are removed, at
 // once by waiters on their host, and after a lease by waiters elsewhere.
 //
+// The explorer (test/explorer) runs the algorithm in every order of requests there is for a few
+// lockers, and finds none that breaks it.
+//
 // Caveats. Many stores accept a condition and let several win, or ignore it: "locksmith
 // doctor" races for hours if asked to, and finds most of those in a second. All must use one
 // store under one endpoint; a bucket that is replicated is as many locks as there are

@@ -1,8 +1,8 @@
 // Command explorer is a model checker for the algorithms of the nfs: backend, of
-// mkdir:, ftp: and ftps:, and of link:. It runs the real code, packages
-// backends/nfs/generation, backends/mkdirlock and backends/link, not a model of it:
-// against a simulated directory on a simulated server, caches of several hosts, and
-// a simulated clock. It lets everything happen that can happen, in every order, and
+// mkdir:, ftp: and ftps:, of link:, and of s3:. It runs the real code, packages
+// backends/nfs/generation, backends/mkdirlock, backends/link and backends/s3/objects, not
+// a model of it: against a simulated directory or bucket on a simulated server, caches of
+// several hosts, and a simulated clock. It lets everything happen that can happen, in every order, and
 // looks whether the lock ever does what it must not.
 //
 //	go run ./test/explorer                      all configurations
@@ -10,6 +10,7 @@
 //	go run ./test/explorer -config large-tick -seed 7 -walk 3145
 //	go run ./test/explorer -config 'plain-.*|tree-.*' -limit 1000000
 //	go run ./test/explorer -config 'link-.*' -limit 1000000
+//	go run ./test/explorer -config 's3-.*|large-s3-.*' -limit 1000000
 //	go run ./test/explorer -mutation 'no step 8'
 //
 // # What is explored
@@ -156,6 +157,29 @@
 //	1  P1 holds, looks in its release at the lock, which is its own, and is stopped
 //	2  a lease passes; P2 removes the lock of P1, links its own, and holds
 //	3  P1: unlink L: it was P2's
+//
+// # Objects
+//
+// Their configurations (config_objects.go) are called s3. The simulated store creates an
+// object if there is none, or writes one whatever is there, looks at one, reads one, removes
+// one, and lists them in pages. Nothing is cached and each request is sent once, so of what
+// can go wrong with requests these are left: one or its answer is lost; one is executed late,
+// after whoever sent it gave up or died; one is executed twice; something on the way asks
+// again, and says that there is one already of what was just created. A page of a listing
+// may be read in two halves: what came or went meanwhile is in it or not. s3-pages has two
+// objects on a page, with s3-still all times that the store tells are the same.
+//
+// To the properties above come these. Whoever is given a hold had its reservation when it
+// began to try, and its lease is not over. A heartbeat or a release does not succeed if the
+// reservation was gone before it began. The newest generation is never removed, and no
+// ticket is used again whose reservation had no answer. At the end nothing is left but a few
+// generations. Who breaks by proof only (strict) gets on if all are on one host.
+//
+// Two requests of one acquisition that are both executed again after five others have had
+// the lock, that of the reservation and that of the generation, are more than a heartbeat
+// can see: it finds all as it was, though an operator broke it. limit-s3-copies shows it, if
+// it is asked for. A retry where a proxy makes one follows the request within its own time,
+// and not after five acquisitions of others.
 //
 // # How to read a counterexample
 //

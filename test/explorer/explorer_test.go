@@ -131,7 +131,7 @@ func TestMutationsApply(t *testing.T) {
 // What is known not to hold is found, too.
 func TestKnownLimits(t *testing.T) {
 	lab.NotShort(t, "the explorer computes for a minute")
-	for _, c := range knownLimits {
+	for _, c := range slices.Concat(knownLimits, copiedObjects) {
 		x := explore.NewExplorer(c)
 		r := x.Search(c.States)
 		x.Close()

@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/backends/s3/objects"
 	"locksmith/test/explorer/explore"
 )
 
@@ -84,6 +85,11 @@ func (s script) Release(ctx context.Context) error {
 		return backend.ErrGone
 	}
 	return nil
+}
+
+// stored is the code of s3:.
+func stored(e explore.Env) explore.Lock {
+	return &objects.Lock{Store: e.Objects(), Address: "s3://bucket/lock", Env: timeless(e)}
 }
 
 // fileName is the lock file.

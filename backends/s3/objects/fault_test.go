@@ -287,7 +287,7 @@ func TestPausedInTheQueue(t *testing.T) {
 		a = attemptIn(t, f)
 		backendtest.MustBeHeld(t, a)
 		time.Sleep(2 * time.Minute)
-		if again, err := a.poll(t.Context()); !again || err != nil || a.mine != nil {
+		if again, err := a.poll(t.Context(), true); !again || err != nil || a.mine != nil {
 			t.Errorf("its place in the queue is kept: %t, %v", again, err)
 		}
 		backendtest.MustRelease(t, h)

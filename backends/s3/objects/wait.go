@@ -55,11 +55,12 @@ func (a *attempt) stop(b block, err backend.HeldError) error {
 func (a *attempt) Wait(ctx context.Context) error {
 	a.nextLook = a.request.Clock.Now() + a.pause()
 	for {
-		clock.Sleep(ctx, a.request.Clock, a.untilWork())
+		d, look := a.untilWork()
+		clock.Sleep(ctx, a.request.Clock, d)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		again, err := a.poll(ctx)
+		again, err := a.poll(ctx, look)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -69,28 +70,30 @@ func (a *attempt) Wait(ctx context.Context) error {
 	}
 }
 
-// untilWork is the time until we look again, or until our next heartbeat.
-func (a *attempt) untilWork() time.Duration {
-	d := a.nextLook - a.request.Clock.Now()
+// untilWork is the time until we look again, or until our next heartbeat, if that is earlier.
+func (a *attempt) untilWork() (d time.Duration, look bool) {
+	d = max(a.nextLook-a.request.Clock.Now(), minPause)
 	if a.mine != nil {
-		d = min(d, max(a.untilBeat(), a.mine.ticket.lease/16))
+		if beat := max(a.untilBeat(), a.mine.ticket.lease/16); beat < d {
+			return beat, false
+		}
 	}
-	return max(d, minPause)
+	return d, true
 }
 
 func (a *attempt) untilBeat() time.Duration {
 	return a.mine.proven + a.mine.ticket.lease/4 - a.request.Clock.Now()
 }
 
-// poll keeps our place in the queue, and reports whether another Try is worth its cost.
+// poll keeps our place in the queue, and may look whether another Try is worth its cost.
 // While the store does not answer nothing is known about the lock, and we go on waiting.
-func (a *attempt) poll(ctx context.Context) (again bool, err error) {
+func (a *attempt) poll(ctx context.Context, look bool) (again bool, err error) {
 	err = a.keepPlace(ctx)
 	switch {
 	case errors.Is(err, errBroken):
 		err = a.withdraw(ctx) // Try makes a new reservation
 		return err == nil, err
-	case err == nil && a.request.Clock.Now() < a.nextLook:
+	case err == nil && !look:
 		return false, nil
 	case err == nil:
 		again, err = a.changed(ctx)

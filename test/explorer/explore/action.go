@@ -83,18 +83,40 @@ func (x *Explorer) value(d action) string {
 	switch d.op.kind {
 	case opReadlink:
 		return x.short(x.names.texts[d.reply.value])
+	case opHead:
+		return "there, written at " + seconds(x.names.views[d.reply.value].stamp)
+	case opGet:
+		return x.short(x.names.texts[x.names.views[d.reply.value].content])
 	case opStat, opRead, opOpen, opStatFile:
 		return x.sightText(d.op, x.names.views[d.reply.value])
 	case opLook:
 		return fmt.Sprintf("there, touched at %s", seconds(unpackSight(d.reply.value).stamp))
 	case opList:
 		var all []string
-		for _, t := range x.names.listings[d.reply.value] {
-			all = append(all, x.short(x.names.base(t)))
+		for _, name := range x.listed(d.reply) {
+			all = append(all, x.short(name))
 		}
 		return "[" + strings.Join(all, " ") + "]"
 	}
 	return "ok"
+}
+
+// listed are the names that a listing showed.
+func (x *Explorer) listed(r reply) (all []string) {
+	if x.Config.Objects == nil {
+		for _, t := range x.names.listings[r.value] {
+			all = append(all, x.names.base(t))
+		}
+		return all
+	}
+	shown, more := x.names.page(r)
+	for _, t := range shown {
+		all = append(all, x.names.key(t))
+	}
+	if more {
+		all = append(all, "…")
+	}
+	return all
 }
 
 func seconds(ms int32) string { return fmt.Sprint(time.Duration(ms) * time.Millisecond) }
@@ -102,6 +124,7 @@ func seconds(ms int32) string { return fmt.Sprint(time.Duration(ms) * time.Milli
 var opNames = map[opKind]string{
 	opMkdir: "mkdir", opSymlink: "symlink", opRename: "rename", opRenameNew: "rename unless it is there:", opRmdir: "rmdir", opRemoveAbandoned: "remove if abandoned:", opStake: "stake", opPin: "pin", opUnpin: "unpin", opUnlink: "unlink",
 	opCreate: "create", opWrite: "write", opLink: "link", opTouchFile: "touch the file", opStat: "stat", opRead: "read", opOpen: "open",
+	opPut: "put", opPutNew: "put if there is none:", opDelete: "delete", opHead: "head", opGet: "get",
 	opRecall: "recall", opRemember: "remember", opStatFile: "stat the file", opTouch: "touch", opReadlink: "readlink", opLook: "look", opList: "list",
 }
 
@@ -116,6 +139,8 @@ func (x *Explorer) call(o op) string {
 		return "wakes up"
 	case opLink:
 		return fmt.Sprintf("link %s -> %s", x.short(x.names.texts[o.to]), name)
+	case opPutNew:
+		return fmt.Sprintf("%s %s, of %s", opNames[o.kind], name, x.short(x.names.texts[o.to]))
 	case opSymlink, opRename, opRenameNew:
 		return fmt.Sprintf("%s %s -> %s", opNames[o.kind], name, x.short(x.names.texts[o.to]))
 	}
@@ -148,7 +173,10 @@ func (x *Explorer) changes(before, after *world) string {
 	return "; " + strings.Join(all, "; ")
 }
 
-var longTicket = regexp.MustCompile(`(?:\d+-\d+-\d+-|\d+-)?[0-9a-f]{32}`)
+var longTicket = regexp.MustCompile(`(?:\d+-)*[0-9a-f]{32}`)
+
+// zeros are those of a number in the key of an object.
+var zeros = regexp.MustCompile(`\bg\.0+`)
 
 // packed is a record in the name of a directory.
 var packed = regexp.MustCompile(`\b(\d+\.\d+\.)[A-Za-z0-9_-]{20,}`)
@@ -159,7 +187,7 @@ func (x *Explorer) short(s string) string {
 	if strings.HasPrefix(s, "LOCK ") {
 		return "record of " + x.who(makerOf(longTicket.FindString(s)))
 	}
-	return longTicket.ReplaceAllStringFunc(packed.ReplaceAllString(s, "$1…"), func(t string) string { return x.who(makerOf(t)) })
+	return longTicket.ReplaceAllStringFunc(packed.ReplaceAllString(zeros.ReplaceAllString(s, "g."), "$1…"), func(t string) string { return x.who(makerOf(t)) })
 }
 
 func (x *Explorer) who(m maker) string {

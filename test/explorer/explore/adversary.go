@@ -87,7 +87,7 @@ func (x *Explorer) repeat(w *world, i int, emit func(*world)) {
 	d := c.dups[i]
 	c.dups = append(c.dups[:i], c.dups[i+1:]...)
 	alive, sign := x.alive(d.op), int32(lapsed)
-	if e := c.tree.get(alive); e != nil && alive != d.op.name {
+	if e := c.tree.get(alive); e != nil && (alive != d.op.name || x.Config.Objects != nil) {
 		sign = e.sign
 	}
 	x.checkLate(c, d)
@@ -151,6 +151,9 @@ func (s stepper) lost() {
 	if s.session() {
 		s.delayed()
 		return
+	}
+	if s.Config.Objects != nil && s.op.kind != opPutNew {
+		return // it is told what the first request would have been
 	}
 	s.answer(crashedReply, func(c *world) reply {
 		c.left.Lost--

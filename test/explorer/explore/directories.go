@@ -60,6 +60,8 @@ func (x *Explorer) alive(o op) text {
 	switch {
 	case o.kind == opTouch:
 		return o.name
+	case o.kind == opPut:
+		return x.reservation(o.name)
 	case x.Config.Directories == nil:
 		return 0
 	case o.kind == opMkdir && x.isEntry(x.names.parents[o.name]):
@@ -70,7 +72,11 @@ func (x *Explorer) alive(o op) text {
 	return 0
 }
 
+// isEntry reports what a name is by which somebody holds or waits.
 func (x *Explorer) isEntry(name text) bool {
+	if x.Config.Objects != nil {
+		return x.reservation(name) == name && name != 0
+	}
 	base := x.names.base(name)
 	return name != 0 && (strings.HasPrefix(base, "x.") || strings.HasPrefix(base, "s."))
 }
@@ -78,10 +84,11 @@ func (x *Explorer) isEntry(name text) bool {
 // vital gives an entry the time of a sign of life, and to the reservation that it
 // is in.
 func (x *Explorer) vital(c *world, name text, sign int32) {
-	if name == 0 {
+	e := c.tree.get(name)
+	if e == nil {
 		return
 	}
-	c.tree.get(name).sign = sign
+	e.sign = sign
 	if in := x.names.parents[name]; x.names.makers[in] == x.names.makers[name] {
 		c.tree.get(in).sign = sign
 	}
@@ -195,6 +202,8 @@ func (x *Explorer) isLeftover(name text) bool {
 	switch {
 	case x.Config.Files != nil:
 		return strings.HasPrefix(text, x.Config.Files.Leftovers)
+	case x.Config.Objects != nil:
+		return x.isGeneration(name)
 	case d == nil:
 		return strings.HasPrefix(text, "G/lock.") || text == "G" || text == "R"
 	case d.Plain:
@@ -228,7 +237,7 @@ func (x *Explorer) provenIn(c *world, p int) {
 // removed is the attempt of p whose entry somebody else removed, or 0.
 func (x *Explorer) removed(c *world, p int) uint8 {
 	m := maker{p, c.procs[p].condemned}
-	if x.Config.Directories == nil || slices.ContainsFunc(c.tree, func(e entry) bool { return x.isEntry(e.name) && x.names.makers[e.name] == m }) {
+	if x.Config.Directories == nil && x.Config.Objects == nil || slices.ContainsFunc(c.tree, func(e entry) bool { return x.isEntry(e.name) && x.names.makers[e.name] == m }) {
 		return 0
 	}
 	return m.serial

@@ -1,5 +1,5 @@
 // Package explore searches all that a few processes can do to each other through
-// a directory, with the code that is to be tested running for real.
+// a directory or a bucket, with the code that is to be tested running for real.
 //
 // A process is its answers so far. The code under test is deterministic: ids,
 // clocks, verdicts and the file system are all given to it (Env). So what a
@@ -22,7 +22,7 @@
 //
 // What is left out: clocks that run at unequal rates; names that come and go
 // within one listing; caches of attributes (a look asks the server); errors of a
-// full or read-only file system. Of lock files: times set ahead, pids that stand
-// alone, what is no regular file, a file in use that the client renames, and a cache
-// that still knows which file had a name.
+// full or read-only file system; stores that show what is old. Of lock files: times set
+// ahead, pids that stand alone, what is no regular file, a file in use that the client
+// renames, and a cache that still knows which file had a name.
 package explore

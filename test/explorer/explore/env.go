@@ -132,5 +132,19 @@ func (c bootClock) Now() time.Duration {
 	return c.r.role.Host.Uptime + time.Duration(ms)*time.Millisecond
 }
 
-// NewTimer is not used by an algorithm that waits through Dir.Await.
-func (c bootClock) NewTimer(time.Duration) clock.Timer { panic(ErrForeign) }
+// NewTimer waits at once: an algorithm that has no Dir.Await sleeps in the loop of Wait only.
+func (c bootClock) NewTimer(d time.Duration) clock.Timer {
+	dir(c).Await(context.Background(), "", process.Process{}, d)
+	return over{}
+}
+
+// over is a timer whose time has come.
+type over struct{}
+
+func (over) C() <-chan time.Time {
+	c := make(chan time.Time, 1)
+	c <- epoch
+	return c
+}
+
+func (over) Stop() {}

@@ -20,6 +20,9 @@ type Config struct {
 	// Prelude is who comes first: each of these processes in turn goes on until
 	// it holds the lock or waits for it. The search begins after that.
 	Prelude []int
+	// Copied: as long as it may, the network keeps a copy of each reservation and generation
+	// that is written then.
+	Copied bool
 	// Fallen is who of them then crashes. Then each of Dying goes on until it is about
 	// to remove the lock, which is a file, and crashes; and each of Stopped, and stops.
 	Fallen, Dying, Stopped []int
@@ -30,6 +33,8 @@ type Config struct {
 	Directories *Directories
 	// Files is set where the lock is a file.
 	Files *Files
+	// Objects is set where the lock is objects in a store.
+	Objects *Objects
 	// Limit is part of what violations are called that are known; what follows from one
 	// is not explored. Meets are those that must be met.
 	Limit string
@@ -69,14 +74,14 @@ func NewExplorer(c Config) *Explorer {
 	x.roles = append(append(x.roles, c.Roles...), cleaner)
 	for i := range x.roles {
 		x.roles[i].Lease = c.Lease
-		x.roles[i].nap = c.nap()
+		x.roles[i].nap, x.roles[i].naps = c.nap(), c.naps()
 		x.graphs = append(x.graphs, newGraph(x.names, i, x.roles[i]))
 	}
 	return x
 }
 
-// nap is how long the cleaner rests between two looks: 12 of them are longer than
-// what is left is let be.
+// nap is how long the cleaner rests between two looks: all of them are longer than what is
+// left is let be.
 func (c Config) nap() time.Duration {
 	if c.Files != nil {
 		return 10 * time.Minute
@@ -84,9 +89,17 @@ func (c Config) nap() time.Duration {
 	return c.Lease / 4
 }
 
+// naps is how often: a lock of objects looks at what is left only now and then.
+func (c Config) naps() int {
+	if c.Objects != nil {
+		return 18
+	}
+	return 12
+}
+
 // places are the directories that are there from the beginning.
 func (c Config) places() []string {
-	if c.Directories != nil || c.Files != nil {
+	if c.Directories != nil || c.Files != nil || c.Objects != nil {
 		return nil
 	}
 	return []string{"G", "R"}
@@ -164,7 +177,8 @@ func (x *Explorer) goOnTo(w *world, p int, there func(op) bool) *world {
 	for {
 		var next *world
 		x.step(w, p, func(c *world) {
-			if c.action.fault == noFault { // the last: it does not stop to look at a clock
+			// The last: it does not stop to look at a clock.
+			if f := c.action.fault; f == noFault || f == duplicated && x.Config.Copied && x.isTaking(c.action.op) {
 				next = x.copy(c)
 				next.action = c.action
 			}

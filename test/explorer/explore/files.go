@@ -183,6 +183,8 @@ func (x *Explorer) lookAt(c *world, e *entry, o op) reply {
 func (x *Explorer) stirs(c *world, o op) bool {
 	f := x.Config.Files
 	switch {
+	case x.Config.Objects != nil:
+		return !strings.HasPrefix(x.names.texts[o.name], beatPrefix)
 	case f == nil:
 		return true
 	case o.kind == opTouchFile:
@@ -207,16 +209,20 @@ func (x *Explorer) noticed(c *world, p int, o op) {
 	}
 }
 
-// checkID: no attempt has the id of the one before.
+// checkID: no attempt has the id of the one before; nor, of objects, of one whose reservation
+// had no answer.
 func (x *Explorer) checkID(c *world, p int, o op) {
-	if x.Config.Files == nil || o.kind != opCreate || x.roles[p].Script {
+	named := o.kind == opCreate || o.kind == opPut && x.isEntry(o.name)
+	if !named || x.roles[p].Script {
 		return
 	}
 	m := x.names.makers[o.name]
 	if m.process == p && m.serial == c.procs[p].made {
 		c.violated("%s uses an id again: %s", x.title(p), x.short(x.names.texts[o.name]))
 	}
-	c.procs[p].made = m.serial
+	if x.Config.Files != nil {
+		c.procs[p].made = m.serial
+	}
 }
 
 // checkUnlink: no name of a file is removed but by who made the file, or when that

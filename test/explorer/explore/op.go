@@ -27,6 +27,9 @@ const (
 	opWrite  // what is in it
 	opLink
 	opTouchFile
+	opPut    // an object, whatever is there
+	opPutNew // if there is none
+	opDelete
 	opTouch
 	opReadlink
 	opLook
@@ -35,6 +38,8 @@ const (
 	opRead
 	opOpen
 	opStatFile // an open one
+	opHead
+	opGet
 	// Calls to the kernel about a directory.
 	opStake
 	opPin
@@ -54,7 +59,7 @@ func (o op) patient() bool {
 type op struct {
 	kind opKind
 	name text
-	to   text // new name of a rename; what a symbolic link holds, or a file, or the memory; what a link is to
+	to   text // new name of a rename; what a symbolic link holds, or a file, an object, or the memory; what a link is to
 	// wait is how many milliseconds a process that awaits or works may pass.
 	wait    int32
 	subject int8 // whom a judge looks at
@@ -62,10 +67,10 @@ type op struct {
 
 func (o op) changes() bool { return o.kind >= opMkdir && o.kind <= opTouch }
 func (o op) creates() bool {
-	return o.kind == opMkdir || o.kind == opSymlink || o.kind == opCreate || o.kind == opLink
+	return o.kind == opMkdir || o.kind == opSymlink || o.kind == opCreate || o.kind == opLink || o.kind == opPutNew
 }
 func (o op) renames() bool { return o.kind == opRename || o.kind == opRenameNew }
-func (o op) removes() bool { return o.kind == opRmdir || o.kind == opUnlink }
+func (o op) removes() bool { return o.kind == opRmdir || o.kind == opUnlink || o.kind == opDelete }
 
 // A reply is the answer to an op.
 type reply struct {

@@ -21,10 +21,11 @@ func (x *Explorer) heed(c *world, p int, n note) {
 	case noteReleaseBegins:
 		// After an answer was lost a second call cannot tell whether it was the first
 		// that ended the hold.
-		q.mustNotice = q.overtaken && !(q.releasing && (x.Config.Directories != nil || x.Config.Files != nil))
+		q.mustNotice = q.overtaken && !(q.releasing && (x.Config.Directories != nil || x.Config.Files != nil || x.Config.Objects != nil))
+		q.broken = !q.releasing && x.broken(c, p)
 		q.valid, q.releasing = false, true
 	case noteBeatBegins:
-		q.mustNotice = q.overtaken
+		q.mustNotice, q.broken = q.overtaken, x.broken(c, p)
 	case noteBeat:
 		x.answered(c, p, n, "a heartbeat")
 		switch n.out {
@@ -66,7 +67,7 @@ func (x *Explorer) granted(c *world, p int, n note) {
 	q.holding, q.serial, q.token = true, n.serial, uint32(n.token)
 	q.overtaken, q.mustNotice, q.releasing = false, false, false
 	q.confirmed = q.touched
-	if x.Config.Directories != nil && !x.roles[p].Script {
+	if (x.Config.Directories != nil || x.Config.Objects != nil) && !x.roles[p].Script {
 		x.provenIn(c, p)
 	}
 	q.valid = x.lasting(p) || c.now < q.confirmed+millis(x.roles[p].Lease) && q.condemned != n.serial
@@ -108,18 +109,20 @@ func (x *Explorer) answered(c *world, p int, n note, what string) {
 	switch {
 	case n.out == done && q.mustNotice && !x.revived(c, p):
 		c.violated("%s: %s succeeded, but somebody else got the lock before it began", x.title(p), what)
+	case n.out == done && q.broken && !x.repeats(c):
+		c.violated("%s: %s succeeded, but its reservation was gone before it began", x.title(p), what)
 	case n.out == unclear && !x.faulty(c):
 		c.violated("%s: %s failed though nothing else did: %s", x.title(p), what, n.text)
 	case n.out == gone && !x.excusable(c, p):
 		c.violated("%s: %s says that the lock is gone, but nobody had a reason to take it", x.title(p), what)
 	}
-	q.mustNotice = false
+	q.mustNotice, q.broken = false, false
 }
 
 // revived reports that the server may have made the reservation again that the
 // operator removed: then only the operator's word tells the holder that it lost the lock.
 func (x *Explorer) revived(c *world, p int) bool {
-	return c.procs[p].condemned == c.procs[p].serial && x.repeats(c)
+	return x.Config.Objects == nil && c.procs[p].condemned == c.procs[p].serial && x.repeats(c)
 }
 
 // repeats reports that the server executes or executed a request twice or late.
@@ -176,6 +179,14 @@ func (x *Explorer) checkRemoval(c *world, p int, o op) {
 	lives := o.name // what gives signs of life
 	if parent := x.names.parents[o.name]; x.isEntry(parent) && x.Config.Directories != nil {
 		m, lives = x.names.makers[parent], parent
+	}
+	if x.Config.Objects != nil {
+		if lives = x.reservation(o.name); x.isNewest(c, o.name) {
+			c.violated("%s removes the newest generation", x.title(p))
+		}
+		if !c.tree.has(lives) {
+			return // a heartbeat of nobody
+		}
 	}
 	base := x.names.base(o.name)
 	if m.process < 0 || m.process == p || strings.HasPrefix(base, "s.") && x.Config.Directories == nil || strings.HasPrefix(base, "p.") {

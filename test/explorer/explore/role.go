@@ -50,6 +50,7 @@ type Role struct {
 	Script    bool // is no locksmith: it has no lease, and no entry
 	Grace     time.Duration
 	nap       time.Duration // of the cleaner
+	naps      int           // how many
 	Sturdy    bool          // does not crash
 	Cleaner   bool          // stays long enough to sweep what others left, by Tend
 }
@@ -166,7 +167,7 @@ func (r Role) beat(run *runner, h backend.Hold) {
 
 // clean stays for several leases: what the crashed left must be watched for one.
 func (r Role) clean(run *runner, h backend.Hold) {
-	for range 12 {
+	for range r.naps {
 		_ = h.Tend(context.Background())
 		run.work(r.nap)
 		r.beat(run, h)

@@ -154,7 +154,7 @@ func (x *Explorer) leftover(c *world) string {
 	generations := 0
 	for _, e := range c.tree {
 		name := x.names.texts[e.name]
-		generations += b2i(strings.HasPrefix(name, "G/lock.") || strings.Contains(name, "/fence."))
+		generations += b2i(strings.HasPrefix(name, "G/lock.") || x.isGeneration(e.name) || strings.Contains(name, "/fence."))
 		if !x.isLeftover(e.name) {
 			all = append(all, x.short(name))
 		}

@@ -90,6 +90,9 @@ func (x *Explorer) serve(c *world, o op) reply {
 	if x.Config.Files != nil {
 		return x.serveFile(c, o)
 	}
+	if x.Config.Objects != nil {
+		return x.serveObject(c, o)
+	}
 	if r, strange := x.Config.Directories.answer(x.names, c.tree, o); strange {
 		return r
 	}
@@ -128,11 +131,11 @@ func (s stepper) host(c *world) *host { return &c.hosts[s.roles[s.p].Host.Number
 // server is the ordinary answer. A listing may be read in two halves.
 func (s stepper) server() {
 	s.answer(noFault, func(c *world) reply { return s.learned(c, s.execute(c)) })
-	if s.op.kind == opList && s.from.left.Torn > 0 && s.from.tree.has(s.op.name) {
+	if s.op.kind == opList && s.from.left.Torn > 0 && (s.Config.Objects != nil || s.from.tree.has(s.op.name)) {
 		c := s.copy(s.from)
 		defer s.drop(c)
 		c.left.Torn--
-		c.procs[s.p].scan = listing(c.tree.list(s.names, s.op.name).value)
+		c.procs[s.p].scan = s.firstHalf(c)
 		c.action = action{process: s.p, op: s.op, fault: tornBegin}
 		s.emit(c)
 	}
@@ -146,9 +149,21 @@ func (s stepper) learned(c *world, r reply) reply {
 	return r
 }
 
+// firstHalf is what is there when a listing begins.
+func (s stepper) firstHalf(c *world) listing {
+	if s.Config.Objects != nil {
+		return s.names.listing(s.objectsAfter(c, s.op.name))
+	}
+	return listing(c.tree.list(s.names, s.op.name).value)
+}
+
 // endScan is the second half of a listing: what was there in both halves is
 // shown, of the rest each name may be.
 func (s stepper) endScan() {
+	if s.Config.Objects != nil {
+		s.endPage()
+		return
+	}
 	first := s.names.listings[s.from.procs[s.p].scan]
 	second := s.from.tree.children(s.names, s.op.name)
 	both, either := compare(first, second)
@@ -162,7 +177,7 @@ func (s stepper) endScan() {
 
 // proves reports that a request, if it succeeds, proves p's entry to be there.
 func (x *Explorer) proves(p int, o op) bool {
-	return o.kind == opTouch || o.kind == opTouchFile && x.names.makers[o.name].process == p || o.changes() && x.Config.Directories != nil && x.names.makers[x.alive(o)].process == p
+	return o.kind == opTouch || (o.kind == opTouchFile || o.kind == opPut) && x.names.makers[o.name].process == p || o.changes() && x.Config.Directories != nil && x.names.makers[x.alive(o)].process == p
 }
 
 // proceed gives process p its answer and notes what it did because of it.
@@ -171,6 +186,9 @@ func (x *Explorer) proceed(c *world, p int, r reply) {
 	o := x.op(c, p)
 	if r.err == 0 && x.proves(p, o) {
 		q.touched = q.sent
+	}
+	if r.err != 0 && o.kind == opPut && x.isEntry(o.name) {
+		q.made = x.names.makers[o.name].serial
 	}
 	e := x.graphs[p].follow(q.node, r)
 	q.node, q.sent = e.to, 0

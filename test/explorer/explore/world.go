@@ -40,6 +40,7 @@ type proc struct {
 	valid      bool  // it may work
 	overtaken  bool  // somebody else got the lock since OK
 	mustNotice bool  // and so the call it makes must not succeed
+	broken     bool  // nor must it because its reservation, an object, was gone
 	releasing  bool  // it has begun to release
 	swept      bool  // somebody removed its entry from its reservation, in this Try
 	serial     uint8 // of its hold
@@ -49,7 +50,7 @@ type proc struct {
 	// Which file was the lock when it last looked, and when that had been touched.
 	saw   text
 	sawAt int32
-	// The last of its attempts that made a file.
+	// The last of its attempts that made a file, or whose reservation had no answer.
 	made uint8
 }
 
@@ -140,7 +141,7 @@ func (w *world) encode(b []byte) []byte {
 
 func (p *proc) encode(b []byte) []byte {
 	flags := 0
-	for i, set := range []bool{p.crashed, p.absent, p.asleep, p.awake, p.holding, p.valid, p.overtaken, p.mustNotice, p.releasing, p.swept} {
+	for i, set := range []bool{p.crashed, p.absent, p.asleep, p.awake, p.holding, p.valid, p.overtaken, p.mustNotice, p.broken, p.releasing, p.swept} {
 		flags |= b2i(set) << i
 	}
 	for _, v := range []uint64{uint64(p.node), uint64(flags), uint64(p.scan), uint64(p.sent), uint64(p.touched), uint64(p.confirmed),
@@ -173,7 +174,7 @@ func (w *world) decode(b []byte) {
 		node, flags := nodeID(u()), u()
 		*p = proc{node: node, scan: listing(u()), sent: int32(u()), touched: int32(u()), confirmed: int32(u()),
 			serial: uint8(u()), condemned: uint8(u()), hopeless: uint8(u()), token: uint32(u()), saw: text(u()), sawAt: int32(u()), made: uint8(u())}
-		for i, f := range []*bool{&p.crashed, &p.absent, &p.asleep, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.releasing, &p.swept} {
+		for i, f := range []*bool{&p.crashed, &p.absent, &p.asleep, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.broken, &p.releasing, &p.swept} {
 			*f = flags>>i&1 != 0
 		}
 	}
