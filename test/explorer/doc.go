@@ -181,6 +181,9 @@
 // it is asked for. A retry where a proxy makes one follows the request within its own time,
 // and not after five acquisitions of others.
 //
+// That whoever is told of a refusal asks whose the generation is, is no rule of its own any
+// more: the next listing shows an own generation, too. Either alone does.
+//
 // # How to read a counterexample
 //
 //	7  P1: list G: [lock.1]; P1 is stopped before it looks at its clock

@@ -27,11 +27,13 @@ type edit struct{ file, old, new string }
 const (
 	twoHolders = "both hold the lock"
 	tokenFell  = "was granted before"
-	silentLoss = "succeeded, but somebody else got the lock"           // the loser is not told
+	silentLoss = "succeeded, but somebody else got the lock" // the loser is not told
+	undone     = "succeeded, but its reservation was gone"
 	falseLoss  = "says that the lock is gone, but nobody had a reason" // to take it
 	lateHold   = "is given a hold whose lease is over"
 	deadHold   = "is given a hold, but its entry was gone"
-	robs       = "which is alive"                          // something of somebody is removed
+	robs       = "which is alive" // something of somebody is removed
+	newestGone = "removes the newest generation"
 	hitsNext   = "which is not what it was when looked at" // the lock that is removed
 	takesEmpty = "an empty lock directory that is"         // somebody else's is removed, or replaced
 	idAgain    = "uses an id again"
@@ -46,11 +48,12 @@ const (
 	mkdirDir      = "backends/mkdirlock"
 	linkDir       = "backends/link"
 	watchDir      = "backends/watch"
+	objectsDir    = "backends/s3/objects"
 )
 
 // mutations are all of them.
 func mutations() []mutation {
-	return slices.Concat(within(generationDir, generationMutations), within(mkdirDir, mkdirMutations), within(linkDir, linkMutations), within(watchDir, memoryMutations))
+	return slices.Concat(within(generationDir, generationMutations), within(mkdirDir, mkdirMutations), within(linkDir, linkMutations), within(objectsDir, objectMutations), within(watchDir, memoryMutations))
 }
 
 func within(dir string, all []mutation) []mutation {

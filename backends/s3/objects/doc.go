@@ -46,5 +46,5 @@
 // Where a store keeps it, command explorer runs this code in every order of requests that a
 // few lockers can make, with crashes, pauses, lost answers, and requests that are executed
 // late or twice. It finds no two holders, no lock that is stuck, no token that falls and no
-// loss that is not told.
+// loss that is not told; and what is wrong if one of the rules above is left out.
 package objects

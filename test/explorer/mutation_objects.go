@@ -1,0 +1,113 @@
+package main
+
+// objectMutations are wrong ways to lock with objects. Their files are those of package
+// objects.
+//
+// What a refused creation means is asked twice: by whoever was refused, and by the next
+// listing (othersAlways). Each does alone, so those who do not ask leave out both. In
+// s3-lost-alone the second does not matter by itself.
+var objectMutations = []mutation{
+	{name: "a listing that lacks the holder's reservation proves that it is gone", breaks: twoHolders, config: "s3-torn", edits: []edit{{"attempt.go",
+		"	if t > 0 { // a listing", "	if t > 0 && len(v.queue) > 1 { // a listing"}}},
+
+	{name: "a library repeats requests, and a refusal means that another was first", breaks: stuck, config: "s3-lost-alone", edits: []edit{
+		{"attempt.go", "		err := a.lock.Store.Create(ctx, generation(n), []byte(a.mine.ticket.String()))\n",
+			"		create := func() error { return a.lock.Store.Create(ctx, generation(n), []byte(a.mine.ticket.String())) }\n		err := create()\n		if unclear(err) {\n			err = create()\n		}\n		if errors.Is(err, ErrExists) {\n			return nil, backend.ErrAgain\n		}\n"},
+		othersAlways}},
+
+	{name: "a refusal means that another was first", breaks: stuck, config: "s3-lost-alone", edits: []edit{
+		{"attempt.go", "		case err == nil:\n			return a.confirm(ctx, n, began)\n",
+			"		case err == nil:\n			return a.confirm(ctx, n, began)\n		case errors.Is(err, ErrExists):\n			return nil, backend.ErrAgain\n"},
+		othersAlways}},
+
+	{name: "no answer to a creation means that another was first", breaks: stuck, config: "s3-lost-alone", edits: []edit{
+		{"attempt.go", "		last = err\n", "		if last = err; unclear(err) {\n			return nil, backend.ErrAgain\n		}\n"},
+		othersAlways}},
+
+	{name: "the newest generation is always another's", breaks: stuck, config: "s3-lost", edits: []edit{othersAlways}},
+
+	{name: "the same name after a reservation that had no answer", breaks: idAgain, config: "s3-lost", edits: []edit{{"claim.go",
+		"	a.mine.spoiled = true //", "	if unclear(err) {\n		return a.lock.fail(\"make a reservation\", a.lock.Store.Put(ctx, t.reservation(), []byte(text)))\n	}\n	a.mine.spoiled = true //"}}},
+
+	{name: "a removal whose condition the store ignores", breaks: robs, config: "s3-lease-rounds", edits: []edit{{"attempt.go",
+		"	if err := a.lock.remove(ctx, target); err != nil {\n",
+		"	if now, err := a.lock.list(ctx); err == nil {\n		if newer, err := a.lock.target(ctx, now.newest()); err == nil {\n			target = newer\n		}\n	}\n	if err := a.lock.remove(ctx, target); err != nil {\n"}}},
+
+	{name: "a break removes what is not named", breaks: robs, config: "s3-operator", edits: []edit{{"inspect.go",
+		"		if p.ticket.id == id {\n", "		if p.ticket.id != \"\" {\n"}}},
+
+	{name: "a heartbeat writes the reservation, too", breaks: undone, config: "s3-operator", edits: []edit{{"claim.go",
+		"	c.proven = sent\n", "	_ = c.lock.Store.Put(ctx, c.ticket.reservation(), []byte(c.record))\n	c.proven = sent\n"}}},
+
+	{name: "a heartbeat does not look for the reservation", breaks: undone, config: "s3-operator", edits: []edit{{"hold.go",
+		"	_, err := l.Store.Head(ctx, h.claim.ticket.reservation())\n	if err == nil {\n		_, err = l", "	var err error\n	if err == nil {\n		_, err = l"}}},
+
+	{name: "a heartbeat does not look for the next generation", breaks: silentLoss, config: "s3-operator-copied", edits: []edit{{"hold.go",
+		"		_, err = l.Store.Head(ctx, generation(h.number+1))\n", "		err = ErrAbsent\n"}}},
+
+	{name: "a heartbeat does not look for its own generation", breaks: silentLoss, config: "s3-operator-old", edits: []edit{{"hold.go",
+		"			if _, err = l.Store.Head(ctx, generation(h.number)); err == nil {\n", "			if err = nil; err == nil {\n"}}},
+
+	{name: "the newest of the old generations are removed first", breaks: silentLoss, config: "s3-operator-order", edits: []edit{
+		{"hold.go", "	for i, n := range h.old {\n		if n+keepGenerations >= h.number || i == maxOld {\n			return\n",
+			"	for _, n := range slices.Backward(h.old) {\n		if n+keepGenerations >= h.number {\n			continue\n"},
+		{"hold.go", "	\"errors\"\n", "	\"errors\"\n	\"slices\"\n"}}},
+
+	{name: "one that may not be removed does not stop the removal of old generations", breaks: silentLoss, config: "s3-operator-order", edits: []edit{{"hold.go",
+		"			return // so that none is there without all that are newer\n", "			continue\n"}}},
+
+	{name: "a release does not look", breaks: undone, config: "s3-operator", edits: []edit{{"hold.go",
+		"	if !h.leaving {\n", "	if h.number == 0 {\n"}}},
+
+	{name: "a heartbeat after a lease of silence is good", breaks: falseLoss, config: "s3-half-long", edits: []edit{{"claim.go",
+		"	if c.clock.Now()-before >= c.ticket.lease {\n		return errBroken\n	}\n", "	_ = before\n"}}},
+
+	{name: "the hold begins without a heartbeat", breaks: twoHolders, limit: 400_000, config: "s3-gap", edits: []edit{{"attempt.go",
+		"	if a.mine.proven < began { //", "	if a.mine.proven < 0 { //"}}},
+
+	{name: "the hold begins however late it is", breaks: lateHold, config: "s3-lease-prompt", edits: []edit{{"attempt.go",
+		" || a.request.Clock.Now()-a.mine.proven >= a.mine.ticket.lease {", " {"}}},
+
+	{name: "no listing after winning", breaks: tokenFell, config: "s3-pages-collect", edits: []edit{{"attempt.go",
+		"	if v.newest() != n || ", "	if "}}},
+
+	{name: "the own reservation need not be listed", breaks: deadHold, config: "s3-operator-waiter", edits: []edit{{"attempt.go",
+		"	if _, there := v.find(a.mine.ticket); !there {\n		return v, cmp.Or(a.mine.present(ctx), a.stale(\"our reservation\"))\n	}\n", ""}}},
+
+	{name: "no answer about the holder's reservation means that it is gone", breaks: twoHolders, config: "s3-lost", edits: []edit{{"attempt.go",
+		"	case absent(err):\n		return nil\n	case err != nil:\n		return a.lock.fail(\"look at the holder's reservation\", err)\n", "	case err != nil:\n		return nil\n"}}},
+
+	{name: "who has sent no heartbeat is dead", breaks: twoHolders, config: "s3-xx", edits: []edit{{"watcher.go",
+		"	if absent(err) {\n		beat, err = made, nil\n	}\n", "	_ = made\n"}}},
+
+	{name: "heartbeats are not watched", breaks: robs, config: "s3-half-long", edits: []edit{{"watcher.go",
+		"	return o.Key + \" \" + o.Tag + \" \" + o.Modified.UTC().Format(time.RFC3339Nano)\n", "	return \"alive\"\n"}}},
+
+	{name: "all heartbeats have the same content", breaks: robs, config: "s3-still-half", edits: []edit{{"claim.go",
+		"strconv.FormatUint(c.beats, 10)+", "strconv.FormatUint(0, 10)+"}}},
+
+	{name: "a waiter for objects removes one before it that lives", breaks: robs, config: "s3-xxx", edits: []edit{{"queue.go",
+		"		case s.Due > 0:\n			return s, len(line), nil\n", "		case s.Due > watch.Never-1:\n			return s, len(line), nil\n"}}},
+
+	{name: "an attempt that is given up keeps its reservation", breaks: stuck, config: "s3-strict-lease", edits: []edit{{"attempt.go",
+		"		err = cmp.Or(a.withdraw(ctx), errors.Join(backend.ErrAgain, err))\n", "		a.mine = nil\n		err = errors.Join(backend.ErrAgain, err)\n"}}},
+
+	{name: "keep no old generations of objects", breaks: tokenFell, config: "s3-torn", edits: []edit{{"hold.go",
+		"	keepGenerations = 2\n", "	keepGenerations = 0\n"}}},
+
+	{name: "the newest generation is removed", breaks: newestGone, config: "s3-xx", edits: []edit{{"hold.go",
+		"		if n+keepGenerations >= h.number || i == maxOld {", "		if n > h.number || i == maxOld {"}}},
+
+	{name: "tending objects does not wait", breaks: robs, config: "s3-tend", edits: []edit{{"tend.go",
+		"	case s.Due > 0:\n", "	case s.Due > 1<<62:\n"}}},
+
+	{name: "tending leaves heartbeats of nobody", breaks: litter, config: "s3-lost-beat", edits: []edit{{"tend.go",
+		"		if _, there := v.find(t); ok && !there {\n", "		if _, there := v.find(t); !ok && !there {\n"}}},
+
+	{name: "tending leaves reservations of the dead", breaks: litter, config: "s3-one-host", edits: []edit{{"tend.go",
+		"	return h.claim.lock.remove(ctx, p.ticket)\n", "	return nil\n"}}},
+}
+
+// othersAlways takes an own generation that a listing shows for another's.
+var othersAlways = edit{"attempt.go",
+	"		if target == a.mine.ticket {\n			return a.confirm(ctx, t, began)\n		}\n		if err := a.pass", "		if err := a.pass"}
