@@ -11,6 +11,7 @@ import (
 	"locksmith/protocol"
 	"locksmith/test/ftpserver"
 	"locksmith/test/lab"
+	"locksmith/test/lab/contest"
 )
 
 // crowd: more helpers than the server lets in. All get the lock, one after the
@@ -21,14 +22,14 @@ func crowd(t *testing.T, kind, style string) {
 		helpers, limit = 60, 50
 	}
 	p := start(t, kind, style, ftpserver.Options{MaxConns: limit})
-	h := newHistory(t)
+	h := contest.NewLog(t)
 	begin := time.Now()
 	var wg sync.WaitGroup
 	for range helpers {
-		wg.Go(func() { p.succeeds(p.guarded(h, "exclusive", "1ms")) })
+		wg.Go(func() { p.succeeds(p.guarded(h, "exclusive", time.Millisecond)) })
 	}
 	wg.Wait()
-	if n := len(h.check(t, p.style).held); n != helpers {
+	if n := len(h.Check(t, p.style == "dir").Held); n != helpers {
 		t.Errorf("%d of %d got the lock", n, helpers)
 	}
 	figure(t, "crowd", "server=%s helpers=%d limit=%d seconds=%.1f", kind, helpers, limit, time.Since(begin).Seconds())

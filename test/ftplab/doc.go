@@ -27,7 +27,7 @@
 // proxy sees. Leases are long enough for a machine that pauses for some seconds.
 //
 // Commands that run under a lock write down when they had it, by a clock that
-// cannot be set (witness): history.check judges them.
+// cannot be set: package contest judges them.
 //
 // # What it cannot show
 //

@@ -34,9 +34,10 @@ func emptyPlace(t *testing.T, kind, style string) {
 // script makes between ProFTPD's two steps is replaced, as doctor says.
 func noOverwrite(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{NoOverwrite: true})
-	m := contention{place: p, history: newHistory(t), rounds: 20}
+	m := newContention(t, p)
+	m.Rounds = 20
 	m.run(4)
-	m.history.check(t, style)
+	m.Log.Check(t, m.Shared)
 	p.clean()
 	if kind == "embedded" && style == "plain" {
 		p.in(t).beside(t, 3, 3, 10)

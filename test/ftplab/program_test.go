@@ -7,10 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"locksmith/test/lab"
+	"locksmith/test/lab/contest"
 )
 
 // locksmith is a command that finds the password of a place, and is in another
@@ -53,10 +56,15 @@ func (p *place) succeeds(cmd *exec.Cmd) {
 }
 
 // guarded is a command under the lock that writes down when it had it.
-func (p *place) guarded(h *history, mode, work string, flags ...string) *exec.Cmd {
+func (p *place) guarded(log *contest.Log, mode string, work time.Duration, flags ...string) *exec.Cmd {
 	p.t.Helper()
-	args := append([]string{"run"}, flags...)
-	return p.locksmith(append(args, p.address(), "--", lab.Program(p.t, "test/ftplab/witness"), h.file, mode, work)...)
+	return p.under(flags, contest.Witness(p.t, log, mode, work)...)
+}
+
+// under is a command under the lock.
+func (p *place) under(flags []string, command ...string) *exec.Cmd {
+	p.t.Helper()
+	return p.locksmith(slices.Concat([]string{"run"}, flags, []string{p.address(), "--"}, command)...)
 }
 
 // hold starts a helper for the lock.

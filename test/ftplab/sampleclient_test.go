@@ -10,13 +10,14 @@ import (
 
 	"locksmith/test/ftpserver"
 	"locksmith/test/lab"
+	"locksmith/test/lab/contest"
 	"locksmith/test/lab/holds"
 )
 
 // sampleClient: one brings a file, slowly, and is killed again and again; ten fetch
 // it, together. Nobody sees half a file, or none.
 func sampleClient(t *testing.T, kind, style string) {
-	b := sampleRun{place: start(t, kind, style, ftpserver.Options{}), history: newHistory(t)}
+	b := sampleRun{place: start(t, kind, style, ftpserver.Options{}), log: contest.NewLog(t)}
 	b.place.succeeds(b.command("exclusive", "put"))
 	var readers sync.WaitGroup
 	for range 10 {
@@ -29,9 +30,9 @@ func sampleClient(t *testing.T, kind, style string) {
 	over := make(chan struct{})
 	go func() { readers.Wait(); close(over) }()
 	b.bring(over)
-	r := b.history.check(t, style)
-	together := holds.Together(r.held)
-	t.Logf("brought %d times, killed %d times, %d pairs together", b.brought, len(r.kills), together)
+	r := b.log.Check(t, style == "dir")
+	together := holds.Together(r.Held)
+	t.Logf("brought %d times, killed %d times, %d pairs together", b.brought, len(r.Kills), together)
 	if together == 0 {
 		t.Error("it was too easy")
 	}
@@ -39,7 +40,7 @@ func sampleClient(t *testing.T, kind, style string) {
 
 type sampleRun struct {
 	place   *place
-	history *history
+	log     *contest.Log
 	brought int
 	enough  atomic.Bool // it was brought, and the one who brought it killed
 }
@@ -51,7 +52,7 @@ func (b *sampleRun) command(mode, job string) *exec.Cmd {
 	if mode == "shared" {
 		flags = append(flags, "--shared")
 	}
-	cmd := p.guarded(b.history, mode, "0s", flags...)
+	cmd := p.guarded(b.log, mode, 0, flags...)
 	cmd.Args = append(cmd.Args, lab.Program(p.t, "test/ftplab/sampleclient"), job, p.server.Addr, p.server.User, p.server.Password, p.path+"/list")
 	return cmd
 }
@@ -77,8 +78,8 @@ func (b *sampleRun) bring(over <-chan struct{}) {
 
 func (b *sampleRun) bringAndDie() {
 	helper := lab.Start(b.place.t, b.command("exclusive", "put"))
-	b.history.await(b.place.t, helper.PID())
+	b.log.Await(b.place.t, helper.PID())
 	time.Sleep(rand.N(150 * time.Millisecond))
-	b.history.killed(b.place.t, helper.PID())
+	b.log.Killed(b.place.t, helper.PID())
 	helper.Kill()
 }

@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"locksmith/test/ftpserver"
 	"locksmith/test/lab"
+	"locksmith/test/lab/contest"
 )
 
 // plainScript is what people do without locksmith: mkdir and rmdir. It writes to
@@ -44,23 +46,23 @@ func (p *place) beside(t *testing.T, scripts, helpers, rounds int) {
 	if exec.Command(perl, "-MNet::FTP", "-e", "1").Run() != nil {
 		lab.Lacking(t, "no Net::FTP here")
 	}
-	h := newHistory(t)
+	h := contest.NewLog(t)
 	var wg sync.WaitGroup
 	for range scripts {
 		wg.Go(func() {
 			p.succeeds(exec.Command(perl, "-e", plainScript, p.server.Addr, p.server.User, p.server.Password,
-				p.path+"/L", h.file, strconv.Itoa(rounds)))
+				p.path+"/L", h.File, strconv.Itoa(rounds)))
 		})
 	}
 	for range helpers {
 		wg.Go(func() {
 			for range rounds {
-				p.succeeds(p.guarded(h, "exclusive", "2ms"))
+				p.succeeds(p.guarded(h, "exclusive", 2*time.Millisecond))
 			}
 		})
 	}
 	wg.Wait()
-	if n := len(h.check(t, p.style).held); n != (scripts+helpers)*rounds {
+	if n := len(h.Check(t, p.style == "dir").Held); n != (scripts+helpers)*rounds {
 		t.Errorf("%d holders, want %d", n, (scripts+helpers)*rounds)
 	}
 	p.atRest()

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command witness is what a lock guards in these tests. It writes down in LOG
+// Command witness is what a lock guards in a contest. It writes down in LOG
 // when it began and ended, and whether it met anybody:
 //
 //	witness LOG exclusive|shared TIME [COMMAND…]

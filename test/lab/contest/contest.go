@@ -1,0 +1,91 @@
+// Package contest lets helpers contend for one lock, kills some of them with -9, and judges
+// by what was written down under the lock whether two had it.
+//
+// What is under the lock is Command witness, which writes down in a Log when it had it, by a
+// clock that cannot be set, and whether it met anybody. Package holds judges.
+package contest
+
+import (
+	"math/rand/v2"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"locksmith/test/lab"
+)
+
+const exclusive, shared = "exclusive", "shared"
+
+// A Contest is that of many helpers for one lock. Each has it once, and the next comes.
+type Contest struct {
+	Log *Log
+	// Command is a helper with these arguments before the lock, and after it this command.
+	Command func(flags []string, command ...string) *exec.Cmd
+	Shared  bool  // half of them share the lock
+	Rounds  int32 // how many must end well
+	Excused []int // exit statuses, besides 0, of helpers that nobody has killed
+
+	done atomic.Int32
+}
+
+// Start lets so many contend at a time, until there were enough rounds; then over is closed.
+func (c *Contest) Start(t *testing.T, helpers int) (over <-chan struct{}) {
+	var wg sync.WaitGroup
+	for range helpers {
+		wg.Go(func() {
+			for c.done.Load() < c.Rounds {
+				c.round(t)
+			}
+		})
+	}
+	all := make(chan struct{})
+	go func() { wg.Wait(); close(all) }()
+	return all
+}
+
+// Done is how many have ended well so far.
+func (c *Contest) Done() int { return int(c.done.Load()) }
+
+// round takes the lock once, unless it is killed.
+func (c *Contest) round(t *testing.T) {
+	mode, flags := exclusive, []string{"--lease", "10s"}
+	if c.Shared && rand.IntN(2) == 0 {
+		mode, flags = shared, append(flags, "--shared")
+	}
+	work := time.Duration(rand.IntN(10)) * time.Millisecond
+	helper := lab.Start(t, c.Command(flags, Witness(t, c.Log, mode, work)...))
+	killed := rand.IntN(4) == 0 && c.kill(t, helper)
+	switch status := helper.Status(); {
+	case status == 0:
+		c.done.Add(1)
+	case strings.Contains(helper.Stderr(), "too slow for the lease"): // this machine is
+	case slices.Contains(c.Excused, status):
+		t.Logf("%s: exit status %d\n%s", mode, status, helper.Stderr())
+	case !killed:
+		t.Errorf("%s: exit status %d\n%s", mode, status, helper.Stderr())
+	}
+}
+
+// kill kills a helper at some moment, mostly while it is busy with the server, unless it
+// ends before.
+func (c *Contest) kill(t *testing.T, helper *lab.Process) bool {
+	limit := []time.Duration{60 * time.Millisecond, 400 * time.Millisecond, 3 * time.Second}[rand.IntN(3)]
+	select {
+	case <-helper.Ended():
+		return false
+	case <-time.After(rand.N(limit)):
+	}
+	c.Log.Killed(t, helper.PID())
+	helper.Kill()
+	return true
+}
+
+// Witness is a command to run under a lock that is had in a mode: it works for some time.
+func Witness(t *testing.T, l *Log, mode string, work time.Duration) []string {
+	t.Helper()
+	return []string{lab.Program(t, "test/lab/contest/witness"), l.File, mode, work.String()}
+}
