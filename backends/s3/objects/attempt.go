@@ -24,6 +24,7 @@ type attempt struct {
 	holder   ticket        // of generation known, if read
 	read     uint64        // the generation whose holder that is
 	block    block         // what the last failed Try saw
+	blocked  bool          // there was one
 	nextLook time.Duration // when to look again whether it is still so
 	fairness backoff.Fairness
 	pauses   *backoff.Schedule // nil: those of pause
@@ -58,7 +59,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	case errors.Is(err, backend.ErrAgain):
 		return nil, a.raced()
 	case unclear(err) && ctx.Err() == nil && a.waits():
-		return nil, a.stop(a.block, backend.HeldError{Holder: a.block.holder.Holder(a.lock.Today()), Obstacle: err})
+		return nil, a.unanswered(err)
 	case err != nil:
 		return nil, err
 	}
@@ -222,8 +223,18 @@ func (a *attempt) confirm(ctx context.Context, n uint64, began time.Duration) (*
 	return h, nil
 }
 
-// waits reports that somebody was seen before who has the lock, and that we may wait.
-func (a *attempt) waits() bool { return a.request.Timeout > 0 && a.block.holder.ticket != (ticket{}) }
+// waits reports that something was seen before that stands in our way, and that we may wait.
+func (a *attempt) waits() bool { return a.request.Timeout > 0 && a.blocked }
+
+// unanswered goes on waiting while the store does not answer. Where nobody is known whose end
+// tells when to try again, time does.
+func (a *attempt) unanswered(err error) error {
+	b := a.block
+	if b.holder.ticket == (ticket{}) {
+		b.until = a.request.Clock.Now() + maxHeadPause
+	}
+	return a.stop(b, backend.HeldError{Holder: b.holder.Holder(a.lock.Today()), Obstacle: err})
+}
 
 // raced says that others were always faster. It leaves them a moment.
 func (a *attempt) raced() error {

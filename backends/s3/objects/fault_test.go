@@ -92,6 +92,40 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// TestOneLostAnswer: a waiter goes on waiting whatever request has no answer, also where it
+// knows of nobody who has the lock: it holds back for those before it, or others took turns.
+func TestOneLostAnswer(t *testing.T) {
+	for _, kind := range []string{"create", "put", "get", "head", "list"} {
+		for _, queued := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFake()
+				h, first, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f), attemptIn(t, f)
+				backendtest.MustBeHeld(t, first)
+				time.Sleep(time.Second) // so that it is the first
+				backendtest.MustBeHeld(t, a)
+				backendtest.MustRelease(t, h)
+				if queued {
+					backendtest.MustBeHeld(t, a) // by nobody, but the first is before us
+				}
+				backendtest.MustWork(t, first.Withdraw(t.Context()))
+				f.once(kind, "", func(func() error) error { return noAnswer() })
+				for {
+					h, err := a.Try(t.Context())
+					if err == nil {
+						f.before = nil
+						backendtest.MustRelease(t, h)
+						return
+					}
+					if held, ok := errors.AsType[*backend.HeldError](err); !ok || held.Obstacle == nil {
+						t.Fatalf("%s, queued: %v: %v", kind, queued, err)
+					}
+					backendtest.MustWork(t, a.Wait(t.Context()))
+				}
+			})
+		}
+	}
+}
+
 // TestLateCreation: a request whose sender has given up is executed when it has ended.
 func TestLateCreation(t *testing.T) {
 	f := newFake()

@@ -47,7 +47,7 @@ func (a *attempt) stop(b block, err backend.HeldError) error {
 	if b.same(a.block) {
 		b.reached = a.block.reached
 	}
-	a.block = b
+	a.block, a.blocked = b, true
 	return &err
 }
 
