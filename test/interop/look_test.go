@@ -54,7 +54,9 @@ const (
 // which all wrote when they had it.
 func (c *cell) contend() string {
 	book := filepath.Join(c.TempDir(), "book")
-	witness := func(who string) []string { return []string{lab.Program(c.T, "test/lab/contest/witness"), book, who, work} }
+	witness := func(who string) []string {
+		return []string{lab.Program(c.T, "test/lab/contest/witness"), book, who, work}
+	}
 	var wg sync.WaitGroup
 	for range each {
 		wg.Go(func() {

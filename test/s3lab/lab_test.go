@@ -83,7 +83,10 @@ type scenario struct {
 var scenarios = []scenario{
 	{"fit", []string{fit, two, s3server.Embedded, "moto"}, []string{fit, two, s3server.Embedded}, fitForLocks},
 	{"unfit", []string{"versitygw-1.2.0", "versitygw-1.0.14", "rclone", "s3rver"}, []string{"versitygw-1.2.0", "versitygw-1.0.14", "rclone"}, unfitForLocks},
-	{"conformance", []string{fit, two, s3server.Embedded, "moto"}, []string{fit, two}, conformance},
+	{"contenders", []string{fit, two, s3server.Embedded, "moto"}, []string{two}, contenders},
+	{"restarts", []string{fit, two}, []string{two}, restarts},
+	{"lost answers", []string{fit, two, s3server.Embedded}, []string{fit}, loseAnswers},
+	{"conformance", []string{fit, two, s3server.Embedded, "moto"}, []string{two}, conformance},
 }
 
 // TestLab runs every scenario at its stores.

@@ -1,6 +1,8 @@
 package s3lab
 
 import (
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,5 +65,13 @@ func (p place) removeReservations(t *testing.T) {
 		if !strings.HasPrefix(key, "g.") {
 			p.servers[0].Remove(t, p.prefix+"/"+key)
 		}
+	}
+}
+
+// under is how to run a command under the lock.
+func (p place) under(t *testing.T) func(flags []string, command ...string) *exec.Cmd {
+	return func(flags []string, command ...string) *exec.Cmd {
+		t.Helper()
+		return locksmith(t, slices.Concat([]string{"run"}, flags, []string{p.address(), "--"}, command)...)
 	}
 }

@@ -52,7 +52,7 @@ func (c *Contest) Done() int { return int(c.done.Load()) }
 
 // round takes the lock once, unless it is killed.
 func (c *Contest) round(t *testing.T) {
-	mode, flags := exclusive, []string{"--lease", "10s"}
+	mode, flags := exclusive, []string{"--lease", "30s"}
 	if c.Shared && rand.IntN(2) == 0 {
 		mode, flags = shared, append(flags, "--shared")
 	}

@@ -1,0 +1,97 @@
+package s3lab
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"locksmith/protocol"
+	"locksmith/test/lab"
+	"locksmith/test/lab/contest"
+	"locksmith/test/lab/holds"
+)
+
+// contenders: eight processes at a time take the lock, and some are killed with -9 at random
+// moments: while they wait, have it, or take or release it. Nobody meets anybody, nobody is
+// stuck, and what the killed leave those who come later clear up.
+func contenders(t *testing.T, name string) {
+	p := openPlace(t, name)
+	c := p.contest(t)
+	<-c.Start(t, 8)
+	p.judge(t, c)
+}
+
+// restarts: the same, while the gateways are killed and started again, by turns.
+func restarts(t *testing.T, name string) {
+	p := openPlace(t, name)
+	c := p.contest(t)
+	c.Excused = unreached
+	over := c.Start(t, 8)
+	for i := 0; ; i++ {
+		done := c.Done()
+		lab.Eventually(t, "some more have had the lock", func() bool { return isOver(over) || c.Done() >= done+5 })
+		if isOver(over) {
+			t.Logf("%d restarts", i)
+			break
+		}
+		s := p.servers[i%len(p.servers)]
+		s.Stop()
+		s.Restart()
+	}
+	p.judge(t, c)
+}
+
+// loseAnswers: the same, by way of a proxy that loses, halves and turns answers, or has requests
+// executed twice.
+func loseAnswers(t *testing.T, name string) {
+	p := openPlace(t, name)
+	proxy := p.behind(t)
+	proxy.FailOften(0.05)
+	direct := p
+	p.endpoint = proxy.Endpoint
+	c := p.contest(t)
+	c.Excused = unreached
+	<-c.Start(t, 8)
+	direct.judge(t, c)
+}
+
+// unreached are the exit statuses of those who cannot take the lock, or release it, because the
+// store does not answer.
+var unreached = []int{protocol.Unreachable.Exit(), protocol.Expired.Exit()}
+
+func isOver(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p place) contest(t *testing.T) *contest.Contest {
+	rounds := int32(40)
+	if *long {
+		rounds = 1000
+	}
+	return &contest.Contest{Log: contest.NewLog(t), Command: p.under(t), Rounds: rounds}
+}
+
+// judge makes sure that all was as it should be, and that the next one clears up what is left:
+// its Tend comes with its first heartbeat.
+func (p place) judge(t *testing.T, c *contest.Contest) {
+	t.Helper()
+	r := c.Log.Check(t, true)
+	t.Logf("%d holders, %d kills, left: %q", len(r.Held), len(r.Kills), p.leftovers(t))
+	if len(r.Kills) == 0 || holds.Together(r.Held) > 0 {
+		t.Error("nobody was killed, or some had it together")
+	}
+	h := lab.Hold(t, locksmith(t, "hold", "--lease", "30s", "--refresh", "1s", "--beats", p.address()))
+	id := h.Held().Value("id")
+	lab.Eventually(t, "what the killed left is gone", func() bool {
+		return !slices.ContainsFunc(p.keys(t), func(key string) bool { return !strings.HasPrefix(key, "g.") && !strings.HasSuffix(key, id) })
+	}, func() string { return strings.Join(p.keys(t), "\n") })
+	h.Release()
+	if left := p.leftovers(t); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
