@@ -12,10 +12,13 @@ func far(host int) explore.Role { return by(stored, exclusive(host)) }
 // patient is one who breaks by proof only.
 func patient(host int) explore.Role { return strict(far(host)) }
 
+// removing removes the lock after it held it.
+func removing(r explore.Role) explore.Role { r.Removes = true; return r }
+
 var smallObjects = leased(concat(
 	kept("s3", explore.Objects{}, []explore.Config{
 		{Name: "xx", Roles: roles(rounds(2, far(0)), rounds(2, far(1)))},
-		{Name: "xxx", Roles: roles(far(0), far(1), far(2))},
+		{Name: "xxx", States: whole, Roles: roles(far(0), far(1), far(2))},
 		{Name: "short", Roles: roles(far(0), shortly(2, far(1)), shortly(2, far(2)))},
 		{Name: "collect", Roles: roles(far(0), shortly(6, far(1)))},
 		{Name: "one-host", Roles: roles(far(0), far(0), far(1)), Adversary: budget{Crashes: 1}},
@@ -24,47 +27,51 @@ var smallObjects = leased(concat(
 		{Name: "lease", Roles: roles(beating(1, far(0)), far(1)), Adversary: budget{Full: 1}},
 		{Name: "lease-prompt", Prompt: true, Roles: roles(beating(1, far(0)), far(1)), Adversary: budget{Full: 1}},
 		{Name: "lease-rounds", Prompt: true, Prelude: []int{0, 1}, Roles: roles(rounds(2, far(0)), far(1)), Adversary: budget{Full: 1}},
-		{Name: "lease-three", Prompt: true, Roles: roles(far(0), far(1), far(2)), Adversary: budget{Full: 1}},
+		{Name: "lease-three", Prompt: true, Prelude: []int{0, 1, 2}, Roles: roles(far(0), far(1), far(2)), Adversary: budget{Full: 1}},
 		{Name: "half", Prompt: true, Roles: roles(beating(1, far(0)), far(1)), Adversary: budget{Half: 2}},
 		{Name: "gap", Prompt: true, Prelude: []int{0, 1, 2, 0}, Roles: roles(far(0), far(1), far(2)), Adversary: budget{Short: 1, Full: 1}, Jumps: [3]int32{20, 52, 92}},
 		{Name: "half-long", Prompt: true, Prelude: []int{0, 1}, Roles: roles(beating(2, far(0)), far(1)), Adversary: budget{Half: 3}},
 		{Name: "respite", Prompt: true, Prelude: []int{0, 1}, Roles: roles(far(0), sparing(far(1))), Adversary: budget{Short: 2, Full: 1}},
-		{Name: "fairness", Prompt: true, Roles: roles(far(0), far(1), far(2)), Adversary: budget{Half: 2}},
+		{Name: "fairness", Prompt: true, Prelude: []int{0, 1, 2}, Roles: roles(far(0), far(1), far(2)), Adversary: budget{Half: 2}},
 		{Name: "crash", Prompt: true, Roles: roles(far(0), far(1)), Adversary: budget{Crashes: 1, Full: 1}},
-		{Name: "withdraw", Roles: roles(impatient(far(0)), far(1), impatient(far(2)))},
+		{Name: "withdraw", States: whole, Roles: roles(impatient(far(0)), far(1), impatient(far(2)))},
 		{Name: "tend", Roles: roles(tending(far(0)), far(1)), Adversary: budget{Full: 1}},
-		{Name: "tend-long", Prompt: true, Roles: roles(cleaning(far(0)), far(1)), Adversary: budget{Half: 2}},
+		{Name: "tend-long", Prompt: true, Prelude: []int{0, 1}, Roles: roles(cleaning(far(0)), far(1)), Adversary: budget{Half: 2}},
 		{Name: "tend-crash", Roles: roles(tending(far(0)), far(0), far(0)), Adversary: budget{Crashes: 1}},
-		{Name: "operator", Roles: roles(beating(1, far(0)), far(1), by(stored, operator(2)))},
-		{Name: "operator-waiter", Roles: roles(far(0), far(1), evictor(stored, 2))},
+		{Name: "operator", States: whole, Roles: roles(beating(1, far(0)), far(1), by(stored, operator(2)))},
+		{Name: "operator-waiter", States: whole, Roles: roles(far(0), far(1), evictor(stored, 2))},
 		{Name: "operator-dup", Roles: roles(beating(1, far(0)), far(1), by(stored, operator(2))), Adversary: budget{Dups: 1}},
 		{Name: "operator-copied", Prelude: []int{0, 2, 2, 1}, Copied: true, Roles: roles(beating(1, far(0)), far(1), by(stored, operator(2))), Adversary: budget{Dups: 1}},
 		{Name: "operator-old", Prelude: []int{0, 2, 2, 1, 1, 1, 1, 1}, Copied: true, Roles: roles(beating(1, far(0)), rounds(5, far(1)), by(stored, operator(2))), Adversary: budget{Dups: 1}},
 		{Name: "operator-order", Prelude: []int{0, 2, 2, 1, 1, 1}, Fallen: []int{1}, Copied: true, Roles: roles(beating(1, far(0)), rounds(3, far(1)), by(stored, operator(2)), far(1)), Adversary: budget{Dups: 1, Lost: 1}},
+		{Name: "remove", States: whole, Roles: roles(rounds(2, removing(far(0))), shortly(3, far(1)))},
+		{Name: "remove-torn", States: whole, Roles: roles(rounds(2, removing(far(0))), shortly(3, far(1))), Adversary: budget{Torn: 1}},
+		{Name: "remove-late", States: whole, Roles: roles(removing(far(0)), far(1)), Adversary: budget{Lost: 1, Dups: 1}},
 		{Name: "lost", Roles: roles(far(0), far(1)), Adversary: budget{Lost: 2}},
 		{Name: "lost-alone", Roles: roles(far(0)), Adversary: budget{Lost: 1}},
-		{Name: "lost-beat", Roles: roles(beating(1, far(0)), impatient(far(1))), Adversary: budget{Lost: 2}},
+		{Name: "lost-beat", States: whole, Roles: roles(beating(1, far(0)), impatient(far(1))), Adversary: budget{Lost: 2}},
 		{Name: "lost-crash", Roles: roles(far(0), far(0)), Adversary: budget{Lost: 1, Crashes: 1}},
 		{Name: "lost-operator", Roles: roles(beating(1, far(0)), far(1), by(stored, operator(2))), Adversary: budget{Lost: 1}},
-		{Name: "lost-lease", Prompt: true, Roles: roles(far(0), far(1)), Adversary: budget{Lost: 1, Full: 1}},
-		{Name: "dup", Roles: roles(rounds(2, far(0)), rounds(2, far(1))), Adversary: budget{Dups: 1}},
-		{Name: "dup-twice", Roles: roles(rounds(2, far(0)), far(1)), Adversary: budget{Dups: 2}},
-		{Name: "dup-lease", Prompt: true, Roles: roles(beating(1, far(0)), far(1)), Adversary: budget{Dups: 1, Full: 1}},
+		{Name: "lost-lease", Prompt: true, Prelude: []int{0, 1}, Roles: roles(far(0), far(1)), Adversary: budget{Lost: 2, Full: 1}},
+		{Name: "lost-crash-lease", Prompt: true, Prelude: []int{0, 1}, Roles: roles(far(0), far(1)), Adversary: budget{Crashes: 1, Lost: 1, Full: 1}},
+		{Name: "dup", States: whole, Roles: roles(rounds(2, far(0)), rounds(2, far(1))), Adversary: budget{Dups: 1}},
+		{Name: "dup-twice", States: whole, Roles: roles(rounds(2, far(0)), far(1)), Adversary: budget{Dups: 2}},
+		{Name: "dup-half", States: whole, Prompt: true, Prelude: []int{0, 1}, Roles: roles(beating(1, far(0)), far(1)), Adversary: budget{Dups: 1, Half: 2}},
 		{Name: "late", Roles: roles(far(0), far(1)), Adversary: budget{Lost: 1, Dups: 1}},
 		{Name: "late-twice", Roles: roles(far(0), far(1)), Adversary: budget{Lost: 2, Dups: 2}},
 		{Name: "late-rounds", Roles: roles(far(0), shortly(4, far(1))), Adversary: budget{Lost: 1, Dups: 1}},
 		{Name: "late-three", Roles: roles(far(0), far(1), far(2)), Adversary: budget{Lost: 1, Dups: 1}},
-		{Name: "late-crash", Roles: roles(far(0), far(0)), Adversary: budget{Crashes: 1, Lost: 1, Dups: 1}},
+		{Name: "late-crash", States: whole, Roles: roles(far(0), far(0)), Adversary: budget{Crashes: 1, Lost: 1, Dups: 1}},
 		{Name: "late-operator", Roles: roles(beating(1, far(0)), far(1), by(stored, operator(2))), Adversary: budget{Lost: 1, Dups: 1}},
-		{Name: "late-lease", Prompt: true, Roles: roles(far(0), far(1)), Adversary: budget{Lost: 1, Dups: 1, Full: 1}},
+		{Name: "late-lease", Prompt: true, Prelude: []int{0, 1}, Roles: roles(beating(1, far(0)), far(1)), Adversary: budget{Lost: 1, Dups: 1, Full: 1}},
 		{Name: "torn", Roles: roles(far(0), shortly(5, far(1))), Adversary: budget{Torn: 1}},
-		{Name: "torn-twice", Roles: roles(rounds(2, far(0)), rounds(3, far(1))), Adversary: budget{Torn: 2}},
-		{Name: "torn-three", Roles: roles(far(0), far(1), far(2)), Adversary: budget{Torn: 1}},
+		{Name: "torn-twice", States: whole, Roles: roles(rounds(2, far(0)), rounds(3, far(1))), Adversary: budget{Torn: 2}},
+		{Name: "torn-three", States: whole, Roles: roles(far(0), far(1), far(2)), Adversary: budget{Torn: 1}},
 		{Name: "torn-lost", Roles: roles(far(0), far(1)), Adversary: budget{Torn: 1, Lost: 1}},
 	}),
 	kept("s3-pages", explore.Objects{Page: 2}, []explore.Config{
 		{Name: "xx", Roles: roles(rounds(2, far(0)), rounds(2, far(1)))},
-		{Name: "xxx", Roles: roles(far(0), far(1), far(2))},
+		{Name: "xxx", States: whole, Roles: roles(far(0), far(1), far(2))},
 		{Name: "collect", Roles: roles(far(0), shortly(6, far(1)))},
 		{Name: "crash", Roles: roles(far(0), far(0), far(1)), Adversary: budget{Crashes: 1}},
 		{Name: "lease", Prompt: true, Roles: roles(beating(1, far(0)), far(1)), Adversary: budget{Full: 1}},
@@ -99,8 +106,9 @@ var copiedObjects = leased(kept("limit-s3", explore.Objects{}, []explore.Config{
 
 // objectStates are fewer than usual: processes make many requests.
 const (
-	objectStates = 60_000
+	objectStates = 40_000
 	objectWalks  = 60
+	whole        = 200_000 // are more than a configuration has
 )
 
 // kept gives the same store to all.

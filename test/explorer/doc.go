@@ -173,7 +173,8 @@
 // began to try, and its lease is not over. A heartbeat or a release does not succeed if the
 // reservation was gone before it began. The newest generation is never removed, and no
 // ticket is used again whose reservation had no answer. At the end nothing is left but a few
-// generations. Who breaks by proof only (strict) gets on if all are on one host.
+// generations. Who breaks by proof only (strict) gets on if all are on one host. Among the
+// processes there are some that remove the lock after they held it.
 //
 // Two requests of one acquisition that are both executed again after five others have had
 // the lock, that of the reservation and that of the generation, are more than a heartbeat

@@ -59,7 +59,7 @@ var objectMutations = []mutation{
 	{name: "a release does not look", breaks: undone, config: "s3-operator", edits: []edit{{"hold.go",
 		"	if !h.leaving {\n", "	if h.number == 0 {\n"}}},
 
-	{name: "a heartbeat after a lease of silence is good", breaks: falseLoss, config: "s3-half-long", edits: []edit{{"claim.go",
+	{name: "a heartbeat after a lease of silence is good", breaks: falseLoss, limit: 150_000, config: "s3-half-long", edits: []edit{{"claim.go",
 		"	if c.clock.Now()-before >= c.ticket.lease {\n		return errBroken\n	}\n", "	_ = before\n"}}},
 
 	{name: "the hold begins without a heartbeat", breaks: twoHolders, limit: 400_000, config: "s3-gap", edits: []edit{{"attempt.go",
@@ -68,7 +68,7 @@ var objectMutations = []mutation{
 	{name: "the hold begins however late it is", breaks: lateHold, config: "s3-lease-prompt", edits: []edit{{"attempt.go",
 		" || a.request.Clock.Now()-a.mine.proven >= a.mine.ticket.lease {", " {"}}},
 
-	{name: "no listing after winning", breaks: tokenFell, config: "s3-pages-collect", edits: []edit{{"attempt.go",
+	{name: "no listing after winning", breaks: tokenFell, limit: 150_000, config: "s3-pages-collect", edits: []edit{{"attempt.go",
 		"	if v.newest() != n || ", "	if "}}},
 
 	{name: "the own reservation need not be listed", breaks: deadHold, config: "s3-operator-waiter", edits: []edit{{"attempt.go",
@@ -92,11 +92,14 @@ var objectMutations = []mutation{
 	{name: "an attempt that is given up keeps its reservation", breaks: stuck, config: "s3-strict-lease", edits: []edit{{"attempt.go",
 		"		err = cmp.Or(a.withdraw(ctx), errors.Join(backend.ErrAgain, err))\n", "		a.mine = nil\n		err = errors.Join(backend.ErrAgain, err)\n"}}},
 
-	{name: "keep no old generations of objects", breaks: tokenFell, config: "s3-torn", edits: []edit{{"hold.go",
+	{name: "keep no old generations of objects", breaks: tokenFell, limit: 150_000, config: "s3-torn", edits: []edit{{"hold.go",
 		"	keepGenerations = 2\n", "	keepGenerations = 0\n"}}},
 
 	{name: "the newest generation is removed", breaks: newestGone, config: "s3-xx", edits: []edit{{"hold.go",
 		"		if n+keepGenerations >= h.number || i == maxOld {", "		if n > h.number || i == maxOld {"}}},
+
+	{name: "removing the lock removes its newest generation", breaks: newestGone, config: "s3-remove", edits: []edit{{"remove.go",
+		"		if n < h.number {\n", "		if n <= h.number {\n"}}},
 
 	{name: "tending objects does not wait", breaks: robs, config: "s3-tend", edits: []edit{{"tend.go",
 		"	case s.Due > 0:\n", "	case s.Due > 1<<62:\n"}}},

@@ -10,6 +10,7 @@ import (
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/backends/watch"
+	"locksmith/protocol"
 )
 
 // A Lock is what of a backend.Backend is explored.
@@ -53,6 +54,7 @@ type Role struct {
 	naps      int           // how many
 	Sturdy    bool          // does not crash
 	Cleaner   bool          // stays long enough to sweep what others left, by Tend
+	Removes   bool          // removes the lock in the end, unless somebody came
 }
 
 // tries bounds how often a call that failed is made again, as the helper does.
@@ -87,7 +89,7 @@ func (r Role) acquire(run *runner, b Lock, round int) {
 		var held *backend.HeldError
 		switch {
 		case err == nil:
-			r.hold(run, h, round)
+			r.hold(run, b, h, round)
 			return
 		case !errors.As(err, &held):
 			run.note(note{kind: noteError, text: err.Error()})
@@ -132,7 +134,7 @@ func (r Role) withdraw(run *runner, a backend.Attempt) {
 	}
 }
 
-func (r Role) hold(run *runner, h backend.Hold, round int) {
+func (r Role) hold(run *runner, b Lock, h backend.Hold, round int) {
 	run.note(note{kind: noteHeld, token: h.Token(), serial: makerOf(h.ID()).serial})
 	run.pause(fingerprint(run.serial, round, 0, h))
 	run.work(0)
@@ -151,12 +153,23 @@ func (r Role) hold(run *runner, h backend.Hold, round int) {
 	}
 	for range tries {
 		run.note(note{kind: noteReleaseBegins})
-		err := h.Release(context.Background())
+		err := r.release(b, h)
 		run.note(note{kind: noteReleased}.with(err))
 		if err == nil || errors.Is(err, backend.ErrGone) {
 			return
 		}
 	}
+}
+
+func (r Role) release(b Lock, h backend.Hold) error {
+	if !r.Removes {
+		return h.Release(context.Background())
+	}
+	err := b.(backend.Remover).Remove(context.Background(), h)
+	if backend.CodeOf(err) == protocol.Held { // somebody came, so it was only released
+		return nil
+	}
+	return err
 }
 
 func (r Role) beat(run *runner, h backend.Hold) {
