@@ -103,7 +103,7 @@ func TestRunOverSSH(t *testing.T) {
 func TestWalkThroughSFTP(t *testing.T) {
 	t.Parallel()
 	jail := rootsDirectory(t)
-	guide := func(begin string) string { return blockOfGuide(t, begin) }
+	guide := func(begin string) string { return lab.BlockOfGuide(t, begin) }
 	places := strings.NewReplacer("/srv/loader", jail, "/etc/ssh/loader.keys", filepath.Join(jail, "keys"), "loader", sftpserver.Account)
 	config := guide("# /etc/ssh/sshd_config.d/loader.conf")
 	s := sftpserver.Start(t, sftpserver.Options{Extra: places.Replace(config)})
@@ -170,19 +170,4 @@ func copyFile(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, text, 0o644)
-}
-
-// blockOfGuide is the one that begins with this line.
-func blockOfGuide(t *testing.T, begin string) string {
-	t.Helper()
-	page, err := os.ReadFile("../../cmd/locksmith/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, found := strings.Cut(string(page), "```text\n"+begin)
-	block, _, _ := strings.Cut(rest, "```")
-	if !found {
-		t.Fatalf("the guide has no block that begins with %q", begin)
-	}
-	return begin + block
 }

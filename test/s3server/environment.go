@@ -24,8 +24,8 @@ func SetEnvironment() {
 	}
 }
 
-// foreign is the environment of programs that know nothing of this user: of stores, some of
+// Foreign is the environment of programs that know nothing of this user: of stores, some of
 // which use the same library.
-func foreign() []string {
+func Foreign() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
 }

@@ -91,7 +91,7 @@ func (s *Server) Restart() {
 	defer log.Close()
 	k := kinds[s.kind]
 	cmd := exec.Command(k.program(s.t, s.kind), k.arguments(s.port, s.Dir)...)
-	cmd.Env = append(foreign(), "ROOT_ACCESS_KEY="+access, "ROOT_SECRET_KEY="+secret)
+	cmd.Env = append(Foreign(), "ROOT_ACCESS_KEY="+access, "ROOT_SECRET_KEY="+secret)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = diesWithUs()
 	s.run = lab.Start(s.t, cmd)
