@@ -47,40 +47,41 @@ func (f *fake) openStyle(t testing.TB, style string) backend.Backend {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	backendtest.Run(t, backendtest.Subject{Shared: true, Queue: true, New: func(t *testing.T) backendtest.Fixture {
-		f := startFake(t)
-		return backendtest.Fixture{
-			Open:      func() backend.Backend { return f.open(t) },
-			Leftovers: func() []string { return leftovers(filepath.Join(f.dir, "lock")) },
-			Remove:    func() { empty(t, filepath.Join(f.dir, "lock", "R")) },
-			Abandon:   func(backend.Hold) {}, // its connection does not make it live
-			Stay:      50 * time.Millisecond,
-		}
-	}})
-}
-
-func TestConformanceOfStyles(t *testing.T) {
-	t.Parallel()
-	for _, style := range []string{"plain", "dir"} {
-		t.Run(style, func(t *testing.T) {
+	for _, style := range []string{"", "plain", "dir"} {
+		t.Run("style="+style, func(t *testing.T) {
 			t.Parallel()
-			backendtest.Run(t, backendtest.Subject{Shared: style == "dir", New: func(t *testing.T) backendtest.Fixture {
+			conform(t, style, func(t *testing.T) (string, func() backend.Backend) {
 				f := startFake(t)
-				place := filepath.Join(f.dir, "lock")
-				return backendtest.Fixture{
-					Open:      func() backend.Backend { return f.openStyle(t, style) },
-					Leftovers: func() []string { return leftoversOfDirectories(place) },
-					Remove: func() {
-						if err := os.RemoveAll(place); err != nil {
-							t.Error(err)
-						}
-					},
-					Abandon: func(backend.Hold) {},
-					Stay:    50 * time.Millisecond,
+				return f.dir, func() backend.Backend {
+					if style != "" {
+						return f.openStyle(t, style)
+					}
+					return f.open(t)
 				}
-			}})
+			})
 		})
 	}
+}
+
+// conform runs the suite with locks of a style. For each place makes a directory, and opens the
+// lock that is called lock there.
+func conform(t *testing.T, style string, place func(*testing.T) (dir string, open func() backend.Backend)) {
+	backendtest.Run(t, backendtest.Subject{Shared: style != "plain", Queue: style == "", New: func(t *testing.T) backendtest.Fixture {
+		dir, open := place(t)
+		path := filepath.Join(dir, "lock")
+		f := backendtest.Fixture{
+			Open:      open,
+			Leftovers: func() []string { return leftovers(path) },
+			Remove:    func() { empty(t, filepath.Join(path, "R")) },
+			Abandon:   func(backend.Hold) {}, // its connection does not make it live
+			Stay:      200 * time.Millisecond,
+		}
+		if style != "" {
+			f.Leftovers = func() []string { return leftoversOfDirectories(path) }
+			f.Remove = func() { empty(t, dir) }
+		}
+		return f
+	}})
 }
 
 // leftovers are those of the format, and what was made beside a lock that was not there yet.

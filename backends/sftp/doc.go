@@ -29,11 +29,12 @@
 // the last, the first is read back, the lease is 4 s or more, and others are watched for
 // as long at least.
 //
-// Measured with OpenSSH 9.2, asyncssh 2.10, and pkg/sftp's server 1.13. Caveats. A server
-// that changes what symbolic links point to is refused when it is first used (ProFTPD 1.3.8);
-// there is ?style=dir for it, which needs posix-rename@openssh.com. One that removes a
-// symbolic link as if it were a directory (pkg/sftp) refuses to remove locks. Whoever may
-// write in the lock's directory can break the lock, or lead us elsewhere with a symbolic link
-// in place of what is in it, as far as the server's user may go. Waiting is asking: the first
-// in the queue asks every 1.5 s at last.
+// Measured with OpenSSH 9.2, asyncssh 2.10, ProFTPD 1.3.8 and pkg/sftp's server 1.13
+// (test/sftplab). Caveats. A server that changes what symbolic links point to is refused when
+// it is first used (ProFTPD); there is ?style=dir for it, which needs posix-rename@openssh.com.
+// Where a symbolic link is removed as if it were a directory (pkg/sftp) locks are not removed.
+// That server does not rename onto an empty directory either, so that the styles work there,
+// but slowly where some share. Whoever may write in the lock's directory can break the lock, or
+// lead us elsewhere with a symbolic link in place of what is in it, as far as the server's user
+// may go. Waiting is asking: the first in the queue asks every 1.5 s at last.
 package sftp

@@ -121,7 +121,8 @@ func makeOwned(dir, name string) error {
 	return os.Chown(dir, id, -1)
 }
 
-const proftpdConfig = `
+// ProFTPDConfig is what every ProFTPD of tests is told, whichever modules it has.
+const ProFTPDConfig = `
 ServerName test
 ServerType standalone
 UseIPv6 off
@@ -161,7 +162,7 @@ func proftpd(_ *Server, place *site) (daemon, error) {
 	if place.TLS { // modules come before what they understand
 		fmt.Fprintf(&conf, "ModulePath %s\nLoadModule mod_tls.c\n", filepath.Join(place.programs, "usr/lib/proftpd"))
 	}
-	conf.WriteString(proftpdConfig)
+	conf.WriteString(ProFTPDConfig)
 	fmt.Fprintf(&conf, "PassivePorts %d %d\n", lowestPassive, highestPassive)
 	fmt.Fprintf(&conf, "Port %d\nAuthUserFile %s\nAuthGroupFile %s\n", place.port, users, groups)
 	for directive, name := range map[string]string{"PidFile": "pid", "ScoreboardFile": "board", "SystemLog": "log"} {

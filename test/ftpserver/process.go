@@ -146,3 +146,11 @@ func need(t testing.TB, kind string) string {
 	}
 	return dir
 }
+
+// Programs returns where the programs and modules of a kind are, and the environment that they
+// need, unless this machine cannot run the kind.
+func Programs(t testing.TB, kind string) (dir string, env []string) {
+	t.Helper()
+	dir = filepath.Join(need(t, kind), kind)
+	return dir, (&site{programs: dir}).environment()
+}

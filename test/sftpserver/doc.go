@@ -1,3 +1,4 @@
-// Package sftpserver starts OpenSSH's SFTP servers for tests: each with an account, keys and a
-// directory of its own, at a reserved port on 127.0.0.1, until the test ends. It takes root.
+// Package sftpserver starts SFTP servers for tests: OpenSSH's, ProFTPD's, that of asyncssh and
+// that of the Go library pkg/sftp. Each has an account, keys and a directory of its own, and a
+// reserved port on 127.0.0.1, until the test ends. It takes root.
 package sftpserver

@@ -15,8 +15,17 @@ import (
 	"locksmith/test/lab"
 )
 
-// Options are what a server is to be like.
+// The kinds of servers. OpenSSH's is the usual one.
+const (
+	OpenSSH  = ""
+	ProFTPD  = "proftpd"
+	AsyncSSH = "asyncssh"
+	PkgSFTP  = "pkg/sftp" // an sshd whose sessions are those of the Go library
+)
+
+// Options are what a server is to be like. All but Kind are for sshd.
 type Options struct {
+	Kind        string
 	External    bool   // a program of its own for each session, not internal-sftp
 	Chroot      bool   // the account sees nothing else than its home, which is its root
 	MaxStartups int    // connections that have not logged in; 0: more than any test makes
@@ -46,9 +55,22 @@ type Server struct {
 
 	t       testing.TB
 	work    string
+	port    int
+	daemon  daemon
 	command *exec.Cmd
 	mu      sync.Mutex
 	ended   chan struct{}
+}
+
+// A daemon is how a server's program is started.
+type daemon struct {
+	argv []string
+	env  []string // nil: the test's own
+}
+
+// configure makes a server of a kind ready to be started.
+var configure = map[string]func(*Server, Options) (daemon, error){
+	OpenSSH: openSSH, PkgSFTP: pkgSFTP, ProFTPD: proFTPD, AsyncSSH: asyncSSH,
 }
 
 // Address is that of a path which is relative to the home.
@@ -57,11 +79,8 @@ func (s *Server) Address(path string) string { return "sftp://" + s.User + "@" +
 // Start starts a server. Where this machine cannot run one the test is skipped.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
-	lab.NotShort(t, "starts an sshd")
+	lab.NotShort(t, "starts an SFTP server")
 	lab.NeedRoot(t)
-	if _, err := os.Stat(daemon); err != nil {
-		lab.Lacking(t, "openssh-server is missing")
-	}
 	lab.NeedProgram(t, "ssh-keygen")
 	// No folder for temporary files is good enough for a home that is a root (sshd_config(5)).
 	work, err := os.MkdirTemp("/run", "sftpserver-")
@@ -70,9 +89,12 @@ func Start(t testing.TB, o Options) *Server {
 	}
 	t.Cleanup(func() { os.RemoveAll(work) })
 	port := lab.ReservePort(t)
-	s := &Server{t: t, work: work, Addr: fmt.Sprintf("127.0.0.1:%d", port), User: Account, UID: uid, GID: gid, Password: password,
+	s := &Server{t: t, work: work, port: port, Addr: fmt.Sprintf("127.0.0.1:%d", port), User: Account, UID: uid, GID: gid, Password: password,
 		Home: filepath.Join(work, "home"), Key: filepath.Join(work, "key")}
-	if err := s.prepare(port, o); err != nil {
+	if err := s.prepare(o); err != nil {
+		t.Fatal(err)
+	}
+	if s.daemon, err = configure[o.Kind](s, o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
@@ -80,12 +102,10 @@ func Start(t testing.TB, o Options) *Server {
 	return s
 }
 
-const daemon = "/usr/sbin/sshd"
-
 func (s *Server) file(name string) string { return filepath.Join(s.work, name) }
 
-// prepare writes all files.
-func (s *Server) prepare(port int, o Options) error {
+// prepare writes the files that every kind needs.
+func (s *Server) prepare(o Options) error {
 	for _, key := range []string{"hostkey", "key"} {
 		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", s.file(key)).CombinedOutput(); err != nil {
 			return fmt.Errorf("%w: %s", err, out)
@@ -103,12 +123,11 @@ func (s *Server) prepare(port int, o Options) error {
 		s.Home = filepath.Join(home, "files")
 	}
 	files := map[string]string{
-		"known":  fmt.Sprintf("[127.0.0.1]:%d %s", port, hostKey),
+		"known":  fmt.Sprintf("[127.0.0.1]:%d %s", s.port, hostKey),
 		"keys":   string(userKey),
 		"passwd": fmt.Sprintf("root:*:0:0::/:/bin/sh\nsshd:*:65533:65534::/run/sshd:/bin/false\nnobody:*:65534:65534::/:/bin/false\n%s:x:%d:%d::%s:/bin/bash\n", Account, uid, gid, home),
 		"shadow": fmt.Sprintf("root:*:1::::::\nsshd:*:1::::::\n%s:%s:1::::::\n", Account, crypted),
 		"group":  fmt.Sprintf("root:x:0:\nnogroup:x:65534:\n%s:x:%d:\n", Account, gid),
-		"conf":   s.config(port, o),
 	}
 	for name, text := range files {
 		if err := os.WriteFile(s.file(name), []byte(text), 0o644); err != nil {
@@ -129,26 +148,6 @@ func (s *Server) prepare(port int, o Options) error {
 	return nil
 }
 
-func (s *Server) config(port int, o Options) string {
-	subsystem := "internal-sftp"
-	if o.External {
-		subsystem = "/usr/lib/openssh/sftp-server"
-	}
-	if o.MaxStartups == 0 {
-		o.MaxStartups = 500
-	}
-	text := fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s\nPidFile none\nUsePAM no\nStrictModes no\n"+
-		"AuthorizedKeysFile %s\nMaxStartups %d\n",
-		port, s.file("hostkey"), s.file("keys"), o.MaxStartups)
-	if !o.NoSubsystem {
-		text += "Subsystem sftp " + subsystem + "\n"
-	}
-	if o.Chroot {
-		text += "ChrootDirectory %h\nForceCommand internal-sftp -d /files\n"
-	}
-	return text + o.Extra + "\n"
-}
-
 // inOtherEtc runs a command where the account exists. It is the first process of a namespace,
 // so that all sessions end with it.
 const inOtherEtc = `cd "$1" && mkdir -p /run/sshd && mount --bind passwd /etc/passwd && mount --bind group /etc/group &&
@@ -161,7 +160,13 @@ func (s *Server) Restart() {
 	s.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.command = exec.Command("/bin/sh", "-c", inOtherEtc, "sh", s.work, daemon, "-D", "-f", s.file("conf"), "-E", s.file("log"))
+	log, err := os.OpenFile(s.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer log.Close()
+	s.command = exec.Command("/bin/sh", append([]string{"-c", inOtherEtc, "sh", s.work}, s.daemon.argv...)...)
+	s.command.Env, s.command.Stdout, s.command.Stderr = s.daemon.env, log, log
 	s.command.SysProcAttr = confinement()
 	if err := s.command.Start(); err != nil {
 		lab.Lacking(s.t, "no namespaces here: "+err.Error())
@@ -187,6 +192,21 @@ func greets(addr string) bool {
 	b := make([]byte, 4)
 	n, _ := c.Read(b)
 	return string(b[:n]) == "SSH-"
+}
+
+// Shared is like SSH, but over one connection for all who use it: to log in takes much longer
+// than to lock.
+func (s *Server) Shared() string {
+	s.t.Helper()
+	path := s.file("master")
+	ssh := s.SSH + " -o ControlPath=" + path
+	args := append(strings.Fields(ssh), "-M", "-N", "-p", fmt.Sprint(s.port), "-l", s.User, "127.0.0.1")
+	master := lab.Start(s.t, exec.Command(args[0], args[1:]...))
+	lab.Eventually(s.t, "there is a connection for all", func() bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}, master.Stderr, s.Log)
+	return ssh
 }
 
 // Stop ends the server and all its sessions, as a crash would.

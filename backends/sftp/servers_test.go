@@ -24,11 +24,7 @@ import (
 // at is a lock on a server, as its address names it.
 func at(t testing.TB, s *sftpserver.Server, access backend.Access, path, style string) backend.Backend {
 	t.Helper()
-	a := backend.Address{Scheme: Scheme, User: s.User, Host: s.Addr, Path: "/" + path}
-	if style != "" {
-		a.Options = map[string]string{"style": style}
-	}
-	return open(t, a, access)
+	return open(t, backend.Address{Scheme: Scheme, User: s.User, Host: s.Addr, Path: "/" + path, Options: styled(style)}, access)
 }
 
 // open opens a lock that is as swift, and has leases as short, as the suite wants.
@@ -47,35 +43,88 @@ func open(t testing.TB, a backend.Address, access backend.Access) backend.Backen
 
 func byKey(s *sftpserver.Server) backend.Access { return backend.Access{SSH: s.SSH} }
 
-// sftpServer is OpenSSH's, without any network.
-const sftpServer = "/usr/lib/openssh/sftp-server"
-
-// TestConformanceOfOpenSSH is for the server of OpenSSH behind pipes, where to connect takes
-// no time.
-func TestConformanceOfOpenSSH(t *testing.T) {
+// TestConformanceOfServers: each server is fit for all that the suite asks of a backend, in the
+// format that it is best at. What doctor says of all formats is in test/sftplab.
+func TestConformanceOfServers(t *testing.T) {
 	t.Parallel()
 	lab.NotShort(t, "starts hundreds of servers")
-	if _, err := os.Stat(sftpServer); err != nil {
+	for name, c := range map[string]struct {
+		site  func(*testing.T) site
+		style string
+	}{
+		"OpenSSH":  {openSSHWithPipes, ""},
+		"pkg/sftp": {pkgSFTPWithPipes, ""},
+		"asyncssh": {shared(sftpserver.AsyncSSH), ""},
+		"ProFTPD":  {shared(sftpserver.ProFTPD), "dir"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := c.site(t)
+			conform(t, c.style, func(t *testing.T) (string, func() backend.Backend) { return in(t, c.style) })
+		})
+	}
+}
+
+// A site makes a directory at a server, and opens a lock there.
+type site func(t *testing.T, style string) (dir string, open func() backend.Backend)
+
+func openSSHWithPipes(t *testing.T) site {
+	const program = "/usr/lib/openssh/sftp-server"
+	if _, err := os.Stat(program); err != nil {
 		lab.Lacking(t, "openssh-sftp-server is missing")
 	}
-	backendtest.Run(t, backendtest.Subject{Shared: true, Queue: true, New: func(t *testing.T) backendtest.Fixture {
+	return withPipes(program)
+}
+
+func pkgSFTPWithPipes(t *testing.T) site {
+	in := withPipes(lab.Program(t, "test/sftpserver/pkgsftp"))
+	return func(t *testing.T, style string) (string, func() backend.Backend) {
+		dir, open := in(t, style)
+		return dir, func() backend.Backend { return irremovable{open().(*lock)} }
+	}
+}
+
+// An irremovable lock is one that backend.Remover refuses to remove.
+type irremovable struct{ keeper }
+
+type keeper interface {
+	backend.Backend
+	backend.SuccessKeeper
+}
+
+// withPipes is a program behind pipes, where to connect takes no time.
+func withPipes(program string) site {
+	return func(t *testing.T, style string) (string, func() backend.Backend) {
 		dir := t.TempDir()
-		script := filepath.Join(dir, "ssh")
-		if err := os.WriteFile(script, []byte("#!/bin/sh\ncd "+dir+" && exec "+sftpServer+"\n"), 0o700); err != nil {
+		script := filepath.Join(t.TempDir(), "ssh")
+		if err := os.WriteFile(script, []byte("#!/bin/sh\ncd "+dir+" && exec "+program+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		place := filepath.Join(dir, "lock")
-		return backendtest.Fixture{
-			Open: func() backend.Backend {
-				a := backend.Address{Scheme: Scheme, Host: "h", Path: "/lock"}
-				return open(t, a, backend.Access{SSH: script})
-			},
-			Leftovers: func() []string { return leftovers(place) },
-			Remove:    func() { empty(t, filepath.Join(place, "R")) },
-			Abandon:   func(h backend.Hold) { h.(*hold).use.rest() },
-			Stay:      200 * time.Millisecond,
+		a := backend.Address{Scheme: Scheme, Host: "h", Path: "/lock", Options: styled(style)}
+		return dir, func() backend.Backend { return open(t, a, backend.Access{SSH: script}) }
+	}
+}
+
+// shared is a server that all have one connection with, for to log in takes long.
+func shared(kind string) func(*testing.T) site {
+	return func(t *testing.T) site {
+		s := sftpserver.Start(t, sftpserver.Options{Kind: kind})
+		access := backend.Access{SSH: s.Shared()}
+		return func(t *testing.T, style string) (string, func() backend.Backend) {
+			dir, err := os.MkdirTemp(s.Home, "")
+			if err := errors.Join(err, os.Chown(dir, s.UID, s.GID)); err != nil {
+				t.Fatal(err)
+			}
+			return dir, func() backend.Backend { return at(t, s, access, filepath.Base(dir)+"/lock", style) }
 		}
-	}})
+	}
+}
+
+func styled(style string) map[string]string {
+	if style == "" {
+		return nil
+	}
+	return map[string]string{"style": style}
 }
 
 // TestServers: each format locks on each kind of server.

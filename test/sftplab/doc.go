@@ -1,0 +1,23 @@
+// Package sftplab tests sftp: locks at real SFTP servers on this machine's loopback, with the
+// locksmith program.
+//
+// # Running it
+//
+//	go test -v ./test/sftplab
+//	go test -v ./test/sftplab -run TestDoctor/ProFTPD
+//	go test -v ./test/sftplab -long
+//
+// Without -long a test asks what differs between servers of each of them, and of OpenSSH's
+// alone what does not. Package test/sftpserver starts the servers, and says what they need;
+// where that is missing the tests skip, unless CI=true. Lines that begin with "figure:" are
+// measurements. The conformance suite for backends joins the servers in backends/sftp.
+//
+// # How it works
+//
+// What stands on a server is looked at on the disk. Tests wait for events: a line of a helper,
+// an event that it records. Leases are long enough for a machine that pauses for some seconds.
+//
+// # What it cannot show
+//
+// All is on one machine: one clock, and no latency.
+package sftplab

@@ -1,0 +1,103 @@
+package sftplab
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"locksmith/protocol"
+	"locksmith/test/lab"
+	"locksmith/test/sftpserver"
+)
+
+// A verdict is what doctor must say of locks of a style at a server.
+type verdict struct {
+	style   string
+	finding string // "" if all is fit, else of the one check that is not
+	check   string
+	says    string // some words of its text or advice; a lock that is unfit is refused with them
+	seldom  bool   // only with -long: 32 log in each time
+}
+
+// TestDoctor: what doctor says of each server, and what comes of a lock there.
+func TestDoctor(t *testing.T) {
+	plain, dir := verdict{style: "plain", seldom: true}, verdict{style: "dir", seldom: true}
+	noOverwrite := func(style string) verdict {
+		return verdict{style, "weak", "rename onto an empty one", "rename onto empty directories", true}
+	}
+	for name, c := range map[string]struct {
+		o        sftpserver.Options
+		verdicts []verdict
+	}{
+		"OpenSSH":         {sftpserver.Options{}, []verdict{{}, plain, dir}},
+		"OpenSSH, chroot": {sftpserver.Options{Chroot: true}, []verdict{{seldom: true}, plain, dir}},
+		"OpenSSH, few":    {sftpserver.Options{MaxStartups: 2}, []verdict{{"", "weak", "connections", "MaxStartups", false}}},
+		"asyncssh":        {sftpserver.Options{Kind: sftpserver.AsyncSSH}, []verdict{{}, plain, dir}},
+		"ProFTPD": {sftpserver.Options{Kind: sftpserver.ProFTPD}, []verdict{
+			{"", "unfit", "lock directory", "?style=dir", false}, plain, {style: "dir"}}},
+		"pkg-sftp": {sftpserver.Options{Kind: sftpserver.PkgSFTP}, []verdict{
+			{"", "weak", "remove locks", "on the server's own disk", false}, noOverwrite("plain"), noOverwrite("dir")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sftpserver.Start(t, c.o)
+			for _, v := range c.verdicts {
+				if *long || !v.seldom {
+					v.mustBe(t, s)
+				}
+			}
+		})
+	}
+}
+
+// mustBe asks doctor, takes a lock if that is possible, and asks again, of one that is there.
+func (v verdict) mustBe(t *testing.T, s *sftpserver.Server) {
+	t.Helper()
+	address := s.Address("lock" + v.style)
+	if v.style != "" {
+		address += "?style=" + v.style
+	}
+	v.mustBeSaid(t, s, address)
+	status, said := lab.Run(t, locksmith(t, s, "run", "--timeout", "0", address, "--", "true"))
+	if v.finding != "unfit" {
+		if status != 0 {
+			t.Errorf("run %s: %d: %s", address, status, said)
+		}
+		if *long {
+			v.mustBeSaid(t, s, address)
+		}
+		return
+	}
+	if status != protocol.CannotCreate.Exit() || !strings.Contains(said, v.says) {
+		t.Errorf("run %s: %d: %s", address, status, said)
+	}
+	if left, err := os.ReadDir(s.Home); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func (v verdict) mustBeSaid(t *testing.T, s *sftpserver.Server, address string) {
+	t.Helper()
+	status, out := lab.Run(t, locksmith(t, s, "doctor", "--json", address))
+	type check struct{ Name, Finding, Text, Advice string }
+	var all struct{ Places []struct{ Checks []check } }
+	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all.Places) != 1 {
+		t.Fatalf("doctor %s: %d, %v\n%s", address, status, err, out)
+	}
+	var found []check
+	for _, c := range all.Places[0].Checks {
+		if c.Finding != "fit" {
+			found = append(found, c)
+		}
+	}
+	switch {
+	case v.finding == "" && len(found) == 0 && len(all.Places[0].Checks) > 8:
+	case len(found) == 1 && v.finding == found[0].Finding && v.check == found[0].Name && strings.Contains(found[0].Text+found[0].Advice, v.says):
+	default:
+		t.Errorf("doctor %s: %d: of %d: %+v", address, status, len(all.Places[0].Checks), found)
+	}
+	if unfit := status == protocol.CannotCreate.Exit(); unfit != (v.finding == "unfit") {
+		t.Errorf("doctor %s: %d", address, status)
+	}
+}
