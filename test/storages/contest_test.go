@@ -208,6 +208,9 @@ func (c *contest) report(t *testing.T) {
 	t.Logf("%d holds, by host %v, %d kills, %d directories reaped, losses without a reason: %q", c.holds, c.byHost, c.kills, c.reaps, c.losses)
 	o := c.outcome()
 	for _, v := range c.verdicts {
+		if !v.fit {
+			t.Logf("doctor on host %d:\n%s", v.host, v.said)
+		}
 		if v.fit != (o.What == works) {
 			t.Errorf("doctor on host %d does not agree with %q:\n%s", v.host, o, v.said)
 		}

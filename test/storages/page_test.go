@@ -57,7 +57,7 @@ var reasons = map[string]string{
 	"may be shared between machines": "other machines may use it",
 	"no symbolic links":              "no symbolic links",
 	"hard link":                      "no hard links",
-	"mount with nolease":             "cannot be opened by a second name",
+	"no client of SMB does it":       "cannot be opened by a second name",
 	"filled later":                   "symbolic links are files",
 	"read generation: operation not": "symbolic links cannot be read",
 	"another number under":           "a second name has another file number",
