@@ -27,7 +27,7 @@ func (l *lock) holds(received bool) (all []holds.Hold) {
 
 // hasTokens reports whether holders of the lock get fencing tokens.
 func (l *lock) hasTokens() bool {
-	return strings.HasPrefix(l.address, "nfs:") || strings.HasSuffix(l.address, "?style=dir")
+	return strings.HasPrefix(l.address, "nfs:") || strings.HasPrefix(l.address, "s3:") || strings.HasSuffix(l.address, "?style=dir")
 }
 
 const twoHolders = "two holders"

@@ -49,6 +49,6 @@
 //
 // # What it cannot show
 //
-// All is on one machine and a local disk, and the FTP server is in the test's process. A
+// All is on one machine and a local disk, and the servers are in the test's process. A
 // parent is never stopped: it would not know what it lost.
 package history

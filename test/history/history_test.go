@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/test/ftpserver"
 	"locksmith/test/lab"
+	"locksmith/test/s3server"
 )
 
 // most is how many faults are printed.
@@ -26,6 +27,7 @@ func TestHistory(t *testing.T) {
 		chance = uint64(time.Now().UnixNano())
 	}
 	t.Logf("-seed %d -kills %d", chance, toKill())
+	lab.Program(t, "cmd/locksmith-remote") // for s3:, beside the other
 	helper, parent := lab.Program(t, "cmd/locksmith"), lab.Program(t, "test/history/parent")
 	r := newRecorder(t, chance, toKill())
 	chosen, cells, tallies := newCells(t)
@@ -54,10 +56,10 @@ func newCells(t *testing.T) (chosen []kind, cells []*cell, tallies map[string]*t
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := ftpserver.Start(t, "embedded", ftpserver.Options{})
+	server, store := ftpserver.Start(t, "embedded", ftpserver.Options{}), s3server.Start(t, s3server.Embedded)
 	dir := directory(t)
 	tallies = map[string]*tally{}
-	for _, k := range kinds(server) {
+	for _, k := range kinds(server, store) {
 		if !pattern.MatchString(k.name) {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"locksmith/test/ftpserver"
+	"locksmith/test/s3server"
 )
 
 // A kind is a kind of lock, or of sets of locks, under test.
@@ -29,8 +30,8 @@ func shared(position int) int { return -1 - position }
 
 func alone(n int) [][]int { return slices.Repeat([][]int{{0}}, n) }
 
-// kinds are all of them; s is for those of FTP.
-func kinds(s *ftpserver.Server) []kind {
+// kinds are all of them; s is for those of FTP, and store for those of objects.
+func kinds(s *ftpserver.Server, store *s3server.Server) []kind {
 	ftp := fmt.Sprintf("ftp://%s@%s/%%[2]s", s.User, s.Addr)
 	mixed := [][]int{{0}, {0}, {shared(0)}, {shared(0)}}
 	const often = "poll = \"5ms..20ms\"\nslow = \"20ms..60ms\"\n"
@@ -45,6 +46,7 @@ func kinds(s *ftpserver.Server) []kind {
 		{name: "link:", locks: []string{"link:%s/a"}, wishes: alone(3), more: often, endsOnLoss: true, cells: 4},
 		{name: "ftp:", locks: []string{ftp + "/a"}, wishes: alone(3), more: remote, emptyStays: true, cells: 2},
 		{name: "ftp:?style=dir", locks: []string{ftp + "/a?style=dir"}, wishes: alone(3), more: remote, cells: 2},
+		{name: "s3:", locks: []string{s3server.Address(store.Endpoint, "%[2]s")}, wishes: alone(3), more: remote, cells: 2},
 		{name: "nfs: + local:", locks: []string{"nfs:%s/a", "local:%s/b"}, wishes: [][]int{{0, 1}, {1, 0}, {0}, {1}}, more: often, cells: 4},
 		{name: "nfs: + mkdir:?style=dir", locks: []string{"nfs:%s/a", "mkdir:%s/b?style=dir"}, wishes: [][]int{{shared(0), 1}, {1, 0}, {shared(0)}, {1}}, more: often, cells: 2},
 	}

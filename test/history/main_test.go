@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locksmith/test/lab"
+	"locksmith/test/s3server"
 )
 
 var (
@@ -30,7 +31,10 @@ const (
 	longKills = 100_000
 )
 
-func TestMain(m *testing.M) { lab.Main(m, map[string]func() int{roleBroken: brokenHelper}) }
+func TestMain(m *testing.M) {
+	s3server.SetEnvironment()
+	lab.Main(m, map[string]func() int{roleBroken: brokenHelper})
+}
 
 // toKill is how many kills there shall be.
 func toKill() int {
