@@ -21,6 +21,8 @@ type DirNeeds struct {
 	Removal bool
 	// Links: symbolic links must be made at once, with what they say.
 	Links bool
+	// Numbers: a file must have the same number whatever its name.
+	Numbers bool
 	// Anybody and Anywhere: the user accepts a directory that everybody may write,
 	// and any file system.
 	Anybody, Anywhere bool
@@ -52,6 +54,8 @@ func (m mount) has(options ...string) bool {
 }
 
 func (m mount) nfs() bool { return m.kind == "nfs" || m.kind == "nfs4" }
+
+func (m mount) smb() bool { return m.kind == "cifs" || m.kind == "smb3" }
 
 // fakesLinks reports that symbolic links are files that the client of an SMB server makes
 // first, and fills later (mount.cifs(8)).
@@ -88,6 +92,9 @@ func (n DirNeeds) mount(m mount, tell backend.Tell) {
 			"use a directory on a disk of this machine, or say ?fs=any if only this machine ever uses it")
 	case n.Links && m.fakesLinks():
 		tell.Unfit(name, m.String()+": "+fakeLinks, FakeLinksAdvice)
+	case n.Numbers && m.smb():
+		tell.Unfit(name, m.String()+": its client gives up the server's file numbers (serverino) some time, and then no file has the same one under two names",
+			"use mkdir: with ?style=dir")
 	case m.nfs() && m.has("soft", "softerr"):
 		tell.Weak(name, m.String()+" gives up requests of which nobody knows then whether they were carried out",
 			"mount it hard, which is the default: with soft, holders may lose their lock to a slow server")

@@ -85,6 +85,8 @@ func TestMounts(t *testing.T) {
 		{hosts, mount{kind: "cifs", options: []string{"soft", "mfsymlinks"}}, backend.Unknown},
 		{DirNeeds{Links: true}, mount{kind: "cifs", options: []string{"soft", "mfsymlinks"}}, backend.Unfit},
 		{DirNeeds{Links: true}, mount{kind: "cifs", options: []string{"soft"}}, backend.Unknown},
+		{DirNeeds{Numbers: true}, mount{kind: "cifs", options: []string{"nolease", "serverino"}}, backend.Unfit},
+		{DirNeeds{Numbers: true}, mount{kind: "9p"}, backend.Unknown},
 	} {
 		all := found(func(tell backend.Tell) { c.n.mount(c.m, tell) })
 		if got := all["file system"]; got.Finding != c.want || (got.Finding != backend.Fit && got.Advice == "") {

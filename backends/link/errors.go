@@ -40,7 +40,7 @@ func explain(e *backend.Error) {
 	case errors.Is(e.Err, unix.EEXIST):
 		e.Code, e.Hint = protocol.CannotCreate, "find out what is there: locksmith doctor"
 	case errors.Is(e.Err, unix.EINVAL): // a file that was just linked cannot be opened
-		e.Code, e.Hint = protocol.CannotCreate, "on SMB mount with nolease, or use mkdir: instead"
+		e.Code, e.Hint = protocol.CannotCreate, "use mkdir: with ?style=dir: no client of SMB does it"
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 type checkedFS interface{ examine(backend.Tell) }
 
 func (d *directory) examine(tell backend.Tell) {
-	doctor.DirNeeds{Removal: true}.Examine(d.path, tell)
+	doctor.DirNeeds{Removal: true, Numbers: true}.Examine(d.path, tell)
 }
 
 // An examiner checks a place with files of its own, which are called so that nobody
@@ -148,7 +148,7 @@ func (x *examiner) openSecond(second string) {
 	file, err := x.fs.Open(second)
 	if err != nil {
 		x.Tell.Unfit(name, "a file that was given a second name cannot be opened by it: "+err.Error(),
-			"use mkdir: instead; on SMB mount with nolease")
+			"use mkdir: with ?style=dir instead")
 		return
 	}
 	_ = file.Close()

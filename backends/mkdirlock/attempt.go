@@ -135,7 +135,7 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 		h, err := a.takeAnew(ctx)
 		refusal = nil
 		if errors.Is(err, backend.ErrAgain) && errors.As(err, &refusal) {
-			if refusal.Code == protocol.CannotCreate {
+			if refusal.Code == protocol.CannotCreate || forbidden(refusal) {
 				return nil, backend.ErrAgain
 			}
 			refusal = nil
@@ -211,7 +211,7 @@ func (a *attempt) cannotRename(ctx context.Context) bool {
 	for _, probe := range []string{to + inside, to, from + inside, from} {
 		_ = a.dir.Rmdir(ctx, probe) // what stays, a holder tends to
 	}
-	return refused(made) || refused(moved)
+	return refused(made) || refused(moved) || forbidden(moved)
 }
 
 // Withdraw implements backend.Attempt.

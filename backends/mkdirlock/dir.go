@@ -95,6 +95,10 @@ var (
 func refused(err error) bool { return errors.Is(err, ErrRefused) }
 func unclear(err error) bool { return errors.Is(err, ErrUnclear) }
 
+// forbidden: a server of SMB says so of the rename of a directory, too, as long as somebody reads
+// in it.
+func forbidden(err error) bool { return backend.IsErrno(err, syscall.EACCES) }
+
 // An outcome is an error of the system and which kind it is of.
 type outcome struct{ kind, cause error }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"locksmith/backends/backend"
 	"locksmith/protocol"
 )
@@ -340,5 +342,36 @@ func TestTimeEndsInCommit(t *testing.T) {
 		if err != nil || h.Token() == 0 {
 			t.Fatalf("%v, %v", h, err)
 		}
+	})
+}
+
+// TestSomebodyReadsReservation: with SMB it cannot be renamed for a moment. Who must not rename
+// at all is told.
+func TestSomebodyReadsReservation(t *testing.T) {
+	forbid := func(o operation, times *int) error {
+		if o.call != "rename" || *times == 0 {
+			return o.do()
+		}
+		*times--
+		return Outcome(unix.EACCES)
+	}
+	for times, others := range map[int]bool{1: false, maxRaces: true} {
+		inBubble(t, func(t *testing.T, m *memory) {
+			a := newHost("here", hooked{m, func(o operation) error { return forbid(o, &times) }}, treeNumbered).want(t, "exclusive")
+			if others { // were in our way all the time
+				mustBeHeld(t, a)
+			}
+			mustRelease(t, mustHold(t, a))
+			mustBeTidy(t, m, treeNumbered)
+		})
+	}
+	inBubble(t, func(t *testing.T, m *memory) {
+		forever := -1
+		a := newHost("here", hooked{m, func(o operation) error { return forbid(o, &forever) }}, treeNumbered).want(t, "exclusive")
+		if _, err := a.Try(t.Context()); backend.CodeOf(err) != protocol.Permission {
+			t.Error(err)
+		}
+		mustWork(t, a.Withdraw(t.Context()))
+		mustBeTidy(t, m, treeNumbered)
 	})
 }

@@ -30,7 +30,7 @@ func (a *attempt) takeExclusive(ctx context.Context) (*hold, error) {
 	case unclear(err):
 		a.phase = unsure
 		return a.settleTree(ctx)
-	case refused(err):
+	case refused(err), forbidden(err):
 		return nil, a.lookTree(ctx, err)
 	}
 	return nil, a.lock.fail("rename our reservation to the lock", err)
