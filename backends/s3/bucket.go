@@ -15,6 +15,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
 
 	"locksmith/backends/backend"
 	"locksmith/protocol"
@@ -53,7 +54,8 @@ func (b *bucket) connect() (*s3.Client, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
 	defer cancel()
 	// The library's own kind of HTTP client, for with another one it refuses AWS_CA_BUNDLE.
-	loaded, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(awshttp.NewBuildableClient()))
+	loaded, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(awshttp.NewBuildableClient()),
+		config.WithLogger(logging.Nop{})) // else it writes to our standard error
 	if err != nil {
 		return nil, b.fail(protocol.Config, "read the configuration for object stores", err, "see ~/.aws, and the variables whose names begin with AWS_")
 	}

@@ -29,12 +29,15 @@ type answerError struct {
 	code, message string
 }
 
+// nothingSaid is the library's text where the store gives none.
+const nothingSaid = "UnknownError"
+
 func (e *answerError) Error() string {
 	text := fmt.Sprintf("the store answers %d", e.status)
 	if e.code != "" {
 		text += " " + e.code
 	}
-	if e.message != "" && e.message != e.code {
+	if e.message != "" && e.message != e.code && e.message != nothingSaid {
 		text += ": " + protocol.CleanText(e.message, 200)
 	}
 	return text
@@ -149,6 +152,10 @@ func shortened(err error) error {
 	var send *smithyhttp.RequestSendError
 	if errors.As(err, &send) {
 		return send.Err
+	}
+	var unread *smithy.DeserializationError
+	if errors.As(err, &unread) {
+		return fmt.Errorf("the answer cannot be read: %w", unread.Err)
 	}
 	var operation *smithy.OperationError
 	if errors.As(err, &operation) {
