@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/protocol"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab/lifecycle"
 )
 
 // faults are what may happen to a command.
@@ -112,8 +112,8 @@ func (p *place) injectAll(t *testing.T, all []faultCase) map[string]int {
 func (p *place) lifecycleCommands(t *testing.T) int {
 	t.Helper()
 	by, proxy := p.in(t).behind()
-	r := lifecycle{place: by}
-	if err := errors.Join(r.whole()); err != nil {
+	r := lifecycle.Life{Open: by.opened}
+	if err := errors.Join(r.Whole()); err != nil {
 		t.Fatal(err)
 	}
 	if left := by.leftovers(); len(left) > 0 {
@@ -126,17 +126,18 @@ func (p *place) lifecycleCommands(t *testing.T) int {
 func (p *place) inject(t *testing.T, s faultCase) string {
 	t.Helper()
 	by, proxy := p.behind()
-	r := lifecycle{place: by, rival: p.open(), silent: make(chan struct{}, 1)}
+	silent := make(chan struct{}, 1)
+	r := lifecycle.Life{Open: by.opened, Rival: p.open(), Silent: silent, Orphan: by.isOrphan}
 	if s.fault.Do == ftpserver.Stall {
-		s.fault.Then = func() { r.silent <- struct{}{} }
+		s.fault.Then = func() { silent <- struct{}{} }
 	}
 	proxy.Fail(0, s.fault)
-	acquired, broken := r.whole()
+	acquired, broken := r.Whole()
 	switch {
 	case broken != nil:
 		t.Errorf("%s: %v\n%s", s.name, broken, commandsTo(proxy))
 		return "broken"
-	case acquired != nil && !isClear(acquired):
+	case acquired != nil && !lifecycle.IsClear(acquired):
 		t.Errorf("%s: not acquired: %v\n%s", s.name, acquired, commandsTo(proxy))
 	}
 	if p.isOrphan() {
@@ -152,11 +153,13 @@ func (p *place) inject(t *testing.T, s faultCase) string {
 	return "held"
 }
 
-// isClear reports that an error says that the server, or somebody else's lock, is
-// the reason.
-func isClear(err error) bool {
-	var held *backend.HeldError
-	return errors.As(err, &held) || backend.CodeOf(err) == protocol.Unreachable
+func (p *place) opened() backend.Backend { return p.open() }
+
+// isOrphan reports that there is nothing but an empty lock of plain style: what
+// is left when an answer was lost in the one moment where that cannot be told.
+func (p *place) isOrphan() bool {
+	left := p.leftovers()
+	return p.style == "plain" && len(left) == 1 && left[0] == "L"
 }
 
 // reapOrphan removes an empty lock that was left, as an operator would.

@@ -86,6 +86,7 @@ var scenarios = []scenario{
 	{"contenders", []string{fit, two, s3server.Embedded, "moto"}, []string{two}, contenders},
 	{"restarts", []string{fit, two}, []string{two}, restarts},
 	{"lost answers", []string{fit, two, s3server.Embedded}, []string{fit}, loseAnswers},
+	{"trouble", []string{fit, two, s3server.Embedded}, []string{two, s3server.Embedded}, trouble},
 	{"conformance", []string{fit, two, s3server.Embedded, "moto"}, []string{two}, conformance},
 }
 

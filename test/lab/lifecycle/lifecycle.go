@@ -1,4 +1,6 @@
-package ftplab
+// Package lifecycle goes through the life of a lock while something goes wrong on the way to
+// the server.
+package lifecycle
 
 import (
 	"context"
@@ -9,16 +11,20 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
+	"locksmith/protocol"
 	"locksmith/test/lab"
 )
 
-// A lifecycle is that of one lock: acquire, two heartbeats, release, as a helper
-// does it. Meanwhile a rival tries to get in by a way of its own.
-type lifecycle struct {
-	place  *place
-	rival  backend.Backend // nil: none
-	silent chan struct{}   // has something when the server falls silent
-	hold   backend.Hold
+// A Life is that of one lock: acquire, two heartbeats, release, as a helper does it.
+// Meanwhile a rival tries to get in.
+type Life struct {
+	Open   func() backend.Backend
+	Rival  backend.Backend // by a way of its own; nil: none
+	Silent <-chan struct{} // has something when the server falls silent; nil: never
+	// Orphan, if not nil, reports that nothing but what age frees is left of the lock.
+	Orphan func() bool
+
+	hold backend.Hold
 }
 
 // maxTries is for what goes on being refused; orphanTries is when there is no use in trying on
@@ -29,23 +35,25 @@ const maxTries, orphanTries = 100, 3
 type trial struct{ all, orphan int }
 
 // enough reports that there is no use in trying on.
-func (t *trial) enough(p *place) bool {
-	if t.all++; p.isOrphan() {
+func (t *trial) enough(r *Life) bool {
+	if t.all++; r.orphan() {
 		t.orphan++
 	}
 	return t.all >= maxTries || t.orphan >= orphanTries
 }
 
+func (r *Life) orphan() bool { return r.Orphan != nil && r.Orphan() }
+
 // call makes a call of a hold, which is broken off when the server falls silent: a helper
 // waits some seconds then, here nobody does.
-func (r *lifecycle) call(call func(context.Context) error) error {
+func (r *Life) call(call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	defer cancel()
 	over := make(chan struct{})
 	defer close(over)
 	go func() {
 		select {
-		case <-r.silent:
+		case <-r.Silent:
 			cancel()
 		case <-over:
 		}
@@ -55,8 +63,8 @@ func (r *lifecycle) call(call func(context.Context) error) error {
 
 // acquire tries until it has the lock. An error is the last one that says more than that a
 // try was broken off.
-func (r *lifecycle) acquire() error {
-	a, err := r.place.open().Attempt(r.request())
+func (r *Life) acquire() error {
+	a, err := r.Open().Attempt(r.request())
 	if err != nil {
 		return err
 	}
@@ -71,7 +79,7 @@ func (r *lifecycle) acquire() error {
 		})
 		isHeld := errors.As(err, &held)
 		brokenOff = errors.Is(err, context.Canceled)
-		if err == nil || !brokenOff && !isHeld || tries.enough(r.place) {
+		if err == nil || !brokenOff && !isHeld || tries.enough(r) {
 			break
 		}
 		_ = r.call(a.Wait) // the next Try tells
@@ -87,28 +95,28 @@ func (r *lifecycle) acquire() error {
 
 // request is for a lock with a lease that nothing here is waiting for. Our parent
 // is this process.
-func (r *lifecycle) request() backend.Request {
+func (r *Life) request() backend.Request {
 	q := backendtest.Request()
 	q.Owner.Lease = owner.MinLease * 600
 	return q
 }
 
 // insist makes a call until it succeeds, but not after the lock is gone.
-func (r *lifecycle) insist(call func(context.Context) error) error {
+func (r *Life) insist(call func(context.Context) error) error {
 	for tries := (trial{}); ; time.Sleep(time.Millisecond) {
 		err := r.call(call)
-		if err == nil || errors.Is(err, backend.ErrGone) || tries.enough(r.place) {
+		if err == nil || errors.Is(err, backend.ErrGone) || tries.enough(r) {
 			return err
 		}
 	}
 }
 
 // mustExclude makes sure that the rival cannot get in.
-func (r *lifecycle) mustExclude() error {
-	if r.rival == nil {
+func (r *Life) mustExclude() error {
+	if r.Rival == nil {
 		return nil
 	}
-	a, err := r.rival.Attempt(r.request())
+	a, err := r.Rival.Attempt(r.request())
 	if err != nil {
 		return err
 	}
@@ -127,8 +135,8 @@ func (r *lifecycle) mustExclude() error {
 	return a.Withdraw(ctx)
 }
 
-// whole goes through all of it. What acquire said goes to the first result.
-func (r *lifecycle) whole() (acquired, broken error) {
+// Whole goes through all of it. What acquire said goes to the first result.
+func (r *Life) Whole() (acquired, broken error) {
 	if err := r.acquire(); err != nil {
 		return err, nil
 	}
@@ -144,15 +152,15 @@ func (r *lifecycle) whole() (acquired, broken error) {
 		return nil, err
 	}
 	// That the lock may be an orphan now is allowed.
-	if err := r.insist(r.hold.Release); err != nil && !r.place.isOrphan() {
+	if err := r.insist(r.hold.Release); err != nil && !r.orphan() {
 		return nil, fmt.Errorf("release: %w", err)
 	}
 	return nil, nil
 }
 
-// isOrphan reports that there is nothing but an empty lock of plain style: what
-// is left when an answer was lost in the one moment where that cannot be told.
-func (p *place) isOrphan() bool {
-	left := p.leftovers()
-	return p.style == "plain" && len(left) == 1 && left[0] == "L"
+// IsClear reports that an error says that the server, or somebody else's lock, is
+// the reason.
+func IsClear(err error) bool {
+	var held *backend.HeldError
+	return errors.As(err, &held) || backend.CodeOf(err) == protocol.Unreachable
 }
