@@ -3,6 +3,8 @@ package objects
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -35,7 +37,7 @@ func (h *hold) Tend(ctx context.Context) error {
 			errs = errors.Join(errs, h.tend(ctx, p, now.Sub(v.sign(p).Modified)))
 		}
 	}
-	for key := range v.beats {
+	for _, key := range slices.Sorted(maps.Keys(v.beats)) {
 		t, ok := parseTicket(strings.TrimPrefix(key, beatPrefix))
 		if _, there := v.find(t); ok && !there {
 			errs = errors.Join(errs, l.Store.Delete(ctx, key))
