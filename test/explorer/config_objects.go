@@ -44,6 +44,7 @@ var smallObjects = leased(concat(
 		{Name: "operator-copied", Prelude: []int{0, 2, 2, 1}, Copied: true, Roles: roles(beating(1, far(0)), far(1), by(stored, operator(2))), Adversary: budget{Dups: 1}},
 		{Name: "operator-old", Prelude: []int{0, 2, 2, 1, 1, 1, 1, 1}, Copied: true, Roles: roles(beating(1, far(0)), rounds(5, far(1)), by(stored, operator(2))), Adversary: budget{Dups: 1}},
 		{Name: "operator-order", Prelude: []int{0, 2, 2, 1, 1, 1}, Fallen: []int{1}, Copied: true, Roles: roles(beating(1, far(0)), rounds(3, far(1)), by(stored, operator(2)), far(1)), Adversary: budget{Dups: 1, Lost: 1}},
+		{Name: "operator-late", States: whole, Late: []int{3}, Prelude: []int{0, 2, 2, 1, 1, 1, 1, 1}, Copied: true, Roles: roles(beating(1, shortly(1, far(0))), shortly(5, far(1)), by(stored, operator(2)), far(2)), Adversary: budget{Dups: 1}},
 		{Name: "remove", States: whole, Roles: roles(rounds(2, removing(far(0))), shortly(3, far(1)))},
 		{Name: "remove-torn", States: whole, Roles: roles(rounds(2, removing(far(0))), shortly(3, far(1))), Adversary: budget{Torn: 1}},
 		{Name: "remove-late", States: whole, Roles: roles(removing(far(0)), far(1)), Adversary: budget{Lost: 1, Dups: 1}},

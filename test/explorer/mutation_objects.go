@@ -46,7 +46,10 @@ var objectMutations = []mutation{
 		"		_, err = l.Store.Head(ctx, generation(h.number+1))\n", "		err = ErrAbsent\n"}}},
 
 	{name: "a heartbeat does not look for its own generation", breaks: silentLoss, config: "s3-operator-old", edits: []edit{{"hold.go",
-		"			if _, err = l.Store.Head(ctx, generation(h.number)); err == nil {\n", "			if err = nil; err == nil {\n"}}},
+		"			err = h.named(ctx)\n", "			err = nil\n"}}},
+
+	{name: "a heartbeat does not mind whose its own generation is", breaks: silentLoss, config: "s3-operator-late", edits: []edit{{"hold.go",
+		"	if err == nil && string(content) != h.claim.ticket.String() {\n", "	if err == nil && len(content) == 0 {\n"}}},
 
 	{name: "the newest of the old generations are removed first", breaks: silentLoss, config: "s3-operator-order", edits: []edit{
 		{"hold.go", "	for i, n := range h.old {\n		if n+keepGenerations >= h.number || i == maxOld {\n			return\n",

@@ -24,9 +24,10 @@
 //   - A reservation whose request had no answer is removed, and its name is never used
 //     again: a late copy of the request would bring back what others took for gone.
 //   - A heartbeat is an object of its own, and then a look whether the reservation is there,
-//     no next generation, and then the own one, for old ones are removed in their order. It
-//     never writes what somebody may have removed. That there is none means nothing. After a
-//     lease of silence it renews nothing: somebody may be about to remove the reservation.
+//     no next generation, and then the own one, for old ones are removed in their order; and
+//     whether that is still ours, for a late one may make an old number again. It never
+//     writes what somebody may have removed. That there is none means nothing. After a lease
+//     of silence it renews nothing: somebody may be about to remove the reservation.
 //   - Nothing is removed under a condition: half of the stores ignore it.
 //   - The newest generation is never removed, also when the lock is: whoever has just read
 //     its number would make the next one.

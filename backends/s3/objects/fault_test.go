@@ -181,7 +181,8 @@ func TestBroughtBack(t *testing.T) {
 	backendtest.MustRelease(t, next)
 }
 
-// TestBroughtBackLate: the same, when the generation after the broken holder's was removed.
+// TestBroughtBackLate: the same, when the generation after the broken holder's was removed,
+// and its own was made again by one that was stopped since before that.
 func TestBroughtBackLate(t *testing.T) {
 	f := newFake()
 	h := backendtest.MustHold(t, attemptIn(t, f))
@@ -193,6 +194,11 @@ func TestBroughtBackLate(t *testing.T) {
 	}
 	next := backendtest.MustHold(t, attemptIn(t, f))
 	f.objects[key] = back
+	lateOne := lockIn(f).attempt(request())
+	backendtest.MustWork(t, lateOne.reserve(t.Context()))
+	if _, err := lateOne.create(t.Context(), h.Token(), 0); !errors.Is(err, errBroken) { // it has seen nothing newer until then
+		t.Errorf("got %v", err)
+	}
 	backendtest.MustBeLost(t, h)
 	backendtest.MustStillHold(t, next)
 	backendtest.MustRelease(t, next)
@@ -401,7 +407,7 @@ func TestRequests(t *testing.T) {
 		backendtest.MustRelease(t, h)
 	}
 	h = backendtest.MustHold(t, attemptIn(t, f))
-	spent("heartbeat", map[string]int{"put": 1, "head": 3}, func() { backendtest.MustStillHold(t, h) })
+	spent("heartbeat", map[string]int{"put": 1, "head": 2, "get": 1}, func() { backendtest.MustStillHold(t, h) })
 	waiter := attemptIn(t, f)
 	backendtest.MustBeHeld(t, waiter)
 	spent("look", map[string]int{"head": 1}, func() {
@@ -409,7 +415,7 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%t, %v", again, err)
 		}
 	})
-	spent("release", map[string]int{"head": 3, "delete": 3}, func() { backendtest.MustRelease(t, h) })
+	spent("release", map[string]int{"head": 2, "get": 1, "delete": 3}, func() { backendtest.MustRelease(t, h) })
 	backendtest.MustRelease(t, backendtest.MustHold(t, waiter))
 }
 

@@ -34,7 +34,7 @@ func (h *hold) Token() uint64 { return h.number }
 
 // Heartbeat implements backend.Hold. A reservation that somebody removed may be there again,
 // if a request was executed twice; so there must also be no next generation. One that has
-// been there and was removed as old went after ours, which therefore must be there.
+// been there and was removed as old went after ours, which therefore must be there, too.
 func (h *hold) Heartbeat(ctx context.Context) error {
 	const op = "refresh our reservation"
 	switch err := h.claim.refresh(ctx); {
@@ -56,15 +56,26 @@ func (h *hold) held(ctx context.Context, op string) error {
 		case err == nil:
 			err = ErrAbsent
 		case absent(err):
-			if _, err = l.Store.Head(ctx, generation(h.number)); err == nil {
-				return nil
-			}
+			err = h.named(ctx)
 		}
 	}
-	if !absent(err) {
+	switch {
+	case absent(err):
+		return h.gone(ctx, op)
+	case err != nil:
 		return l.fail(op, err)
 	}
-	return h.gone(ctx, op)
+	return nil
+}
+
+// named returns ErrAbsent if our generation was removed as old, though one of its number may
+// be there again: somebody who was stopped for long may make it, before it sees newer ones.
+func (h *hold) named(ctx context.Context) error {
+	_, content, err := h.claim.lock.Store.Get(ctx, generation(h.number))
+	if err == nil && string(content) != h.claim.ticket.String() {
+		err = ErrAbsent
+	}
+	return err
 }
 
 // gone removes what is left of a hold that was lost, and is nobody else's business.

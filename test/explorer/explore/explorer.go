@@ -20,8 +20,11 @@ type Config struct {
 	// Prelude is who comes first: each of these processes in turn goes on until
 	// it holds the lock or waits for it. The search begins after that.
 	Prelude []int
+	// Late is who comes still earlier: each goes on until it is about to create a generation,
+	// and stops.
+	Late []int
 	// Copied: as long as it may, the network keeps a copy of each reservation and generation
-	// that is written then.
+	// that the first of Prelude writes then.
 	Copied bool
 	// Fallen is who of them then crashes. Then each of Dying goes on until it is about
 	// to remove the lock, which is a file, and crashes; and each of Stopped, and stops.
@@ -145,6 +148,9 @@ func (x *Explorer) start() *world {
 	// Whoever sleeps over a jump before its first step might as well come later.
 	x.readClocks(w, func(c *world) { started = x.copy(c) })
 	x.opening = nil
+	for _, p := range x.Config.Late {
+		started = x.goOnTo(started, p, func(o op) bool { return o.kind == opPutNew })
+	}
 	for _, p := range x.Config.Prelude {
 		started = x.goOn(started, p)
 	}
@@ -178,7 +184,7 @@ func (x *Explorer) goOnTo(w *world, p int, there func(op) bool) *world {
 		var next *world
 		x.step(w, p, func(c *world) {
 			// The last: it does not stop to look at a clock.
-			if f := c.action.fault; f == noFault || f == duplicated && x.Config.Copied && x.isTaking(c.action.op) {
+			if f := c.action.fault; f == noFault || f == duplicated && x.Config.Copied && p == x.Config.Prelude[0] && x.isTaking(c.action.op) {
 				next = x.copy(c)
 				next.action = c.action
 			}
