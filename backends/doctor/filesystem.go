@@ -98,7 +98,7 @@ func (n DirNeeds) mount(m mount, tell backend.Tell) {
 	case m.nfs() && m.has("soft", "softerr"):
 		tell.Weak(name, m.String()+" gives up requests of which nobody knows then whether they were carried out",
 			"mount it hard, which is the default: with soft, holders may lose their lock to a slow server")
-	case m.kind == "9p" && m.has("cache=loose", "cache=fscache", "cache=f", "cache=8f"): // bits since Linux 6.4
+	case m.kind == "9p" && m.has("loose", "fscache", "cache=loose", "cache=f", "cache=8f"): // words, or bits, as the kernel shows them
 		tell.Unfit(name, m.String()+": it remembers what other hosts have changed since: locks stay, or are not found",
 			"mount it with cache=none or cache=mmap")
 	case m.kind == "fuse.sshfs":

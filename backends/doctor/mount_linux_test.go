@@ -87,8 +87,8 @@ func TestMounts(t *testing.T) {
 		{DirNeeds{Links: true}, mount{kind: "cifs", options: []string{"soft"}}, backend.Unknown},
 		{DirNeeds{Numbers: true}, mount{kind: "cifs", options: []string{"nolease", "serverino"}}, backend.Unfit},
 		{DirNeeds{Numbers: true}, mount{kind: "9p"}, backend.Unknown},
-		{hosts, mount{kind: "9p", options: []string{"rw", "cache=mmap"}}, backend.Unknown},
-		{hosts, mount{kind: "9p", options: []string{"rw", "cache=loose"}}, backend.Unfit},
+		{hosts, mount{kind: "9p", options: []string{"rw", "mmap"}}, backend.Unknown},
+		{hosts, mount{kind: "9p", options: []string{"rw", "loose"}}, backend.Unfit},
 		{hosts, mount{kind: "9p", options: []string{"rw", "cache=f"}}, backend.Unfit},
 	} {
 		all := found(func(tell backend.Tell) { c.n.mount(c.m, tell) })

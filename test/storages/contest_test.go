@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -151,7 +152,11 @@ func (r *recorder) examine(t *testing.T, c *contest, host int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c.verdicts = append(c.verdicts, verdict{host, status == 0, said})
-	if had != 0 {
+	switch {
+	case had == 0:
+	case brief(refusal) == "":
+		c.fail("stuck: on host " + strconv.Itoa(host) + " it cannot be had at all: " + refusal)
+	default:
 		c.refusals = append(c.refusals, refusal)
 		c.over = true
 	}

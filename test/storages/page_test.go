@@ -63,13 +63,14 @@ var reasons = map[string]string{
 	"another number under":           "a second name has another file number",
 }
 
+// brief is "" for what is none.
 func brief(said string) string {
 	for text, short := range reasons {
 		if strings.Contains(said, text) {
 			return short
 		}
 	}
-	return said
+	return ""
 }
 
 func tell(t *testing.T, o outcome) {
