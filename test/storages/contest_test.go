@@ -65,7 +65,7 @@ func (c *contest) address() string { return c.kind.scheme + c.dir + "/L" + c.kin
 
 // locksmith runs the program on a host.
 func (c *contest) locksmith(host int, args ...string) (status int, said string) {
-	cmd := guest.On(host, append([]string{"timeout", "-k", "5", "120", "locksmith"}, args...)...)
+	cmd := guest.On(host, append([]string{"timeout", "-k", "5", "600", "locksmith"}, args...)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
 		return -1, err.Error()
@@ -144,7 +144,7 @@ type verdict struct {
 // examine asks doctor on a host, and whether the lock can be had there at all.
 func (r *recorder) examine(t *testing.T, c *contest, host int) {
 	t.Helper()
-	had, refusal := c.locksmith(host, "run", "--timeout", "60s", c.address(), "--", "true")
+	had, refusal := c.locksmith(host, "run", "--timeout", "2m", c.address(), "--", "true")
 	status, said := c.locksmith(host, "doctor", c.address())
 	if status != 0 && status != 73 {
 		t.Errorf("doctor %s on host %d: exit status %d\n%s", c.address(), host, status, said)

@@ -191,7 +191,7 @@ func (r *recorder) finish(t *testing.T, all []*contest) {
 		if c.reap() {
 			c.reaps++
 		}
-		if status, said := c.locksmith(1, "run", "--timeout", "60s", c.address(), "--", "true"); status != 0 {
+		if status, said := c.locksmith(1, "run", "--timeout", "2m", c.address(), "--", "true"); status != 0 {
 			c.failures = append(c.failures, "stuck: not free at the end: "+said)
 		}
 	}
