@@ -141,38 +141,50 @@ type verdict struct {
 	said string
 }
 
-// examine asks doctor on a host, and whether the lock can be had there at all.
-func (r *recorder) examine(t *testing.T, c *contest, host int) {
+// try finds out whether the lock can be had on each host at all.
+func (c *contest) try() {
+	for host := range c.hosts() {
+		status, said := c.locksmith(host, "run", "--timeout", "2m", c.address(), "--", "true")
+		switch {
+		case status == 0:
+			continue
+		case brief(said) == "":
+			c.fail("stuck: on host " + strconv.Itoa(host) + " it cannot be had at all: " + said)
+		default:
+			c.refusals = append(c.refusals, said)
+			c.over = true
+		}
+		return
+	}
+}
+
+// examine tries all locks, and asks doctor on each host.
+func (r *recorder) examine(t *testing.T, all []*contest) {
 	t.Helper()
-	had, refusal := c.locksmith(host, "run", "--timeout", "2m", c.address(), "--", "true")
+	began := time.Now()
+	var work sync.WaitGroup
+	for _, c := range all {
+		work.Go(c.try)
+		for host := range c.hosts() {
+			work.Go(func() {
+				v := c.doctor(t, host)
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				c.verdicts = append(c.verdicts, v)
+			})
+		}
+	}
+	work.Wait()
+	t.Logf("doctor: %v", time.Since(began).Round(time.Second))
+}
+
+func (c *contest) doctor(t *testing.T, host int) verdict {
+	t.Helper()
 	status, said := c.locksmith(host, "doctor", c.address())
 	if status != 0 && status != 73 {
 		t.Errorf("doctor %s on host %d: exit status %d\n%s", c.address(), host, status, said)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c.verdicts = append(c.verdicts, verdict{host, status == 0, said})
-	switch {
-	case had == 0:
-	case brief(refusal) == "":
-		c.fail("stuck: on host " + strconv.Itoa(host) + " it cannot be had at all: " + refusal)
-	default:
-		c.refusals = append(c.refusals, refusal)
-		c.over = true
-	}
-}
-
-func (r *recorder) examineAll(t *testing.T, all []*contest) {
-	t.Helper()
-	began := time.Now()
-	var examinations sync.WaitGroup
-	for _, c := range all {
-		for host := range c.hosts() {
-			examinations.Go(func() { r.examine(t, c, host) })
-		}
-	}
-	examinations.Wait()
-	t.Logf("doctor: %v", time.Since(began).Round(time.Second))
+	return verdict{host, status == 0, said}
 }
 
 // reap is what an operator does where a maker of a directory was killed before it could say so.
