@@ -110,9 +110,9 @@ func unanswered(err error) bool {
 func (x *examiner) enter(ctx context.Context) error {
 	name, bases := scratchPrefix+x.lock.NewID(), []string{"."}
 	if x.lock.Style == TreeStyle {
-		bases = []string{x.lock.Name, "."}
+		bases = []string{x.lock.Name, x.lock.Name, "."} // others may make it meanwhile
 	}
-	for _, base := range bases {
+	for i, base := range bases {
 		x.base, x.at = base, path.Join(base, name)
 		x.Prefix = x.at + "/d"
 		cause := x.a.Mkdir(ctx, x.at)
@@ -127,7 +127,7 @@ func (x *examiner) enter(ctx context.Context) error {
 			return nil
 		}
 		if base != "." {
-			if there, err := x.lock.exists(ctx, x.a, base); err != nil || !there {
+			if there, err := x.lock.exists(ctx, x.a, base); err != nil || !there || i == 0 {
 				continue // the next call tells what is wrong
 			}
 		}

@@ -146,6 +146,28 @@ func TestExamineForeignTree(t *testing.T) {
 	})
 }
 
+// TestExamineWhileOthersMakeTree: a lock that is made after it was looked for is no fault.
+func TestExamineWhileOthersMakeTree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := patient{memory: newMemory(habits{}), style: TreeStyle}
+		made := false
+		p.dir = func(_ int, m *memory) Dir {
+			return hooked{timed{Dir: m, precise: true}, func(o operation) error {
+				err := o.do()
+				if !made && o.call == "mkdir" {
+					made = true
+					mustWork(t, m.Mkdir(t.Context(), "L"))
+				}
+				return err
+			}}
+		}
+		all, err := p.examine(t.Context())
+		if err != nil || backend.Verdict(all) == backend.Unfit || !slices.Equal(p.tree(), []string{"L"}) {
+			t.Errorf("%v, %+v, left behind: %q", err, all, p.tree())
+		}
+	})
+}
+
 // TestExamineBreaksOff: whenever the place ceases to answer, or nobody wants to
 // know any more, what was made is removed.
 func TestExamineBreaksOff(t *testing.T) {

@@ -164,15 +164,17 @@ func (r *recorder) examine(t *testing.T, all []*contest) {
 	began := time.Now()
 	var work sync.WaitGroup
 	for _, c := range all {
-		work.Go(c.try)
-		for host := range c.hosts() {
-			work.Go(func() {
-				v := c.doctor(t, host)
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				c.verdicts = append(c.verdicts, v)
-			})
-		}
+		work.Go(func() {
+			c.try()
+			for host := range c.hosts() {
+				work.Go(func() {
+					v := c.doctor(t, host)
+					r.mu.Lock()
+					defer r.mu.Unlock()
+					c.verdicts = append(c.verdicts, v)
+				})
+			}
+		})
 	}
 	work.Wait()
 	t.Logf("doctor: %v", time.Since(began).Round(time.Second))
