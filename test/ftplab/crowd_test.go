@@ -55,7 +55,7 @@ func full(t *testing.T, kind, style string) {
 	waiter.Silent(time.Millisecond)
 	leave1()
 	leave2()
-	inTurn(waiter)
+	lab.InTurn(waiter)
 	p.atRest()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"locksmith/protocol"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 // idle: a server that closes connections which are silent for 3 s, while
@@ -22,7 +23,7 @@ func idle(t *testing.T, kind, style string) {
 		t.Errorf("held by %q", holder)
 	}
 	h.Release()
-	inTurn(next)
+	lab.InTurn(next)
 	if n := proxy.Conns(); n < 3 {
 		t.Errorf("%d connections: nothing was closed", n)
 	}

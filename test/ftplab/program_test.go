@@ -1,15 +1,12 @@
 package ftplab
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"locksmith/test/lab"
@@ -73,44 +70,10 @@ func (p *place) hold(flags ...string) *lab.Helper {
 	return lab.Hold(p.t, p.locksmith(append(append([]string{"hold"}, flags...), p.address())...))
 }
 
-// A recorded helper writes its events down.
-type recorded struct {
-	*lab.Helper
-	events string
-}
-
-// record is hold with its events.
-func (p *place) record(flags ...string) recorded {
-	p.t.Helper()
-	file := filepath.Join(p.t.TempDir(), "events")
-	return recorded{p.hold(append(flags, "--events", file)...), file}
-}
-
-// has reports that an event has happened to it.
-func (h recorded) has(event string) bool {
-	text, _ := os.ReadFile(h.events) // there is none at first
-	return bytes.Contains(text, []byte(`"event":"`+event+`"`))
-}
-
-// wait starts a helper for a lock that is held, and returns when it knows that it waits. To
-// be in the queue is not enough: a server that goes away then is an error to it.
+// wait starts a helper for a lock that is held, and returns when it knows that it waits.
 func (p *place) wait(flags ...string) *lab.Helper {
 	p.t.Helper()
-	h := p.record(flags...)
-	lab.Eventually(p.t, "it knows that it waits", func() bool { return h.has("waiting") }, h.Stderr)
-	return h.Helper
-}
-
-// inTurn lets waiters take the lock and release it.
-func inTurn(waiters ...*lab.Helper) {
-	var all sync.WaitGroup
-	for _, w := range waiters {
-		all.Go(func() {
-			w.Held()
-			w.Release()
-		})
-	}
-	all.Wait()
+	return lab.Waiting(p.t, p.hold, flags...)
 }
 
 // clean removes what crashed helpers left, as an operator does, hours later.

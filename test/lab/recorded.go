@@ -1,0 +1,49 @@
+package lab
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// A Recorded helper writes its events down.
+type Recorded struct {
+	*Helper
+	file string
+}
+
+// Record starts one. hold starts a helper for a lock with some flags.
+func Record(t testing.TB, hold func(flags ...string) *Helper, flags ...string) Recorded {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "events")
+	return Recorded{hold(append(flags, "--events", file)...), file}
+}
+
+// Has reports that an event has happened to it.
+func (h Recorded) Has(event string) bool {
+	text, _ := os.ReadFile(h.file) // there is none at first
+	return bytes.Contains(text, []byte(`"event":"`+event+`"`))
+}
+
+// Waiting starts a helper for a lock that is held, and returns when it knows that it waits. To
+// be in the queue is not enough: a server that goes away then is an error to it.
+func Waiting(t testing.TB, hold func(flags ...string) *Helper, flags ...string) *Helper {
+	t.Helper()
+	h := Record(t, hold, flags...)
+	Eventually(t, "it knows that it waits", func() bool { return h.Has("waiting") }, h.Stderr)
+	return h.Helper
+}
+
+// InTurn lets waiters take the lock and release it, whoever is first.
+func InTurn(waiters ...*Helper) {
+	var all sync.WaitGroup
+	for _, w := range waiters {
+		all.Go(func() {
+			w.Held()
+			w.Release()
+		})
+	}
+	all.Wait()
+}
