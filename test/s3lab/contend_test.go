@@ -85,7 +85,7 @@ func (p place) judge(t *testing.T, c *contest.Contest) {
 	if len(r.Kills) == 0 || holds.Together(r.Held) > 0 {
 		t.Error("nobody was killed, or some had it together")
 	}
-	h := lab.Hold(t, locksmith(t, "hold", "--lease", "30s", "--refresh", "1s", "--beats", p.address()))
+	h := p.hold(t, "--lease", "30s", "--refresh", "1s")
 	id := h.Held().Value("id")
 	lab.Eventually(t, "what the killed left is gone", func() bool {
 		return !slices.ContainsFunc(p.keys(t), func(key string) bool { return !strings.HasPrefix(key, "g.") && !strings.HasSuffix(key, id) })

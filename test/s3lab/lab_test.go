@@ -83,10 +83,13 @@ type scenario struct {
 var scenarios = []scenario{
 	{"fit", []string{fit, two, s3server.Embedded, "moto"}, []string{fit, two, s3server.Embedded}, fitForLocks},
 	{"unfit", []string{"versitygw-1.2.0", "versitygw-1.0.14", "rclone", "s3rver"}, []string{"versitygw-1.2.0", "versitygw-1.0.14", "rclone"}, unfitForLocks},
+	{"outages", []string{fit, two}, []string{two}, outages},
 	{"contenders", []string{fit, two, s3server.Embedded, "moto"}, []string{two}, contenders},
 	{"restarts", []string{fit, two}, []string{two}, restarts},
 	{"lost answers", []string{fit, two, s3server.Embedded}, []string{fit}, loseAnswers},
 	{"trouble", []string{fit, two, s3server.Embedded}, []string{two, s3server.Embedded}, trouble},
+	{"requests", []string{fit, s3server.Embedded}, []string{fit}, requests},
+	{"hand-offs", []string{fit, s3server.Embedded}, nil, handOffs},
 	{"conformance", []string{fit, two, s3server.Embedded, "moto"}, []string{two}, conformance},
 }
 
