@@ -61,19 +61,36 @@ func (m mount) smb() bool { return m.kind == "cifs" || m.kind == "smb3" }
 // first, and fills later (mount.cifs(8)).
 func (m mount) fakesLinks() bool { return m.has("mfsymlinks", "sfu") }
 
-const (
-	fakeLinks = "symbolic links there are files that are made empty and filled later: one whose maker dies in between blocks the lock for good"
-	// FakeLinksAdvice is what to do where symbolic links are files.
-	FakeLinksAdvice = "use mkdir: instead of nfs:, best with ?style=dir"
-)
+// isLoose reports that the client of a 9p server does not look for what other hosts have
+// changed. The kernel shows its caches as words, or as bits.
+func (m mount) isLoose() bool {
+	return m.kind == "9p" && m.has("loose", "fscache", "cache=loose", "cache=f", "cache=8f")
+}
 
-// FakesLinks says what is wrong with the symbolic links in a directory, if they are files; ""
-// if they are not, as far as is known.
-func FakesLinks(dir string) string {
-	if m, err := mountOf(dir); err == nil && m.fakesLinks() {
-		return m.String() + ": " + fakeLinks
+// distrust says why links in it do not show who has a lock, and what to do.
+func (m mount) distrust() (why, advice string) {
+	switch {
+	case m.fakesLinks():
+		return "symbolic links there are files that are made empty and filled later: one whose maker dies in between blocks the lock for good",
+			"use mkdir: instead of nfs:, best with ?style=dir"
+	case m.isLoose():
+		return "it does not see what other hosts have changed: two would hold a lock, or nobody",
+			"mount it with cache=none or cache=mmap, or use local: with ?fs=any if only this machine ever uses it"
 	}
-	return ""
+	return "", ""
+}
+
+// Distrust says why symbolic links in a directory do not show who has a lock, and what to do;
+// "" where nothing is known against them.
+func Distrust(dir string) (why, advice string) {
+	m, err := mountOf(dir)
+	if err != nil {
+		return "", ""
+	}
+	if why, advice = m.distrust(); why != "" {
+		why = m.String() + ": " + why
+	}
+	return why, advice
 }
 
 func (m mount) String() string {
@@ -82,6 +99,7 @@ func (m mount) String() string {
 
 func (n DirNeeds) mount(m mount, tell backend.Tell) {
 	const name = "file system"
+	why, advice := m.distrust()
 	switch {
 	case m.has("ro"):
 		tell.Unfit(name, m.String()+" is read-only", "mount it read-write, or choose another place")
@@ -90,17 +108,14 @@ func (n DirNeeds) mount(m mount, tell backend.Tell) {
 	case n.Kernel && m.remote():
 		tell.Unfit(name, m.String()+": other machines may use it, whose kernels do not know our locks",
 			"use a directory on a disk of this machine, or say ?fs=any if only this machine ever uses it")
-	case n.Links && m.fakesLinks():
-		tell.Unfit(name, m.String()+": "+fakeLinks, FakeLinksAdvice)
+	case why != "" && (n.Links || m.isLoose()):
+		tell.Unfit(name, m.String()+": "+why, advice)
 	case n.Numbers && m.smb():
 		tell.Unfit(name, m.String()+": its client gives up the server's file numbers (serverino) some time, and then no file has the same one under two names",
 			"use mkdir: with ?style=dir")
 	case m.nfs() && m.has("soft", "softerr"):
 		tell.Weak(name, m.String()+" gives up requests of which nobody knows then whether they were carried out",
 			"mount it hard, which is the default: with soft, holders may lose their lock to a slow server")
-	case m.kind == "9p" && m.has("loose", "fscache", "cache=loose", "cache=f", "cache=8f"): // words, or bits, as the kernel shows them
-		tell.Unfit(name, m.String()+": it remembers what other hosts have changed since: locks stay, or are not found",
-			"mount it with cache=none or cache=mmap")
 	case m.kind == "fuse.sshfs":
 		tell.Unfit(name, m.String()+": it remembers for 20 s what other hosts have changed since: locks stay, or are not found",
 			"let locksmith lock on that server itself: sftp://user@host/path")

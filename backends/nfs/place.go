@@ -47,8 +47,8 @@ func (l *lock) check() error {
 // checkAbove refuses to make a lock directory where links cannot be trusted. To read the table
 // of mounts takes a while, which only who makes the directory waits for.
 func (l *lock) checkAbove() error {
-	if why := doctor.FakesLinks(filepath.Dir(l.path)); why != "" {
-		return l.unfit(why, doctor.FakeLinksAdvice)
+	if why, advice := doctor.Distrust(filepath.Dir(l.path)); why != "" {
+		return l.unfit(why, advice)
 	}
 	return nil
 }

@@ -59,6 +59,7 @@ var reasons = map[string]string{
 	"hard link":                      "no hard links",
 	"no client of SMB does it":       "cannot be opened by a second name",
 	"filled later":                   "symbolic links are files",
+	"does not see what other hosts":  "does not see other hosts",
 	"read generation: operation not": "symbolic links cannot be read",
 	"another number under":           "a second name has another file number",
 }
