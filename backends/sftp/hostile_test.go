@@ -240,6 +240,37 @@ func TestCodes(t *testing.T) {
 	}
 }
 
+// TestLostWhileWaiting: whoever waits goes on when a try loses its connection, whichever
+// request was on the way, and has the lock in the end.
+func TestLostWhileWaiting(t *testing.T) {
+	t.Parallel()
+	for lose := 1; ; lose++ {
+		f := startFake(t)
+		h := backendtest.MustAcquire(t, attemptOf(t, f.open(t)))
+		waiter := attemptOf(t, f.open(t))
+		backendtest.MustBeHeld(t, waiter)
+		backendtest.MustRelease(t, h)
+		n := 0
+		f.when(func(r *asking) bool {
+			if n++; n == lose {
+				_ = r.conn.Close()
+			}
+			return false // it is executed
+		})
+		_, err := waiter.Try(t.Context())
+		if err == nil && n < lose {
+			return // all were lost once
+		}
+		var held *backend.HeldError
+		if err != nil && !errors.As(err, &held) {
+			t.Fatalf("request %d: %v", lose, err)
+		}
+		if err != nil {
+			backendtest.MustRelease(t, backendtest.MustAcquire(t, waiter))
+		}
+	}
+}
+
 // TestSilentConnection: a heartbeat whose time is over leaves time for another one, over
 // another connection, and so does one that cannot connect.
 func TestSilentConnection(t *testing.T) {

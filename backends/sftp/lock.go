@@ -4,6 +4,7 @@ package sftp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
+	"locksmith/protocol"
 )
 
 // Scheme is the address scheme of this backend, and Port the usual one.
@@ -91,8 +93,9 @@ func (l *lock) Attempt(r backend.Request) (backend.Attempt, error) {
 // An attempt looks at its place first, once, when it is connected.
 type attempt struct {
 	backend.Attempt
-	use *use
-	fit bool
+	use    *use
+	fit    bool
+	behind *backend.HeldError // what it waits for; nil: it has not waited
 }
 
 // Try implements backend.Attempt.
@@ -110,9 +113,21 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	}
 	h, err := a.Attempt.Try(ctx)
 	if err != nil {
-		return nil, err
+		return nil, a.refused(ctx, err)
 	}
 	return &hold{h, a.use}, nil
+}
+
+// refused is the error of a try. Who waits already goes on if the server is away for a moment:
+// the next try finds out what became of this one.
+func (a *attempt) refused(ctx context.Context, err error) error {
+	switch held := (*backend.HeldError)(nil); {
+	case errors.As(err, &held):
+		a.behind = held
+	case a.behind != nil && ctx.Err() == nil && backend.CodeOf(err) == protocol.Unreachable:
+		return &backend.HeldError{Lock: a.behind.Lock, Holder: a.behind.Holder, Obstacle: err}
+	}
+	return err
 }
 
 // Withdraw implements backend.Attempt.

@@ -16,6 +16,7 @@
 //
 // What stands on a server is looked at on the disk. Tests wait for events: a line of a helper,
 // an event that it records. Leases are long enough for a machine that pauses for some seconds.
+// Package test/lab/contest lets helpers contend for a lock, and judges them.
 //
 // # What it cannot show
 //

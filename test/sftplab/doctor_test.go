@@ -1,3 +1,5 @@
+//go:build linux
+
 package sftplab
 
 import (
@@ -41,10 +43,10 @@ func TestDoctor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := sftpserver.Start(t, c.o)
+			p := start(t, c.o)
 			for _, v := range c.verdicts {
 				if *long || !v.seldom {
-					v.mustBe(t, s)
+					v.mustBe(p)
 				}
 			}
 		})
@@ -52,34 +54,36 @@ func TestDoctor(t *testing.T) {
 }
 
 // mustBe asks doctor, takes a lock if that is possible, and asks again, of one that is there.
-func (v verdict) mustBe(t *testing.T, s *sftpserver.Server) {
+func (v verdict) mustBe(p *place) {
+	t := p.t
 	t.Helper()
-	address := s.Address("lock" + v.style)
+	address := p.server.Address("lock" + v.style)
 	if v.style != "" {
 		address += "?style=" + v.style
 	}
-	v.mustBeSaid(t, s, address)
-	status, said := lab.Run(t, locksmith(t, s, "run", "--timeout", "0", address, "--", "true"))
+	v.mustBeSaid(p, address)
+	status, said := lab.Run(t, p.locksmith("run", "--timeout", "0", address, "--", "true"))
 	if v.finding != "unfit" {
 		if status != 0 {
 			t.Errorf("run %s: %d: %s", address, status, said)
 		}
 		if *long {
-			v.mustBeSaid(t, s, address)
+			v.mustBeSaid(p, address)
 		}
 		return
 	}
 	if status != protocol.CannotCreate.Exit() || !strings.Contains(said, v.says) {
 		t.Errorf("run %s: %d: %s", address, status, said)
 	}
-	if left, err := os.ReadDir(s.Home); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(p.server.Home); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }
 
-func (v verdict) mustBeSaid(t *testing.T, s *sftpserver.Server, address string) {
+func (v verdict) mustBeSaid(p *place, address string) {
+	t := p.t
 	t.Helper()
-	status, out := lab.Run(t, locksmith(t, s, "doctor", "--json", address))
+	status, out := lab.Run(t, p.locksmith("doctor", "--json", address))
 	type check struct{ Name, Finding, Text, Advice string }
 	var all struct{ Places []struct{ Checks []check } }
 	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all.Places) != 1 {

@@ -1,11 +1,20 @@
+//go:build linux
+
 package sftplab
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/nfs"
 	"locksmith/test/lab"
 	"locksmith/test/sftpserver"
 )
@@ -17,11 +26,74 @@ func TestMain(m *testing.M) {
 	lab.Main(m, nil)
 }
 
-// locksmith is a command of a user who has the key of a server's account.
-func locksmith(t *testing.T, s *sftpserver.Server, args ...string) *exec.Cmd {
+// A place is a lock at a server, and who comes to it.
+type place struct {
+	t       *testing.T
+	server  *sftpserver.Server
+	address string
+	dir     string // the lock on this disk
+}
+
+func start(t *testing.T, o sftpserver.Options) *place {
 	t.Helper()
-	cmd := exec.Command(lab.Program(t, "cmd/locksmith"), args...)
-	home := t.TempDir()
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH_SSH="+s.SSH)
+	s := sftpserver.Start(t, o)
+	return &place{t, s, s.Address("lock"), s.Home + "/lock"}
+}
+
+// locksmith is a command of a user who has the key of the server's account.
+func (p *place) locksmith(args ...string) *exec.Cmd {
+	p.t.Helper()
+	cmd := exec.Command(lab.Program(p.t, "cmd/locksmith"), args...)
+	home := p.t.TempDir()
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH_SSH="+p.server.SSH)
 	return cmd
+}
+
+// guarded is a command under the lock, as a contest wants it.
+func (p *place) guarded(flags []string, command ...string) *exec.Cmd {
+	p.t.Helper()
+	return p.locksmith(append(append(append([]string{"run"}, flags...), p.address, "--"), command...)...)
+}
+
+// hold starts a helper for the lock.
+func (p *place) hold(flags ...string) *lab.Helper {
+	p.t.Helper()
+	return lab.Hold(p.t, p.locksmith(append(append([]string{"hold"}, flags...), p.address)...))
+}
+
+// near is the same lock as hosts see it that have the server's disk.
+func (p *place) near() backend.Backend {
+	p.t.Helper()
+	b, err := nfs.Open(backend.Address{Scheme: nfs.Scheme, Path: p.dir})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return b
+}
+
+// holder is the id of whoever has the lock, or what there is instead.
+func (p *place) holder() string {
+	p.t.Helper()
+	r, err := p.near().Inspect(p.t.Context())
+	if err != nil || len(r.Holders) != 1 {
+		return fmt.Sprintf("%+v, %v", r, err)
+	}
+	return r.Holders[0].ID
+}
+
+// atRest makes sure that the lock can be taken, and that its holder, who tends it at its
+// heartbeats, removes what was left of others.
+func (p *place) atRest() {
+	p.t.Helper()
+	h := p.hold("--lease", "16s")
+	id := h.Held().Value("id")
+	left := func() []string {
+		return slices.DeleteFunc(backendtest.GenerationLeftovers(p.dir), func(name string) bool {
+			name = filepath.Base(name)
+			// Who died while it looked whether links are kept left one, which is in nobody's way.
+			return strings.HasSuffix(name, id) || strings.HasPrefix(name, "d.0-")
+		})
+	}
+	lab.Eventually(p.t, "what was left is removed", func() bool { return len(left()) == 0 }, func() string { return fmt.Sprint(left()) })
+	h.Release()
 }

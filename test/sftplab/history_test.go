@@ -1,0 +1,84 @@
+//go:build linux
+
+package sftplab
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"locksmith/protocol"
+	"locksmith/test/lab/contest"
+	"locksmith/test/sftpserver"
+)
+
+// TestHistory: eight at a time take the lock or share it, while helpers, their ssh and sessions
+// of the server are killed with -9 at random moments. Nobody meets anybody, tokens rise, and
+// what the killed leave is cleared up by those who come later.
+func TestHistory(t *testing.T) {
+	kinds, rounds := map[string]sftpserver.Options{"OpenSSH": {}}, int32(120)
+	if *long {
+		rounds = 1000
+		kinds = map[string]sftpserver.Options{"OpenSSH": {}, "external": {External: true}, "chroot": {Chroot: true},
+			"asyncssh": {Kind: sftpserver.AsyncSSH}, "pkg-sftp": {Kind: sftpserver.PkgSFTP}}
+	}
+	for name, o := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, o)
+			c := contest.Contest{Log: contest.NewLog(t), Command: p.guarded, Shared: true, Rounds: rounds,
+				// So say those whose connection was killed before they got as far as to wait; and
+				// who has let go need not know whether it was broken meanwhile.
+				Excused: []int{protocol.Unreachable.Exit(), protocol.Gone.Exit()}}
+			ssh, sessions := p.harm(c.Start(t, 8))
+			r := c.Log.Check(t, true)
+			t.Logf("%d holders; killed: %d helpers, %d ssh, %d sessions", len(r.Held), len(r.Kills), ssh, sessions)
+			if len(r.Kills) == 0 || ssh == 0 || sessions == 0 && o.Kind != sftpserver.AsyncSSH {
+				t.Error("it was too easy")
+			}
+			p.atRest()
+		})
+	}
+}
+
+// harm kills an ssh or a session now and then, until all is over.
+func (p *place) harm(over <-chan struct{}) (ssh, sessions int) {
+	for {
+		select {
+		case <-over:
+			return ssh, sessions
+		case <-time.After(rand.N(time.Second)): // now and then: all must connect anew
+		}
+		if rand.IntN(2) == 0 {
+			ssh += kill(p.ssh())
+		} else {
+			sessions += kill(p.server.Sessions())
+		}
+	}
+}
+
+// ssh are those of all helpers at this server.
+func (p *place) ssh() (all []int) {
+	_, port, _ := net.SplitHostPort(p.server.Addr)
+	for _, helper := range sftpserver.Children(os.Getpid()) {
+		all = append(all, slices.DeleteFunc(sftpserver.Children(helper), func(pid int) bool {
+			argv, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // it may have ended
+			return !bytes.HasPrefix(argv, []byte("ssh\x00")) || !bytes.Contains(argv, []byte("\x00"+port+"\x00"))
+		})...)
+	}
+	return all
+}
+
+// kill kills one of these, if there are any, and returns how many.
+func kill(pids []int) int {
+	if len(pids) > 0 && syscall.Kill(pids[rand.IntN(len(pids))], syscall.SIGKILL) == nil {
+		return 1
+	}
+	return 0
+}
