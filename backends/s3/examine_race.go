@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,21 +36,20 @@ func (x *examiner) race(ctx context.Context) error {
 	}
 	bad, silent, most, last := 0, 0, 0, ""
 	rounds := 0
-	for ; rounds < x.rounds && bad < maxBad && ctx.Err() == nil; rounds++ {
+	for ; rounds-silent < x.rounds && bad < maxBad && ctx.Err() == nil; rounds++ {
 		winners, clear, content, err := x.round(ctx, lanes)
 		most = max(most, winners)
 		switch {
-		case winners == 1 && content == "":
 		case winners > 1:
 			bad, last = bad+1, fmt.Sprintf("up to %d of %d succeeded", most, racers)
-		case winners == 1:
+		case content != "":
 			bad, last = bad+1, "the winner's content was not there: "+content
-		case clear:
-			bad, last = bad+1, "none succeeded"
-		default:
+		case !clear: // another may have succeeded
 			if silent++; silent > maxSilent {
 				return err
 			}
+		case winners == 0:
+			bad, last = bad+1, "none succeeded"
 		}
 	}
 	switch {
@@ -57,8 +57,8 @@ func (x *examiner) race(ctx context.Context) error {
 		return ctx.Err()
 	case bad > 0:
 		x.tell.Unfit(name, fmt.Sprintf("in %d of %d rounds %s: several would hold the lock", bad, rounds, last), otherStore)
-	case rounds == silent:
-		x.tell.Unknown(name, "no round was run, or none had answers", "try again, with --rounds 200")
+	case rounds == 0:
+		x.tell.Unknown(name, "no round was run", "try again, with --rounds 200")
 	default:
 		// The rule of three: the upper limit of a rate of which nothing was seen, at 95 %.
 		x.tell.Fit(name, fmt.Sprintf("in each of %d rounds one of %d succeeded, and its content was there; so with 95 %% confidence fewer than %.2g %% of such rounds go wrong (--rounds makes surer)",
@@ -132,9 +132,10 @@ func dialTo(ip string) func(context.Context, string, string) (net.Conn, error) {
 	}
 }
 
-// addresses are those of the endpoint, if there are several; none through a proxy, which asks
-// for names itself.
-func (x *examiner) addresses(ctx context.Context, client *s3.Client) []string {
+// addresses are those of the endpoint that somebody listens at, if there are several; none
+// through a proxy, which asks for names itself. Where nobody listens, every client goes to the
+// others: localhost mostly has an address for IPv6, too.
+func (x *examiner) addresses(ctx context.Context, client *s3.Client) (listening []string) {
 	endpoint := aws.ToString(client.Options().BaseEndpoint)
 	u, err := url.Parse(endpoint)
 	if endpoint == "" || err != nil {
@@ -147,5 +148,22 @@ func (x *examiner) addresses(ctx context.Context, client *s3.Client) []string {
 	if err != nil || len(all) < 2 {
 		return nil
 	}
-	return all
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	for i, err := range doctor.Together(len(all), func(i int) error { return listens(ctx, all[i], u) }) {
+		if err == nil {
+			listening = append(listening, all[i])
+		}
+	}
+	return listening
+}
+
+// listens returns no error if a connection can be made to an address, for a URL.
+func listens(ctx context.Context, ip string, u *url.URL) error {
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(ip, port))
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,6 +82,23 @@ func TestUnfitStores(t *testing.T) {
 			t.Errorf("%+v", all)
 		})
 	}
+}
+
+// TestUnansweredRace: of a round in which somebody had no answer nothing is known.
+func TestUnansweredRace(t *testing.T) {
+	var creations atomic.Int32
+	address := before(t, func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+		if r.Header.Get("If-None-Match") != "" && creations.Add(1)%racers == 5 {
+			panic(http.ErrAbortHandler)
+		}
+		pass.ServeHTTP(w, r)
+	})
+	err := mustOpen(t, address).Examine(t.Context(), backend.Examination{Rounds: 5}, func(c backend.Check) {
+		if c.Name == "many create the same" {
+			t.Errorf("%+v", c)
+		}
+	})
+	backendtest.MustFail(t, err, protocol.Unreachable, "create an object")
 }
 
 // looksThenWrites keeps the condition by looking first, and then writing.

@@ -1,12 +1,19 @@
 package s3lab
 
 import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"locksmith/protocol"
 	"locksmith/test/lab"
+	"locksmith/test/s3server"
 )
 
 func fitForLocks(t *testing.T, name string) {
@@ -36,5 +43,38 @@ func examine(t *testing.T, name string, status int, verdict string, reasons ...s
 	}
 	if left := p.keys(t); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
+	}
+}
+
+// TestAddresses: of a name with three addresses doctor asks the two at which somebody listens.
+func TestAddresses(t *testing.T) {
+	lab.NotShort(t, "starts an object store")
+	lab.NeedRoot(t)
+	t.Parallel()
+	unshare, hosts := lab.NeedProgram(t, "unshare"), filepath.Join(t.TempDir(), "hosts")
+	if err := os.WriteFile(hosts, []byte("127.0.0.1 store.test\n127.0.0.2 store.test\n::1 store.test\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	port := lab.ReservePort(t)
+	store := s3server.Pass(t, s3server.Start(t, s3server.Embedded).Endpoint)
+	var asked [2]atomic.Int32
+	for i := range asked {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:%d", 1+i, port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked[i].Add(1)
+			store.ServeHTTP(w, r)
+		})}
+		t.Cleanup(func() { _ = server.Close() })
+		go func() { _ = server.Serve(listener) }()
+	}
+	doctor := locksmith(t, "doctor", "--rounds", "20", s3server.Address(fmt.Sprintf("http://store.test:%d", port), "locks/l"))
+	doctor.Args = append([]string{unshare, "--mount", "sh", "-c", `mount --bind "$0" /etc/hosts && exec "$@"`, hosts, doctor.Path}, doctor.Args[1:]...)
+	doctor.Path = unshare
+	status, said := lab.Run(t, doctor)
+	if status != 0 || asked[0].Load() < 300 || asked[1].Load() < 300 {
+		t.Errorf("exit status %d, asked %d and %d times:\n%s", status, asked[0].Load(), asked[1].Load(), said)
 	}
 }
