@@ -53,8 +53,18 @@ func (d *directory) Rmdir(name string) error { return d.rmdir(d.life, name) }
 // Rename implements generation.Dir.
 func (d *directory) Rename(from, to string) error { return d.rename(d.life, from, to) }
 
-// Symlink implements generation.Dir.
-func (d *directory) Symlink(target, name string) error { return d.symlink(d.life, target, name) }
+// Symlink implements generation.Dir. One among the reservations, such as the record of an owner,
+// has a name that is used once, so that it is asked for again if it is unclear whether it was
+// made: without its record nobody could tell who a holder is, nor that it is dead.
+func (d *directory) Symlink(target, name string) error {
+	err := d.symlink(d.life, target, name)
+	if errors.As(err, new(*unclearError)) && strings.HasPrefix(name, generation.Reservations+"/") {
+		if again := d.symlink(d.life, target, name); again == nil || errors.Is(again, syscall.EEXIST) {
+			return nil
+		}
+	}
+	return err
+}
 
 // Readlink implements generation.Dir.
 func (d *directory) Readlink(name string) (string, error) { return d.readlink(d.life, name) }

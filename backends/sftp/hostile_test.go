@@ -271,6 +271,31 @@ func TestLostWhileWaiting(t *testing.T) {
 	}
 }
 
+// TestRecordLost: a holder has its record, though the request that makes it was lost, or the
+// answer to it.
+func TestRecordLost(t *testing.T) {
+	t.Parallel()
+	for _, executed := range []bool{true, false} {
+		lost := false
+		f := startFake(t).when(func(r *asking) bool {
+			in := r.body
+			in.string()
+			if lost || r.kind != typeSymlink || !strings.Contains(in.string(), "/R/i.") {
+				return false
+			}
+			lost = true
+			_ = r.conn.Close()
+			return !executed
+		})
+		h := backendtest.MustAcquire(t, attemptOf(t, f.open(t)))
+		r, err := f.open(t).Inspect(t.Context())
+		if err != nil || !lost || len(r.Holders) != 1 || r.Holders[0].Record == nil {
+			t.Errorf("executed: %t: %+v, %v", executed, r, err)
+		}
+		backendtest.MustRelease(t, h)
+	}
+}
+
 // TestSilentConnection: a heartbeat whose time is over leaves time for another one, over
 // another connection, and so does one that cannot connect.
 func TestSilentConnection(t *testing.T) {

@@ -16,7 +16,8 @@
 //
 // What stands on a server is looked at on the disk. Tests wait for events: a line of a helper,
 // an event that it records. Leases are long enough for a machine that pauses for some seconds.
-// Package test/lab/contest lets helpers contend for a lock, and judges them.
+// Package test/lab/contest lets helpers contend for a lock, and judges them. A connection is
+// cut by the test binary itself, as the command of $LOCKSMITH_SSH, which counts packets.
 //
 // # What it cannot show
 //

@@ -23,7 +23,7 @@ var long = flag.Bool("long", false, "leave nothing out that takes long")
 
 func TestMain(m *testing.M) {
 	lab.Parallel(8) // most of them wait
-	lab.Main(m, nil)
+	lab.Main(m, map[string]func() int{cutterRole: cutter})
 }
 
 // A place is a lock at a server, and who comes to it.
