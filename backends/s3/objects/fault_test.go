@@ -126,6 +126,40 @@ func TestOneLostAnswer(t *testing.T) {
 	}
 }
 
+// TestSilentAtFirst: who may wait bears it twice that the store does not answer, and no more.
+func TestSilentAtFirst(t *testing.T) {
+	for _, kind := range []string{"put", "list", "create"} {
+		for silent := range 4 {
+			synctest.Test(t, func(t *testing.T) {
+				f, a := newFake(), (*attempt)(nil)
+				a = attemptIn(t, f)
+				tries := 0
+				f.before = func(what, _ string, do func() error) error {
+					if what == kind && tries <= silent {
+						return noAnswer()
+					}
+					return do()
+				}
+				for {
+					tries++
+					h, err := a.Try(t.Context())
+					if _, held := errors.AsType[*backend.HeldError](err); held {
+						backendtest.MustWork(t, a.Wait(t.Context()))
+						continue
+					}
+					if (err == nil) != (silent < 3) || tries != min(silent+1, 3) {
+						t.Errorf("%s: no answer in %d tries: %v in try %d", kind, silent, err, tries)
+					}
+					if err == nil {
+						backendtest.MustRelease(t, h)
+					}
+					return
+				}
+			})
+		}
+	}
+}
+
 // TestLateCreation: a request whose sender has given up is executed when it has ended.
 func TestLateCreation(t *testing.T) {
 	f := newFake()

@@ -47,7 +47,8 @@ func (a *attempt) stop(b block, err backend.HeldError) error {
 	if b.same(a.block) {
 		b.reached = a.block.reached
 	}
-	a.block, a.blocked = b, true
+	a.block = b
+	a.blocked = a.blocked || err.Obstacle == nil
 	return &err
 }
 
