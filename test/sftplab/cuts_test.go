@@ -23,6 +23,7 @@ import (
 // goes on being held; the next one, who has the server's disk, has it at once; and nothing is
 // left.
 func TestCuts(t *testing.T) {
+	t.Parallel()
 	t.Run("sftp-server", func(t *testing.T) {
 		t.Parallel()
 		lab.NotShort(t, "starts SFTP servers")

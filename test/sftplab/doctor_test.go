@@ -24,6 +24,7 @@ type verdict struct {
 
 // TestDoctor: what doctor says of each server, and what comes of a lock there.
 func TestDoctor(t *testing.T) {
+	t.Parallel()
 	plain, dir := verdict{style: "plain", seldom: true}, verdict{style: "dir", seldom: true}
 	noOverwrite := func(style string) verdict {
 		return verdict{style, "weak", "rename onto an empty one", "rename onto empty directories", true}

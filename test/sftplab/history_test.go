@@ -22,6 +22,7 @@ import (
 // of the server are killed with -9 at random moments. Nobody meets anybody, tokens rise, and
 // what the killed leave is cleared up by those who come later.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	kinds, rounds := map[string]sftpserver.Options{"OpenSSH": {}}, int32(120)
 	if *long {
 		rounds = 1000

@@ -12,6 +12,7 @@ import (
 // TestOutage: the server stands still, or is started anew. What it was asked for before it
 // stood still it does when it goes on, for those, too, who have given up.
 func TestOutage(t *testing.T) {
+	t.Parallel()
 	kinds := map[string]sftpserver.Options{"OpenSSH": {}}
 	if *long {
 		kinds["asyncssh"], kinds["pkg-sftp"] = sftpserver.Options{Kind: sftpserver.AsyncSSH}, sftpserver.Options{Kind: sftpserver.PkgSFTP}
