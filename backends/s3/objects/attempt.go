@@ -53,11 +53,6 @@ func (l *Lock) attempt(r backend.Request) *attempt {
 
 // Try implements backend.Attempt.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
-	if a.mine != nil && a.mine.spoiled {
-		if err := a.withdraw(ctx); err != nil {
-			return nil, err
-		}
-	}
 	began := a.request.Clock.Now()
 	h, err := backend.Retry(ctx, maxRaces, func() (*hold, error) { return a.race(ctx, began) })
 	switch {

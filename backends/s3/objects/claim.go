@@ -19,14 +19,17 @@ type claim struct {
 	beats  uint64 // how many heartbeats were sent
 	// proven is when the last request was sent that told the others that we live.
 	proven time.Duration
-	// spoiled: its request had no answer.
+	// spoiled: the request that makes it had no answer, or one that removes it was sent.
 	spoiled bool
 }
 
-// reserve makes our reservation if we have none.
+// reserve makes our reservation if we have none that serves.
 func (a *attempt) reserve(ctx context.Context) error {
-	if a.mine != nil {
+	if a.placed() {
 		return nil
+	}
+	if err := a.withdraw(ctx); err != nil {
+		return err
 	}
 	t := ticket{at: max(a.lock.Today().UnixMicro(), 0), lease: a.request.Owner.Lease, id: a.lock.NewID()}
 	r := a.request.Owner
@@ -47,11 +50,16 @@ func (a *attempt) reserve(ctx context.Context) error {
 	return a.lock.fail("make a reservation", err)
 }
 
-// withdraw removes what is left of our reservation; the next has a new ticket.
+// placed reports that we have a reservation, which is our place in the queue.
+func (a *attempt) placed() bool { return a.mine != nil && !a.mine.spoiled }
+
+// withdraw removes what is left of our reservation; the next has a new ticket. Without an
+// answer it may be removed later, and must not be the holder's by then.
 func (a *attempt) withdraw(ctx context.Context) error {
 	if a.mine == nil {
 		return nil
 	}
+	a.mine.spoiled = true
 	err := a.lock.remove(ctx, a.mine.ticket)
 	if err == nil {
 		a.mine = nil

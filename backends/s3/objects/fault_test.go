@@ -371,6 +371,62 @@ func TestPausedInTheQueue(t *testing.T) {
 	})
 }
 
+// TestGivenUp: a reservation whose removal had no answer is not the holder's later, as it may
+// be removed yet. Nor does the waiter end, whatever else has no answer.
+func TestGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		h := backendtest.MustHold(t, attemptIn(t, f))
+		a := attemptIn(t, f)
+		backendtest.MustBeHeld(t, a)
+		backendtest.MustRelease(t, h)
+		time.Sleep(2 * time.Minute) // longer than its lease
+		var late []func() error
+		f.before = func(what, _ string, do func() error) error {
+			if what != "delete" {
+				return do()
+			}
+			late = append(late, do)
+			return noAnswer()
+		}
+		for range 3 {
+			backendtest.MustBeHeld(t, a)
+			backendtest.MustWork(t, a.Wait(t.Context()))
+		}
+		f.before = nil
+		next := backendtest.MustHold(t, a)
+		for _, removal := range late {
+			backendtest.MustWork(t, removal())
+		}
+		backendtest.MustStillHold(t, next)
+		backendtest.MustRelease(t, next)
+		if left := f.leftovers(); len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+	})
+}
+
+// TestStoreIsAway: a waiter does not wait in silence while the store does not answer.
+func TestStoreIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		h := backendtest.MustHold(t, attemptIn(t, f))
+		a := attemptIn(t, f)
+		backendtest.MustBeHeld(t, a)
+		f.before = func(string, string, func() error) error { return noAnswer() }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		backendtest.MustWork(t, a.Wait(ctx))
+		_, err := a.Try(ctx)
+		if held, ok := errors.AsType[*backend.HeldError](err); !ok || held.Obstacle == nil {
+			t.Errorf("got %v", err)
+		}
+		f.before = nil
+		backendtest.MustWithdraw(t, a)
+		backendtest.MustRelease(t, h)
+	})
+}
+
 // TestTendHangs: heartbeats go on while housekeeping hangs. The race detector sees what they
 // share.
 func TestTendHangs(t *testing.T) {

@@ -52,7 +52,8 @@ func (a *attempt) stop(b block, err backend.HeldError) error {
 	return &err
 }
 
-// Wait implements backend.Attempt.
+// Wait implements backend.Attempt. While the store does not answer nothing is known about
+// the lock: Try says so, and we go on waiting.
 func (a *attempt) Wait(ctx context.Context) error {
 	a.nextLook = a.request.Clock.Now() + a.pause()
 	for {
@@ -65,7 +66,9 @@ func (a *attempt) Wait(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case again, err != nil && !unclear(err):
+		case unclear(err):
+			return nil
+		case again, err != nil:
 			return err
 		}
 	}
@@ -74,7 +77,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 // untilWork is the time until we look again, or until our next heartbeat, if that is earlier.
 func (a *attempt) untilWork() (d time.Duration, look bool) {
 	d = max(a.nextLook-a.request.Clock.Now(), minPause)
-	if a.mine != nil {
+	if a.placed() {
 		if beat := max(a.untilBeat(), a.mine.ticket.lease/16); beat < d {
 			return beat, false
 		}
@@ -87,7 +90,6 @@ func (a *attempt) untilBeat() time.Duration {
 }
 
 // poll keeps our place in the queue, and may look whether another Try is worth its cost.
-// While the store does not answer nothing is known about the lock, and we go on waiting.
 func (a *attempt) poll(ctx context.Context, look bool) (again bool, err error) {
 	err = a.keepPlace(ctx)
 	switch {
@@ -105,7 +107,7 @@ func (a *attempt) poll(ctx context.Context, look bool) (again bool, err error) {
 
 // keepPlace is the heartbeat of our place in the queue.
 func (a *attempt) keepPlace(ctx context.Context) error {
-	if a.mine == nil || a.untilBeat() > 0 {
+	if !a.placed() || a.untilBeat() > 0 {
 		return nil
 	}
 	if err := a.mine.refresh(ctx); err != nil {
