@@ -89,7 +89,7 @@ func (r *recorder) contests(t *testing.T, s storage) (all []*contest) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		config := filepath.Join(c.home, "locksmith")
-		text := fmt.Sprintf("[lock]\nlock = %q\nlease = %q\npoll = \"40ms..250ms\"\nslow = \"100ms..400ms\"\n", c.address(), lease)
+		text := fmt.Sprintf("[lock]\nlock = %q\nlease = %q\npoll = \"100ms..400ms\"\nslow = \"100ms..400ms\"\n", c.address(), lease)
 		if err := os.MkdirAll(config, 0o755); err != nil {
 			t.Fatal(err)
 		}
