@@ -65,7 +65,7 @@ func (c *contest) address() string { return c.kind.scheme + c.dir + "/L" + c.kin
 
 // locksmith runs the program on a host.
 func (c *contest) locksmith(host int, args ...string) (status int, said string) {
-	cmd := guest.On(host, append([]string{"timeout", "-k", "5", "600", "locksmith"}, args...)...)
+	cmd := guest.On(host, append([]string{"timeout", "-k", "5", "240", "locksmith"}, args...)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
 		return -1, err.Error()
