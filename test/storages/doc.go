@@ -9,9 +9,10 @@
 //
 // A storage is a server with a client and its options, or a file system of one machine. Each is
 // one guest (package guest). The first of these measures two of them a little, those that
-// start soonest; -long measures all. What is seen must be what the page says, but for numbers,
-// also where it says that nobody has measured yet; -update writes it there. The lab needs what a
-// guest needs, and for each storage the programs that the table in cells_test.go names.
+// start soonest; -long measures all. What is seen must be what the page says, but for numbers
+// and what fails first, also where it says that nobody has measured yet; -update writes it
+// there. The lab needs what a guest needs, and for each storage the programs that the table in
+// cells_test.go names.
 //
 // # How it works
 //

@@ -37,6 +37,9 @@ func TestStorages(t *testing.T) {
 			continue
 		}
 		t.Run(strings.ReplaceAll(s.name, " ", "_"), func(t *testing.T) {
+			if s.cannot != "" {
+				lab.Lacking(t, unmeasured+": "+s.cannot)
+			}
 			for program := range strings.FieldsSeq(s.programs) {
 				lab.NeedProgram(t, program)
 			}
