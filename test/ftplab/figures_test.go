@@ -2,7 +2,6 @@ package ftplab
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -163,28 +162,11 @@ func sizesOf(t *testing.T, count int, hold func() *lab.Helper) (sizes []int) {
 		h.Says(protocol.WordBeat)
 	}
 	for _, h := range held {
-		sizes = append(sizes, pss(t, h.PID()))
+		sizes = append(sizes, lab.PSS(t, h.PID()))
 	}
 	for _, h := range held {
 		h.Release()
 	}
 	slices.Sort(sizes)
 	return sizes
-}
-
-// pss is in KiB.
-func pss(t *testing.T, pid int) int {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		var n int
-		if _, err := fmt.Sscanf(line, "Pss: %d kB", &n); err == nil {
-			return n
-		}
-	}
-	t.Fatalf("no Pss in %q", text)
-	return 0
 }

@@ -34,7 +34,7 @@ func TestDoctor(t *testing.T) {
 		verdicts []verdict
 	}{
 		"OpenSSH":         {sftpserver.Options{}, []verdict{{}, plain, dir}},
-		"OpenSSH, chroot": {sftpserver.Options{Chroot: true}, []verdict{{seldom: true}, plain, dir}},
+		"OpenSSH, chroot": {sftpserver.Options{Chroot: true}, []verdict{{}, plain, dir}},
 		"OpenSSH, few":    {sftpserver.Options{MaxStartups: 2}, []verdict{{"", "weak", "connections", "MaxStartups", false}}},
 		"asyncssh":        {sftpserver.Options{Kind: sftpserver.AsyncSSH}, []verdict{{}, plain, dir}},
 		"ProFTPD": {sftpserver.Options{Kind: sftpserver.ProFTPD}, []verdict{

@@ -57,15 +57,15 @@ func (p *place) harm(over <-chan struct{}) (ssh, sessions int) {
 		case <-time.After(rand.N(time.Second)): // now and then: all must connect anew
 		}
 		if rand.IntN(2) == 0 {
-			ssh += kill(p.ssh())
+			ssh += kill(p.sshPIDs())
 		} else {
 			sessions += kill(p.server.Sessions())
 		}
 	}
 }
 
-// ssh are those of all helpers at this server.
-func (p *place) ssh() (all []int) {
+// sshPIDs are those of all helpers at this server.
+func (p *place) sshPIDs() (all []int) {
 	_, port, _ := net.SplitHostPort(p.server.Addr)
 	for _, helper := range sftpserver.Children(os.Getpid()) {
 		all = append(all, slices.DeleteFunc(sftpserver.Children(helper), func(pid int) bool {

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 type place struct {
 	t       *testing.T
 	server  *sftpserver.Server
+	ssh     string // for $LOCKSMITH_SSH
 	address string
 	dir     string // the lock on this disk
 }
@@ -37,7 +38,7 @@ type place struct {
 func start(t *testing.T, o sftpserver.Options) *place {
 	t.Helper()
 	s := sftpserver.Start(t, o)
-	return &place{t, s, s.Address("lock"), s.Home + "/lock"}
+	return &place{t, s, s.SSH, s.Address("lock"), s.Home + "/lock"}
 }
 
 // locksmith is a command of a user who has the key of the server's account.
@@ -45,7 +46,7 @@ func (p *place) locksmith(args ...string) *exec.Cmd {
 	p.t.Helper()
 	cmd := exec.Command(lab.Program(p.t, "cmd/locksmith"), args...)
 	home := p.t.TempDir()
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH_SSH="+p.server.SSH)
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH_SSH="+p.ssh)
 	return cmd
 }
 
