@@ -26,11 +26,12 @@ type Server struct {
 	Endpoint string // http://127.0.0.1:port
 	Dir      string // what it serves is there; "" if that is in memory
 
-	t    testing.TB
-	kind string
-	port int
-	log  string // a file
-	run  *lab.Process
+	t       testing.TB
+	kind    string
+	program string
+	port    int
+	log     string // a file
+	run     *lab.Process
 }
 
 // Start starts a server of a kind, with an empty bucket. It runs until the test ends.
@@ -69,7 +70,7 @@ func start(t testing.TB, kind, dir string) *Server {
 	port := lab.ReservePort(t)
 	s := &Server{
 		Endpoint: "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Dir: dir,
-		t: t, kind: kind, port: port, log: filepath.Join(t.TempDir(), "log"),
+		t: t, kind: kind, program: kinds[kind].program(t, kind), port: port, log: filepath.Join(t.TempDir(), "log"),
 	}
 	s.Restart()
 	if kinds[kind].makesBucket {
@@ -89,8 +90,7 @@ func (s *Server) Restart() {
 		s.t.Fatal(err)
 	}
 	defer log.Close()
-	k := kinds[s.kind]
-	cmd := exec.Command(k.program(s.t, s.kind), k.arguments(s.port, s.Dir)...)
+	cmd := exec.Command(s.program, kinds[s.kind].arguments(s.port, s.Dir)...)
 	cmd.Env = append(Foreign(), "ROOT_ACCESS_KEY="+access, "ROOT_SECRET_KEY="+secret)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = diesWithUs()
