@@ -56,9 +56,11 @@ type answerer struct {
 	listener  net.Listener
 	questions []string // how questions for this password begin
 	password  string
+	variable  string // where the password stands; "": in none
 }
 
-func answerPassword(a backend.Address, password string) (*answerer, error) {
+// answerPassword answers with a password. Source is where that stands, as backend.Access says.
+func answerPassword(a backend.Address, password, source string) (*answerer, error) {
 	dir, err := os.MkdirTemp("", "locksmith-") // nobody else may open it
 	if err != nil {
 		return nil, err
@@ -71,7 +73,11 @@ func answerPassword(a backend.Address, password string) (*answerer, error) {
 	host, _ := hostPort(a)
 	// As OpenSSH asks, for the methods password and keyboard-interactive. A host on the way
 	// (ProxyJump) must not get it, nor a key that is locked.
-	w := &answerer{dir, l, []string{a.User + "@" + host + "'s password:", "(" + a.User + "@" + host + ") "}, password}
+	questions := []string{a.User + "@" + host + "'s password:", "(" + a.User + "@" + host + ") "}
+	w := &answerer{dir: dir, listener: l, questions: questions, password: password}
+	if name, inVariable := strings.CutPrefix(source, "$"); inVariable {
+		w.variable = name
+	}
 	go w.serve()
 	return w, nil
 }
@@ -97,9 +103,9 @@ func (w *answerer) concerns(prompt string) bool {
 		slices.ContainsFunc(w.questions, func(q string) bool { return strings.HasPrefix(prompt, q) })
 }
 
-// env is the environment of an ssh that asks us.
+// env is the environment of an ssh that asks us, without the password.
 func (w *answerer) env() []string {
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.Contains(v, w.password) })
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return w.variable != "" && strings.HasPrefix(v, w.variable+"=") })
 	if os.Getenv("DISPLAY") == "" {
 		env = append(env, "DISPLAY=:") // before OpenSSH 8.4 it asked only with one
 	}

@@ -22,9 +22,9 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	u := l.use()
 	defer u.close()
 	defer context.AfterFunc(ctx, u.dir.close)()
-	ready, err := u.dir.check(ctx)
+	base, err := u.dir.check(ctx)
 	if err == nil {
-		err = u.dir.probe(ctx, ready)
+		err = u.dir.probe(ctx, base)
 	}
 	var e *backend.Error
 	switch {
@@ -35,9 +35,8 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	default:
 		return err
 	}
-	base := "."
-	if !ready {
-		base = ".."
+	if base == generation.Reservations {
+		base = "."
 	}
 	dir := newDirectory(u.dir.below(base), false)
 	if err := generation.Examine(ctx, dir, dir.shown("."), tell, dir.failed); err != nil {

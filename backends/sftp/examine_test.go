@@ -50,15 +50,17 @@ func likePkgSFTP(r *asking) bool {
 	return false
 }
 
+// realpath tells where the log in leads.
+func realpath(r *asking) bool {
+	if r.kind == typeRealpath {
+		r.to(newPacket(typeName).uint32(r.id).uint32(1).string("/home/u").string("").attrs(attrs{}))
+	}
+	return r.kind == typeRealpath
+}
+
 // TestExamine: a server that is fit, and what others lack.
 func TestExamine(t *testing.T) {
 	t.Parallel()
-	realpath := func(r *asking) bool {
-		if r.kind == typeRealpath {
-			r.to(newPacket(typeName).uint32(r.id).uint32(1).string("/home/u").string("").attrs(attrs{}))
-		}
-		return r.kind == typeRealpath
-	}
 	for name, c := range map[string]struct {
 		hook    func(*asking) bool
 		style   string
@@ -100,6 +102,27 @@ func TestRemoveIsRefused(t *testing.T) {
 	backendtest.MustRelease(t, h)
 }
 
+// TestMadeByAdministrator: a lock directory that is there, and empty, is enough, though nothing
+// may be made beside it.
+func TestMadeByAdministrator(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	if err := os.Mkdir(filepath.Join(f.dir, "lock"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	f.when(realpath).when(func(r *asking) bool {
+		above := r.kind == typeMkdir && filepath.Dir(r.path) == f.dir && filepath.Base(r.path) != "lock"
+		if above {
+			r.code(statusDenied)
+		}
+		return above
+	})
+	if bad, _ := examined(t, f.open(t)); len(bad) > 0 {
+		t.Errorf("found %v", bad)
+	}
+	backendtest.MustRelease(t, backendtest.MustAcquire(t, attemptOf(t, f.open(t))))
+}
+
 // TestNoPosixRename: styles need it, and say so.
 func TestNoPosixRename(t *testing.T) {
 	t.Parallel()
@@ -108,6 +131,9 @@ func TestNoPosixRename(t *testing.T) {
 	a := attemptOf(t, f.openStyle(t, "dir"))
 	_, err := a.Try(t.Context())
 	backendtest.MustFail(t, err, "cannot_create", posixRename)
+	if left, _ := os.ReadDir(f.dir); len(left) > 0 {
+		t.Errorf("it was said after this was made: %v", left)
+	}
 	backendtest.MustWithdraw(t, a)
 	backendtest.MustRelease(t, backendtest.MustAcquire(t, attemptOf(t, startFake(t).open(t))))
 }

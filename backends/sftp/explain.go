@@ -30,6 +30,8 @@ func reasons() []reason {
 		{[]string{"subsystem request failed"}, protocol.Unreachable, "the server has no SFTP for this user",
 			"let its sshd_config have: Subsystem sftp internal-sftp"},
 		{[]string{"Could not resolve hostname"}, protocol.Unreachable, "", "look at the host's name in the address"},
+		{[]string{"timed out during banner exchange"}, protocol.Unreachable, "", "the server takes connections, and says nothing: look at its load and at its sshd, then try again"},
+		{[]string{"banner line"}, protocol.Unreachable, "", "it is no SSH server: look at the host and the port in the address"},
 		{[]string{"Bad owner or permissions", "UNPROTECTED PRIVATE KEY", "Bad configuration option", "terminating,"}, protocol.Config, "",
 			"correct the configuration of ssh"},
 	}

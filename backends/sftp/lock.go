@@ -102,9 +102,9 @@ type attempt struct {
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	defer a.use.dir.during(ctx)()
 	if !a.fit {
-		ready, err := a.use.dir.check(ctx)
+		nearest, err := a.use.dir.check(ctx)
 		if err == nil {
-			err = a.use.dir.probe(ctx, ready)
+			err = a.use.dir.probe(ctx, nearest)
 		}
 		if err != nil {
 			return nil, err

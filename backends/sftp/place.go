@@ -14,32 +14,33 @@ import (
 	"locksmith/protocol"
 )
 
-// check refuses what cannot be a lock directory, before anything is made in it. It reports
-// whether the reservations are there. The text of those errors is that of nfs:.
-func (d *directory) check(ctx context.Context) (ready bool, err error) {
+// check refuses what cannot be a lock directory, before anything is made in it. It returns the
+// directory nearest to its reservations that is there: they themselves, the lock directory
+// ("."), or the one that this is to be made in (".."). The text of those errors is that of nfs:.
+func (d *directory) check(ctx context.Context) (nearest string, err error) {
 	kind, err := d.there(ctx, ".")
 	switch {
 	case err != nil:
-		return false, d.failed("look at lock directory", err)
+		return "", d.failed("look at lock directory", err)
 	case kind == 0 && d.mustExist:
-		return false, d.unfit("it is not there", "make it, or leave out ?create=no")
+		return "", d.unfit("it is not there", "make it, or leave out ?create=no")
 	case kind == 0:
-		return false, nil
+		return "..", nil
 	case kind == modeLink:
-		return false, d.unfit("the path is a symbolic link", "name the directory that it points to")
+		return "", d.unfit("the path is a symbolic link", "name the directory that it points to")
 	case kind != modeDir:
-		return false, d.unfit("the path is not a directory", "choose another name")
+		return "", d.unfit("the path is not a directory", "choose another name")
 	}
 	kind, err = d.there(ctx, generation.Reservations)
 	switch {
 	case err != nil:
-		return false, d.failed("look at "+generation.Reservations+" in the lock directory", err)
+		return "", d.failed("look at "+generation.Reservations+" in the lock directory", err)
 	case kind == 0:
-		return false, d.checkEmpty(ctx)
+		return ".", d.checkEmpty(ctx)
 	case kind != modeDir:
-		return false, d.unfit(generation.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
+		return "", d.unfit(generation.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
 	}
-	return true, nil
+	return generation.Reservations, nil
 }
 
 // checkEmpty refuses a directory in which there is more than a lock of which one half was
@@ -73,11 +74,10 @@ const treeHint = "use ?style=dir, for all who use the lock, which needs no symbo
 // one in a directory, as those of a lock are, for ProFTPD changes no others. In the
 // reservations its name is that of a link which shows the time (generation/success.go), so
 // that one which stays after a crash is in nobody's way.
-func (d *directory) probe(ctx context.Context, ready bool) (err error) {
+func (d *directory) probe(ctx context.Context, in string) (err error) {
 	const op, target = "make a symbolic link", generation.OddTarget
-	in := generation.Reservations
-	if !ready {
-		in = path.Join("..", ".locksmith."+owner.NewID())
+	if in != generation.Reservations {
+		in = path.Join(in, ".locksmith."+owner.NewID())
 		if err := d.mkdir(ctx, in); err != nil {
 			return d.failed("make a directory", err)
 		}

@@ -87,13 +87,13 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 }
 
 func (s *server) dialOnce(ctx context.Context) (*conn, error) {
-	password, err := s.password()
+	password, source, err := s.password()
 	if err != nil {
 		return nil, err
 	}
 	env := os.Environ()
 	if password != "" {
-		asked, err := answerPassword(s.address, password)
+		asked, err := answerPassword(s.address, password, source)
 		if err != nil {
 			return nil, s.fail(protocol.Internal, "offer the password to ssh", err, "let this user write to "+os.TempDir())
 		}
@@ -124,18 +124,19 @@ func knowsNot(said, option string) bool {
 	return strings.Contains(strings.ToLower(said), "bad configuration option: "+strings.ToLower(name))
 }
 
-// password is that of the user of the address; "" if none is known, or none named.
-func (s *server) password() (string, error) {
+// password is that of the user of the address, and where it stands (backend.Access); "" if none
+// is known, or none named.
+func (s *server) password() (password, source string, err error) {
 	if s.access.Password == nil || s.address.User == "" {
-		return "", nil
+		return "", "", nil
 	}
-	password, _, err := s.access.Password(s.address.User, s.address.Host)
+	password, source, err = s.access.Password(s.address.User, s.address.Host)
 	var known *backend.Error
 	switch {
 	case errors.As(err, &known):
-		return "", err
+		return "", "", err
 	case err != nil:
-		return "", s.fail(protocol.Config, "find the password", err, "look at the file that it should be in")
+		return "", "", s.fail(protocol.Config, "find the password", err, "look at the file that it should be in")
 	}
-	return password, nil
+	return password, source, nil
 }

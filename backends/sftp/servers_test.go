@@ -5,8 +5,10 @@ package sftp
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -232,6 +234,52 @@ func TestPassword(t *testing.T) {
 		if strings.Contains(fmt.Sprint(err), c.password) {
 			t.Errorf("the error tells the password: %v", err)
 		}
+	}
+}
+
+// TestPasswordVariable: ssh does not see it, and sees all others, however short the password is.
+func TestPasswordVariable(t *testing.T) {
+	t.Setenv("LOCKSMITH_TEST_PASSWORD", "e")
+	t.Setenv("LOCKSMITH_TEST_OTHER", "e")
+	for source, hidden := range map[string]bool{"$LOCKSMITH_TEST_PASSWORD": true, "/home/u/.netrc": false} {
+		w, err := answerPassword(testAddress, "e", source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := w.env()
+		w.close()
+		for _, v := range os.Environ() {
+			if name, _, _ := strings.Cut(v, "="); slices.Contains(env, v) != (!hidden || name != "LOCKSMITH_TEST_PASSWORD") {
+				t.Errorf("%s: %s is there: %t", source, name, !hidden)
+			}
+		}
+	}
+}
+
+// TestNoSSH: what takes connections, and is no server of SSH, is called so.
+func TestNoSSH(t *testing.T) {
+	t.Parallel()
+	s := sftpserver.Start(t, sftpserver.Options{})
+	for banner, says := range map[string]string{"": "says nothing", "\x00": "no SSH server"} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				defer c.Close()
+				_, _ = c.Write([]byte(banner))
+			}
+		}()
+		a := testAddress
+		a.Host = l.Addr().String()
+		_, err = open(t, a, backend.Access{SSH: s.SSH + " -o ConnectTimeout=1"}).Inspect(t.Context())
+		backendtest.MustFail(t, err, "unreachable", says)
 	}
 }
 

@@ -121,7 +121,7 @@ func (l *line) connected(ctx context.Context) (*conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := func() { cancel() }
 	l.stop.Store(&stop)
-	if call := l.call.Load(); call != nil && (*call).Err() != nil {
+	if l.isOver() {
 		cancel()
 	}
 	c, err := l.server.dial(ctx)
@@ -131,8 +131,17 @@ func (l *line) connected(ctx context.Context) (*conn, error) {
 	}
 	end := func() { c.end(errLate) }
 	l.stop.Store(&end)
+	if l.isOver() { // since before that could be stopped
+		end()
+	}
 	l.conn = c
 	return c, nil
+}
+
+// isOver reports that what is done is to end.
+func (l *line) isOver() bool {
+	call := l.call.Load()
+	return call != nil && (*call).Err() != nil
 }
 
 // An unclearError says that a request was sent, and that no answer came. It is EIO for those

@@ -55,22 +55,32 @@ type refusedError struct{ *refusal }
 
 func (e *refusedError) Unwrap() []error { return []error{mkdirlock.ErrRefused, e.refusal} }
 
+// fit refuses a server that cannot rename as these locks need it, before anything is made. The
+// protocol's own rename is not enough: with it servers look first and rename then.
+func (t *tree) fit(ctx context.Context) error {
+	c, err := t.connected(ctx)
+	if err == nil && !c.knows(posixRename) {
+		err = t.server.fail(protocol.CannotCreate, "rename a directory",
+			errors.New("the server does not know "+posixRename), "leave out ?style=, or use another server")
+	}
+	return err
+}
+
 // Mkdir implements mkdirlock.Dir.
-func (t *tree) Mkdir(ctx context.Context, name string) error { return outcome(t.mkdir(ctx, name)) }
+func (t *tree) Mkdir(ctx context.Context, name string) error {
+	if err := t.fit(ctx); err != nil {
+		return err
+	}
+	return outcome(t.mkdir(ctx, name))
+}
 
 // Rmdir implements mkdirlock.Dir.
 func (t *tree) Rmdir(ctx context.Context, name string) error { return outcome(t.rmdir(ctx, name)) }
 
-// Rename implements mkdirlock.Dir. The protocol's own rename is not enough: with it servers
-// look first and rename then.
+// Rename implements mkdirlock.Dir.
 func (t *tree) Rename(ctx context.Context, from, to string) error {
-	c, err := t.connected(ctx)
-	if err != nil {
+	if err := t.fit(ctx); err != nil {
 		return err
-	}
-	if !c.knows(posixRename) {
-		return t.server.fail(protocol.CannotCreate, "rename a directory",
-			errors.New("the server does not know "+posixRename), "leave out ?style=, or use another server")
 	}
 	return outcome(t.rename(ctx, from, to))
 }
