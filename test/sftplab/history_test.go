@@ -37,7 +37,7 @@ func TestHistory(t *testing.T) {
 				// So say those whose connection was killed before they got as far as to wait; and
 				// who has let go need not know whether it was broken meanwhile.
 				Excused: []int{protocol.Unreachable.Exit(), protocol.Gone.Exit()}}
-			ssh, sessions := p.harm(c.Start(t, 8))
+			ssh, sessions := p.harm(&c, c.Start(t, 8))
 			r := c.Log.Check(t, true)
 			t.Logf("%d holders; killed: %d helpers, %d ssh, %d sessions", len(r.Held), len(r.Kills), ssh, sessions)
 			if len(r.Kills) == 0 || ssh == 0 || sessions == 0 && o.Kind != sftpserver.AsyncSSH {
@@ -48,20 +48,17 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// harm kills an ssh or a session now and then, until all is over.
-func (p *place) harm(over <-chan struct{}) (ssh, sessions int) {
-	for {
-		select {
-		case <-over:
-			return ssh, sessions
-		case <-time.After(rand.N(time.Second)): // now and then: all must connect anew
-		}
-		if rand.IntN(2) == 0 {
+// harm kills an ssh or a session by turns, now and then, until all is over.
+func (p *place) harm(c *contest.Contest, over <-chan struct{}) (ssh, sessions int) {
+	for turn := 0; c.More(p.t, over, 3); turn++ {
+		time.Sleep(rand.N(100 * time.Millisecond)) // somebody is in the middle of something
+		if turn%2 == 0 {
 			ssh += kill(p.sshPIDs())
 		} else {
 			sessions += kill(p.server.Sessions())
 		}
 	}
+	return ssh, sessions
 }
 
 // sshPIDs are those of all helpers at this server.

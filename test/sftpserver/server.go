@@ -142,8 +142,8 @@ func (s *Server) prepare(o Options) error {
 			return err
 		}
 	}
-	// Nothing of the user's own.
-	s.WithPass = "ssh -F none -o IdentityFile=none -o IdentityAgent=none -o StrictHostKeyChecking=yes -o UserKnownHostsFile=" + s.file("known")
+	// Nothing of the user's own, and time enough for a busy machine.
+	s.WithPass = "ssh -F none -o ConnectTimeout=600 -o IdentityFile=none -o IdentityAgent=none -o StrictHostKeyChecking=yes -o UserKnownHostsFile=" + s.file("known")
 	s.SSH = strings.Replace(s.WithPass, "IdentityFile=none", "IdentityFile="+s.Key, 1)
 	return nil
 }

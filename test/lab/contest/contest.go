@@ -29,15 +29,16 @@ type Contest struct {
 	Rounds  int32 // how many must end well
 	Excused []int // exit statuses, besides 0, of helpers that nobody has killed
 
-	done atomic.Int32
+	done, kills atomic.Int32
 }
 
-// Start lets so many contend at a time, until there were enough rounds; then over is closed.
+// Start lets so many contend at a time, until there were enough rounds and somebody was killed;
+// then over is closed.
 func (c *Contest) Start(t *testing.T, helpers int) (over <-chan struct{}) {
 	var wg sync.WaitGroup
 	for range helpers {
 		wg.Go(func() {
-			for c.done.Load() < c.Rounds {
+			for c.done.Load() < c.Rounds || c.kills.Load() == 0 {
 				c.round(t)
 			}
 		})
@@ -47,8 +48,21 @@ func (c *Contest) Start(t *testing.T, helpers int) (over <-chan struct{}) {
 	return all
 }
 
-// Done is how many have ended well so far.
-func (c *Contest) Done() int { return int(c.done.Load()) }
+// More waits until so many more have ended well; or it is over, and it returns false. What harms
+// all of them goes by it, not by time: a slow machine gets as far as a fast one.
+func (c *Contest) More(t *testing.T, over <-chan struct{}, n int32) bool {
+	t.Helper()
+	enough, ended := c.done.Load()+n, false
+	lab.Eventually(t, "some more have had the lock", func() bool {
+		select {
+		case <-over:
+			ended = true
+		default:
+		}
+		return ended || c.done.Load() >= enough
+	})
+	return !ended
+}
 
 // round takes the lock once, unless it is killed.
 func (c *Contest) round(t *testing.T) {
@@ -81,6 +95,7 @@ func (c *Contest) kill(t *testing.T, helper *lab.Process) bool {
 	}
 	c.Log.Killed(t, helper.PID())
 	helper.Kill()
+	c.kills.Add(1)
 	return true
 }
 
