@@ -90,7 +90,11 @@ func (d *directory) Await(ctx context.Context, _ string, watched process.Process
 // Prepare implements generation.Dir.
 func (d *directory) Prepare() error {
 	if !d.mustExist {
-		if err := d.mkdir(d.life, "."); err != nil && !errors.Is(err, syscall.EEXIST) {
+		err := d.mkdir(d.life, ".")
+		if err == nil {
+			_ = d.shareWithGroup() // a lock that only we can use is one still
+		}
+		if err != nil && !errors.Is(err, syscall.EEXIST) {
 			return err
 		}
 	}
@@ -108,8 +112,20 @@ func (d *directory) Prepare() error {
 	return nil
 }
 
-// permissions are those that users have.
-const permissions = 0o777
+// permissions are those that users have, groupPermissions those of the group.
+const permissions, groupPermissions = 0o777, 0o070
+
+// shareWithGroup opens the lock directory, which we made, to the group for which somebody has
+// made the directory above it: one that gives its group to what is made in it (set-group-ID), and
+// that not everybody may write to.
+func (d *directory) shareWithGroup() error {
+	const inherits, groupWrites, othersWrite = 0o2000, 0o020, 0o002
+	above, err := d.lstat(d.life, "..")
+	if err != nil || above.mode&(inherits|groupWrites|othersWrite) != inherits|groupWrites {
+		return err
+	}
+	return d.open(".", above.mode&groupPermissions)
+}
 
 // share opens a directory of ours to all users that may write to another one, whatever the
 // server's umask.
@@ -118,11 +134,15 @@ func (d *directory) share(name, like string) error {
 	if err != nil {
 		return d.sort(d.op("look at", like), err)
 	}
+	return d.open(name, model.mode&permissions)
+}
+
+// open adds permissions to those that a directory of ours has.
+func (d *directory) open(name string, wanted uint32) error {
 	made, err := d.lstat(d.life, name)
 	if err != nil {
 		return d.sort(d.op("look at", name), err)
 	}
-	wanted := model.mode & permissions
 	if made.mode&wanted == wanted {
 		return nil
 	}

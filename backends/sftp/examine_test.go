@@ -3,6 +3,7 @@
 package sftp
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,6 +122,33 @@ func TestMadeByAdministrator(t *testing.T) {
 		t.Errorf("found %v", bad)
 	}
 	backendtest.MustRelease(t, backendtest.MustAcquire(t, attemptOf(t, f.open(t))))
+}
+
+// TestGroup: the lock is for the group that the directory above it was made for, whatever the
+// server's umask.
+func TestGroup(t *testing.T) {
+	t.Parallel()
+	for above, want := range map[os.FileMode]os.FileMode{
+		0o775 | os.ModeSetgid: 0o770, 0o775: 0o700, 0o777 | os.ModeSetgid: 0o700, 0o755 | os.ModeSetgid: 0o700,
+	} {
+		f := startFake(t)
+		if err := os.Chmod(f.dir, above); err != nil {
+			t.Fatal(err)
+		}
+		f.when(func(r *asking) bool {
+			if r.kind == typeMkdir {
+				r.status(errors.Join(os.Mkdir(r.path, 0o700), os.Chmod(r.path, 0o700)))
+			}
+			return r.kind == typeMkdir
+		})
+		backendtest.MustRelease(t, backendtest.MustAcquire(t, attemptOf(t, f.open(t))))
+		for _, name := range []string{"", "R", "G"} {
+			st, err := os.Stat(filepath.Join(f.dir, "lock", name))
+			if err != nil || st.Mode().Perm() != want {
+				t.Errorf("below %v: lock/%s has %v, not %v, %v", above, name, st.Mode(), want, err)
+			}
+		}
+	}
 }
 
 // TestNoPosixRename: styles need it, and say so.
