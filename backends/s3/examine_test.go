@@ -157,6 +157,7 @@ func TestAnswers(t *testing.T) {
 		"clock":    {403, "RequestTimeTooSkewed", protocol.Permission, "set the clock of this machine: it is "},
 		"rights":   {403, "AccessDenied", protocol.Permission, "AWS_PROFILE"},
 		"bucket":   {404, "NoSuchBucket", protocol.CannotCreate, "make the bucket first"},
+		"no store": {404, "NotFound", protocol.CannotCreate, "correct the bucket or the endpoint"},
 		"parent":   {409, "ObjectParentIsFile", protocol.CannotCreate, "choose another prefix"},
 		"conflict": {409, "ConditionalRequestConflict", protocol.Unreachable, "409"},
 		"busy":     {503, "SlowDown", protocol.Unreachable, "503 SlowDown"},
@@ -175,9 +176,11 @@ func TestAnswers(t *testing.T) {
 				_, _ = w.Write([]byte("<Error><Code>" + c.body + "</Code><Message>because</Message></Error>"))
 			}))
 			defer s.Close()
-			err := mustOpen(t, addressAt(s.URL)).Store.Create(t.Context(), "k", []byte("v"))
+			of := mustOpen(t, addressAt(s.URL)).Store
+			backendtest.MustFail(t, of.Create(t.Context(), "k", []byte("v")), c.code, c.says)
+			_, err := of.List(t.Context())
 			backendtest.MustFail(t, err, c.code, c.says)
-			if requests != 1 {
+			if requests != 2 {
 				t.Errorf("%d requests", requests)
 			}
 		})

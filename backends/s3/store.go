@@ -54,8 +54,14 @@ func (s store) Put(ctx context.Context, key string, content []byte) error {
 func (s store) write(ctx context.Context, op string, in *s3.PutObjectInput) error {
 	in.Bucket = s.bucket.name()
 	_, err := ask(ctx, s.bucket, op, func(ctx context.Context, c *s3.Client) (*s3.PutObjectOutput, error) { return c.PutObject(ctx, in) })
+	return s.bucket.nowhere(op, err)
+}
+
+// nowhere is the error of a request that cannot be about an object that is not there, and had
+// the answer that it is not.
+func (b *bucket) nowhere(op string, err error) error {
 	if errors.Is(err, objects.ErrAbsent) {
-		err = s.bucket.fail(protocol.CannotCreate, op, errors.New("the store answers 404"), "correct the bucket or the endpoint")
+		return b.fail(protocol.CannotCreate, op, errors.New("the store answers 404"), "correct the bucket or the endpoint")
 	}
 	return err
 }
@@ -122,7 +128,7 @@ func (s store) pages(ctx context.Context, tell func([]types.Object)) error {
 			return c.ListObjectsV2(ctx, in)
 		})
 		if err != nil {
-			return err
+			return s.bucket.nowhere(op, err)
 		}
 		tell(out.Contents)
 		if !aws.ToBool(out.IsTruncated) {
