@@ -89,7 +89,9 @@ func once(t T, name, source string, build func(program string) error) string {
 	program := filepath.Join(programs.dir, name)
 	err, tried := programs.built[source]
 	if !tried {
-		err = build(program)
+		if err = build(program); err == nil {
+			err = os.Chmod(program, 0o755) // other users run it, too, whatever the umask is
+		}
 		programs.built[source] = err
 	}
 	if err != nil {

@@ -104,7 +104,8 @@ func Start(t testing.TB, o Options) *Server {
 
 func (s *Server) file(name string) string { return filepath.Join(s.work, name) }
 
-// prepare writes the files that every kind needs.
+// prepare writes the files that every kind needs, of which the account may read those that it
+// must, whatever the umask is.
 func (s *Server) prepare(o Options) error {
 	for _, key := range []string{"hostkey", "key"} {
 		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", s.file(key)).CombinedOutput(); err != nil {
@@ -130,15 +131,16 @@ func (s *Server) prepare(o Options) error {
 		"group":  fmt.Sprintf("root:x:0:\nnogroup:x:65534:\n%s:x:%d:\n", Account, gid),
 	}
 	for name, text := range files {
-		if err := os.WriteFile(s.file(name), []byte(text), 0o644); err != nil {
+		if err := errors.Join(s.write(name, text), os.Chmod(s.file(name), 0o644)); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(os.MkdirAll(s.Home, 0o755), os.Chown(s.Home, uid, gid)); err != nil {
+	if err := errors.Join(os.MkdirAll(s.Home, 0o755), os.Chmod(home, 0o755), os.Chmod(s.Home, 0o755), os.Chown(s.Home, uid, gid)); err != nil {
 		return err
 	}
 	if o.Noise != "" {
-		if err := os.WriteFile(filepath.Join(s.Home, ".bashrc"), []byte("echo '"+o.Noise+"'\n"), 0o644); err != nil {
+		rc := filepath.Join(s.Home, ".bashrc")
+		if err := errors.Join(os.WriteFile(rc, []byte("echo '"+o.Noise+"'\n"), 0o600), os.Chown(rc, uid, gid)); err != nil {
 			return err
 		}
 	}
