@@ -278,7 +278,7 @@ func TestNoSSH(t *testing.T) {
 		}()
 		a := testAddress
 		a.Host = l.Addr().String()
-		_, err = open(t, a, backend.Access{SSH: s.SSH + " -o ConnectTimeout=1"}).Inspect(t.Context())
+		_, err = open(t, a, backend.Access{SSH: strings.Replace(s.SSH, "ssh", "ssh -o ConnectTimeout=1", 1)}).Inspect(t.Context())
 		backendtest.MustFail(t, err, "unreachable", says)
 	}
 }
