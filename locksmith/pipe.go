@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"locksmith/backends/backend"
@@ -21,7 +20,7 @@ type Pipe struct {
 	Clock  clock.Clock
 	Began  time.Duration // to wait for the lock, by Clock
 
-	writing sync.Mutex // held by a write that may hang
+	written chan struct{} // closed when the last line was; nil: there was none
 }
 
 // How long the helper waits for a parent that does not read. Its lock, and the
@@ -32,13 +31,31 @@ const (
 )
 
 // tell writes a line, after those before it, and goes on without it when the parent keeps
-// us waiting for too long.
+// us waiting for too long. The order of lines is that of calls, also where the machine stood
+// still before the first write had begun.
 func (p *Pipe) tell(l protocol.Line, timeout time.Duration) error {
+	before, done := p.written, make(chan struct{})
+	p.written = done
 	return bounded(p.Clock, timeout, func(context.Context) error {
-		p.writing.Lock()
-		defer p.writing.Unlock()
+		defer close(done)
+		if before != nil {
+			<-before
+		}
 		return p.write(l)
 	})
+}
+
+// isWriting reports whether a line still waits for the parent to read.
+func (p *Pipe) isWriting() bool {
+	if p.written == nil {
+		return false
+	}
+	select {
+	case <-p.written:
+		return false
+	default:
+		return true
+	}
 }
 
 // Context implements Client.
@@ -63,10 +80,9 @@ func (p *Pipe) Start(g protocol.Grant) error {
 // Beat implements Client. A write that fails is no matter: the hang-up tells. Behind a line
 // that hangs, none waits: it would be outdated.
 func (p *Pipe) Beat(ago time.Duration) {
-	if !p.Beats || !p.writing.TryLock() {
+	if !p.Beats || p.isWriting() {
 		return
 	}
-	p.writing.Unlock()
 	_ = p.tell(protocol.Beat(ago), beatTimeout)
 }
 

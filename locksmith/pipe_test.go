@@ -71,6 +71,35 @@ func TestLinesInOrder(t *testing.T) {
 	}
 }
 
+// stoodStill is a clock by which every time is over at once.
+type stoodStill struct{ clock.Runtime }
+
+func (stoodStill) NewTimer(time.Duration) clock.Timer {
+	c := make(over, 1)
+	c <- time.Now()
+	return c
+}
+
+type over chan time.Time
+
+func (o over) C() <-chan time.Time { return o }
+func (over) Stop()                 {}
+
+// TestOrderOfCalls: on a machine that stood still, all lines may be due before the first is
+// begun. LOST before OK would be no answer, and then a lock that nobody has.
+func TestOrderOfCalls(t *testing.T) {
+	for range 200 {
+		var out strings.Builder
+		p := &Pipe{Out: &out, Parent: t.Context(), Clock: stoodStill{}}
+		_ = p.Start(protocol.Grant{ID: "1", Mode: "exclusive", Lock: "fake:/x"})
+		p.Lost(t.Context(), &LossError{Lock: "fake:/x", Code: protocol.Expired, Err: io.EOF})
+		<-p.written
+		if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "OK ") || !strings.HasPrefix(lines[1], "LOST ") {
+			t.Fatalf("it wrote %q", lines)
+		}
+	}
+}
+
 // TestErrorOnce: a parent that is slow to read finds one ERR line.
 func TestErrorOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
