@@ -6,7 +6,8 @@
 //	versitygw-1.0.14  an older one, which ignores the condition
 //	rclone            rclone serve s3, which lets several win a race
 //	gofakes3          in memory, in the test's own process
-//	moto, s3rver      in memory; only where they are installed
+//	moto              in memory; only where it is installed
+//	s3rver            a directory as a store; ignores the condition; only where it is installed
 //
 // The first four are programs of other modules. Each has a module of its own below testdata,
 // so that ours stays small; they and their libraries come from where all modules come from,

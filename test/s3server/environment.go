@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// The only user of all servers. Some look neither at the name nor at the secret.
-const access, secret = "tester", "tester's secret"
+// The only user of all servers. Some look neither at the name nor at the secret; s3rver knows
+// this name only.
+const access, secret = "S3RVER", "S3RVER's secret"
 
 // environment are the variables in which programs for such stores find their credentials, and
 // nothing else than those.

@@ -31,7 +31,7 @@ var kinds = map[string]kind{
 	"moto": {command: "moto_server", makesBucket: true, arguments: func(port int, _ string) []string {
 		return []string{"-H", "127.0.0.1", "-p", strconv.Itoa(port)}
 	}},
-	"s3rver": {command: "s3rver", makesBucket: true, arguments: func(port int, dir string) []string {
+	"s3rver": {command: "s3rver", arguments: func(port int, dir string) []string {
 		return []string{"--directory", dir, "--address", "127.0.0.1", "--port", strconv.Itoa(port)}
 	}},
 }
