@@ -86,14 +86,19 @@ func FuzzStat(f *testing.F) {
 func TestArguments(t *testing.T) {
 	long := strings.Repeat("x", 2000)
 	for _, args := range [][]string{{"one", "", "three"}, {"one", long}} {
-		cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", "read x"}, args...)...)
+		cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", "echo; read x"}, args...)...)
 		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		_, _ = out.Read(make([]byte, 1)) // until it runs it may show none
 		want := slices.DeleteFunc(slices.Clone(cmd.Args), func(a string) bool { return a == long })
 		if got := Arguments(cmd.Process.Pid); !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
