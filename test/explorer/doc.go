@@ -198,10 +198,10 @@
 // # Mutations
 //
 // mutation.go lists ways to build the algorithm wrongly, and which property each
-// breaks. Each is compiled (go build -overlay; the sources stay as they are), in the test
-// together with one of each other algorithm, and must be found out by that property, not
-// by just any. So we know that the explorer can see what each rule of the algorithm is
-// there for.
+// breaks. All are compiled into one program (go build -overlay; the sources stay as they
+// are), whose environment says which one it plays: package overlay. Each must be found out
+// by its property, not by just any. So we know that the explorer can see what each rule of
+// the algorithm is there for.
 //
 // # How it works
 //

@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,24 +15,21 @@ import (
 
 var long = flag.Bool("long", false, "search five times as many states, and walk thirty times as often")
 
-// built returns an explorer with mutations, or without any. It is built without the race
-// detector, whatever the test is run with: it explores in one goroutine, and ten times
-// faster without.
-func built(t *testing.T, batch []mutation) string {
-	t.Helper()
-	lab.NotShort(t, "the explorer computes for a minute")
-	program, err := build(batch, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return program
-}
-
 // leastSteps is how many steps a run explores at least.
 const leastSteps = 10_000_000
 
 func TestAlgorithm(t *testing.T) {
-	cmd := exec.Command(built(t, nil), "-json")
+	lab.NotShort(t, "the explorer computes for a minute")
+	dir := t.TempDir()
+	list, err := overlay.Write(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := compile(dir, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "-json")
 	if *long {
 		cmd.Args = append(cmd.Args, "-limit", strconv.Itoa(5*usualStates), "-walks", strconv.Itoa(30*usualWalks))
 	}
@@ -102,19 +98,20 @@ func TestFound(t *testing.T) {
 }
 
 func TestMutations(t *testing.T) {
-	for i, batch := range batches(mutations()) {
-		t.Run(fmt.Sprint("batch ", i), func(t *testing.T) {
+	lab.NotShort(t, "the explorer computes for a minute")
+	all := mutations()
+	mutants, err := build(all, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range all {
+		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			program := built(t, batch)
-			for _, m := range batch {
-				t.Run(m.name, func(t *testing.T) {
-					v, err := m.try(program)
-					if err != nil {
-						t.Fatal(err)
-					}
-					t.Logf("%d steps: %s", len(v.Steps), v.What)
-				})
+			v, err := m.try(mutants[i])
+			if err != nil {
+				t.Fatal(err)
 			}
+			t.Logf("%d steps: %s", len(v.Steps), v.What)
 		})
 	}
 }
@@ -122,7 +119,7 @@ func TestMutations(t *testing.T) {
 // TestMutationsApply: what the mutations change is there.
 func TestMutationsApply(t *testing.T) {
 	for _, m := range mutations() {
-		if _, err := overlay.Write(t.TempDir(), edits([]mutation{m})); err != nil {
+		if _, err := overlay.Write(t.TempDir(), m.overlay()); err != nil {
 			t.Errorf("mutation %q: %v", m.name, err)
 		}
 	}

@@ -115,11 +115,11 @@ func (m mutation) tryAlone() (*explore.Violation, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	program, err := build([]mutation{m}, dir)
+	mutants, err := build([]mutation{m}, dir)
 	if err != nil {
 		return nil, err
 	}
-	return m.try(program)
+	return m.try(mutants[0])
 }
 
 // tasks are what is asked for, in the order of the tables.

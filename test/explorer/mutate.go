@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -13,43 +14,80 @@ import (
 	"locksmith/test/overlay"
 )
 
-// batches are mutations that are built into one explorer: one of each algorithm, which no
-// configuration of another one runs. What all share is mutated alone, for all of them in
-// the same way.
-func batches(all []mutation) [][]mutation {
-	var alone, joint [][]mutation
-	in := map[string]int{} // how many of an algorithm have their batch
-	for _, m := range all {
-		if m.shared() {
-			if n := len(alone); n > 0 && alone[n-1][0].sameAs(m) {
-				alone[n-1] = append(alone[n-1], m)
-			} else {
-				alone = append(alone, []mutation{m})
-			}
-			continue
-		}
-		i := in[m.in]
-		in[m.in]++
-		if i == len(joint) {
-			joint = append(joint, nil)
-		}
-		joint[i] = append(joint[i], m)
+// A mutant is an explorer that has a mutation.
+type mutant struct {
+	program string
+	play    string // what its environment has to say, if the program has others, too
+}
+
+// build builds explorers with mutations, into dir: one for all of them that can share it, and
+// one for each other.
+func build(all []mutation, dir string) ([]mutant, error) {
+	mutants := make([]mutant, len(all))
+	variants := make([][]overlay.Edit, len(all))
+	for i, m := range all {
+		variants[i] = m.overlay()
 	}
-	return append(alone, joint...)
+	list, apart, err := overlay.WriteVariants(dir, variants)
+	if err != nil {
+		return nil, err
+	}
+	program, err := compile(dir, list)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		mutants[i] = mutant{program, overlay.Play(i)}
+	}
+	for _, i := range apart {
+		if mutants[i], err = buildApart(variants[i], filepath.Join(dir, strconv.Itoa(i))); err != nil {
+			return nil, fmt.Errorf("mutation %q: %w", all[i].name, err)
+		}
+	}
+	return mutants, nil
 }
 
-// shared reports whether other algorithms have the mutation, too.
-func (m mutation) shared() bool {
-	return m.in == watchDir || slices.ContainsFunc(m.edits, func(e edit) bool { return strings.HasPrefix(e.file, "..") })
+func buildApart(edits []overlay.Edit, dir string) (mutant, error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return mutant{}, err
+	}
+	list, err := overlay.Write(dir, edits)
+	if err != nil {
+		return mutant{}, err
+	}
+	program, err := compile(dir, list)
+	return mutant{program: program}, err
 }
 
-// sameAs reports that two mutations, which different configurations find out, are one.
-func (m mutation) sameAs(o mutation) bool { return m.in == o.in && slices.Equal(m.edits, o.edits) }
+// compile builds an explorer in dir. It is built without the race detector, whatever the test
+// is run with: it explores in one goroutine, and ten times faster without.
+func compile(dir, list string) (program string, err error) {
+	root, err := overlay.Root()
+	if err != nil {
+		return "", err
+	}
+	program = filepath.Join(dir, "explorer")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", list, "-o", program, "./test/explorer")
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return program, nil
+}
+
+// overlay is the mutation's edits, whose files are named from the module's root.
+func (m mutation) overlay() (all []overlay.Edit) {
+	for _, e := range m.edits {
+		all = append(all, overlay.Edit{File: filepath.Join(m.in, e.file), Old: e.old, New: e.new})
+	}
+	return all
+}
 
 // try returns the violation that the mutation leads to in an explorer that has it. None is an
 // error, and so are only such of other properties than it is to break.
-func (m mutation) try(program string) (*explore.Violation, error) {
-	results, err := m.explore(program)
+func (m mutation) try(with mutant) (*explore.Violation, error) {
+	results, err := m.explore(with)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +116,14 @@ func (m mutation) found(results []explore.Result) (*explore.Violation, error) {
 	return best, nil
 }
 
-func (m mutation) explore(program string) ([]explore.Result, error) {
+func (m mutation) explore(with mutant) ([]explore.Result, error) {
 	args := []string{"-json", "-config", m.config}
 	if m.limit > 0 {
 		args = append(args, "-limit", strconv.Itoa(m.limit))
 	}
-	out, err := exec.Command(program, args...).Output()
+	cmd := exec.Command(with.program, args...)
+	cmd.Env = append(os.Environ(), with.play)
+	out, err := cmd.Output()
 	results, err := conclude(out, err)
 	if err != nil {
 		return nil, fmt.Errorf("%s: explore: %w", m.name, err)
@@ -109,35 +149,3 @@ func conclude(out []byte, err error) (results []explore.Result, _ error) {
 }
 
 func failed(r explore.Result) bool { return r.Wrong != nil || len(r.Missed) > 0 }
-
-// build builds an explorer with mutated algorithms, into dir.
-func build(batch []mutation, dir string) (string, error) {
-	root, err := overlay.Root()
-	if err != nil {
-		return "", err
-	}
-	list, err := overlay.Write(dir, edits(batch))
-	if err != nil {
-		return "", err
-	}
-	program := filepath.Join(dir, "explorer")
-	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", list, "-o", program, "./test/explorer")
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return program, nil
-}
-
-// edits are those of a batch, in one list.
-func edits(batch []mutation) (all []overlay.Edit) {
-	for i, m := range batch {
-		if i > 0 && m.sameAs(batch[i-1]) {
-			continue
-		}
-		for _, e := range m.edits {
-			all = append(all, overlay.Edit{File: filepath.Join(m.in, e.file), Old: e.old, New: e.new})
-		}
-	}
-	return all
-}

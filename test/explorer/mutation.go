@@ -123,7 +123,8 @@ var generationMutations = []mutation{
 		"	if err == nil && w.lock.Today().Sub(seen.Beat) > t.lease {\n		seen.Due = 0\n	}\n	return observation{seen, t, path}, err\n"}}},
 
 	{name: "keep no old generations", breaks: tokenFell, config: "collect", edits: []edit{{"hold.go",
-		"const keepGenerations = 2", "const keepGenerations = 0"}}},
+		"		if n+keepGenerations >= h.number || i == maxOld {",
+		"		if n >= h.number || i == maxOld {"}}},
 
 	{name: "a heartbeat does not mind that its entry is gone", breaks: silentLoss, config: "lease|operator", edits: []edit{{"hold.go",
 		"	case gone(err):\n", "	case gone(err):\n		return nil\n	case false:\n"}}},

@@ -1,5 +1,6 @@
 // Package overlay builds programs from sources that are changed for one build (go build
-// -overlay), to see whether a test finds out. Nothing in the source tree is changed.
+// -overlay), to see whether a test finds out. Nothing in the source tree is changed. As a build
+// takes longer than what is tried with it, many changes can share one program (WriteVariants).
 package overlay
 
 import (
@@ -23,39 +24,56 @@ func Write(dir string, edits []Edit) (list string, err error) {
 	if err != nil {
 		return "", err
 	}
+	changed, err := apply(root, edits)
+	if err != nil {
+		return "", err
+	}
 	replace := map[string]string{} // by the original's path
-	for _, e := range edits {
-		if err := e.write(root, dir, replace); err != nil {
+	for path, text := range changed {
+		replace[path] = filepath.Join(dir, fmt.Sprint(len(replace), filepath.Base(path)))
+		if err := os.WriteFile(replace[path], []byte(text), 0o600); err != nil {
 			return "", err
 		}
 	}
+	return writeList(dir, replace)
+}
+
+// apply returns the texts of the changed files, by their paths.
+func apply(root string, edits []Edit) (map[string]string, error) {
+	changed := map[string]string{}
+	for _, e := range edits {
+		path := filepath.Join(root, e.File)
+		if _, again := changed[path]; !again {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			changed[path] = string(text)
+		}
+		text, err := e.apply(changed[path])
+		if err != nil {
+			return nil, err
+		}
+		changed[path] = text
+	}
+	return changed, nil
+}
+
+func (e Edit) apply(text string) (string, error) {
+	if n := strings.Count(text, e.Old); n != 1 {
+		return "", fmt.Errorf("an edit does not apply any more: this is %d times in %s, not once:\n%s", n, e.File, e.Old)
+	}
+	return strings.Replace(text, e.Old, e.New, 1), nil
+}
+
+// writeList writes the list that -overlay wants, of what replaces which file.
+func writeList(dir string, replace map[string]string) (list string, err error) {
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err
 	}
 	list = filepath.Join(dir, "overlay.json")
 	return list, os.WriteFile(list, text, 0o600)
-}
-
-func (e Edit) write(root, dir string, replace map[string]string) error {
-	path := filepath.Join(root, e.File)
-	changed, again := replace[path]
-	if !again {
-		changed = filepath.Join(dir, fmt.Sprint(len(replace), filepath.Base(path)))
-		replace[path] = changed
-	}
-	from := path
-	if again {
-		from = changed
-	}
-	source, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	if n := strings.Count(string(source), e.Old); n != 1 {
-		return fmt.Errorf("an edit does not apply any more: this is %d times in %s, not once:\n%s", n, e.File, e.Old)
-	}
-	return os.WriteFile(changed, []byte(strings.Replace(string(source), e.Old, e.New, 1)), 0o600)
 }
 
 // Root is the module's directory.
