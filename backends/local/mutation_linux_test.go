@@ -1,8 +1,11 @@
 package local
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"locksmith/test/lab"
@@ -32,30 +35,52 @@ var mutations = []mutation{
 	{"all watch", "wait_linux.go", "	return err == nil && !seated\n", "	return err == nil && seated && !seated\n", "TestReleaseWakesOne"},
 }
 
+func (m mutation) overlay() []overlay.Edit {
+	return []overlay.Edit{{File: "backends/local/" + m.file, Old: m.old, New: m.new}}
+}
+
 // TestMutations: each rule of the kernel's queue, and the two that keep two from holding the
 // lock, are needed, and a test knows it.
 func TestMutations(t *testing.T) {
-	lab.NotShort(t, "it builds and runs the tests once for each mutation")
+	lab.NotShort(t, "it builds the tests with the mutations, and runs them once for each")
+	dir := t.TempDir()
+	var variants [][]overlay.Edit
 	for _, m := range mutations {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel() // most are found out by a test that waits in vain
-			list, err := overlay.Write(t.TempDir(), []overlay.Edit{{File: "backends/local/" + m.file, Old: m.old, New: m.new}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := exec.Command("go", "test", "-overlay", list, "-run", "^"+m.test+"$", "-timeout", "20s", ".").CombinedOutput()
-			failed := strings.Contains(string(out), "--- FAIL: "+m.test) || strings.Contains(string(out), "test timed out")
-			if err == nil || !failed {
-				t.Errorf("%s does not find out: %v\n%.2000s", m.test, err, out)
-			}
+		variants = append(variants, m.overlay())
+	}
+	list, apart, err := overlay.WriteVariants(dir, variants)
+	if err != nil || len(apart) > 0 {
+		t.Fatalf("not one program, but also %d: %v", apart, err)
+	}
+	tests := filepath.Join(dir, "tests")
+	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", list, "-o", tests, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	said, errs := make([]string, len(mutations)), make([]error, len(mutations))
+	var group sync.WaitGroup
+	for i, m := range mutations {
+		group.Go(func() { // all at a time, for most are found out by a test that waits in vain
+			run := exec.Command(tests, "-test.run", "^"+m.test+"$", "-test.timeout", "20s")
+			run.Env = append(os.Environ(), overlay.Play(i))
+			out, err := run.CombinedOutput()
+			said[i], errs[i] = string(out), err
 		})
+	}
+	group.Wait()
+	for i, m := range mutations {
+		failed := strings.Contains(said[i], "--- FAIL: "+m.test) || strings.Contains(said[i], "test timed out")
+		if errs[i] == nil || !failed {
+			t.Errorf("%s: %s does not find out: %v\n%.2000s", m.name, m.test, errs[i], said[i])
+		}
 	}
 }
 
 // TestMutationsApply: what the mutations change is there.
 func TestMutationsApply(t *testing.T) {
 	for _, m := range mutations {
-		if _, err := overlay.Write(t.TempDir(), []overlay.Edit{{File: "backends/local/" + m.file, Old: m.old, New: m.new}}); err != nil {
+		if _, err := overlay.Write(t.TempDir(), m.overlay()); err != nil {
 			t.Errorf("mutation %q: %v", m.name, err)
 		}
 	}
