@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
@@ -53,15 +52,13 @@ func TestExamine(t *testing.T) {
 func TestUnfitStores(t *testing.T) {
 	for check, c := range map[string]struct {
 		says   string
+		kind   string // of the store, or what is before one that is fit
 		handle func(w http.ResponseWriter, r *http.Request, pass http.Handler)
 	}{
-		"conditional creation": {"the store ignores the condition", func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
-			r.Header.Del("If-None-Match")
-			pass.ServeHTTP(w, r)
-		}},
-		"many create the same": {"rounds up to", looksThenWrites()},
-		"freshness":            {"as it had been before", forgets()},
-		"objects": {"what was removed is still there", func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+		"conditional creation": {"the store ignores the condition", s3server.Careless, nil},
+		"many create the same": {"rounds up to", s3server.Racing, nil},
+		"freshness":            {"as it had been before", "", forgets()},
+		"objects": {"what was removed is still there", "", func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
 			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "000000") {
 				w.WriteHeader(http.StatusNoContent)
 				return
@@ -70,7 +67,12 @@ func TestUnfitStores(t *testing.T) {
 		}},
 	} {
 		t.Run(check, func(t *testing.T) {
-			address := before(t, c.handle)
+			var address string
+			if c.kind != "" {
+				address = addressAt(s3server.Start(t, c.kind).Endpoint)
+			} else {
+				address = before(t, c.handle)
+			}
 			var all []backend.Check
 			err := mustOpen(t, address).Examine(t.Context(), backend.Examination{Rounds: 5}, func(c backend.Check) { all = append(all, c) })
 			backendtest.MustWork(t, err)
@@ -99,31 +101,6 @@ func TestUnansweredRace(t *testing.T) {
 		}
 	})
 	backendtest.MustFail(t, err, protocol.Unreachable, "create an object")
-}
-
-// looksThenWrites keeps the condition by looking first, and then writing.
-func looksThenWrites() func(http.ResponseWriter, *http.Request, http.Handler) {
-	var mu sync.Mutex
-	written := map[string]bool{}
-	return func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
-		if r.Header.Get("If-None-Match") != "" {
-			mu.Lock()
-			there := written[r.URL.Path]
-			mu.Unlock()
-			if there {
-				w.WriteHeader(http.StatusPreconditionFailed)
-				return
-			}
-			r.Header.Del("If-None-Match")
-			time.Sleep(10 * time.Millisecond)
-			defer func() {
-				mu.Lock()
-				written[r.URL.Path] = true
-				mu.Unlock()
-			}()
-		}
-		pass.ServeHTTP(w, r)
-	}
 }
 
 // forgets answers every HEAD after a DELETE of the same with the success of before, but for

@@ -15,7 +15,7 @@ var skips = map[string]string{
 	"client/deploy_linux_test.go":        "in a copy only",
 	"test/history/recorder_test.go":      "not on Linux",
 	"test/lab/need.go":                   "Lacking itself, and NotShort",
-	"test/package/fresh_test.go":         "without -chroot",
+	"test/package/fresh_test.go":         "without -long",
 	"test/parents/parents_test.go":       "the language has no threads",
 	"test/s3server/kinds.go":             "stores that no package has",
 	"test/security/predicted_test.go":    "in a copy that strace watches only",

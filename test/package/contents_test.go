@@ -22,7 +22,7 @@ func unpack(t *testing.T, m making) (root string) {
 
 // contents: the package has the program, and everything is where Debian's tools look for it.
 func contents(t *testing.T, m making) {
-	for line := range strings.Lines(output(t, exec.Command("sh", "-c", `TZ=UTC dpkg-deb --contents "$1"`, "sh", m.file(t, "*_amd64.deb")))) {
+	for line := range strings.Lines(output(t, exec.Command("sh", "-c", `TZ=UTC dpkg-deb --contents "$1"`, "sh", m.file(t, "*_"+runtime.GOARCH+".deb")))) {
 		mode := strings.Fields(line)[0]
 		if !strings.Contains(line, " root/root ") || !strings.Contains(line, " 2026-01-02 03:04 ") ||
 			mode != "drwxr-xr-x" && mode != "-rw-r--r--" && !strings.HasSuffix(line, " ./usr/bin/locksmith\n") && !strings.HasSuffix(line, " ./usr/bin/locksmith-remote\n") {

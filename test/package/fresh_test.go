@@ -14,13 +14,13 @@ import (
 	"locksmith/test/lab"
 )
 
-var chroot = flag.Bool("chroot", false, "build with an empty cache, too, and try the package in a small Debian system, made with debootstrap as root")
+var long = flag.Bool("long", false, "build for arm64, too, and with an empty cache, and try the package in a small Debian system, made with debootstrap as root")
 
 // freshSystem: on a machine with no more than Debian's smallest set of packages, and those
 // that show man pages and complete commands, the package does what README promises.
 func freshSystem(t *testing.T, m making) {
-	if !*chroot {
-		t.Skip("without -chroot no system is made to try the package in, as that takes minutes")
+	if !*long {
+		t.Skip("without -long no system is made to try the package in, as that takes minutes")
 	}
 	lab.NeedProgram(t, "debootstrap")
 	lab.NeedRoot(t)

@@ -9,9 +9,10 @@
 //
 // A scenario runs at stores; the table in lab_test.go says at which. Without -long it runs at
 // some of them. Package test/s3server starts the stores, and says where they come from. The
-// first run compiles them, which takes a minute and a half of a processor, half of it for the
-// one that is fit. Two of them are looked at only with -long, and only where they are
-// installed, for no package has them: moto and s3rver.
+// first run compiles the one that is fit; the unfit programs, which take as long again, are
+// looked at only with -long. Without it, stores in the test's own process that have one flaw
+// each stand for them. Two are looked at only with -long, and only where they are installed,
+// for no package has them: moto and s3rver.
 //
 // Contenders are killed with -9 at any moment of a lock's life; package contest judges what
 // they wrote down under it. Gateways are killed as well, all of them for longer than a lease,

@@ -26,6 +26,8 @@ var reasons = map[string][]string{
 	"versitygw-1.0.14": {"the store ignores the condition"},
 	"rclone":           {"the store ignores the condition", "several would hold the lock"},
 	"s3rver":           {"the store ignores the condition"},
+	s3server.Careless:  {"the store ignores the condition"},
+	s3server.Racing:    {"several would hold the lock"},
 }
 
 func unfitForLocks(t *testing.T, name string) {
@@ -39,7 +41,7 @@ func examine(t *testing.T, name string, status int, verdict string, reasons ...s
 	t.Logf("%s", said)
 	if got != status || !strings.Contains(said, verdict) || !slices.ContainsFunc(reasons, func(r string) bool { return strings.Contains(said, r) }) {
 		said := p.servers[0].Said()
-		t.Errorf("exit status %d; the store says:\n%s", got, said[max(0, len(said)-3000):])
+		t.Errorf("exit status %d, want %d, and one of %q; the store says:\n%s", got, status, reasons, said[max(0, len(said)-3000):])
 	}
 	if left := p.keys(t); len(left) > 0 {
 		t.Errorf("left behind: %q", left)

@@ -82,7 +82,7 @@ type scenario struct {
 
 var scenarios = []scenario{
 	{"fit", []string{fit, two, s3server.Embedded, "moto"}, []string{fit, two, s3server.Embedded}, fitForLocks},
-	{"unfit", []string{"versitygw-1.2.0", "versitygw-1.0.14", "rclone", "s3rver"}, []string{"versitygw-1.2.0", "versitygw-1.0.14", "rclone"}, unfitForLocks},
+	{"unfit", []string{"versitygw-1.2.0", "versitygw-1.0.14", "rclone", "s3rver", s3server.Careless, s3server.Racing}, []string{s3server.Careless, s3server.Racing}, unfitForLocks},
 	{"outages", []string{fit, two}, []string{two}, outages},
 	{"contenders", []string{fit, two, s3server.Embedded, "moto"}, []string{two}, contenders},
 	{"restarts", []string{fit, two}, []string{two}, restarts},

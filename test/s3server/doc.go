@@ -6,6 +6,7 @@
 //	versitygw-1.0.14  an older one, which ignores the condition
 //	rclone            rclone serve s3, which lets several win a race
 //	gofakes3          in memory, in the test's own process
+//	gofakes3, …       the same with one flaw: it ignores the condition, or lets several win
 //	moto              in memory; only where it is installed
 //	s3rver            a directory as a store; ignores the condition; only where it is installed
 //

@@ -12,6 +12,12 @@ import (
 // Embedded is the kind that runs in the test's own process.
 const Embedded = "gofakes3"
 
+// The same with one flaw.
+const (
+	Careless = "gofakes3, ignores the condition"
+	Racing   = "gofakes3, lets several win a race"
+)
+
 // A kind is a program that is a store.
 type kind struct {
 	module    string // below testdata, if a package of a module there is the program

@@ -37,8 +37,13 @@ type Server struct {
 // Start starts a server of a kind, with an empty bucket. It runs until the test ends.
 func Start(t testing.TB, kind string) *Server {
 	t.Helper()
-	if kind == Embedded {
-		return embedded(t)
+	switch kind {
+	case Embedded:
+		return embedded(t, kind, nil)
+	case Careless:
+		return embedded(t, kind, ignoreCondition)
+	case Racing:
+		return embedded(t, kind, lookThenWrite)
 	}
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, Bucket), 0o755); err != nil {
@@ -53,16 +58,20 @@ func (s *Server) Beside() *Server {
 	return start(s.t, s.kind, s.Dir)
 }
 
-// embedded is gofakes3.
-func embedded(t testing.TB) *Server {
+// embedded is gofakes3, perhaps with a flaw.
+func embedded(t testing.TB, kind string, flaw func(http.Handler) http.HandlerFunc) *Server {
 	t.Helper()
 	memory := s3mem.New()
 	if err := memory.CreateBucket(Bucket); err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(gofakes3.New(memory).Server())
+	var handler http.Handler = gofakes3.New(memory).Server()
+	if flaw != nil {
+		handler = flaw(handler)
+	}
+	s := httptest.NewServer(handler)
 	t.Cleanup(s.Close)
-	return &Server{Endpoint: s.URL, t: t, kind: Embedded}
+	return &Server{Endpoint: s.URL, t: t, kind: kind}
 }
 
 func start(t testing.TB, kind, dir string) *Server {
