@@ -3,12 +3,14 @@
 package locksmith
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,11 +19,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/clock"
 	"locksmith/test/lab"
 )
 
-// The test binary also plays the helper: it watches, says so, and tells at the
-// end on standard error why it stopped.
+// The test binary also plays the helper: it watches, says so, says now and then on standard
+// error that it still does, and tells there at the end why it stopped.
 func TestMain(m *testing.M) {
 	if os.Getenv("WATCHER") == "" {
 		os.Exit(m.Run())
@@ -29,18 +32,29 @@ func TestMain(m *testing.M) {
 	w := Watch{Stdin: os.Stdin, Stdout: os.Stdout, Parent: os.Getppid(), Log: hclog.NewNullLogger(), noPidfd: os.Getenv("WATCHER") == "nopidfd"}
 	ctx := w.Start(context.Background())
 	fmt.Fprintln(os.Stderr, "watching")
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(os.Stderr, context.Cause(ctx))
-	case <-time.After(lab.Patience / 2):
-		fmt.Fprintln(os.Stderr, "nothing happened")
+	for range lab.Patience / 2 / tick {
+		select {
+		case <-ctx.Done():
+			fmt.Fprintln(os.Stderr, context.Cause(ctx))
+			return
+		case <-time.After(tick):
+			fmt.Fprintf(os.Stderr, ticking+"%d\n", clock.Boot{}.Now())
+		}
 	}
+	fmt.Fprintln(os.Stderr, "nothing happened")
 }
+
+// A watcher that goes on says so once in a tick, with the time since the machine was booted.
+const (
+	tick    = 10 * time.Millisecond
+	ticking = "at "
+)
 
 // A watcher is a running watching process.
 type watcher struct {
 	*exec.Cmd
 	stderr *os.File
+	lines  *bufio.Reader // from there
 }
 
 func startWatcher(t *testing.T, stdin, stdout *os.File, command ...string) *watcher {
@@ -60,31 +74,49 @@ func startWatcher(t *testing.T, stdin, stdout *os.File, command ...string) *watc
 	}
 	_ = w.Close()
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait(); _ = r.Close() })
-	got := make([]byte, len("watching\n"))
-	if _, err := io.ReadFull(r, got); err != nil || string(got) != "watching\n" {
+	lines := bufio.NewReader(r)
+	_ = r.SetReadDeadline(time.Now().Add(lab.Patience))
+	if got, err := lines.ReadString('\n'); err != nil || got != "watching\n" {
 		t.Fatalf("the watcher said %q, %v", got, err)
 	}
-	return &watcher{cmd, r}
+	return &watcher{cmd, r, lines}
+}
+
+// next is what the watcher says next.
+func (w *watcher) next(t *testing.T) string {
+	t.Helper()
+	_ = w.stderr.SetReadDeadline(time.Now().Add(lab.Patience))
+	line, err := w.lines.ReadString('\n')
+	if err != nil && err != io.EOF {
+		t.Fatalf("the watcher says nothing: %v", err)
+	}
+	return strings.TrimSpace(line)
 }
 
 // reason waits for the watcher to stop and returns why.
 func (w *watcher) reason(t *testing.T) string {
 	t.Helper()
-	_ = w.stderr.SetReadDeadline(time.Now().Add(lab.Patience))
-	all, err := io.ReadAll(w.stderr)
-	if err != nil {
-		t.Fatal(err)
+	for {
+		if line := w.next(t); !strings.HasPrefix(line, ticking) {
+			return line
+		}
 	}
-	return strings.TrimSpace(string(all))
 }
 
-// still makes sure that the watcher did not stop.
+// still makes sure that the watcher does not stop while it runs on for ten ticks, however long
+// those take on this machine.
 func (w *watcher) still(t *testing.T) {
 	t.Helper()
-	_ = w.stderr.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
-	var b [100]byte
-	if n, err := w.stderr.Read(b[:]); err == nil || !os.IsTimeout(err) {
-		t.Fatalf("it stopped: %q, %v", b[:n], err)
+	begin := clock.Boot{}.Now()
+	for ticks := 0; ticks < 10; {
+		line := w.next(t)
+		at, err := strconv.ParseInt(strings.TrimPrefix(line, ticking), 10, 64)
+		if err != nil {
+			t.Fatalf("it stopped: %q", line)
+		}
+		if time.Duration(at) > begin {
+			ticks++
+		}
 	}
 }
 

@@ -3,14 +3,19 @@ package readme
 
 import (
 	"bytes"
+	"cmp"
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"locksmith/test/lab"
 )
@@ -56,9 +61,6 @@ func TestMain(m *testing.M) { lab.Main(m, nil) }
 // setUp is the command that runs this test, so this test cannot run it.
 const setUp = "test/run\n"
 
-// demos have names in /tmp, and a port, that only one of them can use at a time.
-var demos sync.Mutex
-
 func TestCommands(t *testing.T) {
 	bin := filepath.Dir(lab.Program(t, "cmd/locksmith"))
 	n := 0
@@ -86,17 +88,28 @@ func (b block) isLong() bool {
 	return strings.Contains(b.text, "pyftpdlib") || strings.Contains(b.text, "go run ./test/helpers")
 }
 
+// tmp and port are what blocks name. Each runs with a directory and a port of its own instead.
+const tmp, port = "/tmp/", "2121"
+
 func (b block) mustWork(t *testing.T, bin string) {
 	t.Helper()
-	if strings.Contains(b.text, "/tmp/") {
-		demos.Lock()
-		defer demos.Unlock()
+	dir := t.TempDir()
+	text := strings.ReplaceAll(b.text, tmp, dir+"/")
+	if strings.Contains(text, port) {
+		text = strings.ReplaceAll(text, port, strconv.Itoa(lab.ReservePort(t)))
 	}
-	cmd := exec.Command("sh", "-e", "-c", b.text)
+	// With all that it has started, if it waits in vain.
+	ctx, cancel := context.WithTimeoutCause(t.Context(), lab.Patience, fmt.Errorf("it did not end within %v", lab.Patience))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", text)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 10 * time.Second // for what it leaves running, which is an error, too
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "TMPDIR="+dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("a page says\n%swhich fails: %v\n%s", b.text, err, out)
+		_ = cmd.Cancel()
+		t.Errorf("a page says\n%swhich fails: %v\n%s", b.text, cmp.Or(context.Cause(ctx), err), out)
 	}
 }
 
