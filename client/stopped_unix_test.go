@@ -5,6 +5,7 @@ package client_test
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -55,13 +56,24 @@ func TestNoHelperStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Release(); err == nil {
-		t.Error("it was released")
-	}
 	text, err := os.ReadFile(file)
 	pid, err2 := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	lab.Eventually(t, "the helper is gone", func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH })
+	released := make(chan error, 1)
+	go func() { released <- l.Release() }()
+	select {
+	case err := <-released:
+		if err == nil {
+			t.Error("a release succeeded that no helper has answered: look at Lock.Release")
+		}
+	case <-time.After(lab.Patience):
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		t.Fatalf("the release still waits after %v, for helper %d: that should have been killed after 50 ms, by end (helper.go), after which listen (lock.go) reads its end", lab.Patience, pid)
+	}
+	lab.Eventually(t, "the helper is gone, as end (helper.go) kills it and waits for it", func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, func() string {
+		state, _ := exec.Command("ps", "-o", "pid,ppid,stat,args", "-p", strconv.Itoa(pid)).CombinedOutput()
+		return string(state)
+	})
 }

@@ -77,8 +77,11 @@ func TestHeldTooLong(t *testing.T) {
 				h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Error}),
 					Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease, MaxHold: most}, Clock: clk}}
 				_, err := h.Run()
-				if CodeOf(err) != c.code || g.lost == nil || g.lost.Code != protocol.MaxHold || g.lostAt != most || w.inside != c.left {
-					t.Errorf("%v, told %v after %v, left behind: %v", err, g.lost, g.lostAt, w.inside)
+				if CodeOf(err) != c.code || g.lost == nil || g.lost.Code != protocol.MaxHold || g.lostAt != most {
+					t.Errorf("ended with %v, want code %s; told %v after %v, want code %s after %v", err, c.code, g.lost, g.lostAt, protocol.MaxHold, most)
+				}
+				if w.inside != c.left {
+					t.Errorf("at its end the lock is there: %v, want %v; %s", w.inside, c.left, w.releasing())
 				}
 				if g.lost != nil && (g.lost.Left <= 0 || g.lost.Left > stopTime) {
 					t.Errorf("it has %v to stop", g.lost.Left)

@@ -18,9 +18,9 @@
 // nfs-kernel-server, nfs-common, rpcbind and dosfstools; where something is missing it is
 // skipped, unless CI=true.
 //
-// It may run beside other labs that keep no processor busy: what it measures in time (handoff,
-// in comparison with another time) and its leases of 4 s and more bear twice the load. When the
-// guest stood still for a second, what comes of a mishap is looked at again.
+// It may run beside other labs that keep no processor busy: its leases of 4 s and more bear
+// twice the load, and what it measures in time (handoff, waiters, increments) runs only if
+// chosen. When the guest stood still for a second, what comes of a mishap is looked at again.
 //
 // # How it works
 //

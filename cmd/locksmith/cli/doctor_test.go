@@ -27,8 +27,21 @@ func (p examined) Examine(ctx context.Context, _ backend.Examination, tell backe
 // one that is slow.
 func TestExamineDetached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		hanging := make(chan struct{})
+		defer close(hanging)
 		told := 0
-		tell := func(backend.Check) { told++ }
+		examine := func(b backend.Backend, e backend.Examination) error {
+			t.Helper()
+			over := make(chan error, 1)
+			go func() { over <- examineDetached(t.Context(), b, "p", e, func(backend.Check) { told++ }) }()
+			select {
+			case err := <-over:
+				return err
+			case <-time.After(time.Hour): // of the bubble, which waits for nothing else then
+				t.Fatalf("after an hour it still waits for the examination: the timer in follow (hanging.go) should have ended that %v after the last check", checkTime+e.Idle)
+				return nil
+			}
+		}
 		slow := examined{examine: func(_ context.Context, tell backend.Tell) error {
 			for range 5 {
 				time.Sleep(checkTime + 5*time.Second)
@@ -36,19 +49,16 @@ func TestExamineDetached(t *testing.T) {
 			}
 			return errors.New("the end")
 		}}
-		err := examineDetached(t.Context(), slow, "p", backend.Examination{Idle: 10 * time.Second}, tell)
-		if err == nil || err.Error() != "the end" || told != 5 {
-			t.Errorf("%v after %d checks", err, told)
+		if err := examine(slow, backend.Examination{Idle: 10 * time.Second}); err == nil || err.Error() != "the end" || told != 5 {
+			t.Errorf("slow, but within the time for each check: ended with %v after %d checks, want %q after 5: follow (hanging.go) should begin its timer anew at each", err, told, "the end")
 		}
-		hanging := make(chan struct{})
 		dead := examined{examine: func(context.Context, backend.Tell) error {
 			<-hanging
 			return nil
 		}}
-		if err := examineDetached(t.Context(), dead, "p", backend.Examination{}, tell); codeOf(err) != protocol.Unreachable {
-			t.Error(err)
+		if err := examine(dead, backend.Examination{}); codeOf(err) != protocol.Unreachable {
+			t.Errorf("a place that does not answer: ended with %v, want code %s", err, protocol.Unreachable)
 		}
-		close(hanging)
 	})
 }
 
