@@ -32,19 +32,18 @@ func build(all []mutation, dir string) ([]mutant, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := compile(dir, list)
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
+	program, cannot := compile(dir, list)
+	for i, m := range all {
 		mutants[i] = mutant{program, overlay.Play(i)}
-	}
-	for _, i := range apart {
+		if cannot == nil && !slices.Contains(apart, i) {
+			continue
+		}
+		// Or to find out which one cannot be compiled.
 		if mutants[i], err = buildApart(variants[i], filepath.Join(dir, strconv.Itoa(i))); err != nil {
-			return nil, fmt.Errorf("mutation %q: %w", all[i].name, err)
+			return nil, fmt.Errorf("mutation %q: %w", m.name, err)
 		}
 	}
-	return mutants, nil
+	return mutants, cannot
 }
 
 func buildApart(edits []overlay.Edit, dir string) (mutant, error) {

@@ -16,7 +16,7 @@ import (
 // variable names the variant that a program plays.
 const variable = "LOCKSMITH_TEST_VARIANT"
 
-// Play is what the environment of a program has to say, that it plays the variant of an index.
+// Play is the setting in the environment of a program that has it play a variant, by its index.
 func Play(index int) string { return fmt.Sprintf("%s=%d", variable, index+1) }
 
 // errApart is what a variant is that cannot share a program with others.
