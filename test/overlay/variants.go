@@ -88,7 +88,7 @@ type source struct {
 	text    string
 	pkg     string
 	imports int               // where further ones are inserted
-	decls   map[string]piece  // all but imports, by what they declare
+	decls   map[string]piece  // by what they declare
 	added   map[string]string // further fields and imports, by what they are added to
 	bodies  map[string]string // what is inserted at the beginning of a function
 }
