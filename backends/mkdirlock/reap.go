@@ -63,7 +63,7 @@ func (l *Lock) checkReaping(r backend.Reaping) error {
 func (l *Lock) noPlace(why string) error {
 	here, _, _ := strings.Cut(l.Address, "?")
 	above := here[:max(strings.LastIndexByte(here, '/'), 0)]
-	return l.usage("reap", why, "PLACE must be the directory that holds the locks, without ?style=dir: for the lock "+here+" it is "+above)
+	return l.usage("reap", why, "name the directory that locks are in, without ?style=dir: for the lock "+here+" it is "+above)
 }
 
 // A reaper is one pass over a directory of locks.
@@ -71,22 +71,33 @@ type reaper struct {
 	lock    *Lock
 	dir     StatDir
 	reaping backend.Reaping
-	now     time.Time // the server's
+	now     time.Time // the server's; if younger is not empty, a time that it has reached
+	younger string    // why what seems too young may be older; "" if it is not
 	found   []finding
 }
 
+// look first makes sure that it is in a place for locks. To make anything in a lock would
+// change the lock's time, and keep its holder from removing it.
 func (p *reaper) look(ctx context.Context) error {
-	entries, now, err := p.lock.listWithNow(ctx, p.dir, probePrefix+p.lock.NewID())
-	if err != nil {
-		return err
+	entries, err := p.dir.Entries(ctx, p.lock.Name)
+	if err == nil && len(entries) == 0 {
+		err = dirTree{p.lock, p.dir}.missing(ctx)
 	}
-	p.now = now
-	slices.SortFunc(entries, func(x, y Entry) int { return strings.Compare(x.Name, y.Name) })
+	if err != nil {
+		return p.lock.fail("list the directory", err)
+	}
 	if i := slices.IndexFunc(entries, partOfLock); i >= 0 {
 		return p.lock.noPlace("it is a lock itself: " + backend.Quoted(entries[i].Name) + " is part of one")
 	}
+	if !slices.ContainsFunc(entries, p.wanted) {
+		return nil
+	}
+	if entries, err = p.tellTime(ctx, entries); err != nil {
+		return err
+	}
+	slices.SortFunc(entries, func(x, y Entry) int { return strings.Compare(x.Name, y.Name) })
 	for _, e := range entries {
-		if !e.Dir || !p.wanted(e.Name) {
+		if !p.wanted(e) {
 			continue
 		}
 		if err := p.lookInto(ctx, e); err != nil {
@@ -96,6 +107,30 @@ func (p *reaper) look(ctx context.Context) error {
 	return nil
 }
 
+// farthestWest is how far local time is behind UTC at most.
+const farthestWest = 12 * time.Hour
+
+// tellTime finds out the server's time, and returns the entries listed then. Who only looks
+// makes nothing there, and goes by this machine's clock. On a server, times are in a zone
+// that is not told: there it goes by what the time is at least.
+func (p *reaper) tellTime(ctx context.Context, entries []Entry) (now []Entry, err error) {
+	if p.reaping.Remove {
+		entries, p.now, err = p.lock.listWithNow(ctx, p.dir, probePrefix+p.lock.NewID())
+		return entries, err
+	}
+	p.now = p.lock.Today()
+	if _, ok := p.dir.(rooted); !ok {
+		p.now = p.now.Add(-farthestWest)
+		p.younger = ", as far as can be told without the server's time, for which --yes makes a directory"
+	}
+	for _, e := range entries {
+		if e.Modified.After(p.now) {
+			p.now = e.Modified
+		}
+	}
+	return entries, nil
+}
+
 // partOfLock reports that the directory in which an entry is must be a lock. One
 // called "lock" proves nothing: a lock of plain style may have that name.
 func partOfLock(e Entry) bool {
@@ -103,9 +138,9 @@ func partOfLock(e Entry) bool {
 	return e.Dir && (ok || isTree(e) && e.Name != treeLock)
 }
 
-func (p *reaper) wanted(name string) bool {
-	matches, _ := path.Match(p.reaping.Names, name)
-	return matches || p.reaping.Names == ""
+func (p *reaper) wanted(e Entry) bool {
+	matches, _ := path.Match(p.reaping.Names, e.Name)
+	return e.Dir && (matches || p.reaping.Names == "")
 }
 
 // listWithNow lists a directory, the lock's or that of several locks, in which a directory

@@ -81,7 +81,7 @@ func (p *reaper) other(e Entry, at, note string) {
 func (p *reaper) empty(e Entry, at string) {
 	note := ""
 	if p.age(e) <= p.reaping.MaxAge {
-		note = "too young"
+		note = "too young" + p.younger
 	}
 	p.add(finding{own: at, changed: e.Modified, Reaped: backend.Reaped{Holder: nobody(nil, false)}}, at, backend.ReapedEmpty, p.age(e), note)
 }
@@ -118,7 +118,7 @@ func (p *reaper) reservation(ctx context.Context, e Entry, at string, inside []E
 	case e.Modified.IsZero():
 		note = "its time is not known"
 	case p.age(e) <= silence:
-		note = fmt.Sprintf("it is not older than %v", silence.Round(time.Second))
+		note = fmt.Sprintf("it is not older than %v", silence.Round(time.Second)) + p.younger
 	}
 	p.add(finding{own: at}, at, backend.ReapedWaiter, p.age(e), note)
 }
@@ -161,7 +161,7 @@ func (p *reaper) whyAlive(f finding, in Entry, what string) string {
 	case in.Modified.IsZero():
 		return "its time is not known"
 	case p.age(in) <= silence:
-		return fmt.Sprintf("its last heartbeat is not older than %v", silence.Round(time.Second))
+		return fmt.Sprintf("its last heartbeat is not older than %v", silence.Round(time.Second)) + p.younger
 	}
 	return ""
 }

@@ -115,6 +115,78 @@ func TestReapRefusesALock(t *testing.T) {
 	mustFail(t, err, protocol.Usage, "?style=dir")
 }
 
+// TestReapMakesNothing: a look makes nothing in a place for locks; and nothing is ever made in
+// a lock, of which the holder's removal would fail meanwhile, and whose time would change.
+func TestReapMakesNothing(t *testing.T) {
+	one := ticket{lease, owner.NewID()}.String()
+	for about, c := range map[string]struct {
+		names  []string
+		remove bool
+		code   protocol.Code
+	}{
+		"a place":               {[]string{"P/a", "P/b"}, false, ""},
+		"a lock":                {[]string{"P/x." + one, "P/x." + one + "/1.1.x"}, false, protocol.Usage},
+		"a lock, to remove":     {[]string{"P/x." + one, "P/x." + one + "/1.1.x"}, true, protocol.Usage},
+		"a script's":            {nil, false, ""},
+		"a script's, to remove": {nil, true, ""},
+	} {
+		t.Run(name(about), func(t *testing.T) {
+			inPlace(t, func(t *testing.T, d *dated) {
+				d.has(t, c.names...)
+				time.Sleep(2 * time.Hour)
+				made := d.changed["P"]
+				r := removal
+				r.Remove = c.remove
+				_, err := placeOf(d).Reap(t.Context(), r)
+				if c.code != "" {
+					mustFail(t, err, c.code, "name the directory that locks are in")
+				} else {
+					mustWork(t, err)
+				}
+				if now := d.changed["P"]; !now.Equal(made) {
+					t.Errorf("it is %v younger", now.Sub(made))
+				}
+			})
+		})
+	}
+}
+
+// TestReapMissing: a place that is not there is not one in which all is well, also where a
+// server lists it as an empty one.
+func TestReapMissing(t *testing.T) {
+	for _, h := range []habits{{}, {missingIsEmpty: true}} {
+		for _, remove := range []bool{false, true} {
+			r := removal
+			r.Remove = remove
+			_, err := placeOf(newDated(newMemory(h))).Reap(t.Context(), r)
+			mustFail(t, err, protocol.CannotCreate, "")
+		}
+	}
+}
+
+// TestReapLooksWithoutTime: who only looks does not learn the time of a server, and takes
+// nothing for older than it surely is.
+func TestReapLooksWithoutTime(t *testing.T) {
+	for _, c := range []struct {
+		passes time.Duration
+		due    bool
+		says   string
+	}{
+		{12 * time.Hour, false, "too young, as far as can be told without the server's time, for which --yes makes a directory"},
+		{13*time.Hour + time.Minute, true, ""},
+	} {
+		inPlace(t, func(t *testing.T, d *dated) {
+			d.has(t, "P/a")
+			time.Sleep(c.passes)
+			r := removal
+			r.Remove = false
+			if a := reaped(t, d, r)["a"]; a.Due != c.due || a.Note != c.says || a.Age != c.passes-farthestWest {
+				t.Errorf("after %v: %+v", c.passes, a)
+			}
+		})
+	}
+}
+
 // TestReapLockOfTheName: a plain lock may be called lock, but an empty one may also
 // be part of another.
 func TestReapLockOfTheName(t *testing.T) {

@@ -19,10 +19,12 @@ func (a *app) reap() *cobra.Command {
 		Use:   "reap [flags] --max-age AGE PLACE…",
 		Short: "Remove by age what was left behind in directories of locks",
 		Long: "Look at every lock in PLACE, a directory of mkdir:, ftp: or ftps: locks, and at what\n" +
-			"crashed waiters left. What gave no sign of life for AGE, by the server's own clock, is\n" +
-			"shown, and with --yes removed; but nothing with a heartbeat that moves, for which each is\n" +
+			"crashed waiters left. What gave no sign of life for AGE is shown, and with --yes removed,\n" +
+			"by the server's own clock; but nothing with a heartbeat that moves, for which each is\n" +
 			"watched for a quarter of its lease. Who is proven dead on this machine is removed at once,\n" +
-			"whatever AGE. Empty lock directories say nothing of who made them:\n" +
+			"whatever AGE. Without --yes nothing is made in PLACE to see the server's time: an age is\n" +
+			"then by this machine's clock, or at an FTP server what it is at least. Empty lock\n" +
+			"directories say nothing of who made them:\n" +
 			"choose an AGE longer than any job takes. Where a server tells times to the minute only,\n" +
 			"everything counts as a minute younger, and what is an hour old or more as another hour\n" +
 			"younger if a night lies between, in which its clock may have skipped one. The exit status\n" +
