@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,6 +133,52 @@ func TestAppendOnlyDirectory(t *testing.T) {
 			t.Errorf("left behind: %q, told: %v", left, err)
 		}
 	})
+}
+
+// TestExamineAppendOnly: a place in which what is made has to stay is not fit, though all
+// may be removed in a directory made there; a lock in the style of directories is one.
+func TestExamineAppendOnly(t *testing.T) {
+	needRoot(t)
+	for _, c := range []struct {
+		kind  kindOfLock
+		there bool // append-only is the lock, not what it is in
+		want  backend.Finding
+		says  string
+		left  int
+	}{
+		{plain, false, backend.Unfit, "/locks/lock; or add ?style=dir", 1},
+		{tree, false, backend.Weak, "doctor.", 2},
+		{tree, true, backend.Unfit, "another lock", 1},
+	} {
+		t.Run(name(c.kind, " ", c.there), func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "lock")
+			if c.there {
+				mustWork(t, os.Mkdir(path, 0o755))
+				dir = path
+			}
+			appendOnly(t, dir)
+			examine := func() (all []backend.Check) {
+				l := openLock(t, path, c.kind)
+				mustWork(t, l.Examine(t.Context(), backend.Examination{}, func(k backend.Check) { all = append(all, k) }))
+				return all
+			}
+			all := examine()
+			if backend.Verdict(all) != c.want || !slices.ContainsFunc(all, func(k backend.Check) bool {
+				return k.Finding == c.want && strings.Contains(k.Text+k.Advice, c.says)
+			}) {
+				t.Errorf("%+v", all)
+			}
+			if left, _ := os.ReadDir(dir); len(left) != c.left {
+				t.Errorf("left behind: %q", left)
+			}
+			if c.want == backend.Weak {
+				if all := examine(); backend.Verdict(all) == backend.Unfit || slices.ContainsFunc(all, func(k backend.Check) bool { return k.Name == "clean up" }) {
+					t.Errorf("of a lock that is there: %+v", all)
+				}
+			}
+		})
+	}
 }
 
 // appendOnly lets nothing in a directory be removed or renamed until the test ends

@@ -28,6 +28,7 @@ type examiner struct {
 	a, b     Dir    // b is nil if the server takes one connection only
 	base     string // the directory in which ours is
 	at       string // ours
+	stays    bool   // ours has to stay, and so would all else that is made beside it
 	moveOnto bool   // a rename may replace an empty directory
 }
 
@@ -50,6 +51,8 @@ func (l *Lock) Examine(ctx context.Context, e backend.Examination, tell backend.
 		if err == nil {
 			err = x.checks(ctx)
 		}
+	}
+	if enough == nil || x.stays {
 		x.leave(ctx)
 	}
 	if x.b != nil {
@@ -67,7 +70,7 @@ func (x *examiner) checks(ctx context.Context) error {
 		x.exclusive,
 		x.Removal(doctor.Removal{
 			Name:   "remove directories",
-			Allow:  "let this user remove directories (on FTP servers: RMD), or no lock is ever released",
+			Allow:  allowRemoval,
 			Twice:  "one that is gone was removed again: of two who break a lock both would take it for their own",
 			Advice: "use another server: RMD and rmdir must refuse what is not there",
 			Fit:    "the second to remove one was refused",
@@ -108,14 +111,12 @@ func unanswered(err error) bool {
 
 // enter makes the directory of the checks.
 func (x *examiner) enter(ctx context.Context) error {
-	name, bases := scratchPrefix+x.lock.NewID(), []string{"."}
+	bases := []string{"."}
 	if x.lock.Style == TreeStyle {
 		bases = []string{x.lock.Name, x.lock.Name, "."} // others may make it meanwhile
 	}
 	for i, base := range bases {
-		x.base, x.at = base, path.Join(base, name)
-		x.Prefix = x.at + "/d"
-		cause := x.a.Mkdir(ctx, x.at)
+		cause := x.makeIn(ctx, base)
 		made, err := x.Said("make a directory", cause)
 		switch {
 		case err != nil:
@@ -124,18 +125,29 @@ func (x *examiner) enter(ctx context.Context) error {
 			}
 			return err
 		case made:
-			return nil
+			return x.mayRemoveIn(ctx)
 		}
 		if base != "." {
 			if there, err := x.lock.exists(ctx, x.a, base); err != nil || !there || i == 0 {
 				continue // the next call tells what is wrong
 			}
 		}
-		x.Tell.Unfit("make directories", cause.Error(),
-			"make "+x.shown(base)+" if it is missing, and let this user make directories in it; or choose another place")
-		return doctor.ErrEnough
+		return x.cannotMake(cause)
 	}
 	return nil // not reached: "." ends the loop
+}
+
+// makeIn makes the directory of the checks in another one.
+func (x *examiner) makeIn(ctx context.Context, base string) error {
+	x.base, x.at = base, path.Join(base, scratchPrefix+x.lock.NewID())
+	x.Prefix = x.at + "/d"
+	return x.a.Mkdir(ctx, x.at)
+}
+
+func (x *examiner) cannotMake(cause error) error {
+	x.Tell.Unfit("make directories", cause.Error(),
+		"make "+x.shown(x.base)+" if it is missing, and let this user make directories in it; or choose another place")
+	return doctor.ErrEnough
 }
 
 // leave removes the directory of the checks.

@@ -72,6 +72,7 @@ var (
 		{"clocks", all, both, "proftpd/plain vsftpd/dir", clocks},
 		{"empty place", all, both, every, emptyPlace},
 		{"no rmdir", []string{"embedded", "proftpd", "pyftpdlib", "vsftpd"}, both, every, noRmdir},
+		{"append only", all, plain, "proftpd/plain vsftpd/plain inetutils/plain", appendOnly},
 		{"no rename", []string{"embedded", "proftpd", "pyftpdlib"}, both, every, denyRename},
 		{"commands", []string{"proftpd", "vsftpd", "pureftpd"}, both, every, commands},
 		// These compare times, or sizes that depend on what else runs.

@@ -1,11 +1,18 @@
 package ftplab
 
 import (
+	"errors"
+	"os"
+	"os/exec"
+	"path"
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"locksmith/protocol"
 	"locksmith/test/ftpserver"
+	"locksmith/test/lab"
 )
 
 // emptyPlace: nobody has ever used the lock. Some servers refuse to list a
@@ -64,6 +71,43 @@ func noRmdir(t *testing.T, kind, style string) {
 		if len(left) != 1 || !strings.Contains(said, left[0]) {
 			t.Errorf("left: %q, output: %s", left, said)
 		}
+	}
+}
+
+// appendOnly: the account may make directories in the place and not remove them there, though
+// it may in those that it made. The place is not fit for plain locks; what is made in the
+// account's own directory is, and so is a lock in the style of directories.
+func appendOnly(t *testing.T, kind, _ string) {
+	p := start(t, kind, "plain", ftpserver.Options{})
+	set := func(change string) error { return exec.Command("chattr", change, p.dir).Run() }
+	if err := set("+a"); err != nil {
+		lab.Lacking(t, "this file system knows no append-only directories: "+err.Error())
+	}
+	t.Cleanup(func() { _ = set("-a") })
+	status, said := p.do("doctor", "--idle", "100ms", p.address())
+	if status != protocol.CannotCreate.Exit() || !strings.Contains(said, "unfit   remove directories") ||
+		!strings.Contains(said, path.Base(p.path)+"/locks/L; or add ?style=dir") {
+		t.Errorf("doctor: exit status %d: %s", status, said)
+	}
+	if left := p.all(); len(left) != 1 || !strings.Contains(said, left[0]) {
+		t.Errorf("left: %q, output: %s", left, said)
+	}
+	if status, said := p.do("hold", p.address()); status != protocol.CannotCreate.Exit() {
+		t.Errorf("hold: exit status %d: %s", status, said)
+	}
+	own, tree := *p, *p
+	own.path += "/own"
+	var st unix.Stat_t // as whom the server works
+	if err := errors.Join(unix.Stat(p.dir, &st), os.Mkdir(p.dir+"/own", 0o755), os.Chown(p.dir+"/own", int(st.Uid), int(st.Gid))); err != nil {
+		t.Fatal(err)
+	}
+	tree.style = "dir"
+	for _, p := range []*place{&own, &tree} {
+		p.must("doctor", "--idle", "100ms", p.address())
+		p.must("run", p.address(), "--", "true")
+	}
+	if said := tree.must("doctor", "--idle", "100ms", tree.address()); strings.Contains(said, "clean up") {
+		t.Errorf("of a lock that is there, something is left: %s", said)
 	}
 }
 

@@ -1,0 +1,95 @@
+package mkdirlock
+
+import (
+	"context"
+	"path"
+
+	"locksmith/backends/doctor"
+)
+
+const allowRemoval = "let this user remove directories (on FTP servers: RMD), or no lock is ever released"
+
+// mayRemoveIn removes the directory of the checks and makes another: to be allowed to
+// remove directories from one's own is not enough. A lock in the style of directories is
+// never removed, so where it is missing, and what is beside it has to stay, it is made.
+func (x *examiner) mayRemoveIn(ctx context.Context) error {
+	kept, err := x.mustStay(ctx)
+	switch {
+	case err != nil:
+		return err
+	case kept == nil:
+		return x.again(ctx, x.base)
+	case x.lock.Style == TreeStyle && x.base == ".":
+		x.leave(ctx)
+		return x.makeTree(ctx)
+	}
+	x.cannotRemove(ctx, kept)
+	x.stays, x.base = true, x.at
+	return doctor.ErrEnough
+}
+
+// makeTree makes the directory that a lock in the style of directories is in, and those of
+// the checks in it.
+func (x *examiner) makeTree(ctx context.Context) error {
+	cause := x.a.Mkdir(ctx, x.lock.Name)
+	if _, err := x.Said("make the lock directory", cause); err != nil {
+		return err
+	}
+	if err := x.again(ctx, x.lock.Name); err != nil {
+		return err
+	}
+	x.Tell.Fit("make directories", x.shown(x.lock.Name)+" was missing, and is there now: it is part of the lock, and what is beside it cannot be removed")
+	return x.mayRemoveIn(ctx)
+}
+
+// again makes another directory for the checks where one has just been made.
+func (x *examiner) again(ctx context.Context, base string) error {
+	cause := x.makeIn(ctx, base)
+	made, err := x.Said("make a directory", cause)
+	switch {
+	case err != nil:
+		if unclear(cause) {
+			x.leave(ctx)
+		}
+		return err
+	case !made:
+		return x.cannotMake(cause)
+	}
+	return nil
+}
+
+// mustStay removes the directory of the checks. kept is why that is refused, or nil.
+func (x *examiner) mustStay(ctx context.Context) (kept, err error) {
+	cause := x.a.Rmdir(ctx, x.at)
+	switch removed, err := x.Said("remove a directory", cause); {
+	case err != nil:
+		x.leave(ctx)
+		return nil, err
+	case removed:
+		return nil, nil
+	}
+	there, err := x.lock.exists(ctx, x.a, x.at)
+	switch {
+	case err != nil:
+		x.leave(ctx)
+		return nil, x.lock.fail("look for a directory", err)
+	case !there: // a server that crashed refuses what it has done
+		return nil, nil
+	}
+	return cause, nil
+}
+
+// cannotRemove tells what to do about a place in which nothing can be removed: that depends
+// on whether it is the place alone.
+func (x *examiner) cannotRemove(ctx context.Context, cause error) {
+	advice := allowRemoval
+	inside := x.Fresh()
+	if x.a.Mkdir(ctx, inside) == nil && x.a.Rmdir(ctx, inside) == nil {
+		advice = "make a directory in it, which this user then owns, for locks to be in: " + x.shown("locks/"+path.Base(x.lock.Name)) +
+			"; or add ?style=dir to the address, for all who use the lock"
+		if x.lock.Style == TreeStyle {
+			advice = "let this user remove directories there, or make another lock, which this user then owns"
+		}
+	}
+	x.Tell.Unfit("remove directories", "they can be made in "+x.shown(x.base)+", but not removed: "+cause.Error(), advice)
+}
