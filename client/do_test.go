@@ -116,3 +116,31 @@ func TestDoPanics(t *testing.T) {
 	_ = client.Do(t.Context(), address, func(context.Context) error { panic("oops") })
 	t.Error("the panic is lost")
 }
+
+// TestReleaseTellsFirst: the context ends before the helper lets go, so that whoever works
+// under it has been told when another process can have the lock. This helper lets go only
+// after that.
+func TestReleaseTellsFirst(t *testing.T) {
+	const script = `echo OK proto=1 waited_ms=0 lease_ms=60000; cat
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ ! -e "$0" ] || { echo RELEASED held_ms=0; exit; }; sleep 0.1; done`
+	for name, release := range map[string]func(path string, helper client.Option) error{
+		"Release": func(path string, helper client.Option) error {
+			l := acquire(t, "local:/x", helper)
+			context.AfterFunc(l.Context(), func() { _ = os.WriteFile(path, nil, 0o600) })
+			return l.Release()
+		},
+		"Do": func(path string, helper client.Option) error {
+			return client.Do(t.Context(), "local:/x", func(ctx context.Context) error {
+				context.AfterFunc(ctx, func() { _ = os.WriteFile(path, nil, 0o600) })
+				return nil
+			}, helper)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, path := newLock(t)
+			if err := release(path, client.Helper("sh", "-c", script, path)); err != nil {
+				t.Errorf("the context did not end while the helper had the lock: %v", err)
+			}
+		})
+	}
+}

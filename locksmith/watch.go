@@ -161,9 +161,11 @@ func (w Watch) watchParent(ctx context.Context, stop context.CancelCauseFunc, hi
 // exited returns a channel that is closed when the parent has ended, or else one that
 // says when to look.
 func (w Watch) exited(ctx context.Context, p process.Process) (died <-chan struct{}, poll <-chan time.Time) {
-	died, err := p.Exited(ctx)
-	if err == nil && !w.noPidfd {
-		return died, nil
+	err := errors.ErrUnsupported
+	if !w.noPidfd {
+		if died, err = p.Exited(ctx); err == nil {
+			return died, nil
+		}
 	}
 	w.Log.Debug("polling for the parent's death", "error", err)
 	ticker := time.NewTicker(parentPoll)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -64,4 +65,40 @@ func TestMakerStops(t *testing.T) {
 	mustStillHold(t, h)
 	mustRelease(t, h)
 	mustBeEmpty(t, filepath.Dir(path))
+}
+
+// TestMakerWaitsForALook: others keep the kernel lock of a file that was just made for a look,
+// for which its maker waits. Who keeps it for longer has made the file its own, and delays
+// the maker for a moment only.
+func TestMakerWaitsForALook(t *testing.T) {
+	for keeps, want := range map[time.Duration]struct {
+		robbed bool
+		after  time.Duration // about
+	}{
+		0:                     {false, 0},
+		20 * time.Millisecond: {false, 20 * time.Millisecond},
+		time.Hour:             {true, 100 * time.Millisecond},
+	} {
+		t.Run(keeps.String(), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "lock")
+			synctest.Test(t, func(t *testing.T) {
+				maker, err := lockfile.Create(path)
+				backendtest.MustWork(t, err)
+				other, err := open(path)
+				backendtest.MustWork(t, err)
+				if free, err := other.TryLock(); !free {
+					t.Fatal(err)
+				}
+				begin := time.Now()
+				late := time.AfterFunc(keeps, func() { _ = other.Close() })
+				err = new(Lock).finish(maker, "1\n")
+				if took := (time.Since(begin) - want.after).Abs(); errors.Is(err, lockfile.ErrReplaced) != want.robbed || took > 5*time.Millisecond {
+					t.Errorf("%v after %v, want robbed: %v after %v", err, time.Since(begin), want.robbed, want.after)
+				}
+				if late.Stop() {
+					_ = other.Close()
+				}
+			})
+		})
+	}
 }

@@ -1,0 +1,43 @@
+package local
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
+)
+
+// TestDeadThatStays: who may not remove a dead one's file tries that no oftener than somebody
+// may break it who watches it from now: each time it takes the file's kernel lock, which
+// others need.
+func TestDeadThatStays(t *testing.T) {
+	if os.Getuid() != 0 {
+		lab.Lacking(t, "needs root")
+	}
+	path := putFile(t, "", os.ModeSticky) // its maker died before it wrote its record
+	set := func(change string) error { return exec.Command("chattr", change, filepath.Dir(path)).Run() }
+	if err := set("+a"); err != nil {
+		lab.Lacking(t, "this file system knows no append-only directories: "+err.Error())
+	}
+	t.Cleanup(func() { backendtest.MustWork(t, set("-a")) })
+	r, c := fakeRequest()
+	a := attemptAt(t, path, r)
+	for range 3 {
+		if h := mustBeHeld(t, a); h.Advice != "" || a.seen.due <= 0 || a.seen.due > graceAndDrift {
+			t.Errorf("it is watched for %v more, with the advice %q", a.seen.due, h.Advice)
+		}
+		c.advance(graceAndDrift)
+		if h := mustBeHeld(t, a); !strings.Contains(h.Advice, "let its owner break it") {
+			t.Errorf("its removal was not tried: %+v", h)
+		}
+	}
+	if err := try(path, nil); !errors.As(err, new(*backend.HeldError)) {
+		t.Error(err)
+	}
+}

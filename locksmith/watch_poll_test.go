@@ -1,0 +1,41 @@
+//go:build unix
+
+package locksmith
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// TestDeathIsSeenSoon: where nothing tells of the parent's death, as on BSDs, it is seen
+// within two seconds, by looks that are half a second apart at least.
+func TestDeathIsSeenSoon(t *testing.T) {
+	parent := exec.Command("sleep", "600")
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end := func() { _ = parent.Process.Kill(); _ = parent.Wait() }
+	defer end()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancelCause(t.Context())
+		defer stop(nil)
+		w := Watch{Parent: parent.Process.Pid, Log: hclog.NewNullLogger(), noPidfd: true}
+		w.watchParent(ctx, stop, nil)
+		time.Sleep(time.Minute)
+		if ctx.Err() != nil {
+			t.Fatalf("while it lives: %v", context.Cause(ctx))
+		}
+		end()
+		died := time.Now()
+		<-ctx.Done()
+		if late := time.Since(died); late < 500*time.Millisecond || late > 2*time.Second || !errors.Is(context.Cause(ctx), ErrParentDied) {
+			t.Errorf("after %v: %v", late, context.Cause(ctx))
+		}
+	})
+}
