@@ -14,11 +14,23 @@ import (
 	"locksmith/locksmith"
 )
 
+// passedOn are the signals that are for the command. Of some, Go's runtime would make nothing:
+// an alarm that was set before we were started would ring unheard. At SIGABRT it would end us
+// with all its stacks. Not among them is what is about us, or about the terminal, which the
+// command shares: SIGXFSZ, SIGPIPE, SIGCONT, SIGWINCH, and stops. SIGIO, SIGPROF, SIGPWR and
+// real-time signals are seldom meant for a job, and to catch each takes two changes of threads.
+func passedOn() []os.Signal {
+	return []os.Signal{
+		syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2,
+		syscall.SIGALRM, syscall.SIGVTALRM, syscall.SIGXCPU, syscall.SIGABRT,
+	}
+}
+
 // handleSignals ends the waiting on a signal, and passes signals on to the
 // command. Those of a terminal reach the command without us.
 func (c *Command) handleSignals() {
 	caught := []os.Signal{syscall.SIGPIPE}
-	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
+	for _, s := range passedOn() {
 		if !signal.Ignored(s) { // as under nohup
 			caught = append(caught, s)
 		}
@@ -133,7 +145,7 @@ func (c *Command) EndedBy(err error) syscall.Signal {
 }
 
 func asksToEnd(s syscall.Signal) bool {
-	return s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP
+	return s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP || s == syscall.SIGALRM
 }
 
 // signalDelay is for how long a signal of ours may be on its way through Go's runtime

@@ -25,6 +25,7 @@ func TestEndedBy(t *testing.T) {
 		"killed":               {syscall.SIGKILL, nil, 0, 0},
 		"quit, and so were we": {syscall.SIGQUIT, []os.Signal{syscall.SIGQUIT}, 0, 0},
 		"Ctrl-C":               {syscall.SIGINT, []os.Signal{syscall.SIGINT}, syscall.SIGINT, 0},
+		"an alarm":             {syscall.SIGALRM, []os.Signal{syscall.SIGALRM}, syscall.SIGALRM, 0},
 		"told to end alone":    {syscall.SIGTERM, nil, 0, signalDelay},
 	} {
 		t.Run(name, func(t *testing.T) {
