@@ -2,7 +2,7 @@
 //
 // Promised: the command stays in our process group, gets the signals that we get, and
 // stops when we do. When its lock is lost it is ended before anybody takes the lock, with
-// all that descends from it. On Linux and Windows it dies when we die, however we do.
+// all that descends from it, and not what descended from us before. On Linux and Windows it dies when we die, however we do.
 //
 // Not promised: that what it started dies with us, too, except on Windows; nor, on Linux,
 // a command that gains rights or changes its user, which forgets to die with us; that its
@@ -49,6 +49,9 @@ type Command struct {
 	lifeline *process.Lifeline // nil: there is none
 	ctx      context.Context   // ends when the lock is not wanted any more
 	stop     context.CancelCauseFunc
+
+	adopted    bool           // we may have children that were there before the command
+	bystanders map[int]uint64 // these and their descendants, by their numbers in /proc: when they began
 
 	// mu makes "stop waiting" and "start the command" exclude each other: once
 	// the command runs, only its end ends the wish for the lock.

@@ -27,7 +27,10 @@ func (c *Command) kill() { c.signal(syscall.SIGKILL) }
 func setSubreaper() error { return errors.ErrUnsupported }
 
 // othersLeft cannot be told here, where orphans do not become our children.
-func othersLeft() bool { return false }
+func (c *Command) othersLeft() bool { return false }
+
+// meetBystanders: whose children we have is not known here.
+func (c *Command) meetBystanders() { c.adopted = true }
 
 // isStoppedInFork cannot be told here.
 func isStoppedInFork(int) bool { return false }

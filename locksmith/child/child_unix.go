@@ -26,6 +26,7 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 	if err := setSubreaper(); err != nil {
 		c.Log.Debug("orphaned descendants will not be noticed", "error", err)
 	}
+	c.meetBystanders()
 	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}, Sys: diesWithUs()}
 	pid, err := c.forkExec(attr)
 	if err != nil {
@@ -53,7 +54,7 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 		default:
 			process.Reaped(got)
 		}
-		if len(process.Own()) > 0 && isClosed(c.ended) && !othersLeft() {
+		if (c.adopted || len(process.Own()) > 0) && isClosed(c.ended) && !c.othersLeft() {
 			close(c.allGone)
 			return
 		}

@@ -1,6 +1,7 @@
 package child
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -33,36 +34,77 @@ func (c *Command) kill() { c.signalAll(syscall.SIGKILL) }
 
 // signalAll signals the command alone where /proc does not show its descendants.
 func (c *Command) signalAll(s syscall.Signal) {
-	if err := signalDescendants(s); err != nil {
+	if err := c.signalDescendants(s); err != nil {
 		c.Log.Debug("descendants of the command are not known", "error", err)
 		c.signal(s)
 	}
 }
 
 // signalDescendants sends a signal to every descendant of this process that
-// /proc shows, but for programs of our own. One that forks at that moment may escape: call again. Without /proc
-// it returns an error, and no process has got the signal.
-func signalDescendants(sig unix.Signal) error {
+// /proc shows, but for programs of our own and bystanders. One that forks at that moment may
+// escape: call again. Without /proc it returns an error, and no process has got the signal.
+func (c *Command) signalDescendants(sig unix.Signal) error {
 	self, err := process.SelfInProc()
 	if err != nil {
 		return err
 	}
 	of := children()
-	all := notOwn(self, of[self])
-	for i := 0; i < len(all); i++ {
-		all = append(all, of[all[i]]...)
-	}
-	for _, pid := range ourNumbers(self, all) {
+	for _, pid := range ourNumbers(self, descendants(of, c.notBystanders(notOwn(self, of[self])))) {
 		_ = unix.Kill(pid, sig) // it may have ended meanwhile
 	}
 	return nil
 }
 
-// othersLeft reports whether we have children that are no programs of our own, as far as
-// /proc shows.
-func othersLeft() bool {
+// othersLeft reports whether we have children that are neither programs of our own nor
+// bystanders, as far as /proc shows.
+func (c *Command) othersLeft() bool {
 	self, err := process.SelfInProc()
-	return err == nil && len(notOwn(self, children()[self])) > 0 // without /proc orphans are not ours
+	return err == nil && len(c.notBystanders(notOwn(self, children()[self]))) > 0 // without /proc orphans are not ours
+}
+
+// meetBystanders remembers who descends from us before there is a command: a script may have
+// started it before it became us, as its logger. If it has ended by the time that the command
+// is to be ended, what it leaves is taken for the command's.
+func (c *Command) meetBystanders() {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	if c.adopted = !errors.Is(err, unix.ECHILD); !c.adopted {
+		return // usually, and to read all of /proc takes its time
+	}
+	self, err := process.SelfInProc()
+	if err != nil {
+		return
+	}
+	of := children()
+	c.bystanders = map[int]uint64{}
+	for _, pid := range descendants(of, notOwn(self, of[self])) {
+		if s, err := process.ReadStat(pid); err == nil {
+			c.bystanders[pid] = s.Start
+		}
+	}
+}
+
+// notBystanders leaves them out. A number may be another process' by now.
+func (c *Command) notBystanders(pids []int) []int {
+	if len(c.bystanders) == 0 {
+		return pids
+	}
+	return slices.DeleteFunc(pids, func(pid int) bool {
+		start, ok := c.bystanders[pid]
+		if !ok {
+			return false
+		}
+		s, err := process.ReadStat(pid)
+		return err == nil && s.Start == start
+	})
+}
+
+// descendants are those of some processes, and these.
+func descendants(of map[int][]int, all []int) []int {
+	for i := 0; i < len(all); i++ {
+		all = append(all, of[all[i]]...)
+	}
+	return all
 }
 
 // notOwn leaves out programs of our own, which end when we do.

@@ -53,7 +53,7 @@ func TestSignalDescendantsThere(t *testing.T) {
 	if ours := ourNumbers(self, children()[self]); !slices.Contains(ours, p.PID()) {
 		t.Errorf("our children are %d, not %d", ours, p.PID())
 	}
-	if err := signalDescendants(unix.SIGKILL); err != nil {
+	if err := new(Command).signalDescendants(unix.SIGKILL); err != nil {
 		t.Error(err)
 	}
 	p.Exits(-int(unix.SIGKILL))
