@@ -86,6 +86,9 @@ type Client interface {
 // *RecentError, *backend.HeldError or another error of the backend, and no trace of the attempt is left.
 func (h *Helper) Run() (time.Duration, error) {
 	start := h.Request.Clock.Now()
+	if h.Client.Context().Err() != nil { // else it would hold the lock, or not, as it happens
+		return 0, h.cancelled(nil)
+	}
 	hold, sent, err := h.acquire(start)
 	if err != nil {
 		return 0, err

@@ -527,3 +527,16 @@ func TestHopeless(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyWants: a lock that is not wanted any more when the helper begins is not asked for.
+func TestNobodyWants(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(ErrStdinClosed)
+	c := &jumpingClock{}
+	w := &world{clock: c}
+	h := &Helper{Address: "fake:/x", Locker: w, Client: &fakeClient{ctx: ctx, clock: c}, Timeout: Forever, Log: hclog.NewNullLogger(),
+		Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
+	if _, err := h.Run(); !errors.Is(err, ErrStdinClosed) || CodeOf(err) != protocol.Cancelled || w.taken != 0 {
+		t.Errorf("got %v, taken %d times", err, w.taken)
+	}
+}

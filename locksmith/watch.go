@@ -35,8 +35,8 @@ type Watch struct {
 }
 
 // Start begins to watch and returns a context that ends with one of the reasons
-// above, or a *SignalError, as its cause. Until then nothing wakes up. It settles
-// StdinUse.
+// above, or a *SignalError, as its cause: it has ended already if the parent has hung up
+// before. Until then nothing wakes up. It settles StdinUse.
 func (w *Watch) Start(ctx context.Context) context.Context {
 	ctx, stop := context.WithCancelCause(ctx)
 	stdin := w.stdinIsOurs()
@@ -48,10 +48,10 @@ func (w *Watch) Start(ctx context.Context) context.Context {
 	w.Log.Debug("watching", "stdin", stdin, "stdout", stdout, "parent", w.Parent)
 	hint := w.watchSignals(stop, stdin || stdout)
 	if stdin {
-		go w.watchPipe(ctx, w.Stdin, stop, ErrStdinClosed)
+		w.watchPipe(ctx, w.Stdin, stop, ErrStdinClosed)
 	}
 	if stdout {
-		go w.watchPipe(ctx, w.Stdout, stop, ErrStdoutGone)
+		w.watchPipe(ctx, w.Stdout, stop, ErrStdoutGone)
 	}
 	w.watchParent(ctx, stop, hint)
 	return ctx
@@ -86,12 +86,19 @@ func (w Watch) staysOpen(f *os.File) bool {
 	return Hangup(ctx, f) != nil
 }
 
+// watchPipe looks once before it returns: a parent that has hung up already wants no try.
 func (w Watch) watchPipe(ctx context.Context, f *os.File, stop context.CancelCauseFunc, reason error) {
-	if err := Hangup(ctx, f); err == nil {
+	if gone, err := hungUp(f); gone && err == nil {
 		stop(reason)
-	} else if ctx.Err() == nil {
-		w.Log.Warn("cannot watch a descriptor of ours", "file", f.Name(), "error", err)
+		return
 	}
+	go func() {
+		if err := Hangup(ctx, f); err == nil {
+			stop(reason)
+		} else if ctx.Err() == nil {
+			w.Log.Warn("cannot watch a descriptor of ours", "file", f.Name(), "error", err)
+		}
+	}()
 }
 
 // watchSignals obeys what asks us to end. Ctrl-C and its like go to every process of

@@ -10,6 +10,10 @@ import (
 	"locksmith/backends/process"
 )
 
+// POLLERR and POLLHUP are always reported; POLLRDHUP is the shutdown of a socket's other
+// direction, which is how Node ends a child's input.
+const pollFor, pollGone = unix.POLLRDHUP, unix.POLLRDHUP | unix.POLLHUP | unix.POLLERR
+
 // Hangup returns when the other end of a pipe or socket is gone: for reading,
 // when nobody can write to it any more, for writing, when nobody reads. It
 // never reads a byte, is not woken by bytes that arrive, and leaves the mode of
@@ -19,9 +23,7 @@ func Hangup(ctx context.Context, f *os.File) error {
 	if err != nil {
 		return os.NewSyscallError("epoll_create1", err)
 	}
-	// EPOLLERR and EPOLLHUP are always reported; EPOLLRDHUP is the shutdown of
-	// a socket's other direction, which is how Node ends a child's input.
-	event := unix.EpollEvent{Events: unix.EPOLLRDHUP}
+	event := unix.EpollEvent{Events: unix.EPOLLRDHUP} // see pollFor
 	err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, int(f.Fd()), &event)
 	if err == nil {
 		err = unix.SetNonblock(epoll, true)

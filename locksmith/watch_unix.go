@@ -3,9 +3,12 @@
 package locksmith
 
 import (
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"locksmith/backends/process"
 )
@@ -38,6 +41,20 @@ const deathSignal = syscall.SIGUSR2
 
 // orphaned reports that our parent is another by now than this one, which it was.
 func orphaned(p process.Process) bool { return os.Getppid() != p.PID }
+
+// hungUp reports whether the other end of a pipe or socket is gone by now.
+func hungUp(f *os.File) (bool, error) {
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: pollFor}}
+	for {
+		_, err := unix.Poll(fds, 0)
+		switch {
+		case err == nil:
+			return fds[0].Revents&(pollGone) != 0, nil
+		case !errors.Is(err, unix.EINTR):
+			return false, os.NewSyscallError("poll", err)
+		}
+	}
+}
 
 // errNoReader is the error of a write to a pipe.
 const errNoReader = syscall.EPIPE

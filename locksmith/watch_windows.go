@@ -43,8 +43,7 @@ func Hangup(ctx context.Context, f *os.File) error {
 	ticker := time.NewTicker(hangupLook)
 	defer ticker.Stop()
 	for {
-		gone, err := isHungUp(windows.Handle(f.Fd()))
-		if gone || err != nil {
+		if gone, err := hungUp(f); gone || err != nil {
 			return err
 		}
 		select {
@@ -59,8 +58,9 @@ func Hangup(ctx context.Context, f *os.File) error {
 // FILE_PIPE_CLOSING_STATE, when the other end has been closed.
 const pipeDisconnected, pipeClosing = 1, 4
 
-func isHungUp(pipe windows.Handle) (bool, error) {
-	state, err := pipeState(pipe)
+// hungUp reports whether the other end of a pipe is gone by now.
+func hungUp(f *os.File) (bool, error) {
+	state, err := pipeState(windows.Handle(f.Fd()))
 	return state == pipeDisconnected || state == pipeClosing, err
 }
 
