@@ -83,6 +83,8 @@ type Memory interface {
 	// now, which is a reading of the request's clock from after the look. It returns
 	// when that sign was first seen: not after now.
 	Since(id, sign string, now time.Duration) time.Duration
+	// Known returns the ids of those of which this sign was seen last.
+	Known(sign string) []string
 }
 
 // TellBroken tells whoever made the request of a dead holder whose lock was broken.

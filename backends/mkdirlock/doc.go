@@ -11,7 +11,8 @@
 // is something is never replaced by a rename.
 //
 // An attempt begins by making a directory and removing it again, two requests, so that no
-// part of a lock is made where nothing can be removed.
+// part of a lock is made where nothing can be removed. There the directory stays, and is
+// remembered, so that later tries do not leave one more each.
 //
 // In plain style L itself is the lock. It excludes, and is excluded by, any program
 // that makes L and removes it. To acquire it, make L, which is the gate, and rename the

@@ -91,5 +91,6 @@ func (x *examiner) cannotRemove(ctx context.Context, cause error) {
 			advice = "let this user remove directories there, or make another lock, which this user then owns"
 		}
 	}
+	x.Tell.Fit("make directories", "in "+x.shown(x.base))
 	x.Tell.Unfit("remove directories", "they can be made in "+x.shown(x.base)+", but not removed: "+cause.Error(), advice)
 }

@@ -3,11 +3,6 @@ package mkdirlock
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-
-	"locksmith/backends/backend"
-	"locksmith/protocol"
 )
 
 // reserve makes our reservation, with our entry in it. It proves that we may make
@@ -56,52 +51,6 @@ func (a *attempt) makeHome(ctx context.Context, c *claim) error {
 		err = a.dir.Mkdir(ctx, c.home)
 	}
 	return err
-}
-
-// tryRemoving makes a reservation and removes it, before there is anything of the lock: a
-// user that may make directories but not remove them could never release it. That is two
-// requests, once in an attempt; nothing else that is done before we hold tells.
-func (a *attempt) tryRemoving(ctx context.Context) error {
-	c, err := a.newClaim(exclusive)
-	if err != nil {
-		return err
-	}
-	made := a.makeHome(ctx, c)
-	if made != nil && !unclear(made) && !refused(made) {
-		return a.lock.fail("make our reservation", made)
-	}
-	a.mine, a.phase = c, leaving
-	removed := a.dir.Rmdir(ctx, c.home)
-	switch {
-	case unclear(made), unclear(removed):
-		return a.withdrawIncomplete(ctx, errors.Join(made, removed))
-	case refused(made) && refused(removed):
-		a.mine, a.phase = nil, idle // it never was there
-		return a.lock.fail("make our reservation", made)
-	case refused(removed), errors.Is(removed, fs.ErrPermission):
-		if err := a.mustBeRemoved(ctx, c, removed); err != nil {
-			return err
-		}
-	case removed != nil:
-		return a.lock.fail("remove our reservation", removed)
-	}
-	a.mine, a.phase, a.removes = nil, idle, true
-	return nil
-}
-
-// mustBeRemoved returns nil if a reservation is gone: a server that crashed refuses what it
-// has done.
-func (a *attempt) mustBeRemoved(ctx context.Context, c *claim, cause error) error {
-	there, err := a.lock.exists(ctx, a.dir, c.home)
-	switch {
-	case err != nil:
-		return a.lock.fail("look for our reservation", err)
-	case !there:
-		return nil
-	}
-	a.mine, a.phase = nil, idle // to ask again would not help
-	return a.lock.error(protocol.CannotCreate, "try to remove what we make", fmt.Errorf("%s had to stay: %w", backend.Quoted(c.home), cause),
-		"this user may make directories there, but not remove them, so that no lock is ever released: see locksmith doctor")
 }
 
 // withdrawIncomplete withdraws a reservation whose making may have failed halfway.

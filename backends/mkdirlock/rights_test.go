@@ -4,9 +4,12 @@ package mkdirlock
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"locksmith/backends/backend"
+	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
 
@@ -51,6 +54,66 @@ func mustNotBegin(t *testing.T, m *memory, k kindOfLock, mode string) {
 	}
 	if len(left) != 1 || !strings.Contains(fmt.Sprint(err), left[0]) {
 		t.Errorf("left behind: %q, told: %v", left, err)
+	}
+}
+
+// A shelf keeps what is remembered.
+type shelf struct{ text string }
+
+func (s *shelf) Load() (string, error) { return s.text, nil }
+
+func (s *shelf) Save(text string) error {
+	s.text = text
+	return nil
+}
+
+// TestRefusedTriesLeaveOne: of many tries where nothing can be removed the first alone leaves a
+// directory. Where it can be removed later, or is gone, all goes on as elsewhere.
+func TestRefusedTriesLeaveOne(t *testing.T) {
+	for about, allow := range map[string]func(*testing.T, *memory, string){
+		"may be removed now": func(_ *testing.T, m *memory, _ string) { m.keepsAll = false },
+		"was removed": func(t *testing.T, m *memory, left string) {
+			m.keepsAll = false
+			mustWork(t, m.Rmdir(t.Context(), left))
+		},
+	} {
+		for _, k := range everyKind {
+			t.Run(name(about, " ", k), func(t *testing.T) {
+				inBubbleWith(t, habits{keepsAll: true}, func(t *testing.T, m *memory) {
+					var kept shelf
+					try := func() (backend.Hold, error) {
+						h := newHost("here", m, k)
+						r := h.Request("exclusive")
+						seen := watch.NewMemory("here", &kept, func(err error) { t.Error(err) })
+						r.Memory = seen
+						a := h.ask(t, r)
+						hold, err := a.Try(t.Context())
+						if err != nil {
+							mustWork(t, a.Withdraw(t.Context()))
+						}
+						seen.Save()
+						return hold, err
+					}
+					var first []string
+					for n := range 4 {
+						_, err := try()
+						mustFail(t, err, protocol.CannotCreate, "locksmith doctor")
+						left := m.tree()
+						if n == 0 {
+							first = left
+						}
+						if !slices.Equal(left, first) || !strings.Contains(err.Error(), left[len(left)-1]) {
+							t.Errorf("after %d tries: %q, told: %v", n+1, left, err)
+						}
+					}
+					allow(t, m, first[len(first)-1])
+					hold, err := try()
+					mustWork(t, err)
+					mustWork(t, hold.Release(t.Context()))
+					mustBeTidy(t, m, k)
+				})
+			})
+		}
 	}
 }
 

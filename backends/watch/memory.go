@@ -92,6 +92,20 @@ func (m *Memory) Since(id, sign string, now time.Duration) time.Duration {
 	return s.since
 }
 
+// Known implements backend.Memory.
+func (m *Memory) Known(sign string) (ids []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.load()
+	sign = short(sign)
+	for id, s := range m.seen {
+		if s.sign == sign {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // Tell adds to what an inspection saw for how long, at least, each was silent. before and
 // now are readings of the clock from before and after it.
 func (m *Memory) Tell(r *backend.Report, before, now time.Duration) {

@@ -92,8 +92,14 @@ func appendOnly(t *testing.T, kind, _ string) {
 	if left := p.all(); len(left) != 1 || !strings.Contains(said, left[0]) {
 		t.Errorf("left: %q, output: %s", left, said)
 	}
-	if status, said := p.do("hold", p.address()); status != protocol.CannotCreate.Exit() {
-		t.Errorf("hold: exit status %d: %s", status, said)
+	before := len(p.all())
+	for range 3 {
+		if status, said := p.do("hold", p.address()); status != protocol.CannotCreate.Exit() {
+			t.Errorf("hold: exit status %d: %s", status, said)
+		}
+	}
+	if left := p.all(); len(left) != before+1 {
+		t.Errorf("left by tries: %q", left)
 	}
 	own, tree := *p, *p
 	own.path += "/own"
