@@ -43,6 +43,13 @@ func (e *answerError) Error() string {
 	return text
 }
 
+// How a store says that there is no such object, or no such bucket. Whoever else answers 404
+// does not say it so, and the answer to a HEAD has no text to say it in.
+const (
+	noSuchKey    = "NoSuchKey"
+	noSuchBucket = "NoSuchBucket"
+)
+
 // failed says what became of a request: ErrAbsent, ErrExists, the code unreachable if it may
 // have been executed or may be yet, or why the store refuses it.
 func (b *bucket) failed(ctx context.Context, op string, err error) error {
@@ -61,8 +68,10 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 		a.code, a.message = api.ErrorCode(), api.ErrorMessage()
 	}
 	switch {
-	case a.status == http.StatusNotFound && a.code != "NoSuchBucket":
+	case a.code == noSuchKey:
 		return objects.ErrAbsent
+	case a.status == http.StatusNotFound && a.code != noSuchBucket:
+		return b.notFound(op)
 	case a.status == http.StatusPreconditionFailed:
 		return objects.ErrExists
 	}
@@ -70,12 +79,17 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 	return b.fail(code, op, a, hint)
 }
 
+// notFound is the error of a 404 that need not be the store's.
+func (b *bucket) notFound(op string) error {
+	return b.fail(protocol.Unreachable, op, objects.ErrNotFound, "look at the endpoint, and at what is between here and the store, then try again")
+}
+
 // judge decides what an answer means for the lock.
 func (b *bucket) judge(a *answerError, r *smithyhttp.Response) (protocol.Code, string) {
 	switch {
 	case a.code == "RequestTimeTooSkewed":
 		return protocol.Permission, "set the clock of this machine" + off(r)
-	case a.code == "NoSuchBucket":
+	case a.code == noSuchBucket:
 		return protocol.CannotCreate, "make the bucket first, or correct its name"
 	case a.code == "ObjectParentIsFile":
 		return protocol.CannotCreate, "an object has the name of a part of the prefix: choose another prefix"

@@ -105,12 +105,18 @@ func (x *examiner) write(ctx context.Context) error {
 	if err := x.Delete(ctx, key); err != nil {
 		return x.unfit(name, err)
 	}
-	_, gone := x.Head(ctx, key)
+	_, _, gone := x.Get(ctx, key)
 	switch {
 	case err != nil, looked != nil, !bytes.Equal(got, content):
 		x.tell.Unfit(name, "what was written is not there, or reads otherwise", otherStore)
 		return errEnough
-	case !errors.Is(gone, objects.ErrAbsent):
+	case errors.Is(gone, objects.ErrNotFound):
+		x.tell.Unfit(name, "the answer about an object that is not there lacks the store's word for it, NoSuchKey: it may be anybody's, and proves nothing",
+			"look at what is between here and the store; if that is nothing, choose another store")
+		return errEnough
+	case gone != nil && !errors.Is(gone, objects.ErrAbsent):
+		return x.unfit(name, gone)
+	case gone == nil:
 		x.tell.Unfit(name, "what was removed is still there", "let these credentials delete objects, and switch object locks off for the prefix")
 		return errEnough
 	}
@@ -222,7 +228,11 @@ func (x *examiner) freshness(ctx context.Context) error {
 		if err := writer.Delete(ctx, key); err != nil {
 			return err
 		}
-		if _, err := reader.Head(ctx, key); !errors.Is(err, objects.ErrAbsent) {
+		_, err = reader.Head(ctx, key)
+		if errors.Is(err, objects.ErrNotFound) {
+			_, _, err = reader.Get(ctx, key)
+		}
+		if !errors.Is(err, objects.ErrAbsent) {
 			return x.old(name, "an object that was just removed", err)
 		}
 		if listed, err := x.lists(ctx, reader, key); err != nil || listed {

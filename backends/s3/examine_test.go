@@ -3,6 +3,8 @@
 package s3
 
 import (
+	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/s3/objects"
 	"locksmith/protocol"
 	"locksmith/test/s3server"
 )
@@ -134,7 +137,8 @@ func TestAnswers(t *testing.T) {
 		"clock":    {403, "RequestTimeTooSkewed", protocol.Permission, "set the clock of this machine: it is "},
 		"rights":   {403, "AccessDenied", protocol.Permission, "AWS_PROFILE"},
 		"bucket":   {404, "NoSuchBucket", protocol.CannotCreate, "make the bucket first"},
-		"no store": {404, "NotFound", protocol.CannotCreate, "correct the bucket or the endpoint"},
+		"no store": {404, "NotFound", protocol.Unreachable, "need not be the store's; look at the endpoint"},
+		"no key":   {404, "NoSuchKey", protocol.Unreachable, "need not be the store's; look at the endpoint"}, // it was not asked about one
 		"parent":   {409, "ObjectParentIsFile", protocol.CannotCreate, "choose another prefix"},
 		"conflict": {409, "ConditionalRequestConflict", protocol.Unreachable, "409"},
 		"busy":     {503, "SlowDown", protocol.Unreachable, "503 SlowDown"},
@@ -163,6 +167,56 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 	backendtest.MustFail(t, mustOpen(t, addressAt("http://127.0.0.1:1")).Store.Put(t.Context(), "k", nil), protocol.Unreachable, "refused")
+}
+
+// TestNotFound: that there is no such object is the store's word for it; any other 404, and that
+// of a look, which has no words, is not known to be the store's.
+func TestNotFound(t *testing.T) {
+	for about, c := range map[string]struct {
+		body   string
+		absent bool
+	}{
+		"of a proxy":  {"404 page not found", false},
+		"of a page":   {"<html><body><h1>404 Not Found</h1></body></html>", false},
+		"of nobody":   {"", false},
+		"of a store":  {"<Error><Code>NoSuchKey</Code><Message>because</Message></Error>", true},
+		"of its kind": {"<Error><Code>NoSuchUpload</Code></Error>", false},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write([]byte(c.body))
+		}))
+		defer s.Close()
+		of := mustOpen(t, addressAt(s.URL)).Store
+		_, _, read := of.Get(t.Context(), "k")
+		_, looked := of.Head(t.Context(), "k")
+		removed := of.Delete(t.Context(), "k")
+		if errors.Is(read, objects.ErrAbsent) != c.absent || errors.Is(looked, objects.ErrAbsent) || (removed == nil) != c.absent {
+			t.Errorf("%s: read: %v, looked: %v, removed: %v", about, read, looked, removed)
+		}
+		for _, err := range []error{read, looked, removed} {
+			if err != nil && err != objects.ErrAbsent {
+				backendtest.MustFail(t, err, protocol.Unreachable, "the answer is 404, and need not be the store's")
+			}
+		}
+	}
+}
+
+// TestNoWordForAbsent: a store whose 404 does not say what is missing is not fit.
+func TestNoWordForAbsent(t *testing.T) {
+	address := before(t, func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+		answer := httptest.NewRecorder()
+		if pass.ServeHTTP(answer, r); answer.Code == http.StatusNotFound {
+			http.NotFound(w, r)
+			return
+		}
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes())
+	})
+	if verdict, checks := examine(t, address); verdict != backend.Unfit || !strings.Contains(checks["objects"].Text, "NoSuchKey") {
+		t.Errorf("%s: %+v", verdict, checks)
+	}
 }
 
 // TestNoCredentials: that nobody has credentials for us says nothing about an object.

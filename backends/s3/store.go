@@ -54,14 +54,14 @@ func (s store) Put(ctx context.Context, key string, content []byte) error {
 func (s store) write(ctx context.Context, op string, in *s3.PutObjectInput) error {
 	in.Bucket = s.bucket.name()
 	_, err := ask(ctx, s.bucket, op, func(ctx context.Context, c *s3.Client) (*s3.PutObjectOutput, error) { return c.PutObject(ctx, in) })
-	return s.bucket.nowhere(op, err)
+	return s.bucket.elsewhere(op, err)
 }
 
-// nowhere is the error of a request that cannot be about an object that is not there, and had
-// the answer that it is not.
-func (b *bucket) nowhere(op string, err error) error {
+// elsewhere is the error of a request that is not about an object that may be missing: who
+// answers that it is, is not the store.
+func (b *bucket) elsewhere(op string, err error) error {
 	if errors.Is(err, objects.ErrAbsent) {
-		return b.fail(protocol.CannotCreate, op, errors.New("the store answers 404"), "correct the bucket or the endpoint")
+		return b.notFound(op)
 	}
 	return err
 }
@@ -100,7 +100,7 @@ func (s store) Delete(ctx context.Context, key string) error {
 	_, err := ask(ctx, s.bucket, "remove an object", func(ctx context.Context, c *s3.Client) (*s3.DeleteObjectOutput, error) {
 		return c.DeleteObject(ctx, in)
 	})
-	if errors.Is(err, objects.ErrAbsent) {
+	if errors.Is(err, objects.ErrAbsent) { // most stores answer that it is done
 		return nil
 	}
 	return err
@@ -128,7 +128,7 @@ func (s store) pages(ctx context.Context, tell func([]types.Object)) error {
 			return c.ListObjectsV2(ctx, in)
 		})
 		if err != nil {
-			return s.bucket.nowhere(op, err)
+			return s.bucket.elsewhere(op, err)
 		}
 		tell(out.Contents)
 		if !aws.ToBool(out.IsTruncated) {

@@ -65,6 +65,12 @@ var smallObjects = leased(concat(
 		{Name: "late-crash", States: whole, Roles: roles(far(0), far(0)), Adversary: budget{Crashes: 1, Lost: 1, Dups: 1}},
 		{Name: "late-operator", Roles: roles(beating(1, far(0)), far(1), by(stored, operator(2))), Adversary: budget{Lost: 1, Dups: 1}},
 		{Name: "late-lease", Prompt: true, Prelude: []int{0, 1}, Roles: roles(beating(1, far(0)), far(1)), Adversary: budget{Lost: 1, Dups: 1, Full: 1}},
+		{Name: "foreign", Roles: roles(rounds(2, far(0)), far(1)), Adversary: budget{Foreign: 1}},
+		{Name: "foreign-beat", States: whole, Roles: roles(beating(1, far(0)), impatient(far(1))), Adversary: budget{Foreign: 1}},
+		{Name: "foreign-strict", Roles: roles(patient(0), patient(0)), Adversary: budget{Foreign: 1}},
+		{Name: "foreign-torn", Roles: roles(far(0), far(1)), Adversary: budget{Foreign: 1, Torn: 1}},
+		{Name: "foreign-lease", Prompt: true, Prelude: []int{0, 1}, Roles: roles(beating(1, far(0)), far(1)), Adversary: budget{Foreign: 1, Full: 1}},
+		{Name: "foreign-copied", Prelude: []int{0, 2, 2, 1}, Copied: true, Roles: roles(beating(1, far(0)), far(1), by(stored, operator(2))), Adversary: budget{Foreign: 1, Dups: 1}},
 		{Name: "torn", Roles: roles(far(0), shortly(5, far(1))), Adversary: budget{Torn: 1}},
 		{Name: "torn-twice", States: whole, Roles: roles(rounds(2, far(0)), rounds(3, far(1))), Adversary: budget{Torn: 2}},
 		{Name: "torn-three", States: whole, Roles: roles(far(0), far(1), far(2)), Adversary: budget{Torn: 1}},
@@ -79,6 +85,9 @@ var smallObjects = leased(concat(
 		{Name: "late", Roles: roles(far(0), rounds(2, far(1))), Adversary: budget{Lost: 1, Dups: 1}},
 		{Name: "torn", Roles: roles(rounds(2, far(0)), rounds(2, far(1))), Adversary: budget{Torn: 1}},
 	}),
+	kept("s3-forgets", explore.Objects{Forgets: true}, []explore.Config{
+		{Name: "xx", Roles: roles(rounds(2, far(0)), far(1)), Adversary: budget{Foreign: 1}},
+	}),
 	kept("s3-still", explore.Objects{Still: true}, []explore.Config{
 		{Name: "xx", Roles: roles(rounds(2, far(0)), rounds(2, far(1)))},
 		{Name: "half", Prompt: true, Prelude: []int{0, 0, 1}, Roles: roles(beating(2, far(0)), far(1)), Adversary: budget{Half: 2}},
@@ -92,12 +101,12 @@ var largeObjects = leased(concat(
 		{Name: "crowd", Roles: roles(rounds(2, far(0)), rounds(2, far(0)), rounds(2, far(1)), impatient(rounds(2, far(1))), rounds(2, far(2)), rounds(2, tending(far(2))), by(stored, operator(1))),
 			Adversary: stores},
 		{Name: "strict", Roles: roles(rounds(3, beating(1, patient(0))), rounds(3, patient(0)), rounds(3, tending(patient(0))), by(stored, operator(1))),
-			Adversary: budget{Crashes: 2, Torn: 4, Full: 2}},
+			Adversary: budget{Crashes: 2, Torn: 4, Foreign: 2, Full: 2}},
 	}),
 ))
 
 // stores is everything that can go wrong where nothing is cached.
-var stores = budget{Crashes: 2, Lost: 4, Dups: 3, Torn: 4, Short: 4, Half: 4, Full: 3}
+var stores = budget{Crashes: 2, Lost: 4, Dups: 3, Torn: 4, Foreign: 2, Short: 4, Half: 4, Full: 3}
 
 // copiedObjects are a world in which two requests of one acquisition, that of the reservation
 // and that of the generation, are executed again when five others have had the lock since.

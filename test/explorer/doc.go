@@ -165,13 +165,16 @@
 // one, and lists them in pages. Nothing is cached and each request is sent once, so of what
 // can go wrong with requests these are left: one or its answer is lost; one is executed late,
 // after whoever sent it gave up or died; one is executed twice; something on the way asks
-// again, and says that there is one already of what was just created. A page of a listing
+// again, and says that there is one already of what was just created; something before the
+// store answers 404, to any request, whether it passed it on or not. A page of a listing
 // may be read in two halves: what came or went meanwhile is in it or not. s3-pages has two
-// objects on a page, with s3-still all times that the store tells are the same.
+// objects on a page, with s3-still all times that the store tells are the same. In s3-forgets
+// the store itself says once that there is no reservation where there is one.
 //
 // To the properties above come these. Whoever is given a hold had its reservation when it
 // began to try, and its lease is not over. A heartbeat or a release does not succeed if the
-// reservation was gone before it began. The newest generation is never removed, and no
+// reservation was gone before it began. Nobody is told of a loss because of a 404 that is not the
+// store's. The newest generation is never removed, and no
 // ticket is used again whose reservation had no answer. At the end nothing is left but a few
 // generations. Who breaks by proof only (strict) gets on if all are on one host. Among the
 // processes there are some that remove the lock after they held it.

@@ -40,10 +40,10 @@ var objectMutations = []mutation{
 		"	c.proven = sent\n", "	_ = c.lock.Store.Put(ctx, c.ticket.reservation(), []byte(c.record))\n	c.proven = sent\n"}}},
 
 	{name: "a heartbeat does not look for the reservation", breaks: undone, config: "s3-operator", edits: []edit{{"hold.go",
-		"	_, err := l.Store.Head(ctx, h.claim.ticket.reservation())\n	if err == nil {\n		_, err = l", "	var err error\n	if err == nil {\n		_, err = l"}}},
+		"	_, err := l.sure(ctx, h.claim.ticket.reservation())\n", "	var err error\n"}}},
 
 	{name: "a heartbeat does not look for the next generation", breaks: silentLoss, config: "s3-operator-copied", edits: []edit{{"hold.go",
-		"		_, err = l.Store.Head(ctx, generation(h.number+1))\n", "		err = ErrAbsent\n"}}},
+		"		_, _, err = l.Store.Get(ctx, generation(h.number+1))\n", "		err = ErrAbsent\n"}}},
 
 	{name: "a heartbeat does not look for its own generation", breaks: silentLoss, config: "s3-operator-old", edits: []edit{{"hold.go",
 		"			err = h.named(ctx)\n", "			err = nil\n"}}},
@@ -109,6 +109,21 @@ var objectMutations = []mutation{
 
 	{name: "tending leaves heartbeats of nobody", breaks: litter, config: "s3-lost-beat", edits: []edit{{"tend.go",
 		"		if _, there := v.find(t); ok && !there {\n", "		if _, there := v.find(t); !ok && !there {\n"}}},
+
+	{name: "what was just listed and is not there is gone", breaks: twoHolders, config: "s3-forgets-xx", edits: []edit{{"attempt.go",
+		"	case absent(err) && listed: //", "	case absent(err) && listed && v.newest() == 0: //"}}},
+
+	{name: "anybody's 404 about a holder's reservation is believed", breaks: twoHolders, config: "s3-foreign-torn", edits: []edit{{"watcher.go",
+		"		made, err = w.lock.sure(ctx, t.reservation())\n	}\n", "		made, err = w.lock.sure(ctx, t.reservation())\n	}\n	if unseen(err) {\n		err = ErrAbsent\n	}\n"}}},
+
+	{name: "the 404 of a look is believed", breaks: falseLoss, config: "s3-foreign-beat", edits: []edit{{"store.go",
+		"		o, _, err = l.Store.Get(ctx, key)\n", "		err = ErrAbsent\n"}}},
+
+	{name: "anybody's 404 to a removal is its success", breaks: stuck, config: "s3-foreign-strict", edits: []edit{{"hold.go",
+		"	if err := l.Store.Delete(ctx, h.claim.ticket.reservation()); err != nil {", "	if err := l.Store.Delete(ctx, h.claim.ticket.reservation()); err != nil && !unseen(err) {"}}},
+
+	{name: "there is no next generation, whoever says so", breaks: silentLoss, config: "s3-foreign-copied", edits: []edit{{"hold.go",
+		"		case absent(err):\n			err = h.named(ctx)\n", "		case unseen(err):\n			err = h.named(ctx)\n"}}},
 
 	{name: "tending leaves reservations of the dead", breaks: litter, config: "s3-one-host", edits: []edit{{"tend.go",
 		"	return h.claim.lock.remove(ctx, p.ticket)\n", "	return nil\n"}}},

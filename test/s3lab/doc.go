@@ -16,9 +16,9 @@
 //
 // Contenders are killed with -9 at any moment of a lock's life; package contest judges what
 // they wrote down under it. Gateways are killed as well, all of them for longer than a lease,
-// too, and a proxy before them loses answers, halves them, turns them into 503, or has requests
-// executed twice. A helper that then gives up because the store does not answer is no fault;
-// that two have the lock, or that somebody waits for ever, is.
+// too, and a proxy before them loses answers, halves them, turns them into 503, answers 404
+// itself, or has requests executed twice. A helper that then gives up because the store does not
+// answer is no fault; that two have the lock, or that somebody waits for ever, is.
 //
 // Two gateways that serve one directory are asked by turns, as by a balancer.
 //

@@ -17,7 +17,7 @@ import (
 // A Fault is what happens to one request.
 type Fault int
 
-// What may happen. All but Refused are executed.
+// What may happen. All but Refused and Missed are executed.
 const (
 	None     Fault = iota
 	Refused        // the server never sees it, and the connection ends
@@ -25,10 +25,11 @@ const (
 	Halved         // the connection ends in the middle of the answer
 	Turned         // the answer is 503, whatever it was
 	Repeated       // it is sent twice, and the second answer is passed on
+	Missed         // the server never sees it, and the answer is the proxy's own 404
 )
 
 // Faults are all of them but None, by their names.
-var Faults = map[Fault]string{Refused: "refused", Lost: "answer lost", Halved: "half an answer", Turned: "503 instead", Repeated: "sent twice"}
+var Faults = map[Fault]string{Refused: "refused", Lost: "answer lost", Halved: "half an answer", Turned: "503 instead", Repeated: "sent twice", Missed: "404 of the proxy"}
 
 // A Proxy passes requests on to gateways of one store, to one after the other, as a balancer
 // before a fleet does.
@@ -119,8 +120,12 @@ func describe(r *http.Request) string {
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	target, f := p.next(r)
 	body, err := io.ReadAll(r.Body)
-	if err != nil || f == Refused {
+	switch {
+	case err != nil || f == Refused:
 		panic(http.ErrAbortHandler)
+	case f == Missed:
+		http.NotFound(w, r)
+		return
 	}
 	answer := execute(target, r, body)
 	switch f {

@@ -25,6 +25,7 @@ func TestFaults(t *testing.T) {
 		Halved:   {1, "unexpected EOF"},
 		Turned:   {1, "503 <Error>"},
 		Repeated: {2, "200 whole"},
+		Missed:   {0, "404 404 page not found"},
 	} {
 		executed := 0
 		target := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

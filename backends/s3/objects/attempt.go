@@ -151,10 +151,14 @@ func (a *attempt) holderOf(ctx context.Context, n uint64) (ticket, error) {
 }
 
 // pass is step 4. It returns nil if the newest generation has ended, perhaps because its
-// holder was dead and we removed its reservation; else a HeldError.
+// holder was dead and we removed its reservation; else a HeldError. What was just listed and
+// is not there proves nothing: a store that contradicts itself is asked again.
 func (a *attempt) pass(ctx context.Context, v view, target ticket) error {
 	s, err := a.others.look(ctx, target)
+	_, listed := v.find(target)
 	switch {
+	case absent(err) && listed: // mostly it was released meanwhile; the next listing tells
+		return backend.ErrAgain
 	case absent(err):
 		return nil
 	case err != nil:

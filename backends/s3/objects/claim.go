@@ -85,7 +85,7 @@ func (c *claim) refresh(ctx context.Context) error {
 
 // present returns errBroken if the reservation is gone.
 func (c *claim) present(ctx context.Context) error {
-	_, err := c.lock.Store.Head(ctx, c.ticket.reservation())
+	_, err := c.lock.sure(ctx, c.ticket.reservation())
 	switch {
 	case absent(err):
 		return errBroken

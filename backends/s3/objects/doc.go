@@ -19,6 +19,12 @@
 //     not final, for a request may be executed later than its answer is due: the same is
 //     asked for again. Who gives up removes its reservation, so that what comes later has
 //     ended already.
+//   - Only the store's own word proves that an object is not there: the code NoSuchKey, to a
+//     request that reads it. Any 404 else may be a proxy's or a balancer's. A look (HEAD) has
+//     no words, so what it does not find is read (sure), except where the worst that follows
+//     is one look more: a waiter's looks for the end of a hold and for the next generation
+//     (wait.go). A 404 to a request that writes, removes or lists is no answer.
+//   - What was just listed and then is not there is no proof either: all is listed again.
 //   - A listing is not one moment: it may show a generation and not the reservation that was
 //     made before. So whose reservation it is, is looked for by its name.
 //   - A reservation whose request had no answer is removed, and its name is never used

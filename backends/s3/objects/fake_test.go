@@ -8,6 +8,9 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
 )
 
 // A fake is a Store in memory, as strict as the best. A test may put a fault before any request.
@@ -90,10 +93,17 @@ func (f *fake) Get(_ context.Context, key string) (o Object, content []byte, err
 
 func (f *fake) Head(_ context.Context, key string) (o Object, err error) {
 	err = f.do("head", key, func() (err error) {
-		o, err = f.object(key)
+		if o, err = f.object(key); err != nil {
+			err = notFound()
+		}
 		return err
 	})
 	return o, err
+}
+
+// notFound is the answer 404 of whomever.
+func notFound() error {
+	return &backend.Error{Code: protocol.Unreachable, Lock: "s3://bucket/lock", Op: "ask", Err: ErrNotFound}
 }
 
 func (f *fake) Delete(_ context.Context, key string) error {

@@ -160,6 +160,86 @@ func TestSilentAtFirst(t *testing.T) {
 	}
 }
 
+// TestSomebodysAnswer: a 404 that need not be the store's proves nothing, whatever request it
+// answers. The holder goes on holding, and nobody else gets the lock.
+func TestSomebodysAnswer(t *testing.T) {
+	for _, request := range []string{"get g.", "get r.", "get b.", "head r.", "head g.", "put b.", "list "} {
+		what, prefix, _ := strings.Cut(request, " ")
+		f := newFake()
+		h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
+		stranger := func() { f.once(what, prefix, func(func() error) error { return notFound() }) }
+		backendtest.MustStillHold(t, h)
+		stranger()
+		if err := h.Heartbeat(t.Context()); errors.Is(err, backend.ErrGone) {
+			t.Errorf("%s, of a heartbeat: %v", request, err)
+		}
+		for tries := range 2 {
+			stranger()
+			if other, err := a.Try(t.Context()); err == nil {
+				t.Errorf("%s, of try %d: two holders, of %d and %d", request, tries, h.Token(), other.Token())
+			}
+			f.before = nil
+			backendtest.MustBeHeld(t, a)
+		}
+		backendtest.MustStillHold(t, h)
+		backendtest.MustRelease(t, h)
+		backendtest.MustRelease(t, backendtest.MustHold(t, a))
+	}
+}
+
+// TestNotRemoved: nor does it prove that something was removed.
+func TestNotRemoved(t *testing.T) {
+	f := newFake()
+	h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
+	f.once("delete", reservationPrefix, func(func() error) error { return notFound() })
+	backendtest.MustFail(t, h.Release(t.Context()), protocol.Unreachable, "404")
+	backendtest.MustBeHeld(t, a)
+	backendtest.MustRelease(t, h)
+	backendtest.MustRelease(t, backendtest.MustHold(t, a))
+}
+
+// TestNoSign: that somebody sent no heartbeat is what the store says, or the sign of before
+// would count for a whole lease.
+func TestNoSign(t *testing.T) {
+	for _, what := range []string{"get", "head"} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake()
+			h := backendtest.MustHold(t, attemptIn(t, f)).(*hold)
+			w := lockIn(f).newWatcher(request())
+			_, err := w.look(t.Context(), h.claim.ticket)
+			backendtest.MustWork(t, err)
+			time.Sleep(40 * time.Second)
+			backendtest.MustStillHold(t, h)
+			time.Sleep(40 * time.Second)
+			f.once(what, beatPrefix, func(func() error) error { return notFound() })
+			if s, err := w.look(t.Context(), h.claim.ticket); err == nil && s.Due == 0 {
+				t.Errorf("%s: it may be broken 40 s after its last heartbeat", what)
+			}
+		})
+	}
+}
+
+// TestContradiction: a store that lists the holder's reservation, and then says that there is
+// none, is asked again. Nor does a holder that let go between the two cost more than that.
+func TestContradiction(t *testing.T) {
+	f := newFake()
+	h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
+	f.once("get", reservationPrefix, func(func() error) error { return ErrAbsent })
+	backendtest.MustBeHeld(t, a)
+	backendtest.MustStillHold(t, h)
+	backendtest.MustWithdraw(t, a)
+	b := attemptIn(t, f)
+	f.once("get", generationPrefix, func(do func() error) error {
+		backendtest.MustRelease(t, h)
+		return do()
+	})
+	f.counted()
+	backendtest.MustRelease(t, backendtest.MustHold(t, b))
+	if n := f.counted()["list"]; n != 3 {
+		t.Errorf("%d listings", n)
+	}
+}
+
 // TestLateCreation: a request whose sender has given up is executed when it has ended.
 func TestLateCreation(t *testing.T) {
 	f := newFake()
@@ -497,7 +577,7 @@ func TestRequests(t *testing.T) {
 		backendtest.MustRelease(t, h)
 	}
 	h = backendtest.MustHold(t, attemptIn(t, f))
-	spent("heartbeat", map[string]int{"put": 1, "head": 2, "get": 1}, func() { backendtest.MustStillHold(t, h) })
+	spent("heartbeat", map[string]int{"put": 1, "head": 1, "get": 2}, func() { backendtest.MustStillHold(t, h) })
 	waiter := attemptIn(t, f)
 	backendtest.MustBeHeld(t, waiter)
 	spent("look", map[string]int{"head": 1}, func() {
@@ -505,7 +585,7 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%t, %v", again, err)
 		}
 	})
-	spent("release", map[string]int{"head": 2, "get": 1, "delete": 3}, func() { backendtest.MustRelease(t, h) })
+	spent("release", map[string]int{"head": 1, "get": 2, "delete": 3}, func() { backendtest.MustRelease(t, h) })
 	backendtest.MustRelease(t, backendtest.MustHold(t, waiter))
 }
 

@@ -49,9 +49,9 @@ func (h *hold) Heartbeat(ctx context.Context) error {
 // held looks whether the lock still is ours.
 func (h *hold) held(ctx context.Context, op string) error {
 	l := h.claim.lock
-	_, err := l.Store.Head(ctx, h.claim.ticket.reservation())
+	_, err := l.sure(ctx, h.claim.ticket.reservation())
 	if err == nil {
-		_, err = l.Store.Head(ctx, generation(h.number+1))
+		_, _, err = l.Store.Get(ctx, generation(h.number+1))
 		switch {
 		case err == nil:
 			err = ErrAbsent

@@ -158,7 +158,7 @@ func (a *attempt) advance(ctx context.Context) error {
 	b := &a.block
 	for b.ahead > 0 {
 		_, err := a.lock.Store.Head(ctx, generation(b.number+1))
-		if absent(err) {
+		if unseen(err) { // mostly so; who takes somebody's word for it looks again later
 			return nil
 		}
 		if err != nil {
@@ -177,7 +177,7 @@ func (a *attempt) advance(ctx context.Context) error {
 func (a *attempt) ripe(ctx context.Context, seen *observation, judge bool) (bool, error) {
 	if !judge && a.lock.Verdict(seen.Record) == seen.Verdict {
 		_, err := a.lock.Store.Head(ctx, seen.ticket.reservation())
-		if absent(err) {
+		if unseen(err) { // Try makes sure
 			return true, nil
 		}
 		return false, a.failed(err)

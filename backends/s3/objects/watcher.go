@@ -42,12 +42,12 @@ func (w watcher) see(ctx context.Context, t ticket, last watch.Seen) (watch.Seen
 			record, note = owner.RecordOf(t.id, string(content))
 		}
 	} else {
-		made, err = w.lock.Store.Head(ctx, t.reservation())
+		made, err = w.lock.sure(ctx, t.reservation())
 	}
 	if err != nil {
 		return watch.Seen{}, err
 	}
-	beat, err := w.lock.Store.Head(ctx, t.beat())
+	beat, _, err := w.lock.Store.Get(ctx, t.beat()) // that there is none may be the last sign that counts
 	if absent(err) {
 		beat, err = made, nil
 	}

@@ -59,6 +59,8 @@ var faultText = map[fault]string{
 	crashedReply: " (it was executed; then the server crashed)",
 	duplicated:   " (and the network keeps a copy of the request)",
 	delayed:      " (the request is on its way still)",
+	foreign:      " (of something before the store, which did not see the request)",
+	foreignReply: " (it was executed; the answer is that of something before the store)",
 }
 
 func (x *Explorer) answerText(d action) string {

@@ -15,6 +15,8 @@ const (
 	delayed            // answered EIO, and executed later
 	tornBegin          // the first half of a listing
 	tornEnd            // the second
+	foreign            // not executed, answered by something before the store: there is none
+	foreignReply       // executed, and answered so
 )
 
 // jumps are how far time jumps, in parts of the lease: enough to outlast the fairness delay,
@@ -165,6 +167,23 @@ func (s stepper) lost() {
 		}
 		return failed(s.op.afterServerCrash())
 	})
+}
+
+// foreign are the answers of something before the store, which say that there is none.
+func (s stepper) foreign() {
+	if s.from.left.Foreign == 0 {
+		return
+	}
+	s.answer(foreign, func(c *world) reply {
+		c.left.Foreign--
+		if m := s.names.makers[s.op.name]; s.Config.Objects.Forgets && s.op.kind == opGet && s.isEntry(s.op.name) && m.process != s.p {
+			return failed(unix.ENOENT)
+		}
+		return failed(unix.ENXIO)
+	})
+	if s.op.changes() {
+		s.answer(foreignReply, func(c *world) reply { c.left.Foreign--; s.carryOut(c, true); return failed(unix.ENXIO) })
+	}
 }
 
 // repeated are requests that the server will execute once more.

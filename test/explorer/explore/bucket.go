@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -36,9 +37,12 @@ func (b bucket) Delete(_ context.Context, key string) error {
 	return outcomeOf(b.r.ask(op{kind: opDelete, name: b.r.text(key)}))
 }
 
-// Head implements objects.Store.
+// Head implements objects.Store. Its answer does not tell whether it is the store's.
 func (b bucket) Head(_ context.Context, key string) (objects.Object, error) {
 	v, err := b.look(opHead, key)
+	if errors.Is(err, objects.ErrAbsent) {
+		err = outcomeOf(failed(unix.ENXIO))
+	}
 	return b.object(v), err
 }
 
@@ -89,5 +93,9 @@ func outcomeOf(r reply) error {
 	case unix.ENOENT:
 		return objects.ErrAbsent
 	}
-	return &backend.Error{Code: protocol.Unreachable, Lock: "s3://bucket/lock", Op: "ask", Err: r.err}
+	var why error = r.err
+	if r.err == unix.ENXIO {
+		why = objects.ErrNotFound
+	}
+	return &backend.Error{Code: protocol.Unreachable, Lock: "s3://bucket/lock", Op: "ask", Err: why}
 }

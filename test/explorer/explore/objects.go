@@ -14,6 +14,9 @@ type Objects struct {
 	Page int
 	// Still: the times that the store tells are always the same.
 	Still bool
+	// Forgets: what the adversary answers to a process that reads another's reservation
+	// (Budget.Foreign) is the store's own word that there is none.
+	Forgets bool
 }
 
 const (

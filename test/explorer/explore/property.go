@@ -57,9 +57,14 @@ func (w *world) violated(format string, args ...any) {
 	}
 }
 
-// faulty reports that a request or a reply was lost, after which any call may
-// say that it failed.
-func (x *Explorer) faulty(c *world) bool { return c.left.Lost < x.Config.Adversary.Lost }
+// faulty reports that a request or a reply was lost, or answered by somebody else, after
+// which any call may say that it failed.
+func (x *Explorer) faulty(c *world) bool {
+	return x.losing(c) || c.left.Foreign < x.Config.Adversary.Foreign
+}
+
+// losing reports that a request or a reply was lost.
+func (x *Explorer) losing(c *world) bool { return c.left.Lost < x.Config.Adversary.Lost }
 
 // granted: never two holders, and tokens rise.
 func (x *Explorer) granted(c *world, p int, n note) {
@@ -133,7 +138,7 @@ func (x *Explorer) repeats(c *world) bool { return c.left.Dups < x.Config.Advers
 func (x *Explorer) excusable(c *world, p int) bool {
 	q := &c.procs[p]
 	lease := millis(x.roles[p].Lease)
-	return q.condemned == q.serial || c.now >= q.confirmed+lease || x.faulty(c) || x.repeats(c)
+	return q.condemned == q.serial || c.now >= q.confirmed+lease || x.losing(c) || x.repeats(c)
 }
 
 func (x *Explorer) condemn(c *world, p int, serial uint8) {

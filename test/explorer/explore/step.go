@@ -26,6 +26,7 @@ func (x *Explorer) step(w *world, p int, emit func(*world)) {
 		s.cached()
 		if !s.lucky() {
 			s.lost()
+			s.foreign()
 			s.repeated()
 		}
 	}

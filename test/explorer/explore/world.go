@@ -12,6 +12,7 @@ type Budget struct {
 	Dups    int // requests that the server executes a second time, later
 	Torn    int // listings that others change while they are read
 	Stale   int // answers from an outdated cache; -1: no end
+	Foreign int // answers of something before the store, which say that there is none
 	// Jumps of the time.
 	Short, Half, Full int
 }
@@ -195,5 +196,5 @@ func (w *world) decode(b []byte) {
 }
 
 func (b *Budget) counts() []*int {
-	return []*int{&b.Crashes, &b.Lost, &b.Dups, &b.Torn, &b.Stale, &b.Short, &b.Half, &b.Full}
+	return []*int{&b.Crashes, &b.Lost, &b.Dups, &b.Torn, &b.Stale, &b.Foreign, &b.Short, &b.Half, &b.Full}
 }
