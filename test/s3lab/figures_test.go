@@ -46,9 +46,9 @@ func requests(t *testing.T, name string) {
 	}
 	beat := func() error { return h.Heartbeat(t.Context()) }
 	release := func() error { return h.Release(t.Context()) }
-	spent("first", 4, try)
+	spent("first", 5, try)
 	spent("release", 4, release)
-	spent("acquire", 6, try)
+	spent("acquire", 7, try)
 	spent("heartbeat", 4, beat)
 	spent("release", 5, release)
 }

@@ -31,6 +31,7 @@ type Server struct {
 	program string
 	port    int
 	log     string // a file
+	users   string // a directory; "": there is the one user only
 	run     *lab.Process
 }
 
@@ -45,17 +46,23 @@ func Start(t testing.TB, kind string) *Server {
 	case Racing:
 		return embedded(t, kind, lookThenWrite)
 	}
-	dir := t.TempDir()
+	return start(t, kind, withBucket(t), "")
+}
+
+// withBucket is a directory with an empty bucket.
+func withBucket(t testing.TB) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, Bucket), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return start(t, kind, dir)
+	return dir
 }
 
 // Beside starts another server that serves the same.
 func (s *Server) Beside() *Server {
 	s.t.Helper()
-	return start(s.t, s.kind, s.Dir)
+	return start(s.t, s.kind, s.Dir, s.users)
 }
 
 // embedded is gofakes3, perhaps with a flaw.
@@ -74,12 +81,12 @@ func embedded(t testing.TB, kind string, flaw func(http.Handler) http.HandlerFun
 	return &Server{Endpoint: s.URL, t: t, kind: kind}
 }
 
-func start(t testing.TB, kind, dir string) *Server {
+func start(t testing.TB, kind, dir, users string) *Server {
 	t.Helper()
 	port := lab.ReservePort(t)
 	s := &Server{
 		Endpoint: "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Dir: dir,
-		t: t, kind: kind, program: kinds[kind].program(t, kind), port: port, log: filepath.Join(t.TempDir(), "log"),
+		t: t, kind: kind, program: kinds[kind].program(t, kind), port: port, log: filepath.Join(t.TempDir(), "log"), users: users,
 	}
 	s.Restart()
 	if kinds[kind].makesBucket {
@@ -100,7 +107,7 @@ func (s *Server) Restart() {
 	}
 	defer log.Close()
 	cmd := exec.Command(s.program, kinds[s.kind].arguments(s.port, s.Dir)...)
-	cmd.Env = append(Foreign(), "ROOT_ACCESS_KEY="+access, "ROOT_SECRET_KEY="+secret)
+	cmd.Env = append(Foreign(), "ROOT_ACCESS_KEY="+access, "ROOT_SECRET_KEY="+secret, "VGW_IAM_DIR="+s.users)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = diesWithUs()
 	s.run = lab.Start(s.t, cmd)

@@ -24,6 +24,7 @@ type attempt struct {
 	request  backend.Request
 	others   watcher
 	mine     *claim        // nil: nothing
+	allowed  bool          // we may remove what we make
 	known    uint64        // the highest generation that is known to exist
 	holder   ticket        // of generation known, if read
 	read     uint64        // the generation whose holder that is
@@ -71,7 +72,7 @@ func (a *attempt) Withdraw(ctx context.Context) error { return a.withdraw(ctx) }
 
 // race takes the lock, or starts anew with a new ticket if ours is gone:
 //
-//	1  make a reservation
+//	1  make a reservation, if we may remove it
 //	2  list all; t = the newest generation
 //	3  read whose t is: ours -> 7 with N = t
 //	4  look whether that reservation is there: yes -> held

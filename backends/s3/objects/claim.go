@@ -32,6 +32,9 @@ func (a *attempt) reserve(ctx context.Context) error {
 		return err
 	}
 	t := ticket{at: max(a.lock.Today().UnixMicro(), 0), lease: a.request.Owner.Lease, id: a.lock.NewID()}
+	if err := a.mayRemove(ctx, t); err != nil {
+		return err
+	}
 	r := a.request.Owner
 	r.ID, r.Acquired = t.id, a.lock.Today()
 	text, err := r.Format()
@@ -48,6 +51,20 @@ func (a *attempt) reserve(ctx context.Context) error {
 		return errors.Join(errBroken, err)
 	}
 	return a.lock.fail("make a reservation", err)
+}
+
+// mayRemove asks, once, whether we may remove objects. Without that right our reservation would
+// stay, and who finds it out at the release has done its work already. There is no object of
+// that name, which costs nothing to remove.
+func (a *attempt) mayRemove(ctx context.Context, t ticket) error {
+	if a.allowed {
+		return nil
+	}
+	if err := a.lock.Store.Delete(ctx, t.trial()); err != nil {
+		return a.lock.fail("find out whether the lock can be released", err)
+	}
+	a.allowed = true
+	return nil
 }
 
 // placed reports that we have a reservation, which is our place in the queue.

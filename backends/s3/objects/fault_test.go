@@ -198,6 +198,35 @@ func TestNotRemoved(t *testing.T) {
 	backendtest.MustRelease(t, backendtest.MustHold(t, a))
 }
 
+// TestMayNotRemove: who may not remove objects is told so before it has the lock, and leaves
+// nothing that it could not remove. Who may is not asked twice.
+func TestMayNotRemove(t *testing.T) {
+	f := newFake()
+	f.before = func(what, _ string, do func() error) error {
+		if what == "delete" {
+			return &backend.Error{Code: protocol.Permission, Lock: "s3://bucket/lock", Op: "remove an object", Err: errors.New("the store answers 403")}
+		}
+		return do()
+	}
+	a := attemptIn(t, f)
+	_, err := a.Try(t.Context())
+	backendtest.MustFail(t, err, protocol.Permission, "403")
+	backendtest.MustWithdraw(t, a)
+	if left := f.keys(); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	f.before = nil
+	h := backendtest.MustHold(t, attemptIn(t, f))
+	a = attemptIn(t, f)
+	backendtest.MustBeHeld(t, a)
+	f.counted()
+	backendtest.MustBeHeld(t, a)
+	if n := f.counted()["delete"]; n > 0 {
+		t.Errorf("%d removals", n)
+	}
+	backendtest.MustRelease(t, h)
+}
+
 // TestNoSign: that somebody sent no heartbeat is what the store says, or the sign of before
 // would count for a whole lease.
 func TestNoSign(t *testing.T) {
@@ -573,7 +602,7 @@ func TestRequests(t *testing.T) {
 	}
 	var h backend.Hold
 	for gets := range 4 { // of the last generation, and of its reservation
-		spent("acquire", map[string]int{"put": 1, "list": 2, "create": 1, "get": 2 * min(gets, 1)}, func() { h = backendtest.MustHold(t, attemptIn(t, f)) })
+		spent("acquire", map[string]int{"delete": 1, "put": 1, "list": 2, "create": 1, "get": 2 * min(gets, 1)}, func() { h = backendtest.MustHold(t, attemptIn(t, f)) })
 		backendtest.MustRelease(t, h)
 	}
 	h = backendtest.MustHold(t, attemptIn(t, f))

@@ -23,6 +23,7 @@ func (t ticket) String() string {
 
 func (t ticket) reservation() string { return reservationPrefix + t.String() }
 func (t ticket) beat() string        { return beatPrefix + t.String() }
+func (t ticket) trial() string       { return trialPrefix + t.String() }
 
 // parseTicket reads what String wrote, and nothing else.
 func parseTicket(s string) (ticket, bool) {
@@ -44,6 +45,7 @@ const (
 	reservationPrefix = "r."
 	beatPrefix        = "b."
 	successPrefix     = "s."
+	trialPrefix       = "x." // nobody ever makes one (attempt.mayRemove)
 )
 
 // maxGeneration leaves room to count on; no helper ever makes a larger number.

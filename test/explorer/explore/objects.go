@@ -23,6 +23,7 @@ const (
 	generationPrefix  = "g."
 	reservationPrefix = "r."
 	beatPrefix        = "b."
+	trialPrefix       = "x."
 )
 
 // serveObject executes a request as the store would.
