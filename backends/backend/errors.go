@@ -73,6 +73,9 @@ type Error struct {
 	Op   string // what was being done, as in "create lock file"
 	Err  error  // the cause
 	Hint string // what to do next; may be empty
+	// Lasts says that trying again does not help, although the code is unreachable: somebody
+	// must correct something first, such as a host's name or the key that is trusted.
+	Lasts bool
 }
 
 func (e *Error) Error() string {
@@ -115,6 +118,12 @@ func (n Name) NoSuch(op string) error {
 	return n.Gone(op, "see who is there with: locksmith status "+string(n))
 }
 
+// TooSlow says that the lock was ours only when most of the lease was over, again and again.
+func (n Name) TooSlow(why error) error {
+	return &Error{Code: protocol.Unreachable, Lock: string(n), Op: "acquire",
+		Err: fmt.Errorf("too slow for the lease: %w", why), Hint: "try again, or with a longer --lease", Lasts: true}
+}
+
 // Unfit says that no lock can be there.
 func (n Name) Unfit(op, cause, hint string) error {
 	return n.error(protocol.CannotCreate, op, errors.New(cause), hint)
@@ -142,6 +151,17 @@ func CodeOf(err error) protocol.Code {
 		return e.Code
 	}
 	return protocol.Internal
+}
+
+// Passes reports that an error may pass by itself: the lock's place did not answer, or has no
+// time, or something on the way answered in its place. Nothing is known about the lock then.
+// Every kind of lock gives such an error the code unreachable, and no other one that code,
+// unless it says that it lasts.
+func Passes(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok && e.Lasts {
+		return false
+	}
+	return CodeOf(err) == protocol.Unreachable
 }
 
 // FileError gives a failed file operation its code and advice.

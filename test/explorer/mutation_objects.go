@@ -52,8 +52,8 @@ var objectMutations = []mutation{
 		"	if err == nil && string(content) != h.claim.ticket.String() {\n", "	if err == nil && len(content) == 0 {\n"}}},
 
 	{name: "the newest of the old generations are removed first", breaks: silentLoss, config: "s3-operator-order", edits: []edit{
-		{"hold.go", "	for i, n := range h.old {\n		if n+keepGenerations >= h.number || i == maxOld {\n			return\n",
-			"	for _, n := range slices.Backward(h.old) {\n		if n+keepGenerations >= h.number {\n			continue\n"},
+		{"hold.go", "	for i, n := range old {\n		if n+keepGenerations >= newest || i == maxOld {\n			return\n",
+			"	for _, n := range slices.Backward(old) {\n		if n+keepGenerations >= newest {\n			continue\n"},
 		{"hold.go", "	\"errors\"\n", "	\"errors\"\n	\"slices\"\n"}}},
 
 	{name: "one that may not be removed does not stop the removal of old generations", breaks: silentLoss, config: "s3-operator-order", edits: []edit{{"hold.go",
@@ -69,10 +69,10 @@ var objectMutations = []mutation{
 		"	if a.mine.proven < began { //", "	if a.mine.proven < 0 { //"}}},
 
 	{name: "the hold begins however late it is", breaks: lateHold, config: "s3-lease-prompt", edits: []edit{{"attempt.go",
-		" || a.request.Clock.Now()-a.mine.proven >= a.mine.ticket.lease {", " {"}}},
+		"	late := a.request.Clock.Now()-a.mine.proven >= a.mine.ticket.lease\n", "	late := false\n"}}},
 
 	{name: "no listing after winning", breaks: tokenFell, limit: 150_000, config: "s3-pages-collect", edits: []edit{{"attempt.go",
-		"	if v.newest() != n || ", "	if "}}},
+		"	case v.newest() != n:\n", "	case n == 0:\n"}}},
 
 	{name: "the own reservation need not be listed", breaks: deadHold, config: "s3-operator-waiter", edits: []edit{{"attempt.go",
 		"	if _, there := v.find(a.mine.ticket); !there {\n		return v, cmp.Or(a.mine.present(ctx), a.stale(\"our reservation\"))\n	}\n", ""}}},
@@ -99,7 +99,7 @@ var objectMutations = []mutation{
 		"		if n+keepGenerations >= h.number || i == maxOld {", "		if n >= h.number || i == maxOld {"}}},
 
 	{name: "the newest generation is removed", breaks: newestGone, config: "s3-xx", edits: []edit{{"hold.go",
-		"		if n+keepGenerations >= h.number || i == maxOld {", "		if n > h.number || i == maxOld {"}}},
+		"		if n+keepGenerations >= newest || i == maxOld {", "		if n > newest || i == maxOld {"}}},
 
 	{name: "removing the lock removes its newest generation", breaks: newestGone, config: "s3-remove", edits: []edit{{"remove.go",
 		"		if n < h.number {\n", "		if n <= h.number {\n"}}},

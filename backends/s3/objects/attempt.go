@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"locksmith/backends/backend"
@@ -18,13 +19,17 @@ const maxSilent = 2
 // maxAsked bounds how often one Try asks for the same generation.
 const maxAsked = 5
 
+// maxLate is how many generations in a row are lost to slowness before an attempt gives up.
+const maxLate = 3
+
 // An attempt implements backend.Attempt.
 type attempt struct {
 	lock     *Lock
 	request  backend.Request
 	others   watcher
 	mine     *claim        // nil: nothing
-	allowed  bool          // we may remove what we make
+	allowed  bool          // to remove objects
+	late     int           // how many generations of ours in a row came too late
 	known    uint64        // the highest generation that is known to exist
 	holder   ticket        // of generation known, if read
 	read     uint64        // the generation whose holder that is
@@ -85,7 +90,31 @@ func (a *attempt) race(ctx context.Context, began time.Duration) (*hold, error) 
 	if errors.Is(err, errBroken) {
 		err = cmp.Or(a.withdraw(ctx), errors.Join(backend.ErrAgain, err))
 	}
+	if late, ok := errors.AsType[*lateError](err); ok {
+		err = cmp.Or(a.tooLate(ctx, late), err)
+	}
 	return h, err
+}
+
+// A lateError says that a generation was ours only when our lease was over: somebody may be
+// about to remove our reservation.
+type lateError struct {
+	number uint64
+	old    []uint64 // the generations there were, if they were listed
+}
+
+func (*lateError) Error() string        { return "the lease was over before the lock was ours" }
+func (*lateError) Is(target error) bool { return target == errBroken }
+
+// tooLate counts such generations, of which others may be the reason once. Where all are, the
+// requests take longer than the lease, and so will the next ones. Nobody but us removes what they
+// leave while nobody holds the lock.
+func (a *attempt) tooLate(ctx context.Context, e *lateError) error {
+	a.lock.removeOld(ctx, e.old, e.number)
+	if a.late++; a.late < maxLate {
+		return nil
+	}
+	return a.lock.Address.TooSlow(fmt.Errorf("%d times in a row the lease of %v was over before the lock was ours", a.late, a.request.Owner.Lease))
 }
 
 func (a *attempt) take(ctx context.Context, began time.Duration) (*hold, error) {
@@ -211,16 +240,21 @@ func (a *attempt) create(ctx context.Context, n uint64, began time.Duration) (*h
 func (a *attempt) confirm(ctx context.Context, n uint64, began time.Duration) (*hold, error) {
 	a.known = max(a.known, n)
 	if a.mine.proven < began { // our lease is counted from there
-		if err := a.mine.refresh(ctx); err != nil {
+		switch err := a.mine.refresh(ctx); {
+		case errors.Is(err, errBroken):
+			return nil, &lateError{number: n}
+		case err != nil:
 			return nil, err
 		}
 	}
 	v, err := a.look(ctx)
-	if err != nil {
+	late := a.request.Clock.Now()-a.mine.proven >= a.mine.ticket.lease
+	switch {
+	case late && (err == nil || errors.Is(err, errBroken)):
+		return nil, &lateError{n, v.numbers}
+	case err != nil:
 		return nil, err
-	}
-	// Whoever saw us silent for a lease may be about to remove our reservation.
-	if v.newest() != n || a.request.Clock.Now()-a.mine.proven >= a.mine.ticket.lease {
+	case v.newest() != n:
 		return nil, errBroken
 	}
 	h := &hold{claim: a.mine, number: n, old: v.numbers, others: a.others}

@@ -449,6 +449,36 @@ func TestPaused(t *testing.T) {
 	})
 }
 
+// TestTooSlow: where requests take so long that no lease outlasts an acquisition, an attempt
+// ends after three of its own generations, and leaves no more of them than others do.
+func TestTooSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		for range 9 {
+			backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
+		}
+		f.before = func(_, _ string, do func() error) error {
+			time.Sleep(1500 * time.Millisecond)
+			return do()
+		}
+		r := request()
+		r.Owner.Lease = 4 * time.Second
+		a, err := lockIn(f).Attempt(r)
+		backendtest.MustWork(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Minute)
+		defer cancel()
+		_, err = backend.Acquire(ctx, a)
+		backendtest.MustFail(t, err, protocol.Unreachable, "too slow for the lease: 3 times in a row the lease of 4s was over")
+		if newest, err := lockIn(f).NewestToken(t.Context()); err != nil || newest != 12 {
+			t.Errorf("generation %d, %v", newest, err)
+		}
+		backendtest.MustWithdraw(t, a)
+		if left := f.leftovers(); len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+	})
+}
+
 // TestPausedInTheQueue: a waiter that was stopped for longer than its lease does not go on
 // with its reservation: somebody may be about to remove it, and would hit the holder.
 func TestPausedInTheQueue(t *testing.T) {

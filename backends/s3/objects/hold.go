@@ -101,17 +101,18 @@ func (h *hold) Release(ctx context.Context) error {
 	if h.claim.beats > 0 {
 		_ = l.Store.Delete(ctx, h.claim.ticket.beat()) // what is left is removed by who tends the lock
 	}
-	h.removeOld(ctx)
+	l.removeOld(ctx, h.old, h.number)
 	return nil
 }
 
-// removeOld removes generations that nobody can take for the newest any more.
-func (h *hold) removeOld(ctx context.Context) {
-	for i, n := range h.old {
-		if n+keepGenerations >= h.number || i == maxOld {
+// removeOld removes generations that nobody can take for the newest any more: those that were
+// listed before a newer one that was ours.
+func (l *Lock) removeOld(ctx context.Context, old []uint64, newest uint64) {
+	for i, n := range old {
+		if n+keepGenerations >= newest || i == maxOld {
 			return
 		}
-		if h.claim.lock.Store.Delete(ctx, generation(n)) != nil {
+		if l.Store.Delete(ctx, generation(n)) != nil {
 			return // so that none is there without all that are newer
 		}
 	}

@@ -42,6 +42,7 @@ func (a *attempt) held(ctx context.Context, v view, s observation) error {
 	if err != nil {
 		return err
 	}
+	a.late = 0
 	h := s.Holder(a.lock.Today())
 	sinceWhen(&h, v, a.lock.Today())
 	return a.stop(block{number: v.newest(), holder: s, next: next, ahead: ahead, until: watch.Never}, backend.HeldError{Holder: h})

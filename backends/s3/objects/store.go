@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/protocol"
 )
 
 // A Store is the objects whose keys have one prefix, without which they are given here. Every
@@ -50,7 +49,7 @@ var (
 )
 
 // unclear reports that a request may or may not have been executed, or may be yet.
-func unclear(err error) bool { return backend.CodeOf(err) == protocol.Unreachable }
+func unclear(err error) bool { return backend.Passes(err) }
 
 // absent reports that there is no such object, in the store's own word.
 func absent(err error) bool { return errors.Is(err, ErrAbsent) }
