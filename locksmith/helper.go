@@ -89,25 +89,11 @@ func (h *Helper) Run() (time.Duration, error) {
 	if h.Client.Context().Err() != nil { // else it would hold the lock, or not, as it happens
 		return 0, h.cancelled(nil)
 	}
-	hold, sent, err := h.acquire(start)
+	s, err := h.take(start)
 	if err != nil {
 		return 0, err
 	}
-	s := &session{helper: h, hold: hold, lease: h.Request.Owner.Lease, every: h.refresh(), confirmed: sent, end: backend.NoLimit}
-	several, isSet := hold.(backend.MultiHold)
-	if isSet {
-		s.confirmed = several.Confirmed()
-	}
-	if one, ok := hold.(backend.ChosenHold); ok {
-		s.confirmed = one.Confirmed()
-		h.choose(one.Chosen())
-	}
-	if err := s.checkOnce(); err != nil {
-		return 0, err
-	}
-	if err := s.renewIfLate(); err != nil {
-		return 0, s.abandon(err)
-	}
+	hold := s.hold
 	acquired := h.Request.Clock.Now()
 	if most := h.Request.Owner.MaxHold; most > 0 {
 		s.end = acquired + most
@@ -116,7 +102,7 @@ func (h *Helper) Run() (time.Duration, error) {
 		ID: hold.ID(), Token: hold.Token(), Mode: h.Request.Owner.Mode,
 		Waited: acquired - start, Lease: s.lease, Lock: h.Address,
 	}
-	if isSet {
+	if several, isSet := hold.(backend.MultiHold); isSet {
 		grant.Tokens, grant.Lock = several.Tokens(), strings.Join(h.addresses(), "\n")
 	}
 	if err := h.Client.Start(grant); err != nil {
@@ -125,6 +111,60 @@ func (h *Helper) Run() (time.Duration, error) {
 	h.Log.Debug("acquired", "lock", h.Address, "id", hold.ID())
 	err = s.run()
 	return h.Request.Clock.Now() - acquired, err
+}
+
+// maxLate is how many locks in a row may come too late in their leases.
+const maxLate = 3
+
+// take waits for the lock until most of its lease is left. A lock that comes too late is given
+// back: something stopped us, or the lock's place was slow. Then we wait again, for as long as
+// the timeout allows, for it may have been only once.
+func (h *Helper) take(start time.Duration) (*session, error) {
+	given := *h
+	for late := 1; ; late++ {
+		s, err := h.begin(start)
+		if err != nil {
+			return nil, err
+		}
+		if err = s.renewIfLate(); err == nil {
+			return s, nil
+		}
+		err = s.abandon(err)
+		left := given.timeLeft(start)
+		if late == maxLate || left == 0 || h.Tries > 0 || backend.CodeOf(err) != protocol.Unreachable || h.Client.Context().Err() != nil {
+			return nil, err
+		}
+		h.Log.Info("the lock came too late in its lease, waiting again", "lock", h.Address, "error", err)
+		h.Address, h.Locks, h.Request.Owner.Mode, h.Timeout = given.Address, given.Locks, given.Request.Owner.Mode, left
+	}
+}
+
+// timeLeft is what is left of the timeout.
+func (h *Helper) timeLeft(start time.Duration) time.Duration {
+	if h.Timeout < 0 {
+		return h.Timeout
+	}
+	return max(h.Timeout-(h.Request.Clock.Now()-start), 0)
+}
+
+// begin acquires the lock. After an error it is not held.
+func (h *Helper) begin(start time.Duration) (*session, error) {
+	hold, sent, err := h.acquire(start)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{helper: h, hold: hold, lease: h.Request.Owner.Lease, every: h.refresh(), confirmed: sent, end: backend.NoLimit}
+	if several, ok := hold.(backend.MultiHold); ok {
+		s.confirmed = several.Confirmed()
+	}
+	if one, ok := hold.(backend.ChosenHold); ok {
+		s.confirmed = one.Confirmed()
+		h.choose(one.Chosen())
+	}
+	if err := s.checkOnce(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // choose makes it the helper of the one lock that it holds, of those that would do.

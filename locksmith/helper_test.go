@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -28,9 +29,12 @@ type world struct {
 	heldFor    time.Duration // by somebody else, from the start
 	tryErr     error
 	tryTakes   time.Duration
+	slowTries  int               // how many tries take so long; 0: all
 	beatErr    func(n int) error // the n-th heartbeat's error
 	beatTakes  time.Duration
 	releaseErr func(n int) error
+
+	wishes int // how many attempts there are in the end; 0: one
 
 	beats, releases, taken, withdrawals int
 	inside                              bool
@@ -40,7 +44,9 @@ func (w *world) Attempt(backend.Request) (backend.Attempt, error) { return w, ni
 func (w *world) Inspect(context.Context) (backend.Report, error)  { return backend.Report{}, nil }
 
 func (w *world) Try(context.Context) (backend.Hold, error) {
-	w.clock.Sleep(w.tryTakes)
+	if w.slowTries == 0 || w.taken < w.slowTries {
+		w.clock.Sleep(w.tryTakes)
+	}
 	if w.tryErr != nil {
 		return nil, w.tryErr
 	}
@@ -159,7 +165,7 @@ func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *fake
 		time.Sleep(2 * time.Hour)
 		c.ahead.Add(-int64(2 * time.Hour))
 		synctest.Wait()
-		if got := w.taken + w.withdrawals; got != 1 {
+		if got := w.taken + w.withdrawals; got != max(w.wishes, 1) {
 			t.Errorf("taken %d times, withdrawn %d times", w.taken, w.withdrawals)
 		}
 		check(w, g, held, err)
@@ -358,18 +364,65 @@ func TestSlowTry(t *testing.T) {
 				t.Errorf("%v, %d heartbeats, %v", err, w.beats, g.log)
 			}
 		})
-	live(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryTakes = lease },
+	live(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.wishes = lease, maxLate },
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			// Nobody was told of the lock, so this is a refusal, not a loss.
 			if CodeOf(err) != protocol.Unreachable || w.inside || len(g.log) != 0 {
 				t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
 			}
 		})
-	live(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.beatTakes = lease/4, lease/2 },
+	live(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.beatTakes, w.wishes = lease/4, lease/2, maxLate },
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			// The heartbeat is cut off, as another connection may be faster.
 			if CodeOf(err) != protocol.Unreachable || w.inside || len(g.log) != 0 {
 				t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
+			}
+		})
+}
+
+// TestStall: whoever was stopped while it got the lock gives it back, and waits again for as
+// long as its timeout allows. Where that happens each time, it ends.
+func TestStall(t *testing.T) {
+	const slow = lease + lease/10
+	for name, c := range map[string]struct {
+		timeout time.Duration
+		slow    int // tries
+		wishes  int
+		held    bool
+		code    protocol.Code
+		at      time.Duration
+	}{
+		"once":                      {3 * time.Minute, 1, 2, true, "", 0},
+		"twice":                     {Forever, 2, 3, true, "", 0},
+		"always":                    {time.Hour, 0, 3, false, protocol.Unreachable, 3 * slow},
+		"until the timeout is over": {slow + time.Minute, 0, 2, false, protocol.Unreachable, slow + time.Minute + answerTime},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live(t, 2*time.Hour, c.timeout, func(w *world, _ *fakeClient) { w.tryTakes, w.slowTries, w.wishes = slow, c.slow, c.wishes },
+				func(w *world, g *fakeClient, held time.Duration, err error) {
+					if c.held {
+						if err != nil || held == 0 || g.log[0] != "start" || w.taken != c.wishes {
+							t.Errorf("%v, held %v, %v, taken %d times", err, held, g.log, w.taken)
+						}
+						return
+					}
+					if at := w.clock.Now(); CodeOf(err) != c.code || at != c.at || w.inside || len(g.log) != 0 {
+						t.Errorf("%v after %v, want %v; inside %v, %v", err, at, c.at, w.inside, g.log)
+					}
+					if c.timeout == time.Hour && !strings.Contains(err.Error(), "too slow for the lease") {
+						t.Errorf("it does not say why: %v", err)
+					}
+				})
+		})
+	}
+}
+
+// TestOneLateTry: whoever tries only once ends when that came too late.
+func TestOneLateTry(t *testing.T) {
+	live(t, time.Hour, 0, func(w *world, _ *fakeClient) { w.tryTakes, w.beatTakes = lease*7/8, lease/2 },
+		func(w *world, g *fakeClient, _ time.Duration, err error) {
+			if CodeOf(err) != protocol.Unreachable || !strings.Contains(err.Error(), "too slow for the lease") || w.inside || w.taken != 1 {
+				t.Errorf("%v, inside %v, taken %d times", err, w.inside, w.taken)
 			}
 		})
 }

@@ -107,8 +107,7 @@ func (s *session) abandon(err error) error {
 	case !errors.Is(err, context.Canceled): // a heartbeat that was cut off is as slow
 		return err
 	}
-	return &backend.Error{Code: protocol.Unreachable, Lock: s.helper.Address, Op: "acquire",
-		Err: fmt.Errorf("too slow for the lease: %w", err), Hint: "try again, or with a longer --lease"}
+	return backend.Name(s.helper.Address).TooSlow(err)
 }
 
 // giveBack releases what may still be there of a lock that does not count any more.
