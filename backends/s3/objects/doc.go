@@ -35,6 +35,8 @@
 //     whether that is still ours, for a late one may make an old number again. It never
 //     writes what somebody may have removed. That there is none means nothing. After a lease
 //     of silence it renews nothing: somebody may be about to remove the reservation.
+//   - Who was silent for a lease before its generation was confirmed gives it up, and ends after
+//     three of them in a row: its requests take longer than its lease.
 //   - Nothing is removed under a condition: half of the stores ignore it.
 //   - The newest generation is never removed, also when the lock is: whoever has just read
 //     its number would make the next one.
