@@ -156,7 +156,7 @@ func CodeOf(err error) protocol.Code {
 // Passes reports that an error may pass by itself: the lock's place did not answer, or has no
 // time, or something on the way answered in its place. Nothing is known about the lock then.
 // Every kind of lock gives such an error the code unreachable, and no other one that code,
-// unless it says that it lasts.
+// unless it says that it lasts (Error.Lasts).
 func Passes(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok && e.Lasts {
 		return false
