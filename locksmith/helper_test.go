@@ -33,6 +33,7 @@ type world struct {
 	beatErr    func(n int) error // the n-th heartbeat's error
 	beatTakes  time.Duration
 	releaseErr func(n int) error
+	kept       bool // the system keeps the lock for a process that lives
 
 	wishes int // how many attempts there are in the end; 0: one
 
@@ -71,6 +72,7 @@ func (w *world) Wait(ctx context.Context) error {
 func (w *world) Withdraw(context.Context) error { w.withdrawals++; return nil }
 func (w *world) ID() string                     { return "id" }
 func (w *world) Token() uint64                  { return 7 }
+func (w *world) Kept() bool                     { return w.kept }
 func (w *world) Tend(context.Context) error     { return nil }
 
 func (w *world) Heartbeat(ctx context.Context) error {
@@ -490,6 +492,36 @@ func TestStoppedButNotTooLong(t *testing.T) {
 			t.Errorf("%v after %d heartbeats", err, w.beats)
 		}
 	})
+}
+
+// TestStoppedButKept: nobody takes the lock by its lease, so that the first heartbeat after a
+// stop tells whether it is still there. Where that cannot be told, it is lost.
+func TestStoppedButKept(t *testing.T) {
+	fails := func(w *world) { w.beatErr = func(int) error { return errServer } }
+	for name, c := range map[string]struct {
+		change        func(*world)
+		stops, wanted time.Duration
+		code          protocol.Code
+	}{
+		"there":                    {func(*world) {}, lease / 8, time.Minute, ""},
+		"gone":                     {func(w *world) { w.beatErr = func(int) error { return backend.ErrGone } }, lease / 8, time.Minute, protocol.Gone},
+		"not to be seen":           {fails, lease / 8, time.Minute, protocol.Expired},
+		"hangs":                    {func(w *world) { w.beatTakes = time.Hour }, lease / 8, time.Minute, protocol.Expired},
+		"not to be seen before it": {fails, lease * 5 / 16, time.Minute, protocol.Expired},
+		"not wanted any more":      {fails, lease / 8, lease / 8, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live(t, c.wanted, Forever, func(w *world, _ *fakeClient) {
+				w.kept = true
+				c.change(w)
+				time.AfterFunc(c.stops, func() { w.clock.ahead.Add(int64(5 * lease)) })
+			}, func(w *world, g *fakeClient, _ time.Duration, err error) {
+				if err == nil != (c.code == "") || err != nil && (CodeOf(err) != c.code || g.lost == nil) {
+					t.Errorf("%v, told %v after %d heartbeats", err, g.lost, w.beats)
+				}
+			})
+		})
+	}
 }
 
 // TestFailuresHeal: a few failed heartbeats are no loss.

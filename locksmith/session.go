@@ -90,7 +90,8 @@ func (s *session) keep() error {
 func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 }
 
 // beat sends one heartbeat. The answer has until the last moment. Only a helper that was
-// stopped, and so has had no failed heartbeat either, may try until the lease is over.
+// stopped, and so has had no failed heartbeat either, may try until the lease is over; or for
+// a quarter of a lease, if the lock is kept for it.
 func (s *session) beat() error {
 	sent := s.now()
 	limit := s.lastMoment()
@@ -99,11 +100,17 @@ func (s *session) beat() error {
 			return s.expired(s.failed)
 		}
 		limit = s.confirmed + s.lease
+		if s.kept() {
+			limit = max(limit, sent+s.lease/4)
+		}
 	}
 	_, err := s.call(s.context(), limit-sent, s.lease/4, s.hold.Heartbeat)
-	// An answer after the lease proves nothing: a breaker may have looked before.
-	if loss := s.checkLease(err); loss != nil {
-		return loss
+	// An answer after the lease proves nothing, unless the lock is kept for us: a breaker
+	// may have looked before.
+	if err != nil || !s.kept() {
+		if loss := s.checkLease(err); loss != nil {
+			return loss
+		}
 	}
 	s.failed = err
 	switch {
@@ -129,12 +136,22 @@ func (s *session) renewIfLate() error {
 	return s.beat()
 }
 
-// checkLease returns the loss if the lease is over.
+// checkLease returns the loss if the lease is over, and others may have taken the lock for
+// that. cause is the error of a heartbeat that has just come back.
 func (s *session) checkLease(cause error) error {
-	if errors.Is(cause, backend.ErrGone) || s.now() < s.confirmed+s.lease {
+	switch {
+	case errors.Is(cause, backend.ErrGone), s.now() < s.confirmed+s.lease:
 		return nil
+	case cause == nil && s.failed == nil && s.kept():
+		return nil // the next heartbeat tells
 	}
 	return s.expired(cause)
+}
+
+// kept reports that nobody takes the lock by its lease while we live.
+func (s *session) kept() bool {
+	h, ok := s.hold.(backend.KeptHold)
+	return ok && h.Kept()
 }
 
 func (s *session) expired(cause error) error {

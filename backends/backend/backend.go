@@ -140,7 +140,9 @@ func Acquire(ctx context.Context, a Attempt) (Hold, error) {
 	}
 }
 
-// A Hold is a lock that is held. Its methods, but for Tend, are called one at a time.
+// A Hold is a lock that is held. Its methods, but for Tend, are called one at a time: a call
+// that was left behind because it hangs must come back before the next is made, a release
+// too. So only what Tend shares with them needs a lock.
 type Hold interface {
 	// ID names this acquisition.
 	ID() string
@@ -153,9 +155,20 @@ type Hold interface {
 	// it can do no more. After any other error it may be called again.
 	Release(ctx context.Context) error
 	// Tend does some housekeeping in the lock's place, such as removing what crashed
-	// waiters left. The helper calls it now and then between heartbeats, and other methods
-	// while it hangs; its errors mean nothing for the hold.
+	// waiters left. The helper calls it now and then between heartbeats. While it hangs, the
+	// helper calls the other methods beside it. Its errors mean nothing for the hold.
 	Tend(ctx context.Context) error
+}
+
+// A KeptHold is a Hold that the system may keep for its process, however long that process is
+// stopped.
+type KeptHold interface {
+	Hold
+	// Kept reports that nobody takes the lock by its lease while this process lives. Who
+	// removes it nevertheless does so by hand or with another tool, and after that no
+	// heartbeat succeeds. So a heartbeat that succeeds proves the lock ours all along,
+	// also after the lease.
+	Kept() bool
 }
 
 // A MultiHold is the Hold of a set of locks.

@@ -311,6 +311,25 @@ func lateRelease(t *testing.T, f Fixture) {
 	MustRelease(t, h)
 }
 
+// tendBeside: while Tend goes on, the helper sends heartbeats and releases. The race detector
+// tells what Tend shares with them.
+func tendBeside(t *testing.T, f Fixture) {
+	h := take(t, f, Request())
+	ctx, stop := context.WithCancel(t.Context())
+	var tending sync.WaitGroup
+	tending.Go(func() {
+		for ctx.Err() == nil {
+			_ = h.Tend(ctx)
+		}
+	})
+	for range 3 {
+		MustStillHold(t, h)
+	}
+	MustRelease(t, h)
+	stop()
+	tending.Wait()
+}
+
 // breakByID is for backends that know how.
 func breakByID(t *testing.T, f Fixture) {
 	b := f.Open()

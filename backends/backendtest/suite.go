@@ -120,6 +120,7 @@ var (
 		{"grace", gracePeriod},
 		{"lost lock is noticed", lossNoticed},
 		{"late release of a broken holder hits nothing", lateRelease},
+		{"housekeeping beside all else", tendBeside},
 		{"break by id", breakByID},
 		{"successes", successes},
 	}

@@ -21,7 +21,7 @@ type hold struct {
 	claim  *claim
 	others watcher // for Tend only
 
-	// The helper may leave a heartbeat behind that hangs and release meanwhile.
+	// Tend may hang, and is called beside the other methods then.
 	mu        sync.Mutex
 	file      File      // nil: not open
 	now       time.Time // by the server's clock, at the last heartbeat

@@ -3,7 +3,6 @@ package local
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"locksmith/backends/lockfile"
@@ -15,9 +14,7 @@ type hold struct {
 	file *lockfile.File
 	id   string
 
-	// The helper may leave a heartbeat behind that hangs and release meanwhile.
-	mu     sync.Mutex
-	done   bool
+	done   bool // it was released, or is gone
 	batons batons
 }
 
@@ -100,10 +97,13 @@ func (h *hold) Token() uint64 { return 0 }
 // Tend implements backend.Hold: there is never anything beside the file to tidy up.
 func (h *hold) Tend(context.Context) error { return nil }
 
+// Kept implements backend.KeptHold. The kernel keeps its lock on the file for us while we live,
+// so that nobody has a reason to remove it. Of other file systems than a machine's own this is
+// not known: a server may drop the kernel locks of a client that is silent.
+func (h *hold) Kept() bool { return !h.lock.anyFS }
+
 // Heartbeat implements backend.Hold.
 func (h *hold) Heartbeat(context.Context) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if h.done {
 		return h.explain("refresh lock file", lockfile.ErrReplaced)
 	}
@@ -119,8 +119,6 @@ func (h *hold) Heartbeat(context.Context) error {
 
 // Release implements backend.Hold.
 func (h *hold) Release(context.Context) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if h.done {
 		return h.explain("remove lock file", lockfile.ErrReplaced)
 	}

@@ -203,5 +203,8 @@ var _ backend.ChosenHold = (*chosen)(nil)
 // Chosen implements backend.ChosenHold.
 func (h *chosen) Chosen() int { return h.index }
 
+// Kept implements backend.KeptHold.
+func (h *chosen) Kept() bool { return kept(h.Hold) }
+
 // Confirmed implements backend.ChosenHold.
 func (h *chosen) Confirmed() time.Duration { return h.confirmed }

@@ -3,6 +3,7 @@ package set
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,8 +15,8 @@ type hold struct {
 	members []*member // each once
 	ids     []string  // these and tokens in the order given, in which one may come twice
 	tokens  []uint64
-	// tenders are kept apart from the members: a Tend that hangs is left behind, and
-	// nothing else waits for it.
+	// tenders are the locks' own holds. They are kept apart from the members: a Tend that
+	// hangs is left behind, and nothing else waits for it.
 	tenders []backend.Hold
 }
 
@@ -48,6 +49,16 @@ func (h *hold) Confirmed() time.Duration {
 		first = min(first, m.confirmed)
 	}
 	return first
+}
+
+// Kept implements backend.KeptHold: all of its locks are.
+func (h *hold) Kept() bool {
+	return !slices.ContainsFunc(h.tenders, func(t backend.Hold) bool { return !kept(t) })
+}
+
+func kept(h backend.Hold) bool {
+	k, ok := h.(backend.KeptHold)
+	return ok && k.Kept()
 }
 
 // Heartbeat implements backend.Hold for all locks of the set.
