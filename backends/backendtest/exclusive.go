@@ -318,6 +318,7 @@ func tendBeside(t *testing.T, f Fixture) {
 	ctx, stop := context.WithCancel(t.Context())
 	var tending sync.WaitGroup
 	tending.Go(func() {
+		_ = h.Tend(ctx)
 		for ctx.Err() == nil {
 			_ = h.Tend(ctx)
 		}
