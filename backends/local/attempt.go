@@ -19,17 +19,16 @@ import (
 const maxRaces = 32
 
 type attempt struct {
-	lock     *Lock
-	request  backend.Request
-	here     owner.Place
-	others   *watch.Watcher
-	checked  bool        // the directory is fit
-	seen     observation // what the last failed Try saw
-	notifier notifier
-	pauses   *backoff.Schedule // nil: slowLook
+	lock    *Lock
+	request backend.Request
+	env     owner.Env
+	system  System
+	others  *watch.Watcher
+	checked bool              // the directory is fit
+	seen    observation       // what the last failed Try saw
+	pauses  *backoff.Schedule // nil: slowLook
 
-	turn   chan *lockfile.File // from the lock's queue
-	given  *lockfile.File      // by it, and not looked at yet; or nil
+	bell   chan struct{} // rings when the lock's queue has a turn for us
 	batons batons
 	nap    time.Duration // the last one in the queue
 }
@@ -51,7 +50,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	case err != nil:
 		return nil, err
 	}
-	a.notifier.Close()
+	a.system.Close()
 	h.batons = a.leaveQueue()
 	return h, nil
 }
@@ -79,7 +78,7 @@ func (a *attempt) create() (*hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := lockfile.Create(a.lock.path)
+	f, err := a.system.Create()
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return nil, fs.ErrExist
@@ -92,7 +91,7 @@ func (a *attempt) create() (*hold, error) {
 // record returns a new id and the text of a lock file that says who we are.
 func (a *attempt) record() (id, text string, err error) {
 	r := a.request.Owner
-	r.ID, r.Acquired = owner.NewID(), time.Now()
+	r.ID, r.Acquired = a.env.NewID(), a.env.Today()
 	text, err = lockfile.Format(r)
 	if err != nil {
 		err = a.lock.address.Usage("write owner record", err.Error(), "shorten the metadata")
@@ -101,7 +100,7 @@ func (a *attempt) record() (id, text string, err error) {
 }
 
 // fill writes the text of record into a file that is ours.
-func (a *attempt) fill(f *lockfile.File, id, text string) (*hold, error) {
+func (a *attempt) fill(f File, id, text string) (*hold, error) {
 	err := a.lock.finish(f, text)
 	switch {
 	case errors.Is(err, lockfile.ErrReplaced):
@@ -143,7 +142,7 @@ func (a *attempt) examine() (*hold, error) {
 }
 
 // breakDead removes the file of a dead holder, whose kernel lock is ours (see look).
-func (a *attempt) breakDead(f *lockfile.File) error {
+func (a *attempt) breakDead(f File) error {
 	err := a.lock.remove(f)
 	if err == nil {
 		a.tellBroken()
@@ -163,17 +162,17 @@ func (a *attempt) breakDead(f *lockfile.File) error {
 // tellBroken tells of a dead holder whose lock is gone, if anything is known of it.
 func (a *attempt) tellBroken() {
 	if c := a.seen.content; c.Record != nil || c.PID != 0 {
-		a.request.TellBroken(string(a.lock.address), a.lock.holder(c, a.seen.verdict(a.here)))
+		a.request.TellBroken(string(a.lock.address), a.lock.holder(c, a.verdict()))
 	}
 }
 
 func (a *attempt) held() error {
-	return &backend.HeldError{Lock: string(a.lock.address), Holder: a.lock.holder(a.seen.content, a.seen.verdict(a.here))}
+	return &backend.HeldError{Lock: string(a.lock.address), Holder: a.lock.holder(a.seen.content, a.verdict())}
 }
 
 // Withdraw implements backend.Attempt: a waiter leaves no trace.
 func (a *attempt) Withdraw(context.Context) error {
-	a.notifier.Close()
+	a.system.Close()
 	a.leaveQueue().pass()
 	return nil
 }

@@ -67,8 +67,8 @@ var errKept = errors.New("somebody else keeps a kernel lock on it")
 
 // breakFile removes the file if it is the one that is meant. Its error is ErrReplaced if
 // it is not, or is gone. After nil and ErrReplaced the file is closed.
-func (l *Lock) breakFile(f *lockfile.File, meant func(content) bool) error {
-	free, err := lockWithin(f, breakerTimeout)
+func (l *Lock) breakFile(f File, meant func(content) bool) error {
+	free, err := f.LockWithin(breakerTimeout)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package local
 
 import (
 	"fmt"
-	"time"
 	"unicode"
 
 	"locksmith/backends/lockfile"
@@ -35,18 +34,6 @@ type notRegularError string
 
 func (e notRegularError) Error() string { return "it is " + string(e) }
 
-// lockWithin takes the kernel lock of a file that somebody else may have opened, in about
-// the time that is left for it. A process that just looks at the file lets go at once.
-func lockWithin(f *lockfile.File, timeout time.Duration) (free bool, err error) {
-	for range timeout / time.Millisecond {
-		if free, err = f.TryLock(); free || err != nil {
-			return free, err
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return false, nil
-}
-
 // A content is what a lock file says, and what the system says of it.
 type content struct {
 	lockfile.Content
@@ -58,7 +45,7 @@ type content struct {
 const maxContent = protocol.MaxLine + len("18446744073709551615\n")
 
 // read returns what the file holds, at most a byte more than a record may.
-func read(f *lockfile.File) (content, error) {
+func read(f File) (content, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return content{}, err
@@ -101,13 +88,24 @@ func (c content) sign() string {
 // whole record, or never will.
 func (c content) unfinished() bool { return c.Record == nil && c.stat.Marked }
 
-// verdict judges the holder by its record, or by the pid of another tool.
-func (c content) verdict(here owner.Place) owner.Verdict {
+// verdict judges the holder from here.
+func (c content) verdict(here owner.Place) owner.Verdict { return c.judged(judgeFrom(here)) }
+
+// judgeFrom is how a record is judged by who is here.
+func judgeFrom(here owner.Place) func(owner.Record) owner.Verdict {
+	return func(r owner.Record) owner.Verdict {
+		if here.RebootedSince(r.Place) {
+			return owner.Dead
+		}
+		return r.Verdict(here)
+	}
+}
+
+// judged judges the holder by its record, or by the pid of another tool.
+func (c content) judged(judge func(owner.Record) owner.Verdict) owner.Verdict {
 	switch {
-	case c.Record != nil && here.RebootedSince(c.Record.Place):
-		return owner.Dead
 	case c.Record != nil:
-		return c.Record.Verdict(here)
+		return judge(*c.Record)
 	case c.PID == 0 || c.stat.Marked:
 		return owner.Unknown
 	case process.Process{PID: c.PID}.Gone():
@@ -123,9 +121,9 @@ type watchedProcess struct {
 	isHelper bool
 }
 
-func (c content) toWatch(here owner.Place) watchedProcess {
+func (a *attempt) toWatch(c content) watchedProcess {
 	if r := c.Record; r != nil {
-		p, ok := r.Lives(here)
+		p, ok := a.env.ToWatch(*r)
 		return watchedProcess{p, ok, ok && p == r.Helper}
 	}
 	p := process.Process{PID: c.PID}

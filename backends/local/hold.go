@@ -11,7 +11,7 @@ import (
 // hold is a lock file that exists, is ours, and is locked by us in the kernel.
 type hold struct {
 	lock *Lock
-	file *lockfile.File
+	file File
 	id   string
 
 	done   bool // it was released, or is gone
@@ -22,7 +22,7 @@ type hold struct {
 // kernel lock, record, and then the proof that the file was ours all along. After an error
 // nothing of it is left, except where a breaker had it locked at that moment: then the next
 // breaker will remove it as unfinished.
-func (l *Lock) finish(f *lockfile.File, record string) error {
+func (l *Lock) finish(f File, record string) error {
 	err := l.writeRecord(f, record)
 	switch {
 	case err == nil:
@@ -39,8 +39,8 @@ func (l *Lock) finish(f *lockfile.File, record string) error {
 // theirs, and we try again.
 const makerTimeout = 100 * time.Millisecond
 
-func (l *Lock) writeRecord(f *lockfile.File, record string) error {
-	free, err := lockWithin(f, makerTimeout)
+func (l *Lock) writeRecord(f File, record string) error {
+	free, err := f.LockWithin(makerTimeout)
 	if err == nil && !free {
 		err = lockfile.ErrReplaced
 	}
@@ -59,7 +59,7 @@ func (l *Lock) writeRecord(f *lockfile.File, record string) error {
 
 // removeUnfinished cleans up after a step of writeRecord that failed: without kernel
 // locks here at all, on a full disk, or on one that breaks.
-func (l *Lock) removeUnfinished(f *lockfile.File) error {
+func (l *Lock) removeUnfinished(f File) error {
 	err := l.remove(f)
 	switch {
 	case errors.Is(err, lockfile.ErrReplaced):
@@ -73,7 +73,7 @@ func (l *Lock) removeUnfinished(f *lockfile.File) error {
 // remove removes the path if it leads to this file, or empties the file if it is to stay,
 // and only then lets go of the kernel lock, which the caller has. After nil and ErrReplaced
 // the file is closed; after any other error it is still open and locked.
-func (l *Lock) remove(f *lockfile.File) error {
+func (l *Lock) remove(f File) error {
 	err := f.Named()
 	switch {
 	case err != nil:

@@ -39,7 +39,7 @@ func (l *Lock) open() (*lockfile.File, error) {
 }
 
 // takeKept takes the file, of which we have the kernel lock.
-func (a *attempt) takeKept(f *lockfile.File) (*hold, error) {
+func (a *attempt) takeKept(f File) (*hold, error) {
 	id, text, err := a.record()
 	if err != nil {
 		_ = f.Close()
@@ -54,13 +54,13 @@ func (a *attempt) takeKept(f *lockfile.File) (*hold, error) {
 
 // refill empties the file, which is ours now, for a new record, and marks it as a file of
 // locksmith for as long as it has one. A file of another user cannot be marked.
-func refill(f *lockfile.File) error {
+func refill(f File) error {
 	f.Mark(true)
 	return f.Truncate()
 }
 
 // leaveEmpty empties the file, for the next holder.
-func leaveEmpty(f *lockfile.File) error {
+func leaveEmpty(f File) error {
 	if err := f.Truncate(); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
+	"locksmith/backends/process"
 	"locksmith/backends/watch"
 )
 
@@ -25,6 +26,14 @@ type Lock struct {
 	anyDir  bool
 	kept    bool // see kept.go
 	queue   *queue
+	// What the attempts run on. Nil: on this machine.
+	on  func() System
+	env *owner.Env
+}
+
+// On returns a lock on another system than this machine: one that a test makes up.
+func On(address backend.Name, system func() System, env owner.Env) *Lock {
+	return &Lock{address: address, anyDir: true, queue: new(queue), on: system, env: &env}
 }
 
 // Open returns the lock at an address of this scheme.
@@ -42,8 +51,19 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attempt{lock: l, request: r, here: r.Owner.Place, pauses: r.Polls.Schedule(), others: watch.New(r),
-		turn: make(chan *lockfile.File, 1)}, nil
+	system, env := l.surroundings(r)
+	return &attempt{lock: l, request: r, env: env, system: system, pauses: r.Polls.Schedule(), others: watch.New(r),
+		checked: l.on != nil, bell: make(chan struct{}, 1)}, nil
+}
+
+// surroundings are what an attempt runs on.
+func (l *Lock) surroundings(r backend.Request) (System, owner.Env) {
+	if l.on != nil {
+		return l.on(), *l.env
+	}
+	here := r.Owner.Place
+	return &machine{lock: l, clock: r.Clock}, owner.Env{NewID: owner.NewID, Judge: judgeFrom(here), Today: time.Now,
+		ToWatch: func(r owner.Record) (process.Process, bool) { return r.Lives(here) }}
 }
 
 // Inspect implements backend.Backend. It takes no kernel lock, because a breaker or a

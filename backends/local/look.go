@@ -3,7 +3,6 @@ package local
 import (
 	"time"
 
-	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 )
@@ -22,18 +21,19 @@ type observation struct {
 	due     time.Duration  // when it may be broken if nothing changes, or watch.Never
 }
 
-func (s *observation) verdict(here owner.Place) owner.Verdict {
-	if s.watched.isHelper { // that was just seen
+// verdict judges the holder that the last Try saw.
+func (a *attempt) verdict() owner.Verdict {
+	if a.seen.watched.isHelper { // that was just seen
 		return owner.Alive
 	}
-	return s.content.verdict(here)
+	return a.seen.content.judged(a.env.Judge)
 }
 
 // look fills in a.seen. When it sets due to 0 it has taken the kernel lock.
 //
 // The kernel lock of a file of ours in which nothing is written yet is left to its maker,
 // until the grace is over: a maker that found it taken would have to sleep.
-func (a *attempt) look(f *lockfile.File) error {
+func (a *attempt) look(f File) error {
 	locked := false
 	err := a.judge(func() (observation, error) {
 		c, justMade, err := justMade(f)
@@ -50,7 +50,7 @@ func (a *attempt) look(f *lockfile.File) error {
 }
 
 // justMade reports a file of ours in which nothing is written yet.
-func justMade(f *lockfile.File) (content, bool, error) {
+func justMade(f File) (content, bool, error) {
 	st, err := f.Stat()
 	if err != nil || st.Size > 0 {
 		return content{}, false, err
@@ -62,16 +62,16 @@ func justMade(f *lockfile.File) (content, bool, error) {
 
 // lockAndRead takes the kernel lock if it is free, and only then reads the file, because
 // then its maker is done writing.
-func (a *attempt) lockAndRead(f *lockfile.File) (observation, error) {
+func (a *attempt) lockAndRead(f File) (observation, error) {
 	free, err := f.TryLock()
 	if err == nil && !free && a.lock.kept { // who inspects it lets go at once
-		free, err = lockWithin(f, breakerTimeout)
+		free, err = f.LockWithin(breakerTimeout)
 	}
 	if err != nil {
 		return observation{}, err
 	}
 	c, err := read(f)
-	return observation{content: c, locked: !free, watched: c.toWatch(a.here)}, err
+	return observation{content: c, locked: !free, watched: a.toWatch(c)}, err
 }
 
 // judge fills in a.seen: what see returns, and when that may be broken.
@@ -79,7 +79,7 @@ func (a *attempt) judge(see func() (observation, error)) error {
 	var seen observation
 	judged, err := a.others.Look(a.lock.path, func(watch.Seen) (s watch.Seen, err error) {
 		if seen, err = see(); err == nil && !seen.locked {
-			s = seen.content.seen(seen.content.verdict(a.here))
+			s = seen.content.seen(seen.content.judged(a.env.Judge))
 			s.Sign, s.Rules = a.rule(seen.content)
 		}
 		return s, err
@@ -105,9 +105,9 @@ func (a *attempt) rule(c content) (sign string, rules []watch.Rule) {
 		sign += " unfinished"
 		r.Lease = grace
 	case c.Record == nil:
-		r = a.others.Rule(c.verdict(a.here), 0)
+		r = a.others.Rule(c.judged(a.env.Judge), 0)
 	default:
-		r = a.others.Rule(c.verdict(a.here), c.Record.Lease)
+		r = a.others.Rule(c.judged(a.env.Judge), c.Record.Lease)
 	}
 	return sign, []watch.Rule{r}
 }

@@ -314,10 +314,47 @@ func TestOnePlaceInTheQueue(t *testing.T) {
 	next := come(t, path)
 	next.mustQueue(t)
 	mustRelease(t, h)
-	lab.Eventually(t, "its turn", func() bool { return len(a.(*attempt).turn) == 1 })
+	lab.Eventually(t, "its turn", func() bool { return len(a.(*attempt).bell) == 1 })
 	mustSleepOn(t, next)
 	mustRelease(t, mustHold(t, a))
 	mustRelease(t, next.mustTake(t))
+}
+
+// TestTwoTurns: a turn that comes while its waiter looks at another file is not forgotten when
+// the next one comes.
+func TestTwoTurns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	// 1. A has the lock. K is the first in the queue for its file, and W comes behind it.
+	a := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	k, probe := mustOpen(t, path), mustOpen(t, path)
+	defer probe.Close()
+	locked := make(chan error, 1)
+	go func() { locked <- k.Lock() }()
+	lab.Eventually(t, "K in the queue", func() bool { return queued(t) == 1 })
+	w := lineUp(t, path, 1)[0]
+	// 2. A releases: K has the kernel lock of its file. N takes the lock.
+	mustRelease(t, a)
+	backendtest.MustWork(t, unblocked(t, func() error { return <-locked }))
+	n := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	// 3. W wakes by itself, while its place in the queue is still that for A's file, and
+	// sees N's.
+	w.mustNap(t)
+	mustBeHeld(t, w)
+	fill(t, path)
+	// 4. K lets go, so that W gets A's file, and only then sleeps again.
+	_ = k.Close()
+	lab.Eventually(t, "W's turn", func() bool { return len(w.bell) == 1 })
+	w.wait(t)
+	w.mustWake(t)
+	// 5. N releases, and gives W its file, too, if W sleeps for that as well.
+	mustRelease(t, n)
+	lab.Eventually(t, "nobody sleeps", func() bool { return queued(t) == 0 })
+	// 6. W takes the lock, and with its release lets go of all that it was given.
+	mustRelease(t, mustHold(t, w))
+	if free, err := probe.TryLock(); !free || err != nil {
+		t.Errorf("the kernel lock of A's file is still kept: %v, %v", free, err)
+	}
+	mustBeEmpty(t, filepath.Dir(path))
 }
 
 // TestLostLockPassesBatons: a holder that has lost the lock lets the others come.

@@ -21,11 +21,11 @@ func (a *attempt) Wait(ctx context.Context) error {
 }
 
 // withTimeout returns a context that ends after d, if that is not watch.Never.
-func (a *attempt) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+func (m *machine) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d == watch.Never {
 		return context.WithCancel(ctx)
 	}
-	return clock.WithTimeout(ctx, a.request.Clock, d)
+	return clock.WithTimeout(ctx, m.clock, d)
 }
 
 // waited turns the end of a wait's own context into nil.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,9 +28,24 @@ const rareLook = 30 * time.Second
 // some of them, for one may be stopped as well.
 const seats = 2
 
+// sleeping is how a waiter waits.
+type sleeping interface {
+	// Queue lets a thread sleep in the kernel's queue until the kernel lock of the file is
+	// ours. Then, or when it cannot be, it calls given.
+	Queue(f File, given func(error))
+	// Seat takes one of some seats at the file, if one is free (lockfile.File.Seat).
+	Seat(f File, seats int64) (bool, error)
+	// Poll sleeps until something happens to what is at the path, or to its holder.
+	Poll(ctx context.Context, w Watched) error
+	// Rest sleeps until the bell rings, at most for timeout.
+	Rest(ctx context.Context, bell <-chan struct{}, timeout time.Duration) error
+	// Random returns some duration below limit.
+	Random(limit time.Duration) time.Duration
+}
+
 // sleep sleeps until a look at the file is worth its cost, at most for timeout.
 func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
-	f, err := a.lock.open()
+	f, err := a.system.Open()
 	switch {
 	case err == nil:
 		if a.queues(f) {
@@ -39,54 +55,44 @@ func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
 	case !errors.Is(err, fs.ErrPermission):
 		return nil // the next try finds out
 	}
-	file, err := a.notifier.Watch(a.lock.path, a.events())
-	if errors.Is(err, unix.ENOENT) || err == nil && (f == nil || !a.isStill(f)) {
-		return nil
-	}
-	return a.watch(ctx, file, timeout)
+	return a.system.Poll(ctx, a.watches(f, timeout))
 }
 
 // queues reports that somebody has the kernel lock of the file, and that enough others watch
 // it; or that nobody can, for the kernel tells only who sleeps in the queue when that somebody
 // goes: the holder is in another container, or a looker, a breaker or a rogue has the kernel
 // lock of a dead one.
-func (a *attempt) queues(f *lockfile.File) bool {
+func (a *attempt) queues(f File) bool {
 	if !a.seen.locked || !a.seen.watched.isHelper {
 		return a.seen.locked
 	}
-	seated, err := f.Seat(seats)
+	seated, err := a.system.Seat(f, seats)
 	return err == nil && !seated
 }
 
 // isStill reports that the path names this file, and that it holds what the last look saw.
-func (a *attempt) isStill(f *lockfile.File) bool {
+func (a *attempt) isStill(f File) bool {
 	c, err := read(f)
 	return err == nil && c.Text == a.seen.content.Text && f.Named() == nil
 }
 
-// watch is one poll(2) on the file and the process.
-func (a *attempt) watch(outer context.Context, file int, timeout time.Duration) (err error) {
-	end := process.NoFD
-	if a.seen.watched.visible {
-		end, err = a.seen.watched.Open()
-		if err == nil && end < 0 {
-			return nil // gone by now
-		}
-		defer process.CloseFD(end)
-		if err != nil {
-			timeout = min(timeout, a.pauses.NextOr(slowLook))
-		}
-	}
-	switch {
-	case file >= 0:
-	case end >= 0 && a.seen.watched.isHelper: // which ends when it has released
-		timeout = min(timeout, a.pauses.NextOr(rareLook))
-	default:
-		timeout = min(timeout, a.pauses.NextOr(slowLook))
-	}
-	ctx, cancel := a.withTimeout(outer, timeout)
-	defer cancel()
-	return waited(ctx, outer, process.Poll(ctx, file, end))
+// A Watched is what a waiter watches.
+type Watched struct {
+	// Still reports that the path still leads to what the last look saw. It is asked once
+	// the file is watched.
+	Still   func() bool
+	Process watchedProcess
+	Events  uint32 // of inotify(7)
+	Timeout time.Duration
+	// Pause is how long to sleep at most where something cannot be watched, for which there
+	// is a usual time.
+	Pause func(usual time.Duration) time.Duration
+}
+
+// watches is what to watch of a file, which is nil if it may not be read.
+func (a *attempt) watches(f File, timeout time.Duration) Watched {
+	return Watched{Still: func() bool { return f != nil && a.isStill(f) }, Process: a.seen.watched, Events: a.events(),
+		Timeout: timeout, Pause: a.pauses.NextOr}
 }
 
 // removal are the events of the file's removal or renaming. IN_ATTRIB tells of the
@@ -105,3 +111,55 @@ func (a *attempt) events() uint32 {
 	}
 	return removal | unix.IN_CLOSE_WRITE
 }
+
+// Queue implements System.
+func (m *machine) Queue(f File, given func(error)) {
+	go func() { given(f.(*lockfile.File).Lock()) }()
+}
+
+// Seat implements System.
+func (m *machine) Seat(f File, seats int64) (bool, error) { return f.(*lockfile.File).Seat(seats) }
+
+// Poll implements System, by one poll(2) on the file and the process.
+func (m *machine) Poll(outer context.Context, w Watched) error {
+	file, err := m.notifier.Watch(m.lock.path, w.Events)
+	if errors.Is(err, unix.ENOENT) || err == nil && !w.Still() {
+		return nil
+	}
+	end := process.NoFD
+	if w.Process.visible {
+		end, err = w.Process.Open()
+		if err == nil && end < 0 {
+			return nil // gone by now
+		}
+		defer process.CloseFD(end)
+		if err != nil {
+			w.Timeout = min(w.Timeout, w.Pause(slowLook))
+		}
+	}
+	switch {
+	case file >= 0:
+	case end >= 0 && w.Process.isHelper: // which ends when it has released
+		w.Timeout = min(w.Timeout, w.Pause(rareLook))
+	default:
+		w.Timeout = min(w.Timeout, w.Pause(slowLook))
+	}
+	ctx, cancel := m.withTimeout(outer, w.Timeout)
+	defer cancel()
+	return waited(ctx, outer, process.Poll(ctx, file, end))
+}
+
+// Rest implements System.
+func (m *machine) Rest(outer context.Context, bell <-chan struct{}, timeout time.Duration) error {
+	ctx, cancel := m.withTimeout(outer, timeout)
+	defer cancel()
+	select {
+	case <-bell:
+		return nil
+	case <-ctx.Done():
+		return waited(ctx, outer, ctx.Err())
+	}
+}
+
+// Random implements System.
+func (m *machine) Random(limit time.Duration) time.Duration { return rand.N(limit) }

@@ -55,6 +55,18 @@ func (f *File) Named() error {
 	return err
 }
 
+// LockWithin takes the kernel lock of a file that somebody else may have opened, in about
+// the time that is left for it. A process that just looks at the file lets go at once.
+func (f *File) LockWithin(timeout time.Duration) (free bool, err error) {
+	for range timeout / time.Millisecond {
+		if free, err = f.TryLock(); free || err != nil {
+			return free, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false, nil
+}
+
 // IsMarked reports that Create made the file at a path, which may not be readable.
 func IsMarked(path string) bool {
 	st, err := statPath(path)

@@ -1,0 +1,63 @@
+package local
+
+import (
+	"time"
+
+	"locksmith/backends/clock"
+	"locksmith/backends/lockfile"
+)
+
+// A System is what an attempt asks the kernel for. All that processes can do to each other
+// goes through it and its files: so the explorer, which has a System of its own, can let them
+// do it in every order.
+type System interface {
+	// Create makes the lock file, which was not there.
+	Create() (File, error)
+	// Open opens what is there.
+	Open() (File, error)
+	// Close ends what Poll has left open.
+	Close()
+	sleeping
+}
+
+// A File is an open file that is the lock, or was it. See lockfile.File.
+type File interface {
+	Stat() (lockfile.Stat, error)
+	Read(limit int) (string, error)
+	Write(text string) error
+	Truncate() error
+	Mark(on bool)
+	TouchQuietly() error
+	TryLock() (bool, error)
+	LockWithin(time.Duration) (bool, error)
+	Unlock() error
+	Named() error
+	Unlink() error
+	Close() error
+}
+
+var _ File = (*lockfile.File)(nil)
+
+// A machine is the System of one attempt on this machine.
+type machine struct {
+	lock     *Lock
+	clock    clock.Clock
+	notifier notifier
+}
+
+// Create implements System.
+func (m *machine) Create() (File, error) { return file(lockfile.Create(m.lock.path)) }
+
+// Open implements System.
+func (m *machine) Open() (File, error) { return file(m.lock.open()) }
+
+// Close implements System.
+func (m *machine) Close() { m.notifier.Close() }
+
+// file is a File that is nil if there is none.
+func file(f *lockfile.File, err error) (File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
