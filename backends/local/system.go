@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"time"
 
 	"locksmith/backends/clock"
@@ -17,7 +18,31 @@ type System interface {
 	Open() (File, error)
 	// Close ends what Poll has left open.
 	Close()
-	sleeping
+
+	// Queue lets a thread sleep in the kernel's queue until the kernel lock of the file is
+	// ours. Then, or when it cannot be, it calls given.
+	Queue(f File, given func(error))
+	// Seat takes one of some seats at the file, if one is free (lockfile.File.Seat).
+	Seat(f File, seats int64) (bool, error)
+	// Poll sleeps until something happens to what is at the path, or to its holder.
+	Poll(ctx context.Context, w Watched) error
+	// Rest sleeps until the bell rings, at most for timeout.
+	Rest(ctx context.Context, bell <-chan struct{}, timeout time.Duration) error
+	// Random returns some duration below limit.
+	Random(limit time.Duration) time.Duration
+}
+
+// A Watched is what a waiter watches.
+type Watched struct {
+	// Still reports that the path still leads to what the last look saw. It is asked once
+	// the file is watched.
+	Still   func() bool
+	Process watchedProcess
+	Events  uint32 // of inotify(7)
+	Timeout time.Duration
+	// Pause is how long to sleep at most where something cannot be watched, for which there
+	// is a usual time.
+	Pause func(usual time.Duration) time.Duration
 }
 
 // A File is an open file that is the lock, or was it. See lockfile.File.

@@ -20,6 +20,18 @@ func (a *attempt) Wait(ctx context.Context) error {
 	return a.sleep(ctx, a.seen.due)
 }
 
+// Rest implements System.
+func (m *machine) Rest(outer context.Context, bell <-chan struct{}, timeout time.Duration) error {
+	ctx, cancel := m.withTimeout(outer, timeout)
+	defer cancel()
+	select {
+	case <-bell:
+		return nil
+	case <-ctx.Done():
+		return waited(ctx, outer, ctx.Err())
+	}
+}
+
 // withTimeout returns a context that ends after d, if that is not watch.Never.
 func (m *machine) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d == watch.Never {

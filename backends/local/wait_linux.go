@@ -28,21 +28,6 @@ const rareLook = 30 * time.Second
 // some of them, for one may be stopped as well.
 const seats = 2
 
-// sleeping is how a waiter waits.
-type sleeping interface {
-	// Queue lets a thread sleep in the kernel's queue until the kernel lock of the file is
-	// ours. Then, or when it cannot be, it calls given.
-	Queue(f File, given func(error))
-	// Seat takes one of some seats at the file, if one is free (lockfile.File.Seat).
-	Seat(f File, seats int64) (bool, error)
-	// Poll sleeps until something happens to what is at the path, or to its holder.
-	Poll(ctx context.Context, w Watched) error
-	// Rest sleeps until the bell rings, at most for timeout.
-	Rest(ctx context.Context, bell <-chan struct{}, timeout time.Duration) error
-	// Random returns some duration below limit.
-	Random(limit time.Duration) time.Duration
-}
-
 // sleep sleeps until a look at the file is worth its cost, at most for timeout.
 func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
 	f, err := a.system.Open()
@@ -74,19 +59,6 @@ func (a *attempt) queues(f File) bool {
 func (a *attempt) isStill(f File) bool {
 	c, err := read(f)
 	return err == nil && c.Text == a.seen.content.Text && f.Named() == nil
-}
-
-// A Watched is what a waiter watches.
-type Watched struct {
-	// Still reports that the path still leads to what the last look saw. It is asked once
-	// the file is watched.
-	Still   func() bool
-	Process watchedProcess
-	Events  uint32 // of inotify(7)
-	Timeout time.Duration
-	// Pause is how long to sleep at most where something cannot be watched, for which there
-	// is a usual time.
-	Pause func(usual time.Duration) time.Duration
 }
 
 // watches is what to watch of a file, which is nil if it may not be read.
@@ -147,18 +119,6 @@ func (m *machine) Poll(outer context.Context, w Watched) error {
 	ctx, cancel := m.withTimeout(outer, w.Timeout)
 	defer cancel()
 	return waited(ctx, outer, process.Poll(ctx, file, end))
-}
-
-// Rest implements System.
-func (m *machine) Rest(outer context.Context, bell <-chan struct{}, timeout time.Duration) error {
-	ctx, cancel := m.withTimeout(outer, timeout)
-	defer cancel()
-	select {
-	case <-bell:
-		return nil
-	case <-ctx.Done():
-		return waited(ctx, outer, ctx.Err())
-	}
 }
 
 // Random implements System.

@@ -4,6 +4,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -20,20 +21,19 @@ func (*queue) take(chan struct{}) File { return nil }
 
 func (*queue) leave(chan struct{}) File { return nil }
 
-// sleeping is how a waiter waits: nothing wakes it here.
-type sleeping interface {
-	Rest(ctx context.Context, timeout time.Duration) error
-}
-
-// sleep looks again after slowLook.
+// sleep looks again after slowLook: nothing wakes a waiter here.
 func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
-	return a.system.Rest(ctx, min(timeout, a.pauses.NextOr(slowLook)))
+	return a.system.Rest(ctx, nil, min(timeout, a.pauses.NextOr(slowLook)))
 }
 
-// Rest implements System.
-func (m *machine) Rest(outer context.Context, timeout time.Duration) error {
-	ctx, cancel := m.withTimeout(outer, timeout)
-	defer cancel()
-	<-ctx.Done()
-	return waited(ctx, outer, ctx.Err())
-}
+// Queue implements System. There is no queue here, nor seats at it.
+func (m *machine) Queue(_ File, given func(error)) { given(errors.ErrUnsupported) }
+
+// Seat implements System.
+func (m *machine) Seat(File, int64) (bool, error) { return true, nil }
+
+// Poll implements System.
+func (m *machine) Poll(ctx context.Context, w Watched) error { return m.Rest(ctx, nil, w.Timeout) }
+
+// Random implements System.
+func (m *machine) Random(time.Duration) time.Duration { return 0 }
