@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"locksmith/backends/lockfile"
@@ -80,7 +81,9 @@ func (l *Lock) remove(f File) error {
 	case l.kept:
 		err = leaveEmpty(f)
 	default:
-		err = f.Unlink()
+		if err = f.Unlink(); errors.Is(err, fs.ErrNotExist) {
+			err = lockfile.ErrReplaced // somebody removed it after we looked
+		}
 	}
 	if err == nil || errors.Is(err, lockfile.ErrReplaced) {
 		_ = f.Close()

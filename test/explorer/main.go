@@ -125,12 +125,12 @@ func (m mutation) tryAlone() (*explore.Violation, error) {
 // tasks are what is asked for, in the order of the tables.
 func (o options) tasks() []func() explore.Result {
 	var tasks []func() explore.Result
-	for _, c := range slices.Concat(small, smallDirectories, smallFiles, smallObjects, o.limits(slices.Concat(knownLimits, copiedObjects))) {
+	for _, c := range slices.Concat(small, smallDirectories, smallFiles, smallObjects, smallKernel, o.limits(slices.Concat(knownLimits, copiedObjects))) {
 		if o.only.MatchString(c.Name) {
 			tasks = append(tasks, func() explore.Result { return o.search(c) })
 		}
 	}
-	for _, c := range slices.Concat(large, largeDirectories, largeFiles, largeObjects, o.limits(walkedLimits)) {
+	for _, c := range slices.Concat(large, largeDirectories, largeFiles, largeObjects, largeKernel, o.limits(walkedLimits)) {
 		if o.only.MatchString(c.Name) {
 			tasks = append(tasks, func() explore.Result { return o.wander(c) })
 		}

@@ -40,6 +40,7 @@ const (
 	stuck      = "not everybody ends"
 	litter     = "left over at the end"
 	fails      = "failed though nothing else did"
+	keeps      = "keeps the kernel lock of"
 )
 
 // Where the files of the algorithms are, from the module's root.
@@ -49,11 +50,12 @@ const (
 	linkDir       = "backends/link"
 	watchDir      = "backends/watch"
 	objectsDir    = "backends/s3/objects"
+	localDir      = "backends/local"
 )
 
 // mutations are all of them.
 func mutations() []mutation {
-	return slices.Concat(within(generationDir, generationMutations), within(mkdirDir, mkdirMutations), within(linkDir, linkMutations), within(objectsDir, objectMutations), within(watchDir, memoryMutations))
+	return slices.Concat(within(generationDir, generationMutations), within(mkdirDir, mkdirMutations), within(linkDir, linkMutations), within(objectsDir, objectMutations), within(localDir, kernelMutations), within(watchDir, memoryMutations))
 }
 
 func within(dir string, all []mutation) []mutation {

@@ -7,6 +7,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
 	"locksmith/backends/link"
+	"locksmith/backends/local"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
@@ -91,6 +92,31 @@ func (s script) Release(ctx context.Context) error {
 func stored(e explore.Env) explore.Lock {
 	return &objects.Lock{Store: e.Objects(), Address: "s3://bucket/lock", Env: timeless(e)}
 }
+
+// kernel is the code of local:.
+func kernel(e explore.Env) explore.Lock {
+	env := e.Near()
+	env.Today = timeless(e).Today
+	return local.On("local:/L", e.Machine, env)
+}
+
+// A hand removes the lock file, whosever it is, and wants nothing.
+type hand struct {
+	explore.Lock // nobody asks more of it
+	env          explore.Env
+}
+
+func newHand(e explore.Env) explore.Lock { return hand{env: e} }
+
+func (h hand) Attempt(backend.Request) (backend.Attempt, error) { return h, nil }
+
+func (h hand) Try(context.Context) (backend.Hold, error) {
+	h.env.RemoveByHand()
+	return nil, &backend.HeldError{}
+}
+
+func (h hand) Wait(context.Context) error     { return nil }
+func (h hand) Withdraw(context.Context) error { return nil }
 
 // fileName is the lock file.
 const fileName = "L"

@@ -19,6 +19,7 @@ const (
 	repeated
 	calmed // the adversary gave up
 	reaped // a person removed what nobody owns
+	gave   // the kernel gave its lock of a file to who sleeps for it
 )
 
 // An action is what made one world of another.
@@ -42,11 +43,13 @@ func (x *Explorer) describe(before, after *world) string {
 		return fmt.Sprintf("time passes: %v", time.Duration(d.op.wait)*time.Millisecond)
 	case crashed:
 		return x.title(d.process) + " crashes"
+	case gave:
+		return fmt.Sprintf("the kernel gives %s its lock of descriptor %d", x.title(d.process), d.op.subject)
 	case repeated:
 		return fmt.Sprintf("the server executes again, of %s: %s: %s", x.title(d.process), x.call(d.op), result(d.reply.err))
 	}
 	line := x.title(d.process) + ": " + x.call(d.op)
-	if d.op.kind != opWork && d.op.kind != opAwait {
+	if d.op.kind != opWork && d.op.kind != opAwait && d.op.kind != opRest {
 		line += ": " + x.answerText(d)
 	}
 	return line + x.changes(before, after)
@@ -93,6 +96,10 @@ func (x *Explorer) value(d action) string {
 		return x.sightText(d.op, x.names.views[d.reply.value])
 	case opLook:
 		return fmt.Sprintf("there, touched at %s", seconds(unpackSight(d.reply.value).stamp))
+	case opMake, opOpenLock:
+		return fmt.Sprintf("descriptor %d", d.reply.value)
+	case opText:
+		return x.whose(x.names.views[d.reply.value].content)
 	case opList:
 		var all []string
 		for _, name := range x.listed(d.reply) {
@@ -127,6 +134,8 @@ var opNames = map[opKind]string{
 	opMkdir: "mkdir", opSymlink: "symlink", opRename: "rename", opRenameNew: "rename unless it is there:", opRmdir: "rmdir", opRemoveAbandoned: "remove if abandoned:", opStake: "stake", opPin: "pin", opUnpin: "unpin", opUnlink: "unlink",
 	opCreate: "create", opWrite: "write", opLink: "link", opTouchFile: "touch the file", opStat: "stat", opRead: "read", opOpen: "open",
 	opPut: "put", opPutNew: "put if there is none:", opDelete: "delete", opHead: "head", opGet: "get",
+	opMake: "make the lock file", opOpenLock: "open the lock file", opByHand: "remove the lock file by hand", opSize: "size of", opText: "read",
+	opFill: "write", opStamp: "touch", opFlock: "lock", opNamed: "is at the path:", opRemove: "unlink the path, as that of", opShut: "close", opSit: "take a seat at", opQueue: "sleep for",
 	opRecall: "recall", opRemember: "remember", opStatFile: "stat the file", opTouch: "touch", opReadlink: "readlink", opLook: "look", opList: "list",
 }
 
@@ -137,8 +146,12 @@ func (x *Explorer) call(o op) string {
 		return "works as long as it likes"
 	case opRecall, opRemember:
 		return opNames[o.kind] + " what was seen"
-	case opAwait:
+	case opAwait, opRest:
 		return "wakes up"
+	case opByHand, opMake, opOpenLock:
+		return opNames[o.kind]
+	case opSize, opText, opFill, opStamp, opFlock, opNamed, opRemove, opShut, opSit, opQueue:
+		return fmt.Sprintf("%s descriptor %d", opNames[o.kind], o.subject)
 	case opLink:
 		return fmt.Sprintf("link %s -> %s", x.short(x.names.texts[o.to]), name)
 	case opPutNew:

@@ -52,6 +52,7 @@ func (x *Explorer) pass(c *world, ms int32) {
 	for p := range c.procs {
 		q := &c.procs[p]
 		q.asleep = false
+		q.awake = q.awake || x.op(c, p).kind == opRest
 		x.rouse(c, p)
 		if q.valid && !x.lasting(p) && c.now >= q.confirmed+millis(x.roles[p].Lease) {
 			q.valid = false // it knows by its own clock
@@ -74,6 +75,7 @@ func (x *Explorer) crash(w *world, p int, emit func(*world)) {
 
 func (x *Explorer) kill(c *world, p int) {
 	c.procs[p] = proc{node: c.procs[p].node, crashed: true}
+	x.exit(c, p)
 	for i := range c.procs {
 		if o := x.op(c, i); o.kind == opJudge && int(o.subject) == p {
 			c.procs[i].asleep = false

@@ -122,7 +122,7 @@ func (d dir) Await(_ context.Context, _ string, _ process.Process, wait time.Dur
 
 // millis rounds up, so that who waits does wait, and down to what a state holds.
 func millis(d time.Duration) int32 {
-	return int32(min((d+time.Millisecond-1)/time.Millisecond, 1<<30))
+	return int32(min(d/time.Millisecond+min(d%time.Millisecond, 1), time.Duration(forever)))
 }
 
 type bootClock struct{ r *runner }

@@ -38,6 +38,8 @@ type Config struct {
 	Files *Files
 	// Objects is set where the lock is objects in a store.
 	Objects *Objects
+	// Kernel is set where the lock is a file of one machine.
+	Kernel *Kernel
 	// Limit is part of what violations are called that are known; what follows from one
 	// is not explored. Meets are those that must be met.
 	Limit string
@@ -78,6 +80,7 @@ func NewExplorer(c Config) *Explorer {
 	for i := range x.roles {
 		x.roles[i].Lease = c.Lease
 		x.roles[i].nap, x.roles[i].naps = c.nap(), c.naps()
+		x.roles[i].keeps = c.Kernel != nil
 		x.graphs = append(x.graphs, newGraph(x.names, i, x.roles[i]))
 	}
 	return x
@@ -102,7 +105,7 @@ func (c Config) naps() int {
 
 // places are the directories that are there from the beginning.
 func (c Config) places() []string {
-	if c.Directories != nil || c.Files != nil || c.Objects != nil {
+	if c.Directories != nil || c.Files != nil || c.Objects != nil || c.Kernel != nil {
 		return nil
 	}
 	return []string{"G", "R"}
@@ -175,7 +178,7 @@ func (x *Explorer) fall(w *world, p int) {
 
 // goOn lets process p take steps until it holds the lock or waits for it.
 func (x *Explorer) goOn(w *world, p int) *world {
-	return x.goOnTo(w, p, func(o op) bool { return o.kind <= opAwait })
+	return x.goOnTo(w, p, func(o op) bool { return o.kind <= opAwait || o.kind == opRest })
 }
 
 // goOnTo lets process p take steps until it is about to do something.
@@ -239,6 +242,8 @@ func (x *Explorer) act(w *world, a choice, emit func(*world)) {
 		if int(a.subject) < len(w.dups) {
 			x.repeat(w, int(a.subject), emit)
 		}
+	case gave:
+		x.give(w, int(a.subject), emit)
 	}
 }
 
@@ -262,6 +267,11 @@ func (x *Explorer) choices(w *world) []choice {
 	}
 	for i := range w.dups {
 		all = append(all, choice{kind: repeated, subject: uint8(i)})
+	}
+	for i := range w.machine.asleep {
+		if w.machine.next(i) {
+			all = append(all, choice{kind: gave, subject: uint8(i)})
+		}
 	}
 	return all
 }

@@ -46,7 +46,9 @@ func (f *fingerprinter) value(v reflect.Value, depth int) {
 	}
 	f.word(uint64(v.Kind()))
 	switch v.Kind() {
-	case reflect.Invalid, reflect.Func, reflect.Chan, reflect.UnsafePointer:
+	case reflect.Invalid, reflect.Func, reflect.UnsafePointer:
+	case reflect.Chan:
+		f.word(uint64(b2i(v.IsNil()))<<32 | uint64(v.Len()))
 	case reflect.Bool:
 		f.word(uint64(b2i(v.Bool())))
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:

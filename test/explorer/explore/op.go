@@ -47,6 +47,21 @@ const (
 	// What tries remember (watch.Memory).
 	opRecall
 	opRemember
+	// Calls to the kernel of one machine about the lock file.
+	opMake
+	opOpenLock
+	opByHand
+	opSize
+	opText
+	opFill
+	opStamp
+	opFlock
+	opNamed
+	opRemove
+	opShut
+	opSit
+	opQueue
+	opRest // sleep until the kernel lock is given
 )
 
 // patient reports that to do it twice is as good as once; a new file is, because the
@@ -62,7 +77,7 @@ type op struct {
 	to   text // new name of a rename; what a symbolic link holds, or a file, an object, or the memory; what a link is to
 	// wait is how many milliseconds a process that awaits or works may pass.
 	wait    int32
-	subject int8 // whom a judge looks at
+	subject int8 // whom a judge looks at; what the kernel is asked about
 }
 
 func (o op) changes() bool { return o.kind >= opMkdir && o.kind <= opTouch }
@@ -77,6 +92,8 @@ type reply struct {
 	err unix.Errno
 	// value is a time in milliseconds, a text, a listing, a sight, a view or a verdict.
 	value int64
+	// given: since the last answer, the kernel gave the process its lock of a file.
+	given bool
 }
 
 // afterServerCrash is the answer to a request that was executed before the

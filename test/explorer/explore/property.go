@@ -39,6 +39,7 @@ func (x *Explorer) heed(c *world, p int, n note) {
 		if n.out != unclear {
 			q.holding, q.overtaken = false, false
 			q.token = 0
+			x.checkLocks(c, p)
 		}
 	case noteCondemned:
 		x.condemn(c, int(n.token), n.serial)
@@ -92,9 +93,11 @@ func (x *Explorer) granted(c *world, p int, n note) {
 	}
 }
 
-// lasting reports that the holds of p have no end but their release. A file of a tool
-// has the lease of who waits for it.
-func (x *Explorer) lasting(p int) bool { return x.roles[p].Script && x.Config.Files == nil }
+// lasting reports that the holds of p have no end but their release: the kernel keeps them, or
+// p is a script. A file of a tool has the lease of who waits for it.
+func (x *Explorer) lasting(p int) bool {
+	return x.roles[p].Script && x.Config.Files == nil || x.Config.Kernel != nil
+}
 
 func (x *Explorer) rises(c *world, p int) {
 	token := c.procs[p].token

@@ -50,6 +50,7 @@ type Role struct {
 	Misjudges bool // takes everybody else for dead
 	Script    bool // is no locksmith: it has no lease, and no entry
 	Grace     time.Duration
+	keeps     bool          // its lock has something to keep from one acquisition to the next
 	nap       time.Duration // of the cleaner
 	naps      int           // how many
 	Sturdy    bool          // does not crash
@@ -68,6 +69,9 @@ func (r Role) play(run *runner) {
 	}
 	for round := range r.Rounds {
 		run.wish = []any{run.serial, round}
+		if r.keeps {
+			run.wish = append(run.wish, b)
+		}
 		r.acquire(run, b, round)
 	}
 	run.pause(0)

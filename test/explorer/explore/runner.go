@@ -24,6 +24,7 @@ type runner struct {
 	yield func(op) bool
 	next  func() (op, bool)
 	stop  func()
+	given func(error) // is called when the kernel gives its lock of a file
 	// What happened since the last answer.
 	notes []note
 	// place is a fingerprint of all that the process knew when it last stood
@@ -69,7 +70,11 @@ func (r *runner) ask(o op) reply {
 	if !r.yield(o) {
 		panic(stopped{})
 	}
-	return r.answer
+	answer := r.answer
+	if answer.given {
+		r.given(nil)
+	}
+	return answer
 }
 
 func (r *runner) note(n note) { r.notes = append(r.notes, n) }

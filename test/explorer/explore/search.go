@@ -156,8 +156,13 @@ func (s *search) reach(a choice, c *world) {
 // and now and then one on the way; fewer the more there were.
 func (s *search) sample(terminal bool) bool {
 	every := uint32(1021)
-	if terminal {
+	switch {
+	case terminal:
 		every = 7
+	case s.Config.Limit == Stopped:
+		every = 7 // it is met in few states
+	case s.Config.Kernel != nil:
+		every = 61 // the worlds are small
 	}
 	return s.settled < maxSettled && s.current%every == 0 || s.settled < maxSettled/4 && terminal
 }
@@ -169,6 +174,22 @@ func (s *search) settle(w *world) {
 	wrong := s.letFinish(w, false).wrong
 	if wrong != "" && !s.isLimit(wrong) {
 		end := s.letFinish(w, true)
+		s.wrong = s.trace(s.path(s.current), end.steps, end.wrong)
+	}
+	for p := range w.procs {
+		if s.wrong == nil && s.mayStop(w, p) {
+			s.settleWithout(w, p)
+		}
+	}
+}
+
+// settleWithout lets everybody finish but one, who is stopped.
+func (s *search) settleWithout(w *world, p int) {
+	switch wrong := s.letOthersFinish(w, p, false).wrong; {
+	case s.isLimit(wrong):
+		s.limits[wrong]++
+	case wrong != "":
+		end := s.letOthersFinish(w, p, true)
 		s.wrong = s.trace(s.path(s.current), end.steps, end.wrong)
 	}
 }

@@ -19,8 +19,24 @@ const maxTurns = 6000
 // all wait. Everybody must end. Then the cleaner comes; afterwards nothing may
 // be left but the newest generations.
 func (x *Explorer) letFinish(w *world, tell bool) ending {
-	c := x.copy(w)
 	e := &ending{tell: tell}
+	c := x.takeTurns(x.calm(w, e), e)
+	cleaner := len(c.procs) - 1
+	if e.wrong == "" {
+		c.procs[cleaner].absent = false
+		c.action = action{kind: calmed}
+		c = x.turn(c, e, func(emit func(*world)) { x.readClocks(c, emit) })
+		c = x.takeTurns(c, e)
+	}
+	if e.wrong == "" {
+		e.wrong = x.leftover(c)
+	}
+	return *e
+}
+
+// calm stops all adversity.
+func (x *Explorer) calm(w *world, e *ending) *world {
+	c := x.copy(w)
 	c.left = Budget{}
 	for i := range c.hosts {
 		c.hosts[i] = host{}
@@ -34,19 +50,7 @@ func (x *Explorer) letFinish(w *world, tell bool) ending {
 	x.acquit(c)
 	c.calm = true
 	c.action = action{kind: calmed}
-	c = x.turn(c, e, func(emit func(*world)) { x.readClocks(c, emit) })
-	c = x.takeTurns(c, e)
-	cleaner := len(c.procs) - 1
-	if e.wrong == "" {
-		c.procs[cleaner].absent = false
-		c.action = action{kind: calmed}
-		c = x.turn(c, e, func(emit func(*world)) { x.readClocks(c, emit) })
-		c = x.takeTurns(c, e)
-	}
-	if e.wrong == "" {
-		e.wrong = x.leftover(c)
-	}
-	return *e
+	return x.turn(c, e, func(emit func(*world)) { x.readClocks(c, emit) })
 }
 
 // turn replaces c by what follows from one thing that happens.
@@ -79,6 +83,16 @@ func (x *Explorer) takeTurns(c *world, e *ending) *world {
 			moved = true
 			turns++
 		}
+		for i := 0; i < len(c.machine.asleep); i++ {
+			if c.machine.next(i) {
+				c = x.turn(c, e, func(emit func(*world)) { x.give(c, i, emit) })
+				moved = true
+				i = -1
+			}
+		}
+		if what := x.unwoken(c); !moved && what != "" {
+			e.wrong = what
+		}
 		switch {
 		case turns > maxTurns || x.spent(c):
 			e.wrong = "not everybody ends, though nothing is in the way: " + x.waiting(c)
@@ -86,6 +100,8 @@ func (x *Explorer) takeTurns(c *world, e *ending) *world {
 			c = x.turn(c, e, func(emit func(*world)) { x.reap(c, emit) })
 		case !moved && (x.waiting(c) == "" || x.helpless(c)):
 			return c
+		case !moved && x.Config.Kernel != nil && x.napping(c) == forever:
+			e.wrong = "not everybody ends, and nothing but others would wake " + x.waiting(c)
 		case !moved:
 			c = x.passTurn(c, e)
 			turns++
@@ -113,18 +129,27 @@ func (x *Explorer) passing(c *world, p int) bool {
 
 // passTurn lets as much time pass as the first of those who wait wants.
 func (x *Explorer) passTurn(c *world, e *ending) *world {
-	wait := int32(1 << 30)
-	for p := range c.procs {
-		if o := x.op(c, p); !c.procs[p].crashed && !c.procs[p].absent && (o.kind == opAwait || o.kind == opWork) {
-			wait = min(wait, o.wait)
-		}
-	}
+	wait := x.napping(c)
 	return x.turn(c, e, func(emit func(*world)) {
 		d := x.copy(c)
 		x.pass(d, max(wait, 1))
 		d.action = action{kind: jumped, op: op{wait: max(wait, 1)}}
 		x.readClocks(d, emit)
 	})
+}
+
+// forever is how long somebody waits whom time does not wake.
+const forever = int32(1 << 30)
+
+// napping is how long it is until the first of those who wait wakes by itself.
+func (x *Explorer) napping(c *world) int32 {
+	wait := forever
+	for p := range c.procs {
+		if o := x.op(c, p); !c.procs[p].crashed && !c.procs[p].absent && !c.procs[p].stopped && (o.kind == opAwait || o.kind == opRest || o.kind == opWork) {
+			wait = min(wait, o.wait)
+		}
+	}
+	return wait
 }
 
 // helpless reports that only those wait who break nobody, before the cleaner comes.
@@ -141,7 +166,7 @@ func (x *Explorer) helpless(c *world) bool {
 func (x *Explorer) waiting(c *world) string {
 	var all []string
 	for p := range c.procs {
-		if q := &c.procs[p]; !q.crashed && !q.absent && x.op(c, p).kind != opDone {
+		if q := &c.procs[p]; !q.crashed && !q.absent && !q.stopped && x.op(c, p).kind != opDone {
 			all = append(all, x.title(p))
 		}
 	}
@@ -160,6 +185,8 @@ func (x *Explorer) leftover(c *world) string {
 		}
 	}
 	switch {
+	case c.machine.lock != 0:
+		return "left over at the end: the lock file"
 	case len(all) > 0:
 		return fmt.Sprintf("left over at the end: %s", strings.Join(all, " "))
 	case generations > maxGenerations:

@@ -13,12 +13,14 @@ func (x *Explorer) step(w *world, p int, emit func(*world)) {
 	s := stepper{x, w, p, x.op(w, p), emit}
 	switch {
 	case !x.enabled(w, p):
-	case s.op.kind == opWork, s.op.kind == opAwait:
+	case s.op.kind == opWork, s.op.kind == opAwait, s.op.kind == opRest:
 		s.answer(noFault, func(c *world) reply { c.procs[p].awake = false; return reply{} })
 	case s.op.kind == opRecall:
 		s.answer(noFault, func(c *world) reply { return ok(int64(c.memory)) })
 	case s.op.kind == opRemember:
 		s.answer(noFault, func(c *world) reply { c.memory = s.op.to; return reply{} })
+	case s.op.kind >= opMake:
+		s.kernel()
 	case w.procs[p].scan != 0:
 		s.endScan()
 	default:
@@ -39,11 +41,11 @@ func (s stepper) lucky() bool { return s.Config.Files != nil && s.roles[s.p].Scr
 // enabled reports that process p can take its step.
 func (x *Explorer) enabled(w *world, p int) bool {
 	q := &w.procs[p]
-	if q.crashed || q.absent || q.asleep {
+	if q.crashed || q.absent || q.asleep || q.stopped {
 		return false
 	}
 	kind := x.op(w, p).kind
-	return kind != opDone && (kind != opAwait || q.awake)
+	return kind != opDone && (kind != opAwait && kind != opRest || q.awake)
 }
 
 func (x *Explorer) op(w *world, p int) op { return x.graphs[p].nodes[w.procs[p].node].op }
@@ -124,7 +126,9 @@ func (x *Explorer) wake(c *world, p int) {
 // rouse wakes a process. One that has ended has nothing to see.
 func (x *Explorer) rouse(c *world, p int) {
 	q := &c.procs[p]
-	q.awake = !q.crashed && x.op(c, p).kind != opDone
+	if kind := x.op(c, p).kind; kind != opRest { // which the kernel's queue alone ends, or time
+		q.awake = !q.crashed && kind != opDone
+	}
 }
 
 func (s stepper) host(c *world) *host { return &c.hosts[s.roles[s.p].Host.Number] }
@@ -191,16 +195,23 @@ func (x *Explorer) proceed(c *world, p int, r reply) {
 	if r.err != 0 && o.kind == opPut && x.isEntry(o.name) {
 		q.made = x.names.makers[o.name].serial
 	}
+	r.given, q.given = q.given != 0, 0
 	e := x.graphs[p].follow(q.node, r)
 	q.node, q.sent = e.to, 0
 	switch next := x.op(c, p); {
 	case x.proves(p, next):
 		q.sent = c.now
+	case next.kind == opRest:
+		q.awake = false
 	case next.kind == opDone:
 		q.awake, q.touched, q.confirmed = false, 0, 0
 	}
 	for _, n := range e.notes {
 		x.heed(c, p, n)
+	}
+	if x.op(c, p).kind == opDone {
+		x.checkLocks(c, p)
+		x.exit(c, p)
 	}
 }
 
@@ -247,7 +258,7 @@ func (x *Explorer) reading(c *world, p int, o op) reply {
 	switch {
 	case r.Misjudges && int(o.subject) != p:
 		return ok(2)
-	case x.roles[o.subject].Host.Number != r.Host.Number && !(r.Cleaner && (x.plain() || x.Config.Files != nil)):
+	case x.roles[o.subject].Host.Number != r.Host.Number && !(r.Cleaner && (x.plain() || x.Config.Files != nil || x.Config.Kernel != nil)):
 		return ok(0)
 	case c.procs[o.subject].crashed:
 		return ok(2)

@@ -30,6 +30,7 @@ type proc struct {
 	crashed bool
 	absent  bool // comes only when all others have ended
 	asleep  bool // it is about to look at a clock, and will not before time jumps
+	stopped bool // for good, while others are let finish; not part of the state
 	awake   bool // something changed since it last began to wait
 	scan    listing
 	// When a request was sent, at the earliest: that of its present step, of its
@@ -53,6 +54,8 @@ type proc struct {
 	sawAt int32
 	// The last of its attempts that made a file, or whose reservation had no answer.
 	made uint8
+	// The descriptor of which the kernel has just given it the lock, and it does not know.
+	given uint8
 }
 
 // A world is one state of all there is.
@@ -69,6 +72,8 @@ type world struct {
 	// know it.
 	owner int8
 	doubt bool
+	// Where the lock is a file of one machine.
+	machine machine
 	// The highest tokens granted, to exclusive holders and to any.
 	exclusive, highest uint32
 
@@ -80,8 +85,10 @@ type world struct {
 }
 
 func (w *world) copyFrom(v *world) {
-	tree, hosts, procs, dups := w.tree[:0], w.hosts, w.procs[:0], w.dups[:0]
+	tree, hosts, procs, dups, machine := w.tree[:0], w.hosts, w.procs[:0], w.dups[:0], w.machine
 	*w = *v
+	w.machine = machine
+	w.machine.copyFrom(&v.machine)
 	w.tree = append(tree, v.tree...)
 	w.procs = append(procs, v.procs...)
 	w.dups = append(dups, v.dups...)
@@ -137,7 +144,7 @@ func (w *world) encode(b []byte) []byte {
 		u(uint64(d.from))
 		u(uint64(d.aim))
 	}
-	return b
+	return w.machine.encode(b)
 }
 
 func (p *proc) encode(b []byte) []byte {
@@ -146,7 +153,7 @@ func (p *proc) encode(b []byte) []byte {
 		flags |= b2i(set) << i
 	}
 	for _, v := range []uint64{uint64(p.node), uint64(flags), uint64(p.scan), uint64(p.sent), uint64(p.touched), uint64(p.confirmed),
-		uint64(p.serial), uint64(p.condemned), uint64(p.hopeless), uint64(p.token), uint64(p.saw), uint64(p.sawAt), uint64(p.made)} {
+		uint64(p.serial), uint64(p.condemned), uint64(p.hopeless), uint64(p.token), uint64(p.saw), uint64(p.sawAt), uint64(p.made), uint64(p.given)} {
 		b = binary.AppendUvarint(b, v)
 	}
 	return b
@@ -174,7 +181,7 @@ func (w *world) decode(b []byte) {
 		p := &w.procs[i]
 		node, flags := nodeID(u()), u()
 		*p = proc{node: node, scan: listing(u()), sent: int32(u()), touched: int32(u()), confirmed: int32(u()),
-			serial: uint8(u()), condemned: uint8(u()), hopeless: uint8(u()), token: uint32(u()), saw: text(u()), sawAt: int32(u()), made: uint8(u())}
+			serial: uint8(u()), condemned: uint8(u()), hopeless: uint8(u()), token: uint32(u()), saw: text(u()), sawAt: int32(u()), made: uint8(u()), given: uint8(u())}
 		for i, f := range []*bool{&p.crashed, &p.absent, &p.asleep, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.broken, &p.releasing, &p.swept} {
 			*f = flags>>i&1 != 0
 		}
@@ -193,6 +200,7 @@ func (w *world) decode(b []byte) {
 	for range u() {
 		w.dups = append(w.dups, request{op{kind: opKind(u()), name: text(u()), to: text(u())}, int8(u()), text(u())})
 	}
+	w.machine.decode(u)
 }
 
 func (b *Budget) counts() []*int {

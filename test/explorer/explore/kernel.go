@@ -1,0 +1,359 @@
+package explore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// Kernel is what is different where the lock is a file of one machine. The kernel knows who
+// has it open, keeps locks of it, and has a queue of threads that sleep for each.
+type Kernel struct {
+	// Seats is how many may watch the lock. The others sleep in the queue.
+	Seats int
+}
+
+// A machine is what the kernel keeps.
+type machine struct {
+	lock   uint8    // the number of the file that is at the lock's path; 0: none is
+	files  []inode  // in order
+	opened []opened // by process and descriptor
+	asleep []thread // in the order in which they came
+}
+
+// An inode is a file that has a name or is open. The number of one that is gone is that of the
+// next.
+type inode struct {
+	number  uint8
+	maker   uint8
+	content text
+	stamp   int32
+}
+
+type opened struct {
+	process, fd, file uint8
+	locked, seated    bool
+}
+
+// A thread sleeps for the kernel lock of what its process has open.
+type thread struct{ process, fd uint8 }
+
+func (m *machine) copyFrom(n *machine) {
+	m.lock = n.lock
+	m.files = append(m.files[:0], n.files...)
+	m.opened = append(m.opened[:0], n.opened...)
+	m.asleep = append(m.asleep[:0], n.asleep...)
+}
+
+func (m *machine) encode(b []byte) []byte {
+	b = append(b, m.lock, uint8(len(m.files)))
+	for _, f := range m.files {
+		b = binary.AppendUvarint(append(b, f.number, f.maker), uint64(f.content))
+		b = binary.AppendUvarint(b, uint64(f.stamp))
+	}
+	b = append(b, uint8(len(m.opened)))
+	for _, o := range m.opened {
+		b = append(b, o.process, o.fd, o.file, uint8(b2i(o.locked)|b2i(o.seated)<<1))
+	}
+	b = append(b, uint8(len(m.asleep)))
+	for _, t := range m.asleep {
+		b = append(b, t.process, t.fd)
+	}
+	return b
+}
+
+// decode reads what encode wrote, by the number.
+func (m *machine) decode(u func() uint64) {
+	next := func() uint8 { return uint8(u()) }
+	m.lock = next()
+	m.files = m.files[:0]
+	for range next() {
+		m.files = append(m.files, inode{number: next(), maker: next(), content: text(u()), stamp: int32(u())})
+	}
+	m.opened = m.opened[:0]
+	for range next() {
+		o := opened{process: next(), fd: next(), file: next()}
+		flags := next()
+		o.locked, o.seated = flags&1 != 0, flags&2 != 0
+		m.opened = append(m.opened, o)
+	}
+	m.asleep = m.asleep[:0]
+	for range next() {
+		m.asleep = append(m.asleep, thread{process: next(), fd: next()})
+	}
+}
+
+func (m *machine) file(number uint8) *inode {
+	return &m.files[slices.IndexFunc(m.files, func(f inode) bool { return f.number == number })]
+}
+
+func (m *machine) at(p int, fd int8) *opened {
+	return &m.opened[slices.IndexFunc(m.opened, func(o opened) bool { return int(o.process) == p && int8(o.fd) == fd })]
+}
+
+// make makes the lock file.
+func (m *machine) make(p int, now int32) uint8 {
+	number := uint8(1)
+	i := 0
+	for ; i < len(m.files) && m.files[i].number == number; i++ {
+		number++
+	}
+	m.files = slices.Insert(m.files, i, inode{number: number, maker: uint8(p), stamp: now})
+	m.lock = number
+	return number
+}
+
+// open returns a descriptor of a file.
+func (m *machine) open(p int, file uint8) reply {
+	o := opened{process: uint8(p), fd: 1, file: file}
+	i := 0
+	for ; i < len(m.opened) && m.opened[i].process <= o.process; i++ {
+		if m.opened[i].process != o.process {
+			continue
+		}
+		if m.opened[i].fd != o.fd {
+			break
+		}
+		o.fd++
+	}
+	m.opened = slices.Insert(m.opened, i, o)
+	return ok(int64(o.fd))
+}
+
+// tidy forgets files that nobody can get at any more.
+func (m *machine) tidy() {
+	m.files = slices.DeleteFunc(m.files, func(f inode) bool {
+		return f.number != m.lock && !slices.ContainsFunc(m.opened, func(o opened) bool { return o.file == f.number })
+	})
+}
+
+func (m *machine) isLocked(file uint8) bool {
+	return slices.ContainsFunc(m.opened, func(o opened) bool { return o.file == file && o.locked })
+}
+
+func (m *machine) seated(file uint8) (n int) {
+	for _, o := range m.opened {
+		n += b2i(o.file == file && o.seated)
+	}
+	return n
+}
+
+// next reports that a thread is the first that sleeps for a file, whose kernel lock is free.
+func (m *machine) next(i int) bool {
+	if i >= len(m.asleep) {
+		return false
+	}
+	fileOf := func(t thread) uint8 { return m.at(int(t.process), int8(t.fd)).file }
+	file := fileOf(m.asleep[i])
+	return !m.isLocked(file) && !slices.ContainsFunc(m.asleep[:i], func(t thread) bool { return fileOf(t) == file })
+}
+
+// kernel answers what a process asks the kernel for.
+func (s stepper) kernel() {
+	s.answer(noFault, s.askKernel)
+}
+
+func (s stepper) askKernel(c *world) reply {
+	m, p := &c.machine, s.p
+	if s.op.kind != opRemove {
+		c.procs[p].saw = 0
+	}
+	switch s.op.kind {
+	case opMake:
+		if m.lock != 0 {
+			return failed(unix.EEXIST)
+		}
+		return m.open(p, m.make(p, c.now))
+	case opOpenLock:
+		if m.lock == 0 {
+			return failed(unix.ENOENT)
+		}
+		return m.open(p, m.lock)
+	case opByHand:
+		s.removeByHand(c)
+		return reply{}
+	}
+	return s.callOn(c, m.at(p, s.op.subject))
+}
+
+// callOn is a call on what is open.
+func (s stepper) callOn(c *world, o *opened) reply {
+	m, f := &c.machine, c.machine.file(o.file)
+	switch s.op.kind {
+	case opSize, opText:
+		v := view{number: uint32(f.number), stamp: f.stamp, links: int32(len(s.names.texts[f.content]))}
+		if s.op.kind == opText {
+			v.content = f.content
+		}
+		return ok(s.names.view(v))
+	case opFill:
+		f.content, f.stamp = s.op.to, c.now
+		s.wake(c, s.p)
+	case opStamp:
+		f.stamp = c.now
+	case opFlock:
+		if !o.locked && m.isLocked(o.file) {
+			return failed(unix.EWOULDBLOCK)
+		}
+		o.locked = true
+	case opNamed:
+		if m.lock != o.file {
+			return failed(unix.ENOENT)
+		}
+		c.procs[s.p].saw = text(o.file)
+	case opRemove:
+		return s.removeLock(c, o.file)
+	case opShut:
+		wrote := int(f.maker) == s.p
+		m.opened = slices.DeleteFunc(m.opened, func(x opened) bool { return x == *o })
+		m.tidy()
+		if wrote {
+			s.wake(c, s.p)
+		}
+	case opSit:
+		o.seated = m.seated(o.file) < s.Config.Kernel.Seats
+		return ok(int64(b2i(o.seated)))
+	case opQueue:
+		m.asleep = append(m.asleep, thread{o.process, o.fd})
+	}
+	return reply{}
+}
+
+// removeLock removes what is at the lock's path, which should be a file. Nobody may hold the
+// lock by it.
+func (s stepper) removeLock(c *world, file uint8) reply {
+	if c.machine.lock == 0 {
+		return failed(unix.ENOENT)
+	}
+	switch p := s.holder(c); {
+	case p < 0, p == s.p:
+	case c.machine.lock != file && c.procs[s.p].saw == text(file): // it was when that one looked
+		c.violated("%s removes the lock of %s, %s", s.title(s.p), s.title(p), Meanwhile)
+	default:
+		c.violated("%s removes the lock of %s, which is alive", s.title(s.p), s.title(p))
+	}
+	s.gone(c)
+	return reply{}
+}
+
+func (s stepper) gone(c *world) {
+	c.machine.lock = 0
+	c.machine.tidy()
+	s.wake(c, s.p)
+}
+
+// holder is who holds the lock by the file that is at its path; -1: nobody does.
+func (x *Explorer) holder(c *world) int {
+	m := &c.machine
+	for _, o := range m.opened {
+		if p := int(o.process); o.file == m.lock && o.locked && c.procs[p].holding && int(m.file(o.file).maker) == p {
+			return p
+		}
+	}
+	return -1
+}
+
+func (s stepper) removeByHand(c *world) {
+	if c.machine.lock == 0 {
+		return
+	}
+	if p := s.holder(c); p >= 0 {
+		s.condemn(c, p, c.procs[p].serial)
+	}
+	s.gone(c)
+}
+
+// give lets the kernel give its lock to a thread that sleeps for it. The process finds out when
+// it next asks for something.
+func (x *Explorer) give(w *world, i int, emit func(*world)) {
+	if !w.machine.next(i) {
+		return
+	}
+	c := x.copy(w)
+	defer x.drop(c)
+	t := c.machine.asleep[i]
+	c.machine.asleep = slices.Delete(c.machine.asleep, i, i+1)
+	c.machine.at(int(t.process), int8(t.fd)).locked = true
+	q := &c.procs[t.process]
+	q.given = t.fd
+	q.awake = q.awake || x.op(c, int(t.process)).kind == opRest
+	c.action = action{kind: gave, process: int(t.process), op: op{subject: int8(t.fd)}}
+	emit(c)
+}
+
+// exit closes all that a process has open.
+func (x *Explorer) exit(c *world, p int) {
+	if x.Config.Kernel == nil {
+		return
+	}
+	m := &c.machine
+	m.opened = slices.DeleteFunc(m.opened, func(o opened) bool { return int(o.process) == p })
+	m.asleep = slices.DeleteFunc(m.asleep, func(t thread) bool { return int(t.process) == p })
+	c.procs[p].given = 0
+	m.tidy()
+	x.wake(c, p)
+}
+
+// checkLocks: who has released the lock, or ends, keeps no kernel lock but one that it was just
+// given.
+func (x *Explorer) checkLocks(c *world, p int) {
+	for _, o := range c.machine.opened {
+		if int(o.process) == p && o.locked && o.fd != c.procs[p].given {
+			c.violated("%s keeps the kernel lock of file %d for nothing", x.title(p), o.file)
+		}
+	}
+}
+
+// Stopped is how a violation is called that is a known limit: the file of a dead one can only be
+// removed with its kernel lock.
+const Stopped = "which is stopped with the kernel lock of a dead one's file"
+
+// mayStop reports that one may be stopped for good without keeping others from the lock: unless
+// it has the kernel lock of the file that is the lock.
+func (x *Explorer) mayStop(w *world, p int) bool {
+	q := &w.procs[p]
+	if x.Config.Kernel == nil || q.crashed || q.absent || x.op(w, p).kind == opDone {
+		return false
+	}
+	return !x.blocks(w, p) || x.Config.Limit == Stopped && !x.made(w, p)
+}
+
+// blocks reports that one has the kernel lock of the file that is the lock.
+func (x *Explorer) blocks(w *world, p int) bool {
+	return slices.ContainsFunc(w.machine.opened, func(o opened) bool { return int(o.process) == p && o.locked && o.file == w.machine.lock })
+}
+
+// made reports that one has made the file that is the lock.
+func (x *Explorer) made(w *world, p int) bool {
+	return w.machine.lock != 0 && int(w.machine.file(w.machine.lock).maker) == p
+}
+
+// letOthersFinish is letFinish without one who is stopped. That takes its thread out of the
+// kernel's queue.
+func (x *Explorer) letOthersFinish(w *world, p int, tell bool) ending {
+	e := &ending{tell: tell}
+	c := x.calm(w, e)
+	q := &c.procs[p]
+	q.stopped = true
+	c.machine.asleep = slices.DeleteFunc(c.machine.asleep, func(t thread) bool { return int(t.process) == p })
+	before := x.blocks(c, p) && !x.made(c, p)
+	c = x.takeTurns(c, e)
+	if who := x.waiting(c); before && who != "" {
+		e.wrong = fmt.Sprintf("%s waits for %s, %s", who, x.title(p), Stopped)
+	}
+	return *e
+}
+
+// unwoken says who sleeps though the lock is free, when nothing but time would wake them.
+func (x *Explorer) unwoken(c *world) string {
+	stopped := slices.ContainsFunc(c.procs, func(q proc) bool { return q.stopped })
+	if x.Config.Kernel == nil || c.machine.lock != 0 || stopped {
+		return ""
+	}
+	if who := x.waiting(c); who != "" {
+		return fmt.Sprintf("the lock is free, and nobody wakes %s", who)
+	}
+	return ""
+}

@@ -1,0 +1,129 @@
+package explore
+
+import (
+	"context"
+	"time"
+
+	"locksmith/backends/local"
+	"locksmith/backends/lockfile"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+)
+
+// Machine is the kernel of the machine on which a lock file is.
+func (e Env) Machine() local.System { return machineOf{e.runner} }
+
+// Near is Owner for processes of one machine, which see each other. An id is used up when it
+// is written into a file.
+func (e Env) Near() owner.Env {
+	env := e.Owner()
+	env.NewID = func() string { return newID(e.runner.self, e.runner.serial+1) }
+	env.ToWatch = func(r owner.Record) (process.Process, bool) { return r.Helper, e.Judge(r) == owner.Alive }
+	return env
+}
+
+type machineOf struct{ r *runner }
+
+// Create implements local.System.
+func (m machineOf) Create() (local.File, error) { return m.opened(opMake) }
+
+// Open implements local.System.
+func (m machineOf) Open() (local.File, error) { return m.opened(opOpenLock) }
+
+func (m machineOf) opened(kind opKind) (local.File, error) {
+	r := m.r.ask(op{kind: kind})
+	if r.err != 0 {
+		return nil, r.err
+	}
+	return descriptor{r: m.r, fd: int8(r.value)}, nil
+}
+
+// Close implements local.System.
+func (m machineOf) Close() {}
+
+// Queue implements local.System. The kernel lock is given while the process asks for
+// something else.
+func (m machineOf) Queue(f local.File, given func(error)) {
+	m.r.given = given
+	m.r.ask(op{kind: opQueue, subject: f.(descriptor).fd})
+}
+
+// Seat implements local.System.
+func (m machineOf) Seat(f local.File, _ int64) (bool, error) {
+	return m.r.ask(op{kind: opSit, subject: f.(descriptor).fd}).value != 0, nil
+}
+
+// Poll implements local.System.
+func (m machineOf) Poll(_ context.Context, w local.Watched) error {
+	if w.Still() {
+		m.r.ask(op{kind: opAwait, wait: millis(w.Timeout)})
+	}
+	return nil
+}
+
+// Rest implements local.System.
+func (m machineOf) Rest(_ context.Context, bell <-chan struct{}, timeout time.Duration) error {
+	select {
+	case <-bell:
+	default:
+		m.r.ask(op{kind: opRest, wait: millis(timeout)})
+	}
+	return nil
+}
+
+// Random implements local.System.
+func (m machineOf) Random(time.Duration) time.Duration { return 0 }
+
+// A descriptor is an open lock file.
+type descriptor struct {
+	local.File // nobody asks more of it
+	r          *runner
+	fd         int8
+}
+
+func (d descriptor) ask(kind opKind) reply { return d.r.ask(op{kind: kind, subject: d.fd}) }
+
+func (d descriptor) look(kind opKind) view { return d.r.names.views[d.ask(kind).value] }
+
+// Stat implements local.File.
+func (d descriptor) Stat() (lockfile.Stat, error) {
+	v := d.look(opSize)
+	return lockfile.Stat{Dev: 1, Ino: uint64(v.number), Links: 1, Size: int64(v.links), Marked: true, Own: true,
+		Modified: epoch.Add(time.Duration(v.stamp) * time.Millisecond)}, nil
+}
+
+// Read implements local.File.
+func (d descriptor) Read(int) (string, error) { return d.r.names.texts[d.look(opText).content], nil }
+
+// Write implements local.File.
+func (d descriptor) Write(text string) error {
+	d.r.serial++
+	d.r.ask(op{kind: opFill, subject: d.fd, to: d.r.text(text)})
+	return nil
+}
+
+// TouchQuietly implements local.File.
+func (d descriptor) TouchQuietly() error { d.ask(opStamp); return nil }
+
+// TryLock implements local.File.
+func (d descriptor) TryLock() (bool, error) { return d.ask(opFlock).err == 0, nil }
+
+// LockWithin implements local.File. Others may keep the lock for just so long.
+func (d descriptor) LockWithin(time.Duration) (bool, error) { return d.TryLock() }
+
+// Named implements local.File.
+func (d descriptor) Named() error {
+	if d.ask(opNamed).err != 0 {
+		return lockfile.ErrReplaced
+	}
+	return nil
+}
+
+// Unlink implements local.File.
+func (d descriptor) Unlink() error { return asError(d.ask(opRemove).err) }
+
+// Close implements local.File.
+func (d descriptor) Close() error { d.ask(opShut); return nil }
+
+// RemoveByHand removes the lock file, whosever it is, as a person may do.
+func (e Env) RemoveByHand() { e.runner.ask(op{kind: opByHand}) }
