@@ -134,7 +134,7 @@ func (h *Helper) take(start time.Duration) (*session, error) {
 		if late == maxLate || left == 0 || h.Tries > 0 || backend.CodeOf(err) != protocol.Unreachable || h.Client.Context().Err() != nil {
 			return nil, err
 		}
-		h.Log.Info("the lock came too late in its lease, waiting again", "lock", h.Address, "error", err)
+		h.Log.Info("the lock came too late in its lease, waiting again", "lock", h.Address)
 		h.Address, h.Locks, h.Request.Owner.Mode, h.Timeout = given.Address, given.Locks, given.Request.Owner.Mode, left
 	}
 }

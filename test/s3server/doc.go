@@ -16,5 +16,6 @@
 // released with where that makes them the same as those of the others, or ours: for then they
 // are compiled once for all.
 //
-// Every store has one bucket, and one user (Environment).
+// Every store has one bucket, and one user (Environment); that of StartForUser has a second one,
+// who may do less.
 package s3server

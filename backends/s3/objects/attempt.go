@@ -106,9 +106,9 @@ type lateError struct {
 func (*lateError) Error() string        { return "the lease was over before the lock was ours" }
 func (*lateError) Is(target error) bool { return target == errBroken }
 
-// tooLate counts such generations, of which others may be the reason once. Where all are, the
-// requests take longer than the lease, and so will the next ones. Nobody but us removes what they
-// leave while nobody holds the lock.
+// tooLate counts such generations. A stall explains one of them. After maxLate in a row the
+// requests take longer than the lease, and the next generation would come too late as well. As
+// there is no holder whose release removes old generations, tooLate does.
 func (a *attempt) tooLate(ctx context.Context, e *lateError) error {
 	a.lock.removeOld(ctx, e.old, e.number)
 	if a.late++; a.late < maxLate {

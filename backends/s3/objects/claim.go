@@ -53,9 +53,9 @@ func (a *attempt) reserve(ctx context.Context) error {
 	return a.lock.fail("make a reservation", err)
 }
 
-// mayRemove asks, once, whether we may remove objects. Without that right our reservation would
-// stay, and who finds it out at the release has done its work already. There is no object of
-// that name, which costs nothing to remove.
+// mayRemove asks once whether we may remove objects, before we make any. Without that right our
+// reservation would stay, and we would learn of it only at the release, after the work. It removes
+// an object that nobody has made, so nothing changes.
 func (a *attempt) mayRemove(ctx context.Context, t ticket) error {
 	if a.allowed {
 		return nil

@@ -51,7 +51,7 @@ func (h *hold) held(ctx context.Context, op string) error {
 	l := h.claim.lock
 	_, err := l.sure(ctx, h.claim.ticket.reservation())
 	if err == nil {
-		_, _, err = l.Store.Get(ctx, generation(h.number+1))
+		_, _, err = l.Store.Get(ctx, generation(h.number+1)) // mostly there is none, and a look would not prove it
 		switch {
 		case err == nil:
 			err = ErrAbsent

@@ -48,7 +48,8 @@ var (
 	ErrNotFound = errors.New("the answer is 404, and need not be the store's")
 )
 
-// unclear reports that a request may or may not have been executed, or may be yet.
+// unclear reports that a request may or may not have been executed, or may be yet. One whose
+// error lasts was not sent.
 func unclear(err error) bool { return backend.Passes(err) }
 
 // absent reports that there is no such object, in the store's own word.

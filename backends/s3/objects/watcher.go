@@ -47,7 +47,7 @@ func (w watcher) see(ctx context.Context, t ticket, last watch.Seen) (watch.Seen
 	if err != nil {
 		return watch.Seen{}, err
 	}
-	beat, _, err := w.lock.Store.Get(ctx, t.beat()) // that there is none may be the last sign that counts
+	beat, _, err := w.lock.Store.Get(ctx, t.beat()) // a look would not prove that there is none
 	if absent(err) {
 		beat, err = made, nil
 	}
