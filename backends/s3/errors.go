@@ -50,6 +50,11 @@ const (
 	noSuchBucket = "NoSuchBucket"
 )
 
+// notFound is the error of a 404 that need not be the store's.
+func (b *bucket) notFound(op string) error {
+	return b.fail(protocol.Unreachable, op, objects.ErrNotFound, "look at the endpoint, and at what is between here and the store, then try again")
+}
+
 // failed says what became of a request: ErrAbsent, ErrExists, the code unreachable if it may
 // have been executed or may be yet, or why the store refuses it.
 func (b *bucket) failed(ctx context.Context, op string, err error) error {
@@ -77,11 +82,6 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 	}
 	code, hint := b.judge(a, answer.Response)
 	return b.fail(code, op, a, hint)
-}
-
-// notFound is the error of a 404 that need not be the store's.
-func (b *bucket) notFound(op string) error {
-	return b.fail(protocol.Unreachable, op, objects.ErrNotFound, "look at the endpoint, and at what is between here and the store, then try again")
 }
 
 // judge decides what an answer means for the lock.

@@ -80,7 +80,7 @@ var objectMutations = []mutation{
 	{name: "no answer about the holder's reservation means that it is gone", breaks: twoHolders, config: "s3-lost", edits: []edit{{"attempt.go",
 		"	case absent(err):\n		return nil\n	case err != nil:\n		return a.lock.fail(\"look at the holder's reservation\", err)\n", "	case err != nil:\n		return nil\n"}}},
 
-	{name: "who has sent no heartbeat is dead", breaks: twoHolders, config: "s3-xx", edits: []edit{{"watcher.go",
+	{name: "who has sent no heartbeat is dead", breaks: twoHolders, config: "s3-torn", edits: []edit{{"watcher.go",
 		"	if absent(err) {\n		beat, err = made, nil\n	}\n", "	_ = made\n"}}},
 
 	{name: "heartbeats are not watched", breaks: robs, config: "s3-half-long", edits: []edit{{"watcher.go",
