@@ -96,7 +96,7 @@ var objectMutations = []mutation{
 		"		err = cmp.Or(a.withdraw(ctx), errors.Join(backend.ErrAgain, err))\n", "		a.mine = nil\n		err = errors.Join(backend.ErrAgain, err)\n"}}},
 
 	{name: "keep no old generations of objects", breaks: tokenFell, limit: 150_000, config: "s3-torn", edits: []edit{{"hold.go",
-		"		if n+keepGenerations >= h.number || i == maxOld {", "		if n >= h.number || i == maxOld {"}}},
+		"		if n+keepGenerations >= ", "		if n >= "}}},
 
 	{name: "the newest generation is removed", breaks: newestGone, config: "s3-xx", edits: []edit{{"hold.go",
 		"		if n+keepGenerations >= newest || i == maxOld {", "		if n > newest || i == maxOld {"}}},
