@@ -86,13 +86,13 @@ func (p *reaper) look(ctx context.Context) error {
 	if err != nil {
 		return p.lock.fail("list the directory", err)
 	}
-	if i := slices.IndexFunc(entries, partOfLock); i >= 0 {
-		return p.lock.noPlace("it is a lock itself: " + backend.Quoted(entries[i].Name) + " is part of one")
-	}
-	if !slices.ContainsFunc(entries, p.wanted) {
-		return nil
+	if err := p.mustBePlace(entries); err != nil || !slices.ContainsFunc(entries, p.wanted) {
+		return err
 	}
 	if entries, err = p.tellTime(ctx, entries); err != nil {
+		return err
+	}
+	if err := p.mustBePlace(entries); err != nil { // it may have become one meanwhile
 		return err
 	}
 	slices.SortFunc(entries, func(x, y Entry) int { return strings.Compare(x.Name, y.Name) })
@@ -103,6 +103,14 @@ func (p *reaper) look(ctx context.Context) error {
 		if err := p.lookInto(ctx, e); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// mustBePlace refuses a directory that is a lock.
+func (p *reaper) mustBePlace(entries []Entry) error {
+	if i := slices.IndexFunc(entries, partOfLock); i >= 0 {
+		return p.lock.noPlace("it is a lock itself: " + backend.Quoted(entries[i].Name) + " is part of one")
 	}
 	return nil
 }

@@ -2,7 +2,8 @@
 //
 // Promised: the command stays in our process group, gets the signals that we get, and
 // stops when we do. When its lock is lost it is ended before anybody takes the lock, with
-// all that descends from it, and not what descended from us before. On Linux and Windows it dies when we die, however we do.
+// all that descends from it, and not what descended from us before. On Linux and Windows it
+// dies when we die, however we do.
 //
 // Not promised: that what it started dies with us, too, except on Windows; nor, on Linux,
 // a command that gains rights or changes its user, which forgets to die with us; that its

@@ -63,8 +63,8 @@ func (c *Command) othersLeft() bool {
 }
 
 // meetBystanders remembers who descends from us before there is a command: a script may have
-// started it before it became us, as its logger. If it has ended by the time that the command
-// is to be ended, what it leaves is taken for the command's.
+// started a logger, and then become us by exec. What a bystander starts later, and leaves
+// behind when it ends, is taken for the command's.
 func (c *Command) meetBystanders() {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
