@@ -25,11 +25,18 @@
 //
 // The order is about that in which they came, less so in queues of many hundreds, and is not promised: whoever comes when the
 // lock is free takes it, those who watch are woken first, and whoever was stopped begins at
-// the end. A waiter that is stopped holds up nobody: the kernel takes it out of the queue. If
-// it is stopped in the moment between being woken and making its file, those who watch take
-// the lock, and those who sleep look by themselves: after two seconds at most, and then after
-// twice as long each time, up to a minute. They look as seldom for what is done to the file
-// by hand.
+// the end.
+//
+// A waiter that is stopped holds up nobody, with one exception. While it sleeps, the kernel
+// takes it out of the queue. If the holder releases and the waiter is stopped between being
+// woken and making its file, those who watch take the lock, and those who sleep look by
+// themselves: after two seconds at most, and then after twice as long each time, up to a
+// minute. They look as seldom for what is done to the file by hand.
+//
+// The exception is a holder that died. Its file can be removed only by whoever has its kernel
+// lock, and the kernel gives that to the first who sleeps for it, or to the first who looks.
+// If that one is stopped in the moment before it has removed the file, everybody waits until
+// it goes on or is killed. Break says so, and how to find it: fuser(1).
 //
 // Files of other tools carry no kernel lock and no record. One that holds just
 // a pid is held while that pid exists, even if another process has it by now, which
@@ -47,11 +54,18 @@
 // Caveats. It needs flock that works and a file system that one machine uses
 // alone: network and FUSE file systems are refused unless the address says
 // "?fs=any". Whoever may write to the directory can remove the lock file; the
-// holder learns it at its next heartbeat. A world-writable directory without
+// holder learns it at its next heartbeat. If that happens in the moment in which
+// the holder releases, or in which somebody removes a dead one's file, the file of
+// the next holder may be removed too, which learns it in the same way. A world-writable directory without
 // the sticky bit is refused unless the address says "?dir=any". Whoever may
 // read the file can keep a crashed holder's lock from being broken, by keeping
-// a kernel lock on it. A helper that was stopped (SIGSTOP) for longer than its
-// lease gives up the lock when it wakes; until then nobody else has it.
+// a kernel lock on it.
+//
+// Nobody breaks a holder that lives, as the kernel keeps its lock for it, however
+// long it is stopped. So a helper that was stopped (SIGSTOP) for longer than its
+// lease looks when it wakes: if the path still names its file, it goes on, and else
+// the lock is lost. With "?fs=any" the lock is lost in any case, for a server may
+// have dropped the kernel lock meanwhile.
 //
 // Beside the file there may be another with ".done" after its name, which holds the last
 // success of what the lock guards (success.go) and is no part of the lock.

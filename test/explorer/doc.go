@@ -1,8 +1,8 @@
 // Command explorer is a model checker for the algorithms of the nfs: backend, of
-// mkdir:, ftp: and ftps:, of link:, and of s3:. It runs the real code, packages
-// backends/nfs/generation, backends/mkdirlock, backends/link and backends/s3/objects, not
-// a model of it: against a simulated directory or bucket on a simulated server, caches of
-// several hosts, and a simulated clock. It lets everything happen that can happen, in every order, and
+// mkdir:, ftp: and ftps:, of link:, of s3:, and of local:. It runs the real code, packages
+// backends/nfs/generation, backends/mkdirlock, backends/link, backends/s3/objects and
+// backends/local, not a model of it: against a simulated directory or bucket on a simulated
+// server, caches of several hosts, the kernel of one machine, and a simulated clock. It lets everything happen that can happen, in every order, and
 // looks whether the lock ever does what it must not.
 //
 //	go run ./test/explorer                      all configurations
@@ -11,6 +11,7 @@
 //	go run ./test/explorer -config 'plain-.*|tree-.*' -limit 1000000
 //	go run ./test/explorer -config 'link-.*' -limit 1000000
 //	go run ./test/explorer -config 's3-.*|large-s3-.*' -limit 1000000
+//	go run ./test/explorer -config 'local-.*|large-local-.*'
 //	go run ./test/explorer -mutation 'no step 8'
 //
 // # What is explored
@@ -187,6 +188,27 @@
 //
 // That whoever is told of a refusal asks whose the generation is, is no rule of its own any
 // more: the next listing shows an own generation, too. Either alone does.
+//
+// # A file of one machine
+//
+// Their configurations (config_kernel.go) are called local, and end with how many may watch the
+// lock; the others sleep in the kernel's queue. The simulated kernel has files with a name or
+// without, what processes have open, kernel locks, and for each file a queue of threads. When a
+// kernel lock is free the kernel gives it to the first thread of its queue, at any later moment:
+// until then others may take it. The process finds out when it next asks the kernel for something.
+// The number of a file that is gone is that of the next one. Among the processes there may be a
+// hand, which removes the lock file once, whosever it is.
+//
+// To the properties above come these. Holders have no lease: however much time passes, nobody
+// else gets the lock, and a heartbeat succeeds. Who has released the lock, gives up or ends keeps
+// no kernel lock. When the lock is free and nothing goes wrong, nobody who wants it sleeps until
+// time wakes him. And each process may be stopped for good wherever it is: then all others end,
+// unless it has the kernel lock of the file that is the lock.
+//
+// Two limits are known, and must be met. local-hand: who removes the lock by its path may be
+// stopped after it looked, while a hand removes the file and another one makes its own.
+// local-stopped: whoever was given the kernel lock of a dead one's file, and is stopped before
+// it has removed that, holds up the others.
 //
 // # How to read a counterexample
 //
