@@ -160,6 +160,31 @@ func TestStoppedTooLong(t *testing.T) {
 	}
 }
 
+// TestStoppedTooLongButKept: nobody can have taken a lock of local: meanwhile, so that the
+// command goes on if the file is still there.
+func TestStoppedTooLongButKept(t *testing.T) {
+	lab.NotShort(t, "waits for a lease")
+	t.Parallel()
+	for name, c := range map[string]struct {
+		work, meanwhile, says, status string
+	}{
+		"there":   {"sleep 3", "true", "locksmith run", "status=4."},
+		"removed": {"sleep 300", "rm", "somebody removed or broke the lock", "status=79."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sh, lock := atPrompt(t), filepath.Join(t.TempDir(), "lock")
+			sh.keys(t, "locksmith run --lease 2 local:"+lock+" -- sh -c 'echo ready; "+c.work+"; echo went on; exit 4'\n")
+			sh.until(t, "ready")
+			sh.keys(t, ctrlZ)
+			mustSay(t, sh.status(t), "status=148.")
+			sh.keys(t, "sleep 2.2; "+c.meanwhile+" "+lock+"; fg\n")
+			sh.until(t, c.says) // fg shows the command, too
+			mustSay(t, sh.status(t), c.status)
+		})
+	}
+}
+
 // TestHangUpWhileRunning: the terminal is closed, and the command tidies up under its
 // lock.
 func TestHangUpWhileRunning(t *testing.T) {
