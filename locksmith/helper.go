@@ -10,7 +10,8 @@
 //
 // Not promised: that a helper that is stopped or starved of CPU notices in time. It checks
 // the clock before anything else when it runs again, and a parent that wants to know
-// sooner watches for BEAT lines.
+// sooner watches for BEAT lines. If the lease is over then, the lock is lost; but where nobody
+// takes the lock of a helper that lives (backend.KeptHold), a heartbeat tells.
 //
 // One life is read in this order: helper.go, waiting.go, session.go (the lock is held),
 // release.go. The package knows nothing of paths or servers; a backend does that part.
