@@ -112,27 +112,30 @@ func (e *CancelledError) Unwrap() []error {
 type TimeoutError struct {
 	Waited time.Duration
 	Held   *backend.HeldError // nil if the place never answered
-	Lock   string
-	Tries  int // how many were allowed, if those were used up
+	// Unanswered is why the place that never answered did not, if that is known.
+	Unanswered error
+	Lock       string
+	Tries      int // how many were allowed, if those were used up
 }
 
 func (e *TimeoutError) Error() string {
-	if e.Held == nil {
-		return fmt.Sprintf("%s: no answer within %v", e.Lock, e.Waited.Round(time.Millisecond))
+	waited := e.Waited.Round(time.Millisecond)
+	why := e.Unwrap()
+	switch {
+	case why == nil:
+		return fmt.Sprintf("%s: no answer within %v", e.Lock, waited)
+	case e.Tries == 1:
+		return fmt.Sprintf("%v; gave up after one try", why)
+	case e.Tries > 1:
+		return fmt.Sprintf("%v; gave up after %d tries in %v", why, e.Tries, waited)
 	}
-	if e.Tries == 1 {
-		return fmt.Sprintf("%v; gave up after one try", e.Held)
-	}
-	if e.Tries > 1 {
-		return fmt.Sprintf("%v; gave up after %d tries in %v", e.Held, e.Tries, e.Waited.Round(time.Millisecond))
-	}
-	return fmt.Sprintf("%v; gave up after %v", e.Held, e.Waited.Round(time.Millisecond))
+	return fmt.Sprintf("%v; gave up after %v", why, waited)
 }
 
-// Unwrap makes errors.As find the *backend.HeldError.
+// Unwrap makes errors.As find the *backend.HeldError, or why there was no answer.
 func (e *TimeoutError) Unwrap() error {
 	if e.Held == nil {
-		return nil
+		return e.Unanswered
 	}
 	return e.Held
 }

@@ -13,9 +13,11 @@ import (
 // acquire is the state waiting. It returns the hold and when the request that
 // got it was sent.
 func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Duration, err error) {
-	ctx, cancel := h.untilTimeout()
+	wanted, cancel := h.untilTimeout()
 	defer cancel()
-	w := h.waiting()
+	ctx, answered := h.untilAnswered(wanted)
+	defer answered()
+	w := h.waiting(start)
 	defer w.end()
 	if w.attempt, err = h.Locker.Attempt(w.request()); err != nil {
 		return nil, 0, err
@@ -27,9 +29,7 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 			h.remember()
 		}
 	}()
-	var held *backend.HeldError
-	var seen time.Duration // held
-	for tries := 1; ; tries++ {
+	for {
 		sent = h.Request.Clock.Now()
 		hold, err = w.try(ctx)
 		taken = err == nil
@@ -39,30 +39,33 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 			return nil, 0, h.cancelled(nil)
 		case taken:
 			return hold, sent, nil
-		case errors.As(err, &held):
+		case w.waits(ctx, err):
 			if h.Timeout == 0 && ctx.Err() == nil {
+				return nil, 0, w.once()
+			}
+			if err := h.hopeless(w.behind); err != nil {
 				return nil, 0, err
 			}
-			if err := h.hopeless(held); err != nil {
-				return nil, 0, err
+			if w.tries == h.Tries {
+				return nil, 0, w.gaveUp(w.tries)
 			}
-			if tries == h.Tries {
-				return nil, 0, &TimeoutError{Lock: h.Address, Held: held, Waited: h.Request.Clock.Now() - start, Tries: tries}
-			}
-			if seen = h.Request.Clock.Now(); tries == 1 {
+			if w.tries == 1 {
 				h.remember() // we may be killed
 			}
-			h.Client.Waiting(held)
+			if w.answered {
+				answered()
+				ctx = wanted
+			}
+			h.Client.Waiting(w.behind)
 			err = w.rest(ctx)
 		case ctx.Err() == nil:
 			return nil, 0, err
 		}
 		switch {
 		case h.Client.Context().Err() != nil:
-			return nil, 0, h.cancelled(aged(held, h.Request.Clock.Now()-seen))
+			return nil, 0, h.cancelled(w.now())
 		case ctx.Err() != nil:
-			now := h.Request.Clock.Now()
-			return nil, 0, &TimeoutError{Lock: h.Address, Held: aged(held, now-seen), Waited: now - start}
+			return nil, 0, w.gaveUp(0)
 		case err != nil:
 			return nil, 0, err
 		}
@@ -86,6 +89,16 @@ func (h *Helper) untilTimeout() (context.Context, context.CancelFunc) {
 		return clock.WithTimeout(h.Client.Context(), h.Request.Clock, h.Request.Owner.Lease)
 	}
 	return clock.WithTimeout(h.Client.Context(), h.Request.Clock, h.Timeout)
+}
+
+// untilAnswered ends with ctx, and if we would wait forever, when the lock's place has not
+// answered for a lease, for each of several locks. Then a job whose server is dead ends, and
+// is heard of. The function that it returns is to be called when the place has answered.
+func (h *Helper) untilAnswered(ctx context.Context) (context.Context, context.CancelFunc) {
+	if h.Timeout >= 0 {
+		return ctx, func() {}
+	}
+	return clock.WithTimeout(ctx, h.Request.Clock, h.Request.Owner.Lease*time.Duration(max(len(h.Locks), 1)))
 }
 
 // request tells the backend how much time it has, and others our pace.
@@ -137,21 +150,44 @@ func (h *Helper) cancelled(held *backend.HeldError) error {
 const withdrawTime = 3 * time.Second
 
 // waiting makes the calls of one attempt. A system call on a dead server may
-// hang for good and heeds no context: such a call is left behind, and tidies up
-// after itself should it ever return.
+// hang for good and heeds no context: such a call is left behind when there is no more time,
+// and tidies up after itself should it ever return.
+//
+// How long what passes (backend.Passes) is borne is decided here, for every kind of lock:
+//
+//	timeout  the place has      then we go on
+//	D        answered, or not   until D is over
+//	none     answered           until the lock is not wanted any more
+//	none     not answered       for a lease (untilAnswered)
+//	0        answered, or not   not at all: there is one try, of a lease at most
+//
+// Its answers are who holds the lock, and that others were faster. Whoever gives up without
+// ever having had one says that the place cannot be reached, not that the lock is held.
 type waiting struct {
 	helper  *Helper
+	start   time.Duration
 	attempt backend.Attempt
 	calls   chan func()
 	pauses  *backoff.Schedule // between tries, if their number is limited; else nil
+	trouble backoff.Growth    // between tries that have no answer
 	hung    bool              // a call was left behind; no other may be made
 	broken  brokenLocks       // by the last try
+
+	tries    int
+	behind   *backend.HeldError // why the last try was refused, or had no answer
+	seen     time.Duration      // when that try had ended
+	answered bool               // one was refused, not only without an answer
 }
+
+// The pauses between tries that have no answer. The longest is a part of the lease, for nothing
+// keeps a place in a queue meanwhile.
+const firstTrouble, mostTrouble, troublePart = time.Second, 10 * time.Second, 8
 
 // waiting starts the goroutine that makes the calls. It is the same for all of them: a
 // new one would begin with a small stack each time, and grow it while the lock is free.
-func (h *Helper) waiting() *waiting {
-	w := &waiting{helper: h, calls: make(chan func())}
+func (h *Helper) waiting(start time.Duration) *waiting {
+	w := &waiting{helper: h, start: start, calls: make(chan func()),
+		trouble: backoff.Growth{First: firstTrouble, Most: min(mostTrouble, h.Request.Owner.Lease/troublePart)}}
 	if h.Tries > 0 {
 		if w.pauses = h.Request.Polls.Schedule(); w.pauses == nil {
 			w.pauses = &backoff.Schedule{}
@@ -172,6 +208,7 @@ func (w *waiting) end() { close(w.calls) }
 func (w *waiting) run(call func()) { w.calls <- call }
 
 func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
+	w.tries++
 	call := backend.DetachIn(w.run, func() (backend.Hold, error) { return w.attempt.Try(ctx) })
 	if call.Await(ctx, w.helper.Request.Clock, backend.NoLimit, answerTime) {
 		w.tellBroken()
@@ -188,23 +225,80 @@ func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 	return nil, backend.ErrNoAnswer
 }
 
-// rest waits until another try is worth its cost. If the number of tries is limited, it
-// waits for a pause at most: while the holder stays, nothing else would end the wait.
-func (w *waiting) rest(ctx context.Context) error {
-	if w.pauses == nil {
-		return w.wait(ctx)
+// waits reports that a try ended with what may be waited for, and notes it.
+func (w *waiting) waits(ctx context.Context, err error) bool {
+	held, refused := errors.AsType[*backend.HeldError](err)
+	switch {
+	case refused && held.Answered():
+		w.answered = true
+		w.trouble.Reset()
+	case ctx.Err() != nil && w.behind != nil: // it was cut off, which tells less than the last
+		return true
+	case refused:
+	case backend.Passes(err):
+		held = &backend.HeldError{Lock: w.helper.Address, Obstacle: err}
+		if last := w.now(); last != nil {
+			held.Lock, held.Holder = last.Lock, last.Holder
+		}
+	default:
+		return false
 	}
-	pause, cancel := clock.WithTimeout(ctx, w.helper.Request.Clock, w.pauses.Next())
-	defer cancel()
-	err := w.wait(pause)
-	if pause.Err() != nil && ctx.Err() == nil && !w.hung {
-		return nil
-	}
-	return err
+	w.behind, w.seen = held, w.helper.Request.Clock.Now()
+	return true
 }
 
-func (w *waiting) wait(ctx context.Context) error {
-	call := backend.DetachIn(w.run, func() (struct{}, error) { return struct{}{}, w.attempt.Wait(ctx) })
+// now is behind as of now.
+func (w *waiting) now() *backend.HeldError {
+	return aged(w.behind, w.helper.Request.Clock.Now()-w.seen)
+}
+
+// once is the error of who tries only once.
+func (w *waiting) once() error {
+	if !w.behind.Answered() {
+		return w.behind.Obstacle // nobody waits until it has passed
+	}
+	return w.behind
+}
+
+// gaveUp is the error of who does not wait any longer. tries is how many were allowed, if
+// those were used up.
+func (w *waiting) gaveUp(tries int) error {
+	e := &TimeoutError{Lock: w.helper.Address, Waited: w.helper.Request.Clock.Now() - w.start, Tries: tries}
+	switch {
+	case w.answered:
+		e.Held = w.now()
+	case w.behind != nil:
+		e.Unanswered = w.behind.Obstacle
+	}
+	return e
+}
+
+// rest waits until another try is worth its cost. If the number of tries is limited, it
+// waits for a pause at most: while the holder stays, nothing else would end the wait. After a
+// try without an answer it waits for a pause at least.
+func (w *waiting) rest(ctx context.Context) error {
+	c := w.helper.Request.Clock
+	until := c.Now()
+	if !w.behind.Answered() {
+		until += w.trouble.Next()
+	}
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if w.pauses != nil {
+		limited, cancel = clock.WithTimeout(ctx, c, w.pauses.Next())
+	}
+	defer cancel()
+	err := w.wait(ctx, limited)
+	if w.hung || err != nil && limited.Err() == nil && !backend.Passes(err) {
+		return err
+	}
+	clock.Sleep(ctx, c, until-c.Now())
+	return ctx.Err()
+}
+
+// wait waits until limited has ended. A call that heeds it not has until ctx has: no other may
+// be made beside it.
+func (w *waiting) wait(ctx, limited context.Context) error {
+	call := backend.DetachIn(w.run, func() (struct{}, error) { return struct{}{}, w.attempt.Wait(limited) })
 	if call.Await(ctx, w.helper.Request.Clock, backend.NoLimit, answerTime) {
 		_, err := call.Result()
 		return err

@@ -113,28 +113,33 @@ func (r Request) Checked(lock Name, what string, modes ...string) (Request, erro
 	return r, nil
 }
 
-// An Attempt is one wish for the lock. Its methods are called one at a time.
+// An Attempt is one wish for the lock. Its methods are called one at a time: one that hangs
+// must come back before the next.
 type Attempt interface {
 	// Try tries once, breaking a holder that is dead. Its error is *HeldError
-	// when somebody else holds the lock.
+	// when somebody else holds the lock. After that, and after an error that passes (Passes),
+	// Wait is called, and Try again: how long what passes is borne is not the attempt's to
+	// decide. After any other error the attempt is withdrawn.
 	Try(ctx context.Context) (Hold, error)
-	// Wait returns nil when another Try is worth its cost, or ctx's error.
+	// Wait returns nil when another Try is worth its cost, or ctx's error; an error that
+	// passes is as good as nil. It keeps the place in a queue, if there is one, also while
+	// nothing is known about the lock.
 	Wait(ctx context.Context) error
 	// Withdraw removes every trace of an attempt that is given up. It is not
 	// called after a Try that returned a Hold.
 	Withdraw(ctx context.Context) error
 }
 
-// Acquire alternates Try and Wait until the lock is held. After an error the
-// attempt is to be withdrawn.
+// Acquire alternates Try and Wait until the lock is held, through whatever may pass. After an
+// error the attempt is to be withdrawn.
 func Acquire(ctx context.Context, a Attempt) (Hold, error) {
 	for {
 		h, err := a.Try(ctx)
 		var held *HeldError
-		if !errors.As(err, &held) {
+		if err == nil || !errors.As(err, &held) && !Passes(err) {
 			return h, err
 		}
-		if err := a.Wait(ctx); err != nil {
+		if err := a.Wait(ctx); err != nil && !Passes(err) {
 			return nil, err
 		}
 	}

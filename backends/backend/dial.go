@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
 	"locksmith/protocol"
 )
@@ -22,14 +23,16 @@ type DialBackoff struct {
 	Clock clock.Clock
 
 	mu        sync.Mutex
-	cause     error         // why we were not let in; nil: we were, or never came
-	until     time.Duration // when to connect again
-	pause     time.Duration // the last one after trouble
-	authPause time.Duration // the last one after a log in that was refused
+	cause     error          // why we were not let in; nil: we were, or never came
+	until     time.Duration  // when to connect again
+	pauses    backoff.Growth // after trouble
+	authPause time.Duration  // the last one after a log in that was refused
 }
 
 // NewDialBackoff returns one that lets the first connection be made at once.
-func NewDialBackoff() *DialBackoff { return &DialBackoff{Clock: clock.Boot{}} }
+func NewDialBackoff() *DialBackoff {
+	return &DialBackoff{Clock: clock.Boot{}, pauses: backoff.Growth{First: firstPause, Most: lastPause}}
+}
 
 // Wait returns when it is time to connect. Where a log in was refused, that takes
 // too long to wait for: then it returns the refusal.
@@ -62,7 +65,8 @@ func (b *DialBackoff) left() (left time.Duration, cause error) {
 func (b *DialBackoff) Succeeded() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cause, b.pause, b.authPause = nil, 0, 0
+	b.cause, b.authPause = nil, 0
+	b.pauses.Reset()
 }
 
 // Failed notes why it did not.
@@ -76,8 +80,7 @@ func (b *DialBackoff) Failed(cause error) {
 		return
 	}
 	// It grows slowly, so that a holder is back soon after the server is.
-	b.pause = min(max(b.pause*3/2, firstPause), lastPause)
-	b.until = b.Clock.Now() + b.pause
+	b.until = b.Clock.Now() + b.pauses.Next()
 }
 
 // isRefusal reports that a log in was refused for what it was.

@@ -42,6 +42,12 @@ type HeldError struct {
 	Obstacle error
 }
 
+// Answered reports that the lock's place told of the lock: somebody holds it, or others were
+// faster than we could look.
+func (e *HeldError) Answered() bool {
+	return e.Obstacle == nil || !Passes(e.Obstacle) && !errors.Is(e.Obstacle, ErrNoAnswer)
+}
+
 func (e *HeldError) Error() string {
 	if e.Others > 0 {
 		return fmt.Sprintf("%s; and no other is free of the %d that would do", e.why(), e.Others+1)

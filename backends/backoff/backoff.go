@@ -92,6 +92,25 @@ func (s *Schedule) swing(r Range) time.Duration {
 	return s.slow
 }
 
+// A Growth is the pauses of one who asks again what had no answer: each is half as long again
+// as the one before, less up to half of it at random, so that those whom one server turned
+// away at the same time do not come back together. The zero Growth begins with First. It is
+// for one goroutine at a time.
+type Growth struct {
+	First, Most time.Duration
+	next        time.Duration // 0: it has not begun
+}
+
+// Next returns the next pause.
+func (g *Growth) Next() time.Duration {
+	d := min(max(g.next, g.First), g.Most)
+	g.next = d + d/2
+	return d - rand.N(d/2+1)
+}
+
+// Reset begins again.
+func (g *Growth) Reset() { g.next = 0 }
+
 // Schedule is that of a waiter with these pauses; nil if c is nil.
 func (c *Config) Schedule() *Schedule {
 	if c == nil {

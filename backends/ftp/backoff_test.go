@@ -68,7 +68,8 @@ func TestRefusalIsRemembered(t *testing.T) {
 	}
 }
 
-// TestPauses: a server that is full, or away, is asked less and less often.
+// TestPauses: a server that is full, or away, is asked less and less often, by each client at
+// its own random time.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -97,11 +98,16 @@ func TestPauses(t *testing.T) {
 				asked := f.sessions()
 				result := make(chan error)
 				go func() { result <- d.Mkdir(soon(t), "L") }()
-				m.advance(t, m.Now()+pause, pause-1)
+				eventually(t, func() bool { return m.waiting() > m.Now() })
+				at, left := m.waiting(), m.waiting()-m.Now()
+				if left < pause/2 || left > pause {
+					t.Errorf("it waits for %v, want up to %v", left, pause)
+				}
+				m.advance(t, at, left-1)
 				if f.sessions() != asked {
 					t.Error("it did not wait")
 				}
-				m.advance(t, m.Now()+1, 1)
+				m.advance(t, at, 1)
 				if err := <-result; come(err) != tt.want {
 					t.Error(err)
 				}

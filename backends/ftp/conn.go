@@ -105,13 +105,13 @@ func (c *conn) open(ctx context.Context) error {
 	where, _ := c.server.hostPort()
 	op := "connect to " + where
 	w, err := c.dialWire(where)
-	var unknown *net.DNSError
+	unknown, _ := errors.AsType[*net.DNSError](err)
 	switch {
 	case err == nil:
 		c.control = newControl(w, w)
 		return nil
-	case over(ctx) == nil && errors.As(err, &unknown):
-		return c.server.fail(protocol.Unreachable, op, err, "look at the host's name in the address")
+	case over(ctx) == nil && unknown != nil && unknown.IsNotFound:
+		return c.server.wrong(op, err, "look at the host's name in the address")
 	}
 	return c.server.lost(ctx, op, err)
 }

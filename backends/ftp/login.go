@@ -69,8 +69,8 @@ func (c *conn) loginError(ctx context.Context, op string, err error) error {
 		return c.server.busy(op, text.Error())
 	case inLogin && refuses(code, err.Error()) && c.control.broken == nil:
 		return c.server.fail(protocol.Permission, op, fmt.Errorf("the server refused: %w", text), c.advice())
-	case verb == "PBSZ" || verb == "PROT":
-		return c.server.fail(protocol.Unreachable, op, fmt.Errorf("the server does not protect listings: %w", text),
+	case (verb == "PBSZ" || verb == "PROT") && code/100 == 5:
+		return c.server.wrong(op, fmt.Errorf("the server does not protect listings: %w", text),
 			"let it accept PROT P")
 	}
 	return c.server.lost(ctx, op, text)
@@ -142,11 +142,13 @@ func (c *conn) secure(ctx context.Context) error {
 		return c.server.busy(op, c.clean(c.control.goodbye))
 	case err != nil:
 		return c.server.lost(ctx, op, c.reason(err))
+	case code/100 == 4:
+		return c.server.lost(ctx, op, fmt.Errorf("%d %s", code, c.clean(text)))
 	case code/100 != 2:
-		return c.server.fail(protocol.Unreachable, op, fmt.Errorf("the server refused: %d %s", code, c.clean(text)),
+		return c.server.wrong(op, fmt.Errorf("the server refused: %d %s", code, c.clean(text)),
 			"let the server offer TLS (AUTH TLS), or use ftp: where anybody on the way may read the password")
 	case c.control.in.Buffered() > 0:
-		return c.server.fail(protocol.Unreachable, op, errors.New("something came in the clear that belongs behind TLS"),
+		return c.server.wrong(op, errors.New("something came in the clear that belongs behind TLS"),
 			"find out who sits between us and the server")
 	}
 	c.tls = c.server.tlsConfig()
@@ -165,7 +167,7 @@ func (c *conn) secure(ctx context.Context) error {
 func (c *conn) handshakeError(ctx context.Context, op string, err error) error {
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &certificate) {
-		return c.server.fail(protocol.Unreachable, op, c.reason(err),
+		return c.server.wrong(op, c.reason(err),
 			"name the server as in its certificate, and its issuer with --ca; --insecure gives up knowing who reads the password and answers")
 	}
 	return c.server.lost(ctx, op, c.reason(err))

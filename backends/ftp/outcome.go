@@ -77,6 +77,11 @@ func (s *server) fail(code protocol.Code, op string, cause error, hint string) e
 	return &backend.Error{Code: code, Lock: s.address.String(), Op: op, Err: cause, Hint: hint}
 }
 
+// wrong is fail where trying again does not help, though there was no answer that counts.
+func (s *server) wrong(op string, cause error, hint string) error {
+	return &backend.Error{Code: protocol.Unreachable, Lock: s.address.String(), Op: op, Err: cause, Hint: hint, Lasts: true}
+}
+
 // over is ctx's error. That of its deadline may come a little later than that of
 // a connection that has the same one.
 func over(ctx context.Context) error {

@@ -32,7 +32,6 @@ type attempt struct {
 	known  bool        // it was seen
 	sticky string      // the sign of a dead one's lock that we may not remove
 	tended bool        // what others left was looked for
-	met    bool        // the place has answered before, so that trouble may pass
 }
 
 // Attempt implements backend.Backend.
@@ -65,7 +64,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		// Another Try is another wish.
 		*a = *a.lock.attempt(a.request)
 		return h, nil
-	case passing(err) && ctx.Err() == nil && a.met:
+	case backend.Passes(err) && ctx.Err() == nil:
 		return nil, a.obstacle(err)
 	}
 	return nil, err
@@ -122,7 +121,6 @@ func (a *attempt) prepare(ctx context.Context) error {
 	if err := c.make(); err != nil {
 		return err
 	}
-	a.met = true
 	if !a.tended {
 		a.tended = true
 		_ = a.others.tend(ctx, c.now, c.record.ID) // for the others' sake

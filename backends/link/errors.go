@@ -75,6 +75,3 @@ func (l *Lock) lies(how string) error {
 func (l *Lock) lost(op string) error {
 	return l.Address.Gone(op, "somebody broke the lock, or removed or replaced its file")
 }
-
-// passing reports that an error may pass: nothing is known about the lock at the moment.
-func passing(err error) bool { return backend.CodeOf(err) == protocol.Unreachable }

@@ -33,7 +33,6 @@ type attempt struct {
 	gate     gate
 	disk     Disk // dir, where it can do more; else nil
 	removes  bool // what we made could be removed
-	met      bool // the directory has answered before, so that trouble may pass
 	fairness fairness
 	pauses   *backoff.Schedule // nil: those of the lock's Pace
 	crowd    backoff.Crowd
@@ -109,7 +108,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		// Another Try is another wish.
 		*a = attempt{lock: a.lock, request: a.request, removes: a.removes, pauses: a.request.Polls.Schedule()}
 		return h, nil
-	case passing(err) && ctx.Err() == nil && (a.met || errors.Is(err, ErrBusy)):
+	case passing(err) && ctx.Err() == nil:
 		return nil, a.obstructed(err)
 	}
 	return nil, err

@@ -59,5 +59,5 @@ func (l *Lock) usage(op, cause, hint string) error {
 
 // passing reports that an error may pass: nothing is known about the lock at the moment.
 func passing(err error) bool {
-	return unclear(err) || errors.Is(err, ErrBusy) || backend.CodeOf(err) == protocol.Unreachable
+	return unclear(err) || errors.Is(err, ErrBusy) || backend.Passes(err)
 }

@@ -223,8 +223,8 @@ func TestServerAwayWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestServerAwayAtFirst: who has never seen the server is told at once, unless it
-// only has no room.
+// TestServerAwayAtFirst: who has never seen the server learns from a try that nobody has told
+// anything of the lock, whether the server is away or only has no room.
 func TestServerAwayAtFirst(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		var err error = away()
@@ -232,11 +232,11 @@ func TestServerAwayAtFirst(t *testing.T) {
 		_, got := here.want(t, "exclusive").Try(t.Context())
 		mustFail(t, got, protocol.Unreachable, "no route")
 		var held *backend.HeldError
-		if errors.As(got, &held) {
+		if !errors.As(got, &held) || held.Answered() {
 			t.Errorf("got %v", got)
 		}
 		err = ErrBusy
-		if _, got = here.want(t, "exclusive").Try(t.Context()); !errors.As(got, &held) {
+		if _, got = here.want(t, "exclusive").Try(t.Context()); !errors.As(got, &held) || held.Answered() {
 			t.Errorf("got %v", got)
 		}
 		mustFail(t, got, protocol.Unreachable, "turns clients away")

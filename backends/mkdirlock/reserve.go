@@ -35,7 +35,7 @@ func (a *attempt) reserve(ctx context.Context) error {
 	if a.disk != nil {
 		c.pin, _ = a.disk.Stake(ctx, c.home) // without a pin it is a lock still
 	}
-	a.met, a.phase = true, fresh
+	a.phase = fresh
 	return nil
 }
 

@@ -185,7 +185,7 @@ func (a *attempt) join(ctx context.Context) error {
 	}
 	switch {
 	case err == nil, unclear(err):
-		a.mine, a.phase, a.met = c, fresh, true // if it is not there, the heartbeat tells
+		a.mine, a.phase = c, fresh // if it is not there, the heartbeat tells
 		return nil
 	case refused(err):
 		a.mine, a.phase = c, leaving // a server that crashed says so of what is there

@@ -2,6 +2,7 @@ package s3
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -65,7 +66,7 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 	// Who is asked for credentials answers, too: its 404 says nothing about an object.
 	// A success that cannot be read was cut short on its way.
 	if isUnsigned(err) || !errors.As(err, &answer) || answer.HTTPStatusCode() == 0 || answer.HTTPStatusCode()/100 == 2 {
-		return b.fail(protocol.Unreachable, op, shortened(err), b.unreached(err))
+		return &backend.Error{Code: protocol.Unreachable, Lock: b.address.String(), Op: op, Err: shortened(err), Hint: b.unreached(err), Lasts: lasts(err)}
 	}
 	a := &answerError{status: answer.HTTPStatusCode()}
 	var api smithy.APIError
@@ -121,6 +122,15 @@ func off(r *smithyhttp.Response) string {
 		return fmt.Sprintf(": it is %v behind the store's", -d)
 	}
 	return fmt.Sprintf(": it is %v ahead of the store's", d)
+}
+
+// lasts reports that a request had no answer, and that none of the same will have: there are
+// no credentials, or there is no such host, or one whose certificate is not trusted.
+func lasts(err error) bool {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return dns.IsNotFound
+	}
+	return isUnsigned(err) || errors.As(err, new(*tls.CertificateVerificationError))
 }
 
 // unreached is what to do if there is no answer.

@@ -44,6 +44,8 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		case err == nil:
 		case errors.As(err, &held) && ctx.Err() == nil:
 			return nil, a.refuse(ctx, m, held)
+		case backend.Passes(err) && ctx.Err() == nil:
+			return nil, a.refuse(ctx, m, &backend.HeldError{Lock: m.Address, Obstacle: err})
 		default:
 			return nil, err
 		}

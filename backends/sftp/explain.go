@@ -17,25 +17,32 @@ import (
 type reason struct {
 	words []string // one of them is in what ssh said
 	code  protocol.Code
+	lasts bool   // trying again does not help, although the code is unreachable
 	cause string // in place of ssh's words; empty: those
 	hint  string
 }
 
 func reasons() []reason {
 	return []reason{
-		{[]string{"Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED", "No matching host key"}, protocol.Unreachable, "",
+		{[]string{"Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED", "No matching host key"}, protocol.Unreachable, true, "",
 			"compare the server's key with the one that its administrator tells you, then accept it once: run ssh by hand"},
-		{[]string{"Permission denied", "Too many authentication failures", "No more authentication methods"}, protocol.Permission, "",
+		{[]string{"Permission denied", "Too many authentication failures", "No more authentication methods"}, protocol.Permission, true, "",
 			"look at the user in the address, and whether the server knows this account's key: run ssh by hand"},
-		{[]string{"subsystem request failed"}, protocol.Unreachable, "the server has no SFTP for this user",
+		{[]string{"subsystem request failed"}, protocol.Unreachable, true, "the server has no SFTP for this user",
 			"let its sshd_config have: Subsystem sftp internal-sftp"},
-		{[]string{"Could not resolve hostname"}, protocol.Unreachable, "", "look at the host's name in the address"},
-		{[]string{"timed out during banner exchange"}, protocol.Unreachable, "", "the server takes connections, and says nothing: look at its load and at its sshd, then try again"},
-		{[]string{"banner line"}, protocol.Unreachable, "", "it is no SSH server: look at the host and the port in the address"},
-		{[]string{"Bad owner or permissions", "UNPROTECTED PRIVATE KEY", "Bad configuration option", "terminating,"}, protocol.Config, "",
+		{unknownHost, protocol.Unreachable, true, "", "look at the host's name in the address"},
+		{[]string{"Could not resolve hostname"}, protocol.Unreachable, false, "", "look at the host's name in the address"},
+		{[]string{"timed out during banner exchange"}, protocol.Unreachable, false, "", "the server takes connections, and says nothing: look at its load and at its sshd, then try again"},
+		{[]string{"banner line"}, protocol.Unreachable, false, "", "it is no SSH server: look at the host and the port in the address"},
+		{[]string{"Bad owner or permissions", "UNPROTECTED PRIVATE KEY", "Bad configuration option", "terminating,"}, protocol.Config, true, "",
 			"correct the configuration of ssh"},
 	}
 }
+
+// unknownHost is what ssh's resolver says of a name that does not exist: glibc's, musl's, and
+// those of the BSDs and darwin. What else it says, such as of a name server that is away, may pass.
+var unknownHost = []string{"Name or service not known", "No address associated with hostname", "Name does not resolve",
+	"nodename nor servname provided", "no address associated with name"}
 
 // overfull is what ssh says when a server takes no more connections that have not logged in
 // (MaxStartups in sshd_config(5)), or none at the moment.
@@ -64,7 +71,7 @@ func (s *server) refused(err error) error {
 	}
 	for _, r := range reasons() {
 		if containsAny(said, r.words) {
-			return s.fail(r.code, op, errors.New(cmp.Or(r.cause, lastLines(said))), r.hint)
+			return &backend.Error{Code: r.code, Lock: s.address.String(), Op: op, Err: errors.New(cmp.Or(r.cause, lastLines(said))), Hint: r.hint, Lasts: r.lasts}
 		}
 	}
 	switch {

@@ -4,7 +4,6 @@ package sftp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
-	"locksmith/protocol"
 )
 
 // Scheme is the address scheme of this backend, and Port the usual one.
@@ -93,9 +91,8 @@ func (l *lock) Attempt(r backend.Request) (backend.Attempt, error) {
 // An attempt looks at its place first, once, when it is connected.
 type attempt struct {
 	backend.Attempt
-	use    *use
-	fit    bool
-	behind *backend.HeldError // what it waits for; nil: it has not waited
+	use *use
+	fit bool
 }
 
 // Try implements backend.Attempt.
@@ -113,21 +110,9 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	}
 	h, err := a.Attempt.Try(ctx)
 	if err != nil {
-		return nil, a.refused(ctx, err)
+		return nil, err
 	}
 	return &hold{h, a.use}, nil
-}
-
-// refused is the error of a try. Who waits already goes on if the server is away for a moment:
-// the next try finds out what became of this one.
-func (a *attempt) refused(ctx context.Context, err error) error {
-	switch held := (*backend.HeldError)(nil); {
-	case errors.As(err, &held):
-		a.behind = held
-	case a.behind != nil && ctx.Err() == nil && backend.CodeOf(err) == protocol.Unreachable:
-		return &backend.HeldError{Lock: a.behind.Lock, Holder: a.behind.Holder, Obstacle: err}
-	}
-	return err
 }
 
 // Withdraw implements backend.Attempt.

@@ -140,7 +140,7 @@ func (a *attempt) checkSame() error {
 // fencing tokens anew.
 func (a *attempt) vanished() error {
 	return &backend.Error{Code: protocol.Unreachable, Lock: string(a.lock.Address), Op: "list generations",
-		Err: errors.New("the lock directory has vanished"), Hint: "was it removed, or its file system unmounted?"}
+		Err: errors.New("the lock directory has vanished"), Hint: "was it removed, or its file system unmounted?", Lasts: true}
 }
 
 // publish is steps 5 and 6: it makes generation n and points it to our

@@ -12,7 +12,6 @@ import (
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/backends/watch"
-	"locksmith/protocol"
 )
 
 // How often a waiter asks. The pause grows with the time that nothing has
@@ -108,7 +107,8 @@ func (a *attempt) raced() error {
 		backend.HeldError{Holder: backend.Holder{Verdict: owner.Unknown, Note: "others took turns while we looked"}})
 }
 
-// Wait implements backend.Attempt. The first in the queue asks for the holder's
+// Wait implements backend.Attempt. While the server is away nothing is known about the lock,
+// and we go on waiting. The first in the queue asks for the holder's
 // reservation only, the others also for the one next before them.
 func (a *attempt) Wait(ctx context.Context) error {
 	if a.mine == nil && a.request.Owner.Mode == "shared" {
@@ -124,7 +124,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 			return err
 		}
 		again, err := a.poll(a.request.Clock.Now() < end)
-		if again || err != nil && !unreachable(err) {
+		if again || err != nil && !backend.Passes(err) {
 			return err
 		}
 	}
@@ -161,10 +161,6 @@ func (a *attempt) poll(woken bool) (again bool, err error) {
 	a.nextLook = a.request.Clock.Now() + a.pause()
 	return again, err
 }
-
-// unreachable reports that an error may pass: while the server is away nothing is known
-// about the lock, and we go on waiting.
-func unreachable(err error) bool { return backend.CodeOf(err) == protocol.Unreachable }
 
 // keepPlace is the heartbeat of our place in the queue.
 func (a *attempt) keepPlace() error {

@@ -12,10 +12,6 @@ import (
 	"locksmith/protocol"
 )
 
-// maxSilent is how many Tries without an answer are borne by who may wait and has not seen the
-// lock yet. Stores are known to answer 503 now and then, and libraries to ask again.
-const maxSilent = 2
-
 // maxAsked bounds how often one Try asks for the same generation.
 const maxAsked = 5
 
@@ -34,8 +30,6 @@ type attempt struct {
 	holder   ticket        // of generation known, if read
 	read     uint64        // the generation whose holder that is
 	block    block         // what the last failed Try saw
-	blocked  bool          // there was one
-	silent   int           // how many Tries without an answer were borne
 	nextLook time.Duration // when to look again whether it is still so
 	fairness backoff.Fairness
 	pauses   *backoff.Schedule // nil: those of pause
@@ -64,7 +58,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	switch {
 	case errors.Is(err, backend.ErrAgain):
 		return nil, a.raced()
-	case unclear(err) && ctx.Err() == nil && a.waits():
+	case backend.Passes(err) && ctx.Err() == nil:
 		return nil, a.unanswered(err)
 	case err != nil:
 		return nil, err
@@ -262,14 +256,9 @@ func (a *attempt) confirm(ctx context.Context, n uint64, began time.Duration) (*
 	return h, nil
 }
 
-// waits reports that we may wait, and that something was seen before that stands in our way, or
-// that we may soon have an answer.
-func (a *attempt) waits() bool { return a.request.Timeout > 0 && (a.blocked || a.silent < maxSilent) }
-
 // unanswered goes on waiting while the store does not answer. Where nobody is known whose end
 // tells when to try again, time does.
 func (a *attempt) unanswered(err error) error {
-	a.silent++
 	b := a.block
 	if b.holder.ticket == (ticket{}) {
 		b.until = a.request.Clock.Now() + maxHeadPause

@@ -48,7 +48,6 @@ func (a *attempt) stop(b block, err backend.HeldError) error {
 		b.reached = a.block.reached
 	}
 	a.block = b
-	a.blocked = a.blocked || err.Obstacle == nil
 	return &err
 }
 
