@@ -34,8 +34,9 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 		NewDir: func() mkdirlock.Dir { return s.newDir() },
 		Name:   s.name(), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
 		Address: a.String(),
-		// A try is some round trips, and work for a server that others use too.
-		Pace:  mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second, Each: 25 * time.Millisecond},
+		// It asks every 3 to 4 seconds, from the first to the last: a try is some round trips,
+		// and work for a server that others use, too. One of a crowd asks less.
+		Pace:  mkdirlock.Pace{Min: 4 * time.Second, Max: 4 * time.Second, Less: time.Second, Each: 25 * time.Millisecond, Crowd: 10 * time.Second},
 		Depth: 1,
 	}
 	return l.Here().Backend(), nil

@@ -59,6 +59,9 @@ func CheckOptions(a backend.Address) error {
 // time that nothing has happened.
 type Pace struct {
 	Min, Max time.Duration
+	// Less is by how much a pause may be shorter, at random, so that those who came together do
+	// not stay together.
+	Less time.Duration
 	// Look is how often to look who holds the lock, at most; 0: twice in a lease.
 	Look time.Duration
 	// Each is that of a backoff.Crowd, and Crowd the Max of one of many, before it is

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"hash/fnv"
+	"math/rand/v2"
 	"time"
 
 	"locksmith/backends/backend"
@@ -180,7 +181,11 @@ func (a *attempt) pause() time.Duration {
 	if a.crowd.Large() {
 		most = cmp.Or(a.lock.Pace.Crowd, most)
 	}
-	d := a.pauses.NextOr(a.crowd.Spread(a.crowd.Growing(now, a.lock.Pace.Min, most)))
+	d := a.crowd.Spread(a.crowd.Growing(now, a.lock.Pace.Min, most))
+	if less := a.lock.Pace.Less; less > 0 {
+		d -= rand.N(less + 1)
+	}
+	d = a.pauses.NextOr(d)
 	if left := a.block.again - now; left > 0 {
 		d = min(d, left)
 	}
@@ -192,5 +197,5 @@ func (a *attempt) untilBeatOr(d time.Duration) time.Duration {
 	if a.mine == nil {
 		return d
 	}
-	return min(d, max(a.untilBeat(), a.lock.Pace.Min))
+	return min(d, max(a.untilBeat(), min(a.lock.Pace.Min, a.mine.entry.ticket.lease/16)))
 }
