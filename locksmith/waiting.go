@@ -31,7 +31,11 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 	}()
 	for {
 		sent = h.Request.Clock.Now()
-		hold, err = w.try(ctx)
+		if h.Locks == nil {
+			hold, err = w.try(ctx)
+		} else { // some of many may be taken by now: each bounds its own calls
+			hold, err = w.try(wanted)
+		}
 		taken = err == nil
 		switch {
 		case taken && h.Client.Context().Err() != nil:
@@ -39,6 +43,7 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 			return nil, 0, h.cancelled(nil)
 		case taken:
 			return hold, sent, nil
+		case w.hung: // until there was no more time
 		case w.waits(ctx, err):
 			if h.Timeout == 0 && ctx.Err() == nil {
 				return nil, 0, w.once()
@@ -92,13 +97,13 @@ func (h *Helper) untilTimeout() (context.Context, context.CancelFunc) {
 }
 
 // untilAnswered ends with ctx, and if we would wait forever, when the lock's place has not
-// answered for a lease, for each of several locks. Then a job whose server is dead ends, and
-// is heard of. The function that it returns is to be called when the place has answered.
+// answered for a lease: then a job whose server is dead ends, and is heard of. The function
+// that it returns is to be called when the place has answered.
 func (h *Helper) untilAnswered(ctx context.Context) (context.Context, context.CancelFunc) {
 	if h.Timeout >= 0 {
 		return ctx, func() {}
 	}
-	return clock.WithTimeout(ctx, h.Request.Clock, h.Request.Owner.Lease*time.Duration(max(len(h.Locks), 1)))
+	return clock.WithTimeout(ctx, h.Request.Clock, h.Request.Owner.Lease)
 }
 
 // request tells the backend how much time it has, and others our pace.

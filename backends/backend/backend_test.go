@@ -2,6 +2,7 @@ package backend
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -246,6 +247,7 @@ func TestCodes(t *testing.T) {
 		&HeldError{}: protocol.Held,
 		&HeldError{Obstacle: &Error{Code: protocol.Unreachable}}: protocol.Unreachable,
 		ErrGone:                                protocol.Gone,
+		fmt.Errorf("late: %w", ErrNoAnswer):    protocol.Unreachable,
 		errors.New(""):                         protocol.Internal,
 		FileError("l", "op", syscall.ENOSPC):   protocol.CannotCreate,
 		FileError("l", "op", syscall.EROFS):    protocol.CannotCreate,

@@ -45,7 +45,7 @@ type HeldError struct {
 // Answered reports that the lock's place told of the lock: somebody holds it, or others were
 // faster than we could look.
 func (e *HeldError) Answered() bool {
-	return e.Obstacle == nil || !Passes(e.Obstacle) && !errors.Is(e.Obstacle, ErrNoAnswer)
+	return e.Obstacle == nil || !Passes(e.Obstacle)
 }
 
 func (e *HeldError) Error() string {
@@ -155,6 +155,8 @@ func CodeOf(err error) protocol.Code {
 		return protocol.Gone
 	case errors.As(err, &e):
 		return e.Code
+	case errors.Is(err, ErrNoAnswer):
+		return protocol.Unreachable
 	}
 	return protocol.Internal
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"slices"
@@ -104,7 +105,7 @@ func (a *anyAttempt) try(ctx context.Context, c *candidate) error {
 	defer cancel()
 	err := c.try(short, a.request)
 	if err != nil && short.Err() != nil && ctx.Err() == nil {
-		return &backend.HeldError{Lock: c.Address, Obstacle: err}
+		return &backend.HeldError{Lock: c.Address, Obstacle: fmt.Errorf("%w: %w", backend.ErrNoAnswer, err)}
 	}
 	return err
 }
@@ -119,6 +120,9 @@ func (a *anyAttempt) refusal() error {
 		case first == nil:
 			copied := *c.held
 			first = &copied
+		case !first.Answered() && c.held.Answered(): // one that is held tells more
+			copied := *c.held
+			copied.Others, first = first.Others+1, &copied
 		default:
 			first.Others++
 		}

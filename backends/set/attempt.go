@@ -71,20 +71,21 @@ func (a *attempt) order() []*member {
 	return order
 }
 
-// take tries one lock. While others are held it may not take long, and they are kept
-// alive.
+// take tries one lock, for a lease at most. While others are held it may not take long, and
+// they are kept alive.
 func (a *attempt) take(ctx context.Context, m *member) error {
-	if len(a.held()) == 0 {
-		return m.try(ctx, a.request)
+	limit, during := a.request.Owner.Lease, "within a lease"
+	if len(a.held()) > 0 {
+		if err := a.renewHeld(ctx); err != nil {
+			return err
+		}
+		limit, during = limit/4, "while others of the set are held"
 	}
-	if err := a.renewHeld(ctx); err != nil {
-		return err
-	}
-	short, cancel := a.briefly(ctx)
+	short, cancel := clock.WithTimeout(ctx, a.clock, limit)
 	defer cancel()
 	err := m.try(short, a.request)
 	if err != nil && short.Err() != nil && ctx.Err() == nil {
-		return &backend.HeldError{Lock: m.Address, Obstacle: fmt.Errorf("no answer while others of the set are held: %w", err)}
+		return &backend.HeldError{Lock: m.Address, Obstacle: fmt.Errorf("%w %s: %w", backend.ErrNoAnswer, during, err)}
 	}
 	return err
 }
