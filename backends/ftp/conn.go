@@ -56,7 +56,7 @@ func (c *conn) dialWire(address string) (*wire, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.deadlines.ctx, c.deadlines.timeout)
 	defer cancel()
-	tcp, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	tcp, err := c.server.dialer(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"context"
 	"crypto/x509"
 	"errors"
 	"io"
@@ -49,11 +50,12 @@ type server struct {
 	roots   *x509.CertPool // nil: the system's
 	timeout time.Duration  // for each command
 	backoff *backend.DialBackoff
+	dialer  func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // newServer checks an address of one of the schemes; it does not connect.
 func newServer(a backend.Address, access backend.Access) (*server, error) {
-	s := &server{address: a, access: access, timeout: 30 * time.Second, backoff: backend.NewDialBackoff()}
+	s := &server{address: a, access: access, timeout: 30 * time.Second, backoff: backend.NewDialBackoff(), dialer: (&net.Dialer{}).DialContext}
 	if err := mkdirlock.CheckOptions(a); err != nil {
 		return nil, err
 	}

@@ -30,6 +30,12 @@ type answerError struct {
 	code, message string
 }
 
+// foreign is the error of a success that lacks what every store tells of an object, or of a
+// listing: something on the way has answered.
+func (b *bucket) foreign(op string) error {
+	return b.fail(protocol.Unreachable, op, errors.New("the answer is not that of an object store"), "look at what answers in its place, such as a proxy")
+}
+
 // nothingSaid is the library's text where the store gives none.
 const nothingSaid = "UnknownError"
 

@@ -119,6 +119,7 @@ func forgets() func(http.ResponseWriter, *http.Request, http.Handler) {
 		old := r.Method == http.MethodHead && deleted > 1
 		mu.Unlock()
 		if old {
+			w.Header().Set("ETag", `"old"`)
 			w.WriteHeader(http.StatusOK)
 			return
 		}

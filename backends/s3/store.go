@@ -53,7 +53,10 @@ func (s store) Put(ctx context.Context, key string, content []byte) error {
 
 func (s store) write(ctx context.Context, op string, in *s3.PutObjectInput) error {
 	in.Bucket = s.bucket.name()
-	_, err := ask(ctx, s.bucket, op, func(ctx context.Context, c *s3.Client) (*s3.PutObjectOutput, error) { return c.PutObject(ctx, in) })
+	out, err := ask(ctx, s.bucket, op, func(ctx context.Context, c *s3.Client) (*s3.PutObjectOutput, error) { return c.PutObject(ctx, in) })
+	if err == nil && out.ETag == nil {
+		return s.bucket.foreign(op)
+	}
 	return s.bucket.elsewhere(op, err)
 }
 
@@ -78,6 +81,9 @@ func (s store) Get(ctx context.Context, key string) (objects.Object, []byte, err
 		}
 		return out, err
 	})
+	if err == nil && out.ETag == nil && out.LastModified == nil {
+		err = s.bucket.foreign("read an object")
+	}
 	if err != nil {
 		return objects.Object{}, nil, err
 	}
@@ -88,6 +94,9 @@ func (s store) Get(ctx context.Context, key string) (objects.Object, []byte, err
 func (s store) Head(ctx context.Context, key string) (objects.Object, error) {
 	in := &s3.HeadObjectInput{Bucket: s.bucket.name(), Key: aws.String(s.prefix + key)}
 	out, err := ask(ctx, s.bucket, "look at an object", func(ctx context.Context, c *s3.Client) (*s3.HeadObjectOutput, error) { return c.HeadObject(ctx, in) })
+	if err == nil && out.ETag == nil && out.LastModified == nil {
+		err = s.bucket.foreign("look at an object")
+	}
 	if err != nil {
 		return objects.Object{}, err
 	}
@@ -129,6 +138,9 @@ func (s store) pages(ctx context.Context, tell func([]types.Object)) error {
 		})
 		if err != nil {
 			return s.bucket.elsewhere(op, err)
+		}
+		if len(out.Contents) == 0 && out.Name == nil && out.Prefix == nil && out.KeyCount == nil && out.IsTruncated == nil {
+			return s.bucket.foreign(op)
 		}
 		tell(out.Contents)
 		if !aws.ToBool(out.IsTruncated) {

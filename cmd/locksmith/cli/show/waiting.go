@@ -25,6 +25,9 @@ type WaitLine struct {
 	held  *backend.HeldError
 	since time.Time     // held was seen
 	stop  chan struct{} // non-nil during the wait
+	// told: a line of its own was written in this wait; troubled: the lock's place did not
+	// answer in it.
+	told, troubled bool
 }
 
 // messages are term.Messages.
@@ -59,7 +62,12 @@ func (w *WaitLine) Show(held *backend.HeldError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.held, w.since = held, time.Now()
+	trouble := !held.Answered() && !w.troubled
+	w.troubled = w.troubled || trouble
 	if w.stop != nil {
+		if trouble && w.told {
+			w.say("waiting")
+		}
 		return
 	}
 	w.stop = make(chan struct{})
@@ -79,6 +87,7 @@ func (w *WaitLine) say(what string) {
 	if time.Since(w.since) >= time.Second {
 		held = w.now()
 	}
+	w.told = true
 	fmt.Fprintf(w.out, "locksmith: %s: %s\n", what, Text(held.Error()))
 }
 
@@ -162,7 +171,7 @@ func (w *WaitLine) Clear() {
 		return
 	}
 	close(w.stop)
-	w.stop = nil
+	w.stop, w.told, w.troubled = nil, false, false
 	if w.width > 0 && !w.inBackground() {
 		fmt.Fprint(w.out, "\r\x1b[K")
 	}

@@ -2,12 +2,14 @@ package show
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/protocol"
 )
 
 // A record is messages that are kept.
@@ -53,6 +55,25 @@ func TestShortWait(t *testing.T) {
 		}
 		if got := waitFor(time.Second, 2*time.Minute-1); strings.Count(got, "\n") != 2 || !strings.Contains(got, "waiting: fake:/x: held by somebody unknown (pid 7) for 2s\n") {
 			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// TestTroubleIsTold: once in a wait that had another reason before, however often it comes.
+func TestTroubleIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out record
+		w := NewWaitLine(nil, &out)
+		away := &backend.Error{Code: protocol.Unreachable, Lock: "fake:/x", Op: "connect", Err: errors.New("refused")}
+		for range 3 {
+			w.Show(&backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 7, Age: time.Second}})
+			w.Show(&backend.HeldError{Lock: "fake:/x", Obstacle: away})
+		}
+		w.Show(nil)
+		const want = "locksmith: waiting: fake:/x: held by somebody unknown (pid 7) for 1s\n" +
+			"locksmith: waiting: fake:/x: waiting until it can be seen who holds it: fake:/x: connect: refused\n"
+		if out.String() != want {
+			t.Errorf("got:\n%s", out.String())
 		}
 	})
 }

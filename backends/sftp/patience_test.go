@@ -1,0 +1,101 @@
+//go:build unix
+
+package sftp
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/clock"
+)
+
+// A hasty clock is a thousand times as fast as others, for pauses between connections.
+type hasty struct{ clock.Runtime }
+
+func (h hasty) Now() time.Duration { return 1000 * h.Runtime.Now() }
+
+func (h hasty) NewTimer(d time.Duration) clock.Timer { return h.Runtime.NewTimer(d / 1000) }
+
+// TestPatience: what ssh says when it does not connect, and what a server does then, and
+// whether it may pass.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	connects := func(start func() (transport, error)) func(*testing.T) backend.Backend {
+		return func(t *testing.T) backend.Backend {
+			l := startFake(t).open(t)
+			l.server.dialTime = 100 * time.Millisecond
+			l.server.backoff.Clock = hasty{}
+			l.server.start = func(_, _, _ []string) (transport, error) { return start() }
+			return l
+		}
+	}
+	// ssh ends with these words.
+	says := func(words string) func(*testing.T) backend.Backend {
+		return connects(func() (transport, error) { return &piped{Conn: ended(), said: words + "\r\n"}, nil })
+	}
+	answers := func(hook func(*asking) bool) func(*testing.T) backend.Backend {
+		return func(t *testing.T) backend.Backend {
+			l := startFake(t).when(hook).open(t)
+			l.leastAnswer = 100 * time.Millisecond
+			l.server.backoff.Clock = hasty{}
+			return l
+		}
+	}
+	// Words as OpenSSH 9.2 says them.
+	for name, troubles := range map[string]map[backendtest.Trouble]func(*testing.T) backend.Backend{
+		"connecting": {
+			backendtest.Refused:    says("ssh: connect to host h port 22: Connection refused"),
+			backendtest.Reset:      says("kex_exchange_identification: read: Connection reset by peer\r\nConnection reset by 127.0.0.1 port 22"),
+			backendtest.Silent:     says("ssh: connect to host h port 22: Connection timed out"),
+			backendtest.NoRoute:    says("ssh: connect to host h port 22: No route to host"),
+			backendtest.NameServer: says("ssh: Could not resolve hostname h: Temporary failure in name resolution"),
+			backendtest.NoSuchHost: says("ssh: Could not resolve hostname h: Name or service not known"),
+			backendtest.Busy:       says("kex_exchange_identification: Connection closed by remote host\r\nConnection closed by 127.0.0.1 port 22"),
+			backendtest.Throttled:  says("Connection timed out during banner exchange\r\nConnection to 127.0.0.1 port 22 timed out"),
+			backendtest.Failing:    says("Connection to h closed by remote host."),
+			backendtest.Foreign:    says("ssh_dispatch_run_fatal: Connection to 127.0.0.1 port 80: invalid format\r\nkex_exchange_identification: banner line contains invalid characters"),
+			backendtest.Forbidden:  says("u@h: Permission denied (publickey,password)."),
+			backendtest.Untrusted:  says("No ED25519 host key is known for h and you have requested strict checking.\r\nHost key verification failed."),
+			backendtest.Wrong:      says("subsystem request failed on channel 0"),
+		},
+		"greeting": {
+			backendtest.Silent: connects(func() (transport, error) {
+				ours, theirs := net.Pipe()
+				go func() { _, _ = theirs.Read(make([]byte, 1<<10)) }()
+				return &piped{Conn: ours}, nil
+			}),
+			backendtest.Foreign: connects(func() (transport, error) {
+				return &recording{strings.NewReader("HTTP/1.1 200 OK\r\n\r\n"), make(chan struct{})}, nil
+			}),
+		},
+		"locking": {
+			backendtest.Silent: answers(func(r *asking) bool { return r.kind == typeMkdir }),
+			backendtest.Reset: answers(func(r *asking) bool {
+				_ = r.conn.Close()
+				return true
+			}),
+			backendtest.Forbidden: answers(func(r *asking) bool {
+				if r.kind == typeMkdir {
+					r.code(statusDenied)
+				}
+				return r.kind == typeMkdir
+			}),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			backendtest.Patience(t, troubles)
+		})
+	}
+}
+
+// ended is a connection at its end.
+func ended() net.Conn {
+	ours, theirs := net.Pipe()
+	_ = theirs.Close()
+	return ours
+}
