@@ -134,12 +134,12 @@ func TestPatience(t *testing.T) {
 		"one try, away":                       {[]error{away()}, 0, 0, protocol.Unreachable, 0, 0},
 		"one try, obstructed":                 {[]error{obstructed()}, 0, 0, protocol.Unreachable, 0, 0},
 		"one try, held":                       {[]error{held()}, 0, 0, protocol.Held, 0, 0},
-		"three tries, away":                   {[]error{away()}, Forever, 3, protocol.Unreachable, time.Second, 5 * time.Second},
-		"three tries, held in the last":       {[]error{away(), away(), held()}, Forever, 3, protocol.Timeout, time.Second, 5 * time.Second},
+		"three tries, away":                   {[]error{away()}, Forever, 3, protocol.Unreachable, 300 * time.Millisecond, 700 * time.Millisecond},
+		"three tries, held in the last":       {[]error{away(), away(), held()}, Forever, 3, protocol.Timeout, 300 * time.Millisecond, 700 * time.Millisecond},
 		"what lasts":                          {[]error{lasting()}, long, 0, protocol.Unreachable, 0, 0},
-		"what lasts, in the end":              {append(away40[:4:4], lasting()), long, 0, protocol.Unreachable, time.Second, 20 * time.Second},
+		"what lasts, in the end":              {append(away40[:4:4], lasting()), long, 0, protocol.Unreachable, time.Second, 3 * time.Second},
 		"not allowed":                         {[]error{forbidden()}, long, 0, protocol.Permission, 0, 0},
-		"not allowed, in the end":             {append(held1[:1:1], away(), forbidden()), Forever, 0, protocol.Permission, 500 * time.Millisecond, 2 * time.Second},
+		"not allowed, in the end":             {append(held1[:1:1], away(), forbidden()), Forever, 0, protocol.Permission, 100 * time.Millisecond, 300 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &script{answers: c.answers}
@@ -168,7 +168,7 @@ func TestTroublePauses(t *testing.T) {
 	for range 3 {
 		s.tries = nil
 		s.follow(t, 5*time.Minute, 0, func(error, *fakeClient) {
-			want := time.Second
+			want := firstTrouble
 			for i := range len(s.tries) - 1 {
 				got := s.tries[i+1] - s.tries[i]
 				if got < want/2 || got > want+time.Millisecond {
@@ -187,7 +187,7 @@ func TestTroublePauses(t *testing.T) {
 	}
 	s = &script{answers: []error{away(), away(), away(), away(), away(), held(), away()}}
 	s.follow(t, time.Minute, 0, func(error, *fakeClient) {
-		if got := s.tries[7] - s.tries[6]; got > time.Second+time.Millisecond {
+		if got := s.tries[7] - s.tries[6]; got > firstTrouble+time.Millisecond {
 			t.Errorf("after an answer the first pause is %v", got)
 		}
 	})

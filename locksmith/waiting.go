@@ -184,9 +184,10 @@ type waiting struct {
 	answered bool               // one was refused, not only without an answer
 }
 
-// The pauses between tries that have no answer. The longest is a part of the lease, for nothing
-// keeps a place in a queue meanwhile.
-const firstTrouble, mostTrouble, troublePart = time.Second, 10 * time.Second, 8
+// The pauses between tries that have no answer. The first is short, for a store that turns some
+// requests away may answer the next; the longest is a part of the lease, for nothing keeps a
+// place in a queue meanwhile.
+const firstTrouble, mostTrouble, troublePart = 250 * time.Millisecond, 10 * time.Second, 8
 
 // waiting starts the goroutine that makes the calls. It is the same for all of them: a
 // new one would begin with a small stack each time, and grow it while the lock is free.

@@ -12,6 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"locksmith/backends/backend"
+	"locksmith/backends/backoff"
+	"locksmith/backends/clock"
 	"locksmith/backends/s3/objects"
 	"locksmith/protocol"
 )
@@ -39,6 +42,22 @@ func ask[T any](ctx context.Context, b *bucket, op string, request func(context.
 		return none, b.failed(ctx, op, err)
 	}
 	return answer, nil
+}
+
+// maxLooks is how often a request that changes nothing is sent while the store turns it away.
+const maxLooks = 4
+
+// look is ask for a request that changes nothing. A store that turns some requests away would
+// else hardly ever answer the eight that it takes to have a lock.
+func look[T any](ctx context.Context, b *bucket, op string, request func(context.Context, *s3.Client) (T, error)) (T, error) {
+	pauses := backoff.Growth{First: 100 * time.Millisecond, Most: time.Second}
+	for looks := 1; ; looks++ {
+		answer, err := ask(ctx, b, op, request)
+		turnedAway := errors.As(err, new(*answerError)) && backend.Passes(err)
+		if !turnedAway || looks == maxLooks || clock.Pause(ctx, pauses.Next()) != nil {
+			return answer, err
+		}
+	}
 }
 
 // Create implements objects.Store.
@@ -73,7 +92,7 @@ func (b *bucket) elsewhere(op string, err error) error {
 func (s store) Get(ctx context.Context, key string) (objects.Object, []byte, error) {
 	var content []byte
 	in := &s3.GetObjectInput{Bucket: s.bucket.name(), Key: aws.String(s.prefix + key)}
-	out, err := ask(ctx, s.bucket, "read an object", func(ctx context.Context, c *s3.Client) (*s3.GetObjectOutput, error) {
+	out, err := look(ctx, s.bucket, "read an object", func(ctx context.Context, c *s3.Client) (*s3.GetObjectOutput, error) {
 		out, err := c.GetObject(ctx, in)
 		if err == nil {
 			defer out.Body.Close()
@@ -93,7 +112,7 @@ func (s store) Get(ctx context.Context, key string) (objects.Object, []byte, err
 // Head implements objects.Store.
 func (s store) Head(ctx context.Context, key string) (objects.Object, error) {
 	in := &s3.HeadObjectInput{Bucket: s.bucket.name(), Key: aws.String(s.prefix + key)}
-	out, err := ask(ctx, s.bucket, "look at an object", func(ctx context.Context, c *s3.Client) (*s3.HeadObjectOutput, error) { return c.HeadObject(ctx, in) })
+	out, err := look(ctx, s.bucket, "look at an object", func(ctx context.Context, c *s3.Client) (*s3.HeadObjectOutput, error) { return c.HeadObject(ctx, in) })
 	if err == nil && out.ETag == nil && out.LastModified == nil {
 		err = s.bucket.foreign("look at an object")
 	}
@@ -133,7 +152,7 @@ func (s store) pages(ctx context.Context, tell func([]types.Object)) error {
 	const op = "list objects"
 	in := &s3.ListObjectsV2Input{Bucket: s.bucket.name(), Prefix: aws.String(s.prefix)}
 	for range maxPages {
-		out, err := ask(ctx, s.bucket, op, func(ctx context.Context, c *s3.Client) (*s3.ListObjectsV2Output, error) {
+		out, err := look(ctx, s.bucket, op, func(ctx context.Context, c *s3.Client) (*s3.ListObjectsV2Output, error) {
 			return c.ListObjectsV2(ctx, in)
 		})
 		if err != nil {

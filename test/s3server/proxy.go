@@ -41,6 +41,7 @@ type Proxy struct {
 	seen    []string
 	planned map[int]Fault // by the number of the request, from 0
 	share   float64       // of all requests, to which any fault happens
+	turns   func(request string) bool
 }
 
 // StartProxy starts one before servers. It runs until the test ends.
@@ -88,6 +89,14 @@ func (p *Proxy) FailOften(share float64) {
 	p.share = share
 }
 
+// TurnAway has the proxy itself answer 503 to the requests for which turns is true, as a store
+// that is too busy does: it does not execute them. nil: to none.
+func (p *Proxy) TurnAway(turns func(request string) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.turns = turns
+}
+
 // Requests are those so far, each as its method, LIST for a GET of the bucket, and the first
 // letters of its key, which tell what it is: "PUT r".
 func (p *Proxy) Requests() []string {
@@ -106,7 +115,15 @@ func (p *Proxy) next(r *http.Request) (http.Handler, Fault) {
 	if p.share > rand.Float64() {
 		f = Fault(1 + rand.IntN(len(Faults)))
 	}
+	if p.turns != nil && p.turns(p.seen[n]) {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { slowDown(w) }), None
+	}
 	return p.targets[n%len(p.targets)], f
+}
+
+func slowDown(w http.ResponseWriter) {
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = io.WriteString(w, "<Error><Code>SlowDown</Code></Error>")
 }
 
 func describe(r *http.Request) string {
@@ -134,8 +151,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case Halved:
 		halve(w, r, answer)
 	case Turned:
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = io.WriteString(w, "<Error><Code>SlowDown</Code></Error>")
+		slowDown(w)
 	case Repeated:
 		pass(w, execute(target, r, body))
 	default:

@@ -9,7 +9,8 @@ import (
 )
 
 // A Store is the objects whose keys have one prefix, without which they are given here. Every
-// call but List is one request, which is sent once: the store must not repeat it by itself.
+// call but List is one request. One that changes something is sent once: the store must not
+// repeat it by itself.
 //
 // An error that is none of those below has the code unreachable (backend.Error) if the
 // request may or may not have been executed, or may be executed yet; any other code says
