@@ -16,6 +16,7 @@ import (
 // them for some seconds, or all that write, as one does that lacks most of its nodes.
 func TestThrottled(t *testing.T) {
 	lab.NotShort(t, "waits for seconds")
+	locksmith(t) // is built before any time counts
 	often := func(string) bool { return rand.Float64() < 0.3 }
 	all := func(string) bool { return true }
 	for about, c := range map[string]struct {
