@@ -31,11 +31,11 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 	}()
 	for {
 		sent = h.Request.Clock.Now()
-		if h.Locks == nil {
-			hold, err = w.try(ctx)
-		} else { // some of many may be taken by now: each bounds its own calls
-			hold, err = w.try(wanted)
+		trying := ctx
+		if h.Locks != nil { // some of many may be taken by then: each bounds its own calls
+			trying = wanted
 		}
+		hold, err = w.try(trying)
 		taken = err == nil
 		switch {
 		case taken && h.Client.Context().Err() != nil:
@@ -44,7 +44,7 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 		case taken:
 			return hold, sent, nil
 		case w.hung: // until there was no more time
-		case w.waits(ctx, err):
+		case w.waits(trying, err):
 			if h.Timeout == 0 && ctx.Err() == nil {
 				return nil, 0, w.once()
 			}
@@ -63,7 +63,7 @@ func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Dura
 			}
 			h.Client.Waiting(w.behind)
 			err = w.rest(ctx)
-		case ctx.Err() == nil:
+		case trying.Err() == nil:
 			return nil, 0, err
 		}
 		switch {
