@@ -78,3 +78,24 @@ func TestLongest(t *testing.T) {
 		}
 	}
 }
+
+// TestGrowth: each pause is at most half as long again as the one before could be, and at least
+// half of that, up to the longest; and it begins again.
+func TestGrowth(t *testing.T) {
+	g, seen := Growth{First: time.Second, Most: 10 * time.Second}, map[time.Duration]bool{}
+	for range 3 {
+		most := time.Second
+		for range 20 {
+			d := g.Next()
+			if d > most || d < most/2 {
+				t.Fatalf("a pause of %v, want %v at most", d, most)
+			}
+			seen[d] = true
+			most = min(most*3/2, 10*time.Second)
+		}
+		g.Reset()
+	}
+	if len(seen) < 30 {
+		t.Errorf("%d pauses, all like %v", len(seen), seen)
+	}
+}

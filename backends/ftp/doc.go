@@ -19,7 +19,7 @@
 // user the log in is anonymous.
 //
 // A server that does not let us in is left alone for a while: after a failure the next
-// connection waits for a second, and longer from time to time, up to 10. A log in
+// connection waits for up to a second, and longer from time to time, up to 10. A log in
 // that was refused is not repeated for half a minute, and longer from time to time,
 // up to 10 minutes; till then calls fail with the same error. Where no password is
 // known, none is sent.
