@@ -143,5 +143,5 @@ func away(t *testing.T) {
 	h := hold(t, cutHost, lock, "--timeout", "3s")
 	h.Says("ERR")
 	h.Exits(69, 75)
-	fails(t, cutHost, soft+strings.TrimPrefix(lock, mount), 69)
+	fails(t, cutHost, soft+strings.TrimPrefix(lock, mount), 69, "--timeout", "0")
 }
