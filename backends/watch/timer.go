@@ -57,14 +57,17 @@ func (t *timer) due(before time.Duration, r Rule) time.Duration {
 	return max(later(t.verdict-before, r.Grace), 0)
 }
 
-// leaseLeft is what is left of a whole lease, plus 1 % for clocks that run at unequal rates;
-// less than 0: it was over so long ago.
+// leaseLeft is what is left of a whole lease; less than 0: it was over so long ago.
 func (t *timer) leaseLeft(now, lease time.Duration) time.Duration {
 	if lease <= 0 {
 		return Never
 	}
-	return t.since + lease + lease/100 - now
+	return t.since + Whole(lease) - now
 }
+
+// Whole is how long a holder must be seen silent before its lease is over for it, too: 1 %
+// more than the lease, because clocks run at unequal rates.
+func Whole(lease time.Duration) time.Duration { return lease + lease/100 }
 
 // later is d + grace without overflow.
 func later(d, grace time.Duration) time.Duration {

@@ -89,7 +89,7 @@ func TestRunOverSSH(t *testing.T) {
 	lock := s.Address("lock")
 	run := lab.Start(t, bySSH(t, s.SSH, "run", "--lease", "2m", "--refresh", "1s", lock, "--", "sh", "-c", "echo $LOCKSMITH_ID; sleep 600"))
 	id := run.Line()
-	if status, said := lab.Run(t, bySSH(t, s.SSH, "break", "--force", "--id", id, lock)); status != 0 {
+	if status, said := lab.Run(t, bySSH(t, s.SSH, "break", "--force", "--id", id, lock)); status != 0 || !strings.Contains(said, "what it guards may still run for 2m0s") {
 		t.Fatalf("%d: %s", status, said)
 	}
 	run.Exits(79)

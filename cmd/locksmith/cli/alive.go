@@ -11,12 +11,14 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/backends/watch"
 	"locksmith/cmd/locksmith/cli/caller"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
 )
 
-// ask finds out whether one may be broken: nil if it is dead, or silent for long
-// enough; with --force always.
+// ask finds out whether one may be broken: nil if it is dead, or was silent for a whole
+// lease; with --force always.
 func (b *breaking) ask(ctx context.Context, p show.Participant) error {
 	if b.force {
 		return nil
@@ -58,7 +60,7 @@ func life(h backend.Holder) (why string, isHelper bool) {
 // isAncestor leaves out the first process, which is everybody's.
 func isAncestor(p process.Process) bool { return p.PID > 1 && caller.HasAncestor(p) }
 
-// observe watches the heartbeat for as long as it may be silent.
+// observe watches the heartbeat until its lease is over.
 func (b *breaking) observe(ctx context.Context, p show.Participant) error {
 	need := b.silence(p)
 	switch {
@@ -66,14 +68,13 @@ func (b *breaking) observe(ctx context.Context, p show.Participant) error {
 		return b.refuse("nothing tells whether it lives", "make sure that it does not, then break it with --force")
 	case p.Silent >= need:
 		return nil // others of this user have watched it
-	case need > b.watch:
-		return b.refuse(fmt.Sprintf("it must be watched for %v, because it may be silent for so long", need),
-			fmt.Sprintf("watch it with --watch %v, or break it all the same with --force", need))
+	case b.watch > 0 && need > b.watch+p.Silent:
+		return b.refuse(fmt.Sprintf("it must be watched for %v, until its lease is over", inSeconds(need-p.Silent)),
+			"leave out --watch, or break it all the same with --force")
+	case !b.asJSON:
+		fmt.Fprintf(os.Stderr, "locksmith: watching for %v, until its lease is over, whether it lives\n", inSeconds(need-p.Silent))
 	}
-	if !b.asJSON {
-		fmt.Fprintf(os.Stderr, "locksmith: watching for %v whether it lives\n", need)
-	}
-	for start := b.clock.Now(); ; {
+	for start := b.clock.Now() - p.Silent; ; {
 		clock.Sleep(ctx, b.clock, pauseBetween(need, b.clock.Now()-start))
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -97,22 +98,62 @@ func (b *breaking) observe(ctx context.Context, p show.Participant) error {
 	}
 }
 
-// silence is how long one that lives may give no sign of life: a quarter of its
-// lease, if it does not say itself that it refreshes its lock more often, and something
-// more for one that is slow. What is usual for the kind of lock does not tell: --refresh
-// may have said otherwise. Some waiters are silent for longer.
+// silence is how long one of whom there is no proof must be seen silent: a whole lease, as
+// whoever waits for the lock must see it. Some waiters may be silent for longer. Where the
+// lease is not known, --watch says how long, or what is usual does.
 func (b *breaking) silence(p show.Participant) time.Duration {
-	if p.Lease == 0 {
+	if p.Lease == 0 && b.watch > 0 {
 		return b.watch
 	}
-	most := cmp.Or(p.Silence, p.Lease/4)
-	if r := p.Record; !p.Waits && r != nil && r.Refresh > 0 { // waiters have a pace of their own
-		most = min(most, 3*r.Refresh)
+	need := watch.Whole(cmp.Or(p.Lease, b.usualLease()))
+	if p.Silence > p.Lease {
+		need = max(need, p.Silence+p.Silence/25+time.Second)
 	}
-	return (most + most/25 + time.Second).Round(time.Second)
+	return need
+}
+
+func (b *breaking) usualLease() time.Duration {
+	usual, _ := b.kinds.Timing(b.address)
+	return cmp.Or(usual.Lease, flags.DefaultLease)
 }
 
 // pauseBetween is how long to leave alone what is watched, between two looks.
 func pauseBetween(need, passed time.Duration) time.Duration {
 	return max(min(need-passed, max(need/8, 250*time.Millisecond), 10*time.Second), time.Millisecond)
+}
+
+// inSeconds rounds up, for people.
+func inSeconds(d time.Duration) time.Duration {
+	return (d + time.Second - 1).Truncate(time.Second)
+}
+
+// tellRest tells, after a holder was broken though it may live, for how long what it guards
+// may still run.
+func (b *breaking) tellRest(p show.Participant) {
+	left, text := rest(p)
+	if left >= 0 {
+		ms := left.Milliseconds()
+		b.result.MayRunMS = &ms
+	}
+	if text != "" {
+		b.tell("%s: %s\n", show.Text(b.address), text)
+	}
+}
+
+// rest is for how long what somebody guards may still run after it was broken, less than 0 if
+// nothing tells, and that in words. A helper that lives ends what it guards, or tells its
+// parent, before its lease is over.
+func rest(p show.Participant) (left time.Duration, text string) {
+	left = max(p.Lease-p.Silent, 0)
+	switch {
+	case p.Waits, p.Verdict == owner.Dead:
+		return 0, ""
+	case p.Verdict == owner.Orphaned:
+		return -1, "its helper is dead, and nothing ends what its command left running"
+	case p.Lease == 0:
+		return -1, "nothing tells for how long what it guards may still run"
+	case left == 0:
+		return 0, "its lease is over; what it guards still runs only if its helper is stopped or gone"
+	}
+	return left, fmt.Sprintf("what it guards may still run for %v, until its lease is over; for longer if its helper is stopped or gone", inSeconds(left))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/cmd/locksmith/cli/flags"
@@ -21,7 +22,7 @@ import (
 )
 
 func (a *app) breakLock() *cobra.Command {
-	b := breaking{out: &a.out, clock: clock.Boot{}, watch: 30 * time.Second}
+	b := breaking{out: &a.out, clock: clock.Boot{}, kinds: a.self.Kinds}
 	c := &cobra.Command{
 		Use:   "break [flags] LOCK --id ID",
 		Short: "Take a lock from one who holds it or waits for it",
@@ -29,10 +30,10 @@ func (a *app) breakLock() *cobra.Command {
 			"command shows who is there, and fails if there is anybody. The id names one acquisition: who took the lock meanwhile is not\n" +
 			"hit. One that lives, or may live, is left alone unless there is --force: one whose helper\n" +
 			"or parent runs on this machine, one whose heartbeat moves, and one that you hold yourself.\n" +
-			"Where no proof can be had the heartbeat is watched for a quarter of the lease, that of a\n" +
-			"waiter for a directory in plain style for the whole lease; unless tries and looks of\n" +
-			"yours have seen it silent for so long. A holder that\n" +
-			"lives learns of it at its next heartbeat; until then the lock has two holders. With\n" +
+			"Where no proof can be had its heartbeat is watched until its lease is over, as a waiter for\n" +
+			"the lock would; for how long tries and looks of yours have seen it silent counts. With\n" +
+			"--force nothing is watched: a holder that lives learns of it at its next heartbeat, until\n" +
+			"then the lock has two holders, and the command says how long that may take. With\n" +
 			"--force and without --id, what has no id is removed after a question, such as the empty\n" +
 			"file that flock(1) left. The exit status is 75 if it was left alone, and 79 if nobody there\n" +
 			"has this id any more.",
@@ -43,8 +44,8 @@ func (a *app) breakLock() *cobra.Command {
 	b.File.Add(c)
 	f := c.Flags()
 	f.StringVar(&b.id, "id", "", "whom to break, as shown without --id; its first characters suffice, 4 at least")
-	f.BoolVar(&b.force, "force", false, "also one that lives")
-	f.Var(flags.Duration(&b.watch), "watch", "how long to watch its heartbeat at most; what needs more stays")
+	f.BoolVar(&b.force, "force", false, "also one that lives, at once")
+	f.Var(flags.Duration(&b.watch), "watch", "how long to watch its heartbeat at most; what needs more stays (default: until its lease is over)")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON document")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		lock, err := b.Lock(args)
@@ -63,10 +64,11 @@ type breaking struct {
 	flags.File
 	out    io.Writer
 	clock  clock.Clock
+	kinds  backends.Kinds
 	args   []string
 	id     string
 	force  bool
-	watch  time.Duration
+	watch  time.Duration // --watch; 0: until the lease is over
 	asJSON bool
 
 	backend backend.Backend
@@ -81,9 +83,12 @@ type broken struct {
 	Role   string       `json:"role,omitempty"` // holder or waiter
 	Holder *show.Holder `json:"holder,omitempty"`
 	Broken bool         `json:"broken"`
-	Forced bool         `json:"forced"`          // whether it lives was not checked
-	State  string       `json:"state,omitempty"` // of the lock after that
-	Error  string       `json:"error,omitempty"`
+	Forced bool         `json:"forced"` // whether it lives was not checked
+	// MayRunMS is how long what a holder guards may still run after that: 0 is not at all,
+	// and none that nothing tells.
+	MayRunMS *int64 `json:"may_run_ms,omitempty"`
+	State    string `json:"state,omitempty"` // of the lock after that
+	Error    string `json:"error,omitempty"`
 }
 
 // conclusion tells what came of it.
@@ -227,6 +232,7 @@ func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 	s, _ := look(ctx, b.address, b.backend)
 	b.result.Broken, b.result.Forced, b.result.State = true, true, s.State
 	b.tell("%s: removed what was %s\n", show.Text(b.address), p)
+	b.tellRest(p)
 	return nil
 }
 
@@ -248,6 +254,9 @@ func (b *breaking) end(ctx context.Context, p show.Participant) error {
 	}
 	b.result.Broken = true
 	b.tell("%s: broke %s, %s\n", show.Text(b.address), protocol.CleanText(b.id, 100), p)
+	if b.force {
+		b.tellRest(p)
+	}
 	return nil
 }
 
