@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -8,19 +9,16 @@ import (
 	"net"
 	"time"
 
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/backend"
 )
-
-// maxListing bounds what a server may send as one listing.
-const maxListing = 1 << 20
 
 // A data is a data connection, on which a listing comes.
 type data struct {
 	net.Conn // the wire, or TLS on it
 	of       *conn
 	wire     *wire
-	left     int
-	last     byte
+	haul     *backend.Haul
+	last     byte // 0: nothing has come
 	began    bool
 }
 
@@ -41,7 +39,7 @@ func (c *conn) openData(address string) (net.Conn, error) {
 	if err != nil {
 		return nil, &dataError{err}
 	}
-	d := &data{Conn: w, of: c, wire: w, left: maxListing}
+	d := &data{Conn: w, of: c, wire: w, haul: backend.NewHaul()}
 	if c.tls != nil {
 		// The handshake comes with the first read: servers begin it after they
 		// have answered the command.
@@ -58,9 +56,6 @@ const tlsDelay = 20 * time.Millisecond
 // Read implements net.Conn. A listing that was cut short is an error, as far as
 // that can be seen: within a line, and with TLS anywhere.
 func (d *data) Read(b []byte) (int, error) {
-	if d.left <= 0 {
-		return 0, errTooLong
-	}
 	if !d.began {
 		d.began = true
 		if d.of.delayTLS && d.of.tls != nil {
@@ -68,11 +63,13 @@ func (d *data) Read(b []byte) (int, error) {
 		}
 		d.of.deadlines.next(d.of.deadlines.timeout)
 	}
-	n, err := d.Conn.Read(b[:min(len(b), d.left)])
+	n, err := d.Conn.Read(b)
+	if tooLong := d.haul.Take(bytes.Count(b[:n], []byte("\n")), n); tooLong != nil {
+		return 0, tooLong
+	}
 	if err != nil {
 		d.of.deadlines.next(brief) // for the reply that follows
 	}
-	d.left -= n
 	if n > 0 {
 		d.last = b[n-1]
 	}
@@ -82,13 +79,11 @@ func (d *data) Read(b []byte) (int, error) {
 	return n, err
 }
 
-var errTooLong = fmt.Errorf("%w: the listing is longer than %d bytes", mkdirlock.ErrTooLong, maxListing)
-
 // errCut says that a listing has no proper end.
 var errCut = fmt.Errorf("the listing was cut short: %w", io.ErrUnexpectedEOF)
 
 // cut reports that the end came too early. TLS sends a close_notify before
 // the connection ends; Go does not require it.
 func (d *data) cut() bool {
-	return d.of.tls != nil && d.wire.eof || d.left < maxListing && d.last != '\n'
+	return d.of.tls != nil && d.wire.eof || d.last != 0 && d.last != '\n'
 }

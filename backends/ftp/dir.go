@@ -7,10 +7,10 @@ import (
 	"os"
 	"time"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/process"
-	"locksmith/protocol"
 )
 
 // A Dir is the directory of a lock on a server, over one connection that is made
@@ -136,13 +136,14 @@ func (d *Dir) unclear(ctx context.Context, op string, cause error) error {
 
 // unchanged is the error of a call that changed nothing.
 func (d *Dir) unchanged(ctx context.Context, c *conn, op string, err error) error {
+	tooLong, isTooLong := errors.AsType[backend.TooLongError](err)
 	switch {
 	case over(ctx) == nil && c.control.goodbye != "":
 		busy := d.server.busy(op, c.clean(c.control.goodbye))
 		d.server.backoff.Failed(busy) // the log in was of no use
 		return busy
-	case errors.Is(err, errTooLong):
-		return d.server.fail(protocol.CannotCreate, op, errTooLong, "keep the lock in a directory with less in it")
+	case isTooLong:
+		return backend.Name(d.server.address.String()).TooLong(op, tooLong)
 	case errors.As(err, new(*dataError)):
 		return d.server.lost(ctx, op, &dataError{c.reason(err)})
 	case lists(c.control.verb) && !errors.As(err, new(*unsentError)):
@@ -156,7 +157,7 @@ func (d *Dir) unchanged(ctx context.Context, c *conn, op string, err error) erro
 // servers lose data connections when they serve several clients at the same time.
 func (c *conn) repeatable(ctx context.Context, err error) bool {
 	verb := c.control.verb
-	return over(ctx) == nil && !errors.As(err, new(*dataError)) && !errors.Is(err, errTooLong) &&
+	return over(ctx) == nil && !errors.As(err, new(*dataError)) && !errors.As(err, new(backend.TooLongError)) &&
 		(!errors.Is(err, os.ErrDeadlineExceeded) || listens(verb) || lists(verb))
 }
 

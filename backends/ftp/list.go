@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"net/textproto"
@@ -9,6 +10,7 @@ import (
 
 	library "github.com/jlaffaye/ftp"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock"
 )
 
@@ -35,6 +37,9 @@ func (d *Dir) List(ctx context.Context, name string) ([]string, error) {
 // ended says how a listing ended. The library dislikes all codes but 226 at the
 // end, and joins its error with that of the data, if there is one.
 func (c *conn) ended(err error) error {
+	if errors.Is(err, bufio.ErrTooLong) { // for the library
+		return backend.TooLongError("a name has no end")
+	}
 	var reply *textproto.Error
 	if !errors.As(err, &reply) {
 		return err

@@ -176,14 +176,17 @@ func TestListFlood(t *testing.T) {
 	}
 }
 
-// TestListTooLong is told as what it is, and not asked for again.
+// TestListTooLong: a listing of too many names, or too many bytes, is told as what it is, and
+// not asked for again.
 func TestListTooLong(t *testing.T) {
 	t.Parallel()
-	f := startFake(t)
-	f.listing = strings.Repeat("name\r\n", maxListing)
-	_, err := f.dir().List(soon(t), "L")
-	if !errors.Is(err, mkdirlock.ErrTooLong) || backend.CodeOf(err) != protocol.CannotCreate || len(f.sent("NLST")) != 1 {
-		t.Errorf("asked %d times: %v", len(f.sent("NLST")), err)
+	for says, line := range map[string]string{"more than 100000 names": "n\r\n", "more than 16777216 bytes": strings.Repeat("n", 4<<10) + "\r\n"} {
+		f := startFake(t)
+		f.listing = strings.Repeat(line, 20<<20/len(line))
+		_, err := f.dir().List(soon(t), "L")
+		if !errors.As(err, new(backend.TooLongError)) || !strings.Contains(err.Error(), says) || backend.CodeOf(err) != protocol.CannotCreate || len(f.sent("NLST")) != 1 {
+			t.Errorf("asked %d times: %v, want %q", len(f.sent("NLST")), err, says)
+		}
 	}
 }
 

@@ -30,7 +30,8 @@ type Dir interface {
 	Rename(ctx context.Context, from, to string) error
 	// List returns the names in a directory, without "." and "..", in no order. It
 	// may miss names that come, go or are renamed meanwhile. ErrRefused is not
-	// proof that the directory is missing, nor is an empty list that it is empty.
+	// proof that the directory is missing, nor is an empty list that it is empty. A server's
+	// listing is bounded (backend.Haul).
 	List(ctx context.Context, name string) ([]string, error)
 	// Await returns after d, when ctx ends, or sooner if it can notice that the
 	// name goes away, something in it does, or the process ends. "" and a process 0
@@ -85,8 +86,6 @@ var (
 	// ErrBusy is wrapped by the error of a call that was not made because the
 	// server turns clients away now.
 	ErrBusy = errors.New("the server turns clients away at the moment")
-	// ErrTooLong is wrapped by the error of a List of more than the Dir takes.
-	ErrTooLong = errors.New("too much is in the directory")
 
 	// errTended: a process that lives is to remove it, or to take it.
 	errTended = errors.New("a locksmith on this machine is about to remove it")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 )
@@ -20,7 +21,7 @@ func (h *hold) Tend(ctx context.Context) error {
 	}
 	around, _ := h.lock.around()
 	names, err := h.dir.List(ctx, around)
-	h.crowd = h.lock.Style == PlainStyle && (len(names) > maxCrowd || errors.Is(err, ErrTooLong))
+	h.crowd = h.lock.Style == PlainStyle && (len(names) > maxCrowd || errors.As(err, new(backend.TooLongError)))
 	if err != nil {
 		return h.lock.fail("list who waits", err)
 	}

@@ -1,11 +1,13 @@
 package s3
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"sync"
@@ -89,7 +91,37 @@ func (b *bucket) connect() (*s3.Client, error) {
 
 // single is a client that follows no redirect, as that would be a second request.
 func single(t *http.Transport) *http.Client {
-	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: brief{t}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// A brief transport reads no more of an answer than a listing may have: the library keeps all
+// of it.
+type brief struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (t brief) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := t.RoundTripper.RoundTrip(r)
+	if err == nil {
+		answer.Body = &body{answer.Body, backend.NewHaul()}
+	}
+	return answer, err
+}
+
+type body struct {
+	io.ReadCloser
+	haul *backend.Haul
+}
+
+// beginsItem begins what the library keeps a name for: Contents, CommonPrefixes.
+var beginsItem = []byte("<Co")
+
+// Read implements io.Reader.
+func (b *body) Read(to []byte) (int, error) {
+	n, err := b.ReadCloser.Read(to)
+	if tooLong := b.haul.Take(bytes.Count(to[:n], beginsItem), n); tooLong != nil {
+		return 0, tooLong
+	}
+	return n, err
 }
 
 // adjust settles whom a transport trusts, and how long it keeps connections.

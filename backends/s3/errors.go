@@ -68,6 +68,9 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %s: %w", b.address, op, ctx.Err())
 	}
+	if errors.As(err, new(backend.TooLongError)) {
+		return b.tooLong(op, err)
+	}
 	var answer *smithyhttp.ResponseError
 	// Who is asked for credentials answers, too: its 404 says nothing about an object.
 	// A success that cannot be read was cut short on its way.
@@ -89,6 +92,15 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 	}
 	code, hint := b.judge(a, answer.Response)
 	return b.fail(code, op, a, hint)
+}
+
+// tooLong is the error of a request that got more than a listing may have; any other error
+// stays as it is.
+func (b *bucket) tooLong(op string, err error) error {
+	if tooLong, is := errors.AsType[backend.TooLongError](err); is {
+		return backend.Name(b.address.String()).TooLong(op, tooLong)
+	}
+	return err
 }
 
 // judge decides what an answer means for the lock.

@@ -2,6 +2,7 @@ package s3
 
 import (
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -16,20 +17,25 @@ import (
 // List implements backend.Backend. A bucket has no directories: all keys below the prefix are
 // listed, and those that only locks have tell where these are.
 func (l *lock) List(ctx context.Context, listing backend.Listing) error {
-	var places []string // prefixes of locks, relative to ours
-	err := store{l.bucket, l.path}.pages(ctx, func(page []types.Object) {
+	places := map[string]bool{} // prefixes of locks, relative to ours
+	var kept backend.Haul       // what belongs to no lock passes by, however much it is
+	err := store{l.bucket, l.path}.pages(ctx, func(page []types.Object) error {
 		for _, o := range page {
 			dir, name := path.Split(strings.TrimPrefix(aws.ToString(o.Key), l.path))
-			if objects.IsPart(name) && (listing.Depth == 0 || strings.Count(dir, "/") <= listing.Depth) {
-				places = append(places, dir)
+			if !objects.IsPart(name) || listing.Depth > 0 && strings.Count(dir, "/") > listing.Depth || places[dir] {
+				continue
+			}
+			places[dir] = true
+			if err := kept.Take(1, len(dir)); err != nil {
+				return err
 			}
 		}
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	slices.Sort(places)
-	for _, dir := range slices.Compact(places) {
+	for _, dir := range slices.Sorted(maps.Keys(places)) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -136,10 +136,15 @@ func (s store) Delete(ctx context.Context, key string) error {
 
 // List implements objects.Store.
 func (s store) List(ctx context.Context) (all []objects.Object, err error) {
-	err = s.pages(ctx, func(page []types.Object) {
+	haul := backend.NewHaul()
+	err = s.pages(ctx, func(page []types.Object) error {
 		for _, o := range page {
 			all = append(all, object(strings.TrimPrefix(aws.ToString(o.Key), s.prefix), o.ETag, o.LastModified))
+			if err := haul.Take(1, len(aws.ToString(o.Key))+len(aws.ToString(o.ETag))); err != nil {
+				return err
+			}
 		}
+		return haul.Take(0, 0)
 	})
 	return all, err
 }
@@ -147,8 +152,8 @@ func (s store) List(ctx context.Context) (all []objects.Object, err error) {
 // maxPages bounds a listing that a store would never end.
 const maxPages = 10_000
 
-// pages lists all that is below the prefix, a request for each page.
-func (s store) pages(ctx context.Context, tell func([]types.Object)) error {
+// pages lists all that is below the prefix, a request for each page, until tell has an error.
+func (s store) pages(ctx context.Context, tell func([]types.Object) error) error {
 	const op = "list objects"
 	in := &s3.ListObjectsV2Input{Bucket: s.bucket.name(), Prefix: aws.String(s.prefix)}
 	for range maxPages {
@@ -161,7 +166,9 @@ func (s store) pages(ctx context.Context, tell func([]types.Object)) error {
 		if len(out.Contents) == 0 && out.Name == nil && out.Prefix == nil && out.KeyCount == nil && out.IsTruncated == nil {
 			return s.bucket.foreign(op)
 		}
-		tell(out.Contents)
+		if err := tell(out.Contents); err != nil {
+			return s.bucket.tooLong(op, err)
+		}
 		if !aws.ToBool(out.IsTruncated) {
 			return nil
 		}

@@ -98,18 +98,19 @@ func (c *call) handle() (string, error) {
 	return h, nil
 }
 
-func (c *call) names() ([]item, error) {
+// names are those in a reply, which is so many bytes long.
+func (c *call) names() (all []item, size int, err error) {
 	r, err := c.result()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if r.kind != typeName {
-		return nil, c.refusal(r)
+		return nil, 0, c.refusal(r)
 	}
 	in := reader{rest: r.body}
-	all := in.names()
+	all = in.names()
 	if in.bad {
-		return nil, c.malformed()
+		return nil, 0, c.malformed()
 	}
-	return all, nil
+	return all, len(r.body), nil
 }

@@ -265,7 +265,7 @@ func (s *session) oneName(ctx context.Context, op string, kind byte, of string) 
 		if err != nil {
 			return err
 		}
-		all, err := r.names()
+		all, _, err := r.names()
 		if err == nil && len(all) != 1 {
 			err = r.malformed()
 		}

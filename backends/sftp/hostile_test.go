@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"locksmith/backends/backend"
@@ -186,6 +187,34 @@ func TestNoEnd(t *testing.T) {
 	if _, err := s.list(t.Context(), "."); !errors.Is(err, errMalformed) {
 		t.Error(err)
 	}
+}
+
+// TestSlowListing: a server that answers in time, name by name, is given up all the same, and is
+// not asked again.
+func TestSlowListing(t *testing.T) {
+	dir := startFake(t).dir
+	synctest.Test(t, func(t *testing.T) {
+		opened := 0
+		f := (&fake{dir: dir}).when(func(r *asking) bool {
+			switch r.kind {
+			case typeOpendir:
+				opened++
+			case typeReaddir:
+				time.Sleep(3 * time.Second)
+				r.to(newPacket(typeName).uint32(r.id).uint32(1).string("n").string("").attrs(attrs{}))
+				return true
+			}
+			return false
+		})
+		s := f.server(t, testAddress).newSession(".")
+		defer time.Sleep(time.Minute) // the server ends, too
+		defer s.close()
+		begun := time.Now()
+		_, err := s.list(t.Context(), ".")
+		if took := time.Since(begun); !errors.As(err, new(backend.TooLongError)) || backend.CodeOf(err) != "cannot_create" || opened != 1 || took > backend.MaxTime+20*time.Second {
+			t.Errorf("%v after %v, asked %d times", err, took, opened)
+		}
+	})
 }
 
 // TestCodes: of a refusal whose code means anything it is looked at what is there.

@@ -3,17 +3,14 @@
 package sftp
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"syscall"
 
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/backend"
 )
-
-// maxListed bounds what a server may send as one listing.
-const maxListed = 100_000
 
 // list reads a directory to the end: without "." and "..", in no order. Two requests go out
 // at once, as the second mostly says that this was all.
@@ -53,30 +50,31 @@ func (s *session) readDirectory(c *conn, name string) ([]item, error) {
 	}
 	defer func() { _, _ = onHandle(typeClose) }() // its answer tells nothing
 	var all []item
+	haul := backend.NewHaul()
 	for {
 		first, err1 := onHandle(typeReaddir)
 		second, err2 := onHandle(typeReaddir)
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, err
 		}
-		some, more, err := first.listed()
-		rest, still, err2 := second.listed()
-		if err := errors.Join(err, err2); err != nil {
+		some, more, err := first.listed(haul)
+		rest, still, err2 := second.listed(haul)
+		if err := cmp.Or(err, err2); err != nil {
 			return nil, err
 		}
 		all = append(append(all, some...), rest...)
-		switch {
-		case len(all) > maxListed:
-			return nil, fmt.Errorf("%w: more than %d names", mkdirlock.ErrTooLong, maxListed)
-		case !more || !still:
+		if !more || !still {
 			return slices.DeleteFunc(all, func(i item) bool { return i.name == "." || i.name == ".." }), nil
 		}
 	}
 }
 
 // listed are the names of a reply to READDIR; more is false at the end.
-func (c *call) listed() (all []item, more bool, err error) {
-	all, err = c.names()
+func (c *call) listed(haul *backend.Haul) (all []item, more bool, err error) {
+	all, size, err := c.names()
+	if tooLong := haul.Take(len(all), size); tooLong != nil {
+		return nil, false, tooLong
+	}
 	var said *statusError
 	switch {
 	case errors.As(err, &said) && said.code == statusEOF:

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"locksmith/backends/backend"
 	"locksmith/protocol"
 )
 
@@ -166,9 +167,13 @@ func (s *session) do(ctx context.Context, op string, changes bool, f func(*conn)
 		stop()
 		var unsent *unsentError
 		sent := !errors.As(err, &unsent)
+		tooLong, isTooLong := errors.AsType[backend.TooLongError](err)
 		switch {
 		case err == nil, errors.As(err, new(*statusError)):
 			return err
+		case isTooLong:
+			c.end(err)
+			return backend.Name(s.server.address.String()).TooLong(op, tooLong)
 		case sent && changes, repeated, errors.Is(err, errLate), ctx.Err() != nil:
 			if sent {
 				err = &unclearError{err}

@@ -1,0 +1,31 @@
+package s3
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// TestEndlessPages: a store that has always another page is asked until it is too much.
+func TestEndlessPages(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	page := "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken>" +
+		strings.Repeat("<Contents><Key>locks/l/x</Key></Contents>", 5000) + "</ListBucketResult>"
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, fmt.Sprintf(page, asked.Add(1))) // or who asked has gone
+	}))
+	t.Cleanup(s.Close)
+	_, err := mustOpen(t, addressAt(s.URL)).Inspect(t.Context())
+	if !errors.As(err, new(backend.TooLongError)) || backend.CodeOf(err) != protocol.CannotCreate || asked.Load() != 21 {
+		t.Errorf("%v, asked %d times", err, asked.Load())
+	}
+}
