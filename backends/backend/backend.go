@@ -66,6 +66,9 @@ type Request struct {
 	Strict  bool          // break the dead by proof only, never by lease
 	Grace   time.Duration // wait this much more before breaking, and look again
 	Timeout time.Duration // how long we are going to wait at most; 0: one try; NoLimit
+	// Several says that this is one of several locks that one process waits for: Wait may
+	// not keep a thread of its own that the end of its context does not free.
+	Several bool
 	// Polls is how often to ask while waiting, where nothing wakes us; nil: the usual
 	// pauses of this kind of lock.
 	Polls *backoff.Config

@@ -20,7 +20,8 @@
 // queue for the file's kernel lock, which a release gives to one of them (queue_linux.go).
 // That one makes the next file, and keeps the kernel lock of the old one until its own
 // release, so that those behind it sleep on (baton.go): a release wakes three or four
-// waiters, however many there are. Where the kernel cannot wake those who watch (the file is
+// waiters, however many there are. Who waits for several locks only watches: it would need a
+// thread to sleep in each queue. Where the kernel cannot wake those who watch (the file is
 // not readable), they look once a second.
 //
 // The order is about that in which they came, less so in queues of many hundreds, and is not promised: whoever comes when the

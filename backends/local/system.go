@@ -40,6 +40,9 @@ type Watched struct {
 	Process watchedProcess
 	Events  uint32 // of inotify(7)
 	Timeout time.Duration
+	// Several: this is one of many that the process waits for, so it keeps as few
+	// descriptors as it can.
+	Several bool
 	// Pause is how long to sleep at most where something cannot be watched, for which there
 	// is a usual time.
 	Pause func(usual time.Duration) time.Duration

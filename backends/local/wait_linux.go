@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,14 +34,27 @@ func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
 	f, err := a.system.Open()
 	switch {
 	case err == nil:
-		if a.queues(f) {
+		if !a.request.Several && a.queues(f) {
 			return a.sleepInQueue(ctx, f, timeout)
 		}
-		defer f.Close()
 	case !errors.Is(err, fs.ErrPermission):
 		return nil // the next try finds out
 	}
-	return a.system.Poll(ctx, a.watches(f, timeout))
+	done := sync.OnceFunc(func() {
+		if f != nil {
+			_ = f.Close()
+		}
+	})
+	defer done()
+	w := a.watches(f, timeout)
+	if a.request.Several { // then each lock keeps open only what is watched
+		still := w.Still
+		w.Still = func() bool {
+			defer done()
+			return still()
+		}
+	}
+	return a.system.Poll(ctx, w)
 }
 
 // queues reports that somebody has the kernel lock of the file, and that enough others watch
@@ -63,8 +77,11 @@ func (a *attempt) isStill(f File) bool {
 
 // watches is what to watch of a file, which is nil if it may not be read.
 func (a *attempt) watches(f File, timeout time.Duration) Watched {
+	if a.request.Several && a.seen.locked && !a.seen.watched.isHelper {
+		timeout = min(timeout, a.pauses.NextOr(slowLook)) // only the queue would tell, see queues
+	}
 	return Watched{Still: func() bool { return f != nil && a.isStill(f) }, Process: a.seen.watched, Events: a.events(),
-		Timeout: timeout, Pause: a.pauses.NextOr}
+		Timeout: timeout, Pause: a.pauses.NextOr, Several: a.request.Several}
 }
 
 // removal are the events of the file's removal or renaming. IN_ATTRIB tells of the
@@ -104,7 +121,7 @@ func (m *machine) Poll(outer context.Context, w Watched) error {
 		if err == nil && end < 0 {
 			return nil // gone by now
 		}
-		defer process.CloseFD(end)
+		defer func() { process.CloseFD(end) }()
 		if err != nil {
 			w.Timeout = min(w.Timeout, w.Pause(slowLook))
 		}
@@ -118,6 +135,11 @@ func (m *machine) Poll(outer context.Context, w Watched) error {
 	}
 	ctx, cancel := m.withTimeout(outer, w.Timeout)
 	defer cancel()
+	if w.Several && file < 0 && end >= 0 { // then one descriptor is enough
+		parked := end
+		end = process.NoFD
+		return waited(ctx, outer, process.Readable(ctx, parked))
+	}
 	return waited(ctx, outer, process.Poll(ctx, file, end))
 }
 

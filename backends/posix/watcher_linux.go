@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -89,12 +91,26 @@ func (w *Inotify) Watch(path string, events uint32) (fd int, err error) {
 	return w.fd, nil
 }
 
+// instances are those that this process has open. A user may have 128: whoever waits for many
+// locks leaves half of them to others.
+var instances atomic.Int32
+
+const mostInstances = 64
+
 // reset opens the instance, or empties it.
 func (w *Inotify) reset() (err error) {
 	if !w.open {
-		w.fd, err = unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
-		w.open, w.wd = err == nil, -1
-		return os.NewSyscallError("inotify_init1", err)
+		if instances.Add(1) > mostInstances {
+			err = unix.EMFILE
+		} else {
+			w.fd, err = unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+		}
+		if err != nil {
+			instances.Add(-1)
+			return os.NewSyscallError("inotify_init1", err)
+		}
+		w.open, w.wd = true, -1
+		return nil
 	}
 	if w.wd >= 0 {
 		_, _ = unix.InotifyRmWatch(w.fd, uint32(w.wd)) // fails when the path is gone
@@ -107,11 +123,19 @@ func (w *Inotify) reset() (err error) {
 	}
 }
 
+// closing keeps all but one thread free of what takes the kernel long.
+var closing sync.Mutex
+
 // Close ends the watching, in the background.
 func (w *Inotify) Close() {
 	if w.open {
 		fd := w.fd
-		go func() { _ = unix.Close(fd) }()
+		instances.Add(-1)
+		go func() {
+			closing.Lock()
+			defer closing.Unlock()
+			_ = unix.Close(fd)
+		}()
 	}
 	w.open = false
 }

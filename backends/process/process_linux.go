@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -69,17 +70,22 @@ func Readable(ctx context.Context, fd int) error {
 	if err != nil {
 		return err
 	}
-	return raw.Read(func(fd uintptr) bool {
+	err = raw.Read(func(fd uintptr) bool {
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		n, err := unix.Poll(fds, 0)
 		return n > 0 && err == nil
 	})
+	if err != nil && ctx.Err() != nil { // which has closed it
+		return ctx.Err()
+	}
+	return err
 }
 
 // Poll blocks in one poll(2) until one of the descriptors is readable, and
 // returns nil, or ctx ends, and returns its error. Negative descriptors are
 // left out. It costs a thread but no goroutine, and is quicker to begin and end
-// than Readable.
+// than Readable. One thread in a process is enough: whoever polls meanwhile does so as
+// Readable.
 func Poll(ctx context.Context, fds ...int) error { return poll(ctx, nil, fds) }
 
 // PollFor is Poll that also returns nil after d. A suspend does not count.
@@ -88,7 +94,48 @@ func PollFor(ctx context.Context, d time.Duration, fds ...int) error {
 	return poll(ctx, &timeout, fds)
 }
 
+// polls are those that go on in this process.
+var polls atomic.Int32
+
 func poll(ctx context.Context, timeout *unix.Timespec, fds []int) error {
+	defer polls.Add(-1)
+	if polls.Add(1) > 1 {
+		return pollParked(ctx, timeout, fds)
+	}
+	return pollBlocked(ctx, timeout, fds)
+}
+
+// pollParked keeps no thread: the runtime polls a descriptor that stands for all.
+func pollParked(outer context.Context, timeout *unix.Timespec, fds []int) error {
+	ctx := outer
+	if timeout != nil {
+		limited, cancel := context.WithTimeout(outer, time.Duration(timeout.Nano()))
+		defer cancel()
+		ctx = limited
+	}
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return os.NewSyscallError("epoll_create1", err)
+	}
+	for _, fd := range fds {
+		if fd >= 0 && err == nil {
+			err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+		}
+	}
+	if err == nil {
+		err = unix.SetNonblock(epoll, true)
+	}
+	if err != nil {
+		_ = unix.Close(epoll)
+		return os.NewSyscallError("epoll_ctl", err)
+	}
+	if err = Readable(ctx, epoll); err != nil && ctx.Err() != nil {
+		return outer.Err() // nil: its time is over
+	}
+	return err
+}
+
+func pollBlocked(ctx context.Context, timeout *unix.Timespec, fds []int) error {
 	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return os.NewSyscallError("eventfd", err)

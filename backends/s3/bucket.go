@@ -96,11 +96,11 @@ func single(t *http.Transport) *http.Client {
 
 // A brief transport reads no more of an answer than a listing may have: the library keeps all
 // of it.
-type brief struct{ http.RoundTripper }
+type brief struct{ *http.Transport }
 
 // RoundTrip implements http.RoundTripper.
 func (t brief) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := t.RoundTripper.RoundTrip(r)
+	answer, err := t.Transport.RoundTrip(r)
 	if err == nil {
 		answer.Body = &body{answer.Body, backend.NewHaul()}
 	}

@@ -105,7 +105,7 @@ func (x *examiner) lanes(ctx context.Context, n int) ([]store, error) {
 		return nil, err
 	}
 	addresses := x.addresses(ctx, client)
-	shared := client.Options().HTTPClient.(*http.Client).Transport.(*http.Transport)
+	shared := client.Options().HTTPClient.(*http.Client).Transport.(brief)
 	var lanes []store
 	for i := range n {
 		lane := *x.bucket

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"math/rand/v2"
 	"slices"
+	"syscall"
 	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
+	"locksmith/protocol"
 )
 
 // An Any is a backend.Locker for whichever of its locks is free first. It waits for all of
@@ -30,6 +33,7 @@ func NewAny(locks []Lock) (*Any, error) {
 
 // Attempt implements backend.Locker.
 func (l *Any) Attempt(r backend.Request) (backend.Attempt, error) {
+	r.Several = true
 	a := &anyAttempt{request: r, clock: r.Clock, woken: make(chan *candidate, len(l.locks))}
 	for i, lock := range l.locks {
 		first, err := lock.Locker.Attempt(lock.Ask(r)) // which tells of a mistake, whichever is free
@@ -51,7 +55,33 @@ type candidate struct {
 	ready   bool          // it is worth a try
 	waiting *backend.Call // nil: nobody waits for it
 	held    *backend.HeldError
-	failed  error // it cannot be had, so that it is left out
+	failed  error         // it cannot be had, and is left out; for a while if that may pass
+	pause   time.Duration // the last one for which it was left out
+}
+
+const (
+	// firstPause is how long a candidate is left out whose place does not answer, and
+	// longestPause how long it is at last, if that goes on.
+	firstPause, longestPause = time.Second, 30 * time.Second
+)
+
+// mayPass reports that it may answer later, or that we may have a descriptor for it then.
+func (c *candidate) mayPass() bool {
+	return backend.CodeOf(c.failed) == protocol.Unreachable || errors.Is(c.failed, backend.ErrNoAnswer) ||
+		backend.IsErrno(c.failed, syscall.EMFILE, syscall.ENFILE)
+}
+
+// comeBack leaves it out for a while, the longer the more often that was so, and then ends its
+// attempt, which may have come halfway. While that cannot be done it stays away.
+func (c *candidate) comeBack(ctx context.Context, limit time.Duration) error {
+	c.pause = min(max(2*c.pause, firstPause), longestPause)
+	clock.Sleep(ctx, c.clock, c.pause+rand.N(c.pause/2))
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	short, cancel := clock.WithTimeout(ctx, c.clock, limit)
+	defer cancel()
+	return c.withdraw(short)
 }
 
 type anyAttempt struct {
@@ -90,7 +120,7 @@ func (a *anyAttempt) Try(ctx context.Context) (backend.Hold, error) {
 		case ctx.Err() != nil:
 			return nil, err
 		case errors.As(err, &held):
-			c.held = held
+			c.held, c.pause = held, 0
 		default:
 			c.failed = err
 		}
@@ -110,8 +140,8 @@ func (a *anyAttempt) try(ctx context.Context, c *candidate) error {
 	return err
 }
 
-// refusal tells of the first that is held, so that it does not change without need; or if
-// all have failed, why the first did.
+// refusal tells of the first that is held, so that it does not change without need. If all have
+// failed it tells why the first did, of those that may come back if there are any.
 func (a *anyAttempt) refusal() error {
 	var first *backend.HeldError
 	for _, c := range a.candidates {
@@ -127,21 +157,22 @@ func (a *anyAttempt) refusal() error {
 			first.Others++
 		}
 	}
-	if first == nil {
-		return a.candidates[0].failed
+	if first != nil {
+		return first
 	}
-	return first
+	return a.candidates[max(slices.IndexFunc(a.candidates, (*candidate).mayPass), 0)].failed
 }
 
 // Wait implements backend.Attempt: it returns when one is worth a try. The waiting for the
 // others goes on, for whoever watches a silent holder must not begin anew each time.
 func (a *anyAttempt) Wait(ctx context.Context) error {
 	for _, c := range a.candidates {
-		if c.failed == nil && !c.ready && c.waiting == nil {
-			c.waiting = backend.DetachCall(func() error {
-				defer func() { a.woken <- c }()
-				return c.wait(a.waits)
-			})
+		switch {
+		case c.ready, c.waiting != nil:
+		case c.failed == nil:
+			a.begin(c, func() error { return c.wait(a.waits) })
+		case c.mayPass():
+			a.begin(c, func() error { return c.comeBack(a.waits, a.request.Owner.Lease/4) })
 		}
 	}
 	select {
@@ -158,6 +189,14 @@ func (a *anyAttempt) Wait(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// begin begins the waiting for one.
+func (a *anyAttempt) begin(c *candidate, wait func() error) {
+	c.waiting = backend.DetachCall(func() error {
+		defer func() { a.woken <- c }()
+		return wait()
+	})
 }
 
 func (a *anyAttempt) wake(c *candidate) {

@@ -160,6 +160,48 @@ func TestAnyWithoutBroken(t *testing.T) {
 	}
 }
 
+// TestAnyComesBack: one whose place does not answer is tried again after a pause that grows,
+// and had when it answers; its attempt is ended first.
+func TestAnyComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakes("a", "b")
+		f[1].alone(t)
+		start := time.Now()
+		var tried []time.Duration
+		withdrawn := 0
+		f[0].fail = func(op string) error {
+			switch {
+			case op == "try":
+				tried = append(tried, time.Since(start))
+			case op == "withdraw":
+				withdrawn++
+			}
+			if op == "try" && time.Since(start) < 10*time.Minute {
+				return &backend.Error{Code: protocol.Unreachable, Lock: "a", Op: "ask", Err: errors.New("no answer")}
+			}
+			return nil
+		}
+		h, err := backend.Acquire(t.Context(), wishAny(t, f...))
+		if err != nil || h.(backend.ChosenHold).Chosen() != 0 {
+			t.Fatalf("got %v, %v", h, err)
+		}
+		if n := len(tried); n < 12 || n > 30 || withdrawn != n-1 || tried[1] > 2*firstPause || tried[n-1]-tried[n-2] < longestPause {
+			t.Errorf("tried after %v, withdrawn %d times", tried, withdrawn)
+		}
+	})
+}
+
+// TestAnyTellsOfWhatMayPass: where none can be had, the one that may come back counts.
+func TestAnyTellsOfWhatMayPass(t *testing.T) {
+	f := fakes("a", "b")
+	for i, code := range []protocol.Code{protocol.Permission, protocol.Unreachable} {
+		f[i].fail = func(string) error { return &backend.Error{Code: code, Lock: f[i].name, Op: "ask", Err: errors.New("no")} }
+	}
+	if _, err := wishAny(t, f...).Try(t.Context()); backend.CodeOf(err) != protocol.Unreachable {
+		t.Error(err)
+	}
+}
+
 // TestAnyPassesByOneThatHangs: it is given back when it comes after all.
 func TestAnyPassesByOneThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -34,6 +34,14 @@
 // has the shorter longest wait (a large set among single locks may never be had by
 // backing off alone), and the mix has as many at work, with a wait that has an end.
 //
+// # Any
+//
+// Any waits for all its locks at once, and tries those that may be free one after the other.
+// One whose place does not answer is left out, for a second at first and for half a minute at
+// last, and then tried again; one that can never be had stays out. Members of either kind
+// wait without a thread of their own (backend.Request.Several), so that many locks need few
+// threads, and two or three descriptors each.
+//
 // # Caveats
 //
 // That two names are the same lock is found out by their path, symbolic links

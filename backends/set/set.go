@@ -51,6 +51,7 @@ func New(locks []Lock) (*Set, error) {
 
 // Attempt implements backend.Locker.
 func (s *Set) Attempt(r backend.Request) (backend.Attempt, error) {
+	r.Several = true
 	return &attempt{set: s, request: r, clock: r.Clock, holdsOn: s.policy.Refusals <= 0}, nil
 }
 

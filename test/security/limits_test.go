@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"locksmith/test/lab"
 )
@@ -90,6 +91,58 @@ func TestFewThreads(t *testing.T) {
 		mustEndSomehow(t, as(54321, cmd), "failed to create new OS thread", "resource temporarily unavailable")
 		mustTakeAgain(t, address)
 	}
+}
+
+// TestAnyOfMany: whoever waits for any of many locks that others hold needs no thread for each, and not
+// more descriptors than most may have, and gets the first that comes free.
+func TestAnyOfMany(t *testing.T) {
+	lab.NeedRoot(t)
+	prlimit := lab.NeedProgram(t, "prlimit")
+	for scheme, many := range map[string]int{"local": 300, "nfs": 60, "mkdir": 60, "link": 60} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			dir := publicDir(t, 0o777|os.ModeSticky)
+			var all []string
+			for i := range many {
+				all = append(all, fmt.Sprintf("%s:%s/%d", scheme, dir, i))
+			}
+			uid := 54300 + len(scheme) + many
+			holders := []*lab.Process{
+				lab.Start(t, as(uid, command(t, append([]string{"hold", "--stdin", "watch"}, all[1:]...)...))),
+				lab.Start(t, as(uid, command(t, "hold", "--stdin", "watch", all[0]))),
+			}
+			for _, h := range holders {
+				h.Line()
+			}
+			cmd := command(t, append([]string{"--nproc=200", "--nofile=800", program(t), "hold", "--stdin", "watch", "--any"}, all...)...)
+			cmd.Path = prlimit
+			waiter := lab.Start(t, as(uid, cmd))
+			threads, descriptors := 0, 0
+			for calm := 0; calm < 20; time.Sleep(50 * time.Millisecond) { // then it waits for all
+				calm++
+				if n := entriesOf(waiter.PID(), "fd"); n > descriptors {
+					calm, descriptors = 0, n
+				}
+				threads = max(threads, entriesOf(waiter.PID(), "task"))
+			}
+			t.Logf("%d locks: %d threads, %d descriptors", many, threads, descriptors)
+			if threads > 12 || descriptors > 5*many || descriptors > 750 {
+				t.Errorf("it has %d threads and %d descriptors", threads, descriptors)
+			}
+			holders[1].LetGo()
+			if said := waiter.Line(); !strings.HasPrefix(said, "OK") || !strings.Contains(said, dir+"/0") {
+				t.Errorf("it said %q", said)
+			}
+			waiter.LetGo()
+			waiter.Exits(0)
+		})
+	}
+}
+
+// entriesOf counts what a process has of something in /proc, 0 if it has ended.
+func entriesOf(pid int, of string) int {
+	all, _ := os.ReadDir(fmt.Sprintf("/proc/%d/%s", pid, of))
+	return len(all)
 }
 
 func TestLittleMemory(t *testing.T) {

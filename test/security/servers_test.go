@@ -70,7 +70,7 @@ func watched(t *testing.T, cmd *exec.Cmd) (r result, threads int) {
 		case <-p.Ended():
 			ended = true
 		case <-time.After(5 * time.Millisecond):
-			threads = max(threads, threadsOf(p.PID()))
+			threads = max(threads, entriesOf(p.PID(), "task"))
 		}
 	}
 	r = result{args: cmd.Args, status: p.Status(), out: out.String(), err: errs.String()}
@@ -79,12 +79,6 @@ func watched(t *testing.T, cmd *exec.Cmd) (r result, threads int) {
 	}
 	r.mustBeClean(t)
 	return r, threads
-}
-
-// threadsOf counts the threads of a process, 0 if it has ended.
-func threadsOf(pid int) int {
-	all, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	return len(all)
 }
 
 // floodS3 asks a store whose answer to a listing has no end.
