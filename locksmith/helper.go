@@ -86,6 +86,7 @@ type Client interface {
 // *LossError. If it was never held, the error is a *CancelledError, *TimeoutError,
 // *RecentError, *backend.HeldError or another error of the backend, and no trace of the attempt is left.
 func (h *Helper) Run() (time.Duration, error) {
+	makeThreads(h.threads())
 	start := h.Request.Clock.Now()
 	if h.Client.Context().Err() != nil { // else it would hold the lock, or not, as it happens
 		return 0, h.cancelled(nil)

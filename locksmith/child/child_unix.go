@@ -86,9 +86,13 @@ func (c *Command) signal(s syscall.Signal) {
 // end (MAX_ARG_STRLEN in execve(2)).
 const maxVariable = 128 << 10
 
-// explained says which argument is too long if it is none of the user's. A variable that
+// explained says what limit is in the way, and which argument is too long if it is none of the
+// user's. A variable that
 // we were started with cannot be: so it is ours.
 func explained(err error, env []string) error {
+	if errors.Is(err, syscall.EAGAIN) {
+		return fmt.Errorf("%w: this user may have no more processes; end some, or raise the limit (ulimit -u)", err)
+	}
 	tooLong := func(variable string) bool { return len(variable) >= maxVariable }
 	if errors.Is(err, syscall.E2BIG) && slices.ContainsFunc(env, tooLong) {
 		return fmt.Errorf("%w: the addresses of its locks, which its environment has, are too long; lock fewer at a time, or shorten their paths", err)
