@@ -22,7 +22,7 @@
 // release, so that those behind it sleep on (baton.go): a release wakes three or four
 // waiters, however many there are. Who waits for several locks only watches: it would need a
 // thread to sleep in each queue. Where the kernel cannot wake those who watch (the file is
-// not readable), they look once a second.
+// not readable, or only the queue would tell, as after flock(1)), they look once a second.
 //
 // The order is about that in which they came, less so in queues of many hundreds, and is not promised: whoever comes when the
 // lock is free takes it, those who watch are woken first, and whoever was stopped begins at

@@ -81,7 +81,11 @@ func (c *candidate) comeBack(ctx context.Context, limit time.Duration) error {
 	}
 	short, cancel := clock.WithTimeout(ctx, c.clock, limit)
 	defer cancel()
-	return c.withdraw(short)
+	err := c.withdraw(short)
+	if err != nil && short.Err() != nil {
+		return fmt.Errorf("%w: %w", backend.ErrNoAnswer, err)
+	}
+	return err
 }
 
 type anyAttempt struct {

@@ -78,17 +78,15 @@ type breaking struct {
 
 // broken is break --json.
 type broken struct {
-	Lock   string       `json:"lock"`
-	ID     string       `json:"id,omitempty"`
-	Role   string       `json:"role,omitempty"` // holder or waiter
-	Holder *show.Holder `json:"holder,omitempty"`
-	Broken bool         `json:"broken"`
-	Forced bool         `json:"forced"` // whether it lives was not checked
-	// MayRunMS is how long what a holder guards may still run after that: 0 is not at all,
-	// and none that nothing tells.
-	MayRunMS *int64 `json:"may_run_ms,omitempty"`
-	State    string `json:"state,omitempty"` // of the lock after that
-	Error    string `json:"error,omitempty"`
+	Lock     string       `json:"lock"`
+	ID       string       `json:"id,omitempty"`
+	Role     string       `json:"role,omitempty"` // holder or waiter
+	Holder   *show.Holder `json:"holder,omitempty"`
+	Broken   bool         `json:"broken"`
+	Forced   bool         `json:"forced"`               // whether it lives was not checked
+	MayRunMS *int64       `json:"may_run_ms,omitempty"` // for how long what it guards may still run, by its lease; none: nothing tells
+	State    string       `json:"state,omitempty"`      // of the lock after that
+	Error    string       `json:"error,omitempty"`
 }
 
 // conclusion tells what came of it.

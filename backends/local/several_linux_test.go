@@ -1,0 +1,43 @@
+package local
+
+import (
+	"testing"
+
+	"locksmith/backends/backendtest"
+	"locksmith/backends/lockfile"
+	"locksmith/test/lab"
+)
+
+// TestOneOfSeveral: whoever waits for other locks, too, sleeps in no queue, and gets the lock
+// when nothing but the kernel lock tells that it is free, as with flock(1) or a holder in
+// another container; and as quickly as ever when the holder releases it.
+func TestOneOfSeveral(t *testing.T) {
+	r := backendtest.Request()
+	r.Several = true
+	path := putFile(t, "", 0)
+	flock, err := lockfile.OpenWritable(path)
+	backendtest.MustWork(t, err)
+	mustLock(t, flock)
+	kept, other := keptAttempt(t, path, r), t.TempDir()+"/lock"
+	h := mustHold(t, attemptAt(t, other, backendtest.Request()))
+	plain := []*attempt{attemptAt(t, other, r), attemptAt(t, other, r), attemptAt(t, other, r)}
+	before := queued(t)
+	waits := []*sleeper{{kept, nil, make(chan error, 1)}}
+	for _, a := range plain {
+		waits = append(waits, &sleeper{a, nil, make(chan error, 1)})
+	}
+	for _, s := range waits {
+		mustBeHeld(t, s)
+		s.wait(t)
+	}
+	lab.Eventually(t, "all watch the other", func() bool { return inotifies(t) >= len(plain) })
+	if n := queued(t) - before; n != 0 {
+		t.Errorf("%d sleep in a queue", n)
+	}
+	_ = flock.Close()
+	mustRelease(t, waits[0].mustTake(t))
+	mustRelease(t, h)
+	for _, s := range waits[1:] {
+		mustRelease(t, s.mustTake(t))
+	}
+}
