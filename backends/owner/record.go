@@ -21,6 +21,10 @@ const (
 	MaxLease = 366 * 24 * time.Hour
 )
 
+// WholeLease is how long a holder must be seen silent before its lease is over by its own clock,
+// too: 1 % more than the lease, because clocks run at unequal rates.
+func WholeLease(lease time.Duration) time.Duration { return lease + lease/100 }
+
 const (
 	recordWord    = "LOCK"
 	recordVersion = "1"

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locksmith/backends/clock"
+	"locksmith/backends/owner"
 )
 
 // Never is how long to wait for what waiting alone will not bring.
@@ -62,12 +63,8 @@ func (t *timer) leaseLeft(now, lease time.Duration) time.Duration {
 	if lease <= 0 {
 		return Never
 	}
-	return t.since + Whole(lease) - now
+	return t.since + owner.WholeLease(lease) - now
 }
-
-// Whole is how long a holder must be seen silent before its lease is over for it, too: 1 %
-// more than the lease, because clocks run at unequal rates.
-func Whole(lease time.Duration) time.Duration { return lease + lease/100 }
 
 // later is d + grace without overflow.
 func later(d, grace time.Duration) time.Duration {

@@ -11,7 +11,6 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
-	"locksmith/backends/watch"
 	"locksmith/cmd/locksmith/cli/caller"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
@@ -105,7 +104,7 @@ func (b *breaking) silence(p show.Participant) time.Duration {
 	if p.Lease == 0 && b.watch > 0 {
 		return b.watch
 	}
-	need := watch.Whole(cmp.Or(p.Lease, b.usualLease()))
+	need := owner.WholeLease(cmp.Or(p.Lease, b.usualLease()))
 	if p.Silence > p.Lease {
 		need = max(need, p.Silence+p.Silence/25+time.Second)
 	}
