@@ -47,7 +47,7 @@ func TestFloods(t *testing.T) {
 				begun := time.Now()
 				r, threads := watched(t, cmd)
 				r.mustSay(t, 73, "too much is in the directory: "+f.says)
-				if most := int64(160 << 10); r.memory > most {
+				if most := int64(128 << 10); r.memory > most {
 					t.Errorf("it took %d KiB", r.memory)
 				}
 				if threads > 16 {
