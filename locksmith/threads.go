@@ -7,9 +7,9 @@ import (
 
 const (
 	// fewThreads are those that a helper may keep busy at a time: in the wait for its command,
-	// a sleep in the kernel's queue, the wait for an ssh, a heartbeat and a housekeeping that
+	// a sleep in the kernel's queue or the wait for an ssh, a heartbeat and a housekeeping that
 	// hang, and whatever runs.
-	fewThreads = 6
+	fewThreads = 5
 	// manyCalls is how many calls at most a set makes at a time.
 	manyCalls = 16
 )

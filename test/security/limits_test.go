@@ -83,7 +83,7 @@ func sizeLimited(t *testing.T, address string) *exec.Cmd {
 func TestFewThreads(t *testing.T) {
 	lab.NeedRoot(t)
 	prlimit := lab.NeedProgram(t, "prlimit")
-	const enough = 11 // cmd/locksmith/README.md, Systems
+	const enough = 10 // cmd/locksmith/README.md, Systems
 	for i, k := range kinds {
 		t.Run(k.String(), func(t *testing.T) {
 			t.Parallel()
