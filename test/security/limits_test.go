@@ -89,11 +89,11 @@ func TestFewThreads(t *testing.T) {
 			t.Parallel()
 			dir := publicDir(t, 0o777|os.ModeSticky)
 			for n := range 2 * (enough + 1) {
-				limit := n / 2 // each twice: it may depend on who is faster
+				limit := n / 2 // for all processes of the user; each twice: it may depend on who is faster
 				address := k.at(filepath.Join(dir, fmt.Sprint("lock", n)))
 				cmd := command(t, fmt.Sprint("--nproc=", limit), program(t), "run", address, "--", "/bin/true")
 				cmd.Path = prlimit
-				status, said := lab.Run(t, as(54400+i, cmd) /* whose limit is for all that it runs */)
+				status, said := lab.Run(t, as(54400+i, cmd))
 				isShort := strings.Contains(said, "failed to create new OS thread") || strings.Contains(said, "resource temporarily unavailable")
 				if status != 0 && (limit == enough || !isShort) {
 					t.Errorf("%d threads: status %d: %.500s", limit, status, said)
