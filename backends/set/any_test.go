@@ -195,7 +195,9 @@ func TestAnyComesBack(t *testing.T) {
 func TestAnyTellsOfWhatMayPass(t *testing.T) {
 	f := fakes("a", "b")
 	for i, code := range []protocol.Code{protocol.Permission, protocol.Unreachable} {
-		f[i].fail = func(string) error { return &backend.Error{Code: code, Lock: f[i].name, Op: "ask", Err: errors.New("no")} }
+		f[i].fail = func(string) error {
+			return &backend.Error{Code: code, Lock: f[i].name, Op: "ask", Err: errors.New("no")}
+		}
 	}
 	if _, err := wishAny(t, f...).Try(t.Context()); backend.CodeOf(err) != protocol.Unreachable {
 		t.Error(err)
