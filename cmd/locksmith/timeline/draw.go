@@ -113,7 +113,7 @@ func (p *picture) cover(f *process) {
 // has no end.
 func (p *picture) makeRoom(found []*process) {
 	p.last = p.to
-	if slices.ContainsFunc(found, func(f *process) bool { return !f.isOver() }) {
+	if slices.ContainsFunc(found, (*process).isOpen) {
 		p.to = p.to.Add(p.to.Sub(p.from) / 30)
 	}
 	if p.to.Sub(p.from) < time.Microsecond {
@@ -186,17 +186,20 @@ func sum(found []*process) string {
 		if _, ok := f.held(); ok {
 			held++
 		}
-		if f.isOver() {
+		switch {
+		case f.isOver():
 			ends[f.last().Kind]++
-		} else {
+		case f.isOpen():
 			ends[""]++
+		default:
+			ends[events.Broke]++
 		}
 	}
 	text := fmt.Sprintf("%s on %s · %d held", plural(len(found), "process", "processes"), plural(len(hosts), "host", "hosts"), held)
 	for _, end := range []struct {
 		kind events.Kind
 		name string
-	}{{events.Lost, "lost"}, {events.GaveUp, "gave up"}, {"", "without an end"}} {
+	}{{events.Lost, "lost"}, {events.GaveUp, "gave up"}, {events.Broke, "ended by others"}, {"", "without an end"}} {
 		if n := ends[end.kind]; n > 0 {
 			text += fmt.Sprintf(" · %d %s", n, end.name)
 		}

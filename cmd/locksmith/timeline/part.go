@@ -16,6 +16,7 @@ type part struct {
 	id    string   // of this acquisition; empty: not known
 	token uint64   // 0: none, or not known
 	mode  string
+	over  *ending // nil: no other process ended it, as far as is known
 }
 
 // split makes the parts of a process: one, or one for each lock of a set. A lock that

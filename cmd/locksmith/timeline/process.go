@@ -45,6 +45,7 @@ func processes(all []events.Event) []*process {
 	for _, p := range found {
 		p.parts = p.split()
 	}
+	endByOthers(found)
 	return found
 }
 
@@ -125,8 +126,13 @@ func (p *process) held() (from time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// isOver reports that the end is known.
+// isOver reports that the process told its end.
 func (p *process) isOver() bool { return p.last().Kind.IsLast() }
+
+// isOpen reports that nothing is known of the end of some of what it held or waited for.
+func (p *process) isOpen() bool {
+	return !p.isOver() && slices.ContainsFunc(p.parts, func(f part) bool { return f.over == nil })
+}
 
 // turn orders the rows: by when the process got the lock, or else by its last event.
 func (p *process) turn() time.Time {

@@ -22,7 +22,7 @@ func (p *picture) part(f part, y float64) {
 		p.hold(f, from, middle)
 	}
 	p.late(f.process, middle)
-	p.finish(f.process, middle)
+	p.finish(f, middle)
 }
 
 // late draws a mark for each late heartbeat, unless it would hide another mark.
@@ -55,6 +55,10 @@ func (p *picture) bar(class, tooltip string, from, to time.Time, middle, height 
 func (p *picture) hold(f part, from time.Time, middle float64) {
 	class, height := f.mode, p.row*.7
 	to := p.end(f.process)
+	if f.over != nil {
+		p.holdUntilEnded(f, from, middle)
+		return
+	}
 	if f.isOver() {
 		until := to.Add(-f.last().Release)
 		if p.showsRelease(f.process) {
@@ -70,6 +74,29 @@ func (p *picture) hold(f part, from time.Time, middle float64) {
 	}
 	width := p.bar("open "+class, aboutHold(f, from, to), from, to, middle, height)
 	p.token(f, p.x(from), width, middle, "tick")
+}
+
+// holdUntilEnded draws a hold that others ended, no further than they let it go. From where
+// nothing is known of the process the bar is only outlined. A thin line leads to where the
+// process noticed its loss.
+func (p *picture) holdUntilEnded(f part, from time.Time, middle float64) {
+	to, seen, height := f.over.at, f.over.at, p.row*.7
+	if last := f.last().at; !f.isOver() && last.Before(to) {
+		seen = last
+	}
+	text := aboutHold(f, from, to)
+	if seen.Equal(to) {
+		p.token(f, p.x(from), p.bar(f.mode, text, from, to, middle, height), middle, "token")
+	} else {
+		if seen.After(from) {
+			p.bar(f.mode, text, from, seen, middle, height)
+		}
+		p.token(f, p.x(seen), p.bar("open "+f.mode, text, seen, to, middle, height), middle, "tick")
+	}
+	if f.isOver() {
+		p.Line("unaware", aboutEnd(f.last()), p.x(to), middle, p.x(f.last().at), middle)
+	}
+	p.Line("broken", aboutEnding(f), p.x(to), middle-p.row*.45, p.x(to), middle+p.row*.45)
 }
 
 // showsRelease reports that a release took long enough to be seen.
@@ -92,7 +119,7 @@ func (p *picture) token(f part, x, width, middle float64, class string) {
 }
 
 // finish marks an end other than a release.
-func (p *picture) finish(f *process, middle float64) {
+func (p *picture) finish(f part, middle float64) {
 	m := f.last()
 	x := p.x(m.at)
 	switch {
@@ -102,6 +129,8 @@ func (p *picture) finish(f *process, middle float64) {
 	case m.Kind == events.GaveUp:
 		p.cross("gave-up", aboutEnd(m), x, middle, p.row*.2)
 		p.Text("note", aboutEnd(m), fmt.Sprintf("gave up: %s", clean(string(m.Code), 12)), x+p.row*.2+6, middle+4)
+	case f.over != nil:
+		p.Text("bad", aboutEnding(f), f.over.word(), p.x(f.over.at)+5, middle+4)
 	case !m.Kind.IsLast():
 		p.Text("bad", "there is no event about its end", "→ no end seen", p.right()+4, middle+4)
 	}

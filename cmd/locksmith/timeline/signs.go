@@ -17,6 +17,8 @@ func (p *picture) legend(found []*process) {
 		{"release", "letting go", func(x float64) { p.Rect("exclusive", "", x, y-5, 22, 3) }},
 		{"late", "heartbeat late", func(x float64) { p.Line("late", "", x+11, y-11, x+11, y+4) }},
 		{"lost", "lost", func(x float64) { p.cross("lost", "", x+11, y-4, 5) }},
+		{"broken", "ended by others", func(x float64) { p.Line("broken", "", x+11, y-11, x+11, y+4) }},
+		{"unaware", "unaware", func(x float64) { p.Line("unaware", "", x, y-4, x+22, y-4) }},
 		{"gave-up", "gave up", func(x float64) { p.cross("gave-up", "", x+11, y-4, 3.5) }},
 		{"open", "killed, or still there", func(x float64) { p.Rect("open exclusive", "", x, y-9, 22, 11) }},
 	} {
@@ -35,6 +37,8 @@ func (p *picture) signs(found []*process) map[string]bool {
 		from, held := f.held()
 		for _, part := range f.parts {
 			has[part.mode] = has[part.mode] || held
+			has["broken"] = has["broken"] || part.over != nil
+			has["unaware"] = has["unaware"] || part.over != nil && f.isOver()
 		}
 		waited := !held || from.After(f.began())
 		has["wait"] = has["wait"] || waited
@@ -79,6 +83,8 @@ text.bad{fill:#b3261e;font-weight:bold}
 .open.wait{fill:none;stroke:#8a8f98}
 .late{stroke:#f2a100;stroke-width:2.5}
 .lost{fill:none;stroke:#b3261e;stroke-width:3}
+.broken{stroke:#b3261e;stroke-width:2.5}
+.unaware{stroke:#b3261e;stroke-width:1}
 .gave-up{fill:none;stroke:#555;stroke-width:2}
 `
 

@@ -109,21 +109,81 @@ func TestSigns(t *testing.T) {
 	classes, text := parts(t, svg)
 	const legend = 1
 	for class, want := range map[string]int{
-		"lock": 3, "name": 11, "wait": 10 + legend, "exclusive": 7 + 1 + 2*legend, "shared": 1 + legend, "open exclusive": 1 + legend,
-		"open shared": 1, "open wait": 1, "late": 3 + legend, "lost": 1 + legend, "gave-up": 1 + legend, "token": 4,
+		"lock": 4, "name": 14, "wait": 13 + legend, "exclusive": 9 + 1 + 2*legend, "shared": 1 + legend, "open exclusive": 1 + legend,
+		"open shared": 1, "open wait": 1, "late": 3 + legend, "lost": 2 + legend, "gave-up": 1 + legend, "token": 6,
+		"broken": 3 + legend, "unaware": 1 + legend,
 	} {
 		if classes[class] != want {
 			t.Errorf("%d times %q, want %d", classes[class], class, want)
 		}
 	}
 	for _, want := range []string{
-		"3 locks", "10 processes on 2 hosts · 8 held · 1 lost · 1 gave up · 3 without an end", "2026-01-02 03:04:05.000 UTC",
+		"4 locks", "13 processes on 2 hosts · 11 held · 2 lost · 1 gave up · 2 ended by others · 2 without an end", "2026-01-02 03:04:05.000 UTC",
 		"web3 100 import", "#2", "lost: expired", "gave up: timeout", "no end seen", "server says no",
+		"broken at 03:04:22.000000, for db1 501 stopped", "over at 03:04:38.000000 at the latest, when web3 502 heir got the lock",
 		"waited 9.16s, from 03:04:05.490000 to 03:04:14.650000", "behind alice@web3 pid 100", "token 2", "<script>&??",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the picture does not say %q", want)
 		}
+	}
+}
+
+// TestEndedByOthers: no bar of a holder that was killed or stopped goes on beside its heir's.
+func TestEndedByOthers(t *testing.T) {
+	at := func(k events.Kind, pid int, at int, token uint64) events.Event {
+		e := event(k, pid, time.Duration(at)*time.Second)
+		e.Token, e.ID = token, fmt.Sprint("id", pid)
+		return e
+	}
+	broke := func(pid, when int) events.Event {
+		e := at(events.Broke, 2, when, 0)
+		e.Holder = &events.Holder{ID: fmt.Sprint("id", pid)}
+		return e
+	}
+	as := func(mode string, e events.Event) events.Event { e.Mode = mode; return e }
+	elsewhere := at(events.Acquired, 2, 20, 2)
+	elsewhere.Clock, elsewhere.Time = "slow", elsewhere.Time.Add(-time.Hour)
+	for name, test := range map[string]struct {
+		all    []events.Event
+		until  int // -1: the end of the sheet
+		broken bool
+	}{
+		"broken":               {[]events.Event{at(events.Acquired, 1, 1, 1), broke(1, 20)}, 20, true},
+		"broken by nobody":     {[]events.Event{at(events.Acquired, 1, 1, 1), at(events.Acquired, 2, 20, 2)}, 20, false},
+		"the heir was first":   {[]events.Event{at(events.Acquired, 1, 1, 1), at(events.Acquired, 3, 19, 2), broke(1, 20)}, 19, true},
+		"no tokens":            {[]events.Event{at(events.Acquired, 1, 1, 0), at(events.Acquired, 2, 20, 0)}, 20, false},
+		"stopped":              {[]events.Event{at(events.Acquired, 1, 1, 1), at(events.Acquired, 2, 20, 2), at(events.Lost, 1, 30, 0)}, 20, false},
+		"knew it first":        {[]events.Event{at(events.Acquired, 1, 1, 1), at(events.Lost, 1, 19, 0), at(events.Acquired, 2, 20, 2)}, -1, false},
+		"another was broken":   {[]events.Event{at(events.Acquired, 1, 1, 1), broke(3, 20)}, -1, false},
+		"nobody came":          {[]events.Event{at(events.Acquired, 1, 1, 1), at(events.GaveUp, 2, 20, 0)}, -1, false},
+		"had it before":        {[]events.Event{at(events.Acquired, 1, 10, 2), at(events.Acquired, 2, 1, 1), at(events.Released, 2, 5, 0)}, -1, false},
+		"released":             {[]events.Event{at(events.Acquired, 1, 1, 1), at(events.Acquired, 2, 20, 2), at(events.Released, 1, 30, 0)}, -1, false},
+		"shared with it":       {[]events.Event{as("shared", at(events.Acquired, 1, 1, 1)), as("shared", at(events.Acquired, 2, 20, 1))}, -1, false},
+		"shared, then alone":   {[]events.Event{as("shared", at(events.Acquired, 1, 1, 1)), at(events.Acquired, 2, 20, 2)}, 20, false},
+		"alone, then shared":   {[]events.Event{at(events.Acquired, 1, 1, 1), as("shared", at(events.Acquired, 2, 20, 2))}, 20, false},
+		"by a clock that lags": {[]events.Event{at(events.Acquired, 1, 1, 1), elsewhere}, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var f part
+			for _, p := range processes(test.all) {
+				if p.first().PID == 1 {
+					f = p.parts[0]
+				}
+			}
+			switch {
+			case test.until < 0 && f.over != nil:
+				t.Errorf("ended at %v, which nobody said", f.over.at)
+			case test.until >= 0 && f.over == nil:
+				t.Error("not ended")
+			case test.until >= 0 && (!f.over.at.Equal(time.Unix(1e9+int64(test.until), 0)) || f.over.broken != test.broken):
+				t.Errorf("ended at %v, broken: %v; want %d s, %v", f.over.at, f.over.broken, test.until, test.broken)
+			}
+			svg, _ := Draw(test.all, 10)
+			if classes, _ := parts(t, svg); (classes["broken"] > 1) != (test.until >= 0) {
+				t.Errorf("%d marks of it in the picture", classes["broken"])
+			}
+		})
 	}
 }
 

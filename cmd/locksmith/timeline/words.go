@@ -111,13 +111,33 @@ func aboutSet(f part, from, to time.Time) string {
 // aboutHold describes how a lock was held.
 func aboutHold(f part, from, to time.Time) string {
 	text := fmt.Sprintf("held %s for %s, from %s to %s", f.mode, duration(to.Sub(from)), clockTime(from), clockTime(to))
-	if !f.isOver() {
+	switch {
+	case f.over != nil:
+		text += ";\n" + aboutEnding(f)
+	case !f.isOver():
 		text = fmt.Sprintf("held %s from %s; its end is not known", f.mode, clockTime(from))
 	}
 	if f.token != 0 {
 		text += fmt.Sprintf("\ntoken %d", f.token)
 	}
 	return text + restOf(f)
+}
+
+// word says in short how others ended a hold.
+func (e *ending) word() string {
+	if e.broken {
+		return "broken"
+	}
+	return "ended: another has it"
+}
+
+// aboutEnding describes how others ended a hold.
+func aboutEnding(f part) string {
+	by, when := clean(nameOf(f.over.by.Event), maxName), clockTime(f.over.at)
+	if f.over.broken {
+		return "broken at " + when + ", for " + by
+	}
+	return "over at " + when + " at the latest, when " + by + " got the lock"
 }
 
 // maxRest is how many locks of a set are named beside the one of a row.

@@ -1,0 +1,93 @@
+package timeline
+
+import (
+	"time"
+
+	"locksmith/locksmith/events"
+)
+
+// An ending is how others ended a hold whose process did not: it was broken, or somebody
+// else got the lock.
+type ending struct {
+	at     time.Time
+	by     *moment
+	broken bool // by says so; else only that it got the lock
+}
+
+// endByOthers finds for each part that was held, and that its process did not release, how
+// others ended it, if they did. Otherwise its bar would stand beside its heir's, as if both
+// had held the lock.
+func endByOthers(all []*process) {
+	broken, byLock := breaks(all), map[string]group{}
+	for _, g := range groups(all) {
+		byLock[g.lock] = g
+	}
+	for _, p := range all {
+		for i, f := range p.parts {
+			p.parts[i].over = f.endedIn(byLock[f.lock()], broken)
+		}
+	}
+}
+
+// breaks are the first events that tell of each broken holder, by its id.
+func breaks(all []*process) map[string]*moment {
+	broken := map[string]*moment{}
+	for _, p := range all {
+		for _, m := range p.all(events.Broke) {
+			if m.Holder == nil || m.Holder.ID == "" {
+				continue
+			}
+			if first := broken[m.Holder.ID]; first == nil || m.at.Before(first.at) {
+				broken[m.Holder.ID] = m
+			}
+		}
+	}
+	return broken
+}
+
+// endedIn looks for the end of a hold in the group of its lock. nil: none is known, or the
+// process' own end came first.
+func (f part) endedIn(g group, broken map[string]*moment) *ending {
+	from, held := f.held()
+	if !held || f.last().Kind == events.Released {
+		return nil
+	}
+	var found *ending
+	if m := broken[f.id]; m != nil && f.id != "" {
+		found = &ending{m.at, m, true}
+	}
+	if heir := f.heir(g); heir != nil && (found == nil || heir.at.Before(found.at)) {
+		found = &ending{heir.at, heir, found != nil}
+	}
+	if found == nil || f.isOver() && !found.at.Before(f.last().at) {
+		return nil
+	}
+	if found.at.Before(from) { // by the calendar of another host
+		found.at = from
+	}
+	return found
+}
+
+// heir is the event of the first process that got the lock after f, unless both may share it.
+func (f part) heir(g group) *moment {
+	var first *moment
+	for _, other := range g.rows {
+		m, known := other.acquired()
+		if known && other.process != f.process && !f.sharesWith(other) && other.isAfter(f) && (first == nil || m.at.Before(first.at)) {
+			first = m
+		}
+	}
+	return first
+}
+
+func (f part) sharesWith(other part) bool { return f.mode == "shared" && other.mode == "shared" }
+
+// isAfter reports that f got the lock after other did, by their tokens if both have one.
+func (f part) isAfter(other part) bool {
+	if f.token != 0 && other.token != 0 {
+		return f.token > other.token
+	}
+	from, _ := f.held()
+	otherFrom, _ := other.held()
+	return from.After(otherFrom)
+}
