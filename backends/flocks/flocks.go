@@ -1,0 +1,22 @@
+// Package flocks tells who has the kernel's lock (flock(2)) on a file and who waits for it, as
+// far as /proc shows that. It never takes the lock: whoever asks for it with flock -n at that
+// moment would be refused because somebody looked.
+//
+// Who has the lock is whoever has its descriptor. That may be another process than took it, or
+// one more: a script hands its descriptors on to what it starts. So all descriptors are looked
+// through that this user may look at. /proc/locks adds who took a lock, which may be gone, and
+// who sleeps in the kernel's queue. It leaves out other pid namespaces, and on Btrfs it shows
+// another device.
+package flocks
+
+import "locksmith/backends/process"
+
+// A Seen is what /proc shows of one file. What it does not show there may be all the same.
+type Seen struct {
+	Takers  []int             // the processes that took the lock, any of which may be gone
+	Keepers []process.Process // those that have its descriptor, among those that we may look at
+	Waiters []int             // those that sleep until they get it
+}
+
+// Held reports that somebody has the lock.
+func (s Seen) Held() bool { return len(s.Takers)+len(s.Keepers) > 0 }

@@ -1,0 +1,77 @@
+package flocks
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/test/lab"
+)
+
+// TestHandedOn: a script took the lock with flock(1), which has ended, and handed it on.
+func TestHandedOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	script := lab.Start(t, exec.Command("sh", "-c", `exec 9>"$0"; flock -n 9; echo ready; read line`, path))
+	script.Expect("ready")
+	s, err := Look(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Held() || len(s.Keepers) != 1 || s.Keepers[0].PID != script.PID() || slices.Contains(s.Takers, script.PID()) || len(s.Waiters) > 0 {
+		t.Errorf("%+v, want the script (pid %d) as the only keeper, and another taker", s, script.PID())
+	}
+	// Who looks does not take it, and who waits is seen.
+	waiter := lab.Start(t, exec.Command("flock", path, "true"))
+	lab.Eventually(t, "the waiter is seen", func() bool {
+		s, err := Look(path)
+		return err == nil && slices.Equal(s.Waiters, []int{waiter.PID()})
+	})
+	script.LetGo()
+	script.Status()
+	waiter.Status()
+	if s, err := Look(path); err != nil || s.Held() {
+		t.Errorf("%+v, %v, want nobody", s, err)
+	}
+}
+
+// TestOpen: who only has the file open, or has another kind of lock on it, has not locked it.
+func TestOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Look(path); err != nil || s.Held() {
+		t.Errorf("%+v, %v, want nobody", s, err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Look(path); err != nil || len(s.Keepers) != 1 || s.Keepers[0].PID != os.Getpid() {
+		t.Errorf("%+v, %v, want this process", s, err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for line, want := range map[string]lock{
+		"1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n":    {false, 4242, "08:01", 131},
+		"1: -> FLOCK  ADVISORY  READ 4243 103:01:131 0 EOF\n": {true, 4243, "103:01", 131},
+	} {
+		if got, ok := parse(line); !ok || got != want {
+			t.Errorf("%q: %+v, %v", line, got, ok)
+		}
+	}
+	for _, line := range []string{"", "\n", "2: POSIX  ADVISORY  READ 5433 08:01:7864448 128 128\n", "1: FLOCK\n", "1: FLOCK a b c d e", "1: ->", "lock"} {
+		if got, ok := parse(line); ok {
+			t.Errorf("%q: %+v", line, got)
+		}
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package flocks
+
+import "errors"
+
+// Look is for Linux alone.
+func Look(string) (Seen, error) { return Seen{}, errors.ErrUnsupported }

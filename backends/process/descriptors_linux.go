@@ -1,0 +1,36 @@
+package process
+
+import (
+	"os"
+	"strconv"
+)
+
+// Descriptors yields each descriptor of each process that we may look at, as the pid and the
+// name below /proc/PID/fd. Nothing there is followed.
+func Descriptors(yield func(pid int, fd string) bool) {
+	if CheckProc() != nil {
+		return
+	}
+	for _, name := range namesIn("/proc") {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		for _, fd := range namesIn("/proc/" + name + "/fd") {
+			if !yield(pid, fd) {
+				return
+			}
+		}
+	}
+}
+
+// namesIn are the names in a directory, none if it cannot be read.
+func namesIn(dir string) []string {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	return names
+}
