@@ -227,6 +227,7 @@ type Holder struct {
 	Record    *owner.Record // nil when what the lock holds is not a record
 	Note      string        // what the lock holds instead, or what is odd about it
 	Advice    string        // how to go on, if waiting is hardly of use; else empty
+	Blocked   bool          // nothing frees the lock until a person does: no process is known to hold it
 	Verdict   owner.Verdict
 	PID       int           // the helper's, or what another tool wrote; 0 if unknown
 	Age       time.Duration // since it acquired the lock, or began to wait; for people
@@ -242,4 +243,7 @@ type Holder struct {
 	// Silent is for how long, by our own clock, it gave no sign of life at least; 0: nothing
 	// is known.
 	Silent time.Duration
+	// Overdue says that it was silent for longer than its lease and stays all the same, as the
+	// one who asks breaks by proof alone.
+	Overdue bool
 }

@@ -27,6 +27,15 @@ func (h Holder) Holding(now time.Time) string {
 	return h.describe(", until " + end.Format(layout) + " at the latest")
 }
 
+// isStuck reports that nothing is going to free the lock of this holder, as far as short tries
+// go: nothing does at all, or it gave no sign of life for longer than its lease.
+func (h Holder) isStuck() bool {
+	return h.Blocked || h.Overdue || h.Verdict == owner.Orphaned && h.Lease > 0 && h.Heartbeat > late(h.Lease)
+}
+
+// late is how long a silence must be to be told, if it may be so long: a bit more.
+func late(most time.Duration) time.Duration { return most + most/25 + time.Second }
+
 // ByProgram describes it by what it held the lock for: "billing.pl (pid 17004 on web3,
 // job=nightly)".
 func (h Holder) ByProgram() string {
@@ -38,10 +47,18 @@ func (h Holder) ByProgram() string {
 
 const nobodyKnown = "somebody unknown"
 
-// details are its pid, where that counts, its program, and what it says of itself.
+// details are its pid, where that counts, its program, and what it says of itself. The pid is
+// that of the program, or is said to be its helper's.
 func (h Holder) details(where, program string) (all []string) {
-	if h.PID != 0 {
-		all = append(all, fmt.Sprintf("pid %d%s", h.PID, where))
+	whose, pid := "", h.PID
+	if r := h.Record; r != nil && r.Program != "" {
+		whose = "helper's "
+		if p := r.Guarded(); p.PID != 0 {
+			whose, pid = "", p.PID
+		}
+	}
+	if pid != 0 {
+		all = append(all, fmt.Sprintf("%spid %d%s", whose, pid, where))
 	}
 	if program != "" {
 		all = append(all, program)
@@ -80,10 +97,13 @@ func (h Holder) describe(until string) string {
 	if h.Record != nil && h.Heartbeat > 0 {
 		s += ", last heartbeat " + h.Heartbeat.Round(time.Second).String() + " ago"
 	}
-	if most := cmp.Or(h.Silence, h.Lease/4); h.Silent > most+most/25+time.Second {
+	if most := cmp.Or(h.Silence, h.Lease/4); h.Silent > late(most) {
 		s += ", silent for at least " + h.Silent.Truncate(time.Second).String()
 	}
 	s += until
+	if h.Blocked {
+		s += ", and nothing frees it by itself"
+	}
 	for _, more := range []string{h.Note, h.Advice} {
 		if more != "" {
 			s += "; " + more

@@ -84,7 +84,9 @@ func (a *attempt) breakDead(s observation) error {
 func (a *attempt) heldSticky() error {
 	a.seen.Due = watch.Never
 	a.seen.Note = backend.StickyNote
-	return a.held()
+	holder := a.seen.Holder(a.lock.Today())
+	holder.Advice, holder.Blocked = "let its owner break it: locksmith break "+string(a.lock.Address), true
+	return &backend.HeldError{Lock: string(a.lock.Address), Holder: holder}
 }
 
 func (a *attempt) held() error {

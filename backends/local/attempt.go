@@ -162,12 +162,12 @@ func (a *attempt) breakDead(f File) error {
 // tellBroken tells of a dead holder whose lock is gone, if anything is known of it.
 func (a *attempt) tellBroken() {
 	if c := a.seen.content; c.Record != nil || c.PID != 0 {
-		a.request.TellBroken(string(a.lock.address), a.lock.holder(c, a.verdict()))
+		a.request.TellBroken(string(a.lock.address), a.lock.holder(c, a.verdict(), a.seen.locked))
 	}
 }
 
 func (a *attempt) held() error {
-	return &backend.HeldError{Lock: string(a.lock.address), Holder: a.lock.holder(a.seen.content, a.verdict())}
+	return &backend.HeldError{Lock: string(a.lock.address), Holder: a.lock.holder(a.seen.content, a.verdict(), a.seen.locked)}
 }
 
 // Withdraw implements backend.Attempt: a waiter leaves no trace.

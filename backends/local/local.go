@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
@@ -98,26 +99,39 @@ func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 			return backend.Report{}, nil
 		}
 	}
-	return backend.Report{Holders: []backend.Holder{l.holder(c, c.verdict(here))}}, nil
+	return backend.Report{Holders: []backend.Holder{l.holder(c, c.verdict(here), false)}}, nil
 }
 
 // holder describes who left the content, with advice where waiting for it is hardly of
-// use.
-func (l *Lock) holder(c content, v owner.Verdict) backend.Holder {
+// use. locked says that somebody has the kernel lock.
+func (l *Lock) holder(c content, v owner.Verdict, locked bool) backend.Holder {
 	h := c.seen(v).Holder(time.Now())
 	remove := "remove it with: locksmith break --force " + string(l.address)
 	switch {
 	case c.note == backend.StickyNote:
-		h.Advice = "let its owner break it: locksmith break " + string(l.address)
-	case c.stat.Ino == 0 || c.Record != nil || c.PID != 0 || c.unfinished():
+		h.Advice, h.Blocked = "let its owner break it: locksmith break "+string(l.address), true
+	case c.stat.Ino == 0:
+		h.Advice, h.Blocked = "see as root whose it is: locksmith status "+string(l.address), !l.isLocked(locked)
+	case c.Record != nil || c.PID != 0 || c.unfinished():
 	case c.Text != "":
-		h.Advice = "find out whose it is; if nobody uses it, " + remove
+		h.Advice, h.Blocked = "find out whose it is; if nobody uses it, "+remove, !l.isLocked(locked)
 	case l.kept:
 		h.Note = "somebody has it locked, with flock(1) or as that does"
 	default:
 		h.Advice = "if nobody uses it, " + remove + "; if flock(1) does, say ?empty=free"
+		h.Blocked = !l.isLocked(locked)
 	}
 	return h
+}
+
+// isLocked reports that somebody has the kernel lock: locked, because it was refused, or as far
+// as /proc shows it to who does not ask for it.
+func (l *Lock) isLocked(locked bool) bool {
+	if locked {
+		return true
+	}
+	seen, _ := flocks.Look(l.path)
+	return seen.Held()
 }
 
 // findDirectory returns an error if the directory of the lock is not there.

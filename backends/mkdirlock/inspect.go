@@ -145,8 +145,10 @@ func nobody(names []string, doubt bool) backend.Holder {
 	switch {
 	case len(fencesIn(names)) > 0 || slices.Contains(names, treeLock):
 		h.Note, h.Advice = "it is a lock with ?style=dir", "add ?style=dir to the address"
+		h.Blocked = true
 	case len(names) > 0:
 		h.Note, h.Advice = "what is in it is not ours, such as "+backend.Quoted(names[0]), "choose another name, or find out whose it is"
+		h.Blocked = true
 	case doubt:
 		h.Note = "an empty directory, perhaps our own: the answer to our request was lost"
 		h.Advice = "if nobody uses the lock, remove it with locksmith reap"

@@ -1,22 +1,118 @@
 package owner
 
 import (
+	"cmp"
 	"fmt"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 
 	"locksmith/backends/process"
 )
 
-// Ending says how to end the helper, for people. Whoever may write to a lock's place may put
-// a record there that names any process, so a command that ends it is only named if it runs
-// here, is called locksmith, and belongs to the user who is said to have the lock.
+// Ending says how to end a helper that lives, or how to let it go on if it is stopped, for
+// people. Whoever may write to a lock's place may put a record there that names any process, so
+// a command is only named for one that runs here, is called locksmith, and belongs to the user
+// who is said to have the lock. A process that is stopped does not heed SIGTERM.
 func (r Record) Ending() string {
-	if pid := r.Helper.PID; !Here().sees(r.Place) || r.Helper.Gone() || !isLocksmith(process.Name(pid)) || !r.belongsTo(process.Owner(pid)) {
+	pid := r.Helper.PID
+	if !Here().sees(r.Place) || r.Helper.Gone() || !isLocksmith(process.Name(pid)) || !r.belongsTo(process.Owner(pid)) {
 		return fmt.Sprintf("first look where it runs whether pid %d is a locksmith of %s", pid, r.User)
 	}
-	return fmt.Sprintf("end it with: kill %d", r.Helper.PID)
+	stopped := r.Stopped()
+	if len(stopped) == 0 {
+		return fmt.Sprintf("end it with: kill %d", pid)
+	}
+	end := stopped
+	if stopped[0] == r.Helper { // its command dies with it, its parent does not
+		end = []process.Process{r.Helper}
+		if r.Parent.PID != 0 && !r.Parent.Gone() {
+			end = append(end, r.Parent)
+		}
+	}
+	return fmt.Sprintf("let it go on with: kill -CONT %s; or end it with: kill -9 %s", pids(stopped), pids(end))
+}
+
+// Stopped are those of the helper and of what it holds the lock for, the program or the command,
+// that a signal has stopped: the helper first.
+func (r Record) Stopped() (all []process.Process) {
+	if !Here().sees(r.Place) || r.Helper.Gone() {
+		return nil
+	}
+	for _, p := range append([]process.Process{r.Helper}, r.guarded()...) {
+		if p.Stopped() && r.belongsTo(process.Owner(p.PID)) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// guarded is the program that the helper holds the lock for, or else the command that it runs.
+func (r Record) guarded() []process.Process {
+	switch {
+	case r.Parent.PID != 0:
+		return []process.Process{r.Parent}
+	case r.Helper.Gone():
+		return nil
+	}
+	return r.Helper.Children()
+}
+
+// Guarded is the process whose name Program is: the program that the helper holds the lock for,
+// or the command that it runs. It is none if it cannot be seen from here, and is not on record.
+func (r Record) Guarded() process.Process {
+	if r.Parent.PID != 0 {
+		return r.Parent
+	}
+	if all := r.guarded(); Here().sees(r.Place) && len(all) == 1 {
+		return all[0]
+	}
+	return process.Process{}
+}
+
+// Left are the processes that work on after their helper has gone: the program that it held the
+// lock for, or what its command started, as far as we may look at them.
+func (r Record) Left() []process.Process {
+	switch {
+	case !Here().sees(r.Place) || !r.Helper.Gone():
+		return nil
+	case r.Parent.PID != 0 && !r.Parent.Gone():
+		return []process.Process{r.Parent}
+	}
+	return r.Orphans().Inheritors()
+}
+
+// EndingLeft says how to end what is Left, for people; "" if nobody should on the word of this
+// record.
+func (r Record) EndingLeft() string {
+	all := r.Left()
+	ours := slices.DeleteFunc(slices.Clone(all), func(p process.Process) bool { return !r.belongsTo(process.Owner(p.PID)) })
+	switch {
+	case len(ours) == 0 || len(ours) < len(all):
+		return ""
+	case slices.ContainsFunc(ours, process.Process.Stopped):
+		return "end it with: kill -9 " + pids(ours)
+	}
+	return "end it with: kill " + pids(ours)
+}
+
+// Named names processes for people: "pid 4242 (sleep), pid 4243 (sh)".
+func Named(all []process.Process) string {
+	var names []string
+	for _, p := range all {
+		names = append(names, fmt.Sprintf("pid %d (%s)", p.PID, cmp.Or(process.Name(p.PID), "?")))
+	}
+	return strings.Join(names, ", ")
+}
+
+// pids are the arguments of kill(1).
+func pids(all []process.Process) string {
+	var words []string
+	for _, p := range all {
+		words = append(words, strconv.Itoa(p.PID))
+	}
+	return strings.Join(words, " ")
 }
 
 func isLocksmith(name string) bool { return strings.HasPrefix(name, "locksmith") }

@@ -120,6 +120,44 @@ func (p Process) reach() (int, error) {
 	return fd, nil
 }
 
+// Inheritors are the processes that have p's lifeline, among those that we may look at. They
+// are found by the socket's name.
+func (p Process) Inheritors() (all []Process) {
+	socket := socketNamed("@locksmith/" + p.Lifeline)
+	if p.Lifeline == "" || socket == "" {
+		return nil
+	}
+	last := 0
+	for pid, fd := range Descriptors {
+		if pid == last {
+			continue
+		}
+		if to, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%s", pid, fd)); err == nil && to == socket {
+			last = pid
+			if found, err := Find(pid); err == nil && !found.Gone() {
+				all = append(all, found)
+			}
+		}
+	}
+	return all
+}
+
+// socketNamed is what /proc/PID/fd shows for the listening socket with this name, or "". Others
+// with it are connections that were not answered.
+func socketNamed(name string) string {
+	text, _ := os.ReadFile("/proc/net/unix")
+	for line := range strings.Lines(string(text)) {
+		// Num RefCount Protocol Flags Type St Inode Path
+		if f := strings.Fields(line); len(f) == 8 && f[7] == name && f[3] == listening {
+			return "socket:[" + f[6] + "]"
+		}
+	}
+	return ""
+}
+
+// listening are the flags of a listening socket (__SO_ACCEPTCON).
+const listening = "00010000"
+
 func (p Process) lifelineGone() bool {
 	fd, err := p.reach()
 	defer CloseFD(fd)

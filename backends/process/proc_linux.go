@@ -57,6 +57,34 @@ func Name(pid int) string {
 	return s.Name
 }
 
+// Stopped reports that a signal has stopped p, or a debugger: it goes on when told to.
+func (p Process) Stopped() bool {
+	if CheckProc() != nil || p.PID <= 0 || p.Lifeline != "" {
+		return false
+	}
+	s, err := ReadStat(p.PID)
+	return err == nil && (s.State == "T" || s.State == "t") && (p.Start == 0 || s.Start == p.Start)
+}
+
+// Children are the processes that p has started and that have not ended, as far as the kernel
+// tells.
+func (p Process) Children() (all []Process) {
+	if CheckProc() != nil || p.PID <= 0 {
+		return nil
+	}
+	for _, task := range namesIn(fmt.Sprintf("/proc/%d/task", p.PID)) {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", p.PID, task))
+		for word := range strings.FieldsSeq(string(text)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				if child, err := Find(pid); err == nil && !child.Gone() {
+					all = append(all, child)
+				}
+			}
+		}
+	}
+	return all
+}
+
 // Owner is the user of the process that has this pid, as far as it lets others look.
 func Owner(pid int) (uid int, known bool) {
 	var st unix.Stat_t
@@ -150,4 +178,22 @@ func again(call func() (int, error)) (int, error) {
 			return n, err
 		}
 	}
+}
+
+// firstPIDNS is the pid namespace of the machine, from which all others are seen
+// (PROC_PID_INIT_INO).
+const firstPIDNS = "pid:[4026531836]"
+
+// UsesNamespace reports whether a process is in a pid namespace. It is known to who sees all
+// processes: root, outside of containers.
+func UsesNamespace(name string) (used, known bool) {
+	if own, err := os.Readlink("/proc/self/ns/pid"); err != nil || own != firstPIDNS || unix.Geteuid() != 0 || CheckProc() != nil {
+		return false, false
+	}
+	for _, pid := range namesIn("/proc") {
+		if its, err := os.Readlink("/proc/" + pid + "/ns/pid"); err == nil && its == name {
+			return true, true
+		}
+	}
+	return false, true
 }

@@ -78,13 +78,44 @@ func TestMemory(t *testing.T) {
 		} {
 			s := &shelf{}
 			first := s.try(t, test.ask, "boot", silent("a", "1"))
-			if strict := test.ask.Strict; strict != (first == Never) || strict != (s.text == "") {
+			if test.ask.Strict != (first == Never) || s.text == "" {
 				t.Errorf("%s: at first it is due in %v, and remembered is %q", what, first, s.text)
 			}
 			time.Sleep(2 * whole)
 			if got := s.try(t, test.ask, test.boot, test.second); got != test.want {
 				t.Errorf("%s: then it is due in %v, want %v", what, got, test.want)
 			}
+		}
+	})
+}
+
+// TestOverdue: a holder that is silent for longer than its lease is overdue for whoever would
+// never break it for that, and for nobody else.
+func TestOverdue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{}
+		look := func(r backend.Request) bool {
+			m := s.memory("boot")
+			r.Clock, r.Memory = clock.Runtime{}, m
+			w := New(r)
+			o, err := w.Look("x", func(Seen) (Seen, error) {
+				seen := silent("a", "1")
+				seen.Lease, seen.Rules = lease, []Rule{w.Rule(seen.Verdict, lease)}
+				return seen, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Save()
+			return o.Holder(time.Now()).Overdue
+		}
+		strict, patient, usual := backend.Request{Strict: true}, backend.Request{Grace: 100 * lease}, backend.Request{}
+		if look(strict) {
+			t.Error("overdue when it was seen once")
+		}
+		time.Sleep(lease + time.Second)
+		if !look(strict) || look(patient) || look(usual) {
+			t.Errorf("overdue: strict %v, with a respite %v, usually %v; want true, false, false", look(strict), look(patient), look(usual))
 		}
 	})
 }

@@ -31,6 +31,7 @@ type Seen struct {
 	Since   time.Time     // it holds or waits, for people; zero: unknown
 	Beat    time.Time     // its last heartbeat by the clock of its server or machine; zero: unknown
 	Silent  time.Duration // at least, by the watcher's clock; Look fills it in
+	Overdue bool          // silent for longer than its lease, and not to be broken for that; Look fills it in
 	// Rules are the grounds on which it may be broken. A ground keeps its index from look
 	// to look. Without any the entry stays, and the watch starts again.
 	Rules []Rule
@@ -97,6 +98,7 @@ func (w *Watcher) Look(name string, see func(last Seen) (Seen, error)) (Observat
 	}
 	if len(x.timers) > 0 && seen.Verdict == owner.Unknown {
 		o.Silent = max(before-x.timers[0].since, 0)
+		o.Overdue = o.Due == Never && seen.Lease > 0 && o.Silent > seen.Lease
 	}
 	return o, nil
 }
@@ -104,7 +106,7 @@ func (w *Watcher) Look(name string, see func(last Seen) (Seen, error)) (Observat
 // start begins a watch after the first look; or when an earlier try began it.
 func (w *Watcher) start(s Seen, r Rule) timer {
 	t := timer{clock: w.request.Clock, sign: s.Sign, since: w.request.Clock.Now()}
-	if w.request.Memory != nil && !r.Dead && r.Lease > 0 && isRemembered(s.Verdict, s.Lasting) {
+	if w.request.Memory != nil && !r.Dead && isRemembered(s.Verdict, s.Lasting) {
 		t.since = w.request.Memory.Since(s.ID, s.Sign, t.since)
 	}
 	return t
@@ -120,7 +122,7 @@ func (w *Watcher) Keep(keep func(name string) bool) {
 
 // Holder describes for people what was seen; today is the wall clock.
 func (s Seen) Holder(today time.Time) backend.Holder {
-	h := backend.Holder{ID: s.ID, Sign: s.Sign, Lasting: s.Lasting, Silent: s.Silent, Record: s.Record, Note: s.Note,
+	h := backend.Holder{ID: s.ID, Sign: s.Sign, Lasting: s.Lasting, Silent: s.Silent, Overdue: s.Overdue, Record: s.Record, Note: s.Note,
 		Verdict: s.Verdict, PID: s.PID, Lease: s.Lease}
 	if s.Record != nil {
 		h.PID = s.Record.Helper.PID

@@ -101,7 +101,7 @@ func (i *inspection) members(e entry) error {
 	for _, name := range names {
 		t, ok := parseTicket(name)
 		if !ok {
-			i.report.Holders = append(i.report.Holders, backend.Holder{Note: "not one of ours: " + backend.Quoted(name)})
+			i.report.Holders = append(i.report.Holders, backend.Holder{Note: "not one of ours: " + backend.Quoted(name), Blocked: true})
 			continue
 		}
 		if err := i.see(&i.report.Holders, e.member(t), t); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"locksmith/backends/backend"
@@ -22,8 +23,8 @@ func (b *breaking) ask(ctx context.Context, p show.Participant) error {
 	if b.force {
 		return nil
 	}
-	if why, _ := life(p.Holder); why != "" {
-		return b.refuse(why, "let it end, or break it all the same with --force")
+	if why, isHelper := life(p.Holder); why != "" {
+		return b.refuse(why, b.instead(p, isHelper))
 	}
 	if p.Verdict == owner.Dead {
 		return nil
@@ -43,17 +44,28 @@ func life(h backend.Holder) (why string, isHelper bool) {
 		}
 		switch {
 		case visible && lives == r.Helper:
-			return fmt.Sprintf("it is alive: its helper, pid %d, runs on this machine", lives.PID), true
-		case visible && lives == r.Parent:
-			return fmt.Sprintf("it may be alive: its helper is gone, but its parent, pid %d, runs on this machine", lives.PID), false
+			return alive(r), true
 		case visible:
-			return fmt.Sprintf("it may be alive: its helper, pid %d, is gone, but what its command started may still run on this machine", lives.PID), false
+			return orphaned(r), false
 		}
 	}
 	if h.Verdict == owner.Alive {
 		return fmt.Sprintf("it is alive: pid %d runs on this machine", h.PID), false
 	}
 	return "", false
+}
+
+// instead is what to do about one that lives. The kernel keeps a lock of local: for a helper,
+// also from --force.
+func (b *breaking) instead(p show.Participant, isHelper bool) string {
+	const force = "break it all the same with --force"
+	switch {
+	case isHelper && strings.HasPrefix(b.address, "local:"):
+		return ending(p.Record)
+	case isHelper && len(p.Record.Stopped()) > 0:
+		return ending(p.Record) + "; or " + force
+	}
+	return "let it end, or " + force
 }
 
 // isAncestor leaves out the first process, which is everybody's.

@@ -123,7 +123,7 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 	case b.force && len(all) == 1 && all[0].ID == "" && all[0].Sign != "":
 		return b.clear(ctx, all[0])
 	default:
-		return b.offer(all)
+		return b.offer(s)
 	}
 	p, err := b.meant(all)
 	if err != nil {
@@ -155,48 +155,20 @@ func (b *breaking) meant(all []show.Participant) (show.Participant, error) {
 }
 
 // offer shows who is there, and how to break each.
-func (b *breaking) offer(all []show.Participant) error {
-	for _, p := range all {
-		fmt.Fprintf(os.Stderr, "%s\n    %s\n", p.Line(b.address), show.Text(b.how(p)))
+func (b *breaking) offer(s show.Lock) error {
+	x := explainer{b.address, s.CountWaiters(), b.command}
+	for _, p := range s.All() {
+		fmt.Fprintln(os.Stderr, p.Line(b.address))
+		for _, line := range x.explain(p) {
+			fmt.Fprintf(os.Stderr, "    %s\n", show.Text(line))
+		}
 	}
 	return flags.Usagef("--id is missing: it says who of those above is meant")
 }
 
-// how says what ends one of them: no command that will be refused.
-func (b *breaking) how(p show.Participant) string {
-	why, isHelper := life(p.Holder)
-	switch {
-	case p.ID == "" && p.Sign == "":
-		return "it has no id: nothing but removing it by hand ends it"
-	case p.ID == "":
-		return b.command("--force")
-	case why == "":
-		return b.command("--id", p.ID)
-	case !isHelper:
-		return why + "; all the same: " + b.command("--force", "--id", p.ID)
-	case os.Getuid() == 0 || p.Record.User == flags.UserName():
-		return why + "; " + p.Record.Ending()
-	}
-	return why + "; let " + p.Record.User + " " + p.Record.Ending()
-}
-
 // command is the command line that breaks one of them; more says which.
 func (b *breaking) command(more ...string) string {
-	words := []string{"locksmith", "break"}
-	if b.Insecure {
-		words = append(words, "--insecure")
-	}
-	if b.CA != "" {
-		words = append(words, "--ca", b.CA)
-	}
-	if b.Path != "" {
-		words = append(words, "--for", b.Path)
-	}
-	words = append(append(words, b.args...), more...)
-	for i, w := range words {
-		words[i] = quoted(w)
-	}
-	return strings.Join(words, " ")
+	return breakCommand(&b.Connect, &b.File, b.args, more...)
 }
 
 // plainChars are those that a shell leaves alone everywhere in a word.

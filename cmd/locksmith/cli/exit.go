@@ -76,12 +76,19 @@ func exitStatus(err error) int {
 }
 
 // exitStatusOr is exitStatus, except that it is conflict (the option -E), if given, when
-// the lock could not be had.
+// the lock could not be had, and may be another time.
 func exitStatusOr(conflict flags.Number, err error) int {
-	if conflict.Given && isHeld(err) {
+	if conflict.Given && isHeld(err) && !isStuck(err) {
 		return int(conflict.Value)
 	}
 	return exitStatus(err)
+}
+
+// isStuck reports that somebody else has the lock, or something, and that nothing is going to
+// free it: a job that leaves it at that never runs again. So neither --quiet nor -E hides it.
+func isStuck(err error) bool {
+	held, ok := errors.AsType[*backend.HeldError](err)
+	return ok && isHeld(err) && held.IsStuck()
 }
 
 // isHeld reports that somebody else has the lock, and that nothing went wrong.
@@ -110,13 +117,18 @@ func (a *app) settle(status int) { a.status = moreSevere(a.status, status) }
 func report(err error) { reportTo(os.Stderr, err) }
 
 func reportTo(out io.Writer, err error) {
-	text := "locksmith: " + show.Text(err.Error()) + "\n"
+	text := "locksmith: " + show.Text(err.Error())
 	var own *backend.Error
 	var held *backend.HeldError
 	advised := errors.As(err, &own) && own.Hint != "" || errors.As(err, &held) && held.Holder.Advice != ""
-	if hint := hints[codeOf(err)]; hint != "" && !advised {
-		text += "  " + show.Text(strings.ReplaceAll(hint, "LOCK", quoted(lockOf(err)))) + "\n"
+	switch hint := hints[codeOf(err)]; {
+	case advised:
+	case isStuck(err): // one line: cron mails it
+		text += "; its lease is over: see what frees the lock with: locksmith status " + show.Text(quoted(lockOf(err)))
+	case hint != "":
+		text += "\n  " + show.Text(strings.ReplaceAll(hint, "LOCK", quoted(lockOf(err))))
 	}
+	text += "\n"
 	if own != nil && own.Code == protocol.CannotCreate {
 		text += otherKind(own.Lock)
 	}

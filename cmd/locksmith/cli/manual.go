@@ -28,11 +28,11 @@ type pipeClient interface {
 // else that it waits.
 func forPeople(o *flags.Options, h *locksmith.Helper, w locksmith.Watch, p *locksmith.Pipe, out *term.Messages) pipeClient {
 	if w.ParentPipe() || !term.Is(os.Stderr) {
-		line := newWaitLine(o, h.Log, nil, out)
+		line := newWaitLine(o, h, nil, out)
 		line.After(longWait)
 		return &tellingPipe{p, line}
 	}
-	return &manualHold{tellingPipe{p, newWaitLine(o, h.Log, os.Stderr, out)}, h.Request.Owner.MaxHold, out, o.Quiet}
+	return &manualHold{tellingPipe{p, newWaitLine(o, h, os.Stderr, out)}, h.Request.Owner.MaxHold, out, o.Quiet}
 }
 
 // longWait is how long a program waits before people are told: its own log is for more than
@@ -40,13 +40,17 @@ func forPeople(o *flags.Options, h *locksmith.Helper, w locksmith.Watch, p *lock
 const longWait = time.Second
 
 // newWaitLine returns the line that tells people of a wait, or, for programs that read our
-// log, its entries; nil where nobody wants to know. terminal is where it may be drawn.
-func newWaitLine(o *flags.Options, log hclog.Logger, terminal *os.File, out *term.Messages) *show.WaitLine {
+// log, its entries; nil where nobody wants to know. terminal is where it may be drawn. Of a wait
+// that has no limit and that nothing is going to end --quiet tells all the same.
+func newWaitLine(o *flags.Options, h *locksmith.Helper, terminal *os.File, out *term.Messages) *show.WaitLine {
+	endless := h.Timeout < 0 && h.Tries == 0
 	switch {
-	case o.Quiet || !log.IsWarn():
+	case !h.Log.IsWarn() || o.Quiet && !endless:
 		return nil
+	case o.Quiet:
+		return show.NewWaitLine(nil, out).OnlyStuck()
 	case o.LogsJSON():
-		return show.NewWaitLine(nil, &term.Messages{Out: log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Info})})
+		return show.NewWaitLine(nil, &term.Messages{Out: h.Log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Info})})
 	}
 	return show.NewWaitLine(terminal, out)
 }
@@ -94,7 +98,7 @@ func (m *manualHold) Start(g protocol.Grant) error {
 // logged.
 func (m *manualHold) Finish(held time.Duration, err error) {
 	m.tellingPipe.Finish(held, err)
-	if err != nil && held == 0 && !(m.quiet && isHeld(err)) {
+	if err != nil && held == 0 && !(m.quiet && isHeld(err) && !isStuck(err)) {
 		reportTo(m.out, err)
 	}
 }

@@ -142,7 +142,7 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 		return err
 	}
 	h.Hopeless = waitsForUs
-	line := newWaitLine(&o.Options, h.Log, os.Stderr, out)
+	line := newWaitLine(&o.Options, h, os.Stderr, out)
 	command := &child.Command{
 		Argv: argv, Withhold: secretVariables(targets),
 		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock,
@@ -205,7 +205,7 @@ func (a *app) runStatus(o *running, command *child.Command, log hclog.Logger, ou
 	}
 	loss, isLoss := errors.AsType[*locksmith.LossError](err)
 	told := isLoss && loss.Code != protocol.MaxHold && log.IsError() // when it came
-	if !told && !(o.Quiet && isHeld(err)) {
+	if !told && !(o.Quiet && isHeld(err) && !isStuck(err)) {
 		reportTo(out, err)
 	}
 	a.status = exitStatusOr(o.Conflict, err)

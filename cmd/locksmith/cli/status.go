@@ -176,7 +176,21 @@ func (v *view) look(ctx context.Context) (show.Lock, error) {
 		return s, err
 	}
 	s.Take(r)
+	s.Explain(v.explain(len(r.Waiters)))
 	return s, nil
+}
+
+// explain tells of those of whom there is more to say than that they hold or wait.
+func (v *view) explain(waiters int) func(show.Participant) []string {
+	x := explainer{v.address, waiters, func(more ...string) string {
+		return breakCommand(v.connect, &flags.File{}, []string{v.lock}, more...)
+	}}
+	return func(p show.Participant) []string {
+		if x.isUsual(p) {
+			return nil
+		}
+		return x.explain(p)
+	}
 }
 
 // inspect does not wait again for a look that has hung for as long as it may.

@@ -41,7 +41,7 @@ var fields = map[string]fieldKind{
 // words are the values of those texts that have only a few.
 var words = map[string][]string{
 	"mode": {"shared", "exclusive"}, "state": {"held", "waiting"},
-	"verdict": {"alive", "dead", "orphaned", "unknown"},
+	"verdict": {"alive", "stopped", "dead", "orphaned", "unknown"},
 }
 
 const metaKey = "meta."
@@ -140,7 +140,7 @@ func valueOf(p show.Participant, token uint64, key string) (value string, known 
 	case "id":
 		value = p.ID
 	case "verdict":
-		value = string(p.Verdict)
+		value = show.Verdict(p.Holder)
 	case "state":
 		value = "held"
 		if p.Waits {

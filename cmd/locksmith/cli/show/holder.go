@@ -32,7 +32,16 @@ func (p Participant) String() string {
 
 // Line tells people of somebody at a lock, and whether it lives.
 func (p Participant) Line(lock string) string {
-	return fmt.Sprintf("%s: %s [%s]", Text(lock), p, p.Verdict)
+	return fmt.Sprintf("%s: %s [%s]", Text(lock), p, Verdict(p.Holder))
+}
+
+// Verdict is the verdict on a holder for people: of those that live, one that is stopped does
+// nothing until somebody lets it go on.
+func Verdict(h backend.Holder) string {
+	if h.Record != nil && string(h.Verdict) == "alive" && h.Record.Stopped() != nil {
+		return "stopped"
+	}
+	return string(h.Verdict)
 }
 
 // Mode is what may follow a Line: a space and the mode, if it is known.
@@ -52,7 +61,8 @@ type Holder struct {
 	ParentPID   int               `json:"parent_pid,omitempty"`
 	Program     string            `json:"program,omitempty"`
 	Mode        string            `json:"mode,omitempty"`
-	Verdict     string            `json:"verdict"` // alive, dead, orphaned or unknown
+	Verdict     string            `json:"verdict"` // alive, stopped, dead, orphaned or unknown
+	Blocked     bool              `json:"blocked,omitempty"`
 	AgeMS       int64             `json:"age_ms"`
 	HeartbeatMS int64             `json:"heartbeat_ms,omitempty"`
 	SilentMS    int64             `json:"silent_ms,omitempty"` // at least, by this machine's clock
@@ -66,7 +76,7 @@ type Holder struct {
 
 // NewHolder describes who was seen, but for when it acquired the lock.
 func NewHolder(h backend.Holder) *Holder {
-	s := &Holder{ID: h.ID, PID: h.PID, Verdict: string(h.Verdict), AgeMS: h.Age.Milliseconds(),
+	s := &Holder{ID: h.ID, PID: h.PID, Verdict: Verdict(h), Blocked: h.Blocked, AgeMS: h.Age.Milliseconds(),
 		HeartbeatMS: h.Heartbeat.Milliseconds(), SilentMS: h.Silent.Milliseconds(), Note: h.Note, Advice: h.Advice}
 	r := h.Record
 	if r == nil {

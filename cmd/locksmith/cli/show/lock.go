@@ -20,6 +20,7 @@ type Lock struct {
 	Error   string    `json:"error,omitempty"`
 	seen    backend.Report
 	wanted  func(Participant) bool // nil: all
+	explain func(Participant) []string
 }
 
 // A Success is the last one on record, in JSON.
@@ -59,6 +60,12 @@ func (l *Lock) Take(r backend.Report) {
 	}
 }
 
+// Explain adds to the lines for people what is to be said of each holder and waiter.
+func (l *Lock) Explain(explain func(Participant) []string) { l.explain = explain }
+
+// CountWaiters is how many were seen to wait.
+func (l *Lock) CountWaiters() int { return len(l.seen.Waiters) }
+
 func (l *Lock) shows(p Participant) bool { return l.wanted == nil || l.wanted(p) }
 
 // All are the holders, and then the waiters.
@@ -96,6 +103,7 @@ func (l *Lock) lines() (lines []string) {
 	for i, p := range l.All() {
 		if l.shows(p) {
 			lines = append(lines, l.line(p, i+1-len(l.seen.Holders)))
+			lines = append(lines, l.explained(p)...)
 		}
 	}
 	if l.seen.Success != nil && l.wanted == nil {
@@ -104,11 +112,21 @@ func (l *Lock) lines() (lines []string) {
 	return lines
 }
 
+func (l *Lock) explained(p Participant) (lines []string) {
+	if l.explain == nil {
+		return nil
+	}
+	for _, text := range l.explain(p) {
+		lines = append(lines, "    "+Text(text))
+	}
+	return lines
+}
+
 // line tells of somebody, whose place in the queue counts from 1.
 func (l *Lock) line(p Participant, place int) string {
 	switch {
 	case p.Waits && l.seen.Queued:
-		return fmt.Sprintf("%s: %d. in the queue: %s [%s]%s", Text(l.Lock), place, p.Holder, p.Verdict, p.Mode())
+		return fmt.Sprintf("%s: %d. in the queue: %s [%s]%s", Text(l.Lock), place, p.Holder, Verdict(p.Holder), p.Mode())
 	case p.Waits:
 		return p.Line(l.Lock) + p.Mode()
 	case l.Token != 0:

@@ -3,6 +3,8 @@ package show
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"locksmith/cmd/locksmith/cli/term"
@@ -17,12 +19,31 @@ type metrics struct {
 	errors  int
 }
 
-// families are the metrics of each lock.
+// The metrics of each lock.
+const (
+	held = iota
+	heldSeconds
+	dead
+	verdicts
+	blocked
+	heartbeatSeconds
+	leaseSeconds
+	waiters
+	waitSeconds
+	successSeconds
+)
+
 var families = [...]struct{ name, help string }{
-	{"locksmith_lock_held", "How many hold the lock."},
-	{"locksmith_lock_held_seconds", "For how long the first of them has held it."},
-	{"locksmith_lock_dead", "How many of them are proven dead."},
-	{"locksmith_lock_waiters", "How many wait for the lock."},
+	held:             {"locksmith_lock_held", "How many hold the lock."},
+	heldSeconds:      {"locksmith_lock_held_seconds", "For how long the first of them has held it."},
+	dead:             {"locksmith_lock_dead", "How many of them are proven dead."},
+	verdicts:         {"locksmith_lock_verdict", "How many of them are alive, stopped, dead, orphaned or unknown, as far as is known here."},
+	blocked:          {"locksmith_lock_blocked", "How many of them nothing frees by itself: a person must."},
+	heartbeatSeconds: {"locksmith_lock_heartbeat_seconds", "The age of the last heartbeat of the holder that is nearest to the end of its lease, or beyond."},
+	leaseSeconds:     {"locksmith_lock_lease_seconds", "The lease of that holder."},
+	waiters:          {"locksmith_lock_waiters", "How many wait for the lock."},
+	waitSeconds:      {"locksmith_lock_wait_seconds", "For how long the first of them has waited."},
+	successSeconds:   {"locksmith_lock_last_success_seconds", "The age of the last success that run --once-per put down."},
 }
 
 // Add takes a lock down. Of one that could not be seen nothing is known.
@@ -35,20 +56,56 @@ func (m *metrics) Add(l Lock, err error) {
 		return
 	}
 	m.seen[lock] = true
-	age, dead := int64(0), 0
-	for _, h := range l.Holders {
-		age = max(age, h.AgeMS)
-		if h.Verdict == "dead" {
-			dead++
+	m.holders(lock, l.Holders)
+	m.sample(waiters, lock, len(l.Waiters))
+	if len(l.Waiters) > 0 {
+		m.sample(waitSeconds, lock, seconds(oldest(l.Waiters)))
+	}
+	if l.Success != nil {
+		m.sample(successSeconds, lock, seconds(l.Success.AgoMS))
+	}
+}
+
+// holders takes down what is known of them. What is not is left out.
+func (m *metrics) holders(lock string, all []*Holder) {
+	byVerdict, stuck := map[string]int{}, 0
+	var silent *Holder
+	for _, h := range all {
+		byVerdict[h.Verdict]++
+		if h.Blocked {
+			stuck++
+		}
+		if h.LeaseMS > 0 && h.silence() > 0 && (silent == nil || h.silence()*silent.LeaseMS > silent.silence()*h.LeaseMS) {
+			silent = h
 		}
 	}
-	m.sample(0, lock, len(l.Holders))
-	if len(l.Holders) > 0 {
-		m.sample(1, lock, float64(age)/1000)
+	m.sample(held, lock, len(all))
+	m.sample(dead, lock, byVerdict["dead"])
+	m.sample(blocked, lock, stuck)
+	for _, v := range slices.Sorted(maps.Keys(byVerdict)) {
+		m.sample(verdicts, lock, byVerdict[v], fmt.Sprintf(`,verdict="%s"`, v))
 	}
-	m.sample(2, lock, dead)
-	m.sample(3, lock, len(l.Waiters))
+	if len(all) > 0 {
+		m.sample(heldSeconds, lock, seconds(oldest(all)))
+	}
+	if silent != nil {
+		m.sample(heartbeatSeconds, lock, seconds(silent.silence()))
+		m.sample(leaseSeconds, lock, seconds(silent.LeaseMS))
+	}
 }
+
+// silence is the age of the last sign of life, in milliseconds: by the clock of the lock's
+// place, or at least as old as this host knows it; 0: it is not known.
+func (h *Holder) silence() int64 { return max(h.HeartbeatMS, h.SilentMS) }
+
+func oldest(all []*Holder) (ms int64) {
+	for _, h := range all {
+		ms = max(ms, h.AgeMS)
+	}
+	return ms
+}
+
+func seconds(ms int64) float64 { return float64(ms) / 1000 }
 
 // label is the value of a label.
 func label(lock string) string {
@@ -57,8 +114,9 @@ func label(lock string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(shown.String())
 }
 
-func (m *metrics) sample(family int, lock string, value any) {
-	fmt.Fprintf(&m.samples[family], "%s{lock=\"%s\"} %v\n", families[family].name, lock, value)
+// sample takes down a value of a lock; more are labels of its own.
+func (m *metrics) sample(family int, lock string, value any, more ...string) {
+	fmt.Fprintf(&m.samples[family], "%s{lock=\"%s\"%s} %v\n", families[family].name, lock, strings.Join(more, ""), value)
 }
 
 func (m *metrics) End() error {

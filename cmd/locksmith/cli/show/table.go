@@ -40,7 +40,7 @@ func (t *table) Add(l Lock, _ error) {
 	if len(l.Holders) > 0 {
 		h := l.Holders[0]
 		holder, since, mode = h.name(), short(time.Duration(h.AgeMS)*time.Millisecond), Text(h.Mode)
-		if h.Verdict == "dead" || h.Verdict == "orphaned" {
+		if h.Verdict == "dead" || h.Verdict == "orphaned" || h.Verdict == "stopped" {
 			state = h.Verdict
 		}
 		if more := len(l.Holders) - 1; more > 0 {

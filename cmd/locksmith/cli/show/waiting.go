@@ -20,6 +20,7 @@ type WaitLine struct {
 	out      messages
 	width    int           // of the terminal; 0: not one
 	after    time.Duration // into the wait, where nothing is drawn, it is told first
+	stuck    bool          // told is only a wait that nothing is going to end, once
 
 	mu    sync.Mutex
 	held  *backend.HeldError
@@ -53,6 +54,12 @@ func (w *WaitLine) After(d time.Duration) {
 	}
 }
 
+// OnlyStuck leaves out all waits but those that nothing is going to end.
+func (w *WaitLine) OnlyStuck() *WaitLine {
+	w.stuck = true
+	return w
+}
+
 // Show takes news of the holder, or nil when the wait is over.
 func (w *WaitLine) Show(held *backend.HeldError) {
 	if w == nil || held == nil {
@@ -61,6 +68,9 @@ func (w *WaitLine) Show(held *backend.HeldError) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.stuck && !held.IsStuck() {
+		return
+	}
 	w.held, w.since = held, time.Now()
 	trouble := !held.Answered() && !w.troubled
 	w.troubled = w.troubled || trouble
@@ -71,9 +81,13 @@ func (w *WaitLine) Show(held *backend.HeldError) {
 		return
 	}
 	w.stop = make(chan struct{})
-	if w.width > 0 {
+	switch {
+	case w.stuck:
+		w.say("waiting")
+		return
+	case w.width > 0:
 		go w.redraw(w.stop)
-	} else {
+	default:
 		go w.remind(w.stop, w.since)
 	}
 	if w.after == 0 && (w.width == 0 || w.inBackground()) {
@@ -172,7 +186,7 @@ func (w *WaitLine) Clear() {
 	}
 	close(w.stop)
 	w.stop, w.told, w.troubled = nil, false, false
-	if w.width > 0 && !w.inBackground() {
+	if w.width > 0 && !w.stuck && !w.inBackground() {
 		fmt.Fprint(w.out, "\r\x1b[K")
 	}
 }

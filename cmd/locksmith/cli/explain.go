@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/show"
+)
+
+// An explainer tells people why somebody has a lock, and the one thing that safely ends that.
+// status and break say the same.
+type explainer struct {
+	lock    string
+	waiters int
+	command func(more ...string) string // the command line of break for this lock
+}
+
+// explain is what is to be said of somebody, in lines of which the last may be a command of ours.
+// Of one that just holds the lock or waits for it, status says nothing more.
+func (x explainer) explain(p show.Participant) []string {
+	why, isHelper := life(p.Holder)
+	switch {
+	case p.ID == "" && p.Sign == "":
+		return []string{"it has no id: nothing but removing it by hand ends it"}
+	case p.ID == "":
+		return []string{x.command("--force")}
+	case isHelper:
+		return []string{why + "; " + ending(p.Record)}
+	case why != "":
+		return []string{x.ofLeft(p, why)}
+	case p.Verdict == owner.Dead:
+		return []string{"it is dead: whoever comes next takes the lock", x.command("--id", p.ID)}
+	}
+	why, beats := x.elsewhere(p)
+	if beats {
+		return []string{why}
+	}
+	return []string{why, x.command("--id", p.ID)}
+}
+
+// isUsual reports that somebody does what holders and waiters do, as far as can be seen.
+func (x explainer) isUsual(p show.Participant) bool {
+	if p.ID == "" || p.Blocked {
+		return p.Sign == "" || p.Advice != "" // which is told with it
+	}
+	verdict := show.Verdict(p.Holder)
+	return verdict == string(owner.Alive) || p.Waits && verdict != "stopped" && !isOver(p.Holder)
+}
+
+// ofLeft is about what a helper left that is gone, or about who asks itself.
+func (x explainer) ofLeft(p show.Participant, why string) string {
+	if p.Record == nil || p.Verdict != owner.Orphaned {
+		return why
+	}
+	if end := p.Record.EndingLeft(); end != "" {
+		why += "; let that end, or " + end
+	}
+	return why + fmt.Sprintf("; by itself the lock is broken by who waits for %v", whole(p.Lease))
+}
+
+// ending says how to end a helper of ours, or who may end it.
+func ending(r *owner.Record) string {
+	if os.Getuid() == 0 || r.User == flags.UserName() {
+		return r.Ending()
+	}
+	return "let " + r.User + " " + r.Ending()
+}
+
+// alive is that a helper lives, or is stopped.
+func alive(r *owner.Record) string {
+	if stopped := r.Stopped(); len(stopped) > 0 {
+		return "it is stopped, and does nothing until it is let go on: " + owner.Named(stopped)
+	}
+	return fmt.Sprintf("it is alive: its helper, pid %d, runs on this machine", r.Helper.PID)
+}
+
+// orphaned is that a helper is gone, and what it leaves.
+func orphaned(r *owner.Record) string {
+	left := r.Left()
+	switch {
+	case len(left) == 0:
+		return fmt.Sprintf("it may be alive: its helper, pid %d, is gone, but processes that its command started may still run on this machine: root sees which", r.Helper.PID)
+	case left[0] == r.Parent:
+		return fmt.Sprintf("it may be alive: its helper is gone, but its parent, %s, runs on this machine", owner.Named(left))
+	}
+	return fmt.Sprintf("it may be alive: its helper, pid %d, is gone, but what its command started still runs on this machine: %s", r.Helper.PID, owner.Named(left))
+}
+
+// elsewhere is about one of whom nothing is known but its signs of life, and whether it gives
+// them as it should.
+func (x explainer) elsewhere(p show.Participant) (text string, beats bool) {
+	look := ""
+	if r := p.Record; r != nil {
+		look = "; " + where(r)
+	}
+	old := max(p.Heartbeat, p.Silent)
+	switch {
+	case p.Lease == 0 || old == 0:
+		return "nothing tells at one look how old its last sign of life is" + look, false
+	case old <= p.Lease/4+p.Lease/25+time.Second:
+		return fmt.Sprintf("it beats: its last sign of life is %v old, and its lease %v%s", rounded(old), p.Lease, look), true
+	case !isOver(p.Holder):
+		return fmt.Sprintf("it is late: its last sign of life is %v old, and its lease of %v is over in %v; %s%s",
+			rounded(old), p.Lease, rounded(p.Lease-old), x.next(p), look), false
+	}
+	return fmt.Sprintf("its last sign of life is %v old: its lease of %v has been over for %v; %s%s",
+		rounded(old), p.Lease, rounded(old-p.Lease), x.next(p), look), false
+}
+
+// next is who breaks it without anybody's doing, and when.
+func (x explainer) next(p show.Participant) string {
+	if x.waiters > 0 && !p.Waits {
+		return fmt.Sprintf("the first who waits breaks it when it has watched that for %v", whole(p.Lease))
+	}
+	return fmt.Sprintf("nobody waits; it is broken by who waits for %v, or tries twice, so long apart", whole(p.Lease))
+}
+
+// where says where to look for a helper.
+func where(r *owner.Record) string {
+	here, its := owner.Here(), r.Place
+	look := fmt.Sprintf("look on %s whether pid %d runs", its.Host, r.Helper.PID)
+	if its.Boot == "" || its.Boot != here.Boot || its.Machine != here.Machine || its.PIDNS == here.PIDNS {
+		return look
+	}
+	if used, known := process.UsesNamespace(its.PIDNS); known && !used {
+		return "it was in a container of this machine that is gone: no process is left in it"
+	}
+	return look + ", in its container on this machine"
+}
+
+func isOver(h backend.Holder) bool { return h.Lease > 0 && max(h.Heartbeat, h.Silent) > h.Lease }
+
+// whole is for how long others watch before they break a holder of this lease, in full seconds.
+func whole(lease time.Duration) time.Duration {
+	return (lease + lease/100).Truncate(time.Second) + time.Second
+}
+
+func rounded(d time.Duration) time.Duration { return d.Round(time.Second) }
+
+// breakCommand is the command line that breaks somebody at one lock; more says whom.
+func breakCommand(c *flags.Connect, f *flags.File, lock []string, more ...string) string {
+	words := []string{"locksmith", "break"}
+	if c.Insecure {
+		words = append(words, "--insecure")
+	}
+	if c.CA != "" {
+		words = append(words, "--ca", c.CA)
+	}
+	if f.Path != "" {
+		words = append(words, "--for", f.Path)
+	}
+	words = slices.Concat(words, lock, more)
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return strings.Join(words, " ")
+}
