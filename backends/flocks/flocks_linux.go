@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -13,59 +14,79 @@ import (
 )
 
 // Look looks at the locks of the file at a path, which need not be readable.
-func Look(path string) (Seen, error) {
-	var file unix.Stat_t
-	if err := unix.Lstat(path, &file); err != nil {
-		return Seen{}, &os.PathError{Op: "lstat", Path: path, Err: err}
+func Look(path string) (Seen, error) { return Snapshot()(path) }
+
+// Snapshot is Look for many files, which reads /proc once, when it is asked about the first.
+func Snapshot() func(path string) (Seen, error) {
+	read := sync.OnceValues(func() (snapshot, error) {
+		text, err := os.ReadFile("/proc/locks")
+		return snapshot{text: string(text), open: lockedDescriptors()}, err
+	})
+	return func(path string) (Seen, error) {
+		var file unix.Stat_t
+		if err := unix.Lstat(path, &file); err != nil {
+			return Seen{}, &os.PathError{Op: "lstat", Path: path, Err: err}
+		}
+		s, err := read()
+		if err != nil {
+			return Seen{}, err
+		}
+		return s.of(file), nil
 	}
-	text, err := os.ReadFile("/proc/locks")
-	if err != nil {
-		return Seen{}, err
-	}
-	var s Seen
-	for line := range strings.Lines(string(text)) {
+}
+
+type snapshot struct {
+	text string // of /proc/locks
+	open []descriptor
+}
+
+// A descriptor has the lock of some file with this inode number.
+type descriptor struct {
+	pid   int
+	fd    string
+	inode uint64
+}
+
+func (s snapshot) of(file unix.Stat_t) (seen Seen) {
+	for line := range strings.Lines(s.text) {
 		switch l, ok := parse(line); {
 		case !ok || l.inode != file.Ino || l.device != deviceOf(file.Dev):
 		case l.waits:
-			s.Waiters = append(s.Waiters, l.pid)
+			seen.Waiters = append(seen.Waiters, l.pid)
 		default:
-			s.Takers = append(s.Takers, l.pid)
+			seen.Takers = append(seen.Takers, l.pid)
 		}
 	}
-	s.Keepers = keepers(file)
-	return s, nil
+	for _, d := range s.open {
+		if d.inode != file.Ino || slices.ContainsFunc(seen.Keepers, func(p process.Process) bool { return p.PID == d.pid }) {
+			continue
+		}
+		var st unix.Stat_t // of no other file: a server that is dead does not answer it
+		if unix.Stat(fmt.Sprintf("/proc/%d/fd/%s", d.pid, d.fd), &st) != nil || st.Ino != file.Ino || st.Dev != file.Dev {
+			continue
+		}
+		if p, err := process.Find(d.pid); err == nil {
+			seen.Keepers = append(seen.Keepers, p)
+		}
+	}
+	return seen
 }
 
-// keepers are the processes that have a locked descriptor of the file.
-func keepers(file unix.Stat_t) (found []process.Process) {
+// lockedDescriptors are those of all processes that we may look at.
+func lockedDescriptors() (all []descriptor) {
 	for pid, fd := range process.Descriptors {
-		if slices.ContainsFunc(found, func(p process.Process) bool { return p.PID == pid }) || !isLocked(pid, fd, file.Ino) {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", pid, fd))
+		if err != nil {
 			continue
 		}
-		var st unix.Stat_t // last, because a server that is dead does not answer it
-		if unix.Stat(fmt.Sprintf("/proc/%d/fd/%s", pid, fd), &st) != nil || st.Ino != file.Ino || st.Dev != file.Dev {
-			continue
-		}
-		if p, err := process.Find(pid); err == nil {
-			found = append(found, p)
-		}
-	}
-	return found
-}
-
-// isLocked reports that a descriptor has the lock of a file with this inode number.
-func isLocked(pid int, fd string, inode uint64) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", pid, fd))
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(text)) {
-		lock, isLock := strings.CutPrefix(line, "lock:")
-		if l, ok := parse(lock); isLock && ok && l.inode == inode {
-			return true
+		for line := range strings.Lines(string(text)) {
+			lock, isLock := strings.CutPrefix(line, "lock:")
+			if l, ok := parse(lock); isLock && ok {
+				all = append(all, descriptor{pid, fd, l.inode})
+			}
 		}
 	}
-	return false
+	return all
 }
 
 // A lock is a line of /proc/locks (proc_locks(5)).

@@ -4,18 +4,23 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
+	"locksmith/backends/flocks"
 	"locksmith/backends/owner"
 )
 
 // List implements backend.Backend. Files with a pid alone and empty ones, of other tools,
 // are locks to it, too.
 func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
+	place := *l
+	place.flocks = flocks.Snapshot()
 	w := finder.Walk{
 		Tree:    finder.FileTree{Root: l.path, Address: string(l.address)},
-		Files:   []finder.FileKind{kind{l, owner.Here(), true}},
+		Files:   []finder.FileKind{kind{&place, owner.Here(), true}},
 		Listing: listing,
 	}
 	return w.Run(ctx)
@@ -24,7 +29,7 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 // Kind knows the locks below a directory that are lock files of ours.
 func Kind(dir string) finder.FileKind {
 	place := backend.Address{Scheme: Scheme, Path: dir}
-	return kind{&Lock{address: backend.Name(place.String()), path: dir}, owner.Here(), false}
+	return kind{&Lock{address: backend.Name(place.String()), path: dir, flocks: flocks.Snapshot()}, owner.Here(), false}
 }
 
 type kind struct {
@@ -34,19 +39,42 @@ type kind struct {
 }
 
 // File implements finder.FileKind. Our files are told from those of link: by their
-// mark.
+// mark. A lock that is free is told of where its last success is on record.
 func (k kind) File(_ context.Context, in *finder.Directory, name string, content func() finder.Content) finder.Answer {
+	if of, ok := strings.CutSuffix(name, successSuffix); ok && of != "" {
+		if _, held := in.Type(of); held {
+			return finder.Answer{}
+		}
+		return k.free(in, of)
+	}
 	if !k.ours(content()) {
 		return finder.Answer{}
 	}
-	l := *k.place
-	path := in.Path + "/" + name
-	l.address, l.path = backend.Name(backend.Below(string(l.address), path)), l.path+path
+	l := k.lock(in, name)
 	r, err := l.inspect(k.here)
 	if err == nil && len(r.Holders) == 0 {
 		return finder.Answer{Mine: true} // it has just gone
 	}
+	r.Success = l.lastSuccess(time.Now())
 	return finder.Answer{Lock: &backend.Listed{Lock: string(l.address), Report: r, Err: err}, Mine: true}
+}
+
+// lock is the lock with this name in a directory.
+func (k kind) lock(in *finder.Directory, name string) *Lock {
+	l := *k.place
+	path := in.Path + "/" + name
+	l.address, l.path = backend.Name(backend.Below(string(l.address), path)), l.path+path
+	return &l
+}
+
+// free is about a lock that nobody holds, and a file that may be its last success.
+func (k kind) free(in *finder.Directory, name string) finder.Answer {
+	l := k.lock(in, name)
+	s := l.lastSuccess(time.Now())
+	if s == nil {
+		return finder.Answer{}
+	}
+	return finder.Answer{Lock: &backend.Listed{Lock: string(l.address), Report: backend.Report{Success: s}}, Mine: true}
 }
 
 func (k kind) ours(seen finder.Content) bool {

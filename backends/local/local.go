@@ -27,6 +27,7 @@ type Lock struct {
 	anyDir  bool
 	kept    bool // see kept.go
 	queue   *queue
+	flocks  func(path string) (flocks.Seen, error) // who has kernel locks
 	// What the attempts run on. Nil: on this machine.
 	on  func() System
 	env *owner.Env
@@ -43,7 +44,8 @@ func Open(a backend.Address) (backend.Backend, error) {
 		return nil, err
 	}
 	return &Lock{address: backend.Name(a.String()), path: a.Path, anyFS: a.Options["fs"] == "any",
-		anyDir: a.Options["dir"] == "any", kept: a.Options["empty"] == "free", queue: new(queue)}, nil
+		anyDir: a.Options["dir"] == "any", kept: a.Options["empty"] == "free", queue: new(queue),
+		flocks: flocks.Look}, nil
 }
 
 // Attempt implements backend.Backend.
@@ -130,7 +132,7 @@ func (l *Lock) isLocked(locked bool) bool {
 	if locked {
 		return true
 	}
-	seen, _ := flocks.Look(l.path)
+	seen, _ := l.flocks(l.path)
 	return seen.Held()
 }
 

@@ -60,6 +60,7 @@ type Holder struct {
 	PID         int               `json:"pid,omitempty"`
 	ParentPID   int               `json:"parent_pid,omitempty"`
 	Program     string            `json:"program,omitempty"`
+	ProgramPID  int               `json:"program_pid,omitempty"`
 	Mode        string            `json:"mode,omitempty"`
 	Verdict     string            `json:"verdict"` // alive, stopped, dead, orphaned or unknown
 	Blocked     bool              `json:"blocked,omitempty"`
@@ -83,6 +84,9 @@ func NewHolder(h backend.Holder) *Holder {
 		return s
 	}
 	s.User, s.Host, s.ParentPID, s.Program, s.Mode = r.User, r.Place.Host, r.Parent.PID, r.Program, r.Mode
+	if r.Program != "" {
+		s.ProgramPID = r.Guarded().PID
+	}
 	s.LeaseMS, s.MaxHoldMS, s.Meta = r.Lease.Milliseconds(), r.MaxHold.Milliseconds(), map[string]string{}
 	for _, m := range r.Meta {
 		s.Meta[m.Key] = m.Value

@@ -3,17 +3,19 @@ package show
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// A table shows a lock in a line that fits the terminal. Its columns are as wide from the
-// first line on, so that each lock is shown when it is found.
+// A table shows a lock in a line that fits the terminal, and what more is known in a second one.
+// Its columns are as wide from the first line on, so that each lock is shown when it is found.
 type table struct {
-	out          io.Writer
-	lock, holder int // widths
-	begun        bool
+	out                 io.Writer
+	width, lock, holder int // of the terminal, and of columns
+	begun               bool
 }
 
 // Widths of columns: of those with texts of ours, and of the two others together at least.
@@ -24,7 +26,7 @@ const (
 
 func newTable(out io.Writer, width int) *table {
 	texts := max(width-stateWidth-sinceWidth-modeWidth-waitingWidth-5, leastTexts)
-	return &table{out: out, lock: texts * 3 / 5, holder: texts - texts*3/5}
+	return &table{out: out, width: width, lock: texts * 3 / 5, holder: texts - texts*3/5}
 }
 
 // Add leaves errors to standard error.
@@ -51,6 +53,48 @@ func (t *table) Add(l Lock, _ error) {
 		waiting = strconv.Itoa(len(l.Waiters))
 	}
 	t.line(cutFront(Text(l.Lock), t.lock), cut(state, stateWidth), cut(holder, t.holder), since, cut(mode, modeWidth), waiting)
+	if more := l.more(); more != "" {
+		fmt.Fprintln(t.out, cut("  "+more, t.width))
+	}
+}
+
+// more is what has no column: of the first holder its pid, the age of its last heartbeat, which
+// is marked when its lease is over, and its metadata; and of the lock the last success.
+func (l *Lock) more() string {
+	var all []string
+	if len(l.Holders) > 0 {
+		all = l.Holders[0].more()
+	}
+	if s := l.seen.Success; s != nil {
+		all = append(all, Text(s.String()))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (h *Holder) more() (all []string) {
+	switch {
+	case h.ProgramPID != 0:
+		all = append(all, fmt.Sprintf("pid %d", h.ProgramPID))
+	case h.Program != "" && h.PID != 0:
+		all = append(all, fmt.Sprintf("helper's pid %d", h.PID))
+	case h.PID != 0:
+		all = append(all, fmt.Sprintf("pid %d", h.PID))
+	}
+	millis := func(ms int64) string { return short(time.Duration(ms) * time.Millisecond) }
+	switch silent := h.silence(); {
+	case silent == 0:
+	case h.LeaseMS > 0 && silent > h.LeaseMS:
+		all = append(all, fmt.Sprintf("! heartbeat %s ago: lease of %s over", millis(silent), millis(h.LeaseMS)))
+	default:
+		all = append(all, fmt.Sprintf("heartbeat %s ago", millis(silent)))
+	}
+	if h.Blocked {
+		all = append(all, "! nothing frees it by itself")
+	}
+	for _, key := range slices.Sorted(maps.Keys(h.Meta)) {
+		all = append(all, Text(key+"="+h.Meta[key]))
+	}
+	return all
 }
 
 func (t *table) line(lock, state, holder, since, mode, waiting string) {

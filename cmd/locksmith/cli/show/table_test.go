@@ -14,11 +14,11 @@ import (
 
 // some are locks of all sorts.
 func some() []Lock {
-	job := owner.Record{User: "alice", Place: owner.Place{Host: "web3"}, Program: "sh", Mode: "exclusive", Meta: []protocol.Field{{Key: "job", Value: "night\nly"}}}
+	job := owner.Record{User: "alice", Place: owner.Place{Host: "web3"}, Program: "sh", Mode: "exclusive", Lease: time.Minute, Meta: []protocol.Field{{Key: "job", Value: "night\nly"}}}
 	many := NewLock("nfs:/srv/a/very/long/way/to/the/lock/of/billing\"", nil)
-	many.Take(backend.Report{Holders: []backend.Holder{{Record: &job, Verdict: owner.Dead, Age: 26 * time.Hour}, {PID: 1}}, Waiters: make([]backend.Holder, 3)})
+	many.Take(backend.Report{Holders: []backend.Holder{{Record: &job, PID: 7, Verdict: owner.Dead, Age: 26 * time.Hour, Heartbeat: 5 * time.Minute}, {PID: 1}}, Waiters: make([]backend.Holder, 3)})
 	free := NewLock("local:/free", nil)
-	free.Take(backend.Report{})
+	free.Take(backend.Report{Success: &backend.Success{Ago: 12 * time.Minute, Host: "web3"}})
 	failed := NewLock("ftp://h/x", nil)
 	failed.Error = "no answer"
 	return []Lock{many, free, failed}
@@ -34,8 +34,9 @@ func TestTable(t *testing.T) {
 		}
 		l.Add(Lock{}, errors.New("told on standard error"))
 		lines := strings.Split(out.String(), "\n")
-		if len(lines) != 5 || !strings.HasPrefix(lines[0], "LOCK ") || !strings.Contains(lines[1], `billing" dead `) && width < 200 ||
-			!strings.Contains(lines[1], "+1") || !strings.HasSuffix(lines[1], " 1d2h exclusive       3") || !strings.Contains(lines[2], " free") || !strings.Contains(lines[3], " unknown") {
+		if len(lines) != 7 || !strings.HasPrefix(lines[0], "LOCK ") || !strings.Contains(lines[1], `billing" dead `) && width < 200 ||
+			!strings.Contains(lines[1], "+1") || !strings.HasSuffix(lines[1], " 1d2h exclusive       3") || !strings.Contains(lines[3], " free") || !strings.Contains(lines[5], " unknown") ||
+			lines[2] != cut("  helper's pid 7, ! heartbeat 5m0s ago: lease of 1m0s over, job=night?ly", width) || lines[4] != "  last success 12m0s ago by web3" {
 			t.Errorf("at %d:\n%s", width, &out)
 		}
 		for _, line := range lines {
@@ -74,7 +75,8 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		"locksmith_lock_held{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 2\nlocksmith_lock_held{lock=\"local:/free\"} 0\n# HELP",
 		"_held_seconds{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 93600\n# HELP", "_dead{lock=\"local:/free\"} 0\n",
-		"_dead{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 1\n", "billing\\\"\"} 3\n", `_held{lock="local:/\\u001b[2J"} 0` + "\n", "\nlocksmith_list_errors 1\n# EOF\n",
+		"_dead{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 1\n", "_heartbeat_seconds{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 300\n# HELP",
+		"_lease_seconds{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 60\n# HELP", "verdict=\"dead\"} 1\n", "_last_success_seconds{lock=\"local:/free\"} 720\n# HELP", "billing\\\"\"} 3\n", `_held{lock="local:/\\u001b[2J"} 0` + "\n", "\nlocksmith_list_errors 1\n# EOF\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s in:\n%s", want, &out)
