@@ -46,6 +46,8 @@ func TestStories(t *testing.T) {
 			"dead":   dead,
 			"json":   jsonIs,
 			"pause":  pause,
+
+			"alerted": alerted,
 		},
 		Condition: condition,
 	})

@@ -66,11 +66,19 @@ func inspecting(lock string, b backend.Backend) func(context.Context) (backend.R
 	return func(ctx context.Context) (backend.Report, error) {
 		before := clock.Boot{}.Now()
 		r, err := b.Inspect(ctx)
-		if m := memory.Of(lock, func(error) {}); m != nil && err == nil {
-			m.Tell(&r, before, clock.Boot{}.Now())
-			m.Save()
+		if err == nil {
+			remember(lock, &r, before)
 		}
 		return r, err
+	}
+}
+
+// remember adds to what a look saw, which began at before, for how long each was silent by this
+// user's earlier looks and tries, and remembers it for later ones.
+func remember(lock string, r *backend.Report, before time.Duration) {
+	if m := memory.Of(lock, func(error) {}); m != nil {
+		m.Tell(r, before, clock.Boot{}.Now())
+		m.Save()
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"locksmith/backends"
 	"locksmith/backends/backend"
+	"locksmith/backends/clock"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
@@ -69,7 +70,7 @@ func (a *app) list() *cobra.Command {
 	f.BoolVar(&l.held, "held", false, "only holders")
 	f.BoolVar(&l.waiting, "waiting", false, "only waiters")
 	f.BoolVar(&l.asJSON, "json", false, "print one JSON document")
-	f.StringVar(&l.format, "format", "text", "text, json, or openmetrics: how many hold and wait, since when, for a textfile collector")
+	f.StringVar(&l.format, "format", "text", "text, json, or openmetrics: what alerts need to know of each, for a textfile collector")
 	f.Var(flags.Count(&l.depth), "depth", "how many directories deep to look, 1 being in PLACE alone; else all, but 1 on FTP")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		if err := l.prepare(where); err != nil {
@@ -125,9 +126,12 @@ func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
 			break
 		}
 		l.others.Store(0)
+		began := clock.Boot{}.Now()
 		err := l.place(ctx, place, func(f backend.Listed) {
 			if f.Err != nil {
 				a.note(f.Err)
+			} else if l.format == "openmetrics" { // which come regularly
+				remember(f.Lock, &f.Report, began)
 			}
 			if s, ok := l.found(f); ok {
 				out.Add(s, f.Err)
