@@ -56,7 +56,7 @@ func (r Record) guarded() []process.Process {
 	case r.Helper.Gone():
 		return nil
 	}
-	return r.Helper.Children()
+	return r.Helper.Commands(r.Lifeline)
 }
 
 // Guarded is the process whose name Program is: the program that the helper holds the lock for,

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -122,13 +123,32 @@ func (p Process) reach() (int, error) {
 
 // Inheritors are the processes that have p's lifeline, among those that we may look at. They
 // are found by the socket's name.
-func (p Process) Inheritors() (all []Process) {
+func (p Process) Inheritors() []Process {
+	return p.inheritors(Descriptors)
+}
+
+// Commands are the children of p that have the lifeline with this name.
+func (p Process) Commands(lifeline string) []Process {
+	children := p.children()
+	p.Lifeline = lifeline
+	return p.inheritors(func(yield func(int, string) bool) {
+		for _, c := range children {
+			for _, fd := range namesIn(fmt.Sprintf("/proc/%d/fd", c.PID)) {
+				if !yield(c.PID, fd) {
+					return
+				}
+			}
+		}
+	})
+}
+
+func (p Process) inheritors(descriptors iter.Seq2[int, string]) (all []Process) {
 	socket := socketNamed("@locksmith/" + p.Lifeline)
 	if p.Lifeline == "" || socket == "" {
 		return nil
 	}
 	last := 0
-	for pid, fd := range Descriptors {
+	for pid, fd := range descriptors {
 		if pid == last {
 			continue
 		}

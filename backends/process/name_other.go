@@ -8,8 +8,8 @@ func Name(int) string { return "" }
 // Stopped reports that a signal has stopped p: here that is not known.
 func (Process) Stopped() bool { return false }
 
-// Children are those of p: here they are not known.
-func (Process) Children() []Process { return nil }
+// Commands are the children of p with a lifeline: here they are not known.
+func (Process) Commands(string) []Process { return nil }
 
 // Inheritors are the processes that have a lifeline: here there is none.
 func (Process) Inheritors() []Process { return nil }

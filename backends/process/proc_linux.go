@@ -66,9 +66,9 @@ func (p Process) Stopped() bool {
 	return err == nil && (s.State == "T" || s.State == "t") && (p.Start == 0 || s.Start == p.Start)
 }
 
-// Children are the processes that p has started and that have not ended, as far as the kernel
+// children are the processes that p has started and that have not ended, as far as the kernel
 // tells.
-func (p Process) Children() (all []Process) {
+func (p Process) children() (all []Process) {
 	if CheckProc() != nil || p.PID <= 0 {
 		return nil
 	}

@@ -39,8 +39,11 @@ func (x explainer) explain(p show.Participant) []string {
 		return []string{"it is dead: whoever comes next takes the lock", x.command("--id", p.ID)}
 	}
 	why, beats := x.elsewhere(p)
-	if beats {
+	switch {
+	case beats:
 		return []string{why}
+	case why == "":
+		return []string{x.command("--id", p.ID)}
 	}
 	return []string{why, x.command("--id", p.ID)}
 }
@@ -94,7 +97,7 @@ func orphaned(r *owner.Record) string {
 }
 
 // elsewhere is about one of whom nothing is known but its signs of life, and whether it gives
-// them as it should.
+// them as it should; "" if those are not known either.
 func (x explainer) elsewhere(p show.Participant) (text string, beats bool) {
 	look := ""
 	if r := p.Record; r != nil {
@@ -102,6 +105,8 @@ func (x explainer) elsewhere(p show.Participant) (text string, beats bool) {
 	}
 	old := max(p.Heartbeat, p.Silent)
 	switch {
+	case p.Record == nil && (p.Lease == 0 || old == 0):
+		return "", false
 	case p.Lease == 0 || old == 0:
 		return "nothing tells at one look how old its last sign of life is" + look, false
 	case old <= p.Lease/4+p.Lease/25+time.Second:

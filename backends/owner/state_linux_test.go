@@ -1,0 +1,158 @@
+package owner
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"locksmith/backends/process"
+)
+
+// sleeping starts sleep(1) under another name, and returns it.
+func sleeping(t *testing.T, name string, fds ...*os.File) process.Process {
+	t.Helper()
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.Symlink(sleep, path); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, "600")
+	cmd.ExtraFiles = fds
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	p, err := process.Find(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func stop(t *testing.T, p process.Process) {
+	t.Helper()
+	if err := syscall.Kill(p.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); !p.Stopped(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not stop")
+		}
+	}
+}
+
+// TestStopped: nobody is told to send SIGTERM to who is stopped, nor to end a helper alone whose
+// parent would keep the lock.
+func TestStopped(t *testing.T) {
+	helper, parent := sleeping(t, "locksmith"), sleeping(t, "billing")
+	r := Record{Place: Here(), Helper: helper, Parent: parent, User: strconv.Itoa(os.Geteuid())}
+	h, p := strconv.Itoa(helper.PID), strconv.Itoa(parent.PID)
+	if got := r.Ending(); got != "end it with: kill "+h {
+		t.Errorf("none is stopped: %s", got)
+	}
+	stop(t, parent)
+	if got := r.Ending(); got != "let it go on with: kill -CONT "+p+"; or end it with: kill -9 "+p {
+		t.Errorf("the parent is stopped: %s", got)
+	}
+	stop(t, helper)
+	if got := r.Ending(); got != "let it go on with: kill -CONT "+h+" "+p+"; or end it with: kill -9 "+h+" "+p {
+		t.Errorf("both are stopped: %s", got)
+	}
+	r.Parent = process.Process{}
+	if got := r.Ending(); got != "let it go on with: kill -CONT "+h+"; or end it with: kill -9 "+h {
+		t.Errorf("a run is stopped: %s", got)
+	}
+	r.User = "mallory"
+	if got := r.Stopped(); len(got) > 0 {
+		t.Errorf("of another user's: %v", got)
+	}
+}
+
+// TestLeft: what a helper that is gone leaves is named by pid and program, and nobody is told to
+// end what is not of the user who is said to have the lock.
+func TestLeft(t *testing.T) {
+	line, err := process.NewLifeline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := line.Lend()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lent := os.NewFile(uintptr(fd), "lifeline")
+	defer lent.Close()
+	child := sleeping(t, "left", lent)
+	self, err := process.Find(os.Getpid()) // which made the lifeline, and has it, too
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Record{Place: Here(), Helper: gone(self), Lifeline: line.Name, User: strconv.Itoa(os.Geteuid())}
+	left := r.Left()
+	if !slices.Contains(left, child) || !slices.Contains(left, self) || len(left) != 2 {
+		t.Errorf("%v is left, want %v and %v", left, self, child)
+	}
+	if got := Named([]process.Process{child}); got != "pid "+strconv.Itoa(child.PID)+" (left)" {
+		t.Error(got)
+	}
+	if got := r.EndingLeft(); !strings.HasPrefix(got, "end it with: kill ") || !strings.Contains(got, strconv.Itoa(child.PID)) {
+		t.Error(got)
+	}
+	r.User = "mallory"
+	if got := r.EndingLeft(); got != "" {
+		t.Errorf("of another user's: %s", got)
+	}
+	parent := sleeping(t, "parent")
+	r.User, r.Parent = strconv.Itoa(os.Geteuid()), parent
+	if got := r.EndingLeft(); got != "end it with: kill "+strconv.Itoa(parent.PID) {
+		t.Error(got)
+	}
+	stop(t, parent)
+	if got := r.EndingLeft(); got != "end it with: kill -9 "+strconv.Itoa(parent.PID) {
+		t.Errorf("stopped: %s", got)
+	}
+}
+
+// TestGuarded: the pid beside a program is that program's. Of what a helper has started only its
+// command has the lifeline, and not, say, an ssh.
+func TestGuarded(t *testing.T) {
+	self, err := process.Find(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := process.NewLifeline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Record{Place: Here(), Helper: self, Lifeline: line.Name}
+	sleeping(t, "ssh")
+	if got := r.Guarded(); got.PID != 0 {
+		t.Errorf("of a run that waits: %v", got)
+	}
+	fd, err := line.Lend() // no earlier: what is started from now on inherits it
+	if err != nil {
+		t.Fatal(err)
+	}
+	lent := os.NewFile(uintptr(fd), "lifeline")
+	defer lent.Close()
+	child := sleeping(t, "command", lent)
+	if got := r.Guarded(); got != child {
+		t.Errorf("of a run: %v, want %v", got, child)
+	}
+	r.Parent = process.Process{PID: 4242, Start: 1}
+	if got := r.Guarded(); got != r.Parent {
+		t.Errorf("of hold: %v", got)
+	}
+	r.Parent, r.Place.Host = process.Process{}, "elsewhere"
+	if got := r.Guarded(); got.PID != 0 {
+		t.Errorf("elsewhere: %v", got)
+	}
+}
