@@ -15,7 +15,7 @@ type BrokenLock struct {
 	Dead backend.Holder
 }
 
-// String is in words for people: "broke the lock of billing.pl (pid 17004 on web3,
+// String is in words for people: "broke the lock of billing.pl (helper's pid 17004 on web3,
 // job=nightly), which died; its last heartbeat was 3h2m0s ago".
 func (b BrokenLock) String() string {
 	end := ", which died"

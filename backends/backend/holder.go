@@ -36,7 +36,7 @@ func (h Holder) isStuck() bool {
 // late is how long a silence must be to be told, if it may be so long: a bit more.
 func late(most time.Duration) time.Duration { return most + most/25 + time.Second }
 
-// ByProgram describes it by what it held the lock for: "billing.pl (pid 17004 on web3,
+// ByProgram describes it by what it held the lock for: "billing.pl (helper's pid 17004 on web3,
 // job=nightly)".
 func (h Holder) ByProgram() string {
 	if h.Record == nil {

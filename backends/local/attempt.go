@@ -162,12 +162,21 @@ func (a *attempt) breakDead(f File) error {
 // tellBroken tells of a dead holder whose lock is gone, if anything is known of it.
 func (a *attempt) tellBroken() {
 	if c := a.seen.content; c.Record != nil || c.PID != 0 {
-		a.request.TellBroken(string(a.lock.address), a.lock.holder(c, a.verdict(), a.seen.locked))
+		a.request.TellBroken(string(a.lock.address), a.lock.holder(c, a.verdict(), a.isLocked))
 	}
 }
 
 func (a *attempt) held() error {
-	return &backend.HeldError{Lock: string(a.lock.address), Holder: a.lock.holder(a.seen.content, a.verdict(), a.seen.locked)}
+	return &backend.HeldError{Lock: string(a.lock.address), Holder: a.lock.holder(a.seen.content, a.verdict(), a.isLocked)}
+}
+
+// isLocked reports that somebody had the kernel lock at the last look, which asked for it if it
+// could open the file.
+func (a *attempt) isLocked() bool {
+	if a.seen.content.stat.Ino == 0 {
+		return a.lock.isLocked()
+	}
+	return a.seen.locked
 }
 
 // Withdraw implements backend.Attempt: a waiter leaves no trace.

@@ -35,7 +35,8 @@ type Lock struct {
 
 // On returns a lock on another system than this machine: one that a test makes up.
 func On(address backend.Name, system func() System, env owner.Env) *Lock {
-	return &Lock{address: address, anyDir: true, queue: new(queue), on: system, env: &env}
+	nobody := func(string) (flocks.Seen, error) { return flocks.Seen{}, nil }
+	return &Lock{address: address, anyDir: true, queue: new(queue), on: system, env: &env, flocks: nobody}
 }
 
 // Open returns the lock at an address of this scheme.
@@ -101,37 +102,34 @@ func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 			return backend.Report{}, nil
 		}
 	}
-	return backend.Report{Holders: []backend.Holder{l.holder(c, c.verdict(here), false)}}, nil
+	return backend.Report{Holders: []backend.Holder{l.holder(c, c.verdict(here), l.isLocked)}}, nil
 }
 
 // holder describes who left the content, with advice where waiting for it is hardly of
-// use. locked says that somebody has the kernel lock.
-func (l *Lock) holder(c content, v owner.Verdict, locked bool) backend.Holder {
+// use. locked reports that somebody has the kernel lock, and is asked where that matters.
+func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Holder {
 	h := c.seen(v).Holder(time.Now())
 	remove := "remove it with: locksmith break --force " + string(l.address)
 	switch {
 	case c.note == backend.StickyNote:
 		h.Advice, h.Blocked = "let its owner break it: locksmith break "+string(l.address), true
 	case c.stat.Ino == 0:
-		h.Advice, h.Blocked = "see as root whose it is: locksmith status "+string(l.address), !l.isLocked(locked)
+		h.Advice, h.Blocked = "see as root whose it is: locksmith status "+string(l.address), !locked()
 	case c.Record != nil || c.PID != 0 || c.unfinished():
 	case c.Text != "":
-		h.Advice, h.Blocked = "find out whose it is; if nobody uses it, "+remove, !l.isLocked(locked)
+		h.Advice, h.Blocked = "find out whose it is; if nobody uses it, "+remove, !locked()
 	case l.kept:
 		h.Note = "somebody has it locked, with flock(1) or as that does"
 	default:
 		h.Advice = "if nobody uses it, " + remove + "; if flock(1) does, say ?empty=free"
-		h.Blocked = !l.isLocked(locked)
+		h.Blocked = !locked()
 	}
 	return h
 }
 
-// isLocked reports that somebody has the kernel lock: locked, because it was refused, or as far
-// as /proc shows it to who does not ask for it.
-func (l *Lock) isLocked(locked bool) bool {
-	if locked {
-		return true
-	}
+// isLocked reports that somebody has the kernel lock, as far as /proc shows it to who does not
+// ask for it. That takes some milliseconds.
+func (l *Lock) isLocked() bool {
 	seen, _ := l.flocks(l.path)
 	return seen.Held()
 }
