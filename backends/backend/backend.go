@@ -214,7 +214,11 @@ type Report struct {
 	Token   uint64   // the fencing token of the holders, or of the last one; 0 means none
 	Holders []Holder // none: the lock is free
 	Waiters []Holder
-	Queued  bool     // the waiters are in the order in which they will be served
+	Queued  bool // the waiters are in the order in which they will be served
+	// Crowd says that waiters leave no trace in the lock's place, so that Waiters tells nothing:
+	// as far as the system shows, there are AtLeast so many.
+	Crowd   bool
+	AtLeast int
 	Success *Success // the last one on record; nil: none is known. Its age is for people
 }
 

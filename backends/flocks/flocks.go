@@ -16,6 +16,7 @@ type Seen struct {
 	Takers  []int             // the processes that took the lock, any of which may be gone
 	Keepers []process.Process // those that have its descriptor, among those that we may look at
 	Waiters []int             // those that sleep until they get it
+	Seats   int               // how many watch the file, and have a byte of it locked to tell so (lockfile.Seat)
 }
 
 // Held reports that somebody has the lock.

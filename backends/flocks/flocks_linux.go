@@ -20,7 +20,7 @@ func Look(path string) (Seen, error) { return Snapshot()(path) }
 func Snapshot() func(path string) (Seen, error) {
 	read := sync.OnceValues(func() (snapshot, error) {
 		text, err := os.ReadFile("/proc/locks")
-		return snapshot{text: string(text), open: lockedDescriptors()}, err
+		return snapshot{string(text), sync.OnceValue(lockedDescriptors)}, err
 	})
 	return func(path string) (Seen, error) {
 		var file unix.Stat_t
@@ -35,9 +35,19 @@ func Snapshot() func(path string) (Seen, error) {
 	}
 }
 
+// Queue is Look without Keepers, which take some milliseconds.
+func Queue(path string) (Seen, error) {
+	var file unix.Stat_t
+	if err := unix.Lstat(path, &file); err != nil {
+		return Seen{}, &os.PathError{Op: "lstat", Path: path, Err: err}
+	}
+	text, err := os.ReadFile("/proc/locks")
+	return snapshot{text: string(text)}.queue(file), err
+}
+
 type snapshot struct {
 	text string // of /proc/locks
-	open []descriptor
+	open func() []descriptor
 }
 
 // A descriptor has the lock of some file with this inode number.
@@ -47,17 +57,25 @@ type descriptor struct {
 	inode uint64
 }
 
-func (s snapshot) of(file unix.Stat_t) (seen Seen) {
+// queue is what /proc/locks shows of a file.
+func (s snapshot) queue(file unix.Stat_t) (seen Seen) {
 	for line := range strings.Lines(s.text) {
 		switch l, ok := parse(line); {
 		case !ok || l.inode != file.Ino || l.device != deviceOf(file.Dev):
+		case l.kind == ofd:
+			seen.Seats++
 		case l.waits:
 			seen.Waiters = append(seen.Waiters, l.pid)
 		default:
 			seen.Takers = append(seen.Takers, l.pid)
 		}
 	}
-	for _, d := range s.open {
+	return seen
+}
+
+func (s snapshot) of(file unix.Stat_t) Seen {
+	seen := s.queue(file)
+	for _, d := range s.open() {
 		if d.inode != file.Ino || slices.ContainsFunc(seen.Keepers, func(p process.Process) bool { return p.PID == d.pid }) {
 			continue
 		}
@@ -81,7 +99,7 @@ func lockedDescriptors() (all []descriptor) {
 		}
 		for line := range strings.Lines(string(text)) {
 			lock, isLock := strings.CutPrefix(line, "lock:")
-			if l, ok := parse(lock); isLock && ok {
+			if l, ok := parse(lock); isLock && ok && l.kind == flock {
 				all = append(all, descriptor{pid, fd, l.inode})
 			}
 		}
@@ -91,24 +109,38 @@ func lockedDescriptors() (all []descriptor) {
 
 // A lock is a line of /proc/locks (proc_locks(5)).
 type lock struct {
+	kind   string
 	waits  bool
 	pid    int
 	device string
 	inode  uint64
 }
 
-// parse reads such a line, if it is about a lock of flock(2):
+// Kinds of locks.
+const (
+	flock = "FLOCK"  // flock(2)
+	ofd   = "OFDLCK" // fcntl(2), of an open file
+)
+
+// parse reads such a line, if it is about a lock of flock(2), or of a byte that a reader has:
 //
 //	1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF
 //	1: -> FLOCK  ADVISORY  WRITE 4243 08:01:131 0 EOF
+//	2: OFDLCK ADVISORY  READ -1 08:01:131 0 0
 func parse(line string) (l lock, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) > 1 && fields[1] == "->" {
 		l.waits, fields = true, slices.Delete(fields, 1, 2)
 	}
-	if len(fields) < 6 || fields[1] != "FLOCK" {
+	switch {
+	case len(fields) < 6:
+		return l, false
+	case fields[1] == flock:
+	case fields[1] == ofd && fields[3] == "READ" && len(fields) == 8 && fields[6] == fields[7]:
+	default:
 		return l, false
 	}
+	l.kind = fields[1]
 	colon := strings.LastIndexByte(fields[5], ':')
 	if colon < 0 {
 		return l, false

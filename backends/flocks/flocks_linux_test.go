@@ -62,14 +62,15 @@ func TestOpen(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for line, want := range map[string]lock{
-		"1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n":    {false, 4242, "08:01", 131},
-		"1: -> FLOCK  ADVISORY  READ 4243 103:01:131 0 EOF\n": {true, 4243, "103:01", 131},
+		"1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n":    {flock, false, 4242, "08:01", 131},
+		"1: -> FLOCK  ADVISORY  READ 4243 103:01:131 0 EOF\n": {flock, true, 4243, "103:01", 131},
+		"2: OFDLCK ADVISORY  READ -1 fe:00:10207297 1 1\n":    {ofd, false, -1, "fe:00", 10207297},
 	} {
 		if got, ok := parse(line); !ok || got != want {
 			t.Errorf("%q: %+v, %v", line, got, ok)
 		}
 	}
-	for _, line := range []string{"", "\n", "2: POSIX  ADVISORY  READ 5433 08:01:7864448 128 128\n", "1: FLOCK\n", "1: FLOCK a b c d e", "1: ->", "lock"} {
+	for _, line := range []string{"", "\n", "2: POSIX  ADVISORY  READ 5433 08:01:7864448 128 128\n", "1: FLOCK\n", "2: OFDLCK ADVISORY  WRITE -1 fe:00:10207297 1 1\n", "2: OFDLCK ADVISORY  READ -1 fe:00:10207297 0 EOF\n", "1: FLOCK a b c d e", "1: ->", "lock"} {
 		if got, ok := parse(line); ok {
 			t.Errorf("%q: %+v", line, got)
 		}

@@ -74,7 +74,7 @@ func (k kind) free(in *finder.Directory, name string) finder.Answer {
 	if s == nil {
 		return finder.Answer{}
 	}
-	return finder.Answer{Lock: &backend.Listed{Lock: string(l.address), Report: backend.Report{Success: s}}, Mine: true}
+	return finder.Answer{Lock: &backend.Listed{Lock: string(l.address), Report: backend.Report{Crowd: true, Success: s}}, Mine: true}
 }
 
 func (k kind) ours(seen finder.Content) bool {

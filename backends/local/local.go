@@ -81,10 +81,18 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 	return r, err
 }
 
+// crowd adds to a report how many wait, as far as /proc shows it: those who watch the lock and
+// those who sleep in the kernel's queue for its file. Some may sleep in that for an earlier file.
+func (l *Lock) crowd(r backend.Report) backend.Report {
+	seen, _ := flocks.Queue(l.path)
+	r.Crowd, r.AtLeast = true, seen.Seats+len(seen.Waiters)
+	return r
+}
+
 func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 	f, err := open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return backend.Report{}, l.findDirectory() // free is only a lock that could be there
+		return backend.Report{Crowd: true}, l.findDirectory() // free is only a lock that could be there
 	}
 	if err != nil {
 		return backend.Report{}, l.openError(err)
@@ -99,10 +107,10 @@ func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 		case err != nil:
 			return backend.Report{}, l.fail("look at the kernel lock", err)
 		case free:
-			return backend.Report{}, nil
+			return backend.Report{Crowd: true}, nil
 		}
 	}
-	return backend.Report{Holders: []backend.Holder{l.holder(c, c.verdict(here), l.isLocked)}}, nil
+	return l.crowd(backend.Report{Holders: []backend.Holder{l.holder(c, c.verdict(here), l.isLocked)}}), nil
 }
 
 // holder describes who left the content, with advice where waiting for it is hardly of

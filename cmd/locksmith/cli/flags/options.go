@@ -72,9 +72,9 @@ func (o *Options) Add(c *cobra.Command, p Program) {
 	f.Var(Duration(&o.grace), "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
 	f.StringArrayVar(&o.meta, "meta", nil, "tell others `key=value` about us (repeatable)")
 	f.StringVar(&o.reason, "reason", "", "tell others why: the same as --meta 'reason=`text`'")
-	f.VarP(&o.Conflict, "conflict-exit-code", "E", "exit `status` when the lock is held or the time is over (default 75)")
+	f.VarP(&o.Conflict, "conflict-exit-code", "E", "exit `status` when the lock is held or the time is over, unless nothing is going to free it (default 75)")
 	f.Var(&o.Events, "events", "append what happens to this file, as lines of JSON, or to descriptor N: fd:N (see also timeline)")
-	f.BoolVarP(&o.Quiet, "quiet", "q", false, "do not say that the lock is held, nor that we wait")
+	f.BoolVarP(&o.Quiet, "quiet", "q", false, "do not say that the lock is held, nor that we wait, unless nothing is going to free it")
 	f.StringVar(&o.logLevel, "log-level", "warn", "trace, debug, info, warn, error or off (these two do not tell of waiting)")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 }

@@ -15,7 +15,8 @@ type Lock struct {
 	State   string    `json:"state"` // free, held or unknown
 	Token   uint64    `json:"token,omitempty"`
 	Holders []*Holder `json:"holders"`
-	Waiters []*Holder `json:"waiters"` // in the order of the queue, if it has one
+	Waiters []*Holder `json:"waiters,omitzero"` // in the order of the queue, if it has one; nil: not known
+	AtLeast int       `json:"waiters_at_least,omitempty"`
 	Success *Success  `json:"last_success,omitempty"`
 	Error   string    `json:"error,omitempty"`
 	seen    backend.Report
@@ -40,6 +41,9 @@ func (l *Lock) Take(r backend.Report) {
 	l.State, l.Token, l.seen = "free", r.Token, r
 	if len(r.Holders) > 0 {
 		l.State = "held"
+	}
+	if r.Crowd {
+		l.Waiters, l.AtLeast = nil, r.AtLeast
 	}
 	if s := r.Success; s != nil {
 		l.Success = &Success{s.Ago.Milliseconds(), s.Host}
@@ -105,6 +109,9 @@ func (l *Lock) lines() (lines []string) {
 			lines = append(lines, l.line(p, i+1-len(l.seen.Holders)))
 			lines = append(lines, l.explained(p)...)
 		}
+	}
+	if l.AtLeast > 0 && l.wanted == nil {
+		lines = append(lines, fmt.Sprintf("%s: waiting: at least %d", Text(l.Lock), l.AtLeast))
 	}
 	if l.seen.Success != nil && l.wanted == nil {
 		lines = append(lines, fmt.Sprintf("%s: %s", Text(l.Lock), l.seen.Success))

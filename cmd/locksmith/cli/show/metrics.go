@@ -41,7 +41,7 @@ var families = [...]struct{ name, help string }{
 	blocked:          {"locksmith_lock_blocked", "How many of them nothing frees by itself: a person must."},
 	heartbeatSeconds: {"locksmith_lock_heartbeat_seconds", "The age of the last heartbeat of the holder that is nearest to the end of its lease, or beyond."},
 	leaseSeconds:     {"locksmith_lock_lease_seconds", "The lease of that holder."},
-	waiters:          {"locksmith_lock_waiters", "How many wait for the lock."},
+	waiters:          {"locksmith_lock_waiters", "How many wait for the lock, at least; for local: none is told if none is seen."},
 	waitSeconds:      {"locksmith_lock_wait_seconds", "For how long the first of them has waited."},
 	successSeconds:   {"locksmith_lock_last_success_seconds", "The age of the last success that run --once-per put down."},
 }
@@ -57,7 +57,9 @@ func (m *metrics) Add(l Lock, err error) {
 	}
 	m.seen[lock] = true
 	m.holders(lock, l.Holders)
-	m.sample(waiters, lock, len(l.Waiters))
+	if n := max(len(l.Waiters), l.AtLeast); n > 0 || l.Waiters != nil {
+		m.sample(waiters, lock, n)
+	}
 	if len(l.Waiters) > 0 {
 		m.sample(waitSeconds, lock, seconds(oldest(l.Waiters)))
 	}

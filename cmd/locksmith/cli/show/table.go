@@ -49,8 +49,10 @@ func (t *table) Add(l Lock, _ error) {
 			holder = fmt.Sprintf("%s +%d", cut(holder, t.holder-4), more)
 		}
 	}
-	if len(l.Waiters) > 0 {
-		waiting = strconv.Itoa(len(l.Waiters))
+	if n := len(l.Waiters); n > 0 {
+		waiting = strconv.Itoa(n)
+	} else if l.AtLeast > 0 {
+		waiting = fmt.Sprintf("≥%d", l.AtLeast)
 	}
 	t.line(cutFront(Text(l.Lock), t.lock), cut(state, stateWidth), cut(holder, t.holder), since, cut(mode, modeWidth), waiting)
 	if more := l.more(); more != "" {
