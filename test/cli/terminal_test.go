@@ -90,11 +90,12 @@ func (term *terminal) mustExit(t *testing.T, status int) {
 	}
 }
 
-// holdElsewhere takes the lock in another process until release is called.
+// holdElsewhere takes the lock in another process until release is called. Others see the pid of
+// this one, which it is held for.
 func holdElsewhere(t *testing.T, lock string) (pid int, release func()) {
 	t.Helper()
 	h := hold(t, lock)
-	return h.PID(), h.LetGo
+	return os.Getpid(), h.LetGo
 }
 
 func mustBeFree(t *testing.T, lock string) {
