@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"backends/link":           {"protocol", "backends/backend", "backends/watch", "backends/lockfile", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder"},
 	"backends/local":          {"protocol", "backends/backend", "backends/watch", "backends/lockfile", "backends/flocks", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder"},
 	"backends/nfs":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/nfs/generation", "backends/posix", "backends/doctor", "backends/finder"},
-	"backends/s3":             {"protocol", "backends/backend", "backends/doctor", "backends/owner", "backends/s3/objects"},
+	"backends/s3":             {"protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/doctor", "backends/owner", "backends/s3/objects"},
 	"backends/s3/objects":     {"protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/owner", "backends/watch"},
 	"backends/set":            {"protocol", "backends/backend", "backends/owner", "backends/clock"},
 	"backends/watch":          {"backends/backend", "backends/clock", "backends/owner"},
