@@ -24,14 +24,21 @@ func (r Record) Ending() string {
 	if len(stopped) == 0 {
 		return fmt.Sprintf("end it with: kill %d", pid)
 	}
-	end := stopped
-	if stopped[0] == r.Helper { // its command dies with it, its parent does not
-		end = []process.Process{r.Helper}
-		if r.Parent.PID != 0 && !r.Parent.Gone() {
-			end = append(end, r.Parent)
-		}
+	goOn := "let it go on with: kill -CONT " + pids(stopped)
+	switch {
+	case stopped[0] != r.Helper:
+		return goOn + "; or end it with: kill -9 " + pids(stopped)
+	case r.Parent.PID == 0 || r.Parent.Gone(): // its command dies with it
+		return fmt.Sprintf("%s; or end it with: kill -9 %d", goOn, pid)
+	case r.hasParent():
+		return fmt.Sprintf("%s; or end it with: kill -9 %d %d", goOn, pid, r.Parent.PID)
 	}
-	return fmt.Sprintf("let it go on with: kill -CONT %s; or end it with: kill -9 %s", pids(stopped), pids(end))
+	return goOn
+}
+
+// hasParent reports that the parent on record is the helper's, and of the same user.
+func (r Record) hasParent() bool {
+	return r.Helper.IsChildOf(r.Parent) && r.belongsTo(process.Owner(r.Parent.PID))
 }
 
 // Stopped are those of the helper and of what it holds the lock for, the program or the command,
@@ -41,7 +48,7 @@ func (r Record) Stopped() (all []process.Process) {
 		return nil
 	}
 	for _, p := range append([]process.Process{r.Helper}, r.guarded()...) {
-		if p.Stopped() && r.belongsTo(process.Owner(p.PID)) {
+		if p.Stopped() && (p != r.Parent || r.hasParent()) && r.belongsTo(process.Owner(p.PID)) {
 			all = append(all, p)
 		}
 	}
@@ -84,17 +91,20 @@ func (r Record) Left() []process.Process {
 }
 
 // EndingLeft says how to end what is Left, for people; "" if nobody should on the word of this
-// record.
+// record: of a parent nothing shows any more that it was that helper's, and a lifeline whose
+// maker is there is that of a run that lives.
 func (r Record) EndingLeft() string {
 	all := r.Left()
-	ours := slices.DeleteFunc(slices.Clone(all), func(p process.Process) bool { return !r.belongsTo(process.Owner(p.PID)) })
-	switch {
-	case len(ours) == 0 || len(ours) < len(all):
-		return ""
-	case slices.ContainsFunc(ours, process.Process.Stopped):
-		return "end it with: kill -9 " + pids(ours)
+	foreign := func(p process.Process) bool {
+		return p == r.Parent || p.PID == r.Helper.PID || !r.belongsTo(process.Owner(p.PID))
 	}
-	return "end it with: kill " + pids(ours)
+	switch {
+	case len(all) == 0 || slices.ContainsFunc(all, foreign):
+		return ""
+	case slices.ContainsFunc(all, process.Process.Stopped):
+		return "end it with: kill -9 " + pids(all)
+	}
+	return "end it with: kill " + pids(all)
 }
 
 // Named names processes for people: "pid 4242 (sleep), pid 4243 (sh)".

@@ -17,6 +17,9 @@ func (Process) Inheritors() []Process { return nil }
 // UsesNamespace reports whether a process is in a pid namespace: here there is none.
 func UsesNamespace(string) (used, known bool) { return false, false }
 
+// IsChildOf reports that q has started p: here that is not known.
+func (Process) IsChildOf(Process) bool { return false }
+
 // Owner is the user of the process that has this pid: here it is not known.
 func Owner(int) (uid int, known bool) { return 0, false }
 

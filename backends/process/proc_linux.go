@@ -85,6 +85,15 @@ func (p Process) children() (all []Process) {
 	return all
 }
 
+// IsChildOf reports that q has started p, and that both are there.
+func (p Process) IsChildOf(q Process) bool {
+	if CheckProc() != nil || p.Gone() || q.Gone() {
+		return false
+	}
+	s, err := ReadStat(p.PID)
+	return err == nil && q.PID != 0 && s.Parent == q.PID
+}
+
 // Owner is the user of the process that has this pid, as far as it lets others look.
 func Owner(pid int) (uid int, known bool) {
 	var st unix.Stat_t

@@ -64,6 +64,8 @@ func (x explainer) ofLeft(p show.Participant, why string) string {
 	}
 	if end := p.Record.EndingLeft(); end != "" {
 		why += "; let that end, or " + end
+	} else {
+		why += "; let that end, or look what it is, and end it"
 	}
 	return why + fmt.Sprintf("; by itself the lock is broken by who waits for %v", whole(p.Lease))
 }
