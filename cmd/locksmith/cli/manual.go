@@ -44,15 +44,17 @@ const longWait = time.Second
 // that has no limit and that nothing is going to end --quiet tells all the same.
 func newWaitLine(o *flags.Options, h *locksmith.Helper, terminal *os.File, out *term.Messages) *show.WaitLine {
 	endless := h.Timeout < 0 && h.Tries == 0
-	switch {
-	case !h.Log.IsWarn() || o.Quiet && !endless:
+	if !h.Log.IsWarn() || o.Quiet && !endless {
 		return nil
-	case o.Quiet:
-		return show.NewWaitLine(nil, out).OnlyStuck()
-	case o.LogsJSON():
-		return show.NewWaitLine(nil, &term.Messages{Out: h.Log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Info})})
 	}
-	return show.NewWaitLine(terminal, out)
+	if o.LogsJSON() {
+		terminal, out = nil, &term.Messages{Out: h.Log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Info})}
+	}
+	line := show.NewWaitLine(terminal, out)
+	if o.Quiet {
+		line.OnlyStuck()
+	}
+	return line
 }
 
 // A tellingPipe tells people of a wait.

@@ -55,10 +55,7 @@ func (w *WaitLine) After(d time.Duration) {
 }
 
 // OnlyStuck leaves out all waits but those that nothing is going to end.
-func (w *WaitLine) OnlyStuck() *WaitLine {
-	w.stuck = true
-	return w
-}
+func (w *WaitLine) OnlyStuck() { w.stuck = true }
 
 // Show takes news of the holder, or nil when the wait is over.
 func (w *WaitLine) Show(held *backend.HeldError) {
