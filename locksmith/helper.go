@@ -108,7 +108,8 @@ func (h *Helper) Run() (time.Duration, error) {
 		grant.Tokens, grant.Lock = several.Tokens(), strings.Join(h.addresses(), "\n")
 	}
 	if err := h.Client.Start(grant); err != nil {
-		return 0, s.abandon(err)
+		_, err = s.abandon(err)
+		return 0, err
 	}
 	h.Log.Debug("acquired", "lock", h.Address, "id", hold.ID())
 	err = s.run()
@@ -120,20 +121,24 @@ const maxLate = 3
 
 // take waits for the lock until most of its lease is left. A lock that comes too late is given
 // back: something stopped us, or the lock's place was slow. Then we wait again, for as long as
-// the timeout allows, for it may have been only once.
+// the timeout allows, for it may have been only once. If it cannot be given back, we end: else
+// we would wait for ourselves, and as long as we live others have no proof that the lock is dead.
 func (h *Helper) take(start time.Duration) (*session, error) {
 	given := *h
 	for late := 1; ; late++ {
-		s, err := h.begin(start)
+		s, err := h.begin(start, late > 1)
 		if err != nil {
 			return nil, err
 		}
 		if err = s.renewIfLate(); err == nil {
 			return s, nil
 		}
-		err = s.abandon(err)
+		gone, err := s.abandon(err)
 		left := given.timeLeft(start)
-		if late == maxLate || left == 0 || h.Tries > 0 || backend.CodeOf(err) != protocol.Unreachable || h.Client.Context().Err() != nil {
+		switch {
+		case h.Client.Context().Err() != nil:
+			return nil, h.cancelled(nil)
+		case !gone, late == maxLate, left == 0, h.Tries > 0, backend.CodeOf(err) != protocol.Unreachable:
 			return nil, err
 		}
 		h.Log.Info("the lock came too late in its lease, waiting again", "lock", h.Address)
@@ -149,9 +154,10 @@ func (h *Helper) timeLeft(start time.Duration) time.Duration {
 	return max(h.Timeout-(h.Request.Clock.Now()-start), 0)
 }
 
-// begin acquires the lock. After an error it is not held.
-func (h *Helper) begin(start time.Duration) (*session, error) {
-	hold, sent, err := h.acquire(start)
+// begin acquires the lock, at a place that has answered before or not. After an error it is
+// not held.
+func (h *Helper) begin(start time.Duration, answered bool) (*session, error) {
+	hold, sent, err := h.acquire(start, answered)
 	if err != nil {
 		return nil, err
 	}

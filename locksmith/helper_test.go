@@ -33,7 +33,8 @@ type world struct {
 	beatErr    func(n int) error // the n-th heartbeat's error
 	beatTakes  time.Duration
 	releaseErr func(n int) error
-	kept       bool // the system keeps the lock for a process that lives
+	kept       bool          // the system keeps the lock for a process that lives
+	awayUntil  time.Duration // its place does not answer once the lock was taken
 
 	wishes int // how many attempts there are in the end; 0: one
 
@@ -50,6 +51,9 @@ func (w *world) Try(context.Context) (backend.Hold, error) {
 	}
 	if w.tryErr != nil {
 		return nil, w.tryErr
+	}
+	if w.taken > 0 && w.clock.Now() < w.awayUntil {
+		return nil, &backend.Error{Code: protocol.Unreachable, Lock: "fake:/x", Op: "ask", Err: errServer}
 	}
 	if w.clock.Now() < w.heldFor {
 		return nil, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 4242}}
@@ -425,6 +429,29 @@ func TestOneLateTry(t *testing.T) {
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			if CodeOf(err) != protocol.Unreachable || !strings.Contains(err.Error(), "too slow for the lease") || w.inside || w.taken != 1 {
 				t.Errorf("%v, inside %v, taken %d times", err, w.inside, w.taken)
+			}
+		})
+}
+
+// TestLateAndStuck: a lock that came too late and cannot be given back ends the wait at once.
+// Who waited again would wait for itself.
+func TestLateAndStuck(t *testing.T) {
+	live(t, time.Hour, time.Hour, func(w *world, _ *fakeClient) {
+		w.tryTakes, w.releaseErr = lease, func(int) error { return errServer }
+	}, func(w *world, g *fakeClient, _ time.Duration, err error) {
+		if CodeOf(err) != protocol.Unreachable || !strings.Contains(err.Error(), "too slow for the lease") || w.taken != 1 || len(g.log) != 0 {
+			t.Errorf("%v, taken %d times, %v", err, w.taken, g.log)
+		}
+	})
+}
+
+// TestLateAtADeadPlace: a place that gave a lock, too late, has answered. So who waits without a
+// limit bears it longer than a lease that it does not answer after that.
+func TestLateAtADeadPlace(t *testing.T) {
+	live(t, 9*lease, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.slowTries, w.wishes, w.awayUntil = lease, 1, 2, 4*lease },
+		func(w *world, g *fakeClient, _ time.Duration, err error) {
+			if err != nil || w.taken != 2 {
+				t.Errorf("%v, taken %d times, %v", err, w.taken, g.log)
 			}
 		})
 }

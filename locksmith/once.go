@@ -46,7 +46,8 @@ func (s *session) checkOnce() error {
 		s.giveBack()
 		return s.helper.cancelled(nil)
 	case err != nil:
-		return s.abandon(err)
+		_, err = s.abandon(err)
+		return err
 	case last == nil || last.Ago >= once.Per:
 		return nil
 	case last.Ago < 0:

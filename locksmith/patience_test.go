@@ -94,7 +94,7 @@ func (s *script) follow(t *testing.T, timeout time.Duration, tries int, check fu
 		g := &fakeClient{ctx: ctx, clock: s.clock}
 		h := &Helper{Address: "fake:/x", Locker: s, Client: g, Timeout: timeout, Tries: tries, Log: hclog.NewNullLogger(),
 			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: s.clock}}
-		hold, _, err := h.acquire(s.clock.Now())
+		hold, _, err := h.acquire(s.clock.Now(), false)
 		if (hold == nil) == (err == nil) {
 			t.Errorf("%v, %v", hold, err)
 		}

@@ -98,22 +98,25 @@ func (s *session) overstay(loss *LossError) error {
 }
 
 // abandon gives up a lock that the client was not told about yet, so that its loss need
-// not be told either.
-func (s *session) abandon(err error) error {
-	s.giveBack()
+// not be told either. It reports whether nothing is left of the lock.
+func (s *session) abandon(err error) (gone bool, _ error) {
+	gone = s.giveBack()
 	switch {
 	case asLoss(err) != nil:
 		err = errors.Unwrap(err)
 	case !errors.Is(err, context.Canceled): // a heartbeat that was cut off is as slow
-		return err
+		return gone, err
 	}
-	return backend.Name(s.helper.Address).TooSlow(err)
+	return gone, backend.Name(s.helper.Address).TooSlow(err)
 }
 
-// giveBack releases what may still be there of a lock that does not count any more.
-func (s *session) giveBack() {
+// giveBack releases what may still be there of a lock that does not count any more, and
+// reports whether nothing is.
+func (s *session) giveBack() bool {
 	_, err := s.call(context.Background(), withdrawTime, withdrawTime, s.hold.Release)
-	if err != nil && !errors.Is(err, backend.ErrGone) {
-		s.helper.Log.Error("could not remove what is left of the lock", "lock", s.helper.Address, "error", err)
+	if err == nil || errors.Is(err, backend.ErrGone) {
+		return true
 	}
+	s.helper.Log.Error("could not remove what is left of the lock", "lock", s.helper.Address, "error", err)
+	return false
 }

@@ -10,15 +10,16 @@ import (
 	"locksmith/backends/clock"
 )
 
-// acquire is the state waiting. It returns the hold and when the request that
-// got it was sent.
-func (h *Helper) acquire(start time.Duration) (hold backend.Hold, sent time.Duration, err error) {
+// acquire is the state waiting, for a lock whose place has answered before or not. It returns
+// the hold and when the request that got it was sent.
+func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, sent time.Duration, err error) {
 	wanted, cancel := h.untilTimeout()
 	defer cancel()
-	ctx, answered := h.untilAnswered(wanted)
-	defer answered()
 	w := h.waiting(start)
 	defer w.end()
+	w.answered = before
+	ctx, answered := w.untilAnswered(wanted)
+	defer answered()
 	if w.attempt, err = h.Locker.Attempt(w.request()); err != nil {
 		return nil, 0, err
 	}
@@ -99,8 +100,9 @@ func (h *Helper) untilTimeout() (context.Context, context.CancelFunc) {
 // untilAnswered ends with ctx, and if we would wait forever, when the lock's place has not
 // answered for a lease: then a job whose server is dead ends, and is heard of. The function
 // that it returns is to be called when the place has answered.
-func (h *Helper) untilAnswered(ctx context.Context) (context.Context, context.CancelFunc) {
-	if h.Timeout >= 0 {
+func (w *waiting) untilAnswered(ctx context.Context) (context.Context, context.CancelFunc) {
+	h := w.helper
+	if h.Timeout >= 0 || w.answered {
 		return ctx, func() {}
 	}
 	return clock.WithTimeout(ctx, h.Request.Clock, h.Request.Owner.Lease)
@@ -181,7 +183,7 @@ type waiting struct {
 	tries    int
 	behind   *backend.HeldError // why the last try was refused, or had no answer
 	seen     time.Duration      // when that try had ended
-	answered bool               // one was refused, not only without an answer
+	answered bool               // this or an earlier wait had an answer
 }
 
 // The pauses between tries that have no answer. The first is short, for a store that turns some
