@@ -112,7 +112,7 @@ func (m *machine) Seat(f File, seats int64) (bool, error) { return f.(*lockfile.
 // Poll implements System, by one poll(2) on the file and the process.
 func (m *machine) Poll(outer context.Context, w Watched) error {
 	file, err := m.notifier.Watch(m.lock.path, w.Events)
-	if errors.Is(err, unix.ENOENT) || err == nil && !w.Still() {
+	if still := w.Still(); errors.Is(err, unix.ENOENT) || err == nil && !still {
 		return nil
 	}
 	end := process.NoFD

@@ -5,12 +5,16 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
@@ -125,13 +129,25 @@ func (s store) Head(ctx context.Context, key string) (objects.Object, error) {
 // Delete implements objects.Store.
 func (s store) Delete(ctx context.Context, key string) error {
 	in := &s3.DeleteObjectInput{Bucket: s.bucket.name(), Key: aws.String(s.prefix + key)}
-	_, err := ask(ctx, s.bucket, "remove an object", func(ctx context.Context, c *s3.Client) (*s3.DeleteObjectOutput, error) {
+	const op = "remove an object"
+	out, err := ask(ctx, s.bucket, op, func(ctx context.Context, c *s3.Client) (*s3.DeleteObjectOutput, error) {
 		return c.DeleteObject(ctx, in)
 	})
-	if errors.Is(err, objects.ErrAbsent) { // most stores answer that it is done
+	switch {
+	case errors.Is(err, objects.ErrAbsent): // most stores answer that it is done
 		return nil
+	case err == nil && !isStores(out.ResultMetadata):
+		return s.bucket.foreign(op)
 	}
 	return err
+}
+
+// isStores reports that a success without a content is a store's: it is 204 by the protocol, or
+// it names the request, as stores do.
+func isStores(m middleware.Metadata) bool {
+	r, ok := awsmiddleware.GetRawResponse(m).(*smithyhttp.Response)
+	_, named := awsmiddleware.GetRequestIDMetadata(m)
+	return named || ok && r.StatusCode == http.StatusNoContent
 }
 
 // List implements objects.Store.

@@ -403,13 +403,27 @@ func beats(t *trial) {
 }
 
 func stopped(t *trial) {
-	r, g := t.short()
+	var flags []string
+	if t.kept {
+		flags = []string{"--beats"}
+	}
+	r, g := t.short(flags...)
 	if g.Lease > brief {
 		t.unchecked("its lease is " + g.Lease.String())
 	}
 	r.signal(syscall.SIGSTOP)
 	time.Sleep(g.Lease + time.Second)
+	for t.kept { // leave no BEAT of before
+		if _, err := r.read(time.Millisecond); err != nil {
+			break
+		}
+	}
 	r.signal(syscall.SIGCONT)
+	if t.kept {
+		r.say(protocol.WordBeat)
+		r.letGo()
+		return
+	}
 	r.fails(protocol.WordLost, protocol.Expired, protocol.Gone, protocol.Unreleased)
 }
 

@@ -53,13 +53,31 @@ func newHelper(t *testing.T, kind string, command ...string) helper {
 	if any {
 		lock += "?" + options
 	}
-	return helper{command, lock, time.Minute, 300 * time.Millisecond}
+	return helper{command: command, lock: lock, within: time.Minute, grace: 300 * time.Millisecond}
 }
 
 func TestOurs(t *testing.T) {
 	lab.NotShort(t, "waits for leases")
 	t.Parallel()
 	conforms(t, "nfs:", nil, lab.Program(t, "cmd/locksmith"))
+}
+
+// TestKept: a helper whose lock nobody takes while it lives keeps it through a stop.
+func TestKept(t *testing.T) {
+	lab.NotShort(t, "waits for leases")
+	t.Parallel()
+	for _, c := range checks {
+		if c.name != "stopped" {
+			continue
+		}
+		h := newHelper(t, "local:", lab.Program(t, "cmd/locksmith"))
+		if h.kept = true; h.try(c).word != "ok" {
+			t.Errorf("with -kept: %+v", h.try(c))
+		}
+		if h.kept, h.within = false, 2*time.Second; h.try(c).word != "broken" {
+			t.Error("without -kept, a helper that goes on is not broken")
+		}
+	}
 }
 
 // second is a helper in Python, which was written from the page.

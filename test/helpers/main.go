@@ -25,8 +25,9 @@ func main() {
 	h := helper{}
 	flag.DurationVar(&h.within, "within", 20*time.Second, "how long a helper may take for anything")
 	flag.DurationVar(&h.grace, "grace", 300*time.Millisecond, "how long to look for what must not happen")
+	flag.BoolVar(&h.kept, "kept", false, "nobody takes the lock of a helper that lives, however long it is stopped (rule 7)")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: helpers [-within 20s] [-grace 300ms] LOCK HELPER [ARGUMENT…]")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: helpers [-within 20s] [-grace 300ms] [-kept] LOCK HELPER [ARGUMENT…]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()

@@ -23,6 +23,7 @@ type helper struct {
 	command       []string
 	lock          string
 	within, grace time.Duration
+	kept          bool // nobody takes the lock of a helper that lives
 }
 
 // An outcome is what came of a check: ok, broken or not checked, and what was seen.
