@@ -173,8 +173,8 @@ type Hold interface {
 type KeptHold interface {
 	Hold
 	// Kept reports that nobody takes the lock by its lease while this process lives. Who
-	// removes it nevertheless does so by hand or with another tool, and after that no
-	// heartbeat succeeds. So a heartbeat that succeeds proves the lock ours all along,
+	// removes or replaces it nevertheless does so by hand or with another tool, and unless it
+	// is put back no heartbeat succeeds after that. So a heartbeat that succeeds proves the lock ours all along,
 	// also after the lease.
 	Kept() bool
 }

@@ -36,7 +36,9 @@
 //     writes what somebody may have removed. That there is none means nothing. After a lease
 //     of silence it renews nothing: somebody may be about to remove the reservation.
 //   - Who was silent for a lease before its generation was confirmed gives it up, and ends after
-//     three of them in a row: its requests take longer than its lease.
+//     three of them in a row: its requests take longer than its lease. If somebody else is
+//     seen to hold meanwhile, the count begins anew. So beside a client that is always faster
+//     it waits on, without the lock and without a word, until its timeout.
 //   - Nothing is removed under a condition: half of the stores ignore it.
 //   - The newest generation is never removed, also when the lock is: whoever has just read
 //     its number would make the next one.
