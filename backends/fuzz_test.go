@@ -11,7 +11,7 @@ import (
 // spelling opens the same.
 func FuzzOpen(f *testing.F) {
 	for _, s := range []string{
-		"local:/x?fs=any&dir=any", "nfs:/x?create=no", "mkdir:/x/y?style=dir&tokens=no", "link:/x/y?pids=local&touch=ahead",
+		"local:/x?fs=any&dir=any", "nfs:/x?create=no&fs=network", "mkdir:/x/y?style=dir&tokens=no", "link:/x/y?pids=local&touch=ahead",
 		"ftp://u@h:2121/x?style=dir", "ftps://h/x", "ftp://u@h/~x", "ftp://u%0d%0aDELE@h/x", "ftp://u@h/x%0d%0aDELE", "ftp://h/*",
 		"link:/x\u202ey", "local:/%E2%80%AE", "mkdir:/?style=dir", "ftp://[fe80::1%25eth0]/x",
 	} {

@@ -16,6 +16,8 @@ import (
 type DirNeeds struct {
 	// Kernel: the locks of this machine's kernel must be all there are.
 	Kernel bool
+	// Hosts: it is for several hosts, which must all see it.
+	Hosts bool
 	// Removal: others than the owner must be able to remove what is in the
 	// directory, to break its lock when it is dead.
 	Removal bool
@@ -93,6 +95,24 @@ func Distrust(dir string) (why, advice string) {
 	return why, advice
 }
 
+// onlyHere is what is to be known of a lock for several hosts on a local disk.
+const onlyHere = "a local disk, only this machine sees it"
+
+// Unshared says why a directory is not known to be on a network file system; "" if it is on one.
+func Unshared(dir string) (why string, err error) {
+	if kind, err := Remote(dir); err != nil || kind != "" {
+		return "", err
+	}
+	switch m, err := mountOf(dir); {
+	case err != nil: // it is none that is known by its number
+		return "whether others than this machine see it is not known: " + err.Error(), nil
+	case m.remote():
+		return "", nil
+	default:
+		return m.String() + ": " + onlyHere, nil
+	}
+}
+
 func (m mount) String() string {
 	return protocol.CleanText(m.kind+" on "+m.point+" ("+strings.Join(m.options, ",")+")", 600)
 }
@@ -122,6 +142,9 @@ func (n DirNeeds) mount(m mount, tell backend.Tell) {
 	case m.remote() && !m.nfs():
 		tell.Unknown(name, m.String()+": what is behind it decides whether locks are safe between machines",
 			"run locksmith doctor on all of them, and two contenders on two of them, before you rely on it")
+	case n.Hosts && !m.remote():
+		tell.Weak(name, m.String()+": "+onlyHere,
+			"if it shall be a share, mount the share first, and say ?fs=network, so that no lock is taken while it is not mounted; on the share's server, or for one machine, leave it so")
 	default:
 		tell.Fit(name, m.String())
 	}

@@ -25,7 +25,8 @@
 // Caveats. All must use one lock directory of one server, under whatever path.
 // Where the file system is not mounted, a lock directly below the mount point is
 // made anew, and only this host sees it: put it one directory deeper, or say
-// "?create=no". Symbolic links must work (not so on vfat), and directories must
+// "?fs=network", which refuses every directory that is not on a network file
+// system, or "?create=no". Symbolic links must work (not so on vfat), and directories must
 // keep times of at least a second's resolution. A mount with noac or
 // lookupcache=none is not needed. Whoever may write in the directory can break
 // any lock in it; removing the directory, or G/lock.<N> in it, by hand breaks the

@@ -29,6 +29,6 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	if err := unix.Access(base, unix.F_OK); err != nil {
 		base = filepath.Dir(base)
 	}
-	doctor.DirNeeds{Links: true}.Examine(base, tell)
+	doctor.DirNeeds{Hosts: true, Links: true}.Examine(base, tell)
 	return generation.Examine(ctx, &directory{path: base}, base, tell, l.Fail)
 }

@@ -139,8 +139,11 @@ func TestExamine(t *testing.T) {
 	mustBeFit := func(want ...string) {
 		t.Helper()
 		all, err := examined(t, path)
-		if err != nil || backend.Verdict(all) != backend.Fit || len(all) < 11 {
-			t.Errorf("%v, %+v", err, all)
+		bad := slices.DeleteFunc(slices.Clone(all), func(c backend.Check) bool {
+			return c.Finding == backend.Fit || c.Finding == backend.Weak && strings.HasSuffix(c.Text, "only this machine sees it")
+		})
+		if err != nil || len(bad) > 0 || len(all) < 11 {
+			t.Errorf("%v, %+v of %+v", err, bad, all)
 		}
 		if names, err := (&directory{path: dir}).List("."); err != nil || !slices.Equal(names, want) {
 			t.Errorf("left: %q, %v", names, err)

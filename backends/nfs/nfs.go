@@ -19,12 +19,13 @@ const Scheme = "nfs"
 type lock struct {
 	generation.Lock
 	path      string
-	mustExist bool
+	mustExist bool // ?create=no
+	network   bool // ?fs=network
 }
 
 // Open returns the lock at an address of this scheme.
 func Open(a backend.Address) (backend.Backend, error) {
-	if err := a.CheckOptions(map[string][]string{"create": {"no"}}); err != nil {
+	if err := a.CheckOptions(map[string][]string{"create": {"no"}, "fs": {"network"}}); err != nil {
 		return nil, err
 	}
 	return newLock(a), nil
@@ -32,7 +33,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 
 func newLock(a backend.Address) *lock {
 	mustExist := a.Options["create"] == "no"
-	return &lock{path: a.Path, mustExist: mustExist, Lock: generation.Lock{
+	return &lock{path: a.Path, mustExist: mustExist, network: a.Options["fs"] == "network", Lock: generation.Lock{
 		Dir:     &directory{path: a.Path, mustExist: mustExist},
 		Address: backend.Name(a.String()),
 		Env:     owner.NewEnv(),

@@ -17,6 +17,9 @@ import (
 // check refuses what cannot be a lock directory. That nothing is there yet is
 // fine, if it can be made.
 func (l *lock) check() error {
+	if err := l.checkShared(); err != nil {
+		return err
+	}
 	var st unix.Stat_t
 	err := unix.Lstat(l.path, &st)
 	if errors.Is(err, unix.ENOENT) {
@@ -42,6 +45,29 @@ func (l *lock) check() error {
 		return l.unfit("the path is a symbolic link", "name the directory that it points to")
 	}
 	return l.unfit("the path is not a directory", "choose another name")
+}
+
+// checkShared refuses a lock directory on a local disk, if the address asks for a network file
+// system. It looks each time, for a share may be unmounted while somebody waits. Where the
+// directory is missing, the nearest one above it decides: on the mount point of a share that
+// is not mounted, several levels may be missing.
+func (l *lock) checkShared() error {
+	if !l.network {
+		return nil
+	}
+	dir := l.path
+	why, err := doctor.Unshared(dir)
+	for errors.Is(err, unix.ENOENT) && dir != "/" {
+		dir = filepath.Dir(dir)
+		why, err = doctor.Unshared(dir)
+	}
+	switch {
+	case err != nil:
+		return l.Fail("look at file system of "+dir, err)
+	case why != "":
+		return l.Address.Unfit("look at file system of "+dir, why, "mount the share first, or leave out ?fs=network if "+dir+" is where the lock shall be")
+	}
+	return nil
 }
 
 // checkAbove refuses to make a lock directory where links cannot be trusted. To read the table

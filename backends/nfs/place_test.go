@@ -4,6 +4,7 @@ package nfs
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,6 +125,44 @@ func TestMustExist(t *testing.T) {
 	mustFail(t, err, protocol.CannotCreate, "it is not there")
 	mustWork(t, os.Mkdir(path, 0o755))
 	mustRelease(t, mustHold(t, a))
+}
+
+// TestMustBeShared: with ?fs=network no lock is taken, looked at or broken where the share is
+// not mounted: neither in what was made on the mount point, nor in what would be made there.
+func TestMustBeShared(t *testing.T) {
+	dir := t.TempDir()
+	made, missing, deeper := filepath.Join(dir, "made"), filepath.Join(dir, "missing"), filepath.Join(dir, "no", "such", "lock")
+	mustWork(t, try(t, made, "exclusive"))
+	mustStay(t, dir, func() {
+		for _, path := range []string{made, missing, deeper} {
+			l, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: map[string]string{"fs": "network"}})
+			mustWork(t, err)
+			for _, mode := range modes() {
+				a, err := l.Attempt(requestFor(mode))
+				mustWork(t, err)
+				_, err = a.Try(t.Context())
+				mustNeedMount(t, err)
+				mustWork(t, a.Withdraw(t.Context()))
+			}
+			_, err = l.Inspect(t.Context())
+			mustNeedMount(t, err)
+			mustNeedMount(t, l.Break(t.Context(), "0"))
+			var unfit backend.Check
+			mustWork(t, l.Examine(t.Context(), backend.Examination{}, func(c backend.Check) { unfit = c }))
+			if unfit.Finding != backend.Unfit || !strings.Contains(unfit.Advice, "mount the share") {
+				t.Errorf("%s: %+v", path, unfit)
+			}
+		}
+	})
+}
+
+func mustNeedMount(t *testing.T, err error) {
+	t.Helper()
+	mustFail(t, err, protocol.CannotCreate, "this machine")
+	var e *backend.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Hint, "mount the share") {
+		t.Errorf("the hint of %v is no way out", err)
+	}
 }
 
 // TestMustExistUntilTheEnd: it was there when we looked, and goes before we begin.

@@ -20,6 +20,7 @@ import (
 func trouble(t *testing.T) {
 	for name, run := range map[string]func(*testing.T){
 		"readonly": readOnly, "squash": squash, "full": full, "vfat": vfat, "away": away,
+		"unmounted": unmounted,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,6 +119,19 @@ func heartbeat(t *testing.T, reservation string) {
 	}
 	before := modified().Mtim
 	lab.Eventually(t, "a heartbeat", func() bool { return modified().Mtim != before })
+}
+
+// unmounted: with ?fs=network who has the share mounted gets the lock, and who has not is told so.
+func unmounted(t *testing.T) {
+	_, at := share(t, []int{1}, 15, "rw,no_root_squash", "mount", "-t", "tmpfs", "tmpfs")
+	lock := at + "/L?fs=network"
+	h := hold(t, 1, lock)
+	h.Held()
+	fails(t, 2, lock, 73)
+	if _, err := os.Lstat(at + "/L"); err == nil {
+		t.Error("a lock was made below the mount point")
+	}
+	h.Release()
 }
 
 // vfat has neither symbolic nor hard links.
