@@ -144,7 +144,7 @@ func (n DirNeeds) mount(m mount, tell backend.Tell) {
 			"run locksmith doctor on all of them, and two contenders on two of them, before you rely on it")
 	case n.Hosts && !m.remote():
 		tell.Weak(name, m.String()+": "+onlyHere,
-			"if it shall be a share, mount the share first, and say ?fs=network, so that no lock is taken while it is not mounted; on the share's server, or for one machine, leave it so")
+			"if a share belongs here, mount it first, and say ?fs=network, so that no lock is taken without it; for one machine, or on the share's own server, this is as it should be")
 	default:
 		tell.Fit(name, m.String())
 	}

@@ -123,7 +123,7 @@ func heartbeat(t *testing.T, reservation string) {
 
 // unmounted: with ?fs=network who has the share mounted gets the lock, and who has not is told so.
 func unmounted(t *testing.T) {
-	_, at := share(t, []int{1}, 15, "rw,no_root_squash", "mount", "-t", "tmpfs", "tmpfs")
+	_, at := share(t, []int{1}, 17, "rw,no_root_squash", "mount", "-t", "tmpfs", "tmpfs")
 	lock := at + "/L?fs=network"
 	h := hold(t, 1, lock)
 	h.Held()

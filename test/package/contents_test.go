@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -54,6 +55,55 @@ func contents(t *testing.T, m making) {
 	for _, file := range want {
 		if st, err := os.Stat(filepath.Join(root, "usr/share", file)); err != nil || st.Size() == 0 {
 			t.Errorf("%s is missing or empty: %v", file, err)
+		}
+	}
+}
+
+// pages: whatever a page of the package leads to is in the package.
+func pages(t *testing.T, m making) {
+	doc := filepath.Join(unpack(t, m), "usr/share/doc/locksmith")
+	n := 0
+	err := filepath.WalkDir(doc, func(path string, _ os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		page, err := os.ReadFile(path)
+		for _, link := range links.FindAllSubmatch(page, -1) {
+			file, _, _ := strings.Cut(string(link[1]), "#")
+			if file == "" || strings.Contains(file, ":") {
+				continue // in the page itself, or on the web
+			}
+			n++
+			if st, err := os.Stat(filepath.Join(filepath.Dir(path), file)); err != nil || !st.Mode().IsRegular() {
+				t.Errorf("%s leads to %s, which is not there", strings.TrimPrefix(path, doc), file)
+			}
+		}
+		return err
+	})
+	if err != nil || n < 30 {
+		t.Errorf("%d links, %v", n, err)
+	}
+}
+
+var links = regexp.MustCompile(`\[[^][]*\]\(([^()]*)\)`)
+
+// licences: the package says which licence it has, and has those of the modules in its programs.
+func licences(t *testing.T, m making) {
+	text, err := os.ReadFile(filepath.Join(unpack(t, m), "usr/share/doc/locksmith/copyright"))
+	if err != nil || !bytes.Contains(text, []byte("no licence has been chosen yet")) {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, program := range []string{"locksmith", "locksmith-remote"} {
+		made := output(t, exec.Command("go", "version", "-m", m.file(t, program+"-linux-"+runtime.GOARCH)))
+		for line := range strings.Lines(made) {
+			if f := strings.Fields(line); f[0] == "dep" && !bytes.Contains(text, []byte("\n== "+f[1]+" "+f[2]+"\n\n")) {
+				t.Errorf("no licence of %s, of which %s has parts", f[1], program)
+			}
+		}
+	}
+	for _, of := range []string{"The Go Authors", "Apache License", "HashiCorp"} {
+		if !bytes.Contains(text, []byte(of)) {
+			t.Errorf("no %q", of)
 		}
 	}
 }

@@ -48,6 +48,8 @@ func TestPackages(t *testing.T) {
 	t.Run("static", func(t *testing.T) { static(t, first) })
 	t.Run("versions", func(t *testing.T) { versions(t, first) })
 	t.Run("contents", func(t *testing.T) { contents(t, first) })
+	t.Run("pages", func(t *testing.T) { pages(t, first) })
+	t.Run("licences", func(t *testing.T) { licences(t, first) })
 	t.Run("units", func(t *testing.T) { units(t, first) })
 	t.Run("fresh system", func(t *testing.T) { freshSystem(t, first) })
 }
