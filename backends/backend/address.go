@@ -122,6 +122,8 @@ func (a Address) parsePath(raw string) (clean, cause, hint string) {
 	switch {
 	case err != nil || strings.ContainsFunc(p, protocol.Misleads) || !utf8.ValidString(p):
 		return "", "the path has a wrong % escape", "write %25 for a percent sign; control characters and marks of the direction of writing are refused"
+	case p == "" && a.Host != "":
+		return "", "it names no lock there", "add its name after the host or the bucket, and before any ?: " + a.Scheme + "://" + bounded(a.Host) + "/name"
 	case !strings.HasPrefix(p, "/"):
 		return "", "the path is not absolute", "every process must name the lock alike: begin with " + a.Scheme + ":/"
 	case strings.HasSuffix(p, "/"):

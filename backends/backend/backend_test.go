@@ -77,7 +77,7 @@ func TestAddressRefuses(t *testing.T) {
 		"ftp://u%0a@h/x":            "control characters",
 		"ftp://h h/x":               "ftp://user@host/path",
 		"ftp://[fe80::1%25a%2Fb]/x": "ftp://user@host/path",
-		"ftp://h":                   "not absolute",
+		"ftp://h":                   "names no lock there",
 		"ftp://u:secret@h/x":        "no place in an address",
 		"local:/a?b=1&b=2":          "option=value",
 		strings.Repeat("a", 100000): "shorten it",

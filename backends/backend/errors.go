@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -58,7 +59,7 @@ func (e *HeldError) Error() string {
 func (e *HeldError) why() string {
 	switch {
 	case e.Obstacle != nil:
-		return fmt.Sprintf("%s: waiting until it can be seen who holds it: %v", e.Lock, e.Obstacle)
+		return fmt.Sprintf("%s: waiting until it can be seen who holds it: %s", e.Lock, strings.TrimPrefix(e.Obstacle.Error(), e.Lock+": "))
 	case e.Queued:
 		return fmt.Sprintf("%s: free, but before us waits %s", e.Lock, e.Holder)
 	case e.Yielding:
@@ -127,7 +128,7 @@ func (n Name) Gone(op, hint string) error { return n.error(protocol.Gone, op, Er
 
 // NoSuch says that what was to be broken is not there (any more).
 func (n Name) NoSuch(op string) error {
-	return n.Gone(op, "see who is there with: locksmith status "+string(n))
+	return n.Gone(op, "see who is there with: locksmith status "+ShellWord(string(n)))
 }
 
 // TooSlow says that the lock was ours only when most of the lease was over, again and again.

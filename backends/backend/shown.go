@@ -113,3 +113,14 @@ func isSecretive(name string) bool {
 	return slices.ContainsFunc([]string{"pass", "pwd", "secret", "token", "key", "auth", "cred"},
 		func(word string) bool { return strings.Contains(name, word) })
 }
+
+// shellChars are those that a shell leaves alone everywhere in a word.
+const shellChars = plainChars + "@%+=:,./"
+
+// ShellWord is a word as a shell reads it: in quotes where it needs them.
+func ShellWord(word string) string {
+	if word != "" && strings.Trim(word, shellChars) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

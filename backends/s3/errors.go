@@ -5,8 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"net/url"
+	"regexp"
 	"time"
 
 	"github.com/aws/smithy-go"
@@ -57,9 +60,15 @@ const (
 	noSuchBucket = "NoSuchBucket"
 )
 
-// notFound is the error of a 404 that need not be the store's.
-func (b *bucket) notFound(op string) error {
-	return b.fail(protocol.Unreachable, op, objects.ErrNotFound, "look at the endpoint, and at what is between here and the store, then try again")
+// notFound is the error of a 404 that need not be the store's. What it says of itself is shown.
+func (b *bucket) notFound(op string, a *answerError) error {
+	cause := objects.ErrNotFound
+	switch a.code {
+	case "", "NotFound", nothingSaid: // the library's words for an answer without any
+	default:
+		cause = fmt.Errorf("%w: it says %s", cause, protocol.CleanText(a.code, 60))
+	}
+	return b.fail(protocol.Unreachable, op, cause, "look at the endpoint, and at what is between here and the store, then try again")
 }
 
 // failed says what became of a request: ErrAbsent, ErrExists, the code unreachable if it may
@@ -85,8 +94,8 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 	switch {
 	case a.code == noSuchKey:
 		return objects.ErrAbsent
-	case a.status == http.StatusNotFound && a.code != noSuchBucket:
-		return b.notFound(op)
+	case a.status == http.StatusNotFound && a.code != noSuchBucket && !a.isAboutCredentials():
+		return b.notFound(op, a)
 	case a.status == http.StatusPreconditionFailed:
 		return objects.ErrExists
 	}
@@ -110,20 +119,69 @@ func (b *bucket) judge(a *answerError, r *smithyhttp.Response) (protocol.Code, s
 		return protocol.Permission, "set the clock of this machine" + off(r)
 	case a.code == noSuchBucket:
 		return protocol.CannotCreate, "make the bucket first, or correct its name"
+	case a.isAboutCredentials():
+		return protocol.Permission, credentialsHint
 	case a.code == "ObjectParentIsFile":
 		return protocol.CannotCreate, "an object has the name of a part of the prefix: choose another prefix"
-	case a.status/100 == 3:
-		return protocol.CannotCreate, "the bucket is elsewhere: name its ?region=, or its store's ?endpoint="
+	case wantedRegion(a, r) != "":
+		region := wantedRegion(a, r)
+		return protocol.CannotCreate, "the bucket is in region " + region + ": write " + backend.ShellWord(b.inRegion(region))
+	case a.status/100 == 3, a.code == "AuthorizationHeaderMalformed":
+		return protocol.CannotCreate, "the bucket is elsewhere: add its region to the address, as in '?region=eu-central-1', or its store's '?endpoint=https://host'"
 	case a.status == http.StatusNotImplemented:
 		return protocol.CannotCreate, "the store does not know such requests: choose another one"
 	case a.code == "RequestTimeout":
 		return protocol.Unreachable, "try again later"
-	case a.status == http.StatusForbidden, a.status == http.StatusUnauthorized, a.code == "ExpiredToken", a.code == "InvalidToken":
+	case a.status == http.StatusForbidden, a.status == http.StatusUnauthorized:
 		return protocol.Permission, "look at the credentials (AWS_PROFILE, AWS_ACCESS_KEY_ID, ~/.aws), and let them read, write, list and delete below the prefix"
 	case a.status == http.StatusConflict, a.status == http.StatusTooManyRequests, a.status == http.StatusRequestTimeout, a.status/100 == 5:
 		return protocol.Unreachable, "try again later"
 	}
-	return protocol.CannotCreate, "see what this store can do with: locksmith doctor " + b.address.String()
+	return protocol.CannotCreate, "see what this store can do with: locksmith doctor " + backend.ShellWord(b.address.String())
+}
+
+const credentialsHint = "correct the credentials: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE and ~/.aws; and see that they are for this store"
+
+// isAboutCredentials reports that the store does not know who asks. Stores say so with 403, 400
+// or 404, and it concerns no object.
+func (e *answerError) isAboutCredentials() bool {
+	switch e.code {
+	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidSecurity", "InvalidClientTokenId", "ExpiredToken", "InvalidToken", "TokenRefreshRequired":
+		return true
+	}
+	return false
+}
+
+// expecting precedes, in the message of a store, the region that it wants.
+var expecting = regexp.MustCompile(`expecting '([A-Za-z0-9_-]{1,64})'`)
+
+// wantedRegion is the region that the store names as the bucket's where a request was for
+// another one, or "".
+func wantedRegion(a *answerError, r *smithyhttp.Response) string {
+	misplaced := a.status/100 == 3 || a.code == "AuthorizationHeaderMalformed"
+	if !misplaced {
+		return ""
+	}
+	if r != nil {
+		if region := r.Header.Get("X-Amz-Bucket-Region"); isRegion(region) {
+			return region
+		}
+	}
+	if named := expecting.FindStringSubmatch(a.message); named != nil {
+		return named[1]
+	}
+	return ""
+}
+
+// inRegion is the address with another region.
+func (b *bucket) inRegion(region string) string {
+	a := b.address
+	a.Options = maps.Clone(a.Options)
+	if a.Options == nil {
+		a.Options = map[string]string{}
+	}
+	a.Options["region"] = region
+	return a.String()
 }
 
 // off says by how much our clock is wrong, if the answer tells the time.
@@ -193,7 +251,11 @@ func shortened(err error) error {
 	}
 	var send *smithyhttp.RequestSendError
 	if errors.As(err, &send) {
-		return send.Err
+		err = send.Err
+		if request, ok := errors.AsType[*url.Error](err); ok { // the address says where, and the operation what
+			err = request.Err
+		}
+		return err
 	}
 	var unread *smithy.DeserializationError
 	if errors.As(err, &unread) {

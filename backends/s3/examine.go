@@ -59,6 +59,9 @@ func (x *examiner) fresh() string {
 
 // clean removes what was made, also when ctx has ended.
 func (x *examiner) clean(ctx context.Context) {
+	if len(x.made) == 0 {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	all, err := x.List(ctx)

@@ -136,19 +136,24 @@ func TestAnswers(t *testing.T) {
 		code   protocol.Code
 		says   string
 	}{
-		"clock":    {403, "RequestTimeTooSkewed", protocol.Permission, "set the clock of this machine: it is "},
-		"rights":   {403, "AccessDenied", protocol.Permission, "AWS_PROFILE"},
-		"bucket":   {404, "NoSuchBucket", protocol.CannotCreate, "make the bucket first"},
-		"no store": {404, "NotFound", protocol.Unreachable, "need not be the store's; look at the endpoint"},
-		"no key":   {404, "NoSuchKey", protocol.Unreachable, "need not be the store's; look at the endpoint"}, // it was not asked about one
-		"parent":   {409, "ObjectParentIsFile", protocol.CannotCreate, "choose another prefix"},
-		"conflict": {409, "ConditionalRequestConflict", protocol.Unreachable, "409"},
-		"busy":     {503, "SlowDown", protocol.Unreachable, "503 SlowDown"},
-		"fault":    {500, "InternalError", protocol.Unreachable, "try again"},
-		"slow":     {400, "RequestTimeout", protocol.Unreachable, "try again"},
-		"token":    {400, "ExpiredToken", protocol.Permission, "AWS_PROFILE"},
-		"unknown":  {501, "NotImplemented", protocol.CannotCreate, "choose another one"},
-		"redirect": {307, "TemporaryRedirect", protocol.CannotCreate, "?region="},
+		"clock":        {403, "RequestTimeTooSkewed", protocol.Permission, "set the clock of this machine: it is "},
+		"rights":       {403, "AccessDenied", protocol.Permission, "AWS_PROFILE"},
+		"bucket":       {404, "NoSuchBucket", protocol.CannotCreate, "make the bucket first"},
+		"no store":     {404, "NotFound", protocol.Unreachable, "need not be the store's; look at the endpoint"},
+		"no key":       {404, "NoSuchKey", protocol.Unreachable, "need not be the store's; look at the endpoint"}, // it was not asked about one
+		"parent":       {409, "ObjectParentIsFile", protocol.CannotCreate, "choose another prefix"},
+		"conflict":     {409, "ConditionalRequestConflict", protocol.Unreachable, "409"},
+		"busy":         {503, "SlowDown", protocol.Unreachable, "503 SlowDown"},
+		"fault":        {500, "InternalError", protocol.Unreachable, "try again"},
+		"slow":         {400, "RequestTimeout", protocol.Unreachable, "try again"},
+		"token":        {400, "ExpiredToken", protocol.Permission, "AWS_PROFILE"},
+		"no key id":    {404, "InvalidAccessKeyId", protocol.Permission, "404 InvalidAccessKeyId: because; correct the credentials"},
+		"key id":       {400, "InvalidAccessKeyId", protocol.Permission, "400 InvalidAccessKeyId: because; correct the credentials"},
+		"secret":       {403, "SignatureDoesNotMatch", protocol.Permission, "403 SignatureDoesNotMatch: because; correct the credentials"},
+		"region":       {400, "AuthorizationHeaderMalformed", protocol.CannotCreate, "add its region to the address, as in '?region=eu-central-1'"},
+		"unknown name": {418, "NewName", protocol.CannotCreate, "locksmith doctor 's3://bucket/locks/l?endpoint="},
+		"unknown":      {501, "NotImplemented", protocol.CannotCreate, "choose another one"},
+		"redirect":     {307, "TemporaryRedirect", protocol.CannotCreate, "?region="},
 	} {
 		t.Run(about, func(t *testing.T) {
 			requests, writes := 0, 0
@@ -176,6 +181,48 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 	backendtest.MustFail(t, mustOpen(t, addressAt("http://127.0.0.1:1")).Store.Put(t.Context(), "k", nil), protocol.Unreachable, "refused")
+}
+
+// TestWrongRegion: the region that the store names, in a header or in its message, is in the advice
+// as an address that a shell can be given.
+func TestWrongRegion(t *testing.T) {
+	for _, c := range map[string]struct {
+		status        int
+		header, error string
+	}{
+		"moved":     {301, "eu-central-1", "<Code>PermanentRedirect</Code><Message>use another endpoint</Message>"},
+		"malformed": {400, "", "<Code>AuthorizationHeaderMalformed</Code><Message>the region 'us-east-1' is wrong; expecting 'eu-central-1'</Message>"},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Amz-Bucket-Region", c.header)
+			w.WriteHeader(c.status)
+			_, _ = w.Write([]byte("<Error>" + c.error + "</Error>"))
+		}))
+		defer s.Close()
+		address := addressAt(s.URL)
+		_, err := mustOpen(t, address).Store.List(t.Context())
+		a, _ := backend.ParseAddress(address+"&region=eu-central-1", schemes)
+		backendtest.MustFail(t, err, protocol.CannotCreate, "the bucket is in region eu-central-1: write '"+a.String()+"'")
+	}
+}
+
+// TestNothingWritten: of what failed before anything was written nothing is to be cleaned up, and
+// nobody is told of a removal. The address is told once.
+func TestNothingWritten(t *testing.T) {
+	address := addressAt("http://127.0.0.1:1")
+	l := mustOpen(t, address)
+	a, err := l.Attempt(backendtest.Request())
+	backendtest.MustWork(t, err)
+	_, err = a.Try(t.Context())
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if strings.Contains(text, "remove an object") || strings.Contains(text, "Delete") || !strings.Contains(text, "connection refused") || strings.Count(text, "s3://") != 1 {
+		t.Errorf("told: %s", text)
+	}
+	err = l.Examine(t.Context(), backend.Examination{Rounds: 1}, func(c backend.Check) { t.Errorf("found without a store: %+v", c) })
+	backendtest.MustFail(t, err, protocol.Unreachable, "list objects: dial tcp 127.0.0.1:1")
 }
 
 // TestNotFound: that there is no such object is the store's word for it; any other 404, and that
@@ -284,6 +331,8 @@ func TestAddresses(t *testing.T) {
 		"s3://bucket/a?endpoint=https://h:1&path=style": "",
 		"s3://me@bucket/a":                              "names a user",
 		"s3://bucket:1/a":                               "letters, digits",
+		"s3://bucket":                                   "names no lock there; add its name after the host or the bucket, and before any ?: s3://bucket/name",
+		"s3://bucket?path=style":                        "names no lock there; add its name after the host or the bucket, and before any ?: s3://bucket/name",
 		"s3://bucket//a":                                "begins with a slash",
 		"s3://bucket/a?endpoint=h:1":                    "https://host:port",
 		"s3://bucket/a?endpoint=http://u:hidden@h":      "https://host:port",

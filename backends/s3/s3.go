@@ -85,7 +85,7 @@ func parseOptions(a backend.Address) (o options, err error) {
 			}
 		case "region":
 			o.region = value
-			if strings.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" || len(value) > 64 {
+			if !isRegion(value) {
 				return o, errors.New("option region is no name of a region")
 			}
 		case "path":
@@ -97,4 +97,8 @@ func parseOptions(a backend.Address) (o options, err error) {
 		}
 	}
 	return o, nil
+}
+
+func isRegion(s string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }

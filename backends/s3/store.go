@@ -87,7 +87,7 @@ func (s store) write(ctx context.Context, op string, in *s3.PutObjectInput) erro
 // answers that it is, is not the store.
 func (b *bucket) elsewhere(op string, err error) error {
 	if errors.Is(err, objects.ErrAbsent) {
-		return b.notFound(op)
+		return b.notFound(op, &answerError{})
 	}
 	return err
 }

@@ -159,7 +159,7 @@ func (a *attempt) look(ctx context.Context) (view, error) {
 // stale is the error of a listing that does not show what is there. It may pass.
 func (a *attempt) stale(what string) error {
 	return errors.Join(backend.ErrAgain, &backend.Error{Code: protocol.CannotCreate, Lock: string(a.lock.Address), Op: "list the lock's objects",
-		Err: errors.New("the listing lacks " + what), Hint: "was it removed by hand? Else the store shows what is old: see locksmith doctor " + string(a.lock.Address)})
+		Err: errors.New("the listing lacks " + what), Hint: "was it removed by hand? Else the store shows what is old: see locksmith doctor " + backend.ShellWord(string(a.lock.Address))})
 }
 
 // holderOf reads whose generation n is: once, for it never changes.
@@ -227,7 +227,7 @@ func (a *attempt) create(ctx context.Context, n uint64, began time.Duration) (*h
 	if unclear(last) { // it is too busy to write
 		return nil, a.lock.fail("create generation", last)
 	}
-	return nil, a.lock.Address.Unfit("create generation", "the store neither creates it nor shows it", "see locksmith doctor "+string(a.lock.Address))
+	return nil, a.lock.Address.Unfit("create generation", "the store neither creates it nor shows it", "see locksmith doctor "+backend.ShellWord(string(a.lock.Address)))
 }
 
 // confirm is steps 7 and 8.

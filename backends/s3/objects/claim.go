@@ -61,11 +61,23 @@ func (a *attempt) mayRemove(ctx context.Context, t ticket) error {
 		return nil
 	}
 	if err := a.lock.Store.Delete(ctx, t.trial()); err != nil {
-		return a.lock.fail("find out whether the lock can be released", err)
+		return a.lock.mayNot(err)
 	}
 	a.allowed = true
 	return nil
 }
+
+// mayNot is the error of mayRemove. What failed is the question, and nothing is to be removed.
+func (l *Lock) mayNot(err error) error {
+	if e, ok := errors.AsType[*backend.Error](err); ok {
+		first := *e
+		first.Op = firstRequest
+		return &first
+	}
+	return l.fail(firstRequest, err)
+}
+
+const firstRequest = "ask whether the lock could be released"
 
 // placed reports that we have a reservation, which is our place in the queue.
 func (a *attempt) placed() bool { return a.mine != nil && !a.mine.spoiled }

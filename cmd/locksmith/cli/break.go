@@ -171,16 +171,8 @@ func (b *breaking) command(more ...string) string {
 	return breakCommand(&b.Connect, &b.File, b.args, more...)
 }
 
-// plainChars are those that a shell leaves alone everywhere in a word.
-const plainChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
-
 // quoted is a word as a shell reads it.
-func quoted(word string) string {
-	if word != "" && strings.Trim(word, plainChars) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
+func quoted(word string) string { return backend.ShellWord(word) }
 
 // clear removes what has no id, such as a file that another tool left, if the user says
 // yes to what is shown.
