@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"locksmith/backends/backend"
@@ -57,6 +58,8 @@ type answerer struct {
 	questions []string // how questions for this password begin
 	password  string
 	variable  string // where the password stands; "": in none
+	source    string // where the password stands, for people
+	answered  atomic.Bool
 }
 
 // answerPassword answers with a password. Source is where that stands, as backend.Access says.
@@ -74,7 +77,7 @@ func answerPassword(a backend.Address, password, source string) (*answerer, erro
 	// As OpenSSH asks, for the methods password and keyboard-interactive. A host on the way
 	// (ProxyJump) must not get it, nor a key that is locked.
 	questions := []string{a.User + "@" + host + "'s password:", "(" + a.User + "@" + host + ") "}
-	w := &answerer{dir: dir, listener: l, questions: questions, password: password}
+	w := &answerer{dir: dir, listener: l, questions: questions, password: password, source: source}
 	if name, inVariable := strings.CutPrefix(source, "$"); inVariable {
 		w.variable = name
 	}
@@ -91,10 +94,22 @@ func (w *answerer) serve() {
 		_ = c.SetDeadline(time.Now().Add(askTime))
 		prompt, _ := io.ReadAll(io.LimitReader(c, maxPrompt))
 		if w.concerns(string(prompt)) {
+			w.answered.Store(true)
 			_, _ = io.WriteString(c, w.password)
 		}
 		_ = c.Close()
 	}
+}
+
+// denied is what to do if the server lets nobody in. w is nil if there was no password for ssh.
+func (w *answerer) denied() string {
+	switch {
+	case w == nil:
+		return "look at the user in the address, and whether the server knows this account's key: run ssh by hand"
+	case w.answered.Load():
+		return "the password is refused: correct it in " + w.source + ", or the user in the address"
+	}
+	return "the server has not asked for the password in " + w.source + ": look at what it takes instead, in brackets, and at the user in the address: run ssh by hand"
 }
 
 // concerns reports that the question is for the password of our user at our server.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"locksmith/backends/backend"
@@ -22,12 +23,14 @@ type reason struct {
 	hint  string
 }
 
-func reasons() []reason {
+// reasons are those of what ssh said, after it was offered a password or not.
+func (s *server) reasons(said string, offered *answerer) []reason {
 	return []reason{
-		{[]string{"Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED", "No matching host key"}, protocol.Unreachable, true, "",
+		{[]string{"REMOTE HOST IDENTIFICATION HAS CHANGED", "has changed and you have requested strict checking"}, protocol.Unreachable, true,
+			"the server's key has changed, and somebody may sit between", s.changedKey(said)},
+		{[]string{"Host key verification failed", "No matching host key"}, protocol.Unreachable, true, "",
 			"compare the server's key with the one that its administrator tells you, then accept it once: run ssh by hand"},
-		{[]string{"Permission denied", "Too many authentication failures", "No more authentication methods"}, protocol.Permission, true, "",
-			"look at the user in the address, and whether the server knows this account's key: run ssh by hand"},
+		{[]string{"Permission denied", "Too many authentication failures", "No more authentication methods"}, protocol.Permission, true, "", offered.denied()},
 		{[]string{"subsystem request failed"}, protocol.Unreachable, true, "the server has no SFTP for this user",
 			"let its sshd_config have: Subsystem sftp internal-sftp"},
 		{unknownHost, protocol.Unreachable, true, "", "look at the host's name in the address"},
@@ -37,6 +40,30 @@ func reasons() []reason {
 		{[]string{"Bad owner or permissions", "UNPROTECTED PRIVATE KEY", "Bad configuration option", "terminating,"}, protocol.Config, true, "",
 			"correct the configuration of ssh"},
 	}
+}
+
+// offending precedes, in what ssh says of a key that has changed, the file with the old one, and
+// changed the name under which it is there.
+var (
+	offending = regexp.MustCompile(`(?m)^Offending .* key in (.+):[0-9]+\s*$`)
+	changed   = regexp.MustCompile(`(?m)^(?:Host key for|[A-Z0-9-]+ host key for) (\S+) has changed`)
+)
+
+// changedKey is what to do if the server's key is another one than before. The key may be an
+// attacker's, so the first advice is to ask.
+func (s *server) changedKey(said string) string {
+	name, port := hostPort(s.address)
+	if port != "" {
+		name = "[" + name + "]:" + port
+	}
+	if found := changed.FindStringSubmatch(said); found != nil {
+		name = protocol.CleanText(found[1], maxSaid)
+	}
+	command := "ssh-keygen -R " + backend.ShellWord(name)
+	if found := offending.FindStringSubmatch(said); found != nil {
+		command += " -f " + backend.ShellWord(protocol.CleanText(found[1], maxSaid))
+	}
+	return "accept nothing until the server's administrator has told you the new key by another way; then remove the old one with: " + command + " and log in by hand, to compare the new one and accept it"
 }
 
 // unknownHost is what ssh's resolver says of a name that does not exist: glibc's, musl's, and
@@ -57,8 +84,9 @@ func containsAny(text string, words []string) bool {
 	return false
 }
 
-// refused is the error of a connection that did not come about.
-func (s *server) refused(err error) error {
+// refused is the error of a connection that did not come about. offered is nil if there was no
+// password for ssh.
+func (s *server) refused(err error, offered *answerer) error {
 	host, _ := hostPort(s.address)
 	op := "connect to " + host
 	var lost *lostError
@@ -69,7 +97,7 @@ func (s *server) refused(err error) error {
 	if errors.Is(err, errLate) {
 		return s.fail(protocol.Unreachable, op, fmt.Errorf("the server has not answered within %v", s.dialTime), tryAgain)
 	}
-	for _, r := range reasons() {
+	for _, r := range s.reasons(said, offered) {
 		if containsAny(said, r.words) {
 			return &backend.Error{Code: r.code, Lock: s.address.String(), Op: op, Err: errors.New(cmp.Or(r.cause, lastLines(said))), Hint: r.hint, Lasts: r.lasts}
 		}

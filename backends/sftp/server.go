@@ -92,13 +92,14 @@ func (s *server) dialOnce(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	env := os.Environ()
+	var offered *answerer
 	if password != "" {
-		asked, err := answerPassword(s.address, password, source)
+		offered, err = answerPassword(s.address, password, source)
 		if err != nil {
 			return nil, s.fail(protocol.Internal, "offer the password to ssh", err, "let this user write to "+os.TempDir())
 		}
-		defer asked.close()
-		env = asked.env()
+		defer offered.close()
+		env = offered.env()
 	}
 	old := s.oldSSH.Load()
 	t, err := s.start(strings.Fields(s.access.SSH), arguments(s.address, password == "", old), env)
@@ -115,7 +116,7 @@ func (s *server) dialOnce(ctx context.Context) (*conn, error) {
 		s.oldSSH.Store(true)
 		return s.dialOnce(ctx)
 	}
-	return nil, s.refused(err)
+	return nil, s.refused(err, offered)
 }
 
 // knowsNot reports that ssh refused an option of ours.

@@ -189,6 +189,7 @@ func TestRefusals(t *testing.T) {
 	known := sftpserver.Start(t, sftpserver.Options{})
 	none := sftpserver.Start(t, sftpserver.Options{NoSubsystem: true})
 	noisy := sftpserver.Start(t, sftpserver.Options{External: true, Noise: "Welcome!"})
+	changed := otherKeyOf(t, known)
 	for name, c := range map[string]struct {
 		server *sftpserver.Server
 		ssh    string
@@ -196,6 +197,7 @@ func TestRefusals(t *testing.T) {
 		says   string
 	}{
 		"host key":   {known, strings.Replace(known.SSH, "known", "unknown", 1), "unreachable", "Host key verification failed"},
+		"changed":    {known, strings.Replace(known.SSH, "ssh ", "ssh -o UserKnownHostsFile="+changed+" ", 1), "unreachable", "the server's key has changed, and somebody may sit between; accept nothing until the server's administrator has told you the new key by another way; then remove the old one with: ssh-keygen -R '[127.0.0.1]:"},
 		"key":        {known, known.WithPass, "permission", "Permission denied"},
 		"subsystem":  {none, none.SSH, "unreachable", "Subsystem sftp internal-sftp"},
 		"noise":      {noisy, noisy.SSH, "unreachable", ".bashrc"},
@@ -213,6 +215,18 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// otherKeyOf is a file of known hosts with another key for a server.
+func otherKeyOf(t *testing.T, s *sftpserver.Server) (file string) {
+	t.Helper()
+	public, err := os.ReadFile(s.Key + ".pub")
+	host, port, err2 := net.SplitHostPort(s.Addr)
+	file = filepath.Join(t.TempDir(), "changed")
+	if err := errors.Join(err, err2, os.WriteFile(file, fmt.Appendf(nil, "[%s]:%s %s", host, port, public), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // TestPassword: ssh gets it from us, and no other one.
 func TestPassword(t *testing.T) {
 	t.Parallel()
@@ -220,16 +234,20 @@ func TestPassword(t *testing.T) {
 	for _, c := range []struct {
 		password string
 		code     string
-	}{{s.Password, "internal"}, {"another", "permission"}} {
+		says     string
+	}{{s.Password, "internal", ""}, {"another", "permission", "the password is refused: correct it in $A_PASSWORD, or the user in the address"}} {
 		access := backend.Access{SSH: s.WithPass, Password: func(user, host string) (string, string, error) {
 			if user != s.User || host != s.Addr {
 				t.Errorf("asked for %s at %s", user, host)
 			}
-			return c.password, "", nil
+			return c.password, "$A_PASSWORD", nil
 		}}
 		_, err := at(t, s, access, "lock", "").Inspect(t.Context())
 		if c.password == s.Password && err != nil || c.password != s.Password && string(backend.CodeOf(err)) != c.code {
 			t.Error(err)
+		}
+		if !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("it tells %v", err)
 		}
 		if strings.Contains(fmt.Sprint(err), c.password) {
 			t.Errorf("the error tells the password: %v", err)
