@@ -191,7 +191,7 @@ func (l *listing) place(ctx context.Context, place string, tell func(backend.Lis
 	if err != nil {
 		return err
 	}
-	return l.list(ctx, canonical, lists, tell)
+	return l.NotAPlace(place, canonical, l.list(ctx, canonical, lists, tell))
 }
 
 // list tells of what is in one place, and leaves behind a look that hangs.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,10 +43,18 @@ func (a *app) reap() *cobra.Command {
 	f.BoolVarP(&quiet, "quiet", "q", false, "tell only of what is or would be removed, or should be: nothing if all is well")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
-		if !c.Flags().Changed("max-age") {
-			return flags.Usagef("--max-age is missing: no default is right for all")
-		}
 		places := []*show.Reaped{}
+		if !c.Flags().Changed("max-age") {
+			err := flags.Usagef("--max-age is missing: no default is right for all")
+			if !asJSON {
+				return err
+			}
+			for _, place := range args {
+				_, canonical, _ := r.OpenPlace(place)
+				places = append(places, show.NewReaped(canonical, nil, err))
+			}
+			return errors.Join(err, a.out.JSON(map[string]any{"places": places}))
+		}
 		for _, place := range args {
 			places = append(places, a.reapPlace(ctx, &r, place, reaping))
 			if ctx.Err() != nil {
@@ -89,5 +98,5 @@ func reapIn(ctx context.Context, r *flags.Connect, place string, reaping backend
 			"see who is there with: locksmith list; remove what another tool left with: locksmith break --force LOCK")
 	}
 	found, err = reaper.Reap(ctx, reaping)
-	return canonical, found, orCause(ctx, err)
+	return canonical, found, r.NotAPlace(place, canonical, orCause(ctx, err))
 }

@@ -96,7 +96,12 @@ func (a *app) watchStatus(l *looking, locks []string) error {
 	for _, lock := range locks {
 		v := &view{connect: &l.Connect, lock: lock}
 		if err := v.open(); err != nil && (codeOf(err) == protocol.Usage || codeOf(err) == protocol.Config) {
-			return err
+			if !l.asJSON {
+				return err
+			}
+			refused := show.NewLock(v.address, nil)
+			refused.Error = err.Error()
+			return errors.Join(err, show.NewWatch(os.Stdout, l.every, true).Show([]show.Lock{refused}, time.Now()))
 		}
 		views = append(views, v)
 	}

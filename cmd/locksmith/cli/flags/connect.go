@@ -3,6 +3,8 @@ package flags
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -100,6 +102,36 @@ func (c *Connect) open(lock string, open opener) (b backend.Backend, address str
 		return nil, shownIn(err, lock), err
 	}
 	return b, address, nil
+}
+
+// NotAPlace is the error of a directory of locks that was given as the name of a profile. A
+// profile names a lock, so that its path is right and the question is wrong.
+func (c *Connect) NotAPlace(place, canonical string, err error) error {
+	code := backend.CodeOf(err)
+	p, unknown := profile.System().Resolve(place)
+	if code != protocol.CannotCreate && code != protocol.Usage || unknown != nil || p.Name == "" {
+		return err
+	}
+	lock, _, _ := strings.Cut(p.Lock, "?")
+	if strings.HasSuffix(lock, "/") { // it is a directory on purpose
+		return err
+	}
+	return &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "look for locks in profile " + p.Name,
+		Err:  fmt.Errorf("it names a lock, not a directory of locks (%s)", backend.Reason(err)),
+		Hint: fmt.Sprintf("of one lock tells: locksmith status %s; or write the directory's address: %s", p.Name, backend.ShellWord(above(canonical)))}
+}
+
+// above is the address of the directory that a lock is in.
+func above(address string) string {
+	lock, options, has := strings.Cut(address, "?")
+	dir := lock[:max(strings.LastIndexByte(lock, '/'), 0)]
+	if dir == "" || strings.HasSuffix(dir, ":") || strings.HasSuffix(dir, "/") {
+		dir += "/"
+	}
+	if has {
+		dir += "?" + options
+	}
+	return dir
 }
 
 // shownIn is the lock as the innermost error about it shows it: without what
