@@ -56,6 +56,19 @@ func TestGiveUpByHand(t *testing.T) {
 	}
 }
 
+// TestRefusedByHand: a person at a terminal reads once why there is no lock, and then what to do.
+func TestRefusedByHand(t *testing.T) {
+	t.Parallel()
+	lock := filepath.Join(t.TempDir(), "lock")
+	_, release := holdElsewhere(t, lock)
+	defer release()
+	term := atTerminal(t, "locksmith", "hold", "--timeout", "0", "local:"+lock)
+	term.mustExit(t, 75)
+	if out := term.output(); strings.Count(out, ": held by ") != 1 || !strings.Contains(out, "ERR code=held ") || !strings.HasSuffix(out, "\r\n  wait longer with --timeout, or see who with: locksmith status local:"+lock+"\r\n") {
+		t.Errorf("it showed %q", out)
+	}
+}
+
 // TestHoldForProgram: a program that reads the lines has the terminal for itself.
 func TestHoldForProgram(t *testing.T) {
 	t.Parallel()

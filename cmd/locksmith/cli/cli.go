@@ -112,11 +112,16 @@ func atLeastOne(what string) cobra.PositionalArgs {
 }
 
 // fail reports an error of a command that did not get as far as reporting itself. A parent
-// of hold reads it as a line.
+// of hold reads it as a line; people read it once.
 func (a *app) fail(err error) {
 	if len(a.self.Args) > 0 && a.self.Args[0] == "hold" {
 		if line, e := protocol.Failure(protocol.WordErr, codeOf(err), err.Error()).Format(); e == nil {
 			_, _ = os.Stdout.WriteString(line)
+			if isOneReader() {
+				reportRest(os.Stderr, err)
+				a.settle(exitStatus(err))
+				return
+			}
 		}
 	}
 	a.note(err)

@@ -118,21 +118,59 @@ func report(err error) { reportTo(os.Stderr, err) }
 
 func reportTo(out io.Writer, err error) {
 	text := "locksmith: " + show.Text(err.Error())
-	var own *backend.Error
-	var held *backend.HeldError
-	advised := errors.As(err, &own) && own.Hint != "" || errors.As(err, &held) && held.Holder.Advice != ""
-	switch hint := hints[codeOf(err)]; {
-	case advised:
-	case isStuck(err): // one line: cron mails it
-		text += "; its lease is over: see what frees the lock with: locksmith status " + show.Text(quoted(lockOf(err)))
-	case hint != "":
-		text += "\n  " + show.Text(strings.ReplaceAll(hint, "LOCK", quoted(lockOf(err))))
+	if isStuck(err) && !isAdvised(err) { // one line: cron mails it
+		text += "; " + wayOut(err)
+	} else if hint := hintOf(err); hint != "" {
+		text += "\n  " + hint
 	}
-	text += "\n"
-	if own != nil && own.Code == protocol.CannotCreate {
-		text += otherKind(own.Lock)
+	_, _ = io.WriteString(out, text+"\n"+otherKindThan(err))
+}
+
+// reportRest is reportTo for whoever has read the error itself.
+func reportRest(out io.Writer, err error) {
+	text := otherKindThan(err)
+	if isStuck(err) && !isAdvised(err) {
+		text = "  " + wayOut(err) + "\n" + text
+	} else if hint := hintOf(err); hint != "" {
+		text = "  " + hint + "\n" + text
 	}
 	_, _ = io.WriteString(out, text)
+}
+
+// isAdvised reports that an error brings its own advice.
+func isAdvised(err error) bool {
+	var own *backend.Error
+	var held *backend.HeldError
+	return errors.As(err, &own) && own.Hint != "" || errors.As(err, &held) && held.Holder.Advice != ""
+}
+
+// hintOf is the hint for an error that brings no advice, or "".
+func hintOf(err error) string {
+	if isAdvised(err) {
+		return ""
+	}
+	return show.Text(strings.ReplaceAll(hints[codeOf(err)], "LOCK", quoted(lockOf(err))))
+}
+
+// wayOut is the advice where nothing is going to free the lock.
+func wayOut(err error) string {
+	return "its lease is over: see what frees the lock with: locksmith status " + show.Text(quoted(lockOf(err)))
+}
+
+// otherKindThan tells of the lock of another kind that is where an error is about, or is "".
+func otherKindThan(err error) string {
+	if own, ok := errors.AsType[*backend.Error](err); ok && own.Code == protocol.CannotCreate {
+		return otherKind(own.Lock)
+	}
+	return ""
+}
+
+// isOneReader reports that standard output and standard error lead to one terminal, file or
+// pipe: whoever reads there the line for the parent has read the error.
+func isOneReader() bool {
+	out, err1 := os.Stdout.Stat()
+	people, err2 := os.Stderr.Stat()
+	return errors.Join(err1, err2) == nil && os.SameFile(out, people)
 }
 
 // lockOf is the lock that an error is about: of a set, the one that is held.

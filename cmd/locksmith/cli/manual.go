@@ -96,12 +96,16 @@ func (m *manualHold) Start(g protocol.Grant) error {
 	return nil
 }
 
-// Finish implements pipeClient: it tells why the lock was not got. A loss has been
-// logged.
+// Finish implements pipeClient: it tells why the lock was not got, unless the person has just read
+// the line for parents. A loss has been logged.
 func (m *manualHold) Finish(held time.Duration, err error) {
 	m.tellingPipe.Finish(held, err)
 	if err != nil && held == 0 && !(m.quiet && isHeld(err) && !isStuck(err)) {
-		reportTo(m.out, err)
+		if isOneReader() {
+			reportRest(m.out, err)
+		} else {
+			reportTo(m.out, err)
+		}
 	}
 }
 

@@ -166,9 +166,11 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	held, err := h.Run()
 	finish(held, err)
 	line.Clear()
+	waited := (h.Request.Clock.Now() - start - held).Round(time.Millisecond)
 	if o.verbose && held > 0 {
-		waited := h.Request.Clock.Now() - start - held
-		fmt.Fprintf(out, "locksmith: %s: waited %v, held %v\n", h.Address, waited.Round(time.Millisecond), held.Round(time.Millisecond))
+		fmt.Fprintf(out, "locksmith: %s: waited %v, held %v\n", h.Address, waited, held.Round(time.Millisecond))
+	} else if cancelled, ok := errors.AsType[*locksmith.CancelledError](err); o.verbose && ok {
+		fmt.Fprintf(out, "locksmith: %s: waited %v, not held: %v\n", h.Address, waited, cancelled.Cause)
 	}
 	return a.runStatus(o, command, h.Log, out, err)
 }
