@@ -182,7 +182,10 @@ func Passes(err error) bool {
 // FileError gives a failed file operation its code and advice.
 func FileError(lock, op string, err error) *Error {
 	e := &Error{Code: protocol.Internal, Lock: lock, Op: op, Err: err}
+	var refused interface{ Refused() string }
 	switch {
+	case errors.As(err, &refused):
+		e.Code, e.Hint = protocol.CannotCreate, "allow it there, or use a newer kernel: locksmith doctor tells what is missing"
 	case noSpace(err):
 		e.Code, e.Hint = protocol.CannotCreate, "free some space, or choose another file system"
 	case errors.Is(err, syscall.EFBIG):

@@ -43,6 +43,7 @@ func (n DirNeeds) Examine(dir string, tell backend.Tell) {
 		n.mount(m, tell)
 	}
 	space(dir, tell)
+	n.System(tell)
 }
 
 // A mount is a line of /proc/self/mountinfo.

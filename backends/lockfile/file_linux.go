@@ -61,10 +61,7 @@ func (f *File) StatServer() (Stat, error) { return statServer(f.fd, "", unix.AT_
 func statServer(fd int, path string, flags int) (Stat, error) {
 	const mask = unix.STATX_TYPE | unix.STATX_INO | unix.STATX_NLINK | unix.STATX_SIZE | unix.STATX_MTIME
 	var st unix.Statx_t
-	err := posix.RetryEINTR(func() error {
-		return unix.Statx(fd, path, flags|unix.AT_STATX_FORCE_SYNC, mask, &st)
-	})
-	if err != nil {
+	if err := posix.Statx(fd, path, flags|unix.AT_STATX_FORCE_SYNC, mask, &st); err != nil {
 		return Stat{}, err
 	}
 	return Stat{

@@ -29,7 +29,7 @@ func (d *directory) Touch(name string) error {
 func (d *directory) Look(name string) (generation.Sight, error) {
 	const flags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_STATX_FORCE_SYNC
 	var st unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, d.at(name), flags, unix.STATX_MTIME|unix.STATX_CTIME|unix.STATX_NLINK, &st)
+	err := posix.Statx(unix.AT_FDCWD, d.at(name), flags, unix.STATX_MTIME|unix.STATX_CTIME|unix.STATX_NLINK, &st)
 	if err != nil {
 		return generation.Sight{}, err
 	}

@@ -17,7 +17,9 @@ import (
 
 // Examine implements backend.Backend.
 func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
+	needs := doctor.DirNeeds{Hosts: true, Links: true}
 	if err := l.check(); err != nil {
+		needs.System(tell) // which may be why
 		var e *backend.Error
 		if errors.As(err, &e) && (e.Code == protocol.CannotCreate || e.Code == protocol.Permission) {
 			tell.Unfit("lock directory", e.Op+": "+e.Err.Error(), e.Hint)
@@ -29,6 +31,6 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	if err := unix.Access(base, unix.F_OK); err != nil {
 		base = filepath.Dir(base)
 	}
-	doctor.DirNeeds{Hosts: true, Links: true}.Examine(base, tell)
+	needs.Examine(base, tell)
 	return generation.Examine(ctx, &directory{path: base}, base, tell, l.Fail)
 }

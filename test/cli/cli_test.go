@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	testscript.Main(m, map[string]func(){
 		"locksmith": func() { os.Exit(cli.Main(os.Args[1:])) },
+		"refusing":  refusing,
 	})
 }
 

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package doctor
+
+import "locksmith/backends/backend"
+
+// System has nothing to look for elsewhere.
+func (DirNeeds) System(backend.Tell) {}

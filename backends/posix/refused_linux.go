@@ -1,0 +1,28 @@
+package posix
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// A RefusedError says that the kernel lacks a call, or that a seccomp profile keeps this
+// process from making it. Some profiles answer EPERM, which says nothing about rights.
+type RefusedError struct{ Call string }
+
+func (e *RefusedError) Error() string {
+	return "this kernel, or the seccomp profile of this container, refuses " + e.Call + "(2)"
+}
+
+// Refused names the call, for backend.FileError.
+func (e *RefusedError) Refused() string { return e.Call }
+
+// Statx is statx(2), repeated after EINTR. It is told apart whether the call is refused or
+// the file: the kernel itself answers EACCES to who has no right.
+func Statx(fd int, path string, flags, mask int, st *unix.Statx_t) error {
+	err := RetryEINTR(func() error { return unix.Statx(fd, path, flags, mask, st) })
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {
+		return &RefusedError{"statx"}
+	}
+	return err
+}

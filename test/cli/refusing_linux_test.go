@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/test/lab"
+)
+
+// refusing is a program that becomes another one, to which the kernel refuses some system calls
+// with EPERM, as seccomp profiles of containers do: refusing statx,openat2 COMMAND [ARG…]
+func refusing() {
+	runtime.LockOSThread() // the filter is this thread's, until it becomes the other program
+	err := refuse(strings.Split(os.Args[1], ","))
+	if path, e := exec.LookPath(os.Args[2]); err == nil && e == nil {
+		err = syscall.Exec(path, os.Args[2:], os.Environ())
+	}
+	fmt.Fprintln(os.Stderr, "refusing:", err)
+	os.Exit(125)
+}
+
+func refuse(calls []string) error {
+	numbers := map[string]uint32{"statx": unix.SYS_STATX, "openat2": unix.SYS_OPENAT2, "pidfd_open": unix.SYS_PIDFD_OPEN}
+	filter := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}} // the call's number
+	for _, call := range calls {
+		filter = append(filter,
+			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: numbers[call]},
+			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)})
+	}
+	filter = append(filter, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
+}
+
+// TestRefusedCalls: without some calls of the kernel doctor tells what is weaker, and what still
+// locks does. Nobody is sent to the rights of a directory for a call that is refused.
+func TestRefusedCalls(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	under := func(calls string, args ...string) (out string, status int) {
+		cmd := exec.Command("refusing", append([]string{calls, "locksmith"}, args...)...)
+		text, err := cmd.CombinedOutput()
+		if cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		return string(text), cmd.ProcessState.ExitCode()
+	}
+	if out, _ := under("statx", "version"); strings.Contains(out, "refusing:") {
+		lab.Lacking(t, "no seccomp here: "+out)
+	}
+	const all = "statx,openat2,pidfd_open"
+	for kind, status := range map[string]int{"local": 0, "mkdir": 0, "nfs": 73, "link": 73} {
+		lock := kind + ":" + dir + "/" + kind
+		out, got := under(all, "run", "--timeout", "0", lock, "--", "true")
+		if got != status || strings.Contains(out, "chmod") || status != 0 && !strings.Contains(out, "this kernel, or the seccomp profile of this container, refuses statx(2); allow it there, or use a newer kernel: locksmith doctor tells") {
+			t.Errorf("%s: status %d, %s", kind, got, out)
+		}
+		out, got = under(all, "doctor", lock)
+		for _, says := range []string{"no statx (", "since Linux 4.11", "no pidfd_open (", "since Linux 5.3", "no openat2 (", "since Linux 5.6"} {
+			if !strings.Contains(out, says) {
+				t.Errorf("doctor of %s does not say %q: %s", kind, says, out)
+			}
+		}
+		if (got == 73) != (status == 73) {
+			t.Errorf("doctor of %s: status %d, %s", kind, got, out)
+		}
+	}
+	if out, _ := under("openat2", "doctor", "local:"+dir+"/one"); !strings.Contains(out, "fit for locks, but with weak points: see kernel") {
+		t.Errorf("without openat2: %s", out)
+	}
+}

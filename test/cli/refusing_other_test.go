@@ -1,0 +1,6 @@
+//go:build !linux
+
+package cli
+
+// refusing needs seccomp(2).
+func refusing() {}
