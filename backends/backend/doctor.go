@@ -10,6 +10,8 @@ import (
 type Examination struct {
 	Idle   time.Duration // how long to leave a connection idle, to see whether it is closed
 	Rounds int           // how often many create the same object at a time, in an object store
+	// Progress, if not nil, is told again and again how far a long check is.
+	Progress func(text string)
 }
 
 // A Check is one thing that was found out about a place.

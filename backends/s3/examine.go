@@ -31,13 +31,15 @@ type examiner struct {
 	prefix string // of the objects' keys
 	made   []string
 	rounds int
+	// progress, if not nil, is told how far a long check is.
+	progress func(string)
 }
 
 // Examine implements backend.Backend.
 func (l *lock) Examine(ctx context.Context, e backend.Examination, tell backend.Tell) error {
-	x := &examiner{store: store{l.bucket, l.path}, tell: tell, prefix: "d." + owner.NewID() + ".", rounds: e.Rounds}
+	x := &examiner{store: store{l.bucket, l.path}, tell: tell, prefix: "d." + owner.NewID() + ".", rounds: e.Rounds, progress: e.Progress}
 	defer x.clean(ctx)
-	for _, check := range []func(context.Context) error{x.reach, x.write, x.condition, x.clock, x.listing, x.freshness, x.race} {
+	for _, check := range []func(context.Context) error{x.reach, x.write, x.condition, x.clock, x.listing, x.freshness, x.settings, x.race} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -37,6 +37,9 @@ func (x *examiner) race(ctx context.Context) error {
 	bad, silent, most, last := 0, 0, 0, ""
 	rounds := 0
 	for ; rounds-silent < x.rounds && bad < maxBad && ctx.Err() == nil; rounds++ {
+		if x.progress != nil {
+			x.progress(fmt.Sprintf("%s: %d of %d rounds", name, rounds-silent, x.rounds))
+		}
 		winners, clear, content, err := x.round(ctx, lanes)
 		most = max(most, winners)
 		switch {

@@ -4,6 +4,7 @@ package s3
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -46,8 +47,53 @@ func examine(t *testing.T, address string) (backend.Finding, map[string]backend.
 
 func TestExamine(t *testing.T) {
 	verdict, checks := examine(t, serve(t))
-	if verdict != backend.Fit || len(checks) != 7 || !strings.Contains(checks["many create the same"].Text, "in each of 15 rounds one of 32 succeeded") {
+	if verdict != backend.Fit || len(checks) != 10 || !strings.Contains(checks["many create the same"].Text, "in each of 15 rounds one of 32 succeeded") {
 		t.Errorf("%s: %+v", verdict, checks)
+	}
+}
+
+// TestSettings: what the bucket does with objects by itself is told, and a rule that removes them
+// makes it unfit. What these credentials may not read is not known.
+func TestSettings(t *testing.T) {
+	const rule = `<LifecycleConfiguration><Rule><ID>tidy</ID><Status>Enabled</Status><Filter><Prefix>%s</Prefix></Filter>%s</Rule></LifecycleConfiguration>`
+	for about, c := range map[string]struct {
+		setting, answer, check string
+		status                 int
+		finding                backend.Finding
+		says                   string
+	}{
+		"versions":          {"versioning", "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>", "versioning", 200, backend.Weak, "each heartbeat and each removal leaves an old version"},
+		"expiry":            {"lifecycle", fmt.Sprintf(rule, "locks/", "<Expiration><Days>30</Days></Expiration>"), "lifecycle", 200, backend.Unfit, `rule "tidy" removes objects by age`},
+		"expiry elsewhere":  {"lifecycle", fmt.Sprintf(rule, "logs/", "<Expiration><Days>30</Days></Expiration>"), "lifecycle", 200, backend.Fit, "shows no rule"},
+		"expiry of markers": {"lifecycle", fmt.Sprintf(rule, "", "<Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration>"), "lifecycle", 200, backend.Fit, "shows no rule"},
+		"retention": {"object-lock", "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule><DefaultRetention><Mode>GOVERNANCE</Mode><Days>1</Days></DefaultRetention></Rule></ObjectLockConfiguration>",
+			"object lock", 200, backend.Weak, "cannot be removed"},
+		"no rules":  {"lifecycle", "<Error><Code>NoSuchLifecycleConfiguration</Code></Error>", "lifecycle", 404, backend.Fit, "shows no rule"},
+		"forbidden": {"lifecycle", "<Error><Code>AccessDenied</Code></Error>", "lifecycle", 403, backend.Unknown, "may not read it"},
+		"failing":   {"versioning", "<Error><Code>InternalError</Code></Error>", "versioning", 500, backend.Unknown, "500 InternalError"},
+	} {
+		t.Run(about, func(t *testing.T) {
+			_, checks := examine(t, before(t, func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+				if _, asked := r.URL.Query()[c.setting]; !asked {
+					pass.ServeHTTP(w, r)
+					return
+				}
+				w.WriteHeader(c.status)
+				_, _ = w.Write([]byte(c.answer))
+			}))
+			if found := checks[c.check]; found.Finding != c.finding || !strings.Contains(found.Text, c.says) || found.Finding != backend.Fit && found.Advice == "" {
+				t.Errorf("%+v", found)
+			}
+		})
+	}
+}
+
+// TestProgress: a long check tells how far it is.
+func TestProgress(t *testing.T) {
+	var told []string
+	backendtest.MustWork(t, mustOpen(t, serve(t)).Examine(t.Context(), backend.Examination{Rounds: 3, Progress: func(text string) { told = append(told, text) }}, func(backend.Check) {}))
+	if all := strings.Join(told, "; "); all != "many create the same: 0 of 3 rounds; many create the same: 1 of 3 rounds; many create the same: 2 of 3 rounds" {
+		t.Errorf("told: %s", all)
 	}
 }
 

@@ -67,7 +67,7 @@ func TestRefusedCalls(t *testing.T) {
 			t.Errorf("%s: status %d, %s", kind, got, out)
 		}
 		out, got = under(all, "doctor", lock)
-		for _, says := range []string{"no statx (", "since Linux 4.11", "no pidfd_open (", "since Linux 5.3", "no openat2 (", "since Linux 5.6"} {
+		for _, says := range []string{"no statx (", "since Linux 4.11", "no pidfd_open (", "since Linux 5.3", "no openat2 (", "since Linux 5.12"} {
 			if !strings.Contains(out, says) {
 				t.Errorf("doctor of %s does not say %q: %s", kind, says, out)
 			}

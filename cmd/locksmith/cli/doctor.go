@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,7 +47,7 @@ func (a *app) doctor() *cobra.Command {
 		places := []*show.Examined{}
 		for _, place := range args {
 			e := show.NewExamined(place, people)
-			a.conclude(e, examine(ctx, &r, e, backend.Examination{Idle: idle, Rounds: int(rounds.Value)}))
+			a.conclude(e, examine(ctx, &r, e, backend.Examination{Idle: idle, Rounds: int(rounds.Value), Progress: progress(os.Stderr)}))
 			places = append(places, e)
 			if ctx.Err() != nil {
 				break
@@ -57,6 +59,20 @@ func (a *app) doctor() *cobra.Command {
 		return nil
 	})
 	return c
+}
+
+// progressPause is how often people are told that a long check goes on.
+const progressPause = 5 * time.Second
+
+// progress tells people how far a check is, when it has taken long, and then every so often.
+func progress(people io.Writer) func(string) {
+	told := time.Now()
+	return func(text string) {
+		if time.Since(told) >= progressPause {
+			told = time.Now()
+			fmt.Fprintf(people, "locksmith: %s\n", show.Text(text))
+		}
+	}
 }
 
 // examine tells of each check as it is made.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -91,4 +92,19 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%+v: status %d, %q", c, a.status, people.String())
 		}
 	}
+}
+
+// TestProgress: a check that takes long is told of every few seconds, a short one not at all.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told strings.Builder
+		tell := progress(&told)
+		for i := range 13 {
+			tell(fmt.Sprintf("round %d", i))
+			time.Sleep(time.Second)
+		}
+		if told.String() != "locksmith: round 5\nlocksmith: round 10\n" {
+			t.Errorf("told: %q", told.String())
+		}
+	})
 }
