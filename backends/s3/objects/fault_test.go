@@ -636,8 +636,19 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%t, %v", again, err)
 		}
 	})
+	keeper := h.(*hold).claim.lock
+	record := func() { backendtest.MustWork(t, keeper.RecordSuccess(t.Context(), h)) }
+	spent("the first success", map[string]int{"put": 2, "head": 1, "get": 2, "list": 1}, record)
 	spent("release", map[string]int{"head": 1, "get": 2, "delete": 3}, func() { backendtest.MustRelease(t, h) })
-	backendtest.MustRelease(t, backendtest.MustHold(t, waiter))
+	h = backendtest.MustHold(t, waiter)
+	spent("ask for the last success", map[string]int{"put": 1, "head": 1, "get": 3, "list": 1}, func() {
+		last, err := keeper.LastSuccess(t.Context(), h)
+		if backendtest.MustWork(t, err); last == nil {
+			t.Error("there was a success")
+		}
+	})
+	spent("the next success", map[string]int{"put": 2, "head": 1, "get": 2, "list": 1, "delete": 1}, record)
+	backendtest.MustRelease(t, h)
 }
 
 // TestManyWait: the first in the queue asks every second at last, the others more seldom the
