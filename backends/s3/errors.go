@@ -123,8 +123,8 @@ func (b *bucket) judge(a *answerError, r *smithyhttp.Response) (protocol.Code, s
 		return protocol.Permission, credentialsHint
 	case a.code == "ObjectParentIsFile":
 		return protocol.CannotCreate, "an object has the name of a part of the prefix: choose another prefix"
-	case wantedRegion(a, r) != "":
-		region := wantedRegion(a, r)
+	case b.wantedRegion(a, r) != "":
+		region := b.wantedRegion(a, r)
 		return protocol.CannotCreate, "the bucket is in region " + region + ": write " + backend.ShellWord(b.inRegion(region))
 	case a.status/100 == 3, a.code == "AuthorizationHeaderMalformed":
 		return protocol.CannotCreate, "the bucket is elsewhere: add its region to the address, as in '?region=eu-central-1', or its store's '?endpoint=https://host'"
@@ -156,21 +156,22 @@ func (e *answerError) isAboutCredentials() bool {
 var expecting = regexp.MustCompile(`expecting '([A-Za-z0-9_-]{1,64})'`)
 
 // wantedRegion is the region that the store names as the bucket's where a request was for
-// another one, or "".
-func wantedRegion(a *answerError, r *smithyhttp.Response) string {
+// another one, or "". That of the address is no advice: then the endpoint is wrong.
+func (b *bucket) wantedRegion(a *answerError, r *smithyhttp.Response) (region string) {
 	misplaced := a.status/100 == 3 || a.code == "AuthorizationHeaderMalformed"
 	if !misplaced {
 		return ""
 	}
-	if r != nil {
-		if region := r.Header.Get("X-Amz-Bucket-Region"); isRegion(region) {
-			return region
-		}
-	}
 	if named := expecting.FindStringSubmatch(a.message); named != nil {
-		return named[1]
+		region = named[1]
 	}
-	return ""
+	if r != nil && isRegion(r.Header.Get("X-Amz-Bucket-Region")) {
+		region = r.Header.Get("X-Amz-Bucket-Region")
+	}
+	if region == b.options.region {
+		return ""
+	}
+	return region
 }
 
 // inRegion is the address with another region.

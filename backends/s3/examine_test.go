@@ -249,6 +249,8 @@ func TestWrongRegion(t *testing.T) {
 		_, err := mustOpen(t, address).Store.List(t.Context())
 		a, _ := backend.ParseAddress(address+"&region=eu-central-1", schemes)
 		backendtest.MustFail(t, err, protocol.CannotCreate, "the bucket is in region eu-central-1: write '"+a.String()+"'")
+		_, err = mustOpen(t, a.String()).Store.List(t.Context())
+		backendtest.MustFail(t, err, protocol.CannotCreate, "or its store's '?endpoint=https://host'")
 	}
 }
 

@@ -26,8 +26,9 @@ func (a *app) check() *cobra.Command {
 			"lock since. Otherwise say why not; the status is 79 if N is not the newest. For scripts that\n" +
 			"guard what a lock protects. Somebody may get the lock right after this: where it is possible,\n" +
 			"hand N to the place that is written to, and let that refuse smaller ones. Tokens have nfs:,\n" +
-			"sftp:, s3: and, with ?style=dir, mkdir:, ftp: and ftps:. But for s3: it makes a directory\n" +
-			"beside the lock and removes it, to be sure, for which this user needs the right.",
+			"sftp:, s3: and, with ?style=dir, mkdir:, ftp: and ftps:. To be sure, it makes a directory\n" +
+			"beside the lock and removes it, for which this user needs the right; of s3: it lists the\n" +
+			"objects, and makes none.",
 		Example: "  locksmith check nfs:/shared/locks/billing --token \"$LOCKSMITH_TOKEN\"",
 	}
 	r.Add(c, a.self)
