@@ -71,7 +71,7 @@ func TestTroubleIsTold(t *testing.T) {
 		}
 		w.Show(nil)
 		const want = "locksmith: waiting: fake:/x: held by somebody unknown (pid 7) for 1s\n" +
-			"locksmith: waiting: fake:/x: waiting until it can be seen who holds it: fake:/x: connect: refused\n"
+			"locksmith: waiting: fake:/x: waiting until it can be seen who holds it: connect: refused\n"
 		if out.String() != want {
 			t.Errorf("got:\n%s", out.String())
 		}
