@@ -220,6 +220,8 @@ type Report struct {
 	Crowd   bool
 	AtLeast int
 	Success *Success // the last one on record; nil: none is known. Its age is for people
+	// Broken is the note of the last break by hand, as far as there is one; else nil.
+	Broken *owner.Note
 }
 
 // StickyNote is the Note on a dead holder whose lock file only its owner may remove.

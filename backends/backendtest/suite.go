@@ -123,6 +123,7 @@ var (
 		{"housekeeping beside all else", tendBeside},
 		{"break by id", breakByID},
 		{"successes", successes},
+		{"notes of breaks", notes},
 	}
 	whereShared = []testCase{
 		{"several share", severalShare},

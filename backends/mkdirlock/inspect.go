@@ -56,6 +56,7 @@ func (i *inspection) all(ctx context.Context, dir Dir, names []string) error {
 	if i.lock.Style == TreeStyle {
 		lock, i.report.Token = treeLock, newestOf(fencesIn(names))
 		i.success(names)
+		i.note(names)
 	}
 	if slices.Contains(names, lock) {
 		if err := i.entries(ctx, dir); err != nil {

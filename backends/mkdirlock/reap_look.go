@@ -181,5 +181,6 @@ func isTree(e Entry) bool {
 	_, fence := parseFence(e.Name)
 	_, reservation := parseTicket(strings.TrimPrefix(e.Name, reservationPrefix))
 	_, done := parseSuccess(e.Name)
-	return e.Name == treeLock || fence || done || reservation && strings.HasPrefix(e.Name, reservationPrefix)
+	_, note := parseNotePart(e.Name)
+	return e.Name == treeLock || fence || done || note || reservation && strings.HasPrefix(e.Name, reservationPrefix)
 }

@@ -173,11 +173,18 @@ func (l TreeLock) Remove(ctx context.Context, h backend.Hold) error {
 	}
 	names, err := l.namesIn(ctx, dir, l.Name, "list the lock directory")
 	successes, fences := successesIn(names), fencesIn(names)
+	var notes []notePart
+	for _, parts := range partsOfNotes(names) {
+		notes = append(notes, parts...)
+	}
 	switch {
 	case err != nil:
 		return err
-	case len(successes)+len(fences) < len(names):
+	case len(successes)+len(notes)+len(fences) < len(names):
 		return l.inUse()
+	}
+	if err := l.removeNote(ctx, dir, notes); err != nil {
+		return err
 	}
 	for _, s := range successes {
 		if err := l.removeUnused(ctx, dir, l.Name+"/"+s.String()); err != nil {

@@ -27,9 +27,9 @@ func (h *hold) Tend(ctx context.Context) error {
 	}
 	waiting := h.lock.reservationsIn(names)
 	slices.SortFunc(waiting, func(s, t ticket) int { return strings.Compare(s.String(), t.String()) })
-	h.others.keepReservations(waiting)
+	h.others.keepReservations(waiting, partsOfNotes(names))
 	start, _ := slices.BinarySearchFunc(waiting, h.next, func(t ticket, next string) int { return strings.Compare(t.String(), next) })
-	var errs error
+	errs := h.tendNotes(ctx, names)
 	stay := 0
 	for _, t := range slices.Concat(waiting[start:], waiting[:start]) {
 		if h.next = t.String(); ctx.Err() != nil || stay == mostStay {

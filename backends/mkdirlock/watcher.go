@@ -107,12 +107,15 @@ func (w watcher) keepOnly(at string, entries []entry) {
 	})
 }
 
-// keepReservations keeps only what is known of these: while a lock is held for long,
-// many come and go.
-func (w watcher) keepReservations(all []ticket) {
+// keepReservations keeps only what is known of these, and of notes: while a lock is held for
+// long, many come and go.
+func (w watcher) keepReservations(all []ticket, notes map[owner.Note][]notePart) {
 	there := map[string]bool{}
 	for _, t := range all {
 		there[w.lock.reservation(t)] = true
+	}
+	for n := range notes {
+		there[notePrefix+n.Name()] = true
 	}
 	w.Keep(func(at string) bool { return there[at] || there[path.Dir(at)] })
 }

@@ -210,3 +210,17 @@ func (*lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 	h := held.(*hold)
 	return h.use.algorithm.RecordSuccess(ctx, h.Hold)
 }
+
+var _ backend.NoteKeeper = (*lock)(nil)
+
+// KeepNote implements backend.NoteKeeper.
+func (l *lock) KeepNote(ctx context.Context, n owner.Note) error {
+	_, err := once(ctx, l, func(u *use) (struct{}, error) { return struct{}{}, u.algorithm.KeepNote(ctx, n) })
+	return err
+}
+
+// Note implements backend.NotedHold.
+func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
+	defer h.use.dir.during(ctx)()
+	return h.Hold.(backend.NotedHold).Note(ctx)
+}

@@ -8,6 +8,7 @@
 //	R/t.<ticket>/<ticket>/          a shared directory in the making; a place in the queue
 //	R/i.<ticket> -> record          who that is: read by readlink, never opened
 //	R/d.<N>-<id> -> record          the holder of generation N succeeded (success.go); no part of the lock
+//	R/broken.<lease>-<id> -> note   who broke that acquisition by hand (note.go); no part of the lock
 //
 // The lock belongs to the reservation that the newest generation points to, for
 // as long as that reservation exists. To take it, a locker makes a reservation

@@ -63,6 +63,7 @@ func (i *inspection) reservations(ctx context.Context) error {
 		return i.lock.Fail("list reservations", err)
 	}
 	i.success(names)
+	i.note(names)
 	var entries []entry
 	for _, name := range names {
 		if e, ok := parseEntry(name); ok {

@@ -29,7 +29,7 @@ const barPrefix = "removed."
 // Remove implements backend.Remover. It removes only what is empty, until nobody can
 // be on the way to a generation:
 //
-//	1  release our reservation, and if nobody else has come, forget the last success
+//	1  release our reservation, and if nobody else has come, forget what happened
 //	2  rmdir R: it stays if a locker that is on the way has something in it
 //	3  bar R with a symbolic link of our own: that fails if a locker has made R anew
 //	   since 2; a locker that comes from now on gets an error
@@ -50,8 +50,11 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	switch {
 	case err != nil && !absent(err):
 		return l.Fail("list the reservations", err)
-	case slices.ContainsFunc(names, func(name string) bool { _, is := parseSuccess(name); return !is }):
+	case slices.ContainsFunc(names, func(name string) bool { return !isRecord(name) }):
 		return l.inUse()
+	}
+	if err := l.forgetNotes(names); err != nil {
+		return err
 	}
 	if err := l.forgetSuccesses(success{}); err != nil {
 		return err
@@ -79,6 +82,13 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 		return l.Fail("remove the lock directory", err)
 	}
 	return nil
+}
+
+// isRecord reports that a name in Reservations is of what happened, and no part of the lock.
+func isRecord(name string) bool {
+	_, isSuccess := parseSuccess(name)
+	_, isNote := parseNoteName(name)
+	return isSuccess || isNote
 }
 
 // bar is step 3.

@@ -74,6 +74,9 @@ func (s *tending) findOwned(ctx context.Context, names []string) error {
 
 // entry looks at one name in Reservations. What is not ours stays.
 func (s *tending) entry(name string) error {
+	if n, ok := parseNoteName(name); ok {
+		return s.note(n)
+	}
 	if t, ok := parseRecordName(name); ok && !s.blind && !s.owned[t.String()] {
 		return s.look(t.record(), t, func() error { return s.lock.Dir.Unlink(t.record()) })
 	}

@@ -5,6 +5,7 @@
 //	r.<ticket>   reservation: the record of who made it; also a place in the queue
 //	b.<ticket>   the last heartbeat of who made the reservation; none before the first
 //	s.<N>-<id>   the holder of generation N succeeded (success.go); no part of the lock
+//	broken.<lease>-<id>  who broke that acquisition by hand (note.go); no part of the lock
 //	x.<ticket>   never made: its removal tells who may remove objects (mayRemove)
 //
 // The lock belongs to the reservation that the newest generation names, for as long as that

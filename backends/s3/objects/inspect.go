@@ -23,7 +23,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, err
 	}
-	r := backend.Report{Token: v.newest(), Queued: true, Success: l.lastSuccess(ctx, v)}
+	r := backend.Report{Token: v.newest(), Queued: true, Success: l.lastSuccess(ctx, v), Broken: l.lastNote(ctx, v)}
 	var holder ticket
 	if r.Token > 0 {
 		if holder, err = l.target(ctx, r.Token); err != nil {

@@ -45,6 +45,7 @@ const (
 	reservationPrefix = "r."
 	beatPrefix        = "b."
 	successPrefix     = "s."
+	notePrefix        = "broken."
 	trialPrefix       = "x." // nobody ever makes one (attempt.mayRemove)
 )
 

@@ -42,6 +42,9 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	if err := l.forgetSuccesses(ctx, v, ""); err != nil {
 		return err
 	}
+	if err := l.forgetNotes(ctx, v); err != nil {
+		return err
+	}
 	if err := h.Release(ctx); err != nil {
 		return err
 	}

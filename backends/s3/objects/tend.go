@@ -43,7 +43,7 @@ func (h *hold) Tend(ctx context.Context) error {
 			errs = errors.Join(errs, l.Store.Delete(ctx, key))
 		}
 	}
-	return errs
+	return errors.Join(errs, h.tendNotes(ctx, v))
 }
 
 // tend looks at a reservation that may be dead: by the store's clock it was silent for so

@@ -27,6 +27,7 @@ type view struct {
 	queue       []place           // all reservations, in the queue's order
 	beats       map[string]Object // heartbeats by their keys
 	successes   []Object
+	notes       []Object // of breaks by hand
 }
 
 // newest is the highest generation, 0 if there was none.
@@ -69,6 +70,10 @@ func (l *Lock) list(ctx context.Context) (view, error) {
 			v.beats[o.Key] = o
 		case strings.HasPrefix(o.Key, successPrefix):
 			v.successes = append(v.successes, o)
+		case strings.HasPrefix(o.Key, notePrefix):
+			if _, ok := parseNoteKey(o.Key); ok {
+				v.notes = append(v.notes, o)
+			}
 		default:
 			rest, _ := strings.CutPrefix(o.Key, reservationPrefix)
 			if t, ok := parseTicket(rest); ok && t.reservation() == o.Key {

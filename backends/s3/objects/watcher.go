@@ -70,9 +70,9 @@ func sign(o Object) string {
 	return o.Key + " " + o.Tag + " " + o.Modified.UTC().Format(time.RFC3339Nano)
 }
 
-// keepOnly keeps only what is known of the reservations in a listing.
+// keepOnly keeps only what is known of the reservations and the notes in a listing.
 func (w watcher) keepOnly(v view) {
 	w.Keep(func(name string) bool {
-		return slices.ContainsFunc(v.queue, func(p place) bool { return p.ticket.String() == name })
+		return slices.ContainsFunc(v.notes, func(o Object) bool { return o.Key == name }) || slices.ContainsFunc(v.queue, func(p place) bool { return p.ticket.String() == name })
 	})
 }

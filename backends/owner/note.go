@@ -1,0 +1,113 @@
+package owner
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"locksmith/protocol"
+)
+
+// A Note says who broke an acquisition by hand. It stays beside the lock for whoever lost
+// it, and for people. Nothing that decides reads it. Its text form is one line in the
+// protocol's grammar:
+//
+//	BROKEN v=1 id=… user=alice host=web1 at=2026-01-02T03:04:05Z forced=yes text=why, in words
+type Note struct {
+	ID     string        // of the acquisition that was broken
+	Lease  time.Duration // that one's: for how long it may not know of its loss
+	User   string        // who broke it
+	Host   string        // where
+	At     time.Time     // by that host's clock; whole seconds
+	Forced bool          // whether it lived was not checked
+	Reason string
+}
+
+// MaxNotes is how many notes are kept beside a lock. Who adds one removes what is more.
+const MaxNotes = 8
+
+// Bounds of a note's texts in bytes. Some file systems keep no more than a kilobyte of it.
+const (
+	maxReason = 200
+	maxName   = 64
+)
+
+const (
+	noteWord    = "BROKEN"
+	noteVersion = "1"
+)
+
+// Name is what of a note is in the name under which it is kept, before which there is a
+// prefix: whoever lost the lock can tell it from its own lease and id.
+func (n Note) Name() string {
+	return strconv.FormatInt(n.Lease.Milliseconds(), 10) + "-" + n.ID
+}
+
+// ParseNoteName reads what Name wrote, and nothing else.
+func ParseNoteName(name string) (Note, bool) {
+	digits, id, _ := strings.Cut(name, "-")
+	ms, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || ms < MinLease.Milliseconds() || ms > MaxLease.Milliseconds() {
+		return Note{}, false
+	}
+	n := Note{ID: id, Lease: time.Duration(ms) * time.Millisecond}
+	return n, IsID(id) && n.Name() == name
+}
+
+// Format returns the note's line without a line feed.
+func (n Note) Format() (string, error) {
+	forced := "no"
+	if n.Forced {
+		forced = "yes"
+	}
+	l := protocol.Line{Word: noteWord, Text: protocol.CleanText(n.Reason, maxReason)}.
+		With("v", noteVersion).
+		With("id", n.ID).
+		With("user", protocol.CleanText(n.User, maxName)).
+		With("host", protocol.CleanText(n.Host, maxName)).
+		With("at", n.At.UTC().Format(time.RFC3339)).
+		With("forced", forced)
+	line, err := l.Format()
+	return strings.TrimSuffix(line, "\n"), err
+}
+
+// ParseNote adds to what is in a note's name what is in its line. It is not ok if that is torn,
+// of another version or about another acquisition. Whoever may write beside the lock may have
+// written it, so its texts are cleaned.
+func ParseNote(named Note, text string) (n Note, ok bool) {
+	l, err := protocol.Parse(text)
+	at, err2 := time.Parse(time.RFC3339, l.Value("at"))
+	forced := l.Value("forced")
+	if err != nil || err2 != nil || l.Word != noteWord || l.Value("v") != noteVersion || l.Value("id") != named.ID || forced != "yes" && forced != "no" {
+		return Note{}, false
+	}
+	n = named
+	n.User, n.Host = protocol.CleanText(l.Value("user"), maxName), protocol.CleanText(l.Value("host"), maxName)
+	n.At, n.Forced, n.Reason = at.UTC().Truncate(time.Second), forced == "yes", protocol.CleanText(l.Text, maxReason)
+	return n, true
+}
+
+// String is for people: "broken by alice on web1 at 2026-01-02T03:04:05Z, forced: the host is gone".
+func (n Note) String() string {
+	text := fmt.Sprintf("broken by %s on %s at %s", cmp.Or(n.User, "?"), cmp.Or(n.Host, "?"), n.At.UTC().Format(time.RFC3339))
+	if n.Forced {
+		text += ", forced"
+	}
+	if n.Reason != "" {
+		text += ": " + n.Reason
+	}
+	return text
+}
+
+// NewestNote returns the one of the last break by the clocks of those who wrote them; nil:
+// there is none.
+func NewestNote(all []Note) (newest *Note) {
+	for _, n := range all {
+		if newest == nil || n.At.After(newest.At) {
+			newest = &n
+		}
+	}
+	return newest
+}
