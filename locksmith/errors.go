@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -39,6 +40,8 @@ type LossError struct {
 	// Left is how long the client has to stop: what remains of the lease, for others that
 	// go by it do not take the lock earlier, but after max_hold no longer than is kind.
 	Left time.Duration
+	// By is the note of who broke the lock by hand; nil: there is none that is known.
+	By *owner.Note
 }
 
 func (e *LossError) Error() string {
@@ -52,7 +55,11 @@ func (e *LossError) Error() string {
 func (e *LossError) sentence() string {
 	switch e.Code {
 	case protocol.Gone:
-		return fmt.Sprintf("somebody removed or broke the lock (%s): stop what it guards, which others may use by now", e.where())
+		what := "somebody removed or broke the lock"
+		if e.By != nil {
+			what = e.By.String()
+		}
+		return fmt.Sprintf("%s (%s): stop what it guards, which others may use by now", what, e.where())
 	case protocol.MaxHold:
 		return fmt.Sprintf("%v; stop what it guards", e.Err)
 	case protocol.Expired:

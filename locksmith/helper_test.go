@@ -35,6 +35,7 @@ type world struct {
 	releaseErr func(n int) error
 	kept       bool          // the system keeps the lock for a process that lives
 	awayUntil  time.Duration // its place does not answer once the lock was taken
+	note       func(context.Context) (*owner.Note, error)
 
 	wishes int // how many attempts there are in the end; 0: one
 
@@ -78,6 +79,13 @@ func (w *world) ID() string                     { return "id" }
 func (w *world) Token() uint64                  { return 7 }
 func (w *world) Kept() bool                     { return w.kept }
 func (w *world) Tend(context.Context) error     { return nil }
+
+func (w *world) Note(ctx context.Context) (*owner.Note, error) {
+	if w.note == nil {
+		return nil, nil
+	}
+	return w.note(ctx)
+}
 
 func (w *world) Heartbeat(ctx context.Context) error {
 	w.beats++

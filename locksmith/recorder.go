@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 	"locksmith/locksmith/events"
 	"locksmith/protocol"
@@ -101,16 +102,17 @@ func (r *Recorder) Waiting(held *backend.HeldError) {
 }
 
 func (r *Recorder) obstacle(held *backend.HeldError) obstacle {
-	o := obstacle{holder: holderOf(held)}
+	o := obstacle{holder: HolderOf(held.Holder)}
 	if r.helper.Locks != nil && slices.Contains(r.locks, held.Lock) {
 		o.lock = held.Lock
 	}
 	return o
 }
 
-func holderOf(held *backend.HeldError) events.Holder {
-	h := events.Holder{ID: held.Holder.ID, PID: max(held.Holder.PID, 0)}
-	if record := held.Holder.Record; record != nil {
+// HolderOf is a holder as events tell of it.
+func HolderOf(seen backend.Holder) events.Holder {
+	h := events.Holder{ID: seen.ID, PID: max(seen.PID, 0)}
+	if record := seen.Record; record != nil {
 		h.ID, h.User, h.Host = record.ID, record.User, record.Place.Host
 	}
 	for _, s := range []*string{&h.ID, &h.User, &h.Host} {
@@ -175,10 +177,9 @@ func (r *Recorder) Finish(held time.Duration, err error) {
 
 // tell writes an event down, or leaves it queued if that takes long.
 func (r *Recorder) tell(e events.Event) {
-	now := r.now()
-	e.Time, e.Boot, e.Clock = time.Now(), now, r.clockName()
+	e = Stamped(e, r.helper.Request.Clock, r.place)
 	e.Locks, e.Modes, e.Mode = r.locks, r.modes, r.helper.Request.Owner.Mode
-	e.Host, e.PID, e.Command, e.Meta = r.place.Host, os.Getpid(), r.command, r.meta
+	e.Command, e.Meta = r.command, r.meta
 	isQueued := true
 	write := backend.DetachIn(func(write func()) {
 		select {
@@ -206,13 +207,20 @@ func (r *Recorder) complain(err error) {
 	})
 }
 
+// Stamped is an event of this process, here and now.
+func Stamped(e events.Event, c clock.Clock, here owner.Place) events.Event {
+	e.Time, e.Boot, e.Clock = time.Now(), c.Now(), clockName(here)
+	e.Host, e.PID = here.Host, os.Getpid()
+	return e
+}
+
 // clockName names the clock of this boot; in a time namespace it shows other
 // readings (time_namespaces(7)).
-func (r *Recorder) clockName() string {
-	if r.place.Boot == "" {
+func clockName(here owner.Place) string {
+	if here.Boot == "" {
 		return ""
 	}
-	return r.place.Boot + "/" + r.place.TimeNS
+	return here.Boot + "/" + here.TimeNS
 }
 
 func (r *Recorder) now() time.Duration { return r.helper.Request.Clock.Now() }

@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -64,12 +65,39 @@ func isDenied(err error) bool {
 // of our own acquisition, so nothing of a successor can be hit.
 func (s *session) lost(err error) {
 	loss := asLoss(err)
+	s.findNote(loss)
 	s.logLoss(loss)
 	s.helper.Client.Lost(context.Background(), loss)
 	_, isSet := s.hold.(backend.MultiHold)
 	if loss.Code == protocol.Expired || loss.Code == protocol.Gone && isSet {
 		s.giveBack()
 	}
+}
+
+// noteTime is how long a client is not told of its loss, at most, for the sake of the note.
+const noteTime = 500 * time.Millisecond
+
+// findNote adds to a loss who broke the lock by hand. Somebody else may use what it guards by
+// now, so it takes no longer than a small part of the time in which the loss was found, and
+// nothing of the time after the lease.
+func (s *session) findNote(loss *LossError) {
+	noted, ok := s.hold.(backend.NotedHold)
+	limit := min(s.left(), s.every/8, noteTime)
+	if loss.Code != protocol.Gone || !ok || limit <= 0 || s.hung != nil {
+		return
+	}
+	ctx, cancel := clock.WithTimeout(context.Background(), s.clock(), limit)
+	defer cancel()
+	look := backend.Detach(func() (*owner.Note, error) { return noted.Note(ctx) })
+	if !look.Await(context.Background(), s.clock(), limit, 0) {
+		s.hung = backend.DetachCall(func() error { _, err := look.Result(); return err })
+		return
+	}
+	note, err := look.Result()
+	if err != nil {
+		s.helper.Log.Debug("cannot look for a note of who broke the lock", "lock", s.helper.Address, "error", err)
+	}
+	loss.By = note
 }
 
 // logLoss is all that people are told of a loss.

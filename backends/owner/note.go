@@ -28,9 +28,10 @@ type Note struct {
 // MaxNotes is how many notes are kept beside a lock. Who adds one removes what is more.
 const MaxNotes = 8
 
-// Bounds of a note's texts in bytes. Some file systems keep no more than a kilobyte of it.
+// MaxReason bounds the reason in bytes, and maxName the other texts. Some file systems keep no
+// more than a kilobyte of a note.
 const (
-	maxReason = 200
+	MaxReason = 200
 	maxName   = 64
 )
 
@@ -62,7 +63,7 @@ func (n Note) Format() (string, error) {
 	if n.Forced {
 		forced = "yes"
 	}
-	l := protocol.Line{Word: noteWord, Text: protocol.CleanText(n.Reason, maxReason)}.
+	l := protocol.Line{Word: noteWord, Text: protocol.CleanText(n.Reason, MaxReason)}.
 		With("v", noteVersion).
 		With("id", n.ID).
 		With("user", protocol.CleanText(n.User, maxName)).
@@ -85,7 +86,7 @@ func ParseNote(named Note, text string) (n Note, ok bool) {
 	}
 	n = named
 	n.User, n.Host = protocol.CleanText(l.Value("user"), maxName), protocol.CleanText(l.Value("host"), maxName)
-	n.At, n.Forced, n.Reason = at.UTC().Truncate(time.Second), forced == "yes", protocol.CleanText(l.Text, maxReason)
+	n.At, n.Forced, n.Reason = at.UTC().Truncate(time.Second), forced == "yes", protocol.CleanText(l.Text, MaxReason)
 	return n, true
 }
 

@@ -253,5 +253,8 @@ func (h *chosen) Chosen() int { return h.index }
 // Kept implements backend.KeptHold.
 func (h *chosen) Kept() bool { return kept(h.Hold) }
 
+// Note implements backend.NotedHold.
+func (h *chosen) Note(ctx context.Context) (*owner.Note, error) { return noteOf(ctx, h.Hold) }
+
 // Confirmed implements backend.ChosenHold.
 func (h *chosen) Confirmed() time.Duration { return h.confirmed }

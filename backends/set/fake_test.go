@@ -123,6 +123,11 @@ func (h *fakeHold) Token() uint64 { return 0 }
 
 func (h *fakeHold) Tend(context.Context) error { return nil }
 
+// Note is there of every lock: a set is to ask only for that of the lock that is gone.
+func (h *fakeHold) Note(context.Context) (*owner.Note, error) {
+	return &owner.Note{ID: h.id, Host: h.lock.name}, nil
+}
+
 func (h *fakeHold) Heartbeat(context.Context) error {
 	if err := h.lock.before("heartbeat"); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/owner"
 )
 
 // hold is a set that is held.
@@ -68,6 +69,36 @@ func (h *hold) Heartbeat(ctx context.Context) error { return heartbeats(ctx, h.m
 // stays so.
 func (h *hold) Release(ctx context.Context) error {
 	return worst(each(h.members, func(m *member) error { return m.release(ctx) }))
+}
+
+// Note implements backend.NotedHold: that of the lock that is gone. It asks one after the other,
+// for mostly one is.
+func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
+	var errs error
+	for _, m := range h.members {
+		if m.lost == nil {
+			continue
+		}
+		var note *owner.Note // written late by a call that is left behind
+		err := m.call(ctx, func(ctx context.Context) (err error) {
+			note, err = noteOf(ctx, m.lost)
+			return err
+		}, nil)
+		if err == nil && note != nil {
+			return note, nil
+		}
+		errs = errors.Join(errs, err)
+	}
+	return nil, errs
+}
+
+// noteOf is the note of the end of a hold, if it can have one.
+func noteOf(ctx context.Context, h backend.Hold) (*owner.Note, error) {
+	noted, ok := h.(backend.NotedHold)
+	if !ok {
+		return nil, nil
+	}
+	return noted.Note(ctx)
 }
 
 // Tend implements backend.Hold for all locks of the set.

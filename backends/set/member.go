@@ -24,6 +24,8 @@ type member struct {
 	hold      backend.Hold // nil: not held
 	// confirmed is when the last request was sent that proved the hold ours.
 	confirmed time.Duration
+	// lost is the hold that a call found gone; nil: none did.
+	lost backend.Hold
 	// end is why there is no hold any more, if it was not released in good order.
 	end error
 	// hung is a call that was left behind, and what follows it; no other may be made
@@ -139,7 +141,15 @@ func (m *member) heartbeat(ctx context.Context) error {
 	if err == nil {
 		m.confirmed = sent
 	}
+	m.noteLoss(err)
 	return err
+}
+
+// noteLoss keeps the hold that an error says is gone.
+func (m *member) noteLoss(err error) {
+	if errors.Is(err, backend.ErrGone) {
+		m.lost = m.hold
+	}
 }
 
 // release gives the member back. What is gone stays gone when it is called again.
@@ -148,6 +158,7 @@ func (m *member) release(ctx context.Context) error {
 		return m.end
 	}
 	err := m.call(ctx, m.hold.Release, nil)
+	m.noteLoss(err)
 	if err == nil || errors.Is(err, backend.ErrGone) || errors.Is(err, backend.ErrStays) {
 		m.hold, m.end = nil, err
 	}

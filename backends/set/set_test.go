@@ -165,6 +165,9 @@ func TestLossOfOne(t *testing.T) {
 	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("second release: %v", err)
 	}
+	if n, err := h.(backend.NotedHold).Note(t.Context()); err != nil || n == nil || n.Host != "b" {
+		t.Errorf("the note is %v, %v, want that of the lock that is gone", n, err)
+	}
 	mustBeFree(t, f...)
 }
 

@@ -1,7 +1,6 @@
 // Package events is the history of locks as helpers record it: one line for
-// each event, appended to a file (locksmith hold --events, locksmith run
-// --events) that any number of helpers may share, and that locksmith timeline
-// draws. It is enough to write or read such a file in any language.
+// each event, appended to a file (--events of locksmith hold, run and break) that any
+// number of processes may share, and that locksmith timeline draws. It is enough to write or read such a file in any language.
 //
 // # Format
 //
@@ -38,6 +37,10 @@
 //	          another holder is seen, or another lock of the set is not free.
 //	broke     a holder that had died had the lock, and it was broken. holder, lock, why:
 //	          as of waiting.
+//	broken    an operator broke the lock with locksmith break, whose host and pid these are;
+//	          mode is that of who had it. holder: who that was. user: the operator. forced:
+//	          whether that one lived was not checked (--force). reason: in the operator's
+//	          words (--reason). why: all of that in words.
 //	acquired  the lock is held from now. id: names this acquisition. token: the
 //	          fencing token, where there is one. waited_ms: since the helper's start.
 //	          For a set, id is those of all locks with commas between them, and tokens
@@ -54,7 +57,7 @@
 //	          protocol's ERR line.
 //
 // A helper writes lost, released or gave-up last; one that is killed writes none of
-// them. Numbers ending in _ms are milliseconds with up to three decimals.
+// them. locksmith break writes nothing but broken. Numbers ending in _ms are milliseconds with up to three decimals.
 //
 // modes, tokens and the names in id are as many as locks, and in the same order. A
 // lock that comes twice in a set, in whatever spelling, has the same name and token in

@@ -14,6 +14,7 @@ type Kind string
 const (
 	Waiting  Kind = "waiting"
 	Broke    Kind = "broke"
+	Broken   Kind = "broken"
 	Acquired Kind = "acquired"
 	Late     Kind = "late"
 	Lost     Kind = "lost"
@@ -21,10 +22,10 @@ const (
 	GaveUp   Kind = "gave-up"
 )
 
-func kinds() []Kind { return []Kind{Waiting, Broke, Acquired, Late, Lost, Released, GaveUp} }
+func kinds() []Kind { return []Kind{Waiting, Broke, Broken, Acquired, Late, Lost, Released, GaveUp} }
 
-// IsLast reports that a helper says nothing after such an event.
-func (k Kind) IsLast() bool { return k == Lost || k == Released || k == GaveUp }
+// IsLast reports that a process says nothing after such an event.
+func (k Kind) IsLast() bool { return k == Lost || k == Released || k == GaveUp || k == Broken }
 
 // An Event is something that happened to a helper. Which of the fields from
 // Lock on it has depends on its kind.
@@ -44,7 +45,10 @@ type Event struct {
 	Meta map[string]string
 
 	Lock   string        // Waiting, Broke: of a set, the one that is not free, or was broken
-	Holder *Holder       // Waiting, Broke; nil: not known
+	Holder *Holder       // Waiting, Broke, Broken; nil: not known
+	User   string        // Broken: who broke it
+	Forced bool          // Broken: whether it lived was not checked
+	Reason string        // Broken: in the words of who broke it
 	ID     string        // Acquired; of a set, those of all Locks with commas between; empty: no room
 	Token  uint64        // Acquired; 0: none
 	Tokens []uint64      // Acquired: of each of Locks, if they are a set; nil: none has one
@@ -55,7 +59,7 @@ type Event struct {
 	// it any more.
 	Release time.Duration
 	Code    protocol.Code // Lost, GaveUp
-	Text    string        // Waiting, Broke: in words; Lost, GaveUp; of Late: the error, if it failed
+	Text    string        // Waiting, Broke, Broken: in words; Lost, GaveUp; of Late: the error, if it failed
 }
 
 // A Holder is who holds a lock, as a waiter sees it. What is not known is zero.

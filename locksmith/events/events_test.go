@@ -47,6 +47,11 @@ func all() []Event {
 			e.Meta = map[string]string{"job": "night & day", "empty": ""}
 			e.Lock, e.Holder, e.Text = "local:/b", &Holder{ID: "x", User: "alice", Host: "db1", PID: 7}, "broke the lock of alice"
 		}),
+		with(Broken, func(e *Event) {
+			one(e)
+			e.Command, e.Holder, e.User, e.Forced = "", &Holder{ID: "x", User: "alice", Host: "db1", PID: 7}, "bob", true
+			e.Reason, e.Text = "the host is gone", "broken by bob"
+		}),
 	}
 }
 
@@ -59,8 +64,8 @@ func bare() []Event {
 		if e.isSet() {
 			e.ID = ""
 		}
-		if e.Kind == Late || e.Kind == Waiting || e.Kind == Broke {
-			e.Text = ""
+		if e.Kind == Late || e.Kind == Waiting || e.Kind == Broke || e.Kind == Broken {
+			e.Text, e.User, e.Reason = "", "", ""
 		}
 	}
 	return some

@@ -38,6 +38,14 @@ type (
 		Holder *Holder `json:"holder,omitempty"`
 		Why    string  `json:"why,omitempty"`
 	}
+	broken struct {
+		common
+		Holder *Holder `json:"holder,omitempty"`
+		User   string  `json:"user,omitempty"`
+		Forced bool    `json:"forced"`
+		Reason string  `json:"reason,omitempty"`
+		Why    string  `json:"why,omitempty"`
+	}
 	acquired struct {
 		common
 		ID     string `json:"id,omitempty"`
@@ -76,11 +84,9 @@ func (e *Event) line() line {
 	c := common{stamp(e.Time), millis(e.Boot), e.Clock, e.Kind, e.Locks, e.More, e.Host, e.PID, e.Mode, e.Modes, e.Command, e.Meta}
 	switch e.Kind {
 	case Waiting, Broke:
-		holder := e.Holder
-		if holder != nil && *holder == (Holder{}) {
-			holder = nil
-		}
-		return &waiting{c, e.Lock, holder, e.Text}
+		return &waiting{c, e.Lock, e.Holder.known(), e.Text}
+	case Broken:
+		return &broken{c, e.Holder.known(), e.User, e.Forced, e.Reason, e.Text}
 	case Acquired:
 		return &acquired{c, e.ID, e.Token, e.Tokens, millis(e.Waited)}
 	case Late:
@@ -104,6 +110,20 @@ func (w *waiting) event() Event {
 	e := w.common.event()
 	e.Lock, e.Holder, e.Text = w.Lock, w.Holder, w.Why
 	return e
+}
+
+func (b *broken) event() Event {
+	e := b.common.event()
+	e.Holder, e.User, e.Forced, e.Reason, e.Text = b.Holder, b.User, b.Forced, b.Reason, b.Why
+	return e
+}
+
+// known is the holder, or nil if nothing is known of it.
+func (h *Holder) known() *Holder {
+	if h != nil && *h == (Holder{}) {
+		return nil
+	}
+	return h
 }
 
 func (a *acquired) event() Event {

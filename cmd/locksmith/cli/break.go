@@ -35,8 +35,10 @@ func (a *app) breakLock() *cobra.Command {
 			"--force nothing is watched: a holder that lives learns of it at its next heartbeat, until\n" +
 			"then the lock has two holders, and the command says how long that may take. With\n" +
 			"--force and without --id, what has no id is removed after a question, such as the empty\n" +
-			"file that flock(1) left. The exit status is 75 if it was left alone, and 79 if nobody there\n" +
-			"has this id any more.",
+			"file that flock(1) left. Where something stays beside the lock (nfs:, sftp:, s3:, and\n" +
+			"?style=dir) a note is kept of who broke a holder, on which host, when, with --force or not,\n" +
+			"and --reason: the holder that lost the lock and status tell of it. The exit status is 75 if\n" +
+			"it was left alone, and 79 if nobody there has this id any more.",
 		Example: "  locksmith break nfs:/shared/locks/billing\n" +
 			"  locksmith break nfs:/shared/locks/billing --id 52b5c646f8a94c0e9a1f0f4b7d1c2e3a",
 	}
@@ -46,6 +48,8 @@ func (a *app) breakLock() *cobra.Command {
 	f.StringVar(&b.id, "id", "", "whom to break, as shown without --id; its first characters suffice, 4 at least")
 	f.BoolVar(&b.force, "force", false, "also one that lives, at once")
 	f.Var(flags.Duration(&b.watch), "watch", "how long to watch its heartbeat at most; what needs more stays (default: until its lease is over)")
+	f.StringVar(&b.reason, "reason", "", "why, as a `text` of 200 bytes at most, for the note beside the lock and for --events")
+	f.Var(&b.events, "events", "append that it was broken to this file, as a line of JSON, or to descriptor N: fd:N (see also timeline)")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON document")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		lock, err := b.Lock(args)
@@ -69,6 +73,8 @@ type breaking struct {
 	id     string
 	force  bool
 	watch  time.Duration // --watch; 0: until the lease is over
+	reason string
+	events flags.Events
 	asJSON bool
 
 	backend backend.Backend
@@ -84,6 +90,7 @@ type broken struct {
 	Holder   *show.Holder `json:"holder,omitempty"`
 	Broken   bool         `json:"broken"`
 	Forced   bool         `json:"forced"`               // whether it lives was not checked
+	Noted    bool         `json:"noted"`                // a note of it is beside the lock
 	MayRunMS *int64       `json:"may_run_ms,omitempty"` // for how long what it guards may still run, by its lease; none: nothing tells
 	State    string       `json:"state,omitempty"`      // of the lock after that
 	Error    string       `json:"error,omitempty"`
@@ -107,6 +114,9 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 	b.backend, b.address, err = b.Open(lock)
 	b.result.Lock = b.address
 	if err != nil {
+		return err
+	}
+	if err := b.events.Apart(b.address); err != nil {
 		return err
 	}
 	s, err := look(ctx, b.address, b.backend)
@@ -191,10 +201,12 @@ func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 	if err != nil {
 		return err
 	}
+	r := b.record(ctx, p)
 	s, _ := look(ctx, b.address, b.backend)
 	b.result.Broken, b.result.Forced, b.result.State = true, true, s.State
 	b.tell("%s: removed what was %s\n", show.Text(b.address), p)
 	b.tellRest(p)
+	b.tellRecord(ctx, r)
 	return nil
 }
 
@@ -207,6 +219,7 @@ func (b *breaking) end(ctx context.Context, p show.Participant) error {
 	if err != nil {
 		return err
 	}
+	r := b.record(ctx, p)
 	s, err := look(ctx, b.address, b.backend)
 	b.result.Forced, b.result.State = b.force, s.State
 	if err != nil {
@@ -219,6 +232,7 @@ func (b *breaking) end(ctx context.Context, p show.Participant) error {
 	if b.force {
 		b.tellRest(p)
 	}
+	b.tellRecord(ctx, r)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"slices"
 	"time"
 
 	"locksmith/locksmith/events"
@@ -33,7 +34,7 @@ func endByOthers(all []*process) {
 func breaks(all []*process) map[string]*moment {
 	broken := map[string]*moment{}
 	for _, p := range all {
-		for _, m := range p.all(events.Broke) {
+		for _, m := range slices.Concat(p.all(events.Broke), p.all(events.Broken)) {
 			if m.Holder == nil || m.Holder.ID == "" {
 				continue
 			}

@@ -46,8 +46,11 @@ func processes(all []events.Event) []*process {
 		p.parts = p.split()
 	}
 	endByOthers(found)
-	return found
+	return slices.DeleteFunc(found, (*process).isOperator)
 }
+
+// isOperator reports that a process only broke somebody else's lock: it neither waited nor held.
+func (p *process) isOperator() bool { return p.first().Kind == events.Broken }
 
 // place gives each event its time in the picture and returns them in that order.
 func place(all []events.Event) []moment {
@@ -84,7 +87,7 @@ func zeros(all []events.Event) map[string]time.Time {
 
 // rank is the order of events at the same time.
 func rank(k events.Kind) int {
-	return slices.Index([]events.Kind{events.Waiting, events.Broke, events.Acquired, events.Late, events.Lost, events.Released, events.GaveUp}, k)
+	return slices.Index([]events.Kind{events.Waiting, events.Broke, events.Broken, events.Acquired, events.Late, events.Lost, events.Released, events.GaveUp}, k)
 }
 
 func (p *process) first() *moment { return p.moments[0] }

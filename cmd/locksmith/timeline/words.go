@@ -134,6 +134,9 @@ func (e *ending) word() string {
 // aboutEnding describes how others ended a hold.
 func aboutEnding(f part) string {
 	by, when := clean(nameOf(f.over.by.Event), maxName), clockTime(f.over.at)
+	if by := f.over.by; by.Kind == events.Broken {
+		return "ended at " + when + ": " + clean(by.Text, maxText)
+	}
 	if f.over.broken {
 		return "broken at " + when + ", for " + by
 	}

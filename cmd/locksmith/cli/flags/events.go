@@ -48,9 +48,9 @@ func (e *Events) String() string {
 // Type names the flag's argument in help texts.
 func (e *Events) Type() string { return "FILE" }
 
-// apart refuses the file of a lock itself, in which our first event would look like a
+// Apart refuses the file of a lock itself, in which our first event would look like a
 // holder whom nobody knows.
-func (e *Events) apart(lock string) error {
+func (e *Events) Apart(lock string) error {
 	if !backends.IsFile(lock, e.path) {
 		return nil
 	}
@@ -77,4 +77,17 @@ func (e *Events) open() (*events.Writer, error) {
 		return events.Inherit(e.fd)
 	}
 	return events.Append(e.path)
+}
+
+// Write writes down one event, of a command that is no helper, if it is to be written anywhere.
+func (e *Events) Write(event events.Event) error {
+	if *e == (Events{}) {
+		return nil
+	}
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Close() }() // each write is one of its own
+	return w.Write(event)
 }

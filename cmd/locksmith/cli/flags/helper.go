@@ -75,7 +75,7 @@ func (o Options) forOne(t *Target, log hclog.Logger) (*locksmith.Helper, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := o.Events.apart(canonical); err != nil {
+	if err := o.Events.Apart(canonical); err != nil {
 		return nil, err
 	}
 	o.adapt(t.Profile, canonical)

@@ -18,6 +18,7 @@ type Lock struct {
 	Waiters []*Holder `json:"waiters,omitzero"` // in the order of the queue, if it has one; nil: not known
 	AtLeast int       `json:"waiters_at_least,omitempty"`
 	Success *Success  `json:"last_success,omitempty"`
+	Broken  *Note     `json:"last_break,omitempty"`
 	Error   string    `json:"error,omitempty"`
 	seen    backend.Report
 	wanted  func(Participant) bool // nil: all
@@ -28,6 +29,16 @@ type Lock struct {
 type Success struct {
 	AgoMS int64  `json:"ago_ms"`
 	Host  string `json:"host,omitempty"`
+}
+
+// A Note tells of the last break by hand, in JSON.
+type Note struct {
+	ID     string    `json:"id"`
+	User   string    `json:"user,omitempty"`
+	Host   string    `json:"host,omitempty"`
+	At     time.Time `json:"at"`
+	Forced bool      `json:"forced"`
+	Reason string    `json:"reason,omitempty"`
 }
 
 // NewLock is a lock that nobody has looked at yet. Only who is wanted will be shown; nil
@@ -47,6 +58,15 @@ func (l *Lock) Take(r backend.Report) {
 	}
 	if s := r.Success; s != nil {
 		l.Success = &Success{s.Ago.Milliseconds(), s.Host}
+	}
+	// Of one that is still there the break had no effect.
+	if n := r.Broken; n != nil {
+		if _, still := l.Find(n.ID); still {
+			l.seen.Broken, r.Broken = nil, nil
+		}
+	}
+	if n := r.Broken; n != nil {
+		l.Broken = &Note{n.ID, n.User, n.Host, n.At, n.Forced, n.Reason}
 	}
 	for _, p := range l.All() {
 		h := NewHolder(p.Holder)
@@ -115,6 +135,9 @@ func (l *Lock) lines() (lines []string) {
 	}
 	if l.seen.Success != nil && l.wanted == nil {
 		lines = append(lines, fmt.Sprintf("%s: %s", Text(l.Lock), l.seen.Success))
+	}
+	if n := l.seen.Broken; n != nil && l.wanted == nil {
+		lines = append(lines, fmt.Sprintf("%s: the holder %s was %s", Text(l.Lock), n.ID, n))
 	}
 	return lines
 }
