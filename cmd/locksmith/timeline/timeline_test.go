@@ -141,6 +141,8 @@ func TestEndedByOthers(t *testing.T) {
 		e.Holder = &events.Holder{ID: fmt.Sprint("id", pid)}
 		return e
 	}
+	byHand := broke(1, 20)
+	byHand.Kind, byHand.PID, byHand.Text = events.Broken, 9, "broken by alice"
 	as := func(mode string, e events.Event) events.Event { e.Mode = mode; return e }
 	elsewhere := at(events.Acquired, 2, 20, 2)
 	elsewhere.Clock, elsewhere.Time = "slow", elsewhere.Time.Add(-time.Hour)
@@ -150,6 +152,7 @@ func TestEndedByOthers(t *testing.T) {
 		broken bool
 	}{
 		"broken":               {[]events.Event{at(events.Acquired, 1, 1, 1), broke(1, 20)}, 20, true},
+		"broken by hand":       {[]events.Event{at(events.Acquired, 1, 1, 1), byHand, at(events.Acquired, 2, 25, 2), at(events.Lost, 1, 30, 0)}, 20, true},
 		"broken by nobody":     {[]events.Event{at(events.Acquired, 1, 1, 1), at(events.Acquired, 2, 20, 2)}, 20, false},
 		"the heir was first":   {[]events.Event{at(events.Acquired, 1, 1, 1), at(events.Acquired, 3, 19, 2), broke(1, 20)}, 19, true},
 		"no tokens":            {[]events.Event{at(events.Acquired, 1, 1, 0), at(events.Acquired, 2, 20, 0)}, 20, false},
@@ -180,8 +183,12 @@ func TestEndedByOthers(t *testing.T) {
 				t.Errorf("ended at %v, broken: %v; want %d s, %v", f.over.at, f.over.broken, test.until, test.broken)
 			}
 			svg, _ := Draw(test.all, 10)
-			if classes, _ := parts(t, svg); (classes["broken"] > 1) != (test.until >= 0) {
+			classes, text := parts(t, svg)
+			if (classes["broken"] > 1) != (test.until >= 0) {
 				t.Errorf("%d marks of it in the picture", classes["broken"])
+			}
+			if byHand := name == "broken by hand"; strings.Contains(text, ": broken by alice") != byHand || byHand && classes["name"] != 2 {
+				t.Errorf("%d rows in %s", classes["name"], text)
 			}
 		})
 	}

@@ -1,0 +1,46 @@
+package mkdirlock
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/owner"
+)
+
+// TestNoteParts: a note comes back from its parts, each of which is a name that every server
+// takes; one of which a part is missing, or was made by somebody else, is none.
+func TestNoteParts(t *testing.T) {
+	n := owner.Note{ID: strings.Repeat("52", 16), Lease: time.Minute, User: "alice", Host: "web1", At: time.Unix(1e9, 0).UTC(), Forced: true}
+	for reason, atLeast := range map[string]int{"": 1, "the host is gone": 1, strings.Repeat("é", 100): 2} {
+		n.Reason = reason
+		parts, err := packNote(n)
+		if err != nil || len(parts) < atLeast || len(parts) > maxNoteParts {
+			t.Fatalf("%d parts, %v", len(parts), err)
+		}
+		var names []string
+		for _, p := range parts {
+			names = append(names, p.String())
+			if len(p.String()) > 255 {
+				t.Errorf("%s is too long", p)
+			}
+		}
+		named := owner.Note{ID: n.ID, Lease: n.Lease}
+		if back, ok := unpackNote(named, partsOfNotes(names)[named]); !ok || back != n {
+			t.Errorf("%+v came back as %+v", n, back)
+		}
+		if torn, ok := unpackNote(named, partsOfNotes(names[1:])[named]); ok {
+			t.Errorf("without its first part it is %+v", torn)
+		}
+		strange := append(names[1:], names[0][:len(names[0])-2]+"__")
+		if torn, ok := unpackNote(named, partsOfNotes(strange)[named]); ok && torn == n {
+			t.Errorf("with another part it is %+v", torn)
+		}
+	}
+	for _, name := range []string{"broken.", "broken.60000-x.0.1.a", "broken.60000-" + n.ID + ".1.1.a", "broken.60000-" + n.ID + ".0.10.a",
+		"broken.60000-" + n.ID + ".-1.1.a", "broken.60000-" + n.ID + ".00.1.a", "broken.60000-" + n.ID + ".0.1"} {
+		if p, ok := parseNotePart(name); ok {
+			t.Errorf("%s is %+v", name, p)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package owner
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const noteID = "52b5c646f8a94c0e9a1f0f4b7d1c2e3a"
+
+func someNote() Note {
+	return Note{ID: noteID, Lease: time.Minute, User: "al ice", Host: "web1", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Forced: true, Reason: "the host is gone"}
+}
+
+// TestNoteFormat: other versions read what stays beside a lock, so it stays as it is to the byte.
+func TestNoteFormat(t *testing.T) {
+	n := someNote()
+	const want = "BROKEN v=1 id=" + noteID + " user=al%20ice host=web1 at=2026-01-02T03:04:05Z forced=yes text=the host is gone"
+	text, err := n.Format()
+	if err != nil || text != want {
+		t.Errorf("%s, %v, want %s", text, err, want)
+	}
+	if n.Name() != "60000-"+noteID {
+		t.Errorf("its name is %s", n.Name())
+	}
+	named, ok := ParseNoteName(n.Name())
+	if !ok || named != (Note{ID: noteID, Lease: time.Minute}) {
+		t.Errorf("%+v from its name", named)
+	}
+	if back, ok := ParseNote(named, text); !ok || back != n {
+		t.Errorf("%+v came back as %+v", n, back)
+	}
+	const says = "broken by al ice on web1 at 2026-01-02T03:04:05Z, forced: the host is gone"
+	if n.String() != says {
+		t.Errorf("it says %s", n)
+	}
+	n.Forced, n.Reason, n.User = false, "", ""
+	if text := n.String(); text != "broken by ? on web1 at 2026-01-02T03:04:05Z" {
+		t.Errorf("it says %s", text)
+	}
+	if text, err := n.Format(); err != nil || !strings.HasSuffix(text, " forced=no") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestNoteBounds: the longest note has room in a symbolic link on every file system.
+func TestNoteBounds(t *testing.T) {
+	n := someNote()
+	n.User, n.Host, n.Reason = strings.Repeat("é", 500), strings.Repeat(" ", 500), strings.Repeat("\x1bé\n", 500)
+	text, err := n.Format()
+	if err != nil || len(text) > 1000 || strings.ContainsAny(text, "\x1b\n") {
+		t.Errorf("%d bytes, %v: %q", len(text), err, text)
+	}
+	if _, ok := ParseNote(n, text); !ok {
+		t.Errorf("it cannot be read: %s", text)
+	}
+}
+
+// TestHostileNotes: whoever may write beside the lock may write anything there.
+func TestHostileNotes(t *testing.T) {
+	named := Note{ID: noteID, Lease: time.Minute}
+	good, err := someNote().Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"nothing":             "",
+		"torn":                good[:50],
+		"of another id":       strings.Replace(good, noteID, strings.Repeat("0", 32), 1),
+		"of another version":  strings.Replace(good, "v=1", "v=2", 1),
+		"another word":        strings.Replace(good, "BROKEN", "LOCK", 1),
+		"no time":             strings.Replace(good, "2026", "then", 1),
+		"forced perhaps":      strings.Replace(good, "forced=yes", "forced=perhaps", 1),
+		"control characters":  strings.Replace(good, "the host", "the\x1b[2Jhost", 1),
+		"invalid UTF-8":       strings.Replace(good, "the host", "the\xffhost", 1),
+		"too long for a line": good + strings.Repeat("x", 5000),
+	} {
+		if n, ok := ParseNote(named, text); ok {
+			t.Errorf("%s: %+v", name, n)
+		}
+	}
+	n, ok := ParseNote(named, strings.Replace(good, "al%20ice", "%1B%5B2J%E2%80%AEalice"+strings.Repeat("a", 500), 1)+strings.Repeat("!", 1000))
+	if ok {
+		t.Errorf("an escape of what need not be escaped: %+v", n)
+	}
+	n, ok = ParseNote(named, strings.Replace(good, "al%20ice", "%1B[2J%E2%80%AEalice"+strings.Repeat("a", 500), 1)+strings.Repeat("!", 1000))
+	if !ok || len(n.String()) > 500 || strings.ContainsAny(n.String(), "\x1b\u202e") {
+		t.Errorf("%v, %d bytes: %q", ok, len(n.String()), n)
+	}
+	for _, name := range []string{"", "60000", "60000-", "60000-x", "060000-" + noteID, "-1-" + noteID, "1-" + noteID, "99999999999999-" + noteID, "60000-" + noteID + ".", "60000-" + strings.ToUpper(noteID)} {
+		if n, ok := ParseNoteName(name); ok {
+			t.Errorf("%q is the name of %+v", name, n)
+		}
+	}
+}
