@@ -9,7 +9,11 @@
 // another device.
 package flocks
 
-import "locksmith/backends/process"
+import (
+	"slices"
+
+	"locksmith/backends/process"
+)
 
 // A Seen is what /proc shows of one file. What it does not show there may be all the same.
 type Seen struct {
@@ -17,6 +21,15 @@ type Seen struct {
 	Keepers []process.Process // those that have its descriptor, among those that we may look at
 	Waiters []int             // those that sleep until they get it
 	Seats   int               // how many watch the file, and have a byte of it locked to tell so (lockfile.Seat)
+	Sitters []int             // whose those are, among the processes that we may look at
+}
+
+// Waiting is how many wait at least. A process may watch the file while a thread of its own
+// still sleeps, and is one waiter.
+func (s Seen) Waiting() int {
+	all := slices.Concat(s.Waiters, s.Sitters)
+	slices.Sort(all)
+	return max(len(slices.Compact(all)), s.Seats)
 }
 
 // Held reports that somebody has the lock.

@@ -35,23 +35,14 @@ func Snapshot() func(path string) (Seen, error) {
 	}
 }
 
-// Queue is Look without Keepers, which take some milliseconds.
-func Queue(path string) (Seen, error) {
-	var file unix.Stat_t
-	if err := unix.Lstat(path, &file); err != nil {
-		return Seen{}, &os.PathError{Op: "lstat", Path: path, Err: err}
-	}
-	text, err := os.ReadFile("/proc/locks")
-	return snapshot{text: string(text)}.queue(file), err
-}
-
 type snapshot struct {
 	text string // of /proc/locks
 	open func() []descriptor
 }
 
-// A descriptor has the lock of some file with this inode number.
+// A descriptor has a lock of this kind, of some file with this inode number.
 type descriptor struct {
+	kind  string
 	pid   int
 	fd    string
 	inode uint64
@@ -76,14 +67,17 @@ func (s snapshot) queue(file unix.Stat_t) (seen Seen) {
 func (s snapshot) of(file unix.Stat_t) Seen {
 	seen := s.queue(file)
 	for _, d := range s.open() {
-		if d.inode != file.Ino || slices.ContainsFunc(seen.Keepers, func(p process.Process) bool { return p.PID == d.pid }) {
+		known := slices.ContainsFunc(seen.Keepers, func(p process.Process) bool { return p.PID == d.pid })
+		if d.inode != file.Ino || d.kind == flock && known {
 			continue
 		}
 		var st unix.Stat_t // of no other file: a server that is dead does not answer it
 		if unix.Stat(fmt.Sprintf("/proc/%d/fd/%s", d.pid, d.fd), &st) != nil || st.Ino != file.Ino || st.Dev != file.Dev {
 			continue
 		}
-		if p, err := process.Find(d.pid); err == nil {
+		if d.kind == ofd {
+			seen.Sitters = append(seen.Sitters, d.pid)
+		} else if p, err := process.Find(d.pid); err == nil {
 			seen.Keepers = append(seen.Keepers, p)
 		}
 	}
@@ -99,8 +93,8 @@ func lockedDescriptors() (all []descriptor) {
 		}
 		for line := range strings.Lines(string(text)) {
 			lock, isLock := strings.CutPrefix(line, "lock:")
-			if l, ok := parse(lock); isLock && ok && l.kind == flock {
-				all = append(all, descriptor{pid, fd, l.inode})
+			if l, ok := parse(lock); isLock && ok && !l.waits {
+				all = append(all, descriptor{l.kind, pid, fd, l.inode})
 			}
 		}
 	}

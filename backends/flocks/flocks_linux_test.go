@@ -38,6 +38,20 @@ func TestHandedOn(t *testing.T) {
 	}
 }
 
+// TestWaiting: who watches the file while a thread of it sleeps is one that waits, not two.
+func TestWaiting(t *testing.T) {
+	for want, s := range map[int]Seen{
+		0: {Takers: []int{1}},
+		2: {Waiters: []int{7, 8}, Seats: 2, Sitters: []int{8, 7}},
+		3: {Waiters: []int{7, 8}, Seats: 2, Sitters: []int{9, 7}},
+		4: {Waiters: []int{7}, Seats: 4}, // whose, we may not see
+	} {
+		if got := s.Waiting(); got != want {
+			t.Errorf("%+v: %d wait, want %d", s, got, want)
+		}
+	}
+}
+
 // TestOpen: who only has the file open, or has another kind of lock on it, has not locked it.
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")

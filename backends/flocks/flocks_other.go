@@ -9,6 +9,3 @@ func Look(string) (Seen, error) { return Seen{}, errors.ErrUnsupported }
 
 // Snapshot is for Linux alone.
 func Snapshot() func(string) (Seen, error) { return Look }
-
-// Queue is for Linux alone.
-func Queue(string) (Seen, error) { return Look("") }

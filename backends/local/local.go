@@ -84,8 +84,8 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 // crowd adds to a report how many wait, as far as /proc shows it: those who watch the lock and
 // those who sleep in the kernel's queue for its file. Some may sleep in that for an earlier file.
 func (l *Lock) crowd(r backend.Report) backend.Report {
-	seen, _ := flocks.Queue(l.path)
-	r.Crowd, r.AtLeast = true, seen.Seats+len(seen.Waiters)
+	seen, _ := l.flocks(l.path)
+	r.Crowd, r.AtLeast = true, seen.Waiting()
 	return r
 }
 
