@@ -544,6 +544,7 @@ func TestStoppedButKept(t *testing.T) {
 		"hangs":                    {func(w *world) { w.beatTakes = time.Hour }, lease / 8, time.Minute, protocol.Expired},
 		"not to be seen before it": {fails, lease * 5 / 16, time.Minute, protocol.Expired},
 		"not wanted any more":      {fails, lease / 8, lease / 8, ""},
+		"during a heartbeat":       {func(w *world) { w.beatTakes = lease / 8 }, lease * 5 / 16, time.Minute, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			live(t, c.wanted, Forever, func(w *world, _ *fakeClient) {

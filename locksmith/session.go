@@ -105,6 +105,10 @@ func (s *session) beat() error {
 		}
 	}
 	_, err := s.call(s.context(), limit-sent, s.lease/4, s.hold.Heartbeat)
+	if now := s.now(); errors.Is(err, backend.ErrNoAnswer) && s.kept() && now > limit+answerTime {
+		sent = now // we were stopped during that call, and another tells
+		_, err = s.call(s.context(), s.lease/4, s.lease/4, s.hold.Heartbeat)
+	}
 	// An answer after the lease proves nothing, unless the lock is kept for us: a breaker
 	// may have looked before.
 	if err != nil || !s.kept() {

@@ -18,6 +18,7 @@ import (
 // A Seen is what /proc shows of one file. What it does not show there may be all the same.
 type Seen struct {
 	Takers  []int             // the processes that took the lock, any of which may be gone
+	Alike   int               // locks of a file of this number on another device: on Btrfs, say, it may be this one
 	Keepers []process.Process // those that have its descriptor, among those that we may look at
 	Waiters []int             // those that sleep until they get it
 	Seats   int               // how many watch the file, and have a byte of it locked to tell so (lockfile.Seat)

@@ -52,7 +52,11 @@ type descriptor struct {
 func (s snapshot) queue(file unix.Stat_t) (seen Seen) {
 	for line := range strings.Lines(s.text) {
 		switch l, ok := parse(line); {
-		case !ok || l.inode != file.Ino || l.device != deviceOf(file.Dev):
+		case !ok || l.inode != file.Ino:
+		case l.device != deviceOf(file.Dev):
+			if l.kind == flock && !l.waits {
+				seen.Alike++
+			}
 		case l.kind == ofd:
 			seen.Seats++
 		case l.waits:

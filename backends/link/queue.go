@@ -163,7 +163,7 @@ func (l *Lock) breakHolder(w watcher, s observation) error {
 	switch {
 	case rival != nil:
 		return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "break " + backend.Quoted(s.id()),
-			Err: errors.New("somebody else is at it: " + rival.Holder(l.Today()).String()), Hint: "look again with: locksmith status " + string(l.Address)}
+			Err: errors.New("somebody else is at it: " + rival.Holder(l.Today()).String()), Hint: "look again with: locksmith status " + backend.ShellWord(string(l.Address))}
 	case errors.Is(err, backend.ErrAgain):
 		return l.noSuch(s.id())
 	case errors.Is(err, errSticky):

@@ -117,12 +117,12 @@ func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 // use. locked reports that somebody has the kernel lock, and is asked where that matters.
 func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Holder {
 	h := c.seen(v).Holder(time.Now())
-	remove := "remove it with: locksmith break --force " + string(l.address)
+	remove := "remove it with: locksmith break --force " + backend.ShellWord(string(l.address))
 	switch {
 	case c.note == backend.StickyNote:
-		h.Advice, h.Blocked = "let its owner break it: locksmith break "+string(l.address), true
+		h.Advice, h.Blocked = "let its owner break it: locksmith break "+backend.ShellWord(string(l.address)), true
 	case c.stat.Ino == 0:
-		h.Advice, h.Blocked = "see as root whose it is: locksmith status "+string(l.address), !locked()
+		h.Advice, h.Blocked = "see as root whose it is: locksmith status "+backend.ShellWord(string(l.address)), !locked()
 	case c.Record != nil || c.PID != 0 || c.unfinished():
 	case c.Text != "":
 		h.Advice, h.Blocked = "find out whose it is; if nobody uses it, "+remove, !locked()
@@ -136,10 +136,10 @@ func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Ho
 }
 
 // isLocked reports that somebody has the kernel lock, as far as /proc shows it to who does not
-// ask for it. That takes some milliseconds.
+// ask for it, or that this cannot be told. That takes some milliseconds.
 func (l *Lock) isLocked() bool {
-	seen, _ := l.flocks(l.path)
-	return seen.Held()
+	seen, err := l.flocks(l.path)
+	return err != nil || seen.Held() || seen.Alike > 0
 }
 
 // findDirectory returns an error if the directory of the lock is not there.

@@ -238,7 +238,7 @@ func (a *attempt) judge(ctx context.Context, s observation) error {
 		return a.held(s)
 	}
 	if !mayRemove(a.dir, a.lock.lock()) {
-		s.Due, s.Note = watch.Never, "it is dead, but in a sticky directory only its owner may remove it"
+		s.Due, s.Note = watch.Never, backend.StickyNote
 		return a.held(s)
 	}
 	return a.breakPlain(ctx, s)

@@ -116,7 +116,7 @@ func TestSticky(t *testing.T) {
 				carol.Release()
 				return
 			}
-			if says := carol.Expect("ERR " + string(protocol.Held)); !strings.Contains(says, "sticky") {
+			if says := carol.Expect("ERR " + string(protocol.Held)); !strings.Contains(says, backend.StickyNote) || !strings.Contains(says, "let its owner break it: locksmith break mkdir:") {
 				t.Error(says)
 			}
 			bob = as(t, 1002, 0o022, path, k, "exclusive", "1")

@@ -83,7 +83,11 @@ func (a *attempt) obstructed(why error) error {
 
 // heldAgain says who has the lock, as far as the last look told.
 func (a *attempt) heldAgain() error {
-	return &backend.HeldError{Lock: a.lock.Address, Holder: a.block.holder(a.lock.Today()), Yielding: a.block.heldBack}
+	h := a.block.holder(a.lock.Today())
+	if h.Note == backend.StickyNote {
+		h.Advice, h.Blocked = "let its owner break it: locksmith break "+backend.ShellWord(a.lock.Address), true
+	}
+	return &backend.HeldError{Lock: a.lock.Address, Holder: h, Yielding: a.block.heldBack}
 }
 
 // holder describes for people what the last look saw.

@@ -81,7 +81,8 @@ func ParseNote(named Note, text string) (n Note, ok bool) {
 	l, err := protocol.Parse(text)
 	at, err2 := time.Parse(time.RFC3339, l.Value("at"))
 	forced := l.Value("forced")
-	if err != nil || err2 != nil || l.Word != noteWord || l.Value("v") != noteVersion || l.Value("id") != named.ID || forced != "yes" && forced != "no" {
+	if err != nil || err2 != nil || l.Word != noteWord || l.Value("v") != noteVersion || l.Value("id") != named.ID || forced != "yes" && forced != "no" ||
+		at.UTC().Format(time.RFC3339) != l.Value("at") { // no year that JSON cannot tell
 		return Note{}, false
 	}
 	n = named

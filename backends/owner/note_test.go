@@ -66,6 +66,8 @@ func TestHostileNotes(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":             "",
 		"torn":                good[:50],
+		"of the year 10000":   strings.Replace(good, "2026-01-02T03:04:05Z", "9999-12-31T23:59:59-12:00", 1),
+		"of the year before":  strings.Replace(good, "2026-01-02T03:04:05Z", "0000-01-01T00:00:00+12:00", 1),
 		"of another id":       strings.Replace(good, noteID, strings.Repeat("0", 32), 1),
 		"of another version":  strings.Replace(good, "v=1", "v=2", 1),
 		"another word":        strings.Replace(good, "BROKEN", "LOCK", 1),

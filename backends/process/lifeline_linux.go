@@ -122,8 +122,14 @@ func (p Process) reach() (int, error) {
 }
 
 // Inheritors are the processes that have p's lifeline, among those that we may look at. They
-// are found by the socket's name.
+// are found by the socket's name. Of a lifeline that another process made there are none: a
+// record may name any, and who has it may be told to be ended.
 func (p Process) Inheritors() []Process {
+	fd, err := p.reach()
+	CloseFD(fd)
+	if err != nil || fd == NoFD {
+		return nil
+	}
 	return p.inheritors(Descriptors)
 }
 
@@ -166,13 +172,25 @@ func (p Process) inheritors(descriptors iter.Seq2[int, string]) (all []Process) 
 // with it are connections that were not answered.
 func socketNamed(name string) string {
 	text, _ := os.ReadFile("/proc/net/unix")
-	for line := range strings.Lines(string(text)) {
+	return listeningIn(string(text), name)
+}
+
+// listeningIn finds the socket in the text of /proc/net/unix. Somebody may have put a line feed
+// into the name of a socket, and behind it what looks like a line. The true line is there as
+// well: so where two would do, none does.
+func listeningIn(text, name string) (found string) {
+	for line := range strings.Lines(text) {
 		// Num RefCount Protocol Flags Type St Inode Path
-		if f := strings.Fields(line); len(f) == 8 && f[7] == name && f[3] == listening {
-			return "socket:[" + f[6] + "]"
+		f := strings.Fields(line)
+		if len(f) != 8 || f[7] != name || f[3] != listening {
+			continue
 		}
+		if found != "" {
+			return ""
+		}
+		found = "socket:[" + f[6] + "]"
 	}
-	return ""
+	return found
 }
 
 // listening are the flags of a listening socket (__SO_ACCEPTCON).

@@ -74,3 +74,32 @@ func TestLifelineUnclear(t *testing.T) {
 		}
 	}
 }
+
+// TestInheritors: whoever has a lifeline may be told to be ended. So none has one that another
+// process made, which a forged record may name.
+func TestInheritors(t *testing.T) {
+	orphans, child := lend(t)
+	if all := orphans.Inheritors(); len(all) != 1 || all[0].PID != child.PID() {
+		t.Errorf("%+v, want pid %d", all, child.PID())
+	}
+	orphans.PID++
+	if all := orphans.Inheritors(); len(all) > 0 {
+		t.Errorf("%+v have the lifeline of another", all)
+	}
+}
+
+// TestForgedLine: a line feed in the name of a socket can make a second line, and then no one
+// knows which is true.
+func TestForgedLine(t *testing.T) {
+	const name = "@locksmith/x"
+	line := func(inode string) string { return "0: 00000002 00000000 00010000 0001 01 " + inode + " " + name + "\n" }
+	for text, want := range map[string]string{
+		line("17"):              "socket:[17]",
+		line("17") + line("18"): "",
+		"":                      "",
+	} {
+		if got := listeningIn(text, name); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

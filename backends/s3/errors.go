@@ -60,13 +60,22 @@ const (
 	noSuchBucket = "NoSuchBucket"
 )
 
+// A missingError is ErrNotFound with the code of what is missing.
+type missingError string
+
+func (e missingError) Error() string {
+	return fmt.Sprintf("%v: it says %s", objects.ErrNotFound, protocol.CleanText(string(e), 60))
+}
+
+func (missingError) Unwrap() error { return objects.ErrNotFound }
+
 // notFound is the error of a 404 that need not be the store's. What it says of itself is shown.
 func (b *bucket) notFound(op string, a *answerError) error {
 	cause := objects.ErrNotFound
 	switch a.code {
 	case "", "NotFound", nothingSaid: // the library's words for an answer without any
 	default:
-		cause = fmt.Errorf("%w: it says %s", cause, protocol.CleanText(a.code, 60))
+		cause = missingError(a.code)
 	}
 	return b.fail(protocol.Unreachable, op, cause, "look at the endpoint, and at what is between here and the store, then try again")
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/s3/objects"
 	"locksmith/protocol"
 )
 
@@ -107,10 +106,11 @@ func (x *examiner) objectLock(ctx context.Context) error {
 // not. Locks work without an answer, so that the examination goes on, unless ctx has ended.
 func (x *examiner) known(ctx context.Context, name, right string, err error) (bool, error) {
 	var answer *answerError
+	var missing missingError
 	switch {
 	case err == nil:
 		return true, nil
-	case errors.As(err, &answer) && hasNone(answer), errors.Is(err, objects.ErrNotFound), errors.Is(err, objects.ErrAbsent):
+	case errors.As(err, &answer) && hasNone(answer), errors.As(err, &missing):
 		return true, nil
 	case backend.CodeOf(err) == protocol.Permission:
 		x.tell.Unknown(name, "these credentials may not read it", "let them, with "+right+", or look yourself")
@@ -125,5 +125,6 @@ func (x *examiner) known(ctx context.Context, name, right string, err error) (bo
 
 // hasNone reports that a bucket has no such setting, or that the store knows none.
 func hasNone(a *answerError) bool {
-	return a.status == http.StatusNotImplemented || a.status == http.StatusMethodNotAllowed || a.status == http.StatusBadRequest
+	return !a.isAboutCredentials() &&
+		(a.status == http.StatusNotImplemented || a.status == http.StatusMethodNotAllowed || a.status == http.StatusBadRequest)
 }

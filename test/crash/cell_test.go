@@ -235,16 +235,23 @@ func (c *cell) ids() map[string]bool {
 }
 
 // freed waits until the rival has the lock. If it has not got it after one and a half
-// leases, and the victim is to survive, that is undone, and the victim lets go.
+// leases, and the victim is to survive, that is undone, and the victim lets go. One that keeps
+// its lock when it runs again has it for half a lease more.
 func (c *cell) freed() string {
 	c.t.Helper()
+	want := c.Want.Of(c.moment, c.names()...)
+	keeps := c.wake != nil && strings.HasPrefix(want, mishaps.HeldOn)
 	within := lab.Patience
-	if c.undo != nil || strings.HasPrefix(c.Want.Of(c.moment, c.names()...), mishaps.HeldUntilAwake) {
+	if c.undo != nil || keeps {
 		within = c.lease * 3 / 2
 	}
 	s, came := c.rival.Within(within)
-	held := !came && c.undo != nil
-	c.woken = !came && c.wake != nil
+	if keeps && !came {
+		c.wake(c)
+		s, came = c.rival.Within(c.lease / 2)
+	}
+	held := !came && (c.undo != nil || keeps)
+	c.woken = !came && !keeps && c.wake != nil
 	switch {
 	case c.woken:
 		c.happened = time.Now()

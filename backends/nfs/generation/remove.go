@@ -149,5 +149,5 @@ func (l *Lock) removeGeneration(name string) error {
 
 func (l *Lock) inUse() error {
 	return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "remove", Err: errors.New("somebody came meanwhile, so it stays"),
-		Hint: "see who with: locksmith status " + string(l.Address)}
+		Hint: "see who with: locksmith status " + backend.ShellWord(string(l.Address))}
 }

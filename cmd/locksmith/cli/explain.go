@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -29,6 +30,8 @@ func (x explainer) explain(p show.Participant) []string {
 	switch {
 	case p.ID == "" && p.Sign == "":
 		return []string{"it has no id: nothing but removing it by hand ends it"}
+	case p.ID == "" && p.Verdict == owner.Alive:
+		return []string{cmp.Or(why, "it lives") + "; let it end, or, if it does not use the lock:", x.command("--force")}
 	case p.ID == "":
 		return []string{x.command("--force")}
 	case isHelper:
@@ -50,7 +53,10 @@ func (x explainer) explain(p show.Participant) []string {
 
 // isUsual reports that somebody does what holders and waiters do, as far as can be seen.
 func (x explainer) isUsual(p show.Participant) bool {
-	if p.ID == "" || p.Blocked {
+	switch {
+	case p.ID == "": // what is to be done about it is its advice, which is told with it
+		return true
+	case p.Blocked:
 		return p.Sign == "" || p.Advice != "" // which is told with it
 	}
 	verdict := show.Verdict(p.Holder)
@@ -125,6 +131,9 @@ func (x explainer) elsewhere(p show.Participant) (text string, beats bool) {
 func (x explainer) next(p show.Participant) string {
 	if x.waiters > 0 && !p.Waits {
 		return fmt.Sprintf("the first who waits breaks it when it has watched that for %v", whole(p.Lease))
+	}
+	if !p.Lasting { // tries cannot remember that sign
+		return fmt.Sprintf("nobody waits; it is broken by who waits for %v", whole(p.Lease))
 	}
 	return fmt.Sprintf("nobody waits; it is broken by who waits for %v, or tries twice, so long apart", whole(p.Lease))
 }

@@ -65,8 +65,8 @@ var (
 	LongStopped    = Mishap{What: "helper stopped (SIGSTOP) for longer than its lease",
 		Want: isCutOff.but(Expectation{
 			"": AfterLease + lostAfter,
-			// A helper that is stopped keeps the kernel lock.
-			"local: " + AtOK: heldUntilAwake, "local: " + Holding: heldUntilAwake, "local: " + Heartbeat: heldUntilAwake,
+			// A helper that is stopped keeps the kernel lock, and finds its file when it runs again.
+			"local: " + AtOK: HeldOn + released, "local: " + Holding: HeldOn + released, "local: " + Heartbeat: HeldOn + released,
 			// The first step is the whole release; of mkdir: an empty directory is left, which
 			// counts for 5 s.
 			"local: " + Releasing: AtOnce + eitherSaid, "nfs: " + Releasing: AtOnce + eitherSaid,
@@ -80,8 +80,6 @@ var (
 	CommandKilled  = Mishap{What: "command of run killed (-9)", Run: true, Not: notOutside, Want: Expectation{"": AtOnce + output + "OK, exit 137"}}
 	CommandStopped = Mishap{What: "command of run stopped (SIGSTOP)", Run: true, Not: notOutside, Want: Expectation{"": HeldOn + output + "OK, exit 0"}}
 )
-
-const heldUntilAwake = HeldUntilAwake + output + "OK, LOST"
 
 var (
 	notOK      = map[string]string{AtOK: "n/a: run says nothing, and its command is in the next column"}
