@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -90,6 +91,13 @@ func (l *Lock) crowd(r backend.Report) backend.Report {
 }
 
 func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
+	seen := sync.OnceValues(func() (flocks.Seen, error) { return l.flocks(l.path) })
+	once := *l // /proc is read once, for who has the kernel lock and for who waits
+	once.flocks = func(string) (flocks.Seen, error) { return seen() }
+	return once.report(here)
+}
+
+func (l *Lock) report(here owner.Place) (backend.Report, error) {
 	f, err := open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return backend.Report{Crowd: true}, l.findDirectory() // free is only a lock that could be there
