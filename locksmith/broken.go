@@ -9,13 +9,13 @@ import (
 	"locksmith/protocol"
 )
 
-// A BrokenLock is a lock that was broken for us, and the dead holder who had it.
+// A BrokenLock is a lock that was broken for us, with its dead holder.
 type BrokenLock struct {
 	Lock string // the address
 	Dead backend.Holder
 }
 
-// String is in words for people: "broke the lock of billing.pl (helper's pid 17004 on web3,
+// String describes it for people: "broke the lock of billing.pl (helper's pid 17004 on web3,
 // job=nightly), which died; its last heartbeat was 3h2m0s ago".
 func (b BrokenLock) String() string {
 	end := ", which died"
@@ -28,7 +28,7 @@ func (b BrokenLock) String() string {
 	return protocol.CleanText("broke the lock of "+b.Dead.ByProgram()+end, maxEventText)
 }
 
-// tellBroken tells of what the last try broke.
+// tellBroken tells which locks the last try broke.
 func (w *waiting) tellBroken() {
 	for _, b := range w.broken.take() {
 		w.helper.Log.Warn(b.String(), "lock", b.Lock)
@@ -38,7 +38,8 @@ func (w *waiting) tellBroken() {
 	}
 }
 
-// brokenLocks are those of a try, which may go on after it was left behind.
+// brokenLocks are the locks that a try broke. It has a mutex because a try that was left behind
+// may go on.
 type brokenLocks struct {
 	mu  sync.Mutex
 	all []BrokenLock

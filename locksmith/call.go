@@ -11,13 +11,12 @@ import (
 const (
 	// answerTime is how long a call may go on after its context has ended.
 	answerTime = time.Second
-	// endTime is how long we wait for one whose context we have ended ourselves: what
-	// follows should not meet it.
+	// endTime is how long we wait for a call after we have ended its context, so that the next
+	// call does not meet it.
 	endTime = 50 * time.Millisecond
 )
 
-// bounded calls f, and after d ends its context and leaves it behind with
-// backend.ErrNoAnswer.
+// bounded calls f. After d it ends f's context, leaves f behind and returns backend.ErrNoAnswer.
 func bounded(c clock.Clock, d time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -31,11 +30,10 @@ func bounded(c clock.Clock, d time.Duration, f func(context.Context) error) erro
 	return backend.ErrNoAnswer
 }
 
-// call makes a call of the hold and waits for it: for d, or until parent has ended and
-// a little longer. The call's own context ends after share of that, so that a
-// connection which has gone silent leaves some time for another. There is one call at
-// a time: one that was left behind must come back before the next. back is false if this
-// one was left behind, too.
+// call makes a call of the hold. It waits for d, or until parent has ended and a little longer.
+// The call's own context ends after share: if a connection has gone silent, the rest of d is left
+// for another one. Calls are made one at a time: a call that was left behind must come back
+// before the next begins. back is false if this call was left behind, too.
 func (s *session) call(parent context.Context, d, share time.Duration, f func(context.Context) error) (back bool, err error) {
 	start := s.now()
 	if s.hung != nil {

@@ -37,10 +37,11 @@ type LossError struct {
 	Lock string
 	Code protocol.Code // gone, expired, unreleased or max_hold
 	Err  error         // the cause
-	// Left is how long the client has to stop: what remains of the lease, for others that
-	// go by it do not take the lock earlier, but after max_hold no longer than is kind.
+	// Left is how long the client has to stop. It is what remains of the lease, because others
+	// that go by the lease do not take the lock earlier. After max_hold it is also at most
+	// stopTime.
 	Left time.Duration
-	// By is the note of who broke the lock by hand; nil: there is none that is known.
+	// By is the note of who broke the lock by hand; nil: no note is known.
 	By *owner.Note
 }
 
@@ -51,7 +52,7 @@ func (e *LossError) Error() string {
 	return e.Lock + ": lost: " + e.sentence()
 }
 
-// sentence is what happened to a lock that is lost, and what to do.
+// sentence says what happened to the lost lock, and what to do.
 func (e *LossError) sentence() string {
 	switch e.Code {
 	case protocol.Gone:
@@ -71,7 +72,7 @@ func (e *LossError) sentence() string {
 	return fmt.Sprintf("not released: %v; it frees itself when the lease is over, in %v", e.Err, e.Left.Round(time.Millisecond))
 }
 
-// where says what noticed that the lock is gone; of a set, also which of them.
+// where says which operation noticed that the lock is gone, and of a set also which lock it was.
 func (e *LossError) where() string {
 	own, ok := errors.AsType[*backend.Error](e.Err)
 	switch {
@@ -96,7 +97,7 @@ func asLoss(err error) *LossError {
 type CancelledError struct {
 	Lock  string
 	Cause error
-	Held  *backend.HeldError // who had it; nil: nobody was seen
+	Held  *backend.HeldError // who held the lock; nil: nobody was seen
 }
 
 func (e *CancelledError) Error() string {
@@ -106,7 +107,7 @@ func (e *CancelledError) Error() string {
 	return fmt.Sprintf("%s: gave up waiting: %v", e.Lock, e.Cause)
 }
 
-// Unwrap makes errors.As find the *backend.HeldError, too.
+// Unwrap also lets errors.As find the *backend.HeldError.
 func (e *CancelledError) Unwrap() []error {
 	if e.Held == nil {
 		return []error{e.Cause}
@@ -114,15 +115,15 @@ func (e *CancelledError) Unwrap() []error {
 	return []error{e.Cause, e.Held}
 }
 
-// A TimeoutError says that somebody held the lock for all the time given, or
-// that its place did not answer.
+// A TimeoutError says that somebody held the lock for all of the given time, or that its place
+// did not answer.
 type TimeoutError struct {
 	Waited time.Duration
 	Held   *backend.HeldError // nil if the place never answered
-	// Unanswered is why the place that never answered did not, if that is known.
+	// Unanswered is why the place never answered, if that is known.
 	Unanswered error
 	Lock       string
-	Tries      int // how many were allowed, if those were used up
+	Tries      int // how many tries were allowed, if all were used up
 }
 
 func (e *TimeoutError) Error() string {
@@ -139,7 +140,7 @@ func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("%v; gave up after %v", why, waited)
 }
 
-// Unwrap makes errors.As find the *backend.HeldError, or why there was no answer.
+// Unwrap lets errors.As find the *backend.HeldError, or the reason why there was no answer.
 func (e *TimeoutError) Unwrap() error {
 	if e.Held == nil {
 		return e.Unanswered

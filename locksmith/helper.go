@@ -1,19 +1,20 @@
-// Package locksmith is the helper: it acquires one lock, or several together, tends it,
-// and releases it when its client does not want it any more.
+// Package locksmith is the helper: it acquires one lock, or several together, tends it, and
+// releases it when its client does not want it any more.
 //
-// Promised: the lock is given up as soon as it is no longer wanted (the client says so: the
-// parent's end of a pipe, its death, a signal, the end of a command); a loss is told as
-// soon as it is known, at the latest when three quarters of a lease have gone by without a
-// heartbeat that succeeded, and so before anybody who goes by the lease may take the lock;
-// whoever holds it for longer than it may (owner.Record.MaxHold, by a clock that counts
-// suspension) is told so in the same way, and loses it soon after.
+// It promises three things. It gives up the lock as soon as the client no longer wants it. The
+// client says so by closing its end of a pipe, by dying, by a signal, or by the end of a command.
+// It tells a loss as soon as it knows of it, at the latest when three quarters of a lease have
+// gone by since the last successful heartbeat. That is before anybody who goes by the lease may
+// take the lock. And a client that holds the lock for longer than it may (owner.Record.MaxHold,
+// by a clock that counts suspension) is told of a loss in the same way, and loses the lock soon
+// after.
 //
-// Not promised: that a helper that is stopped or starved of CPU notices in time. It checks
-// the clock before anything else when it runs again, and a parent that wants to know
-// sooner watches for BEAT lines. If the lease is over then, the lock is lost; but where nobody
-// takes the lock of a helper that lives (backend.KeptHold), a heartbeat tells.
+// It does not promise that a helper which is stopped or starved of CPU notices in time. When such
+// a helper runs again, it checks the clock before anything else. If the lease is over by then,
+// the lock is lost. Only where nobody takes the lock of a living helper (backend.KeptHold) does a
+// heartbeat decide. A parent that wants to know sooner watches for BEAT lines.
 //
-// One life is read in this order: helper.go, waiting.go, session.go (the lock is held),
+// Read the life of a helper in this order: helper.go, waiting.go, session.go (the lock is held),
 // release.go. The package knows nothing of paths or servers; a backend does that part.
 package locksmith
 
@@ -35,24 +36,23 @@ const Forever = time.Duration(-1)
 // A Helper tends one lock. Its life has four states, each a function: waiting (acquire),
 // holding (keep), releasing (release), lost.
 type Helper struct {
-	Address string // canonical; for people, if it is a set of locks
-	Locks   []Lock // a set of locks in the order given, or those of which any will do; nil: it is one lock
+	Address string // canonical; if it is a set of locks, a text for people
+	Locks   []Lock // a set of locks in the order given, or locks of which any one will do; nil: a single lock
 	Locker  backend.Locker
 	Request backend.Request
-	Timeout time.Duration // for the lock to become free; 0: one try; Forever
-	Tries   int           // how many at most; 0: no limit
-	// Refresh is how long after a heartbeat the next one is due; 0: a quarter of the
-	// lease, which is the most.
+	Timeout time.Duration // how long to wait for the lock to become free; 0: one try; or Forever
+	Tries   int           // how many tries at most; 0: no limit
+	// Refresh is the time from one heartbeat to the next. 0 is a quarter of the lease, which is
+	// also the most.
 	Refresh time.Duration
-	// ReleaseTimeout is for how long a release that fails is tried again, within the lease;
-	// 0: one try.
+	// ReleaseTimeout is how long a failing release is tried again, within the lease; 0: one try.
 	ReleaseTimeout time.Duration
-	Once           *Once // nil: what it guards may be done as often as the lock is had
-	// Remember, if not nil, keeps what was seen of others for the tries of others to come. It
-	// is called when the lock was refused.
+	Once           *Once // nil: what the lock guards may be done each time that the lock is held
+	// Remember, if not nil, stores what was seen of other holders and waiters, for later tries of
+	// other processes. It is called when the lock was refused.
 	Remember func()
-	// Hopeless, if not nil, says why a wait for this holder would never end, or "". It is
-	// asked of a helper that would wait forever.
+	// Hopeless, if not nil, says why a wait for this holder would never end, or returns "". Only
+	// a helper that would wait forever asks.
 	Hopeless func(backend.Holder) string
 	Client   Client
 	Log      hclog.Logger
@@ -64,31 +64,31 @@ type Lock struct {
 	Mode    string // "exclusive" or "shared"
 }
 
-// A Client is the side that the lock is for: a parent at the other end of a pipe
-// (Pipe), or a command (package child). Its methods are called one at a time.
+// A Client is the side that wants the lock: a parent at the other end of a pipe (Pipe), or a
+// command (package child). Its methods are called one at a time.
 type Client interface {
 	// Context ends when the lock is no longer wanted; its cause says why.
 	Context() context.Context
 	// Waiting tells who holds the lock. It may be called again and again.
 	Waiting(*backend.HeldError)
-	// Start tells that the lock is held. After an error it is released.
+	// Start tells that the lock is held. If it returns an error, the lock is released.
 	Start(protocol.Grant) error
-	// Beat tells that a heartbeat which was sent this long ago succeeded.
+	// Beat tells that a heartbeat succeeded, which was sent this long ago.
 	Beat(ago time.Duration)
-	// Lost tells about a loss. It returns when what the lock protected has
-	// stopped, or when waiting for that has no use any more. When ctx ends there is no time
-	// left for that: others may have the lock.
+	// Lost tells about a loss. It returns when what the lock protected has stopped, or when
+	// waiting for that is of no more use. When ctx ends, there is no time left to wait: others
+	// may have the lock.
 	Lost(context.Context, *LossError)
 }
 
-// Run goes through a whole life and returns how long the lock was held. A nil error
-// means that it was held and released. If the lock was held and lost, the error is a
-// *LossError. If it was never held, the error is a *CancelledError, *TimeoutError,
-// *RecentError, *backend.HeldError or another error of the backend, and no trace of the attempt is left.
+// Run goes through a whole life and returns how long the lock was held. A nil error means that
+// the lock was held and released. If it was held and lost, the error is a *LossError. If it was
+// never held, the error is a *CancelledError, *TimeoutError, *RecentError, *backend.HeldError or
+// another error of the backend, and no trace of the attempt is left.
 func (h *Helper) Run() (time.Duration, error) {
 	makeThreads(h.threads())
 	start := h.Request.Clock.Now()
-	if h.Client.Context().Err() != nil { // else it would hold the lock, or not, as it happens
+	if h.Client.Context().Err() != nil { // without this check it could still take the lock, or not, by chance
 		return 0, h.cancelled(nil)
 	}
 	s, err := h.take(start)
@@ -116,13 +116,14 @@ func (h *Helper) Run() (time.Duration, error) {
 	return h.Request.Clock.Now() - acquired, err
 }
 
-// maxLate is how many locks in a row may come too late in their leases.
+// maxLate is how many locks in a row may come too late, with most of their leases over.
 const maxLate = 3
 
-// take waits for the lock until most of its lease is left. A lock that comes too late is given
-// back: something stopped us, or the lock's place was slow. Then we wait again, for as long as
-// the timeout allows, for it may have been only once. If it cannot be given back, we end: else
-// we would wait for ourselves, and as long as we live others have no proof that the lock is dead.
+// take waits until it gets the lock with most of its lease left. A lock that comes too late is
+// given back: we were stopped, or the lock's place was slow. That may not happen again, so take
+// waits again, for as long as the timeout allows. If a late lock cannot be given back, take ends.
+// Otherwise we would wait for ourselves, and while we live nobody else has proof that the lock is
+// dead.
 func (h *Helper) take(start time.Duration) (*session, error) {
 	given := *h
 	for late := 1; ; late++ {
@@ -154,8 +155,8 @@ func (h *Helper) timeLeft(start time.Duration) time.Duration {
 	return max(h.Timeout-(h.Request.Clock.Now()-start), 0)
 }
 
-// begin acquires the lock, at a place that has answered before or not. After an error it is
-// not held.
+// begin acquires the lock. answered says whether the lock's place has answered before. After an
+// error the lock is not held.
 func (h *Helper) begin(start time.Duration, answered bool) (*session, error) {
 	hold, sent, err := h.acquire(start, answered)
 	if err != nil {
@@ -175,13 +176,13 @@ func (h *Helper) begin(start time.Duration, answered bool) (*session, error) {
 	return s, nil
 }
 
-// choose makes it the helper of the one lock that it holds, of those that would do.
+// choose turns h into the helper of the one lock that it holds, when any of several would do.
 func (h *Helper) choose(i int) {
 	h.Address, h.Request.Owner.Mode = h.Locks[i].Address, h.Locks[i].Mode
 	h.Locks = nil
 }
 
-// refresh is how long after a heartbeat the next one is due.
+// refresh is the time from one heartbeat to the next.
 func (h *Helper) refresh() time.Duration {
 	most := h.Request.Owner.Lease / 4
 	if h.Refresh <= 0 {
@@ -190,7 +191,7 @@ func (h *Helper) refresh() time.Duration {
 	return min(h.Refresh, most)
 }
 
-// addresses are those of a set in the order given.
+// addresses are the addresses of a set's locks, in the order given.
 func (h *Helper) addresses() []string {
 	all := make([]string, len(h.Locks))
 	for i, l := range h.Locks {
@@ -199,7 +200,7 @@ func (h *Helper) addresses() []string {
 	return all
 }
 
-// modes are those of a set, if its locks have different ones.
+// modes are the modes of a set's locks. If all are the same, it is nil.
 func (h *Helper) modes() []string {
 	if !slices.ContainsFunc(h.Locks, func(l Lock) bool { return l.Mode != h.Locks[0].Mode }) {
 		return nil

@@ -26,15 +26,15 @@ var errServer = errors.New("server says no")
 // world is a fake backend, its one attempt and its one hold, on fake time.
 type world struct {
 	clock      *jumpingClock
-	heldFor    time.Duration // by somebody else, from the start
+	heldFor    time.Duration // how long somebody else holds it, from the start
 	tryErr     error
 	tryTakes   time.Duration
-	slowTries  int               // how many tries take so long; 0: all
+	slowTries  int               // how many tries take tryTakes; 0: all
 	beatErr    func(n int) error // the n-th heartbeat's error
 	beatTakes  time.Duration
 	releaseErr func(n int) error
 	kept       bool          // the system keeps the lock for a process that lives
-	awayUntil  time.Duration // its place does not answer once the lock was taken
+	awayUntil  time.Duration // until then its place does not answer, once the lock was taken
 	note       func(context.Context) (*owner.Note, error)
 
 	wishes int // how many attempts there are in the end; 0: one
@@ -103,7 +103,7 @@ func (w *world) Heartbeat(ctx context.Context) error {
 	return nil
 }
 
-// releasing says how the lock came to be there, or not, at the end.
+// releasing explains, for a failure, why the lock is or is not there at the end.
 func (w *world) releasing() string {
 	return fmt.Sprintf("it was taken %d times, got %d heartbeats and was asked to go %d times, which release (release.go) does until it has gone, but not once a heartbeat says so", w.taken, w.beats, w.releases)
 }
@@ -119,8 +119,8 @@ func (w *world) Release(context.Context) error {
 	return nil
 }
 
-// jumpingClock is fake time that can leap, as for a process that was stopped:
-// timers come due late.
+// jumpingClock is fake time that can leap, as it does for a process that was stopped: its timers
+// come due late.
 type jumpingClock struct {
 	clock.Runtime
 	start time.Duration
@@ -175,7 +175,7 @@ func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *fake
 		finish := g.events.follow(h)
 		held, err := h.Run()
 		finish(held, err)
-		// What was left behind comes to its end, while our clock stands still.
+		// Calls that were left behind come to their end, while our clock stands still.
 		time.Sleep(2 * time.Hour)
 		c.ahead.Add(-int64(2 * time.Hour))
 		synctest.Wait()
@@ -262,8 +262,7 @@ func TestWaiting(t *testing.T) {
 	})
 }
 
-// pollingWorld is a world in which a waiter asks every second, or sleeps until it is
-// woken.
+// pollingWorld is a world in which a waiter asks every second, or sleeps until it is woken.
 type pollingWorld struct {
 	*world
 	sleeps bool
@@ -286,7 +285,7 @@ func (w *pollingWorld) Wait(ctx context.Context) error {
 	return nil
 }
 
-// TestTries: so many, whatever the time, and though nothing wakes who waits.
+// TestTries: a limit of tries holds whatever the time, and even though nothing wakes the waiter.
 func TestTries(t *testing.T) {
 	for _, c := range []struct {
 		tries  int
@@ -330,7 +329,7 @@ func TestRefresh(t *testing.T) {
 type deafWorld struct {
 	*world
 	t *testing.T
-	// busy: a call is being made.
+	// busy: a call is under way.
 	busy atomic.Bool
 }
 
@@ -368,8 +367,8 @@ func TestStartFails(t *testing.T) {
 		})
 }
 
-// TestSlowTry: a reply that took long leaves little of the lease, so it is
-// renewed before anybody works by it.
+// TestSlowTry: a reply that took long leaves little of the lease, so the lease is renewed before
+// anybody works by it.
 func TestSlowTry(t *testing.T) {
 	live(t, 70*time.Second, Forever, func(w *world, _ *fakeClient) { w.tryTakes = lease * 7 / 8 },
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
@@ -394,8 +393,8 @@ func TestSlowTry(t *testing.T) {
 		})
 }
 
-// TestStall: whoever was stopped while it got the lock gives it back, and waits again for as
-// long as its timeout allows. Where that happens each time, it ends.
+// TestStall: a helper that was stopped while it got the lock gives the lock back, and waits again
+// for as long as its timeout allows. If it is stopped each time, it ends.
 func TestStall(t *testing.T) {
 	const slow = lease + lease/10
 	for name, c := range map[string]struct {
@@ -431,7 +430,7 @@ func TestStall(t *testing.T) {
 	}
 }
 
-// TestOneLateTry: whoever tries only once ends when that came too late.
+// TestOneLateTry: a helper that tries only once ends when its lock came too late.
 func TestOneLateTry(t *testing.T) {
 	live(t, time.Hour, 0, func(w *world, _ *fakeClient) { w.tryTakes, w.beatTakes = lease*7/8, lease/2 },
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
@@ -441,8 +440,8 @@ func TestOneLateTry(t *testing.T) {
 		})
 }
 
-// TestLateAndStuck: a lock that came too late and cannot be given back ends the wait at once.
-// Who waited again would wait for itself.
+// TestLateAndStuck: a lock that came too late and cannot be given back ends the wait at once. A
+// helper that waited again would wait for itself.
 func TestLateAndStuck(t *testing.T) {
 	live(t, time.Hour, time.Hour, func(w *world, _ *fakeClient) {
 		w.tryTakes, w.releaseErr = lease, func(int) error { return errServer }
@@ -453,8 +452,9 @@ func TestLateAndStuck(t *testing.T) {
 	})
 }
 
-// TestLateAtADeadPlace: a place that gave a lock, too late, has answered. So who waits without a
-// limit bears it longer than a lease that it does not answer after that.
+// TestLateAtADeadPlace: a place that gave a lock, though too late, has answered. So if the place
+// does not answer after that, a helper that waits without a limit bears it for longer than a
+// lease.
 func TestLateAtADeadPlace(t *testing.T) {
 	live(t, 9*lease, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.slowTries, w.wishes, w.awayUntil = lease, 1, 2, 4*lease },
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
@@ -517,8 +517,8 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// TestStoppedButNotTooLong: late, but the lease is not over and the entry still
-// there: the heartbeat renews it.
+// TestStoppedButNotTooLong: the helper is late, but the lease is not over and the entry still
+// there, so the heartbeat renews the lease.
 func TestStoppedButNotTooLong(t *testing.T) {
 	live(t, time.Minute, Forever, func(w *world, _ *fakeClient) {
 		time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(lease * 5 / 8)) })
@@ -529,8 +529,8 @@ func TestStoppedButNotTooLong(t *testing.T) {
 	})
 }
 
-// TestStoppedButKept: nobody takes the lock by its lease, so that the first heartbeat after a
-// stop tells whether it is still there. Where that cannot be told, it is lost.
+// TestStoppedButKept: nobody takes this lock by its lease, so the first heartbeat after a stop
+// tells whether it is still there. If the heartbeat cannot tell, the lock is lost.
 func TestStoppedButKept(t *testing.T) {
 	fails := func(w *world) { w.beatErr = func(int) error { return errServer } }
 	for name, c := range map[string]struct {
@@ -596,8 +596,8 @@ func (w *tidyWorld) Tend(ctx context.Context) error {
 	return errServer
 }
 
-// TestHousekeeping: it happens between heartbeats, and neither its errors nor
-// its hanging cost the lock.
+// TestHousekeeping: it happens between heartbeats. Neither its errors nor its hanging cost the
+// lock.
 func TestHousekeeping(t *testing.T) {
 	for name, c := range map[string]struct {
 		tended func(context.Context)
@@ -629,7 +629,7 @@ func TestHousekeeping(t *testing.T) {
 	}
 }
 
-// TestAgeUnknown: of whom nothing is known, time tells nothing either.
+// TestAgeUnknown: if a holder's age is unknown, it stays unknown as time goes by.
 func TestAgeUnknown(t *testing.T) {
 	if age := aged(&backend.HeldError{}, 3).Holder.Age; age != 0 {
 		t.Errorf("%v, want none", age)
@@ -639,7 +639,8 @@ func TestAgeUnknown(t *testing.T) {
 	}
 }
 
-// TestHopeless: who would wait for itself is refused at once, unless another lock would do.
+// TestHopeless: a helper that would wait for itself is refused at once, unless another lock would
+// do.
 func TestHopeless(t *testing.T) {
 	h := &Helper{Timeout: Forever, Hopeless: func(backend.Holder) string { return "it is us" }}
 	for others, want := range map[int]bool{0: true, 1: false} {
@@ -649,7 +650,8 @@ func TestHopeless(t *testing.T) {
 	}
 }
 
-// TestNobodyWants: a lock that is not wanted any more when the helper begins is not asked for.
+// TestNobodyWants: if nobody wants the lock when the helper begins, the helper does not ask for
+// it.
 func TestNobodyWants(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(ErrStdinClosed)

@@ -19,8 +19,8 @@ import (
 // A slowClient takes its time to stop.
 type slowClient struct {
 	fakeClient
-	stops    time.Duration // when it need not hurry
-	stopped  time.Duration // when it had
+	stops    time.Duration // how long it takes to stop without a hurry
+	stopped  time.Duration // when it had stopped
 	beforeIt func()        // called when it has stopped
 }
 
@@ -28,11 +28,11 @@ func (c *slowClient) Lost(ctx context.Context, l *LossError) {
 	c.fakeClient.Lost(ctx, l)
 	clock.Sleep(ctx, c.clock, c.stops)
 	c.stopped = c.clock.Now()
-	synctest.Wait() // for a heartbeat of the same moment
+	synctest.Wait() // let a heartbeat of the same moment come first
 	c.beforeIt()
 }
 
-// TestHeldTooLong: the client is told in time, and nobody else gets the lock before it has
+// TestHeldTooLong: the client is told in time. Nobody else gets the lock before the client has
 // stopped, however long that takes.
 func TestHeldTooLong(t *testing.T) {
 	const most = 10 * lease
@@ -100,7 +100,7 @@ func TestHeldTooLong(t *testing.T) {
 	}
 }
 
-// TestLetGoInTime: who lets go before is told nothing.
+// TestLetGoInTime: a client that lets go before the limit is told nothing.
 func TestLetGoInTime(t *testing.T) {
 	live(t, time.Minute, Forever, nil, func(w *world, g *fakeClient, held time.Duration, err error) {
 		if err != nil || g.lost != nil {

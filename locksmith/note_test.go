@@ -11,9 +11,9 @@ import (
 	"locksmith/protocol"
 )
 
-// TestNoteOfBreak: a loss says who broke the lock, if there is a note of it. Whatever becomes
-// of the look for it, the client learns of the loss within half a second, and no loss waits for
-// it when the lease is over.
+// TestNoteOfBreak: a loss says who broke the lock, if there is a note of it. Whatever happens to
+// the look for the note, the client learns of the loss within half a second. Once the lease is
+// over, no loss waits for the note.
 func TestNoteOfBreak(t *testing.T) {
 	note := &owner.Note{ID: "id", User: "alice", Host: "web1", At: time.Unix(1e9, 0), Forced: true, Reason: "it hung"}
 	found := func(context.Context) (*owner.Note, error) { return note, nil }

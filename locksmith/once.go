@@ -10,16 +10,17 @@ import (
 	"locksmith/protocol"
 )
 
-// A Once keeps what the lock guards from being done again too soon, on whatever host.
+// A Once prevents what the lock guards from being done again too soon, on any host.
 type Once struct {
-	Per    time.Duration // so long after a success it is not done again
+	Per    time.Duration // for this long after a success it is not done again
 	Keeper backend.SuccessKeeper
-	// Succeeded reports, when the lock is not wanted any more, whether it was done.
+	// Succeeded is called when the lock is not wanted any more. It reports whether the work was
+	// done.
 	Succeeded func() bool
 }
 
-// A RecentError says that what the lock guards was not done, because it succeeded a short
-// while ago.
+// A RecentError says that the work which the lock guards was not done, because it succeeded a
+// short while ago.
 type RecentError struct {
 	Lock string
 	Last backend.Success
@@ -30,11 +31,11 @@ func (e *RecentError) Error() string {
 	return fmt.Sprintf("%s: not done again: %s, and once in %v is enough", e.Lock, e.Last, e.Per)
 }
 
-// keeperTime is how long the place may take to answer about a success.
+// keeperTime is how long the lock's place may take to look for a success or record one.
 const keeperTime = 10 * time.Second
 
-// checkOnce looks, with the lock held and before the client is told, whether it is too soon.
-// After an error the lock is released.
+// checkOnce checks whether it is too soon to do the work again. The lock is held by then, and the
+// client has not been told. After an error the lock is released.
 func (s *session) checkOnce() error {
 	once := s.helper.Once
 	if once == nil {
@@ -63,7 +64,7 @@ func (s *session) checkOnce() error {
 
 func (s *session) lastSuccess() (*backend.Success, error) {
 	limit := min(s.lease/4, keeperTime)
-	var last *backend.Success // written late by a call that is left behind
+	var last *backend.Success // a call that is left behind may write this later
 	back, err := s.call(s.context(), limit, limit, func(ctx context.Context) (err error) {
 		last, err = s.helper.Once.Keeper.LastSuccess(ctx, s.hold)
 		return err
@@ -74,8 +75,8 @@ func (s *session) lastSuccess() (*backend.Success, error) {
 	return last, err
 }
 
-// recordSuccess puts down a success, while the lock is held. One that nobody can be sure to
-// have had the lock for is not put down.
+// recordSuccess records a success while the lock is held. If others may have taken the lock
+// meanwhile (checkLease), it records nothing.
 func (s *session) recordSuccess() {
 	once := s.helper.Once
 	if once == nil || !once.Succeeded() {

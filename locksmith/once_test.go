@@ -18,13 +18,13 @@ import (
 	"locksmith/protocol"
 )
 
-// A fakeKeeper keeps successes, with the lock of a world or without.
+// A fakeKeeper keeps the successes of a world's lock.
 type fakeKeeper struct {
 	w                *world
 	last             *backend.Success
 	lastErr, lateErr error
 	takes            time.Duration
-	gone             bool // so it finds when it records
+	gone             bool // when it records, it finds that the lock is gone
 	recorded         int
 }
 
@@ -41,8 +41,8 @@ func (k *fakeKeeper) RecordSuccess(context.Context, backend.Hold) error {
 	return k.lateErr
 }
 
-// TestOnce: a recent success keeps the client from being told of the lock, and nothing else
-// does; a success is put down before the lock is released, if the lock was held to the end.
+// TestOnce: only a recent success keeps the client from being told of the lock. A success is
+// recorded before the lock is released, if the lock was held to the end.
 func TestOnce(t *testing.T) {
 	ago := func(d time.Duration) func(*fakeKeeper) {
 		return func(k *fakeKeeper) { k.last = &backend.Success{Ago: d} }

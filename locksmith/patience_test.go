@@ -17,7 +17,7 @@ import (
 	"locksmith/protocol"
 )
 
-// script is a place that answers tries one after the other, the last answer again and again.
+// script is a place that answers one try after the other from a list. The last answer repeats.
 type script struct {
 	*world
 	answers []error // nil: the lock is ours
@@ -57,7 +57,7 @@ func (s *script) Withdraw(context.Context) error {
 	return nil
 }
 
-// alone says that no other call may be made while one is.
+// alone fails if it is called while another call is under way.
 func (s *script) alone() {
 	if s.waiting.Load() {
 		s.t.Error("a call beside one that hangs")
@@ -83,7 +83,7 @@ func forbidden() error {
 	return &backend.Error{Code: protocol.Permission, Lock: "fake:/x", Op: "log in", Err: errors.New("530")}
 }
 
-// follow runs a helper for a script, in fake time. What it is told ends after a day.
+// follow runs a helper for a script, in fake time. A wait without end ends after a day.
 func (s *script) follow(t *testing.T, timeout time.Duration, tries int, check func(error, *fakeClient)) {
 	synctest.Test(t, func(t *testing.T) {
 		s.t = t
@@ -107,8 +107,8 @@ func (s *script) follow(t *testing.T, timeout time.Duration, tries int, check fu
 	})
 }
 
-// TestPatience goes through the table of what is borne, and for how long: the guide has it,
-// and type waiting.
+// TestPatience goes through the table of what is borne and for how long, which is in the guide
+// and at type waiting.
 func TestPatience(t *testing.T) {
 	const long = 10 * time.Minute
 	away40, held1 := make([]error, 40), []error{held()}
@@ -160,8 +160,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestTroublePauses: a place that does not answer is asked less and less often, at random, and
-// often again once it has answered.
+// TestTroublePauses: a place that does not answer is asked less and less often, at random times.
+// Once it has answered, it is asked often again.
 func TestTroublePauses(t *testing.T) {
 	s := &script{answers: []error{away()}}
 	firsts := map[time.Duration]bool{}
@@ -193,8 +193,8 @@ func TestTroublePauses(t *testing.T) {
 	})
 }
 
-// TestHangingWait: a Wait that hangs has no other call beside it, and ends neither a limited
-// number of tries sooner nor a timeout later.
+// TestHangingWait: while a Wait hangs, no other call is made. The hanging Wait neither ends a
+// limited number of tries earlier, nor delays the end of a timeout.
 func TestHangingWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes   time.Duration

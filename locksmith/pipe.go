@@ -15,24 +15,24 @@ import (
 // A Pipe is the Client for a parent at the other end of a pipe.
 type Pipe struct {
 	Out    io.Writer
-	Parent context.Context // ends when the parent wants the lock no more: from Watch.Start
+	Parent context.Context // ends when the parent does not want the lock any more: from Watch.Start
 	Beats  bool            // write BEAT lines
 	Clock  clock.Clock
-	Began  time.Duration // to wait for the lock, by Clock
+	Began  time.Duration // when the wait for the lock began, by Clock
 
-	written chan struct{} // closed when the last line was; nil: there was none
+	written chan struct{} // closed when the last line was written; nil: there was no line
 }
 
-// How long the helper waits for a parent that does not read. Its lock, and the
-// parent's other ways to let go, matter more than the line.
+// How long the helper waits for a parent that does not read. The lock, and the parent's other
+// ways to let go, matter more than the line.
 const (
 	beatTimeout = 20 * time.Millisecond
 	lineTimeout = time.Second
 )
 
-// tell writes a line, after those before it, and goes on without it when the parent keeps
-// us waiting for too long. The order of lines is that of calls, also where the machine stood
-// still before the first write had begun.
+// tell writes a line after the lines before it. If the parent does not read for too long, tell
+// leaves the line to be written later. Lines keep the order of the calls, even if the machine
+// stood still before the first write began.
 func (p *Pipe) tell(l protocol.Line, timeout time.Duration) error {
 	before, done := p.written, make(chan struct{})
 	p.written = done
@@ -64,8 +64,8 @@ func (p *Pipe) Context() context.Context { return p.Parent }
 // Waiting implements Client: nothing may precede the first line.
 func (p *Pipe) Waiting(*backend.HeldError) {}
 
-// Start implements Client. A parent that does not read yet finds the line later: the lock
-// is tended meanwhile, and given up when that parent ends.
+// Start implements Client. If the parent does not read yet, it finds the line later. Meanwhile
+// the lock is tended, and given up when the parent ends.
 func (p *Pipe) Start(g protocol.Grant) error {
 	err := p.tell(g.Line(), min(lineTimeout, g.Lease/8))
 	switch {
@@ -77,8 +77,8 @@ func (p *Pipe) Start(g protocol.Grant) error {
 	return err
 }
 
-// Beat implements Client. A write that fails is no matter: the hang-up tells. Behind a line
-// that hangs, none waits: it would be outdated.
+// Beat implements Client. A write that fails does not matter: the hang-up is noticed elsewhere.
+// While another line waits to be read, Beat writes nothing, because the beat would be outdated.
 func (p *Pipe) Beat(ago time.Duration) {
 	if !p.Beats || p.isWriting() {
 		return
@@ -86,8 +86,8 @@ func (p *Pipe) Beat(ago time.Duration) {
 	_ = p.tell(protocol.Beat(ago), beatTimeout)
 }
 
-// Lost implements Client. While some of the lease is left, nobody who goes by it
-// takes the lock, so the parent has that long to stop.
+// Lost implements Client. While some of the lease is left, nobody who goes by the lease takes the
+// lock, so the parent has that long to stop.
 func (p *Pipe) Lost(ctx context.Context, loss *LossError) {
 	_ = p.tell(protocol.Failure(protocol.WordLost, loss.Code, loss.Error()), lineTimeout)
 	waits, cancel := context.WithCancel(p.Parent)
@@ -96,8 +96,8 @@ func (p *Pipe) Lost(ctx context.Context, loss *LossError) {
 	clock.Sleep(waits, p.Clock, loss.Left)
 }
 
-// Finish writes the last line, about what Helper.Run returned. A loss has been
-// told already.
+// Finish writes the last line, about what Helper.Run returned. It writes nothing about a loss,
+// which Lost has told.
 func (p *Pipe) Finish(held time.Duration, err error) {
 	switch {
 	case err == nil:
@@ -106,12 +106,12 @@ func (p *Pipe) Finish(held time.Duration, err error) {
 		line := p.failure(err)
 		told := p.tell(describeHolder(line, err), lineTimeout)
 		if told != nil && !errors.Is(told, backend.ErrNoAnswer) {
-			_ = p.tell(line, lineTimeout) // what the holder says of itself may be too long
+			_ = p.tell(line, lineTimeout) // the holder's description of itself may have been too long
 		}
 	}
 }
 
-// failure is the line of an error, without what is known of the holder.
+// failure is the line of an error, without what is known about the holder.
 func (p *Pipe) failure(err error) protocol.Line {
 	code := CodeOf(err)
 	line := protocol.Failure(protocol.WordErr, code, err.Error())
@@ -120,7 +120,7 @@ func (p *Pipe) failure(err error) protocol.Line {
 	}
 	if c, ok := errors.AsType[*CancelledError](err); ok && c.Held != nil {
 		line = line.With("held", "1")
-		if errors.Is(c.Cause, ErrStdinClosed) { // nothing new to who closed it
+		if errors.Is(c.Cause, ErrStdinClosed) { // whoever closed it knows
 			line.Text = protocol.CleanText(c.Held.Error(), protocol.MaxLine/2)
 		}
 	}

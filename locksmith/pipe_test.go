@@ -17,8 +17,8 @@ import (
 	"locksmith/protocol"
 )
 
-// TestMaxHold: a parent that may hold the lock for so long, from OK on, and does not let go is
-// told that it is lost, and has a while to stop.
+// TestMaxHold: a parent holds the lock for longer than it may, counted from OK. It is told that
+// the lock is lost, and has a while to stop.
 func TestMaxHold(t *testing.T) {
 	const most = 8 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestMaxHold(t *testing.T) {
 	})
 }
 
-// patientClock is a clock on which nobody waits in vain for a last line.
+// patientClock is a clock on which a last line never comes too late.
 type patientClock struct{ clock.Runtime }
 
 func (c patientClock) NewTimer(d time.Duration) clock.Timer {
@@ -49,8 +49,8 @@ func (c patientClock) NewTimer(d time.Duration) clock.Timer {
 	return c.Runtime.NewTimer(d)
 }
 
-// TestLinesInOrder: a line that hangs for a while is followed by the next one, and a BEAT
-// is left out meanwhile.
+// TestLinesInOrder: after a line that hangs for a while comes the next line. A BEAT is left out
+// meanwhile.
 func TestLinesInOrder(t *testing.T) {
 	r, w := io.Pipe()
 	p := &Pipe{Out: w, Parent: t.Context(), Beats: true, Clock: patientClock{}}
@@ -71,7 +71,7 @@ func TestLinesInOrder(t *testing.T) {
 	}
 }
 
-// stoodStill is a clock by which every time is over at once.
+// stoodStill is a clock on which every time is over at once.
 type stoodStill struct{ clock.Runtime }
 
 func (stoodStill) NewTimer(time.Duration) clock.Timer {
@@ -85,8 +85,8 @@ type over chan time.Time
 func (o over) C() <-chan time.Time { return o }
 func (over) Stop()                 {}
 
-// TestOrderOfCalls: on a machine that stood still, all lines may be due before the first is
-// begun. LOST before OK would be no answer, and then a lock that nobody has.
+// TestOrderOfCalls: if the machine stood still, all lines may be due before the first has begun.
+// LOST before OK would be no answer, and after it the lock would belong to nobody.
 func TestOrderOfCalls(t *testing.T) {
 	for range 200 {
 		var out strings.Builder
@@ -167,7 +167,7 @@ func TestParentDoesNotRead(t *testing.T) {
 	}
 }
 
-// TestLongHolder: what a holder says of itself cannot keep ERR from being told.
+// TestLongHolder: a holder that says too much of itself cannot prevent ERR.
 func TestLongHolder(t *testing.T) {
 	var out strings.Builder
 	p := &Pipe{Out: &out, Parent: t.Context(), Clock: clock.Runtime{}}

@@ -15,21 +15,21 @@ import (
 	"locksmith/protocol"
 )
 
-// An EventWriter keeps events. It may hang.
+// An EventWriter stores events. Its Write may hang.
 type EventWriter interface{ Write(events.Event) error }
 
 const (
-	// maxQueue is how many events wait for a file that does not answer.
+	// maxQueue is how many events may wait for a file that does not answer.
 	maxQueue = 64
-	// maxEventText and maxEventName bound texts in bytes, so that an event hardly
-	// is more than a pipe takes at once.
+	// maxEventText and maxEventName limit texts, in bytes, so that an event rarely exceeds what a
+	// pipe takes at once.
 	maxEventText = 1024
 	maxEventName = 256
 )
 
-// A Recorder is a Client that writes down what another one is told. Nothing that
-// is wrong with the writer keeps the helper from its lock: it is logged once, and
-// the events are lost.
+// A Recorder is a Client that wraps another one, and writes down what that one is told. A broken
+// writer never keeps the helper from its lock: the failure is logged once, and the events are
+// lost.
 type Recorder struct {
 	Client
 	helper  *Helper
@@ -40,17 +40,17 @@ type Recorder struct {
 	modes   []string
 	meta    map[string]string
 	behind  obstacle
-	waiting bool          // behind was told
-	due     time.Duration // when the next heartbeat is
+	waiting bool          // an event has told of behind
+	due     time.Duration // when the next heartbeat is expected
 	began   time.Duration // when the release began
 	to      EventWriter
-	queue   chan func()   // writes that are to come
-	writer  *backend.Call // the one that makes them
+	queue   chan func()   // writes that wait
+	writer  *backend.Call // the call that makes the writes
 	warn    sync.Once
 }
 
-// Record makes a helper, which has its client but does not run yet, write down its
-// events. command is the base name of what it guards, or empty.
+// Record makes a helper write down its events. The helper must have its client, and not run yet.
+// command is the base name of the command that the lock guards, or empty.
 func (h *Helper) Record(to EventWriter, command string) *Recorder {
 	r := &Recorder{
 		Client: h.Client, helper: h, to: to, command: protocol.CleanText(command, maxEventName), place: owner.Here(),
@@ -73,8 +73,8 @@ func (h *Helper) Record(to EventWriter, command string) *Recorder {
 	return r
 }
 
-// name takes down which locks the events are about: of those that would do, the one that is
-// held in the end.
+// name notes which locks the events are about. If any of several would do, that is the one held
+// in the end.
 func (r *Recorder) name() {
 	r.locks, r.modes = []string{r.helper.Address}, nil
 	if r.helper.Locks != nil {
@@ -84,7 +84,7 @@ func (r *Recorder) name() {
 
 // An obstacle is what a waiter waits for.
 type obstacle struct {
-	lock   string // of a set
+	lock   string // which lock of a set; else ""
 	holder events.Holder
 }
 
@@ -109,7 +109,7 @@ func (r *Recorder) obstacle(held *backend.HeldError) obstacle {
 	return o
 }
 
-// HolderOf is a holder as events tell of it.
+// HolderOf is a holder as events describe it.
 func HolderOf(seen backend.Holder) events.Holder {
 	h := events.Holder{ID: seen.ID, PID: max(seen.PID, 0)}
 	if record := seen.Record; record != nil {
@@ -135,8 +135,8 @@ func (r *Recorder) Start(g protocol.Grant) error {
 	return r.Client.Start(g)
 }
 
-// Beat implements Client. Up to a quarter of the time between two heartbeats is not
-// called late.
+// Beat implements Client. A heartbeat counts as late only if it is more than a quarter of its
+// interval late.
 func (r *Recorder) Beat(ago time.Duration) {
 	every := r.helper.refresh()
 	if late := r.now() - r.due; late > every/4 {
@@ -160,8 +160,8 @@ func (r *Recorder) Lost(ctx context.Context, loss *LossError) {
 	r.Client.Lost(ctx, loss)
 }
 
-// Finish writes down what Helper.Run returned, and is the last call. A loss has
-// been told already.
+// Finish writes down what Helper.Run returned, and is the last call. It writes nothing about a
+// loss, which Lost has told.
 func (r *Recorder) Finish(held time.Duration, err error) {
 	switch {
 	case err == nil:
@@ -175,7 +175,7 @@ func (r *Recorder) Finish(held time.Duration, err error) {
 	}
 }
 
-// tell writes an event down, or leaves it queued if that takes long.
+// tell writes an event down. If that takes long, the event stays queued.
 func (r *Recorder) tell(e events.Event) {
 	e = Stamped(e, r.helper.Request.Clock, r.place)
 	e.Locks, e.Modes, e.Mode = r.locks, r.modes, r.helper.Request.Owner.Mode
@@ -207,15 +207,15 @@ func (r *Recorder) complain(err error) {
 	})
 }
 
-// Stamped is an event of this process, here and now.
+// Stamped is e with the time, host and pid of this process.
 func Stamped(e events.Event, c clock.Clock, here owner.Place) events.Event {
 	e.Time, e.Boot, e.Clock = time.Now(), c.Now(), clockName(here)
 	e.Host, e.PID = here.Host, os.Getpid()
 	return e
 }
 
-// clockName names the clock of this boot; in a time namespace it shows other
-// readings (time_namespaces(7)).
+// clockName names the clock of this boot. A time namespace has a name of its own, because its
+// clock shows other readings (time_namespaces(7)).
 func clockName(here owner.Place) string {
 	if here.Boot == "" {
 		return ""
@@ -227,11 +227,11 @@ func (r *Recorder) now() time.Duration { return r.helper.Request.Clock.Now() }
 
 func textOf(err error) string { return protocol.CleanText(err.Error(), maxEventText) }
 
-// An observer is a Client that is told more than it needs.
+// An observer is a Client that wants to know more than a Client needs.
 type observer interface {
 	Broke(BrokenLock) // the lock of a dead holder was broken
 	Missed(error)     // a heartbeat failed
-	Releasing()       // the lock is not wanted any more, and still held
+	Releasing()       // the lock is still held, but not wanted any more
 }
 
 func (s *session) missed(err error) {

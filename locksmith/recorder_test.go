@@ -56,7 +56,7 @@ func (l *eventList) kinds() string {
 	return strings.Join(all, " ")
 }
 
-// recorded is live with events.
+// recorded is live, with events.
 func recorded(t *testing.T, wanted, timeout time.Duration, change func(*world, *fakeClient), check func(*world, *eventList, error)) {
 	t.Helper()
 	list := &eventList{}
@@ -179,7 +179,7 @@ func TestRecordLoss(t *testing.T) {
 	})
 }
 
-// TestRecordHolders: each holder that a waiter sees is told once.
+// TestRecordHolders: each holder that a waiter sees is recorded once.
 func TestRecordHolders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &Helper{Address: "fake:/x", Client: &fakeClient{}, Log: hclog.NewNullLogger()}
@@ -207,7 +207,7 @@ func TestRecordHolders(t *testing.T) {
 	})
 }
 
-// setOf makes a helper of a set that does not run.
+// setOf returns a helper of a set. It does not run.
 func setOf(locks ...Lock) *Helper {
 	h := &Helper{Address: "a set", Locks: locks, Client: &fakeClient{}, Log: hclog.NewNullLogger()}
 	h.Request.Clock = &jumpingClock{start: clock.Runtime{}.Now()}
@@ -220,7 +220,7 @@ func setOf(locks ...Lock) *Helper {
 	return h
 }
 
-// TestRecordSet: all is told of each lock of a set, and which one is not free.
+// TestRecordSet: events name each lock of a set, and which one is not free.
 func TestRecordSet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := setOf(Lock{"fake:/b", "shared"}, Lock{"fake:/a", "exclusive"}, Lock{"fake:/b", "shared"})
@@ -276,7 +276,7 @@ func TestRecordLargeSet(t *testing.T) {
 	})
 }
 
-// TestRecordFails: a full disk costs the events, a word in the log, and nothing else.
+// TestRecordFails: a full disk costs the events and one line in the log, and nothing else.
 func TestRecordFails(t *testing.T) {
 	recorded(t, time.Hour, Forever, func(w *world, g *fakeClient) {
 		g.events.err = errors.New("disk is full")
@@ -291,7 +291,7 @@ func TestRecordFails(t *testing.T) {
 	})
 }
 
-// TestRecordHangs: nor does a file server that does not answer.
+// TestRecordHangs: neither does a file server that does not answer cost anything else.
 func TestRecordHangs(t *testing.T) {
 	recorded(t, time.Hour, Forever, func(w *world, g *fakeClient) {
 		g.events.takes = time.Hour
@@ -306,7 +306,7 @@ func TestRecordHangs(t *testing.T) {
 	})
 }
 
-// TestRecordsAreShort: what others say makes no line too long for a pipe.
+// TestRecordsAreShort: texts of others make no line too long for a pipe.
 func TestRecordsAreShort(t *testing.T) {
 	long := strings.Repeat("ä\x00", 5000)
 	recorded(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryErr = errors.New(long) }, func(_ *world, l *eventList, _ error) {

@@ -15,20 +15,21 @@ import (
 )
 
 const (
-	// lastTry is how long a release may take that begins when the lease is over.
+	// lastTry is how long a release may take that begins after the lease is over.
 	lastTry = time.Second
-	// ReleaseTimeout is how long a release is usually tried, however long the lease: a
-	// parent that waits for us to end should not wait for hours, and others can break the
-	// lock of a helper that has ended.
+	// ReleaseTimeout is how long a release is usually tried, however long the lease. A parent
+	// that waits for us to end should not wait for hours, and others can break the lock of a
+	// helper that has ended.
 	ReleaseTimeout = 10 * time.Second
-	// deniedTime is how long it is tried again if it is not allowed.
+	// deniedTime is how long a release that is not allowed is tried again.
 	deniedTime = 5 * time.Second
-	// stopTime is how long a client has to stop, at most, whose time is over.
+	// stopTime is how long a client has to stop, at most, after it has held the lock for as long
+	// as it may.
 	stopTime = 10 * time.Second
 )
 
-// release is the state releasing: again and again until done, or until its time or
-// the lease is over, after which the lock frees itself.
+// release is the state releasing. It tries again and again until the release succeeds, or until
+// its time or the lease is over. After that the lock frees itself.
 func (s *session) release() error {
 	start, pause, level := s.now(), 10*time.Millisecond, hclog.Warn
 	for cause := error(nil); ; {
@@ -48,21 +49,21 @@ func (s *session) release() error {
 			return &LossError{Lock: s.helper.Address, Code: protocol.Unreleased, Err: err, Left: s.left()}
 		}
 		s.helper.Log.Log(level, "release failed, trying again", "lock", s.helper.Address, "for", left.Round(time.Millisecond), "error", err)
-		cause, level = err, hclog.Debug // what follows is the same trouble, in other words
+		cause, level = err, hclog.Debug // later failures are the same trouble in other words
 		clock.Sleep(context.Background(), s.clock(), pause)
 		pause = min(2*pause, time.Second)
 	}
 }
 
-// isDenied reports that an error says that something is not allowed, which hardly passes.
+// isDenied reports whether an error says that something is not allowed, which hardly ever passes.
 func isDenied(err error) bool {
 	code := backend.CodeOf(err)
 	return code == protocol.Permission || code == protocol.CannotCreate
 }
 
-// lost is the state lost: tell the client, let what the lock guards stop, and tidy up
-// what may still be there, such as the other locks of a set. What is removed has the name
-// of our own acquisition, so nothing of a successor can be hit.
+// lost is the state lost. It tells the client, lets the guarded work stop, and removes what may
+// be left, such as the other locks of a set. Everything that it removes has the name of our own
+// acquisition, so it cannot hit a successor.
 func (s *session) lost(err error) {
 	loss := asLoss(err)
 	s.findNote(loss)
@@ -74,12 +75,12 @@ func (s *session) lost(err error) {
 	}
 }
 
-// noteTime is how long a client is not told of its loss, at most, for the sake of the note.
+// noteTime is how long the look for the note may delay the news of a loss, at most.
 const noteTime = 500 * time.Millisecond
 
-// findNote adds to a loss who broke the lock by hand. Somebody else may use what it guards by
-// now, so it takes no longer than a small part of the time in which the loss was found, and
-// nothing of the time after the lease.
+// findNote adds to a loss who broke the lock by hand. Somebody else may already use what the lock
+// guards. So the look takes only a small part of the time in which the loss was found, and no
+// time after the lease.
 func (s *session) findNote(loss *LossError) {
 	noted, ok := s.hold.(backend.NotedHold)
 	limit := min(s.left(), s.every/8, noteTime)
@@ -100,14 +101,14 @@ func (s *session) findNote(loss *LossError) {
 	loss.By = note
 }
 
-// logLoss is all that people are told of a loss.
+// logLoss logs a loss. People are told nothing else of it.
 func (s *session) logLoss(loss *LossError) {
 	s.helper.Log.Error("lost", "lock", s.helper.Address, "code", loss.Code, "error", loss.sentence())
 }
 
-// overstay gives up a lock that was held for as long as it may be. The client is told of a
-// loss; until what the lock guards has stopped, nobody else gets it. If the lock is lost
-// meanwhile, that must stop at once.
+// overstay gives up a lock that was held for as long as it may be. It tells the client of a loss.
+// Nobody else gets the lock until the guarded work has stopped. If the lock is really lost
+// meanwhile, the work must stop at once.
 func (s *session) overstay(loss *LossError) error {
 	ctx, hurry := context.WithCancel(context.Background())
 	defer hurry()
@@ -119,27 +120,27 @@ func (s *session) overstay(loss *LossError) error {
 		}
 	}
 	if err := s.release(); err != nil {
-		s.logLoss(asLoss(err)) // the client was told of one
+		s.logLoss(asLoss(err)) // the client was told of a loss already
 		return err
 	}
 	return loss
 }
 
-// abandon gives up a lock that the client was not told about yet, so that its loss need
-// not be told either. It reports whether nothing is left of the lock.
+// abandon gives up a lock that the client was not told about, so that nobody need be told of its
+// loss. It reports whether nothing is left of the lock.
 func (s *session) abandon(err error) (gone bool, _ error) {
 	gone = s.giveBack()
 	switch {
 	case asLoss(err) != nil:
 		err = errors.Unwrap(err)
-	case !errors.Is(err, context.Canceled): // a heartbeat that was cut off is as slow
+	case !errors.Is(err, context.Canceled): // a heartbeat that was cut off also means that the place is too slow
 		return gone, err
 	}
 	return gone, backend.Name(s.helper.Address).TooSlow(err)
 }
 
-// giveBack releases what may still be there of a lock that does not count any more, and
-// reports whether nothing is.
+// giveBack releases what may be left of a lock that does not count any more, and reports whether
+// nothing is left.
 func (s *session) giveBack() bool {
 	_, err := s.call(context.Background(), withdrawTime, withdrawTime, s.hold.Release)
 	if err == nil || errors.Is(err, backend.ErrGone) {

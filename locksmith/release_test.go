@@ -16,8 +16,8 @@ import (
 	"locksmith/protocol"
 )
 
-// TestReleaseTimeout: who lets go of a lock on a server that died is told so in time,
-// and is not told of each try.
+// TestReleaseTimeout: a client that lets go of a lock on a dead server is told so in time, and is
+// not told of each try.
 func TestReleaseTimeout(t *testing.T) {
 	for _, limit := range []time.Duration{0, 10 * time.Second, 2 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
@@ -40,8 +40,8 @@ func TestReleaseTimeout(t *testing.T) {
 	}
 }
 
-// TestLetGoOfDeadServer: whatever the lease, who lets go of a lock does not wait for
-// long for a call that hangs; and no call is made beside it.
+// TestLetGoOfDeadServer: however long the lease, a client that lets go of a lock does not wait
+// long for a call that hangs. No other call is made beside that one.
 func TestLetGoOfDeadServer(t *testing.T) {
 	const long = 16 * time.Hour
 	for hangs, c := range map[time.Duration]struct {

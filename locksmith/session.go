@@ -13,29 +13,29 @@ import (
 	"locksmith/protocol"
 )
 
-// A session is the time in which a lock is held. All its times are readings of
-// the helper's own clock.
+// A session is the time in which a lock is held. All its times are readings of the helper's own
+// clock.
 type session struct {
 	helper *Helper
 	hold   backend.Hold
 	lease  time.Duration
 	every  time.Duration // between heartbeats
-	end    time.Duration // when it will have been held for as long as it may be
-	// confirmed is when the last request was sent that proved the lock ours.
+	end    time.Duration // when the lock will have been held for as long as it may be
+	// confirmed is when we sent the last request that proved the lock ours.
 	confirmed time.Duration
-	// failed is the error of the last heartbeat, if it did not succeed.
+	// failed is the error of the last heartbeat; nil if it succeeded.
 	failed error
-	logged string        // the last failure that was logged
+	logged string        // the last failure in the log
 	hung   *backend.Call // a call that did not come back; beside it only Tend may be called
 	// tending is the last call of Tend, which may hang; nil: there was none.
 	tending *backend.Call
-	// skip is how many calls of Tend are still to be left out; pause is how many will be
-	// after the next one that is cut off.
+	// skip is how many calls of Tend are still to be left out. pause is how many will be left out
+	// after the next call that is cut off.
 	skip, pause int
 }
 
-// run holds the lock until it is not wanted or lost, or for as long as it may, and gives
-// it up.
+// run holds the lock until it is not wanted, or lost, or was held for as long as it may be. Then
+// it gives the lock up.
 func (s *session) run() error {
 	err := s.keep()
 	if loss := asLoss(err); loss != nil && loss.Code == protocol.MaxHold {
@@ -53,13 +53,13 @@ func (s *session) run() error {
 	return err
 }
 
-// keep is the state holding: nil when the lock is not wanted any more, the loss
-// otherwise.
+// keep is the state holding. It returns nil when the lock is not wanted any more, and otherwise
+// the loss.
 func (s *session) keep() error {
 	next := s.confirmed + s.every
 	for {
 		clock.Sleep(s.context(), s.clock(), min(next, s.end)-s.now())
-		// First the clock: we may have been stopped, or the machine suspended.
+		// Look at the clock first: we may have been stopped, or the machine suspended.
 		if err := s.checkLease(nil); err != nil {
 			return err
 		}
@@ -86,12 +86,12 @@ func (s *session) keep() error {
 	}
 }
 
-// lastMoment is when a holder whose heartbeats fail declares itself lost.
+// lastMoment is when a holder whose heartbeats fail declares the lock lost.
 func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 }
 
-// beat sends one heartbeat. The answer has until the last moment. Only a helper that was
-// stopped, and so has had no failed heartbeat either, may try until the lease is over; or for
-// a quarter of a lease, if the lock is kept for it.
+// beat sends one heartbeat. Its answer must come by the last moment. Only a helper that was
+// stopped, and so has had no failed heartbeat, gets longer: until the lease is over, or for a
+// quarter of a lease if the lock is kept for it.
 func (s *session) beat() error {
 	sent := s.now()
 	limit := s.lastMoment()
@@ -106,11 +106,11 @@ func (s *session) beat() error {
 	}
 	_, err := s.call(s.context(), limit-sent, s.lease/4, s.hold.Heartbeat)
 	if now := s.now(); errors.Is(err, backend.ErrNoAnswer) && s.kept() && now > limit+answerTime {
-		sent = now // we were stopped during that call, and another tells
+		sent = now // we were stopped during that call, so another heartbeat decides
 		_, err = s.call(s.context(), s.lease/4, s.lease/4, s.hold.Heartbeat)
 	}
-	// An answer after the lease proves nothing, unless the lock is kept for us: a breaker
-	// may have looked before.
+	// An answer after the lease proves nothing: a breaker may have looked before it. It does
+	// prove something if the lock is kept for us.
 	if err != nil || !s.kept() {
 		if loss := s.checkLease(err); loss != nil {
 			return loss
@@ -128,8 +128,8 @@ func (s *session) beat() error {
 	return err
 }
 
-// renewIfLate makes sure before OK that most of the lease is left to work in, because
-// the parent counts the lease from OK.
+// renewIfLate makes sure before OK that most of the lease is left, because the parent counts the
+// lease from OK.
 func (s *session) renewIfLate() error {
 	if s.now() < s.confirmed+s.lease/8 {
 		return nil
@@ -140,19 +140,19 @@ func (s *session) renewIfLate() error {
 	return s.beat()
 }
 
-// checkLease returns the loss if the lease is over, and others may have taken the lock for
-// that. cause is the error of a heartbeat that has just come back.
+// checkLease returns the loss if the lease is over and others may have taken the lock for that
+// reason. cause is the error of a heartbeat that has just come back.
 func (s *session) checkLease(cause error) error {
 	switch {
 	case errors.Is(cause, backend.ErrGone), s.now() < s.confirmed+s.lease:
 		return nil
 	case cause == nil && s.failed == nil && s.kept():
-		return nil // the next heartbeat tells
+		return nil // the next heartbeat decides
 	}
 	return s.expired(cause)
 }
 
-// kept reports that nobody takes the lock by its lease while we live.
+// kept reports that nobody takes the lock by its lease while this process lives.
 func (s *session) kept() bool {
 	h, ok := s.hold.(backend.KeptHold)
 	return ok && h.Kept()
@@ -166,7 +166,7 @@ func (s *session) expired(cause error) error {
 	return &LossError{Lock: s.helper.Address, Code: protocol.Expired, Err: late, Left: s.left()}
 }
 
-// complain logs what fails again and again, but each reason only once in a row.
+// complain logs a repeated failure. The same reason is a warning only once in a row.
 func (s *session) complain(what string, err error) {
 	level := hclog.Warn
 	if s.logged == err.Error() {
@@ -176,9 +176,8 @@ func (s *session) complain(what string, err error) {
 	s.helper.Log.Log(level, what, "lock", s.helper.Address, "error", err)
 }
 
-// tend leaves the backend some of the time until the next heartbeat for its
-// housekeeping. A call that hangs is left running, and is not waited for once the lock is
-// not wanted any more.
+// tend gives the backend some of the time until the next heartbeat for its housekeeping. A call
+// that hangs is left running. Once the lock is not wanted any more, nobody waits for the call.
 func (s *session) tend() {
 	if s.tending != nil && !s.tending.IsBack() || s.skips() {
 		return
@@ -196,11 +195,11 @@ func (s *session) tend() {
 	}
 }
 
-// maxPause is how many heartbeats there are at most between two calls of Tend.
+// maxPause is how many heartbeats may lie between two calls of Tend, at most.
 const maxPause = 64
 
-// pauseAfter makes housekeeping rarer if it is cut off again and again: on a slow server
-// every cut may cost the connection, which the heartbeats need.
+// pauseAfter makes housekeeping rarer if it is cut off again and again: on a slow server every
+// cut may cost the connection, which the heartbeats need.
 func (s *session) pauseAfter(cut bool) {
 	if !cut {
 		s.pause = 0
@@ -209,7 +208,7 @@ func (s *session) pauseAfter(cut bool) {
 	s.skip, s.pause = s.pause, min(2*max(s.pause, 1), maxPause)
 }
 
-// skips reports that this call of Tend is left out, and counts it.
+// skips reports whether this call of Tend is left out, and counts it.
 func (s *session) skips() bool {
 	if s.skip == 0 {
 		return false

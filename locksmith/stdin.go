@@ -19,7 +19,7 @@ const (
 	StdinIgnore StdinUse = "ignore" // it is none of our business
 )
 
-// ParseStdinUse reads "auto", "watch" or "ignore".
+// ParseStdinUse parses "auto", "watch" or "ignore".
 func ParseStdinUse(s string) (StdinUse, error) {
 	switch s {
 	case "auto":
@@ -30,10 +30,10 @@ func ParseStdinUse(s string) (StdinUse, error) {
 	return "", fmt.Errorf("%q is not auto, watch or ignore", s)
 }
 
-// stdinIsOurs decides whether the end of standard input is a message to us. A
-// file, a terminal or /dev/null is none, and neither is a pipe that is also the
-// parent's standard input: that is the parent's data, inherited by a helper
-// that was started for its output only.
+// stdinIsOurs decides whether the end of standard input is a message to us. The end of a file, a
+// terminal or /dev/null is none. Neither is the end of a pipe that is also the parent's own
+// standard input: that pipe carries the parent's data, and a helper that was started only for its
+// output has inherited it.
 func (w Watch) stdinIsOurs() bool {
 	if w.StdinUse != StdinAuto {
 		return w.StdinUse == StdinWatch && isPipe(w.Stdin)
@@ -43,21 +43,21 @@ func (w Watch) stdinIsOurs() bool {
 	}
 	theirs, err := sharesStdin(os.Getppid(), w.Stdin, w.Stdout)
 	if err != nil {
-		// A release too early is worse than one too late.
+		// Releasing too early is worse than releasing too late.
 		w.Log.Warn("cannot tell whether standard input is the parent's own, so ignoring it; say --stdin=watch if it is for the helper", "error", err)
 		return false
 	}
 	return !theirs
 }
 
-// sharesStdin reports that stdin is a process's own standard input too.
+// sharesStdin reports whether stdin is also the standard input of process pid.
 func sharesStdin(pid int, stdin, stdout *os.File) (bool, error) {
 	mine, err := stdin.Stat()
 	if err != nil {
 		return false, err
 	}
 	if _, err := os.Stat("/proc/self/fd/0"); err != nil {
-		return false, err // no /proc: nothing can be told
+		return false, err // no /proc: nothing can be found out
 	}
 	if err := process.CheckProc(); err != nil {
 		return false, err
@@ -68,14 +68,14 @@ func sharesStdin(pid int, stdin, stdout *os.File) (bool, error) {
 	}
 	out, _ := stdout.Stat()
 	if err != nil || isPipe(stdout) && os.SameFile(theirs, out) {
-		// A shell that executes "read <&3" has its own standard input put aside
-		// for the moment, and this may be that very moment.
+		// A shell that executes "read <&3" has put its own standard input aside for the moment,
+		// and this may be that moment.
 		return readsFrom(pid, mine)
 	}
 	return os.SameFile(mine, theirs), nil
 }
 
-// readsFrom reports that a process has a file open for reading.
+// readsFrom reports whether a process has a file open for reading.
 func readsFrom(pid int, file os.FileInfo) (bool, error) {
 	dir := fmt.Sprintf("/proc/%d/", pid)
 	fds, err := os.ReadDir(dir + "fd")
@@ -95,7 +95,7 @@ func readsFrom(pid int, file os.FileInfo) (bool, error) {
 	return false, nil
 }
 
-// writeOnly reads the access mode in the octal flags of proc_pid_fdinfo(5).
+// writeOnly parses the access mode in the octal flags of proc_pid_fdinfo(5).
 func writeOnly(fdinfo string) bool {
 	for line := range strings.Lines(fdinfo) {
 		if flags, ok := strings.CutPrefix(line, "flags:"); ok {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMakeThreads: what needs threads later makes no more of them.
+// TestMakeThreads: later work that needs threads makes no more of them.
 func TestMakeThreads(t *testing.T) {
 	const n = 12
 	made := pprof.Lookup("threadcreate")

@@ -10,8 +10,8 @@ import (
 	"locksmith/backends/clock"
 )
 
-// acquire is the state waiting, for a lock whose place has answered before or not. It returns
-// the hold and when the request that got it was sent.
+// acquire is the state waiting. before says whether the lock's place has answered before. acquire
+// returns the hold and when the request that got it was sent.
 func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, sent time.Duration, err error) {
 	wanted, cancel := h.untilTimeout()
 	defer cancel()
@@ -33,7 +33,7 @@ func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, s
 	for {
 		sent = h.Request.Clock.Now()
 		trying := ctx
-		if h.Locks != nil { // some of many may be taken by then: each bounds its own calls
+		if h.Locks != nil { // a try may have taken some of the set when ctx ends, so each lock's calls have bounds of their own
 			trying = wanted
 		}
 		hold, err = w.try(trying)
@@ -44,7 +44,7 @@ func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, s
 			return nil, 0, h.cancelled(nil)
 		case taken:
 			return hold, sent, nil
-		case w.hung: // until there was no more time
+		case w.hung: // the call hung until there was no more time
 		case w.waits(trying, err):
 			if h.Timeout == 0 && ctx.Err() == nil {
 				return nil, 0, w.once()
@@ -56,7 +56,7 @@ func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, s
 				return nil, 0, w.gaveUp(w.tries)
 			}
 			if w.tries == 1 {
-				h.remember() // we may be killed
+				h.remember() // for we may be killed
 			}
 			if w.answered {
 				answered()
@@ -84,9 +84,8 @@ func (h *Helper) remember() {
 	}
 }
 
-// untilTimeout returns a context that ends when the lock is not wanted any more or
-// the timeout is over. A single try (timeout 0) has a lease's time: an answer that comes
-// later would be of no use.
+// untilTimeout returns a context that ends when the lock is not wanted any more or the timeout is
+// over. A single try (timeout 0) gets one lease: a later answer would be of no use.
 func (h *Helper) untilTimeout() (context.Context, context.CancelFunc) {
 	switch {
 	case h.Timeout < 0:
@@ -97,9 +96,9 @@ func (h *Helper) untilTimeout() (context.Context, context.CancelFunc) {
 	return clock.WithTimeout(h.Client.Context(), h.Request.Clock, h.Timeout)
 }
 
-// untilAnswered ends with ctx, and if we would wait forever, when the lock's place has not
-// answered for a lease: then a job whose server is dead ends, and is heard of. The function
-// that it returns is to be called when the place has answered.
+// untilAnswered returns a context that ends with ctx. If the helper would wait forever, it also
+// ends when the lock's place has not answered for a lease. So a job whose server is dead ends,
+// and somebody hears of it. The caller calls the returned function once the place has answered.
 func (w *waiting) untilAnswered(ctx context.Context) (context.Context, context.CancelFunc) {
 	h := w.helper
 	if h.Timeout >= 0 || w.answered {
@@ -108,7 +107,8 @@ func (w *waiting) untilAnswered(ctx context.Context) (context.Context, context.C
 	return clock.WithTimeout(ctx, h.Request.Clock, h.Request.Owner.Lease)
 }
 
-// request tells the backend how much time it has, and others our pace.
+// request is the request to the backend. It says how much time there is, and how often we
+// refresh, for others to know.
 func (w *waiting) request() backend.Request {
 	h := w.helper
 	r := h.Request
@@ -120,8 +120,8 @@ func (w *waiting) request() backend.Request {
 	return r
 }
 
-// hopeless is the refusal by a holder that nobody should wait for, or nil. Of several locks
-// another may become free.
+// hopeless is the refusal to wait for a holder that nobody should wait for, or nil. It is nil for
+// several locks, of which another may become free.
 func (h *Helper) hopeless(held *backend.HeldError) error {
 	if h.Hopeless == nil || h.Timeout >= 0 || h.Tries > 0 || held.Others > 0 {
 		return nil
@@ -135,14 +135,14 @@ func (h *Helper) hopeless(held *backend.HeldError) error {
 	return &refused
 }
 
-// aged is the holder as it was seen some time ago, with its age as of now; nothing is
-// known of its heartbeats since then.
+// aged is a holder that was seen some time ago, with its age as of now. Its heartbeats since then
+// are not known.
 func aged(held *backend.HeldError, ago time.Duration) *backend.HeldError {
 	if held == nil {
 		return nil
 	}
 	old := *held
-	if old.Holder.Age > 0 { // else it is not known
+	if old.Holder.Age > 0 { // 0: it is not known
 		old.Holder.Age += ago
 	}
 	old.Holder.Heartbeat = 0
@@ -156,11 +156,11 @@ func (h *Helper) cancelled(held *backend.HeldError) error {
 // withdrawTime bounds how long a waiter tidies up after itself.
 const withdrawTime = 3 * time.Second
 
-// waiting makes the calls of one attempt. A system call on a dead server may
-// hang for good and heeds no context: such a call is left behind when there is no more time,
-// and tidies up after itself should it ever return.
+// waiting makes the calls of one attempt. A system call on a dead server may hang for good and
+// heed no context. Such a call is left behind when the time is over, and tidies up after itself
+// if it ever returns.
 //
-// How long what passes (backend.Passes) is borne is decided here, for every kind of lock:
+// This type decides, for every kind of lock, how long it bears errors that pass (backend.Passes):
 //
 //	timeout  the place has      then we go on
 //	D        answered, or not   until D is over
@@ -168,31 +168,31 @@ const withdrawTime = 3 * time.Second
 //	none     not answered       for a lease (untilAnswered)
 //	0        answered, or not   not at all: there is one try, of a lease at most
 //
-// Its answers are who holds the lock, and that others were faster. Whoever gives up without
-// ever having had one says that the place cannot be reached, not that the lock is held.
+// An answer says who holds the lock, or that others were faster. A waiter that gives up without
+// any answer reports that the place cannot be reached, not that the lock is held.
 type waiting struct {
 	helper  *Helper
 	start   time.Duration
 	attempt backend.Attempt
 	calls   chan func()
-	pauses  *backoff.Schedule // between tries, if their number is limited; else nil
-	trouble backoff.Growth    // between tries that have no answer
-	hung    bool              // a call was left behind; no other may be made
+	pauses  *backoff.Schedule // between tries, if the number of tries is limited; else nil
+	trouble backoff.Growth    // the pauses between tries without an answer
+	hung    bool              // a call was left behind; no other call may be made
 	broken  brokenLocks       // by the last try
 
 	tries    int
-	behind   *backend.HeldError // why the last try was refused, or had no answer
-	seen     time.Duration      // when that try had ended
-	answered bool               // this or an earlier wait had an answer
+	behind   *backend.HeldError // why the last try was refused or had no answer; nil: there was none
+	seen     time.Duration      // when that try ended
+	answered bool               // this wait or an earlier one had an answer
 }
 
-// The pauses between tries that have no answer. The first is short, for a store that turns some
-// requests away may answer the next; the longest is a part of the lease, for nothing keeps a
-// place in a queue meanwhile.
+// The pauses between tries without an answer. The first is short, because a store that turns some
+// requests away may answer the next. The longest is a part of the lease, because nothing keeps a
+// place in a queue during a pause.
 const firstTrouble, mostTrouble, troublePart = 250 * time.Millisecond, 10 * time.Second, 8
 
-// waiting starts the goroutine that makes the calls. It is the same for all of them: a
-// new one would begin with a small stack each time, and grow it while the lock is free.
+// waiting starts the goroutine that makes all calls of the attempt. A new goroutine for each call
+// would begin with a small stack, and grow it while the lock is free.
 func (h *Helper) waiting(start time.Duration) *waiting {
 	w := &waiting{helper: h, start: start, calls: make(chan func()),
 		trouble: backoff.Growth{First: firstTrouble, Most: min(mostTrouble, h.Request.Owner.Lease/troublePart)}}
@@ -209,10 +209,10 @@ func (h *Helper) waiting(start time.Duration) *waiting {
 	return w
 }
 
-// end ends that goroutine, at once or when a call that hangs returns.
+// end ends the goroutine, at once or when a call that hangs returns.
 func (w *waiting) end() { close(w.calls) }
 
-// run hands a call to that goroutine.
+// run hands a call to the goroutine.
 func (w *waiting) run(call func()) { w.calls <- call }
 
 func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
@@ -233,14 +233,14 @@ func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 	return nil, backend.ErrNoAnswer
 }
 
-// waits reports that a try ended with what may be waited for, and notes it.
+// waits reports whether a try ended in a way that one may wait after, and notes how it ended.
 func (w *waiting) waits(ctx context.Context, err error) bool {
 	held, refused := errors.AsType[*backend.HeldError](err)
 	switch {
 	case refused && held.Answered():
 		w.answered = true
 		w.trouble.Reset()
-	case ctx.Err() != nil && w.behind != nil: // it was cut off, which tells less than the last
+	case ctx.Err() != nil && w.behind != nil: // the try was cut off, which tells less than the one before
 		return true
 	case refused:
 	case backend.Passes(err):
@@ -255,21 +255,21 @@ func (w *waiting) waits(ctx context.Context, err error) bool {
 	return true
 }
 
-// now is behind as of now.
+// now is behind, with the holder's age as of now.
 func (w *waiting) now() *backend.HeldError {
 	return aged(w.behind, w.helper.Request.Clock.Now()-w.seen)
 }
 
-// once is the error of who tries only once.
+// once is the error of a helper that tries only once.
 func (w *waiting) once() error {
 	if !w.behind.Answered() {
-		return w.behind.Obstacle // nobody waits until it has passed
+		return w.behind.Obstacle // such a helper does not wait until the obstacle has passed
 	}
 	return w.behind
 }
 
-// gaveUp is the error of who does not wait any longer. tries is how many were allowed, if
-// those were used up.
+// gaveUp is the error of a helper that stops waiting. tries is how many tries were allowed, if it
+// has used up all; else 0.
 func (w *waiting) gaveUp(tries int) error {
 	e := &TimeoutError{Lock: w.helper.Address, Waited: w.helper.Request.Clock.Now() - w.start, Tries: tries}
 	switch {
@@ -281,9 +281,9 @@ func (w *waiting) gaveUp(tries int) error {
 	return e
 }
 
-// rest waits until another try is worth its cost. If the number of tries is limited, it
-// waits for a pause at most: while the holder stays, nothing else would end the wait. After a
-// try without an answer it waits for a pause at least.
+// rest waits until another try is worth its cost. If the number of tries is limited, rest ends
+// after a pause at the latest: while the holder stays, nothing else would end it. After a try
+// without an answer, rest lasts for a pause at least.
 func (w *waiting) rest(ctx context.Context) error {
 	c := w.helper.Request.Clock
 	until := c.Now()
@@ -303,8 +303,8 @@ func (w *waiting) rest(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// wait waits until limited has ended. A call that heeds it not has until ctx has: no other may
-// be made beside it.
+// wait waits until limited ends. A call that does not heed limited gets until ctx ends, because
+// no other call may be made beside it.
 func (w *waiting) wait(ctx, limited context.Context) error {
 	call := backend.DetachIn(w.run, func() (struct{}, error) { return struct{}{}, w.attempt.Wait(limited) })
 	if call.Await(ctx, w.helper.Request.Clock, backend.NoLimit, answerTime) {
@@ -336,7 +336,7 @@ func (w *waiting) tidy() {
 	}
 }
 
-// giveBack releases a lock that came too late, or what is left of one.
+// giveBack releases a lock that came too late, or what is left of it.
 func (h *Helper) giveBack(hold backend.Hold) {
 	err := bounded(h.Request.Clock, withdrawTime, hold.Release)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// The reasons a parent's lock is not wanted any more: causes of the context
-// that Watch returns.
+// The reasons why a parent does not want its lock any more. They are the causes of the context
+// that Watch.Start returns.
 var (
 	ErrStdinClosed = errors.New("the parent closed our standard input")
 	ErrStdoutGone  = errors.New("nobody reads our standard output any more")
@@ -25,18 +25,18 @@ var (
 type Watch struct {
 	Stdin  *os.File
 	Stdout *os.File
-	// StdinUse says whose the standard input is; "" finds out.
+	// StdinUse says whose standard input it is; "" finds out.
 	StdinUse StdinUse
-	// Parent is the pid to watch; the caller read it as early as it could.
+	// Parent is the pid to watch. The caller read it as early as it could.
 	Parent int
 	Log    hclog.Logger
 
-	noPidfd bool // tests: as on kernels without pidfd_open
+	noPidfd bool // for tests: behave as on kernels without pidfd_open
 }
 
-// Start begins to watch and returns a context that ends with one of the reasons
-// above, or a *SignalError, as its cause: it has ended already if the parent has hung up
-// before. Until then nothing wakes up. It settles StdinUse.
+// Start begins to watch. The context that it returns ends with one of the reasons above, or a
+// *SignalError, as its cause. If the parent has hung up already, the context has ended. Until
+// something happens, the process is not woken. Start settles StdinUse.
 func (w *Watch) Start(ctx context.Context) context.Context {
 	ctx, stop := context.WithCancelCause(ctx)
 	stdin := w.stdinIsOurs()
@@ -57,17 +57,17 @@ func (w *Watch) Start(ctx context.Context) context.Context {
 	return ctx
 }
 
-// ParentPipe reports whether a parent is watched at the other end of a pipe. If not,
-// Ctrl-C and its like end the wish for the lock.
+// ParentPipe reports whether there is a pipe with a parent at the other end. If not, Ctrl-C and
+// similar signals end the wish for the lock.
 func (w Watch) ParentPipe() bool { return isPipe(w.Stdout) || w.stdinIsOurs() }
 
-// closing is how long a parent may take from closing one end of its pipes to the next.
+// closing is how long a parent may take between closing one end of its pipes and the next.
 const closing = time.Second
 
-// TooSoon returns nil, or why the parent may not have meant to let go when its lock was
-// released for this cause: the pipe with which a parent lets go is still open. With two
-// pipes that is the one to our standard input; with one from our output alone, closing that
-// is all a parent can do.
+// TooSoon is asked after the lock was released for this cause. It returns why the parent may not
+// have meant to let go, or nil. The sign of that is that the pipe with which a parent lets go is
+// still open. If there are two pipes, that is the one to our standard input. If there is only the
+// one from our output, closing it is all that a parent can do.
 func (w Watch) TooSoon(cause error) error {
 	telling := w.Stdout
 	if w.stdinIsOurs() {
@@ -79,14 +79,14 @@ func (w Watch) TooSoon(cause error) error {
 	return fmt.Errorf("%w, but %s is still open at its other end: keep both ends until the work is done, and become a daemon before locksmith is started", cause, telling.Name())
 }
 
-// staysOpen reports that the other end of a pipe is not closed within closing.
+// staysOpen reports that the other end of a pipe stays open for the time closing.
 func (w Watch) staysOpen(f *os.File) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()
 	return Hangup(ctx, f) != nil
 }
 
-// watchPipe looks once before it returns: a parent that has hung up already wants no try.
+// watchPipe looks once before it returns: if the parent has hung up already, it wants no try.
 func (w Watch) watchPipe(ctx context.Context, f *os.File, stop context.CancelCauseFunc, reason error) {
 	if gone, err := hungUp(f); gone && err == nil {
 		stop(reason)
@@ -101,13 +101,13 @@ func (w Watch) watchPipe(ctx context.Context, f *os.File, stop context.CancelCau
 	}()
 }
 
-// watchSignals obeys what asks us to end. Ctrl-C and its like go to every process of
-// a terminal's foreground group: a parent that catches them must not lose its
-// lock, so with a parent at the other end of a pipe they are ignored. The
-// channel that is returned gets the kernel's hints that our parent may be gone.
+// watchSignals ends the wish for the lock when a signal asks us to end. Ctrl-C and similar
+// signals go to every process of a terminal's foreground group. A parent that catches them must
+// not lose its lock, so we ignore them if a parent is at the other end of a pipe. The returned
+// channel gets the kernel's hints that our parent may be gone.
 func (w Watch) watchSignals(stop context.CancelCauseFunc, parentPipe bool) <-chan os.Signal {
-	// A write error tells of a pipe without a reader better. A signal that means
-	// nothing would kill us.
+	// SIGPIPE: a write error tells better that a pipe has no reader. SIGUSR1 means nothing to us,
+	// but would kill us.
 	disregard(meaningless()...)
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, endSignals()...)
@@ -116,7 +116,7 @@ func (w Watch) watchSignals(stop context.CancelCauseFunc, parentPipe bool) <-cha
 		disregard(terminal...)
 	} else {
 		for _, s := range terminal {
-			if !signal.Ignored(s) { // as under nohup
+			if !signal.Ignored(s) { // ignored, as under nohup
 				signal.Notify(end, s)
 			}
 		}
@@ -125,11 +125,11 @@ func (w Watch) watchSignals(stop context.CancelCauseFunc, parentPipe bool) <-cha
 	return w.deathHint()
 }
 
-// parentPoll is how often getppid is asked where there is no pidfd.
+// parentPoll is how often we call getppid where there is no pidfd.
 const parentPoll = time.Second
 
-// watchParent watches for the parent's death. Without a parent that we can see (a
-// pid of 0: it is outside our container) the pipes must do.
+// watchParent watches for the parent's death. If we cannot see the parent (its pid is 0, because
+// it is outside our container), only the pipes tell.
 func (w Watch) watchParent(ctx context.Context, stop context.CancelCauseFunc, hint <-chan os.Signal) {
 	if w.Parent <= 0 {
 		w.Log.Warn("the parent is not visible, so its death cannot be watched")
@@ -143,7 +143,7 @@ func (w Watch) watchParent(ctx context.Context, stop context.CancelCauseFunc, hi
 	}
 	died, poll := w.exited(ctx, p)
 	gone := func() bool { return direct && orphaned(p) || p.Gone() }
-	if gone() { // before we could look
+	if gone() { // it died before we could look
 		stop(ErrParentDied)
 		return
 	}
@@ -165,8 +165,8 @@ func (w Watch) watchParent(ctx context.Context, stop context.CancelCauseFunc, hi
 	}()
 }
 
-// exited returns a channel that is closed when the parent has ended, or else one that
-// says when to look.
+// exited returns a channel that is closed when the parent has ended, or else a channel that says
+// when to look.
 func (w Watch) exited(ctx context.Context, p process.Process) (died <-chan struct{}, poll <-chan time.Time) {
 	err := errors.ErrUnsupported
 	if !w.noPidfd {

@@ -9,8 +9,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestHangup: bytes are no hang-up and stay; the end of the other side is one, for
-// those who read and for those who write.
+// TestHangup: bytes are no hang-up, and stay unread. The end of the other side is one, for an end
+// that reads and for one that writes.
 func TestHangup(t *testing.T) {
 	for name, ends := range map[string]func(r, w *os.File) (watched, other *os.File){
 		"reading": func(r, w *os.File) (*os.File, *os.File) { return r, w },

@@ -10,14 +10,14 @@ import (
 	"locksmith/backends/process"
 )
 
-// POLLERR and POLLHUP are always reported; POLLRDHUP is the shutdown of a socket's other
+// The kernel always reports POLLERR and POLLHUP. POLLRDHUP is the shutdown of a socket's other
 // direction, which is how Node ends a child's input.
 const pollFor, pollGone = unix.POLLRDHUP, unix.POLLRDHUP | unix.POLLHUP | unix.POLLERR
 
-// Hangup returns when the other end of a pipe or socket is gone: for reading,
-// when nobody can write to it any more, for writing, when nobody reads. It
-// never reads a byte, is not woken by bytes that arrive, and leaves the mode of
-// the descriptor, which others may share, alone. It costs no thread.
+// Hangup returns when the other end of a pipe or socket is gone: an end for reading, when nobody
+// can write to it any more; an end for writing, when nobody reads. It never reads a byte, and
+// bytes that arrive do not wake it. It does not change the mode of the descriptor, which others
+// may share. It costs no thread.
 func Hangup(ctx context.Context, f *os.File) error {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -35,8 +35,8 @@ func Hangup(ctx context.Context, f *os.File) error {
 	return process.Readable(ctx, epoll)
 }
 
-// askForDeathSignal asks the kernel for a signal when the thread that forked us
-// exits, which need not mean that our parent did (PR_SET_PDEATHSIG(2const)).
+// askForDeathSignal asks the kernel for a signal when the thread that forked us exits. The parent
+// need not have exited then (PR_SET_PDEATHSIG(2const)).
 func askForDeathSignal(s syscall.Signal) error {
 	return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(s), 0, 0, 0)
 }

@@ -15,12 +15,12 @@ import (
 // hangupLook is how often Hangup looks.
 const hangupLook = 100 * time.Millisecond
 
-// macOS tells of a hang-up only those who ask for something.
+// macOS reports a hang-up only to those who poll for something.
 const pollFor, pollGone = unix.POLLIN | unix.POLLOUT, unix.POLLHUP | unix.POLLERR | unix.POLLNVAL
 
-// Hangup returns when the other end of a pipe or socket is gone: for reading, when
-// nobody can write to it any more, for writing, when nobody reads. It never reads a
-// byte, and leaves the mode of the descriptor, which others may share, alone.
+// Hangup returns when the other end of a pipe or socket is gone: an end for reading, when nobody
+// can write to it any more; an end for writing, when nobody reads. It never reads a byte, and
+// does not change the mode of the descriptor, which others may share.
 func Hangup(ctx context.Context, f *os.File) error {
 	ticker := time.NewTicker(hangupLook)
 	defer ticker.Stop()
@@ -36,5 +36,5 @@ func Hangup(ctx context.Context, f *os.File) error {
 	}
 }
 
-// askForDeathSignal: there is none here.
+// askForDeathSignal is not supported here.
 func askForDeathSignal(syscall.Signal) error { return errors.ErrUnsupported }

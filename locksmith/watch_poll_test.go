@@ -13,8 +13,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// TestDeathIsSeenSoon: where nothing tells of the parent's death, as on BSDs, it is seen
-// within two seconds, by looks that are half a second apart at least.
+// TestDeathIsSeenSoon: where the kernel does not tell of the parent's death, as on BSDs, it is
+// seen within two seconds, by looks at least half a second apart.
 func TestDeathIsSeenSoon(t *testing.T) {
 	parent := exec.Command("sleep", "600")
 	if err := parent.Start(); err != nil {

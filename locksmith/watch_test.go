@@ -23,8 +23,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// The test binary also plays the helper: it watches, says so, says now and then on standard
-// error that it still does, and tells there at the end why it stopped.
+// The test binary also plays the helper. It watches, and says so. Now and then it says on
+// standard error that it still watches, and at the end why it stopped.
 func TestMain(m *testing.M) {
 	if os.Getenv("WATCHER") == "" {
 		os.Exit(m.Run())
@@ -103,8 +103,8 @@ func (w *watcher) reason(t *testing.T) string {
 	}
 }
 
-// still makes sure that the watcher does not stop while it runs on for ten ticks, however long
-// those take on this machine.
+// still makes sure that the watcher runs on for ten ticks without stopping, however long those
+// take on this machine.
 func (w *watcher) still(t *testing.T) {
 	t.Helper()
 	begin := clock.Boot{}.Now()
@@ -223,7 +223,7 @@ func TestFilesAreNotWatched(t *testing.T) {
 func TestInheritedStdin(t *testing.T) {
 	r, w := pipe(t)
 	helper := startWatcher(t, r, devNull(t), "sh", "-c", `"$SELF" & wait`)
-	_ = helper // the shell gives background jobs /dev/null
+	_ = helper // the shell gives /dev/null to background jobs
 	_ = w.Close()
 	helper.still(t)
 
@@ -245,7 +245,7 @@ func TestParentDies(t *testing.T) {
 	}
 }
 
-// TestOtherParentDies: the kernel's signal tells of nobody's death but our own parent's.
+// TestOtherParentDies: the kernel's signal means something only if our own parent died.
 func TestOtherParentDies(t *testing.T) {
 	for _, noPidfd := range []bool{false, true} {
 		other := exec.Command("sleep", "300")

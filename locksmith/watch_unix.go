@@ -13,8 +13,7 @@ import (
 	"locksmith/backends/process"
 )
 
-// disregard ignores signals. To catch them instead takes Go two changes of threads for
-// each.
+// disregard ignores signals. Catching each of them instead would cost Go two changes of threads.
 func disregard(signals ...os.Signal) { signal.Ignore(signals...) }
 
 func meaningless() []os.Signal { return []os.Signal{syscall.SIGPIPE, syscall.SIGUSR1} }
@@ -35,11 +34,11 @@ func (w Watch) deathHint() <-chan os.Signal {
 	return hint
 }
 
-// deathSignal is a hint, never a reason: it also comes when only the thread of
-// the parent ends that forked us (golang/go#27505).
+// deathSignal is a hint, never a reason: it also comes when only the parent's thread that forked
+// us ends (golang/go#27505).
 const deathSignal = syscall.SIGUSR2
 
-// orphaned reports that our parent is another by now than this one, which it was.
+// orphaned reports that p, which was our parent, is not our parent any more.
 func orphaned(p process.Process) bool { return os.Getppid() != p.PID }
 
 // hungUp reports whether the other end of a pipe or socket is gone by now.

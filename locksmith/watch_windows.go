@@ -14,31 +14,32 @@ import (
 	"locksmith/backends/process"
 )
 
-// disregard catches signals to do nothing: an ignored one would end us here.
+// disregard catches signals and does nothing with them: on Windows an ignored signal would end
+// us.
 func disregard(signals ...os.Signal) { signal.Notify(make(chan os.Signal, 1), signals...) }
 
-func meaningless() []os.Signal     { return []os.Signal{syscall.SIGPIPE} } // none would be all
+func meaningless() []os.Signal     { return []os.Signal{syscall.SIGPIPE} } // an empty list would mean all signals
 func terminalSignals() []os.Signal { return []os.Signal{os.Interrupt} }
 func endSignals() []os.Signal      { return []os.Signal{syscall.SIGTERM} } // log off, shut down
 
-// deathHint is a channel that nothing comes from.
+// deathHint returns a channel on which nothing comes.
 func (w Watch) deathHint() <-chan os.Signal { return nil }
 
-// orphaned reports that our parent had ended before we looked, and its pid is now
-// another's, which began after we did: no child learns of that otherwise.
+// orphaned reports that our parent had ended before we looked, and that a process which began
+// after us has its pid now. A child cannot learn of that in another way.
 func orphaned(p process.Process) bool {
 	self, err := process.Find(os.Getpid())
 	return err == nil && p.Start > self.Start
 }
 
-// errNoReader is the error of a write to a pipe.
+// errNoReader is the error of a write to a pipe that nobody reads.
 const errNoReader = windows.ERROR_NO_DATA
 
-// hangupLook is how often Hangup looks: nothing on Windows tells of it.
+// hangupLook is how often Hangup looks: Windows does not report a hang-up.
 const hangupLook = 100 * time.Millisecond
 
-// Hangup returns when the other end of a pipe is gone. It never reads or writes a
-// byte: even a write of none would look like the end to many who read.
+// Hangup returns when the other end of a pipe is gone. It never reads or writes a byte: even a
+// write of no bytes would look like the end to many readers.
 func Hangup(ctx context.Context, f *os.File) error {
 	ticker := time.NewTicker(hangupLook)
 	defer ticker.Stop()
@@ -54,7 +55,7 @@ func Hangup(ctx context.Context, f *os.File) error {
 	}
 }
 
-// The states of a pipe that is of no use any more: FILE_PIPE_DISCONNECTED_STATE, and
+// The states of a pipe that is of no more use: FILE_PIPE_DISCONNECTED_STATE, and
 // FILE_PIPE_CLOSING_STATE, when the other end has been closed.
 const pipeDisconnected, pipeClosing = 1, 4
 
