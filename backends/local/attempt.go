@@ -14,8 +14,8 @@ import (
 	"locksmith/backends/watch"
 )
 
-// maxRaces bounds how often one Try starts anew because the file changed
-// under it; each time somebody else made progress.
+// maxRaces bounds how often one Try starts anew because the file changed meanwhile. Each time
+// somebody else made progress.
 const maxRaces = 32
 
 type attempt struct {
@@ -24,17 +24,17 @@ type attempt struct {
 	env     owner.Env
 	system  System
 	others  *watch.Watcher
-	checked bool              // the directory is fit
+	checked bool              // the directory was found fit
 	seen    observation       // what the last failed Try saw
 	pauses  *backoff.Schedule // nil: slowLook
 
-	bell   chan struct{} // rings when the lock's queue has a turn for us
+	bell   chan struct{} // rings when it is our turn in the lock's queue
 	batons batons
-	nap    time.Duration // the last one in the queue
+	nap    time.Duration // how long the last sleep in the queue was
 }
 
-// Try implements backend.Attempt. The first Try checks the directory. Attempt does not:
-// a place that hangs would answer late or never.
+// Try implements backend.Attempt. The first Try checks the directory. Attempt does not, because a
+// place that hangs would answer late or never.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if !a.checked {
 		if err := a.lock.checkDirectory(); err != nil {
@@ -42,7 +42,8 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		}
 		a.checked = true
 	}
-	// A lock that is free is taken however short the time was: no step here waits for long.
+	// Without ctx: a free lock is taken even if hardly any time is left, for no step here waits
+	// long.
 	h, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, a.take)
 	switch {
 	case errors.Is(err, backend.ErrAgain):
@@ -55,8 +56,8 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	return h, nil
 }
 
-// take makes the lock file, or looks whose it is. Its error is backend.ErrAgain if the
-// file changed meanwhile.
+// take makes the lock file, or finds out who holds it. Its error is backend.ErrAgain if the file
+// changed meanwhile.
 func (a *attempt) take() (h *hold, err error) {
 	err = backend.AwaitSpace(func() (err error) {
 		h, err = a.create()
@@ -68,8 +69,8 @@ func (a *attempt) take() (h *hold, err error) {
 	return h, err
 }
 
-// create makes the lock file. Its error is fs.ErrExist if there is one already, or if the
-// address says that the file stays ("?empty=free").
+// create makes the lock file. Its error is fs.ErrExist if there is a file already, and always
+// where the file stays ("?empty=free").
 func (a *attempt) create() (*hold, error) {
 	if a.lock.kept {
 		return nil, a.lock.makeKept()
@@ -99,7 +100,7 @@ func (a *attempt) record() (id, text string, err error) {
 	return r.ID, text, err
 }
 
-// fill writes the text of record into a file that is ours.
+// fill writes our record into a file that is ours.
 func (a *attempt) fill(f File, id, text string) (*hold, error) {
 	err := a.lock.finish(f, text)
 	switch {
@@ -111,9 +112,9 @@ func (a *attempt) fill(f File, id, text string) (*hold, error) {
 	return &hold{lock: a.lock, file: f, id: id}, nil
 }
 
-// examine looks at the existing lock file. If its holder is dead, it removes the file, or
-// takes it over where the file stays ("?empty=free"). Its error is backend.ErrAgain if the
-// file is gone.
+// examine looks at the existing lock file. If its holder is dead, examine removes the file, or
+// takes the file over where it stays ("?empty=free"). Its error is backend.ErrAgain if the file
+// is gone.
 func (a *attempt) examine() (*hold, error) {
 	f, err := a.openLock()
 	switch {
@@ -141,7 +142,7 @@ func (a *attempt) examine() (*hold, error) {
 	return nil, a.breakDead(f)
 }
 
-// breakDead removes the file of a dead holder, whose kernel lock is ours (see look).
+// breakDead removes the file of a dead holder. We have its kernel lock (see look).
 func (a *attempt) breakDead(f File) error {
 	err := a.lock.remove(f)
 	if err == nil {
@@ -159,7 +160,7 @@ func (a *attempt) breakDead(f File) error {
 	return a.lock.fail("remove the lock file of a dead holder", err)
 }
 
-// tellBroken tells of a dead holder whose lock is gone, if anything is known of it.
+// tellBroken tells of a dead holder whose lock is gone, if anything is known of that holder.
 func (a *attempt) tellBroken() {
 	if c := a.seen.content; c.Record != nil || c.PID != 0 {
 		a.request.TellBroken(string(a.lock.address), a.lock.holder(c, a.verdict(), a.isLocked))
@@ -170,8 +171,8 @@ func (a *attempt) held() error {
 	return &backend.HeldError{Lock: string(a.lock.address), Holder: a.lock.holder(a.seen.content, a.verdict(), a.isLocked)}
 }
 
-// isLocked reports that somebody had the kernel lock at the last look, which asked for it if it
-// could open the file.
+// isLocked reports whether somebody had the kernel lock at the last look. If that look could not
+// open the file, isLocked asks now.
 func (a *attempt) isLocked() bool {
 	if a.seen.content.stat.Ino == 0 {
 		return a.lock.isLocked()
@@ -179,7 +180,7 @@ func (a *attempt) isLocked() bool {
 	return a.seen.locked
 }
 
-// Withdraw implements backend.Attempt: a waiter leaves no trace.
+// Withdraw implements backend.Attempt. A waiter leaves no trace.
 func (a *attempt) Withdraw(context.Context) error {
 	a.system.Close()
 	a.leaveQueue().pass()

@@ -1,15 +1,15 @@
 package local
 
-// Batons are files that were the lock once and are gone by now, and whose kernel lock the
-// queue for it gave to us. Others may sleep in that queue still. Whoever has the kernel lock
-// keeps it until its own release, so that a release wakes one of them, and not all.
+// Batons are files that were the lock once and have been removed. The queue gave us their kernel
+// locks, and others may still sleep in that queue. So whoever has the kernel lock of a baton
+// keeps it until its own release: then a release wakes one of the others, and not all.
 //
-// That is a courtesy, and no rule of the lock looks at it: whoever is stopped or fails with
-// batons in hand only makes the others come later, at their next look.
+// That is a courtesy, and no rule of the lock depends on it. If a process with batons is stopped
+// or fails, the others only come later, at their next look.
 type batons []File
 
-// mostBatons bounds the files that are kept open. To let one go wakes one waiter, who
-// keeps it in its turn.
+// mostBatons limits the files that are kept open. Letting one go wakes one waiter, which then
+// keeps it in turn.
 const mostBatons = 16
 
 func (b *batons) add(f File) {
@@ -19,15 +19,15 @@ func (b *batons) add(f File) {
 	}
 }
 
-// pass lets them go.
+// pass lets the batons go.
 func (b batons) pass() {
 	for _, f := range b {
 		_ = f.Close()
 	}
 }
 
-// openLock opens the lock file. If it is the one whose kernel lock the queue gave us, that
-// is open already; if that is gone by now, it is a baton.
+// openLock opens the lock file. If the queue gave us the kernel lock of a file, that file is open
+// already: if it is still the lock, openLock returns it; if it was removed, it becomes a baton.
 func (a *attempt) openLock() (File, error) {
 	if f := a.lock.queue.take(a.bell); f != nil {
 		if f.Named() == nil {
@@ -38,7 +38,8 @@ func (a *attempt) openLock() (File, error) {
 	return a.system.Open()
 }
 
-// leaveQueue gives up waiting for a turn, and returns what the queue has brought.
+// leaveQueue stops waiting for a turn, and returns the batons, with the file that the queue may
+// have given us by now.
 func (a *attempt) leaveQueue() batons {
 	if f := a.lock.queue.leave(a.bell); f != nil {
 		a.batons.add(f)

@@ -15,10 +15,10 @@ import (
 // NewestToken implements backend.Backend.
 func (l *Lock) NewestToken(context.Context) (uint64, error) { return 0, backend.ErrNoTokens }
 
-// Break implements backend.Backend. It removes the file as every breaker does: it
-// takes the kernel lock, which a helper that lives keeps, and only then reads whose
-// file it is. Files of other tools have no id and are named by their sign. A file that is
-// locked with flock(1) is not removed; one that flock(1) has opened but not locked yet is.
+// Break implements backend.Backend. It removes the file as every breaker does: it takes the
+// kernel lock, which a living helper keeps, and only then reads whose file it is. A file of
+// another tool has no id and is named by its sign. A file that is locked with flock(1) is not
+// removed; a file that flock(1) has opened but not locked yet is.
 func (l *Lock) Break(_ context.Context, who string) error {
 	op := "remove lock file"
 	if owner.IsID(who) {
@@ -57,7 +57,7 @@ func (l *Lock) breakIf(op string, meant func(content) bool) error {
 	return l.fail(op, err)
 }
 
-// livesError is backend.ErrLives with the record of who lives.
+// livesError is backend.ErrLives, with the record of the living holder.
 type livesError struct{ holder *owner.Record }
 
 func (livesError) Error() string { return backend.ErrLives.Error() }
@@ -65,14 +65,14 @@ func (livesError) Unwrap() error { return backend.ErrLives }
 
 var errKept = errors.New("somebody else keeps a kernel lock on it")
 
-// breakFile removes the file if it is the one that is meant. Its error is ErrReplaced if
-// it is not, or is gone. After nil and ErrReplaced the file is closed.
+// breakFile removes the file if it is the one that is meant. Its error is ErrReplaced if the file
+// is another, or is gone. After nil and ErrReplaced the file is closed.
 func (l *Lock) breakFile(f File, meant func(content) bool) error {
 	free, err := f.LockWithin(breakerTimeout)
 	if err != nil {
 		return err
 	}
-	c, err := read(f) // after the kernel lock, so that its maker is done writing
+	c, err := read(f) // read with the kernel lock in hand: the maker has finished writing
 	switch {
 	case err != nil:
 		return err
@@ -87,8 +87,8 @@ func (l *Lock) breakFile(f File, meant func(content) bool) error {
 	return l.remove(f)
 }
 
-// breakerTimeout is how long a breaker waits for the kernel lock of a file that may have a
-// living holder, which does not let go.
+// breakerTimeout is how long a breaker waits for the kernel lock of a file. A living holder does
+// not let go of it.
 const breakerTimeout = 20 * time.Millisecond
 
 func (l *Lock) held(op string, err error, hint string) error {

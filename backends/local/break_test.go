@@ -13,8 +13,8 @@ import (
 	"locksmith/protocol"
 )
 
-// TestBreakComesTooLate: 1. An operator sees a dead holder. 2. Somebody breaks it and
-// takes the lock. 3. The operator breaks the one it saw.
+// TestBreakComesTooLate: 1. An operator sees a dead holder. 2. Somebody else breaks its lock and
+// takes it. 3. The operator breaks the holder that it saw.
 func TestBreakComesTooLate(t *testing.T) {
 	path := t.TempDir() + "/lock"
 	l := openLock(t, path).(*Lock)
@@ -27,7 +27,7 @@ func TestBreakComesTooLate(t *testing.T) {
 	if err := h.Heartbeat(t.Context()); err != nil {
 		t.Error(err)
 	}
-	// The living one is kept by its kernel lock.
+	// The kernel lock of the living holder protects it.
 	err := l.Break(t.Context(), h.ID())
 	mustFail(t, err, protocol.Held, "pid "+strconv.Itoa(os.Getpid()))
 	if !errors.Is(err, backend.ErrLives) {
@@ -37,8 +37,8 @@ func TestBreakComesTooLate(t *testing.T) {
 	mustFail(t, l.Break(t.Context(), h.ID()), protocol.Gone, "locksmith status")
 }
 
-// TestBreakWhileOpen: 1. An operator opens a dead holder's file. 2. Somebody breaks
-// that and takes the lock. 3. The operator goes on.
+// TestBreakWhileOpen: 1. An operator opens a dead holder's file. 2. Somebody else breaks that
+// lock and takes it. 3. The operator goes on.
 func TestBreakWhileOpen(t *testing.T) {
 	path := t.TempDir() + "/lock"
 	r := backendtest.Request()
@@ -56,7 +56,7 @@ func TestBreakWhileOpen(t *testing.T) {
 	mustRelease(t, h)
 }
 
-// TestBreakKept: somebody else keeps a kernel lock on a dead holder's file.
+// TestBreakKept: somebody else has a kernel lock on a dead holder's file.
 func TestBreakKept(t *testing.T) {
 	path := t.TempDir() + "/lock"
 	r := backendtest.Request()
@@ -66,7 +66,7 @@ func TestBreakKept(t *testing.T) {
 	mustRelease(t, dead)
 }
 
-// TestBreakForeign: files of other tools, and our own unfinished ones, have no id.
+// TestBreakForeign: files of other tools, and unfinished files of ours, have no id.
 func TestBreakForeign(t *testing.T) {
 	for _, content := range []string{"", "1\n", "garbage\n"} {
 		for _, mark := range []os.FileMode{0, os.ModeSticky} {
@@ -82,8 +82,7 @@ func TestBreakForeign(t *testing.T) {
 	mustFail(t, openLock(t, t.TempDir()+"/none/lock").(*Lock).Break(t.Context(), owner.NewID()), protocol.CannotCreate, "directory")
 }
 
-// TestBreakOtherID: what a record has for an id names its holder, even if it is not as
-// those that we make.
+// TestBreakOtherID: the id in a record names its holder, even if it does not look like our ids.
 func TestBreakOtherID(t *testing.T) {
 	r := backendtest.Request().Owner
 	r.ID, r.Helper = "nightly-7", backendtest.DeadProcess(t)

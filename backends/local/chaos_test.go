@@ -27,14 +27,15 @@ var contest = backendtest.Contest{
 			return nil, err
 		}
 		r := backendtest.Request()
-		// In a hurry to break unfinished files, because that is where the races are,
-		// and never by lease, which would be over before its holder's turn.
+		// It is in a hurry to break unfinished files, because that is where the races are. It
+		// never breaks by lease, because its clock would end the lease before the holder's turn.
 		r.Clock, r.Strict = hastyClock{}, true
 		return l.Attempt(r)
 	},
 }
 
-// TestChaos: processes contend for one lock, some are killed, and it is not stuck then.
+// TestChaos: processes contend for one lock, and some are killed. The lock is not stuck
+// afterwards.
 func TestChaos(t *testing.T) {
 	dir := t.TempDir()
 	contest.Run(t, dir)
@@ -42,10 +43,10 @@ func TestChaos(t *testing.T) {
 	mustBeEmpty(t, dir)
 }
 
-// hastyClock runs too fast.
+// hastyClock runs haste times too fast.
 type hastyClock struct{}
 
-// haste makes the grace for unfinished files about as long as making one takes.
+// haste makes the grace for unfinished files about as long as it takes to make a file.
 const haste = 100
 
 func (hastyClock) Now() time.Duration                   { return haste * clock.Boot{}.Now() }

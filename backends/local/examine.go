@@ -14,7 +14,7 @@ import (
 	"locksmith/protocol"
 )
 
-// Examine implements backend.Backend. It works with a file beside the lock.
+// Examine implements backend.Backend. It works with a file of its own beside the lock.
 func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	dir := filepath.Dir(l.path)
 	unfit := false
@@ -29,7 +29,7 @@ func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	return x.examine(l)
 }
 
-// admits repeats what every attempt asks, and looks at what is there already.
+// admits makes the checks of every attempt, and looks at the lock file that may be there.
 func (l *Lock) admits(ctx context.Context, tell backend.Tell) bool {
 	var r backend.Report
 	err := l.checkDirectory()
@@ -95,7 +95,7 @@ func unanswered(err error) bool {
 
 const onADisk = "use a directory on a disk of this machine"
 
-// kernelLock: a holder is found alive by the kernel lock on its file.
+// kernelLock checks the kernel lock of a file, by which a holder is known to be alive.
 func (x examiner) kernelLock(f *lockfile.File) {
 	const name = "kernel lock"
 	mine, err := f.TryLock()
@@ -119,8 +119,8 @@ func (x examiner) kernelLock(f *lockfile.File) {
 	}
 }
 
-// links: a lock is removed only while its path names the very file that is locked.
-// It also removes the file.
+// links checks that a path is known to name a file, and not to name it once it is removed: only
+// the very file that is locked may be removed. It also removes the examiner's file.
 func (x examiner) links(f *lockfile.File) {
 	const name = "path and file"
 	before, err := f.Stat()

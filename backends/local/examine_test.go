@@ -24,8 +24,8 @@ func examined(t *testing.T, path string) []backend.Check {
 	return all
 }
 
-// TestExamine: a good place is found good, and left as it was; and so is a lock
-// that somebody holds.
+// TestExamine: a good place is found good and left as it was, and so is a lock that somebody
+// holds.
 func TestExamine(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")
@@ -68,8 +68,8 @@ func TestExamineFinds(t *testing.T) {
 	}
 }
 
-// TestExamineSeesLocks: a file system that lets two have the same kernel lock is
-// unfit, and one that counts links wrongly, too.
+// TestExamineSeesLocks: a file system is unfit if two may have the same kernel lock, or if it
+// counts links wrongly.
 func TestExamineSeesLocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	f, err := lockfile.Create(path)

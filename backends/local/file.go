@@ -11,7 +11,7 @@ import (
 	"locksmith/protocol"
 )
 
-// open opens what is there for reading, if it is a regular file.
+// open opens the file at path for reading, if it is a regular file.
 func open(path string) (*lockfile.File, error) { return regular(lockfile.Open(path)) }
 
 func regular(f *lockfile.File, err error) (*lockfile.File, error) {
@@ -29,22 +29,22 @@ func regular(f *lockfile.File, err error) (*lockfile.File, error) {
 	return f, nil
 }
 
-// A notRegularError says what is there instead.
+// A notRegularError says what is there instead of a regular file.
 type notRegularError string
 
 func (e notRegularError) Error() string { return "it is " + string(e) }
 
-// A content is what a lock file says, and what the system says of it.
+// A content is what a lock file says, and what the system says about the file.
 type content struct {
 	lockfile.Content
 	note string        // why there is no record
-	stat lockfile.Stat // when it was read
+	stat lockfile.Stat // when the text was read
 }
 
-// maxContent is how long a file of ours is, in bytes: a pid and a record.
+// maxContent is the length in bytes that a file of ours has at most: a pid and a record.
 const maxContent = protocol.MaxLine + len("18446744073709551615\n")
 
-// read returns what the file holds, at most a byte more than a record may.
+// read returns what the file holds. It reads at most one byte more than maxContent.
 func read(f File) (content, error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -75,7 +75,7 @@ func parse(text string) content {
 	return c
 }
 
-// sign is a text that changes with the file and with each heartbeat.
+// sign is a text that changes when the file is replaced, and with each heartbeat.
 func (c content) sign() string {
 	s := fmt.Sprint(c.stat.Dev, c.stat.Ino, c.stat.Size, c.stat.Modified.UnixNano())
 	if c.Record != nil {
@@ -84,14 +84,14 @@ func (c content) sign() string {
 	return s
 }
 
-// unfinished reports that the file was made by a helper that has not yet written its
-// whole record, or never will.
+// unfinished reports whether a helper made the file, but has not written its whole record yet, or
+// never will.
 func (c content) unfinished() bool { return c.Record == nil && c.stat.Marked }
 
-// verdict judges the holder from here.
+// verdict judges the holder as seen from here.
 func (c content) verdict(here owner.Place) owner.Verdict { return c.judged(judgeFrom(here)) }
 
-// judgeFrom is how a record is judged by who is here.
+// judgeFrom returns the function by which a process on the place here judges a record.
 func judgeFrom(here owner.Place) func(owner.Record) owner.Verdict {
 	return func(r owner.Record) owner.Verdict {
 		if here.RebootedSince(r.Place) {
@@ -114,7 +114,7 @@ func (c content) judged(judge func(owner.Record) owner.Verdict) owner.Verdict {
 	return owner.Alive
 }
 
-// A watchedProcess is the one whose end may change the verdict.
+// A watchedProcess is the process whose end may change the verdict.
 type watchedProcess struct {
 	process.Process
 	visible  bool
@@ -130,11 +130,11 @@ func (a *attempt) toWatch(c content) watchedProcess {
 	return watchedProcess{p, c.PID != 0 && !p.Gone(), false}
 }
 
-// seen is what the file tells of its holder.
+// seen is what the file tells about its holder.
 func (c content) seen(verdict owner.Verdict) watch.Seen {
 	s := watch.Seen{Record: c.Record, Note: c.note, Verdict: verdict, PID: c.PID}
 	if c.stat.Ino == 0 {
-		return s // never read, so of no known age
+		return s // never read, so its age is not known
 	}
 	s.Sign, s.Since = c.sign(), c.stat.Modified
 	if r := c.Record; r != nil {

@@ -22,7 +22,7 @@ import (
 // longTime is more than any lease or grace here.
 const longTime = 1000 * time.Hour
 
-// graceAndDrift also allows for clocks that run at unequal rates.
+// graceAndDrift is the grace, and a little more for clocks that run at unequal rates.
 const graceAndDrift = grace + grace/100
 
 // putFile makes a lock file with nobody behind it.
@@ -38,7 +38,7 @@ func putFile(t *testing.T, content string, mode os.FileMode) string {
 	return path
 }
 
-// putRecord makes a lock file as a holder leaves it that the kernel has ended.
+// putRecord makes a lock file as a killed holder leaves it.
 func putRecord(t *testing.T, r owner.Record) string {
 	t.Helper()
 	text, err := lockfile.Format(r)
@@ -63,7 +63,7 @@ func truncated(t *testing.T) string {
 	return text[:len(text)/2]
 }
 
-// TestForeignFileIsNeverBroken: what is not ours stays, however long it lasts.
+// TestForeignFileIsNeverBroken: files that are not ours stay, however long.
 func TestForeignFileIsNeverBroken(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty":               "",
@@ -105,8 +105,8 @@ func staysHeld(t *testing.T, path string) {
 	}
 }
 
-// TestUnfinishedFileIsBrokenAfterGrace: the sticky bit says that a maker of
-// ours died before it wrote its record.
+// TestUnfinishedFileIsBrokenAfterGrace: the sticky bit says that the file is ours, and that its
+// maker died before it wrote its record.
 func TestUnfinishedFileIsBrokenAfterGrace(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty":            "",
@@ -115,7 +115,7 @@ func TestUnfinishedFileIsBrokenAfterGrace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, c := fakeRequest()
-			r.Strict = true // its maker has not said OK, so this is no lease
+			r.Strict = true // even the strict break it: the maker has not said OK, so no lease counts
 			a := attemptAt(t, putFile(t, content, os.ModeSticky), r)
 			mustBeHeld(t, a)
 			c.advance(grace - 1)
@@ -126,8 +126,8 @@ func TestUnfinishedFileIsBrokenAfterGrace(t *testing.T) {
 	}
 }
 
-// TestMakerIsLeftAlone: who looks at a file that was just made does not take the kernel
-// lock, which its maker needs; and who may break it does so only with that lock.
+// TestMakerIsLeftAlone: a looker does not take the kernel lock of a file that was just made,
+// because its maker needs that lock. A breaker does take it.
 func TestMakerIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	maker, err := lockfile.Create(path)
@@ -170,8 +170,8 @@ func TestUnfinishedFileThatGrows(t *testing.T) {
 	mustBeHeld(t, a)
 }
 
-// TestHugeFile: it costs no more to look at than a small one. What /proc costs to read, to see
-// who has the kernel lock, is the same for both, but for processes that come and go.
+// TestHugeFile: looking at a huge file costs no more than looking at a small one. Reading /proc,
+// to see who has the kernel lock, costs the same for both, but for processes that come and go.
 func TestHugeFile(t *testing.T) {
 	cost := func(size int) uint64 {
 		path := putFile(t, "1\n", 0)
@@ -196,7 +196,7 @@ func elsewhere() owner.Record {
 	return r
 }
 
-// TestOtherHost: nothing proves its death, so its lease decides.
+// TestOtherHost: nothing proves that this holder is dead, so its lease decides.
 func TestOtherHost(t *testing.T) {
 	record := elsewhere()
 	r, c := fakeRequest()
@@ -252,7 +252,7 @@ func TestWaitEndsWithLease(t *testing.T) {
 	mustRelease(t, mustHold(t, a))
 }
 
-// TestHeartbeatsWakeNobody: a hundred waiters would wake a hundred times.
+// TestHeartbeatsWakeNobody: otherwise a hundred waiters would wake a hundred times.
 func TestHeartbeatsWakeNobody(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
@@ -267,8 +267,8 @@ func TestHeartbeatsWakeNobody(t *testing.T) {
 	mustRelease(t, h)
 }
 
-// mustSleep makes sure that a wait goes on for a while, with f in the middle. A
-// slow machine makes it prove less, not fail.
+// mustSleep makes sure that a wait goes on for a while, during which it calls f. On a slow
+// machine it proves less, but does not fail.
 func mustSleep(t *testing.T, a backend.Attempt, f func()) {
 	t.Helper()
 	const pause = 50 * time.Millisecond
@@ -285,10 +285,10 @@ func mustSleep(t *testing.T, a backend.Attempt, f func()) {
 	}
 }
 
-// TestProvenDead: these are broken at once, and by the strict, too.
+// TestProvenDead: these holders are broken at once, even by a strict waiter.
 func TestProvenDead(t *testing.T) {
 	recycled := ownRecord()
-	recycled.Helper.Start-- // our pid, but another process had it then
+	recycled.Helper.Start-- // our pid, but another process had it when the record was written
 	ended := ownRecord()
 	ended.Helper = backendtest.DeadProcess(t)
 	rebooted := ownRecord()
@@ -330,9 +330,9 @@ func TestDeadHolderWhoseKernelLockIsKept(t *testing.T) {
 		mustBeHeld(t, a)
 		c.advance(longTime)
 	}
-	mustSleep(t, a, func() {}) // the dead one must not make the waiter spin
+	mustSleep(t, a, func() {}) // the dead holder must not make the waiter spin
 	keeper.Close()
-	// Not always by the first try: our own place in the kernel's queue may be just behind.
+	// Several tries: our own place in the kernel's queue may get the file just before us.
 	mustRelease(t, mustAcquire(t, a))
 }
 
@@ -351,8 +351,8 @@ func TestOtherToolsPID(t *testing.T) {
 	}
 }
 
-// TestWallClockSteps: a step of the wall clock shows in files' times only, and
-// those must decide nothing.
+// TestWallClockSteps: a step of the wall clock shows only in the times of files, and those must
+// decide nothing.
 func TestWallClockSteps(t *testing.T) {
 	for name, step := range map[string]time.Duration{"back": -time.Hour, "forth": time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -402,7 +402,7 @@ func stepTimes(t *testing.T, path string, step time.Duration) {
 	}
 }
 
-// TestHeartbeatRestartsTheWatch: a holder elsewhere that lives is kept.
+// TestHeartbeatRestartsTheWatch: a holder on another host that sends heartbeats is not broken.
 func TestHeartbeatRestartsTheWatch(t *testing.T) {
 	record := elsewhere()
 	path := putRecord(t, record)
@@ -416,9 +416,8 @@ func TestHeartbeatRestartsTheWatch(t *testing.T) {
 	mustBeHeld(t, a)
 }
 
-// TestUnlinkedButOpen: another tool removes its lock file but keeps it open and
-// lives on; the file is not gone from the kernel's point of view, but the lock
-// is free.
+// TestUnlinkedButOpen: another tool removes its lock file, but keeps it open and lives on. To the
+// kernel the file is not gone, but the lock is free.
 func TestUnlinkedButOpen(t *testing.T) {
 	t.Parallel()
 	_, p := startSleep(t)
@@ -446,8 +445,7 @@ func TestUnlinkedButOpen(t *testing.T) {
 	mustRelease(t, mustHold(t, a))
 }
 
-// TestNumbersThatAreNoPID: a script may write the time, or anything, into its
-// lock file.
+// TestNumbersThatAreNoPID: a script may write the time, or any number, into its lock file.
 func TestNumbersThatAreNoPID(t *testing.T) {
 	for _, content := range []string{"1795244232\n", "4194305\n", "4294967297\n", "-5\n", "0\n"} {
 		path := putFile(t, content, 0)

@@ -11,9 +11,9 @@ import (
 	"locksmith/backends/process"
 )
 
-// FuzzContent: what is no record of ours is never the file of a dead holder, unless it
-// holds nothing but the pid of a process that is not there. A file of ours that is
-// not finished is judged by nothing that stands in it.
+// FuzzContent: a file without a record of ours never counts as a dead holder's, unless it holds
+// only the pid of a process that does not exist. An unfinished file of ours is judged by nothing
+// that is written in it.
 func FuzzContent(f *testing.F) {
 	text, err := lockfile.Format(ownRecord())
 	if err != nil {

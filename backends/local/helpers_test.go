@@ -38,8 +38,8 @@ func attemptAt(t *testing.T, path string, r backend.Request) *attempt {
 	return a.(*attempt)
 }
 
-// try returns the error of one Try on the lock at a path, preparing included.
-// A hold is released.
+// try returns the error of one Try on the lock at a path, or of the preparation. It releases a
+// hold.
 func try(path string, options map[string]string) error {
 	l, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: options})
 	if err != nil {

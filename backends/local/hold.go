@@ -9,20 +9,20 @@ import (
 	"locksmith/backends/lockfile"
 )
 
-// hold is a lock file that exists, is ours, and is locked by us in the kernel.
+// hold is a lock file that exists and is ours. We have its kernel lock.
 type hold struct {
 	lock *Lock
 	file File
 	id   string
 
-	done   bool // it was released, or is gone
+	done   bool // the lock was released, or is gone
 	batons batons
 }
 
-// finish turns a file just created, or taken over (see kept.go), into a lock that is held:
-// kernel lock, record, and then the proof that the file was ours all along. After an error
-// nothing of it is left, except where a breaker had it locked at that moment: then the next
-// breaker will remove it as unfinished.
+// finish turns a file that was just created, or taken over (see kept.go), into a held lock. It
+// takes the kernel lock, writes the record, and then proves that the file was ours all along.
+// After an error nothing of the file is left, unless a breaker had it locked at that moment. Then
+// the next breaker will remove the file as unfinished.
 func (l *Lock) finish(f File, record string) error {
 	err := l.writeRecord(f, record)
 	switch {
@@ -35,9 +35,9 @@ func (l *Lock) finish(f File, record string) error {
 	return errors.Join(err, l.removeUnfinished(f))
 }
 
-// makerTimeout is how long a maker waits for the kernel lock of its new file. Others keep
-// it only as long as a look takes, unless out of malice: then somebody else made the file
-// theirs, and we try again.
+// makerTimeout is how long a maker waits for the kernel lock of its new file. Others keep that
+// lock only for the time of a look. If somebody keeps it longer, out of malice, the file counts
+// as theirs, and we try again.
 const makerTimeout = 100 * time.Millisecond
 
 func (l *Lock) writeRecord(f File, record string) error {
@@ -54,12 +54,12 @@ func (l *Lock) writeRecord(f File, record string) error {
 	if err != nil {
 		return err
 	}
-	// Before we had the kernel lock, a breaker may have taken the file for a dead holder's.
+	// Before we had the kernel lock, a breaker may have removed the file as a dead holder's.
 	return f.Named()
 }
 
-// removeUnfinished cleans up after a step of writeRecord that failed: without kernel
-// locks here at all, on a full disk, or on one that breaks.
+// removeUnfinished cleans up after a failed step of writeRecord. Kernel locks may not work here
+// at all, or the disk may be full or broken.
 func (l *Lock) removeUnfinished(f File) error {
 	err := l.remove(f)
 	switch {
@@ -71,9 +71,9 @@ func (l *Lock) removeUnfinished(f File) error {
 	return err
 }
 
-// remove removes the path if it leads to this file, or empties the file if it is to stay,
-// and only then lets go of the kernel lock, which the caller has. After nil and ErrReplaced
-// the file is closed; after any other error it is still open and locked.
+// remove removes the path if it leads to this file, or empties the file where it stays. Only then
+// it lets go of the kernel lock, which the caller has. After nil and ErrReplaced the file is
+// closed. After any other error it is still open and locked.
 func (l *Lock) remove(f File) error {
 	err := f.Named()
 	switch {
@@ -94,15 +94,15 @@ func (l *Lock) remove(f File) error {
 // ID implements backend.Hold.
 func (h *hold) ID() string { return h.id }
 
-// Token implements backend.Hold: a lone file has no generation.
+// Token implements backend.Hold. A single file has no generation.
 func (h *hold) Token() uint64 { return 0 }
 
-// Tend implements backend.Hold: there is never anything beside the file to tidy up.
+// Tend implements backend.Hold. There is never anything beside the file to tidy up.
 func (h *hold) Tend(context.Context) error { return nil }
 
-// Kept implements backend.KeptHold. The kernel keeps its lock on the file for us while we live,
-// so that nobody has a reason to remove it. Of other file systems than a machine's own this is
-// not known: a server may drop the kernel locks of a client that is silent.
+// Kept implements backend.KeptHold. While we live the kernel keeps our lock on the file, so
+// nobody has a reason to remove the file. With "?fs=any" that is not known: a server may drop the
+// kernel locks of a client that is silent.
 func (h *hold) Kept() bool { return !h.lock.anyFS }
 
 // Heartbeat implements backend.Hold.

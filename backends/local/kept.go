@@ -7,17 +7,16 @@ import (
 	"locksmith/backends/lockfile"
 )
 
-// With ?empty=free (Lock.kept) whoever has the file's kernel lock has the lock, and the
-// file stays, empty, when the lock is free. If it were removed, a process that waits for it
-// with flock(1) would get the kernel lock of the removed file, while the next holder has
-// that of a new one.
+// With ?empty=free (Lock.kept) whoever has the file's kernel lock has the lock. When the lock is
+// free, the file stays, empty. If it were removed, a process that waits for it with flock(1)
+// would get the kernel lock of the removed file, while the next holder has that of a new file.
 
-// keptMode is the mode with which flock(1) makes a file. An empty file of ours has no mark
-// of its maker either.
+// keptMode is the mode with which flock(1) makes a file. Our empty file has no mark of its maker
+// either.
 const keptMode = 0o666
 
-// makeKept makes the file, for whoever takes it first. Its error is fs.ErrExist if there is
-// one already.
+// makeKept makes the file, for whoever takes it first. Its error is fs.ErrExist once the file is
+// there.
 func (l *Lock) makeKept() error {
 	f, err := lockfile.CreatePlain(l.path, keptMode)
 	switch {
@@ -30,7 +29,7 @@ func (l *Lock) makeKept() error {
 	return fs.ErrExist
 }
 
-// open opens what is there, for writing too if it is kept.
+// open opens the file that is there; for writing too, where the file stays.
 func (l *Lock) open() (*lockfile.File, error) {
 	if l.kept {
 		return regular(lockfile.OpenWritable(l.path))
@@ -38,7 +37,7 @@ func (l *Lock) open() (*lockfile.File, error) {
 	return open(l.path)
 }
 
-// takeKept takes the file, of which we have the kernel lock.
+// takeKept takes the file over. We have its kernel lock.
 func (a *attempt) takeKept(f File) (*hold, error) {
 	id, text, err := a.record()
 	if err != nil {
@@ -52,8 +51,8 @@ func (a *attempt) takeKept(f File) (*hold, error) {
 	return h, err
 }
 
-// refill empties the file, which is ours now, for a new record, and marks it as a file of
-// locksmith for as long as it has one. A file of another user cannot be marked.
+// refill empties the file, which is ours now, for a new record. It marks the file as ours for as
+// long as it has that record. A file of another user cannot be marked.
 func refill(f File) error {
 	f.Mark(true)
 	return f.Truncate()

@@ -18,7 +18,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// keptAttempt is an attempt on a lock whose empty file is free.
+// keptAttempt is an attempt on a lock with ?empty=free.
 func keptAttempt(t *testing.T, path string, r backend.Request) *attempt {
 	t.Helper()
 	l, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: map[string]string{"empty": "free"}})
@@ -40,14 +40,14 @@ func mustBeLeftEmpty(t *testing.T, path string, before os.FileInfo) {
 	}
 }
 
-// TestEmptyIsFree: with ?empty=free the file that flock(1) left is taken and given back
-// in place, and whoever has its kernel lock has the lock.
+// TestEmptyIsFree: with ?empty=free, we take the file that flock(1) left, and give it back in
+// place. Whoever has its kernel lock has the lock.
 func TestEmptyIsFree(t *testing.T) {
 	path := putFile(t, "", 0)
 	before, err := os.Lstat(path)
 	backendtest.MustWork(t, err)
 	h := mustHold(t, keptAttempt(t, path, backendtest.Request()))
-	// 1. Who does not say so respects the holder, and so does flock(1).
+	// 1. A waiter without ?empty=free respects the holder, and so does flock(1).
 	if holder := mustBeHeld(t, attemptAt(t, path, backendtest.Request())); holder.ID != h.ID() {
 		t.Errorf("held by %+v", holder)
 	}
@@ -58,8 +58,8 @@ func TestEmptyIsFree(t *testing.T) {
 	waiter := keptAttempt(t, path, backendtest.Request())
 	mustBeHeld(t, waiter)
 	mustStillHold(t, h)
-	// 2. A release wakes who waits, and leaves the same file, so that flock(1), which has
-	// it open already, gets no lock that is worth nothing.
+	// 2. A release wakes the waiter. It leaves the same file, so flock(1), which has the file
+	// open already, gets a lock that counts.
 	mustRelease(t, h)
 	mustBeLeftEmpty(t, path, before)
 	if err := unblocked(t, func() error { return waiter.Wait(t.Context()) }); err != nil {
@@ -71,7 +71,7 @@ func TestEmptyIsFree(t *testing.T) {
 	}
 	flock.Close()
 	h = mustAcquire(t, waiter)
-	// 3. It is noticed if somebody removes the file nevertheless.
+	// 3. If somebody removes the file nevertheless, the holder notices.
 	backendtest.MustWork(t, os.Remove(path))
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("heartbeat without the file: %v", err)
@@ -79,15 +79,15 @@ func TestEmptyIsFree(t *testing.T) {
 	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("release without the file: %v", err)
 	}
-	// 4. Where there is none it is made.
+	// 4. If there is no file, one is made.
 	mustRelease(t, mustHold(t, keptAttempt(t, path, backendtest.Request())))
 	if st, err := os.Lstat(path); err != nil || st.Size() != 0 || st.Mode()&os.ModeSticky != 0 {
 		t.Errorf("left behind: %v, %v", st, err)
 	}
 }
 
-// TestKeptOfTheDead: a dead holder's record is judged as ever, and its file is taken in
-// place; what else is in a file is respected.
+// TestKeptOfTheDead: a dead holder's record is judged as in other files, and its file is taken in
+// place. Other content is respected.
 func TestKeptOfTheDead(t *testing.T) {
 	path := deadLock(t)
 	before, err := os.Lstat(path)
@@ -109,8 +109,8 @@ func TestKeptOfTheDead(t *testing.T) {
 	}
 }
 
-// TestClear: an operator removes what has no id, if it is what it saw, and nobody has
-// its kernel lock.
+// TestClear: an operator can remove a file without an id, if it is the file that the operator saw
+// and nobody has its kernel lock.
 func TestClear(t *testing.T) {
 	path := putFile(t, "", 0)
 	l := openLock(t, path).(*Lock)
@@ -136,7 +136,7 @@ func TestClear(t *testing.T) {
 	mustRelease(t, h)
 }
 
-// TestBesideFlock: flock(1) and run exclude each other, both ways, in a crowd.
+// TestBesideFlock: in a crowd, flock(1) excludes run, and run excludes flock(1).
 func TestBesideFlock(t *testing.T) {
 	flock, exe, dir := lab.NeedProgram(t, "flock"), lab.Program(t, "cmd/locksmith"), t.TempDir()
 	lock, counter := filepath.Join(dir, "lock"), filepath.Join(dir, "counter")

@@ -13,8 +13,8 @@ import (
 	"locksmith/backends/owner"
 )
 
-// List implements backend.Backend. Files with a pid alone and empty ones, of other tools,
-// are locks to it, too.
+// List implements backend.Backend. Files of other tools, with only a pid or empty, count as
+// locks, too.
 func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	place := *l
 	place.flocks = flocks.Snapshot()
@@ -26,20 +26,20 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	return w.Run(ctx)
 }
 
-// Kind knows the locks below a directory that are lock files of ours.
+// Kind finds the locks below a directory that are lock files of ours.
 func Kind(dir string) finder.FileKind {
 	place := backend.Address{Scheme: Scheme, Path: dir}
 	return kind{&Lock{address: backend.Name(place.String()), path: dir, flocks: flocks.Snapshot()}, owner.Here(), false}
 }
 
 type kind struct {
-	place  *Lock // as if the directory were one
+	place  *Lock // a lock with the path of the directory, to be copied
 	here   owner.Place
-	others bool // a file with a pid alone, or an empty one, is a lock, too
+	others bool // a file with only a pid, or an empty one, counts as a lock, too
 }
 
-// File implements finder.FileKind. Our files are told from those of link: by their
-// mark. A lock that is free is told of where its last success is on record.
+// File implements finder.FileKind. Our files differ from those of link: by their mark. A file
+// with a last success tells of its lock, if that is free.
 func (k kind) File(_ context.Context, in *finder.Directory, name string, content func() finder.Content) finder.Answer {
 	if of, ok := strings.CutSuffix(name, successSuffix); ok && of != "" {
 		if _, held := in.Type(of); held {
@@ -67,7 +67,7 @@ func (k kind) lock(in *finder.Directory, name string) *Lock {
 	return &l
 }
 
-// free is about a lock that nobody holds, and a file that may be its last success.
+// free answers about a lock that nobody holds and a file that may be its last success.
 func (k kind) free(in *finder.Directory, name string) finder.Answer {
 	l := k.lock(in, name)
 	s := l.lastSuccess(time.Now())
@@ -84,7 +84,7 @@ func (k kind) ours(seen finder.Content) bool {
 		return seen.Marked
 	case seen.Err != nil:
 		return false
-	case seen.Marked: // without a record its maker has not finished it
+	case seen.Marked: // if it has no record, its maker has not finished it
 		return c.Record != nil || c.PID != 0 || seen.Text == ""
 	}
 	return (c.PID != 0 || seen.Text == "") && k.others

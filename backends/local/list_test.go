@@ -17,8 +17,8 @@ import (
 	"locksmith/backends/finder"
 )
 
-// TestListKnowsLocks: which files are locks, asked for locks of this kind, and among
-// those of all kinds.
+// TestListKnowsLocks: which files count as locks, when one asks for locks of this kind, and when
+// one asks for all kinds.
 func TestListKnowsLocks(t *testing.T) {
 	dir := t.TempDir()
 	h, err := attemptAt(t, filepath.Join(dir, "held"), backendtest.Request()).Try(t.Context())
@@ -64,8 +64,8 @@ func TestListKnowsLocks(t *testing.T) {
 	}
 }
 
-// listed returns the addresses of the locks that a kind finds in a directory, nil being
-// what the directory's address does, as far as they differ.
+// listed returns the locks that a kind finds in a directory, by their addresses below that
+// directory. If kind is nil, it lists as the directory's address does.
 func listed(t *testing.T, dir string, kind finder.FileKind) (all []string) {
 	t.Helper()
 	tell := func(l backend.Listed) {

@@ -28,13 +28,13 @@ type Lock struct {
 	anyDir  bool
 	kept    bool // see kept.go
 	queue   *queue
-	flocks  func(path string) (flocks.Seen, error) // who has kernel locks
-	// What the attempts run on. Nil: on this machine.
+	flocks  func(path string) (flocks.Seen, error) // finds out who has kernel locks
+	// The surroundings of attempts. nil: this machine.
 	on  func() System
 	env *owner.Env
 }
 
-// On returns a lock on another system than this machine: one that a test makes up.
+// On returns a lock on a system that a test makes up, instead of this machine.
 func On(address backend.Name, system func() System, env owner.Env) *Lock {
 	nobody := func(string) (flocks.Seen, error) { return flocks.Seen{}, nil }
 	return &Lock{address: address, anyDir: true, queue: new(queue), on: system, env: &env, flocks: nobody}
@@ -61,7 +61,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 		checked: l.on != nil, bell: make(chan struct{}, 1)}, nil
 }
 
-// surroundings are what an attempt runs on.
+// surroundings returns the system and environment on which an attempt runs.
 func (l *Lock) surroundings(r backend.Request) (System, owner.Env) {
 	if l.on != nil {
 		return l.on(), *l.env
@@ -71,9 +71,9 @@ func (l *Lock) surroundings(r backend.Request) (System, owner.Env) {
 		ToWatch: func(r owner.Record) (process.Process, bool) { return r.Lives(here) }}
 }
 
-// Inspect implements backend.Backend. It takes no kernel lock, because a breaker or a
-// maker might stumble over that; except that of an empty file, about which nothing else
-// tells whether the lock is held.
+// Inspect implements backend.Backend. It takes no kernel lock, because a breaker or a maker might
+// stumble over that. Only of an empty file that stays it asks for the kernel lock: nothing else
+// tells whether that lock is held.
 func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 	r, err := l.inspect(owner.Here())
 	if err == nil {
@@ -82,8 +82,9 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 	return r, err
 }
 
-// crowd adds to a report how many wait, as far as /proc shows it: those who watch the lock and
-// those who sleep in the kernel's queue for its file. Some may sleep in that for an earlier file.
+// crowd adds to a report how many wait, as far as /proc shows it: those who watch the lock, and
+// those who sleep in the kernel's queue for its file. Some may sleep in the queue for an earlier
+// file.
 func (l *Lock) crowd(r backend.Report) backend.Report {
 	seen, _ := l.flocks(l.path)
 	r.Crowd, r.AtLeast = true, seen.Waiting()
@@ -92,7 +93,7 @@ func (l *Lock) crowd(r backend.Report) backend.Report {
 
 func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 	seen := sync.OnceValues(func() (flocks.Seen, error) { return l.flocks(l.path) })
-	once := *l // /proc is read once, for who has the kernel lock and for who waits
+	once := *l // read /proc once, for both who has the kernel lock and who waits
 	once.flocks = func(string) (flocks.Seen, error) { return seen() }
 	return once.report(here)
 }
@@ -100,7 +101,7 @@ func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
 func (l *Lock) report(here owner.Place) (backend.Report, error) {
 	f, err := open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return backend.Report{Crowd: true}, l.findDirectory() // free is only a lock that could be there
+		return backend.Report{Crowd: true}, l.findDirectory() // a lock is free only if it could be there
 	}
 	if err != nil {
 		return backend.Report{}, l.openError(err)
@@ -121,8 +122,8 @@ func (l *Lock) report(here owner.Place) (backend.Report, error) {
 	return l.crowd(backend.Report{Holders: []backend.Holder{l.holder(c, c.verdict(here), l.isLocked)}}), nil
 }
 
-// holder describes who left the content, with advice where waiting for it is hardly of
-// use. locked reports that somebody has the kernel lock, and is asked where that matters.
+// holder describes who left the content, with advice where waiting for that holder is hardly of
+// use. locked reports whether somebody has the kernel lock. It is asked only where that matters.
 func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Holder {
 	h := c.seen(v).Holder(time.Now())
 	remove := "remove it with: locksmith break --force " + backend.ShellWord(string(l.address))
@@ -143,14 +144,14 @@ func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Ho
 	return h
 }
 
-// isLocked reports that somebody has the kernel lock, as far as /proc shows it to who does not
-// ask for it, or that this cannot be told. That takes some milliseconds.
+// isLocked reports whether somebody has the kernel lock, as /proc shows it, without asking for
+// the lock. It is also true if that cannot be told. It takes some milliseconds.
 func (l *Lock) isLocked() bool {
 	seen, err := l.flocks(l.path)
 	return err != nil || seen.Held() || seen.Alike > 0
 }
 
-// findDirectory returns an error if the directory of the lock is not there.
+// findDirectory returns an error if the directory of the lock does not exist.
 func (l *Lock) findDirectory() error {
 	_, err := lockfile.FindDirectory(l.address, l.directory(), nil)
 	return err

@@ -13,8 +13,8 @@ import (
 	"locksmith/protocol"
 )
 
-// TestStoppedInRelease: a helper that has removed the file and was stopped before it
-// closed it keeps no waiter.
+// TestStoppedInRelease: a helper has removed the file, and is stopped before it closes the file.
+// It holds up no waiter.
 func TestStoppedInRelease(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	stopped := mustAcquire(t, attemptAt(t, path, backendtest.Request()))
@@ -37,8 +37,8 @@ func TestStoppedInRelease(t *testing.T) {
 	mustRelease(t, mustHold(t, waiter))
 }
 
-// TestKeptWakesNobody: who waits for a file that is kept is not woken by others who look
-// at it, though they open it for writing.
+// TestKeptWakesNobody: a waiter for a file that stays is not woken when others look at the file,
+// although they open it for writing.
 func TestKeptWakesNobody(t *testing.T) {
 	path := putFile(t, "", 0)
 	h := mustHold(t, keptAttempt(t, path, backendtest.Request()))
@@ -61,7 +61,7 @@ func TestKeptWakesNobody(t *testing.T) {
 	mustRelease(t, h)
 }
 
-// TestKeptTooLong: a record that cannot be written leaves the file to others.
+// TestKeptTooLong: if the record cannot be written, the file is left to others.
 func TestKeptTooLong(t *testing.T) {
 	path := putFile(t, "", 0)
 	r := backendtest.Request()

@@ -7,32 +7,33 @@ import (
 	"locksmith/backends/watch"
 )
 
-// grace is how long an unfinished file of ours must be seen unchanged. It is a
-// courtesy to its maker, which needs some microseconds until it has the kernel lock; a
-// maker that is late finds out before it says OK (hold.go). Everybody waits that long
-// when a maker dies at that point.
+// grace is how long an unfinished file of ours must be seen unchanged before it is broken. It is
+// a courtesy to the maker, which needs some microseconds until it has the kernel lock. A maker
+// that is late finds out before it says OK (hold.go). If a maker dies at that point, everybody
+// waits for the grace.
 const grace = 100 * time.Millisecond
 
 // An observation is a lock file that belongs to somebody else.
 type observation struct {
 	content content
-	locked  bool           // its kernel lock could not be had
-	watched watchedProcess // whose end matters, found before the verdict fell
-	due     time.Duration  // when it may be broken if nothing changes, or watch.Never
+	locked  bool           // somebody else had its kernel lock
+	watched watchedProcess // the process whose end matters; found before the verdict fell
+	due     time.Duration  // how long until it may be broken if nothing changes, or watch.Never
 }
 
 // verdict judges the holder that the last Try saw.
 func (a *attempt) verdict() owner.Verdict {
-	if a.seen.watched.isHelper { // that was just seen
+	if a.seen.watched.isHelper { // it was just seen to live
 		return owner.Alive
 	}
 	return a.seen.content.judged(a.env.Judge)
 }
 
-// look fills in a.seen. When it sets due to 0 it has taken the kernel lock.
+// look fills in a.seen. If it sets due to 0, it has taken the kernel lock.
 //
-// The kernel lock of a file of ours in which nothing is written yet is left to its maker,
-// until the grace is over: a maker that found it taken would have to sleep.
+// A file of ours in which nothing is written yet may need its kernel lock for its maker, which
+// would have to sleep if it found the lock taken. So look leaves that lock alone until the grace
+// is over.
 func (a *attempt) look(f File) error {
 	locked := false
 	err := a.judge(func() (observation, error) {
@@ -49,7 +50,7 @@ func (a *attempt) look(f File) error {
 	return err
 }
 
-// justMade reports a file of ours in which nothing is written yet.
+// justMade reports whether this is a file of ours in which nothing is written yet.
 func justMade(f File) (content, bool, error) {
 	st, err := f.Stat()
 	if err != nil || st.Size > 0 {
@@ -60,11 +61,11 @@ func justMade(f File) (content, bool, error) {
 	return c, c.unfinished(), nil
 }
 
-// lockAndRead takes the kernel lock if it is free, and only then reads the file, because
-// then its maker is done writing.
+// lockAndRead takes the kernel lock if it is free, and only then reads the file: the maker has
+// finished writing by then.
 func (a *attempt) lockAndRead(f File) (observation, error) {
 	free, err := f.TryLock()
-	if err == nil && !free && a.lock.kept { // who inspects it lets go at once
+	if err == nil && !free && a.lock.kept { // an inspector lets go at once
 		free, err = f.LockWithin(breakerTimeout)
 	}
 	if err != nil {
@@ -74,7 +75,7 @@ func (a *attempt) lockAndRead(f File) (observation, error) {
 	return observation{content: c, locked: !free, watched: a.toWatch(c)}, err
 }
 
-// judge fills in a.seen: what see returns, and when that may be broken.
+// judge fills in a.seen with what see returns, and when that may be broken.
 func (a *attempt) judge(see func() (observation, error)) error {
 	var seen observation
 	judged, err := a.others.Look(a.lock.path, func(watch.Seen) (s watch.Seen, err error) {
@@ -91,17 +92,17 @@ func (a *attempt) judge(see func() (observation, error)) error {
 	return nil
 }
 
-// rule is the ground on which a file may be broken whose kernel lock is free, and the
-// sign of life for it.
+// rule is the ground on which a file with a free kernel lock may be broken, and the sign of life
+// that delays it.
 func (a *attempt) rule(c content) (sign string, rules []watch.Rule) {
 	var r watch.Rule
 	sign = c.sign()
 	switch {
 	case a.lock.kept && c.Text == "":
-		r.Dead = true // who holds it has the kernel lock
+		r.Dead = true // a living holder would have the kernel lock
 	case c.unfinished():
-		// Not a matter of leases: its maker has not said OK and never will
-		// without finding the file still there.
+		// No lease counts here: the maker has not said OK, and never will unless it finds its
+		// file still there.
 		sign += " unfinished"
 		r.Lease = grace
 	case c.Record == nil:

@@ -24,7 +24,7 @@ const (
 	makerIsRobbed = 4
 )
 
-// stopBetween makes a lock file, stops, and when woken goes on as every maker does.
+// stopBetween makes a lock file and stops. When it is woken, it goes on as every maker does.
 func stopBetween() int {
 	f, err := lockfile.Create(os.Getenv(makerFile))
 	if err != nil {
@@ -41,8 +41,8 @@ func stopBetween() int {
 	return 1
 }
 
-// TestMakerStops: one that was stopped, or killed, between making its file and writing
-// it stalls nobody for a second, and when it is woken it finds out.
+// TestMakerStops: a maker is stopped, or killed, between making its file and writing it. It holds
+// up nobody for a second, and when it is woken it finds out.
 func TestMakerStops(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	maker := lab.Copy(makerRole, makerFile+"="+path)
@@ -67,9 +67,9 @@ func TestMakerStops(t *testing.T) {
 	mustBeEmpty(t, filepath.Dir(path))
 }
 
-// TestMakerWaitsForALook: others keep the kernel lock of a file that was just made for a look,
-// for which its maker waits. Who keeps it for longer has made the file its own, and delays
-// the maker for a moment only.
+// TestMakerWaitsForALook: others keep the kernel lock of a new file for the time of a look, and
+// its maker waits for that. Whoever keeps the lock for longer has made the file its own, and
+// delays the maker only for a moment.
 func TestMakerWaitsForALook(t *testing.T) {
 	for keeps, want := range map[time.Duration]struct {
 		robbed bool

@@ -12,11 +12,11 @@ import (
 	"locksmith/test/overlay"
 )
 
-// A mutation is a way to write this package wrongly, which a test of its must find out.
+// A mutation is a way to write this package wrongly, which one of its tests must find out.
 type mutation struct {
 	name           string
 	file, old, new string
-	test           string // which finds out: it fails, or hangs
+	test           string // the test that finds out: it fails, or hangs
 }
 
 var mutations = []mutation{
@@ -40,8 +40,8 @@ func (m mutation) overlay() []overlay.Edit {
 	return []overlay.Edit{{File: "backends/local/" + m.file, Old: m.old, New: m.new}}
 }
 
-// TestMutations: each rule of the kernel's queue, and the two that keep two from holding the
-// lock, are needed, and a test knows it.
+// TestMutations: each rule of the kernel's queue, and the two rules that keep two from holding
+// the lock, are needed: without it a test fails.
 func TestMutations(t *testing.T) {
 	lab.NotShort(t, "it builds the tests with the mutations, and runs them once for each")
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func TestMutations(t *testing.T) {
 	said, errs := make([]string, len(mutations)), make([]error, len(mutations))
 	var group sync.WaitGroup
 	for i, m := range mutations {
-		group.Go(func() { // all at a time, for most are found out by a test that waits in vain
+		group.Go(func() { // all at the same time, because most are found out by a test that waits in vain
 			run := exec.Command(tests, "-test.run", "^"+m.test+"$", "-test.timeout", "20s")
 			run.Env = append(os.Environ(), overlay.Play(i))
 			out, err := run.CombinedOutput()
@@ -78,7 +78,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// TestMutationsApply: what the mutations change is there.
+// TestMutationsApply: the text that each mutation changes exists.
 func TestMutationsApply(t *testing.T) {
 	for _, m := range mutations {
 		if _, err := overlay.Write(t.TempDir(), m.overlay()); err != nil {

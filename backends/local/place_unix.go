@@ -7,7 +7,7 @@ import (
 	"locksmith/backends/lockfile"
 )
 
-// options are those that an address of this scheme may have.
+// options are the options that an address of this scheme may have.
 var options = map[string][]string{"fs": {"any"}, "dir": {"any"}, "empty": {"free"}}
 
 // systemPath is the system's spelling of the path of an address.

@@ -9,14 +9,15 @@ import (
 	"locksmith/backends/lockfile"
 )
 
-// options are those that an address of this scheme may have. There is no flock(1).
+// options are the options that an address of this scheme may have. There is no flock(1) here, so
+// empty=free is missing.
 var options = map[string][]string{"fs": {"any"}, "dir": {"any"}}
 
 // systemPath is the system's spelling of the path of an address.
 func systemPath(path string) string { return lockfile.Native(path) }
 
-// checkDirectory refuses places where this lock cannot keep its promise. Who may
-// remove files there is not examined.
+// checkDirectory refuses places where this lock cannot keep its promise. It does not examine who
+// may remove files there.
 func (l *Lock) checkDirectory() error {
 	dir := l.directory()
 	if len(filepath.VolumeName(dir)) != len("C:") {

@@ -7,26 +7,26 @@ import (
 )
 
 // A queue is a lock's one place in the kernel's queues: a thread that sleeps until it has the
-// kernel lock of a file. Nothing can wake it before, so that it outlasts an attempt that is
-// given up, and serves the next one.
+// kernel lock of a file. Nothing can wake that thread earlier. So when its attempt is given up,
+// the thread sleeps on and serves the next attempt.
 type queue struct {
 	mu    sync.Mutex
 	place place
-	file  File          // whose kernel lock the thread sleeps for, or was given
-	bell  chan struct{} // of the attempt that waits for its turn; nil: none does
+	file  File          // the file whose kernel lock the thread sleeps for, or has got
+	bell  chan struct{} // of the attempt that waits for its turn; nil: no attempt waits
 }
 
-// A place is what there is in the kernel's queues. A waiter is at one of three: it watches the
-// lock (wait_linux.go), or it waits for what its place brings, or it looks (Try); and it has
-// the batons that its turns were.
+// A place is the state of a queue. A turn is the kernel lock of a file, once the kernel has given
+// it to the thread. A waiter does one of three things: it watches the lock (wait_linux.go), or it
+// waits for a turn, or it looks at the lock (Try). Files of past turns are its batons.
 //
-//	empty   enter: a thread begins to sleep for the kernel lock of a file  -> asleep
-//	asleep  the kernel gives it, and an attempt waits for that             -> given
-//	        the kernel gives it, and none waits any more, or the call
-//	          fails: it goes back at once                                  -> empty
-//	        enter: the thread sleeps on, for whoever waits now
+//	empty   enter: a thread begins to sleep for the kernel lock of a file      -> asleep
+//	asleep  the kernel gives the lock, and an attempt waits for its turn       -> given
+//	        the kernel gives the lock, and no attempt waits any more, or
+//	          the call fails: the file is closed at once                       -> empty
+//	        enter: the thread sleeps on, for the attempt that waits now
 //	        leave: the thread sleeps on, for nobody
-//	given   take, leave: the turn is the attempt's                         -> empty
+//	given   take, leave: the attempt gets the file of its turn                 -> empty
 //	        enter: the bell rings again, so that the attempt takes its turn first
 type place int
 
@@ -36,8 +36,9 @@ const (
 	given
 )
 
-// enter takes the place in the queue for a file, or keeps the one that there is. The bell, which
-// has room for one ring, rings when there is a turn. The file is the queue's.
+// enter begins to wait for a turn. If the thread already sleeps for a file, it goes on with that
+// one, and enter closes f. The bell has room for one ring, and rings when the turn comes. f
+// belongs to the queue from now on.
 func (q *queue) enter(s System, f File, bell chan struct{}) {
 	if !q.begin(f, bell) {
 		_ = f.Close()
@@ -46,7 +47,7 @@ func (q *queue) enter(s System, f File, bell chan struct{}) {
 	s.Queue(f, q.give)
 }
 
-// begin reports whether there was no place.
+// begin reports whether the place was empty, and then makes it asleep.
 func (q *queue) begin(f File, bell chan struct{}) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -64,14 +65,15 @@ func (q *queue) begin(f File, bell chan struct{}) bool {
 	return true
 }
 
-// give is called when the kernel lock of the file is ours, or will never be.
+// give is called when the kernel lock of the file is ours, or when the call for it has failed.
 func (q *queue) give(err error) {
 	if f := q.arrive(err); f != nil {
 		_ = f.Close()
 	}
 }
 
-// arrive returns the file if it is for nobody.
+// arrive notes the turn and rings. If nobody waits for the turn, arrive returns the file, to be
+// closed.
 func (q *queue) arrive(err error) File {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -83,7 +85,7 @@ func (q *queue) arrive(err error) File {
 	return nil
 }
 
-// take returns the file of a turn, whose kernel lock is ours, or nil.
+// take returns the file of the attempt's turn, whose kernel lock is ours, or nil.
 func (q *queue) take(bell chan struct{}) File {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,7 +100,7 @@ func (q *queue) turn(bell chan struct{}) File {
 	return q.vacate()
 }
 
-// leave is take, and gives up waiting for a turn.
+// leave is take, and stops waiting for a turn.
 func (q *queue) leave(bell chan struct{}) File {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -112,7 +114,7 @@ func (q *queue) leave(bell chan struct{}) File {
 func (q *queue) ring() {
 	select {
 	case q.bell <- struct{}{}:
-	default: // it has rung, and nobody has heard it yet
+	default: // it has rung already, and the attempt has not heard it yet
 	}
 }
 
@@ -122,9 +124,9 @@ func (q *queue) vacate() File {
 	return f
 }
 
-// sleepInQueue sleeps until the kernel lock of the file is ours, at most for timeout. It ends
-// now and then by itself, for nothing else does if whoever is before us in the queue got the
-// kernel lock and was stopped; and seldom for one that has waited for long already.
+// sleepInQueue sleeps until the kernel lock of the file is ours, at most for timeout. It also
+// ends by itself now and then: if the waiter before us got the kernel lock and was stopped,
+// nothing else ends our sleep. The longer we have waited, the more seldom that is.
 func (a *attempt) sleepInQueue(ctx context.Context, f File, timeout time.Duration) error {
 	if !a.isStill(f) {
 		return f.Close()

@@ -18,8 +18,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// As in race_test.go, one process plays several. The clocks of its waiters stand still, so
-// that nothing ends a sleep but the kernel, unless a test advances one.
+// As in race_test.go, one process plays several. The clocks of its waiters stand still unless a
+// test advances one, so only the kernel ends a sleep.
 
 // A sleeper waits for a lock in the background, as one of many.
 type sleeper struct {
@@ -28,7 +28,7 @@ type sleeper struct {
 	woken chan error
 }
 
-// lineUp lets n waiters come one after the other, to a lock that enough others watch. Each
+// lineUp lets n waiters come, one after the other, to a lock that enough others watch. Each
 // sleeps in the kernel's queue before the next one comes.
 func lineUp(t *testing.T, path string, n int) (all []*sleeper) {
 	t.Helper()
@@ -41,8 +41,7 @@ func lineUp(t *testing.T, path string, n int) (all []*sleeper) {
 	return all
 }
 
-// fill takes the seats that are free of those who watch a lock. At the end of the test
-// nobody may be left in a queue.
+// fill takes the free seats of a lock. At the end of the test nobody may be left in a queue.
 func fill(t *testing.T, path string) {
 	t.Helper()
 	t.Cleanup(func() { lab.Eventually(t, "nobody sleeps", func() bool { return queued(t) == 0 }) })
@@ -55,7 +54,7 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// come is a waiter's first try.
+// come makes a waiter and its first try.
 func come(t *testing.T, path string) *sleeper {
 	t.Helper()
 	r, c := fakeRequest()
@@ -68,7 +67,7 @@ func come(t *testing.T, path string) *sleeper {
 // wait begins to wait.
 func (s *sleeper) wait(t *testing.T) { go func() { s.woken <- s.Wait(t.Context()) }() }
 
-// mustQueue waits until it sleeps in the kernel's queue.
+// mustQueue begins to wait, and returns when s sleeps in the kernel's queue.
 func (s *sleeper) mustQueue(t *testing.T) {
 	t.Helper()
 	before := queued(t)
@@ -76,18 +75,18 @@ func (s *sleeper) mustQueue(t *testing.T) {
 	lab.Eventually(t, "one more in the queue", func() bool { return queued(t) == before+1 })
 }
 
-// mustNap lets its clock go on until it wakes by itself.
+// mustNap advances the clock of s until s wakes by itself.
 func (s *sleeper) mustNap(t *testing.T) {
 	t.Helper()
 	lab.Eventually(t, "it wakes", func() bool {
-		s.clock.advance(longNap) // again: it may be in the queue, and not have set its alarm yet
+		s.clock.advance(longNap) // again and again: it may be in the queue, and not have set its alarm yet
 		return len(s.woken) > 0
 	})
 	s.mustWake(t)
 }
 
-// queued is how many threads of this process sleep in the kernel's queues: in flock(2), which
-// sleeps nowhere else.
+// queued is how many threads of this process sleep in the kernel's queues, that is in flock(2),
+// in which they sleep for nothing else.
 func queued(t *testing.T) (n int) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/self/task/*/syscall")
@@ -118,8 +117,9 @@ func (s *sleeper) mustTake(t *testing.T) backend.Hold {
 	return mustHold(t, s)
 }
 
-// mustSleepOn makes sure that these were not woken. The kernel says so: it wakes nobody later
-// than the release that wakes him. Whoever was woken does not sleep again by itself.
+// mustSleepOn makes sure that these were not woken. A sleep in the kernel's queue proves it: the
+// kernel wakes all that it wakes at once, with the release, and a waiter that was woken does not
+// sleep again by itself.
 func mustSleepOn(t *testing.T, all ...*sleeper) {
 	t.Helper()
 	for i, s := range all {
@@ -132,15 +132,15 @@ func mustSleepOn(t *testing.T, all ...*sleeper) {
 	lab.Eventually(t, "just these sleep in the queue", func() bool { return queued(t) == len(all) })
 }
 
-// TestReleaseWakesOne: the others sleep on while the lock goes from hand to hand.
+// TestReleaseWakesOne: while the lock goes from hand to hand, all but the next waiter sleep on.
 func TestReleaseWakesOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	// 1. A has the lock, and others wait for it.
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
 	all := lineUp(t, path, 5)
 	for len(all) > 0 {
-		// 2. The holder releases: the first takes the lock, and with its new file
-		// keeps the kernel lock of the old one. 3. So the others sleep on.
+		// 2. The holder releases. The first waiter takes the lock, and beside its new file keeps
+		// the kernel lock of the old one. 3. So the others sleep on.
 		mustRelease(t, h)
 		h = all[0].mustTake(t)
 		all = all[1:]
@@ -150,23 +150,23 @@ func TestReleaseWakesOne(t *testing.T) {
 	mustBeEmpty(t, filepath.Dir(path))
 }
 
-// TestBatonOfOneWhoLost: somebody was quicker than the one that the kernel woke.
+// TestBatonOfOneWhoLost: the kernel wakes a waiter, and somebody else is quicker.
 func TestBatonOfOneWhoLost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	a := mustHold(t, attemptAt(t, path, backendtest.Request()))
 	all := lineUp(t, path, 3)
-	// 1. A releases, which wakes the first.
+	// 1. A releases, which wakes the first waiter.
 	mustRelease(t, a)
 	all[0].mustWake(t)
 	// 2. N, which has not waited, takes the lock.
 	n := mustHold(t, attemptAt(t, path, backendtest.Request()))
-	// 3. The first finds that out, and sleeps in the queue for N's file. Those behind it
-	// sleep on: it has A's old file.
+	// 3. The first waiter finds that out, and sleeps in the queue for N's file. It has A's old
+	// file, so those behind it sleep on.
 	mustBeHeld(t, all[0])
 	fill(t, path)
 	all[0].mustQueue(t)
 	mustSleepOn(t, all...)
-	// 4. N releases, and it wakes the first and nobody else.
+	// 4. N releases, which wakes the first waiter and nobody else.
 	mustRelease(t, n)
 	h := all[0].mustTake(t)
 	mustSleepOn(t, all[1:]...)
@@ -178,7 +178,8 @@ func TestBatonOfOneWhoLost(t *testing.T) {
 	mustBeEmpty(t, filepath.Dir(path))
 }
 
-// TestHolderOfManyDies: the first takes the lock of the dead, and the others theirs in turn.
+// TestHolderOfManyDies: the first waiter takes the dead holder's lock. The others get their turns
+// one after the other.
 func TestHolderOfManyDies(t *testing.T) {
 	path := deadLock(t)
 	// 1. A helper that has ended by now had the kernel lock a moment ago.
@@ -194,7 +195,7 @@ func TestHolderOfManyDies(t *testing.T) {
 	mustBeEmpty(t, filepath.Dir(path))
 }
 
-// TestStoppedWithBaton: whom the kernel woke is stopped before it can take the lock.
+// TestStoppedWithBaton: the kernel wakes a waiter, which is stopped before it can take the lock.
 func TestStoppedWithBaton(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	a := mustHold(t, attemptAt(t, path, backendtest.Request()))
@@ -203,7 +204,7 @@ func TestStoppedWithBaton(t *testing.T) {
 	locked := make(chan error, 1)
 	go func() { locked <- stopped.Lock() }()
 	lab.Eventually(t, "S in the queue", func() bool { return queued(t) == 1 })
-	// 2. Others come behind it, and W before it finds a seat.
+	// 2. W comes behind S, and finds a seat. The others come behind W.
 	w := come(t, path)
 	w.wait(t)
 	lab.Eventually(t, "it watches", func() bool { return seatsTaken(t, path) == 1 })
@@ -211,10 +212,10 @@ func TestStoppedWithBaton(t *testing.T) {
 	// 3. A releases: S has the kernel lock of A's file.
 	mustRelease(t, a)
 	backendtest.MustWork(t, unblocked(t, func() error { return <-locked }))
-	// 4. W saw it, and takes the lock at once.
+	// 4. W watches, so it notices, and takes the lock at once.
 	h := w.mustTake(t)
-	// 5. Nobody but S could wake the others. They look by themselves, and while they
-	// stay behind S for the kernel, find a seat and take the lock.
+	// 5. Nobody but S could wake the others. They look by themselves. For the kernel they stay
+	// behind S, but they find a seat and take the lock.
 	for _, s := range others {
 		s.mustNap(t)
 		mustBeHeld(t, s)
@@ -224,7 +225,7 @@ func TestStoppedWithBaton(t *testing.T) {
 		h = s.mustTake(t)
 	}
 	mustRelease(t, h)
-	// 6. S goes on: its kernel lock is worth nothing.
+	// 6. S goes on. Its kernel lock is of no use.
 	mustBeOthers(t, stopped.Named())
 	_ = stopped.Close()
 	mustBeEmpty(t, filepath.Dir(path))
@@ -249,13 +250,13 @@ func seatsTaken(t *testing.T, path string) (n int) {
 	return n
 }
 
-// TestNapEnds: whoever sleeps in the queue looks now and then by itself, and takes a lock that
-// nobody told it is free.
+// TestNapEnds: a waiter that sleeps in the queue looks now and then by itself. It takes a lock
+// that is free although nobody told it so.
 func TestNapEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
 	s := lineUp(t, path, 1)[0]
-	// The holder, which is stopped, keeps the kernel lock of a file that somebody removed.
+	// The holder is stopped, and keeps the kernel lock of a file that somebody has removed.
 	backendtest.MustWork(t, os.Remove(path))
 	mustSleepOn(t, s)
 	s.mustNap(t)
@@ -265,8 +266,8 @@ func TestNapEnds(t *testing.T) {
 	mustRelease(t, taken)
 }
 
-// TestLeavingTheQueue: a wait that is cancelled ends at once, though nothing can wake its
-// thread. Its turn goes to the next.
+// TestLeavingTheQueue: a cancelled wait ends at once, though nothing can wake its thread. Its
+// turn goes to the next waiter.
 func TestLeavingTheQueue(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
@@ -286,8 +287,8 @@ func TestLeavingTheQueue(t *testing.T) {
 	mustRelease(t, next.mustTake(t))
 }
 
-// TestOnePlaceInTheQueue: whoever comes again and again to the same lock, as a set of locks
-// does, sleeps once, and in its old place.
+// TestOnePlaceInTheQueue: a process that comes to the same lock again and again, as a set of
+// locks does, sleeps in the queue once, and keeps its first place.
 func TestOnePlaceInTheQueue(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
@@ -320,8 +321,8 @@ func TestOnePlaceInTheQueue(t *testing.T) {
 	mustRelease(t, next.mustTake(t))
 }
 
-// TestTwoTurns: a turn that comes while its waiter looks at another file is not forgotten when
-// the next one comes.
+// TestTwoTurns: a turn comes while its waiter looks at another file. It is not forgotten when the
+// next turn comes.
 func TestTwoTurns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	// 1. A has the lock. K is the first in the queue for its file, and W comes behind it.
@@ -336,20 +337,20 @@ func TestTwoTurns(t *testing.T) {
 	mustRelease(t, a)
 	backendtest.MustWork(t, unblocked(t, func() error { return <-locked }))
 	n := mustHold(t, attemptAt(t, path, backendtest.Request()))
-	// 3. W wakes by itself, while its place in the queue is still that for A's file, and
-	// sees N's.
+	// 3. W wakes by itself and sees N's file. Its place in the queue is still the one for A's
+	// file.
 	w.mustNap(t)
 	mustBeHeld(t, w)
 	fill(t, path)
-	// 4. K lets go, so that W gets A's file, and only then sleeps again.
+	// 4. K lets go, so W gets A's file. Only then W sleeps again.
 	_ = k.Close()
 	lab.Eventually(t, "W's turn", func() bool { return len(w.bell) == 1 })
 	w.wait(t)
 	w.mustWake(t)
-	// 5. N releases, and gives W its file, too, if W sleeps for that as well.
+	// 5. N releases. If W sleeps for N's file as well, it gets that, too.
 	mustRelease(t, n)
 	lab.Eventually(t, "nobody sleeps", func() bool { return queued(t) == 0 })
-	// 6. W takes the lock, and with its release lets go of all that it was given.
+	// 6. W takes the lock. With its release it lets go of all that the queue gave it.
 	mustRelease(t, mustHold(t, w))
 	if free, err := probe.TryLock(); !free || err != nil {
 		t.Errorf("the kernel lock of A's file is still kept: %v, %v", free, err)
@@ -357,7 +358,8 @@ func TestTwoTurns(t *testing.T) {
 	mustBeEmpty(t, filepath.Dir(path))
 }
 
-// TestLostLockPassesBatons: a holder that has lost the lock lets the others come.
+// TestLostLockPassesBatons: a holder that has lost its lock lets go of its batons, so that the
+// others come.
 func TestLostLockPassesBatons(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	a := mustHold(t, attemptAt(t, path, backendtest.Request()))
@@ -372,7 +374,7 @@ func TestLostLockPassesBatons(t *testing.T) {
 	backendtest.MustBeLost(t, h)
 }
 
-// TestMostBatons: whoever has too many lets the oldest go.
+// TestMostBatons: a process with too many batons lets go of the oldest.
 func TestMostBatons(t *testing.T) {
 	dir := t.TempDir()
 	var b batons
@@ -398,7 +400,7 @@ func TestMostBatons(t *testing.T) {
 	}
 }
 
-// TestQueueOfKept: where the file stays, the kernel's queue is that of flock(1), too.
+// TestQueueOfKept: where the file stays, flock(1) waits in the same queue of the kernel.
 func TestQueueOfKept(t *testing.T) {
 	path := putFile(t, "", 0)
 	flock := func() *lockfile.File {
@@ -406,7 +408,7 @@ func TestQueueOfKept(t *testing.T) {
 		backendtest.MustWork(t, err)
 		return f
 	}
-	// 1. flock(1) has it, we wait, and so does another flock(1).
+	// 1. flock(1) has the lock. We wait, and so does another flock(1).
 	first, second := flock(), flock()
 	mustLock(t, first)
 	r, _ := fakeRequest()
@@ -416,18 +418,18 @@ func TestQueueOfKept(t *testing.T) {
 	locked := make(chan error, 1)
 	go func() { locked <- second.Lock() }()
 	lab.Eventually(t, "flock(1) in the queue", func() bool { return queued(t) == 2 })
-	// 2. The first lets go. We are next, and no look at a clock was needed.
+	// 2. The first flock(1) lets go. We are next, without a look at a clock.
 	_ = first.Close()
 	h := s.mustTake(t)
 	lab.Eventually(t, "just flock(1) sleeps", func() bool { return queued(t) == 1 })
-	// 3. Then it is flock(1)'s turn.
+	// 3. The second flock(1) is next.
 	mustRelease(t, h)
 	backendtest.MustWork(t, unblocked(t, func() error { return <-locked }))
 	_ = second.Close()
 }
 
-// TestQueueNeedsNoInotify: of the waiters of one lock only those that watch it use up what a
-// user may have.
+// TestQueueNeedsNoInotify: of a lock's waiters, only those that watch it use up inotify
+// instances, of which a user has few.
 func TestQueueNeedsNoInotify(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
@@ -455,8 +457,8 @@ func inotifies(t *testing.T) (n int) {
 	return n
 }
 
-// TestStoppedInTheMiddle: waiters that are stopped keep none of the others waiting, in the
-// kernel's queue or out of it.
+// TestStoppedInTheMiddle: stopped waiters hold up none of the others, whether they are in the
+// kernel's queue or not.
 func TestStoppedInTheMiddle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	program := lab.Program(t, "cmd/locksmith")
@@ -466,14 +468,14 @@ func TestStoppedInTheMiddle(t *testing.T) {
 	var all []*lab.Process
 	for i := range many {
 		all = append(all, lab.Start(t, exec.Command(program, "run", "local:"+path, "--", "true")))
-		if i < seats { // one after the other, as two at once may take the same seat
+		if i < seats { // one after the other, because two at once may take the same seat
 			lab.Eventually(t, "it watches", func() bool { return seatsTaken(t, path) == i+1 })
 		}
 	}
 	lab.Eventually(t, "the others sleep", func() bool { return queuedAt(t, path) == many-seats })
 	var stopped []*lab.Process
 	for i, p := range all {
-		if i%4 == 1 { // one of them may be who came first
+		if i%4 == 1 { // one of them may be the waiter that came first
 			p.Stop()
 			stopped = append(stopped, p)
 		}
@@ -498,8 +500,8 @@ func TestStoppedInTheMiddle(t *testing.T) {
 	mustBeEmpty(t, filepath.Dir(path))
 }
 
-// queuedAt is how many sleep in the queue for a file. A page of that list that is read after
-// somebody took a lock or released one may repeat or miss some.
+// queuedAt is how many sleep in the queue for a file. The list comes in pages. If somebody takes
+// or releases a lock before a page is read, the page may repeat or miss some.
 func queuedAt(t *testing.T, path string) (n int) {
 	t.Helper()
 	var st unix.Stat_t

@@ -17,8 +17,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// The tests here play one order of steps of two processes each. Flock binds
-// open files, not processes, so one process can play both.
+// Each test here plays one order of steps of two processes. Kernel locks belong to open files,
+// not to processes, so one process can play both.
 
 func recordText(t *testing.T) string {
 	t.Helper()

@@ -8,9 +8,9 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestOneOfSeveral: whoever waits for other locks, too, sleeps in no queue, and gets the lock
-// when nothing but the kernel lock tells that it is free, as with flock(1) or a holder in
-// another container; and as quickly as ever when the holder releases it.
+// TestOneOfSeveral: a process that waits for other locks, too, sleeps in no queue. It still gets
+// the lock when only the kernel lock tells that the lock is free, as with flock(1) or a holder in
+// another container. When the holder releases, it gets the lock as quickly as ever.
 func TestOneOfSeveral(t *testing.T) {
 	r := backendtest.Request()
 	r.Several = true

@@ -13,9 +13,9 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestDeadThatStays: who may not remove a dead one's file tries that no oftener than somebody
-// may break it who watches it from now: each time it takes the file's kernel lock, which
-// others need.
+// TestDeadThatStays: a waiter that may not remove a dead holder's file tries it no more often
+// than a waiter that has just begun to watch may break it. Each try takes the file's kernel lock,
+// which others need.
 func TestDeadThatStays(t *testing.T) {
 	if os.Getuid() != 0 {
 		lab.Lacking(t, "needs root")

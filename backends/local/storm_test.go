@@ -24,8 +24,8 @@ func storm(h *lab.Helper) {
 	}
 }
 
-// isAsleep reports whether a helper has come as far as to watch the file. Before, some
-// signals still have their deadly default.
+// isAsleep reports whether a helper already watches the file. Before that, some signals still
+// have their deadly default.
 func isAsleep(h *lab.Helper) bool {
 	dir := filepath.Join("/proc", strconv.Itoa(h.PID()), "fd")
 	fds, _ := os.ReadDir(dir)

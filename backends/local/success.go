@@ -15,14 +15,16 @@ import (
 	"locksmith/protocol"
 )
 
-// A success is kept in a file beside the lock file, with ".done" after its name: a line
+// A success is kept in a file beside the lock file, with ".done" after its name. The file has one
+// line:
 //
 //	SUCCESS v=1 host=web3
 //
-// The time at which that file was written is compared with the lock file's own after a
-// heartbeat, so that both are of one clock. What is there instead of such a file, or could
-// be a stranger's, counts as no success at all. It is replaced only if it begins like one, or
-// if we may have been killed over it: then it has the mark of a lock file of ours.
+// The age of a success is the time of this file compared with that of the lock file after a
+// heartbeat, so that both are of one clock. If something else is there, or if the file could be a
+// stranger's, there is no success. RecordSuccess replaces the file only if it begins like a
+// success, or if it is the beginning of one and has the mark of our lock files: we may have been
+// killed while writing it.
 
 const (
 	successSuffix = ".done"
@@ -40,7 +42,7 @@ func (l *Lock) LastSuccess(_ context.Context, held backend.Hold) (*backend.Succe
 	return l.lastSuccess(now), nil
 }
 
-// now is the time of a heartbeat of now, by the clock of the file system.
+// now makes a heartbeat and returns its time, by the clock of the file system.
 func (h *hold) now() (time.Time, error) {
 	if err := h.Heartbeat(context.Background()); err != nil {
 		return time.Time{}, err
@@ -61,7 +63,7 @@ func (l *Lock) lastSuccess(now time.Time) *backend.Success {
 	return &backend.Success{Ago: now.Sub(st.Modified), Host: line.Value("host")}
 }
 
-// successFile looks at what is in the place of a success.
+// successFile looks at the file in the place of a success.
 func (l *Lock) successFile() (st lockfile.Stat, text string, err error) {
 	f, err := open(l.path + successSuffix)
 	if err != nil {
@@ -75,8 +77,8 @@ func (l *Lock) successFile() (st lockfile.Stat, text string, err error) {
 	return st, text, err
 }
 
-// isSticky reports that everybody may make files in the lock's directory, and only their
-// owner remove them.
+// isSticky reports whether everybody may make files in the lock's directory, but only a file's
+// owner may remove it.
 func (l *Lock) isSticky() bool {
 	st, err := os.Stat(l.directory())
 	return err != nil || st.Mode()&fs.ModeSticky != 0
@@ -98,8 +100,8 @@ func (l *Lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 	return nil
 }
 
-// replaceSuccess makes the file anew. Whoever has the lock is the only one who does. A file
-// that has nothing to do with us stays, and is an error.
+// replaceSuccess makes the file anew. Only the holder of the lock does that. A file that has
+// nothing to do with us stays, and is an error.
 func (l *Lock) replaceSuccess(text string) error {
 	st, old, err := l.successFile()
 	switch begun := wordSuccess + " "; {

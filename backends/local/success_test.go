@@ -17,8 +17,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestStrangeSuccess: what is in the place of a success and is none of ours does not count, and
-// does not harm; it is replaced if we may have begun it.
+// TestStrangeSuccess: a file in the place of a success that is not one of ours does not count,
+// and does no harm. It is replaced if we may have begun it.
 func TestStrangeSuccess(t *testing.T) {
 	const good = "SUCCESS v=1 host=web3\n"
 	write := func(text string) func(string) error {
@@ -81,7 +81,7 @@ func TestStrangeSuccess(t *testing.T) {
 	}
 }
 
-// TestStrangersSuccess: where everybody may make files, only our own and root's count.
+// TestStrangersSuccess: where everybody may make files, only our own successes and root's count.
 func TestStrangersSuccess(t *testing.T) {
 	lab.NeedRoot(t)
 	dir := backendtest.PublicDir(t, 0o777|os.ModeSticky)
@@ -101,7 +101,7 @@ func TestStrangersSuccess(t *testing.T) {
 	}
 }
 
-// TestSuccessOfTheFuture: one that the clock has not reached is told as such.
+// TestSuccessOfTheFuture: a success later than the clock is reported as such.
 func TestSuccessOfTheFuture(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	l := openLock(t, path).(*Lock)

@@ -8,14 +8,13 @@ import (
 	"locksmith/backends/watch"
 )
 
-// slowLook is how often a waiter looks where the kernel cannot wake it: notification is not
-// to be had.
+// slowLook is how often a waiter looks where the kernel does not notify it.
 const slowLook = time.Second
 
-// Wait implements backend.Attempt. It sleeps until the file goes, the process dies that
-// keeps it, or the lease says it may be broken. What happened since the last look counts
-// as well: a process that is gone by now ends the wait at once, and so does a file with
-// other content, even if it has the old inode number.
+// Wait implements backend.Attempt. It sleeps until the file goes, the process that keeps it dies,
+// or its lease is over and it may be broken. Changes since the last look count as well: if the
+// process is gone by now, or the file has other content, the wait ends at once, even if the inode
+// number is the same.
 func (a *attempt) Wait(ctx context.Context) error {
 	return a.sleep(ctx, a.seen.due)
 }
@@ -32,7 +31,7 @@ func (m *machine) Rest(outer context.Context, bell <-chan struct{}, timeout time
 	}
 }
 
-// withTimeout returns a context that ends after d, if that is not watch.Never.
+// withTimeout returns a context that ends after d. If d is watch.Never, it has no timeout.
 func (m *machine) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d == watch.Never {
 		return context.WithCancel(ctx)

@@ -18,15 +18,15 @@ import (
 // A notifier wakes a waiter when something happens to the file.
 type notifier = posix.Inotify
 
-// rareLook is how often a waiter looks that sleeps in the queue, or got no inotify instance, of
-// which a user has 128, but is woken by the end of the holder's helper: only what others do to
-// the file is found out so late.
+// rareLook is how often a waiter looks by itself if something wakes it when the holder goes: the
+// kernel's queue, or the end of the holder's helper where no inotify instance was left (a user
+// has 128). It finds out only what others do to the file so late.
 const rareLook = 30 * time.Second
 
-// seats is how many waiters watch a lock that is held. The others sleep in the kernel's queue
-// for it, where a release wakes one of them. Those who watch are woken all, and see more: the
-// lock is free although whoever the kernel woke is stopped and does not take it. So it takes
-// some of them, for one may be stopped as well.
+// seats is how many waiters watch a held lock. The others sleep in the kernel's queue for it,
+// where a release wakes one of them. A release wakes all who watch, and they see more: that the
+// lock is free although the waiter which the kernel woke is stopped and does not take it. There
+// is more than one seat, because one who watches may be stopped as well.
 const seats = 2
 
 // sleep sleeps until a look at the file is worth its cost, at most for timeout.
@@ -47,7 +47,7 @@ func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
 	})
 	defer done()
 	w := a.watches(f, timeout)
-	if a.request.Several { // then each lock keeps open only what is watched
+	if a.request.Several { // of several locks, each keeps open only what it watches
 		still := w.Still
 		w.Still = func() bool {
 			defer done()
@@ -57,10 +57,11 @@ func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
 	return a.system.Poll(ctx, w)
 }
 
-// queues reports that somebody has the kernel lock of the file, and that enough others watch
-// it; or that nobody can, for the kernel tells only who sleeps in the queue when that somebody
-// goes: the holder is in another container, or a looker, a breaker or a rogue has the kernel
-// lock of a dead one.
+// queues reports whether to sleep in the queue: somebody has the kernel lock of the file, and
+// either enough others watch the file, or watching would not help. It would not help if no
+// visible helper has the kernel lock, because then only the queue tells when it is dropped. So it
+// is if the holder is in another container, or if a looker, a breaker or a rogue has the kernel
+// lock of a dead holder's file.
 func (a *attempt) queues(f File) bool {
 	if !a.seen.locked || !a.seen.watched.isHelper {
 		return a.seen.locked
@@ -69,28 +70,29 @@ func (a *attempt) queues(f File) bool {
 	return err == nil && !seated
 }
 
-// isStill reports that the path names this file, and that it holds what the last look saw.
+// isStill reports whether the path still names this file, with the content that the last look
+// saw.
 func (a *attempt) isStill(f File) bool {
 	c, err := read(f)
 	return err == nil && c.Text == a.seen.content.Text && f.Named() == nil
 }
 
-// watches is what to watch of a file, which is nil if it may not be read.
+// watches is what to watch of a file. f is nil if we may not read the file.
 func (a *attempt) watches(f File, timeout time.Duration) Watched {
 	if a.request.Several && a.seen.locked && !a.seen.watched.isHelper {
-		timeout = min(timeout, a.pauses.NextOr(slowLook)) // only the queue would tell, see queues
+		timeout = min(timeout, a.pauses.NextOr(slowLook)) // only the queue would tell (see queues)
 	}
 	return Watched{Still: func() bool { return f != nil && a.isStill(f) }, Process: a.seen.watched, Events: a.events(),
 		Timeout: timeout, Pause: a.pauses.NextOr, Several: a.request.Several}
 }
 
-// removal are the events of the file's removal or renaming. IN_ATTRIB tells of the
-// unlink. IN_DELETE_SELF comes only when the last process closes the file (inotify(7)),
-// which may be a helper that is stopped.
+// removal are the events of the file's removal or renaming. IN_ATTRIB tells of the unlink.
+// IN_DELETE_SELF comes only when the last process closes the file (inotify(7)), and that may be a
+// stopped helper.
 const removal = unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_DONT_FOLLOW
 
-// events are those that tell of the file's removal, renaming or rewriting. A file that
-// is kept is opened for writing by everybody who looks at it.
+// events are the events of the file's removal, renaming or rewriting. Where the file stays,
+// everybody who looks opens it for writing, so closing it tells nothing.
 func (a *attempt) events() uint32 {
 	switch {
 	case a.lock.kept:
@@ -109,7 +111,7 @@ func (m *machine) Queue(f File, given func(error)) {
 // Seat implements System.
 func (m *machine) Seat(f File, seats int64) (bool, error) { return f.(*lockfile.File).Seat(seats) }
 
-// Poll implements System, by one poll(2) on the file and the process.
+// Poll implements System. It makes one poll(2) on the file and the process.
 func (m *machine) Poll(outer context.Context, w Watched) error {
 	file, err := m.notifier.Watch(m.lock.path, w.Events)
 	if still := w.Still(); errors.Is(err, unix.ENOENT) || err == nil && !still {
@@ -119,7 +121,7 @@ func (m *machine) Poll(outer context.Context, w Watched) error {
 	if w.Process.visible {
 		end, err = w.Process.Open()
 		if err == nil && end < 0 {
-			return nil // gone by now
+			return nil // the process is gone by now
 		}
 		defer func() { process.CloseFD(end) }()
 		if err != nil {
@@ -128,7 +130,7 @@ func (m *machine) Poll(outer context.Context, w Watched) error {
 	}
 	switch {
 	case file >= 0:
-	case end >= 0 && w.Process.isHelper: // which ends when it has released
+	case end >= 0 && w.Process.isHelper: // the helper ends when it has released
 		w.Timeout = min(w.Timeout, w.Pause(rareLook))
 	default:
 		w.Timeout = min(w.Timeout, w.Pause(slowLook))

@@ -14,19 +14,19 @@ type notifier struct{}
 // Close does nothing.
 func (notifier) Close() {}
 
-// A queue has no places here.
+// A queue has no places on this system.
 type queue struct{}
 
 func (*queue) take(chan struct{}) File { return nil }
 
 func (*queue) leave(chan struct{}) File { return nil }
 
-// sleep looks again after slowLook: nothing wakes a waiter here.
+// sleep ends after slowLook: nothing wakes a waiter on this system.
 func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
 	return a.system.Rest(ctx, nil, min(timeout, a.pauses.NextOr(slowLook)))
 }
 
-// Queue implements System. There is no queue here, nor seats at it.
+// Queue implements System. This system has neither a queue nor seats.
 func (m *machine) Queue(_ File, given func(error)) { given(errors.ErrUnsupported) }
 
 // Seat implements System.
