@@ -18,11 +18,11 @@ import (
 	"locksmith/protocol"
 )
 
-// An Any is a backend.Locker for whichever of its locks is free first. It waits for all of
-// them at once, tries one after the other, and so never holds two.
+// An Any is a backend.Locker that takes whichever of its locks is free first. It waits for all of
+// them at once and tries one after the other, so it never holds two.
 type Any struct{ locks []Lock }
 
-// NewAny returns what takes one of these locks. Its error is a *backend.Error.
+// NewAny returns an Any of these locks. Its error is a *backend.Error.
 func NewAny(locks []Lock) (*Any, error) {
 	s, err := New(locks)
 	if err != nil {
@@ -36,7 +36,7 @@ func (l *Any) Attempt(r backend.Request) (backend.Attempt, error) {
 	r.Several = true
 	a := &anyAttempt{request: r, clock: r.Clock, woken: make(chan *candidate, len(l.locks))}
 	for i, lock := range l.locks {
-		first, err := lock.Locker.Attempt(lock.Ask(r)) // which tells of a mistake, whichever is free
+		first, err := lock.Locker.Attempt(lock.Ask(r)) // this finds mistakes in each address, whichever lock is free
 		if err != nil {
 			return nil, err
 		}
@@ -47,32 +47,34 @@ func (l *Any) Attempt(r backend.Request) (backend.Attempt, error) {
 	return a, nil
 }
 
-// A candidate is one of the locks. Its member is used by one goroutine at a time: by that of
-// waiting, while there is one.
+// A candidate is one of the locks. One goroutine at a time uses its member: that of waiting,
+// while there is one.
 type candidate struct {
 	member
 	index   int
 	ready   bool          // it is worth a try
-	waiting *backend.Call // nil: nobody waits for it
+	waiting *backend.Call // the waiting for it; nil: there is none
 	held    *backend.HeldError
-	failed  error         // it cannot be had, and is left out; for a while if that may pass
-	pause   time.Duration // the last one for which it was left out
+	failed  error         // why it is left out; it is tried again if that may pass
+	pause   time.Duration // the last time for which it was left out
 }
 
 const (
-	// firstPause is how long a candidate is left out whose place does not answer, and
-	// longestPause how long it is at last, if that goes on.
+	// If a candidate's place does not answer, the candidate is left out for a pause. The first is
+	// firstPause, and it grows to longestPause.
 	firstPause, longestPause = time.Second, 30 * time.Second
 )
 
-// mayPass reports that it may answer later, or that we may have a descriptor for it then.
+// mayPass reports whether the candidate's place may answer later, or whether we may have a
+// descriptor for it later.
 func (c *candidate) mayPass() bool {
 	return backend.CodeOf(c.failed) == protocol.Unreachable || errors.Is(c.failed, backend.ErrNoAnswer) ||
 		backend.IsErrno(c.failed, syscall.EMFILE, syscall.ENFILE)
 }
 
-// comeBack leaves it out for a while, the longer the more often that was so, and then ends its
-// attempt, which may have come halfway. While that cannot be done it stays away.
+// comeBack leaves the candidate out for a pause, which grows each time. Then it ends the
+// candidate's attempt, which may have stopped halfway. Until that succeeds the candidate stays
+// out.
 func (c *candidate) comeBack(ctx context.Context, limit time.Duration) error {
 	c.pause = min(max(2*c.pause, firstPause), longestPause)
 	clock.Sleep(ctx, c.clock, c.pause+rand.N(c.pause/2))
@@ -91,25 +93,25 @@ func (c *candidate) comeBack(ctx context.Context, limit time.Duration) error {
 type anyAttempt struct {
 	request    backend.Request
 	clock      clock.Clock
-	candidates []*candidate    // as they were given
-	order      []*candidate    // as they are tried
-	woken      chan *candidate // whose waiting is over
-	waits      context.Context // of all that wait
+	candidates []*candidate    // in the order given
+	order      []*candidate    // in the order of trying
+	woken      chan *candidate // candidates whose waiting is over
+	waits      context.Context // the context of all waiting
 	stop       context.CancelFunc
 }
 
-// spread is the order in which whoever has an id tries them: by a hash, so that of many who
-// come at the same time each begins somewhere else.
+// spread is the order in which the process with this id tries the candidates. It sorts by a hash,
+// so that processes that come at the same time begin with different locks.
 func spread(id string, candidates []*candidate) []*candidate {
 	place := func(c *candidate) uint64 {
 		h := fnv.New64a()
-		_, _ = io.WriteString(h, c.Address+" "+id) // a hash takes all
+		_, _ = io.WriteString(h, c.Address+" "+id) // a hash takes everything
 		return h.Sum64()
 	}
 	return slices.SortedFunc(slices.Values(candidates), func(x, y *candidate) int { return cmp.Compare(place(x), place(y)) })
 }
 
-// Try implements backend.Attempt: it tries those that are worth it.
+// Try implements backend.Attempt. It tries the candidates that are worth a try.
 func (a *anyAttempt) Try(ctx context.Context) (backend.Hold, error) {
 	for _, c := range a.order {
 		if !c.ready {
@@ -133,7 +135,8 @@ func (a *anyAttempt) Try(ctx context.Context) (backend.Hold, error) {
 	return nil, a.refusal()
 }
 
-// try lets none that hangs keep us from the others.
+// try tries one candidate for a limited time, so that a hanging one does not keep us from the
+// others.
 func (a *anyAttempt) try(ctx context.Context, c *candidate) error {
 	short, cancel := clock.WithTimeout(ctx, a.clock, a.request.Owner.Lease/4)
 	defer cancel()
@@ -144,8 +147,9 @@ func (a *anyAttempt) try(ctx context.Context, c *candidate) error {
 	return err
 }
 
-// refusal tells of the first that is held, so that it does not change without need. If all have
-// failed it tells why the first did, of those that may come back if there are any.
+// refusal is the error when no lock could be had. It names the first candidate that is held, so
+// that the name does not change without need. If all have failed, it is the error of the first
+// that may come back, or else of the first.
 func (a *anyAttempt) refusal() error {
 	var first *backend.HeldError
 	for _, c := range a.candidates {
@@ -154,7 +158,7 @@ func (a *anyAttempt) refusal() error {
 		case first == nil:
 			copied := *c.held
 			first = &copied
-		case !first.Answered() && c.held.Answered(): // one that is held tells more
+		case !first.Answered() && c.held.Answered(): // a candidate that is held tells more
 			copied := *c.held
 			copied.Others, first = first.Others+1, &copied
 		default:
@@ -167,8 +171,8 @@ func (a *anyAttempt) refusal() error {
 	return a.candidates[max(slices.IndexFunc(a.candidates, (*candidate).mayPass), 0)].failed
 }
 
-// Wait implements backend.Attempt: it returns when one is worth a try. The waiting for the
-// others goes on, for whoever watches a silent holder must not begin anew each time.
+// Wait implements backend.Attempt. It returns when a candidate is worth a try. The waiting for
+// the others goes on, because a watch of a silent holder must not begin anew each time.
 func (a *anyAttempt) Wait(ctx context.Context) error {
 	for _, c := range a.candidates {
 		switch {
@@ -185,7 +189,7 @@ func (a *anyAttempt) Wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	for { // and all others that are
+	for { // and all others whose waiting is over
 		select {
 		case c := <-a.woken:
 			a.wake(c)
@@ -195,7 +199,7 @@ func (a *anyAttempt) Wait(ctx context.Context) error {
 	}
 }
 
-// begin begins the waiting for one.
+// begin begins to wait for a candidate.
 func (a *anyAttempt) begin(c *candidate, wait func() error) {
 	c.waiting = backend.DetachCall(func() error {
 		defer func() { a.woken <- c }()
@@ -208,8 +212,8 @@ func (a *anyAttempt) wake(c *candidate) {
 	c.waiting, c.ready, c.failed = nil, err == nil, err
 }
 
-// leave gives up all but one, or all. What hangs is left behind, and tidied up if it comes
-// back.
+// leave gives up all candidates except but, which may be nil. A call that hangs is left behind,
+// and tidied up if it comes back.
 func (a *anyAttempt) leave(ctx context.Context, but *candidate) error {
 	a.stop()
 	short, cancel := clock.WithTimeout(context.WithoutCancel(ctx), a.clock, a.request.Owner.Lease/8)
@@ -222,7 +226,7 @@ func (a *anyAttempt) leave(ctx context.Context, but *candidate) error {
 			if c.waiting != nil {
 				<-c.waiting.Done()
 			}
-			if short.Err() != nil { // late, but there is time now
+			if short.Err() != nil { // too late for our caller, but not too late to withdraw
 				return c.withdraw(context.Background())
 			}
 			return c.withdraw(short)
@@ -238,7 +242,7 @@ func (a *anyAttempt) leave(ctx context.Context, but *candidate) error {
 // Withdraw implements backend.Attempt.
 func (a *anyAttempt) Withdraw(ctx context.Context) error { return a.leave(ctx, nil) }
 
-// chosen is the one that is held.
+// chosen is the hold of the one lock that was taken.
 type chosen struct {
 	backend.Hold
 	index     int

@@ -15,7 +15,7 @@ import (
 	"locksmith/protocol"
 )
 
-// wishAny begins an attempt at any of these.
+// wishAny begins an attempt at any of these locks.
 func wishAny(t testing.TB, all ...*fake) *anyAttempt {
 	t.Helper()
 	var locks []Lock
@@ -33,7 +33,8 @@ func wishAny(t testing.TB, all ...*fake) *anyAttempt {
 	return a.(*anyAttempt)
 }
 
-// TestAnyWaitsForAll: whichever comes free is taken, and no trace is left at the others.
+// TestAnyWaitsForAll: the lock that becomes free first is taken, and no trace is left at the
+// others.
 func TestAnyWaitsForAll(t *testing.T) {
 	for freed := range 3 {
 		synctest.Test(t, func(t *testing.T) {
@@ -72,8 +73,8 @@ func TestAnyWaitsForAll(t *testing.T) {
 	}
 }
 
-// TestSpread: who has the same id tries them in the same order; whom many ids begin with are
-// all, about as often.
+// TestSpread: the same id always tries in the same order. Over many ids each lock comes first
+// about as often.
 func TestSpread(t *testing.T) {
 	var all []*candidate
 	for i := range 8 {
@@ -92,11 +93,11 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestAnySpreads: each is tried first by somebody.
+// TestAnySpreads: each lock is tried first by somebody.
 func TestAnySpreads(t *testing.T) {
 	f := fakes("a", "b", "c")
 	seen := map[int]bool{}
-	for range 200 { // all miss one of them once in 10^35 runs
+	for range 200 { // all of them miss one lock once in 10^35 runs
 		h := mustTake(t, wishAny(t, f...))
 		seen[h.(backend.ChosenHold).Chosen()] = true
 		if err := h.Release(t.Context()); err != nil {
@@ -108,7 +109,7 @@ func TestAnySpreads(t *testing.T) {
 	}
 }
 
-// TestAnyWithdraws: whoever gives up leaves no trace, whether it has waited or not.
+// TestAnyWithdraws: a process that gives up leaves no trace, whether it has waited or not.
 func TestAnyWithdraws(t *testing.T) {
 	for _, waited := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -131,7 +132,7 @@ func TestAnyWithdraws(t *testing.T) {
 	}
 }
 
-// TestAnyWithoutBroken: what cannot be had is left out while there is another.
+// TestAnyWithoutBroken: a lock that cannot be had is left out as long as there is another.
 func TestAnyWithoutBroken(t *testing.T) {
 	broken := errors.New("broken")
 	breaks := func(err error) func(string) error {
@@ -142,7 +143,7 @@ func TestAnyWithoutBroken(t *testing.T) {
 			return nil
 		}
 	}
-	for range 10 { // in some other order
+	for range 10 { // each time in another order
 		f := fakes("a", "b")
 		f[0].fail = breaks(broken)
 		a := wishAny(t, f...)
@@ -160,8 +161,8 @@ func TestAnyWithoutBroken(t *testing.T) {
 	}
 }
 
-// TestAnyComesBack: one whose place does not answer is tried again after a pause that grows,
-// and had when it answers; its attempt is ended first.
+// TestAnyComesBack: a lock whose place does not answer is tried again after a pause that grows,
+// and taken when it answers. Its old attempt is ended first.
 func TestAnyComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakes("a", "b")
@@ -191,7 +192,8 @@ func TestAnyComesBack(t *testing.T) {
 	})
 }
 
-// TestAnyTellsOfWhatMayPass: where none can be had, the one that may come back counts.
+// TestAnyTellsOfWhatMayPass: if no lock can be had, the error is that of the lock that may come
+// back.
 func TestAnyTellsOfWhatMayPass(t *testing.T) {
 	f := fakes("a", "b")
 	for i, code := range []protocol.Code{protocol.Permission, protocol.Unreachable} {
@@ -204,7 +206,8 @@ func TestAnyTellsOfWhatMayPass(t *testing.T) {
 	}
 }
 
-// TestAnyPassesByOneThatHangs: it is given back when it comes after all.
+// TestAnyPassesByOneThatHangs: Any goes on to the next lock. The one that hangs is given back
+// when it comes after all.
 func TestAnyPassesByOneThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakes("a", "b", "c")
@@ -236,8 +239,8 @@ func TestAnyPassesByOneThatHangs(t *testing.T) {
 	})
 }
 
-// TestAnyStorm: never more holders than locks, each has the one it was told of, and all come
-// to their turn.
+// TestAnyStorm: there are never more holders than locks, each has the lock that it was told of,
+// and all get their turns.
 func TestAnyStorm(t *testing.T) {
 	f := fakes("a", "b", "c")
 	var inside atomic.Int64

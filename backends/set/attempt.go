@@ -12,19 +12,19 @@ import (
 	"locksmith/protocol"
 )
 
-// An attempt is the wish for a whole set. Between Try and Wait it holds locks only
-// while it holds on.
+// An attempt is the wish for a whole set. Between Try and Wait it keeps locks only if it holds
+// on.
 type attempt struct {
 	set     *Set
 	request backend.Request
 	clock   clock.Clock
-	members []*member // in the order that all sets keep; nil: not known yet
-	given   []*member // in the order given, in which one may come twice
+	members []*member // in the order that is the same for all sets; nil: not known yet
+	given   []*member // in the order given, in which a lock may come twice
 	// refused is the member that was refused last.
 	refused  *member
-	refusals int // since the set last held on
-	// holdsOn says that the set keeps what it holds while it waits, until then; 0: it
-	// does not hold anything yet.
+	refusals int // counted since the set last held on
+	// holdsOn says that the set keeps the locks that it has while it waits. until is when that
+	// ends; 0: it has no locks to keep yet.
 	holdsOn bool
 	until   time.Duration
 }
@@ -50,14 +50,14 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 			return nil, err
 		}
 	}
-	// A set that held on may have taken the first of them long ago.
+	// If the set held on, it may have taken its first locks long ago.
 	if err := a.renewHeld(ctx); err != nil {
 		return nil, err
 	}
 	return newHold(a.members, a.given), nil
 }
 
-// order is the order to try in: the one refused last goes first if we back off.
+// order is the order of trying. If the set backs off, the lock that refused last comes first.
 func (a *attempt) order() []*member {
 	if a.refused == nil || a.holdsOn {
 		return a.members
@@ -71,8 +71,8 @@ func (a *attempt) order() []*member {
 	return order
 }
 
-// take tries one lock, for a lease at most. While others are held it may not take long, and
-// they are kept alive.
+// take tries one lock, for a lease at most. If the set has locks already, take keeps them alive
+// first and gets only a quarter of a lease.
 func (a *attempt) take(ctx context.Context, m *member) error {
 	limit, during := a.request.Owner.Lease, "within a lease"
 	if len(a.held()) > 0 {
@@ -90,16 +90,16 @@ func (a *attempt) take(ctx context.Context, m *member) error {
 	return err
 }
 
-// briefly is for a call during which held locks keep others waiting.
+// briefly limits a call during which our locks keep others waiting.
 func (a *attempt) briefly(ctx context.Context) (context.Context, context.CancelFunc) {
 	return clock.WithTimeout(ctx, a.clock, a.request.Owner.Lease/4)
 }
 
-// due is a moment: a hold that was last confirmed before it needs a heartbeat now.
+// due is the time before which a lock must have been confirmed last to need a heartbeat now.
 func (a *attempt) due() time.Duration { return a.clock.Now() - a.request.Owner.Lease/8 }
 
-// renewHeld keeps alive what is held. It gives everything back if one was lost before all
-// were held, or does not answer.
+// renewHeld keeps alive the locks that the set has so far. If one of them was lost, or does not
+// answer, renewHeld gives all back.
 func (a *attempt) renewHeld(ctx context.Context) error {
 	short, cancel := a.briefly(ctx)
 	defer cancel()
@@ -128,8 +128,9 @@ func (a *attempt) held() []*member {
 	return held
 }
 
-// refuse is what follows a refusal: it keeps what is held if the set holds on, else
-// gives it back. It returns the refusal unless the set can never be held.
+// refuse is called when the lock by was refused. It keeps the locks of the set if the set holds
+// on, and else gives them back. It returns the refusal, or another error if the set can never be
+// held.
 func (a *attempt) refuse(ctx context.Context, by *member, held *backend.HeldError) error {
 	if m := a.sameAs(held.Holder); m != nil {
 		return &backend.Error{Code: protocol.Usage, Lock: by.Address, Op: "acquire",
@@ -137,11 +138,12 @@ func (a *attempt) refuse(ctx context.Context, by *member, held *backend.HeldErro
 	}
 	if before := a.refused; before != nil && before != by {
 		short, cancel := a.briefly(ctx)
-		_ = before.withdraw(short) // its place in a queue would only hold up others
+		_ = before.withdraw(short) // a place in its queue would only hold up others
 		cancel()
 	}
-	// If being refused again where we wait with nothing held led to holding on, sets in
-	// each other's way would never watch a dead holder for a whole lease.
+	// Refusals do not count if the same lock refuses again and the set has no locks. If they
+	// counted, they would lead to holding on, and then sets in each other's way would never watch
+	// a dead holder for a whole lease.
 	if by != a.refused || len(a.held()) > 0 {
 		a.refusals++
 	}
@@ -155,7 +157,8 @@ func (a *attempt) refuse(ctx context.Context, by *member, held *backend.HeldErro
 	return held
 }
 
-// sameAs reports the lock that refuses us because we hold it under another name.
+// sameAs returns the lock of this set whose hold is the holder that refuses us, or nil. Then both
+// names are one lock.
 func (a *attempt) sameAs(h backend.Holder) *member {
 	for _, m := range a.held() {
 		id := m.hold.ID()
@@ -166,14 +169,14 @@ func (a *attempt) sameAs(h backend.Holder) *member {
 	return nil
 }
 
-// keeps decides after a refusal whether to wait with locks held.
+// keeps decides after a refusal whether the set waits with its locks held.
 func (a *attempt) keeps() bool {
 	now := a.clock.Now()
 	switch {
 	case !a.holdsOn:
 		a.holdsOn = a.refusals >= a.set.policy.Refusals
 		return false
-	case len(a.held()) == 0: // waiting for the first holds up nobody
+	case len(a.held()) == 0: // waiting for the first lock holds up nobody
 		return false
 	case a.until == 0:
 		a.until = now + a.set.policy.Hold
@@ -184,17 +187,18 @@ func (a *attempt) keeps() bool {
 	return true
 }
 
-// backOff ends the holding on, unless the set does nothing else.
+// backOff ends holding on, unless the set's policy is to always hold on.
 func (a *attempt) backOff() {
 	a.holdsOn, a.until, a.refusals = a.set.policy.Refusals <= 0, 0, 0
 }
 
-// giveBack releases all that is held. What cannot be released now stays for Withdraw.
+// giveBack releases all locks that the set has. Those that cannot be released now are left to
+// Withdraw.
 func (a *attempt) giveBack(ctx context.Context) error {
 	return errors.Join(each(a.held(), func(m *member) error { return m.release(ctx) })...)
 }
 
-// Wait implements backend.Attempt: it waits for the lock that was refused.
+// Wait implements backend.Attempt. It waits for the lock that was refused.
 func (a *attempt) Wait(ctx context.Context) error {
 	if a.holdsOn && len(a.held()) > 0 {
 		return a.waitHolding(ctx)
@@ -204,7 +208,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 			return err
 		}
 	}
-	// Two sets that take each other's locks in turn fall out of step.
+	// A random pause brings two sets out of step that take each other's locks in turn.
 	clock.Sleep(ctx, a.clock, rand.N(time.Millisecond<<min(a.refusals, maxStagger)))
 	return ctx.Err()
 }
@@ -212,8 +216,8 @@ func (a *attempt) Wait(ctx context.Context) error {
 // maxStagger bounds the random pause between two tries: 2^5 ms.
 const maxStagger = 5
 
-// waitHolding waits while what is held is kept alive, and for as long as the set
-// holds on.
+// waitHolding waits for the refused lock as long as the set holds on, and keeps the set's locks
+// alive meanwhile.
 func (a *attempt) waitHolding(ctx context.Context) error {
 	waiting, cancel := clock.WithTimeout(ctx, a.clock, a.until-a.clock.Now())
 	defer cancel()

@@ -15,15 +15,15 @@ import (
 	"locksmith/backends/nfs"
 )
 
-// A setting is who wants which locks.
+// A setting says who wants which locks.
 type setting struct {
 	name  string
 	locks int
-	sets  [][]int // of each user
+	sets  [][]int // the locks of each user
 }
 
-// settings are the dining philosophers, where each set meets its two neighbours'; a
-// matrix of conflicts, where most sets do not meet; and one large set among singles.
+// settings are the dining philosophers, where each set meets its two neighbours' sets; a matrix
+// of conflicts, where most sets do not meet; and one large set among single locks.
 func settings() []setting {
 	philosophers := setting{name: "philosophers", locks: 8}
 	for p := range 8 {
@@ -41,15 +41,13 @@ func settings() []setting {
 	return []setting{philosophers, matrix, large}
 }
 
-// places are the kinds of lock that are compared: one where the kernel wakes waiters, and
-// one with a queue that they look at.
+// places are the kinds of lock that are compared: one where the kernel wakes waiters, and one
+// with a queue that waiters look at.
 var places = map[string]func(backend.Address) (backend.Backend, error){"local": local.Open, "nfs": nfs.Open}
 
-// BenchmarkPolicies compares the ways to wait: each user holds its set for a while and
-// then rests for less. It reports how many sets were held at a time on average, and in
-// milliseconds the wait that 1 in 100 exceeded and the longest.
-//
-//	go test ./backends/set -run - -bench . -benchtime 1x
+// BenchmarkPolicies compares the ways to wait. Each user holds its set for a while and then rests
+// for less. The benchmark reports how many sets were held at a time on average, and in
+// milliseconds the wait that 1 in 100 exceeded and the longest wait.
 func BenchmarkPolicies(b *testing.B) {
 	for _, s := range settings() {
 		for kind := range places {
@@ -63,7 +61,7 @@ func BenchmarkPolicies(b *testing.B) {
 const (
 	stint = 5 * time.Millisecond
 	rest  = time.Millisecond
-	shift = 3 * time.Second // for which all users go on
+	shift = 3 * time.Second // how long all users go on
 )
 
 func (s setting) measure(b *testing.B, kind string, p Policy) {

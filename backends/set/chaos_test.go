@@ -44,9 +44,9 @@ func chaosLocks(dir string) []string {
 	return []string{at("local", "a"), at("local", "b"), at("nfs", "c"), at("nfs", "d"), at("link", "e"), at("mkdir", "f") + "?style=dir"}
 }
 
-// TestChaos has 8 processes take random sets of 6 real locks, with kill -9 now and then:
-// 10,000 of them with -sets 10000. Whoever holds a set also locks a witness for each of its locks in the
-// kernel, which must be free.
+// TestChaos has 8 processes take random sets of 6 real locks, with kill -9 now and then; with
+// -sets 10000 they take 10,000 sets. A process that holds a set also locks, for each of its
+// locks, a witness in the kernel, which must be free.
 func TestChaos(t *testing.T) {
 	lab.NotShort(t, "it kills processes for many seconds")
 	dir := t.TempDir()
@@ -71,7 +71,7 @@ func contend() int {
 	if err != nil {
 		panic(err)
 	}
-	// Long enough for a crowded machine; what matters is that it ends.
+	// Long enough for a crowded machine. What matters is that it ends.
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute+time.Duration(sets)*time.Second)
 	defer cancel()
 	for range sets {
@@ -84,7 +84,7 @@ func contend() int {
 	return 0
 }
 
-// useSet takes a set and makes sure that nobody else has any of it.
+// useSet takes a set and makes sure that nobody else has any of its locks.
 func useSet(ctx context.Context, dir string, addresses []string) error {
 	var locks []Lock
 	for _, address := range addresses {
@@ -100,7 +100,7 @@ func useSet(ctx context.Context, dir string, addresses []string) error {
 		return err
 	}
 	r := backendtest.Request()
-	r.Strict = true // the killed are proven dead
+	r.Strict = true // killed holders are proven dead
 	hurry := backoff.Range{Min: time.Millisecond, Max: 5 * time.Millisecond}
 	r.Polls = &backoff.Config{Poll: hurry, Slow: hurry}
 	a, err := s.Attempt(r)

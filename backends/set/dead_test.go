@@ -12,11 +12,11 @@ import (
 	"locksmith/backends/clock"
 )
 
-// A polled fake is one whose waiters are not woken. If it is held by one who is dead,
-// that is found out by whoever waits for it, without a break, for a whole lease.
+// A polled fake is a lock whose waiters are not woken. If its holder is dead, a waiter finds out
+// by watching it for a whole lease without a break.
 type polled struct {
 	*fake
-	dead string // the id of that hold
+	dead string // the id of the dead hold
 }
 
 func (p polled) Attempt(backend.Request) (backend.Attempt, error) {
@@ -26,7 +26,7 @@ func (p polled) Attempt(backend.Request) (backend.Attempt, error) {
 type polling struct {
 	fakeAttempt
 	dead  string
-	since time.Time // it has been refused
+	since time.Time // when it was refused first
 }
 
 func (p *polling) Try(ctx context.Context) (backend.Hold, error) {
@@ -44,8 +44,8 @@ func (p *polling) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Sets that wait for a dead holder, and are in each other's way meanwhile, do not keep
-// each other from watching him for as long as his lease.
+// Two sets wait for a dead holder and are in each other's way meanwhile. They do not keep each
+// other from watching that holder for its whole lease.
 func TestDeadHolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakes("a", "b", "c")

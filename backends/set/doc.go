@@ -1,53 +1,52 @@
-// Package set takes several locks, of any kinds, all or none (Set), or whichever of them is
-// free first (Any). What follows is about all or none.
+// Package set takes several locks, of any kinds: all or none of them (Set), or whichever is free
+// first (Any). The next sections are about Set.
 //
 // # Promises
 //
-// A set is held when all its locks are, each in its own mode. Until then, and
-// after any failure, none of them stays behind. The loss of one is the loss of
-// the set. A lock that is named twice, in whatever spelling, is taken once.
+// A set is held when all its locks are held, each in its own mode. Until then, and after any
+// failure, none of them stays behind. The loss of one lock is the loss of the set. A lock that is
+// named twice, in whatever spelling, is taken once.
 //
 // # How it waits
 //
-// A set tries one lock after the other, in an order that is the same for every
-// set (Lock.Key). Where one is refused, there are two ways to go on:
+// A set tries one lock after the other, in an order that is the same for every set (Lock.Key).
+// When a lock is refused, there are two ways to go on:
 //
-//   - Try all and back off: give back what is held, wait for the one that was
-//     refused while holding nothing, and begin with that one. No set waits
-//     while it holds a lock, so none can wait in a circle, whatever the orders;
-//     and sets without a lock in common never hinder each other. But where each
-//     of the locks is rarely free, all of them hardly ever are at the same time.
-//   - Ordered holding: keep what is held while waiting for the next one. There is
-//     always progress, but a set that waits keeps others waiting that could run,
-//     and those again others. And two hosts that mount the same directories in
-//     different places can disagree on the order, and then wait in a circle.
+//   - Try all and back off: give back what is held, wait for the refused lock while
+//     holding nothing, and begin with that one. No set waits while it holds a lock, so
+//     none can wait in a circle, whatever the orders; and sets without a lock in common
+//     never hinder each other. But where each of the locks is rarely free, all of them
+//     are hardly ever free at the same time.
+//   - Ordered holding: keep what is held while waiting for the next lock. There is
+//     always progress, but a waiting set keeps others waiting that could run, and those
+//     again others. And two hosts that mount the same directories in different places
+//     can disagree on the order, and then wait in a circle.
 //
-// A set backs off, and after Policy.Refusals times it holds on: it holds in order,
-// for Policy.Hold at most, and then backs off again. So a circle opens by
-// itself. To be refused again by the lock that it waits for, with nothing held, does not
-// count: a set that holds on may be sent to wait elsewhere, and a holder that is dead by its lease
-// must be watched without a break. In the benchmark of this package
+// A set backs off, and after Policy.Refusals refusals it holds on. It then holds in order, for
+// Policy.Hold at most, and backs off again. So a circle opens by itself. A refusal does not count
+// if it comes again from the lock that the set waits for, while the set holds nothing. Otherwise
+// the set would hold on and might be sent to wait for another lock; but a holder that is dead by
+// its lease must be watched without a break. In the benchmark of this package
 //
 //	go test ./backends/set -run - -bench . -benchtime 1x
 //
-// backing off has more sets at work wherever they meet only in part, ordered holding
-// has the shorter longest wait (a large set among single locks may never be had by
-// backing off alone), and the mix has as many at work, with a wait that has an end.
+// backing off has more sets at work wherever sets meet only in part. Ordered holding has the
+// shorter longest wait: by backing off alone, a large set among single locks may never be taken.
+// The mix has as many sets at work as backing off, with a wait that has an end.
 //
 // # Any
 //
-// Any waits for all its locks at once, and tries those that may be free one after the other.
-// One whose place does not answer is left out, for a second at first and for half a minute at
-// last, and then tried again; one that can never be had stays out. Members of either kind
-// wait without a thread of their own (backend.Request.Several), so that many locks need few
+// Any waits for all its locks at once, and tries those that may be free one after the other. If
+// the place of a lock does not answer, the lock is left out, for a second at first and for half a
+// minute in the end, and then tried again. A lock that can never be had stays out. Members of Set
+// and Any wait without a thread of their own (backend.Request.Several). So many locks need few
 // threads, and two or three descriptors each.
 //
 // # Caveats
 //
-// That two names are the same lock is found out by their path, symbolic links
-// followed, or by meeting ourselves as its holder, which is an error. So the same path
-// of two users of an FTP server is two locks where each has a home of its own, and an
-// error where it is one directory. A lock that says nothing about its holder for the
-// moment, such as an empty directory of mkdir:, or that the other user may not read, is
-// waited for.
+// Two names are found to be the same lock by their paths, with symbolic links followed, or
+// because we meet ourselves as the holder, which is an error. So if two users of an FTP server
+// name the same path, it is two locks where each user has a home of its own, and an error where
+// it is one directory. If a lock says nothing about its holder for the moment, such as an empty
+// directory of mkdir:, or if the other user may not read it, the set waits for it.
 package set

@@ -23,7 +23,7 @@ type fake struct {
 	waiters int           // attempts that were refused and not withdrawn
 	beats   int
 
-	// fail, if there is one, is called before each operation.
+	// fail, if not nil, is called before each operation.
 	fail func(op string) error
 }
 
@@ -40,7 +40,7 @@ func (f *fake) before(op string) error {
 	return f.fail(op)
 }
 
-// holder is the id of who holds it; empty if it is free.
+// holder is the id of the holder; empty if the lock is free.
 func (f *fake) holder() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,7 +123,7 @@ func (h *fakeHold) Token() uint64 { return 0 }
 
 func (h *fakeHold) Tend(context.Context) error { return nil }
 
-// Note is there of every lock: a set is to ask only for that of the lock that is gone.
+// Every lock has a note. A set may ask only for that of the lock that is gone.
 func (h *fakeHold) Note(context.Context) (*owner.Note, error) {
 	return &owner.Note{ID: h.id, Host: h.lock.name}, nil
 }
@@ -162,10 +162,10 @@ func request() backend.Request {
 	return backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: clock.Runtime{}}
 }
 
-// lock makes a fake a lock of a set. Its key is its name.
+// lock makes a set's lock of a fake. Its key is its name.
 func (f *fake) lock() Lock { return f.as(f.name) }
 
-// as gives it another key.
+// as is lock with another key.
 func (f *fake) as(key string) Lock {
 	return Lock{Address: "fake:/" + f.name, Locker: f, Key: func() string { return key },
 		Ask: func(r backend.Request) backend.Request { return r }}
@@ -202,7 +202,7 @@ func mustTake(t testing.TB, a backend.Attempt) backend.Hold {
 	return h
 }
 
-// alone takes one fake for somebody else.
+// alone takes the fake for somebody else.
 func (f *fake) alone(t testing.TB) backend.Hold {
 	t.Helper()
 	a, _ := f.Attempt(request())

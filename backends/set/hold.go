@@ -13,10 +13,10 @@ import (
 
 // hold is a set that is held.
 type hold struct {
-	members []*member // each once
-	ids     []string  // these and tokens in the order given, in which one may come twice
+	members []*member // each lock once
+	ids     []string  // ids and tokens are in the order given, in which a lock may come twice
 	tokens  []uint64
-	// tenders are the locks' own holds. They are kept apart from the members: a Tend that
+	// tenders are the locks' own holds. They are kept apart from the members, because a Tend that
 	// hangs is left behind, and nothing else waits for it.
 	tenders []backend.Hold
 }
@@ -32,18 +32,17 @@ func newHold(members, given []*member) *hold {
 	return h
 }
 
-// ID implements backend.Hold: the ids of the locks in the order given, separated by
+// ID implements backend.Hold. It returns the ids of the locks in the order given, separated by
 // commas.
 func (h *hold) ID() string { return strings.Join(h.ids, ",") }
 
-// Token implements backend.Hold: a set has several, see Tokens.
+// Token implements backend.Hold. A set has several tokens (see Tokens).
 func (h *hold) Token() uint64 { return 0 }
 
 // Tokens implements backend.MultiHold.
 func (h *hold) Tokens() []uint64 { return h.tokens }
 
-// Confirmed implements backend.MultiHold: the set was confirmed when the last of its
-// locks was.
+// Confirmed implements backend.MultiHold. A set is as old as the lock that was confirmed first.
 func (h *hold) Confirmed() time.Duration {
 	first := h.members[0].confirmed
 	for _, m := range h.members {
@@ -52,7 +51,7 @@ func (h *hold) Confirmed() time.Duration {
 	return first
 }
 
-// Kept implements backend.KeptHold: all of its locks are.
+// Kept implements backend.KeptHold. It reports whether all locks of the set are kept.
 func (h *hold) Kept() bool {
 	return !slices.ContainsFunc(h.tenders, func(t backend.Hold) bool { return !kept(t) })
 }
@@ -65,21 +64,21 @@ func kept(h backend.Hold) bool {
 // Heartbeat implements backend.Hold for all locks of the set.
 func (h *hold) Heartbeat(ctx context.Context) error { return heartbeats(ctx, h.members) }
 
-// Release implements backend.Hold. What fails may be tried again; what is released
-// stays so.
+// Release implements backend.Hold. If it fails, it may be called again. Locks that were released
+// stay so.
 func (h *hold) Release(ctx context.Context) error {
 	return worst(each(h.members, func(m *member) error { return m.release(ctx) }))
 }
 
-// Note implements backend.NotedHold: that of the lock that is gone. It asks one after the other,
-// for mostly one is.
+// Note implements backend.NotedHold. It returns the note of the lock that is gone. It asks one
+// lost lock after the other, because there is mostly just one.
 func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
 	var errs error
 	for _, m := range h.members {
 		if m.lost == nil {
 			continue
 		}
-		var note *owner.Note // written late by a call that is left behind
+		var note *owner.Note // a call that is left behind may write this later
 		err := m.call(ctx, func(ctx context.Context) (err error) {
 			note, err = noteOf(ctx, m.lost)
 			return err
@@ -92,7 +91,7 @@ func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
 	return nil, errs
 }
 
-// noteOf is the note of the end of a hold, if it can have one.
+// noteOf returns the note about the end of a hold, if its kind has notes.
 func noteOf(ctx context.Context, h backend.Hold) (*owner.Note, error) {
 	noted, ok := h.(backend.NotedHold)
 	if !ok {
@@ -106,9 +105,9 @@ func (h *hold) Tend(ctx context.Context) error {
 	return errors.Join(each(h.tenders, func(t backend.Hold) error { return t.Tend(ctx) })...)
 }
 
-// renew sends heartbeats for those that were confirmed before a moment.
+// renew sends heartbeats for the members that were last confirmed before the given time.
 func renew(ctx context.Context, members []*member, before time.Duration) error {
-	var late []*member // mostly none, though a large set asks before each of its locks
+	var late []*member // mostly empty, though a large set asks before each of its locks
 	for _, m := range members {
 		if m.confirmed < before {
 			late = append(late, m)
@@ -117,8 +116,8 @@ func renew(ctx context.Context, members []*member, before time.Duration) error {
 	return heartbeats(ctx, late)
 }
 
-// heartbeats sends one for each of them. The loss of one is told whatever the others say,
-// and without waiting for them: somebody else may have that lock already.
+// heartbeats sends one for each member. A loss is told whatever the other members say, and
+// without waiting for them, because somebody else may have that lock already.
 func heartbeats(ctx context.Context, members []*member) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -137,8 +136,8 @@ func heartbeats(ctx context.Context, members []*member) error {
 	return worst(errs)
 }
 
-// worst returns the error that decides on what a release does next: one that leaves something
-// to be tried again, else one that calls for a person, else a loss.
+// worst returns the error that decides what a release does next: first an error after which it
+// tries again, then one that calls for a person, then a loss.
 func worst(errs []error) error {
 	var stays, gone error
 	for _, err := range errs {

@@ -12,33 +12,32 @@ import (
 	"locksmith/backends/clock"
 )
 
-// A member is a lock of a set in the course of one attempt and of the hold that comes
-// of it.
+// A member is a lock of a set, during one attempt and the hold that comes of it.
 type member struct {
 	Lock
 	key     string
 	clock   clock.Clock
-	attempt backend.Attempt // begun and refused; nil: none
+	attempt backend.Attempt // begun and refused; nil: there is none
 	// abandoned says that an attempt whose call hangs will not be used again.
 	abandoned atomic.Bool
 	hold      backend.Hold // nil: not held
-	// confirmed is when the last request was sent that proved the hold ours.
+	// confirmed is when we sent the last request that proved the hold ours.
 	confirmed time.Duration
-	// lost is the hold that a call found gone; nil: none did.
+	// lost is the hold that a call found to be gone; nil: no hold was lost.
 	lost backend.Hold
 	// end is why there is no hold any more, if it was not released in good order.
 	end error
-	// hung is a call that was left behind, and what follows it; no other may be made
-	// before it is over. nil: there is none.
+	// hung is a call that was left behind, with what follows it. No other call may be made before
+	// it is over. nil: there is none.
 	hung *backend.Call
 }
 
-// answerTime is how long a call may go on after its context has ended. It is less than
-// the helper gives us, so that one lock that hangs leaves time for the others.
+// answerTime is how long a call may go on after its context has ended. It is less than the time
+// the helper gives us, so that a lock that hangs leaves time for the others.
 const answerTime = 300 * time.Millisecond
 
-// call makes a call of the member's and leaves it behind if it hangs; late is called
-// when that comes back.
+// call makes a call for the member. If the call hangs, it is left behind, and late is called when
+// it comes back.
 func (m *member) call(ctx context.Context, f func(context.Context) error, late func(error)) error {
 	if err := m.await(ctx); err != nil {
 		return err
@@ -107,7 +106,7 @@ func (m *member) try(ctx context.Context, r backend.Request) error {
 	return err
 }
 
-// wait waits until another try is worth its cost, first of all for one that hangs.
+// wait waits until another try is worth its cost, and first of all for a call that hangs.
 func (m *member) wait(ctx context.Context) error {
 	return m.call(ctx, func(ctx context.Context) error {
 		if m.attempt == nil {
@@ -145,14 +144,15 @@ func (m *member) heartbeat(ctx context.Context) error {
 	return err
 }
 
-// noteLoss keeps the hold that an error says is gone.
+// noteLoss remembers the hold if err says that it is gone.
 func (m *member) noteLoss(err error) {
 	if errors.Is(err, backend.ErrGone) {
 		m.lost = m.hold
 	}
 }
 
-// release gives the member back. What is gone stays gone when it is called again.
+// release gives the member back. If it is called again on a lock that is gone, the answer stays
+// the same.
 func (m *member) release(ctx context.Context) error {
 	if m.hold == nil {
 		return m.end
@@ -168,7 +168,7 @@ func (m *member) release(ctx context.Context) error {
 // parallel is how many members are asked at the same time.
 const parallel = 16
 
-// each makes a call of each of them, several at a time, and returns the errors in their
+// each makes a call for each element, parallel at a time, and returns the errors in the same
 // order.
 func each[T any](all []T, call func(T) error) []error {
 	errs := make([]error, len(all))

@@ -10,8 +10,8 @@ import (
 	"locksmith/protocol"
 )
 
-// TestMemberAway: a set whose member cannot be reached for now says that nothing is known of it,
-// keeps the others from nobody, and is had when it is back.
+// TestMemberAway: if a member of a set cannot be reached for now, the set says that nothing is
+// known of that lock, keeps the other locks from nobody, and is taken when the member is back.
 func TestMemberAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakes("a", "b")
@@ -40,7 +40,7 @@ func TestMemberAway(t *testing.T) {
 }
 
 // TestFirstMemberHangs: a set that holds nothing yet waits for its first member for a lease, and
-// says then that it has had no answer.
+// then says that it had no answer.
 func TestFirstMemberHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakes("a", "b")
@@ -70,7 +70,7 @@ func TestFirstMemberHangs(t *testing.T) {
 	})
 }
 
-// TestAnyTellsOfTheHeld: of several locks that would do, one that is held tells more than one
+// TestAnyTellsOfTheHeld: if any of several locks would do, one that is held tells more than one
 // whose place does not answer.
 func TestAnyTellsOfTheHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,8 +17,8 @@ const Max = 1024
 type Lock struct {
 	Address string // canonical
 	Locker  backend.Locker
-	// Key returns what is the same for all spellings of the address. It may look at
-	// the lock's place, and so take long.
+	// Key returns a text that is the same for all spellings of the address. It may look at the
+	// lock's place, and so take long.
 	Key func() string
 	// Ask turns the set's request into the one for this lock.
 	Ask func(backend.Request) backend.Request
@@ -26,11 +26,11 @@ type Lock struct {
 
 // Policy is how a set waits.
 type Policy struct {
-	Refusals int           // how often it backs off before it holds on
+	Refusals int           // after how many refusals it holds on
 	Hold     time.Duration // how long at most it waits with locks held
 }
 
-// usual is the Policy of a set that was given none.
+// usual is the Policy of all sets but those of tests.
 var usual = Policy{Refusals: 8, Hold: 2 * time.Second}
 
 // A Set is a backend.Locker for all its locks together.
@@ -55,7 +55,7 @@ func (s *Set) Attempt(r backend.Request) (backend.Attempt, error) {
 	return &attempt{set: s, request: r, clock: r.Clock, holdsOn: s.policy.Refusals <= 0}, nil
 }
 
-// arrange finds out, once, which names are the same lock, and the order of the locks.
+// arrange finds out, once, which names are the same lock, and puts the locks in order.
 func (a *attempt) arrange() error {
 	if a.members != nil {
 		return nil
@@ -74,7 +74,7 @@ func (a *attempt) arrange() error {
 			return &backend.Error{Code: protocol.Usage, Lock: l.Address, Op: "make a set",
 				Err: fmt.Errorf("it names the same lock as %s with other options", m.Address), Hint: "use one address for it"}
 		case m.shares(a.request) && !l.shares(a.request):
-			m.Lock = l // exclusive serves both
+			m.Lock = l // an exclusive hold serves both
 		}
 		a.given = append(a.given, m)
 	}
@@ -85,7 +85,7 @@ func (a *attempt) arrange() error {
 // shares reports whether the lock is wanted in shared mode.
 func (l Lock) shares(r backend.Request) bool { return l.Ask(r).Owner.Mode == "shared" }
 
-// options is what an address says about its lock beside the path.
+// options is what an address says about its lock, apart from the path.
 func options(address string) string {
 	scheme, rest, _ := strings.Cut(address, ":")
 	_, query, _ := strings.Cut(rest, "?")

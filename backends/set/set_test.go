@@ -22,7 +22,7 @@ func mustBeRefused(t *testing.T, a backend.Attempt, by *fake) {
 	}
 }
 
-// mustBeFree fails unless nobody holds any of them or waits there.
+// mustBeFree fails if somebody holds one of the locks or waits for it.
 func mustBeFree(t *testing.T, locks ...*fake) {
 	t.Helper()
 	for _, f := range locks {
@@ -74,7 +74,7 @@ func TestWithdrawLeavesNothing(t *testing.T) {
 	mustBeFree(t, f...)
 }
 
-// The order of trying is the same for all, and the order of answers the one given.
+// The order of trying is the same for all sets. The order of the answers is the one given.
 func TestOrders(t *testing.T) {
 	f := fakes("a", "b", "c")
 	var tried []string
@@ -142,7 +142,7 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// The loss of one is the loss of all, and what is not lost is given back, whatever
+// The loss of one lock is the loss of all. The locks that are not lost are given back, whatever
 // goes wrong on the way.
 func TestLossOfOne(t *testing.T) {
 	f := fakes("a", "b", "c")
@@ -171,7 +171,7 @@ func TestLossOfOne(t *testing.T) {
 	mustBeFree(t, f...)
 }
 
-// A loss is told at once, though the place of another lock fails or hangs.
+// A loss is told at once, even if the place of another lock fails or hangs.
 func TestLossBesideTrouble(t *testing.T) {
 	for name, trouble := range map[string]func(answer <-chan struct{}) error{
 		"fails": func(<-chan struct{}) error { return errors.New("not now") },
@@ -197,15 +197,14 @@ func TestLossBesideTrouble(t *testing.T) {
 	}
 }
 
-// holdingOn makes a set insist from the first refusal on.
+// holdingOn makes a set hold on from the first refusal.
 func holdingOn(a *attempt) *attempt {
 	a.set.policy = Policy{Hold: 10 * lease}
 	a.holdsOn = true
 	return a
 }
 
-// A set that waits with locks held keeps them alive, but not for longer than it
-// holds on.
+// A set that waits with locks held keeps them alive, but only as long as it holds on.
 func TestInsistence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakes("a", "b")
@@ -231,7 +230,7 @@ func TestInsistence(t *testing.T) {
 	})
 }
 
-// A set that lost one of its locks while it waited for another starts over.
+// If a set loses one of its locks while it waits for another, it starts over.
 func TestLossWhileInsisting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakes("a", "b")
@@ -254,8 +253,8 @@ func TestLossWhileInsisting(t *testing.T) {
 	})
 }
 
-// What was taken long ago is proven before the set counts as held, and one that was
-// lost meanwhile makes it start over.
+// Locks that were taken long ago are proven again before the set counts as held. If one was lost
+// meanwhile, the set starts over.
 func TestLossBeforeAllAreHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakes("a", "b")
@@ -278,7 +277,7 @@ func TestLossBeforeAllAreHeld(t *testing.T) {
 	})
 }
 
-// A lock whose place hangs does not keep the others from other people, and a hold
+// If the place of one lock hangs, the set does not keep the other locks from other people. A hold
 // that comes too late is given back.
 func TestPlaceThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -315,7 +314,7 @@ func TestPlaceThatHangs(t *testing.T) {
 	})
 }
 
-// Nor does one that hangs later, whatever is asked of it.
+// The same goes for a lock that hangs later, whatever it is asked.
 func TestPlaceThatHangsLater(t *testing.T) {
 	for op, begin := range map[string]func(t *testing.T, f []*fake) func(){
 		"heartbeat between tries": func(t *testing.T, f []*fake) func() {
@@ -370,7 +369,7 @@ func TestPlaceThatHangsLater(t *testing.T) {
 	}
 }
 
-// A lock that hangs only for a while is waited for, and the set goes on.
+// If a lock hangs only for a while, the set waits for it and goes on.
 func TestPlaceThatHangsForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakes("a", "b")
@@ -396,8 +395,8 @@ func TestPlaceThatHangsForAWhile(t *testing.T) {
 	})
 }
 
-// A try that waits for one that hangs goes on with the attempt that is left then, so that
-// nothing stays behind of it.
+// A try that waits for a hanging call goes on with the attempt that this call leaves, so that
+// nothing of the attempt stays behind.
 func TestTryBehindOneThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake("a")
@@ -443,7 +442,7 @@ func TestTryBehindOneThatHangs(t *testing.T) {
 	})
 }
 
-// Housekeeping that hangs is nothing that a heartbeat waits for.
+// No heartbeat waits for housekeeping that hangs.
 func TestHousekeepingThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake("a")
@@ -466,7 +465,7 @@ type hanging struct{ backend.Hold }
 
 func (hanging) Tend(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 
-// TestConfirmed: a set is as old as the lock of it that was confirmed first.
+// TestConfirmed: a set is as old as the lock that was confirmed first.
 func TestConfirmed(t *testing.T) {
 	h := &hold{members: []*member{{confirmed: 3 * time.Second}, {confirmed: time.Second}, {confirmed: 2 * time.Second}}}
 	if got := h.Confirmed(); got != time.Second {

@@ -12,11 +12,11 @@ import (
 	"locksmith/backends/backend"
 )
 
-// A table is locks in use by several sets at once.
+// A table is a number of locks that several sets use at once.
 type table struct {
 	locks []Lock
 	fakes []*fake
-	users []atomic.Int32 // of each lock
+	users []atomic.Int32 // how many use each lock
 }
 
 func newTable(n int) *table {
@@ -72,8 +72,8 @@ var policies = []struct {
 	{"mixed", usual},
 }
 
-// 10,000 random sets of 6 locks by 8 users come to an end, under each policy, and
-// never two hold one lock.
+// 10,000 random sets of 6 locks, wanted by 8 users, come to an end under each policy, and no lock
+// ever has two holders.
 func TestStorm(t *testing.T) {
 	const users, rounds = 8, 1250
 	for _, p := range policies {
@@ -99,8 +99,8 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// Hosts that mount the same directories in different places disagree on the order of
-// the locks. Sets that insist then wait in a circle, which opens by itself.
+// Hosts that mount the same directories in different places disagree on the order of the locks.
+// Sets that hold on then wait in a circle, which opens by itself.
 func TestCircle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTable(2)
@@ -120,7 +120,7 @@ func TestCircle(t *testing.T) {
 	})
 }
 
-// A set of two locks that others take one at a time, over and over, gets its turn.
+// A set of two locks gets its turn, although others take the locks one at a time, over and over.
 func TestBusyLocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTable(2)
