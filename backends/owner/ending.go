@@ -11,10 +11,11 @@ import (
 	"locksmith/backends/process"
 )
 
-// Ending says how to end a helper that lives, or how to let it go on if it is stopped, for
-// people. Whoever may write to a lock's place may put a record there that names any process, so
-// a command is only named for one that runs here, is called locksmith, and belongs to the user
-// who is said to have the lock. A process that is stopped does not heed SIGTERM.
+// Ending tells people how to end a living helper, or how to let it go on if it is stopped.
+// Whoever may write to a lock's place may put a record there that names any process. So Ending
+// names a command only for a process that runs here, is called locksmith, and belongs to the user
+// who is said to have the lock. A stopped process does not heed SIGTERM, so Ending does not
+// advise it there.
 func (r Record) Ending() string {
 	pid := r.Helper.PID
 	if !Here().sees(r.Place) || r.Helper.Gone() || !isLocksmith(process.Name(pid)) || !r.belongsTo(process.Owner(pid)) {
@@ -36,13 +37,14 @@ func (r Record) Ending() string {
 	return goOn
 }
 
-// hasParent reports that the parent on record is the helper's, and of the same user.
+// hasParent reports whether the parent on record is the helper's parent, and belongs to the same
+// user.
 func (r Record) hasParent() bool {
 	return r.Helper.IsChildOf(r.Parent) && r.belongsTo(process.Owner(r.Parent.PID))
 }
 
-// Stopped are those of the helper and of what it holds the lock for, the program or the command,
-// that a signal has stopped: the helper first.
+// Stopped returns the processes that a signal has stopped: of the helper, which comes first, and
+// of the program or command for which it holds the lock.
 func (r Record) Stopped() (all []process.Process) {
 	if !Here().sees(r.Place) || r.Helper.Gone() {
 		return nil
@@ -55,7 +57,8 @@ func (r Record) Stopped() (all []process.Process) {
 	return all
 }
 
-// guarded is the program that the helper holds the lock for, or else the command that it runs.
+// guarded is the program for which the helper holds the lock, or else the command that the helper
+// runs.
 func (r Record) guarded() []process.Process {
 	switch {
 	case r.Parent.PID != 0:
@@ -66,8 +69,9 @@ func (r Record) guarded() []process.Process {
 	return r.Helper.Commands(r.Lifeline)
 }
 
-// Guarded is the process whose name Program is: the program that the helper holds the lock for,
-// or the command that it runs. It is none if it cannot be seen from here, and is not on record.
+// Guarded is the process whose name Program is: the program for which the helper holds the lock,
+// or the command that the helper runs. It is empty if it is not on record and cannot be seen from
+// here.
 func (r Record) Guarded() process.Process {
 	if r.Parent.PID != 0 {
 		return r.Parent
@@ -78,8 +82,8 @@ func (r Record) Guarded() process.Process {
 	return process.Process{}
 }
 
-// Left are the processes that work on after their helper has gone: the program that it held the
-// lock for, or what its command started, as far as we may look at them.
+// Left are the processes that work on after their helper has gone, as far as we may look at them:
+// the program for which the helper held the lock, or what its command started.
 func (r Record) Left() []process.Process {
 	switch {
 	case !Here().sees(r.Place) || !r.Helper.Gone():
@@ -90,9 +94,9 @@ func (r Record) Left() []process.Process {
 	return r.Orphans().Inheritors()
 }
 
-// EndingLeft says how to end what is Left, for people; "" if nobody should on the word of this
-// record: of a parent nothing shows any more that it was that helper's, and a lifeline whose
-// maker is there is that of a run that lives.
+// EndingLeft tells people how to end what is Left. It returns "" if nobody should do that because
+// of this record alone. Nothing shows any more that a parent was that helper's. And if the maker
+// of a lifeline is still there, that lifeline belongs to a run that lives.
 func (r Record) EndingLeft() string {
 	all := r.Left()
 	foreign := func(p process.Process) bool {
@@ -107,7 +111,7 @@ func (r Record) EndingLeft() string {
 	return "end it with: kill " + pids(all)
 }
 
-// Named names processes for people: "pid 4242 (sleep), pid 4243 (sh)".
+// Named lists processes for people: "pid 4242 (sleep), pid 4243 (sh)".
 func Named(all []process.Process) string {
 	var names []string
 	for _, p := range all {
@@ -127,7 +131,7 @@ func pids(all []process.Process) string {
 
 func isLocksmith(name string) bool { return strings.HasPrefix(name, "locksmith") }
 
-// belongsTo reports that a user, if it is known, is the record's.
+// belongsTo reports whether a user is known and is the record's user.
 func (r Record) belongsTo(uid int, known bool) bool {
 	if !known {
 		return false

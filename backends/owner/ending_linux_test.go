@@ -11,8 +11,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// TestEnding: no record makes us tell anybody to end a process that is no locksmith, or is
-// another user's.
+// TestEnding: whatever a record says, we tell nobody to end a process that is not a locksmith, or
+// is another user's.
 func TestEnding(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"locksmith/backends/process"
 )
 
-// TestVerdictLifeline: a helper that is gone is not dead while somebody has its lifeline,
+// TestVerdictLifeline: a holder whose helper is gone is not dead while somebody has its lifeline,
 // or may have it.
 func TestVerdictLifeline(t *testing.T) {
 	line, err := process.NewLifeline()

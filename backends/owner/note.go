@@ -10,25 +10,26 @@ import (
 	"locksmith/protocol"
 )
 
-// A Note says who broke an acquisition by hand. It stays beside the lock for whoever lost
-// it, and for people. Nothing that decides reads it. Its text form is one line in the
+// A Note says who broke an acquisition by hand. It stays beside the lock, for the holder that
+// lost the lock and for people. No decision depends on it. Its text form is one line in the
 // protocol's grammar:
 //
 //	BROKEN v=1 id=… user=alice host=web1 at=2026-01-02T03:04:05Z forced=yes text=why, in words
 type Note struct {
 	ID     string        // of the acquisition that was broken
-	Lease  time.Duration // that one's: for how long it may not know of its loss
+	Lease  time.Duration // of that acquisition: its holder may not know of the loss for so long
 	User   string        // who broke it
 	Host   string        // where
 	At     time.Time     // by that host's clock; whole seconds
-	Forced bool          // whether it lived was not checked
+	Forced bool          // nobody checked whether the holder lived
 	Reason string
 }
 
-// MaxNotes is how many notes are kept beside a lock. Who adds one removes what is more.
+// MaxNotes is how many notes stay beside a lock. Whoever adds a note removes those above that
+// number.
 const MaxNotes = 8
 
-// MaxReason bounds the reason in bytes, and maxName the other texts. Some file systems keep no
+// MaxReason limits the reason in bytes, and maxName the other texts. Some file systems store no
 // more than a kilobyte of a note.
 const (
 	MaxReason = 200
@@ -40,13 +41,13 @@ const (
 	noteVersion = "1"
 )
 
-// Name is what of a note is in the name under which it is kept, before which there is a
-// prefix: whoever lost the lock can tell it from its own lease and id.
+// Name is the part of a note that is in its file's name, after a prefix. The holder that lost the
+// lock can build it from its own lease and id.
 func (n Note) Name() string {
 	return strconv.FormatInt(n.Lease.Milliseconds(), 10) + "-" + n.ID
 }
 
-// ParseNoteName reads what Name wrote, and nothing else.
+// ParseNoteName parses what Name returned, and nothing else.
 func ParseNoteName(name string) (Note, bool) {
 	digits, id, _ := strings.Cut(name, "-")
 	ms, err := strconv.ParseInt(digits, 10, 64)
@@ -74,15 +75,15 @@ func (n Note) Format() (string, error) {
 	return strings.TrimSuffix(line, "\n"), err
 }
 
-// ParseNote adds to what is in a note's name what is in its line. It is not ok if that is torn,
-// of another version or about another acquisition. Whoever may write beside the lock may have
-// written it, so its texts are cleaned.
+// ParseNote adds the contents of a note's line to what its name says. It is not ok if the line is
+// torn, of another version, or about another acquisition. Anybody who may write beside the lock
+// may have written the note, so ParseNote cleans its texts.
 func ParseNote(named Note, text string) (n Note, ok bool) {
 	l, err := protocol.Parse(text)
 	at, err2 := time.Parse(time.RFC3339, l.Value("at"))
 	forced := l.Value("forced")
 	if err != nil || err2 != nil || l.Word != noteWord || l.Value("v") != noteVersion || l.Value("id") != named.ID || forced != "yes" && forced != "no" ||
-		at.UTC().Format(time.RFC3339) != l.Value("at") { // no year that JSON cannot tell
+		at.UTC().Format(time.RFC3339) != l.Value("at") { // refuses a year that JSON cannot express
 		return Note{}, false
 	}
 	n = named
@@ -91,7 +92,8 @@ func ParseNote(named Note, text string) (n Note, ok bool) {
 	return n, true
 }
 
-// String is for people: "broken by alice on web1 at 2026-01-02T03:04:05Z, forced: the host is gone".
+// String describes the note for people: "broken by alice on web1 at 2026-01-02T03:04:05Z, forced:
+// the host is gone".
 func (n Note) String() string {
 	text := fmt.Sprintf("broken by %s on %s at %s", cmp.Or(n.User, "?"), cmp.Or(n.Host, "?"), n.At.UTC().Format(time.RFC3339))
 	if n.Forced {
@@ -103,7 +105,7 @@ func (n Note) String() string {
 	return text
 }
 
-// NewestNote returns the one of the last break by the clocks of those who wrote them; nil:
+// NewestNote returns the note of the last break, by the clocks of those who wrote the notes; nil:
 // there is none.
 func NewestNote(all []Note) (newest *Note) {
 	for _, n := range all {

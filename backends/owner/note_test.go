@@ -12,7 +12,7 @@ func someNote() Note {
 	return Note{ID: noteID, Lease: time.Minute, User: "al ice", Host: "web1", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Forced: true, Reason: "the host is gone"}
 }
 
-// TestNoteFormat: other versions read what stays beside a lock, so it stays as it is to the byte.
+// TestNoteFormat: other versions read a note beside a lock, so each byte of it stays as it is.
 func TestNoteFormat(t *testing.T) {
 	n := someNote()
 	const want = "BROKEN v=1 id=" + noteID + " user=al%20ice host=web1 at=2026-01-02T03:04:05Z forced=yes text=the host is gone"
@@ -43,7 +43,7 @@ func TestNoteFormat(t *testing.T) {
 	}
 }
 
-// TestNoteBounds: the longest note has room in a symbolic link on every file system.
+// TestNoteBounds: the longest note fits in a symbolic link on every file system.
 func TestNoteBounds(t *testing.T) {
 	n := someNote()
 	n.User, n.Host, n.Reason = strings.Repeat("é", 500), strings.Repeat(" ", 500), strings.Repeat("\x1bé\n", 500)
@@ -56,7 +56,7 @@ func TestNoteBounds(t *testing.T) {
 	}
 }
 
-// TestHostileNotes: whoever may write beside the lock may write anything there.
+// TestHostileNotes: whoever may write beside the lock may write any note.
 func TestHostileNotes(t *testing.T) {
 	named := Note{ID: noteID, Lease: time.Minute}
 	good, err := someNote().Format()

@@ -1,17 +1,16 @@
 // Package owner answers "who holds this lock, and is that holder dead?".
 //
-// A Record describes a holder; it is what a backend stores beside its lock. A
-// holder is believed dead in two ways only, and everything unclear counts
-// against death:
+// A Record describes a holder. A backend stores it beside its lock. There are only two ways to
+// believe that a holder is dead. Everything unclear counts against death.
 //
-//   - by proof: it lived on this very kernel (same machine id, host name, boot
-//     id, pid and time namespace), and its helper is gone, and so is its parent, or all
-//     that inherited the lifeline of its command;
-//   - by lease: somebody watched one heartbeat for a whole lease on its own
+//   - By proof: the holder lived on this very kernel (same machine id, host name, boot
+//     id, pid and time namespace). Its helper is gone, and so is its parent, or everything
+//     that inherited the lifeline of its command.
+//   - By lease: somebody watched one heartbeat for a whole lease on its own
 //     clock and saw no other (package watch).
 //
-// No time written by one machine is ever compared with the clock of another;
-// the times in a record are for people.
+// No time written by one machine is ever compared with the clock of another. The times in a
+// record are for people.
 package owner
 
 import (
@@ -21,9 +20,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Place names one running kernel as one container sees it. Two processes in
-// equal, complete places can look at each other through /proc, or on Windows by their
-// pids.
+// A Place names one running kernel as one container sees it. If two processes have equal and
+// complete places, they can look at each other through /proc, or on Windows by their pids.
 type Place struct {
 	Host    string // host name
 	Machine string // machine-id(5), empty if there is none
@@ -32,8 +30,8 @@ type Place struct {
 	TimeNS  string // time namespace; start times are shifted by it (time_namespaces(7))
 }
 
-// Here returns the place of this process, as it was when that was first asked. What
-// cannot be read stays empty, which turns proof of death off.
+// Here returns the place of this process, as it was at the first call. What cannot be read stays
+// empty, which turns proof of death off.
 func Here() Place { return here() }
 
 var here = sync.OnceValue(look)
@@ -43,9 +41,8 @@ func (p Place) sees(q Place) bool {
 	return p == q && p.Host != "" && p.Machine != "" && p.Boot != "" && p.PIDNS != ""
 }
 
-// RebootedSince reports that q is this machine before its last boot. It holds
-// where a disk belongs to one machine; for a shared directory it proves
-// nothing, because clones may share both names.
+// RebootedSince reports that q is this machine before its last boot. It may be trusted for a disk
+// of one machine. For a shared directory it proves nothing, because clones may share both names.
 func (p Place) RebootedSince(q Place) bool {
 	return p.Machine != "" && p.Machine == q.Machine && p.Host == q.Host &&
 		p.Boot != "" && q.Boot != "" && p.Boot != q.Boot
@@ -54,16 +51,16 @@ func (p Place) RebootedSince(q Place) bool {
 // A Verdict is what the kernel proves about a holder.
 type Verdict string
 
-// The verdicts. Only Dead permits anything.
+// The verdicts. Only Dead allows anybody to break a lock.
 const (
 	Alive    Verdict = "alive"    // its helper runs on this machine
-	Dead     Verdict = "dead"     // all that may work under its lock is gone, by proof
-	Orphaned Verdict = "orphaned" // its helper is gone, what works under its lock may go on: the lease decides
-	Unknown  Verdict = "unknown"  // elsewhere, or hidden: the lease decides
+	Dead     Verdict = "dead"     // everything that may work under its lock is gone, by proof
+	Orphaned Verdict = "orphaned" // its helper is gone, but what works under its lock may go on: the lease decides
+	Unknown  Verdict = "unknown"  // it is elsewhere, or hidden: the lease decides
 )
 
-// Verdict judges the holder from here. First the helper: what one that is gone has
-// started can only become less.
+// Verdict judges the holder from here. It looks at the helper first: once the helper is gone,
+// what it started can only become less.
 func (r Record) Verdict(here Place) Verdict {
 	switch {
 	case !here.sees(r.Place):
@@ -76,7 +73,7 @@ func (r Record) Verdict(here Place) Verdict {
 	return Dead
 }
 
-// Orphans are what inherited the helper's lifeline, or none.
+// Orphans is a process value for everything that inherited the helper's lifeline, or none.
 func (r Record) Orphans() process.Process {
 	if r.Lifeline == "" {
 		return process.Process{}
@@ -97,14 +94,14 @@ func (r Record) Lives(here Place) (process.Process, bool) {
 	return process.Process{}, false
 }
 
-// An Env is what an algorithm takes from where it runs.
+// An Env is what an algorithm needs from the place where it runs.
 type Env struct {
 	// NewID returns a name that was never used before.
 	NewID func() string
 	// Judge looks for proof of death.
 	Judge func(Record) Verdict
-	// ToWatch returns the process whose end would change the verdict, if it can be seen
-	// from here. Nil: none can.
+	// ToWatch returns the process whose end would change the verdict, if it can be seen from
+	// here. Nil: no process can be watched.
 	ToWatch func(Record) (process.Process, bool)
 	// Today is the wall clock, for people and for places in a queue.
 	Today func() time.Time
@@ -121,7 +118,7 @@ func NewEnv() Env {
 	}
 }
 
-// Verdict judges by a record. Without one nothing is known.
+// Verdict judges by a record. Without a record nothing is known.
 func (e Env) Verdict(r *Record) Verdict {
 	if r == nil {
 		return Unknown

@@ -23,7 +23,7 @@ func sample(t *testing.T) Record {
 
 func gone(p process.Process) process.Process { p.Start++; return p }
 
-// TestTimeOfRecord: a time that was rounded would make everything seem older.
+// TestTimeOfRecord: times are not rounded, because that would make everything seem older.
 func TestTimeOfRecord(t *testing.T) {
 	r := sample(t)
 	for _, at := range []time.Time{time.Unix(1e9, 0), time.UnixMilli(1e12 + 1), time.UnixMilli(1e12 + 990), time.UnixMilli(1e12 + 999)} {
@@ -60,11 +60,12 @@ func FuzzRecord(f *testing.F) {
 		if r.ID == "" || r.Helper.PID <= 0 || r.Helper.PID > process.MaxPID || r.Lease < MinLease || r.Lease > MaxLease {
 			t.Fatalf("%q became %+v", s, r)
 		}
-		// Nothing that could be made up says of somebody on another kernel that he is dead.
+		// No text that somebody makes up can prove that a holder on another kernel is dead.
 		if v := r.Verdict(here); r.Place != here && v != Unknown || r.NoProof && v == Dead {
 			t.Fatalf("%q is %s", s, v)
 		}
-		// A canonical record comes back byte for byte; any other settles after one round.
+		// A canonical record comes back byte for byte. Any other record stays the same after one
+		// round.
 		once, err := r.Format()
 		if err != nil {
 			return // escapes and order may lengthen it past the limit

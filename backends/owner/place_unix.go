@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// look finds out where we are.
+// look finds out the place of this process.
 func look() Place {
 	host, _ := os.Hostname()
 	return Place{

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/windows/registry"
 )
 
-// look finds out where we are.
+// look finds out the place of this process.
 func look() Place {
 	host, _ := os.Hostname()
 	return Place{Host: host, Machine: machine(), Boot: boot(), PIDNS: "windows"}
 }
 
-// machine is made when Windows is installed.
+// machine is an id that Windows makes at its installation.
 func machine() string {
 	key, err := registry.OpenKey(registry.LOCAL_MACHINE, `SOFTWARE\Microsoft\Cryptography`, registry.QUERY_VALUE|registry.WOW64_64KEY)
 	if err != nil {
@@ -29,8 +29,8 @@ func machine() string {
 // systemPID is the process "System", which the kernel starts at boot and never ends.
 const systemPID = 4
 
-// boot is when that was, in units of 100 ns: as good as random, and stepping the clock
-// does not change it.
+// boot is when the System process started, in units of 100 ns. That is as good as random, and
+// stepping the clock does not change it.
 func boot() string {
 	buf := make([]byte, 1<<20)
 	err := windows.NtQuerySystemInformation(windows.SystemProcessInformation, unsafe.Pointer(&buf[0]), uint32(len(buf)), nil)

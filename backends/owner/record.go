@@ -13,16 +13,15 @@ import (
 	"locksmith/protocol"
 )
 
-// Bounds of a lease: below, heartbeats would compete with scheduling noise;
-// above, a holder that vanished would block everybody for longer than anyone
-// waits.
+// Bounds of a lease. Below them, heartbeats would compete with scheduling noise. Above them, a
+// holder that vanished would block everybody for longer than anyone waits.
 const (
 	MinLease = time.Second
 	MaxLease = 366 * 24 * time.Hour
 )
 
-// WholeLease is how long a holder must be seen silent before its lease is over by its own clock,
-// too: 1 % more than the lease, because clocks run at unequal rates.
+// WholeLease is how long a holder must be seen silent. It is 1 % more than the lease, because
+// clocks run at unequal rates: by then the lease is over by the holder's own clock, too.
 func WholeLease(lease time.Duration) time.Duration { return lease + lease/100 }
 
 const (
@@ -31,52 +30,52 @@ const (
 	metaPrefix    = "meta."
 )
 
-// ErrRecord is wrapped by every error that says a record does not parse. Such
-// a lock is held by somebody unknown; it is not free.
+// Every error that says a record does not parse wraps ErrRecord. A lock with such a record is
+// held by somebody unknown; it is not free.
 var ErrRecord = errors.New("not a locksmith record")
 
-// A Record says who holds or wants a lock. Its text form is one line in the
-// protocol's grammar, at most protocol.MaxLine bytes:
+// A Record says who holds or wants a lock. Its text form is one line in the protocol's grammar,
+// at most protocol.MaxLine bytes:
 //
 //	LOCK v=1 id=… host=web3 machine=… boot=… pidns=… timens=… pid=7 start=123
 //	     ppid=6 pstart=99 lifeline=… user=alice mode=exclusive lease_ms=60000
 //	     refresh_ms=8000 max_hold_ms=7200000 program=billing.pl at=2026-01-02T03:04:05.678Z meta.job=nightly
 //
-// Fields that a reader does not know mean nothing to it, so that later versions can add some.
+// A reader ignores fields that it does not know, so later versions can add some.
 type Record struct {
 	ID     string // names this acquisition; see NewID
 	Place  Place  // the kernel the processes below live on
 	Helper process.Process
-	// Parent is the program on whose behalf the helper holds. It is none where
-	// the helper itself guards a command, which dies with it.
+	// Parent is the program for which the helper holds the lock. There is none if the helper
+	// itself guards a command, which dies with the helper.
 	Parent process.Process
-	// NoProof tells others not to conclude death from processes: the work may
-	// go on without both of them.
+	// NoProof tells others not to conclude death from processes: the work may go on without
+	// helper and parent.
 	NoProof bool
-	// Lifeline names what a command inherits whose guard the helper is, and what the
-	// command starts (process.NewLifeline): while any of them lives, nobody may conclude
-	// death. Empty: there is none.
+	// Lifeline names what the command of a guarding helper inherits, and all that the command
+	// starts (process.NewLifeline). While any of these processes lives, nobody may conclude
+	// death. Empty: there is no lifeline.
 	Lifeline string
 	User     string
-	// Program is the name of the program that the lock is held for, without a path and its
-	// arguments; empty: it is not known. For people.
+	// Program is the name of the program for which the lock is held, without path and arguments;
+	// empty: not known. For people.
 	Program string
 	Mode    string // "exclusive" or "shared"
 	Lease   time.Duration
-	// Refresh is how long after a heartbeat the next one is due, if that is less than a
-	// quarter of the lease; 0: it is that.
+	// Refresh is the time between heartbeats, if it is less than a quarter of the lease; 0: a
+	// quarter of the lease.
 	Refresh time.Duration
-	// MaxHold is for how long it is held at most; 0: there is no limit. For people.
+	// MaxHold is how long the lock is held at most; 0: there is no limit. For people.
 	MaxHold  time.Duration
 	Acquired time.Time        // for people; whole milliseconds
-	Meta     []protocol.Field // what the user said of the holder, in order
-	unknown  []protocol.Field // fields of a later version, kept
+	Meta     []protocol.Field // what the user said about the holder, in order
+	unknown  []protocol.Field // fields of a later version; Format writes them again
 }
 
 // NewID returns a name for one acquisition attempt: 128 random bits in hex.
 func NewID() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails: it ends the program instead
+	_, _ = rand.Read(b[:]) // never fails: on failure it ends the program
 	return hex.EncodeToString(b[:])
 }
 
@@ -126,7 +125,7 @@ func (r Record) Format() (string, error) {
 	return l.Format()
 }
 
-// RecordOf reads the record of whoever has an id. Without it the note says why there is none.
+// RecordOf parses the record of the holder with this id. If there is none, the note says why.
 func RecordOf(id, text string) (r *Record, note string) {
 	found, err := ParseRecord(text)
 	if err != nil || found.ID != id {
@@ -135,7 +134,7 @@ func RecordOf(id, text string) (r *Record, note string) {
 	return &found, ""
 }
 
-// ParseRecord reads what Format wrote. Its errors wrap ErrRecord.
+// ParseRecord parses what Format wrote. Its errors wrap ErrRecord.
 func ParseRecord(s string) (Record, error) {
 	if !strings.HasSuffix(s, "\n") {
 		return Record{}, fmt.Errorf("%w: it does not end in a line feed", ErrRecord)
@@ -184,7 +183,7 @@ var known = map[string]bool{
 	"lease_ms": true, "refresh_ms": true, "max_hold_ms": true, "program": true, "at": true,
 }
 
-// CheckMeta refuses metadata whose keys cannot stand in a record.
+// CheckMeta refuses metadata keys that cannot stand in a record.
 func CheckMeta(key string) error {
 	if key == "" || !protocol.ValidKey(metaPrefix+key) {
 		return fmt.Errorf("metadata key %.40q: use 1 to 27 of a-z 0-9 _ . -", key)
@@ -232,7 +231,7 @@ func (p *fieldReader) lease(key string) time.Duration {
 	return d
 }
 
-// optional reads a duration that may be missing.
+// optional parses a duration that may be missing.
 func (p *fieldReader) optional(key string) time.Duration {
 	if _, ok := p.line.Get(key); !ok {
 		return 0

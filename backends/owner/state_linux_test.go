@@ -14,7 +14,7 @@ import (
 	"locksmith/backends/process"
 )
 
-// sleeping starts sleep(1) under another name, and returns it.
+// sleeping starts sleep(1) under another name, and returns its process.
 func sleeping(t *testing.T, name string, fds ...*os.File) process.Process {
 	t.Helper()
 	sleep, err := exec.LookPath("sleep")
@@ -50,7 +50,7 @@ func stop(t *testing.T, p process.Process) {
 	}
 }
 
-// parentAndHelper starts a shell, and below it what is called locksmith.
+// parentAndHelper starts a shell, and below it a program that is called locksmith.
 func parentAndHelper(t *testing.T) (parent, helper process.Process) {
 	t.Helper()
 	sleep, err := exec.LookPath("sleep")
@@ -84,8 +84,8 @@ func parentAndHelper(t *testing.T) (parent, helper process.Process) {
 	return parent, helper
 }
 
-// TestStopped: nobody is told to send SIGTERM to who is stopped, nor to end a helper alone whose
-// parent would keep the lock.
+// TestStopped: nobody is told to send SIGTERM to a stopped process, nor to end only a helper
+// whose parent would keep the lock.
 func TestStopped(t *testing.T) {
 	parent, helper := parentAndHelper(t)
 	r := Record{Place: Here(), Helper: helper, Parent: parent, User: strconv.Itoa(os.Geteuid())}
@@ -117,8 +117,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestLeft: what a helper that is gone leaves is named by pid and program, and nobody is told to
-// end what only the record says is that.
+// TestLeft: what a dead helper leaves is named by pid and program. Nobody is told to end a
+// process that only the record names.
 func TestLeft(t *testing.T) {
 	line, err := process.NewLifeline()
 	if err != nil {
@@ -131,7 +131,7 @@ func TestLeft(t *testing.T) {
 	lent := os.NewFile(uintptr(fd), "lifeline")
 	defer lent.Close()
 	child := sleeping(t, "left", lent)
-	self, err := process.Find(os.Getpid()) // which made the lifeline, and has it, too
+	self, err := process.Find(os.Getpid()) // we made the lifeline, and have it, too
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,8 +155,8 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// TestGuarded: the pid beside a program is that program's. Of what a helper has started only its
-// command has the lifeline, and not, say, an ssh.
+// TestGuarded: the pid beside a program's name is that program's. Of the processes that a helper
+// has started, only its command has the lifeline, and not, say, an ssh.
 func TestGuarded(t *testing.T) {
 	self, err := process.Find(os.Getpid())
 	if err != nil {
@@ -171,7 +171,7 @@ func TestGuarded(t *testing.T) {
 	if got := r.Guarded(); got.PID != 0 {
 		t.Errorf("of a run that waits: %v", got)
 	}
-	fd, err := line.Lend() // no earlier: what is started from now on inherits it
+	fd, err := line.Lend() // only now, because everything that is started later inherits it
 	if err != nil {
 		t.Fatal(err)
 	}
