@@ -9,19 +9,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Boot is the Clock of this machine since it was started.
+// Boot is the Clock that counts the time since this machine was started.
 type Boot struct{}
 
 // Now implements Clock.
 func (Boot) Now() time.Duration {
 	var ts unix.Timespec
-	// It cannot fail: CLOCK_BOOTTIME is older (Linux 2.6.39) than Go's oldest kernel.
+	// It cannot fail: CLOCK_BOOTTIME came with Linux 2.6.39, which is older than Go's oldest
+	// kernel.
 	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts)
 	return time.Duration(ts.Nano())
 }
 
-// NewTimer implements Clock. A timer that comes due during a suspend fires at
-// the resume, which a runtime timer would not (timerfd_create(2)).
+// NewTimer implements Clock. A timer that comes due during a suspend fires at the resume, which a
+// timer of the runtime would not (timerfd_create(2)).
 func (b Boot) NewTimer(d time.Duration) Timer {
 	now := b.Now()
 	t := &bootTimer{due: now + min(d, math.MaxInt64-now), c: make(chan time.Time, 1)}
@@ -31,8 +32,8 @@ func (b Boot) NewTimer(d time.Duration) Timer {
 	return t
 }
 
-// brief is how long a timer is left to the runtime. Most are stopped by then: they
-// watch over calls that take less time than a timerfd takes to make.
+// brief is how long a timer is left to the runtime. Most timers are stopped by then: they watch
+// over calls that take less time than it takes to make a timerfd.
 const brief = 2 * time.Millisecond
 
 type bootTimer struct {
@@ -45,7 +46,7 @@ type bootTimer struct {
 	stopped bool
 }
 
-// wait is called when the first, or the only, part of the time is over.
+// wait is called when the runtime's part of the time is over, which may be all of it.
 func (t *bootTimer) wait() {
 	f := t.arm()
 	if f == nil {
@@ -57,7 +58,7 @@ func (t *bootTimer) wait() {
 	}
 }
 
-// arm makes the timerfd, if there is anything left to wait for.
+// arm makes the timerfd, if any time is left to wait for.
 func (t *bootTimer) arm() *os.File {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,7 +69,7 @@ func (t *bootTimer) arm() *os.File {
 		t.c <- time.Now()
 	default:
 		fd, err := timerfd(left)
-		if err != nil { // out of descriptors: late after a suspend beats never
+		if err != nil { // out of descriptors: a timer that is late after a suspend is better than none
 			t.first.Reset(left)
 			break
 		}

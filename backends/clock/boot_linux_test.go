@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestTimerfd: a timer makes one only if there is anything left to wait for.
+// TestTimerfd: a timer makes a timerfd only if any time is left to wait for.
 func TestTimerfd(t *testing.T) {
 	due := func(d time.Duration) *bootTimer {
 		return &bootTimer{due: Boot{}.Now() + d, c: make(chan time.Time, 1), first: time.NewTimer(time.Hour)}

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Boot is the Clock of this machine since it was started.
+// Boot is the Clock that counts the time since this machine was started.
 type Boot struct{}
 
 // Now implements Clock.
 func (Boot) Now() time.Duration { return sinceBoot() }
 
-// look is how often a timer asks the clock. Go's timers stand still during a suspend,
-// and so would come late by all that was left of them before it.
+// look is how often a timer asks the clock. Go's timers stand still during a suspend, so without
+// looks a timer would come late by all that was left of it.
 const look = time.Second
 
 // NewTimer implements Clock.

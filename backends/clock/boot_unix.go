@@ -9,19 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sinceBootClock is the system's clock that never steps and, where there is one, goes on
-// during a suspend, as on macOS and OpenBSD (clock_gettime(2)). On the others a holder
-// learns at its next heartbeat after a suspend that it was broken, and not before.
+// sinceBootClock is the system's clock that never steps. On macOS and OpenBSD it also goes on
+// during a suspend (clock_gettime(2)). On the others a holder that was broken during a suspend
+// learns it at its next heartbeat, and not before.
 func sinceBootClock() int32 {
 	switch runtime.GOOS {
 	case "darwin":
-		return 4 // CLOCK_MONOTONIC_RAW; Go's own timers go by one that stands still
+		return 4 // CLOCK_MONOTONIC_RAW; the clock of Go's own timers stands still
 	case "openbsd":
 		return 6 // CLOCK_BOOTTIME
 	case "freebsd":
 		return 4 // CLOCK_MONOTONIC
 	}
-	return 3 // CLOCK_MONOTONIC of NetBSD
+	return 3 // CLOCK_MONOTONIC on NetBSD
 }
 
 func sinceBoot() time.Duration {

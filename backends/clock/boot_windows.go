@@ -6,6 +6,5 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// sinceBoot includes the time of sleep and hibernation (GetTickCount64). It goes in
-// steps of 10 to 16 ms.
+// sinceBoot includes sleep and hibernation (GetTickCount64). It goes in steps of 10 to 16 ms.
 func sinceBoot() time.Duration { return windows.DurationSinceBoot() }

@@ -1,8 +1,8 @@
-// Package clock is the one clock that leases and timeouts count by.
+// Package clock is the one clock for leases and timeouts.
 //
-// Boot reads CLOCK_BOOTTIME where there is one: it never steps, and it goes on
-// while the machine is suspended, as everybody else's patience does
-// (clock_gettime(2)). Its zero means nothing; only differences do.
+// Boot reads CLOCK_BOOTTIME where there is one (clock_gettime(2)). That clock never steps. It
+// goes on while the machine is suspended, because others do not wait for a suspended machine. Its
+// zero means nothing; only differences count.
 package clock
 
 import (
@@ -27,11 +27,11 @@ type Timer interface {
 	Stop()
 }
 
-// Runtime is a Clock on the Go runtime's monotonic time. It stands still
-// during a suspend; under testing/synctest it is the bubble's fake time.
+// Runtime is a Clock on the Go runtime's monotonic time. It stands still during a suspend. Under
+// testing/synctest it is the bubble's fake time.
 type Runtime struct{}
 
-// The monotonic clock has no zero of its own in Go.
+// Go's monotonic clock has no zero of its own.
 var epoch = time.Now()
 
 // Now implements Clock.
@@ -48,8 +48,8 @@ func (t runtimeTimer) Stop()               { t.t.Stop() }
 // ErrTimeout is the cause of a context that WithTimeout ended.
 var ErrTimeout = errors.New("the time is over")
 
-// WithTimeout is context.WithTimeout on a clock of ours; the context's cause
-// is ErrTimeout when the time is over.
+// WithTimeout is context.WithTimeout on a Clock. When the time is over, the context's cause is
+// ErrTimeout.
 func WithTimeout(ctx context.Context, c Clock, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := c.NewTimer(d)
@@ -66,7 +66,7 @@ func WithTimeout(ctx context.Context, c Clock, d time.Duration) (context.Context
 
 // Sleep returns after d or when ctx ends.
 func Sleep(ctx context.Context, c Clock, d time.Duration) {
-	if ctx.Err() != nil { // a timer has its price
+	if ctx.Err() != nil { // saves the price of a timer
 		return
 	}
 	timer := c.NewTimer(d)
@@ -77,8 +77,7 @@ func Sleep(ctx context.Context, c Clock, d time.Duration) {
 	}
 }
 
-// Pause waits for d on the runtime's clock, and returns ctx's error if that ends
-// first.
+// Pause waits for d on the runtime's clock. If ctx ends first, it returns ctx's error.
 func Pause(ctx context.Context, d time.Duration) error {
 	Sleep(ctx, Runtime{}, d)
 	return ctx.Err()
