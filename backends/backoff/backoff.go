@@ -1,11 +1,11 @@
-// Package backoff is how often a waiter asks, where nothing wakes it: a few quick
-// polls for locks that are held for a moment, then a pause that grows with each
-// round, so that a crowd of waiters does not wear down a server, and shrinks again,
-// so that nobody asks seldom for ever.
+// Package backoff says how often a waiter asks where nothing wakes it. First come a few quick
+// polls, for locks that are held only for a moment. Then comes a slow pause, which grows with
+// each round, so that a crowd of waiters does not wear down a server. Later it shrinks again, so
+// that nobody asks seldom for ever.
 //
-// The numbers are those of the Tcl original: 16 polls 25 to 100 ms apart, at random
-// so that waiters who came together do not stay together; then a pause of 2 s, the
-// next time of 4 s, and so on to 32 s and back to 2 s.
+// The numbers are those of the Tcl original: 16 polls, 25 to 100 ms apart, at random so that
+// waiters who came together do not stay together; then a pause of 2 s, the next time of 4 s, and
+// so on to 32 s and back to 2 s.
 package backoff
 
 import (
@@ -16,14 +16,14 @@ import (
 // A Range is from Min to Max, both included.
 type Range struct{ Min, Max time.Duration }
 
-// A Config says how long the pauses are. What is zero in it is as in Default.
+// A Config says how long the pauses are. A field that is zero counts as in Default.
 type Config struct {
 	Poll  Range // between quick polls, at random
-	Quick int   // how many of those there are, before a slow pause
-	// Slow are the slow pauses: the first is Min, each next one is Min longer, up to
-	// Max, and then Min shorter, down to Min, and so on.
+	Quick int   // how many quick polls come before a slow pause
+	// Slow are the slow pauses. The first is Min. Each next one is Min longer, up to Max, then
+	// Min shorter, down to Min, and so on.
 	Slow Range
-	// Random returns a number from 0 to n-1: rand.Int64N.
+	// Random returns a number from 0 to n-1. The default is rand.Int64N.
 	Random func(n int64) int64
 }
 
@@ -37,7 +37,7 @@ func Default() Config {
 	}
 }
 
-// orDefault fills in what is missing. Ranges the wrong way round become a point.
+// orDefault fills in what is missing. A range whose Max is below its Min becomes Min alone.
 func (c Config) orDefault() Config {
 	d := Default()
 	if c.Poll == (Range{}) {
@@ -56,13 +56,13 @@ func (c Config) orDefault() Config {
 	return c
 }
 
-// A Schedule is the pauses of one waiter, one after the other. The zero Schedule is that of
-// Default. It is for one goroutine at a time.
+// A Schedule is the sequence of pauses of one waiter. The zero Schedule is that of Default. It is
+// for one goroutine at a time.
 type Schedule struct {
 	Config Config
-	polls  int           // since the last slow pause
+	polls  int           // how many since the last slow pause
 	slow   time.Duration // the last slow pause
-	falls  bool          // the slow pauses become shorter
+	falls  bool          // the slow pauses are getting shorter
 }
 
 // Next returns the next pause.
@@ -92,10 +92,10 @@ func (s *Schedule) swing(r Range) time.Duration {
 	return s.slow
 }
 
-// A Growth is the pauses of one who asks again what had no answer: each is half as long again
-// as the one before, less up to half of it at random, so that those whom one server turned
-// away at the same time do not come back together. The zero Growth begins with First. It is
-// for one goroutine at a time.
+// A Growth is the sequence of pauses of a waiter that had no answer and asks again. Each pause is
+// half as long again as the one before, less up to half of it at random, so that waiters which
+// one server turned away together do not come back together. The zero Growth begins with First.
+// It is for one goroutine at a time.
 type Growth struct {
 	First, Most time.Duration
 	next        time.Duration // 0: it has not begun
@@ -108,10 +108,10 @@ func (g *Growth) Next() time.Duration {
 	return d - rand.N(d/2+1)
 }
 
-// Reset begins again.
+// Reset begins with First again.
 func (g *Growth) Reset() { g.next = 0 }
 
-// Schedule is that of a waiter with these pauses; nil if c is nil.
+// Schedule returns a Schedule with these pauses; nil if c is nil.
 func (c *Config) Schedule() *Schedule {
 	if c == nil {
 		return nil
@@ -119,7 +119,7 @@ func (c *Config) Schedule() *Schedule {
 	return &Schedule{Config: *c}
 }
 
-// NextOr returns the next pause, or the usual one where s is nil.
+// NextOr returns the next pause, or the usual one if s is nil.
 func (s *Schedule) NextOr(usual time.Duration) time.Duration {
 	if s == nil {
 		return usual

@@ -59,8 +59,8 @@ func TestOwnManners(t *testing.T) {
 	}
 }
 
-// TestWrongWayRound: a range whose end is before its beginning is no reason to
-// fail, or to ask without a pause.
+// TestWrongWayRound: if a range ends before it begins, that is no reason to fail, or to ask
+// without a pause.
 func TestWrongWayRound(t *testing.T) {
 	p := Schedule{Config: Config{Poll: Range{Min: time.Second}, Quick: 1, Slow: Range{3 * time.Second, time.Second}}}
 	for i, want := range []time.Duration{1, 3, 1, 3} {
@@ -80,7 +80,7 @@ func TestLongest(t *testing.T) {
 }
 
 // TestGrowth: each pause is at most half as long again as the one before could be, and at least
-// half of that, up to the longest; and it begins again.
+// half of that, up to the longest. Reset begins again.
 func TestGrowth(t *testing.T) {
 	g, seen := Growth{First: time.Second, Most: 10 * time.Second}, map[time.Duration]bool{}
 	for range 3 {

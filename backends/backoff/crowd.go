@@ -5,39 +5,37 @@ import (
 	"time"
 )
 
-// Few is how many waiters may each ask as often as one that is alone, and be woken by
-// whatever happens to the lock.
+// Few is how many waiters may each ask as often as a lone one, and be woken by whatever happens
+// to the lock.
 const Few = 16
 
-// A Crowd is those who wait for one lock that has no queue, as one of them has counted them.
-// Each then asks the more seldom the more there are, at its own random time, so that what
-// they do to a server, or to each other, does not grow with their number: the lock goes to
-// whoever asks next, and all of them together ask as often as a few. It is for one
-// goroutine at a time.
+// A Crowd is all who wait for one lock that has no queue, as counted by one of them. The more
+// there are, the more seldom each asks, at its own random time. So the load that they put on a
+// server, or on each other, does not grow with their number: all of them together ask as often as
+// a few. The lock goes to whoever asks next. A Crowd is for one goroutine at a time.
 type Crowd struct {
-	// Each is how much of its pause a waiter owes to each of the crowd, itself included:
-	// all together ask once in that time at most. 0: they are not counted, and each asks
+	// Each is how much longer a waiter pauses for each member of the crowd, itself included. So
+	// all together ask at most once in that time. 0: the waiters are not counted, and each asks
 	// as if it were alone.
 	Each time.Duration
 
 	n       int
-	early   bool          // they were a few when this one came
+	early   bool          // there were only a few when this waiter came
 	changed time.Duration // when the lock was last seen to change hands
-	counted time.Duration // what changed was then
-	soonest time.Duration // when to count them again if it has changed since,
-	latest  time.Duration // and if not
+	counted time.Duration // changed at the time of the last count
+	soonest time.Duration // when to count again if the lock has changed hands since,
+	latest  time.Duration // and when to count again otherwise
 }
 
 const (
-	// countNames is for how many names in a directory to count as seldom as for one.
+	// countNames: a listing of up to so many names allows a count as often as a listing of one.
 	countNames = 100
-	// countEvery is after how long to count again, though nothing has happened; or after
-	// twice as long, so that those who came together do not stay together.
+	// countEvery is the time after which to count again even if nothing has happened. At random
+	// it is up to twice as long, so that waiters who came together do not stay together.
 	countEvery = time.Minute
 )
 
-// Changed notes that the lock has another holder than before. All times are of one clock, the
-// caller's.
+// Changed notes that the lock has a new holder. All times here are of one clock, the caller's.
 func (c *Crowd) Changed(now time.Duration) { c.changed = now }
 
 // Due reports whether it is time to count.
@@ -45,8 +43,8 @@ func (c *Crowd) Due(now time.Duration) bool {
 	return c.Each > 0 && now >= c.soonest && (now >= c.latest || c.changed != c.counted)
 }
 
-// Count notes how many wait, the one who counts included. To find out took as long as to
-// list so many names.
+// Count notes how many wait, the caller included. names is how many names the caller listed to
+// find out.
 func (c *Crowd) Count(waiting, names int, now time.Duration) {
 	c.early = c.early || c.n == 0 && waiting <= Few
 	c.n, c.counted = waiting, c.changed
@@ -54,19 +52,21 @@ func (c *Crowd) Count(waiting, names int, now time.Duration) {
 	c.latest = now + countEvery + rand.N(countEvery)
 }
 
-// Large reports that there are more than a few.
+// Large reports whether there are more than a few.
 func (c *Crowd) Large() bool { return c.n > Few }
 
-// Sleeps reports that nothing but time is to wake this one. What woke a large crowd would set
-// all of them upon a lock that only one can have; so it is those who were there first.
+// Sleeps reports whether only time is to wake this waiter. An event that woke all of a large
+// crowd would set all of them upon a lock that only one can have. So events wake only the waiters
+// that were there first.
 func (c *Crowd) Sleeps() bool { return c.Large() && !c.early }
 
-// Growing returns a pause that grows with the time that nothing has happened.
+// Growing returns a pause that grows with the time since the lock last changed hands.
 func (c *Crowd) Growing(now, least, most time.Duration) time.Duration {
 	return min(max((now-c.changed)/8, least), most)
 }
 
-// Spread returns the pause of one of the crowd who would pause for d if there were a few.
+// Spread returns the pause of one waiter of the crowd. d is what it would be if there were only a
+// few.
 func (c *Crowd) Spread(d time.Duration) time.Duration {
 	n := time.Duration(c.n)
 	switch {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestSpread: each of a crowd pauses for so long that all together ask as often as a few, at
-// different times; a few ask as they would alone, if that is not too often for all.
+// TestSpread: each of a crowd pauses so long that all together ask as often as a few, at
+// different times. A few ask as often as they would alone, if that is not too often for all.
 func TestSpread(t *testing.T) {
 	const each = 2 * time.Millisecond
 	for _, x := range []struct {
@@ -39,8 +39,8 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestDue: they are counted at once, and again when the lock has changed hands or after a
-// while; the more names the listing has, the more seldom.
+// TestDue: a crowd is counted at once, and again when the lock has changed hands or after a
+// while. The more names the listing has, the more seldom it is counted.
 func TestDue(t *testing.T) {
 	const each = time.Millisecond
 	for _, x := range []struct {
@@ -68,7 +68,7 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// TestSleeps: those who came first are woken, however many come after them.
+// TestSleeps: waiters that came first are woken, however many come after them.
 func TestSleeps(t *testing.T) {
 	for first, want := range map[int]bool{1: false, Few: false, Few + 1: true} {
 		c := Crowd{Each: time.Millisecond}

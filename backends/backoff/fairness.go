@@ -2,7 +2,7 @@ package backoff
 
 import "time"
 
-// Fairness remembers until when a waiter leaves a lock to those who came before it. The zero
+// Fairness remembers since when a waiter has left a lock to those who came before it. The zero
 // value has left nothing to anybody yet.
 type Fairness struct {
 	on         bool
@@ -10,9 +10,9 @@ type Fairness struct {
 	since      time.Duration
 }
 
-// Until returns when a waiter that does so at a time has left generation t of a lock to others
-// for as long as d, counted from the first call for that generation. Times are those of one
-// clock.
+// Until is called at the time now by a waiter that leaves generation t of a lock to others, for
+// as long as d. It returns when that ends, counted from its first call for that generation. All
+// times are of one clock.
 func (f *Fairness) Until(now time.Duration, t uint64, d time.Duration) time.Duration {
 	if !f.on || f.generation != t {
 		*f = Fairness{on: true, generation: t, since: now}
