@@ -2,27 +2,27 @@ package posix
 
 import "golang.org/x/sys/unix"
 
-// A Bell rings when something ends that has an id, such as a place in a queue: for those
-// processes of this machine, in the same network namespace, that have asked for it with
-// HearBell. It is a listening socket without a file (unix(7), abstract) that nobody ever
-// answers; the kernel hangs up on those who are connected when it is closed, or when the
-// process ends. Nothing is left of it.
+// A Bell rings when something ends that has an id, such as a place in a queue. Processes hear it
+// that have asked for it with HearBell, on this machine and in the same network namespace. A Bell
+// is a listening socket without a file (unix(7), abstract) that nobody ever answers. When the
+// socket is closed, or its process ends, the kernel hangs up on all who are connected. Nothing is
+// left of it.
 //
-// It is a hint and nothing else. Whoever comes from elsewhere does not hear it; and whoever
-// knows the id of something without a bell may make one.
+// It is only a hint. Processes elsewhere do not hear it. And anybody who knows the id may make a
+// bell for it, if it has none.
 //
-// The zero Bell is none. Bells are for one goroutine at a time.
+// The zero Bell is no bell. A Bell is for one goroutine at a time.
 type Bell struct {
 	fd   int
 	hung bool
 }
 
-// callers is how many may have listened: the kernel keeps a place for each, also for those
-// that do so no longer.
+// callers is how many may have listened. The kernel keeps a place for each, even after it has
+// stopped listening.
 const callers = 1024
 
-// HangBell makes the bell of an id that nobody else uses; the zero Bell, if that is not
-// possible.
+// HangBell makes the bell of an id that nobody else uses. If that is not possible, it returns the
+// zero Bell.
 func HangBell(id string) Bell {
 	fd, err := bellSocket()
 	if err != nil {
@@ -57,7 +57,7 @@ func HearBell(id string) (fd int, there bool) {
 	return fd, true
 }
 
-// Rang reports that a bell has rung that was heard with HearBell.
+// Rang reports whether a bell has rung. fd comes from HearBell.
 func Rang(fd int) bool {
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
 	return err == nil && n > 0
@@ -67,7 +67,7 @@ func bellSocket() (int, error) {
 	return unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 }
 
-// bellAddress is in the abstract namespace, which "@" stands for.
+// bellAddress is in the abstract namespace, for which "@" stands.
 func bellAddress(id string) *unix.SockaddrUnix {
 	return &unix.SockaddrUnix{Name: "@locksmith/bell/" + id}
 }

@@ -25,8 +25,8 @@ func playBell() int {
 // bellOf is a name that no other run of these tests has.
 func bellOf(t *testing.T) string { return fmt.Sprint(t.Name(), os.Getpid()) }
 
-// mustRing waits until it rings. A child that was just started has a copy of every descriptor
-// until the kernel has closed them for its program, and that may be after lab.Start.
+// mustRing waits until the bell rings. A child that was just started has copies of all
+// descriptors until the kernel closes them for its program, which may be after lab.Start.
 func mustRing(t *testing.T, fd int) {
 	t.Helper()
 	lab.Eventually(t, "ring", func() bool { return Rang(fd) })
@@ -46,7 +46,7 @@ func heard(t *testing.T, id string) int {
 	return fd
 }
 
-// TestBell: all who hear it are told, once, and nothing is left of it.
+// TestBell: all who hear the bell are told once, and nothing is left of it.
 func TestBell(t *testing.T) {
 	id := bellOf(t)
 	if _, there := HearBell(id); there {
@@ -69,7 +69,7 @@ func TestBell(t *testing.T) {
 	again.Ring()
 }
 
-// TestBellOfKilledProcess rings.
+// TestBellOfKilledProcess: a bell rings when its process is killed.
 func TestBellOfKilledProcess(t *testing.T) {
 	id := bellOf(t)
 	p := lab.Start(t, lab.Copy("bell", "BELL="+id))
@@ -79,7 +79,7 @@ func TestBellOfKilledProcess(t *testing.T) {
 	mustRing(t, fd)
 }
 
-// TestBellIsFull: whoever finds too many listening hears nothing, and does not hang.
+// TestBellIsFull: if too many listen already, the next one hears nothing, and does not hang.
 func TestBellIsFull(t *testing.T) {
 	id := bellOf(t)
 	b := HangBell(id)
@@ -92,11 +92,12 @@ func TestBellIsFull(t *testing.T) {
 	}
 }
 
-// TestBellIsNotInherited: a command that the holder has started does not keep it from ringing.
+// TestBellIsNotInherited: a command that the holder has started does not keep the bell from
+// ringing.
 func TestBellIsNotInherited(t *testing.T) {
 	id := bellOf(t)
 	b := HangBell(id)
-	lab.Start(t, exec.Command("sleep", "1000")) // longer than anybody waits for the bell
+	lab.Start(t, exec.Command("sleep", "1000")) // it runs longer than anybody waits for the bell
 	fd := heard(t, id)
 	b.Ring()
 	mustRing(t, fd)

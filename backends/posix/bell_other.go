@@ -2,7 +2,7 @@
 
 package posix
 
-// A Bell is none: sockets without a file are Linux's.
+// A Bell does nothing here: only Linux has sockets without a file.
 type Bell struct{}
 
 // HangBell returns no bell.
@@ -14,5 +14,5 @@ func (b *Bell) Ring() {}
 // HearBell finds no bell.
 func HearBell(string) (fd int, there bool) { return -1, false }
 
-// Rang is not called without a bell.
+// Rang is never called, because there is no bell.
 func Rang(int) bool { return false }

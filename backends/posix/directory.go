@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FollowDir is the path of a directory that the user named, which may be a symbolic link
-// to it, as /var/lock is.
+// FollowDir is the path of a directory that the user named, even if it is a symbolic link, as
+// /var/lock is.
 func FollowDir(path string) string { return path + "/." }
 
-// OpenParent opens the directory that holds name, which is relative to a directory that
-// the user named, and calls back with it and the last part of name. None of the parts
-// between may be a symbolic link (ENOTDIR): whoever may write there could lead us
-// elsewhere with it, and have us make or remove what we may and it may not.
+// OpenParent opens the directory that holds name, and calls back with it and the last part of
+// name. name is relative to dir, a directory that the user named. No part of name before the last
+// may be a symbolic link (ENOTDIR). Otherwise whoever may write there could lead us elsewhere
+// with a link, and have us make or remove what we may and it may not.
 //
-// As with a path, a call that meets a directory that was replaced meanwhile (ESTALE,
-// on NFS) is made once more.
+// As with a path, a call that meets a directory which was replaced meanwhile (ESTALE, on NFS) is
+// made once more.
 func OpenParent(dir, name string, call func(fd int, base string) error) error {
 	parents, base := path.Split(name)
 	if parents == "" {
@@ -35,7 +35,7 @@ func OpenParent(dir, name string, call func(fd int, base string) error) error {
 }
 
 func openParent(dir, parents, base string, call func(fd int, base string) error) error {
-	fd, err := open(unix.AT_FDCWD, dir, pathOnly|unix.O_DIRECTORY) // this one may be a link
+	fd, err := open(unix.AT_FDCWD, dir, pathOnly|unix.O_DIRECTORY) // dir itself may be a link
 	for parent := range strings.SplitSeq(strings.TrimSuffix(parents, "/"), "/") {
 		if err != nil {
 			return err
@@ -65,12 +65,12 @@ func open(at int, name string, flags int) (fd int, err error) {
 	return fd, err
 }
 
-// List returns the names in a directory, without "." and "..". It opens the directory
-// anew each time: on NFS, a descriptor that is rewound shows what is up to half a minute
-// old. A symbolic link is not followed, unless the path is a FollowDir.
+// List returns the names in a directory, without "." and "..". It opens the directory anew each
+// time: on NFS, a rewound descriptor shows names up to half a minute old. It does not follow a
+// symbolic link, unless the path is a FollowDir.
 func List(path string) ([]string, error) { return ListAt(unix.AT_FDCWD, path) }
 
-// ListAt is List of a name in a directory.
+// ListAt is List for a name in the directory at.
 func ListAt(at int, name string) ([]string, error) {
 	fd, err := openDirectory(at, name, unix.O_RDONLY)
 	if err != nil {
@@ -79,23 +79,24 @@ func ListAt(at int, name string) ([]string, error) {
 	return readNames(fd, name)
 }
 
-// Share opens a directory of ours, a name in the directory at, to all users that may write
-// to another, whatever our umask and group. It leaves out the sticky bit, which would keep
-// users from breaking each other's dead holders. EPERM: the directory is not ours, and is not
-// open to them.
+// Share opens a directory of ours to all users that may write to the directory like, whatever our
+// umask and group. Our directory is name in the directory at. Share leaves out the sticky bit,
+// which would keep users from breaking each other's dead holders. EPERM: the directory is not
+// ours, and is not open to those users.
 //
-// It works on a descriptor: whoever may write beside the directory could put a link in
-// its place, and have us open something else to everybody.
+// It works on a descriptor: whoever may write beside the directory could put a link in its place,
+// and have us open something else to everybody.
 func Share(at int, name, like string) error { return share(at, name, like, 0o777, nil) }
 
-// ShareNew is Share of a directory that we have just made. ENOTEMPTY: it has an entry that
-// nobody who uses it makes, and so is another of ours, which somebody has put in its place by
-// renaming it.
+// ShareNew is Share for a directory that we have just made. ENOTEMPTY: the directory has an entry
+// that no user of it makes (made reports false). So it is another directory of ours, which
+// somebody has renamed to this place.
 func ShareNew(at int, name, like string, made func(entry string) bool) error {
 	return share(at, name, like, 0o777, made)
 }
 
-// ShareWithGroup is ShareNew with the group alone, which is that of the other directory.
+// ShareWithGroup is ShareNew, but shares only with the group, which is that of the directory
+// like.
 func ShareWithGroup(at int, name, like string, made func(entry string) bool) error {
 	return share(at, name, like, 0o070, made)
 }
@@ -120,8 +121,8 @@ func share(at int, name, like string, bits uint32, made func(entry string) bool)
 	case enough && ofGroup:
 		return nil
 	case unix.Geteuid() == 0 && it.Uid != 0 && !served(fd):
-		// The kernel would let us. Only where an NFS server holds us for somebody else
-		// (exports(5), root_squash) can it be ours, and there the server decides.
+		// The kernel would let us. But the directory can be ours only where an NFS server takes
+		// us for somebody else (exports(5), root_squash), and there the server decides.
 		return unix.EPERM
 	}
 	if made != nil {
@@ -131,7 +132,7 @@ func share(at int, name, like string, bits uint32, made func(entry string) bool)
 		}
 	}
 	if !ofGroup {
-		// A process that is not in that group may have to leave it at that.
+		// A process that is not in that group may not be able to change it.
 		if err := unix.Fchown(fd, -1, int(model.Gid)); err != nil && !errors.Is(err, unix.EPERM) {
 			return err
 		}

@@ -78,7 +78,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestShareNew: what is in the place of a directory that was just made stays private.
+// TestShareNew: if something else is in the place of a directory that was just made, it stays
+// private.
 func TestShareNew(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o775); err != nil {
@@ -100,8 +101,8 @@ func TestShareNew(t *testing.T) {
 	}
 }
 
-// TestShareFollowsNoLink: what a link leads to stays as it is, and so does what is
-// no directory.
+// TestShareFollowsNoLink: the target of a link stays as it is, and so does anything that is no
+// directory.
 func TestShareFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	secret, link, file := filepath.Join(dir, "secret"), filepath.Join(dir, "link"), filepath.Join(dir, "file")
@@ -118,8 +119,8 @@ func TestShareFollowsNoLink(t *testing.T) {
 	}
 }
 
-// TestShareAnothers: whose directory it is does not matter if they may write already,
-// as on an NFS server that holds us for somebody else. Else the system decides.
+// TestShareAnothers: it does not matter whose directory it is if the users may write already, as
+// on an NFS server that takes us for somebody else. Otherwise the system decides.
 func TestShareAnothers(t *testing.T) {
 	const variable = "LOCKSMITH_TEST_ANOTHERS"
 	if os.Geteuid() == 0 {
@@ -146,7 +147,7 @@ func TestShareAnothers(t *testing.T) {
 	}
 }
 
-// TestShareLeavesOthersAlone: root does not open what is somebody else's.
+// TestShareLeavesOthersAlone: root does not open another user's directory.
 func TestShareLeavesOthersAlone(t *testing.T) {
 	lab.NeedRoot(t)
 	dir := t.TempDir()

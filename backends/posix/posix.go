@@ -1,12 +1,11 @@
 //go:build unix
 
-// Package posix is what the backends on file systems ask of the kernel in the same way:
-// calls that a signal may interrupt, directories that are reached by no symbolic link,
-// listed past any cache and shared with those who use the one beside them, and waiting
-// for something to be removed.
+// Package posix holds what the backends on file systems ask of the kernel in the same way: calls
+// that a signal may interrupt; directories that are reached without symbolic links, listed past
+// any cache, and shared with those who use the directory beside them; and waiting for a removal.
 //
-// Errors are the system's own. A call that a signal interrupted is repeated only where
-// that is safe: it changes nothing, or says for certain that it did nothing.
+// Errors are the system's own. A call that a signal interrupted is repeated only where that is
+// safe: the call changes nothing, or says for certain that it did nothing.
 package posix
 
 import (
@@ -15,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RetryEINTR makes a call again that a signal interrupted. It is for calls that
-// change nothing, or tell for certain that they did nothing. close(2) is not one.
+// RetryEINTR repeats a call that a signal interrupted. It is for calls that change nothing, or
+// say for certain that they did nothing. close(2) is not one.
 func RetryEINTR(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {
@@ -41,7 +40,7 @@ func Write(fd int, s string) error {
 	return nil
 }
 
-// Read returns what a file holds from its beginning, at most limit bytes of it.
+// Read returns what a file holds from its beginning, at most limit bytes.
 func Read(fd, limit int) (string, error) {
 	buf := make([]byte, limit)
 	n := 0

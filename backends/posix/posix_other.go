@@ -21,7 +21,7 @@ func readNames(fd int, name string) ([]string, error) {
 
 func served(int) bool { return false }
 
-// Errno is the system's own error in one of package os.
+// Errno returns the system's own error in an error of package os.
 func Errno(err error) error {
 	var n unix.Errno
 	if errors.As(err, &n) {

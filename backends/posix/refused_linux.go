@@ -17,8 +17,8 @@ func (e *RefusedError) Error() string {
 // Refused names the call, for backend.FileError.
 func (e *RefusedError) Refused() string { return e.Call }
 
-// Statx is statx(2), repeated after EINTR. It is told apart whether the call is refused or
-// the file: the kernel itself answers EACCES to who has no right.
+// Statx is statx(2), repeated after EINTR. Its error distinguishes a refused call (*RefusedError)
+// from a refused file: if we have no right to the file, the kernel itself answers EACCES.
 func Statx(fd int, path string, flags, mask int, st *unix.Statx_t) error {
 	err := RetryEINTR(func() error { return unix.Statx(fd, path, flags, mask, st) })
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {

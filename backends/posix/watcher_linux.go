@@ -13,20 +13,19 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Notifier waits for a removal. The zero Notifier is ready for use, by one
-// goroutine at a time.
+// A Notifier waits for a removal. The zero Notifier is ready for use, by one goroutine at a time.
 type Notifier struct{ inotify Inotify }
 
-// Await returns after d, when ctx ends, when the directory at path goes away,
-// when something in it does, when the process ends, or when one of the descriptors becomes
-// readable; path "" and process 0 stand for none. It sleeps in one poll. inotify tells of
-// what this host removes, also on NFS; of other hosts it tells nothing.
+// Await returns after d, or earlier if ctx ends, the directory at path goes away, something in
+// that directory is removed, the process ends, or one of the descriptors becomes readable. path
+// "" and process 0 mean none. Await sleeps in one poll. inotify tells of what this host removes,
+// also on NFS, but not of what other hosts remove.
 func (w *Notifier) Await(ctx context.Context, path string, watched process.Process, d time.Duration, descriptors ...int) {
 	w.await(ctx, path, ofDirectory, watched, d, descriptors...)
 }
 
-// AwaitFile is Await for a file that is removed or renamed. Of a file that somebody
-// has open, only the last one to close it lets that be known.
+// AwaitFile is Await for a file that is removed or renamed. If the file is open somewhere, its
+// removal is known only when the last process closes it.
 func (w *Notifier) AwaitFile(ctx context.Context, path string, watched process.Process, d time.Duration) {
 	w.await(ctx, path, ofFile, watched, d)
 }
@@ -54,31 +53,31 @@ func (w *Notifier) await(ctx context.Context, path string, events uint32, watche
 func (w *Notifier) Close() { w.inotify.Close() }
 
 const (
-	// ofFile are the events of a file that is removed or renamed. IN_ATTRIB would
-	// tell of each heartbeat, too.
+	// ofFile are the events of a file's removal or renaming. IN_ATTRIB is left out because it
+	// would tell of each heartbeat.
 	ofFile = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_DONT_FOLLOW
-	// ofDirectory are those of a directory, and of what is removed from it.
+	// ofDirectory are the events of the same for a directory, and of removals from it.
 	ofDirectory = ofFile | unix.IN_DELETE | unix.IN_ONLYDIR
 )
 
-// removedPause is how long to wait for what has happened already. It keeps a
-// server that contradicts itself from being asked without a break.
+// removedPause is how long to wait when what we wait for has happened already. It keeps a server
+// that contradicts itself from being asked without a break.
 const removedPause = time.Millisecond
 
-// An Inotify watches one path at a time with one inotify(7) instance. The zero Inotify is
-// ready for use, by one goroutine at a time.
+// An Inotify watches one path at a time with one inotify(7) instance. The zero Inotify is ready
+// for use, by one goroutine at a time.
 //
-// The instance is kept for as long as its owner may wait again, because to close one
-// takes the kernel 8 to 24 ms: it lets all its readers of the watch lists pass first.
-// Nobody waits for that here, and above all not a waiter whose lock has just become free.
+// The instance stays open as long as its owner may wait again. Closing one takes the kernel 8 to
+// 24 ms, because it first lets all its readers of the watch lists pass. Nobody waits for that
+// here, least of all a waiter whose lock has just become free.
 type Inotify struct {
 	open bool
 	fd   int
 	wd   int
 }
 
-// Watch watches this path in place of the last one, and returns a descriptor
-// that becomes readable with the first of the events. It belongs to the Inotify.
+// Watch watches path instead of the last path. It returns a descriptor that becomes readable with
+// the first of the events, and that belongs to the Inotify.
 func (w *Inotify) Watch(path string, events uint32) (fd int, err error) {
 	if err := w.reset(); err != nil {
 		return -1, err
@@ -91,13 +90,13 @@ func (w *Inotify) Watch(path string, events uint32) (fd int, err error) {
 	return w.fd, nil
 }
 
-// instances are those that this process has open. A user may have 128: whoever waits for many
-// locks leaves half of them to others.
+// instances is how many inotify instances this process has open. A user may have 128. A process
+// that waits for many locks leaves half of them to others.
 var instances atomic.Int32
 
 const mostInstances = 64
 
-// reset opens the instance, or empties it.
+// reset opens the instance, or empties the open one.
 func (w *Inotify) reset() (err error) {
 	if !w.open {
 		if instances.Add(1) > mostInstances {
@@ -123,10 +122,10 @@ func (w *Inotify) reset() (err error) {
 	}
 }
 
-// closing keeps all but one thread free of what takes the kernel long.
+// closing lets only one thread at a time make the slow close.
 var closing sync.Mutex
 
-// Close ends the watching, in the background.
+// Close ends the watching. It closes the instance in the background.
 func (w *Inotify) Close() {
 	if w.open {
 		fd := w.fd

@@ -19,8 +19,8 @@ func readable(t *testing.T, fd int) bool {
 	return n > 0
 }
 
-// TestOnePathAtATime: neither a watch that was replaced nor the end of it is
-// taken for an event of the new one.
+// TestOnePathAtATime: neither an old event nor the end of a replaced watch is taken for an event
+// of the new path.
 func TestOnePathAtATime(t *testing.T) {
 	var w Inotify
 	defer w.Close()
