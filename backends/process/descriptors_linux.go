@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Descriptors yields each descriptor of each process that we may look at, as the pid and the
-// name below /proc/PID/fd. Nothing there is followed.
+// Descriptors yields each descriptor of each process that we may look at: the pid and the name
+// below /proc/PID/fd. It follows no link there.
 func Descriptors(yield func(pid int, fd string) bool) {
 	if CheckProc() != nil {
 		return
@@ -24,7 +24,7 @@ func Descriptors(yield func(pid int, fd string) bool) {
 	}
 }
 
-// namesIn are the names in a directory, none if it cannot be read.
+// namesIn returns the names in a directory, none if it cannot be read.
 func namesIn(dir string) []string {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -14,24 +14,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Lifeline is a listening socket without a file (unix(7), abstract), which nobody ever
-// answers. Its name is taken for as long as any process has it open, this one or one that
-// inherited it, and not an instant longer.
+// A Lifeline is a listening socket without a file (unix(7), abstract), which nobody ever answers.
+// Its name is taken for exactly as long as any process has the socket open: this one or one that
+// inherited it.
 type Lifeline struct {
-	// Name is for Process.Lifeline: the network namespace that knows the socket, and
+	// Name is for Process.Lifeline. It has the network namespace that knows the socket, and
 	// random bits, all in hexadecimal.
 	Name string
 	fd   int
 }
 
-// NewLifeline makes one that nobody inherits yet. It lasts until this process ends.
+// NewLifeline makes a lifeline that nobody inherits yet. It lasts until this process ends.
 func NewLifeline() (*Lifeline, error) {
 	here, err := networkHere()
 	if err != nil {
 		return nil, err
 	}
 	var b [8]byte
-	_, _ = crypto.Read(b[:]) // never fails: it ends the program instead
+	_, _ = crypto.Read(b[:]) // never fails: on failure it ends the program
 	l := &Lifeline{Name: here + hex.EncodeToString(b[:])}
 	l.fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -48,22 +48,22 @@ func NewLifeline() (*Lifeline, error) {
 	return l, nil
 }
 
-// lookers is how many may ask before the socket is full, as a connection stays in its
-// queue when the process that made it has ended. When it is full, it cannot be told which
-// process listens.
+// lookers is how many may ask before the socket is full: a connection stays in the socket's queue
+// when the process that made it has ended. If the socket is full, nobody can tell which process
+// listens.
 const lookers = 4096
 
-// Lend returns a copy of the descriptor for what is started now to inherit. The caller
-// closes it then. It is far from those that scripts choose: a script that opens something
-// as the same number closes it.
+// Lend returns a copy of the descriptor, to be inherited by the program that is started now. The
+// caller closes it afterwards. Its number is far from those that scripts choose, because a script
+// that opens something under the same number closes the copy.
 func (l *Lifeline) Lend() (int, error) {
 	fd, err := unix.FcntlInt(uintptr(l.fd), unix.F_DUPFD, outOfTheWay())
 	return fd, os.NewSyscallError("fcntl", err)
 }
 
-// outOfTheWay is just below 64, or below what there may be. Shells take 10 and on, and 255;
-// people like 9, 100 and 200. For more than 64 the kernel makes a larger table of descriptors,
-// and a process with threads waits until all processors have seen that: 8 ms and more.
+// outOfTheWay is just below 64, or below the limit of descriptors. Shells take 10 and up, and
+// 255; people like 9, 100 and 200. Above 64 the kernel makes a larger table of descriptors, and a
+// process with threads then waits until all processors have seen it: 8 ms and more.
 func outOfTheWay() int {
 	most := 64
 	var limit unix.Rlimit
@@ -73,12 +73,12 @@ func outOfTheWay() int {
 	return most - 1 - rand.N(most/8+1)
 }
 
-// lifelineAddress is in the abstract namespace, which "@" stands for.
+// lifelineAddress is in the abstract namespace, for which "@" stands.
 func lifelineAddress(name string) *unix.SockaddrUnix {
 	return &unix.SockaddrUnix{Name: "@locksmith/" + name}
 }
 
-// networkHere is the part of a lifeline's name that tells where it is known.
+// networkHere is the part of a lifeline's name that names our network namespace.
 var networkHere = sync.OnceValues(func() (string, error) {
 	var st unix.Stat_t
 	if err := unix.Stat("/proc/self/ns/net", &st); err != nil {
@@ -87,9 +87,9 @@ var networkHere = sync.OnceValues(func() (string, error) {
 	return fmt.Sprintf("%08x", st.Ino), nil
 })
 
-// reach connects to the lifeline of a process. The descriptor becomes readable when the
-// last process that has the lifeline closes it, and is NoFD when none has it any more. The
-// caller closes it.
+// reach connects to the lifeline of a process. The descriptor becomes readable when the last
+// process that has the lifeline closes it. It is NoFD if no process has the lifeline any more.
+// The caller closes it.
 func (p Process) reach() (int, error) {
 	if here, err := networkHere(); err != nil || !strings.HasPrefix(p.Lifeline, here) {
 		return NoFD, fmt.Errorf("lifeline %.40q: %w", p.Lifeline, ErrNotVisible)
@@ -103,10 +103,10 @@ func (p Process) reach() (int, error) {
 		CloseFD(fd)
 		return NoFD, nil
 	}
-	// The process that began to listen stays on record after its end. If that is not the
-	// expected one, another may have taken the name, which everybody can see in
-	// /proc/net/unix. But it proves nothing:
-	// not every kernel tells that truly (gVisor tells the pid of the process that asks).
+	// The kernel remembers the process that began to listen, even after its end. If that is
+	// another than expected, somebody else may have taken the name, which everybody can see in
+	// /proc/net/unix. But a wrong pid proves nothing, because not every kernel tells it truly:
+	// gVisor tells the pid of the process that asks.
 	var maker *unix.Ucred
 	if err == nil {
 		maker, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
@@ -121,9 +121,9 @@ func (p Process) reach() (int, error) {
 	return fd, nil
 }
 
-// Inheritors are the processes that have p's lifeline, among those that we may look at. They
-// are found by the socket's name. Of a lifeline that another process made there are none: a
-// record may name any, and who has it may be told to be ended.
+// Inheritors are the processes that have p's lifeline, among those that we may look at. They are
+// found by the socket's name. If another process than p made that lifeline, there are none: a
+// record may name any lifeline, and people may be told to end whoever has it.
 func (p Process) Inheritors() []Process {
 	fd, err := p.reach()
 	CloseFD(fd)
@@ -168,16 +168,16 @@ func (p Process) inheritors(descriptors iter.Seq2[int, string]) (all []Process) 
 	return all
 }
 
-// socketNamed is what /proc/PID/fd shows for the listening socket with this name, or "". Others
-// with it are connections that were not answered.
+// socketNamed is how /proc/PID/fd shows the listening socket with this name, or "". Other sockets
+// with the name are connections that nobody has answered.
 func socketNamed(name string) string {
 	text, _ := os.ReadFile("/proc/net/unix")
 	return listeningIn(string(text), name)
 }
 
 // listeningIn finds the socket in the text of /proc/net/unix. Somebody may have put a line feed
-// into the name of a socket, and behind it what looks like a line. The true line is there as
-// well: so where two would do, none does.
+// into a socket's name, and behind it text that looks like a line. The true line is there as
+// well. So if two lines match, none counts.
 func listeningIn(text, name string) (found string) {
 	for line := range strings.Lines(text) {
 		// Num RefCount Protocol Flags Type St Inode Path

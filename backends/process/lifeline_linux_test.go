@@ -12,7 +12,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// lend makes a lifeline that only a child has, as after the end of who made it.
+// lend makes a lifeline that only a child has, as after the end of its maker.
 func lend(t *testing.T) (orphans Process, child *lab.Process) {
 	t.Helper()
 	l, err := NewLifeline()
@@ -32,7 +32,8 @@ func lend(t *testing.T) (orphans Process, child *lab.Process) {
 	return Process{PID: os.Getpid(), Lifeline: l.Name}, child
 }
 
-// TestLifeline: it is there until the last one who inherited it has ended, which wakes.
+// TestLifeline: a lifeline is there until the last process that inherited it has ended, and that
+// wakes us.
 func TestLifeline(t *testing.T) {
 	orphans, child := lend(t)
 	fd, err := orphans.Open()
@@ -55,7 +56,7 @@ func TestLifeline(t *testing.T) {
 	}
 }
 
-// TestLifelineUnclear: what cannot be known from here is no proof.
+// TestLifelineUnclear: what cannot be known from here proves nothing.
 func TestLifelineUnclear(t *testing.T) {
 	orphans, _ := lend(t)
 	for range lookers + 2 {
@@ -75,8 +76,8 @@ func TestLifelineUnclear(t *testing.T) {
 	}
 }
 
-// TestInheritors: whoever has a lifeline may be told to be ended. So none has one that another
-// process made, which a forged record may name.
+// TestInheritors: people may be told to end whoever has a lifeline. So if another process made
+// the lifeline, which a forged record may name, nobody counts as having it.
 func TestInheritors(t *testing.T) {
 	orphans, child := lend(t)
 	if all := orphans.Inheritors(); len(all) != 1 || all[0].PID != child.PID() {
@@ -88,8 +89,8 @@ func TestInheritors(t *testing.T) {
 	}
 }
 
-// TestForgedLine: a line feed in the name of a socket can make a second line, and then no one
-// knows which is true.
+// TestForgedLine: a line feed in the name of a socket can make a second line. Then nobody knows
+// which line is true.
 func TestForgedLine(t *testing.T) {
 	const name = "@locksmith/x"
 	line := func(inode string) string { return "0: 00000002 00000000 00010000 0001 01 " + inode + " " + name + "\n" }

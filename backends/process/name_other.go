@@ -2,26 +2,26 @@
 
 package process
 
-// Name is what the process that has this pid is called: here that is not known.
+// Name is what the process with this pid is called, which is not known here.
 func Name(int) string { return "" }
 
-// Stopped reports that a signal has stopped p: here that is not known.
+// Stopped reports whether a signal has stopped p, which is not known here.
 func (Process) Stopped() bool { return false }
 
-// Commands are the children of p with a lifeline: here they are not known.
+// Commands are the children of p with a lifeline. There are no lifelines here.
 func (Process) Commands(string) []Process { return nil }
 
-// Inheritors are the processes that have a lifeline: here there is none.
+// Inheritors are the processes that have a lifeline. There are no lifelines here.
 func (Process) Inheritors() []Process { return nil }
 
-// UsesNamespace reports whether a process is in a pid namespace: here there is none.
+// UsesNamespace reports whether a process is in a pid namespace. There are none here.
 func UsesNamespace(string) (used, known bool) { return false, false }
 
-// IsChildOf reports that q has started p: here that is not known.
+// IsChildOf reports whether q has started p, which is not known here.
 func (Process) IsChildOf(Process) bool { return false }
 
-// Owner is the user of the process that has this pid: here it is not known.
+// Owner is the user of the process with this pid, which is not known here.
 func Owner(int) (uid int, known bool) { return 0, false }
 
-// Arguments are those of the process that has this pid: here they are not known.
+// Arguments are those of the process with this pid, which are not known here.
 func Arguments(int) []string { return nil }

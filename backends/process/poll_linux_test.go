@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestPollTogether: many polls at a time wake when they should, and cost no threads.
+// TestPollTogether: many polls at the same time wake when they should, and cost no threads.
 func TestPollTogether(t *testing.T) {
 	const n = 200
 	before := pprof.Lookup("threadcreate").Count()

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CheckProc returns an error unless /proc shows processes by the numbers that we know
-// them by. It may not be mounted; or it may be that of another pid namespace, such as
-// the host's in a container, where our numbers are other processes' (pid_namespaces(7)).
+// CheckProc returns an error unless /proc shows processes by the numbers by which we know them.
+// It may not be mounted. Or it may be that of another pid namespace, such as the host's in a
+// container, where our numbers are those of other processes (pid_namespaces(7)).
 func CheckProc() error { return checkProc() }
 
 var checkProc = sync.OnceValue(func() error {
@@ -35,8 +35,8 @@ func SelfInProc() (int, error) {
 	return strconv.Atoi(self)
 }
 
-// stat returns the start time of pid and whether it has ended already (a
-// zombie, which nobody has waited for yet).
+// stat returns the start time of pid, and whether the process has ended already: it may be a
+// zombie, for which nobody has waited yet.
 func stat(pid int) (start uint64, ended bool, err error) {
 	if err := CheckProc(); err != nil {
 		return 0, false, statError(pid, err)
@@ -48,7 +48,7 @@ func stat(pid int) (start uint64, ended bool, err error) {
 	return s.Start, s.Ended, nil
 }
 
-// Name is what the process that has this pid is called, or "".
+// Name is what the process with this pid is called, or "".
 func Name(pid int) string {
 	if CheckProc() != nil {
 		return ""
@@ -57,7 +57,7 @@ func Name(pid int) string {
 	return s.Name
 }
 
-// Stopped reports that a signal has stopped p, or a debugger: it goes on when told to.
+// Stopped reports whether a signal or a debugger has stopped p. It goes on when told to.
 func (p Process) Stopped() bool {
 	if CheckProc() != nil || p.PID <= 0 || p.Lifeline != "" {
 		return false
@@ -85,7 +85,7 @@ func (p Process) children() (all []Process) {
 	return all
 }
 
-// IsChildOf reports that q has started p, and that both are there.
+// IsChildOf reports whether q has started p, and both are still there.
 func (p Process) IsChildOf(q Process) bool {
 	if CheckProc() != nil || p.Gone() || q.Gone() {
 		return false
@@ -94,7 +94,7 @@ func (p Process) IsChildOf(q Process) bool {
 	return err == nil && q.PID != 0 && s.Parent == q.PID
 }
 
-// Owner is the user of the process that has this pid, as far as it lets others look.
+// Owner is the user of the process with this pid, as far as the process lets others look.
 func Owner(pid int) (uid int, known bool) {
 	var st unix.Stat_t
 	if CheckProc() != nil || unix.Stat("/proc/"+strconv.Itoa(pid), &st) != nil {
@@ -103,18 +103,18 @@ func Owner(pid int) (uid int, known bool) {
 	return int(st.Uid), true
 }
 
-// Arguments are the first ones of the process that has this pid, its program first, as far as
-// it shows them whole in 1 KiB. It may have written something else there.
+// Arguments are the first arguments of the process with this pid, beginning with its program:
+// those that /proc shows whole in 1 KiB. The process may have written something else there.
 func Arguments(pid int) []string {
 	if CheckProc() != nil {
 		return nil
 	}
 	text, _ := readShort("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	all := strings.Split(text, "\x00")
-	return all[:len(all)-1] // what is not ended by a NUL may be a part
+	return all[:len(all)-1] // an argument without a NUL at its end may be only a part
 }
 
-// statError tells an absent process from one that is hidden (hidepid, no
+// statError distinguishes a process that does not exist from one that is hidden (hidepid, no
 // /proc): signal 0 reaches the latter.
 func statError(pid int, err error) error {
 	if kill := unix.Kill(pid, 0); errors.Is(kill, unix.ESRCH) {
@@ -129,11 +129,11 @@ type Stat struct {
 	State  string // a letter
 	Parent int    // its pid
 	Start  uint64 // in clock ticks since boot
-	Ended  bool   // it runs no instruction any more, and may wait for its parent to notice
+	Ended  bool   // it runs no instruction any more, but its parent may not have noticed
 }
 
-// ReadStat reads about the process that /proc shows by this number. CheckProc tells
-// whether that is the process that we know by it.
+// ReadStat returns what /proc tells about the process that it shows by this number. CheckProc
+// tells whether that is the process that we know by the number.
 func ReadStat(pid int) (Stat, error) {
 	line, err := readShort("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -142,11 +142,11 @@ func ReadStat(pid int) (Stat, error) {
 	return parseStat(line)
 }
 
-// parseStat reads such a line. Its second field is the program's name in brackets, and
-// may hold anything.
+// parseStat parses the line of /proc/PID/stat. Its second field is the program's name in
+// brackets, which may hold anything.
 func parseStat(line string) (Stat, error) {
 	begin, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
-	fields := strings.Fields(line[end+1:]) // from the third on
+	fields := strings.Fields(line[end+1:]) // from the third field on
 	if len(fields) < 20 || begin < 0 || end < begin {
 		return Stat{}, errors.New("/proc shows a line of unknown shape")
 	}
@@ -159,13 +159,14 @@ func parseStat(line string) (Stat, error) {
 	if err != nil {
 		return Stat{}, fmt.Errorf("/proc shows a start time of unknown shape: %w", err)
 	}
-	// A process whose main thread alone has ended shows Z, too, while the others work on.
+	// If only the main thread of a process has ended, the state is Z, too, while its other
+	// threads work on.
 	ended := state == "X" || state == "Z" && (threads == "0" || threads == "1")
 	return Stat{Name: line[begin+1 : end], State: state, Parent: parent, Start: start, Ended: ended}, nil
 }
 
-// readShort reads a file of /proc that the kernel hands out in one piece, with a third
-// of the system calls of os.ReadFile: waiters come here at every release.
+// readShort reads a file of /proc that the kernel hands out in one piece. It needs a third of the
+// system calls of os.ReadFile, and waiters come here at every release.
 func readShort(path string) (string, error) {
 	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
@@ -180,7 +181,7 @@ func readShort(path string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// again makes a call until no signal interrupts it.
+// again repeats a call until no signal interrupts it.
 func again(call func() (int, error)) (int, error) {
 	for {
 		if n, err := call(); !errors.Is(err, unix.EINTR) {
@@ -193,8 +194,8 @@ func again(call func() (int, error)) (int, error) {
 // (PROC_PID_INIT_INO).
 const firstPIDNS = "pid:[4026531836]"
 
-// UsesNamespace reports whether a process is in a pid namespace. It is known to who sees all
-// processes: root, outside of containers.
+// UsesNamespace reports whether some process is in a pid namespace. That is known only to root
+// outside of containers, who sees all processes.
 func UsesNamespace(name string) (used, known bool) {
 	if own, err := os.Readlink("/proc/self/ns/pid"); err != nil || own != firstPIDNS || unix.Geteuid() != 0 || CheckProc() != nil {
 		return false, false

@@ -13,8 +13,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestProcOfOthers: where /proc has other numbers than we have, it is not believed. The
-// process that has our number there is another.
+// TestProcOfOthers: if /proc has other numbers than we have, it is not believed. The process with
+// our number there is another.
 func TestProcOfOthers(t *testing.T) {
 	if !lab.InForeignProc(t) {
 		return
@@ -56,8 +56,8 @@ int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_exit(0); }
 	}
 }
 
-// FuzzStat: a program may choose its name, and with it what its line in /proc looks
-// like. No name makes a process that lives look ended or started at another time.
+// FuzzStat: a program may choose its name, and so what its line in /proc looks like. No name
+// makes a living process look as if it had ended, or had started at another time.
 func FuzzStat(f *testing.F) {
 	raw, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -72,7 +72,7 @@ func FuzzStat(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		_, _ = parseStat(name) // survives a line of any shape
+		_, _ = parseStat(name) // a line of any shape makes it fail, not panic
 		want := real
 		want.Name = name
 		got, err := parseStat(fmt.Sprintf("17 (%s)%s", name, rest))
@@ -82,7 +82,7 @@ func FuzzStat(f *testing.F) {
 	})
 }
 
-// TestArguments: one that is not shown to its end is left out.
+// TestArguments: an argument that is not shown to its end is left out.
 func TestArguments(t *testing.T) {
 	long := strings.Repeat("x", 2000)
 	for _, args := range [][]string{{"one", "", "three"}, {"one", long}} {
@@ -98,7 +98,7 @@ func TestArguments(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = out.Read(make([]byte, 1)) // until it runs it may show none
+		_, _ = out.Read(make([]byte, 1)) // it may show no arguments until it runs
 		want := slices.DeleteFunc(slices.Clone(cmd.Args), func(a string) bool { return a == long })
 		if got := Arguments(cmd.Process.Pid); !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)

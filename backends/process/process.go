@@ -1,9 +1,9 @@
-// Package process asks the kernel about processes: when one started, whether
-// it is gone, and, on Linux and Windows without polling, when it goes.
+// Package process asks the kernel about processes: when a process started, whether it is gone,
+// and when it goes (on Linux and Windows without polling).
 //
-// A process is named by its pid and its start time together, because pids are
-// used again. The answer "gone" is proof: the process runs no instruction any
-// more. Everything unclear (no /proc, no permission) counts as not gone.
+// A process is named by its pid and its start time together, because pids are used again. The
+// answer "gone" is proof: the process runs no instruction any more. If anything is unclear (no
+// /proc, no permission), the process counts as not gone.
 package process
 
 import (
@@ -17,19 +17,19 @@ var ErrNotVisible = errors.New("process is not visible from here")
 // MaxPID is the largest process id there can be (proc_sys_kernel(5), pid_max).
 const MaxPID = 1 << 22
 
-// A Process is one run of a program: a pid and the moment it started, in the
-// kernel's clock ticks since boot (proc_pid_stat(5), field 22). Start 0 means
-// that the moment is not known. The zero Process means none.
+// A Process is one run of a program: a pid and the moment when it started, in the kernel's clock
+// ticks since boot (proc_pid_stat(5), field 22). Start 0 means that the moment is not known. The
+// zero Process means none.
 type Process struct {
 	PID   int
 	Start uint64
-	// Lifeline, if it is not empty, is the name of one that this process made (see
-	// NewLifeline). Then not the process is meant, but all that inherited it.
+	// Lifeline, if not empty, is the name of a lifeline that this process made (see NewLifeline).
+	// Then the value does not mean the process, but all that inherited the lifeline.
 	Lifeline string
 }
 
-// Gone reports that p has ended: no such pid, a zombie, or a process that
-// started at another time.
+// Gone reports whether p has ended: its pid does not exist, is a zombie, or belongs to a process
+// that started at another time.
 func (p Process) Gone() bool {
 	switch {
 	case p.PID <= 0:
@@ -56,9 +56,9 @@ func Find(pid int) (Process, error) {
 	return Process{PID: pid, Start: start}, nil
 }
 
-// Exited returns a channel that is closed when p has ended, or an error where
-// the kernel cannot tell us (then the caller has to poll Gone). It costs no
-// wake-up until then. The watch ends with ctx, which leaves the channel open.
+// Exited returns a channel that is closed when p has ended. It returns an error where the kernel
+// cannot tell us; then the caller polls Gone. Until p ends nothing is woken. The watch ends with
+// ctx, which leaves the channel open.
 func (p Process) Exited(ctx context.Context) (<-chan struct{}, error) {
 	return exited(ctx, p)
 }

@@ -10,18 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NoFD is a descriptor that is none. Poll leaves it out.
+// NoFD stands for no descriptor. Poll leaves it out.
 const NoFD = -1
 
-// CloseFD closes a descriptor, unless it is none.
+// CloseFD closes a descriptor, unless it is NoFD.
 func CloseFD(fd int) {
 	if fd >= 0 {
 		_ = unix.Close(fd)
 	}
 }
 
-// Open returns a descriptor that becomes readable when p has ended. It is -1
-// when p has ended already. The caller closes it.
+// Open returns a descriptor that becomes readable when p has ended, or -1 if p has ended already.
+// The caller closes it.
 func (p Process) Open() (int, error) {
 	if p.Lifeline != "" {
 		return p.reach()
@@ -33,7 +33,7 @@ func (p Process) Open() (int, error) {
 	if err != nil {
 		return -1, os.NewSyscallError("pidfd_open", err)
 	}
-	// Only now is the pid pinned: it may have been another's already.
+	// From now on the pid is pinned. Before, another process may have got it.
 	if p.Gone() {
 		return -1, unix.Close(fd)
 	}
@@ -58,9 +58,8 @@ func exited(ctx context.Context, p Process) (<-chan struct{}, error) {
 	return done, nil
 }
 
-// Readable takes over a pollable, non-blocking descriptor, returns when poll
-// reports anything on it or ctx ends, and closes it. It parks a goroutine, not
-// a thread.
+// Readable takes over a pollable, non-blocking descriptor. It returns when poll reports anything
+// on it or when ctx ends, and closes it. It parks a goroutine, not a thread.
 func Readable(ctx context.Context, fd int) error {
 	f := os.NewFile(uintptr(fd), "watched descriptor")
 	defer f.Close()
@@ -75,26 +74,25 @@ func Readable(ctx context.Context, fd int) error {
 		n, err := unix.Poll(fds, 0)
 		return n > 0 && err == nil
 	})
-	if err != nil && ctx.Err() != nil { // which has closed it
+	if err != nil && ctx.Err() != nil { // the end of ctx has closed f
 		return ctx.Err()
 	}
 	return err
 }
 
-// Poll blocks in one poll(2) until one of the descriptors is readable, and
-// returns nil, or ctx ends, and returns its error. Negative descriptors are
-// left out. It costs a thread but no goroutine, and is quicker to begin and end
-// than Readable. One thread in a process is enough: whoever polls meanwhile does so as
-// Readable.
+// Poll blocks in one poll(2) until one of the descriptors is readable, and returns nil. If ctx
+// ends first, it returns ctx's error. It leaves out negative descriptors. It costs a thread but
+// no goroutine, and begins and ends more quickly than Readable. One thread in a process is
+// enough: a Poll beside another works as Readable does.
 func Poll(ctx context.Context, fds ...int) error { return poll(ctx, nil, fds) }
 
-// PollFor is Poll that also returns nil after d. A suspend does not count.
+// PollFor is Poll, but also returns nil after d. The time of a suspend does not count.
 func PollFor(ctx context.Context, d time.Duration, fds ...int) error {
 	timeout := unix.NsecToTimespec(int64(max(d, 0)))
 	return poll(ctx, &timeout, fds)
 }
 
-// polls are those that go on in this process.
+// polls is how many calls of poll are under way in this process.
 var polls atomic.Int32
 
 func poll(ctx context.Context, timeout *unix.Timespec, fds []int) error {
@@ -105,7 +103,7 @@ func poll(ctx context.Context, timeout *unix.Timespec, fds []int) error {
 	return pollBlocked(ctx, timeout, fds)
 }
 
-// pollParked keeps no thread: the runtime polls a descriptor that stands for all.
+// pollParked keeps no thread: the runtime polls one descriptor that stands for all.
 func pollParked(outer context.Context, timeout *unix.Timespec, fds []int) error {
 	ctx := outer
 	if timeout != nil {
@@ -130,7 +128,7 @@ func pollParked(outer context.Context, timeout *unix.Timespec, fds []int) error 
 		return os.NewSyscallError("epoll_ctl", err)
 	}
 	if err = Readable(ctx, epoll); err != nil && ctx.Err() != nil {
-		return outer.Err() // nil: its time is over
+		return outer.Err() // nil if the timeout is over
 	}
 	return err
 }
@@ -148,7 +146,7 @@ func pollBlocked(ctx context.Context, timeout *unix.Timespec, fds []int) error {
 	})
 	defer func() {
 		if !stop() {
-			<-woken // before wake is closed
+			<-woken // wake must not be closed earlier
 		}
 	}()
 	polled := []unix.PollFd{{Fd: int32(wake), Events: unix.POLLIN}}

@@ -12,7 +12,7 @@ import (
 
 const sleeper = "LOCKSMITH_TEST_SLEEPER"
 
-// TestSleeper is the process that others watch. It ends with the one that started it.
+// TestSleeper is the process that others watch. It ends when the process that started it ends.
 func TestSleeper(*testing.T) {
 	if os.Getenv(sleeper) != "" {
 		_, _ = os.Stdin.Read(make([]byte, 1))
@@ -68,7 +68,7 @@ func TestGone(t *testing.T) {
 	} else {
 		<-exited
 	}
-	// On Windows a pid stays for as long as anybody, such as a watch, has a handle of it.
+	// On Windows a pid stays while anybody, such as a watch, has a handle of it.
 	var absent error
 	for range 1000 {
 		if _, absent = Find(p.PID); absent != nil {

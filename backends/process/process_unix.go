@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stat knows no start times here: a pid that is used again counts as alive.
+// stat knows no start times here, so a pid that is used again counts as alive.
 func stat(pid int) (start uint64, ended bool, err error) {
 	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
 		return 0, false, ErrNoProcess
@@ -17,5 +17,5 @@ func stat(pid int) (start uint64, ended bool, err error) {
 	return 0, false, nil
 }
 
-// exited leaves it to the caller to ask again and again.
+// exited is not supported here, so the caller asks again and again.
 func exited(context.Context, Process) (<-chan struct{}, error) { return nil, errors.ErrUnsupported }

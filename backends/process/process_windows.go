@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// open returns a handle of the process that has this pid. The caller closes it.
+// open returns a handle of the process with this pid. The caller closes it.
 func open(pid int) (windows.Handle, error) {
 	h, err := windows.OpenProcess(windows.SYNCHRONIZE|windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	switch {
@@ -21,8 +21,8 @@ func open(pid int) (windows.Handle, error) {
 	return h, nil
 }
 
-// stat returns when pid was started, in units of 100 ns since 1601, and whether it has
-// ended: it keeps its pid while anybody has a handle of it.
+// stat returns when pid was started, in units of 100 ns since 1601, and whether it has ended. An
+// ended process keeps its pid while anybody has a handle of it.
 func stat(pid int) (start uint64, ended bool, err error) {
 	h, err := open(pid)
 	if err != nil {
@@ -47,7 +47,7 @@ func exited(ctx context.Context, p Process) (<-chan struct{}, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Only now is the pid pinned: it may have been another's already.
+	// From now on the pid is pinned. Before, another process may have got it.
 	if p.Gone() {
 		close(done)
 		return done, windows.CloseHandle(h)
@@ -66,8 +66,8 @@ func exited(ctx context.Context, p Process) (<-chan struct{}, error) {
 	return done, nil
 }
 
-// waitForEither sleeps until h is signalled, and returns true, or ctx ends, which wake
-// tells.
+// waitForEither sleeps until h is signalled, and returns true, or until ctx ends, which signals
+// wake.
 func waitForEither(ctx context.Context, h, wake windows.Handle) (first bool, err error) {
 	woken := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -76,7 +76,7 @@ func waitForEither(ctx context.Context, h, wake windows.Handle) (first bool, err
 	})
 	defer func() {
 		if !stop() {
-			<-woken // before wake is closed
+			<-woken // wake must not be closed earlier
 		}
 	}()
 	event, err := windows.WaitForMultipleObjects([]windows.Handle{h, wake}, false, windows.INFINITE)

@@ -2,15 +2,15 @@ package process
 
 import "sync"
 
-// spawned are the programs that this process runs for ends of its own.
+// spawned are the programs that this process runs for purposes of its own.
 var spawned = struct {
 	sync.Mutex
 	pids map[int]bool
 }{pids: map[int]bool{}}
 
-// Spawn starts a program, which start does and returns its pid. One is started at a time,
-// so that none inherits what was lent to another. What is our own, such as an ssh, is
-// nobody's command: until Reaped it is known as such.
+// Spawn starts a program by calling start, which returns the pid. Programs are started one at a
+// time, so that none inherits what was lent to another. A program of our own, such as an ssh, is
+// not a user's command: Spawn notes its pid until Reaped.
 func Spawn(own bool, start func() (pid int, err error)) (pid int, err error) {
 	spawned.Lock()
 	defer spawned.Unlock()
@@ -21,14 +21,14 @@ func Spawn(own bool, start func() (pid int, err error)) (pid int, err error) {
 	return pid, err
 }
 
-// Reaped notes that a child has been waited for: its pid may soon be another's.
+// Reaped notes that a child has been waited for. Its pid may soon belong to another process.
 func Reaped(pid int) {
 	spawned.Lock()
 	defer spawned.Unlock()
 	delete(spawned.pids, pid)
 }
 
-// Own returns the programs of our own that may still run, by their pids.
+// Own returns the pids of the programs of our own that may still run.
 func Own() map[int]bool {
 	spawned.Lock()
 	defer spawned.Unlock()
