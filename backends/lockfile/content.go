@@ -10,13 +10,13 @@ import (
 
 // A Content is what a file says about its owner.
 type Content struct {
-	Record *owner.Record // nil: it holds none
-	PID    int           // of a file that holds nothing but a pid; else 0
+	Record *owner.Record // nil: the file has no record
+	PID    int           // if the file holds nothing but a pid; else 0
 	Text   string
 }
 
-// Format is the text of a lock file: the helper's pid in decimal, for tools that read pid
-// files, and in the second line the record. See owner.Record.Format.
+// Format is the text of a lock file. The first line is the helper's pid in decimal, for tools
+// that read pid files. The second line is the record (owner.Record.Format).
 func Format(r owner.Record) (string, error) {
 	line, err := r.Format()
 	if err != nil {
@@ -25,7 +25,7 @@ func Format(r owner.Record) (string, error) {
 	return strconv.Itoa(r.Helper.PID) + "\n" + line, nil
 }
 
-// Parse reads what Format wrote, or another tool's pid with blanks around it.
+// Parse parses what Format wrote, or another tool's pid with blanks around it.
 func Parse(text string, isBlank func(rune) bool) Content {
 	c := Content{Text: text}
 	first, rest, _ := strings.Cut(text, "\n")
@@ -40,5 +40,5 @@ func Parse(text string, isBlank func(rune) bool) Content {
 	return c
 }
 
-// Holds reports that it is the record of this acquisition.
+// Holds reports whether the file holds the record of the acquisition with this id.
 func (c Content) Holds(id string) bool { return c.Record != nil && c.Record.ID == id }

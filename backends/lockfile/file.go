@@ -1,12 +1,12 @@
-// Package lockfile is files that are locks, for the kinds of lock that use one: opened
-// safely, read, written, locked by the kernel, and told from what is none.
+// Package lockfile is for files that are locks. The kinds of lock that use one open, read, write
+// and lock it by this package, and find out whether it is the file they mean.
 //
-// What is at a path is not trusted: no call here follows a symbolic link there, waits for
-// the other end of a FIFO, or reads more than it is asked to. No child inherits an open
-// file: one that did would keep its kernel lock alive.
+// It does not trust what is at a path: no call follows a symbolic link there, waits for the other
+// end of a FIFO, or reads more than it is asked to. No child inherits an open file, because it
+// would keep the file's kernel lock alive.
 //
-// What a file means, and when it may be removed, is for the kinds of lock to say. Errors
-// are the system's own.
+// What a file means, and when it may be removed, is up to the kinds of lock. Errors are the
+// system's own.
 package lockfile
 
 import (
@@ -20,26 +20,26 @@ type File struct {
 	path string
 }
 
-// A Stat is what the system tells of a file.
+// A Stat is what the system tells about a file.
 type Stat struct {
-	Dev, Ino uint64 // together they name it; Ino 0: nothing was seen
+	Dev, Ino uint64 // together they identify the file; Ino 0: nothing was seen
 	Links    uint64
 	Size     int64
-	Modified time.Time // by the clock of whoever keeps the file system
-	Kind     string    // what it is if not a regular file, as in "a directory"
+	Modified time.Time // by the clock of the machine that keeps the file system
+	Kind     string    // what it is instead of a regular file, as in "a directory"; "": it is one
 	Marked   bool      // Create made it
-	Own      bool      // it belongs to this user, or to root; on Windows that is not examined
-	Deleted  bool      // on Windows: it goes when the last one closes it
+	Own      bool      // it belongs to this user or to root; not examined on Windows
+	Deleted  bool      // on Windows: it goes when the last process closes it
 }
 
-// Same reports that two looks saw one file.
+// Same reports whether two looks saw the same file.
 func (s Stat) Same(t Stat) bool { return s.Dev == t.Dev && s.Ino == t.Ino }
 
-// ErrReplaced says that the path of a file leads to another one by now, or to none.
+// ErrReplaced says that the path of a file leads to another file by now, or to none.
 var ErrReplaced = errors.New("the path names another file")
 
-// Named returns nil if the path leads to this very file, and otherwise ErrReplaced or
-// why it cannot be told.
+// Named returns nil if the path leads to this very file. Otherwise it returns ErrReplaced, or why
+// that cannot be told.
 func (f *File) Named() error {
 	mine, err := f.Stat()
 	if err != nil {
@@ -55,8 +55,8 @@ func (f *File) Named() error {
 	return err
 }
 
-// LockWithin takes the kernel lock of a file that somebody else may have opened, in about
-// the time that is left for it. A process that just looks at the file lets go at once.
+// LockWithin tries for about the given time to take the kernel lock of a file that somebody else
+// may have opened. A process that only looks at the file lets go at once.
 func (f *File) LockWithin(timeout time.Duration) (free bool, err error) {
 	for range timeout / time.Millisecond {
 		if free, err = f.TryLock(); free || err != nil {
@@ -67,7 +67,7 @@ func (f *File) LockWithin(timeout time.Duration) (free bool, err error) {
 	return false, nil
 }
 
-// IsMarked reports that Create made the file at a path, which may not be readable.
+// IsMarked reports whether Create made the file at a path. The file need not be readable.
 func IsMarked(path string) bool {
 	st, err := statPath(path)
 	return err == nil && st.Kind == "" && st.Marked

@@ -9,14 +9,14 @@ import (
 	"locksmith/backends/posix"
 )
 
-// markedMode is the mode of a lock file of ours. It tells an empty one, whose maker died
+// markedMode is the mode of a lock file of ours. It distinguishes an empty one, whose maker died
 // before it wrote who it is, from another tool's.
 const markedMode = 0o644 | unix.S_ISVTX
 
-// isMarked reports that a file was made with that mode, whatever the umask.
+// isMarked reports whether a file was made with that mode, whatever the umask.
 func isMarked(mode uint32) bool { return mode&unix.S_ISVTX != 0 }
 
-// markMode is a file's mode with the mark or without.
+// markMode is a file's mode with or without the mark.
 func markMode(mode uint32, on bool) uint32 {
 	if on {
 		return mode&0o777 | unix.S_ISVTX
@@ -24,16 +24,16 @@ func markMode(mode uint32, on bool) uint32 {
 	return mode & 0o777
 }
 
-// Lock takes the kernel lock, and sleeps until that is free. Those who sleep get it one after
-// the other, roughly in the order in which they came; one that is stopped meanwhile is passed
-// by, and comes last when it goes on: a signal takes it out of the kernel's queue.
+// Lock takes the kernel lock, and sleeps until it is free. Sleepers get it one after the other,
+// roughly in the order in which they came. A signal takes a sleeper out of the kernel's queue: so
+// one that is stopped meanwhile is passed by, and comes last when it goes on.
 func (f *File) Lock() error {
 	return posix.RetryEINTR(func() error { return unix.Flock(f.fd, unix.LOCK_EX) })
 }
 
-// Seat takes one of some seats at the file, until the file is closed, and reports whether
-// one was free. Whoever may read the file may sit. Two who come at the same instant may both
-// have the last one.
+// Seat takes one of the seats at the file, until the file is closed, and reports whether one was
+// free. Anybody who may read the file may take a seat. If two come at the same instant, both may
+// get the last one.
 func (f *File) Seat(seats int64) (bool, error) {
 	for i := range seats {
 		one := unix.Flock_t{Type: unix.F_WRLCK, Start: i, Len: 1}
@@ -49,8 +49,9 @@ func (f *File) Seat(seats int64) (bool, error) {
 	return false, nil
 }
 
-// StatServer asks the server about a path itself, but for the mark: Stat may tell what it
-// said up to a minute ago (statx(2), AT_STATX_FORCE_SYNC).
+// StatServer asks the server about the path itself, not about what a link there leads to. It does
+// not tell the mark. The answer of Stat may be up to a minute old (statx(2),
+// AT_STATX_FORCE_SYNC).
 func StatServer(path string) (Stat, error) {
 	return statServer(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW)
 }
@@ -70,12 +71,12 @@ func statServer(fd int, path string, flags int) (Stat, error) {
 	}, nil
 }
 
-// Touch sets the times of the file to now, and leaves it to the server when that is.
+// Touch sets the times of the file to now, by the server's clock.
 func (f *File) Touch() error { return posix.Futimens(f.fd, nil) }
 
-// TouchQuietly sets the time at which the file was written to now. Both times together
-// would wake every waiter, with the IN_ATTRIB that tells them of the unlink, but a file
-// system that calls somebody else the file's owner allows only that (utimensat(2)).
+// TouchQuietly sets only the modification time to now. Setting both times would wake every waiter
+// with IN_ATTRIB, which is there to tell them of the unlink. But if the file system says that
+// somebody else owns the file, only both may be set (utimensat(2)).
 func (f *File) TouchQuietly() error {
 	err := posix.Futimens(f.fd, &[2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, {Nsec: unix.UTIME_NOW}})
 	if errors.Is(err, unix.EPERM) {

@@ -11,8 +11,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestTouchOfAnothers: a heartbeat works where the file system says that the file is
-// somebody else's.
+// TestTouchOfAnothers: a heartbeat works where the file system says that somebody else owns the
+// file.
 func TestTouchOfAnothers(t *testing.T) {
 	lab.NeedRoot(t)
 	path := filepath.Join(t.TempDir(), "lock")
@@ -30,7 +30,7 @@ func TestTouchOfAnothers(t *testing.T) {
 	}
 	touched := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlock: the thread ends with this function
+		runtime.LockOSThread() // never unlocked, so the thread ends with this function
 		const nobody = 65534
 		if err := syscall.Setfsuid(nobody); err != nil {
 			touched <- err
@@ -50,7 +50,7 @@ func TestTouchOfAnothers(t *testing.T) {
 	}
 }
 
-// TestSeat: there are as many as there are, and one is free again when its file is closed.
+// TestSeat: there are as many seats as asked for, and closing the file frees its seat.
 func TestSeat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	sit := func() (*File, bool) {

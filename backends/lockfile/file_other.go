@@ -10,21 +10,21 @@ import (
 	"locksmith/backends/posix"
 )
 
-// markedMode is the mode of a lock file of ours. It tells an empty one, whose maker died
-// before it wrote who it is, from another tool's: open(2) leaves the sticky bit out here,
-// but nobody else makes a file that its owner may execute and not write. Whoever makes it
-// may write all the same.
+// markedMode is the mode of a lock file of ours. It distinguishes an empty one, whose maker died
+// before it wrote who it is, from another tool's. open(2) leaves out the sticky bit here, but
+// nobody else makes a file that its owner may execute and not write. Its maker may write it all
+// the same.
 const markedMode = 0o544
 
-// isMarked reports that a file was made with that mode, whatever the umask.
+// isMarked reports whether a file was made with that mode, whatever the umask.
 func isMarked(mode uint32) bool { return mode&0o700 == 0o500 }
 
-// markMode leaves a file's mode as it is: without its owner's right to write the owner
-// could not open it again.
+// markMode leaves a file's mode as it is: without the right to write, the owner could not open
+// the file again.
 func markMode(mode uint32, _ bool) uint32 { return mode & 0o777 }
 
-// StatServer asks the cache about a path itself, because there is no way around it here:
-// dead holders on other machines are noticed later.
+// StatServer asks the cache about a path itself, because there is no way around the cache here.
+// So dead holders on other machines are noticed later.
 func StatServer(path string) (Stat, error) { return statPath(path) }
 
 // StatServer is Stat here.

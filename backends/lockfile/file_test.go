@@ -15,7 +15,7 @@ import (
 	"locksmith/backends/backendtest"
 )
 
-// TestOpenHostile: nothing that is at a path leads elsewhere, or keeps us waiting.
+// TestOpenHostile: nothing at a path leads us elsewhere or keeps us waiting.
 func TestOpenHostile(t *testing.T) {
 	for kind, put := range map[string]func(path string) error{
 		"a directory": func(p string) error { return os.Mkdir(p, 0o755) },
@@ -42,7 +42,7 @@ func TestOpenHostile(t *testing.T) {
 	}
 }
 
-// TestNamed: a file is told from its successor, and from none.
+// TestNamed: Named distinguishes a file from its successor, and from no file.
 func TestNamed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	f, err := Create(path)

@@ -19,19 +19,19 @@ const (
 	openFlags   = unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY
 )
 
-// Create makes a file that was not there, with the mark of a lock file of ours, for
-// reading and writing.
+// Create makes a file, for reading and writing, with the mark of our lock files. It fails if
+// there is one.
 func Create(path string) (*File, error) { return open(path, unix.O_RDWR|createFlags, markedMode) }
 
-// CreatePlain makes one as any tool does, for writing.
+// CreatePlain makes a file as any tool does, for writing.
 func CreatePlain(path string, mode uint32) (*File, error) {
 	return open(path, unix.O_WRONLY|createFlags, mode)
 }
 
-// Open opens what is there for reading, whatever it is.
+// Open opens whatever is at the path, for reading.
 func Open(path string) (*File, error) { return open(path, unix.O_RDONLY|openFlags, 0) }
 
-// OpenWritable opens what is there for reading and writing.
+// OpenWritable opens whatever is at the path, for reading and writing.
 func OpenWritable(path string) (*File, error) { return open(path, unix.O_RDWR|openFlags, 0) }
 
 func open(path string, flags int, mode uint32) (*File, error) {
@@ -46,8 +46,8 @@ func open(path string, flags int, mode uint32) (*File, error) {
 	return f, nil
 }
 
-// Stat returns what this kernel knows of the file; on a network file system that may be
-// old. See StatServer.
+// Stat returns what this kernel knows about the file. On a network file system that may be old
+// (see StatServer).
 func (f *File) Stat() (Stat, error) {
 	st, err := f.stat()
 	return statOf(st), err
@@ -58,7 +58,7 @@ func (f *File) stat() (st unix.Stat_t, err error) {
 	return st, err
 }
 
-// statPath is about what has a path itself.
+// statPath looks at the path itself, not at what a link there leads to.
 func statPath(path string) (Stat, error) {
 	var st unix.Stat_t
 	err := posix.RetryEINTR(func() error { return unix.Lstat(path, &st) })
@@ -94,7 +94,7 @@ func kindOf(mode uint32) string {
 // TryLock takes the kernel lock (flock(2)) if nobody has it.
 func (f *File) TryLock() (bool, error) { return f.flock(unix.LOCK_EX) }
 
-// TryShared takes it in common with others who do, if nobody has it alone.
+// TryShared takes the kernel lock shared, if nobody has it exclusively.
 func (f *File) TryShared() (bool, error) { return f.flock(unix.LOCK_SH) }
 
 func (f *File) flock(how int) (bool, error) {
@@ -105,12 +105,12 @@ func (f *File) flock(how int) (bool, error) {
 	return err == nil, err
 }
 
-// Unlock lets the kernel lock go, even if somebody inherited the descriptor.
+// Unlock releases the kernel lock, even if somebody inherited the descriptor.
 func (f *File) Unlock() error {
 	return posix.RetryEINTR(func() error { return unix.Flock(f.fd, unix.LOCK_UN) })
 }
 
-// Read returns what the file holds, at most limit bytes of it.
+// Read returns what the file holds, at most limit bytes.
 func (f *File) Read(limit int) (string, error) { return posix.Read(f.fd, limit) }
 
 // Write writes all of text.
@@ -121,7 +121,7 @@ func (f *File) Truncate() error {
 	return posix.RetryEINTR(func() error { return unix.Ftruncate(f.fd, 0) })
 }
 
-// Mark gives a file of CreatePlain the mark, or takes it away, where it is ours.
+// Mark puts the mark on a file of CreatePlain, or takes it away, if the file is ours.
 func (f *File) Mark(on bool) {
 	if st, err := f.stat(); err == nil {
 		_ = f.Chmod(markMode(uint32(st.Mode), on))
@@ -133,11 +133,11 @@ func (f *File) Chmod(mode uint32) error {
 	return posix.RetryEINTR(func() error { return unix.Fchmod(f.fd, mode) })
 }
 
-// Unlink removes the path, without a look at what it leads to.
+// Unlink removes the path. It does not check what the path leads to.
 func (f *File) Unlink() error {
 	return posix.RetryEINTR(func() error { return unix.Unlink(f.path) })
 }
 
-// Close is not repeated: EINTR has closed it too (close(2)). On NFS only its error tells
-// that there was no room.
+// Close is not repeated, because EINTR has closed the file too (close(2)). On NFS only its error
+// tells that there was no room.
 func (f *File) Close() error { return unix.Close(f.fd) }

@@ -14,9 +14,9 @@ import (
 
 type descriptor = *os.File
 
-// markedAttributes are set at creation, and hardly anybody else sets them together. Their
-// only use is to tell a file of ours whose maker died before it wrote the record from
-// another tool's.
+// markedAttributes are set at creation, and hardly anybody else sets them together. They only
+// serve to distinguish a file of ours, whose maker died before it wrote the record, from another
+// tool's.
 const markedAttributes = windows.FILE_ATTRIBUTE_TEMPORARY | windows.FILE_ATTRIBUTE_NOT_CONTENT_INDEXED
 
 // Native is the system's spelling of the path of an address: "/C:/locks/a" is
@@ -28,8 +28,8 @@ func Native(path string) string {
 	return filepath.FromSlash(path)
 }
 
-// Create makes a file that was not there, with the mark of a lock file of ours, for
-// reading and writing.
+// Create makes a file, for reading and writing, with the mark of our lock files. It fails if
+// there is one.
 func Create(path string) (*File, error) {
 	f, err := open(path, windows.GENERIC_READ|windows.GENERIC_WRITE, windows.CREATE_NEW)
 	if err != nil && isDeleted(path, err) {
@@ -38,8 +38,8 @@ func Create(path string) (*File, error) {
 	return f, err
 }
 
-// isDeleted tells a file that was deleted, and goes when the last one closes it, from
-// a place where we may not create any.
+// isDeleted distinguishes two reasons for a refusal: a file was deleted and goes when the last
+// process closes it (true), or we may not create files there.
 func isDeleted(path string, err error) bool {
 	if !errors.Is(err, fs.ErrPermission) {
 		return false
@@ -48,13 +48,12 @@ func isDeleted(path string, err error) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Open opens what is there for reading, whatever it is.
+// Open opens whatever is at the path, for reading.
 func Open(path string) (*File, error) {
 	return open(path, windows.GENERIC_READ, windows.OPEN_EXISTING)
 }
 
-// These serve locks whose file stays while they are free, which there are none of on
-// Windows.
+// These serve locks whose file stays while they are free. Windows has no such locks.
 
 func CreatePlain(string, uint32) (*File, error) { return nil, errors.ErrUnsupported }
 func OpenWritable(string) (*File, error)        { return nil, errors.ErrUnsupported }
@@ -63,7 +62,7 @@ func (f *File) Unlock() error                   { return errors.ErrUnsupported }
 func (f *File) Truncate() error                 { return errors.ErrUnsupported }
 func (f *File) Mark(bool)                       {}
 
-// open lets others read, write and remove the file. Its handle is not inherited.
+// open lets others read, write and remove the file. The handle is not inherited.
 func open(path string, access, how uint32) (*File, error) {
 	name, err := windows.UTF16PtrFromString(Native(path))
 	if err != nil {
@@ -85,7 +84,7 @@ func (f *File) information() (info windows.ByHandleFileInformation, err error) {
 	return info, err
 }
 
-// Stat returns what the system knows of the file.
+// Stat returns what the system knows about the file.
 func (f *File) Stat() (Stat, error) {
 	if kind, err := windows.GetFileType(f.handle()); err != nil || kind != windows.FILE_TYPE_DISK {
 		return Stat{Kind: "a device or pipe"}, err
@@ -119,7 +118,7 @@ func kindOf(attributes uint32) string {
 	return ""
 }
 
-// statPath is about what has a path itself.
+// statPath looks at the path itself, not at what a link there leads to.
 func statPath(path string) (Stat, error) {
 	f, err := open(path, windows.FILE_READ_ATTRIBUTES, windows.OPEN_EXISTING)
 	if err != nil {
@@ -131,7 +130,7 @@ func statPath(path string) (Stat, error) {
 
 func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// lockedByte is far behind all that is written: nobody can read what is locked.
+// lockedByte is far behind all text, because nobody can read a byte that is locked.
 var lockedByte = windows.Overlapped{OffsetHigh: 1 << 30}
 
 // TryLock takes the kernel lock (LockFileEx) if nobody has it.
@@ -144,9 +143,9 @@ func (f *File) TryLock() (bool, error) {
 	return err == nil, err
 }
 
-// Unlink removes the file. The handle that may do that is opened only now: while it is,
-// programs cannot read the file that know nothing of sharing. Where the system can
-// (Windows 10 and NTFS) the name is free at once, else when the last one closes it.
+// Unlink removes the file. It opens a handle for that only now, because while such a handle is
+// open, programs that know nothing of sharing cannot read the file. Where the system can (Windows
+// 10 and NTFS), the name is free at once, else when the last process closes the file.
 func (f *File) Unlink() error {
 	again, err := open(f.path, windows.DELETE|windows.FILE_READ_ATTRIBUTES, windows.OPEN_EXISTING)
 	if err != nil {
