@@ -15,7 +15,7 @@ import (
 // A FileTree is a Tree on a file system.
 type FileTree struct {
 	Root    string // a directory, or a symbolic link to one
-	Address string // of it, for messages
+	Address string // the address of the root, for messages
 }
 
 var _ Tree = FileTree{}
@@ -77,7 +77,7 @@ func (t FileTree) Read(path string) Content {
 func (t FileTree) fail(path string, err error) error {
 	var cause syscall.Errno
 	if errors.As(err, &cause) {
-		err = cause // without the path, which is told once
+		err = cause // without the path, which the message has already
 	}
 	e := backend.FileError(backend.Below(t.Address, path), "list the directory", err)
 	switch {
@@ -93,7 +93,7 @@ func (t FileTree) fail(path string, err error) error {
 	return e
 }
 
-// gone reports that what was listed is not there any more, or is something else now.
+// gone reports that what was listed is no longer there, or is something else now.
 func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }

@@ -1,9 +1,8 @@
-// Package finder walks a tree of directories for locks. Only a backend knows what its
-// locks look like: it is asked about each file and directory, as a FileKind or a
-// DirectoryKind.
+// Package finder walks a tree of directories for locks. Only a backend knows what its locks look
+// like, so the walk asks it about each file (FileKind) or directory (DirectoryKind).
 //
-// A walk keeps the names of one directory and of those above it, and nothing else.
-// What changes meanwhile may be missed or be told as it was.
+// A walk keeps in memory the names of one directory and of those above it, and nothing else. What
+// changes during the walk may be missed, or be told as it was before.
 package finder
 
 import (
@@ -15,8 +14,8 @@ import (
 	"locksmith/backends/backend"
 )
 
-// A Type is what an entry is. Nothing but a directory is walked into, and nothing
-// but a regular file is opened.
+// A Type is the type of an entry. Only directories are walked into, and only regular files are
+// opened.
 type Type int
 
 // The types.
@@ -32,11 +31,11 @@ type Entry struct {
 	Type Type
 }
 
-// A Tree is where the walk goes. Paths are relative to where it begins: "" is that
+// A Tree is where the walk goes. Paths are relative to the directory where it begins: "" is that
 // directory, and "/a" is in it.
 type Tree interface {
-	// List lists a directory, in no order. Its error is fit to be shown, unless it is
-	// fs.ErrNotExist: the directory has just gone.
+	// List lists a directory, in no order. Its error can be shown to people, unless it is
+	// fs.ErrNotExist, which says that the directory has just gone.
 	List(ctx context.Context, path string) ([]Entry, error)
 	// Read reads a regular file; see File.
 	Read(path string) Content
@@ -44,21 +43,21 @@ type Tree interface {
 
 // A Content is what was seen of a file.
 type Content struct {
-	Marked bool   // it has the mark that lock files of ours are made with
+	Marked bool   // it has the mark of our lock files
 	Text   string // all of it
 	Err    error  // why it was not read, for example because it is longer than MaxText
 }
 
-// MaxText is how much is read of a file: no record is longer.
+// MaxText is how much of a file is read, in bytes: no record is longer.
 const MaxText = 8192
 
-// A Directory is one that was listed.
+// A Directory is a directory that was listed.
 type Directory struct {
 	Path    string
 	Entries []Entry // in the order of their names
 }
 
-// Type returns what has this name, if anything has.
+// Type returns the type of the entry with this name, if there is one.
 func (d *Directory) Type(name string) (t Type, ok bool) {
 	i, ok := slices.BinarySearchFunc(d.Entries, name, func(e Entry, s string) int { return strings.Compare(e.Name, s) })
 	if !ok {
@@ -86,44 +85,42 @@ func (d *Directory) Beginning(prefix string) []Entry {
 	return all
 }
 
-// An Answer is what a kind says of a file or directory.
+// An Answer is what a kind says about a file or directory.
 type Answer struct {
-	Lock *backend.Listed // nil: none is to be told of here
-	// Mine says that it belongs to a lock of this kind, and no other kind needs to
-	// be asked.
+	Lock *backend.Listed // nil: there is no lock to tell of
+	// Mine says that it belongs to a lock of this kind, so that no other kind is asked.
 	Mine bool
 }
 
-// A FileKind knows locks that are files.
+// A FileKind finds locks that are files.
 type FileKind interface {
-	// File is about a regular file in a directory.
+	// File is asked about a regular file in a directory.
 	File(ctx context.Context, in *Directory, name string, content func() Content) Answer
 }
 
-// A DirectoryKind knows locks that are directories.
+// A DirectoryKind finds locks that are directories.
 type DirectoryKind interface {
-	// Beside is about a directory that is not listed yet: it may be part of a lock
-	// beside it. It is then not walked into.
+	// Beside is asked about a directory that is not listed yet: it may be part of a lock beside
+	// it. If the answer is Mine, the directory is not walked into.
 	Beside(ctx context.Context, in *Directory, name string) Answer
-	// Directory is about a directory that was listed. In is the one that it is in,
-	// nil where the walk begins. If the answer is Mine, the directory is walked into,
-	// except for what is Part of the lock.
+	// Directory is asked about a directory d that was listed. in is its parent, nil where the
+	// walk begins. If the answer is Mine, d is walked into, except for what is Part of the lock.
 	Directory(ctx context.Context, d, in *Directory) Answer
-	// Part reports whether a name in a lock belongs to it.
+	// Part reports whether a name in a lock's directory belongs to the lock.
 	Part(name string) bool
 }
 
-// A Walk is one pass.
+// A Walk is one walk through a tree.
 type Walk struct {
 	Tree            Tree
 	Files           []FileKind
 	Directories     []DirectoryKind
-	backend.Listing // its depth is unlimited if it is 0
-	// Fatal reports that after this error nothing more will be found out.
+	backend.Listing // a depth of 0 is no limit
+	// Fatal reports whether after this error nothing more can be found out.
 	Fatal func(error) bool
 }
 
-// form is the form that a directory has, nil if none of these.
+// form returns the first of these forms that the directory has, or nil.
 func (d *Directory) form(all []backend.Form) backend.Form {
 	for _, form := range all {
 		if !slices.ContainsFunc(form, func(name string) bool { return !d.HasDirectory(name) }) {

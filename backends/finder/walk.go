@@ -9,8 +9,7 @@ import (
 	"locksmith/backends/backend"
 )
 
-// Run walks. Its error is that of the directory where it begins, or one that is
-// fatal, or ctx's.
+// Run walks. Its error is that of the directory where it begins, a fatal one, or ctx's.
 func (w *Walk) Run(ctx context.Context) error {
 	root, err := w.list(ctx, "")
 	if err != nil {
@@ -31,7 +30,7 @@ func (w *Walk) list(ctx context.Context, path string) (*Directory, error) {
 	return &Directory{path, entries}, nil
 }
 
-// visit is for a directory whose entries are at this depth.
+// visit looks at the entries of a directory, which are at this depth.
 func (w *Walk) visit(ctx context.Context, d, in *Directory, depth int) error {
 	part, err := w.recognised(ctx, d, in)
 	if err != nil || w.Depth > 0 && depth > w.Depth {
@@ -55,7 +54,7 @@ func (w *Walk) visit(ctx context.Context, d, in *Directory, depth int) error {
 	return nil
 }
 
-// step is before each look.
+// step is called before each look.
 func (w *Walk) step(ctx context.Context) error {
 	if w.Step != nil {
 		w.Step()
@@ -63,8 +62,8 @@ func (w *Walk) step(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// recognised tells of the lock that a directory is, if it is one, and returns which names
-// in it are parts of that.
+// recognised tells of the lock that a directory is, if it is one. It returns which names in the
+// directory are parts of that lock.
 func (w *Walk) recognised(ctx context.Context, d, in *Directory) (part func(string) bool, err error) {
 	if form := d.form(w.Others); form != nil && len(w.Directories) > 0 {
 		return func(name string) bool { return slices.Contains(form, name) }, nil
@@ -89,7 +88,7 @@ func (w *Walk) directory(ctx context.Context, in *Directory, name string, depth 
 		}
 	}
 	if len(w.Directories) == 0 && depth == w.Depth {
-		return nil // of what is in it nothing would be looked at
+		return nil // nothing in it would be looked at
 	}
 	d, err := w.list(ctx, in.Path+"/"+name)
 	switch {
@@ -138,8 +137,8 @@ func (w *Walk) tell(ctx context.Context, a Answer) error {
 	return nil
 }
 
-// mayBeLock reports that a file looks like other tools' locks: it has a pid and nothing
-// else; or nothing, and is called a lock.
+// mayBeLock reports whether a file looks like another tool's lock: it has a pid and nothing else,
+// or it is empty and its name ends in .lock.
 func (c Content) mayBeLock(name string) bool {
 	text := strings.TrimSpace(c.Text)
 	_, err := strconv.ParseUint(text, 10, 22)

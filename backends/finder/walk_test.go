@@ -19,7 +19,7 @@ import (
 	"locksmith/backends/backend"
 )
 
-// textKind takes for locks the files that hold its text.
+// textKind takes files with its text for locks.
 type textKind string
 
 func (k textKind) File(_ context.Context, in *Directory, name string, content func() Content) Answer {
@@ -29,7 +29,7 @@ func (k textKind) File(_ context.Context, in *Directory, name string, content fu
 	return Answer{Lock: &backend.Listed{Lock: in.Path + "/" + name}, Mine: true}
 }
 
-// crowd is a tree that is made up: some directories, with as many files in each.
+// crowd is a made-up tree: some directories, with as many files in each.
 type crowd struct {
 	directories, files int
 	lists, reads       int
@@ -61,8 +61,8 @@ func (c *crowd) Read(path string) Content {
 	return Content{}
 }
 
-// TestCrowd: each directory is listed once, each file read once, and the memory in use
-// is that of one directory.
+// TestCrowd: each directory is listed once, and each file read once. The memory in use is that of
+// one directory.
 func TestCrowd(t *testing.T) {
 	for _, c := range []crowd{{files: 100_000}, {directories: 1000, files: 100}, {directories: 10, files: 10_000}} {
 		t.Run(fmt.Sprint(c.directories, " times ", c.files), func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// found walks a real tree, and returns what was told.
+// found walks a real tree and returns what it was told.
 func found(t *testing.T, root string, depth int) (locks, failed []string) {
 	t.Helper()
 	w := Walk{Tree: FileTree{Root: root, Address: "T:" + root}, Files: []FileKind{textKind("lock")}}
@@ -112,8 +112,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestFileTree: nothing but directories is walked into, nothing but files is read, and
-// a link is followed only where the walk begins.
+// TestFileTree: only directories are walked into, and only files are read. A link is followed
+// only where the walk begins.
 func TestFileTree(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	must(t, os.MkdirAll(dir+"/a/b/c", 0o755))
@@ -134,8 +134,8 @@ func TestFileTree(t *testing.T) {
 	}
 }
 
-// TestOthers: a directory that is a lock of a kind not asked for is none of another kind,
-// but files in a directory that merely looks like it are.
+// TestOthers: a directory that is a lock of a kind not asked for counts for no other kind. Files
+// in a directory that merely looks like such a lock do count.
 func TestOthers(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.MkdirAll(dir+"/G", 0o755))
@@ -151,8 +151,8 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestUnlistable: what cannot be listed is told, and the rest goes on, unless the error
-// is fatal; of what has gone meanwhile nothing is told.
+// TestUnlistable: a directory that cannot be listed is told, and the walk goes on, unless the
+// error is fatal. Directories that have gone meanwhile are not told.
 func TestUnlistable(t *testing.T) {
 	broken := errors.New("broken")
 	tree := failing{&crowd{directories: 3, files: 2}, broken}
