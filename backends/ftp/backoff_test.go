@@ -15,15 +15,15 @@ func (f *fake) sessions() int {
 	return f.session
 }
 
-// pass lets time pass that nobody waits for.
+// pass advances the clock, whether anybody waits for that or not.
 func (m *manual) pass(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now += d
 }
 
-// TestRefusalIsRemembered: a password that was refused is not tried again and
-// again, by no connection of the lock, until a log in works.
+// TestRefusalIsRemembered: after a password was refused, no connection of the lock tries it again
+// and again, until a log in works.
 func TestRefusalIsRemembered(t *testing.T) {
 	t.Parallel()
 	f, m := startFake(t).when("PASS", says("530 Login incorrect.")), &manual{}
@@ -61,14 +61,14 @@ func TestRefusalIsRemembered(t *testing.T) {
 	if err := holder.Mkdir(soon(t), "L"); come(err) != "permission" {
 		t.Error(err)
 	}
-	m.pass(30 * time.Second) // as the first time
+	m.pass(30 * time.Second) // the pause is as long as at first
 	f.when("PASS", (*talk).obey)
 	if err := holder.Mkdir(soon(t), "L"); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestPauses: a server that is full, or away, is asked less and less often, by each client at
+// TestPauses: a server that is full, or away, is asked less and less often. Each client asks at
 // its own random time.
 func TestPauses(t *testing.T) {
 	t.Parallel()
@@ -93,7 +93,7 @@ func TestPauses(t *testing.T) {
 			for _, pause := range []time.Duration{1000, 1500, 2250} {
 				pause *= time.Millisecond
 				if name == "full by MKD" {
-					pause = time.Second // since it let us in
+					pause = time.Second // because it has let us in
 				}
 				asked := f.sessions()
 				result := make(chan error)
@@ -116,8 +116,8 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestPauseEnds: with the context, at once, and its error still says why; and
-// with a session that begins, for good.
+// TestPauseEnds: a pause ends at once with the context, with an error that still says why. A
+// session that begins ends the pauses for good.
 func TestPauseEnds(t *testing.T) {
 	t.Parallel()
 	f, m := startFake(t).when(greeting, says("421 Too many connections")), &manual{}

@@ -19,8 +19,8 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// TestConformance is for the plain style; the algorithm of both has the suite in
-// its own package.
+// TestConformance is for the plain style. The algorithm of both styles is tested in its own
+// package.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	s := ftpserver.Start(t, "embedded", ftpserver.Options{})
@@ -47,7 +47,7 @@ func TestStyles(t *testing.T) {
 	}
 }
 
-// lockOnce takes a lock that others cannot take then, and releases it.
+// lockOnce takes a lock, checks that others cannot take it then, and releases it.
 func lockOnce(t *testing.T, f backendtest.Fixture, style string, last uint64) uint64 {
 	t.Helper()
 	h, err := try(t, f, backendtest.Request())
@@ -91,7 +91,7 @@ func fixture(t *testing.T, s *ftpserver.Server, style string) backendtest.Fixtur
 	if err != nil {
 		t.Fatal(err)
 	}
-	var st unix.Stat_t // as whom the server works
+	var st unix.Stat_t // the user as whom the server works
 	if err := errors.Join(unix.Stat(s.Dir, &st), os.Chown(dir, int(st.Uid), int(st.Gid)), os.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
@@ -114,12 +114,12 @@ func fixture(t *testing.T, s *ftpserver.Server, style string) backendtest.Fixtur
 				t.Error(err)
 			}
 		},
-		Abandon: func(backend.Hold) {}, // its connection does not make it live
+		Abandon: func(backend.Hold) {}, // a connection does not make a holder live
 	}
 }
 
-// leftovers is what should not be there of a lock that is free. In a tree, that
-// is all but the tree itself and its newest tokens.
+// leftovers is what should not be there while the lock is free. In a tree, that is all but the
+// tree itself and its newest tokens.
 func leftovers(t *testing.T, place string) []string {
 	t.Helper()
 	all, _ := filepath.Glob(place + "*") // the pattern is good

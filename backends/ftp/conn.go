@@ -13,8 +13,7 @@ import (
 	"locksmith/protocol"
 )
 
-// A conn is one session with a server. It is not for use by several goroutines
-// at the same time.
+// A conn is one session with a server. One goroutine at a time may use it.
 type conn struct {
 	server    *server
 	deadlines *deadlines
@@ -23,11 +22,11 @@ type conn struct {
 	library   *library.ServerConn
 	delayTLS  bool   // the handshakes of listings wait a little (tlsDelay)
 	handed    bool   // the library has the control connection
-	secret    string // the password, to be kept out of messages
-	source    string // where it stands, for people
+	secret    string // the password, which must stay out of messages
+	source    string // where the password is stored, for people
 }
 
-// run makes a call of the library that ends with ctx.
+// run makes a call of the library. The call ends with ctx.
 func (c *conn) run(ctx context.Context, f func(*conn) error) (err error) {
 	defer c.deadlines.begin(ctx)()
 	c.control.verb = ""
@@ -40,8 +39,8 @@ func (c *conn) run(ctx context.Context, f func(*conn) error) (err error) {
 	return f(c)
 }
 
-// connect is what the library dials with: first the control connection, which
-// stands already, then data connections.
+// connect is the library's dial function. Its first connection is the control connection, which
+// exists already; all others are data connections.
 func (c *conn) connect(_, address string) (net.Conn, error) {
 	if !c.handed {
 		c.handed = true
@@ -66,21 +65,21 @@ func (c *conn) dialWire(address string) (*wire, error) {
 // hangUp closes the connection without QUIT.
 func (c *conn) hangUp() {
 	if c.control != nil {
-		_ = c.control.wire.Close() // nothing is lost with it
+		_ = c.control.wire.Close() // nothing of value can be lost here
 	}
 }
 
-// quit sends QUIT, waits for an answer for so long at most, and closes the connection.
+// quit sends QUIT, waits for an answer until limit at most, and closes the connection.
 func (c *conn) quit(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	_ = c.run(ctx, func(c *conn) error { return c.library.Quit() }) // nothing depends on it
+	_ = c.run(ctx, func(c *conn) error { return c.library.Quit() }) // nothing depends on the answer
 	c.hangUp()
 }
 
-// dial begins a session: connection, greeting, TLS, log in. After one that failed
-// the next begins later, or fails like it (backend.DialBackoff). Its errors wrap *backend.Error,
-// or ctx's.
+// dial begins a session: connection, greeting, TLS, log in. If a session failed to begin, the
+// next one begins later, or fails with the same error (backend.DialBackoff). The errors of dial
+// wrap *backend.Error, or ctx's.
 func (s *server) dial(ctx context.Context) (*conn, error) {
 	if err := s.backoff.Wait(ctx); err != nil {
 		return nil, err
@@ -116,9 +115,9 @@ func (c *conn) open(ctx context.Context) error {
 	return c.server.lost(ctx, op, err)
 }
 
-// greet reads the greeting, and goes over to TLS where the scheme says so. The
-// library could do both, but then its commands could not be seen (control), nor
-// its greeting, and its data connections would stay in the clear.
+// greet reads the greeting, and begins TLS if the scheme asks for it. The library could do both.
+// But then control could not see its commands nor the greeting, and its data connections would
+// stay in the clear.
 func (c *conn) greet(ctx context.Context) error {
 	defer c.deadlines.begin(ctx)()
 	const op = "read the server's greeting"
@@ -149,7 +148,7 @@ func (c *conn) hand(ctx context.Context) error {
 		library.DialWithDisabledUTF8(ascii(c.server.address.Path)), // saves a round trip
 	}
 	if c.tls != nil {
-		options = append(options, library.DialWithTLS(c.tls)) // it says PROT P when it logs in
+		options = append(options, library.DialWithTLS(c.tls)) // the library says PROT P when it logs in
 	}
 	where, _ := c.server.hostPort()
 	var err error

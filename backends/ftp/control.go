@@ -16,30 +16,30 @@ import (
 )
 
 const (
-	maxLine  = 8 << 10  // of a reply
-	maxReply = 64 << 10 // for all that answers one command
+	maxLine  = 8 << 10  // of a line of a reply, in bytes
+	maxReply = 64 << 10 // of all that answers one command
 )
 
-// greeting stands for the command to which the greeting is the answer.
+// greeting stands for the command that the greeting answers.
 const greeting = "greeting"
 
-// A control is the control connection as the library sees it. Commands go out
-// and replies come in line by line, so that it always knows which command was
-// sent last, and that nothing came that nobody asked for.
+// A control is the control connection as the library sees it. It passes on commands and replies
+// line by line. So it always knows which command was sent last, and that nothing came that nobody
+// asked for.
 type control struct {
 	net.Conn   // the wire, or TLS on it
 	wire       *wire
 	in         *bufio.Reader
-	rest       []byte // of a line that was read
-	left       int    // what may still come in reply
-	broken     error  // why the connection is of no use any more
-	noPassword bool   // no password is known, so that none is sent
+	rest       []byte // of a line that was read, what the library has not taken yet
+	left       int    // how many more bytes may come in reply
+	broken     error  // why the connection cannot be used any more
+	noPassword bool   // no password is known, so none is sent
 
-	verb    string              // the command sent last in this call
+	verb    string              // the last command sent in this call
 	code    int                 // of the first reply to it
-	within  string              // how the reply ends of which a line was read last; empty: it has ended
-	goodbye string              // a reply 421, with which a server hangs up
-	replies map[string][]string // replies of which somebody may ask later
+	within  string              // how the last line of the current reply begins; empty: the reply has ended
+	goodbye string              // a reply 421, with which the server hangs up
+	replies map[string][]string // replies that somebody may ask for later
 }
 
 func newControl(conn net.Conn, w *wire) *control {
@@ -47,8 +47,8 @@ func newControl(conn net.Conn, w *wire) *control {
 		verb: greeting, replies: map[string][]string{greeting: nil, "USER": nil, "PASS": nil, "FEAT": nil}}
 }
 
-// Read implements net.Conn. It never gives more than one line, lest the library
-// keep something where it cannot be seen.
+// Read implements net.Conn. It never returns more than one line. Otherwise the library could keep
+// back some text where we do not see it.
 func (c *control) Read(b []byte) (int, error) {
 	if len(c.rest) == 0 {
 		if c.broken != nil {
@@ -77,19 +77,19 @@ func (c *control) check(line []byte, err error) error {
 	case errors.Is(err, io.EOF):
 		return errClosed
 	case err == nil && c.within == "" && !beginsReply(line):
-		// The library would wait for an end of "SSH-2.0".
+		// The library would take "SSH-2.0" for a reply, and wait for its end.
 		return fmt.Errorf("%q is no reply of an FTP server", protocol.CleanText(strings.TrimSpace(string(line)), maxSaid))
 	}
 	return err
 }
 
-// beginsReply reports that a line is "257 text" or "257-text".
+// beginsReply reports whether a line has the form "257 text" or "257-text".
 func beginsReply(line []byte) bool {
 	return len(line) > 3 && (line[3] == ' ' || line[3] == '-') &&
 		!bytes.ContainsFunc(line[:3], func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// note remembers what a line of a reply says.
+// note notes what a line of a reply says.
 func (c *control) note(line []byte) {
 	text := strings.TrimRight(string(line), "\r\n")
 	switch {
@@ -117,8 +117,8 @@ func (c *control) begin(text string) {
 	}
 }
 
-// Write implements net.Conn. It sends one command, or nothing at all if that is
-// not one command, or the server has hung up or is out of step.
+// Write implements net.Conn. It sends one command. It sends nothing if b is not one command, or
+// if the server has hung up or is out of step.
 func (c *control) Write(b []byte) (int, error) {
 	if c.broken == nil {
 		c.broken = c.ready(b)
@@ -150,7 +150,7 @@ func (c *control) ready(b []byte) error {
 	return c.quiet()
 }
 
-// checkCommand is the last guard against a second command inside of the first.
+// checkCommand is the last guard against a second command inside the first.
 func checkCommand(b []byte) error {
 	command, ok := bytes.CutSuffix(b, []byte("\r\n"))
 	if !ok || bytes.ContainsAny(command, "\r\n\x00") || len(command) == 0 {
@@ -159,8 +159,8 @@ func checkCommand(b []byte) error {
 	return nil
 }
 
-// quiet makes sure that nothing has come since the last reply: neither the end
-// of the connection, nor something that would be taken for the next reply.
+// quiet makes sure that nothing has come since the last reply: neither the end of the connection,
+// nor a line that would be taken for the next reply.
 func (c *control) quiet() error {
 	if len(c.rest) > 0 {
 		return errOutOfStep
@@ -192,7 +192,7 @@ func (c *control) ask(command string) (code int, text string, err error) {
 			return 0, "", err
 		}
 	}
-	// Nothing stays behind in this reader, since Read gives single lines.
+	// Nothing is left behind in this reader, because Read returns single lines.
 	return textproto.NewReader(bufio.NewReader(c)).ReadResponse(0)
 }
 

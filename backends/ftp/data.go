@@ -12,19 +12,18 @@ import (
 	"locksmith/backends/backend"
 )
 
-// A data is a data connection, on which a listing comes.
+// A data is a data connection. A listing comes on it.
 type data struct {
 	net.Conn // the wire, or TLS on it
 	of       *conn
 	wire     *wire
 	haul     *backend.Haul
-	last     byte // 0: nothing has come
+	last     byte // the last byte of the listing so far; 0: nothing has come
 	began    bool
 }
 
-// openData connects to the port of an address. The host must be the one of the
-// control connection, whatever the server says: a server could make us connect
-// anywhere otherwise.
+// openData connects to the port of an address, but always to the host of the control connection.
+// Otherwise the server could make us connect anywhere.
 func (c *conn) openData(address string) (net.Conn, error) {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -41,20 +40,20 @@ func (c *conn) openData(address string) (net.Conn, error) {
 	}
 	d := &data{Conn: w, of: c, wire: w, haul: backend.NewHaul()}
 	if c.tls != nil {
-		// The handshake comes with the first read: servers begin it after they
-		// have answered the command.
+		// The handshake comes with the first read, because servers begin it only after they have
+		// answered the command.
 		d.Conn = tls.Client(w, c.tls)
 	}
 	return d, nil
 }
 
-// tlsDelay is how long the handshake is kept waiting of a server that has cut a
-// listing short: pyftpdlib 1.5 sends no close_notify after an empty one if the
-// client's first messages come while it is still about to begin.
+// tlsDelay is how long the handshake waits if the server has cut a listing short before.
+// pyftpdlib 1.5 sends no close_notify after an empty listing if the client's first messages
+// arrive while pyftpdlib is still about to begin.
 const tlsDelay = 20 * time.Millisecond
 
-// Read implements net.Conn. A listing that was cut short is an error, as far as
-// that can be seen: within a line, and with TLS anywhere.
+// Read implements net.Conn. It returns an error for a listing that was cut short, as far as that
+// can be seen: within a line, and with TLS anywhere.
 func (d *data) Read(b []byte) (int, error) {
 	if !d.began {
 		d.began = true
@@ -82,8 +81,8 @@ func (d *data) Read(b []byte) (int, error) {
 // errCut says that a listing has no proper end.
 var errCut = fmt.Errorf("the listing was cut short: %w", io.ErrUnexpectedEOF)
 
-// cut reports that the end came too early. TLS sends a close_notify before
-// the connection ends; Go does not require it.
+// cut reports whether the end came too early. TLS sends a close_notify before the connection
+// ends, but Go does not insist on it.
 func (d *data) cut() bool {
 	return d.of.tls != nil && d.wire.eof || d.last != 0 && d.last != '\n'
 }

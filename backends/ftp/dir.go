@@ -13,14 +13,14 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Dir is the directory of a lock on a server, over one connection that is made
-// when it is needed. It implements mkdirlock.StatDir.
+// A Dir is the directory of a lock on a server. It uses one connection, which is made when it is
+// needed. It implements mkdirlock.StatDir.
 type Dir struct {
 	server    *server
 	clock     clock.Clock
-	turn      chan struct{} // full while somebody uses what follows
+	turn      chan struct{} // full while somebody uses the following fields
 	conn      *conn         // nil: not connected
-	delayTLS  bool          // a listing came cut short
+	delayTLS  bool          // a listing was cut short
 	keepalive keepalive
 }
 
@@ -63,7 +63,7 @@ func (d *Dir) Rename(ctx context.Context, from, to string) error {
 	})
 }
 
-// Await implements mkdirlock.Dir. A server tells nothing by itself.
+// Await implements mkdirlock.Dir. It only sleeps, because a server tells nothing by itself.
 func (d *Dir) Await(ctx context.Context, _ string, _ process.Process, wait time.Duration) {
 	clock.Sleep(ctx, d.clock, wait)
 }
@@ -93,9 +93,9 @@ func (d *Dir) enter(ctx context.Context) error {
 
 func (d *Dir) leave() { <-d.turn }
 
-// call makes a call of the library, with the outcomes of mkdirlock.Dir. It is
-// made once more, on a new connection, when it is certain that the first did
-// nothing: typically because the server had closed an idle connection.
+// call makes a call of the library, with the outcomes of mkdirlock.Dir. If it is certain that the
+// call did nothing, it is made once more on a new connection. Typically the server had closed an
+// idle connection.
 func (d *Dir) call(ctx context.Context, op string, f func(*conn) error) error {
 	if err := d.enter(ctx); err != nil {
 		return err
@@ -152,9 +152,9 @@ func (d *Dir) unchanged(ctx context.Context, c *conn, op string, err error) erro
 	return d.server.lost(ctx, op, c.reason(err))
 }
 
-// repeatable reports that a new connection may help. After a long wait in vain only a
-// listing is tried again: a connection may be dead though nobody has closed it, and
-// servers lose data connections when they serve several clients at the same time.
+// repeatable reports whether a new connection may help. After a long wait without an answer only
+// a listing is tried again. A connection may be dead though nobody has closed it, and servers
+// lose data connections when they serve several clients at the same time.
 func (c *conn) repeatable(ctx context.Context, err error) bool {
 	verb := c.control.verb
 	return over(ctx) == nil && !errors.As(err, new(*dataError)) && !errors.As(err, new(backend.TooLongError)) &&

@@ -11,8 +11,8 @@ import (
 
 var _ mkdirlock.Examiner = (*Dir)(nil)
 
-// Examine implements mkdirlock.Examiner. While the other checks go on, one more
-// connection is left idle, if the server takes another; else it is afterwards.
+// Examine implements mkdirlock.Examiner. One more connection is left idle while the other checks
+// go on, if the server takes another. If it does not, one is left idle after the checks.
 func (d *Dir) Examine(ctx context.Context, name string, e backend.Examination, tell backend.Tell) (rest func() error, err error) {
 	s, err := d.Session(ctx)
 	if err != nil {
@@ -66,8 +66,8 @@ type Session struct {
 	TLS      string   // the version of the protocol; empty: in the clear
 }
 
-// Session asks the server about itself. All texts are the server's words, on
-// lines without control characters.
+// Session asks the server about itself. All texts are the server's words, in lines without
+// control characters.
 func (d *Dir) Session(ctx context.Context) (Session, error) {
 	var s Session
 	err := d.call(ctx, "ask for the server's status", func(c *conn) error {
@@ -104,7 +104,7 @@ func (c *conn) features() []string {
 
 func (c *conn) lines(verb string) string { return c.words(strings.Join(c.control.replies[verb], "\n")) }
 
-// words is a text of several lines, each of them clean.
+// words cleans each line of a text.
 func (c *conn) words(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {

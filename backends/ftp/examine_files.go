@@ -13,8 +13,8 @@ import (
 	"locksmith/backends/owner"
 )
 
-// files finds out whether a file may be renamed over another. No lock needs that, but
-// many a job under one: it puts a new file in the place of an old one.
+// files finds out whether a file may be renamed over another. No lock needs that, but many jobs
+// under a lock do: they put a new file in the place of an old one.
 func (d *Dir) files(ctx context.Context, dir string, tell backend.Tell) error {
 	const name = "rename over a file"
 	id := "doctor." + owner.NewID()
@@ -61,8 +61,8 @@ func (d *Dir) on(ctx context.Context, op, file string, f func(*conn, string) err
 	return d.call(ctx, op+" "+shortPath(p), func(c *conn) error { return f(c, p) })
 }
 
-// store makes a file of one line. The library joins a refusal at its end with other
-// errors.
+// store makes a file of one line. If the server refuses, the library joins that error with
+// others, and store takes the refusal out.
 func (c *conn) store(p string) error {
 	err := c.ended(c.library.Stor(p, strings.NewReader("doctor\n")))
 	var reply *textproto.Error
@@ -72,12 +72,12 @@ func (c *conn) store(p string) error {
 	return err
 }
 
-// deleteFiles removes what may be there, also when ctx has ended.
+// deleteFiles removes the files if they exist, even when ctx has ended.
 func (d *Dir) deleteFiles(ctx context.Context, tell backend.Tell, files ...string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTimeout)
 	defer cancel()
 	for _, file := range files {
-		_ = d.on(ctx, "remove file", file, func(c *conn, p string) error { return c.library.Delete(p) }) // it may not be there
+		_ = d.on(ctx, "remove file", file, func(c *conn, p string) error { return c.library.Delete(p) }) // it may not exist
 	}
 	names, err := d.List(ctx, path.Dir(files[0]))
 	for _, file := range files {

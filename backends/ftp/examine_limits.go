@@ -13,16 +13,16 @@ import (
 
 const (
 	manyConns = 8
-	// goneTime is how long a server may take to notice that a connection of ours
-	// has ended, and to take another one for it.
+	// goneTime is how long a server may take to notice that a connection of ours has ended, so
+	// that it takes another one.
 	goneTime = 3 * time.Second
 )
 
-// connections finds out how many the server takes from one address. One is the
-// Dir's own, another may be idle.
+// connections finds out how many connections the server takes from one address. One is the Dir's
+// own, and another may be the idle one.
 func (d *Dir) connections(ctx context.Context, name string, idle *idler, tell backend.Tell) error {
 	if _, err := d.List(ctx, name); err != nil && !errors.Is(err, mkdirlock.ErrRefused) {
-		return err // it must be there to be counted
+		return err // the directory must exist, for connections to be counted
 	}
 	count := 1
 	if idle.open() {
@@ -50,8 +50,8 @@ func (d *Dir) connections(ctx context.Context, name string, idle *idler, tell ba
 	return nil
 }
 
-// dialAgain waits for the end of connections that we have just closed. dial
-// itself pauses.
+// dialAgain is dial, but waits for the server to notice that connections have ended which we have
+// just closed. The pauses are those of dial.
 func (d *Dir) dialAgain(ctx context.Context) (c *conn, err error) {
 	for begun := d.clock.Now(); ; {
 		c, err = d.server.dial(ctx)
@@ -93,19 +93,19 @@ func (d *Dir) tellIdle(ctx context.Context, s Session, wait time.Duration, i *id
 		fmt.Sprintf("none needed if it is more than %v: locksmith makes a small transfer so often (ProFTPD: TimeoutNoTransfer)", keepEvery))
 }
 
-// limitText finds what servers say of their idle limit.
+// limitText finds what servers say about their idle limit.
 var limitText = pattern(`(?i)[^\n]*(?:time-?out|inactivity|idle)[^\n]*\d[^\n]*|[^\n]*\d[^\n]*(?:time-?out|inactivity|idle)[^\n]*`)
 
 var replyCode = pattern(`^\d{3}[ -]`)
 
-// limits is what the server says about it, in its own words.
+// limits returns what the server says about its idle limit, in its own words.
 func (d *Dir) limits(ctx context.Context, s Session) string {
 	said := limitText().FindString(s.Status)
 	if said == "" {
 		said = limitText().FindString(s.Greeting)
 	}
 	if said == "" {
-		_ = d.call(ctx, "ask for the idle limit", func(c *conn) error { // some know the command
+		_ = d.call(ctx, "ask for the idle limit", func(c *conn) error { // some servers know the command
 			code, text, err := c.control.ask("SITE IDLE")
 			if err == nil && code/100 == 2 {
 				said = c.clean(text)
@@ -123,12 +123,11 @@ func (d *Dir) limits(ctx context.Context, s Session) string {
 type idler struct {
 	conn   *conn
 	since  time.Time
-	closed error         // by the server; set before done
-	done   chan struct{} // closed when the server has closed the connection, or after its time
+	closed error         // why the server closed it; set before done is closed
+	done   chan struct{} // closed when the server has closed the connection, or when its time is over
 }
 
-// beginIdle leaves a connection idle, unless the server takes no more: then it
-// returns nil.
+// beginIdle leaves a connection idle. If the server takes no more connections, it returns nil.
 func beginIdle(ctx context.Context, dial func(context.Context) (*conn, error), wait time.Duration) *idler {
 	c, err := dial(ctx)
 	if err != nil {
@@ -143,7 +142,7 @@ func beginIdle(ctx context.Context, dial func(context.Context) (*conn, error), w
 	return i
 }
 
-// idlePoll is how exactly the end of an idle connection is seen.
+// idlePoll is how exactly the end of an idle connection is noticed.
 const idlePoll = 250 * time.Millisecond
 
 // watch returns an error when the server has closed the connection.
@@ -161,7 +160,7 @@ func (i *idler) watch(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// open reports whether the server still counts it. Nil is none.
+// open reports whether the server still counts the connection. i may be nil.
 func (i *idler) open() bool {
 	if i == nil {
 		return false

@@ -15,7 +15,7 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// examined examines the place of a lock at a server, which must leave nothing.
+// examined examines the place of a lock at a server. The examination must leave nothing behind.
 func examined(t *testing.T, s *ftpserver.Server, idle time.Duration) []backend.Check {
 	t.Helper()
 	at := connectTo(t, s, s.Addr).server
@@ -37,7 +37,7 @@ func examined(t *testing.T, s *ftpserver.Server, idle time.Duration) []backend.C
 			fmt.Fprintf(&lines, "%-7s %-24s %s\n        %s\n", c.Finding, c.Name, c.Text, c.Advice)
 		})
 		if errors.Is(err, mkdirlock.ErrBusy) && len(all) == 0 {
-			continue // whoever waited for the server to start is still counted
+			continue // the server may still count the connection that waited for its start
 		}
 		t.Logf("%s %v\n%s", s.Kind, err, lines.String())
 		if err != nil {
@@ -66,7 +66,7 @@ func mustFind(t *testing.T, all []backend.Check, name string, f backend.Finding,
 	}
 }
 
-// TestExamineKinds: all servers are fit, and what is weak about them is known.
+// TestExamineKinds: all servers are fit, and their weaknesses are known.
 func TestExamineKinds(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, s *ftpserver.Server) {
@@ -89,14 +89,14 @@ func TestExamineKinds(t *testing.T) {
 	})
 }
 
-// TestExamineOptions: what is wrong with a server is told, by the right check.
+// TestExamineOptions: what is wrong with a server is told by the right check.
 func TestExamineOptions(t *testing.T) {
 	for name, c := range map[string]struct {
 		o     ftpserver.Options
 		check string
 		f     backend.Finding
 		says  string
-		left  bool // it cannot be removed
+		left  bool // what was made cannot be removed
 	}{
 		"NoRmdir":     {ftpserver.Options{NoRmdir: true}, "remove directories", backend.Unfit, "RMD", true},
 		"DenyRename":  {ftpserver.Options{DenyRename: true}, "rename to a new name", backend.Unfit, "RNTO", false},
@@ -150,7 +150,7 @@ func TestExamineUnreachable(t *testing.T) {
 	}
 }
 
-// TestLimitTexts: what servers say of their limits is found, and nothing else.
+// TestLimitTexts: what servers say about their limits is found, and nothing else.
 func TestLimitTexts(t *testing.T) {
 	for text, want := range map[string]string{
 		"Connected\nSession timeout in seconds is 300\nend":                                          "Session timeout in seconds is 300",
@@ -165,7 +165,7 @@ func TestLimitTexts(t *testing.T) {
 	}
 }
 
-// TestExamineCancelled: nothing is told of what nobody waited for, and nothing stays.
+// TestExamineCancelled: nothing is told of checks that were cancelled, and nothing stays behind.
 func TestExamineCancelled(t *testing.T) {
 	t.Parallel()
 	s := ftpserver.Start(t, "embedded", ftpserver.Options{})
@@ -177,7 +177,7 @@ func TestExamineCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(soon(t))
 	err = b.Examine(ctx, backend.Examination{Idle: time.Hour}, func(c backend.Check) {
 		switch c.Name {
-		case "connections": // only the idle one is waited for
+		case "connections": // only the wait for the idle connection is left
 			cancel()
 		case "idle limit", "transfer limit":
 			t.Errorf("%+v", c)

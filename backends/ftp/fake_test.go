@@ -14,8 +14,7 @@ import (
 	"locksmith/backends/backend"
 )
 
-// A fake is a server that answers as a test says. Unless it says otherwise all
-// commands succeed.
+// A fake is a server that answers as a test says. Without instructions all commands succeed.
 type fake struct {
 	t        testing.TB
 	listener net.Listener
@@ -29,7 +28,7 @@ type fake struct {
 	listing string
 }
 
-// A talk is one session of a fake. Its command is being answered.
+// A talk is one session of a fake, with the command that is being answered.
 type talk struct {
 	*fake
 	net.Conn
@@ -72,7 +71,7 @@ func (f *fake) accept() {
 	}
 }
 
-// when sets the answer to a command; "greeting" is one too.
+// when sets the answer to a command. "greeting" counts as one, too.
 func (f *fake) when(verb string, answer func(*talk)) *fake {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -178,7 +177,7 @@ func (c *talk) send(text string) {
 	conn.Close()
 }
 
-// accepted returns the data connection, and what is below TLS.
+// accepted returns the data connection, and the raw connection below TLS.
 func (c *talk) accepted() (conn, raw net.Conn) {
 	raw, err := c.data.Accept()
 	c.data.Close()
@@ -214,8 +213,8 @@ func (f *fake) dir(change ...func(*backend.Address, *backend.Access)) *Dir {
 // hasty returns a directory that does not wait long for an answer.
 func (f *fake) hasty() *Dir { return f.within(time.Second) }
 
-// calm returns a directory that does so only once it has logged in, so that it comes to the
-// command, however busy this machine is.
+// calm is like hasty, but only after the log in, so that the test comes to its command however
+// busy this machine is.
 func (f *fake) calm(verb string) *Dir {
 	f.t.Helper()
 	d := f.dir()
@@ -241,7 +240,7 @@ func (d *Dir) connect(t testing.TB) {
 	}
 }
 
-// within returns a directory that waits so long for an answer.
+// within returns a directory that waits for an answer for d.
 func (f *fake) within(d time.Duration) *Dir {
 	dir := f.dir()
 	dir.server.timeout = d

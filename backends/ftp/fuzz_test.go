@@ -13,7 +13,7 @@ import (
 	"locksmith/protocol"
 )
 
-// FuzzNames: no listing makes names that lead elsewhere.
+// FuzzNames: no listing yields names that lead elsewhere.
 func FuzzNames(f *testing.F) {
 	for _, s := range []string{"a\r\nb", "L/a", "/", "..", "./..", "//", "\x00", "a/\r"} {
 		f.Add(s)
@@ -27,8 +27,8 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// FuzzReplies: whatever a server sends, on either connection, nothing panics or
-// hangs, and what is not a success is not taken for one.
+// FuzzReplies: whatever a server sends, on either connection, nothing panics or hangs, and only a
+// success is taken for one.
 func FuzzReplies(f *testing.F) {
 	for _, s := range []string{"250 ok\r\n", "250-", "\x00\xff", "227 )(\r\n", "229 (|||0|)\r\n", "421\r\n", "150 x\r\n226 y\r\n", "257-a\n257 b\n257 c\n", "-25 x\r\n", "226"} {
 		for stage := range len(stages) {
@@ -55,7 +55,7 @@ func FuzzReplies(f *testing.F) {
 			func() { _, _ = d.Entries(soon(t), "L") },
 			func() { _, _ = d.Session(soon(t)) },
 		} {
-			d.server.backoff.Succeeded() // there is no time for its pauses
+			d.server.backoff.Succeeded() // no time for its pauses
 			call()
 		}
 		if made == nil && verb == "MKD" && !strings.HasPrefix(reply, "2") {
@@ -69,9 +69,8 @@ func FuzzReplies(f *testing.F) {
 
 var stages = []string{greeting, "USER", "PASS", "FEAT", "TYPE", "MKD", "RNFR", "RNTO", "EPSV", "PASV", "NLST", "LIST", "STAT", "data"}
 
-// FuzzConversation: each answer of the server is the next piece of what was made up,
-// and once there is no more it answers as usual. Nothing panics or hangs, and what is
-// not a success is not taken for one.
+// FuzzConversation: the server's answers are the pieces of a made-up text, one after the other,
+// and then the usual ones. Nothing panics or hangs, and only a success is taken for one.
 func FuzzConversation(f *testing.F) {
 	for _, s := range []string{
 		"220 hi\r\n|331 go\r\n|230 in\r\n|211-F\r\n UTF8\r\n211 E\r\n|200 T\r\n|257 made\r\n", "220 a\r\n220 b\r\n", "421 busy\r\n", "220-x\r\n220y\r\n220 z\r\n",
@@ -119,8 +118,8 @@ func FuzzConversation(f *testing.F) {
 	})
 }
 
-// FuzzControl: the control connection gives the library whole lines, and no more for
-// one command than it may; a reply that is read ends where the server's does.
+// FuzzControl: the control connection gives the library whole lines, and for one command no more
+// than it may. A reply that was read ends where the server's reply ends.
 func FuzzControl(f *testing.F) {
 	for _, s := range []string{
 		"250 ok\r\n", "250-a\r\n 250 b\r\n250 c\r\n", "250-a\r\n251 b\r\n250 c\n", "SSH-2.0\r\n", "2500 x\r\n", "250", "250-\r\n", "\r\n", "١٢٣ x\r\n",
@@ -144,7 +143,7 @@ func FuzzControl(f *testing.F) {
 	})
 }
 
-// wordOf is a connection on which somebody has said something, and no more.
+// wordOf is a connection on which somebody has sent a text, and nothing else.
 type wordOf struct{ *strings.Reader }
 
 func (wordOf) Close() error                     { return nil }
@@ -155,8 +154,8 @@ func (wordOf) SetDeadline(time.Time) error      { return nil }
 func (wordOf) SetReadDeadline(time.Time) error  { return nil }
 func (wordOf) SetWriteDeadline(time.Time) error { return nil }
 
-// FuzzPath: what is accepted as the name of a lock, or of something in it, is one
-// command for the server and no pattern, and does not lead out of the directory.
+// FuzzPath: a name that is accepted for a lock, or for something in it, is one command for the
+// server and no pattern, and does not lead out of the directory.
 func FuzzPath(f *testing.F) {
 	for _, s := range []string{"L", "L/x.60000-00", "../x", "/etc", "a\r\nDELE b", "-la", "~root", "*", " x", "x ", ".x", "a//b", "a/./b", strings.Repeat("x", 256), "\u202e", "\xff"} {
 		f.Add(s)

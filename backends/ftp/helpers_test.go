@@ -30,8 +30,8 @@ func connectTo(t testing.TB, s *ftpserver.Server, addr string) *Dir {
 	return d
 }
 
-// lasting is how long servers may take for a command, and late when what must not wait
-// for that has done so, even on a machine that was paused.
+// lasting is how long servers may take for a command. late is when a step that must not wait so
+// long has been made, even on a machine that was paused.
 const (
 	lasting = 4 * late
 	late    = time.Minute
@@ -45,7 +45,7 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
-// A swift clock is ten times as fast as others, for pauses between connections.
+// A swift clock runs ten times as fast, for pauses between connections.
 type swift struct{ clock.Boot }
 
 func (c swift) Now() time.Duration { return 10 * c.Boot.Now() }

@@ -13,8 +13,8 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// TestLogInDirectory: a path begins where the log in leads, one with two slashes at
-// the root, at servers that do not make the one the other.
+// TestLogInDirectory: a path begins where the log in leads; with two slashes it begins at the
+// root. The servers here keep the two apart.
 func TestLogInDirectory(t *testing.T) {
 	t.Parallel()
 	for _, kind := range ftpserver.Kinds() {
@@ -33,7 +33,7 @@ func TestLogInDirectory(t *testing.T) {
 	}
 }
 
-// meets takes a lock, which is held then by its other address as well.
+// meets takes a lock by one address, and checks that it is then held by the other address, too.
 func meets(t *testing.T, s *ftpserver.Server, path, other string) {
 	t.Helper()
 	locks := []*mkdirlock.Lock{openAt(t, s, path), openAt(t, s, other)}
@@ -82,7 +82,7 @@ func openAt(t *testing.T, s *ftpserver.Server, path string) *mkdirlock.Lock {
 	return lockOf(b)
 }
 
-// lockOf is what Open has opened, whatever its style.
+// lockOf is the lock that Open has opened, whatever its style.
 func lockOf(b backend.Backend) *mkdirlock.Lock {
 	if l, ok := b.(mkdirlock.TreeLock); ok {
 		return l.Lock

@@ -10,16 +10,16 @@ import (
 
 const (
 	keepEvery   = 2 * time.Minute // servers wait 5 minutes and more
-	keepSoonest = 5 * time.Second // whatever a server wants
+	keepSoonest = 5 * time.Second // however soon a server closes
 	keepTimeout = 10 * time.Second
 )
 
-// A keepalive keeps an idle connection open by small transfers: some servers count
+// A keepalive keeps an idle connection open by small transfers, because some servers count
 // nothing else as a sign of life.
 type keepalive struct {
-	life     context.Context // until the Dir is closed
+	life     context.Context // ends when the Dir is closed
 	end      context.CancelFunc
-	stop     context.CancelFunc // ends the keeping of the current connection
+	stop     context.CancelFunc // stops keeping the current connection open
 	every    time.Duration
 	what     string        // a directory that is likely to exist
 	command  time.Duration // when the last call ended
@@ -31,7 +31,7 @@ func newKeepalive() keepalive {
 	return keepalive{life: life, end: end, stop: end, every: keepEvery}
 }
 
-// keep begins to keep a new connection.
+// keep begins to keep a new connection open.
 func (d *Dir) keep(c *conn) {
 	ctx, stop := context.WithCancel(d.keepalive.life)
 	d.keepalive.stop = stop
@@ -47,8 +47,8 @@ func (d *Dir) keepOn(ctx context.Context, c *conn, wait time.Duration) {
 	}
 }
 
-// refresh makes a transfer if there was none for long. It returns when to come
-// again: never, when the connection is gone.
+// refresh makes a transfer if there was none for long. It returns when to come again; 0: never,
+// because the connection is gone.
 func (d *Dir) refresh(ctx context.Context, c *conn) time.Duration {
 	if d.enter(ctx) != nil {
 		return 0
@@ -60,7 +60,7 @@ func (d *Dir) refresh(ctx context.Context, c *conn) time.Duration {
 	if idle := d.clock.Now() - d.keepalive.transfer; idle < d.keepalive.every {
 		return d.keepalive.every - idle
 	}
-	// How long the server may take is no matter of leases: the runtime's clock will do.
+	// How long the server may take does not concern leases, so the runtime's clock will do.
 	short, cancel := context.WithTimeout(ctx, min(keepTimeout, d.server.timeout))
 	defer cancel()
 	err := c.run(short, func(c *conn) error {
@@ -73,17 +73,16 @@ func (d *Dir) refresh(ctx context.Context, c *conn) time.Duration {
 		return 0
 	}
 	d.used(c)
-	d.keepalive.transfer = d.clock.Now() // a refused one is the best there is
+	d.keepalive.transfer = d.clock.Now() // even if it was refused: more cannot be done
 	return d.keepalive.every
 }
 
-// kept is the directory to list. That of the lock is the smaller one, but may
-// not exist.
+// kept is the directory to list. The lock's own directory is the smaller one, but may not exist.
 func (d *Dir) kept() string {
 	if d.keepalive.what != "" {
 		return d.keepalive.what
 	}
-	p, _ := d.server.at(".") // always a name
+	p, _ := d.server.at(".") // "." is never refused
 	return p
 }
 
@@ -102,7 +101,7 @@ func (d *Dir) removed(p string, err error) error {
 	return err
 }
 
-// used notes that the connection was of use.
+// used notes that the connection was just used.
 func (d *Dir) used(c *conn) {
 	d.keepalive.command = d.clock.Now()
 	if lists(c.control.verb) {
@@ -110,7 +109,7 @@ func (d *Dir) used(c *conn) {
 	}
 }
 
-// closed learns from a server that closed an idle connection.
+// closed learns how soon a server closes idle connections.
 func (d *Dir) closed(err error) {
 	now := d.clock.Now()
 	if errors.Is(err, errClosed) && now-d.keepalive.command >= keepSoonest {

@@ -49,7 +49,7 @@ func (a *alarm) Stop() {
 	delete(a.clock.timers, a)
 }
 
-// waiting returns when the next timer fires, 0 if there is none.
+// waiting returns when the next timer fires; 0: there is none.
 func (m *manual) waiting() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +62,7 @@ func (m *manual) waiting() time.Duration {
 	return next
 }
 
-// advance lets time pass, once somebody waits until the moment that is given.
+// advance waits until somebody sleeps until the given moment, and then advances the clock.
 func (m *manual) advance(t testing.TB, until, by time.Duration) {
 	t.Helper()
 	eventually(t, func() bool { return m.waiting() == until })
@@ -96,7 +96,7 @@ func awaitHangUp(t testing.TB, d *Dir) {
 	})
 }
 
-// TestKeepalive: an idle connection lists what was made last, every two minutes.
+// TestKeepalive: every two minutes an idle connection lists the directory that was made last.
 func TestKeepalive(t *testing.T) {
 	t.Parallel()
 	f, m := startFake(t), &manual{}
@@ -107,11 +107,11 @@ func TestKeepalive(t *testing.T) {
 	}
 	m.advance(t, 2*time.Minute, 2*time.Minute)
 	m.advance(t, 4*time.Minute, time.Minute)
-	holds(t, d, ".", "a", "bb") // counts too
+	holds(t, d, ".", "a", "bb") // this listing counts, too
 	if err := d.Rename(soon(t), "L.r.1/0", "L.r.1/1"); err != nil {
 		t.Fatal(err)
 	}
-	// The timer was set before.
+	// The timer was set before that.
 	m.advance(t, 4*time.Minute, time.Minute)
 	m.advance(t, 5*time.Minute, time.Minute)
 	eventually(t, func() bool { return len(f.sent("NLST")) == 3 })
@@ -124,11 +124,10 @@ func TestKeepalive(t *testing.T) {
 		t.Errorf("sent %q", got)
 	}
 	d.Close()
-	eventually(t, func() bool { return m.waiting() == 0 }) // nobody is left
+	eventually(t, func() bool { return m.waiting() == 0 }) // nobody waits any more
 }
 
-// TestKeepaliveLearns: a server that closes idle connections sooner is asked
-// more often.
+// TestKeepaliveLearns: if a server closes idle connections sooner, the keepalive asks more often.
 func TestKeepaliveLearns(t *testing.T) {
 	t.Parallel()
 	f, m := startFake(t), &manual{}
@@ -165,7 +164,7 @@ func TestKeepaliveLearns(t *testing.T) {
 	}
 }
 
-// TestKeepaliveFails: a keepalive that fails drops the connection, and no more.
+// TestKeepaliveFails: a keepalive that fails drops the connection, and does nothing else.
 func TestKeepaliveFails(t *testing.T) {
 	t.Parallel()
 	f, m := startFake(t).when("NLST", (*talk).hang), &manual{}
@@ -203,7 +202,7 @@ func TestCloseEndsKeepalive(t *testing.T) {
 	}
 }
 
-// TestAwait: it sleeps, until the context ends.
+// TestAwait: it sleeps until the context ends.
 func TestAwait(t *testing.T) {
 	t.Parallel()
 	d := startFake(t).dir()

@@ -78,7 +78,7 @@ func TestKinds(t *testing.T) {
 	})
 }
 
-// holds checks a listing.
+// holds checks that a listing is as wanted.
 func holds(t *testing.T, d *Dir, dir string, want ...string) {
 	t.Helper()
 	got, err := d.List(soon(t), dir)
@@ -121,7 +121,7 @@ func TestKindsSpeakOfThemselves(t *testing.T) {
 	})
 }
 
-// TestOneWinner: a directory is made by one of many connections.
+// TestOneWinner: of many connections exactly one makes a directory.
 func TestOneWinner(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, s *ftpserver.Server) {
@@ -164,8 +164,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// TestEmptyFirst: an empty listing, the first of its connection, is understood from
-// every server. One in two of pyftpdlib over TLS has no proper end at first.
+// TestEmptyFirst: every server's empty listing is understood, when it is the first of its
+// connection. With TLS, every second one of pyftpdlib has no proper end at first.
 func TestEmptyFirst(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, s *ftpserver.Server) {

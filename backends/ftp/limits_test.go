@@ -11,7 +11,7 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// idle is how long servers bear silence: longer than a login takes on a busy machine.
+// idle is how long servers bear silence. It is longer than a log in takes on a busy machine.
 const idle = 5 * time.Second
 
 // eachWith runs a test at every server that has the options.
@@ -26,8 +26,8 @@ func eachWith(t *testing.T, o ftpserver.Options, test func(*testing.T, *ftpserve
 	}
 }
 
-// TestIdle: a server that has hung up meanwhile is noticed before anything is
-// said to it, so nothing is unclear.
+// TestIdle: if a server has hung up in the meantime, that is noticed before a command is sent, so
+// nothing is unclear.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	for _, o := range []ftpserver.Options{{Idle: idle}, {Idle: idle, TLS: true}} {
@@ -61,8 +61,8 @@ func TestIdleKept(t *testing.T) {
 	}
 }
 
-// kept makes sure that a connection stays open for some time. It returns false if we have
-// been silent for so long meanwhile that the server may close it.
+// kept makes sure that a connection stays open for some time. It returns false if we were silent
+// for so long that the server may have closed it.
 func kept(t *testing.T, d *Dir, during time.Duration) bool {
 	t.Helper()
 	if _, err := d.List(soon(t), "."); err != nil && !errors.Is(err, mkdirlock.ErrRefused) {
@@ -89,7 +89,7 @@ func TestBusy(t *testing.T) {
 	t.Parallel()
 	eachWith(t, ftpserver.Options{MaxConns: 1}, func(t *testing.T, s *ftpserver.Server) {
 		first, second := connectTo(t, s, s.Addr), connectTo(t, s, s.Addr)
-		eventually(t, func() bool { return first.Mkdir(soon(t), "L") == nil }) // once it has forgotten its start
+		eventually(t, func() bool { return first.Mkdir(soon(t), "L") == nil }) // once the server has forgotten the connection of its start
 		if err := second.Mkdir(soon(t), "other"); come(err) != "busy" {
 			t.Errorf("%s: %v", come(err), err)
 		}
@@ -120,7 +120,7 @@ func TestWrongPassword(t *testing.T) {
 	t.Parallel()
 	eachWith(t, ftpserver.Options{}, func(t *testing.T, s *ftpserver.Server) {
 		if s.Password == "" {
-			return // it lets everybody in
+			return // this server lets everybody in
 		}
 		s.Password += "wrong"
 		d := connectTo(t, s, s.Addr)
@@ -132,7 +132,7 @@ func TestWrongPassword(t *testing.T) {
 	})
 }
 
-// TestTLSDemanded: a server that wants TLS is not spoken to in the clear.
+// TestTLSDemanded: if a server wants TLS, we do not talk to it in the clear.
 func TestTLSDemanded(t *testing.T) {
 	t.Parallel()
 	eachWith(t, ftpserver.Options{TLS: true}, func(t *testing.T, s *ftpserver.Server) {

@@ -14,9 +14,8 @@ import (
 	"locksmith/backends/mkdirlock"
 )
 
-// List implements mkdirlock.Dir. A data connection that was cut exactly between
-// two lines, though the server says all went well, cannot be told from a shorter
-// listing without TLS.
+// List implements mkdirlock.Dir. If a data connection is cut exactly between two lines, and the
+// server says that all went well, the result looks like a shorter listing. Only TLS can tell.
 func (d *Dir) List(ctx context.Context, name string) ([]string, error) {
 	p, err := d.server.at(name)
 	if err != nil {
@@ -34,10 +33,10 @@ func (d *Dir) List(ctx context.Context, name string) ([]string, error) {
 	return names(lines), nil
 }
 
-// ended says how a listing ended. The library dislikes all codes but 226 at the
-// end, and joins its error with that of the data, if there is one.
+// ended says how a listing ended. The library takes every code but 226 at the end for an error,
+// and joins that with the error of the data, if there is one.
 func (c *conn) ended(err error) error {
-	if errors.Is(err, bufio.ErrTooLong) { // for the library
+	if errors.Is(err, bufio.ErrTooLong) { // the library's limit
 		return backend.TooLongError("a name has no end")
 	}
 	var reply *textproto.Error
@@ -54,8 +53,8 @@ func (c *conn) ended(err error) error {
 	return err
 }
 
-// names understands the lines of NLST: servers give the names alone, or with
-// the directory, as it was asked for or relative to somewhere.
+// names takes the names out of the lines of NLST. Servers give the names alone, or with the
+// directory: as it was asked for, or relative to some other one.
 func names(lines []string) []string {
 	var all []string
 	for _, line := range lines {
@@ -71,10 +70,10 @@ func names(lines []string) []string {
 
 func lists(verb string) bool { return verb == "NLST" || verb == "LIST" || verb == "MLSD" }
 
-// listens reports that a command asks for a data connection.
+// listens reports whether a command asks for a data connection.
 func listens(verb string) bool { return verb == "EPSV" || verb == "PASV" }
 
-// Entries implements mkdirlock.StatDir. Lines that cannot be read are left out.
+// Entries implements mkdirlock.StatDir. It leaves out lines that cannot be parsed.
 func (d *Dir) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, error) {
 	p, err := d.server.at(name)
 	if err != nil {
@@ -93,7 +92,7 @@ func (d *Dir) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, erro
 	}
 	var entries []mkdirlock.Entry
 	for _, e := range found {
-		// Some servers list the directory itself and the one above it, by their paths.
+		// Some servers also list the directory itself and its parent, by their paths.
 		if path.IsAbs(e.Name) && path.Dir(e.Name) != p || e.Name == p && strings.Contains(p, "/") {
 			continue
 		}

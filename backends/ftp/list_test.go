@@ -85,12 +85,12 @@ func TestListOutcomes(t *testing.T) {
 	}
 }
 
-// TestPASV: the data connection goes to the server, whatever address it names,
-// and what it says cannot hurt.
+// TestPASV: the data connection goes to the server itself, whatever address it names, and no
+// reply can do harm.
 func TestPASV(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]string{
-		"":                    "done", // the usual one names 10.9.8.7
+		"":                    "done", // the usual reply names 10.9.8.7
 		"227 )(":              "unclear",
 		"227 (1,2,3)":         "unreachable",
 		"227 ok":              "unreachable",
@@ -112,7 +112,7 @@ func TestPASV(t *testing.T) {
 	}
 }
 
-// TestListCut: a listing that ends too early is no listing, wherever it ends.
+// TestListCut: a listing that ends too early is an error, wherever it ends.
 func TestListCut(t *testing.T) {
 	t.Parallel()
 	const listing = "a\r\nbb\r\nccc\r\n"
@@ -120,7 +120,7 @@ func TestListCut(t *testing.T) {
 		"426":   says("426 broken off"),
 		"cut":   (*talk).cut,
 		"reset": reset,
-		"226":   says("226 done"), // it does not know better
+		"226":   says("226 done"), // such a server does not know better
 	}
 	for name, end := range ends {
 		for at := range len(listing) {
@@ -128,7 +128,7 @@ func TestListCut(t *testing.T) {
 				t.Parallel()
 				f := startFake(t).when("NLST", func(c *talk) { c.say("150 here it comes"); c.send(listing[:at]); end(c) })
 				got, err := f.dir().List(soon(t), "L")
-				// Between lines a cut cannot be seen if the server says that all is well.
+				// A cut between lines cannot be seen if the server says that all is well.
 				whole := at == 0 || listing[at-1] == '\n'
 				if (come(err) == "unclear") == (name == "226" && whole) || err != nil && got != nil {
 					t.Errorf("%q, %v", got, err)
@@ -176,7 +176,7 @@ func TestListFlood(t *testing.T) {
 	}
 }
 
-// TestListTooLong: a listing of too many names, or too many bytes, is told as what it is, and
+// TestListTooLong: a listing of too many names, or too many bytes, is reported as too long, and
 // not asked for again.
 func TestListTooLong(t *testing.T) {
 	t.Parallel()
@@ -190,7 +190,7 @@ func TestListTooLong(t *testing.T) {
 	}
 }
 
-// TestPRET: a server that wants it is told what comes.
+// TestPRET: if a server wants PRET, we announce the command with it.
 func TestPRET(t *testing.T) {
 	t.Parallel()
 	f := startFake(t).when("FEAT", says("211-Features:\r\n PRET\r\n211 End"))
@@ -232,7 +232,7 @@ func TestEntries(t *testing.T) {
 		t.Errorf("MLSD: %+v, %v", got, err)
 	}
 	home := f.dir(func(a *backend.Address, _ *backend.Access) { a.Path = "/L" })
-	f.listing = "type=cdir; L/lock\r\ntype=dir; a\r\n" // as RFC 3659 does it
+	f.listing = "type=cdir; L/lock\r\ntype=dir; a\r\n" // as RFC 3659 says
 	if got, err = home.Entries(soon(t), "L/lock"); err != nil || len(got) != 1 || got[0].Name != "a" {
 		t.Errorf("MLSD of a path without a slash: %+v, %v", got, err)
 	}

@@ -32,8 +32,8 @@ func lines(names ...string) (text string) {
 	return text
 }
 
-// TestListingSilence: a server that falls silent while its locks are listed is not
-// asked for all the others, too.
+// TestListingSilence: if a server falls silent while its locks are listed, it is not asked for
+// the others.
 func TestListingSilence(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
@@ -55,8 +55,8 @@ func TestListingSilence(t *testing.T) {
 	}
 }
 
-// TestListingOdd: a lock that has gone between two looks, and directories that no lock
-// can be, are no errors.
+// TestListingOdd: a lock that goes away between two looks is no error. Neither are directories
+// that cannot be a lock.
 func TestListingOdd(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32

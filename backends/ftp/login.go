@@ -11,8 +11,8 @@ import (
 	"locksmith/protocol"
 )
 
-// Anonymous is the user of an address that names none. RFC 1635 asks for an address as
-// its password.
+// Anonymous is the user if an address names none. As the password RFC 1635 asks for a mail
+// address.
 const Anonymous, anonymousPassword = "anonymous", "locksmith@"
 
 func (c *conn) logIn(ctx context.Context) error {
@@ -51,8 +51,8 @@ func (s *server) password(user string) (password, source string, err error) {
 	return password, source, nil
 }
 
-// loginError finds out what the failure of a log in means. The library does not
-// always tell the code, but the control connection has seen it.
+// loginError finds out why a log in failed. The library does not always tell the code, but the
+// control connection has seen it.
 func (c *conn) loginError(ctx context.Context, op string, err error) error {
 	verb, code, text := c.control.verb, c.control.code, c.reason(err)
 	inLogin := verb == "USER" || verb == "PASS"
@@ -92,15 +92,15 @@ func (c *conn) wherePasswords() string {
 var (
 	manyText   = pattern(`(?i)too many|maximum|\bmax\b|limit|no more|more than|exceed`)
 	clientText = pattern(`(?i)user|client|connect|session|host|instance|logins|logged in`)
-	// Failed log ins, and accounts or addresses that are locked for them.
+	// Failed log ins, and accounts or addresses that are locked because of them.
 	lockedText = pattern(`(?i)fail|attempt|\btri(ed|es)\b|incorrect|invalid|wrong|\bbad\b|passw|authentication|\block(ed|out)\b|block|\bban(ned)?\b|disabled|suspended|expired|quota`)
 	wrongText  = pattern(`(?i)fail|incorrect|invalid|wrong|denied|passw|user ?name`)
 	tlsText    = pattern(`(?i)\b(tls|ssl)\b|encrypt|cleartext`)
 )
 
-// overfull reports that a reply speaks of too many clients. Servers use the code of
-// a wrong password for it, and nearly the same words for too many wrong passwords,
-// which get worse by trying on.
+// overfull reports whether a reply speaks of too many clients. Servers use the code of a wrong
+// password for that, and nearly the same words for too many wrong passwords, where trying on
+// makes things worse.
 func overfull(code int, text string) bool {
 	switch {
 	case lockedText().MatchString(text):
@@ -111,17 +111,17 @@ func overfull(code int, text string) bool {
 	return (code/100 == 4 || code/100 == 5) && manyText().MatchString(text) && clientText().MatchString(text)
 }
 
-// refuses reports that a reply to USER or PASS is final. 4xx is not, except 430
-// where it speaks of the user or the password: RFC 959 does not know that code.
+// refuses reports whether a reply to USER or PASS is final. 4xx is not, except for a 430 that
+// speaks of the user or the password, a code that RFC 959 does not know.
 func refuses(code int, text string) bool {
 	return code/100 == 3 || code/100 == 5 || code == 430 && wrongText().MatchString(text)
 }
 
 func needsTLS(text string) bool { return tlsText().MatchString(text) }
 
-// tlsConfig is for one control connection and its data connections. Those
-// resume the session of the former, which servers ask for as a proof that both
-// are ours; so they need the same name and the same cache.
+// tlsConfig is for one control connection and its data connections. Data connections resume the
+// session of the control connection, which servers demand as proof that both are ours. So they
+// need the same server name and the same cache.
 func (s *server) tlsConfig() *tls.Config {
 	_, host := s.hostPort()
 	return &tls.Config{
@@ -133,7 +133,7 @@ func (s *server) tlsConfig() *tls.Config {
 	}
 }
 
-// secure goes over to TLS. Nothing but AUTH goes over the wire before.
+// secure begins TLS. Before that only AUTH is sent.
 func (c *conn) secure(ctx context.Context) error {
 	const op = "begin TLS"
 	code, text, err := c.control.ask("AUTH TLS")

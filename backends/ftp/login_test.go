@@ -11,8 +11,8 @@ import (
 	"locksmith/backends/backend"
 )
 
-// TestLogin: what a server that does not let us in means by it, and that it
-// cannot make us tell the password.
+// TestLogin: why a server does not let us in is understood, and no server can make us tell the
+// password.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, verb, reply, want, hint string }{
@@ -67,7 +67,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// silent makes sure that an error does not tell the password, in no spelling.
+// silent fails if an error tells the password, in any spelling.
 func silent(t testing.TB, err error) {
 	t.Helper()
 	if err != nil && (strings.Contains(err.Error(), "s3cr3t") || strings.Contains(err.Error(), "word\"")) {
@@ -75,7 +75,7 @@ func silent(t testing.TB, err error) {
 	}
 }
 
-// TestPasswordEcho: nor do later replies tell the password.
+// TestPasswordEcho: later replies do not make us tell the password either.
 func TestPasswordEcho(t *testing.T) {
 	t.Parallel()
 	for _, reply := range []string{"550 " + secret, secret, "421 " + secret, "2" + secret} {
@@ -134,7 +134,7 @@ func TestNoPassword(t *testing.T) {
 	}
 }
 
-// TestNoSecondCommand: nothing that we send can hold another command.
+// TestNoSecondCommand: nothing that we send can contain another command.
 func TestNoSecondCommand(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
@@ -191,7 +191,7 @@ func TestLastGuard(t *testing.T) {
 	}
 }
 
-// TestOverfull: what servers say when they are full, and what sounds like it.
+// TestOverfull: what servers say when they are full, and similar texts that mean something else.
 func TestOverfull(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

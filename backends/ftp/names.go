@@ -11,11 +11,11 @@ import (
 	"locksmith/protocol"
 )
 
-// maxComponent is the longest name that file systems have.
+// maxComponent is the length of the longest name that file systems allow.
 const maxComponent = 255
 
-// maxPath leaves room for the names that a lock makes beside its own: servers
-// give up on long lines, some without a word.
+// maxPath leaves room for the names that a lock makes beside its own. Servers fail on long lines,
+// some without a word.
 const maxPath = 600
 
 // checkPath says what is wrong with a lock's path for an FTP server.
@@ -61,11 +61,11 @@ func ascii(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// maxShown is how long a name may be before messages leave out its middle: those
-// that mkdirlock makes hold records, and would hide the rest.
+// maxShown is the length from which messages leave out the middle of a name. The names that
+// mkdirlock makes contain records, and would hide the rest of a message.
 const maxShown = 60
 
-// shortPath is a path for people.
+// shortPath shortens a path for people.
 func shortPath(p string) string {
 	components := strings.Split(p, "/")
 	for i, c := range components {
@@ -74,12 +74,13 @@ func shortPath(p string) string {
 	return strings.Join(components, "/")
 }
 
-// shortText shortens the names in a text, as far as they hold no blanks.
+// shortText shortens the names in a text, as far as they contain no blanks.
 func shortText(text string) string { return nameText().ReplaceAllStringFunc(text, shortName) }
 
 var nameText = pattern(`[^/\s"']+`)
 
-// A pattern is compiled when it is first needed: most helpers never talk to a server.
+// pattern compiles a regular expression when it is first needed: most helpers never talk to a
+// server.
 func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

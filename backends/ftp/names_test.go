@@ -58,7 +58,7 @@ func TestHostPort(t *testing.T) {
 	}
 }
 
-// TestLongNames: a name that holds a record does not hide what is said about it.
+// TestLongNames: a name that contains a record does not hide what is said about it.
 func TestLongNames(t *testing.T) {
 	t.Parallel()
 	long := "x." + strings.Repeat("Record", 30) + ".the-end"

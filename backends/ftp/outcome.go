@@ -15,21 +15,21 @@ import (
 	"locksmith/protocol"
 )
 
-// An outcome is what a call came to.
+// An outcome is what a call led to.
 type outcome int
 
 const (
 	done      outcome = iota
-	refused           // the server said no; the connection is as good as before
+	refused           // the server said no; the connection is still good
 	unchanged         // nothing was changed, and the connection is lost
 	unclear           // something may have been changed, and the connection is lost
 )
 
-// judge says what became of a call.
+// judge says what a call led to.
 func (c *conn) judge(err error) outcome {
 	verb := c.control.verb
 	var unsent *unsentError
-	// As it is, not wrapped: the library wraps the reply that ends a listing.
+	// not errors.As: the library wraps the reply that ends a listing
 	reply, isReply := err.(*textproto.Error)
 	switch {
 	case err == nil:
@@ -37,7 +37,7 @@ func (c *conn) judge(err error) outcome {
 	case errors.As(err, &unsent), isReply && reply.Code == 421:
 		return unchanged
 	case isReply && reply.Code/100 == 2 && changes(verb):
-		return done // the library knows but one code for each command
+		return done // the library knows only one code for each command
 	case isReply && (reply.Code/100 == 4 || reply.Code/100 == 5):
 		return refused
 	case changes(verb):
@@ -46,17 +46,17 @@ func (c *conn) judge(err error) outcome {
 	return unchanged
 }
 
-// changes reports that a command changes something. RNFR does not, without the
-// RNTO that follows.
+// changes reports whether a command changes something. RNFR changes nothing without the RNTO that
+// follows.
 func changes(verb string) bool { return verb == "MKD" || verb == "RMD" || verb == "RNTO" }
 
-// maxSaid bounds what is shown of a reply.
+// maxSaid limits how much of a reply is shown.
 const maxSaid = 200
 
 var (
 	errClosed    = errors.New("the server has closed the connection")
 	errOutOfStep = errors.New("the server sent something that nobody asked for")
-	// errNoPassword: an empty one in its place would count as a wrong one.
+	// errNoPassword: no password is sent, because an empty one would count as a wrong one.
 	errNoPassword = errors.New("the server asks for a password, and no password is known for this user and host")
 )
 
@@ -77,13 +77,14 @@ func (s *server) fail(code protocol.Code, op string, cause error, hint string) e
 	return &backend.Error{Code: code, Lock: s.address.String(), Op: op, Err: cause, Hint: hint}
 }
 
-// wrong is fail where trying again does not help, though there was no answer that counts.
+// wrong is fail for a failure that lasts, even if no answer came that counts: trying again does
+// not help.
 func (s *server) wrong(op string, cause error, hint string) error {
 	return &backend.Error{Code: protocol.Unreachable, Lock: s.address.String(), Op: op, Err: cause, Hint: hint, Lasts: true}
 }
 
-// over is ctx's error. That of its deadline may come a little later than that of
-// a connection that has the same one.
+// over is ctx's error, or that of its deadline. A connection with the same deadline may fail a
+// little before the context ends.
 func over(ctx context.Context) error {
 	if end, ok := ctx.Deadline(); ok && ctx.Err() == nil && !time.Now().Before(end) {
 		return context.DeadlineExceeded
@@ -91,8 +92,7 @@ func over(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// lost is the error of a call that did nothing because the server or the way to
-// it failed.
+// lost is the error of a call that did nothing, because the server or the way to it failed.
 func (s *server) lost(ctx context.Context, op string, cause error) error {
 	if err := over(ctx); err != nil {
 		return fmt.Errorf("%s: %s: %w", s.address, op, err)
@@ -102,7 +102,7 @@ func (s *server) lost(ctx context.Context, op string, cause error) error {
 	if errors.As(cause, &data) {
 		hint = "let the server's passive ports through its firewall"
 		if s.secure() {
-			// Go does not resume sessions of TLS 1.2 by their numbers.
+			// Go cannot resume sessions of TLS 1.2 by session ids.
 			hint += ", and let it resume sessions of TLS 1.3, or by tickets"
 		}
 	}
@@ -114,8 +114,8 @@ func (s *server) busy(op string, text string) error {
 		"try again later, or raise the server's limit of connections")
 }
 
-// reason is an error of the library or a reply of the server for people: on one
-// line, bounded, and without the password, which a server may repeat.
+// reason is an error of the library, or a reply of the server, for people: on one line, of
+// limited length, and without the password, which a server may repeat.
 func (c *conn) reason(err error) error {
 	text := err.Error()
 	var reply *textproto.Error
@@ -130,7 +130,7 @@ func (c *conn) reason(err error) error {
 
 func (c *conn) clean(text string) string {
 	if c.secret != "" {
-		quoted := strconv.Quote(c.secret) // so it may stand in an error
+		quoted := strconv.Quote(c.secret) // an error may contain it in quotes
 		text = strings.NewReplacer(c.secret, "…", quoted[1:len(quoted)-1], "…").Replace(text)
 	}
 	return protocol.CleanText(shortText(strings.Join(strings.Fields(text), " ")), maxSaid)

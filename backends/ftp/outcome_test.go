@@ -13,7 +13,7 @@ import (
 	"locksmith/protocol"
 )
 
-// come tells what a call came to.
+// come says what a call led to.
 func come(err error) string {
 	var e *backend.Error
 	switch {
@@ -35,7 +35,7 @@ func come(err error) string {
 
 func says(reply string) func(*talk) { return func(c *talk) { c.say(reply) } }
 
-// first does one thing in the first session, and obeys in the others.
+// first does one thing in the first session, and obeys in later ones.
 func first(do func(*talk)) func(*talk) {
 	return func(c *talk) {
 		if c.number > 1 {
@@ -56,14 +56,14 @@ func reset(c *talk) {
 	c.cut()
 }
 
-// TestOutcomes: what each reply makes of a call, and how often it is then made.
+// TestOutcomes: what each reply makes of a call, and how often the call is then made.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, verb string
 		answer     func(*talk)
 		want       string
-		sent       int // times, of the last command
+		sent       int // how often the last command was sent
 	}{
 		{"other success", "", says("200 fine"), "done", 1},
 		{"success of many lines", "", says("250-done\r\n 421 in all\r\n250 done"), "done", 1},
@@ -108,7 +108,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestOutcomesOfRNFR: without RNTO nothing was changed.
+// TestOutcomesOfRNFR: without RNTO nothing is changed.
 func TestOutcomesOfRNFR(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -131,7 +131,7 @@ func TestOutcomesOfRNFR(t *testing.T) {
 			t.Parallel()
 			f := startFake(t).when("RNFR", tt.answer)
 			err := f.hasty().Rename(soon(t), "L.r.1", "L")
-			// Whether the end comes before RNTO is a matter of chance.
+			// Whether the end comes before RNTO is chance.
 			chance := tt.name == "cut after the answer" && come(err) == "unclear"
 			if got := come(err); !chance && (got != tt.want || len(f.sent("RNTO")) != tt.sent) {
 				t.Errorf("%s, RNTO %q; want %s, %d; %v", got, f.sent("RNTO"), tt.want, tt.sent, err)
@@ -140,7 +140,7 @@ func TestOutcomesOfRNFR(t *testing.T) {
 	}
 }
 
-// TestStale: what came while nobody looked is noticed before a command is sent.
+// TestStale: if something arrives while nobody looks, it is noticed before a command is sent.
 func TestStale(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string]func(*talk){
@@ -173,7 +173,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestCancel: the end of the context ends a call that waits, at once.
+// TestCancel: when the context ends, a waiting call ends at once.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	for verb, want := range map[string]string{greeting: "over", "PASS": "over", "MKD": "unclear"} {
@@ -193,7 +193,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestDeadline: the context's deadline counts if it is earlier.
+// TestDeadline: if the context's deadline is earlier, it counts.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	d := startFake(t).when("MKD", (*talk).hang).dir()

@@ -20,7 +20,7 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// A hurried Dir does not wait: its clock goes on instead, and it notes by how much.
+// A hurried Dir does not wait. It advances its clock instead, and notes by how much.
 type hurried struct {
 	*Dir
 	clock  *manual
@@ -33,8 +33,8 @@ func (h hurried) Await(_ context.Context, _ string, _ process.Process, d time.Du
 	h.clock.pass(d)
 }
 
-// TestPace: a waiter asks with one command every three to four seconds, from the first to the
-// last, so that it notices a release within four, and does not set upon the server first.
+// TestPace: a waiter asks with one command every three to four seconds, from the first time to
+// the last. So it notices a release within four seconds, and does not hurry at first.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	s := ftpserver.Start(t, "embedded", ftpserver.Options{})
@@ -88,7 +88,7 @@ func TestPace(t *testing.T) {
 			short++
 		}
 	}
-	if short > 2 || slices.Max(pauses) > 4*time.Second { // those end with a look whether the holder lives
+	if short > 2 || slices.Max(pauses) > 4*time.Second { // short pauses end with a look whether the holder lives
 		t.Errorf("pauses of %v", pauses)
 	}
 	if n := asked(); n != tries || n < 15 || n > 20 {

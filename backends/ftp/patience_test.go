@@ -13,7 +13,7 @@ import (
 	"locksmith/backends/mkdirlock"
 )
 
-// TestPatience: what an FTP server may answer, or not, and whether it may pass.
+// TestPatience: what an FTP server may answer, or fail to answer, and whether that may pass.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	reset := func(c *talk) {
@@ -79,7 +79,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// lockAt is a lock at a server that has a second for each answer.
+// lockAt is a lock at a server that may take a second for each answer.
 func lockAt(t *testing.T, s *server) backend.Backend {
 	t.Helper()
 	s.timeout = time.Second

@@ -9,16 +9,16 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// TestLostAnswers: what a server did or did not do when its answer is lost on
-// the way, and what we say about it.
+// TestLostAnswers: an answer is lost on the way. What did the server do, and what do we say about
+// it?
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
-	const unsure, not = "unclear", "done" // "done": by the repetition
+	const unsure, not = "unclear", "done" // "done" by the repetition
 	tests := []struct {
 		name  string
 		fault ftpserver.Fault
 		want  string
-		made  int // how many of the two directories are there then; -1: nobody knows
+		made  int // how many of the two directories exist then; -1: nobody knows
 	}{
 		{"cut before", ftpserver.Fault{Verb: "MKD", Command: 1, At: ftpserver.Before, Do: ftpserver.Cut}, unsure, 0},
 		{"cut after", ftpserver.Fault{Verb: "MKD", Command: 1, At: ftpserver.Answered, Do: ftpserver.Cut}, unsure, 1},
@@ -39,7 +39,7 @@ func TestLostAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.fault.Do == ftpserver.Stall {
-				d.conn.deadlines.timeout = 500 * time.Millisecond // of this connection alone
+				d.conn.deadlines.timeout = 500 * time.Millisecond // on this connection only
 			}
 			p.Fail(p.Conns()-1, tt.fault)
 			call := func() error { return d.Mkdir(soon(t), "L") }
@@ -65,7 +65,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestNothingTwice: a call is never made twice if the first may have happened.
+// TestNothingTwice: a call that may have happened is never made again.
 func TestNothingTwice(t *testing.T) {
 	t.Parallel()
 	s := ftpserver.Start(t, "embedded", ftpserver.Options{})

@@ -24,8 +24,8 @@ const (
 	Port        = "21"
 )
 
-// Open returns the lock at an address of one of the schemes; it does not connect
-// yet. Its errors are *backend.Error.
+// Open returns the lock at an address of one of the schemes. It does not connect yet. Its errors
+// are *backend.Error.
 func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 	s, err := newServer(a, access)
 	if err != nil {
@@ -35,8 +35,9 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 		NewDir: func() mkdirlock.Dir { return s.newDir() },
 		Name:   s.name(), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
 		Address: a.String(),
-		// It asks every 3 to 4 seconds, from the first to the last: a try is some round trips,
-		// and work for a server that others use, too. One of a crowd asks less.
+		// A waiter asks every 3 to 4 seconds, from the first time to the last: a try takes some
+		// round trips, and is work for a server that others use, too. Each waiter of a crowd asks
+		// less often.
 		Pace:  mkdirlock.Pace{Min: 4 * time.Second, Max: 4 * time.Second, Less: time.Second, Each: 25 * time.Millisecond, Crowd: 10 * time.Second},
 		Depth: 1,
 	}
@@ -53,7 +54,7 @@ type server struct {
 	dialer  func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// newServer checks an address of one of the schemes; it does not connect.
+// newServer checks an address of one of the schemes. It does not connect.
 func newServer(a backend.Address, access backend.Access) (*server, error) {
 	s := &server{address: a, access: access, timeout: 30 * time.Second, backoff: backend.NewDialBackoff(), dialer: (&net.Dialer{}).DialContext}
 	if err := mkdirlock.CheckOptions(a); err != nil {
@@ -85,11 +86,10 @@ func (s *server) readRoots(file string) error {
 	return nil
 }
 
-// maxCertificates is several times what all the authorities of a system take.
+// maxCertificates is several times the size of all authorities of a system.
 const maxCertificates = 4 << 20
 
-// readCertificates neither waits for somebody to write to a FIFO nor reads what has no
-// end.
+// readCertificates neither waits for a writer of a FIFO, nor reads a file without end.
 func readCertificates(file string) ([]byte, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -104,15 +104,15 @@ func readCertificates(file string) ([]byte, error) {
 
 func (s *server) secure() bool { return s.address.Scheme == SchemeTLS }
 
-// path is the lock's as it is sent. No session goes anywhere else, so that one without
+// path is the lock's path as it is sent. A session never changes its directory, so a path without
 // a slash begins where the log in leads.
 func (s *server) path() string { return strings.TrimPrefix(s.address.Path, "/") }
 
-// isTop reports that the path is that of no lock, but of the directory where the log in
-// leads, or of the root.
+// isTop reports whether the path is not that of a lock, but of the root or of the directory where
+// the log in leads.
 func (s *server) isTop() bool { return s.path() == "" || s.path() == "/" }
 
-// name is the lock's in its directory.
+// name is the lock's name in its directory.
 func (s *server) name() string {
 	if s.isTop() {
 		return "."
@@ -120,7 +120,7 @@ func (s *server) name() string {
 	return path.Base(s.path())
 }
 
-// at returns where a name of the lock's directory is for the server.
+// at returns the server's path for a name in the lock's directory.
 func (s *server) at(name string) (string, error) {
 	dir := path.Dir(s.path())
 	if name == "." {
@@ -137,7 +137,7 @@ func (s *server) at(name string) (string, error) {
 	return path.Join(dir, name), nil
 }
 
-// hostPort returns where to connect, and the host alone.
+// hostPort returns the address to connect to, and the host alone.
 func (s *server) hostPort() (hostPort, host string) {
 	if host, _, err := net.SplitHostPort(s.address.Host); err == nil {
 		return s.address.Host, host
@@ -146,5 +146,5 @@ func (s *server) hostPort() (hostPort, host string) {
 	return net.JoinHostPort(host, Port), host
 }
 
-// hasBreak reports that s would end a command.
+// hasBreak reports whether s contains a character that would end a command.
 func hasBreak(s string) bool { return strings.ContainsAny(s, "\r\n\x00") }

@@ -58,8 +58,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestListAgain: a listing that gets no answer is made again on a new connection;
-// servers lose data connections.
+// TestListAgain: a listing without an answer is made again on a new connection, because servers
+// lose data connections.
 func TestListAgain(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{"EPSV", "NLST"} {
@@ -80,7 +80,7 @@ func TestListAgain(t *testing.T) {
 	}
 }
 
-// TestSilenceTLS: the same before and within TLS.
+// TestSilenceTLS: TestSilence before and within TLS.
 func TestSilenceTLS(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(*fake) *Dir{
@@ -102,7 +102,7 @@ func TestSilenceTLS(t *testing.T) {
 	}
 }
 
-// TestFlood: a reply without end ends too, and long before its time is over.
+// TestFlood: a reply without end ends, too, long before its time is over.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	pour := func(text string) func(*talk) {
@@ -129,7 +129,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestDrip: the time is for a command, not for every byte of the answer.
+// TestDrip: a command as a whole has a limit, not each byte of its answer.
 func TestDrip(t *testing.T) {
 	t.Parallel()
 	d := startFake(t).when("MKD", func(c *talk) {
@@ -162,7 +162,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestClose: a server that does not answer is not waited for.
+// TestClose: Close does not wait for a server that does not answer.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	f := startFake(t).when("QUIT", (*talk).hang)

@@ -19,7 +19,7 @@ import (
 	"locksmith/backends/backend"
 )
 
-// certificate makes one for 127.0.0.1 that signs itself.
+// certificate makes a certificate for 127.0.0.1 that signs itself.
 func certificate(t testing.TB) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -39,7 +39,7 @@ func certificate(t testing.TB) (tls.Certificate, string) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
-// offerTLS lets the fake accept AUTH. It returns the file to trust.
+// offerTLS lets the fake accept AUTH. It returns the file with the certificate to trust.
 func (f *fake) offerTLS() (ca string) {
 	f.t.Helper()
 	own, file := certificate(f.t)
@@ -98,8 +98,8 @@ func TestTLSResumes(t *testing.T) {
 	}
 }
 
-// TestTLSOnly: without TLS nothing is said to a server that should have it, and
-// nothing of TLS to one that should not.
+// TestTLSOnly: no command in the clear goes to a server that should use TLS, and no TLS to one
+// that should not.
 func TestTLSOnly(t *testing.T) {
 	t.Parallel()
 	_, ca := certificate(t)
@@ -130,7 +130,7 @@ func TestTLSOnly(t *testing.T) {
 	})
 }
 
-// TestTLSInjected: what was said in the clear is not taken for the server's.
+// TestTLSInjected: words in the clear are not taken for the server's.
 func TestTLSInjected(t *testing.T) {
 	t.Parallel()
 	f := startFake(t).when("AUTH", says("234 go on\r\n331 password?\r\n230 welcome"))
@@ -185,7 +185,7 @@ func TestTLSOld(t *testing.T) {
 	}
 }
 
-// TestCertificatesEnd: what has no end, or says that it is empty and is not, is not read
+// TestCertificatesEnd: a file that has no end, or that says it is empty and is not, is not read
 // for ever.
 func TestCertificatesEnd(t *testing.T) {
 	for _, file := range []string{"/dev/zero", "/proc/kallsyms"} {

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// A wire is a connection on which no read or write takes longer than its deadlines allow.
+// A wire is a connection on which no read or write exceeds its deadlines.
 type wire struct {
 	net.Conn
 	deadlines *deadlines
 	eof       bool // the other side sends no more
-	poll      bool // Read takes only what is there
+	poll      bool // Read takes only what has arrived
 }
 
 func newWire(conn net.Conn, p *deadlines) *wire {
@@ -50,16 +50,16 @@ func (w *wire) Close() error {
 	return w.Conn.Close()
 }
 
-// deadlines are how long a server may take. The library knows neither contexts nor
-// a time for a single command, so our end of its connections keeps both.
+// deadlines say how long a server may take. The library knows neither contexts nor a limit for a
+// single command, so our end of its connections keeps both.
 type deadlines struct {
 	timeout time.Duration // for each command with its replies and its listing
 
 	mu    sync.Mutex
-	ctx   context.Context // of the call that is being made
+	ctx   context.Context // of the current call
 	calls int
-	limit time.Duration // for the command that is being made
-	until time.Time     // when it must be over
+	limit time.Duration // for the current command
+	until time.Time     // when the current command must be over
 	open  map[net.Conn]bool
 }
 
@@ -67,8 +67,7 @@ func newDeadlines(timeout time.Duration) *deadlines {
 	return &deadlines{timeout: timeout, ctx: context.Background(), open: map[net.Conn]bool{}}
 }
 
-// begin makes all reads and writes end with ctx, until the function that it
-// returns is called.
+// begin makes all reads and writes end with ctx, until the returned function is called.
 func (p *deadlines) begin(ctx context.Context) (end func()) {
 	p.mu.Lock()
 	p.calls++
@@ -85,7 +84,7 @@ func (p *deadlines) begin(ctx context.Context) (end func()) {
 	}
 }
 
-// next gives the next command its time.
+// next begins the time of the next command.
 func (p *deadlines) next(limit time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,9 +92,8 @@ func (p *deadlines) next(limit time.Duration) {
 	p.until = time.Now().Add(p.limit)
 }
 
-// brief is how long a server may take for what it does at once. A heartbeat on a
-// connection that is dead, though nobody has closed it, must fail early enough to
-// be made on another one.
+// brief is how long a server may take for quick work. A connection may be dead although nobody
+// has closed it. A heartbeat on it must fail early enough to be made again on another one.
 const brief = 10 * time.Second
 
 // replyTime is how long the first reply to a command may take.
@@ -114,11 +112,11 @@ func (p *deadlines) interrupt(call int) {
 		return
 	}
 	for conn := range p.open {
-		_ = conn.SetDeadline(time.Unix(1, 0)) // fails only where there is nothing to end
+		_ = conn.SetDeadline(time.Unix(1, 0)) // fails only if there is nothing to end
 	}
 }
 
-// arm sets the deadline of a read or write that follows.
+// arm sets the deadline of the next read or write.
 func (p *deadlines) arm(set func(time.Time) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

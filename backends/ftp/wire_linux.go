@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readNow reads what has arrived already. When that is nothing, its error is
-// that of a deadline, after which TLS lets itself be read again.
+// readNow reads what has arrived already. If nothing has, its error is that of a deadline, after
+// which TLS can be read again.
 func (w *wire) readNow(b []byte) (int, error) {
 	conn, ok := w.Conn.(syscall.Conn)
 	if !ok {
