@@ -1,13 +1,13 @@
-// Package events is the history of locks as helpers record it: one line for
-// each event, appended to a file (--events of locksmith hold, run and break) that any
-// number of processes may share, and that locksmith timeline draws. It is enough to write or read such a file in any language.
+// Package events is the history of locks as helpers record it: one line for each event, appended
+// to a file (--events of locksmith hold, run and break). Any number of processes may share such a
+// file, and locksmith timeline draws it. This page is enough to write or read one in any language.
 //
 // # Format
 //
-// A line is one JSON object (RFC 8259) in UTF-8 and a line feed, 64 KiB at most. It
-// is written by one write(2) with O_APPEND, so that lines of several processes do not
-// mix: in a file on a local disk, and in a pipe up to 4096 bytes. Over NFS they may.
-// Lines of different processes come in no certain order.
+// A line is one JSON object (RFC 8259) in UTF-8 and a line feed, 64 KiB at most. It is written by
+// one write(2) with O_APPEND. So lines of several processes do not mix in a file on a local disk,
+// nor in a pipe if they have up to 4096 bytes. Over NFS they may mix. Lines of different processes
+// come in no certain order.
 //
 //	{"time":"2026-01-02T03:04:05.000006Z","boot_ms":81234.567,"clock":"…","event":"acquired",
 //	 "locks":["nfs:/srv/locks/db"],"host":"web3","pid":4242,"mode":"exclusive","command":"sh",
@@ -22,53 +22,52 @@
 //	event     one of those below
 //	locks     the canonical addresses of the locks, one at least: several are a set,
 //	          in the order given
-//	more      for a set: how many locks more it has, for which the line has no room
-//	host pid  the helper's
+//	more      for a set: how many more locks it has, for which the line has no room
+//	host pid  those of the helper
 //	mode      exclusive or shared; mixed, if the locks of a set have different ones
-//	modes     if they have: the mode of each
+//	modes     if mode is mixed: the mode of each lock
 //	command   for run: the base name of the command; its arguments may be secret
-//	meta      what the user said of the helper (--meta): an object of texts
+//	meta      what the user said about the helper (--meta): an object of texts
 //
-// and with it
+// and, depending on its kind,
 //
 //	waiting   the lock is not free. holder: who holds it, as far as that is known: an
-//	          object with id, user, host and pid. lock: which one of a set it is. why:
-//	          the same in words, for people. It comes when the wait begins and when
-//	          another holder is seen, or another lock of the set is not free.
-//	broke     a holder that had died had the lock, and it was broken. holder, lock, why:
-//	          as of waiting.
-//	broken    an operator broke the lock with locksmith break, whose host and pid these are;
-//	          mode is that of who had it. holder: who that was. user: the operator. forced:
-//	          whether that one lived was not checked (--force). reason: in the operator's
-//	          words (--reason). why: all of that in words.
+//	          object with id, user, host and pid. lock: of a set, the lock that is not free.
+//	          why: the same in words, for people. The event comes when the wait begins, and
+//	          when another holder is seen or another lock of the set is not free.
+//	broke     the holder had died, and its lock was broken. holder, lock, why: as for waiting.
+//	broken    an operator broke the lock with locksmith break. host and pid are those of that
+//	          command. mode is that of the holder. holder: the broken holder. user: the
+//	          operator. forced: nobody checked whether the holder lived (--force). reason: in
+//	          the operator's words (--reason). why: all of that in words.
 //	acquired  the lock is held from now. id: names this acquisition. token: the
 //	          fencing token, where there is one. waited_ms: since the helper's start.
-//	          For a set, id is those of all locks with commas between them, and tokens
-//	          has a number for each: 0 where there is none.
+//	          For a set, id has the ids of all locks with commas between them, and tokens
+//	          has a number for each lock: 0 where there is no token.
 //	late      a heartbeat failed, or succeeded late. late_ms: after it was due.
 //	          error: why it failed; it is tried again.
 //	lost      the lock is not held any more, or soon will not be, though it was not
 //	          released. code, text: as in the protocol's LOST line.
 //	released  the lock was released. held_ms: since acquired. release_ms: the last part of
-//	          that, from when nothing relied on the lock any more: in it another helper may
-//	          have acquired it already.
-//	gave-up   the lock was not acquired, or after acquired: what it was for could not be
-//	          started. waited_ms: since the helper's start. code, text: as in the
-//	          protocol's ERR line.
+//	          that, in which nothing relied on the lock any more. Another helper may have
+//	          acquired it in that part already.
+//	gave-up   the lock was not acquired; or it was, but its command could not be started.
+//	          waited_ms: since the helper's start. code, text: as in the protocol's ERR
+//	          line.
 //
-// A helper writes lost, released or gave-up last; one that is killed writes none of
-// them. locksmith break writes nothing but broken. Numbers ending in _ms are milliseconds with up to three decimals.
+// A helper writes lost, released or gave-up last. A helper that is killed writes none of them.
+// locksmith break writes only broken. Numbers whose names end in _ms are milliseconds with up to
+// three decimals.
 //
-// modes, tokens and the names in id are as many as locks, and in the same order. A
-// lock that comes twice in a set, in whatever spelling, has the same name and token in
-// each place; one that is wanted in both modes is exclusive. Where a set is too large
-// for a line, id is left out; where that is not enough, the last locks are, with their
-// modes and tokens.
+// modes, tokens and the names in id are as many as locks, and in the same order. A lock that
+// comes twice in a set, in whatever spelling, has the same name and token in each place. If it is
+// wanted in both modes, it is exclusive. If a set is too large for a line, id is left out. If that
+// is not enough, the last locks are left out, with their modes and tokens.
 //
 // # Readers
 //
-// A reader ignores keys that it does not know and blank lines. It refuses a line in
-// which a key is missing, comes twice, belongs to another event or has a value of
-// another kind, and goes on with the next: a full disk or a crash may leave part of
-// a line, to which the next one is glued. It does so with an event that it does not know.
+// A reader ignores blank lines, and keys that it does not know. It refuses a line in which a key is
+// missing, comes twice, belongs to another event or has a value of another kind, or whose event it
+// does not know. Then it goes on with the next line: a full disk or a crash may leave part of a
+// line, to which the next one is glued.
 package events

@@ -24,45 +24,45 @@ const (
 
 func kinds() []Kind { return []Kind{Waiting, Broke, Broken, Acquired, Late, Lost, Released, GaveUp} }
 
-// IsLast reports that a process says nothing after such an event.
+// IsLast reports whether a process says nothing after such an event.
 func (k Kind) IsLast() bool { return k == Lost || k == Released || k == GaveUp || k == Broken }
 
-// An Event is something that happened to a helper. Which of the fields from
-// Lock on it has depends on its kind.
+// An Event is something that happened to a helper. Of the fields from Lock on, it has those of
+// its kind.
 type Event struct {
 	Time    time.Time     // whole microseconds
 	Boot    time.Duration // reading of Clock; whole microseconds, as all durations here
 	Clock   string        // names a clock; empty: Boot cannot be compared
 	Kind    Kind
 	Locks   []string // canonical addresses
-	More    int      // locks of the set that had no room beside them
+	More    int      // how many more locks the set has, for which the line had no room
 	Host    string
 	PID     int
 	Mode    string   // "exclusive", "shared" or "mixed"
-	Modes   []string // of each of Locks, if mixed; else nil
-	Command string   // of run: base name
-	// Meta is what the user said of the helper (--meta), by keys.
+	Modes   []string // the mode of each of Locks, if Mode is mixed; else nil
+	Command string   // for run: the command's base name
+	// Meta is what the user said about the helper (--meta), by keys.
 	Meta map[string]string
 
-	Lock   string        // Waiting, Broke: of a set, the one that is not free, or was broken
+	Lock   string        // Waiting, Broke: which lock of a set is not free, or was broken
 	Holder *Holder       // Waiting, Broke, Broken; nil: not known
 	User   string        // Broken: who broke it
-	Forced bool          // Broken: whether it lived was not checked
-	Reason string        // Broken: in the words of who broke it
-	ID     string        // Acquired; of a set, those of all Locks with commas between; empty: no room
+	Forced bool          // Broken: nobody checked whether the holder lived
+	Reason string        // Broken: in the words of the user who broke it
+	ID     string        // Acquired; for a set, the ids of all Locks with commas between; empty: no room
 	Token  uint64        // Acquired; 0: none
-	Tokens []uint64      // Acquired: of each of Locks, if they are a set; nil: none has one
+	Tokens []uint64      // Acquired: the token of each of Locks, if they are a set; nil: none has one
 	Waited time.Duration // Acquired, GaveUp
 	Late   time.Duration // Late
 	Held   time.Duration // Released
-	// Release is the last part of Held, in which the lock was removed; nothing relied on
-	// it any more.
+	// Release is the last part of Held, in which the lock was removed. Nothing relied on the lock
+	// any more.
 	Release time.Duration
 	Code    protocol.Code // Lost, GaveUp
-	Text    string        // Waiting, Broke, Broken: in words; Lost, GaveUp; of Late: the error, if it failed
+	Text    string        // Waiting, Broke, Broken: in words; Lost, GaveUp: why; Late: the error, if the heartbeat failed
 }
 
-// A Holder is who holds a lock, as a waiter sees it. What is not known is zero.
+// A Holder is the holder of a lock, as a waiter sees it. Fields that are not known are zero.
 type Holder struct {
 	ID   string `json:"id,omitempty"`
 	User string `json:"user,omitempty"`
@@ -70,7 +70,7 @@ type Holder struct {
 	PID  int    `json:"pid,omitempty"`
 }
 
-// mixed is the mode of a set whose locks have different ones.
+// mixed is the mode of a set whose locks have different modes.
 const mixed = "mixed"
 
 // maxMore is far more than any set has.
@@ -94,7 +94,7 @@ func (e *Event) TokenOf(i int) uint64 {
 	return e.Token
 }
 
-// check refuses what no helper says.
+// check refuses events that no helper writes.
 func (e *Event) check() error {
 	switch {
 	case !slices.Contains(kinds(), e.Kind):
@@ -115,7 +115,7 @@ func (e *Event) check() error {
 	return e.checkSet()
 }
 
-// checkSet refuses what no helper says about the locks of a set.
+// checkSet refuses locks, modes and tokens that no helper writes.
 func (e *Event) checkSet() error {
 	switch {
 	case e.More < 0 || e.More > maxMore:

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// all has one event of each kind, with everything it can have, for a set; and what is
-// otherwise for one lock, and for a set with different modes.
+// all has one event of each kind, for a set, with every member that it can have. It also has what
+// differs for one lock, and for a set with different modes.
 func all() []Event {
 	e := Event{
 		Time: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Boot: 81234567 * time.Microsecond, Clock: "boot/time:[1]",
@@ -55,7 +55,7 @@ func all() []Event {
 	}
 }
 
-// bare has of each kind what no event of it goes without.
+// bare has an event of each kind with only the members that it must have.
 func bare() []Event {
 	some := all()
 	for i := range some {
@@ -71,7 +71,7 @@ func bare() []Event {
 	return some
 }
 
-// odd has what JSON escapes, or an event has in memory only.
+// odd has texts that JSON escapes, and values that an event has only in memory.
 func odd() []Event {
 	some := all()[:6]
 	for i := range some {
@@ -110,8 +110,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestRecordedLines: files of events outlive the program that wrote them, and others
-// read them: a line stays as it is to the byte.
+// TestRecordedLines: each byte of a line stays as it is, because files of events outlive the
+// program that wrote them, and others read them.
 func TestRecordedLines(t *testing.T) {
 	var got strings.Builder
 	for _, e := range slices.Concat(all(), bare(), odd()) {
@@ -205,8 +205,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestParseComplains: of several faults in a line the one is told that comes first in an
-// event, whatever the order in the line; that a kind is not known comes last.
+// TestParseComplains: if a line has several faults, the error names the one that comes first in
+// an event, whatever the order in the line. An unknown kind comes last.
 func TestParseComplains(t *testing.T) {
 	const common = `"time":"2026-01-02T03:04:05.000006Z","boot_ms":1,"locks":["local:/a"],"host":"h","pid":1,"mode":"shared"`
 	for line, want := range map[string]string{
@@ -247,8 +247,7 @@ func TestFormatRefuses(t *testing.T) {
 	}
 }
 
-// TestParseRefusesSets: of what a set has for each lock there is as much as there are
-// locks.
+// TestParseRefusesSets: the lists of a set must be as long as its list of locks.
 func TestParseRefusesSets(t *testing.T) {
 	line := format(t, all()[7])
 	for name, change := range map[string][2]string{
@@ -287,7 +286,7 @@ func TestParseRefusesSets(t *testing.T) {
 	}
 }
 
-// TestLargeSets: a set of any size has a line, with as much of it as there is room for.
+// TestLargeSets: a set of any size has a line, with as many locks as there is room for.
 func TestLargeSets(t *testing.T) {
 	set := func(n int, address string) Event {
 		e := all()[7]
@@ -378,7 +377,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		// A line of a Writer's comes back byte for byte; any other settles after one round.
+		// A line of a Writer comes back byte for byte. Any other line stays the same after one
+		// round.
 		once, err := e.Format()
 		if err != nil {
 			return // escapes may lengthen it past the limit
@@ -407,7 +407,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// read returns the events of a file, all of whose lines must be some.
+// read returns the events of a file. Each of its lines must be an event.
 func read(t *testing.T, path string) []Event {
 	t.Helper()
 	f, err := os.Open(path)

@@ -9,11 +9,11 @@ import (
 	"iter"
 )
 
-// A Writer appends events to a file that others may append to as well. It is not
-// for concurrent use. A write to a dead file server may hang.
+// A Writer appends events to a file, to which others may append as well. One goroutine at a time
+// may use it. A write to a dead file server may hang.
 type Writer struct {
 	to   sink
-	torn bool // part of a line was written last
+	torn bool // the last write left only part of a line
 }
 
 // Write appends an event.
@@ -50,8 +50,8 @@ type LineError struct {
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Read reads a file of events: each line is an event, or a *LineError, after which
-// the next line follows. Another error is one of r's, and the last.
+// Read reads a file of events. Each line yields an event or a *LineError, and the next line
+// follows. Any other error is from r, and is the last.
 func Read(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		b := bufio.NewReaderSize(r, MaxLine)
@@ -79,8 +79,8 @@ func Read(r io.Reader) iter.Seq2[Event, error] {
 	}
 }
 
-// readLine returns the next line with its line feed. One that is too long or cut
-// short is read to its end, and malformed.
+// readLine returns the next line with its line feed. A line that is too long is read to its end.
+// It is malformed, and so is a line that is cut short.
 func readLine(b *bufio.Reader) ([]byte, error) {
 	line, err := b.ReadSlice('\n')
 	long := false

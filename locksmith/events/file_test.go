@@ -94,7 +94,7 @@ func TestSymbolicLinkIsRefused(t *testing.T) {
 	}
 }
 
-// TestFIFO: nothing waits for a reader.
+// TestFIFO: a writer does not wait for a reader.
 func TestFIFO(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fifo")
 	if err := unix.Mkfifo(path, 0o600); err != nil {
@@ -131,7 +131,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestTornLine: part of a line costs no other one.
+// TestTornLine: part of a line spoils no other line.
 func TestTornLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events")
 	line := format(t, all()[0])
@@ -165,7 +165,7 @@ func TestInheritRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ours.Close()
-	// As from a parent, who leaves it open on exec.
+	// It is as from a parent, which leaves it open on exec.
 	reading, err := unix.Open(ours.Name(), unix.O_RDONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestInheritRefuses(t *testing.T) {
 	}
 }
 
-// TestInherit: what is written arrives, and a child gets nothing of the descriptor.
+// TestInherit: written events arrive, and a child does not get the descriptor.
 func TestInherit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events")
 	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_APPEND, 0o600)

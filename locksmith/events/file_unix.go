@@ -13,9 +13,8 @@ import (
 // A sink is a descriptor that is open for appending.
 type sink int
 
-// Append opens a file, and makes it with mode 0644 if there is none. A symbolic
-// link is refused, and so is a FIFO that nobody reads; one that is full refuses
-// writes.
+// Append opens a file. If there is none, it makes one with mode 0644. It refuses a symbolic link,
+// and a FIFO that nobody reads. A FIFO that is full refuses writes.
 func Append(path string) (*Writer, error) {
 	const flags = unix.O_WRONLY | unix.O_APPEND | unix.O_CREAT | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY
 	for {
@@ -33,11 +32,11 @@ func Append(path string) (*Writer, error) {
 	}
 }
 
-// Inherit takes over a descriptor that this process was started with, and lets no
-// child inherit it in turn.
+// Inherit takes over a descriptor that this process was started with. No child of ours inherits
+// it.
 func Inherit(fd int) (*Writer, error) {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
-	// What is closed on exec cannot have come through one: it is our own.
+	// A descriptor with close-on-exec did not come through an exec: it is our own.
 	if err != nil || flags&unix.FD_CLOEXEC != 0 {
 		return nil, fmt.Errorf("descriptor %d is not open", fd)
 	}

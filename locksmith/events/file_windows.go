@@ -19,8 +19,7 @@ func Append(path string) (*Writer, error) {
 	return &Writer{to: sink{f}}, nil
 }
 
-// Inherit takes over a handle that this process was started with, and lets no child
-// inherit it in turn.
+// Inherit takes over a handle that this process was started with. No child of ours inherits it.
 func Inherit(handle int) (*Writer, error) {
 	h := windows.Handle(handle)
 	if kind, err := windows.GetFileType(h); err != nil || kind == windows.FILE_TYPE_UNKNOWN {

@@ -12,20 +12,20 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLine is the longest line that is written or read, in bytes, its line feed
-// included.
+// MaxLine is the length of the longest line that is written or read, in bytes, with its line
+// feed.
 const MaxLine = 1 << 16
 
-// ErrMalformed is wrapped by every error that says a line is not an event.
+// ErrMalformed is wrapped by every error that says that a line is not an event.
 var ErrMalformed = errors.New("malformed event")
 
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrMalformed}, args...)...)
 }
 
-// Format returns the event's line with its line feed. Of a set that is too large for
-// one it leaves out what the package's comment says. It refuses, with an error that
-// wraps ErrMalformed, what Parse would refuse.
+// Format returns the event's line with its line feed. If a set is too large for one line, Format
+// leaves out what the package's comment says. If Parse would refuse the event, Format does so,
+// too, with an error that wraps ErrMalformed.
 func (e Event) Format() ([]byte, error) {
 	if err := e.check(); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (e Event) Format() ([]byte, error) {
 	return line, nil
 }
 
-// encode returns the line, however long.
+// encode returns the line, however long it is.
 func (e Event) encode() ([]byte, error) {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -54,8 +54,7 @@ func (e Event) encode() ([]byte, error) {
 	return line.Bytes(), nil
 }
 
-// shortened is what of a set's event fits into a line: without id, with as many locks
-// as possible.
+// shortened is the event of a set without id, and with as many locks as fit into a line.
 func (e Event) shortened() Event {
 	e.ID = ""
 	n := sort.Search(len(e.Locks), func(n int) bool {
@@ -65,7 +64,7 @@ func (e Event) shortened() Event {
 	return e.first(max(n, 1))
 }
 
-// first is the event with the first locks only.
+// first is the event with only the first n locks.
 func (e Event) first(n int) Event {
 	e.More += len(e.Locks) - n
 	e.Locks = e.Locks[:n]
@@ -78,8 +77,7 @@ func (e Event) first(n int) Event {
 	return e
 }
 
-// Parse reads one line, with or without its line feed. Its errors wrap
-// ErrMalformed.
+// Parse parses one line, with or without its line feed. Its errors wrap ErrMalformed.
 func Parse(line []byte) (Event, error) {
 	if len(bytes.TrimSuffix(line, []byte{'\n'}))+1 > MaxLine {
 		return Event{}, malformed("more than %d bytes", MaxLine)
@@ -105,13 +103,13 @@ func Parse(line []byte) (Event, error) {
 	if key := foreign(values); key != "" {
 		return Event{}, malformed("%s does not belong to %.40q", key, e.Kind)
 	}
-	if l != nil { // else check says that its kind is not known
+	if l != nil { // otherwise check says that the kind is not known
 		e = l.event()
 	}
 	return e, e.check()
 }
 
-// object returns the members of the one JSON object of a line.
+// object returns the members of the one JSON object in a line.
 func object(line []byte) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -127,7 +125,7 @@ func object(line []byte) (map[string]json.RawMessage, error) {
 		if err := d.Decode(&value); err != nil {
 			return nil, malformed("%w", err)
 		}
-		name := key.(string) // the decoder takes nothing else for a key
+		name := key.(string) // the decoder returns only strings as keys
 		if _, twice := values[name]; twice {
 			return nil, malformed("%.40q comes twice", name)
 		}
@@ -142,9 +140,9 @@ func object(line []byte) (map[string]json.RawMessage, error) {
 	return values, nil
 }
 
-// take moves the values of members to the fields of a line, but for those of common.
-// Unmarshal alone would take a key in any case of letters, null for any value, and what is
-// missing for zero.
+// take moves the values of members to the fields of a line, except for those of common. Unmarshal
+// alone would take a key in any case of letters, null for any value, and zero for what is
+// missing.
 func take(values map[string]json.RawMessage, l line) error {
 	fields := reflect.ValueOf(l).Elem()
 	for i := range fields.NumField() {
@@ -169,7 +167,7 @@ func take(values map[string]json.RawMessage, l line) error {
 	return nil
 }
 
-// foreign returns a key that means something in some kind of event, or "".
+// foreign returns a key in values that belongs to another kind of event, or "".
 func foreign(values map[string]json.RawMessage) string {
 	for _, k := range kinds() {
 		line := reflect.TypeOf((&Event{Kind: k}).line()).Elem()

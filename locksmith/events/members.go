@@ -13,8 +13,8 @@ import (
 	"locksmith/protocol"
 )
 
-// The members of a line, in the order in which they are written. What is left out where
-// it says nothing may be missing from a line that is read; all else must be there.
+// The members of a line, in the order in which they are written. A member with omitempty or
+// omitzero may be missing in a line that is read. All others must be there.
 type (
 	common struct {
 		Time    stamp    `json:"time"`
@@ -31,7 +31,7 @@ type (
 
 		Meta map[string]string `json:"meta,omitempty"`
 	}
-	// waiting is broke, too.
+	// waiting is also the line of Broke.
 	waiting struct {
 		common
 		Lock   string  `json:"lock,omitempty"`
@@ -118,7 +118,7 @@ func (b *broken) event() Event {
 	return e
 }
 
-// known is the holder, or nil if nothing is known of it.
+// known returns the holder, or nil if nothing is known about it.
 func (h *Holder) known() *Holder {
 	if h != nil && *h == (Holder{}) {
 		return nil
@@ -156,7 +156,7 @@ func (g *gaveUp) event() Event {
 	return e
 }
 
-// A stamp is a time of the calendar as it stands in a line.
+// A stamp is a time of the calendar in the form of a line.
 type stamp time.Time
 
 const stampLayout = "2006-01-02T15:04:05.000000Z"
@@ -165,7 +165,7 @@ func (s stamp) MarshalText() ([]byte, error) {
 	return time.Time(s).UTC().AppendFormat(nil, stampLayout), nil
 }
 
-// UnmarshalJSON says of what is not a text that it should be one.
+// UnmarshalJSON gives a clear error for a value that is not a text.
 func (s *stamp) UnmarshalJSON(raw []byte) error {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
@@ -176,8 +176,7 @@ func (s *stamp) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// millis is a duration as it stands in a line: milliseconds, and what remains as
-// decimals.
+// millis is a duration in the form of a line: milliseconds with decimals.
 type millis time.Duration
 
 func (m millis) MarshalJSON() ([]byte, error) {
@@ -186,7 +185,7 @@ func (m millis) MarshalJSON() ([]byte, error) {
 	return []byte(strings.TrimSuffix(strings.TrimRight(text, "0"), ".")), nil
 }
 
-// UnmarshalJSON takes at most 31 years, which a duration can hold.
+// UnmarshalJSON accepts at most 31 years, which a duration can hold.
 func (m *millis) UnmarshalJSON(raw []byte) error {
 	const maxDigits, decimals = 12, 3
 	whole, part, _ := strings.Cut(string(raw), ".")
@@ -198,15 +197,15 @@ func (m *millis) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// tokens are fencing tokens as they stand in a line, which leaves them out where none of
-// the locks has one.
+// tokens are fencing tokens in the form of a line. If no lock has a token, the line leaves them
+// out.
 type tokens []uint64
 
 func (t tokens) IsZero() bool {
 	return !slices.ContainsFunc(t, func(token uint64) bool { return token != 0 })
 }
 
-// UnmarshalJSON takes no null for a number.
+// UnmarshalJSON does not accept null as a number.
 func (t *tokens) UnmarshalJSON(raw []byte) error {
 	if bytes.Contains(raw, []byte("null")) {
 		return errors.New("one is null")
