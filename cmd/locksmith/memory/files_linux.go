@@ -18,13 +18,13 @@ import (
 
 const (
 	folder  = "locksmith"
-	maxSize = 128 << 10 // more than a memory has, in bytes
-	// maxFiles is how many there may be in a directory; beyond that the oldest go.
+	maxSize = 128 << 10 // more than a memory needs, in bytes
+	// maxFiles is how many files a directory may hold. Above that the oldest go.
 	maxFiles = 1000
 )
 
-// places are where the user's directory of ours may be, best first. That of a session goes
-// with it, and so do all under /run when the machine stops.
+// places are the directories that may hold our folder, best first. XDG_RUNTIME_DIR goes when the
+// session ends, and everything under /run when the machine stops.
 func places() []string {
 	var all []string
 	if os.Geteuid() == 0 {
@@ -40,7 +40,7 @@ func places() []string {
 	return all
 }
 
-// load returns the file's text in the first place that has one.
+// load returns the file's text from the first place that has the file.
 func load(name string) (string, error) {
 	var wrong error
 	for _, place := range places() {
@@ -139,7 +139,7 @@ func openFolder(place string) (int, error) {
 	return fd, nil
 }
 
-// isOurs refuses what is of another kind, somebody else's, or open to others.
+// isOurs refuses a file or directory that is of another kind, somebody else's, or open to others.
 func isOurs(fd int, kind uint32) error {
 	var st unix.Stat_t
 	switch err := unix.Fstat(fd, &st); {
@@ -155,7 +155,7 @@ func isOurs(fd int, kind uint32) error {
 	return nil
 }
 
-// open follows no link.
+// open does not follow links.
 func open(dir int, name string, flags int, mode uint32) (fd int, err error) {
 	err = posix.RetryEINTR(func() (err error) {
 		fd, err = unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
@@ -168,7 +168,8 @@ func failed(op, place, name string, err error) error {
 	return &fs.PathError{Op: op, Path: filepath.Join(place, folder, name), Err: err}
 }
 
-// clean removes the oldest files if there are too many, also what writers left that died.
+// clean removes the oldest files if there are too many. Among them are temporary files of writers
+// that died.
 func clean(dir int) {
 	names, err := posix.ListAt(dir, ".")
 	if err != nil || len(names) <= maxFiles {

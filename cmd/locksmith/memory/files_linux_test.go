@@ -48,7 +48,7 @@ func TestFiles(t *testing.T) {
 	must(t, saveIn(filepath.Join(place, "home/.local/state"), name, "x"))
 }
 
-// TestForeignFiles: what somebody else could have put there does not count, and is neither
+// TestForeignFiles: a file that somebody else could have put there does not count. It is neither
 // followed nor changed.
 func TestForeignFiles(t *testing.T) {
 	plants := map[string]func(place, dir, file string) error{
@@ -63,7 +63,7 @@ func TestForeignFiles(t *testing.T) {
 		"a pipe":      func(_, _, file string) error { return errors.Join(os.Remove(file), unix.Mkfifo(file, 0o600)) },
 		"a directory": func(_, _, file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) },
 	}
-	if os.Geteuid() == 0 { // others cannot give files away
+	if os.Geteuid() == 0 { // only root can give files away
 		plants["a folder of somebody else's"] = func(_, dir, _ string) error { return os.Chown(dir, 12345, -1) }
 		plants["a file of somebody else's"] = func(_, _, file string) error { return os.Chown(file, 12345, -1) }
 	}
@@ -88,7 +88,7 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// TestTrouble: without a place that can be used there is an error and nothing else.
+// TestTrouble: without a place that can be used there is an error, and nothing else happens.
 func TestTrouble(t *testing.T) {
 	if err := saveIn("/dev/full", name, "x"); err == nil {
 		t.Error("saved below a device")
@@ -104,7 +104,7 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestClean: the oldest go, and what is not ours stays.
+// TestClean: the oldest files go, and files that are not ours stay.
 func TestClean(t *testing.T) {
 	place := t.TempDir()
 	dir := filepath.Join(place, folder)
@@ -132,7 +132,8 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestPlaces: root does not go by what a caller says; others do, if it is a path.
+// TestPlaces: root ignores the variables of its caller. Other users go by them, if they are
+// absolute paths.
 func TestPlaces(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", "/run/user/4")
 	t.Setenv("XDG_STATE_HOME", "relative")
@@ -147,7 +148,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestClockOf: a clock that may be shifted, or that cannot be told from others, has no name.
+// TestClockOf: a clock has no name if it may be shifted, or cannot be distinguished from others.
 func TestClockOf(t *testing.T) {
 	here := owner.Place{Host: "h", Machine: "m", Boot: "b", PIDNS: "pid:[1]", TimeNS: firstTimeNS}
 	for what, change := range map[string]func(*owner.Place){
@@ -162,7 +163,7 @@ func TestClockOf(t *testing.T) {
 		}
 	}
 	old := here
-	old.TimeNS = "" // a kernel without
+	old.TimeNS = "" // a kernel without time namespaces
 	clone := here
 	clone.Host = "other"
 	if clockOf(old) != clockOf(here) || clockOf(clone) == clockOf(here) {

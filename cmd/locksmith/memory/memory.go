@@ -1,12 +1,12 @@
-// Package memory keeps in files what watch.Memory remembers: for each lock, and each user of
-// a machine since it was started, a small file in a directory of the user's own.
+// Package memory stores in files what watch.Memory remembers. Each file is small, in a directory
+// of the user's own, and for one lock, one user and one start of the machine.
 //
-// Promised: a file counts only if it is the user's own and nobody else can write it, and it is
-// replaced as a whole; the files do not become more and more. Whatever is wrong with them
-// costs nothing but what they remember, and some seconds if their disk does not answer.
+// It promises that a file counts only if it is the user's own and nobody else can write it, that
+// a file is replaced as a whole, and that the number of files is limited. Anything wrong with the
+// files costs only what they remember, and some seconds if their disk does not answer.
 //
-// Not promised: that what was seen is still there later. It is for Linux alone: elsewhere
-// nothing tells one start of a machine from another.
+// It does not promise that a later try still finds what an earlier one saw. It works on Linux
+// alone: elsewhere nothing distinguishes one start of a machine from another.
 package memory
 
 import (
@@ -23,8 +23,8 @@ import (
 	"locksmith/backends/watch"
 )
 
-// Of is the memory of the lock at a canonical address, for requests with clock.Boot; nil where
-// there is none. What is wrong with it is told to debug.
+// Of returns the memory of the lock at a canonical address, for requests that use clock.Boot; nil
+// where there is none. Trouble with the files is passed to debug.
 func Of(lock string, debug func(error)) *watch.Memory {
 	boot := clockOf(owner.Here())
 	if boot == "" {
@@ -35,14 +35,14 @@ func Of(lock string, debug func(error)) *watch.Memory {
 	return watch.NewMemory(boot+"\n"+lock, f, debug)
 }
 
-// firstTimeNS is the time namespace in which a machine starts (PROC_TIME_INIT_INO of
-// Linux). In another one CLOCK_BOOTTIME may be shifted, and the name of one that is gone is
-// used again (time_namespaces(7)).
+// firstTimeNS is the time namespace in which a machine starts (PROC_TIME_INIT_INO of Linux). In
+// another time namespace CLOCK_BOOTTIME may be shifted, and the name of a namespace is used again
+// after its end (time_namespaces(7)).
 const firstTimeNS = "time:[4026531834]"
 
-// clockOf names the clock of a machine since it was started; "" if it cannot be told from
-// others. Clones of a machine may have its boot id; and a kernel without time namespaces
-// names none. Host and machine are there to tell clones by.
+// clockOf names the clock of one machine since its start. It returns "" if that clock cannot be
+// distinguished from others. Clones of a machine may share its boot id, so the name also has the
+// machine id and the host name. A kernel without time namespaces names none.
 func clockOf(p owner.Place) string {
 	if p.Boot == "" || p.PIDNS == "" || p.TimeNS != "" && p.TimeNS != firstTimeNS {
 		return ""
@@ -50,15 +50,15 @@ func clockOf(p owner.Place) string {
 	return strings.Join([]string{p.Boot, p.Machine, p.Host}, "\n")
 }
 
-// files is the store of one lock: the file with its name, in the first of the user's
-// directories that can be used. What is in any of them counts, because cron may know others
-// than a shell.
+// files is the store of one lock. It writes the file of that name in the first of the user's
+// directories that can be used. It reads a file in any of them, because cron may know other
+// directories than a shell.
 type files struct {
 	name string
-	hung bool // a call did not come back: no other is made
+	hung bool // a call did not come back, so no other call is made
 }
 
-// answerTime is how long a home on a server may take to answer.
+// answerTime is how long a home directory on a server may take to answer.
 const answerTime = 10 * time.Second
 
 var errHung = errors.New("its place does not answer")
@@ -74,7 +74,7 @@ func (f *files) Save(text string) error {
 	return err
 }
 
-// within leaves a call behind that hangs.
+// within makes a call, and leaves it behind if it hangs.
 func within[T any](f *files, call func() (T, error)) (T, error) {
 	var none T
 	if f.hung {
