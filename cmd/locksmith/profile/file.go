@@ -11,10 +11,10 @@ import (
 	"locksmith/protocol"
 )
 
-// maxSize is more than any of our files needs.
+// maxSize is more than any of our files needs, in bytes.
 const maxSize = 64 << 10
 
-// A guard is what others may not do with a file: permission bits.
+// A guard is a set of permission bits that others may not have on a file.
 type guard fs.FileMode
 
 const (
@@ -22,8 +22,8 @@ const (
 	private    guard = 0o077
 )
 
-// open opens a file and makes sure that it is fit to be believed, or to hold a
-// secret. The error wraps fs.ErrNotExist if there is none.
+// open opens a file and makes sure that it is fit to be believed, or to hold a secret. If there
+// is no file, the error wraps fs.ErrNotExist.
 func (g guard) open(path, op string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|dontWait, 0)
 	if err != nil {
@@ -57,7 +57,7 @@ func tooLarge() error {
 	return faulty("shorten it, or correct the path", "it is larger than %d bytes", maxSize)
 }
 
-// read returns what is in a file that open accepts.
+// read returns the content of a file that open accepts.
 func (g guard) read(path, op string) ([]byte, error) {
 	f, err := g.open(path, op)
 	if err != nil {
@@ -74,7 +74,7 @@ func (g guard) read(path, op string) ([]byte, error) {
 	return text, nil
 }
 
-// bare is an error without the path, which our own errors begin with.
+// bare is an error without the path, because our own errors begin with the path.
 func bare(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s: %w", p.Op, p.Err)
@@ -82,12 +82,12 @@ func bare(err error) error {
 	return err
 }
 
-// fail is the one form of this package's errors.
+// fail makes an error in the form that all errors of this package have.
 func fail(file, op string, cause error, hint string) error {
 	return &backend.Error{Code: protocol.Config, Lock: file, Op: op, Err: cause, Hint: hint}
 }
 
-// A fault is what is wrong about a value, and what to write instead.
+// A fault says what is wrong with a value, and what to write instead.
 type fault struct{ cause, hint string }
 
 func (f *fault) Error() string { return f.cause }
@@ -103,8 +103,8 @@ func hintOf(err error) string {
 	return "correct it"
 }
 
-// failAt says in which line of a file of profiles something is wrong; 0 is
-// somewhere.
+// failAt says in which line of a file of profiles something is wrong. Line 0 means that the line
+// is not known.
 func failAt(file string, line int, wrong error) error {
 	where := readProfiles
 	if line > 0 {

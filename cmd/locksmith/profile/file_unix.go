@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// dontWait keeps the opening of a FIFO from blocking until it has a writer.
+// dontWait keeps the opening of a FIFO from blocking until the FIFO has a writer.
 const dontWait = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// checkAccess looks for others who may do what the guard forbids.
+// checkAccess checks that others may not do what the guard forbids.
 func (g guard) checkAccess(info fs.FileInfo, path string) error {
 	owner := info.Sys().(*syscall.Stat_t).Uid
 	mode := info.Mode().Perm()

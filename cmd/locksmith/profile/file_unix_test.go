@@ -19,7 +19,7 @@ func TestModes(t *testing.T) {
 	for _, c := range []struct {
 		guard guard
 		mode  os.FileMode
-		says  string // empty: it is fit
+		says  string // empty: the file is fit
 	}{
 		{unwritable, 0o644, ""}, {unwritable, 0o400, ""},
 		{unwritable, 0o664, "chmod go-w"}, {unwritable, 0o602, "chmod go-w"},
@@ -73,8 +73,8 @@ func TestOwner(t *testing.T) {
 	mustRefuse(t, err, "belongs to user 65534")
 }
 
-// TestFileThatIsWritable: others could have chosen the lock's place, or the
-// server that gets the password.
+// TestFileThatIsWritable: others could have chosen the lock's place, or the server that gets the
+// password.
 func TestFileThatIsWritable(t *testing.T) {
 	e := home(t, nil)
 	write(t, e.Files[0], 0o666, "[p]\nlock = \"local:/x\"\n")

@@ -9,8 +9,8 @@ import (
 	"locksmith/protocol"
 )
 
-// FuzzValues: a duration, a range or a number that is accepted is within its bounds,
-// and is read again as it prints.
+// FuzzValues: an accepted duration, range or number is within its bounds, and its printed form is
+// parsed to the same value.
 func FuzzValues(f *testing.F) {
 	for _, s := range []string{
 		"0", "90", "1.5", "1m30s", "-1s", "-0", "1e3", "1e300", "NaN", "Inf", "0x10", "1_000", "2562047h47m16.854775807s", "9999999h", "+1", " 1", "1 ",
@@ -37,8 +37,8 @@ func FuzzValues(f *testing.F) {
 	})
 }
 
-// FuzzNetrc: a password is told to nobody but the login and machine that it stands
-// beside, and what cannot be understood shows nothing of itself.
+// FuzzNetrc: a password is told only to the login and machine beside it. A text that cannot be
+// understood shows nothing of itself.
 func FuzzNetrc(f *testing.F) {
 	for _, s := range []string{
 		"machine h login u password " + canary, "machine h\nlogin\tu\npassword p\n", "machine h login u password \"a b\"",

@@ -13,7 +13,7 @@ import (
 // canary is a secret that no error may show.
 const canary = "tiqqer4711"
 
-// home is an Env of its own, with two files that may hold profiles.
+// home is an Env with a home of its own and two files that may hold profiles.
 func home(t *testing.T, vars map[string]string) Env {
 	t.Helper()
 	dir := t.TempDir()
@@ -35,8 +35,8 @@ func write(t *testing.T, path string, mode os.FileMode, text string) string {
 	return path
 }
 
-// mustRefuse checks an error's code, that it says all of this, and that it
-// shows no secret.
+// mustRefuse checks an error's code, that it contains all of these texts, and that it shows no
+// secret.
 func mustRefuse(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {

@@ -11,13 +11,13 @@ import (
 	"locksmith/backends/owner"
 )
 
-// A setter takes a value out of a file. Its errors are faults.
+// A setter takes over a value from a file. Its errors are faults.
 type setter func(any) error
 
 // UnmarshalTOML implements toml.Unmarshaler.
 func (s setter) UnmarshalTOML(v any) error { return s(v) }
 
-// keys is the one list of what may stand in a profile.
+// keys is the one list of the keys that a profile may have.
 func (p *Profile) keys() map[string]setter {
 	return map[string]setter{
 		"lock":          address("lock", &p.Lock),
@@ -50,7 +50,7 @@ func refusePassword(any) error {
 
 func unknownKey(profile, key string, known []string) setter {
 	return func(any) error {
-		if !isName(key) { // a missing quote may have made a key of anything
+		if !isName(key) { // a missing quote may have made a key of any text
 			return faulty("correct or remove it", "profile %s has a key that is not known and not shown", profile)
 		}
 		near := nearest(key, known)
@@ -65,7 +65,7 @@ func unknownKey(profile, key string, known []string) setter {
 	}
 }
 
-// isProfile refuses what cannot be a profile.
+// isProfile refuses a key that cannot be the name of a profile, and a value that is not a table.
 func isProfile(name string) setter {
 	return func(v any) error {
 		_, isTable := v.(map[string]any)
@@ -129,7 +129,7 @@ func boolean(key string, to func(bool)) setter {
 	}
 }
 
-// path takes the name of a file, which must mean the same wherever we run.
+// path takes the name of a file. It must mean the same file wherever we run.
 func (p *Profile) path(key string, to *string) setter {
 	return func(v any) error {
 		s, err := text(key, v)
@@ -147,7 +147,7 @@ func (p *Profile) path(key string, to *string) setter {
 	}
 }
 
-// command takes a program with its arguments, which blanks separate.
+// command takes a program with its arguments, separated by blanks.
 func command(key string, to *string) setter {
 	return func(v any) (err error) {
 		*to, err = text(key, v)
@@ -187,7 +187,7 @@ func metadata(key string, to *[]string) setter {
 
 func duration(key string, to **time.Duration) setter { return parsed(key, ParseDuration, to) }
 
-// parsed takes what may stand with or without quotes.
+// parsed takes a value that may be written with or without quotes.
 func parsed[T any](key string, parse func(string) (T, error), to **T) setter {
 	return func(v any) error {
 		var written string

@@ -12,7 +12,7 @@ import (
 	"github.com/git-lfs/go-netrc/netrc"
 )
 
-// passwordVariable holds the password where no profile says otherwise.
+// passwordVariable holds the password if no profile says otherwise.
 const passwordVariable = "LOCKSMITH_PASSWORD"
 
 const (
@@ -20,8 +20,8 @@ const (
 	readNetrc    = "read netrc"
 )
 
-// checkSources makes sure that the files a profile names are fit, so that a
-// mistake shows before anybody waits for a lock. It reads none of them.
+// checkSources checks that the files named by a profile are fit, so that a mistake shows before
+// anybody waits for a lock. It reads none of them.
 func (p *Profile) checkSources() error {
 	for path, op := range map[string]string{p.passwordFile: readPassword, p.netrc: readNetrc} {
 		if path == "" {
@@ -36,22 +36,22 @@ func (p *Profile) checkSources() error {
 	return nil
 }
 
-// password is the function of a backend.Access.
+// password is the Password function of a backend.Access.
 func (p *Profile) password(user, host string) (secret, source string, err error) {
 	secret, source, err = p.secret(user, host)
 	if err == nil && strings.ContainsAny(secret, "\r\n\x00") {
-		// A server would take what follows for a command.
+		// A server would take the rest for a command.
 		return "", "", fail(source, readPassword, errors.New("the password holds a line break or a zero byte"), "correct it")
 	}
 	return secret, source, err
 }
 
-// secret returns the password and where it stands.
+// secret returns the password and where it is stored.
 func (p *Profile) secret(user, host string) (secret, source string, err error) {
 	switch {
 	case user == "" && p.ownPassword():
 		err = p.Wrong(errors.New("it has a password, but the address names no user: write scheme://USER@host/path"))
-	case user == "": // anonymous
+	case user == "": // the user is anonymous
 	case p.passwordFile != "":
 		secret, err = firstLine(p.passwordFile)
 		return secret, p.passwordFile, err
@@ -71,7 +71,7 @@ func (p *Profile) secret(user, host string) (secret, source string, err error) {
 	return "", "", err
 }
 
-// secret is the password where no profile says otherwise; "" if none is found.
+// secret is the password if no profile says otherwise; "": none was found.
 func (e Env) secret(user, host string) (secret, source string, err error) {
 	if secret = e.Getenv(passwordVariable); secret != "" {
 		return secret, "$" + passwordVariable, nil
@@ -85,7 +85,7 @@ func (e Env) secret(user, host string) (secret, source string, err error) {
 	}
 	secret, err = fromNetrc(path, user, host)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // nobody wrote one
+		err = nil // nobody wrote such a file
 	}
 	return secret, path, err
 }
@@ -103,8 +103,8 @@ func firstLine(path string) (string, error) {
 	return string(line), nil
 }
 
-// fromNetrc returns the password of a user at a host, "" if there is none. The
-// entry "default" is not used: it would tell the password to any server.
+// fromNetrc returns the password of a user at a host; "": there is none. It ignores the entry
+// "default", which would tell the password to any server.
 func fromNetrc(path, user, host string) (string, error) {
 	text, err := private.read(path, readNetrc)
 	if err != nil {
@@ -113,8 +113,8 @@ func fromNetrc(path, user, host string) (string, error) {
 	return passwordIn(text, path, user, host)
 }
 
-// passwordIn is fromNetrc of the text in a file. The library has no tagged release, but
-// refuses what it cannot understand; github.com/jdx/go-netrc 1.0.0 panics at a last word
+// passwordIn is fromNetrc for the text of a file. This library has no tagged release, but it
+// refuses what it cannot understand. github.com/jdx/go-netrc 1.0.0 panics if the last word is
 // "machine", and cuts an entry short at a password "default".
 func passwordIn(text []byte, path, user, host string) (string, error) {
 	parsed, err := netrc.Parse(bytes.NewReader(text))
@@ -129,14 +129,14 @@ func passwordIn(text []byte, path, user, host string) (string, error) {
 	if m == nil || m.IsDefault() {
 		return "", nil
 	}
-	if strings.HasPrefix(m.Password, `"`) { // the library would cut it at a space
+	if strings.HasPrefix(m.Password, `"`) { // the library would cut the password at a space
 		return "", fail(path, readNetrc, fmt.Errorf("the password for machine %s begins with a quote, which programs read differently", m.Name),
 			"use a profile with password_file")
 	}
 	return m.Password, nil
 }
 
-// machine is the name of a host in netrc: without its port.
+// machine is the name of a host in netrc, which has no port.
 func machine(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		return name

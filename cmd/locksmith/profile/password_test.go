@@ -140,7 +140,7 @@ func TestPasswordRefused(t *testing.T) {
 	refuse("alice", rc, "quote")
 }
 
-// TestSourcesAreCheckedAtOnce: before anybody waits, and whatever the lock is.
+// TestSourcesAreCheckedAtOnce: sources are checked before anybody waits, whatever the lock is.
 func TestSourcesAreCheckedAtOnce(t *testing.T) {
 	e := home(t, nil)
 	write(t, filepath.Join(e.Home, "secret"), 0o640, canary)
@@ -159,7 +159,8 @@ func TestReadableNetrc(t *testing.T) {
 	mustBe(t, "")(asked(t, e, "ftp://"+ours+"/x", "", ours))
 }
 
-// TestPasswordSource: where it stands is told, so that a wrong one can be found.
+// TestPasswordSource: the error says where the password came from, so that a wrong one can be
+// found.
 func TestPasswordSource(t *testing.T) {
 	vars := map[string]string{}
 	e := home(t, vars)

@@ -1,5 +1,5 @@
-// Package profile knows what an address does not say: the name under which a
-// lock and its settings are kept in a file, and the password of a server.
+// Package profile knows what an address does not say: the name under which a lock and its
+// settings are stored in a file, and the password of a server.
 //
 // A profile is a table of a file in TOML:
 //
@@ -8,18 +8,16 @@
 //	timeout = "5m"
 //	password_file = "~/.config/locksmith/phonestuff.password"
 //
-// Resolve takes a name or an address; what it returns has the lock's address,
-// the settings, and what a server is told. Nothing secret is read before a
-// server asks for it.
+// Resolve takes a name or an address. It returns the lock's address, the settings, and what a
+// server is told. No secret is read before a server asks for it.
 //
-// Every error has the code config, and names the file, the cause and what to
-// do. None of them shows a value, or a line of a file: what stands in the wrong
-// place may be a password. For the same reason the errors of the libraries are not
-// passed on; only a key that is there twice is named.
+// Every error has the code config, and names the file, the cause and what to do. No error shows a
+// value or a line of a file, because a password may be in the wrong place. For the same reason
+// the errors of the libraries are not passed on. Only a key that is there twice is named.
 //
-// What is read must be a regular file of this user's or root's. Nobody else may write
-// to a file of profiles, or read one with passwords. That is checked on the open file, so
-// that it holds for what is read.
+// A file must be a regular file of this user or of root. Nobody else may write to a file of
+// profiles, or read a file with passwords. That is checked on the open file, so it holds for what
+// is read.
 package profile
 
 import (
@@ -36,16 +34,16 @@ import (
 	"locksmith/backends/backoff"
 )
 
-// A Profile is a lock with its settings. A setting that is nil was not made.
+// A Profile is a lock with its settings. A nil setting was not made.
 type Profile struct {
 	Name string // "" when the lock was given by its address
-	File string // where the profile stands
+	File string // the file that has the profile
 	Lock string // the address, as written
 
 	Shared, Strict        *bool
 	Timeout, Lease, Grace *time.Duration
 	Refresh, MaxHold      *time.Duration
-	OncePer               *time.Duration // for run alone
+	OncePer               *time.Duration // only for run
 	Poll, Slow            *backoff.Range
 	Retries               *int
 	Meta                  []string // "key=value"
@@ -54,7 +52,7 @@ type Profile struct {
 	insecure bool
 	ssh      string
 
-	// At most one of these is set.
+	// At most one of the next three is set.
 	passwordFile string
 	netrc        string
 	passwordEnv  string
@@ -62,12 +60,12 @@ type Profile struct {
 	env Env
 }
 
-// Access returns what a server is told. The password is looked up at each call.
+// Access returns what a server is told. It looks up the password at each call.
 func (p *Profile) Access() backend.Access {
 	return backend.Access{Password: p.password, CA: p.ca, Insecure: p.insecure, SSH: cmp.Or(p.ssh, p.env.Getenv(sshVariable))}
 }
 
-// sshVariable names the command that reaches servers of sftp: where no profile does.
+// sshVariable names the command that reaches servers of sftp:, if no profile names it.
 const sshVariable = "LOCKSMITH_SSH"
 
 // SecretVariables are the environment variables that may hold a password.
@@ -91,8 +89,8 @@ func (p *Profile) ownPassword() bool {
 
 // An Env is where profiles and passwords come from.
 type Env struct {
-	Files  []string            // that hold profiles; the first one that has a name counts
-	Home   string              // what "~" stands for; "": unknown
+	Files  []string            // the files with profiles; the first file that has a name counts
+	Home   string              // what "~" means; "": not known
 	Getenv func(string) string // looks up environment variables
 }
 
@@ -101,7 +99,7 @@ func System() Env {
 	e := Env{Getenv: os.Getenv}
 	e.Home, _ = os.UserHomeDir()
 	config := os.Getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(config) && e.Home != "" { // the XDG specification has us ignore relative ones
+	if !filepath.IsAbs(config) && e.Home != "" { // the XDG specification ignores relative paths
 		config = filepath.Join(e.Home, ".config")
 	}
 	if filepath.IsAbs(config) {
@@ -111,8 +109,8 @@ func System() Env {
 	return e
 }
 
-// Resolve returns the profile of that name. An address, or what can only be
-// meant as one, is a lock without settings.
+// Resolve returns the profile with this name. If lock is an address, or can only be meant as one,
+// the result is a lock without settings.
 func (e Env) Resolve(lock string) (*Profile, error) {
 	if !isName(lock) {
 		return &Profile{Lock: lock, env: e}, nil
@@ -154,8 +152,8 @@ func (e Env) unknown(name string) error {
 	return fail(name, "find profile", cause, hint)
 }
 
-// isName reports whether s may name a profile. It is then a bare key of TOML,
-// neither an address nor a flag.
+// isName reports whether s may name a profile. Such a name is a bare key of TOML, and neither an
+// address nor a flag.
 func isName(s string) bool {
 	return s != "" && s[0] != '-' && len(s) <= maxName && strings.Trim(s, nameChars) == ""
 }

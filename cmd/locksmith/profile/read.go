@@ -13,7 +13,7 @@ import (
 
 const readProfiles = "read profiles"
 
-// read returns the profiles of a file, or none if it is not there.
+// read returns the profiles of a file, or none if there is no such file.
 func (e Env) read(file string) (map[string]*Profile, error) {
 	text, err := unwritable.read(file, readProfiles)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,8 +41,8 @@ func (e Env) parse(file string, text []byte) (map[string]*Profile, error) {
 	return profiles, nil
 }
 
-// syntaxError says where the file is not TOML. What stands there may be a
-// password, and the library shows some of it.
+// syntaxError says where the file is not TOML. It does not show the text there, which may be a
+// password. The library's own error shows some of it.
 func syntaxError(file string, text []byte, err error) error {
 	wrong := faulty("it is not shown, as it may be a secret; is a quote or a bracket missing?", "what stands there is not TOML")
 	p, ok := errors.AsType[toml.ParseError](err)
@@ -52,13 +52,13 @@ func syntaxError(file string, text []byte, err error) error {
 	if key, ok := twice(p); ok {
 		wrong = faulty("leave one", "%s is there twice", key)
 	}
-	// Not its Line: what misses something at the end of a line is on that one, not the next.
-	before := text[:max(0, min(p.Position.Start, len(text)))] // it has been seen to be -1
+	// Not p.Line: if something is missing at the end of a line, p.Line is the next line.
+	before := text[:max(0, min(p.Position.Start, len(text)))] // Start was -1 once
 	return failAt(file, 1+bytes.Count(before, []byte("\n")), wrong)
 }
 
-// twice is the key, or the table, that there may be only one of, if that is what the
-// library complains of. A missing quote may have made a key of anything.
+// twice returns the key or table that is there twice, if the library complains of that. A missing
+// quote may have made a key of any text.
 func twice(p toml.ParseError) (key string, ok bool) {
 	key, isKey := strings.CutPrefix(p.Message, "Key '")
 	key, complaint, _ := strings.Cut(key, "' ")
@@ -71,7 +71,7 @@ func twice(p toml.ParseError) (key string, ok bool) {
 	return key, true
 }
 
-// A reader makes profiles of the tables of one file.
+// A reader makes profiles from the tables of one file.
 type reader struct {
 	file string
 	text []byte
@@ -101,7 +101,7 @@ func (r *reader) profile(name string, table toml.Primitive) (*Profile, error) {
 	return p, r.take(table, p.whole)
 }
 
-// take hands a value to set, and adds to its error where the value stands.
+// take passes a value to set, and adds to its error where the value is.
 func (r *reader) take(value toml.Primitive, set setter) error {
 	var wrong error
 	err := r.meta.PrimitiveDecode(value, setter(func(v any) error {
@@ -111,7 +111,7 @@ func (r *reader) take(value toml.Primitive, set setter) error {
 	if err == nil {
 		return nil
 	}
-	// The library knows the line only when it makes an error of ours its own.
+	// The library knows the line only when it wraps an error of ours.
 	line := 0
 	if p, ok := errors.AsType[toml.ParseError](err); ok {
 		line = p.Position.Line

@@ -11,9 +11,9 @@ import (
 	"locksmith/backends/owner"
 )
 
-// ParseDuration reads a duration as people write it here and on the command
-// line: "1m30s", "1d12h", "2w", or a number of seconds. A day has 24 hours. Its error says how
-// to write one.
+// ParseDuration parses a duration as people write it here and on the command line: "1m30s",
+// "1d12h", "2w", or a number of seconds. A day has 24 hours. Its error says how to write a
+// duration.
 func ParseDuration(text string) (time.Duration, error) {
 	if n, err := strconv.ParseFloat(text, 64); err == nil && n >= 0 && n < owner.MaxLease.Seconds() {
 		return time.Duration(n * float64(time.Second)), nil
@@ -24,7 +24,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return 0, errors.New("write seconds, or a duration like 90s or 1h30m or 7d")
 }
 
-// ParseUnits reads what time.ParseDuration does, and weeks and days before that.
+// ParseUnits parses what time.ParseDuration does, with weeks and days before that.
 func ParseUnits(text string) (sum time.Duration, ok bool) {
 	for _, unit := range []struct {
 		letter string
@@ -34,7 +34,7 @@ func ParseUnits(text string) (sum time.Duration, ok bool) {
 		if !has {
 			continue
 		}
-		n, err := strconv.ParseUint(number, 10, 13) // less than overflows
+		n, err := strconv.ParseUint(number, 10, 13) // too few bits to overflow
 		if err != nil {
 			return 0, false
 		}
@@ -50,8 +50,8 @@ func ParseUnits(text string) (sum time.Duration, ok bool) {
 // shortestPause keeps a waiter from asking without a pause.
 const shortestPause = time.Millisecond
 
-// ParseRange reads a range of pauses: "25ms..100ms", or "50ms". Its error says how to
-// write one.
+// ParseRange parses a range of pauses: "25ms..100ms", or "50ms". Its error says how to write a
+// range.
 func ParseRange(text string) (backoff.Range, error) {
 	from, to, isRange := strings.Cut(text, "..")
 	if !isRange {
@@ -65,7 +65,7 @@ func ParseRange(text string) (backoff.Range, error) {
 	return backoff.Range{Min: least, Max: most}, nil
 }
 
-// ParseCount reads how often something may happen. Its error says how to write it.
+// ParseCount parses how often something may happen. Its error says how to write that.
 func ParseCount(text string) (int, error) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil || n == math.MaxInt32 {
@@ -74,8 +74,8 @@ func ParseCount(text string) (int, error) {
 	return int(n), nil
 }
 
-// nearest returns the known words that word may be a misspelling or a beginning of, three
-// at most.
+// nearest returns the known words of which word may be a misspelling or the beginning, three at
+// most.
 func nearest(word string, known []string) []string {
 	var near []string
 	for _, k := range known {
@@ -88,7 +88,7 @@ func nearest(word string, known []string) []string {
 	return near[:min(len(near), 3)]
 }
 
-// distance counts the letters to insert, remove or replace (Levenshtein).
+// distance counts the letters to insert, remove or replace to make b of a (Levenshtein).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
