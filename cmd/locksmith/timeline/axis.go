@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// An axis turns times into places, in pixels from the left edge of the picture.
+// An axis turns times into positions, in pixels from the left edge of the picture.
 type axis struct {
 	from, to    time.Time
 	left, width float64
 }
 
-// x is where a time is.
+// x is the position of a time.
 func (a axis) x(t time.Time) float64 {
 	return a.left + a.width*float64(t.Sub(a.from))/float64(a.to.Sub(a.from))
 }
 
 func (a axis) right() float64 { return a.left + a.width }
 
-// A tick is a place on the axis with its name.
+// A tick is a position on the axis with its name.
 type tick struct {
 	at   time.Time
 	name string
 }
 
-// maxTicks is how many fit beside each other.
+// maxTicks is how many ticks fit beside each other.
 const maxTicks = 9
 
-// sinceStart is how long a picture may be to count its time from its start. Longer
-// ones show the time of the day.
+// sinceStart is how long a picture may be, at most, to show times since its start. Longer
+// pictures show the time of the day.
 const sinceStart = 2 * time.Minute
 
 func (a axis) ticks() []tick {
@@ -46,7 +46,7 @@ func (a axis) ticks() []tick {
 	return ticks
 }
 
-// stepFor returns the shortest round step of which no more than maxTicks fit into a span.
+// stepFor returns the shortest round step that fits into a span no more than maxTicks times.
 func stepFor(span time.Duration) time.Duration {
 	for _, s := range steps() {
 		if span/s < maxTicks {
@@ -71,7 +71,7 @@ func steps() []time.Duration {
 	return all
 }
 
-// offset names a time by how long it is after the start.
+// offset names a time by how long after the start it is.
 func (a axis) offset(t time.Time) string {
 	unit, name := time.Second, " s"
 	switch span := a.to.Sub(a.from); {
@@ -83,7 +83,7 @@ func (a axis) offset(t time.Time) string {
 	return "+" + strconv.FormatFloat(float64(t.Sub(a.from))/float64(unit), 'f', -1, 64) + name
 }
 
-// timeOfDay names a time as precisely as steps need it; at midnight, by the day.
+// timeOfDay names a time as precisely as the step needs. Midnight is named by the day.
 func timeOfDay(step time.Duration) func(time.Time) string {
 	layout := "15:04"
 	if step < time.Minute {

@@ -1,16 +1,15 @@
-// Package timeline draws the history of locks as a picture: which processes held, which
-// waited, and what went wrong. Each process has a row, in the order in which they got the
-// lock, and each lock a group of rows. A set of locks has a row in each of its locks'
-// groups, in which it waits while this lock is not free, and there is a line while it
-// is another of them.
+// Package timeline draws the history of locks as a picture: which processes held, which waited,
+// and what went wrong. Each process has a row, and each lock a group of rows. Rows are in the
+// order in which the processes got the lock. A set of locks has a row in the group of each of its
+// locks. In that row the set waits while this lock is not free. While another lock of the set is
+// not free, the row has only a line.
 //
-// The picture is an SVG that needs nothing else: its own background, no script, no
-// link. The same events, in any order, give the same bytes. Whatever is in the
-// events is only ever text in it.
+// The picture is an SVG that needs nothing else: it has its own background, no script and no
+// link. The same events, in any order, give the same bytes. A text in the events is only ever
+// text in the picture.
 //
-// The times of one host are by its clock since boot, so that setting its calendar
-// moves nothing; the calendars of hosts place them beside each other, and are only
-// as good as those are set.
+// The times of one host are by its clock since boot, so setting its calendar moves nothing. The
+// calendars place hosts beside each other, as exactly as they are set.
 package timeline
 
 import (
@@ -30,28 +29,27 @@ const (
 	endWidth   = 110.0 // for words after the end of a bar
 	headHeight = 84.0
 	footHeight = 24.0
-	nameWidth  = 6.4 // of a character of a name, about
-	titleWidth = 8.2 // of one of the picture's heading
+	nameWidth  = 6.4 // of one character of a name, about
+	titleWidth = 8.2 // of one character of the heading
 	lockHeight = 26.0
 	minBar     = 1.0
 )
 
-// manyRows is the number of rows from which on rows are lower.
+// manyRows is the number of rows from which rows are lower.
 const manyRows = 100
 
 // A picture is an SVG that is being drawn.
 type picture struct {
 	svg.Picture
 	axis
-	last   time.Time // of what is known
+	last   time.Time // the last time of which anything is known
 	row    float64   // height of a row
 	height float64
 	groups []group
 }
 
-// Draw draws the processes that the events tell of, but no more than the first of
-// them, in so many rows. There must be an event. It returns how many processes were
-// left out.
+// Draw draws the processes of the events: as many of the first ones as fit in the given number of
+// rows. There must be an event. It returns how many processes were left out.
 func Draw(all []events.Event, rows int) (drawn []byte, left int) {
 	found := processes(all)
 	slices.SortStableFunc(found, func(a, b *process) int { return a.began().Compare(b.began()) })
@@ -67,8 +65,8 @@ func Draw(all []events.Event, rows int) (drawn []byte, left int) {
 	return p.Bytes(), left
 }
 
-// fitting returns how many of the first processes fit in so many rows, the first in
-// any case.
+// fitting returns how many of the first processes fit in so many rows. The first one always
+// counts.
 func fitting(found []*process, rows int) int {
 	for i, f := range found {
 		if rows -= len(f.parts); rows < 0 {
@@ -78,7 +76,7 @@ func fitting(found []*process, rows int) int {
 	return len(found)
 }
 
-// layOut measures the picture.
+// layOut computes the measures of the picture.
 func layOut(found []*process) *picture {
 	p := &picture{axis: axis{width: plotWidth}, groups: groups(found), row: 20}
 	names, n := 0, 0
@@ -109,8 +107,8 @@ func (p *picture) cover(f *process) {
 	}
 }
 
-// makeRoom makes the axis longer than 0, and longer than what is known where a process
-// has no end.
+// makeRoom makes the axis longer than 0. If a process has no known end, it also leaves room after
+// the last known time.
 func (p *picture) makeRoom(found []*process) {
 	p.last = p.to
 	if slices.ContainsFunc(found, (*process).isOpen) {
@@ -134,8 +132,7 @@ func (p *picture) begin() {
 	p.WriteByte('\n')
 }
 
-// ground draws what is behind the bars: the grid and the names of its times, above and
-// below.
+// ground draws what is behind the bars: the grid, and its times above and below.
 func (p *picture) ground() {
 	for _, t := range p.ticks() {
 		x := p.x(t.at)

@@ -7,17 +7,17 @@ import (
 	"locksmith/locksmith/events"
 )
 
-// An ending is how others ended a hold whose process did not: it was broken, or somebody
-// else got the lock.
+// An ending says how others ended a hold while its process went on: the lock was broken, or
+// somebody else got it.
 type ending struct {
 	at     time.Time
 	by     *moment
-	broken bool // by says so; else only that it got the lock
+	broken bool // by says that the lock was broken; else only that by's process got the lock
 }
 
-// endByOthers finds for each part that was held, and that its process did not release, how
-// others ended it, if they did. Otherwise its bar would stand beside its heir's, as if both
-// had held the lock.
+// endByOthers looks at each part that was held and not released by its process, and finds how
+// others ended the hold, if they did. Otherwise its bar would stand beside its heir's bar, as if
+// both had held the lock.
 func endByOthers(all []*process) {
 	broken, byLock := breaks(all), map[string]group{}
 	for _, g := range groups(all) {
@@ -30,7 +30,7 @@ func endByOthers(all []*process) {
 	}
 }
 
-// breaks are the first events that tell of each broken holder, by its id.
+// breaks returns, for each broken holder by its id, the first event that tells of the break.
 func breaks(all []*process) map[string]*moment {
 	broken := map[string]*moment{}
 	for _, p := range all {
@@ -46,8 +46,8 @@ func breaks(all []*process) map[string]*moment {
 	return broken
 }
 
-// endedIn looks for the end of a hold in the group of its lock. nil: none is known, or the
-// process' own end came first.
+// endedIn looks for the end of a hold in the group of its lock. nil: no end by others is known,
+// or the process told its own end first.
 func (f part) endedIn(g group, broken map[string]*moment) *ending {
 	from, held := f.held()
 	if !held || f.last().Kind == events.Released {
@@ -63,13 +63,13 @@ func (f part) endedIn(g group, broken map[string]*moment) *ending {
 	if found == nil || f.isOver() && !found.at.Before(f.last().at) {
 		return nil
 	}
-	if found.at.Before(from) { // by the calendar of another host
+	if found.at.Before(from) { // possible with the calendar of another host
 		found.at = from
 	}
 	return found
 }
 
-// heir is the event of the first process that got the lock after f, unless both may share it.
+// heir is the event by which the first process after f got the lock, unless both may share it.
 func (f part) heir(g group) *moment {
 	var first *moment
 	for _, other := range g.rows {
@@ -83,7 +83,7 @@ func (f part) heir(g group) *moment {
 
 func (f part) sharesWith(other part) bool { return f.mode == "shared" && other.mode == "shared" }
 
-// isAfter reports that f got the lock after other did, by their tokens if both have one.
+// isAfter reports whether f got the lock after other. It goes by their tokens if both have one.
 func (f part) isAfter(other part) bool {
 	if f.token != 0 && other.token != 0 {
 		return f.token > other.token

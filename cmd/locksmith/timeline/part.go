@@ -9,18 +9,18 @@ import (
 	"locksmith/locksmith/events"
 )
 
-// A part is what a process has to do with one of its locks: a row of the picture.
+// A part is a process with one of its locks: a row of the picture.
 type part struct {
 	*process
-	names []string // of the lock, one at least; the first counts
+	names []string // names of the lock, one at least; the first counts
 	id    string   // of this acquisition; empty: not known
 	token uint64   // 0: none, or not known
 	mode  string
-	over  *ending // nil: no other process ended it, as far as is known
+	over  *ending // how others ended it; nil: no other process did, as far as is known
 }
 
-// split makes the parts of a process: one, or one for each lock of a set. A lock that
-// the set has twice is one part; if its names differ, the acquisition's id tells.
+// split makes the parts of a process: one, or one for each lock of a set. If a set has a lock
+// twice, that is one part. If the lock has two names, the id of the acquisition tells.
 func (p *process) split() []part {
 	e, ok := p.acquired()
 	if !ok {
@@ -28,7 +28,7 @@ func (p *process) split() []part {
 	}
 	ids := strings.Split(e.ID, ",")
 	if len(ids) != len(e.Locks) || e.ID == "" {
-		ids = make([]string, len(e.Locks)) // not known
+		ids = make([]string, len(e.Locks)) // the ids are not known
 	}
 	var parts []part
 	byName, byID := map[string]int{}, map[string]int{}
@@ -47,7 +47,7 @@ func (p *process) split() []part {
 	return parts
 }
 
-// add gives a lock another name, with the mode that is wanted under it. Exclusive covers
+// add adds a name of the lock, with the mode that is wanted under that name. Exclusive covers
 // both modes.
 func (f *part) add(name, mode string) {
 	if !slices.Contains(f.names, name) {
@@ -60,14 +60,14 @@ func (f *part) add(name, mode string) {
 
 func (f part) lock() string { return f.names[0] }
 
-// A span is a time of waiting, and the events that name the holders waited for.
+// A span is a time of waiting, with the events that name the holders waited for.
 type span struct {
 	from, to time.Time
 	behind   []*moment
 }
 
-// waits are the times before to in which the process waited for this lock. If the events
-// do not say which lock of a set was not free, that is the whole time.
+// waits returns the times, up to to, in which the process waited for this lock. If the events do
+// not say which lock of a set was not free, that is the whole time.
 func (f part) waits(to time.Time) []span {
 	seen := f.all(events.Waiting)
 	if !f.knowsWhich() {
@@ -91,18 +91,18 @@ func (f part) waits(to time.Time) []span {
 	return found
 }
 
-// knowsWhich reports that the events say for which locks of a set the process waited.
+// knowsWhich reports whether the events say for which locks of a set the process waited.
 func (p *process) knowsWhich() bool {
 	return slices.ContainsFunc(p.moments, func(m *moment) bool { return m.Lock != "" })
 }
 
-// A group is the rows of one lock, in their order.
+// A group is the rows of one lock, in order.
 type group struct {
 	lock string
 	rows []part
 }
 
-// groups are in the order of the locks' addresses.
+// groups returns the groups in the order of the locks' addresses.
 func groups(all []*process) []group {
 	byLock := map[string][]part{}
 	for _, p := range all {

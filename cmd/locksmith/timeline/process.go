@@ -9,7 +9,7 @@ import (
 	"locksmith/locksmith/events"
 )
 
-// A moment is an event and its time in the picture.
+// A moment is an event with its time in the picture.
 type moment struct {
 	events.Event
 	at time.Time
@@ -18,11 +18,11 @@ type moment struct {
 // A process is the life of one helper: its events in order, one at least.
 type process struct {
 	moments []*moment
-	parts   []part // by lock, one at least
+	parts   []part // a part for each lock, one at least
 }
 
-// processes sorts events into the lives they belong to, in the order of the lives'
-// beginnings. A pid that comes again after a last event is another process.
+// processes sorts events into the lives of helpers, in the order in which the lives begin. If a
+// pid comes again after a last event, it is another process.
 func processes(all []events.Event) []*process {
 	type key struct {
 		host, clock string
@@ -49,10 +49,11 @@ func processes(all []events.Event) []*process {
 	return slices.DeleteFunc(found, (*process).isOperator)
 }
 
-// isOperator reports that a process only broke somebody else's lock: it neither waited nor held.
+// isOperator reports whether a process only broke somebody else's lock, and neither waited nor
+// held.
 func (p *process) isOperator() bool { return p.first().Kind == events.Broken }
 
-// place gives each event its time in the picture and returns them in that order.
+// place gives each event its time in the picture, and returns the events in that order.
 func place(all []events.Event) []moment {
 	zero := zeros(all)
 	placed := make([]moment, len(all))
@@ -68,8 +69,8 @@ func place(all []events.Event) []moment {
 	return placed
 }
 
-// zeros returns for each clock the time of its zero by the calendar, according to its
-// first reading.
+// zeros returns for each clock the calendar time of its zero, according to the clock's first
+// reading.
 func zeros(all []events.Event) map[string]time.Time {
 	first := map[string]events.Event{}
 	for _, e := range all {
@@ -85,7 +86,7 @@ func zeros(all []events.Event) map[string]time.Time {
 	return zero
 }
 
-// rank is the order of events at the same time.
+// rank orders events that happen at the same time.
 func rank(k events.Kind) int {
 	return slices.Index([]events.Kind{events.Waiting, events.Broke, events.Broken, events.Acquired, events.Late, events.Lost, events.Released, events.GaveUp}, k)
 }
@@ -98,7 +99,7 @@ func (p *process) all(k events.Kind) []*moment {
 	return slices.DeleteFunc(slices.Clone(p.moments), func(m *moment) bool { return m.Kind != k })
 }
 
-// acquired returns the event, if there is one.
+// acquired returns the event acquired, if there is one.
 func (p *process) acquired() (m *moment, known bool) {
 	i := slices.IndexFunc(p.moments, func(m *moment) bool { return m.Kind == events.Acquired })
 	if i < 0 {
@@ -107,7 +108,7 @@ func (p *process) acquired() (m *moment, known bool) {
 	return p.moments[i], true
 }
 
-// began is when it began to wait, or to try.
+// began is when the process began to wait or to try.
 func (p *process) began() time.Time {
 	began := p.first().at
 	for _, m := range p.moments {
@@ -118,7 +119,7 @@ func (p *process) began() time.Time {
 	return began
 }
 
-// held is when it got the lock, if it did.
+// held is when the process got the lock, if it did.
 func (p *process) held() (from time.Time, ok bool) {
 	if m, ok := p.acquired(); ok {
 		return m.at, true
@@ -129,10 +130,10 @@ func (p *process) held() (from time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// isOver reports that the process told its end.
+// isOver reports whether the process told its end.
 func (p *process) isOver() bool { return p.last().Kind.IsLast() }
 
-// isOpen reports that nothing is known of the end of some of what it held or waited for.
+// isOpen reports whether the end is not known of some lock that the process held or waited for.
 func (p *process) isOpen() bool {
 	return !p.isOver() && slices.ContainsFunc(p.parts, func(f part) bool { return f.over == nil })
 }

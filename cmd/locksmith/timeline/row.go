@@ -8,7 +8,7 @@ import (
 	"locksmith/locksmith/events"
 )
 
-// part draws one row, whose top is at y.
+// part draws one row. Its top is at y.
 func (p *picture) part(f part, y float64) {
 	middle := y + p.row/2
 	p.Text("name", about(f), f.name(), margin, middle+4)
@@ -25,7 +25,7 @@ func (p *picture) part(f part, y float64) {
 	p.finish(f, middle)
 }
 
-// late draws a mark for each late heartbeat, unless it would hide another mark.
+// late draws a mark for each late heartbeat, unless the mark would hide another one.
 func (p *picture) late(f *process, middle float64) {
 	drawn := -minBar
 	for _, m := range f.all(events.Late) {
@@ -44,14 +44,14 @@ func (p *picture) end(f *process) time.Time {
 	return p.to
 }
 
-// bar draws a bar from one time to another, and returns how wide it is.
+// bar draws a bar from one time to another, and returns its width.
 func (p *picture) bar(class, tooltip string, from, to time.Time, middle, height float64) float64 {
 	width := max(p.x(to)-p.x(from), minBar)
 	p.Rect(class, tooltip, p.x(from), middle-height/2, width, height)
 	return width
 }
 
-// hold draws how the lock was held, with the token where there is room.
+// hold draws a hold, with the token if there is room.
 func (p *picture) hold(f part, from time.Time, middle float64) {
 	class, height := f.mode, p.row*.7
 	to := p.end(f.process)
@@ -76,9 +76,9 @@ func (p *picture) hold(f part, from time.Time, middle float64) {
 	p.token(f, p.x(from), width, middle, "tick")
 }
 
-// holdUntilEnded draws a hold that others ended, no further than they let it go. From where
-// nothing is known of the process the bar is only outlined. A thin line leads to where the
-// process noticed its loss.
+// holdUntilEnded draws a hold that others ended. The bar ends where they ended the hold. Where
+// nothing is known of the process any more, the bar is only outlined. A thin line leads to the
+// time at which the process noticed its loss.
 func (p *picture) holdUntilEnded(f part, from time.Time, middle float64) {
 	to, seen, height := f.over.at, f.over.at, p.row*.7
 	if last := f.last().at; !f.isOver() && last.Before(to) {
@@ -99,13 +99,14 @@ func (p *picture) holdUntilEnded(f part, from time.Time, middle float64) {
 	p.Line("broken", aboutEnding(f), p.x(to), middle-p.row*.45, p.x(to), middle+p.row*.45)
 }
 
-// showsRelease reports that a release took long enough to be seen.
+// showsRelease reports whether the release took long enough to be seen.
 func (p *picture) showsRelease(f *process) bool {
 	to := f.last().at
 	return p.x(to)-p.x(to.Add(-f.last().Release)) >= minBar
 }
 
-// token writes the token on a bar, or after it if that is the end of its row.
+// token writes the token on a bar. If there is no room, it writes the token after the bar, if the
+// bar is the end of its row.
 func (p *picture) token(f part, x, width, middle float64, class string) {
 	if f.token == 0 {
 		return
@@ -118,7 +119,7 @@ func (p *picture) token(f part, x, width, middle float64, class string) {
 	}
 }
 
-// finish marks an end other than a release.
+// finish marks an end that is not a release.
 func (p *picture) finish(f part, middle float64) {
 	m := f.last()
 	x := p.x(m.at)
@@ -136,8 +137,8 @@ func (p *picture) finish(f part, middle float64) {
 	}
 }
 
-// wait draws a wait: thin and hatched, and only outlined where its end is not known.
-// While a set waits for another of its locks there is only a line.
+// wait draws a wait: a thin hatched bar, only outlined where the end of the wait is not known.
+// While a set waits for another of its locks, there is only a line.
 func (p *picture) wait(f part, to time.Time, middle float64) {
 	known := to
 	if _, held := f.held(); !held && !f.isOver() {
@@ -157,8 +158,8 @@ func (p *picture) wait(f part, to time.Time, middle float64) {
 	}
 }
 
-// spans draws when a process waited for a lock, as far as that is known, but no span that
-// would hide the one before it.
+// spans draws when a process waited for a lock, as far as that is known. It leaves out spans that
+// would hide the one before.
 func (p *picture) spans(f part, spans []span, known time.Time, middle float64) {
 	drawn := p.x(f.began()) - minBar
 	for _, s := range spans {

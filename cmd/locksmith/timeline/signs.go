@@ -30,7 +30,7 @@ func (p *picture) legend(found []*process) {
 	}
 }
 
-// signs tells which signs there are.
+// signs returns which signs are in the picture.
 func (p *picture) signs(found []*process) map[string]bool {
 	has := map[string]bool{}
 	for _, f := range found {
@@ -52,15 +52,15 @@ func (p *picture) signs(found []*process) map[string]bool {
 	return has
 }
 
-// cross marks a place.
+// cross draws a cross at a position.
 func (p *picture) cross(class, tooltip string, x, y, size float64) {
 	d := "M" + svg.Number(x-size) + " " + svg.Number(y-size) + "L" + svg.Number(x+size) + " " + svg.Number(y+size) +
 		"M" + svg.Number(x-size) + " " + svg.Number(y+size) + "L" + svg.Number(x+size) + " " + svg.Number(y-size)
 	p.Element("path", tooltip, "", "class", class, "d", d)
 }
 
-// style has colours that people who see red and green alike tell apart. Text on a
-// bar stands out enough from all of them.
+// style has colours that are distinct for people who see red and green alike. Text on a bar has
+// enough contrast with all of them.
 const style = `
 text{font-family:Helvetica,Arial,"Liberation Sans",sans-serif;font-size:11px;fill:#222}
 .paper{fill:#fff}
@@ -88,6 +88,6 @@ text.bad{fill:#b3261e;font-weight:bold}
 .gave-up{fill:none;stroke:#555;stroke-width:2}
 `
 
-// hatch is what waiting is filled with.
+// hatch is the filling of waits.
 const hatch = `<defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">` +
 	`<rect width="5" height="5" fill="#eceef1"/><line x1="0" y1="0" x2="0" y2="5" stroke="#a3a8b0" stroke-width="2.5"/></pattern></defs>` + "\n"

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the pictures in testdata anew")
 
-// Histories in no order: in one every sign of a picture comes, in the other sets of
-// locks, too.
+// Histories whose events are in no order. One has every sign of a picture; the other also has
+// sets of locks.
 const (
 	signs = "testdata/signs"
 	sets  = "testdata/sets"
@@ -129,7 +129,7 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// TestEndedByOthers: no bar of a holder that was killed or stopped goes on beside its heir's.
+// TestEndedByOthers: if a holder was killed or stopped, its bar does not go on beside its heir's.
 func TestEndedByOthers(t *testing.T) {
 	at := func(k events.Kind, pid int, at int, token uint64) events.Event {
 		e := event(k, pid, time.Duration(at)*time.Second)
@@ -148,7 +148,7 @@ func TestEndedByOthers(t *testing.T) {
 	elsewhere.Clock, elsewhere.Time = "slow", elsewhere.Time.Add(-time.Hour)
 	for name, test := range map[string]struct {
 		all    []events.Event
-		until  int // -1: the end of the sheet
+		until  int // -1: until the end of the picture
 		broken bool
 	}{
 		"broken":               {[]events.Event{at(events.Acquired, 1, 1, 1), broke(1, 20)}, 20, true},
@@ -194,8 +194,8 @@ func TestEndedByOthers(t *testing.T) {
 	}
 }
 
-// TestSets: each lock of a set has its row, with its own mode and token, and shows when
-// it was this one that was not free.
+// TestSets: each lock of a set has its row, with its own mode and token. The row shows when this
+// lock was the one that was not free.
 func TestSets(t *testing.T) {
 	svg, _ := Draw(read(t, sets), 1000)
 	classes, text := parts(t, svg)
@@ -225,8 +225,8 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// TestLargeSet: a set of many locks, which is refused again and again, makes no picture
-// of any size.
+// TestLargeSet: a set of many locks that is refused again and again does not make the picture too
+// large.
 func TestLargeSet(t *testing.T) {
 	const locks, refusals = 1000, 1000
 	var names []string
@@ -268,7 +268,7 @@ func TestPidAgain(t *testing.T) {
 	}
 }
 
-// TestCalendarIsSet: setting the calendar in between moves nothing.
+// TestCalendarIsSet: setting the calendar between two events moves nothing.
 func TestCalendarIsSet(t *testing.T) {
 	from, to := event(events.Acquired, 1, 0), event(events.Released, 1, time.Second)
 	to.Time = to.Time.Add(-time.Hour)
@@ -278,7 +278,7 @@ func TestCalendarIsSet(t *testing.T) {
 	}
 }
 
-// TestEventsMissing: of what was not written down the rest tells as much as it can.
+// TestEventsMissing: if events are missing, the others still tell as much as they can.
 func TestEventsMissing(t *testing.T) {
 	released := event(events.Released, 1, time.Minute)
 	released.Held = time.Second
@@ -318,7 +318,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestManyProcesses: what is drawn is bounded, and a crowd takes no time to speak of.
+// TestManyProcesses: the size of the picture is limited, and a crowd takes hardly any time.
 func TestManyProcesses(t *testing.T) {
 	const n = 10000
 	var all []events.Event
@@ -337,7 +337,7 @@ func TestManyProcesses(t *testing.T) {
 	}
 }
 
-// TestBounds: neither sets of locks nor heartbeats make a picture of any size.
+// TestBounds: neither sets of locks nor heartbeats make the picture too large.
 func TestBounds(t *testing.T) {
 	var all []events.Event
 	for i := range 100 {

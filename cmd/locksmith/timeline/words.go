@@ -13,7 +13,7 @@ import (
 	"locksmith/locksmith/events"
 )
 
-// clean replaces what cannot be seen in a text, and cuts it to max characters.
+// clean replaces characters that cannot be seen, and cuts a text to max characters.
 func clean(text string, max int) string {
 	runes := []rune(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -91,7 +91,7 @@ func about(f part) string {
 	return text + restOf(f)
 }
 
-// aboutWait describes a wait for one lock, and the holders it was for.
+// aboutWait describes a wait for one lock, and the holders that were waited for.
 func aboutWait(f part, s span) string {
 	text := fmt.Sprintf("waited %s, from %s to %s", duration(s.to.Sub(s.from)), clockTime(s.from), clockTime(s.to))
 	if n := len(s.behind); n > 0 {
@@ -123,7 +123,7 @@ func aboutHold(f part, from, to time.Time) string {
 	return text + restOf(f)
 }
 
-// word says in short how others ended a hold.
+// word says in a few words how others ended a hold.
 func (e *ending) word() string {
 	if e.broken {
 		return "broken"
@@ -143,7 +143,7 @@ func aboutEnding(f part) string {
 	return "over at " + when + " at the latest, when " + by + " got the lock"
 }
 
-// maxRest is how many locks of a set are named beside the one of a row.
+// maxRest is how many other locks of its set a row names.
 const maxRest = 5
 
 // restOf names, line by line, the other locks of a part's set.
