@@ -13,8 +13,8 @@ import (
 
 func TestMain(m *testing.M) { lab.Main(m, nil) }
 
-// TestFirst: what is initialised before has taken hardly any memory, which could be that
-// of a second processor.
+// TestFirst: packages that are initialised earlier take hardly any memory. So little of it could
+// be that of a second processor.
 func TestFirst(t *testing.T) {
 	cmd := exec.Command(lab.Program(t, "cmd/locksmith"), "version")
 	var stderr bytes.Buffer
