@@ -1,6 +1,6 @@
-// Command locksmith-man writes locksmith's man pages into a directory, from what the
-// commands say in their help. It is a program of its own so that locksmith need not
-// carry it. The pages bear the date of SOURCE_DATE_EPOCH, or none.
+// Command locksmith-man writes locksmith's man pages into a directory, from the help of the
+// commands. It is a program of its own, so that locksmith need not carry it. The pages bear the
+// date of SOURCE_DATE_EPOCH, or none.
 package main
 
 import (
@@ -40,7 +40,7 @@ func run(args []string) error {
 	return nil
 }
 
-// date is that of a number of seconds since 1970, or "".
+// date is the date of a number of seconds since 1970, or "".
 func date(epoch string) (string, error) {
 	if epoch == "" {
 		return "", nil
@@ -52,7 +52,7 @@ func date(epoch string) (string, error) {
 	return time.Unix(n, 0).UTC().Format(time.DateOnly), nil
 }
 
-// all are a command and all below it.
+// all returns a command and all commands below it.
 func all(c *cobra.Command) []*cobra.Command {
 	commands := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
@@ -63,5 +63,5 @@ func all(c *cobra.Command) []*cobra.Command {
 	return commands
 }
 
-// name is that of a command's page.
+// name is the name of a command's page.
 func name(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }

@@ -14,7 +14,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// write makes all pages.
+// write writes all pages into a directory.
 func write(t *testing.T, epoch string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -64,7 +64,7 @@ func flags(pattern, text string) (names []string) {
 	return names
 }
 
-// TestSections: what no help has.
+// TestSections: the pages have sections that no help has.
 func TestSections(t *testing.T) {
 	dir := write(t, "")
 	for file, want := range map[string]string{
@@ -83,7 +83,7 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// TestSamePages: what is written depends on the commands alone, and on the date given.
+// TestSamePages: the pages depend only on the commands and on the given date.
 func TestSamePages(t *testing.T) {
 	first, second, dated := write(t, ""), write(t, ""), write(t, "86400")
 	for _, c := range all(cli.Commands()) {
@@ -102,7 +102,7 @@ func TestSamePages(t *testing.T) {
 	}
 }
 
-// TestLint: those who show man pages have nothing to say against them.
+// TestLint: programs that check man pages find nothing wrong.
 func TestLint(t *testing.T) {
 	files, err := filepath.Glob(write(t, "86400") + "/*.1")
 	if err != nil || len(files) == 0 {

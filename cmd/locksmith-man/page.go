@@ -10,7 +10,7 @@ import (
 	"locksmith/cmd/locksmith/cli"
 )
 
-// page is the page of a command.
+// page returns the page of a command.
 func page(c *cobra.Command, date string) []byte {
 	c.InitDefaultHelpFlag()
 	var r roff
@@ -40,7 +40,7 @@ func page(c *cobra.Command, date string) []byte {
 	return r.bytes()
 }
 
-// arguments are what follows a command.
+// arguments are what follows a command on the command line.
 func arguments(c *cobra.Command) string {
 	if c.HasSubCommands() {
 		return "COMMAND [flags]"
@@ -55,7 +55,7 @@ func description(c *cobra.Command) string {
 	return c.Short + "."
 }
 
-// commands lists those below a command, group by group.
+// commands lists the commands below a command, group by group.
 func commands(r *roff, c *cobra.Command) {
 	if !c.HasSubCommands() {
 		return
@@ -75,7 +75,7 @@ func commands(r *roff, c *cobra.Command) {
 	list("")
 }
 
-// option tells of a flag what its help tells.
+// option describes a flag as its help does.
 func option(r *roff, f *pflag.Flag) {
 	argument, usage := pflag.UnquoteUsage(f)
 	term := bold("--" + f.Name)
@@ -91,7 +91,7 @@ func option(r *roff, f *pflag.Flag) {
 	r.item(term, usage)
 }
 
-// related are the pages of those above a command, beside it and below it.
+// related returns the pages of the commands above a command, beside it and below it.
 func related(c *cobra.Command) (pages []string) {
 	if parent := c.Parent(); parent != nil {
 		pages = append(pages, name(parent)+"(1)")

@@ -20,7 +20,7 @@ func (r *roff) subsection(title string) { r.macro("SS", title) }
 
 func (r *roff) macro(name, text string) { fmt.Fprintf(&r.buf, ".%s %s\n", name, escape(text)) }
 
-// text is filled, so it is broken here where that is convenient.
+// text breaks its lines where that is convenient, because man fills them anew.
 func (r *roff) text(text string) {
 	const width = 76
 	line := ""
@@ -39,7 +39,7 @@ func (r *roff) text(text string) {
 	}
 }
 
-// line is no request, whatever it begins with.
+// line writes a line of text that is never a request, whatever it begins with.
 func (r *roff) line(text string) {
 	text = escape(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
@@ -48,7 +48,7 @@ func (r *roff) line(text string) {
 	r.buf.WriteString(text + "\n")
 }
 
-// paragraphs are apart by empty lines; one that is indented stays as it is.
+// paragraphs writes paragraphs, which empty lines separate. An indented paragraph stays as it is.
 func (r *roff) paragraphs(text string) {
 	for i, p := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
 		if i > 0 {
@@ -71,7 +71,7 @@ func (r *roff) verbatim(lines []string) {
 	r.buf.WriteString(".EE\n")
 }
 
-// item explains a term, which is escaped already.
+// item explains a term. The term is escaped already.
 func (r *roff) item(term, text string) {
 	r.buf.WriteString(".TP\n" + term + "\n")
 	r.text(text)
@@ -80,7 +80,7 @@ func (r *roff) item(term, text string) {
 func bold(text string) string   { return `\fB` + escape(text) + `\fR` }
 func italic(text string) string { return `\fI` + escape(text) + `\fR` }
 
-// escape makes a hyphen what people type, and keeps quotes and tildes as they are.
+// escape makes a hyphen the character that people type, and keeps quotes and tildes as they are.
 func escape(text string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "~", `\(ti`, "^", `\(ha`, `"`, `\(dq`).Replace(text)
 }
