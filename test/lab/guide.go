@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// guide is the page, as seen from a folder of tests.
+// guide is the guide's path, as seen from a folder of tests.
 const guide = "../../cmd/locksmith/README.md"
 
 // BlockOfGuide returns the block of text in the guide that begins with these words.

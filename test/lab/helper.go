@@ -12,19 +12,19 @@ import (
 // A Helper is a process that tends a lock and speaks the protocol: locksmith hold.
 type Helper struct{ *Process }
 
-// Said is a line of a helper's, and when we read it.
+// Said is a line of a helper, with the time at which we read it.
 type Said struct {
 	protocol.Line
 	At time.Time
 }
 
-// Hold starts a helper. Our end of its standard input is what it watches.
+// Hold starts a helper. It watches our end of its standard input.
 func Hold(t T, cmd *exec.Cmd) *Helper {
 	t.Helper()
 	return &Helper{Start(t, cmd)}
 }
 
-// Next waits for the next line, which must be well-formed. After the last the error is
+// Next waits for the next line, which must be well-formed. After the last line the error is
 // io.EOF.
 func (h *Helper) Next() (Said, error) {
 	l, err := h.Process.Next()
@@ -38,8 +38,7 @@ func (h *Helper) Next() (Said, error) {
 	return Said{line, l.At}, err
 }
 
-// Within waits for the next line for some time only: that none comes may be what a test is
-// about.
+// Within waits for the next line, but only for d: a test may want that none comes.
 func (h *Helper) Within(d time.Duration) (s Said, came bool) {
 	h.t.Helper()
 	select {
@@ -67,14 +66,14 @@ func (h *Helper) Says(word string) Said {
 	return s
 }
 
-// Held waits until it holds the lock.
+// Held waits until the helper holds the lock.
 func (h *Helper) Held() Said {
 	h.t.Helper()
 	return h.Says(protocol.WordOK)
 }
 
-// Release makes it release the lock and end, and returns what it said of that. Heartbeats
-// that come before are passed over.
+// Release makes the helper release the lock and end, and returns its RELEASED line. It skips BEAT
+// lines before that.
 func (h *Helper) Release() Said {
 	h.t.Helper()
 	h.LetGo()

@@ -1,5 +1,5 @@
-// Package lab is what tests need that start programs: the programs, processes one can talk
-// to and wait for, and skips that are failures where all tests should run.
+// Package lab is for tests that start programs. It has the programs, processes to talk to and
+// wait for, and skips that become failures where all tests should run.
 //
 //	func TestMain(m *testing.M) { lab.Main(m, nil) }
 //
@@ -11,18 +11,18 @@
 //		h.Release()
 //	}
 //
-// Whoever waits here waits for an event. Patience only ends a test that hangs, and is
-// counted so that no pause of the machine uses it up.
+// Every wait here is for an event. Patience only ends a test that hangs. It counts so that no
+// pause of the machine uses it up.
 //
-// Programs are built without the C library, as released ones are, once for each test binary
-// that asks for them, or once for all: they are taken from the directory that
-// LOCKSMITH_TEST_PROGRAMS names, as far as they are there under the last part of their
-// package's name. All users must be able to run them there.
+// Programs are built without the C library, as released ones are, once for each test binary that
+// asks for them. Or they are built once for all tests: programs in the directory that
+// LOCKSMITH_TEST_PROGRAMS names are used, under the last part of their package's name. All users
+// must be able to run them there.
 //
-// Of our packages this one imports protocol alone, so that all others' tests can use it.
+// This package imports only protocol of our packages, so that the tests of all others can use it.
 package lab
 
-// T is a test, or whoever else processes are started for.
+// T is a test, or anything else for which processes are started.
 type T interface {
 	Helper()
 	Fatalf(format string, args ...any) // does not return

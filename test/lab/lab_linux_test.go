@@ -47,7 +47,7 @@ func TestKilled(t *testing.T) {
 	}
 	defer func() { _ = syscall.Kill(sleep, syscall.SIGKILL) }()
 	p.Stop()
-	p.Kill() // sleep, which has its outputs, lives
+	p.Kill() // sleep, which has the process's outputs, lives on
 	p.Exits(-int(syscall.SIGKILL))
 }
 

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// RoleVariable makes a copy of a test binary play a part of a test.
+// RoleVariable makes a copy of a test binary play a part in a test.
 const RoleVariable = "LOCKSMITH_TEST_ROLE"
 
-// Main is the TestMain of a package that asks for programs, or whose test binary plays parts
-// as well: it runs the tests, or in a copy of the binary the part, which returns the exit
-// status.
+// Main is the TestMain of a package that asks for programs, or whose test binary also plays
+// parts. It runs the tests. In a copy of the binary it plays the part instead, whose result is
+// the exit status.
 func Main(m *testing.M, parts map[string]func() int) {
 	role := os.Getenv(RoleVariable)
 	if role == "" {
@@ -29,8 +29,8 @@ func Main(m *testing.M, parts map[string]func() int) {
 	os.Exit(part())
 }
 
-// Parallel lets more tests run at a time than there are processors, in a package whose tests
-// wait most of the time. It is called before Main.
+// Parallel lets more tests run at a time than there are processors. It is for packages whose
+// tests mostly wait. Call it before Main.
 func Parallel(n int) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", strconv.Itoa(n)); err != nil {
@@ -38,10 +38,10 @@ func Parallel(n int) {
 	}
 }
 
-// Copy returns the test binary as a command that plays a part, with more of an environment.
-// It is spared the second that the race detector waits before it lets a process exit.
+// Copy returns the test binary as a command that plays a part, with additions to the environment.
+// It turns off the second that the race detector waits before a process exits.
 func Copy(role string, env ...string) *exec.Cmd {
-	// Not by its path, parts of which may be closed to another user.
+	// Not by its path, which another user may not be able to reach.
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0", RoleVariable+"="+role), env...)
 	return cmd

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// PSS is a process's proportional set size in KiB: its own memory, and its share of what it has
-// in common with others (proc_pid_smaps(5)).
+// PSS is a process's proportional set size in KiB: its own memory, and its share of the memory
+// that it has in common with others (proc_pid_smaps(5)).
 func PSS(t testing.TB, pid int) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// foreignProc is the variable that makes a test go on in a pid namespace of its own,
-// with the /proc of the one around it.
+// foreignProc is the variable that makes a test go on in a pid namespace of its own, with the
+// /proc of the namespace around it.
 const foreignProc = "LOCKSMITH_TEST_FOREIGN_PROC"
 
-// InForeignProc reports whether the test runs in a pid namespace of its own with the
-// /proc of the one around it. Else it runs the same test there.
+// InForeignProc reports whether the test runs in a pid namespace of its own with the /proc of the
+// namespace around it. If not, it runs the same test in one.
 func InForeignProc(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(foreignProc) != "" {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Lacking skips a test on a machine that cannot run it. On CI, where the machine is chosen
-// to be able to, it fails. Every skip goes through here or through NotShort, but for those
-// that test/layers lists.
+// Lacking skips a test on a machine that cannot run it. On CI the machine is chosen to be able
+// to, so there the test fails. Every skip goes through Lacking or NotShort, except those that
+// test/layers lists.
 func Lacking(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -25,7 +25,7 @@ func NeedRoot(t testing.TB) {
 	}
 }
 
-// NeedProgram returns where a program is that this machine should have.
+// NeedProgram returns the path of a program that this machine should have.
 func NeedProgram(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -35,8 +35,8 @@ func NeedProgram(t testing.TB, name string) string {
 	return path
 }
 
-// NotShort leaves a test out with -short: what needs root or servers, builds programs or
-// takes seconds.
+// NotShort skips a test with -short: one that needs root or servers, builds programs or takes
+// seconds.
 func NotShort(t testing.TB, why string) {
 	t.Helper()
 	if testing.Short() {

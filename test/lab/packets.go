@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// A Peer is one program that sends packets, and waits for the answer to each. Hear gets the
-// first word of one, and the rest. Gone, if not nil, is called when it has gone.
+// A Peer answers one program, which sends packets and waits for the answer to each. Hear gets the
+// first word of a packet, and the rest. Gone, if not nil, is called when the program has gone.
 type Peer struct {
 	Hear func(word, rest string) (answer string)
 	Gone func()
 }
 
-// Packets answers on a local socket, until the test ends. peer is called for each program that
+// Packets answers on a local socket until the test ends. It calls peer for each program that
 // connects.
 func Packets(t *testing.T, peer func() Peer) (socket string) {
 	t.Helper()

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// The kernel chooses ports from 32768 on for itself (ip(7)).
+// The ports from which we choose. The kernel takes ports from 32768 on for itself (ip(7)).
 const lowestReserved, highestReserved = 12000, 32000
 
-// ReservePort finds a port on 127.0.0.1, none of those that the kernel chooses for
-// itself, and keeps it for the servers of one test until the test ends, also while
-// they are down and whatever other tests look for a port meanwhile.
+// ReservePort finds a port on 127.0.0.1, and none of those that the kernel takes for itself. It
+// keeps the port for the servers of one test until the test ends, even while they are down, and
+// whatever other tests look for a port.
 func ReservePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
@@ -27,9 +27,9 @@ func ReservePort(t testing.TB) int {
 	return 0
 }
 
-// Reserve binds a socket to a port and does not listen. Without SO_REUSEADDR it
-// gets a port only if nobody else is bound to it; with it, set afterwards, a server
-// may bind and listen beside it, for a server sets that option, too (socket(7)).
+// Reserve binds a socket to a port and does not listen. Without SO_REUSEADDR it gets the port
+// only if nobody else is bound to it. Then it sets SO_REUSEADDR. A server sets that option, too,
+// so it may bind and listen beside us (socket(7)).
 func Reserve(port int) (giveBack func(), err error) {
 	syscall.ForkLock.RLock()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)

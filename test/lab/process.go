@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A Process is a program that a test has started. It is killed when the test ends. If it has
-// not what a test waits for, the test fails with what it was and said.
+// A Process is a program that a test has started. It is killed when the test ends. If it does not
+// do what a test waits for, the test fails, and shows the program and its standard error.
 type Process struct {
 	Cmd   *exec.Cmd
 	Stdin *os.File // our end of its standard input; nil: the test chose its input
@@ -22,13 +22,13 @@ type Process struct {
 	ended  chan struct{} // closed after cmd.Wait
 }
 
-// Start starts a process. Of its standard streams those that the command leaves open are
-// ours: its input and output are pipes, and what it says on standard error is kept.
+// Start starts a process. The standard streams that the command leaves open become ours: input
+// and output are pipes, and standard error is kept.
 func Start(t T, cmd *exec.Cmd) *Process {
 	t.Helper()
 	p := &Process{Cmd: cmd, t: t, ended: make(chan struct{})}
 	if cmd.WaitDelay == 0 {
-		cmd.WaitDelay = time.Second // descendants may have what the test listens to
+		cmd.WaitDelay = time.Second // descendants may have the output to which the test listens
 	}
 	theirs := p.openStreams()
 	err := cmd.Start()
@@ -50,13 +50,14 @@ func Start(t T, cmd *exec.Cmd) *Process {
 	t.Cleanup(func() {
 		p.Kill()
 		close(over)
-		_ = p.Stdin.Close() // or it was closed, or is nil
+		_ = p.Stdin.Close() // it may be closed already, or nil
 		_ = p.stdout.Close()
 	})
 	return p
 }
 
-// Status waits for its end and returns the exit status, or -n if signal n ended it.
+// Status waits for the end of the process. It returns the exit status, or -n if signal n ended
+// it.
 func (p *Process) Status() int {
 	p.t.Helper()
 	if _, _, inTime := receive(p.ended); !inTime {
@@ -68,7 +69,7 @@ func (p *Process) Status() int {
 	return p.Cmd.ProcessState.ExitCode()
 }
 
-// Exits waits for its end, with one of these, as Status tells them.
+// Exits waits for the end of the process, which must have one of these statuses (see Status).
 func (p *Process) Exits(statuses ...int) {
 	p.t.Helper()
 	if got := p.Status(); !slices.Contains(statuses, got) {
@@ -76,7 +77,7 @@ func (p *Process) Exits(statuses ...int) {
 	}
 }
 
-// Ended is closed when it has ended; its Cmd has the ProcessState then.
+// Ended is closed when the process has ended. Then its Cmd has the ProcessState.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
 // LetGo closes its standard input.
@@ -85,7 +86,7 @@ func (p *Process) LetGo() { _ = p.Stdin.Close() }
 // StopReading closes our end of its output.
 func (p *Process) StopReading() { _ = p.stdout.Close() }
 
-// Signal sends a signal. It must be there.
+// Signal sends a signal. The process must exist.
 func (p *Process) Signal(s os.Signal) {
 	p.t.Helper()
 	if err := p.Cmd.Process.Signal(s); err != nil {
@@ -93,7 +94,7 @@ func (p *Process) Signal(s os.Signal) {
 	}
 }
 
-// Kill ends it with -9, if it has not ended, and returns when it is gone.
+// Kill ends the process with -9, if it has not ended, and returns when it is gone.
 func (p *Process) Kill() {
 	_ = p.Cmd.Process.Kill()
 	<-p.ended

@@ -15,7 +15,7 @@ import (
 // programsVariable names the directory of programs that were built for all tests.
 const programsVariable = "LOCKSMITH_TEST_PROGRAMS"
 
-// programs are those that this test binary has built.
+// programs are the programs that this test binary has built.
 var programs struct {
 	sync.Mutex
 	removed bool   // Main removes them at the end
@@ -23,9 +23,9 @@ var programs struct {
 	built   map[string]error
 }
 
-// Program returns the path of a program by its package's path in this module:
-// "cmd/locksmith". TestMain must be Main, which removes what was built. With -short it leaves
-// the test out.
+// Program returns the path of a program, given its package's path in this module:
+// "cmd/locksmith". TestMain must be Main, which removes what was built. With -short it skips the
+// test.
 func Program(t T, pkg string) string {
 	t.Helper()
 	if tb, isTest := t.(testing.TB); isTest {
@@ -44,9 +44,9 @@ func Program(t T, pkg string) string {
 	})
 }
 
-// ModuleProgram returns the path of a program of another module, which is below the root of
-// this one: by its folder and the package's path, "." or one that its go.mod requires. A
-// machine that cannot have the module, or compile it, lacks the program.
+// ModuleProgram returns the path of a program of another module below the root of this one.
+// folder is the module's folder. pkg is the package's path: "." or a package that its go.mod
+// requires. A machine that cannot get or compile the module lacks the program.
 func ModuleProgram(t testing.TB, folder, pkg string) string {
 	t.Helper()
 	NotShort(t, "it compiles programs of others")
@@ -55,14 +55,14 @@ func ModuleProgram(t testing.TB, folder, pkg string) string {
 		if err != nil {
 			return err
 		}
-		// Without what only debuggers need, which takes seconds to link.
+		// Leave out what only debuggers need: linking it takes seconds.
 		cmd := exec.Command("go", "build", "-C", filepath.Join(strings.TrimSpace(string(root)), folder), "-ldflags=-s -w", "-o", program, pkg)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		return explained(cmd)
 	})
 }
 
-// lacking is a test that skips where it would fail.
+// lacking is a test that is skipped where it would fail.
 type lacking struct{ testing.TB }
 
 func (l lacking) Fatalf(format string, args ...any) {
@@ -70,7 +70,7 @@ func (l lacking) Fatalf(format string, args ...any) {
 	Lacking(l.TB, fmt.Sprintf(format, args...))
 }
 
-// CompileC returns the program that a file in C makes, without any warning.
+// CompileC returns the program that a file in C makes. Warnings are errors.
 func CompileC(t T, file string) string {
 	t.Helper()
 	return once(t, filepath.Base(file)+".program", file, func(program string) error {
@@ -78,7 +78,7 @@ func CompileC(t T, file string) string {
 	})
 }
 
-// once makes a program if this test binary has not, and returns its path.
+// once makes a program, unless this test binary has made it, and returns its path.
 func once(t T, name, source string, build func(program string) error) string {
 	t.Helper()
 	programs.Lock()
@@ -107,7 +107,7 @@ func explained(cmd *exec.Cmd) error {
 	return nil
 }
 
-// makeDir makes a directory that other users reach, too, if there is none.
+// makeDir makes the directory of programs, if there is none. Other users can reach it, too.
 func makeDir() (err error) {
 	if !programs.removed {
 		return errors.New("TestMain does not call lab.Main")

@@ -8,27 +8,29 @@ import (
 	"testing"
 )
 
-// A Recorded helper writes its events down.
+// A Recorded helper records its events.
 type Recorded struct {
 	*Helper
 	file string
 }
 
-// Record starts one. hold starts a helper for a lock with some flags.
+// Record starts a helper that records its events. hold starts a helper for a lock, with some
+// flags.
 func Record(t testing.TB, hold func(flags ...string) *Helper, flags ...string) Recorded {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "events")
 	return Recorded{hold(append(flags, "--events", file)...), file}
 }
 
-// Has reports that an event has happened to it.
+// Has reports whether an event has happened to the helper.
 func (h Recorded) Has(event string) bool {
-	text, _ := os.ReadFile(h.file) // there is none at first
+	text, _ := os.ReadFile(h.file) // there is no file at first
 	return bytes.Contains(text, []byte(`"event":"`+event+`"`))
 }
 
-// Waiting starts a helper for a lock that is held, and returns when it knows that it waits. To
-// be in the queue is not enough: a server that goes away then is an error to it.
+// Waiting starts a helper for a lock that is held, and returns when the helper knows that it
+// waits. A place in the queue is not enough: if the server goes away at that moment, the helper
+// takes that for an error.
 func Waiting(t testing.TB, hold func(flags ...string) *Helper, flags ...string) *Helper {
 	t.Helper()
 	h := Record(t, hold, flags...)
@@ -36,7 +38,7 @@ func Waiting(t testing.TB, hold func(flags ...string) *Helper, flags ...string) 
 	return h.Helper
 }
 
-// InTurn lets waiters take the lock and release it, whoever is first.
+// InTurn lets waiters take the lock and release it, in any order.
 func InTurn(waiters ...*Helper) {
 	var all sync.WaitGroup
 	for _, w := range waiters {

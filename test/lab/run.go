@@ -4,8 +4,8 @@ import (
 	"os/exec"
 )
 
-// Run runs a command to its end, with /dev/null as its input, and returns the exit status, or
-// -n if signal n ended it, and what was said on the outputs that the command leaves open.
+// Run runs a command to its end, with /dev/null as its input. It returns the exit status, or -n
+// if signal n ended it, and what came on the outputs that the command leaves open.
 func Run(t T, cmd *exec.Cmd) (status int, said string) {
 	t.Helper()
 	if cmd.Stdin == nil {

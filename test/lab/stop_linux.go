@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stop stops it with SIGSTOP, and returns when the kernel says that it does nothing more.
+// Stop stops the process with SIGSTOP, and returns when the kernel says that it is stopped.
 func (p *Process) Stop() {
 	p.t.Helper()
 	Stop(p.t, p.PID())
 }
 
-// Cont lets it go on.
+// Cont lets the process go on.
 func (p *Process) Cont() {
 	p.t.Helper()
 	p.Signal(unix.SIGCONT)
@@ -30,14 +30,14 @@ func Stop(t T, pid int) {
 	Eventually(t, fmt.Sprintf("process %d is stopped", pid), func() bool { return Stopped(pid) })
 }
 
-// Stopped reports that a process is stopped: all its threads are, but for those that have
+// Stopped reports whether a process is stopped: all its threads are, except those that have
 // ended.
 func Stopped(pid int) (stopped bool) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	for _, path := range threads {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended
+			continue // the thread has ended
 		}
 		// pid (name) state …; the name may hold anything
 		_, state, _ := bytes.Cut(text[bytes.LastIndexByte(text, ')')+1:], []byte(" "))

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// A Line is one of a process's, and when we read it.
+// A Line is a line of a process, with the time at which we read it.
 type Line struct {
 	Text string // without the line feed
 	At   time.Time
 	cut  bool // there was no line feed
 }
 
-// openStreams opens those that are ours, and returns their other ends.
+// openStreams opens the streams that are ours, and returns their other ends.
 func (p *Process) openStreams() (theirs []*os.File) {
 	p.t.Helper()
 	if p.Cmd.Stdin == nil {
@@ -31,7 +31,7 @@ func (p *Process) openStreams() (theirs []*os.File) {
 		theirs = append(theirs, w)
 	}
 	if p.Cmd.Stderr == nil {
-		// A file, not a pipe: descendants that have it keep nobody waiting.
+		// A file, not a pipe, so that nobody waits for descendants that have it open.
 		p.stderr = file(p.t)
 		p.Cmd.Stderr = p.stderr
 	}
@@ -47,7 +47,7 @@ func pipe(t T) (r, w *os.File) {
 	return r, w
 }
 
-// file makes one that goes away with the test.
+// file makes a file that goes away with the test.
 func file(t T) *os.File {
 	t.Helper()
 	f, err := os.CreateTemp("", "said-")
@@ -61,7 +61,7 @@ func file(t T) *os.File {
 	return f
 }
 
-// listen passes lines on until there are no more, or the test is over.
+// listen passes lines on until there are no more, or until the test is over.
 func (p *Process) listen(over <-chan struct{}) {
 	defer p.stdout.Close()
 	defer close(p.lines)
@@ -74,18 +74,18 @@ func (p *Process) listen(over <-chan struct{}) {
 			}
 		}
 		if err != nil {
-			return // the other end, or ours, was closed
+			return // the other end or ours was closed
 		}
 	}
 }
 
-// errSilent is what Next returns when there is no line for all our patience.
+// errSilent is what Next returns if no line comes within Patience.
 var errSilent = fmt.Errorf("it says nothing for %v", Patience)
 
-// Pending is how many lines it has said that nobody has read.
+// Pending is how many lines the process has written that nobody has read.
 func (p *Process) Pending() int { return len(p.lines) }
 
-// Next waits for the next line. After the last its error is io.EOF.
+// Next waits for the next line. After the last line its error is io.EOF.
 func (p *Process) Next() (Line, error) {
 	switch l, open, inTime := receive(p.lines); {
 	case !inTime:
@@ -120,7 +120,7 @@ func (p *Process) Expect(begin string) string {
 	return l.Text
 }
 
-// Rest waits for the end of its output, and returns the lines that were left.
+// Rest waits for the end of the output, and returns the remaining lines.
 func (p *Process) Rest() (lines []string) {
 	p.t.Helper()
 	for {
@@ -135,7 +135,7 @@ func (p *Process) Rest() (lines []string) {
 	}
 }
 
-// Silent makes sure that it neither says anything nor closes its output, for some time.
+// Silent checks that for some time the process neither writes a line nor closes its output.
 func (p *Process) Silent(during time.Duration) {
 	p.t.Helper()
 	select {
@@ -145,7 +145,7 @@ func (p *Process) Silent(during time.Duration) {
 	}
 }
 
-// Stderr returns what it, and those that it started, have said on standard error.
+// Stderr returns what the process and its descendants have written to standard error.
 func (p *Process) Stderr() string {
 	if p.stderr == nil {
 		return ""

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for what should come at once, on the slowest machine.
-// Only time counts in which the test runs: a pause of the machine, however long, is a second
-// of it at most.
+// Patience is how long a test waits for something that should come at once, even on the slowest
+// machine. Only time in which the test runs counts: a pause of the machine, however long, uses up
+// at most a second.
 const Patience = 2 * time.Minute
 
-// Eventually waits until something is so. Where it never is, state says what there is
-// instead.
+// Eventually waits until is returns true. If it never does, the test fails, and state says what
+// there is instead.
 func Eventually(t T, what string, is func() bool, state ...func() string) {
 	t.Helper()
 	pause := time.Millisecond
@@ -28,7 +28,7 @@ func Eventually(t T, what string, is func() bool, state ...func() string) {
 	}
 }
 
-// receive waits for a value, or for a channel's end.
+// receive waits for a value from a channel, or for the channel's end.
 func receive[V any](c <-chan V) (v V, open, inTime bool) {
 	for range Patience / time.Second {
 		select {

@@ -1,8 +1,8 @@
-// Package contest lets helpers contend for one lock, kills some of them with -9, and judges
-// by what was written down under the lock whether two had it.
+// Package contest lets helpers contend for one lock, and kills some of them with -9. From what
+// was recorded under the lock, it judges whether two helpers ever held it.
 //
-// What is under the lock is Command witness, which writes down in a Log when it had it, by a
-// clock that cannot be set, and whether it met anybody. Package holds judges.
+// The command under the lock is Witness. It records in a Log when it had the lock, by a clock
+// that cannot be set, and whether it met another witness. Package holds judges.
 package contest
 
 import (
@@ -20,20 +20,21 @@ import (
 
 const exclusive, shared = "exclusive", "shared"
 
-// A Contest is that of many helpers for one lock. Each has it once, and the next comes.
+// A Contest is a contest of many helpers for one lock. Each takes the lock once, and then the
+// next helper comes.
 type Contest struct {
 	Log *Log
-	// Command is a helper with these arguments before the lock, and after it this command.
+	// Command returns a helper with these flags before the lock, and this command after it.
 	Command func(flags []string, command ...string) *exec.Cmd
-	Shared  bool  // half of them share the lock
-	Rounds  int32 // how many must end well
-	Excused []int // exit statuses, besides 0, of helpers that nobody has killed
+	Shared  bool  // half of the helpers share the lock
+	Rounds  int32 // how many helpers must end well
+	Excused []int // exit statuses, besides 0, that are right for helpers that nobody has killed
 
 	done, kills atomic.Int32
 }
 
-// Start lets so many contend at a time, until there were enough rounds and somebody was killed;
-// then over is closed.
+// Start lets the given number of helpers contend at a time, until Rounds have ended well and at
+// least one was killed. Then it closes over.
 func (c *Contest) Start(t *testing.T, helpers int) (over <-chan struct{}) {
 	var wg sync.WaitGroup
 	for range helpers {
@@ -48,8 +49,9 @@ func (c *Contest) Start(t *testing.T, helpers int) (over <-chan struct{}) {
 	return all
 }
 
-// More waits until so many more have ended well; or it is over, and it returns false. What harms
-// all of them goes by it, not by time: a slow machine gets as far as a fast one.
+// More waits until n more helpers have ended well, and returns true; or until the contest is
+// over, and returns false. Tests use it to time mishaps, and not the clock, so that a slow
+// machine gets as far as a fast one.
 func (c *Contest) More(t *testing.T, over <-chan struct{}, n int32) bool {
 	t.Helper()
 	enough, ended := c.done.Load()+n, false
@@ -64,7 +66,7 @@ func (c *Contest) More(t *testing.T, over <-chan struct{}, n int32) bool {
 	return !ended
 }
 
-// round takes the lock once, unless it is killed.
+// round takes the lock once, unless its helper is killed.
 func (c *Contest) round(t *testing.T) {
 	mode, flags := exclusive, []string{"--lease", "30s"}
 	if c.Shared && rand.IntN(2) == 0 {
@@ -76,7 +78,7 @@ func (c *Contest) round(t *testing.T) {
 	switch status := helper.Status(); {
 	case status == 0:
 		c.done.Add(1)
-	case strings.Contains(helper.Stderr(), "too slow for the lease"): // this machine is
+	case strings.Contains(helper.Stderr(), "too slow for the lease"): // because this machine is slow
 	case slices.Contains(c.Excused, status):
 		t.Logf("%s: exit status %d\n%s", mode, status, helper.Stderr())
 	case !killed:
@@ -84,8 +86,8 @@ func (c *Contest) round(t *testing.T) {
 	}
 }
 
-// kill kills a helper at some moment, mostly while it is busy with the server, unless it
-// ends before.
+// kill kills a helper at a random moment, mostly while it is busy with the server, unless the
+// helper ends before that.
 func (c *Contest) kill(t *testing.T, helper *lab.Process) bool {
 	limit := []time.Duration{60 * time.Millisecond, 400 * time.Millisecond, 3 * time.Second}[rand.IntN(3)]
 	select {
@@ -99,7 +101,7 @@ func (c *Contest) kill(t *testing.T, helper *lab.Process) bool {
 	return true
 }
 
-// Witness is a command to run under a lock that is had in a mode: it works for some time.
+// Witness is a command to run under a lock that is held in this mode. It works for some time.
 func Witness(t *testing.T, l *Log, mode string, work time.Duration) []string {
 	t.Helper()
 	return []string{lab.Program(t, "test/lab/contest/witness"), l.File, mode, work.String()}

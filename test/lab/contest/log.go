@@ -15,16 +15,15 @@ import (
 	"locksmith/test/lab/holds"
 )
 
-// A Log is what the witnesses of one lock write down. It begins with the first holder.
+// A Log is what the witnesses of one lock record. The file is made by the first holder.
 type Log struct{ File string }
 
-// NewLog returns one that goes away with the test.
+// NewLog returns a log that goes away with the test.
 func NewLog(t *testing.T) *Log {
 	return &Log{filepath.Join(t.TempDir(), "log")}
 }
 
-// Killed notes that a helper is about to be killed: what it may do from then on
-// counts for nothing.
+// Killed notes that a helper is about to be killed. From then on nothing that it does counts.
 func (l *Log) Killed(t *testing.T, helper int) {
 	t.Helper()
 	f, err := os.OpenFile(l.File, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
@@ -55,7 +54,7 @@ func (l *Log) Await(t *testing.T, helper int) {
 type Record struct {
 	Held  []holds.Hold
 	Kills []time.Duration
-	Met   []time.Duration // when somebody met another one
+	Met   []time.Duration // when one witness met another
 }
 
 // Read reads the log.
@@ -71,7 +70,7 @@ func (l *Log) Read(t *testing.T) Record {
 		var word, who, mode string
 		var at time.Duration
 		var token uint64
-		_, _ = fmt.Sscan(line, &word, &at, &who, &mode, &token) // a kill has fewer
+		_, _ = fmt.Sscan(line, &word, &at, &who, &mode, &token) // a line kill has fewer
 		switch word {
 		case "take":
 			all.Take(holds.Hold{Who: who, Shared: mode == shared, Start: at, Token: token})
@@ -88,12 +87,12 @@ func (l *Log) Read(t *testing.T) Record {
 	return r
 }
 
-// Check makes sure that nobody had the lock beside one who had it alone, and that
-// tokens rise where there are any. Who is killed may be met until the kernel is done.
+// Check fails if anybody had the lock beside a holder that had it exclusively, or, if there are
+// tokens, if they do not rise. A killed helper may be met until the kernel has ended it.
 func (l *Log) Check(t *testing.T, tokens bool) Record {
 	t.Helper()
 	r := l.Read(t)
-	holds.Judge(t, slices.Clone(r.Held), tokens) // which it takes over
+	holds.Judge(t, slices.Clone(r.Held), tokens) // a copy, because Judge keeps it
 	for _, at := range r.Met {
 		if !slices.ContainsFunc(r.Kills, func(kill time.Duration) bool { return kill < at && at < kill+20*time.Second }) {
 			t.Errorf("somebody met another one who had not been killed, at %v", at)

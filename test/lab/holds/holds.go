@@ -1,9 +1,8 @@
-// Package holds judges from what was recorded of a lock whether it kept its promises: that
-// nobody has it beside one that has it exclusively, and that fencing tokens rise. It imports
-// nothing of ours.
+// Package holds judges from a record of a lock's holds whether the lock kept its promises: nobody
+// holds it beside an exclusive holder, and fencing tokens rise. It imports nothing of ours.
 //
-// It judges twice, by the order of the holds and with a checker for linearizability, and what
-// either finds is a fault. What a hold was longer than its record says is not judged.
+// It judges twice, by the order of the holds and with a checker for linearizability. A fault that
+// either finds counts. If a hold was really longer than its record says, that is not judged.
 package holds
 
 import (
@@ -16,15 +15,16 @@ import (
 	"time"
 )
 
-// Open is the end of a hold that has not ended.
+// Open is the End of a hold that has not ended.
 const Open = time.Duration(math.MaxInt64)
 
-// A Hold is the time for which somebody had a lock: from after it took it to before it let it
-// go, so that it is shorter than the real one. All times are of one clock.
+// A Hold is the time for which somebody had a lock. It begins after the holder took the lock and
+// ends before the holder let it go, so it is shorter than the real hold. All times are of one
+// clock.
 type Hold struct {
 	Who        string
 	Shared     bool
-	Wanted     time.Duration // since when it asked for the lock; 0: just before Start
+	Wanted     time.Duration // when the holder asked for the lock; 0: just before Start
 	Start, End time.Duration
 	Freed      time.Duration // when its release was done; 0: just after End
 	Token      uint64        // 0: none
@@ -38,7 +38,7 @@ func (h Hold) String() string {
 	return fmt.Sprintf("%s, %s, token %d, %.6f..%.6f", h.Who, how, h.Token, h.Start.Seconds(), h.End.Seconds())
 }
 
-// wanted is the earliest time at which it may have taken the lock.
+// wanted is the earliest time at which the holder may have taken the lock.
 func (h Hold) wanted() time.Duration {
 	if h.Wanted == 0 {
 		return h.Start
@@ -54,18 +54,19 @@ func Sort(all []Hold) {
 	slices.SortStableFunc(all, func(a, b Hold) int { return cmp.Compare(a.Start, b.Start) })
 }
 
-// Faults says what is wrong with the holds of one lock, which it takes over. With fencing tokens
-// each has one, which is greater than all before; only those that share may have that of those
-// that shared before them. Without, none has one.
+// Faults returns what is wrong with the holds of one lock. It keeps and changes all. With fencing
+// tokens each hold has a token, which is greater than all before. Only shared holders may have
+// the token of shared holders before them. Without tokens no hold has one.
 //
-// What ended before it began was lost before its holder could tell that it had it, and is none.
+// If a hold ended before it began, it was lost before its holder could tell that it had the lock.
+// Such a hold does not count.
 func Faults(all []Hold, tokens bool) []string {
 	all = slices.DeleteFunc(all, func(h Hold) bool { return h.End < h.Start })
 	Sort(all)
 	return append(byOrder(all, tokens), byModel(all, tokens)...)
 }
 
-// Judge reports the first faults.
+// Judge reports the first ten faults.
 func Judge(t testing.TB, all []Hold, tokens bool) {
 	t.Helper()
 	found := Faults(all, tokens)
@@ -74,8 +75,8 @@ func Judge(t testing.TB, all []Hold, tokens bool) {
 	}
 }
 
-// Together counts the pairs of holds, sorted by their beginnings, of which one began before
-// the other had ended.
+// Together counts the pairs of holds of which one began before the other had ended. all is sorted
+// by beginnings.
 func Together(all []Hold) (pairs int) {
 	for i, a := range all {
 		for _, b := range all[i+1:] {
@@ -87,18 +88,17 @@ func Together(all []Hold) (pairs int) {
 	return pairs
 }
 
-// A History is what is told of one lock, in the order in which it happens. Several goroutines
+// A History is the story of one lock, told in the order in which it happens. Several goroutines
 // may tell it. The zero History is empty.
 type History struct {
 	mu   sync.Mutex
 	all  []Hold
-	open map[string]int // in all, by who; dying: it was killed
+	open map[string]int // index in all, by Who; dying: that holder was killed
 }
 
 const dying = -1
 
-// Take: somebody has the lock from now on, until the history is told otherwise. Of one that
-// was killed it says nothing.
+// Take tells that somebody has the lock from now on. It ignores a holder that was killed.
 func (h *History) Take(one Hold) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -117,7 +117,8 @@ func (h *History) note(who string, at int) {
 	h.open[who] = at
 }
 
-// Give: it is about to let the lock go, or was told that it has lost it, or had lost it by then.
+// Give tells that a holder is about to let go of the lock, was told that it has lost it, or had
+// lost it by then.
 func (h *History) Give(who string, at time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -133,8 +134,8 @@ func (h *History) give(who string, at time.Duration) (held bool) {
 	return held
 }
 
-// Kill: what it does from now on counts for nothing, for it is about to be killed. If it does
-// not have the lock, nor does it count if it is told that it takes it.
+// Kill tells that a process is about to be killed. What it does from now on does not count. If it
+// does not have the lock now, a later Take of it does not count either.
 func (h *History) Kill(who string, at time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -143,7 +144,7 @@ func (h *History) Kill(who string, at time.Duration) {
 	}
 }
 
-// All returns all holds by their beginnings.
+// All returns all holds, sorted by their beginnings.
 func (h *History) All() []Hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestFaults: what is right, and what is wrong, and that either judge finds it, by order for its
-// own reason.
+// TestFaults: right and wrong histories. Both judges find the wrong ones; the one that goes by
+// order gives its own reason.
 func TestFaults(t *testing.T) {
 	held := func(start, end time.Duration, token uint64) Hold {
 		return Hold{Who: "A", Start: start, End: end, Token: token}
@@ -62,8 +62,8 @@ func check(t *testing.T, name string, all []Hold, tokens bool, fault string) {
 	}
 }
 
-// TestLostBefore: who was told of a loss from before it said that it has the lock, because it did
-// not run in between, did not have it when it said so.
+// TestLostBefore: a holder that did not run for a while says that it has the lock, and was told
+// of a loss from before that. It did not have the lock when it said so.
 func TestLostBefore(t *testing.T) {
 	late := func(end time.Duration) []string {
 		return Faults([]Hold{{Start: 1, End: 2, Token: 7}, {Start: 3, End: 4, Token: 9}, {Start: 5, End: end, Token: 8}}, true)
@@ -76,7 +76,8 @@ func TestLostBefore(t *testing.T) {
 	}
 }
 
-// TestJudgesAgree: in any history of those who are alone, both find fault, or neither.
+// TestJudgesAgree: in any history of exclusive holders, both judges find a fault, or neither
+// does.
 func TestJudgesAgree(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -113,7 +114,7 @@ func TestJudgesAgree(t *testing.T) {
 	}
 }
 
-// TestHistory: what is told becomes holds, and what the killed may still tell does not.
+// TestHistory: the story becomes holds, except for what killed processes may still tell.
 func TestHistory(t *testing.T) {
 	var h History
 	h.Take(Hold{Who: "A", Start: 5, Token: 2})
@@ -124,7 +125,7 @@ func TestHistory(t *testing.T) {
 	h.Kill("C", 7)
 	h.Take(Hold{Who: "C", Start: 8, Token: 3})
 	h.Give("C", 9)
-	h.Take(Hold{Who: "B", Start: 10, Token: 4}) // another of its name
+	h.Take(Hold{Who: "B", Start: 10, Token: 4}) // another process with the same name
 	want := []Hold{{Who: "B", Start: 1, End: 3, Token: 1}, {Who: "A", Start: 5, End: 6, Token: 2}, {Who: "B", Start: 10, End: Open, Token: 4}}
 	if all := h.All(); !slices.Equal(all, want) {
 		t.Errorf("%v, want %v", all, want)

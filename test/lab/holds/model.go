@@ -10,30 +10,30 @@ import (
 )
 
 const (
-	// chunkSize is how many holds a chunk has that the checker gets at a time, if nobody has
-	// the lock then; else more.
+	// chunkSize is how many holds the checker gets at a time, if nobody has the lock after so
+	// many; else it gets more.
 	chunkSize = 40
-	// chunkTime is how long it may take over one. It takes milliseconds.
+	// chunkTime is how long the checker may take for one chunk. It takes milliseconds.
 	chunkTime = time.Minute
 )
 
-// An act is a step of a lock: somebody takes it, or is out of it.
+// An act is a step of a lock: somebody takes it, or has let it go.
 type act struct {
-	hold   int // by its number in the chunk
+	hold   int // the hold's number in the chunk
 	takes  bool
 	shared bool
 	token  uint64
 }
 
-// A state is that of a lock between acts.
+// A state is the state of a lock between acts.
 type state struct {
-	holders string // the numbers of the holds, each with a space behind it
+	holders string // the numbers of the holds, each followed by a space
 	alone   bool   // the holder does not share
 	token   uint64 // the highest so far
-	joined  bool   // those who share may have that token, too
+	joined  bool   // shared holders may have that token, too
 }
 
-// step is the model: what a lock may do, with tokens or without.
+// step is the model: what a lock may do, with or without tokens.
 func step(s state, a act, tokens bool) (bool, state) {
 	name := strconv.Itoa(a.hold) + " "
 	if !a.takes {
@@ -54,7 +54,7 @@ func step(s state, a act, tokens bool) (bool, state) {
 	return true, s.raised(a.token, a.shared)
 }
 
-// raised is the state after a token, if it is higher.
+// raised is the state after a token was granted, if that is higher.
 func (s state) raised(token uint64, shared bool) state {
 	if token > s.token {
 		s.token, s.joined = token, shared
@@ -62,8 +62,8 @@ func (s state) raised(token uint64, shared bool) state {
 	return s
 }
 
-// byModel asks porcupine whether there is a moment for every taking and for every end, so that
-// all is as the model has it.
+// byModel asks porcupine whether each taking and each end can be given a moment so that the model
+// allows all of them.
 func byModel(all []Hold, tokens bool) (found []string) {
 	var begin state
 	for _, chunk := range chunks(all) {
@@ -98,7 +98,8 @@ func chunks(all []Hold) (cut [][]Hold) {
 	return append(cut, all[first:])
 }
 
-// operations are those of a chunk. Who has the lock earlier or later does not have it then.
+// operations are the takings and ends of a chunk, each with the time in which it may have
+// happened.
 func operations(chunk []Hold) (all []porcupine.Operation) {
 	for i, h := range chunk {
 		take := act{hold: i, takes: true, shared: h.Shared, token: h.Token}

@@ -4,7 +4,7 @@ import "fmt"
 
 // byOrder goes through holds in the order of their beginnings.
 func byOrder(all []Hold, tokens bool) (found []string) {
-	var longest, highest [2]*Hold // of those alone, of those who share
+	var longest, highest [2]*Hold // of exclusive holds, and of shared ones
 	for n := range all {
 		b := &all[n]
 		i := 0

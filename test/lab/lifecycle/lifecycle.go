@@ -1,5 +1,5 @@
-// Package lifecycle goes through the life of a lock while something goes wrong on the way to
-// the server.
+// Package lifecycle goes through the life of a lock while something goes wrong on the way to the
+// server.
 package lifecycle
 
 import (
@@ -15,26 +15,27 @@ import (
 	"locksmith/test/lab"
 )
 
-// A Life is that of one lock: acquire, two heartbeats, release, as a helper does it.
+// A Life is the life of one lock, as a helper lives it: acquire, two heartbeats, release.
 // Meanwhile a rival tries to get in.
 type Life struct {
 	Open   func() backend.Backend
-	Rival  backend.Backend // by a way of its own; nil: none
-	Silent <-chan struct{} // has something when the server falls silent; nil: never
-	// Orphan, if not nil, reports that nothing but what age frees is left of the lock.
+	Rival  backend.Backend // reaches the lock in a way of its own; nil: there is no rival
+	Silent <-chan struct{} // receives something when the server falls silent; nil: it never does
+	// Orphan, if not nil, reports whether all that is left of the lock is something that only age
+	// frees.
 	Orphan func() bool
 
 	hold backend.Hold
 }
 
-// maxTries is for what goes on being refused; orphanTries is when there is no use in trying on
-// at a lock that nobody may clear up.
+// maxTries ends tries that are refused again and again. orphanTries ends them earlier at a lock
+// that nobody may clear up.
 const maxTries, orphanTries = 100, 3
 
 // A trial counts tries.
 type trial struct{ all, orphan int }
 
-// enough reports that there is no use in trying on.
+// enough reports whether further tries are of no use.
 func (t *trial) enough(r *Life) bool {
 	if t.all++; r.orphan() {
 		t.orphan++
@@ -44,8 +45,8 @@ func (t *trial) enough(r *Life) bool {
 
 func (r *Life) orphan() bool { return r.Orphan != nil && r.Orphan() }
 
-// call makes a call of a hold, which is broken off when the server falls silent: a helper
-// waits some seconds then, here nobody does.
+// call makes a call of a hold. It breaks the call off when the server falls silent. A helper
+// would wait some seconds; here nobody waits.
 func (r *Life) call(call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	defer cancel()
@@ -61,8 +62,8 @@ func (r *Life) call(call func(context.Context) error) error {
 	return call(ctx)
 }
 
-// acquire tries until it has the lock. An error is the last one that says more than that a
-// try was broken off.
+// acquire tries until it has the lock. Its error is the last one that says more than that a try
+// was broken off.
 func (r *Life) acquire() error {
 	a, err := r.Open().Attempt(r.request())
 	if err != nil {
@@ -93,15 +94,14 @@ func (r *Life) acquire() error {
 	return nil
 }
 
-// request is for a lock with a lease that nothing here is waiting for. Our parent
-// is this process.
+// request is for a lock whose lease nobody here waits for. Our parent is this process.
 func (r *Life) request() backend.Request {
 	q := backendtest.Request()
 	q.Owner.Lease = owner.MinLease * 600
 	return q
 }
 
-// insist makes a call until it succeeds, but not after the lock is gone.
+// insist makes a call until it succeeds, or until the lock is gone.
 func (r *Life) insist(call func(context.Context) error) error {
 	for tries := (trial{}); ; time.Sleep(time.Millisecond) {
 		err := r.call(call)
@@ -111,7 +111,7 @@ func (r *Life) insist(call func(context.Context) error) error {
 	}
 }
 
-// mustExclude makes sure that the rival cannot get in.
+// mustExclude checks that the rival cannot get in.
 func (r *Life) mustExclude() error {
 	if r.Rival == nil {
 		return nil
@@ -135,7 +135,7 @@ func (r *Life) mustExclude() error {
 	return a.Withdraw(ctx)
 }
 
-// Whole goes through all of it. What acquire said goes to the first result.
+// Whole goes through the whole life. acquired is the error of acquire.
 func (r *Life) Whole() (acquired, broken error) {
 	if err := r.acquire(); err != nil {
 		return err, nil
@@ -151,15 +151,14 @@ func (r *Life) Whole() (acquired, broken error) {
 	if err := r.mustExclude(); err != nil {
 		return nil, err
 	}
-	// That the lock may be an orphan now is allowed.
+	// The lock may be an orphan now.
 	if err := r.insist(r.hold.Release); err != nil && !r.orphan() {
 		return nil, fmt.Errorf("release: %w", err)
 	}
 	return nil, nil
 }
 
-// IsClear reports that an error says that the server, or somebody else's lock, is
-// the reason.
+// IsClear reports whether an error names the server, or somebody else's lock, as the reason.
 func IsClear(err error) bool {
 	var held *backend.HeldError
 	return errors.As(err, &held) || backend.CodeOf(err) == protocol.Unreachable

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestTable: each row has a name of its own, and says of every moment what must be seen or why
-// it makes no sense.
+// TestTable: each row has a name of its own. For every moment it says what must be seen, or why
+// the moment makes no sense.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range All {
@@ -27,7 +27,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestExpectation: what is said of a narrower place goes first, and within it what is said of
+// TestExpectation: an entry for a narrower place goes first, and for the same place the one for
 // the moment.
 func TestExpectation(t *testing.T) {
 	e := Expectation{"": "a", Waiting: "b", "far": "c; d", "far " + Waiting: "e", "farther " + Releasing: "f, " + EitherSaid}

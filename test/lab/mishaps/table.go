@@ -1,6 +1,6 @@
 package mishaps
 
-// All are all rows.
+// All are the rows of the table.
 var All = []Mishap{
 	ParentKilled, ParentStopped, BothKilled, HelperKilled, OutOfMemory, BrieflyStopped, LongStopped,
 	RunKilled, CommandKilled, CommandStopped,
@@ -21,33 +21,33 @@ const (
 
 	output     = ", output: "
 	released   = output + "OK, RELEASED"
-	eitherSaid = output + "OK, " + EitherSaid // who has let go need not know whether it was broken meanwhile
+	eitherSaid = output + "OK, " + EitherSaid // a holder that has let go need not know whether it was broken meanwhile
 	lostBefore = output + "OK, LOST before that"
 	lostAfter  = output + "OK, LOST after that"
 	nobodyLeft = output + "nobody is left"
-	// Who has not said OK tries to have the lock until its parent lets go, or until that
-	// makes no sense any more.
+	// A victim that has not said OK goes on trying to get the lock, until its parent lets go, or
+	// until trying makes no sense any more.
 	notOKYet = output + "ERR"
-	// Its first request is under way, and comes to the server or not.
+	// The first request of the release is under way. It reaches the server, or it does not.
 	anyRelease = AtOnce + eitherSaid + "; " + AfterLease + eitherSaid
 )
 
 var (
-	// survives: nothing happens.
+	// survives: nothing happens to the victim.
 	survives = Expectation{Waiting: WaitsOn + released, Releasing: AtOnce + released, "": HeldOn + released}
-	// dies: it is for the lease to decide, for the parent may go on working.
+	// dies: the lease decides, because the parent may go on working.
 	dies = Expectation{
 		Waiting:                     AtOnce + output + "end of output",
 		AtOK:                        AfterLease + output + "end of output",
 		Elsewhere + " " + Releasing: AtOnce + output + "OK, end of output",
 		"":                          AfterLease + output + "OK, end of output before that",
 	}
-	// isCutOff: it gives up by its own clock.
+	// isCutOff: the victim gives up by its own clock.
 	isCutOff = Expectation{
 		Waiting: AtOnce + released, Releasing: AfterLease + eitherSaid, "": AfterLease + lostBefore,
 		Elsewhere + " " + AtOK: AfterLease + notOKYet, Elsewhere + " " + Releasing: anyRelease,
 	}
-	// isDead, as far as it can be proved.
+	// isDead: everything is dead, as far as that can be proved.
 	isDead = Expectation{
 		"": AtOnce + nobodyLeft, Elsewhere: AfterLease + nobodyLeft,
 		Elsewhere + " " + Waiting: AtOnce + nobodyLeft, Elsewhere + " " + Releasing: AtOnce + nobodyLeft,
@@ -65,10 +65,10 @@ var (
 	LongStopped    = Mishap{What: "helper stopped (SIGSTOP) for longer than its lease",
 		Want: isCutOff.but(Expectation{
 			"": AfterLease + lostAfter,
-			// A helper that is stopped keeps the kernel lock, and finds its file when it runs again.
+			// A stopped helper keeps the kernel lock, and finds its file when it runs again.
 			"local: " + AtOK: HeldOn + released, "local: " + Holding: HeldOn + released, "local: " + Heartbeat: HeldOn + released,
-			// The first step is the whole release; of mkdir: an empty directory is left, which
-			// counts for 5 s.
+			// The first step is the whole release. With mkdir: it leaves an empty directory,
+			// which counts for 5 s.
 			"local: " + Releasing: AtOnce + eitherSaid, "nfs: " + Releasing: AtOnce + eitherSaid,
 			"link: " + Releasing: AtOnce + eitherSaid, "mkdir: " + Releasing: AtOnce + eitherSaid,
 		})}
@@ -92,7 +92,7 @@ var (
 
 // What may happen to machines, their disks and their clocks.
 var (
-	// DiskFull: without a byte or a name left.
+	// DiskFull: no byte and no name is left on the disk.
 	DiskFull = Mishap{What: "disk full", Want: survives.but(Expectation{"mkdir: " + Waiting: "gives up" + output + "ERR code=cannot_create"})}
 	// FilesAhead and FilesBack are what others see of a host whose clock is set.
 	FilesAhead  = Mishap{What: "times of files jump ahead by an hour", Want: survives}
@@ -101,7 +101,7 @@ var (
 	ClocksBack  = Mishap{What: "clocks of all hosts and the server set back by an hour", Want: survives}
 	KilledAhead = Mishap{What: "helper and parent killed (-9), and all clocks set ahead by an hour", Orphan: true, Want: isDead}
 	KilledBack  = Mishap{What: "helper and parent killed (-9), and all clocks set back by an hour", Orphan: true, Want: isDead}
-	// KilledElsewhen: the start times of processes are shifted, too, so that they prove nothing.
+	// KilledElsewhen: the start times of processes are shifted, too, so they prove nothing.
 	KilledElsewhen = Mishap{What: "helper and parent killed, whose clock since boot is a day ahead", Orphan: true,
 		Not:  map[string]string{Waiting: sameClock, AtOK: sameClock, Heartbeat: sameClock, Releasing: sameClock},
 		Want: Expectation{"": AfterLease + nobodyLeft}}
@@ -122,7 +122,7 @@ var (
 	Cut         = Mishap{What: "way to the server cut, both ways", Want: isCutOff}
 	RequestsCut = Mishap{What: "way to the server cut", Want: isCutOff}
 	AnswersCut  = Mishap{What: "way back from the server cut", Want: isCutOff}
-	// AnswersLost: for a moment, or with the connection.
+	// AnswersLost: answers are lost for a moment, or with the connection.
 	AnswersLost = Mishap{What: "answers of the server lost once",
 		Want: survives.but(Expectation{Elsewhere + " " + Releasing: AtOnce + eitherSaid})}
 )

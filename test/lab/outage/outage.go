@@ -1,6 +1,6 @@
-// Package outage has a server go away while somebody has the lock and others wait. If it comes
-// back within the lease the holder keeps the lock; else the holder says that it is lost. In
-// both cases the others get it afterwards.
+// Package outage lets a server go away while somebody has the lock and others wait. If the server
+// comes back within the lease, the holder keeps the lock; else the holder says that it is lost.
+// In both cases the others get the lock afterwards.
 package outage
 
 import (
@@ -11,15 +11,15 @@ import (
 	"locksmith/test/lab"
 )
 
-// An Outage is one of a server that has a lock.
+// An Outage is an outage of a server that has a lock.
 type Outage struct {
 	Hold    func(flags ...string) *lab.Helper // starts a helper for the lock
-	Stop    func()                            // the server answers nobody any more
-	Restart func()                            // it does again
-	Holder  func() string                     // the id of whoever has the lock, by what the server shows
+	Stop    func()                            // from then on the server answers nobody
+	Restart func()                            // from then on it answers again
+	Holder  func() string                     // the id of the holder, as the server shows it
 }
 
-// BackInTime is one that ends within the lease.
+// BackInTime is an outage that ends within the lease.
 func (o Outage) BackInTime(t *testing.T) {
 	t.Helper()
 	const lease = "32s" // a heartbeat every 8 s
@@ -40,7 +40,7 @@ func (o Outage) BackInTime(t *testing.T) {
 	lab.InTurn(a, b)
 }
 
-// BackTooLate is one that is longer than the lease.
+// BackTooLate is an outage that is longer than the lease.
 func (o Outage) BackTooLate(t *testing.T) {
 	t.Helper()
 	first := o.Hold("--lease", "12s")
