@@ -30,8 +30,8 @@ const (
 	metaPrefix    = "meta."
 )
 
-// Every error that says a record does not parse wraps ErrRecord. A lock with such a record is
-// held by somebody unknown; it is not free.
+// ErrRecord is wrapped by every error that says that a record does not parse. A lock with such a
+// record is held by somebody unknown; it is not free.
 var ErrRecord = errors.New("not a locksmith record")
 
 // A Record says who holds or wants a lock. Its text form is one line in the protocol's grammar,

@@ -6,11 +6,11 @@ import (
 	"locksmith/test/explorer/explore"
 )
 
-// A small lease keeps the ways that time can go few: what counts by the lease
-// and what counts by the second do not lie far apart.
+// The lease is small, so that what counts by the lease and what counts by the second do not lie
+// far apart. That keeps the number of ways small that time can go.
 const lease = 4 * time.Second
 
-// on is host n. No two clocks agree, neither with each other nor with the
+// on is host n. No two clocks agree: neither those of two hosts, nor that of a host and the
 // server's.
 func on(n int) explore.Host {
 	skew := []time.Duration{0, time.Hour, -time.Hour, 5 * time.Minute}
@@ -135,7 +135,7 @@ var large = leased([]explore.Config{
 
 var everything = budget{Crashes: 2, Lost: 3, Dups: 3, Torn: 6, Stale: 6, Short: 4, Half: 4, Full: 3}
 
-// leased gives the same lease to all.
+// leased gives all configurations the same lease.
 func leased(configs []explore.Config) []explore.Config {
 	for i := range configs {
 		configs[i].Lease = lease

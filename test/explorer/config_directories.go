@@ -7,33 +7,33 @@ import (
 	"locksmith/test/explorer/explore"
 )
 
-// by is what a role does with another lock.
+// by is a role with another lock.
 func by(s explore.System, r explore.Role) explore.Role { r.System = s; return r }
 
-// ours is one of us in plain style.
+// ours is one of our processes, in plain style.
 func ours(host int) explore.Role { return by(plain, exclusive(host)) }
 
-// near is one of us in plain style, on a disk.
+// near is one of our processes, in plain style, on a disk.
 func near(host int) explore.Role { return by(disk, exclusive(host)) }
 
-// theirs is a script that knows mkdir and rmdir only.
+// theirs is a script, which knows only mkdir and rmdir.
 func theirs(host int) explore.Role {
 	r := by(newScript, exclusive(host))
 	r.Script = true
 	return r
 }
 
-// alone and joint are two of us in the style of directories.
+// alone and joint are two of our processes in the style of directories: exclusive and shared.
 func alone(host int) explore.Role { return by(tree, exclusive(host)) }
 func joint(host int) explore.Role { return by(tree, shared(host)) }
 
-// cleaning holds for several leases, and sweeps.
+// cleaning makes a role hold for several leases, and sweep.
 func cleaning(r explore.Role) explore.Role { r.Cleaner = true; return r }
 
-// wrongly takes everybody for dead.
+// wrongly makes a role take everybody for dead.
 func wrongly(r explore.Role) explore.Role { r.Misjudges = true; return r }
 
-// evictor is an operator who breaks those who wait before those who hold.
+// evictor is an operator who breaks waiters before holders.
 func evictor(s explore.System, host int) explore.Role {
 	r := by(s, operator(host))
 	r.Waiters = true
@@ -208,16 +208,15 @@ var smallDirectories = leased(concat(
 	}),
 ))
 
-// knownLimits are worlds in which plain style does not exclude. A request to make
-// or remove the lock itself names nobody; one that the network repeats hits
-// whoever has it by then.
+// knownLimits are worlds in which plain style does not exclude. A request to make or remove the
+// lock itself names nobody. If the network repeats it, it hits whoever has the lock by then.
 var knownLimits = leased(styled("limit", explore.Directories{Lock: lockName, Plain: true, Careless: true}, []explore.Config{
 	{Name: "dup-scripts", Roles: roles(ours(0), theirs(1), theirs(2)), Adversary: budget{Dups: 1}},
 	{Name: "dup", Roles: roles(rounds(2, ours(0)), ours(1)), Adversary: budget{Dups: 1}},
 }))
 
-// directoryStates are fewer than usual: there are many configurations, and their
-// processes make more calls.
+// directoryStates is less than usual: there are many configurations, and their processes make
+// more calls.
 const (
 	directoryStates = 40_000
 	directoryWalks  = 8
@@ -254,13 +253,12 @@ var largeDirectories = leased(concat(
 	}),
 ))
 
-// sessions is everything that can go wrong where requests are not repeated and
-// nothing is cached.
+// sessions is everything that can go wrong if requests are not repeated and nothing is cached.
 var sessions = budget{Crashes: 2, Lost: 4, Torn: 6, Short: 4, Half: 4, Full: 3}
 
 func concat(all ...[]explore.Config) []explore.Config { return slices.Concat(all...) }
 
-// untold are locks without tokens.
+// untold makes locks have no tokens.
 func untold(all []explore.Config) []explore.Config {
 	for i := range all {
 		all[i].NoTokens = true
@@ -268,7 +266,7 @@ func untold(all []explore.Config) []explore.Config {
 	return all
 }
 
-// styled gives the same style and server to all.
+// styled gives all configurations the same style and server.
 func styled(prefix string, d explore.Directories, all []explore.Config) []explore.Config {
 	for i := range all {
 		all[i].Name = prefix + "-" + all[i].Name

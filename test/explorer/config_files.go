@@ -9,29 +9,28 @@ import (
 	"locksmith/test/explorer/explore"
 )
 
-// proving is one who breaks by proof only, aging one who breaks by age and by lease,
-// too.
+// proving breaks only by proof. aging also breaks by age and by lease.
 func proving(host int) explore.Role { return strict(aging(host)) }
 func aging(host int) explore.Role   { return by(linked, exclusive(host)) }
 
-// another is a tool that knows ln and rm only. It does not crash: what it left would
-// only be broken by age.
+// another is a tool, which knows only ln and rm. It does not crash, because only age would break
+// what it left.
 func another(host int) explore.Role {
 	r := by(newTool, exclusive(host))
 	r.Script, r.Sturdy = true, true
 	return r
 }
 
-// sturdy does not crash: nobody could prove it.
+// sturdy makes a role never crash, because nobody could prove it.
 func sturdy(r explore.Role) explore.Role { r.Sturdy = true; return r }
 
-// sparing waits a while after it has found somebody dead.
+// sparing makes a role wait a while after it has found somebody dead.
 func sparing(r explore.Role) explore.Role { r.Grace = time.Second; return r }
 
-// first is the process that comes first, or that crashes.
+// first is the process that comes first or crashes.
 var first = []int{0}
 
-// Where nobody breaks by age nothing may be wrong.
+// If nobody breaks by age, nothing may be wrong.
 var provenFiles = concat(
 	filed("link", explore.Files{}, []explore.Config{
 		{Name: "xx", Roles: roles(rounds(2, proving(0)), rounds(2, proving(1)))},
@@ -77,8 +76,8 @@ var provenFiles = concat(
 	}),
 )
 
-// Where somebody breaks by age, or an operator does, it may be stopped between its look and
-// the removal; and so may a holder.
+// A process or an operator that breaks by age may be stopped between its look and the removal. So
+// may a holder.
 var agedFiles = limited(explore.Meanwhile, concat(
 	filed("link-age", explore.Files{}, []explore.Config{
 		{Name: "holder", Prelude: first, Meets: hits(1, 2), Roles: roles(beating(1, aging(0)), aging(1)), Adversary: budget{Full: 1}},
@@ -105,12 +104,12 @@ var agedFiles = limited(explore.Meanwhile, concat(
 	}),
 ))
 
-// hits is what one who was stopped does to another.
+// hits is what a stopped process does to another.
 func hits(who, whom int) []string {
 	return []string{fmt.Sprintf("P%d removes the lock of P%d, %s", who, whom, explore.Meanwhile)}
 }
 
-// There is no id in a request to remove the lock.
+// A request to remove the lock contains no id.
 var lateFiles = limited(explore.Late, filed("link-careless", explore.Files{Careless: true}, []explore.Config{
 	{Name: "dup", Meets: []string{"the lock of P1 is removed " + explore.Late, "the lock of P2 is removed " + explore.Late},
 		Roles: roles(rounds(2, proving(0)), proving(1)), Adversary: budget{Dups: 1}},
@@ -118,7 +117,7 @@ var lateFiles = limited(explore.Late, filed("link-careless", explore.Files{Carel
 
 var smallFiles = aged(leased(concat(provenFiles, agedFiles, lateFiles)))
 
-// aged gives the time that it takes to be old: who is, is watched for half a minute.
+// aged gives the time that it takes a lock to be old: an old lock is watched for half a minute.
 func aged(all []explore.Config) []explore.Config {
 	for i := range all {
 		if all[i].Name == "link-age-old" {
@@ -139,19 +138,19 @@ var largeFiles = leased(concat(
 	})),
 ))
 
-// walkedLimits are worlds in which a breaker by proof is hit: the server executes late
-// the request to remove its turn, which another one had before it.
+// walkedLimits are worlds in which a breaker by proof is hit: the server executes late the
+// request to remove its turn, which another process had before.
 var walkedLimits = leased(filed("limit-link", explore.Files{Careless: true}, []explore.Config{
 	{Name: "turns", Walks: 60_000, Prelude: first, Fallen: first, Roles: roles(proving(0), proving(0), proving(0), proving(0)), Adversary: budget{Lost: 1, Dups: 1}},
 }))
 
-// fileStates are fewer than usual: processes make many calls.
+// fileStates is less than usual, because processes make many calls.
 const (
 	fileStates = 60_000
 	fileWalks  = 100
 )
 
-// filed gives the same server to all.
+// filed gives all configurations the same server.
 func filed(prefix string, f explore.Files, all []explore.Config) []explore.Config {
 	f.Lock, f.Turns, f.Leftovers = fileName, fileName+".brk.", toolMark
 	for i := range all {

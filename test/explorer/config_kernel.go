@@ -17,7 +17,7 @@ func byHand() explore.Role {
 	return r
 }
 
-// Where the lock is a file of one machine. The names end with how many may watch it.
+// The lock is a file of one machine. The names end with how many may watch it.
 var smallKernel = leased(concat(
 	seated("local", 2, []explore.Config{
 		{Name: "xx", Roles: roles(rounds(2, mate()), rounds(2, mate()))},
@@ -41,8 +41,8 @@ var smallKernel = leased(concat(
 		{Name: "dead", Prelude: []int{0, 1, 2}, Fallen: first, Roles: roles(mate(), mate(), mate())},
 		{Name: "crash", Prelude: []int{0, 1}, Roles: roles(mate(), mate(), mate()), Adversary: budget{Crashes: 1}},
 	}),
-	// Who removes the lock by its path may be stopped after it looked, while a person removes it
-	// and another one makes its own.
+	// A process that removes the lock by its path may be stopped after its look, while a person
+	// removes the file and another process makes its own.
 	limited(explore.Meanwhile, concat(
 		seated("local-hand", 1, []explore.Config{
 			{Name: "beat", Meets: hits(1, 2), Roles: roles(beating(1, mate()), mate(), byHand())},
@@ -51,7 +51,8 @@ var smallKernel = leased(concat(
 			{Name: "queue", Prelude: []int{0, 1}, Meets: hits(1, 3), Roles: roles(beating(1, mate()), mate(), mate(), byHand())},
 		}),
 	)),
-	// Whoever has the kernel lock of a dead one's file, and is stopped before it has removed that.
+	// A process has the kernel lock of a dead holder's file, and is stopped before it has removed
+	// the file.
 	limited(explore.Stopped, seated("local-stopped", 0, []explore.Config{
 		{Name: "dead", Prelude: []int{0, 1, 2}, Fallen: first, Meets: []string{"P3 waits for P2, " + explore.Stopped}, Roles: roles(mate(), mate(), mate())},
 	})),
@@ -62,10 +63,10 @@ var largeKernel = leased(limited(explore.Meanwhile, seated("large-local", 1, []e
 		Adversary: budget{Crashes: 2, Short: 4, Half: 4, Full: 3}},
 })))
 
-// kernelStates are fewer than usual: processes make many calls.
+// kernelStates is less than usual, because processes make many calls.
 const kernelStates = 60_000
 
-// seated says how many may watch.
+// seated says how many may watch the lock.
 func seated(prefix string, seats int, all []explore.Config) []explore.Config {
 	for i := range all {
 		all[i].Name = prefix + "-" + all[i].Name + "-" + strconv.Itoa(seats)

@@ -6,13 +6,13 @@ import (
 	"locksmith/test/explorer/explore"
 )
 
-// far is one of us in an object store.
+// far is one of our processes at an object store.
 func far(host int) explore.Role { return by(stored, exclusive(host)) }
 
-// patient is one who breaks by proof only.
+// patient breaks only by proof.
 func patient(host int) explore.Role { return strict(far(host)) }
 
-// removing removes the lock after it held it.
+// removing makes a role remove the lock after it held it.
 func removing(r explore.Role) explore.Role { r.Removes = true; return r }
 
 var smallObjects = leased(concat(
@@ -105,23 +105,23 @@ var largeObjects = leased(concat(
 	}),
 ))
 
-// stores is everything that can go wrong where nothing is cached.
+// stores is everything that can go wrong if nothing is cached.
 var stores = budget{Crashes: 2, Lost: 4, Dups: 3, Torn: 4, Foreign: 2, Short: 4, Half: 4, Full: 3}
 
-// copiedObjects are a world in which two requests of one acquisition, that of the reservation
-// and that of the generation, are executed again when five others have had the lock since.
+// copiedObjects is a world in which two requests of one acquisition, that of the reservation and
+// that of the generation, are executed again after five others have had the lock.
 var copiedObjects = leased(kept("limit-s3", explore.Objects{}, []explore.Config{
 	{Name: "copies", Prelude: []int{0, 2, 2, 1, 1, 1, 1, 1}, Copied: true, Roles: roles(beating(1, far(0)), rounds(5, far(1)), by(stored, operator(2))), Adversary: budget{Dups: 2}},
 }))
 
-// objectStates are fewer than usual: processes make many requests.
+// objectStates is less than usual, because processes make many requests.
 const (
 	objectStates = 40_000
 	objectWalks  = 60
-	whole        = 200_000 // are more than a configuration has
+	whole        = 200_000 // more than a configuration has
 )
 
-// kept gives the same store to all.
+// kept gives all configurations the same store.
 func kept(prefix string, o explore.Objects, all []explore.Config) []explore.Config {
 	for i := range all {
 		all[i].Name = prefix + "-" + all[i].Name

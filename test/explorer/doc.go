@@ -1,9 +1,10 @@
-// Command explorer is a model checker for the algorithms of the nfs: backend, of
-// mkdir:, ftp: and ftps:, of link:, of s3:, and of local:. It runs the real code, packages
+// Command explorer is a model checker for the algorithms of nfs:, of mkdir:, ftp: and ftps:, of
+// link:, of s3: and of local:. It runs the real code, not a model of it: packages
 // backends/nfs/generation, backends/mkdirlock, backends/link, backends/s3/objects and
-// backends/local, not a model of it: against a simulated directory or bucket on a simulated
-// server, caches of several hosts, the kernel of one machine, and a simulated clock. It lets everything happen that can happen, in every order, and
-// looks whether the lock ever does what it must not.
+// backends/local. They run against a simulated directory or bucket on a simulated server,
+// simulated caches of several hosts, the simulated kernel of one machine, and a simulated clock.
+// The explorer lets everything happen that can happen, in every order, and checks that the lock
+// never does what it must not.
 //
 //	go run ./test/explorer                      all configurations
 //	go run ./test/explorer -config half -limit 5000000
@@ -16,17 +17,16 @@
 //
 // # What is explored
 //
-// A configuration (config.go) is two to four processes with what each does
-// (acquire exclusively or shared, beat, sweep, release, again; or break
-// somebody as the operator), on which host, and what the adversary may do how
-// often. A small one is searched breadth first, to the end or to a number of
-// states; a large one is walked through at random. "complete" says that nothing
-// was left to explore, "cut at depth n" that all ways of n steps were.
+// A configuration (config.go) has two to four processes. It says what each does (acquire
+// exclusively or shared, beat, sweep, release, again; or break somebody as the operator), on
+// which host each is, and what the adversary may do, and how often. A small configuration is
+// searched breadth first, to the end or to a number of states. A large one is walked through at
+// random. "complete" says that nothing was left to explore, "cut at depth n" that all ways of n
+// steps were explored.
 //
-// One step is one call to the server, one look at a clock, or one wait. Between
-// any two steps of a process the others may take any number, so that every
-// process may be paused anywhere for as long as the adversary likes. The
-// adversary may, within its budget:
+// One step is one call to the server, one look at a clock, or one wait. Between any two steps of
+// a process the others may take any number of steps. So every process may be paused anywhere for
+// as long as the adversary likes. Within its budget the adversary may:
 //
 //   - crash a process;
 //   - let time pass, by a moment, half a lease or a lease, between any two steps;
@@ -36,61 +36,58 @@
 //   - let the server execute a request a second time, or for the first time
 //     after the caller got EIO, at any later moment;
 //   - answer from an outdated cache of the caller's host: ENOENT for a name that
-//     another host made after this one had missed it, or what a symbolic link
-//     held that is gone. Listing or looking at a directory refreshes its names,
-//     as does a change made there by this host; a create asks the server always.
-//     With tick, as on NFSv3 within one tick of the server's clock, nothing
-//     refreshes a name but a change of its own, and a listing may be an old one
-//     unless this host changed the directory since;
+//     another host made after this host had missed it, or the content of a symbolic
+//     link that is gone. A host refreshes the names of a directory by listing it,
+//     looking at it, or changing something in it. A create always asks the server.
+//     With tick, as on NFSv3 within one tick of the server's clock, only a change of
+//     its own refreshes a name, and a listing may be an old one unless this host has
+//     changed the directory since;
 //   - change a directory while it is listed: what came or went meanwhile is
 //     shown or not.
 //
-// It may not invent a success, have two winners of one create, or answer
-// differently to what one host did itself.
+// It may not invent a success, let two win one create, or deny to a host what that
+// host did itself.
 //
 // # What must hold
 //
-// Never two holders that exclude each other (a holder is valid from the moment
-// Try returns until it begins to release, its lease is over by its own clock, it
-// has learned that the lock is gone, it crashed, or the operator broke it). Tokens
-// rise. Whoever lost the lock to another learns so from its next call; nobody
-// else is. Nothing is removed but by who made it, or when that one crashed, gave
-// no sign of life for a whole lease, or the operator said so. No call fails
-// unless a request was lost. And from every state that is sampled, if nothing
-// else goes wrong, everybody ends, and after one more holder nothing is left but
-// a few generations.
+// Two holders that exclude each other are never both valid. A holder is valid from the moment Try
+// returns, until one of these: it begins to release, its lease is over by its own clock, it has
+// learned that the lock is gone, it crashes, or the operator breaks it. Tokens rise. A process
+// that lost the lock to another learns so from its next call; no other process is told of a loss.
+// A name is removed only by its maker; or after the maker crashed, or gave no sign of life for a
+// whole lease, or the operator said so. No call fails unless a request was lost. And from every
+// state that is sampled, if nothing else goes wrong, everybody ends, and after one more holder
+// only a few generations are left.
 //
 // # Locks of directories
 //
-// Their configurations (config_directories.go) are called after the style and the
-// server: plain, tree and bare (a tree without tokens) are on a file system, with
-// all that the adversary may do to requests; ftp sends each request once, and one
-// that was given up may be executed later. disk is a file system with a rename that
-// replaces nothing, and with marks and pins (mkdirlock.Disk); two-steps turns out to have
-// no such rename, unmarked no marks. ftp-refuse does not rename onto what is there,
-// ftp-empty lists a missing directory as an empty one, ftp-refuse-lists refuses to list
-// an empty one. Among the processes there may be scripts, which know mkdir and rmdir of
-// the lock only; processes that take everybody else for dead; and operators who break
-// those who wait.
+// Their configurations (config_directories.go) are called after the style and the server. plain,
+// tree and bare (a tree without tokens) are on a file system, where the adversary may do
+// everything to requests. ftp sends each request once; a request that was given up may be
+// executed later. disk is a file system with a rename that replaces nothing, and with marks and
+// pins (mkdirlock.Disk). two-steps is a disk that turns out to have no such rename, unmarked one
+// that has no marks. ftp-refuse does not rename onto a name that exists. ftp-empty lists a
+// missing directory as an empty one. ftp-refuse-lists refuses to list an empty one. The processes
+// may include scripts, which know only mkdir and rmdir of the lock; processes that take everybody
+// else for dead; and operators who break those who wait.
 //
-// In plain style the lock is a directory that has an owner even if it is empty:
-// whoever made it, or renamed a directory onto it, or removed the last entry in it. To
-// the properties above come these. Nobody else removes or replaces an empty lock.
-// Whoever is given a hold had its entry when it began to try, and its lease is not
-// over. While nothing goes wrong nobody who waits is swept. Nothing is left but,
-// in the style of directories, the empty lock and a few tokens.
+// In plain style the lock is a directory that has an owner even if it is empty: whoever made it,
+// or renamed a directory onto it, or removed the last entry in it. To the properties above come
+// these. Nobody else removes or replaces an empty lock. A process that is given a hold had its
+// entry when it began to try, and its lease is not over. While nothing goes wrong no waiting
+// process is swept. Nothing is left but, in the style of directories, the empty lock and a few
+// tokens.
 //
-// What is allowed is an orphan, an empty lock that its owner cannot know to be
-// its own. It crashed; or the answer was lost to the request that made it so, or to
-// that which should have removed it; or the server executed that request late; or
-// an operator, or somebody who took it for dead, removed its reservation in the
-// Try in which it made the lock. Where nobody gets on and the lock is an orphan without
-// a mark, a person removes it; and then everybody must end. So nothing else ever stands
-// in the way.
+// An orphan is allowed. That is an empty lock whose owner cannot know that it owns it, for one of
+// these reasons. The owner crashed. The answer was lost to the request that made the lock its
+// own, or to the one that should have removed it. The server executed that request late. Or an
+// operator, or a process that took the owner for dead, removed its reservation in the Try in
+// which it made the lock. If nobody can go on, and the lock is an orphan without a mark, a person
+// removes it; and then everybody must end. So nothing else ever is in the way.
 //
-// What plain style cannot be defended against is a network that repeats requests
-// to make or remove the lock itself, for there is no id in them. One that makes it
-// leaves an orphan. One that removes it removes what is somebody else's by then:
+// Plain style has no defence against a network that repeats requests to make or remove the lock
+// itself, because they contain no id. A repeated request to make the lock leaves an orphan. A
+// repeated request to remove it removes what may be another owner's lock by then:
 //
 //	1  P2: mkdir L, works, rmdir L; the network keeps a copy of the rmdir
 //	2  P1: mkdir L: it is P1's
@@ -98,38 +95,36 @@
 //	4  P3, a script: mkdir L: P3 holds
 //	5  P1: rename L.r.P1 -> L, which is empty: P1 holds, too
 //
-// So these two requests are not repeated in any configuration but limit-dup and
-// limit-dup-scripts, which are only searched if they are asked for. They may be
-// executed late, after an answer was lost: until then the lock is its owner's, and
-// it never asks again. But a person who removes an orphan while such a request is
-// still on its way can meet the same fate.
+// So these two requests are repeated in no configuration but limit-dup and limit-dup-scripts,
+// which are searched only if they are asked for. But they may be executed late, after an answer
+// was lost: until then the lock belongs to its owner, which never asks again. If a person removes
+// an orphan while such a request is still on its way, the same can happen.
 //
 // # Short tries
 //
-// In the configurations called short there are processes that never wait: each of their
-// rounds is a program of its own, which remembers what it saw (watch.Memory). What is
-// remembered is one text for all of them, on whatever host, as in a home that hosts share;
-// and it is read and written at any two moments. Whoever breaks by it has waited as long as
-// everybody else, its respite included: that is a property of all configurations.
+// In the configurations called short some processes never wait: each of their rounds is a program
+// of its own, which remembers what it saw (watch.Memory). All of them share one remembered text,
+// on whatever host, as in a home that hosts share. It may be read and written at any two moments.
+// A process that breaks by what was remembered has watched as long as everybody else, with its
+// respite: that is a property of all configurations.
 //
 // # Lock files
 //
-// Their configurations (config_files.go) are called link. The simulated file system
-// has files with several names, numbers and times; to make a file is two requests.
-// With link-reuse the number of a file that is gone is that of the next one. With
-// link-local a file that is open stays until it is closed; else the server says
-// ESTALE. Among the processes there may be tools, which link a file to the lock and
-// remove the lock by its name. Nothing goes wrong with their requests.
+// Their configurations (config_files.go) are called link. The simulated file system has files
+// with several names, numbers and times. Making a file is two requests. With link-reuse a new
+// file gets the number of one that is gone. With link-local an open file exists until it is
+// closed; otherwise the server says ESTALE. The processes may include tools, which link a file to
+// the lock and remove the lock by its name. Nothing goes wrong with the tools' requests.
 //
-// To the properties above come these. A file is removed, by whatever name, by who
-// made it, or when that one crashed, gave no sign of life for a whole lease, or the
-// operator said so. The lock is removed only as it was when it was looked at: the same
-// file, and not touched since. No id is used again. At the end nothing is left.
+// To the properties above come these. A file is removed, by any of its names, only by its maker;
+// or after the maker crashed, or gave no sign of life for a whole lease, or the operator said so.
+// The lock is removed only if it is as it was at the last look: the same file, and not touched
+// since. No id is used again. At the end nothing is left.
 //
-// Where everybody is strict, all of that holds (dead, crash, lost, dup, late and the
-// others). The rest are known limits: there is no id in the name of the lock. In their
-// configurations what is known must be met, from those who are named there, and
-// nothing else; what follows from it is not explored.
+// If everybody is strict, all of that holds (dead, crash, lost, dup, late and the others). The
+// rest are known limits, because the name of the lock contains no id. Their configurations must
+// meet the known violations, by the processes that they name, and no others. What follows from
+// such a violation is not explored.
 //
 //	link-age-holder    a holder stopped between look and removal in its release
 //	                   (also age-beat, age-old, age-tend, age-lost, reuse, local)
@@ -140,10 +135,10 @@
 //	link-age-tool      a tool that removes what is not its own any more
 //	link-careless-dup  a request to remove the lock that the server executes late
 //
-// A turn (L.brk.<id>.<n>) has no id of who has it in its name either. So a request to
-// remove one that is executed late, or again, hits who has it next, and then two
-// breakers by proof have the same turn. limit-link-turns, which is only walked through
-// if it is asked for, finds that in some 25,000 walks:
+// The name of a turn (L.brk.<id>.<n>) does not contain the id of the process that has it either.
+// So a request to remove a turn that is executed late, or a second time, hits the next process
+// that has the turn. Then two breakers by proof have the same turn. limit-link-turns, which is
+// walked through only if it is asked for, finds that in some 25,000 walks:
 //
 //	1  P2 has the turn, cannot look, and gives it up; the network keeps a copy
 //	2  P2 has the turn again, looks at the lock of the dead one, and is stopped
@@ -161,72 +156,70 @@
 //
 // # Objects
 //
-// Their configurations (config_objects.go) are called s3. The simulated store creates an
-// object if there is none, or writes one whatever is there, looks at one, reads one, removes
-// one, and lists them in pages. Nothing is cached and each request is sent once, so of what
-// can go wrong with requests these are left: one or its answer is lost; one is executed late,
-// after whoever sent it gave up or died; one is executed twice; something on the way asks
-// again, and says that there is one already of what was just created; something before the
-// store answers 404, to any request, whether it passed it on or not. A page of a listing
-// may be read in two halves: what came or went meanwhile is in it or not. s3-pages has two
-// objects on a page, with s3-still all times that the store tells are the same. In s3-forgets
-// the store itself says once that there is no reservation where there is one.
+// Their configurations (config_objects.go) are called s3. The simulated store creates an object
+// if there is none, or writes one in any case; it looks at one, reads one, removes one, and lists
+// them in pages. Nothing is cached and each request is sent once. So these are left that can go
+// wrong with requests: a request or its answer is lost; a request is executed late, after its
+// sender gave up or died; a request is executed twice; something on the way sends it again, and
+// says of an object just created that it exists already; something before the store answers 404
+// to any request, whether it passed the request on or not. A page of a listing may be read in two
+// halves: what came or went meanwhile is in it or not. s3-pages has two objects on a page. With
+// s3-still all times that the store tells are the same. In s3-forgets the store itself says once
+// that a reservation does not exist although it does.
 //
-// To the properties above come these. Whoever is given a hold had its reservation when it
+// To the properties above come these. A process that is given a hold had its reservation when it
 // began to try, and its lease is not over. A heartbeat or a release does not succeed if the
 // reservation was gone before it began. Nobody is told of a loss because of a 404 that is not the
-// store's. The newest generation is never removed, and no
-// ticket is used again whose reservation had no answer. At the end nothing is left but a few
-// generations. Who breaks by proof only (strict) gets on if all are on one host. Among the
-// processes there are some that remove the lock after they held it.
+// store's. The newest generation is never removed. If a reservation had no answer, its ticket is
+// not used again. At the end only a few generations are left. A process that breaks only by proof
+// (strict) goes on if all are on one host. Some processes remove the lock after they held it.
 //
-// Two requests of one acquisition that are both executed again after five others have had
-// the lock, that of the reservation and that of the generation, are more than a heartbeat
-// can see: it finds all as it was, though an operator broke it. limit-s3-copies shows it, if
-// it is asked for. A retry where a proxy makes one follows the request within its own time,
-// and not after five acquisitions of others.
+// Two requests of one acquisition, that of the reservation and that of the generation, may both
+// be executed again after five others have had the lock. That is more than a heartbeat can see:
+// it finds everything as it was, though an operator broke it. limit-s3-copies shows that, if it
+// is asked for. Where a proxy repeats a request, it does so within the time of that request, and
+// not after five acquisitions of others.
 //
-// That whoever is told of a refusal asks whose the generation is, is no rule of its own any
-// more: the next listing shows an own generation, too. Either alone does.
+// A process that is refused asks whose the generation is. That is no rule of its own any more,
+// because the next listing shows an own generation, too. Either alone is enough.
 //
 // # A file of one machine
 //
-// Their configurations (config_kernel.go) are called local, and end with how many may watch the
-// lock; the others sleep in the kernel's queue. The simulated kernel has files with a name or
-// without, what processes have open, kernel locks, and for each file a queue of threads. When a
-// kernel lock is free the kernel gives it to the first thread of its queue, at any later moment:
-// until then others may take it. The process finds out when it next asks the kernel for something.
-// The number of a file that is gone is that of the next one. Among the processes there may be a
-// hand, which removes the lock file once, whosever it is.
+// Their configurations (config_kernel.go) are called local. Their names end with how many may
+// watch the lock; the others sleep in the kernel's queue. The simulated kernel has files with or
+// without a name, what processes have open, kernel locks, and for each file a queue of threads.
+// When a kernel lock is free, the kernel gives it to the first thread of its queue, at any later
+// moment: until then others may take it. The process finds out when it next asks the kernel for
+// something. A new file gets the number of one that is gone. The processes may include a hand,
+// which removes the lock file once, whoever has made it.
 //
 // To the properties above come these. Holders have no lease: however much time passes, nobody
-// else gets the lock, and a heartbeat succeeds. Who has released the lock, gives up or ends keeps
-// no kernel lock. When the lock is free and nothing goes wrong, nobody who wants it sleeps until
-// time wakes him. And each process may be stopped for good wherever it is: then all others end,
-// unless it has the kernel lock of the file that is the lock.
+// else gets the lock, and a heartbeat succeeds. A process that has released the lock, gives up or
+// ends keeps no kernel lock. When the lock is free and nothing goes wrong, no process that wants
+// it sleeps until time wakes it. And each process may be stopped for good wherever it is: then
+// all others end, unless it has the kernel lock of the file that is the lock.
 //
-// Two limits are known, and must be met. local-hand: who removes the lock by its path may be
-// stopped after it looked, while a hand removes the file and another one makes its own.
-// local-stopped: whoever was given the kernel lock of a dead one's file, and is stopped before
-// it has removed that, holds up the others.
+// Two limits are known, and must be met. local-hand: a process that removes the lock by its path
+// may be stopped after its look, while a hand removes the file and another process makes its own.
+// local-stopped: a process that was given the kernel lock of a dead holder's file, and is stopped
+// before it has removed the file, holds up the others.
 //
 // # How to read a counterexample
 //
 //	7  P1: list G: [lock.1]; P1 is stopped before it looks at its clock
 //
-// is step 7: process 1 lists G and the server answers lock.1; then it is paused.
-// P1#2 is the second ticket of P1. Of a search it is one of the shortest there
-// are; that of a walk was shortened, and is had again with the seed and the
-// number that are printed with it. After "from here on nothing goes wrong"
-// everybody takes turns, to show how it ends.
+// is step 7: process 1 lists G and the server answers lock.1; then the process is paused. P1#2 is
+// the second ticket of P1. The counterexample of a search is one of the shortest there are. That
+// of a walk was shortened; the seed and the number that are printed with it give it again. After
+// "from here on nothing goes wrong" everybody takes turns, to show how it ends.
 //
 // # Mutations
 //
-// mutation.go lists ways to build the algorithm wrongly, and which property each
-// breaks. All are compiled into one program (go build -overlay; the sources stay as they
-// are), whose environment says which one it plays: package overlay. Each must be found out
-// by its property, not by just any. So we know that the explorer can see what each rule of
-// the algorithm is there for.
+// mutation.go lists ways to build the algorithm wrongly, and which property each breaks. All are
+// compiled into one program (go build -overlay; the sources stay as they are). The program's
+// environment says which one it plays (package overlay). Each must be found out by its own
+// property, not by just any. So we know that the explorer can see what each rule of the algorithm
+// is there for.
 //
 // # How it works
 //

@@ -15,7 +15,7 @@ import (
 
 var long = flag.Bool("long", false, "search five times as many states, and walk thirty times as often")
 
-// leastSteps is how many steps a run explores at least.
+// leastSteps is how many steps a run must explore at least.
 const leastSteps = 10_000_000
 
 func TestAlgorithm(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAlgorithm(t *testing.T) {
 	}
 }
 
-// TestConclude: results count only if the explorer came to its end with them.
+// TestConclude: results count only if the explorer ended with them.
 func TestConclude(t *testing.T) {
 	t.Parallel()
 	for script, good := range map[string]bool{
@@ -75,7 +75,8 @@ func TestConclude(t *testing.T) {
 	}
 }
 
-// TestFound: a mutation is found out by what it breaks, not by just any violation.
+// TestFound: a mutation must be found out by the property that it breaks, not by just any
+// violation.
 func TestFound(t *testing.T) {
 	t.Parallel()
 	wrong := func(what string, steps int) explore.Result {
@@ -116,7 +117,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// TestMutationsApply: what the mutations change is there.
+// TestMutationsApply: the text that each mutation changes exists.
 func TestMutationsApply(t *testing.T) {
 	for _, m := range mutations() {
 		if _, err := overlay.Write(t.TempDir(), m.overlay()); err != nil {
@@ -125,7 +126,7 @@ func TestMutationsApply(t *testing.T) {
 	}
 }
 
-// What is known not to hold is found, too.
+// Violations that are known are found, too.
 func TestKnownLimits(t *testing.T) {
 	lab.NotShort(t, "the explorer computes for a minute")
 	for _, c := range slices.Concat(knownLimits, copiedObjects) {
@@ -140,7 +141,7 @@ func TestKnownLimits(t *testing.T) {
 	}
 }
 
-// Every configuration that a mutation needs is there, or its name has changed.
+// Every configuration that a mutation names exists. If not, its name has changed.
 func TestMutationsHaveConfigurations(t *testing.T) {
 	for _, m := range mutations() {
 		o, err := parse([]string{"-config", m.config})

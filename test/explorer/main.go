@@ -25,7 +25,7 @@ type options struct {
 	seed  uint64
 	walk  int
 	json  bool
-	// mutation is which ones to try instead of the algorithm as it is.
+	// mutation matches the mutations to try instead of the algorithm as it is.
 	mutation *regexp.Regexp
 }
 
@@ -122,7 +122,7 @@ func (m mutation) tryAlone() (*explore.Violation, error) {
 	return m.try(mutants[0])
 }
 
-// tasks are what is asked for, in the order of the tables.
+// tasks are the explorations that were asked for, in the order of the tables.
 func (o options) tasks() []func() explore.Result {
 	var tasks []func() explore.Result
 	for _, c := range slices.Concat(small, smallDirectories, smallFiles, smallObjects, smallKernel, o.limits(slices.Concat(knownLimits, copiedObjects))) {
@@ -138,8 +138,8 @@ func (o options) tasks() []func() explore.Result {
 	return tasks
 }
 
-// limits are the worlds that are only searched if they are asked for: their
-// violations are known.
+// limits are the worlds that are searched only if they are asked for, because their violations
+// are known.
 func (o options) limits(known []explore.Config) []explore.Config {
 	if o.only.MatchString("") {
 		return nil
@@ -147,7 +147,7 @@ func (o options) limits(known []explore.Config) []explore.Config {
 	return known
 }
 
-// explore does all that is asked, on all processors.
+// explore runs all tasks, on all processors.
 func (o options) explore() []explore.Result {
 	tasks := o.tasks()
 	results := make([]explore.Result, len(tasks))
@@ -170,13 +170,13 @@ func (o options) search(c explore.Config) explore.Result {
 	return x.Search(cmp.Or(o.limit, c.States, usualStates))
 }
 
-// usualStates are enough for most: half as many show each mutation that a configuration
-// shows which does not say how many it takes.
+// usualStates are enough for most configurations: if a configuration does not say how many states
+// it takes, half as many show each mutation that it can show.
 const usualStates = 200_000
 
 const usualWalks = 100
 
-// maxWalk bounds the length of one walk.
+// maxWalk limits the length of one walk.
 const maxWalk = 3000
 
 // wander walks until a violation is found.
@@ -205,7 +205,7 @@ func (o options) wander(c explore.Config) explore.Result {
 	return sum
 }
 
-// describe is one line about an exploration.
+// describe describes an exploration in one line.
 func describe(r explore.Result) string {
 	how := fmt.Sprintf("cut at depth %d", r.Depth)
 	switch {
@@ -227,14 +227,13 @@ func describe(r explore.Result) string {
 	return fmt.Sprintf("%-20s %9d states %9d steps %5d settled %7.1fs  %s", r.Name, r.States, r.Steps, r.Settled, r.Took.Seconds(), how)
 }
 
-// Of a long counterexample, which ends in everybody's waiting, the first and the
-// last steps are shown.
+// A long counterexample ends with everybody waiting. Only its first and its last steps are shown.
 const (
 	head = 120
 	tail = 30
 )
 
-// counterexample is a violation and the numbered steps that lead to it.
+// counterexample is a violation, with the numbered steps that lead to it.
 func counterexample(v *explore.Violation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "VIOLATION: %s\n", v.What)

@@ -14,14 +14,14 @@ import (
 	"locksmith/test/overlay"
 )
 
-// A mutant is an explorer that has a mutation.
+// A mutant is an explorer with a mutation.
 type mutant struct {
 	program string
-	play    string // what its environment has to say, if the program has others, too
+	play    string // what its environment must say, if the program also has other mutations
 }
 
-// build builds explorers with mutations, into dir: one for all of them that can share it, and
-// one for each other.
+// build builds explorers with mutations in dir: one for all mutations that can share it, and one
+// for each other mutation.
 func build(all []mutation, dir string) ([]mutant, error) {
 	mutants := make([]mutant, len(all))
 	variants := make([][]overlay.Edit, len(all))
@@ -38,7 +38,7 @@ func build(all []mutation, dir string) ([]mutant, error) {
 		if cannot == nil && !slices.Contains(apart, i) {
 			continue
 		}
-		// Or to find out which one cannot be compiled.
+		// Or to find out which mutation cannot be compiled.
 		if mutants[i], err = buildApart(variants[i], filepath.Join(dir, strconv.Itoa(i))); err != nil {
 			return nil, fmt.Errorf("mutation %q: %w", m.name, err)
 		}
@@ -58,8 +58,8 @@ func buildApart(edits []overlay.Edit, dir string) (mutant, error) {
 	return mutant{program: program}, err
 }
 
-// compile builds an explorer in dir. It is built without the race detector, whatever the test
-// is run with: it explores in one goroutine, and ten times faster without.
+// compile builds an explorer in dir. It never uses the race detector, even if the test does: the
+// explorer runs in one goroutine, and ten times faster without.
 func compile(dir, list string) (program string, err error) {
 	root, err := overlay.Root()
 	if err != nil {
@@ -75,7 +75,7 @@ func compile(dir, list string) (program string, err error) {
 	return program, nil
 }
 
-// overlay is the mutation's edits, whose files are named from the module's root.
+// overlay returns the mutation's edits, with files named from the module's root.
 func (m mutation) overlay() (all []overlay.Edit) {
 	for _, e := range m.edits {
 		all = append(all, overlay.Edit{File: filepath.Join(m.in, e.file), Old: e.old, New: e.new})
@@ -83,8 +83,9 @@ func (m mutation) overlay() (all []overlay.Edit) {
 	return all
 }
 
-// try returns the violation that the mutation leads to in an explorer that has it. None is an
-// error, and so are only such of other properties than it is to break.
+// try returns the violation to which the mutation leads in an explorer that has it. If there is
+// none, or only violations of other properties than the mutation is to break, it returns an
+// error.
 func (m mutation) try(with mutant) (*explore.Violation, error) {
 	results, err := m.explore(with)
 	if err != nil {
@@ -130,8 +131,8 @@ func (m mutation) explore(with mutant) ([]explore.Result, error) {
 	return results, nil
 }
 
-// conclude reads the results of an explorer that has ended. Its exit status must be that of
-// who found what they say.
+// conclude parses the results of an explorer that has ended. The exit status must fit the
+// results.
 func conclude(out []byte, err error) (results []explore.Result, _ error) {
 	state, ended := err.(*exec.ExitError)
 	found := ended && state.ExitCode() == violation

@@ -2,28 +2,26 @@ package main
 
 import "slices"
 
-// A mutation is a way to build the algorithm wrongly. The explorer must find out
-// that it is wrong; else a rule of the algorithm, or a part of the explorer,
-// does nothing.
+// A mutation is a way to build the algorithm wrongly. The explorer must find out that it is
+// wrong. If it does not, a rule of the algorithm, or a part of the explorer, does nothing.
 type mutation struct {
 	name string
-	// config names the configurations (as a regular expression) one of which
-	// must show a violation.
+	// config is a regular expression for configurations. One of them must show a violation.
 	config string
-	// breaks is the property that does not hold then, in the explorer's words.
+	// breaks is the property that does not hold any more, in the explorer's words.
 	breaks string
-	// in is where the files are, from the module's root.
+	// in is the directory of the files, from the module's root.
 	in    string
 	edits []edit
-	// large: it takes so many states that fewer than the usual are not enough.
+	// limit is how many states to explore, if the usual number is not enough.
 	limit int
 }
 
-// An edit replaces a piece of a file that is there exactly once. The file is named from
-// where those of the mutation are.
+// An edit replaces a piece of a file that is there exactly once. The file is named from the
+// mutation's directory.
 type edit struct{ file, old, new string }
 
-// What a mutation breaks.
+// What a mutation breaks, in the explorer's words.
 const (
 	twoHolders = "both hold the lock"
 	tokenFell  = "was granted before"
@@ -43,7 +41,7 @@ const (
 	keeps      = "keeps the kernel lock of"
 )
 
-// Where the files of the algorithms are, from the module's root.
+// The directories of the algorithms, from the module's root.
 const (
 	generationDir = "backends/nfs/generation"
 	mkdirDir      = "backends/mkdirlock"
@@ -53,7 +51,7 @@ const (
 	localDir      = "backends/local"
 )
 
-// mutations are all of them.
+// mutations returns all mutations.
 func mutations() []mutation {
 	return slices.Concat(within(generationDir, generationMutations), within(mkdirDir, mkdirMutations), within(linkDir, linkMutations), within(objectsDir, objectMutations), within(localDir, kernelMutations), within(watchDir, memoryMutations))
 }
@@ -66,8 +64,8 @@ func within(dir string, all []mutation) []mutation {
 	return all
 }
 
-// judgedLate has the watcher of others, which is in this directory, read the clock after
-// its look.
+// judgedLate makes the watcher of others, which is in this directory, read the clock after its
+// look.
 func judgedLate(dir string) edit {
 	return edit{dir + "/watch.go",
 		"	before := w.request.Clock.Now()\n	seen, err := see(x.seen)\n",

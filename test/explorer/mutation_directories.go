@@ -1,7 +1,6 @@
 package main
 
-// mkdirMutations are wrong ways to lock with directories. Their files are those of
-// package mkdirlock.
+// mkdirMutations are wrong ways to lock with directories. Their files are in package mkdirlock.
 var mkdirMutations = []mutation{
 	{name: "commit with an empty reservation", breaks: twoHolders, config: "tree-xx", edits: []edit{
 		{"reserve.go", "	entered := a.dir.Mkdir(ctx, c.path())\n", "	var entered error\n"},

@@ -1,7 +1,6 @@
 package main
 
-// linkMutations are wrong ways to lock with a file. Their files are those of package
-// link.
+// linkMutations are wrong ways to lock with a file. Their files are in package link.
 var linkMutations = []mutation{
 	{name: "the answer to a link is the truth", breaks: stuck, config: "link-lost|link-late", edits: []edit{
 		{"claim.go", "	cause := c.fs.Link(c.name, name)\n",

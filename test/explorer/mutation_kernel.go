@@ -1,7 +1,7 @@
 package main
 
-// kernelMutations are wrong ways to lock with a file of one machine. Their files are those of
-// package local.
+// kernelMutations are wrong ways to lock with a file of one machine. Their files are in package
+// local.
 var kernelMutations = []mutation{
 	{name: "a turn is overwritten", breaks: keeps, config: "local-turns-0", edits: []edit{{"queue_linux.go",
 		"	case given:\n		q.ring()\n		return false\n", ""}}},

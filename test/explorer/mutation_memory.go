@@ -1,7 +1,7 @@
 package main
 
-// memoryMutations are wrong ways to let short tries watch together. Their files are those of
-// package watch.
+// memoryMutations are wrong ways to let short tries watch together. Their files are in package
+// watch.
 var memoryMutations = []mutation{
 	{name: "the time of another boot", breaks: robs, config: "short-hosts", edits: anyBoot},
 	{name: "the time of another boot, of directories", breaks: robs, config: "plain-short-hosts", edits: anyBoot},

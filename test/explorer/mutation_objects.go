@@ -1,11 +1,10 @@
 package main
 
-// objectMutations are wrong ways to lock with objects. Their files are those of package
-// objects.
+// objectMutations are wrong ways to lock with objects. Their files are in package objects.
 //
-// What a refused creation means is asked twice: by whoever was refused, and by the next
-// listing (othersAlways). Each does alone, so those who do not ask leave out both. In
-// s3-lost-alone the second does not matter by itself.
+// Two questions find out what a refused creation means: the one of the refused process, and the
+// next listing (othersAlways). Either is enough, so the mutations that do not ask leave out both.
+// In s3-lost-alone the listing alone does not matter.
 var objectMutations = []mutation{
 	{name: "a listing that lacks the holder's reservation proves that it is gone", breaks: twoHolders, config: "s3-torn", edits: []edit{{"attempt.go",
 		"	if t > 0 { // a listing", "	if t > 0 && len(v.queue) > 1 { // a listing"}}},
@@ -129,6 +128,6 @@ var objectMutations = []mutation{
 		"	return h.claim.lock.remove(ctx, p.ticket)\n", "	return nil\n"}}},
 }
 
-// othersAlways takes an own generation that a listing shows for another's.
+// othersAlways takes an own generation in a listing for another's.
 var othersAlways = edit{"attempt.go",
 	"		if target == a.mine.ticket {\n			return a.confirm(ctx, t, began)\n		}\n		if err := a.pass", "		if err := a.pass"}

@@ -16,13 +16,13 @@ import (
 	"locksmith/test/explorer/explore"
 )
 
-// system is the code under test, with everything that it needs of the world.
+// system is the code of nfs:, with everything that it needs of the world.
 func system(e explore.Env) explore.Lock {
 	return &generation.Lock{Dir: e.Dir(), Address: "nfs:/lock", Env: e.Owner()}
 }
 
-// timeless is for locks with the time in names or files: if it passed, no two states
-// would be equal.
+// timeless is for locks with the time in names or files: if that time passed, no two states would
+// be equal.
 func timeless(e explore.Env) owner.Env {
 	env := e.Owner()
 	env.Today = func() time.Time { return time.Unix(1_700_000_000, 0) }
@@ -37,13 +37,13 @@ func plain(e explore.Env) explore.Lock {
 	return directories(e, e.Calls, mkdirlock.PlainStyle, false)
 }
 
-// disk is the same where gate and commit may be one step.
+// disk is plain on a disk, where gate and commit may be one step.
 func disk(e explore.Env) explore.Lock { return directories(e, e.Disk, mkdirlock.PlainStyle, false) }
 
-// tree is the same in the style of directories, with tokens.
+// tree is the code of mkdir:, ftp: and ftps: in the style of directories, with tokens.
 func tree(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock.TreeStyle, true) }
 
-// bare has no tokens.
+// bare is tree without tokens.
 func bare(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock.TreeStyle, false) }
 
 func directories(e explore.Env, dir func() mkdirlock.Dir, style mkdirlock.Style, tokens bool) explore.Lock {
@@ -51,12 +51,12 @@ func directories(e explore.Env, dir func() mkdirlock.Dir, style mkdirlock.Style,
 		Pace: mkdirlock.Pace{Min: time.Second, Max: time.Second}, Env: timeless(e)}
 }
 
-// A script is what people have written since there is mkdir: who can make the
-// directory has the lock, and removes it in the end. It breaks nobody.
+// A script does what people have done since there is mkdir: whoever can make the directory has
+// the lock, and removes it in the end. It breaks nobody.
 type script struct {
-	explore.Lock // nobody asks more of it
+	explore.Lock // nothing else is asked of it
 	dir          mkdirlock.Dir
-	id           string // of no use to others
+	id           string // of no use to other processes
 }
 
 func newScript(e explore.Env) explore.Lock { return script{dir: e.Calls(), id: e.NewID()} }
@@ -100,9 +100,9 @@ func kernel(e explore.Env) explore.Lock {
 	return local.On("local:/L", e.Machine, env)
 }
 
-// A hand removes the lock file, whosever it is, and wants nothing.
+// A hand removes the lock file, whoever has made it, and wants nothing.
 type hand struct {
-	explore.Lock // nobody asks more of it
+	explore.Lock // nothing else is asked of it
 	env          explore.Env
 }
 
@@ -118,7 +118,7 @@ func (h hand) Try(context.Context) (backend.Hold, error) {
 func (h hand) Wait(context.Context) error     { return nil }
 func (h hand) Withdraw(context.Context) error { return nil }
 
-// fileName is the lock file.
+// fileName is the lock file's name.
 const fileName = "L"
 
 // linked is the code of link:.
@@ -129,18 +129,18 @@ func linked(e explore.Env) explore.Lock {
 		Env:   timeless(e), Self: e.Self}
 }
 
-// A tool is what others lock with: it links a file of its own to the lock, which it
-// has if the file then counts two links, and removes the lock in the end, whoever's
-// it is. It breaks nobody.
+// A tool is another program that locks. It links a file of its own to the lock. If the file then
+// has two links, it has the lock. In the end it removes the lock, whoever has it. It breaks
+// nobody.
 type tool struct {
-	explore.Lock // nobody asks more of it
+	explore.Lock // nothing else is asked of it
 	fs           link.FS
-	id           string // of no use to others
+	id           string // of no use to other processes
 }
 
 func newTool(e explore.Env) explore.Lock { return &tool{fs: e.Files(), id: e.NewID()} }
 
-// toolMark is what the own files of tools begin with.
+// toolMark is how the names of tools' own files begin.
 const toolMark = "tool."
 
 func (t *tool) own() string { return toolMark + t.id }

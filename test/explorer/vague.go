@@ -9,16 +9,16 @@ import (
 	"locksmith/test/explorer/explore"
 )
 
-// vague is the code of nfs: on an SFTP server, which refuses all with one code: sftp: looks
-// what is there, in a request of its own, and by then that may be something else.
+// vague is the code of nfs: on an SFTP server, which has only one code for all refusals. So sftp:
+// looks what is there, in a request of its own, and by then that may be something else.
 func vague(e explore.Env) explore.Lock {
 	return &generation.Lock{Dir: vagueDir{e.Dir()}, Address: "sftp://h/lock", Env: e.Owner()}
 }
 
 type vagueDir struct{ generation.Dir }
 
-// isVague reports that an error would have been that code: ENOENT has one of its own, and
-// without an answer there is none.
+// isVague reports whether the server would have said that one code. ENOENT has a code of its own,
+// and without an answer there is no code.
 func isVague(err error) bool {
 	return err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EIO)
 }
@@ -31,7 +31,7 @@ func (v vagueDir) Symlink(target, name string) error {
 	return v.made(name, func() error { return v.Dir.Symlink(target, name) })
 }
 
-// made asks once more where a name could not be made though it is not there.
+// made repeats a request once if the name could not be made although it does not exist.
 func (v vagueDir) made(name string, request func() error) error {
 	for range 2 {
 		if err := request(); !isVague(err) {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An actionKind is what kind of thing happened.
+// An actionKind says what kind of thing happened.
 type actionKind uint8
 
 const (
@@ -19,10 +19,10 @@ const (
 	repeated
 	calmed // the adversary gave up
 	reaped // a person removed what nobody owns
-	gave   // the kernel gave its lock of a file to who sleeps for it
+	gave   // the kernel gave its lock on a file to a sleeping thread
 )
 
-// An action is what made one world of another.
+// An action is what turned one world into another.
 type action struct {
 	kind    actionKind
 	process int
@@ -31,7 +31,7 @@ type action struct {
 	reply   reply
 }
 
-// describe tells an action in one line, with how things stand afterwards.
+// describe describes an action in one line, with its consequences.
 func (x *Explorer) describe(before, after *world) string {
 	d := after.action
 	switch d.kind {
@@ -110,7 +110,7 @@ func (x *Explorer) value(d action) string {
 	return "ok"
 }
 
-// listed are the names that a listing showed.
+// listed returns the names that a listing showed.
 func (x *Explorer) listed(r reply) (all []string) {
 	if x.Config.Objects == nil {
 		for _, t := range x.names.listings[r.value] {
@@ -162,7 +162,7 @@ func (x *Explorer) call(o op) string {
 	return opNames[o.kind] + " " + name
 }
 
-// changes tells what a process found out by its step.
+// changes says what processes found out by a step.
 func (x *Explorer) changes(before, after *world) string {
 	var all []string
 	for p := range after.procs {
@@ -190,14 +190,13 @@ func (x *Explorer) changes(before, after *world) string {
 
 var longTicket = regexp.MustCompile(`(?:\d+-)*[0-9a-f]{32}`)
 
-// zeros are those of a number in the key of an object.
+// zeros are the leading zeros of the number in an object's key.
 var zeros = regexp.MustCompile(`\bg\.0+`)
 
 // packed is a record in the name of a directory.
 var packed = regexp.MustCompile(`\b(\d+\.\d+\.)[A-Za-z0-9_-]{20,}`)
 
-// short writes tickets as P1#2, the second of process 1, and records as whose
-// they are.
+// short writes a ticket as P1#2, the second ticket of process 1, and a record by its owner.
 func (x *Explorer) short(s string) string {
 	if strings.HasPrefix(s, "LOCK ") {
 		return "record of " + x.who(makerOf(longTicket.FindString(s)))

@@ -7,20 +7,20 @@ type fault uint8
 
 const (
 	noFault      fault = iota
-	outdated           // answered from the cache of the host
+	outdated           // answered from the host's cache
 	lostRequest        // not executed, answered EIO
 	lostReply          // executed, answered EIO
-	crashedReply       // executed, then the server crashed: answered as the repeated request is
-	duplicated         // executed, and once more later
+	crashedReply       // executed, then the server crashed: the answer is that to the repeated request
+	duplicated         // executed now, and once more later
 	delayed            // answered EIO, and executed later
 	tornBegin          // the first half of a listing
 	tornEnd            // the second
-	foreign            // not executed, answered by something before the store: there is none
-	foreignReply       // executed, and answered so
+	foreign            // not executed; something before the store answers that there is no such object
+	foreignReply       // executed, with the same answer
 )
 
-// jumps are how far time jumps, in parts of the lease: enough to outlast the fairness delay,
-// a bit more than half, a bit more than a whole.
+// jumps are how far time jumps, as parts of the lease: enough to outlast the fairness delay, a
+// bit more than half, and a bit more than a whole lease.
 func (x *Explorer) jumps() [3]int32 {
 	percent := x.Config.Jumps
 	if percent == [3]int32{} {
@@ -55,7 +55,7 @@ func (x *Explorer) pass(c *world, ms int32) {
 		q.awake = q.awake || x.op(c, p).kind == opRest
 		x.rouse(c, p)
 		if q.valid && !x.lasting(p) && c.now >= q.confirmed+millis(x.roles[p].Lease) {
-			q.valid = false // it knows by its own clock
+			q.valid = false // it knows that by its own clock
 		}
 	}
 }
@@ -101,7 +101,8 @@ func (x *Explorer) repeat(w *world, i int, emit func(*world)) {
 		x.wake(c, -1)
 	}
 	if r.err == 0 && d.op.creates() && x.Config.Files == nil {
-		// Nobody's sign of life: whoever meant the one before may remove it.
+		// The repeated request is nobody's sign of life: a process that meant the earlier entry
+		// may remove this one.
 		c.tree.get(d.op.name).sign = lapsed
 	}
 	if r.err == 0 && d.op.kind != opTouch {
@@ -111,7 +112,7 @@ func (x *Explorer) repeat(w *world, i int, emit func(*world)) {
 	emit(c)
 }
 
-// cached are the answers that an outdated cache gives.
+// cached emits the answers of an outdated cache.
 func (s stepper) cached() {
 	if !s.caches() || s.from.left.Stale == 0 {
 		return
@@ -137,7 +138,7 @@ func (s stepper) stale(r reply) {
 	})
 }
 
-// lost are the answers when the network or the server fails.
+// lost emits the answers when the network or the server fails.
 func (s stepper) lost() {
 	if s.from.left.Lost == 0 || s.op.kind == opUnpin {
 		return
@@ -157,7 +158,7 @@ func (s stepper) lost() {
 		return
 	}
 	if s.Config.Objects != nil && s.op.kind != opPutNew {
-		return // it is told what the first request would have been
+		return // the repeated request gets the answer that the first one would have got
 	}
 	s.answer(crashedReply, func(c *world) reply {
 		c.left.Lost--
@@ -171,7 +172,8 @@ func (s stepper) lost() {
 	})
 }
 
-// foreign are the answers of something before the store, which say that there is none.
+// foreign emits the answers of something before the store, which says that there is no such
+// object.
 func (s stepper) foreign() {
 	if s.from.left.Foreign == 0 {
 		return
@@ -188,7 +190,7 @@ func (s stepper) foreign() {
 	}
 }
 
-// repeated are requests that the server will execute once more.
+// repeated emits requests that the server will execute once more.
 func (s stepper) repeated() {
 	if s.from.left.Dups == 0 || !s.op.changes() || s.session() {
 		return
@@ -205,7 +207,7 @@ func (s stepper) repeated() {
 	}
 }
 
-// delayed is a request that is given up, and executed later.
+// delayed emits a request that is given up now and executed later.
 func (s stepper) delayed() {
 	s.answer(delayed, func(c *world) reply {
 		c.left.Lost--

@@ -33,7 +33,8 @@ func (b bucket) write(kind opKind, key string, content []byte) error {
 	return outcomeOf(b.r.ask(op{kind: kind, name: b.r.text(key), to: b.r.text(string(content))}))
 }
 
-// Delete implements objects.Store. What is never there is removed at any moment alike.
+// Delete implements objects.Store. An object that never exists may be removed at any moment,
+// without a step.
 func (b bucket) Delete(_ context.Context, key string) error {
 	if strings.HasPrefix(key, trialPrefix) {
 		return nil
@@ -41,7 +42,7 @@ func (b bucket) Delete(_ context.Context, key string) error {
 	return outcomeOf(b.r.ask(op{kind: opDelete, name: b.r.text(key)}))
 }
 
-// Head implements objects.Store. Its answer does not tell whether it is the store's.
+// Head implements objects.Store. Its answer does not tell whether it comes from the store.
 func (b bucket) Head(_ context.Context, key string) (objects.Object, error) {
 	v, err := b.look(opHead, key)
 	if errors.Is(err, objects.ErrAbsent) {
@@ -64,7 +65,7 @@ func (b bucket) look(kind opKind, key string) (view, error) {
 	return b.r.names.views[r.value], nil
 }
 
-// List implements objects.Store, by a request for each page.
+// List implements objects.Store. It makes a request for each page.
 func (b bucket) List(context.Context) ([]objects.Object, error) {
 	var all []objects.Object
 	for after, more := text(0), true; more; {
@@ -82,7 +83,7 @@ func (b bucket) List(context.Context) ([]objects.Object, error) {
 	return all, nil
 }
 
-// object is what a look shows. Equal contents look alike, and times are in whole seconds.
+// object is what a look shows. Equal contents have equal tags, and times are in whole seconds.
 func (b bucket) object(v view) objects.Object {
 	return objects.Object{Key: b.r.names.texts[v.born], Tag: strconv.Itoa(int(v.content)),
 		Modified: epoch.Add(time.Duration(v.stamp) * time.Millisecond).Truncate(time.Second)}

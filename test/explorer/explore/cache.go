@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A belief is what the client of one host has in its cache of a name: that it
-// does not exist (link 0), or what the symbolic link holds. Directories that
-// are believed to exist need no belief: whatever is done with one that is gone,
-// the server answers.
+// A belief is what the client of one host has in its cache about a name: that the name does not
+// exist (link 0), or the content of the symbolic link. Existing directories need no belief: if
+// one is gone, the server answers whatever is done with it.
 type belief struct {
 	name text
 	link text
@@ -54,7 +53,7 @@ func (h *host) forget(name text) {
 	}
 }
 
-// refresh drops all that the host believed of names in dir.
+// refresh drops all beliefs of the host about names in dir.
 func (h *host) refresh(n *names, dir text) {
 	h.beliefs = slices.DeleteFunc(h.beliefs, func(b belief) bool { return n.parents[b.name] == dir })
 }
@@ -81,8 +80,8 @@ func (h *host) keepPage(dir text, l listing) {
 	h.pages = slices.Insert(h.pages, i, page{dir, l})
 }
 
-// misses reports that the host would say ENOENT, without asking the server, of
-// a name that o leads through and that does exist.
+// misses reports whether the host would say ENOENT without asking the server, for an existing
+// name on o's path.
 func (h *host) misses(n *names, t tree, o op) bool {
 	for _, name := range o.path(n) {
 		if b, known := h.belief(name); known && b.link == 0 && t.has(name) {
@@ -92,7 +91,7 @@ func (h *host) misses(n *names, t tree, o op) bool {
 	return false
 }
 
-// path is the names that must be found before a request can be sent.
+// path returns the names that must be found before a request can be sent.
 func (o op) path(n *names) []text {
 	switch parent := n.parents[o.name]; {
 	case o.kind == opList || o.kind == opLook && parent == 0:
@@ -109,8 +108,8 @@ func (o op) path(n *names) []text {
 	return []text{o.name}
 }
 
-// outdated is what a removed or replaced symbolic link held, if the host would
-// still say so.
+// outdated returns the content of a removed or replaced symbolic link, if the host would still
+// answer with it.
 func (h *host) outdated(t tree, o op) (text, bool) {
 	if o.kind != opReadlink {
 		return 0, false
@@ -123,8 +122,8 @@ func (h *host) outdated(t tree, o op) (text, bool) {
 	return b.link, e == nil || e.link != b.link
 }
 
-// learn takes the server's answer into the host's cache. On tick (NFSv3 within
-// one tick of the server's clock) nothing refreshes a directory as a whole.
+// learn puts the server's answer into the host's cache. With tick (NFSv3 within one tick of the
+// server's clock) nothing refreshes a whole directory.
 func (h *host) learn(n *names, o op, r reply, tick bool) {
 	dir := n.parents[o.name]
 	absent := r.err == unix.ENOENT
@@ -184,7 +183,7 @@ func (h *host) refreshUnless(tick bool, n *names, dir text) {
 	}
 }
 
-// changed follows a change that this host made itself in dir.
+// changed notes that this host itself made a change in dir.
 func (h *host) changed(n *names, dir text, tick bool) {
 	h.dropPage(dir)
 	h.refreshUnless(tick, n, dir)

@@ -16,7 +16,7 @@ import (
 	"locksmith/backends/process"
 )
 
-// Calls is the directory in which a lock of directories is.
+// Calls is the directory that contains a lock of directories.
 func (e Env) Calls() mkdirlock.Dir { return calls{e.runner} }
 
 type calls struct{ r *runner }
@@ -43,7 +43,7 @@ func (d calls) Rename(_ context.Context, from, to string) error {
 	return d.asked(op{kind: opRename, name: d.text(from), to: d.text(to)})
 }
 
-// Disk is the same on a disk of one machine.
+// Disk is Calls on a disk of one machine.
 func (e Env) Disk() mkdirlock.Dir { return disk{calls{e.runner}} }
 
 type disk struct{ calls }
@@ -71,7 +71,8 @@ func (d disk) pin(kind opKind, name string) (io.Closer, error) {
 	return pin{d.r, text(r.value)}, nil
 }
 
-// A pin is that of a directory that was staked under a name; 0 is none that matters.
+// A pin is the pin on a directory, by the name under which it was staked; 0: a pin that does not
+// matter.
 type pin struct {
 	r    *runner
 	born text
@@ -115,10 +116,10 @@ func (d calls) Await(ctx context.Context, name string, watched process.Process, 
 // Close implements mkdirlock.Dir.
 func (d calls) Close() {}
 
-// Files is the directory in which a lock file is.
+// Files is the directory that contains a lock file.
 func (e Env) Files() link.FS { return files{e.runner} }
 
-// Self is the record of the process.
+// Self is the record of this process.
 func (e Env) Self() owner.Record { return e.runner.role.request(e.runner).Owner }
 
 type files struct{ r *runner }
@@ -208,7 +209,7 @@ func (h handle) Touch() error {
 	return asError(h.files.r.ask(op{kind: opTouchFile, name: h.born}).err)
 }
 
-// SetTime is not used but for flufl.lock.
+// SetTime is used only for flufl.lock.
 func (h handle) SetTime(time.Time) error { panic(ErrForeign) }
 
 // Close implements link.File.

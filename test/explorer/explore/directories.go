@@ -7,39 +7,39 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Directories is what is different where a lock is made of directories only.
-// Signs of life are names made or renamed in an entry, x.<id> or s.<id>.
+// Directories says what is different if a lock is made only of directories. Signs of life are
+// names that are made or renamed in an entry, x.<id> or s.<id>.
 type Directories struct {
-	// Lock is the directory in which the entries of holders are.
+	// Lock is the directory with the entries of holders.
 	Lock string
-	// Plain: that directory is the lock, so that an empty one has an owner:
-	// whoever made it, renamed a directory onto it, or removed the last entry in it.
+	// Plain: that directory itself is the lock, so an empty one has an owner: whoever made it,
+	// renamed a directory onto it, or removed the last entry in it.
 	Plain bool
-	// Session: requests go over one connection, as in FTP. They are not repeated,
-	// by nobody; one that was given up may still be executed later.
+	// Session: requests go over one connection, as in FTP. Nobody repeats them. A request that
+	// was given up may still be executed later.
 	Session bool
-	// NoReplace: the server renames onto nothing that is there.
+	// NoReplace: the server does not rename onto a name that exists.
 	NoReplace bool
-	// TwoSteps: the file system cannot rename to a name only if nothing has it.
+	// TwoSteps: the file system has no rename that replaces nothing.
 	TwoSteps bool
-	// Unmarked: nor can it mark a directory.
+	// Unmarked: the file system cannot mark a directory.
 	Unmarked bool
 	// MissingIsEmpty: the server lists a missing directory as an empty one.
 	MissingIsEmpty bool
 	// EmptyIsMissing: the server refuses to list an empty directory.
 	EmptyIsMissing bool
-	// Careless: the network may repeat requests to make or remove the lock
-	// itself, too, in plain style. There is no id in them, and so no defence.
+	// Careless: in plain style the network may also repeat requests to make or remove the lock
+	// itself. They contain no id, so there is no defence.
 	Careless bool
 }
 
-// nobody owns a lock that somebody made without knowing, or that is not there.
+// nobody owns a lock that its maker does not know of, or that does not exist.
 const nobody = -1
 
-// plain reports that an empty lock is somebody's.
+// plain reports whether an empty lock belongs to somebody.
 func (x *Explorer) plain() bool { return x.Config.Directories != nil && x.Config.Directories.Plain }
 
-// answer is how this server answers requests that servers answer differently.
+// answer is this server's answer to requests that servers answer differently.
 func (d *Directories) answer(n *names, t tree, o op) (reply, bool) {
 	switch {
 	case d == nil:
@@ -55,7 +55,7 @@ func (d *Directories) answer(n *names, t tree, o op) (reply, bool) {
 	return reply{}, false
 }
 
-// alive is the entry whose sign of life a request is, or 0.
+// alive is the entry for which a request is a sign of life, or 0.
 func (x *Explorer) alive(o op) text {
 	switch {
 	case o.kind == opTouch:
@@ -72,7 +72,7 @@ func (x *Explorer) alive(o op) text {
 	return 0
 }
 
-// isEntry reports what a name is by which somebody holds or waits.
+// isEntry reports whether a name is an entry: a name by which somebody holds or waits.
 func (x *Explorer) isEntry(name text) bool {
 	if x.Config.Objects != nil {
 		return x.reservation(name) == name && name != 0
@@ -81,8 +81,7 @@ func (x *Explorer) isEntry(name text) bool {
 	return name != 0 && (strings.HasPrefix(base, "x.") || strings.HasPrefix(base, "s."))
 }
 
-// vital gives an entry the time of a sign of life, and to the reservation that it
-// is in.
+// vital sets the time of an entry's last sign of life, and that of the reservation that it is in.
 func (x *Explorer) vital(c *world, name text, sign int32) {
 	e := c.tree.get(name)
 	if e == nil {
@@ -94,8 +93,8 @@ func (x *Explorer) vital(c *world, name text, sign int32) {
 	}
 }
 
-// arrived is a directory that a rename has moved, with what is in it: whoever
-// watches it in its new place begins anew.
+// arrived notes that a rename has moved a directory with what is in it. Those who watch it in its
+// new place begin anew.
 func (x *Explorer) arrived(c *world, o op) {
 	for i := range c.tree {
 		if e := &c.tree[i]; e.name == o.to || x.names.below(e.name, o.to) {
@@ -104,13 +103,13 @@ func (x *Explorer) arrived(c *world, o op) {
 	}
 }
 
-// own keeps in mind whose the lock is, after p's request was executed. doubt: p
-// does not get the answer.
+// own notes whose the lock is after p's request was executed. doubt says that p does not get the
+// answer.
 func (x *Explorer) own(c *world, p int, o op, doubt bool) {
 	if !x.plain() {
 		return
 	}
-	swept := p >= 0 && c.procs[p].swept // it will not know
+	swept := p >= 0 && c.procs[p].swept // it will not know that the lock is its own
 	switch {
 	case o.kind == opMkdir && o.name == x.lock, o.renames() && o.to == x.lock:
 		c.owner, c.doubt = int8(p), swept || doubt && o.kind == opMkdir
@@ -123,8 +122,8 @@ func (x *Explorer) own(c *world, p int, o op, doubt bool) {
 	}
 }
 
-// sweep: who removes an entry from a reservation leaves its maker without the
-// means to tell that the lock is its own, if it has just made it.
+// sweep: somebody removes an entry from a reservation. If its maker has just made the lock of it,
+// the maker cannot tell any more that the lock is its own.
 func (x *Explorer) sweep(c *world, p int, o op) {
 	maker := x.names.makers[o.name].process
 	if maker == p || x.names.makers[x.names.parents[o.name]].process != maker {
@@ -136,14 +135,14 @@ func (x *Explorer) sweep(c *world, p int, o op) {
 	}
 }
 
-// given is a request that p gives up without knowing what became of it.
+// given notes a request that p gives up without knowing its outcome.
 func (x *Explorer) given(c *world, p int, o op) {
 	if x.plain() && o.kind == opRmdir && o.name == x.lock && c.owner == int8(p) {
 		c.doubt = true
 	}
 }
 
-// checkLock: an empty lock in plain style is only touched by whose it is.
+// checkLock: in plain style only its owner touches an empty lock.
 func (x *Explorer) checkLock(c *world, p int, o op) {
 	if !x.plain() || !c.tree.has(x.lock) || len(c.tree.children(x.names, x.lock)) > 0 || c.owner == int8(p) {
 		return
@@ -164,18 +163,17 @@ func (x *Explorer) checkLock(c *world, p int, o op) {
 	c.violated("%s %s an empty lock directory that is %s", x.title(p), what, whose)
 }
 
-// orphan reports that the lock is an empty directory whose owner cannot know any more
-// that it has it: it crashed, or an answer to it was lost, or the server repeated the
-// request.
+// orphan reports whether the lock is an empty directory whose owner cannot know any more that it
+// owns it: the owner crashed, or an answer to it was lost, or the server repeated the request.
 func (x *Explorer) orphan(c *world) bool {
 	return x.plain() && c.tree.has(x.lock) && len(c.tree.children(x.names, x.lock)) == 0 &&
 		(c.owner == nobody || c.doubt || c.procs[c.owner].crashed)
 }
 
-// stuck reports that only a person can remove an orphan: it was not staked.
+// stuck reports whether only a person can remove the orphan, because it was not staked.
 func (x *Explorer) stuck(c *world) bool { return x.orphan(c) && c.tree.get(x.lock).born == 0 }
 
-// reap removes an orphan, as a person may.
+// reap removes an orphan, as a person may do.
 func (x *Explorer) reap(c *world, emit func(*world)) {
 	d := x.copy(c)
 	o := op{kind: opRmdir, name: x.lock}
@@ -186,8 +184,8 @@ func (x *Explorer) reap(c *world, emit func(*world)) {
 	x.readClocks(d, emit)
 }
 
-// mishap reports that a request must not be repeated, because nothing can be done
-// about it.
+// indefensible reports that a request must not be repeated, because nothing could be done about
+// it.
 func (x *Explorer) indefensible(o op) bool {
 	if f := x.Config.Files; f != nil {
 		return !f.Careless && o.kind == opUnlink && (o.name == x.lock || strings.HasPrefix(x.names.texts[o.name], f.Turns))
@@ -195,7 +193,7 @@ func (x *Explorer) indefensible(o op) bool {
 	return x.plain() && !x.Config.Directories.Careless && o.name == x.lock && (o.kind == opMkdir || o.kind == opRmdir || o.kind == opRemoveAbandoned)
 }
 
-// isLeftover reports what may be left at the end.
+// isLeftover reports whether a name may be left at the end.
 func (x *Explorer) isLeftover(name text) bool {
 	d := x.Config.Directories
 	text := x.names.texts[name]
@@ -213,7 +211,7 @@ func (x *Explorer) isLeftover(name text) bool {
 	return text == home || text == d.Lock || strings.HasPrefix(text, home+"/fence.")
 }
 
-// acquit marks all entries that are silent when nothing goes wrong any more.
+// acquit marks all entries that are silent at the moment when nothing goes wrong any more.
 func (x *Explorer) acquit(c *world) {
 	for i := range c.tree {
 		if x.Config.Directories != nil && x.silent(c, c.tree[i].name) {
@@ -222,8 +220,8 @@ func (x *Explorer) acquit(c *world) {
 	}
 }
 
-// provenIn: nobody is given a hold when its lease is over, or when its entry was
-// removed before it began to try.
+// provenIn: nobody is given a hold whose lease is over, or whose entry was removed before the Try
+// began.
 func (x *Explorer) provenIn(c *world, p int) {
 	q := &c.procs[p]
 	switch {
@@ -234,7 +232,7 @@ func (x *Explorer) provenIn(c *world, p int) {
 	}
 }
 
-// removed is the attempt of p whose entry somebody else removed, or 0.
+// removed is the attempt of p whose entry somebody else has removed, or 0.
 func (x *Explorer) removed(c *world, p int) uint8 {
 	m := maker{p, c.procs[p].condemned}
 	if x.Config.Directories == nil && x.Config.Objects == nil || slices.ContainsFunc(c.tree, func(e entry) bool { return x.isEntry(e.name) && x.names.makers[e.name] == m }) {
@@ -243,8 +241,8 @@ func (x *Explorer) removed(c *world, p int) uint8 {
 	return m.serial
 }
 
-// pinned executes what a kernel does about a directory itself. Pins are those of the
-// directory, whatever its name, and end with the process.
+// pinned executes what the kernel itself does to a directory. Pins belong to the directory,
+// whatever its name, and end with the process.
 func (x *Explorer) pinned(c *world, p int, o op) (reply, bool) {
 	e := c.tree.get(o.name)
 	switch o.kind {
@@ -278,8 +276,8 @@ func (x *Explorer) pinned(c *world, p int, o op) (reply, bool) {
 	return reply{}, false
 }
 
-// abandoned reports that a directory is empty, was staked, and that nobody who lives has
-// pinned it.
+// abandoned reports whether a directory is empty, was staked, and is not pinned by anybody who
+// lives.
 func (x *Explorer) abandoned(c *world, name text) bool {
 	e := c.tree.get(name)
 	if e == nil || e.born == 0 || len(c.tree.children(x.names, name)) > 0 {

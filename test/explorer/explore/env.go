@@ -13,16 +13,16 @@ import (
 	"locksmith/backends/process"
 )
 
-// An Env is all that the code under test may see of the world.
+// An Env is everything that the code under test may see of the world.
 type Env struct{ runner *runner }
 
-// Dir is the lock directory.
+// Dir is the directory of the lock.
 func (e Env) Dir() generation.Dir { return dir{e.runner} }
 
 // Clock is the clock of the process' host.
 func (e Env) Clock() clock.Clock { return bootClock{e.runner} }
 
-// NewID is owner.NewID, but tells us later who made a name.
+// NewID is owner.NewID, but its ids tell us later who made a name.
 func (e Env) NewID() string {
 	e.runner.serial++
 	return newID(e.runner.self, e.runner.serial)
@@ -41,13 +41,14 @@ func (e Env) Judge(r owner.Record) owner.Verdict {
 	return verdicts[v]
 }
 
-// Owner is all that an algorithm takes from where it runs. Nobody's end can be noticed.
+// Owner is what an algorithm needs from the place where it runs. The end of a process cannot be
+// watched.
 func (e Env) Owner() owner.Env { return owner.Env{NewID: e.NewID, Judge: e.Judge, Today: e.Today} }
 
 var verdicts = []owner.Verdict{owner.Unknown, owner.Alive, owner.Dead}
 
-// epoch is the wall clock when a run begins, and the server's. It has digits that times in
-// coarse steps have not (watch.IsFine).
+// epoch is the wall clock when a run begins, also the server's. It has digits that times in
+// coarse steps do not have (watch.IsFine).
 var epoch = time.Unix(1_700_000_000, 1000)
 
 // ErrForeign is returned for calls that the simulation does not know.
@@ -69,7 +70,7 @@ func (d dir) change(kind opKind, name string) error {
 	return asError(d.r.ask(op{kind: kind, name: d.r.text(path.Clean(name))}).err)
 }
 
-func (d dir) Prepare() error           { return nil } // it is there from the beginning
+func (d dir) Prepare() error           { return nil } // it exists from the beginning
 func (d dir) Mkdir(name string) error  { return d.change(opMkdir, name) }
 func (d dir) Rmdir(name string) error  { return d.change(opRmdir, name) }
 func (d dir) Unlink(name string) error { return d.change(opUnlink, name) }
@@ -113,14 +114,14 @@ func (d dir) Look(name string) (generation.Sight, error) {
 	return generation.Sight{Sign: fmt.Sprint(s.stamp), Modified: modified, Links: uint64(s.links)}, nil
 }
 
-// Await is a place between two calls, too: it is called from the loop of Wait
-// only, which keeps all that it knows in the attempt.
+// Await also marks a place between two calls: only the loop of Wait calls it, and that loop keeps
+// all that it knows in the attempt.
 func (d dir) Await(_ context.Context, _ string, _ process.Process, wait time.Duration, _ ...int) {
 	d.r.pause(fingerprint(d.r.wish...) + uint64(wait) + 1)
 	d.r.ask(op{kind: opAwait, wait: millis(wait)})
 }
 
-// millis rounds up, so that who waits does wait, and down to what a state holds.
+// millis rounds up, so that a process that waits does wait, but not above what a state can hold.
 func millis(d time.Duration) int32 {
 	return int32(min(d/time.Millisecond+min(d%time.Millisecond, 1), time.Duration(forever)))
 }
@@ -132,13 +133,13 @@ func (c bootClock) Now() time.Duration {
 	return c.r.role.Host.Uptime + time.Duration(ms)*time.Millisecond
 }
 
-// NewTimer waits at once: an algorithm that has no Dir.Await sleeps in the loop of Wait only.
+// NewTimer waits at once: an algorithm without Dir.Await sleeps only in the loop of Wait.
 func (c bootClock) NewTimer(d time.Duration) clock.Timer {
 	dir(c).Await(context.Background(), "", process.Process{}, d)
 	return over{}
 }
 
-// over is a timer whose time has come.
+// over is a timer that has fired.
 type over struct{}
 
 func (over) C() <-chan time.Time {

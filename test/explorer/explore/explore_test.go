@@ -14,10 +14,10 @@ import (
 	"locksmith/backends/process"
 )
 
-// A naive lock is the literature's: a symbolic link with a well-known name. Who
-// waited for long enough removes it by that name.
+// A naive lock is the one in the literature: a symbolic link with a well-known name. Whoever has
+// waited long enough removes it by that name.
 type naive struct {
-	Lock  // nobody asks more of it
+	Lock  // nothing else is asked of it
 	env   Env
 	id    string
 	since time.Duration
@@ -79,8 +79,8 @@ func naiveConfig(adversary Budget) Config {
 	return Config{Name: "naive", Lease: testLease, Roles: []Role{role(0), role(1), role(2)}, Adversary: adversary, NoTokens: true}
 }
 
-// While nobody breaks it the naive lock excludes. Otherwise it has two holders:
-// who is paused before it removes the name removes the next holder's lock.
+// While nobody breaks it, the naive lock excludes. Otherwise two hold it: a process that is
+// paused before it removes the name removes the next holder's lock.
 func TestFindsTwoHolders(t *testing.T) {
 	x := NewExplorer(naiveConfig(Budget{}))
 	defer x.Close()
@@ -100,7 +100,7 @@ func TestFindsTwoHolders(t *testing.T) {
 	}
 }
 
-// The same way is gone again with the same seed, and shortened.
+// The same seed goes the same way again, and shortens it in the same way.
 func TestWalkIsReproducible(t *testing.T) {
 	c := naiveConfig(Budget{Full: 2, Short: 2})
 	for number := range uint64(20000) {
@@ -139,8 +139,7 @@ func TestStatesSurviveEncoding(t *testing.T) {
 	t.Logf("%d states", seen)
 }
 
-// Values that are equal have equal fingerprints, however they came about; the
-// smallest difference shows.
+// Equal values have equal fingerprints, however they came about. The smallest difference shows.
 func TestFingerprint(t *testing.T) {
 	type inner struct{ m map[string]*int }
 	one, uno, two := 1, 1, 2

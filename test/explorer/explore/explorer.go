@@ -11,59 +11,60 @@ type Config struct {
 	Roles     []Role
 	Lease     time.Duration
 	Adversary Budget
-	// Tick makes caches as bad as NFSv3 is within one tick of the server's
-	// clock: nothing refreshes a name, and a listing may be an old one unless
-	// this host changed the directory since.
+	// Tick makes caches as bad as those of NFSv3 within one tick of the server's clock. Nothing
+	// refreshes a name. A listing may be an old one, unless this host has changed the directory
+	// since.
 	Tick bool
-	// Jumps are how far time jumps, in hundredths of the lease, if not as usual.
+	// Jumps are how far time jumps, in hundredths of the lease; zero: as usual.
 	Jumps [3]int32
-	// Prelude is who comes first: each of these processes in turn goes on until
-	// it holds the lock or waits for it. The search begins after that.
+	// Prelude says who comes first: each of these processes in turn goes on until it holds the
+	// lock or waits for it. The search begins after that.
 	Prelude []int
-	// Late is who comes still earlier: each goes on until it is about to create a generation,
-	// and stops.
+	// Late says who comes before Prelude: each of these goes on until it is about to create a
+	// generation, and stops.
 	Late []int
-	// Copied: as long as it may, the network keeps a copy of each reservation and generation
-	// that the first of Prelude writes then.
+	// Copied: the network keeps copies of the reservations and generations that the first process
+	// of Prelude writes during the prelude, as long as the budget lasts.
 	Copied bool
-	// Fallen is who of them then crashes. Then each of Dying goes on until it is about
-	// to remove the lock, which is a file, and crashes; and each of Stopped, and stops.
+	// After the prelude, each process of Fallen crashes. Then each of Dying goes on until it is
+	// about to remove the lock, which is a file, and crashes. Each of Stopped goes on that far,
+	// and stops.
 	Fallen, Dying, Stopped []int
-	// Prompt: nobody is paused just before it looks at its clock. There are far
-	// fewer states then.
+	// Prompt: no process is paused just before it looks at its clock. That makes the number of
+	// states far smaller.
 	Prompt bool
-	// Directories is set where the lock is made of nothing else.
+	// Directories is set if the lock is made only of directories.
 	Directories *Directories
-	// Files is set where the lock is a file.
+	// Files is set if the lock is a file.
 	Files *Files
-	// Objects is set where the lock is objects in a store.
+	// Objects is set if the lock is made of objects in a store.
 	Objects *Objects
-	// Kernel is set where the lock is a file of one machine.
+	// Kernel is set if the lock is a file of one machine.
 	Kernel *Kernel
-	// Limit is part of what violations are called that are known; what follows from one
-	// is not explored. Meets are those that must be met.
+	// Limit is a part of the text of violations that are known limits. What follows from such a
+	// violation is not explored. Meets are the violations that must be met.
 	Limit string
 	Meets []string
-	// NoTokens: the locks have none.
+	// NoTokens: the locks have no tokens.
 	NoTokens bool
-	// States bounds the search, Walks the walks; 0 leaves it to the caller.
+	// States limits the search, and Walks the walks; 0 leaves it to the caller.
 	States, Walks int
 }
 
-// An Explorer explores one Config. It is used by one goroutine.
+// An Explorer explores one Config. One goroutine may use it.
 type Explorer struct {
 	Config Config
 	names  *names
-	roles  []Role // the last is the cleaner's
+	roles  []Role // the last is that of the cleaner
 	graphs []*graph
 	spare  []*world
-	lock   text // of Directories, or of Files
+	lock   text // of Directories or Files
 	// opening is what happened in the prelude.
 	opening []string
-	Steps   uint64 // worlds that were made
+	Steps   uint64 // how many worlds were made
 }
 
-// NewExplorer prepares to explore c. The cleaner is the system of the first role.
+// NewExplorer prepares to explore c. The cleaner has the system of the first role.
 func NewExplorer(c Config) *Explorer {
 	x := &Explorer{Config: c, names: newNames()}
 	for _, dir := range c.places() {
@@ -86,8 +87,8 @@ func NewExplorer(c Config) *Explorer {
 	return x
 }
 
-// nap is how long the cleaner rests between two looks: all of them are longer than what is
-// left is let be.
+// nap is how long the cleaner rests between two looks. All rests together are longer than
+// leftovers are let be.
 func (c Config) nap() time.Duration {
 	if c.Files != nil {
 		return 10 * time.Minute
@@ -95,7 +96,7 @@ func (c Config) nap() time.Duration {
 	return c.Lease / 4
 }
 
-// naps is how often: a lock of objects looks at what is left only now and then.
+// naps is how often the cleaner rests. A lock of objects looks for leftovers only now and then.
 func (c Config) naps() int {
 	if c.Objects != nil {
 		return 18
@@ -103,7 +104,7 @@ func (c Config) naps() int {
 	return 12
 }
 
-// places are the directories that are there from the beginning.
+// places are the directories that exist from the beginning.
 func (c Config) places() []string {
 	if c.Directories != nil || c.Files != nil || c.Objects != nil || c.Kernel != nil {
 		return nil
@@ -122,7 +123,7 @@ func (x *Explorer) hostNumbers(c Config) []Host {
 	return hosts
 }
 
-// Close lets all processes go.
+// Close ends all processes.
 func (x *Explorer) Close() {
 	for _, g := range x.graphs {
 		g.close()
@@ -139,7 +140,7 @@ func (x *Explorer) title(p int) string {
 	return fmt.Sprintf("P%d", p+1)
 }
 
-// start is the world before anything happened.
+// start returns the world before anything has happened.
 func (x *Explorer) start() *world {
 	w := &world{left: x.Config.Adversary, owner: nobody, hosts: make([]host, len(x.hostNumbers(x.Config))+1)}
 	for _, dir := range x.Config.places() {
@@ -148,7 +149,8 @@ func (x *Explorer) start() *world {
 	w.procs = make([]proc, len(x.roles))
 	w.procs[len(x.roles)-1].absent = true
 	var started *world
-	// Whoever sleeps over a jump before its first step might as well come later.
+	// A process that sleeps over a jump before its first step might as well come later, so only
+	// the last world counts.
 	x.readClocks(w, func(c *world) { started = x.copy(c) })
 	x.opening = nil
 	for _, p := range x.Config.Late {
@@ -181,12 +183,12 @@ func (x *Explorer) goOn(w *world, p int) *world {
 	return x.goOnTo(w, p, func(o op) bool { return o.kind <= opAwait || o.kind == opRest })
 }
 
-// goOnTo lets process p take steps until it is about to do something.
+// goOnTo lets process p take steps until it is about to do a certain one.
 func (x *Explorer) goOnTo(w *world, p int, there func(op) bool) *world {
 	for {
 		var next *world
 		x.step(w, p, func(c *world) {
-			// The last: it does not stop to look at a clock.
+			// Take the last world, in which p does not stop to look at a clock.
 			if f := c.action.fault; f == noFault || f == duplicated && x.Config.Copied && p == x.Config.Prelude[0] && x.isTaking(c.action.op) {
 				next = x.copy(c)
 				next.action = c.action
@@ -212,11 +214,11 @@ func (x *Explorer) copy(w *world) *world {
 	return c
 }
 
-// drop gives a world back that nobody looks at any more.
+// drop takes back a world that nobody needs any more.
 func (x *Explorer) drop(c *world) { x.spare = append(x.spare, c) }
 
-// A choice is one thing that can happen in a world: whose, and which of the
-// ways that it can go.
+// A choice is one thing that can happen in a world: who does it, and which of several outcomes it
+// has.
 type choice struct {
 	kind    actionKind
 	subject uint8 // a process, a kind of jump, or a repeated request
@@ -229,7 +231,7 @@ func unpackChoice(v uint32) choice {
 	return choice{actionKind(v >> 24), uint8(v >> 16), uint16(v)}
 }
 
-// act emits all worlds in which what a says, but for the variant, has happened.
+// act emits all worlds that a can lead to, whatever its variant.
 func (x *Explorer) act(w *world, a choice, emit func(*world)) {
 	switch a.kind {
 	case stepped:
@@ -247,7 +249,7 @@ func (x *Explorer) act(w *world, a choice, emit func(*world)) {
 	}
 }
 
-// choices are all that may be possible in w.
+// choices returns everything that may be possible in w.
 func (x *Explorer) choices(w *world) []choice {
 	var all []choice
 	for p := range w.procs {
@@ -287,7 +289,7 @@ func (x *Explorer) successors(w *world, emit func(choice, *world)) {
 	}
 }
 
-// redo makes the world that follows w by a, or nil if there is none.
+// redo returns the world that follows w by the choice a, or nil if there is none.
 func (x *Explorer) redo(w *world, a choice) *world {
 	var found *world
 	variant := uint16(0)

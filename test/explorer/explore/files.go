@@ -8,34 +8,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files is what is different where the lock is a file that has several names. All of
-// them are in one directory.
+// Files says what is different if the lock is a file with several names. All files are in one
+// directory.
 type Files struct {
-	// Lock is the name that everybody wants, and Turns what the names begin with
-	// that breakers take turns by.
+	// Lock is the name that everybody wants. Turns is the beginning of the names by which
+	// breakers take turns.
 	Lock, Turns string
-	// Local: a file that is open is not gone when its last name is. Else the server
+	// Local: a file that is open still exists after its last name is gone. Otherwise the server
 	// says ESTALE.
 	Local bool
-	// Reuse: the number of a file that is gone is that of the next one.
+	// Reuse: a new file gets the number of a file that is gone.
 	Reuse bool
-	// Careless: the server may execute late, or again, a request to remove the lock
-	// itself, or a turn. There is nobody's id in them.
+	// Careless: the server may execute late, or a second time, a request to remove the lock
+	// itself or a turn. Those names contain nobody's id.
 	Careless bool
-	// Leftovers is what the names begin with that may be left at the end.
+	// Leftovers is the beginning of the names that may be left at the end.
 	Leftovers string
 }
 
 // A view is what a look at a file shows.
 type view struct {
-	born    text // which file it is: the name that it was made under
+	born    text // which file it is: the name under which it was made
 	content text
 	stamp   int32
 	links   int32
 	number  uint32
 }
 
-// view gives a number to what a look shows.
+// view gives a number to a view.
 func (n *names) view(v view) int64 {
 	if id, ok := n.seen[v]; ok {
 		return id
@@ -46,10 +46,10 @@ func (n *names) view(v view) int64 {
 	return id
 }
 
-// again marks a file that was made by a request which was executed before.
+// again marks a file whose request was executed a second time.
 const again = "~"
 
-// file is an entry of one file, by whatever name, or nil.
+// file is an entry of a file, by any of its names, or nil.
 func (t tree) file(born text) *entry {
 	for i := range t {
 		if t[i].born == born && born != 0 {
@@ -59,7 +59,7 @@ func (t tree) file(born text) *entry {
 	return nil
 }
 
-// every calls f with all entries of one file.
+// every calls f with all entries of a file.
 func (t tree) every(born text, f func(*entry)) {
 	for i := range t {
 		if t[i].born == born {
@@ -73,7 +73,7 @@ func (t tree) links(born text) (n int32) {
 	return n
 }
 
-// number is what a new file gets.
+// number is the number of a new file.
 func (x *Explorer) number(t tree, born text) uint32 {
 	if !x.Config.Files.Reuse {
 		return uint32(born)
@@ -123,8 +123,7 @@ func (x *Explorer) makeFile(c *world, name text) unix.Errno {
 	return 0
 }
 
-// touchFile is also to write. A sign of life that comes after a whole lease of
-// silence does not count.
+// touchFile also writes. A sign of life after a whole lease of silence does not count.
 func (x *Explorer) touchFile(c *world, o op) unix.Errno {
 	if c.tree.file(o.name) == nil {
 		if x.Config.Files.Local {
@@ -159,7 +158,7 @@ func (x *Explorer) linkFile(c *world, o op) unix.Errno {
 	return 0
 }
 
-// lookAt shows as much of a file as was asked for.
+// lookAt shows as much of a file as the request asks for.
 func (x *Explorer) lookAt(c *world, e *entry, o op) reply {
 	switch {
 	case e == nil && o.kind == opStatFile && x.Config.Files.Local:
@@ -179,7 +178,7 @@ func (x *Explorer) lookAt(c *world, e *entry, o op) reply {
 	return ok(x.names.view(v))
 }
 
-// stirs reports that a change may be of use to somebody who waits.
+// stirs reports whether a change may be of use to a process that waits.
 func (x *Explorer) stirs(c *world, o op) bool {
 	f := x.Config.Files
 	switch {
@@ -194,7 +193,7 @@ func (x *Explorer) stirs(c *world, o op) bool {
 	return name == f.Lock || strings.HasPrefix(name, f.Turns)
 }
 
-// noticed keeps in mind what p knows of the lock.
+// noticed notes what p has seen of the lock.
 func (x *Explorer) noticed(c *world, p int, o op) {
 	if x.Config.Files == nil || o.name != x.lock || p < 0 {
 		return
@@ -209,8 +208,8 @@ func (x *Explorer) noticed(c *world, p int, o op) {
 	}
 }
 
-// checkID: no attempt has the id of the one before; nor, of objects, of one whose reservation
-// had no answer.
+// checkID: no attempt has the id of the attempt before. In an object store, no attempt has the id
+// of one whose reservation had no answer either.
 func (x *Explorer) checkID(c *world, p int, o op) {
 	named := o.kind == opCreate || o.kind == opPut && x.isEntry(o.name)
 	if !named || x.roles[p].Script {
@@ -225,9 +224,9 @@ func (x *Explorer) checkID(c *world, p int, o op) {
 	}
 }
 
-// checkUnlink: no name of a file is removed but by who made the file, or when that
-// one had crashed, or gave no sign of life for a whole lease, or by the operator's
-// word; and never a lock that is not as it was when it was looked at.
+// checkUnlink: a name of a file may be removed only by the file's maker; or after the maker
+// crashed, or gave no sign of life for a whole lease; or by the operator's word. And the lock is
+// never removed if it is not what it was at the last look.
 func (x *Explorer) checkUnlink(c *world, p int, o op) {
 	e := c.tree.get(o.name)
 	if o.kind != opUnlink || e == nil {
@@ -247,16 +246,15 @@ func (x *Explorer) checkUnlink(c *world, p int, o op) {
 	}
 }
 
-// How violations are called that are known limits.
+// The texts of violations that are known limits.
 const (
-	// Meanwhile: who removes the lock by its name was stopped after it looked.
+	// Meanwhile: the process that removes the lock by its name was stopped after its look.
 	Meanwhile = "which is not what it was when looked at"
 	// Late: the server executes a request late.
 	Late = "by a request that is executed late"
 )
 
-// checkLate: a request to remove the lock hits nobody's but that for which it was
-// sent.
+// checkLate: a request to remove the lock removes only the file for which it was sent.
 func (x *Explorer) checkLate(c *world, d request) {
 	if x.Config.Files == nil || d.op.kind != opUnlink || d.op.name != x.lock {
 		return
@@ -270,7 +268,7 @@ func (x *Explorer) checkLate(c *world, d request) {
 	}
 }
 
-// sent is a request as it may come again.
+// sent is the present request, as it may come again.
 func (s stepper) sent(c *world) request {
 	r := request{op: s.op, from: int8(s.p)}
 	if e := c.tree.get(s.op.name); s.Config.Files != nil && e != nil {
@@ -279,14 +277,14 @@ func (s stepper) sent(c *world) request {
 	return r
 }
 
-// forgotten: the server may say of an open file that it does not know it.
+// forgotten: the server may say that it does not know an open file.
 func (s stepper) forgotten() {
 	if s.op.kind == opTouchFile || s.op.kind == opStatFile {
 		s.answer(lostRequest, func(c *world) reply { c.left.Lost--; return failed(unix.ESTALE) })
 	}
 }
 
-// sight tells what a look showed.
+// sightText says what a look showed.
 func (x *Explorer) sightText(o op, v view) string {
 	switch o.kind {
 	case opOpen:

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// fingerprint hashes all that values hold, private fields and what pointers
-// lead to included. It is how two processes that came different ways are found
-// to be in the same state. What every process has alike (the code under test's
-// way to the world, functions) says nothing and is left out.
+// fingerprint hashes everything that values hold, including private fields and what pointers lead
+// to. It shows that two processes which came different ways are in the same state. What all
+// processes have alike says nothing and is left out: functions, and the way of the code under
+// test to the world.
 func fingerprint(values ...any) uint64 {
 	f := fingerprinter{hash: 0x9e3779b97f4a7c15}
 	for _, v := range values {
@@ -69,7 +69,7 @@ func (f *fingerprinter) value(v reflect.Value, depth int) {
 	case reflect.Struct:
 		fields := v.NumField()
 		if v.Type() == reflect.TypeFor[time.Time]() {
-			fields-- // the last is the time zone, which differs by how the time was made
+			fields-- // the last field is the time zone, which depends on how the time was made
 		}
 		for i := range fields {
 			f.value(v.Field(i), depth+1)
@@ -81,7 +81,7 @@ func (f *fingerprinter) value(v reflect.Value, depth int) {
 	}
 }
 
-// mapping adds the pairs, because their order means nothing.
+// mapping adds up the pairs, because their order means nothing.
 func (f *fingerprinter) mapping(v reflect.Value, depth int) {
 	var sum uint64
 	for it := v.MapRange(); it.Next(); {
@@ -101,8 +101,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// A key stands for a state: 128 bits, so that two states that share one are not
-// to be expected among any number that fits into a computer.
+// A key stands for a state. It has 128 bits, so two states with the same key are not to be
+// expected among as many as fit into a computer.
 type key [2]uint64
 
 func keyOf(b []byte) key {
@@ -127,7 +127,7 @@ func (k *key) mix(v uint64) {
 	k[1] = hi2 ^ lo + 0xe7037ed1a0b428db
 }
 
-// A set holds keys, by open addressing.
+// A set is a set of keys, with open addressing.
 type set struct {
 	slots []key
 	count int

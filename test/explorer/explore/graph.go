@@ -2,34 +2,32 @@ package explore
 
 import "slices"
 
-// A graph is all that one process can do. A node is the answers that the
-// process got so far, and the step it takes next because of them: the code
-// under test is deterministic, so that is all there is to know of it. The code
-// runs once for each new answer; after that the graph remembers.
+// A graph is everything that one process can do. A node is the answers that the process got so
+// far, and the step that it takes next because of them: the code under test is deterministic, so
+// nothing else matters. The code runs once for each new answer; after that the graph remembers.
 //
-// Where a process stands between two calls (Role.play), it is nothing but the
-// values it holds. Ways that lead to equal values join there, or every turn of
-// a waiting loop would be a new node.
+// Between two calls (Role.play) a process is only the values that it holds. Ways that lead to
+// equal values join there. Otherwise every turn of a waiting loop would be a new node.
 type graph struct {
 	names *names
 	self  int
 	role  Role
 	nodes []node
-	// joined maps what a process knew at its last place between two calls, and
-	// nothing happened since, to its node.
+	// joined maps the fingerprint of a process between two calls to its node, if nothing has
+	// happened since.
 	joined map[uint64]nodeID
-	live   []nodeID // the nodes that have a runner, in order of age
+	live   []nodeID // the nodes that have a runner, oldest first
 }
 
 type nodeID int32
 
 type node struct {
 	op     op
-	serial uint8 // ids given out so far
+	serial uint8 // how many ids were given out so far
 	from   nodeID
 	via    reply // the answer to from's step that led here
 	edges  []edge
-	runner *runner // stands here, or nil
+	runner *runner // the runner that has come to this node, or nil
 }
 
 // An edge is an answer and what follows from it.
@@ -39,8 +37,8 @@ type edge struct {
 	notes []note
 }
 
-// maxLive bounds the runners that are kept; the code runs again from its
-// beginning where none is left.
+// maxLive limits how many runners are kept. If a node has no runner, the code runs again from its
+// beginning.
 const maxLive = 512
 
 func newGraph(n *names, self int, role Role) *graph {
@@ -64,7 +62,7 @@ func (g *graph) follow(n nodeID, via reply) edge {
 	return e
 }
 
-// arrive makes the node that a runner reached, or finds that it is known.
+// arrive makes the node that a runner has reached, or finds it.
 func (g *graph) arrive(reached node, r *runner) edge {
 	e := edge{via: reached.via, notes: r.notes}
 	if known, found := g.joined[r.place]; r.between && found {
@@ -82,7 +80,7 @@ func (g *graph) arrive(reached node, r *runner) edge {
 	return e
 }
 
-// lend gives a known node a runner that came there another way.
+// lend gives a known node a runner that came there in another way.
 func (g *graph) lend(n nodeID, r *runner) {
 	if g.nodes[n].runner != nil {
 		r.stop()
@@ -92,7 +90,7 @@ func (g *graph) lend(n nodeID, r *runner) {
 	g.keep(n)
 }
 
-// keep lets the runner of the oldest node go when there are too many.
+// keep ends the runner of the oldest node if there are too many.
 func (g *graph) keep(n nodeID) {
 	g.live = append(g.live, n)
 	if len(g.live) <= maxLive {
@@ -105,7 +103,7 @@ func (g *graph) keep(n nodeID) {
 	g.live = g.live[1:]
 }
 
-// runnerAt takes the runner that stands at n, or brings one there.
+// runnerAt takes the runner at n, or brings one there.
 func (g *graph) runnerAt(n nodeID) *runner {
 	if r := g.nodes[n].runner; r != nil {
 		g.nodes[n].runner = nil
@@ -128,7 +126,7 @@ func (g *graph) history(n nodeID) []reply {
 	return answers
 }
 
-// close lets all runners go.
+// close ends all runners.
 func (g *graph) close() {
 	for i := range g.nodes {
 		if r := g.nodes[i].runner; r != nil {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kernel is what is different where the lock is a file of one machine. The kernel knows who
-// has it open, keeps locks of it, and has a queue of threads that sleep for each.
+// Kernel says what is different if the lock is a file of one machine. The kernel knows who has
+// the file open, keeps locks on it, and has a queue of sleeping threads for each file.
 type Kernel struct {
 	// Seats is how many may watch the lock. The others sleep in the queue.
 	Seats int
@@ -17,14 +17,13 @@ type Kernel struct {
 
 // A machine is what the kernel keeps.
 type machine struct {
-	lock   uint8    // the number of the file that is at the lock's path; 0: none is
-	files  []inode  // in order
-	opened []opened // by process and descriptor
+	lock   uint8    // the number of the file at the lock's path; 0: there is none
+	files  []inode  // sorted by number
+	opened []opened // sorted by process and descriptor
 	asleep []thread // in the order in which they came
 }
 
-// An inode is a file that has a name or is open. The number of one that is gone is that of the
-// next.
+// An inode is a file that has a name or is open. A new file gets the number of one that is gone.
 type inode struct {
 	number  uint8
 	maker   uint8
@@ -37,7 +36,7 @@ type opened struct {
 	locked, seated    bool
 }
 
-// A thread sleeps for the kernel lock of what its process has open.
+// A thread sleeps for the kernel lock of a file that its process has open.
 type thread struct{ process, fd uint8 }
 
 func (m *machine) copyFrom(n *machine) {
@@ -64,7 +63,7 @@ func (m *machine) encode(b []byte) []byte {
 	return b
 }
 
-// decode reads what encode wrote, by the number.
+// decode reads what encode wrote. u returns the next number.
 func (m *machine) decode(u func() uint64) {
 	next := func() uint8 { return uint8(u()) }
 	m.lock = next()
@@ -93,7 +92,7 @@ func (m *machine) at(p int, fd int8) *opened {
 	return &m.opened[slices.IndexFunc(m.opened, func(o opened) bool { return int(o.process) == p && int8(o.fd) == fd })]
 }
 
-// make makes the lock file.
+// make makes the lock file, and returns its number.
 func (m *machine) make(p int, now int32) uint8 {
 	number := uint8(1)
 	i := 0
@@ -105,7 +104,7 @@ func (m *machine) make(p int, now int32) uint8 {
 	return number
 }
 
-// open returns a descriptor of a file.
+// open returns a new descriptor of a file.
 func (m *machine) open(p int, file uint8) reply {
 	o := opened{process: uint8(p), fd: 1, file: file}
 	i := 0
@@ -122,7 +121,7 @@ func (m *machine) open(p int, file uint8) reply {
 	return ok(int64(o.fd))
 }
 
-// tidy forgets files that nobody can get at any more.
+// tidy forgets files that nobody can reach any more.
 func (m *machine) tidy() {
 	m.files = slices.DeleteFunc(m.files, func(f inode) bool {
 		return f.number != m.lock && !slices.ContainsFunc(m.opened, func(o opened) bool { return o.file == f.number })
@@ -140,7 +139,8 @@ func (m *machine) seated(file uint8) (n int) {
 	return n
 }
 
-// next reports that a thread is the first that sleeps for a file, whose kernel lock is free.
+// next reports whether thread i is the first that sleeps for its file, and the file's kernel lock
+// is free.
 func (m *machine) next(i int) bool {
 	if i >= len(m.asleep) {
 		return false
@@ -150,7 +150,7 @@ func (m *machine) next(i int) bool {
 	return !m.isLocked(file) && !slices.ContainsFunc(m.asleep[:i], func(t thread) bool { return fileOf(t) == file })
 }
 
-// kernel answers what a process asks the kernel for.
+// kernel answers a process that asks the kernel for something.
 func (s stepper) kernel() {
 	s.answer(noFault, s.askKernel)
 }
@@ -178,7 +178,7 @@ func (s stepper) askKernel(c *world) reply {
 	return s.callOn(c, m.at(p, s.op.subject))
 }
 
-// callOn is a call on what is open.
+// callOn answers a call on an open file.
 func (s stepper) callOn(c *world, o *opened) reply {
 	m, f := &c.machine, c.machine.file(o.file)
 	switch s.op.kind {
@@ -221,15 +221,15 @@ func (s stepper) callOn(c *world, o *opened) reply {
 	return reply{}
 }
 
-// removeLock removes what is at the lock's path, which should be a file. Nobody may hold the
-// lock by it.
+// removeLock removes the file at the lock's path, which should be the given file. Nobody may hold
+// the lock by the removed file.
 func (s stepper) removeLock(c *world, file uint8) reply {
 	if c.machine.lock == 0 {
 		return failed(unix.ENOENT)
 	}
 	switch p := s.holder(c); {
 	case p < 0, p == s.p:
-	case c.machine.lock != file && c.procs[s.p].saw == text(file): // it was when that one looked
+	case c.machine.lock != file && c.procs[s.p].saw == text(file): // it was the lock when this process looked
 		c.violated("%s removes the lock of %s, %s", s.title(s.p), s.title(p), Meanwhile)
 	default:
 		c.violated("%s removes the lock of %s, which is alive", s.title(s.p), s.title(p))
@@ -244,7 +244,7 @@ func (s stepper) gone(c *world) {
 	s.wake(c, s.p)
 }
 
-// holder is who holds the lock by the file that is at its path; -1: nobody does.
+// holder is the process that holds the lock by the file at the lock's path; -1: none.
 func (x *Explorer) holder(c *world) int {
 	m := &c.machine
 	for _, o := range m.opened {
@@ -265,8 +265,8 @@ func (s stepper) removeByHand(c *world) {
 	s.gone(c)
 }
 
-// give lets the kernel give its lock to a thread that sleeps for it. The process finds out when
-// it next asks for something.
+// give lets the kernel give its lock to a sleeping thread. The process finds out when it next
+// asks the kernel for something.
 func (x *Explorer) give(w *world, i int, emit func(*world)) {
 	if !w.machine.next(i) {
 		return
@@ -283,7 +283,7 @@ func (x *Explorer) give(w *world, i int, emit func(*world)) {
 	emit(c)
 }
 
-// exit closes all that a process has open.
+// exit closes everything that a process has open.
 func (x *Explorer) exit(c *world, p int) {
 	if x.Config.Kernel == nil {
 		return
@@ -296,8 +296,8 @@ func (x *Explorer) exit(c *world, p int) {
 	x.wake(c, p)
 }
 
-// checkLocks: who has released the lock, or ends, keeps no kernel lock but one that it was just
-// given.
+// checkLocks: a process that has released the lock, or ends, has no kernel lock but one that it
+// was just given.
 func (x *Explorer) checkLocks(c *world, p int) {
 	for _, o := range c.machine.opened {
 		if int(o.process) == p && o.locked && o.fd != c.procs[p].given {
@@ -306,12 +306,12 @@ func (x *Explorer) checkLocks(c *world, p int) {
 	}
 }
 
-// Stopped is how a violation is called that is a known limit: the file of a dead one can only be
-// removed with its kernel lock.
+// Stopped is the text of a violation that is a known limit: the file of a dead holder can be
+// removed only with its kernel lock.
 const Stopped = "which is stopped with the kernel lock of a dead one's file"
 
-// mayStop reports that one may be stopped for good without keeping others from the lock: unless
-// it has the kernel lock of the file that is the lock.
+// mayStop reports whether a process may be stopped for good without keeping the others from the
+// lock. It may not if it has the kernel lock of the file that is the lock.
 func (x *Explorer) mayStop(w *world, p int) bool {
 	q := &w.procs[p]
 	if x.Config.Kernel == nil || q.crashed || q.absent || x.op(w, p).kind == opDone {
@@ -320,18 +320,18 @@ func (x *Explorer) mayStop(w *world, p int) bool {
 	return !x.blocks(w, p) || x.Config.Limit == Stopped && !x.made(w, p)
 }
 
-// blocks reports that one has the kernel lock of the file that is the lock.
+// blocks reports whether a process has the kernel lock of the file that is the lock.
 func (x *Explorer) blocks(w *world, p int) bool {
 	return slices.ContainsFunc(w.machine.opened, func(o opened) bool { return int(o.process) == p && o.locked && o.file == w.machine.lock })
 }
 
-// made reports that one has made the file that is the lock.
+// made reports whether a process has made the file that is the lock.
 func (x *Explorer) made(w *world, p int) bool {
 	return w.machine.lock != 0 && int(w.machine.file(w.machine.lock).maker) == p
 }
 
-// letOthersFinish is letFinish without one who is stopped. That takes its thread out of the
-// kernel's queue.
+// letOthersFinish is letFinish while process p is stopped. Stopping takes the thread of p out of
+// the kernel's queue.
 func (x *Explorer) letOthersFinish(w *world, p int, tell bool) ending {
 	e := &ending{tell: tell}
 	c := x.calm(w, e)
@@ -346,7 +346,7 @@ func (x *Explorer) letOthersFinish(w *world, p int, tell bool) ending {
 	return *e
 }
 
-// unwoken says who sleeps though the lock is free, when nothing but time would wake them.
+// unwoken says who sleeps though the lock is free, if only time would wake them.
 func (x *Explorer) unwoken(c *world) string {
 	stopped := slices.ContainsFunc(c.procs, func(q proc) bool { return q.stopped })
 	if x.Config.Kernel == nil || c.machine.lock != 0 || stopped {

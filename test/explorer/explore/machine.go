@@ -10,10 +10,10 @@ import (
 	"locksmith/backends/process"
 )
 
-// Machine is the kernel of the machine on which a lock file is.
+// Machine is the kernel of the machine with the lock file.
 func (e Env) Machine() local.System { return machineOf{e.runner} }
 
-// Near is Owner for processes of one machine, which see each other. An id is used up when it
+// Near is Owner for processes of one machine, which see each other. An id counts as used when it
 // is written into a file.
 func (e Env) Near() owner.Env {
 	env := e.Owner()
@@ -41,8 +41,8 @@ func (m machineOf) opened(kind opKind) (local.File, error) {
 // Close implements local.System.
 func (m machineOf) Close() {}
 
-// Queue implements local.System. The kernel lock is given while the process asks for
-// something else.
+// Queue implements local.System. The kernel gives its lock while the process asks for something
+// else.
 func (m machineOf) Queue(f local.File, given func(error)) {
 	m.r.given = given
 	m.r.ask(op{kind: opQueue, subject: f.(descriptor).fd})
@@ -76,7 +76,7 @@ func (m machineOf) Random(time.Duration) time.Duration { return 0 }
 
 // A descriptor is an open lock file.
 type descriptor struct {
-	local.File // nobody asks more of it
+	local.File // nothing else is asked of it
 	r          *runner
 	fd         int8
 }
@@ -108,7 +108,7 @@ func (d descriptor) TouchQuietly() error { d.ask(opStamp); return nil }
 // TryLock implements local.File.
 func (d descriptor) TryLock() (bool, error) { return d.ask(opFlock).err == 0, nil }
 
-// LockWithin implements local.File. Others may keep the lock for just so long.
+// LockWithin implements local.File. Others may keep the lock for all that time.
 func (d descriptor) LockWithin(time.Duration) (bool, error) { return d.TryLock() }
 
 // Named implements local.File.
@@ -125,5 +125,5 @@ func (d descriptor) Unlink() error { return asError(d.ask(opRemove).err) }
 // Close implements local.File.
 func (d descriptor) Close() error { d.ask(opShut); return nil }
 
-// RemoveByHand removes the lock file, whosever it is, as a person may do.
+// RemoveByHand removes the lock file, whoever has made it, as a person may do.
 func (e Env) RemoveByHand() { e.runner.ask(op{kind: opByHand}) }

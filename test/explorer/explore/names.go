@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// A text is a string that was given a number: a path, or what a symbolic link
-// holds. Equal strings have equal numbers, so that states are small. 0 is the
-// empty string, which as a path is the lock directory itself.
+// A text is a string that has a number: a path, or the content of a symbolic link. Equal strings
+// have equal numbers, so that states are small. 0 is the empty string; as a path it is the lock
+// directory itself.
 type text uint32
 
-// A listing is a set of names that was given a number. 0 means none.
+// A listing is a set of names that has a number. 0 means none.
 type listing uint32
 
-// A maker says which process made the name that a path ends in, and for which
-// of its attempts: both are told from the id in it.
+// A maker says which process made the last name of a path, and for which of its attempts. The id
+// in the name tells both.
 type maker struct {
 	process int // -1: the name carries no id
 	serial  uint8
@@ -74,7 +74,7 @@ func (n *names) listing(all []text) listing {
 
 func (n *names) base(t text) string { return path.Base(n.texts[t]) }
 
-// moved is where a path ends up when the directory from becomes to.
+// moved is the path t after the directory from was renamed to to.
 func (n *names) moved(t, from, to text) text {
 	return n.of(n.texts[to] + strings.TrimPrefix(n.texts[t], n.texts[from]))
 }
@@ -83,7 +83,7 @@ func (n *names) below(t, dir text) bool {
 	return strings.HasPrefix(n.texts[t], n.texts[dir]+"/")
 }
 
-// An id, as owner.NewID makes them, names process and attempt here.
+// newID returns an id like those of owner.NewID that names a process and an attempt.
 func newID(process int, serial uint8) string {
 	hex := strconv.FormatUint(uint64(process+1)<<32|uint64(serial), 16)
 	return strings.Repeat("0", 32-len(hex)) + hex
@@ -100,7 +100,7 @@ func makerOf(s string) maker {
 	return maker{process: int(v>>32) - 1, serial: uint8(v)}
 }
 
-// compare returns what is in both sorted lists, and what is in only one.
+// compare returns what is in both sorted lists, and what is in only one of them.
 func compare(a, b []text) (both, either []text) {
 	for _, t := range a {
 		if slices.Contains(b, t) {
@@ -123,7 +123,7 @@ func merge(a, b []text) []text {
 	return all
 }
 
-// subsets returns all subsets of a few names, and some of many.
+// subsets returns all subsets of a few names, and some subsets of many.
 func subsets(all []text) [][]text {
 	const few = 4
 	if len(all) > few {

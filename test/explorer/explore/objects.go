@@ -7,15 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Objects is what is different where the lock is objects in a store. Nothing is cached, and
-// each request is sent once, though something on its way may ask again.
+// Objects says what is different if the lock is made of objects in a store. Nothing is cached.
+// Each request is sent once, though something on its way may send it again.
 type Objects struct {
-	// Page is how many objects one page of a listing has, 0: all.
+	// Page is how many objects one page of a listing has; 0: all.
 	Page int
 	// Still: the times that the store tells are always the same.
 	Still bool
-	// Forgets: what the adversary answers to a process that reads another's reservation
-	// (Budget.Foreign) is the store's own word that there is none.
+	// Forgets: Budget.Foreign also makes the store itself say that a reservation does not exist,
+	// to a process that reads another's.
 	Forgets bool
 }
 
@@ -41,15 +41,14 @@ func (x *Explorer) serveObject(c *world, o op) reply {
 		if found {
 			c.tree = slices.Delete(c.tree, i, i+1)
 		}
-		return ok(0) // also if there was none
+		return ok(0) // even if there was none
 	case !found:
 		return failed(unix.ENOENT)
 	}
 	return ok(x.shown(&c.tree[i]))
 }
 
-// putObject writes an object. A sign of life that comes after a whole lease of silence does
-// not count.
+// putObject writes an object. A sign of life after a whole lease of silence does not count.
 func (x *Explorer) putObject(c *world, o op) {
 	alive := x.alive(o)
 	late := x.silent(c, alive)
@@ -68,7 +67,7 @@ func (x *Explorer) putObject(c *world, o op) {
 	}
 }
 
-// reservation is that of a ticket that is part of a key; 0: there is none in it.
+// reservation is the reservation of the ticket that a key contains; 0: the key has no ticket.
 func (x *Explorer) reservation(key text) text {
 	prefix, ticket, _ := strings.Cut(x.names.texts[key], ".")
 	switch prefix + "." {
@@ -80,7 +79,7 @@ func (x *Explorer) reservation(key text) text {
 	return 0
 }
 
-// broken reports that the reservation of p's hold, which is an object, is not there.
+// broken reports whether the reservation of p's hold, an object, is gone.
 func (x *Explorer) broken(c *world, p int) bool {
 	held := maker{p, c.procs[p].serial}
 	return x.Config.Objects != nil && !slices.ContainsFunc(c.tree, func(e entry) bool { return x.isEntry(e.name) && x.names.makers[e.name] == held })
@@ -90,12 +89,12 @@ func (x *Explorer) isGeneration(key text) bool {
 	return strings.HasPrefix(x.names.texts[key], generationPrefix)
 }
 
-// isTaking reports that a request writes a reservation or a generation.
+// isTaking reports whether a request writes a reservation or a generation.
 func (x *Explorer) isTaking(o op) bool {
 	return o.kind == opPutNew || o.kind == opPut && x.isEntry(o.name)
 }
 
-// isNewest reports that an object is the newest generation.
+// isNewest reports whether an object is the newest generation.
 func (x *Explorer) isNewest(c *world, key text) bool {
 	return x.isGeneration(key) && !slices.ContainsFunc(c.tree, func(e entry) bool {
 		return x.isGeneration(e.name) && x.names.texts[e.name] > x.names.texts[key]
@@ -107,7 +106,7 @@ func (x *Explorer) shown(e *entry) int64 {
 	return x.names.view(view{born: e.name, content: e.link, stamp: e.stamp})
 }
 
-// objectsAfter are the objects after one in the order of keys, as a listing shows them.
+// objectsAfter returns the objects after a key, in the order of keys, as a listing shows them.
 func (x *Explorer) objectsAfter(c *world, key text) []text {
 	var all []text
 	for i := range c.tree {
@@ -119,14 +118,14 @@ func (x *Explorer) objectsAfter(c *world, key text) []text {
 	return all
 }
 
-// key is that of an object in a listing.
+// key is the key of an object in a listing.
 func (n *names) key(shown text) string { return n.texts[n.views[shown].born] }
 
 func (n *names) inOrder(all []text) {
 	slices.SortFunc(all, func(a, b text) int { return strings.Compare(n.key(a), n.key(b)) })
 }
 
-// listed is the answer that shows the first page of some objects.
+// listed is the answer with the first page of some objects.
 func (n *names) listed(all []text, page int) reply {
 	more := page > 0 && len(all) > page
 	if more {
@@ -135,13 +134,13 @@ func (n *names) listed(all []text, page int) reply {
 	return ok(int64(n.listing(all))<<1 | int64(b2i(more)))
 }
 
-// page is what such an answer shows, and whether there is more.
+// page returns what such an answer shows, and whether there is more.
 func (n *names) page(r reply) (shown []text, more bool) {
 	return n.listings[r.value>>1], r.value&1 != 0
 }
 
-// endPage is the second half of a listing: what was there in both halves is shown, of the
-// rest each object may be.
+// endPage is the second half of a listing. What exists in both halves is shown. Each of the other
+// objects may be shown or not.
 func (s stepper) endPage() {
 	first, second := s.names.listings[s.from.procs[s.p].scan], s.objectsAfter(s.from, s.op.name)
 	among := func(all []text) func(text) bool {

@@ -4,14 +4,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An opKind is what a process asks of the world.
+// An opKind says what a process asks of the world.
 type opKind uint8
 
 const (
 	opDone  opKind = iota // it has ended
-	opWork                // it does something of its own, for as long as the adversary likes
+	opWork                // it works on something of its own, for as long as the adversary likes
 	opAwait               // it waits for a change
-	// Questions that no other process' step can change the answer to.
+	// Questions whose answer no step of another process can change.
 	opNow
 	opToday
 	opJudge
@@ -19,16 +19,16 @@ const (
 	opMkdir
 	opSymlink
 	opRename
-	opRenameNew // to a name that nothing has
+	opRenameNew // to a name that does not exist
 	opRmdir
 	opRemoveAbandoned // remove a directory that is empty, marked, and has no pin
 	opUnlink
-	opCreate // a file, empty yet
-	opWrite  // what is in it
+	opCreate // makes an empty file
+	opWrite  // writes its content
 	opLink
 	opTouchFile
-	opPut    // an object, whatever is there
-	opPutNew // if there is none
+	opPut    // writes an object, whether it exists or not
+	opPutNew // writes an object that does not exist yet
 	opDelete
 	opTouch
 	opReadlink
@@ -37,17 +37,17 @@ const (
 	opStat
 	opRead
 	opOpen
-	opStatFile // an open one
+	opStatFile // of an open file
 	opHead
 	opGet
-	// Calls to the kernel about a directory.
+	// Calls to the kernel, about a directory.
 	opStake
 	opPin
 	opUnpin
 	// What tries remember (watch.Memory).
 	opRecall
 	opRemember
-	// Calls to the kernel of one machine about the lock file.
+	// Calls to the kernel of one machine, about the lock file.
 	opMake
 	opOpenLock
 	opByHand
@@ -64,8 +64,8 @@ const (
 	opRest // sleep until the kernel lock is given
 )
 
-// patient reports that to do it twice is as good as once; a new file is, because the
-// server knows the request again.
+// patient reports whether doing it twice is as good as once. That holds for making a file,
+// because the server recognizes the repeated request.
 func (o op) patient() bool {
 	return o.kind == opTouch || o.kind == opTouchFile || o.kind == opWrite || o.kind == opCreate
 }
@@ -74,10 +74,10 @@ func (o op) patient() bool {
 type op struct {
 	kind opKind
 	name text
-	to   text // new name of a rename; what a symbolic link holds, or a file, an object, or the memory; what a link is to
+	to   text // the new name of a rename; the content of a symbolic link, a file, an object or the memory; the target of a link
 	// wait is how many milliseconds a process that awaits or works may pass.
 	wait    int32
-	subject int8 // whom a judge looks at; what the kernel is asked about
+	subject int8 // whom a judge looks at; the descriptor that a call to the kernel is about
 }
 
 func (o op) changes() bool { return o.kind >= opMkdir && o.kind <= opTouch }
@@ -92,13 +92,12 @@ type reply struct {
 	err unix.Errno
 	// value is a time in milliseconds, a text, a listing, a sight, a view or a verdict.
 	value int64
-	// given: since the last answer, the kernel gave the process its lock of a file.
+	// given: since the last answer the kernel has given the process its lock on a file.
 	given bool
 }
 
-// afterServerCrash is the answer to a request that was executed before the
-// server crashed and that the client repeated afterwards: the server has
-// forgotten that it was the same one.
+// afterServerCrash is the answer to a request that was executed before the server crashed, and
+// that the client repeated afterwards. The server no longer knows that both are the same.
 func (o op) afterServerCrash() unix.Errno {
 	if o.creates() {
 		return unix.EEXIST

@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// heed follows what a process did, and says if it must not have.
+// heed follows what a process did, and notes a violation if that was wrong.
 func (x *Explorer) heed(c *world, p int, n note) {
 	q := &c.procs[p]
 	switch n.kind {
 	case noteTry:
 		q.swept, q.hopeless = false, x.removed(c, p)
 		q.saw, q.sawAt = 0, 0
-		q.touched = c.now // if Try should confirm nothing
+		q.touched = c.now // the start, in case Try confirms nothing
 		if x.Config.Directories != nil {
-			q.touched -= millis(x.Config.Lease) / 4 // it may rely on what it did so long before
+			q.touched -= millis(x.Config.Lease) / 4 // Try may rely on what it did up to a quarter of a lease before
 		}
 	case noteHeld:
 		x.granted(c, p, n)
 	case noteReleaseBegins:
-		// After an answer was lost a second call cannot tell whether it was the first
-		// that ended the hold.
+		// If an answer was lost, a second call cannot tell whether the first one ended the hold.
 		q.mustNotice = q.overtaken && !(q.releasing && (x.Config.Directories != nil || x.Config.Files != nil || x.Config.Objects != nil))
 		q.broken = !q.releasing && x.broken(c, p)
 		q.valid, q.releasing = false, true
@@ -58,16 +57,16 @@ func (w *world) violated(format string, args ...any) {
 	}
 }
 
-// faulty reports that a request or a reply was lost, or answered by somebody else, after
-// which any call may say that it failed.
+// faulty reports whether a request or a reply was lost, or was answered by somebody else. After
+// that any call may say that it failed.
 func (x *Explorer) faulty(c *world) bool {
 	return x.losing(c) || c.left.Foreign < x.Config.Adversary.Foreign
 }
 
-// losing reports that a request or a reply was lost.
+// losing reports whether a request or a reply was lost.
 func (x *Explorer) losing(c *world) bool { return c.left.Lost < x.Config.Adversary.Lost }
 
-// granted: never two holders, and tokens rise.
+// granted checks that there are never two holders, and that tokens rise.
 func (x *Explorer) granted(c *world, p int, n note) {
 	q := &c.procs[p]
 	q.holding, q.serial, q.token = true, n.serial, uint32(n.token)
@@ -78,7 +77,7 @@ func (x *Explorer) granted(c *world, p int, n note) {
 	}
 	q.valid = x.lasting(p) || c.now < q.confirmed+millis(x.roles[p].Lease) && q.condemned != n.serial
 	if !q.valid {
-		return // it knows, or the operator does
+		return // the process knows that, or the operator does
 	}
 	for o := range c.procs {
 		if other := &c.procs[o]; o != p && other.holding && (!x.roles[p].Shared || !x.roles[o].Shared) {
@@ -93,8 +92,8 @@ func (x *Explorer) granted(c *world, p int, n note) {
 	}
 }
 
-// lasting reports that the holds of p have no end but their release: the kernel keeps them, or
-// p is a script. A file of a tool has the lease of who waits for it.
+// lasting reports whether only a release ends the holds of p: the kernel keeps them, or p is a
+// script. A tool's file has the lease of the process that waits for it.
 func (x *Explorer) lasting(p int) bool {
 	return x.roles[p].Script && x.Config.Files == nil || x.Config.Kernel != nil
 }
@@ -111,7 +110,7 @@ func (x *Explorer) rises(c *world, p int) {
 	}
 }
 
-// answered: who lost the lock is told so, and nobody else.
+// answered checks that a process that lost the lock is told so, and no other process is.
 func (x *Explorer) answered(c *world, p int, n note, what string) {
 	q := &c.procs[p]
 	switch {
@@ -127,17 +126,17 @@ func (x *Explorer) answered(c *world, p int, n note, what string) {
 	q.mustNotice, q.broken = false, false
 }
 
-// revived reports that the server may have made the reservation again that the
-// operator removed: then only the operator's word tells the holder that it lost the lock.
+// revived reports whether the server may have made the reservation again that the operator
+// removed. Then only the operator's word tells the holder that it lost the lock.
 func (x *Explorer) revived(c *world, p int) bool {
 	return x.Config.Objects == nil && c.procs[p].condemned == c.procs[p].serial && x.repeats(c)
 }
 
-// repeats reports that the server executes or executed a request twice or late.
+// repeats reports whether the server executes or has executed a request twice or late.
 func (x *Explorer) repeats(c *world) bool { return c.left.Dups < x.Config.Adversary.Dups }
 
-// excusable reports that a holder may have lost the lock: by its lease, by the
-// operator, or that the adversary's meddling with requests let it seem so.
+// excusable reports whether a holder may have lost the lock: by its lease, by the operator, or
+// because the adversary's meddling with requests made it seem so.
 func (x *Explorer) excusable(c *world, p int) bool {
 	q := &c.procs[p]
 	lease := millis(x.roles[p].Lease)
@@ -155,8 +154,8 @@ func (x *Explorer) condemn(c *world, p int, serial uint8) {
 	}
 }
 
-// unused reports that what is empty is an entry in a lock of directories, before its
-// maker has got the lock or after it has begun to release it.
+// unused reports whether a name is an entry in a lock of directories, while its maker has not got
+// the lock yet or has begun to release it.
 func (x *Explorer) unused(c *world, name text) bool {
 	d := x.Config.Directories
 	if d == nil || !x.isEntry(name) {
@@ -171,9 +170,9 @@ func (x *Explorer) unused(c *world, name text) bool {
 	return !owner.holding || owner.releasing || owner.serial != m.serial
 }
 
-// checkRemoval: nothing is removed but by who made it, or when its maker had
-// crashed, or gave no sign of life for a whole lease, or by the operator's word; or an
-// entry in the lock with nothing in it, whose maker does not rely on it.
+// checkRemoval: a name may be removed only by its maker; or after the maker crashed, or gave no
+// sign of life for a whole lease; or by the operator's word. An empty entry in the lock may also
+// be removed if its maker does not rely on it.
 func (x *Explorer) checkRemoval(c *world, p int, o op) {
 	if x.Config.Files != nil {
 		x.checkUnlink(c, p, o)
@@ -184,7 +183,7 @@ func (x *Explorer) checkRemoval(c *world, p int, o op) {
 		return
 	}
 	m := x.names.makers[o.name]
-	lives := o.name // what gives signs of life
+	lives := o.name // the entry that gives signs of life
 	if parent := x.names.parents[o.name]; x.isEntry(parent) && x.Config.Directories != nil {
 		m, lives = x.names.makers[parent], parent
 	}
@@ -193,13 +192,13 @@ func (x *Explorer) checkRemoval(c *world, p int, o op) {
 			c.violated("%s removes the newest generation", x.title(p))
 		}
 		if !c.tree.has(lives) {
-			return // a heartbeat of nobody
+			return // a heartbeat that belongs to nobody
 		}
 	}
 	base := x.names.base(o.name)
 	if m.process < 0 || m.process == p || strings.HasPrefix(base, "s.") && x.Config.Directories == nil || strings.HasPrefix(base, "p.") {
-		// A shared directory belongs to nobody; it cannot be removed with a member
-		// in it. A probe has served its purpose when it is made.
+		// A shared directory belongs to nobody, and cannot be removed with a member in it. A
+		// probe has served its purpose once it is made.
 		return
 	}
 	owner := &c.procs[m.process]
@@ -212,9 +211,8 @@ func (x *Explorer) checkRemoval(c *world, p int, o op) {
 	}
 }
 
-// silent reports that the maker of an entry gave no sign of life for a whole
-// lease. A sign that comes later does not undo it: somebody may have decided
-// already to break the entry.
+// silent reports whether the maker of an entry gave no sign of life for a whole lease. A later
+// sign does not undo that: somebody may have decided already to break the entry.
 func (x *Explorer) silent(c *world, name text) bool {
 	e := c.tree.get(name)
 	if c.calm && x.Config.Directories != nil {
@@ -223,7 +221,7 @@ func (x *Explorer) silent(c *world, name text) bool {
 	return e != nil && c.now-e.sign >= millis(x.Config.Lease)
 }
 
-// silentFor reports that, and that it was silent for as long as p waits more.
+// silentFor reports whether the maker was silent for a lease and for the grace of p.
 func (x *Explorer) silentFor(c *world, p int, name text) bool {
 	e := c.tree.get(name)
 	return x.silent(c, name) && (c.calm || c.now-e.sign >= millis(x.Config.Lease+x.roles[p].Grace))
@@ -232,8 +230,7 @@ func (x *Explorer) silentFor(c *world, p int, name text) bool {
 // lapsed is the sign of an entry that was silent for a lease once.
 const lapsed = -1 << 29
 
-// retired reports that an attempt is over, so that its record says nothing any
-// more.
+// retired reports whether an attempt is over, so that its record means nothing any more.
 func (x *Explorer) retired(c *world, m maker) bool {
 	g, q := x.graphs[m.process], &c.procs[m.process]
 	n := &g.nodes[q.node]

@@ -13,7 +13,7 @@ import (
 	"locksmith/protocol"
 )
 
-// A Lock is what of a backend.Backend is explored.
+// A Lock is the part of a backend.Backend that is explored.
 type Lock interface {
 	backend.Locker
 	Inspect(context.Context) (backend.Report, error)
@@ -23,8 +23,7 @@ type Lock interface {
 // A System makes the code under test for one process.
 type System func(Env) Lock
 
-// A Host is one machine: processes on one host share a cache and a clock, and
-// see each other die.
+// A Host is one machine. Processes on one host share a cache and a clock, and see each other die.
 type Host struct {
 	Number int
 	Skew   time.Duration // of its wall clock, against the server's
@@ -36,29 +35,29 @@ type Role struct {
 	System   System
 	Host     Host
 	Shared   bool
-	Operator bool // breaks a holder by its id instead of acquiring
-	Waiters  bool // as the operator, breaks a waiter first
+	Operator bool // it breaks a holder by its id, and does not acquire
+	Waiters  bool // as the operator, it breaks a waiter first
 	Lease    time.Duration
-	Rounds   int // acquisitions, one after the other
-	Beats    int // heartbeats in each
-	Waits    int // how often to wait before giving up; 0: for ever
-	// Short: it tries only once in each round, as a program of its own, and remembers what
-	// it saw.
+	Rounds   int // how many acquisitions, one after the other
+	Beats    int // how many heartbeats in each round
+	Waits    int // how often it waits before it gives up; 0: no limit
+	// Short: it tries only once in each round, like a program of its own, and remembers what it
+	// saw.
 	Short     bool
 	Strict    bool
-	Tends     bool // sweeps once while it holds
-	Misjudges bool // takes everybody else for dead
-	Script    bool // is no locksmith: it has no lease, and no entry
+	Tends     bool // it sweeps once while it holds
+	Misjudges bool // it takes everybody else for dead
+	Script    bool // it is no locksmith, and has neither a lease nor an entry
 	Grace     time.Duration
-	keeps     bool          // its lock has something to keep from one acquisition to the next
-	nap       time.Duration // of the cleaner
-	naps      int           // how many
-	Sturdy    bool          // does not crash
-	Cleaner   bool          // stays long enough to sweep what others left, by Tend
-	Removes   bool          // removes the lock in the end, unless somebody came
+	keeps     bool          // its lock keeps something from one acquisition to the next
+	nap       time.Duration // how long the cleaner rests
+	naps      int           // how often the cleaner rests
+	Sturdy    bool          // it does not crash
+	Cleaner   bool          // it holds long enough to sweep what others left, by Tend
+	Removes   bool          // it removes the lock in the end, unless somebody has come
 }
 
-// tries bounds how often a call that failed is made again, as the helper does.
+// tries is how often a failing call is made at most, as by the helper.
 const tries = 3
 
 func (r Role) play(run *runner) {
@@ -170,7 +169,7 @@ func (r Role) release(b Lock, h backend.Hold) error {
 		return h.Release(context.Background())
 	}
 	err := b.(backend.Remover).Remove(context.Background(), h)
-	if backend.CodeOf(err) == protocol.Held { // somebody came, so it was only released
+	if backend.CodeOf(err) == protocol.Held { // somebody has come, so the lock was only released
 		return nil
 	}
 	return err
@@ -182,7 +181,8 @@ func (r Role) beat(run *runner, h backend.Hold) {
 	run.note(note{kind: noteBeat}.with(err))
 }
 
-// clean stays for several leases: what the crashed left must be watched for one.
+// clean holds for several leases, because what crashed processes left must be watched for one
+// lease.
 func (r Role) clean(run *runner, h backend.Hold) {
 	for range r.naps {
 		_ = h.Tend(context.Background())
@@ -191,8 +191,8 @@ func (r Role) clean(run *runner, h backend.Hold) {
 	}
 }
 
-// breakFirst is the operator: looks who holds, thinks about it, and breaks that
-// one by its id.
+// breakFirst is the operator: it looks who holds, thinks about it, and breaks that holder by its
+// id.
 func (r Role) breakFirst(run *runner, b Lock) {
 	ctx := context.Background()
 	report, err := b.Inspect(ctx)
@@ -219,5 +219,5 @@ func (r Role) breakFirst(run *runner, b Lock) {
 	}
 }
 
-// work passes time that is the process' own.
+// work lets time pass for the process's own work.
 func (r *runner) work(d time.Duration) { r.ask(op{kind: opWork, wait: millis(d)}) }

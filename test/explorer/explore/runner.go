@@ -11,30 +11,29 @@ import (
 	"locksmith/backends/backend"
 )
 
-// A runner runs the code under test as one process. The code runs until it asks
-// the world for something; then it is stopped until it gets its answer.
+// A runner runs the code under test as one process. The code runs until it asks the world for
+// something. Then it is stopped until it gets its answer.
 type runner struct {
 	names  *names
 	role   Role
 	self   int
-	serial uint8 // ids given out so far
+	serial uint8 // how many ids were given out so far
 	answer reply
-	// wish is the attempt that is being made, and how far the role has come.
+	// wish is the attempt under way, and how far the role has come.
 	wish  []any
 	yield func(op) bool
 	next  func() (op, bool)
 	stop  func()
-	given func(error) // is called when the kernel gives its lock of a file
-	// What happened since the last answer.
+	given func(error) // called when the kernel gives its lock on a file
+	// What has happened since the last answer.
 	notes []note
-	// place is a fingerprint of all that the process knew when it last stood
-	// between two calls of the code under test; none if it did not since the
-	// last answer.
+	// place is a fingerprint of all that the process knew when it last was between two calls of
+	// the code under test. between is false if that was not since the last answer.
 	place   uint64
 	between bool
 }
 
-// stopped unwinds a process that is not wanted any more.
+// stopped is the panic that unwinds a process which is not needed any more.
 type stopped struct{}
 
 func newRunner(n *names, self int, role Role) *runner {
@@ -55,7 +54,7 @@ func (r *runner) run(yield func(op) bool) {
 	r.role.play(r)
 }
 
-// step gives the process its answer and returns what it asks next.
+// step gives the process its answer, and returns what it asks next.
 func (r *runner) step(answer reply) op {
 	r.answer, r.notes, r.between = answer, nil, false
 	o, running := r.next()
@@ -79,8 +78,7 @@ func (r *runner) ask(o op) reply {
 
 func (r *runner) note(n note) { r.notes = append(r.notes, n) }
 
-// pause marks a place between two calls: from here on the process is nothing
-// but what hash says.
+// pause marks a place between two calls: from here on the process is only what hash says.
 func (r *runner) pause(hash uint64) { r.place, r.between = hash, true }
 
 func (r *runner) text(s string) text { return r.names.of(s) }
@@ -102,8 +100,8 @@ const (
 	noteBeat                          // Heartbeat returned
 	noteReleaseBegins                 // Release is called
 	noteReleased                      // Release returned
-	noteCondemned                     // the operator said whom to break
-	noteError                         // a call failed otherwise
+	noteCondemned                     // the operator said whom it breaks
+	noteError                         // another call failed
 	notePanic
 )
 
@@ -118,7 +116,7 @@ const (
 
 type note struct {
 	kind   noteKind
-	token  uint64 // of the hold; of a condemned one its process
+	token  uint64 // of the hold; for noteCondemned, the process
 	serial uint8
 	out    outcome
 	text   string

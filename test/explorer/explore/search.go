@@ -10,29 +10,29 @@ import (
 type Result struct {
 	Name     string
 	States   uint64
-	Steps    uint64 // from one state to another
-	Walks    int    // ways gone at random, if it was not a search
-	Settled  int    // states from which everybody was let finish
+	Steps    uint64 // how many steps from one state to another
+	Walks    int    // how many random walks, if it was not a search
+	Settled  int    // from how many states everybody was let finish
 	Depth    int
-	Complete bool // nothing was left to explore
+	Complete bool // nothing is left to explore
 	Took     time.Duration
-	Nodes    int // answers that the code under test was run for
+	Nodes    int // for how many answers the code under test was run
 	Wrong    *Violation
-	// Limit is the first violation that is known, Limits how often each was met, and
-	// Missed those that should have been.
+	// Limit is the first known violation. Limits is how often each was met. Missed are those that
+	// should have been met.
 	Limit  *Violation
 	Limits map[string]int
 	Missed []string
 }
 
-// A Violation is a property that does not hold, and how it comes to that.
+// A Violation is a property that does not hold, and the steps that lead there.
 type Violation struct {
 	What  string
 	Steps []string
 }
 
-// Search explores breadth first, so that the first violation is one of the
-// shortest. It stops at a violation, at limit states, or when it has seen all.
+// Search explores breadth first, so the first violation is one of the shortest. It stops at a
+// violation, after limit states, or when it has seen everything.
 func (x *Explorer) Search(limit int) Result {
 	s := search{Explorer: x, seen: newSet(), limit: limit, limits: map[string]int{}}
 	began := time.Now()
@@ -53,15 +53,15 @@ type search struct {
 	depth    int
 	settled  int
 	complete bool
-	// How each state came about: the state before it, and the choice.
+	// How each state came about: the state before it, and the choice made there.
 	parents []uint32
 	choices []uint32
-	// The encoded states of this depth and of the next.
+	// The encoded states of this depth, and of the next.
 	layer, next pile
 	buffer      []byte
 	current     uint32
 	wrong       *Violation
-	first       *Violation // that is a known limit
+	first       *Violation // the first known limit
 	limits      map[string]int
 }
 
@@ -110,7 +110,7 @@ func (s *search) run() *Violation {
 	return nil
 }
 
-// expand follows all that can happen in w.
+// expand follows everything that can happen in w.
 func (s *search) expand(w *world) {
 	any := false
 	s.successors(w, func(a choice, c *world) {
@@ -129,7 +129,7 @@ func (s *search) expand(w *world) {
 	}
 }
 
-// known is a violation that is to be expected. The first is one of the shortest.
+// known counts a violation that is expected. The first one is one of the shortest.
 func (s *search) known(a choice, what string) {
 	s.limits[what]++
 	if s.first == nil {
@@ -152,9 +152,9 @@ func (s *search) reach(a choice, c *world) {
 	s.choices = append(s.choices, a.pack())
 }
 
-// sample chooses the states to settle: many where nothing can happen any more,
-// and now and then one on the way; fewer the more there were. The world of one alone is small,
-// so all of its states are settled.
+// sample chooses the states to settle: many of those where nothing can happen any more, and now
+// and then one on the way. The more there were, the fewer it chooses. The world of a single
+// process is small, so there all states are settled.
 func (s *search) sample(terminal bool) bool {
 	if len(s.Config.Roles) == 1 {
 		return true
@@ -164,7 +164,7 @@ func (s *search) sample(terminal bool) bool {
 	case terminal:
 		every = 7
 	case s.Config.Limit == Stopped:
-		every = 7 // it is met in few states
+		every = 7 // the limit is met in few states
 	case s.Config.Kernel != nil:
 		every = 61 // the worlds are small
 	}
@@ -187,7 +187,7 @@ func (s *search) settle(w *world) {
 	}
 }
 
-// settleWithout lets everybody finish but one, who is stopped.
+// settleWithout lets everybody finish except process p, which is stopped.
 func (s *search) settleWithout(w *world, p int) {
 	switch wrong := s.letOthersFinish(w, p, false).wrong; {
 	case s.isLimit(wrong):
@@ -198,7 +198,7 @@ func (s *search) settleWithout(w *world, p int) {
 	}
 }
 
-// path is the choices that led to a state, and then more.
+// path returns the choices that led to a state, followed by more.
 func (s *search) path(state uint32, more ...choice) []choice {
 	var path []choice
 	for ; state != 0; state = s.parents[state] {
@@ -208,7 +208,7 @@ func (s *search) path(state uint32, more ...choice) []choice {
 	return append(path, more...)
 }
 
-// trace tells the way.
+// trace describes a path.
 func (x *Explorer) trace(path []choice, more []string, what string) *Violation {
 	w := x.start()
 	v := &Violation{What: what, Steps: slices.Clone(x.opening)}

@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// An ending is how a world ended when it was let finish.
+// An ending says how a world ended when everybody was let finish.
 type ending struct {
 	wrong string
-	tell  bool // tell the steps
+	tell  bool // whether to describe the steps
 	steps []string
 }
 
-// maxTurns bounds the steps that everybody together needs to finish.
+// maxTurns limits the steps that all processes together need to finish.
 const maxTurns = 6000
 
-// letFinish stops all adversity, lets everybody take turns, and time pass when
-// all wait. Everybody must end. Then the cleaner comes; afterwards nothing may
-// be left but the newest generations.
+// letFinish stops all adversity. It lets everybody take turns, and lets time pass when all wait.
+// Everybody must end. Then the cleaner comes. After that only the newest generations may be left.
 func (x *Explorer) letFinish(w *world, tell bool) ending {
 	e := &ending{tell: tell}
 	c := x.takeTurns(x.calm(w, e), e)
@@ -53,7 +52,7 @@ func (x *Explorer) calm(w *world, e *ending) *world {
 	return x.turn(c, e, func(emit func(*world)) { x.readClocks(c, emit) })
 }
 
-// turn replaces c by what follows from one thing that happens.
+// turn replaces c by the world that follows from one event.
 func (x *Explorer) turn(c *world, e *ending, happens func(emit func(*world))) *world {
 	var next *world
 	happens(func(d *world) {
@@ -110,8 +109,8 @@ func (x *Explorer) takeTurns(c *world, e *ending) *world {
 	return c
 }
 
-// spent reports that somebody has tried so often that its ids, of which there are 256, are
-// about to come again.
+// spent reports whether a process has tried so often that its ids, of which there are 256, would
+// soon come again.
 func (x *Explorer) spent(c *world) bool {
 	for p := range c.procs {
 		if x.graphs[p].nodes[c.procs[p].node].serial > 250 {
@@ -121,13 +120,13 @@ func (x *Explorer) spent(c *world) bool {
 	return false
 }
 
-// passing reports that p works for a time that has not passed.
+// passing reports whether p works for a time that has not passed.
 func (x *Explorer) passing(c *world, p int) bool {
 	o := x.op(c, p)
 	return o.kind == opWork && o.wait > 0 && !c.procs[p].awake
 }
 
-// passTurn lets as much time pass as the first of those who wait wants.
+// passTurn lets as much time pass as the first waiting process needs to wake.
 func (x *Explorer) passTurn(c *world, e *ending) *world {
 	wait := x.napping(c)
 	return x.turn(c, e, func(emit func(*world)) {
@@ -138,10 +137,10 @@ func (x *Explorer) passTurn(c *world, e *ending) *world {
 	})
 }
 
-// forever is how long somebody waits whom time does not wake.
+// forever is the wait of a process that time does not wake.
 const forever = int32(1 << 30)
 
-// napping is how long it is until the first of those who wait wakes by itself.
+// napping is how long it takes until the first waiting process wakes by itself.
 func (x *Explorer) napping(c *world) int32 {
 	wait := forever
 	for p := range c.procs {
@@ -152,7 +151,7 @@ func (x *Explorer) napping(c *world) int32 {
 	return wait
 }
 
-// helpless reports that only those wait who break nobody, before the cleaner comes.
+// helpless reports whether only processes wait that break nobody, before the cleaner comes.
 func (x *Explorer) helpless(c *world) bool {
 	for p := range c.procs {
 		if q := &c.procs[p]; !x.roles[p].Script && !q.crashed && !q.absent && x.op(c, p).kind != opDone {
@@ -162,7 +161,7 @@ func (x *Explorer) helpless(c *world) bool {
 	return c.procs[len(c.procs)-1].absent
 }
 
-// waiting lists who has not ended.
+// waiting lists the processes that have not ended.
 func (x *Explorer) waiting(c *world) string {
 	var all []string
 	for p := range c.procs {
@@ -195,5 +194,5 @@ func (x *Explorer) leftover(c *world) string {
 	return ""
 }
 
-// maxGenerations is how many may be kept.
+// maxGenerations is how many generations may be left.
 const maxGenerations = 4

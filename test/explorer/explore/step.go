@@ -1,6 +1,6 @@
 package explore
 
-// stepper makes all worlds that follow from one when a process takes its step.
+// A stepper makes all worlds that follow from a world when one process takes its step.
 type stepper struct {
 	*Explorer
 	from *world
@@ -34,11 +34,11 @@ func (x *Explorer) step(w *world, p int, emit func(*world)) {
 	}
 }
 
-// lucky: what goes wrong with the requests of other people's tools is not ours to
-// mend.
+// lucky reports whether the process is another people's tool: we cannot mend what goes wrong with
+// its requests, so nothing does.
 func (s stepper) lucky() bool { return s.Config.Files != nil && s.roles[s.p].Script }
 
-// enabled reports that process p can take its step.
+// enabled reports whether process p can take its step.
 func (x *Explorer) enabled(w *world, p int) bool {
 	q := &w.procs[p]
 	if q.crashed || q.absent || q.asleep || q.stopped {
@@ -50,7 +50,7 @@ func (x *Explorer) enabled(w *world, p int) bool {
 
 func (x *Explorer) op(w *world, p int) op { return x.graphs[p].nodes[w.procs[p].node].op }
 
-// answer emits what follows from an answer.
+// answer emits the worlds that follow from an answer.
 func (s stepper) answer(f fault, do func(*world) reply) {
 	c := s.copy(s.from)
 	defer s.drop(c)
@@ -60,13 +60,13 @@ func (s stepper) answer(f fault, do func(*world) reply) {
 	s.readClocks(c, s.emit)
 }
 
-// execute lets the server execute the step, and tells the others that something
-// changed.
+// execute lets the server execute the step, and tells the others that something has changed.
 func (s stepper) execute(c *world) reply {
 	return s.carryOut(c, false)
 }
 
-// carryOut executes the step. doubt: the answer is not going to tell.
+// carryOut executes the step. doubt says that the process will not learn the outcome from the
+// answer.
 func (s stepper) carryOut(c *world, doubt bool) reply {
 	s.checkRemoval(c, s.p, s.op)
 	s.checkLock(c, s.p, s.op)
@@ -87,8 +87,8 @@ func (s stepper) carryOut(c *world, doubt bool) reply {
 	return r
 }
 
-// serve lets the server execute a request. A sign of life that comes after a
-// whole lease of silence does not count: somebody may have decided already.
+// serve lets the server execute a request. A sign of life after a whole lease of silence does not
+// count, because somebody may have decided already.
 func (x *Explorer) serve(c *world, o op) reply {
 	if x.Config.Files != nil {
 		return x.serveFile(c, o)
@@ -114,7 +114,7 @@ func (x *Explorer) serve(c *world, o op) reply {
 	return r
 }
 
-// wake lets all but p see that something changed.
+// wake lets all processes but p see that something has changed.
 func (x *Explorer) wake(c *world, p int) {
 	for i := range c.procs {
 		if i != p {
@@ -123,17 +123,17 @@ func (x *Explorer) wake(c *world, p int) {
 	}
 }
 
-// rouse wakes a process. One that has ended has nothing to see.
+// rouse wakes a process. A process that has ended has nothing to see.
 func (x *Explorer) rouse(c *world, p int) {
 	q := &c.procs[p]
-	if kind := x.op(c, p).kind; kind != opRest { // which the kernel's queue alone ends, or time
+	if kind := x.op(c, p).kind; kind != opRest { // only the kernel's queue, or time, ends an opRest
 		q.awake = !q.crashed && kind != opDone
 	}
 }
 
 func (s stepper) host(c *world) *host { return &c.hosts[s.roles[s.p].Host.Number] }
 
-// server is the ordinary answer. A listing may be read in two halves.
+// server emits the ordinary answer. A listing may also be read in two halves.
 func (s stepper) server() {
 	s.answer(noFault, func(c *world) reply { return s.learned(c, s.execute(c)) })
 	if s.op.kind == opList && s.from.left.Torn > 0 && (s.Config.Objects != nil || s.from.tree.has(s.op.name)) {
@@ -146,7 +146,7 @@ func (s stepper) server() {
 	}
 }
 
-// learned takes the answer into the host's cache.
+// learned puts the answer into the host's cache.
 func (s stepper) learned(c *world, r reply) reply {
 	if s.caches() {
 		s.host(c).learn(s.names, s.op, r, s.Config.Tick)
@@ -154,7 +154,7 @@ func (s stepper) learned(c *world, r reply) reply {
 	return r
 }
 
-// firstHalf is what is there when a listing begins.
+// firstHalf is what exists when a listing begins.
 func (s stepper) firstHalf(c *world) listing {
 	if s.Config.Objects != nil {
 		return s.names.listing(s.objectsAfter(c, s.op.name))
@@ -162,8 +162,8 @@ func (s stepper) firstHalf(c *world) listing {
 	return listing(c.tree.list(s.names, s.op.name).value)
 }
 
-// endScan is the second half of a listing: what was there in both halves is
-// shown, of the rest each name may be.
+// endScan is the second half of a listing. What exists in both halves is shown. Each of the other
+// names may be shown or not.
 func (s stepper) endScan() {
 	if s.Config.Objects != nil {
 		s.endPage()
@@ -180,12 +180,12 @@ func (s stepper) endScan() {
 	}
 }
 
-// proves reports that a request, if it succeeds, proves p's entry to be there.
+// proves reports whether a request, if it succeeds, proves that p's entry exists.
 func (x *Explorer) proves(p int, o op) bool {
 	return o.kind == opTouch || (o.kind == opTouchFile || o.kind == opPut) && x.names.makers[o.name].process == p || o.changes() && x.Config.Directories != nil && x.names.makers[x.alive(o)].process == p
 }
 
-// proceed gives process p its answer and notes what it did because of it.
+// proceed gives process p its answer, and notes what p did because of it.
 func (x *Explorer) proceed(c *world, p int, r reply) {
 	q := &c.procs[p]
 	o := x.op(c, p)
@@ -215,10 +215,9 @@ func (x *Explorer) proceed(c *world, p int, r reply) {
 	}
 }
 
-// readClocks answers the questions that nothing but a jump of time or a crash
-// changes the answer to. To ask at once is the same as to ask at any moment
-// before the next such event; so a process either asks at once or sleeps over
-// the event.
+// readClocks answers the questions whose answer only a jump of time or a crash can change. Asking
+// at once is the same as asking at any moment before the next such event. So a process either
+// asks at once or sleeps over the event.
 func (x *Explorer) readClocks(c *world, emit func(*world)) {
 	for p := range c.procs {
 		q := &c.procs[p]
@@ -247,7 +246,7 @@ func (x *Explorer) sleeps(c *world, o op) bool {
 	case opJudge:
 		return c.left.Crashes > 0 && !c.procs[o.subject].crashed
 	}
-	return false // the wall clock is for people
+	return false // the wall clock is only for people
 }
 
 func (x *Explorer) reading(c *world, p int, o op) reply {

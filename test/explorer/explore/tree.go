@@ -9,23 +9,23 @@ import (
 // An entry is a directory, a symbolic link or a name of a file on the server.
 type entry struct {
 	name text
-	// link is what a symbolic link or a file holds, 0 for a directory.
+	// link is the content of a symbolic link or a file; 0 for a directory.
 	link text
 	// stamp is the modification time.
 	stamp int32
-	// sign is when somebody last made or touched just this entry: the sign of
-	// life that its maker gave by it.
+	// sign is when somebody last made or touched this very entry: the last sign of life that its
+	// maker gave by it.
 	sign int32
-	// Of a file: the name that it was made under, which tells it from all others, and
-	// its number. All names of one file say the same but for their own.
+	// Of a file: born is the name under which it was made, which identifies it; number is its
+	// number. All names of one file have equal entries, except for the name.
 	born   text
 	number uint32
-	// Of a directory that was staked: born is the name that it had then, and pins has a
-	// bit for each process that has pinned it.
+	// Of a directory that was staked: born is the name that it had then. pins has a bit for each
+	// process that has pinned it.
 	pins uint32
 }
 
-// A tree is the lock directory as the server has it, sorted by name.
+// A tree is the lock directory on the server, sorted by name.
 type tree []entry
 
 func (t tree) search(name text) (int, bool) {
@@ -46,7 +46,7 @@ func (t tree) get(name text) *entry {
 
 func (t tree) has(name text) bool { return name == 0 || t.get(name) != nil }
 
-// children are the names in a directory.
+// children returns the names in a directory.
 func (t tree) children(n *names, dir text) []text {
 	var all []text
 	for i := range t {
@@ -57,7 +57,7 @@ func (t tree) children(n *names, dir text) []text {
 	return all
 }
 
-// do executes a request as the server would: at once, and without caches.
+// do executes a request as the server would: at once and without caches.
 func (t *tree) do(n *names, o op, now int32) reply {
 	switch o.kind {
 	case opMkdir, opSymlink:
@@ -143,7 +143,7 @@ func (t tree) touch(name text, now int32) unix.Errno {
 	return 0
 }
 
-// changed marks the directory in which a name came or went.
+// changed notes that a name came or went in its directory.
 func (t tree) changed(n *names, name text, now int32) {
 	if e := t.get(n.parents[name]); e != nil {
 		e.stamp = now

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Walk goes one way at random through a world that is too large to be searched,
-// until nothing more can happen or for at most limit steps, and lets everybody
-// finish from there. The same seed goes the same way again. A way that ends in a
-// violation is shortened.
+// Walk goes one random way through a world that is too large to be searched. It goes on until
+// nothing more can happen, or for limit steps, and then lets everybody finish. The same seed and
+// number go the same way again. A way that ends in a violation is shortened.
 func Walk(c Config, seed, number uint64, limit int) Result {
 	x := NewExplorer(c)
 	defer x.Close()
@@ -30,12 +29,13 @@ func Walk(c Config, seed, number uint64, limit int) Result {
 type walker struct {
 	*Explorer
 	dice *rand.Rand
-	// current goes on as long as the dice want, so that others seem paused.
+	// current is the process that goes on until the dice want another, so that others seem
+	// paused.
 	current int
 }
 
-// How often, out of 1000 steps, something goes wrong by itself, something goes
-// wrong with a request, and another process comes to run.
+// In how many of 1000 steps something goes wrong by itself, something goes wrong with a request,
+// and another process comes to run.
 const (
 	mishaps  = 15
 	faults   = 60
@@ -60,7 +60,7 @@ func (k *walker) run(limit int) ([]choice, string) {
 	return path, k.letFinish(w, false).wrong
 }
 
-// choose takes one of all that can happen; nil means that nothing can.
+// choose chooses one of all things that can happen; nil: nothing can.
 func (k *walker) choose(w *world) (choice, *world) {
 	var steps, others []choice
 	for _, a := range k.choices(w) {
@@ -81,7 +81,7 @@ func (k *walker) choose(w *world) (choice, *world) {
 	return k.variant(w, steps[stay:stay+1])
 }
 
-// variant takes one of the ways in which one of some choices can go.
+// variant chooses one of some choices, and one of the ways in which it can go.
 func (k *walker) variant(w *world, some []choice) (choice, *world) {
 	for len(some) > 0 {
 		i := k.dice.IntN(len(some))
@@ -100,8 +100,7 @@ func (k *walker) variant(w *world, some []choice) (choice, *world) {
 	return choice{}, nil
 }
 
-// ways are the variants in which nothing goes wrong with a request, and the
-// others.
+// ways returns the variants in which nothing goes wrong with a request, and the others.
 func (k *walker) ways(w *world, a choice) (well, badly []uint16) {
 	variant := uint16(0)
 	k.act(w, a, func(c *world) {
@@ -115,7 +114,7 @@ func (k *walker) ways(w *world, a choice) (well, badly []uint16) {
 	return well, badly
 }
 
-// shorten leaves out of a way that ends in a violation what is not needed.
+// shorten leaves out the steps of a path that its violation does not need.
 func (x *Explorer) shorten(path []choice) *Violation {
 	for size := len(path) / 2; size > 0; {
 		shorter := x.without(path, size)
@@ -141,8 +140,8 @@ func (x *Explorer) without(path []choice, size int) []choice {
 	return path
 }
 
-// replay goes a way again as far as it goes: what is not possible any more is
-// left out. It returns the way taken, what was wrong, and how things ended.
+// replay goes a path again, as far as possible, and leaves out what is not possible any more. It
+// returns the path taken, what was wrong, and how things ended.
 func (x *Explorer) replay(path []choice, tell bool) (taken []choice, what string, after []string) {
 	w := x.start()
 	for _, a := range path {

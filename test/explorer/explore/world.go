@@ -5,60 +5,62 @@ import (
 	"slices"
 )
 
-// A Budget is what the adversary may still do.
+// A Budget is what the adversary may still do, and how often.
 type Budget struct {
-	Crashes int // of processes
-	Lost    int // requests or replies, and replies that a server crash made wrong
+	Crashes int // crashes of processes
+	Lost    int // lost requests or replies, and replies that a server crash made wrong
 	Dups    int // requests that the server executes a second time, later
 	Torn    int // listings that others change while they are read
-	Stale   int // answers from an outdated cache; -1: no end
-	Foreign int // answers of something before the store, which say that there is none
-	// Jumps of the time.
+	Stale   int // answers from an outdated cache; -1: no limit
+	Foreign int // answers, by something before the store, that there is no such object
+	// Jumps of time, by their length.
 	Short, Half, Full int
 }
 
-// A request is one that the server will execute a second time.
+// A request is a request that the server will execute a second time.
 type request struct {
 	op   op
 	from int8
-	aim  text // the file that had the name when it was sent
+	aim  text // the file that had the name when the request was sent
 }
 
 // A process is one process as the world sees it.
 type proc struct {
 	node    nodeID
 	crashed bool
-	absent  bool // comes only when all others have ended
-	asleep  bool // it is about to look at a clock, and will not before time jumps
-	stopped bool // for good, while others are let finish; not part of the state
-	awake   bool // something changed since it last began to wait
+	absent  bool // it comes only when all others have ended
+	asleep  bool // it is about to look at a clock, and will do so only after time has jumped
+	stopped bool // stopped for good, while the others are let finish; not part of the state
+	awake   bool // something has changed since it last began to wait
 	scan    listing
-	// When a request was sent, at the earliest: that of its present step, of its
-	// last successful touch, and of the last one that confirmed its hold.
+	// When a request was sent, at the earliest: the request of the present step, the last
+	// successful touch, and the last request that confirmed the hold.
 	sent, touched, confirmed int32
 
 	// What the properties need to know.
 	holding    bool  // from OK to the end of its release
 	valid      bool  // it may work
 	overtaken  bool  // somebody else got the lock since OK
-	mustNotice bool  // and so the call it makes must not succeed
-	broken     bool  // nor must it because its reservation, an object, was gone
+	mustNotice bool  // for that reason the call that it makes now must not succeed
+	broken     bool  // the call must not succeed, because its reservation, an object, was gone
 	releasing  bool  // it has begun to release
-	swept      bool  // somebody removed its entry from its reservation, in this Try
-	serial     uint8 // of its hold
-	hopeless   uint8 // of its attempt whose entry was gone when this Try began
-	condemned  uint8 // of its attempt that the operator broke
+	swept      bool  // in this Try somebody removed its entry from its reservation
+	serial     uint8 // the attempt that gave it its hold
+	hopeless   uint8 // its attempt whose entry was gone when this Try began
+	condemned  uint8 // its attempt that the operator broke
 	token      uint32
-	// Which file was the lock when it last looked, and when that had been touched.
+	// The file that was the lock when this process last looked, and when that file had been
+	// touched.
 	saw   text
 	sawAt int32
-	// The last of its attempts that made a file, or whose reservation had no answer.
+	// The last of its attempts that made a file, or whose request for a reservation had no
+	// answer.
 	made uint8
-	// The descriptor of which the kernel has just given it the lock, and it does not know.
+	// The descriptor whose kernel lock it has just been given, without knowing it yet.
 	given uint8
 }
 
-// A world is one state of all there is.
+// A world is one state of everything.
 type world struct {
 	now   int32 // milliseconds since the beginning
 	tree  tree
@@ -66,19 +68,20 @@ type world struct {
 	procs []proc
 	dups  []request
 	left  Budget
-	// What tries remember. All are of one user, whose home the hosts share.
+	// What tries remember. All processes are of one user, whose home the hosts share.
 	memory text
-	// Who owns the lock, where an empty one has an owner, and whether the owner may not
-	// know it.
+	// owner is who owns the lock, where an empty lock has an owner. doubt says that the owner may
+	// not know that.
 	owner int8
 	doubt bool
-	// Where the lock is a file of one machine.
+	// For a lock that is a file of one machine.
 	machine machine
-	// The highest tokens granted, to exclusive holders and to any.
+	// The highest tokens granted: to exclusive holders, and to any holder.
 	exclusive, highest uint32
 
-	// calm: nothing goes wrong any more, so that nobody is silent for long. Not
-	// part of the state, as all that follows: how it came about, and what is wrong with it.
+	// calm: nothing goes wrong any more, so nobody is silent for long. calm and the next two
+	// fields are not part of the state: the last two say how the world came about, and what is
+	// wrong with it.
 	calm   bool
 	action action
 	wrong  string
@@ -159,8 +162,7 @@ func (p *proc) encode(b []byte) []byte {
 	return b
 }
 
-// decode reads what encode wrote; w has the right numbers of processes and
-// hosts.
+// decode reads what encode wrote. w must have the right numbers of processes and hosts.
 func (w *world) decode(b []byte) {
 	u := func() uint64 {
 		v, n := binary.Uvarint(b)

@@ -15,7 +15,7 @@ import (
 	"locksmith/test/lab/holds"
 )
 
-// A Log is what the witnesses of one lock record. The file is made by the first holder.
+// A Log is what the witnesses of one lock record. It begins with the first holder.
 type Log struct{ File string }
 
 // NewLog returns a log that goes away with the test.
