@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// before is at the beginning of a call.
+// before is called at the beginning of a call.
 func (t *tracer) before(tid int, c *call) error {
 	if !c.counts {
 		return nil
@@ -28,7 +28,7 @@ func (t *tracer) before(tid int, c *call) error {
 	return nil
 }
 
-// number tells calls that are made again from one another.
+// number distinguishes calls that are made several times.
 func (t *tracer) number(c *call) {
 	t.times[c.String()]++
 	if n := t.times[c.String()]; n > 1 {
@@ -36,7 +36,7 @@ func (t *tracer) number(c *call) {
 	}
 }
 
-// after is at its end, when its answer is known to the kernel only.
+// after is called at the end of a call, when only the kernel knows its answer.
 func (t *tracer) after(tid int, c *call, result int64) error {
 	t.note(c, result)
 	if !c.counts {
@@ -54,7 +54,7 @@ func (t *tracer) after(tid int, c *call, result int64) error {
 	return nil
 }
 
-// at counts a stop, and kills the helper if it is the one.
+// at counts a stop, and kills the helper if the plan says so.
 func (t *tracer) at(when string, c *call) {
 	if t.Seen && !c.changes {
 		return
@@ -67,11 +67,11 @@ func (t *tracer) at(when string, c *call) {
 			word = "change"
 		}
 		t.parent.tell("%s %d %s %v", word, t.stops, when, c)
-		_ = syscall.Kill(t.pid, syscall.SIGKILL) // all its threads; it is there
+		_ = syscall.Kill(t.pid, syscall.SIGKILL) // all its threads; it exists
 	}
 }
 
-// failCall makes a call fail: it is not executed, unless only its answer is to be lost.
+// failCall makes a call fail. The call is not executed, unless only its answer is to be lost.
 func (t *tracer) failCall(tid int, c *call) error {
 	if t.impossible(c) {
 		t.parent.tell("spared %v", c)
@@ -90,9 +90,9 @@ func (t *tracer) failCall(tid int, c *call) error {
 	return ignoreGone(syscall.PtraceSetRegs(tid, &regs))
 }
 
-// impossible are lies that no kernel tells: a pipe that took a line does not say that
-// it failed; a write that was interrupted has written nothing; and what says that there
-// is nothing to remove has found nothing.
+// impossible reports whether no kernel would tell such a lie. A pipe that took a line does not
+// say that it failed. An interrupted write has written nothing. A call that finds nothing to
+// remove has removed nothing.
 func (t *tracer) impossible(c *call) bool {
 	switch {
 	case c.name == "write" && c.args[0] == 1:
@@ -114,7 +114,7 @@ func setResult(tid int, result int64) error {
 	return syscall.PtraceSetRegs(tid, &regs)
 }
 
-// note remembers which open files are the place's.
+// note notes which open files belong to the place.
 func (t *tracer) note(c *call, result int64) {
 	switch {
 	case c.number == unix.SYS_OPENAT && result >= 0:

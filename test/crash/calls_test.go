@@ -14,27 +14,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A call is a system call that a thread is in.
+// A call is a system call that a thread makes.
 type call struct {
 	number  uint64
 	args    [6]uint64
 	name    string
-	what    string // the file or the text, in general terms
-	ours    bool   // it is made on the place, or tells the parent or the server
+	what    string // the file or text that it is about, in general terms
+	ours    bool   // made on the place, or tells something to the parent or the server
 	counts  bool
-	changes bool // something that others see
-	fail    bool // it is to
+	changes bool // changes something that others see
+	fail    bool // it is to fail
 }
 
 func (c *call) String() string { return strings.TrimSpace(c.name + " " + c.what) }
 
-// removes tells what takes something away.
+// removes reports whether the call removes something.
 func (c *call) removes() bool {
-	return c.name == "unlink" || c.name == "rmdir" || strings.HasPrefix(c.what, "RMD") // which may be the second
+	return c.name == "unlink" || c.name == "rmdir" || strings.HasPrefix(c.what, "RMD") // what may go on with a count (number)
 }
 
-// runtimes are the calls of the Go runtime, of clocks, and of processes that ask for
-// their own names: they change nothing that others see.
+// runtimes are calls of the Go runtime, of clocks, and of processes that ask for their own names.
+// They change nothing that others see.
 var runtimes = set(unix.SYS_FUTEX, unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MADVISE, unix.SYS_MPROTECT, unix.SYS_BRK,
 	unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK, unix.SYS_TGKILL,
 	unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_NANOSLEEP,
@@ -51,12 +51,12 @@ func set(numbers ...uint64) map[uint64]bool {
 	return all
 }
 
-// A shape tells where a call has its arguments.
+// A shape says where a call has its arguments.
 type shape struct {
 	name  string
-	paths []int // arguments that are names
-	file  int   // argument that is an open file, or -1
-	alter bool  // it changes what others see, if it is made on the place
+	paths []int // which arguments are names
+	file  int   // which argument is an open file; -1: none
+	alter bool  // it changes something that others see, if it is made on the place
 }
 
 var shapes = map[uint64]shape{
@@ -91,7 +91,7 @@ var shapes = map[uint64]shape{
 	unix.SYS_EXIT_GROUP:        {"exit", nil, -1, false},
 }
 
-// atCall is at the beginning or the end of a call.
+// atCall is called at the beginning and at the end of a call.
 func (t *tracer) atCall(tid int) error {
 	info, err := syscallInfo(tid)
 	switch {
@@ -139,7 +139,7 @@ func (t *tracer) call(tid int, number uint64, args [6]uint64) *call {
 	return c
 }
 
-// names reads the names that a call is given.
+// names reads the names that a call gets.
 func (t *tracer) names(tid int, c *call, s shape) (ours bool) {
 	var all []string
 	for _, i := range s.paths {
@@ -156,8 +156,8 @@ func (t *tracer) names(tid int, c *call, s shape) (ours bool) {
 	return ours
 }
 
-// path reads a name, which may be relative to the directory that the argument before it
-// has open.
+// path reads a name. The name may be relative to the directory that the argument before it has
+// open.
 func (t *tracer) path(tid int, c *call, i int) string {
 	name := text(tid, c.args[i], 4096, true)
 	if name == "" || filepath.IsAbs(name) || i == 0 {
@@ -170,7 +170,7 @@ func (t *tracer) path(tid int, c *call, i int) string {
 	return filepath.Join(dir, name)
 }
 
-// toParent recognizes what is written to the parent, or to an FTP server.
+// toParent recognizes text that goes to the parent or to an FTP server.
 func (t *tracer) toParent(tid int, c *call) bool {
 	if c.args[0] != 1 && !t.Remote {
 		return false
@@ -180,18 +180,18 @@ func (t *tracer) toParent(tid int, c *call) bool {
 	return c.args[0] == 1 || verbs[word] || word == listing
 }
 
-// verbs are the commands of FTP that change something; listing only looks.
+// verbs are the commands of FTP that change something. Listing only looks.
 var verbs = map[string]bool{"MKD": true, "RMD": true, "RNTO": true}
 
 const listing = "NLST"
 
-// text reads what a thread's pointer points to.
+// text reads the text to which a thread's pointer points.
 func text(tid int, at uint64, most int, isName bool) string {
 	if at == 0 {
 		return ""
 	}
 	buf := make([]byte, most)
-	n, _ := syscall.PtracePeekData(tid, uintptr(at), buf) // it may end at the end of a page
+	n, _ := syscall.PtracePeekData(tid, uintptr(at), buf) // the text may end at the end of a page
 	buf = buf[:n]
 	if end := bytes.IndexByte(buf, 0); end >= 0 && isName {
 		buf = buf[:end]
@@ -199,13 +199,13 @@ func text(tid int, at uint64, most int, isName bool) string {
 	return string(buf)
 }
 
-// What PTRACE_GET_SYSCALL_INFO tells (ptrace(2)).
+// callInfo is what PTRACE_GET_SYSCALL_INFO returns (ptrace(2)).
 type callInfo struct {
 	op   uint8
 	_    [3]byte
 	arch uint32
 	_    [2]uint64
-	nr   uint64 // at exit: the result
+	nr   uint64 // at the exit: the result
 	args [6]uint64
 	_    [2]uint64
 }

@@ -17,12 +17,12 @@ import (
 	"locksmith/test/lab/mishaps"
 )
 
-// A mishap is how a row of the table is provoked here.
+// A mishap is a row of the table, with the way to cause it here.
 type mishap struct {
 	mishaps.Mishap
 	where func(kind) bool // nil: every kind of lock on this disk
-	few   []string        // the moments that are tried when not all are
-	own   bool            // the server is for this cell only
+	few   []string        // the moments that are tried if not all are
+	own   bool            // only this cell uses its server
 	lease time.Duration
 	plan  plan
 
@@ -37,32 +37,32 @@ type cell struct {
 	*place
 	mishap
 	moment    string
-	victimAt  string      // the lock's address, if the victim has a way of its own
-	incumbent *lab.Helper // has the lock, while the victim waits
+	victimAt  string      // the lock's address for the victim, if that reaches the lock in a way of its own
+	incumbent *lab.Helper // has the lock while the victim waits
 	victim    *traced
-	command   int // the pid of what run runs
+	command   int // pid of the command of run
 	rival     *lab.Helper
-	happened  time.Time // when the lock could have become free at the earliest
-	taken     time.Time // when the rival got it
+	happened  time.Time // when the lock could have become free, at the earliest
+	taken     time.Time // when the rival got the lock
 	woken     bool
 	healed    bool
 
 	heard  []event
 	death  string           // how the victim ended
 	proxy  *ftpserver.Proxy // between the victim and the server
-	slow   bool             // the rival asks so seldom that its time says nothing
-	filler string           // what fills the disk is below it
+	slow   bool             // the rival asks so seldom that its time proves nothing
+	filler string           // the directory of what fills the disk
 }
 
-// What we wait for in vain is far from the lease that tells the one from the other.
+// The victims' leases. Time alone tells "at once" from "after the lease" (freed), so a wait in
+// vain must be far from the lease.
 const (
 	longLease  = 8 * time.Second
-	shortLease = 4 * time.Second // of who is to lose the lock
-	quickLease = time.Hour       // that nobody waits for
+	shortLease = 4 * time.Second // for a victim that is to lose the lock
+	quickLease = time.Hour       // nobody waits for it
 )
 
-// live goes through the life of a lock, in which the mishap comes, and tells what came of
-// it.
+// live goes through the life of a lock, with the mishap, and says what came of it.
 func (c *cell) live() string {
 	if c.prepare != nil {
 		c.prepare(c)
@@ -85,7 +85,7 @@ func (c *cell) live() string {
 	return freed + ", output: " + c.output()
 }
 
-// liveWaiting is the same for one who waits.
+// liveWaiting is live for a victim that waits.
 func (c *cell) liveWaiting() string {
 	c.inject(c)
 	if c.undo != nil {
@@ -101,7 +101,7 @@ func (c *cell) liveWaiting() string {
 	return freed + ", output: " + c.output()
 }
 
-// waitOn makes sure that one who waits gets the lock in the end.
+// waitOn checks that a waiting victim gets the lock in the end.
 func (c *cell) waitOn() string {
 	time.Sleep(c.lease / 4)
 	c.heal()
@@ -119,8 +119,8 @@ func (c *cell) waitOn() string {
 	return fmt.Sprintf("%s (%v), output: %s", mishaps.WaitsOn, round(took), c.output())
 }
 
-// face has a victim wake up while the rival has the lock. One that thought it had it
-// ends; nothing happens to the rival's.
+// face wakes the victim while the rival has the lock. If the victim thinks that it has the lock,
+// it ends. Nothing happens to the rival's lock.
 func (c *cell) face() {
 	if c.wake == nil || c.woken {
 		return
@@ -132,7 +132,7 @@ func (c *cell) face() {
 	c.mustBeHeld(c.What + ", " + c.moment)
 }
 
-// heal undoes the mishap, once.
+// heal undoes the mishap once.
 func (c *cell) heal() {
 	if c.undo != nil && !c.healed {
 		c.healed = true
@@ -140,7 +140,7 @@ func (c *cell) heal() {
 	}
 }
 
-// begin brings the victim to the moment.
+// begin brings the victim to the moment of the mishap.
 func (c *cell) begin() {
 	c.t.Helper()
 	plan := c.plan
@@ -186,7 +186,7 @@ func (c *cell) begin() {
 	}
 }
 
-// compete starts the rival, and waits until it has been refused.
+// compete starts the rival, and waits until the rival has been refused.
 func (c *cell) compete() {
 	c.t.Helper()
 	before, names := c.ids(), c.all()
@@ -203,8 +203,8 @@ func (c *cell) compete() {
 	})
 }
 
-// watches reports that a process has the kernel tell it of files, or has a bell of its own and
-// listens to another's, as those do who wait.
+// watches reports whether a process waits: the kernel tells it of files, or it has a bell of its
+// own and listens to another's.
 func watches(pid int) bool {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	sockets := 0
@@ -220,10 +220,10 @@ func watches(pid int) bool {
 	return sockets > 1
 }
 
-// recordPath: who waits has been refused when its record is in its reservation.
+// recordPath: a waiter has been refused when its record is in its reservation.
 var recordPath = regexp.MustCompile(`/x\.[^/]*/`)
 
-// ids are those of all who have left a name.
+// ids are the ids of all processes that have left a name.
 func (c *cell) ids() map[string]bool {
 	all := map[string]bool{}
 	for _, name := range c.all() {
@@ -234,9 +234,9 @@ func (c *cell) ids() map[string]bool {
 	return all
 }
 
-// freed waits until the rival has the lock. If it has not got it after one and a half
-// leases, and the victim is to survive, that is undone, and the victim lets go. One that keeps
-// its lock when it runs again has it for half a lease more.
+// freed waits until the rival has the lock. If the victim is to survive, and the rival has not
+// got the lock after one and a half leases, the mishap is undone, and the victim lets go. A
+// victim that keeps its lock when it runs again has it for half a lease more.
 func (c *cell) freed() string {
 	c.t.Helper()
 	want := c.Want.Of(c.moment, c.names()...)
@@ -264,7 +264,7 @@ func (c *cell) freed() string {
 	}
 	refused := ""
 	if s.Word == protocol.WordErr && c.filler != "" && c.moment == mishaps.Releasing {
-		// It has said so; the next one finds room.
+		// It has said why it failed. The next one finds room.
 		refused = fmt.Sprintf("who waits hears ERR code=%s, then ", s.Value("code"))
 		c.heal()
 		c.happened = time.Now()
@@ -307,7 +307,7 @@ func (c *cell) hear(e event) {
 	}
 }
 
-// leave lets a victim that pauses go on, or stop, without us.
+// leave makes a victim that pauses go on, or stop, untraced.
 func (c *cell) leave(order string) {
 	c.t.Helper()
 	switch {
@@ -328,8 +328,8 @@ func (c *cell) resume() {
 	}
 }
 
-// end lets the victim end, in good order if it still can, and makes sure that nothing
-// stays in anybody's way.
+// end lets the victim end, in good order if it still can. It checks that nothing is left in the
+// way of others.
 func (c *cell) end() {
 	c.t.Helper()
 	c.heal()
@@ -358,8 +358,7 @@ func (c *cell) end() {
 	last.Release()
 }
 
-// output is what the parent heard, and whether it knew of a loss before the rival had the
-// lock.
+// output is what the parent heard, and whether it knew of a loss before the rival had the lock.
 func (c *cell) output() string {
 	var all []string
 	lost := time.Time{}

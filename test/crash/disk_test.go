@@ -18,7 +18,7 @@ import (
 	"locksmith/test/lab/mishaps"
 )
 
-// surroundings are what may happen to the machine.
+// surroundings are the mishaps that happen to the machine.
 var surroundings = []mishap{
 	{Mishap: mishaps.OutOfMemory, lease: longLease, plan: plan{Stays: true},
 		inject: (*cell).starve},
@@ -43,7 +43,7 @@ var surroundings = []mishap{
 		undo: func(*cell) {}},
 }
 
-// elsewhen is a helper in a time namespace: its clock since boot is a day ahead.
+// elsewhen has a helper in a time namespace, whose clock since boot is a day ahead.
 var elsewhen = mishap{
 	Mishap: mishaps.KilledElsewhen,
 	lease:  longLease,
@@ -51,7 +51,7 @@ var elsewhen = mishap{
 	inject: killBoth,
 }
 
-// notHere are the rows of what some kinds of locks do not have.
+// notHere are rows of mishaps that some kinds of locks cannot have.
 func notHere() [][]string {
 	var all [][]string
 	for _, row := range [][]string{
@@ -63,7 +63,7 @@ func notHere() [][]string {
 	return all
 }
 
-// suspended is the row of what no test may do to the machine that it runs on.
+// suspended is the row of a mishap that no test may cause on its own machine.
 func suspended(t *testing.T) []string {
 	t.Helper()
 	row := []string{"machine suspended", "all kinds"}
@@ -101,7 +101,7 @@ func (c *cell) smallDisk() {
 	}
 }
 
-// fillDisk leaves room for no more byte and no more name.
+// fillDisk fills the disk until not a byte and not a name has room.
 func (c *cell) fillDisk() {
 	c.t.Helper()
 	full := os.WriteFile(filepath.Join(c.filler, "bytes"), make([]byte, 1<<20), 0o644)

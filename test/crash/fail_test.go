@@ -13,9 +13,9 @@ import (
 	"locksmith/test/lab/mishaps"
 )
 
-// TestAnyCallFails has every system call of an acquisition and a release that changes
-// something fail once, in vain or though it was executed. The helper then holds the
-// lock or says why not, and says RELEASED only of a lock that is free.
+// TestAnyCallFails lets each system call of an acquisition and a release that changes something
+// fail once: without effect, or though it was executed. The helper then holds the lock or says
+// why not. It says RELEASED only of a lock that is free.
 func TestAnyCallFails(t *testing.T) {
 	lab.NotShort(t, "it runs a tracer hundreds of times")
 	all := make([][][]string, len(onDisk))
@@ -49,8 +49,8 @@ const failedText = "Every system call that changes something fails once, with EI
 	"that it has the lock nobody else gets it, and RELEASED is only said of a lock that is free.\n" +
 	"Afterwards it is as above. What the parent heard, and the helper's exit status:\n"
 
-// failAll goes through all failures of all calls; or, to be quick, one in vain and one that was
-// executed of each call, of which the next call has others.
+// failAll goes through all failures of all calls. The quick run takes two failures of each call,
+// one without effect and one that was executed, and other ones for the next call.
 func (s *series) failAll(t *testing.T) {
 	all := mishaps.Failures
 	if !*long {
@@ -110,10 +110,10 @@ func (s *series) failed(t testing.TB, plan plan) (more bool) {
 	return true
 }
 
-// renewal is a heartbeat before OK that only a slow machine makes.
+// renewal matches a heartbeat before OK, which only a slow machine makes.
 var renewal = regexp.MustCompile(`^(utimens .* \(time|rename L/x\.|rename L/lock/.*\(time)`)
 
-// mustBeHeld makes sure that nobody else gets the lock.
+// mustBeHeld checks that nobody else gets the lock.
 func (p *place) mustBeHeld(what string) {
 	p.t.Helper()
 	if status, said := p.do("run", "--timeout", "0", p.at, "--", "true"); status != 75 {

@@ -18,8 +18,10 @@ import (
 	"locksmith/test/lab/mishaps"
 )
 
-// TestKilledAtAnyCall kills a helper and its parent before and after every system call of an acquisition and a release that others see, one call after the other until none is left.
-// Who comes next gets the lock; never two; what the parent heard is true; and nothing stays that should not.
+// TestKilledAtAnyCall kills a helper and its parent before and after every system call of an
+// acquisition and a release that others see, one call after the other until none is left. The
+// next process gets the lock, and never two. What the parent heard is true. Nothing is left that
+// should not be.
 func TestKilledAtAnyCall(t *testing.T) {
 	lab.NotShort(t, "it runs a tracer hundreds of times")
 	all := make([][][]string, len(onDisk))
@@ -57,12 +59,12 @@ const killedText = "The helper and its parent are killed with -9 before and afte
 	"is by proof: both processes are gone. *After 5 s*: an entry has no record yet, or no more, so\n" +
 	"that nobody can tell whose it is; the lease is longer.\n"
 
-// A series is the same life of a lock again and again, each time with a disturbance at
-// the next moment.
+// A series is the same life of a lock again and again, each time with a disturbance at the next
+// moment.
 type series struct {
 	kind
 	calls outcomes
-	swept sync.Map // shapes of leftovers that a holder sweeps, as was seen
+	swept sync.Map // shapes of leftovers that a holder was seen to sweep
 
 	mu   sync.Mutex
 	next int
@@ -73,7 +75,8 @@ func newSeries(k kind, columns ...string) *series {
 	return &series{kind: k, next: 1, calls: outcomes{columns: columns}}
 }
 
-// run disturbs one life after the other, some at a time, until one was not disturbed.
+// run disturbs one life after the other, several at the same time, until a life was not
+// disturbed.
 func (s *series) run(t *testing.T, disturb func(t testing.TB, n int) (more bool)) {
 	var wg sync.WaitGroup
 	for range 4 {
@@ -135,7 +138,7 @@ func (s *series) killed(t testing.TB, plan plan) (more bool) {
 	return true
 }
 
-// life is that of one helper in a place of its own.
+// life is the life of one helper in a place of its own.
 func (s *series) life(t testing.TB, plan plan, lease time.Duration) (*place, output) {
 	t.Helper()
 	p := newPlace(t, s.kind)
@@ -143,18 +146,19 @@ func (s *series) life(t testing.TB, plan plan, lease time.Duration) (*place, out
 	return p, outputOf(h.live(nil))
 }
 
-// isNew reports leftovers of a shape that was not seen before: of each shape once is enough.
+// isNew reports whether leftovers have a shape that was not seen before. Each shape is tried
+// once.
 func (s *series) isNew(leftovers []string) bool {
 	_, known := s.swept.LoadOrStore(fmt.Sprint(leftovers), true)
 	return len(leftovers) > 0 && !known
 }
 
-// An output is what a parent knows of its helper, and we of both.
+// An output is what a parent knows about its helper, and what we know about both.
 type output struct {
 	stop    string   // where the helper was disturbed
-	changes bool     // at a call that changes something
-	spared  bool     // what was to fail cannot
-	lines   []string // first words
+	changes bool     // it was disturbed at a call that changes something
+	spared  bool     // the call that was to fail cannot fail
+	lines   []string // the first word of each
 	ended   string
 }
 
@@ -189,13 +193,13 @@ func (t output) last() string {
 	return t.lines[len(t.lines)-1]
 }
 
-// judge makes sure that what the parent was told is true of the lock that is there.
+// judge checks that the lock is as the parent was told.
 func (p *place) judge(what string, t output) {
 	p.t.Helper()
 	_, status := p.do("status", p.at)
 	switch held := strings.Contains(status, "held by"); t.last() {
 	case protocol.WordOK:
-		// From OK on the parent lets go, so it may be free already.
+		// After OK the parent lets go, so the lock may be free already.
 	case protocol.WordReleased:
 		if held {
 			p.t.Errorf("%s: the parent heard RELEASED, but: %s", what, status)
@@ -203,14 +207,14 @@ func (p *place) judge(what string, t output) {
 	}
 }
 
-// How a lock became free, if not at once.
+// How a lock became free, if that was not at once.
 const (
 	afterBare = "free after 5 s"
 	reaped    = "an empty L: held until `reap`"
 )
 
-// expected tells from what is left of one who was killed how it must become free. An
-// entry in which there is nothing says nothing, but is nobody's who relies on it.
+// expected says, from what a killed process left, how the lock must become free. An entry with
+// nothing in it says nothing, but nobody relies on it.
 func (p *place) expected() string {
 	all := p.all()
 	for _, name := range all {
@@ -228,19 +232,20 @@ func (p *place) expected() string {
 var entryPath = regexp.MustCompile(`^L(/lock)?/[xs]\.<id>$`)
 
 const (
-	// killedLease is the lease of those who are killed. Nobody waits for it.
+	// killedLease is the lease of processes that are killed. Nobody waits for it.
 	killedLease = time.Hour
-	// sweptLease is that of those whose leftovers others sweep when it is over.
+	// sweptLease is the lease of processes whose leftovers others sweep when it is over.
 	sweptLease = 5 * time.Second
-	// bareTime is about how long an entry in which there is nothing is left alone.
+	// bareTime is about how long an entry with nothing in it is left alone.
 	bareTime = 5 * time.Second
-	// failedLease is that of those whose calls fail: no heartbeat comes in between.
+	// failedLease is the lease of processes whose calls fail. It is so long that no heartbeat
+	// comes in between.
 	failedLease = 30 * time.Second
 )
 
-// freed has two more ask for the lock at the same time, neither of which knows the
-// other. Both get it, one after the other. A slow machine may take long for what is free
-// at once: then it counts as such if that is wanted.
+// freed lets two more processes ask for the lock at the same time, neither of which knows the
+// other. Both get it, one after the other. A slow machine may take long for a lock that is free
+// at once: it then counts as free at once if that is wanted.
 func (p *place) freed(what, want string) (how string) {
 	p.t.Helper()
 	orphan := p.isOrphan()
@@ -264,7 +269,7 @@ func (p *place) freed(what, want string) (how string) {
 	return mishaps.AtOnce
 }
 
-// visit is a turn of one who gets the lock.
+// visit is the turn of a process that gets the lock.
 func (p *place) visit(what string, w *witness, h *lab.Helper) {
 	s, err := h.Next()
 	if err != nil || s.Word != protocol.WordOK {
@@ -278,7 +283,7 @@ func (p *place) visit(what string, w *witness, h *lab.Helper) {
 	h.Release()
 }
 
-// reap is what an operator does about an empty lock of plain style, later.
+// reap does what an operator does about an empty lock of plain style, later.
 func (p *place) reap(what string) {
 	p.t.Helper()
 	if status, said := p.do("hold", "--timeout", "0", p.at); status != 75 {
@@ -290,14 +295,14 @@ func (p *place) reap(what string) {
 	}
 }
 
-// mustBeSwept makes sure that what is left is gone after somebody has had the lock for
-// more than a lease.
+// mustBeSwept checks that leftovers are gone after somebody has had the lock for more than a
+// lease.
 func (p *place) mustBeSwept(what string) {
 	p.t.Helper()
 	leftovers := p.leftovers()
 	for _, name := range p.all() {
 		if info, err := os.Stat(filepath.Join(p.dir, name)); p.scheme == "link" && err == nil && info.Size() == 0 {
-			p.aged(3 * time.Hour) // it says nothing about itself but its age
+			p.aged(3 * time.Hour) // only its age says anything about it
 		}
 	}
 	h := p.hold("--lease", "8s", "--refresh", "1s")

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// A kind is a kind of lock, and what stays of one that is free.
+// A kind is a kind of lock, with what stays of a free one.
 type kind struct {
 	name    string
 	scheme  string // of the address
 	options string // of the address
 	shared  bool
-	server  string         // that the lock is at; "" on this disk
-	stays   *regexp.Regexp // names below the place, with <id> for what is never twice the same
+	server  string         // the lock's server; "": it is on this disk
+	stays   *regexp.Regexp // names below the place that stay, with <id> for what is never the same twice
 }
 
 var (
@@ -35,15 +35,15 @@ var onDisk = []kind{
 	{name: "link:", scheme: "link", stays: nothing},
 }
 
-// isPlain tells the one kind that does not always heal itself.
+// isPlain reports whether this is the kind that does not always heal itself.
 func (k kind) isPlain() bool { return (k.scheme == "mkdir" || k.scheme == "ftp") && !k.isTree() }
 
 func (k kind) isTree() bool { return strings.Contains(k.options, "style=dir") }
 
-// names are those of a place with such a lock, in the table of mishaps.
+// names are the names of a place with such a lock in the table of mishaps.
 func (k kind) names() []string { return []string{k.name, k.scheme + ":"} }
 
-// address is that of the lock L in a directory.
+// address is the address of the lock L in a directory.
 func (k kind) address(dir string) string {
 	return k.scheme + ":" + filepath.Join(dir, "L") + k.options
 }

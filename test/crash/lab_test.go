@@ -15,13 +15,14 @@ import (
 	"locksmith/test/lab/mishaps"
 )
 
-// cellsVariable names the file into which test/nfslab writes what it has measured: lines of
-// JSON, one for each cell.
+// cellsVariable names the file into which test/nfslab writes what it has measured: a line of JSON
+// for each cell.
 const cellsVariable = "LOCKSMITH_CELLS"
 
-// TestMatrixOverNFS has test/nfslab measure its part of the page, or takes what it has
-// measured before. That is judged there. What was not measured cannot be compared: then all
-// that can be seen is that the page has every row and every moment, once for each version.
+// TestMatrixOverNFS lets test/nfslab measure its part of the page, or takes what test/nfslab has
+// measured before. test/nfslab judges its own cells. If nothing was measured, nothing can be
+// compared. Then this test only checks that the page has every row and every moment, once for
+// each version.
 func TestMatrixOverNFS(t *testing.T) {
 	page := section{title: "The matrix over NFS", text: labText, judged: judgedInLab, keys: 2,
 		head: slices.Concat([]string{"what happens", "lock"}, mishaps.Moments)}
@@ -41,7 +42,7 @@ func TestMatrixOverNFS(t *testing.T) {
 	}
 }
 
-// mishapsInLab are how many test/nfslab knows.
+// mishapsInLab is how many mishaps test/nfslab knows.
 const mishapsInLab = 23
 
 // incomplete says what is missing in the table over NFS.
@@ -67,7 +68,7 @@ func incomplete(rows [][]string, head []string) (all []string) {
 	return all
 }
 
-// TestIncomplete: a row that is missing is noticed, and a cell.
+// TestIncomplete: a missing row is noticed, and so is a missing cell.
 func TestIncomplete(t *testing.T) {
 	head := []string{"what happens", "lock", "now"}
 	var rows [][]string
@@ -110,7 +111,7 @@ func measuredCells(t *testing.T) string {
 	return name
 }
 
-// readCells makes a table of the lab's lines.
+// readCells makes a table from the lab's lines.
 func readCells(t *testing.T, name string) [][]string {
 	t.Helper()
 	text, err := os.ReadFile(name)
@@ -142,7 +143,7 @@ func rowOf(rows [][]string, keys ...string) int {
 	return slices.IndexFunc(rows, func(row []string) bool { return slices.Equal(row[:len(keys)], keys) })
 }
 
-// together puts rows of one mishap together, each where it came first.
+// together puts the rows of each mishap together, at the place of its first row.
 func together(rows [][]string) [][]string {
 	sorted := slices.Clone(rows)
 	slices.SortStableFunc(sorted, func(a, b []string) int {
@@ -154,8 +155,8 @@ func together(rows [][]string) [][]string {
 	return sorted
 }
 
-// TestReadCells: rows of one mishap come together, in the order in which mishaps come, and what
-// was measured later counts.
+// TestReadCells: rows of one mishap come together, mishaps keep their order, and later
+// measurements count.
 func TestReadCells(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "cells")
 	lines := `{"what":"cut","lock":"v3","moment":"waiting","seen":"a"}

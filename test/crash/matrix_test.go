@@ -11,10 +11,10 @@ import (
 	"locksmith/test/lab/mishaps"
 )
 
-// provoked are all mishaps that happen here.
+// provoked are all mishaps that this package causes.
 var provoked = slices.Concat(processes, surroundings, []mishap{elsewhen}, networks)
 
-// TestCover: all that may happen to a lock happens here, but for this.
+// TestCover: everything that may happen to a lock happens here, with these exceptions.
 func TestCover(t *testing.T) {
 	var all []mishaps.Mishap
 	for _, m := range provoked {
@@ -58,7 +58,7 @@ func TestMatrix(t *testing.T) {
 	page.publish(t)
 }
 
-// cells are the rows of some kinds of locks, which are filled in when the test has ended.
+// cells are the rows of some kinds of locks. They are filled in when the test has ended.
 func cells(t *testing.T, shared servers, kinds []kind) (rows [][]string) {
 	for _, m := range provoked {
 		for _, k := range kinds {
@@ -100,7 +100,7 @@ const matrixText = "A *victim* waits for a lock or holds it, and a rival wants i
 	"server's process, or a proxy between it and the victim that passes nothing more. If only the way there is cut there\n" +
 	"are no answers either: that is the same as both ways.\n"
 
-// fill fills in a cell.
+// fill fills in one cell.
 func fill(t *testing.T, s servers, m mishap, k kind, moment string, to *string) {
 	if why, ok := m.Not[moment]; ok {
 		*to = why

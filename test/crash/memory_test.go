@@ -15,11 +15,11 @@ import (
 	"locksmith/test/lab"
 )
 
-// groupMemory is what the victim and its neighbour may have together.
+// groupMemory is how much memory the victim and its neighbour may use together.
 const groupMemory = 16 << 20
 
-// starve puts the victim into a control group with little memory, in which another
-// process takes all there is. The kernel is told to kill the victim first.
+// starve puts the victim into a control group with little memory, in which another process takes
+// all there is. The kernel is told to kill the victim first.
 func (c *cell) starve() {
 	c.t.Helper()
 	group := c.group()
@@ -29,25 +29,25 @@ func (c *cell) starve() {
 	if err := errors.Join(adjust, moved); err != nil {
 		c.t.Fatal(err)
 	}
-	// The shell joins the group before it becomes the neighbour, which keeps all that it
+	// The shell joins the group before it becomes the neighbour. The neighbour keeps all that it
 	// reads of a line without an end.
 	hog := exec.Command("sh", "-c", `echo $$ >"$0/cgroup.procs" && exec tail /dev/zero`, group)
 	if err := hog.Start(); err != nil {
 		c.t.Fatal(err)
 	}
 	lab.Eventually(c.t, "the victim's end", func() bool { return gasping(c.victim.helper) })
-	_ = hog.Process.Kill() // it may be next
+	_ = hog.Process.Kill() // it may be killed next
 	_ = hog.Wait()
 	c.resume()
 }
 
-// gasping reports that a process was killed. A tracer has to see that before it ends.
+// gasping reports whether a process was killed. A tracer must see that before the process ends.
 func gasping(pid int) bool {
 	var stat unix.Stat_t
 	return ended(pid) || unix.Stat(fmt.Sprintf("/proc/%d/exe", pid), &stat) != nil
 }
 
-// group makes a control group, of either version, with little memory.
+// group makes a control group with little memory, of either version.
 func (c *cell) group() string {
 	c.t.Helper()
 	limits := map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"}

@@ -14,7 +14,7 @@ import (
 	"locksmith/test/lab/mishaps"
 )
 
-// pausesBefore reports that a call that is about to be made is the moment to pause at.
+// pausesBefore reports whether to pause before a call that is about to be made.
 func (t *tracer) pausesBefore(c *call) bool {
 	switch t.parent.moment.Load() {
 	case mishaps.Waiting:
@@ -29,7 +29,7 @@ func (t *tracer) pausesBefore(c *call) bool {
 	return false
 }
 
-// pausesAfter reports the same of one that was made.
+// pausesAfter reports whether to pause after a call that was made.
 func (t *tracer) pausesAfter(c *call, result int64) bool {
 	if t.parent.moment.Load() != mishaps.Waiting {
 		return false
@@ -38,7 +38,7 @@ func (t *tracer) pausesAfter(c *call, result int64) bool {
 	return c.changes && refused || c.name == "readlink" && c.ours
 }
 
-// pause lets the test do what it wants at the moment.
+// pause pauses at the moment, and lets the test do what it wants.
 func (t *tracer) pause(tid int, when string, c *call) error {
 	t.parent.moment.Store("")
 	t.parent.tell("moment %s %v", when, c)
@@ -54,7 +54,7 @@ func (t *tracer) pause(tid int, when string, c *call) error {
 	}
 }
 
-// leave lets the helper alone, with a signal. All its threads must stop for that. The
+// leave stops tracing the helper, and sends it a signal. For that all its threads must stop. The
 // one that pauses is left last: with a SIGSTOP it makes its call, and then stops, too.
 func (t *tracer) leave(paused int, last syscall.Signal) error {
 	t.left = true
@@ -74,8 +74,8 @@ func (t *tracer) leave(paused int, last syscall.Signal) error {
 			return err
 		}
 	}
-	// It also takes back what halt sent to threads that stopped for something else.
-	_ = syscall.Kill(t.pid, syscall.SIGCONT) // it may have been killed
+	// It also takes back the stop that halt sent to threads which stopped for something else.
+	_ = syscall.Kill(t.pid, syscall.SIGCONT) // the helper may have been killed
 	if last == syscall.SIGSTOP {
 		t.stopAll(halted)
 	}
@@ -86,10 +86,10 @@ func (t *tracer) leave(paused int, last syscall.Signal) error {
 	return nil
 }
 
-// stopAll returns when all these threads have stopped: then another one stops as soon as
-// it returns from a call.
+// stopAll returns when all these threads have stopped. Then another thread stops as soon as it
+// returns from a call.
 func (t *tracer) stopAll(threads map[int]bool) {
-	_ = syscall.Kill(t.pid, syscall.SIGSTOP) // it may have been killed
+	_ = syscall.Kill(t.pid, syscall.SIGSTOP) // the helper may have been killed
 	for tid := range threads {
 		thread := fmt.Sprintf("/proc/%d/task/%d", t.pid, tid)
 		for range 1000 {

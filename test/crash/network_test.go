@@ -33,7 +33,7 @@ func newRemotePlace(t testing.TB, k kind, s *ftpserver.Server) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var st unix.Stat_t // as whom the server works
+	var st unix.Stat_t // the user as whom the server works
 	if err := errors.Join(unix.Stat(s.Dir, &st), os.Chown(dir, int(st.Uid), int(st.Gid)), os.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
@@ -45,12 +45,12 @@ func newRemotePlace(t testing.TB, k kind, s *ftpserver.Server) *place {
 	return p
 }
 
-// by is the address of something at the place, by way of another.
+// by is the address of a name at the place, by way of another server address.
 func (p *place) by(addr, name string) string {
 	return "ftp://" + p.server.User + "@" + addr + path.Join(p.server.Home, filepath.Base(p.dir), name)
 }
 
-// behindProxy gives the victim a way of its own.
+// behindProxy gives the victim a way of its own to the server.
 func (c *cell) behindProxy() {
 	c.proxy = ftpserver.StartProxy(c.t, c.server.Addr)
 	c.victimAt = c.by(c.proxy.Addr, "L") + c.options
@@ -59,11 +59,11 @@ func (c *cell) behindProxy() {
 // outage is how long a server is away that comes back in time.
 const outage = 2 * time.Second
 
-// cutLease is longer than a server that says nothing is waited for: an answer that comes
-// after the lease is of no use to one who waits, who then gives up with an error.
+// cutLease is longer than we wait for a silent server. With a shorter lease an answer might come
+// after the lease, which is of no use to a waiter: it would give up with an error.
 const cutLease = 16 * time.Second
 
-// networks are what may happen to servers and the way to them.
+// networks are the mishaps that happen to servers and the way to them.
 var networks = []mishap{
 	{Mishap: mishaps.ServerBack, where: kind.isRemote, own: true, lease: 16 * time.Second,
 		inject: func(c *cell) {
@@ -114,17 +114,17 @@ var networks = []mishap{
 		undo: func(*cell) {}},
 }
 
-// cut spoils the victim's connections, and those to come.
+// cut spoils the victim's connections, present and future.
 func (c *cell) cut(f ftpserver.Fault) {
 	c.proxy.Fail(ftpserver.Every, f)
 	c.happened = time.Now()
 	c.resume()
 }
 
-// servers are shared by the cells in which nothing happens to them.
+// servers are shared by the cells in which nothing happens to the server.
 type servers map[string]*ftpserver.Server
 
-// place makes one for a cell.
+// place makes a place for a cell.
 func (s servers) place(t testing.TB, m mishap, k kind) *place {
 	switch {
 	case !k.isRemote():

@@ -8,18 +8,18 @@ import (
 	"sync"
 )
 
-// outcomes are what came of disturbances: rows in the order of the first disturbance,
-// and in each a column for every way to be disturbed.
+// outcomes are what came of disturbances. The rows are in the order of their first disturbance.
+// Each row has a column for every way to disturb.
 type outcomes struct {
 	columns []string
 
 	mu    sync.Mutex
 	order []string
-	first map[string]int // row: where it came first
+	first map[string]int // by row: where it came first
 	came  map[string][]string
 }
 
-// add notes what came of the n-th disturbance. The same may come of several.
+// add notes what came of the n-th disturbance. Several disturbances may have the same outcome.
 func (o *outcomes) add(n int, row, column, came string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -39,7 +39,7 @@ func (o *outcomes) add(n int, row, column, came string) {
 	}
 }
 
-// rows are those of a table, for a kind of lock.
+// rows are the rows of a table, for a kind of lock.
 func (o *outcomes) rows(kind string) [][]string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

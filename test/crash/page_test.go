@@ -19,16 +19,16 @@ type section struct {
 	title  string
 	text   string
 	head   []string
-	judged string // which cells are compared with the page, and when
-	keys   int    // how many columns name a row
+	judged string // says which cells are compared with the page, and when
+	keys   int    // how many columns identify a row
 	rows   [][]string
-	always bool // all of it was done: a row of the page that is not in it is wrong
+	always bool // all of it was done, so a row of the page that is not in it is wrong
 }
 
-// publish writes the section, or makes sure that the page says the same.
+// publish writes the section, or checks that the page says the same.
 func (s *section) publish(t *testing.T) {
 	t.Helper()
-	if t.Failed() || testing.Short() { // then nothing was tried
+	if t.Failed() || testing.Short() { // nothing was tried
 		return
 	}
 	text, err := os.ReadFile(pageName)
@@ -49,8 +49,8 @@ func (s *section) publish(t *testing.T) {
 	s.introduce(t, old)
 }
 
-// introduce makes sure that the page says what the test does before the table, and when the
-// table was measured.
+// introduce checks that before the table the page says what the test does and when the table was
+// measured.
 func (s *section) introduce(t *testing.T, page string) {
 	t.Helper()
 	said, _, _ := strings.Cut(page, "\n| ")
@@ -83,7 +83,7 @@ func cutSection(text, title string) (before, section, after string) {
 	return text[:start], text[start : start+len(title)+end], rest[end:]
 }
 
-// written is how the page says when a section was measured.
+// written matches the line that says when a section was measured.
 var written = regexp.MustCompile(`(?m)^Last written on (\d{1,2} \w+ \d{4}) by `)
 
 func (s *section) String() string {
@@ -99,7 +99,7 @@ func (s *section) String() string {
 	return b.String()
 }
 
-// parseRows reads a table, by the first columns of its rows.
+// parseRows parses a table, by the first columns of its rows.
 func parseRows(text string, keys int) map[string][]string {
 	all := map[string][]string{}
 	for _, cells := range tableRows(text) {
@@ -110,7 +110,7 @@ func parseRows(text string, keys int) map[string][]string {
 	return all
 }
 
-// tableRows are those of all tables in a text, heads included.
+// tableRows are the rows of all tables in a text, with their heads.
 func tableRows(text string) [][]string {
 	var all [][]string
 	for line := range strings.Lines(text) {
@@ -122,13 +122,13 @@ func tableRows(text string) [][]string {
 	return all
 }
 
-// judgedAlways is said where no cell takes long.
+// judgedAlways is the text of sections in which no cell takes long.
 const judgedAlways = "Every run of the tests judges all of it."
 
-// measured is what differs from run to run.
+// measured matches what differs from run to run.
 var measured = regexp.MustCompile(` \([^()]*\)`)
 
-// compare makes sure that the page has every row and every outcome that was seen.
+// compare checks that the page has every row and every outcome that was seen.
 func (s *section) compare(t *testing.T, page map[string][]string) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -146,8 +146,8 @@ func (s *section) compare(t *testing.T, page map[string][]string) {
 	}
 }
 
-// tells reports that a row of the page has all outcomes that were seen. An empty cell
-// was not tried.
+// tells reports whether a row of the page has all outcomes that were seen. An empty cell was not
+// tried.
 func (s *section) tells(page, seen []string) bool {
 	if len(page) != len(seen) {
 		return false
@@ -163,7 +163,7 @@ func (s *section) tells(page, seen []string) bool {
 	return true
 }
 
-// TestPageSaysWhen: every section does.
+// TestPageSaysWhen: every section says when it was measured.
 func TestPageSaysWhen(t *testing.T) {
 	text, err := os.ReadFile(pageName)
 	if err != nil {
@@ -180,7 +180,7 @@ func TestPageSaysWhen(t *testing.T) {
 	}
 }
 
-// TestEveryCellTells makes sure that no cell of the page is blank, and that one that was not
+// TestEveryCellTells checks that no cell of the page is blank, and that a cell which was not
 // measured says why.
 func TestEveryCellTells(t *testing.T) {
 	text, err := os.ReadFile(pageName)

@@ -13,17 +13,17 @@ import (
 	"syscall"
 )
 
-// A parent is what a helper has at the other end of its pipes: the tracer, which tells
-// the test in lines what it sees.
+// A parent is at the other end of a helper's pipes. It is the tracer, which tells the test in
+// lines what it sees:
 //
-//	helper PID          it was started
+//	helper PID          the helper was started
 //	says LINE           it said so
 //	silent              its output has ended
-//	stop N WHEN CALL    where it was killed, or what failed
+//	stop N WHEN CALL    where it was killed, or which call failed
 //	change N WHEN CALL  the same, if the call changes something
-//	spared CALL         what was to fail cannot
+//	spared CALL         the call that was to fail cannot fail
 //	moment WHEN CALL    it pauses there
-//	ended HOW stops=N   it has
+//	ended HOW stops=N   it has ended
 //
 // The test says:
 //
@@ -55,19 +55,19 @@ func (p *parent) tell(format string, args ...any) {
 	fmt.Printf(format+"\n", args...)
 }
 
-// listen hears what the helper says.
+// listen reads what the helper says.
 func (p *parent) listen(out io.Reader) {
 	defer close(p.silent)
 	for s := bufio.NewScanner(out); s.Scan(); {
 		p.tell("says %s", s.Text())
 		if p.letGo && strings.HasPrefix(s.Text(), "OK ") {
-			_ = p.toHelper.Close() // it has been closed only if this is the second OK
+			_ = p.toHelper.Close() // it is closed already only if this is the second OK
 		}
 	}
 	p.tell("silent")
 }
 
-// obey does what the test says until that has ended.
+// obey does what the test says, until the test closes in.
 func (p *parent) obey(in io.Reader) {
 	for s := bufio.NewScanner(in); s.Scan(); {
 		order, moment, _ := strings.Cut(s.Text(), " ")

@@ -19,11 +19,11 @@ import (
 type place struct {
 	kind
 	t   testing.TB
-	dir string // on this disk
+	dir string // the place's directory, on this disk
 	at  string // address of the lock
 	env []string
 
-	remote bool // at a server, which has dir
+	remote bool // the place is at a server, whose disk has dir
 	server *ftpserver.Server
 	reaps  string // the address for reap
 }
@@ -41,12 +41,12 @@ func (p *place) all() []string {
 		if err == nil && name != p.dir {
 			all = append(all, strings.TrimPrefix(name, p.dir+"/"))
 		}
-		return nil // what goes away meanwhile is not there
+		return nil // a name that goes away meanwhile does not count
 	})
 	return all
 }
 
-// leftovers is what should not be there of a lock that is free, in general terms.
+// leftovers returns the names that should not exist when the lock is free, in general terms.
 func (p *place) leftovers() []string {
 	var left []string
 	for _, name := range p.all() {
@@ -64,27 +64,27 @@ var (
 	lifePart   = regexp.MustCompile(`/\d+\.\d+\.[A-Za-z0-9_.-]+`)
 )
 
-// general writes <id> for all that is never twice the same in a name.
+// general writes <id> for every part of a name that is never the same twice.
 func general(name string) string {
 	name = ticketPart.ReplaceAllString(idPart.ReplaceAllString(name, "<id>"), "<id>")
 	return lifePart.ReplaceAllString(fencePart.ReplaceAllString(name, "fence.<n>"), "/<n>")
 }
 
-// isOrphan reports that L is an empty directory: in plain style nobody can tell whose,
+// isOrphan reports whether L is an empty directory. In plain style nobody can tell whose it is,
 // but on a disk.
 func (p *place) isOrphan() bool {
 	inside, err := os.ReadDir(filepath.Join(p.dir, "L"))
 	return p.isPlain() && p.scheme != "mkdir" && err == nil && len(inside) == 0
 }
 
-// aged makes all that is there older.
+// aged makes everything in the place older.
 func (p *place) aged(by time.Duration) {
 	p.t.Helper()
 	for _, name := range p.all() {
 		name = filepath.Join(p.dir, name)
 		info, err := os.Lstat(name)
 		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
-			continue // it has gone meanwhile, or keeps its time
+			continue // it has gone meanwhile, or its time cannot be set
 		}
 		then := info.ModTime().Add(-by)
 		if err := os.Chtimes(name, then, then); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +93,7 @@ func (p *place) aged(by time.Duration) {
 	}
 }
 
-// ofOneHolder is how much of what leftovers counts belongs to one who has the lock.
+// ofOneHolder is how many of the names that leftovers counts belong to one holder.
 func (p *place) ofOneHolder() int {
 	switch p.scheme {
 	case "local", "link":

@@ -11,7 +11,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// locksmith is a command of it, with the environment of the place.
+// locksmith returns a command of locksmith, with the environment of the place.
 func (p *place) locksmith(args ...string) *exec.Cmd {
 	cmd := exec.Command(lab.Program(p.t, "cmd/locksmith"), args...)
 	cmd.Env = append(os.Environ(), p.env...)
@@ -33,7 +33,7 @@ func (p *place) hold(flags ...string) *lab.Helper {
 // A witness counts who has the lock.
 type witness struct{ inside atomic.Int32 }
 
-// enter reports that nobody else was inside.
+// enter reports whether nobody else was inside.
 func (w *witness) enter() bool { return w.inside.Add(1) == 1 }
 func (w *witness) leave()      { w.inside.Add(-1) }
 

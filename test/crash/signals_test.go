@@ -16,7 +16,7 @@ import (
 func stop(pid int) { _ = syscall.Kill(pid, syscall.SIGSTOP) } // it may have ended
 func cont(pid int) { _ = syscall.Kill(pid, syscall.SIGCONT) } // it may have ended
 
-// ended reports that there is no such process, or none that does anything.
+// ended reports whether there is no such process, or one that does nothing any more.
 func ended(pid int) bool {
 	s := state(fmt.Sprintf("/proc/%d", pid))
 	return s == gone || s == 'Z' || s == 'X'
@@ -24,7 +24,7 @@ func ended(pid int) bool {
 
 const gone = 0
 
-// state is what a process or a thread does, as proc_pid_stat(5) has it: R, S, T, Z….
+// state is the state of a process or a thread in proc_pid_stat(5): R, S, T, Z….
 func state(dir string) byte {
 	text, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
@@ -33,20 +33,20 @@ func state(dir string) byte {
 	return text[bytes.LastIndexByte(text, ')')+len(") ")]
 }
 
-// killParent kills the tracer. The kernel leaves a thread that it had just begun to
-// trace with a SIGSTOP, which is not the parent's doing.
+// killParent kills the tracer. If the tracer had just begun to trace a thread, the kernel leaves
+// that thread with a SIGSTOP, which a real parent would not cause.
 func killParent(c *cell) {
 	c.victim.Kill()
 	cont(c.victim.helper)
 }
 
-// killBoth kills the helper first: it would notice that its parent has gone.
+// killBoth kills the helper first, because the helper would notice that its parent has gone.
 func killBoth(c *cell) {
 	kill(c.victim.helper)
 	kill(c.victim.PID())
 }
 
-// processes are what may happen to parents, helpers and commands.
+// processes are the mishaps that happen to parents, helpers and commands.
 var processes = []mishap{
 	{Mishap: mishaps.ParentKilled, few: mishaps.Moments, lease: quickLease,
 		inject: killParent},

@@ -17,7 +17,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// A traced is a helper whose parent is a tracer: the process.
+// A traced is a helper whose parent is a tracer. The embedded process is the tracer.
 type traced struct {
 	*lab.Process
 	t      testing.TB
@@ -25,13 +25,13 @@ type traced struct {
 	helper int // its pid
 }
 
-// An event is a line of a tracer, and when it came.
+// An event is a line from a tracer, with the time at which it came.
 type event struct {
 	word, rest string
 	at         time.Time
 }
 
-// planVariable has the plan of a tracer, in JSON.
+// planVariable contains the plan of a tracer, in JSON.
 const planVariable = "LOCKSMITH_TEST_PLAN"
 
 // trace starts a helper, or another command of locksmith, as a plan says.
@@ -49,7 +49,7 @@ func (p *place) trace(plan plan, args ...string) *traced {
 	}
 	p.t.Cleanup(func() {
 		select {
-		case <-h.Ended(): // and the helper, unless it was left alone
+		case <-h.Ended(): // and so has the helper, unless it was left alone
 		default:
 			kill(h.helper)
 		}
@@ -57,7 +57,7 @@ func (p *place) trace(plan plan, args ...string) *traced {
 	return h
 }
 
-// tracing is the process that does as a plan says.
+// tracing is the main function of the tracer's process.
 func tracing() int {
 	if err := trace(os.Getenv(planVariable)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -87,7 +87,7 @@ func (h *traced) event() event {
 	return e
 }
 
-// next returns the next event, which must be of a kind.
+// next returns the next event, which must be of this kind.
 func (h *traced) next(word string) event {
 	h.t.Helper()
 	e := h.event()
@@ -97,8 +97,8 @@ func (h *traced) next(word string) event {
 	return e
 }
 
-// live waits for the end of a helper, and lets it release once it holds the lock and the test
-// has looked; a plan may let it release before.
+// live follows a helper to its end. It lets the helper release once the helper holds the lock and
+// the test has looked. A plan may let it release earlier.
 func (h *traced) live(look func()) (all []event) {
 	h.t.Helper()
 	for {

@@ -13,22 +13,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A plan is what a tracer does to the helper that it starts.
+// A plan says what a tracer does to the helper that it starts.
 type plan struct {
-	Argv []string // what is before the helper's own, if anything is
-	Dir  string   // calls count from the first that names something below it
-	All  bool     // all calls count that are not the runtime's; else only those on Dir and to the parent
+	Argv []string // a command to put before the helper's own, if any
+	Dir  string   // calls count from the first one that names something below it
+	All  bool     // all calls count except the runtime's; else only those on Dir and to the parent
 
-	Kill int // at this stop, from 1: stops are before and after each call that counts
+	Kill int // at this stop, from 1; the stops are before and after each call that counts
 
-	Fail    int           // the call that is to fail, from 1 among those that change something
-	Errno   syscall.Errno // what it says
-	TakesIt bool          // it is executed all the same: only its answer is lost
+	Fail    int           // which call is to fail, from 1 among those that change something
+	Errno   syscall.Errno // the error of that call
+	TakesIt bool          // the call is executed all the same, and only its answer is lost
 
-	Moment string // where to pause first, and wait for what standard input says
+	Moment string // where to pause first, and wait for orders on standard input
 	LetGo  bool   // the parent lets go as soon as it hears OK
-	Seen   bool   // stops are those at calls that change something
-	Remote bool   // what is written to a server counts
+	Seen   bool   // only calls that change something are stops
+	Remote bool   // text that is written to a server counts
 	Blind  bool   // the helper is not traced at all
 	Stays  bool   // the parent outlives the helper, until the test has ended
 }
@@ -37,18 +37,19 @@ type plan struct {
 type tracer struct {
 	plan
 	pid     int
-	inside  map[int]*call // by thread: the call it is in
+	inside  map[int]*call // the call that each thread makes now
 	files   map[int]string
 	begun   bool
-	stops   int // that counted
+	stops   int // how many stops counted
 	changes int
-	times   map[string]int // how often a call was made
+	times   map[string]int // how often each call was made
 	parent  *parent
-	left    bool // it is not traced any more
+	left    bool // the helper is not traced any more
 }
 
-// trace is a program of its own: the kernel tells what the helper does to the thread
-// that started it, and others see parent and helper gone when it has ended.
+// trace is the tracer, a program of its own. The kernel reports what the helper does only to the
+// thread that started it. And when this program has ended, others see that parent and helper are
+// gone.
 func trace(text string) error {
 	runtime.LockOSThread()
 	t := &tracer{inside: map[int]*call{}, files: map[int]string{}, times: map[string]int{}}
@@ -69,7 +70,7 @@ func trace(text string) error {
 	return nil
 }
 
-// start starts the helper with pipes to its parent, which we are.
+// start starts the helper with pipes to us, its parent.
 func (t *tracer) start() error {
 	in, toHelper, err1 := os.Pipe()
 	fromHelper, out, err2 := os.Pipe()
@@ -139,7 +140,7 @@ func (t *tracer) follow() (syscall.WaitStatus, error) {
 	}
 }
 
-// stopped looks why a thread has stopped, and says which signal it is to get.
+// stopped finds out why a thread has stopped, and returns the signal that the thread is to get.
 func (t *tracer) stopped(tid int, status syscall.WaitStatus) (syscall.Signal, error) {
 	_, known := t.inside[tid]
 	if !known {
