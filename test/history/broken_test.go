@@ -20,7 +20,7 @@ import (
 const (
 	roleBroken   = "broken"
 	flawVariable = "LOCKSMITH_TEST_FLAW" // what is wrong with the lock
-	fileVariable = "LOCKSMITH_TEST_FILE" // what it is made of
+	fileVariable = "LOCKSMITH_TEST_FILE" // the lock's file
 )
 
 // The flaws of a broken lock.
@@ -31,7 +31,7 @@ const (
 	flawSilence    = "a loss that nobody is told of"
 )
 
-// TestBroken: both judges find what is wrong with a lock, and nothing if nothing is.
+// TestBroken: both judges find what is wrong with a lock, and find nothing if nothing is wrong.
 func TestBroken(t *testing.T) {
 	lab.NotShort(t, "it builds programs")
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// contendBroken has three parents take a broken lock a few times, and kills nobody.
+// contendBroken lets three parents take a broken lock a few times, and kills nobody.
 func contendBroken(t *testing.T, flaw string) *lock {
 	t.Helper()
 	r := newRecorder(t, 1, 0)

@@ -12,7 +12,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// A cell is a lock, or a few, with contenders of their own.
+// A cell is one lock, or a few, with contenders of its own.
 type cell struct {
 	kind  kind
 	name  string
@@ -22,17 +22,17 @@ type cell struct {
 	env   []string
 }
 
-// A contender is always there: a life after the other.
+// A contender exists for the whole test. It lives one life after the other.
 type contender struct {
 	cell   *cell
 	number int
-	wish   []membership // without tokens
+	wish   []membership // the locks that it wants, without tokens
 	rounds int
 }
 
 func (c *contender) String() string { return fmt.Sprintf("%s %d", c.cell.name, c.number) }
 
-// newCell makes the directory of a cell, and the profiles of its locks, in a directory.
+// newCell makes a cell: its directory in the directory in, and the profiles of its locks.
 func newCell(t *testing.T, in string, k kind, name string, server *ftpserver.Server, sum *tally) *cell {
 	t.Helper()
 	c := &cell{kind: k, name: name, dir: filepath.Join(in, name), tally: sum}
@@ -60,8 +60,8 @@ func newCell(t *testing.T, in string, k kind, name string, server *ftpserver.Ser
 	return c
 }
 
-// directory makes one that goes away with the test. Helpers that were woken late may
-// still be at work in it.
+// directory makes a directory that goes away with the test. Helpers that were woken late may
+// still be working in it.
 func directory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "history-")
@@ -72,7 +72,7 @@ func directory(t *testing.T) string {
 	return dir
 }
 
-// contenders makes those of a cell, numbered from first.
+// contenders makes the contenders of a cell, numbered from first.
 func (c *cell) contenders(first int) (all []*contender) {
 	for i, wish := range c.kind.wishes {
 		k := &contender{cell: c, number: first + i}
@@ -85,8 +85,8 @@ func (c *cell) contenders(first int) (all []*contender) {
 	return all
 }
 
-// live is a contender's existence: whenever its parent ends it starts another, until
-// all is over.
+// live is the whole existence of a contender: whenever its parent ends, it starts another, until
+// the test is over.
 func (c *contender) live(r *recorder, program string) error {
 	for n := 0; ; n++ {
 		l, name := &life{contender: c}, fmt.Sprintf("%d.%d", c.number, n)
@@ -100,7 +100,7 @@ func (c *contender) live(r *recorder, program string) error {
 			return err
 		}
 		r.started(l, cmd.Process)
-		_ = cmd.Wait() // we kill it
+		_ = cmd.Wait() // it fails because we kill it
 		r.ended(l, name, cmd.ProcessState)
 	}
 }

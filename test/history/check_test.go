@@ -16,7 +16,8 @@ func (s *section) String() string {
 	return text
 }
 
-// holds are those of a lock: by what was received, or by what parents knew.
+// holds are the holds of a lock: either as the recorder received them, or as the parents knew
+// them.
 func (l *lock) holds(received bool) (all []holds.Hold) {
 	for _, s := range l.sections {
 		m := s.in(l)

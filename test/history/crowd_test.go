@@ -11,10 +11,10 @@ import (
 type crowd struct {
 	t        *testing.T
 	recorder *recorder
-	gone     chan struct{} // closed when the last has ended
+	gone     chan struct{} // closed when the last contender has ended
 }
 
-// start lets contenders of cells begin.
+// start starts the contenders of cells.
 func start(t *testing.T, r *recorder, cells []*cell, program string) *crowd {
 	t.Helper()
 	c := &crowd{t, r, make(chan struct{})}
@@ -52,7 +52,7 @@ func (c *crowd) finish() {
 	}, c.recorder.said)
 }
 
-// kill ends those who are left.
+// kill kills the processes that are left.
 func (c *crowd) kill() {
 	c.recorder.stop()
 	c.recorder.mu.Lock()
@@ -66,7 +66,7 @@ func (c *crowd) kill() {
 	c.recorder.wakeAll()
 }
 
-// stop has nobody want a lock any more.
+// stop says that nobody shall want a lock any more.
 func (r *recorder) stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package history kills programs that hold locks, and their helpers, at random, and
-// judges from an independent record whether the locks kept what README promises.
+// Package history kills programs that hold locks, and their helpers, at random. From an
+// independent record it judges whether the locks kept what README promises.
 //
 // # Running it
 //
@@ -7,48 +7,48 @@
 //	go test -v ./test/history -kills 20000 -kinds 'nfs|link' -timeout 1h
 //	go test -v ./test/history -long -timeout 2h
 //
-// The last kills 100,000 times. -seed repeats what was decided by chance: what each
-// contender does in each of its rounds, and who is killed when, counted from an event of
-// that round. What comes of it depends on the machine, too.
+// The last line kills 100,000 times. -seed repeats what chance decided: what each contender does
+// in each of its rounds, and who is killed when, counted from an event of that round. The outcome
+// also depends on the machine.
 //
 // # How it works
 //
-// Every lock, or set of two, has some contenders. Each is a real process (parent), which
-// uses package client, and so has a real helper. It takes its locks, stays, releases, and
-// begins again. It tells the recorder, which is the test itself, all it does over a
-// socket, and is inside only once that was answered. So a section lasts from the receipt
-// of "enter" to the receipt of "leave", or to when the parent was killed or its connection
-// ended, by the clock of the recorder alone, and no delay makes two of them overlap.
+// Every lock, or set of two, has some contenders. Each is a real process (parent), which uses
+// package client and so has a real helper. It takes its locks, stays, releases, and begins again.
+// Over a socket it tells the recorder, which is the test itself, all it does. It is inside only
+// after the recorder has answered. So a section begins when the recorder receives "enter". It
+// ends when the recorder receives "leave", or when the parent was killed or its connection ended.
+// Only the clock of the recorder counts, and no delay makes two sections overlap.
 //
-// Only a section that was lost ends when its parent was told, by the same clock: for the
-// next holder does not wait until that news has arrived. If the machine did not let the
-// parent run for 0.2 s or longer before, it ends where that began, for nobody's own clock
-// warns it then. How often this made a difference is counted and printed.
+// Only a section that was lost ends when its parent was told of the loss, by the same clock,
+// because the next holder does not wait until that news has reached the recorder. If the machine
+// did not let the parent run for 0.2 s or longer before that, the section ends where the pause
+// began, because during a pause nobody's own clock gives a warning. The test prints how often
+// this made a difference.
 //
-// Of the rounds of each contender four in five come to harm (schedule): kill -9 of the parent,
-// of the helper, or of both, or a stop of the helper for shorter or longer than the lease,
-// while they start and wait, while they are inside, or while they release. A lock that
-// nobody has had for one and a half leases is spared until somebody has.
+// In four of five rounds of each contender something goes wrong (schedule): kill -9 of the
+// parent, of the helper, or of both, or a stop of the helper for shorter or longer than the
+// lease. It happens while they start and wait, while they are inside, or while they release. A
+// lock that nobody has had for one and a half leases is spared until somebody has it.
 //
-// In plain style of mkdir: and ftp: a helper that dies between two steps may leave an
-// empty directory, which only age frees. There the test is the operator who runs reap,
-// and says how often.
+// In plain style of mkdir: and ftp: a helper that dies between two steps may leave an empty
+// directory, which only age frees. There the test is the operator who runs reap, and says how
+// often.
 //
 // # What is wrong
 //
 //   - two sections of a lock overlap, unless both are shared
-//   - a fencing token does not rise with the sections in their order, or some sections
-//     have none; only those who share a generation of the lock share its token
+//   - fencing tokens do not rise in the order of the sections, or some sections have
+//     none; only those who share a generation of the lock share its token
 //   - an id comes twice
 //   - somebody wants a lock that nobody gets, though nobody was killed for long
 //   - a helper outlives its parent by far
 //   - a helper fails for a reason that neither an injection nor a slow machine explains
 //
-// The first two are judged by package holds. TestBroken judges the judge, with three broken
-// locks.
+// Package holds judges the first two. TestBroken tests the judge with three broken locks.
 //
 // # What it cannot show
 //
-// All is on one machine and a local disk, and the servers are in the test's process. A
-// parent is never stopped: it would not know what it lost.
+// Everything is on one machine and a local disk, and the servers are in the test's process. A
+// parent is never stopped, because it would not know what it lost.
 package history

@@ -17,8 +17,8 @@ import (
 // most is how many faults are printed.
 const most = 10
 
-// TestHistory kills parents and helpers of all kinds of locks at random, and looks for
-// two inside, tokens that do not rise, and locks that nobody gets any more.
+// TestHistory kills parents and helpers of all kinds of locks at random. It looks for two holders
+// inside, tokens that do not rise, and locks that nobody gets any more.
 func TestHistory(t *testing.T) {
 	lab.NotShort(t, "it kills processes for half a minute")
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestHistory(t *testing.T) {
 		chance = uint64(time.Now().UnixNano())
 	}
 	t.Logf("-seed %d -kills %d", chance, toKill())
-	lab.Program(t, "cmd/locksmith-remote") // for s3:, beside the other
+	lab.Program(t, "cmd/locksmith-remote") // for s3:, in the same directory as the other
 	helper, parent := lab.Program(t, "cmd/locksmith"), lab.Program(t, "test/history/parent")
 	r := newRecorder(t, chance, toKill())
 	chosen, cells, tallies := newCells(t)
@@ -49,7 +49,7 @@ func TestHistory(t *testing.T) {
 	judge(t, cells)
 }
 
-// newCells makes the cells of the kinds that were chosen.
+// newCells makes the cells of the chosen kinds.
 func newCells(t *testing.T) (chosen []kind, cells []*cell, tallies map[string]*tally) {
 	t.Helper()
 	pattern, err := regexp.Compile(*chosenKinds)
@@ -73,8 +73,8 @@ func newCells(t *testing.T) (chosen []kind, cells []*cell, tallies map[string]*t
 	return chosen, cells, tallies
 }
 
-// await returns when all kills are done, and every lock was taken once more since then,
-// or is stuck.
+// await returns when all kills are done and every lock has been taken once more since then, or is
+// stuck.
 func await(t *testing.T, r *recorder, cells []*cell) {
 	t.Helper()
 	minutes := time.NewTicker(time.Minute)
@@ -89,7 +89,7 @@ func await(t *testing.T, r *recorder, cells []*cell) {
 			if idle++; n > last {
 				last, idle = n, 0
 			}
-			if idle == 3 { // the machine may have paused for one of them
+			if idle == 3 { // the machine may have paused once
 				t.Error("nobody was killed for minutes")
 				return
 			}
@@ -108,7 +108,7 @@ func await(t *testing.T, r *recorder, cells []*cell) {
 	})
 }
 
-// report tells what is wrong apart from the order of sections.
+// report reports faults other than the order of sections.
 func (r *recorder) report(t *testing.T) {
 	t.Helper()
 	for _, fault := range r.faults[:min(most, len(r.faults))] {
@@ -122,7 +122,7 @@ func (r *recorder) report(t *testing.T) {
 	}
 }
 
-// reportTallies makes sure that what should happen did.
+// reportTallies checks that everything that should happen did happen.
 func reportTallies(t *testing.T, tallies map[string]*tally) {
 	t.Helper()
 	helpers := 0

@@ -15,8 +15,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// scheduleInjection arms the life's injection if it belongs to this phase of the round.
-// The caller holds mu.
+// scheduleInjection arms the life's injection if it belongs to this phase of the round. The
+// caller holds mu.
 func (r *recorder) scheduleInjection(l *life, p phase) {
 	if l.schedule.injection == spared || l.schedule.phase != p {
 		return
@@ -25,12 +25,12 @@ func (r *recorder) scheduleInjection(l *life, p phase) {
 	time.AfterFunc(l.schedule.delay, func() { r.inject(l, round) })
 }
 
-// inject carries out what the schedule says, unless it comes too late, or to a lock that nobody has had for
-// so long that it is left alone until somebody has.
+// inject carries out the injection of the schedule. It does nothing if it comes too late. It also
+// spares a lock that nobody has had for long, until somebody has it.
 func (r *recorder) inject(l *life, round int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if l.process == nil { // we are not told yet that it runs
+	if l.process == nil { // we do not know yet that it runs
 		return
 	}
 	helper, found := helperOf(l.process.Pid)
@@ -55,8 +55,8 @@ func (r *recorder) inject(l *life, round int) {
 	}
 }
 
-// hit sends the signals. What a parent may do once kill(2) has returned counts for
-// nothing: it is dead, and closing what it had open may take it a while.
+// hit sends the signals. After kill(2) has returned, nothing that a parent may do counts: it is
+// dead, and closing its open files may take a while.
 func (r *recorder) hit(l *life, helper process.Process) {
 	l.hurt = true
 	inside := l.section != nil
@@ -70,7 +70,7 @@ func (r *recorder) hit(l *life, helper process.Process) {
 	case killHelper:
 		kill(helper, unix.SIGKILL)
 	case killBoth:
-		// Either order; the other way round, the parent may still tell of its loss.
+		// Either order. In the other one, the parent may still tell of its loss.
 		if l.contender.rounds%2 == 0 {
 			kill(helper, unix.SIGKILL)
 			r.end(l)
@@ -92,7 +92,7 @@ func (r *recorder) end(l *life) {
 	r.dead(l, clock.Boot{}.Now())
 }
 
-// wake lets a helper go on that was stopped.
+// wake lets a stopped helper go on.
 func (r *recorder) wake(l *life, helper process.Process) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,7 +101,7 @@ func (r *recorder) wake(l *life, helper process.Process) {
 	r.mark(l.contender, spared, false)
 }
 
-// wakeAll lets all helpers go on: their parents may be gone, and soon we are.
+// wakeAll lets all helpers go on, because their parents may be gone, and we soon are.
 func (r *recorder) wakeAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +110,7 @@ func (r *recorder) wakeAll() {
 	}
 }
 
-// mark notes an injection at locks.
+// mark notes an injection at the contender's locks.
 func (r *recorder) mark(c *contender, b injection, inside bool) {
 	for _, m := range c.wish {
 		m.lock.disturbed = clock.Boot{}.Now()
@@ -141,7 +141,7 @@ func (r *recorder) timeRelease(l *life, helper process.Process) {
 	}()
 }
 
-// kill signals a process unless it has ended.
+// kill sends a signal to a process, unless it has ended.
 func kill(p process.Process, s unix.Signal) {
 	if p.PID != 0 && !p.Gone() {
 		_ = unix.Kill(p.PID, s) // it may just have ended

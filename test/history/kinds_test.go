@@ -11,17 +11,16 @@ import (
 // A kind is a kind of lock, or of sets of locks, under test.
 type kind struct {
 	name string
-	// locks are the addresses of the locks of one cell; %s is a directory of its own.
+	// locks are the addresses of a cell's locks. %s is a directory of the cell's own.
 	locks []string
-	// wishes are what its contenders want, as positions in locks. A negative position is
-	// one less than that of a shared lock, with its sign turned.
+	// wishes are what the contenders of a cell want, as positions in locks. A share of the lock
+	// at position n is written as -1-n.
 	wishes [][]int
-	// endsOnLoss: only proof frees these locks soon, so that a parent does not survive
-	// its helper.
+	// endsOnLoss: only proof frees these locks soon, so a parent ends when its helper dies.
 	endsOnLoss bool
 	// emptyStays: an empty directory may block the lock until an operator comes.
 	emptyStays bool
-	more       string // settings for the profiles
+	more       string // further settings for the profiles
 	cells      int
 }
 
@@ -30,7 +29,7 @@ func shared(position int) int { return -1 - position }
 
 func alone(n int) [][]int { return slices.Repeat([][]int{{0}}, n) }
 
-// kinds are all of them; s is for those of FTP, and store for those of objects.
+// kinds are all kinds. s is the server for the FTP kinds, and store for the objects.
 func kinds(s *ftpserver.Server, store *s3server.Server) []kind {
 	ftp := fmt.Sprintf("ftp://%s@%s/%%[2]s", s.User, s.Addr)
 	mixed := [][]int{{0}, {0}, {shared(0)}, {shared(0)}}

@@ -6,8 +6,7 @@ import (
 	"locksmith/test/lab/holds"
 )
 
-// A lock is one lock under test, with all that was seen of it. The recorder's mutex
-// guards it.
+// A lock is one lock under test, with all that was seen of it. The recorder's mutex guards it.
 type lock struct {
 	profile  string
 	address  string
@@ -15,34 +14,34 @@ type lock struct {
 	inside   int // how many sections are open
 	wanted   int // how many live parents wait for it
 
-	gap       time.Duration // since when it is wanted and nobody is inside; 0: it is not so
+	gap       time.Duration // since when it has been wanted with nobody inside; 0: that is not so now
 	disturbed time.Duration // when somebody was last killed, stopped or woken here
-	injected  injection     // the last injection that hit a holder, until the next section
+	injected  injection     // the last injection that hit a holder, until the next section begins
 	reaped    time.Duration // when the operator last came
-	idle      time.Duration // since when it was wanted in vain at the last look
-	looks     int           // that found it so since then
-	stuck     bool          // reported
+	idle      time.Duration // since when it was wanted in vain, at the last look
+	looks     int           // how many looks since then have found it wanted in vain
+	stuck     bool          // it was reported as stuck
 }
 
-// A section is the time that a parent was inside one lock or a set, from the receipt
-// of its enter to that of its leave or lost, or to when it was killed.
+// A section is the time for which a parent was inside one lock or a set: from the receipt of its
+// enter to that of its leave or lost, or until it was killed.
 type section struct {
 	who         string
 	id          string
 	want        time.Duration
 	enter       time.Duration
 	leave       time.Duration // 0: still inside
-	free        time.Duration // the release was done; 0: nobody said so
-	how         string        // it ended
-	injection   injection     // that hit it
-	hurt        time.Duration // when
-	ran         time.Duration // if lost: until when the parent ran well, by itself; else 0
+	free        time.Duration // when the release was done; 0: nobody said so
+	how         string        // how it ended
+	injection   injection     // the injection that hit it
+	hurt        time.Duration // when it was hit
+	ran         time.Duration // if lost: until when the parent ran well, by its own word; else 0
 	memberships []membership
 }
 
-// until is the end of a section that was not lost, or by what was received. That of one
-// that was lost is when its parent knew: a lease runs out whether the news arrives or not,
-// and a machine that does not let the parent run does not let it work either.
+// until is the end of a section, by what was received. But a section that was lost ends when its
+// parent knew it, unless received is set: a lease runs out whether the news arrives or not, and a
+// machine that does not let the parent run does not let it work either.
 func (s *section) until(received bool) time.Duration {
 	switch {
 	case s.leave == 0:
@@ -53,14 +52,14 @@ func (s *section) until(received bool) time.Duration {
 	return s.leave
 }
 
-// A membership is what a section has of one lock.
+// A membership is one lock of a section.
 type membership struct {
 	lock   *lock
 	shared bool
 	token  uint64 // 0: there is none
 }
 
-// in is what a section has of a lock.
+// in returns the section's membership of a lock.
 func (s *section) in(l *lock) membership {
 	for _, m := range s.memberships {
 		if m.lock == l {
@@ -70,8 +69,8 @@ func (s *section) in(l *lock) membership {
 	panic("a section that is not of this lock")
 }
 
-// settle looks whether somebody wants the lock and nobody has it, and returns how long
-// that was when it is over, and how much of it was after the last injection.
+// settle checks whether somebody wants the lock and nobody has it. When that is over, it returns
+// how long it was, and how much of it came after the last injection.
 func (l *lock) settle(now time.Duration) (gap, vain time.Duration) {
 	empty := l.inside == 0 && l.wanted > 0
 	switch {
@@ -84,8 +83,7 @@ func (l *lock) settle(now time.Duration) (gap, vain time.Duration) {
 	return gap, vain
 }
 
-// vain is for how long somebody has wanted the lock, and nobody had it, though nobody was
-// killed.
+// vain is how long somebody has wanted the lock and nobody had it, although nobody was killed.
 func (l *lock) vain(now time.Duration) time.Duration {
 	if l.gap == 0 {
 		return 0

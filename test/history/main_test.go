@@ -17,17 +17,17 @@ var (
 )
 
 const (
-	// lease is short, as the death of a helper whose parent lives proves nothing.
+	// lease is short, because the death of a helper whose parent lives proves nothing.
 	lease = 4 * time.Second
-	// operatorTime is for how long a lock whose empty directory may stay is left to itself.
+	// operatorTime is how long a lock whose empty directory may stay is left to itself.
 	operatorTime = 2 * lease
-	// stuckTime is when a lock is stuck that is wanted, and that nobody gets though nobody
-	// was killed: the lease, and some more for a slow machine. It is counted in looks, so that
-	// a pause of the machine is none.
+	// stuckTime is when a wanted lock counts as stuck that nobody gets although nobody was
+	// killed: after the lease, and some more for a slow machine. It is counted in looks, so a
+	// pause of the machine does not count.
 	stuckTime = lease + 20*time.Second
-	// lookTime is between two looks at a lock.
+	// lookTime is the time between two looks at a lock.
 	lookTime = lease / 10
-	// longKills is how many there are with -long.
+	// longKills is how many kills there are with -long.
 	longKills = 100_000
 )
 

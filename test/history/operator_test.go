@@ -9,8 +9,8 @@ import (
 	"locksmith/backends/clock"
 )
 
-// watch looks after a cell until nobody shall want a lock any more: it is the operator
-// for empty directories, and notes a lock that is stuck.
+// watch looks after a cell until nobody shall want a lock any more. It is the operator for empty
+// directories, and notes a lock that is stuck.
 func watch(t *testing.T, r *recorder, c *cell, program string) {
 	t.Helper()
 	for {
@@ -46,7 +46,7 @@ func watch(t *testing.T, r *recorder, c *cell, program string) {
 	}
 }
 
-// locksmith runs the program, and returns what it said.
+// locksmith runs the program and returns its output.
 func (c *cell) locksmith(program string, args ...string) string {
 	cmd := exec.Command(program, args...)
 	cmd.Env = c.env

@@ -12,9 +12,9 @@ import (
 	"locksmith/test/lab"
 )
 
-// A recorder writes down who is inside which lock, by its own clock. A parent is inside
-// only once its enter was answered, and releases only once its leave was: so whatever
-// order its goroutines run in, sections that overlap here did overlap.
+// A recorder records who is inside which lock, by its own clock. A parent is inside only after
+// its enter was answered, and releases only after its leave was answered. So in whatever order
+// the recorder's goroutines run, sections that overlap here did overlap.
 type recorder struct {
 	socket string
 	seed   uint64
@@ -23,14 +23,14 @@ type recorder struct {
 	mu      sync.Mutex
 	lives   map[string]*life
 	calm    bool           // no more kills
-	calmed  chan struct{}  // closed then
+	calmed  chan struct{}  // closed when calm is set
 	over    bool           // nobody shall want a lock any more
-	deaths  int            // so far
-	misses  map[string]int // without an injection, by kind and code
+	deaths  int            // how many so far
+	misses  map[string]int // misses without an injection, by kind and code
 	faults  []string
 	ids     map[string]bool
 	stopped map[process.Process]bool // helpers
-	stderr  *os.File                 // of parents and helpers
+	stderr  *os.File                 // standard error of parents and helpers
 }
 
 // A life is one parent, from its start to its end.
@@ -38,11 +38,11 @@ type life struct {
 	contender *contender
 	process   *os.Process
 	schedule  schedule
-	wants     time.Duration // since when; 0: it does not
-	section   *section      // that it is in
-	last      *section      // that it was in last, until it is released
-	killed    bool          // what it may still say counts for nothing
-	hurt      bool          // in this round, by us
+	wants     time.Duration // since when it wants a lock; 0: it wants none
+	section   *section      // the section that it is in
+	last      *section      // its last section, until that is released
+	killed    bool          // nothing that it may still say counts
+	hurt      bool          // we hurt it in this round
 }
 
 func newRecorder(t *testing.T, seed uint64, kills int) *recorder {
@@ -63,10 +63,10 @@ func newRecorder(t *testing.T, seed uint64, kills int) *recorder {
 	return r
 }
 
-// said is how what parents and helpers said on standard error begins.
+// said is the beginning of what parents and helpers wrote to standard error.
 func (r *recorder) said() string {
 	text := make([]byte, 2000)
-	n, _ := r.stderr.ReadAt(text, 0) // it is shorter
+	n, _ := r.stderr.ReadAt(text, 0) // the text may be shorter
 	return string(text[:n])
 }
 
@@ -77,7 +77,7 @@ func (r *recorder) killed() int {
 	return r.deaths
 }
 
-// expect makes a life known before its parent starts; false: all is over.
+// expect makes a life known before its parent starts. It returns false if the test is over.
 func (r *recorder) expect(name string, l *life) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +91,7 @@ func (r *recorder) started(l *life, p *os.Process) {
 	l.process = p
 }
 
-// ended is the end of a parent, which has no failure of its own.
+// ended notes the end of a parent. A parent must not fail by itself.
 func (r *recorder) ended(l *life, name string, s *os.ProcessState) {
 	r.gone(l)
 	r.mu.Lock()
@@ -117,7 +117,7 @@ func (r *recorder) peer() lab.Peer {
 	}
 }
 
-// hello finds the life that a parent was started as.
+// hello finds the life that a parent was started for.
 func (r *recorder) hello(name string) (*life, string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -68,7 +68,7 @@ func (r *recorder) want(l *life, now time.Duration) {
 	r.settle(l.contender, now)
 }
 
-// unwant is the end of a wish: it was fulfilled, or the parent does without.
+// unwant ends a wish: it was fulfilled, or the parent goes without.
 func (r *recorder) unwant(l *life) {
 	if l.wants == 0 {
 		return
@@ -85,7 +85,7 @@ func (r *recorder) enter(l *life, now time.Duration, granted string) {
 	s := &section{who: l.contender.String(), id: id, want: l.wants, enter: now}
 	for i, token := range strings.Split(tokens, ",") {
 		m := l.contender.wish[i]
-		m.token, _ = strconv.ParseUint(token, 10, 64) // what is none does not rise
+		m.token, _ = strconv.ParseUint(token, 10, 64) // a text that is no number becomes 0, which does not rise
 		s.memberships = append(s.memberships, m)
 		m.lock.sections = append(m.lock.sections, s)
 		m.lock.inside++
@@ -110,10 +110,10 @@ func (r *recorder) leave(l *life, now time.Duration, how string) {
 	r.settle(l.contender, now)
 }
 
-// defects are codes that no injection explains, and no load of the machine.
+// defects are codes that neither an injection nor a slow machine explains.
 var defects = []protocol.Code{protocol.Usage, protocol.Internal, protocol.CannotCreate, protocol.Permission, protocol.Config}
 
-// missed hears why a lock is not held, or not released, with the code first.
+// missed hears why a lock is not held or not released. The code comes first.
 func (r *recorder) missed(l *life, now time.Duration, why string) string {
 	k := l.contender.cell.tally
 	k.missed++
@@ -128,8 +128,8 @@ func (r *recorder) missed(l *life, now time.Duration, why string) string {
 	return r.begin(l)
 }
 
-// unexplained counts a miss in a round without an injection, by its code. It is nobody's fault if
-// the machine was too slow for the lease.
+// unexplained counts a miss in a round without an injection, by its code. If the machine was too
+// slow for the lease, that is nobody's fault.
 func (r *recorder) unexplained(c *contender, why string) {
 	code, _, _ := strings.Cut(why, " ")
 	r.misses[c.cell.kind.name+" "+code]++
@@ -138,7 +138,7 @@ func (r *recorder) unexplained(c *contender, why string) {
 	}
 }
 
-// gone hears the end of a connection: the kernel has closed it.
+// gone hears the end of a connection, which the kernel has closed.
 func (r *recorder) gone(l *life) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,7 +148,7 @@ func (r *recorder) gone(l *life) {
 	r.dead(l, clock.Boot{}.Now())
 }
 
-// dead closes all that a life was in.
+// dead closes everything that a life was in.
 func (r *recorder) dead(l *life, now time.Duration) {
 	l.killed = true
 	r.unwant(l)
@@ -167,8 +167,8 @@ func (r *recorder) settle(c *contender, now time.Duration) {
 	}
 }
 
-// handOver notes how long locks were empty after an injection that hit their holder, when the
-// next one comes.
+// handOver is called when the next holder comes. It notes how long the locks were empty after an
+// injection that hit their holder.
 func (r *recorder) handOver(c *contender, now time.Duration) {
 	for _, m := range c.wish {
 		if injected := m.lock.injected; injected != spared && m.lock.gap != 0 {

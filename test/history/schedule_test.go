@@ -11,8 +11,8 @@ type injection int
 const (
 	spared     injection = iota
 	killParent           // its helper lives, and must release
-	killHelper           // its parent lives, so that only the lease decides
-	killBoth             // dead by proof
+	killHelper           // its parent lives, so only the lease decides
+	killBoth             // both are dead by proof
 	stopBriefly
 	stopForLong // for longer than the lease
 	injections
@@ -20,34 +20,34 @@ const (
 
 var injectionNames = [injections]string{"spared", "parent", "helper", "both", "stop", "stop > lease"}
 
-// deadly reports whether it is a kill -9.
+// deadly reports whether the injection is a kill -9.
 func (b injection) deadly() bool { return b == killParent || b == killHelper || b == killBoth }
 
-// A phase is when in a round an injection comes.
+// A phase is the part of a round in which an injection comes.
 type phase int
 
 const (
-	starting  phase = iota // after want: the helper starts, waits, takes the lock
+	starting  phase = iota // after want: the helper starts, waits, and takes the lock
 	working                // after enter
 	releasing              // after leave
 )
 
-// phases are those in which injections come, one as likely as another.
+// phases are the phases in which injections come, each as likely as another.
 var phases = []phase{starting, working, working, releasing}
 
-// A schedule is all that chance decides about one round of a contender, so that a seed
-// gives every contender the same again.
+// A schedule is everything that chance decides about one round of a contender. A seed gives every
+// contender the same schedules again.
 type schedule struct {
 	pause     time.Duration // before the parent wants the lock
 	stay      time.Duration // inside
 	injection injection
 	phase     phase
 	delay     time.Duration // of the injection, from the beginning of its phase
-	stop      time.Duration // how long a helper is stopped for
-	ends      bool          // the parent ends when something went wrong
+	stop      time.Duration // how long a helper is stopped
+	ends      bool          // the parent ends if something went wrong
 }
 
-// chances of 100 for each injection.
+// chances are how often of 100 times each injection comes.
 var chances = [injections]int{spared: 20, killParent: 26, killHelper: 18, killBoth: 29, stopBriefly: 4, stopForLong: 3}
 
 func newSchedule(seed uint64, contender, round int) schedule {
@@ -58,7 +58,7 @@ func newSchedule(seed uint64, contender, round int) schedule {
 		phase: phases[random.IntN(len(phases))], ends: random.IntN(2) == 0,
 	}
 	if random.IntN(100) < 2 {
-		f.stay = lease/2 + upTo(lease) // heartbeats
+		f.stay = lease/2 + upTo(lease) // long enough for heartbeats
 	}
 	for n := random.IntN(100); n >= chances[f.injection]; f.injection++ {
 		n -= chances[f.injection]
@@ -70,7 +70,7 @@ func newSchedule(seed uint64, contender, round int) schedule {
 		f.stop = longest - upTo(lease/2)
 	}
 	if f.phase == working {
-		f.stay += f.stop // it is inside all the while
+		f.stay += f.stop // it is inside all the time
 	}
 	return f
 }

@@ -12,12 +12,12 @@ import (
 type tally struct {
 	left, lost, missed, reaps int
 	injections                [injections]int
-	gap, vain                 time.Duration // the longest; what of it was after the last injection
+	gap, vain                 time.Duration // the longest gap, and the longest part of a gap after the last injection
 	handover                  [injections][]time.Duration
 	release                   []time.Duration
 }
 
-// table writes down all tallies.
+// table prints all tallies.
 func table(kinds []kind, all map[string]*tally) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -42,7 +42,7 @@ func table(kinds []kind, all map[string]*tally) string {
 	return b.String()
 }
 
-// quantile returns what percent of all are not above; 0 of none.
+// quantile returns the value that percent of all do not exceed; 0 if there are none.
 func quantile(all []time.Duration, percent int) time.Duration {
 	if len(all) == 0 {
 		return 0

@@ -2,15 +2,15 @@
 //
 //	parent SOCKET NAME LOCK…
 //
-// It tells a recorder all it does before or after it does it, one packet each, and
-// goes on when that has answered:
+// It tells a recorder all it does, before or after it does it, in one packet each, and goes on
+// when the recorder has answered:
 //
 //	hello NAME              answer: pause µs
 //	want                    answer: go; then it asks for the locks
 //	enter ID TOKENS         answer: stay µs; it is inside from then on
 //	leave                   it is outside; answer: go; then it releases
-//	lost NS                 likewise, because it was told of a loss; by the clock since
-//	                        boot it ran well until then, and did not know
+//	lost NS                 the same, because it was told of a loss; NS: until then, by the
+//	                        clock since boot, it ran well and did not know of the loss
 //	free                    released; answer: pause µs
 //	missed CODE TEXT        not held, or not released; answer: pause µs
 //
@@ -66,7 +66,7 @@ func connect(socket string) (*parent, error) {
 	return p, nil
 }
 
-// listen ends the process with the recorder, also while it waits for a lock.
+// listen ends the process when the recorder ends, even while the process waits for a lock.
 func (p *parent) listen() {
 	buf := make([]byte, 100)
 	for {
@@ -78,17 +78,17 @@ func (p *parent) listen() {
 	}
 }
 
-// tell returns the time in the answer, if there is one.
+// tell tells the recorder, and returns the time in the answer, if there is one.
 func (p *parent) tell(words ...string) time.Duration {
 	if _, err := p.conn.Write([]byte(strings.Join(words, " "))); err != nil {
 		os.Exit(0)
 	}
 	_, micros, _ := strings.Cut(<-p.answers, " ")
-	n, _ := strconv.Atoi(micros) // go has none
+	n, _ := strconv.Atoi(micros) // the answer go has no time
 	return time.Duration(n) * time.Microsecond
 }
 
-// hold takes the locks once and returns how long to pause.
+// hold takes the locks once, and returns how long to pause.
 func (p *parent) hold(locks []string) time.Duration {
 	var options []client.Option
 	if os.Getenv("MODE") == "shared" {
@@ -104,7 +104,7 @@ func (p *parent) hold(locks []string) time.Duration {
 	return p.tell("free")
 }
 
-// work is inside unless the lock was lost before.
+// work is inside the lock, unless that was lost before.
 func (p *parent) work(lock *client.Lock) error {
 	if lock.Err() != nil {
 		return errors.Join(lock.Err(), lock.Release())
@@ -118,21 +118,23 @@ func (p *parent) work(lock *client.Lock) error {
 	}
 	if lock.Context().Err() == nil {
 		p.tell("leave")
-	} else { // also where both have come since this process ran last
+	} else { // even if this process did not run until both had come
 		p.tell("lost", strconv.FormatInt(int64(<-lost), 10))
 	}
 	return lock.Release()
 }
 
 const (
-	// pulse is how often a parent makes sure that it runs.
+	// pulse is how often a parent checks that it runs.
 	pulse = 50 * time.Millisecond
-	// stall is for how long it may not run at a time for its own clock to warn it in time.
+	// stall is how long the parent may not run before its own clock cannot warn it in time any
+	// more.
 	stall = 200 * time.Millisecond
 )
 
-// watch sends, when the lock is lost, until when this process ran well and did not know:
-// until now, unless the machine did not let it run for a while before.
+// watch waits until the lock is lost. Then it sends until when this process ran well and did not
+// know of the loss. That is now, unless the machine did not let the process run for a while
+// before.
 func watch(lock *client.Lock) <-chan time.Duration {
 	last := make(chan time.Duration, 1)
 	go func() {
@@ -143,7 +145,7 @@ func watch(lock *client.Lock) <-chan time.Duration {
 				ran = now
 			}
 			if lock.Context().Err() != nil {
-				last <- ran // nobody looks if it was released
+				last <- ran // nobody reads this if the lock was released
 				return
 			}
 			select {
@@ -163,7 +165,7 @@ func tokens(lock *client.Lock) string {
 	return strings.Join(all, ",")
 }
 
-// brief keeps a packet short. The code goes first.
+// brief shortens a text for a packet. The code comes first.
 func brief(err error) string {
 	code := protocol.Code("none")
 	if refused, ok := errors.AsType[*client.HelperError](err); ok {
