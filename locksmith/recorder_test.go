@@ -291,7 +291,7 @@ func TestRecordFails(t *testing.T) {
 	})
 }
 
-// TestRecordHangs: neither does a file server that does not answer cost anything else.
+// TestRecordHangs: a file server that does not answer costs no more than that.
 func TestRecordHangs(t *testing.T) {
 	recorded(t, time.Hour, Forever, func(w *world, g *fakeClient) {
 		g.events.takes = time.Hour

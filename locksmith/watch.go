@@ -64,10 +64,10 @@ func (w Watch) ParentPipe() bool { return isPipe(w.Stdout) || w.stdinIsOurs() }
 // closing is how long a parent may take between closing one end of its pipes and the next.
 const closing = time.Second
 
-// TooSoon is asked after the lock was released for this cause. It returns why the parent may not
-// have meant to let go, or nil. The sign of that is that the pipe with which a parent lets go is
-// still open. If there are two pipes, that is the one to our standard input. If there is only the
-// one from our output, closing it is all that a parent can do.
+// TooSoon is asked after the lock was released for this cause. If the pipe with which a parent
+// lets go is still open, the parent may not have meant to let go, and TooSoon returns an error
+// that says so; else nil. With two pipes a parent lets go with the one to our standard input.
+// With only the one from our output, closing that is all that it can do.
 func (w Watch) TooSoon(cause error) error {
 	telling := w.Stdout
 	if w.stdinIsOurs() {

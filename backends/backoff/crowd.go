@@ -14,9 +14,9 @@ const Few = 16
 // server, or on each other, does not grow with their number: all of them together ask as often as
 // a few. The lock goes to whoever asks next. A Crowd is for one goroutine at a time.
 type Crowd struct {
-	// Each is how much longer a waiter pauses for each member of the crowd, itself included. So
-	// all together ask at most once in that time. 0: the waiters are not counted, and each asks
-	// as if it were alone.
+	// Each is how long a waiter pauses for each member of the crowd, itself included. So all
+	// together ask at most once in that time. 0: the waiters are not counted, and each asks as if
+	// it were alone.
 	Each time.Duration
 
 	n       int

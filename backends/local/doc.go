@@ -14,7 +14,7 @@
 //   - when several waiters find the same dead holder, none of them removes the new
 //     file of the one that was first.
 //
-// Waiters sleep in the kernel. Two of them watch the lock: they wake when the file goes
+// Waiters sleep in the kernel. The first two watch the lock: they wake when the file goes
 // (inotify), when the process that keeps it dies (pidfd), or when its lease is over. All others
 // sleep in the kernel's queue for the file's kernel lock, which a release gives to one of them
 // (queue_linux.go). That one makes the next file. Until its own release it also keeps the kernel

@@ -38,7 +38,7 @@ func (e notRegularError) Error() string { return "it is " + string(e) }
 type content struct {
 	lockfile.Content
 	note string        // why there is no record
-	stat lockfile.Stat // when the text was read
+	stat lockfile.Stat // as it was when the text was read
 }
 
 // maxContent is the length in bytes that a file of ours has at most: a pid and a record.
@@ -75,7 +75,7 @@ func parse(text string) content {
 	return c
 }
 
-// sign is a text that changes when the file is replaced, and with each heartbeat.
+// sign is a text that changes with the file, and with each heartbeat.
 func (c content) sign() string {
 	s := fmt.Sprint(c.stat.Dev, c.stat.Ino, c.stat.Size, c.stat.Modified.UnixNano())
 	if c.Record != nil {

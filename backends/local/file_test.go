@@ -127,7 +127,7 @@ func TestUnfinishedFileIsBrokenAfterGrace(t *testing.T) {
 }
 
 // TestMakerIsLeftAlone: a looker does not take the kernel lock of a file that was just made,
-// because its maker needs that lock. A breaker does take it.
+// because its maker needs that lock. A breaker breaks the file only with that lock.
 func TestMakerIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	maker, err := lockfile.Create(path)

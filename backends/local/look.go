@@ -31,9 +31,9 @@ func (a *attempt) verdict() owner.Verdict {
 
 // look fills in a.seen. If it sets due to 0, it has taken the kernel lock.
 //
-// A file of ours in which nothing is written yet may need its kernel lock for its maker, which
-// would have to sleep if it found the lock taken. So look leaves that lock alone until the grace
-// is over.
+// The maker of a file needs its kernel lock, and would have to sleep if it found the lock taken.
+// So look leaves the lock of a file of ours in which nothing is written yet to its maker, until
+// the grace is over.
 func (a *attempt) look(f File) error {
 	locked := false
 	err := a.judge(func() (observation, error) {

@@ -36,9 +36,9 @@ const (
 	given
 )
 
-// enter begins to wait for a turn. If the thread already sleeps for a file, it goes on with that
-// one, and enter closes f. The bell has room for one ring, and rings when the turn comes. f
-// belongs to the queue from now on.
+// enter begins to wait for a turn. f belongs to the queue from now on: a thread sleeps for its
+// kernel lock, unless there is a place already, and then f is closed. The bell has room for one
+// ring, and rings when there is a turn.
 func (q *queue) enter(s System, f File, bell chan struct{}) {
 	if !q.begin(f, bell) {
 		_ = f.Close()
@@ -47,7 +47,7 @@ func (q *queue) enter(s System, f File, bell chan struct{}) {
 	s.Queue(f, q.give)
 }
 
-// begin reports whether the place was empty, and then makes it asleep.
+// begin reports whether the place was empty. If so, it is asleep now.
 func (q *queue) begin(f File, bell chan struct{}) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

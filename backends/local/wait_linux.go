@@ -20,7 +20,7 @@ type notifier = posix.Inotify
 
 // rareLook is how often a waiter looks by itself if something wakes it when the holder goes: the
 // kernel's queue, or the end of the holder's helper where no inotify instance was left (a user
-// has 128). It finds out only what others do to the file so late.
+// has 128). Only what others do to the file is found out so late.
 const rareLook = 30 * time.Second
 
 // seats is how many waiters watch a held lock. The others sleep in the kernel's queue for it,

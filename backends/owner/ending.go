@@ -43,8 +43,8 @@ func (r Record) hasParent() bool {
 	return r.Helper.IsChildOf(r.Parent) && r.belongsTo(process.Owner(r.Parent.PID))
 }
 
-// Stopped returns the processes that a signal has stopped: of the helper, which comes first, and
-// of the program or command for which it holds the lock.
+// Of the helper and the program or command for which it holds the lock, Stopped returns those
+// that a signal has stopped, the helper first.
 func (r Record) Stopped() (all []process.Process) {
 	if !Here().sees(r.Place) || r.Helper.Gone() {
 		return nil

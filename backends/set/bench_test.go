@@ -48,6 +48,8 @@ var places = map[string]func(backend.Address) (backend.Backend, error){"local": 
 // BenchmarkPolicies compares the ways to wait. Each user holds its set for a while and then rests
 // for less. The benchmark reports how many sets were held at a time on average, and in
 // milliseconds the wait that 1 in 100 exceeded and the longest wait.
+//
+//	go test ./backends/set -run - -bench . -benchtime 1x
 func BenchmarkPolicies(b *testing.B) {
 	for _, s := range settings() {
 		for kind := range places {

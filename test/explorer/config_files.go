@@ -76,8 +76,8 @@ var provenFiles = concat(
 	}),
 )
 
-// A process or an operator that breaks by age may be stopped between its look and the removal. So
-// may a holder.
+// A process that breaks by age, or an operator, may be stopped between its look and the removal.
+// So may a holder.
 var agedFiles = limited(explore.Meanwhile, concat(
 	filed("link-age", explore.Files{}, []explore.Config{
 		{Name: "holder", Prelude: first, Meets: hits(1, 2), Roles: roles(beating(1, aging(0)), aging(1)), Adversary: budget{Full: 1}},

@@ -40,7 +40,7 @@
 //     link that is gone. A host refreshes the names of a directory by listing it,
 //     looking at it, or changing something in it. A create always asks the server.
 //     With tick, as on NFSv3 within one tick of the server's clock, only a change of
-//     its own refreshes a name, and a listing may be an old one unless this host has
+//     the name itself refreshes it, and a listing may be an old one unless this host has
 //     changed the directory since;
 //   - change a directory while it is listed: what came or went meanwhile is
 //     shown or not.

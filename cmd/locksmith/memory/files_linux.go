@@ -168,8 +168,7 @@ func failed(op, place, name string, err error) error {
 	return &fs.PathError{Op: op, Path: filepath.Join(place, folder, name), Err: err}
 }
 
-// clean removes the oldest files if there are too many. Among them are temporary files of writers
-// that died.
+// clean removes the oldest files if there are too many, also those that dead writers left.
 func clean(dir int) {
 	names, err := posix.ListAt(dir, ".")
 	if err != nil || len(names) <= maxFiles {

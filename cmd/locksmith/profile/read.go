@@ -53,7 +53,7 @@ func syntaxError(file string, text []byte, err error) error {
 		wrong = faulty("leave one", "%s is there twice", key)
 	}
 	// Not p.Line: if something is missing at the end of a line, p.Line is the next line.
-	before := text[:max(0, min(p.Position.Start, len(text)))] // Start was -1 once
+	before := text[:max(0, min(p.Position.Start, len(text)))] // it has been seen to be -1
 	return failAt(file, 1+bytes.Count(before, []byte("\n")), wrong)
 }
 

@@ -183,7 +183,7 @@ func (x *Explorer) goOn(w *world, p int) *world {
 	return x.goOnTo(w, p, func(o op) bool { return o.kind <= opAwait || o.kind == opRest })
 }
 
-// goOnTo lets process p take steps until it is about to do a certain one.
+// goOnTo lets process p take steps until its next one is the wanted one.
 func (x *Explorer) goOnTo(w *world, p int, there func(op) bool) *world {
 	for {
 		var next *world

@@ -34,8 +34,8 @@ func (x *Explorer) step(w *world, p int, emit func(*world)) {
 	}
 }
 
-// lucky reports whether the process is another people's tool: we cannot mend what goes wrong with
-// its requests, so nothing does.
+// lucky reports whether the process is a tool of other people: what goes wrong with its requests
+// is not ours to mend, so nothing does.
 func (s stepper) lucky() bool { return s.Config.Files != nil && s.roles[s.p].Script }
 
 // enabled reports whether process p can take its step.

@@ -87,8 +87,8 @@ func (l *Log) Read(t *testing.T) Record {
 	return r
 }
 
-// Check fails if anybody had the lock beside a holder that had it exclusively, or, if there are
-// tokens, if they do not rise. A killed helper may be met until the kernel has ended it.
+// Check fails if anybody had the lock beside an exclusive holder. If there are tokens, it also
+// fails if they do not rise. A killed helper may be met until the kernel has ended it.
 func (l *Log) Check(t *testing.T, tokens bool) Record {
 	t.Helper()
 	r := l.Read(t)
