@@ -96,7 +96,7 @@ func (s *script) follow(t *testing.T, timeout time.Duration, tries int, check fu
 			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: s.clock}}
 		hold, _, err := h.acquire(s.clock.Now(), false)
 		if (hold == nil) == (err == nil) {
-			t.Errorf("%v, %v", hold, err)
+			t.Errorf("acquire returns the hold %v and the error %v, want one of the two", hold, err)
 		}
 		check(err, g)
 		time.Sleep(24 * time.Hour)

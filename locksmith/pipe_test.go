@@ -134,7 +134,7 @@ func TestPipe(t *testing.T) {
 	for line := range strings.Lines(out.String()) {
 		l, err := protocol.Parse(line)
 		if err != nil {
-			t.Errorf("%q: %v", line, err)
+			t.Errorf("the line %q is not of the protocol: %v", line, err)
 		}
 		words = append(words, l.Word)
 	}
@@ -173,6 +173,6 @@ func TestLongHolder(t *testing.T) {
 	p := &Pipe{Out: &out, Parent: t.Context(), Clock: clock.Runtime{}}
 	p.Finish(0, &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{Record: &owner.Record{ID: "h", User: strings.Repeat("\x01", 3000)}}})
 	if l, err := protocol.Parse(out.String()); err != nil || l.Value("code") != "held" {
-		t.Errorf("%q: %v", out.String(), err)
+		t.Errorf("the parent hears %q (%v), want ERR with code=held", out.String(), err)
 	}
 }

@@ -77,23 +77,23 @@ func TestRecordLife(t *testing.T) {
 		}
 	}, func(_ *world, l *eventList, err error) {
 		if err != nil || l.kinds() != "waiting acquired released" {
-			t.Fatalf("%s, %v", l.kinds(), err)
+			t.Fatalf("events %q, error %v; want waiting, acquired and released, and no error", l.kinds(), err)
 		}
 		for _, e := range l.found {
 			if e.PID != os.Getpid() || e.Mode != "exclusive" || e.Command != "sh" || !slices.Equal(e.Locks, []string{"fake:/x"}) {
-				t.Errorf("%+v", e)
+				t.Errorf("an event has a wrong pid, mode, command or lock: %+v", e)
 			}
 		}
 		waiting, acquired, released := l.found[0], l.found[1], l.found[2]
 		if waiting.Boot != 0 || waiting.Holder == nil || waiting.Holder.PID != 4242 {
-			t.Errorf("%+v", waiting)
+			t.Errorf("waiting has a boot time, or not the holder with pid 4242: %+v", waiting)
 		}
 		if acquired.Waited != time.Minute || acquired.Boot != time.Minute || acquired.ID != "id" || acquired.Token != 7 {
-			t.Errorf("%+v", acquired)
+			t.Errorf("acquired has a wrong wait, boot time, id or token: %+v", acquired)
 		}
 		// After 10 ms and 20 ms more the release succeeded.
 		if released.Release != 30*time.Millisecond || released.Held != 9*time.Minute+released.Release {
-			t.Errorf("%+v", released)
+			t.Errorf("released has a wrong release or hold time: %+v", released)
 		}
 	})
 }
@@ -117,7 +117,7 @@ func TestRecordGivesUp(t *testing.T) {
 			recorded(t, c.wanted, c.timeout, c.change, func(_ *world, l *eventList, err error) {
 				last := l.found[len(l.found)-1]
 				if l.kinds() != c.kinds || last.Code != c.code || last.Text != err.Error() || last.Waited != c.waited {
-					t.Errorf("%s: %+v", l.kinds(), last)
+					t.Errorf("events %q, want %q, and the last with code %s, after %v: %+v", l.kinds(), c.kinds, c.code, c.waited, last)
 				}
 			})
 		})
@@ -135,7 +135,7 @@ func TestRecordLate(t *testing.T) {
 			}
 		}, func(_ *world, l *eventList, err error) {
 			if err != nil || l.kinds() != "acquired late late late released" {
-				t.Fatalf("%s, %v", l.kinds(), err)
+				t.Fatalf("events %q, error %v; want acquired, three times late and released, and no error", l.kinds(), err)
 			}
 			for i, e := range l.found[1:4] {
 				if want := time.Duration(i) * lease / 16; e.Late < want || e.Late > want+lease/64 || (e.Text == "") != (i == 2) {
@@ -156,7 +156,7 @@ func TestRecordLate(t *testing.T) {
 	t.Run("in time", func(t *testing.T) {
 		recorded(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.beatTakes = time.Second }, func(_ *world, l *eventList, _ error) {
 			if l.kinds() != "acquired released" {
-				t.Error(l.kinds())
+				t.Errorf("events %q, want acquired and released", l.kinds())
 			}
 		})
 	})
@@ -167,14 +167,14 @@ func TestRecordLoss(t *testing.T) {
 		w.beatErr = func(int) error { return backend.ErrGone }
 	}, func(_ *world, l *eventList, err error) {
 		if l.kinds() != "acquired lost" || l.found[1].Code != protocol.Gone || l.found[1].Text != err.Error() {
-			t.Errorf("%s: %+v", l.kinds(), l.found)
+			t.Errorf("events %q, want acquired and lost with code %s and the text of the error: %+v", l.kinds(), protocol.Gone, l.found)
 		}
 	})
 	recorded(t, time.Minute, Forever, func(w *world, _ *fakeClient) {
 		w.releaseErr = func(int) error { return errServer }
 	}, func(_ *world, l *eventList, err error) {
 		if l.kinds() != "acquired lost" || l.found[1].Code != protocol.Unreleased {
-			t.Errorf("%s: %+v", l.kinds(), l.found)
+			t.Errorf("events %q, want acquired and lost with code %s: %+v", l.kinds(), protocol.Unreleased, l.found)
 		}
 	})
 }
@@ -234,19 +234,19 @@ func TestRecordSet(t *testing.T) {
 		}
 		r.Finish(0, nil)
 		if l.kinds() != "waiting waiting waiting acquired released" {
-			t.Fatal(l.kinds())
+			t.Fatalf("events %q, want three times waiting, acquired and released", l.kinds())
 		}
 		for i, e := range l.found {
 			if !slices.Equal(e.Locks, []string{"fake:/b", "fake:/a", "fake:/b"}) || e.Mode != "mixed" ||
 				!slices.Equal(e.Modes, []string{"shared", "exclusive", "shared"}) {
-				t.Errorf("%+v", e)
+				t.Errorf("event %d has not the set's three locks and modes in the user's order: %+v", i, e)
 			}
 			if want := []string{"fake:/a", "fake:/b", "", "", ""}[i]; e.Lock != want || e.Kind == events.Waiting && e.Holder.PID != 4 {
 				t.Errorf("waiting for %q, want %q", e.Lock, want)
 			}
 		}
 		if e := l.found[3]; e.ID != "x,y,x" || e.Token != 0 || !slices.Equal(e.Tokens, []uint64{7, 0, 7}) {
-			t.Errorf("%+v", e)
+			t.Errorf("acquired has not the set's ids and tokens, and no token of its own: %+v", e)
 		}
 	})
 }
@@ -266,7 +266,7 @@ func TestRecordLargeSet(t *testing.T) {
 		}
 		r.Finish(0, nil)
 		if l.kinds() != "acquired released" {
-			t.Fatal(l.kinds())
+			t.Fatalf("events %q, want acquired and released", l.kinds())
 		}
 		for _, e := range l.found {
 			if len(e.Locks) != 1000 || e.Mode != "shared" || e.Modes != nil {
@@ -316,7 +316,7 @@ func TestRecordsAreShort(t *testing.T) {
 			}
 		}
 		if l.kinds() != "gave-up" {
-			t.Error(l.kinds())
+			t.Errorf("events %q, want gave-up", l.kinds())
 		}
 	})
 }

@@ -147,7 +147,7 @@ func TestOthers(t *testing.T) {
 	w.Tell = func(l backend.Listed) { locks = append(locks, l.Lock) }
 	must(t, w.Run(t.Context()))
 	if !slices.Equal(locks, []string{"/G/1"}) {
-		t.Errorf("%q", locks)
+		t.Errorf("the walk finds %q, want only /G/1", locks)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestBeginning(t *testing.T) {
 	d := Directory{Entries: []Entry{{Name: "a"}, {Name: "b"}, {Name: "b-"}, {Name: "b.1"}, {Name: "b.2"}, {Name: "c"}}}
 	for prefix, want := range map[string]int{"b.": 2, "b": 4, "": 6, "d": 0, "0": 0, "c": 1} {
 		if got := d.Beginning(prefix); len(got) != want {
-			t.Errorf("%q: %v", prefix, got)
+			t.Errorf("with %q begin %v, want %d", prefix, got, want)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func TestExamineKinds(t *testing.T) {
 		for _, c := range all {
 			expected := c.Name == "encryption" || c.Name == "times"
 			if c.Finding == backend.Unfit || c.Finding == backend.Weak && !expected || c.Finding != backend.Fit && c.Advice == "" {
-				t.Errorf("%+v", c)
+				t.Errorf("a good server fails a check, or the check has no advice: %+v", c)
 			}
 		}
 		for _, name := range []string{"exclusive create", "two make the same", "two remove the same", "two rename to the same", "rename over a file", "idle limit", "connections"} {
@@ -143,7 +143,7 @@ func TestExamineUnreachable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = b.Examine(soon(t), backend.Examination{}, func(c backend.Check) { t.Errorf("%+v", c) })
+	err = b.Examine(soon(t), backend.Examination{}, func(c backend.Check) { t.Errorf("a server that is down has the check %+v", c) })
 	var known *backend.Error
 	if !errors.As(err, &known) {
 		t.Error(err)
@@ -160,7 +160,7 @@ func TestLimitTexts(t *testing.T) {
 		"no timeout here\n220 ProFTPD Server 1":                                                      "",
 	} {
 		if got := limitText().FindString(text); got != want {
-			t.Errorf("%q: %q", text, got)
+			t.Errorf("in %q the limit is found as %q, want %q", text, got, want)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestExamineCancelled(t *testing.T) {
 		case "connections": // only the wait for the idle connection is left
 			cancel()
 		case "idle limit", "transfer limit":
-			t.Errorf("%+v", c)
+			t.Errorf("an examination that was cancelled has the check %+v", c)
 		}
 	})
 	if !errors.Is(err, context.Canceled) {

@@ -169,7 +169,7 @@ func FuzzPath(f *testing.F) {
 			p, err := s.at(name)
 			if err != nil {
 				if strings.ContainsFunc(err.Error(), protocol.IsControl) || len(err.Error()) > 1000 {
-					t.Errorf("%q: %q", name, err)
+					t.Errorf("the refusal of the name %q is too long or has control characters: %q", name, err)
 				}
 				continue
 			}
@@ -178,7 +178,7 @@ func FuzzPath(f *testing.F) {
 				t.Errorf("%q leads to %q", name, p)
 			}
 			if err := checkCommand([]byte("MKD " + p + "\r\n")); err != nil {
-				t.Errorf("%q: %v", name, err)
+				t.Errorf("the name %q makes a command that must not be sent: %v", name, err)
 			}
 		}
 	})

@@ -43,7 +43,7 @@ func meets(t *testing.T, s *ftpserver.Server, path, other string) {
 	}
 	h, err := mine.Try(soon(t))
 	if err != nil {
-		t.Fatalf("%s: %v", path, err)
+		t.Fatalf("the lock at %s cannot be taken: %v", path, err)
 	}
 	defer func() {
 		if err := h.Release(soon(t)); err != nil {

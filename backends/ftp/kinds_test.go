@@ -181,7 +181,7 @@ func TestEmptyFirst(t *testing.T) {
 				}
 			}
 			if names, err := d.List(soon(t), "empty"); len(names) > 0 || err != nil && !errors.Is(err, mkdirlock.ErrRefused) {
-				t.Fatalf("%d: %q, %v", i, names, err)
+				t.Fatalf("listing %d of an empty directory gives %q and the error %v", i, names, err)
 			}
 			d.Close()
 		}

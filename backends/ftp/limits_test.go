@@ -91,7 +91,7 @@ func TestBusy(t *testing.T) {
 		first, second := connectTo(t, s, s.Addr), connectTo(t, s, s.Addr)
 		eventually(t, func() bool { return first.Mkdir(soon(t), "L") == nil }) // once the server has forgotten the connection of its start
 		if err := second.Mkdir(soon(t), "other"); come(err) != "busy" {
-			t.Errorf("%s: %v", come(err), err)
+			t.Errorf("a client too many gets %s (%v), want busy", come(err), err)
 		}
 		first.Close()
 		eventually(t, func() bool { return second.Mkdir(soon(t), "other") == nil })
@@ -108,7 +108,7 @@ func TestRefused(t *testing.T) {
 		}
 		for _, err := range []error{d.Rmdir(soon(t), "L"), d.Rename(soon(t), "L", "other")} {
 			if come(err) != "refused" {
-				t.Errorf("%s: %v", come(err), err)
+				t.Errorf("a command that the server forbids comes out %s (%v), want refused", come(err), err)
 			}
 		}
 		holds(t, d, ".", "L")
@@ -127,7 +127,7 @@ func TestWrongPassword(t *testing.T) {
 		d.server.timeout = 14 * time.Second // Pure-FTPd takes its time to refuse
 		d.server.access.Password = func(string, string) (string, string, error) { return s.Password, "~/.netrc", nil }
 		if err := d.Mkdir(soon(t), "L"); come(err) != "permission" || !strings.Contains(err.Error(), "which is from ~/.netrc") {
-			t.Errorf("%s: %v", come(err), err)
+			t.Errorf("a wrong password gives %s (%v), want permission and where it is from", come(err), err)
 		}
 	})
 }
@@ -138,7 +138,7 @@ func TestTLSDemanded(t *testing.T) {
 	eachWith(t, ftpserver.Options{TLS: true}, func(t *testing.T, s *ftpserver.Server) {
 		s.CA = ""
 		if err := connectTo(t, s, s.Addr).Mkdir(soon(t), "L"); come(err) != "permission" {
-			t.Errorf("%s: %v", come(err), err)
+			t.Errorf("a server that demands TLS gives %s (%v), want permission", come(err), err)
 		}
 	})
 }

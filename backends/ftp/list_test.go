@@ -131,7 +131,7 @@ func TestListCut(t *testing.T) {
 				// A cut between lines cannot be seen if the server says that all is well.
 				whole := at == 0 || listing[at-1] == '\n'
 				if (come(err) == "unclear") == (name == "226" && whole) || err != nil && got != nil {
-					t.Errorf("%q, %v", got, err)
+					t.Errorf("a listing cut at byte %d gives %q and the error %v", at, got, err)
 				}
 			})
 		}
@@ -153,7 +153,7 @@ func TestListCutTLS(t *testing.T) {
 				c.say("226 done")
 			})
 			if got, err := f.secureDir().List(soon(t), "L"); come(err) != "unclear" {
-				t.Errorf("%q, %v", got, err)
+				t.Errorf("a listing cut at byte %d gives %q and the error %v, want unclear", at, got, err)
 			}
 		})
 	}
@@ -248,6 +248,6 @@ func TestSession(t *testing.T) {
 	s, err := f.dir().Session(soon(t))
 	if err != nil || s.Greeting != "220-hello?[2J\n220 world" || s.Welcome != "230 welcome" ||
 		!slices.Equal(s.Features, []string{"EPSV", "UTF8"}) || !strings.Contains(s.Status, "idle 300") || s.TLS != "" {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("the session is not as the server said: %+v, error %v", s, err)
 	}
 }

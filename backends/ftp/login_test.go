@@ -83,7 +83,7 @@ func TestPasswordEcho(t *testing.T) {
 		d := f.dir()
 		err := d.Mkdir(soon(t), "L")
 		if err == nil {
-			t.Error("no error")
+			t.Error("a refused command gives no error")
 		}
 		silent(t, err)
 		session, err := d.Session(soon(t))
@@ -232,7 +232,7 @@ func TestOverfull(t *testing.T) {
 		{230, "You are one of the maximum of 50 users", false},
 	} {
 		if got := overfull(tt.code, tt.text); got != tt.want {
-			t.Errorf("%d %s: %v", tt.code, tt.text, got)
+			t.Errorf("that %d %s is for too many clients: %v, want %v", tt.code, tt.text, got, tt.want)
 		}
 	}
 }

@@ -13,7 +13,7 @@ func TestNames(t *testing.T) {
 	for _, p := range []string{"/L", "/a/L", "/a.b/c-d/L_1", "/with blank/L", "/.hidden/L", "/Schloß", "/" + strings.Repeat("x", 255), "//L", "//a/L", "/", "//"} {
 		a := backend.Address{Scheme: SchemePlain, Host: "h", Path: p, Options: map[string]string{"style": "dir"}}
 		if _, err := newServer(a, backend.Access{}); err != nil {
-			t.Errorf("%s: %v", p, err)
+			t.Errorf("the path %s is refused: %v", p, err)
 		}
 	}
 	for _, p := range []string{"/.L", "/-L", "/~L", "/a/-b/L", "/~root/L", "//-L", "//~a/L", "/a*", "/a?", "/a[b]", "/{a}", "/a\\b", `/a"b`, "/a'b", "/ L", "/L ", "/a /L",
@@ -21,12 +21,12 @@ func TestNames(t *testing.T) {
 		var e *backend.Error
 		_, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", Path: p}, backend.Access{})
 		if !errors.As(err, &e) || e.Code != "usage" || e.Hint == "" {
-			t.Errorf("%q: %v", p, err)
+			t.Errorf("the path %q gives %v, want code usage and a hint", p, err)
 		}
 	}
 	for _, options := range []map[string]string{{"style": "other"}, {"create": "no"}} {
 		if _, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/L", Options: options}, backend.Access{}); come(err) != "usage" {
-			t.Errorf("%v: %v", options, err)
+			t.Errorf("the options %v give %v, want code usage", options, err)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestHostPort(t *testing.T) {
 	} {
 		s := &server{address: backend.Address{Host: host}}
 		if hostPort, alone := s.hostPort(); hostPort != want[0] || alone != want[1] {
-			t.Errorf("%s: %q, %q", host, hostPort, alone)
+			t.Errorf("the host %s gives %q and %q, want %q", host, hostPort, alone, want)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestLongNames(t *testing.T) {
 		"a" + strings.Repeat("é", 30) + "a": "a" + strings.Repeat("é", 9) + "…" + strings.Repeat("é", 3) + "a",
 	} {
 		if got := shortPath("/b/" + name + "/c"); got != "/b/"+want+"/c" {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s is shortened to %s, want /b/%s/c", name, got, want)
 		}
 	}
 }

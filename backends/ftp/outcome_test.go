@@ -216,7 +216,7 @@ func TestUnreachable(t *testing.T) {
 		d := f.dir(func(a *backend.Address, _ *backend.Access) { a.Host = host })
 		var e *backend.Error
 		if err := d.Mkdir(soon(t), "L"); !errors.As(err, &e) || e.Code != protocol.Unreachable || e.Hint == "" {
-			t.Errorf("%s: %v", host, err)
+			t.Errorf("the host %s gives %v, want code %s and a hint", host, err, protocol.Unreachable)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestBreakWhileOpen(t *testing.T) {
 	}
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
 	if err := new(Lock).breakFile(f, func(c content) bool { return c.Record.ID == dead.ID() }); !errors.Is(err, lockfile.ErrReplaced) {
-		t.Errorf("%v", err)
+		t.Errorf("breaking a file that was replaced gives %v, want %v", err, lockfile.ErrReplaced)
 	}
 	mustRelease(t, h)
 }
@@ -94,7 +94,7 @@ func TestBreakOtherID(t *testing.T) {
 	l := openLock(t, path).(*Lock)
 	report, err := l.Inspect(t.Context())
 	if err != nil || len(report.Holders) != 1 || report.Holders[0].ID != r.ID {
-		t.Fatalf("%+v, %v", report, err)
+		t.Fatalf("Inspect gives %+v and the error %v, want one holder with the id %s", report, err, r.ID)
 	}
 	mustFail(t, l.Break(t.Context(), report.Holders[0].Sign), protocol.Gone, "no longer there")
 	if err := l.Break(t.Context(), r.ID); err != nil {

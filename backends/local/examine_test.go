@@ -30,7 +30,7 @@ func TestExamine(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")
 	if all := examined(t, path); backend.Verdict(all) != backend.Fit || len(all) != 6 {
-		t.Errorf("%+v", all)
+		t.Errorf("a good place is not found good in six checks: %+v", all)
 	}
 	mustBeEmpty(t, dir)
 	h, err := attemptAt(t, path, backendtest.Request()).Try(t.Context())
@@ -58,7 +58,7 @@ func TestExamineFinds(t *testing.T) {
 	for _, path := range []string{filepath.Join(file, "lock"), filepath.Join(dir, "none/lock"), filepath.Join(open, "lock"), open, "/proc/lock"} {
 		all := examined(t, path)
 		if backend.Verdict(all) != backend.Unfit {
-			t.Errorf("%s: %+v", path, all)
+			t.Errorf("%s is not found unfit: %+v", path, all)
 		}
 		for _, c := range all {
 			if c.Finding != backend.Fit && c.Advice == "" {
@@ -83,7 +83,7 @@ func TestExamineSeesLocks(t *testing.T) {
 	}
 	defer other.Close()
 	if free, err := other.TryLock(); !free || err != nil {
-		t.Fatal(free, err)
+		t.Fatalf("the kernel lock is free: %v (%v), want true", free, err)
 	}
 	var all []backend.Check
 	x := examiner{path: path, tell: func(c backend.Check) { all = append(all, c) }}
@@ -93,6 +93,6 @@ func TestExamineSeesLocks(t *testing.T) {
 	}
 	x.links(f)
 	if len(all) != 2 || all[0].Finding != backend.Unfit || all[1].Finding != backend.Unfit {
-		t.Errorf("%+v", all)
+		t.Errorf("want two checks that find the place unfit, got %+v", all)
 	}
 }

@@ -322,7 +322,7 @@ func TestDeadHolderWhoseKernelLockIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if free, err := keeper.TryLock(); !free || err != nil {
-		t.Fatal(free, err)
+		t.Fatalf("the kernel lock is free: %v (%v), want true", free, err)
 	}
 	r, c := fakeRequest()
 	a := attemptAt(t, path, r)

@@ -126,7 +126,7 @@ func unblocked(t *testing.T, f func() error) error {
 	case err := <-done:
 		return err
 	case <-time.After(patience):
-		t.Fatal("it blocks")
+		t.Fatalf("the call still blocks after %v", patience)
 		return nil
 	}
 }

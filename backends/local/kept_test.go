@@ -116,7 +116,7 @@ func TestClear(t *testing.T) {
 	l := openLock(t, path).(*Lock)
 	report, err := l.Inspect(t.Context())
 	if err != nil || len(report.Holders) != 1 || report.Holders[0].Advice == "" {
-		t.Fatalf("%+v, %v", report, err)
+		t.Fatalf("Inspect gives %+v and the error %v, want one holder with advice", report, err)
 	}
 	sign := report.Holders[0].Sign
 	other := mustOpen(t, path)

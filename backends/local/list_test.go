@@ -70,7 +70,7 @@ func listed(t *testing.T, dir string, kind finder.FileKind) (all []string) {
 	t.Helper()
 	tell := func(l backend.Listed) {
 		if l.Err != nil || len(l.Report.Holders) != 1 {
-			t.Errorf("%s: %+v, %v", l.Lock, l.Report, l.Err)
+			t.Errorf("the listing shows %s with %+v and the error %v, want one holder", l.Lock, l.Report, l.Err)
 		}
 		all = append(all, strings.TrimPrefix(l.Lock, Scheme+":"+dir+"/"))
 	}

@@ -68,7 +68,7 @@ func TestKeptTooLong(t *testing.T) {
 	r.Owner.Meta = []protocol.Field{{Key: "job", Value: strings.Repeat("x", protocol.MaxLine)}}
 	a := keptAttempt(t, path, r)
 	if h, err := a.Try(t.Context()); h != nil || backend.CodeOf(err) != protocol.Usage {
-		t.Fatalf("%v, %v", h, err)
+		t.Fatalf("a record too long to write gives the hold %v and the error %v, want code %s", h, err, protocol.Usage)
 	}
 	mustRelease(t, mustHold(t, keptAttempt(t, path, backendtest.Request())))
 }

@@ -49,7 +49,7 @@ func fill(t *testing.T, path string) {
 		f := mustOpen(t, path)
 		t.Cleanup(func() { _ = f.Close() })
 		if seated, err := f.Seat(seats); !seated || err != nil {
-			t.Fatal(seated, err)
+			t.Fatalf("a free seat was taken: %v (%v), want true", seated, err)
 		}
 	}
 }
@@ -396,7 +396,7 @@ func TestMostBatons(t *testing.T) {
 	}
 	b.pass()
 	if kept(files[1]) || kept(files[mostBatons]) {
-		t.Error("they are kept")
+		t.Error("batons are kept after they were passed on")
 	}
 }
 

@@ -67,7 +67,7 @@ func TestStrangeSuccess(t *testing.T) {
 			defer mustRelease(t, h)
 			last, err := l.LastSuccess(t.Context(), h)
 			if err != nil || (last != nil) != c.counts || last != nil && last.Host != "web3" {
-				t.Errorf("%v, %v", last, err)
+				t.Errorf("LastSuccess gives %v and the error %v; that the file counts must be %v", last, err, c.counts)
 			}
 			if err := l.RecordSuccess(t.Context(), h); (err != nil) != c.remains {
 				t.Errorf("record: %v", err)

@@ -70,7 +70,7 @@ func TestSeat(t *testing.T) {
 	}
 	defer made.Close()
 	if mine, err := made.TryLock(); !mine || err != nil {
-		t.Fatal(mine, err)
+		t.Fatalf("the kernel lock of a new file is ours: %v (%v), want true", mine, err)
 	}
 	first, a := sit()
 	second, b := sit()
@@ -78,14 +78,14 @@ func TestSeat(t *testing.T) {
 	third, c := sit()
 	defer third.Close()
 	if !a || !b || c {
-		t.Error(a, b, c)
+		t.Errorf("of three for two seats are seated: %v, %v and %v, want the first two", a, b, c)
 	}
 	_ = first.Close()
 	if seated, err := third.Seat(2); !seated || err != nil {
-		t.Error(seated, err)
+		t.Errorf("after the first left, the third is seated: %v (%v), want true", seated, err)
 	}
 	if fourth, d := sit(); d {
-		t.Error("three of two")
+		t.Error("a third file has one of the two seats")
 	} else {
 		_ = fourth.Close()
 	}

@@ -27,10 +27,10 @@ func TestOpenHostile(t *testing.T) {
 		backendtest.MustWork(t, err)
 		defer f.Close()
 		if st, err := f.Stat(); err != nil || st.Kind != kind {
-			t.Errorf("%s: %q, %v", kind, st.Kind, err)
+			t.Errorf("a %s opened is of the kind %q (%v)", kind, st.Kind, err)
 		}
 		if st, err := StatServer(path); err != nil || st.Kind != kind {
-			t.Errorf("%s: %q, %v", kind, st.Kind, err)
+			t.Errorf("a %s on a server is of the kind %q (%v)", kind, st.Kind, err)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "lock")
@@ -50,7 +50,7 @@ func TestNamed(t *testing.T) {
 	defer f.Close()
 	backendtest.MustWork(t, f.Named())
 	if !IsMarked(path) {
-		t.Error("it has no mark")
+		t.Error("a lock that was just made has no mark")
 	}
 	backendtest.MustWork(t, os.Remove(path))
 	if err := f.Named(); !errors.Is(err, ErrReplaced) {
@@ -97,7 +97,7 @@ func TestParse(t *testing.T) {
 func TestIsPublic(t *testing.T) {
 	for mode, want := range map[fs.FileMode]bool{0o777: true, 0o755: false, 0o777 | fs.ModeSticky: false, 0o702: true} {
 		if IsPublic(mode) != want {
-			t.Errorf("%v", mode)
+			t.Errorf("IsPublic(%v) is not %v", mode, want)
 		}
 	}
 }

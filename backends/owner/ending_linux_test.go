@@ -55,7 +55,7 @@ func TestEnding(t *testing.T) {
 		"on another machine":       {Record{Place: elsewhere, Helper: locksmith, User: ours}, false},
 	} {
 		if got := c.r.Ending(); strings.Contains(got, "kill ") != c.kill {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: the advice is %q; that it has a kill command must be %v", name, got, c.kill)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestNoteFormat(t *testing.T) {
 		t.Errorf("it says %s", text)
 	}
 	if text, err := n.Format(); err != nil || !strings.HasSuffix(text, " forced=no") {
-		t.Errorf("%s, %v", text, err)
+		t.Errorf("the note is written as %q (%v), want forced=no at the end", text, err)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestHostileNotes(t *testing.T) {
 		"too long for a line": good + strings.Repeat("x", 5000),
 	} {
 		if n, ok := ParseNote(named, text); ok {
-			t.Errorf("%s: %+v", name, n)
+			t.Errorf("a note with %s is read as %+v", name, n)
 		}
 	}
 	n, ok := ParseNote(named, strings.Replace(good, "al%20ice", "%1B%5B2J%E2%80%AEalice"+strings.Repeat("a", 500), 1)+strings.Repeat("!", 1000))

@@ -72,7 +72,7 @@ func FuzzRecord(f *testing.F) {
 		}
 		again, err := ParseRecord(once)
 		if err != nil {
-			t.Fatalf("%q: %v", once, err)
+			t.Fatalf("the record %q, which we wrote, cannot be read: %v", once, err)
 		}
 		if twice, _ := again.Format(); twice != once {
 			t.Fatalf("%q became %q", once, twice)
@@ -121,7 +121,7 @@ func TestParseRecordRefuses(t *testing.T) {
 		"longer than 4 KiB": strings.TrimSuffix(good, "\n") + " x=" + strings.Repeat("y", 4096) + "\n",
 	} {
 		if _, err := ParseRecord(s); !errors.Is(err, ErrRecord) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("a record (%s) gives the error %v, want %v", name, err, ErrRecord)
 		}
 	}
 }

@@ -141,7 +141,7 @@ func TestLeft(t *testing.T) {
 		t.Errorf("%v is left, want %v and %v", left, self, child)
 	}
 	if got := Named([]process.Process{child}); got != "pid "+strconv.Itoa(child.PID)+" (left)" {
-		t.Error(got)
+		t.Errorf("the child is named %q", got)
 	}
 	if got := r.EndingLeft(); got != "" {
 		t.Errorf("its maker is there, so that the record lies: %s", got)

@@ -111,7 +111,7 @@ func TestShareFollowsNoLink(t *testing.T) {
 	}
 	for path, want := range map[string]error{link: unix.ENOTDIR, file: unix.ENOTDIR} {
 		if err := Share(unix.AT_FDCWD, path, dir); !errors.Is(err, want) && !errors.Is(err, unix.ELOOP) {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("Share(%s) gives %v, want %v", path, err, want)
 		}
 	}
 	if a, b := modeOf(t, secret), modeOf(t, file); a.Perm() != 0o700 || b.Perm() != 0o600 {

@@ -21,7 +21,7 @@ func lend(t *testing.T) (orphans Process, child *lab.Process) {
 	}
 	fd, err := l.Lend()
 	if err != nil || fd < 50 || fd >= 64 {
-		t.Fatal(fd, err)
+		t.Fatalf("the lent descriptor is %d (%v), want one from 50 to 63", fd, err)
 	}
 	f := os.NewFile(uintptr(fd), "lifeline")
 	defer f.Close()

@@ -53,7 +53,7 @@ func TestPollTogether(t *testing.T) {
 	close(back)
 	for got := range back {
 		if !errors.Is(got.err, context.Canceled) {
-			t.Errorf("%+v", got)
+			t.Errorf("a cancelled wait gives %+v, want %v", got, context.Canceled)
 		}
 	}
 	if left := polls.Load(); left != 0 {

@@ -77,7 +77,7 @@ func FuzzStat(f *testing.F) {
 		want.Name = name
 		got, err := parseStat(fmt.Sprintf("17 (%s)%s", name, rest))
 		if err != nil || got != want || got.Ended {
-			t.Errorf("%q: %+v, %v", name, got, err)
+			t.Errorf("the name %q is read as %+v (%v), want %+v", name, got, err, want)
 		}
 	})
 }

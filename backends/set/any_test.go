@@ -148,7 +148,7 @@ func TestAnyWithoutBroken(t *testing.T) {
 		f[0].fail = breaks(broken)
 		a := wishAny(t, f...)
 		if h := mustTake(t, a); h.(backend.ChosenHold).Chosen() != 1 {
-			t.Error("the broken one")
+			t.Error("the member whose tries fail was chosen")
 		}
 		a = wishAny(t, f...)
 		if _, err := a.Try(t.Context()); backend.CodeOf(err) != protocol.Held {

@@ -222,7 +222,7 @@ func TestInsistence(t *testing.T) {
 			t.Errorf("held on for %v", d)
 		}
 		if f[0].holder() != "" {
-			t.Error("still holds")
+			t.Error("the set still holds a lock after it held on")
 		}
 		if f[0].beats < 39 {
 			t.Errorf("%d heartbeats in ten leases", f[0].beats)
@@ -421,7 +421,7 @@ func TestTryBehindOneThatHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := a.members[0].try(ctx, a.request); err == nil {
-			t.Fatal("answered")
+			t.Fatal("the try succeeded, though the server does not answer")
 		}
 		done := make(chan struct{})
 		go func() {

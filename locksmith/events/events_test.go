@@ -131,7 +131,7 @@ func TestRoundTrip(t *testing.T) {
 		line := format(t, e)
 		back, err := Parse([]byte(line))
 		if err != nil {
-			t.Errorf("%s: %v", line, err)
+			t.Errorf("the line %s cannot be read back: %v", line, err)
 		}
 		if !reflect.DeepEqual(back, e) {
 			t.Errorf("%#v came back as %#v", e, back)
@@ -385,7 +385,7 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := Parse(once)
 		if err != nil {
-			t.Fatalf("%s: %v", once, err)
+			t.Fatalf("the line %s, which was written from an event, cannot be read: %v", once, err)
 		}
 		if twice, _ := again.Format(); !bytes.Equal(twice, once) {
 			t.Fatalf("%s became %s", once, twice)

@@ -172,7 +172,7 @@ func (c *cell) begin() {
 	c.hear(c.victim.next("says"))
 	if c.Run {
 		if _, err := fmt.Sscanf(c.heard[0].rest, "OK %d", &c.command); err != nil {
-			c.t.Fatalf("%q: %v", c.heard[0].rest, err)
+			c.t.Fatalf("the victim says %q, not OK and a pid: %v", c.heard[0].rest, err)
 		}
 	}
 	switch c.moment {

@@ -79,7 +79,7 @@ func (s *series) failed(t testing.TB, plan plan) (more bool) {
 	out := outputOf(h.live(func() { p.mustBeHeld(name) }))
 	name += ": " + out.stop
 	if said := h.Stderr(); strings.Contains(said, "goroutine ") || strings.Contains(said, "panic") {
-		t.Errorf("%s: %s", name, said)
+		t.Errorf("%s: the helper panics: %s", name, said)
 	}
 	lines := strings.Join(out.lines, " ")
 	switch {

@@ -122,7 +122,7 @@ func readCells(t *testing.T, name string) [][]string {
 	for line := range strings.Lines(string(text)) {
 		var c struct{ What, Lock, Moment, Seen string }
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("a line of %s cannot be read: %v", name, err)
 		}
 		at := slices.Index(mishaps.Moments, c.Moment)
 		if at < 0 {

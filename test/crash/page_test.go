@@ -64,7 +64,7 @@ func (s *section) introduce(t *testing.T, page string) {
 		t.Fatalf("%s does not say when %q was measured, and by what", pageName, s.title)
 	}
 	if _, err := time.Parse("2 January 2006", when[1]); err != nil {
-		t.Errorf("%s: %q: %v", pageName, s.title, err)
+		t.Errorf("%s: the time at which %q was measured cannot be read: %v", pageName, s.title, err)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestBroken(t *testing.T) {
 			t.Logf("%d sections, %d faults", len(l.sections), len(faults))
 			if flaw == flawNone {
 				if len(faults) > 0 {
-					t.Errorf("%q", faults)
+					t.Errorf("without a flaw the history has the faults %q", faults)
 				}
 				return
 			}

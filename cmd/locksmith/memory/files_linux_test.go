@@ -159,7 +159,7 @@ func TestClockOf(t *testing.T) {
 		p := here
 		change(&p)
 		if got := clockOf(p); got != "" {
-			t.Errorf("%s: %q", what, got)
+			t.Errorf("%s: the clock is named %q, want no name", what, got)
 		}
 	}
 	old := here

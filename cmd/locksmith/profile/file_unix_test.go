@@ -32,7 +32,7 @@ func TestModes(t *testing.T) {
 		case c.says != "":
 			mustRefuse(t, err, path, "read it", c.says)
 		case err != nil || string(text) != canary:
-			t.Errorf("%04o: %q, %v", c.mode, text, err)
+			t.Errorf("a file of mode %04o is read as %q (%v)", c.mode, text, err)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestUnfitFiles(t *testing.T) {
 		if says != "" {
 			mustRefuse(t, err, path, says)
 		} else if err != nil {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s is refused: %v", path, err)
 		}
 	}
 }

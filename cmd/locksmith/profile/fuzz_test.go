@@ -52,7 +52,7 @@ func FuzzNetrc(f *testing.F) {
 		secret, err := passwordIn([]byte(text), "rc", user, host)
 		if err != nil {
 			if backend.CodeOf(err) != protocol.Config || strings.Contains(err.Error(), canary) && !strings.Contains(host+user, canary) {
-				t.Errorf("%q: %v", text, err)
+				t.Errorf("the error for %q has another code than config, or shows the password: %v", text, err)
 			}
 			return
 		}

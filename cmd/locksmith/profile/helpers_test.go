@@ -40,7 +40,7 @@ func write(t *testing.T, path string, mode os.FileMode, text string) string {
 func mustRefuse(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {
-		t.Error("no error")
+		t.Errorf("nothing was refused, want an error with %q", says)
 		return
 	}
 	if backend.CodeOf(err) != protocol.Config {

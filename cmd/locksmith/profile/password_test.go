@@ -97,7 +97,7 @@ func TestPasswordOfProfile(t *testing.T) {
 	profiled(t, e, `password_env = "FTP_PW"`)
 	mustBe(t, canary)(asked(t, e, "p", "alice", ours))
 	if p, err := e.Resolve("p"); err != nil || !slices.Equal(p.SecretVariables(), []string{passwordVariable, "FTP_PW"}) {
-		t.Errorf("%+v, %v", p, err)
+		t.Errorf("the profile is %+v (%v), want both as its secret variables", p, err)
 	}
 	profiled(t, e, `password_file = "~/secret"`)
 	write(t, filepath.Join(e.Home, "secret"), 0o600, canary+" 2\r\nwhat it is for\n")
@@ -182,6 +182,6 @@ func TestPasswordSource(t *testing.T) {
 	}
 	vars[passwordVariable] = "two"
 	if got := source(); got != "$"+passwordVariable {
-		t.Errorf("%q", got)
+		t.Errorf("the password is from %q, not from $%s", got, passwordVariable)
 	}
 }

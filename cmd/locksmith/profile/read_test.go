@@ -143,7 +143,7 @@ func TestAddressesAreNoNames(t *testing.T) {
 	e := Env{Files: []string{filepath.Join(t.TempDir(), "missing", "profiles.toml")}}
 	for _, lock := range []string{"local:/x", "ftp://h/x", "/var/lock/x", "./x", "", "a b", "x\n", "--help"} {
 		if p, err := e.Resolve(lock); err != nil || p.Name != "" || p.Lock != lock {
-			t.Errorf("%q: %+v, %v", lock, p, err)
+			t.Errorf("%q is taken for the profile %+v (%v)", lock, p, err)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func FuzzValueIsNotShown(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, after string) {
 		text := "[p]\nlock = \"local:/x\"\n" + before + "Zq_7!" + canary + after
 		if _, err := (Env{}).parse("f", []byte(text)); err != nil && strings.Contains(err.Error(), canary) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("the error for %q shows the value: %v", text, err)
 		}
 	})
 }

@@ -31,7 +31,7 @@ func TestFirst(t *testing.T) {
 			size      int     // bytes
 		)
 		if _, err := fmt.Sscanf(line, "init %s @%f ms, %f ms clock, %d bytes", &name, &at, &clock, &size); err != nil {
-			t.Fatalf("%q: %v", line, err)
+			t.Fatalf("the line %q is not one of GODEBUG=inittrace=1: %v", line, err)
 		}
 		if name == "locksmith/cmd/locksmith/singleproc" {
 			if before > most {
