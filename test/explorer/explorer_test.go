@@ -13,10 +13,14 @@ import (
 	"locksmith/test/overlay"
 )
 
-var long = flag.Bool("long", false, "search five times as many states, and walk thirty times as often")
+var long = flag.Bool("long", false, "search a million states of each world, and walk thirty times as often")
+
+// usualShare divides the numbers of states that show all mutations: without -long a third of them
+// is searched.
+const usualShare = 3
 
 // leastSteps is how many steps a run must explore at least.
-const leastSteps = 10_000_000
+const leastSteps = 5_000_000
 
 func TestAlgorithm(t *testing.T) {
 	lab.NotShort(t, "the explorer computes for a minute")
@@ -29,9 +33,9 @@ func TestAlgorithm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "-json")
+	cmd := exec.Command(program, "-json", "-share", strconv.Itoa(usualShare))
 	if *long {
-		cmd.Args = append(cmd.Args, "-limit", strconv.Itoa(5*usualStates), "-walks", strconv.Itoa(30*usualWalks))
+		cmd.Args = append(cmd.Args, "-limit", strconv.Itoa(10*usualStates), "-walks", strconv.Itoa(30*usualWalks))
 	}
 	cmd.Stderr = os.Stderr
 	results, err := conclude(cmd.Output())

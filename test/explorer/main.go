@@ -9,9 +9,11 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"locksmith/test/explorer/explore"
@@ -22,9 +24,13 @@ type options struct {
 	only  *regexp.Regexp
 	limit int
 	walks int
+	share int // the divisor of the states and walks that a configuration says
 	seed  uint64
 	walk  int
 	json  bool
+	// until is a part of a violation's text. When a configuration has such a violation, no further
+	// one is explored.
+	until string
 	// mutation matches the mutations to try instead of the algorithm as it is.
 	mutation *regexp.Regexp
 }
@@ -32,7 +38,10 @@ type options struct {
 // violation is the exit status when a property does not hold.
 const violation = 3
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	debug.SetGCPercent(400) // processors are scarcer here than memory
+	os.Exit(run(os.Args[1:]))
+}
 
 func run(args []string) int {
 	o, err := parse(args)
@@ -69,11 +78,18 @@ func parse(args []string) (options, error) {
 	f.StringVar(&only, "config", "", "only the configurations whose whole names match this regular expression")
 	f.IntVar(&o.limit, "limit", 0, "states to search in each small configuration; 0: as many as it says")
 	f.IntVar(&o.walks, "walks", 0, "ways to walk through each large configuration; 0: as many as it says")
+	f.IntVar(&o.share, "share", 1, "divide the numbers of states and walks by this, but where a violation must be met")
 	f.Uint64Var(&o.seed, "seed", 1, "of the walks")
 	f.IntVar(&o.walk, "walk", -1, "go only this way")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
+	f.StringVar(&o.until, "until", "", "explore no further configuration when one has a violation whose text has this in it")
 	f.StringVar(&mutation, "mutation", "", "try the wrong algorithms whose whole names match this regular expression")
 	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if o.share < 1 {
+		err := errors.New("-share is less than 1")
+		fmt.Fprintln(os.Stderr, "explorer:", err)
 		return o, err
 	}
 	if only == "" {
@@ -147,16 +163,23 @@ func (o options) limits(known []explore.Config) []explore.Config {
 	return known
 }
 
-// explore runs all tasks, on all processors.
+// explore runs all tasks, on all processors. A task that until made needless has an empty result.
 func (o options) explore() []explore.Result {
 	tasks := o.tasks()
 	results := make([]explore.Result, len(tasks))
 	var group sync.WaitGroup
+	var enough atomic.Bool
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, task := range tasks {
 		free <- struct{}{}
+		if enough.Load() {
+			break
+		}
 		group.Go(func() {
 			results[i] = task()
+			if w := results[i].Wrong; o.until != "" && w != nil && strings.Contains(w.What, o.until) {
+				enough.Store(true)
+			}
 			<-free
 		})
 	}
@@ -167,14 +190,23 @@ func (o options) explore() []explore.Result {
 func (o options) search(c explore.Config) explore.Result {
 	x := explore.NewExplorer(c)
 	defer x.Close()
-	return x.Search(cmp.Or(o.limit, c.States, usualStates))
+	return x.Search(cmp.Or(o.limit, o.part(c, cmp.Or(c.States, usualStates))))
 }
 
 // usualStates are enough for most configurations: if a configuration does not say how many states
-// it takes, half as many show each mutation that it can show.
-const usualStates = 200_000
+// it takes, these show each mutation that it can show.
+const usualStates = 100_000
 
 const usualWalks = 100
+
+// part is the share of what a configuration says. It is all where a violation must be met, which
+// may come last.
+func (o options) part(c explore.Config, n int) int {
+	if len(c.Meets) > 0 {
+		return n
+	}
+	return n / o.share
+}
 
 // maxWalk limits the length of one walk.
 const maxWalk = 3000
@@ -182,7 +214,7 @@ const maxWalk = 3000
 // wander walks until a violation is found.
 func (o options) wander(c explore.Config) explore.Result {
 	sum := explore.Result{Name: c.Name, Limits: map[string]int{}}
-	first, last := 0, cmp.Or(o.walks, c.Walks, usualWalks)
+	first, last := 0, cmp.Or(o.walks, o.part(c, cmp.Or(c.Walks, usualWalks)))
 	if o.walk >= 0 {
 		first, last = o.walk, o.walk+1
 	}

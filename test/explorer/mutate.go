@@ -94,7 +94,8 @@ func (m mutation) try(with mutant) (*explore.Violation, error) {
 	return m.found(results)
 }
 
-// found is the shortest violation of the property that the mutation breaks.
+// found is the shortest violation of the property that the mutation breaks, of those that were
+// found before the explorer had enough.
 func (m mutation) found(results []explore.Result) (*explore.Violation, error) {
 	if m.breaks == "" {
 		return nil, fmt.Errorf("mutation %q does not say what it breaks", m.name)
@@ -117,7 +118,7 @@ func (m mutation) found(results []explore.Result) (*explore.Violation, error) {
 }
 
 func (m mutation) explore(with mutant) ([]explore.Result, error) {
-	args := []string{"-json", "-config", m.config}
+	args := []string{"-json", "-config", m.config, "-until", m.breaks}
 	if m.limit > 0 {
 		args = append(args, "-limit", strconv.Itoa(m.limit))
 	}
