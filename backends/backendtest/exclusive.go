@@ -156,7 +156,7 @@ func freshIDs(t *testing.T, f Fixture) {
 }
 
 func mutualExclusion(t *testing.T, f Fixture) {
-	contend(t, f, 30, 50*time.Microsecond, func(int) backend.Request { return Request() })
+	contend(t, f, 15, 50*time.Microsecond, func(int) backend.Request { return Request() })
 }
 
 // A census counts the holders at the moment.

@@ -32,7 +32,7 @@ const (
 	contenders = 8
 )
 
-var chaosSets = flag.Int("sets", 1600, "how many sets TestChaos takes")
+var chaosSets = flag.Int("sets", 400, "how many sets TestChaos takes")
 
 func TestMain(m *testing.M) {
 	lab.Main(m, map[string]func() int{roleContender: contend})

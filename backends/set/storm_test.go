@@ -75,7 +75,7 @@ var policies = []struct {
 // 10,000 random sets of 6 locks, wanted by 8 users, come to an end under each policy, and no lock
 // ever has two holders.
 func TestStorm(t *testing.T) {
-	const users, rounds = 8, 1250
+	const users, rounds = 8, 400
 	for _, p := range policies {
 		t.Run(p.name, func(t *testing.T) {
 			seed := rand.Uint64()

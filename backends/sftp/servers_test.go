@@ -4,6 +4,7 @@ package sftp
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -45,20 +46,28 @@ func open(t testing.TB, a backend.Address, access backend.Access) backend.Backen
 
 func byKey(s *sftpserver.Server) backend.Access { return backend.Access{SSH: s.SSH} }
 
-// TestConformanceOfServers: each server is fit for all that the suite asks of a backend, in the
-// format that it is best at. What doctor says of all formats is in test/sftplab.
+var long = flag.Bool("long", false, "ask all kinds of servers for all of the conformance suite")
+
+// TestConformanceOfServers: a server is fit for all that the suite asks of a backend, in the
+// format that it is best at. Without -long the suite runs on one server for each format: the
+// requests are the same on the others. What doctor says of all servers and formats is in
+// test/sftplab.
 func TestConformanceOfServers(t *testing.T) {
 	t.Parallel()
 	lab.NotShort(t, "starts hundreds of servers")
 	for name, c := range map[string]struct {
 		site  func(*testing.T) site
 		style string
+		long  bool
 	}{
-		"OpenSSH":  {openSSHWithPipes, ""},
-		"pkg/sftp": {pkgSFTPWithPipes, ""},
-		"asyncssh": {shared(sftpserver.AsyncSSH), ""},
-		"ProFTPD":  {shared(sftpserver.ProFTPD), "dir"},
+		"OpenSSH":  {openSSHWithPipes, "", false},
+		"pkg/sftp": {pkgSFTPWithPipes, "", true},
+		"asyncssh": {shared(sftpserver.AsyncSSH), "", true},
+		"ProFTPD":  {shared(sftpserver.ProFTPD), "dir", false},
 	} {
+		if c.long && !*long {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := c.site(t)
