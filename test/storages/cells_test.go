@@ -14,7 +14,6 @@ type storage struct {
 	local    bool   // one host has it
 	// remounts: a client never finds its server again after that was restarted.
 	remounts bool
-	quick    bool // it is measured, a little, in every run
 	// cannot says why it could not be measured so far; the page has more.
 	cannot string
 }
@@ -30,8 +29,8 @@ var storages = []storage{
 	{name: "SMB 2.1", server: "samba", fs: "ext4", options: "vers=2.1", programs: smb},
 	{name: "SMB 2.1, symbolic links", server: "samba", fs: "ext4", options: "vers=2.1,mfsymlinks", programs: smb},
 	{name: "Ganesha, NFS 3", server: "ganesha", fs: "ext4", options: "vers=3,nolock", programs: "ganesha.nfsd mount.nfs"},
-	{name: "Ganesha, NFS 4.2", server: "ganesha", fs: "ext4", options: "vers=4.2", programs: "ganesha.nfsd mount.nfs", quick: true},
-	{name: "9p", server: "diod", fs: "ext4", options: "version=9p2000.L,access=any", programs: ninep, remounts: true, quick: true},
+	{name: "Ganesha, NFS 4.2", server: "ganesha", fs: "ext4", options: "vers=4.2", programs: "ganesha.nfsd mount.nfs"},
+	{name: "9p", server: "diod", fs: "ext4", options: "version=9p2000.L,access=any", programs: ninep, remounts: true},
 	{name: "9p, mapped files", server: "diod", fs: "ext4", options: "version=9p2000.L,access=any,cache=mmap", programs: ninep, remounts: true},
 	{name: "9p, loose cache", server: "diod", fs: "ext4", options: "version=9p2000.L,access=any,cache=loose", programs: ninep, remounts: true},
 	{name: "GlusterFS, two copies", server: "gluster", fs: "ext4", programs: "glusterd gluster",

@@ -2,14 +2,13 @@
 //
 // # Running it
 //
-//	go test -v ./test/storages
 //	go test -v ./test/storages -long -run 'TestStorages/SMB' -timeout 2h
 //	go test -v ./test/storages -long -holds 50 -kinds '^mkdir:$' -run 'TestStorages/9p$'
 //	go test ./test/storages -long -update -timeout 4h
 //
 // A storage is a server with a client and its options, or a file system of one machine. Each is
-// one guest (package guest). The first of these measures two of them a little, those that
-// start soonest; -long measures all. What is seen must be what the page says, but for numbers
+// one guest (package guest). Without -long none is measured, as each takes a minute of a processor
+// and more. What is seen must be what the page says, but for numbers
 // and what fails first, also where it says that nobody has measured yet; -update writes it
 // there. The lab needs what a guest needs, and for each storage the programs that the table in
 // cells_test.go names.

@@ -14,10 +14,10 @@ import (
 )
 
 var (
-	long   = flag.Bool("long", false, "measure all storages, with more holds")
+	long   = flag.Bool("long", false, "measure all storages")
 	only   = flag.String("kinds", "", "measure the kinds of locks that match this `regexp`")
 	update = flag.Bool("update", false, "write what was measured to the page")
-	target = flag.Int("holds", 0, "measure so many `holds` of each lock before hosts are cut off and servers killed; 0: 12, with -long 500")
+	target = flag.Int("holds", 0, "measure so many `holds` of each lock before hosts are cut off and servers killed; 0: 500")
 )
 
 func TestMain(m *testing.M) { lab.Main(m, nil) }
@@ -29,13 +29,12 @@ func TestStorages(t *testing.T) {
 	if guest.Inside() {
 		return
 	}
-	lab.NotShort(t, "a storage takes a minute")
+	if !*long {
+		t.Skip("without -long no storage is measured, as each takes a minute of a processor and more")
+	}
 	l := guest.New(t, lab.Program(t, "cmd/locksmith"), lab.Program(t, "test/history/parent"))
 	processors := guest.Processors(t)
 	for _, s := range storages {
-		if !s.quick && !*long {
-			continue
-		}
 		t.Run(strings.ReplaceAll(s.name, " ", "_"), func(t *testing.T) {
 			if s.cannot != "" {
 				lab.Lacking(t, unmeasured+": "+s.cannot)
@@ -53,10 +52,7 @@ func TestStorages(t *testing.T) {
 
 // measure has the storage measured in a guest, and compares that with the page.
 func (s storage) measure(t *testing.T, l guest.Lab, cpu int) {
-	n := 12
-	if *long {
-		n = 500
-	}
+	n := 500
 	if *target > 0 {
 		n = *target
 	}
