@@ -21,7 +21,7 @@ import (
 
 // exclusive: twelve contenders on three hosts never meet.
 func exclusive(t *testing.T) {
-	r := race{lock: place(t), tokens: true, contenders: 12, rounds: 8, lease: time.Minute, work: 5 * time.Millisecond}
+	r := race{lock: place(t), tokens: true, contenders: 12, rounds: 4, lease: time.Minute, work: 5 * time.Millisecond}
 	r.run(t)
 	r.all(t)
 	atRest(t, r.lock)
@@ -60,7 +60,7 @@ func shared(t *testing.T) {
 // restart: the server goes away and comes back, at random moments of acquiring and
 // releasing. Nothing is lost, as the leases are longer than that.
 func restart(t *testing.T) {
-	const restarts = 5
+	const restarts = 4
 	over := make(chan struct{})
 	r := race{lock: place(t), tokens: true, contenders: 6, rounds: 1000, lease: time.Hour, work: 5 * time.Millisecond, over: over,
 		away: time.Minute}
@@ -82,14 +82,14 @@ func restart(t *testing.T) {
 	atRest(t, r.lock)
 }
 
-const chaosLocks = 5 // one is idle while a dead holder's lease runs
+const chaosLocks = 3 // one is idle while a dead holder's lease runs
 
 // chaos: contenders on all hosts are killed at random moments, they or their helpers or
 // both, and the clock is set meanwhile, which nobody cares for. Nobody meets anybody, no lock
 // is stuck, nothing is left.
 func chaos(t *testing.T) {
 	var kills atomic.Int64 // that are left to do
-	kills.Store(60)
+	kills.Store(25)
 	if *chosen != "" {
 		kills.Store(1000)
 	}
@@ -147,13 +147,16 @@ func proof(t *testing.T) {
 	atRest(t, lock)
 }
 
+// deadLease is the lease of who dies where no proof reaches, and another waits for it.
+const deadLease = "8s"
+
 // others: what people lock with on NFS who have other programs there than ours.
 func others(t *testing.T) {
 	for _, scheme := range []string{"link:", "mkdir:"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			path := place(t)
-			r := race{lock: scheme + path, contenders: 6, rounds: 4, lease: time.Minute, work: 5 * time.Millisecond}
+			r := race{lock: scheme + path, contenders: 6, rounds: 2, lease: time.Minute, work: 5 * time.Millisecond}
 			r.run(t)
 			r.all(t)
 			nothingBeside(t, path)
@@ -163,10 +166,10 @@ func others(t *testing.T) {
 			dead := hold(t, 1, r.lock, "--lease", "1h")
 			dead.Held()
 			dead.kill(both)
-			heir := hold(t, 1, r.lock, "--lease", "15s")
+			heir := hold(t, 1, r.lock, "--lease", deadLease)
 			heir.Held()
 			heir.kill(both)
-			last := hold(t, 2, r.lock, "--lease", "15s")
+			last := hold(t, 2, r.lock, "--lease", deadLease)
 			last.Held()
 			last.Release()
 			nothingBeside(t, path)

@@ -13,7 +13,7 @@
 // A cell is an NFS version and the file system that the server exports; each is
 // one guest, and one test of TestLab, with default mount options. The table in lab_test.go
 // says which scenario runs where: those that find most, in the two cells that differ most,
-// which takes two minutes; -scenarios runs others anywhere, and what follows a slash there
+// which takes a minute or two; -scenarios runs others anywhere, and what follows a slash there
 // chooses subtests. Beside what a guest needs the lab needs the Debian packages
 // nfs-kernel-server, nfs-common, rpcbind and dosfstools; where something is missing it is
 // skipped, unless CI=true.

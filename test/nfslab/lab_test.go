@@ -50,7 +50,7 @@ type scenario struct {
 
 var scenarios = []scenario{
 	{"exclusive", `v3-ext4`, true, exclusive},
-	{"shared", `v3-ext4|v4.2-tmpfs`, true, shared},
+	{"shared", `v4.2-tmpfs`, true, shared},
 	{"restart", `v3-ext4`, true, restart},
 	{"chaos", `v4.2-tmpfs`, true, chaos},
 	{"requests", `v4.2-tmpfs`, true, requests},
@@ -60,7 +60,7 @@ var scenarios = []scenario{
 	{"crashes", `^$`, true, crashes},
 	{"crash", `v3-ext4|v4.2-tmpfs`, false, someCrashes},
 	{"proof", `v3-ext4`, false, proof},
-	{"reader", `v3-ext4|v4.2-tmpfs`, false, reader},
+	{"reader", `v3-ext4`, false, reader},
 	{"stale", `v3-ext4|v4.2-tmpfs`, false, stale},
 	{"others", `v4.2-tmpfs`, false, others},
 	{"trouble", `v4.2-tmpfs`, false, trouble},

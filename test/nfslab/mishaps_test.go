@@ -66,7 +66,7 @@ var provoked = []mishap{
 		inject: func(c *crash) { kill(c.helper) }},
 	{Mishap: mishaps.OutOfMemory, alone: true,
 		inject: (*crash).starve},
-	{Mishap: mishaps.BrieflyStopped, survives: true, few: `.`, lease: longLease,
+	{Mishap: mishaps.BrieflyStopped, survives: true, few: `v3`, lease: crashLease * 3 / 2,
 		inject: func(c *crash) {
 			stop(c.helper)
 			time.Sleep(c.span() / 8)
@@ -90,7 +90,7 @@ var provoked = []mishap{
 			}
 		}},
 
-	{Mishap: mishaps.Cut, few: `.`,
+	{Mishap: mishaps.Cut, few: `v4`,
 		inject: func(c *crash) { c.link("down") },
 		heal:   func(c *crash) { c.link("up") }},
 	{Mishap: mishaps.RequestsCut,

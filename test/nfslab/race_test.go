@@ -78,8 +78,9 @@ func (r *race) goesOn(rounds int) bool {
 // (30 s).
 const stuck = 20 * time.Second
 
-// soon is when half of those that may be killed are, at the latest: it is about what it takes to
-// have a lock once. To break a dead holder others must live for a lease.
+// soon is when half of those that may be killed are, at the latest, or so long after they have
+// started: it is about what it takes to have a lock once. To break a dead holder others must live
+// for a lease.
 const soon = 300 * time.Millisecond
 
 // round takes the lock once.
@@ -101,16 +102,21 @@ func (r *race) round(t *testing.T, i, n int) {
 	h := hold(s, host, r.lock, flags...)
 	killed := false
 	if r.kills != nil && rand.N(2) == 0 {
-		killer := time.AfterFunc(rand.N(soon), func() {
+		var killer *time.Timer
+		r.mu.Lock()
+		killer = time.AfterFunc(rand.N(soon), func() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			one.End = min(one.End, r.now())
-			if h.kill(whom(rand.N(3))) {
-				killed = true
-				r.kills.Add(-1)
-				h.LetGo() // its parent's end of the pipe is closed
+			if !h.kill(whom(rand.N(3))) {
+				killer.Reset(rand.N(soon)) // nothing of it has started yet
+				return
 			}
+			killed = true
+			r.kills.Add(-1)
+			h.LetGo() // its parent's end of the pipe is closed
 		})
+		r.mu.Unlock()
 		defer killer.Stop()
 	}
 	said, err := h.Next()

@@ -26,10 +26,12 @@ var root, alice = user{1, 0}, user{2, 1001}
 func squashed(t *testing.T) {
 	const everybody = "mode=777"
 	t.Run("all", func(t *testing.T) {
+		t.Parallel()
 		dir, at := share(t, []int{1, 2}, 15, "rw,all_squash", "mount", "-t", "tmpfs", "-o", everybody, "tmpfs")
 		lockSquashed(t, dir, at)
 	})
 	t.Run("root", func(t *testing.T) {
+		t.Parallel()
 		dir, at := share(t, []int{1, 2}, 16, "rw,root_squash", "mount", "-t", "tmpfs", "-o", everybody, "tmpfs")
 		// Who are not the same there need a directory that both may write.
 		do(t, "mkdir", "-m", "777", dir+"/nfs", dir+"/early")
@@ -85,7 +87,7 @@ func takeTurns(t *testing.T, lock string) {
 // takeTogether shares a lock, also with one who dies of it: another host goes by its
 // lease.
 func takeTogether(t *testing.T, lock string) {
-	one, two := root.hold(t, lock, "--shared"), alice.hold(t, lock, "--shared", "--lease", "15s")
+	one, two := root.hold(t, lock, "--shared"), alice.hold(t, lock, "--shared", "--lease", deadLease)
 	one.Held()
 	two.Held()
 	two.kill(both)
