@@ -17,7 +17,7 @@ import (
 func contenders(t *testing.T, kind, style string) {
 	m := newContention(t, start(t, kind, style, ftpserver.Options{}))
 	easy := true
-	for m.Rounds = 50; easy && m.Rounds <= 250; m.Rounds += 50 { // who meets whom is chance
+	for m.Rounds = 25; easy && m.Rounds <= 250; m.Rounds *= 2 { // who meets whom is chance
 		m.run(8)
 		r := m.Log.Check(t, m.Shared)
 		together := holds.Together(r.Held)

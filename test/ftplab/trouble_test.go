@@ -34,12 +34,12 @@ var faults = []struct {
 func trouble(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{})
 	commands := p.lifecycleCommands(t)
-	step := 6
+	step := len(faults)
 	switch {
 	case *long:
 		step = 1
 	case kind == "embedded":
-		step = 2
+		step = len(faults) / 2
 	}
 	var all []faultCase
 	for i, f := range faults {
@@ -60,7 +60,7 @@ func bytesCut(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{})
 	every := 1
 	if !*long {
-		every = 13
+		every = 26
 	}
 	n := 1 + rand.IntN(every)
 	t.Logf("from %d", n)

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	kills       = flag.Int("kills", 800, "how many processes to kill")
+	kills       = flag.Int("kills", 400, "how many processes to kill")
 	long        = flag.Bool("long", false, "kill 100000, unless -kills says otherwise")
 	seed        = flag.Uint64("seed", 0, "decides who is killed when (0: the time does)")
 	chosenKinds = flag.String("kinds", "", "only the kinds of locks that match this `regexp`")

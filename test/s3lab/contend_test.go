@@ -54,7 +54,7 @@ func loseAnswers(t *testing.T, name string) {
 var unreached = []int{protocol.Unreachable.Exit(), protocol.Expired.Exit()}
 
 func (p place) contest(t *testing.T) *contest.Contest {
-	rounds := int32(40)
+	rounds := int32(24)
 	if *long {
 		rounds = 1000
 	}

@@ -23,7 +23,7 @@ import (
 // what the killed leave is cleared up by those who come later.
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	kinds, rounds := map[string]sftpserver.Options{"OpenSSH": {}}, int32(120)
+	kinds, rounds := map[string]sftpserver.Options{"OpenSSH": {}}, int32(60)
 	if *long {
 		rounds = 1000
 		kinds = map[string]sftpserver.Options{"OpenSSH": {}, "external": {External: true}, "chroot": {Chroot: true},
