@@ -197,7 +197,11 @@ func testExample(f *fixture) {
 	other := f.start(exec.Command(filepath.Join(f.bin, "locksmith"), "hold", f.address()), nil)
 	other.Expect("OK ")
 	p := f.start(f.language.command(f.T, "example", f.address()), nil)
-	p.Silent(grace) // without the lock
+	f.eventually("it waits for its turn", func() bool {
+		seen, err := exec.Command(filepath.Join(f.bin, "locksmith"), "status", "--json", f.address()).Output()
+		return err == nil && strings.Contains(string(seen), `"waiters_at_least": 1`)
+	})
+	p.Silent(time.Millisecond) // without the lock
 	other.Signal(syscall.SIGTERM)
 	p.expect("working")
 	p.mustSucceed()
