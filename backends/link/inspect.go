@@ -40,10 +40,10 @@ func (l *Lock) inspect(fs FS, names []string) (backend.Report, error) {
 	}
 	for _, name := range names {
 		id, ok := l.parseClaim(name)
-		if !ok || holder.content.Holds(id) {
+		if !ok || holder.Of.content.Holds(id) {
 			continue
 		}
-		if s, err := w.see(name); err == nil && s.content.Holds(id) {
+		if s, err := w.see(name); err == nil && s.Of.content.Holds(id) {
 			r.Waiters = append(r.Waiters, s.Holder(l.Today()))
 		}
 	}
@@ -53,8 +53,8 @@ func (l *Lock) inspect(fs FS, names []string) (backend.Report, error) {
 // described also tells what to call a holder that has no id of its own.
 func (l *Lock) described(s observation) backend.Holder {
 	h := s.Holder(l.Today())
-	if s.content.Record == nil && s.stat.Kind == "" {
-		h.Note += "; its id for locksmith break is " + s.id()
+	if s.Of.content.Record == nil && s.Of.stat.Kind == "" {
+		h.Note += "; its id for locksmith break is " + s.Of.id()
 	}
 	return h
 }

@@ -81,7 +81,7 @@ func (w watcher) tendEntry(name, dead string, now time.Time) error {
 	case errors.Is(err, errAbsent):
 	case err != nil:
 		return err
-	case s.id() == dead, s.unreadable:
+	case s.Of.id() == dead, s.Of.unreadable:
 		return nil
 	}
 	return w.tendFile(name, "", now)
@@ -96,12 +96,12 @@ func (w watcher) tendFile(name, id string, now time.Time) error {
 		return nil
 	case err != nil:
 		return err
-	case s.stat.Kind != "":
+	case s.Of.stat.Kind != "":
 		return nil
-	case id != "" && !s.content.Holds(id):
-		s.Verdict, s.content.Record = owner.Unknown, nil
+	case id != "" && !s.Of.content.Holds(id):
+		s.Verdict, s.Of.content.Record = owner.Unknown, nil
 	}
-	if s.Verdict != owner.Dead && now.Sub(s.stat.Modified) <= max(2*w.lease(s.content), oldest) {
+	if s.Verdict != owner.Dead && now.Sub(s.Of.stat.Modified) <= max(2*w.lease(s.Of.content), oldest) {
 		return nil
 	}
 	if err := w.fs.Unlink(name); err != nil && !absent(err) && !forbidden(err) {

@@ -44,7 +44,7 @@ func (q *breakQueue) run() (rival *observation, err error) {
 	return nil, err
 }
 
-func (q *breakQueue) entry(n int) string { return q.lock.entryName(q.dead.id(), n) }
+func (q *breakQueue) entry(n int) string { return q.lock.entryName(q.dead.Of.id(), n) }
 
 // join finds our place in the queue: 0 if we have none.
 func (q *breakQueue) join() (n int, rival *observation, err error) {
@@ -66,9 +66,9 @@ func (q *breakQueue) join() (n int, rival *observation, err error) {
 			return 0, nil, backend.ErrAgain
 		case err != nil:
 			return 0, nil, err
-		case s.content.Holds(q.claim.record.ID) && s.stat.Same(q.claim.stat):
+		case s.Of.content.Holds(q.claim.record.ID) && s.Of.stat.Same(q.claim.stat):
 			return n, nil, nil // the server made it ours late
-		case s.content.Holds(q.claim.record.ID):
+		case s.Of.content.Holds(q.claim.record.ID):
 			return 0, nil, q.lock.lies("a file has another number under its second name")
 		case s.Due > 0:
 			return 0, &s, nil
@@ -86,11 +86,11 @@ func (q *breakQueue) removeLock() (over bool, err error) {
 		return true, backend.ErrAgain
 	case err != nil:
 		return false, err
-	case s.unreadable && !q.dead.unreadable:
+	case s.Of.unreadable && !q.dead.Of.unreadable:
 		return false, backend.ErrAgain // it may be the dead one's still
-	case s.id() != q.dead.id():
+	case s.Of.id() != q.dead.Of.id():
 		return true, backend.ErrAgain
-	case s.sign() != q.dead.sign() && !q.force:
+	case s.Of.sign() != q.dead.Of.sign() && !q.force:
 		return false, backend.ErrAgain // it lives
 	}
 	err = q.fs.Unlink(q.lock.Name)
@@ -126,7 +126,7 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 	w := l.newWatcher(fs, backend.Request{Clock: clock.Boot{}, Owner: owner.Record{Lease: UsualLease}})
 	s, err := w.see(l.Name)
 	switch {
-	case err == nil && s.id() == id && s.stat.Kind == "":
+	case err == nil && s.Of.id() == id && s.Of.stat.Kind == "":
 		return l.breakHolder(w, s)
 	case err != nil && !errors.Is(err, errAbsent):
 		return err
@@ -162,12 +162,12 @@ func (l *Lock) breakHolder(w watcher, s observation) error {
 	rival, err := q.run()
 	switch {
 	case rival != nil:
-		return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "break " + backend.Quoted(s.id()),
+		return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "break " + backend.Quoted(s.Of.id()),
 			Err: errors.New("somebody else is at it: " + rival.Holder(l.Today()).String()), Hint: "look again with: locksmith status " + backend.ShellWord(string(l.Address))}
 	case errors.Is(err, backend.ErrAgain):
-		return l.noSuch(s.id())
+		return l.noSuch(s.Of.id())
 	case errors.Is(err, errSticky):
-		return &backend.Error{Code: protocol.Permission, Lock: string(l.Address), Op: "break " + backend.Quoted(s.id()), Err: err,
+		return &backend.Error{Code: protocol.Permission, Lock: string(l.Address), Op: "break " + backend.Quoted(s.Of.id()), Err: err,
 			Hint: "the directory is sticky: let its owner do it, or root"}
 	}
 	return err

@@ -24,7 +24,7 @@ func (a *attempt) look() (*hold, error) {
 		return nil, err
 	}
 	if c := a.ours(s); c != nil {
-		if !c.stat.Same(s.stat) {
+		if !c.stat.Same(s.Of.stat) {
 			return nil, c.expose(a.lock.Name, "a file has another number under its second name")
 		}
 		if c != a.mine {
@@ -35,10 +35,10 @@ func (a *attempt) look() (*hold, error) {
 		return a.enter(c)
 	}
 	a.prior = nil
-	if !a.known || a.seen.sign() != s.sign() {
-		a.others.keepOnly(a.lock.Name)
+	if !a.known || a.seen.Of.sign() != s.Of.sign() {
+		a.others.Keep(func(name string) bool { return name == a.lock.Name }) // the rest is over
 	}
-	if !a.known || a.seen.id() != s.id() {
+	if !a.known || a.seen.Of.id() != s.Of.id() {
 		a.crowd.Changed(a.request.Clock.Now())
 	}
 	a.seen, a.known = s, true
@@ -51,7 +51,7 @@ func (a *attempt) look() (*hold, error) {
 // ours returns the claim of ours that is the lock, or nil.
 func (a *attempt) ours(s observation) *claim {
 	for _, c := range append(slices.Clone(a.prior), a.mine) {
-		if c != nil && s.content.Holds(c.record.ID) {
+		if c != nil && s.Of.content.Holds(c.record.ID) {
 			return c
 		}
 	}
@@ -60,7 +60,7 @@ func (a *attempt) ours(s observation) *claim {
 
 // breakDead removes the lock of a dead one. backend.ErrAgain: it is gone.
 func (a *attempt) breakDead(s observation) error {
-	if a.sticky == s.sign() {
+	if a.sticky == s.Of.sign() {
 		return a.heldSticky()
 	}
 	q := breakQueue{lock: a.lock, fs: a.fs, others: a.others, claim: a.mine, dead: s}
@@ -72,7 +72,7 @@ func (a *attempt) breakDead(s observation) error {
 		a.seen.Note = "somebody else is about to remove it"
 		return a.held()
 	case errors.Is(err, errSticky):
-		a.sticky = s.sign()
+		a.sticky = s.Of.sign()
 		return a.heldSticky()
 	case err != nil:
 		return err
@@ -110,7 +110,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 	case a.crowd.Sleeps():
 		name = ""
 	case a.known:
-		watched = a.lock.toWatch(a.seen.content)
+		watched = a.lock.toWatch(a.seen.Of.content)
 	}
 	a.fs.Await(ctx, name, watched, a.pause())
 	return ctx.Err()

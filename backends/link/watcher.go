@@ -3,6 +3,7 @@
 package link
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -15,77 +16,95 @@ import (
 	"locksmith/backends/watch"
 )
 
-// A watcher watches other people's files.
+// A watcher looks at other people's files, and watches them.
 type watcher struct {
-	*watch.Watcher
+	watch.Others[file]
 	lock    *Lock
 	fs      FS
 	request backend.Request
 }
 
-func (l *Lock) newWatcher(fs FS, r backend.Request) watcher { return watcher{watch.New(r), l, fs, r} }
+func (l *Lock) newWatcher(fs FS, r backend.Request) watcher {
+	w := watcher{lock: l, fs: fs, request: r}
+	w.Others = watch.NewOthers(r, w.seeRules)
+	return w
+}
 
-// An observation is a file as just seen.
-type observation struct {
-	watch.Observation
+// A file is what a look shows of one.
+type file struct {
 	name    string
 	stat    lockfile.Stat
 	content content
 	// unreadable: nobody knows from here whose it is.
 	unreadable bool
+	// now is a time of the server's clock from before the look, if there is one. By it the
+	// file is not older than its lease for so long, if it is young.
+	now   time.Time
+	young time.Duration
 }
 
+func (f file) String() string { return f.name }
+
+type observation = watch.Observed[file]
+
 // id names the acquisition that the file stands for.
-func (s observation) id() string {
-	if s.content.Record != nil {
-		return s.content.Record.ID
+func (f file) id() string {
+	if f.content.Record != nil {
+		return f.content.Record.ID
 	}
-	return foreignID(s.stat)
+	return foreignID(f.stat)
 }
 
 // sign changes with the file and with each sign of life.
-func (s observation) sign() string {
-	return fmt.Sprint(s.stat.Dev, s.stat.Ino, s.stat.Size, s.stat.Modified.UnixNano(), s.stat.Kind, s.content.Text)
+func (f file) sign() string {
+	return fmt.Sprint(f.stat.Dev, f.stat.Ino, f.stat.Size, f.stat.Modified.UnixNano(), f.stat.Kind, f.content.Text)
 }
 
 // see looks at a file without judging it. errAbsent: it is not there.
 func (w watcher) see(name string) (observation, error) {
-	s := observation{Observation: watch.Observation{Due: watch.Never}, name: name}
-	st, text, err := w.fs.Read(name)
+	s := observation{Observation: watch.Observation{Due: watch.Never}, Of: file{name: name}}
+	err := w.read(&s.Of)
+	if err == nil {
+		s.Seen = w.seen(s.Of)
+	}
+	return s, err
+}
+
+// read fills in what there is in the place of a file.
+func (w watcher) read(f *file) error {
+	st, text, err := w.fs.Read(f.name)
 	if readErr := err; backend.IsErrno(err, unix.ELOOP, unix.ENXIO, unix.EACCES, unix.EPERM, unix.EMLINK) {
-		s.content.note, s.unreadable = "it cannot be read: "+readErr.Error(), true
-		st, err = w.fs.Stat(name)
+		f.content.note, f.unreadable = "it cannot be read: "+readErr.Error(), true
+		st, err = w.fs.Stat(f.name)
 	} else if err == nil {
-		s.content = parse(text)
+		f.content = parse(text)
 	}
 	switch {
 	case absent(err):
-		return s, errAbsent
+		return errAbsent
 	case err != nil:
-		return s, w.lock.fail("look at "+backend.Quoted(name), err)
+		return w.lock.fail("look at "+backend.Quoted(f.name), err)
 	case st.Kind != "":
-		s.content = content{note: "it is " + st.Kind + ", and stays until somebody removes it"}
+		f.content = content{note: "it is " + st.Kind + ", and stays until somebody removes it"}
 	}
-	s.stat = st
-	s.Seen = s.seen()
-	// A breaker has no heartbeats, and other tools do with times what they like.
-	s.Lasting = name == w.lock.Name && s.content.Record != nil && watch.IsFine(st.Modified)
-	if r := s.content.Record; r != nil && name != w.lock.Name {
-		s.Verdict = w.lock.Judge(alone(*r))
-	} else {
-		s.Verdict = w.lock.verdict(s.content)
-	}
-	return s, nil
+	f.stat = st
+	return nil
 }
 
-// seen is what the file tells, but for the verdict.
-func (s observation) seen() watch.Seen {
-	seen := watch.Seen{Record: s.content.Record, Note: s.content.note, PID: s.content.PID, Since: s.stat.Modified}
-	if s.stat.Kind == "" {
-		seen.ID, seen.Sign = s.id(), s.sign()
+// seen is what a file tells.
+func (w watcher) seen(f file) watch.Seen {
+	seen := watch.Seen{Record: f.content.Record, Note: f.content.note, PID: f.content.PID, Since: f.stat.Modified}
+	if f.stat.Kind == "" {
+		seen.ID, seen.Sign = f.id(), f.sign()
 	}
-	if r := s.content.Record; r != nil {
-		seen.Lease, seen.Since, seen.Beat = r.Lease, r.Acquired, s.stat.Modified
+	seen.Verdict = w.lock.verdict(f.content)
+	if r := f.content.Record; r != nil {
+		seen.Lease, seen.Since, seen.Beat = r.Lease, r.Acquired, f.stat.Modified
+		// A breaker has no heartbeats, and other tools do with times what they like.
+		seen.Lasting = f.name == w.lock.Name && watch.IsFine(f.stat.Modified)
+		if f.name != w.lock.Name {
+			seen.Verdict = w.lock.Judge(alone(*r))
+		}
 	}
 	return seen
 }
@@ -121,48 +140,50 @@ func (l *Lock) toWatch(c content) process.Process {
 // look sees a file and judges when it may be removed. now is a time of the server's
 // clock from before.
 func (w watcher) look(name string, now time.Time) (s observation, err error) {
-	young := watch.Never
-	judged, err := w.Look(name, func(watch.Seen) (watch.Seen, error) {
-		if s, err = w.see(name); err == nil {
-			s.Rules, young = w.rules(s, now)
-		}
-		return s.Seen, err
-	})
-	s.Observation = judged
-	if err == nil && young < watch.Never {
-		s.Due = min(s.Due, young+time.Millisecond) // then look again
+	s, err = w.Look(context.Background(), file{name: name, now: now})
+	if err == nil && s.Of.young < watch.Never {
+		s.Due = min(s.Due, s.Of.young+time.Millisecond) // then look again
 	}
 	return s, err
 }
 
+// seeRules looks at a file, and adds the grounds on which it may be removed.
+func (w watcher) seeRules(_ context.Context, x *watch.Watcher, f *file, _ watch.Seen) (seen watch.Seen, err error) {
+	if err = w.read(f); err == nil {
+		seen = w.seen(*f)
+		seen.Rules, f.young = w.rules(x, *f, seen.Verdict)
+	}
+	return seen, err
+}
+
 // rules are the grounds on which a file may be removed: a lease without a sign of life,
 // and the file's age. While it is not old, young is for how long.
-func (w watcher) rules(s observation, now time.Time) (rules []watch.Rule, young time.Duration) {
+func (w watcher) rules(x *watch.Watcher, f file, v owner.Verdict) (rules []watch.Rule, young time.Duration) {
 	switch {
-	case s.stat.Kind != "":
+	case f.stat.Kind != "":
 		return nil, watch.Never
-	case s.name != w.lock.Name && s.Verdict == owner.Alive:
+	case f.name != w.lock.Name && v == owner.Alive:
 		// A breaker about to remove a lock will do so, however long it was stopped.
 		return nil, watch.Never
-	case s.content.PID != 0 && w.lock.OneMachine:
-		return []watch.Rule{w.Rule(s.Verdict, 0)}, watch.Never // its pid decides
+	case f.content.PID != 0 && w.lock.OneMachine:
+		return []watch.Rule{x.Rule(v, 0)}, watch.Never // its pid decides
 	}
-	rules = []watch.Rule{w.Rule(s.Verdict, w.lease(s.content))}
-	if young = w.youngFor(s, now); young >= 0 {
+	rules = []watch.Rule{x.Rule(v, w.lease(f.content))}
+	if young = w.youngFor(f); young >= 0 {
 		return rules, young
 	}
 	// Who is old by it is not trusted to be dead: it is watched.
-	return append(rules, watch.Rule{Dead: true, Grace: graceByAge(w.request.Grace, s.content)}), watch.Never
+	return append(rules, watch.Rule{Dead: true, Grace: graceByAge(w.request.Grace, f.content)}), watch.Never
 }
 
 // youngFor is in how long a file is older than its lease; less than 0: it is. That is by
 // the file's own time, which is compared with no other clock than its server's.
-func (w watcher) youngFor(s observation, now time.Time) time.Duration {
-	if w.request.Strict || now.IsZero() {
+func (w watcher) youngFor(f file) time.Duration {
+	if w.request.Strict || f.now.IsZero() {
 		return watch.Never
 	}
 	// A time that is centuries ahead must not overflow.
-	return w.lease(s.content) - max(now.Sub(s.stat.Modified), -owner.MaxLease)
+	return w.lease(f.content) - max(f.now.Sub(f.stat.Modified), -owner.MaxLease)
 }
 
 // lease is how long the owner of a file is believed: as long as it asked for, or
@@ -176,9 +197,6 @@ func (w watcher) lease(c content) time.Duration {
 	}
 	return UsualLease
 }
-
-// keepOnly forgets all but one, when the others belong to what is over.
-func (w watcher) keepOnly(name string) { w.Keep(func(other string) bool { return other == name }) }
 
 // minWatch is how long an old file must at least be watched: a holder that lives
 // refreshes it several times meanwhile.

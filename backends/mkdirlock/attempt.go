@@ -7,6 +7,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
+	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
 
@@ -20,7 +21,7 @@ type attempt struct {
 	lock    *Lock
 	request backend.Request
 	dir     Dir // nil before the first call
-	others  watcher
+	others  watch.Others[spot]
 	phase   phase
 	mine    *claim // nil if the phase is idle
 	block   block  // what the last Try that failed saw
@@ -120,7 +121,7 @@ func (a *attempt) open() {
 	if a.disk == nil {
 		a.gate = twoSteps
 	}
-	a.others = a.lock.newWatcher(a.dir, a.request)
+	a.others = a.lock.newOthers(a.dir, a.request)
 	a.crowd.Changed(a.request.Clock.Now())
 	if a.pauses == nil {
 		a.crowd.Each = a.lock.Pace.Each

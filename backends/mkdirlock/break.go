@@ -88,10 +88,10 @@ func (l *Lock) breakEntry(ctx context.Context, dir Dir, e entry) error {
 
 // breakSeen removes an entry whose time is over.
 func (l *Lock) breakSeen(ctx context.Context, dir Dir, s observation) error {
-	if s.overIn() == 0 {
-		return l.removeEntry(ctx, dir, s.at, s.entry.String(), s.inside)
+	if overIn(s) == 0 {
+		return l.removeEntry(ctx, dir, s.Of.at, s.Of.entry.String(), s.Of.inside)
 	}
-	return l.removeBare(ctx, dir, s.at, s.entry.String())
+	return l.removeBare(ctx, dir, s.Of.at, s.Of.entry.String())
 }
 
 // removeBare removes an entry that is bare. If its owner has put a heartbeat into it

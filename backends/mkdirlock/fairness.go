@@ -26,12 +26,12 @@ func (a *attempt) holdBack(ctx context.Context) error {
 		return err
 	}
 	for _, t := range a.lock.reservationsIn(names) {
-		s, err := a.others.look(ctx, a.lock.reservation(t), entry{exclusive, t})
+		s, err := a.others.Look(ctx, spot{at: a.lock.reservation(t), entry: entry{exclusive, t}})
 		switch {
 		case errors.Is(err, errAbsent):
 		case err != nil:
 			return err
-		case s.overIn() == 0:
+		case overIn(s) == 0:
 			_ = a.lock.removeReservation(ctx, a.dir, t) // else a holder does
 		default:
 			return a.holdBackFor(s)
@@ -52,7 +52,7 @@ func (a *attempt) holdBackFor(s observation) error {
 		f.over = true
 		return nil
 	}
-	s.Due = min(s.overIn(), left)
+	s.Due = min(overIn(s), left)
 	_ = a.held(s)
 	a.block.heldBack = true
 	return a.heldAgain()

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
 
@@ -16,9 +17,9 @@ type hold struct {
 	lock   *Lock
 	dir    Dir
 	token  uint64
-	others watcher // for Tend only
-	next   string  // the ticket with which Tend goes on
-	crowd  bool    // too much is around the lock to be listed again and again
+	others watch.Others[spot] // for Tend only
+	next   string             // the ticket with which Tend goes on
+	crowd  bool               // too much is around the lock to be listed again and again
 	stage  stage
 }
 

@@ -8,13 +8,14 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
+	"locksmith/backends/watch"
 )
 
 // Inspect implements backend.Backend.
 func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 	dir := l.NewDir()
 	defer dir.Close()
-	i := inspection{lock: l, others: l.newWatcher(dir, backend.Request{Clock: clock.Boot{}})}
+	i := inspection{lock: l, others: l.newOthers(dir, backend.Request{Clock: clock.Boot{}})}
 	err := i.look(ctx, dir)
 	return i.report, err
 }
@@ -22,7 +23,7 @@ func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 // An inspection is one look at everything.
 type inspection struct {
 	lock   *Lock
-	others watcher
+	others watch.Others[spot]
 	report backend.Report
 }
 
@@ -125,7 +126,7 @@ func (i *inspection) reservations(ctx context.Context, names []string) error {
 
 // see adds an entry, if it still is there.
 func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e entry) error {
-	s, err := i.others.look(ctx, at, e)
+	s, err := i.others.Look(ctx, spot{at: at, entry: e})
 	switch {
 	case errors.Is(err, errAbsent):
 		return nil

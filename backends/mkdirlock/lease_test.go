@@ -13,6 +13,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
 
@@ -319,8 +320,8 @@ func TestTending(t *testing.T) {
 	})
 }
 
-// size is how many are remembered.
-func (w watcher) size() (n int) {
+// remembered is how many are watched.
+func remembered(w *watch.Watcher) (n int) {
 	w.Keep(func(string) bool { n++; return true })
 	return n
 }
@@ -335,13 +336,13 @@ func TestForgetsWhoWent(t *testing.T) {
 			a := newHost("there", m, k).want(t, "exclusive")
 			mustBeHeld(t, a)
 			mustWork(t, a.beatWaiting(t.Context()), h.Tend(t.Context()))
-			if h.others.size() == 0 {
+			if remembered(h.others.Watcher) == 0 {
 				t.Error("it does not see who waits")
 			}
 			mustWithdraw(t, a)
 		}
 		mustWork(t, h.Tend(t.Context()))
-		if n := h.others.size(); n > 0 {
+		if n := remembered(h.others.Watcher); n > 0 {
 			t.Errorf("it remembers %d", n)
 		}
 		mustRelease(t, h)

@@ -181,10 +181,7 @@ func (h *hold) tendNotes(ctx context.Context, names []string) error {
 		return nil
 	}
 	for n, parts := range partsOfNotes(names) {
-		seen, _ := h.others.Look(notePrefix+n.Name(), func(watch.Seen) (watch.Seen, error) {
-			return watch.Seen{Sign: "note", Rules: []watch.Rule{{Lease: n.Lease}}}, nil
-		})
-		if seen.Due > 0 {
+		if h.others.Listed(notePrefix+n.Name(), "note", watch.Rule{Lease: n.Lease}) > 0 {
 			continue
 		}
 		if err := h.lock.removeNote(ctx, h.dir, parts); err != nil {

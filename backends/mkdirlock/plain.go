@@ -195,10 +195,10 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 	if !a.lookDue() && !doubt {
 		return a.heldAgain()
 	}
-	if e := a.block.seen.entry; e != (entry{}) && !doubt {
-		s, err := a.others.look(ctx, a.lock.lock(), e)
+	if e := a.block.seen.Of.entry; e != (entry{}) && !doubt {
+		s, err := a.others.Look(ctx, spot{at: a.lock.lock(), entry: e})
 		switch {
-		case err == nil && len(s.inside) > 0:
+		case err == nil && len(s.Of.inside) > 0:
 			return a.judge(ctx, s) // the same as before; some servers list as empty what is gone
 		case err != nil && !errors.Is(err, errAbsent):
 			return err
@@ -222,7 +222,7 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 		a.phase = unsure // a commit that seemed refused has arrived
 		return backend.ErrAgain
 	}
-	s, err := a.others.look(ctx, a.lock.lock(), entries[0])
+	s, err := a.others.Look(ctx, spot{at: a.lock.lock(), entry: entries[0]})
 	if errors.Is(err, errAbsent) {
 		return backend.ErrAgain
 	}
@@ -246,7 +246,7 @@ func (a *attempt) judge(ctx context.Context, s observation) error {
 
 // breakPlain removes a dead holder's entry. It returns nil if our removal succeeded.
 func (a *attempt) breakPlain(ctx context.Context, s observation) error {
-	pin, err := a.lock.pin(ctx, a.dir, s.at)
+	pin, err := a.lock.pin(ctx, a.dir, s.Of.at)
 	if err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 	case errors.Is(err, errAbsent):
 		return backend.ErrAgain
 	case errors.Is(err, errRevived):
-		s.Due = s.entry.ticket.lease
+		s.Due = s.Of.entry.ticket.lease
 		return a.held(s)
 	case unclear(err):
 		return errors.Join(backend.ErrAgain, err)

@@ -8,7 +8,6 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
-	"locksmith/backends/watch"
 )
 
 // Tend implements backend.Hold. It removes what crashed waiters left: reservations that
@@ -27,7 +26,7 @@ func (h *hold) Tend(ctx context.Context) error {
 	}
 	waiting := h.lock.reservationsIn(names)
 	slices.SortFunc(waiting, func(s, t ticket) int { return strings.Compare(s.String(), t.String()) })
-	h.others.keepReservations(waiting, partsOfNotes(names))
+	h.others.Keep(h.lock.present(waiting, partsOfNotes(names)))
 	start, _ := slices.BinarySearchFunc(waiting, h.next, func(t ticket, next string) int { return strings.Compare(t.String(), next) })
 	errs := h.tendNotes(ctx, names)
 	stay := 0
@@ -55,13 +54,13 @@ const mostStay = 8
 
 // tendReservation removes a reservation if it is left over. Else it stays.
 func (h *hold) tendReservation(ctx context.Context, t ticket) (stays bool, err error) {
-	s, err := h.others.look(ctx, h.lock.reservation(t), entry{exclusive, t})
+	s, err := h.others.Look(ctx, spot{at: h.lock.reservation(t), entry: entry{exclusive, t}})
 	switch {
 	case errors.Is(err, errAbsent):
 		return false, h.tendEmpty(ctx, t) // or it is on its way into the lock, or out
 	case err != nil:
 		return false, err
-	case s.overIn() > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:
+	case overIn(s) > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:
 		return true, nil
 	}
 	return false, h.lock.removeReservation(ctx, h.dir, t)
@@ -70,10 +69,7 @@ func (h *hold) tendReservation(ctx context.Context, t ticket) (stays bool, err e
 // tendEmpty removes a reservation in which no entry was for a lease.
 func (h *hold) tendEmpty(ctx context.Context, t ticket) error {
 	at := h.lock.reservation(t)
-	seen, _ := h.others.Look(at, func(watch.Seen) (watch.Seen, error) {
-		return watch.Seen{Sign: "empty", Rules: []watch.Rule{h.others.Rule(owner.Unknown, t.lease)}}, nil
-	})
-	if seen.Due > 0 {
+	if h.others.Listed(at, "empty", h.others.Rule(owner.Unknown, t.lease)) > 0 {
 		return nil
 	}
 	return h.lock.removeIfEmpty(ctx, h.dir, at, "remove a reservation")

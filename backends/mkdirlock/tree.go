@@ -60,7 +60,7 @@ func (a *attempt) lookTree(ctx context.Context, cause error) error {
 		return a.removeEmpty(ctx, cause)
 	}
 	entries := entriesIn(names)
-	a.others.keepOnly(a.lock.lock(), entries)
+	a.others.Keep(oneOf(a.lock.lock(), entries))
 	if a.phase != idle && slices.Contains(entries, a.mine.entry) {
 		a.phase = unsure // a commit that seemed refused has arrived
 		return backend.ErrAgain
@@ -95,7 +95,7 @@ func (a *attempt) removeEmpty(ctx context.Context, cause error) error {
 func (a *attempt) breakDead(ctx context.Context, entries []entry) (*observation, error) {
 	var first *observation
 	for _, e := range entries {
-		s, err := a.others.look(ctx, a.lock.lock(), e)
+		s, err := a.others.Look(ctx, spot{at: a.lock.lock(), entry: e})
 		if errors.Is(err, errAbsent) {
 			continue
 		}
@@ -107,7 +107,7 @@ func (a *attempt) breakDead(ctx context.Context, entries []entry) (*observation,
 			case err == nil, errors.Is(err, errAbsent):
 				continue
 			case errors.Is(err, errRevived):
-				err, s.Due = nil, s.entry.ticket.lease
+				err, s.Due = nil, s.Of.entry.ticket.lease
 			}
 		}
 		if err != nil {

@@ -35,7 +35,7 @@ func (a *attempt) lookDue() bool {
 func (a *attempt) held(s observation) error {
 	b := &a.block
 	now := a.request.Clock.Now()
-	if !b.known || b.seen.entry != s.entry || b.heldBack {
+	if !b.known || b.seen.Of.entry != s.Of.entry || b.heldBack {
 		a.crowd.Changed(now)
 	}
 	every := a.lock.Pace.Look

@@ -12,55 +12,47 @@ import (
 	"locksmith/backends/watch"
 )
 
-// A watcher watches other people's entries.
-type watcher struct {
-	*watch.Watcher
-	lock *Lock
-	dir  Dir
-}
-
 // bareTime is how long a bare entry in the lock, one in which there is nothing, is left to
 // its owner. An entry is bare until its first heartbeat, before which a helper does not say
 // OK, and while it is being removed, when no holder relies on it any more. So it is no
 // holder's entry, even if its owner is not proven dead.
 const bareTime = 5 * time.Second
 
-// An observation is an entry as just seen.
-type observation struct {
-	watch.Observation
+// A spot is where an entry of somebody else is.
+type spot struct {
+	at     string
 	entry  entry
-	at     string   // where it is
-	inside []string // what is in it
+	inside []string // what a look found in it
 }
+
+func (s spot) String() string { return s.at + "/" + s.entry.String() }
+
+type observation = watch.Observed[spot]
 
 // overIn is how long the entry must still be seen unchanged before it may be emptied: its
 // owner is proven dead, or its lease is over. After Due alone it may be removed if it is
 // still bare, but not emptied.
-func (s observation) overIn() time.Duration {
+func overIn(s observation) time.Duration {
 	if len(s.By) == 0 {
 		return watch.Never
 	}
 	return s.By[0]
 }
 
-func (l *Lock) newWatcher(dir Dir, r backend.Request) watcher { return watcher{watch.New(r), l, dir} }
-
-// look looks at an entry. errAbsent means that it seems to be gone.
-func (w watcher) look(ctx context.Context, at string, e entry) (s observation, err error) {
-	s.entry, s.at = e, at
-	s.Observation, err = w.Look(at+"/"+e.String(), func(watch.Seen) (seen watch.Seen, err error) {
-		seen, s.inside, err = w.see(ctx, at, e)
+func (l *Lock) newOthers(dir Dir, r backend.Request) watch.Others[spot] {
+	return watch.NewOthers(r, func(ctx context.Context, w *watch.Watcher, s *spot, _ watch.Seen) (seen watch.Seen, err error) {
+		seen, s.inside, err = l.see(ctx, dir, w, s.at, s.entry)
 		return seen, err
 	})
-	return s, err
 }
 
-func (w watcher) see(ctx context.Context, at string, e entry) (watch.Seen, []string, error) {
-	names, err := w.dir.List(ctx, at+"/"+e.String())
+// see looks at an entry. errAbsent means that it seems to be gone.
+func (l *Lock) see(ctx context.Context, dir Dir, w *watch.Watcher, at string, e entry) (watch.Seen, []string, error) {
+	names, err := dir.List(ctx, at+"/"+e.String())
 	if refused(err) {
 		// Some servers refuse to list what is empty.
 		var there bool
-		if there, err = w.lock.exists(ctx, w.dir, at+"/"+e.String()); err == nil && !there {
+		if there, err = l.exists(ctx, dir, at+"/"+e.String()); err == nil && !there {
 			err = errAbsent
 		}
 	}
@@ -68,13 +60,13 @@ func (w watcher) see(ctx context.Context, at string, e entry) (watch.Seen, []str
 	case errors.Is(err, errAbsent):
 		return watch.Seen{}, nil, errAbsent
 	case err != nil && passing(err):
-		return watch.Seen{}, nil, w.lock.fail("look at an entry", err)
+		return watch.Seen{}, nil, l.fail("look at an entry", err)
 	case err != nil:
 		// It is held all the same.
 		return watch.Seen{ID: e.ticket.id, Lease: e.ticket.lease, Note: "it cannot be looked at: " + err.Error(), Verdict: owner.Unknown}, nil, nil
 	}
-	s := w.lock.seen(e, names)
-	s.Lasting = s.Lasting && at == w.lock.lock() // who waits may be silent for as long as the lease
+	s := l.seen(e, names)
+	s.Lasting = s.Lasting && at == l.lock() // who waits may be silent for as long as the lease
 	// The lease is the ticket's: the record may be missing or forged.
 	s.Rules = []watch.Rule{w.Rule(s.Verdict, e.ticket.lease)}
 	if len(names) == 0 {
@@ -100,22 +92,22 @@ func (l *Lock) seen(e entry, inside []string) watch.Seen {
 	return s
 }
 
-// keepOnly keeps only what is known of these entries.
-func (w watcher) keepOnly(at string, entries []entry) {
-	w.Keep(func(path string) bool {
+// oneOf tells the paths of these entries from others.
+func oneOf(at string, entries []entry) func(path string) bool {
+	return func(path string) bool {
 		return slices.ContainsFunc(entries, func(e entry) bool { return path == at+"/"+e.String() })
-	})
+	}
 }
 
-// keepReservations keeps only what is known of these, and of notes: while a lock is held for
-// long, many come and go.
-func (w watcher) keepReservations(all []ticket, notes map[owner.Note][]notePart) {
+// present tells the names by which these reservations and notes are watched from others:
+// while a lock is held for long, many come and go.
+func (l *Lock) present(all []ticket, notes map[owner.Note][]notePart) func(at string) bool {
 	there := map[string]bool{}
 	for _, t := range all {
-		there[w.lock.reservation(t)] = true
+		there[l.reservation(t)] = true
 	}
 	for n := range notes {
 		there[notePrefix+n.Name()] = true
 	}
-	w.Keep(func(at string) bool { return there[at] || there[path.Dir(at)] })
+	return func(at string) bool { return there[at] || there[path.Dir(at)] }
 }

@@ -103,8 +103,8 @@ var generationMutations = []mutation{
 		"	if t.id == \"\" {\n		t.id = a.lock.NewID()\n		a.place.id = t.id\n	}\n"}}},
 
 	{name: "break what the newest generation points to by then", breaks: robs, config: "lease", edits: []edit{{"exclusive.go",
-		"	err := a.lock.remove(e, s.ticket)\n",
-		"	if all, _, err := a.lock.list(); err == nil && len(all) > 0 {\n		if now, err := a.lock.target(all.newest()); err == nil {\n			e, s.ticket = now, now.ticket\n		}\n	}\n	err := a.lock.remove(e, s.ticket)\n"}}},
+		"	err := a.lock.remove(e, s.Of.ticket)\n",
+		"	if all, _, err := a.lock.list(); err == nil && len(all) > 0 {\n		if now, err := a.lock.target(all.newest()); err == nil {\n			e, s.Of.ticket = now, now.ticket\n		}\n	}\n	err := a.lock.remove(e, s.Of.ticket)\n"}}},
 
 	{name: "collect the highest generation", breaks: tokenFell, config: "xx", edits: []edit{{"hold.go",
 		"		if n+keepGenerations >= h.number || i == maxOld {",
@@ -119,8 +119,8 @@ var generationMutations = []mutation{
 		"		if err == backend.ErrAgain {\n			return a.publish(t + 1)\n		}\n		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {"}}},
 
 	{name: "age by the wall clock", breaks: robs, config: "xx", edits: []edit{{"watcher.go",
-		"	return observation{seen, t, path}, err\n",
-		"	if err == nil && w.lock.Today().Sub(seen.Beat) > t.lease {\n		seen.Due = 0\n	}\n	return observation{seen, t, path}, err\n"}}},
+		"	return s, nil\n",
+		"	if l.Today().Sub(s.Beat) > t.lease {\n		s.Rules[0].Dead = true\n	}\n	return s, nil\n"}}},
 
 	{name: "keep no old generations", breaks: tokenFell, config: "collect", edits: []edit{{"hold.go",
 		"		if n+keepGenerations >= h.number || i == maxOld {",

@@ -16,7 +16,7 @@ var mkdirMutations = []mutation{
 			"a.dir, s); err == nil || errors.Is(err, errAbsent) {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		unpin(pin)\n		return backend.ErrAgain\n"}}},
 
 	{name: "empty an entry that was bare", breaks: robs, limit: 600_000, config: "tree-half|plain-half", edits: []edit{{"break.go",
-		"	return l.removeBare(ctx, dir, s.at, s.entry.String())\n", "	return l.removeEntry(ctx, dir, s.at, s.entry.String(), nil)\n"}}},
+		"	return l.removeBare(ctx, dir, s.Of.at, s.Of.entry.String())\n", "	return l.removeEntry(ctx, dir, s.Of.at, s.Of.entry.String(), nil)\n"}}},
 
 	{name: "a watch of directories ends when it is judged", breaks: falseLoss, limit: 150_000, config: "plain-half-prompt", edits: []edit{judgedLate("../watch")}},
 
@@ -70,7 +70,7 @@ var mkdirMutations = []mutation{
 		"	if err := c.lock.mustBeThere(ctx, c.dir, c.path(), \"look for our entry\"); err != nil {\n		return err\n", "	if err := c.lock.mustBeThere(ctx, c.dir, c.path(), \"look for our entry\"); err != nil {\n		return nil\n"}}},
 
 	{name: "tending to directories does not wait", breaks: robs, config: "tree-tend|plain-tend", edits: []edit{{"tend.go",
-		"	case s.overIn() > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:\n		return true, nil\n", "	case s.overIn() < 0 && s.Verdict == owner.Dead:\n		return true, nil\n"}}},
+		"	case overIn(s) > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:\n		return true, nil\n", "	case overIn(s) < 0 && s.Verdict == owner.Dead:\n		return true, nil\n"}}},
 
 	{name: "who waits gives no sign of life", breaks: robs, config: "tree-tend-long", edits: []edit{{"wait.go",
 		"a.mine.shown + a.lock.waiterBeats", "a.mine.confirmed + a.lock.waiterBeats"}}},
@@ -94,7 +94,7 @@ var mkdirMutations = []mutation{
 		"		return false, h.tendEmpty(ctx, t) // or", "		return false, nil // or"}}},
 
 	{name: "break without a pin", breaks: takesEmpty, limit: 200_000, config: "disk-crashes", edits: []edit{{"plain.go",
-		"	pin, err := a.lock.pin(ctx, a.dir, s.at)\n	if err != nil {\n		return err\n	}\n	if err =", "	pin, err := io.Closer(nil), error(nil)\n	if err ="},
+		"	pin, err := a.lock.pin(ctx, a.dir, s.Of.at)\n	if err != nil {\n		return err\n	}\n	if err =", "	pin, err := io.Closer(nil), error(nil)\n	if err ="},
 		{"plain.go", "	\"errors\"\n", "	\"errors\"\n	\"io\"\n"}}},
 
 	{name: "break with a pin that is closed too early", breaks: takesEmpty, limit: 200_000, config: "disk-crashes", edits: []edit{{"plain.go",

@@ -5,7 +5,7 @@ var linkMutations = []mutation{
 	{name: "the answer to a link is the truth", breaks: stuck, config: "link-lost|link-late", edits: []edit{
 		{"claim.go", "	cause := c.fs.Link(c.name, name)\n",
 			"	cause := c.fs.Link(c.name, name)\n	if cause == nil || !definite(cause) {\n		return cause == nil, nil\n	}\n"},
-		{"wait.go", "		if c != nil && s.content.Holds(c.record.ID) {\n", "		if c != nil && c.stat.Ino == 0 {\n"}}},
+		{"wait.go", "		if c != nil && s.Of.content.Holds(c.record.ID) {\n", "		if c != nil && c.stat.Ino == 0 {\n"}}},
 
 	{name: "any file is ours", breaks: twoHolders, config: "link-xx", edits: []edit{
 		{"claim.go", "	case there.Same(c.stat):\n		return c.proven(name)\n", "	case there.Same(there):\n		return true, nil\n"},
@@ -28,7 +28,7 @@ var linkMutations = []mutation{
 		"	s, err := q.others.see(q.lock.Name)\n", "	s, err := q.dead, error(nil)\n"}}},
 
 	{name: "any lock is the dead one's", breaks: robs, config: "link-age-operator", edits: []edit{{"queue.go",
-		"	case s.id() != q.dead.id():\n", "	case s.id() == \"\":\n"}}},
+		"	case s.Of.id() != q.dead.Of.id():\n", "	case s.Of.id() == \"\":\n"}}},
 
 	{name: "clean the queue before the removal", breaks: hitsNext, config: "link-dead|link-dead-crash", edits: []edit{{"queue.go",
 		"	over, err := q.removeLock()\n", "	for i := 1; i <= n; i++ {\n		_ = q.fs.Unlink(q.entry(i))\n	}\n	over, err := q.removeLock()\n"}}},
@@ -44,7 +44,7 @@ var linkMutations = []mutation{
 		"	err := h.verify()\n	if err == nil {\n		err = h.fs.Unlink", "	err := error(nil)\n	if err == nil {\n		err = h.fs.Unlink"}}},
 
 	{name: "remove entries of the queue while the lock is there", breaks: robs, config: "link-dead-turn.*", edits: []edit{{"leftovers.go",
-		"	case s.id() == dead, s.unreadable:\n		return nil\n", "	case s.id() == \"\":\n		return nil\n"}}},
+		"	case s.Of.id() == dead, s.Of.unreadable:\n		return nil\n", "	case s.Of.id() == \"\":\n		return nil\n"}}},
 
 	{name: "remove leftovers of whoever is there", breaks: robs, config: "link-xx|link-dead", edits: []edit{{"leftovers.go",
 		"	if s.Verdict != owner.Dead && now.Sub", "	if s.Verdict == owner.Dead && now.Sub"}}},
@@ -73,15 +73,15 @@ var linkMutations = []mutation{
 		"		q.left = append(q.left, q.own(n))\n", ""}}},
 
 	{name: "a turn that comes late is a lie", breaks: fails, limit: 150_000, config: "link-dead-dup", edits: []edit{{"queue.go",
-		"		case s.content.Holds(q.claim.record.ID) && s.stat.Same(q.claim.stat):\n			return n, nil, nil // the server made it ours late\n", ""}}},
+		"		case s.Of.content.Holds(q.claim.record.ID) && s.Of.stat.Same(q.claim.stat):\n			return n, nil, nil // the server made it ours late\n", ""}}},
 
 	{name: "a sign of life does not restart the watch of a file", breaks: robs, config: "link-age-beat|link-age-old", edits: []edit{
-		{"watcher.go", "seen.ID, seen.Sign = s.id(), s.sign()", "seen.ID, seen.Sign = s.id(), s.id()"},
-		{"queue.go", "	case s.sign() != q.dead.sign() && !q.force:\n", "	case s.id() == \"\":\n"}}},
+		{"watcher.go", "seen.ID, seen.Sign = f.id(), f.sign()", "seen.ID, seen.Sign = f.id(), f.id()"},
+		{"queue.go", "	case s.Of.sign() != q.dead.Of.sign() && !q.force:\n", "	case s.Of.id() == \"\":\n"}}},
 
 	{name: "a watch of a file begins when it is judged", breaks: robs, config: "link-age-beat", edits: []edit{
 		judgedLate("../watch"),
-		{"queue.go", "	case s.sign() != q.dead.sign() && !q.force:\n", "	case s.id() == \"\":\n"}}},
+		{"queue.go", "	case s.Of.sign() != q.dead.Of.sign() && !q.force:\n", "	case s.Of.id() == \"\":\n"}}},
 
 	{name: "strict breaks by age", breaks: hitsNext, config: "link-beat", edits: []edit{{"../watch/watch.go",
 		"	if w.request.Strict {\n		lease = 0\n	}\n", ""}}},

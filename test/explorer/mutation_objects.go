@@ -113,7 +113,7 @@ var objectMutations = []mutation{
 		"	case absent(err) && listed: //", "	case absent(err) && listed && v.newest() == 0: //"}}},
 
 	{name: "anybody's 404 about a holder's reservation is believed", breaks: twoHolders, config: "s3-foreign-torn", edits: []edit{{"watcher.go",
-		"		made, err = w.lock.sure(ctx, t.reservation())\n	}\n", "		made, err = w.lock.sure(ctx, t.reservation())\n	}\n	if unseen(err) {\n		err = ErrAbsent\n	}\n"}}},
+		"		made, err = l.sure(ctx, t.reservation())\n	}\n", "		made, err = l.sure(ctx, t.reservation())\n	}\n	if unseen(err) {\n		err = ErrAbsent\n	}\n"}}},
 
 	{name: "the 404 of a look is believed", breaks: falseLoss, config: "s3-foreign-beat", edits: []edit{{"store.go",
 		"		o, _, err = l.Store.Get(ctx, key)\n", "		err = ErrAbsent\n"}}},

@@ -12,6 +12,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
+	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
 
@@ -23,7 +24,7 @@ const maxRaces = 8
 type attempt struct {
 	lock     *Lock
 	request  backend.Request
-	others   watcher
+	others   watch.Others[spot]
 	place    *ticket       // our place in the queue; nil before the first look
 	mine     *claim        // what we have in Reservations; nil: nothing
 	known    uint64        // the highest generation that is known to exist
@@ -42,7 +43,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attempt{lock: l, request: r, others: l.newWatcher(r), pauses: r.Polls.Schedule()}, nil
+	return &attempt{lock: l, request: r, others: l.newOthers(r), pauses: r.Polls.Schedule()}, nil
 }
 
 // Try implements backend.Attempt.
@@ -193,6 +194,6 @@ func (a *attempt) confirm(n uint64) (*hold, error) {
 	h := &hold{claim: a.mine, number: n, old: all, others: a.others}
 	a.stopListening()
 	// Another Try is another wish.
-	*a = attempt{lock: a.lock, request: a.request, others: a.lock.newWatcher(a.request), known: n, pauses: a.request.Polls.Schedule()}
+	*a = attempt{lock: a.lock, request: a.request, others: a.lock.newOthers(a.request), known: n, pauses: a.request.Polls.Schedule()}
 	return h, nil
 }

@@ -3,6 +3,8 @@
 package generation
 
 import (
+	"context"
+
 	"locksmith/backends/backend"
 )
 
@@ -54,7 +56,7 @@ func (a *attempt) pass(t uint64, target entry) error {
 	if target.kind == shared {
 		return a.passShared(t, target)
 	}
-	s, err := a.others.look(target.path(), target.ticket)
+	s, err := a.others.Look(context.TODO(), spot{target.path(), target.ticket})
 	switch {
 	case absent(err):
 		return nil
@@ -102,14 +104,14 @@ func (a *attempt) livingMember(e entry) (*observation, error) {
 	if err != nil {
 		return nil, a.lock.Fail("list members", err)
 	}
-	a.others.keepMembers(e, names)
+	a.others.Keep(noOther(e, names))
 	var first *observation
 	for _, name := range names {
 		t, ok := parseTicket(name)
 		if !ok {
 			return nil, a.lock.foreign(e.path(), backend.Quoted(name)+" in it is no member of ours")
 		}
-		s, err := a.others.look(e.member(t), t)
+		s, err := a.others.Look(context.TODO(), spot{e.member(t), t})
 		switch {
 		case absent(err):
 		case err != nil:
@@ -137,13 +139,13 @@ func (a *attempt) breakHolder(e entry, s observation) error {
 // breakDead removes what a dead one has, by its ticket. Its error is nil once that
 // is gone; it reports whether our removal succeeded.
 func (a *attempt) breakDead(e entry, s observation) (bool, error) {
-	err := a.lock.remove(e, s.ticket)
+	err := a.lock.remove(e, s.Of.ticket)
 	switch {
 	case unclear(err):
 		return false, a.lock.again("remove the reservation of a dead holder", err)
 	case err != nil && !absent(err):
 		return false, a.lock.Fail("remove the reservation of a dead holder", err)
 	}
-	_ = a.lock.Dir.Unlink(s.ticket.record()) // what is left is removed by who tends the lock
+	_ = a.lock.Dir.Unlink(s.Of.ticket.record()) // what is left is removed by who tends the lock
 	return err == nil, nil
 }

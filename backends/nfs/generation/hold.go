@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/watch"
 )
 
 // keepGenerations is how many old generations are kept: a listing is not atomic,
@@ -21,9 +22,9 @@ const maxOld = 100
 type hold struct {
 	claim  *claim
 	number uint64
-	old    numbers // the generations there were
-	others watcher // for Tend only
-	next   string  // where Tend goes on
+	old    numbers            // the generations there were
+	others watch.Others[spot] // for Tend only
+	next   string             // where Tend goes on
 	gone   atomic.Bool
 }
 

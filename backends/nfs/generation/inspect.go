@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/watch"
 )
 
 // Inspect implements backend.Backend. It changes nothing, and takes it calmly
@@ -33,7 +34,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, err
 	}
-	i := inspection{lock: l, others: l.newWatcher(backend.Request{Clock: clock.Boot{}})}
+	i := inspection{lock: l, others: l.newOthers(backend.Request{Clock: clock.Boot{}})}
 	i.report.Token, i.report.Queued = all.newest(), true
 	if i.report.Token > 0 {
 		if i.target, err = l.target(i.report.Token); err != nil {
@@ -52,7 +53,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 // An inspection is one look at everything.
 type inspection struct {
 	lock   *Lock
-	others watcher
+	others watch.Others[spot]
 	target entry // of the newest generation
 	report backend.Report
 }
@@ -114,7 +115,7 @@ func (i *inspection) members(e entry) error {
 
 // see adds what is at a path, if it still is there.
 func (i *inspection) see(to *[]backend.Holder, path string, t ticket) error {
-	s, err := i.others.look(path, t)
+	s, err := i.others.Look(context.TODO(), spot{path, t})
 	switch {
 	case absent(err):
 		return nil

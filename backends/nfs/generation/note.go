@@ -113,10 +113,7 @@ func (l *Lock) forgetNotes(names []string) error {
 // note removes one when whoever lost the lock must have noticed: we have seen it for that
 // one's lease.
 func (s *tending) note(n owner.Note) error {
-	seen, _ := s.others.Look(notePath(n), func(watch.Seen) (watch.Seen, error) {
-		return watch.Seen{Sign: noteWatched, Rules: []watch.Rule{{Lease: n.Lease}}}, nil
-	})
-	if seen.Due > 0 {
+	if s.others.Listed(notePath(n), noteWatched, watch.Rule{Lease: n.Lease}) > 0 {
 		return nil
 	}
 	if err := s.lock.Dir.Unlink(notePath(n)); err != nil && !absent(err) {

@@ -4,6 +4,7 @@ package generation
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -236,7 +237,7 @@ func (a *attempt) living(e entry) (observation, bool, error) {
 	if err != nil {
 		return observation{}, false, err
 	}
-	s, err := a.others.look(e.own(), e.ticket)
+	s, err := a.others.Look(context.TODO(), spot{e.own(), e.ticket})
 	switch {
 	case absent(err):
 		return s, false, nil
@@ -246,7 +247,7 @@ func (a *attempt) living(e entry) (observation, bool, error) {
 		_, err := a.breakDead(e, s)
 		return s, false, err
 	}
-	return s, now.IsZero() || now.Sub(s.Beat) < s.ticket.lease, nil
+	return s, now.IsZero() || now.Sub(s.Beat) < s.Of.ticket.lease, nil
 }
 
 // serverTime estimates the server's clock from our own last heartbeat. It is

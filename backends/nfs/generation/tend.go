@@ -7,6 +7,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"locksmith/backends/watch"
 )
 
 // Tend implements backend.Hold. It removes what crashed lockers left, each by
@@ -19,7 +21,7 @@ func (h *hold) Tend(ctx context.Context) error {
 		return l.Fail("list reservations", err)
 	}
 	slices.Sort(names)
-	h.others.keepOnly(names)
+	h.others.Keep(within(names))
 	s := tending{lock: l, others: h.others, inside: map[entry][]string{},
 		owned: map[string]bool{h.claim.ticket.String(): true}}
 	errs := s.findOwned(ctx, names)
@@ -37,7 +39,7 @@ func (h *hold) Tend(ctx context.Context) error {
 // A tending is one pass over all reservations.
 type tending struct {
 	lock   *Lock
-	others watcher
+	others watch.Others[spot]
 	inside map[entry][]string // what was listed in shared directories
 	owned  map[string]bool    // tickets that are more than a record
 	blind  bool               // owned may lack some
@@ -101,7 +103,7 @@ func (s *tending) members(e entry) error {
 	if err != nil && !absent(err) {
 		return s.lock.Fail("list members", err)
 	}
-	s.others.keepMembers(e, names)
+	s.others.Keep(noOther(e, names))
 	var errs error
 	for _, name := range names {
 		if t, ok := parseTicket(name); ok {
@@ -125,7 +127,7 @@ func (s *tending) both(e entry, t ticket) error {
 // look watches one thing, and removes it when its time has come. Our own is
 // alive.
 func (s *tending) look(path string, t ticket, remove func() error) error {
-	seen, err := s.others.look(path, t)
+	seen, err := s.others.Look(context.TODO(), spot{path, t})
 	if absent(err) || err == nil && seen.Due > 0 {
 		return nil
 	}

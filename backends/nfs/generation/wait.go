@@ -44,9 +44,9 @@ type block struct {
 // nearer.
 func (b *block) watched() string {
 	if b.ahead > 0 {
-		return b.next.path
+		return b.next.Of.path
 	}
-	return b.holder.path
+	return b.holder.Of.path
 }
 
 // findProcess returns the next waiter's process, or else the holder's: of those who wait on
@@ -69,14 +69,14 @@ func (a *attempt) watched() (string, process.Process) {
 // held says that generation t is held by the one seen, and finds out who waits
 // before us.
 func (a *attempt) held(t uint64, target entry, s observation) error {
-	holder := entry{target.kind, s.ticket}
+	holder := entry{target.kind, s.Of.ticket}
 	next, n, err := a.before(t, target, holder)
 	if err != nil {
 		return err
 	}
 	if a.lock.Bells && n == 0 && s.Verdict == owner.Alive && !a.hearsPredecessor() {
 		// It is on this host. If it has gone since we looked, nothing will ring.
-		if _, err := a.lock.Dir.Look(s.path); absent(err) {
+		if _, err := a.lock.Dir.Look(s.Of.path); absent(err) {
 			return backend.ErrAgain
 		}
 	}
@@ -190,13 +190,13 @@ func (a *attempt) changed() bool {
 		return true
 	}
 	// Those before us may not judge as we do, or not take a lock that is free.
-	return b.ahead > 0 && a.ripe(&b.next) || b.holder.path != "" && a.ripe(&b.holder)
+	return b.ahead > 0 && a.ripe(&b.next) || b.holder.Of.path != "" && a.ripe(&b.holder)
 }
 
 // ripe reports that what was seen is gone, or may be broken. While nobody knows
 // it is not.
 func (a *attempt) ripe(seen *observation) bool {
-	s, err := a.others.look(seen.path, seen.ticket)
+	s, err := a.others.Look(context.TODO(), seen.Of)
 	if err != nil {
 		return absent(err)
 	}

@@ -3,6 +3,7 @@
 package generation
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -12,62 +13,53 @@ import (
 	"locksmith/backends/watch"
 )
 
-// A watcher watches other people's reservations.
-type watcher struct {
-	*watch.Watcher
-	lock *Lock
-}
-
-// An observation is a reservation as just seen.
-type observation struct {
-	watch.Observation
-	ticket ticket
+// A spot is what a ticket names: a reservation, a member, or a record.
+type spot struct {
 	path   string
+	ticket ticket
 }
 
-func (l *Lock) newWatcher(r backend.Request) watcher { return watcher{watch.New(r), l} }
+func (s spot) String() string { return s.path }
 
-// look returns what is at path, which ticket t names. Its error is the
-// system's; when the reservation is gone it is absent.
-func (w watcher) look(path string, t ticket) (observation, error) {
-	seen, err := w.Look(path, func(last watch.Seen) (watch.Seen, error) { return w.see(path, t, last) })
-	return observation{seen, t, path}, err
-}
+type observation = watch.Observed[spot]
 
-// see reads a record once only: it never changes.
-func (w watcher) see(path string, t ticket, last watch.Seen) (watch.Seen, error) {
-	sight, err := w.lock.Dir.Look(path)
+func (l *Lock) newOthers(r backend.Request) watch.Others[spot] { return watch.NewOthers(r, l.see) }
+
+// see reads a record once only: it never changes. Its error is the system's; when the
+// reservation is gone it is absent.
+func (l *Lock) see(_ context.Context, w *watch.Watcher, at *spot, last watch.Seen) (watch.Seen, error) {
+	sight, err := l.Dir.Look(at.path)
 	if err != nil {
 		return watch.Seen{}, err
 	}
+	t := at.ticket
 	s := watch.Seen{ID: t.id, Sign: sight.Sign, Lasting: watch.IsFine(sight.Modified), Lease: t.lease, Since: time.UnixMicro(t.at), Beat: sight.Modified,
 		Record: last.Record, Note: last.Note}
 	if s.Record == nil {
-		s.Record, s.Note = w.lock.record(t)
+		s.Record, s.Note = l.record(t)
 	}
-	s.Verdict = w.lock.Verdict(s.Record)
+	s.Verdict = l.Verdict(s.Record)
 	// The lease is the ticket's: the record may be missing or forged.
-	s.Rules = []watch.Rule{w.Rule(s.Verdict, max(t.lease, w.lock.LeastLease))}
+	s.Rules = []watch.Rule{w.Rule(s.Verdict, max(t.lease, l.LeastLease))}
 	return s, nil
 }
 
-// keepOnly keeps only what is known of these names in Reservations, and of what
-// is in them. The names are sorted.
-func (w watcher) keepOnly(names []string) {
-	w.Keep(func(path string) bool {
+// within tells the paths of these names in Reservations, and of what is in them, from
+// others. The names are sorted.
+func within(names []string) func(path string) bool {
+	return func(path string) bool {
 		name, _, _ := strings.Cut(strings.TrimPrefix(path, Reservations+"/"), "/")
 		_, there := slices.BinarySearch(names, name)
 		return there
-	})
+	}
 }
 
-// keepMembers keeps only what is known of these members of a reservation, and of all
-// that is elsewhere.
-func (w watcher) keepMembers(e entry, names []string) {
-	w.Keep(func(path string) bool {
+// noOther tells the paths of other members of a reservation than these from all others.
+func noOther(e entry, names []string) func(path string) bool {
+	return func(path string) bool {
 		name, inside := strings.CutPrefix(path, e.path()+"/")
 		return !inside || slices.Contains(names, name)
-	})
+	}
 }
 
 // record reads who has a ticket; without a record the note says why.

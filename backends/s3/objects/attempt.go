@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
+	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
 
@@ -22,7 +23,7 @@ const maxLate = 3
 type attempt struct {
 	lock     *Lock
 	request  backend.Request
-	others   watcher
+	others   watch.Others[ticket]
 	mine     *claim        // nil: nothing
 	allowed  bool          // to remove objects
 	late     int           // how many generations of ours in a row came too late
@@ -48,7 +49,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 }
 
 func (l *Lock) attempt(r backend.Request) *attempt {
-	return &attempt{lock: l, request: r, others: l.newWatcher(r), pauses: r.Polls.Schedule()}
+	return &attempt{lock: l, request: r, others: l.newOthers(r), pauses: r.Polls.Schedule()}
 }
 
 // Try implements backend.Attempt.
@@ -152,7 +153,7 @@ func (a *attempt) look(ctx context.Context) (view, error) {
 		return v, a.stale(generation(a.known))
 	}
 	a.known = v.newest()
-	a.others.keepOnly(v)
+	a.others.Keep(v.watches)
 	return v, nil
 }
 
@@ -178,7 +179,7 @@ func (a *attempt) holderOf(ctx context.Context, n uint64) (ticket, error) {
 // holder was dead and we removed its reservation; else a HeldError. What was just listed and
 // is not there proves nothing: a store that contradicts itself is asked again.
 func (a *attempt) pass(ctx context.Context, v view, target ticket) error {
-	s, err := a.others.look(ctx, target)
+	s, err := a.others.Look(ctx, target)
 	_, listed := v.find(target)
 	switch {
 	case absent(err) && listed: // mostly it was released meanwhile; the next listing tells
@@ -260,7 +261,7 @@ func (a *attempt) confirm(ctx context.Context, n uint64, began time.Duration) (*
 // tells when to try again, time does.
 func (a *attempt) unanswered(err error) error {
 	b := a.block
-	if b.holder.ticket == (ticket{}) {
+	if b.holder.Of == (ticket{}) {
 		b.until = a.request.Clock.Now() + maxHeadPause
 	}
 	return a.stop(b, backend.HeldError{Holder: b.holder.Holder(a.lock.Today()), Obstacle: err})

@@ -226,14 +226,14 @@ func TestNoSign(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFake()
 			h := backendtest.MustHold(t, attemptIn(t, f)).(*hold)
-			w := lockIn(f).newWatcher(request())
-			_, err := w.look(t.Context(), h.claim.ticket)
+			w := lockIn(f).newOthers(request())
+			_, err := w.Look(t.Context(), h.claim.ticket)
 			backendtest.MustWork(t, err)
 			time.Sleep(40 * time.Second)
 			backendtest.MustStillHold(t, h)
 			time.Sleep(40 * time.Second)
 			f.once(what, beatPrefix, func(func() error) error { return notFound() })
-			if s, err := w.look(t.Context(), h.claim.ticket); err == nil && s.Due == 0 {
+			if s, err := w.Look(t.Context(), h.claim.ticket); err == nil && s.Due == 0 {
 				t.Errorf("%s: it may be broken 40 s after its last heartbeat", what)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/watch"
 )
 
 const (
@@ -18,10 +19,10 @@ const (
 type hold struct {
 	claim   *claim
 	number  uint64
-	old     []uint64 // the generations there were
-	others  watcher  // for Tend only
-	tended  int      // how often Tend was called
-	leaving bool     // a request that removes our reservation was sent
+	old     []uint64             // the generations there were
+	others  watch.Others[ticket] // for Tend only
+	tended  int                  // how often Tend was called
+	leaving bool                 // a request that removes our reservation was sent
 }
 
 var _ backend.Hold = (*hold)(nil)

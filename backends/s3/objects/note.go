@@ -105,10 +105,7 @@ func (l *Lock) forgetNotes(ctx context.Context, v view) error {
 func (h *hold) tendNotes(ctx context.Context, v view) (errs error) {
 	for _, o := range v.notes {
 		n, _ := parseNoteKey(o.Key)
-		seen, _ := h.others.Look(o.Key, func(watch.Seen) (watch.Seen, error) {
-			return watch.Seen{Sign: sign(o), Rules: []watch.Rule{{Lease: n.Lease}}}, nil
-		})
-		if seen.Due <= 0 {
+		if h.others.Listed(o.Key, sign(o), watch.Rule{Lease: n.Lease}) <= 0 {
 			errs = errors.Join(errs, h.claim.lock.Store.Delete(ctx, o.Key))
 		}
 	}

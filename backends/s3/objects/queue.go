@@ -38,7 +38,7 @@ func (a *attempt) turn(ctx context.Context, v view) error {
 
 // held says that the lock is held by the one seen, and finds out who waits before us.
 func (a *attempt) held(ctx context.Context, v view, s observation) error {
-	next, ahead, err := a.nearest(ctx, v, s.ticket)
+	next, ahead, err := a.nearest(ctx, v, s.Of)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (a *attempt) nearest(ctx context.Context, v view, holder ticket) (observati
 	})
 	for looks := 0; len(line) > 0 && looks < maxLooks; looks++ {
 		last := line[len(line)-1]
-		s, err := a.others.look(ctx, last.ticket)
+		s, err := a.others.Look(ctx, last.ticket)
 		switch {
 		case absent(err):
 		case err != nil:

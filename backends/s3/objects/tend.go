@@ -25,7 +25,7 @@ func (h *hold) Tend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.others.keepOnly(v)
+	h.others.Keep(v.watches)
 	mine, ok := v.find(h.claim.ticket)
 	if !ok {
 		return nil // the next heartbeat tells
@@ -52,7 +52,7 @@ func (h *hold) tend(ctx context.Context, p place, silent time.Duration) error {
 	if silent < p.ticket.lease/2 && h.tended > 1 {
 		return nil
 	}
-	s, err := h.others.look(ctx, p.ticket)
+	s, err := h.others.Look(ctx, p.ticket)
 	switch {
 	case absent(err):
 		return nil

@@ -36,7 +36,7 @@ type block struct {
 
 // same reports that nothing has changed.
 func (b *block) same(old block) bool {
-	return b.number == old.number && b.holder.ticket == old.holder.ticket && b.next.ticket == old.next.ticket
+	return b.number == old.number && b.holder.Of == old.holder.Of && b.next.Of == old.next.Of
 }
 
 // stop remembers what to wait for, and returns the error that says so.
@@ -132,7 +132,7 @@ func (a *attempt) changed(ctx context.Context) (bool, error) {
 	// Those before us may not judge as we do, or not take a lock that is free.
 	for i, seen := range []*observation{&b.next, &b.holder} {
 		due := judge || now-b.judged >= seen.Due
-		if seen.ticket == (ticket{}) || i > 0 && b.ahead > 0 && !due {
+		if seen.Of == (ticket{}) || i > 0 && b.ahead > 0 && !due {
 			continue
 		}
 		if ripe, err := a.ripe(ctx, seen, due); ripe || err != nil {
@@ -175,13 +175,13 @@ func (a *attempt) advance(ctx context.Context) error {
 // if it is time to judge by that; whether a process of this machine lives costs nothing.
 func (a *attempt) ripe(ctx context.Context, seen *observation, judge bool) (bool, error) {
 	if !judge && a.lock.Verdict(seen.Record) == seen.Verdict {
-		_, err := a.lock.Store.Head(ctx, seen.ticket.reservation())
+		_, err := a.lock.Store.Head(ctx, seen.Of.reservation())
 		if unseen(err) { // Try makes sure
 			return true, nil
 		}
 		return false, a.failed(err)
 	}
-	s, err := a.others.look(ctx, seen.ticket)
+	s, err := a.others.Look(ctx, seen.Of)
 	if absent(err) {
 		return true, nil
 	}
@@ -208,7 +208,7 @@ func (a *attempt) pause() time.Duration {
 	}
 	d := a.pauses.NextOr(min((now-b.reached)/idlePart, most))
 	for _, s := range []*observation{&b.holder, &b.next} {
-		if s.ticket != (ticket{}) && s.Due > 0 {
+		if s.Of != (ticket{}) && s.Due > 0 {
 			d = min(d, max(s.Due-(now-b.judged), 0))
 		}
 		if s.Verdict != owner.Unknown && s.Record != nil { // its end can be seen from here

@@ -10,52 +10,37 @@ import (
 	"locksmith/backends/watch"
 )
 
-// A watcher watches other people's reservations.
-type watcher struct {
-	*watch.Watcher
-	lock *Lock
-}
+type observation = watch.Observed[ticket]
 
-// An observation is a reservation as just seen.
-type observation struct {
-	watch.Observation
-	ticket ticket
-}
+func (l *Lock) newOthers(r backend.Request) watch.Others[ticket] { return watch.NewOthers(r, l.see) }
 
-func (l *Lock) newWatcher(r backend.Request) watcher { return watcher{watch.New(r), l} }
-
-// look returns what a reservation and its heartbeat show: two requests. Its error is the
-// store's; when the reservation is gone it is ErrAbsent.
-func (w watcher) look(ctx context.Context, t ticket) (observation, error) {
-	o, err := w.Look(t.String(), func(last watch.Seen) (watch.Seen, error) { return w.see(ctx, t, last) })
-	return observation{o, t}, err
-}
-
-// see reads a record once only: it never changes.
-func (w watcher) see(ctx context.Context, t ticket, last watch.Seen) (watch.Seen, error) {
+// see returns what a reservation and its heartbeat show: two requests. It reads a record once
+// only: it never changes. Its error is the store's; when the reservation is gone it is ErrAbsent.
+func (l *Lock) see(ctx context.Context, w *watch.Watcher, of *ticket, last watch.Seen) (watch.Seen, error) {
+	t := *of
 	record, note := last.Record, last.Note
 	var made Object
 	var err error
 	if record == nil {
 		var content []byte
-		if made, content, err = w.lock.Store.Get(ctx, t.reservation()); err == nil {
+		if made, content, err = l.Store.Get(ctx, t.reservation()); err == nil {
 			record, note = owner.RecordOf(t.id, string(content))
 		}
 	} else {
-		made, err = w.lock.sure(ctx, t.reservation())
+		made, err = l.sure(ctx, t.reservation())
 	}
 	if err != nil {
 		return watch.Seen{}, err
 	}
-	beat, _, err := w.lock.Store.Get(ctx, t.beat()) // a look would not prove that there is none
+	beat, _, err := l.Store.Get(ctx, t.beat()) // a look would not prove that there is none
 	if absent(err) {
 		beat, err = made, nil
 	}
 	if err != nil {
 		return watch.Seen{}, err
 	}
-	s := w.lock.seen(t, beat)
-	s.Record, s.Note, s.Verdict = record, note, w.lock.Verdict(record)
+	s := l.seen(t, beat)
+	s.Record, s.Note, s.Verdict = record, note, l.Verdict(record)
 	s.Rules = []watch.Rule{w.Rule(s.Verdict, t.lease)} // the record may be forged
 	return s, nil
 }
@@ -70,9 +55,8 @@ func sign(o Object) string {
 	return o.Key + " " + o.Tag + " " + o.Modified.UTC().Format(time.RFC3339Nano)
 }
 
-// keepOnly keeps only what is known of the reservations and the notes in a listing.
-func (w watcher) keepOnly(v view) {
-	w.Keep(func(name string) bool {
-		return slices.ContainsFunc(v.notes, func(o Object) bool { return o.Key == name }) || slices.ContainsFunc(v.queue, func(p place) bool { return p.ticket.String() == name })
-	})
+// watches tells the names by which the reservations and the notes of a listing are watched
+// from others.
+func (v view) watches(name string) bool {
+	return slices.ContainsFunc(v.notes, func(o Object) bool { return o.Key == name }) || slices.ContainsFunc(v.queue, func(p place) bool { return p.ticket.String() == name })
 }
