@@ -81,6 +81,58 @@ func TestStrangeSuccess(t *testing.T) {
 	}
 }
 
+// TestSuccessStays: there is a success at every moment while the next one is written, and if
+// that comes to nothing.
+func TestSuccessStays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	l := openLock(t, path).(*Lock)
+	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	defer mustRelease(t, h)
+	backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
+	written := make(chan error, 1)
+	go func() {
+		var err error
+		for range 500 {
+			err = errors.Join(err, l.RecordSuccess(t.Context(), h))
+		}
+		written <- err
+	}()
+	looks, missed := 0, 0
+	for done := false; !done; looks++ {
+		if l.lastSuccess(time.Now()) == nil {
+			missed++
+		}
+		select {
+		case err := <-written:
+			done = true
+			backendtest.MustWork(t, err)
+		default:
+		}
+	}
+	if missed > 0 {
+		t.Errorf("%d of %d looks found none", missed, looks)
+	}
+	beside := path + successSuffix + unfinishedSuffix
+	bills := func() { backendtest.MustWork(t, os.WriteFile(beside, []byte("42 bills\n"), 0o644)) }
+	bills()
+	if err := l.RecordSuccess(t.Context(), h); err == nil || !strings.Contains(err.Error(), beside) || l.lastSuccess(time.Now()) == nil {
+		t.Errorf("beside a user's file: %v, and %v is on record", err, l.lastSuccess(time.Now()))
+	}
+	for _, begun := range []string{"", "SUCC", "SUCCESS v=1 ho", "SUCCESS v=1 host=web3\n"} { // by one that was killed
+		backendtest.MustWork(t, os.Remove(beside))
+		f, err := lockfile.Create(beside)
+		backendtest.MustWork(t, err, f.Write(begun), f.Close())
+		if found := listed(t, filepath.Dir(path), Kind(filepath.Dir(path))); len(found) != 1 {
+			t.Errorf("%q: listed are %q", begun, found)
+		}
+		backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
+		if _, err := os.Lstat(beside); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%q stays: %v", begun, err)
+		}
+		bills()
+	}
+}
+
 // TestStrangersSuccess: where everybody may make files, only our own successes and root's count.
 func TestStrangersSuccess(t *testing.T) {
 	lab.NeedRoot(t)

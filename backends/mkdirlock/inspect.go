@@ -8,6 +8,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
+	"locksmith/backends/success"
 	"locksmith/backends/watch"
 )
 
@@ -56,7 +57,7 @@ func (i *inspection) all(ctx context.Context, dir Dir, names []string) error {
 	lock := i.lock.Name
 	if i.lock.Style == TreeStyle {
 		lock, i.report.Token = treeLock, newestOf(fencesIn(names))
-		i.success(names)
+		i.report.Success, _ = success.Last(ctx, successes{marks: successesIn(names)}, i.lock.Today())
 		i.note(names)
 	}
 	if slices.Contains(names, lock) {

@@ -187,7 +187,7 @@ func (l TreeLock) Remove(ctx context.Context, h backend.Hold) error {
 		return err
 	}
 	for _, s := range successes {
-		if err := l.removeUnused(ctx, dir, l.Name+"/"+s.String()); err != nil {
+		if err := l.removeUnused(ctx, dir, l.Name+"/"+s.Name); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 func TestSuccessNames(t *testing.T) {
 	id := strings.Repeat("0a", 16)
-	for _, s := range []success{{1, id, 0, "web3"}, {7, id, 1795407317, "wëb\n.3"}, {2, id, -1, "?"}} {
+	for _, s := range []succeeded{{1, id, 0, "web3"}, {7, id, 1795407317, "wëb\n.3"}, {2, id, -1, "?"}} {
 		if back, ok := parseSuccess(s.String()); !ok || back != s || strings.HasSuffix(s.String(), ".") {
 			t.Errorf("%s is %v, %v", s, back, ok)
 		}
@@ -74,7 +74,7 @@ func TestSuccessLeavesNoMoreThanOne(t *testing.T) {
 	l := openTree(t, path)
 	var kept backend.SuccessKeeper = l
 	h := tryTree(t, path).(*hold)
-	late := success{1, strings.Repeat("0a", 16), 0, "late"}
+	late := succeeded{1, strings.Repeat("0a", 16), 0, "late"}
 	mustWork(t, kept.RecordSuccess(t.Context(), h), h.dir.Mkdir(t.Context(), l.Name+"/"+late.String()), kept.RecordSuccess(t.Context(), h))
 	names, err := h.dir.List(t.Context(), l.Name)
 	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, successPrefix) })

@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/success"
 	"locksmith/backends/watch"
 )
 
@@ -63,7 +64,7 @@ func (i *inspection) reservations(ctx context.Context) error {
 	if err != nil && !absent(err) {
 		return i.lock.Fail("list reservations", err)
 	}
-	i.success(names)
+	i.report.Success, _ = success.Of(ctx, successes{lock: i.lock}, successesIn(names, i.report.Token), i.lock.Today())
 	i.note(names)
 	var entries []entry
 	for _, name := range names {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/success"
 	"locksmith/protocol"
 )
 
@@ -56,7 +57,7 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	if err := l.forgetNotes(names); err != nil {
 		return err
 	}
-	if err := l.forgetSuccesses(success{}); err != nil {
+	if err := success.Forget(ctx, successes{lock: l}, successesIn(names, maxGeneration)); err != nil {
 		return err
 	}
 	err = l.Dir.Rmdir(Reservations)

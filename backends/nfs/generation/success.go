@@ -11,6 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
+	"locksmith/backends/success"
 )
 
 // A success is kept as a symbolic link d.<N>-<id> in Reservations, whose target is the
@@ -20,129 +21,115 @@ import (
 
 const successPrefix = "d."
 
-type success struct {
-	number uint64 // 0: it only shows the time
-	id     string
-}
-
-func (s success) path() string {
-	return fmt.Sprintf("%s/%s%d-%s", Reservations, successPrefix, s.number, s.id)
+// successPath is where that of generation n is. Number 0 only shows the time.
+func successPath(n uint64, id string) string {
+	return fmt.Sprintf("%s/%s%d-%s", Reservations, successPrefix, n, id)
 }
 
 // parseSuccess reads a name in Reservations.
-func parseSuccess(name string) (success, bool) {
+func parseSuccess(name string) (m success.Mark, ok bool) {
 	rest, ok := strings.CutPrefix(name, successPrefix)
 	digits, id, _ := strings.Cut(rest, "-")
 	n, err := strconv.ParseUint(digits, 10, 64)
-	s := success{n, id}
-	return s, ok && err == nil && owner.IsID(id) && s.path() == Reservations+"/"+name
+	m = success.Mark{Name: successPath(n, id), Number: n}
+	return m, ok && err == nil && owner.IsID(id) && m.Name == Reservations+"/"+name
 }
 
-// newestSuccess returns the one with the greatest number up to most, 0 if there is none. A
-// number that no holder can have had yet is that of a lock which was removed since.
-func newestSuccess(names []string, most uint64) (newest success) {
+// successesIn are those among the names in Reservations. No holder had more than most.
+func successesIn(names []string, most uint64) (all []success.Mark) {
 	for _, name := range names {
-		if s, ok := parseSuccess(name); ok && s.number > newest.number && s.number <= most {
-			newest = s
+		if m, ok := parseSuccess(name); ok {
+			m.Void = m.Number > most
+			all = append(all, m)
 		}
 	}
-	return newest
+	return all
+}
+
+// successes are those of a lock.
+type successes struct {
+	lock *Lock
+	hold *hold // ours; nil: for whoever only reads or removes them
+}
+
+// List implements success.Store.
+func (s successes) List(context.Context) ([]success.Mark, error) {
+	names, err := s.lock.names(Reservations)
+	if absent(err) || err == nil && s.hold == nil {
+		return successesIn(names, maxGeneration), nil
+	}
+	if err != nil {
+		return nil, s.lock.Fail("list reservations", err)
+	}
+	most := s.hold.number
+	if success.Newest(successesIn(names, maxGeneration)).Number > most {
+		if most, err = s.lock.newest(); err != nil {
+			return nil, err
+		}
+	}
+	return successesIn(names, most), nil
+}
+
+// Read implements success.Store.
+func (s successes) Read(_ context.Context, m *success.Mark) error {
+	seen, err := s.lock.Dir.Look(m.Name)
+	if err != nil {
+		return s.lock.Fail("look at the last success", err)
+	}
+	m.At = seen.Modified
+	if text, err := s.lock.Dir.Readlink(m.Name); err == nil {
+		r, _ := owner.ParseRecord(text + "\n")
+		m.Host = r.Place.Host
+	}
+	return nil
+}
+
+// Write implements success.Store.
+func (s successes) Write(_ context.Context, n uint64) (success.Mark, error) {
+	const op = "record the success"
+	m := success.Mark{Name: successPath(n, s.hold.ID()), Number: n}
+	record, err := s.lock.Dir.Readlink(s.hold.claim.ticket.record())
+	if err != nil {
+		return m, s.lock.Fail(op, err)
+	}
+	if err := s.lock.Dir.Symlink(record, m.Name); err != nil {
+		if _, unseen := s.lock.Dir.Look(m.Name); unseen != nil {
+			return m, s.lock.Fail(op, err)
+		}
+	}
+	return m, nil
+}
+
+// Remove implements success.Store.
+func (s successes) Remove(_ context.Context, m success.Mark) error {
+	if err := s.lock.Dir.Unlink(m.Name); err != nil && !absent(err) {
+		return s.lock.Fail("remove an older success", err)
+	}
+	return nil
 }
 
 var _ backend.SuccessKeeper = (*Lock)(nil)
 
 // LastSuccess implements backend.SuccessKeeper. The link that shows the time also makes this
 // host read the directory anew (see probe).
-func (*Lock) LastSuccess(_ context.Context, held backend.Hold) (*backend.Success, error) {
+func (*Lock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Success, error) {
 	h := held.(*hold)
 	l := h.claim.lock
-	probe := success{0, h.ID()}.path()
+	probe := successPath(0, h.ID())
 	made := l.Dir.Symlink("now", probe)
 	defer func() { _ = l.Dir.Unlink(probe) }() // what is left is removed after the next success
 	now, err := l.Dir.Look(probe)
 	if err != nil {
 		return nil, l.Fail("find out the server's time", errors.Join(made, err))
 	}
-	names, err := l.names(Reservations)
-	if err != nil {
-		return nil, l.Fail("look for the last success", err)
-	}
-	last := newestSuccess(names, h.number)
-	if last.number == 0 {
-		return nil, nil
-	}
-	seen, err := l.Dir.Look(last.path())
-	if err != nil {
-		return nil, l.Fail("look at the last success", err)
-	}
-	return &backend.Success{Ago: now.Modified.Sub(seen.Modified), Host: l.hostOf(last)}, nil
+	return success.Last(ctx, successes{l, h}, now.Modified)
 }
 
-func (l *Lock) hostOf(s success) string {
-	text, err := l.Dir.Readlink(s.path())
-	if err != nil {
-		return ""
-	}
-	r, _ := owner.ParseRecord(text + "\n")
-	return r.Place.Host
-}
-
-// RecordSuccess implements backend.SuccessKeeper. A request that arrives late makes a link
-// with a number that counts no longer.
+// RecordSuccess implements backend.SuccessKeeper.
 func (*Lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 	h := held.(*hold)
-	l := h.claim.lock
 	if err := h.Heartbeat(ctx); err != nil {
 		return err
 	}
-	const op = "record the success"
-	record, err := l.Dir.Readlink(h.claim.ticket.record())
-	if err != nil {
-		return l.Fail(op, err)
-	}
-	ours := success{h.number, h.ID()}
-	if err := l.Dir.Symlink(record, ours.path()); err != nil {
-		if _, unseen := l.Dir.Look(ours.path()); unseen != nil {
-			return l.Fail(op, err)
-		}
-	}
-	_ = l.forgetSuccesses(ours) // it is on record; the next one tries again
-	return nil
-}
-
-// forgetSuccesses removes all but one, and those of later holders: whoever was stopped for long
-// may come after them. What has a number that no holder has had goes, too.
-func (l *Lock) forgetSuccesses(but success) error {
-	names, err := l.names(Reservations)
-	if absent(err) {
-		return nil
-	}
-	if err != nil {
-		return l.Fail("list reservations", err)
-	}
-	newest := but.number
-	if newestSuccess(names, maxGeneration).number > newest && newest > 0 {
-		if newest, err = l.newest(); err != nil {
-			return err
-		}
-	}
-	for _, name := range names {
-		if s, ok := parseSuccess(name); ok && s != but && (s.number <= but.number || s.number > newest) {
-			if err := l.Dir.Unlink(s.path()); err != nil && !absent(err) {
-				return l.Fail("remove an older success", err)
-			}
-		}
-	}
-	return nil
-}
-
-// success sees the last one, for people.
-func (i *inspection) success(names []string) {
-	last := newestSuccess(names, i.report.Token)
-	if last.number == 0 {
-		return
-	}
-	if seen, err := i.lock.Dir.Look(last.path()); err == nil {
-		i.report.Success = &backend.Success{Ago: i.lock.Today().Sub(seen.Modified), Host: i.lock.hostOf(last)}
-	}
+	return success.Record(ctx, successes{h.claim.lock, h}, h.number)
 }

@@ -5,6 +5,8 @@ package generation
 import (
 	"strings"
 	"testing"
+
+	"locksmith/backends/success"
 )
 
 // TestSuccessNames: what success writes is read, and nothing else; the newest is that of the
@@ -13,11 +15,11 @@ func TestSuccessNames(t *testing.T) {
 	id := strings.Repeat("0a", 16)
 	var names []string
 	for _, n := range []uint64{0, 3, 7, 5} {
-		names = append(names, strings.TrimPrefix(success{n, id}.path(), Reservations+"/"))
+		names = append(names, strings.TrimPrefix(successPath(n, id), Reservations+"/"))
 	}
 	for most, want := range map[uint64]uint64{0: 0, 2: 0, 3: 3, 4: 3, 6: 5, 7: 7, 100: 7} {
-		if got := newestSuccess(names, most); got.number != want {
-			t.Errorf("up to %d: %d, want %d", most, got.number, want)
+		if got := success.Newest(successesIn(names, most)); got.Number != want {
+			t.Errorf("up to %d: %d, want %d", most, got.Number, want)
 		}
 	}
 	for _, bad := range []string{"d.", "d.3", "d.03-" + id, "d.+3-" + id, "d.3-" + id[1:], "d.3-" + id + "x", "x.3-" + id, "d.-1-" + id} {

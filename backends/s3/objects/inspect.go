@@ -6,6 +6,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
+	"locksmith/backends/success"
 )
 
 // Inspect implements backend.Backend. It changes nothing, and takes it calmly that everything
@@ -23,7 +24,8 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, err
 	}
-	r := backend.Report{Token: v.newest(), Queued: true, Success: l.lastSuccess(ctx, v), Broken: l.lastNote(ctx, v)}
+	r := backend.Report{Token: v.newest(), Queued: true, Broken: l.lastNote(ctx, v)}
+	r.Success, _ = success.Of(ctx, successes{lock: l}, v.marks(), l.Today())
 	var holder ticket
 	if r.Token > 0 {
 		if holder, err = l.target(ctx, r.Token); err != nil {

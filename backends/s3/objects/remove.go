@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/success"
 	"locksmith/protocol"
 )
 
@@ -39,7 +40,7 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 			return errors.Join(l.inUse(), h.Release(ctx))
 		}
 	}
-	if err := l.forgetSuccesses(ctx, v, ""); err != nil {
+	if err := success.Forget(ctx, successes{lock: l}, v.marks()); err != nil {
 		return err
 	}
 	if err := l.forgetNotes(ctx, v); err != nil {

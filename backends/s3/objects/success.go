@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
+	"locksmith/backends/success"
 )
 
 // A success is kept as an object s.<N>-<id>, whose content is the record of the holder that
@@ -18,23 +19,61 @@ import (
 // successOf is the key of one.
 func successOf(n uint64, id string) string { return fmt.Sprintf("%s%020d-%s", successPrefix, n, id) }
 
-// parseSuccess returns the generation whose holder succeeded.
-func parseSuccess(key string) (uint64, bool) {
-	rest, ok := strings.CutPrefix(key, successPrefix)
+// parseSuccess reads what successOf wrote, and nothing else.
+func parseSuccess(o Object) (m success.Mark, ok bool) {
+	rest, ok := strings.CutPrefix(o.Key, successPrefix)
 	digits, id, _ := strings.Cut(rest, "-")
 	n, err := strconv.ParseUint(digits, 10, 64)
-	return n, ok && err == nil && owner.IsID(id) && successOf(n, id) == key
+	return success.Mark{Name: o.Key, Number: n, At: o.Modified}, ok && err == nil && owner.IsID(id) && successOf(n, id) == o.Key
 }
 
-// success returns the one with the greatest number; not ok if there is none.
-func (v view) success() (newest Object, ok bool) {
-	most := uint64(0)
+// marks are the successes that a listing showed.
+func (v view) marks() (all []success.Mark) {
 	for _, o := range v.successes {
-		if n, valid := parseSuccess(o.Key); valid && n > most && n <= v.newest() {
-			newest, most, ok = o, n, true
+		if m, ok := parseSuccess(o); ok {
+			m.Void = m.Number > v.newest()
+			all = append(all, m)
 		}
 	}
-	return newest, ok
+	return all
+}
+
+// successes are those of a lock.
+type successes struct {
+	lock *Lock
+	hold *hold // ours; nil: for whoever only reads or removes them
+}
+
+// List implements success.Store.
+func (s successes) List(ctx context.Context) ([]success.Mark, error) {
+	v, err := s.lock.list(ctx)
+	return v.marks(), err
+}
+
+// Read implements success.Store.
+func (s successes) Read(ctx context.Context, m *success.Mark) error {
+	if _, content, err := s.lock.Store.Get(ctx, m.Name); err == nil {
+		r, _ := owner.ParseRecord(string(content))
+		m.Host = r.Place.Host
+	}
+	return nil
+}
+
+// Write implements success.Store.
+func (s successes) Write(ctx context.Context, n uint64) (success.Mark, error) {
+	m := success.Mark{Name: successOf(n, s.hold.ID()), Number: n}
+	if err := s.lock.Store.Put(ctx, m.Name, []byte(s.hold.claim.record)); err != nil {
+		return m, s.lock.fail("record the success", err)
+	}
+	return m, nil
+}
+
+// Remove implements success.Store.
+func (s successes) Remove(ctx context.Context, m success.Mark) error {
+	if err := s.lock.Store.Delete(ctx, m.Name); err != nil {
+		return s.lock.fail("remove an older success", err)
+	}
+	return nil
 }
 
 var _ backend.SuccessKeeper = (*Lock)(nil)
@@ -49,62 +88,18 @@ func (l *Lock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Suc
 	if err != nil {
 		return nil, err
 	}
-	last, ok := v.success()
-	if !ok {
-		return nil, nil
-	}
 	now, told := v.beats[h.claim.ticket.beat()]
-	if !told {
-		return nil, l.fail("find out the store's time", errors.New("the listing lacks our heartbeat"))
+	if all := v.marks(); told || success.Newest(all).Number == 0 {
+		return success.Of(ctx, successes{l, h}, all, now.Modified)
 	}
-	return &backend.Success{Ago: now.Modified.Sub(last.Modified), Host: l.hostOf(ctx, last)}, nil
+	return nil, l.fail("find out the store's time", errors.New("the listing lacks our heartbeat"))
 }
 
-// hostOf is who succeeded; "" if that cannot be read.
-func (l *Lock) hostOf(ctx context.Context, success Object) string {
-	_, content, err := l.Store.Get(ctx, success.Key)
-	if err != nil {
-		return ""
-	}
-	r, _ := owner.ParseRecord(string(content))
-	return r.Place.Host
-}
-
-// RecordSuccess implements backend.SuccessKeeper. A request that is executed late makes an
-// object with a number that counts no longer.
+// RecordSuccess implements backend.SuccessKeeper.
 func (l *Lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 	h := held.(*hold)
 	if err := h.Heartbeat(ctx); err != nil {
 		return err
 	}
-	ours := successOf(h.number, h.ID())
-	if err := l.Store.Put(ctx, ours, []byte(h.claim.record)); err != nil {
-		return l.fail("record the success", err)
-	}
-	if v, err := l.list(ctx); err == nil {
-		_ = l.forgetSuccesses(ctx, v, ours) // it is on record; the next one tries again
-	}
-	return nil
-}
-
-// forgetSuccesses removes those up to one, which stays.
-func (l *Lock) forgetSuccesses(ctx context.Context, v view, but string) error {
-	newest, _ := parseSuccess(but)
-	for _, o := range v.successes {
-		if n, ok := parseSuccess(o.Key); ok && o.Key != but && (n <= newest || but == "") {
-			if err := l.Store.Delete(ctx, o.Key); err != nil {
-				return l.fail("remove an older success", err)
-			}
-		}
-	}
-	return nil
-}
-
-// lastSuccess is the last one, for people.
-func (l *Lock) lastSuccess(ctx context.Context, v view) *backend.Success {
-	last, ok := v.success()
-	if !ok {
-		return nil
-	}
-	return &backend.Success{Ago: l.Today().Sub(last.Modified), Host: l.hostOf(ctx, last)}
+	return success.Record(ctx, successes{l, h}, h.number)
 }
