@@ -43,7 +43,7 @@ func notes(t *testing.T, f Fixture) {
 	others := plantNotes(t, f, keeper, note)
 	next := take(t, f, Request())
 	MustWork(t, next.Tend(t.Context()))
-	if n := noteOf(t, h); n == nil && len(others) < owner.MaxNotes {
+	if n := noteOf(t, h); n == nil {
 		t.Error("the note is gone before its time")
 	}
 	tendUntilGone(t, f, next, others)
@@ -70,10 +70,12 @@ func noteOf(t *testing.T, h backend.Hold) *owner.Note {
 }
 
 // plantNotes adds more notes, of short leases, than are kept, and returns the ids of those that
-// are there then. The last one is kept, and is the newest that is seen.
+// are there then. All but the last are older than n. Those that stay are n and the newest others,
+// and the last one is seen.
 func plantNotes(t *testing.T, f Fixture, keeper backend.NoteKeeper, n owner.Note) (kept []string) {
 	t.Helper()
 	n.Lease = owner.MinLease
+	n.At = n.At.Add(-2 * (owner.MaxNotes - 1) * time.Second)
 	var all []string
 	for range 2 * owner.MaxNotes {
 		n.ID, n.At = owner.NewID(), n.At.Add(time.Second)
@@ -86,8 +88,8 @@ func plantNotes(t *testing.T, f Fixture, keeper backend.NoteKeeper, n owner.Note
 			kept = append(kept, id)
 		}
 	}
-	if len(kept) < owner.MaxNotes-1 || len(kept) > owner.MaxNotes {
-		t.Errorf("%d notes are kept, want %d or one less: %q", len(kept), owner.MaxNotes, left)
+	if want := all[len(all)-(owner.MaxNotes-1):]; !slices.Equal(kept, want) {
+		t.Errorf("notes that are kept: %q, want the newest: %q", kept, want)
 	}
 	if seen := report(t, f).Broken; seen == nil || seen.ID != n.ID {
 		t.Errorf("seen: %v, want the last", seen)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,12 +122,9 @@ func (l TreeLock) KeepNote(ctx context.Context, n owner.Note) error {
 	}
 	before := partsOfNotes(names)
 	delete(before, parts[0].note)
-	for named := range before {
-		if len(before) < owner.MaxNotes {
-			return nil
-		}
+	read := func(named owner.Note) (owner.Note, bool) { return unpackNote(named, before[named]) }
+	for _, named := range owner.SuperfluousNotes(slices.Collect(maps.Keys(before)), read) {
 		_ = l.removeNote(ctx, dir, before[named]) // the next one tries again
-		delete(before, named)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package owner
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,5 +94,42 @@ func TestHostileNotes(t *testing.T) {
 		if n, ok := ParseNoteName(name); ok {
 			t.Errorf("%q is the name of %+v", name, n)
 		}
+	}
+}
+
+// TestSuperfluousNotes: the oldest go, whatever the order in which they were listed, and before
+// them what cannot be read.
+func TestSuperfluousNotes(t *testing.T) {
+	t0 := someNote().At
+	at := map[Note]time.Time{}
+	var all []Note
+	for i := range MaxNotes + 3 {
+		n := Note{ID: strings.Repeat(string("0123456789abcdef"[i]), 32), Lease: time.Minute}
+		all = append(all, n)
+		at[n] = t0.Add(time.Duration(i*7%(MaxNotes+3)) * time.Second)
+	}
+	torn := all[5]
+	delete(at, torn)
+	read := func(named Note) (Note, bool) {
+		when, ok := at[named]
+		named.At = when
+		return named, ok
+	}
+	if some := SuperfluousNotes(all[:MaxNotes-1], read); len(some) > 0 {
+		t.Errorf("of so many as may stay go: %v", some)
+	}
+	gone := SuperfluousNotes(all, read)
+	if len(gone) != 4 || gone[3] != torn {
+		t.Fatalf("%v go, with %v the first", gone, torn)
+	}
+	for _, n := range all {
+		if _, read := at[n]; read && !slices.Contains(gone, n) && at[n].Before(at[gone[0]]) {
+			t.Errorf("%v stays though it is older than %v", n, gone[0])
+		}
+	}
+	reads := 0
+	SuperfluousNotes(make([]Note, 10_000), func(n Note) (Note, bool) { reads++; return n, true })
+	if reads > 100 {
+		t.Errorf("%d are read of a flood", reads)
 	}
 }

@@ -57,10 +57,8 @@ func (l *Lock) KeepNote(_ context.Context, n owner.Note) error {
 			return l.Fail(op, err)
 		}
 	}
-	for i, b := range before {
-		if i+1 >= owner.MaxNotes {
-			_ = l.Dir.Unlink(notePath(b)) // the next one tries again
-		}
+	for _, b := range owner.SuperfluousNotes(before, l.note) {
+		_ = l.Dir.Unlink(notePath(b)) // the next one tries again
 	}
 	return nil
 }

@@ -39,14 +39,20 @@ func (l *Lock) KeepNote(ctx context.Context, n owner.Note) error {
 	if err := l.Store.Put(ctx, noteKey(n), []byte(text)); err != nil {
 		return l.fail(op, err)
 	}
-	others := 0
+	var before []owner.Note
 	for _, o := range v.notes {
-		if o.Key == noteKey(n) {
-			continue
+		if named, _ := parseNoteKey(o.Key); named.ID != n.ID {
+			before = append(before, named)
 		}
-		if others++; others >= owner.MaxNotes {
-			_ = l.Store.Delete(ctx, o.Key) // the next one tries again
+	}
+	read := func(named owner.Note) (owner.Note, bool) {
+		if there, err := l.note(ctx, named); err == nil && there != nil {
+			return *there, true
 		}
+		return named, false
+	}
+	for _, b := range owner.SuperfluousNotes(before, read) {
+		_ = l.Store.Delete(ctx, noteKey(b)) // the next one tries again
 	}
 	return nil
 }
