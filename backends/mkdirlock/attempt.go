@@ -34,7 +34,8 @@ type attempt struct {
 	gate     gate
 	disk     Disk // dir, where it can do more; else nil
 	removes  bool // what we made could be removed
-	fairness fairness
+	fairness backoff.Fairness
+	deferred bool              // it has held back for writers for long enough
 	pauses   *backoff.Schedule // nil: those of the lock's Pace
 	crowd    backoff.Crowd
 }
@@ -201,17 +202,30 @@ func (a *attempt) hold() *hold {
 	return &hold{claim: a.mine, lock: a.lock, dir: a.dir, others: a.others}
 }
 
-// cannotRename finds out, with directories of our own, whether the server refuses the
-// rename that every acquisition needs. If not, others were in our way.
+// cannotRename finds out whether the server refuses the rename that every acquisition needs.
+// If not, others were in our way.
 func (a *attempt) cannotRename(ctx context.Context) bool {
 	own := ticket{a.request.Owner.Lease, a.lock.NewID()}
 	from, to, inside := a.lock.reservation(own), a.probe(), "/"+entry{exclusive, own}.String()
-	made := errors.Join(a.dir.Mkdir(ctx, from), a.dir.Mkdir(ctx, from+inside))
-	moved := a.dir.Rename(ctx, from, to)
-	for _, probe := range []string{to + inside, to, from + inside, from} {
-		_ = a.dir.Rmdir(ctx, probe) // what stays, a holder tends to
-	}
+	made, moved, _ := a.tryRename(ctx, from, to, []string{from, from + inside},
+		[]string{to + inside, to, from + inside, from}) // what stays, a holder tends to
 	return refused(made) || refused(moved) || forbidden(moved)
+}
+
+// tryRename tries out a rename with directories of our own, beside the lock: before it, some
+// are made, and after it, some removed. stays is why one of these may still be there, if the
+// server neither refused to remove it nor left open whether it did.
+func (a *attempt) tryRename(ctx context.Context, from, to string, before, after []string) (made, moved, stays error) {
+	for _, d := range before {
+		made = errors.Join(made, a.dir.Mkdir(ctx, d))
+	}
+	moved = a.dir.Rename(ctx, from, to)
+	for _, d := range after {
+		if err := a.dir.Rmdir(ctx, d); err != nil && !refused(err) && !unclear(err) {
+			stays = errors.Join(stays, err)
+		}
+	}
+	return made, moved, stays
 }
 
 // Withdraw implements backend.Attempt.

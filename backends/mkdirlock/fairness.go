@@ -3,21 +3,15 @@ package mkdirlock
 import (
 	"context"
 	"errors"
-	"time"
 )
 
 // Writers are preferred: a newcomer that would share the lock holds back, for a lease of
 // its own at most, while somebody waits to hold it exclusively. Safety does not depend on
 // it.
-type fairness struct {
-	since time.Duration
-	begun bool
-	over  bool
-}
 
 // holdBack returns a *backend.HeldError while we hold back.
 func (a *attempt) holdBack(ctx context.Context) error {
-	if a.fairness.over {
+	if a.deferred {
 		return nil
 	}
 	dir, _ := a.lock.around()
@@ -42,14 +36,10 @@ func (a *attempt) holdBack(ctx context.Context) error {
 
 // holdBackFor holds back for a waiter, unless we have done so for long enough.
 func (a *attempt) holdBackFor(s observation) error {
-	f := &a.fairness
 	now := a.request.Clock.Now()
-	if !f.begun {
-		f.begun, f.since = true, now
-	}
-	left := f.since + a.request.Owner.Lease - now
+	left := a.fairness.Until(now, 0, a.request.Owner.Lease) - now
 	if left <= 0 {
-		f.over = true
+		a.deferred = true
 		return nil
 	}
 	s.Due = min(overIn(s), left)

@@ -129,19 +129,14 @@ func (a *attempt) mustBeHome(ctx context.Context) error {
 	return a.lock.mustBeThere(ctx, a.dir, a.mine.home+"/"+a.mine.entry.String(), "look for our entry")
 }
 
-// tryOverwriting finds out, with directories of our own, whether the server
-// renames onto a directory that is there at all. Where it does not, the commit is
-// a gate itself, and the other one is in its way.
+// tryOverwriting finds out whether the server renames onto a directory that is there at all.
+// Where it does not, the commit is a gate itself, and the other one is in its way.
 func (a *attempt) tryOverwriting(ctx context.Context) error {
 	from, to := a.probe(), a.probe()
-	made := errors.Join(a.dir.Mkdir(ctx, from), a.dir.Mkdir(ctx, to))
-	moved := a.dir.Rename(ctx, from, to)
-	for _, probe := range []string{from, to} {
-		if err := a.dir.Rmdir(ctx, probe); err != nil && !refused(err) && !unclear(err) {
-			return a.lock.fail("remove a directory beside the lock", err)
-		}
-	}
+	made, moved, stays := a.tryRename(ctx, from, to, []string{from, to}, []string{from, to})
 	switch {
+	case stays != nil:
+		return a.lock.fail("remove a directory beside the lock", stays)
 	case made != nil:
 		return a.lock.fail("make a directory beside the lock", made)
 	case moved == nil:

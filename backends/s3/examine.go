@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/doctor"
 	"locksmith/backends/owner"
 	"locksmith/backends/s3/objects"
 	"locksmith/protocol"
@@ -20,16 +22,11 @@ import (
 
 const otherStore = "choose another store, or a newer version of this one: locks are not safe there"
 
-// errEnough ends an examination after a finding that makes the others pointless.
-var errEnough = errors.New("enough was found")
-
 // An examiner tries out requests on objects of its own: below the lock's prefix, where it may
 // be the only place that is allowed.
 type examiner struct {
+	doctor.Examiner
 	store
-	tell   backend.Tell
-	prefix string // of the objects' keys
-	made   []string
 	rounds int
 	// progress, if not nil, is told how far a long check is.
 	progress func(string)
@@ -37,51 +34,65 @@ type examiner struct {
 
 // Examine implements backend.Backend.
 func (l *lock) Examine(ctx context.Context, e backend.Examination, tell backend.Tell) error {
-	x := &examiner{store: store{l.bucket, l.path}, tell: tell, prefix: "d." + owner.NewID() + ".", rounds: e.Rounds, progress: e.Progress}
-	defer x.clean(ctx)
-	for _, check := range []func(context.Context) error{x.reach, x.write, x.condition, x.clock, x.listing, x.freshness, x.settings, x.race} {
-		if err := ctx.Err(); err != nil {
-			return err
+	s := scratch{store{l.bucket, l.path}, "d." + owner.NewID()}
+	x := &examiner{doctor.Examiner{Tell: tell, Place: s, Thing: "object", Prefix: s.dir + ".", Fail: asItIs}, s.store, e.Rounds, e.Progress}
+	defer func() {
+		if len(x.Made) > 0 {
+			x.Clean(ctx, s.dir, "what begins with "+s.prefix+s.dir)
 		}
-		if err := check(ctx); errors.Is(err, errEnough) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
+	}()
+	return doctor.Run(ctx, x.reach, x.write, x.condition, x.clock, x.listing, x.freshness, x.settings, x.race)
 }
 
-// fresh is a key that nobody has used.
-func (x *examiner) fresh() string {
-	key := fmt.Sprintf("%s%06d", x.prefix, len(x.made))
-	x.made = append(x.made, key)
-	return key
+// A scratch is the objects of an examination: doctor.Place with one directory, in which a name
+// is part of a key.
+type scratch struct {
+	store
+	dir string
 }
 
-// clean removes what was made, also when ctx has ended.
-func (x *examiner) clean(ctx context.Context) {
-	if len(x.made) == 0 {
-		return
+func (s scratch) key(name string) string { return strings.ReplaceAll(name, "/", ".") }
+
+// Make implements doctor.Place.
+func (s scratch) Make(ctx context.Context, name string) error { return s.Put(ctx, s.key(name), nil) }
+
+// Remove implements doctor.Place. The directory is gone when nothing is in it.
+func (s scratch) Remove(ctx context.Context, name string) error {
+	if name != s.dir {
+		return s.Delete(ctx, s.key(name))
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-	defer cancel()
-	all, err := x.List(ctx)
+	names, err := s.List(ctx, s.dir)
+	if err == nil && len(names) > 0 {
+		err = fmt.Errorf("%w: %d objects", fs.ErrExist, len(names))
+	}
+	return err
+}
+
+// List implements doctor.Place. Around the directory is nothing that matters.
+func (s scratch) List(ctx context.Context, dir string) (names []string, err error) {
+	if dir != s.dir && dir != "." { // nothing is in what is an object
+		return nil, nil
+	}
+	all, err := s.store.List(ctx)
 	for _, o := range all {
-		if strings.HasPrefix(o.Key, x.prefix) {
-			err = errors.Join(err, x.Delete(ctx, o.Key))
+		if name, ours := strings.CutPrefix(o.Key, s.dir+"."); ours {
+			names = append(names, name)
 		}
 	}
-	if err != nil {
-		x.tell.Weak("cleaning up", "what the checks made may still be there: "+backend.Reason(err), "remove what begins with "+x.store.prefix+x.prefix)
+	if dir == "." && len(names) > 0 {
+		names = []string{s.dir}
 	}
+	return names, err
 }
+
+// asItIs: a store's errors say what was tried.
+func asItIs(_ string, err error) error { return err }
 
 // unfit tells of a request that the store refuses; one without an answer is an error.
 func (x *examiner) unfit(name string, err error) error {
 	if e, ok := errors.AsType[*backend.Error](err); ok && e.Code != protocol.Unreachable {
-		x.tell.Unfit(name, e.Op+": "+e.Err.Error(), e.Hint)
-		return errEnough
+		x.Tell.Unfit(name, e.Op+": "+e.Err.Error(), e.Hint)
+		return doctor.ErrEnough
 	}
 	return err
 }
@@ -91,14 +102,14 @@ func (x *examiner) reach(ctx context.Context) error {
 	if _, err := x.List(ctx); err != nil {
 		return x.unfit(name, err)
 	}
-	x.tell.Fit(name, "it can be listed by these credentials")
+	x.Tell.Fit(name, "it can be listed by these credentials")
 	return nil
 }
 
 // write: the requests that locks need, by one alone.
 func (x *examiner) write(ctx context.Context) error {
 	const name = "objects"
-	key, content := x.fresh(), []byte("one")
+	key, content := x.Fresh(), []byte("one")
 	if err := x.Put(ctx, key, content); err != nil {
 		return x.unfit(name, err)
 	}
@@ -113,45 +124,45 @@ func (x *examiner) write(ctx context.Context) error {
 	_, _, gone := x.Get(ctx, key)
 	switch {
 	case err != nil, looked != nil, !bytes.Equal(got, content):
-		x.tell.Unfit(name, "what was written is not there, or reads otherwise", otherStore)
-		return errEnough
+		x.Tell.Unfit(name, "what was written is not there, or reads otherwise", otherStore)
+		return doctor.ErrEnough
 	case errors.Is(gone, objects.ErrNotFound):
-		x.tell.Unfit(name, "the answer about an object that is not there lacks the store's word for it, NoSuchKey: it may be anybody's, and proves nothing",
+		x.Tell.Unfit(name, "the answer about an object that is not there lacks the store's word for it, NoSuchKey: it may be anybody's, and proves nothing",
 			"look at what is between here and the store; if that is nothing, choose another store")
-		return errEnough
+		return doctor.ErrEnough
 	case gone != nil && !errors.Is(gone, objects.ErrAbsent):
 		return x.unfit(name, gone)
 	case gone == nil:
-		x.tell.Unfit(name, "what was removed is still there", "let these credentials delete objects, and switch object locks off for the prefix")
-		return errEnough
+		x.Tell.Unfit(name, "what was removed is still there", "let these credentials delete objects, and switch object locks off for the prefix")
+		return doctor.ErrEnough
 	}
-	x.tell.Fit(name, "one was written, read, looked at and removed")
+	x.Tell.Fit(name, "one was written, read, looked at and removed")
 	return nil
 }
 
 // condition: the second creation of the same is refused.
 func (x *examiner) condition(ctx context.Context) error {
 	const name = "conditional creation"
-	key := x.fresh()
+	key := x.Fresh()
 	if err := x.Create(ctx, key, []byte("first")); err != nil {
 		return x.unfit(name, err)
 	}
 	err := x.Create(ctx, key, []byte("second"))
 	switch {
 	case err == nil:
-		x.tell.Unfit(name, "an object that exists was created again: the store ignores the condition, and any number would hold the lock", otherStore)
-		return errEnough
+		x.Tell.Unfit(name, "an object that exists was created again: the store ignores the condition, and any number would hold the lock", otherStore)
+		return doctor.ErrEnough
 	case !errors.Is(err, objects.ErrExists):
 		return x.unfit(name, err)
 	}
-	x.tell.Fit(name, "the second of two was refused")
+	x.Tell.Fit(name, "the second of two was refused")
 	return nil
 }
 
 // clock is looked at by the store, which refuses what was signed at another time.
 func (x *examiner) clock(ctx context.Context) error {
 	const name, limit = "clock", 5 * time.Minute
-	key := x.fresh()
+	key := x.Fresh()
 	if err := x.Put(ctx, key, nil); err != nil {
 		return err
 	}
@@ -163,11 +174,11 @@ func (x *examiner) clock(ctx context.Context) error {
 	off := o.Modified.Sub(here)
 	switch {
 	case off.Abs() > limit:
-		x.tell.Weak(name, fmt.Sprintf("the store's is %v ahead of ours (behind, if negative)", off.Round(time.Second)), "set the clock: from 15 minutes on stores refuse all requests")
+		x.Tell.Weak(name, fmt.Sprintf("the store's is %v ahead of ours (behind, if negative)", off.Round(time.Second)), "set the clock: from 15 minutes on stores refuse all requests")
 	case off.Abs() > 2*time.Second:
-		x.tell.Fit(name, fmt.Sprintf("the store's is %v ahead of ours (behind, if negative); leases do not depend on it", off.Round(time.Second)))
+		x.Tell.Fit(name, fmt.Sprintf("the store's is %v ahead of ours (behind, if negative); leases do not depend on it", off.Round(time.Second)))
 	default:
-		x.tell.Fit(name, "the store's is like ours, to the second or two; leases do not depend on it")
+		x.Tell.Fit(name, "the store's is like ours, to the second or two; leases do not depend on it")
 	}
 	return nil
 }
@@ -175,7 +186,7 @@ func (x *examiner) clock(ctx context.Context) error {
 // listing: in order, complete, and in pages where it is long.
 func (x *examiner) listing(ctx context.Context) error {
 	const name, n, page = "listing", 7, 3
-	prefix := x.fresh() + "."
+	prefix := x.Fresh() + "."
 	var want, got []string
 	for i := range n {
 		key := fmt.Sprintf("%s%d", prefix, i)
@@ -200,10 +211,10 @@ func (x *examiner) listing(ctx context.Context) error {
 		}
 	}
 	if !slices.Equal(got, want) {
-		x.tell.Unfit(name, fmt.Sprintf("%d objects in pages of %d were not listed once each and in order", n, page), otherStore)
+		x.Tell.Unfit(name, fmt.Sprintf("%d objects in pages of %d were not listed once each and in order", n, page), otherStore)
 		return nil
 	}
-	x.tell.Fit(name, "complete, in order, and in pages")
+	x.Tell.Fit(name, "complete, in order, and in pages")
 	return nil
 }
 
@@ -216,7 +227,7 @@ func (x *examiner) freshness(ctx context.Context) error {
 	}
 	writer, reader := lanes[0], lanes[1]
 	for i := range rounds {
-		key := x.fresh()
+		key := x.Fresh()
 		content := []byte(fmt.Sprint(i))
 		for _, content := range [][]byte{[]byte("old"), content} {
 			if err := writer.Put(ctx, key, content); err != nil {
@@ -244,7 +255,7 @@ func (x *examiner) freshness(ctx context.Context) error {
 			return x.old(name, "a listing after a removal", err)
 		}
 	}
-	x.tell.Fit(name, fmt.Sprintf("%d times what was written or removed was seen at once over another connection", rounds))
+	x.Tell.Fit(name, fmt.Sprintf("%d times what was written or removed was seen at once over another connection", rounds))
 	return nil
 }
 
@@ -257,6 +268,6 @@ func (x *examiner) old(name, what string, err error) error {
 	if err != nil && !errors.Is(err, objects.ErrAbsent) {
 		return err
 	}
-	x.tell.Unfit(name, what+" was seen as it had been before", otherStore)
+	x.Tell.Unfit(name, what+" was seen as it had been before", otherStore)
 	return nil
 }

@@ -59,12 +59,12 @@ func (x *examiner) race(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case bad > 0:
-		x.tell.Unfit(name, fmt.Sprintf("in %d of %d rounds %s: several would hold the lock", bad, rounds, last), otherStore)
+		x.Tell.Unfit(name, fmt.Sprintf("in %d of %d rounds %s: several would hold the lock", bad, rounds, last), otherStore)
 	case rounds == 0:
-		x.tell.Unknown(name, "no round was run", "try again, with --rounds 200")
+		x.Tell.Unknown(name, "no round was run", "try again, with --rounds 200")
 	default:
 		// The rule of three: the upper limit of a rate of which nothing was seen, at 95 %.
-		x.tell.Fit(name, fmt.Sprintf("in each of %d rounds one of %d succeeded, and its content was there; so with 95 %% confidence fewer than %.2g %% of such rounds go wrong (--rounds makes surer)",
+		x.Tell.Fit(name, fmt.Sprintf("in each of %d rounds one of %d succeeded, and its content was there; so with 95 %% confidence fewer than %.2g %% of such rounds go wrong (--rounds makes surer)",
 			rounds-silent, racers, 300/float64(rounds-silent)))
 	}
 	return nil
@@ -73,7 +73,7 @@ func (x *examiner) race(ctx context.Context) error {
 // round is one race. clear says that everybody had an answer; wrong is what is there instead
 // of the winner's content, or "".
 func (x *examiner) round(ctx context.Context, lanes []store) (winners int, clear bool, wrong string, err error) {
-	key := x.fresh()
+	key := x.Fresh()
 	results := doctor.Together(len(lanes), func(i int) error { return lanes[i].Create(ctx, key, []byte(fmt.Sprint(i))) })
 	clear = true
 	winner := ""

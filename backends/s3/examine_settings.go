@@ -34,11 +34,11 @@ func (x *examiner) versioning(ctx context.Context) error {
 		return err
 	}
 	if out != nil && out.Status == types.BucketVersioningStatusEnabled {
-		x.tell.Weak(name, "it is on: each heartbeat and each removal leaves an old version, which is paid for",
+		x.Tell.Weak(name, "it is on: each heartbeat and each removal leaves an old version, which is paid for",
 			"use a bucket without it, or let a lifecycle rule expire noncurrent versions and expired delete markers below the prefix after a day")
 		return nil
 	}
-	x.tell.Fit(name, "the store shows it as off")
+	x.Tell.Fit(name, "the store shows it as off")
 	return nil
 }
 
@@ -53,13 +53,13 @@ func (x *examiner) lifecycle(ctx context.Context) error {
 	if out != nil {
 		for _, rule := range out.Rules {
 			if rule.Status == types.ExpirationStatusEnabled && expires(rule) && x.concerns(rule) {
-				x.tell.Unfit(name, fmt.Sprintf("rule %s removes objects by age: a lock that is held for longer is lost, and fencing tokens begin again", backend.Quoted(aws.ToString(rule.ID))),
+				x.Tell.Unfit(name, fmt.Sprintf("rule %s removes objects by age: a lock that is held for longer is lost, and fencing tokens begin again", backend.Quoted(aws.ToString(rule.ID))),
 					"let the rule leave out the prefix "+x.store.prefix)
 				return nil
 			}
 		}
 	}
-	x.tell.Fit(name, "the store shows no rule that removes objects below the prefix by age")
+	x.Tell.Fit(name, "the store shows no rule that removes objects below the prefix by age")
 	return nil
 }
 
@@ -94,11 +94,11 @@ func (x *examiner) objectLock(ctx context.Context) error {
 		return err
 	}
 	if out != nil && out.ObjectLockConfiguration != nil && out.ObjectLockConfiguration.Rule != nil {
-		x.tell.Weak(name, "it keeps every object for a while: the versions that heartbeats leave cannot be removed, and are paid for",
+		x.Tell.Weak(name, "it keeps every object for a while: the versions that heartbeats leave cannot be removed, and are paid for",
 			"use a bucket without a default retention")
 		return nil
 	}
-	x.tell.Fit(name, "the store shows no default retention")
+	x.Tell.Fit(name, "the store shows no default retention")
 	return nil
 }
 
@@ -113,13 +113,13 @@ func (x *examiner) known(ctx context.Context, name, right string, err error) (bo
 	case errors.As(err, &answer) && hasNone(answer), errors.As(err, &missing):
 		return true, nil
 	case backend.CodeOf(err) == protocol.Permission:
-		x.tell.Unknown(name, "these credentials may not read it", "let them, with "+right+", or look yourself")
+		x.Tell.Unknown(name, "these credentials may not read it", "let them, with "+right+", or look yourself")
 		return false, nil
 	}
 	if ctx.Err() != nil {
 		return false, err
 	}
-	x.tell.Unknown(name, backend.Reason(err), "look yourself, if the store has such a setting")
+	x.Tell.Unknown(name, backend.Reason(err), "look yourself, if the store has such a setting")
 	return false, nil
 }
 

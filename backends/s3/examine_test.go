@@ -88,6 +88,28 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestLeftBehind: what cannot be removed at the end is told of.
+func TestLeftBehind(t *testing.T) {
+	checks := map[string]backend.Check{}
+	address := before(t, func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+		if _, raced := checks["many create the same"]; raced && r.Method == http.MethodDelete {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = w.Write([]byte("<Error><Code>AccessDenied</Code></Error>"))
+			return
+		}
+		pass.ServeHTTP(w, r)
+	})
+	backendtest.MustWork(t, mustOpen(t, address).Examine(t.Context(), backend.Examination{Rounds: 1}, func(c backend.Check) { checks[c.Name] = c }))
+	left := keys(t, address)
+	if len(left) == 0 {
+		t.Fatal("nothing was left behind")
+	}
+	prefix := left[0][:strings.LastIndexByte(left[0], '.')]
+	if c := checks["clean up"]; c.Finding != backend.Weak || !strings.Contains(c.Text, prefix+" stays") || c.Advice == "" {
+		t.Errorf("of %q: %+v", left, c)
+	}
+}
+
 // TestProgress: a long check tells how far it is.
 func TestProgress(t *testing.T) {
 	var told []string
