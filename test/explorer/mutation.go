@@ -153,5 +153,5 @@ var generationMutations = []mutation{
 		"		if !a.line.servedUpTo(target) {\n			if err := a.pass(t, target); err != nil {\n				return nil, err\n			}\n		}\n	}\n	if err := a.turn("}}},
 
 	{name: "sweeping does not wait", breaks: robs, config: "tend", edits: []edit{{"tend.go",
-		"	if absent(err) || err == nil && seen.Due > 0 {", "	if absent(err) || seen.path == \"\" {"}}},
+		"	if absent(err) || err == nil && seen.Due > 0 {", "	if absent(err) || seen.Of.path == \"\" {"}}},
 }
