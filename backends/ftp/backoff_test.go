@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 )
 
 func (f *fake) sessions() int {
@@ -130,7 +130,7 @@ func TestPauseEnds(t *testing.T) {
 	time.AfterFunc(20*time.Millisecond, cancel)
 	begun := time.Now()
 	err := d.Mkdir(ctx, "L")
-	if come(err) != "over" || !strings.Contains(err.Error(), mkdirlock.ErrBusy.Error()) || time.Since(begun) > late {
+	if come(err) != "over" || !strings.Contains(err.Error(), dirs.ErrBusy.Error()) || time.Since(begun) > late {
 		t.Errorf("after %v: %v", time.Since(begun), err)
 	}
 	m.pass(time.Second)

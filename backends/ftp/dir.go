@@ -9,12 +9,12 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/process"
 )
 
 // A Dir is the directory of a lock on a server. It uses one connection, which is made when it is
-// needed. It implements mkdirlock.StatDir.
+// needed. It implements dirs.StatDir.
 type Dir struct {
 	server    *server
 	clock     clock.Clock
@@ -24,13 +24,13 @@ type Dir struct {
 	keepalive keepalive
 }
 
-var _ mkdirlock.StatDir = (*Dir)(nil)
+var _ dirs.StatDir = (*Dir)(nil)
 
 func (s *server) newDir() *Dir {
 	return &Dir{server: s, clock: clock.Boot{}, turn: make(chan struct{}, 1), keepalive: newKeepalive()}
 }
 
-// Mkdir implements mkdirlock.Dir.
+// Mkdir implements dirs.Dir.
 func (d *Dir) Mkdir(ctx context.Context, name string) error {
 	p, err := d.server.at(name)
 	if err != nil {
@@ -39,7 +39,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string) error {
 	return d.call(ctx, "make directory "+shortPath(p), func(c *conn) error { return d.made(p, c.library.MakeDir(p)) })
 }
 
-// Rmdir implements mkdirlock.Dir.
+// Rmdir implements dirs.Dir.
 func (d *Dir) Rmdir(ctx context.Context, name string) error {
 	p, err := d.server.at(name)
 	if err != nil {
@@ -48,7 +48,7 @@ func (d *Dir) Rmdir(ctx context.Context, name string) error {
 	return d.call(ctx, "remove directory "+shortPath(p), func(c *conn) error { return d.removed(p, c.library.RemoveDir(p)) })
 }
 
-// Rename implements mkdirlock.Dir.
+// Rename implements dirs.Dir.
 func (d *Dir) Rename(ctx context.Context, from, to string) error {
 	source, err := d.server.at(from)
 	if err != nil {
@@ -63,12 +63,12 @@ func (d *Dir) Rename(ctx context.Context, from, to string) error {
 	})
 }
 
-// Await implements mkdirlock.Dir. It only sleeps, because a server tells nothing by itself.
+// Await implements dirs.Dir. It only sleeps, because a server tells nothing by itself.
 func (d *Dir) Await(ctx context.Context, _ string, _ process.Process, wait time.Duration) {
 	clock.Sleep(ctx, d.clock, wait)
 }
 
-// Close implements mkdirlock.Dir.
+// Close implements dirs.Dir.
 func (d *Dir) Close() {
 	d.keepalive.end()
 	d.turn <- struct{}{}
@@ -93,7 +93,7 @@ func (d *Dir) enter(ctx context.Context) error {
 
 func (d *Dir) leave() { <-d.turn }
 
-// call makes a call of the library, with the outcomes of mkdirlock.Dir. If it is certain that the
+// call makes a call of the library, with the outcomes of dirs.Dir. If it is certain that the
 // call did nothing, it is made once more on a new connection. Typically the server had closed an
 // idle connection.
 func (d *Dir) call(ctx context.Context, op string, f func(*conn) error) error {
@@ -113,7 +113,7 @@ func (d *Dir) call(ctx context.Context, op string, f func(*conn) error) error {
 			return nil
 		case refused:
 			d.used(c)
-			return fmt.Errorf("%s: %w: %w", op, mkdirlock.ErrRefused, c.reason(err))
+			return fmt.Errorf("%s: %w: %w", op, dirs.ErrRefused, c.reason(err))
 		case unclear:
 			d.drop()
 			return d.unclear(ctx, op, c.reason(err))
@@ -131,7 +131,7 @@ func (d *Dir) unclear(ctx context.Context, op string, cause error) error {
 	if err := over(ctx); err != nil {
 		cause = err
 	}
-	return fmt.Errorf("%s: %w: %w", op, mkdirlock.ErrUnclear, cause)
+	return fmt.Errorf("%s: %w: %w", op, dirs.ErrUnclear, cause)
 }
 
 // unchanged is the error of a call that changed nothing.

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 )
 
-var _ mkdirlock.Examiner = (*Dir)(nil)
+var _ dirs.Examiner = (*Dir)(nil)
 
-// Examine implements mkdirlock.Examiner. One more connection is left idle while the other checks
+// Examine implements dirs.Examiner. One more connection is left idle while the other checks
 // go on, if the server takes another. If it does not, one is left idle after the checks.
 func (d *Dir) Examine(ctx context.Context, name string, e backend.Examination, tell backend.Tell) (rest func() error, err error) {
 	s, err := d.Session(ctx)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
 )
 
@@ -22,7 +22,7 @@ func (d *Dir) files(ctx context.Context, dir string, tell backend.Tell) error {
 	defer d.deleteFiles(ctx, tell, before, after)
 	for _, file := range []string{before, after} {
 		switch err := d.on(ctx, "make file", file, (*conn).store); {
-		case errors.Is(err, mkdirlock.ErrRefused):
+		case errors.Is(err, dirs.ErrRefused):
 			tell.Unknown(name, "no file can be made here: "+err.Error(), "none needed, unless jobs keep files here")
 			return nil
 		case err != nil:
@@ -34,7 +34,7 @@ func (d *Dir) files(ctx context.Context, dir string, tell backend.Tell) error {
 		return err
 	}
 	err = d.on(ctx, "rename file", after, func(c *conn, from string) error { return c.library.Rename(from, to) })
-	if err != nil && !errors.Is(err, mkdirlock.ErrRefused) {
+	if err != nil && !errors.Is(err, dirs.ErrRefused) {
 		return err
 	}
 	names, listed := d.List(ctx, dir)
@@ -81,7 +81,7 @@ func (d *Dir) deleteFiles(ctx context.Context, tell backend.Tell, files ...strin
 	}
 	names, err := d.List(ctx, path.Dir(files[0]))
 	for _, file := range files {
-		if err != nil && !errors.Is(err, mkdirlock.ErrRefused) || slices.Contains(names, path.Base(file)) {
+		if err != nil && !errors.Is(err, dirs.ErrRefused) || slices.Contains(names, path.Base(file)) {
 			tell.Weak("clean up", file+" stays", "remove it")
 		}
 	}

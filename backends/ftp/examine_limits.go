@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 // connections finds out how many connections the server takes from one address. One is the Dir's
 // own, and another may be the idle one.
 func (d *Dir) connections(ctx context.Context, name string, idle *idler, tell backend.Tell) error {
-	if _, err := d.List(ctx, name); err != nil && !errors.Is(err, mkdirlock.ErrRefused) {
+	if _, err := d.List(ctx, name); err != nil && !errors.Is(err, dirs.ErrRefused) {
 		return err // the directory must exist, for connections to be counted
 	}
 	count := 1
@@ -37,7 +37,7 @@ func (d *Dir) connections(ctx context.Context, name string, idle *idler, tell ba
 	for ; count < manyConns; count++ {
 		c, err := d.dialAgain(ctx)
 		switch {
-		case errors.Is(err, mkdirlock.ErrBusy):
+		case errors.Is(err, dirs.ErrBusy):
 			tell.Weak("connections", fmt.Sprintf("the server takes %d at a time from this address: %s", count, backend.Reason(err)),
 				fmt.Sprintf("let it take more: each helper needs one, so that there can be no more than %d here", count))
 			return nil
@@ -55,7 +55,7 @@ func (d *Dir) connections(ctx context.Context, name string, idle *idler, tell ba
 func (d *Dir) dialAgain(ctx context.Context) (c *conn, err error) {
 	for begun := d.clock.Now(); ; {
 		c, err = d.server.dial(ctx)
-		if !errors.Is(err, mkdirlock.ErrBusy) || d.clock.Now()-begun > goneTime {
+		if !errors.Is(err, dirs.ErrBusy) || d.clock.Now()-begun > goneTime {
 			return c, err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/test/ftpserver"
 )
 
@@ -24,7 +24,7 @@ func examined(t *testing.T, s *ftpserver.Server, idle time.Duration) []backend.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	lockOf(b).NewDir = func() mkdirlock.Dir {
+	lockOf(b).NewDir = func() dirs.Dir {
 		d := at.newDir()
 		d.clock = swift{}
 		return d
@@ -36,7 +36,7 @@ func examined(t *testing.T, s *ftpserver.Server, idle time.Duration) []backend.C
 			all = append(all, c)
 			fmt.Fprintf(&lines, "%-7s %-24s %s\n        %s\n", c.Finding, c.Name, c.Text, c.Advice)
 		})
-		if errors.Is(err, mkdirlock.ErrBusy) && len(all) == 0 {
+		if errors.Is(err, dirs.ErrBusy) && len(all) == 0 {
 			continue // the server may still count the connection that waited for its start
 		}
 		t.Logf("%s %v\n%s", s.Kind, err, lines.String())

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/test/ftpserver"
 )
 
@@ -44,7 +44,7 @@ func TestKinds(t *testing.T) {
 		}
 		refuses := func(err error) {
 			t.Helper()
-			if !errors.Is(err, mkdirlock.ErrRefused) {
+			if !errors.Is(err, dirs.ErrRefused) {
 				t.Errorf("not refused: %v", err)
 			}
 		}
@@ -65,10 +65,10 @@ func TestKinds(t *testing.T) {
 			holds(t, d, ".", "L", "L.r.2")
 		}
 		happens(d.Rmdir(ctx, "L/x.1"))
-		if got, err := d.List(ctx, "L"); len(got) > 0 || err != nil && !errors.Is(err, mkdirlock.ErrRefused) {
+		if got, err := d.List(ctx, "L"); len(got) > 0 || err != nil && !errors.Is(err, dirs.ErrRefused) {
 			t.Errorf("an empty directory: %q, %v", got, err)
 		}
-		if got, err := d.List(ctx, "none"); len(got) > 0 || err != nil && !errors.Is(err, mkdirlock.ErrRefused) {
+		if got, err := d.List(ctx, "none"); len(got) > 0 || err != nil && !errors.Is(err, dirs.ErrRefused) {
 			t.Errorf("a missing directory: %q, %v", got, err)
 		}
 		happens(d.Rmdir(ctx, "L"))
@@ -102,7 +102,7 @@ func TestKindsSpeakOfThemselves(t *testing.T) {
 			t.Fatal(err)
 		}
 		entries, err := d.Entries(ctx, ".")
-		at := map[string]mkdirlock.Entry{}
+		at := map[string]dirs.Entry{}
 		for _, e := range entries {
 			at[e.Name] = e
 		}
@@ -136,7 +136,7 @@ func TestOneWinner(t *testing.T) {
 				switch err := d.Mkdir(soon(t), "L"); {
 				case err == nil:
 					winners.Add(1)
-				case !errors.Is(err, mkdirlock.ErrRefused):
+				case !errors.Is(err, dirs.ErrRefused):
 					t.Error(err)
 				}
 			})
@@ -180,7 +180,7 @@ func TestEmptyFirst(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if names, err := d.List(soon(t), "empty"); len(names) > 0 || err != nil && !errors.Is(err, mkdirlock.ErrRefused) {
+			if names, err := d.List(soon(t), "empty"); len(names) > 0 || err != nil && !errors.Is(err, dirs.ErrRefused) {
 				t.Fatalf("listing %d of an empty directory gives %q and the error %v", i, names, err)
 			}
 			d.Close()

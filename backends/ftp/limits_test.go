@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/test/ftpserver"
 )
 
@@ -65,7 +65,7 @@ func TestIdleKept(t *testing.T) {
 // for so long that the server may have closed it.
 func kept(t *testing.T, d *Dir, during time.Duration) bool {
 	t.Helper()
-	if _, err := d.List(soon(t), "."); err != nil && !errors.Is(err, mkdirlock.ErrRefused) {
+	if _, err := d.List(soon(t), "."); err != nil && !errors.Is(err, dirs.ErrRefused) {
 		t.Fatal(err)
 	}
 	var before *conn

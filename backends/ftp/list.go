@@ -11,10 +11,10 @@ import (
 	library "github.com/jlaffaye/ftp"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 )
 
-// List implements mkdirlock.Dir. If a data connection is cut exactly between two lines, and the
+// List implements dirs.Dir. If a data connection is cut exactly between two lines, and the
 // server says that all went well, the result looks like a shorter listing. Only TLS can tell.
 func (d *Dir) List(ctx context.Context, name string) ([]string, error) {
 	p, err := d.server.at(name)
@@ -73,8 +73,8 @@ func lists(verb string) bool { return verb == "NLST" || verb == "LIST" || verb =
 // listens reports whether a command asks for a data connection.
 func listens(verb string) bool { return verb == "EPSV" || verb == "PASV" }
 
-// Entries implements mkdirlock.StatDir. It leaves out lines that cannot be parsed.
-func (d *Dir) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, error) {
+// Entries implements dirs.StatDir. It leaves out lines that cannot be parsed.
+func (d *Dir) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
 	p, err := d.server.at(name)
 	if err != nil {
 		return nil, err
@@ -90,14 +90,14 @@ func (d *Dir) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, erro
 	if err != nil {
 		return nil, err
 	}
-	var entries []mkdirlock.Entry
+	var entries []dirs.Entry
 	for _, e := range found {
 		// Some servers also list the directory itself and its parent, by their paths.
 		if path.IsAbs(e.Name) && path.Dir(e.Name) != p || e.Name == p && strings.Contains(p, "/") {
 			continue
 		}
 		for _, base := range names([]string{e.Name}) {
-			entries = append(entries, mkdirlock.Entry{
+			entries = append(entries, dirs.Entry{
 				Name: base, Dir: e.Type == library.EntryTypeFolder, Modified: e.Time, Precise: precise,
 			})
 		}

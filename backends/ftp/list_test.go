@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
 )
 
@@ -237,7 +237,7 @@ func TestEntries(t *testing.T) {
 		t.Errorf("MLSD of a path without a slash: %+v, %v", got, err)
 	}
 	f.when("MLSD", says("550 no"))
-	if _, err := f.dir().Entries(soon(t), "L"); !errors.Is(err, mkdirlock.ErrRefused) {
+	if _, err := f.dir().Entries(soon(t), "L"); !errors.Is(err, dirs.ErrRefused) {
 		t.Error(err)
 	}
 }

@@ -8,13 +8,14 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
 )
 
 // tellsOf lists the locks in the directory /dir/L, and returns their names.
 func tellsOf(t *testing.T, d *Dir) (locks []string, err error) {
 	t.Helper()
-	l := mkdirlock.Lock{NewDir: func() mkdirlock.Dir { return d }, Name: "L", Address: "ftp:L", Depth: 1}
+	l := mkdirlock.Lock{NewDir: func() dirs.Dir { return d }, Name: "L", Address: "ftp:L", Depth: 1}
 	err = l.Here().List(soon(t), backend.Listing{Tell: func(f backend.Listed) {
 		if f.Err != nil {
 			t.Error(f.Err)

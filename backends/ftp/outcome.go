@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
 )
 
@@ -110,7 +110,7 @@ func (s *server) lost(ctx context.Context, op string, cause error) error {
 }
 
 func (s *server) busy(op string, text string) error {
-	return s.fail(protocol.Unreachable, op, fmt.Errorf("%w: %s", mkdirlock.ErrBusy, text),
+	return s.fail(protocol.Unreachable, op, fmt.Errorf("%w: %s", dirs.ErrBusy, text),
 		"try again later, or raise the server's limit of connections")
 }
 

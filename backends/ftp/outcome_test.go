@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
 )
 
@@ -19,11 +19,11 @@ func come(err error) string {
 	switch {
 	case err == nil:
 		return "done"
-	case errors.Is(err, mkdirlock.ErrRefused):
+	case errors.Is(err, dirs.ErrRefused):
 		return "refused"
-	case errors.Is(err, mkdirlock.ErrUnclear):
+	case errors.Is(err, dirs.ErrUnclear):
 		return "unclear"
-	case errors.Is(err, mkdirlock.ErrBusy):
+	case errors.Is(err, dirs.ErrBusy):
 		return "busy"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "over"

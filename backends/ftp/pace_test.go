@@ -16,6 +16,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/process"
 	"locksmith/test/ftpserver"
 )
@@ -27,7 +28,7 @@ type hurried struct {
 	pauses *[]time.Duration
 }
 
-// Await implements mkdirlock.Dir.
+// Await implements dirs.Dir.
 func (h hurried) Await(_ context.Context, _ string, _ process.Process, d time.Duration) {
 	*h.pauses = append(*h.pauses, d)
 	h.clock.pass(d)
@@ -59,7 +60,7 @@ func TestPace(t *testing.T) {
 	m := &manual{}
 	l := open(proxy.Addr)
 	newDir := l.NewDir
-	l.NewDir = func() mkdirlock.Dir { return hurried{newDir().(*Dir), m, &pauses} }
+	l.NewDir = func() dirs.Dir { return hurried{newDir().(*Dir), m, &pauses} }
 	r := backendtest.Request()
 	r.Clock = m
 	a, err := l.Attempt(r)

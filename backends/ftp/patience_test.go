@@ -10,7 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 )
 
 // TestPatience: what an FTP server may answer, or fail to answer, and whether that may pass.
@@ -88,6 +88,6 @@ func lockAt(t *testing.T, s *server) backend.Backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lockOf(b).NewDir = func() mkdirlock.Dir { return s.newDir() }
+	lockOf(b).NewDir = func() dirs.Dir { return s.newDir() }
 	return b
 }

@@ -14,6 +14,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
 )
 
@@ -32,7 +33,7 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 		return nil, err
 	}
 	l := mkdirlock.Lock{
-		NewDir: func() mkdirlock.Dir { return s.newDir() },
+		NewDir: func() dirs.Dir { return s.newDir() },
 		Name:   s.name(), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
 		Address: a.String(),
 		// A waiter asks every 3 to 4 seconds, from the first time to the last: a try takes some

@@ -8,19 +8,19 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/test/lab"
 )
 
 // TestSilence: wherever a server falls silent, the call ends.
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	mkdir := func(t *testing.T, d mkdirlock.Dir) error { return d.Mkdir(soon(t), "L") }
-	list := func(t *testing.T, d mkdirlock.Dir) error { _, err := d.List(soon(t), "L"); return err }
+	mkdir := func(t *testing.T, d dirs.Dir) error { return d.Mkdir(soon(t), "L") }
+	list := func(t *testing.T, d dirs.Dir) error { _, err := d.List(soon(t), "L"); return err }
 	tests := []struct {
 		name, verb string
 		answer     func(*talk)
-		call       func(*testing.T, mkdirlock.Dir) error
+		call       func(*testing.T, dirs.Dir) error
 		want       string
 	}{
 		{"greeting", greeting, (*talk).hang, mkdir, "unreachable"},

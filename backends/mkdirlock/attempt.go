@@ -7,6 +7,8 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
@@ -20,7 +22,7 @@ const maxRaces = 8
 type attempt struct {
 	lock    *Lock
 	request backend.Request
-	dir     Dir // nil before the first call
+	dir     dirs.Dir // nil before the first call
 	others  watch.Others[spot]
 	phase   phase
 	mine    *claim // nil if the phase is idle
@@ -32,8 +34,8 @@ type attempt struct {
 	pin   io.Closer // of a lock's directory that is ours; nil: none
 	// What the attempt has learned of its place.
 	gate     gate
-	disk     Disk // dir, where it can do more; else nil
-	removes  bool // what we made could be removed
+	disk     dirs.Disk // dir, where it can do more; else nil
+	removes  bool      // what we made could be removed
 	fairness backoff.Fairness
 	deferred bool              // it has held back for writers for long enough
 	pauses   *backoff.Schedule // nil: those of the lock's Pace
@@ -110,7 +112,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		// Another Try is another wish.
 		*a = attempt{lock: a.lock, request: a.request, removes: a.removes, pauses: a.request.Polls.Schedule()}
 		return h, nil
-	case passing(err) && ctx.Err() == nil:
+	case dirs.Passing(err) && ctx.Err() == nil:
 		return nil, a.obstructed(err)
 	}
 	return nil, err
@@ -136,7 +138,7 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 		h, err := a.takeAnew(ctx)
 		refusal = nil
 		if errors.Is(err, backend.ErrAgain) && errors.As(err, &refusal) {
-			if refusal.Code == protocol.CannotCreate || forbidden(refusal) {
+			if refusal.Code == protocol.CannotCreate || dirs.Forbidden(refusal) {
 				return nil, backend.ErrAgain
 			}
 			refusal = nil
@@ -160,7 +162,7 @@ func (a *attempt) takeAnew(ctx context.Context) (*hold, error) {
 		}
 	}
 	h, err := a.take(ctx)
-	if errors.Is(err, errAbsent) {
+	if errors.Is(err, dirs.ErrAbsent) {
 		if err = a.withdraw(ctx); err == nil {
 			err = backend.ErrAgain
 		}
@@ -205,11 +207,11 @@ func (a *attempt) hold() *hold {
 // cannotRename finds out whether the server refuses the rename that every acquisition needs.
 // If not, others were in our way.
 func (a *attempt) cannotRename(ctx context.Context) bool {
-	own := ticket{a.request.Owner.Lease, a.lock.NewID()}
-	from, to, inside := a.lock.reservation(own), a.probe(), "/"+entry{exclusive, own}.String()
+	own := labels.Ticket{Lease: a.request.Owner.Lease, ID: a.lock.NewID()}
+	from, to, inside := a.lock.reservation(own), a.probe(), "/"+labels.Entry{Kind: labels.Exclusive, Ticket: own}.String()
 	made, moved, _ := a.tryRename(ctx, from, to, []string{from, from + inside},
 		[]string{to + inside, to, from + inside, from}) // what stays, a holder tends to
-	return refused(made) || refused(moved) || forbidden(moved)
+	return dirs.Refused(made) || dirs.Refused(moved) || dirs.Forbidden(moved)
 }
 
 // tryRename tries out a rename with directories of our own, beside the lock: before it, some
@@ -221,7 +223,7 @@ func (a *attempt) tryRename(ctx context.Context, from, to string, before, after 
 	}
 	moved = a.dir.Rename(ctx, from, to)
 	for _, d := range after {
-		if err := a.dir.Rmdir(ctx, d); err != nil && !refused(err) && !unclear(err) {
+		if err := a.dir.Rmdir(ctx, d); err != nil && !dirs.Refused(err) && !dirs.Unclear(err) {
 			stays = errors.Join(stays, err)
 		}
 	}
@@ -272,7 +274,7 @@ func (a *attempt) own(pin io.Closer) {
 
 // disclaim notes that the lock's directory is not ours any more.
 func (a *attempt) disclaim() {
-	unpin(a.pin)
+	dirs.Unpin(a.pin)
 	a.owned, a.pin = false, nil
 }
 
@@ -283,11 +285,11 @@ func (a *attempt) removeLock(ctx context.Context) error {
 		return nil
 	}
 	err := a.dir.Rmdir(ctx, a.lock.lock())
-	if err != nil && !refused(err) && !unclear(err) {
+	if err != nil && !dirs.Refused(err) && !dirs.Unclear(err) {
 		return a.lock.fail("remove the lock directory", err)
 	}
 	a.disclaim()
-	if unclear(err) {
+	if dirs.Unclear(err) {
 		return a.lock.orphaned("remove the lock directory")
 	}
 	return nil

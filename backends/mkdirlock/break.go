@@ -5,7 +5,8 @@ import (
 	"errors"
 
 	"locksmith/backends/backend"
-	"locksmith/protocol"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 )
 
 // Break implements backend.Backend. It removes what carries the id, and nothing
@@ -15,11 +16,11 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 	dir := l.NewDir()
 	defer dir.Close()
 	names, hidden := l.listLock(ctx, dir)
-	if hidden != nil && !refused(hidden) {
+	if hidden != nil && !dirs.Refused(hidden) {
 		return l.fail("list the lock directory", hidden)
 	}
-	for _, e := range entriesIn(names) {
-		if e.ticket.id == id {
+	for _, e := range labels.EntriesIn(names) {
+		if e.Ticket.ID == id {
 			return l.breakEntry(ctx, dir, e)
 		}
 	}
@@ -29,7 +30,7 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 		return err
 	}
 	for _, t := range l.reservationsIn(names) {
-		if t.id == id {
+		if t.ID == id {
 			return l.removeReservation(ctx, dir, t)
 		}
 	}
@@ -41,10 +42,10 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 
 // listLock lists the lock's directory. One that is missing has nothing in it; one
 // that is there and cannot be listed is refused.
-func (l *Lock) listLock(ctx context.Context, dir Dir) ([]string, error) {
+func (l *Lock) listLock(ctx context.Context, dir dirs.Dir) ([]string, error) {
 	for tries := 1; ; tries++ {
 		names, err := dir.List(ctx, l.lock())
-		if !refused(err) {
+		if !dirs.Refused(err) {
 			return names, err
 		}
 		there, err2 := l.exists(ctx, dir, l.lock())
@@ -65,20 +66,20 @@ func (l *Lock) noSuch(id string) error {
 
 // breakEntry removes an entry in the lock, and the lock's directory where that is
 // ours then.
-func (l *Lock) breakEntry(ctx context.Context, dir Dir, e entry) error {
-	if l.Style == PlainStyle && !mayRemove(dir, l.lock()) {
-		return l.notOwner("break " + e.ticket.id)
+func (l *Lock) breakEntry(ctx context.Context, dir dirs.Dir, e labels.Entry) error {
+	if l.Style == PlainStyle && !dirs.MayRemove(dir, l.lock()) {
+		return dirs.NotOwner(l.Address, "break "+e.Ticket.ID)
 	}
 	pin, err := l.pin(ctx, dir, l.lock())
 	if err == nil {
-		defer unpin(pin)
+		defer dirs.Unpin(pin)
 		err = l.removeEntry(ctx, dir, l.lock(), e.String(), nil)
 	}
 	switch {
-	case errors.Is(err, backend.ErrAgain), errors.Is(err, errAbsent):
-		return l.noSuch(e.ticket.id)
-	case errors.Is(err, errRevived):
-		return l.fail("break "+e.ticket.id, err)
+	case errors.Is(err, backend.ErrAgain), errors.Is(err, dirs.ErrAbsent):
+		return l.noSuch(e.Ticket.ID)
+	case errors.Is(err, dirs.ErrRevived):
+		return l.fail("break "+e.Ticket.ID, err)
 	case err != nil || l.Style == TreeStyle:
 		return err
 	}
@@ -87,7 +88,7 @@ func (l *Lock) breakEntry(ctx context.Context, dir Dir, e entry) error {
 }
 
 // breakSeen removes an entry whose time is over.
-func (l *Lock) breakSeen(ctx context.Context, dir Dir, s observation) error {
+func (l *Lock) breakSeen(ctx context.Context, dir dirs.Dir, s observation) error {
 	if overIn(s) == 0 {
 		return l.removeEntry(ctx, dir, s.Of.at, s.Of.entry.String(), s.Of.inside)
 	}
@@ -95,33 +96,17 @@ func (l *Lock) breakSeen(ctx context.Context, dir Dir, s observation) error {
 }
 
 // removeBare removes an entry that is bare. If its owner has put a heartbeat into it
-// meanwhile, the removal fails with errRevived.
-func (l *Lock) removeBare(ctx context.Context, dir Dir, at, name string) error {
+// meanwhile, the removal fails with dirs.ErrRevived.
+func (l *Lock) removeBare(ctx context.Context, dir dirs.Dir, at, name string) error {
 	err := dir.Rmdir(ctx, at+"/"+name)
 	switch {
 	case err == nil:
 		return nil
-	case !refused(err):
+	case !dirs.Refused(err):
 		return l.fail("remove an entry", err)
 	}
 	if err := l.mustBeThere(ctx, dir, at+"/"+name, "look for an entry"); err != nil {
 		return err
 	}
-	return errRevived
-}
-
-// A guarded directory may keep us from removing what is somebody else's.
-type guarded interface {
-	mayRemove(name string) bool
-}
-
-// mayRemove reports whether we may remove a directory. If we emptied a lock that we may not
-// remove, nobody could break it any more.
-func mayRemove(dir Dir, name string) bool {
-	g, ok := dir.(guarded)
-	return !ok || g.mayRemove(name)
-}
-
-func (l *Lock) notOwner(op string) error {
-	return l.error(protocol.Permission, op, errors.New("in a sticky directory only its owner may remove it"), "let its owner do it, or root")
+	return dirs.ErrRevived
 }

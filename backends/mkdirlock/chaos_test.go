@@ -12,6 +12,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/mkdirlock/labels"
 )
 
 func contest(k kindOfLock) backendtest.Contest {
@@ -76,7 +77,7 @@ func TestKilledPlain(t *testing.T) {
 // waited, and then only a lease tells.
 func bare(reservation string) bool {
 	in, _ := filepath.Glob(filepath.Join(reservation, "*", "*"))
-	return strings.Contains(filepath.Base(reservation), reservationPrefix) && len(in) == 0
+	return strings.Contains(filepath.Base(reservation), labels.ReservationPrefix) && len(in) == 0
 }
 
 // orphanLooks is how often an empty lock must look the same, looked at every 10 ms, to be

@@ -8,6 +8,8 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -15,9 +17,9 @@ import (
 // A claim is our entry: in a reservation, or in the lock.
 type claim struct {
 	lock   *Lock
-	dir    Dir
+	dir    dirs.Dir
 	clock  clock.Clock
-	entry  entry
+	entry  labels.Entry
 	home   string    // our reservation; empty: none
 	at     string    // the directory where our entry is: home or the lock
 	inLock bool      // it may be in the lock
@@ -38,21 +40,21 @@ type claim struct {
 	shown time.Duration
 }
 
-func (a *attempt) newClaim(k kind) (*claim, error) {
+func (a *attempt) newClaim(k labels.Kind) (*claim, error) {
 	r := a.request.Owner
 	r.ID, r.Acquired = a.lock.NewID(), a.lock.Today()
-	parts, err := pack(r)
+	parts, err := labels.Pack(r)
 	if err != nil {
 		return nil, a.lock.usage("write owner record", err.Error(), "give less --meta")
 	}
-	return &claim{lock: a.lock, dir: a.dir, clock: a.request.Clock, record: r, parts: parts, unwritten: extraNames(parts),
-		entry: entry{k, ticket{r.Lease, r.ID}}, confirmed: a.request.Clock.Now()}, nil
+	return &claim{lock: a.lock, dir: a.dir, clock: a.request.Clock, record: r, parts: parts, unwritten: labels.ExtraNames(parts),
+		entry: labels.Entry{Kind: k, Ticket: labels.Ticket{Lease: r.Lease, ID: r.ID}}, confirmed: a.request.Clock.Now()}, nil
 }
 
 // unpin lets others remove the lock's directory as abandoned, if it was once our
 // reservation.
 func (c *claim) unpin() {
-	unpin(c.pin)
+	dirs.Unpin(c.pin)
 	c.pin = nil
 }
 
@@ -65,12 +67,12 @@ func (c *claim) acquiredNow() {
 		return // records have whole ones
 	}
 	c.record.Acquired = now
-	if parts, err := pack(c.record); err == nil && len(parts) == 1 && len(c.parts) == 1 {
+	if parts, err := labels.Pack(c.record); err == nil && len(parts) == 1 && len(c.parts) == 1 {
 		c.parts = parts
 	}
 }
 
-// refresh is a heartbeat, and proves that our entry is there. errAbsent means that it is
+// refresh is a heartbeat, and proves that our entry is there. dirs.ErrAbsent means that it is
 // gone; or that it was silent for so long that somebody may have decided to remove it and
 // will do so.
 func (c *claim) refresh(ctx context.Context) error {
@@ -79,7 +81,7 @@ func (c *claim) refresh(ctx context.Context) error {
 		return err
 	}
 	if c.late() {
-		return errAbsent
+		return dirs.ErrAbsent
 	}
 	c.confirmed, c.shown = sent, sent
 	return nil
@@ -95,7 +97,7 @@ func (c *claim) late() bool {
 }
 
 // old reports that our entry was last known to be there a lease ago.
-func (c *claim) old() bool { return c.clock.Now()-c.confirmed >= c.entry.ticket.lease }
+func (c *claim) old() bool { return c.clock.Now()-c.confirmed >= c.entry.Ticket.Lease }
 
 // beat is a heartbeat. Before the first the record is written; parts that may be missing
 // then are written later, for a holder can do without them.
@@ -117,20 +119,20 @@ func (c *claim) beat(ctx context.Context) error {
 
 // count gives the heartbeat the next number. The first one is made.
 func (c *claim) count(ctx context.Context) error {
-	name := beatName(c.next, c.parts)
+	name := labels.BeatName(c.next, c.parts)
 	for _, last := range c.beats {
 		err := c.dir.Rename(ctx, c.path()+"/"+last, c.path()+"/"+name)
-		if !refused(err) {
+		if !dirs.Refused(err) {
 			return c.counted(name, err)
 		}
 	}
 	err := c.dir.Mkdir(ctx, c.path()+"/"+name)
-	if refused(err) {
+	if dirs.Refused(err) {
 		if err := c.whyRefused(ctx, name, err); backend.CodeOf(err) != protocol.CannotCreate {
 			return err
 		}
 		// It is there now: the request that made it was late.
-		if err = c.dir.Mkdir(ctx, c.path()+"/"+name); refused(err) {
+		if err = c.dir.Mkdir(ctx, c.path()+"/"+name); dirs.Refused(err) {
 			return c.whyRefused(ctx, name, err)
 		}
 	}
@@ -144,7 +146,7 @@ func (c *claim) counted(name string, err error) error {
 		c.beats = []string{name}
 		c.next++
 		return nil
-	case unclear(err):
+	case dirs.Unclear(err):
 		c.beats = append(c.beats, name)
 		c.next++
 	}
@@ -152,7 +154,7 @@ func (c *claim) counted(name string, err error) error {
 }
 
 // whyRefused finds out why a heartbeat was refused: nil if it is there nevertheless,
-// errAbsent if our entry is gone.
+// dirs.ErrAbsent if our entry is gone.
 func (c *claim) whyRefused(ctx context.Context, name string, cause error) error {
 	switch made, err := c.lock.exists(ctx, c.dir, c.path()+"/"+name); {
 	case err != nil:
@@ -177,9 +179,9 @@ func (c *claim) writeRecord(ctx context.Context) error {
 		switch {
 		case err == nil:
 			continue
-		case !refused(err) && !unclear(err):
+		case !dirs.Refused(err) && !dirs.Unclear(err):
 			return c.lock.fail("write owner record", err)
-		case refused(err):
+		case dirs.Refused(err):
 			if there, err := c.lock.exists(ctx, c.dir, c.path()+"/"+name); err == nil && there {
 				continue // a server that crashed refuses what it has done
 			}
@@ -192,7 +194,7 @@ func (c *claim) writeRecord(ctx context.Context) error {
 
 // remove removes our entry from where it is. nil means that our removal succeeded.
 func (c *claim) remove(ctx context.Context) error {
-	inside := append(extraNames(c.parts), c.beats...)
+	inside := append(labels.ExtraNames(c.parts), c.beats...)
 	return c.lock.removeEntry(ctx, c.dir, c.at, c.entry.String(), inside)
 }
 
@@ -200,17 +202,17 @@ func (c *claim) remove(ctx context.Context) error {
 // reports whether it emptied the lock. A rename that is executed late moves the entry
 // from the reservation to the lock, so it is looked for in this order.
 func (c *claim) withdraw(ctx context.Context) (emptied bool, err error) {
-	err = errAbsent
+	err = dirs.ErrAbsent
 	if c.home != "" {
 		c.at = c.home
 		err = c.remove(ctx)
 	}
-	if errors.Is(err, errAbsent) && c.inLock {
+	if errors.Is(err, dirs.ErrAbsent) && c.inLock {
 		c.at = c.lock.lock()
 		err = c.remove(ctx)
 		emptied = err == nil
 	}
-	if err != nil && !errors.Is(err, errAbsent) {
+	if err != nil && !errors.Is(err, dirs.ErrAbsent) {
 		return false, err
 	}
 	c.inLock = false

@@ -12,12 +12,13 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
+	"locksmith/backends/mkdirlock/dirs"
 )
 
 // A meter counts what is asked of a server, in commands of FTP.
 type meter struct{ commands atomic.Int64 }
 
-func (c *meter) on(dir Dir) Dir {
+func (c *meter) on(dir dirs.Dir) dirs.Dir {
 	return hooked{dir, func(o operation) error {
 		c.commands.Add(o.cost())
 		return o.do()

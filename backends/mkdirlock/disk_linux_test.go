@@ -15,6 +15,8 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/disk"
 	"locksmith/protocol"
 	"locksmith/test/lab"
 )
@@ -192,15 +194,15 @@ func appendOnly(t *testing.T, dir string) {
 	t.Cleanup(func() { mustWork(t, set("-a")) })
 }
 
-func aDisk(t *testing.T) *directory {
+func aDisk(t *testing.T) *disk.Directory {
 	t.Helper()
-	d := &directory{path: t.TempDir(), private: func() bool { return true }}
+	d := &disk.Directory{Path: t.TempDir(), Private: func() bool { return true }}
 	t.Cleanup(d.Close)
 	return d
 }
 
 // left is a directory that one of us has made and renamed, whose pin is still there.
-func left(t *testing.T, d *directory, name string) io.Closer {
+func left(t *testing.T, d *disk.Directory, name string) io.Closer {
 	t.Helper()
 	mustWork(t, d.Mkdir(t.Context(), "reservation"))
 	pin, err := d.Stake(t.Context(), "reservation")
@@ -211,17 +213,17 @@ func left(t *testing.T, d *directory, name string) io.Closer {
 
 // TestClear: only a directory that is marked, empty and not pinned is removed.
 func TestClear(t *testing.T) {
-	for about, prepare := range map[string]func(*testing.T, *directory) (want bool){
-		"left by one of us": func(t *testing.T, d *directory) bool {
+	for about, prepare := range map[string]func(*testing.T, *disk.Directory) (want bool){
+		"left by one of us": func(t *testing.T, d *disk.Directory) bool {
 			mustWork(t, left(t, d, "L").Close())
 			return true
 		},
-		"of one who lives": func(t *testing.T, d *directory) bool {
+		"of one who lives": func(t *testing.T, d *disk.Directory) bool {
 			pin := left(t, d, "L")
 			t.Cleanup(func() { _ = pin.Close() })
 			return false
 		},
-		"of one who breaks": func(t *testing.T, d *directory) bool {
+		"of one who breaks": func(t *testing.T, d *disk.Directory) bool {
 			first := left(t, d, "L")
 			pin, err := d.Pin(t.Context(), "L")
 			mustWork(t, err)
@@ -229,36 +231,36 @@ func TestClear(t *testing.T) {
 			t.Cleanup(func() { _ = pin.Close() })
 			return false
 		},
-		"of a script": func(t *testing.T, d *directory) bool {
+		"of a script": func(t *testing.T, d *disk.Directory) bool {
 			mustWork(t, d.Mkdir(t.Context(), "L"))
 			return false
 		},
-		"of a script that somebody has pinned": func(t *testing.T, d *directory) bool {
+		"of a script that somebody has pinned": func(t *testing.T, d *disk.Directory) bool {
 			mustWork(t, d.Mkdir(t.Context(), "L"))
 			pin, err := d.Pin(t.Context(), "L")
 			mustWork(t, err)
 			mustWork(t, pin.Close())
 			return false
 		},
-		"with an entry": func(t *testing.T, d *directory) bool {
+		"with an entry": func(t *testing.T, d *disk.Directory) bool {
 			mustWork(t, left(t, d, "L").Close())
 			mustWork(t, d.Mkdir(t.Context(), "L/x"))
 			return false
 		},
-		"missing": func(*testing.T, *directory) bool { return false },
+		"missing": func(*testing.T, *disk.Directory) bool { return false },
 	} {
 		t.Run(name(about), func(t *testing.T) {
 			d := aDisk(t)
 			want := prepare(t, d)
-			before, _ := os.Lstat(d.at("L"))
+			before, _ := os.Lstat(d.At("L"))
 			err := d.RemoveAbandoned(t.Context(), "L")
-			if after, _ := os.Lstat(d.at("L")); (err == nil) != want || (after == nil) != (want || before == nil) {
+			if after, _ := os.Lstat(d.At("L")); (err == nil) != want || (after == nil) != (want || before == nil) {
 				t.Errorf("removed: %v, want %v; there is %v", err, want, after)
 			}
-			if err != nil && !refused(err) {
+			if err != nil && !dirs.Refused(err) {
 				t.Error(err)
 			}
-			if marked := strings.HasPrefix(about, "of one who") || about == "with an entry"; errors.Is(err, errTended) != marked {
+			if marked := strings.HasPrefix(about, "of one who") || about == "with an entry"; errors.Is(err, dirs.ErrTended) != marked {
 				t.Errorf("%v, though it is marked: %v", err, marked)
 			}
 		})
@@ -269,7 +271,7 @@ func TestClear(t *testing.T) {
 func TestLeftEmpty(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")
-	d := &directory{path: dir, private: func() bool { return true }}
+	d := &disk.Directory{Path: dir, Private: func() bool { return true }}
 	pin := left(t, d, "lock")
 	waiter := attemptAt(t, path, plain, "exclusive")
 	mustBeHeld(t, waiter)

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"locksmith/backends/mkdirlock/dirs"
 )
 
 // A watchedDisk lets a hook do each call.
 type watchedDisk struct {
-	Disk
+	dirs.Disk
 	hook func(operation) error
 }
 
@@ -28,7 +30,7 @@ func (w watchedDisk) RenameNew(ctx context.Context, from, to string) error {
 }
 
 // watched counts in empty after how many calls the lock was there, but empty.
-func watched(m *memory, empty *int) Disk {
+func watched(m *memory, empty *int) dirs.Disk {
 	hook := func(o operation) error {
 		err := o.do()
 		if all := m.tree(); slices.Contains(all, "L") && !slices.ContainsFunc(all, func(name string) bool { return name > "L/" && name < "L0" }) {
@@ -36,7 +38,7 @@ func watched(m *memory, empty *int) Disk {
 		}
 		return err
 	}
-	return watchedDisk{disk{m}, hook}
+	return watchedDisk{diskMemory{m}, hook}
 }
 
 // TestTakenInOneStep: who is killed while it takes the lock leaves no empty one.
@@ -58,13 +60,13 @@ func TestTakenInOneStep(t *testing.T) {
 }
 
 // without is a disk that cannot do it after all, as NFS.
-type without struct{ disk }
+type without struct{ diskMemory }
 
 func (without) RenameNew(context.Context, string, string) error { return errors.ErrUnsupported }
 
 func TestTakenInTwoSteps(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
-		a := newHost("A", without{disk{m}}, plain)
+		a := newHost("A", without{diskMemory{m}}, plain)
 		h := a.take(t, "exclusive")
 		mustRelease(t, h)
 		mustBeTidy(t, m, plain)

@@ -5,14 +5,8 @@ import (
 	"fmt"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
-)
-
-var (
-	// errAbsent: an entry is not there.
-	errAbsent = errors.New("it is not there")
-	// errRevived: an entry that we took for a dead one's got a new heartbeat.
-	errRevived = errors.New("its holder lives")
 )
 
 // fail gives a failed call its code and advice.
@@ -23,9 +17,9 @@ func (l *Lock) fail(op string, err error) error {
 // explain adds what a Dir's error says.
 func explain(e *backend.Error) {
 	switch {
-	case unclear(e.Err), errors.Is(e.Err, ErrBusy):
+	case dirs.Unclear(e.Err), errors.Is(e.Err, dirs.ErrBusy):
 		e.Code, e.Hint = protocol.Unreachable, "look at the server, then try again"
-	case e.Code == protocol.Internal && refused(e.Err):
+	case e.Code == protocol.Internal && dirs.Refused(e.Err):
 		e.Code, e.Hint = protocol.CannotCreate, "look at the path, and what this user may do there: locksmith doctor"
 	}
 }
@@ -55,9 +49,4 @@ func (l *Lock) orphaned(op string) error {
 
 func (l *Lock) usage(op, cause, hint string) error {
 	return backend.Name(l.Address).Usage(op, cause, hint)
-}
-
-// passing reports that an error may pass: nothing is known about the lock at the moment.
-func passing(err error) bool {
-	return unclear(err) || errors.Is(err, ErrBusy) || backend.Passes(err)
 }

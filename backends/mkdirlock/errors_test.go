@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
 )
 
@@ -17,8 +18,8 @@ func TestDeadServer(t *testing.T) {
 	l := &Lock{Address: "mkdir:/mnt/lock"}
 	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ETIMEDOUT, syscall.EHOSTDOWN, syscall.EHOSTUNREACH,
 		syscall.ENETUNREACH, syscall.ECONNREFUSED, syscall.ECONNRESET} {
-		err := Outcome(&os.PathError{Op: "mkdir", Path: "/mnt/lock", Err: errno})
-		if !unclear(err) || refused(err) {
+		err := dirs.Outcome(&os.PathError{Op: "mkdir", Path: "/mnt/lock", Err: errno})
+		if !dirs.Unclear(err) || dirs.Refused(err) {
 			t.Errorf("%v is not unclear", errno)
 		}
 		if code := backend.CodeOf(l.fail("make the lock", err)); code != protocol.Unreachable {

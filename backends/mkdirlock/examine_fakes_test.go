@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
 )
 
@@ -21,10 +22,10 @@ type patient struct {
 	style  Style
 	opened int
 	// dir returns what the nth user of the place has for it; nil: all of memory.
-	dir func(n int, m *memory) Dir
+	dir func(n int, m *memory) dirs.Dir
 }
 
-func (p *patient) newDir() Dir {
+func (p *patient) newDir() dirs.Dir {
 	p.opened++
 	if p.dir == nil {
 		return timed{Dir: p.memory, precise: true}
@@ -42,15 +43,15 @@ func (p *patient) examine(ctx context.Context) ([]backend.Check, error) {
 
 // timed is a Dir that tells the times of what is in it by its name.
 type timed struct {
-	Dir
+	dirs.Dir
 	precise, silent, backwards bool
 }
 
-func (d timed) Entries(ctx context.Context, name string) ([]Entry, error) {
+func (d timed) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
 	names, err := d.List(ctx, name)
-	var all []Entry
+	var all []dirs.Entry
 	for _, n := range names {
-		e := Entry{Name: n, Dir: true, Modified: time.Now().Add(3*time.Second + 2*time.Hour), Precise: d.precise}
+		e := dirs.Entry{Name: n, Dir: true, Modified: time.Now().Add(3*time.Second + 2*time.Hour), Precise: d.precise}
 		switch {
 		case d.silent:
 			e.Modified = time.Time{}
@@ -66,8 +67,8 @@ func (d timed) Entries(ctx context.Context, name string) ([]Entry, error) {
 }
 
 // instead makes a Dir of which one call is answered otherwise.
-func instead(call string, answer func(o operation, m *memory) error) func(int, *memory) Dir {
-	return func(_ int, m *memory) Dir {
+func instead(call string, answer func(o operation, m *memory) error) func(int, *memory) dirs.Dir {
+	return func(_ int, m *memory) dirs.Dir {
 		return hooked{m, func(o operation) error {
 			if o.call != call {
 				return o.do()
@@ -113,8 +114,8 @@ func both() func(operation, *memory) error {
 }
 
 // staleFor is a second connection that lists what was there a while ago.
-func staleFor(d time.Duration) func(int, *memory) Dir {
-	return func(n int, m *memory) Dir {
+func staleFor(d time.Duration) func(int, *memory) dirs.Dir {
+	return func(n int, m *memory) dirs.Dir {
 		if n == 1 {
 			return m
 		}
@@ -152,7 +153,7 @@ func removeAll(o operation, m *memory) error {
 	}
 	m.mu.Unlock()
 	if there == nil {
-		return Outcome(unix.ENOENT)
+		return dirs.Outcome(unix.ENOENT)
 	}
 	return nil
 }
@@ -191,11 +192,11 @@ func replace(o operation, m *memory) error {
 
 // A delaying Dir keeps a directory that somebody reads.
 type delaying struct {
-	Dir
+	dirs.Dir
 	read string
 }
 
-func delayed(_ int, m *memory) Dir { return &delaying{Dir: timed{Dir: m, precise: true}} }
+func delayed(_ int, m *memory) dirs.Dir { return &delaying{Dir: timed{Dir: m, precise: true}} }
 
 func (d *delaying) Rmdir(ctx context.Context, name string) error {
 	if name == d.read {

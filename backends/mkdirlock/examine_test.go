@@ -17,6 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/examine"
 	"locksmith/protocol"
 )
 
@@ -65,15 +67,15 @@ func TestExamineFinds(t *testing.T) {
 		"listing late, tree":                      {patient{dir: staleFor(2 * time.Second), style: TreeStyle}, "listing by another", backend.Unfit, "would not see", false},
 		"missing is empty":                        {patient{memory: newMemory(habits{missingIsEmpty: true})}, "own listing", backend.Fit, "a missing directory is listed", false},
 		"empty is refused":                        {patient{memory: newMemory(habits{emptyIsRefused: true})}, "own listing", backend.Fit, "an empty directory is refused", false},
-		"no times":                                {patient{dir: func(_ int, m *memory) Dir { return m }}, "times", backend.Unknown, "not told here", false},
-		"silent times":                            {patient{dir: func(_ int, m *memory) Dir { return timed{Dir: m, silent: true} }}, "times", backend.Weak, "do not tell", false},
-		"coarse times":                            {patient{dir: func(_ int, m *memory) Dir { return timed{Dir: m} }}, "times", backend.Weak, "the minute", false},
-		"backward times":                          {patient{dir: func(_ int, m *memory) Dir { return timed{Dir: m, precise: true, backwards: true} }}, "times", backend.Weak, "older", false},
+		"no times":                                {patient{dir: func(_ int, m *memory) dirs.Dir { return m }}, "times", backend.Unknown, "not told here", false},
+		"silent times":                            {patient{dir: func(_ int, m *memory) dirs.Dir { return timed{Dir: m, silent: true} }}, "times", backend.Weak, "do not tell", false},
+		"coarse times":                            {patient{dir: func(_ int, m *memory) dirs.Dir { return timed{Dir: m} }}, "times", backend.Weak, "the minute", false},
+		"backward times":                          {patient{dir: func(_ int, m *memory) dirs.Dir { return timed{Dir: m, precise: true, backwards: true} }}, "times", backend.Weak, "older", false},
 		"another clock":                           {patient{}, "clock", backend.Fit, "3s ahead of ours, in a zone +2 hours from UTC", false},
-		"one connection": {patient{dir: func(n int, m *memory) Dir {
+		"one connection": {patient{dir: func(n int, m *memory) dirs.Dir {
 			return hooked{m, func(o operation) error {
 				if n > 1 {
-					return fmt.Errorf("%w: 421", ErrBusy)
+					return fmt.Errorf("%w: 421", dirs.ErrBusy)
 				}
 				return o.do()
 			}}
@@ -135,7 +137,7 @@ func TestExamineForeignTree(t *testing.T) {
 		mustWork(t, p.Mkdir(t.Context(), "L"))
 		p.dir = instead("mkdir", func(o operation, _ *memory) error {
 			if strings.HasPrefix(o.name, "L/") {
-				return Outcome(unix.ENOENT) // as servers do that give no reason
+				return dirs.Outcome(unix.ENOENT) // as servers do that give no reason
 			}
 			return o.do()
 		})
@@ -151,7 +153,7 @@ func TestExamineWhileOthersMakeTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := patient{memory: newMemory(habits{}), style: TreeStyle}
 		made := false
-		p.dir = func(_ int, m *memory) Dir {
+		p.dir = func(_ int, m *memory) dirs.Dir {
 			return hooked{timed{Dir: m, precise: true}, func(o operation) error {
 				err := o.do()
 				if !made && o.call == "mkdir" {
@@ -192,7 +194,7 @@ func breakOff(t *testing.T, why string, calls int) (over bool) {
 	var mu sync.Mutex
 	made := 0
 	p := patient{memory: newMemory(habits{})}
-	p.dir = func(_ int, m *memory) Dir {
+	p.dir = func(_ int, m *memory) dirs.Dir {
 		return hooked{m, func(o operation) error {
 			mu.Lock()
 			made++
@@ -206,9 +208,9 @@ func breakOff(t *testing.T, why string, calls int) (over bool) {
 			}
 			if why == "cancelled" {
 				cancel()
-				return fmt.Errorf("%w: %w", ErrUnclear, context.Canceled)
+				return fmt.Errorf("%w: %w", dirs.ErrUnclear, context.Canceled)
 			}
-			return fmt.Errorf("%w: no answer", ErrUnclear)
+			return fmt.Errorf("%w: no answer", dirs.ErrUnclear)
 		}}
 	}
 	all, err := p.examine(ctx)
@@ -237,7 +239,7 @@ func TestExamineEndsSoon(t *testing.T) {
 				var calls atomic.Int32
 				var cancelled time.Time
 				p := patient{memory: newMemory(habits{})}
-				p.dir = func(_ int, m *memory) Dir {
+				p.dir = func(_ int, m *memory) dirs.Dir {
 					return hooked{m, func(o operation) error {
 						switch n := calls.Add(1); {
 						case n == 7:
@@ -252,7 +254,7 @@ func TestExamineEndsSoon(t *testing.T) {
 				}
 				all, _ := p.examine(ctx)
 				defer time.Sleep(2 * slow) // until the call that was left behind returns
-				between(t, "the end", time.Since(cancelled), 0, graceTime)
+				between(t, "the end", time.Since(cancelled), 0, dirs.GraceTime)
 				if !slices.ContainsFunc(all, func(c backend.Check) bool {
 					return c.Name == "clean up" && strings.Contains(c.Text, "may still be there: there was no time")
 				}) {
@@ -276,7 +278,7 @@ func TestOffset(t *testing.T) {
 		{time.Hour + 2*time.Second, true, "the server's is 2s ahead of ours, in a zone +1 hours from UTC, or off by so much"},
 		{-210 * time.Minute, true, "the server's is like ours, to the second, in a zone -3.5 hours from UTC, or off by so much"},
 	} {
-		if got := offset(c.d, c.precise); got != c.want {
+		if got := examine.Offset(c.d, c.precise); got != c.want {
 			t.Errorf("%v: %q, want %q", c.d, got, c.want)
 		}
 	}

@@ -3,6 +3,9 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 )
 
 // Writers are preferred: a newcomer that would share the lock holds back, for a lease of
@@ -20,9 +23,9 @@ func (a *attempt) holdBack(ctx context.Context) error {
 		return err
 	}
 	for _, t := range a.lock.reservationsIn(names) {
-		s, err := a.others.Look(ctx, spot{at: a.lock.reservation(t), entry: entry{exclusive, t}})
+		s, err := a.others.Look(ctx, spot{at: a.lock.reservation(t), entry: labels.Entry{Kind: labels.Exclusive, Ticket: t}})
 		switch {
-		case errors.Is(err, errAbsent):
+		case errors.Is(err, dirs.ErrAbsent):
 		case err != nil:
 			return err
 		case overIn(s) == 0:

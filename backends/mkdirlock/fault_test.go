@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
 )
 
@@ -55,20 +56,20 @@ const (
 )
 
 // unclearly reports that a call may have had its effect though it failed.
-func (f *fault) unclearly() bool { return unclear(f.err) }
+func (f *fault) unclearly() bool { return dirs.Unclear(f.err) }
 
 func away() error {
 	return &backend.Error{Code: protocol.Unreachable, Lock: "mkdir:/L", Op: "connect", Err: errors.New("no route to host")}
 }
 
 func faults() []fault {
-	refusal, lost := Outcome(unix.EEXIST), Outcome(unix.ETIMEDOUT)
+	refusal, lost := dirs.Outcome(unix.EEXIST), dirs.Outcome(unix.ETIMEDOUT)
 	all := []fault{
 		{err: refusal, code: protocol.CannotCreate},
-		{err: Outcome(unix.EACCES), lasts: long, code: protocol.Permission},
-		{err: Outcome(unix.ENOSPC), code: protocol.CannotCreate},
+		{err: dirs.Outcome(unix.EACCES), lasts: long, code: protocol.Permission},
+		{err: dirs.Outcome(unix.ENOSPC), code: protocol.CannotCreate},
 		{err: away(), code: protocol.Unreachable},
-		{err: ErrBusy, lasts: long, code: protocol.Unreachable},
+		{err: dirs.ErrBusy, lasts: long, code: protocol.Unreachable},
 		{err: lost, code: protocol.Unreachable},
 		{err: lost, lasts: long, code: protocol.Unreachable},
 		{err: lost, done: true, code: protocol.Unreachable},
@@ -81,7 +82,7 @@ func faults() []fault {
 }
 
 // on is the Dir of the one whom the fault hits.
-func (f *fault) on(dir Dir) Dir {
+func (f *fault) on(dir dirs.Dir) dirs.Dir {
 	return hooked{dir, func(o operation) error {
 		f.tick()
 		f.n--
@@ -102,7 +103,7 @@ func (f *fault) on(dir Dir) Dir {
 }
 
 // beside is the Dir of everybody else.
-func (f *fault) beside(dir Dir) Dir {
+func (f *fault) beside(dir dirs.Dir) dirs.Dir {
 	return hooked{dir, func(o operation) error { f.tick(); return o.do() }}
 }
 
@@ -346,7 +347,7 @@ func TestFaults(t *testing.T) {
 
 // TestFaultsOfServers does so with servers of other habits.
 func TestFaultsOfServers(t *testing.T) {
-	some := slices.DeleteFunc(faults(), func(f fault) bool { return f.lasts > 0 || f.late > 0 || !refused(f.err) && !f.done })
+	some := slices.DeleteFunc(faults(), func(f fault) bool { return f.lasts > 0 || f.late > 0 || !dirs.Refused(f.err) && !f.done })
 	for about, h := range map[string]habits{"no overwriting": {noOverwrite: true}, "missing is empty": {missingIsEmpty: true}, "empty is refused": {emptyIsRefused: true}} {
 		for _, k := range []kindOfLock{plain, tree} {
 			for i := range scenes {
@@ -464,7 +465,7 @@ func (s *scene) excused(err error) bool {
 	case !s.fault.met:
 		return false
 	}
-	if refused(s.fault.err) && (code == protocol.Permission || code == protocol.Gone && strings.HasPrefix(s.fault.told, "list") || s.orphaned()) {
+	if dirs.Refused(s.fault.err) && (code == protocol.Permission || code == protocol.Gone && strings.HasPrefix(s.fault.told, "list") || s.orphaned()) {
 		return true // it refuses without a reason what only permissions explain
 	}
 	return code == s.fault.code

@@ -1,65 +1,33 @@
-//go:build unix
-
 package mkdirlock
 
 import (
-	"slices"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
-	"locksmith/protocol"
 )
 
-// FuzzListing: of what stands in a directory only names that are exactly ours count,
-// and a record is only believed for the entry that it is in.
-func FuzzListing(f *testing.F) {
-	id := owner.NewID()
-	for _, names := range [][]string{
-		{}, {"x.60000-" + id}, {"s.1000-" + id, "x.060000-" + id, "../x.60000-" + id}, {"fence.7", "fence.08", "fence.18446744073709551615"},
-		{"9.1.a", "10.1.a", "m.1.x"}, {"lock", "r.60000-" + id, ".", ".."}, {"x.31622400000-" + id, "x.31622400001-" + id, "x.999-" + id},
-	} {
-		f.Add(strings.Join(names, "\n"))
+func FuzzNames(f *testing.F) {
+	l := Lock{Name: "L"}
+	t := labels.Ticket{Lease: time.Minute, ID: owner.NewID()}
+	for _, name := range []string{labels.Entry{Kind: labels.Exclusive, Ticket: t}.String(), labels.Entry{Kind: labels.Shared, Ticket: t}.String(), l.reservation(t), labels.FenceName(7), "x.60000-" + strings.Repeat("A", 32), "fence.01"} {
+		f.Add(name)
 	}
-	f.Fuzz(func(t *testing.T, listing string) {
-		names := strings.Split(listing, "\n")
-		for _, e := range entriesIn(names) {
-			if !slices.Contains(names, e.String()) || strings.Contains(e.String(), "/") || e.ticket.lease < owner.MinLease || e.ticket.lease > owner.MaxLease {
-				t.Errorf("%q has the entry %s", listing, e)
-			}
+	f.Fuzz(func(t *testing.T, name string) {
+		if e, ok := labels.ParseEntry(name); ok && e.String() != name {
+			t.Errorf("%q became %q", name, e)
 		}
-		all := fencesIn(names)
-		if newest := newestOf(all); newest != 0 && (!slices.Contains(names, fenceName(newest)) || newest >= maxToken) {
-			t.Errorf("%q has the token %d", listing, newest)
+		if w, ok := l.parseReservation(name); ok && l.reservation(w) != name {
+			t.Errorf("%q became %q", name, l.reservation(w))
 		}
-		if beat, parts := latestBeat(names); beat != "" && (!slices.Contains(names, beat) || parts < 1 || parts > maxParts) {
-			t.Errorf("%q has the heartbeat %q of %d parts", listing, beat, parts)
+		if n, ok := labels.ParseFence(name); ok && labels.FenceName(n) != name {
+			t.Errorf("%q became %q", name, labels.FenceName(n))
 		}
-		if r, note := recordIn(names, id); r != nil && r.ID != id || (r == nil) == (note == "") {
-			t.Errorf("%q has the record %+v, %q", listing, r, note)
-		}
-	})
-}
-
-// FuzzDecompress: no name unpacks to much more than a record, and what it unpacks to
-// can be packed again.
-func FuzzDecompress(f *testing.F) {
-	for _, s := range []string{"", "\x80\xff", "\x1f", "\x1f\x80", "\x10ab", "\x1e", "\x95plain\x0f", strings.Repeat("\x80", maxParts*maxPart)} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, packed []byte) {
-		text, err := decompress(packed)
-		if err != nil {
-			return
-		}
-		if len(text) > protocol.MaxLine+2*mostHex {
-			t.Fatalf("%d bytes became %d", len(packed), len(text))
-		}
-		if len(text) > protocol.MaxLine {
-			return
-		}
-		if again, err := decompress(compress(text)); err != nil || again != text {
-			t.Fatalf("%q became %q became %q, %v", packed, text, again, err)
+		if n, parts, first, ok := labels.ParseBeat(name); ok && (parts < 1 || parts > labels.MaxParts || !strings.HasSuffix(name, "."+first)) {
+			t.Errorf("%q became %s", name, fmt.Sprint(n, parts, first))
 		}
 	})
 }

@@ -13,6 +13,8 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 	"locksmith/test/lab"
 )
@@ -75,18 +77,18 @@ var slow = Pace{Min: 250 * time.Millisecond, Max: 10 * time.Second, Each: 25 * t
 // A host has helpers that use the directory.
 type host struct {
 	backendtest.Host
-	dir  Dir
+	dir  dirs.Dir
 	kind kindOfLock
 	pace Pace
 }
 
-func newHost(name string, dir Dir, k kindOfLock) *host {
+func newHost(name string, dir dirs.Dir, k kindOfLock) *host {
 	return &host{Host: backendtest.NewHost(name), dir: dir, kind: k, pace: slow}
 }
 
 func (h *host) lock() *Lock {
 	return &Lock{
-		NewDir: func() Dir { return h.dir }, Name: "L", Style: h.kind.style, Tokens: h.kind.tokens, Address: "mkdir:/L",
+		NewDir: func() dirs.Dir { return h.dir }, Name: "L", Style: h.kind.style, Tokens: h.kind.tokens, Address: "mkdir:/L",
 		Pace: h.pace, Env: owner.Env{NewID: owner.NewID, Judge: h.Judge, Today: time.Now},
 	}
 }
@@ -193,7 +195,7 @@ func untidy(m *memory, k kindOfLock) []string {
 	for _, name := range m.tree() {
 		switch {
 		case k.style == TreeStyle && (name == "L" || name == "L/lock"):
-		case k.tokens && strings.HasPrefix(name, "L/"+fencePrefix):
+		case k.tokens && strings.HasPrefix(name, "L/"+labels.FencePrefix):
 			fences++
 		default:
 			left = append(left, name)

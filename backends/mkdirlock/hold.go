@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
@@ -15,7 +17,7 @@ import (
 type hold struct {
 	claim  *claim
 	lock   *Lock
-	dir    Dir
+	dir    dirs.Dir
 	token  uint64
 	others watch.Others[spot] // for Tend only
 	next   string             // the ticket with which Tend goes on
@@ -36,7 +38,7 @@ const (
 )
 
 // ID implements backend.Hold.
-func (h *hold) ID() string { return h.claim.entry.ticket.id }
+func (h *hold) ID() string { return h.claim.entry.Ticket.ID }
 
 // Token implements backend.Hold.
 func (h *hold) Token() uint64 { return h.token }
@@ -47,7 +49,7 @@ func (h *hold) Heartbeat(ctx context.Context) error {
 		return h.lock.lost("refresh our entry")
 	}
 	err := h.claim.beat(ctx)
-	if errors.Is(err, errAbsent) {
+	if errors.Is(err, dirs.ErrAbsent) {
 		h.lose()
 		return h.lock.lost("refresh our entry")
 	}
@@ -88,13 +90,13 @@ func (h *hold) removeEntry(ctx context.Context) error {
 	switch {
 	case err == nil:
 		h.stage = emptied
-	case errors.Is(err, errAbsent) && h.stage == asked:
+	case errors.Is(err, dirs.ErrAbsent) && h.stage == asked:
 		h.stage = checking // perhaps somebody else removed it: then L is not ours
-	case errors.Is(err, errAbsent):
+	case errors.Is(err, dirs.ErrAbsent):
 		h.lose()
 		return h.lock.lost("remove our entry")
 	default:
-		if unclear(err) {
+		if dirs.Unclear(err) {
 			h.stage = asked
 		}
 		return err
@@ -112,12 +114,12 @@ func (h *hold) removeLock(ctx context.Context) error {
 	switch {
 	case err == nil:
 		return nil
-	case !refused(err) && !unclear(err):
+	case !dirs.Refused(err) && !dirs.Unclear(err):
 		return h.lock.fail("remove the lock directory", err)
 	}
 	h.stage = checking
 	left := h.mustBeRemoved(ctx)
-	if left != nil && refused(err) {
+	if left != nil && dirs.Refused(err) {
 		return errors.Join(h.lock.fail("remove the lock directory", err), left)
 	}
 	return left
@@ -133,10 +135,10 @@ func (h *hold) mustBeRemoved(ctx context.Context) error {
 		return nil
 	}
 	names, err := h.dir.List(ctx, h.lock.lock())
-	if err != nil && !refused(err) {
+	if err != nil && !dirs.Refused(err) {
 		return h.lock.fail("look whether the lock directory is gone", err)
 	}
-	if slices.ContainsFunc(names, func(name string) bool { _, ok := parseEntry(name); return ok }) {
+	if slices.ContainsFunc(names, func(name string) bool { _, ok := labels.ParseEntry(name); return ok }) {
 		return nil
 	}
 	if len(names) > 0 {

@@ -3,6 +3,7 @@
 package mkdirlock
 
 import (
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"locksmith/backends/backendtest"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -106,7 +108,8 @@ func TestHostileRecords(t *testing.T) {
 	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
 		h := acquired(t, attemptAt(t, path, k, mode))
 		dir := filepath.Join(filepath.Dir(path), h.claim.path())
-		for _, beat := range []string{"99.1.AAAA", "99.32.x", "99.1.", "99.1.\x1b[2J", "99.1." + bomb(150)} {
+		bomb := "99.1." + base64.RawURLEncoding.EncodeToString(labels.Compress(strings.Repeat(" timens=time:[4026531834]", 150)))
+		for _, beat := range []string{"99.1.AAAA", "99.32.x", "99.1.", "99.1.\x1b[2J", bomb} {
 			mustWork(t, os.Rename(filepath.Join(dir, h.claim.beats[0]), filepath.Join(dir, beat)))
 			a := attemptAt(t, path, k, "exclusive")
 			held := mustBeHeld(t, a)

@@ -7,7 +7,8 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
-	"locksmith/backends/owner"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/success"
 	"locksmith/backends/watch"
 )
@@ -28,11 +29,11 @@ type inspection struct {
 	report backend.Report
 }
 
-func (i *inspection) look(ctx context.Context, dir Dir) error {
+func (i *inspection) look(ctx context.Context, dir dirs.Dir) error {
 	l := i.lock
 	around, _ := l.around()
 	names, err := dir.List(ctx, around)
-	if refused(err) && l.Style == TreeStyle {
+	if dirs.Refused(err) && l.Style == TreeStyle {
 		// It was never used; or we may not look.
 		there, err2 := l.exists(ctx, dir, l.Name)
 		switch {
@@ -43,7 +44,7 @@ func (i *inspection) look(ctx context.Context, dir Dir) error {
 		}
 		names, err = dir.List(ctx, around) // it may have come meanwhile
 	}
-	if refused(err) {
+	if dirs.Refused(err) {
 		names, err = listedOtherwise(ctx, dir, around, err)
 	}
 	if err != nil {
@@ -53,11 +54,11 @@ func (i *inspection) look(ctx context.Context, dir Dir) error {
 }
 
 // all sees who holds the lock and who waits: names are those in the directory around.
-func (i *inspection) all(ctx context.Context, dir Dir, names []string) error {
+func (i *inspection) all(ctx context.Context, dir dirs.Dir, names []string) error {
 	lock := i.lock.Name
 	if i.lock.Style == TreeStyle {
-		lock, i.report.Token = treeLock, newestOf(fencesIn(names))
-		i.report.Success, _ = success.Last(ctx, successes{marks: successesIn(names)}, i.lock.Today())
+		lock, i.report.Token = labels.TreeLock, labels.NewestOf(labels.FencesIn(names))
+		i.report.Success, _ = success.Last(ctx, successes{marks: labels.SuccessesIn(names)}, i.lock.Today())
 		i.note(names)
 	}
 	if slices.Contains(names, lock) {
@@ -70,8 +71,8 @@ func (i *inspection) all(ctx context.Context, dir Dir, names []string) error {
 
 // listedOtherwise lists a directory that was refused: some servers do that with an
 // empty one when asked for names alone.
-func listedOtherwise(ctx context.Context, dir Dir, at string, cause error) (names []string, err error) {
-	stat, ok := dir.(StatDir)
+func listedOtherwise(ctx context.Context, dir dirs.Dir, at string, cause error) (names []string, err error) {
+	stat, ok := dir.(dirs.StatDir)
 	if !ok {
 		return nil, cause
 	}
@@ -86,7 +87,7 @@ func listedOtherwise(ctx context.Context, dir Dir, at string, cause error) (name
 }
 
 // entries sees who holds the lock.
-func (i *inspection) entries(ctx context.Context, dir Dir) error {
+func (i *inspection) entries(ctx context.Context, dir dirs.Dir) error {
 	l := i.lock
 	names, err := l.namesIn(ctx, dir, l.lock(), "list the lock directory")
 	if err != nil {
@@ -98,14 +99,14 @@ func (i *inspection) entries(ctx context.Context, dir Dir) error {
 // holders sees whose entries are among the names in the lock's directory.
 func (i *inspection) holders(ctx context.Context, names []string) error {
 	l := i.lock
-	entries := entriesIn(names)
+	entries := labels.EntriesIn(names)
 	if len(entries) == 0 && (l.Style == PlainStyle || len(names) > 0) {
-		i.report.Holders = append(i.report.Holders, nobody(names, false))
+		i.report.Holders = append(i.report.Holders, labels.Nobody(names, false))
 	}
-	alone := slices.ContainsFunc(entries, func(e entry) bool { return e.kind == exclusive })
+	alone := slices.ContainsFunc(entries, func(e labels.Entry) bool { return e.Kind == labels.Exclusive })
 	for _, e := range entries {
 		to := &i.report.Holders
-		if alone && e.kind == shared {
+		if alone && e.Kind == labels.Shared {
 			to = &i.report.Waiters
 		}
 		if err := i.see(ctx, to, l.lock(), e); err != nil {
@@ -118,7 +119,7 @@ func (i *inspection) holders(ctx context.Context, names []string) error {
 // reservations sees who waits.
 func (i *inspection) reservations(ctx context.Context, names []string) error {
 	for _, t := range i.lock.reservationsIn(names) {
-		if err := i.see(ctx, &i.report.Waiters, i.lock.reservation(t), entry{exclusive, t}); err != nil {
+		if err := i.see(ctx, &i.report.Waiters, i.lock.reservation(t), labels.Entry{Kind: labels.Exclusive, Ticket: t}); err != nil {
 			return err
 		}
 	}
@@ -126,38 +127,18 @@ func (i *inspection) reservations(ctx context.Context, names []string) error {
 }
 
 // see adds an entry, if it still is there.
-func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e entry) error {
+func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e labels.Entry) error {
 	s, err := i.others.Look(ctx, spot{at: at, entry: e})
 	switch {
-	case errors.Is(err, errAbsent):
+	case errors.Is(err, dirs.ErrAbsent):
 		return nil
 	case err != nil:
 		return err
 	}
 	h := s.Holder(i.lock.Today())
 	if at != i.lock.lock() {
-		h.Silence = i.lock.waiterBeats(e.ticket)
+		h.Silence = i.lock.waiterBeats(e.Ticket)
 	}
 	*to = append(*to, h)
 	return nil
-}
-
-// nobody describes a lock without an entry of ours.
-func nobody(names []string, doubt bool) backend.Holder {
-	h := backend.Holder{Verdict: owner.Unknown}
-	switch {
-	case len(fencesIn(names)) > 0 || slices.Contains(names, treeLock):
-		h.Note, h.Advice = "it is a lock with ?style=dir", "add ?style=dir to the address"
-		h.Blocked = true
-	case len(names) > 0:
-		h.Note, h.Advice = "what is in it is not ours, such as "+backend.Quoted(names[0]), "choose another name, or find out whose it is"
-		h.Blocked = true
-	case doubt:
-		h.Note = "an empty directory, perhaps our own: the answer to our request was lost"
-		h.Advice = "if nobody uses the lock, remove it with locksmith reap"
-	default:
-		h.Note = "an empty directory: the lock of a program that uses mkdir alone, or what is left of one"
-		h.Advice = "by age it can be removed with locksmith reap"
-	}
-	return h
 }

@@ -13,6 +13,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
@@ -116,7 +117,7 @@ func TestListingWithoutHeartbeatStartsTheLeaseAgain(t *testing.T) {
 
 // A blinking Dir misses all names in one listing of a directory.
 type blinking struct {
-	Dir
+	dirs.Dir
 	blink *atomic.Bool
 	where string
 }
@@ -189,7 +190,7 @@ func TestRespite(t *testing.T) {
 
 // TestServerAwayWhileWaiting: the waiter goes on waiting.
 func TestServerAwayWhileWaiting(t *testing.T) {
-	for what, err := range map[string]error{"unreachable": away(), "busy": ErrBusy, "silent": ErrUnclear} {
+	for what, err := range map[string]error{"unreachable": away(), "busy": dirs.ErrBusy, "silent": dirs.ErrUnclear} {
 		t.Run(what, func(t *testing.T) {
 			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 				first := newHost("elsewhere", m, k).take(t, "exclusive")
@@ -236,7 +237,7 @@ func TestServerAwayAtFirst(t *testing.T) {
 		if !errors.As(got, &held) || held.Answered() {
 			t.Errorf("got %v", got)
 		}
-		err = ErrBusy
+		err = dirs.ErrBusy
 		if _, got = here.want(t, "exclusive").Try(t.Context()); !errors.As(got, &held) || held.Answered() {
 			t.Errorf("got %v", got)
 		}
@@ -306,7 +307,7 @@ func TestTending(t *testing.T) {
 			mustWork(t, lives.Wait(t.Context()))
 		}
 		left := slices.DeleteFunc(untidy(m, k), func(n string) bool {
-			return strings.Contains(n, h.ID()) || strings.Contains(n, lives.mine.entry.ticket.id) || n == "L"
+			return strings.Contains(n, h.ID()) || strings.Contains(n, lives.mine.entry.Ticket.ID) || n == "L"
 		})
 		if len(left) > 0 {
 			t.Errorf("left behind: %q", left)
@@ -450,7 +451,7 @@ func mustEmpty(t *testing.T, m *memory, h *hold) (path string) {
 
 // interposed lets something happen right before a removal.
 type interposed struct {
-	Dir
+	dirs.Dir
 	beforeRmdir func(name string)
 }
 

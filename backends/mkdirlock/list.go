@@ -10,7 +10,8 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/finder"
-	"locksmith/backends/owner"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/protocol"
 )
 
@@ -23,10 +24,10 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 		Directories: []finder.DirectoryKind{listKind{place: l, dir: dir, empty: true}},
 		Listing:     listing,
 	}
-	if r, ok := dir.(rooted); ok {
+	if r, ok := dir.(dirs.Rooted); ok {
 		w.Tree = finder.FileTree{Root: r.Root(l.Name), Address: l.Address}
 	} else {
-		w.Tree, w.Fatal, w.Step = dirTree{l, dir}, passing, nil // all goes over one connection
+		w.Tree, w.Fatal, w.Step = dirTree{l, dir}, dirs.Passing, nil // all goes over one connection
 	}
 	if w.Depth == 0 {
 		w.Depth = l.Depth
@@ -34,20 +35,17 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	return w.Run(ctx)
 }
 
-// A rooted Dir is one on a file system.
-type rooted interface{ Root(name string) string }
-
 // A dirTree is where a Dir leads to.
 type dirTree struct {
 	place *Lock
-	dir   Dir
+	dir   dirs.Dir
 }
 
 // List implements finder.Tree.
 func (t dirTree) List(ctx context.Context, below string) ([]finder.Entry, error) {
 	l := *t.place
 	l.Address = backend.Below(l.Address, below)
-	stat, ok := t.dir.(StatDir)
+	stat, ok := t.dir.(dirs.StatDir)
 	if !ok {
 		return nil, l.usage("list the directory", "this place does not tell what is a directory", "")
 	}
@@ -55,7 +53,7 @@ func (t dirTree) List(ctx context.Context, below string) ([]finder.Entry, error)
 	switch {
 	case err == nil && below == "" && len(entries) == 0:
 		err = t.missing(ctx)
-	case below != "" && (backend.CodeOf(err) == protocol.Usage || refused(err) && t.gone(ctx, l.Name+below)):
+	case below != "" && (backend.CodeOf(err) == protocol.Usage || dirs.Refused(err) && t.gone(ctx, l.Name+below)):
 		return nil, fs.ErrNotExist // or no lock of ours may have such a name
 	}
 	if err != nil {
@@ -82,7 +80,7 @@ func (t dirTree) missing(ctx context.Context) error {
 	if err == nil && !there {
 		return t.place.error(protocol.CannotCreate, "list the directory", errors.New("it is not there"), "correct the path")
 	}
-	if err != nil && passing(err) {
+	if err != nil && dirs.Passing(err) {
 		return err
 	}
 	return nil // this user may not look at what is above
@@ -100,7 +98,7 @@ func (dirTree) Read(string) finder.Content { return finder.Content{} }
 // A listKind knows locks of ours among directories.
 type listKind struct {
 	place *Lock // as if the directory were one
-	dir   Dir
+	dir   dirs.Dir
 	empty bool // an empty directory is a lock, too
 }
 
@@ -121,9 +119,9 @@ func (k listKind) at(path string, style Style) *Lock {
 // Beside implements finder.DirectoryKind. A plain lock that is free but waited for is
 // told of at the first reservation.
 func (k listKind) Beside(ctx context.Context, in *finder.Directory, name string) finder.Answer {
-	lock, ok := lockOfReservation(name)
+	lock, ok := labels.LockOfReservation(name)
 	switch {
-	case isScratch(name):
+	case labels.IsScratch(name):
 		return finder.Answer{Mine: true}
 	case !ok:
 		return finder.Answer{}
@@ -139,16 +137,16 @@ func (k listKind) Directory(ctx context.Context, d, in *finder.Directory) finder
 	empty := k.empty && len(d.Entries) == 0
 	switch {
 	case k.isTree(d):
-		return k.see(ctx, k.at(d.Path, TreeStyle), func(i *inspection, dir Dir) error { return i.all(ctx, dir, names) })
+		return k.see(ctx, k.at(d.Path, TreeStyle), func(i *inspection, dir dirs.Dir) error { return i.all(ctx, dir, names) })
 	case k.place.Style == TreeStyle:
 		return finder.Answer{}
-	case in == nil && len(entriesIn(names)) > 0:
-		return k.see(ctx, k.at("", PlainStyle), func(i *inspection, dir Dir) error { return i.look(ctx, dir) })
+	case in == nil && len(labels.EntriesIn(names)) > 0:
+		return k.see(ctx, k.at("", PlainStyle), func(i *inspection, dir dirs.Dir) error { return i.look(ctx, dir) })
 	case in == nil:
 		return finder.Answer{} // the place where the search begins is one for locks
 	}
 	waiters := reservationsOf(in, d.Path[strings.LastIndexByte(d.Path, '/')+1:])
-	if len(entriesIn(names)) == 0 && len(waiters) == 0 && !empty {
+	if len(labels.EntriesIn(names)) == 0 && len(waiters) == 0 && !empty {
 		return finder.Answer{}
 	}
 	return k.plain(ctx, d.Path, d, waiters)
@@ -156,8 +154,8 @@ func (k listKind) Directory(ctx context.Context, d, in *finder.Directory) finder
 
 // Part implements finder.DirectoryKind.
 func (k listKind) Part(name string) bool {
-	_, ok := parseEntry(name)
-	return ok || isTree(Entry{Name: name})
+	_, ok := labels.ParseEntry(name)
+	return ok || labels.IsTree(dirs.Entry{Name: name})
 }
 
 // isTree reports that a directory is a lock in the style of directories. One called
@@ -166,9 +164,9 @@ func (k listKind) Part(name string) bool {
 func (k listKind) isTree(d *finder.Directory) bool {
 	parts, proven := 0, false
 	for _, e := range d.Entries {
-		if e.Type == finder.Subdirectory && isTree(Entry{Name: e.Name}) {
+		if e.Type == finder.Subdirectory && labels.IsTree(dirs.Entry{Name: e.Name}) {
 			parts++
-			proven = proven || e.Name != treeLock
+			proven = proven || e.Name != labels.TreeLock
 		}
 	}
 	return proven || k.place.Style == TreeStyle && parts > 0 && parts == len(d.Entries)
@@ -177,7 +175,7 @@ func (k listKind) isTree(d *finder.Directory) bool {
 // plain tells of a plain lock: d is its directory, nil if there is none.
 func (k listKind) plain(ctx context.Context, path string, d *finder.Directory, waiters []string) finder.Answer {
 	l := k.at(path, PlainStyle)
-	return k.see(ctx, l, func(i *inspection, _ Dir) error {
+	return k.see(ctx, l, func(i *inspection, _ dirs.Dir) error {
 		if d != nil {
 			var names []string
 			for _, e := range d.Entries {
@@ -195,20 +193,13 @@ func (k listKind) plain(ctx context.Context, path string, d *finder.Directory, w
 	})
 }
 
-func (k listKind) see(ctx context.Context, l *Lock, look func(*inspection, Dir) error) finder.Answer {
+func (k listKind) see(ctx context.Context, l *Lock, look func(*inspection, dirs.Dir) error) finder.Answer {
 	i := inspection{lock: l, others: l.newOthers(k.dir, backend.Request{Clock: clock.Boot{}})}
 	err := look(&i, k.dir)
 	if err == nil && l.Style == PlainStyle && len(i.report.Holders) == 0 && len(i.report.Waiters) == 0 {
 		return finder.Answer{Mine: true} // it has just gone
 	}
 	return finder.Answer{Lock: &backend.Listed{Lock: l.Address, Report: i.report, Err: err}, Mine: true}
-}
-
-// isOurs reports that what has a name, in a directory that is a lock or a part of one, was made
-// by a locksmith.
-func isOurs(name string) bool {
-	_, isEntry := parseEntry(name)
-	return isEntry || isTree(Entry{Name: name}) || isScratch(name)
 }
 
 // subdirectories are the names of the directories among these.
@@ -224,19 +215,9 @@ func subdirectories(entries []finder.Entry) []string {
 
 // reservationsOf returns the names of those who wait for a plain lock.
 func reservationsOf(in *finder.Directory, lock string) []string {
-	all := subdirectories(in.Beginning(lock + "." + reservationPrefix))
+	all := subdirectories(in.Beginning(lock + "." + labels.ReservationPrefix))
 	return slices.DeleteFunc(all, func(name string) bool {
-		of, ok := lockOfReservation(name)
+		of, ok := labels.LockOfReservation(name)
 		return !ok || of != lock
 	})
-}
-
-// isScratch reports that reap or doctor made a directory.
-func isScratch(name string) bool {
-	for _, prefix := range []string{probePrefix, scratchPrefix} {
-		if id, ok := strings.CutPrefix(name, prefix); ok && owner.IsID(id) {
-			return true
-		}
-	}
-	return false
 }

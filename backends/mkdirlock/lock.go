@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -13,7 +14,7 @@ import (
 type Lock struct {
 	owner.Env
 	// NewDir returns the directory in which the lock is, for one user of it.
-	NewDir func() Dir
+	NewDir func() dirs.Dir
 	Name   string // of the lock in that directory
 	Style  Style
 	// Tokens asks for fencing tokens in TreeStyle; they cost some calls.

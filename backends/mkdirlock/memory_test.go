@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/clock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/process"
 )
 
@@ -34,7 +35,7 @@ type habits struct {
 	keepsNames     bool // nothing is ever renamed
 }
 
-var _ Dir = (*memory)(nil)
+var _ dirs.Dir = (*memory)(nil)
 
 // A node is a directory.
 type node map[string]node
@@ -62,9 +63,9 @@ func (m *memory) Mkdir(_ context.Context, name string) error {
 	parent, old, last := m.find(name)
 	switch {
 	case parent == nil:
-		return Outcome(unix.ENOENT)
+		return dirs.Outcome(unix.ENOENT)
 	case old != nil:
-		return Outcome(unix.EEXIST)
+		return dirs.Outcome(unix.EEXIST)
 	}
 	parent[last] = node{}
 	return nil
@@ -76,9 +77,9 @@ func (m *memory) Rmdir(_ context.Context, name string) error {
 	parent, n, last := m.find(name)
 	switch {
 	case n == nil, m.keepsAll:
-		return Outcome(unix.ENOENT)
+		return dirs.Outcome(unix.ENOENT)
 	case len(n) > 0:
-		return Outcome(unix.ENOTEMPTY)
+		return dirs.Outcome(unix.ENOTEMPTY)
 	}
 	delete(parent, last)
 	return nil
@@ -95,25 +96,31 @@ func (m *memory) rename(from, to string, fresh bool) error {
 	newParent, there, newLast := m.find(to)
 	switch {
 	case n == nil || newParent == nil || m.keepsNames:
-		return Outcome(unix.ENOENT)
+		return dirs.Outcome(unix.ENOENT)
 	case there != nil && fresh:
-		return Outcome(unix.EEXIST)
+		return dirs.Outcome(unix.EEXIST)
 	case len(there) > 0:
-		return Outcome(unix.ENOTEMPTY)
+		return dirs.Outcome(unix.ENOTEMPTY)
 	}
 	delete(oldParent, oldLast)
 	newParent[newLast] = n
 	return nil
 }
 
-// A disk is a memory that takes a lock in one step.
-type disk struct{ *memory }
+// A diskMemory is a memory that takes a lock in one step.
+type diskMemory struct{ *memory }
 
-func (d disk) RenameNew(_ context.Context, from, to string) error { return d.rename(from, to, true) }
+func (d diskMemory) RenameNew(_ context.Context, from, to string) error {
+	return d.rename(from, to, true)
+}
 
-func (d disk) Stake(context.Context, string) (io.Closer, error) { return nil, errors.ErrUnsupported }
-func (d disk) Pin(context.Context, string) (io.Closer, error)   { return nil, errors.ErrUnsupported }
-func (d disk) RemoveAbandoned(context.Context, string) error    { return ErrRefused }
+func (d diskMemory) Stake(context.Context, string) (io.Closer, error) {
+	return nil, errors.ErrUnsupported
+}
+func (d diskMemory) Pin(context.Context, string) (io.Closer, error) {
+	return nil, errors.ErrUnsupported
+}
+func (d diskMemory) RemoveAbandoned(context.Context, string) error { return dirs.ErrRefused }
 
 func (m *memory) List(_ context.Context, name string) ([]string, error) {
 	m.mu.Lock()
@@ -121,7 +128,7 @@ func (m *memory) List(_ context.Context, name string) ([]string, error) {
 	_, n, _ := m.find(name)
 	switch {
 	case n == nil && !m.missingIsEmpty, n != nil && len(n) == 0 && m.emptyIsRefused:
-		return nil, Outcome(unix.ENOENT)
+		return nil, dirs.Outcome(unix.ENOENT)
 	}
 	return slices.Collect(maps.Keys(n)), nil
 }
@@ -169,7 +176,7 @@ func (o operation) cost() int64 {
 
 // A hooked Dir lets a hook do each call, or not, and say what the answer is.
 type hooked struct {
-	Dir
+	dirs.Dir
 	hook func(operation) error
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/protocol"
 )
 
@@ -68,7 +69,7 @@ func TestReservationIsAFile(t *testing.T) {
 		}
 		mustWork(t, try(t, path, k, mode))
 		l := openLock(t, path, k)
-		foreign := filepath.Join(filepath.Dir(path), l.reservation(ticket{lease, l.NewID()}))
+		foreign := filepath.Join(filepath.Dir(path), l.reservation(labels.Ticket{Lease: lease, ID: l.NewID()}))
 		mustWork(t, os.WriteFile(foreign, nil, 0o644))
 		h := acquired(t, attemptAt(t, path, k, mode))
 		mustWork(t, h.Tend(t.Context()))

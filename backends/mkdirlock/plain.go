@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/watch"
 )
 
@@ -53,9 +55,9 @@ func (a *attempt) makeLock(ctx context.Context) error {
 	case err == nil:
 		a.own(nil)
 		return nil
-	case refused(err):
+	case dirs.Refused(err):
 		return a.look(ctx, false)
-	case unclear(err):
+	case dirs.Unclear(err):
 		// An empty L may now be ours, or that of a program that uses mkdir alone.
 		// To ask again would not tell.
 		return a.look(ctx, true)
@@ -81,12 +83,12 @@ func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	case gated && errors.Is(err, errors.ErrUnsupported):
 		a.gate = twoSteps
 		return nil, backend.ErrAgain
-	case refused(err) && (gated || a.gate == renaming):
+	case dirs.Refused(err) && (gated || a.gate == renaming):
 		return nil, a.taken(ctx, err)
-	case refused(err), unclear(err):
+	case dirs.Refused(err), dirs.Unclear(err):
 		a.phase = unsure
 		h, settled := a.settle(ctx)
-		if settled == backend.ErrAgain && refused(err) && a.owned {
+		if settled == backend.ErrAgain && dirs.Refused(err) && a.owned {
 			settled = a.tryOverwriting(ctx)
 		}
 		return h, settled
@@ -108,10 +110,10 @@ func (a *attempt) move(ctx context.Context, gated bool) error {
 // the breaker.
 func (a *attempt) settle(ctx context.Context) (*hold, error) {
 	h, err := a.enter(ctx)
-	if !errors.Is(err, errAbsent) {
+	if !errors.Is(err, dirs.ErrAbsent) {
 		return h, err
 	}
-	if err = a.mustBeHome(ctx); errors.Is(err, errAbsent) {
+	if err = a.mustBeHome(ctx); errors.Is(err, dirs.ErrAbsent) {
 		a.disclaim()
 	}
 	if err != nil {
@@ -121,10 +123,10 @@ func (a *attempt) settle(ctx context.Context) (*hold, error) {
 	return nil, backend.ErrAgain
 }
 
-// mustBeHome returns errAbsent if our entry is not in our reservation.
+// mustBeHome returns dirs.ErrAbsent if our entry is not in our reservation.
 func (a *attempt) mustBeHome(ctx context.Context) error {
 	if a.mine.home == "" {
-		return errAbsent
+		return dirs.ErrAbsent
 	}
 	return a.lock.mustBeThere(ctx, a.dir, a.mine.home+"/"+a.mine.entry.String(), "look for our entry")
 }
@@ -145,7 +147,7 @@ func (a *attempt) tryOverwriting(ctx context.Context) error {
 		// try again might hit an L that somebody has made meanwhile.
 		a.disclaim()
 		return backend.ErrAgain
-	case refused(moved):
+	case dirs.Refused(moved):
 		if a.gate == twoSteps {
 			a.gate = renaming
 		}
@@ -156,7 +158,7 @@ func (a *attempt) tryOverwriting(ctx context.Context) error {
 
 // probe names a directory that others take for an empty reservation and nothing else.
 func (a *attempt) probe() string {
-	return a.lock.reservation(ticket{a.request.Owner.Lease, a.lock.NewID()})
+	return a.lock.reservation(labels.Ticket{Lease: a.request.Owner.Lease, ID: a.lock.NewID()})
 }
 
 // taken is what becomes of a commit that the server refused: somebody has the
@@ -190,23 +192,23 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 	if !a.lookDue() && !doubt {
 		return a.heldAgain()
 	}
-	if e := a.block.seen.Of.entry; e != (entry{}) && !doubt {
+	if e := a.block.seen.Of.entry; e != (labels.Entry{}) && !doubt {
 		s, err := a.others.Look(ctx, spot{at: a.lock.lock(), entry: e})
 		switch {
 		case err == nil && len(s.Of.inside) > 0:
 			return a.judge(ctx, s) // the same as before; some servers list as empty what is gone
-		case err != nil && !errors.Is(err, errAbsent):
+		case err != nil && !errors.Is(err, dirs.ErrAbsent):
 			return err
 		}
 	}
 	names, err := a.dir.List(ctx, a.lock.lock())
 	switch {
-	case refused(err):
+	case dirs.Refused(err):
 		return a.vanished()
 	case err != nil:
 		return a.lock.fail("list the lock directory", err)
 	}
-	entries := entriesIn(names)
+	entries := labels.EntriesIn(names)
 	switch {
 	case len(names) == 0 && a.removeAbandoned(ctx):
 		return backend.ErrAgain
@@ -218,7 +220,7 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 		return backend.ErrAgain
 	}
 	s, err := a.others.Look(ctx, spot{at: a.lock.lock(), entry: entries[0]})
-	if errors.Is(err, errAbsent) {
+	if errors.Is(err, dirs.ErrAbsent) {
 		return backend.ErrAgain
 	}
 	if err != nil {
@@ -232,7 +234,7 @@ func (a *attempt) judge(ctx context.Context, s observation) error {
 	if s.Due > 0 {
 		return a.held(s)
 	}
-	if !mayRemove(a.dir, a.lock.lock()) {
+	if !dirs.MayRemove(a.dir, a.lock.lock()) {
 		s.Due, s.Note = watch.Never, backend.StickyNote
 		return a.held(s)
 	}
@@ -250,14 +252,14 @@ func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 		a.request.TellBroken(a.lock.Address, s.Holder(a.lock.Today()))
 		return nil
 	}
-	unpin(pin)
+	dirs.Unpin(pin)
 	switch {
-	case errors.Is(err, errAbsent):
+	case errors.Is(err, dirs.ErrAbsent):
 		return backend.ErrAgain
-	case errors.Is(err, errRevived):
-		s.Due = s.Of.entry.ticket.lease
+	case errors.Is(err, dirs.ErrRevived):
+		s.Due = s.Of.entry.Ticket.Lease
 		return a.held(s)
-	case unclear(err):
+	case dirs.Unclear(err):
 		return errors.Join(backend.ErrAgain, err)
 	}
 	return err

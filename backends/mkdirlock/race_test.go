@@ -12,11 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/protocol"
 )
 
 // at calls do once, before the first call of a kind on such a name.
-func at(dir Dir, call string, match func(operation) bool, do func()) Dir {
+func at(dir dirs.Dir, call string, match func(operation) bool, do func()) dirs.Dir {
 	met := false
 	return hooked{dir, func(o operation) error {
 		if !met && o.call == call && match(o) {
@@ -27,7 +29,7 @@ func at(dir Dir, call string, match func(operation) bool, do func()) Dir {
 	}}
 }
 
-func removes(e entry) func(operation) bool {
+func removes(e labels.Entry) func(operation) bool {
 	return func(o operation) bool { return strings.Contains(o.name, "/"+e.String()) }
 }
 
@@ -42,7 +44,7 @@ func deceased(t *testing.T, m *memory, k kindOfLock) *hold {
 	return mustHold(t, here.ask(t, here.by(7, "exclusive")))
 }
 
-func survivors(dir Dir, k kindOfLock) *host {
+func survivors(dir dirs.Dir, k kindOfLock) *host {
 	h := newHost("here", dir, k)
 	h.Dead[7] = true
 	return h
@@ -201,7 +203,7 @@ func TestLateRename(t *testing.T) {
 				dir := hooked{m, func(o operation) error {
 					if o.call == "rename" && renamesToLock(o) && late == nil {
 						late = o.do
-						return ErrUnclear
+						return dirs.ErrUnclear
 					}
 					if o.call == "list" && late != nil {
 						return away()
@@ -296,7 +298,7 @@ func TestBrokenAfterCommit(t *testing.T) {
 			}
 			names, err := m.List(t.Context(), there.lock().lock())
 			mustWork(t, err)
-			mustWork(t, there.lock().Break(t.Context(), entriesIn(names)[0].ticket.id))
+			mustWork(t, there.lock().Break(t.Context(), labels.EntriesIn(names)[0].Ticket.ID))
 			thief = there.take(t, "exclusive")
 		}), k).want(t, "exclusive")
 		mustBe(t, mustBeHeld(t, a), thief)
@@ -353,7 +355,7 @@ func TestSomebodyReadsReservation(t *testing.T) {
 			return o.do()
 		}
 		*times--
-		return Outcome(unix.EACCES)
+		return dirs.Outcome(unix.EACCES)
 	}
 	for times, others := range map[int]bool{1: false, maxRaces: true} {
 		inBubble(t, func(t *testing.T, m *memory) {

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/reap"
 	"locksmith/protocol"
 )
 
@@ -53,7 +55,7 @@ func TestReapLateLook(t *testing.T) {
 					if looks++; o.String() != "entries P" || looks < 4 {
 						return err
 					}
-					if time.Sleep(lookTime + time.Millisecond); !always {
+					if time.Sleep(reap.LookTime + time.Millisecond); !always {
 						looks = -1000
 					}
 					if !always {
@@ -82,7 +84,7 @@ func TestReapLateRemoval(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		d.hook = func(o operation) error {
 			if o.String() == "rmdir P/a" {
-				time.Sleep(lookTime + time.Millisecond)
+				time.Sleep(reap.LookTime + time.Millisecond)
 				d.replaced(t, "P/a")
 			}
 			return o.do()
@@ -116,7 +118,7 @@ func TestReapLostAnswer(t *testing.T) {
 			}
 			asked++
 			d.replaced(t, "P/a")
-			return Outcome(unix.ETIMEDOUT)
+			return dirs.Outcome(unix.ETIMEDOUT)
 		}
 		mustStand(t, d, "P/a", reaped(t, d, removal)["a"], "the answer was lost", protocol.Unreachable)
 		if asked != 1 {
@@ -134,7 +136,7 @@ func TestReapRefused(t *testing.T) {
 			switch o.String() {
 			case "rmdir P/a":
 				d.replaced(t, "P/a")
-				return Outcome(unix.ENOTEMPTY)
+				return dirs.Outcome(unix.ENOTEMPTY)
 			case "rmdir P/b":
 				return unix.EACCES
 			}
@@ -168,7 +170,7 @@ type sticky struct{ *dated }
 
 func (sticky) Root(string) string { return "" }
 
-func (sticky) mayRemove(name string) bool { return !strings.Contains(name, "L") }
+func (sticky) MayRemove(name string) bool { return !strings.Contains(name, "L") }
 
 // TestReapSticky: a lock that may not be removed is not emptied either.
 func TestReapSticky(t *testing.T) {
@@ -298,7 +300,7 @@ func TestReapProbe(t *testing.T) {
 					err := o.do()
 					if o.call == "mkdir" {
 						if cancel(); why == "lost" {
-							return Outcome(unix.ETIMEDOUT)
+							return dirs.Outcome(unix.ETIMEDOUT)
 						}
 					}
 					return err

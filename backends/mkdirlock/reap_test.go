@@ -15,6 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
+	"locksmith/backends/mkdirlock/reap"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -22,7 +25,7 @@ import (
 // TestReap: what is old goes, each sort of it, and nothing else.
 func TestReap(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
-		waiter := ticket{lease, owner.NewID()}
+		waiter := labels.Ticket{Lease: lease, ID: owner.NewID()}
 		d.held(t, "P/dead", lease)
 		d.has(t, "P/empty", "P/L.r."+waiter.String(), "P/full", "P/full/letters")
 		time.Sleep(2 * time.Hour)
@@ -90,7 +93,7 @@ func TestReapProvenDead(t *testing.T) {
 
 // TestReapRefusesALock: in a lock of style=dir the tokens look like empty locks.
 func TestReapRefusesALock(t *testing.T) {
-	one := ticket{lease, owner.NewID()}.String()
+	one := labels.Ticket{Lease: lease, ID: owner.NewID()}.String()
 	for about, names := range map[string][]string{
 		"tokens":      {"P/fence.2", "P/lock"},
 		"reservation": {"P/r." + one},
@@ -118,7 +121,7 @@ func TestReapRefusesALock(t *testing.T) {
 // TestReapMakesNothing: a look makes nothing in a place for locks; and nothing is ever made in
 // a lock, of which the holder's removal would fail meanwhile, and whose time would change.
 func TestReapMakesNothing(t *testing.T) {
-	one := ticket{lease, owner.NewID()}.String()
+	one := labels.Ticket{Lease: lease, ID: owner.NewID()}.String()
 	for about, c := range map[string]struct {
 		names  []string
 		remove bool
@@ -180,7 +183,7 @@ func TestReapLooksWithoutTime(t *testing.T) {
 			time.Sleep(c.passes)
 			r := removal
 			r.Remove = false
-			if a := reaped(t, d, r)["a"]; a.Due != c.due || a.Note != c.says || a.Age != c.passes-farthestWest {
+			if a := reaped(t, d, r)["a"]; a.Due != c.due || a.Note != c.says || a.Age != c.passes-reap.FarthestWest {
 				t.Errorf("after %v: %+v", c.passes, a)
 			}
 		})
@@ -206,7 +209,7 @@ func TestReapLockOfTheName(t *testing.T) {
 // TestReapOddDirectory: one that cannot be looked into keeps nobody from the others.
 func TestReapOddDirectory(t *testing.T) {
 	notAName := (&Lock{Address: "ftp://h/P"}).usage("name b", "a name holds control characters", "")
-	for about, cause := range map[string]error{"denied": unix.EACCES, "refused": Outcome(unix.ENOENT), "not a name": notAName} {
+	for about, cause := range map[string]error{"denied": unix.EACCES, "refused": dirs.Outcome(unix.ENOENT), "not a name": notAName} {
 		t.Run(name(about), func(t *testing.T) {
 			inPlace(t, func(t *testing.T, d *dated) {
 				d.has(t, "P/a", "P/b", "P/c")
@@ -241,7 +244,7 @@ func TestReapServerGone(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		d.hook = func(o operation) error {
 			if o.name == "P/b" {
-				return errors.Join(ErrUnclear, errors.New("connection reset"))
+				return errors.Join(dirs.ErrUnclear, errors.New("connection reset"))
 			}
 			return o.do()
 		}
@@ -329,7 +332,7 @@ func (d *dated) List(ctx context.Context, name string) (names []string, err erro
 	return names, err
 }
 
-func (d *dated) Entries(ctx context.Context, name string) (all []Entry, err error) {
+func (d *dated) Entries(ctx context.Context, name string) (all []dirs.Entry, err error) {
 	err = d.hook(operation{"entries", name, "", func() error {
 		names, err := d.memory.List(ctx, name)
 		for _, n := range names {
@@ -343,10 +346,10 @@ func (d *dated) Entries(ctx context.Context, name string) (all []Entry, err erro
 	return all, err
 }
 
-func (d *dated) entry(in, name string) Entry {
+func (d *dated) entry(in, name string) dirs.Entry {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	e := Entry{Name: name, Dir: true, Modified: d.changed[in+"/"+name], Precise: !d.minutes}
+	e := dirs.Entry{Name: name, Dir: true, Modified: d.changed[in+"/"+name], Precise: !d.minutes}
 	if d.minutes {
 		e.Modified = e.Modified.Truncate(time.Minute)
 	}
@@ -376,7 +379,7 @@ func (d *dated) has(t *testing.T, names ...string) {
 // returns the path of the entry.
 func (d *dated) held(t *testing.T, name string, lease time.Duration) string {
 	t.Helper()
-	e := name + "/" + entry{exclusive, ticket{lease, owner.NewID()}}.String()
+	e := name + "/" + labels.Entry{Kind: labels.Exclusive, Ticket: labels.Ticket{Lease: lease, ID: owner.NewID()}}.String()
 	d.has(t, name, e, e+"/1.1.x")
 	return e
 }
@@ -394,9 +397,9 @@ func (d *dated) replaced(t *testing.T, name string) {
 	d.has(t, name)
 }
 
-func placeOf(d Dir) *Lock {
+func placeOf(d dirs.Dir) *Lock {
 	return &Lock{
-		NewDir: func() Dir { return d }, Name: "P", Address: "mkdir:/srv/P", Env: owner.Env{NewID: owner.NewID, Today: time.Now,
+		NewDir: func() dirs.Dir { return d }, Name: "P", Address: "mkdir:/srv/P", Env: owner.Env{NewID: owner.NewID, Today: time.Now,
 			Judge: func(owner.Record) owner.Verdict { return owner.Unknown }},
 	}
 }
@@ -405,7 +408,7 @@ func placeOf(d Dir) *Lock {
 var removal = backend.Reaping{MaxAge: time.Hour, Remove: true, Watch: time.Minute, Clock: bubbleTime{}}
 
 // reaped reaps P, and returns what is said of each.
-func reaped(t *testing.T, d Dir, r backend.Reaping) map[string]backend.Reaped {
+func reaped(t *testing.T, d dirs.Dir, r backend.Reaping) map[string]backend.Reaped {
 	t.Helper()
 	all, err := placeOf(d).Reap(t.Context(), r)
 	mustWork(t, err)

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/protocol"
 )
 
@@ -17,23 +19,23 @@ func (a *attempt) tryRemoving(ctx context.Context) error {
 	if err := a.tryRemembered(ctx); err != nil || a.removes {
 		return err
 	}
-	c, err := a.newClaim(exclusive)
+	c, err := a.newClaim(labels.Exclusive)
 	if err != nil {
 		return err
 	}
 	made := a.makeHome(ctx, c)
-	if made != nil && !unclear(made) && !refused(made) {
+	if made != nil && !dirs.Unclear(made) && !dirs.Refused(made) {
 		return a.lock.fail("make our reservation", made)
 	}
 	a.mine, a.phase = c, leaving
 	removed := a.dir.Rmdir(ctx, c.home)
 	switch {
-	case unclear(made), unclear(removed):
+	case dirs.Unclear(made), dirs.Unclear(removed):
 		return a.withdrawIncomplete(ctx, errors.Join(made, removed))
-	case refused(made) && refused(removed):
+	case dirs.Refused(made) && dirs.Refused(removed):
 		a.mine, a.phase = nil, idle // it never was there
 		return a.lock.fail("make our reservation", made)
-	case refused(removed), errors.Is(removed, fs.ErrPermission):
+	case dirs.Refused(removed), errors.Is(removed, fs.ErrPermission):
 		if err := a.mustBeRemoved(ctx, c, removed); err != nil {
 			return err
 		}
@@ -56,7 +58,7 @@ func (a *attempt) mustBeRemoved(ctx context.Context, c *claim, cause error) erro
 	}
 	a.mine, a.phase = nil, idle // to ask again would not help
 	if a.request.Memory != nil {
-		a.request.Memory.Since(c.entry.ticket.id, hasToStay, a.request.Clock.Now())
+		a.request.Memory.Since(c.entry.Ticket.ID, hasToStay, a.request.Clock.Now())
 	}
 	return a.lock.stays(c.home, cause)
 }
@@ -86,9 +88,9 @@ func (a *attempt) tryRemembered(ctx context.Context) error {
 	if err != nil {
 		return nil // if that matters, the next request tells
 	}
-	left := map[string]ticket{}
+	left := map[string]labels.Ticket{}
 	for _, t := range a.lock.reservationsIn(names) {
-		left[t.id] = t
+		left[t.ID] = t
 	}
 	for _, id := range known {
 		if t, ok := left[id]; ok {
@@ -108,7 +110,7 @@ func (a *attempt) removeRemembered(ctx context.Context, name string) error {
 	case err == nil:
 		a.removes = true
 		return nil
-	case !refused(err) && !errors.Is(err, fs.ErrPermission):
+	case !dirs.Refused(err) && !errors.Is(err, fs.ErrPermission):
 		return a.lock.fail("remove what an earlier try left", err)
 	}
 	there, unread := a.lock.exists(ctx, a.dir, name)

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/protocol"
 )
 
@@ -15,9 +17,9 @@ const maxRemovals = 3
 
 // removeEntry removes the entry of one acquisition, with what is inside it as far
 // as is known. nil means that our removal succeeded: the emptied lock is ours.
-// errAbsent means that it is gone, but not by us. After an unclear answer nobody
+// dirs.ErrAbsent means that it is gone, but not by us. After an unclear answer nobody
 // knows.
-func (l *Lock) removeEntry(ctx context.Context, dir Dir, at, name string, inside []string) error {
+func (l *Lock) removeEntry(ctx context.Context, dir dirs.Dir, at, name string, inside []string) error {
 	path := at + "/" + name
 	for i := 0; ; i++ {
 		for _, n := range inside {
@@ -29,7 +31,7 @@ func (l *Lock) removeEntry(ctx context.Context, dir Dir, at, name string, inside
 		switch {
 		case err == nil:
 			return nil
-		case !refused(err):
+		case !dirs.Refused(err):
 			return l.fail("remove an entry", err)
 		}
 		left, listed := l.namesIn(ctx, dir, path, "list an entry")
@@ -44,28 +46,28 @@ func (l *Lock) removeEntry(ctx context.Context, dir Dir, at, name string, inside
 		case i == maxRemovals && all(left, inside):
 			return l.mayNotRemove(name, err)
 		case i == maxRemovals:
-			return errRevived
+			return dirs.ErrRevived
 		}
 		inside = left
 	}
 }
 
-// whyRefused returns errAbsent if an entry that could not be removed is not there.
-func (l *Lock) whyRefused(ctx context.Context, dir Dir, entry string, cause error) error {
+// whyRefused returns dirs.ErrAbsent if an entry that could not be removed is not there.
+func (l *Lock) whyRefused(ctx context.Context, dir dirs.Dir, entry string, cause error) error {
 	if err := l.mustBeThere(ctx, dir, entry, "look for an entry"); err != nil {
 		return err
 	}
 	return l.mayNotRemove(path.Base(entry), cause)
 }
 
-// mustBeThere returns errAbsent if an entry is not there.
-func (l *Lock) mustBeThere(ctx context.Context, dir Dir, entry, op string) error {
+// mustBeThere returns dirs.ErrAbsent if an entry is not there.
+func (l *Lock) mustBeThere(ctx context.Context, dir dirs.Dir, entry, op string) error {
 	there, err := l.exists(ctx, dir, entry)
 	switch {
 	case err != nil:
 		return l.fail(op, err)
 	case !there:
-		return errAbsent
+		return dirs.ErrAbsent
 	}
 	return nil
 }
@@ -83,45 +85,45 @@ func all(left, asked []string) bool {
 
 // exists reports whether there is a directory, by the listing of the one that it is in. If
 // that is refused, the answer is no: it is asked for what was refused before.
-func (l *Lock) exists(ctx context.Context, dir Dir, name string) (bool, error) {
+func (l *Lock) exists(ctx context.Context, dir dirs.Dir, name string) (bool, error) {
 	parent, base := path.Split(name)
 	names, err := dir.List(ctx, path.Clean(parent))
-	if err != nil && !refused(err) {
+	if err != nil && !dirs.Refused(err) {
 		return false, err
 	}
 	return slices.Contains(names, base), nil
 }
 
 // namesIn lists a directory. One that cannot be listed has nothing in it.
-func (l *Lock) namesIn(ctx context.Context, dir Dir, at, op string) ([]string, error) {
+func (l *Lock) namesIn(ctx context.Context, dir dirs.Dir, at, op string) ([]string, error) {
 	names, err := dir.List(ctx, at)
-	if err != nil && !refused(err) {
+	if err != nil && !dirs.Refused(err) {
 		return nil, l.fail(op, err)
 	}
 	return names, nil
 }
 
 // removeIfEmpty removes a directory unless something is in it, or it is not there.
-func (l *Lock) removeIfEmpty(ctx context.Context, dir Dir, name, op string) error {
-	if err := dir.Rmdir(ctx, name); err != nil && !refused(err) {
+func (l *Lock) removeIfEmpty(ctx context.Context, dir dirs.Dir, name, op string) error {
+	if err := dir.Rmdir(ctx, name); err != nil && !dirs.Refused(err) {
 		return l.fail(op, err)
 	}
 	return nil
 }
 
 // removeReservation removes somebody's reservation with what is in it.
-func (l *Lock) removeReservation(ctx context.Context, dir Dir, t ticket) error {
+func (l *Lock) removeReservation(ctx context.Context, dir dirs.Dir, t labels.Ticket) error {
 	at := l.reservation(t)
 	names, err := l.namesIn(ctx, dir, at, "list a reservation")
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		e, ok := parseEntry(name)
-		if !ok || e.ticket != t {
+		e, ok := labels.ParseEntry(name)
+		if !ok || e.Ticket != t {
 			continue // not ours: then it stays
 		}
-		if err := l.removeEntry(ctx, dir, at, name, nil); err != nil && !errors.Is(err, errAbsent) {
+		if err := l.removeEntry(ctx, dir, at, name, nil); err != nil && !errors.Is(err, dirs.ErrAbsent) {
 			return err
 		}
 	}
@@ -172,9 +174,9 @@ func (l TreeLock) Remove(ctx context.Context, h backend.Hold) error {
 		return err
 	}
 	names, err := l.namesIn(ctx, dir, l.Name, "list the lock directory")
-	successes, fences := successesIn(names), fencesIn(names)
-	var notes []notePart
-	for _, parts := range partsOfNotes(names) {
+	successes, fences := labels.SuccessesIn(names), labels.FencesIn(names)
+	var notes []labels.NotePart
+	for _, parts := range labels.PartsOfNotes(names) {
 		notes = append(notes, parts...)
 	}
 	switch {
@@ -192,7 +194,7 @@ func (l TreeLock) Remove(ctx context.Context, h backend.Hold) error {
 		}
 	}
 	for _, n := range fences {
-		if err := l.removeUnused(ctx, dir, l.Name+"/"+fenceName(n)); err != nil {
+		if err := l.removeUnused(ctx, dir, l.Name+"/"+labels.FenceName(n)); err != nil {
 			return err
 		}
 	}
@@ -200,14 +202,14 @@ func (l TreeLock) Remove(ctx context.Context, h backend.Hold) error {
 }
 
 // removeUnused removes a directory that is empty. That it is not there is no error.
-func (l *Lock) removeUnused(ctx context.Context, dir Dir, name string) error {
+func (l *Lock) removeUnused(ctx context.Context, dir dirs.Dir, name string) error {
 	err := dir.Rmdir(ctx, name)
 	if err == nil {
 		return nil
 	}
 	there, unread := l.exists(ctx, dir, name)
 	switch {
-	case !refused(err) || unread != nil:
+	case !dirs.Refused(err) || unread != nil:
 		return l.fail("remove the lock directory", errors.Join(err, unread))
 	case !there:
 		return nil

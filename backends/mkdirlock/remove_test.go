@@ -9,13 +9,15 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
 // meddled is a directory in which something happens before one is removed.
 type meddled struct {
-	Dir
+	dirs.Dir
 	before func(name string)
 }
 
@@ -55,7 +57,7 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 			l := openTree(t, path)
 			newDir := l.NewDir
 			var got backend.Hold
-			l.NewDir = func() Dir {
+			l.NewDir = func() dirs.Dir {
 				return &meddled{newDir(), func(name string) {
 					if name == step && got == nil {
 						got = tryTree(t, path)
@@ -92,9 +94,9 @@ func TestRemoveKeepsSuccess(t *testing.T) {
 	path := t.TempDir() + "/L"
 	l, h := openTree(t, path), tryTree(t, path)
 	mustWork(t, l.RecordSuccess(t.Context(), h))
-	waiter := path + "/r." + ticket{owner.MinLease, owner.NewID()}.String()
+	waiter := path + "/r." + labels.Ticket{Lease: owner.MinLease, ID: owner.NewID()}.String()
 	newDir := l.NewDir
-	l.NewDir = func() Dir {
+	l.NewDir = func() dirs.Dir {
 		return &meddled{newDir(), func(name string) {
 			if name == "L/lock" {
 				mustWork(t, os.Mkdir(waiter, 0o755))

@@ -3,6 +3,9 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 )
 
 // reserve makes our reservation, with our entry in it. It proves that we may make
@@ -11,12 +14,12 @@ func (a *attempt) reserve(ctx context.Context) error {
 	if a.phase != idle {
 		return nil
 	}
-	c, err := a.newClaim(exclusive)
+	c, err := a.newClaim(labels.Exclusive)
 	if err != nil {
 		return err
 	}
 	err = a.makeHome(ctx, c)
-	if err != nil && !unclear(err) && !refused(err) {
+	if err != nil && !dirs.Unclear(err) && !dirs.Refused(err) {
 		return a.lock.fail("make our reservation", err)
 	}
 	// Even if it was refused: a server that crashed, or executed the request
@@ -24,10 +27,10 @@ func (a *attempt) reserve(ctx context.Context) error {
 	a.mine, a.phase = c, waiting // from here on there is something to remove
 	entered := a.dir.Mkdir(ctx, c.path())
 	switch {
-	case refused(err) && refused(entered):
+	case dirs.Refused(err) && dirs.Refused(entered):
 		a.mine, a.phase = nil, idle
 		return a.lock.fail("make our reservation", err)
-	case unclear(err), refused(entered), unclear(entered):
+	case dirs.Unclear(err), dirs.Refused(entered), dirs.Unclear(entered):
 		return a.withdrawIncomplete(ctx, errors.Join(err, entered))
 	case entered != nil:
 		return a.lock.fail("make our reservation", entered)
@@ -41,10 +44,10 @@ func (a *attempt) reserve(ctx context.Context) error {
 
 // makeHome makes the directory of a reservation, and that which it is in.
 func (a *attempt) makeHome(ctx context.Context, c *claim) error {
-	c.home = a.lock.reservation(c.entry.ticket)
+	c.home = a.lock.reservation(c.entry.Ticket)
 	c.at = c.home
 	err := a.dir.Mkdir(ctx, c.home)
-	if refused(err) && a.lock.Style == TreeStyle {
+	if dirs.Refused(err) && a.lock.Style == TreeStyle {
 		if err := a.makeTree(ctx); err != nil {
 			return err
 		}
@@ -64,10 +67,10 @@ func (a *attempt) withdrawIncomplete(ctx context.Context, cause error) error {
 // makeTree makes the directory that the lock is in.
 func (a *attempt) makeTree(ctx context.Context) error {
 	err := a.dir.Mkdir(ctx, a.lock.Name)
-	if unclear(err) {
+	if dirs.Unclear(err) {
 		err = a.dir.Mkdir(ctx, a.lock.Name) // it is nobody's, so this does no harm
 	}
-	if err == nil || refused(err) || unclear(err) {
+	if err == nil || dirs.Refused(err) || dirs.Unclear(err) {
 		return nil // the next call finds out
 	}
 	return a.lock.fail("make the lock directory", err)

@@ -3,69 +3,22 @@ package mkdirlock
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 	"locksmith/backends/success"
 )
-
-// A success is kept as a directory beside the lock in the style of directories, with the name
-// done.<n>.<id>.<seconds>.<host>. The greatest n is the last. Its age is told by the times of
-// the server: it is compared with a directory that was made just now. The seconds, since
-// 1970, are by the clock of the holder, and for people. Locksmiths that know nothing of
-// successes leave them alone, and refuse to remove the lock.
-
-const successPrefix = "done."
-
-// maxHost bounds the name of a host in a name, in bytes.
-const maxHost = 64
-
-// A succeeded is what is in the name of a success.
-type succeeded struct {
-	n    uint64
-	id   string
-	at   int64
-	host string
-}
-
-func (s succeeded) String() string {
-	return fmt.Sprintf("%s%d.%s.%d.%s", successPrefix, s.n, s.id, s.at, base64.RawURLEncoding.EncodeToString([]byte(s.host)))
-}
-
-func parseSuccess(name string) (succeeded, bool) {
-	rest, ok := strings.CutPrefix(name, successPrefix)
-	fields := strings.Split(rest, ".")
-	if !ok || len(fields) != 4 {
-		return succeeded{}, false
-	}
-	n, err1 := strconv.ParseUint(fields[0], 10, 64)
-	at, err2 := strconv.ParseInt(fields[2], 10, 64)
-	host, err3 := base64.RawURLEncoding.DecodeString(fields[3])
-	s := succeeded{n, fields[1], at, string(host)}
-	return s, err1 == nil && err2 == nil && err3 == nil && n > 0 && n < maxToken && owner.IsID(s.id) && s.String() == name
-}
-
-func successesIn(names []string) (all []success.Mark) {
-	for _, name := range names {
-		if s, ok := parseSuccess(name); ok {
-			all = append(all, success.Mark{Name: name, Number: s.n, At: time.Unix(s.at, 0), Host: s.host})
-		}
-	}
-	return all
-}
 
 // successes are those that a listing showed.
 type successes struct {
 	hold    *hold // ours; nil: for whoever only reads their names
 	marks   []success.Mark
-	entries []Entry // with the times of the server, where it was now; nil: nobody needs them
+	entries []dirs.Entry // with the times of the server, where it was now; nil: nobody needs them
 	now     time.Time
 }
 
@@ -74,7 +27,7 @@ func (s successes) List(context.Context) ([]success.Mark, error) { return s.mark
 
 // Read implements success.Store.
 func (s successes) Read(_ context.Context, m *success.Mark) error {
-	i := slices.IndexFunc(s.entries, func(e Entry) bool { return e.Name == m.Name })
+	i := slices.IndexFunc(s.entries, func(e dirs.Entry) bool { return e.Name == m.Name })
 	if i < 0 {
 		return nil
 	}
@@ -82,7 +35,7 @@ func (s successes) Read(_ context.Context, m *success.Mark) error {
 	if e.Modified.IsZero() {
 		return s.hold.lock.fail("look at the last success", errors.New("its time is not known"))
 	}
-	ago := age(e, s.now)
+	ago := dirs.Age(e, s.now)
 	if d := s.now.Sub(e.Modified); d < 0 && (e.Precise || d < -clockStep) {
 		ago = d
 	}
@@ -98,7 +51,7 @@ const clockStep = time.Hour + time.Minute
 func (s successes) Write(ctx context.Context, n uint64) (success.Mark, error) {
 	l, dir := s.hold.lock, s.hold.dir
 	host := cmp.Or(s.hold.claim.record.Place.Host, "?")
-	m := success.Mark{Name: succeeded{n, s.hold.ID(), l.Today().Unix(), host[:min(len(host), maxHost)]}.String(), Number: n}
+	m := success.Mark{Name: labels.Succeeded{Number: n, ID: s.hold.ID(), At: l.Today().Unix(), Host: host[:min(len(host), labels.MaxHost)]}.String(), Number: n}
 	at := l.Name + "/" + m.Name
 	if err := dir.Mkdir(ctx, at); err != nil {
 		if there, _ := l.exists(ctx, dir, at); !there {
@@ -119,12 +72,12 @@ var _ backend.SuccessKeeper = TreeLock{}
 // LastSuccess implements backend.SuccessKeeper.
 func (l TreeLock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Success, error) {
 	h := held.(*hold)
-	dir, ok := h.dir.(StatDir)
+	dir, ok := h.dir.(dirs.StatDir)
 	if !ok {
 		return nil, l.usage("look for the last success", "this place does not tell times", "use another kind of lock")
 	}
 	// Others take it for an empty reservation and nothing else.
-	entries, now, err := l.listWithNow(ctx, dir, reservationPrefix+ticket{lease: owner.MinLease, id: l.NewID()}.String())
+	entries, now, err := dirs.ListWithNow(ctx, dir, l.Name, labels.ReservationPrefix+labels.Ticket{Lease: owner.MinLease, ID: l.NewID()}.String(), l.fail)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +85,7 @@ func (l TreeLock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.
 	for _, e := range entries {
 		names = append(names, e.Name)
 	}
-	return success.Last(ctx, successes{hold: h, marks: successesIn(names), entries: entries, now: now}, now)
+	return success.Last(ctx, successes{hold: h, marks: labels.SuccessesIn(names), entries: entries, now: now}, now)
 }
 
 // RecordSuccess implements backend.SuccessKeeper.
@@ -145,6 +98,6 @@ func (l TreeLock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 	if err != nil {
 		return l.fail("record the success", err)
 	}
-	before := successesIn(names)
+	before := labels.SuccessesIn(names)
 	return success.Record(ctx, successes{hold: h, marks: before}, success.Newest(before).Number+1)
 }

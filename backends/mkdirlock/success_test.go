@@ -10,37 +10,22 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 )
-
-func TestSuccessNames(t *testing.T) {
-	id := strings.Repeat("0a", 16)
-	for _, s := range []succeeded{{1, id, 0, "web3"}, {7, id, 1795407317, "wëb\n.3"}, {2, id, -1, "?"}} {
-		if back, ok := parseSuccess(s.String()); !ok || back != s || strings.HasSuffix(s.String(), ".") {
-			t.Errorf("%s is %v, %v", s, back, ok)
-		}
-		if !isTree(Entry{Name: s.String()}) {
-			t.Errorf("%s is no part of a lock", s)
-		}
-	}
-	for _, bad := range []string{"done.", "done.0." + id + ".0.Pw", "done.01." + id + ".0.Pw", "done.1.x.0.Pw", "done.1." + id + ".0.P", "done.1." + id + ".0.Pw.x"} {
-		if s, ok := parseSuccess(bad); ok {
-			t.Errorf("%s is %v", bad, s)
-		}
-	}
-}
 
 // coarse is a directory of a server that tells times to the minute.
 type coarse struct {
-	StatDir
+	dirs.StatDir
 	age time.Duration // of all successes
 }
 
-func (d coarse) Entries(ctx context.Context, name string) ([]Entry, error) {
+func (d coarse) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
 	all, err := d.StatDir.Entries(ctx, name)
 	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	for i, e := range all {
 		all[i].Modified, all[i].Precise = now, false
-		if _, ok := parseSuccess(e.Name); ok {
+		if _, ok := labels.ParseSuccess(e.Name); ok {
 			all[i].Modified = now.Add(-d.age).Truncate(time.Minute)
 		}
 	}
@@ -54,7 +39,7 @@ func TestSuccessToTheMinute(t *testing.T) {
 	l := openTree(t, path)
 	h := tryTree(t, path).(*hold)
 	mustWork(t, l.RecordSuccess(t.Context(), h))
-	plain := h.dir.(StatDir)
+	plain := h.dir.(dirs.StatDir)
 	for age, want := range map[time.Duration]time.Duration{
 		0: 0, time.Minute: 0, 3 * time.Minute: 2 * time.Minute, 2 * time.Hour: 2*time.Hour - time.Minute,
 		-time.Hour: 0, -2 * time.Hour: -2 * time.Hour,
@@ -74,10 +59,10 @@ func TestSuccessLeavesNoMoreThanOne(t *testing.T) {
 	l := openTree(t, path)
 	var kept backend.SuccessKeeper = l
 	h := tryTree(t, path).(*hold)
-	late := succeeded{1, strings.Repeat("0a", 16), 0, "late"}
+	late := labels.Succeeded{Number: 1, ID: strings.Repeat("0a", 16), At: 0, Host: "late"}
 	mustWork(t, kept.RecordSuccess(t.Context(), h), h.dir.Mkdir(t.Context(), l.Name+"/"+late.String()), kept.RecordSuccess(t.Context(), h))
 	names, err := h.dir.List(t.Context(), l.Name)
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, successPrefix) })
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, labels.SuccessPrefix) })
 	if err != nil || len(names) != 1 || !strings.HasPrefix(names[0], "done.2."+h.ID()) {
 		t.Errorf("left: %q, %v", names, err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 )
 
@@ -25,9 +27,9 @@ func (h *hold) Tend(ctx context.Context) error {
 		return h.lock.fail("list who waits", err)
 	}
 	waiting := h.lock.reservationsIn(names)
-	slices.SortFunc(waiting, func(s, t ticket) int { return strings.Compare(s.String(), t.String()) })
-	h.others.Keep(h.lock.present(waiting, partsOfNotes(names)))
-	start, _ := slices.BinarySearchFunc(waiting, h.next, func(t ticket, next string) int { return strings.Compare(t.String(), next) })
+	slices.SortFunc(waiting, func(s, t labels.Ticket) int { return strings.Compare(s.String(), t.String()) })
+	h.others.Keep(h.lock.present(waiting, labels.PartsOfNotes(names)))
+	start, _ := slices.BinarySearchFunc(waiting, h.next, func(t labels.Ticket, next string) int { return strings.Compare(t.String(), next) })
 	errs := h.tendNotes(ctx, names)
 	stay := 0
 	for _, t := range slices.Concat(waiting[start:], waiting[:start]) {
@@ -53,10 +55,10 @@ const maxCrowd = 500
 const mostStay = 8
 
 // tendReservation removes a reservation if it is left over. Else it stays.
-func (h *hold) tendReservation(ctx context.Context, t ticket) (stays bool, err error) {
-	s, err := h.others.Look(ctx, spot{at: h.lock.reservation(t), entry: entry{exclusive, t}})
+func (h *hold) tendReservation(ctx context.Context, t labels.Ticket) (stays bool, err error) {
+	s, err := h.others.Look(ctx, spot{at: h.lock.reservation(t), entry: labels.Entry{Kind: labels.Exclusive, Ticket: t}})
 	switch {
-	case errors.Is(err, errAbsent):
+	case errors.Is(err, dirs.ErrAbsent):
 		return false, h.tendEmpty(ctx, t) // or it is on its way into the lock, or out
 	case err != nil:
 		return false, err
@@ -67,9 +69,9 @@ func (h *hold) tendReservation(ctx context.Context, t ticket) (stays bool, err e
 }
 
 // tendEmpty removes a reservation in which no entry was for a lease.
-func (h *hold) tendEmpty(ctx context.Context, t ticket) error {
+func (h *hold) tendEmpty(ctx context.Context, t labels.Ticket) error {
 	at := h.lock.reservation(t)
-	if h.others.Listed(at, "empty", h.others.Rule(owner.Unknown, t.lease)) > 0 {
+	if h.others.Listed(at, "empty", h.others.Rule(owner.Unknown, t.Lease)) > 0 {
 		return nil
 	}
 	return h.lock.removeIfEmpty(ctx, h.dir, at, "remove a reservation")

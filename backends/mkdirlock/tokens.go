@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -24,7 +26,7 @@ func (a *attempt) withToken(ctx context.Context, h *hold, err error) (*hold, err
 	if err != nil || !a.lock.Tokens {
 		return h, err
 	}
-	if h.token, err = a.fence(ctx, h.claim.entry.kind); err == nil {
+	if h.token, err = a.fence(ctx, h.claim.entry.Kind); err == nil {
 		err = h.claim.refresh(ctx)
 	}
 	if err != nil {
@@ -34,7 +36,7 @@ func (a *attempt) withToken(ctx context.Context, h *hold, err error) (*hold, err
 	return h, nil
 }
 
-func (a *attempt) fence(ctx context.Context, k kind) (uint64, error) {
+func (a *attempt) fence(ctx context.Context, k labels.Kind) (uint64, error) {
 	var known uint64
 	// We have the lock by now: what of this takes long is the calls, which heed ctx.
 	n, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, func() (uint64, error) {
@@ -42,19 +44,19 @@ func (a *attempt) fence(ctx context.Context, k kind) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		newest := max(newestOf(all), known)
-		if k == shared && newest%2 == 1 {
+		newest := max(labels.NewestOf(all), known)
+		if k == labels.Shared && newest%2 == 1 {
 			return newest, nil
 		}
 		n := nextFence(newest, k)
-		err = a.dir.Mkdir(ctx, a.lock.Name+"/"+fenceName(n))
+		err = a.dir.Mkdir(ctx, a.lock.Name+"/"+labels.FenceName(n))
 		switch {
 		case err == nil:
 			a.removeFences(ctx, all)
 			return n, nil
-		case !refused(err) && !unclear(err):
+		case !dirs.Refused(err) && !dirs.Unclear(err):
 			return 0, a.lock.fail("make a fencing token", err)
-		case unclear(err) && k == exclusive:
+		case dirs.Unclear(err) && k == labels.Exclusive:
 			known = n // whose it is does not matter: it is used
 		}
 		return 0, backend.ErrAgain
@@ -67,8 +69,8 @@ func (a *attempt) fence(ctx context.Context, k kind) (uint64, error) {
 }
 
 // nextFence is the number after the newest that is fit for the kind.
-func nextFence(newest uint64, k kind) uint64 {
-	if k == exclusive {
+func nextFence(newest uint64, k labels.Kind) uint64 {
+	if k == labels.Exclusive {
 		return newest/2*2 + 2
 	}
 	return newest/2*2 + 1
@@ -76,36 +78,18 @@ func nextFence(newest uint64, k kind) uint64 {
 
 // fences lists the tokens there are, in ascending order. The lock is among the
 // names, or the listing is not to be trusted: we are in it.
-func (l *Lock) fences(ctx context.Context, dir Dir) ([]uint64, error) {
+func (l *Lock) fences(ctx context.Context, dir dirs.Dir) ([]uint64, error) {
 	names, err := dir.List(ctx, l.Name)
-	if err == nil && !slices.Contains(names, treeLock) {
-		err = ErrUnclear
+	if err == nil && !slices.Contains(names, labels.TreeLock) {
+		err = dirs.ErrUnclear
 	}
 	if err != nil {
 		return nil, l.fail("list fencing tokens", err)
 	}
-	if len(entriesIn(names)) > 0 {
+	if len(labels.EntriesIn(names)) > 0 {
 		return nil, l.usage("acquire", "somebody holds it in plain style", "use one address for all: with ?style=dir, or without")
 	}
-	return fencesIn(names), nil
-}
-
-func fencesIn(names []string) []uint64 {
-	var all []uint64
-	for _, name := range names {
-		if n, ok := parseFence(name); ok {
-			all = append(all, n)
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
-func newestOf(ascending []uint64) uint64 {
-	if len(ascending) == 0 {
-		return 0
-	}
-	return ascending[len(ascending)-1]
+	return labels.FencesIn(names), nil
 }
 
 // removeFences removes those that were old before ours was made.
@@ -114,7 +98,7 @@ func (a *attempt) removeFences(ctx context.Context, all []uint64) {
 		if i+keepFences > len(all) {
 			return
 		}
-		_ = a.dir.Rmdir(ctx, a.lock.Name+"/"+fenceName(n)) // the next one tries again
+		_ = a.dir.Rmdir(ctx, a.lock.Name+"/"+labels.FenceName(n)) // the next one tries again
 	}
 }
 
@@ -127,12 +111,12 @@ func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
 	dir := l.NewDir()
 	defer dir.Close()
 	// Others take it for an empty reservation and nothing else.
-	probe := l.reservation(ticket{lease: owner.MinLease, id: l.NewID()})
+	probe := l.reservation(labels.Ticket{Lease: owner.MinLease, ID: l.NewID()})
 	made := dir.Mkdir(ctx, probe)
 	removed := dir.Rmdir(ctx, probe)
 	if made != nil && removed != nil {
 		there, err := l.exists(ctx, dir, l.Name)
-		if refused(made) && err == nil && !there {
+		if dirs.Refused(made) && err == nil && !there {
 			return 0, nil // never used
 		}
 		return 0, l.fail("change the directory of the lock", made)
@@ -141,5 +125,5 @@ func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, l.fail("list fencing tokens", err)
 	}
-	return newestOf(fencesIn(names)), nil
+	return labels.NewestOf(labels.FencesIn(names)), nil
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 )
 
 // takeExclusive acquires a lock in the style of directories exclusively:
@@ -27,10 +29,10 @@ func (a *attempt) takeExclusive(ctx context.Context) (*hold, error) {
 	switch {
 	case err == nil:
 		return a.enterTree(ctx)
-	case unclear(err):
+	case dirs.Unclear(err):
 		a.phase = unsure
 		return a.settleTree(ctx)
-	case refused(err), forbidden(err):
+	case dirs.Refused(err), dirs.Forbidden(err):
 		return nil, a.lookTree(ctx, err)
 	}
 	return nil, a.lock.fail("rename our reservation to the lock", err)
@@ -47,7 +49,7 @@ func (a *attempt) enterTree(ctx context.Context) (*hold, error) {
 }
 
 // lookTree sees who has the lock, and breaks the dead. It returns backend.ErrAgain,
-// errAbsent or a *backend.HeldError.
+// dirs.ErrAbsent or a *backend.HeldError.
 func (a *attempt) lookTree(ctx context.Context, cause error) error {
 	if !a.lookDue() {
 		return a.heldAgain()
@@ -59,7 +61,7 @@ func (a *attempt) lookTree(ctx context.Context, cause error) error {
 	if len(names) == 0 {
 		return a.removeEmpty(ctx, cause)
 	}
-	entries := entriesIn(names)
+	entries := labels.EntriesIn(names)
 	a.others.Keep(oneOf(a.lock.lock(), entries))
 	if a.phase != idle && slices.Contains(entries, a.mine.entry) {
 		a.phase = unsure // a commit that seemed refused has arrived
@@ -84,7 +86,7 @@ func (a *attempt) removeEmpty(ctx context.Context, cause error) error {
 	if err := a.mustBeHome(ctx); err != nil {
 		return err // somebody removed it, perhaps, after we were silent for long
 	}
-	if err := a.dir.Rmdir(ctx, a.lock.lock()); err != nil && !refused(err) && !unclear(err) {
+	if err := a.dir.Rmdir(ctx, a.lock.lock()); err != nil && !dirs.Refused(err) && !dirs.Unclear(err) {
 		return a.lock.fail("remove the empty lock directory", err)
 	}
 	return a.lock.again("rename our reservation to the lock", cause)
@@ -92,11 +94,11 @@ func (a *attempt) removeEmpty(ctx context.Context, cause error) error {
 
 // breakDead breaks the dead among these entries in the lock, and returns the living
 // one that may be broken next, or nil.
-func (a *attempt) breakDead(ctx context.Context, entries []entry) (*observation, error) {
+func (a *attempt) breakDead(ctx context.Context, entries []labels.Entry) (*observation, error) {
 	var first *observation
 	for _, e := range entries {
 		s, err := a.others.Look(ctx, spot{at: a.lock.lock(), entry: e})
-		if errors.Is(err, errAbsent) {
+		if errors.Is(err, dirs.ErrAbsent) {
 			continue
 		}
 		if err == nil && s.Due == 0 {
@@ -104,10 +106,10 @@ func (a *attempt) breakDead(ctx context.Context, entries []entry) (*observation,
 				a.request.TellBroken(a.lock.Address, s.Holder(a.lock.Today()))
 			}
 			switch {
-			case err == nil, errors.Is(err, errAbsent):
+			case err == nil, errors.Is(err, dirs.ErrAbsent):
 				continue
-			case errors.Is(err, errRevived):
-				err, s.Due = nil, s.Of.entry.ticket.lease
+			case errors.Is(err, dirs.ErrRevived):
+				err, s.Due = nil, s.Of.entry.Ticket.Lease
 			}
 		}
 		if err != nil {
@@ -146,16 +148,16 @@ func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	var before []entry
+	var before []labels.Entry
 	there := false
-	for _, e := range entriesIn(names) {
-		if e.kind == exclusive {
+	for _, e := range labels.EntriesIn(names) {
+		if e.Kind == labels.Exclusive {
 			before = append(before, e)
 		}
 		there = there || e == a.mine.entry
 	}
 	if !there || a.mine.late() {
-		return nil, errAbsent
+		return nil, dirs.ErrAbsent
 	}
 	first, err := a.breakDead(ctx, before)
 	switch {
@@ -171,23 +173,23 @@ func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 
 // join is step 1.
 func (a *attempt) join(ctx context.Context) error {
-	c, err := a.newClaim(shared)
+	c, err := a.newClaim(labels.Shared)
 	if err != nil {
 		return err
 	}
 	c.at, c.inLock = a.lock.lock(), true
 	err = a.dir.Mkdir(ctx, c.path())
-	if refused(err) {
+	if dirs.Refused(err) {
 		if err := a.makeTreeLock(ctx); err != nil {
 			return err
 		}
 		err = a.dir.Mkdir(ctx, c.path())
 	}
 	switch {
-	case err == nil, unclear(err):
+	case err == nil, dirs.Unclear(err):
 		a.mine, a.phase = c, fresh // if it is not there, the heartbeat tells
 		return nil
-	case refused(err):
+	case dirs.Refused(err):
 		a.mine, a.phase = c, leaving // a server that crashed says so of what is there
 		if err := a.withdraw(ctx); err != nil {
 			return err
@@ -200,13 +202,13 @@ func (a *attempt) join(ctx context.Context) error {
 // makeTreeLock makes L/lock, and L if need be.
 func (a *attempt) makeTreeLock(ctx context.Context) error {
 	err := a.dir.Mkdir(ctx, a.lock.lock())
-	if refused(err) {
+	if dirs.Refused(err) {
 		if err := a.makeTree(ctx); err != nil {
 			return err
 		}
 		err = a.dir.Mkdir(ctx, a.lock.lock())
 	}
-	if err == nil || refused(err) || unclear(err) {
+	if err == nil || dirs.Refused(err) || dirs.Unclear(err) {
 		return nil // the next call finds out
 	}
 	return a.lock.fail("make the lock directory", err)

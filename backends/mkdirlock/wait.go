@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
@@ -60,7 +62,7 @@ func (a *attempt) heldByNobody(names []string, doubt bool) error {
 		a.crowd.Changed(now)
 	}
 	b.seen, b.known, b.heldBack = observation{}, true, false
-	there := nobody(names, doubt)
+	there := labels.Nobody(names, doubt)
 	b.nobody = &there
 	b.again = now
 	return a.heldAgain()
@@ -151,10 +153,10 @@ func (a *attempt) beatWaiting(ctx context.Context) error {
 		return nil
 	}
 	err := c.refresh(ctx)
-	if errors.Is(err, errAbsent) {
+	if errors.Is(err, dirs.ErrAbsent) {
 		err = a.withdraw(ctx)
 	}
-	if err != nil && passing(err) {
+	if err != nil && dirs.Passing(err) {
 		return nil // the next Try tells
 	}
 	return err
@@ -162,20 +164,20 @@ func (a *attempt) beatWaiting(ctx context.Context) error {
 
 // untilBeat is the time until the next heartbeat of a claim that waits.
 func (a *attempt) untilBeat() time.Duration {
-	return a.mine.shown + a.lock.waiterBeats(a.mine.entry.ticket) - a.request.Clock.Now()
+	return a.mine.shown + a.lock.waiterBeats(a.mine.entry.Ticket) - a.request.Clock.Now()
 }
 
 // waiterBeats is how long after a heartbeat of a waiter the next one is due. In plain style
 // the reservation of a waiter that may live is removed only by an operator, and by reap
 // when it is older than twice its lease; and there those who came together do not stay
 // together.
-func (l *Lock) waiterBeats(t ticket) time.Duration {
+func (l *Lock) waiterBeats(t labels.Ticket) time.Duration {
 	if l.Style == TreeStyle {
-		return t.lease / 4
+		return t.Lease / 4
 	}
 	sum := fnv.New32()
-	_, _ = sum.Write([]byte(t.id))
-	return t.lease + t.lease*3/4/256*time.Duration(sum.Sum32()%256)
+	_, _ = sum.Write([]byte(t.ID))
+	return t.Lease + t.Lease*3/4/256*time.Duration(sum.Sum32()%256)
 }
 
 // pause is how long to wait before the next Try, heartbeats apart.
@@ -201,5 +203,5 @@ func (a *attempt) untilBeatOr(d time.Duration) time.Duration {
 	if a.mine == nil {
 		return d
 	}
-	return min(d, max(a.untilBeat(), min(a.lock.Pace.Min, a.mine.entry.ticket.lease/16)))
+	return min(d, max(a.untilBeat(), min(a.lock.Pace.Min, a.mine.entry.Ticket.Lease/16)))
 }

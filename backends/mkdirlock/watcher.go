@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 )
@@ -21,7 +23,7 @@ const bareTime = 5 * time.Second
 // A spot is where an entry of somebody else is.
 type spot struct {
 	at     string
-	entry  entry
+	entry  labels.Entry
 	inside []string // what a look found in it
 }
 
@@ -39,75 +41,75 @@ func overIn(s observation) time.Duration {
 	return s.By[0]
 }
 
-func (l *Lock) newOthers(dir Dir, r backend.Request) watch.Others[spot] {
+func (l *Lock) newOthers(dir dirs.Dir, r backend.Request) watch.Others[spot] {
 	return watch.NewOthers(r, func(ctx context.Context, w *watch.Watcher, s *spot, _ watch.Seen) (seen watch.Seen, err error) {
 		seen, s.inside, err = l.see(ctx, dir, w, s.at, s.entry)
 		return seen, err
 	})
 }
 
-// see looks at an entry. errAbsent means that it seems to be gone.
-func (l *Lock) see(ctx context.Context, dir Dir, w *watch.Watcher, at string, e entry) (watch.Seen, []string, error) {
+// see looks at an entry. dirs.ErrAbsent means that it seems to be gone.
+func (l *Lock) see(ctx context.Context, dir dirs.Dir, w *watch.Watcher, at string, e labels.Entry) (watch.Seen, []string, error) {
 	names, err := dir.List(ctx, at+"/"+e.String())
-	if refused(err) {
+	if dirs.Refused(err) {
 		// Some servers refuse to list what is empty.
 		var there bool
 		if there, err = l.exists(ctx, dir, at+"/"+e.String()); err == nil && !there {
-			err = errAbsent
+			err = dirs.ErrAbsent
 		}
 	}
 	switch {
-	case errors.Is(err, errAbsent):
-		return watch.Seen{}, nil, errAbsent
-	case err != nil && passing(err):
+	case errors.Is(err, dirs.ErrAbsent):
+		return watch.Seen{}, nil, dirs.ErrAbsent
+	case err != nil && dirs.Passing(err):
 		return watch.Seen{}, nil, l.fail("look at an entry", err)
 	case err != nil:
 		// It is held all the same.
-		return watch.Seen{ID: e.ticket.id, Lease: e.ticket.lease, Note: "it cannot be looked at: " + err.Error(), Verdict: owner.Unknown}, nil, nil
+		return watch.Seen{ID: e.Ticket.ID, Lease: e.Ticket.Lease, Note: "it cannot be looked at: " + err.Error(), Verdict: owner.Unknown}, nil, nil
 	}
 	s := l.seen(e, names)
 	s.Lasting = s.Lasting && at == l.lock() // who waits may be silent for as long as the lease
 	// The lease is the ticket's: the record may be missing or forged.
-	s.Rules = []watch.Rule{w.Rule(s.Verdict, e.ticket.lease)}
+	s.Rules = []watch.Rule{w.Rule(s.Verdict, e.Ticket.Lease)}
 	if len(names) == 0 {
-		s.Rules = append(s.Rules, watch.Rule{Lease: min(e.ticket.lease/2, bareTime)})
+		s.Rules = append(s.Rules, watch.Rule{Lease: min(e.Ticket.Lease/2, bareTime)})
 	}
 	return s, names, nil
 }
 
 // seen is what these names in an entry tell. Directories tell of times only by the
 // server's clock, if at all; the record has the holder's own.
-func (l *Lock) seen(e entry, inside []string) watch.Seen {
-	s := watch.Seen{ID: e.ticket.id, Lease: e.ticket.lease}
-	s.Record, s.Note = recordIn(inside, e.ticket.id)
+func (l *Lock) seen(e labels.Entry, inside []string) watch.Seen {
+	s := watch.Seen{ID: e.Ticket.ID, Lease: e.Ticket.Lease}
+	s.Record, s.Note = labels.RecordIn(inside, e.Ticket.ID)
 	s.Verdict = l.Verdict(s.Record)
 	if s.Record != nil {
 		s.Since = s.Record.Acquired
 	}
 	// The number alone: the rest of the name may be anything. A listing may miss a
 	// name while it is renamed, and then the watch starts again.
-	beat, _ := latestBeat(inside)
+	beat, _ := labels.LatestBeat(inside)
 	s.Sign = "beat " + beat
 	s.Lasting = beat != "" // the number only rises
 	return s
 }
 
 // oneOf tells the paths of these entries from others.
-func oneOf(at string, entries []entry) func(path string) bool {
+func oneOf(at string, entries []labels.Entry) func(path string) bool {
 	return func(path string) bool {
-		return slices.ContainsFunc(entries, func(e entry) bool { return path == at+"/"+e.String() })
+		return slices.ContainsFunc(entries, func(e labels.Entry) bool { return path == at+"/"+e.String() })
 	}
 }
 
 // present tells the names by which these reservations and notes are watched from others:
 // while a lock is held for long, many come and go.
-func (l *Lock) present(all []ticket, notes map[owner.Note][]notePart) func(at string) bool {
+func (l *Lock) present(all []labels.Ticket, notes map[owner.Note][]labels.NotePart) func(at string) bool {
 	there := map[string]bool{}
 	for _, t := range all {
 		there[l.reservation(t)] = true
 	}
 	for n := range notes {
-		there[notePrefix+n.Name()] = true
+		there[labels.NotePrefix+n.Name()] = true
 	}
 	return func(at string) bool { return there[at] || there[path.Dir(at)] }
 }

@@ -11,7 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/doctor"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
@@ -156,9 +156,9 @@ func (s *session) raceAll(all []*session, try func(*session, string) error, remo
 	return winners, cmp.Or(err, removed)
 }
 
-var _ mkdirlock.Examiner = (*tree)(nil)
+var _ dirs.Examiner = (*tree)(nil)
 
-// Examine implements mkdirlock.Examiner.
+// Examine implements dirs.Examiner.
 func (t *tree) Examine(ctx context.Context, name string, _ backend.Examination, tell backend.Tell) (rest func() error, err error) {
 	c, err := t.connected(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
 )
 
@@ -104,7 +104,7 @@ func (s *server) refused(err error, offered *answerer) error {
 	}
 	switch {
 	case containsAny(said, overfull):
-		return s.fail(protocol.Unreachable, op, fmt.Errorf("%w: %s", mkdirlock.ErrBusy, lastLines(said)),
+		return s.fail(protocol.Unreachable, op, fmt.Errorf("%w: %s", dirs.ErrBusy, lastLines(said)),
 			"try again later, or raise MaxStartups in the server's sshd_config")
 	case errors.Is(err, errMalformed):
 		return s.fail(protocol.Unreachable, op, fmt.Errorf("%w; its log in prints something before SFTP begins", err),

@@ -13,7 +13,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
 )
 
@@ -77,7 +77,7 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 	begun := time.Now()
 	for pause := firstBusyPause; ; pause = min(2*pause, 2*time.Second) {
 		c, err := s.dialOnce(ctx)
-		if err == nil || !errors.Is(err, mkdirlock.ErrBusy) || time.Since(begun) > s.dialTime {
+		if err == nil || !errors.Is(err, dirs.ErrBusy) || time.Since(begun) > s.dialTime {
 			return c, err
 		}
 		if err := clock.Pause(ctx, pause+rand.N(pause)); err != nil {

@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/process"
 	"locksmith/protocol"
 )
@@ -27,7 +28,7 @@ func openDirectories(s *server) (backend.Backend, error) {
 		return nil, err
 	}
 	l := mkdirlock.Lock{
-		NewDir: func() mkdirlock.Dir { return &tree{s.newSession(path.Dir(s.root()))} },
+		NewDir: func() dirs.Dir { return &tree{s.newSession(path.Dir(s.root()))} },
 		Name:   path.Base(a.Path), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
 		Address: a.String(),
 		Pace:    mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second},
@@ -36,24 +37,24 @@ func openDirectories(s *server) (backend.Backend, error) {
 	return l.Here().Backend(), nil
 }
 
-// A tree is the directory of a lock of directories. It implements mkdirlock.StatDir.
+// A tree is the directory of a lock of directories. It implements dirs.StatDir.
 type tree struct{ *session }
 
-var _ mkdirlock.StatDir = (*tree)(nil)
+var _ dirs.StatDir = (*tree)(nil)
 
-// outcome sorts the error of a call into those that mkdirlock.Dir knows.
+// outcome sorts the error of a call into those that dirs.Dir knows.
 func outcome(err error) error {
 	var refused *refusal
 	if errors.As(err, &refused) && refused.errno != syscall.EACCES {
 		return &refusedError{refused}
 	}
-	return mkdirlock.Outcome(err)
+	return dirs.Outcome(err)
 }
 
-// A refusedError is mkdirlock.ErrRefused for those who ask.
+// A refusedError is dirs.ErrRefused for those who ask.
 type refusedError struct{ *refusal }
 
-func (e *refusedError) Unwrap() []error { return []error{mkdirlock.ErrRefused, e.refusal} }
+func (e *refusedError) Unwrap() []error { return []error{dirs.ErrRefused, e.refusal} }
 
 // fit refuses a server that cannot rename as these locks need it, before anything is made. The
 // protocol's own rename is not enough: with it servers look first and rename then.
@@ -66,7 +67,7 @@ func (t *tree) fit(ctx context.Context) error {
 	return err
 }
 
-// Mkdir implements mkdirlock.Dir.
+// Mkdir implements dirs.Dir.
 func (t *tree) Mkdir(ctx context.Context, name string) error {
 	if err := t.fit(ctx); err != nil {
 		return err
@@ -74,10 +75,10 @@ func (t *tree) Mkdir(ctx context.Context, name string) error {
 	return outcome(t.mkdir(ctx, name))
 }
 
-// Rmdir implements mkdirlock.Dir.
+// Rmdir implements dirs.Dir.
 func (t *tree) Rmdir(ctx context.Context, name string) error { return outcome(t.rmdir(ctx, name)) }
 
-// Rename implements mkdirlock.Dir.
+// Rename implements dirs.Dir.
 func (t *tree) Rename(ctx context.Context, from, to string) error {
 	if err := t.fit(ctx); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (t *tree) Rename(ctx context.Context, from, to string) error {
 	return outcome(t.rename(ctx, from, to))
 }
 
-// List implements mkdirlock.Dir.
+// List implements dirs.Dir.
 func (t *tree) List(ctx context.Context, name string) ([]string, error) {
 	all, err := t.list(ctx, name)
 	names := make([]string, len(all))
@@ -95,12 +96,12 @@ func (t *tree) List(ctx context.Context, name string) ([]string, error) {
 	return names, outcome(err)
 }
 
-// Entries implements mkdirlock.StatDir.
-func (t *tree) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, error) {
+// Entries implements dirs.StatDir.
+func (t *tree) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
 	all, err := t.list(ctx, name)
-	entries := make([]mkdirlock.Entry, len(all))
+	entries := make([]dirs.Entry, len(all))
 	for i, item := range all {
-		entries[i] = mkdirlock.Entry{Name: item.name, Dir: item.attrs.is(modeDir), Precise: true}
+		entries[i] = dirs.Entry{Name: item.name, Dir: item.attrs.is(modeDir), Precise: true}
 		if item.attrs.flags&hasTimes != 0 {
 			entries[i].Modified = time.Unix(int64(item.attrs.modified), 0)
 		}
@@ -108,10 +109,10 @@ func (t *tree) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, err
 	return entries, outcome(err)
 }
 
-// Await implements mkdirlock.Dir. A server tells nothing by itself.
+// Await implements dirs.Dir. A server tells nothing by itself.
 func (t *tree) Await(ctx context.Context, _ string, _ process.Process, d time.Duration) {
 	clock.Sleep(ctx, clock.Boot{}, d)
 }
 
-// Close implements mkdirlock.Dir.
+// Close implements dirs.Dir.
 func (t *tree) Close() { t.close() }

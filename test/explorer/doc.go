@@ -65,7 +65,7 @@
 // tree and bare (a tree without tokens) are on a file system, where the adversary may do
 // everything to requests. ftp sends each request once; a request that was given up may be
 // executed later. disk is a file system with a rename that replaces nothing, and with marks and
-// pins (mkdirlock.Disk). two-steps is a disk that turns out to have no such rename, unmarked one
+// pins (dirs.Disk). two-steps is a disk that turns out to have no such rename, unmarked one
 // that has no marks. ftp-refuse does not rename onto a name that exists. ftp-empty lists a
 // missing directory as an empty one. ftp-refuse-lists refuses to list an empty one. The processes
 // may include scripts, which know only mkdir and rmdir of the lock; processes that take everybody

@@ -8,12 +8,12 @@ var mkdirMutations = []mutation{
 			"	case err == nil:\n		_ = a.dir.Mkdir(ctx, a.lock.lock()+\"/\"+a.mine.entry.String())\n		return a.enterTree(ctx)\n"}}},
 
 	{name: "a breaker owns the lock though the entry was gone", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{{"plain.go",
-		"	case errors.Is(err, errAbsent):\n		return backend.ErrAgain\n	case errors.Is(err, errRevived):",
-		"	case errors.Is(err, errAbsent):\n		a.owned = true\n		return nil\n	case errors.Is(err, errRevived):"}}},
+		"	case errors.Is(err, dirs.ErrAbsent):\n		return backend.ErrAgain\n	case errors.Is(err, dirs.ErrRevived):",
+		"	case errors.Is(err, dirs.ErrAbsent):\n		a.owned = true\n		return nil\n	case errors.Is(err, dirs.ErrRevived):"}}},
 
 	{name: "every breaker removes the lock", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{
 		{"plain.go", "a.dir, s); err == nil {\n		a.own(pin)\n		a.request.TellBroken(a.lock.Address, s.Holder(a.lock.Today()))\n		return nil\n",
-			"a.dir, s); err == nil || errors.Is(err, errAbsent) {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		unpin(pin)\n		return backend.ErrAgain\n"}}},
+			"a.dir, s); err == nil || errors.Is(err, dirs.ErrAbsent) {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		dirs.Unpin(pin)\n		return backend.ErrAgain\n"}}},
 
 	{name: "empty an entry that was bare", breaks: robs, limit: 600_000, config: "tree-half|plain-half", edits: []edit{{"break.go",
 		"	return l.removeBare(ctx, dir, s.Of.at, s.Of.entry.String())\n", "	return l.removeEntry(ctx, dir, s.Of.at, s.Of.entry.String(), nil)\n"}}},
@@ -24,7 +24,7 @@ var mkdirMutations = []mutation{
 		"	if err := c.refresh(ctx); err != nil {\n		return nil, err\n	}\n	a.disclaim()", "	a.disclaim()"}}},
 
 	{name: "a heartbeat after the lease is good enough to begin with", breaks: lateHold, config: "tree-lease|plain-lease", edits: []edit{{"claim.go",
-		"	if c.late() {\n		return errAbsent\n	}\n", ""}}},
+		"	if c.late() {\n		return dirs.ErrAbsent\n	}\n", ""}}},
 
 	{name: "list before the own entry is made", breaks: twoHolders, config: "tree-xs", edits: []edit{
 		{"tree.go", "	if a.phase == idle {\n		if err := a.holdBack(ctx)", "	early, _ := a.dir.List(ctx, a.lock.lock())\n	if a.phase == idle {\n		if err := a.holdBack(ctx)"},
@@ -42,29 +42,29 @@ var mkdirMutations = []mutation{
 
 	{name: "after an unclear gate a lock that exists is ours", breaks: takesEmpty, config: "ftp-lost-script", edits: []edit{{"plain.go",
 		"		// To ask again would not tell.\n		return a.look(ctx, true)",
-		"		if err := a.dir.Mkdir(ctx, a.lock.lock()); err == nil || refused(err) {\n			a.owned = true\n			return nil\n		}\n		return a.look(ctx, true)"}}},
+		"		if err := a.dir.Mkdir(ctx, a.lock.lock()); err == nil || dirs.Refused(err) {\n			a.owned = true\n			return nil\n		}\n		return a.look(ctx, true)"}}},
 
 	{name: "remove the lock again after an unclear answer", breaks: takesEmpty, config: "ftp-lost-script", edits: []edit{{"hold.go",
-		"	case !refused(err) && !unclear(err):\n		return h.lock.fail(\"remove the lock directory\", err)\n	}\n	h.stage", "	case !refused(err):\n		return h.lock.fail(\"remove the lock directory\", err)\n	}\n	h.stage"}}},
+		"	case !dirs.Refused(err) && !dirs.Unclear(err):\n		return h.lock.fail(\"remove the lock directory\", err)\n	}\n	h.stage", "	case !dirs.Refused(err):\n		return h.lock.fail(\"remove the lock directory\", err)\n	}\n	h.stage"}}},
 
 	{name: "an unclear commit has failed", breaks: litter, limit: 150_000, config: "ftp-lost-break|ftp-lost-withdraw", edits: []edit{{"plain.go",
-		"	case refused(err), unclear(err):\n		a.phase = unsure\n", "	case unclear(err):\n		a.mine, a.phase = nil, idle\n		return nil, backend.ErrAgain\n	case refused(err):\n		a.phase = unsure\n"}}},
+		"	case dirs.Refused(err), dirs.Unclear(err):\n		a.phase = unsure\n", "	case dirs.Unclear(err):\n		a.mine, a.phase = nil, idle\n		return nil, backend.ErrAgain\n	case dirs.Refused(err):\n		a.phase = unsure\n"}}},
 
 	{name: "keep the lock when the entry is nowhere", breaks: takesEmpty, limit: 150_000, config: "ftp-lost-broken", edits: []edit{{"plain.go",
-		"errors.Is(err, errAbsent) {\n		a.disclaim()\n	}\n	if err != nil {\n		return nil, err\n", "err != nil {\n		return nil, err\n"}}},
+		"errors.Is(err, dirs.ErrAbsent) {\n		a.disclaim()\n	}\n	if err != nil {\n		return nil, err\n", "err != nil {\n		return nil, err\n"}}},
 
 	{name: "remove the lock though the entry may have been removed by others", breaks: takesEmpty, limit: 150_000, config: "ftp-lost-break", edits: []edit{{"hold.go",
 		"		h.stage = checking // perhaps", "		h.stage = emptied // perhaps"}}},
 
 	{name: "remove the lock though the entry was removed by others", breaks: takesEmpty, config: "plain-wrong-.*", edits: []edit{{"hold.go",
-		"	case errors.Is(err, errAbsent):\n		h.lose()\n		return h.lock.lost(\"remove our entry\")\n", "	case errors.Is(err, errAbsent):\n		h.stage = emptied\n"}}},
+		"	case errors.Is(err, dirs.ErrAbsent):\n		h.lose()\n		return h.lock.lost(\"remove our entry\")\n", "	case errors.Is(err, dirs.ErrAbsent):\n		h.stage = emptied\n"}}},
 
 	{name: "an id of directories used again", breaks: robs, limit: 150_000, config: "plain-lease|tree-lease", edits: []edit{{"claim.go",
 		"	r.ID, r.Acquired = a.lock.NewID(), a.lock.Today()\n",
 		"	if a.request.Owner.ID == \"\" {\n		a.request.Owner.ID = a.lock.NewID()\n	}\n	r.ID, r.Acquired = a.request.Owner.ID, a.lock.Today()\n"}}},
 
 	{name: "a heartbeat by a fixed name", breaks: robs, limit: 150_000, config: "plain-half-prompt", edits: []edit{{"claim.go",
-		"	name := beatName(c.next, c.parts)\n", "	name := beatName(0, c.parts)\n"}}},
+		"	name := labels.BeatName(c.next, c.parts)\n", "	name := labels.BeatName(0, c.parts)\n"}}},
 
 	{name: "a heartbeat does not mind that its entry of directories is gone", breaks: silentLoss, limit: 150_000, config: "plain-lease|plain-operator", edits: []edit{{"claim.go",
 		"	if err := c.lock.mustBeThere(ctx, c.dir, c.path(), \"look for our entry\"); err != nil {\n		return err\n", "	if err := c.lock.mustBeThere(ctx, c.dir, c.path(), \"look for our entry\"); err != nil {\n		return nil\n"}}},
@@ -98,10 +98,10 @@ var mkdirMutations = []mutation{
 		{"plain.go", "	\"errors\"\n", "	\"errors\"\n	\"io\"\n"}}},
 
 	{name: "break with a pin that is closed too early", breaks: takesEmpty, limit: 200_000, config: "disk-crashes", edits: []edit{{"plain.go",
-		"		a.own(pin)\n", "		unpin(pin)\n		a.own(nil)\n"}}},
+		"		a.own(pin)\n", "		dirs.Unpin(pin)\n		a.own(nil)\n"}}},
 
 	{name: "a break by hand without a pin", breaks: takesEmpty, limit: 300_000, config: "disk-crash-operator", edits: []edit{{"break.go",
-		"		defer unpin(pin)\n", "		unpin(pin)\n"}}},
+		"		defer dirs.Unpin(pin)\n", "		dirs.Unpin(pin)\n"}}},
 
 	{name: "a reservation that is marked but not pinned", breaks: takesEmpty, config: "disk-xx", edits: []edit{{"reserve.go",
 		"		c.pin, _ = a.disk.Stake(ctx, c.home) //", "		c.pin, _ = a.disk.Stake(ctx, c.home)\n		c.unpin() //"}}},

@@ -9,6 +9,7 @@ import (
 	"locksmith/backends/link"
 	"locksmith/backends/local"
 	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
@@ -46,7 +47,7 @@ func tree(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock
 // bare is tree without tokens.
 func bare(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock.TreeStyle, false) }
 
-func directories(e explore.Env, dir func() mkdirlock.Dir, style mkdirlock.Style, tokens bool) explore.Lock {
+func directories(e explore.Env, dir func() dirs.Dir, style mkdirlock.Style, tokens bool) explore.Lock {
 	return &mkdirlock.Lock{NewDir: dir, Name: lockName, Style: style, Tokens: tokens, Address: "mkdir:/L",
 		Pace: mkdirlock.Pace{Min: time.Second, Max: time.Second}, Env: timeless(e)}
 }
@@ -55,7 +56,7 @@ func directories(e explore.Env, dir func() mkdirlock.Dir, style mkdirlock.Style,
 // the lock, and removes it in the end. It breaks nobody.
 type script struct {
 	explore.Lock // nothing else is asked of it
-	dir          mkdirlock.Dir
+	dir          dirs.Dir
 	id           string // of no use to other processes
 }
 

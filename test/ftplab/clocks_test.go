@@ -10,6 +10,7 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
 	"locksmith/test/ftpserver"
 )
@@ -43,17 +44,17 @@ func (p *place) ahead(host, server time.Duration) *mkdirlock.Lock {
 func wrong(l *mkdirlock.Lock, host, server time.Duration) *mkdirlock.Lock {
 	l.Today = func() time.Time { return time.Now().Add(host) }
 	newDir := l.NewDir
-	l.NewDir = func() mkdirlock.Dir { return ahead{newDir().(mkdirlock.StatDir), server} }
+	l.NewDir = func() dirs.Dir { return ahead{newDir().(dirs.StatDir), server} }
 	return l
 }
 
 // ahead is a server whose clock is wrong.
 type ahead struct {
-	mkdirlock.StatDir
+	dirs.StatDir
 	by time.Duration
 }
 
-func (d ahead) Entries(ctx context.Context, name string) ([]mkdirlock.Entry, error) {
+func (d ahead) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
 	entries, err := d.StatDir.Entries(ctx, name)
 	for i := range entries {
 		entries[i].Modified = entries[i].Modified.Add(d.by)

@@ -8,7 +8,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/test/ftpserver"
 )
 
@@ -50,7 +50,7 @@ func (p *place) fixture() backendtest.Fixture {
 // hundreds, and logging in takes much longer than to lock.
 type pool struct {
 	mu   sync.Mutex
-	idle []mkdirlock.StatDir
+	idle []dirs.StatDir
 	over bool
 }
 
@@ -68,13 +68,13 @@ func newPool(t *testing.T) *pool {
 }
 
 // share makes a Lock.NewDir that takes what is there, before it connects anew.
-func (p *pool) share(newDir func() mkdirlock.Dir) func() mkdirlock.Dir {
-	return func() mkdirlock.Dir {
+func (p *pool) share(newDir func() dirs.Dir) func() dirs.Dir {
+	return func() dirs.Dir {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		n := len(p.idle)
 		if n == 0 {
-			return &pooled{newDir().(mkdirlock.StatDir), p}
+			return &pooled{newDir().(dirs.StatDir), p}
 		}
 		d := p.idle[n-1]
 		p.idle = p.idle[:n-1]
@@ -84,7 +84,7 @@ func (p *pool) share(newDir func() mkdirlock.Dir) func() mkdirlock.Dir {
 
 // A pooled directory goes back when it is closed.
 type pooled struct {
-	mkdirlock.StatDir
+	dirs.StatDir
 	pool *pool
 }
 

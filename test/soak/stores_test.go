@@ -14,7 +14,7 @@ import (
 
 	"locksmith/backends/link"
 	"locksmith/backends/lockfile"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/nfs/generation"
 	"locksmith/backends/process"
 )
@@ -22,10 +22,10 @@ import (
 // directories is a client's connection to a place with locks of directories.
 type directories struct{ client }
 
-var _ mkdirlock.Dir = directories{}
+var _ dirs.Dir = directories{}
 
 // connect opens one.
-func (c client) connect() mkdirlock.Dir {
+func (c client) connect() dirs.Dir {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.keep(1)
@@ -33,20 +33,20 @@ func (c client) connect() mkdirlock.Dir {
 }
 
 func (d directories) Mkdir(_ context.Context, name string) error {
-	return mkdirlock.Outcome(d.client.Mkdir(name))
+	return dirs.Outcome(d.client.Mkdir(name))
 }
 
 func (d directories) Rmdir(_ context.Context, name string) error {
-	return mkdirlock.Outcome(d.client.Rmdir(name))
+	return dirs.Outcome(d.client.Rmdir(name))
 }
 
 func (d directories) Rename(_ context.Context, from, to string) error {
-	return mkdirlock.Outcome(d.client.Rename(from, to))
+	return dirs.Outcome(d.client.Rename(from, to))
 }
 
 func (d directories) List(_ context.Context, name string) ([]string, error) {
 	names, err := d.client.List(name)
-	return names, mkdirlock.Outcome(err)
+	return names, dirs.Outcome(err)
 }
 
 func (d directories) Close() {

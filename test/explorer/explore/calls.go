@@ -11,13 +11,13 @@ import (
 
 	"locksmith/backends/link"
 	"locksmith/backends/lockfile"
-	"locksmith/backends/mkdirlock"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
 
 // Calls is the directory that contains a lock of directories.
-func (e Env) Calls() mkdirlock.Dir { return calls{e.runner} }
+func (e Env) Calls() dirs.Dir { return calls{e.runner} }
 
 type calls struct{ r *runner }
 
@@ -28,27 +28,27 @@ func (d calls) text(name string) text {
 	return d.r.text(name)
 }
 
-// Mkdir implements mkdirlock.Dir.
+// Mkdir implements dirs.Dir.
 func (d calls) Mkdir(_ context.Context, name string) error {
 	return d.asked(op{kind: opMkdir, name: d.text(name)})
 }
 
-// Rmdir implements mkdirlock.Dir.
+// Rmdir implements dirs.Dir.
 func (d calls) Rmdir(_ context.Context, name string) error {
 	return d.asked(op{kind: opRmdir, name: d.text(name)})
 }
 
-// Rename implements mkdirlock.Dir.
+// Rename implements dirs.Dir.
 func (d calls) Rename(_ context.Context, from, to string) error {
 	return d.asked(op{kind: opRename, name: d.text(from), to: d.text(to)})
 }
 
 // Disk is Calls on a disk of one machine.
-func (e Env) Disk() mkdirlock.Dir { return disk{calls{e.runner}} }
+func (e Env) Disk() dirs.Dir { return disk{calls{e.runner}} }
 
 type disk struct{ calls }
 
-// RenameNew implements mkdirlock.Disk.
+// RenameNew implements dirs.Disk.
 func (d disk) RenameNew(_ context.Context, from, to string) error {
 	err := d.asked(op{kind: opRenameNew, name: d.text(from), to: d.text(to)})
 	if errors.Is(err, unix.EINVAL) {
@@ -57,16 +57,16 @@ func (d disk) RenameNew(_ context.Context, from, to string) error {
 	return err
 }
 
-// Stake implements mkdirlock.Disk.
+// Stake implements dirs.Disk.
 func (d disk) Stake(_ context.Context, name string) (io.Closer, error) { return d.pin(opStake, name) }
 
-// Pin implements mkdirlock.Disk.
+// Pin implements dirs.Disk.
 func (d disk) Pin(_ context.Context, name string) (io.Closer, error) { return d.pin(opPin, name) }
 
 func (d disk) pin(kind opKind, name string) (io.Closer, error) {
 	r := d.r.ask(op{kind: kind, name: d.text(name)})
 	if r.err != 0 {
-		return nil, mkdirlock.Outcome(r.err)
+		return nil, dirs.Outcome(r.err)
 	}
 	return pin{d.r, text(r.value)}, nil
 }
@@ -85,35 +85,35 @@ func (p pin) Close() error {
 	return nil
 }
 
-// RemoveAbandoned implements mkdirlock.Disk.
+// RemoveAbandoned implements dirs.Disk.
 func (d disk) RemoveAbandoned(_ context.Context, name string) error {
 	return d.asked(op{kind: opRemoveAbandoned, name: d.text(name)})
 }
 
-var _ mkdirlock.Disk = disk{}
+var _ dirs.Disk = disk{}
 
 func (d calls) asked(o op) error {
 	if e := d.r.ask(o).err; e != 0 {
-		return mkdirlock.Outcome(e)
+		return dirs.Outcome(e)
 	}
 	return nil
 }
 
-// List implements mkdirlock.Dir.
+// List implements dirs.Dir.
 func (d calls) List(_ context.Context, name string) ([]string, error) {
 	names, err := dir(d).List(string(d.r.names.texts[d.text(name)]))
 	if err != nil {
-		return nil, mkdirlock.Outcome(err)
+		return nil, dirs.Outcome(err)
 	}
 	return names, nil
 }
 
-// Await implements mkdirlock.Dir.
+// Await implements dirs.Dir.
 func (d calls) Await(ctx context.Context, name string, watched process.Process, wait time.Duration) {
 	dir(d).Await(ctx, name, watched, wait)
 }
 
-// Close implements mkdirlock.Dir.
+// Close implements dirs.Dir.
 func (d calls) Close() {}
 
 // Files is the directory that contains a lock file.

@@ -1,4 +1,4 @@
-package mkdirlock
+package reap
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -17,11 +19,9 @@ import (
 const (
 	// lookTime is how old a look at an empty lock may be when the request to remove
 	// it is made, which may then take as long again.
-	lookTime = 2 * time.Second
+	LookTime = 2 * time.Second
 	// maxLooks bounds how often to look again, if looking takes longer.
 	maxLooks = 3
-	// graceTime is for what must be finished or removed though ctx has ended.
-	graceTime = 10 * time.Second
 )
 
 var (
@@ -35,17 +35,22 @@ func (f *finding) watch() time.Duration {
 	if f.at == "" || f.Holder.Verdict == owner.Dead {
 		return 0
 	}
-	return f.entry.ticket.lease/4 + f.entry.ticket.lease/100
+	return f.entry.Ticket.Lease/4 + f.entry.Ticket.Lease/100
+}
+
+// error makes an error whose code and advice are known.
+func (l Place) error(code protocol.Code, op string, err error, hint string) error {
+	return &backend.Error{Code: code, Lock: l.Address, Op: op, Err: err, Hint: hint}
 }
 
 // hinder notes what is in the way of a removal, if something is.
 func (p *reaper) hinder(f *finding) {
 	switch {
-	case f.own != "" && !mayRemove(p.dir, f.own):
-		p.fail(f, p.lock.notOwner("remove "+f.Path))
+	case f.own != "" && !dirs.MayRemove(p.dir, f.own):
+		p.fail(f, dirs.NotOwner(p.place.Address, "remove "+f.Path))
 	case f.watch() > p.reaping.Watch:
 		need := (f.watch() + time.Second).Truncate(time.Second)
-		p.fail(f, p.lock.error(protocol.Timeout, "remove "+f.Path,
+		p.fail(f, p.place.error(protocol.Timeout, "remove "+f.Path,
 			fmt.Errorf("its heartbeat must be watched for %v: allow it with --watch %v", need, need),
 			"a quarter of its lease, in case the server's times are wrong"))
 	}
@@ -95,7 +100,7 @@ func (p *reaper) breakOff() {
 
 // remove removes what is due. Once begun, it is finished.
 func (p *reaper) remove(ctx context.Context, f *finding) {
-	ctx, cancel := outlast(ctx, graceTime)
+	ctx, cancel := dirs.Outlast(ctx, dirs.GraceTime)
 	defer cancel()
 	var err error
 	if f.changed.IsZero() {
@@ -106,7 +111,7 @@ func (p *reaper) remove(ctx context.Context, f *finding) {
 	switch {
 	case err == nil:
 		f.Removed = true
-	case errors.Is(err, errChanged), errors.Is(err, errTended), errors.Is(err, errMoved), errors.Is(err, errRevived), errors.Is(err, errAbsent), errors.Is(err, backend.ErrAgain):
+	case errors.Is(err, errChanged), errors.Is(err, dirs.ErrTended), errors.Is(err, errMoved), errors.Is(err, dirs.ErrRevived), errors.Is(err, dirs.ErrAbsent), errors.Is(err, backend.ErrAgain):
 		f.Due, f.Note = false, backend.Reason(err)
 	default:
 		p.fail(f, err)
@@ -119,17 +124,12 @@ func (p *reaper) removeSilent(ctx context.Context, f *finding) error {
 	if f.at != "" {
 		inside, err := p.see(ctx, f)
 		if err != nil {
-			return p.lock.fail("look at "+f.Path, err)
+			return p.place.Fail("look at "+f.Path, err)
 		}
-		if beat, _ := latestBeat(inside); beat != f.beat {
+		if beat, _ := labels.LatestBeat(inside); beat != f.beat {
 			return errMoved
 		}
-		pin, err := p.lock.pin(ctx, p.dir, f.at)
-		if err != nil {
-			return err
-		}
-		defer unpin(pin)
-		if err := p.lock.removeEntry(ctx, p.dir, f.at, f.entry.String(), inside); err != nil {
+		if err := p.place.Break(ctx, f.at, f.entry, inside); err != nil {
 			return err
 		}
 	}
@@ -147,12 +147,12 @@ func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
 		if err := p.lookStill(ctx, f); err != nil {
 			return err
 		}
-		if disk := p.lock.disk(p.dir); disk != nil {
-			if err := disk.RemoveAbandoned(ctx, f.own); err == nil || errors.Is(err, errTended) {
+		if disk := p.place.Disk; disk != nil {
+			if err := disk.RemoveAbandoned(ctx, f.own); err == nil || errors.Is(err, dirs.ErrTended) {
 				return err
 			}
 		}
-		if p.reaping.Clock.Now()-looked <= lookTime {
+		if p.reaping.Clock.Now()-looked <= LookTime {
 			return p.removeFresh(ctx, f)
 		}
 	}
@@ -160,17 +160,17 @@ func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
 }
 
 func (p *reaper) tooSlow(f *finding) error {
-	return p.lock.error(protocol.Unreachable, "remove "+f.Path,
-		fmt.Errorf("to look at it and remove it takes longer than %v, and meanwhile it may be somebody else's", lookTime),
+	return p.place.error(protocol.Unreachable, "remove "+f.Path,
+		fmt.Errorf("to look at it and remove it takes longer than %v, and meanwhile it may be somebody else's", LookTime),
 		"look at the server, then try again; or remove it by hand")
 }
 
 // lookStill returns errChanged if a lock is not the empty one that was found.
 func (p *reaper) lookStill(ctx context.Context, f *finding) error {
-	entries, err := p.dir.Entries(ctx, p.lock.Name)
+	entries, err := p.dir.Entries(ctx, p.place.Name)
 	switch {
 	case err != nil:
-		return p.lock.fail("list the directory of locks", err)
+		return p.place.Fail("list the directory of locks", err)
 	case !slices.ContainsFunc(entries, f.isStill):
 		return errChanged
 	}
@@ -178,18 +178,18 @@ func (p *reaper) lookStill(ctx context.Context, f *finding) error {
 }
 
 // isStill reports that an entry is the empty lock that was found.
-func (f *finding) isStill(e Entry) bool { return e.Name == f.Path && e.Modified.Equal(f.changed) }
+func (f *finding) isStill(e dirs.Entry) bool { return e.Name == f.Path && e.Modified.Equal(f.changed) }
 
 // removeFresh removes an empty lock that was just looked at. That it was refused may
 // be because somebody came after all.
 func (p *reaper) removeFresh(ctx context.Context, f *finding) error {
-	soon, cancel := context.WithTimeout(ctx, lookTime)
+	soon, cancel := context.WithTimeout(ctx, LookTime)
 	defer cancel()
 	err := p.removeDir(soon, f, f.own)
 	switch {
-	case refused(err) && errors.Is(p.lookStill(ctx, f), errChanged):
+	case dirs.Refused(err) && errors.Is(p.lookStill(ctx, f), errChanged):
 		return errChanged
-	case errors.Is(err, context.DeadlineExceeded) && !unclear(err):
+	case errors.Is(err, context.DeadlineExceeded) && !dirs.Unclear(err):
 		return p.tooSlow(f) // it was not even sent
 	}
 	return err
@@ -202,23 +202,8 @@ func (p *reaper) removeDir(ctx context.Context, f *finding, name string) error {
 	switch {
 	case err == nil:
 		return nil
-	case unclear(err):
+	case dirs.Unclear(err):
 		err = fmt.Errorf("the answer was lost, and it may be gone: %w", err)
 	}
-	return p.lock.fail("remove "+f.Path, err)
-}
-
-// outlast returns a context that goes on for d after ctx has ended.
-func outlast(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	on, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			cancel()
-		case <-on.Done():
-		}
-	})
-	return on, func() { stop(); cancel() }
+	return p.place.Fail("remove "+f.Path, err)
 }

@@ -1,4 +1,4 @@
-package mkdirlock
+package examine
 
 import (
 	"context"
@@ -6,15 +6,16 @@ import (
 	"slices"
 
 	"locksmith/backends/doctor"
+	"locksmith/backends/mkdirlock/dirs"
 )
 
 // races runs a race over two connections.
-func (x *examiner) races(ctx context.Context, r doctor.Race, call func(dir Dir, side int) error) error {
+func (x *examiner) races(ctx context.Context, r doctor.Race, call func(dir dirs.Dir, side int) error) error {
 	if x.b == nil {
 		return nil // told already
 	}
 	r.Connections, r.Advice = true, "use another server: two would hold the lock"
-	r.Call = func(side int) error { return call([]Dir{x.a, x.b}[side], side) }
+	r.Call = func(side int) error { return call([]dirs.Dir{x.a, x.b}[side], side) }
 	return x.Race(ctx, r)
 }
 
@@ -30,7 +31,7 @@ func (x *examiner) raceToMake(ctx context.Context) error {
 			}
 			return "", err
 		},
-	}, func(dir Dir, _ int) error { return dir.Mkdir(ctx, d) })
+	}, func(dir dirs.Dir, _ int) error { return dir.Mkdir(ctx, d) })
 }
 
 // raceToRemove: of two who remove a directory at the same time one succeeds.
@@ -40,7 +41,7 @@ func (x *examiner) raceToRemove(ctx context.Context) error {
 		Name: "two remove the same", Did: "removed the same directory",
 		Start: func() (err error) { d, err = x.New(ctx); return err },
 		End:   func(int) (string, error) { return "", nil },
-	}, func(dir Dir, _ int) error { return dir.Rmdir(ctx, d) })
+	}, func(dir dirs.Dir, _ int) error { return dir.Rmdir(ctx, d) })
 }
 
 // raceToRename: of two who rename their directories onto the same one at the same
@@ -84,7 +85,7 @@ func (x *examiner) raceToRename(ctx context.Context) error {
 			}
 			return "", nil
 		},
-	}, func(dir Dir, side int) error { return dir.Rename(ctx, homes[side], to) })
+	}, func(dir dirs.Dir, side int) error { return dir.Rename(ctx, homes[side], to) })
 }
 
 // entryOf returns the one name in a directory, "" if there are others or none.

@@ -1,4 +1,4 @@
-package mkdirlock
+package labels
 
 import (
 	"encoding/hex"
@@ -27,9 +27,9 @@ const (
 	mostHex     = leastHex + literalByte - hexBytes - 1
 )
 
-// compress shortens a record so that it fits into a name. A general compressor
+// Compress shortens a record so that it fits into a name. A general compressor
 // would do a little better, and cost every helper a megabyte.
-func compress(text string) []byte {
+func Compress(text string) []byte {
 	var b []byte
 	for len(text) > 0 {
 		if i := phraseAt(text); i >= 0 {

@@ -1,4 +1,4 @@
-package mkdirlock
+package examine
 
 import (
 	"context"
@@ -78,7 +78,7 @@ func (x *examiner) renameOntoEmpty(ctx context.Context) error {
 }
 
 func (x *examiner) withoutOverwriting() string {
-	if x.lock.Style == TreeStyle {
+	if x.place.Tree {
 		return "let the server rename onto empty directories (ProFTPD: AllowOverwrite on); without that locks are safe, but each one costs another command"
 	}
 	return "let the server rename onto empty directories (ProFTPD: AllowOverwrite on); without that locksmith's locks exclude each other, " +

@@ -1,21 +1,17 @@
-package mkdirlock
+package examine
 
 import (
 	"context"
-	"io"
-)
 
-// A reader is a Dir in which a directory can be kept open, as it is by who lists it.
-type reader interface {
-	Read(name string) (io.Closer, error)
-}
+	"locksmith/backends/mkdirlock/dirs"
+)
 
 // removeRead: in plain style a release removes the lock right after what was in it, which others
 // may be reading. Where that stays until they are done, as with SMB, the lock is not empty then.
 func (x *examiner) removeRead(ctx context.Context) error {
 	const name = "remove what is read"
-	r, can := x.a.(reader)
-	if !can || x.lock.Style != PlainStyle {
+	r, can := x.a.(dirs.Reader)
+	if !can || x.place.Tree {
 		return nil
 	}
 	d, err := x.New(ctx, "x")

@@ -1,4 +1,6 @@
-package mkdirlock
+// Package dirs is the calls that locks of directories make, and how their outcomes are told
+// apart. A place for such locks, as a file system or an FTP server, is a Dir.
+package dirs
 
 import (
 	"context"
@@ -9,6 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/process"
+	"locksmith/protocol"
 )
 
 // A Dir is the place of the lock: the few calls that the algorithm makes. Names
@@ -63,7 +66,7 @@ type Disk interface {
 	// our process ends.
 	Pin(ctx context.Context, name string) (io.Closer, error)
 	// RemoveAbandoned removes a directory that is empty, is marked, and has no pin.
-	// Otherwise it is refused, with errTended if it is marked.
+	// Otherwise it is refused, with ErrTended if it is marked.
 	RemoveAbandoned(ctx context.Context, name string) error
 }
 
@@ -87,16 +90,19 @@ var (
 	// server turns clients away now.
 	ErrBusy = errors.New("the server turns clients away at the moment")
 
-	// errTended: a process that lives is to remove it, or to take it.
-	errTended = errors.New("a locksmith on this machine is about to remove it")
+	// ErrTended: a process that lives is to remove it, or to take it.
+	ErrTended = errors.New("a locksmith on this machine is about to remove it")
 )
 
-func refused(err error) bool { return errors.Is(err, ErrRefused) }
-func unclear(err error) bool { return errors.Is(err, ErrUnclear) }
+// Refused reports that a call was refused.
+func Refused(err error) bool { return errors.Is(err, ErrRefused) }
 
-// forbidden: a server of SMB says so of the rename of a directory, too, as long as somebody reads
+// Unclear reports that a call may or may not have had its effect.
+func Unclear(err error) bool { return errors.Is(err, ErrUnclear) }
+
+// Forbidden: a server of SMB says so of the rename of a directory, too, as long as somebody reads
 // in it.
-func forbidden(err error) bool { return backend.IsErrno(err, syscall.EACCES) }
+func Forbidden(err error) bool { return backend.IsErrno(err, syscall.EACCES) }
 
 // An outcome is an error of the system and which kind it is of.
 type outcome struct{ kind, cause error }
@@ -117,40 +123,74 @@ func Outcome(err error) error {
 	return err
 }
 
-// disk is dir, if locks of this style can do with more.
-func (l *Lock) disk(dir Dir) Disk {
-	d, ok := dir.(Disk)
-	if !ok || l.Style != PlainStyle {
-		return nil
-	}
-	return d
+// RefusedFor is the error of a call that was refused, and why.
+func RefusedFor(cause error) error { return outcome{ErrRefused, cause} }
+
+// Passing reports that an error may pass: nothing is known about the lock at the moment.
+func Passing(err error) bool {
+	return Unclear(err) || errors.Is(err, ErrBusy) || backend.Passes(err)
 }
 
-// pin pins the lock's directory before an entry in it is removed. If the entry was there
-// before and is there after, it is in the directory that is pinned. backend.ErrAgain: that
-// is gone. Without a Disk there is no pin.
-func (l *Lock) pin(ctx context.Context, dir Dir, at string) (io.Closer, error) {
-	disk := l.disk(dir)
-	if disk == nil {
-		return nil, nil
-	}
-	pin, err := disk.Pin(ctx, at)
-	switch {
-	case refused(err):
-		return nil, backend.ErrAgain
-	case err != nil && !errors.Is(err, errors.ErrUnsupported): // else nobody removes it as abandoned
-		return nil, l.fail("open the lock directory", err)
-	}
-	return pin, nil
+// An Examiner is a Dir with checks of its own, for what only its kind of place has.
+type Examiner interface {
+	Dir
+	// Examine tells of them, for the directory named. What takes long goes on beside
+	// the other checks: the function that it returns, if any, is called after them
+	// and tells of it, or is not called at all when ctx ends before.
+	Examine(ctx context.Context, name string, e backend.Examination, tell backend.Tell) (rest func() error, err error)
 }
 
-func unpin(pin io.Closer) {
+// A Rooted Dir is one on a file system.
+type Rooted interface{ Root(name string) string }
+
+// A Reader is a Dir in which a directory can be kept open, as it is by who lists it.
+type Reader interface {
+	Read(name string) (io.Closer, error)
+}
+
+// A Guarded directory may keep us from removing what is somebody else's.
+type Guarded interface {
+	MayRemove(name string) bool
+}
+
+// MayRemove reports whether we may remove a directory. If we emptied a lock that we may not
+// remove, nobody could break it any more.
+func MayRemove(dir Dir, name string) bool {
+	g, ok := dir.(Guarded)
+	return !ok || g.MayRemove(name)
+}
+
+// Unpin ends a pin, if there is one.
+func Unpin(pin io.Closer) {
 	if pin != nil {
 		_ = pin.Close()
 	}
 }
 
-// removeAbandoned removes a lock that nobody has and nobody is going to remove.
-func (a *attempt) removeAbandoned(ctx context.Context) bool {
-	return a.disk != nil && a.disk.RemoveAbandoned(ctx, a.lock.lock()) == nil
+// Outlast returns a context that goes on for d after ctx has ended.
+func Outlast(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	on, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-on.Done():
+		}
+	})
+	return on, func() { stop(); cancel() }
+}
+
+var (
+	// ErrAbsent: an entry is not there.
+	ErrAbsent = errors.New("it is not there")
+	// ErrRevived: an entry that we took for a dead one's got a new heartbeat.
+	ErrRevived = errors.New("its holder lives")
+)
+
+// NotOwner is the error where mayRemove is false.
+func NotOwner(address, op string) error {
+	return &backend.Error{Code: protocol.Permission, Lock: address, Op: op, Err: errors.New("in a sticky directory only its owner may remove it"),
+		Hint: "let its owner do it, or root"}
 }

@@ -1,10 +1,11 @@
-package mkdirlock
+package labels
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
 )
 
@@ -14,7 +15,7 @@ func TestNoteParts(t *testing.T) {
 	n := owner.Note{ID: strings.Repeat("52", 16), Lease: time.Minute, User: "alice", Host: "web1", At: time.Unix(1e9, 0).UTC(), Forced: true}
 	for reason, atLeast := range map[string]int{"": 1, "the host is gone": 1, strings.Repeat("é", 100): 2} {
 		n.Reason = reason
-		parts, err := packNote(n)
+		parts, err := PackNote(n)
 		if err != nil || len(parts) < atLeast || len(parts) > maxNoteParts {
 			t.Fatalf("%d parts, %v", len(parts), err)
 		}
@@ -26,14 +27,14 @@ func TestNoteParts(t *testing.T) {
 			}
 		}
 		named := owner.Note{ID: n.ID, Lease: n.Lease}
-		if back, ok := unpackNote(named, partsOfNotes(names)[named]); !ok || back != n {
+		if back, ok := UnpackNote(named, PartsOfNotes(names)[named]); !ok || back != n {
 			t.Errorf("%+v came back as %+v", n, back)
 		}
-		if torn, ok := unpackNote(named, partsOfNotes(names[1:])[named]); ok {
+		if torn, ok := UnpackNote(named, PartsOfNotes(names[1:])[named]); ok {
 			t.Errorf("without its first part it is %+v", torn)
 		}
 		strange := append(names[1:], names[0][:len(names[0])-2]+"__")
-		if torn, ok := unpackNote(named, partsOfNotes(strange)[named]); ok && torn == n {
+		if torn, ok := UnpackNote(named, PartsOfNotes(strange)[named]); ok && torn == n {
 			t.Errorf("with another part it is %+v", torn)
 		}
 	}
@@ -41,6 +42,23 @@ func TestNoteParts(t *testing.T) {
 		"broken.60000-" + n.ID + ".-1.1.a", "broken.60000-" + n.ID + ".00.1.a", "broken.60000-" + n.ID + ".0.1"} {
 		if p, ok := parseNotePart(name); ok {
 			t.Errorf("%s is %+v", name, p)
+		}
+	}
+}
+
+func TestSuccessNames(t *testing.T) {
+	id := strings.Repeat("0a", 16)
+	for _, s := range []Succeeded{{Number: 1, ID: id, At: 0, Host: "web3"}, {Number: 7, ID: id, At: 1795407317, Host: "wëb\n.3"}, {Number: 2, ID: id, At: -1, Host: "?"}} {
+		if back, ok := ParseSuccess(s.String()); !ok || back != s || strings.HasSuffix(s.String(), ".") {
+			t.Errorf("%s is %v, %v", s, back, ok)
+		}
+		if !IsTree(dirs.Entry{Name: s.String()}) {
+			t.Errorf("%s is no part of a lock", s)
+		}
+	}
+	for _, bad := range []string{"done.", "done.0." + id + ".0.Pw", "done.01." + id + ".0.Pw", "done.1.x.0.Pw", "done.1." + id + ".0.P", "done.1." + id + ".0.Pw.x"} {
+		if s, ok := ParseSuccess(bad); ok {
+			t.Errorf("%s is %v", bad, s)
 		}
 	}
 }

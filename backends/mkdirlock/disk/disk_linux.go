@@ -1,4 +1,4 @@
-package mkdirlock
+package disk
 
 import (
 	"context"
@@ -8,29 +8,30 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/posix"
 )
 
-// RenameNew implements Disk. NFS, for one, cannot do it; and where other machines change
+// RenameNew implements dirs.Disk. NFS, for one, cannot do it; and where other machines change
 // the directory, "nothing has it" may be only what this kernel remembers.
-func (d *directory) RenameNew(_ context.Context, from, to string) error {
-	if !d.private() {
+func (d *Directory) RenameNew(_ context.Context, from, to string) error {
+	if !d.Private() {
 		return errors.ErrUnsupported
 	}
-	err := posix.OpenParent(d.path, from, func(source int, old string) error {
-		return posix.OpenParent(d.path, to, func(target int, name string) error {
+	err := posix.OpenParent(d.Path, from, func(source int, old string) error {
+		return posix.OpenParent(d.Path, to, func(target int, name string) error {
 			return unix.Renameat2(source, old, target, name, unix.RENAME_NOREPLACE)
 		})
 	})
 	if backend.IsErrno(err, unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP) {
 		return errors.Join(errors.ErrUnsupported, err)
 	}
-	return Outcome(err)
+	return dirs.Outcome(err)
 }
 
-// Stake implements Disk.
-func (d *directory) Stake(_ context.Context, name string) (io.Closer, error) {
-	if !d.private() {
+// Stake implements dirs.Disk.
+func (d *Directory) Stake(_ context.Context, name string) (io.Closer, error) {
+	if !d.Private() {
 		return nil, errors.ErrUnsupported
 	}
 	p, err := d.pin(name)
@@ -47,8 +48,8 @@ func (d *directory) Stake(_ context.Context, name string) (io.Closer, error) {
 // mark is an attribute that says that locksmith made a directory. No mkdir sets it.
 const mark = "user.locksmith"
 
-// Pin implements Disk.
-func (d *directory) Pin(_ context.Context, name string) (io.Closer, error) {
+// Pin implements dirs.Disk.
+func (d *Directory) Pin(_ context.Context, name string) (io.Closer, error) {
 	p, err := d.pin(name)
 	if err != nil {
 		return nil, err
@@ -62,16 +63,16 @@ type pin int
 
 func (p pin) Close() error { return unix.Close(int(p)) }
 
-func (d *directory) pin(name string) (pin, error) {
+func (d *Directory) pin(name string) (pin, error) {
 	var fd int
-	err := posix.OpenParent(d.path, name, func(at int, base string) error {
+	err := posix.OpenParent(d.Path, name, func(at int, base string) error {
 		return posix.RetryEINTR(func() (err error) {
 			fd, err = unix.Openat(at, base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 			return err
 		})
 	})
 	if err != nil {
-		return 0, Outcome(err)
+		return 0, dirs.Outcome(err)
 	}
 	p := pin(fd)
 	if err := p.lock(); err != nil {
@@ -105,12 +106,12 @@ func (p pin) marked() error {
 	return err
 }
 
-// RemoveAbandoned implements Disk. Of two that try it at the same time each may see the
+// RemoveAbandoned implements dirs.Disk. Of two that try it at the same time each may see the
 // other's pin; they try again. A process that only reads the directory may keep it from
 // being removed, but not from being broken.
-func (d *directory) RemoveAbandoned(ctx context.Context, name string) error {
-	if !d.private() {
-		return ErrRefused
+func (d *Directory) RemoveAbandoned(ctx context.Context, name string) error {
+	if !d.Private() {
+		return dirs.ErrRefused
 	}
 	p, err := d.pin(name)
 	if err != nil {
@@ -119,9 +120,9 @@ func (d *directory) RemoveAbandoned(ctx context.Context, name string) error {
 	defer p.Close()
 	switch {
 	case p.marked() != nil:
-		return ErrRefused
-	case !p.abandoned() || !p.isAt(d.at(name)):
-		return outcome{ErrRefused, errTended}
+		return dirs.ErrRefused
+	case !p.abandoned() || !p.isAt(d.At(name)):
+		return dirs.RefusedFor(dirs.ErrTended)
 	}
 	return d.Rmdir(ctx, name)
 }
@@ -145,7 +146,8 @@ func (p pin) isAt(path string) bool {
 	return unix.Fstat(int(p), &it) == nil && unix.Lstat(path, &there) == nil && it.Dev == there.Dev && it.Ino == there.Ino
 }
 
-func isPrivate(path string) bool {
+// IsPrivate reports that a path is on a disk of this machine.
+func IsPrivate(path string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(path, &st) == nil && onDisk(st)
 }
@@ -160,4 +162,4 @@ func onDisk(st unix.Statfs_t) bool {
 	return false
 }
 
-var _ Disk = (*directory)(nil)
+var _ dirs.Disk = (*Directory)(nil)

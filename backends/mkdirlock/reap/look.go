@@ -1,4 +1,4 @@
-package mkdirlock
+package reap
 
 import (
 	"context"
@@ -8,40 +8,42 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 )
 
 // A finding is one thing that was looked at, and how to remove it.
 type finding struct {
 	backend.Reaped
-	entry entry  // unless it is an empty lock
-	at    string // the directory where the entry is; "" for an empty lock
-	own   string // the directory to remove after it; "" for none
-	beat  string // the last heartbeat that was seen
+	entry labels.Entry // unless it is an empty lock
+	at    string       // the directory where the entry is; "" for an empty lock
+	own   string       // the directory to remove after it; "" for none
+	beat  string       // the last heartbeat that was seen
 	since time.Duration
 	// changed is when an empty lock was made or emptied.
 	changed time.Time
 }
 
 // lookInto finds out what one directory among the locks is.
-func (p *reaper) lookInto(ctx context.Context, e Entry) error {
-	at := p.lock.Name + "/" + e.Name
+func (p *reaper) lookInto(ctx context.Context, e dirs.Entry) error {
+	at := p.place.Name + "/" + e.Name
 	if e.Modified.IsZero() {
 		p.other(e, at, "its time is not known")
 		return nil
 	}
 	inside, ok, err := p.inside(ctx, e, at)
-	_, isReservation := lockOfReservation(e.Name)
+	_, isReservation := labels.LockOfReservation(e.Name)
 	switch {
 	case err != nil || !ok:
 		return err
 	case isReservation:
 		p.reservation(ctx, e, at, inside)
-	case len(inside) == 0 && e.Name == treeLock:
+	case len(inside) == 0 && e.Name == labels.TreeLock:
 		p.other(e, at, "with this name it may be part of a lock with ?style=dir; if it is one of its own that nobody has, remove it by hand: rmdir")
 	case len(inside) == 0:
 		p.empty(e, at)
-	case slices.ContainsFunc(inside, isTree):
+	case slices.ContainsFunc(inside, labels.IsTree):
 		return p.tree(ctx, at, inside)
 	case !p.entries(ctx, at, inside, backend.ReapedHolder, at):
 		p.other(e, at, "it is not a lock")
@@ -51,13 +53,13 @@ func (p *reaper) lookInto(ctx context.Context, e Entry) error {
 
 // inside lists a directory among the locks. One that cannot be listed is noted, and
 // not ok. If the server does not answer at all, that is an error.
-func (p *reaper) inside(ctx context.Context, e Entry, at string) (inside []Entry, ok bool, err error) {
+func (p *reaper) inside(ctx context.Context, e dirs.Entry, at string) (inside []dirs.Entry, ok bool, err error) {
 	inside, err = p.dir.Entries(ctx, at)
 	switch {
 	case err == nil:
 		return inside, true, nil
-	case passing(err), ctx.Err() != nil:
-		return nil, false, p.lock.fail("list "+at, err)
+	case dirs.Passing(err), ctx.Err() != nil:
+		return nil, false, p.place.Fail("list "+at, err)
 	}
 	p.other(e, at, "it cannot be listed: "+backend.Reason(err))
 	return nil, false, nil
@@ -65,7 +67,7 @@ func (p *reaper) inside(ctx context.Context, e Entry, at string) (inside []Entry
 
 // add notes a finding. With a note it is not due.
 func (p *reaper) add(f finding, path, what string, age time.Duration, note string) {
-	f.Path, f.What, f.Age, f.Note, f.Due = strings.TrimPrefix(path, p.lock.Name+"/"), what, age, note, note == ""
+	f.Path, f.What, f.Age, f.Note, f.Due = strings.TrimPrefix(path, p.place.Name+"/"), what, age, note, note == ""
 	if f.Due {
 		p.hinder(&f)
 	}
@@ -73,24 +75,24 @@ func (p *reaper) add(f finding, path, what string, age time.Duration, note strin
 }
 
 // other notes what stays, whatever its age.
-func (p *reaper) other(e Entry, at, note string) {
+func (p *reaper) other(e dirs.Entry, at, note string) {
 	p.add(finding{}, at, backend.ReapedOther, p.age(e), note)
 }
 
 // empty notes an empty directory.
-func (p *reaper) empty(e Entry, at string) {
+func (p *reaper) empty(e dirs.Entry, at string) {
 	note := ""
 	if p.age(e) <= p.reaping.MaxAge {
 		note = "too young" + p.younger
 	}
-	p.add(finding{own: at, changed: e.Modified, Reaped: backend.Reaped{Holder: nobody(nil, false)}}, at, backend.ReapedEmpty, p.age(e), note)
+	p.add(finding{own: at, changed: e.Modified, Reaped: backend.Reaped{Holder: labels.Nobody(nil, false)}}, at, backend.ReapedEmpty, p.age(e), note)
 }
 
 // tree notes what is in a lock in the style of directories.
-func (p *reaper) tree(ctx context.Context, at string, inside []Entry) error {
+func (p *reaper) tree(ctx context.Context, at string, inside []dirs.Entry) error {
 	for _, e := range inside {
-		isLock := e.Name == treeLock
-		if _, ok := parseTicket(strings.TrimPrefix(e.Name, reservationPrefix)); !ok && !isLock {
+		isLock := e.Name == labels.TreeLock
+		if _, ok := labels.ParseTicket(strings.TrimPrefix(e.Name, labels.ReservationPrefix)); !ok && !isLock {
 			continue
 		}
 		entries, ok, err := p.inside(ctx, e, at+"/"+e.Name)
@@ -108,12 +110,12 @@ func (p *reaper) tree(ctx context.Context, at string, inside []Entry) error {
 }
 
 // reservation notes a waiter, or one that died before it could say so.
-func (p *reaper) reservation(ctx context.Context, e Entry, at string, inside []Entry) {
+func (p *reaper) reservation(ctx context.Context, e dirs.Entry, at string, inside []dirs.Entry) {
 	if p.entries(ctx, at, inside, backend.ReapedWaiter, at) || len(inside) > 0 {
 		return
 	}
-	t, _ := parseTicket(e.Name[strings.LastIndex(e.Name, reservationPrefix)+len(reservationPrefix):])
-	silence, note := max(p.reaping.MaxAge, 2*t.lease), ""
+	t, _ := labels.ParseTicket(e.Name[strings.LastIndex(e.Name, labels.ReservationPrefix)+len(labels.ReservationPrefix):])
+	silence, note := max(p.reaping.MaxAge, 2*t.Lease), ""
 	switch {
 	case e.Modified.IsZero():
 		note = "its time is not known"
@@ -125,10 +127,10 @@ func (p *reaper) reservation(ctx context.Context, e Entry, at string, inside []E
 
 // entries notes those who hold or wait in a directory, and reports whether there
 // were any.
-func (p *reaper) entries(ctx context.Context, at string, inside []Entry, what, own string) bool {
+func (p *reaper) entries(ctx context.Context, at string, inside []dirs.Entry, what, own string) bool {
 	any := false
 	for _, in := range inside {
-		e, ok := parseEntry(in.Name)
+		e, ok := labels.ParseEntry(in.Name)
 		if !ok {
 			continue
 		}
@@ -136,7 +138,7 @@ func (p *reaper) entries(ctx context.Context, at string, inside []Entry, what, o
 		f := finding{entry: e, at: at, own: own}
 		names, err := p.see(ctx, &f)
 		f.since = p.reaping.Clock.Now()
-		f.beat, _ = latestBeat(names)
+		f.beat, _ = labels.LatestBeat(names)
 		note := p.whyAlive(f, in, what)
 		if err != nil {
 			note = "it cannot be looked at: " + backend.Reason(err)
@@ -147,8 +149,8 @@ func (p *reaper) entries(ctx context.Context, at string, inside []Entry, what, o
 }
 
 // whyAlive is why an entry may not be removed, or "".
-func (p *reaper) whyAlive(f finding, in Entry, what string) string {
-	lease := f.entry.ticket.lease
+func (p *reaper) whyAlive(f finding, in dirs.Entry, what string) string {
+	lease := f.entry.Ticket.Lease
 	silence := max(p.reaping.MaxAge, lease+lease/100)
 	if what == backend.ReapedWaiter {
 		silence = max(p.reaping.MaxAge, 2*lease)
@@ -169,18 +171,9 @@ func (p *reaper) whyAlive(f finding, in Entry, what string) string {
 // see reads who has an entry, and returns what is in it.
 func (p *reaper) see(ctx context.Context, f *finding) ([]string, error) {
 	names, err := p.dir.List(ctx, f.at+"/"+f.entry.String())
-	if err != nil && !refused(err) { // some servers refuse to list what is empty
+	if err != nil && !dirs.Refused(err) { // some servers refuse to list what is empty
 		return nil, err
 	}
-	f.Holder = p.lock.seen(f.entry, names).Holder(p.lock.Today())
+	f.Holder = p.place.Seen(f.entry, names).Holder(p.place.Today())
 	return names, nil
-}
-
-// isTree reports that an entry is part of a lock in the style of directories.
-func isTree(e Entry) bool {
-	_, fence := parseFence(e.Name)
-	_, reservation := parseTicket(strings.TrimPrefix(e.Name, reservationPrefix))
-	_, done := parseSuccess(e.Name)
-	_, note := parseNotePart(e.Name)
-	return e.Name == treeLock || fence || done || note || reservation && strings.HasPrefix(e.Name, reservationPrefix)
 }

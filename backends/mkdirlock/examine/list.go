@@ -1,4 +1,4 @@
-package mkdirlock
+package examine
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locksmith/backends/clock"
+	"locksmith/backends/mkdirlock/dirs"
 )
 
 const (
@@ -23,7 +24,7 @@ func (x *examiner) listing(ctx context.Context) error {
 	}
 	views := []struct {
 		name string
-		dir  Dir
+		dir  dirs.Dir
 	}{{"own listing", x.a}, {"listing by another", x.b}}
 	for _, v := range views {
 		if v.dir == nil {
@@ -35,7 +36,7 @@ func (x *examiner) listing(ctx context.Context) error {
 			return err
 		case late == 0:
 			x.Tell.Fit(v.name, "names come and go at once"+dialect)
-		case x.lock.Style == TreeStyle:
+		case x.place.Tree:
 			x.Tell.Unfit(v.name, stale(late), "use another server or mount, without caches: who shares a lock would not see that another has it alone")
 		default:
 			x.Tell.Weak(v.name, stale(late), "use another server or mount, without caches: after a lost answer nobody can tell who has the lock")
@@ -53,7 +54,7 @@ func stale(late time.Duration) string {
 
 // lateness is how long a directory that was made is not listed, or one that was
 // removed is. Each is looked for after a look that may have been remembered.
-func (x *examiner) lateness(ctx context.Context, dir Dir) (time.Duration, error) {
+func (x *examiner) lateness(ctx context.Context, dir dirs.Dir) (time.Duration, error) {
 	d, err := x.New(ctx, "before")
 	if err != nil {
 		return 0, err
@@ -77,10 +78,10 @@ func (x *examiner) lateness(ctx context.Context, dir Dir) (time.Duration, error)
 
 // since is how long it takes until a listing is right about a name: 0 if the first
 // one is, freshTime if none.
-func (x *examiner) since(ctx context.Context, dir Dir, in, name string, there bool) (time.Duration, error) {
+func (x *examiner) since(ctx context.Context, dir dirs.Dir, in, name string, there bool) (time.Duration, error) {
 	for waited := time.Duration(0); ; waited += freshPause {
 		names, err := dir.List(ctx, in)
-		if err != nil && !refused(err) {
+		if err != nil && !dirs.Refused(err) {
 			return 0, x.Fail("list a directory", err)
 		}
 		if slices.Contains(names, name) == there || waited >= freshTime {
@@ -103,7 +104,7 @@ func (x *examiner) dialect(ctx context.Context) (string, error) {
 	_, missing := x.a.List(ctx, x.Fresh())
 	var odd []string
 	for _, err := range []error{empty, missing} {
-		if err != nil && !refused(err) {
+		if err != nil && !dirs.Refused(err) {
 			return "", x.Fail("list a directory", err)
 		}
 	}

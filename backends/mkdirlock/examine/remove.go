@@ -1,10 +1,11 @@
-package mkdirlock
+package examine
 
 import (
 	"context"
 	"path"
 
 	"locksmith/backends/doctor"
+	"locksmith/backends/mkdirlock/dirs"
 )
 
 const allowRemoval = "let this user remove directories (on FTP servers: RMD), or no lock is ever released"
@@ -19,7 +20,7 @@ func (x *examiner) mayRemoveIn(ctx context.Context) error {
 		return err
 	case kept == nil:
 		return x.again(ctx, x.base)
-	case x.lock.Style == TreeStyle && x.base == ".":
+	case x.place.Tree && x.base == ".":
 		x.leave(ctx)
 		return x.makeTree(ctx)
 	}
@@ -31,14 +32,14 @@ func (x *examiner) mayRemoveIn(ctx context.Context) error {
 // makeTree makes the directory that a lock in the style of directories is in, and those of
 // the checks in it.
 func (x *examiner) makeTree(ctx context.Context) error {
-	cause := x.a.Mkdir(ctx, x.lock.Name)
+	cause := x.a.Mkdir(ctx, x.place.Name)
 	if _, err := x.Said("make the lock directory", cause); err != nil {
 		return err
 	}
-	if err := x.again(ctx, x.lock.Name); err != nil {
+	if err := x.again(ctx, x.place.Name); err != nil {
 		return err
 	}
-	x.Tell.Fit("make directories", x.shown(x.lock.Name)+" was missing, and is there now: it is part of the lock, and what is beside it cannot be removed")
+	x.Tell.Fit("make directories", x.shown(x.place.Name)+" was missing, and is there now: it is part of the lock, and what is beside it cannot be removed")
 	return x.mayRemoveIn(ctx)
 }
 
@@ -48,7 +49,7 @@ func (x *examiner) again(ctx context.Context, base string) error {
 	made, err := x.Said("make a directory", cause)
 	switch {
 	case err != nil:
-		if unclear(cause) {
+		if dirs.Unclear(cause) {
 			x.leave(ctx)
 		}
 		return err
@@ -68,11 +69,11 @@ func (x *examiner) mustStay(ctx context.Context) (kept, err error) {
 	case removed:
 		return nil, nil
 	}
-	there, err := x.lock.exists(ctx, x.a, x.at)
+	there, err := x.place.Exists(ctx, x.a, x.at)
 	switch {
 	case err != nil:
 		x.leave(ctx)
-		return nil, x.lock.fail("look for a directory", err)
+		return nil, x.Fail("look for a directory", err)
 	case !there: // a server that crashed refuses what it has done
 		return nil, nil
 	}
@@ -85,9 +86,9 @@ func (x *examiner) cannotRemove(ctx context.Context, cause error) {
 	advice := allowRemoval
 	inside := x.Fresh()
 	if x.a.Mkdir(ctx, inside) == nil && x.a.Rmdir(ctx, inside) == nil {
-		advice = "make a directory in it, which this user then owns, for locks to be in: " + x.shown("locks/"+path.Base(x.lock.Name)) +
+		advice = "make a directory in it, which this user then owns, for locks to be in: " + x.shown("locks/"+path.Base(x.place.Name)) +
 			"; or add ?style=dir to the address, for all who use the lock"
-		if x.lock.Style == TreeStyle {
+		if x.place.Tree {
 			advice = "let this user remove directories there, or make another lock, which this user then owns"
 		}
 	}

@@ -1,4 +1,4 @@
-package mkdirlock
+package examine
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locksmith/backends/clock"
+	"locksmith/backends/mkdirlock/dirs"
 )
 
 // tick is longer than the finest time that listings tell.
@@ -14,7 +15,7 @@ const tick = 1100 * time.Millisecond
 // times: reap goes by the times of directories, and by nothing else.
 func (x *examiner) times(ctx context.Context) error {
 	const name = "times"
-	dir, ok := x.a.(StatDir)
+	dir, ok := x.a.(dirs.StatDir)
 	if !ok {
 		x.Tell.Unknown(name, "times of directories are not told here", "do not count on locksmith reap")
 		return nil
@@ -29,7 +30,7 @@ func (x *examiner) times(ctx context.Context) error {
 	if err := x.Make(ctx, d+"/new"); err != nil {
 		return err
 	}
-	today := x.lock.Today()
+	today := x.place.Today()
 	entries, err := dir.Entries(ctx, d)
 	if err != nil {
 		return x.Fail("list a directory with times", err)
@@ -38,8 +39,8 @@ func (x *examiner) times(ctx context.Context) error {
 	return nil
 }
 
-func (x *examiner) judgeTimes(name string, entries []Entry, today time.Time) {
-	at := map[string]Entry{}
+func (x *examiner) judgeTimes(name string, entries []dirs.Entry, today time.Time) {
+	at := map[string]dirs.Entry{}
 	for _, e := range entries {
 		at[e.Name] = e
 	}
@@ -58,15 +59,15 @@ func (x *examiner) judgeTimes(name string, entries []Entry, today time.Time) {
 	default:
 		x.Tell.Fit(name, "listings tell times of directories to the second, and they move forward")
 	}
-	x.Tell.Fit("clock", offset(newer.Modified.Sub(today), newer.Precise)+"; leases do not depend on it")
+	x.Tell.Fit("clock", Offset(newer.Modified.Sub(today), newer.Precise)+"; leases do not depend on it")
 }
 
 // zoneStep is what time zones differ by.
 const zoneStep = 15 * time.Minute
 
-// offset describes how far a server's clock is from ours, in a time zone that the
+// Offset describes how far a server's clock is from ours, in a time zone that the
 // server did not tell.
-func offset(d time.Duration, precise bool) string {
+func Offset(d time.Duration, precise bool) string {
 	unit, about := time.Second, ""
 	if !precise {
 		unit, about = time.Minute, "about "

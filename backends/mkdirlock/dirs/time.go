@@ -1,0 +1,63 @@
+package dirs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// ListWithNow lists a directory, in which another that is made for it, the probe, tells the
+// server's time.
+func ListWithNow(ctx context.Context, dir StatDir, in, probe string, fail func(op string, err error) error) (entries []Entry, now time.Time, err error) {
+	if err := dir.Mkdir(ctx, in+"/"+probe); err != nil {
+		if Unclear(err) {
+			_ = removeProbe(ctx, dir, in+"/"+probe)
+		}
+		return nil, now, fail("make a directory to see the server's time", err)
+	}
+	entries, err = dir.Entries(ctx, in)
+	if err = errors.Join(err, removeProbe(ctx, dir, in+"/"+probe)); err != nil {
+		return nil, now, fail("list the directory", err)
+	}
+	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == probe })
+	if i < 0 || entries[i].Modified.IsZero() {
+		return nil, now, fail("find out the server's time", errors.New("its listing does not tell"))
+	}
+	now = entries[i].Modified
+	return slices.Delete(entries, i, i+1), now, nil
+}
+
+// GraceTime is for what must be finished or removed though ctx has ended.
+const GraceTime = 10 * time.Second
+
+func removeProbe(ctx context.Context, dir Dir, probe string) error {
+	ctx, cancel := Outlast(ctx, GraceTime)
+	defer cancel()
+	return dir.Rmdir(ctx, probe)
+}
+
+// Age is how long ago an entry changed, at least. Times to the minute come from a
+// listing in the server's local zone, whose clock may have skipped an hour meanwhile.
+func Age(e Entry, now time.Time) time.Duration {
+	if e.Modified.IsZero() {
+		return 0
+	}
+	d := now.Sub(e.Modified)
+	if !e.Precise {
+		d -= time.Minute
+		if maySkip(e.Modified, now) {
+			d -= time.Hour
+		}
+	}
+	return max(d, 0)
+}
+
+// maySkip reports that summer may have begun between two local times: an hour is then
+// missing between them, so that they are at least as far apart; and wherever there is
+// summer time it begins at night.
+func maySkip(from, to time.Time) bool {
+	const dawn, dusk = 4, 22
+	sameDay := from.Truncate(24 * time.Hour).Equal(to.Truncate(24 * time.Hour))
+	return to.Sub(from) >= time.Hour && !(sameDay && from.Hour() >= dawn && to.Hour() < dusk)
+}

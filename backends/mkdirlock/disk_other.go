@@ -1,6 +1,0 @@
-//go:build unix && !linux
-
-package mkdirlock
-
-// isPrivate: no Disk was tried here.
-func isPrivate(string) bool { return false }

@@ -1,0 +1,54 @@
+package mkdirlock
+
+import (
+	"strings"
+
+	"locksmith/backends/mkdirlock/labels"
+)
+
+// lock is the directory that holds the entries.
+func (l *Lock) lock() string {
+	if l.Style == TreeStyle {
+		return l.Name + "/" + labels.TreeLock
+	}
+	return l.Name
+}
+
+// around is the directory in which the reservations are, and how their names
+// begin there.
+func (l *Lock) around() (dir, prefix string) {
+	if l.Style == TreeStyle {
+		return l.Name, labels.ReservationPrefix
+	}
+	return ".", l.Name + "." + labels.ReservationPrefix
+}
+
+// reservation is a directory that is going to replace the lock's.
+func (l *Lock) reservation(t labels.Ticket) string {
+	dir, prefix := l.around()
+	if dir == "." {
+		return prefix + t.String()
+	}
+	return dir + "/" + prefix + t.String()
+}
+
+// parseReservation reads a name in the directory around.
+func (l *Lock) parseReservation(name string) (labels.Ticket, bool) {
+	_, prefix := l.around()
+	rest, ok := strings.CutPrefix(name, prefix)
+	if !ok {
+		return labels.Ticket{}, false
+	}
+	return labels.ParseTicket(rest)
+}
+
+// reservationsIn are those among the names in the directory around.
+func (l *Lock) reservationsIn(names []string) []labels.Ticket {
+	var all []labels.Ticket
+	for _, name := range names {
+		if t, ok := l.parseReservation(name); ok {
+			all = append(all, t)
+		}
+	}
+	return all
+}

@@ -1,0 +1,42 @@
+//go:build unix
+
+package mkdirlock
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/finder"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/disk"
+)
+
+// Scheme is the address scheme of locks on file systems.
+const Scheme = "mkdir"
+
+// Open returns the lock at an address of this scheme.
+func Open(a backend.Address) (backend.Backend, error) {
+	if err := CheckOptions(a); err != nil {
+		return nil, err
+	}
+	parent, name := filepath.Split(a.Path)
+	parent = filepath.Clean(parent)
+	private := sync.OnceValue(func() bool { return disk.IsPrivate(parent) }) // over NFS that is a request
+	l := Lock{
+		NewDir: func() dirs.Dir { return disk.New(parent, private) },
+		Name:   name, Style: ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
+		Address: a.String(),
+		Pace: Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second,
+			Each: 2 * time.Millisecond, Crowd: 64 * time.Millisecond},
+	}
+	return l.Here().Backend(), nil
+}
+
+// Kind knows the locks below a directory that are directories of ours.
+func Kind(dir string) finder.DirectoryKind {
+	l := Lock{Name: strings.TrimPrefix(dir, "/"), Tokens: true, Address: backend.Address{Scheme: Scheme, Path: dir}.String()}
+	return listKind{place: l.Here(), dir: disk.New("/", func() bool { return false })}
+}

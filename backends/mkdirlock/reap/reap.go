@@ -1,0 +1,148 @@
+// Package reap removes what is left over in a directory of locks: locks whose holders have died
+// or been silent for long, empty ones that are old, and waiters that are gone.
+package reap
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
+	"locksmith/backends/owner"
+	"locksmith/backends/watch"
+)
+
+// A Place is a directory of locks, and what their algorithm does there.
+type Place struct {
+	owner.Env
+	Dir     dirs.StatDir
+	Name    string    // of the directory
+	Address string    // for messages
+	Disk    dirs.Disk // Dir, where it can do more; else nil
+	Fail    func(op string, err error) error
+	// NoPlace refuses the address of a lock, and Missing one of nothing.
+	NoPlace func(why string) error
+	Missing func(ctx context.Context) error
+	// Seen is what the names in an entry tell.
+	Seen func(e labels.Entry, inside []string) watch.Seen
+	// Break removes an entry by its id, with what was seen in it.
+	Break func(ctx context.Context, at string, e labels.Entry, inside []string) error
+}
+
+// Reap removes locks, and waiters, that are left over.
+//
+// What has an entry is removed as by any breaker: by its id. Its owner is proven dead;
+// or it must have been silent for the age that was asked for and for its whole lease, by
+// the server's own times, and for a quarter of its lease while we watch. An empty lock of
+// plain style has no id. It is removed by its name, at most a moment after it was
+// seen to be the same as before; a lock of that name made in this moment is hit.
+func (l Place) Reap(ctx context.Context, r backend.Reaping) ([]backend.Reaped, error) {
+	if r.Clock == nil {
+		r.Clock = clock.Boot{}
+	}
+	p := reaper{place: l, dir: l.Dir, reaping: r}
+	err := p.look(ctx)
+	if err == nil && r.Remove {
+		err = p.removeDue(ctx)
+	}
+	if err != nil {
+		p.breakOff()
+	}
+	var all []backend.Reaped
+	for _, f := range p.found {
+		all = append(all, f.Reaped)
+	}
+	return all, err
+}
+
+// A reaper is one pass over a directory of locks.
+type reaper struct {
+	place   Place
+	dir     dirs.StatDir
+	reaping backend.Reaping
+	now     time.Time // the server's; if younger is not empty, a time that it has reached
+	younger string    // why what seems too young may be older; "" if it is not
+	found   []finding
+}
+
+// look first makes sure that it is in a place for locks. To make anything in a lock would
+// change the lock's time, and keep its holder from removing it.
+func (p *reaper) look(ctx context.Context) error {
+	entries, err := p.dir.Entries(ctx, p.place.Name)
+	if err == nil && len(entries) == 0 {
+		err = p.place.Missing(ctx)
+	}
+	if err != nil {
+		return p.place.Fail("list the directory", err)
+	}
+	if err := p.mustBePlace(entries); err != nil || !slices.ContainsFunc(entries, p.wanted) {
+		return err
+	}
+	if entries, err = p.tellTime(ctx, entries); err != nil {
+		return err
+	}
+	if err := p.mustBePlace(entries); err != nil { // it may have become one meanwhile
+		return err
+	}
+	slices.SortFunc(entries, func(x, y dirs.Entry) int { return strings.Compare(x.Name, y.Name) })
+	for _, e := range entries {
+		if !p.wanted(e) {
+			continue
+		}
+		if err := p.lookInto(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mustBePlace refuses a directory that is a lock.
+func (p *reaper) mustBePlace(entries []dirs.Entry) error {
+	if i := slices.IndexFunc(entries, partOfLock); i >= 0 {
+		return p.place.NoPlace("it is a lock itself: " + backend.Quoted(entries[i].Name) + " is part of one")
+	}
+	return nil
+}
+
+// FarthestWest is how far local time is behind UTC at most.
+const FarthestWest = 12 * time.Hour
+
+// tellTime finds out the server's time, and returns the entries listed then. Who only looks
+// makes nothing there, and goes by this machine's clock. On a server, times are in a zone
+// that is not told: there it goes by what the time is at least.
+func (p *reaper) tellTime(ctx context.Context, entries []dirs.Entry) (now []dirs.Entry, err error) {
+	if p.reaping.Remove {
+		entries, p.now, err = dirs.ListWithNow(ctx, p.dir, p.place.Name, labels.ProbePrefix+p.place.NewID(), p.place.Fail)
+		return entries, err
+	}
+	p.now = p.place.Today()
+	if _, ok := p.dir.(dirs.Rooted); !ok {
+		p.now = p.now.Add(-FarthestWest)
+		p.younger = ", as far as can be told without the server's time, for which --yes makes a directory"
+	}
+	for _, e := range entries {
+		if e.Modified.After(p.now) {
+			p.now = e.Modified
+		}
+	}
+	return entries, nil
+}
+
+func (p *reaper) age(e dirs.Entry) time.Duration { return dirs.Age(e, p.now) }
+
+// partOfLock reports that the directory in which an entry is must be a lock. One
+// called "lock" proves nothing: a lock of plain style may have that name.
+func partOfLock(e dirs.Entry) bool {
+	_, ok := labels.ParseEntry(e.Name)
+	return e.Dir && (ok || labels.IsTree(e) && e.Name != labels.TreeLock)
+}
+
+func (p *reaper) wanted(e dirs.Entry) bool {
+	matches, _ := path.Match(p.reaping.Names, e.Name)
+	return e.Dir && (matches || p.reaping.Names == "")
+}
