@@ -67,9 +67,9 @@ var _ File = (*lockfile.File)(nil)
 
 // A machine is the System of one attempt on this machine.
 type machine struct {
-	lock     *Lock
-	clock    clock.Clock
-	notifier notifier
+	lock    *Lock
+	clock   clock.Clock
+	inotify inotify
 }
 
 // Create implements System.
@@ -79,7 +79,7 @@ func (m *machine) Create() (File, error) { return file(lockfile.Create(m.lock.pa
 func (m *machine) Open() (File, error) { return file(m.lock.open()) }
 
 // Close implements System.
-func (m *machine) Close() { m.notifier.Close() }
+func (m *machine) Close() { m.inotify.Close() }
 
 // file returns f, and a nil File after an error.
 func file(f *lockfile.File, err error) (File, error) {

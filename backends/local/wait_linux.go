@@ -15,8 +15,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// A notifier wakes a waiter when something happens to the file.
-type notifier = posix.Inotify
+// An inotify wakes a waiter when something happens to the file.
+type inotify = posix.Inotify
 
 // rareLook is how often a waiter looks by itself if something wakes it when the holder goes: the
 // kernel's queue, or the end of the holder's helper where no inotify instance was left (a user
@@ -113,7 +113,7 @@ func (m *machine) Seat(f File, seats int64) (bool, error) { return f.(*lockfile.
 
 // Poll implements System. It makes one poll(2) on the file and the process.
 func (m *machine) Poll(outer context.Context, w Watched) error {
-	file, err := m.notifier.Watch(m.lock.path, w.Events)
+	file, err := m.inotify.Watch(m.lock.path, w.Events)
 	if still := w.Still(); errors.Is(err, unix.ENOENT) || err == nil && !still {
 		return nil
 	}

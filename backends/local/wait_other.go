@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A notifier watches nothing here.
-type notifier struct{}
+// An inotify watches nothing here.
+type inotify struct{}
 
 // Close does nothing.
-func (notifier) Close() {}
+func (inotify) Close() {}
 
 // A queue has no places on this system.
 type queue struct{}
