@@ -26,7 +26,7 @@ type examiner struct {
 	moveOnto bool     // a rename may replace an empty directory
 }
 
-// Place is what a lock tells of itself.
+// A Place is the place of a lock, and what the lock says of itself.
 type Place struct {
 	owner.Env
 	NewDir  func() dirs.Dir
