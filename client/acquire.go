@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"locksmith/protocol"
@@ -56,13 +57,25 @@ func (a *acquisition) outcome(ctx context.Context, h *helper, first reading) (*L
 		}
 		lock, err := newLock(ctx, name, h, first.line)
 		if err == nil {
-			return lock, nil
+			return a.checked(lock)
 		}
 		first.err = err
 	}
 	go h.discard()
 	h.end()
 	return nil, refusal(a.name, h, first)
+}
+
+// checked returns the lock, or gives it back if it has not what is asked of it.
+func (a *acquisition) checked(l *Lock) (*Lock, error) {
+	if !a.fenced || !slices.Contains(l.Tokens(), 0) {
+		return l, nil
+	}
+	text := l.Address() + ": acquire: it comes without a fencing token, and the option Fenced asks for one: use nfs:, sftp: or s3:, or leave the option out where nothing looks at tokens"
+	if err := l.Release(); err != nil {
+		text += fmt.Sprintf(" (and giving it back failed: %v)", err)
+	}
+	return nil, &HelperError{Lock: l.Address(), Code: protocol.Usage, Text: text}
 }
 
 // leave ends a helper at the end of ctx; its last line names the holder it waited for.

@@ -24,7 +24,9 @@
 //
 // Caveat: between the moment a lock is lost and the moment a program stops, the
 // program works without it. Where that must not be, pass Token on to what the
-// lock guards and let it refuse older ones.
+// lock guards and let it refuse older ones: FromContext(ctx).Token() in the function that
+// Do calls. Ask for it with the option Fenced: local:, mkdir:, link: and ftp: have no tokens,
+// and a comparison with 0 guards nothing.
 package client
 
 import (
@@ -45,13 +47,14 @@ const defaultGrace = 15 * time.Second
 // lock. The context of the work ends when ctx does, and when the lock is lost, with the
 // *LostError as its cause: the work has to stop then. Do returns what the work returns,
 // and beside it, as errors.Join does, why the lock was lost or could not be released.
-// Without the lock there is no work, and the errors are those of Acquire.
+// Without the lock there is no work, and the errors are those of Acquire. The
+// lock itself, with its token, is FromContext of the work's context.
 func Do(ctx context.Context, address string, work func(ctx context.Context) error, options ...Option) (err error) {
 	lock, err := Acquire(ctx, address, options...)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, lockKey{}, lock))
 	held := lock.Context()
 	context.AfterFunc(held, func() { cancel(context.Cause(held)) })
 	defer func() { // after a panic, too

@@ -36,7 +36,7 @@ func newLock(ctx context.Context, address string, h *helper, ok protocol.Line) (
 	}
 	l := &Lock{address: address, grant: grant, helper: h, lost: make(chan struct{}), ended: make(chan struct{})}
 	// The values of the caller's context live on, its end does not.
-	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), lockKey{}, l))
 	go l.listen()
 	return l, nil
 }
@@ -49,8 +49,11 @@ func (l *Lock) Address() string { return l.address }
 // locks, separated by commas, or empty if the set is very large.
 func (l *Lock) ID() string { return l.grant.ID }
 
-// Token returns the fencing token, which rises with every holder, or 0 where
-// the backend has none. Of a set see Tokens.
+// Token returns the fencing token, which rises with every holder, or 0 where the kind of
+// lock has none: the option Fenced refuses such a lock. The kinds that have tokens count
+// them in the lock's place. If the lock is removed there, with its directory or by
+// locksmith remove, they begin anew at 1: then what the lock guards, which remembers a
+// greater one, refuses every holder until somebody sets it back. Of a set see Tokens.
 func (l *Lock) Token() uint64 { return l.grant.Token }
 
 // Tokens returns the fencing tokens of a set in the order in which its addresses were
@@ -60,6 +63,17 @@ func (l *Lock) Tokens() []uint64 {
 		return []uint64{l.grant.Token}
 	}
 	return slices.Clone(l.grant.Tokens)
+}
+
+// lockKey is that of the lock among the values of a context.
+type lockKey struct{}
+
+// FromContext returns the lock that a context is for: the one of the function that Do
+// calls, or of Lock.Context. Of locks within each other it is the innermost. It is nil if
+// there is none.
+func FromContext(ctx context.Context) *Lock {
+	l, _ := ctx.Value(lockKey{}).(*Lock)
+	return l
 }
 
 // Waited returns how long the helper waited for the lock.

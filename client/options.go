@@ -15,6 +15,7 @@ type Option func(*config)
 type config struct {
 	locks  []string
 	any    bool // one of them will do
+	fenced bool // each must have a fencing token
 	helper []string
 	args   []string
 	logger hclog.Logger
@@ -29,6 +30,10 @@ type config struct {
 // Shared asks for a lock that other shared holders may hold too; without it the lock is
 // exclusive.
 func Shared() Option { return flag("--shared") }
+
+// Fenced refuses, with a *HelperError of the code usage, a lock that comes without a
+// fencing token. Of a set each lock must have one.
+func Fenced() Option { return func(c *config) { c.fenced = true } }
 
 // Strict has a holder broken only when it is proven dead, never because it was silent for
 // its lease.
