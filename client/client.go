@@ -25,8 +25,8 @@
 // Caveat: between the moment a lock is lost and the moment a program stops, the
 // program works without it. Where that must not be, pass Token on to what the
 // lock guards and let it refuse older ones: FromContext(ctx).Token() in the function that
-// Do calls. Ask for it with the option Fenced: local:, mkdir:, link: and ftp: have no tokens,
-// and a comparison with 0 guards nothing.
+// Do calls. Ask for it with the option Fenced: local:, link:, and mkdir: and ftp: without
+// ?style=dir have no tokens, and a comparison with 0 guards nothing.
 package client
 
 import (

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,6 +25,7 @@ type helper struct {
 	lines  chan reading    // closed after the first error
 	seen   chan *HeldError // the latest holder; nil: the helper does not say
 	exited chan struct{}   // closed when the process is gone
+	killed atomic.Bool     // it did not end in time: whatever the pipe says after that, this is why
 	grace  time.Duration
 }
 
@@ -132,6 +134,7 @@ func (h *helper) end() bool {
 		return true
 	case <-timer.C:
 	}
+	h.killed.Store(true)
 	_ = h.cmd.Process.Kill()
 	// A wrapper's child may keep the pipe, and a wrapper of another user cannot be
 	// killed: wait for neither.

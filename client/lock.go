@@ -115,11 +115,8 @@ func (l *Lock) Release() error {
 		return ErrReleased
 	}
 	l.cancel(ErrReleased) // before another process can have the lock
-	inTime := l.helper.end()
+	l.helper.end()
 	<-l.ended
-	if !inTime && !l.wasReleased() {
-		l.lose(protocol.Unreleased, fmt.Sprintf("%s: release: the helper did not end in time and was killed", l.address))
-	}
 	return l.Err()
 }
 
@@ -127,6 +124,17 @@ func (l *Lock) wasReleased() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.released
+}
+
+// loseHelper is for the end of the helper's lines: a loss unless it has released before.
+func (l *Lock) loseHelper(err error) {
+	switch {
+	case l.wasReleased():
+	case l.helper.killed.Load():
+		l.lose(protocol.Unreleased, fmt.Sprintf("%s: release: the helper did not end within %v and was killed; unless it removed the lock before, that frees itself when its lease is over", l.address, l.helper.grace))
+	default:
+		l.lose(protocol.Internal, fmt.Sprintf("%s: lost: the helper went away without releasing: %v", l.address, err))
+	}
 }
 
 // lose records the first loss.
@@ -193,9 +201,7 @@ func believed(lease, ago, gap time.Duration) time.Duration {
 func (l *Lock) hear(r reading) (ago time.Duration, isBeat bool) {
 	switch {
 	case r.err != nil:
-		if !l.wasReleased() {
-			l.lose(protocol.Internal, fmt.Sprintf("%s: lost: the helper went away without releasing: %v", l.address, r.err))
-		}
+		l.loseHelper(r.err)
 	case r.line.Word == protocol.WordBeat:
 		ago, err := r.line.Millis("sent_ms")
 		return ago, err == nil

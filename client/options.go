@@ -102,10 +102,15 @@ func Waiting(f func(held *HeldError)) Option {
 	return func(c *config) { c.waiting = f }
 }
 
-// KillAfter sets how long the helper has to end by itself once it was told to
-// (default 15 s). It needs that time to remove the lock, or to say that it cannot.
+// KillAfter sets how long the helper has to end by itself once it was told to; 0 or less,
+// as without the option, is for 15 s. It needs that time to remove the lock, or to say that
+// it cannot.
 func KillAfter(d time.Duration) Option {
-	return func(c *config) { c.grace = d }
+	return func(c *config) {
+		if c.grace = d; d <= 0 {
+			c.grace = defaultGrace
+		}
+	}
 }
 
 // once reports that there shall be one try and no waiting.
