@@ -55,7 +55,7 @@ func (a *acquisition) outcome(ctx context.Context, h *helper, first reading) (*L
 		if a.any { // now it is known which
 			name = cmp.Or(first.line.Value("lock"), name)
 		}
-		lock, err := newLock(ctx, name, h, first.line)
+		lock, err := newLock(ctx, name, a.locks, h, first.line)
 		if err == nil {
 			return a.checked(lock)
 		}

@@ -2,6 +2,11 @@ package client_test
 
 import (
 	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,5 +37,83 @@ func TestKillAfterNothing(t *testing.T) {
 			t.Errorf("KillAfter(%v): release by a helper that is well: %v", d, err)
 		}
 		mustBeFree(t, path)
+	}
+}
+
+// TestHelperDied: who has lost its helper, and says that it has stopped, need not wait for
+// its own lock, whatever its lease is.
+func TestHelperDied(t *testing.T) {
+	dir := t.TempDir()
+	local, nfs, mkdir, link := "local:"+filepath.Join(dir, "local"), "nfs:"+filepath.Join(dir, "nfs"), "mkdir:"+filepath.Join(dir, "mkdir"), "link:"+filepath.Join(dir, "link")
+	for name, locks := range map[string][]string{
+		"local": {local}, "nfs": {nfs}, "mkdir": {mkdir}, "link": {link}, "set": {local, "exclusive:" + nfs, mkdir, link},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, pid := withHelper(t, locks)
+			kill(t, pid)
+			if mustBeLost(t, l, protocol.Internal); l.Release() == nil {
+				t.Error("the loss was forgotten")
+			}
+			mustBeHad(t, locks)
+		})
+	}
+}
+
+// TestHelperKilledByUs: nor need who had to kill its helper, which did not end.
+func TestHelperKilledByUs(t *testing.T) {
+	_, path := newLock(t)
+	locks := []string{"nfs:" + path}
+	l, pid := withHelper(t, locks, client.KillAfter(20*time.Millisecond))
+	lab.Stop(t, pid)
+	if err := l.Release(); !errors.Is(err, l.Err()) {
+		t.Error(err)
+	}
+	mustBeHad(t, locks)
+}
+
+// TestOnlyOurRemains: what another process has, or a helper that lives, is left alone.
+func TestOnlyOurRemains(t *testing.T) {
+	_, path := newLock(t)
+	address := "nfs:" + path
+	l, _ := withHelper(t, []string{address})
+	for parent, helper := range map[int]string{os.Getpid(): "that lives", os.Getppid(): "of another"} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "break", "--left-by", strconv.Itoa(parent), "--id", l.ID(), address)
+		cmd.Env = append(os.Environ(), "LOCKSMITH_SELF_HELPER=1")
+		said, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != protocol.Held.Exit() {
+			t.Errorf("the lock of a helper %s: %v, %s", helper, err, said)
+		}
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// withHelper acquires locks with a lease that no test waits for, and returns the pid of their
+// helper.
+func withHelper(t *testing.T, locks []string, options ...client.Option) (*client.Lock, int) {
+	t.Helper()
+	l, err := client.AcquireSet(t.Context(), locks, append(options, client.Lease(time.Hour))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Release() })
+	_, err = client.TryAcquire(t.Context(), strings.TrimPrefix(locks[0], "exclusive:"))
+	held, ok := errors.AsType[*client.HeldError](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	return l, held.Holder.PID
+}
+
+// mustBeHad takes locks that nobody has, within a time that is far from their lease.
+func mustBeHad(t *testing.T, locks []string) {
+	t.Helper()
+	l, err := client.AcquireSet(t.Context(), locks, client.Timeout(timeout))
+	if err != nil {
+		t.Fatalf("it is still held: %v", err)
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
 	}
 }

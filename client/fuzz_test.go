@@ -44,7 +44,7 @@ func FuzzHelper(f *testing.F) {
 		if !strings.HasPrefix(said, "OK") {
 			t.Fatalf("%q was taken for held", said)
 		}
-		l, err := newLock(context.Background(), "local:/x", h, first.line)
+		l, err := newLock(context.Background(), "local:/x", nil, h, first.line)
 		if err != nil {
 			h.discard()
 			return

@@ -19,14 +19,16 @@ import (
 
 // A helper is a running locksmith.
 type helper struct {
-	cmd    *exec.Cmd
-	stdin  *os.File
-	stdout *os.File
-	lines  chan reading    // closed after the first error
-	seen   chan *HeldError // the latest holder; nil: the helper does not say
-	exited chan struct{}   // closed when the process is gone
-	killed atomic.Bool     // it did not end in time: whatever the pipe says after that, this is why
-	grace  time.Duration
+	cmd     *exec.Cmd
+	program []string // its command line, without the arguments of hold
+	stdin   *os.File
+	stdout  *os.File
+	lines   chan reading    // closed after the first error
+	seen    chan *HeldError // the latest holder; nil: the helper does not say
+	exited  chan struct{}   // closed when the process is gone
+	killed  atomic.Bool     // it did not end in time: whatever the pipe says after that, this is why
+	died    atomic.Bool     // it ended without a last line
+	grace   time.Duration
 }
 
 // A reading is one line from the helper, or why there are no more.
@@ -53,7 +55,7 @@ func (c *config) start(lock string, waitFlags []string, events bool) (*helper, e
 		args = append(args, "--log-format", "json", "--log-level", "debug")
 	}
 	cmd.Env, cmd.Stderr = append(cmd.Environ(), singleproc), os.Stderr
-	h := &helper{cmd: cmd, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
+	h := &helper{cmd: cmd, program: cmd.Args, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
 	if events {
 		w, name, err := h.listen(lock)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 // from several goroutines at once.
 type Lock struct {
 	address string
+	given   []string // the addresses as they were given
 	grant   protocol.Grant
 	helper  *helper
 	ctx     context.Context
@@ -29,12 +30,12 @@ type Lock struct {
 	held     time.Duration
 }
 
-func newLock(ctx context.Context, address string, h *helper, ok protocol.Line) (*Lock, error) {
+func newLock(ctx context.Context, address string, given []string, h *helper, ok protocol.Line) (*Lock, error) {
 	grant, err := protocol.ParseGrant(ok)
 	if err != nil {
 		return nil, err
 	}
-	l := &Lock{address: address, grant: grant, helper: h, lost: make(chan struct{}), ended: make(chan struct{})}
+	l := &Lock{address: address, given: given, grant: grant, helper: h, lost: make(chan struct{}), ended: make(chan struct{})}
 	// The values of the caller's context live on, its end does not.
 	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), lockKey{}, l))
 	go l.listen()
@@ -107,7 +108,9 @@ func (l *Lock) Err() error {
 }
 
 // Release gives the lock up and returns when it has been removed. A helper that does
-// not end within the time of the option KillAfter is killed. The error is the *LostError
+// not end within the time of the option KillAfter is killed. Of a helper that was killed, by
+// whomever, the lock is removed by its id, for Release says that the work has stopped: so
+// this program need not wait for the lease of its own lock. The error is the *LostError
 // if the lock was lost before or cannot be removed, ErrReleased if Release was called
 // before.
 func (l *Lock) Release() error {
@@ -117,6 +120,9 @@ func (l *Lock) Release() error {
 	l.cancel(ErrReleased) // before another process can have the lock
 	l.helper.end()
 	<-l.ended
+	if l.helper.died.Load() {
+		l.breakRemains()
+	}
 	return l.Err()
 }
 
@@ -128,10 +134,13 @@ func (l *Lock) wasReleased() bool {
 
 // loseHelper is for the end of the helper's lines: a loss unless it has released before.
 func (l *Lock) loseHelper(err error) {
+	if l.wasReleased() {
+		return
+	}
+	l.helper.died.Store(true)
 	switch {
-	case l.wasReleased():
 	case l.helper.killed.Load():
-		l.lose(protocol.Unreleased, fmt.Sprintf("%s: release: the helper did not end within %v and was killed; unless it removed the lock before, that frees itself when its lease is over", l.address, l.helper.grace))
+		l.lose(protocol.Unreleased, fmt.Sprintf("%s: release: the helper did not end within %v and was killed; if the lock cannot be removed by its id now, it frees itself when its lease is over", l.address, l.helper.grace))
 	default:
 		l.lose(protocol.Internal, fmt.Sprintf("%s: lost: the helper went away without releasing: %v", l.address, err))
 	}

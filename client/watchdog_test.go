@@ -17,7 +17,7 @@ func held(t *testing.T, lease time.Duration) (*Lock, *helper) {
 		t.Fatal(err)
 	}
 	h := &helper{lines: make(chan reading)}
-	l, err := newLock(t.Context(), "local:/x", h, ok)
+	l, err := newLock(t.Context(), "local:/x", []string{"local:/x"}, h, ok)
 	if err != nil {
 		t.Fatal(err)
 	}

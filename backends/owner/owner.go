@@ -73,6 +73,13 @@ func (r Record) Verdict(here Place) Verdict {
 	return Dead
 }
 
+// LeftBy reports, by proof, that the helper is gone and held the lock for this process. What
+// that process says of its own work then takes the place of its death.
+func (r Record) LeftBy(here Place, parent process.Process) bool {
+	return here.sees(r.Place) && r.Helper.Gone() && !r.NoProof && r.Lifeline == "" &&
+		parent.PID != 0 && r.Parent.PID == parent.PID && r.Parent.Start == parent.Start
+}
+
 // Orphans is a process value for everything that inherited the helper's lifeline, or none.
 func (r Record) Orphans() process.Process {
 	if r.Lifeline == "" {

@@ -20,6 +20,9 @@ import (
 // ask finds out whether one may be broken: nil if it is dead, or was silent for a whole
 // lease; with --force always.
 func (b *breaking) ask(ctx context.Context, p show.Participant) error {
+	if b.leftBy.Given {
+		return b.askParent(p)
+	}
 	if b.force {
 		return nil
 	}
@@ -30,6 +33,17 @@ func (b *breaking) ask(ctx context.Context, p show.Participant) error {
 		return nil
 	}
 	return b.observe(ctx, p)
+}
+
+// askParent is ask for the program that the lock was held for, which says that it has stopped
+// the work. It has nothing to say of a helper that may live, nor of another program's lock.
+func (b *breaking) askParent(p show.Participant) error {
+	parent, err := process.Find(int(b.leftBy.Value))
+	if err == nil && p.Record != nil && p.Record.LeftBy(owner.Here(), parent) {
+		return nil
+	}
+	return b.refuse(fmt.Sprintf("it is not proven that its helper is dead and held the lock for process %d", b.leftBy.Value),
+		"leave out --left-by to have it judged as anybody's")
 }
 
 // life is a proof that one lives, or "". isHelper says that it is the helper of its record, so that

@@ -15,6 +15,7 @@ import (
 	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/process"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
@@ -46,6 +47,8 @@ func (a *app) breakLock() *cobra.Command {
 	b.File.Add(c)
 	f := c.Flags()
 	f.StringVar(&b.id, "id", "", "whom to break, as shown without --id; its first characters suffice, 4 at least")
+	b.leftBy = flags.Number{Least: 1, Most: process.MaxPID}
+	f.Var(&b.leftBy, "left-by", "only if its helper is dead and held it for the process `pid`, which has stopped its work (for that process's use)")
 	f.BoolVar(&b.force, "force", false, "also one that lives, at once")
 	f.Var(flags.Duration(&b.watch), "watch", "how long to watch its heartbeat at most; what needs more stays (default: until its lease is over)")
 	f.StringVar(&b.reason, "reason", "", "why, as a `text` of 200 bytes at most, for the note beside the lock and for --events")
@@ -72,6 +75,7 @@ type breaking struct {
 	args   []string
 	id     string
 	force  bool
+	leftBy flags.Number // --left-by
 	watch  time.Duration // --watch; 0: until the lease is over
 	reason string
 	events flags.Events
@@ -130,7 +134,7 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 		b.result.State = s.State
 		b.tell("%s: there is nobody to break: the lock is %s\n", show.Text(b.address), s.State)
 		return nil
-	case b.force && len(all) == 1 && all[0].ID == "" && all[0].Sign != "":
+	case b.force && !b.leftBy.Given && len(all) == 1 && all[0].ID == "" && all[0].Sign != "":
 		return b.clear(ctx, all[0])
 	default:
 		return b.offer(s)

@@ -1,0 +1,71 @@
+package client
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// remainsTime bounds the removal of what a dead helper left. Who cannot remove it in that
+	// time waits for a lease, as without it.
+	remainsTime = 10 * time.Second
+	// remainsAtOnce is how many locks of a set are removed at a time.
+	remainsAtOnce = 4
+)
+
+// breakRemains removes the lock of a helper that has died, by the id of this acquisition,
+// which is never used again: so no other holder can be hit. A new process does it, which
+// makes sure that the helper is dead and had the lock for this process. What cannot be
+// removed stays, and frees itself when its lease is over.
+func (l *Lock) breakRemains() {
+	ids := strings.Split(l.grant.ID, ",")
+	locks := l.remains(len(ids))
+	if l.grant.ID == "" || locks == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), remainsTime)
+	defer cancel()
+	var all sync.WaitGroup
+	turns := make(chan struct{}, remainsAtOnce)
+	for i, id := range ids {
+		turns <- struct{}{}
+		all.Go(func() {
+			defer func() { <-turns }()
+			cmd := l.helper.command(ctx, "break", "--left-by", strconv.Itoa(os.Getpid()), "--id", id, "--", locks[i])
+			_ = cmd.Run() // a helper of another kind does not know this, and then the lease decides
+		})
+	}
+	all.Wait()
+}
+
+// remains are the addresses of n locks, without modes: as they were given, because a profile
+// says more than an address, or where some came twice, or it is one of several, as the helper
+// calls them.
+func (l *Lock) remains(n int) []string {
+	locks := l.given
+	if len(locks) != n {
+		locks = strings.Split(l.grant.Lock, "\n")
+	}
+	if len(locks) != n {
+		return nil
+	}
+	locks = slices.Clone(locks)
+	for i := range locks {
+		locks[i] = strings.TrimPrefix(strings.TrimPrefix(locks[i], "shared:"), "exclusive:")
+	}
+	return locks
+}
+
+// command is that of the helper's program with other arguments, which says nothing to anybody.
+func (h *helper) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, h.cmd.Path)
+	cmd.Args, cmd.Env = slices.Concat(h.program, args), h.cmd.Env
+	cmd.WaitDelay = time.Second
+	return cmd
+}
