@@ -17,8 +17,9 @@
 // Errors: ErrHeld (with *HeldError for who holds it), ErrNoHelper, *HelperError
 // for what else the helper said, *ProtocolError for a helper that does not speak the
 // protocol, and the context's error and its cause; that is ErrHeld as well if a holder
-// was seen. A loss closes Lost, cancels Context with a
-// *LostError as its cause, and is returned by Err and Release. A helper that gets
+// was seen. A loss is ErrLost: it closes Lost, cancels Context with a
+// *LostError as its cause, and is returned by Err, Release and Do. A program that takes
+// context.Canceled for nothing to speak of asks for ErrLost first. A helper that gets
 // SIGTERM releases, which is a loss too: systemd sends it to every process of a
 // service, unless told KillMode=mixed.
 //
@@ -45,8 +46,10 @@ const defaultGrace = 15 * time.Second
 
 // Do acquires the lock at an address, or of a profile, does the work, and releases the
 // lock. The context of the work ends when ctx does, and when the lock is lost, with the
-// *LostError as its cause: the work has to stop then. Do returns what the work returns,
-// and beside it, as errors.Join does, why the lock was lost or could not be released.
+// *LostError as its cause: the work has to stop then. Do returns what the work returns.
+// If the lock was lost, or could not be released, it returns that *LostError instead, with
+// the work's error in its text and its field Work: errors.Is finds ErrLost in it, and
+// context.Canceled only if ctx itself has ended.
 // Without the lock there is no work, and the errors are those of Acquire. The
 // lock itself, with its token, is FromContext of the work's context.
 func Do(ctx context.Context, address string, work func(ctx context.Context) error, options ...Option) (err error) {
@@ -54,13 +57,16 @@ func Do(ctx context.Context, address string, work func(ctx context.Context) erro
 	if err != nil {
 		return err
 	}
+	callers := ctx
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, lockKey{}, lock))
 	held := lock.Context()
 	context.AfterFunc(held, func() { cancel(context.Cause(held)) })
 	defer func() { // after a panic, too
 		cancel(ErrReleased) // before another process can have the lock
-		if loss := lock.Release(); loss != nil {
-			err = errors.Join(err, loss)
+		_ = lock.Release()
+		<-lock.ended // if the work has called Release, too
+		if loss, isLost := errors.AsType[*LostError](lock.Err()); isLost {
+			err = loss.during(err, callers)
 		}
 	}()
 	return work(ctx)

@@ -3,7 +3,9 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,7 +92,7 @@ func TestDoCancelled(t *testing.T) {
 	mustBeFree(t, path)
 }
 
-// TestDoLost: the loss stops the work, and is told beside what the work says.
+// TestDoLost: the loss stops the work, and is what Do returns, with what the work says.
 func TestDoLost(t *testing.T) {
 	address, path := newLock(t)
 	err := client.Do(t.Context(), address, func(ctx context.Context) error {
@@ -103,8 +105,33 @@ func TestDoLost(t *testing.T) {
 		return errWork
 	}, client.Refresh(time.Second))
 	var lost *client.LostError
-	if !errors.Is(err, errWork) || !errors.As(err, &lost) || lost.Code != protocol.Gone {
+	if !errors.Is(err, client.ErrLost) || !errors.As(err, &lost) || lost.Code != protocol.Gone || lost.Work != errWork || !strings.Contains(err.Error(), errWork.Error()) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestLossIsNoCancellation: the work returns the error of its context, as most work does. Only
+// a caller whose own context has ended is told of that.
+func TestLossIsNoCancellation(t *testing.T) {
+	for name, ends := range map[string]bool{"caller goes on": false, "caller has ended": true} {
+		t.Run(name, func(t *testing.T) {
+			address, path := newLock(t)
+			caller, cancel := context.WithCancelCause(t.Context())
+			err := client.Do(caller, address, func(ctx context.Context) error {
+				kill(t, helperPID(t, path))
+				_ = hasEnded(t, ctx)
+				if ends {
+					cancel(errWork)
+				}
+				return fmt.Errorf("query: %w", ctx.Err())
+			})
+			if !errors.Is(err, client.ErrLost) || !errors.As(err, new(*client.LostError)) || !strings.Contains(fmt.Sprint(err), "query: context canceled") {
+				t.Errorf("the loss is not told: %v", err)
+			}
+			if errors.Is(err, context.Canceled) != ends || errors.Is(err, errWork) != ends {
+				t.Errorf("a cancellation: %v, want %v: %v", errors.Is(err, context.Canceled), ends, err)
+			}
+		})
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 var (
 	// ErrHeld says that another holder has the lock.
 	ErrHeld = errors.New("lock is held")
+	// ErrLost says that a lock was lost while it was held, or could not be released.
+	ErrLost = errors.New("lock is lost")
 	// ErrReleased is returned by the second Release, and the cause of the end of
 	// Lock.Context after the first.
 	ErrReleased = errors.New("lock was released before")
@@ -68,14 +70,45 @@ func (e *ProtocolError) Error() string {
 func (e *ProtocolError) Unwrap() error { return e.Err }
 
 // A LostError says that a lock was lost while it was held, or could not be
-// released.
+// released. errors.Is(err, ErrLost) is true of it.
 type LostError struct {
 	Lock string        // the address, or a few of a set
 	Code protocol.Code // gone, expired, unreleased, max_hold, or internal if the helper died
 	Text string        // the same in words
+	// Work is what the function that Do called returned. It is no cause of the loss, so
+	// errors.Is and errors.As do not look into it.
+	Work error
 }
 
-func (e *LostError) Error() string { return e.Text }
+func (e *LostError) Error() string {
+	if e.Work != nil {
+		return fmt.Sprintf("%s; the work under it ended with: %v", e.Text, e.Work)
+	}
+	return e.Text
+}
+
+// Is makes errors.Is(err, ErrLost) true.
+func (e *LostError) Is(target error) bool { return target == ErrLost }
+
+// during is the loss, told by Do of work that ended with an error or nil. The loss has ended
+// the work's context, so the work's context.Canceled says nothing of the caller's: that is
+// looked at.
+func (e *LostError) during(work error, caller context.Context) error {
+	loss := *e
+	loss.Work = work
+	if caller.Err() == nil {
+		return &loss
+	}
+	return lostAtEnd{&loss, caller}
+}
+
+// lostAtEnd is a loss told to a caller whose own context has ended, too.
+type lostAtEnd struct {
+	*LostError
+	caller context.Context
+}
+
+func (e lostAtEnd) Unwrap() []error { return []error{e.LostError, ended{e.caller}} }
 
 // ended is the error of a context that has ended, and its cause.
 type ended struct{ ctx context.Context }
