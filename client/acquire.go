@@ -57,13 +57,17 @@ func (a *acquisition) outcome(ctx context.Context, h *helper, first reading) (*L
 		}
 		lock, err := newLock(ctx, name, a.locks, h, first.line)
 		if err == nil {
+			lock.waited = time.Since(a.begun)
+			if a.any {
+				lock.index = a.indexOf(lock.grant)
+			}
 			return a.checked(lock)
 		}
 		first.err = err
 	}
 	go h.discard()
 	h.end()
-	return nil, refusal(a.name, h, first)
+	return nil, a.refusal(h, first)
 }
 
 // checked returns the lock, or gives it back if it has not what is asked of it.
@@ -78,11 +82,20 @@ func (a *acquisition) checked(l *Lock) (*Lock, error) {
 	return nil, &HelperError{Lock: l.Address(), Code: protocol.Usage, Text: text}
 }
 
+// indexOf is which of the locks that would do the grant is for, or -1: helpers of others may
+// not say.
+func (a *acquisition) indexOf(g protocol.Grant) int {
+	if g.Index > 0 && g.Index <= len(a.locks) {
+		return g.Index - 1
+	}
+	return slices.Index(a.locks, g.Lock)
+}
+
 // leave ends a helper at the end of ctx; its last line names the holder it waited for.
 func (a *acquisition) leave(ctx context.Context, h *helper) error {
 	last, inTime := h.dismiss()
 	if _, isHeld := last.Get("held"); isHeld {
-		a.held = heldBy(a.name, last)
+		a.held = a.heldBy(last)
 	}
 	if !inTime {
 		return fmt.Errorf("%w; the helper did not end in time and was killed: see locksmith status %s", a.stopped(ctx), a.name)
@@ -97,32 +110,33 @@ func (a *acquisition) stopped(ctx context.Context) error {
 	case isTimeout && a.held == nil:
 		return &HelperError{Lock: a.name, Code: protocol.Unreachable, Text: fmt.Sprintf("%s: no answer within %v", a.name, time.Duration(limit))}
 	case isTimeout:
-		return &HeldError{Lock: a.name, Code: protocol.Timeout, Holder: a.held.Holder, Text: fmt.Sprintf("%s; %v", a.held.Text, limit), Waited: a.held.Waited}
+		return &HeldError{Lock: a.name, Code: protocol.Timeout, Holder: a.held.Holder, Text: fmt.Sprintf("%s; %v", a.held.Text, limit), Waited: time.Since(a.begun)}
 	case a.held == nil:
 		return fmt.Errorf("%s: acquire: %w", a.name, ended{ctx})
 	}
+	a.held.Waited = time.Since(a.begun)
 	return fmt.Errorf("%w; gave up waiting: %w", a.held, ended{ctx})
 }
 
 // refusal explains a first line that is not OK.
-func refusal(address string, h *helper, first reading) error {
+func (a *acquisition) refusal(h *helper, first reading) error {
+	address := a.name
 	switch {
 	case errors.Is(first.err, io.EOF):
-		return &ProtocolError{Lock: address, Helper: h.String(), Err: fmt.Errorf("it ended without a line (%v)", h.cmd.ProcessState)}
+		return &ProtocolError{Lock: address, Helper: h.String(), Itself: h.itself, Err: fmt.Errorf("it ended without a line (%v)", h.cmd.ProcessState)}
 	case first.err != nil:
-		return &ProtocolError{Lock: address, Helper: h.String(), Err: first.err}
+		return &ProtocolError{Lock: address, Helper: h.String(), Itself: h.itself, Err: first.err}
 	case first.line.Word != protocol.WordErr:
-		return &ProtocolError{Lock: address, Helper: h.String(), Err: fmt.Errorf("its first line is %s", first.line.Word)}
+		return &ProtocolError{Lock: address, Helper: h.String(), Itself: h.itself, Err: fmt.Errorf("its first line is %s", first.line.Word)}
 	}
 	code := protocol.Code(first.line.Value("code"))
 	if code == protocol.Held || code == protocol.Timeout {
-		return heldBy(address, first.line)
+		return a.heldBy(first.line)
 	}
 	return &HelperError{Lock: address, Code: code, Text: first.line.Text}
 }
 
 // heldBy is the error that an ERR line with a holder stands for.
-func heldBy(address string, l protocol.Line) *HeldError {
-	waited, _ := l.Millis("waited_ms")
-	return &HeldError{Lock: address, Code: protocol.Code(l.Value("code")), Holder: protocol.ParseHolder(l), Text: l.Text, Waited: waited}
+func (a *acquisition) heldBy(l protocol.Line) *HeldError {
+	return &HeldError{Lock: a.name, Code: protocol.Code(l.Value("code")), Holder: protocol.ParseHolder(l), Text: l.Text, Waited: time.Since(a.begun)}
 }

@@ -95,7 +95,7 @@ func AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lo
 	for _, o := range options {
 		o(&c)
 	}
-	a := &acquisition{config: c, name: nameOf(addresses)}
+	a := &acquisition{config: c, name: nameOf(addresses), begun: time.Now()}
 	switch {
 	case c.policy == nil || c.once():
 		return a.try(ctx, c.waitFlags(), c.waiting != nil && !c.once())
@@ -107,7 +107,7 @@ func AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lo
 }
 
 // AcquireAny is Acquire for whichever of several locks is free first. It waits for all of
-// them at once and never holds two; Lock.Address tells which it is. Those that cannot be had
+// them at once and never holds two; Lock.Index tells which it is. Those that cannot be had
 // are left out, unless there is no other.
 func AcquireAny(ctx context.Context, addresses []string, options ...Option) (*Lock, error) {
 	isAny := func(c *config) { c.any = true }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"locksmith/protocol"
 )
 
 var (
@@ -27,11 +25,11 @@ var (
 
 // A HeldError tells who holds the lock. errors.Is(err, ErrHeld) is true of it.
 type HeldError struct {
-	Lock   string          // the address, or a few of a set
-	Code   protocol.Code   // held, timeout, or cancelled at the end of the context
-	Holder protocol.Holder // what is not known is zero
-	Text   string          // the same in words
-	Waited time.Duration   // as the helper says; zero: it does not
+	Lock   string        // the address, or a few of a set
+	Code   Code          // held, timeout, or cancelled at the end of the context
+	Holder Holder        // what is not known is zero
+	Text   string        // the same in words
+	Waited time.Duration // since Acquire began
 }
 
 func (e *HeldError) Error() string { return e.Text }
@@ -41,29 +39,37 @@ func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 
 // isOther reports that h is not the holder of e. A holder without id, such as a script,
 // may have a pid.
-func (e *HeldError) isOther(h protocol.Holder) bool {
+func (e *HeldError) isOther(h Holder) bool {
 	return e.Holder.ID != h.ID || h.ID == "" && e.Holder.PID != h.PID
 }
 
-// A HelperError is why the helper could not get the lock, in its own words, or could
-// not be given such long arguments (Code is usage then).
+// A HelperError is why the helper could not get the lock, in its own words, or why it
+// could not be started though there is one: Code is usage if its arguments are too long, and
+// internal if the system has no file, process or memory for it at the moment.
 type HelperError struct {
-	Lock string        // the address, or a few of a set
-	Code protocol.Code // what kind of reason it is
-	Text string        // why, and what to do
+	Lock string // the address, or a few of a set
+	Code Code   // what kind of reason it is
+	Text string // why, and what to do
+	Err  error  // of the system, if the helper could not be started; else nil
 }
 
 func (e *HelperError) Error() string { return e.Text }
+
+func (e *HelperError) Unwrap() error { return e.Err }
 
 // A ProtocolError says that what was started is not a locksmith, or died before
 // it wrote a line.
 type ProtocolError struct {
 	Lock   string // the address, or a few of a set
 	Helper string // its command line
+	Itself bool   // it is this program: see Init
 	Err    error  // what is wrong
 }
 
 func (e *ProtocolError) Error() string {
+	if e.Itself {
+		return fmt.Sprintf("%s: acquire: %s, which is this program, does not speak as a locksmith: %v; call client.Init first in main, and let no package's init write to standard output or end the process", e.Lock, e.Helper, e.Err)
+	}
 	return fmt.Sprintf("%s: acquire: %s does not speak as a locksmith: %v; is it the right program?", e.Lock, e.Helper, e.Err)
 }
 
@@ -72,9 +78,9 @@ func (e *ProtocolError) Unwrap() error { return e.Err }
 // A LostError says that a lock was lost while it was held, or could not be
 // released. errors.Is(err, ErrLost) is true of it.
 type LostError struct {
-	Lock string        // the address, or a few of a set
-	Code protocol.Code // gone, expired, unreleased, max_hold, or internal if the helper died
-	Text string        // the same in words
+	Lock string // the address, or a few of a set
+	Code Code   // gone, expired, unreleased, max_hold, or internal if the helper died
+	Text string // the same in words
 	// Work is what the function that Do called returned. It is no cause of the loss, so
 	// errors.Is and errors.As do not look into it.
 	Work error

@@ -23,7 +23,11 @@ const askpassEnv = "LOCKSMITH_ASKPASS"
 //		…
 //	}
 //
-// In a process started as a helper it does not return. On Linux the helper is the program
+// In a process started as a helper it does not return. What runs before main does run in the
+// helper, too: the variables and functions init of every package that the program imports.
+// They must not write to standard output, whose first line is the helper's answer, nor read
+// standard input, nor end the process, nor start what matters, such as a server or a
+// connection; and the time that they take comes before every lock. On Linux the helper is the program
 // that runs, whatever has replaced its file since.
 func Init(main func(args []string) int) {
 	if os.Getenv(askpassEnv) != "" && len(os.Args) == 2 { // an ssh of our helper asks for a password
@@ -49,7 +53,7 @@ func (c *config) find(lock string) (*exec.Cmd, error) {
 	if path := os.Getenv("LOCKSMITH"); path != "" {
 		return exec.Command(path), nil
 	}
-	if initCalled.Load() {
+	if c.isItself() {
 		return itself()
 	}
 	path, err := exec.LookPath("locksmith")
@@ -57,6 +61,11 @@ func (c *config) find(lock string) (*exec.Cmd, error) {
 		return nil, fmt.Errorf("%s: acquire: %w: %w; install locksmith on PATH, or set $LOCKSMITH to its path", lock, ErrNoHelper, err)
 	}
 	return exec.Command(path), nil
+}
+
+// isItself reports that the helper is this program.
+func (c *config) isItself() bool {
+	return len(c.helper) == 0 && os.Getenv("LOCKSMITH") == "" && initCalled.Load()
 }
 
 // running is the program that this process runs, where the kernel tells: its path may

@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -12,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"locksmith/protocol"
 )
 
@@ -21,6 +20,7 @@ import (
 type helper struct {
 	cmd     *exec.Cmd
 	program []string // its command line, without the arguments of hold
+	itself  bool     // it is the program of this process
 	stdin   *os.File
 	stdout  *os.File
 	lines   chan reading    // closed after the first error
@@ -51,30 +51,48 @@ func (c *config) start(lock string, waitFlags []string, events bool) (*helper, e
 	// --parent: if this process dies before the helper looks, the helper sees that.
 	// --stdin watch: its standard input is a pipe made for it.
 	args := []string{"hold", "--parent", strconv.Itoa(os.Getpid()), "--stdin", "watch", "--beats"}
-	if c.logger != nil {
-		args = append(args, "--log-format", "json", "--log-level", "debug")
+	if c.log != nil {
+		args = append(args, "--log-format", "json", "--log-level", c.log.level())
 	}
-	cmd.Env, cmd.Stderr = append(cmd.Environ(), singleproc), os.Stderr
-	h := &helper{cmd: cmd, program: cmd.Args, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
+	cmd.Env = append(cmd.Environ(), singleproc)
+	h := &helper{cmd: cmd, program: cmd.Args, itself: c.isItself(), lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
 	if events {
 		w, name, err := h.listen(lock)
 		if err != nil {
-			return nil, fmt.Errorf("%s: acquire: listen to the helper: %w", lock, err)
+			return nil, notStarted(lock, err)
 		}
 		defer w.Close()
 		args = append(args, "--events", name)
 	}
 	cmd.Args = slices.Concat(cmd.Args, args, c.args, waitFlags, []string{"--"}, c.locks)
-	if err := h.spawn(c.logger); errors.Is(err, syscall.E2BIG) {
-		return nil, &HelperError{Lock: lock, Code: protocol.Usage,
-			Text: fmt.Sprintf("%s: acquire: start the helper: %v; shorten the metadata, or name fewer locks", lock, err)}
-	} else if err != nil {
-		return nil, fmt.Errorf("%s: acquire: %w: %w", lock, ErrNoHelper, err)
+	if err := h.spawn(c.log); err != nil {
+		return nil, notStarted(lock, err)
 	}
 	return h, nil
 }
 
-func (h *helper) spawn(logger hclog.Logger) error {
+// notStarted is the error of a helper that could not be started: because there is none, or
+// because of what may be otherwise the next time.
+func notStarted(lock string, err error) error {
+	code, hint := CodeInternal, ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC), errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%s: acquire: %w: %w", lock, ErrNoHelper, err)
+	case errors.Is(err, syscall.E2BIG):
+		code, hint = CodeUsage, "shorten the metadata, or name fewer locks"
+	case errors.Is(err, syscall.EMFILE):
+		hint = "raise the limit of open files (ulimit -n), or acquire fewer locks at a time: each takes two of this process"
+	case errors.Is(err, syscall.ENFILE):
+		hint = "the system has no file for it: try again later"
+	case errors.Is(err, syscall.EAGAIN):
+		hint = "raise the limit of processes (ulimit -u, or pids.max of the cgroup), or acquire fewer locks at a time: each takes one"
+	default:
+		hint = "try again later"
+	}
+	return &HelperError{Lock: lock, Code: code, Text: fmt.Sprintf("%s: acquire: start the helper: %v; %s", lock, err, hint), Err: err}
+}
+
+func (h *helper) spawn(log logSink) error {
 	input, stdin, err := os.Pipe()
 	if err != nil {
 		return err
@@ -89,8 +107,8 @@ func (h *helper) spawn(logger hclog.Logger) error {
 	h.cmd.Stdin, h.cmd.Stdout, h.stdin, h.stdout = input, output, stdin, stdout
 	h.cmd.WaitDelay = time.Second // for log lines of what outlives it
 	var logs *relogger
-	if logger != nil {
-		logs = &relogger{logger: logger}
+	if log != nil {
+		logs = &relogger{to: log}
 		h.cmd.Stderr = logs
 	}
 	if err := h.cmd.Start(); err != nil {

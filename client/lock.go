@@ -16,6 +16,8 @@ import (
 type Lock struct {
 	address string
 	given   []string // the addresses as they were given
+	index   int
+	waited  time.Duration
 	grant   protocol.Grant
 	helper  *helper
 	ctx     context.Context
@@ -45,6 +47,10 @@ func newLock(ctx context.Context, address string, given []string, h *helper, ok 
 // Address returns the address the lock was acquired by; of a set, a few of them; after
 // AcquireAny, the one that is held, in its canonical spelling.
 func (l *Lock) Address() string { return l.address }
+
+// Index returns which of the addresses that were given to AcquireAny the lock is, counted
+// from 0; -1 if the helper does not say. It is 0 for a lock or a set acquired otherwise.
+func (l *Lock) Index() int { return l.index }
 
 // ID names this acquisition; no other ever has the same. That of a set is the ids of its
 // locks, separated by commas, or empty if the set is very large.
@@ -77,8 +83,8 @@ func FromContext(ctx context.Context) *Lock {
 	return l
 }
 
-// Waited returns how long the helper waited for the lock.
-func (l *Lock) Waited() time.Duration { return l.grant.Waited }
+// Waited returns how long it took to get the lock, from the call of Acquire on.
+func (l *Lock) Waited() time.Duration { return l.waited }
 
 // Held returns how long the lock was held, once Release has returned in good order.
 func (l *Lock) Held() time.Duration {
@@ -105,6 +111,21 @@ func (l *Lock) Err() error {
 		return nil
 	}
 	return l.err
+}
+
+// ReleaseContext is Release that waits no longer than until ctx ends. Then the error wraps
+// that of ctx and its cause, and the helper goes on to release, for as long as KillAfter says:
+// if it cannot, that is a loss, which Lost and Err tell.
+func (l *Lock) ReleaseContext(ctx context.Context) error {
+	released := make(chan error, 1)
+	go func() { released <- l.Release() }()
+	select {
+	case err := <-released:
+		return err
+	case <-ctx.Done():
+		l.cancel(ErrReleased) // if the other goroutine has not come to it
+		return fmt.Errorf("%s: release: not finished yet: %w", l.address, ended{ctx})
+	}
 }
 
 // Release gives the lock up and returns when it has been removed. A helper that does

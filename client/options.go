@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"log/slog"
 	"sort"
 	"strconv"
 	"time"
@@ -18,7 +19,7 @@ type config struct {
 	fenced bool // each must have a fencing token
 	helper []string
 	args   []string
-	logger hclog.Logger
+	log    logSink // nil: nobody reads what the helper logs
 	policy WaitPolicy
 	grace  time.Duration
 
@@ -64,6 +65,17 @@ func Timeout(d time.Duration) Option { return func(c *config) { c.timeout = &d }
 // a dead holder's lock.
 func Respite(d time.Duration) Option { return flag("--respite", d.String()) }
 
+// Poll sets how often the helper asks while it waits, where nothing wakes it: 16 times, with
+// pauses between these two at random, before each pause of Slow. The default is that of the
+// kind of lock; see locksmith hold --poll.
+func Poll(least, most time.Duration) Option { return flag("--poll", between(least, most)) }
+
+// Slow sets the pauses after those of Poll: the first is least, each next one is longer, up to
+// most, and then shorter again; see locksmith hold --slow.
+func Slow(least, most time.Duration) Option { return flag("--slow", between(least, most)) }
+
+func between(least, most time.Duration) string { return least.String() + ".." + most.String() }
+
 // Meta sets metadata that others see of the holder: keys are 1 to 27 characters of
 // a-z 0-9 _ . -.
 func Meta(meta map[string]string) Option {
@@ -83,10 +95,15 @@ func Helper(command ...string) Option {
 	return func(c *config) { c.helper = command }
 }
 
-// Logger gets the helper's log messages; without one they go to the standard error of
-// this process.
+// Logger gets the helper's log messages, of its own level and above. Without a logger they go
+// nowhere: the standard error of this process is its own. What matters is in the errors.
 func Logger(l hclog.Logger) Option {
-	return func(c *config) { c.logger = l }
+	return func(c *config) { c.log = hcSink{l} }
+}
+
+// Slog is Logger for a logger of the standard library. Trace has the level Debug-4.
+func Slog(l *slog.Logger) Option {
+	return func(c *config) { c.log = slogSink{l} }
 }
 
 // Wait sets the wait policy; without one the helper waits for as long as Acquire

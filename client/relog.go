@@ -2,7 +2,11 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,7 +18,7 @@ import (
 // A relogger passes the helper's log lines in JSON on to a logger, and other lines as they
 // are.
 type relogger struct {
-	logger hclog.Logger
+	to logSink
 
 	mu   sync.Mutex // a process that outlives the helper may write during finish
 	part []byte     // of a line whose end has not come yet
@@ -59,7 +63,7 @@ func (r *relogger) relog(line []byte) {
 	switch {
 	case text == "":
 	case json.Unmarshal(line, &entry) != nil:
-		r.logger.Warn("helper says", "text", protocol.CleanText(text, protocol.MaxLine))
+		r.to.log("warn", "helper says", "text", protocol.CleanText(text, protocol.MaxLine))
 	default:
 		r.log(entry)
 	}
@@ -69,10 +73,57 @@ func (r *relogger) log(entry map[string]any) {
 	level, _ := entry["@level"].(string)
 	message, _ := entry["@message"].(string)
 	var args []any
-	for key, value := range entry {
+	for _, key := range slices.Sorted(maps.Keys(entry)) {
 		if !strings.HasPrefix(key, "@") {
-			args = append(args, key, value)
+			args = append(args, key, entry[key])
 		}
 	}
-	r.logger.Log(hclog.LevelFromString(level), message, args...)
+	r.to.log(level, message, args...)
+}
+
+// A logSink is where the helper's log goes.
+type logSink interface {
+	// level is the lowest that is wanted, as hold --log-level has it.
+	level() string
+	log(level, message string, args ...any)
+}
+
+type hcSink struct{ hclog.Logger }
+
+func (s hcSink) level() string {
+	if level := s.GetLevel(); level != hclog.NoLevel {
+		return level.String()
+	}
+	return hclog.DefaultLevel.String()
+}
+
+func (s hcSink) log(level, message string, args ...any) {
+	s.Log(hclog.LevelFromString(level), message, args...)
+}
+
+type slogSink struct{ *slog.Logger }
+
+// slogLevels are those of a helper, the lowest first.
+var slogLevels = []struct {
+	name  string
+	level slog.Level
+}{{"trace", slog.LevelDebug - 4}, {"debug", slog.LevelDebug}, {"info", slog.LevelInfo}, {"warn", slog.LevelWarn}, {"error", slog.LevelError}}
+
+func (s slogSink) level() string {
+	for _, l := range slogLevels {
+		if s.Enabled(context.Background(), l.level) {
+			return l.name
+		}
+	}
+	return "off"
+}
+
+func (s slogSink) log(level, message string, args ...any) {
+	at := slog.LevelWarn
+	for _, l := range slogLevels {
+		if l.name == level {
+			at = l.level
+		}
+	}
+	s.Log(context.Background(), at, message, args...)
 }

@@ -21,7 +21,7 @@ the last words`
 		`[WARN]  helper says: text="{"@level":"warn","@message":"two"} and more"`, "[WARN]  three", `[WARN]  helper says: text="the last words"`}
 	for size := 1; size <= len(said); size++ {
 		var out strings.Builder
-		r := &relogger{logger: hclog.New(&hclog.LoggerOptions{Output: &out, DisableTime: true})}
+		r := &relogger{to: hcSink{hclog.New(&hclog.LoggerOptions{Output: &out, DisableTime: true})}}
 		for chunk := range slices.Chunk([]byte(said), size) {
 			if n, err := r.Write(chunk); n != len(chunk) || err != nil {
 				t.Fatal(n, err)
@@ -38,7 +38,7 @@ the last words`
 // TestRelogEndless: what never ends a line is logged in parts, not kept.
 func TestRelogEndless(t *testing.T) {
 	var out strings.Builder
-	r := &relogger{logger: hclog.New(&hclog.LoggerOptions{Output: &out})}
+	r := &relogger{to: hcSink{hclog.New(&hclog.LoggerOptions{Output: &out})}}
 	if n, err := io.Copy(r, strings.NewReader(strings.Repeat("x", 1<<20))); n != 1<<20 || err != nil {
 		t.Fatal(n, err)
 	}

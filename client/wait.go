@@ -32,7 +32,6 @@ func (a *acquisition) byPolicy(ctx context.Context) (*Lock, error) {
 		defer cancel()
 		ctx = bounded
 	}
-	a.begun = time.Now()
 	for {
 		lock, err := a.try(ctx, oneTry(), false)
 		held, refused := err.(*HeldError)
@@ -99,6 +98,7 @@ func (a *acquisition) knows(held *HeldError) bool {
 // one that was seen before.
 func (a *acquisition) sees(held *HeldError) {
 	known := a.knows(held)
+	held.Waited = time.Since(a.begun)
 	a.held = held
 	if !known && a.waiting != nil {
 		a.waiting(held)

@@ -38,6 +38,7 @@ const Forever = time.Duration(-1)
 type Helper struct {
 	Address string // canonical; if it is a set of locks, a text for people
 	Locks   []Lock // a set of locks in the order given, or locks of which any one will do; nil: a single lock
+	chosen  int    // which of several the helper holds, counted from 1; 0: there was no choice
 	Locker  backend.Locker
 	Request backend.Request
 	Timeout time.Duration // how long to wait for the lock to become free; 0: one try; or Forever
@@ -102,7 +103,7 @@ func (h *Helper) Run() (time.Duration, error) {
 	}
 	grant := protocol.Grant{
 		ID: hold.ID(), Token: hold.Token(), Mode: h.Request.Owner.Mode,
-		Waited: acquired - start, Lease: s.lease, Lock: h.Address,
+		Waited: acquired - start, Lease: s.lease, Lock: h.Address, Index: h.chosen,
 	}
 	if several, isSet := hold.(backend.MultiHold); isSet {
 		grant.Tokens, grant.Lock = several.Tokens(), strings.Join(h.addresses(), "\n")
@@ -144,6 +145,7 @@ func (h *Helper) take(start time.Duration) (*session, error) {
 		}
 		h.Log.Info("the lock came too late in its lease, waiting again", "lock", h.Address)
 		h.Address, h.Locks, h.Request.Owner.Mode, h.Timeout = given.Address, given.Locks, given.Request.Owner.Mode, left
+		h.chosen = 0
 	}
 }
 
@@ -179,7 +181,7 @@ func (h *Helper) begin(start time.Duration, answered bool) (*session, error) {
 // choose turns h into the helper of the one lock that it holds, when any of several would do.
 func (h *Helper) choose(i int) {
 	h.Address, h.Request.Owner.Mode = h.Locks[i].Address, h.Locks[i].Mode
-	h.Locks = nil
+	h.Locks, h.chosen = nil, i+1
 }
 
 // refresh is the time from one heartbeat to the next.

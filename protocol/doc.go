@@ -56,7 +56,8 @@
 //	          and id are lists with one value for each lock in the order given,
 //	          separated by commas (token 0: none; no token: all none), lock has one
 //	          address a line, and mode may also be mixed. Where the line would be too
-//	          long, lock is left out, and then id.
+//	          long, lock is left out, and then id. index: which of the locks given
+//	          it is, counted from 1, where any of them would do.
 //	ERR       the lock is not held, and nothing is left behind. code: one of the
 //	          names below. text: why, and what to do. With code=held and
 //	          code=timeout also waited_ms, and what is known of the holder: host, pid,

@@ -34,6 +34,9 @@ type Grant struct {
 	// Lock is the address. Those of a set are separated by line feeds; empty if the
 	// line would be too long.
 	Lock string
+	// Index says which of several addresses Lock is, counted from 1 in the order given; 0: it
+	// was not one of several of which any would do.
+	Index int
 }
 
 // Line returns the grant as an OK line. A set's line that would be too long goes
@@ -63,6 +66,9 @@ func (g Grant) line() Line {
 	}
 	if t := g.TokenText(); t != "" {
 		l = l.With("token", t)
+	}
+	if g.Index > 0 {
+		l = l.With("index", strconv.Itoa(g.Index))
 	}
 	l = l.With("mode", g.Mode).With("waited_ms", millis(g.Waited)).With("lease_ms", millis(g.Lease))
 	if g.Lock != "" {
@@ -129,6 +135,11 @@ func ParseGrant(l Line) (Grant, error) {
 	var err error
 	if err = g.parseTokens(l); err != nil {
 		return Grant{}, malformed("token: %v", err)
+	}
+	if i, isOne := l.Get("index"); isOne {
+		if g.Index, err = strconv.Atoi(i); err != nil || g.Index < 1 {
+			return Grant{}, malformed("index %q", i)
+		}
 	}
 	if g.Waited, err = l.Millis("waited_ms"); err != nil {
 		return Grant{}, err

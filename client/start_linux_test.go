@@ -1,0 +1,186 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"locksmith/client"
+	"locksmith/protocol"
+	"locksmith/test/lab"
+)
+
+// noise has this program write before main, as a package that it imports may.
+const noise = "CLIENT_TEST_NOISE"
+
+var _ = func() bool {
+	if os.Getenv(noise) != "" {
+		fmt.Println("hello")
+	}
+	return true
+}()
+
+// TestNoisyInit: the error names what is wrong with a program that is its own helper.
+func TestNoisyInit(t *testing.T) {
+	address, path := newLock(t)
+	t.Setenv(noise, "1")
+	_, err := client.Acquire(t.Context(), address)
+	var nonsense *client.ProtocolError
+	if !errors.As(err, &nonsense) || !nonsense.Itself || !strings.Contains(err.Error(), "init") {
+		t.Errorf("got %v", err)
+	}
+	mustBeFree(t, path)
+}
+
+// TestNoFiles: too many open files is not a program that is missing, and passes.
+func TestNoFiles(t *testing.T) {
+	address, _ := newLock(t)
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	few := limit
+	few.Cur = 4
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	_, err := client.Acquire(t.Context(), address)
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	var refused *client.HelperError
+	if errors.Is(err, client.ErrNoHelper) || !errors.Is(err, syscall.EMFILE) || !errors.As(err, &refused) || refused.Code != client.CodeInternal {
+		t.Errorf("got %v", err)
+	}
+	if err := acquire(t, address).Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWaitedByPolicy: the time is that since Acquire began, not that of the last helper.
+func TestWaitedByPolicy(t *testing.T) {
+	address, _ := newLock(t)
+	first := acquire(t, address)
+	var told time.Duration
+	_, err := client.Acquire(t.Context(), address, client.Wait(func(tries int, waited time.Duration, _ *client.HeldError) (time.Duration, bool) {
+		told = waited
+		return 100 * time.Millisecond, tries < 3
+	}))
+	var held *client.HeldError
+	if !errors.As(err, &held) || told < 200*time.Millisecond || held.Waited < 200*time.Millisecond {
+		t.Errorf("the policy was told %v, the error %v: %v", told, held.Waited, err)
+	}
+	second := acquire(t, address, client.Wait(func(tries int, _ time.Duration, _ *client.HeldError) (time.Duration, bool) {
+		if tries == 3 {
+			_ = first.Release()
+		}
+		return 100 * time.Millisecond, true
+	}))
+	if second.Waited() < 300*time.Millisecond {
+		t.Errorf("the lock took %v", second.Waited())
+	}
+}
+
+// TestIndex: which of several it is, whatever the spelling of its address.
+func TestIndex(t *testing.T) {
+	dir := t.TempDir()
+	locks := []string{"local:" + dir + "//one", "local:" + dir + "/./two", "local:" + dir + "//three"}
+	seen := map[int]bool{}
+	for range locks {
+		l, err := client.AcquireAny(t.Context(), locks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Release()
+		if i := l.Index(); i < 0 || i > 2 || seen[i] || filepath.Base(locks[i]) != filepath.Base(l.Address()) {
+			t.Errorf("%s is number %d", l.Address(), i)
+		} else {
+			seen[i] = true
+		}
+	}
+	if i := acquire(t, "local:"+dir+"/alone").Index(); i != 0 {
+		t.Errorf("a lock alone is number %d", i)
+	}
+}
+
+// TestStandardError: the helper writes nothing to that of the service.
+func TestStandardError(t *testing.T) {
+	if os.Getenv("CLIENT_TEST_QUIET") != "" {
+		address := os.Getenv("CLIENT_TEST_QUIET")
+		first := acquire(t, address)
+		time.AfterFunc(1500*time.Millisecond, func() { _ = first.Release() })
+		second := acquire(t, address) // "locksmith: waiting: …"
+		kill(t, helperPID(t, strings.TrimPrefix(address, "local:")))
+		<-second.Lost()
+		return
+	}
+	address, _ := newLock(t)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStandardError$")
+	cmd.Env = append(os.Environ(), "CLIENT_TEST_QUIET="+address)
+	var out bytes.Buffer
+	cmd.Stderr = &out
+	if err := cmd.Run(); err != nil || out.Len() > 0 {
+		t.Errorf("%v, and standard error has %q", err, out.String())
+	}
+}
+
+// TestSlog: the log of the standard library gets what it has asked for, and no more.
+func TestSlog(t *testing.T) {
+	for level, want := range map[slog.Level]bool{slog.LevelDebug: true, slog.LevelInfo: false} {
+		address, _ := newLock(t)
+		var out bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level}))
+		if err := acquire(t, address, client.Slog(logger)).Release(); err != nil {
+			t.Fatal(err)
+		}
+		if s := out.String(); strings.Contains(s, "msg=acquired") != want || want && !strings.Contains(s, "lock="+address) {
+			t.Errorf("at %v: %q", level, s)
+		}
+	}
+}
+
+// TestReleaseContext: who does not wait for the release learns of it by its context, and the
+// helper goes on.
+func TestReleaseContext(t *testing.T) {
+	address, path := newLock(t)
+	l := acquire(t, address)
+	pid := helperPID(t, path)
+	lab.Stop(t, pid)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errWork)
+	defer cancel()
+	if err := l.ReleaseContext(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errWork) {
+		t.Errorf("got %v", err)
+	}
+	if l.Context().Err() == nil {
+		t.Error("the context of the lock goes on")
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	lab.Eventually(t, "the lock is removed", func() bool { _, err := os.Lstat(path); return errors.Is(err, os.ErrNotExist) })
+	if err := acquire(t, address).ReleaseContext(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPolls: how often to ask is told to the helper, which refuses what makes no sense.
+func TestPolls(t *testing.T) {
+	address, _ := newLock(t)
+	if err := acquire(t, address, client.Poll(time.Millisecond, 2*time.Millisecond), client.Slow(time.Second, 2*time.Second)).Release(); err != nil {
+		t.Error(err)
+	}
+	_, err := client.Acquire(t.Context(), address, client.Poll(2*time.Second, time.Second))
+	var refused *client.HelperError
+	if !errors.As(err, &refused) || refused.Code != protocol.Usage || !strings.Contains(err.Error(), "--poll") {
+		t.Errorf("got %v", err)
+	}
+}
