@@ -37,6 +37,7 @@ import (
 	"strings"
 	"time"
 
+	"locksmith/client/internal/faking"
 	"locksmith/protocol"
 )
 
@@ -91,7 +92,7 @@ func TryAcquire(ctx context.Context, address string, options ...Option) (*Lock, 
 // of all. At least one address is needed, at most 1,024 may be given; one that comes
 // twice is taken once.
 func AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lock, error) {
-	c := config{grace: defaultGrace, locks: addresses}
+	c := config{grace: defaultGrace, locks: addresses, fake: faking.From(ctx)}
 	for _, o := range options {
 		o(&c)
 	}

@@ -44,6 +44,9 @@ const singleproc = "GOMAXPROCS=1"
 // start starts a helper with these flags for how long to wait. It sends the holders that
 // it sees to h.seen if events is set. lock is what messages call the lock.
 func (c *config) start(lock string, waitFlags []string, events bool) (*helper, error) {
+	if c.fake != nil {
+		return c.pretend(lock, waitFlags)
+	}
 	cmd, err := c.find(lock)
 	if err != nil {
 		return nil, err
@@ -139,6 +142,35 @@ func (h *helper) read() {
 	}
 }
 
+// kill ends the helper's process, if it has one.
+func (h *helper) kill() {
+	if h.cmd.Process != nil {
+		_ = h.cmd.Process.Kill()
+	}
+}
+
+// pretend starts what takes the place of a helper in a test.
+func (c *config) pretend(lock string, waitFlags []string) (*helper, error) {
+	h := &helper{cmd: &exec.Cmd{Args: []string{"a fake of a test"}}, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
+	input, stdin, err := os.Pipe()
+	if err != nil {
+		return nil, notStarted(lock, err)
+	}
+	stdout, output, err := os.Pipe()
+	if err != nil {
+		_, _ = input.Close(), stdin.Close()
+		return nil, notStarted(lock, err)
+	}
+	h.stdin, h.stdout = stdin, stdout
+	go h.read()
+	go func() {
+		defer close(h.exited)
+		c.fake(slices.Concat(c.args, waitFlags), slices.Clone(c.locks), input, output)
+		_, _ = output.Close(), input.Close()
+	}()
+	return h, nil
+}
+
 // end tells the helper that the lock is not wanted any more and waits for its exit. If
 // that does not come in time, it kills the helper. It reports whether the helper ended
 // by itself. Another goroutine must be reading h.lines.
@@ -155,7 +187,7 @@ func (h *helper) end() bool {
 	case <-timer.C:
 	}
 	h.killed.Store(true)
-	_ = h.cmd.Process.Kill()
+	h.kill()
 	// A wrapper's child may keep the pipe, and a wrapper of another user cannot be
 	// killed: wait for neither.
 	_ = h.stdout.SetReadDeadline(time.Now())

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"locksmith/client/internal/faking"
 )
 
 // An Option changes how a lock is acquired.
@@ -22,6 +24,7 @@ type config struct {
 	log    logSink // nil: nobody reads what the helper logs
 	policy WaitPolicy
 	grace  time.Duration
+	fake   faking.Helper // of a test; nil: a process
 
 	waiting func(*HeldError)
 	timeout *time.Duration // nil: none

@@ -26,7 +26,7 @@ const (
 func (l *Lock) breakRemains() {
 	ids := strings.Split(l.grant.ID, ",")
 	locks := l.remains(len(ids))
-	if l.grant.ID == "" || locks == nil {
+	if l.helper.program == nil || l.grant.ID == "" || locks == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), remainsTime)

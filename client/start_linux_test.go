@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -18,16 +17,6 @@ import (
 	"locksmith/protocol"
 	"locksmith/test/lab"
 )
-
-// noise has this program write before main, as a package that it imports may.
-const noise = "CLIENT_TEST_NOISE"
-
-var _ = func() bool {
-	if os.Getenv(noise) != "" {
-		fmt.Println("hello")
-	}
-	return true
-}()
 
 // TestNoisyInit: the error names what is wrong with a program that is its own helper.
 func TestNoisyInit(t *testing.T) {

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { lab.Main(m, nil) }
 // outside its tests. A name that ends in "/..." stands for all below it.
 var allowed = map[string][]string{
 	"protocol":                   {},
-	"client":                     {"protocol"},
+	"client":                     {"protocol", "client/internal/faking"},
 	"locksmith":                  {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/backoff", "backends/process", "locksmith/events"},
 	"locksmith/child":            {"protocol", "locksmith", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
 	"locksmith/events":           {"protocol"},
@@ -52,6 +52,8 @@ var allowed = map[string][]string{
 	"backends/success":           {"backends/backend"},
 	"backends/watch":             {"backends/backend", "backends/clock", "backends/owner"},
 	"backends/nfs/generation":    {"protocol", "backends/backend", "backends/owner", "backends/watch", "backends/success", "backends/clock", "backends/process", "backends/posix", "backends/backoff", "backends/doctor", "backends/finder"},
+	"client/clienttest":          {"protocol", "client", "client/internal/faking"},
+	"client/internal/faking":     {},
 
 	"cmd/locksmith":              {"cmd/locksmith/cli", "cmd/locksmith/singleproc"},
 	"cmd/locksmith-remote":       {"backends", "backends/s3", "cmd/locksmith/cli", "cmd/locksmith/singleproc"},
@@ -99,7 +101,6 @@ func TestLayers(t *testing.T) {
 // it all the same.
 var general = map[string]string{
 	"backends/set": "a lock of several, which knows nothing of commands",
-	"client":       "for other programs",
 }
 
 // TestBelow: what only the command line uses lives below it, and what only run uses below the

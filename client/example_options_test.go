@@ -1,0 +1,147 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"locksmith/client"
+)
+
+// temporary is a directory for locks, in the place of one that all who lock agree on.
+func temporary() (dir string, remove func()) {
+	dir, _ = os.MkdirTemp("", "example")
+	return dir, func() { _ = os.RemoveAll(dir) }
+}
+
+// A policy that gives up at once where the holder is another instance of this job, and else
+// tries for a while.
+func ExampleWait() {
+	dir, remove := temporary()
+	defer remove()
+	address := "local:" + filepath.Join(dir, "billing.lock")
+	lock, err := client.Acquire(context.Background(), address)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer lock.Release()
+
+	_, err = client.Acquire(context.Background(), address, client.Wait(
+		func(tries int, waited time.Duration, held *client.HeldError) (pause time.Duration, goesOn bool) {
+			return 20 * time.Millisecond, tries < 3 && waited < time.Minute
+		}))
+	fmt.Println(errors.Is(err, client.ErrGaveUp), errors.Is(err, client.ErrHeld))
+	// Output: true true
+}
+
+// The program tells its user for whom it waits.
+func ExampleWaiting() {
+	dir, remove := temporary()
+	defer remove()
+	address := "local:" + filepath.Join(dir, "billing.lock")
+	first, err := client.Acquire(context.Background(), address)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	second, err := client.Acquire(context.Background(), address, client.Waiting(func(held *client.HeldError) {
+		fmt.Println("waiting for our own first lock:", held.Holder.ID == first.ID())
+		_ = first.Release()
+	}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("have it:", second.Release() == nil)
+	// Output:
+	// waiting for our own first lock: true
+	// have it: true
+}
+
+// At most two jobs at a time.
+func ExampleAcquireAny() {
+	dir, remove := temporary()
+	defer remove()
+	slots := []string{"local:" + filepath.Join(dir, "slot-0"), "local:" + filepath.Join(dir, "slot-1")}
+	one, err := client.AcquireAny(context.Background(), slots)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer one.Release()
+	other, err := client.AcquireAny(context.Background(), slots)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer other.Release()
+	_, err = client.AcquireAny(context.Background(), slots, client.Timeout(0))
+	fmt.Println(one.Index()+other.Index() == 1, errors.Is(err, client.ErrHeld))
+	// Output: true true
+}
+
+// Readers share a lock that a writer has alone.
+func ExampleShared() {
+	dir, remove := temporary()
+	defer remove()
+	address, ctx := "nfs:"+filepath.Join(dir, "catalogue"), context.Background()
+	for range 2 {
+		reader, err := client.Acquire(ctx, address, client.Shared())
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer reader.Release()
+	}
+	_, err := client.TryAcquire(ctx, address)
+	fmt.Println("a writer has to wait:", errors.Is(err, client.ErrHeld))
+	// Output: a writer has to wait: true
+}
+
+// A job that hangs must not keep its lock for ever.
+func ExampleMaxHold() {
+	dir, remove := temporary()
+	defer remove()
+	err := client.Do(context.Background(), "local:"+filepath.Join(dir, "billing.lock"), func(ctx context.Context) error {
+		<-ctx.Done() // hangs, but heeds its context
+		return ctx.Err()
+	}, client.MaxHold(50*time.Millisecond))
+	var lost *client.LostError
+	fmt.Println(errors.As(err, &lost) && lost.Code == client.CodeMaxHold)
+	// Output: true
+}
+
+// What the helper logs goes where the program's own log goes.
+func ExampleSlog() {
+	dir, remove := temporary()
+	defer remove()
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.MessageKey { // the rest differs each time
+			return a
+		}
+		return slog.Attr{}
+	}}))
+	lock, err := client.Acquire(context.Background(), "local:"+filepath.Join(dir, "billing.lock"), client.Slog(logger))
+	fmt.Println(err == nil && lock.Release() == nil)
+	// Output: true
+}
+
+// Others read why the lock is held: locksmith status, and the errors of those who wait.
+func ExampleMeta() {
+	dir, remove := temporary()
+	defer remove()
+	path := filepath.Join(dir, "billing.lock")
+	err := client.Do(context.Background(), "local:"+path, func(context.Context) error {
+		fmt.Println("working")
+		return nil
+	}, client.Meta(map[string]string{"job": "nightly", "reason": "month end"}))
+	fmt.Println(err)
+	// Output:
+	// working
+	// <nil>
+}

@@ -1,0 +1,22 @@
+// Package faking is how package clienttest gets a helper of its own into package client.
+package faking
+
+import (
+	"context"
+	"os"
+)
+
+// A Helper takes the place of a helper's process: it is given the arguments of hold and the
+// locks, reads the end of its standard input, writes lines, and returns when it has ended.
+type Helper func(args, locks []string, stdin, stdout *os.File)
+
+type key struct{}
+
+// With returns a context whose locks are those of h.
+func With(ctx context.Context, h Helper) context.Context { return context.WithValue(ctx, key{}, h) }
+
+// From returns what With was given, or nil.
+func From(ctx context.Context) Helper {
+	h, _ := ctx.Value(key{}).(Helper)
+	return h
+}
