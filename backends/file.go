@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"locksmith/backends/backend"
@@ -37,4 +38,10 @@ func sameDirectory(a, b string) bool {
 	}
 	second, err := os.Stat(b)
 	return err == nil && os.SameFile(first, second)
+}
+
+// InFiles reports that the lock at an address is one of the usual kinds on file systems: no
+// connection to a server is kept for it, and no other program has it.
+func InFiles(address string) bool {
+	return slices.ContainsFunc(Usual(), func(k Kind) bool { return k.has(address) && k.Port == "" })
 }

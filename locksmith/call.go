@@ -53,6 +53,7 @@ func (s *session) call(parent context.Context, d, share time.Duration, f func(co
 	cancel()
 	if !call.Await(context.Background(), s.clock(), endTime, 0) {
 		s.hung = call
+		s.helper.leaveBehind()
 	}
 	return false, backend.ErrNoAnswer
 }

@@ -22,6 +22,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -57,7 +58,13 @@ type Helper struct {
 	Hopeless func(backend.Holder) string
 	Client   Client
 	Log      hclog.Logger
+	behind   int32 // 1: a call was left behind; read and written by sync/atomic
 }
+
+// LeftBehind reports, after Run, that a call which hangs was left behind, and may go on.
+func (h *Helper) LeftBehind() bool { return atomic.LoadInt32(&h.behind) != 0 }
+
+func (h *Helper) leaveBehind() { atomic.StoreInt32(&h.behind, 1) }
 
 // A Lock is one of a set.
 type Lock struct {

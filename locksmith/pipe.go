@@ -19,6 +19,7 @@ type Pipe struct {
 	Beats  bool            // write BEAT lines
 	Clock  clock.Clock
 	Began  time.Duration // when the wait for the lock began, by Clock
+	Number uint64        // of the request that all lines are about; 0: there is one life only
 
 	written chan struct{} // closed when the last line was written; nil: there was no line
 }
@@ -44,6 +45,12 @@ func (p *Pipe) tell(l protocol.Line, timeout time.Duration) error {
 		return p.write(l)
 	})
 }
+
+// Caught reports that a line still waits for the parent to read.
+func (p *Pipe) Caught() bool { return p.isWriting() }
+
+// Say writes a line that is no answer of a life, such as READY.
+func (p *Pipe) Say(l protocol.Line) error { return p.tell(l, lineTimeout) }
 
 // isWriting reports whether a line still waits for the parent to read.
 func (p *Pipe) isWriting() bool {
@@ -120,7 +127,7 @@ func (p *Pipe) failure(err error) protocol.Line {
 	}
 	if c, ok := errors.AsType[*CancelledError](err); ok && c.Held != nil {
 		line = line.With("held", "1")
-		if errors.Is(c.Cause, ErrStdinClosed) { // whoever closed it knows
+		if errors.Is(c.Cause, ErrStdinClosed) || errors.Is(c.Cause, ErrLetGo) { // whoever closed it knows
 			line.Text = protocol.CleanText(c.Held.Error(), protocol.MaxLine/2)
 		}
 	}
@@ -140,7 +147,7 @@ func describeHolder(l protocol.Line, err error) protocol.Line {
 }
 
 func (p *Pipe) write(l protocol.Line) error {
-	s, err := l.Format()
+	s, err := l.WithNumber(p.Number).Format()
 	if err != nil {
 		return fmt.Errorf("write %s line: %w", l.Word, err)
 	}

@@ -37,6 +37,11 @@ type session struct {
 // run holds the lock until it is not wanted, or lost, or was held for as long as it may be. Then
 // it gives the lock up.
 func (s *session) run() error {
+	defer func() {
+		if s.tending != nil && !s.tending.IsBack() {
+			s.helper.leaveBehind()
+		}
+	}()
 	err := s.keep()
 	if loss := asLoss(err); loss != nil && loss.Code == protocol.MaxHold {
 		return s.overstay(loss)

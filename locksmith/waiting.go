@@ -223,6 +223,7 @@ func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 		return call.Result()
 	}
 	w.hung = true
+	w.helper.leaveBehind()
 	go func() {
 		if hold, err := call.Result(); err == nil {
 			w.helper.giveBack(hold)
@@ -312,6 +313,7 @@ func (w *waiting) wait(ctx, limited context.Context) error {
 		return err
 	}
 	w.hung = true
+	w.helper.leaveBehind()
 	go func() {
 		<-call.Done()
 		w.tidy()
@@ -332,6 +334,7 @@ func (w *waiting) tidy() {
 	h := w.helper
 	err := bounded(h.Request.Clock, withdrawTime, w.attempt.Withdraw)
 	if err != nil {
+		h.leaveBehind()
 		h.Log.Warn("could not remove every trace of waiting", "lock", h.Address, "error", err)
 	}
 }
@@ -340,6 +343,7 @@ func (w *waiting) tidy() {
 func (h *Helper) giveBack(hold backend.Hold) {
 	err := bounded(h.Request.Clock, withdrawTime, hold.Release)
 	if err != nil {
+		h.leaveBehind()
 		h.Log.Error("could not remove what is left of the lock", "lock", h.Address, "error", err)
 	}
 }

@@ -57,3 +57,14 @@ func hungUp(f *os.File) (bool, error) {
 
 // errNoReader is the error of a write to a pipe.
 const errNoReader = syscall.EPIPE
+
+// readable reports whether a read would return at once: with bytes, or the end.
+func readable(f *os.File) (bool, error) {
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return n > 0, os.NewSyscallError("poll", err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package locksmith
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -85,3 +86,6 @@ func pipeState(pipe windows.Handle) (uint32, error) {
 	}
 	return info.state, nil
 }
+
+// readable: nothing here reads requests.
+func readable(*os.File) (bool, error) { return false, errors.ErrUnsupported }

@@ -223,6 +223,9 @@ func NewReader(r io.Reader) *Reader {
 	return &Reader{bufio.NewReaderSize(r, MaxLine)}
 }
 
+// Buffered reports whether something of the next line has been read from the helper already.
+func (r *Reader) Buffered() bool { return r.r.Buffered() > 0 }
+
 // Read returns the next line. At the end of the input the error is io.EOF, or
 // io.ErrUnexpectedEOF in the middle of a line; a line that breaks the grammar
 // is an error that wraps ErrMalformed.

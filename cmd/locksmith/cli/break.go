@@ -75,7 +75,7 @@ type breaking struct {
 	args   []string
 	id     string
 	force  bool
-	leftBy flags.Number // --left-by
+	leftBy flags.Number  // --left-by
 	watch  time.Duration // --watch; 0: until the lease is over
 	reason string
 	events flags.Events

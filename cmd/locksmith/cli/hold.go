@@ -14,8 +14,9 @@ import (
 	"locksmith/protocol"
 )
 
-func (a *app) hold() *cobra.Command {
-	var o holding
+func (a *app) hold() *cobra.Command { return a.holdAs(&holding{}) }
+
+func (a *app) holdAs(o *holding) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hold [flags] LOCK…",
 		Short: "Hold a lock for the program at the other end of the pipe, or by hand",
@@ -29,6 +30,9 @@ func (a *app) hold() *cobra.Command {
 		Example: "  locksmith hold local:/var/lock/billing\n" +
 			"  locksmith hold --max-hold 8h --reason maintenance nfs:/shared/locks/billing",
 		Args: func(_ *cobra.Command, args []string) error {
+			if o.again {
+				return noLocks(args)
+			}
 			_, err := o.Locks(args)
 			return err
 		},
@@ -39,7 +43,8 @@ func (a *app) hold() *cobra.Command {
 	c.Flags().StringVar(&o.stdin, "stdin", "auto", "auto, watch (its end releases the lock) or ignore")
 	c.Flags().Var(&o.parent, "parent", "the `pid` whose death releases the lock (default: our parent)")
 	c.Flags().BoolVar(&o.beats, "beats", false, "print a BEAT line after each heartbeat")
-	c.RunE = func(_ *cobra.Command, args []string) error { return a.runHold(&o, args) }
+	c.Flags().BoolVar(&o.again, "again", false, "read requests for one lock after another; see the protocol")
+	c.RunE = func(_ *cobra.Command, args []string) error { return a.runHold(o, args) }
 	return c
 }
 
@@ -49,12 +54,16 @@ type holding struct {
 	stdin  string
 	parent flags.Number
 	beats  bool
+	again  bool
 }
 
 func (a *app) runHold(o *holding, args []string) error {
 	use, err := locksmith.ParseStdinUse(o.stdin)
 	if err != nil {
 		return flags.Usagef("--stdin: %w", err)
+	}
+	if o.again {
+		return a.runAgain(o, use)
 	}
 	targets, err := o.Targets(args)
 	if err != nil {

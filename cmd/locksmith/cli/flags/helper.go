@@ -42,7 +42,7 @@ func (o *Options) NewHelper(targets []*Target, out io.Writer) (*locksmith.Helper
 	if err := o.check(); err != nil {
 		return nil, Usagef("--%w", err)
 	}
-	log, err := o.logger(out)
+	log, err := o.Logger(out)
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,11 @@ func (o *Options) Add(c *cobra.Command, p Program) {
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 }
 
-func (o *Options) logger(out io.Writer) (hclog.Logger, error) {
+// LogAs has it log as another does.
+func (o *Options) LogAs(other *Options) { o.logLevel, o.logFormat = other.logLevel, other.logFormat }
+
+// Logger is the log that the flags ask for.
+func (o *Options) Logger(out io.Writer) (hclog.Logger, error) {
 	level := hclog.LevelFromString(o.logLevel)
 	if level == hclog.NoLevel {
 		return nil, Usagef("--log-level %q is not known", o.logLevel)
