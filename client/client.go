@@ -11,6 +11,9 @@
 // for that ends with the lock alone, and at the error of Release: it tells of a loss. A
 // program that crashes or is killed needs to do nothing: the helper notices and releases.
 //
+// A service that takes a lock for each request has a Pool: its helpers serve one lock after
+// another.
+//
 // The helper is what the option Helper says, else the program whose path is in
 // $LOCKSMITH, else this program itself after Init, else locksmith on PATH.
 //
@@ -53,8 +56,12 @@ const defaultGrace = 15 * time.Second
 // context.Canceled only if ctx itself has ended.
 // Without the lock there is no work, and the errors are those of Acquire. The
 // lock itself, with its token, is FromContext of the work's context.
-func Do(ctx context.Context, address string, work func(ctx context.Context) error, options ...Option) (err error) {
-	lock, err := Acquire(ctx, address, options...)
+func Do(ctx context.Context, address string, work func(ctx context.Context) error, options ...Option) error {
+	return do(ctx, work, func() (*Lock, error) { return Acquire(ctx, address, options...) })
+}
+
+func do(ctx context.Context, work func(context.Context) error, acquire func() (*Lock, error)) (err error) {
+	lock, err := acquire()
 	if err != nil {
 		return err
 	}

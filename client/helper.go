@@ -29,6 +29,7 @@ type helper struct {
 	killed  atomic.Bool     // it did not end in time: whatever the pipe says after that, this is why
 	died    atomic.Bool     // it ended without a last line
 	grace   time.Duration
+	serving *serving // nil: the process is for this lock alone
 }
 
 // A reading is one line from the helper, or why there are no more.
@@ -46,6 +47,9 @@ const singleproc = "GOMAXPROCS=1"
 func (c *config) start(lock string, waitFlags []string, events bool) (*helper, error) {
 	if c.fake != nil {
 		return c.pretend(lock, waitFlags)
+	}
+	if h := c.seat(waitFlags, events); h != nil {
+		return h, nil
 	}
 	cmd, err := c.find(lock)
 	if err != nil {
@@ -175,14 +179,14 @@ func (c *config) pretend(lock string, waitFlags []string) (*helper, error) {
 // that does not come in time, it kills the helper. It reports whether the helper ended
 // by itself. Another goroutine must be reading h.lines.
 func (h *helper) end() bool {
-	_ = h.stdin.Close()
+	h.letGo()
 	late := time.Now().Add(h.grace)
 	timer := time.NewTimer(h.grace)
 	defer timer.Stop()
 	select {
 	case <-h.exited:
 		// What a wrapper left running may still write to the pipe.
-		_ = h.stdout.SetReadDeadline(late)
+		h.hurry(late)
 		return true
 	case <-timer.C:
 	}

@@ -25,6 +25,7 @@ type Lock struct {
 	lost    chan struct{}
 	ended   chan struct{} // closed after the helper's last line
 	asked   atomic.Bool   // Release was called
+	told    bool          // the helper has told of a loss: for listen alone
 
 	mu       sync.Mutex
 	err      *LostError
@@ -40,6 +41,11 @@ func newLock(ctx context.Context, address string, given []string, h *helper, ok 
 	l := &Lock{address: address, given: given, grant: grant, helper: h, lost: make(chan struct{}), ended: make(chan struct{})}
 	// The values of the caller's context live on, its end does not.
 	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), lockKey{}, l))
+	if h.serving != nil {
+		h.serving.worker.mu.Lock()
+		h.serving.granted = true
+		h.serving.worker.mu.Unlock()
+	}
 	go l.listen()
 	return l, nil
 }
@@ -158,7 +164,7 @@ func (l *Lock) loseHelper(err error) {
 	if l.wasReleased() {
 		return
 	}
-	l.helper.died.Store(true)
+	l.helper.died.Store(!l.told || l.helper.killed.Load())
 	switch {
 	case l.helper.killed.Load():
 		l.lose(protocol.Unreleased, fmt.Sprintf("%s: release: the helper did not end within %v and was killed; if the lock cannot be removed by its id now, it frees itself when its lease is over", l.address, l.helper.grace))
@@ -236,8 +242,8 @@ func (l *Lock) hear(r reading) (ago time.Duration, isBeat bool) {
 		ago, err := r.line.Millis("sent_ms")
 		return ago, err == nil
 	case r.line.Word == protocol.WordReleased:
-		_ = l.helper.stdout.SetReadDeadline(time.Now()) // nothing follows, whoever keeps the pipe open
-		held, _ := r.line.Millis("held_ms")             // for people: missing, it is 0
+		l.helper.hurry(time.Now())          // nothing follows, whoever keeps the pipe open
+		held, _ := r.line.Millis("held_ms") // for people: missing, it is 0
 		l.mu.Lock()
 		l.released, l.held = true, held
 		l.mu.Unlock()
@@ -245,6 +251,7 @@ func (l *Lock) hear(r reading) (ago time.Duration, isBeat bool) {
 			l.lose(protocol.Gone, fmt.Sprintf("%s: lost: the helper released it before it was asked to; did it get a signal?", l.address))
 		}
 	case r.line.Word == protocol.WordLost:
+		l.told = true
 		l.lose(protocol.Code(r.line.Value("code")), r.line.Text)
 	}
 	return 0, false

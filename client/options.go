@@ -24,6 +24,7 @@ type config struct {
 	log    logSink // nil: nobody reads what the helper logs
 	policy WaitPolicy
 	grace  time.Duration
+	pool   *Pool         // nil: a process for this lock
 	fake   faking.Helper // of a test; nil: a process
 
 	waiting func(*HeldError)

@@ -1,0 +1,18 @@
+package client
+
+// Idle is how many helpers wait.
+func (p *Pool) Idle() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.idle)
+}
+
+// PIDs are those of the helpers that wait.
+func (p *Pool) PIDs() (all []int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.idle {
+		all = append(all, w.process.cmd.Process.Pid)
+	}
+	return all
+}

@@ -1,0 +1,197 @@
+package client
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// A Pool keeps helpers that serve one lock after another, for services that take many: a
+// lock then costs no process. Every lock that is held still has a helper of its own. The zero
+// Pool keeps none, and may be used; a Pool must not be copied, and its methods may be called
+// from several goroutines.
+//
+//	var locks = client.Pool{Size: 8}
+//	err := locks.Do(ctx, "local:/var/lock/"+key, work)
+//
+// Where no helper is to spare, and for what one that serves several cannot do, the Pool starts
+// a process, as the functions of the package do: for locks on servers, for the options Logger,
+// Slog, Waiting, Wait and Helper, for requests of more than 4 KiB, after a change of this
+// process's directory, environment or user, and in a child after a fork.
+type Pool struct {
+	// Size is how many helpers there are at most that wait or hold a lock. They are started
+	// with the first lock, before they are needed.
+	Size int
+
+	mu       sync.Mutex
+	idle     []*worker // the one used last comes last
+	live     int       // those that are started, or being started
+	closed   bool
+	unfit    bool // the program serves only one lock
+	identity *identity
+}
+
+// An identity is what a helper has from its start, and a lock's address may depend on.
+type identity struct {
+	pid, uid, gid int
+	dir           string
+	env           []string
+}
+
+func identify() *identity {
+	dir, _ := os.Getwd()
+	return &identity{os.Getpid(), os.Geteuid(), os.Getegid(), dir, os.Environ()}
+}
+
+func (i *identity) is(j *identity) bool {
+	return i.pid == j.pid && i.uid == j.uid && i.gid == j.gid && i.dir == j.dir && slices.Equal(i.env, j.env)
+}
+
+// Do is Do of the package with a helper of the pool.
+func (p *Pool) Do(ctx context.Context, address string, work func(ctx context.Context) error, options ...Option) error {
+	return do(ctx, work, func() (*Lock, error) { return p.Acquire(ctx, address, options...) })
+}
+
+// Acquire is Acquire of the package with a helper of the pool.
+func (p *Pool) Acquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
+	return p.AcquireSet(ctx, []string{address}, options...)
+}
+
+// TryAcquire is TryAcquire of the package with a helper of the pool.
+func (p *Pool) TryAcquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
+	return p.Acquire(ctx, address, append(options[:len(options):len(options)], Timeout(0))...)
+}
+
+// AcquireSet is AcquireSet of the package with a helper of the pool.
+func (p *Pool) AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lock, error) {
+	inPool := func(c *config) { c.pool = p }
+	return AcquireSet(ctx, addresses, append(options[:len(options):len(options)], inPool)...)
+}
+
+// Close ends the helpers that wait, and keeps none from now on. Locks that are held stay, each
+// with its helper until it is released. The pool can still be used, as if it had no size.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.closed = true
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	for _, w := range idle {
+		w.retire()
+	}
+	for _, w := range idle {
+		<-w.process.exited
+	}
+}
+
+// spare returns a helper that waits, or nil, and has others started where they are missing.
+func (p *Pool) spare() *worker {
+	now := identify()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.unfit {
+		return nil
+	}
+	if p.identity == nil {
+		p.identity = now
+	}
+	if !p.identity.is(now) {
+		return nil
+	}
+	for ; p.live < p.Size; p.live++ {
+		go p.hire()
+	}
+	if n := len(p.idle); n > 0 {
+		w := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		return w
+	}
+	return nil
+}
+
+// hire starts a helper, and puts it to the others when it is ready.
+func (p *Pool) hire() {
+	w, err := p.start()
+	if err != nil {
+		p.mu.Lock()
+		p.live--
+		p.unfit = p.unfit || err == errOnlyOne
+		p.mu.Unlock()
+		return
+	}
+	p.put(w)
+}
+
+// put has a helper wait for the next lock, or end.
+func (p *Pool) put(w *worker) {
+	p.mu.Lock()
+	stays := !p.closed && !w.isWorn()
+	if stays {
+		p.idle = append(p.idle, w)
+	}
+	p.mu.Unlock()
+	if !stays {
+		w.retire()
+	}
+}
+
+// drop takes note that a helper has ended.
+func (p *Pool) drop(w *worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.live--
+	p.idle = slices.DeleteFunc(p.idle, func(v *worker) bool { return v == w })
+}
+
+const (
+	// mostServed and longestServed are how many locks a helper serves before it is replaced,
+	// and for how long: fewer than after which it ends by itself.
+	mostServed    = 4000
+	longestServed = 50 * time.Minute
+	// begins is how long a helper that waits may take to begin. One that does not is stopped,
+	// or starved: it is killed before another is asked.
+	begins = time.Second
+)
+
+// seat returns the helper of one acquisition, or nil if the pool has none for it.
+func (c *config) seat(waitFlags []string, events bool) *helper {
+	p := c.pool
+	if p == nil || events || c.fake != nil || c.log != nil || len(c.helper) > 0 {
+		return nil
+	}
+	args := slices.Concat(c.args, waitFlags, []string{"--"}, c.locks)
+	for range p.Size + 1 {
+		w := p.spare()
+		if w == nil {
+			return nil
+		}
+		h, err := w.serve(args, c.grace)
+		switch err {
+		case nil:
+			return h
+		case errNotHere:
+			p.put(w)
+			return nil
+		}
+	}
+	return nil
+}
+
+// start starts a helper for the pool, and returns when it is ready.
+func (p *Pool) start() (*worker, error) {
+	c := config{grace: defaultGrace}
+	cmd, err := c.find("a pool of helpers")
+	if err != nil {
+		return nil, err
+	}
+	h := &helper{cmd: cmd, program: cmd.Args, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
+	cmd.Env = append(cmd.Environ(), singleproc)
+	cmd.Args = append(slices.Clone(cmd.Args), "hold", "--again", "--parent", strconv.Itoa(os.Getpid()), "--stdin", "watch", "--beats", "--log-level", "off")
+	if err := h.spawn(nil); err != nil {
+		return nil, err
+	}
+	return newWorker(p, h)
+}

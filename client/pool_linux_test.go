@@ -1,0 +1,302 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"locksmith/client"
+	"locksmith/test/lab"
+)
+
+// newPool returns a pool whose helpers are ready, which the test closes.
+func newPool(t *testing.T, size int) *client.Pool {
+	t.Helper()
+	p := &client.Pool{Size: size}
+	t.Cleanup(p.Close)
+	address, _ := newLock(t)
+	use(t, p, address)
+	lab.Eventually(t, "its helpers are ready", func() bool { return p.Idle() == size })
+	return p
+}
+
+// use takes a lock once, and returns the pid of the helper that had it.
+func use(t *testing.T, p *client.Pool, address string, options ...client.Option) (pid int) {
+	t.Helper()
+	l, err := p.Acquire(t.Context(), address, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid = holderOf(t, address)
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+	return pid
+}
+
+// holderOf is the pid of the helper that has a lock.
+func holderOf(t *testing.T, address string) int {
+	t.Helper()
+	_, err := client.TryAcquire(t.Context(), address)
+	held, ok := errors.AsType[*client.HeldError](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	return held.Holder.PID
+}
+
+// TestPoolServesAgain: one helper has lock after lock, of each kind on file systems, and
+// nothing of one is left for the next.
+func TestPoolServesAgain(t *testing.T) {
+	p := newPool(t, 1)
+	dir := t.TempDir()
+	pids, ids := map[int]bool{}, map[string]bool{}
+	for _, scheme := range []string{"local", "nfs", "mkdir", "link", "local"} {
+		address := scheme + ":" + filepath.Join(dir, scheme)
+		meta := client.Meta(map[string]string{scheme: "1"})
+		l, err := p.Acquire(t.Context(), address, meta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ids[l.ID()] {
+			t.Errorf("%s has an id that was used", address)
+		}
+		ids[l.ID()] = true
+		pids[holderOf(t, address)] = true
+		if scheme == "local" {
+			if text, err := os.ReadFile(filepath.Join(dir, scheme)); err != nil || strings.Count(string(text), "meta.") != 1 {
+				t.Errorf("%v: %s", err, text)
+			}
+		}
+		if err := l.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(pids) != 1 {
+		t.Errorf("%d helpers", len(pids))
+	}
+}
+
+// TestPoolRefusals: what cannot be had is said as without a pool, and the helper goes on.
+func TestPoolRefusals(t *testing.T) {
+	p := newPool(t, 1)
+	address, _ := newLock(t)
+	pid := use(t, p, address)
+	l := acquire(t, address)
+	if _, err := p.TryAcquire(t.Context(), address); !errors.Is(err, client.ErrHeld) {
+		t.Errorf("a lock that is held: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := p.Acquire(ctx, address); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, client.ErrHeld) {
+		t.Errorf("until the context ended: %v", err)
+	}
+	var refused *client.HelperError
+	if _, err := p.Acquire(t.Context(), "local:/nonexistent/a/lock"); !errors.As(err, &refused) || refused.Code != client.CodeCannotCreate {
+		t.Errorf("a place that is not there: %v", err)
+	}
+	if _, err := p.Acquire(t.Context(), address, client.Lease(time.Nanosecond)); !errors.As(err, &refused) || refused.Code != client.CodeUsage {
+		t.Errorf("an option that makes no sense: %v", err)
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if again := use(t, p, address); again != pid {
+		t.Errorf("helper %d was replaced by %d", pid, again)
+	}
+}
+
+// TestPoolOwnProcess: what a helper that serves several cannot do, a process does.
+func TestPoolOwnProcess(t *testing.T) {
+	p := newPool(t, 1)
+	address, _ := newLock(t)
+	pooled := use(t, p, address)
+	if use(t, p, address, client.Waiting(func(*client.HeldError) {})) == pooled {
+		t.Error("it was given events")
+	}
+	if use(t, p, address, slices.Repeat([]client.Option{client.Lease(time.Hour)}, 200)...) == pooled {
+		t.Error("it was given a request that is too long")
+	}
+	t.Run("directory", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		if use(t, p, address) == pooled {
+			t.Error("it was used in another directory")
+		}
+	})
+	t.Run("environment", func(t *testing.T) {
+		t.Setenv("LOCKSMITH_TEST", "1")
+		if use(t, p, address) == pooled {
+			t.Error("it was used in another environment")
+		}
+	})
+	var refused *client.HelperError
+	if _, err := p.TryAcquire(t.Context(), "ftp://127.0.0.1:1/lock"); !errors.As(err, &refused) || refused.Code == client.CodeInternal {
+		t.Errorf("a lock on a server: %v", err)
+	}
+	first, err := p.Acquire(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _ := newLock(t)
+	if use(t, p, other) == holderOf(t, address) {
+		t.Error("one helper has two locks")
+	}
+	if err := first.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPoolClosed: locks stay, helpers that wait go, and the pool works on without.
+func TestPoolClosed(t *testing.T) {
+	p := newPool(t, 2)
+	address, _ := newLock(t)
+	l, err := p.Acquire(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	if p.Idle() != 0 || l.Err() != nil {
+		t.Errorf("%d wait; the lock: %v", p.Idle(), l.Err())
+	}
+	pid := holderOf(t, address)
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+	lab.Eventually(t, "the helper of the lock ends", func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH })
+	use(t, p, address)
+}
+
+// TestPoolStopped: a helper that was stopped while it waited is not asked: it would take the
+// lock when it wakes.
+func TestPoolStopped(t *testing.T) {
+	p := newPool(t, 1)
+	address, _ := newLock(t)
+	pid := use(t, p, address)
+	lab.Stop(t, pid)
+	if got := use(t, p, address); got == pid {
+		t.Fatal("the one that is stopped has the lock")
+	}
+	lab.Eventually(t, "it is killed", func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH })
+	lab.Eventually(t, "it is replaced", func() bool { use(t, p, address); return p.Idle() == 1 })
+}
+
+// TestPoolKilled: a helper that dies with a lock is a loss, and its program need not wait for
+// the lease; one that dies while it waits is no matter.
+func TestPoolKilled(t *testing.T) {
+	p := newPool(t, 1)
+	address, _ := newLock(t)
+	address = "nfs:" + strings.TrimPrefix(address, "local:")
+	l, err := p.Acquire(t.Context(), address, client.Lease(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill(t, holderOf(t, address))
+	mustBeLost(t, l, client.CodeInternal)
+	if err := l.Release(); !errors.Is(err, client.ErrLost) {
+		t.Error(err)
+	}
+	mustBeHad(t, []string{address})
+	lab.Eventually(t, "it is replaced", func() bool { use(t, p, address); return p.Idle() == 1 })
+	kill(t, use(t, p, address))
+	use(t, p, address)
+}
+
+// TestPoolLoss: after a loss a helper serves nobody else.
+func TestPoolLoss(t *testing.T) {
+	p := newPool(t, 1)
+	address, path := newLock(t)
+	l, err := p.Acquire(t.Context(), address, client.Refresh(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := holderOf(t, address)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	mustBeLost(t, l, client.CodeGone)
+	if err := l.Release(); !errors.Is(err, client.ErrLost) {
+		t.Error(err)
+	}
+	if use(t, p, address) == pid {
+		t.Error("it is used again")
+	}
+}
+
+// TestPoolOfOthers: a helper that serves one lock only does so.
+func TestPoolOfOthers(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "locksmith")
+	text := "#!/bin/sh\ncase \" $* \" in *\" --again \"*) echo ERR code=usage text=unknown flag --again; exit 64;; esac\n" +
+		"echo OK proto=1 waited_ms=0 lease_ms=60000; cat; echo RELEASED held_ms=0\n"
+	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LOCKSMITH", script)
+	p := &client.Pool{Size: 2}
+	defer p.Close()
+	for range 3 {
+		l, err := p.Acquire(t.Context(), "local:/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPoolLeavesNothing: after many locks there is no descriptor, process or thread more, in
+// this process or the helpers'.
+func TestPoolLeavesNothing(t *testing.T) {
+	p := newPool(t, 2)
+	locks := 400
+	if !testing.Short() {
+		locks = 2000
+	}
+	dir := t.TempDir()
+	round := func(n int) {
+		var all sync.WaitGroup
+		for g := range 2 {
+			all.Go(func() {
+				for i := range n / 2 {
+					scheme := []string{"local:", "nfs:", "mkdir:", "link:"}[i%4]
+					if err := p.Do(t.Context(), scheme+filepath.Join(dir, scheme[:2]+string(rune('a'+g))), func(context.Context) error { return nil }); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		lab.Eventually(t, "both helpers wait", func() bool { return p.Idle() == 2 })
+	}
+	round(100)
+	ours, theirs := descriptors(t, os.Getpid()), map[int]int{}
+	for _, pid := range p.PIDs() {
+		theirs[pid] = descriptors(t, pid)
+	}
+	round(locks)
+	if now := descriptors(t, os.Getpid()); now > ours {
+		t.Errorf("%d descriptors, %d before", now, ours)
+	}
+	for _, pid := range p.PIDs() {
+		if now := descriptors(t, pid); theirs[pid] == 0 || now > theirs[pid] {
+			t.Errorf("helper %d: %d descriptors, %d before", pid, now, theirs[pid])
+		}
+	}
+}
+
+func descriptors(t *testing.T, pid int) int {
+	t.Helper()
+	all, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
+}

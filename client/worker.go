@@ -1,0 +1,217 @@
+package client
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"locksmith/protocol"
+)
+
+// A worker is a helper that serves one lock after another (hold --again).
+type worker struct {
+	pool    *Pool
+	process *helper
+	born    time.Time
+
+	mu     sync.Mutex
+	served int
+	seat   *helper // of the acquisition that it serves; nil: it waits
+	number uint64  // of that
+	begun  chan protocol.Line
+	ended  bool // its output has
+}
+
+// A serving is what a lock's helper has where the process is a worker's.
+type serving struct {
+	worker  *worker
+	number  uint64
+	over    bool // its last line has come; guarded by the worker's mutex
+	granted bool
+}
+
+var (
+	// errOnlyOne says that the helper's program cannot serve several locks.
+	errOnlyOne = errors.New("it serves one lock only")
+	// errNotHere says that the request needs a process of its own.
+	errNotHere = errors.New("it needs a helper of its own")
+	// errNotBegun says that a worker did not begin, and has been ended.
+	errNotBegun = errors.New("it did not begin")
+)
+
+// newWorker waits until the helper is ready.
+func newWorker(p *Pool, h *helper) (_ *worker, err error) {
+	err = errNotBegun
+	late := time.NewTimer(h.grace)
+	defer late.Stop()
+	select {
+	case first := <-h.lines:
+		switch {
+		case first.err == nil && first.line.Word == protocol.WordReady:
+			w := &worker{pool: p, process: h, born: time.Now()}
+			go w.listen()
+			return w, nil
+		case first.err != nil || first.line.Value("code") == string(CodeUsage):
+			err = errOnlyOne
+		}
+	case <-late.C:
+	}
+	go h.discard()
+	go h.end()
+	return nil, err
+}
+
+// listen hands on what the helper says to whom it is for.
+func (w *worker) listen() {
+	for r := range w.process.lines {
+		if r.err != nil {
+			w.end(r.err)
+			return
+		}
+		w.hand(r.line)
+	}
+}
+
+// hand hands one line on. What is about another acquisition than the one at hand means
+// nothing.
+func (w *worker) hand(line protocol.Line) {
+	w.mu.Lock()
+	seat, begun := w.seat, w.begun
+	mine := seat != nil && line.Number() == w.number
+	if mine && begun != nil {
+		w.begun = nil
+		begun <- line
+	}
+	w.mu.Unlock()
+	if !mine || line.Word == protocol.WordBegun || line.NeedsOwn() {
+		return
+	}
+	seat.lines <- reading{line: line}
+	if line.Word != protocol.WordErr && line.Word != protocol.WordReleased {
+		return
+	}
+	w.mu.Lock()
+	w.seat, seat.serving.over = nil, true
+	w.mu.Unlock()
+	w.pool.put(w)
+	seat.finish(nil)
+}
+
+// finish is the end of the lines of one acquisition; err is nil after a last line.
+func (h *helper) finish(err error) {
+	close(h.exited)
+	if err != nil {
+		h.lines <- reading{err: err}
+	}
+	close(h.lines)
+}
+
+// end is the end of the helper's output.
+func (w *worker) end(err error) {
+	w.pool.drop(w)
+	w.mu.Lock()
+	seat := w.seat
+	w.seat, w.ended = nil, true
+	if seat != nil {
+		seat.serving.over = true
+	}
+	begun := w.begun
+	w.begun = nil
+	w.mu.Unlock()
+	if begun != nil {
+		close(begun)
+	}
+	_ = w.process.stdin.Close()
+	if seat != nil {
+		select {
+		case <-w.process.exited: // then it is dead by proof
+		case <-time.After(2 * time.Second):
+		}
+		seat.finish(err)
+	}
+}
+
+// isWorn reports that it has served for long enough.
+func (w *worker) isWorn() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ended || w.served >= mostServed || time.Since(w.born) > longestServed
+}
+
+// retire has it end, in the background.
+func (w *worker) retire() { go w.process.end() }
+
+// serve has it begin an acquisition.
+func (w *worker) serve(args []string, grace time.Duration) (*helper, error) {
+	w.mu.Lock()
+	w.served++
+	w.number++
+	n := w.number
+	line, err := protocol.Request{Word: protocol.WordAcquire, Number: n, Args: args}.Line().Format()
+	if err != nil || w.ended {
+		w.mu.Unlock()
+		if err != nil { // it is too long, or no text
+			return nil, errNotHere
+		}
+		return nil, errNotBegun
+	}
+	p := w.process
+	h := &helper{cmd: p.cmd, program: p.program, stdin: p.stdin, stdout: p.stdout, lines: make(chan reading, 1), exited: make(chan struct{}), grace: grace,
+		serving: &serving{worker: w, number: n}}
+	begun := make(chan protocol.Line, 1)
+	w.seat, w.begun = h, begun
+	w.mu.Unlock()
+	ok, answered := protocol.Line{}, false
+	if _, err := p.stdin.WriteString(line); err == nil {
+		late := time.NewTimer(begins)
+		defer late.Stop()
+		select {
+		case ok, answered = <-begun:
+		case <-late.C:
+		}
+	}
+	switch {
+	case answered && ok.NeedsOwn():
+		w.mu.Lock()
+		w.seat = nil
+		w.mu.Unlock()
+		return nil, errNotHere
+	case answered:
+		return h, nil
+	}
+	// It may begin later, if it is stopped: so it must be gone before another is asked.
+	go h.discard()
+	_ = p.stdin.Close()
+	p.kill()
+	return nil, errNotBegun
+}
+
+// letGo tells the helper that its lock is not wanted any more.
+func (h *helper) letGo() {
+	s := h.serving
+	if s == nil {
+		_ = h.stdin.Close()
+		return
+	}
+	s.worker.mu.Lock()
+	defer s.worker.mu.Unlock()
+	if s.over {
+		return
+	}
+	word := protocol.WordCancel
+	if s.granted {
+		word = protocol.WordRelease
+	}
+	line, err := protocol.Request{Word: word, Number: s.number}.Line().Format()
+	if err == nil {
+		_, _ = h.stdin.WriteString(line)
+	}
+}
+
+// hurry bounds how long the helper's lines are waited for, where they come from a process of
+// its own: what that leaves running may keep the pipe.
+func (h *helper) hurry(until time.Time) {
+	if h.serving == nil {
+		_ = h.stdout.SetReadDeadline(until)
+	}
+}
