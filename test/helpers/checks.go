@@ -23,7 +23,10 @@ type check struct {
 // brief is a lease that one can wait for.
 const brief = 8 * time.Second
 
-var checks = []check{
+// checks are all of them.
+var checks = slices.Concat(usual, againChecks)
+
+var usual = []check{
 	{"first line", "**Print nothing before the first line**, and that in one write.", firstLine},
 	{"id", "id: names this acquisition.", ids},
 	{"fewest arguments", "Parents in a shell's manner leave out the `--` and most flags", fewest},
