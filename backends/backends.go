@@ -25,8 +25,8 @@ type Kind struct {
 	Open func(backend.Address, backend.Access) (backend.Backend, error)
 	// Key is what is the same for all spellings of a lock's address.
 	Key    func(backend.Address) string
-	form   backend.Form // of its locks, where other kinds must know it; else nil
-	timing Timing       // usual among those who use it; zero: what is so everywhere
+	Form   backend.Form // of its locks, if they are directories with other ones in them, so that list knows them; else nil
+	Timing Timing       // usual among those who use it; zero: what is so everywhere
 }
 
 // A Timing is how long things take where the user says nothing.
@@ -46,10 +46,10 @@ func Usual() Kinds {
 	return Kinds{
 		files(local.Scheme, "a lock file, for the processes of one machine", local.Open),
 		{Scheme: backend.Scheme{Name: "nfs", About: "a directory, for all hosts that mount it; shared, with a queue"}, Open: noServer(openNFS), Key: fileKey,
-			form: backend.Form{generation.Generations, generation.Reservations}},
+			Form: backend.Form{generation.Generations, generation.Reservations}},
 		files("mkdir", "a directory that scripts may make and remove, too", openMkdir),
 		{Scheme: backend.Scheme{Name: "link", About: "a lock file made by a hard link, as dotlockfile and procmail do"}, Open: noServer(openLink), Key: fileKey,
-			timing: Timing{Lease: link.UsualLease, Refresh: link.UsualRefresh}},
+			Timing: Timing{Lease: link.UsualLease, Refresh: link.UsualRefresh}},
 		{Scheme: backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port, About: "a directory on an FTP server, in the clear"}, Open: ftp.Open, Key: ftpKey},
 		{Scheme: backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port, About: "a directory on an FTP server, with TLS"}, Open: ftp.Open, Key: ftpKey},
 		{Scheme: backend.Scheme{Name: "sftp", Port: "22", About: "a directory on an SFTP server; also that of nfs: on it"}, Open: openSFTP, Key: serverKey},
@@ -118,15 +118,15 @@ func (all Kinds) open(address string, access backend.Access, parse func(string, 
 // Timing is that of the kind of lock at an address; not ok if it has none of its own.
 func (all Kinds) Timing(address string) (t Timing, ok bool) {
 	k, _ := all.of(address)
-	return k.timing, k.timing != Timing{}
+	return k.Timing, k.Timing != Timing{}
 }
 
 // List tells of the locks that a backend finds at its address; the other kinds' are none
 // of its own, whatever they look like.
 func (all Kinds) List(ctx context.Context, b backend.Backend, address string, l backend.Listing) error {
 	for _, k := range all {
-		if k.form != nil && !k.has(address) {
-			l.Others = append(l.Others, k.form)
+		if k.Form != nil && !k.has(address) {
+			l.Others = append(l.Others, k.Form)
 		}
 	}
 	return b.List(ctx, l)

@@ -5,7 +5,46 @@
 // every quarter of the lease and Release once. Each step has three outcomes
 // that are never confused: it succeeded; it cannot succeed, because somebody else
 // holds the lock (*HeldError) or the lock is gone (ErrGone); or the outcome is not
-// known (any other error). A backend knows nothing of parents, pipes or exit codes.
+// known (any other error). A backend knows nothing of pipes or exit codes. Of processes it
+// knows what a holder's record says (owner.Record): its helper, and the parent that the helper
+// holds the lock for. It stores the record as it is given, and leaves the verdict on it to
+// owner.Record.Verdict, and when a holder may be broken to package watch.
+//
+// What a backend must do is judged by the subtests of backendtest.Run, whose names are quoted:
+//
+//   - Try takes a lock that is free, whose token, if it has any, is greater than the last one;
+//     after Release nothing of it is left but what the kind keeps on purpose: "acquire and release".
+//   - Inspect shows the one holder, with record, verdict and the helper's pid, and nobody
+//     before and after: "inspect".
+//   - The *HeldError of Try names the holder by its record: "held tells who".
+//   - Wait returns soon after the release, the end of its context, or the death of the last
+//     process that the verdict still waited for: "wait ends with release", "wait ends with
+//     context", "wait ends with death". Withdraw leaves no trace.
+//   - Each Try has a fresh id, also those of one attempt: "ids are never used twice".
+//   - However many try at the same time, one has the lock: "never two holders".
+//   - A holder whose processes are all gone is broken at once, and Request.Broke told:
+//     "dead holder is broken".
+//   - A holder whose helper is gone while its parent lives is broken when its sign of life has
+//     not changed for its lease, by the waiter's clock, and not before: "parent alive keeps
+//     the lock until the lease is over". With Request.Strict never: "strict never breaks by
+//     lease". In each case Request.Grace later: "grace".
+//   - Heartbeat and Release say ErrGone of a lock that was removed: "lost lock is noticed". They
+//     compare the id, and never touch a successor: "late release of a broken holder hits nothing".
+//   - Tend may be called beside the other methods: "housekeeping beside all else".
+//   - Break ends the acquisition of exactly this id, or says ErrGone: "break by id".
+//   - A SuccessKeeper keeps the last success of who held the lock to the end, and a NoteKeeper
+//     what was said of a break by hand: "successes", "notes of breaks".
+//
+// Where a lock can be shared (Subject.Shared):
+//
+//   - Those who share have it together, and nobody has it alone meanwhile: "several share",
+//     "shared excludes exclusive", "exclusive excludes shared", "never an exclusive holder with others".
+//   - Each of them is broken by itself: "a dead one of several is broken", "break one of several by id".
+//   - Tokens rise with each holder alone, and never fall: "tokens".
+//   - Who comes later to share lets pass who waits alone: "newcomers that share leave it to who waits".
+//
+// Where waiters stand in a queue that others see (Subject.Queue): "the queue is seen in order",
+// "waiters take their turns".
 //
 // The package also holds the grammar of addresses and the form of errors.
 package backend

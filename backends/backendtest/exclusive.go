@@ -43,16 +43,16 @@ func inspect(t *testing.T, f Fixture) {
 		return r.Holders
 	}
 	if hs := look(); len(hs) != 0 {
-		t.Errorf("a free lock has holders: %v", hs)
+		t.Errorf("Inspect of a free lock shows %s, want nobody", shown(hs))
 	}
 	h := take(t, f, Request())
 	hs := look()
 	if len(hs) != 1 || hs[0].Record == nil || hs[0].Record.ID != h.ID() || hs[0].Verdict != owner.Alive || hs[0].PID != os.Getpid() {
-		t.Errorf("holders: %+v", hs)
+		t.Errorf("Inspect of a lock that this process holds shows %s; want one holder with the record that Try was given, id %s, the verdict alive and pid %d", shown(hs), h.ID(), os.Getpid())
 	}
 	MustRelease(t, h)
 	if hs := look(); len(hs) != 0 {
-		t.Errorf("a released lock has holders: %v", hs)
+		t.Errorf("Inspect after Release shows %s, want nobody", shown(hs))
 	}
 }
 
@@ -61,7 +61,7 @@ func heldTellsWho(t *testing.T, f Fixture) {
 	defer MustRelease(t, h)
 	held := MustBeHeld(t, attempt(t, f, Request()))
 	if r := held.Holder.Record; r == nil || r.ID != h.ID() || r.User != "tester" {
-		t.Errorf("holder: %+v", held.Holder)
+		t.Errorf("the HeldError of Try names %s; want the holder's record: id %s, user tester", shown([]backend.Holder{held.Holder}), h.ID())
 	}
 }
 
@@ -231,7 +231,7 @@ func deadHolderBroken(t *testing.T, f Fixture) {
 	MustRelease(t, take(t, f, strict))
 	nothingLeft(t, f)
 	if len(broken) != 1 || broken[0].PID != r.Owner.Helper.PID || broken[0].Verdict != owner.Dead {
-		t.Errorf("told of %+v, want the dead %v", broken, r.Owner.Helper)
+		t.Errorf("Request.Broke was told of %s; want, once, the holder whose helper %d is dead, with that verdict", shown(broken), r.Owner.Helper.PID)
 	}
 }
 
@@ -251,7 +251,7 @@ func parentAlive(t *testing.T, f Fixture) {
 	MustBeHeld(t, a)
 	h := MustAcquire(t, a)
 	if d := (clock.Boot{}).Now() - start; d < owner.MinLease {
-		t.Errorf("broken after %v, the lease is %v", d, owner.MinLease)
+		t.Errorf("a holder whose helper is dead, but whose parent lives, was broken after %v; want no sooner than its lease of %v: its verdict is orphaned, not dead", d, owner.MinLease)
 	}
 	MustRelease(t, h)
 }
@@ -265,7 +265,7 @@ func strict(t *testing.T, f Fixture) {
 	ctx, cancel := context.WithTimeout(t.Context(), owner.MinLease*3/2)
 	defer cancel()
 	if h, err := backend.Acquire(ctx, a); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, %v", h, err)
+		t.Errorf("a strict attempt at a silent holder whose parent lives got %s; want to wait until the context ends", outcome(h, err))
 	}
 }
 
@@ -280,7 +280,7 @@ func gracePeriod(t *testing.T, f Fixture) {
 	MustBeHeld(t, a)
 	h := MustAcquire(t, a)
 	if d := (clock.Boot{}).Now() - start; d < kind.Grace {
-		t.Errorf("broken after %v, the grace is %v", d, kind.Grace)
+		t.Errorf("a dead holder was broken after %v; want no sooner than the grace of the request, %v", d, kind.Grace)
 	}
 	MustRelease(t, h)
 }
@@ -289,10 +289,10 @@ func lossNoticed(t *testing.T, f Fixture) {
 	h := take(t, f, Request())
 	f.Remove()
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("heartbeat: %v", err)
+		t.Errorf("Heartbeat of a lock that was removed: %s; want ErrGone", outcome(nil, err))
 	}
 	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("release: %v", err)
+		t.Errorf("Release of a lock that was removed: %s; want ErrGone", outcome(nil, err))
 	}
 	nothingLeft(t, f)
 }
@@ -302,7 +302,7 @@ func lateRelease(t *testing.T, f Fixture) {
 	f.Remove()
 	h := take(t, f, Request())
 	if err := late.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("late release: %v", err)
+		t.Errorf("Release by who has lost the lock, while somebody else has it: %s; want ErrGone", outcome(nil, err))
 	}
 	if err := h.Heartbeat(t.Context()); err != nil {
 		t.Errorf("the new holder was hit: %v", err)
@@ -336,7 +336,7 @@ func breakByID(t *testing.T, f Fixture) {
 	b := f.Open()
 	h := take(t, f, Request())
 	if err := b.Break(t.Context(), owner.NewID()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("break of an unknown id: %v", err)
+		t.Errorf("Break of an id that nobody has: %s; want ErrGone", outcome(nil, err))
 	}
 	MustStillHold(t, h)
 	err := b.Break(t.Context(), h.ID())
@@ -354,7 +354,7 @@ func breakByID(t *testing.T, f Fixture) {
 	}
 	next := take(t, f, Request())
 	if err := b.Break(t.Context(), h.ID()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("break for the second time: %v", err)
+		t.Errorf("Break of an id that was broken before, while somebody else has the lock: %s; want ErrGone", outcome(nil, err))
 	}
 	MustStillHold(t, next)
 	MustRelease(t, next)

@@ -3,8 +3,10 @@ package backendtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,9 +60,36 @@ func MustBeHeld(t *testing.T, a backend.Attempt) *backend.HeldError {
 	h, err := a.Try(t.Context())
 	var held *backend.HeldError
 	if !errors.As(err, &held) {
-		t.Fatalf("try returned %v, %v, want a HeldError", h, err)
+		t.Fatalf("Try of a lock that somebody has: %s; want a *backend.HeldError", outcome(h, err))
 	}
 	return held
+}
+
+// shown is holders in words.
+func shown(all []backend.Holder) string {
+	if len(all) == 0 {
+		return "nobody"
+	}
+	var words []string
+	for _, h := range all {
+		record := "without a record"
+		if h.Record != nil {
+			record = fmt.Sprintf("with the record of %s (user %s)", h.Record.ID, h.Record.User)
+		}
+		words = append(words, fmt.Sprintf("pid %d %s, verdict %q", h.PID, record, h.Verdict))
+	}
+	return strings.Join(words, " and ")
+}
+
+// outcome is what a call returned, in words.
+func outcome(h backend.Hold, err error) string {
+	switch {
+	case err != nil:
+		return "the error " + strconv.Quote(err.Error())
+	case h != nil:
+		return "the lock"
+	}
+	return "no error"
 }
 
 // MustStillHold sends a heartbeat.
@@ -75,10 +104,10 @@ func MustStillHold(t *testing.T, h backend.Hold) {
 func MustBeLost(t *testing.T, h backend.Hold) {
 	t.Helper()
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("heartbeat of a broken holder: %v", err)
+		t.Errorf("Heartbeat of a broken holder: %s; want ErrGone", outcome(nil, err))
 	}
 	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("release of a broken holder: %v", err)
+		t.Errorf("Release of a broken holder: %s; want ErrGone", outcome(nil, err))
 	}
 }
 

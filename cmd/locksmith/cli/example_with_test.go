@@ -1,0 +1,168 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"locksmith/backends"
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/backends/watch"
+	"locksmith/cmd/locksmith/cli"
+	"locksmith/protocol"
+)
+
+// table is a kind of lock of one's own: a row in a table of a database file. A row of JSON and
+// flock(2) stand for the database here; another needs another transact, and the rest as it is.
+type table struct{ path string }
+
+// A row is who has the lock: an owner.Record, empty while it is free, and its heartbeats.
+type row struct {
+	Holder string
+	Beats  int
+}
+
+func (t table) name() string { return "table:" + t.path }
+
+// transact is BEGIN IMMEDIATE, SELECT, UPDATE to what f makes of the row, and COMMIT.
+func (t table) transact(f func(*row) error) error {
+	file, err := os.OpenFile(t.path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var r row
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	} else if err := json.NewDecoder(file).Decode(&r); err != nil && err != io.EOF {
+		return err
+	} else if err := f(&r); err != nil {
+		return err
+	}
+	text, _ := json.Marshal(r)
+	return os.WriteFile(t.path, text, 0o666)
+}
+
+// seen is what a row tells of its holder: package watch judges by it who is dead.
+func (r row) seen(w *watch.Watcher) (watch.Seen, error) {
+	record, err := owner.ParseRecord(r.Holder)
+	if err != nil {
+		return watch.Seen{}, err
+	}
+	s := watch.Seen{ID: record.ID, Sign: fmt.Sprint(record.ID, r.Beats), Lasting: true, Record: &record,
+		Verdict: record.Verdict(owner.Here()), Lease: record.Lease, Since: record.Acquired}
+	s.Rules = []watch.Rule{w.Rule(s.Verdict, s.Lease)}
+	return s, nil
+}
+
+func (t table) Attempt(r backend.Request) (backend.Attempt, error) {
+	r, err := r.Checked(backend.Name(t.name()), "a row", "exclusive")
+	return &wish{t, r, watch.New(r)}, err
+}
+
+type wish struct {
+	table
+	request backend.Request
+	watcher *watch.Watcher
+}
+
+func (w *wish) Try(context.Context) (backend.Hold, error) {
+	me := w.request.Owner
+	me.ID, me.Acquired = owner.NewID(), time.Now()
+	text, err := me.Format()
+	if err != nil {
+		return nil, err
+	}
+	err = w.transact(func(r *row) error {
+		if r.Holder != "" {
+			o, err := w.watcher.Look("holder", func(watch.Seen) (watch.Seen, error) { return r.seen(w.watcher) })
+			if err != nil || o.Due > 0 {
+				return &backend.HeldError{Lock: w.name(), Holder: o.Holder(time.Now())}
+			}
+			w.request.TellBroken(w.name(), o.Holder(time.Now()))
+		}
+		*r = row{Holder: text}
+		return nil
+	})
+	return &held{w.table, me.ID, text}, err
+}
+
+func (w *wish) Wait(ctx context.Context) error {
+	clock.Sleep(ctx, w.request.Clock, 20*time.Millisecond)
+	return ctx.Err()
+}
+
+func (w *wish) Withdraw(context.Context) error { return nil } // nobody sees who waits
+
+type held struct {
+	table
+	id, text string
+}
+
+func (h *held) ID() string                 { return h.id }
+func (h *held) Token() uint64              { return 0 }
+func (h *held) Tend(context.Context) error { return nil }
+
+func (h *held) Heartbeat(context.Context) error { return h.mine(func(r *row) { r.Beats++ }) }
+func (h *held) Release(context.Context) error   { return h.mine(func(r *row) { *r = row{} }) }
+
+// mine changes the row if it is still ours.
+func (h *held) mine(change func(*row)) error {
+	return h.transact(func(r *row) error {
+		if r.Holder != h.text {
+			return backend.ErrGone
+		}
+		change(r)
+		return nil
+	})
+}
+
+func (t table) Inspect(context.Context) (report backend.Report, err error) {
+	err = t.transact(func(r *row) error {
+		if s, err := r.seen(watch.New(backend.Request{})); err == nil {
+			report.Holders = []backend.Holder{s.Holder(time.Now())}
+		}
+		return nil
+	})
+	return report, err
+}
+
+func (t table) Break(_ context.Context, who string) error {
+	return t.transact(func(r *row) error {
+		if record, err := owner.ParseRecord(r.Holder); err != nil || record.ID != who {
+			return backend.ErrGone
+		}
+		*r = row{}
+		return nil
+	})
+}
+
+func (t table) List(ctx context.Context, l backend.Listing) error {
+	r, err := t.Inspect(ctx)
+	l.Tell(backend.Listed{Lock: t.name(), Report: r, Err: err})
+	return nil
+}
+
+func (t table) NewestToken(context.Context) (uint64, error) { return 0, backend.ErrNoTokens }
+func (t table) Examine(_ context.Context, _ backend.Examination, tell backend.Tell) error {
+	tell.Fit("transactions", "the database has them")
+	return nil
+}
+
+func ExampleWith() {
+	dir, _ := os.MkdirTemp("", "example")
+	defer os.RemoveAll(dir)
+	scheme := backend.Scheme{Name: "table", About: "a row in a table of a database file"}
+	open := func(a backend.Address, _ backend.Access) (backend.Backend, error) {
+		return table{a.Path}, a.CheckOptions(nil)
+	}
+	main := cli.With(backends.Kind{Scheme: scheme, Open: open, Key: backend.Address.String}) // also for client.Init
+	fmt.Println("nobody has it:", main([]string{"break", "table:" + dir + "/jobs.db", "--id", "0123"}) == protocol.Gone.Exit())
+	// Output: nobody has it: true
+}
