@@ -58,7 +58,11 @@ type Helper struct {
 	Hopeless func(backend.Holder) string
 	Client   Client
 	Log      hclog.Logger
-	behind   int32 // 1: a call was left behind; read and written by sync/atomic
+	// HasThreads says that an earlier helper of this process, of one lock or as many, has made
+	// the threads that this one needs.
+	HasThreads bool
+
+	behind int32 // 1: a call was left behind; read and written by sync/atomic
 }
 
 // LeftBehind reports, after Run, that a call which hangs was left behind, and may go on.
@@ -94,7 +98,9 @@ type Client interface {
 // never held, the error is a *CancelledError, *TimeoutError, *RecentError, *backend.HeldError or
 // another error of the backend, and no trace of the attempt is left.
 func (h *Helper) Run() (time.Duration, error) {
-	makeThreads(h.threads())
+	if !h.HasThreads {
+		makeThreads(h.threads())
+	}
 	start := h.Request.Clock.Now()
 	if h.Client.Context().Err() != nil { // without this check it could still take the lock, or not, by chance
 		return 0, h.cancelled(nil)

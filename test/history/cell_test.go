@@ -57,6 +57,9 @@ func newCell(t *testing.T, in string, k kind, name string, server *ftpserver.Ser
 		t.Fatal(err)
 	}
 	c.env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "LOCKSMITH="+lab.Program(t, "cmd/locksmith"), "LOCKSMITH_PASSWORD="+server.Password, "GOMAXPROCS=2")
+	if k.pool {
+		c.env = append(c.env, "POOL=1")
+	}
 	return c
 }
 

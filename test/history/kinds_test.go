@@ -20,6 +20,7 @@ type kind struct {
 	endsOnLoss bool
 	// emptyStays: an empty directory may block the lock until an operator comes.
 	emptyStays bool
+	pool       bool   // parents have their helpers serve one lock after another
 	more       string // further settings for the profiles
 	cells      int
 }
@@ -38,6 +39,8 @@ func kinds(s *ftpserver.Server, store *s3server.Server) []kind {
 	return []kind{
 		{name: "local:", locks: []string{"local:%s/a"}, wishes: alone(3), cells: 4},
 		{name: "local: in a queue", locks: []string{"local:%s/a"}, wishes: alone(10), cells: 2},
+		{name: "local: of a pool", locks: []string{"local:%s/a"}, wishes: alone(4), pool: true, cells: 2},
+		{name: "nfs: of a pool", locks: []string{"nfs:%s/a"}, wishes: alone(3), more: often, pool: true, cells: 2},
 		{name: "nfs:", locks: []string{"nfs:%s/a"}, wishes: alone(3), more: often, cells: 4},
 		{name: "nfs: with shared", locks: []string{"nfs:%s/a"}, wishes: mixed, more: often, cells: 4},
 		{name: "mkdir:", locks: []string{"mkdir:%s/a"}, wishes: alone(3), more: often, emptyStays: true, cells: 4},

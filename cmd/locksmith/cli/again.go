@@ -36,6 +36,7 @@ type again struct {
 	parent   int
 	wanted   context.Context // ends when the parent has hung up or died
 	requests *locksmith.Requests
+	locks    int             // of the largest set so far; 0: there was no lock yet
 	say      *locksmith.Pipe // for what is no answer of a life
 }
 
@@ -113,7 +114,8 @@ func (s *again) one(asked *locksmith.Asked, out *term.Messages) bool {
 	if err := pipe.Say(protocol.Line{Word: protocol.WordBegun}); err != nil {
 		return false
 	}
-	h.Client = pipe
+	h.Client, h.HasThreads = pipe, s.locks >= max(len(h.Locks), 1)
+	s.locks = max(s.locks, len(h.Locks), 1)
 	finish := s.start.Events.Record(h, "")
 	held, err := h.Run()
 	finish(held, err)

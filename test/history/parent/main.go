@@ -42,6 +42,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "parent:", err)
 		os.Exit(1)
 	}
+	p.pool.Size, _ = strconv.Atoi(os.Getenv("POOL"))
 	pause := p.tell("hello", os.Args[2])
 	for {
 		time.Sleep(pause)
@@ -54,6 +55,7 @@ func main() {
 type parent struct {
 	conn    net.Conn
 	answers chan string
+	pool    client.Pool // of no size: it starts a process for each lock
 }
 
 func connect(socket string) (*parent, error) {
@@ -61,7 +63,7 @@ func connect(socket string) (*parent, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parent{conn, make(chan string)}
+	p := &parent{conn: conn, answers: make(chan string)}
 	go p.listen()
 	return p, nil
 }
@@ -94,7 +96,7 @@ func (p *parent) hold(locks []string) time.Duration {
 	if os.Getenv("MODE") == "shared" {
 		options = append(options, client.Shared())
 	}
-	lock, err := client.AcquireSet(context.Background(), locks, options...)
+	lock, err := p.pool.AcquireSet(context.Background(), locks, options...)
 	if err != nil {
 		return p.tell("missed", brief(err))
 	}
