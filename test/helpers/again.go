@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"slices"
 	"syscall"
+	"time"
 
 	"locksmith/protocol"
 	"locksmith/test/lab"
@@ -132,7 +133,7 @@ func againCancelled(t *trial) {
 func againStopped(t *trial) {
 	r := t.again()
 	r.signal(syscall.SIGSTOP)
-	lab.Eventually(t, "it is stopped", func() bool { return lab.Stopped(r.process.PID()) })
+	time.Sleep(t.grace)
 	r.ask(protocol.WordAcquire, 1, t.lock)
 	r.ask(protocol.WordCancel, 1)
 	r.signal(syscall.SIGCONT)
@@ -140,7 +141,7 @@ func againStopped(t *trial) {
 		t.broken("of a request that nobody waits for: %s", show(l))
 	}
 	r.signal(syscall.SIGSTOP)
-	lab.Eventually(t, "it is stopped", func() bool { return lab.Stopped(r.process.PID()) })
+	time.Sleep(t.grace)
 	r.ask(protocol.WordAcquire, 2, t.lock)
 	_ = r.stdin.Close()
 	r.signal(syscall.SIGCONT)
