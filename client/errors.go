@@ -70,6 +70,9 @@ func (e *ProtocolError) Error() string {
 	if e.Itself {
 		return fmt.Sprintf("%s: acquire: %s, which is this program, does not speak as a locksmith: %v; call client.Init first in main, and let no package's init write to standard output or end the process", e.Lock, e.Helper, e.Err)
 	}
+	if newer, ok := errors.AsType[*protocol.NewerError](e.Err); ok {
+		return fmt.Sprintf("%s: acquire: %s: %v", e.Lock, e.Helper, newer)
+	}
 	return fmt.Sprintf("%s: acquire: %s does not speak as a locksmith: %v; is it the right program?", e.Lock, e.Helper, e.Err)
 }
 

@@ -123,13 +123,27 @@ func (g *Grant) parseTokens(l Line) (err error) {
 	return nil
 }
 
-// ParseGrant reads an OK line. Its errors wrap ErrMalformed.
+// A NewerError says that a helper speaks a newer protocol than this package. It wraps
+// ErrMalformed: nothing is known of such a line.
+type NewerError struct{ Proto int }
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("the helper speaks a newer protocol, %d, and this program %d: bring this program up to date, or use an older helper", e.Proto, Version)
+}
+
+func (e *NewerError) Unwrap() error { return ErrMalformed }
+
+// ParseGrant reads an OK line. Its errors wrap ErrMalformed; that of a newer helper is a
+// *NewerError.
 func ParseGrant(l Line) (Grant, error) {
 	if l.Word != WordOK {
 		return Grant{}, malformed("%s is not OK", l.Word)
 	}
-	if p := l.Value("proto"); p != strconv.Itoa(Version) {
-		return Grant{}, malformed("protocol version %q, want %d", p, Version)
+	switch p, err := strconv.Atoi(l.Value("proto")); {
+	case err == nil && p > Version:
+		return Grant{}, &NewerError{Proto: p}
+	case err != nil || p != Version:
+		return Grant{}, malformed("protocol version %q, want %d", l.Value("proto"), Version)
 	}
 	g := Grant{ID: l.Value("id"), Mode: l.Value("mode"), Lock: l.Value("lock")}
 	var err error

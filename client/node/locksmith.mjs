@@ -31,7 +31,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const MAX_LINE = 4096;
 const MAX_TIMER = 2 ** 31 - 1; // more would be over at once
 
-/** What is wrong with a lock. code: as in protocol/doc.go, such as held or gone. */
+/** What is wrong with a lock. code: as in protocol/README.md, such as held or gone. */
 export class LocksmithError extends Error {
   constructor(message, code, fields = {}) {
     super(message);
@@ -164,6 +164,10 @@ export class Lock {
     if (word === 'ERR') throw new HelperError(text, code);
     const tokens = (fields.token ?? '0').split(',');
     this._lease = Number(fields.lease_ms);
+    if (word === 'OK' && Number(fields.proto) > 1) {
+      throw new ProtocolError(`${this.address}: acquire: ${this._program} speaks a newer protocol, ${fields.proto}, ` +
+        'and this client 1: bring the client up to date, or use an older locksmith');
+    }
     if (word !== 'OK' || fields.proto !== '1' || !(this._lease > 0) || !tokens.every((t) => /^\d+$/.test(t))) {
       throw new ProtocolError(`${this.address}: acquire: ${this._program} does not speak as a locksmith: ` +
         `${JSON.stringify(line.slice(0, 100))}; is it the right program?`);

@@ -35,6 +35,10 @@ sub acquire {
     $self->_end;
     die $interrupted if $interrupted;
     my $code = $word eq 'ERR' ? $fields->{code} : 'protocol';
+    if ($word eq 'OK' && ($fields->{proto} // '') =~ /^[1-9]\d*$/ && $fields->{proto} > 1) {
+        $text = "$self->{address}: acquire: $command[0] speaks a newer protocol, $fields->{proto}, and this client 1: "
+            . 'bring the client up to date, or use an older locksmith';
+    }
     $text ||= "$self->{address}: acquire: $command[0] does not speak as a locksmith; is it the right program?";
     _throw($code =~ /^(?:held|timeout)$/ ? 'Locksmith::Held' : 'Locksmith::Error', $code, $text,
         holder => { map { ($_ eq 'holder' ? 'id' : $_) => $fields->{$_} } grep { defined $fields->{$_} } qw(holder user host program pid age_ms) },

@@ -43,7 +43,7 @@ _LINE = re.compile(r"([A-Z]{1,16})((?: [a-z][a-z0-9_.-]{0,31}=[!-~]*)*?)(?: text
 
 
 class LocksmithError(Exception):
-    """What is wrong with a lock. code: as in protocol/doc.go, such as held or gone."""
+    """What is wrong with a lock. code: as in protocol/README.md, such as held or gone."""
 
     def __init__(self, text, code=None):
         super().__init__(text)
@@ -185,6 +185,9 @@ class Lock:
             raise HelperError(text, code)
         lease, self.waited = _seconds(fields, "lease_ms"), _seconds(fields, "waited_ms")
         tokens = fields.get("token", "0").split(",")
+        if word == "OK" and re.fullmatch("[1-9][0-9]*", fields.get("proto", "")) and fields["proto"] != "1":
+            raise ProtocolError(f"{self.address}: acquire: {self._process.args[0]} speaks a newer protocol, {fields['proto']}, "
+                                "and this client 1: bring the client up to date, or use an older locksmith")
         if word != "OK" or fields.get("proto") != "1" or not lease or not all(t.isdecimal() for t in tokens):
             raise ProtocolError(f"{self.address}: acquire: {self._process.args[0]} does not speak as a locksmith: "
                                 f"{line[:100]!r}; is it the right program?")
