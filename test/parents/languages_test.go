@@ -44,7 +44,12 @@ func perlThreads() string {
 // command returns the command that runs the language's program of that name.
 func (l language) command(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
-	source := filepath.Join("testdata", l.name, name+l.suffix)
+	return l.run(t, filepath.Join("testdata", l.name, name+l.suffix), args...)
+}
+
+// run returns the command that runs a source.
+func (l language) run(t *testing.T, source string, args ...string) *exec.Cmd {
+	t.Helper()
 	if l.compiled {
 		return exec.Command(lab.CompileC(t, source), args...)
 	}

@@ -1,3 +1,5 @@
+#define _GNU_SOURCE /* for pipe2 */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -7,13 +9,11 @@ int main(int argc, char **argv)
 {
 	int ends[2], status;
 	char line[4097] = "";
-	if (argc < 2 || pipe(ends) != 0)
+	if (argc < 2 || pipe2(ends, O_CLOEXEC) != 0)
 		return 64;
 	pid_t locker = fork();
 	if (locker == 0) {
 		dup2(ends[1], 1);
-		close(ends[0]);
-		close(ends[1]);
 		execlp("locksmith", "locksmith", "hold", "--timeout", "10m", argv[1], (char *)NULL);
 		_exit(127);
 	}

@@ -1,0 +1,135 @@
+package parents
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"locksmith/backends/process"
+)
+
+// A child says what an example needs to leave a child running while it works: the text of the
+// program that comes before "working", and what has to be said instead of other text.
+type child struct {
+	language string
+	working  string // the statement that says it
+	// executes starts another program. forks, if the language can, does without: such a child
+	// has all that its parent has.
+	executes, forks string
+	pause           string // so that it can be killed while it works
+	// terminates replaces what lets go, in pairs: with SIGTERM, and exit status 143.
+	terminates []string
+}
+
+var children = []child{
+	{language: "sh", working: "echo working", executes: `sleep 20 & echo "child $!"`, pause: "sleep 20",
+		forks: `( sleep 20; : ) & echo "child $!"`},
+	{language: "perl", working: `print "working\n";`, pause: `sleep 20;`,
+		executes:   `$| = 1; my $child = fork || exec "sleep", "20"; print "child $child\n";`,
+		forks:      `$| = 1; my $child = fork || do { sleep 20; exec "true" }; print "child $child\n";`,
+		terminates: []string{"open LOCKER", "my $locker = open LOCKER", `close(LOCKER) or die`, `kill TERM => $locker; close LOCKER; $? >> 8 == 143 or die`}},
+	{language: "python", working: `print("working")`, pause: `sys.stdout.flush(); import time; time.sleep(20)`,
+		executes:   `print("child", subprocess.Popen(["sleep", "20"]).pid, flush=True)`,
+		forks:      `import os, time; child = os.fork() or time.sleep(20) or os._exit(0); print("child", child, flush=True)`,
+		terminates: []string{"locker.stdin.close()", "locker.terminate()", "locker.wait() != 0", "locker.wait() != 143"}},
+	{language: "tcl", working: "puts working", executes: `puts "child [exec sleep 20 &]"`, pause: `flush stdout; after 20000`},
+	{language: "node", working: "console.log('working');", pause: "await new Promise((r) => setTimeout(r, 20_000));",
+		executes: "const child = spawn('sleep', ['20'], { stdio: 'inherit' }); child.unref(); console.log(`child ${child.pid}`);"},
+	{language: "c", working: `puts("working");`, pause: `fflush(stdout); sleep(20);`,
+		executes:   `pid_t child = fork(); if (child == 0) { execlp("sleep", "sleep", "20", (char *)NULL); _exit(127); } printf("child %d\n", child); fflush(stdout);`,
+		forks:      `pid_t child = fork(); if (child == 0) { sleep(20); _exit(0); } printf("child %d\n", child); fflush(stdout);`,
+		terminates: []string{"#include <string.h>", "#include <signal.h>\n#include <string.h>", "fclose(lines);", "kill(locker, SIGTERM);", "status != 0", "WEXITSTATUS(status) != 143"}},
+}
+
+// TestExamplesWithChildren: what an example leaves running does not keep its lock, neither when
+// it lets go nor when it dies. What has the pipe by a fork without exec would, but for SIGTERM.
+func TestExamplesWithChildren(t *testing.T) {
+	t.Parallel()
+	for _, c := range children {
+		l := languageOf(t, c.language)
+		f := func(t *testing.T) *fixture { t.Parallel(); return newFixture(t, l) }
+		t.Run(c.language+"/release", func(t *testing.T) {
+			c.start(f(t), c.executes, nil).letsGo()
+		})
+		t.Run(c.language+"/death", func(t *testing.T) {
+			e := c.start(f(t), c.executes, []string{c.working, c.working + "\n" + c.pause})
+			e.expect("working")
+			helper := e.helper()
+			e.Kill()
+			e.mustBeReleased(helper)
+			e.mustLive()
+		})
+		if c.forks != "" {
+			t.Run(c.language+"/fork", func(t *testing.T) {
+				c.start(f(t), c.forks, c.terminates).letsGo()
+			})
+		}
+	}
+}
+
+// A withChild is an example that has left a child running.
+type withChild struct {
+	*parent
+	child process.Process
+}
+
+// start starts the example, changed: what makes a child comes before "working", and of pairs the
+// second for the first.
+func (c child) start(f *fixture, makesChild string, pairs []string) *withChild {
+	f.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", c.language, "example"+f.language.suffix))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		text = f.replace(text, pairs[i], pairs[i+1])
+	}
+	text = f.replace(text, c.working, makesChild+"\n"+c.working)
+	source := filepath.Join(f.TempDir(), "example"+f.language.suffix)
+	if err := os.WriteFile(source, text, 0o600); err != nil {
+		f.Fatal(err)
+	}
+	p := f.start(f.language.run(f.T, source, f.address()), nil)
+	pid, err := strconv.Atoi(strings.TrimPrefix(p.Line(), "child "))
+	if err != nil {
+		f.Fatalf("no child's pid: %v\n%s", err, p.Stderr())
+	}
+	return &withChild{p, f.process(pid)}
+}
+
+func (f *fixture) replace(text []byte, old, with string) []byte {
+	f.Helper()
+	if n := bytes.Count(text, []byte(old)); n != 1 {
+		f.Fatalf("the example has %q %d times", old, n)
+	}
+	return bytes.Replace(text, []byte(old), []byte(with), 1)
+}
+
+// letsGo: the lock is released, and its parent has ended, before the child ends.
+func (w *withChild) letsGo() {
+	w.Helper()
+	w.expect("working")
+	w.mustSucceed()
+	w.mustLive()
+}
+
+func (w *withChild) mustLive() {
+	w.Helper()
+	if w.child.Gone() {
+		w.Error("the lock was kept until the child ended")
+	}
+}
+
+func languageOf(t *testing.T, name string) language {
+	t.Helper()
+	for _, l := range languages {
+		if l.name == name {
+			return l
+		}
+	}
+	t.Fatalf("no language %s", name)
+	return language{}
+}
