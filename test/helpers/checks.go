@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package helpers
 
 import (
 	"io"
@@ -19,6 +19,8 @@ type check struct {
 	name, rule string
 	look       func(*trial)
 }
+
+func (c check) told() (name, rule string) { return c.name, c.rule }
 
 // brief is a lease that one can wait for.
 const brief = 8 * time.Second
@@ -52,6 +54,7 @@ var usual = []check{
 	{"signals of a terminal", "with a pipe SIGINT, SIGHUP and SIGQUIT, which a terminal sends to all", terminal},
 	{"SIGTERM", "SIGTERM releases, and with a pipe the exit status is 143 then", terminated},
 	{"held", "should try once, then say `ERR code=held`", held},
+	{"in time", "**within a second**, while it waits and while it holds the lock", inTime},
 	{"waits", "watches the parent; waits for the lock", waits},
 	{"waiter's input ends", "**Watch while waiting, too.**", waiterInput},
 	{"waiter's reader goes", "A parent that has gone away must not get the lock.", waiterReader},
@@ -370,9 +373,39 @@ func waiterTerminated(t *trial) {
 	}
 }
 
+// inTime: a machine that is busy may make a helper late once, one that polls may be in time
+// once. So it is looked at some times, after different pauses, and all of that again if one is late.
+func inTime(t *trial) {
+	for range 3 {
+		if t.prompt(0) && t.prompt(100*time.Millisecond) && t.prompt(300*time.Millisecond) {
+			return
+		}
+	}
+	t.broken("its lock, or its wait, ended more than %v after the hang-up: %v", t.soon, t.late.Round(time.Millisecond))
+}
+
+// prompt reports whether helpers end soon which hold and wait for the lock for a pause.
+func (t *trial) prompt(pause time.Duration) bool {
+	holder := t.hold()
+	holder.ok()
+	second := t.hold()
+	second.silent("while another has the lock")
+	time.Sleep(pause)
+	hung := time.Now()
+	_ = second.stdin.Close()
+	second.fails(protocol.WordErr, protocol.Cancelled)
+	late := time.Since(hung)
+	hung = time.Now()
+	_ = holder.stdin.Close()
+	holder.say(protocol.WordReleased)
+	t.late = max(late, time.Since(hung))
+	holder.ends(0)
+	return t.late <= t.soon
+}
+
 func timeout(t *trial) {
 	t.hold("--timeout", "1m").knows("--timeout 1m")
-	t.hold("--timeout", "5s").fails(protocol.WordErr, protocol.Timeout)
+	t.hold("--timeout", min(5*time.Second, t.within/4).String()).fails(protocol.WordErr, protocol.Timeout)
 }
 
 func shared(t *trial) {

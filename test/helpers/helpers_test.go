@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package helpers
 
 import (
 	"bytes"
@@ -20,6 +20,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if name, is := os.LookupEnv(partVariable); is {
+		os.Exit(play(name, os.Args))
+	}
 	lab.Parallel(8) // they wait most of the time
 	lab.Main(m, nil)
 }
@@ -54,7 +57,7 @@ func newHelper(t *testing.T, kind string, command ...string) helper {
 	if any {
 		lock += "?" + options
 	}
-	return helper{command: command, lock: lock, within: time.Minute, grace: 300 * time.Millisecond}
+	return helper{command: command, lock: lock, within: time.Minute, grace: 300 * time.Millisecond, soon: 5 * time.Second}
 }
 
 func TestOurs(t *testing.T) {
@@ -136,6 +139,7 @@ var mistakes = []struct{ old, new, check, sees string }{
 	{"poll.register(fd, 0)  # asked", "poll.register(fd, select.POLLIN)  # asked", "reads nothing", "RELEASED"},
 	{"too_soon.append(79)", "pass", "nobody reads", "not exit status 79"},
 	{"if wanted.poll(50):", "if wanted.poll(50) and not wanted:", "waiter's input ends", "no ERR"},
+	{"    os.unlink(path)", "    time.sleep(3)\n    os.unlink(path)", "in time", "more than 1s after the hang-up"},
 	{`say("BEAT", sent_ms=0)`, `say("BEAT")`, "beats", "instead of a BEAT"},
 }
 
@@ -162,8 +166,23 @@ func TestMistakes(t *testing.T) {
 			if strings.HasPrefix(m.sees, "no ") {
 				h.within = 10 * time.Second // it will be waited for in vain
 			}
+			if m.check == "in time" {
+				h.soon = time.Second // as without a flag
+			}
 			mustFind(t, h, m.check, m.sees)
 		})
+	}
+}
+
+// TestWithin: no check needs more time than it is given.
+func TestWithin(t *testing.T) {
+	lab.NotShort(t, "waits")
+	t.Parallel()
+	i := slices.IndexFunc(checks, func(c check) bool { return c.name == "timeout" })
+	h := newHelper(t, "local:", lab.Program(t, "cmd/locksmith"))
+	h.within = 5 * time.Second
+	if o := h.try(checks[i]); o.word != "ok" {
+		t.Errorf("%s: %s", o.word, o.seen)
 	}
 }
 
@@ -209,9 +228,16 @@ func TestRules(t *testing.T) {
 		page += strings.ReplaceAll(string(text), "\n//", "\n")
 	}
 	page = strings.Join(strings.Fields(page), " ")
+	rules := map[string]string{}
 	for _, c := range checks {
-		if !strings.Contains(page, c.rule) {
-			t.Errorf("%s: nowhere does it say %q", c.name, c.rule)
+		rules[c.name] = c.rule
+	}
+	for _, p := range parts {
+		rules["parents: "+p.name] = p.rule
+	}
+	for name, rule := range rules {
+		if !strings.Contains(page, rule) {
+			t.Errorf("%s: nowhere does it say %q", name, rule)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package helpers
 
 import (
 	"bytes"
@@ -23,7 +23,8 @@ type helper struct {
 	command       []string
 	lock          string
 	within, grace time.Duration
-	kept          bool // nobody takes the lock of a helper that lives
+	soon          time.Duration // may go by from a hang-up to the end of the lock
+	kept          bool          // nobody takes the lock of a helper that lives
 }
 
 // An outcome is what came of a check: ok, broken or not checked, and what was seen.
@@ -34,10 +35,16 @@ type outcome struct{ word, seen string }
 type trial struct {
 	helper
 	cleanup []func()
+	late    time.Duration // after a hang-up, the last time it was looked at
 }
 
-func (h helper) try(c check) (o outcome) {
+func (h helper) try(c check) outcome {
 	t := &trial{helper: h}
+	return t.settle(func() { c.look(t) })
+}
+
+// settle returns what came of a look, and cleans up.
+func (t *trial) settle(look func()) (o outcome) {
 	defer func() {
 		for _, f := range slices.Backward(t.cleanup) {
 			f()
@@ -52,7 +59,7 @@ func (h helper) try(c check) (o outcome) {
 			panic(r)
 		}
 	}()
-	c.look(t)
+	look()
 	return outcome{word: "ok"}
 }
 

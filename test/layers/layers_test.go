@@ -57,6 +57,7 @@ var allowed = map[string][]string{
 
 	"cmd/locksmith":              {"cmd/locksmith/cli", "cmd/locksmith/singleproc"},
 	"cmd/locksmith-remote":       {"backends", "backends/s3", "cmd/locksmith/cli", "cmd/locksmith/singleproc"},
+	"cmd/locksmith-check":        {"test/helpers"},
 	"cmd/locksmith-man":          {"cmd/locksmith/cli"},
 	"cmd/locksmith/cli":          {"protocol", "locksmith", "locksmith/child", "locksmith/events", "backends", "backends/backend", "backends/clock", "backends/owner", "backends/process", "cmd/locksmith/cli/...", "cmd/locksmith/memory", "cmd/locksmith/profile", "cmd/locksmith/timeline"},
 	"cmd/locksmith/cli/flags":    {"protocol", "client", "locksmith", "locksmith/events", "backends", "backends/backend", "backends/clock", "backends/backoff", "backends/owner", "backends/process", "backends/set", "cmd/locksmith/cli/term", "cmd/locksmith/cli/other", "cmd/locksmith/memory", "cmd/locksmith/profile"},

@@ -26,12 +26,12 @@ func contents(t *testing.T, m making) {
 	for line := range strings.Lines(output(t, exec.Command("sh", "-c", `TZ=UTC dpkg-deb --contents "$1"`, "sh", m.file(t, "*_"+runtime.GOARCH+".deb")))) {
 		mode := strings.Fields(line)[0]
 		if !strings.Contains(line, " root/root ") || !strings.Contains(line, " 2026-01-02 03:04 ") ||
-			mode != "drwxr-xr-x" && mode != "-rw-r--r--" && !strings.HasSuffix(line, " ./usr/bin/locksmith\n") && !strings.HasSuffix(line, " ./usr/bin/locksmith-remote\n") {
+			mode != "drwxr-xr-x" && mode != "-rw-r--r--" && !regexp.MustCompile(` \./usr/bin/locksmith(-remote|-check)?\n$`).MatchString(line) {
 			t.Errorf("odd: %s", line)
 		}
 	}
 	root := unpack(t, m)
-	for _, program := range []string{"locksmith", "locksmith-remote"} {
+	for _, program := range []string{"locksmith", "locksmith-remote", "locksmith-check"} {
 		one, errOne := os.ReadFile(m.file(t, program+"-linux-"+runtime.GOARCH))
 		two, errTwo := os.ReadFile(filepath.Join(root, "usr/bin", program))
 		if errOne != nil || errTwo != nil || !bytes.Equal(one, two) {
@@ -45,7 +45,8 @@ func contents(t *testing.T, m making) {
 		"doc/locksmith/examples/nightly.service", "doc/locksmith/examples/nightly.timer",
 		"man/man1/locksmith.1.gz",
 		"../lib/python3/dist-packages/locksmith.py", "perl5/Locksmith.pm", // where the languages look
-		"nodejs/locksmith/locksmith.mjs", "nodejs/locksmith/package.json",
+		"nodejs/locksmith/locksmith.mjs", "nodejs/locksmith/locksmith.d.mts", "nodejs/locksmith/package.json",
+		"tcltk/locksmith/locksmith.tcl", "tcltk/locksmith/pkgIndex.tcl",
 	}
 	for _, c := range cli.Commands().Commands() {
 		if !c.Hidden {
@@ -93,7 +94,7 @@ func licences(t *testing.T, m making) {
 	if err != nil || !bytes.Contains(text, []byte("no licence has been chosen yet")) {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	for _, program := range []string{"locksmith", "locksmith-remote"} {
+	for _, program := range []string{"locksmith", "locksmith-remote", "locksmith-check"} {
 		made := output(t, exec.Command("go", "version", "-m", m.file(t, program+"-linux-"+runtime.GOARCH)))
 		for line := range strings.Lines(made) {
 			if f := strings.Fields(line); f[0] == "dep" && !bytes.Contains(text, []byte("\n== "+f[1]+" "+f[2]+"\n\n")) {

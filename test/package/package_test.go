@@ -133,7 +133,7 @@ func same(t *testing.T, first, second making) {
 	one, two := first.sums(t), second.sums(t)
 	var names []string
 	for _, machine := range machines() {
-		names = append(names, "locksmith-linux-"+machine, "locksmith-remote-linux-"+machine, "locksmith_1.2.3~rc.1_"+machine+".deb")
+		names = append(names, "locksmith-linux-"+machine, "locksmith-remote-linux-"+machine, "locksmith-check-linux-"+machine, "locksmith_1.2.3~rc.1_"+machine+".deb")
 	}
 	for _, name := range names {
 		if one[name] == "" || one[name] != two[name] {
@@ -149,7 +149,7 @@ func same(t *testing.T, first, second making) {
 func static(t *testing.T, m making) {
 	of := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 	for _, name := range machines() {
-		for _, program := range []string{"locksmith-linux-" + name, "locksmith-remote-linux-" + name} {
+		for _, program := range []string{"locksmith-linux-" + name, "locksmith-remote-linux-" + name, "locksmith-check-linux-" + name} {
 			f, err := elf.Open(m.file(t, program))
 			if err != nil {
 				t.Fatal(err)

@@ -85,7 +85,7 @@ func TestCommands(t *testing.T) {
 
 // isLong tells of what starts a server, or takes half a minute.
 func (b block) isLong() bool {
-	return strings.Contains(b.text, "pyftpdlib") || strings.Contains(b.text, "go run ./test/helpers")
+	return strings.Contains(b.text, "pyftpdlib") || strings.Contains(b.text, "locksmith-check helper")
 }
 
 // tmp and port are what blocks name. Each runs with a directory and a port of its own instead.

@@ -13,6 +13,7 @@ async function main(lock) {
 
   locker.stdin.end();
   const [status] = await exited; // then it is released
+  locker.stdout.destroy(); // which something that it started may have
   if (status !== 0) throw new Error('lost the lock');
 }
 
