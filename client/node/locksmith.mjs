@@ -12,7 +12,7 @@
  *
  * The helper releases the lock when this process lets go, ends or dies, by whatever
  * signal: there is nothing to clean up. A lock that nothing refers to is held nevertheless,
- * and does not keep the process running. One that a worker acquired is released when the
+ * and does not keep the process running, unless the option ref says so. One that a worker acquired is released when the
  * worker ends. When a lock is lost its signal aborts, with a LostError as the reason, and
  * release() rejects with it.
  *
@@ -26,9 +26,12 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect as format } from 'node:util';
 
 const MAX_LINE = 4096;
+const TOO_SOON = 79; // the exit status of a helper that released a lock before its parent let go
 const MAX_TIMER = 2 ** 31 - 1; // more would be over at once
 
 /** What is wrong with a lock. code: as in protocol/README.md, such as held or gone. */
@@ -59,12 +62,19 @@ export class ProtocolError extends LocksmithError {}
  * @param {AbortSignal} [options.signal] gives up, with its reason; it is for the waiting alone
  * @param {boolean} [options.shared] other shared holders may have the lock, too
  * @param {number} [options.lease] and refresh, maxHold, respite, retries, strict, meta (an object): see locksmith hold --help
+ * @param {number[]} [options.poll] and slow: pairs of times, see there, too
+ * @param {false|function(string)} [options.log] is called with each line of the helper's standard error; false: nobody gets
+ *   them; without it they go to ours
+ * @param {boolean} [options.ref] the lock keeps the process running while it is held
  * @param {string[]} [options.helper] the helper's command
  * @param {number} [options.killAfter] how long the helper may take to end (default 15,000)
  * @returns {Promise<Lock>}
  * @throws {HeldError|HelperError|NoHelperError|ProtocolError} and the lock is not held
+ * @throws {TypeError} an option or an address is none
  */
 export async function acquire(locks, options = {}) {
+  options ??= {};
+  check([locks].flat(), options);
   options.signal?.throwIfAborted();
   const lock = new Lock([locks].flat(), options);
   let abort;
@@ -86,6 +96,37 @@ export async function acquire(locks, options = {}) {
 /** Acquires without waiting: HeldError if another holder has the lock. */
 export function tryAcquire(locks, options = {}) {
   return acquire(locks, { ...options, timeout: 0 });
+}
+
+/** The options, and what each must be. */
+const OPTIONS = {
+  timeout: isTime, lease: isTime, refresh: isTime, maxHold: isTime, respite: isTime, killAfter: isTime,
+  poll: isRange, slow: isRange,
+  retries: (n) => Number.isInteger(n) && n >= 0,
+  shared: isBoolean, strict: isBoolean, ref: isBoolean,
+  meta: (o) => typeof o === 'object',
+  log: (f) => f === false || typeof f === 'function',
+  helper: (all) => Array.isArray(all) && all.length > 0,
+  signal: (s) => typeof s?.addEventListener === 'function',
+};
+
+function isTime(ms) { return typeof ms === 'number' && ms >= 0; }
+function isRange(pair) { return Array.isArray(pair) && pair.length === 2 && pair.every(isTime); }
+function isBoolean(b) { return typeof b === 'boolean'; }
+
+/** Refuses addresses and options that are none. */
+function check(locks, options) {
+  if (!locks.length || !locks.every((l) => typeof l === 'string')) {
+    throw new TypeError(`acquire: an address is a string such as 'local:/var/lock/billing', and several are an array, not ${format(locks)}`);
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(OPTIONS, name)) {
+      throw new TypeError(`acquire: there is no option ${name}: they are ${Object.keys(OPTIONS).join(', ')}`);
+    }
+    if (value != null && !OPTIONS[name](value)) {
+      throw new TypeError(`acquire: ${name} must not be ${format(value)}; times are milliseconds, ranges are pairs of them`);
+    }
+  }
 }
 
 /** A lock that this process holds, or held. From acquire. */
@@ -112,6 +153,9 @@ export class Lock {
     for (const [flag, ms] of Object.entries(times)) {
       if (ms != null && ms !== Infinity) args.push(`--${flag}`, ms === 0 ? '0' : `${ms}ms`);
     }
+    for (const flag of ['poll', 'slow']) {
+      if (o[flag] != null) args.push(`--${flag}`, o[flag].map((ms) => `${ms}ms`).join('..'));
+    }
     if (o.retries != null) args.push('--retries', `${o.retries}`);
     if (o.shared) args.push('--shared');
     if (o.strict) args.push('--strict');
@@ -120,9 +164,11 @@ export class Lock {
     this._program = program;
     this._killAfter = o.killAfter ?? 15_000;
     this._process = spawn(program, [...before, ...args, '--', ...locks],
-      { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, GOMAXPROCS: '1' } });
+      { stdio: ['pipe', 'pipe', o.log ? 'pipe' : o.log === false ? 'ignore' : 'inherit'], env: { ...process.env, GOMAXPROCS: '1' } });
     this._exited = once(this._process, 'exit').catch((e) => { this._failed = e; });
     this._process.stdin?.on('error', () => {}); // it went away: its output says so
+    if (o.log && this._process.stderr) createInterface({ input: this._process.stderr }).on('line', o.log);
+    this._ref = o.ref === true;
     this._lines = linesOf(this._process.stdout); // there is none when descriptors ran out
   }
 
@@ -142,7 +188,11 @@ export class Lock {
     if (this.#asked) return false;
     this.#asked = true;
     await this._end();
-    await this._within(2_000, this.#ended); // what a wrapper left running may keep the pipe
+    if (!(await this._within(2_000, this.#ended))) this._process.stdout.destroy(); // what a wrapper left running may keep the pipe
+    this._process.stderr?.unref();
+    if (this.#released && this._process.exitCode === TOO_SOON) {
+      this.#lose('gone', `${this.address}: lost: the helper released it before it was asked to`);
+    }
     if (!this.#released) {
       this.#lose('unreleased', `${this.address}: release: the helper did not say that it has released the lock`);
     }
@@ -177,7 +227,9 @@ export class Lock {
     this.tokens = tokens.map(BigInt);
     [this.token] = this.tokens;
     this.waited = Number(fields.waited_ms);
-    for (const held of [this._process, this._process.stdin, this._process.stdout]) held.unref();
+    if (!this._ref) {
+      for (const held of [this._process, ...this._process.stdio]) held?.unref();
+    }
     this.#ended = this.#listen();
   }
 

@@ -3,6 +3,7 @@ use strict;
 use warnings;
 use Carp ();
 use Errno qw(EINTR);
+use File::Spec ();
 use IO::Handle ();
 use POSIX qw(WNOHANG);
 use Scalar::Util qw(looks_like_number);
@@ -11,12 +12,15 @@ use Time::HiRes ();
 our $VERSION = '1.0';
 
 use constant MAX_LINE => 4096;
+use constant TOO_SOON => 79;    # the exit status of a helper that released a lock before its parent let go
 
 sub acquire {
     my ($class, $lock, %o) = @_;
+    my $log = delete $o{log};
+    Carp::croak('Locksmith: log is a reference to a sub, or 0') if $log && ref $log ne 'CODE';
     my $self = bless {
         address => join(' + ', ref $lock ? @$lock : $lock), pid => $$, buffer => '',
-        kill_after => delete $o{kill_after} // 15,
+        kill_after => delete $o{kill_after} // 15, log => $log,
     }, $class;
     my @command = @{ delete $o{helper} // [$ENV{LOCKSMITH} || 'locksmith'] };
     my @locks = ref $lock ? @$lock : $lock;
@@ -59,6 +63,8 @@ sub mode    { $_[0]{mode} }
 sub waited  { $_[0]{waited} }
 sub token   { $_[0]{tokens}[0] }
 sub tokens  { @{ $_[0]{tokens} } }
+sub held    { $_[0]{held} }
+sub handle  { $_[0]{stdout} }
 
 sub lost {
     my $self = shift;
@@ -87,8 +93,10 @@ sub unlock {
     $self->{unlocked} = 1;
     $self->_end;
     1 while !$self->{released} && !$self->{ended} && $self->_hear(2);
+    $self->_log;
+    $self->_lose('gone', 'the helper released it before it was asked to') if $self->{released} && ($self->{status} // 0) >> 8 == TOO_SOON;
     $self->_lose('unreleased', 'the helper did not say that it has released the lock') unless $self->{released};
-    die $self->{error} if $self->{error};
+    _rethrow($self->{error}) if $self->{error};
     return 1;
 }
 *release = \&unlock;
@@ -112,10 +120,15 @@ sub _flags {
         (my $flag = "--$_") =~ tr/_/-/;
         push @flags, $flag, $o{$_} ? sprintf('%.9fs', $o{$_}) : 0;
     }
+    for (grep { defined $o{$_} } qw(poll slow)) {
+        my @pair = ref $o{$_} eq 'ARRAY' ? @{ $o{$_} } : ();
+        Carp::croak("Locksmith: $_ is an array of two times in seconds") if @pair != 2 || grep { !looks_like_number($_) } @pair;
+        push @flags, "--$_", join '..', map { sprintf '%.9fs', $_ } @pair;
+    }
     push @flags, '--retries', $o{retries} if defined $o{retries};
     push @flags, grep { $o{ substr $_, 2 } } qw(--shared --strict);
     push @flags, map { "--meta=$_=$o{meta}{$_}" } sort keys %{ $o{meta} // {} };
-    delete @o{qw(timeout lease refresh max_hold respite retries shared strict meta)};
+    delete @o{qw(timeout lease refresh max_hold respite poll slow retries shared strict meta)};
     Carp::croak('Locksmith: unknown option ' . join ', ', sort keys %o) if %o;
     return @flags;
 }
@@ -127,6 +140,15 @@ sub _spawn {
     pipe my $input, my $stdin or _throw('Locksmith::Error', 'internal', "pipe: $!");
     pipe my $stdout, my $output or _throw('Locksmith::Error', 'internal', "pipe: $!");
     pipe my $report, my $failure or _throw('Locksmith::Error', 'internal', "pipe: $!");
+    my $stderr;
+    if (defined $self->{log}) {    # a file, not a pipe: nobody reads it while the program works
+        (my $name, $stderr) = $self->{log} ? _file() : (undef, undef);
+        open $stderr, '>', File::Spec->devnull or _throw('Locksmith::Error', 'internal', "open: $!") if !$stderr;
+        if ($name) {
+            open $self->{logged}, '<', $name or _throw('Locksmith::Error', 'internal', "$name: $!");
+            unlink $name;
+        }
+    }
     my $child = $self->{locksmith} = fork // _throw('Locksmith::Error', 'internal', "fork: $!");
     if (!$child) {
         my $why = eval {    # a signal handler that dies must not go on here with the parent's work
@@ -134,6 +156,7 @@ sub _spawn {
             close $_ for $stdin, $stdout;    # exec does not, where the numbers of a closed STDIN or STDERR were free
             POSIX::dup2(fileno $input, 0);
             POSIX::dup2(fileno $output, 1);
+            POSIX::dup2(fileno $stderr, 2) if $stderr;
             no warnings 'exec';
             exec { $command[0] } @command;
             "$!";
@@ -151,6 +174,30 @@ sub _spawn {
         . 'install locksmith on PATH, or set $LOCKSMITH to its path');
 }
 
+# _file makes a file to append to, and returns its name, too.
+sub _file {
+    require File::Temp;
+    my ($made, $name) = File::Temp::tempfile();
+    open my $file, '>>', $name or _throw('Locksmith::Error', 'internal', "$name: $!");
+    return ($name, $file);
+}
+
+# _log passes on what came on the helper's standard error: whole lines.
+sub _log {
+    my $self = shift;
+    my $file = $self->{logged} or return;
+    while (1) {
+        my $begin = tell $file;
+        my $line = <$file>;
+        if (!defined $line || $line !~ /\n\z/) {
+            seek $file, $begin, 0;    # and no longer at the end
+            return;
+        }
+        chomp $line;
+        $self->{log}->($line);
+    }
+}
+
 # _hear takes in what the helper says within a time, and returns whether it said anything.
 sub _hear {
     my ($self, $seconds) = @_;
@@ -164,9 +211,11 @@ sub _hear {
             $self->_lose($fields->{code}, $text);
         } elsif ($word eq 'RELEASED') {
             $self->{released} = 1;
+            $self->{held} = ($fields->{held_ms} // 0) / 1000;
             $self->_lose('gone', 'the helper released it before it was asked to; did it get a signal?') unless $self->{unlocked};
         }
     }
+    $self->_log;
     $self->_lose('internal', 'the helper went away without releasing') if $self->{ended} && !$self->{released};
     return $heard;
 }
@@ -218,7 +267,10 @@ sub _end {
 # waits for all, there is no such child.
 sub _gone {
     my $self = shift;
-    return $self->{gone} ||= waitpid($self->{locksmith}, WNOHANG) != 0;
+    return 1 if $self->{gone};
+    my $pid = waitpid $self->{locksmith}, WNOHANG;
+    $self->{status} = $? if $pid > 0;
+    return $self->{gone} = $pid != 0;
 }
 
 sub _lose {
@@ -239,7 +291,16 @@ sub _parse {
 
 sub _throw {
     my ($class, $code, $text, %more) = @_;
-    die bless { code => $code, text => $text, %more }, $class;
+    _rethrow(bless { code => $code, text => $text, %more }, $class);
+}
+
+# _rethrow dies with an error that says where the program called us.
+sub _rethrow {
+    my $error = shift;
+    my $level = 0;
+    $level++ while (caller $level)[0] =~ /^Locksmith\b/ && caller $level + 1;
+    @$error{qw(file line)} = (caller $level)[1, 2];
+    die $error;
 }
 
 # _now is a clock that goes on while the machine sleeps, where there is one.
@@ -249,11 +310,13 @@ sub _now {
 }
 
 package Locksmith::Error;
-use overload '""' => sub { "$_[0]{text}\n" }, 'bool' => sub { 1 }, fallback => 1;
+use overload '""' => sub { my $e = shift; defined $e->{file} ? "$e->{text} at $e->{file} line $e->{line}.\n" : "$e->{text}\n" }, 'bool' => sub { 1 }, fallback => 1;
 sub code   { $_[0]{code} }
 sub text   { $_[0]{text} }
 sub holder { $_[0]{holder} }
 sub waited { $_[0]{waited} }
+sub file   { $_[0]{file} }
+sub line   { $_[0]{line} }
 
 package Locksmith::Held;
 our @ISA = ('Locksmith::Error');
@@ -304,12 +367,14 @@ times are seconds. Needs Perl 5.10 or newer, and nothing but its core modules.
 
 acquires a lock, or with a reference to an array of addresses a set, all or none. It
 waits for as long as the option C<timeout> says, or else without end. Options: timeout,
-lease, refresh, max_hold, respite, retries, shared, strict, meta (a hash): see
-C<locksmith hold --help>; helper (its command, an array) and kill_after (how long it may
-take to end, 15 seconds). It dies with an object whose string is the reason: a
+lease, refresh, max_hold, respite, poll and slow (arrays of two times), retries, shared, strict,
+meta (a hash): see C<locksmith hold --help>; helper (its command, an array), kill_after (how long it
+may take to end, 15 seconds) and log (a sub that is called with each line of the helper's standard error,
+whenever C<lost> or C<unlock> is; 0: nobody gets them; without it they go to ours). It dies with an
+object whose string is the reason, with file and line: a
 Locksmith::Held with C<holder> (a hash of id, user, host, program, pid, age_ms) and
 C<waited> (seconds) if another holder has the lock, else a Locksmith::Error. Both have
-C<code>, as the protocol names it.
+C<code>, as the protocol names it, C<text>, C<file> and C<line>.
 
 =item Locksmith->try_acquire($address, %options)
 
@@ -327,6 +392,15 @@ was stopped, for only that proves that the lock is still ours.
 releases the lock and returns when it has been removed: 1 the first time, then 0. It dies
 with a Locksmith::Lost if the lock was lost before, or cannot be removed. C<release> is
 the same.
+
+=item $lock->handle
+
+is for C<select>, IO::Select or an event loop: it can be read when the helper has said something, which
+may be a heartbeat. Do not read from it, call C<lost>.
+
+=item $lock->held
+
+is for how many seconds the lock was held, once it is released.
 
 =item $lock->id, token, tokens, mode, waited, address
 

@@ -6,10 +6,11 @@
         bill(lock.token)
 
 The helper releases the lock when this process lets go, ends or dies, by whatever
-signal: there is nothing to clean up. A Lock that nothing refers to is held nevertheless.
-Leaving the block raises LostError if the lock was lost meanwhile; long work looks at
-lock.lost (a threading.Event), or has on_lost called. In asyncio the block itself is
-cancelled, and then raises LostError:
+signal: there is nothing to clean up. A Lock that nothing refers to is held nevertheless,
+with a ResourceWarning. Leaving the block raises LostError if the lock was lost meanwhile;
+long work looks at lock.lost, which is true then (and a threading.Event, to wait for), or has
+on_lost called. In asyncio the block itself is cancelled, and then raises LostError; nothing
+blocks the loop:
 
     async with locksmith.acquire_async("nfs:/srv/locks/billing") as lock:
         await bill(lock.token)
@@ -24,38 +25,49 @@ The helper is the argument helper, else $LOCKSMITH, else locksmith on PATH. All 
 are seconds. Needs Python 3.8 or newer, and nothing but its standard library.
 """
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import os
 import queue
 import re
 import subprocess
+import sys
 import threading
 import time
 import urllib.parse
+import warnings
 import weakref
+from types import TracebackType
+from typing import IO, Any, Callable, Dict, Generator, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union
 
-__all__ = ["acquire", "acquire_async", "try_acquire", "Lock", "Holder",
+__all__ = ["acquire", "acquire_async", "try_acquire", "Lock", "AsyncLock", "Holder", "Loss",
            "LocksmithError", "HeldError", "HelperError", "LostError", "NoHelperError", "ProtocolError"]
 
+_T = TypeVar("_T")
+_Fields = Dict[str, str]
+_Range = Tuple[float, float]
+_Log = Union[Callable[[str], object], bool, None]
 _MAX_LINE = 4096
+_TOO_SOON = 79  # the exit status of a helper that released a lock before its parent let go
 _LINE = re.compile(r"([A-Z]{1,16})((?: [a-z][a-z0-9_.-]{0,31}=[!-~]*)*?)(?: text=(.+))?\n")
 
 
 class LocksmithError(Exception):
     """What is wrong with a lock. code: as in protocol/README.md, such as held or gone."""
 
-    def __init__(self, text, code=None):
-        super().__init__(text)
+    def __init__(self, text: str, code: Optional[str] = None) -> None:
+        super().__init__(text)  # what else is set here survives pickle, too
         self.code = code
 
 
 class HeldError(LocksmithError):
     """Another holder has the lock: at once, or still when the timeout was over. waited: seconds."""
 
-    def __init__(self, text, code, holder, waited=None):
+    def __init__(self, text: str, code: Optional[str] = None, holder: Optional[Holder] = None, waited: Optional[float] = None) -> None:
         super().__init__(text, code)
-        self.holder, self.waited = holder, waited
+        self.holder, self.waited = holder or Holder({}), waited
 
 
 class HelperError(LocksmithError):
@@ -71,111 +83,231 @@ class NoHelperError(LocksmithError):
 
 
 class ProtocolError(LocksmithError):
-    """What was started is no locksmith, or died before its first line."""
+    """What was started is no locksmith, a newer one, or died before its first line."""
 
 
 class Holder:
     """Who holds a lock: id, user, host, program (strings), pid, age (seconds). What is not known is None."""
 
-    def __init__(self, fields):
+    def __init__(self, fields: Mapping[str, str]) -> None:
         self.id, self.user, self.host, self.program = (fields.get(key) for key in ("holder", "user", "host", "program"))
         self.pid = int(fields["pid"]) if fields.get("pid", "").isdecimal() else None
         self.age = _seconds(fields, "age_ms")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Holder({', '.join(f'{k}={v!r}' for k, v in vars(self).items() if v is not None)})"
 
 
-def acquire(*locks, on_lost=None, **options):
+class Loss(threading.Event):
+    """Whether a lock was lost: true or false, and an event to wait for."""
+
+    def __bool__(self) -> bool:
+        return self.is_set()
+
+
+def acquire(*locks: str, on_lost: Optional[Callable[[LostError], object]] = None, timeout: Optional[float] = None, retries: Optional[int] = None,
+            shared: bool = False, strict: bool = False, lease: Optional[float] = None, refresh: Optional[float] = None,
+            max_hold: Optional[float] = None, respite: Optional[float] = None, poll: Optional[_Range] = None,
+            slow: Optional[_Range] = None, meta: Optional[Mapping[str, str]] = None, log: _Log = None,
+            helper: Optional[Sequence[str]] = None, kill_after: Optional[float] = 15) -> Lock:
     """Acquire a lock, or a set of locks all or none, and return a Lock.
 
     timeout: give up after so many seconds of waiting, with HeldError; None: never.
     shared: other shared holders may have it, too. on_lost(error): is called from
     another thread when the lock is lost. lease, refresh, max_hold, respite (seconds),
-    retries, strict, meta (a dict): see locksmith hold --help. helper: its command, a list.
-    kill_after: how long it may take to end, 15 seconds. Raises HeldError, HelperError,
+    poll, slow (pairs of seconds), retries, strict, meta (a dict): see locksmith hold --help.
+    log: is called from another thread with each line of the helper's standard error; False:
+    nobody gets them; None: they go to ours. helper: its command, a list.
+    kill_after: how long it may take to end. Raises HeldError, HelperError,
     NoHelperError, ProtocolError; after any of them, and after KeyboardInterrupt, the
     lock is not held.
     """
-    lock = Lock(locks, on_lost, **options)
-    try:
-        lock._start(lock._first_line())
-    except BaseException:
-        lock._end()
-        raise
-    return lock
+    flags = _flags(timeout=timeout, retries=retries, shared=shared, strict=strict, lease=lease, refresh=refresh,
+        max_hold=max_hold, respite=respite, poll=poll, slow=slow, meta=meta)
+    return Lock(_Helper(locks, on_lost, flags, log, helper, kill_after)._first())
 
 
-def try_acquire(*locks, **options):
+def try_acquire(*locks: str, on_lost: Optional[Callable[[LostError], object]] = None,
+            shared: bool = False, strict: bool = False, lease: Optional[float] = None, refresh: Optional[float] = None,
+            max_hold: Optional[float] = None, respite: Optional[float] = None, meta: Optional[Mapping[str, str]] = None,
+            log: _Log = None, helper: Optional[Sequence[str]] = None, kill_after: Optional[float] = 15) -> Lock:
     """Acquire without waiting: HeldError if another holder has the lock."""
-    return acquire(*locks, **{**options, "timeout": 0})
+    return acquire(*locks, on_lost=on_lost, timeout=0, shared=shared, strict=strict, lease=lease, refresh=refresh,
+                   max_hold=max_hold, respite=respite, meta=meta, log=log, helper=helper, kill_after=kill_after)
 
 
-class Lock:
-    """A lock that this process holds, or held. From acquire; of use from any thread.
+def _flags(*, meta: Optional[Mapping[str, str]], retries: Optional[int], shared: bool, strict: bool,
+           poll: Optional[_Range], slow: Optional[_Range], **times: Optional[float]) -> List[str]:
+    flags: List[str] = []
+    for name, value in times.items():
+        if value is not None:
+            flags += ["--" + name.replace("_", "-"), _duration(name, value) if value else "0"]
+    for name, pair in ("poll", poll), ("slow", slow):
+        if pair is not None:
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise TypeError(f"{name}: a pair of seconds, such as (0.025, 0.1), not {pair!r}")
+            flags += [f"--{name}", "..".join(_duration(name, end) for end in pair)]
+    flags += [] if retries is None else ["--retries", str(retries)]
+    flags += ["--shared"] * bool(shared) + ["--strict"] * bool(strict)
+    return flags + [f"--meta={key}={value}" for key, value in (meta or {}).items()]
+
+
+def _duration(name: str, seconds: float) -> str:
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(f"{name}: a number of seconds, not {seconds!r}")
+    return f"{seconds:.9f}s"
+
+
+class _Handle:
+    """What the program has of a lock: it is dropped, or not, apart from what listens to the helper.
 
     address: as asked for. id: names this acquisition. mode: exclusive, shared or, of a
     set, mixed. token: the fencing token, which rises with every holder, or 0; tokens:
-    those of a set. waited: seconds. lost: an Event, set when the lock is lost; error is
-    the LostError then, else None.
+    those of a set. waited: seconds. lost: true, and set as an Event, when the lock is lost;
+    error is the LostError then, else None.
     """
 
-    def __init__(self, locks, on_lost=None, *, timeout=None, retries=None, shared=False, strict=False,
-                 lease=None, refresh=None, max_hold=None, respite=None, meta=None, helper=None, kill_after=15):
-        self.address, self.lost, self.error = " + ".join(locks), threading.Event(), None
+    def __init__(self, helper: _Helper) -> None:
+        self._helper = helper
+        self.address, self.id, self.mode, self.lease = helper.address, helper.id, helper.mode, helper.lease
+        self.token, self.tokens, self.waited, self.lost = helper.tokens[0], helper.tokens, helper.waited, helper.lost
+
+    @property
+    def error(self) -> Optional[LostError]:
+        return self._helper.error
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.address} id={self.id}{' lost' if self.lost else ' released' if self._helper._asked else ''}>"
+
+    def __del__(self) -> None:
+        helper = self.__dict__.get("_helper")
+        if helper and not helper._asked and not helper.lost and helper._pid == os.getpid() and not sys.is_finalizing():
+            warnings.warn(f"{self!r} was never released: it is held until this process ends", ResourceWarning, source=self)
+
+    def _enter(self) -> None:
+        if self._helper._asked:
+            raise RuntimeError(f"{self.address}: with: the lock was released before; acquire it again")
+
+
+class Lock(_Handle):
+    __doc__ = f"A lock that this process holds, or held. From acquire; of use from any thread.{(_Handle.__doc__ or '').partition('.')[2]}"
+
+    def release(self) -> bool:
+        """Release the lock and return when it has been removed: True the first time, then False.
+
+        Raises LostError if it was lost before, or cannot be removed. While one thread releases
+        it, others wait.
+        """
+        return self._helper._release()
+
+    def __enter__(self) -> Lock:
+        self._enter()
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
+        self._helper._leave()
+
+
+class AsyncLock(_Handle):
+    """A lock of acquire_async. It has what a Lock has, and release is to be awaited."""
+
+    async def release(self) -> bool:
+        """Lock.release, which does not block the loop."""
+        return await asyncio.shield(_in_thread(self._helper._release))
+
+    async def __aenter__(self) -> AsyncLock:
+        self._enter()
+        return self
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
+        await asyncio.shield(_in_thread(self._helper._leave))
+
+
+class _Helper:
+    """A running helper, and what it has said."""
+
+    def __init__(self, locks: Sequence[str], on_lost: Optional[Callable[[LostError], object]], flags: List[str], log: _Log,
+                 helper: Optional[Sequence[str]], kill_after: Optional[float]) -> None:
+        self._check(locks, helper)
+        self.address, self.lost = " + ".join(locks), Loss()
+        self.error: Optional[LostError] = None
+        self.id, self.mode, self.lease, self.waited, self.tokens = "", "", 0.0, 0.0, [0]
         self._on_lost, self._pid = on_lost, os.getpid()
         self._kill_after = float("inf") if kill_after is None else kill_after
-        self._asked, self._released, self._mutex = False, False, threading.Lock()
-        self._listener, self._process, self._reading = None, None, threading.Lock()
+        self._asked, self._released, self._mutex, self._over = False, False, threading.Lock(), threading.Event()
+        self._listener: Optional[threading.Thread] = None
+        self._reading = threading.Lock()
         command = list(helper or [os.environ.get("LOCKSMITH") or "locksmith"])
-        command += ["hold", "--parent", str(os.getpid()), "--stdin", "watch", "--beats"]
-        for flag, value in [("timeout", timeout), ("lease", lease), ("refresh", refresh), ("max-hold", max_hold),
-                            ("respite", respite)]:
-            command += [] if value is None else [f"--{flag}", f"{value:.9f}s" if value else "0"]
-        command += [] if retries is None else ["--retries", str(retries)]
-        command += ["--shared"] * shared + ["--strict"] * strict
-        command += [f"--meta={key}={value}" for key, value in (meta or {}).items()]
+        command += ["hold", "--parent", str(os.getpid()), "--stdin", "watch", "--beats", *flags, "--", *locks]
+        error = subprocess.PIPE if callable(log) else subprocess.DEVNULL if log is False else None
         try:
-            self._process = subprocess.Popen([*command, "--", *locks], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error,
                                              env={**os.environ, "GOMAXPROCS": "1"})
         except OSError as e:
             raise NoHelperError(f"{self.address}: acquire: {e}; install locksmith on PATH, or set $LOCKSMITH to its path") from e
-        _locks.add(self)
+        assert self._process.stdin and self._process.stdout
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        self._program = command[0]
+        if callable(log) and self._process.stderr:
+            threading.Thread(target=_pass_on, args=(self._process.stderr, log), daemon=True).start()
+        _helpers.add(self)
 
-    def release(self):
-        """Release the lock and return when it has been removed: True the first time, then False.
+    @staticmethod
+    def _check(locks: Sequence[str], helper: Optional[Sequence[str]]) -> None:
+        if not locks:
+            raise TypeError("acquire: no lock: give an address such as local:/var/lock/billing")
+        for lock in locks:
+            if isinstance(lock, (list, tuple, set)):
+                raise TypeError(f"acquire: {lock!r}: several locks are arguments of their own: acquire(*locks)")
+            if isinstance(lock, (os.PathLike, bytes)):
+                raise TypeError(f"acquire: {lock!r}: an address is a string that begins with a kind of lock: 'local:/var/lock/billing'")
+            if not isinstance(lock, str):
+                raise TypeError(f"acquire: {lock!r}: an address is a string, not a {type(lock).__name__}")
+        if isinstance(helper, (str, bytes, os.PathLike)):
+            raise TypeError(f"helper: a list of the program and its arguments, not {helper!r}")
 
-        Raises LostError if it was lost before, or cannot be removed.
-        """
+    def _first(self) -> _Helper:
+        try:
+            self._start(self._first_line())
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def _release(self) -> bool:
         if self._pid != os.getpid():
             raise RuntimeError(f"{self.address}: release: the process that acquired the lock has to release it")
         with self._mutex:
-            if self._asked:
-                return False
-            self._asked = True
-        self._end()
-        if threading.current_thread() is not self._listener:  # which calls on_lost
-            self._listener.join(2)
-        if not self._released:
-            self._lose("unreleased", f"{self.address}: release: the helper did not say that it has released the lock")
+            first, self._asked = not self._asked, True
+        if not first:
+            if threading.current_thread() is not self._listener:
+                self._over.wait()
+            return False
+        try:
+            self._end()
+            if self._listener and threading.current_thread() is not self._listener:  # which calls on_lost
+                self._listener.join(2)
+            if self._released and self._process.returncode == _TOO_SOON:
+                self._lose("gone", f"{self.address}: lost: the helper released it before it was asked to")
+            if not self._released:
+                self._lose("unreleased", f"{self.address}: release: the helper did not say that it has released the lock")
+        finally:
+            self._over.set()
         if self.error:
             raise self.error
         return True
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def _leave(self) -> None:
         if self._pid != os.getpid():
             return  # a child leaves the block: that is for the parent to do
-        if not self.release() and self.error:
+        if not self._release() and self.error:
             raise self.error  # released in the block, where the loss may have been caught
 
-    def _first_line(self):
+    def _first_line(self) -> bytes:
         with self._reading:
-            return self._process.stdout.readline(_MAX_LINE + 1)
+            return self._stdout.readline(_MAX_LINE + 1)
 
-    def _start(self, line):
+    def _start(self, line: bytes) -> None:
         """Take the helper's first line, and begin to listen for others."""
         word, fields, text = _parse(line)
         code = fields.get("code")
@@ -183,23 +315,22 @@ class Lock:
             raise HeldError(text, code, Holder(fields), _seconds(fields, "waited_ms"))
         if word == "ERR":
             raise HelperError(text, code)
-        lease, self.waited = _seconds(fields, "lease_ms"), _seconds(fields, "waited_ms")
-        tokens = fields.get("token", "0").split(",")
-        if word == "OK" and re.fullmatch("[1-9][0-9]*", fields.get("proto", "")) and fields["proto"] != "1":
-            raise ProtocolError(f"{self.address}: acquire: {self._process.args[0]} speaks a newer protocol, {fields['proto']}, "
+        proto, lease = fields.get("proto", ""), _seconds(fields, "lease_ms")
+        if word == "OK" and re.fullmatch("[1-9][0-9]*", proto) and proto != "1":
+            raise ProtocolError(f"{self.address}: acquire: {self._program} speaks a newer protocol, {proto}, "
                                 "and this client 1: bring the client up to date, or use an older locksmith")
-        if word != "OK" or fields.get("proto") != "1" or not lease or not all(t.isdecimal() for t in tokens):
-            raise ProtocolError(f"{self.address}: acquire: {self._process.args[0]} does not speak as a locksmith: "
+        tokens = fields.get("token", "0").split(",")
+        if word != "OK" or proto != "1" or not lease or not all(t.isdecimal() for t in tokens):
+            raise ProtocolError(f"{self.address}: acquire: {self._program} does not speak as a locksmith: "
                                 f"{line[:100]!r}; is it the right program?")
-        self.id, self.mode, self.lease = fields.get("id", ""), fields.get("mode"), lease
+        self.id, self.mode, self.lease, self.waited = fields.get("id", ""), fields.get("mode", ""), lease, _seconds(fields, "waited_ms") or 0.0
         self.tokens = [int(t) for t in tokens]
-        self.token = self.tokens[0]
-        lines = queue.Queue()
-        threading.Thread(target=_read, args=(self._process.stdout, lines), daemon=True).start()
+        lines: queue.Queue[bytes] = queue.Queue()
+        threading.Thread(target=_read, args=(self._stdout, lines), daemon=True).start()
         self._listener = threading.Thread(target=self._listen, args=(lines,), daemon=True)
         self._listener.start()
 
-    def _listen(self, lines):
+    def _listen(self, lines: queue.Queue[bytes]) -> None:
         """Hear what the helper says, and notice when it has said nothing for too long."""
         last = _now()
         deadline, late = last + self.lease * 3 / 4, False
@@ -233,7 +364,7 @@ class Lock:
                     self._lose("internal", f"{self.address}: lost: the helper went away without releasing")
                 return
 
-    def _lose(self, code, text):
+    def _lose(self, code: Optional[str], text: str) -> None:
         with self._mutex:
             if self.error:
                 return
@@ -242,15 +373,16 @@ class Lock:
         if self._on_lost:
             self._on_lost(self.error)
 
-    def _end(self):
+    def _end(self) -> None:
         """Let go, and wait for the helper; kill it if it does not end.
 
         A child that was forked while the helper started may keep its pipe, so that a
         second later SIGTERM says it, too; not on Windows, where that would kill.
         """
-        self._process.stdin.close()
+        self._stdin.close()
         soon = min(1, self._kill_after) if hasattr(os, "fork") else self._kill_after
-        for patience, stop in [(soon, self._process.terminate), (self._kill_after - soon, self._process.kill), (2, None)]:
+        stops: List[Tuple[float, Optional[Callable[[], None]]]] = [(soon, self._process.terminate), (self._kill_after - soon, self._process.kill), (2, None)]
+        for patience, stop in stops:
             try:
                 self._process.wait(patience)
                 break
@@ -259,25 +391,24 @@ class Lock:
                     if stop:
                         stop()
         if not self._listener and self._reading.acquire(timeout=2):  # what a wrapper left running may keep the pipe
-            self._process.stdout.close()
+            self._stdout.close()
 
-    def _forked(self):
+    def _forked(self) -> None:
         """In a child: our ends of the pipes would keep the lock from being released."""
-        if self._process:
-            null = os.open(os.devnull, os.O_RDWR)
-            for stream in self._process.stdin, self._process.stdout:
-                if not stream.closed:  # by number: another thread's lock on the stream is locked for ever here
-                    os.dup2(null, stream.raw.fileno(), inheritable=False)
-            os.close(null)
-            self._process.returncode = 0  # it is no child of this process, which must not wait for it
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in self._stdin, self._stdout:
+            if not stream.closed:  # by number: another thread's lock on the stream is locked for ever here
+                os.dup2(null, stream.raw.fileno(), inheritable=False)  # type: ignore[attr-defined]
+        os.close(null)
+        self._process.returncode = 0  # it is no child of this process, which must not wait for it
 
 
-_locks = weakref.WeakSet()
+_helpers: weakref.WeakSet[_Helper] = weakref.WeakSet()
 
 
-def _after_fork():
-    for lock in list(_locks):
-        lock._forked()
+def _after_fork() -> None:
+    for helper in list(_helpers):
+        helper._forked()
 
 
 if hasattr(os, "register_at_fork"):
@@ -285,37 +416,46 @@ if hasattr(os, "register_at_fork"):
 
 
 class acquire_async:
-    """acquire for asyncio: await it for a Lock, or use it as "async with".
+    """acquire for asyncio: await it for an AsyncLock, or use it as "async with".
 
     The end of the task ends the waiting. The block of "async with" is cancelled when
-    the lock is lost, and raises LostError.
+    the lock is lost, and raises LostError. The options are those of acquire. With AnyIO it
+    works on asyncio; on Trio it says so, with RuntimeError.
     """
 
-    def __init__(self, *locks, on_lost=None, **options):
-        self._locks, self._on_lost, self._options = locks, on_lost, options
+    def __init__(self, *locks: str, on_lost: Optional[Callable[[LostError], object]] = None, timeout: Optional[float] = None, retries: Optional[int] = None,
+                 shared: bool = False, strict: bool = False, lease: Optional[float] = None, refresh: Optional[float] = None,
+                 max_hold: Optional[float] = None, respite: Optional[float] = None, poll: Optional[_Range] = None,
+                 slow: Optional[_Range] = None, meta: Optional[Mapping[str, str]] = None, log: _Log = None,
+                 helper: Optional[Sequence[str]] = None, kill_after: Optional[float] = 15) -> None:
+        flags = _flags(timeout=timeout, retries=retries, shared=shared, strict=strict, lease=lease, refresh=refresh,
+                       max_hold=max_hold, respite=respite, poll=poll, slow=slow, meta=meta)
+        self._on_lost = on_lost
+        self._new: Callable[..., _Helper] = lambda on_lost: _Helper(locks, on_lost, flags, log, helper, kill_after)
 
-    async def _acquire(self, on_lost):
-        lock = Lock(self._locks, on_lost, **self._options)
+    async def _acquire(self, on_lost: Optional[Callable[[LostError], object]]) -> AsyncLock:
+        _loop()
+        held = self._new(on_lost)
         try:
-            lock._start(await _in_thread(lock._first_line))
+            held._start(await _in_thread(held._first_line))
         except BaseException:
-            await asyncio.shield(_in_thread(lock._end))
+            await asyncio.shield(_in_thread(held._end))
             raise
-        return lock
+        return AsyncLock(held)
 
-    def __await__(self):
+    def __await__(self) -> Generator[Any, None, AsyncLock]:
         return self._acquire(self._on_lost).__await__()
 
-    async def __aenter__(self):
-        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    async def __aenter__(self) -> AsyncLock:
+        loop, task = _loop(), asyncio.current_task()
         self._lost = self._leaving = False
 
-        def cancel():
-            if not self._leaving:
+        def cancel() -> None:
+            if task and not self._leaving:
                 self._lost = True
                 task.cancel()
 
-        def on_lost(error):
+        def on_lost(error: LostError) -> None:
             loop.call_soon_threadsafe(cancel)
             if self._on_lost:
                 self._on_lost(error)
@@ -323,11 +463,12 @@ class acquire_async:
         self._lock = await self._acquire(on_lost)
         return self._lock
 
-    async def __aexit__(self, kind, *_):
+    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
         self._leaving = True
-        if self._lost and hasattr(asyncio.Task, "uncancel"):
-            asyncio.current_task().uncancel()
-        released = _in_thread(self._lock.__exit__)
+        uncancel = getattr(asyncio.current_task(), "uncancel", None)  # since Python 3.11
+        if self._lost and uncancel:
+            uncancel()
+        released = _in_thread(self._lock._helper._leave)
         try:
             await asyncio.shield(released)
         except asyncio.CancelledError:
@@ -336,29 +477,39 @@ class acquire_async:
             await released  # the block ended before it heard of the loss
 
 
-def _in_thread(work):
-    """A future of what work returns, in a thread of its own: waiters may be many."""
-    loop = asyncio.get_running_loop()
-    future = loop.create_future()
+def _loop() -> asyncio.AbstractEventLoop:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        raise RuntimeError("locksmith: acquire_async needs a running loop of asyncio (with AnyIO: its backend asyncio); "
+                           "elsewhere call locksmith.acquire in a thread") from None
 
-    def settle(method, value):
+
+def _in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
+    """A future of what work returns, in a thread of its own: waiters may be many."""
+    loop = _loop()
+    future: asyncio.Future[_T] = loop.create_future()
+
+    def settle(method: Callable[[Any], None], value: Any) -> None:
         if not future.done():
             method(value)
 
-    def run():
+    def run() -> None:
+        method: Callable[[Any], None]
+        value: Any
         try:
-            outcome = future.set_result, work()
+            method, value = future.set_result, work()
         except BaseException as e:
-            outcome = future.set_exception, e
+            method, value = future.set_exception, e
         try:
-            loop.call_soon_threadsafe(settle, *outcome)
+            loop.call_soon_threadsafe(settle, method, value)
         except RuntimeError:
             pass  # the loop was closed; nobody waits
     threading.Thread(target=run, daemon=True).start()
     return future
 
 
-def _read(stream, lines):
+def _read(stream: IO[bytes], lines: queue.Queue[bytes]) -> None:
     """Pass lines on until the end, which is an empty one."""
     with stream:
         while True:
@@ -368,7 +519,17 @@ def _read(stream, lines):
                 return
 
 
-def _parse(line):
+def _pass_on(stream: IO[bytes], log: Callable[[str], object]) -> None:
+    """Call log with each line, to the end: a helper must not find the pipe full."""
+    with stream:
+        for line in stream:
+            try:
+                log(line.decode("utf-8", "replace").rstrip("\n"))
+            except Exception:
+                sys.excepthook(*sys.exc_info())
+
+
+def _parse(line: bytes) -> Tuple[Optional[str], _Fields, str]:
     """The word, the fields and the text of a line; no word if it is malformed."""
     match = _LINE.fullmatch(line.decode("utf-8", "replace"))
     if not match or len(line) > _MAX_LINE:
@@ -377,10 +538,10 @@ def _parse(line):
     return match[1], {key: urllib.parse.unquote(value) for key, value in pairs}, match[3] or ""
 
 
-def _seconds(fields, key):
+def _seconds(fields: Mapping[str, str], key: str) -> Optional[float]:
     return int(fields[key]) / 1000 if fields.get(key, "").isdecimal() else None
 
 
-def _now():
+def _now() -> float:
     """A clock that goes on while the machine sleeps, where there is one."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()

@@ -1,10 +1,15 @@
 package parents
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"locksmith/test/lab"
 )
 
 // clients are languages whose parents use the client that we offer for it.
@@ -14,6 +19,8 @@ var clients = []language{
 		threads: func() string { return "what a worker acquired is released when it ends" }},
 	{name: "clients/perl", program: "perl", suffix: ".pl", held: "held by another", usage: "absolute",
 		threads: func() string { return "an object belongs to its thread" }},
+	{name: "clients/tcl", program: "tclsh", suffix: ".tcl", held: "held by", usage: "absolute",
+		threads: func() string { return "no threads in plain tclsh" }},
 }
 
 // losses are the ways to lose a lock, and what a client is to call them.
@@ -56,8 +63,8 @@ func TestClientsTellLosses(t *testing.T) {
 func TestClientsForked(t *testing.T) {
 	t.Parallel()
 	for _, l := range clients {
-		if l.program == "node" {
-			continue // it does not fork
+		if l.program == "node" || l.program == "tclsh" {
+			continue // they do not fork
 		}
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
@@ -150,6 +157,43 @@ func TestPythonBacklog(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, clients[0])
 	f.start(clients[0].command(t, "backlog"), nil).mustSucceed()
+}
+
+// TestHandles: what a program can do with a lock, and what it is refused in words. The scripts
+// judge for themselves.
+func TestHandles(t *testing.T) {
+	t.Parallel()
+	for _, l := range clients {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, l)
+			f.start(l.command(t, "handle", f.address()), nil).mustSucceed()
+		})
+	}
+}
+
+// TestPythonTypes: a strict type checker finds nothing in the client, and in a program that
+// uses it wrongly what is wrong.
+func TestPythonTypes(t *testing.T) {
+	t.Parallel()
+	lab.NotShort(t, "a type checker takes seconds")
+	mypy := lab.NeedProgram(t, "mypy")
+	check := func(files ...string) (string, error) {
+		cmd := exec.Command(mypy, append([]string{"--strict", "--cache-dir=" + t.TempDir()}, files...)...)
+		cmd.Env = append(os.Environ(), "MYPYPATH=../../client/python")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := check("../../client/python/locksmith.py", "testdata/clients/python/example.py"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	wrong := filepath.Join(t.TempDir(), "wrong.py")
+	if err := os.WriteFile(wrong, []byte("import locksmith\nlocksmith.acquire('local:/a', timout=3)\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := check(wrong); err == nil || !strings.Contains(out, "timout") {
+		t.Errorf("an option that is none: %v\n%s", err, out)
+	}
 }
 
 // TestPythonTask: a task that works under a lock is cancelled when it is lost.

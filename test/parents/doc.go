@@ -36,6 +36,7 @@
 //	forked       a child by fork(2) lives on while the lock is released, and cannot do so
 //	give_up      the lock is waited for and given up soon, which is said
 //	deaf         the same, with a helper that hears nothing
+//	handle       what a program can do with a lock, and is refused; it judges for itself
 //	thread_ends  (Perl) another thread ends before the work
 //	unread       (Perl) the helper's output is full of heartbeats before the work
 //	task         (Python) what works is a task of asyncio

@@ -36,7 +36,7 @@ def lost_at(*beats, stopped=True, lease=16):
     global clock
     clock = 0.0
     lost.clear()
-    lock = object.__new__(locksmith.Lock)
+    lock = object.__new__(locksmith._Helper)
     lock.lease, lock.address, lock.error, lock.lost = lease, "local:/x", None, threading.Event()
     lock._asked, lock._released, lock._mutex, lock._on_lost = False, False, threading.Lock(), lambda _: lost.append(clock)
     lock._listen(Lines(stopped, *((at, b"BEAT sent_ms=0\n") for at in beats)))

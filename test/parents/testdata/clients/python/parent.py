@@ -30,7 +30,7 @@ def acquire_in_thread():
 
 
 def leave_child(lock):
-    ends = lock._process.stdin.fileno(), lock._process.stdout.fileno()
+    ends = lock._helper._stdin.fileno(), lock._helper._stdout.fileno()
     child = subprocess.Popen(["sleep", "600"], pass_fds=ends)
     say(f"child {child.pid}")
 
