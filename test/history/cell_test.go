@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +29,7 @@ type contender struct {
 	number int
 	wish   []membership // the locks that it wants, without tokens
 	rounds int
+	helper string // "": this version's
 }
 
 func (c *contender) String() string { return fmt.Sprintf("%s %d", c.cell.name, c.number) }
@@ -79,6 +81,9 @@ func directory(t *testing.T) string {
 func (c *cell) contenders(first int) (all []*contender) {
 	for i, wish := range c.kind.wishes {
 		k := &contender{cell: c, number: first + i}
+		if n := len(c.kind.helpers); n > 0 {
+			k.helper = c.kind.helpers[i%n]
+		}
 		for _, position := range wish {
 			m := membership{lock: c.locks[max(position, -1-position)], shared: position < 0}
 			k.wish = append(k.wish, m)
@@ -98,6 +103,9 @@ func (c *contender) live(r *recorder, program string) error {
 		}
 		cmd := exec.Command(program, append([]string{r.socket, name}, c.arguments()...)...)
 		cmd.Env = c.cell.env
+		if c.helper != "" {
+			cmd.Env = append(slices.Clone(cmd.Env), "LOCKSMITH="+c.helper)
+		}
 		cmd.Stderr = r.stderr
 		if err := cmd.Start(); err != nil {
 			return err

@@ -35,6 +35,13 @@
 // directory, which only age frees. There the test is the operator who runs reap, and says how
 // often.
 //
+// # An older version beside this one
+//
+// TestVersions does the same where every other contender has a helper of an older commit, so that
+// holders, waiters and those who break are of both versions. The commit is pinned, and is made
+// from the history of the checkout; a clone that lacks it says so and skips. s3: is mixed with -long
+// only, with the commit that brought it.
+//
 // # What is wrong
 //
 //   - two sections of a lock overlap, unless both are shared

@@ -22,35 +22,56 @@ const most = 10
 func TestHistory(t *testing.T) {
 	lab.NotShort(t, "it kills processes for half a minute")
 	t.Parallel()
+	lab.Program(t, "cmd/locksmith-remote") // for s3:, in the same directory as the other
+	newHistory(t, toKill(), func(k kind) kind { return k }).run()
+}
+
+// A history is what becomes of some cells.
+type history struct {
+	*testing.T
+	r       *recorder
+	chosen  []kind
+	cells   []*cell
+	tallies map[string]*tally
+}
+
+// newHistory prepares one, of the kinds that were chosen, each as changed says.
+func newHistory(t *testing.T, kills int, changed func(kind) kind) *history {
+	t.Helper()
 	chance := *seed
 	if chance == 0 {
 		chance = uint64(time.Now().UnixNano())
 	}
-	t.Logf("-seed %d -kills %d", chance, toKill())
-	lab.Program(t, "cmd/locksmith-remote") // for s3:, in the same directory as the other
-	helper, parent := lab.Program(t, "cmd/locksmith"), lab.Program(t, "test/history/parent")
-	r := newRecorder(t, chance, toKill())
-	chosen, cells, tallies := newCells(t)
-	begin := clock.Boot{}.Now()
-	all := start(t, r, cells, parent)
-	var watchers sync.WaitGroup
-	for _, c := range cells {
-		watchers.Go(func() { watch(t, r, c, helper) })
-	}
-	await(t, r, cells)
-	rate := float64(r.deaths) / (clock.Boot{}.Now() - begin).Seconds()
-	all.finish()
-	watchers.Wait()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t.Logf("%d kills, %.1f a second\n%s", r.deaths, rate, table(chosen, tallies))
-	r.report(t)
-	reportTallies(t, tallies)
-	judge(t, cells)
+	t.Logf("-seed %d -kills %d", chance, kills)
+	h := &history{T: t, r: newRecorder(t, chance, kills)}
+	h.chosen, h.cells, h.tallies = newCells(t, changed)
+	return h
 }
 
-// newCells makes the cells of the chosen kinds.
-func newCells(t *testing.T) (chosen []kind, cells []*cell, tallies map[string]*tally) {
+// run lets it happen, and judges it.
+func (h *history) run() {
+	h.Helper()
+	helper, parent := lab.Program(h, "cmd/locksmith"), lab.Program(h, "test/history/parent")
+	begin := clock.Boot{}.Now()
+	all := start(h.T, h.r, h.cells, parent)
+	var watchers sync.WaitGroup
+	for _, c := range h.cells {
+		watchers.Go(func() { watch(h.T, h.r, c, helper) })
+	}
+	await(h.T, h.r, h.cells)
+	rate := float64(h.r.deaths) / (clock.Boot{}.Now() - begin).Seconds()
+	all.finish()
+	watchers.Wait()
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	h.Logf("%d kills, %.1f a second\n%s", h.r.deaths, rate, table(h.chosen, h.tallies))
+	h.r.report(h.T)
+	reportTallies(h.T, h.tallies)
+	judge(h.T, h.cells)
+}
+
+// newCells makes the cells of the chosen kinds, each as changed says.
+func newCells(t *testing.T, changed func(kind) kind) (chosen []kind, cells []*cell, tallies map[string]*tally) {
 	t.Helper()
 	pattern, err := regexp.Compile(*chosenKinds)
 	if err != nil {
@@ -60,7 +81,7 @@ func newCells(t *testing.T) (chosen []kind, cells []*cell, tallies map[string]*t
 	dir := directory(t)
 	tallies = map[string]*tally{}
 	for _, k := range kinds(server, store) {
-		if !pattern.MatchString(k.name) {
+		if k = changed(k); k.cells == 0 || !pattern.MatchString(k.name) {
 			continue
 		}
 		chosen = append(chosen, k)

@@ -23,6 +23,9 @@ type kind struct {
 	pool       bool   // parents have their helpers serve one lock after another
 	more       string // further settings for the profiles
 	cells      int
+	// helpers are the programs that its contenders use in turn, "" for this version; nil: all
+	// use this version.
+	helpers []string
 }
 
 // shared is a wish for a share of the lock at a position.
