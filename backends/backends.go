@@ -38,6 +38,11 @@ type Timing struct {
 // has reports whether an address is of this kind.
 func (k Kind) has(address string) bool { return strings.HasPrefix(address, k.Name+":") }
 
+// Layout is the version of what a kind of locks has on disk, on its server or in its store: names,
+// and how they are taken. It is the same for all so far. It rises for a kind when an older
+// version and a newer one cannot share a lock of it any more.
+const Layout = 1
+
 // Kinds are those that a program has.
 type Kinds []Kind
 

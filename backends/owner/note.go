@@ -38,8 +38,9 @@ const (
 )
 
 const (
-	noteWord    = "BROKEN"
-	noteVersion = "1"
+	noteWord = "BROKEN"
+	// NoteVersion is that of notes.
+	NoteVersion = "1"
 )
 
 // Name is the part of a note that is in its file's name, after a prefix. The holder that lost the
@@ -66,7 +67,7 @@ func (n Note) Format() (string, error) {
 		forced = "yes"
 	}
 	l := protocol.Line{Word: noteWord, Text: protocol.CleanText(n.Reason, MaxReason)}.
-		With("v", noteVersion).
+		With("v", NoteVersion).
 		With("id", n.ID).
 		With("user", protocol.CleanText(n.User, maxName)).
 		With("host", protocol.CleanText(n.Host, maxName)).
@@ -83,7 +84,7 @@ func ParseNote(named Note, text string) (n Note, ok bool) {
 	l, err := protocol.Parse(text)
 	at, err2 := time.Parse(time.RFC3339, l.Value("at"))
 	forced := l.Value("forced")
-	if err != nil || err2 != nil || l.Word != noteWord || l.Value("v") != noteVersion || l.Value("id") != named.ID || forced != "yes" && forced != "no" ||
+	if err != nil || err2 != nil || l.Word != noteWord || l.Value("v") != NoteVersion || l.Value("id") != named.ID || forced != "yes" && forced != "no" ||
 		at.UTC().Format(time.RFC3339) != l.Value("at") { // refuses a year that JSON cannot express
 		return Note{}, false
 	}

@@ -25,9 +25,11 @@ const (
 func WholeLease(lease time.Duration) time.Duration { return lease + lease/100 }
 
 const (
-	recordWord    = "LOCK"
-	recordVersion = "1"
-	metaPrefix    = "meta."
+	recordWord = "LOCK"
+	metaPrefix = "meta."
+	// RecordVersion is that of records. It rises when older versions cannot read them: then
+	// they take such a lock for held by somebody unknown.
+	RecordVersion = "1"
 )
 
 // ErrRecord is wrapped by every error that says that a record does not parse. A lock with such a
@@ -86,7 +88,7 @@ func IsID(s string) bool { return len(s) == 32 && strings.Trim(s, "0123456789abc
 // protocol.ErrMalformed, most likely because the metadata is too long.
 func (r Record) Format() (string, error) {
 	l := protocol.Line{Word: recordWord}.
-		With("v", recordVersion).
+		With("v", RecordVersion).
 		With("id", r.ID).
 		With("host", r.Place.Host).
 		With("machine", r.Place.Machine).
@@ -143,8 +145,8 @@ func ParseRecord(s string) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
-	if l.Word != recordWord || l.Text != "" || l.Value("v") != recordVersion {
-		return Record{}, fmt.Errorf("%w: not of version %s", ErrRecord, recordVersion)
+	if l.Word != recordWord || l.Text != "" || l.Value("v") != RecordVersion {
+		return Record{}, fmt.Errorf("%w: not of version %s", ErrRecord, RecordVersion)
 	}
 	p := fieldReader{line: l}
 	r := Record{

@@ -235,3 +235,15 @@ func TestIsFine(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoryFormat: what was saved by the first version that remembered is loaded, and what is
+// saved is the same.
+func TestMemoryFormat(t *testing.T) {
+	const id = "0123456789abcdef0123456789abcdef"
+	const golden = "db437721ffd6e8b17d465e894e9b5c6b\n" + id + " c4ca4238a0b923820dcc509a6f75849b 5000000000\n"
+	s := &shelf{text: golden}
+	m := s.memory("boot\nlock")
+	if m.load(); s.wrongs != 0 || m.seen[id].since != 5*time.Second || m.format() != golden {
+		t.Errorf("%d wrong, %v, %q", s.wrongs, m.seen, m.format())
+	}
+}

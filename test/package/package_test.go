@@ -174,6 +174,9 @@ func versions(t *testing.T, m making) {
 	if got := output(t, exec.Command(program, "version")); !want.MatchString(got) {
 		t.Errorf("%q", got)
 	}
+	if got := output(t, exec.Command(program, "version", "--json")); !strings.Contains(got, `"version": "v1.2.3-rc.1"`) {
+		t.Errorf("%q", got)
+	}
 	for _, machine := range machines() {
 		fields := output(t, exec.Command("dpkg-deb", "--field", m.file(t, "*_"+machine+".deb")))
 		for _, field := range []string{"Package: locksmith\n", "Version: 1.2.3~rc.1\n", "Architecture: " + machine + "\n"} {

@@ -2,8 +2,29 @@ package cli
 
 import (
 	"runtime/debug"
+	"slices"
 	"testing"
+
+	"locksmith/backends"
+	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/protocol"
 )
+
+// TestAbilities: a program asks by them what a helper can do before it relies on it.
+func TestAbilities(t *testing.T) {
+	got := (&app{self: flags.Program{Kinds: backends.Usual()}}).abilities()
+	if got.Protocol != protocol.Version || got.Version == "" || got.Formats["records"] != "1" {
+		t.Errorf("%+v", got)
+	}
+	for _, flag := range []string{"--parent", "--beats", "--events", "--shared"} {
+		if !slices.Contains(got.Hold, flag) {
+			t.Errorf("hold has no %s: %q", flag, got.Hold)
+		}
+	}
+	if !slices.Contains(got.Kinds, kindOf{"nfs", 1}) || len(got.Kinds) != len(backends.Usual()) {
+		t.Errorf("kinds %v", got.Kinds)
+	}
+}
 
 // TestVersionIn: a program that is its own helper has a version of its own.
 func TestVersionIn(t *testing.T) {
