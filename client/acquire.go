@@ -41,6 +41,12 @@ func (a *acquisition) try(ctx context.Context, waitFlags []string, events bool) 
 				return nil, err
 			}
 		case first := <-h.lines:
+			if first.err == nil && first.line.Word == protocol.WordBusy {
+				if err := a.answer(h, first.line); err != nil {
+					return nil, err
+				}
+				continue
+			}
 			return a.outcome(ctx, h, first)
 		case <-ctx.Done():
 			return nil, a.leave(ctx, h)

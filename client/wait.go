@@ -18,11 +18,10 @@ import (
 // policy, too, and with 0 there is one try and no policy; Retries is refused beside it,
 // for a policy counts the tries itself.
 //
-// A pause of 0 leaves the waiting to a helper, as without a policy, until another holder
-// is seen: then the policy is asked again. A pause below 0 means to try again at once. With
-// any other pause each try is a new helper. It has no place in a queue then; where helpers do
-// not remember what others before them saw, as they do on Linux, one that died on another
-// machine is only broken by waiters without pauses.
+// A pause of 0 leaves the waiting to the helper, as without a policy, until another holder
+// is seen: then the policy is asked again. A pause below 0 means to try again at once. One
+// helper waits all the while, and keeps its place in a queue. A helper of an older version, or
+// of others, which cannot ask is started anew for each try.
 type WaitPolicy func(tries int, waited time.Duration, held *HeldError) (pause time.Duration, goesOn bool)
 
 // byPolicy waits as the policy says, and no longer than the timeout.
@@ -32,6 +31,41 @@ func (a *acquisition) byPolicy(ctx context.Context) (*Lock, error) {
 		defer cancel()
 		ctx = bounded
 	}
+	if lock, err := a.try(ctx, []string{"--ask"}, false); !refusesFlag(err) {
+		return lock, err
+	}
+	return a.byTries(ctx)
+}
+
+// refusesFlag reports that a helper does not know what was asked of it. It may be something else
+// that it does not know: then it says so again.
+func refusesFlag(err error) bool {
+	refused, ok := errors.AsType[*HelperError](err)
+	return ok && refused.Code == protocol.Usage
+}
+
+// answer asks the policy about a refusal, and passes on what it says. If it gives up, the helper
+// has ended.
+func (a *acquisition) answer(h *helper, busy protocol.Line) error {
+	goesOn := false
+	defer func() { // after a panic, too
+		if !goesOn {
+			h.dismiss()
+		}
+	}()
+	a.sees(a.heldBy(busy))
+	if err := a.ask(); err != nil {
+		return err
+	}
+	goesOn = true
+	if answer, err := protocol.Pause(a.pause).Format(); err == nil {
+		_, _ = h.stdin.WriteString(answer) // if it has gone away, its output says so
+	}
+	return nil
+}
+
+// byTries has a helper for each try, and one to wait where the policy leaves it that.
+func (a *acquisition) byTries(ctx context.Context) (*Lock, error) {
 	for {
 		lock, err := a.try(ctx, oneTry(), false)
 		held, refused := err.(*HeldError)

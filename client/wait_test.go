@@ -171,8 +171,33 @@ func TestPolicyLeavesItToTheHelper(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = l.Release()
-	if starts, err := os.ReadFile(started); err != nil || asked != 1 || len(starts) != 2 {
+	if starts, err := os.ReadFile(started); err != nil || asked != 1 || len(starts) != 1 {
 		t.Errorf("asked %d times, %d helpers, %v", asked, len(starts), err)
+	}
+}
+
+// TestPolicyHasOneHelper: it is asked by one that goes on, however often, and by a new one for each
+// try where there is an older helper, which refuses to ask.
+func TestPolicyHasOneHelper(t *testing.T) {
+	for refuses, want := range map[string]int{"": 1, `case " $* " in *" --ask "*) echo "ERR code=usage text=unknown flag: --ask"; exit 64;; esac; `: 5} {
+		address, path := newLock(t)
+		first := acquire(t, address)
+		started := path + ".started"
+		ours := client.Helper("sh", "-c", `echo >>"$0"; `+refuses+`LOCKSMITH_SELF_HELPER=1 exec "$@"`, started, os.Args[0])
+		var pids []int
+		l, err := client.Acquire(t.Context(), address, ours, client.Wait(func(tries int, waited time.Duration, held *client.HeldError) (time.Duration, bool) {
+			if pids = append(pids, held.Holder.PID); tries == 3 {
+				_ = first.Release()
+			}
+			return 20 * time.Millisecond, true
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = l.Release()
+		if starts, err := os.ReadFile(started); err != nil || len(pids) != 3 || len(starts) != want {
+			t.Errorf("asked of %d, %d helpers, not %d, %v", pids, len(starts), want, err)
+		}
 	}
 }
 
@@ -194,6 +219,7 @@ func TestPolicyLate(t *testing.T) {
 // waiting back, or give up.
 func TestPolicyAskedAgain(t *testing.T) {
 	const script = aHelper + `case " $* " in
+*" --ask "*) echo "ERR code=usage text=unknown flag: --ask"; exit 64;;
 *" --timeout 0 "*) [ ! -e "$0" ] || hold; echo "ERR code=held holder=x text=held by x"; exit 75;;
 esac
 behind x; behind y; : >"$0"; cat; echo ERR code=cancelled text=told to`

@@ -22,6 +22,8 @@ func CodeOf(err error) protocol.Code {
 	switch {
 	case errors.As(err, &recent):
 		return protocol.Recent
+	case errors.As(err, new(*AnswerError)):
+		return protocol.Usage
 	case errors.As(err, &timeout) && timeout.Held == nil:
 		return protocol.Unreachable
 	case errors.As(err, &timeout):

@@ -56,8 +56,10 @@ type Helper struct {
 	// Hopeless, if not nil, says why a wait for this holder would never end, or returns "". Only
 	// a helper that would wait forever asks.
 	Hopeless func(backend.Holder) string
-	Client   Client
-	Log      hclog.Logger
+	// Ask, if not nil, is asked after a refusal how to wait. Its context ends with the wait.
+	Ask    func(context.Context, Refusal) (Answer, error)
+	Client Client
+	Log    hclog.Logger
 	// HasThreads says that an earlier helper of this process, of one lock or as many, has made
 	// the threads that this one needs.
 	HasThreads bool

@@ -36,9 +36,9 @@ func ParseStdinUse(s string) (StdinUse, error) {
 // output has inherited it.
 func (w Watch) stdinIsOurs() bool {
 	if w.StdinUse != StdinAuto {
-		return w.StdinUse == StdinWatch && isPipe(w.Stdin)
+		return w.StdinUse == StdinWatch && IsPipe(w.Stdin)
 	}
-	if !isPipe(w.Stdin) {
+	if !IsPipe(w.Stdin) {
 		return false
 	}
 	theirs, err := sharesStdin(os.Getppid(), w.Stdin, w.Stdout)
@@ -67,7 +67,7 @@ func sharesStdin(pid int, stdin, stdout *os.File) (bool, error) {
 		return false, err
 	}
 	out, _ := stdout.Stat()
-	if err != nil || isPipe(stdout) && os.SameFile(theirs, out) {
+	if err != nil || IsPipe(stdout) && os.SameFile(theirs, out) {
 		// A shell that executes "read <&3" has put its own standard input aside for the moment,
 		// and this may be that moment.
 		return readsFrom(pid, mine)
@@ -105,7 +105,8 @@ func writeOnly(fdinfo string) bool {
 	return false
 }
 
-func isPipe(f *os.File) bool {
+// IsPipe reports whether a hang-up of f tells something: it is a pipe or a socket.
+func IsPipe(f *os.File) bool {
 	st, err := f.Stat()
 	return err == nil && st.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
 }

@@ -63,7 +63,7 @@ func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, s
 				ctx = wanted
 			}
 			h.Client.Waiting(w.behind)
-			err = w.rest(ctx)
+			err = w.restAsAsked(ctx)
 		case trying.Err() == nil:
 			return nil, 0, err
 		}
@@ -184,6 +184,10 @@ type waiting struct {
 	behind   *backend.HeldError // why the last try was refused or had no answer; nil: there was none
 	seen     time.Duration      // when that try ended
 	answered bool               // this wait or an earlier one had an answer
+
+	asked  int            // how often the client was
+	left   bool           // it left the waiting to us
+	leftTo backend.Holder // until another holder than this is seen
 }
 
 // The pauses between tries without an answer. The first is short, because a store that turns some

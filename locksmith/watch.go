@@ -44,7 +44,7 @@ func (w *Watch) Start(ctx context.Context) context.Context {
 	if stdin {
 		w.StdinUse = StdinWatch
 	}
-	stdout := isPipe(w.Stdout)
+	stdout := IsPipe(w.Stdout)
 	w.Log.Debug("watching", "stdin", stdin, "stdout", stdout, "parent", w.Parent)
 	hint := w.watchSignals(stop, stdin || stdout)
 	if stdin {
@@ -59,7 +59,7 @@ func (w *Watch) Start(ctx context.Context) context.Context {
 
 // ParentPipe reports whether there is a pipe with a parent at the other end. If not, Ctrl-C and
 // similar signals end the wish for the lock.
-func (w Watch) ParentPipe() bool { return isPipe(w.Stdout) || w.stdinIsOurs() }
+func (w Watch) ParentPipe() bool { return IsPipe(w.Stdout) || w.stdinIsOurs() }
 
 // closing is how long a parent may take between closing one end of its pipes and the next.
 const closing = time.Second
@@ -73,7 +73,7 @@ func (w Watch) TooSoon(cause error) error {
 	if w.stdinIsOurs() {
 		telling = w.Stdin
 	}
-	if cause != ErrStdoutGone && cause != ErrParentDied || !isPipe(telling) || !w.staysOpen(telling) {
+	if cause != ErrStdoutGone && cause != ErrParentDied || !IsPipe(telling) || !w.staysOpen(telling) {
 		return nil
 	}
 	return fmt.Errorf("%w, but %s is still open at its other end: keep both ends until the work is done, and become a daemon before locksmith is started", cause, telling.Name())

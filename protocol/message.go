@@ -18,6 +18,11 @@ const (
 	WordBeat     = "BEAT"
 	WordLost     = "LOST"
 	WordReleased = "RELEASED"
+
+	// For a parent that decides how to wait; the last two are the parent's.
+	WordBusy  = "BUSY"
+	WordPause = "PAUSE"
+	WordEnd   = "END"
 )
 
 // A Grant is what an OK line says.
@@ -219,6 +224,13 @@ func Failure(word string, code Code, text string) Line {
 
 // WithWaited returns an ERR line that says how long the helper waited for the lock.
 func (l Line) WithWaited(d time.Duration) Line { return l.With("waited_ms", millis(d)) }
+
+// Count returns the line with a number more.
+func (l Line) Count(key string, n int) Line { return l.With(key, strconv.Itoa(n)) }
+
+// Pause returns the answer to a BUSY line: to try again after a pause, or with 0 to wait as
+// helpers do until another holder is seen.
+func Pause(d time.Duration) Line { return Line{Word: WordPause}.With("ms", millis(d)) }
 
 // Beat returns a BEAT line: the heartbeat was sent this long ago.
 func Beat(sent time.Duration) Line {

@@ -44,6 +44,7 @@ func (a *app) holdAs(o *holding) *cobra.Command {
 	c.Flags().Var(&o.parent, "parent", "the `pid` whose death releases the lock (default: our parent)")
 	c.Flags().BoolVar(&o.beats, "beats", false, "print a BEAT line after each heartbeat")
 	c.Flags().BoolVar(&o.again, "again", false, "read requests for one lock after another; see the protocol")
+	c.Flags().BoolVar(&o.asks, "ask", false, "after each refusal print a line BUSY, and read from the pipe on standard input how to wait: PAUSE ms=N or END")
 	c.RunE = func(_ *cobra.Command, args []string) error { return a.runHold(o, args) }
 	return c
 }
@@ -55,6 +56,7 @@ type holding struct {
 	parent flags.Number
 	beats  bool
 	again  bool
+	asks   bool
 }
 
 func (a *app) runHold(o *holding, args []string) error {
@@ -62,8 +64,15 @@ func (a *app) runHold(o *holding, args []string) error {
 	if err != nil {
 		return flags.Usagef("--stdin: %w", err)
 	}
-	if o.again {
+	if o.again && o.asks {
+		return flags.Usagef("--again and --ask do not go together: ask for one lock at a time")
+	} else if o.again {
 		return a.runAgain(o, use)
+	}
+	if o.asks && (use == locksmith.StdinIgnore || !locksmith.IsPipe(os.Stdin)) {
+		return flags.Usagef("--ask: the answers come on standard input, which must be a pipe of the parent's")
+	} else if o.asks {
+		use = locksmith.StdinWatch
 	}
 	targets, err := o.Targets(args)
 	if err != nil {
@@ -83,7 +92,11 @@ func (a *app) runHold(o *holding, args []string) error {
 	recordParent(h, parent)
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
 	wanted := watch.Start(context.Background())
-	pipe := forPeople(&o.Options, h, watch, &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Clock: h.Request.Clock, Began: h.Request.Clock.Now()}, out)
+	plain := &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Clock: h.Request.Clock, Began: h.Request.Clock.Now()}
+	if o.asks {
+		h.Ask = (&locksmith.Questions{Pipe: plain, In: os.Stdin}).Ask
+	}
+	pipe := forPeople(&o.Options, h, watch, plain, out)
 	h.Client = pipe
 	finish := o.Events.Record(h, "")
 	held, err := h.Run()
