@@ -19,6 +19,19 @@ import (
 // system: those who lock must agree on one. For a name that no file can have the error
 // wraps ErrNoName.
 func LockName(scheme, file string) (string, error) {
+	return lockName(scheme, file, func(base string) string { return "." + base + ".lock" })
+}
+
+// LockNameWith is LockName for those who lock by a file that other tools name, too: its name is
+// the file's with a suffix, such as ".lck", and it is not hidden.
+func LockNameWith(scheme, file, suffix string) (string, error) {
+	if suffix == "" || strings.ContainsAny(suffix, "/\x00"+string(filepath.Separator)) {
+		return "", fmt.Errorf("the lock of %q: %w: the suffix is %q", file, ErrNoName, suffix)
+	}
+	return lockName(scheme, file, func(base string) string { return base + suffix })
+}
+
+func lockName(scheme, file string, name func(base string) string) (string, error) {
 	fail := func(err error) (string, error) { return "", fmt.Errorf("the lock of %q: %w", file, err) }
 	if file == "" {
 		return fail(fmt.Errorf("%w: the name is empty", ErrNoName))
@@ -32,7 +45,7 @@ func LockName(scheme, file string) (string, error) {
 		return fail(fmt.Errorf("%w: the root directory has nothing beside it", ErrNoName))
 	}
 	// As an address escapes them.
-	path = strings.NewReplacer("%", "%25", "?", "%3F").Replace(filepath.Join(dir, "."+base+".lock"))
+	path = strings.NewReplacer("%", "%25", "?", "%3F").Replace(filepath.Join(dir, name(base)))
 	return scheme + ":" + path, nil
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +68,22 @@ func TestLockName(t *testing.T) {
 	} {
 		if got, err := LockName("link", name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestLockNameWith: beside the file, by a suffix that other tools use.
+func TestLockNameWith(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := LockNameWith("link", filepath.Join(dir, "phones"), ".lck"); got != "link:"+filepath.Join(dir, "phones.lck") || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, suffix := range []string{"", "/lck", "\x00"} {
+		if got, err := LockNameWith("link", filepath.Join(dir, "phones"), suffix); !errors.Is(err, ErrNoName) {
+			t.Errorf("%q: %q, %v", suffix, got, err)
 		}
 	}
 }

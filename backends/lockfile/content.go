@@ -1,6 +1,7 @@
 package lockfile
 
 import (
+	"encoding/binary"
 	"strconv"
 	"strings"
 
@@ -25,9 +26,14 @@ func Format(r owner.Record) (string, error) {
 	return strconv.Itoa(r.Helper.PID) + "\n" + line, nil
 }
 
-// Parse parses what Format wrote, or another tool's pid with blanks around it.
+// Parse parses what Format wrote, or another tool's pid: in decimal with blanks around it, or as the
+// four bytes of a C int.
 func Parse(text string, isBlank func(rune) bool) Content {
 	c := Content{Text: text}
+	if pid, ok := binaryPID(text); ok {
+		c.PID = pid
+		return c
+	}
 	first, rest, _ := strings.Cut(text, "\n")
 	pid, err := strconv.Atoi(strings.TrimFunc(first, isBlank))
 	if err == nil && pid > 0 && pid <= process.MaxPID && strings.TrimFunc(rest, isBlank) == "" {
@@ -38,6 +44,16 @@ func Parse(text string, isBlank func(rune) bool) Content {
 		c.Record = &r
 	}
 	return c
+}
+
+// binaryPID reads a pid as kermit, and programs with pack("i", $$), write it. No text is one: pids
+// are too small for it.
+func binaryPID(text string) (pid int, ok bool) {
+	if len(text) != 4 {
+		return 0, false
+	}
+	n := binary.NativeEndian.Uint32([]byte(text))
+	return int(n), n > 0 && n <= process.MaxPID
 }
 
 // Holds reports whether the file holds the record of the acquisition with this id.

@@ -13,16 +13,22 @@ import (
 
 // A File is the flag --for: the file that a lock guards may stand for the lock's name. Of the
 // lock only its kind is given then.
-type File struct{ Path string }
+type File struct {
+	Path   string
+	Suffix string // of the lock's name; "": it is hidden, and ends in .lock
+}
 
 // Add declares the flag.
 func (f *File) Add(c *cobra.Command) {
 	c.Flags().Var((*fileFlag)(f), "for", "the lock beside the file that it guards; LOCK is then only its kind, as in link: (default local:)")
+	c.Flags().StringVar(&f.Suffix, "suffix", "", "with --for: the lock is FILE and this, as in .lck, and not hidden")
 }
 
 // Lock returns the one lock that the arguments name.
 func (f *File) Lock(args []string) (string, error) {
 	switch {
+	case f.Path == "" && f.Suffix != "":
+		return "", Usagef("--suffix is for the lock beside a file: give the file with --for")
 	case f.Path == "" && len(args) != 1:
 		return "", Usagef("need exactly one lock, have %d", len(args))
 	case f.Path == "":
@@ -36,7 +42,7 @@ func (f *File) Lock(args []string) (string, error) {
 	if !ok || !isInFiles(scheme) || options != "" && !strings.HasPrefix(options, "?") {
 		return "", Usagef("beside --for give only the kind of a lock in the file system, such as link: or nfs: alone (for how long to hold it is --max-hold)")
 	}
-	address, err := client.LockName(scheme, f.Path)
+	address, err := f.name(scheme)
 	if errors.Is(err, client.ErrNoName) {
 		return "", &backend.Error{Code: protocol.Usage, Lock: "--for " + f.Path, Op: "find its lock", Err: err, Hint: "give the file that the lock guards"}
 	} else if err != nil {
@@ -45,12 +51,19 @@ func (f *File) Lock(args []string) (string, error) {
 	return address + options, nil
 }
 
+func (f *File) name(scheme string) (string, error) {
+	if f.Suffix == "" {
+		return client.LockName(scheme, f.Path)
+	}
+	return client.LockNameWith(scheme, f.Path, f.Suffix)
+}
+
 // Locks returns the locks that the arguments name, at least one.
 func (f *File) Locks(args []string) ([]string, error) {
 	if f.Path == "" && len(args) == 0 {
 		return nil, Usagef("need at least one lock")
 	}
-	if f.Path == "" {
+	if f.Path == "" && f.Suffix == "" {
 		return args, nil
 	}
 	lock, err := f.Lock(args)

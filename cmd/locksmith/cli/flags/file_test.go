@@ -1,6 +1,26 @@
 package flags
 
-import "testing"
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSuffix: the lock's name may be one that other tools use.
+func TestSuffix(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "phones.csv")
+	f := File{Path: file, Suffix: ".lck"}
+	if lock, err := f.Lock([]string{"link:"}); err != nil || !strings.HasSuffix(lock, "/phones.csv.lck") {
+		t.Errorf("%q, %v", lock, err)
+	}
+	f.Path = ""
+	if lock, err := f.Lock([]string{"link:/a"}); err == nil {
+		t.Errorf("without a file: %q", lock)
+	}
+	if locks, err := f.Locks([]string{"link:/a"}); err == nil {
+		t.Errorf("without a file: %q", locks)
+	}
+}
 
 // TestFor: whatever it looks like, it is the name of a file.
 func TestFor(t *testing.T) {
