@@ -26,3 +26,13 @@ func Statx(fd int, path string, flags, mask int, st *unix.Statx_t) error {
 	}
 	return err
 }
+
+// Rename2 is renameat2(2). It is told apart whether the call is refused or the names: names that
+// are empty the kernel itself does not find, whoever asks.
+func Rename2(source int, old string, target int, name string, flags uint) error {
+	err := unix.Renameat2(source, old, target, name, flags)
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) && errors.Is(unix.Renameat2(-1, "", -1, "", 0), unix.EPERM) {
+		return &RefusedError{"renameat2"}
+	}
+	return err
+}

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -18,29 +16,12 @@ import (
 // refusing is a program that becomes another one, to which the kernel refuses some system calls
 // with EPERM, as seccomp profiles of containers do: refusing statx,openat2 COMMAND [ARG…]
 func refusing() {
-	runtime.LockOSThread() // the filter is this thread's, until it becomes the other program
-	err := refuse(strings.Split(os.Args[1], ","))
+	err := lab.Refuse(unix.EPERM, strings.Split(os.Args[1], ",")...)
 	if path, e := exec.LookPath(os.Args[2]); err == nil && e == nil {
 		err = syscall.Exec(path, os.Args[2:], os.Environ())
 	}
 	fmt.Fprintln(os.Stderr, "refusing:", err)
 	os.Exit(125)
-}
-
-func refuse(calls []string) error {
-	numbers := map[string]uint32{"statx": unix.SYS_STATX, "openat2": unix.SYS_OPENAT2, "pidfd_open": unix.SYS_PIDFD_OPEN}
-	filter := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}} // the call's number
-	for _, call := range calls {
-		filter = append(filter,
-			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: numbers[call]},
-			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)})
-	}
-	filter = append(filter, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return err
-	}
-	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
 }
 
 // TestRefusedCalls: without some calls of the kernel doctor tells what is weaker, and what still

@@ -20,10 +20,10 @@ func (d *Directory) RenameNew(_ context.Context, from, to string) error {
 	}
 	err := posix.OpenParent(d.Path, from, func(source int, old string) error {
 		return posix.OpenParent(d.Path, to, func(target int, name string) error {
-			return unix.Renameat2(source, old, target, name, unix.RENAME_NOREPLACE)
+			return posix.Rename2(source, old, target, name, unix.RENAME_NOREPLACE)
 		})
 	})
-	if backend.IsErrno(err, unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP) {
+	if _, refused := errors.AsType[*posix.RefusedError](err); refused || backend.IsErrno(err, unix.EINVAL, unix.EOPNOTSUPP) {
 		return errors.Join(errors.ErrUnsupported, err)
 	}
 	return dirs.Outcome(err)

@@ -1,0 +1,166 @@
+package machines
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/test/lab"
+	"locksmith/test/lab/contest"
+)
+
+// A processor is what programs are built for, and what runs them here: nothing, or qemu.
+type processor struct {
+	name, qemu, differs string
+}
+
+var processors = []processor{
+	{"386", "", "32 bits"},
+	{"arm64", "qemu-aarch64-static", "other numbers of system calls"},
+	{"s390x", "qemu-s390x-static", "the first byte of a number is its highest"},
+	{"riscv64", "qemu-riscv64-static", "renameat2(2) alone"},
+}
+
+// suites are the packages whose conformance suite needs nothing but a disk.
+var suites = []string{"local", "nfs", "mkdirlock", "link"}
+
+// TestProcessors: on each processor the backends pass the conformance suite, and programs for it
+// and for this one, which contend for locks and are killed, never have one at the same time.
+func TestProcessors(t *testing.T) {
+	lab.NotShort(t, "compiles for other processors")
+	if runtime.GOARCH != "amd64" {
+		lab.Lacking(t, "what is compared is amd64 with others")
+	}
+	table := "| processor | differs in | runs by | conformance suite | contest with amd64 |\n| --- | --- | --- | --- | --- |\n"
+	for _, p := range processors {
+		if p.qemu != "" && !*long {
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			if p.qemu != "" {
+				lab.NeedProgram(t, p.qemu)
+			}
+			passed := p.conform(t)
+			holds, kills := p.contend(t)
+			by := "the kernel for amd64"
+			if p.qemu != "" {
+				by = p.qemu
+			}
+			table += fmt.Sprintf("| %s | %s | %s | %s | no overlap in %d holds, %d kills |\n", p.name, p.differs, by, passed, holds, kills)
+		})
+	}
+	if t.Failed() {
+		return
+	}
+	lab.Publish(t, page, "Processors", fmt.Sprintf(`Written on %s by %s, on Linux %s. The suites are those of the packages below
+%s: every step of a lock's life, with many holders at the same time. In a contest programs for both processors take the same locks of
+%s, and one in four is killed with -9. After that each of both
+shows the other's lock with the same words.
+
+%s`, time.Now().Format("2 January 2006"), "`go test ./test/machines -long -update`", release(), "`backends`", "`local:`, `link:`, `nfs:` and `mkdir:` in both styles", table), *update)
+}
+
+// build compiles for the processor, and returns the file.
+func (p processor) build(t *testing.T, name string, arguments ...string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	cmd := exec.Command("go", append(arguments[:len(arguments)-1:len(arguments)-1], "-o", file, "locksmith/"+arguments[len(arguments)-1])...)
+	cmd.Env = append(os.Environ(), "GOARCH="+p.name, "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd, err, out)
+	}
+	return file
+}
+
+// command is a command of a program for the processor.
+func (p processor) command(file string, arguments ...string) *exec.Cmd {
+	if p.qemu == "" {
+		return exec.Command(file, arguments...)
+	}
+	return exec.Command(p.qemu, append([]string{file}, arguments...)...)
+}
+
+// conform runs the suites, two of them unless -long, and returns what passed.
+func (p processor) conform(t *testing.T) string {
+	t.Helper()
+	all := suites
+	if !*long {
+		all = suites[:2]
+	}
+	for _, suite := range all {
+		t.Run(suite, func(t *testing.T) {
+			t.Parallel()
+			cmd := p.command(p.build(t, "suite", "test", "-c", "backends/"+suite), "-test.run", "^TestConformance", "-test.v")
+			cmd.Dir = filepath.Join("../../backends", suite)
+			out, err := cmd.CombinedOutput()
+			if err != nil || strings.Count(string(out), "\n    --- PASS") < 15 {
+				t.Errorf("%v: %v\n%s", cmd, err, out)
+			}
+		})
+	}
+	return strings.Join(all, ", ")
+}
+
+// contend has programs for both processors contend for locks, and returns how often they had one,
+// and how many were killed.
+func (p processor) contend(t *testing.T) (holds, kills int) {
+	t.Helper()
+	theirs := p.build(t, "locksmith", "build", "cmd/locksmith")
+	programs := []func(arguments ...string) *exec.Cmd{
+		func(arguments ...string) *exec.Cmd {
+			return exec.Command(lab.Program(t, "cmd/locksmith"), arguments...)
+		},
+		func(arguments ...string) *exec.Cmd { return p.command(theirs, arguments...) },
+	}
+	var rounds int32 = 12
+	if *long {
+		rounds = 100
+	}
+	for _, of := range disk(t) {
+		t.Run(of.name, func(t *testing.T) {
+			sameWords(t, of.lock("seen"), programs)
+			c := &contest.Contest{
+				Log: contest.NewLog(t), Rounds: rounds,
+				Command: func(flags []string, command ...string) *exec.Cmd {
+					arguments := append(append([]string{"run"}, flags...), append([]string{of.lock("contest"), "--"}, command...)...)
+					return programs[rand.IntN(len(programs))](arguments...)
+				},
+			}
+			<-c.Start(t, 4)
+			record := c.Log.Check(t, of.name == "nfs:" || of.name == "mkdir:?style=dir")
+			holds, kills = holds+len(record.Held), kills+len(record.Kills)
+		})
+	}
+	return holds, kills
+}
+
+// sameWords makes sure that each of the programs shows another's holder as that one does.
+func sameWords(t *testing.T, lock string, programs []func(...string) *exec.Cmd) {
+	t.Helper()
+	for i, program := range programs {
+		h := lab.Hold(t, program("hold", "--meta", "job=nightly", lock))
+		h.Held()
+		var shown []string
+		for _, other := range programs {
+			status, said := lab.Run(t, other("status", "--json", lock))
+			if status != 0 {
+				t.Errorf("status of %s: exit status %d: %s", lock, status, said)
+			}
+			shown = append(shown, changing.ReplaceAllString(said, ""))
+		}
+		if shown[0] != shown[1] || !strings.Contains(shown[0], "nightly") {
+			t.Errorf("program %d holds %s: one shows\n%s\nand the other\n%s", i, lock, shown[0], shown[1])
+		}
+		h.Release()
+	}
+}
+
+// changing is what differs from moment to moment.
+var changing = regexp.MustCompile(`"(age|heartbeat|silent)_ms": ?[0-9]+,?`)
