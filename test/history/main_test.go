@@ -33,7 +33,7 @@ const (
 
 func TestMain(m *testing.M) {
 	s3server.SetEnvironment()
-	lab.Main(m, map[string]func() int{roleBroken: brokenHelper})
+	lab.Main(m, map[string]func() int{roleBroken: brokenHelper, roleWorker: work})
 }
 
 // toKill is how many kills there shall be.
