@@ -32,10 +32,8 @@ func Program(t T, pkg string) string {
 		NotShort(tb, "it starts programs of ours")
 	}
 	name := path.Base(pkg)
-	if ready := filepath.Join(os.Getenv(programsVariable), name); filepath.IsAbs(ready) {
-		if _, err := os.Stat(ready); err == nil {
-			return ready
-		}
+	if ready := built(name); ready != "" {
+		return ready
 	}
 	return once(t, name, pkg, func(program string) error {
 		cmd := exec.Command("go", "build", "-o", program, "locksmith/"+pkg)
@@ -44,12 +42,24 @@ func Program(t T, pkg string) string {
 	})
 }
 
+// built returns the path of a program that was built for all tests, or "".
+func built(name string) string {
+	ready := filepath.Join(os.Getenv(programsVariable), name)
+	if _, err := os.Stat(ready); err != nil || !filepath.IsAbs(ready) {
+		return ""
+	}
+	return ready
+}
+
 // ModuleProgram returns the path of a program of another module below the root of this one.
 // folder is the module's folder. pkg is the package's path: "." or a package that its go.mod
 // requires. A machine that cannot get or compile the module lacks the program.
 func ModuleProgram(t testing.TB, folder, pkg string) string {
 	t.Helper()
 	NotShort(t, "it compiles programs of others")
+	if ready := built(path.Base(folder)); ready != "" {
+		return ready
+	}
 	return once(lacking{t}, path.Base(folder), folder, func(program string) error {
 		root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "locksmith").Output()
 		if err != nil {

@@ -34,6 +34,7 @@ var kinds = map[string]kind{
 	"rclone": {module: ".", arguments: func(port int, dir string) []string {
 		return []string{"serve", "s3", "--config", "", "--addr", at(port), "--auth-key", access + "," + secret, dir}
 	}},
+	"minio": {module: "github.com/minio/minio"}, // only as a Cluster
 	"moto": {command: "moto_server", makesBucket: true, arguments: func(port int, _ string) []string {
 		return []string{"-H", "127.0.0.1", "-p", strconv.Itoa(port)}
 	}},
