@@ -134,8 +134,13 @@ type Stat struct {
 
 // ReadStat returns what /proc tells about the process that it shows by this number. CheckProc
 // tells whether that is the process that we know by the number.
+//
+// The dot in the path is for qemu's user mode, which runs programs for other processors. A program
+// that reads /proc/PID/stat of itself gets an answer of qemu's there: as the start of the process it
+// has when the asking thread began. So a process with two threads would prove itself dead. Qemu
+// compares the text of the path, and lets the kernel answer for others.
 func ReadStat(pid int) (Stat, error) {
-	line, err := readShort("/proc/" + strconv.Itoa(pid) + "/stat")
+	line, err := readShort("/proc/./" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return Stat{}, err
 	}

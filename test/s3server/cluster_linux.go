@@ -35,6 +35,7 @@ func StartCluster(t testing.TB) *Cluster {
 	t.Helper()
 	lab.NeedProgram(t, "ip")
 	c := &Cluster{t: t, program: Program(t, "minio"), dir: t.TempDir()}
+	t.Cleanup(func() { c.do("umount --lazy $DIR/[0-9]") }) // after the nodes have ended
 	c.do("mount --make-rprivate / && mount -t tmpfs none /run && mkdir /run/netns")
 	c.do("ip link set lo up && ip link add br0 type bridge && ip addr add 10.77.0.254/24 dev br0 && ip link set br0 up")
 	for n := range Nodes {
