@@ -54,6 +54,11 @@
 //
 // Package holds judges the first two. TestBroken tests the judge with three broken locks.
 //
+// # Others
+//
+// TestRivals, with -long, drives other tools' locks, and ours beside them, by a command line: each runs
+// a command, the worker, under its lock. README.md beside this file has what became of them.
+//
 // # What it cannot show
 //
 // Everything is on one machine and a local disk, and the servers are in the test's process. A

@@ -70,8 +70,8 @@ type fire struct {
 // the same harm. What became of it is a row of the page, for each. Of ours none may be stuck, and
 // no two may be inside unless the helper of one of them was stopped, which it then is told.
 func TestRivals(t *testing.T) {
-	if !*long && !*updateRivals {
-		return
+	if !*long {
+		t.Skip("takes eight minutes: only with -long")
 	}
 	rows := make([]string, len(rivals()))
 	t.Run("all", func(t *testing.T) {
@@ -106,7 +106,7 @@ const rivalsText = "Written on %s by `go test ./test/history -run TestRivals -lo
 	"disk. %d contenders for each lock start the program with a command, the worker, again and again. %d times each of\n" +
 	"%d harms comes to one of them, %v after its worker began: kill -9 of the worker, of what has the lock for it (the\n" +
 	"keeper), or of both; or a stop of the keeper, or of both, for %v, and then SIGCONT. An overlap is that a worker began before the one\n" +
-	"before had ended, been told to end, or been killed. *Not told* are those of them that worked to their end all the\n" +
+	"before had ended, been told to end, or been killed; of who was not killed by the test, the last look at it counts as its end. *Not told* are those of them that worked to their end all the\n" +
 	"same. *Stuck* is a lock that nobody got for %v while nobody was inside; then all its files were removed. The\n" +
 	"longest wait is from the end of a worker to the beginning of the next one, whoever it was; longer sleeps between\n" +
 	"two tries, and a busy machine, are in it.\n\n" +
@@ -184,10 +184,11 @@ func (f *fire) round(h harm, name string) {
 	if pid != 0 && h.name != "" {
 		f.harm(h, name, cmd.Process.Pid, pid)
 	}
-	for pid != 0 && !gone(pid) {
-		time.Sleep(5 * time.Millisecond)
+	alive := clock.Boot{}.Now()
+	for seen := alive; pid != 0 && !gone(pid); time.Sleep(5 * time.Millisecond) {
+		alive, seen = seen, clock.Boot{}.Now()
 	}
-	f.end(name)
+	f.end(name, alive) // when it was last seen, so that what is recorded is shorter than what was
 	select {
 	case <-ended:
 	case <-time.After(rivalStuck):
@@ -221,7 +222,7 @@ func (f *fire) await(name string, ended <-chan struct{}) int {
 func (f *fire) harm(h harm, name string, keeper, worker int) {
 	time.Sleep(harmAfter)
 	if h.worker == syscall.SIGKILL {
-		f.end(name) // what it may do from now on counts for nothing
+		f.end(name, clock.Boot{}.Now()) // what it may do from now on counts for nothing
 	}
 	send := func(pid int, s syscall.Signal) {
 		if s != 0 {
@@ -240,12 +241,12 @@ func (f *fire) harm(h harm, name string, keeper, worker int) {
 	}
 }
 
-// end notes that a worker is gone, or is about to be killed.
-func (f *fire) end(name string) {
+// end notes when a worker ended, or is about to be killed.
+func (f *fire) end(name string, at time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, known := f.died[name]; !known {
-		f.died[name] = clock.Boot{}.Now()
+		f.died[name] = at
 	}
 	delete(f.working, name)
 }

@@ -13,6 +13,8 @@ var skips = map[string]string{
 	"backends/ftp/kinds_test.go":         "the server cannot do it",
 	"backends/tree_test.go":              "-short",
 	"client/deploy_linux_test.go":        "in a copy only",
+	"test/history/fire_test.go":          "without -long",
+	"test/s3lab/cluster_linux_test.go":   "without -long",
 	"test/history/recorder_test.go":      "not on Linux",
 	"test/history/versions_test.go":      "the clone has no history",
 	"test/lab/need.go":                   "Lacking itself, and NotShort",

@@ -22,8 +22,13 @@
 //
 // Two gateways that serve one directory are asked by turns, as by a balancer.
 //
+// TestCluster, with -long, is apart from these: it compiles MinIO, which takes some four minutes of
+// a processor, and runs it on four nodes in network namespaces of their own. README.md beside this
+// file has what it saw.
+//
 // # What it cannot show
 //
 // All is on one machine: one clock, no latency, one file system below the gateways, plain
-// HTTP. Amazon's own store was not tried, nor others that cannot be had as programs.
+// HTTP; the nodes of the cluster share that machine, too. Amazon's own store was not tried, nor
+// others that cannot be had as programs.
 package s3lab

@@ -10,7 +10,9 @@
 //	moto              in memory; only where it is installed
 //	s3rver            a directory as a store; ignores the condition; only where it is installed
 //
-// The first four are programs of other modules. Each has a module of its own below testdata,
+// And there is MinIO on four nodes, one of which may be away (Cluster).
+//
+// The first four, and MinIO, are programs of other modules. Each has a module of its own below testdata,
 // so that ours stays small; they and their libraries come from where all modules come from,
 // and the first test that needs one compiles it. The libraries are newer than those they were
 // released with where that makes them the same as those of the others, or ours: for then they
