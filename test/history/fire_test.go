@@ -102,16 +102,24 @@ func TestRivalsPage(t *testing.T) {
 	}
 }
 
-const rivalsText = "Written on %s by `go test ./test/history -run TestRivals -long -update -timeout 1h`, on a local\n" +
-	"disk. %d contenders for each lock start the program with a command, the worker, again and again. %d times each of\n" +
-	"%d harms comes to one of them, %v after its worker began: kill -9 of the worker, of what has the lock for it (the\n" +
-	"keeper), or of both; or a stop of the keeper, or of both, for %v, and then SIGCONT. An overlap is that a worker began before the one\n" +
-	"before had ended, been told to end, or been killed; of who was not killed by the test, the last look at it counts as its end. *Not told* are those of them that worked to their end all the\n" +
-	"same. *Stuck* is a lock that nobody got for %v while nobody was inside; then all its files were removed. The\n" +
-	"longest wait is from the end of a worker to the beginning of the next one, whoever it was; longer sleeps between\n" +
-	"two tries, and a busy machine, are in it.\n\n" +
-	"| lock | holds | harmed | overlaps, and the longest | by what | not told | stuck | longest wait |\n" +
-	"| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+const rivalsText = `Written on %s by ` + "`" + `go test ./test/history -run TestRivals -long -update -timeout 1h` + "`" + `, on a local
+disk. %d contenders for each lock start the program with a command, the worker, again and again. Each of
+%[4]d harms comes to one of them %[3]d times, %[5]v after its worker began: kill -9 of the worker, of what has
+the lock for it (the keeper), or of both; or a stop of the keeper, or of both, for %[6]v, and then SIGCONT.
+The worker would work for 16 s then. An overlap is that a worker began before the one before had ended,
+had been told to end, or had been killed; of one that the test did not kill, the last look at it counts as its end.
+*Not told* are those of them that worked to their end all the same. *Stuck* is a lock that nobody got for %[7]v
+while nobody was inside; then the test removed all its files. The longest wait is from the end of a worker to the
+beginning of the next one; the pauses between two tries, and a busy machine, are in it.
+
+Ours overlap where the keeper was stopped for longer than its lease of 8 s, as [README](../../README.md#what-is-promised)
+says, and the worker was told when the keeper ran again. flufl.lock believes one that is silent for its lifetime
+and 10 s, here 18 s, and dotlockfile for 5 minutes: they would overlap after longer stops than those here.
+Nobody has tried these over NFS yet.
+
+| lock | holds | harmed | overlaps, and the longest | by what | not told | stuck | longest wait |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+`
 
 func (r rival) burn(t *testing.T) string {
 	program, err := os.Executable()
