@@ -30,7 +30,7 @@ const (
 	rivalsRounds = 3                      // of each harm
 	shortWork    = 20 * time.Millisecond  // of who comes to no harm
 	longWork     = 16 * time.Second       // of who does
-	pauseTime    = 14 * time.Second       // longer than any rival believes one that is silent, but for dotlockfile
+	pauseTime    = 14 * time.Second       // longer than most rivals believe one that is silent
 	harmAfter    = 500 * time.Millisecond // of the work
 	rivalStuck   = 40 * time.Second       // nobody has the lock, and somebody wants it: then the operator comes
 )
