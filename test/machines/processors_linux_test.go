@@ -61,8 +61,8 @@ func TestProcessors(t *testing.T) {
 	}
 	lab.Publish(t, page, "Processors", fmt.Sprintf(`Written by %s, on Linux %s. The suites are those of the packages below
 %s: every step of a lock's life, with many holders at the same time. In a contest programs for both processors take the same locks of
-%s, and one in four is killed with -9. After that each of both
-shows the other's lock with the same words.
+%s, and one in four is killed with -9. Each of both
+shows the other's lock with the same words. What is not in the table was not measured.
 
 %s`, "`go test ./test/machines -long -update`", release(), "`backends`", "`local:`, `link:`, `nfs:` and `mkdir:` in both styles", table), *update)
 }
