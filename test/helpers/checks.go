@@ -26,7 +26,7 @@ func (c check) told() (name, rule string) { return c.name, c.rule }
 const brief = 8 * time.Second
 
 // checks are all of them.
-var checks = slices.Concat(usual, againChecks)
+var checks = slices.Concat(usual, askChecks, againChecks)
 
 var usual = []check{
 	{"first line", "**Print nothing before the first line**, and that in one write.", firstLine},
