@@ -27,6 +27,9 @@ type Kind struct {
 	Key    func(backend.Address) string
 	Form   backend.Form // of its locks, if they are directories with other ones in them, so that list knows them; else nil
 	Timing Timing       // usual among those who use it; zero: what is so everywhere
+	// Leaseless says that the kernel frees its locks, and no lease does: what is said of leases
+	// and of proof makes no sense for them.
+	Leaseless bool
 }
 
 // A Timing is how long things take where the user says nothing.
@@ -50,6 +53,7 @@ type Kinds []Kind
 func Usual() Kinds {
 	return Kinds{
 		files(local.Scheme, "a lock file, for the processes of one machine", local.Open),
+		{Scheme: backend.Scheme{Name: flockScheme, About: "the lock of flock(1) on a file; shared"}, Open: noServer(openFlock), Key: flockKey, Leaseless: true},
 		{Scheme: backend.Scheme{Name: "nfs", About: "a directory, for all hosts that mount it; shared, with a queue"}, Open: noServer(openNFS), Key: fileKey,
 			Form: backend.Form{generation.Generations, generation.Reservations}},
 		files("mkdir", "a directory that scripts may make and remove, too", openMkdir),
@@ -93,6 +97,12 @@ func (all Kinds) of(address string) (Kind, bool) {
 func (all Kinds) Has(address string) bool {
 	_, ok := all.of(address)
 	return ok
+}
+
+// Leaseless reports that no lease decides about the lock at an address.
+func (all Kinds) Leaseless(address string) bool {
+	k, _ := all.of(address)
+	return k.Leaseless
 }
 
 // Open returns the lock at an address, and the address in its canonical

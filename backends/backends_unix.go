@@ -8,6 +8,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
+	"locksmith/backends/flock"
 	"locksmith/backends/link"
 	"locksmith/backends/local"
 	"locksmith/backends/mkdirlock"
@@ -15,6 +16,9 @@ import (
 	"locksmith/backends/sftp"
 )
 
+const flockScheme = flock.Scheme
+
+func openFlock(a backend.Address) (backend.Backend, error) { return flock.Open(a) }
 func openNFS(a backend.Address) (backend.Backend, error)   { return nfs.Open(a) }
 func openMkdir(a backend.Address) (backend.Backend, error) { return mkdirlock.Open(a) }
 func openLink(a backend.Address) (backend.Backend, error)  { return link.Open(a) }
@@ -33,5 +37,5 @@ func Askpass(prompt string, to io.Writer) error {
 
 // treeKinds are the kinds of locks on file systems.
 func treeKinds(dir string) ([]finder.FileKind, []finder.DirectoryKind) {
-	return []finder.FileKind{local.Kind(dir), link.Kind(dir)}, []finder.DirectoryKind{nfs.Kind(dir), mkdirlock.Kind(dir)}
+	return []finder.FileKind{local.Kind(dir), flock.Kind(dir), link.Kind(dir)}, []finder.DirectoryKind{nfs.Kind(dir), mkdirlock.Kind(dir)}
 }

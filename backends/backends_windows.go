@@ -10,8 +10,11 @@ import (
 	"locksmith/protocol"
 )
 
-// These rely on what the file systems of Windows do otherwise: a directory cannot be
+// There is no flock(2). The others rely on what the file systems of Windows do otherwise: a directory cannot be
 // renamed onto an empty one, nor while somebody has something in it open.
+const flockScheme = "flock"
+
+func openFlock(a backend.Address) (backend.Backend, error) { return notHere(a) }
 func openNFS(a backend.Address) (backend.Backend, error)   { return notHere(a) }
 func openMkdir(a backend.Address) (backend.Backend, error) { return notHere(a) }
 func openLink(a backend.Address) (backend.Backend, error)  { return notHere(a) }

@@ -37,6 +37,14 @@ func fileKey(a backend.Address) string {
 	return a.Scheme + ":" + a.Path
 }
 
+// flockKey is that of the very file: symbolic links at its own name count for nothing, too.
+func flockKey(a backend.Address) string {
+	if real, err := filepath.EvalSymlinks(a.Path); err == nil {
+		return a.Scheme + ":" + real
+	}
+	return fileKey(a)
+}
+
 // serverKey is for servers on which the user of no address is somebody whom another program
 // chooses.
 func serverKey(a backend.Address) string { return a.Scheme + "://" + a.Host + a.Path + " " + a.User }

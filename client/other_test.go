@@ -21,13 +21,13 @@ func TestOtherProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "locksmith-flock"), text, 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "locksmith-demo"), text, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	_, path := newLock(t)
-	lock := acquire(t, "flock:"+path)
-	if _, err := client.TryAcquire(t.Context(), "flock:"+path); !errors.Is(err, client.ErrHeld) {
+	lock := acquire(t, "demo:"+path)
+	if _, err := client.TryAcquire(t.Context(), "demo:"+path); !errors.Is(err, client.ErrHeld) {
 		t.Errorf("a second try says %v", err)
 	}
 	if err := lock.Release(); err != nil {

@@ -95,6 +95,13 @@ type Client interface {
 	Lost(context.Context, *LossError)
 }
 
+// An Heir is a Client that may have the lock in common with its helper.
+type Heir interface {
+	// Inherit is called before Start if the lock is one of a descriptor. lend returns copies of
+	// that descriptor (backend.LentHold).
+	Inherit(lend func() ([]int, error))
+}
+
 // Run goes through a whole life and returns how long the lock was held. A nil error means that
 // the lock was held and released. If it was held and lost, the error is a *LossError. If it was
 // never held, the error is a *CancelledError, *TimeoutError, *RecentError, *backend.HeldError or
@@ -122,6 +129,11 @@ func (h *Helper) Run() (time.Duration, error) {
 	}
 	if several, isSet := hold.(backend.MultiHold); isSet {
 		grant.Tokens, grant.Lock = several.Tokens(), strings.Join(h.addresses(), "\n")
+	}
+	if lent, ok := hold.(backend.LentHold); ok {
+		if heir, ok := h.Client.(Heir); ok {
+			heir.Inherit(lent.Lend)
+		}
 	}
 	if err := h.Client.Start(grant); err != nil {
 		_, err = s.abandon(err)

@@ -101,6 +101,13 @@ func (r *Recorder) Waiting(held *backend.HeldError) {
 	r.Client.Waiting(held)
 }
 
+// Inherit implements Heir for a client that is one.
+func (r *Recorder) Inherit(lend func() ([]int, error)) {
+	if heir, ok := r.Client.(Heir); ok {
+		heir.Inherit(lend)
+	}
+}
+
 func (r *Recorder) obstacle(held *backend.HeldError) obstacle {
 	o := obstacle{holder: HolderOf(held.Holder)}
 	if r.helper.Locks != nil && slices.Contains(r.locks, held.Lock) {

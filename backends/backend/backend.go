@@ -105,8 +105,8 @@ type Request struct {
 	Strict  bool          // break the dead by proof only, never by lease
 	Grace   time.Duration // wait this much more before breaking, and look again
 	Timeout time.Duration // how long we are going to wait at most; 0: one try; NoLimit
-	// Several says that this is one of several locks that one process waits for: Wait may
-	// not keep a thread of its own that the end of its context does not free.
+	// Several says that this is one of several locks that one process waits for, at the same time or
+	// one after the other: Wait may not keep a thread of its own that the end of its context does not free.
 	Several bool
 	// Polls is how often to ask while waiting, where nothing wakes us; nil: the usual
 	// pauses of this kind of lock.
@@ -114,6 +114,10 @@ type Request struct {
 	Clock clock.Clock
 	// Memory, if not nil, knows what earlier tries have seen of others.
 	Memory Memory
+	// Moved, if not nil, says that what the lock guards goes on when the path of the lock leads to
+	// another file: it has the lock of the old one still. It is told of that once, at a heartbeat.
+	// Nil: that is a loss.
+	Moved func(error)
 	// Broke, if not nil, is told in Try of each dead holder whose lock was broken for us.
 	Broke func(lock string, dead Holder)
 }
@@ -218,6 +222,15 @@ type KeptHold interface {
 	Kept() bool
 }
 
+// A LentHold is a Hold that a command may have in common with its holder, by a descriptor.
+type LentHold interface {
+	Hold
+	// Lend returns descriptors for what is started now, or what this process becomes, to
+	// inherit: the kernel keeps the lock while any process has them. Otherwise the caller
+	// closes them.
+	Lend() ([]int, error)
+}
+
 // A MultiHold is the Hold of a set of locks.
 type MultiHold interface {
 	Hold
@@ -270,6 +283,9 @@ const StickyNote = "it is dead, but in this directory only its owner may remove 
 type Holder struct {
 	ID        string        // what Break takes; empty if it has none, and then Break takes its Sign
 	Record    *owner.Record // nil when what the lock holds is not a record
+	Who       string        // without a record: what is known of it, as in "pid 4242 (rsync)"; else empty
+	OfKernel  bool          // the kernel keeps the lock until no process has its descriptor: nobody breaks it
+	Kept      []int         // those processes, as far as they are known
 	Note      string        // what the lock holds instead, or what is odd about it
 	Advice    string        // how to go on, if waiting is hardly of use; else empty
 	Blocked   bool          // nothing frees the lock until a person does: no process is known to hold it

@@ -40,9 +40,19 @@ func late(most time.Duration) time.Duration { return most + most/25 + time.Secon
 // job=nightly)".
 func (h Holder) ByProgram() string {
 	if h.Record == nil {
-		return inBrackets(nobodyKnown, h.details("", ""))
+		return inBrackets(cmp.Or(h.Who, nobodyKnown), h.details("", ""))
 	}
 	return inBrackets(cmp.Or(h.Record.Program, h.Record.User), h.details(" on "+h.Record.Place.Host, ""))
+}
+
+// EndingKept says what ends a holder whose lock the kernel keeps, for people. It goes by what the
+// kernel shows, never by a record, which anybody may have written.
+func (h Holder) EndingKept() string {
+	if len(h.Kept) == 0 {
+		return "the kernel keeps it until that ends; who has it root finds with: fuser or lslocks"
+	}
+	words := strings.Trim(fmt.Sprint(h.Kept), "[]")
+	return "the kernel keeps it for pid " + strings.ReplaceAll(words, " ", ", ") + ": end that with: kill " + words
 }
 
 const nobodyKnown = "somebody unknown"
@@ -57,7 +67,7 @@ func (h Holder) details(where, program string) (all []string) {
 			whose, pid = "", p.PID
 		}
 	}
-	if pid != 0 {
+	if pid != 0 && h.Who == "" {
 		all = append(all, fmt.Sprintf("%spid %d%s", whose, pid, where))
 	}
 	if program != "" {
@@ -79,7 +89,7 @@ func inBrackets(who string, details []string) string {
 }
 
 func (h Holder) describe(until string) string {
-	who, program := nobodyKnown, ""
+	who, program := cmp.Or(h.Who, nobodyKnown), ""
 	if r := h.Record; r != nil {
 		who, program = r.User+"@"+r.Place.Host, r.Program
 	}

@@ -49,10 +49,7 @@ func severalShare(t *testing.T, f Fixture) {
 func sharedExcludesExclusive(t *testing.T, f Fixture) {
 	hs := share(t, f, 2)
 	a := attempt(t, f, Request())
-	held := MustBeHeld(t, a)
-	if r := held.Holder.Record; r == nil || r.ID != hs[0].ID() && r.ID != hs[1].ID() {
-		t.Errorf("holder: %+v", held.Holder)
-	}
+	MustBeHeld(t, a)
 	MustRelease(t, hs[0])
 	MustBeHeld(t, a)
 	done := waits(t, t.Context(), a)
@@ -62,6 +59,18 @@ func sharedExcludesExclusive(t *testing.T, f Fixture) {
 	}
 	MustRelease(t, MustAcquire(t, a))
 	nothingLeft(t, f)
+}
+
+// sharedTellsWho: who wants it alone is told of one that shares it.
+func sharedTellsWho(t *testing.T, f Fixture) {
+	hs := share(t, f, 2)
+	held := MustBeHeld(t, attempt(t, f, Request()))
+	if r := held.Holder.Record; r == nil || r.ID != hs[0].ID() && r.ID != hs[1].ID() {
+		t.Errorf("holder: %+v", held.Holder)
+	}
+	for _, h := range hs {
+		MustRelease(t, h)
+	}
 }
 
 // exclusiveExcludesShared until it goes; then they have it together.

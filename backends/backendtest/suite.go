@@ -27,6 +27,11 @@ type Subject struct {
 	Shared bool
 	// Queue says that waiters stand in a queue that others can see.
 	Queue bool
+	// KernelDrops says that the kernel frees the lock when the last process ends that it is kept
+	// for, whatever a record says of that one, and that nobody else can: neither a parent
+	// that lives nor --strict keeps it, no lease counts, and nobody breaks it. Holders that
+	// share such a lock leave no record, and get no tokens.
+	KernelDrops bool
 }
 
 // A Fixture is one lock under test.
@@ -85,8 +90,16 @@ func DeadProcess(t *testing.T) process.Process {
 // Run runs the suite.
 func Run(t *testing.T, s Subject) {
 	run(t, s, always)
+	if s.KernelDrops {
+		run(t, s, whereKernelDrops)
+	} else {
+		run(t, s, whereBroken)
+	}
 	if s.Shared {
 		run(t, s, whereShared)
+	}
+	if s.Shared && !s.KernelDrops {
+		run(t, s, whereSharedOnRecord)
 	}
 	if s.Queue {
 		run(t, s, whereQueued)
@@ -111,28 +124,40 @@ var (
 		{"held tells who", heldTellsWho},
 		{"wait ends with release", waitEndsWithRelease},
 		{"wait ends with context", waitEndsWithContext},
-		{"wait ends with death", waitEndsWithDeath},
 		{"ids are never used twice", freshIDs},
 		{"never two holders", mutualExclusion},
+		{"lost lock is noticed", lossNoticed},
+		{"late release of a broken holder hits nothing", lateRelease},
+		{"housekeeping beside all else", tendBeside},
+		{"successes", successes},
+		{"notes of breaks", notes},
+	}
+	// whereBroken is for locks that others break when their holder is dead.
+	whereBroken = []testCase{
+		{"wait ends with death", waitEndsWithDeath},
 		{"dead holder is broken", deadHolderBroken},
 		{"parent alive keeps the lock until the lease is over", parentAlive},
 		{"strict never breaks by lease", strict},
 		{"grace", gracePeriod},
-		{"lost lock is noticed", lossNoticed},
-		{"late release of a broken holder hits nothing", lateRelease},
-		{"housekeeping beside all else", tendBeside},
 		{"break by id", breakByID},
-		{"successes", successes},
-		{"notes of breaks", notes},
+	}
+	whereKernelDrops = []testCase{
+		{"the kernel frees the lock of a dead holder", kernelFrees},
+		{"wait ends when the kernel frees the lock", waitEndsWithDrop},
+		{"nobody breaks it", nobodyBreaks},
 	}
 	whereShared = []testCase{
-		{"several share", severalShare},
 		{"shared excludes exclusive", sharedExcludesExclusive},
 		{"exclusive excludes shared", exclusiveExcludesShared},
+		{"never an exclusive holder with others", mixedStress},
+	}
+	// whereSharedOnRecord is for locks whose place tells of each that shares them.
+	whereSharedOnRecord = []testCase{
+		{"several share", severalShare},
+		{"shared tells who", sharedTellsWho},
 		{"a dead one of several is broken", deadSharerBroken},
 		{"break one of several by id", breakSharerByID},
 		{"tokens", tokens},
-		{"never an exclusive holder with others", mixedStress},
 		{"newcomers that share leave it to who waits", writerPreference},
 	}
 	whereQueued = []testCase{

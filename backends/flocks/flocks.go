@@ -15,14 +15,22 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Seen is what /proc shows of one file. What it does not show there may be all the same.
+// A Seen is what the kernel shows of one file. What it does not show there may be all the same.
 type Seen struct {
-	Takers  []int             // the processes that took the lock, any of which may be gone
-	Alike   int               // locks of a file of this number on another device: on Btrfs, say, it may be this one
-	Keepers []process.Process // those that have its descriptor, among those that we may look at
-	Waiters []int             // those that sleep until they get it
-	Seats   int               // how many watch the file, and have a byte of it locked to tell so (lockfile.Seat)
-	Sitters []int             // whose those are, among the processes that we may look at
+	Takers  []int    // the processes that took the lock, any of which may be gone
+	Alike   int      // locks of a file of this number on another device: on Btrfs, say, it may be this one
+	Keepers []Keeper // those that have its descriptor, among those that we may look at
+	Waiters []int    // those that sleep until they get it
+	Seats   int      // how many watch the file, and have a byte of it locked to tell so (lockfile.Seat)
+	Sitters []int    // whose those are, among the processes that we may look at
+	Shared  bool     // it is locked in common
+	Unnamed bool     // somebody has it, and this kernel does not tell who
+}
+
+// A Keeper is a process that has the descriptor of a lock.
+type Keeper struct {
+	process.Process
+	Taker int // the process that took the lock; 0: it cannot be seen from here
 }
 
 // Waiting is how many wait at least. A process may watch the file while a thread of its own
@@ -34,4 +42,4 @@ func (s Seen) Waiting() int {
 }
 
 // Held reports that somebody has the lock.
-func (s Seen) Held() bool { return len(s.Takers)+len(s.Keepers) > 0 }
+func (s Seen) Held() bool { return s.Unnamed || len(s.Takers)+len(s.Keepers) > 0 }

@@ -2,6 +2,7 @@ package flocks
 
 import (
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -13,26 +14,45 @@ import (
 	"locksmith/backends/process"
 )
 
-// Look looks at the locks of the file at a path, which need not be readable.
-func Look(path string) (Seen, error) { return Snapshot()(path) }
+// Look looks at the locks of the file that a path leads to, which need not be readable.
+func Look(path string) (Seen, error) {
+	return see(path, take(), func(s snapshot, file unix.Stat_t) Seen { return s.of(file) })
+}
 
-// Snapshot is Look for many files, which reads /proc once, when it is asked about the first.
-func Snapshot() func(path string) (Seen, error) {
-	read := sync.OnceValues(func() (snapshot, error) {
-		text, err := os.ReadFile("/proc/locks")
-		return snapshot{string(text), sync.OnceValue(lockedDescriptors)}, err
-	})
-	return func(path string) (Seen, error) {
-		var file unix.Stat_t
-		if err := unix.Lstat(path, &file); err != nil {
-			return Seen{}, &os.PathError{Op: "lstat", Path: path, Err: err}
-		}
-		s, err := read()
-		if err != nil {
-			return Seen{}, err
-		}
-		return s.of(file), nil
+// Glance is Look that ends early: where those who took the lock have it still, all others that
+// have it are left out. It reads all of /proc only where it must.
+func Glance(path string) (Seen, error) {
+	return see(path, take(), snapshot.glance)
+}
+
+// Has reports that a process has the lock of the file that a path leads to, as far as we may look
+// at it.
+func Has(path string, pid int) bool {
+	var file unix.Stat_t
+	if unix.Stat(path, &file) != nil {
+		return false
 	}
+	var seen Seen
+	seen.add(file, locked(process.DescriptorsOf(pid)))
+	return len(seen.Keepers) > 0
+}
+
+// Snapshot is Glance for many files, which reads /proc once, when it is asked about the first.
+func Snapshot() func(path string) (Seen, error) {
+	read := take()
+	return func(path string) (Seen, error) { return see(path, read, snapshot.glance) }
+}
+
+func see(path string, read func() (snapshot, error), look func(snapshot, unix.Stat_t) Seen) (Seen, error) {
+	var file unix.Stat_t
+	if err := unix.Stat(path, &file); err != nil {
+		return Seen{}, &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	s, err := read()
+	if err != nil {
+		return Seen{}, err
+	}
+	return look(s, file), nil
 }
 
 type snapshot struct {
@@ -40,12 +60,19 @@ type snapshot struct {
 	open func() []descriptor
 }
 
+// take takes a snapshot when it is first asked for.
+func take() func() (snapshot, error) {
+	return sync.OnceValues(func() (snapshot, error) {
+		text, err := os.ReadFile("/proc/locks")
+		return snapshot{string(text), sync.OnceValue(func() []descriptor { return locked(process.Descriptors) })}, err
+	})
+}
+
 // A descriptor has a lock of this kind, of some file with this inode number.
 type descriptor struct {
-	kind  string
-	pid   int
-	fd    string
-	inode uint64
+	lock
+	holder int // the process that has it
+	fd     string
 }
 
 // queue is what /proc/locks shows of a file.
@@ -62,7 +89,7 @@ func (s snapshot) queue(file unix.Stat_t) (seen Seen) {
 		case l.waits:
 			seen.Waiters = append(seen.Waiters, l.pid)
 		default:
-			seen.Takers = append(seen.Takers, l.pid)
+			seen.Takers, seen.Shared = append(seen.Takers, l.pid), seen.Shared || l.shared
 		}
 	}
 	return seen
@@ -70,35 +97,51 @@ func (s snapshot) queue(file unix.Stat_t) (seen Seen) {
 
 func (s snapshot) of(file unix.Stat_t) Seen {
 	seen := s.queue(file)
-	for _, d := range s.open() {
-		known := slices.ContainsFunc(seen.Keepers, func(p process.Process) bool { return p.PID == d.pid })
+	seen.add(file, s.open())
+	return seen
+}
+
+// glance leaves out what counts for nothing: who else has the lock than its takers, and whose the
+// seats are while nobody sleeps.
+func (s snapshot) glance(file unix.Stat_t) Seen {
+	seen := s.queue(file)
+	seen.add(file, locked(process.DescriptorsOf(seen.Takers...)))
+	if len(seen.Keepers) > 0 && (seen.Seats == 0 || len(seen.Waiters) == 0) {
+		return seen
+	}
+	return s.of(file)
+}
+
+// add adds whose descriptors are those of the file.
+func (s *Seen) add(file unix.Stat_t, all []descriptor) {
+	for _, d := range all {
+		known := slices.ContainsFunc(s.Keepers, func(k Keeper) bool { return k.PID == d.holder && k.Taker == d.pid })
 		if d.inode != file.Ino || d.kind == flock && known {
 			continue
 		}
 		var st unix.Stat_t // of no other file: a server that is dead does not answer it
-		if unix.Stat(fmt.Sprintf("/proc/%d/fd/%s", d.pid, d.fd), &st) != nil || st.Ino != file.Ino || st.Dev != file.Dev {
+		if unix.Stat(fmt.Sprintf("/proc/%d/fd/%s", d.holder, d.fd), &st) != nil || st.Ino != file.Ino || st.Dev != file.Dev {
 			continue
 		}
 		if d.kind == ofd {
-			seen.Sitters = append(seen.Sitters, d.pid)
-		} else if p, err := process.Find(d.pid); err == nil {
-			seen.Keepers = append(seen.Keepers, p)
+			s.Sitters = append(s.Sitters, d.holder)
+		} else if p, err := process.Find(d.holder); err == nil {
+			s.Keepers, s.Shared = append(s.Keepers, Keeper{p, d.pid}), s.Shared || d.shared
 		}
 	}
-	return seen
 }
 
-// lockedDescriptors are those of all processes that we may look at.
-func lockedDescriptors() (all []descriptor) {
-	for pid, fd := range process.Descriptors {
+// locked are those of some descriptors that have a lock.
+func locked(descriptors iter.Seq2[int, string]) (all []descriptor) {
+	for pid, fd := range descriptors {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", pid, fd))
 		if err != nil {
 			continue
 		}
 		for line := range strings.Lines(string(text)) {
-			lock, isLock := strings.CutPrefix(line, "lock:")
-			if l, ok := parse(lock); isLock && ok && !l.waits {
-				all = append(all, descriptor{l.kind, pid, fd, l.inode})
+			text, isLock := strings.CutPrefix(line, "lock:")
+			if l, ok := parse(text); isLock && ok && !l.waits {
+				all = append(all, descriptor{l, pid, fd})
 			}
 		}
 	}
@@ -109,7 +152,8 @@ func lockedDescriptors() (all []descriptor) {
 type lock struct {
 	kind   string
 	waits  bool
-	pid    int
+	shared bool
+	pid    int // that took it, or waits
 	device string
 	inode  uint64
 }
@@ -138,7 +182,7 @@ func parse(line string) (l lock, ok bool) {
 	default:
 		return l, false
 	}
-	l.kind = fields[1]
+	l.kind, l.shared = fields[1], fields[3] == "READ"
 	colon := strings.LastIndexByte(fields[5], ':')
 	if colon < 0 {
 		return l, false

@@ -24,6 +24,12 @@ func TestHandedOn(t *testing.T) {
 	if !s.Held() || len(s.Keepers) != 1 || s.Keepers[0].PID != script.PID() || slices.Contains(s.Takers, script.PID()) || len(s.Waiters) > 0 {
 		t.Errorf("%+v, want the script (pid %d) as the only keeper, and another taker", s, script.PID())
 	}
+	if s.Keepers[0].Taker == 0 || s.Keepers[0].Taker == script.PID() || s.Shared {
+		t.Errorf("%+v, want flock(1) as the taker, alone", s)
+	}
+	if glance, err := Glance(path); err != nil || !slices.Equal(glance.Keepers, s.Keepers) {
+		t.Errorf("a glance shows %+v, %v, want the same keeper", glance, err)
+	}
 	// Who looks does not take it, and who waits is seen.
 	waiter := lab.Start(t, exec.Command("flock", path, "true"))
 	lab.Eventually(t, "the waiter is seen", func() bool {
@@ -76,9 +82,9 @@ func TestOpen(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for line, want := range map[string]lock{
-		"1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n":    {flock, false, 4242, "08:01", 131},
-		"1: -> FLOCK  ADVISORY  READ 4243 103:01:131 0 EOF\n": {flock, true, 4243, "103:01", 131},
-		"2: OFDLCK ADVISORY  READ -1 fe:00:10207297 1 1\n":    {ofd, false, -1, "fe:00", 10207297},
+		"1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n":    {flock, false, false, 4242, "08:01", 131},
+		"1: -> FLOCK  ADVISORY  READ 4243 103:01:131 0 EOF\n": {flock, true, true, 4243, "103:01", 131},
+		"2: OFDLCK ADVISORY  READ -1 fe:00:10207297 1 1\n":    {ofd, false, true, -1, "fe:00", 10207297},
 	} {
 		if got, ok := parse(line); !ok || got != want {
 			t.Errorf("%q: %+v, %v", line, got, ok)

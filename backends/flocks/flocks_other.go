@@ -1,11 +1,14 @@
-//go:build !linux
+//go:build !unix
 
 package flocks
 
 import "errors"
 
-// Look is for Linux alone.
+// Look is for Unix alone.
 func Look(string) (Seen, error) { return Seen{}, errors.ErrUnsupported }
 
-// Snapshot is for Linux alone.
+// Glance is for Unix alone.
+func Glance(string) (Seen, error) { return Seen{}, errors.ErrUnsupported }
+
+// Snapshot is for Unix alone.
 func Snapshot() func(string) (Seen, error) { return Look }

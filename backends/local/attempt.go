@@ -69,12 +69,8 @@ func (a *attempt) take() (h *hold, err error) {
 	return h, err
 }
 
-// create makes the lock file. Its error is fs.ErrExist if there is a file already, and always
-// where the file stays ("?empty=free").
+// create makes the lock file. Its error is fs.ErrExist if there is a file already.
 func (a *attempt) create() (*hold, error) {
-	if a.lock.kept {
-		return nil, a.lock.makeKept()
-	}
 	id, text, err := a.record()
 	if err != nil {
 		return nil, err
@@ -112,15 +108,14 @@ func (a *attempt) fill(f File, id, text string) (*hold, error) {
 	return &hold{lock: a.lock, file: f, id: id}, nil
 }
 
-// examine looks at the existing lock file. If its holder is dead, examine removes the file, or
-// takes the file over where it stays ("?empty=free"). Its error is backend.ErrAgain if the file
-// is gone.
+// examine looks at the existing lock file. If its holder is dead, examine removes the file. Its
+// error is backend.ErrAgain if the file is gone.
 func (a *attempt) examine() (*hold, error) {
 	f, err := a.openLock()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, backend.ErrAgain
-	case errors.Is(err, fs.ErrPermission) && !a.lock.kept:
+	case errors.Is(err, fs.ErrPermission):
 		a.others.Forget(a.lock.path)
 		a.seen = observation{content: content{note: "the lock file is not readable"}, due: watch.Never}
 		return nil, a.held()
@@ -132,12 +127,9 @@ func (a *attempt) examine() (*hold, error) {
 		_ = f.Close()
 		return nil, a.lock.fail("look at lock file", err)
 	}
-	switch {
-	case a.seen.due > 0:
+	if a.seen.due > 0 {
 		_ = f.Close()
 		return nil, a.held()
-	case a.lock.kept:
-		return a.takeKept(f)
 	}
 	return nil, a.breakDead(f)
 }

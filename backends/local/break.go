@@ -29,7 +29,7 @@ func (l *Lock) Break(_ context.Context, who string) error {
 
 // breakIf removes the file if it is the one that is meant.
 func (l *Lock) breakIf(op string, meant func(content) bool) error {
-	f, err := l.open()
+	f, err := open(l.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := l.findDirectory(); err != nil {

@@ -45,10 +45,8 @@
 // which they are created. On macOS and the BSDs, where creation cannot set it, they are
 // executable and not writable for their owner.
 //
-// With "?empty=free" whoever has the kernel lock has the lock, as with flock(1), and the file
-// stays. A helper gets the kernel lock of an empty file or of a dead holder's, writes its record
-// into that file, and empties the file before it lets go. The file is never unlinked, because
-// flock(1) does not check that the path still names the file it locked.
+// The file of a flock: lock (package flock) holds a record, too, and is respected as such a file of
+// another tool is.
 //
 // Caveats. The lock needs flock that works and a file system that one machine uses alone: network
 // and FUSE file systems are refused unless the address says "?fs=any". A world-writable directory

@@ -69,10 +69,18 @@ func parse(text string) content {
 		c.note = "the lock file is empty: flock(1) or another tool may have left it"
 	case c.PID != 0:
 		c.note = "made by another tool"
+	case c.ofKernel():
+		c.note = "it is the file of a flock: lock, which stays when that is free"
 	case c.Record == nil:
 		c.note = "the lock file holds no record that parses"
 	}
 	return c
+}
+
+// ofKernel reports whether the file is that of a lock of another kind, which the kernel alone keeps.
+func (c content) ofKernel() bool {
+	r, err := owner.ParseRecord(c.Text)
+	return err == nil && r.Kind != ""
 }
 
 // sign is a text that changes with the file, and with each heartbeat.

@@ -16,6 +16,7 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
+	"locksmith/protocol"
 	"locksmith/test/lab"
 )
 
@@ -451,4 +452,27 @@ func TestNumbersThatAreNoPID(t *testing.T) {
 		path := putFile(t, content, 0)
 		mustBeHeld(t, attemptAt(t, path, backendtest.Request()))
 	}
+}
+
+// TestFileOfFlock: the file that a flock: lock leaves is respected, with a hint, though the process
+// on record is dead; and nobody removes it.
+func TestFileOfFlock(t *testing.T) {
+	r := backendtest.Request().Owner
+	r.ID, r.Kind, r.Helper = owner.NewID(), "flock", backendtest.DeadProcess(t)
+	text, err := r.Format()
+	backendtest.MustWork(t, err)
+	path := putFile(t, text, 0)
+	held := mustBeHeld(t, attemptAt(t, path, backendtest.Request()))
+	if !strings.Contains(held.String(), "write flock:"+path) || !held.Blocked {
+		t.Errorf("held by %v", held)
+	}
+	if left, err := os.ReadFile(path); err != nil || string(left) != text {
+		t.Errorf("the file holds %q, %v", left, err)
+	}
+}
+
+// TestEmptyIsNoOption: an address that said so is told what to write now.
+func TestEmptyIsNoOption(t *testing.T) {
+	_, err := Open(backend.Address{Scheme: Scheme, Path: "/tmp/a b", Options: map[string]string{"empty": "free"}})
+	backendtest.MustFail(t, err, protocol.Usage, "write 'flock:/tmp/a b'")
 }

@@ -19,10 +19,10 @@ type hold struct {
 	batons batons
 }
 
-// finish turns a file that was just created, or taken over (see kept.go), into a held lock. It
-// takes the kernel lock, writes the record, and then proves that the file was ours all along.
-// After an error nothing of the file is left, unless a breaker had it locked at that moment. Then
-// the next breaker will remove the file as unfinished.
+// finish turns a file that was just created into a held lock. It takes the kernel lock, writes the
+// record, and then proves that the file was ours all along. After an error nothing of the file is
+// left, unless a breaker had it locked at that moment. Then the next breaker will remove the file as
+// unfinished.
 func (l *Lock) finish(f File, record string) error {
 	err := l.writeRecord(f, record)
 	switch {
@@ -44,9 +44,6 @@ func (l *Lock) writeRecord(f File, record string) error {
 	free, err := f.LockWithin(makerTimeout)
 	if err == nil && !free {
 		err = lockfile.ErrReplaced
-	}
-	if err == nil && l.kept {
-		err = refill(f)
 	}
 	if err == nil {
 		err = f.Write(record)
@@ -71,16 +68,12 @@ func (l *Lock) removeUnfinished(f File) error {
 	return err
 }
 
-// remove removes the path if it leads to this file, or empties the file where it stays. Only then
-// it lets go of the kernel lock, which the caller has. After nil and ErrReplaced the file is
-// closed. After any other error it is still open and locked.
+// remove removes the path if it leads to this file. Only then it lets go of the kernel lock, which
+// the caller has. After nil and ErrReplaced the file is closed. After any other error it is still
+// open and locked.
 func (l *Lock) remove(f File) error {
 	err := f.Named()
-	switch {
-	case err != nil:
-	case l.kept:
-		err = leaveEmpty(f)
-	default:
+	if err == nil {
 		if err = f.Unlink(); errors.Is(err, fs.ErrNotExist) {
 			err = lockfile.ErrReplaced // somebody removed it after we looked
 		}

@@ -10,6 +10,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/flocks"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 )
 
@@ -41,14 +42,14 @@ type kind struct {
 // File implements finder.FileKind. Our files differ from those of link: by their mark. A file
 // with a last success tells of its lock, if that is free.
 func (k kind) File(_ context.Context, in *finder.Directory, name string, content func() finder.Content) finder.Answer {
-	if of, ok := strings.CutSuffix(name, successSuffix); ok && of != "" {
+	if of, ok := strings.CutSuffix(name, lockfile.SuccessSuffix); ok && of != "" {
 		if _, held := in.Type(of); held {
 			return finder.Answer{}
 		}
 		return k.free(in, of)
 	}
 	seen := content()
-	begun := strings.HasSuffix(name, successSuffix+unfinishedSuffix) && seen.Text == "" // a success
+	begun := strings.HasSuffix(name, lockfile.SuccessSuffix+lockfile.UnfinishedSuffix) && seen.Text == "" // a success
 	if begun || !k.ours(seen) {
 		return finder.Answer{}
 	}

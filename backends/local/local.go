@@ -26,7 +26,6 @@ type Lock struct {
 	path    string
 	anyFS   bool
 	anyDir  bool
-	kept    bool // see kept.go
 	queue   *queue
 	flocks  func(path string) (flocks.Seen, error) // finds out who has kernel locks
 	// The surroundings of attempts. nil: this machine.
@@ -42,12 +41,16 @@ func On(address backend.Name, system func() System, env owner.Env) *Lock {
 
 // Open returns the lock at an address of this scheme.
 func Open(a backend.Address) (backend.Backend, error) {
+	if a.Options["empty"] == "free" {
+		return nil, backend.Name(a.String()).Usage("open", "?empty=free is no option any more: there is a kind of its own for the lock of flock(1)",
+			"write "+kernelKind(a.Path)+", also in place of flock(1)")
+	}
 	if err := a.CheckOptions(options); err != nil {
 		return nil, err
 	}
 	return &Lock{address: backend.Name(a.String()), path: a.Path, anyFS: a.Options["fs"] == "any",
-		anyDir: a.Options["dir"] == "any", kept: a.Options["empty"] == "free", queue: new(queue),
-		flocks: flocks.Look}, nil
+		anyDir: a.Options["dir"] == "any", queue: new(queue),
+		flocks: flocks.Glance}, nil
 }
 
 // Attempt implements backend.Backend.
@@ -72,8 +75,7 @@ func (l *Lock) surroundings(r backend.Request) (System, owner.Env) {
 }
 
 // Inspect implements backend.Backend. It takes no kernel lock, because a breaker or a maker might
-// stumble over that. Only of an empty file that stays it asks for the kernel lock: nothing else
-// tells whether that lock is held.
+// stumble over that.
 func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 	r, err := l.inspect(owner.Here())
 	if err == nil {
@@ -111,14 +113,6 @@ func (l *Lock) report(here owner.Place) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, l.fail("read lock file", err)
 	}
-	if l.kept && c.Text == "" {
-		switch free, err := f.TryShared(); {
-		case err != nil:
-			return backend.Report{}, l.fail("look at the kernel lock", err)
-		case free:
-			return backend.Report{Crowd: true}, nil
-		}
-	}
 	return l.crowd(backend.Report{Holders: []backend.Holder{l.holder(c, c.verdict(here), l.isLocked)}}), nil
 }
 
@@ -133,16 +127,19 @@ func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Ho
 	case c.stat.Ino == 0:
 		h.Advice, h.Blocked = "see as root whose it is: locksmith status "+backend.ShellWord(string(l.address)), !locked()
 	case c.Record != nil || c.PID != 0 || c.unfinished():
+	case c.ofKernel():
+		h.Advice, h.Blocked = "write "+kernelKind(l.path), true
 	case c.Text != "":
 		h.Advice, h.Blocked = "find out whose it is; if nobody uses it, "+remove, !locked()
-	case l.kept:
-		h.Note = "somebody has it locked, with flock(1) or as that does"
 	default:
-		h.Advice = "if nobody uses it, " + remove + "; if flock(1) does, say ?empty=free"
+		h.Advice = "if nobody uses it, " + remove + "; if flock(1) does, write " + kernelKind(l.path)
 		h.Blocked = !locked()
 	}
 	return h
 }
+
+// kernelKind is the address of the lock that flock(1) has on a file.
+func kernelKind(path string) string { return backend.ShellWord("flock:" + backend.EscapePath(path)) }
 
 // isLocked reports whether somebody has the kernel lock, as /proc shows it, without asking for
 // the lock. It is also true if that cannot be told. It takes some milliseconds.

@@ -1,16 +1,12 @@
 package local
 
 import (
-	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/protocol"
 )
 
 // TestStoppedInRelease: a helper has removed the file, and is stopped before it closes the file.
@@ -35,42 +31,6 @@ func TestStoppedInRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustRelease(t, mustHold(t, waiter))
-}
-
-// TestKeptWakesNobody: a waiter for a file that stays is not woken when others look at the file,
-// although they open it for writing.
-func TestKeptWakesNobody(t *testing.T) {
-	path := putFile(t, "", 0)
-	h := mustHold(t, keptAttempt(t, path, backendtest.Request()))
-	waiter := keptAttempt(t, path, backendtest.Request())
-	mustBeHeld(t, waiter)
-	ctx, cancel := context.WithCancel(t.Context())
-	woken := make(chan error, 1)
-	go func() { woken <- waiter.Wait(ctx) }()
-	looks := 0
-	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); looks++ {
-		mustBeHeld(t, keptAttempt(t, path, backendtest.Request()))
-	}
-	select {
-	case err := <-woken:
-		t.Fatalf("woken after %d looks: %v", looks, err)
-	default:
-	}
-	cancel()
-	<-woken
-	mustRelease(t, h)
-}
-
-// TestKeptTooLong: if the record cannot be written, the file is left to others.
-func TestKeptTooLong(t *testing.T) {
-	path := putFile(t, "", 0)
-	r := backendtest.Request()
-	r.Owner.Meta = []protocol.Field{{Key: "job", Value: strings.Repeat("x", protocol.MaxLine)}}
-	a := keptAttempt(t, path, r)
-	if h, err := a.Try(t.Context()); h != nil || backend.CodeOf(err) != protocol.Usage {
-		t.Fatalf("a record too long to write gives the hold %v and the error %v, want code %s", h, err, protocol.Usage)
-	}
-	mustRelease(t, mustHold(t, keptAttempt(t, path, backendtest.Request())))
 }
 
 // TestFullDisk: the file can be made, but there is no room for the record.

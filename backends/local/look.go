@@ -65,9 +65,6 @@ func justMade(f File) (content, bool, error) {
 // finished writing by then.
 func (a *attempt) lockAndRead(f File) (observation, error) {
 	free, err := f.TryLock()
-	if err == nil && !free && a.lock.kept { // an inspector lets go at once
-		free, err = f.LockWithin(breakerTimeout)
-	}
 	if err != nil {
 		return observation{}, err
 	}
@@ -98,8 +95,6 @@ func (a *attempt) rule(c content) (sign string, rules []watch.Rule) {
 	var r watch.Rule
 	sign = c.sign()
 	switch {
-	case a.lock.kept && c.Text == "":
-		r.Dead = true // a living holder would have the kernel lock
 	case c.unfinished():
 		// No lease counts here: the maker has not said OK, and never will unless it finds its
 		// file still there.

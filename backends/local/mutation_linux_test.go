@@ -20,7 +20,7 @@ type mutation struct {
 }
 
 var mutations = []mutation{
-	{"remove a file that another has replaced", "hold.go", "	err := f.Named()\n	switch {\n	case err != nil:\n	case l.kept", "	var err error\n	switch {\n	case err != nil:\n	case l.kept", "TestSecondBreakerComesTooLate"},
+	{"remove a file that another has replaced", "hold.go", "	err := f.Named()\n	if err == nil {", "	var err error\n	if err == nil {", "TestSecondBreakerComesTooLate"},
 	{"hold without the proof that the file was ours", "hold.go", "	return f.Named()\n}", "	return nil\n}", "TestBreakerRemovesWhatCreatorHasNotVerified"},
 	{"let batons go before the release", "attempt.go", "	h.batons = a.leaveQueue()\n", "	a.leaveQueue().pass()\n", "TestReleaseWakesOne"},
 	{"keep batons for ever", "hold.go", "	h.batons.pass()\n", "", "TestReleaseWakesOne"},

@@ -14,7 +14,6 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/backends/lockfile"
 	"locksmith/test/lab"
 )
 
@@ -398,34 +397,6 @@ func TestMostBatons(t *testing.T) {
 	if kept(files[1]) || kept(files[mostBatons]) {
 		t.Error("batons are kept after they were passed on")
 	}
-}
-
-// TestQueueOfKept: where the file stays, flock(1) waits in the same queue of the kernel.
-func TestQueueOfKept(t *testing.T) {
-	path := putFile(t, "", 0)
-	flock := func() *lockfile.File {
-		f, err := lockfile.OpenWritable(path)
-		backendtest.MustWork(t, err)
-		return f
-	}
-	// 1. flock(1) has the lock. We wait, and so does another flock(1).
-	first, second := flock(), flock()
-	mustLock(t, first)
-	r, _ := fakeRequest()
-	s := &sleeper{keptAttempt(t, path, r), nil, make(chan error, 1)}
-	mustBeHeld(t, s)
-	s.mustQueue(t)
-	locked := make(chan error, 1)
-	go func() { locked <- second.Lock() }()
-	lab.Eventually(t, "flock(1) in the queue", func() bool { return queued(t) == 2 })
-	// 2. The first flock(1) lets go. We are next, without a look at a clock.
-	_ = first.Close()
-	h := s.mustTake(t)
-	lab.Eventually(t, "just flock(1) sleeps", func() bool { return queued(t) == 1 })
-	// 3. The second flock(1) is next.
-	mustRelease(t, h)
-	backendtest.MustWork(t, unblocked(t, func() error { return <-locked }))
-	_ = second.Close()
 }
 
 // TestQueueNeedsNoInotify: of a lock's waiters, only those that watch it use up inotify

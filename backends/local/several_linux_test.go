@@ -5,20 +5,26 @@ import (
 
 	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
+	"locksmith/backends/owner"
 	"locksmith/test/lab"
 )
 
 // TestOneOfSeveral: a process that waits for other locks, too, sleeps in no queue. It still gets
-// the lock when only the kernel lock tells that the lock is free, as with flock(1) or a holder in
-// another container. When the holder releases, it gets the lock as quickly as ever.
+// the lock when only the kernel lock tells that it can be had, as when somebody else keeps the
+// kernel lock of a dead holder's file. When the holder releases, it gets the lock as quickly as
+// ever.
 func TestOneOfSeveral(t *testing.T) {
 	r := backendtest.Request()
 	r.Several = true
-	path := putFile(t, "", 0)
-	flock, err := lockfile.OpenWritable(path)
+	dead := backendtest.Request().Owner
+	dead.ID, dead.Helper = owner.NewID(), backendtest.DeadProcess(t)
+	text, err := lockfile.Format(dead)
+	backendtest.MustWork(t, err)
+	path := putFile(t, text, 0)
+	flock, err := lockfile.Open(path)
 	backendtest.MustWork(t, err)
 	mustLock(t, flock)
-	kept, other := keptAttempt(t, path, r), t.TempDir()+"/lock"
+	kept, other := attemptAt(t, path, r), t.TempDir()+"/lock"
 	h := mustHold(t, attemptAt(t, other, backendtest.Request()))
 	plain := []*attempt{attemptAt(t, other, r), attemptAt(t, other, r), attemptAt(t, other, r)}
 	before := queued(t)

@@ -62,7 +62,7 @@ func TestStrangeSuccess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "lock")
 			l := openLock(t, path).(*Lock)
-			backendtest.MustWork(t, c.make(path+successSuffix))
+			backendtest.MustWork(t, c.make(path+lockfile.SuccessSuffix))
 			h := mustHold(t, attemptAt(t, path, backendtest.Request()))
 			defer mustRelease(t, h)
 			last, err := l.LastSuccess(t.Context(), h)
@@ -72,7 +72,7 @@ func TestStrangeSuccess(t *testing.T) {
 			if err := l.RecordSuccess(t.Context(), h); (err != nil) != c.remains {
 				t.Errorf("record: %v", err)
 			}
-			_, err = os.Lstat(path + successSuffix)
+			_, err = os.Lstat(path + lockfile.SuccessSuffix)
 			backendtest.MustWork(t, err)
 			if last, err := l.LastSuccess(t.Context(), h); err != nil || (last == nil) != c.remains {
 				t.Errorf("afterwards: %v, %v", last, err)
@@ -112,7 +112,7 @@ func TestSuccessStays(t *testing.T) {
 	if missed > 0 {
 		t.Errorf("%d of %d looks found none", missed, looks)
 	}
-	beside := path + successSuffix + unfinishedSuffix
+	beside := path + lockfile.SuccessSuffix + lockfile.UnfinishedSuffix
 	bills := func() { backendtest.MustWork(t, os.WriteFile(beside, []byte("42 bills\n"), 0o644)) }
 	bills()
 	if err := l.RecordSuccess(t.Context(), h); err == nil || !strings.Contains(err.Error(), beside) || l.lastSuccess(time.Now()) == nil {
@@ -138,12 +138,12 @@ func TestStrangersSuccess(t *testing.T) {
 	lab.NeedRoot(t)
 	dir := backendtest.PublicDir(t, 0o777|os.ModeSticky)
 	path := filepath.Join(dir, "lock")
-	backendtest.MustWork(t, os.WriteFile(path+successSuffix, []byte("SUCCESS v=1 host=web3\n"), 0o644))
+	backendtest.MustWork(t, os.WriteFile(path+lockfile.SuccessSuffix, []byte("SUCCESS v=1 host=web3\n"), 0o644))
 	l := openLock(t, path).(*Lock)
 	if l.lastSuccess(time.Now()) == nil {
 		t.Error("root's does not count")
 	}
-	backendtest.MustWork(t, os.Lchown(path+successSuffix, 12345, 12345))
+	backendtest.MustWork(t, os.Lchown(path+lockfile.SuccessSuffix, 12345, 12345))
 	if last := l.lastSuccess(time.Now()); last != nil {
 		t.Errorf("a stranger's counts: %v", last)
 	}
@@ -162,7 +162,7 @@ func TestSuccessOfTheFuture(t *testing.T) {
 	backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
 	for _, ago := range []time.Duration{-time.Hour, time.Hour} {
 		then := time.Now().Add(-ago)
-		backendtest.MustWork(t, os.Chtimes(path+successSuffix, then, then))
+		backendtest.MustWork(t, os.Chtimes(path+lockfile.SuccessSuffix, then, then))
 		if last, err := l.LastSuccess(t.Context(), h); err != nil || last == nil || (last.Ago-ago).Abs() > time.Minute {
 			t.Errorf("%v, %v, want %v", last, err, ago)
 		}

@@ -52,12 +52,9 @@ type File interface {
 	Stat() (lockfile.Stat, error)
 	Read(limit int) (string, error)
 	Write(text string) error
-	Truncate() error
-	Mark(on bool)
 	TouchQuietly() error
 	TryLock() (bool, error)
 	LockWithin(time.Duration) (bool, error)
-	Unlock() error
 	Named() error
 	Unlink() error
 	Close() error
@@ -76,7 +73,7 @@ type machine struct {
 func (m *machine) Create() (File, error) { return file(lockfile.Create(m.lock.path)) }
 
 // Open implements System.
-func (m *machine) Open() (File, error) { return file(m.lock.open()) }
+func (m *machine) Open() (File, error) { return file(open(m.lock.path)) }
 
 // Close implements System.
 func (m *machine) Close() { m.inotify.Close() }

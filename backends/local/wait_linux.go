@@ -91,13 +91,9 @@ func (a *attempt) watches(f File, timeout time.Duration) Watched {
 // stopped helper.
 const removal = unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_DONT_FOLLOW
 
-// events are the events of the file's removal, renaming or rewriting. Where the file stays,
-// everybody who looks opens it for writing, so closing it tells nothing.
+// events are the events of the file's removal, renaming or rewriting.
 func (a *attempt) events() uint32 {
-	switch {
-	case a.lock.kept:
-		return removal | unix.IN_MODIFY
-	case a.seen.content.unfinished():
+	if a.seen.content.unfinished() {
 		return removal | unix.IN_CLOSE_WRITE | unix.IN_MODIFY
 	}
 	return removal | unix.IN_CLOSE_WRITE

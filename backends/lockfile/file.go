@@ -2,8 +2,9 @@
 // and lock it by this package, and find out whether it is the file they mean.
 //
 // It does not trust what is at a path: no call follows a symbolic link there, waits for the other
-// end of a FIFO, or reads more than it is asked to. No child inherits an open file, because it
-// would keep the file's kernel lock alive.
+// end of a FIFO, or reads more than it is asked to. Only OpenShared follows links, as flock(1) does.
+// No child inherits an open file unless the file is lent, because it would keep the file's kernel
+// lock alive.
 //
 // What a file means, and when it may be removed, is up to the kinds of lock. Errors are the
 // system's own.
@@ -16,8 +17,9 @@ import (
 
 // A File is an open lock file. Its methods are called one at a time.
 type File struct {
-	fd   descriptor
-	path string
+	fd      descriptor
+	path    string
+	follows bool // the path may be a symbolic link (OpenShared)
 }
 
 // A Stat is what the system tells about a file.
@@ -48,7 +50,7 @@ func (f *File) Named() error {
 	if mine.Deleted {
 		return ErrReplaced
 	}
-	there, err := statPath(f.path)
+	there, err := f.there()
 	if isGone(err) || err == nil && !there.Same(mine) {
 		err = ErrReplaced
 	}

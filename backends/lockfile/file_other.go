@@ -23,6 +23,9 @@ func isMarked(mode uint32) bool { return mode&0o700 == 0o500 }
 // the file again.
 func markMode(mode uint32, _ bool) uint32 { return mode & 0o777 }
 
+// IsLocked is not told here.
+func (f *File) IsLocked() bool { return false }
+
 // StatServer asks the cache about a path itself, because there is no way around the cache here.
 // So dead holders on other machines are noticed later.
 func StatServer(path string) (Stat, error) { return statPath(path) }

@@ -10,9 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/posix"
+	"locksmith/backends/process"
 )
 
 type descriptor = int
+
+// native is the system's spelling of a path.
+func native(path string) string { return path }
 
 const (
 	createFlags = unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
@@ -33,6 +37,32 @@ func Open(path string) (*File, error) { return open(path, unix.O_RDONLY|openFlag
 
 // OpenWritable opens whatever is at the path, for reading and writing.
 func OpenWritable(path string) (*File, error) { return open(path, unix.O_RDWR|openFlags, 0) }
+
+// sharedMode is with which flock(1) makes a file.
+const sharedMode = 0o666
+
+// OpenShared opens a file that belongs to nobody in particular, as flock(1) does: for reading, by
+// whatever symbolic links, and made if it is not there. What is there may be of any kind.
+func OpenShared(path string) (*File, error) {
+	const flags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
+	f, err := open(path, flags, 0)
+	if errors.Is(err, fs.ErrNotExist) { // O_CREAT for what is there is refused to some (protected_regular)
+		f, err = open(path, flags|unix.O_CREAT, sharedMode)
+	}
+	if err == nil {
+		f.follows = true
+	}
+	return f, err
+}
+
+// OpenSharedWritable is OpenShared for reading and writing, of what is there.
+func OpenSharedWritable(path string) (*File, error) {
+	f, err := open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err == nil {
+		f.follows = true
+	}
+	return f, err
+}
 
 func open(path string, flags int, mode uint32) (*File, error) {
 	f := &File{path: path}
@@ -63,6 +93,21 @@ func statPath(path string) (Stat, error) {
 	var st unix.Stat_t
 	err := posix.RetryEINTR(func() error { return unix.Lstat(path, &st) })
 	return statOf(st), err
+}
+
+// StatShared is about what a path leads to, by whatever symbolic links.
+func StatShared(path string) (Stat, error) {
+	var st unix.Stat_t
+	err := posix.RetryEINTR(func() error { return unix.Stat(path, &st) })
+	return statOf(st), err
+}
+
+// there is what has the file's path now.
+func (f *File) there() (Stat, error) {
+	if f.follows {
+		return StatShared(f.path)
+	}
+	return statPath(f.path)
 }
 
 func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) }
@@ -104,6 +149,22 @@ func (f *File) flock(how int) (bool, error) {
 	}
 	return err == nil, err
 }
+
+// Lock takes the kernel lock, and sleeps until it is free. Sleepers get it one after the other,
+// roughly in the order in which they came. A signal takes a sleeper out of the kernel's queue: so
+// one that is stopped meanwhile is passed by, and comes last when it goes on.
+func (f *File) Lock() error { return f.sleep(unix.LOCK_EX) }
+
+// LockShared is Lock for a lock that others may share.
+func (f *File) LockShared() error { return f.sleep(unix.LOCK_SH) }
+
+func (f *File) sleep(how int) error {
+	return posix.RetryEINTR(func() error { return unix.Flock(f.fd, how) })
+}
+
+// Lend returns a copy of the descriptor, to be inherited by the program that is started now
+// (process.Lend).
+func (f *File) Lend() (int, error) { return process.Lend(f.fd) }
 
 // Unlock releases the kernel lock, even if somebody inherited the descriptor.
 func (f *File) Unlock() error {

@@ -28,6 +28,8 @@ func Native(path string) string {
 	return filepath.FromSlash(path)
 }
 
+func native(path string) string { return Native(path) }
+
 // Create makes a file, for reading and writing, with the mark of our lock files. It fails if
 // there is one.
 func Create(path string) (*File, error) {
@@ -76,6 +78,9 @@ func open(path string, access, how uint32) (*File, error) {
 	}
 	return &File{fd: os.NewFile(uintptr(h), path), path: path}, nil
 }
+
+// there is what has the file's path now.
+func (f *File) there() (Stat, error) { return statPath(f.path) }
 
 func (f *File) handle() windows.Handle { return windows.Handle(f.fd.Fd()) }
 

@@ -39,14 +39,17 @@ var ErrRecord = errors.New("not a locksmith record")
 // A Record says who holds or wants a lock. Its text form is one line in the protocol's grammar,
 // at most protocol.MaxLine bytes:
 //
-//	LOCK v=1 id=… host=web3 machine=… boot=… pidns=… timens=… pid=7 start=123
+//	LOCK v=1 id=… kind=flock host=web3 machine=… boot=… pidns=… timens=… pid=7 start=123
 //	     ppid=6 pstart=99 lifeline=… user=alice mode=exclusive lease_ms=60000
 //	     refresh_ms=8000 max_hold_ms=7200000 program=billing.pl at=2026-01-02T03:04:05.678Z meta.job=nightly
 //
 // A reader ignores fields that it does not know, so later versions can add some.
 type Record struct {
-	ID     string // names this acquisition; see NewID
-	Place  Place  // the kernel the processes below live on
+	ID string // names this acquisition; see NewID
+	// Kind is that of the lock, where a record must tell: one of a flock: lock stays when the lock
+	// is free, and in other kinds that is a holder. Else it is empty.
+	Kind   string
+	Place  Place // the kernel the processes below live on
 	Helper process.Process
 	// Parent is the program for which the helper holds the lock. There is none if the helper
 	// itself guards a command, which dies with the helper.
@@ -89,8 +92,11 @@ func IsID(s string) bool { return len(s) == 32 && strings.Trim(s, "0123456789abc
 func (r Record) Format() (string, error) {
 	l := protocol.Line{Word: recordWord}.
 		With("v", RecordVersion).
-		With("id", r.ID).
-		With("host", r.Place.Host).
+		With("id", r.ID)
+	if r.Kind != "" {
+		l = l.With("kind", r.Kind)
+	}
+	l = l.With("host", r.Place.Host).
 		With("machine", r.Place.Machine).
 		With("boot", r.Place.Boot).
 		With("pidns", r.Place.PIDNS).
@@ -151,6 +157,7 @@ func ParseRecord(s string) (Record, error) {
 	p := fieldReader{line: l}
 	r := Record{
 		ID:       p.text("id"),
+		Kind:     l.Value("kind"),
 		Place:    Place{Host: p.text("host"), Machine: p.text("machine"), Boot: p.text("boot"), PIDNS: p.text("pidns"), TimeNS: p.text("timens")},
 		Helper:   p.process("pid", "start"),
 		NoProof:  l.Value("proof") == "off",
@@ -180,7 +187,7 @@ func ParseRecord(s string) (Record, error) {
 }
 
 var known = map[string]bool{
-	"v": true, "id": true, "host": true, "machine": true, "boot": true, "pidns": true, "timens": true,
+	"v": true, "id": true, "kind": true, "host": true, "machine": true, "boot": true, "pidns": true, "timens": true,
 	"pid": true, "start": true, "ppid": true, "pstart": true, "proof": true, "lifeline": true, "user": true, "mode": true,
 	"lease_ms": true, "refresh_ms": true, "max_hold_ms": true, "program": true, "at": true,
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"iter"
 	"os"
 	"strconv"
 )
@@ -16,9 +17,22 @@ func Descriptors(yield func(pid int, fd string) bool) {
 		if err != nil {
 			continue
 		}
-		for _, fd := range namesIn("/proc/" + name + "/fd") {
+		for pid, fd := range DescriptorsOf(pid) {
 			if !yield(pid, fd) {
 				return
+			}
+		}
+	}
+}
+
+// DescriptorsOf yields the descriptors of some processes.
+func DescriptorsOf(pids ...int) iter.Seq2[int, string] {
+	return func(yield func(pid int, fd string) bool) {
+		for _, pid := range pids {
+			for _, fd := range namesIn("/proc/" + strconv.Itoa(pid) + "/fd") {
+				if !yield(pid, fd) {
+					return
+				}
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
@@ -53,25 +52,9 @@ func NewLifeline() (*Lifeline, error) {
 // listens.
 const lookers = 4096
 
-// Lend returns a copy of the descriptor, to be inherited by the program that is started now. The
-// caller closes it afterwards. Its number is far from those that scripts choose, because a script
-// that opens something under the same number closes the copy.
-func (l *Lifeline) Lend() (int, error) {
-	fd, err := unix.FcntlInt(uintptr(l.fd), unix.F_DUPFD, outOfTheWay())
-	return fd, os.NewSyscallError("fcntl", err)
-}
-
-// outOfTheWay is just below 64, or below the limit of descriptors. Shells take 10 and up, and
-// 255; people like 9, 100 and 200. Above 64 the kernel makes a larger table of descriptors, and a
-// process with threads then waits until all processors have seen it: 8 ms and more.
-func outOfTheWay() int {
-	most := 64
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && limit.Cur < uint64(most) {
-		most = int(limit.Cur)
-	}
-	return most - 1 - rand.N(most/8+1)
-}
+// Lend returns a copy of the descriptor, to be inherited by the program that is started now (see
+// the function Lend).
+func (l *Lifeline) Lend() (int, error) { return Lend(l.fd) }
 
 // lifelineAddress is in the abstract namespace, for which "@" stands.
 func lifelineAddress(name string) *unix.SockaddrUnix {
@@ -135,17 +118,12 @@ func (p Process) Inheritors() []Process {
 
 // Commands are the children of p that have the lifeline with this name.
 func (p Process) Commands(lifeline string) []Process {
-	children := p.children()
+	var children []int
+	for _, c := range p.children() {
+		children = append(children, c.PID)
+	}
 	p.Lifeline = lifeline
-	return p.inheritors(func(yield func(int, string) bool) {
-		for _, c := range children {
-			for _, fd := range namesIn(fmt.Sprintf("/proc/%d/fd", c.PID)) {
-				if !yield(c.PID, fd) {
-					return
-				}
-			}
-		}
-	})
+	return p.inheritors(DescriptorsOf(children...))
 }
 
 func (p Process) inheritors(descriptors iter.Seq2[int, string]) (all []Process) {

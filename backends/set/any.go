@@ -257,6 +257,9 @@ func (h *chosen) Chosen() int { return h.index }
 // Kept implements backend.KeptHold.
 func (h *chosen) Kept() bool { return kept(h.Hold) }
 
+// Lend implements backend.LentHold.
+func (h *chosen) Lend() ([]int, error) { return lend(h.Hold) }
+
 // Note implements backend.NotedHold.
 func (h *chosen) Note(ctx context.Context) (*owner.Note, error) { return noteOf(ctx, h.Hold) }
 

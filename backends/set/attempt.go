@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"slices"
 	"time"
 
 	"locksmith/backends/backend"
@@ -132,6 +134,9 @@ func (a *attempt) held() []*member {
 // on, and else gives them back. It returns the refusal, or another error if the set can never be
 // held.
 func (a *attempt) refuse(ctx context.Context, by *member, held *backend.HeldError) error {
+	if by.OneName && slices.Contains(held.Holder.Kept, os.Getpid()) {
+		return sameLock(by.Address, "this process has that file locked, by another name in this set or by a descriptor that it inherited")
+	}
 	if m := a.sameAs(held.Holder); m != nil {
 		return &backend.Error{Code: protocol.Usage, Lock: by.Address, Op: "acquire",
 			Err: fmt.Errorf("it is the same lock as %s, which this set holds", m.Address), Hint: "name it once"}

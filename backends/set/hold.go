@@ -61,6 +61,27 @@ func kept(h backend.Hold) bool {
 	return ok && k.Kept()
 }
 
+// Lend implements backend.LentHold for those of its locks that can be lent.
+func (h *hold) Lend() (all []int, err error) {
+	for _, t := range h.tenders {
+		some, err := lend(t)
+		all = append(all, some...)
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// lend lends a hold's descriptors, if it has any.
+func lend(h backend.Hold) ([]int, error) {
+	lent, ok := h.(backend.LentHold)
+	if !ok {
+		return nil, nil
+	}
+	return lent.Lend()
+}
+
 // Heartbeat implements backend.Hold for all locks of the set.
 func (h *hold) Heartbeat(ctx context.Context) error { return heartbeats(ctx, h.members) }
 

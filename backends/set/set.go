@@ -1,6 +1,7 @@
 package set
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,8 @@ type Lock struct {
 	// Key returns a text that is the same for all spellings of the address. It may look at the
 	// lock's place, and so take long.
 	Key func() string
+	// OneName says that the lock is of a descriptor, so that a set may have no other name of it.
+	OneName bool
 	// Ask turns the set's request into the one for this lock.
 	Ask func(backend.Request) backend.Request
 }
@@ -69,6 +72,9 @@ func (a *attempt) arrange() error {
 			m = &member{Lock: l, clock: a.clock, key: key}
 			known[key] = m
 			a.members = append(a.members, m)
+		case l.OneName && m.Address != l.Address:
+			a.members, a.given = nil, nil
+			return sameLock(l.Address, "it names the same file as "+m.Address)
 		case options(m.Address) != options(l.Address):
 			a.members, a.given = nil, nil
 			return &backend.Error{Code: protocol.Usage, Lock: l.Address, Op: "make a set",
@@ -80,6 +86,11 @@ func (a *attempt) arrange() error {
 	}
 	slices.SortFunc(a.members, func(x, y *member) int { return strings.Compare(x.key, y.key) })
 	return nil
+}
+
+// sameLock refuses another name of a lock.
+func sameLock(address, why string) error {
+	return &backend.Error{Code: protocol.Usage, Lock: address, Op: "make a set", Err: errors.New(why), Hint: "name it once"}
 }
 
 // shares reports whether the lock is wanted in shared mode.

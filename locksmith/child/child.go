@@ -42,13 +42,22 @@ type Command struct {
 	Clock clock.Clock
 	Tell  func(*backend.HeldError) // while waiting; nil when that is over
 	Argv  []string
+	// Becomes says that this process becomes the command, which is to have the lock by itself then:
+	// it must be one that can be lent.
+	Becomes bool
+	// Caught says that somebody tidies up after a signal that ends the wait of such a process.
+	Caught bool
+	// Closes keeps a lock that could be lent from the command.
+	Closes bool
 	// Withhold names variables that the command does not find in its
 	// environment, as they hold secrets of ours.
 	Withhold []string
 
 	path     string
-	lifeline *process.Lifeline // nil: there is none
-	ctx      context.Context   // ends when the lock is not wanted any more
+	lifeline *process.Lifeline     // nil: there is none
+	lend     func() ([]int, error) // nil: nothing is lent
+	signals  signals
+	ctx      context.Context // ends when the lock is not wanted any more
 	stop     context.CancelCauseFunc
 
 	adopted    bool           // we may have children that were there before the command
@@ -85,8 +94,10 @@ func (c *Command) Prepare(ctx context.Context) error {
 		return newError(err)
 	}
 	c.path = path
-	if c.lifeline, err = process.NewLifeline(); err != nil {
-		c.Log.Debug("others cannot see whether what the command starts lives on", "error", err)
+	if !c.Becomes {
+		if c.lifeline, err = process.NewLifeline(); err != nil {
+			c.Log.Debug("others cannot see whether what the command starts lives on", "error", err)
+		}
 	}
 	c.ended, c.allGone, c.news = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
 	c.ctx, c.stop = context.WithCancelCause(ctx)
@@ -94,9 +105,21 @@ func (c *Command) Prepare(ctx context.Context) error {
 	return nil
 }
 
+// Inherit implements locksmith.Heir.
+func (c *Command) Inherit(lend func() ([]int, error)) {
+	if !c.Closes {
+		c.lend = lend
+	}
+}
+
 // Describe puts on record how others can tell that all of the command has ended: by its
-// lifeline, or else not at all, where it may outlive us.
+// lifeline, or else not at all, where it may outlive us. Of one that we become we are the program
+// ourselves.
 func (c *Command) Describe(r *owner.Record) {
+	if c.Becomes {
+		r.Parent = r.Helper
+		return
+	}
 	if c.lifeline != nil {
 		r.Lifeline = c.lifeline.Name
 	}
@@ -114,29 +137,43 @@ func newError(err error) error {
 func (c *Command) Context() context.Context { return c.ctx }
 
 // Waiting implements Client.
-func (c *Command) Waiting(held *backend.HeldError) { c.Tell(held) }
+func (c *Command) Waiting(held *backend.HeldError) {
+	c.CatchAll()
+	c.Tell(held)
+}
 
 // Beat implements Client.
 func (c *Command) Beat(time.Duration) {}
 
-// Start implements Client: it starts the command, which finds the lock's
+// Start implements Client: it starts the command, or becomes it, which finds the lock's
 // address, id and token in its environment; of a set, the addresses are in lines and the
 // others separated by commas.
 func (c *Command) Start(g protocol.Grant) error {
 	c.Tell(nil)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ctx.Err() != nil {
-		return &locksmith.CancelledError{Lock: g.Lock, Cause: context.Cause(c.ctx)}
-	}
 	env := append(c.environ(), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
 	if token := g.TokenText(); token != "" {
 		env = append(env, "LOCKSMITH_TOKEN="+token)
+	}
+	if c.Becomes {
+		return c.become(env, g.Lock)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.cancelled(g.Lock); err != nil {
+		return err
 	}
 	c.handleStops()
 	started := make(chan error)
 	go c.startAndReap(env, started)
 	return <-started
+}
+
+// cancelled is why the command is not to be run any more, or nil.
+func (c *Command) cancelled(lock string) error {
+	if c.ctx.Err() == nil {
+		return nil
+	}
+	return &locksmith.CancelledError{Lock: lock, Cause: context.Cause(c.ctx)}
 }
 
 // environ is our environment without what the command shall not see, and

@@ -4,6 +4,7 @@ package child
 
 import (
 	"errors"
+	"os"
 	"syscall"
 )
 
@@ -37,6 +38,9 @@ func isStoppedInFork(int) bool { return false }
 
 // isIgnored cannot be told here.
 func isIgnored(syscall.Signal) bool { return false }
+
+// leaveToSystem is not to be had here.
+func leaveToSystem([]os.Signal) (restore func(), ok bool) { return func() {}, false }
 
 // RaiseDefault is not to be had here: Go's handlers stay in the way.
 func RaiseDefault(syscall.Signal) {}

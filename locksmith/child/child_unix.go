@@ -30,10 +30,11 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}, Sys: diesWithUs()}
 	pid, err := c.forkExec(attr)
 	if err != nil {
-		started <- newError(explained(&os.PathError{Op: "exec", Path: c.path, Err: err}, env))
+		started <- c.cannotRun(err, env)
 		return
 	}
 	c.pid = pid
+	c.CatchAll()
 	started <- nil
 	for {
 		var status syscall.WaitStatus
@@ -61,9 +62,13 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 	}
 }
 
-// forkExec starts the command, which alone inherits the lifeline.
+func (c *Command) cannotRun(err error, env []string) error {
+	return newError(explained(&os.PathError{Op: "exec", Path: c.path, Err: err}, env))
+}
+
+// forkExec starts the command, which alone inherits the lifeline and what it is lent of the lock.
 func (c *Command) forkExec(attr *syscall.ProcAttr) (pid int, err error) {
-	return process.Spawn(false, func() (int, error) {
+	return process.Spawn(false, func() (pid int, err error) {
 		if c.lifeline != nil {
 			fd, err := c.lifeline.Lend()
 			if err != nil {
@@ -71,8 +76,63 @@ func (c *Command) forkExec(attr *syscall.ProcAttr) (pid int, err error) {
 			}
 			defer syscall.Close(fd)
 		}
-		return syscall.ForkExec(c.path, c.Argv, attr)
+		giveBack, err := c.borrow()
+		if err != nil {
+			return 0, err
+		}
+		defer giveBack()
+		err = c.withShell(func(path string, argv []string) (err error) {
+			pid, err = syscall.ForkExec(path, argv, attr)
+			return err
+		})
+		return pid, err
 	})
+}
+
+// borrow makes what is lent of the lock ready to be inherited by what is started next.
+func (c *Command) borrow() (giveBack func(), err error) {
+	if c.lend == nil {
+		return func() {}, nil
+	}
+	lent, err := c.lend()
+	giveBack = func() {
+		for _, fd := range lent {
+			_ = syscall.Close(fd)
+		}
+	}
+	if err != nil {
+		giveBack()
+		return nil, fmt.Errorf("give it the lock: %w", err)
+	}
+	return giveBack, nil
+}
+
+// shell runs scripts that do not say what does.
+const shell = "/bin/sh"
+
+// withShell runs the command by run, and where it is a script without a line of #!, by sh, as
+// execvp(3) does.
+func (c *Command) withShell(run func(path string, argv []string) error) error {
+	err := run(c.path, c.Argv)
+	if errors.Is(err, syscall.ENOEXEC) {
+		err = run(shell, append([]string{shell, c.path}, c.Argv[1:]...))
+	}
+	return err
+}
+
+// become makes this process the command. It returns only if that fails, or if a signal came first;
+// then nobody inherits the lock.
+func (c *Command) become(env []string, lock string) error {
+	giveBack, err := c.borrow()
+	if err != nil {
+		return c.cannotRun(err, env)
+	}
+	defer giveBack()
+	c.letSignalsBe()
+	if err := c.cancelled(lock); err != nil {
+		return err
+	}
+	return c.cannotRun(c.withShell(func(path string, argv []string) error { return syscall.Exec(path, argv, env) }), env)
 }
 
 // signal signals the command alone.

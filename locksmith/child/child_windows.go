@@ -32,6 +32,7 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 		started <- newError(fmt.Errorf("make the command die with us: %w", err))
 		return
 	}
+	// There is nothing that c.lend could give.
 	p, err := os.StartProcess(c.path, c.Argv, &os.ProcAttr{Env: env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err != nil {
 		started <- newError(err)
@@ -84,6 +85,16 @@ func (c *Command) handleSignals() {
 			c.mu.Unlock()
 		}
 	}()
+}
+
+type signals struct{}
+
+// CatchAll has nothing to do: they are caught.
+func (c *Command) CatchAll() {}
+
+// become fails: on Windows one program cannot become another.
+func (c *Command) become([]string, string) error {
+	return newError(errors.New("on windows one program cannot become another"))
 }
 
 // handleStops has nothing to do: nobody is stopped here.

@@ -1,6 +1,7 @@
 package child
 
 import (
+	"os"
 	"runtime"
 	"unsafe"
 
@@ -19,6 +20,23 @@ func RaiseDefault(s unix.Signal) {
 	}
 	_ = unix.Tgkill(unix.Getpid(), unix.Gettid(), s)
 	swapAction(s, &ours, nil)
+}
+
+// leaveToSystem has signals do what they do to a program that never heard of them, until restore is
+// called.
+func leaveToSystem(all []os.Signal) (restore func(), ok bool) {
+	ours := make([]sigaction, len(all))
+	for i, s := range all {
+		var standard sigaction
+		if !swapAction(s.(unix.Signal), &standard, &ours[i]) {
+			return func() {}, false
+		}
+	}
+	return func() {
+		for i, s := range all {
+			swapAction(s.(unix.Signal), &ours[i], nil)
+		}
+	}, true
 }
 
 // isIgnored reports that this process ignores a signal for which Go has no handler yet.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -14,36 +15,76 @@ import (
 	"locksmith/locksmith"
 )
 
-// passedOn are the signals that are for the command. Of some, Go's runtime would make nothing:
-// an alarm that was set before we were started would ring unheard. At SIGABRT it would end us
-// with all its stacks. Not among them is what is about us, or about the terminal, which the
-// command shares: SIGXFSZ, SIGPIPE, SIGCONT, SIGWINCH, and stops. SIGIO, SIGPROF, SIGPWR and
-// real-time signals are seldom meant for a job, and to catch each takes two changes of threads.
-func passedOn() []os.Signal {
-	return []os.Signal{
-		syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2,
-		syscall.SIGALRM, syscall.SIGVTALRM, syscall.SIGXCPU, syscall.SIGABRT,
-	}
+// Signals are passed on to the command. Of some, Go's runtime would make nothing: an alarm that
+// was set before we were started would ring unheard. At SIGABRT it would end us with all its
+// stacks. Not among them is what is about us, or about the terminal, which the command shares:
+// SIGXFSZ, SIGPIPE, SIGCONT, SIGWINCH, and stops. SIGIO, SIGPROF, SIGPWR and real-time signals are
+// seldom meant for a job.
+//
+// To catch each takes two changes of threads, 0.2 ms together. So those that mostly end a job are
+// caught from the beginning, and the others when the command has been started, beside it, or
+// when we begin to wait. Until then these do what they do to any program: they end us.
+var (
+	first = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP}
+	later = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGVTALRM, syscall.SIGXCPU, syscall.SIGABRT}
+)
+
+// signals is how they reach a command.
+type signals struct {
+	caught chan os.Signal
+	all    func()        // catches the others
+	done   chan struct{} // closed when no more are handled
 }
 
-// handleSignals ends the waiting on a signal, and passes signals on to the
-// command. Those of a terminal reach the command without us.
+// wanted leaves out what we were started to ignore, as under nohup.
+func wanted(all []os.Signal) []os.Signal {
+	return slices.DeleteFunc(slices.Clone(all), signal.Ignored)
+}
+
+// handleSignals ends the waiting on a signal, and passes signals on to the command. Those of a
+// terminal reach the command without us. A process that becomes its command leaves signals to
+// the system, unless somebody tidies up after them.
 func (c *Command) handleSignals() {
-	caught := []os.Signal{syscall.SIGPIPE}
-	for _, s := range passedOn() {
-		if !signal.Ignored(s) { // as under nohup
-			caught = append(caught, s)
+	s := &c.signals
+	s.caught, s.done, s.all = make(chan os.Signal, 8), make(chan struct{}), func() {}
+	now, rest := wanted(first), wanted(later)
+	if c.Becomes && !c.Caught {
+		if _, ok := leaveToSystem(slices.Concat(now, rest)); ok {
+			now, rest = nil, nil
 		}
 	}
-	sigs := make(chan os.Signal, 8)
-	signal.Notify(sigs, caught...)
+	restore, ok := leaveToSystem(rest)
+	if len(now) > 0 { // of none signal.Notify would catch all
+		signal.Notify(s.caught, now...)
+	}
+	s.all = sync.OnceFunc(func() {
+		signal.Notify(s.caught, append(rest, syscall.SIGPIPE)...)
+		restore()
+	})
+	if !ok {
+		s.all()
+	}
 	go func() {
-		for s := range sigs {
-			if s != syscall.SIGPIPE { // a write error of ours tells it better
-				c.handle(s)
+		defer close(s.done)
+		for got := range s.caught {
+			if got != syscall.SIGPIPE { // a write error of ours tells it better
+				c.handle(got)
 			}
 		}
 	}()
+}
+
+// CatchAll catches all signals from now on, and lets a write that nobody reads fail. Messages come
+// after it.
+func (c *Command) CatchAll() { c.signals.all() }
+
+// letSignalsBe handles what has come, and leaves what comes now to the system.
+func (c *Command) letSignalsBe() {
+	leaveToSystem(slices.Concat(wanted(first), wanted(later)))
+	signal.Stop(c.signals.caught)
+	c.signals.all = func() {}
+	close(c.signals.caught)
+	<-c.signals.done
 }
 
 func (c *Command) handle(s os.Signal) {

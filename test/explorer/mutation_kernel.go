@@ -25,7 +25,7 @@ var kernelMutations = []mutation{
 		"	free, err := f.TryLock()\n", "	free, err := true, error(nil)\n"}}},
 
 	{name: "a file is removed without a look", breaks: robs, config: "local-dead-1", edits: []edit{{"hold.go",
-		"	err := f.Named()\n	switch {\n	case err != nil:\n	case l.kept", "	var err error\n	switch {\n	case err != nil:\n	case l.kept"}}},
+		"	err := f.Named()\n	if err == nil {", "	var err error\n	if err == nil {"}}},
 
 	{name: "the lease counts though the kernel lock is kept", breaks: robs, config: "local-beat-2", edits: []edit{{"look.go",
 		"err == nil && !seen.locked {", "err == nil {"}}},

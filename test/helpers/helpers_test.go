@@ -91,7 +91,7 @@ func TestPython(t *testing.T) {
 	lab.NotShort(t, "waits for leases")
 	t.Parallel()
 	lab.NeedProgram(t, "python3")
-	conforms(t, "flock:", []string{"timeout", "--shared", "stopped", "--ask", "--again"}, "python3", second)
+	conforms(t, "demo:", []string{"timeout", "--shared", "stopped", "--ask", "--again"}, "python3", second)
 }
 
 // TestOtherProgram: locksmith that becomes the helper in Python keeps the same promises: it
@@ -105,10 +105,10 @@ func TestOtherProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "locksmith-flock"), text, 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "locksmith-demo"), text, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	conforms(t, "flock:", []string{"timeout", "--shared", "stopped", "--ask", "--again"}, "env", "PATH="+bin+":"+os.Getenv("PATH"), lab.Program(t, "cmd/locksmith"))
+	conforms(t, "demo:", []string{"timeout", "--shared", "stopped", "--ask", "--again"}, "env", "PATH="+bin+":"+os.Getenv("PATH"), lab.Program(t, "cmd/locksmith"))
 }
 
 // TestRemote: so does locksmith that becomes locksmith-remote, with a store in this process.
@@ -162,7 +162,7 @@ func TestMistakes(t *testing.T) {
 			if err := os.WriteFile(program, bytes.Replace(text, []byte(m.old), []byte(m.new), 1), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			h := newHelper(t, "flock:", "python3", program)
+			h := newHelper(t, "demo:", "python3", program)
 			if strings.HasPrefix(m.sees, "no ") {
 				h.within = 10 * time.Second // it will be waited for in vain
 			}

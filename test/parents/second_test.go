@@ -33,7 +33,7 @@ func TestSecondHelper(t *testing.T) {
 			t.Run(l.name+"/"+s.name, func(t *testing.T) {
 				t.Parallel()
 				f := newFixture(t, l)
-				f.bin, f.scheme = second(t), "flock:"
+				f.bin, f.scheme = second(t), "demo:"
 				s.test(f)
 			})
 		}
@@ -47,11 +47,11 @@ func TestSecondHelperUnderClient(t *testing.T) {
 	defer cancel()
 	helper := client.Helper(filepath.Join(second(t), "locksmith"))
 	path := filepath.Join(t.TempDir(), "lock")
-	lock, err := client.Acquire(ctx, "flock:"+path, helper)
+	lock, err := client.Acquire(ctx, "demo:"+path, helper)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.TryAcquire(ctx, "flock:"+path, helper); !errors.Is(err, client.ErrHeld) {
+	if _, err := client.TryAcquire(ctx, "demo:"+path, helper); !errors.Is(err, client.ErrHeld) {
 		t.Errorf("a second try says %v", err)
 	}
 	if err := lock.Err(); err != nil || lock.ID() == "" {

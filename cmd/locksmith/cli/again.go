@@ -154,6 +154,8 @@ func (s *again) helper(asked *locksmith.Asked, pipe *locksmith.Pipe, out *term.M
 		return nil, err
 	}
 	h.Hopeless = waitsForUs
+	// A thread that sleeps for such a lock could not be woken, and would be given it later.
+	h.Request.Several = s.app.self.Kinds.Leaseless(h.Address)
 	recordParent(h, s.parent)
 	return h, nil
 }

@@ -26,7 +26,11 @@ func (b *breaking) ask(ctx context.Context, p show.Participant) error {
 	if b.force {
 		return nil
 	}
-	if why, isHelper := life(p.Holder); why != "" {
+	why, isHelper := life(p.Holder)
+	if p.OfKernel {
+		why = cmp.Or(why, "the kernel keeps it")
+	}
+	if why != "" {
 		return b.refuse(why, b.instead(p, isHelper))
 	}
 	if p.Verdict == owner.Dead {
@@ -46,6 +50,8 @@ func (b *breaking) askParent(p show.Participant) error {
 		"leave out --left-by to have it judged as anybody's")
 }
 
+const thatIsYou = "that is you"
+
 // life is a proof that one lives, or "". isHelper says that it is the helper of its record, so that
 // ending that one helps.
 func life(h backend.Holder) (why string, isHelper bool) {
@@ -53,7 +59,7 @@ func life(h backend.Holder) (why string, isHelper bool) {
 		lives, visible := r.Lives(owner.Here())
 		for _, p := range []process.Process{r.Helper, r.Parent} {
 			if visible && isAncestor(p) {
-				return fmt.Sprintf("that is you: this command runs below pid %d, which has it", p.PID), false
+				return fmt.Sprintf(thatIsYou+": this command runs below pid %d, which has it", p.PID), false
 			}
 		}
 		switch {
@@ -74,6 +80,8 @@ func life(h backend.Holder) (why string, isHelper bool) {
 func (b *breaking) instead(p show.Participant, isHelper bool) string {
 	const force = "break it all the same with --force"
 	switch {
+	case p.OfKernel:
+		return p.EndingKept()
 	case isHelper && strings.HasPrefix(b.address, "local:"):
 		return ending(p.Record)
 	case isHelper && len(p.Record.Stopped()) > 0:

@@ -36,7 +36,8 @@ func (a *app) breakLock() *cobra.Command {
 			"--force nothing is watched: a holder that lives learns of it at its next heartbeat, until\n" +
 			"then the lock has two holders, and the command says how long that may take. With\n" +
 			"--force and without --id, what has no id is removed after a question, such as the empty\n" +
-			"file that flock(1) left. Where something stays beside the lock (nfs:, sftp:, s3:, and\n" +
+			"file that flock(1) left at a local: lock. A lock of flock: is the kernel's, which no command\n" +
+			"takes from a process: who has it is told, and what ends that. Where something stays beside the lock (nfs:, sftp:, s3:, and\n" +
 			"?style=dir) a note is kept of who broke a holder, on which host, when, with --force or not,\n" +
 			"and --reason: the holder that lost the lock and status tell of it. The exit status is 75 if\n" +
 			"it was left alone, and 79 if nobody there has this id any more.",
@@ -136,6 +137,9 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 		return nil
 	case b.force && !b.leftBy.Given && len(all) == 1 && all[0].ID == "" && all[0].Sign != "":
 		return b.clear(ctx, all[0])
+	case !slices.ContainsFunc(all, func(p show.Participant) bool { return !p.OfKernel }):
+		b.list(s)
+		return b.refuse("the kernel keeps it, and nobody else can take it", "end what has it")
 	default:
 		return b.offer(s)
 	}
@@ -170,6 +174,11 @@ func (b *breaking) meant(all []show.Participant) (show.Participant, error) {
 
 // offer shows who is there, and how to break each.
 func (b *breaking) offer(s show.Lock) error {
+	b.list(s)
+	return flags.Usagef("--id is missing: it says who of those above is meant")
+}
+
+func (b *breaking) list(s show.Lock) {
 	x := explainer{b.address, s.CountWaiters(), b.command}
 	for _, p := range s.All() {
 		fmt.Fprintln(os.Stderr, p.Line(b.address))
@@ -177,7 +186,6 @@ func (b *breaking) offer(s show.Lock) error {
 			fmt.Fprintf(os.Stderr, "    %s\n", show.Text(line))
 		}
 	}
-	return flags.Usagef("--id is missing: it says who of those above is meant")
 }
 
 // command is the command line that breaks one of them; more says which.

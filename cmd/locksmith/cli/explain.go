@@ -28,6 +28,10 @@ type explainer struct {
 func (x explainer) explain(p show.Participant) []string {
 	why, isHelper := life(p.Holder)
 	switch {
+	case p.OfKernel && strings.HasPrefix(why, thatIsYou):
+		return []string{why}
+	case p.OfKernel:
+		return []string{p.EndingKept()}
 	case p.ID == "" && p.Sign == "":
 		return []string{"it has no id: nothing but removing it by hand ends it"}
 	case p.ID == "" && p.Verdict == owner.Alive:

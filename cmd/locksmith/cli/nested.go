@@ -11,11 +11,19 @@ import (
 
 // waitsForUs says that a holder is a run that waits for the end of its command, below which
 // we are, or "". The id alone does not tell: at(1) jobs, say, keep the environment of who
-// made them.
+// made them. Or it says that we have the lock ourselves.
 func waitsForUs(h backend.Holder) string {
 	r := h.Record
 	if r == nil || !slices.Contains(strings.Split(os.Getenv("LOCKSMITH_ID"), ","), r.ID) || !caller.HasAncestor(r.Helper) {
-		return ""
+		return hasIt(h)
 	}
 	return "this program runs under that lock, and would wait for itself: leave the inner lock out, name another, or limit the wait with --timeout"
+}
+
+// hasIt says that this process has inherited the lock, or "".
+func hasIt(h backend.Holder) string {
+	if !slices.Contains(h.Kept, os.Getpid()) {
+		return ""
+	}
+	return "this program has inherited the descriptor of that lock, and would wait for itself: close it before, as in 9>&-, or leave the lock out"
 }

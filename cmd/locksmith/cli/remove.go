@@ -24,7 +24,8 @@ func (a *app) remove() *cobra.Command {
 		Use:   "remove [flags] LOCK",
 		Short: "Remove for good a lock that nobody uses any more",
 		Long: "Remove what stays of LOCK while it is free: the directory of an nfs: lock, or of one with\n" +
-			"?style=dir. Of other locks nothing stays, but of a local: lock the last success of --once-per,\n" +
+			"?style=dir; or the file of a flock: lock, if it holds nothing else. For that its lock is taken\n" +
+			"for a moment, and whoever tries it just then is refused. Of other locks nothing stays, but of a local: lock the last success of --once-per,\n" +
 			"a file with .done after its name, which rm removes. A lock that is held or waited for is left\n" +
 			"alone, with status 75. Who asks for it at that moment may get an error. If LOCK is used again\n" +
 			"after that, its fencing tokens start again at the beginning, and what compares tokens refuses\n" +
@@ -78,6 +79,8 @@ func removeLock(ctx context.Context, r *flags.Connect, lock string, yes bool, ou
 	case !there:
 		fmt.Fprintf(out, "%s: it is free: there is nothing that could be removed\n", shown)
 		return nil
+	case !yes && r.Leaseless(canonical):
+		return flags.Usagef("%s: nothing was removed: who has the file open already may then get a lock that excludes nobody; if nobody uses it any more, add --yes", canonical)
 	case !yes:
 		return flags.Usagef("%s: nothing was removed: if it is used again, its fencing tokens start again; if nobody uses it any more, add --yes", canonical)
 	}

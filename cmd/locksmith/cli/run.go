@@ -25,7 +25,6 @@ import (
 
 func (a *app) run() *cobra.Command {
 	o := running{once: locksmith.Forever, skip: flags.Number{Most: 255}}
-	var closes bool
 	var line string
 	var locks, argv []string
 	c := &cobra.Command{
@@ -44,7 +43,9 @@ func (a *app) run() *cobra.Command {
 			"exclusive: sets its mode. With --any it is one of them, whichever is free first.\n\n" +
 			"Signals are passed on to COMMAND, whose end decides. While a job is stopped (Ctrl-Z)\n" +
 			"its lock has no heartbeats: if that takes longer than the lease, fg ends COMMAND.\n" +
-			"What COMMAND leaves running when it ends goes on without the lock.",
+			"What COMMAND leaves running when it ends goes on without the lock; with the lock of flock:,\n" +
+			"which it inherits, unless there is -o. For one such lock, and without -o, -v, --events,\n" +
+			"--max-hold and --once-per, run becomes COMMAND, as exec does, and stays no longer.",
 		Example: "  locksmith run local:/var/lock/billing -- ./nightly-billing\n" +
 			"  locksmith run -n local:/var/lock/stock -c 'cd /srv/stock && ./load *.csv'",
 		Args: func(c *cobra.Command, args []string) (err error) {
@@ -66,7 +67,8 @@ func (a *app) run() *cobra.Command {
 	f.Var(flags.Duration(&o.once), "once-per", "do not run COMMAND if it succeeded under this lock less than so long ago, on whatever host")
 	f.Var(&o.skip, "skip-status", "exit `status` instead of 0 when --once-per keeps COMMAND from being run")
 	f.StringVarP(&line, "command", "c", "", "instead of -- COMMAND: a `line` for $SHELL, or /bin/sh")
-	f.BoolVarP(&closes, "close", "o", false, "nothing: as after flock -o, what COMMAND leaves running never has the lock")
+	f.BoolVarP(&o.closes, "close", "o", false, "keep the lock of flock: from COMMAND, so that what it leaves running has none; other locks it never has")
+	f.BoolVarP(&o.becomes, "no-fork", "F", false, "become COMMAND, or say what prevents that (flock: alone)")
 	c.RunE = func(*cobra.Command, []string) error { return a.runCommand(&o, locks, argv) }
 	return c
 }
@@ -75,6 +77,8 @@ func (a *app) run() *cobra.Command {
 type running struct {
 	flags.Options
 	verbose bool
+	closes  bool          // -o
+	becomes bool          // -F
 	once    time.Duration // --once-per; locksmith.Forever: not given
 	skip    flags.Number
 }
@@ -106,8 +110,6 @@ func ofFlock(flag string) string {
 		return "write -w"
 	case "u", "unlock":
 		return "leave it out: the lock is released when the command ends"
-	case "F", "no-fork":
-		return "leave it out: run stays beside the command, to look after the lock"
 	case "fcntl":
 		return "leave it out: it is a kind of lock that only flock(1) has"
 	}
@@ -145,7 +147,7 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	line := newWaitLine(&o.Options, h, os.Stderr, out)
 	command := &child.Command{
 		Argv: argv, Withhold: secretVariables(targets),
-		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock,
+		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock, Closes: o.closes,
 	}
 	switch h.Once, err = flags.Once(h, o.once, targets); {
 	case err != nil:
@@ -154,6 +156,13 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 		h.Once.Succeeded = func() bool { return command.Status() == 0 }
 	case o.skip.Given:
 		return flags.Usagef("--skip-status goes with --once-per")
+	}
+	if err := a.choosePart(o, h, command); err != nil {
+		return err
+	}
+	if command.Becomes {
+		command.Caught = line.Draws()
+		line.After(time.Second) // others mostly wait for less
 	}
 	if err := command.Prepare(context.Background()); err != nil {
 		return err
@@ -165,6 +174,7 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	start := h.Request.Clock.Now()
 	held, err := h.Run()
 	finish(held, err)
+	command.CatchAll()
 	line.Clear()
 	waited := (h.Request.Clock.Now() - start - held).Round(time.Millisecond)
 	if o.verbose && held > 0 {
@@ -173,6 +183,43 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 		fmt.Fprintf(out, "locksmith: %s: waited %v, not held: %v\n", h.Address, waited, cancelled.Cause)
 	}
 	return a.runStatus(o, command, h.Log, out, err)
+}
+
+// choosePart decides whether run becomes its command, or stays beside it and goes on when the file
+// of a flock: lock is replaced: the command has that lock, too.
+func (a *app) choosePart(o *running, h *locksmith.Helper, command *child.Command) error {
+	why := o.stays(h, a.self.Kinds.Leaseless(h.Address))
+	if o.becomes && why != "" {
+		return flags.Usagef("-F: run cannot become the command: %s", why)
+	}
+	if command.Becomes = why == ""; command.Becomes || o.closes {
+		return nil
+	}
+	h.Request.Moved = func(err error) {
+		h.Log.Warn("the command goes on under the lock of a file that is not there any more", "lock", h.Address, "error", err)
+	}
+	return nil
+}
+
+// stays is why run must stay beside its command, or "".
+func (o *running) stays(h *locksmith.Helper, leaseless bool) string {
+	switch {
+	case h.Locks != nil:
+		return "it looks after several locks"
+	case !leaseless:
+		return "it looks after the lock; only one of flock: needs nobody for that"
+	case o.closes:
+		return "-o keeps the lock from the command"
+	case h.Request.Owner.MaxHold > 0:
+		return "--max-hold needs somebody to end the command"
+	case h.Once != nil:
+		return "--once-per needs somebody to put down a success"
+	case o.verbose:
+		return "-v needs somebody to tell of the end"
+	case o.Events.Given():
+		return "--events needs somebody to tell of the end"
+	}
+	return ""
 }
 
 // secretVariables are the environment variables that may hold passwords of these locks.

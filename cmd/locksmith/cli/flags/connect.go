@@ -22,6 +22,9 @@ type Connect struct {
 	program  Program
 }
 
+// Leaseless reports that the kernel frees the lock at an address, and no lease does.
+func (c *Connect) Leaseless(address string) bool { return c.program.Kinds.Leaseless(address) }
+
 // A Target is a lock that was found: its address and profile, and what a server is told.
 type Target struct {
 	*profile.Profile

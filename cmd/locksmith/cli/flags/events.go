@@ -37,6 +37,9 @@ func (e *Events) Set(text string) error {
 	return nil
 }
 
+// Given reports that they go somewhere.
+func (e *Events) Given() bool { return *e != Events{} }
+
 // String implements pflag.Value.
 func (e *Events) String() string {
 	if e.fd > 0 {

@@ -54,6 +54,9 @@ func (o *Options) NewHelper(targets []*Target, out io.Writer) (*locksmith.Helper
 		}
 		helpers = append(helpers, h)
 	}
+	if err := o.checkLeases(targets, helpers); err != nil {
+		return nil, err
+	}
 	h := helpers[0]
 	if len(helpers) > 1 {
 		if h, err = forSet(o.program.Kinds, helpers, o.any); err != nil {
@@ -113,6 +116,27 @@ func (o Options) forOne(t *Target, log hclog.Logger) (*locksmith.Helper, error) 
 		h.Request.Memory, h.Remember = m, m.Save
 	}
 	return h, nil
+}
+
+// checkLeases refuses what is said of leases where no lock has one, and in the profile of such a
+// lock.
+func (o *Options) checkLeases(targets []*Target, helpers []*locksmith.Helper) error {
+	leaseless := 0
+	for i, h := range helpers {
+		if !o.program.Kinds.Leaseless(h.Address) {
+			continue
+		}
+		leaseless++
+		if p := targets[i].Profile; p.Lease != nil || p.Strict != nil || p.Grace != nil {
+			return targets[i].Wrong(errors.New("lease, strict and respite say nothing to a lock of flock:, which the kernel frees when its holder ends"))
+		}
+	}
+	for _, flag := range []string{"lease", "strict", "respite"} {
+		if leaseless == len(helpers) && o.given(flag) {
+			return Usagef("--%s says nothing to %s: the kernel frees that lock when its holder ends; leave it out", flag, helpers[0].Address)
+		}
+	}
+	return nil
 }
 
 // mayShare refuses what a lock would refuse with advice about a flag that nobody gave. An

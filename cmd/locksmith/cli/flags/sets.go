@@ -45,7 +45,7 @@ func forSet(kinds backends.Kinds, each []*locksmith.Helper, anyWillDo bool) (*lo
 			h.Request.Owner.Mode = "mixed"
 		}
 		locks = append(locks, set.Lock{Address: one.Address, Locker: one.Locker,
-			Key: func() string { return kinds.Key(one.Address) },
+			Key: func() string { return kinds.Key(one.Address) }, OneName: kinds.Leaseless(one.Address),
 			Ask: func(r backend.Request) backend.Request { return particular(r, one.Request) }})
 	}
 	h.Remember = func() {

@@ -66,6 +66,7 @@ type Holder struct {
 	Blocked     bool              `json:"blocked,omitempty"`
 	AgeMS       int64             `json:"age_ms"`
 	HeartbeatMS int64             `json:"heartbeat_ms,omitempty"`
+	KeptBy      []int             `json:"kept_by,omitempty"`   // pids, of flock:
 	SilentMS    int64             `json:"silent_ms,omitempty"` // at least, by this machine's clock
 	LeaseMS     int64             `json:"lease_ms,omitempty"`
 	MaxHoldMS   int64             `json:"max_hold_ms,omitempty"`
@@ -78,7 +79,7 @@ type Holder struct {
 // NewHolder describes who was seen, but for when it acquired the lock.
 func NewHolder(h backend.Holder) *Holder {
 	s := &Holder{ID: h.ID, PID: h.PID, Verdict: Verdict(h), Blocked: h.Blocked, AgeMS: h.Age.Milliseconds(),
-		HeartbeatMS: h.Heartbeat.Milliseconds(), SilentMS: h.Silent.Milliseconds(), Note: h.Note, Advice: h.Advice}
+		HeartbeatMS: h.Heartbeat.Milliseconds(), SilentMS: h.Silent.Milliseconds(), KeptBy: h.Kept, Note: h.Note, Advice: h.Advice}
 	r := h.Record
 	if r == nil {
 		return s
@@ -87,7 +88,10 @@ func NewHolder(h backend.Holder) *Holder {
 	if r.Program != "" {
 		s.ProgramPID = r.Guarded().PID
 	}
-	s.LeaseMS, s.MaxHoldMS, s.Meta = r.Lease.Milliseconds(), r.MaxHold.Milliseconds(), map[string]string{}
+	if !h.OfKernel { // no lease counts
+		s.LeaseMS = r.Lease.Milliseconds()
+	}
+	s.MaxHoldMS, s.Meta = r.MaxHold.Milliseconds(), map[string]string{}
 	for _, m := range r.Meta {
 		s.Meta[m.Key] = m.Value
 	}

@@ -41,7 +41,7 @@ var families = [...]struct{ name, help string }{
 	blocked:          {"locksmith_lock_blocked", "How many of them nothing frees by itself: a person must."},
 	heartbeatSeconds: {"locksmith_lock_heartbeat_seconds", "The age of the last heartbeat of the holder that is nearest to the end of its lease, or beyond."},
 	leaseSeconds:     {"locksmith_lock_lease_seconds", "The lease of that holder."},
-	waiters:          {"locksmith_lock_waiters", "How many wait for the lock, at least; for local: none is told if none is seen."},
+	waiters:          {"locksmith_lock_waiters", "How many wait for the lock, at least; for local: and flock: none is told if none is seen."},
 	waitSeconds:      {"locksmith_lock_wait_seconds", "For how long the first of them has waited."},
 	successSeconds:   {"locksmith_lock_last_success_seconds", "The age of the last success that run --once-per put down."},
 }

@@ -54,6 +54,9 @@ func (w *WaitLine) After(d time.Duration) {
 	}
 }
 
+// Draws reports that the line is drawn on a terminal, from which it is to be removed.
+func (w *WaitLine) Draws() bool { return w != nil && w.width > 0 }
+
 // OnlyStuck leaves out all waits but those that nothing is going to end.
 func (w *WaitLine) OnlyStuck() { w.stuck = true }
 

@@ -1,0 +1,54 @@
+package backendtest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+)
+
+// kernelFrees: neither the parent that lives, nor the record, nor a request that breaks nobody by
+// its lease keeps the lock of a holder that is gone. Nothing was broken for that.
+func kernelFrees(t *testing.T, f Fixture) {
+	f.Abandon(take(t, f, orphaned(t)))
+	r := Request()
+	r.Strict, r.Grace = true, time.Hour
+	r.Broke = func(_ string, dead backend.Holder) { t.Errorf("told that %+v was broken", dead) }
+	if left := report(t, f); len(left.Holders) > 0 {
+		t.Errorf("it is held by %+v", left.Holders)
+	}
+	MustRelease(t, take(t, f, r))
+	nothingLeft(t, f)
+}
+
+func waitEndsWithDrop(t *testing.T, f Fixture) {
+	h := take(t, f, orphaned(t))
+	a := attempt(t, f, Request())
+	done := waits(t, t.Context(), a)
+	f.Abandon(h)
+	if err := mustEnd(t, done); err != nil {
+		t.Fatal(err)
+	}
+	MustRelease(t, MustAcquire(t, a))
+}
+
+// nobodyBreaks: the lock stays with its holder, and nobody is there who could be broken when that
+// is gone.
+func nobodyBreaks(t *testing.T, f Fixture) {
+	b := f.Open()
+	h := take(t, f, Request())
+	if err := b.Break(t.Context(), owner.NewID()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("break of an unknown id: %v", err)
+	}
+	if err := b.Break(t.Context(), h.ID()); !errors.Is(err, backend.ErrLives) {
+		t.Errorf("break of one that lives: %v", err)
+	}
+	MustStillHold(t, h)
+	MustBeHeld(t, attempt(t, f, Request()))
+	f.Abandon(h)
+	if err := b.Break(t.Context(), h.ID()); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("break of one that is gone: %v", err)
+	}
+}

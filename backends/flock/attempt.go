@@ -1,0 +1,201 @@
+//go:build unix
+
+package flock
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backoff"
+	"locksmith/backends/flocks"
+	"locksmith/backends/lockfile"
+	"locksmith/backends/owner"
+)
+
+// maxRaces bounds how often one Try begins anew because the path named another file by then; each
+// time somebody else replaced it.
+const maxRaces = 32
+
+// An attempt has a descriptor of the file at most, which is in one of these states:
+//
+//	closed   Try opens the file and asks for the lock: it is free          -> (a hold)
+//	         somebody has it                                               -> refused
+//	refused  Try asks again: it is free                                    -> (a hold)
+//	         the path names another file by now                            -> closed
+//	         Wait for one lock: a thread begins to sleep for it            -> asleep
+//	         Wait for several: it watches the file
+//	asleep   Wait ends when the kernel gives the lock, or its context does
+//	         Try, and the kernel has given the lock                        -> (a hold)
+//	         Withdraw: the thread sleeps on, and closes what it gets       -> closed
+//	any      the lock is ours, but the path names another file by now      -> closed
+type state int
+
+const (
+	closed state = iota
+	refused
+	asleep
+)
+
+type attempt struct {
+	lock     *Lock
+	request  backend.Request
+	shared   bool
+	checked  bool // the place is fit
+	state    state
+	file     *lockfile.File // unless closed
+	sleep    *backend.Call  // of the thread, if asleep
+	tries    int
+	pauses   *backoff.Schedule // nil: slowLook
+	notifier notifier
+}
+
+// Try implements backend.Attempt.
+func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
+	if !a.checked {
+		if err := a.lock.checkPlace(); err != nil {
+			return nil, err
+		}
+		a.checked = true
+	}
+	a.tries++
+	// A lock that is free is taken however short the time was: no step here waits for long.
+	h, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, a.take)
+	switch {
+	case err == nil:
+		a.notifier.Close()
+		return h, nil
+	case errors.Is(err, backend.ErrAgain):
+		return nil, a.held()
+	}
+	return nil, err
+}
+
+// take asks for the lock once. Its error is backend.ErrAgain if the path names another file.
+func (a *attempt) take() (*hold, error) {
+	got, err := a.ask()
+	if err == nil && (got || a.state == refused) {
+		if err = a.file.Named(); errors.Is(err, lockfile.ErrReplaced) {
+			a.close()
+			return nil, backend.ErrAgain
+		}
+	}
+	switch {
+	case err != nil:
+		a.close()
+		return nil, a.lock.fail("lock the file", err)
+	case !got:
+		held := a.held()
+		if a.state == asleep && a.file.IsLocked() { // else it may have been ours already when we looked who has it
+			<-a.sleep.Done()
+			return nil, backend.ErrAgain
+		}
+		return nil, held
+	}
+	h := newHold(a.lock, a.request, a.file)
+	a.state, a.file = closed, nil
+	return h, nil
+}
+
+// ask reports that the kernel's lock of the file is ours.
+func (a *attempt) ask() (got bool, err error) {
+	switch a.state {
+	case closed:
+		if a.file, err = lockfile.OpenShared(a.lock.path); err != nil {
+			return false, err
+		}
+		a.state = refused
+	case asleep:
+		if !a.sleep.IsBack() {
+			return false, nil
+		}
+		_, err := a.sleep.Result()
+		a.state, a.sleep = refused, nil
+		return err == nil, err
+	}
+	got, err = a.tryLock()
+	if backend.IsErrno(err, syscall.EBADF, syscall.EIO) && !a.shared { // as flock(1) does, for NFSv4
+		f, e := lockfile.OpenSharedWritable(a.lock.path)
+		if e != nil {
+			return false, err
+		}
+		_ = a.file.Close()
+		a.file = f
+		got, err = a.tryLock()
+	}
+	return got, err
+}
+
+func (a *attempt) tryLock() (bool, error) {
+	if a.shared {
+		return a.file.TryShared()
+	}
+	return a.file.TryLock()
+}
+
+// close leaves nothing open. A thread that sleeps is left behind, until this process ends.
+func (a *attempt) close() {
+	f, sleep := a.file, a.sleep
+	a.state, a.file, a.sleep = closed, nil, nil
+	switch {
+	case f == nil:
+	case sleep == nil:
+		_ = f.Close()
+	default:
+		go func() {
+			<-sleep.Done()
+			_ = f.Close()
+		}()
+	}
+}
+
+// held tells who has the lock. The first of many tries asks only whether it is still the one on
+// record: to look for others in /proc takes longer than most wait.
+func (a *attempt) held() error {
+	look := flocks.Glance
+	if a.tries == 1 && a.request.Timeout != 0 {
+		look = nil
+	}
+	e := &backend.HeldError{Lock: string(a.lock.address), Holder: backend.Holder{Verdict: owner.Unknown}}
+	r, err := a.lock.report(a.request.Owner.Place, look)
+	if err == nil && len(r.Holders) > 0 {
+		e.Holder = r.Holders[0]
+	}
+	return e
+}
+
+// firstLook is when a waiter looks for the second time, and so tells who has the lock.
+const firstLook = 500 * time.Millisecond
+
+// Wait implements backend.Attempt.
+func (a *attempt) Wait(ctx context.Context) error {
+	switch {
+	case a.state == closed:
+		return ctx.Err()
+	case a.request.Several:
+		return a.watch(ctx)
+	case a.state == refused:
+		f, lock := a.file, (*lockfile.File).Lock
+		if a.shared {
+			lock = (*lockfile.File).LockShared
+		}
+		a.state, a.sleep = asleep, backend.DetachCall(func() error { return lock(f) })
+	}
+	limit := backend.NoLimit
+	if a.tries == 1 {
+		limit = firstLook
+	}
+	if a.sleep.Await(ctx, a.request.Clock, limit, 0) {
+		return nil
+	}
+	return ctx.Err()
+}
+
+// Withdraw implements backend.Attempt: a waiter leaves no trace.
+func (a *attempt) Withdraw(context.Context) error {
+	a.notifier.Close()
+	a.close()
+	return nil
+}

@@ -1,0 +1,138 @@
+//go:build unix
+
+package flock
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/doctor"
+	"locksmith/backends/flocks"
+	"locksmith/backends/lockfile"
+	"locksmith/backends/owner"
+	"locksmith/backends/success"
+	"locksmith/protocol"
+)
+
+// Scheme is the address scheme of this backend.
+const Scheme = "flock"
+
+// Lock is one file. It implements backend.Backend.
+type Lock struct {
+	address backend.Name
+	path    string
+	anyFS   bool
+}
+
+var (
+	_ backend.Remover       = (*Lock)(nil)
+	_ backend.SuccessKeeper = (*Lock)(nil)
+)
+
+// Open returns the lock at an address of this scheme.
+func Open(a backend.Address) (backend.Backend, error) {
+	if a.Options["empty"] != "" || a.Options["dir"] != "" {
+		return nil, backend.Name(a.String()).Usage("open", "it needs no such option: an empty file is as good as any other, wherever it is", "write flock:"+backend.EscapePath(a.Path))
+	}
+	if err := a.CheckOptions(map[string][]string{"fs": {"any"}}); err != nil {
+		return nil, err
+	}
+	return &Lock{address: backend.Name(a.String()), path: a.Path, anyFS: a.Options["fs"] == "any"}, nil
+}
+
+// Attempt implements backend.Backend.
+func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
+	r, err := r.Checked(l.address, "a lock of flock(2)", "exclusive", "shared")
+	if err != nil {
+		return nil, err
+	}
+	return &attempt{lock: l, request: r, shared: r.Owner.Mode == "shared", pauses: r.Polls.Schedule()}, nil
+}
+
+// NewestToken implements backend.Backend.
+func (l *Lock) NewestToken(context.Context) (uint64, error) { return 0, backend.ErrNoTokens }
+
+// Break implements backend.Backend: nobody can.
+func (l *Lock) Break(_ context.Context, who string) error {
+	op := "break " + protocol.CleanText(who, 100)
+	r, err := l.report(owner.Here(), flocks.Look)
+	if err != nil {
+		return err
+	}
+	for _, h := range r.Holders {
+		if h.ID == who {
+			return &backend.Error{Code: protocol.Held, Lock: string(l.address), Op: op, Err: backend.ErrLives, Hint: h.EndingKept()}
+		}
+	}
+	return l.address.NoSuch(op)
+}
+
+// checkPlace refuses places where this lock cannot keep its promise.
+func (l *Lock) checkPlace() error {
+	st, err := lockfile.StatShared(l.path)
+	place := l.path
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		place = filepath.Dir(l.path)
+	case err != nil:
+		return l.fail("look at lock file", err)
+	case st.Kind == "a FIFO" || st.Kind == "a socket":
+		return l.address.Unfit("open lock file", "the path is "+st.Kind+", which cannot be locked", "choose another name")
+	}
+	if l.anyFS {
+		return nil
+	}
+	op := "look at file system of " + place
+	name, err := doctor.Remote(place)
+	switch {
+	case err != nil:
+		return l.fail(op, err)
+	case name == "":
+		return nil
+	}
+	return l.address.Unfit(op, name+" may be shared between machines, and their kernels do not know each other's locks",
+		"use a file on a disk of this machine, or say ?fs=any if only this machine ever uses it, or its server passes these locks on")
+}
+
+// fail explains a failed call.
+func (l *Lock) fail(op string, err error) error {
+	return l.address.Fail(op, err, func(e *backend.Error) {
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			e.Hint = "allow this user to read the file, or to make it, or choose another one"
+		case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOSYS):
+			e.Code, e.Hint = protocol.CannotCreate, "this file cannot be locked: use one on a disk of this machine"
+		}
+	})
+}
+
+// LastSuccess implements backend.SuccessKeeper. The file system is this machine's own, so that its
+// times are by this machine's clock.
+func (l *Lock) LastSuccess(ctx context.Context, h backend.Hold) (*backend.Success, error) {
+	if err := h.Heartbeat(ctx); err != nil {
+		return nil, err
+	}
+	return success.Last(ctx, lockfile.Successes{Path: l.path}, time.Now())
+}
+
+func (l *Lock) lastSuccess() *backend.Success {
+	s, _ := success.Last(context.Background(), lockfile.Successes{Path: l.path}, time.Now())
+	return s
+}
+
+// RecordSuccess implements backend.SuccessKeeper.
+func (l *Lock) RecordSuccess(ctx context.Context, h backend.Hold) error {
+	err := h.Heartbeat(ctx)
+	if err == nil {
+		err = success.Record(ctx, lockfile.Successes{Path: l.path}, 1)
+	}
+	if err != nil {
+		return l.fail("record the success", err)
+	}
+	return nil
+}

@@ -1,0 +1,338 @@
+package flock
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
+	"locksmith/backends/flocks"
+	"locksmith/backends/lockfile"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+	"locksmith/test/lab"
+)
+
+func attemptAt(t *testing.T, path string, r backend.Request) *attempt {
+	t.Helper()
+	a, err := openLock(t, path).Attempt(r)
+	backendtest.MustWork(t, err)
+	return a.(*attempt)
+}
+
+func mustHold(t *testing.T, path string) *hold {
+	t.Helper()
+	return backendtest.MustHold(t, attemptAt(t, path, backendtest.Request())).(*hold)
+}
+
+// report is what is to be seen of a lock.
+func report(t *testing.T, path string) backend.Report {
+	t.Helper()
+	r, err := openLock(t, path).Inspect(t.Context())
+	backendtest.MustWork(t, err)
+	return r
+}
+
+// script starts one that locks the file as scripts do, and hands the descriptor on.
+func script(t *testing.T, path, text string) *lab.Process {
+	t.Helper()
+	p := lab.Start(t, exec.Command("sh", "-c", text, path))
+	p.Expect("ready")
+	return p
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	backendtest.MustWork(t, err)
+	return string(text)
+}
+
+// TestRecord: it is written into what is empty or holds one, and nothing else is touched; it
+// stays; and a heartbeat writes it again after a script has emptied the file.
+func TestRecord(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	h := mustHold(t, path)
+	if text := read(t, path); text != h.text || recordIn(text) == nil {
+		t.Errorf("the file holds %q, want %q", text, h.text)
+	}
+	backendtest.MustWork(t, os.Truncate(path, 0))
+	backendtest.MustStillHold(t, h)
+	backendtest.MustRelease(t, h)
+	if text := read(t, path); text != h.text {
+		t.Errorf("after the release it holds %q, want %q", text, h.text)
+	}
+	long := backendtest.Request()
+	long.Owner.Meta = []protocol.Field{{Key: "job", Value: "nightly"}}
+	next := backendtest.MustHold(t, attemptAt(t, path, long)).(*hold)
+	backendtest.MustRelease(t, next)
+	last := mustHold(t, path)
+	backendtest.MustRelease(t, last)
+	if text := read(t, path); text != last.text {
+		t.Errorf("after a longer one it holds %q, want %q", text, last.text)
+	}
+	for _, own := range []string{"#!/bin/sh\n", h.text + h.text, strings.Replace(h.text, "kind=flock", "kind=other", 1), strings.Repeat("x", protocol.MaxLine+1)} {
+		backendtest.MustWork(t, os.WriteFile(path, []byte(own), 0o644))
+		h := mustHold(t, path)
+		backendtest.MustStillHold(t, h)
+		if text := read(t, path); text != own {
+			t.Errorf("%.40q became %.40q", own, text)
+		}
+		backendtest.MustRelease(t, h)
+	}
+}
+
+// TestNoRecord: who shares leaves none, and nobody writes through a symbolic link. What cannot be
+// written is locked all the same.
+func TestNoRecord(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "lock"), filepath.Join(dir, "link")
+	backendtest.MustWork(t, os.Symlink(path, link))
+	shared := backendtest.MustHold(t, attemptAt(t, path, backendtest.SharedRequest()))
+	backendtest.MustRelease(t, shared)
+	by := mustHold(t, link)
+	backendtest.MustBeHeld(t, attemptAt(t, path, backendtest.Request()))
+	backendtest.MustRelease(t, by)
+	if text := read(t, path); text != "" {
+		t.Errorf("the file holds %q", text)
+	}
+	backendtest.MustRelease(t, mustHold(t, dir)) // a directory
+	backendtest.MustRelease(t, mustHold(t, "/dev/null"))
+	_, err := attemptAt(t, filepath.Join(dir, "none", "lock"), backendtest.Request()).Try(t.Context())
+	backendtest.MustFail(t, err, protocol.CannotCreate, "create the directory first")
+	backendtest.MustWork(t, unix.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
+	_, err = attemptAt(t, filepath.Join(dir, "fifo"), backendtest.Request()).Try(t.Context())
+	backendtest.MustFail(t, err, protocol.CannotCreate, "a FIFO")
+}
+
+// TestLooksTakeNothing: while others look again and again, flock -n is never refused.
+func TestLooksTakeNothing(t *testing.T) {
+	lab.NeedProgram(t, "flock")
+	path := filepath.Join(t.TempDir(), "lock")
+	backendtest.MustRelease(t, mustHold(t, path))
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l := openLock(t, path)
+		for ctx.Err() == nil {
+			_, _ = l.Inspect(ctx)
+			_ = l.Break(ctx, owner.NewID())
+			_ = l.List(ctx, backend.Listing{Tell: func(backend.Listed) {}})
+			_ = l.Examine(ctx, backend.Examination{}, func(backend.Check) {})
+		}
+	}()
+	for range 50 {
+		if err := exec.Command("flock", "-n", path, "true").Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	<-done
+}
+
+// TestInheritors: what inherited the descriptor keeps the lock when its holder lets go, and the
+// holder's closing frees nothing.
+func TestInheritors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	r := backendtest.Request()
+	h := backendtest.MustHold(t, attemptAt(t, path, r)).(*hold)
+	heir, end, err := inherit(h.file)
+	backendtest.MustWork(t, err)
+	defer end()
+	backendtest.MustRelease(t, h)
+	r.Timeout = 0
+	held := backendtest.MustBeHeld(t, attemptAt(t, path, r))
+	if !strings.Contains(held.Error(), "(sh)") {
+		t.Errorf("it says %v, want the heir", held)
+	}
+	if left := report(t, path).Holders; len(left) != 1 || len(left[0].Kept) != 1 || left[0].Kept[0] != heir.Pid {
+		t.Errorf("holders %+v, want pid %d", left, heir.Pid)
+	}
+	_ = heir.Kill()
+	end()
+	backendtest.MustRelease(t, mustHold(t, path))
+}
+
+// TestWho: who has the lock is told by the kernel, and the record counts only for its own.
+func TestWho(t *testing.T) {
+	lab.NeedProgram(t, "flock")
+	path := filepath.Join(t.TempDir(), "lock")
+	gone := backendtest.Request()
+	gone.Owner.Helper = backendtest.DeadProcess(t)
+	for name, c := range map[string]struct{ script, says string }{
+		"handed on":  {`exec 9>>"$0"; flock -n 9; echo ready; read line`, `^pid PID \(sh\); locked by pid \d+, which is gone$`},
+		"flock(1)":   {`exec flock "$0" sh -c 'echo ready; read line'`, `^pid PID \(flock\); kept by pid \d+ \(sh\), too$`},
+		"in common":  {`exec 9>>"$0"; flock -s 9; echo ready; read line`, `^pid PID \(sh\); locked by`},
+		"in one own": {`exec perl -e 'use Fcntl ":flock"; open F, ">>", $ARGV[0]; flock F, LOCK_EX; $| = 1; print "ready\n"; <STDIN>' "$0"`, `^pid PID \(perl\)$`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			backendtest.MustRelease(t, backendtest.MustHold(t, attemptAt(t, path, gone))) // its record stays
+			p := script(t, path, c.script)
+			once := backendtest.Request()
+			once.Timeout = 0
+			held := backendtest.MustBeHeld(t, attemptAt(t, path, once))
+			all := report(t, path).Holders
+			if says := strings.ReplaceAll(c.says, "PID", strconv.Itoa(p.PID())); len(all) != 1 || !regexp.MustCompile(says).MatchString(all[0].String()) {
+				t.Errorf("it is held by %+v, want %q", all, says)
+			}
+			if held.Holder.Record != nil || all[0].Record != nil || held.Holder.PID != p.PID() {
+				t.Errorf("who was refused was told %+v", held.Holder)
+			}
+			p.LetGo()
+			p.Status()
+		})
+	}
+}
+
+// TestLeftToOthers: the one on record is gone, and what it left has the lock still.
+func TestLeftToOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	p := script(t, path, `exec 9>>"$0"; python3 -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX); import os; print(os.getpid(), flush=True)' >&2; echo ready; read line`)
+	taker, err := strconv.Atoi(strings.TrimSpace(p.Stderr()))
+	backendtest.MustWork(t, err)
+	r := backendtest.Request().Owner
+	r.Helper.PID, r.Helper.Start = taker, 1
+	record, text, err := newRecord(r)
+	backendtest.MustWork(t, err, os.WriteFile(path, []byte(text), 0o644))
+	all := report(t, path).Holders
+	if len(all) != 1 || all[0].ID != record.ID || all[0].Verdict != owner.Orphaned || !strings.Contains(all[0].Note, "kept by pid "+strconv.Itoa(p.PID())) {
+		t.Errorf("%+v", all)
+	}
+	backendtest.MustFail(t, openLock(t, path).Break(t.Context(), record.ID), protocol.Held, "kill "+strconv.Itoa(p.PID()))
+	p.LetGo()
+	p.Status()
+	if all := report(t, path).Holders; len(all) > 0 {
+		t.Errorf("then %+v", all)
+	}
+}
+
+// TestReplacedWhileAsleep: whoever is given the lock of a file that the path names no more begins
+// anew, with the file that is there.
+func TestReplacedWhileAsleep(t *testing.T) {
+	for name, replace := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"renamed": func(path string) error { return os.Rename(path, path+".old") },
+		"replaced": func(path string) error {
+			return exec.Command("sh", "-c", `echo '#!/bin/sh' >"$0.new"; mv "$0.new" "$0"`, path).Run()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "lock")
+			first := mustHold(t, path)
+			a := attemptAt(t, path, backendtest.Request())
+			backendtest.MustBeHeld(t, a)
+			done := make(chan error, 1)
+			go func() { done <- a.Wait(t.Context()) }()
+			lab.Eventually(t, "it sleeps", func() bool { s, err := flocks.Glance(path); return err == nil && s.Waiting() == 1 })
+			backendtest.MustWork(t, replace(path))
+			backendtest.MustBeLost(t, first)
+			_ = first.file.Close()
+			backendtest.MustWork(t, <-done)
+			h := backendtest.MustAcquire(t, a)
+			backendtest.MustStillHold(t, h)
+			f, err := lockfile.OpenShared(path)
+			backendtest.MustWork(t, err)
+			if free, err := f.TryLock(); free || err != nil {
+				t.Errorf("the file that is there can be locked: %v, %v", free, err)
+			}
+			_ = f.Close()
+			backendtest.MustRelease(t, h)
+		})
+	}
+}
+
+// TestMoved: where a command has the lock, too, that its file was replaced is told once, and is no
+// loss.
+func TestMoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	told := 0
+	r := backendtest.Request()
+	r.Moved = func(error) { told++ }
+	h := backendtest.MustHold(t, attemptAt(t, path, r))
+	backendtest.MustStillHold(t, h)
+	backendtest.MustWork(t, os.Remove(path))
+	for range 3 {
+		backendtest.MustStillHold(t, h)
+	}
+	if told != 1 {
+		t.Errorf("told %d times", told)
+	}
+	backendtest.MustRelease(t, h)
+}
+
+// TestOneOfSeveral: whoever waits for others, too, sleeps in no queue of the kernel, and has the
+// lock soon after it is let go, in whatever way.
+func TestOneOfSeveral(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	for name, letGo := range map[string]string{"closed": "exec 9>&-", "unlocked": "flock -u 9"} {
+		p := script(t, path, `exec 9>>"$0"; flock 9; echo ready; read line; `+letGo+`; echo gone; read line`)
+		r := backendtest.Request()
+		r.Several = true
+		a := attemptAt(t, path, r)
+		backendtest.MustBeHeld(t, a)
+		done := make(chan error, 1)
+		go func() { done <- a.Wait(t.Context()) }()
+		time.Sleep(100 * time.Millisecond)
+		if s, err := flocks.Look(path); err != nil || len(s.Waiters) > 0 {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+		_, err := p.Stdin.Write([]byte("\n"))
+		backendtest.MustWork(t, err)
+		p.Expect("gone")
+		backendtest.MustWork(t, <-done)
+		backendtest.MustRelease(t, backendtest.MustAcquire(t, a))
+		p.LetGo()
+		p.Status()
+	}
+}
+
+// TestExamine: a usual directory is fit, and nothing stays there.
+func TestExamine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	var all []backend.Check
+	backendtest.MustStay(t, filepath.Dir(path), func() {
+		backendtest.MustWork(t, openLock(t, path).Examine(t.Context(), backend.Examination{}, func(c backend.Check) { all = append(all, c) }))
+	})
+	names := ""
+	for _, c := range all {
+		names += c.Name + " "
+		if c.Finding != backend.Fit && c.Name != "space" && c.Name != "file system" {
+			t.Errorf("%+v", c)
+		}
+	}
+	for _, want := range []string{"kernel lock", "two lock the same", "shared lock", "inherited lock", "path and file"} {
+		if !strings.Contains(names, want) {
+			t.Errorf("no check %q in %s", want, names)
+		}
+	}
+}
+
+// TestGivenWhileLooking: the kernel gives the lock in the moment in which we look who has it. Whoever
+// believed that look would find itself to be the holder, and give up.
+func TestGivenWhileLooking(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	for range 20 {
+		first := mustHold(t, path)
+		a := attemptAt(t, path, backendtest.Request())
+		backendtest.MustBeHeld(t, a)
+		done := make(chan error, 1)
+		go func() { done <- a.Wait(t.Context()) }()
+		lab.Eventually(t, "it sleeps", func() bool { s, err := flocks.Glance(path); return err == nil && s.Waiting() == 1 })
+		backendtest.MustRelease(t, first)
+		lab.Eventually(t, "it is given", func() bool { return a.file.IsLocked() })
+		backendtest.MustWork(t, <-done)
+		given := a.sleep // as if that thread had not been told yet
+		a.sleep = backend.DetachCall(func() error { time.Sleep(20 * time.Millisecond); _, err := given.Result(); return err })
+		backendtest.MustRelease(t, backendtest.MustHold(t, a))
+	}
+}

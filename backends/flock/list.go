@@ -1,0 +1,63 @@
+//go:build unix
+
+package flock
+
+import (
+	"context"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/finder"
+	"locksmith/backends/flocks"
+	"locksmith/backends/owner"
+)
+
+// List implements backend.Backend. Files that somebody has locked are locks to it, whatever they
+// hold, and so are those with a record of a holder.
+func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
+	w := finder.Walk{
+		Tree:    finder.FileTree{Root: l.path, Address: string(l.address)},
+		Files:   []finder.FileKind{kind{l, owner.Here(), flocks.Snapshot(), true}},
+		Listing: listing,
+	}
+	return w.Run(ctx)
+}
+
+// Kind knows the locks below a directory that have a record.
+func Kind(dir string) finder.FileKind {
+	place := backend.Address{Scheme: Scheme, Path: dir}
+	return kind{&Lock{address: backend.Name(place.String()), path: dir}, owner.Here(), flocks.Snapshot(), false}
+}
+
+type kind struct {
+	place *Lock // as if the directory were one
+	here  owner.Place
+	look  look
+	any   bool // a file without a record is a lock, too, while it is locked
+}
+
+// File implements finder.FileKind.
+func (k kind) File(_ context.Context, in *finder.Directory, name string, content func() finder.Content) finder.Answer {
+	l := k.lock(in, name)
+	if recordIn(content().Text) == nil && !k.isLocked(l) {
+		return finder.Answer{}
+	}
+	r, err := l.report(k.here, k.look)
+	r.Success = l.lastSuccess()
+	return finder.Answer{Lock: &backend.Listed{Lock: string(l.address), Report: r, Err: err}, Mine: true}
+}
+
+func (k kind) isLocked(l *Lock) bool {
+	if !k.any {
+		return false
+	}
+	seen, err := k.look(l.path)
+	return err == nil && seen.Held()
+}
+
+// lock is the lock with this name in a directory.
+func (k kind) lock(in *finder.Directory, name string) *Lock {
+	l := *k.place
+	path := in.Path + "/" + name
+	l.address, l.path = backend.Name(backend.Below(string(l.address), path)), l.path+path
+	return &l
+}

@@ -1,0 +1,65 @@
+//go:build unix
+
+package flock
+
+import (
+	"locksmith/backends/lockfile"
+	"locksmith/backends/owner"
+	"locksmith/protocol"
+)
+
+// sign writes a text into a locked file, unless it is there already, or something else than a
+// record of ours is. That it cannot be written means nothing.
+func (l *Lock) sign(f *lockfile.File, text string) {
+	st, err := f.Stat()
+	if err != nil || st.Kind != "" || st.Size > protocol.MaxLine {
+		return
+	}
+	old, err := f.Read(protocol.MaxLine + 1)
+	if err != nil || old == text || old != "" && recordIn(old) == nil {
+		return
+	}
+	w, err := lockfile.OpenWritable(l.path) // follows no link: another user may have put one there
+	if err != nil {
+		return
+	}
+	defer w.Close()
+	if mine, err := w.Stat(); err != nil || !mine.Same(st) {
+		return
+	}
+	if len(old) > len(text) && w.Truncate() != nil {
+		return
+	}
+	if w.Write(text) != nil { // a part of a record is none, and would stay for good
+		_ = w.Truncate()
+	}
+}
+
+// recordIn is the record that a text is, if it is one of this kind and nothing else.
+func recordIn(text string) *owner.Record {
+	r, err := owner.ParseRecord(text)
+	if err != nil || r.Kind != Scheme {
+		return nil
+	}
+	return &r
+}
+
+// record is the one in the file, if there is any.
+func (l *Lock) record() *owner.Record {
+	f, err := lockfile.Open(l.path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || st.Kind != "" || st.Size > protocol.MaxLine {
+		return nil
+	}
+	text, err := f.Read(protocol.MaxLine + 1)
+	if err != nil {
+		return nil
+	}
+	return recordIn(text)
+}
+
+// isPlain reports that a text is nothing but a lock's: nothing, or a record.
+func isPlain(text string) bool { return text == "" || recordIn(text) != nil }

@@ -1,0 +1,72 @@
+//go:build unix
+
+package flock
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/flocks"
+	"locksmith/backends/lockfile"
+	"locksmith/protocol"
+)
+
+// Exists implements backend.Remover. Its error says that the file is not only a lock.
+func (l *Lock) Exists(context.Context) (bool, error) {
+	f, err := lockfile.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, l.fail("look at lock file", err)
+	}
+	defer f.Close()
+	return true, l.removable(f)
+}
+
+// removable refuses what is more than a lock.
+func (l *Lock) removable(f *lockfile.File) error {
+	const hint = "if that is not needed any more either, remove it with rm"
+	st, err := f.Stat()
+	switch {
+	case err != nil:
+		return l.fail("look at lock file", err)
+	case st.Kind != "":
+		return l.address.Usage("remove", "it is "+st.Kind, hint)
+	}
+	text, err := f.Read(protocol.MaxLine + 1)
+	switch {
+	case err != nil:
+		return l.fail("read lock file", err)
+	case !isPlain(text):
+		return l.address.Usage("remove", "the file holds something else than a record of its lock", hint)
+	}
+	return nil
+}
+
+// Remove implements backend.Remover. Who opened the file already, and asks for its lock only then,
+// gets that of the removed file; flock(1) does not notice.
+func (l *Lock) Remove(_ context.Context, held backend.Hold) error {
+	h := held.(*hold)
+	h.done = true
+	defer h.file.Close()
+	if err := h.named("remove"); err != nil {
+		return err
+	}
+	if seen, err := flocks.Glance(l.path); err == nil && seen.Waiting() > 0 {
+		return &backend.Error{Code: protocol.Held, Lock: string(l.address), Op: "remove", Err: errors.New("somebody waits for it"), Hint: "see who with: lslocks"}
+	}
+	f, err := lockfile.Open(l.path) // which fails if the path is a symbolic link
+	if err == nil {
+		defer f.Close()
+		if err = l.removable(f); err == nil {
+			err = errors.Join(f.Unlink(), lockfile.Successes{Path: l.path}.Clear())
+		}
+	}
+	if err != nil {
+		return l.fail("remove", err)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+//go:build unix
+
+package flock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/flocks"
+	"locksmith/backends/lockfile"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+	"locksmith/backends/watch"
+)
+
+// A look is flocks.Look or flocks.Glance.
+type look func(path string) (flocks.Seen, error)
+
+// Inspect implements backend.Backend. It takes no kernel lock.
+func (l *Lock) Inspect(context.Context) (backend.Report, error) {
+	r, err := l.report(owner.Here(), flocks.Look)
+	if err == nil {
+		r.Success = l.lastSuccess()
+	}
+	return r, err
+}
+
+// report tells who has the lock, and how many wait as far as that is seen. Without a look it knows
+// of the one on record alone, if that has the lock.
+func (l *Lock) report(here owner.Place, look look) (backend.Report, error) {
+	report := backend.Report{Crowd: true}
+	record := l.record()
+	if look == nil {
+		if record != nil && record.Verdict(here) == owner.Alive && flocks.Has(l.path, record.Helper.PID) {
+			report.Holders = []backend.Holder{ofRecord(record, owner.Alive, nil)}
+		}
+		return report, nil
+	}
+	seen, err := look(l.path)
+	if err == nil && len(seen.Takers) > 0 && len(seen.Keepers) == 0 { // it may have ended just then
+		seen, err = look(l.path)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		_, err := lockfile.FindDirectory(l.address, filepath.Dir(l.path), nil)
+		return report, err // free is only a lock that could be there
+	case err != nil:
+		return report, l.fail("look at lock file", err)
+	}
+	report.AtLeast = seen.Waiting()
+	s := sight{seen, record, here}
+	for _, taker := range s.takers() {
+		report.Holders = append(report.Holders, s.holder(taker))
+	}
+	return report, nil
+}
+
+// A sight is what the kernel shows of a lock, and what its record says.
+type sight struct {
+	flocks.Seen
+	record *owner.Record
+	here   owner.Place
+}
+
+// unseen stands for a taker that cannot be seen from here.
+const unseen = 0
+
+// takers are the processes that took the lock, each for one holder.
+func (s sight) takers() []int {
+	all := slices.Clone(s.Takers)
+	for _, k := range s.Keepers {
+		all = append(all, k.Taker)
+	}
+	if s.Unnamed {
+		all = append(all, unseen)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// holder is the one that a process took the lock for.
+func (s sight) holder(taker int) backend.Holder {
+	var kept []process.Process
+	for _, k := range s.Keepers {
+		if k.Taker == taker {
+			kept = append(kept, k.Process)
+		}
+	}
+	if verdict, counts := s.counts(taker, kept); counts {
+		return ofRecord(s.record, verdict, kept)
+	}
+	return s.unnamed(taker, kept)
+}
+
+// counts reports that the record is of whoever has the lock: its process has the file locked, or
+// has ended and left the lock to others; or neither can be seen from here, and nothing speaks
+// against it.
+func (s sight) counts(taker int, kept []process.Process) (owner.Verdict, bool) {
+	r := s.record
+	if r == nil || s.Shared {
+		return "", false
+	}
+	verdict := r.Verdict(s.here)
+	has := slices.ContainsFunc(kept, func(p process.Process) bool { return p.PID == r.Helper.PID && p.Start == r.Helper.Start })
+	switch {
+	case verdict == owner.Unknown:
+		return verdict, taker == unseen || s.Unnamed
+	case verdict == owner.Alive:
+		return verdict, has || s.Unnamed || taker == r.Helper.PID && len(kept) == 0
+	case taker == r.Helper.PID:
+		return owner.Orphaned, true
+	}
+	return "", false
+}
+
+// ofRecord is a holder that is on record.
+func ofRecord(r *owner.Record, verdict owner.Verdict, kept []process.Process) backend.Holder {
+	h := watch.Seen{ID: r.ID, Record: r, Verdict: verdict, Since: r.Acquired}.Holder(time.Now())
+	h.OfKernel, h.Kept = true, pids(kept)
+	switch {
+	case verdict == owner.Orphaned && len(kept) == 0:
+		h.Note = "kept by " + hidden("processes that")
+	case verdict == owner.Orphaned:
+		h.Note = "kept by " + owner.Named(kept)
+	case verdict == owner.Unknown:
+		h.Note = "whether it has the lock still cannot be seen from here"
+	}
+	return h
+}
+
+// unnamed is a holder without a record.
+func (s sight) unnamed(taker int, kept []process.Process) backend.Holder {
+	h := backend.Holder{PID: taker, Verdict: owner.Alive, OfKernel: true, Kept: pids(kept)}
+	others := slices.DeleteFunc(slices.Clone(kept), func(p process.Process) bool { return p.PID == taker })
+	took, lives := process.Process{PID: taker}, taker != unseen && !process.Process{PID: taker}.Gone()
+	switch {
+	case len(others) < len(kept):
+		h.Who = owner.Named([]process.Process{took})
+		if len(others) > 0 {
+			h.Note = "kept by " + owner.Named(others) + ", too"
+		}
+	case len(kept) > 0:
+		h.Who, h.PID = owner.Named(kept), kept[0].PID
+		if !lives && taker != unseen {
+			h.Note = fmt.Sprintf("locked by pid %d, which is gone", taker)
+		}
+	case lives:
+		h.Who, h.Verdict = owner.Named([]process.Process{took}), owner.Unknown
+		h.Note = "that one took the lock; only root can see who has it now"
+	default:
+		h.Who, h.PID, h.Verdict = s.nobodyKnown(), 0, owner.Unknown
+		if taker != unseen {
+			h.Note = fmt.Sprintf("locked by pid %d, which is gone", taker)
+		}
+	}
+	return h
+}
+
+func (s sight) nobodyKnown() string {
+	if s.Unnamed {
+		return "somebody whom " + runtime.GOOS + " does not name"
+	}
+	return hidden("somebody who")
+}
+
+// hidden is about who cannot be seen from here.
+func hidden(who string) string {
+	if os.Geteuid() == 0 {
+		return who + " cannot be seen from here"
+	}
+	return who + " can be seen by root alone"
+}
+
+func pids(all []process.Process) (numbers []int) {
+	for _, p := range all {
+		numbers = append(numbers, p.PID)
+	}
+	return numbers
+}

@@ -1,0 +1,43 @@
+package flock
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/clock"
+	"locksmith/backends/lockfile"
+	"locksmith/backends/posix"
+	"locksmith/backends/process"
+)
+
+type notifier = posix.Inotify
+
+// watched are the events of somebody who closes the file, and may have had its lock; and of a path
+// that leads elsewhere.
+const watched = unix.IN_CLOSE | unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
+
+// slowLook is how often a waiter looks that watches. A lock is let go without an event where it was
+// handed on, or unlocked, or nobody can watch.
+const slowLook = time.Second
+
+// watch returns when another try is worth its cost.
+func (a *attempt) watch(outer context.Context) error {
+	ctx, cancel := clock.WithTimeout(outer, a.request.Clock, a.pauses.NextOr(slowLook))
+	defer cancel()
+	file, err := a.notifier.Watch(a.lock.path, watched)
+	if err != nil {
+		file = process.NoFD
+	}
+	// It may have been let go before we watched.
+	if got, err := a.tryLock(); got || err != nil || errors.Is(a.file.Named(), lockfile.ErrReplaced) {
+		return outer.Err()
+	}
+	err = process.Poll(ctx, file)
+	if outer.Err() == nil && context.Cause(ctx) == clock.ErrTimeout {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,25 @@
+//go:build unix && !linux
+
+package flock
+
+import (
+	"context"
+	"time"
+
+	"locksmith/backends/clock"
+)
+
+// A notifier watches nothing here.
+type notifier struct{}
+
+// Close does nothing.
+func (notifier) Close() {}
+
+// slowLook is how often a waiter looks.
+const slowLook = time.Second
+
+// watch looks again after slowLook: nothing wakes a waiter here that may not sleep for good.
+func (a *attempt) watch(ctx context.Context) error {
+	clock.Sleep(ctx, a.request.Clock, a.pauses.NextOr(slowLook))
+	return ctx.Err()
+}
