@@ -57,7 +57,10 @@ type Helper struct {
 	// a helper that would wait forever asks.
 	Hopeless func(backend.Holder) string
 	// Ask, if not nil, is asked after a refusal how to wait. Its context ends with the wait.
-	Ask    func(context.Context, Refusal) (Answer, error)
+	Ask func(context.Context, Refusal) (Answer, error)
+	// Brief says that this process becomes what it guards, so that it lacks no thread for long: if it
+	// ended for that, the kernel would free its lock.
+	Brief  bool
 	Client Client
 	Log    hclog.Logger
 	// HasThreads says that an earlier helper of this process, of one lock or as many, has made
@@ -107,7 +110,7 @@ type Heir interface {
 // never held, the error is a *CancelledError, *TimeoutError, *RecentError, *backend.HeldError or
 // another error of the backend, and no trace of the attempt is left.
 func (h *Helper) Run() (time.Duration, error) {
-	if !h.HasThreads {
+	if !h.HasThreads && !h.Brief {
 		makeThreads(h.threads())
 	}
 	start := h.Request.Clock.Now()

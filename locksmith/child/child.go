@@ -165,7 +165,9 @@ func (c *Command) Start(g protocol.Grant) error {
 	c.handleStops()
 	started := make(chan error)
 	go c.startAndReap(env, started)
-	return <-started
+	err := <-started
+	c.CatchAll() // here, where no thread is ours alone: else each signal takes four changes of them
+	return err
 }
 
 // cancelled is why the command is not to be run any more, or nil.

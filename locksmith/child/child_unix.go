@@ -34,7 +34,6 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 		return
 	}
 	c.pid = pid
-	c.CatchAll()
 	started <- nil
 	for {
 		var status syscall.WaitStatus

@@ -192,7 +192,9 @@ func (a *app) choosePart(o *running, h *locksmith.Helper, command *child.Command
 	if o.becomes && why != "" {
 		return flags.Usagef("-F: run cannot become the command: %s", why)
 	}
-	if command.Becomes = why == ""; command.Becomes || o.closes {
+	command.Becomes = why == ""
+	h.Brief = command.Becomes
+	if command.Becomes || o.closes {
 		return nil
 	}
 	h.Request.Moved = func(err error) {
