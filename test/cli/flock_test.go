@@ -152,11 +152,11 @@ func TestLikeFlock(t *testing.T) {
 	lab.NeedProgram(t, "flock")
 	bin := t.TempDir()
 	for name, text := range map[string]string{
-		"flock":    "#!/bin/sh\nexec flock \"$RUN_LOCK\" \"$@\"\n",
-		"flock -F": "#!/bin/sh\nexec flock -F \"$RUN_LOCK\" \"$@\"\n",
-		"local":    "#!/bin/sh\nexec locksmith run \"local:$RUN_LOCK\" -- \"$@\"\n",
-		"become":   "#!/bin/sh\nexec locksmith run \"flock:$RUN_LOCK\" -- \"$@\"\n",
-		"stay":     "#!/bin/sh\nexec locksmith run --max-hold 1h \"flock:$RUN_LOCK\" -- \"$@\"\n",
+		"flock":  "#!/bin/sh\nexec flock \"$RUN_LOCK\" \"$@\"\n",
+		"nofork": "#!/bin/sh\nexec flock -F \"$RUN_LOCK\" \"$@\"\n",
+		"local":  "#!/bin/sh\nexec locksmith run \"local:$RUN_LOCK\" -- \"$@\"\n",
+		"become": "#!/bin/sh\nexec locksmith run \"flock:$RUN_LOCK\" -- \"$@\"\n",
+		"stay":   "#!/bin/sh\nexec locksmith run --max-hold 1h \"flock:$RUN_LOCK\" -- \"$@\"\n",
 	} {
 		if err := os.MkdirAll(filepath.Join(bin, name), 0o755); err != nil {
 			t.Fatal(err)
@@ -169,9 +169,9 @@ func TestLikeFlock(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			said := map[string]string{}
-			all := []struct{ name, like string }{{name: "flock"}, {name: "flock -F"}, {"local", "flock"}, {"become", "flock -F"}, {"stay", "flock"}}
+			all := []struct{ name, like string }{{name: "flock"}, {name: "nofork"}, {"local", "flock"}, {"become", "nofork"}, {"stay", "flock"}}
 			for _, who := range all {
-				if needsParent[s.name] && (who.name == "flock -F" || who.name == "become") {
+				if needsParent[s.name] && (who.name == "nofork" || who.name == "become") {
 					continue
 				}
 				sh := atPrompt(t)
