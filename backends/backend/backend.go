@@ -46,6 +46,10 @@
 // Where waiters stand in a queue that others see (Subject.Queue): "the queue is seen in order",
 // "waiters take their turns".
 //
+// Where the kernel keeps a lock until no process has its descriptor (Holder.OfKernel), nobody breaks
+// it, and neither a lease nor a record counts: that of a helper that is killed is free at once, even
+// while its parent lives. The conformance suite is told so (backendtest.Subject.KernelDrops).
+//
 // The package also holds the grammar of addresses and the form of errors.
 package backend
 

@@ -24,15 +24,15 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"spawn", (*bench).spawn, []rival{local, ofKernel, nfs, floor, peer, flock, setlock, dotlockfile, procmail, mkdirLoop, etcdctl, flufl, proper, perlNFSLock}},
-	{"commands", (*bench).commands, []rival{local, ofKernel, nfs, flock, setlock, dotlockfile, procmail, mkdirLoop, etcdctl}},
+	{"spawn", (*bench).spawn, []rival{local, nfs, floor, peer, flock, setlock, dotlockfile, procmail, mkdirLoop, etcdctl, flufl, proper, perlNFSLock}},
+	{"commands", (*bench).commands, []rival{local, nfs, flock, setlock, dotlockfile, procmail, mkdirLoop, etcdctl}},
 	{"loops", (*bench).loops, []rival{local, nfs, localBackend, nfsBackend, kernel, mkdirLoop, flufl, proper, perlNFSLock}},
-	{"latency", (*bench).latency, []rival{local, ofKernel, nfs, flock, setlock, etcdctl, mkdirLoop}},
-	{"idle", (*bench).idle, []rival{local, ofKernel, flock, setlock, nfs}},
+	{"latency", (*bench).latency, []rival{local, nfs, flock, setlock, etcdctl, mkdirLoop}},
+	{"idle", (*bench).idle, []rival{local, flock, setlock, nfs}},
 	{"ftp", (*bench).polls, []rival{ftp}},
 	{"memory", (*bench).memory, []rival{local, nfs, localSingle, nfsSingle, floor, flock}},
 	{"curve", (*bench).curves, []rival{local, nfs, flock, mkdirLoop}},
-	{"queue", (*bench).queues, []rival{local, ofKernel, nfs, flock, mkdir, mkdirTree, link}},
+	{"queue", (*bench).queues, []rival{local, nfs, flock, mkdir, mkdirTree, link}},
 }
 
 func TestMain(m *testing.M) { lab.Main(m, nil) }

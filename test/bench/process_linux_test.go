@@ -96,10 +96,6 @@ func (b *bench) mustBeReleased(r rival, lock string) {
 		if left, err := os.ReadDir(lock + "/R"); err != nil || len(left) > 0 {
 			b.Fatalf("%s: lock %s was left behind (%v): %v", r.name, lock, err, left)
 		}
-	case r.scheme == "flock:": // the file stays
-		if err := exec.Command("flock", "-n", lock, "true").Run(); err != nil {
-			b.Fatalf("%s: lock %s was left behind: %v", r.name, lock, err)
-		}
 	case r.style == "dir":
 		b.mustNotBe(r, lock+"/r.*", lock+"/lock/*")
 	case r.scheme != "":

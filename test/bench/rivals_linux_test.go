@@ -23,7 +23,6 @@ type rival struct {
 // most of it wait apart.
 var (
 	local        = ours("local:")
-	ofKernel     = ours("flock:") // run becomes its command
 	nfs          = ours("nfs:") // the lock that several hosts may share, here on a local disk
 	mkdir        = crowdless(ours("mkdir:"))
 	mkdirTree    = crowdless(styled(ours("mkdir:"), "dir"))
