@@ -151,11 +151,11 @@ func (a *attempt) close() {
 	}
 }
 
-// held tells who has the lock. The first of many tries asks only whether it is still the one on
+// held tells who has the lock. The first of many tries of a long wait asks only whether it is still the one on
 // record: to look for others in /proc takes longer than most wait.
 func (a *attempt) held() error {
 	look := flocks.Glance
-	if a.tries == 1 && a.request.Timeout != 0 {
+	if a.tries == 1 && a.request.Timeout > firstLook {
 		look = nil
 	}
 	e := &backend.HeldError{Lock: string(a.lock.address), Holder: backend.Holder{Verdict: owner.Unknown}}
