@@ -34,7 +34,7 @@ func (d *directory) in(name string, call func(fd int, base string) error) error 
 	return posix.OpenParent(filepath.Dir(d.path), path.Join(filepath.Base(d.path), name), call)
 }
 
-func (d *directory) Mkdir(name string) error {
+func (d *directory) Mkdir(_ context.Context, name string) error {
 	return d.in(name, func(fd int, base string) error {
 		err := unix.Mkdirat(fd, base, 0o777)
 		if err == nil && generation.HasMembers(name) {
@@ -44,25 +44,25 @@ func (d *directory) Mkdir(name string) error {
 	})
 }
 
-func (d *directory) Rmdir(name string) error {
+func (d *directory) Rmdir(_ context.Context, name string) error {
 	return d.in(name, func(fd int, base string) error { return unix.Unlinkat(fd, base, unix.AT_REMOVEDIR) })
 }
 
-func (d *directory) Rename(from, to string) error {
+func (d *directory) Rename(_ context.Context, from, to string) error {
 	return d.in(from, func(source int, old string) error {
 		return d.in(to, func(target int, base string) error { return unix.Renameat(source, old, target, base) })
 	})
 }
 
-func (d *directory) Symlink(target, name string) error {
+func (d *directory) Symlink(_ context.Context, target, name string) error {
 	return d.in(name, func(fd int, base string) error { return unix.Symlinkat(target, fd, base) })
 }
 
-func (d *directory) Unlink(name string) error {
+func (d *directory) Unlink(_ context.Context, name string) error {
 	return d.in(name, func(fd int, base string) error { return unix.Unlinkat(fd, base, 0) })
 }
 
-func (d *directory) Readlink(name string) (string, error) {
+func (d *directory) Readlink(_ context.Context, name string) (string, error) {
 	buf := make([]byte, unix.PathMax)
 	n := 0
 	err := d.in(name, func(fd int, base string) (err error) {
@@ -76,7 +76,7 @@ func (d *directory) Readlink(name string) (string, error) {
 }
 
 // List implements generation.Dir.
-func (d *directory) List(name string) (names []string, err error) {
+func (d *directory) List(_ context.Context, name string) (names []string, err error) {
 	err = d.in(name, func(fd int, base string) (err error) {
 		names, err = posix.ListAt(fd, base)
 		return err
@@ -110,7 +110,7 @@ func (d *directory) shareWithGroup() error {
 
 // Prepare makes the lock directory and the two in it. A name that this host
 // remembers to be missing is put right by the attempt to make it.
-func (d *directory) Prepare() error {
+func (d *directory) Prepare(ctx context.Context) error {
 	if !d.mustExist {
 		err := unix.Mkdir(d.path, 0o777)
 		if err == nil {
@@ -121,7 +121,7 @@ func (d *directory) Prepare() error {
 		}
 	}
 	for _, name := range []string{generation.Reservations, generation.Generations} {
-		made := d.Mkdir(name)
+		made := d.Mkdir(ctx, name)
 		if made != nil && !errors.Is(made, unix.EEXIST) {
 			return made
 		}

@@ -1,6 +1,7 @@
 package nfs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 // Touch leaves the choice of the time to the server (utimensat(2)). What is not a
 // directory is not ours: it may be somebody's hard link to a file.
-func (d *directory) Touch(name string) error {
+func (d *directory) Touch(_ context.Context, name string) error {
 	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
 	return posix.OpenParent(d.path, name+"/.", func(fd int, base string) error {
 		err := unix.UtimesNanoAt(fd, "", now, unix.AT_EMPTY_PATH)
@@ -26,7 +27,7 @@ func (d *directory) Touch(name string) error {
 
 // Look asks the server: lstat would tell what it said up to a minute ago
 // (statx(2), AT_STATX_FORCE_SYNC).
-func (d *directory) Look(name string) (generation.Sight, error) {
+func (d *directory) Look(_ context.Context, name string) (generation.Sight, error) {
 	const flags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_STATX_FORCE_SYNC
 	var st unix.Statx_t
 	err := posix.Statx(unix.AT_FDCWD, d.at(name), flags, unix.STATX_MTIME|unix.STATX_CTIME|unix.STATX_NLINK, &st)

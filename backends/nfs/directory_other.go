@@ -3,6 +3,7 @@
 package nfs
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -14,13 +15,13 @@ import (
 )
 
 // Touch sets the time of this host's clock.
-func (d *directory) Touch(name string) error {
+func (d *directory) Touch(_ context.Context, name string) error {
 	return posix.Errno(os.Chtimes(d.at(name), time.Now(), time.Now()))
 }
 
 // Look asks the cache, because there is no way around it here: others' dead are
 // noticed later, and the living must beat for longer than it remembers.
-func (d *directory) Look(name string) (generation.Sight, error) {
+func (d *directory) Look(_ context.Context, name string) (generation.Sight, error) {
 	st, err := os.Lstat(d.at(name))
 	if err != nil {
 		return generation.Sight{}, posix.Errno(err)

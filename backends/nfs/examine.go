@@ -18,7 +18,7 @@ import (
 // Examine implements backend.Backend.
 func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	needs := doctor.DirNeeds{Hosts: true, Links: true}
-	if err := l.check(); err != nil {
+	if err := l.check(ctx); err != nil {
 		needs.System(tell) // which may be why
 		var e *backend.Error
 		if errors.As(err, &e) && (e.Code == protocol.CannotCreate || e.Code == protocol.Permission) {

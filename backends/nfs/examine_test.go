@@ -30,13 +30,27 @@ type spoilt struct {
 	list    func(string) ([]string, error)
 }
 
-func (s spoilt) Mkdir(name string) error              { return s.mkdir(name) }
-func (s spoilt) Rmdir(name string) error              { return s.rmdir(name) }
-func (s spoilt) Rename(from, to string) error         { return s.rename(from, to) }
-func (s spoilt) Symlink(target, name string) error    { return s.symlink(target, name) }
-func (s spoilt) Readlink(name string) (string, error) { return s.read(name) }
-func (s spoilt) Touch(name string) error              { return s.touch(name) }
-func (s spoilt) List(name string) ([]string, error)   { return s.list(name) }
+func (s spoilt) Mkdir(_ context.Context, name string) error              { return s.mkdir(name) }
+func (s spoilt) Rmdir(_ context.Context, name string) error              { return s.rmdir(name) }
+func (s spoilt) Rename(_ context.Context, from, to string) error         { return s.rename(from, to) }
+func (s spoilt) Symlink(_ context.Context, target, name string) error    { return s.symlink(target, name) }
+func (s spoilt) Readlink(_ context.Context, name string) (string, error) { return s.read(name) }
+func (s spoilt) Touch(_ context.Context, name string) error              { return s.touch(name) }
+func (s spoilt) List(_ context.Context, name string) ([]string, error)   { return s.list(name) }
+
+// honest is a directory of which no answer is changed yet.
+func honest(ctx context.Context, dir *directory) *spoilt {
+	return &spoilt{
+		Dir:     dir,
+		mkdir:   func(name string) error { return dir.Mkdir(ctx, name) },
+		rmdir:   func(name string) error { return dir.Rmdir(ctx, name) },
+		rename:  func(from, to string) error { return dir.Rename(ctx, from, to) },
+		symlink: func(target, name string) error { return dir.Symlink(ctx, target, name) },
+		read:    func(name string) (string, error) { return dir.Readlink(ctx, name) },
+		touch:   func(name string) error { return dir.Touch(ctx, name) },
+		list:    func(name string) ([]string, error) { return dir.List(ctx, name) },
+	}
+}
 
 // always says that it happened, whatever did.
 func always(call func(string) error) func(string) error {
@@ -90,14 +104,14 @@ func TestExamineFinds(t *testing.T) {
 		}, "two make the same", "2 of two"},
 		"links read otherwise": {func(s *spoilt) { s.read = func(string) (string, error) { return "y", nil } }, "symbolic links", "not"},
 		"rename denied":        {func(s *spoilt) { s.rename = func(string, string) error { return unix.EACCES } }, "rename", "shared locks need it"},
-		"rename copies":        {func(s *spoilt) { s.rename = func(_, to string) error { return s.Dir.Mkdir(to) } }, "rename", "old name"},
+		"rename copies":        {func(s *spoilt) { s.rename = func(_, to string) error { return s.Dir.Mkdir(t.Context(), to) } }, "rename", "old name"},
 		"touch denied":         {func(s *spoilt) { s.touch = denied }, "heartbeat", "cannot be set"},
 		"touch in vain":        {func(s *spoilt) { s.touch = func(string) error { return nil } }, "heartbeat", "taken for dead"},
 		"listing stale":        {func(s *spoilt) { s.list = func(string) ([]string, error) { return nil, nil } }, "listing", "not listed"},
 	} {
 		find := func(t *testing.T) {
 			dir := &directory{path: t.TempDir()}
-			s := &spoilt{dir, dir.Mkdir, dir.Rmdir, dir.Rename, dir.Symlink, dir.Readlink, dir.Touch, dir.List}
+			s := honest(t.Context(), dir)
 			c.spoil(s)
 			var all []backend.Check
 			tell := func(c backend.Check) { all = append(all, c) }
@@ -145,7 +159,7 @@ func TestExamine(t *testing.T) {
 		if err != nil || len(bad) > 0 || len(all) < 11 {
 			t.Errorf("%v, %+v of %+v", err, bad, all)
 		}
-		if names, err := (&directory{path: dir}).List("."); err != nil || !slices.Equal(names, want) {
+		if names, err := (&directory{path: dir}).List(t.Context(), "."); err != nil || !slices.Equal(names, want) {
 			t.Errorf("left: %q, %v", names, err)
 		}
 	}
@@ -158,7 +172,7 @@ func TestExamine(t *testing.T) {
 	if err := h.Heartbeat(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if names, err := (&directory{path: path}).List("."); err != nil || len(names) != 2 {
+	if names, err := (&directory{path: path}).List(t.Context(), "."); err != nil || len(names) != 2 {
 		t.Errorf("left in the lock: %q, %v", names, err)
 	}
 }
@@ -181,7 +195,7 @@ func TestExamineWrongPlace(t *testing.T) {
 func TestExamineBreaksOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := &directory{path: t.TempDir()}
-	s := &spoilt{dir, dir.Mkdir, dir.Rmdir, dir.Rename, dir.Symlink, dir.Readlink, dir.Touch, dir.List}
+	s := honest(t.Context(), dir)
 	s.touch = func(string) error { cancel(); return nil }
 	examine := func(ctx context.Context) error {
 		return generation.Examine(ctx, *s, dir.path, func(backend.Check) {}, openLock(t, dir.path).(*lock).Fail)
@@ -193,7 +207,7 @@ func TestExamineBreaksOff(t *testing.T) {
 	if err := examine(t.Context()); backend.CodeOf(err) != protocol.Unreachable {
 		t.Error(err)
 	}
-	if names, err := dir.List("."); err != nil || len(names) > 0 {
+	if names, err := dir.List(t.Context(), "."); err != nil || len(names) > 0 {
 		t.Errorf("left behind: %q, %v", names, err)
 	}
 }

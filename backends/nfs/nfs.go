@@ -55,7 +55,7 @@ func (l *lock) Attempt(r backend.Request) (backend.Attempt, error) {
 
 // Inspect implements backend.Backend.
 func (l *lock) Inspect(ctx context.Context) (backend.Report, error) {
-	if err := l.check(); err != nil {
+	if err := l.check(ctx); err != nil {
 		return backend.Report{}, err
 	}
 	return l.Lock.Inspect(ctx)
@@ -63,7 +63,7 @@ func (l *lock) Inspect(ctx context.Context) (backend.Report, error) {
 
 // Break implements backend.Backend.
 func (l *lock) Break(ctx context.Context, id string) error {
-	if err := l.check(); err != nil {
+	if err := l.check(ctx); err != nil {
 		return err
 	}
 	return l.Lock.Break(ctx, id)
@@ -71,7 +71,7 @@ func (l *lock) Break(ctx context.Context, id string) error {
 
 // NewestToken implements backend.Backend.
 func (l *lock) NewestToken(ctx context.Context) (uint64, error) {
-	if err := l.check(); err != nil {
+	if err := l.check(ctx); err != nil {
 		return 0, err
 	}
 	return l.Lock.NewestToken(ctx)
@@ -106,7 +106,7 @@ type attempt struct {
 
 // Try implements backend.Attempt.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
-	if err := a.lock.check(); err != nil {
+	if err := a.lock.check(ctx); err != nil {
 		return nil, err
 	}
 	h, err := a.Attempt.Try(ctx)

@@ -3,6 +3,7 @@
 package nfs
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,7 @@ import (
 
 // check refuses what cannot be a lock directory. That nothing is there yet is
 // fine, if it can be made.
-func (l *lock) check() error {
+func (l *lock) check(ctx context.Context) error {
 	if err := l.checkShared(); err != nil {
 		return err
 	}
@@ -25,7 +26,7 @@ func (l *lock) check() error {
 	if errors.Is(err, unix.ENOENT) {
 		// This host may only remember that it is missing.
 		parent := filepath.Dir(l.path)
-		if _, err := (&directory{path: parent}).Look("."); err != nil {
+		if _, err := (&directory{path: parent}).Look(ctx, "."); err != nil {
 			return l.Fail("look at directory "+parent, err)
 		}
 		err = unix.Lstat(l.path, &st)
@@ -40,7 +41,7 @@ func (l *lock) check() error {
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
-		return l.checkInside(st)
+		return l.checkInside(ctx, st)
 	case unix.S_IFLNK:
 		return l.unfit("the path is a symbolic link", "name the directory that it points to")
 	}
@@ -82,13 +83,13 @@ func (l *lock) checkAbove() error {
 // checkInside refuses a directory that is something else than a lock, before
 // anything is made in it. It looks at one of the two directories only, because
 // each look may be a request; a wrong G shows when it is listed.
-func (l *lock) checkInside(place unix.Stat_t) error {
+func (l *lock) checkInside(ctx context.Context, place unix.Stat_t) error {
 	dir := &directory{path: l.path, mustExist: l.mustExist}
 	var st unix.Stat_t
 	err := unix.Lstat(dir.at(generation.Reservations), &st)
 	switch {
 	case errors.Is(err, unix.ENOENT):
-		return l.checkEmpty(dir)
+		return l.checkEmpty(ctx, dir)
 	case err != nil:
 		return l.Fail("look at "+generation.Reservations+" in the lock directory", err)
 	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
@@ -96,7 +97,7 @@ func (l *lock) checkInside(place unix.Stat_t) error {
 	case uint32(st.Mode)&uint32(place.Mode)&0o777 != uint32(place.Mode)&0o777:
 		// Its maker may have died before all others could use it. It may be ours even
 		// if its owner is another: an NFS server decides who we are.
-		if err := dir.Prepare(); err != nil {
+		if err := dir.Prepare(ctx); err != nil {
 			return l.Fail("let others use the lock directory", err)
 		}
 	}
@@ -105,8 +106,8 @@ func (l *lock) checkInside(place unix.Stat_t) error {
 
 // checkEmpty refuses a directory in which there is more than a lock of which one
 // half was made. Names with a dot are the file system's, or the administrator's.
-func (l *lock) checkEmpty(dir *directory) error {
-	names, err := dir.List(".")
+func (l *lock) checkEmpty(ctx context.Context, dir *directory) error {
+	names, err := dir.List(ctx, ".")
 	if err != nil {
 		return l.Fail("list the lock directory", err)
 	}

@@ -3,6 +3,7 @@
 package nfs
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
@@ -20,19 +21,19 @@ type meddled struct {
 	before func(op, name string)
 }
 
-func (d *meddled) Rmdir(name string) error {
+func (d *meddled) Rmdir(ctx context.Context, name string) error {
 	d.before("rmdir", name)
-	return d.Dir.Rmdir(name)
+	return d.Dir.Rmdir(ctx, name)
 }
 
-func (d *meddled) Symlink(target, name string) error {
+func (d *meddled) Symlink(ctx context.Context, target, name string) error {
 	d.before("symlink", name)
-	return d.Dir.Symlink(target, name)
+	return d.Dir.Symlink(ctx, target, name)
 }
 
-func (d *meddled) Unlink(name string) error {
+func (d *meddled) Unlink(ctx context.Context, name string) error {
 	d.before("unlink", name)
-	return d.Dir.Unlink(name)
+	return d.Dir.Unlink(ctx, name)
 }
 
 // remove removes the lock at a path; before each call that changes something for

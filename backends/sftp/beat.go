@@ -3,6 +3,7 @@
 package sftp
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"syscall"
@@ -29,24 +30,24 @@ type beat struct {
 // Touch implements generation.Dir: it sets a time that is at least a whole second later than
 // the last one, and never much later than the server's now. The first time it is looked at
 // whether that was done.
-func (d *directory) Touch(name string) error {
+func (d *directory) Touch(ctx context.Context, name string) error {
 	d.mu.Lock()
 	b := d.beat
 	d.mu.Unlock()
 	first := b.name != name
 	if first {
-		if err := d.begin(&b, name); err != nil {
+		if err := d.begin(ctx, &b, name); err != nil {
 			return err
 		}
 	}
 	now := uint32((b.offset + d.clock.Now()) / time.Second)
 	b.last = max(b.last+1, now)
-	seen, err := d.setTime(d.life, name, b.last, first)
+	seen, err := d.setTime(ctx, name, b.last, first)
 	if err != nil {
 		return err
 	}
 	if first && seen.modified != b.last { // the two requests may have been executed in the other order
-		if seen, err = d.lstat(d.life, name); err != nil {
+		if seen, err = d.lstat(ctx, name); err != nil {
 			return d.sort(d.op("look at", name), err)
 		}
 	}
@@ -60,13 +61,13 @@ func (d *directory) Touch(name string) error {
 }
 
 // begin finds out what the time of a reservation is.
-func (d *directory) begin(b *beat, name string) error {
+func (d *directory) begin(ctx context.Context, b *beat, name string) error {
 	b.name, b.last = name, 0
 	if name == b.made {
 		b.last = b.listed
 	}
 	if b.last == 0 {
-		a, err := d.lstat(d.life, name)
+		a, err := d.lstat(ctx, name)
 		if err != nil {
 			return d.sort(d.op("look at", name), err)
 		}
@@ -94,11 +95,11 @@ func (e *ignoredError) Unwrap() error { return syscall.EOPNOTSUPP }
 
 // Look implements generation.Dir. It counts the reservations, because the protocol tells no
 // number of links. There is no cache to refresh.
-func (d *directory) Look(name string) (generation.Sight, error) {
+func (d *directory) Look(ctx context.Context, name string) (generation.Sight, error) {
 	if name == generation.Reservations {
-		return d.count()
+		return d.count(ctx)
 	}
-	a, err := d.lstat(d.life, name)
+	a, err := d.lstat(ctx, name)
 	if err != nil {
 		return generation.Sight{}, d.sort(d.op("look at", name), err)
 	}
@@ -109,8 +110,8 @@ func sight(a attrs) generation.Sight {
 	return generation.Sight{Sign: fmt.Sprint(a.modified), Modified: time.Unix(int64(a.modified), 0)}
 }
 
-func (d *directory) count() (generation.Sight, error) {
-	all, err := d.list(d.life, generation.Reservations)
+func (d *directory) count(ctx context.Context) (generation.Sight, error) {
+	all, err := d.list(ctx, generation.Reservations)
 	if err != nil {
 		return generation.Sight{}, err
 	}

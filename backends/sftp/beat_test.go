@@ -20,10 +20,10 @@ func TestBeats(t *testing.T) {
 	f := startFake(t)
 	d := newDirectory(f.server(t, testAddress).newSession("."), false)
 	defer d.close()
-	backendtest.MustWork(t, d.Mkdir("own"))
+	backendtest.MustWork(t, d.Mkdir(t.Context(), "own"))
 	last := time.Time{}
 	for range 5 {
-		backendtest.MustWork(t, d.Touch("own"))
+		backendtest.MustWork(t, d.Touch(t.Context(), "own"))
 		seen, err := os.Stat(filepath.Join(f.dir, "own"))
 		if err != nil {
 			t.Fatal(err)
@@ -49,8 +49,8 @@ func TestTimesThatAreIgnored(t *testing.T) {
 	})
 	d := newDirectory(f.server(t, testAddress).newSession("."), false)
 	defer d.close()
-	backendtest.MustWork(t, d.Mkdir("own"))
-	if err := d.Touch("own"); !errors.Is(err, syscall.EOPNOTSUPP) {
+	backendtest.MustWork(t, d.Mkdir(t.Context(), "own"))
+	if err := d.Touch(t.Context(), "own"); !errors.Is(err, syscall.EOPNOTSUPP) {
 		t.Error(err)
 	}
 }

@@ -33,33 +33,35 @@ func newDirectory(s *session, mustExist bool) *directory {
 }
 
 // Mkdir implements generation.Dir.
-func (d *directory) Mkdir(name string) error {
+func (d *directory) Mkdir(ctx context.Context, name string) error {
 	asked := d.clock.Now()
-	err := d.mkdir(d.life, name)
+	err := d.mkdir(ctx, name)
 	if err == nil && !strings.HasPrefix(name, generation.Generations+"/") {
 		d.mu.Lock()
 		d.beat.made, d.beat.madeAt = name, asked
 		d.mu.Unlock()
 	}
 	if err == nil && generation.HasMembers(name) {
-		err = d.share(name, generation.Reservations)
+		err = d.share(ctx, name, generation.Reservations)
 	}
 	return err
 }
 
 // Rmdir implements generation.Dir.
-func (d *directory) Rmdir(name string) error { return d.rmdir(d.life, name) }
+func (d *directory) Rmdir(ctx context.Context, name string) error { return d.rmdir(ctx, name) }
 
 // Rename implements generation.Dir.
-func (d *directory) Rename(from, to string) error { return d.rename(d.life, from, to) }
+func (d *directory) Rename(ctx context.Context, from, to string) error {
+	return d.rename(ctx, from, to)
+}
 
 // Symlink implements generation.Dir. One among the reservations, such as the record of an owner,
 // has a name that is used once, so that it is asked for again if it is unclear whether it was
 // made: without its record nobody could tell who a holder is, nor that it is dead.
-func (d *directory) Symlink(target, name string) error {
-	err := d.symlink(d.life, target, name)
+func (d *directory) Symlink(ctx context.Context, target, name string) error {
+	err := d.symlink(ctx, target, name)
 	if errors.As(err, new(*unclearError)) && strings.HasPrefix(name, generation.Reservations+"/") {
-		if again := d.symlink(d.life, target, name); again == nil || errors.Is(again, syscall.EEXIST) {
+		if again := d.symlink(ctx, target, name); again == nil || errors.Is(again, syscall.EEXIST) {
 			return nil
 		}
 	}
@@ -67,14 +69,16 @@ func (d *directory) Symlink(target, name string) error {
 }
 
 // Readlink implements generation.Dir.
-func (d *directory) Readlink(name string) (string, error) { return d.readlink(d.life, name) }
+func (d *directory) Readlink(ctx context.Context, name string) (string, error) {
+	return d.readlink(ctx, name)
+}
 
 // Unlink implements generation.Dir.
-func (d *directory) Unlink(name string) error { return d.unlink(d.life, name) }
+func (d *directory) Unlink(ctx context.Context, name string) error { return d.unlink(ctx, name) }
 
 // List implements generation.Dir.
-func (d *directory) List(name string) ([]string, error) {
-	all, err := d.list(d.life, name)
+func (d *directory) List(ctx context.Context, name string) ([]string, error) {
+	all, err := d.list(ctx, name)
 	names := make([]string, len(all))
 	for i, item := range all {
 		names[i] = item.name
@@ -88,23 +92,23 @@ func (d *directory) Await(ctx context.Context, _ string, watched process.Process
 }
 
 // Prepare implements generation.Dir.
-func (d *directory) Prepare() error {
+func (d *directory) Prepare(ctx context.Context) error {
 	if !d.mustExist {
-		err := d.mkdir(d.life, ".")
+		err := d.mkdir(ctx, ".")
 		if err == nil {
-			_ = d.shareWithGroup() // a lock that only we can use is one still
+			_ = d.shareWithGroup(ctx) // a lock that only we can use is one still
 		}
 		if err != nil && !errors.Is(err, syscall.EEXIST) {
 			return err
 		}
 	}
 	for _, name := range []string{generation.Reservations, generation.Generations} {
-		err := d.mkdir(d.life, name)
+		err := d.mkdir(ctx, name)
 		if err != nil && !errors.Is(err, syscall.EEXIST) {
 			return err
 		}
 		if made := err == nil; made {
-			if err := d.share(name, "."); err != nil {
+			if err := d.share(ctx, name, "."); err != nil {
 				return err
 			}
 		}
@@ -118,28 +122,28 @@ const permissions, groupPermissions = 0o777, 0o070
 // shareWithGroup opens the lock directory, which we made, to the group for which somebody has
 // made the directory above it: one that gives its group to what is made in it (set-group-ID), and
 // that not everybody may write to.
-func (d *directory) shareWithGroup() error {
+func (d *directory) shareWithGroup(ctx context.Context) error {
 	const inherits, groupWrites, othersWrite = 0o2000, 0o020, 0o002
-	above, err := d.lstat(d.life, "..")
+	above, err := d.lstat(ctx, "..")
 	if err != nil || above.mode&(inherits|groupWrites|othersWrite) != inherits|groupWrites {
 		return err
 	}
-	return d.open(".", above.mode&groupPermissions)
+	return d.open(ctx, ".", above.mode&groupPermissions)
 }
 
 // share opens a directory of ours to all users that may write to another one, whatever the
 // server's umask.
-func (d *directory) share(name, like string) error {
-	model, err := d.lstat(d.life, like)
+func (d *directory) share(ctx context.Context, name, like string) error {
+	model, err := d.lstat(ctx, like)
 	if err != nil {
 		return d.sort(d.op("look at", like), err)
 	}
-	return d.open(name, model.mode&permissions)
+	return d.open(ctx, name, model.mode&permissions)
 }
 
 // open adds permissions to those that a directory of ours has.
-func (d *directory) open(name string, wanted uint32) error {
-	made, err := d.lstat(d.life, name)
+func (d *directory) open(ctx context.Context, name string, wanted uint32) error {
+	made, err := d.lstat(ctx, name)
 	if err != nil {
 		return d.sort(d.op("look at", name), err)
 	}
@@ -147,7 +151,7 @@ func (d *directory) open(name string, wanted uint32) error {
 		return nil
 	}
 	op := d.op("set the permissions of", name)
-	return d.sort(op, d.request(d.life, op, typeSetstat, func(p packet) packet {
+	return d.sort(op, d.request(ctx, op, typeSetstat, func(p packet) packet {
 		return p.string(d.at(name)).attrs(attrs{flags: hasMode, mode: made.mode&0o7777 | wanted})
 	}))
 }

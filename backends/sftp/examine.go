@@ -21,7 +21,6 @@ import (
 func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	u := l.use()
 	defer u.close()
-	defer context.AfterFunc(ctx, u.dir.close)()
 	base, err := u.dir.check(ctx)
 	if err == nil {
 		err = u.dir.probe(ctx, base)

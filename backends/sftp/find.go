@@ -17,7 +17,6 @@ import (
 func (l *lock) List(ctx context.Context, listing backend.Listing) error {
 	u := l.use()
 	defer u.close()
-	defer context.AfterFunc(ctx, u.dir.close)()
 	if _, err := u.dir.connected(ctx); err != nil {
 		return err
 	}

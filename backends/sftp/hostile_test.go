@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -143,9 +145,7 @@ func TestLateContext(t *testing.T) {
 	for i := range 300 {
 		ctx, cancel := context.WithCancel(t.Context())
 		asked <- cancel
-		over := s.during(ctx)
 		_, _ = s.lstat(ctx, ".") // it may have been in time, or not
-		over()
 		if err := s.mkdir(t.Context(), strconv.Itoa(i)); err != nil {
 			t.Fatal(err)
 		}
@@ -351,5 +351,45 @@ func TestSilentConnection(t *testing.T) {
 	}
 	if err := h.Heartbeat(dialing); backend.CodeOf(err) != "unreachable" {
 		t.Error(err)
+	}
+}
+
+// TestCallsEndInTime: a holder's calls end with their context, though the server says nothing.
+func TestCallsEndInTime(t *testing.T) {
+	for name, call := range map[string]func(context.Context, *lock, backend.Hold) error{
+		"tend":        func(ctx context.Context, _ *lock, h backend.Hold) error { return h.Tend(ctx) },
+		"lastSuccess": func(ctx context.Context, l *lock, h backend.Hold) error { _, err := l.LastSuccess(ctx, h); return err },
+		"success":     func(ctx context.Context, l *lock, h backend.Hold) error { return l.RecordSuccess(ctx, h) },
+		"remove":      func(ctx context.Context, l *lock, h backend.Hold) error { return l.Remove(ctx, h) },
+	} {
+		dir := t.TempDir()
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				for asked := 0; ; asked++ { // how many of its requests are answered
+					f := &fake{dir: filepath.Join(dir, strconv.Itoa(asked)), extensions: []string{posixRename, "1"}, page: 2}
+					backendtest.MustWork(t, os.Mkdir(f.dir, 0o777))
+					l := f.open(t)
+					h := backendtest.MustAcquire(t, attemptOf(t, l))
+					var left atomic.Int64
+					left.Store(int64(asked))
+					f.when(func(*asking) bool { return left.Add(-1) < 0 })
+					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+					begun := time.Now()
+					err := call(ctx, l, h)
+					took := time.Since(begun)
+					cancel()
+					h.(*hold).use.close()
+					time.Sleep(time.Minute) // the server ends, too
+					switch {
+					case left.Load() >= 0:
+						backendtest.MustWork(t, err)
+						return // all were answered
+					case asked > 50, took > time.Second: // what only tidies up may fail
+						t.Errorf("silent after %d requests: %v after %v", asked, err, took)
+						return
+					}
+				}
+			})
+		})
 	}
 }

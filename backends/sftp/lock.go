@@ -97,7 +97,6 @@ type attempt struct {
 
 // Try implements backend.Attempt.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
-	defer a.use.dir.during(ctx)()
 	if !a.fit {
 		nearest, err := a.use.dir.check(ctx)
 		if err == nil {
@@ -117,7 +116,6 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 
 // Withdraw implements backend.Attempt.
 func (a *attempt) Withdraw(ctx context.Context) error {
-	defer a.use.dir.during(ctx)()
 	err := a.Attempt.Withdraw(ctx)
 	if err == nil {
 		a.use.rest()
@@ -131,16 +129,8 @@ type hold struct {
 	use *use
 }
 
-// Heartbeat implements backend.Hold. When ctx has ended there is time for another one, over
-// another connection.
-func (h *hold) Heartbeat(ctx context.Context) error {
-	defer h.use.dir.during(ctx)()
-	return h.Hold.Heartbeat(ctx)
-}
-
 // Release implements backend.Hold.
 func (h *hold) Release(ctx context.Context) error {
-	defer h.use.dir.during(ctx)()
 	err := h.Hold.Release(ctx)
 	if err == nil {
 		h.use.rest()
@@ -152,7 +142,6 @@ func (h *hold) Release(ctx context.Context) error {
 func once[T any](ctx context.Context, l *lock, f func(*use) (T, error)) (T, error) {
 	u := l.use()
 	defer u.close()
-	defer context.AfterFunc(ctx, u.dir.close)()
 	if _, err := u.dir.check(ctx); err != nil {
 		var none T
 		return none, err
@@ -221,6 +210,5 @@ func (l *lock) KeepNote(ctx context.Context, n owner.Note) error {
 
 // Note implements backend.NotedHold.
 func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
-	defer h.use.dir.during(ctx)()
 	return h.Hold.(backend.NotedHold).Note(ctx)
 }

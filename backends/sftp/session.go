@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -27,20 +26,14 @@ type session struct {
 // A line is a connection with a server, or the next one.
 type line struct {
 	server *server
-	life   context.Context // until it is closed
-	end    context.CancelFunc
 
-	mu   sync.Mutex
-	conn *conn // nil: not connected yet
-
-	// stop ends what is connected or connecting; call is the context of what is done.
-	stop atomic.Pointer[func()]
-	call atomic.Pointer[context.Context]
+	mu     sync.Mutex
+	conn   *conn // nil: not connected yet
+	closed bool
 }
 
 func (s *server) newSession(root string) *session {
-	life, end := context.WithCancel(context.Background())
-	return &session{&line{server: s, life: life, end: end}, root, maxAnswer}
+	return &session{&line{server: s}, root, maxAnswer}
 }
 
 // below is the session for a directory in root, over the same connection.
@@ -50,7 +43,9 @@ func (s *session) below(name string) *session {
 
 // close ends the connection. No call may be made after it.
 func (l *line) close() {
-	l.end()
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
 	l.hangUp()
 }
 
@@ -60,17 +55,6 @@ func (l *line) hangUp() {
 	defer l.mu.Unlock()
 	if l.conn != nil {
 		l.conn.close()
-	}
-}
-
-// during makes all calls end with ctx, until the function that it returns is called. What was
-// asked for is unclear then.
-func (l *line) during(ctx context.Context) (over func()) {
-	l.call.Store(&ctx)
-	stop := onEnd(ctx, l.interrupt)
-	return func() {
-		stop()
-		l.call.CompareAndSwap(&ctx, nil)
 	}
 }
 
@@ -94,12 +78,6 @@ func onEnd(ctx context.Context, f func()) (over func()) {
 	}
 }
 
-func (l *line) interrupt() {
-	if stop := l.stop.Load(); stop != nil {
-		(*stop)()
-	}
-}
-
 // at is a name as it is sent. Some servers take "~" for a home directory (ProFTPD).
 func (s *session) at(name string) string {
 	p := path.Join(s.root, name)
@@ -113,37 +91,24 @@ func (s *session) at(name string) string {
 func (l *line) connected(ctx context.Context) (*conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.conn != nil && l.conn.up() {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case l.closed:
+		return nil, errClosed
+	case l.conn != nil && l.conn.up():
 		return l.conn, nil
 	}
-	if err := l.life.Err(); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	stop := func() { cancel() }
-	l.stop.Store(&stop)
-	if l.isOver() {
-		cancel()
-	}
 	c, err := l.server.dial(ctx)
-	cancel()
 	if err != nil {
 		return nil, err
-	}
-	end := func() { c.end(errLate) }
-	l.stop.Store(&end)
-	if l.isOver() { // since before that could be stopped
-		end()
 	}
 	l.conn = c
 	return c, nil
 }
 
-// isOver reports that what is done is to end.
-func (l *line) isOver() bool {
-	call := l.call.Load()
-	return call != nil && (*call).Err() != nil
-}
+// errClosed is the error of a call after close.
+var errClosed = errors.New("the connection was closed")
 
 // An unclearError says that a request was sent, and that no answer came. It is EIO for those
 // who ask for the system's errors: it may have been executed, or may be yet.

@@ -80,8 +80,8 @@ func judgedLate(dir string) edit {
 // requests that the server repeats (mkdir, then rename) long after.
 var generationMutations = []mutation{
 	{name: "release by unlinking the own generation", breaks: tokenFell, config: "xx", edits: []edit{{"hold.go",
-		"	err := l.remove(h.claim.in, h.claim.ticket)",
-		"	_ = l.Dir.Unlink(lockName(h.number))\n	err := l.remove(h.claim.in, h.claim.ticket)"}}},
+		"	err := l.remove(ctx, h.claim.in, h.claim.ticket)",
+		"	_ = l.Dir.Unlink(ctx, lockName(h.number))\n	err := l.remove(ctx, h.claim.in, h.claim.ticket)"}}},
 
 	{name: "no step 7", breaks: tokenFell, config: "collect", edits: []edit{{"attempt.go",
 		"	if newest != n {\n		return nil, backend.ErrAgain\n	}",
@@ -89,10 +89,10 @@ var generationMutations = []mutation{
 
 	{name: "step 7 by the predecessor", breaks: tokenFell, config: "collect", edits: []edit{{"attempt.go",
 		"	if newest != n {\n		return nil, backend.ErrAgain\n	}",
-		"	_ = newest\n	if _, err := a.lock.Dir.Readlink(lockName(n - 1)); n > 1 && err != nil {\n		return nil, backend.ErrAgain\n	}"}}},
+		"	_ = newest\n	if _, err := a.lock.Dir.Readlink(ctx, lockName(n - 1)); n > 1 && err != nil {\n		return nil, backend.ErrAgain\n	}"}}},
 
 	{name: "no step 8", breaks: twoHolders, config: "gap", edits: []edit{{"attempt.go",
-		"	if err := a.mine.refresh(); err != nil {\n		return nil, err\n	}\n	h := ",
+		"	if err := a.mine.refresh(ctx); err != nil {\n		return nil, err\n	}\n	h := ",
 		"	h := "}}},
 
 	{name: "a refresh after the lease is good", breaks: falseLoss, config: "lease", edits: []edit{{"claim.go",
@@ -103,20 +103,20 @@ var generationMutations = []mutation{
 		"	if t.id == \"\" {\n		t.id = a.lock.NewID()\n		a.place.id = t.id\n	}\n"}}},
 
 	{name: "break what the newest generation points to by then", breaks: robs, config: "lease", edits: []edit{{"exclusive.go",
-		"	err := a.lock.remove(e, s.Of.ticket)\n",
-		"	if all, _, err := a.lock.list(); err == nil && len(all) > 0 {\n		if now, err := a.lock.target(all.newest()); err == nil {\n			e, s.Of.ticket = now, now.ticket\n		}\n	}\n	err := a.lock.remove(e, s.Of.ticket)\n"}}},
+		"	err := a.lock.remove(ctx, e, s.Of.ticket)\n",
+		"	if all, _, err := a.lock.list(ctx); err == nil && len(all) > 0 {\n		if now, err := a.lock.target(ctx, all.newest()); err == nil {\n			e, s.Of.ticket = now, now.ticket\n		}\n	}\n	err := a.lock.remove(ctx, e, s.Of.ticket)\n"}}},
 
 	{name: "collect the highest generation", breaks: tokenFell, config: "xx", edits: []edit{{"hold.go",
 		"		if n+keepGenerations >= h.number || i == maxOld {",
 		"		if n > h.number || i == maxOld {"}}},
 
 	{name: "no staging of a shared directory", breaks: twoHolders, config: "dup-revived", edits: []edit{
-		{"shared.go", "	err := a.lock.Dir.Rename(a.mine.in.path(), e.path())\n",
-			"	_ = a.lock.remove(a.mine.in, a.mine.ticket)\n	err := a.lock.Dir.Mkdir(e.path())\n	if err == nil {\n		err = a.lock.Dir.Mkdir(e.member(a.mine.ticket))\n	}\n"}}},
+		{"shared.go", "	err := a.lock.Dir.Rename(ctx, a.mine.in.path(), e.path())\n",
+			"	_ = a.lock.remove(ctx, a.mine.in, a.mine.ticket)\n	err := a.lock.Dir.Mkdir(ctx, e.path())\n	if err == nil {\n		err = a.lock.Dir.Mkdir(ctx, e.member(a.mine.ticket))\n	}\n"}}},
 
 	{name: "a generation that is not seen has ended", breaks: twoHolders, config: "tick-unclear", edits: []edit{{"exclusive.go",
 		"		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {",
-		"		if err == backend.ErrAgain {\n			return a.publish(t + 1)\n		}\n		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {"}}},
+		"		if err == backend.ErrAgain {\n			return a.publish(ctx, t + 1)\n		}\n		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {"}}},
 
 	{name: "age by the wall clock", breaks: robs, config: "xx", edits: []edit{{"watcher.go",
 		"	return s, nil\n",
@@ -130,7 +130,7 @@ var generationMutations = []mutation{
 		"	case gone(err):\n", "	case gone(err):\n		return nil\n	case false:\n"}}},
 
 	{name: "a release does not mind that its entry is gone", breaks: silentLoss, config: "operator", edits: []edit{{"hold.go",
-		"		if err := h.succeeded(); err != nil {\n			return err\n		}\n", ""}}},
+		"		if err := h.succeeded(ctx); err != nil {\n			return err\n		}\n", ""}}},
 
 	{name: "a watch ends when it is judged, not when it looked", breaks: robs, config: "half", edits: []edit{judgedLate("../../watch")}},
 
@@ -142,15 +142,15 @@ var generationMutations = []mutation{
 
 	{name: "the reservation comes after the generation", breaks: twoHolders, config: "xx", edits: []edit{
 		{"claim.go", "	if c.in.kind == exclusive {\n		return []string{c.in.path()}\n	}\n	return []string{", "	if c.in.kind == exclusive {\n		return nil\n	}\n	return []string{"},
-		{"attempt.go", "	made := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))\n",
-			"	made := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))\n	if a.mine.in.kind == exclusive {\n		_ = a.lock.Dir.Mkdir(a.mine.in.path())\n	}\n"}}},
+		{"attempt.go", "	made := a.lock.Dir.Symlink(ctx, a.mine.in.link(), lockName(n))\n",
+			"	made := a.lock.Dir.Symlink(ctx, a.mine.in.link(), lockName(n))\n	if a.mine.in.kind == exclusive {\n		_ = a.lock.Dir.Mkdir(ctx, a.mine.in.path())\n	}\n"}}},
 
 	{name: "a waiter removes one before it that lives", breaks: robs, config: "xxx", edits: []edit{{"queue.go",
 		"	case s.Due == 0:\n", "	case s.Due < 1<<62:\n"}}},
 
 	{name: "a turn begins when the predecessor has the lock, not when it ends", breaks: twoHolders, config: "xxx", edits: []edit{{"exclusive.go",
-		"		if err := a.pass(t, target); err != nil {\n			return nil, err\n		}\n	}\n	if err := a.turn(",
-		"		if !a.line.servedUpTo(target) {\n			if err := a.pass(t, target); err != nil {\n				return nil, err\n			}\n		}\n	}\n	if err := a.turn("}}},
+		"		if err := a.pass(ctx, t, target); err != nil {\n			return nil, err\n		}\n	}\n	if err := a.turn(ctx, ",
+		"		if !a.line.servedUpTo(target) {\n			if err := a.pass(ctx, t, target); err != nil {\n				return nil, err\n			}\n		}\n	}\n	if err := a.turn(ctx, "}}},
 
 	{name: "sweeping does not wait", breaks: robs, config: "tend", edits: []edit{{"tend.go",
 		"	if absent(err) || err == nil && seen.Due > 0 {", "	if absent(err) || seen.Of.path == \"\" {"}}},

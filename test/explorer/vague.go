@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"golang.org/x/sys/unix"
@@ -23,12 +24,12 @@ func isVague(err error) bool {
 	return err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EIO)
 }
 
-func (v vagueDir) Mkdir(name string) error {
-	return v.made(name, func() error { return v.Dir.Mkdir(name) })
+func (v vagueDir) Mkdir(ctx context.Context, name string) error {
+	return v.made(name, func() error { return v.Dir.Mkdir(ctx, name) })
 }
 
-func (v vagueDir) Symlink(target, name string) error {
-	return v.made(name, func() error { return v.Dir.Symlink(target, name) })
+func (v vagueDir) Symlink(ctx context.Context, target, name string) error {
+	return v.made(name, func() error { return v.Dir.Symlink(ctx, target, name) })
 }
 
 // made repeats a request once if the name could not be made although it does not exist.
@@ -37,7 +38,7 @@ func (v vagueDir) made(name string, request func() error) error {
 		if err := request(); !isVague(err) {
 			return err
 		}
-		_, err := v.Look(name)
+		_, err := v.Look(context.Background(), name)
 		switch {
 		case err == nil:
 			return unix.EEXIST
@@ -48,12 +49,12 @@ func (v vagueDir) made(name string, request func() error) error {
 	return unix.ENOSPC
 }
 
-func (v vagueDir) Rmdir(name string) error {
+func (v vagueDir) Rmdir(ctx context.Context, name string) error {
 	for range 2 {
-		if err := v.Dir.Rmdir(name); !isVague(err) {
+		if err := v.Dir.Rmdir(ctx, name); !isVague(err) {
 			return err
 		}
-		inside, err := v.List(name)
+		inside, err := v.List(ctx, name)
 		switch {
 		case err != nil:
 			return err

@@ -64,27 +64,39 @@ func (g generations) Await(ctx context.Context, name string, watched process.Pro
 	g.client.Await(ctx, name, watched, d)
 }
 
-func (g generations) Prepare() error {
+func (g generations) Prepare(context.Context) error {
 	for _, name := range []string{generation.Reservations, generation.Generations} {
-		if err := g.Mkdir(name); err != nil && !errors.Is(err, unix.EEXIST) {
+		if err := g.client.Mkdir(name); err != nil && !errors.Is(err, unix.EEXIST) {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g generations) Symlink(target, name string) error {
+func (g generations) Mkdir(_ context.Context, name string) error  { return g.client.Mkdir(name) }
+func (g generations) Rmdir(_ context.Context, name string) error  { return g.client.Rmdir(name) }
+func (g generations) Unlink(_ context.Context, name string) error { return g.client.Unlink(name) }
+
+func (g generations) Rename(_ context.Context, from, to string) error {
+	return g.client.Rename(from, to)
+}
+
+func (g generations) List(_ context.Context, name string) ([]string, error) {
+	return g.client.List(name)
+}
+
+func (g generations) Symlink(_ context.Context, target, name string) error {
 	return g.do(name, func(path string) error { return unix.Symlink(target, path) })
 }
 
-func (g generations) Readlink(name string) (target string, err error) {
+func (g generations) Readlink(_ context.Context, name string) (target string, err error) {
 	err = g.do(name, func(path string) error { target, err = os.Readlink(path); return err })
 	return target, err
 }
 
-func (g generations) Touch(name string) error { return g.do(name, touch) }
+func (g generations) Touch(_ context.Context, name string) error { return g.do(name, touch) }
 
-func (g generations) Look(name string) (s generation.Sight, err error) {
+func (g generations) Look(_ context.Context, name string) (s generation.Sight, err error) {
 	err = g.do(name, func(path string) error {
 		var st unix.Stat_t
 		err := unix.Stat(path, &st)

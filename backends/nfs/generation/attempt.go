@@ -49,14 +49,14 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 // Try implements backend.Attempt.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if a.mine != nil && a.mine.spoiled {
-		if err := a.withdraw(); err != nil {
+		if err := a.withdraw(ctx); err != nil {
 			return nil, err
 		}
 	}
-	h, err := backend.Retry(ctx, maxRaces, a.race)
+	h, err := backend.Retry(ctx, maxRaces, func() (*hold, error) { return a.race(ctx) })
 	switch {
 	case errors.Is(err, backend.ErrAgain):
-		return nil, a.raced()
+		return nil, a.raced(ctx)
 	case err != nil:
 		return nil, err
 	}
@@ -65,39 +65,39 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 
 // race takes the lock, or is step R: it starts anew with the same reservation, or with
 // none if that is gone.
-func (a *attempt) race() (*hold, error) {
+func (a *attempt) race(ctx context.Context) (*hold, error) {
 	take := a.takeExclusive
 	if a.request.Owner.Mode == "shared" {
 		take = a.takeShared
 	}
-	h, err := take()
+	h, err := take(ctx)
 	if err == nil {
 		return h, nil
 	}
 	again := backend.ErrAgain
 	if errors.Is(err, backend.ErrAgain) {
-		again, err = err, a.recover()
+		again, err = err, a.recover(ctx)
 	}
 	if errors.Is(err, errBroken) {
-		err = a.withdraw()
+		err = a.withdraw(ctx)
 	}
 	return nil, cmp.Or(err, again)
 }
 
 // recover finds out whether our reservation still is there. Then it serves again.
-func (a *attempt) recover() error {
+func (a *attempt) recover(ctx context.Context) error {
 	if a.mine == nil {
 		return nil
 	}
-	return a.mine.present()
+	return a.mine.present(ctx)
 }
 
 // withdraw removes what is left of our reservation; the next has a new ticket.
-func (a *attempt) withdraw() error {
+func (a *attempt) withdraw(ctx context.Context) error {
 	if a.mine == nil {
 		return nil
 	}
-	err := a.mine.remove()
+	err := a.mine.remove(ctx)
 	if err == nil {
 		a.mine = nil
 	}
@@ -105,15 +105,15 @@ func (a *attempt) withdraw() error {
 }
 
 // Withdraw implements backend.Attempt.
-func (a *attempt) Withdraw(context.Context) error {
+func (a *attempt) Withdraw(ctx context.Context) error {
 	a.stopListening()
-	return a.withdraw()
+	return a.withdraw(ctx)
 }
 
 // list is a fresh listing of the generations, and the highest that exists: never
 // less than one that is known to.
-func (a *attempt) list() (numbers, uint64, error) {
-	all, anew, err := a.lock.list()
+func (a *attempt) list(ctx context.Context) (numbers, uint64, error) {
+	all, anew, err := a.lock.list(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -126,11 +126,11 @@ func (a *attempt) list() (numbers, uint64, error) {
 
 // checkSame makes sure that the highest generation known to us is in the directory. If it
 // is not, this is another directory under the same name.
-func (a *attempt) checkSame() error {
-	if a.mine == nil || a.lock.probe(a.mine.ticket) != nil {
+func (a *attempt) checkSame(ctx context.Context) error {
+	if a.mine == nil || a.lock.probe(ctx, a.mine.ticket) != nil {
 		return nil
 	}
-	all, _, err := a.lock.list()
+	all, _, err := a.lock.list(ctx)
 	if err == nil && all.newest() < a.known {
 		return a.vanished()
 	}
@@ -146,17 +146,17 @@ func (a *attempt) vanished() error {
 
 // publish is steps 5 and 6: it makes generation n and points it to our
 // reservation. Its creation has one winner.
-func (a *attempt) publish(n uint64) (*hold, error) {
-	made := a.lock.Dir.Symlink(a.mine.in.link(), lockName(n))
+func (a *attempt) publish(ctx context.Context, n uint64) (*hold, error) {
+	made := a.lock.Dir.Symlink(ctx, a.mine.in.link(), lockName(n))
 	switch {
 	case made == nil:
-		return a.confirm(n)
+		return a.confirm(ctx, n)
 	case errors.Is(made, unix.EEXIST):
 		a.known = max(a.known, n)
 	case !unclear(made):
 		return nil, a.lock.Fail("make generation", made)
 	}
-	e, err := a.lock.target(n)
+	e, err := a.lock.target(ctx, n)
 	if errors.Is(err, backend.ErrAgain) && unclear(made) {
 		err = a.lock.again("make generation", made)
 	}
@@ -166,29 +166,29 @@ func (a *attempt) publish(n uint64) (*hold, error) {
 	if e != a.mine.in {
 		return nil, backend.ErrAgain
 	}
-	return a.confirmUnseen(n)
+	return a.confirmUnseen(ctx, n)
 }
 
 // confirmUnseen confirms a generation of ours that we did not see ourselves
 // make: the answer was lost.
-func (a *attempt) confirmUnseen(n uint64) (*hold, error) {
-	if err := a.lock.probe(a.mine.ticket); err != nil {
+func (a *attempt) confirmUnseen(ctx context.Context, n uint64) (*hold, error) {
+	if err := a.lock.probe(ctx, a.mine.ticket); err != nil {
 		return nil, err
 	}
-	return a.confirm(n)
+	return a.confirm(ctx, n)
 }
 
 // confirm is steps 7 and 8: our generation is the newest, and our reservation
 // was there all the time. We changed the directory of generations just before.
-func (a *attempt) confirm(n uint64) (*hold, error) {
-	all, newest, err := a.list()
+func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
+	all, newest, err := a.list(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if newest != n {
 		return nil, backend.ErrAgain
 	}
-	if err := a.mine.refresh(); err != nil {
+	if err := a.mine.refresh(ctx); err != nil {
 		return nil, err
 	}
 	h := &hold{claim: a.mine, number: n, old: all, others: a.others}

@@ -37,7 +37,7 @@ func TestBellWhileServerIsAway(t *testing.T) {
 		})
 		// 3. The server comes back, and the lock is free.
 		time.AfterFunc(20*time.Second, func() {
-			_ = m.Rmdir(old.claim.path())
+			_ = m.Rmdir(t.Context(), old.claim.path())
 			away.Store(false)
 		})
 		mustRelease(t, mustAcquire(t, a))

@@ -4,6 +4,7 @@ package generation
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"strings"
 	"time"
@@ -45,9 +46,9 @@ func (c *claim) path() string {
 
 // refresh is a heartbeat. errBroken means that the claim is gone; or that it was
 // silent for so long that somebody may have decided to remove it and will do so.
-func (c *claim) refresh() error {
+func (c *claim) refresh(ctx context.Context) error {
 	sent := c.clock.Now()
-	err := c.lock.Dir.Touch(c.path())
+	err := c.lock.Dir.Touch(ctx, c.path())
 	switch {
 	case gone(err):
 		return errBroken
@@ -70,8 +71,8 @@ func (l *Lock) touchError(err error) error {
 }
 
 // present returns errBroken if the claim is gone.
-func (c *claim) present() error {
-	_, err := c.lock.Dir.Look(c.path())
+func (c *claim) present(ctx context.Context) error {
+	_, err := c.lock.Dir.Look(ctx, c.path())
 	switch {
 	case gone(err):
 		return errBroken
@@ -82,26 +83,26 @@ func (c *claim) present() error {
 }
 
 // remove removes all that carries our ticket. What is not there is no error.
-func (c *claim) remove() error {
-	if err := c.lock.remove(c.in, c.ticket); err != nil && !absent(err) {
+func (c *claim) remove(ctx context.Context) error {
+	if err := c.lock.remove(ctx, c.in, c.ticket); err != nil && !absent(err) {
 		return c.lock.Fail("remove our reservation", err)
 	}
-	if err := c.removeStaging(); err != nil {
+	if err := c.removeStaging(ctx); err != nil {
 		return err
 	}
 	c.bell.Ring()
-	if err := c.lock.Dir.Unlink(c.ticket.record()); err != nil && !absent(err) {
+	if err := c.lock.Dir.Unlink(ctx, c.ticket.record()); err != nil && !absent(err) {
 		return c.lock.Fail("remove our record", err)
 	}
 	return nil
 }
 
 // removeStaging removes our place in the queue, if that is apart from the claim.
-func (c *claim) removeStaging() error {
+func (c *claim) removeStaging(ctx context.Context) error {
 	if !c.staged {
 		return nil
 	}
-	if err := c.lock.remove(entry{staging, c.ticket}, c.ticket); err != nil && !absent(err) {
+	if err := c.lock.remove(ctx, entry{staging, c.ticket}, c.ticket); err != nil && !absent(err) {
 		return c.lock.Fail("remove our place in the queue", err)
 	}
 	c.staged = false
@@ -111,13 +112,13 @@ func (c *claim) removeStaging() error {
 // remove removes what ticket t has in Reservations: an exclusive reservation,
 // or a member and then the shared directory if that was the last one. Its error
 // is that of the first removal, as the system gave it.
-func (l *Lock) remove(e entry, t ticket) error {
+func (l *Lock) remove(ctx context.Context, e entry, t ticket) error {
 	if e.kind == exclusive {
-		return l.Dir.Rmdir(e.path())
+		return l.Dir.Rmdir(ctx, e.path())
 	}
-	err := l.Dir.Rmdir(e.member(t))
+	err := l.Dir.Rmdir(ctx, e.member(t))
 	if err == nil || absent(err) {
-		if last := l.Dir.Rmdir(e.path()); last != nil && !absent(last) && !notEmpty(last) && err == nil {
+		if last := l.Dir.Rmdir(ctx, e.path()); last != nil && !absent(last) && !notEmpty(last) && err == nil {
 			return last
 		}
 	}
@@ -126,11 +127,11 @@ func (l *Lock) remove(e entry, t ticket) error {
 
 // reserve makes our reservation if we have none: the record first, so that
 // whoever sees the reservation can tell whose it is.
-func (a *attempt) reserve(k kind, newest uint64) error {
+func (a *attempt) reserve(ctx context.Context, k kind, newest uint64) error {
 	if a.mine != nil {
 		return nil
 	}
-	t, err := a.register(newest)
+	t, err := a.register(ctx, newest)
 	if err != nil {
 		return err
 	}
@@ -138,25 +139,25 @@ func (a *attempt) reserve(k kind, newest uint64) error {
 	c.bell = a.lock.hang(c.in)
 	var doubt error
 	for _, dir := range c.dirs() {
-		err := a.lock.Dir.Mkdir(dir)
+		err := a.lock.Dir.Mkdir(ctx, dir)
 		if !maybeCreated(err) {
-			return a.undo(c, "make reservation", err)
+			return a.undo(ctx, c, "make reservation", err)
 		}
 		doubt = cmp.Or(doubt, err)
 	}
 	a.mine = c
-	return c.ensure(doubt)
+	return c.ensure(ctx, doubt)
 }
 
 // ensure makes sure that the claim exists, after an unclear answer to the
 // request that made it. Otherwise that request might still be on its way, and
 // arrive after others have found that the reservation is gone to which our
 // generation points.
-func (c *claim) ensure(doubt error) error {
+func (c *claim) ensure(ctx context.Context, doubt error) error {
 	if doubt == nil {
 		return nil
 	}
-	return c.refresh()
+	return c.refresh(ctx)
 }
 
 // dirs are the directories of a reservation, in the order they are made.
@@ -173,17 +174,17 @@ func (a *attempt) claimOf(e entry, t ticket) *claim {
 
 // undo removes what was made of a claim before an error, or leaves that to
 // Withdraw.
-func (a *attempt) undo(c *claim, op string, err error) error {
+func (a *attempt) undo(ctx context.Context, c *claim, op string, err error) error {
 	a.mine, c.spoiled = c, true
 	if absent(err) { // the directory vanished, or somebody removed it
-		return cmp.Or(a.withdraw(), backend.ErrAgain)
+		return cmp.Or(a.withdraw(ctx), backend.ErrAgain)
 	}
-	return errors.Join(a.lock.Fail(op, err), a.withdraw())
+	return errors.Join(a.lock.Fail(op, err), a.withdraw(ctx))
 }
 
 // register writes the record of a new ticket. The place in the queue stays that
 // of the first one.
-func (a *attempt) register(newest uint64) (ticket, error) {
+func (a *attempt) register(ctx context.Context, newest uint64) (ticket, error) {
 	if a.place == nil {
 		a.place = &ticket{since: newest, at: max(a.lock.Today().UnixMicro(), 0), lease: a.request.Owner.Lease}
 	}
@@ -196,12 +197,12 @@ func (a *attempt) register(newest uint64) (ticket, error) {
 		return t, a.lock.Address.Usage("write owner record", err.Error(), "shorten the metadata")
 	}
 	text = strings.TrimSuffix(text, "\n")
-	err = a.lock.Dir.Symlink(text, t.record())
+	err = a.lock.Dir.Symlink(ctx, text, t.record())
 	if absent(err) {
-		if err := a.lock.Dir.Prepare(); err != nil {
+		if err := a.lock.Dir.Prepare(ctx); err != nil {
 			return t, a.lock.Fail(makeOp, err)
 		}
-		err = a.lock.Dir.Symlink(text, t.record())
+		err = a.lock.Dir.Symlink(ctx, text, t.record())
 	}
 	switch {
 	case maybeCreated(err):

@@ -36,15 +36,15 @@ func newExaminer(dir Dir, where string, tell backend.Tell, fail func(string, err
 // names is a doctor.Place.
 type names struct{ dir Dir }
 
-func (n names) Make(_ context.Context, name string) error { return n.dir.Mkdir(name) }
+func (n names) Make(ctx context.Context, name string) error { return n.dir.Mkdir(ctx, name) }
 
-func (n names) List(_ context.Context, dir string) ([]string, error) { return n.dir.List(dir) }
+func (n names) List(ctx context.Context, dir string) ([]string, error) { return n.dir.List(ctx, dir) }
 
 // Remove removes a directory, or a symbolic link that a check left.
-func (n names) Remove(_ context.Context, name string) error {
-	err := n.dir.Rmdir(name)
+func (n names) Remove(ctx context.Context, name string) error {
+	err := n.dir.Rmdir(ctx, name)
 	if errors.Is(err, unix.ENOTDIR) {
-		return n.dir.Unlink(name)
+		return n.dir.Unlink(ctx, name)
 	}
 	return err
 }
@@ -56,7 +56,7 @@ func Examine(ctx context.Context, dir Dir, where string, tell backend.Tell, fail
 }
 
 func (x *examiner) examine(ctx context.Context) error {
-	cause := x.dir.Mkdir(x.at)
+	cause := x.dir.Mkdir(ctx, x.at)
 	made, err := x.Said("make a directory", cause)
 	if !made && err == nil {
 		x.Tell.Unfit("make directories", x.where+": "+cause.Error(), "let this user make directories there, or choose another place")
@@ -86,10 +86,10 @@ func (x *examiner) examine(ctx context.Context) error {
 const OddTarget = "../a//b/./c/"
 
 // links: the lock is a symbolic link that is made once.
-func (x *examiner) links(context.Context) error {
+func (x *examiner) links(ctx context.Context) error {
 	const name, target = "symbolic links", OddTarget
 	l := x.Fresh()
-	first := x.dir.Symlink(target, l)
+	first := x.dir.Symlink(ctx, target, l)
 	made, err := x.Said("make a symbolic link", first)
 	switch {
 	case err != nil:
@@ -98,15 +98,15 @@ func (x *examiner) links(context.Context) error {
 		x.Tell.Unfit(name, "none can be made: "+first.Error(), "use a file system with symbolic links, or mkdir: instead of nfs:")
 		return doctor.ErrEnough
 	}
-	again, err := x.Said("make it again", x.dir.Symlink("other", l))
+	again, err := x.Said("make it again", x.dir.Symlink(ctx, "other", l))
 	if err != nil {
 		return err
 	}
-	read, readErr := x.dir.Readlink(l)
+	read, readErr := x.dir.Readlink(ctx, l)
 	if _, err := x.Said("read it", readErr); err != nil {
 		return err
 	}
-	removed := x.dir.Unlink(l)
+	removed := x.dir.Unlink(ctx, l)
 	if _, err := x.Said("remove it", removed); err != nil {
 		return err
 	}
@@ -131,12 +131,12 @@ func (x *examiner) renames(ctx context.Context) error {
 		return err
 	}
 	to := x.Fresh()
-	cause := x.dir.Rename(from, to)
+	cause := x.dir.Rename(ctx, from, to)
 	if _, err := x.Said("rename a directory", cause); err != nil {
 		return err
 	}
-	gone := x.dir.Rmdir(from)
-	there := x.dir.Rmdir(to)
+	gone := x.dir.Rmdir(ctx, from)
+	there := x.dir.Rmdir(ctx, to)
 	switch {
 	case cause != nil:
 		x.Tell.Unfit(name, "a directory cannot be renamed: "+cause.Error(), "let this user rename directories: shared locks need it")
@@ -155,14 +155,14 @@ func (x *examiner) heartbeats(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	first, err := x.dir.Look(d)
+	first, err := x.dir.Look(ctx, d)
 	if err != nil {
 		return x.Fail("look at a directory", err)
 	}
 	waited, seen, err := x.Heartbeat(ctx, doctor.Heartbeat{
-		Touch: func() error { return x.dir.Touch(d) },
+		Touch: func() error { return x.dir.Touch(ctx, d) },
 		Moved: func() (bool, error) {
-			now, err := x.dir.Look(d)
+			now, err := x.dir.Look(ctx, d)
 			return now.Sign != first.Sign, err
 		},
 		Still: func(waited time.Duration) string {
@@ -188,10 +188,10 @@ func (x *examiner) clock(ctx context.Context) error {
 		return err
 	}
 	here := time.Now()
-	if err := x.dir.Touch(d); err != nil {
+	if err := x.dir.Touch(ctx, d); err != nil {
 		return nil // told already
 	}
-	sight, err := x.dir.Look(d)
+	sight, err := x.dir.Look(ctx, d)
 	if err != nil {
 		return x.Fail("look at a directory", err)
 	}
@@ -210,9 +210,9 @@ func (x *examiner) race(ctx context.Context) error {
 	return x.Race(ctx, doctor.Race{
 		Name: "two make the same", Did: "made the same symbolic link", Advice: otherPlace,
 		Start: func() error { l = x.Fresh(); return nil },
-		Call:  func(side int) error { return x.dir.Symlink([]string{"a", "b"}[side], l) },
+		Call:  func(side int) error { return x.dir.Symlink(ctx, []string{"a", "b"}[side], l) },
 		End: func(int) (string, error) {
-			_ = x.dir.Unlink(l) // else it goes with all the rest
+			_ = x.dir.Unlink(ctx, l) // else it goes with all the rest
 			return "", nil
 		},
 	})

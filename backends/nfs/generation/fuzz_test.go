@@ -24,7 +24,7 @@ type found struct {
 	link, record                       string
 }
 
-func (d found) List(name string) ([]string, error) {
+func (d found) List(_ context.Context, name string) ([]string, error) {
 	switch name {
 	case Generations:
 		return d.generations, nil
@@ -34,14 +34,14 @@ func (d found) List(name string) ([]string, error) {
 	return d.members, nil
 }
 
-func (d found) Readlink(name string) (string, error) {
+func (d found) Readlink(_ context.Context, name string) (string, error) {
 	if strings.HasPrefix(name, Generations+"/"+lockPrefix) {
 		return d.link, nil
 	}
 	return d.record, nil
 }
 
-func (d found) Look(string) (Sight, error) { return Sight{Sign: "1"}, nil }
+func (d found) Look(context.Context, string) (Sight, error) { return Sight{Sign: "1"}, nil }
 
 // FuzzDirectory: whatever names and links are in a lock directory, an inspection does
 // not take a lock that somebody has for free, and nobody but with a record of its own

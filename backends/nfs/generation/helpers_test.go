@@ -84,7 +84,7 @@ func (h *host) queue(t *testing.T, mode string) *attempt {
 	t.Helper()
 	a := h.want(t, mode)
 	mustBeHeld(t, a)
-	if err := a.enqueue(); err != nil {
+	if err := a.enqueue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -118,7 +118,7 @@ func mustAcquire(t *testing.T, a backend.Attempt) *hold {
 // reservations lists what is in Reservations but for records, if kinds is "xst".
 func reservations(t *testing.T, dir Dir, kinds string) []string {
 	t.Helper()
-	names, err := dir.List(Reservations)
+	names, err := dir.List(t.Context(), Reservations)
 	if err != nil && !absent(err) {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func mustBeTidy(t *testing.T, dir Dir) {
 	if left := reservations(t, dir, "xsti"); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
-	names, err := dir.List(Generations)
+	names, err := dir.List(t.Context(), Generations)
 	if err != nil && !absent(err) {
 		t.Fatal(err)
 	}
@@ -158,13 +158,13 @@ func put(t *testing.T, m *memory, k kind, h *host, pid int, place ticket) ticket
 		t.Fatal(err)
 	}
 	e := entry{k, place}
-	for _, err := range []error{m.Prepare(), m.Symlink(strings.TrimSuffix(text, "\n"), place.record()), m.Mkdir(e.path())} {
+	for _, err := range []error{m.Prepare(t.Context()), m.Symlink(t.Context(), strings.TrimSuffix(text, "\n"), place.record()), m.Mkdir(t.Context(), e.path())} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	if k != exclusive {
-		if err := m.Mkdir(e.own()); err != nil {
+		if err := m.Mkdir(t.Context(), e.own()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -37,15 +37,15 @@ func (h *hold) ID() string { return h.claim.ticket.id }
 func (h *hold) Token() uint64 { return h.number }
 
 // Heartbeat implements backend.Hold.
-func (h *hold) Heartbeat(context.Context) error {
-	err := h.claim.lock.Dir.Touch(h.claim.path())
+func (h *hold) Heartbeat(ctx context.Context) error {
+	err := h.claim.lock.Dir.Touch(ctx, h.claim.path())
 	switch {
 	case err == nil:
 		return nil
 	case gone(err):
 		h.gone.Store(true)
 		h.claim.bell.Ring()
-		_ = h.claim.lock.Dir.Unlink(h.claim.ticket.record()) // nobody else's business
+		_ = h.claim.lock.Dir.Unlink(ctx, h.claim.ticket.record()) // nobody else's business
 		return h.claim.lock.lost("refresh our reservation")
 	}
 	return h.claim.lock.touchError(err)
@@ -54,36 +54,36 @@ func (h *hold) Heartbeat(context.Context) error {
 // Release implements backend.Hold. That our reservation is not there may be our
 // own doing, if an answer was lost; it is a loss only if somebody else has had
 // the lock since.
-func (h *hold) Release(context.Context) error {
+func (h *hold) Release(ctx context.Context) error {
 	l := h.claim.lock
-	err := l.remove(h.claim.in, h.claim.ticket)
+	err := l.remove(ctx, h.claim.in, h.claim.ticket)
 	switch {
 	case absent(err):
-		if err := h.succeeded(); err != nil {
+		if err := h.succeeded(ctx); err != nil {
 			return err
 		}
 	case err != nil:
 		return l.Fail("remove our reservation "+h.claim.path(), err)
 	}
 	h.claim.bell.Ring()
-	_ = l.Dir.Unlink(h.claim.ticket.record()) // what is left is removed by who tends the lock
-	h.removeOld()
+	_ = l.Dir.Unlink(ctx, h.claim.ticket.record()) // what is left is removed by who tends the lock
+	h.removeOld(ctx)
 	return nil
 }
 
 // succeeded returns ErrGone if there is a generation after ours, or if a heartbeat has
 // found our reservation gone.
-func (h *hold) succeeded() error {
+func (h *hold) succeeded(ctx context.Context) error {
 	l := h.claim.lock
-	if err := l.probe(h.claim.ticket); err != nil {
+	if err := l.probe(ctx, h.claim.ticket); err != nil {
 		return err
 	}
-	all, _, err := l.list()
+	all, _, err := l.list(ctx)
 	if err != nil {
 		return err
 	}
 	if all.newest() != h.number || h.gone.Load() {
-		_ = l.Dir.Unlink(h.claim.ticket.record())
+		_ = l.Dir.Unlink(ctx, h.claim.ticket.record())
 		return l.lost("remove our reservation")
 	}
 	return nil
@@ -91,11 +91,11 @@ func (h *hold) succeeded() error {
 
 // removeOld is step 9: it removes generations that nobody can take for the newest
 // any more.
-func (h *hold) removeOld() {
+func (h *hold) removeOld(ctx context.Context) {
 	for i, n := range h.old {
 		if n+keepGenerations >= h.number || i == maxOld {
 			return
 		}
-		_ = h.claim.lock.Dir.Unlink(lockName(n))
+		_ = h.claim.lock.Dir.Unlink(ctx, lockName(n))
 	}
 }

@@ -24,7 +24,7 @@ func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 }
 
 func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
-	names, err := l.look(Generations)
+	names, err := l.look(ctx, Generations)
 	if absent(err) {
 		return backend.Report{}, nil // never used
 	}
@@ -38,7 +38,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	i := inspection{lock: l, others: l.newOthers(backend.Request{Clock: clock.Boot{}})}
 	i.report.Token, i.report.Queued = all.newest(), true
 	if i.report.Token > 0 {
-		if i.target, err = l.target(i.report.Token); err != nil {
+		if i.target, err = l.target(ctx, i.report.Token); err != nil {
 			return backend.Report{}, err
 		}
 	}
@@ -46,7 +46,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 		return backend.Report{}, err
 	}
 	for n := range i.report.Holders {
-		l.sinceWhen(&i.report.Holders[n], i.report.Token)
+		l.sinceWhen(ctx, &i.report.Holders[n], i.report.Token)
 	}
 	return i.report, nil
 }
@@ -60,12 +60,12 @@ type inspection struct {
 }
 
 func (i *inspection) reservations(ctx context.Context) error {
-	names, err := i.lock.look(Reservations)
+	names, err := i.lock.look(ctx, Reservations)
 	if err != nil && !absent(err) {
 		return i.lock.Fail("list reservations", err)
 	}
 	i.report.Success, _ = success.Of(ctx, successes{lock: i.lock}, successesIn(names, i.report.Token), i.lock.Today())
-	i.note(names)
+	i.note(ctx, names)
 	var entries []entry
 	for _, name := range names {
 		if e, ok := parseEntry(name); ok {
@@ -77,27 +77,27 @@ func (i *inspection) reservations(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := i.entry(e); err != nil {
+		if err := i.entry(ctx, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (i *inspection) entry(e entry) error {
+func (i *inspection) entry(ctx context.Context, e entry) error {
 	switch {
 	case e == i.target && e.kind == shared:
-		return i.members(e)
+		return i.members(ctx, e)
 	case e == i.target:
-		return i.see(&i.report.Holders, e.path(), e.ticket)
+		return i.see(ctx, &i.report.Holders, e.path(), e.ticket)
 	case e.kind == shared:
 		return nil // an older generation, about to be removed
 	}
-	return i.see(&i.report.Waiters, e.own(), e.ticket)
+	return i.see(ctx, &i.report.Waiters, e.own(), e.ticket)
 }
 
-func (i *inspection) members(e entry) error {
-	names, err := i.lock.names(e.path())
+func (i *inspection) members(ctx context.Context, e entry) error {
+	names, err := i.lock.names(ctx, e.path())
 	if err != nil && !absent(err) {
 		return i.lock.Fail("list members", err)
 	}
@@ -107,7 +107,7 @@ func (i *inspection) members(e entry) error {
 			i.report.Holders = append(i.report.Holders, backend.Holder{Note: "not one of ours: " + backend.Quoted(name), Blocked: true})
 			continue
 		}
-		if err := i.see(&i.report.Holders, e.member(t), t); err != nil {
+		if err := i.see(ctx, &i.report.Holders, e.member(t), t); err != nil {
 			return err
 		}
 	}
@@ -115,8 +115,8 @@ func (i *inspection) members(e entry) error {
 }
 
 // see adds what is at a path, if it still is there.
-func (i *inspection) see(to *[]backend.Holder, path string, t ticket) error {
-	s, err := i.others.Look(context.TODO(), spot{path, t})
+func (i *inspection) see(ctx context.Context, to *[]backend.Holder, path string, t ticket) error {
+	s, err := i.others.Look(ctx, spot{path, t})
 	switch {
 	case absent(err):
 		return nil
@@ -129,16 +129,16 @@ func (i *inspection) see(to *[]backend.Holder, path string, t ticket) error {
 
 // sinceWhen corrects a holder's age, which so far counts from its wish: nobody
 // can have held for longer than the generation exists.
-func (l *Lock) sinceWhen(h *backend.Holder, n uint64) {
-	if made, err := l.Dir.Look(lockName(n)); err == nil {
+func (l *Lock) sinceWhen(ctx context.Context, h *backend.Holder, n uint64) {
+	if made, err := l.Dir.Look(ctx, lockName(n)); err == nil {
 		h.Age = min(h.Age, max(l.Today().Sub(made.Modified), 0))
 	}
 }
 
 // Break ends an acquisition, as backend.Backend has it. It removes what carries the id, and nothing
 // else; the holder learns it at its next heartbeat.
-func (l *Lock) Break(_ context.Context, id string) error {
-	names, err := l.look(Reservations)
+func (l *Lock) Break(ctx context.Context, id string) error {
+	names, err := l.look(ctx, Reservations)
 	if err != nil && !absent(err) {
 		return l.Fail("list reservations", err)
 	}
@@ -148,7 +148,7 @@ func (l *Lock) Break(_ context.Context, id string) error {
 		if !ok {
 			continue
 		}
-		found, err := l.breakIn(e, id)
+		found, err := l.breakIn(ctx, e, id)
 		if err != nil {
 			return l.Fail("break "+id, err)
 		}
@@ -161,10 +161,10 @@ func (l *Lock) Break(_ context.Context, id string) error {
 }
 
 // breakIn removes what has the id in one reservation.
-func (l *Lock) breakIn(e entry, id string) (found bool, err error) {
+func (l *Lock) breakIn(ctx context.Context, e entry, id string) (found bool, err error) {
 	tickets := []ticket{e.ticket}
 	if e.kind != exclusive {
-		names, err := l.names(e.path())
+		names, err := l.names(ctx, e.path())
 		if err != nil && !absent(err) {
 			return false, err
 		}
@@ -179,11 +179,11 @@ func (l *Lock) breakIn(e entry, id string) (found bool, err error) {
 		if t.id != id {
 			continue
 		}
-		err := l.remove(e, t)
+		err := l.remove(ctx, e, t)
 		if err != nil {
 			return false, ignoreAbsent(err)
 		}
-		return true, ignoreAbsent(l.Dir.Unlink(t.record()))
+		return true, ignoreAbsent(l.Dir.Unlink(ctx, t.record()))
 	}
 	return false, nil
 }

@@ -97,7 +97,7 @@ func TestDeadPredecessorIsSkipped(t *testing.T) {
 		last := here.queue(t, "exclusive")
 		here.Dead[7] = true
 		mustBeHeld(t, last)
-		if _, err := m.Look(entry{exclusive, dead}.path()); err != nil {
+		if _, err := m.Look(t.Context(), entry{exclusive, dead}.path()); err != nil {
 			t.Errorf("somebody removed it who is not behind it: %v", err)
 		}
 		if held := mustBeHeld(t, behind); held.Ahead != 1 {

@@ -35,25 +35,27 @@ var _ backend.Locker = (*Lock)(nil)
 // something else.
 // Each of the calls that change or read a name is one request to the server, so
 // that nothing can happen within; List is not.
+// When ctx ends, a call to a server ends, too, and its answer is lost. A call of the
+// kernel ends when the kernel says so.
 type Dir interface {
 	// Prepare makes the directory and its two subdirectories where they are
 	// missing.
-	Prepare() error
-	Mkdir(name string) error
-	Rmdir(name string) error
+	Prepare(ctx context.Context) error
+	Mkdir(ctx context.Context, name string) error
+	Rmdir(ctx context.Context, name string) error
 	// Rename renames a directory; the new name is not in use.
-	Rename(from, to string) error
-	Symlink(target, name string) error
-	Readlink(name string) (string, error)
-	Unlink(name string) error
+	Rename(ctx context.Context, from, to string) error
+	Symlink(ctx context.Context, target, name string) error
+	Readlink(ctx context.Context, name string) (string, error)
+	Unlink(ctx context.Context, name string) error
 	// List opens the directory anew and reads it to the end. It may miss names
 	// that come or go meanwhile.
-	List(name string) ([]string, error)
+	List(ctx context.Context, name string) ([]string, error)
 	// Touch sets a directory's modification time to the server's now.
-	Touch(name string) error
+	Touch(ctx context.Context, name string) error
 	// Look asks the server, not a cache, about what a name leads to. The names
 	// in a directory that was just looked at are not outdated.
-	Look(name string) (Sight, error)
+	Look(ctx context.Context, name string) (Sight, error)
 	// Await returns after d, when ctx ends, or sooner if it can notice that the
 	// name goes away, something in it does, the process ends, or a descriptor becomes
 	// readable. It promises nothing but not to return much later.

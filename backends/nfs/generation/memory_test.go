@@ -35,14 +35,14 @@ func (m *memory) newNode() *node {
 	return &node{in: map[string]*node{}, modified: time.Now().Add(m.skew)}
 }
 
-func (m *memory) Prepare() error {
+func (m *memory) Prepare(ctx context.Context) error {
 	m.mu.Lock()
 	if m.root == nil {
 		m.root = m.newNode()
 	}
 	m.mu.Unlock()
 	for _, name := range []string{Reservations, Generations} {
-		if err := m.Mkdir(name); err != nil && err != unix.EEXIST {
+		if err := m.Mkdir(ctx, name); err != nil && err != unix.EEXIST {
 			return err
 		}
 	}
@@ -75,15 +75,15 @@ func (m *memory) create(name string, n *node) error {
 	return nil
 }
 
-func (m *memory) Mkdir(name string) error { return m.create(name, m.newNode()) }
+func (m *memory) Mkdir(_ context.Context, name string) error { return m.create(name, m.newNode()) }
 
-func (m *memory) Symlink(target, name string) error {
+func (m *memory) Symlink(_ context.Context, target, name string) error {
 	n := m.newNode()
 	n.target = target
 	return m.create(name, n)
 }
 
-func (m *memory) Rmdir(name string) error {
+func (m *memory) Rmdir(_ context.Context, name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	parent, n, last := m.find(name)
@@ -99,7 +99,7 @@ func (m *memory) Rmdir(name string) error {
 	return nil
 }
 
-func (m *memory) Unlink(name string) error {
+func (m *memory) Unlink(_ context.Context, name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	parent, n, last := m.find(name)
@@ -113,7 +113,7 @@ func (m *memory) Unlink(name string) error {
 	return nil
 }
 
-func (m *memory) Rename(from, to string) error {
+func (m *memory) Rename(_ context.Context, from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	oldParent, n, oldLast := m.find(from)
@@ -129,7 +129,7 @@ func (m *memory) Rename(from, to string) error {
 	return nil
 }
 
-func (m *memory) Readlink(name string) (string, error) {
+func (m *memory) Readlink(_ context.Context, name string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, n, _ := m.find(name)
@@ -142,7 +142,7 @@ func (m *memory) Readlink(name string) (string, error) {
 	return n.target, nil
 }
 
-func (m *memory) List(name string) ([]string, error) {
+func (m *memory) List(_ context.Context, name string) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, n, _ := m.find(name)
@@ -159,7 +159,7 @@ func (m *memory) List(name string) ([]string, error) {
 	return names, nil
 }
 
-func (m *memory) Touch(name string) error {
+func (m *memory) Touch(_ context.Context, name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, n, _ := m.find(name)
@@ -170,7 +170,7 @@ func (m *memory) Touch(name string) error {
 	return nil
 }
 
-func (m *memory) Look(name string) (Sight, error) {
+func (m *memory) Look(_ context.Context, name string) (Sight, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, n, _ := m.find(name)
@@ -211,43 +211,45 @@ type hooked struct {
 	hook func(operation) error
 }
 
-func (h hooked) Prepare() error { return h.hook(operation{"prepare", "", h.Dir.Prepare}) }
-
-func (h hooked) Mkdir(name string) error {
-	return h.hook(operation{"mkdir", name, func() error { return h.Dir.Mkdir(name) }})
+func (h hooked) Prepare(ctx context.Context) error {
+	return h.hook(operation{"prepare", "", func() error { return h.Dir.Prepare(ctx) }})
 }
 
-func (h hooked) Rmdir(name string) error {
-	return h.hook(operation{"rmdir", name, func() error { return h.Dir.Rmdir(name) }})
+func (h hooked) Mkdir(ctx context.Context, name string) error {
+	return h.hook(operation{"mkdir", name, func() error { return h.Dir.Mkdir(ctx, name) }})
 }
 
-func (h hooked) Rename(from, to string) error {
-	return h.hook(operation{"rename", from, func() error { return h.Dir.Rename(from, to) }})
+func (h hooked) Rmdir(ctx context.Context, name string) error {
+	return h.hook(operation{"rmdir", name, func() error { return h.Dir.Rmdir(ctx, name) }})
 }
 
-func (h hooked) Symlink(target, name string) error {
-	return h.hook(operation{"symlink", name, func() error { return h.Dir.Symlink(target, name) }})
+func (h hooked) Rename(ctx context.Context, from, to string) error {
+	return h.hook(operation{"rename", from, func() error { return h.Dir.Rename(ctx, from, to) }})
 }
 
-func (h hooked) Unlink(name string) error {
-	return h.hook(operation{"unlink", name, func() error { return h.Dir.Unlink(name) }})
+func (h hooked) Symlink(ctx context.Context, target, name string) error {
+	return h.hook(operation{"symlink", name, func() error { return h.Dir.Symlink(ctx, target, name) }})
 }
 
-func (h hooked) Touch(name string) error {
-	return h.hook(operation{"touch", name, func() error { return h.Dir.Touch(name) }})
+func (h hooked) Unlink(ctx context.Context, name string) error {
+	return h.hook(operation{"unlink", name, func() error { return h.Dir.Unlink(ctx, name) }})
 }
 
-func (h hooked) Readlink(name string) (target string, err error) {
-	err = h.hook(operation{"readlink", name, func() (err error) { target, err = h.Dir.Readlink(name); return err }})
+func (h hooked) Touch(ctx context.Context, name string) error {
+	return h.hook(operation{"touch", name, func() error { return h.Dir.Touch(ctx, name) }})
+}
+
+func (h hooked) Readlink(ctx context.Context, name string) (target string, err error) {
+	err = h.hook(operation{"readlink", name, func() (err error) { target, err = h.Dir.Readlink(ctx, name); return err }})
 	return target, err
 }
 
-func (h hooked) List(name string) (names []string, err error) {
-	err = h.hook(operation{"list", name, func() (err error) { names, err = h.Dir.List(name); return err }})
+func (h hooked) List(ctx context.Context, name string) (names []string, err error) {
+	err = h.hook(operation{"list", name, func() (err error) { names, err = h.Dir.List(ctx, name); return err }})
 	return names, err
 }
 
-func (h hooked) Look(name string) (sight Sight, err error) {
-	err = h.hook(operation{"look", name, func() (err error) { sight, err = h.Dir.Look(name); return err }})
+func (h hooked) Look(ctx context.Context, name string) (sight Sight, err error) {
+	err = h.hook(operation{"look", name, func() (err error) { sight, err = h.Dir.Look(ctx, name); return err }})
 	return sight, err
 }

@@ -41,31 +41,32 @@ func notesIn(names []string) (all []owner.Note) {
 var _ backend.NoteKeeper = (*Lock)(nil)
 
 // KeepNote implements backend.NoteKeeper.
-func (l *Lock) KeepNote(_ context.Context, n owner.Note) error {
+func (l *Lock) KeepNote(ctx context.Context, n owner.Note) error {
 	const op = "keep a note of who broke it"
 	text, err := n.Format()
 	if err != nil {
 		return l.Fail(op, err)
 	}
-	names, err := l.names(Reservations)
+	names, err := l.names(ctx, Reservations)
 	if err != nil {
 		return l.Fail("list reservations", err)
 	}
 	before := slices.DeleteFunc(notesIn(names), func(b owner.Note) bool { return b.ID == n.ID })
-	if err := l.Dir.Symlink(text, notePath(n)); err != nil {
-		if _, unseen := l.Dir.Look(notePath(n)); unseen != nil {
+	if err := l.Dir.Symlink(ctx, text, notePath(n)); err != nil {
+		if _, unseen := l.Dir.Look(ctx, notePath(n)); unseen != nil {
 			return l.Fail(op, err)
 		}
 	}
-	for _, b := range owner.SuperfluousNotes(before, l.note) {
-		_ = l.Dir.Unlink(notePath(b)) // the next one tries again
+	read := func(named owner.Note) (owner.Note, bool) { return l.note(ctx, named) }
+	for _, b := range owner.SuperfluousNotes(before, read) {
+		_ = l.Dir.Unlink(ctx, notePath(b)) // the next one tries again
 	}
 	return nil
 }
 
 // note reads one; not ok if it is gone, or is not one of ours.
-func (l *Lock) note(named owner.Note) (owner.Note, bool) {
-	text, err := l.Dir.Readlink(notePath(named))
+func (l *Lock) note(ctx context.Context, named owner.Note) (owner.Note, bool) {
+	text, err := l.Dir.Readlink(ctx, notePath(named))
 	if err != nil {
 		return owner.Note{}, false
 	}
@@ -75,9 +76,9 @@ func (l *Lock) note(named owner.Note) (owner.Note, bool) {
 var _ backend.NotedHold = (*hold)(nil)
 
 // Note implements backend.NotedHold.
-func (h *hold) Note(context.Context) (*owner.Note, error) {
+func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
 	t := h.claim.ticket
-	n, ok := h.claim.lock.note(owner.Note{ID: t.id, Lease: t.lease})
+	n, ok := h.claim.lock.note(ctx, owner.Note{ID: t.id, Lease: t.lease})
 	if !ok {
 		return nil, nil
 	}
@@ -85,13 +86,13 @@ func (h *hold) Note(context.Context) (*owner.Note, error) {
 }
 
 // note sees the last one, for people.
-func (i *inspection) note(names []string) {
+func (i *inspection) note(ctx context.Context, names []string) {
 	var all []owner.Note
 	for k, named := range notesIn(names) {
 		if k == owner.MaxNotes {
 			break // somebody else wrote them
 		}
-		if n, ok := i.lock.note(named); ok {
+		if n, ok := i.lock.note(ctx, named); ok {
 			all = append(all, n)
 		}
 	}
@@ -99,9 +100,9 @@ func (i *inspection) note(names []string) {
 }
 
 // forgetNotes removes all of them with their lock.
-func (l *Lock) forgetNotes(names []string) error {
+func (l *Lock) forgetNotes(ctx context.Context, names []string) error {
 	for _, n := range notesIn(names) {
-		if err := l.Dir.Unlink(notePath(n)); err != nil && !absent(err) {
+		if err := l.Dir.Unlink(ctx, notePath(n)); err != nil && !absent(err) {
 			return l.Fail("remove a note", err)
 		}
 	}
@@ -110,11 +111,11 @@ func (l *Lock) forgetNotes(names []string) error {
 
 // note removes one when whoever lost the lock must have noticed: we have seen it for that
 // one's lease.
-func (s *tending) note(n owner.Note) error {
+func (s *tending) note(ctx context.Context, n owner.Note) error {
 	if s.others.Listed(notePath(n), noteWatched, watch.Rule{Lease: n.Lease}) > 0 {
 		return nil
 	}
-	if err := s.lock.Dir.Unlink(notePath(n)); err != nil && !absent(err) {
+	if err := s.lock.Dir.Unlink(ctx, notePath(n)); err != nil && !absent(err) {
 		return s.lock.Fail("remove a note", err)
 	}
 	return nil

@@ -34,8 +34,8 @@ const (
 )
 
 // lookAround looks at the directory of reservations.
-func (a *attempt) lookAround() error {
-	sight, err := a.lock.Dir.Look(Reservations)
+func (a *attempt) lookAround(ctx context.Context) error {
+	sight, err := a.lock.Dir.Look(ctx, Reservations)
 	if err != nil {
 		return a.lock.Fail("look at the reservations", err)
 	}
@@ -45,37 +45,37 @@ func (a *attempt) lookAround() error {
 
 // turn lets the waiters before us go first, unless they do not take the free lock for too
 // long. Generation t, which has ended, was target's.
-func (a *attempt) turn(t uint64, target entry) error {
+func (a *attempt) turn(ctx context.Context, t uint64, target entry) error {
 	// A shared locker has made its reservation after the last look.
 	if t == 0 || a.mine.in.kind == staging {
-		if err := a.lookAround(); err != nil {
+		if err := a.lookAround(ctx); err != nil {
 			return err
 		}
 	}
 	if t%listEvery == 0 {
 		a.line = line{}
 	}
-	return a.holdBack(t, target, false, min(fairPauses*a.lock.headPause(), a.request.Timeout/2))
+	return a.holdBack(ctx, t, target, false, min(fairPauses*a.lock.headPause(), a.request.Timeout/2))
 }
 
 // holdBackForWriters holds back a new shared holder while a waiter wants the lock
 // exclusively, but for no longer than a lease.
-func (a *attempt) holdBackForWriters(t uint64, target entry) error {
-	return a.holdBack(t, target, true, a.request.Owner.Lease)
+func (a *attempt) holdBackForWriters(ctx context.Context, t uint64, target entry) error {
+	return a.holdBack(ctx, t, target, true, a.request.Owner.Lease)
 }
 
 // holdBack leaves generation t, or its successor, to those before us for as long as limit.
-func (a *attempt) holdBack(t uint64, target entry, joining bool, limit time.Duration) error {
+func (a *attempt) holdBack(ctx context.Context, t uint64, target entry, joining bool, limit time.Duration) error {
 	if a.alone() || a.line.servedUpTo(target) {
 		return nil
 	}
-	next, n, rank, err := a.blocking(t, target)
+	next, n, rank, err := a.blocking(ctx, t, target)
 	if err != nil || n == 0 {
 		return err
 	}
 	if a.mine == nil {
 		// To tell which of them live we need the server's time, from our own heartbeat.
-		return cmp.Or(a.reserve(staging, t), backend.ErrAgain)
+		return cmp.Or(a.reserve(ctx, staging, t), backend.ErrAgain)
 	}
 	now := a.request.Clock.Now()
 	until := a.fairness.Until(now, t, limit)
@@ -89,17 +89,17 @@ func (a *attempt) holdBack(t uint64, target entry, joining bool, limit time.Dura
 
 // blocking returns the living waiter next before us for which we hold back, how many of
 // those there are, and how many waiters in all.
-func (a *attempt) blocking(t uint64, target entry) (next observation, n, rank int, err error) {
+func (a *attempt) blocking(ctx context.Context, t uint64, target entry) (next observation, n, rank int, err error) {
 	if a.request.Owner.Mode != "shared" {
-		next, n, err = a.before(t, target, target)
+		next, n, err = a.before(ctx, t, target, target)
 		return next, n, n, err
 	}
-	writers, rank, err := a.waiters(target, exclusive)
+	writers, rank, err := a.waiters(ctx, target, exclusive)
 	if err != nil {
 		return next, 0, 0, err
 	}
 	a.listen(writers, target)
-	next, i, err := a.nearest(writers)
+	next, i, err := a.nearest(ctx, writers)
 	return next, writers.upTo(i), rank, err
 }
 
@@ -111,14 +111,14 @@ func (a *attempt) alone() bool { return a.links == 3 }
 // before returns the living waiter next before us, and how many wait before us, 0 if none of
 // them seems to live; target has the lock, or had it, and holder is whose bell to listen to.
 // As long as our predecessor lives, nobody is listed: there may be thousands.
-func (a *attempt) before(t uint64, target, holder entry) (next observation, n int, err error) {
+func (a *attempt) before(ctx context.Context, t uint64, target, holder entry) (next observation, n int, err error) {
 	switch {
 	case a.line.servedUpTo(target):
 		a.line = line{known: true}
 		a.listen(front{}, holder)
 	case a.line.known:
 		lives := false
-		next, lives, err = a.living(a.line.last)
+		next, lives, err = a.living(ctx, a.line.last)
 		if lives || err != nil {
 			return next, a.line.left(t), err
 		}
@@ -126,12 +126,12 @@ func (a *attempt) before(t uint64, target, holder entry) (next observation, n in
 	if a.line.known && a.line.length == 0 {
 		return next, 0, nil
 	}
-	all, _, err := a.waiters(target, exclusive, staging)
+	all, _, err := a.waiters(ctx, target, exclusive, staging)
 	if err != nil {
 		return next, 0, err
 	}
 	a.listen(all, holder) // first: who leaves after that is heard, who left before is not seen
-	next, i, err := a.nearest(all)
+	next, i, err := a.nearest(ctx, all)
 	n = all.upTo(i)
 	if err == nil && a.mine != nil {
 		a.line = line{known: true, number: t, length: n}
@@ -170,8 +170,8 @@ func (c *front) upTo(i int) int {
 
 // waiters lists those of some kinds that wait before us, and counts all who do. The one that
 // has the lock does not.
-func (a *attempt) waiters(target entry, kinds ...kind) (some front, all int, err error) {
-	names, err := a.lock.names(Reservations)
+func (a *attempt) waiters(ctx context.Context, target entry, kinds ...kind) (some front, all int, err error) {
+	names, err := a.lock.names(ctx, Reservations)
 	if err != nil {
 		return some, 0, a.lock.Fail("list reservations", err)
 	}
@@ -220,9 +220,9 @@ func (l *line) left(t uint64) int {
 
 // nearest returns the living one next before us, and which of the nearest that is, -1 if none
 // of them seems to live. It removes the dead ones that it meets.
-func (a *attempt) nearest(c front) (observation, int, error) {
+func (a *attempt) nearest(ctx context.Context, c front) (observation, int, error) {
 	for i := len(c.near) - 1; i >= max(0, len(c.near)-maxLooks); i-- {
-		s, lives, err := a.living(c.near[i])
+		s, lives, err := a.living(ctx, c.near[i])
 		if err != nil || lives {
 			return s, i, err
 		}
@@ -232,19 +232,19 @@ func (a *attempt) nearest(c front) (observation, int, error) {
 
 // living looks at a waiter, and reports whether it seems to live. It removes one that is
 // dead.
-func (a *attempt) living(e entry) (observation, bool, error) {
-	now, err := a.serverTime()
+func (a *attempt) living(ctx context.Context, e entry) (observation, bool, error) {
+	now, err := a.serverTime(ctx)
 	if err != nil {
 		return observation{}, false, err
 	}
-	s, err := a.others.Look(context.TODO(), spot{e.own(), e.ticket})
+	s, err := a.others.Look(ctx, spot{e.own(), e.ticket})
 	switch {
 	case absent(err):
 		return s, false, nil
 	case err != nil:
 		return s, false, a.lock.Fail("look at a waiter", err)
 	case s.Due == 0:
-		_, err := a.breakDead(e, s)
+		_, err := a.breakDead(ctx, e, s)
 		return s, false, err
 	}
 	return s, now.IsZero() || now.Sub(s.Beat) < s.Of.ticket.lease, nil
@@ -252,13 +252,13 @@ func (a *attempt) living(e entry) (observation, bool, error) {
 
 // serverTime estimates the server's clock from our own last heartbeat. It is
 // zero while we have none.
-func (a *attempt) serverTime() (time.Time, error) {
+func (a *attempt) serverTime(ctx context.Context) (time.Time, error) {
 	c := a.mine
 	if c == nil {
 		return time.Time{}, nil
 	}
 	if c.beat.IsZero() {
-		sight, err := a.lock.Dir.Look(c.path())
+		sight, err := a.lock.Dir.Look(ctx, c.path())
 		if absent(err) {
 			return time.Time{}, errBroken
 		}

@@ -258,7 +258,7 @@ func TestKilledWhileJoining(t *testing.T) {
 				here := newHost("here", m)
 				first := here.take(t, "shared")
 				dead := put(t, m, staging, here, 7, ticket{})
-				if err := m.Mkdir(first.claim.in.member(dead)); err != nil {
+				if err := m.Mkdir(t.Context(), first.claim.in.member(dead)); err != nil {
 					t.Fatal(err)
 				}
 				here.Dead[7] = true
@@ -291,10 +291,10 @@ func TestPlaceIsKeptAfterALostRace(t *testing.T) {
 		// Others shared the lock meanwhile, and are gone.
 		mustRelease(t, first)
 		gone := entry{shared, ticket{since: 1, lease: lease, id: someID}}
-		if err := m.Symlink(gone.link(), lockName(first.number+1)); err != nil {
+		if err := m.Symlink(t.Context(), gone.link(), lockName(first.number+1)); err != nil {
 			t.Fatal(err)
 		}
-		if err := early.withdraw(); err != nil { // as after losing a race
+		if err := early.withdraw(t.Context()); err != nil { // as after losing a race
 			t.Fatal(err)
 		}
 		want := early.place.at

@@ -16,8 +16,8 @@ import (
 var _ backend.Remover = (*Lock)(nil)
 
 // Exists implements backend.Remover.
-func (l *Lock) Exists(context.Context) (bool, error) {
-	_, err := l.names(".")
+func (l *Lock) Exists(ctx context.Context) (bool, error) {
+	_, err := l.names(ctx, ".")
 	if err != nil && !absent(err) {
 		return false, l.Fail("list the lock directory", err)
 	}
@@ -47,36 +47,36 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	if err := held.Release(ctx); err != nil {
 		return err
 	}
-	names, err := l.names(Reservations)
+	names, err := l.names(ctx, Reservations)
 	switch {
 	case err != nil && !absent(err):
 		return l.Fail("list the reservations", err)
 	case slices.ContainsFunc(names, func(name string) bool { return !isRecord(name) }):
 		return l.inUse()
 	}
-	if err := l.forgetNotes(names); err != nil {
+	if err := l.forgetNotes(ctx, names); err != nil {
 		return err
 	}
 	if err := success.Forget(ctx, successes{lock: l}, successesIn(names, maxGeneration)); err != nil {
 		return err
 	}
-	err = l.Dir.Rmdir(Reservations)
+	err = l.Dir.Rmdir(ctx, Reservations)
 	switch {
 	case notEmpty(err):
 		return l.inUse()
 	case err != nil && !absent(err):
 		return l.Fail("remove the reservations", err)
 	}
-	if err := l.bar(barPrefix + held.ID()); err != nil {
+	if err := l.bar(ctx, barPrefix+held.ID()); err != nil {
 		return err
 	}
-	if err := l.removeGenerations(); err != nil {
+	if err := l.removeGenerations(ctx); err != nil {
 		return err
 	}
-	if err := l.Dir.Unlink(Reservations); err != nil && !absent(err) {
+	if err := l.Dir.Unlink(ctx, Reservations); err != nil && !absent(err) {
 		return l.Fail("remove the bar", err)
 	}
-	if err := l.Dir.Rmdir("."); err != nil && !absent(err) {
+	if err := l.Dir.Rmdir(ctx, "."); err != nil && !absent(err) {
 		if notEmpty(err) {
 			return l.inUse()
 		}
@@ -93,12 +93,12 @@ func isRecord(name string) bool {
 }
 
 // bar is step 3.
-func (l *Lock) bar(target string) error {
-	err := l.Dir.Symlink(target, Reservations)
+func (l *Lock) bar(ctx context.Context, target string) error {
+	err := l.Dir.Symlink(ctx, target, Reservations)
 	if err == nil {
 		return nil
 	}
-	there, unread := l.Dir.Readlink(Reservations)
+	there, unread := l.Dir.Readlink(ctx, Reservations)
 	switch {
 	case unread == nil && there == target: // ours, after a lost answer
 		return nil
@@ -109,10 +109,10 @@ func (l *Lock) bar(target string) error {
 }
 
 // removeGenerations is step 4. It may meet the probe of somebody else.
-func (l *Lock) removeGenerations() (err error) {
+func (l *Lock) removeGenerations(ctx context.Context) (err error) {
 	for range maxRaces {
 		var names []string
-		names, err = l.names(Generations)
+		names, err = l.names(ctx, Generations)
 		if absent(err) {
 			return nil
 		}
@@ -120,12 +120,12 @@ func (l *Lock) removeGenerations() (err error) {
 			return l.Fail("list generations", err)
 		}
 		for _, name := range names {
-			err := l.removeGeneration(name)
+			err := l.removeGeneration(ctx, name)
 			if err != nil && !absent(err) {
 				return l.Fail("remove generation "+backend.Quoted(name), err)
 			}
 		}
-		if err = l.Dir.Rmdir(Generations); err == nil || absent(err) {
+		if err = l.Dir.Rmdir(ctx, Generations); err == nil || absent(err) {
 			return nil
 		}
 		if !notEmpty(err) {
@@ -135,14 +135,14 @@ func (l *Lock) removeGenerations() (err error) {
 	return l.Fail("remove the generations", err)
 }
 
-func (l *Lock) removeGeneration(name string) error {
+func (l *Lock) removeGeneration(ctx context.Context, name string) error {
 	path := Generations + "/" + name
 	if _, ok := parseLockName(name); ok {
-		return l.Dir.Unlink(path)
+		return l.Dir.Unlink(ctx, path)
 	}
 	if t, ok := strings.CutPrefix(name, probePrefix); ok {
 		if _, ok := parseTicket(t); ok {
-			return l.Dir.Rmdir(path)
+			return l.Dir.Rmdir(ctx, path)
 		}
 	}
 	return errors.New("it is not ours")

@@ -53,8 +53,8 @@ type successes struct {
 }
 
 // List implements success.Store.
-func (s successes) List(context.Context) ([]success.Mark, error) {
-	names, err := s.lock.names(Reservations)
+func (s successes) List(ctx context.Context) ([]success.Mark, error) {
+	names, err := s.lock.names(ctx, Reservations)
 	if absent(err) || err == nil && s.hold == nil {
 		return successesIn(names, maxGeneration), nil
 	}
@@ -63,7 +63,7 @@ func (s successes) List(context.Context) ([]success.Mark, error) {
 	}
 	most := s.hold.number
 	if success.Newest(successesIn(names, maxGeneration)).Number > most {
-		if most, err = s.lock.newest(); err != nil {
+		if most, err = s.lock.newest(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -71,13 +71,13 @@ func (s successes) List(context.Context) ([]success.Mark, error) {
 }
 
 // Read implements success.Store.
-func (s successes) Read(_ context.Context, m *success.Mark) error {
-	seen, err := s.lock.Dir.Look(m.Name)
+func (s successes) Read(ctx context.Context, m *success.Mark) error {
+	seen, err := s.lock.Dir.Look(ctx, m.Name)
 	if err != nil {
 		return s.lock.Fail("look at the last success", err)
 	}
 	m.At = seen.Modified
-	if text, err := s.lock.Dir.Readlink(m.Name); err == nil {
+	if text, err := s.lock.Dir.Readlink(ctx, m.Name); err == nil {
 		r, _ := owner.ParseRecord(text + "\n")
 		m.Host = r.Place.Host
 	}
@@ -85,15 +85,15 @@ func (s successes) Read(_ context.Context, m *success.Mark) error {
 }
 
 // Write implements success.Store.
-func (s successes) Write(_ context.Context, n uint64) (success.Mark, error) {
+func (s successes) Write(ctx context.Context, n uint64) (success.Mark, error) {
 	const op = "record the success"
 	m := success.Mark{Name: successPath(n, s.hold.ID()), Number: n}
-	record, err := s.lock.Dir.Readlink(s.hold.claim.ticket.record())
+	record, err := s.lock.Dir.Readlink(ctx, s.hold.claim.ticket.record())
 	if err != nil {
 		return m, s.lock.Fail(op, err)
 	}
-	if err := s.lock.Dir.Symlink(record, m.Name); err != nil {
-		if _, unseen := s.lock.Dir.Look(m.Name); unseen != nil {
+	if err := s.lock.Dir.Symlink(ctx, record, m.Name); err != nil {
+		if _, unseen := s.lock.Dir.Look(ctx, m.Name); unseen != nil {
 			return m, s.lock.Fail(op, err)
 		}
 	}
@@ -101,8 +101,8 @@ func (s successes) Write(_ context.Context, n uint64) (success.Mark, error) {
 }
 
 // Remove implements success.Store.
-func (s successes) Remove(_ context.Context, m success.Mark) error {
-	if err := s.lock.Dir.Unlink(m.Name); err != nil && !absent(err) {
+func (s successes) Remove(ctx context.Context, m success.Mark) error {
+	if err := s.lock.Dir.Unlink(ctx, m.Name); err != nil && !absent(err) {
 		return s.lock.Fail("remove an older success", err)
 	}
 	return nil
@@ -116,9 +116,9 @@ func (*Lock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Succe
 	h := held.(*hold)
 	l := h.claim.lock
 	probe := successPath(0, h.ID())
-	made := l.Dir.Symlink("now", probe)
-	defer func() { _ = l.Dir.Unlink(probe) }() // what is left is removed after the next success
-	now, err := l.Dir.Look(probe)
+	made := l.Dir.Symlink(ctx, "now", probe)
+	defer func() { _ = l.Dir.Unlink(ctx, probe) }() // what is left is removed after the next success
+	now, err := l.Dir.Look(ctx, probe)
 	if err != nil {
 		return nil, l.Fail("find out the server's time", errors.Join(made, err))
 	}

@@ -16,7 +16,7 @@ import (
 // leaves no time for is looked at the next time.
 func (h *hold) Tend(ctx context.Context) error {
 	l := h.claim.lock
-	names, err := l.names(Reservations)
+	names, err := l.names(ctx, Reservations)
 	if err != nil {
 		return l.Fail("list reservations", err)
 	}
@@ -30,10 +30,10 @@ func (h *hold) Tend(ctx context.Context) error {
 		if h.next = name; ctx.Err() != nil {
 			return errs
 		}
-		errs = errors.Join(errs, s.entry(name))
+		errs = errors.Join(errs, s.entry(ctx, name))
 	}
 	h.next = ""
-	return errors.Join(errs, l.removeProbes())
+	return errors.Join(errs, l.removeProbes(ctx))
 }
 
 // A tending is one pass over all reservations.
@@ -59,7 +59,7 @@ func (s *tending) findOwned(ctx context.Context, names []string) error {
 		}
 		s.owned[e.ticket.String()] = true
 		if e.kind == shared {
-			members, err := s.lock.names(e.path())
+			members, err := s.lock.names(ctx, e.path())
 			switch {
 			case err == nil:
 				s.inside[e] = members
@@ -75,30 +75,30 @@ func (s *tending) findOwned(ctx context.Context, names []string) error {
 }
 
 // entry looks at one name in Reservations. What is not ours stays.
-func (s *tending) entry(name string) error {
+func (s *tending) entry(ctx context.Context, name string) error {
 	if n, ok := parseNoteName(name); ok {
-		return s.note(n)
+		return s.note(ctx, n)
 	}
 	if t, ok := parseRecordName(name); ok && !s.blind && !s.owned[t.String()] {
-		return s.look(t.record(), t, func() error { return s.lock.Dir.Unlink(t.record()) })
+		return s.look(ctx, t.record(), t, func() error { return s.lock.Dir.Unlink(ctx, t.record()) })
 	}
 	e, ok := parseEntry(name)
 	switch {
 	case !ok:
 		return nil
 	case e.kind == exclusive:
-		return s.look(e.path(), e.ticket, func() error { return s.both(e, e.ticket) })
+		return s.look(ctx, e.path(), e.ticket, func() error { return s.both(ctx, e, e.ticket) })
 	}
-	return s.members(e)
+	return s.members(ctx, e)
 }
 
 // members looks at a shared directory, finished or not. An empty one is over, or
 // its maker is just about to enter it.
-func (s *tending) members(e entry) error {
+func (s *tending) members(ctx context.Context, e entry) error {
 	names, listed := s.inside[e]
 	var err error
 	if !listed {
-		names, err = s.lock.names(e.path())
+		names, err = s.lock.names(ctx, e.path())
 	}
 	if err != nil && !absent(err) {
 		return s.lock.Fail("list members", err)
@@ -107,27 +107,27 @@ func (s *tending) members(e entry) error {
 	var errs error
 	for _, name := range names {
 		if t, ok := parseTicket(name); ok {
-			errs = errors.Join(errs, s.look(e.member(t), t, func() error { return s.both(e, t) }))
+			errs = errors.Join(errs, s.look(ctx, e.member(t), t, func() error { return s.both(ctx, e, t) }))
 		}
 	}
 	if len(names) == 0 && err == nil {
-		errs = s.look(e.path(), e.ticket, func() error { return s.lock.Dir.Rmdir(e.path()) })
+		errs = s.look(ctx, e.path(), e.ticket, func() error { return s.lock.Dir.Rmdir(ctx, e.path()) })
 	}
 	return errs
 }
 
 // both removes a reservation and its record.
-func (s *tending) both(e entry, t ticket) error {
-	if err := s.lock.remove(e, t); err != nil && !absent(err) {
+func (s *tending) both(ctx context.Context, e entry, t ticket) error {
+	if err := s.lock.remove(ctx, e, t); err != nil && !absent(err) {
 		return err
 	}
-	return s.lock.Dir.Unlink(t.record())
+	return s.lock.Dir.Unlink(ctx, t.record())
 }
 
 // look watches one thing, and removes it when its time has come. Our own is
 // alive.
-func (s *tending) look(path string, t ticket, remove func() error) error {
-	seen, err := s.others.Look(context.TODO(), spot{path, t})
+func (s *tending) look(ctx context.Context, path string, t ticket, remove func() error) error {
+	seen, err := s.others.Look(ctx, spot{path, t})
 	if absent(err) || err == nil && seen.Due > 0 {
 		return nil
 	}
@@ -142,15 +142,15 @@ func (s *tending) look(path string, t ticket, remove func() error) error {
 
 // removeProbes removes what died between the two steps of a probe. One that is
 // still in use has served its purpose when it was made.
-func (l *Lock) removeProbes() error {
-	names, err := l.names(Generations)
+func (l *Lock) removeProbes(ctx context.Context) error {
+	names, err := l.names(ctx, Generations)
 	if err != nil {
 		return l.Fail("list generations", err)
 	}
 	for _, name := range names {
 		t, ok := strings.CutPrefix(name, probePrefix)
 		if _, valid := parseTicket(t); ok && valid {
-			_ = l.Dir.Rmdir(Generations + "/" + name)
+			_ = l.Dir.Rmdir(ctx, Generations+"/"+name)
 		}
 	}
 	return nil

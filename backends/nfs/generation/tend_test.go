@@ -139,7 +139,7 @@ func TestTendSparesRecordsItCannotPlace(t *testing.T) {
 			_ = hs[0].Tend(t.Context())
 			time.Sleep(lease / 4)
 		}
-		if _, err := m.Readlink(hs[1].claim.ticket.record()); err != nil {
+		if _, err := m.Readlink(t.Context(), hs[1].claim.ticket.record()); err != nil {
 			t.Errorf("the record of a living holder: %v", err)
 		}
 	})
@@ -216,7 +216,7 @@ func TestOldGenerationsAreCollected(t *testing.T) {
 		for i := range 50 {
 			mustRelease(t, newHost(fmt.Sprint(i%3), m).take(t, modes()[i%2]))
 		}
-		names, err := m.List(Generations)
+		names, err := m.List(t.Context(), Generations)
 		if err != nil || len(names) > keepGenerations+2 {
 			t.Errorf("%q, %v", names, err)
 		}

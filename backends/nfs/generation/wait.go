@@ -68,20 +68,20 @@ func (a *attempt) watched() (string, process.Process) {
 
 // held says that generation t is held by the one seen, and finds out who waits
 // before us.
-func (a *attempt) held(t uint64, target entry, s observation) error {
+func (a *attempt) held(ctx context.Context, t uint64, target entry, s observation) error {
 	holder := entry{target.kind, s.Of.ticket}
-	next, n, err := a.before(t, target, holder)
+	next, n, err := a.before(ctx, t, target, holder)
 	if err != nil {
 		return err
 	}
 	if a.lock.Bells && n == 0 && s.Verdict == owner.Alive && !a.hearsPredecessor() {
 		// It is on this host. If it has gone since we looked, nothing will ring.
-		if _, err := a.lock.Dir.Look(s.Of.path); absent(err) {
+		if _, err := a.lock.Dir.Look(ctx, s.Of.path); absent(err) {
 			return backend.ErrAgain
 		}
 	}
 	h := s.Holder(a.lock.Today())
-	a.lock.sinceWhen(&h, t)
+	a.lock.sinceWhen(ctx, &h, t)
 	return a.stop(block{number: t, holder: s, next: next, ahead: n, rank: n, until: watch.Never}, backend.HeldError{Holder: h})
 }
 
@@ -99,8 +99,8 @@ func (a *attempt) stop(b block, err backend.HeldError) error {
 
 // raced says that others were always faster, or that we were shown outdated
 // things all the time. It leaves them a moment.
-func (a *attempt) raced() error {
-	if err := a.checkSame(); err != nil {
+func (a *attempt) raced(ctx context.Context) error {
+	if err := a.checkSame(ctx); err != nil {
 		return err
 	}
 	return a.stop(block{number: a.known, until: a.request.Clock.Now() + a.lock.headPause()},
@@ -112,7 +112,7 @@ func (a *attempt) raced() error {
 // reservation only, the others also for the one next before them.
 func (a *attempt) Wait(ctx context.Context) error {
 	if a.mine == nil && a.request.Owner.Mode == "shared" {
-		return a.enqueue()
+		return a.enqueue(ctx)
 	}
 	a.nextLook = a.request.Clock.Now() + a.pause()
 	for {
@@ -123,7 +123,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		again, err := a.poll(a.request.Clock.Now() < end)
+		again, err := a.poll(ctx, a.request.Clock.Now() < end)
 		if again || err != nil && !backend.Passes(err) {
 			return err
 		}
@@ -133,8 +133,8 @@ func (a *attempt) Wait(ctx context.Context) error {
 // enqueue makes a shared waiter visible; an exclusive one is visible already. It must be
 // found out anew who is before us: without a ticket we took ourselves for the last, and
 // two waiters that are each behind the other would wait for ever.
-func (a *attempt) enqueue() error {
-	err := a.reserve(staging, a.block.number)
+func (a *attempt) enqueue(ctx context.Context) error {
+	err := a.reserve(ctx, staging, a.block.number)
 	if errors.Is(err, backend.ErrAgain) || errors.Is(err, errBroken) {
 		return nil // the next Try tells
 	}
@@ -143,31 +143,31 @@ func (a *attempt) enqueue() error {
 
 // poll keeps our place in the queue. If we were woken, or it is time to look, it
 // reports whether another Try is worth its cost.
-func (a *attempt) poll(woken bool) (again bool, err error) {
-	err = a.keepPlace()
+func (a *attempt) poll(ctx context.Context, woken bool) (again bool, err error) {
+	err = a.keepPlace(ctx)
 	nearer, turn := a.rung()
 	switch {
 	case errors.Is(err, errBroken):
-		err = a.withdraw() // Try makes a new reservation
+		err = a.withdraw(ctx) // Try makes a new reservation
 		return err == nil, err
 	case turn: // or the server is away, which has cost whoever was before us its lock
-		again = err == nil && a.changed()
+		again = err == nil && a.changed(ctx)
 	case nearer && a.request.Clock.Now() < a.block.until: // next we look whether they take it
 	case err == nil && !woken && a.request.Clock.Now() < a.nextLook:
 		return false, nil
 	case err == nil:
-		again = a.changed()
+		again = a.changed(ctx)
 	}
 	a.nextLook = a.request.Clock.Now() + a.pause()
 	return again, err
 }
 
 // keepPlace is the heartbeat of our place in the queue.
-func (a *attempt) keepPlace() error {
+func (a *attempt) keepPlace(ctx context.Context) error {
 	if a.mine == nil || a.untilBeat() > 0 {
 		return nil
 	}
-	return a.mine.refresh()
+	return a.mine.refresh(ctx)
 }
 
 func (a *attempt) untilBeat() time.Duration {
@@ -184,19 +184,19 @@ func (a *attempt) untilWork() time.Duration {
 }
 
 // changed reports whether another Try is worth its cost.
-func (a *attempt) changed() bool {
+func (a *attempt) changed(ctx context.Context) bool {
 	b := &a.block
 	if a.request.Clock.Now() >= b.until {
 		return true
 	}
 	// Those before us may not judge as we do, or not take a lock that is free.
-	return b.ahead > 0 && a.ripe(&b.next) || b.holder.Of.path != "" && a.ripe(&b.holder)
+	return b.ahead > 0 && a.ripe(ctx, &b.next) || b.holder.Of.path != "" && a.ripe(ctx, &b.holder)
 }
 
 // ripe reports that what was seen is gone, or may be broken. While nobody knows
 // it is not.
-func (a *attempt) ripe(seen *observation) bool {
-	s, err := a.others.Look(context.TODO(), seen.Of)
+func (a *attempt) ripe(ctx context.Context, seen *observation) bool {
+	s, err := a.others.Look(ctx, seen.Of)
 	if err != nil {
 		return absent(err)
 	}

@@ -27,8 +27,8 @@ func (l *Lock) newOthers(r backend.Request) watch.Others[spot] { return watch.Ne
 
 // see reads a record once only: it never changes. Its error is the system's; when the
 // reservation is gone it is absent.
-func (l *Lock) see(_ context.Context, w *watch.Watcher, at *spot, last watch.Seen) (watch.Seen, error) {
-	sight, err := l.Dir.Look(at.path)
+func (l *Lock) see(ctx context.Context, w *watch.Watcher, at *spot, last watch.Seen) (watch.Seen, error) {
+	sight, err := l.Dir.Look(ctx, at.path)
 	if err != nil {
 		return watch.Seen{}, err
 	}
@@ -36,7 +36,7 @@ func (l *Lock) see(_ context.Context, w *watch.Watcher, at *spot, last watch.See
 	s := watch.Seen{ID: t.id, Sign: sight.Sign, Lasting: watch.IsFine(sight.Modified), Lease: t.lease, Since: time.UnixMicro(t.at), Beat: sight.Modified,
 		Record: last.Record, Note: last.Note}
 	if s.Record == nil {
-		s.Record, s.Note = l.record(t)
+		s.Record, s.Note = l.record(ctx, t)
 	}
 	s.Verdict = l.Verdict(s.Record)
 	// The lease is the ticket's: the record may be missing or forged.
@@ -63,8 +63,8 @@ func noOther(e entry, names []string) func(path string) bool {
 }
 
 // record reads who has a ticket; without a record the note says why.
-func (l *Lock) record(t ticket) (*owner.Record, string) {
-	text, err := l.Dir.Readlink(t.record())
+func (l *Lock) record(ctx context.Context, t ticket) (*owner.Record, string) {
+	text, err := l.Dir.Readlink(ctx, t.record())
 	if absent(err) {
 		return nil, "it has no record"
 	}

@@ -100,8 +100,8 @@ func (d calls) asked(o op) error {
 }
 
 // List implements dirs.Dir.
-func (d calls) List(_ context.Context, name string) ([]string, error) {
-	names, err := dir(d).List(string(d.r.names.texts[d.text(name)]))
+func (d calls) List(ctx context.Context, name string) ([]string, error) {
+	names, err := dir(d).List(ctx, string(d.r.names.texts[d.text(name)]))
 	if err != nil {
 		return nil, dirs.Outcome(err)
 	}
@@ -182,7 +182,7 @@ func (d files) Open(name string) (link.File, error) {
 }
 
 // List implements link.FS.
-func (d files) List() ([]string, error) { return dir(d).List("") }
+func (d files) List() ([]string, error) { return dir(d).List(context.Background(), "") }
 
 // Await implements link.FS.
 func (d files) Await(ctx context.Context, name string, watched process.Process, wait time.Duration) {

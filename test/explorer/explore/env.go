@@ -70,21 +70,21 @@ func (d dir) change(kind opKind, name string) error {
 	return asError(d.r.ask(op{kind: kind, name: d.r.text(path.Clean(name))}).err)
 }
 
-func (d dir) Prepare() error           { return nil } // it exists from the beginning
-func (d dir) Mkdir(name string) error  { return d.change(opMkdir, name) }
-func (d dir) Rmdir(name string) error  { return d.change(opRmdir, name) }
-func (d dir) Unlink(name string) error { return d.change(opUnlink, name) }
-func (d dir) Touch(name string) error  { return d.change(opTouch, name) }
+func (d dir) Prepare(context.Context) error               { return nil } // it exists from the beginning
+func (d dir) Mkdir(_ context.Context, name string) error  { return d.change(opMkdir, name) }
+func (d dir) Rmdir(_ context.Context, name string) error  { return d.change(opRmdir, name) }
+func (d dir) Unlink(_ context.Context, name string) error { return d.change(opUnlink, name) }
+func (d dir) Touch(_ context.Context, name string) error  { return d.change(opTouch, name) }
 
-func (d dir) Rename(from, to string) error {
+func (d dir) Rename(_ context.Context, from, to string) error {
 	return asError(d.r.ask(op{kind: opRename, name: d.r.text(from), to: d.r.text(to)}).err)
 }
 
-func (d dir) Symlink(target, name string) error {
+func (d dir) Symlink(_ context.Context, target, name string) error {
 	return asError(d.r.ask(op{kind: opSymlink, name: d.r.text(name), to: d.r.text(target)}).err)
 }
 
-func (d dir) Readlink(name string) (string, error) {
+func (d dir) Readlink(_ context.Context, name string) (string, error) {
 	r := d.r.ask(op{kind: opReadlink, name: d.r.text(name)})
 	if r.err != 0 {
 		return "", r.err
@@ -92,7 +92,7 @@ func (d dir) Readlink(name string) (string, error) {
 	return d.r.names.texts[r.value], nil
 }
 
-func (d dir) List(name string) ([]string, error) {
+func (d dir) List(_ context.Context, name string) ([]string, error) {
 	r := d.r.ask(op{kind: opList, name: d.r.text(name)})
 	if r.err != 0 {
 		return nil, r.err
@@ -104,7 +104,7 @@ func (d dir) List(name string) ([]string, error) {
 	return all, nil
 }
 
-func (d dir) Look(name string) (generation.Sight, error) {
+func (d dir) Look(_ context.Context, name string) (generation.Sight, error) {
 	r := d.r.ask(op{kind: opLook, name: d.r.text(path.Clean(name))})
 	if r.err != 0 {
 		return generation.Sight{}, r.err

@@ -36,16 +36,16 @@ func (l *naive) Attempt(backend.Request) (backend.Attempt, error) {
 }
 
 func (l *naive) Try(context.Context) (backend.Hold, error) {
-	if l.dir().Symlink(l.id, lockName) == nil {
+	if l.dir().Symlink(context.Background(), l.id, lockName) == nil {
 		return l, nil
 	}
-	holder, err := l.dir().Readlink(lockName)
+	holder, err := l.dir().Readlink(context.Background(), lockName)
 	now := l.env.Clock().Now()
 	switch {
 	case err != nil || holder != l.seen:
 		l.seen, l.since = holder, now
 	case now-l.since > testLease:
-		_ = l.dir().Unlink(lockName)
+		_ = l.dir().Unlink(context.Background(), lockName)
 	}
 	return nil, &backend.HeldError{}
 }
@@ -64,11 +64,11 @@ func (l *naive) Heartbeat(context.Context) error { return nil }
 func (l *naive) Tend(context.Context) error      { return nil }
 
 func (l *naive) Release(context.Context) error {
-	holder, err := l.dir().Readlink(lockName)
+	holder, err := l.dir().Readlink(context.Background(), lockName)
 	if errors.Is(err, unix.ENOENT) || holder != l.id {
 		return backend.ErrGone
 	}
-	_ = l.dir().Unlink(lockName)
+	_ = l.dir().Unlink(context.Background(), lockName)
 	return nil
 }
 
