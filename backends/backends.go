@@ -13,9 +13,9 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/ftp"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/link"
 	"locksmith/backends/local"
-	"locksmith/backends/nfs/generation"
 )
 
 // A Kind is one kind of locks.
@@ -55,7 +55,7 @@ func Usual() Kinds {
 		files(local.Scheme, "a lock file, for the processes of one machine", local.Open),
 		{Scheme: backend.Scheme{Name: flockScheme, About: "the lock of flock(1) on a file; shared"}, Open: noServer(openFlock), Key: flockKey, Leaseless: true},
 		{Scheme: backend.Scheme{Name: "nfs", About: "a directory, for all hosts that mount it; shared, with a queue"}, Open: noServer(openNFS), Key: fileKey,
-			Form: backend.Form{generation.Generations, generation.Reservations}},
+			Form: backend.Form{symlinks.Generations, symlinks.Reservations}},
 		files("mkdir", "a directory that scripts may make and remove, too", openMkdir),
 		{Scheme: backend.Scheme{Name: "link", About: "a lock file made by a hard link, as dotlockfile and procmail do"}, Open: noServer(openLink), Key: fileKey,
 			Timing: Timing{Lease: link.UsualLease, Refresh: link.UsualRefresh}},

@@ -12,13 +12,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/posix"
 	"locksmith/backends/process"
 )
 
 // A directory is a lock directory on a POSIX file system. It implements
-// generation.Dir. Its errors are the system's. No call is repeated here after
+// symlinks.Dir. Its errors are the system's. No call is repeated here after
 // EINTR: the algorithm takes that for an unclear answer, which it is.
 type directory struct {
 	path      string
@@ -37,8 +37,8 @@ func (d *directory) in(name string, call func(fd int, base string) error) error 
 func (d *directory) Mkdir(_ context.Context, name string) error {
 	return d.in(name, func(fd int, base string) error {
 		err := unix.Mkdirat(fd, base, 0o777)
-		if err == nil && generation.HasMembers(name) {
-			err = posix.ShareNew(fd, base, d.at(generation.Reservations), func(string) bool { return false })
+		if err == nil && symlinks.HasMembers(name) {
+			err = posix.ShareNew(fd, base, d.at(symlinks.Reservations), func(string) bool { return false })
 		}
 		return err
 	})
@@ -75,7 +75,7 @@ func (d *directory) Readlink(_ context.Context, name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// List implements generation.Dir.
+// List implements symlinks.Dir.
 func (d *directory) List(_ context.Context, name string) (names []string, err error) {
 	err = d.in(name, func(fd int, base string) (err error) {
 		names, err = posix.ListAt(fd, base)
@@ -84,7 +84,7 @@ func (d *directory) List(_ context.Context, name string) (names []string, err er
 	return names, err
 }
 
-// Await implements generation.Dir.
+// Await implements symlinks.Dir.
 func (d *directory) Await(ctx context.Context, name string, watched process.Process, pause time.Duration, descriptors ...int) {
 	if name != "" {
 		name = d.at(name)
@@ -103,7 +103,7 @@ func (d *directory) shareWithGroup() error {
 	}
 	return posix.OpenParent(above, filepath.Base(d.path), func(fd int, base string) error {
 		return posix.ShareWithGroup(fd, base, above, func(entry string) bool {
-			return entry == generation.Reservations || entry == generation.Generations
+			return entry == symlinks.Reservations || entry == symlinks.Generations
 		})
 	})
 }
@@ -120,7 +120,7 @@ func (d *directory) Prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, name := range []string{generation.Reservations, generation.Generations} {
+	for _, name := range []string{symlinks.Reservations, symlinks.Generations} {
 		made := d.Mkdir(ctx, name)
 		if made != nil && !errors.Is(made, unix.EEXIST) {
 			return made

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/posix"
 )
 
@@ -27,14 +27,14 @@ func (d *directory) Touch(_ context.Context, name string) error {
 
 // Look asks the server: lstat would tell what it said up to a minute ago
 // (statx(2), AT_STATX_FORCE_SYNC).
-func (d *directory) Look(_ context.Context, name string) (generation.Sight, error) {
+func (d *directory) Look(_ context.Context, name string) (symlinks.Sight, error) {
 	const flags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_STATX_FORCE_SYNC
 	var st unix.Statx_t
 	err := posix.Statx(unix.AT_FDCWD, d.at(name), flags, unix.STATX_MTIME|unix.STATX_CTIME|unix.STATX_NLINK, &st)
 	if err != nil {
-		return generation.Sight{}, err
+		return symlinks.Sight{}, err
 	}
-	return generation.Sight{
+	return symlinks.Sight{
 		Sign:     fmt.Sprint(st.Mtime.Sec, st.Mtime.Nsec, st.Ctime.Sec, st.Ctime.Nsec),
 		Modified: time.Unix(st.Mtime.Sec, int64(st.Mtime.Nsec)),
 		Links:    uint64(st.Nlink),

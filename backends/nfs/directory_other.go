@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/posix"
 )
 
@@ -21,14 +21,14 @@ func (d *directory) Touch(_ context.Context, name string) error {
 
 // Look asks the cache, because there is no way around it here: others' dead are
 // noticed later, and the living must beat for longer than it remembers.
-func (d *directory) Look(_ context.Context, name string) (generation.Sight, error) {
+func (d *directory) Look(_ context.Context, name string) (symlinks.Sight, error) {
 	st, err := os.Lstat(d.at(name))
 	if err != nil {
-		return generation.Sight{}, posix.Errno(err)
+		return symlinks.Sight{}, posix.Errno(err)
 	}
 	var raw unix.Stat_t
 	if err := unix.Lstat(d.at(name), &raw); err != nil {
-		return generation.Sight{}, err
+		return symlinks.Sight{}, err
 	}
-	return generation.Sight{Sign: fmt.Sprint(st.ModTime().UnixNano()), Modified: st.ModTime(), Links: uint64(raw.Nlink)}, nil
+	return symlinks.Sight{Sign: fmt.Sprint(st.ModTime().UnixNano()), Modified: st.ModTime(), Links: uint64(raw.Nlink)}, nil
 }

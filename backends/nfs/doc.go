@@ -5,7 +5,7 @@
 // Purpose: exclusive and shared locks between hosts, with nothing but the
 // shared file system between them: no lock server, no lockd. The path names a
 // directory, which is made on demand and stays; the lock is what is in it. The
-// algorithm, and what stands in that directory, is package generation's.
+// algorithm, and what stands in that directory, is package symlinks'.
 //
 // Promised, on any file system where mkdir, symlink and rename are atomic and a
 // directory opened anew is read as the server has it: one exclusive holder or

@@ -11,7 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/doctor"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/protocol"
 )
 
@@ -32,5 +32,5 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 		base = filepath.Dir(base)
 	}
 	needs.Examine(base, tell)
-	return generation.Examine(ctx, &directory{path: base}, base, tell, l.Fail)
+	return symlinks.Examine(ctx, &directory{path: base}, base, tell, l.Fail)
 }

@@ -14,13 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/protocol"
 )
 
 // A spoilt directory is one in which some calls are answered otherwise.
 type spoilt struct {
-	generation.Dir
+	symlinks.Dir
 	mkdir   func(string) error
 	rmdir   func(string) error
 	rename  func(from, to string) error
@@ -115,7 +115,7 @@ func TestExamineFinds(t *testing.T) {
 			c.spoil(s)
 			var all []backend.Check
 			tell := func(c backend.Check) { all = append(all, c) }
-			if err := generation.Examine(t.Context(), *s, dir.path, tell, func(_ string, err error) error { return err }); err != nil {
+			if err := symlinks.Examine(t.Context(), *s, dir.path, tell, func(_ string, err error) error { return err }); err != nil {
 				t.Error(err)
 			}
 			i := slices.IndexFunc(all, func(k backend.Check) bool { return k.Name == c.check })
@@ -198,7 +198,7 @@ func TestExamineBreaksOff(t *testing.T) {
 	s := honest(t.Context(), dir)
 	s.touch = func(string) error { cancel(); return nil }
 	examine := func(ctx context.Context) error {
-		return generation.Examine(ctx, *s, dir.path, func(backend.Check) {}, openLock(t, dir.path).(*lock).Fail)
+		return symlinks.Examine(ctx, *s, dir.path, func(backend.Check) {}, openLock(t, dir.path).(*lock).Fail)
 	}
 	if err := examine(ctx); err == nil {
 		t.Error("it went on")

@@ -7,7 +7,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/owner"
 )
 
@@ -17,7 +17,7 @@ const Scheme = "nfs"
 // A lock is one lock directory. It implements backend.Backend and
 // backend.Remover.
 type lock struct {
-	generation.Lock
+	symlinks.Lock
 	path      string
 	mustExist bool // ?create=no
 	network   bool // ?fs=network
@@ -33,7 +33,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 
 func newLock(a backend.Address) *lock {
 	mustExist := a.Options["create"] == "no"
-	return &lock{path: a.Path, mustExist: mustExist, network: a.Options["fs"] == "network", Lock: generation.Lock{
+	return &lock{path: a.Path, mustExist: mustExist, network: a.Options["fs"] == "network", Lock: symlinks.Lock{
 		Dir:     &directory{path: a.Path, mustExist: mustExist},
 		Address: backend.Name(a.String()),
 		Env:     owner.NewEnv(),
@@ -93,7 +93,7 @@ func Kind(dir string) finder.DirectoryKind {
 }
 
 func (l *lock) kind() finder.DirectoryKind {
-	return generation.Kind{Place: l.Lock, At: func(path string) generation.Dir { return &directory{path: l.path + path} }}
+	return symlinks.Kind{Place: l.Lock, At: func(path string) symlinks.Dir { return &directory{path: l.path + path} }}
 }
 
 // An attempt looks at its place first. That is part of Try, because a place on a

@@ -12,7 +12,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/doctor"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 )
 
 // check refuses what cannot be a lock directory. That nothing is there yet is
@@ -86,14 +86,14 @@ func (l *lock) checkAbove() error {
 func (l *lock) checkInside(ctx context.Context, place unix.Stat_t) error {
 	dir := &directory{path: l.path, mustExist: l.mustExist}
 	var st unix.Stat_t
-	err := unix.Lstat(dir.at(generation.Reservations), &st)
+	err := unix.Lstat(dir.at(symlinks.Reservations), &st)
 	switch {
 	case errors.Is(err, unix.ENOENT):
 		return l.checkEmpty(ctx, dir)
 	case err != nil:
-		return l.Fail("look at "+generation.Reservations+" in the lock directory", err)
+		return l.Fail("look at "+symlinks.Reservations+" in the lock directory", err)
 	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
-		return l.unfit(generation.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
+		return l.unfit(symlinks.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
 	case uint32(st.Mode)&uint32(place.Mode)&0o777 != uint32(place.Mode)&0o777:
 		// Its maker may have died before all others could use it. It may be ours even
 		// if its owner is another: an NFS server decides who we are.
@@ -112,7 +112,7 @@ func (l *lock) checkEmpty(ctx context.Context, dir *directory) error {
 		return l.Fail("list the lock directory", err)
 	}
 	for _, name := range names {
-		if name != generation.Generations && name != generation.Reservations && !strings.HasPrefix(name, ".") {
+		if name != symlinks.Generations && name != symlinks.Reservations && !strings.HasPrefix(name, ".") {
 			return l.unfit("there are other things in it, such as "+backend.Quoted(name),
 				"name a directory that is for the lock alone; it is made if it is not there")
 		}

@@ -11,13 +11,13 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/protocol"
 )
 
 // meddled is a lock directory in which something happens before a call.
 type meddled struct {
-	generation.Dir
+	symlinks.Dir
 	before func(op, name string)
 }
 

@@ -17,7 +17,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/s3/objects"
+	"locksmith/backends/generation/objects"
 	"locksmith/protocol"
 )
 

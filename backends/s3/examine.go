@@ -15,8 +15,8 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/doctor"
+	"locksmith/backends/generation/objects"
 	"locksmith/backends/owner"
-	"locksmith/backends/s3/objects"
 	"locksmith/protocol"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"locksmith/backends/doctor"
-	"locksmith/backends/s3/objects"
+	"locksmith/backends/generation/objects"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/backends/s3/objects"
+	"locksmith/backends/generation/objects"
 	"locksmith/protocol"
 	"locksmith/test/s3server"
 )

@@ -11,7 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/backends/s3/objects"
+	"locksmith/backends/generation/objects"
 	"locksmith/test/lab"
 	"locksmith/test/s3server"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/s3/objects"
+	"locksmith/backends/generation/objects"
 )
 
 // List implements backend.Backend. A bucket has no directories: all keys below the prefix are

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation/objects"
 	"locksmith/backends/owner"
-	"locksmith/backends/s3/objects"
 )
 
 // Scheme is the address scheme of this backend.

@@ -19,7 +19,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
-	"locksmith/backends/s3/objects"
+	"locksmith/backends/generation/objects"
 	"locksmith/protocol"
 )
 

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 )
 
 // minLease lets heartbeats be a second apart: version 3 of the protocol has whole seconds.
@@ -27,7 +27,7 @@ type beat struct {
 	offset time.Duration // the server's clock less ours; 0: not known
 }
 
-// Touch implements generation.Dir: it sets a time that is at least a whole second later than
+// Touch implements symlinks.Dir: it sets a time that is at least a whole second later than
 // the last one, and never much later than the server's now. The first time it is looked at
 // whether that was done.
 func (d *directory) Touch(ctx context.Context, name string) error {
@@ -93,37 +93,37 @@ func (e *ignoredError) Error() string {
 // Unwrap makes it an error of the system that places without times have.
 func (e *ignoredError) Unwrap() error { return syscall.EOPNOTSUPP }
 
-// Look implements generation.Dir. It counts the reservations, because the protocol tells no
+// Look implements symlinks.Dir. It counts the reservations, because the protocol tells no
 // number of links. There is no cache to refresh.
-func (d *directory) Look(ctx context.Context, name string) (generation.Sight, error) {
-	if name == generation.Reservations {
+func (d *directory) Look(ctx context.Context, name string) (symlinks.Sight, error) {
+	if name == symlinks.Reservations {
 		return d.count(ctx)
 	}
 	a, err := d.lstat(ctx, name)
 	if err != nil {
-		return generation.Sight{}, d.sort(d.op("look at", name), err)
+		return symlinks.Sight{}, d.sort(d.op("look at", name), err)
 	}
 	return sight(a), nil
 }
 
-func sight(a attrs) generation.Sight {
-	return generation.Sight{Sign: fmt.Sprint(a.modified), Modified: time.Unix(int64(a.modified), 0)}
+func sight(a attrs) symlinks.Sight {
+	return symlinks.Sight{Sign: fmt.Sprint(a.modified), Modified: time.Unix(int64(a.modified), 0)}
 }
 
-func (d *directory) count(ctx context.Context) (generation.Sight, error) {
-	all, err := d.list(ctx, generation.Reservations)
+func (d *directory) count(ctx context.Context) (symlinks.Sight, error) {
+	all, err := d.list(ctx, symlinks.Reservations)
 	if err != nil {
-		return generation.Sight{}, err
+		return symlinks.Sight{}, err
 	}
-	s := generation.Sight{Links: 2}
+	s := symlinks.Sight{Links: 2}
 	for _, i := range all {
 		if i.attrs.flags&hasMode == 0 {
-			return generation.Sight{}, nil
+			return symlinks.Sight{}, nil
 		}
 		if i.attrs.is(modeDir) {
 			s.Links++
 		}
-		d.note(path.Join(generation.Reservations, i.name), i.attrs)
+		d.note(path.Join(symlinks.Reservations, i.name), i.attrs)
 	}
 	return s, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 )
 
 // trips counts how often somebody waits for an answer: two READDIR go out at once, nobody waits
@@ -58,7 +58,7 @@ func TestRoundTrips(t *testing.T) {
 	if _, err := a.use.dir.check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	backendtest.MustWork(t, a.use.dir.probe(t.Context(), generation.Reservations))
+	backendtest.MustWork(t, a.use.dir.probe(t.Context(), symlinks.Reservations))
 	a.fit = true
 	costs := map[string]int{"connect": c.since()}
 	h := backendtest.MustAcquire(t, a)

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"locksmith/backends/clock"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/posix"
 	"locksmith/backends/process"
 )
 
-// A directory is a lock directory on a server. It implements generation.Dir: its errors are
+// A directory is a lock directory on a server. It implements symlinks.Dir: its errors are
 // those of the system, as far as the server tells which.
 type directory struct {
 	*session
@@ -32,35 +32,35 @@ func newDirectory(s *session, mustExist bool) *directory {
 	return &directory{session: s, mustExist: mustExist, clock: clock.Boot{}}
 }
 
-// Mkdir implements generation.Dir.
+// Mkdir implements symlinks.Dir.
 func (d *directory) Mkdir(ctx context.Context, name string) error {
 	asked := d.clock.Now()
 	err := d.mkdir(ctx, name)
-	if err == nil && !strings.HasPrefix(name, generation.Generations+"/") {
+	if err == nil && !strings.HasPrefix(name, symlinks.Generations+"/") {
 		d.mu.Lock()
 		d.beat.made, d.beat.madeAt = name, asked
 		d.mu.Unlock()
 	}
-	if err == nil && generation.HasMembers(name) {
-		err = d.share(ctx, name, generation.Reservations)
+	if err == nil && symlinks.HasMembers(name) {
+		err = d.share(ctx, name, symlinks.Reservations)
 	}
 	return err
 }
 
-// Rmdir implements generation.Dir.
+// Rmdir implements symlinks.Dir.
 func (d *directory) Rmdir(ctx context.Context, name string) error { return d.rmdir(ctx, name) }
 
-// Rename implements generation.Dir.
+// Rename implements symlinks.Dir.
 func (d *directory) Rename(ctx context.Context, from, to string) error {
 	return d.rename(ctx, from, to)
 }
 
-// Symlink implements generation.Dir. One among the reservations, such as the record of an owner,
+// Symlink implements symlinks.Dir. One among the reservations, such as the record of an owner,
 // has a name that is used once, so that it is asked for again if it is unclear whether it was
 // made: without its record nobody could tell who a holder is, nor that it is dead.
 func (d *directory) Symlink(ctx context.Context, target, name string) error {
 	err := d.symlink(ctx, target, name)
-	if errors.As(err, new(*unclearError)) && strings.HasPrefix(name, generation.Reservations+"/") {
+	if errors.As(err, new(*unclearError)) && strings.HasPrefix(name, symlinks.Reservations+"/") {
 		if again := d.symlink(ctx, target, name); again == nil || errors.Is(again, syscall.EEXIST) {
 			return nil
 		}
@@ -68,15 +68,15 @@ func (d *directory) Symlink(ctx context.Context, target, name string) error {
 	return err
 }
 
-// Readlink implements generation.Dir.
+// Readlink implements symlinks.Dir.
 func (d *directory) Readlink(ctx context.Context, name string) (string, error) {
 	return d.readlink(ctx, name)
 }
 
-// Unlink implements generation.Dir.
+// Unlink implements symlinks.Dir.
 func (d *directory) Unlink(ctx context.Context, name string) error { return d.unlink(ctx, name) }
 
-// List implements generation.Dir.
+// List implements symlinks.Dir.
 func (d *directory) List(ctx context.Context, name string) ([]string, error) {
 	all, err := d.list(ctx, name)
 	names := make([]string, len(all))
@@ -86,12 +86,12 @@ func (d *directory) List(ctx context.Context, name string) ([]string, error) {
 	return names, err
 }
 
-// Await implements generation.Dir. A server tells nothing by itself.
+// Await implements symlinks.Dir. A server tells nothing by itself.
 func (d *directory) Await(ctx context.Context, _ string, watched process.Process, pause time.Duration, descriptors ...int) {
 	d.notifier.Await(ctx, "", watched, pause, descriptors...)
 }
 
-// Prepare implements generation.Dir.
+// Prepare implements symlinks.Dir.
 func (d *directory) Prepare(ctx context.Context) error {
 	if !d.mustExist {
 		err := d.mkdir(ctx, ".")
@@ -102,7 +102,7 @@ func (d *directory) Prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, name := range []string{generation.Reservations, generation.Generations} {
+	for _, name := range []string{symlinks.Reservations, symlinks.Generations} {
 		err := d.mkdir(ctx, name)
 		if err != nil && !errors.Is(err, syscall.EEXIST) {
 			return err

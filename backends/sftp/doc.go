@@ -6,7 +6,7 @@
 //
 // Purpose: locks for hosts that have nothing but an account on a server, together with those
 // that mount the server's disk. What stands on the disk is that of nfs:, byte for byte, and
-// so is the algorithm (package generation): both sides share one lock, its queue, tokens and
+// so is the algorithm (package symlinks): both sides share one lock, its queue, tokens and
 // records. With ?style=plain or ?style=dir it is that of mkdir: (package mkdirlock).
 //
 // An ssh of this system is the way there, as a child: who the server is, its keys, agents and

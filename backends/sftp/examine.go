@@ -11,8 +11,8 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/doctor"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/mkdirlock/dirs"
-	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -34,11 +34,11 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	default:
 		return err
 	}
-	if base == generation.Reservations {
+	if base == symlinks.Reservations {
 		base = "."
 	}
 	dir := newDirectory(u.dir.below(base), false)
-	if err := generation.Examine(ctx, dir, dir.shown("."), tell, dir.failed); err != nil {
+	if err := symlinks.Examine(ctx, dir, dir.shown("."), tell, dir.failed); err != nil {
 		return err
 	}
 	if err := dir.examineRemoval(ctx, tell); err != nil {

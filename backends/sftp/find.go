@@ -10,7 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 )
 
 // List implements backend.Backend. It looks one level deep if it is not told.
@@ -24,8 +24,8 @@ func (l *lock) List(ctx context.Context, listing backend.Listing) error {
 	listing.Others = nil // that of nfs:, which is ours
 	w := finder.Walk{
 		Tree: walked{u.dir},
-		Directories: []finder.DirectoryKind{generation.Kind{Place: *u.algorithm,
-			At: func(path string) generation.Dir { return newDirectory(u.dir.below("."+path), false) }}},
+		Directories: []finder.DirectoryKind{symlinks.Kind{Place: *u.algorithm,
+			At: func(path string) symlinks.Dir { return newDirectory(u.dir.below("."+path), false) }}},
 		Listing: listing,
 	}
 	return w.Run(ctx)

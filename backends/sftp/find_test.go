@@ -7,7 +7,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 )
 
 // TestList: locks are found, though they have the form of those of another kind.
@@ -21,7 +21,7 @@ func TestList(t *testing.T) {
 	place.server = f.server(t, a)
 	var found []backend.Listed
 	err := place.List(t.Context(), backend.Listing{
-		Others: []backend.Form{{generation.Generations, generation.Reservations}},
+		Others: []backend.Form{{symlinks.Generations, symlinks.Reservations}},
 		Tell:   func(l backend.Listed) { found = append(found, l) },
 	})
 	if err != nil || len(found) != 1 || found[0].Lock != testAddress.String() || len(found[0].Report.Holders) != 1 || found[0].Report.Holders[0].ID != h.ID() {

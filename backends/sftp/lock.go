@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/owner"
 )
 
@@ -54,12 +54,12 @@ type lock struct {
 // use is the lock over a connection of its own, until that is closed.
 func (l *lock) use() *use {
 	d := newDirectory(l.server.newSession(l.server.root()), l.mustExist)
-	return &use{d, &generation.Lock{Dir: d, Address: d.name(), Env: l.Env, HeadPause: l.headPause, LeastLease: minLease, Bells: true}}
+	return &use{d, &symlinks.Lock{Dir: d, Address: d.name(), Env: l.Env, HeadPause: l.headPause, LeastLease: minLease, Bells: true}}
 }
 
 type use struct {
 	dir       *directory
-	algorithm *generation.Lock
+	algorithm *symlinks.Lock
 }
 
 func (u *use) close() {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -31,16 +31,16 @@ func (d *directory) check(ctx context.Context) (nearest string, err error) {
 	case kind != modeDir:
 		return "", d.unfit("the path is not a directory", "choose another name")
 	}
-	kind, err = d.there(ctx, generation.Reservations)
+	kind, err = d.there(ctx, symlinks.Reservations)
 	switch {
 	case err != nil:
-		return "", d.failed("look at "+generation.Reservations+" in the lock directory", err)
+		return "", d.failed("look at "+symlinks.Reservations+" in the lock directory", err)
 	case kind == 0:
 		return ".", d.checkEmpty(ctx)
 	case kind != modeDir:
-		return "", d.unfit(generation.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
+		return "", d.unfit(symlinks.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
 	}
-	return generation.Reservations, nil
+	return symlinks.Reservations, nil
 }
 
 // checkEmpty refuses a directory in which there is more than a lock of which one half was
@@ -51,7 +51,7 @@ func (d *directory) checkEmpty(ctx context.Context) error {
 		return d.failed("list the lock directory", err)
 	}
 	for _, i := range all {
-		if i.name != generation.Generations && i.name != generation.Reservations && !strings.HasPrefix(i.name, ".") {
+		if i.name != symlinks.Generations && i.name != symlinks.Reservations && !strings.HasPrefix(i.name, ".") {
 			return d.unfit("there are other things in it, such as "+backend.Quoted(i.name),
 				"name a directory that is for the lock alone; it is made if it is not there")
 		}
@@ -72,11 +72,11 @@ const treeHint = "use ?style=dir, for all who use the lock, which needs no symbo
 
 // probe makes sure that the server keeps a symbolic link as it is made, and removes it again:
 // one in a directory, as those of a lock are, for ProFTPD changes no others. In the
-// reservations its name is that of a link which shows the time (generation/success.go), so
+// reservations its name is that of a link which shows the time (package symlinks, success.go), so
 // that one which stays after a crash is in nobody's way.
 func (d *directory) probe(ctx context.Context, in string) (err error) {
-	const op, target = "make a symbolic link", generation.OddTarget
-	if in != generation.Reservations {
+	const op, target = "make a symbolic link", symlinks.OddTarget
+	if in != symlinks.Reservations {
 		in = path.Join(in, ".locksmith."+owner.NewID())
 		if err := d.mkdir(ctx, in); err != nil {
 			return d.failed("make a directory", err)
@@ -104,9 +104,9 @@ func (d *directory) probe(ctx context.Context, in string) (err error) {
 }
 
 // checkRemoval makes sure that the server does not remove a symbolic link as a directory: one
-// that does would remove the bar of somebody else who removes the lock (generation.Remove).
+// that does would remove the bar of somebody else who removes the lock (symlinks.Remove).
 func (d *directory) checkRemoval(ctx context.Context) error {
-	at := path.Join(generation.Reservations, "d.0-"+owner.NewID())
+	at := path.Join(symlinks.Reservations, "d.0-"+owner.NewID())
 	if err := d.symlink(ctx, "nowhere", at); err != nil {
 		return d.failed("make a symbolic link", err)
 	}

@@ -1,6 +1,6 @@
 // Command explorer is a model checker for the algorithms of nfs:, of mkdir:, ftp: and ftps:, of
 // link:, of s3: and of local:. It runs the real code, not a model of it: packages
-// backends/nfs/generation, backends/mkdirlock, backends/link, backends/s3/objects and
+// backends/generation/symlinks, backends/mkdirlock, backends/link, backends/generation/objects and
 // backends/local. They run against a simulated directory or bucket on a simulated server,
 // simulated caches of several hosts, the simulated kernel of one machine, and a simulated clock.
 // The explorer lets everything happen that can happen, in every order, and checks that the lock

@@ -43,11 +43,11 @@ const (
 
 // The directories of the algorithms, from the module's root.
 const (
-	generationDir = "backends/nfs/generation"
+	generationDir = "backends/generation/symlinks"
 	mkdirDir      = "backends/mkdirlock"
 	linkDir       = "backends/link"
 	watchDir      = "backends/watch"
-	objectsDir    = "backends/s3/objects"
+	objectsDir    = "backends/generation/objects"
 	localDir      = "backends/local"
 )
 

@@ -6,20 +6,20 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
+	"locksmith/backends/generation/objects"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/link"
 	"locksmith/backends/local"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/mkdirlock/dirs"
-	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
-	"locksmith/backends/s3/objects"
 	"locksmith/test/explorer/explore"
 )
 
 // system is the code of nfs:, with everything that it needs of the world.
 func system(e explore.Env) explore.Lock {
-	return &generation.Lock{Dir: e.Dir(), Address: "nfs:/lock", Env: e.Owner()}
+	return &symlinks.Lock{Dir: e.Dir(), Address: "nfs:/lock", Env: e.Owner()}
 }
 
 // timeless is for locks with the time in names or files: if that time passed, no two states would

@@ -6,17 +6,17 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/test/explorer/explore"
 )
 
 // vague is the code of nfs: on an SFTP server, which has only one code for all refusals. So sftp:
 // looks what is there, in a request of its own, and by then that may be something else.
 func vague(e explore.Env) explore.Lock {
-	return &generation.Lock{Dir: vagueDir{e.Dir()}, Address: "sftp://h/lock", Env: e.Owner()}
+	return &symlinks.Lock{Dir: vagueDir{e.Dir()}, Address: "sftp://h/lock", Env: e.Owner()}
 }
 
-type vagueDir struct{ generation.Dir }
+type vagueDir struct{ symlinks.Dir }
 
 // isVague reports whether the server would have said that one code. ENOENT has a code of its own,
 // and without an answer there is no code.

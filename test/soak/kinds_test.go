@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/link"
 	"locksmith/backends/mkdirlock"
-	"locksmith/backends/nfs/generation"
 	"locksmith/backends/owner"
 	"locksmith/backends/set"
 )
@@ -44,7 +44,7 @@ const (
 )
 
 func (h *helper) nfs() backend.Locker {
-	return h.shaky(&generation.Lock{Dir: generations{h.client}, Address: "nfs:/L",
+	return h.shaky(&symlinks.Lock{Dir: generations{h.client}, Address: "nfs:/L",
 		Env: owner.Env{NewID: owner.NewID, Judge: h.judge, Today: time.Now}})
 }
 

@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/link"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/mkdirlock/dirs"
-	"locksmith/backends/nfs/generation"
 	"locksmith/backends/process"
 )
 
@@ -58,14 +58,14 @@ func (d directories) Close() {
 // generations is a client's directory for a lock of nfs:.
 type generations struct{ client }
 
-var _ generation.Dir = generations{}
+var _ symlinks.Dir = generations{}
 
 func (g generations) Await(ctx context.Context, name string, watched process.Process, d time.Duration, _ ...int) {
 	g.client.Await(ctx, name, watched, d)
 }
 
 func (g generations) Prepare(context.Context) error {
-	for _, name := range []string{generation.Reservations, generation.Generations} {
+	for _, name := range []string{symlinks.Reservations, symlinks.Generations} {
 		if err := g.client.Mkdir(name); err != nil && !errors.Is(err, unix.EEXIST) {
 			return err
 		}
@@ -96,12 +96,12 @@ func (g generations) Readlink(_ context.Context, name string) (target string, er
 
 func (g generations) Touch(_ context.Context, name string) error { return g.do(name, touch) }
 
-func (g generations) Look(_ context.Context, name string) (s generation.Sight, err error) {
+func (g generations) Look(_ context.Context, name string) (s symlinks.Sight, err error) {
 	err = g.do(name, func(path string) error {
 		var st unix.Stat_t
 		err := unix.Stat(path, &st)
 		modified := time.Unix(st.Mtim.Unix())
-		s = generation.Sight{Sign: strconv.FormatInt(modified.UnixNano(), 36), Modified: modified, Links: uint64(st.Nlink)}
+		s = symlinks.Sight{Sign: strconv.FormatInt(modified.UnixNano(), 36), Modified: modified, Links: uint64(st.Nlink)}
 		return err
 	})
 	return s, err

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/s3/objects"
+	"locksmith/backends/generation/objects"
 	"locksmith/protocol"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"locksmith/backends/clock"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 )
@@ -17,7 +17,7 @@ import (
 type Env struct{ runner *runner }
 
 // Dir is the directory of the lock.
-func (e Env) Dir() generation.Dir { return dir{e.runner} }
+func (e Env) Dir() symlinks.Dir { return dir{e.runner} }
 
 // Clock is the clock of the process' host.
 func (e Env) Clock() clock.Clock { return bootClock{e.runner} }
@@ -104,14 +104,14 @@ func (d dir) List(_ context.Context, name string) ([]string, error) {
 	return all, nil
 }
 
-func (d dir) Look(_ context.Context, name string) (generation.Sight, error) {
+func (d dir) Look(_ context.Context, name string) (symlinks.Sight, error) {
 	r := d.r.ask(op{kind: opLook, name: d.r.text(path.Clean(name))})
 	if r.err != 0 {
-		return generation.Sight{}, r.err
+		return symlinks.Sight{}, r.err
 	}
 	s := unpackSight(r.value)
 	modified := epoch.Add(time.Duration(s.stamp) * time.Millisecond)
-	return generation.Sight{Sign: fmt.Sprint(s.stamp), Modified: modified, Links: uint64(s.links)}, nil
+	return symlinks.Sight{Sign: fmt.Sprint(s.stamp), Modified: modified, Links: uint64(s.links)}, nil
 }
 
 // Await also marks a place between two calls: only the loop of Wait calls it, and that loop keeps

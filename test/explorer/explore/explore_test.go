@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/nfs/generation"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/process"
 )
 
@@ -28,7 +28,7 @@ const lockName = "G/lock"
 
 func newNaive(e Env) Lock { return &naive{env: e} }
 
-func (l *naive) dir() generation.Dir { return l.env.Dir() }
+func (l *naive) dir() symlinks.Dir { return l.env.Dir() }
 
 func (l *naive) Attempt(backend.Request) (backend.Attempt, error) {
 	l.id = l.env.NewID()

@@ -1,0 +1,63 @@
+// Package objects locks with numbered objects in a store that can create an object only if
+// there is none: the algorithm, apart from the few requests that it needs (Store).
+//
+//	g.<N>        generation N = 1, 2, 3…, 20 digits; its content is its holder's ticket. N is the fencing token
+//	r.<ticket>   reservation: the record of who made it; also a place in the queue
+//	b.<ticket>   the last heartbeat of who made the reservation; none before the first
+//	s.<N>-<id>   the holder of generation N succeeded (success.go); no part of the lock
+//	broken.<lease>-<id>  who broke that acquisition by hand (note.go); no part of the lock
+//	x.<ticket>   never made: its removal tells who may remove objects (mayRemove)
+//
+// The lock belongs to the reservation that the newest generation names, for as long as that
+// reservation exists. To take it, a locker makes a reservation of its own, finds that of the
+// newest generation gone, and creates the next number, which has exactly one winner. The
+// winner lists all once more: its number is the newest, and its reservation is there. To
+// release the lock, or to break it, the reservation is removed.
+//
+// It is the algorithm of nfs: (package symlinks), with these rules of its own:
+//
+//   - No answer counts but success. "There is one already", any other refusal that may come
+//     late, and no answer at all: whose the generation is, its content tells. None there is
+//     not final, for a request may be executed later than its answer is due: the same is
+//     asked for again. Who gives up removes its reservation, so that what comes later has
+//     ended already.
+//   - Only the store's own word proves that an object is not there: the code NoSuchKey, to a
+//     request that reads it. Any 404 else may be a proxy's or a balancer's. A look (HEAD) has
+//     no words, so what it does not find is read (sure), except where the worst that follows
+//     is one look more: a waiter's looks for the end of a hold and for the next generation
+//     (wait.go). A 404 to a request that writes, removes or lists is no answer.
+//   - What was just listed and then is not there is no proof either: all is listed again.
+//   - A listing is not one moment: it may show a generation and not the reservation that was
+//     made before. So whose reservation it is, is looked for by its name.
+//   - A reservation whose request had no answer is removed, and its name is never used
+//     again: a late copy of the request would bring back what others took for gone.
+//   - A heartbeat is an object of its own, and then a look whether the reservation is there,
+//     no next generation, and then the own one, for old ones are removed in their order; and
+//     whether that is still ours, for a late one may make an old number again. It never
+//     writes what somebody may have removed. That there is none means nothing. After a lease
+//     of silence it renews nothing: somebody may be about to remove the reservation.
+//   - Who was silent for a lease before its generation was confirmed gives it up, and ends after
+//     three of them in a row: its requests take longer than its lease. If somebody else is
+//     seen to hold meanwhile, the count begins anew. So beside a client that is always faster
+//     it waits on, without the lock and without a word, until its timeout.
+//   - Nothing is removed under a condition: half of the stores ignore it.
+//   - The newest generation is never removed, also when the lock is: whoever has just read
+//     its number would make the next one.
+//
+// A holder is dead by proof (owner.Record.Verdict) or after a whole lease without a
+// heartbeat, as watched on the observer's own clock. A locker sends a heartbeat within the
+// try that wins, and starts again with a new ticket if it was silent for a whole lease.
+//
+// The queue is for fairness and not a rule of safety. Requests cost money: who waits asks for
+// single objects, and lists only when the lock may be had.
+//
+// What it needs of the store: a conditional creation that has exactly one winner, and that
+// what was written, or removed, is so for everybody in all requests that begin later. A page
+// of a listing may mix moments, if others do not take three turns in between.
+// Package s3's doctor finds those that promise it and do not keep it.
+//
+// Where a store keeps it, command explorer runs this code in every order of requests that a
+// few lockers can make, with crashes, pauses, lost answers, and requests that are executed
+// late or twice. It finds no two holders, no lock that is stuck, no token that falls and no
+// loss that is not told; and what is wrong if one of the rules above is left out.
+package objects

@@ -1,0 +1,46 @@
+package symlinks
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/posix"
+)
+
+// TestBellWhileServerIsAway: a holder that gives up because it cannot reach the server ends the
+// wait of nobody else.
+func TestBellWhileServerIsAway(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		// 1. The holder has a bell, which the waiter hears.
+		old := newHost("holder", m).take(t, "exclusive")
+		bell := posix.HangBell(old.claim.in.bell())
+		var away atomic.Bool
+		a := newHost("waiter", hooked{m, func(o operation) error {
+			if away.Load() {
+				return unix.ETIMEDOUT
+			}
+			return o.do()
+		}}).want(t, "exclusive")
+		a.lock.Bells = true
+		mustBeHeld(t, a)
+		if !a.hearsPredecessor() {
+			t.Fatal("it hears nothing")
+		}
+		start := time.Now()
+		// 2. The server goes away, and then the holder's process.
+		time.AfterFunc(time.Second, func() {
+			away.Store(true)
+			bell.Ring()
+		})
+		// 3. The server comes back, and the lock is free.
+		time.AfterFunc(20*time.Second, func() {
+			_ = m.Rmdir(t.Context(), old.claim.path())
+			away.Store(false)
+		})
+		mustRelease(t, mustAcquire(t, a))
+		between(t, "waiting", time.Since(start), 20*time.Second, 20*time.Second+slack)
+	})
+}

@@ -1,0 +1,217 @@
+//go:build unix
+
+package symlinks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/posix"
+	"locksmith/protocol"
+)
+
+// A claim is what we have in Reservations under one ticket.
+type claim struct {
+	lock   *Lock
+	clock  clock.Clock
+	ticket ticket
+	// in is our own reservation, or the shared directory where we are a member.
+	in entry
+	// staged: there may also be a place in the queue under our ticket.
+	staged bool
+	// spoiled: it was never complete, and could not be removed.
+	spoiled bool
+	// confirmed is when the last request was sent that proved it ours.
+	confirmed time.Duration
+	// beat is the last heartbeat by the server's clock, once somebody has looked; else zero.
+	beat time.Time
+	// bell rings when our place in the queue ends, or our hold.
+	bell posix.Bell
+}
+
+// path is the directory whose time is our heartbeat.
+func (c *claim) path() string {
+	if c.in.kind == exclusive {
+		return c.in.path()
+	}
+	return c.in.member(c.ticket)
+}
+
+// refresh is a heartbeat. errBroken means that the claim is gone; or that it was
+// silent for so long that somebody may have decided to remove it and will do so.
+func (c *claim) refresh(ctx context.Context) error {
+	sent := c.clock.Now()
+	err := c.lock.Dir.Touch(ctx, c.path())
+	switch {
+	case gone(err):
+		return errBroken
+	case err != nil:
+		return c.lock.touchError(err)
+	case c.clock.Now()-c.confirmed >= c.ticket.lease:
+		return errBroken
+	}
+	c.confirmed, c.beat = sent, time.Time{}
+	return nil
+}
+
+func (l *Lock) touchError(err error) error {
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) ||
+		errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EINVAL) {
+		return &backend.Error{Code: protocol.CannotCreate, Lock: string(l.Address), Op: "set the time of our reservation", Err: err,
+			Hint: "without times there are no heartbeats: choose another file system"}
+	}
+	return l.Fail("set the time of our reservation", err)
+}
+
+// present returns errBroken if the claim is gone.
+func (c *claim) present(ctx context.Context) error {
+	_, err := c.lock.Dir.Look(ctx, c.path())
+	switch {
+	case gone(err):
+		return errBroken
+	case err != nil:
+		return c.lock.Fail("look at our reservation", err)
+	}
+	return nil
+}
+
+// remove removes all that carries our ticket. What is not there is no error.
+func (c *claim) remove(ctx context.Context) error {
+	if err := c.lock.remove(ctx, c.in, c.ticket); err != nil && !absent(err) {
+		return c.lock.Fail("remove our reservation", err)
+	}
+	if err := c.removeStaging(ctx); err != nil {
+		return err
+	}
+	c.bell.Ring()
+	if err := c.lock.Dir.Unlink(ctx, c.ticket.record()); err != nil && !absent(err) {
+		return c.lock.Fail("remove our record", err)
+	}
+	return nil
+}
+
+// removeStaging removes our place in the queue, if that is apart from the claim.
+func (c *claim) removeStaging(ctx context.Context) error {
+	if !c.staged {
+		return nil
+	}
+	if err := c.lock.remove(ctx, entry{staging, c.ticket}, c.ticket); err != nil && !absent(err) {
+		return c.lock.Fail("remove our place in the queue", err)
+	}
+	c.staged = false
+	return nil
+}
+
+// remove removes what ticket t has in Reservations: an exclusive reservation,
+// or a member and then the shared directory if that was the last one. Its error
+// is that of the first removal, as the system gave it.
+func (l *Lock) remove(ctx context.Context, e entry, t ticket) error {
+	if e.kind == exclusive {
+		return l.Dir.Rmdir(ctx, e.path())
+	}
+	err := l.Dir.Rmdir(ctx, e.member(t))
+	if err == nil || absent(err) {
+		if last := l.Dir.Rmdir(ctx, e.path()); last != nil && !absent(last) && !notEmpty(last) && err == nil {
+			return last
+		}
+	}
+	return err
+}
+
+// reserve makes our reservation if we have none: the record first, so that
+// whoever sees the reservation can tell whose it is.
+func (a *attempt) reserve(ctx context.Context, k kind, newest uint64) error {
+	if a.mine != nil {
+		return nil
+	}
+	t, err := a.register(ctx, newest)
+	if err != nil {
+		return err
+	}
+	c := a.claimOf(entry{k, t}, t)
+	c.bell = a.lock.hang(c.in)
+	var doubt error
+	for _, dir := range c.dirs() {
+		err := a.lock.Dir.Mkdir(ctx, dir)
+		if !maybeCreated(err) {
+			return a.undo(ctx, c, "make reservation", err)
+		}
+		doubt = cmp.Or(doubt, err)
+	}
+	a.mine = c
+	return c.ensure(ctx, doubt)
+}
+
+// ensure makes sure that the claim exists, after an unclear answer to the
+// request that made it. Otherwise that request might still be on its way, and
+// arrive after others have found that the reservation is gone to which our
+// generation points.
+func (c *claim) ensure(ctx context.Context, doubt error) error {
+	if doubt == nil {
+		return nil
+	}
+	return c.refresh(ctx)
+}
+
+// dirs are the directories of a reservation, in the order they are made.
+func (c *claim) dirs() []string {
+	if c.in.kind == exclusive {
+		return []string{c.in.path()}
+	}
+	return []string{c.in.path(), c.path()}
+}
+
+func (a *attempt) claimOf(e entry, t ticket) *claim {
+	return &claim{lock: a.lock, clock: a.request.Clock, ticket: t, in: e, confirmed: a.request.Clock.Now()}
+}
+
+// undo removes what was made of a claim before an error, or leaves that to
+// Withdraw.
+func (a *attempt) undo(ctx context.Context, c *claim, op string, err error) error {
+	a.mine, c.spoiled = c, true
+	if absent(err) { // the directory vanished, or somebody removed it
+		return cmp.Or(a.withdraw(ctx), backend.ErrAgain)
+	}
+	return errors.Join(a.lock.Fail(op, err), a.withdraw(ctx))
+}
+
+// register writes the record of a new ticket. The place in the queue stays that
+// of the first one.
+func (a *attempt) register(ctx context.Context, newest uint64) (ticket, error) {
+	if a.place == nil {
+		a.place = &ticket{since: newest, at: max(a.lock.Today().UnixMicro(), 0), lease: a.request.Owner.Lease}
+	}
+	t := *a.place
+	t.id = a.lock.NewID()
+	r := a.request.Owner
+	r.ID, r.Acquired = t.id, a.lock.Today()
+	text, err := r.Format()
+	if err != nil {
+		return t, a.lock.Address.Usage("write owner record", err.Error(), "shorten the metadata")
+	}
+	text = strings.TrimSuffix(text, "\n")
+	err = a.lock.Dir.Symlink(ctx, text, t.record())
+	if absent(err) {
+		if err := a.lock.Dir.Prepare(ctx); err != nil {
+			return t, a.lock.Fail(makeOp, err)
+		}
+		err = a.lock.Dir.Symlink(ctx, text, t.record())
+	}
+	switch {
+	case maybeCreated(err):
+		return t, nil
+	case errors.Is(err, unix.ENAMETOOLONG):
+		return t, a.lock.Address.Usage("write owner record", "this file system has no room for it in a symbolic link", "shorten the metadata")
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
+		return t, &backend.Error{Code: protocol.CannotCreate, Lock: string(a.lock.Address), Op: "write owner record", Err: err,
+			Hint: "the file system may have no symbolic links: choose another one"}
+	}
+	return t, a.lock.Fail("write owner record", err)
+}

@@ -1,0 +1,53 @@
+// Package symlinks locks with numbered symbolic links in a directory that
+// several hosts share: the algorithm, apart from the few file-system calls it
+// needs (Dir).
+//
+//	G/lock.<N> -> ../R/x.<ticket>   generation N = 1, 2, 3…; N is the fencing token
+//	R/x.<ticket>/                   exclusive reservation; also a place in the queue
+//	R/s.<ticket>/<ticket>/          shared directory, one entry for each member
+//	R/t.<ticket>/<ticket>/          a shared directory in the making; a place in the queue
+//	R/i.<ticket> -> record          who that is: read by readlink, never opened
+//	R/d.<N>-<id> -> record          the holder of generation N succeeded (success.go); no part of the lock
+//	R/broken.<lease>-<id> -> note   who broke that acquisition by hand (note.go); no part of the lock
+//
+// The lock belongs to the reservation that the newest generation points to, for
+// as long as that reservation exists. To take it, a locker makes a reservation
+// of its own, finds the newest generation's reservation gone, and creates the
+// next number. Creating a symbolic link has exactly one winner. The winner then
+// makes sure that its number still is the newest, and that its reservation was
+// there all the time. To release it, or to break it, the reservation is
+// removed.
+//
+// Everything that is removed carries a ticket, which names one acquisition and
+// is never used twice. So a removal that comes late, because a process was
+// paused or a server repeats a request, finds nothing to hit. The well-known
+// names, the generations, are never removed while they could matter, and never
+// replaced.
+//
+// A holder is dead by proof (owner.Record.Verdict) or after a whole lease
+// without a heartbeat, as watched on the observer's own clock. A heartbeat sets
+// the time of the holder's own reservation. A locker that was silent for a whole
+// lease before its acquisition was complete starts again with a new ticket:
+// somebody may have decided to break the old one already.
+//
+// The queue is for fairness and not a rule of safety: when the lock becomes free, a
+// waiter that is not the first leaves it to the others for a moment. Only the first in
+// the queue asks often. What a turn costs, in calls, does not depend on how many wait: a
+// waiter lists the queue when it joins it, and then looks at its predecessor and at the
+// holder only. Those on one host are woken by each other (bells.go).
+//
+// What it needs of the file system: mkdir, symlink and rename are atomic and
+// have one winner; opening a directory anew and reading it shows at least what
+// this host did there; statx asks the server. What breaks it: a cache between
+// hosts that invents successes; a program that renames or removes what is not
+// its own, above all lock.<N>; two servers behind one name.
+//
+// The steps in the code are numbered as in the comments of exclusive.go and
+// shared.go.
+package symlinks
+
+// The two subdirectories of a lock directory.
+const (
+	Generations  = "G"
+	Reservations = "R"
+)

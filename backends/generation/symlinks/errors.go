@@ -1,0 +1,88 @@
+//go:build unix
+
+package symlinks
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// errBroken: our own reservation is gone, or was silent for too long.
+var errBroken = errors.New("our reservation was given up")
+
+// absent reports that a name leads nowhere. A stale handle proves nothing of the
+// kind: it may be that of the whole export.
+func absent(err error) bool { return errors.Is(err, unix.ENOENT) }
+
+// gone reports that our own reservation is to be taken for gone.
+func gone(err error) bool { return absent(err) || errors.Is(err, unix.ESTALE) }
+
+// unclear reports that a call may or may not have taken effect: a soft mount
+// gave up, or a signal came.
+func unclear(err error) bool {
+	return backend.IsErrno(err, unix.EIO, unix.ETIMEDOUT, unix.EINTR)
+}
+
+// maybeCreated reports that after a create the thing may be there. Whose it is the
+// next steps find out by our own ticket, never by the return code: a server
+// that crashed repeats EEXIST for what was our own work.
+func maybeCreated(err error) bool {
+	return err == nil || errors.Is(err, unix.EEXIST) || unclear(err)
+}
+
+// notEmpty reports that a directory was not removed because something is in it.
+func notEmpty(err error) bool {
+	return errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST)
+}
+
+// again is backend.ErrAgain after an unclear answer. If it happens again and again,
+// that is what is told.
+func (l *Lock) again(op string, err error) error {
+	return errors.Join(backend.ErrAgain, l.Fail(op, err))
+}
+
+// Fail gives a failed call its code and advice.
+func (l *Lock) Fail(op string, err error) error { return l.Address.Fail(op, err, explain) }
+
+// makeOp is the only operation beside the lock directory.
+const makeOp = "make the lock directory"
+
+func explain(e *backend.Error) {
+	switch {
+	case backend.Unclear(e.Err), errors.Is(e.Err, unix.ENOLCK):
+		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
+	case errors.Is(e.Err, fs.ErrPermission):
+		path, _, _ := strings.Cut(e.Lock[strings.Index(e.Lock, ":")+1:], "?")
+		if strings.HasPrefix(path, "//") {
+			e.Hint = "allow this user of the server to write there, or choose another place"
+			return
+		}
+		e.Hint = fmt.Sprintf("allow this user to write there, for a group with: chmod g+ws %[1]s %[1]s/R %[1]s/G", path)
+		if e.Op == makeOp {
+			e.Hint = "allow this user to write there, for a group with: chmod g+ws " + filepath.Dir(path)
+		}
+	case errors.Is(e.Err, unix.ENOTEMPTY):
+		e.Code, e.Hint = protocol.CannotCreate, "remove what somebody has put into it"
+	case errors.Is(e.Err, unix.EMLINK):
+		e.Code, e.Hint = protocol.CannotCreate, "there are too many reservations: see locksmith status"
+	}
+}
+
+// foreign says that something stands where only our own kind may stand.
+func (l *Lock) foreign(what, cause string) error {
+	return l.Address.Unfit("read "+what, cause,
+		"nobody can tell whether the lock is held: make sure that nobody does, then move it away")
+}
+
+// lost is the error of a hold whose reservation is gone.
+func (l *Lock) lost(op string) error {
+	return l.Address.Gone(op, "somebody broke the lock or removed its reservation")
+}

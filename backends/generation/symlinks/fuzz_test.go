@@ -1,0 +1,110 @@
+//go:build unix
+
+package symlinks
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
+	"locksmith/protocol"
+)
+
+// found is a lock directory of which somebody else made all. Of the calls it has only
+// those of an inspection.
+type found struct {
+	Dir
+	generations, reservations, members []string
+	link, record                       string
+}
+
+func (d found) List(_ context.Context, name string) ([]string, error) {
+	switch name {
+	case Generations:
+		return d.generations, nil
+	case Reservations:
+		return d.reservations, nil
+	}
+	return d.members, nil
+}
+
+func (d found) Readlink(_ context.Context, name string) (string, error) {
+	if strings.HasPrefix(name, Generations+"/"+lockPrefix) {
+		return d.link, nil
+	}
+	return d.record, nil
+}
+
+func (d found) Look(context.Context, string) (Sight, error) { return Sight{Sign: "1"}, nil }
+
+// FuzzDirectory: whatever names and links are in a lock directory, an inspection does
+// not take a lock that somebody has for free, and nobody but with a record of its own
+// for dead.
+func FuzzDirectory(f *testing.F) {
+	k := "1-1700000000000-60000-" + someID
+	record := strings.TrimSuffix(recordOf(f, someID), "\n")
+	for _, s := range [][]string{
+		{"", "", "", "", ""},
+		{"lock.1", "x." + k, "", "../R/x." + k, record},
+		{"lock.1\nlock.2", "s." + k + "\nt." + k, k, "../R/s." + k, "garbage"},
+		{"lock.18446744073709551615", "", "", "", ""},
+		{"lock.2\nlock.1\nlock.01", "x." + k, "\x1b[2J", "../R/../../etc", "/etc/passwd"},
+		{"lock.3", "i." + k + "\nx." + k + "\ns." + k, k + "\n" + k, "../R/t." + k, "\x9b\u202e"},
+	} {
+		f.Add(s[0], s[1], s[2], s[3], s[4])
+	}
+	f.Fuzz(func(t *testing.T, generations, reservations, members, link, record string) {
+		d := found{generations: strings.Split(generations, "\n"), reservations: strings.Split(reservations, "\n"),
+			members: strings.Split(members, "\n"), link: link, record: record}
+		l := &Lock{Dir: d, Address: "nfs:/lock", Env: owner.Env{NewID: owner.NewID, Today: time.Now, Judge: func(r owner.Record) owner.Verdict { return owner.Dead }}}
+		r, err := l.Inspect(context.Background())
+		newest, e, shaped := parsed(d)
+		switch {
+		case err != nil && shaped && newest < maxGeneration:
+			t.Fatalf("%+v: %v", d, err)
+		case err != nil && !errors.As(err, new(*backend.Error)):
+			t.Fatalf("%+v: %v", d, err)
+		case err != nil:
+			return
+		case newest > 0 && !shaped, r.Token != newest:
+			t.Fatalf("%+v has token %d, and no error", d, r.Token)
+		case newest > 0 && len(r.Holders) == 0 && e.kind == exclusive && slices.Contains(d.reservations, strings.TrimPrefix(e.path(), Reservations+"/")):
+			t.Fatalf("%+v is free", d)
+		}
+		for _, h := range append(r.Holders, r.Waiters...) {
+			if h.Verdict == owner.Dead && (h.Record == nil || !strings.Contains(record, h.Record.ID)) {
+				t.Fatalf("%+v: %+v is dead", d, h)
+			}
+			if strings.ContainsFunc(h.String(), protocol.IsControl) {
+				t.Fatalf("%+v: %q", d, h.String())
+			}
+		}
+	})
+}
+
+// parsed says what the newest generation is, and whether it leads to something that
+// one of us could have made.
+func parsed(d found) (newest uint64, e entry, shaped bool) {
+	for _, name := range d.generations {
+		if n, ok := parseLockName(name); ok {
+			newest = max(newest, n)
+		}
+	}
+	e, shaped = parseLink(d.link)
+	return newest, e, shaped || newest == 0
+}
+
+// recordOf is somebody's record.
+func recordOf(f *testing.F, id string) string {
+	text, err := owner.Record{ID: id, Helper: process.Process{PID: 7}, User: "alice", Mode: "exclusive", Lease: time.Minute}.Format()
+	if err != nil {
+		f.Fatal(err)
+	}
+	return text
+}

@@ -1,0 +1,36 @@
+//go:build unix
+
+package symlinks
+
+import (
+	"context"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/finder"
+)
+
+// A Kind knows the locks below a place that are lock directories. It implements
+// finder.DirectoryKind.
+type Kind struct {
+	Place Lock // as if the place were one
+	// At is the lock directory at a path of the walk.
+	At func(path string) Dir
+}
+
+// Beside implements finder.DirectoryKind: nothing of a lock is beside it.
+func (Kind) Beside(context.Context, *finder.Directory, string) finder.Answer { return finder.Answer{} }
+
+// Directory implements finder.DirectoryKind.
+func (k Kind) Directory(ctx context.Context, d, _ *finder.Directory) finder.Answer {
+	if !d.HasDirectory(Generations) || !d.HasDirectory(Reservations) {
+		return finder.Answer{}
+	}
+	l := k.Place
+	address := backend.Below(string(l.Address), d.Path)
+	l.Dir, l.Address = k.At(d.Path), backend.Name(address)
+	r, err := l.Inspect(ctx)
+	return finder.Answer{Lock: &backend.Listed{Lock: address, Report: r, Err: err}, Mine: true}
+}
+
+// Part implements finder.DirectoryKind.
+func (Kind) Part(name string) bool { return name == Generations || name == Reservations }

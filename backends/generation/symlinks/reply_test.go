@@ -1,0 +1,273 @@
+//go:build unix
+
+package symlinks
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// loseReply lets the nth call that is matched happen, and loses the answer.
+func loseReply(dir Dir, n int, match func(operation) bool) Dir {
+	return hooked{dir, func(o operation) error {
+		err := o.do()
+		if match(o) {
+			if n--; n == 0 {
+				return unix.ETIMEDOUT
+			}
+		}
+		return err
+	}}
+}
+
+func removes(o operation) bool { return o.call == "rmdir" && !strings.Contains(o.name, probePrefix) }
+
+// TestReleaseReplyLost: the lock was released, but nobody told us.
+func TestReleaseReplyLost(t *testing.T) {
+	for _, mode := range modes() {
+		for _, taken := range []bool{false, true} {
+			t.Run(name(mode, " taken over: ", taken), func(t *testing.T) {
+				inBubble(t, func(t *testing.T, m *memory) {
+					here := newHost("here", m)
+					h := here.take(t, mode)
+					h.claim.lock.Dir = loseReply(m, 1, removes)
+					mustFail(t, h.Release(t.Context()), protocol.Unreachable, "try again")
+					if taken {
+						mustRelease(t, newHost("there", m).take(t, "exclusive"))
+					}
+					err := h.Release(t.Context())
+					if taken != errors.Is(err, backend.ErrGone) || !taken && err != nil {
+						t.Errorf("second release: %v", err)
+					}
+					mustBeTidy(t, m)
+				})
+			})
+		}
+	}
+}
+
+// TestReleaseAfterLossIsALoss: a heartbeat has found us gone, even if nobody has
+// taken the lock since.
+func TestReleaseAfterLossIsALoss(t *testing.T) {
+	for _, mode := range modes() {
+		t.Run(mode, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, m *memory) {
+				h := newHost("here", m).take(t, mode)
+				if err := newHost("there", m).lock().Break(t.Context(), h.ID()); err != nil {
+					t.Fatal(err)
+				}
+				mustBeLost(t, h)
+				mustBeTidy(t, m)
+			})
+		})
+	}
+}
+
+// TestAcquireReplyLost: each answer in turn is lost, though the call was done.
+func TestAcquireReplyLost(t *testing.T) {
+	for _, mode := range modes() {
+		for _, before := range []string{"fresh", "used"} {
+			t.Run(mode+" "+before, func(t *testing.T) {
+				for n := 1; ; n++ {
+					lost := false
+					inBubble(t, func(t *testing.T, m *memory) { lost = acquireReplyLost(t, m, mode, before, n) })
+					if !lost || t.Failed() {
+						return
+					}
+				}
+			})
+		}
+	}
+}
+
+// acquireReplyLost reports whether there was an nth answer to lose.
+func acquireReplyLost(t *testing.T, m *memory, mode, before string, n int) (lost bool) {
+	calls := 0
+	if before == "used" {
+		mustRelease(t, newHost("there", m).take(t, mode))
+	}
+	here := newHost("here", m)
+	here.dir = loseReply(m, n, func(operation) bool {
+		calls++
+		lost = calls >= n
+		return true
+	})
+	a := here.want(t, mode)
+	h, err := acquire(t.Context(), a)
+	for range 3 {
+		if backend.CodeOf(err) != protocol.Unreachable {
+			break
+		}
+		h, err = acquire(t.Context(), a)
+	}
+	if err != nil {
+		t.Errorf("after losing answer %d: %v", n, err)
+		return lost
+	}
+	h.claim.lock.Dir = m // what is lost later is another test's
+	mustStillHold(t, h)
+	mustBeHeld(t, newHost("there", m).want(t, "exclusive"))
+	return lost
+}
+
+// late keeps copies of all removals, to do them again when they can only hurt.
+type late struct{ removals []operation }
+
+func (l *late) on(dir Dir) Dir {
+	return hooked{dir, func(o operation) error {
+		if o.call == "rmdir" || o.call == "unlink" || o.call == "rename" {
+			l.removals = append(l.removals, o)
+		}
+		return o.do()
+	}}
+}
+
+func (l *late) repeat() {
+	for _, o := range l.removals {
+		_ = o.do()
+	}
+}
+
+// TestLateRemovalsHitNothing: a server gets every removal twice, the second time
+// when others hold the lock. Also those of a breaker and of a release that came
+// late by themselves.
+func TestLateRemovalsHitNothing(t *testing.T) {
+	for _, first := range modes() {
+		for _, second := range modes() {
+			t.Run(first+" then "+second, func(t *testing.T) {
+				inBubble(t, func(t *testing.T, m *memory) {
+					var old late
+					here := newHost("here", old.on(m))
+					mustRelease(t, here.take(t, first))
+					dead := newHost("elsewhere", m).take(t, first)
+					broken := mustAcquire(t, here.want(t, first)) // breaks it after a lease
+					mustRelease(t, broken)
+					dead.claim.lock.Dir = old.on(m)
+					_ = dead.Release(t.Context())
+					keepsUnder(t, m, second, &old)
+				})
+			})
+		}
+	}
+}
+
+func keepsUnder(t *testing.T, m *memory, mode string, old *late) {
+	t.Helper()
+	there := newHost("there", m)
+	hs := []*hold{there.take(t, mode)}
+	if mode == "shared" {
+		hs = append(hs, there.take(t, mode))
+	}
+	if len(old.removals) < 3 {
+		t.Fatalf("only %v to repeat", old.removals)
+	}
+	old.repeat()
+	for _, h := range hs {
+		mustStillHold(t, h)
+	}
+	other := there.want(t, "exclusive")
+	mustBeHeld(t, other)
+	mustWithdraw(t, other)
+	for _, h := range hs {
+		mustRelease(t, h)
+	}
+	if token := there.take(t, "exclusive").Token(); token <= hs[0].Token() {
+		t.Errorf("token %d after %d", token, hs[0].Token())
+	}
+}
+
+// TestLateBreak: a breaker has decided, and is paused until the holder has
+// beaten, released, and somebody else has the lock.
+func TestLateBreak(t *testing.T) {
+	for _, mode := range modes() {
+		t.Run(mode, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, m *memory) {
+				silent := newHost("elsewhere", m).take(t, mode)
+				var next *hold
+				breaker := newHost("here", hooked{m, func(o operation) error {
+					if next == nil && removes(o) {
+						// The silent one wakes up and finishes its work.
+						mustStillHold(t, silent)
+						mustRelease(t, silent)
+						next = mustAcquire(t, newHost("there", m).want(t, mode))
+						keep(t, next)
+					}
+					return o.do()
+				}}).want(t, "exclusive")
+				mustBeHeld(t, breaker)
+				time.Sleep(leaseAndDrift)
+				if held := mustBeHeld(t, breaker); next == nil || held.Holder.Record == nil || held.Holder.Record.ID != next.ID() {
+					t.Errorf("held by %+v", held.Holder)
+				}
+				mustStillHold(t, next)
+			})
+		})
+	}
+}
+
+// TestStolenBetweenSymlinkAndListing: the newest generation is not ours any more
+// when we confirm it, because our reservation was broken meanwhile.
+func TestStolenBetweenSymlinkAndListing(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		var thief *hold
+		here := newHost("here", hooked{m, func(o operation) error {
+			err := o.do()
+			if thief == nil && o.call == "symlink" && strings.HasPrefix(o.name, Generations) {
+				// An operator breaks what is seen, and takes the lock.
+				there := newHost("there", m)
+				r, inspectErr := there.lock().Inspect(t.Context())
+				if inspectErr != nil || len(r.Holders) != 1 {
+					t.Fatalf("%+v, %v", r, inspectErr)
+				}
+				if breakErr := there.lock().Break(t.Context(), r.Holders[0].Record.ID); breakErr != nil {
+					t.Fatal(breakErr)
+				}
+				thief = there.take(t, "exclusive")
+			}
+			return err
+		}})
+		a := here.want(t, "exclusive")
+		if held := mustBeHeld(t, a); held.Holder.Record.ID != thief.ID() {
+			t.Errorf("held by %+v", held.Holder)
+		}
+		mustStillHold(t, thief)
+	})
+}
+
+// TestOutdatedGenerationIsNoHold: a locker is paused before it makes generation
+// 2 until that was used and collected. It can make it again, which means nothing.
+func TestOutdatedGenerationIsNoHold(t *testing.T) {
+	for _, mode := range modes() {
+		t.Run(mode, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, m *memory) {
+				there := newHost("there", m)
+				mustRelease(t, there.take(t, "exclusive"))
+				var now *hold
+				a := newHost("here", hooked{m, func(o operation) error {
+					if now == nil && o.call == "symlink" && o.name == lockName(2) {
+						for now = mustAcquire(t, there.want(t, "exclusive")); now.Token() < 8; {
+							mustRelease(t, now)
+							now = mustAcquire(t, there.want(t, "exclusive"))
+						}
+					}
+					return o.do()
+				}}).want(t, mode)
+				if held := mustBeHeld(t, a); now == nil || held.Holder.Record == nil || held.Holder.Record.ID != now.ID() {
+					t.Errorf("held by %+v", held.Holder)
+				}
+				mustStillHold(t, now)
+				mustRelease(t, now)
+				if h := mustAcquire(t, a); h.Token() != 9 {
+					t.Errorf("token %d", h.Token())
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,30 @@
+//go:build unix
+
+package symlinks
+
+import (
+	"strings"
+	"testing"
+
+	"locksmith/backends/success"
+)
+
+// TestSuccessNames: what success writes is read, and nothing else; the newest is that of the
+// last holder there can have been.
+func TestSuccessNames(t *testing.T) {
+	id := strings.Repeat("0a", 16)
+	var names []string
+	for _, n := range []uint64{0, 3, 7, 5} {
+		names = append(names, strings.TrimPrefix(successPath(n, id), Reservations+"/"))
+	}
+	for most, want := range map[uint64]uint64{0: 0, 2: 0, 3: 3, 4: 3, 6: 5, 7: 7, 100: 7} {
+		if got := success.Newest(successesIn(names, most)); got.Number != want {
+			t.Errorf("up to %d: %d, want %d", most, got.Number, want)
+		}
+	}
+	for _, bad := range []string{"d.", "d.3", "d.03-" + id, "d.+3-" + id, "d.3-" + id[1:], "d.3-" + id + "x", "x.3-" + id, "d.-1-" + id} {
+		if s, ok := parseSuccess(bad); ok {
+			t.Errorf("%s is %v", bad, s)
+		}
+	}
+}

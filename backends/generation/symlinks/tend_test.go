@@ -1,0 +1,283 @@
+//go:build unix
+
+package symlinks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+)
+
+// crowd leaves n reservations behind, half of them of another host.
+func crowd(t *testing.T, m *memory, here *host, n int) {
+	t.Helper()
+	elsewhere := newHost("elsewhere", m)
+	for i := range n {
+		h, k := here, exclusive
+		if i%2 == 0 {
+			h = elsewhere
+		}
+		if i%10 == 3 {
+			k = staging
+		}
+		put(t, m, k, h, 7, ticket{at: int64(i)})
+	}
+	here.Dead[7] = true
+	time.Sleep(lease) // nobody beats
+}
+
+// TestCrowd: what ten thousand crashed waiters left does not make the lock
+// expensive, and goes away.
+func TestCrowd(t *testing.T) {
+	const leftovers = 10000
+	inBubble(t, func(t *testing.T, m *memory) {
+		here := newHost("here", m)
+		crowd(t, m, here, leftovers)
+		var count meter
+		here.dir = count.on(m)
+		start := time.Now()
+		h := mustAcquire(t, here.want(t, "exclusive"))
+		between(t, "taking the lock", time.Since(start), 0, slack)
+		// A look at some of those before us, and the removal of the dead among them.
+		if n := count.calls.Load(); n > 100 {
+			t.Errorf("%d calls to take the lock", n)
+		}
+		contend(t, m, h)
+		tendUntilTidy(t, m, here)
+	})
+}
+
+// contend hands the lock from one to another, in the presence of a crowd.
+func contend(t *testing.T, m *memory, h *hold) {
+	t.Helper()
+	there := newHost("there", m)
+	var count meter
+	there.dir = count.on(m)
+	a := there.want(t, "shared")
+	mustBeHeld(t, a)
+	time.AfterFunc(time.Second, func() { _ = h.Release(context.Background()) })
+	start := time.Now()
+	mustRelease(t, mustAcquire(t, a))
+	between(t, "waiting", time.Since(start), time.Second, time.Second+maxRankPause+slack)
+	if n := count.calls.Load(); n > 400 {
+		t.Errorf("%d calls to wait", n)
+	}
+}
+
+// tendUntilTidy holds the lock for a while.
+func tendUntilTidy(t *testing.T, m *memory, here *host) {
+	t.Helper()
+	h := here.take(t, "exclusive")
+	for range 3 {
+		mustStillHold(t, h)
+		if err := h.Tend(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if here.Dead[7] { // those of this host go at once
+			for _, e := range reservations(t, m, "x") {
+				if s, _ := parseEntry(e); s.ticket.at%2 == 1 && s.ticket.id != h.ID() {
+					t.Fatalf("%s is still there", e)
+				}
+			}
+		}
+		time.Sleep(lease - time.Second)
+		mustStillHold(t, h)
+		time.Sleep(2 * time.Second)
+	}
+	mustRelease(t, h)
+	mustBeTidy(t, m)
+}
+
+// TestTendSparesTheLiving: holders and waiters that beat.
+func TestTendSparesTheLiving(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		there := newHost("there", m)
+		hs := []*hold{newHost("here", m).take(t, "shared"), there.take(t, "shared")}
+		waiters := []*attempt{there.queue(t, "exclusive"), newHost("elsewhere", m).queue(t, "exclusive")}
+		for _, a := range waiters {
+			go func() { _ = a.Wait(t.Context()) }()
+		}
+		everything := reservations(t, m, "xsti")
+		for range 12 {
+			for _, h := range hs {
+				mustStillHold(t, h)
+			}
+			if err := hs[0].Tend(t.Context()); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(lease / 4)
+		}
+		if now := reservations(t, m, "xsti"); !slices.Equal(now, everything) {
+			t.Errorf("there was %q, now %q", everything, now)
+		}
+	})
+}
+
+// TestTendSparesRecordsItCannotPlace: a shared directory cannot be listed at the
+// moment, so nobody knows whose records are those of its members.
+func TestTendSparesRecordsItCannotPlace(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		hs := []*hold{newHost("here", m).take(t, "shared"), newHost("there", m).take(t, "shared")}
+		hs[0].claim.lock.Dir = hooked{m, func(o operation) error {
+			if o.call == "list" && strings.HasPrefix(o.name, hs[0].claim.in.path()) {
+				return unix.EIO
+			}
+			return o.do()
+		}}
+		for range 6 {
+			for _, h := range hs {
+				mustStillHold(t, h)
+			}
+			_ = hs[0].Tend(t.Context())
+			time.Sleep(lease / 4)
+		}
+		if _, err := m.Readlink(t.Context(), hs[1].claim.ticket.record()); err != nil {
+			t.Errorf("the record of a living holder: %v", err)
+		}
+	})
+}
+
+// TestTendGoesOnWhereItStopped: what there was no time for comes next.
+func TestTendGoesOnWhereItStopped(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		here := newHost("here", m)
+		h := here.take(t, "exclusive")
+		for i := range 20 {
+			put(t, m, exclusive, here, 7, ticket{since: 1, at: int64(i)})
+		}
+		here.Dead[7] = true
+		for range 25 {
+			left := len(reservations(t, m, "xi"))
+			ctx, cancel := context.WithCancel(t.Context())
+			h.claim.lock.Dir = hooked{m, func(o operation) error {
+				if o.call == "rmdir" || o.call == "unlink" {
+					cancel()
+				}
+				return o.do()
+			}}
+			if err := h.Tend(ctx); err != nil {
+				t.Error(err)
+			}
+			// A reservation and its record go together.
+			if now := len(reservations(t, m, "xi")); left > 2 && now >= left || now < left-2 {
+				t.Fatalf("%d were left, now %d", left, now)
+			}
+		}
+		if left := reservations(t, m, "xi"); len(left) != 2 {
+			t.Errorf("left behind: %q", left)
+		}
+		mustStillHold(t, h)
+	})
+}
+
+// TestTendTwiceAtOnce: two sweepers are harmless to each other.
+func TestTendTwiceAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		here := newHost("here", m)
+		hs := []*hold{here.take(t, "shared"), here.take(t, "shared")}
+		put(t, m, exclusive, here, 7, ticket{})
+		put(t, m, staging, here, 7, ticket{})
+		here.Dead[7] = true
+		nested := false
+		hs[0].claim.lock.Dir = hooked{m, func(o operation) error {
+			if !nested && o.call == "rmdir" {
+				nested = true
+				if err := hs[1].Tend(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+			return o.do()
+		}}
+		if err := hs[0].Tend(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if left := reservations(t, m, "xt"); !nested || len(left) > 0 {
+			t.Errorf("left behind: %q", left)
+		}
+		for _, h := range hs {
+			mustStillHold(t, h)
+			mustRelease(t, h)
+		}
+		mustBeTidy(t, m)
+	})
+}
+
+// TestOldGenerationsAreCollected: all but a few, whoever used them.
+func TestOldGenerationsAreCollected(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		for i := range 50 {
+			mustRelease(t, newHost(fmt.Sprint(i%3), m).take(t, modes()[i%2]))
+		}
+		names, err := m.List(t.Context(), Generations)
+		if err != nil || len(names) > keepGenerations+2 {
+			t.Errorf("%q, %v", names, err)
+		}
+		if !slices.Contains(names, "lock.50") {
+			t.Errorf("the newest is not in %q", names)
+		}
+	})
+}
+
+// TestBreak: the right one, and nobody else.
+func TestBreak(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		there := newHost("there", m)
+		hs := []*hold{there.take(t, "shared"), there.take(t, "shared")}
+		waiter := there.queue(t, "exclusive")
+		place := waiter.mine.ticket
+		l := newHost("here", m).lock()
+		for _, id := range []string{hs[1].ID(), place.id} {
+			if err := l.Break(t.Context(), id); err != nil {
+				t.Errorf("break %s: %v", id, err)
+			}
+			mustFail(t, l.Break(t.Context(), id), "gone", "no longer there")
+		}
+		for _, id := range []string{"", owner.NewID(), "../" + hs[0].ID(), hs[0].ID()[1:], "\x1b[2J"} {
+			mustFail(t, l.Break(t.Context(), id), "gone", "no longer there")
+		}
+		mustStillHold(t, hs[0])
+		mustBeLost(t, hs[1])
+		// The waiter comes back with a new ticket, in its old place.
+		mustRelease(t, hs[0])
+		h := mustHold(t, waiter)
+		if now := h.claim.ticket; now.id == place.id || now.at != place.at || now.since != place.since {
+			t.Errorf("from %v to %v", place, now)
+		}
+		mustRelease(t, h)
+		mustBeTidy(t, m)
+	})
+}
+
+// TestInspectWhileEverythingChanges: each call finds the world changed, and the
+// report is never an error.
+func TestInspectWhileEverythingChanges(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		here := newHost("here", m)
+		h := here.take(t, "exclusive")
+		turns := 0
+		l := newHost("there", hooked{m, func(o operation) error {
+			if turns++; turns < 30 {
+				mustRelease(t, h)
+				h = here.take(t, modes()[turns%2])
+			}
+			return o.do()
+		}}).lock()
+		for turns < 40 {
+			r, err := l.Inspect(t.Context())
+			if err != nil && backend.CodeOf(err) != "internal" {
+				t.Errorf("%+v, %v", r, err)
+			}
+			if turns >= 35 && (len(r.Holders) != 1 || r.Holders[0].Record == nil || r.Holders[0].Record.ID != h.ID()) {
+				t.Errorf("%+v, %v", r, err)
+			}
+		}
+	})
+}
