@@ -72,6 +72,13 @@ func judgedLate(dir string) edit {
 		"	seen, err := see(x.seen)\n	before := w.request.Clock.Now()\n"}
 }
 
+// What both forms of numbered generations share, wrong.
+var (
+	refreshedLate = edit{"../claim.go", "	if c.Clock.Now()-c.Confirmed >= c.Lease {\n		return ErrBroken\n	}\n", ""}
+	removedNewest = edit{"../generation.go", "		if old+Kept >= newest || i == most {", "		if old > newest || i == most {"}
+	keptNone      = edit{"../generation.go", "		if old+Kept >= newest || i == most {", "		if old >= newest || i == most {"}
+)
+
 // Two wishes are not in the table, because other rules cover them now: step 3 of
 // a shared acquisition (the fresh listing, and the probe before it). As a shared
 // directory is renamed into place with a member in it, and names never come
@@ -81,7 +88,7 @@ func judgedLate(dir string) edit {
 var generationMutations = []mutation{
 	{name: "release by unlinking the own generation", breaks: tokenFell, config: "xx", edits: []edit{{"hold.go",
 		"	err := l.remove(ctx, h.claim.in, h.claim.ticket)",
-		"	_ = l.Dir.Unlink(ctx, lockName(h.number))\n	err := l.remove(ctx, h.claim.in, h.claim.ticket)"}}},
+		"	_ = l.Dir.Unlink(ctx, lockName(h.Number))\n	err := l.remove(ctx, h.claim.in, h.claim.ticket)"}}},
 
 	{name: "no step 7", breaks: tokenFell, config: "collect", edits: []edit{{"attempt.go",
 		"	if newest != n {\n		return nil, backend.ErrAgain\n	}",
@@ -92,11 +99,10 @@ var generationMutations = []mutation{
 		"	_ = newest\n	if _, err := a.lock.Dir.Readlink(ctx, lockName(n - 1)); n > 1 && err != nil {\n		return nil, backend.ErrAgain\n	}"}}},
 
 	{name: "no step 8", breaks: twoHolders, config: "gap", edits: []edit{{"attempt.go",
-		"	if err := a.mine.refresh(ctx); err != nil {\n		return nil, err\n	}\n	h := ",
+		"	if err := a.Mine.Beat(ctx); err != nil {\n		return nil, err\n	}\n	h := ",
 		"	h := "}}},
 
-	{name: "a refresh after the lease is good", breaks: falseLoss, config: "lease", edits: []edit{{"claim.go",
-		"	case c.clock.Now()-c.confirmed >= c.ticket.lease:\n		return errBroken\n", ""}}},
+	{name: "a refresh after the lease is good", breaks: falseLoss, config: "lease", edits: []edit{refreshedLate}},
 
 	{name: "an id used again", breaks: twoHolders, config: "lease", edits: []edit{{"claim.go",
 		"	t.id = a.lock.NewID()\n",
@@ -104,27 +110,23 @@ var generationMutations = []mutation{
 
 	{name: "break what the newest generation points to by then", breaks: robs, config: "lease", edits: []edit{{"exclusive.go",
 		"	err := a.lock.remove(ctx, e, s.Of.ticket)\n",
-		"	if all, _, err := a.lock.list(ctx); err == nil && len(all) > 0 {\n		if now, err := a.lock.target(ctx, all.newest()); err == nil {\n			e, s.Of.ticket = now, now.ticket\n		}\n	}\n	err := a.lock.remove(ctx, e, s.Of.ticket)\n"}}},
+		"	if all, _, err := a.lock.list(ctx); err == nil && len(all) > 0 {\n		if now, err := a.lock.target(ctx, all.Newest()); err == nil {\n			e, s.Of.ticket = now, now.ticket\n		}\n	}\n	err := a.lock.remove(ctx, e, s.Of.ticket)\n"}}},
 
-	{name: "collect the highest generation", breaks: tokenFell, config: "xx", edits: []edit{{"hold.go",
-		"		if n+keepGenerations >= h.number || i == maxOld {",
-		"		if n > h.number || i == maxOld {"}}},
+	{name: "collect the highest generation", breaks: tokenFell, config: "xx", edits: []edit{removedNewest}},
 
 	{name: "no staging of a shared directory", breaks: twoHolders, config: "dup-revived", edits: []edit{
-		{"shared.go", "	err := a.lock.Dir.Rename(ctx, a.mine.in.path(), e.path())\n",
-			"	_ = a.lock.remove(ctx, a.mine.in, a.mine.ticket)\n	err := a.lock.Dir.Mkdir(ctx, e.path())\n	if err == nil {\n		err = a.lock.Dir.Mkdir(ctx, e.member(a.mine.ticket))\n	}\n"}}},
+		{"shared.go", "	err := a.lock.Dir.Rename(ctx, a.Mine.in.path(), e.path())\n",
+			"	_ = a.lock.remove(ctx, a.Mine.in, a.Mine.ticket)\n	err := a.lock.Dir.Mkdir(ctx, e.path())\n	if err == nil {\n		err = a.lock.Dir.Mkdir(ctx, e.member(a.Mine.ticket))\n	}\n"}}},
 
 	{name: "a generation that is not seen has ended", breaks: twoHolders, config: "tick-unclear", edits: []edit{{"exclusive.go",
-		"		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {",
-		"		if err == backend.ErrAgain {\n			return a.publish(ctx, t + 1)\n		}\n		if err != nil {\n			return nil, err\n		}\n		if target == a.mine.in {"}}},
+		"		if err != nil {\n			return nil, err\n		}\n		if target == a.Mine.in {",
+		"		if err == backend.ErrAgain {\n			return a.publish(ctx, t + 1)\n		}\n		if err != nil {\n			return nil, err\n		}\n		if target == a.Mine.in {"}}},
 
 	{name: "age by the wall clock", breaks: robs, config: "xx", edits: []edit{{"watcher.go",
 		"	return s, nil\n",
 		"	if l.Today().Sub(s.Beat) > t.lease {\n		s.Rules[0].Dead = true\n	}\n	return s, nil\n"}}},
 
-	{name: "keep no old generations", breaks: tokenFell, config: "collect", edits: []edit{{"hold.go",
-		"		if n+keepGenerations >= h.number || i == maxOld {",
-		"		if n >= h.number || i == maxOld {"}}},
+	{name: "keep no old generations", breaks: tokenFell, config: "collect", edits: []edit{keptNone}},
 
 	{name: "a heartbeat does not mind that its entry is gone", breaks: silentLoss, config: "lease|operator", edits: []edit{{"hold.go",
 		"	case gone(err):\n", "	case gone(err):\n		return nil\n	case false:\n"}}},
@@ -142,8 +144,8 @@ var generationMutations = []mutation{
 
 	{name: "the reservation comes after the generation", breaks: twoHolders, config: "xx", edits: []edit{
 		{"claim.go", "	if c.in.kind == exclusive {\n		return []string{c.in.path()}\n	}\n	return []string{", "	if c.in.kind == exclusive {\n		return nil\n	}\n	return []string{"},
-		{"attempt.go", "	made := a.lock.Dir.Symlink(ctx, a.mine.in.link(), lockName(n))\n",
-			"	made := a.lock.Dir.Symlink(ctx, a.mine.in.link(), lockName(n))\n	if a.mine.in.kind == exclusive {\n		_ = a.lock.Dir.Mkdir(ctx, a.mine.in.path())\n	}\n"}}},
+		{"attempt.go", "	made := a.lock.Dir.Symlink(ctx, a.Mine.in.link(), lockName(n))\n",
+			"	made := a.lock.Dir.Symlink(ctx, a.Mine.in.link(), lockName(n))\n	if a.Mine.in.kind == exclusive {\n		_ = a.lock.Dir.Mkdir(ctx, a.Mine.in.path())\n	}\n"}}},
 
 	{name: "a waiter removes one before it that lives", breaks: robs, config: "xxx", edits: []edit{{"queue.go",
 		"	case s.Due == 0:\n", "	case s.Due < 1<<62:\n"}}},

@@ -10,13 +10,13 @@ var objectMutations = []mutation{
 		"	if t > 0 { // a listing", "	if t > 0 && len(v.queue) > 1 { // a listing"}}},
 
 	{name: "a library repeats requests, and a refusal means that another was first", breaks: stuck, config: "s3-lost-alone", edits: []edit{
-		{"attempt.go", "		err := a.lock.Store.Create(ctx, generation(n), []byte(a.mine.ticket.String()))\n",
-			"		create := func() error { return a.lock.Store.Create(ctx, generation(n), []byte(a.mine.ticket.String())) }\n		err := create()\n		if unclear(err) {\n			err = create()\n		}\n		if errors.Is(err, ErrExists) {\n			return nil, backend.ErrAgain\n		}\n"},
+		{"attempt.go", "		err := a.lock.Store.Create(ctx, generationKey(n), []byte(a.Mine.ticket.String()))\n",
+			"		create := func() error { return a.lock.Store.Create(ctx, generationKey(n), []byte(a.Mine.ticket.String())) }\n		err := create()\n		if unclear(err) {\n			err = create()\n		}\n		if errors.Is(err, ErrExists) {\n			return nil, backend.ErrAgain\n		}\n"},
 		othersAlways}},
 
 	{name: "a refusal means that another was first", breaks: stuck, config: "s3-lost-alone", edits: []edit{
-		{"attempt.go", "		case err == nil:\n			return a.confirm(ctx, n, began)\n",
-			"		case err == nil:\n			return a.confirm(ctx, n, began)\n		case errors.Is(err, ErrExists):\n			return nil, backend.ErrAgain\n"},
+		{"attempt.go", "		case err == nil:\n			return a.confirm(ctx, n)\n",
+			"		case err == nil:\n			return a.confirm(ctx, n)\n		case errors.Is(err, ErrExists):\n			return nil, backend.ErrAgain\n"},
 		othersAlways}},
 
 	{name: "no answer to a creation means that another was first", breaks: stuck, config: "s3-lost-alone", edits: []edit{
@@ -26,23 +26,23 @@ var objectMutations = []mutation{
 	{name: "the newest generation is always another's", breaks: stuck, config: "s3-lost", edits: []edit{othersAlways}},
 
 	{name: "the same name after a reservation that had no answer", breaks: idAgain, config: "s3-lost", edits: []edit{{"claim.go",
-		"	a.mine.spoiled = true //", "	if unclear(err) {\n		return a.lock.fail(\"make a reservation\", a.lock.Store.Put(ctx, t.reservation(), []byte(text)))\n	}\n	a.mine.spoiled = true //"}}},
+		"	a.Mine.Spoiled = true //", "	if unclear(err) {\n		return a.lock.fail(\"make a reservation\", a.lock.Store.Put(ctx, t.reservation(), []byte(text)))\n	}\n	a.Mine.Spoiled = true //"}}},
 
 	{name: "a removal whose condition the store ignores", breaks: robs, config: "s3-lease-rounds", edits: []edit{{"attempt.go",
 		"	if err := a.lock.remove(ctx, target); err != nil {\n",
-		"	if now, err := a.lock.list(ctx); err == nil {\n		if newer, err := a.lock.target(ctx, now.newest()); err == nil {\n			target = newer\n		}\n	}\n	if err := a.lock.remove(ctx, target); err != nil {\n"}}},
+		"	if now, err := a.lock.list(ctx); err == nil {\n		if newer, err := a.lock.target(ctx, now.numbers.Newest()); err == nil {\n			target = newer\n		}\n	}\n	if err := a.lock.remove(ctx, target); err != nil {\n"}}},
 
 	{name: "a break removes what is not named", breaks: robs, config: "s3-operator", edits: []edit{{"inspect.go",
 		"		if p.ticket.id == id {\n", "		if p.ticket.id != \"\" {\n"}}},
 
 	{name: "a heartbeat writes the reservation, too", breaks: undone, config: "s3-operator", edits: []edit{{"claim.go",
-		"	c.proven = sent\n", "	_ = c.lock.Store.Put(ctx, c.ticket.reservation(), []byte(c.record))\n	c.proven = sent\n"}}},
+		"		c.beats++\n", "		c.beats++\n		_ = c.lock.Store.Put(ctx, c.ticket.reservation(), []byte(c.record))\n"}}},
 
 	{name: "a heartbeat does not look for the reservation", breaks: undone, config: "s3-operator", edits: []edit{{"hold.go",
 		"	_, err := l.sure(ctx, h.claim.ticket.reservation())\n", "	var err error\n"}}},
 
 	{name: "a heartbeat does not look for the next generation", breaks: silentLoss, config: "s3-operator-copied", edits: []edit{{"hold.go",
-		"		_, _, err = l.Store.Get(ctx, generation(h.number+1)) //", "		err = ErrAbsent //"}}},
+		"		_, _, err = l.Store.Get(ctx, generationKey(h.Number+1)) //", "		err = ErrAbsent //"}}},
 
 	{name: "a heartbeat does not look for its own generation", breaks: silentLoss, config: "s3-operator-old", edits: []edit{{"hold.go",
 		"			err = h.named(ctx)\n", "			err = nil\n"}}},
@@ -51,30 +51,29 @@ var objectMutations = []mutation{
 		"	if err == nil && string(content) != h.claim.ticket.String() {\n", "	if err == nil && len(content) == 0 {\n"}}},
 
 	{name: "the newest of the old generations are removed first", breaks: silentLoss, config: "s3-operator-order", edits: []edit{
-		{"hold.go", "	for i, n := range old {\n		if n+keepGenerations >= newest || i == maxOld {\n			return\n",
-			"	for _, n := range slices.Backward(old) {\n		if n+keepGenerations >= newest {\n			continue\n"},
-		{"hold.go", "	\"errors\"\n", "	\"errors\"\n	\"slices\"\n"}}},
+		{"../generation.go", "	for i, old := range n {\n		if old+Kept >= newest || i == most {\n			return\n",
+			"	for _, old := range slices.Backward(n) {\n		if old+Kept >= newest {\n			continue\n"},
+		{"../generation.go", "	\"errors\"\n", "	\"errors\"\n	\"slices\"\n"}}},
 
-	{name: "one that may not be removed does not stop the removal of old generations", breaks: silentLoss, config: "s3-operator-order", edits: []edit{{"hold.go",
+	{name: "one that may not be removed does not stop the removal of old generations", breaks: silentLoss, config: "s3-operator-order", edits: []edit{{"../generation.go",
 		"			return // so that none is there without all that are newer\n", "			continue\n"}}},
 
 	{name: "a release does not look", breaks: undone, config: "s3-operator", edits: []edit{{"hold.go",
-		"	if !h.leaving {\n", "	if h.number == 0 {\n"}}},
+		"	if !h.leaving {\n", "	if h.Number == 0 {\n"}}},
 
-	{name: "a heartbeat after a lease of silence is good", breaks: falseLoss, limit: 150_000, config: "s3-half-long", edits: []edit{{"claim.go",
-		"	if c.clock.Now()-before >= c.ticket.lease {\n		return errBroken\n	}\n", "	_ = before\n"}}},
+	{name: "a heartbeat after a lease of silence is good", breaks: falseLoss, limit: 150_000, config: "s3-half-long", edits: []edit{refreshedLate}},
 
 	{name: "the hold begins without a heartbeat", breaks: twoHolders, limit: 400_000, config: "s3-gap", edits: []edit{{"attempt.go",
-		"	if a.mine.proven < began { //", "	if a.mine.proven < 0 { //"}}},
+		"	if a.Mine.Confirmed < a.began { //", "	if a.Mine.Confirmed < 0 { //"}}},
 
 	{name: "the hold begins however late it is", breaks: lateHold, config: "s3-lease-prompt", edits: []edit{{"attempt.go",
-		"	late := a.request.Clock.Now()-a.mine.proven >= a.mine.ticket.lease\n", "	late := false\n"}}},
+		"	late := a.Request.Clock.Now()-a.Mine.Confirmed >= a.Mine.ticket.lease\n", "	late := false\n"}}},
 
 	{name: "no listing after winning", breaks: tokenFell, limit: 150_000, config: "s3-pages-collect", edits: []edit{{"attempt.go",
-		"	case v.newest() != n:\n", "	case n == 0:\n"}}},
+		"	case v.numbers.Newest() != n:\n", "	case n == 0:\n"}}},
 
 	{name: "the own reservation need not be listed", breaks: deadHold, config: "s3-operator-waiter", edits: []edit{{"attempt.go",
-		"	if _, there := v.find(a.mine.ticket); !there {\n		return v, cmp.Or(a.mine.present(ctx), a.stale(\"our reservation\"))\n	}\n", ""}}},
+		"	if _, there := v.find(a.Mine.ticket); !there {\n		return v, cmp.Or(a.Mine.present(ctx), a.stale(\"our reservation\"))\n	}\n", ""}}},
 
 	{name: "no answer about the holder's reservation means that it is gone", breaks: twoHolders, config: "s3-lost", edits: []edit{{"attempt.go",
 		"	case absent(err):\n		return nil\n	case err != nil:\n		return a.lock.fail(\"look at the holder's reservation\", err)\n", "	case err != nil:\n		return nil\n"}}},
@@ -91,17 +90,16 @@ var objectMutations = []mutation{
 	{name: "a waiter for objects removes one before it that lives", breaks: robs, config: "s3-xxx", edits: []edit{{"queue.go",
 		"		case s.Due > 0:\n			return s, len(line), nil\n", "		case s.Due > watch.Never-1:\n			return s, len(line), nil\n"}}},
 
-	{name: "an attempt that is given up keeps its reservation", breaks: stuck, config: "s3-strict-lease", edits: []edit{{"attempt.go",
-		"		err = cmp.Or(a.withdraw(ctx), errors.Join(backend.ErrAgain, err))\n", "		a.mine = nil\n		err = errors.Join(backend.ErrAgain, err)\n"}}},
+	{name: "an attempt that is given up keeps its reservation", breaks: stuck, config: "s3-strict-lease", edits: []edit{{"../attempt.go",
+		"		err = cmp.Or(a.Withdraw(ctx), errors.Join(backend.ErrAgain, err))\n", "		a.Mine = *new(C)\n		err = errors.Join(backend.ErrAgain, err)\n"},
+		{"attempt.go", "		err = cmp.Or(a.Withdraw(ctx), a.tooLate(ctx, late), err)\n", "		a.Mine = nil\n		err = cmp.Or(a.tooLate(ctx, late), err)\n"}}},
 
-	{name: "keep no old generations of objects", breaks: tokenFell, limit: 150_000, config: "s3-torn", edits: []edit{{"hold.go",
-		"		if n+keepGenerations >= ", "		if n >= "}}},
+	{name: "keep no old generations of objects", breaks: tokenFell, limit: 150_000, config: "s3-torn", edits: []edit{keptNone}},
 
-	{name: "the newest generation is removed", breaks: newestGone, config: "s3-xx", edits: []edit{{"hold.go",
-		"		if n+keepGenerations >= newest || i == maxOld {", "		if n > newest || i == maxOld {"}}},
+	{name: "the newest generation is removed", breaks: newestGone, config: "s3-xx", edits: []edit{removedNewest}},
 
 	{name: "removing the lock removes its newest generation", breaks: newestGone, config: "s3-remove", edits: []edit{{"remove.go",
-		"		if n < h.number {\n", "		if n <= h.number {\n"}}},
+		"		if n < h.Number {\n", "		if n <= h.Number {\n"}}},
 
 	{name: "tending objects does not wait", breaks: robs, config: "s3-tend", edits: []edit{{"tend.go",
 		"	case s.Due > 0:\n", "	case s.Due > 1<<62:\n"}}},
@@ -110,7 +108,7 @@ var objectMutations = []mutation{
 		"		if _, there := v.find(t); ok && !there {\n", "		if _, there := v.find(t); !ok && !there {\n"}}},
 
 	{name: "what was just listed and is not there is gone", breaks: twoHolders, config: "s3-forgets-xx", edits: []edit{{"attempt.go",
-		"	case absent(err) && listed: //", "	case absent(err) && listed && v.newest() == 0: //"}}},
+		"	case absent(err) && listed: //", "	case absent(err) && listed && v.numbers.Newest() == 0: //"}}},
 
 	{name: "anybody's 404 about a holder's reservation is believed", breaks: twoHolders, config: "s3-foreign-torn", edits: []edit{{"watcher.go",
 		"		made, err = l.sure(ctx, t.reservation())\n	}\n", "		made, err = l.sure(ctx, t.reservation())\n	}\n	if unseen(err) {\n		err = ErrAbsent\n	}\n"}}},
@@ -130,4 +128,4 @@ var objectMutations = []mutation{
 
 // othersAlways takes an own generation in a listing for another's.
 var othersAlways = edit{"attempt.go",
-	"		if target == a.mine.ticket {\n			return a.confirm(ctx, t, began)\n		}\n		if err := a.pass", "		if err := a.pass"}
+	"		if target == a.Mine.ticket {\n			return a.confirm(ctx, t)\n		}\n		if err := a.pass", "		if err := a.pass"}

@@ -54,8 +54,9 @@ var allowed = map[string][]string{
 	"client/clienttest":          {"protocol", "client", "client/internal/faking"},
 	"client/internal/faking":     {},
 
-	"backends/generation/objects":  {"protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/owner", "backends/watch", "backends/success"},
-	"backends/generation/symlinks": {"protocol", "backends/backend", "backends/owner", "backends/watch", "backends/success", "backends/clock", "backends/process", "backends/posix", "backends/backoff", "backends/doctor", "backends/finder"},
+	"backends/generation":          {"protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/owner", "backends/watch"},
+	"backends/generation/objects":  {"backends/generation", "protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/owner", "backends/watch", "backends/success"},
+	"backends/generation/symlinks": {"backends/generation", "protocol", "backends/backend", "backends/owner", "backends/watch", "backends/success", "backends/clock", "backends/process", "backends/posix", "backends/backoff", "backends/doctor", "backends/finder"},
 
 	"cmd/locksmith":              {"cmd/locksmith/cli", "cmd/locksmith/singleproc"},
 	"cmd/locksmith-remote":       {"backends", "backends/s3", "cmd/locksmith/cli", "cmd/locksmith/singleproc"},

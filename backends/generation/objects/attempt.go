@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backoff"
-	"locksmith/backends/watch"
+	"locksmith/backends/generation"
 	"locksmith/protocol"
 )
 
@@ -19,22 +18,19 @@ const maxAsked = 5
 // maxLate is how many generations in a row are lost to slowness before an attempt gives up.
 const maxLate = 3
 
-// An attempt implements backend.Attempt.
+// An attempt implements backend.Attempt and generation.Steps.
 type attempt struct {
-	lock     *Lock
-	request  backend.Request
-	others   watch.Others[ticket]
-	mine     *claim        // nil: nothing
-	allowed  bool          // to remove objects
-	late     int           // how many generations of ours in a row came too late
-	known    uint64        // the highest generation that is known to exist
-	holder   ticket        // of generation known, if read
-	read     uint64        // the generation whose holder that is
-	block    block         // what the last failed Try saw
-	nextLook time.Duration // when to look again whether it is still so
-	fairness backoff.Fairness
-	pauses   *backoff.Schedule // nil: those of pause
+	generation.Attempt[ticket, *claim]
+	lock    *Lock
+	allowed bool          // to remove objects
+	late    int           // how many generations of ours in a row came too late
+	holder  ticket        // of generation Known, if read
+	read    uint64        // the generation whose holder that is
+	began   time.Duration // when Try was called; else 0
+	judged  time.Duration // when those in the Block were looked at to judge whether they live
 }
+
+var _ generation.Steps[ticket, *claim] = (*attempt)(nil)
 
 // Attempt implements backend.Backend.
 func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
@@ -49,28 +45,24 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 }
 
 func (l *Lock) attempt(r backend.Request) *attempt {
-	return &attempt{lock: l, request: r, others: l.newOthers(r), pauses: r.Polls.Schedule()}
+	return &attempt{Attempt: generation.NewAttempt[ticket, *claim](r, l.newOthers(r), generation.Rules{Lock: l.Address, MinPause: minPause, SilenceEndsWait: true}), lock: l}
 }
+
+// Wait implements backend.Attempt.
+func (a *attempt) Wait(ctx context.Context) error { return generation.Wait(ctx, a) }
 
 // Try implements backend.Attempt.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
-	began := a.request.Clock.Now()
-	h, err := backend.Retry(ctx, maxRaces, func() (*hold, error) { return a.race(ctx, began) })
-	switch {
-	case errors.Is(err, backend.ErrAgain):
-		return nil, a.raced()
-	case backend.Passes(err) && ctx.Err() == nil:
+	a.began = a.Request.Clock.Now()
+	h, err := generation.Try(ctx, a)
+	a.began = 0
+	if ctx.Err() == nil && backend.Passes(err) {
 		return nil, a.unanswered(err)
-	case err != nil:
-		return nil, err
 	}
-	return h, nil
+	return h, err
 }
 
-// Withdraw implements backend.Attempt.
-func (a *attempt) Withdraw(ctx context.Context) error { return a.withdraw(ctx) }
-
-// race takes the lock, or starts anew with a new ticket if ours is gone:
+// Take implements generation.Steps. It takes the lock:
 //
 //	1  make a reservation, if we may remove it
 //	2  list all; t = the newest generation
@@ -80,26 +72,26 @@ func (a *attempt) Withdraw(ctx context.Context) error { return a.withdraw(ctx) }
 //	6  whatever the answer was but success: read it: ours -> 7; somebody else's -> 2; none -> 5
 //	7  tell that we live, unless we did so in this Try
 //	8  list all: N is the newest, and our reservation is there, else new ticket
-func (a *attempt) race(ctx context.Context, began time.Duration) (*hold, error) {
-	h, err := a.take(ctx, began)
-	if errors.Is(err, errBroken) {
-		err = cmp.Or(a.withdraw(ctx), errors.Join(backend.ErrAgain, err))
-	}
+func (a *attempt) Take(ctx context.Context) (backend.Hold, error) {
+	h, err := a.take(ctx)
 	if late, ok := errors.AsType[*lateError](err); ok {
-		err = cmp.Or(a.tooLate(ctx, late), err)
+		err = cmp.Or(a.Withdraw(ctx), a.tooLate(ctx, late), err)
 	}
-	return h, err
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
 }
 
 // A lateError says that a generation was ours only when our lease was over: somebody may be
 // about to remove our reservation.
 type lateError struct {
 	number uint64
-	old    []uint64 // the generations there were, if they were listed
+	old    generation.Numbers // the generations there were, if they were listed
 }
 
 func (*lateError) Error() string        { return "the lease was over before the lock was ours" }
-func (*lateError) Is(target error) bool { return target == errBroken }
+func (*lateError) Is(target error) bool { return target == generation.ErrBroken }
 
 // tooLate counts such generations. A stall explains one of them. After maxLate in a row the
 // requests take longer than the lease, and the next generation would come too late as well. As
@@ -109,10 +101,10 @@ func (a *attempt) tooLate(ctx context.Context, e *lateError) error {
 	if a.late++; a.late < maxLate {
 		return nil
 	}
-	return a.lock.Address.TooSlow(fmt.Errorf("%d times in a row the lease of %v was over before the lock was ours", a.late, a.request.Owner.Lease))
+	return a.lock.Address.TooSlow(fmt.Errorf("%d times in a row the lease of %v was over before the lock was ours", a.late, a.Request.Owner.Lease))
 }
 
-func (a *attempt) take(ctx context.Context, began time.Duration) (*hold, error) {
+func (a *attempt) take(ctx context.Context) (*hold, error) {
 	if err := a.reserve(ctx); err != nil { // 1
 		return nil, err
 	}
@@ -120,14 +112,14 @@ func (a *attempt) take(ctx context.Context, began time.Duration) (*hold, error) 
 	if err != nil {
 		return nil, err
 	}
-	t := v.newest()
+	t := v.numbers.Newest()
 	if t > 0 { // a listing that lacks its reservation proves nothing: it is not one moment
 		target, err := a.holderOf(ctx, t) // 3
 		if err != nil {
 			return nil, err
 		}
-		if target == a.mine.ticket {
-			return a.confirm(ctx, t, began)
+		if target == a.Mine.ticket {
+			return a.confirm(ctx, t)
 		}
 		if err := a.pass(ctx, v, target); err != nil { // 4
 			return nil, err
@@ -136,7 +128,7 @@ func (a *attempt) take(ctx context.Context, began time.Duration) (*hold, error) 
 	if err := a.turn(ctx, v); err != nil {
 		return nil, err
 	}
-	return a.create(ctx, t+1, began)
+	return a.create(ctx, t+1)
 }
 
 // look is step 2. A listing that lacks what we know to be there would take everybody's
@@ -146,14 +138,14 @@ func (a *attempt) look(ctx context.Context) (view, error) {
 	if err != nil {
 		return v, err
 	}
-	if _, there := v.find(a.mine.ticket); !there {
-		return v, cmp.Or(a.mine.present(ctx), a.stale("our reservation"))
+	if _, there := v.find(a.Mine.ticket); !there {
+		return v, cmp.Or(a.Mine.present(ctx), a.stale("our reservation"))
 	}
-	if v.newest() < a.known {
-		return v, a.stale(generation(a.known))
+	if v.numbers.Newest() < a.Known {
+		return v, a.stale(generationKey(a.Known))
 	}
-	a.known = v.newest()
-	a.others.Keep(v.watches)
+	a.Known = v.numbers.Newest()
+	a.Others.Keep(v.watches)
 	return v, nil
 }
 
@@ -179,7 +171,7 @@ func (a *attempt) holderOf(ctx context.Context, n uint64) (ticket, error) {
 // holder was dead and we removed its reservation; else a HeldError. What was just listed and
 // is not there proves nothing: a store that contradicts itself is asked again.
 func (a *attempt) pass(ctx context.Context, v view, target ticket) error {
-	s, err := a.others.Look(ctx, target)
+	s, err := a.Others.Look(ctx, target)
 	_, listed := v.find(target)
 	switch {
 	case absent(err) && listed: // mostly it was released meanwhile; the next listing tells
@@ -194,20 +186,20 @@ func (a *attempt) pass(ctx context.Context, v view, target ticket) error {
 	if err := a.lock.remove(ctx, target); err != nil {
 		return err
 	}
-	a.others.Forget(target.String())
-	a.request.TellBroken(string(a.lock.Address), s.Holder(a.lock.Today()))
+	a.Others.Forget(target.String())
+	a.Request.TellBroken(string(a.lock.Address), s.Holder(a.lock.Today()))
 	return nil
 }
 
 // create is steps 5 and 6. Only what the store refuses for good, such as for want of rights,
 // needs no look.
-func (a *attempt) create(ctx context.Context, n uint64, began time.Duration) (*hold, error) {
+func (a *attempt) create(ctx context.Context, n uint64) (*hold, error) {
 	var last error
 	for range maxAsked {
-		err := a.lock.Store.Create(ctx, generation(n), []byte(a.mine.ticket.String()))
+		err := a.lock.Store.Create(ctx, generationKey(n), []byte(a.Mine.ticket.String()))
 		switch {
 		case err == nil:
-			return a.confirm(ctx, n, began)
+			return a.confirm(ctx, n)
 		case !errors.Is(err, ErrExists) && !unclear(err):
 			return nil, a.lock.fail("create generation", err)
 		}
@@ -217,10 +209,10 @@ func (a *attempt) create(ctx context.Context, n uint64, began time.Duration) (*h
 		case errors.Is(err, backend.ErrAgain) && ctx.Err() == nil: // it may come yet: the same again
 		case err != nil:
 			return nil, err
-		case target == a.mine.ticket:
-			return a.confirm(ctx, n, began)
+		case target == a.Mine.ticket:
+			return a.confirm(ctx, n)
 		default:
-			a.known = max(a.known, n)
+			a.Known = max(a.Known, n)
 			a.holder, a.read = target, n
 			return nil, backend.ErrAgain
 		}
@@ -232,42 +224,42 @@ func (a *attempt) create(ctx context.Context, n uint64, began time.Duration) (*h
 }
 
 // confirm is steps 7 and 8.
-func (a *attempt) confirm(ctx context.Context, n uint64, began time.Duration) (*hold, error) {
-	a.known = max(a.known, n)
-	if a.mine.proven < began { // our lease is counted from there
-		switch err := a.mine.refresh(ctx); {
-		case errors.Is(err, errBroken):
+func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
+	a.Known = max(a.Known, n)
+	if a.Mine.Confirmed < a.began { // our lease is counted from there
+		switch err := a.Mine.refresh(ctx); {
+		case errors.Is(err, generation.ErrBroken):
 			return nil, &lateError{number: n}
 		case err != nil:
 			return nil, err
 		}
 	}
 	v, err := a.look(ctx)
-	late := a.request.Clock.Now()-a.mine.proven >= a.mine.ticket.lease
+	late := a.Request.Clock.Now()-a.Mine.Confirmed >= a.Mine.ticket.lease
 	switch {
-	case late && (err == nil || errors.Is(err, errBroken)):
+	case late && (err == nil || errors.Is(err, generation.ErrBroken)):
 		return nil, &lateError{n, v.numbers}
 	case err != nil:
 		return nil, err
-	case v.newest() != n:
-		return nil, errBroken
+	case v.numbers.Newest() != n:
+		return nil, generation.ErrBroken
 	}
-	h := &hold{claim: a.mine, number: n, old: v.numbers, others: a.others}
-	*a = *a.lock.attempt(a.request) // another Try is another wish
+	h := &hold{Held: generation.Held{Name: a.Mine.ticket.id, Number: n}, claim: a.Mine, old: v.numbers, others: a.Others}
+	*a = *a.lock.attempt(a.Request) // another Try is another wish
 	return h, nil
 }
 
 // unanswered goes on waiting while the store does not answer. Where nobody is known whose end
 // tells when to try again, time does.
 func (a *attempt) unanswered(err error) error {
-	b := a.block
-	if b.holder.Of == (ticket{}) {
-		b.until = a.request.Clock.Now() + maxHeadPause
+	b := a.Block
+	if b.Holder.Of == (ticket{}) {
+		b.Until = a.Request.Clock.Now() + maxHeadPause
 	}
-	return a.stop(b, backend.HeldError{Holder: b.holder.Holder(a.lock.Today()), Obstacle: err})
+	return a.stop(b, backend.HeldError{Holder: b.Holder.Holder(a.lock.Today()), Obstacle: err})
 }
 
-// raced says that others were always faster. It leaves them a moment.
-func (a *attempt) raced() error {
-	return a.stop(block{number: a.known, until: a.request.Clock.Now() + maxHeadPause}, backend.HeldError{Holder: unknownHolder()})
+// Raced implements generation.Steps.
+func (a *attempt) Raced(context.Context) error {
+	return a.stop(generation.Block[ticket]{Number: a.Known, Until: a.Request.Clock.Now() + maxHeadPause}, generation.Faster())
 }

@@ -7,6 +7,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/generation"
 	"locksmith/backends/owner"
 )
 
@@ -44,7 +45,7 @@ func (f *fake) leftovers() (left []string) {
 			left = append(left, key)
 		}
 	}
-	if generations > keepGenerations+2 {
+	if generations > generation.Kept+2 {
 		left = f.keys()
 	}
 	return left

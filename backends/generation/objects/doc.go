@@ -8,13 +8,8 @@
 //	broken.<lease>-<id>  who broke that acquisition by hand (note.go); no part of the lock
 //	x.<ticket>   never made: its removal tells who may remove objects (mayRemove)
 //
-// The lock belongs to the reservation that the newest generation names, for as long as that
-// reservation exists. To take it, a locker makes a reservation of its own, finds that of the
-// newest generation gone, and creates the next number, which has exactly one winner. The
-// winner lists all once more: its number is the newest, and its reservation is there. To
-// release the lock, or to break it, the reservation is removed.
-//
-// It is the algorithm of nfs: (package symlinks), with these rules of its own:
+// It is the algorithm of package generation, as that of nfs: (package symlinks), with these
+// rules of its own:
 //
 //   - No answer counts but success. "There is one already", any other refusal that may come
 //     late, and no answer at all: whose the generation is, its content tells. None there is

@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
+	"locksmith/backends/generation"
 	"locksmith/protocol"
 )
 
@@ -324,14 +325,14 @@ func TestBroughtBackLate(t *testing.T) {
 	key := h.(*hold).claim.ticket.reservation()
 	back := f.objects[key]
 	backendtest.MustWork(t, lockIn(f).Break(t.Context(), h.ID()))
-	for slices.Contains(f.keys(), generation(h.Token()+1)) || !slices.Contains(f.keys(), generation(h.Token()+2)) {
+	for slices.Contains(f.keys(), generationKey(h.Token()+1)) || !slices.Contains(f.keys(), generationKey(h.Token()+2)) {
 		backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
 	}
 	next := backendtest.MustHold(t, attemptIn(t, f))
 	f.objects[key] = back
 	lateOne := lockIn(f).attempt(request())
 	backendtest.MustWork(t, lateOne.reserve(t.Context()))
-	if _, err := lateOne.create(t.Context(), h.Token(), 0); !errors.Is(err, errBroken) { // it has seen nothing newer until then
+	if _, err := lateOne.create(t.Context(), h.Token()); !errors.Is(err, generation.ErrBroken) { // it has seen nothing newer until then
 		t.Errorf("got %v", err)
 	}
 	backendtest.MustBeLost(t, h)
@@ -391,7 +392,7 @@ func TestListingOfTwoMoments(t *testing.T) {
 	var h backend.Hold
 	f.once("list", "", func(do func() error) error {
 		other := attemptIn(t, f)
-		other.request.Timeout = 0 // it leaves the lock to nobody
+		other.Request.Timeout = 0 // it leaves the lock to nobody
 		h = backendtest.MustHold(t, other)
 		key := h.(*hold).claim.ticket.reservation()
 		hidden := f.objects[key]
@@ -479,7 +480,7 @@ func TestPausedInTheQueue(t *testing.T) {
 		h := backendtest.MustHold(t, attemptIn(t, f))
 		a := attemptIn(t, f)
 		backendtest.MustBeHeld(t, a)
-		before := a.mine.ticket
+		before := a.Mine.ticket
 		backendtest.MustRelease(t, h)
 		time.Sleep(2 * time.Minute)
 		next := backendtest.MustHold(t, a)
@@ -492,8 +493,8 @@ func TestPausedInTheQueue(t *testing.T) {
 		a = attemptIn(t, f)
 		backendtest.MustBeHeld(t, a)
 		time.Sleep(2 * time.Minute)
-		if again, err := a.poll(t.Context(), true); !again || err != nil || a.mine != nil {
-			t.Errorf("its place in the queue is kept: %t, %v", again, err)
+		if err := a.Wait(t.Context()); err != nil || a.Mine != nil {
+			t.Errorf("its place in the queue is kept: %v", err)
 		}
 		backendtest.MustRelease(t, h)
 		if left := f.leftovers(); len(left) > 0 {
@@ -632,7 +633,7 @@ func TestRequests(t *testing.T) {
 	waiter := attemptIn(t, f)
 	backendtest.MustBeHeld(t, waiter)
 	spent("look", map[string]int{"head": 1}, func() {
-		if again, err := waiter.changed(t.Context()); again || err != nil {
+		if again, err := waiter.Changed(t.Context()); again || err != nil {
 			t.Errorf("%t, %v", again, err)
 		}
 	})

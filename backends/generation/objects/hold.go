@@ -5,21 +5,18 @@ import (
 	"errors"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation"
 	"locksmith/backends/watch"
 )
 
-const (
-	// keepGenerations is how many old generations are kept beside the newest.
-	keepGenerations = 2
-	// maxOld bounds the requests that one release spends on what others left.
-	maxOld = 20
-)
+// maxOld bounds the requests that one release spends on what others left.
+const maxOld = 20
 
 // A hold is a reservation that the newest generation names.
 type hold struct {
+	generation.Held
 	claim   *claim
-	number  uint64
-	old     []uint64             // the generations there were
+	old     generation.Numbers   // the generations there were
 	others  watch.Others[ticket] // for Tend only
 	tended  int                  // how often Tend was called
 	leaving bool                 // a request that removes our reservation was sent
@@ -27,19 +24,13 @@ type hold struct {
 
 var _ backend.Hold = (*hold)(nil)
 
-// ID implements backend.Hold.
-func (h *hold) ID() string { return h.claim.ticket.id }
-
-// Token implements backend.Hold.
-func (h *hold) Token() uint64 { return h.number }
-
 // Heartbeat implements backend.Hold. A reservation that somebody removed may be there again,
 // if a request was executed twice; so there must also be no next generation. One that has
 // been there and was removed as old went after ours, which therefore must be there, too.
 func (h *hold) Heartbeat(ctx context.Context) error {
 	const op = "refresh our reservation"
 	switch err := h.claim.refresh(ctx); {
-	case errors.Is(err, errBroken):
+	case errors.Is(err, generation.ErrBroken):
 		return h.gone(ctx, op)
 	case err != nil:
 		return err
@@ -52,7 +43,7 @@ func (h *hold) held(ctx context.Context, op string) error {
 	l := h.claim.lock
 	_, err := l.sure(ctx, h.claim.ticket.reservation())
 	if err == nil {
-		_, _, err = l.Store.Get(ctx, generation(h.number+1)) // mostly there is none, and a look would not prove it
+		_, _, err = l.Store.Get(ctx, generationKey(h.Number+1)) // mostly there is none, and a look would not prove it
 		switch {
 		case err == nil:
 			err = ErrAbsent
@@ -72,7 +63,7 @@ func (h *hold) held(ctx context.Context, op string) error {
 // named returns ErrAbsent if our generation was removed as old, though one of its number may
 // be there again: somebody who was stopped for long may make it, before it sees newer ones.
 func (h *hold) named(ctx context.Context) error {
-	_, content, err := h.claim.lock.Store.Get(ctx, generation(h.number))
+	_, content, err := h.claim.lock.Store.Get(ctx, generationKey(h.Number))
 	if err == nil && string(content) != h.claim.ticket.String() {
 		err = ErrAbsent
 	}
@@ -82,7 +73,7 @@ func (h *hold) named(ctx context.Context) error {
 // gone removes what is left of a hold that was lost, and is nobody else's business.
 func (h *hold) gone(ctx context.Context, op string) error {
 	_ = h.claim.lock.remove(ctx, h.claim.ticket)
-	return h.claim.lock.lost(op)
+	return generation.Lost(h.claim.lock.Address, op)
 }
 
 // Release implements backend.Hold. When it is called again after an answer was lost, that our
@@ -102,19 +93,11 @@ func (h *hold) Release(ctx context.Context) error {
 	if h.claim.beats > 0 {
 		_ = l.Store.Delete(ctx, h.claim.ticket.beat()) // what is left is removed by who tends the lock
 	}
-	l.removeOld(ctx, h.old, h.number)
+	l.removeOld(ctx, h.old, h.Number)
 	return nil
 }
 
-// removeOld removes generations that nobody can take for the newest any more: those that were
-// listed before a newer one that was ours.
-func (l *Lock) removeOld(ctx context.Context, old []uint64, newest uint64) {
-	for i, n := range old {
-		if n+keepGenerations >= newest || i == maxOld {
-			return
-		}
-		if l.Store.Delete(ctx, generation(n)) != nil {
-			return // so that none is there without all that are newer
-		}
-	}
+// removeOld removes generations before one that was ours.
+func (l *Lock) removeOld(ctx context.Context, old generation.Numbers, ours uint64) {
+	old.RemoveOld(ours, maxOld, func(n uint64) error { return l.Store.Delete(ctx, generationKey(n)) })
 }

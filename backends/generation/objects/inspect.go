@@ -2,9 +2,9 @@ package objects
 
 import (
 	"context"
-	"errors"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation"
 	"locksmith/backends/owner"
 	"locksmith/backends/success"
 )
@@ -12,11 +12,7 @@ import (
 // Inspect implements backend.Backend. It changes nothing, and takes it calmly that everything
 // changes while it looks.
 func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
-	r, err := backend.Retry(ctx, maxRaces, func() (backend.Report, error) { return l.inspect(ctx) })
-	if errors.Is(err, backend.ErrAgain) {
-		err = l.fail("look at the lock", err)
-	}
-	return r, err
+	return generation.Calmly(ctx, l.Address, "look at the lock", func() (backend.Report, error) { return l.inspect(ctx) })
 }
 
 func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
@@ -24,7 +20,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, err
 	}
-	r := backend.Report{Token: v.newest(), Queued: true, Broken: l.lastNote(ctx, v)}
+	r := backend.Report{Token: v.numbers.Newest(), Queued: true, Broken: generation.LastNote(ctx, notes{l}, v.named())}
 	r.Success, _ = success.Of(ctx, successes{lock: l}, v.marks(), l.Today())
 	var holder ticket
 	if r.Token > 0 {

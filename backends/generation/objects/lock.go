@@ -2,7 +2,6 @@ package objects
 
 import (
 	"context"
-	"errors"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
@@ -18,19 +17,8 @@ type Lock struct {
 
 var _ backend.Locker = (*Lock)(nil)
 
-// errBroken: our own reservation is gone, or was silent for too long.
-var errBroken = errors.New("our reservation was given up")
-
-// maxRaces bounds how often one Try starts anew; each time somebody else made progress.
-const maxRaces = 8
-
 // fail gives a failed request what it was for.
 func (l *Lock) fail(op string, err error) error { return l.Address.Fail(op, err, nil) }
-
-// lost is the error of a hold whose reservation is gone.
-func (l *Lock) lost(op string) error {
-	return l.Address.Gone(op, "somebody broke the lock or removed its reservation")
-}
 
 // remove removes all that carries a ticket: the reservation first, whose end is the end of
 // the hold.
@@ -47,5 +35,5 @@ func (l *Lock) remove(ctx context.Context, t ticket) error {
 // NewestToken is the method of backend.Backend.
 func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
 	v, err := l.list(ctx)
-	return v.newest(), err
+	return v.numbers.Newest(), err
 }

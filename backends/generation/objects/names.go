@@ -45,20 +45,16 @@ const (
 	reservationPrefix = "r."
 	beatPrefix        = "b."
 	successPrefix     = "s."
-	notePrefix        = "broken."
 	trialPrefix       = "x." // nobody ever makes one (attempt.mayRemove)
 )
 
-// maxGeneration leaves room to count on; no helper ever makes a larger number.
-const maxGeneration = 1 << 60
-
-// generation is the key of one. All have the same length, so that stores list them in order.
-func generation(n uint64) string { return fmt.Sprintf("%s%020d", generationPrefix, n) }
+// generationKey is the key of one. All have the same length, so that stores list them in order.
+func generationKey(n uint64) string { return fmt.Sprintf("%s%020d", generationPrefix, n) }
 
 func parseGeneration(key string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(key, generationPrefix)
 	n, err := strconv.ParseUint(digits, 10, 64)
-	return n, ok && err == nil && n > 0 && generation(n) == key
+	return n, ok && err == nil && n > 0 && generationKey(n) == key
 }
 
 // IsPart reports whether a key is one that locks have, so that what is before it is the

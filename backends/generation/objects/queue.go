@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/owner"
+	"locksmith/backends/generation"
 	"locksmith/backends/watch"
 )
 
@@ -28,12 +28,12 @@ func (a *attempt) turn(ctx context.Context, v view) error {
 	if err != nil || ahead == 0 {
 		return err
 	}
-	now := a.request.Clock.Now()
-	until := a.fairness.Until(now, v.newest(), min(fairTime, a.request.Timeout/2))
+	now := a.Request.Clock.Now()
+	until := a.Fairness.Until(now, v.numbers.Newest(), min(fairTime, a.Request.Timeout/2))
 	if now >= until {
 		return nil
 	}
-	return a.stop(block{number: v.newest(), next: next, ahead: ahead, until: until}, backend.HeldError{Holder: next.Holder(a.lock.Today()), Queued: true})
+	return a.stop(generation.Block[ticket]{Number: v.numbers.Newest(), Next: next, Ahead: ahead, Until: until}, backend.HeldError{Holder: next.Holder(a.lock.Today()), Queued: true})
 }
 
 // held says that the lock is held by the one seen, and finds out who waits before us.
@@ -45,14 +45,13 @@ func (a *attempt) held(ctx context.Context, v view, s observation) error {
 	a.late = 0
 	h := s.Holder(a.lock.Today())
 	sinceWhen(&h, v, a.lock.Today())
-	return a.stop(block{number: v.newest(), holder: s, next: next, ahead: ahead, until: watch.Never}, backend.HeldError{Holder: h})
+	return a.stop(generation.Block[ticket]{Number: v.numbers.Newest(), Holder: s, Next: next, Ahead: ahead, Until: watch.Never}, backend.HeldError{Holder: h})
 }
 
-// sinceWhen corrects a holder's age, which so far counts from its wish: nobody can have
-// held for longer than the newest generation exists.
+// sinceWhen corrects the age of a holder of the newest generation.
 func sinceWhen(h *backend.Holder, v view, today time.Time) {
 	if n := len(v.generations); n > 0 {
-		h.Age = min(h.Age, max(today.Sub(v.generations[n-1].Modified), 0))
+		generation.SinceWhen(h, v.generations[n-1].Modified, today)
 	}
 }
 
@@ -60,14 +59,14 @@ func sinceWhen(h *backend.Holder, v view, today time.Time) {
 // of them seems to live. It removes the dead ones that it meets. Whose last sign is older
 // than its lease by the store's own clock counts as none, but stays.
 func (a *attempt) nearest(ctx context.Context, v view, holder ticket) (observation, int, error) {
-	mine, _ := v.find(a.mine.ticket)
-	now := v.sign(mine).Modified.Add(a.request.Clock.Now() - a.mine.proven)
+	mine, _ := v.find(a.Mine.ticket)
+	now := v.sign(mine).Modified.Add(a.Request.Clock.Now() - a.Mine.Confirmed)
 	line := slices.DeleteFunc(slices.Clone(v.queue), func(p place) bool {
 		return p.ticket == holder || p.compare(mine) >= 0 || now.Sub(v.sign(p).Modified) >= p.ticket.lease
 	})
 	for looks := 0; len(line) > 0 && looks < maxLooks; looks++ {
 		last := line[len(line)-1]
-		s, err := a.others.Look(ctx, last.ticket)
+		s, err := a.Others.Look(ctx, last.ticket)
 		switch {
 		case absent(err):
 		case err != nil:
@@ -82,9 +81,4 @@ func (a *attempt) nearest(ctx context.Context, v view, holder ticket) (observati
 		line = line[:len(line)-1]
 	}
 	return observation{}, 0, nil
-}
-
-// unknownHolder is who was always faster.
-func unknownHolder() backend.Holder {
-	return backend.Holder{Verdict: owner.Unknown, Note: "others took turns while we looked"}
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation"
 	"locksmith/backends/success"
-	"locksmith/protocol"
 )
 
 var _ backend.Remover = (*Lock)(nil)
@@ -37,29 +37,24 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	}
 	for _, p := range v.queue {
 		if p.ticket != h.claim.ticket {
-			return errors.Join(l.inUse(), h.Release(ctx))
+			return errors.Join(generation.InUse(l.Address), h.Release(ctx))
 		}
 	}
 	if err := success.Forget(ctx, successes{lock: l}, v.marks()); err != nil {
 		return err
 	}
-	if err := l.forgetNotes(ctx, v); err != nil {
+	if err := generation.ForgetNotes(ctx, notes{l}, v.named()); err != nil {
 		return err
 	}
 	if err := h.Release(ctx); err != nil {
 		return err
 	}
 	for _, n := range v.numbers {
-		if n < h.number {
-			if err := l.Store.Delete(ctx, generation(n)); err != nil {
+		if n < h.Number {
+			if err := l.Store.Delete(ctx, generationKey(n)); err != nil {
 				return l.fail("remove an old generation", err)
 			}
 		}
 	}
 	return nil
-}
-
-func (l *Lock) inUse() error {
-	return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "remove", Err: errors.New("somebody came meanwhile, so it stays"),
-		Hint: "see who with: locksmith status " + backend.ShellWord(string(l.Address))}
 }

@@ -31,7 +31,7 @@ func parseSuccess(o Object) (m success.Mark, ok bool) {
 func (v view) marks() (all []success.Mark) {
 	for _, o := range v.successes {
 		if m, ok := parseSuccess(o); ok {
-			m.Void = m.Number > v.newest()
+			m.Void = m.Number > v.numbers.Newest()
 			all = append(all, m)
 		}
 	}
@@ -101,5 +101,5 @@ func (l *Lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 	if err := h.Heartbeat(ctx); err != nil {
 		return err
 	}
-	return success.Record(ctx, successes{l, h}, h.number)
+	return success.Record(ctx, successes{l, h}, h.Number)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"locksmith/backends/generation"
 )
 
 // tendEvery is how many calls of Tend are one pass: a listing costs as much as twelve looks.
@@ -43,7 +45,7 @@ func (h *hold) Tend(ctx context.Context) error {
 			errs = errors.Join(errs, l.Store.Delete(ctx, key))
 		}
 	}
-	return errors.Join(errs, h.tendNotes(ctx, v))
+	return errors.Join(errs, generation.TendNotes(ctx, notes{l}, v.named(), h.others.Watcher))
 }
 
 // tend looks at a reservation that may be dead: by the store's clock it was silent for so

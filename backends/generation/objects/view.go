@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation"
 )
 
 // A place is a reservation as it was listed.
@@ -23,19 +24,11 @@ func (p place) compare(q place) int {
 // A view is all that one listing showed. What is not ours in it is left out.
 type view struct {
 	generations []Object
-	numbers     []uint64          // of the generations, ascending
-	queue       []place           // all reservations, in the queue's order
-	beats       map[string]Object // heartbeats by their keys
+	numbers     generation.Numbers // of the generations
+	queue       []place            // all reservations, in the queue's order
+	beats       map[string]Object  // heartbeats by their keys
 	successes   []Object
 	notes       []Object // of breaks by hand
-}
-
-// newest is the highest generation, 0 if there was none.
-func (v view) newest() uint64 {
-	if len(v.numbers) == 0 {
-		return 0
-	}
-	return v.numbers[len(v.numbers)-1]
 }
 
 // find returns a reservation; not ok if it was not there.
@@ -70,11 +63,10 @@ func (l *Lock) list(ctx context.Context) (view, error) {
 			v.beats[o.Key] = o
 		case strings.HasPrefix(o.Key, successPrefix):
 			v.successes = append(v.successes, o)
-		case strings.HasPrefix(o.Key, notePrefix):
-			if _, ok := parseNoteKey(o.Key); ok {
+		default:
+			if _, isNote := generation.ParseNoteName(o.Key); isNote {
 				v.notes = append(v.notes, o)
 			}
-		default:
 			rest, _ := strings.CutPrefix(o.Key, reservationPrefix)
 			if t, ok := parseTicket(rest); ok && t.reservation() == o.Key {
 				v.queue = append(v.queue, place{t, o})
@@ -83,8 +75,8 @@ func (l *Lock) list(ctx context.Context) (view, error) {
 	}
 	slices.Sort(v.numbers)
 	slices.SortFunc(v.queue, place.compare)
-	if n := v.newest(); n >= maxGeneration {
-		return view{}, l.Address.Unfit("read "+generation(n), "nobody has counted that far", unreadable)
+	if n := v.numbers.Newest(); n >= generation.Max {
+		return view{}, l.Address.Unfit("read "+generationKey(n), "nobody has counted that far", unreadable)
 	}
 	return v, nil
 }
@@ -94,7 +86,7 @@ const unreadable = "nobody can tell whether the lock is held: make sure that nob
 // target reads which reservation generation n belongs to. backend.ErrAgain means that it is
 // not there any more.
 func (l *Lock) target(ctx context.Context, n uint64) (ticket, error) {
-	_, content, err := l.Store.Get(ctx, generation(n))
+	_, content, err := l.Store.Get(ctx, generationKey(n))
 	switch {
 	case absent(err):
 		return ticket{}, backend.ErrAgain
@@ -103,7 +95,7 @@ func (l *Lock) target(ctx context.Context, n uint64) (ticket, error) {
 	}
 	t, ok := parseTicket(string(content))
 	if !ok {
-		return ticket{}, l.Address.Unfit("read "+generation(n), "its content is no ticket", unreadable)
+		return ticket{}, l.Address.Unfit("read "+generationKey(n), "its content is no ticket", unreadable)
 	}
 	return t, nil
 }

@@ -6,36 +6,28 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backoff"
-	"locksmith/backends/watch"
+	"locksmith/backends/generation"
+	"locksmith/backends/process"
 	"locksmith/protocol"
 )
 
-// maxRaces bounds how often one Try starts anew; each time somebody else made
-// progress.
-const maxRaces = 8
-
-// An attempt implements backend.Attempt.
+// An attempt implements backend.Attempt and generation.Steps.
 type attempt struct {
-	lock     *Lock
-	request  backend.Request
-	others   watch.Others[spot]
-	place    *ticket       // our place in the queue; nil before the first look
-	mine     *claim        // what we have in Reservations; nil: nothing
-	known    uint64        // the highest generation that is known to exist
-	links    uint64        // of Reservations, at the last look
-	block    block         // what the last failed Try saw
-	nextLook time.Duration // when to look again whether it is still so
-	line     line          // who waited before us, when we listed them
-	ears     []ear         // the bells that we listen to, the nearest first
-	fairness backoff.Fairness
-	pauses   *backoff.Schedule // nil: those of pause
+	generation.Attempt[spot, *claim]
+	lock    *Lock
+	place   *ticket         // our place in the queue; nil before the first look
+	links   uint64          // of Reservations, at the last look
+	rank    int             // how many waited before us in all, when the Block was seen
+	process process.Process // whose end may end the Block, if it can be seen from here
+	line    line            // who waited before us, when we listed them
+	ears    []ear           // the bells that we listen to, the nearest first
 }
+
+var _ generation.Steps[spot, *claim] = (*attempt)(nil)
 
 // Attempt implements backend.Backend.
 func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
@@ -43,95 +35,73 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attempt{lock: l, request: r, others: l.newOthers(r), pauses: r.Polls.Schedule()}, nil
+	return l.attempt(r), nil
+}
+
+func (l *Lock) attempt(r backend.Request) *attempt {
+	return &attempt{Attempt: generation.NewAttempt[spot, *claim](r, l.newOthers(r), generation.Rules{Lock: l.Address, MinPause: minPause}), lock: l}
 }
 
 // Try implements backend.Attempt.
-func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
-	if a.mine != nil && a.mine.spoiled {
-		if err := a.withdraw(ctx); err != nil {
-			return nil, err
-		}
-	}
-	h, err := backend.Retry(ctx, maxRaces, func() (*hold, error) { return a.race(ctx) })
-	switch {
-	case errors.Is(err, backend.ErrAgain):
-		return nil, a.raced(ctx)
-	case err != nil:
-		return nil, err
-	}
-	return h, nil
-}
-
-// race takes the lock, or is step R: it starts anew with the same reservation, or with
-// none if that is gone.
-func (a *attempt) race(ctx context.Context) (*hold, error) {
-	take := a.takeExclusive
-	if a.request.Owner.Mode == "shared" {
-		take = a.takeShared
-	}
-	h, err := take(ctx)
-	if err == nil {
-		return h, nil
-	}
-	again := backend.ErrAgain
-	if errors.Is(err, backend.ErrAgain) {
-		again, err = err, a.recover(ctx)
-	}
-	if errors.Is(err, errBroken) {
-		err = a.withdraw(ctx)
-	}
-	return nil, cmp.Or(err, again)
-}
-
-// recover finds out whether our reservation still is there. Then it serves again.
-func (a *attempt) recover(ctx context.Context) error {
-	if a.mine == nil {
-		return nil
-	}
-	return a.mine.present(ctx)
-}
-
-// withdraw removes what is left of our reservation; the next has a new ticket.
-func (a *attempt) withdraw(ctx context.Context) error {
-	if a.mine == nil {
-		return nil
-	}
-	err := a.mine.remove(ctx)
-	if err == nil {
-		a.mine = nil
-	}
-	return err
-}
+func (a *attempt) Try(ctx context.Context) (backend.Hold, error) { return generation.Try(ctx, a) }
 
 // Withdraw implements backend.Attempt.
 func (a *attempt) Withdraw(ctx context.Context) error {
 	a.stopListening()
-	return a.withdraw(ctx)
+	return a.Attempt.Withdraw(ctx)
+}
+
+// Take implements generation.Steps. After a lost race it is step R: the next starts anew with
+// the same reservation, or with another if that is gone.
+func (a *attempt) Take(ctx context.Context) (backend.Hold, error) {
+	take := a.takeExclusive
+	if a.Request.Owner.Mode == "shared" {
+		take = a.takeShared
+	}
+	h, err := take(ctx)
+	switch {
+	case err == nil:
+		return h, nil
+	case !errors.Is(err, backend.ErrAgain):
+		return nil, err
+	}
+	gone := a.recover(ctx)
+	if errors.Is(gone, generation.ErrBroken) {
+		gone = errors.Join(err, gone)
+	}
+	return nil, cmp.Or(gone, err)
+}
+
+// recover finds out whether our reservation still is there. Then it serves again.
+func (a *attempt) recover(ctx context.Context) error {
+	if a.Mine == nil {
+		return nil
+	}
+	return a.Mine.present(ctx)
 }
 
 // list is a fresh listing of the generations, and the highest that exists: never
 // less than one that is known to.
-func (a *attempt) list(ctx context.Context) (numbers, uint64, error) {
+func (a *attempt) list(ctx context.Context) (generation.Numbers, uint64, error) {
 	all, anew, err := a.lock.list(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	if anew && a.known > 0 {
+	if anew && a.Known > 0 {
 		return nil, 0, a.vanished()
 	}
-	a.known = max(a.known, all.newest())
-	return all, a.known, nil
+	a.Known = max(a.Known, all.Newest())
+	return all, a.Known, nil
 }
 
 // checkSame makes sure that the highest generation known to us is in the directory. If it
 // is not, this is another directory under the same name.
 func (a *attempt) checkSame(ctx context.Context) error {
-	if a.mine == nil || a.lock.probe(ctx, a.mine.ticket) != nil {
+	if a.Mine == nil || a.lock.probe(ctx, a.Mine.ticket) != nil {
 		return nil
 	}
 	all, _, err := a.lock.list(ctx)
-	if err == nil && all.newest() < a.known {
+	if err == nil && all.Newest() < a.Known {
 		return a.vanished()
 	}
 	return nil
@@ -147,12 +117,12 @@ func (a *attempt) vanished() error {
 // publish is steps 5 and 6: it makes generation n and points it to our
 // reservation. Its creation has one winner.
 func (a *attempt) publish(ctx context.Context, n uint64) (*hold, error) {
-	made := a.lock.Dir.Symlink(ctx, a.mine.in.link(), lockName(n))
+	made := a.lock.Dir.Symlink(ctx, a.Mine.in.link(), lockName(n))
 	switch {
 	case made == nil:
 		return a.confirm(ctx, n)
 	case errors.Is(made, unix.EEXIST):
-		a.known = max(a.known, n)
+		a.Known = max(a.Known, n)
 	case !unclear(made):
 		return nil, a.lock.Fail("make generation", made)
 	}
@@ -163,7 +133,7 @@ func (a *attempt) publish(ctx context.Context, n uint64) (*hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e != a.mine.in {
+	if e != a.Mine.in {
 		return nil, backend.ErrAgain
 	}
 	return a.confirmUnseen(ctx, n)
@@ -172,7 +142,7 @@ func (a *attempt) publish(ctx context.Context, n uint64) (*hold, error) {
 // confirmUnseen confirms a generation of ours that we did not see ourselves
 // make: the answer was lost.
 func (a *attempt) confirmUnseen(ctx context.Context, n uint64) (*hold, error) {
-	if err := a.lock.probe(ctx, a.mine.ticket); err != nil {
+	if err := a.lock.probe(ctx, a.Mine.ticket); err != nil {
 		return nil, err
 	}
 	return a.confirm(ctx, n)
@@ -188,12 +158,12 @@ func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 	if newest != n {
 		return nil, backend.ErrAgain
 	}
-	if err := a.mine.refresh(ctx); err != nil {
+	if err := a.Mine.Beat(ctx); err != nil {
 		return nil, err
 	}
-	h := &hold{claim: a.mine, number: n, old: all, others: a.others}
+	h := &hold{Held: generation.Held{Name: a.Mine.ticket.id, Number: n}, claim: a.Mine, old: all, others: a.Others}
 	a.stopListening()
-	// Another Try is another wish.
-	*a = attempt{lock: a.lock, request: a.request, others: a.lock.newOthers(a.request), known: n, pauses: a.request.Polls.Schedule()}
+	*a = *a.lock.attempt(a.Request) // another Try is another wish
+	a.Known = n
 	return h, nil
 }

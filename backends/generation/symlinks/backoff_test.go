@@ -21,7 +21,7 @@ func TestBackoff(t *testing.T) {
 		mustBeHeld(t, a)
 		var pauses []time.Duration
 		for range 6 {
-			pauses = append(pauses, a.pause())
+			pauses = append(pauses, a.Pause(a.Request.Clock.Now()))
 		}
 		if want := []time.Duration{1, 1, 3, 1, 1, 5}; !slices.EqualFunc(pauses, want, func(got, want time.Duration) bool { return got == want*time.Second }) {
 			t.Errorf("pauses %v", pauses)

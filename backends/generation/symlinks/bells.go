@@ -96,11 +96,11 @@ func (a *attempt) rung() (nearer, turn bool) {
 		}
 		_ = unix.Close(e.fd)
 		nearer, turn = true, turn || e.left == 0
-		a.block.rank = min(a.block.rank, e.left)
+		a.rank = min(a.rank, e.left)
 		return true
 	})
 	if nearer {
-		a.block.reached = a.request.Clock.Now()
+		a.Block.Reached = a.Request.Clock.Now()
 	}
 	return nearer, turn
 }

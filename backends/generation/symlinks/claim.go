@@ -12,24 +12,20 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/clock"
+	"locksmith/backends/generation"
 	"locksmith/backends/posix"
 	"locksmith/protocol"
 )
 
 // A claim is what we have in Reservations under one ticket.
 type claim struct {
+	generation.Claim
 	lock   *Lock
-	clock  clock.Clock
 	ticket ticket
 	// in is our own reservation, or the shared directory where we are a member.
 	in entry
 	// staged: there may also be a place in the queue under our ticket.
 	staged bool
-	// spoiled: it was never complete, and could not be removed.
-	spoiled bool
-	// confirmed is when the last request was sent that proved it ours.
-	confirmed time.Duration
 	// beat is the last heartbeat by the server's clock, once somebody has looked; else zero.
 	beat time.Time
 	// bell rings when our place in the queue ends, or our hold.
@@ -44,21 +40,22 @@ func (c *claim) path() string {
 	return c.in.member(c.ticket)
 }
 
-// refresh is a heartbeat. errBroken means that the claim is gone; or that it was
-// silent for so long that somebody may have decided to remove it and will do so.
-func (c *claim) refresh(ctx context.Context) error {
-	sent := c.clock.Now()
-	err := c.lock.Dir.Touch(ctx, c.path())
-	switch {
-	case gone(err):
-		return errBroken
-	case err != nil:
-		return c.lock.touchError(err)
-	case c.clock.Now()-c.confirmed >= c.ticket.lease:
-		return errBroken
+// Beat implements generation.Reservation. It fails if the claim is gone.
+func (c *claim) Beat(ctx context.Context) error {
+	err := c.Refresh(ctx, func(ctx context.Context) error {
+		err := c.lock.Dir.Touch(ctx, c.path())
+		switch {
+		case gone(err):
+			return generation.ErrBroken
+		case err != nil:
+			return c.lock.touchError(err)
+		}
+		return nil
+	})
+	if err == nil {
+		c.beat = time.Time{}
 	}
-	c.confirmed, c.beat = sent, time.Time{}
-	return nil
+	return err
 }
 
 func (l *Lock) touchError(err error) error {
@@ -70,20 +67,20 @@ func (l *Lock) touchError(err error) error {
 	return l.Fail("set the time of our reservation", err)
 }
 
-// present returns errBroken if the claim is gone.
+// present returns generation.ErrBroken if the claim is gone.
 func (c *claim) present(ctx context.Context) error {
 	_, err := c.lock.Dir.Look(ctx, c.path())
 	switch {
 	case gone(err):
-		return errBroken
+		return generation.ErrBroken
 	case err != nil:
 		return c.lock.Fail("look at our reservation", err)
 	}
 	return nil
 }
 
-// remove removes all that carries our ticket. What is not there is no error.
-func (c *claim) remove(ctx context.Context) error {
+// Remove implements generation.Reservation.
+func (c *claim) Remove(ctx context.Context) error {
 	if err := c.lock.remove(ctx, c.in, c.ticket); err != nil && !absent(err) {
 		return c.lock.Fail("remove our reservation", err)
 	}
@@ -128,7 +125,7 @@ func (l *Lock) remove(ctx context.Context, e entry, t ticket) error {
 // reserve makes our reservation if we have none: the record first, so that
 // whoever sees the reservation can tell whose it is.
 func (a *attempt) reserve(ctx context.Context, k kind, newest uint64) error {
-	if a.mine != nil {
+	if a.Mine != nil {
 		return nil
 	}
 	t, err := a.register(ctx, newest)
@@ -145,7 +142,7 @@ func (a *attempt) reserve(ctx context.Context, k kind, newest uint64) error {
 		}
 		doubt = cmp.Or(doubt, err)
 	}
-	a.mine = c
+	a.Mine = c
 	return c.ensure(ctx, doubt)
 }
 
@@ -157,7 +154,7 @@ func (c *claim) ensure(ctx context.Context, doubt error) error {
 	if doubt == nil {
 		return nil
 	}
-	return c.refresh(ctx)
+	return c.Beat(ctx)
 }
 
 // dirs are the directories of a reservation, in the order they are made.
@@ -169,28 +166,28 @@ func (c *claim) dirs() []string {
 }
 
 func (a *attempt) claimOf(e entry, t ticket) *claim {
-	return &claim{lock: a.lock, clock: a.request.Clock, ticket: t, in: e, confirmed: a.request.Clock.Now()}
+	return &claim{Claim: generation.NewClaim(a.Request.Clock, t.lease), lock: a.lock, ticket: t, in: e}
 }
 
 // undo removes what was made of a claim before an error, or leaves that to
 // Withdraw.
 func (a *attempt) undo(ctx context.Context, c *claim, op string, err error) error {
-	a.mine, c.spoiled = c, true
+	a.Mine, c.Spoiled = c, true
 	if absent(err) { // the directory vanished, or somebody removed it
-		return cmp.Or(a.withdraw(ctx), backend.ErrAgain)
+		return cmp.Or(a.Attempt.Withdraw(ctx), backend.ErrAgain)
 	}
-	return errors.Join(a.lock.Fail(op, err), a.withdraw(ctx))
+	return errors.Join(a.lock.Fail(op, err), a.Attempt.Withdraw(ctx))
 }
 
 // register writes the record of a new ticket. The place in the queue stays that
 // of the first one.
 func (a *attempt) register(ctx context.Context, newest uint64) (ticket, error) {
 	if a.place == nil {
-		a.place = &ticket{since: newest, at: max(a.lock.Today().UnixMicro(), 0), lease: a.request.Owner.Lease}
+		a.place = &ticket{since: newest, at: max(a.lock.Today().UnixMicro(), 0), lease: a.Request.Owner.Lease}
 	}
 	t := *a.place
 	t.id = a.lock.NewID()
-	r := a.request.Owner
+	r := a.Request.Owner
 	r.ID, r.Acquired = t.id, a.lock.Today()
 	text, err := r.Format()
 	if err != nil {

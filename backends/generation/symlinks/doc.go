@@ -10,13 +10,8 @@
 //	R/d.<N>-<id> -> record          the holder of generation N succeeded (success.go); no part of the lock
 //	R/broken.<lease>-<id> -> note   who broke that acquisition by hand (note.go); no part of the lock
 //
-// The lock belongs to the reservation that the newest generation points to, for
-// as long as that reservation exists. To take it, a locker makes a reservation
-// of its own, finds the newest generation's reservation gone, and creates the
-// next number. Creating a symbolic link has exactly one winner. The winner then
-// makes sure that its number still is the newest, and that its reservation was
-// there all the time. To release it, or to break it, the reservation is
-// removed.
+// What it does with them is in package generation. Creating a symbolic link has exactly one
+// winner.
 //
 // Everything that is removed carries a ticket, which names one acquisition and
 // is never used twice. So a removal that comes late, because a process was

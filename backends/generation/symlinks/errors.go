@@ -15,9 +15,6 @@ import (
 	"locksmith/protocol"
 )
 
-// errBroken: our own reservation is gone, or was silent for too long.
-var errBroken = errors.New("our reservation was given up")
-
 // absent reports that a name leads nowhere. A stale handle proves nothing of the
 // kind: it may be that of the whole export.
 func absent(err error) bool { return errors.Is(err, unix.ENOENT) }
@@ -80,9 +77,4 @@ func explain(e *backend.Error) {
 func (l *Lock) foreign(what, cause string) error {
 	return l.Address.Unfit("read "+what, cause,
 		"nobody can tell whether the lock is held: make sure that nobody does, then move it away")
-}
-
-// lost is the error of a hold whose reservation is gone.
-func (l *Lock) lost(op string) error {
-	return l.Address.Gone(op, "somebody broke the lock or removed its reservation")
 }

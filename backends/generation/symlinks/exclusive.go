@@ -33,7 +33,7 @@ func (a *attempt) takeExclusive(ctx context.Context) (*hold, error) {
 		if err != nil {
 			return nil, err
 		}
-		if target == a.mine.in {
+		if target == a.Mine.in {
 			return a.confirmUnseen(ctx, t)
 		}
 		if err := a.pass(ctx, t, target); err != nil {
@@ -56,7 +56,7 @@ func (a *attempt) pass(ctx context.Context, t uint64, target entry) error {
 	if target.kind == shared {
 		return a.passShared(ctx, t, target)
 	}
-	s, err := a.others.Look(ctx, spot{target.path(), target.ticket})
+	s, err := a.Others.Look(ctx, spot{target.path(), target.ticket})
 	switch {
 	case absent(err):
 		return nil
@@ -104,14 +104,14 @@ func (a *attempt) livingMember(ctx context.Context, e entry) (*observation, erro
 	if err != nil {
 		return nil, a.lock.Fail("list members", err)
 	}
-	a.others.Keep(noOther(e, names))
+	a.Others.Keep(noOther(e, names))
 	var first *observation
 	for _, name := range names {
 		t, ok := parseTicket(name)
 		if !ok {
 			return nil, a.lock.foreign(e.path(), backend.Quoted(name)+" in it is no member of ours")
 		}
-		s, err := a.others.Look(ctx, spot{e.member(t), t})
+		s, err := a.Others.Look(ctx, spot{e.member(t), t})
 		switch {
 		case absent(err):
 		case err != nil:
@@ -131,7 +131,7 @@ func (a *attempt) livingMember(ctx context.Context, e entry) (*observation, erro
 func (a *attempt) breakHolder(ctx context.Context, e entry, s observation) error {
 	removed, err := a.breakDead(ctx, e, s)
 	if removed {
-		a.request.TellBroken(string(a.lock.Address), s.Holder(a.lock.Today()))
+		a.Request.TellBroken(string(a.lock.Address), s.Holder(a.lock.Today()))
 	}
 	return err
 }

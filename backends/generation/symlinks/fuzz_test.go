@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/protocol"
@@ -66,7 +67,7 @@ func FuzzDirectory(f *testing.F) {
 		r, err := l.Inspect(context.Background())
 		newest, e, shaped := parsed(d)
 		switch {
-		case err != nil && shaped && newest < maxGeneration:
+		case err != nil && shaped && newest < generation.Max:
 			t.Fatalf("%+v: %v", d, err)
 		case err != nil && !errors.As(err, new(*backend.Error)):
 			t.Fatalf("%+v: %v", d, err)

@@ -10,24 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
-// numbers are generations in ascending order.
-type numbers []uint64
-
-// newest returns the highest, or 0.
-func (n numbers) newest() uint64 {
-	if len(n) == 0 {
-		return 0
-	}
-	return n[len(n)-1]
-}
-
 // list returns the generations there are, from a fresh listing. It makes the
 // lock directory where there is none, and says so.
-func (l *Lock) list(ctx context.Context) (all numbers, anew bool, err error) {
+func (l *Lock) list(ctx context.Context) (all generation.Numbers, anew bool, err error) {
 	names, err := l.names(ctx, Generations)
 	if errors.Is(err, unix.ENOENT) {
 		anew = true
@@ -69,15 +59,15 @@ func (l *Lock) names(ctx context.Context, dir string) (names []string, err error
 	return names, err
 }
 
-func (l *Lock) parse(names []string) (numbers, error) {
-	var all numbers
+func (l *Lock) parse(names []string) (generation.Numbers, error) {
+	var all generation.Numbers
 	for _, name := range names {
 		if n, ok := parseLockName(name); ok {
 			all = append(all, n)
 		}
 	}
 	slices.Sort(all)
-	if n := all.newest(); n >= maxGeneration {
+	if n := all.Newest(); n >= generation.Max {
 		return nil, l.foreign(lockName(n), "nobody has counted that far")
 	}
 	return all, nil
@@ -123,11 +113,7 @@ func (l *Lock) probe(ctx context.Context, t ticket) error {
 // NewestToken is the method of backend.Backend. It changes the directory of generations
 // first, as step 3 of those who share does: a listing may be older than it looks.
 func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
-	n, err := backend.Retry(ctx, maxRaces, func() (uint64, error) { return l.newest(ctx) })
-	if errors.Is(err, backend.ErrAgain) {
-		err = l.Fail("look for the newest token", backend.ErrAgain)
-	}
-	return n, err
+	return generation.Calmly(ctx, l.Address, "look for the newest token", func() (uint64, error) { return l.newest(ctx) })
 }
 
 func (l *Lock) newest(ctx context.Context) (uint64, error) {
@@ -150,5 +136,5 @@ func (l *Lock) newest(ctx context.Context) (uint64, error) {
 		return 0, l.Fail("list generations", err)
 	}
 	all, err := l.parse(names)
-	return all.newest(), err
+	return all.Newest(), err
 }

@@ -7,12 +7,9 @@ import (
 	"sync/atomic"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation"
 	"locksmith/backends/watch"
 )
-
-// keepGenerations is how many old generations are kept: a listing is not atomic,
-// and one that misses the newest must not miss all.
-const keepGenerations = 2
 
 // maxOld bounds the time that one release spends on what others left.
 const maxOld = 100
@@ -20,21 +17,15 @@ const maxOld = 100
 // A hold is a reservation that the newest generation points to, or a member of
 // a shared one.
 type hold struct {
+	generation.Held
 	claim  *claim
-	number uint64
-	old    numbers            // the generations there were
+	old    generation.Numbers // the generations there were
 	others watch.Others[spot] // for Tend only
 	next   string             // where Tend goes on
 	gone   atomic.Bool
 }
 
 var _ backend.Hold = (*hold)(nil)
-
-// ID implements backend.Hold.
-func (h *hold) ID() string { return h.claim.ticket.id }
-
-// Token implements backend.Hold.
-func (h *hold) Token() uint64 { return h.number }
 
 // Heartbeat implements backend.Hold.
 func (h *hold) Heartbeat(ctx context.Context) error {
@@ -46,7 +37,7 @@ func (h *hold) Heartbeat(ctx context.Context) error {
 		h.gone.Store(true)
 		h.claim.bell.Ring()
 		_ = h.claim.lock.Dir.Unlink(ctx, h.claim.ticket.record()) // nobody else's business
-		return h.claim.lock.lost("refresh our reservation")
+		return generation.Lost(h.claim.lock.Address, "refresh our reservation")
 	}
 	return h.claim.lock.touchError(err)
 }
@@ -82,20 +73,17 @@ func (h *hold) succeeded(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if all.newest() != h.number || h.gone.Load() {
+	if all.Newest() != h.Number || h.gone.Load() {
 		_ = l.Dir.Unlink(ctx, h.claim.ticket.record())
-		return l.lost("remove our reservation")
+		return generation.Lost(l.Address, "remove our reservation")
 	}
 	return nil
 }
 
-// removeOld is step 9: it removes generations that nobody can take for the newest
-// any more.
+// removeOld is step 9. What cannot be removed is left to the next.
 func (h *hold) removeOld(ctx context.Context) {
-	for i, n := range h.old {
-		if n+keepGenerations >= h.number || i == maxOld {
-			return
-		}
+	h.old.RemoveOld(h.Number, maxOld, func(n uint64) error {
 		_ = h.claim.lock.Dir.Unlink(ctx, lockName(n))
-	}
+		return nil
+	})
 }

@@ -4,11 +4,11 @@ package symlinks
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/generation"
 	"locksmith/backends/success"
 	"locksmith/backends/watch"
 )
@@ -16,11 +16,7 @@ import (
 // Inspect implements backend.Backend. It changes nothing, and takes it calmly
 // that everything changes while it looks.
 func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
-	r, err := backend.Retry(ctx, maxRaces, func() (backend.Report, error) { return l.inspect(ctx) })
-	if errors.Is(err, backend.ErrAgain) {
-		err = l.Fail("look at the lock", backend.ErrAgain)
-	}
-	return r, err
+	return generation.Calmly(ctx, l.Address, "look at the lock", func() (backend.Report, error) { return l.inspect(ctx) })
 }
 
 func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
@@ -36,7 +32,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 		return backend.Report{}, err
 	}
 	i := inspection{lock: l, others: l.newOthers(backend.Request{Clock: clock.Boot{}})}
-	i.report.Token, i.report.Queued = all.newest(), true
+	i.report.Token, i.report.Queued = all.Newest(), true
 	if i.report.Token > 0 {
 		if i.target, err = l.target(ctx, i.report.Token); err != nil {
 			return backend.Report{}, err
@@ -65,7 +61,7 @@ func (i *inspection) reservations(ctx context.Context) error {
 		return i.lock.Fail("list reservations", err)
 	}
 	i.report.Success, _ = success.Of(ctx, successes{lock: i.lock}, successesIn(names, i.report.Token), i.lock.Today())
-	i.note(ctx, names)
+	i.report.Broken = generation.LastNote(ctx, notes{i.lock}, notesIn(names))
 	var entries []entry
 	for _, name := range names {
 		if e, ok := parseEntry(name); ok {
@@ -127,11 +123,10 @@ func (i *inspection) see(ctx context.Context, to *[]backend.Holder, path string,
 	return nil
 }
 
-// sinceWhen corrects a holder's age, which so far counts from its wish: nobody
-// can have held for longer than the generation exists.
+// sinceWhen corrects the age of a holder of generation n.
 func (l *Lock) sinceWhen(ctx context.Context, h *backend.Holder, n uint64) {
 	if made, err := l.Dir.Look(ctx, lockName(n)); err == nil {
-		h.Age = min(h.Age, max(l.Today().Sub(made.Modified), 0))
+		generation.SinceWhen(h, made.Modified, l.Today())
 	}
 }
 

@@ -172,14 +172,14 @@ func TestWaiterBeats(t *testing.T) {
 					}
 					return o.do()
 				}}).queue(t, mode)
-				place := a.mine.ticket
+				place := a.Mine.ticket
 				ctx, cancel := clock.WithTimeout(t.Context(), bubbleTime{}, 5*lease)
 				defer cancel()
 				if h, err := acquire(ctx, a); !errors.Is(err, context.Canceled) {
 					t.Errorf("got %v, %v", h, err)
 				}
-				if a.mine == nil || a.mine.ticket != place {
-					t.Errorf("the place %v was given up for %+v", place, a.mine)
+				if a.Mine == nil || a.Mine.ticket != place {
+					t.Errorf("the place %v was given up for %+v", place, a.Mine)
 				}
 				if longest = max(longest, time.Since(last)); longest > lease/2 {
 					t.Errorf("silent for %v", longest)
@@ -198,7 +198,7 @@ func TestWaiterSleepsForALease(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *memory) {
 				first := newHost("elsewhere", m).take(t, "exclusive")
 				a := newHost("here", m).queue(t, mode)
-				old := a.mine.ticket
+				old := a.Mine.ticket
 				time.Sleep(lease)
 				mustRelease(t, first)
 				h := mustAcquire(t, a)

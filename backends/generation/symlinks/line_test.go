@@ -69,7 +69,7 @@ func TestLostTurnComesAgain(t *testing.T) {
 		between(t, "overtaking", time.Since(start), fairTime, fairTime+slack)
 		for i, next := range others[1:] {
 			mustRelease(t, h)
-			if h.number%listEvery != 0 {
+			if h.Number%listEvery != 0 {
 				h = mustHold(t, next)
 				continue
 			}

@@ -145,9 +145,6 @@ func lockName(n uint64) string {
 	return Generations + "/" + lockPrefix + strconv.FormatUint(n, 10)
 }
 
-// maxGeneration leaves room to count on; no helper ever makes a larger number.
-const maxGeneration = 1 << 60
-
 func parseLockName(name string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, lockPrefix)
 	n, valid := parseNumber(digits, math.MaxUint64)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"locksmith/backends/generation"
 	"locksmith/backends/owner"
 )
 
@@ -64,7 +65,7 @@ func FuzzNames(f *testing.F) {
 
 func randomTicket() ticket {
 	return ticket{
-		since: rand.Uint64N(maxGeneration), at: rand.Int64(), id: owner.NewID(),
+		since: rand.Uint64N(generation.Max), at: rand.Int64(), id: owner.NewID(),
 		lease: owner.MinLease + time.Duration(rand.Int64N(int64(owner.MaxLease-owner.MinLease))).Truncate(time.Millisecond),
 	}
 }

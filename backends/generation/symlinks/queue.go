@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation"
 )
 
 // The queue is made of reservations in the order of their tickets. It only decides
@@ -47,7 +48,7 @@ func (a *attempt) lookAround(ctx context.Context) error {
 // long. Generation t, which has ended, was target's.
 func (a *attempt) turn(ctx context.Context, t uint64, target entry) error {
 	// A shared locker has made its reservation after the last look.
-	if t == 0 || a.mine.in.kind == staging {
+	if t == 0 || a.Mine.in.kind == staging {
 		if err := a.lookAround(ctx); err != nil {
 			return err
 		}
@@ -55,13 +56,13 @@ func (a *attempt) turn(ctx context.Context, t uint64, target entry) error {
 	if t%listEvery == 0 {
 		a.line = line{}
 	}
-	return a.holdBack(ctx, t, target, false, min(fairPauses*a.lock.headPause(), a.request.Timeout/2))
+	return a.holdBack(ctx, t, target, false, min(fairPauses*a.lock.headPause(), a.Request.Timeout/2))
 }
 
 // holdBackForWriters holds back a new shared holder while a waiter wants the lock
 // exclusively, but for no longer than a lease.
 func (a *attempt) holdBackForWriters(ctx context.Context, t uint64, target entry) error {
-	return a.holdBack(ctx, t, target, true, a.request.Owner.Lease)
+	return a.holdBack(ctx, t, target, true, a.Request.Owner.Lease)
 }
 
 // holdBack leaves generation t, or its successor, to those before us for as long as limit.
@@ -73,24 +74,24 @@ func (a *attempt) holdBack(ctx context.Context, t uint64, target entry, joining 
 	if err != nil || n == 0 {
 		return err
 	}
-	if a.mine == nil {
+	if a.Mine == nil {
 		// To tell which of them live we need the server's time, from our own heartbeat.
 		return cmp.Or(a.reserve(ctx, staging, t), backend.ErrAgain)
 	}
-	now := a.request.Clock.Now()
-	until := a.fairness.Until(now, t, limit)
+	now := a.Request.Clock.Now()
+	until := a.Fairness.Until(now, t, limit)
 	if now >= until {
 		return nil
 	}
 	h := next.Holder(a.lock.Today())
-	return a.stop(block{number: t, next: next, ahead: n, rank: rank, until: until},
+	return a.stop(rank, generation.Block[spot]{Number: t, Next: next, Ahead: n, Until: until},
 		backend.HeldError{Holder: h, Queued: !joining, Yielding: joining})
 }
 
 // blocking returns the living waiter next before us for which we hold back, how many of
 // those there are, and how many waiters in all.
 func (a *attempt) blocking(ctx context.Context, t uint64, target entry) (next observation, n, rank int, err error) {
-	if a.request.Owner.Mode != "shared" {
+	if a.Request.Owner.Mode != "shared" {
 		next, n, err = a.before(ctx, t, target, target)
 		return next, n, n, err
 	}
@@ -133,7 +134,7 @@ func (a *attempt) before(ctx context.Context, t uint64, target, holder entry) (n
 	a.listen(all, holder) // first: who leaves after that is heard, who left before is not seen
 	next, i, err := a.nearest(ctx, all)
 	n = all.upTo(i)
-	if err == nil && a.mine != nil {
+	if err == nil && a.Mine != nil {
 		a.line = line{known: true, number: t, length: n}
 		if n > 0 {
 			a.line.last = all.near[i]
@@ -191,8 +192,8 @@ func (a *attempt) waiters(ctx context.Context, target entry, kinds ...kind) (som
 // follows reports whether we come after t. Without a place in the queue we are the last.
 func (a *attempt) follows(t ticket) bool {
 	switch {
-	case a.mine != nil:
-		return t.compare(a.mine.ticket) < 0
+	case a.Mine != nil:
+		return t.compare(a.Mine.ticket) < 0
 	case a.place != nil:
 		return t.compare(*a.place) < 0
 	}
@@ -237,7 +238,7 @@ func (a *attempt) living(ctx context.Context, e entry) (observation, bool, error
 	if err != nil {
 		return observation{}, false, err
 	}
-	s, err := a.others.Look(ctx, spot{e.own(), e.ticket})
+	s, err := a.Others.Look(ctx, spot{e.own(), e.ticket})
 	switch {
 	case absent(err):
 		return s, false, nil
@@ -253,19 +254,19 @@ func (a *attempt) living(ctx context.Context, e entry) (observation, bool, error
 // serverTime estimates the server's clock from our own last heartbeat. It is
 // zero while we have none.
 func (a *attempt) serverTime(ctx context.Context) (time.Time, error) {
-	c := a.mine
+	c := a.Mine
 	if c == nil {
 		return time.Time{}, nil
 	}
 	if c.beat.IsZero() {
 		sight, err := a.lock.Dir.Look(ctx, c.path())
 		if absent(err) {
-			return time.Time{}, errBroken
+			return time.Time{}, generation.ErrBroken
 		}
 		if err != nil {
 			return time.Time{}, a.lock.Fail("look at our reservation", err)
 		}
 		c.beat = sight.Modified
 	}
-	return c.beat.Add(a.request.Clock.Now() - c.confirmed), nil
+	return c.beat.Add(a.Request.Clock.Now() - c.Confirmed), nil
 }

@@ -291,10 +291,10 @@ func TestPlaceIsKeptAfterALostRace(t *testing.T) {
 		// Others shared the lock meanwhile, and are gone.
 		mustRelease(t, first)
 		gone := entry{shared, ticket{since: 1, lease: lease, id: someID}}
-		if err := m.Symlink(t.Context(), gone.link(), lockName(first.number+1)); err != nil {
+		if err := m.Symlink(t.Context(), gone.link(), lockName(first.Number+1)); err != nil {
 			t.Fatal(err)
 		}
-		if err := early.withdraw(t.Context()); err != nil { // as after losing a race
+		if err := early.Attempt.Withdraw(t.Context()); err != nil { // as after losing a race
 			t.Fatal(err)
 		}
 		want := early.place.at

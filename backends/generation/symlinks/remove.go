@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation"
 	"locksmith/backends/success"
-	"locksmith/protocol"
 )
 
 var _ backend.Remover = (*Lock)(nil)
@@ -52,18 +52,18 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	case err != nil && !absent(err):
 		return l.Fail("list the reservations", err)
 	case slices.ContainsFunc(names, func(name string) bool { return !isRecord(name) }):
-		return l.inUse()
+		return generation.InUse(l.Address)
 	}
-	if err := l.forgetNotes(ctx, names); err != nil {
+	if err := generation.ForgetNotes(ctx, notes{l}, notesIn(names)); err != nil {
 		return err
 	}
-	if err := success.Forget(ctx, successes{lock: l}, successesIn(names, maxGeneration)); err != nil {
+	if err := success.Forget(ctx, successes{lock: l}, successesIn(names, generation.Max)); err != nil {
 		return err
 	}
 	err = l.Dir.Rmdir(ctx, Reservations)
 	switch {
 	case notEmpty(err):
-		return l.inUse()
+		return generation.InUse(l.Address)
 	case err != nil && !absent(err):
 		return l.Fail("remove the reservations", err)
 	}
@@ -78,7 +78,7 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	}
 	if err := l.Dir.Rmdir(ctx, "."); err != nil && !absent(err) {
 		if notEmpty(err) {
-			return l.inUse()
+			return generation.InUse(l.Address)
 		}
 		return l.Fail("remove the lock directory", err)
 	}
@@ -88,7 +88,7 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 // isRecord reports that a name in Reservations is of what happened, and no part of the lock.
 func isRecord(name string) bool {
 	_, isSuccess := parseSuccess(name)
-	_, isNote := parseNoteName(name)
+	_, isNote := generation.ParseNoteName(name)
 	return isSuccess || isNote
 }
 
@@ -103,14 +103,14 @@ func (l *Lock) bar(ctx context.Context, target string) error {
 	case unread == nil && there == target: // ours, after a lost answer
 		return nil
 	case notEmpty(err):
-		return l.inUse()
+		return generation.InUse(l.Address)
 	}
 	return l.Fail("bar the reservations", err)
 }
 
 // removeGenerations is step 4. It may meet the probe of somebody else.
 func (l *Lock) removeGenerations(ctx context.Context) (err error) {
-	for range maxRaces {
+	for range generation.MaxRaces {
 		var names []string
 		names, err = l.names(ctx, Generations)
 		if absent(err) {
@@ -146,9 +146,4 @@ func (l *Lock) removeGeneration(ctx context.Context, name string) error {
 		}
 	}
 	return errors.New("it is not ours")
-}
-
-func (l *Lock) inUse() error {
-	return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "remove", Err: errors.New("somebody came meanwhile, so it stays"),
-		Hint: "see who with: locksmith status " + backend.ShellWord(string(l.Address))}
 }

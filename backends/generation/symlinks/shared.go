@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation"
 )
 
 // takeShared acquires the lock together with other shared holders:
@@ -56,8 +57,8 @@ func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 
 // withdrawOld leaves where an earlier Try was when it failed.
 func (a *attempt) withdrawOld(ctx context.Context) error {
-	if a.mine != nil && a.mine.in.kind == shared {
-		return a.withdraw(ctx)
+	if a.Mine != nil && a.Mine.in.kind == shared {
+		return a.Attempt.Withdraw(ctx)
 	}
 	return nil
 }
@@ -77,7 +78,7 @@ func (a *attempt) join(ctx context.Context, t uint64, target entry) (*hold, erro
 	}
 	h, err := a.confirmUnseen(ctx, t)
 	if errors.Is(err, backend.ErrAgain) {
-		err = errBroken // we are in an old generation: leave it
+		err = generation.ErrBroken // we are in an old generation: leave it
 	}
 	return h, err
 }
@@ -91,7 +92,7 @@ func (a *attempt) enter(ctx context.Context, t uint64, target entry) (bool, erro
 	bell := a.lock.hang(entry{shared, c.ticket})
 	err = a.lock.Dir.Mkdir(ctx, c.path())
 	if maybeCreated(err) {
-		a.mine = c
+		a.Mine = c
 		err := c.removeStaging(ctx)
 		c.replace(bell)
 		return true, err
@@ -103,14 +104,14 @@ func (a *attempt) enter(ctx context.Context, t uint64, target entry) (bool, erro
 	case c.staged: // it is still our place in the queue
 		return false, nil
 	}
-	return false, c.remove(ctx)
+	return false, c.Remove(ctx)
 }
 
 // candidate is our claim to be a member, under the ticket that we wait with.
 func (a *attempt) candidate(ctx context.Context, t uint64, target entry) (*claim, error) {
-	if a.mine != nil {
-		c := a.claimOf(target, a.mine.ticket)
-		c.staged, c.bell = true, a.mine.bell
+	if a.Mine != nil {
+		c := a.claimOf(target, a.Mine.ticket)
+		c.staged, c.bell = true, a.Mine.bell
 		return c, nil
 	}
 	place, err := a.register(ctx, t)
@@ -119,22 +120,22 @@ func (a *attempt) candidate(ctx context.Context, t uint64, target entry) (*claim
 
 // publishShared is step F.
 func (a *attempt) publishShared(ctx context.Context, n uint64) (*hold, error) {
-	e := entry{shared, a.mine.ticket}
-	err := a.lock.Dir.Rename(ctx, a.mine.in.path(), e.path())
+	e := entry{shared, a.Mine.ticket}
+	err := a.lock.Dir.Rename(ctx, a.Mine.in.path(), e.path())
 	switch {
 	case absent(err):
-		return nil, errBroken
+		return nil, generation.ErrBroken
 	case err != nil && !unclear(err):
 		return nil, a.lock.Fail("name the shared reservation", err)
 	}
-	a.mine.in, a.mine.staged = e, err != nil
-	a.mine.replace(a.lock.hang(e))
-	if err := a.mine.ensure(ctx, err); err != nil {
+	a.Mine.in, a.Mine.staged = e, err != nil
+	a.Mine.replace(a.lock.hang(e))
+	if err := a.Mine.ensure(ctx, err); err != nil {
 		return nil, err
 	}
 	h, err := a.publish(ctx, n)
 	if errors.Is(err, backend.ErrAgain) {
-		err = errBroken // its ticket is used up, whoever points to it
+		err = generation.ErrBroken // its ticket is used up, whoever points to it
 	}
 	return h, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation"
 	"locksmith/backends/owner"
 	"locksmith/backends/success"
 )
@@ -56,13 +57,13 @@ type successes struct {
 func (s successes) List(ctx context.Context) ([]success.Mark, error) {
 	names, err := s.lock.names(ctx, Reservations)
 	if absent(err) || err == nil && s.hold == nil {
-		return successesIn(names, maxGeneration), nil
+		return successesIn(names, generation.Max), nil
 	}
 	if err != nil {
 		return nil, s.lock.Fail("list reservations", err)
 	}
-	most := s.hold.number
-	if success.Newest(successesIn(names, maxGeneration)).Number > most {
+	most := s.hold.Number
+	if success.Newest(successesIn(names, generation.Max)).Number > most {
 		if most, err = s.lock.newest(ctx); err != nil {
 			return nil, err
 		}
@@ -131,5 +132,5 @@ func (*Lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 	if err := h.Heartbeat(ctx); err != nil {
 		return err
 	}
-	return success.Record(ctx, successes{h.claim.lock, h}, h.number)
+	return success.Record(ctx, successes{h.claim.lock, h}, h.Number)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"locksmith/backends/generation"
 	"locksmith/backends/watch"
 )
 
@@ -76,8 +77,8 @@ func (s *tending) findOwned(ctx context.Context, names []string) error {
 
 // entry looks at one name in Reservations. What is not ours stays.
 func (s *tending) entry(ctx context.Context, name string) error {
-	if n, ok := parseNoteName(name); ok {
-		return s.note(ctx, n)
+	if note := notesIn([]string{name}); len(note) > 0 {
+		return generation.TendNotes(ctx, notes{s.lock}, note, s.others.Watcher)
 	}
 	if t, ok := parseRecordName(name); ok && !s.blind && !s.owned[t.String()] {
 		return s.look(ctx, t.record(), t, func() error { return s.lock.Dir.Unlink(ctx, t.record()) })

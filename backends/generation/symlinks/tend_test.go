@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation"
 	"locksmith/backends/owner"
 )
 
@@ -217,7 +218,7 @@ func TestOldGenerationsAreCollected(t *testing.T) {
 			mustRelease(t, newHost(fmt.Sprint(i%3), m).take(t, modes()[i%2]))
 		}
 		names, err := m.List(t.Context(), Generations)
-		if err != nil || len(names) > keepGenerations+2 {
+		if err != nil || len(names) > generation.Kept+2 {
 			t.Errorf("%q, %v", names, err)
 		}
 		if !slices.Contains(names, "lock.50") {
@@ -232,7 +233,7 @@ func TestBreak(t *testing.T) {
 		there := newHost("there", m)
 		hs := []*hold{there.take(t, "shared"), there.take(t, "shared")}
 		waiter := there.queue(t, "exclusive")
-		place := waiter.mine.ticket
+		place := waiter.Mine.ticket
 		l := newHost("here", m).lock()
 		for _, id := range []string{hs[1].ID(), place.id} {
 			if err := l.Break(t.Context(), id); err != nil {

@@ -1,0 +1,53 @@
+package generation
+
+import (
+	"context"
+	"time"
+
+	"locksmith/backends/clock"
+)
+
+// A Reservation is ours, in one form. It has a Claim.
+type Reservation interface {
+	comparable
+	Own() *Claim
+	// Remove removes all that carries our ticket. What is not there is no error.
+	Remove(ctx context.Context) error
+	// Beat sends a heartbeat. ErrBroken means that the reservation must not be used any more.
+	Beat(ctx context.Context) error
+}
+
+// A Claim is what is known of our reservation in either form.
+type Claim struct {
+	Clock clock.Clock
+	Lease time.Duration
+	// Confirmed is when the last request was sent that told the others that we live.
+	Confirmed time.Duration
+	// Spoiled: it was never complete, nobody knows whether it was made, or a request that
+	// removes it was sent.
+	Spoiled bool
+}
+
+// NewClaim returns one that is confirmed from now on.
+func NewClaim(c clock.Clock, lease time.Duration) Claim {
+	return Claim{Clock: c, Lease: lease, Confirmed: c.Now()}
+}
+
+// Refresh sends a heartbeat. ErrBroken means that we were silent for so long that somebody may
+// have decided to remove our reservation, and will do so.
+func (c *Claim) Refresh(ctx context.Context, send func(context.Context) error) error {
+	sent := c.Clock.Now()
+	if err := send(ctx); err != nil {
+		return err
+	}
+	if c.Clock.Now()-c.Confirmed >= c.Lease {
+		return ErrBroken
+	}
+	c.Confirmed = sent
+	return nil
+}
+
+// Own is for Reservation.
+func (c *Claim) Own() *Claim { return c }
+
+func (c *Claim) untilBeat() time.Duration { return c.Confirmed + c.Lease/4 - c.Clock.Now() }

@@ -1,0 +1,80 @@
+package generation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// Max leaves room to count on; no helper ever makes a larger number.
+const Max = 1 << 60
+
+// Kept is how many old generations are kept beside the newest: a listing is not atomic, and
+// one that misses the newest must not miss all.
+const Kept = 2
+
+// Numbers are generations in ascending order.
+type Numbers []uint64
+
+// Newest returns the highest, or 0.
+func (n Numbers) Newest() uint64 {
+	if len(n) == 0 {
+		return 0
+	}
+	return n[len(n)-1]
+}
+
+// RemoveOld removes generations that nobody can take for the newest any more, by remove: those
+// that were listed before a newer one that was ours. It stops after so many, which bounds the
+// time that one release spends on what others left, and when one could not be removed.
+func (n Numbers) RemoveOld(newest uint64, most int, remove func(n uint64) error) {
+	for i, old := range n {
+		if old+Kept >= newest || i == most {
+			return
+		}
+		if remove(old) != nil {
+			return // so that none is there without all that are newer
+		}
+	}
+}
+
+// A Held is what a hold of either form is known by.
+type Held struct {
+	Name   string // of the acquisition
+	Number uint64 // of the generation
+}
+
+// ID implements backend.Hold.
+func (h *Held) ID() string { return h.Name }
+
+// Token implements backend.Hold.
+func (h *Held) Token() uint64 { return h.Number }
+
+// SinceWhen corrects a holder's age, which so far counts from its wish: nobody can have held
+// for longer than the newest generation exists.
+func SinceWhen(h *backend.Holder, made, today time.Time) {
+	h.Age = min(h.Age, max(today.Sub(made), 0))
+}
+
+// Calmly calls look until nothing changes while it looks, or that happens too often.
+func Calmly[R any](ctx context.Context, l backend.Name, op string, look func() (R, error)) (R, error) {
+	r, err := backend.Retry(ctx, MaxRaces, look)
+	if errors.Is(err, backend.ErrAgain) {
+		err = l.Fail(op, err, nil)
+	}
+	return r, err
+}
+
+// Lost is the error of a hold whose reservation is gone.
+func Lost(l backend.Name, op string) error {
+	return l.Gone(op, "somebody broke the lock or removed its reservation")
+}
+
+// InUse is the error of a removal beside others.
+func InUse(l backend.Name) error {
+	return &backend.Error{Code: protocol.Held, Lock: string(l), Op: "remove", Err: errors.New("somebody came meanwhile, so it stays"),
+		Hint: "see who with: locksmith status " + backend.ShellWord(string(l))}
+}
