@@ -186,7 +186,7 @@ func lockOf(err error) string {
 
 // otherKind tells of the lock of another kind that is where one was to be.
 func otherKind(address string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	l, err := withDeadline(ctx, address, "look what is there", func(ctx context.Context) (backend.Listed, error) {
 		if l, ok := backends.At(ctx, address); ok {
