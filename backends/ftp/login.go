@@ -85,7 +85,7 @@ func (c *conn) advice() string {
 
 func (c *conn) wherePasswords() string {
 	_, host := c.server.hostPort()
-	return fmt.Sprintf("put it into ~/.netrc (machine %s login %s password …), into a file that a profile names as password_file, or into $LOCKSMITH_PASSWORD",
+	return fmt.Sprintf("put it into ~/.netrc (machine %s login %s password …), into a file that a profile names as password_file, or into $LOCKSMITH_PASSWORD, which run keeps from its command",
 		host, c.server.address.User)
 }
 
