@@ -165,9 +165,7 @@ func (c *Command) Start(g protocol.Grant) error {
 	c.handleStops()
 	started := make(chan error)
 	go c.startAndReap(env, started)
-	err := <-started
-	c.CatchAll() // here, where no thread is ours alone: else each signal takes four changes of them
-	return err
+	return <-started
 }
 
 // cancelled is why the command is not to be run any more, or nil.

@@ -21,9 +21,10 @@ import (
 // SIGXFSZ, SIGPIPE, SIGCONT, SIGWINCH, and stops. SIGIO, SIGPROF, SIGPWR and real-time signals are
 // seldom meant for a job.
 //
-// To catch each takes two changes of threads, 0.2 ms together. So those that mostly end a job are
-// caught from the beginning, and the others when the command has been started, beside it, or
-// when we begin to wait. Until then these do what they do to any program: they end us.
+// To catch each takes two changes of threads, 0.2 ms together. So a process that becomes its
+// command, and leaves no lock behind if one ends it, catches only those that mostly end a job, and
+// the others when it begins to wait. Beside a command all are caught from the beginning: one that
+// ended us while we hold the lock would leave that behind, and kill the command if that has begun.
 var (
 	first = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP}
 	later = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGVTALRM, syscall.SIGXCPU, syscall.SIGABRT}
@@ -61,7 +62,7 @@ func (c *Command) handleSignals() {
 		signal.Notify(s.caught, append(rest, syscall.SIGPIPE)...)
 		restore()
 	})
-	if !ok {
+	if !ok || !c.Becomes {
 		s.all()
 	}
 	go func() {

@@ -1,0 +1,33 @@
+package child
+
+import (
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/backends/clock"
+)
+
+// TestEarlySignals: before the command runs, one may end us only if we are to become that: else a
+// lock might stay, and a command that has just begun would be killed.
+func TestEarlySignals(t *testing.T) {
+	for _, becomes := range []bool{true, false} {
+		c := &Command{Argv: []string{"true"}, Clock: clock.Runtime{}, Log: hclog.NewNullLogger(), Becomes: becomes, Caught: true}
+		if err := c.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGALRM, syscall.SIGXCPU} {
+			var now sigaction
+			if !swapAction(s, nil, &now) {
+				t.Fatal("the action of a signal cannot be read")
+			}
+			if ends := now.handler == 0; ends != becomes {
+				t.Errorf("we become the command: %v; %v ends us: %v", becomes, s, ends)
+			}
+		}
+		c.CatchAll()
+		signal.Stop(c.signals.caught)
+	}
+}
