@@ -15,8 +15,14 @@ import (
 // copy.
 func Lend(fd int) (int, error) {
 	lent, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD, outOfTheWay())
+	if err == unix.EMFILE || err == unix.EINVAL { // those up to the limit are taken
+		lent, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD, firstFree)
+	}
 	return lent, os.NewSyscallError("fcntl", err)
 }
+
+// firstFree is the first number that is not of a standard stream.
+const firstFree = 3
 
 // outOfTheWay is just below 64, or below the limit of descriptors. Shells take 10 and up, and
 // 255; people like 9, 100 and 200. Above 64 the kernel makes a larger table of descriptors, and a
