@@ -87,6 +87,11 @@ func TestRecord(t *testing.T) {
 		if text := read(t, path); text != own {
 			t.Errorf("%.40q became %.40q", own, text)
 		}
+		backendtest.MustWork(t, os.Truncate(path, 0)) // as who writes it anew begins
+		backendtest.MustStillHold(t, h)
+		if text := read(t, path); text != "" {
+			t.Errorf("in the place of %.40q there is %.40q", own, text)
+		}
 		backendtest.MustRelease(t, h)
 	}
 }

@@ -17,7 +17,7 @@ type hold struct {
 	lock  *Lock
 	file  *lockfile.File
 	id    string
-	text  string // of the record; "": there is none
+	text  string // of the record; "": there is none, for the file is not for one
 	moved func(error)
 	told  sync.Once
 	done  bool
@@ -34,8 +34,9 @@ func newHold(l *Lock, r backend.Request, f *lockfile.File) *hold {
 	record, text, err := newRecord(r.Owner)
 	h.id = record.ID
 	if err == nil && r.Owner.Mode != "shared" {
-		h.text = text
-		l.sign(f, text)
+		if l.sign(f, text) {
+			h.text = text
+		}
 	}
 	return h
 }
@@ -75,7 +76,7 @@ func (h *hold) Heartbeat(context.Context) error {
 		return err
 	}
 	if h.text != "" {
-		h.lock.sign(h.file, h.text)
+		_ = h.lock.sign(h.file, h.text)
 	}
 	return nil
 }

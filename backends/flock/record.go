@@ -9,30 +9,35 @@ import (
 )
 
 // sign writes a text into a locked file, unless it is there already, or something else than a
-// record of ours is. That it cannot be written means nothing.
-func (l *Lock) sign(f *lockfile.File, text string) {
+// record of ours is. That it cannot be written means nothing. It reports whether the file is for
+// records: one that holds data now may be empty for a moment when its program writes it anew.
+func (l *Lock) sign(f *lockfile.File, text string) bool {
 	st, err := f.Stat()
 	if err != nil || st.Kind != "" || st.Size > protocol.MaxLine {
-		return
+		return false
 	}
 	old, err := f.Read(protocol.MaxLine + 1)
-	if err != nil || old == text || old != "" && recordIn(old) == nil {
-		return
+	if err != nil || !isPlain(old) {
+		return false
+	}
+	if old == text {
+		return true
 	}
 	w, err := lockfile.OpenWritable(l.path) // follows no link: another user may have put one there
 	if err != nil {
-		return
+		return false
 	}
 	defer w.Close()
 	if mine, err := w.Stat(); err != nil || !mine.Same(st) {
-		return
+		return false
 	}
 	if len(old) > len(text) && w.Truncate() != nil {
-		return
+		return true
 	}
 	if w.Write(text) != nil { // a part of a record is none, and would stay for good
 		_ = w.Truncate()
 	}
+	return true
 }
 
 // recordIn is the record that a text is, if it is one of this kind and nothing else.
