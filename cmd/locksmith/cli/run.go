@@ -45,7 +45,8 @@ func (a *app) run() *cobra.Command {
 			"its lock has no heartbeats: if that takes longer than the lease, fg ends COMMAND.\n" +
 			"What COMMAND leaves running when it ends goes on without the lock; with the lock of flock:,\n" +
 			"which it inherits, unless there is -o. For one such lock, and without -o, -v, --events,\n" +
-			"--max-hold and --once-per, run becomes COMMAND, as exec does, and stays no longer.",
+			"--max-hold and --once-per, run becomes COMMAND, as exec does, and stays no longer, unless\n" +
+			"COMMAND names ssh, sudo or another program that may close what it inherits.",
 		Example: "  locksmith run local:/var/lock/billing -- ./nightly-billing\n" +
 			"  locksmith run -n local:/var/lock/stock -c 'cd /srv/stock && ./load *.csv'",
 		Args: func(c *cobra.Command, args []string) (err error) {
@@ -189,6 +190,9 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 // of a flock: lock is replaced: the command has that lock, too.
 func (a *app) choosePart(o *running, h *locksmith.Helper, command *child.Command) error {
 	why := o.stays(h, a.self.Kinds.Leaseless(h.Address))
+	if closer := child.Closes(command.Argv); why == "" && closer != "" {
+		why = closer + " may close what it inherits, and the lock would be free while it runs"
+	}
 	if o.becomes && why != "" {
 		return flags.Usagef("-F: run cannot become the command: %s", why)
 	}
