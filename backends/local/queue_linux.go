@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// A queue is a lock's one place in the kernel's queues: a thread that sleeps until it has the
-// kernel lock of a file. Nothing can wake that thread earlier. So when its attempt is given up,
-// the thread sleeps on and serves the next attempt.
+// A queue lets one thread of a Lock sleep in the kernel's queue for a file, until it has the
+// file's kernel lock. Nothing can wake that thread earlier. So when its attempt is given up, the
+// thread sleeps on and serves the next attempt.
 type queue struct {
 	mu    sync.Mutex
 	place place
 	file  File          // the file whose kernel lock the thread sleeps for, or has got
-	bell  chan struct{} // of the attempt that waits for its turn; nil: no attempt waits
+	bell  chan struct{} // of the attempt that waits for its turn; nil: none waits
 }
 
 // A place is the state of a queue. A turn is the kernel lock of a file, once the kernel has given
-// it to the thread. A waiter does one of three things: it watches the lock (wait_linux.go), or it
-// waits for a turn, or it looks at the lock (Try). Files of past turns are its batons.
+// it to the thread. A waiter watches the lock (wait_linux.go), waits for a turn, or looks at the
+// lock (Try). A turn's file that is no longer the lock is a baton (baton.go).
 //
 //	empty   enter: a thread begins to sleep for the kernel lock of a file      -> asleep
-//	asleep  the kernel gives the lock, and an attempt waits for its turn       -> given
+//	asleep  the kernel gives the lock, and an attempt waits: its bell rings    -> given
 //	        the kernel gives the lock, and no attempt waits any more, or
-//	          the call fails: the file is closed at once                       -> empty
-//	        enter: the thread sleeps on, for the attempt that waits now
+//	          the call fails (no bell rings): the file is closed at once       -> empty
+//	        enter: the thread sleeps on, for this attempt if no other waits
 //	        leave: the thread sleeps on, for nobody
 //	given   take, leave: the attempt gets the file of its turn                 -> empty
-//	        enter: the bell rings again, so that the attempt takes its turn first
+//	        enter: the bell rings again, to take this turn before another
 type place int
 
 const (
@@ -36,9 +36,9 @@ const (
 	given
 )
 
-// enter begins to wait for a turn. f belongs to the queue from now on: a thread sleeps for its
-// kernel lock, unless there is a place already, and then f is closed. The bell has room for one
-// ring, and rings when there is a turn.
+// enter begins to wait for a turn. f belongs to the queue from now on: if that is empty, a thread
+// sleeps for f's kernel lock, else f is closed. The bell has room for one ring, and rings when
+// there is a turn.
 func (q *queue) enter(s System, f File, bell chan struct{}) {
 	if !q.begin(f, bell) {
 		_ = f.Close()
@@ -85,7 +85,7 @@ func (q *queue) arrive(err error) File {
 	return nil
 }
 
-// take returns the file of the attempt's turn, whose kernel lock is ours, or nil.
+// take returns the file of this attempt's turn, whose kernel lock is ours; nil: no turn came.
 func (q *queue) take(bell chan struct{}) File {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -100,7 +100,7 @@ func (q *queue) turn(bell chan struct{}) File {
 	return q.vacate()
 }
 
-// leave is take, and stops waiting for a turn.
+// leave is take for an attempt that waits no more.
 func (q *queue) leave(bell chan struct{}) File {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,11 +124,11 @@ func (q *queue) vacate() File {
 	return f
 }
 
-// sleepInQueue sleeps until the kernel lock of the file is ours, at most for timeout. It also
-// ends by itself now and then: if the waiter before us got the kernel lock and was stopped,
-// nothing else ends our sleep. The longer we have waited, the more seldom that is.
+// sleepInQueue sleeps until our turn, at most for timeout. It also ends by itself now and then,
+// ever more seldom: if the waiter before us got the kernel lock and was stopped, nothing else
+// ends our sleep, though the lock may be free.
 func (a *attempt) sleepInQueue(ctx context.Context, f File, timeout time.Duration) error {
-	if !a.isStill(f) {
+	if !a.isUnchanged(f) {
 		return f.Close()
 	}
 	a.lock.queue.enter(a.system, f, a.bell)

@@ -70,9 +70,9 @@ func (a *attempt) queues(f File) bool {
 	return err == nil && !seated
 }
 
-// isStill reports whether the path still names this file, with the content that the last look
+// isUnchanged reports whether the path still names this file, with the content that the last look
 // saw.
-func (a *attempt) isStill(f File) bool {
+func (a *attempt) isUnchanged(f File) bool {
 	c, err := read(f)
 	return err == nil && c.Text == a.seen.content.Text && f.Named() == nil
 }
@@ -82,7 +82,7 @@ func (a *attempt) watches(f File, timeout time.Duration) Watched {
 	if a.request.Several && a.seen.locked && !a.seen.watched.isHelper {
 		timeout = min(timeout, a.pauses.NextOr(slowLook)) // only the queue would tell (see queues)
 	}
-	return Watched{Still: func() bool { return f != nil && a.isStill(f) }, Process: a.seen.watched, Events: a.events(),
+	return Watched{Still: func() bool { return f != nil && a.isUnchanged(f) }, Process: a.seen.watched, Events: a.events(),
 		Timeout: timeout, Pause: a.pauses.NextOr, Several: a.request.Several}
 }
 
