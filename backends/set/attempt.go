@@ -14,19 +14,18 @@ import (
 	"locksmith/protocol"
 )
 
-// An attempt is the wish for a whole set. Between Try and Wait it keeps locks only if it holds
-// on.
+// An attempt takes a whole set or nothing. Between Try and Wait it keeps locks only if it holds on.
 type attempt struct {
 	set     *Set
 	request backend.Request
 	clock   clock.Clock
-	members []*member // in the order that is the same for all sets; nil: not known yet
-	given   []*member // in the order given, in which a lock may come twice
+	members []*member // in the same order in all sets; nil: before arrange
+	given   []*member // in the caller's order, in which a lock may come twice
 	// refused is the member that was refused last.
 	refused  *member
-	refusals int // counted since the set last held on
+	refusals int // those that count, since the set last held on
 	// holdsOn says that the set keeps the locks that it has while it waits. until is when that
-	// ends; 0: it has no locks to keep yet.
+	// ends; 0: it has kept none so far.
 	holdsOn bool
 	until   time.Duration
 }
@@ -59,7 +58,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	return newHold(a.members, a.given), nil
 }
 
-// order is the order of trying. If the set backs off, the lock that refused last comes first.
+// order is the order of trying. If the set backs off, the lock refused last comes first.
 func (a *attempt) order() []*member {
 	if a.refused == nil || a.holdsOn {
 		return a.members
@@ -73,8 +72,8 @@ func (a *attempt) order() []*member {
 	return order
 }
 
-// take tries one lock, for a lease at most. If the set has locks already, take keeps them alive
-// first and gets only a quarter of a lease.
+// take tries one lock, for a lease at most. If the set has locks already, take first keeps them
+// alive, and then tries for a quarter of a lease.
 func (a *attempt) take(ctx context.Context, m *member) error {
 	limit, during := a.request.Owner.Lease, "within a lease"
 	if len(a.held()) > 0 {
@@ -92,12 +91,12 @@ func (a *attempt) take(ctx context.Context, m *member) error {
 	return err
 }
 
-// briefly limits a call during which our locks keep others waiting.
+// briefly limits a call to a quarter of a lease: our locks keep others waiting.
 func (a *attempt) briefly(ctx context.Context) (context.Context, context.CancelFunc) {
 	return clock.WithTimeout(ctx, a.clock, a.request.Owner.Lease/4)
 }
 
-// due is the time before which a lock must have been confirmed last to need a heartbeat now.
+// due is a time: a lock that was last confirmed earlier needs a heartbeat now.
 func (a *attempt) due() time.Duration { return a.clock.Now() - a.request.Owner.Lease/8 }
 
 // renewHeld keeps alive the locks that the set has so far. If one of them was lost, or does not
@@ -130,29 +129,28 @@ func (a *attempt) held() []*member {
 	return held
 }
 
-// refuse is called when the lock by was refused. It keeps the locks of the set if the set holds
-// on, and else gives them back. It returns the refusal, or another error if the set can never be
-// held.
-func (a *attempt) refuse(ctx context.Context, by *member, held *backend.HeldError) error {
-	if by.OneName && slices.Contains(held.Holder.Kept, os.Getpid()) {
-		return sameLock(by.Address, "this process has that file locked, by another name in this set or by a descriptor that it inherited")
+// refuse is called when m was refused. It keeps the locks of the set if the set holds on, and else
+// gives them back. It returns the refusal, or another error if the set can never be held.
+func (a *attempt) refuse(ctx context.Context, m *member, held *backend.HeldError) error {
+	if m.OneName && slices.Contains(held.Holder.Kept, os.Getpid()) {
+		return sameLock(m.Address, "this process has that file locked, by another name in this set or by a descriptor that it inherited")
 	}
-	if m := a.sameAs(held.Holder); m != nil {
-		return &backend.Error{Code: protocol.Usage, Lock: by.Address, Op: "acquire",
-			Err: fmt.Errorf("it is the same lock as %s, which this set holds", m.Address), Hint: "name it once"}
+	if same := a.sameAs(held.Holder); same != nil {
+		return &backend.Error{Code: protocol.Usage, Lock: m.Address, Op: "acquire",
+			Err: fmt.Errorf("it is the same lock as %s, which this set holds", same.Address), Hint: "name it once"}
 	}
-	if before := a.refused; before != nil && before != by {
+	if before := a.refused; before != nil && before != m {
 		short, cancel := a.briefly(ctx)
-		_ = before.withdraw(short) // a place in its queue would only hold up others
+		_ = before.withdraw(short) // its place in that queue would only hold up others
 		cancel()
 	}
-	// Refusals do not count if the same lock refuses again and the set has no locks. If they
-	// counted, they would lead to holding on, and then sets in each other's way would never watch
-	// a dead holder for a whole lease.
-	if by != a.refused || len(a.held()) > 0 {
+	// A refusal does not count if the same lock is refused again and the set holds nothing. Else
+	// sets in each other's way would hold on, wait for other locks in between, and never watch a
+	// dead holder for a whole lease.
+	if m != a.refused || len(a.held()) > 0 {
 		a.refusals++
 	}
-	a.refused = by
+	a.refused = m
 	if a.keeps() {
 		return held
 	}
@@ -162,8 +160,8 @@ func (a *attempt) refuse(ctx context.Context, by *member, held *backend.HeldErro
 	return held
 }
 
-// sameAs returns the lock of this set whose hold is the holder that refuses us, or nil. Then both
-// names are one lock.
+// sameAs returns the lock of this set whose hold is h, or nil. It is the refused lock by another
+// name.
 func (a *attempt) sameAs(h backend.Holder) *member {
 	for _, m := range a.held() {
 		id := m.hold.ID()
@@ -180,7 +178,7 @@ func (a *attempt) keeps() bool {
 	switch {
 	case !a.holdsOn:
 		a.holdsOn = a.refusals >= a.set.policy.Refusals
-		return false
+		return false // to hold on in order, begin with nothing
 	case len(a.held()) == 0: // waiting for the first lock holds up nobody
 		return false
 	case a.until == 0:
@@ -213,7 +211,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 			return err
 		}
 	}
-	// A random pause brings two sets out of step that take each other's locks in turn.
+	// If sets take each other's locks in turn, a random pause brings them out of step.
 	clock.Sleep(ctx, a.clock, rand.N(time.Millisecond<<min(a.refusals, maxStagger)))
 	return ctx.Err()
 }
