@@ -15,19 +15,19 @@ import (
 	"locksmith/backends/owner"
 )
 
-// maxRaces bounds how often one Try begins anew because the path named another file by then; each
-// time somebody else replaced it.
+// maxRaces bounds how often one Try begins anew because somebody replaced the file meanwhile.
 const maxRaces = 32
 
-// An attempt has a descriptor of the file at most, which is in one of these states:
+// An attempt has at most one descriptor of the file, in one of these states:
 //
 //	closed   Try opens the file and asks for the lock: it is free          -> (a hold)
 //	         somebody has it                                               -> refused
 //	refused  Try asks again: it is free                                    -> (a hold)
 //	         the path names another file by now                            -> closed
 //	         Wait for one lock: a thread begins to sleep for it            -> asleep
-//	         Wait for several: it watches the file
-//	asleep   Wait ends when the kernel gives the lock, or its context does
+//	         Wait for one of several locks: it watches the file
+//	asleep   Wait ends when the kernel gives the lock, with its context, or
+//	           the first time after firstLook
 //	         Try, and the kernel has given the lock                        -> (a hold)
 //	         Withdraw: the thread sleeps on, and closes what it gets       -> closed
 //	any      the lock is ours, but the path names another file by now      -> closed
@@ -43,7 +43,7 @@ type attempt struct {
 	lock     *Lock
 	request  backend.Request
 	shared   bool
-	checked  bool // the place is fit
+	checked  bool // the place was found fit
 	state    state
 	file     *lockfile.File // unless closed
 	sleep    *backend.Call  // of the thread, if asleep
@@ -61,7 +61,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		a.checked = true
 	}
 	a.tries++
-	// A lock that is free is taken however short the time was: no step here waits for long.
+	// Without ctx: a free lock is taken even if no time is left. No step here waits long.
 	h, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, a.take)
 	switch {
 	case err == nil:
@@ -88,7 +88,7 @@ func (a *attempt) take() (*hold, error) {
 		return nil, a.lock.fail("lock the file", err)
 	case !got:
 		held := a.held()
-		if a.state == asleep && a.file.IsLocked() { // else it may have been ours already when we looked who has it
+		if a.state == asleep && a.file.IsLocked() { // by now, so held may name us
 			<-a.sleep.Done()
 			return nil, backend.ErrAgain
 		}
@@ -99,7 +99,7 @@ func (a *attempt) take() (*hold, error) {
 	return h, nil
 }
 
-// ask reports that the kernel's lock of the file is ours.
+// ask reports whether the kernel's lock is ours. It tries for it, unless a thread sleeps for it.
 func (a *attempt) ask() (got bool, err error) {
 	switch a.state {
 	case closed:
@@ -135,7 +135,7 @@ func (a *attempt) tryLock() (bool, error) {
 	return a.file.TryLock()
 }
 
-// close leaves nothing open. A thread that sleeps is left behind, until this process ends.
+// close closes the file. A thread that sleeps is left behind, and closes it when it wakes.
 func (a *attempt) close() {
 	f, sleep := a.file, a.sleep
 	a.state, a.file, a.sleep = closed, nil, nil
@@ -151,8 +151,8 @@ func (a *attempt) close() {
 	}
 }
 
-// held tells who has the lock. The first of many tries of a long wait asks only whether it is still the one on
-// record: to look for others in /proc takes longer than most wait.
+// held tells who has the lock. The first try of a long wait asks only whether the holder on record
+// still has it: to look for others in /proc takes longer than most wait.
 func (a *attempt) held() error {
 	look := flocks.Glance
 	if a.tries == 1 && a.request.Timeout > firstLook {
@@ -166,7 +166,7 @@ func (a *attempt) held() error {
 	return e
 }
 
-// firstLook is when a waiter looks for the second time, and so tells who has the lock.
+// firstLook is when a waiter tries a second time, and looks in /proc who has the lock.
 const firstLook = 500 * time.Millisecond
 
 // Wait implements backend.Attempt.
