@@ -20,22 +20,22 @@ type session struct {
 	hold   backend.Hold
 	lease  time.Duration
 	every  time.Duration // between heartbeats
-	end    time.Duration // when the lock will have been held for as long as it may be
+	end    time.Duration // when the lock may be held no longer (MaxHold)
 	// confirmed is when we sent the last request that proved the lock ours.
 	confirmed time.Duration
 	// failed is the error of the last heartbeat; nil if it succeeded.
 	failed error
 	logged string        // the last failure in the log
-	hung   *backend.Call // a call that did not come back; beside it only Tend may be called
-	// tending is the last call of Tend, which may hang; nil: there was none.
+	hung   *backend.Call // a call that did not come back; the next one waits for it
+	// tending is the last call of Tend, for which no other call waits; nil: there was none.
 	tending *backend.Call
-	// skip is how many calls of Tend are still to be left out. pause is how many will be left out
-	// after the next call that is cut off.
+	// skip is how many calls of Tend are still to be left out; pause is how many will be, if the
+	// next one is cut off.
 	skip, pause int
 }
 
-// run holds the lock until it is not wanted, or lost, or was held for as long as it may be. Then
-// it gives the lock up.
+// run holds the lock until it is not wanted, or lost, or may be held no longer. Then it gives up
+// the lock, or what is left of it.
 func (s *session) run() error {
 	defer func() {
 		if s.tending != nil && !s.tending.IsBack() {
@@ -94,9 +94,9 @@ func (s *session) keep() error {
 // lastMoment is when a holder whose heartbeats fail declares the lock lost.
 func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 }
 
-// beat sends one heartbeat. Its answer must come by the last moment. Only a helper that was
-// stopped, and so has had no failed heartbeat, gets longer: until the lease is over, or for a
-// quarter of a lease if the lock is kept for it.
+// beat sends one heartbeat. Its answer must come by the last moment. If that has passed though no
+// heartbeat failed, we were stopped: then the answer has until the end of the lease, and at least
+// a quarter of a lease if the lock is kept.
 func (s *session) beat() error {
 	sent := s.now()
 	limit := s.lastMoment()
@@ -114,8 +114,8 @@ func (s *session) beat() error {
 		sent = now // we were stopped during that call, so another heartbeat decides
 		_, err = s.call(s.context(), s.lease/4, s.lease/4, s.hold.Heartbeat)
 	}
-	// An answer after the lease proves nothing: a breaker may have looked before it. It does
-	// prove something if the lock is kept for us.
+	// After the lease a success proves nothing: a breaker may have looked before it. Only a kept
+	// lock is proven ours.
 	if err != nil || !s.kept() {
 		if loss := s.checkLease(err); loss != nil {
 			return loss
@@ -145,8 +145,8 @@ func (s *session) renewIfLate() error {
 	return s.beat()
 }
 
-// checkLease returns the loss if the lease is over and others may have taken the lock for that
-// reason. cause is the error of a heartbeat that has just come back.
+// checkLease returns the loss if the lease is over. A kept lock is not lost before a heartbeat
+// fails. cause is the error of a heartbeat that has just come back; beat tells of ErrGone.
 func (s *session) checkLease(cause error) error {
 	switch {
 	case errors.Is(cause, backend.ErrGone), s.now() < s.confirmed+s.lease:
@@ -157,7 +157,7 @@ func (s *session) checkLease(cause error) error {
 	return s.expired(cause)
 }
 
-// kept reports that nobody takes the lock by its lease while this process lives.
+// kept reports that nobody takes the lock for an expired lease while this process lives.
 func (s *session) kept() bool {
 	h, ok := s.hold.(backend.KeptHold)
 	return ok && h.Kept()
@@ -171,7 +171,7 @@ func (s *session) expired(cause error) error {
 	return &LossError{Lock: s.helper.Address, Code: protocol.Expired, Err: late, Left: s.left()}
 }
 
-// complain logs a repeated failure. The same reason is a warning only once in a row.
+// complain logs a failure: as a warning, or at debug level if it repeats the last.
 func (s *session) complain(what string, err error) {
 	level := hclog.Warn
 	if s.logged == err.Error() {
