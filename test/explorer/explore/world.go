@@ -9,54 +9,52 @@ import (
 type Budget struct {
 	Crashes int // crashes of processes
 	Lost    int // lost requests or replies, and replies that a server crash made wrong
-	Dups    int // requests that the server executes a second time, later
+	Dups    int // requests that the server executes again, or late
 	Torn    int // listings that others change while they are read
 	Stale   int // answers from an outdated cache; -1: no limit
-	Foreign int // answers, by something before the store, that there is no such object
+	Foreign int // answers "no such object" by something in front of the store
 	// Jumps of time, by their length.
 	Short, Half, Full int
 }
 
-// A request is a request that the server will execute a second time.
+// A request is one that the server will yet execute, again or for the first time.
 type request struct {
 	op   op
 	from int8
-	aim  text // the file that had the name when the request was sent
+	aim  text // the file that had op's name when it was sent
 }
 
-// A process is one process as the world sees it.
+// A proc is a process as the world sees it.
 type proc struct {
 	node    nodeID
 	crashed bool
 	absent  bool // it comes only when all others have ended
-	asleep  bool // it is about to look at a clock, and will do so only after time has jumped
+	asleep  bool // it asks for the time, or who lives, only after the next jump or crash (readClocks)
 	stopped bool // stopped for good, while the others are let finish; not part of the state
 	awake   bool // something has changed since it last began to wait
 	scan    listing
-	// When a request was sent, at the earliest: the request of the present step, the last
-	// successful touch, and the last request that confirmed the hold.
+	// When these were sent, at the earliest (a process may pause before it sends): the request of
+	// the present step, the last successful touch, the last request that confirmed the hold.
 	sent, touched, confirmed int32
 
 	// What the properties need to know.
 	holding    bool  // from OK to the end of its release
-	valid      bool  // it may work
+	valid      bool  // the work that it guards may go on
 	overtaken  bool  // somebody else got the lock since OK
-	mustNotice bool  // for that reason the call that it makes now must not succeed
-	broken     bool  // the call must not succeed, because its reservation, an object, was gone
+	mustNotice bool  // overtaken before its present call, which must not succeed
+	broken     bool  // the present call must not succeed: its hold's reservation, an object, was gone
 	releasing  bool  // it has begun to release
 	swept      bool  // in this Try somebody removed its entry from its reservation
 	serial     uint8 // the attempt that gave it its hold
 	hopeless   uint8 // its attempt whose entry was gone when this Try began
 	condemned  uint8 // its attempt that the operator broke
 	token      uint32
-	// The file that was the lock when this process last looked, and when that file had been
-	// touched.
+	// The file that was the lock when this process last looked, and its modification time then.
 	saw   text
 	sawAt int32
-	// The last of its attempts that made a file, or whose request for a reservation had no
-	// answer.
+	// Its last attempt that made a file, or whose request for a reservation had no answer.
 	made uint8
-	// The descriptor whose kernel lock it has just been given, without knowing it yet.
+	// The descriptor whose kernel lock it got, without knowing it yet.
 	given uint8
 }
 
@@ -70,8 +68,8 @@ type world struct {
 	left  Budget
 	// What tries remember. All processes are of one user, whose home the hosts share.
 	memory text
-	// owner is who owns the lock, where an empty lock has an owner. doubt says that the owner may
-	// not know that.
+	// owner is the process that owns the lock directory in plain style, even an empty one. doubt:
+	// it may not know that.
 	owner int8
 	doubt bool
 	// For a lock that is a file of one machine.
