@@ -24,7 +24,7 @@ import (
 )
 
 // Of returns the memory of the lock at a canonical address, for requests that use clock.Boot; nil
-// where there is none. Trouble with the files is passed to debug.
+// where there is none. Trouble goes to debug.
 func Of(lock string, debug func(error)) *watch.Memory {
 	boot := clockOf(owner.Here())
 	if boot == "" {
@@ -40,9 +40,9 @@ func Of(lock string, debug func(error)) *watch.Memory {
 // after its end (time_namespaces(7)).
 const firstTimeNS = "time:[4026531834]"
 
-// clockOf names the clock of one machine since its start. It returns "" if that clock cannot be
-// distinguished from others. Clones of a machine may share its boot id, so the name also has the
-// machine id and the host name. A kernel without time namespaces names none.
+// clockOf names the clock of one machine since its start, or returns "" if that cannot be
+// distinguished from others. Clones of a machine may share its boot id, so the name also has
+// machine id and host name. No PIDNS: no /proc. No TimeNS alone: a kernel without time namespaces.
 func clockOf(p owner.Place) string {
 	if p.Boot == "" || p.PIDNS == "" || p.TimeNS != "" && p.TimeNS != firstTimeNS {
 		return ""
