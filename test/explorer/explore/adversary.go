@@ -84,7 +84,7 @@ func (x *Explorer) kill(c *world, p int) {
 	x.wake(c, p)
 }
 
-// repeat lets the server execute a request a second time.
+// repeat lets the server execute a request again, or a delayed one for the first time.
 func (x *Explorer) repeat(w *world, i int, emit func(*world)) {
 	c := x.copy(w)
 	defer x.drop(c)
