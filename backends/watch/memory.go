@@ -17,27 +17,27 @@ import (
 	"locksmith/backends/owner"
 )
 
-// A Memory is what the tries of one user on one machine have seen of one lock, each by the
-// sign of life that it showed last. It lets a watch outlive its watcher: those who never
-// wait for a whole lease break a dead holder together.
+// A Memory is what the tries of one user on one machine have seen of one lock: of each holder
+// and waiter the last sign of life, and when it was first seen. So a watch outlives its watcher.
+// Tries that never wait for a whole lease break a dead holder together.
 //
-// It counts under these conditions:
+// What a try remembers counts if all of this is so:
 //
-//   - The sign is the same, and it is one that never comes back (Seen.Lasting). So there
-//     was no heartbeat between the first look that showed it and this one, and nobody need
-//     have looked in between; a look that fails forgets nothing.
+//   - The sign is the same, and is one that never comes back (Seen.Lasting). So there was no
+//     heartbeat between the look that first showed it and this one, and nobody need have looked
+//     in between. A look that fails forgets nothing.
 //   - It is the sign of the same acquisition, by its id.
-//   - It was seen by the same clock: the time of one boot of one machine.
-//   - When it was first seen is a reading of that clock from after the look. Whoever writes
-//     later than others, or over them, writes what is true all the same.
-//   - Nothing is known of the processes of its holder. Where the kernel knows that some of
-//     them may go on (owner.Orphaned), only who waits for a whole lease may break it.
+//   - The same clock timed it: that of one boot of one machine.
+//   - The time when it was first seen was read after the look. So a try that writes late, or
+//     over what another wrote, writes what is true.
+//   - Nothing is known of the holder's processes. If the kernel knows that some may go on
+//     (owner.Orphaned), only a waiter of a whole lease may break it.
 //
 // What is lost or cannot be read is watched from now. A lock's place that is set back to an
-// older state, as from a backup, may show a sign again; then a holder that lives can be
-// broken, as whoever may write there can.
+// older state, as from a backup, may show a sign again. Then a living holder can be broken, as
+// whoever may write to that place can do anyway.
 type Memory struct {
-	clock string // which one, see NewMemory
+	clock string // its name, see NewMemory
 	store Store
 	debug func(error)
 
@@ -47,28 +47,28 @@ type Memory struct {
 	seen    map[string]sighting // by id
 }
 
-// A Store keeps a text for the tries that follow.
+// A Store keeps a text for later tries.
 type Store interface {
-	// Load returns what was saved last, "" if nothing was.
+	// Load returns what was saved last, or "" if nothing was.
 	Load() (string, error)
 	Save(text string) error
 }
 
-// A sighting is the sign that somebody showed last.
+// A sighting is the last sign that somebody showed.
 type sighting struct {
 	sign  string // its hash
 	since time.Duration
-	own   bool // this process saw it, too
+	own   bool // this process saw it too
 }
 
-// NewMemory returns the memory that is in a store. clock names, for all times, the clock
-// that all requests with this memory have. What goes wrong is told to debug, because
-// nothing depends on it.
+// NewMemory returns the memory that a store has. clock names the clock of all requests with this
+// memory, and of no other boot or machine. Nothing depends on what goes wrong, so debug is told.
 func NewMemory(clock string, s Store, debug func(error)) *Memory {
 	return &Memory{clock: clock, store: s, debug: debug, seen: map[string]sighting{}}
 }
 
-// isRemembered reports that silence alone can tell about somebody, and that its signs can.
+// isRemembered reports whether a watch of somebody may outlive its watcher: only silence can
+// tell whether it is dead, and its signs never come back.
 func isRemembered(v owner.Verdict, lasting bool) bool { return lasting && v == owner.Unknown }
 
 // Since implements backend.Memory.
@@ -106,8 +106,8 @@ func (m *Memory) Known(sign string) (ids []string) {
 	return ids
 }
 
-// Tell adds to what an inspection saw for how long, at least, each was silent. before and
-// now are readings of the clock from before and after it.
+// Tell adds to an inspection's report for at least how long each holder and waiter was silent.
+// before and now are readings of the clock from before and after the inspection.
 func (m *Memory) Tell(r *backend.Report, before, now time.Duration) {
 	for _, all := range [][]backend.Holder{r.Holders, r.Waiters} {
 		for i := range all {
@@ -118,7 +118,7 @@ func (m *Memory) Tell(r *backend.Report, before, now time.Duration) {
 	}
 }
 
-// Save keeps what was seen.
+// Save keeps what was seen for later tries.
 func (m *Memory) Save() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,17 +133,17 @@ func (m *Memory) Save() {
 	m.changed = false
 }
 
-// maxSightings is how many are kept: a lock may have many shared holders.
+// maxSightings is how many sightings are kept. A lock may have many shared holders.
 const maxSightings = 500
 
-// shrink leaves out those that this process has not seen, and of each kind the oldest.
+// shrink drops first what this process has not seen, and of that, as of the rest, the oldest.
 func (m *Memory) shrink() {
 	for _, id := range m.order()[min(len(m.seen), maxSightings):] {
 		delete(m.seen, id)
 	}
 }
 
-// order has the ids of what this process saw first, and the youngest.
+// order returns ids: those that this process saw first, and of each group the youngest first.
 func (m *Memory) order() []string {
 	return slices.SortedFunc(maps.Keys(m.seen), func(a, b string) int {
 		x, y := m.seen[a], m.seen[b]
@@ -157,7 +157,7 @@ func (m *Memory) order() []string {
 	})
 }
 
-// format is a line with a check of what follows, and a line for each.
+// format returns a line with a check of what follows, and then a line for each sighting.
 func (m *Memory) format() string {
 	var b strings.Builder
 	for _, id := range m.order() {
@@ -166,7 +166,7 @@ func (m *Memory) format() string {
 	return m.check(b.String()) + "\n" + b.String()
 }
 
-// check also tells the times of one clock from those of another.
+// check covers the clock's name, too, so that times of another clock do not count.
 func (m *Memory) check(text string) string { return short("locksmith 1\n" + m.clock + "\n" + text) }
 
 // load reads what earlier tries have seen.
@@ -205,13 +205,13 @@ func (m *Memory) parse(text string) error {
 	return nil
 }
 
-// short stands for a text of any length.
+// short is a hash that stands for a text of any length.
 func short(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }
 
-// IsFine reports that a time of a file has digits below a millisecond. Then it is a sign that
-// lasts: a server's clock that is set back does not show the very same time again. Where
-// times are kept in coarse steps, as in whole seconds, it might.
+// IsFine reports whether a file's time has digits below a millisecond. Such a time is a lasting
+// sign: a server's clock that is set back does not show the very same time again. It might where
+// times have coarse steps, such as whole seconds.
 func IsFine(t time.Time) bool { return t.Nanosecond()%int(time.Millisecond) != 0 }

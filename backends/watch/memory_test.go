@@ -13,7 +13,7 @@ import (
 	"locksmith/backends/owner"
 )
 
-// A shelf is a Store; what is wrong with it is counted.
+// A shelf is a Store. It counts what debug was told of.
 type shelf struct {
 	text   string
 	err    error
@@ -33,8 +33,8 @@ func (s *shelf) memory(clock string) *Memory {
 	return NewMemory(clock, s, func(error) { s.wrongs++ })
 }
 
-// try is one of a series of programs: it looks once at the holder with an id, by a memory of
-// its own, and returns in what time the holder may be broken.
+// try is one short program: it looks once at a holder, with a memory of its own, and returns
+// after what time it may break the holder.
 func (s *shelf) try(t *testing.T, r backend.Request, boot string, seen Seen) time.Duration {
 	t.Helper()
 	m := s.memory(boot)
@@ -55,8 +55,8 @@ func silent(id, sign string) Seen {
 	return Seen{ID: strings.Repeat(id, 32), Sign: sign, Lasting: true, Verdict: owner.Unknown}
 }
 
-// TestMemory: tries that look once each watch together; and each thing that must be the same
-// makes a new watch if it is not.
+// TestMemory: tries that look once each watch together. If a thing that must be the same is not,
+// a new watch begins.
 func TestMemory(t *testing.T) {
 	const whole = lease + lease/100
 	synctest.Test(t, func(t *testing.T) {
@@ -79,18 +79,18 @@ func TestMemory(t *testing.T) {
 			s := &shelf{}
 			first := s.try(t, test.ask, "boot", silent("a", "1"))
 			if test.ask.Strict != (first == Never) || s.text == "" {
-				t.Errorf("%s: at first it is due in %v, and remembered is %q", what, first, s.text)
+				t.Errorf("%s: the first try may break in %v, and remembers %q; want a memory, and Never only if strict", what, first, s.text)
 			}
 			time.Sleep(2 * whole)
 			if got := s.try(t, test.ask, test.boot, test.second); got != test.want {
-				t.Errorf("%s: then it is due in %v, want %v", what, got, test.want)
+				t.Errorf("%s: two leases later a try may break in %v, want %v", what, got, test.want)
 			}
 		}
 	})
 }
 
-// TestOverdue: a holder that is silent for longer than its lease is overdue for whoever would
-// never break it for that, and for nobody else.
+// TestOverdue: a holder that was silent for longer than its lease is overdue for a waiter that
+// would never break it for that, and for nobody else.
 func TestOverdue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{}
@@ -111,28 +111,28 @@ func TestOverdue(t *testing.T) {
 		}
 		strict, patient, usual := backend.Request{Strict: true}, backend.Request{Grace: 100 * lease}, backend.Request{}
 		if look(strict) {
-			t.Error("overdue when it was seen once")
+			t.Error("a holder that was seen once is overdue")
 		}
 		time.Sleep(lease + time.Second)
 		if !look(strict) || look(patient) || look(usual) {
-			t.Errorf("overdue: strict %v, with a respite %v, usually %v; want true, false, false", look(strict), look(patient), look(usual))
+			t.Errorf("a holder that was silent for more than a lease is overdue: strict %v, with a long grace %v, usually %v; want true, false, false", look(strict), look(patient), look(usual))
 		}
 	})
 }
 
-// TestMemoryOfHeartbeats: a heartbeat between two tries begins a new watch, whoever writes
-// last; the time is that after the look.
+// TestMemoryOfHeartbeats: a heartbeat between two tries begins a new watch, whichever of them
+// writes last. A watch begins when its first look is over.
 func TestMemoryOfHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{}
 		s.try(t, backend.Request{}, "boot", silent("a", "1"))
-		slow := s.text // of one that writes late
+		slow := s.text // of a try that writes late
 		time.Sleep(lease)
 		s.try(t, backend.Request{}, "boot", silent("a", "2"))
 		s.text = slow
 		time.Sleep(lease)
 		if got := s.try(t, backend.Request{}, "boot", silent("a", "2")); got != 101*time.Second {
-			t.Errorf("after an older writer it is due in %v", got)
+			t.Errorf("after a heartbeat, and a late writer that had not seen it, a try may break in %v, want 101s", got)
 		}
 
 		m := s.memory("boot")
@@ -144,22 +144,22 @@ func TestMemoryOfHeartbeats(t *testing.T) {
 		}
 		m.Save()
 		if got := s.try(t, backend.Request{}, "boot", paused); got != 101*time.Second {
-			t.Errorf("after a look of an hour it is due in %v", got)
+			t.Errorf("after a look that took an hour a try may break in %v, want 101s", got)
 		}
 		time.Sleep(2 * lease)
 		if _, err := w.Look("x", func(Seen) (Seen, error) { return Seen{}, errors.New("no answer") }); err == nil {
-			t.Error("no error")
+			t.Error("Look hides the error of see")
 		}
 		if o := look(t, w, "1"); o.Due != Never {
-			t.Errorf("no rule: %v", o.Due)
+			t.Errorf("without a rule a holder may be broken in %v, want Never", o.Due)
 		}
 		if o, _ := w.Look("x", func(Seen) (Seen, error) { return paused, nil }); o.Due != 0 || o.Silent != 2*lease {
-			t.Errorf("a look that fails forgets: due in %v, silent for %v", o.Due, o.Silent)
+			t.Errorf("after a look that failed a holder that two leases saw silent may be broken in %v, and was silent for %v; want 0 and 200s", o.Due, o.Silent)
 		}
 	})
 }
 
-// TestMemoryIsHarmless: whatever the store holds or does, the watch begins now.
+// TestMemoryIsHarmless: whatever the store holds or does, at worst the watch begins now.
 func TestMemoryIsHarmless(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		good := &shelf{}
@@ -179,27 +179,27 @@ func TestMemoryIsHarmless(t *testing.T) {
 		} {
 			s := &shelf{text: text}
 			if got := s.try(t, backend.Request{}, "boot", silent("a", "1")); got != 101*time.Second {
-				t.Errorf("%s: due in %v", what, got)
+				t.Errorf("with %s in the store a try may break in %v, want 101s", what, got)
 			}
 			if what != "the future" && s.wrongs != 1 {
-				t.Errorf("%s: %d were told", what, s.wrongs)
+				t.Errorf("with %s in the store debug was told of %d, want 1", what, s.wrongs)
 			}
 			if got := s.try(t, backend.Request{}, "boot", silent("a", "1")); got != 101*time.Second || what != "the future" && s.wrongs != 1 {
-				t.Errorf("%s: then due in %v; %d were told", what, got, s.wrongs)
+				t.Errorf("%s in the store, mended by one try: the next may break in %v, want 101s; debug was told of %d", what, got, s.wrongs)
 			}
 		}
 		full := &shelf{err: errors.New("no space left")}
 		if got := full.try(t, backend.Request{}, "boot", silent("a", "1")); got != 101*time.Second || full.wrongs != 2 {
-			t.Errorf("a store that fails: due in %v; %d were told", got, full.wrongs)
+			t.Errorf("with a store that fails a try may break in %v, want 101s; debug was told of %d, want 2", got, full.wrongs)
 		}
 		if text := good.text; text == "" {
-			t.Error("nothing was saved")
+			t.Error("a try saved nothing in a good store")
 		}
 	})
 }
 
-// TestMemoryIsBounded: many that come and go are forgotten, first of all those that only
-// others have seen.
+// TestMemoryIsBounded: of many that come and go some are forgotten, first those that only others
+// have seen.
 func TestMemoryIsBounded(t *testing.T) {
 	s := &shelf{}
 	m := s.memory("boot")
@@ -207,7 +207,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		m.Since(fmt.Sprintf("%032x", i), "1", time.Duration(i))
 	}
 	if len(m.seen) > 2*maxSightings {
-		t.Errorf("%d are in memory", len(m.seen))
+		t.Errorf("%d sightings are in memory, more than twice maxSightings", len(m.seen))
 	}
 	m.Save()
 	first := fmt.Sprintf("%032x", 0)
@@ -215,35 +215,34 @@ func TestMemoryIsBounded(t *testing.T) {
 	m.Since(first, "1", 1)
 	m.Save()
 	if n := strings.Count(s.text, "\n"); n != maxSightings+1 || !strings.Contains(s.text, first) {
-		t.Errorf("%d lines were saved, with our own: %v", n, strings.Contains(s.text, first))
+		t.Errorf("%d lines were saved, want maxSightings and 1; what this try saw is among them: %v", n, strings.Contains(s.text, first))
 	}
 	before := s.text
 	m = s.memory("boot")
 	if got := m.Since(first, "1", 9); got != 1 {
-		t.Errorf("it was seen at %v", got)
+		t.Errorf("a sign that was first seen at 1 is said to be seen first at %v", got)
 	}
 	s.text = "nothing is written"
 	if m.Save(); s.text == before {
-		t.Error("what is not new was saved")
+		t.Error("Save wrote again though nothing was new")
 	}
 }
 
 func TestIsFine(t *testing.T) {
 	for ns, want := range map[int64]bool{0: false, 2e9: false, 1e6: false, 1_000_100: true, 123_456_789: true} {
 		if IsFine(time.Unix(1_700_000_000, ns)) != want {
-			t.Errorf("%d ns", ns)
+			t.Errorf("IsFine is wrong for %d ns", ns)
 		}
 	}
 }
 
-// TestMemoryFormat: what was saved by the first version that remembered is loaded, and what is
-// saved is the same.
+// TestMemoryFormat: we load what the first version with a memory saved, and save the same.
 func TestMemoryFormat(t *testing.T) {
 	const id = "0123456789abcdef0123456789abcdef"
 	const golden = "db437721ffd6e8b17d465e894e9b5c6b\n" + id + " c4ca4238a0b923820dcc509a6f75849b 5000000000\n"
 	s := &shelf{text: golden}
 	m := s.memory("boot\nlock")
 	if m.load(); s.wrongs != 0 || m.seen[id].since != 5*time.Second || m.format() != golden {
-		t.Errorf("%d wrong, %v, %q", s.wrongs, m.seen, m.format())
+		t.Errorf("the first version's text: debug was told of %d, loaded %v, saved again as %q", s.wrongs, m.seen, m.format())
 	}
 }

@@ -14,12 +14,12 @@ import (
 
 const whole = lease + lease/100
 
-// An entry is a thing that is watched, and what a look found in it.
+// An entry is a watched thing, with what a look found in it.
 type entry struct{ name, found string }
 
 func (e entry) String() string { return e.name }
 
-// TestOthers: each thing has a watch of its own, and keeps what its look found.
+// TestOthers: each thing has its own watch, and keeps what its look found.
 func TestOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		signs := map[string]string{"a": "1", "b": "1"}
@@ -35,7 +35,7 @@ func TestOthers(t *testing.T) {
 		look := func(name, found string, due time.Duration) {
 			t.Helper()
 			if o, err := others.Look(t.Context(), entry{name: name}); err != nil || o.Due != due || o.Of != (entry{name, found}) {
-				t.Errorf("%v due in %v, %v; want %q found and %v", o.Of, o.Due, err, found, due)
+				t.Errorf("look at %v: it may be broken in %v, error %v; want %q found, and %v", o.Of, o.Due, err, found, due)
 			}
 		}
 		look("a", "after ", whole)
@@ -46,14 +46,14 @@ func TestOthers(t *testing.T) {
 		look("a", "after 1", whole)
 		delete(signs, "b")
 		if o, err := others.Look(t.Context(), entry{name: "b"}); !errors.Is(err, gone) || o.Due != Never {
-			t.Errorf("%v, %v", o, err)
+			t.Errorf("a thing that is gone: %v, error %v; want Never and the error of See", o, err)
 		}
 		others.Keep(func(name string) bool { return name != "a" })
 		look("a", "after ", whole)
 	})
 }
 
-// TestListed: what is only listed may go when it was listed for the time of its rule.
+// TestListed: what is only listed may go once it was listed for the time of its rule.
 func TestListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(backend.Request{Clock: clock.Runtime{}})
@@ -62,7 +62,7 @@ func TestListed(t *testing.T) {
 			want time.Duration
 		}{{"1", whole}, {"1", whole - time.Minute}, {"2", whole}, {"2", whole - time.Minute}, {"2", 0}} {
 			if got := w.Listed("note", step.sign, Rule{Lease: lease}); got != step.want {
-				t.Errorf("%v: due in %v", step, got)
+				t.Errorf("step %v (sign, want): it may be removed in %v", step, got)
 			}
 			time.Sleep(time.Minute)
 		}

@@ -14,7 +14,7 @@ import (
 
 const lease, grace = 100 * time.Second, 10 * time.Second
 
-// look has a watcher see one sign of life of "x".
+// look shows a watcher one sign of life of "x".
 func look(t *testing.T, w *Watcher, sign string, rules ...Rule) Observation {
 	t.Helper()
 	o, err := w.Look("x", func(Seen) (Seen, error) { return Seen{Sign: sign, Rules: rules}, nil })
@@ -36,7 +36,7 @@ func TestTimer(t *testing.T) {
 					verdict = owner.Dead
 				}
 				if got := look(t, w, sign, w.Rule(verdict, lease)).Due; got != want {
-					t.Errorf("%s, proof %v: wait %v, want %v", sign, proof, got, want)
+					t.Errorf("with sign %s, death proven %v, it may be broken in %v, want %v", sign, proof, got, want)
 				}
 			}
 		}
@@ -69,8 +69,8 @@ func TestTimer(t *testing.T) {
 	})
 }
 
-// TestWatcher: what fails, what has no rule any more and what is not kept is watched from
-// the beginning; a paused look is as old as its beginning; what was seen before is told.
+// TestWatcher: a watch begins again after a look that failed, without a rule, and if it was not
+// kept. What a paused look saw is as old as the look's beginning. A look gets what the last saw.
 func TestWatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(backend.Request{Clock: clock.Runtime{}})
@@ -79,12 +79,12 @@ func TestWatcher(t *testing.T) {
 			"a look that fails": func() {
 				failed := errors.New("no answer")
 				if _, err := w.Look("x", func(Seen) (Seen, error) { return Seen{}, failed }); err != failed {
-					t.Errorf("the error became %v", err)
+					t.Errorf("Look returns %v, not the error of see", err)
 				}
 			},
 			"no rule": func() {
 				if o := look(t, w, "a"); o.Due != Never || len(o.By) > 0 {
-					t.Errorf("without a rule it is due in %v", o.Due)
+					t.Errorf("without a rule it may be broken in %v, want Never", o.Due)
 				}
 			},
 			"not kept": func() { w.Keep(func(name string) bool { return name != "x" }) },
@@ -93,7 +93,7 @@ func TestWatcher(t *testing.T) {
 			time.Sleep(2 * lease)
 			disturb()
 			if got := look(t, w, "a", silent).Due; got != 101*time.Second {
-				t.Errorf("%s: broken after %v", name, got)
+				t.Errorf("after %s it may be broken in %v, want 101s", name, got)
 			}
 			w.Keep(func(string) bool { return false })
 		}
@@ -103,22 +103,22 @@ func TestWatcher(t *testing.T) {
 			return Seen{Sign: "a", Rules: []Rule{silent}}, nil
 		})
 		if want := time.Hour + 101*time.Second; late.Due != want {
-			t.Errorf("after a first look of an hour it is due in %v, want %v", late.Due, want)
+			t.Errorf("after a first look of an hour it may be broken in %v, want %v", late.Due, want)
 		}
 		slow, _ := w.Look("x", func(last Seen) (Seen, error) {
 			if last.Sign != "a" {
-				t.Errorf("seen before was %+v", last)
+				t.Errorf("the second look got %+v as last, want sign a", last)
 			}
 			time.Sleep(time.Hour)
 			return last, nil
 		})
 		if slow.Due != 101*time.Second {
-			t.Errorf("after another it is due in %v", slow.Due)
+			t.Errorf("after a second look of an hour it may be broken in %v, want 101s", slow.Due)
 		}
 
 		o := look(t, w, "b", Rule{}, silent, Rule{Dead: true, Grace: grace})
 		if want := []time.Duration{Never, 101 * time.Second, grace}; !slices.Equal(o.By, want) || o.Due != grace {
-			t.Errorf("by several rules it is due in %v, %v, want %v", o.By, o.Due, want)
+			t.Errorf("by several rules it may be broken in %v (by the first grace of 10s), by each %v, want %v", o.By, o.Due, want)
 		}
 	})
 }

@@ -1,13 +1,12 @@
-// Package watch watches the entries of others in a lock, and decides when one of them may
-// be broken: when its owner is proven dead, or was silent for a whole lease by the watcher's
-// own clock, and nothing has changed after a period of grace. Grounds that only one kind of
-// lock has are rules as well (Rule).
+// Package watch watches the entries of others in a lock, and decides when one may be broken.
+// That is when its owner is proven dead, or was silent for a whole lease by the watcher's own
+// clock, and nothing has changed after a period of grace. A kind of lock may have further
+// grounds, as rules of its own (Rule).
 //
-// It promises to err on the side of waiting: the clock is read before each look, a watch
-// begins after its first look and ends before its last, and a look that fails starts it
-// again, unless there is a memory of it (Memory). It cannot promise that a silent holder is
-// dead, so a holder must stop when its own lease is over. The caller decides what to look
-// at, and how to remove it.
+// In doubt the package waits. It reads the clock before each look. A watch begins after its
+// first look and ends before its last. A look that fails starts the watch again, unless a Memory
+// has it. Nothing here proves that a silent holder is dead. So a holder must stop when its own
+// lease is over. The caller decides what to look at, and how to remove it.
 package watch
 
 import (
@@ -18,36 +17,36 @@ import (
 	"locksmith/backends/owner"
 )
 
-// Seen is what one look shows of an entry of somebody else.
+// Seen is what one look shows of somebody else's entry.
 type Seen struct {
 	ID      string
-	Sign    string        // of life: any text that changes with holder and heartbeat
+	Sign    string        // of life: any text that changes with the holder and with each heartbeat
 	Lasting bool          // a Sign that is gone never comes back
 	Record  *owner.Record // nil: there is none
 	Note    string        // why there is no record, or what is odd
-	PID     int           // without a record: what else tells of a process; 0: nothing
+	PID     int           // of a process, from elsewhere than a record; 0: unknown
 	Verdict owner.Verdict
 	Lease   time.Duration // for people; 0: unknown
-	Since   time.Time     // it holds or waits, for people; zero: unknown
+	Since   time.Time     // when it began to hold or wait, for people; zero: unknown
 	Beat    time.Time     // its last heartbeat by the clock of its server or machine; zero: unknown
-	Silent  time.Duration // at least, by the watcher's clock; Look fills it in
-	Overdue bool          // silent for longer than its lease, and not to be broken for that; Look fills it in
-	// Rules are the grounds on which it may be broken. A ground keeps its index from look
-	// to look. Without any the entry stays, and the watch starts again.
+	Silent  time.Duration // for at least how long, by the watcher's clock; Look fills it in
+	Overdue bool          // silent for longer than its lease, yet not to be broken for that; Look fills it in
+	// Rules are the grounds on which the entry may be broken. A ground has the same index in
+	// every look. Without rules the entry stays, and the watch starts again.
 	Rules []Rule
 }
 
 // An Observation is what was seen, judged.
 type Observation struct {
 	Seen
-	// Due is how long it must still be seen unchanged before it may be broken: 0 means
-	// now, Never that only another event can change that.
+	// Due is for how long the entry must still be seen unchanged before it may be broken. 0
+	// means now. Never means that waiting does not help.
 	Due time.Duration
-	// By is Due by each of the rules alone.
+	// By is what Due would be by each rule alone.
 	By []time.Duration
 }
 
-// A Watcher remembers what it saw of others, by name. It is used by one goroutine.
+// A Watcher remembers what it saw of others, by name. One goroutine uses it.
 type Watcher struct {
 	request backend.Request
 	watched map[string]*watched
@@ -58,12 +57,12 @@ type watched struct {
 	timers []timer
 }
 
-// New returns a watcher that breaks as the request says. It has seen nothing yet.
+// New returns a watcher that breaks as r says. It has seen nothing yet.
 func New(r backend.Request) *Watcher {
 	return &Watcher{request: r, watched: map[string]*watched{}}
 }
 
-// Rule is the ground that all kinds of locks share: proof, or a lease that is over.
+// Rule is the ground that all kinds of locks share: proof of death, or a lease that is over.
 func (w *Watcher) Rule(v owner.Verdict, lease time.Duration) Rule {
 	if w.request.Strict {
 		lease = 0
@@ -71,8 +70,8 @@ func (w *Watcher) Rule(v owner.Verdict, lease time.Duration) Rule {
 	return Rule{Dead: v == owner.Dead, Lease: lease, Grace: w.request.Grace}
 }
 
-// Look looks at something by calling see, and judges it. see is given what the look
-// before showed, or nothing. Its error, which Look returns, starts the watch again.
+// Look calls see to look at something, and judges it. see gets what the last look showed, or
+// nothing. Look returns the error of see, which starts the watch again.
 func (w *Watcher) Look(name string, see func(last Seen) (Seen, error)) (Observation, error) {
 	x := w.watched[name]
 	if x == nil {
@@ -103,7 +102,7 @@ func (w *Watcher) Look(name string, see func(last Seen) (Seen, error)) (Observat
 	return o, nil
 }
 
-// start begins a watch after the first look; or when an earlier try began it.
+// start begins a watch: now, after the first look, or at the time when an earlier try began it.
 func (w *Watcher) start(s Seen, r Rule) timer {
 	t := timer{clock: w.request.Clock, sign: s.Sign, since: w.request.Clock.Now()}
 	if w.request.Memory != nil && !r.Dead && isRemembered(s.Verdict, s.Lasting) {
@@ -112,15 +111,15 @@ func (w *Watcher) start(s Seen, r Rule) timer {
 	return t
 }
 
-// Forget forgets one of them: the watch starts again.
+// Forget forgets one entry: its watch starts again.
 func (w *Watcher) Forget(name string) { delete(w.watched, name) }
 
-// Keep forgets all but those whose names it is told to keep.
+// Keep forgets all entries but those for whose names keep returns true.
 func (w *Watcher) Keep(keep func(name string) bool) {
 	maps.DeleteFunc(w.watched, func(name string, _ *watched) bool { return !keep(name) })
 }
 
-// Holder describes for people what was seen; today is the wall clock.
+// Holder describes for people what was seen. today is the wall clock's time.
 func (s Seen) Holder(today time.Time) backend.Holder {
 	h := backend.Holder{ID: s.ID, Sign: s.Sign, Lasting: s.Lasting, Silent: s.Silent, Overdue: s.Overdue, Record: s.Record, Note: s.Note,
 		Verdict: s.Verdict, PID: s.PID, Lease: s.Lease}
