@@ -1,14 +1,13 @@
-// Package child is run's command: it runs while a lock is held.
+// Package child is the command of run, which runs while a lock is held.
 //
-// Promised: the command stays in our process group, gets the signals that we get, and
-// stops when we do. When its lock is lost it is ended before anybody takes the lock, with
-// all that descends from it, and not what descended from us before. On Linux and Windows it
-// dies when we die, however we do.
+// Promised: the command stays in our process group, gets the signals that we get, and stops when
+// we do. When its lock is lost, the command and all its descendants are ended before anybody
+// takes the lock. What descended from us before the command goes on. On Linux and Windows the
+// command dies when we die, however we do.
 //
-// Not promised: that what it started dies with us, too, except on Windows; nor, on Linux,
-// a command that gains rights or changes its user, which forgets to die with us; that its
-// descendants are ended where we do not know them, on systems other than Linux and Windows
-// and without /proc.
+// Not promised: what the command started dies with us on Windows only. On Linux a command that
+// gains rights or changes its user forgets to die with us. Without /proc, and on systems other
+// than Linux and Windows, we do not know the command's descendants and cannot end them.
 package child
 
 import (
@@ -32,25 +31,25 @@ import (
 	"locksmith/protocol"
 )
 
-// ErrEnded is why the lock of a command that has ended is not wanted.
+// ErrEnded is the reason why a command that has ended does not want its lock any more.
 var ErrEnded = errors.New("the command has ended")
 
-// A Command is the client of a lock that runs while it is held. It stays in our process
+// A Command is the client of a lock, and runs while the lock is held. It stays in our process
 // group, so that a terminal's job control sees one job, as with flock(1).
 type Command struct {
 	Log   hclog.Logger
 	Clock clock.Clock
-	Tell  func(*backend.HeldError) // while waiting; nil when that is over
+	Tell  func(*backend.HeldError) // while waiting; nil when the wait is over
 	Argv  []string
-	// Becomes says that this process becomes the command, which is to have the lock by itself then:
-	// it must be one that can be lent.
+	// Becomes says that this process becomes the command, which then has the lock by itself. The
+	// lock must be one that can be lent.
 	Becomes bool
-	// Caught says that somebody tidies up after a signal that ends the wait of such a process.
+	// Caught says that a caller tidies up after a signal that ends the wait of such a process.
 	Caught bool
-	// Closes keeps a lock that could be lent from the command.
+	// Closes says that a lock that could be lent is not lent to the command.
 	Closes bool
-	// Withhold names variables that the command does not find in its
-	// environment, as they hold secrets of ours.
+	// Withhold names variables that are kept from the command's environment, as they hold
+	// secrets of ours.
 	Withhold []string
 
 	path     string
@@ -61,21 +60,20 @@ type Command struct {
 	stop     context.CancelCauseFunc
 
 	adopted    bool           // we may have children that were there before the command
-	bystanders map[int]uint64 // these and their descendants, by their numbers in /proc: when they began
+	bystanders map[int]uint64 // those children and their descendants: number in /proc to start time
 
-	// mu makes "stop waiting" and "start the command" exclude each other: once
-	// the command runs, only its end ends the wish for the lock.
+	// mu makes "stop waiting" and "start the command" exclude each other. Once the command runs,
+	// only its end ends the wish for the lock.
 	mu      sync.Mutex
 	pid     int           // 0: not started
 	ended   chan struct{} // closed when the command has ended
-	allGone chan struct{} // closed when it and all its descendants have
+	allGone chan struct{} // closed when the command and all its descendants have ended
 	status  waitStatus
-	got     []os.Signal   // that were sent to us
+	got     []os.Signal   // signals that were sent to us
 	news    chan struct{} // tells that got has grown
 }
 
-// An Error says why a command cannot be run; Status is what a shell would
-// exit with.
+// An Error says why a command cannot be run. Status is the exit status that a shell would have.
 type Error struct {
 	Status int
 	Err    error
@@ -113,8 +111,8 @@ func (c *Command) Inherit(lend func() ([]int, error)) {
 }
 
 // Describe puts on record how others can tell that all of the command has ended: by its
-// lifeline, or else not at all, where it may outlive us. Of one that we become we are the program
-// ourselves.
+// lifeline. Without a lifeline nothing proves that of a command that may outlive us. If we
+// become the command, we are the program on record ourselves.
 func (c *Command) Describe(r *owner.Record) {
 	if c.Becomes {
 		r.Parent = r.Helper
@@ -145,9 +143,9 @@ func (c *Command) Waiting(held *backend.HeldError) {
 // Beat implements Client.
 func (c *Command) Beat(time.Duration) {}
 
-// Start implements Client: it starts the command, or becomes it, which finds the lock's
-// address, id and token in its environment; of a set, the addresses are in lines and the
-// others separated by commas.
+// Start implements Client: it starts the command, or becomes it. The command finds the lock's
+// address, id and token in its environment. Those of a set are several: addresses each on a
+// line, the others separated by commas.
 func (c *Command) Start(g protocol.Grant) error {
 	c.Tell(nil)
 	env := append(c.environ(), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
@@ -168,7 +166,7 @@ func (c *Command) Start(g protocol.Grant) error {
 	return <-started
 }
 
-// cancelled is why the command is not to be run any more, or nil.
+// cancelled returns the reason why the command is not to run any more, or nil.
 func (c *Command) cancelled(lock string) error {
 	if c.ctx.Err() == nil {
 		return nil
@@ -176,8 +174,8 @@ func (c *Command) cancelled(lock string) error {
 	return &locksmith.CancelledError{Lock: lock, Cause: context.Cause(c.ctx)}
 }
 
-// environ is our environment without what the command shall not see, and
-// without what a run around us says of its own lock.
+// environ is our environment, without what is withheld, and without what a run around us says of
+// its own lock.
 func (c *Command) environ() []string {
 	drop := append([]string{"LOCKSMITH_LOCK", "LOCKSMITH_ID", "LOCKSMITH_TOKEN"}, c.Withhold...)
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
@@ -186,10 +184,9 @@ func (c *Command) environ() []string {
 	})
 }
 
-// Lost implements Client: it ends the command and all its descendants, and
-// returns when none is left. They are asked to end first, for half of what is
-// left of the lease, so that they are gone before anybody takes the lock, and not beyond
-// the end of ctx.
+// Lost implements Client: it ends the command and all its descendants, and returns when none is
+// left. It first asks them to end, and waits for half of what is left of the lease, but not
+// beyond the end of ctx. So they are gone before anybody takes the lock.
 func (c *Command) Lost(ctx context.Context, loss *locksmith.LossError) {
 	if isClosed(c.ended) {
 		return

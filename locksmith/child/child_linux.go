@@ -13,11 +13,10 @@ func diesWithUs() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-// outlivesUs reports that the kernel will not kill the command when we die, or what it
-// started, and that there may be no lifeline to see it by: the wish to be killed is
-// forgotten when a program starts that gains rights, and when one changes its user
-// (PR_SET_PDEATHSIG(2const)), which root's may do. Such programs often close what they
-// inherit.
+// outlivesUs reports whether the command, or what it started, may live when we have died,
+// without a lifeline that shows it. The kernel forgets to kill a program that gains rights, or
+// that changes its user (PR_SET_PDEATHSIG(2const)), as a program of root may. Such programs
+// often close what they inherit, and so the lifeline.
 func (c *Command) outlivesUs() bool {
 	if c.lifeline == nil {
 		return true

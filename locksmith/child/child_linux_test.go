@@ -13,7 +13,7 @@ import (
 	"locksmith/backends/process"
 )
 
-// TestOutlivesUs: programs that the kernel does not kill when we die are on record.
+// TestOutlivesUs: the record says so of programs that the kernel does not kill when we die.
 func TestOutlivesUs(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
@@ -49,7 +49,7 @@ func TestOutlivesUs(t *testing.T) {
 		var r owner.Record
 		(&Command{path: path, lifeline: &process.Lifeline{}}).Describe(&r)
 		if err != nil || r.NoProof != c.want {
-			t.Errorf("%s: %v, want %v (%v)", name, r.NoProof, c.want, err)
+			t.Errorf("a program that is %s: the record says NoProof: %v, want %v (change of the file: %v)", name, r.NoProof, c.want, err)
 		}
 	}
 }

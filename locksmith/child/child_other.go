@@ -8,15 +8,13 @@ import (
 	"syscall"
 )
 
-// diesWithUs has no means here.
+// diesWithUs asks for nothing: these systems cannot kill the command when we die.
 func diesWithUs() *syscall.SysProcAttr { return nil }
 
-// outlivesUs reports that the kernel will not kill the command when we die: it does
-// not here.
+// outlivesUs: see diesWithUs.
 func (c *Command) outlivesUs() bool { return true }
 
-// askToEnd asks the command to end. Its descendants are not known here: what it leaves
-// running goes on.
+// askToEnd asks the command alone to end. Its descendants are not known here, and go on.
 func (c *Command) askToEnd() {
 	c.signal(syscall.SIGTERM)
 	c.signal(syscall.SIGCONT)
@@ -24,13 +22,13 @@ func (c *Command) askToEnd() {
 
 func (c *Command) kill() { c.signal(syscall.SIGKILL) }
 
-// setSubreaper is not to be had here.
+// setSubreaper is not possible here.
 func setSubreaper() error { return errors.ErrUnsupported }
 
-// othersLeft cannot be told here, where orphans do not become our children.
+// othersLeft finds nobody: here orphans do not become our children.
 func (c *Command) othersLeft() bool { return false }
 
-// meetBystanders: whose children we have is not known here.
+// meetBystanders cannot tell here whether we have children.
 func (c *Command) meetBystanders() { c.adopted = true }
 
 // isStoppedInFork cannot be told here.
@@ -39,8 +37,8 @@ func isStoppedInFork(int) bool { return false }
 // isIgnored cannot be told here.
 func isIgnored(syscall.Signal) bool { return false }
 
-// leaveToSystem is not to be had here.
+// leaveToSystem is not possible here.
 func leaveToSystem([]os.Signal) (restore func(), ok bool) { return func() {}, false }
 
-// RaiseDefault is not to be had here: Go's handlers stay in the way.
+// RaiseDefault is not possible here: Go's handlers stay in the way.
 func RaiseDefault(syscall.Signal) {}

@@ -15,12 +15,11 @@ import (
 
 type waitStatus = syscall.WaitStatus
 
-// startAndReap starts the command and waits for it and for its descendants that
-// were orphaned.
+// startAndReap starts the command, and waits for it and for its orphaned descendants.
 func (c *Command) startAndReap(env []string, started chan<- error) {
-	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)),
-	// so that thread stays until the command has ended. If it were still locked then, Go
-	// would end it and start another in its place.
+	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)), so that thread
+	// stays until the command has ended. It is unlocked then, or Go would end it and start
+	// another.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := setSubreaper(); err != nil {
@@ -65,7 +64,8 @@ func (c *Command) cannotRun(err error, env []string) error {
 	return newError(explained(&os.PathError{Op: "exec", Path: c.path, Err: err}, env))
 }
 
-// forkExec starts the command, which alone inherits the lifeline and what it is lent of the lock.
+// forkExec starts the command. The command alone inherits the lifeline, and what is lent of the
+// lock.
 func (c *Command) forkExec(attr *syscall.ProcAttr) (pid int, err error) {
 	return process.Spawn(false, func() (pid int, err error) {
 		if c.lifeline != nil {
@@ -88,7 +88,7 @@ func (c *Command) forkExec(attr *syscall.ProcAttr) (pid int, err error) {
 	})
 }
 
-// borrow makes what is lent of the lock ready to be inherited by what is started next.
+// borrow makes what is lent of the lock ready for the next program to inherit.
 func (c *Command) borrow() (giveBack func(), err error) {
 	if c.lend == nil {
 		return func() {}, nil
@@ -106,11 +106,11 @@ func (c *Command) borrow() (giveBack func(), err error) {
 	return giveBack, nil
 }
 
-// shell runs scripts that do not say what does.
+// shell runs scripts that do not name an interpreter.
 const shell = "/bin/sh"
 
-// withShell runs the command by run, and where it is a script without a line of #!, by sh, as
-// execvp(3) does.
+// withShell runs the command by run. A script without a line of #! is run by sh, as execvp(3)
+// does.
 func (c *Command) withShell(run func(path string, argv []string) error) error {
 	err := run(c.path, c.Argv)
 	if errors.Is(err, syscall.ENOEXEC) {
@@ -119,8 +119,8 @@ func (c *Command) withShell(run func(path string, argv []string) error) error {
 	return err
 }
 
-// become makes this process the command. It returns only if that fails, or if a signal came first;
-// then nobody inherits the lock.
+// become makes this process the command. It returns only if that fails or a signal came first.
+// Then nobody inherits the lock.
 func (c *Command) become(env []string, lock string) error {
 	giveBack, err := c.borrow()
 	if err != nil {
@@ -141,13 +141,12 @@ func (c *Command) signal(s syscall.Signal) {
 	}
 }
 
-// maxVariable is what Linux lets a string of the environment have, with the zero at its
-// end (MAX_ARG_STRLEN in execve(2)).
+// maxVariable is how long Linux lets a string of the environment be, with the zero at its end
+// (MAX_ARG_STRLEN in execve(2)).
 const maxVariable = 128 << 10
 
-// explained says what limit is in the way, and which argument is too long if it is none of the
-// user's. A variable that
-// we were started with cannot be: so it is ours.
+// explained names the limit that is in the way. If a string is too long and no argument of the
+// user's, it is a variable of ours: one that we were started with cannot be too long.
 func explained(err error, env []string) error {
 	if errors.Is(err, syscall.EAGAIN) {
 		return fmt.Errorf("%w: this user may have no more processes; end some, or raise the limit (ulimit -u)", err)
@@ -159,8 +158,7 @@ func explained(err error, env []string) error {
 	return err
 }
 
-// Status returns the exit status of a command that was started, 128+n if signal
-// n ended it.
+// Status returns the exit status of a command that was started, or 128+n if signal n ended it.
 func (c *Command) Status() int {
 	<-c.ended
 	if c.status.Signaled() {

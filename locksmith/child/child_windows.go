@@ -19,20 +19,19 @@ type waitStatus struct {
 	job  job
 }
 
-// outlivesUs reports that the system will not kill the command when we die: the job
-// that it is in does.
+// outlivesUs is false: the command's job ends it when we die.
 func (c *Command) outlivesUs() bool { return false }
 
-// startAndReap starts the command in a job object which we are in as well, so that all
-// that descends from it is, from its first instruction. When we die the system closes
-// the job, and thereby kills all of them.
+// startAndReap starts the command in a job object that we are in as well. So all descendants of
+// the command are in it from their first instruction. When we die, the system closes the job and
+// thereby kills all of them.
 func (c *Command) startAndReap(env []string, started chan<- error) {
 	var err error
 	if c.status.job, err = enterJob(); err != nil {
 		started <- newError(fmt.Errorf("make the command die with us: %w", err))
 		return
 	}
-	// There is nothing that c.lend could give.
+	// On Windows there is nothing to lend.
 	p, err := os.StartProcess(c.path, c.Argv, &os.ProcAttr{Env: env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err != nil {
 		started <- newError(err)
@@ -59,8 +58,8 @@ func (c *Command) Status() int {
 	return c.status.code
 }
 
-// askToEnd ends the command and all that descends from it: nothing asks a program
-// here that need not have a console or a window.
+// askToEnd ends the command and all its descendants. A program that may have no console and no
+// window cannot be asked here.
 func (c *Command) askToEnd() { c.kill() }
 
 func (c *Command) kill() {
@@ -71,8 +70,8 @@ func (c *Command) kill() {
 	}
 }
 
-// handleSignals ends the waiting on Ctrl-C, and when the user logs off. A command that
-// runs gets them from the console itself.
+// handleSignals ends the wait on Ctrl-C, and when the user logs off. A command that runs gets
+// both from the console itself.
 func (c *Command) handleSignals() {
 	sigs := make(chan os.Signal, 8)
 	signal.Notify(sigs, os.Interrupt, syscall.SIGTERM)
@@ -89,7 +88,7 @@ func (c *Command) handleSignals() {
 
 type signals struct{}
 
-// CatchAll has nothing to do: they are caught.
+// CatchAll has nothing to do: all signals are caught.
 func (c *Command) CatchAll() {}
 
 // become fails: on Windows one program cannot become another.
@@ -97,10 +96,10 @@ func (c *Command) become([]string, string) error {
 	return newError(errors.New("on windows one program cannot become another"))
 }
 
-// handleStops has nothing to do: nobody is stopped here.
+// handleStops has nothing to do: Windows stops nobody.
 func (c *Command) handleStops() {}
 
-// EndedBy returns the signal that we should end by, that ended the waiting; 0 for none.
+// EndedBy returns the signal that ended the wait, by which we should end; 0 for none.
 func (c *Command) EndedBy(err error) syscall.Signal {
 	var waiting *locksmith.SignalError
 	if errors.As(err, &waiting) {
@@ -109,14 +108,14 @@ func (c *Command) EndedBy(err error) syscall.Signal {
 	return 0
 }
 
-// RaiseDefault is not to be had here.
+// RaiseDefault is not possible here.
 func RaiseDefault(syscall.Signal) {}
 
-// A job is a job object: its processes, and all that they start, can be ended together.
+// A job is a job object. Its processes, and all that they start, can be ended together.
 type job struct{ handle windows.Handle }
 
-// enterJob puts this process into a job whose processes die with it: the system kills
-// them when it closes the last handle, which is ours.
+// enterJob puts this process into a job whose processes die with it. The system kills them when
+// it closes the last handle, which is ours.
 func enterJob() (job, error) {
 	handle, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -135,8 +134,8 @@ func (j job) limit(flags uint32) error {
 	return os.NewSyscallError("SetInformationJobObject", err)
 }
 
-// killOthers ends all processes of the job but this one, and reports that there was
-// none. One that starts another at that moment may leave that one: call again.
+// killOthers ends all processes of the job but this one, and reports whether there was none. A
+// process that starts another at that moment may leave the other: call again.
 func (j job) killOthers() (none bool, err error) {
 	var list struct {
 		assigned, listed uint32

@@ -12,10 +12,10 @@ import (
 // before they become another program.
 var closers = []string{"ssh", "slogin", "ssh-agent", "sudo", "doas", "pkexec", "su", "screen", "tmux", "dtach", "daemon", "daemonize", "start-stop-daemon"}
 
-// Closes returns the name of a program in a command line that may close what it inherits, or "": a
-// lock that such a program alone has is nobody's. It looks at all words, for a shell or nice may
-// become the program; what a script becomes it does not see. Programs that gain rights may do
-// as they like.
+// Closes returns the name of a program in a command line that may close what it inherits, or "".
+// If such a program alone has a lock, the program's closing releases it. Closes looks at all
+// words, because a shell or nice may become the program. It does not see what a script becomes.
+// Programs that gain rights may do anything.
 func Closes(argv []string) string {
 	for _, arg := range argv {
 		for _, word := range strings.FieldsFunc(arg, isBetweenWords) {

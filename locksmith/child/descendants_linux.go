@@ -14,8 +14,7 @@ import (
 )
 
 // setSubreaper makes orphaned descendants our children, so that we can wait for them
-// (PR_SET_CHILD_SUBREAPER(2const)). It does not where signalDescendants could not end
-// them.
+// (PR_SET_CHILD_SUBREAPER(2const)). It fails where signalDescendants could not end them.
 func setSubreaper() error {
 	if _, err := process.SelfInProc(); err != nil {
 		return err
@@ -29,7 +28,7 @@ func (c *Command) askToEnd() {
 	c.signalAll(syscall.SIGCONT)
 }
 
-// kill ends those that are left.
+// kill kills those that are left.
 func (c *Command) kill() { c.signalAll(syscall.SIGKILL) }
 
 // signalAll signals the command alone where /proc does not show its descendants.
@@ -40,9 +39,9 @@ func (c *Command) signalAll(s syscall.Signal) {
 	}
 }
 
-// signalDescendants sends a signal to every descendant of this process that
-// /proc shows, but for programs of our own and bystanders. One that forks at that moment may
-// escape: call again. Without /proc it returns an error, and no process has got the signal.
+// signalDescendants sends a signal to every descendant of this process that /proc shows, except
+// programs of our own and bystanders. A descendant that forks at that moment may have a child
+// that escapes: call again. Without /proc no process gets the signal, and an error is returned.
 func (c *Command) signalDescendants(sig unix.Signal) error {
 	self, err := process.SelfInProc()
 	if err != nil {
@@ -62,14 +61,14 @@ func (c *Command) othersLeft() bool {
 	return err == nil && len(c.notBystanders(notOwn(self, children()[self]))) > 0 // without /proc orphans are not ours
 }
 
-// meetBystanders remembers who descends from us before there is a command: a script may have
-// started a logger, and then become us by exec. What a bystander starts later, and leaves
-// behind when it ends, is taken for the command's.
+// meetBystanders remembers who descends from us before there is a command. A script may have
+// started a logger, and then become us by exec. What a bystander starts later, and leaves behind
+// when it ends, counts as the command's.
 func (c *Command) meetBystanders() {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	if c.adopted = !errors.Is(err, unix.ECHILD); !c.adopted {
-		return // usually, and to read all of /proc takes its time
+		return // the usual case, and reading all of /proc takes time
 	}
 	self, err := process.SelfInProc()
 	if err != nil {
@@ -84,7 +83,7 @@ func (c *Command) meetBystanders() {
 	}
 }
 
-// notBystanders leaves them out. A number may be another process' by now.
+// notBystanders leaves bystanders out. The number of one may be another process's by now.
 func (c *Command) notBystanders(pids []int) []int {
 	if len(c.bystanders) == 0 {
 		return pids
@@ -99,7 +98,7 @@ func (c *Command) notBystanders(pids []int) []int {
 	})
 }
 
-// descendants are those of some processes, and these.
+// descendants returns some processes and all their descendants.
 func descendants(of map[int][]int, all []int) []int {
 	for i := 0; i < len(all); i++ {
 		all = append(all, of[all[i]]...)
@@ -119,7 +118,7 @@ func notOwn(self int, pids []int) []int {
 	})
 }
 
-// children returns those of all processes that /proc shows, by its numbers.
+// children returns the children of all processes that /proc shows, by their numbers there.
 func children() map[int][]int {
 	of := map[int][]int{}
 	entries, _ := os.ReadDir("/proc")
@@ -135,8 +134,8 @@ func children() map[int][]int {
 	return of
 }
 
-// ourNumbers turns numbers in /proc into those of our pid namespace, which is that of
-// /proc or one within.
+// ourNumbers turns numbers in /proc into numbers of our pid namespace. That is the namespace of
+// /proc, or one within.
 func ourNumbers(self int, pids []int) []int {
 	if self == os.Getpid() {
 		return pids
@@ -151,8 +150,8 @@ func ourNumbers(self int, pids []int) []int {
 	return ours
 }
 
-// namespaceNumbers are the numbers of a process in its pid namespaces, from that of
-// /proc inwards (proc_pid_status(5), NSpid).
+// namespaceNumbers returns the numbers of a process in its pid namespaces, from that of /proc
+// inwards (proc_pid_status(5), NSpid).
 func namespaceNumbers(pid int) []int {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
@@ -173,14 +172,14 @@ func namespaceNumbers(pid int) []int {
 	return all
 }
 
-// isStoppedInFork reports that a process cannot be stopped, because it waits for a child
-// made by vfork(2) that was stopped before it became another program. The signal that
-// stopped the child is for both.
+// isStoppedInFork reports whether a process cannot be stopped because it waits for its child,
+// which vfork(2) made and a signal stopped before it became another program. That signal is
+// meant for both.
 func isStoppedInFork(pid int) bool {
 	return state(pid) == "D" && slices.ContainsFunc(children()[pid], func(child int) bool { return state(child) == "T" })
 }
 
-// state is the letter that /proc shows, "" for none.
+// state returns the letter that /proc shows for a process, or "".
 func state(pid int) string {
 	if process.CheckProc() != nil {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestStoppedInFork: the parent in a vfork whose child was stopped is not shown as
+// TestStoppedInFork: if the child of a vfork is stopped, /proc does not show the parent as
 // stopped, though it is.
 func TestStoppedInFork(t *testing.T) {
 	pid := lab.StartC(t, `#include <signal.h>
@@ -28,18 +28,18 @@ int main(void) { if (vfork() == 0) { raise(SIGSTOP); _exit(0); } pause(); }
 	}
 	lab.Eventually(t, "the parent goes on", func() bool { return state(pid) == "S" }, itsState)
 	if isStoppedInFork(pid) || isStoppedInFork(os.Getpid()) {
-		t.Error("one that runs counts as stopped")
+		t.Error("isStoppedInFork takes a process that runs for a stopped one")
 	}
 }
 
-// TestStoppedInForeignProc: where /proc has other numbers than we have, it is not believed.
+// TestStoppedInForeignProc: a /proc with other numbers than ours is not believed.
 func TestStoppedInForeignProc(t *testing.T) {
 	if lab.InForeignProc(t) && state(os.Getpid()) != "" {
-		t.Error("the state of another process is taken for ours")
+		t.Error("in a foreign /proc the state of another process is taken for ours")
 	}
 }
 
-// TestSignalDescendantsThere: all descendants get the signal, and nobody else.
+// TestSignalDescendantsThere: with such a /proc all descendants get the signal, and nobody else.
 func TestSignalDescendantsThere(t *testing.T) {
 	if !lab.InForeignProc(t) {
 		return
@@ -51,13 +51,13 @@ func TestSignalDescendantsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ours := ourNumbers(self, children()[self]); !slices.Contains(ours, p.PID()) {
-		t.Errorf("our children are %d, not %d", ours, p.PID())
+		t.Errorf("our children are said to be %d, without %d", ours, p.PID())
 	}
 	if err := new(Command).signalDescendants(unix.SIGKILL); err != nil {
 		t.Error(err)
 	}
 	p.Exits(-int(unix.SIGKILL))
 	if said := p.Rest(); len(said) > 0 { // its end is also the grandchild's
-		t.Errorf("it said %q", said)
+		t.Errorf("the command wrote %q, so its descendant outlived the kill", said)
 	}
 }

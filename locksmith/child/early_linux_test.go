@@ -10,8 +10,8 @@ import (
 	"locksmith/backends/clock"
 )
 
-// TestEarlySignals: before the command runs, one may end us only if we are to become that: else a
-// lock might stay, and a command that has just begun would be killed.
+// TestEarlySignals: before the command runs, a signal may end us only if we are to become it.
+// Else the lock might stay, and a command that has just begun would be killed.
 func TestEarlySignals(t *testing.T) {
 	for _, becomes := range []bool{true, false} {
 		c := &Command{Argv: []string{"true"}, Clock: clock.Runtime{}, Log: hclog.NewNullLogger(), Becomes: becomes, Caught: true}
@@ -24,7 +24,7 @@ func TestEarlySignals(t *testing.T) {
 				t.Fatal("the action of a signal cannot be read")
 			}
 			if ends := now.handler == 0; ends != becomes {
-				t.Errorf("we become the command: %v; %v ends us: %v", becomes, s, ends)
+				t.Errorf("Becomes %v: signal %v ends us: %v, want the same", becomes, s, ends)
 			}
 		}
 		c.CatchAll()

@@ -13,7 +13,7 @@ import (
 	"locksmith/protocol"
 )
 
-// A spyClock knows the last pause that was asked for.
+// A spyClock keeps the last pause that was asked for.
 type spyClock struct {
 	clock.Runtime
 	pause time.Duration
@@ -24,8 +24,8 @@ func (c *spyClock) NewTimer(d time.Duration) clock.Timer {
 	return c.Runtime.NewTimer(d)
 }
 
-// TestNoTimeLeft: a command whose time is over, and is asked to end, is killed at once when its
-// lock is lost as well.
+// TestNoTimeLeft: a command is asked to end because its time is over. When its lock is lost as
+// well, it is killed at once.
 func TestNoTimeLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &spyClock{}
@@ -35,20 +35,19 @@ func TestNoTimeLeft(t *testing.T) {
 		go command.Lost(ctx, &locksmith.LossError{Code: protocol.MaxHold, Left: 10 * time.Second})
 		synctest.Wait()
 		if c.pause != 5*time.Second {
-			t.Errorf("it has %v to end", c.pause)
+			t.Errorf("with 10s of the lease left the command has %v to end, want 5s", c.pause)
 		}
 		cancel()
 		synctest.Wait()
 		if c.pause != killAgain {
-			t.Errorf("it was not killed, and still has %v", c.pause)
+			t.Errorf("the lock is lost as well, yet the command is not killed and has %v more", c.pause)
 		}
 		close(command.allGone)
 	})
 }
 
-// TestGrace: a command that is asked to end has half of what is left of the lease for that,
-// but no less than a moment, and no more than ten seconds: so long the lock is kept for
-// nothing at most.
+// TestGrace: a command that is asked to end gets half of what is left of the lease, but at least
+// a moment and at most ten seconds. That is the longest that the lock is kept for nothing.
 func TestGrace(t *testing.T) {
 	for left, want := range map[time.Duration]time.Duration{
 		0:                      100 * time.Millisecond,
@@ -64,7 +63,7 @@ func TestGrace(t *testing.T) {
 			go command.Lost(t.Context(), &locksmith.LossError{Code: protocol.Gone, Left: left})
 			synctest.Wait()
 			if c.pause != want {
-				t.Errorf("with %v left it has %v to end, want %v", left, c.pause, want)
+				t.Errorf("with %v of the lease left the command has %v to end, want %v", left, c.pause, want)
 			}
 			close(command.allGone)
 		})

@@ -8,8 +8,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// TestOwnProgramsAreLeftAlone: what we run for ourselves is not ended with the command's
-// descendants, and nobody waits for its end.
+// TestOwnProgramsAreLeftAlone: a program that we run for ourselves is not ended with the
+// command's descendants, and nobody waits for its end.
 func TestOwnProgramsAreLeftAlone(t *testing.T) {
 	ours := exec.Command("sleep", "600")
 	pid, err := process.Spawn(true, func() (int, error) {
@@ -30,51 +30,51 @@ func TestOwnProgramsAreLeftAlone(t *testing.T) {
 	}
 	c := &Command{}
 	if !c.othersLeft() {
-		t.Error("another program is not seen")
+		t.Error("othersLeft does not see a child that is no program of ours")
 	}
 	if err := c.signalDescendants(9); err != nil {
 		t.Fatal(err)
 	}
 	_ = other.Wait()
 	if c.othersLeft() {
-		t.Error("our own program counts as another's")
+		t.Error("othersLeft takes our own program for the command's")
 	}
 	if state(pid) == "" {
-		t.Error("our own program was ended")
+		t.Error("signalDescendants ended our own program")
 	}
 }
 
-// TestBystandersAreLeftAlone: who was there before the command is not ended with it, and nobody
-// waits for its end; another process that has its number by then is.
+// TestBystandersAreLeftAlone: a process that was there before the command is not ended with it,
+// and nobody waits for its end. That does not hold for a later process with the same number.
 func TestBystandersAreLeftAlone(t *testing.T) {
 	var none Command
 	if none.meetBystanders(); none.adopted {
-		t.Error("somebody is seen where nobody is")
+		t.Error("meetBystanders sees a child, and we have none")
 	}
 	logger := start(t, "sh", "-c", "sleep 600 & echo; wait")
 	c := &Command{}
 	c.meetBystanders()
 	if pid := logger.Process.Pid; !c.adopted || len(c.bystanders) != 2 || c.bystanders[pid] == 0 {
-		t.Fatalf("adopted: %v, %v; want %d and another", c.adopted, c.bystanders, pid)
+		t.Fatalf("meetBystanders: adopted %v, bystanders %v; want true, %d and its child", c.adopted, c.bystanders, pid)
 	}
 	other := start(t, "sh", "-c", "echo; exec sleep 600")
 	if !c.othersLeft() {
-		t.Error("another program is not seen")
+		t.Error("othersLeft does not see the command's process beside a bystander")
 	}
 	if err := c.signalDescendants(9); err != nil {
 		t.Fatal(err)
 	}
 	_ = other.Wait()
 	if c.othersLeft() || state(logger.Process.Pid) == "" || state(logger.Process.Pid) == "Z" {
-		t.Errorf("others are left: %v, and it is %q", c.othersLeft(), state(logger.Process.Pid))
+		t.Errorf("after the command's end others are left: %v, want false; the bystander's state is %q, want S", c.othersLeft(), state(logger.Process.Pid))
 	}
 	c.bystanders[logger.Process.Pid]++
 	if !c.othersLeft() {
-		t.Error("another with its number counts as the bystander")
+		t.Error("othersLeft takes a later process with a bystander's number for the bystander")
 	}
 }
 
-// start starts a program that writes a line when it is ready, and ends it with the test.
+// start starts a program that writes a line when it is ready. The test's end ends it.
 func start(t *testing.T, argv ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)

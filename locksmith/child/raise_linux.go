@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RaiseDefault does to this process what a signal does to one that never heard of it: it
-// stops, until it is continued, or it ends. Go's own handlers stay in the way even
-// after signal.Reset. A terminal's stop is ignored where no shell would see it.
+// RaiseDefault does to this process what a signal does to one that does not handle it. The
+// process stops until it is continued, or it ends. Go's own handlers stay in the way even after
+// signal.Reset. A stop from a terminal is ignored if no shell would see it.
 func RaiseDefault(s unix.Signal) {
 	runtime.LockOSThread() // the signal is for this thread, so it acts before tgkill returns
 	defer runtime.UnlockOSThread()
@@ -22,8 +22,8 @@ func RaiseDefault(s unix.Signal) {
 	swapAction(s, &ours, nil)
 }
 
-// leaveToSystem has signals do what they do to a program that never heard of them, until restore is
-// called.
+// leaveToSystem has signals do what they do to a program that does not handle them, until
+// restore is called.
 func leaveToSystem(all []os.Signal) (restore func(), ok bool) {
 	ours := make([]sigaction, len(all))
 	for i, s := range all {
@@ -39,15 +39,15 @@ func leaveToSystem(all []os.Signal) (restore func(), ok bool) {
 	}, true
 }
 
-// isIgnored reports that this process ignores a signal for which Go has no handler yet.
+// isIgnored reports whether this process ignores a signal for which Go has no handler yet.
 func isIgnored(s unix.Signal) bool {
 	const ignore = 1 // SIG_IGN
 	var now sigaction
 	return swapAction(s, nil, &now) && now.handler == ignore
 }
 
-// A sigaction has the handler and, in an order of each architecture's own, more. All
-// zeros are SIG_DFL.
+// A sigaction has the handler, and more in an order that depends on the architecture. All zeros
+// are SIG_DFL.
 type sigaction struct {
 	handler uintptr
 	more    [7]uint64

@@ -15,36 +15,37 @@ import (
 	"locksmith/locksmith"
 )
 
-// Signals are passed on to the command. Of some, Go's runtime would make nothing: an alarm that
-// was set before we were started would ring unheard. At SIGABRT it would end us with all its
-// stacks. Not among them is what is about us, or about the terminal, which the command shares:
-// SIGXFSZ, SIGPIPE, SIGCONT, SIGWINCH, and stops. SIGIO, SIGPROF, SIGPWR and real-time signals are
-// seldom meant for a job.
+// These signals are passed on to the command. Go's runtime would drop some of them: an alarm
+// that was set before we were started would ring unheard. At SIGABRT it would end us and print
+// all its stacks. Left out is what is about us, or about the terminal that the command shares:
+// SIGXFSZ, SIGPIPE, SIGCONT, SIGWINCH, and stops. SIGIO, SIGPROF, SIGPWR and real-time signals
+// are seldom meant for a job.
 //
-// To catch each takes two changes of threads, 0.2 ms together. So a process that becomes its
-// command, and leaves no lock behind if one ends it, catches only those that mostly end a job, and
-// the others when it begins to wait. Beside a command all are caught from the beginning: one that
-// ended us while we hold the lock would leave that behind, and kill the command if that has begun.
+// To catch one takes two changes of threads, 0.2 ms together. A process that becomes its command
+// leaves no lock behind if a signal ends it. So it catches only those that mostly end a job, and
+// the others when it begins to wait. Beside a command all are caught from the beginning. One
+// that ended us while we hold the lock would leave the lock behind, and kill a command that has
+// begun.
 var (
 	first = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP}
 	later = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGVTALRM, syscall.SIGXCPU, syscall.SIGABRT}
 )
 
-// signals is how they reach a command.
+// signals is how signals reach a command.
 type signals struct {
 	caught chan os.Signal
-	all    func()        // catches the others
-	done   chan struct{} // closed when no more are handled
+	all    func()        // catches those of later
+	done   chan struct{} // closed when no more signals are handled
 }
 
-// wanted leaves out what we were started to ignore, as under nohup.
+// wanted leaves out signals that we were started to ignore, as under nohup.
 func wanted(all []os.Signal) []os.Signal {
 	return slices.DeleteFunc(slices.Clone(all), signal.Ignored)
 }
 
-// handleSignals ends the waiting on a signal, and passes signals on to the command. Those of a
+// handleSignals lets a signal end the wait, and passes signals on to the command. Signals from a
 // terminal reach the command without us. A process that becomes its command leaves signals to
-// the system, unless somebody tidies up after them.
+// the system, unless a caller tidies up after them.
 func (c *Command) handleSignals() {
 	s := &c.signals
 	s.caught, s.done, s.all = make(chan os.Signal, 8), make(chan struct{}), func() {}
@@ -55,7 +56,7 @@ func (c *Command) handleSignals() {
 		}
 	}
 	restore, ok := leaveToSystem(rest)
-	if len(now) > 0 { // of none signal.Notify would catch all
+	if len(now) > 0 { // without a signal, Notify would catch all
 		signal.Notify(s.caught, now...)
 	}
 	s.all = sync.OnceFunc(func() {
@@ -68,18 +69,18 @@ func (c *Command) handleSignals() {
 	go func() {
 		defer close(s.done)
 		for got := range s.caught {
-			if got != syscall.SIGPIPE { // a write error of ours tells it better
+			if got != syscall.SIGPIPE { // an error of our write says more
 				c.handle(got)
 			}
 		}
 	}()
 }
 
-// CatchAll catches all signals from now on, and lets a write that nobody reads fail. Messages come
-// after it.
+// CatchAll catches all signals from now on, and lets a write that nobody reads fail. It is
+// called before messages are written.
 func (c *Command) CatchAll() { c.signals.all() }
 
-// letSignalsBe handles what has come, and leaves what comes now to the system.
+// letSignalsBe handles the signals that have come, and leaves those that come now to the system.
 func (c *Command) letSignalsBe() {
 	leaveToSystem(slices.Concat(wanted(first), wanted(later)))
 	signal.Stop(c.signals.caught)
@@ -124,10 +125,10 @@ func inOurGroup(pid int) bool {
 	return err == nil && group == syscall.Getpgrp()
 }
 
-// handleStops keeps Ctrl-Z from stopping us alone: a command that it does not stop
-// would go on without heartbeats for its lock. Where it is ignored, as after trap in a
-// script, that is for the command to inherit. (SIGTTIN and SIGTTOU stop us as ever: who
-// catches the latter cannot write in the background.)
+// handleStops keeps Ctrl-Z from stopping us alone. A command that it does not stop would go on
+// without heartbeats for its lock. If Ctrl-Z is ignored, as after trap in a script, the command
+// inherits that. (SIGTTIN and SIGTTOU still stop us: who catches the latter cannot write in the
+// background.)
 func (c *Command) handleStops() {
 	if isIgnored(syscall.SIGTSTP) {
 		return
@@ -143,8 +144,8 @@ func (c *Command) handleStops() {
 	}()
 }
 
-// isStuck waits a moment for the one stop of which nobody tells us: many shells start
-// programs with vfork, and the signal may come in the middle of it.
+// isStuck waits a moment for the one stop that the kernel does not report to us. Many shells
+// start programs with vfork, and the signal may come in the middle of it.
 func (c *Command) isStuck() bool {
 	c.mu.Lock()
 	pid := c.pid
@@ -158,18 +159,17 @@ func (c *Command) isStuck() bool {
 	return false
 }
 
-// stopWith stops us when Ctrl-Z, or the command by itself, has stopped the command, so
-// that the shell sees it, until the shell continues both. If somebody else stopped the
-// command, we go on.
+// stopWith stops us when Ctrl-Z, or the command by itself, has stopped the command. So the shell
+// sees the stop, and continues both. If somebody else stopped the command, we go on.
 func (c *Command) stopWith(s syscall.Signal) {
 	if s == syscall.SIGTSTP && inOurGroup(c.pid) {
 		RaiseDefault(s)
 	}
 }
 
-// EndedBy returns the signal that we should end by: that ended the waiting, or the command
-// after we got it, too; 0 for none. Who has asked us should see that we obeyed: bash ends a
-// loop on Ctrl-C only then, and mends the terminal's modes.
+// EndedBy returns the signal that we should end by, or 0. It is the signal that ended the wait,
+// or one that ended the command and came to us too. The sender should see that we obeyed: only
+// then bash ends a loop on Ctrl-C, and mends the terminal's modes.
 func (c *Command) EndedBy(err error) syscall.Signal {
 	var waiting *locksmith.SignalError
 	switch {
@@ -190,11 +190,11 @@ func asksToEnd(s syscall.Signal) bool {
 	return s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP || s == syscall.SIGALRM
 }
 
-// signalDelay is for how long a signal of ours may be on its way through Go's runtime
-// when the command has died of the same already.
+// signalDelay is for how long a signal to us may still be on its way through Go's runtime when
+// the command has already died of the same signal.
 const signalDelay = 200 * time.Millisecond
 
-// hasGot reports that a signal came to us, too.
+// hasGot reports whether a signal came to us, too.
 func (c *Command) hasGot(s os.Signal) bool {
 	timer := c.Clock.NewTimer(signalDelay)
 	defer timer.Stop()

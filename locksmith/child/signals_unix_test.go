@@ -12,8 +12,7 @@ import (
 	"locksmith/backends/clock"
 )
 
-// TestEndedBy: only of a signal that we would end by ourselves is it worth waiting for
-// whether we have got it, too.
+// TestEndedBy: it waits to see whether a signal came to us, too, only for one that would end us.
 func TestEndedBy(t *testing.T) {
 	for name, c := range map[string]struct {
 		died syscall.Signal
@@ -34,7 +33,7 @@ func TestEndedBy(t *testing.T) {
 				close(child.ended)
 				start := time.Now()
 				if got := child.EndedBy(nil); got != c.want || time.Since(start) != c.wait {
-					t.Errorf("%v after %v; want %v after %v", got, time.Since(start), c.want, c.wait)
+					t.Errorf("EndedBy returns %v after %v; want %v after %v", got, time.Since(start), c.want, c.wait)
 				}
 			})
 		})
