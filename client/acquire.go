@@ -24,8 +24,8 @@ type acquisition struct {
 	asked int
 }
 
-// try starts a helper with these flags for how long to wait, and follows the holders that
-// it sees if events is set.
+// try starts a helper with flags that say how long to wait. It follows the holders that the
+// helper sees if events is set.
 func (a *acquisition) try(ctx context.Context, waitFlags []string, events bool) (*Lock, error) {
 	if ctx.Err() != nil {
 		return nil, a.stopped(ctx)
@@ -58,7 +58,7 @@ func (a *acquisition) try(ctx context.Context, waitFlags []string, events bool) 
 func (a *acquisition) outcome(ctx context.Context, h *helper, first reading) (*Lock, error) {
 	if first.err == nil && first.line.Word == protocol.WordOK {
 		name := a.name
-		if a.any { // now it is known which
+		if a.any { // now it is known which one
 			name = cmp.Or(first.line.Value("lock"), name)
 		}
 		lock, err := newLock(ctx, name, a.locks, h, first.line)
@@ -76,7 +76,7 @@ func (a *acquisition) outcome(ctx context.Context, h *helper, first reading) (*L
 	return nil, a.refusal(h, first)
 }
 
-// checked returns the lock, or gives it back if it has not what is asked of it.
+// checked returns the lock, or gives it back if it lacks what was asked for.
 func (a *acquisition) checked(l *Lock) (*Lock, error) {
 	if !a.fenced || !slices.Contains(l.Tokens(), 0) {
 		return l, nil
@@ -88,8 +88,8 @@ func (a *acquisition) checked(l *Lock) (*Lock, error) {
 	return nil, &HelperError{Lock: l.Address(), Code: protocol.Usage, Text: text}
 }
 
-// indexOf is which of the locks that would do the grant is for, or -1: helpers of others may
-// not say.
+// indexOf returns which of the locks that would do was granted, or -1. Helpers of others may not
+// say.
 func (a *acquisition) indexOf(g protocol.Grant) int {
 	if g.Index > 0 && g.Index <= len(a.locks) {
 		return g.Index - 1
@@ -97,7 +97,7 @@ func (a *acquisition) indexOf(g protocol.Grant) int {
 	return slices.Index(a.locks, g.Lock)
 }
 
-// leave ends a helper at the end of ctx; its last line names the holder it waited for.
+// leave ends a helper at the end of ctx. The helper's last line names the holder it waited for.
 func (a *acquisition) leave(ctx context.Context, h *helper) error {
 	last, inTime := h.dismiss()
 	if _, isHeld := last.Get("held"); isHeld {

@@ -1,36 +1,36 @@
-// Package client holds locks from Go programs: a handle around a spawned
-// locksmith helper.
+// Package client holds locks from Go programs: a handle around a locksmith helper, which it
+// starts.
 //
 //	err := client.Do(ctx, "local:/var/lock/billing", func(ctx context.Context) error {
 //		return bill(ctx) // ctx ends with the caller's, and when the lock is lost
 //	})
 //
-// Acquire and Release are for what does not fit into a function: Acquire waits as long
-// as its context allows, TryAcquire does not wait, and Release returns when the lock has
-// been removed. A program that uses them looks at Lock.Context beside its own context,
-// for that ends with the lock alone, and at the error of Release: it tells of a loss. A
-// program that crashes or is killed needs to do nothing: the helper notices and releases.
+// Acquire and Release are for what does not fit into a function. Acquire waits for as long as
+// its context allows, TryAcquire does not wait, and Release returns when the lock has been
+// removed. A program that uses them looks at two things more. Lock.Context ends when the lock is
+// lost, whatever becomes of the program's own context. The error of Release tells of a loss. A
+// program that crashes or is killed needs to do nothing: the helper notices, and releases.
 //
 // A service that takes a lock for each request has a Pool: its helpers serve one lock after
 // another.
 //
-// The helper is what the option Helper says, else the program whose path is in
-// $LOCKSMITH, else this program itself after Init, else locksmith on PATH.
+// The helper is what the option Helper says, else the program whose path is in $LOCKSMITH, else
+// this program itself after Init, else locksmith on PATH.
 //
-// Errors: ErrHeld (with *HeldError for who holds it), ErrNoHelper, *HelperError
-// for what else the helper said, *ProtocolError for a helper that does not speak the
-// protocol, and the context's error and its cause; that is ErrHeld as well if a holder
-// was seen. A loss is ErrLost: it closes Lost, cancels Context with a
-// *LostError as its cause, and is returned by Err, Release and Do. A program that takes
-// context.Canceled for nothing to speak of asks for ErrLost first. A helper that gets
-// SIGTERM releases, which is a loss too: systemd sends it to every process of a
-// service, unless told KillMode=mixed.
+// Errors: ErrHeld, with *HeldError for who holds the lock; ErrNoHelper; *HelperError for what
+// else the helper said; *ProtocolError for a helper that does not speak the protocol; and the
+// context's error and its cause, with ErrHeld as well if a holder was seen.
 //
-// Caveat: between the moment a lock is lost and the moment a program stops, the
-// program works without it. Where that must not be, pass Token on to what the
-// lock guards and let it refuse older ones: FromContext(ctx).Token() in the function that
-// Do calls. Ask for it with the option Fenced: local:, link:, and mkdir: and ftp: without
-// ?style=dir have no tokens, and a comparison with 0 guards nothing.
+// A loss is ErrLost: it closes Lost, cancels Context with a *LostError as its cause, and is
+// returned by Err, Release and Do. A program that ignores context.Canceled asks for ErrLost
+// first. A helper that gets SIGTERM releases, which is a loss too: systemd sends SIGTERM to
+// every process of a service, unless told KillMode=mixed.
+//
+// Caveat: between the moment a lock is lost and the moment the program stops, the program works
+// without it. Where that must not be, pass Token on to what the lock guards, and let that refuse
+// older tokens. In the function that Do calls, it is FromContext(ctx).Token(). Ask for it with
+// the option Fenced: local:, flock:, link:, and mkdir: and ftp: without ?style=dir have no
+// tokens, and a comparison with 0 guards nothing.
 package client
 
 import (
@@ -44,18 +44,17 @@ import (
 	"locksmith/protocol"
 )
 
-// defaultGrace is more than a helper takes that cannot release its lock, and says so: it
-// tries for 10 s (--release-timeout), after an answer that it waits for already.
+// defaultGrace is longer than a helper needs that cannot release its lock, and says so. It tries
+// for 10 s (--release-timeout), after an answer for which it may be waiting already.
 const defaultGrace = 15 * time.Second
 
-// Do acquires the lock at an address, or of a profile, does the work, and releases the
-// lock. The context of the work ends when ctx does, and when the lock is lost, with the
-// *LostError as its cause: the work has to stop then. Do returns what the work returns.
-// If the lock was lost, or could not be released, it returns that *LostError instead, with
-// the work's error in its text and its field Work: errors.Is finds ErrLost in it, and
-// context.Canceled only if ctx itself has ended.
-// Without the lock there is no work, and the errors are those of Acquire. The
-// lock itself, with its token, is FromContext of the work's context.
+// Do acquires the lock at an address, or of a profile, does the work, and releases the lock. The
+// context of the work ends when ctx does, and when the lock is lost, with the *LostError as its
+// cause. Then the work has to stop. Do returns what the work returns. If the lock was lost, or
+// could not be released, Do returns that *LostError instead. Its text and its field Work have
+// the work's error. errors.Is finds ErrLost in it, and context.Canceled only if ctx itself has
+// ended. Without the lock there is no work, and the errors are those of Acquire. FromContext of
+// the work's context is the lock, with its token.
 func Do(ctx context.Context, address string, work func(ctx context.Context) error, options ...Option) error {
 	return do(ctx, work, func() (*Lock, error) { return Acquire(ctx, address, options...) })
 }
@@ -80,24 +79,23 @@ func do(ctx context.Context, work func(context.Context) error, acquire func() (*
 	return work(ctx)
 }
 
-// Acquire acquires the lock at an address, or of a profile, waiting for it until
-// ctx ends. ctx is for the acquisition only: a lock that is held is not released
-// by its end. See the package comment for the errors.
+// Acquire acquires the lock at an address, or of a profile, and waits for it until ctx ends. ctx
+// is for the acquisition only: its end does not release a lock that is held. See the package
+// comment for the errors.
 func Acquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
 	return AcquireSet(ctx, []string{address}, options...)
 }
 
-// TryAcquire is Acquire that does not wait, whatever the options say of waiting: the
-// error is ErrHeld if another holder has the lock.
+// TryAcquire is Acquire that does not wait, whatever the options say. The error is ErrHeld if
+// another holder has the lock.
 func TryAcquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
 	return Acquire(ctx, address, append(options[:len(options):len(options)], Timeout(0))...)
 }
 
-// AcquireSet is Acquire for several locks, of any kinds, all or none: one helper takes
-// them without waiting in a circle with other sets. "shared:" or "exclusive:" before an
-// address is for that lock, the option Shared for all others. The loss of one is the loss
-// of all. At least one address is needed, at most 1,024 may be given; one that comes
-// twice is taken once.
+// AcquireSet is Acquire for several locks of any kinds, all or none. One helper takes them, and
+// does not wait in a circle with other sets. "shared:" or "exclusive:" before an address is for
+// that lock, the option Shared for all others. The loss of one is the loss of all. One to 1,024
+// addresses may be given; one that comes twice is taken once.
 func AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lock, error) {
 	c := config{grace: defaultGrace, locks: addresses, fake: faking.From(ctx)}
 	for _, o := range options {
@@ -114,9 +112,9 @@ func AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lo
 	return a.byPolicy(ctx)
 }
 
-// AcquireAny is Acquire for whichever of several locks is free first. It waits for all of
-// them at once and never holds two; Lock.Index tells which it is. Those that cannot be had
-// are left out, unless there is no other.
+// AcquireAny is Acquire for whichever of several locks is free first. It waits for all of them
+// at once, and never holds two. Lock.Index tells which it is. A lock that cannot be had is left
+// out, unless there is no other.
 func AcquireAny(ctx context.Context, addresses []string, options ...Option) (*Lock, error) {
 	isAny := func(c *config) { c.any = true }
 	return AcquireSet(ctx, addresses, append(options[:len(options):len(options)], flag("--any"), isAny)...)

@@ -65,7 +65,7 @@ func kill(t *testing.T, pid int) {
 func mustBeFree(t *testing.T, path string) {
 	t.Helper()
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the lock file is still there: %v", err)
+		t.Errorf("after the release the lock file is still there (Lstat: %v)", err)
 	}
 }
 
@@ -74,14 +74,14 @@ func mustBeLost(t *testing.T, l *client.Lock, code protocol.Code) {
 	select {
 	case <-l.Lost():
 	case <-time.After(timeout):
-		t.Fatal("the loss went unnoticed")
+		t.Fatal("the lock is lost, but Lost stays open: look at listen (lock.go)")
 	}
 	var lost *client.LostError
 	if !errors.As(l.Err(), &lost) || lost.Code != code {
-		t.Errorf("error %v, want code %s", l.Err(), code)
+		t.Errorf("Err is %v, want a LostError with code %s", l.Err(), code)
 	}
 	if cause := context.Cause(l.Context()); !errors.As(cause, &lost) {
-		t.Errorf("context ended by %v", cause)
+		t.Errorf("the cause of Context is %v, want the LostError", cause)
 	}
 }
 
@@ -105,20 +105,20 @@ func TestAcquireRelease(t *testing.T) {
 	l := acquire(t, address, client.Lease(20*time.Second), client.Respite(time.Second), client.Strict(), client.Meta(map[string]string{"job": "two words"}))
 	raw, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(raw), "meta.job=two%20words") || !strings.Contains(string(raw), "lease_ms=20000") {
-		t.Errorf("lock file %q, %v", raw, err)
+		t.Errorf("options Lease and Meta are not in the lock file: %q, %v", raw, err)
 	}
 	if l.ID() == "" || l.Address() != address || l.Token() != 0 || l.Waited() < 0 || l.Context().Err() != nil || l.Err() != nil {
-		t.Errorf("unexpected: %+v", l)
+		t.Errorf("a lock that is just taken: %+v; want an id, its address, token 0, and no loss", l)
 	}
 	if err := l.Release(); err != nil {
 		t.Fatal(err)
 	}
 	mustBeFree(t, path)
 	if err := l.Release(); !errors.Is(err, client.ErrReleased) {
-		t.Errorf("second release: %v", err)
+		t.Errorf("the second release returns %v, want ErrReleased", err)
 	}
 	if cause := context.Cause(l.Context()); !errors.Is(cause, client.ErrReleased) {
-		t.Errorf("context ended by %v", cause)
+		t.Errorf("after a release the cause of Context is %v, want ErrReleased", cause)
 	}
 	select {
 	case <-l.Lost():
@@ -133,10 +133,10 @@ func TestHeld(t *testing.T) {
 	_, err := client.TryAcquire(t.Context(), address)
 	var held *client.HeldError
 	if !errors.Is(err, client.ErrHeld) || !errors.As(err, &held) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("TryAcquire of a held lock returns %v, want a HeldError that is ErrHeld", err)
 	}
 	if held.Holder.ID != l.ID() || held.Holder.PID != helperPID(t, path) || held.Holder.User == "" || !strings.Contains(err.Error(), "held by "+held.Holder.User) {
-		t.Errorf("holder %+v, text %q", held.Holder, err)
+		t.Errorf("the error names the wrong holder: %+v, text %q", held.Holder, err)
 	}
 }
 
@@ -146,14 +146,14 @@ func TestCancelledWaitLeavesNothing(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if _, err := client.Acquire(ctx, address); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
+		t.Errorf("a wait whose context ends returns %v, want DeadlineExceeded", err)
 	}
 	if err := l.Release(); err != nil {
 		t.Error(err)
 	}
 	mustBeFree(t, path)
 	if _, err := client.Acquire(ctx, address); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("with a dead context: %v", err)
+		t.Errorf("Acquire with a context that has ended returns %v, want DeadlineExceeded", err)
 	}
 }
 
@@ -182,17 +182,17 @@ func TestLockRemoved(t *testing.T) {
 	mustBeLost(t, l, protocol.Gone)
 	var lost *client.LostError
 	if err := l.Release(); !errors.As(err, &lost) {
-		t.Errorf("release: %v", err)
+		t.Errorf("release of a lock that somebody removed returns %v, want a LostError", err)
 	}
 }
 
-// TestMaxHold: what is held for too long is lost, and released.
+// TestMaxHold: a lock that is held for too long is lost, and released.
 func TestMaxHold(t *testing.T) {
 	address, path := newLock(t)
 	l := acquire(t, address, client.MaxHold(10*time.Millisecond))
 	mustBeLost(t, l, protocol.MaxHold)
 	if err := l.Release(); !errors.Is(err, l.Err()) {
-		t.Errorf("release: %v", err)
+		t.Errorf("release after MaxHold returns %v, want the loss", err)
 	}
 	mustBeFree(t, path)
 }
@@ -204,7 +204,7 @@ func TestHelperKilled(t *testing.T) {
 	mustBeLost(t, l, protocol.Internal)
 }
 
-// TestHeartbeats: they come, and are no reason to lose the lock.
+// TestHeartbeats: heartbeats come, and lose no lock.
 func TestHeartbeats(t *testing.T) {
 	address, path := newLock(t)
 	said := path + ".said"
@@ -224,12 +224,12 @@ func TestNoHelper(t *testing.T) {
 	address, _ := newLock(t)
 	_, err := client.Acquire(t.Context(), address, client.Helper("/nonexistent/locksmith"))
 	if !errors.Is(err, client.ErrNoHelper) {
-		t.Errorf("got %v", err)
+		t.Errorf("with a helper that does not exist Acquire returns %v, want ErrNoHelper", err)
 	}
 }
 
-// TestMetaTooLong: metadata that does not fit is the caller's mistake, whether the
-// helper finds that out or cannot even be started with it.
+// TestMetaTooLong: metadata that does not fit is the caller's mistake, whether the helper finds
+// it out or cannot even be started with it.
 func TestMetaTooLong(t *testing.T) {
 	for name, size := range map[string]int{"for a record": 5000, "for arguments": 1 << 20} {
 		t.Run(name, func(t *testing.T) {
@@ -237,10 +237,10 @@ func TestMetaTooLong(t *testing.T) {
 			_, err := client.Acquire(t.Context(), address, client.Meta(map[string]string{"job": strings.Repeat("x", size)}))
 			var refused *client.HelperError
 			if !errors.As(err, &refused) || refused.Code != protocol.Usage || errors.Is(err, client.ErrNoHelper) {
-				t.Fatalf("got %.200v", err)
+				t.Fatalf("Acquire returns %.200v, want a HelperError of the code usage", err)
 			}
 			if text := err.Error(); !strings.Contains(text, "shorten the metadata") || len(text) > 500 {
-				t.Errorf("it says %.200q", text)
+				t.Errorf("the error says %.200q, want in under 500 bytes to shorten the metadata", text)
 			}
 			mustBeFree(t, path)
 		})
@@ -262,13 +262,12 @@ func TestHelperSaysNonsense(t *testing.T) {
 		_, err := client.Acquire(t.Context(), address, client.Helper("sh", "-c", script), client.KillAfter(100*time.Millisecond))
 		var nonsense *client.ProtocolError
 		if !errors.As(err, &nonsense) {
-			t.Errorf("%s: got %v", name, err)
+			t.Errorf("a helper that says %s: Acquire returns %v, want a ProtocolError", name, err)
 		}
 	}
 }
 
-// TestHelperIsSpared: a helper starts with the one processor that it needs, whatever its
-// parent has been given.
+// TestHelperIsSpared: a helper starts with one processor, whatever its parent was given.
 func TestHelperIsSpared(t *testing.T) {
 	t.Setenv("GOMAXPROCS", "7")
 	address, _ := newLock(t)
@@ -286,7 +285,7 @@ func TestHelperHangs(t *testing.T) {
 	address, path := newLock(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { // once it hangs, not before it is started
+	go func() { // when the helper hangs, not before it is started
 		for ctx.Err() == nil {
 			if _, err := os.Lstat(path); err == nil {
 				cancel()
@@ -296,7 +295,7 @@ func TestHelperHangs(t *testing.T) {
 	}()
 	_, err := client.Acquire(ctx, address, client.Helper("sh", "-c", `: >"$0"; exec sleep 60`, path), client.KillAfter(50*time.Millisecond))
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "was killed") {
-		t.Errorf("got %v", err)
+		t.Errorf("a helper that hangs: Acquire returns %v, want Canceled, and that the helper was killed", err)
 	}
 }
 
@@ -309,12 +308,12 @@ func TestHelperHangsInRelease(t *testing.T) {
 	}
 	var lost *client.LostError
 	if err := l.Release(); !errors.As(err, &lost) {
-		t.Errorf("got %v", err)
+		t.Errorf("a helper that hangs in its release: Release returns %v, want a LostError", err)
 	}
 }
 
-// TestWrapperHangsInRelease: not even a wrapper's child that keeps the pipe open
-// makes Release longer than KillAfter says.
+// TestWrapperHangsInRelease: Release takes no longer than KillAfter says, even if a wrapper's
+// child keeps the pipe open.
 func TestWrapperHangsInRelease(t *testing.T) {
 	address, path := newLock(t)
 	const script = `sleep 60 2>/dev/null & echo $! >"$0"; echo OK proto=1 waited_ms=0 lease_ms=60000; wait`
@@ -324,11 +323,11 @@ func TestWrapperHangsInRelease(t *testing.T) {
 	}
 	defer func() { kill(t, helperPID(t, path)) }()
 	if err := released(t, l); !errors.As(err, new(*client.LostError)) {
-		t.Errorf("got %v", err)
+		t.Errorf("Release returns %v, want a LostError", err)
 	}
 }
 
-// released is what Release returns, which must not hang.
+// released is what Release returns. The test ends if Release hangs.
 func released(t *testing.T, l *client.Lock) error {
 	t.Helper()
 	done := make(chan error, 1)
@@ -337,20 +336,20 @@ func released(t *testing.T, l *client.Lock) error {
 	case err := <-done:
 		return err
 	case <-time.After(timeout):
-		t.Fatal("release hangs")
+		t.Fatal("Release hangs: look at end (helper.go)")
 		return nil
 	}
 }
 
-// TestWrapperLeavesSomethingRunning: what keeps the pipe open when the helper has ended
-// does not keep Release from returning, nor make a loss of a release in good order.
+// TestWrapperLeavesSomethingRunning: when the helper has ended, a process that keeps the pipe
+// open neither holds up Release nor makes a loss of a release in good order.
 func TestWrapperLeavesSomethingRunning(t *testing.T) {
 	const script = `sleep 60 2>/dev/null & echo $! >"$0"; echo OK proto=1 waited_ms=0 lease_ms=60000; cat; `
 	for last, lost := range map[string]bool{"echo RELEASED held_ms=0": false, "exit 1": true} {
 		t.Run(last, func(t *testing.T) {
 			address, path := newLock(t)
 			grace := timeout / 2
-			if lost { // it is waited for
+			if lost { // Release waits that long
 				grace = time.Second
 			}
 			l, err := client.Acquire(t.Context(), address, client.KillAfter(grace), client.Helper("sh", "-c", script+last, path))
@@ -359,7 +358,7 @@ func TestWrapperLeavesSomethingRunning(t *testing.T) {
 			}
 			defer func() { kill(t, helperPID(t, path)) }()
 			if err := released(t, l); errors.As(err, new(*client.LostError)) != lost {
-				t.Errorf("got %v", err)
+				t.Errorf("Release returns %v; want a LostError only if the helper did not say RELEASED", err)
 			}
 		})
 	}
@@ -367,7 +366,7 @@ func TestWrapperLeavesSomethingRunning(t *testing.T) {
 
 func TestHelperRefuses(t *testing.T) {
 	for address, code := range map[string]protocol.Code{
-		"nonsense":                  protocol.Config, // a profile that there is not
+		"nonsense":                  protocol.Config, // there is no such profile
 		"./nonsense":                protocol.Usage,
 		"local:/nonexistent/a/lock": protocol.CannotCreate,
 		"--help":                    protocol.Usage,
@@ -375,14 +374,14 @@ func TestHelperRefuses(t *testing.T) {
 		_, err := client.Acquire(t.Context(), address)
 		var refused *client.HelperError
 		if !errors.As(err, &refused) || refused.Code != code || refused.Text == "" {
-			t.Errorf("%s: got %v", address, err)
+			t.Errorf("Acquire of %s returns %v, want a HelperError with the code in this table", address, err)
 		}
 	}
 	address, _ := newLock(t)
 	_, err := client.Acquire(t.Context(), address, client.Shared())
 	var refused *client.HelperError
 	if !errors.As(err, &refused) || refused.Code != protocol.Usage {
-		t.Errorf("shared: got %v", err)
+		t.Errorf("a shared local: lock: Acquire returns %v, want a HelperError of the code usage", err)
 	}
 }
 
@@ -392,13 +391,13 @@ func TestWaitPolicy(t *testing.T) {
 	var asked []int
 	_, err := client.Acquire(t.Context(), address, client.Wait(func(tries int, _ time.Duration, held *client.HeldError) (time.Duration, bool) {
 		if held.Holder.ID != l.ID() {
-			t.Errorf("holder %+v", held.Holder)
+			t.Errorf("the policy is told of the wrong holder: %+v", held.Holder)
 		}
 		asked = append(asked, tries)
 		return time.Millisecond, tries < 3
 	}))
 	if !errors.Is(err, client.ErrGaveUp) || !errors.Is(err, client.ErrHeld) || fmt.Sprint(asked) != "[1 2 3]" {
-		t.Errorf("got %v after %v", err, asked)
+		t.Errorf("Acquire returns %v after the tries %v; want ErrGaveUp and ErrHeld after [1 2 3]", err, asked)
 	}
 	second, err := client.Acquire(t.Context(), address, client.Wait(func(tries int, _ time.Duration, _ *client.HeldError) (time.Duration, bool) {
 		if tries == 1 {
@@ -412,8 +411,8 @@ func TestWaitPolicy(t *testing.T) {
 	_ = second.Release()
 }
 
-// TestTimeoutAndRetries: the helper may be told how long and how often to try, and tells how
-// long the lock was held.
+// TestTimeoutAndRetries: the helper is told how long and how often to try. It tells how long the
+// lock was held.
 func TestTimeoutAndRetries(t *testing.T) {
 	address, _ := newLock(t)
 	l := acquire(t, address, client.Lease(time.Minute), client.Refresh(time.Second))
@@ -421,15 +420,15 @@ func TestTimeoutAndRetries(t *testing.T) {
 		_, err := client.Acquire(t.Context(), address, limit)
 		var held *client.HeldError
 		if !errors.As(err, &held) || held.Code != protocol.Timeout || held.Holder.ID != l.ID() {
-			t.Errorf("got %v", err)
+			t.Errorf("Acquire returns %v, want a HeldError of the code timeout with the holder", err)
 		}
 	}
 	if l.Held() != 0 {
-		t.Errorf("held for %v before it was released", l.Held())
+		t.Errorf("Held is %v before the release, want 0", l.Held())
 	}
 	time.Sleep(2 * time.Millisecond)
 	if err := l.Release(); err != nil || l.Held() < 2*time.Millisecond || l.Waited() < 0 {
-		t.Errorf("%v, held for %v, waited for %v", err, l.Held(), l.Waited())
+		t.Errorf("Release returns %v; Held is %v, want 2ms at least; Waited is %v", err, l.Held(), l.Waited())
 	}
 }
 
@@ -444,7 +443,7 @@ func TestLogger(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if s := out.String(); !strings.Contains(s, "acquired") || !strings.Contains(s, address) {
-		t.Errorf("log: %q", s)
+		t.Errorf("the logger got %q, want the helper's line of the acquisition", s)
 	}
 }
 
@@ -467,18 +466,18 @@ func TestAcquireSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := set.Tokens(); !slices.Equal(got, []uint64{0, 1, 0}) {
-		t.Errorf("tokens %v", got)
+		t.Errorf("the tokens of local:, nfs:, mkdir: are %v, want 0, 1, 0", got)
 	}
 	if ids := strings.Split(set.ID(), ","); len(ids) != 3 {
-		t.Errorf("ids %v", ids)
+		t.Errorf("the ids of three locks are %v", ids)
 	}
 	if _, err := client.TryAcquire(t.Context(), two); !errors.Is(err, client.ErrHeld) {
-		t.Errorf("taken alone: %v", err)
+		t.Errorf("a lock of a set, taken exclusively: TryAcquire returns %v, want ErrHeld", err)
 	}
 	second := acquire(t, two, client.Shared())
 	var held *client.HeldError
 	if _, err := client.AcquireSet(t.Context(), []string{three, one}, client.Timeout(0)); !errors.As(err, &held) {
-		t.Errorf("taken again: %v", err)
+		t.Errorf("a set that overlaps a held one: AcquireSet returns %v, want a HeldError", err)
 	}
 	if err := second.Release(); err != nil {
 		t.Error(err)
@@ -490,7 +489,7 @@ func TestAcquireSet(t *testing.T) {
 	mustBeFree(t, filepath.Join(dir, "three"))
 }
 
-// TestAcquireAny: one of them, which is told, and no trace at the others.
+// TestAcquireAny: AcquireAny holds one lock, tells which, and leaves no trace at the others.
 func TestAcquireAny(t *testing.T) {
 	dir := t.TempDir()
 	one, two := "nfs:"+filepath.Join(dir, "one"), "local:"+filepath.Join(dir, "two")
@@ -503,10 +502,10 @@ func TestAcquireAny(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := []string{first.Address(), second.Address()}; !slices.Contains(got, one) || !slices.Contains(got, two) {
-		t.Errorf("got %v", got)
+		t.Errorf("two AcquireAny hold %v, want one lock each", got)
 	}
 	if _, err := client.AcquireAny(t.Context(), []string{one, two}, client.Timeout(0)); !errors.Is(err, client.ErrHeld) {
-		t.Errorf("a third: %v", err)
+		t.Errorf("a third AcquireAny returns %v, want ErrHeld", err)
 	}
 	if err := errors.Join(first.Release(), second.Release()); err != nil {
 		t.Error(err)
@@ -527,7 +526,7 @@ func TestSetLoss(t *testing.T) {
 	}
 	mustBeLost(t, set, protocol.Gone)
 	if err := set.Release(); err == nil {
-		t.Error("a lost set was released in good order")
+		t.Error("Release of a lost set returns no error")
 	}
 	mustBeFree(t, two)
 }

@@ -15,8 +15,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestKilledAtRelease: of a helper that does not end in time it is said that it did not
-// release the lock, however it was noticed that it is gone.
+// TestKilledAtRelease: if a helper does not end in time, Release says that it did not release
+// the lock, whatever first showed that the helper is gone.
 func TestKilledAtRelease(t *testing.T) {
 	for range 10 {
 		address, path := newLock(t)
@@ -24,24 +24,25 @@ func TestKilledAtRelease(t *testing.T) {
 		lab.Stop(t, helperPID(t, path))
 		var lost *client.LostError
 		if err := l.Release(); !errors.As(err, &lost) || lost.Code != protocol.Unreleased {
-			t.Errorf("release: %v", err)
+			t.Errorf("Release with a helper that had to be killed returns %v", err)
 		}
 	}
 }
 
-// TestKillAfterNothing: no time at all is the usual time, and not a healthy helper's end.
+// TestKillAfterNothing: KillAfter of no time at all means the usual time, so a healthy helper
+// lives.
 func TestKillAfterNothing(t *testing.T) {
 	for _, d := range []time.Duration{0, -time.Second} {
 		address, path := newLock(t)
 		if err := acquire(t, address, client.KillAfter(d)).Release(); err != nil {
-			t.Errorf("KillAfter(%v): release by a helper that is well: %v", d, err)
+			t.Errorf("KillAfter(%v): Release by a healthy helper returns %v", d, err)
 		}
 		mustBeFree(t, path)
 	}
 }
 
-// TestHelperDied: who has lost its helper, and says that it has stopped, need not wait for
-// its own lock, whatever its lease is.
+// TestHelperDied: a program that lost its helper, and says that it has stopped, need not wait
+// for its own lock, whatever the lease is.
 func TestHelperDied(t *testing.T) {
 	dir := t.TempDir()
 	local, nfs, mkdir, link := "local:"+filepath.Join(dir, "local"), "nfs:"+filepath.Join(dir, "nfs"), "mkdir:"+filepath.Join(dir, "mkdir"), "link:"+filepath.Join(dir, "link")
@@ -52,14 +53,14 @@ func TestHelperDied(t *testing.T) {
 			l, pid := withHelper(t, locks)
 			kill(t, pid)
 			if mustBeLost(t, l, protocol.Internal); l.Release() == nil {
-				t.Error("the loss was forgotten")
+				t.Error("after Release, Err does not tell the loss any more")
 			}
 			mustBeHad(t, locks)
 		})
 	}
 }
 
-// TestHelperKilledByUs: nor need who had to kill its helper, which did not end.
+// TestHelperKilledByUs: nor need a program that had to kill its helper.
 func TestHelperKilledByUs(t *testing.T) {
 	_, path := newLock(t)
 	locks := []string{"nfs:" + path}
@@ -71,7 +72,7 @@ func TestHelperKilledByUs(t *testing.T) {
 	mustBeHad(t, locks)
 }
 
-// TestOnlyOurRemains: what another process has, or a helper that lives, is left alone.
+// TestOnlyOurRemains: a lock of another process, or of a living helper, is left alone.
 func TestOnlyOurRemains(t *testing.T) {
 	_, path := newLock(t)
 	address := "nfs:" + path
@@ -81,7 +82,7 @@ func TestOnlyOurRemains(t *testing.T) {
 		cmd.Env = append(os.Environ(), "LOCKSMITH_SELF_HELPER=1")
 		said, err := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != protocol.Held.Exit() {
-			t.Errorf("the lock of a helper %s: %v, %s", helper, err, said)
+			t.Errorf("the lock of a helper %s is not left alone: %v, %s", helper, err, said)
 		}
 	}
 	if err := l.Release(); err != nil {
@@ -89,8 +90,7 @@ func TestOnlyOurRemains(t *testing.T) {
 	}
 }
 
-// withHelper acquires locks with a lease that no test waits for, and returns the pid of their
-// helper.
+// withHelper acquires a lock with a lease that no test waits for, and returns the helper's pid.
 func withHelper(t *testing.T, locks []string, options ...client.Option) (*client.Lock, int) {
 	t.Helper()
 	l, err := client.AcquireSet(t.Context(), locks, append(options, client.Lease(time.Hour))...)
@@ -106,12 +106,12 @@ func withHelper(t *testing.T, locks []string, options ...client.Option) (*client
 	return l, held.Holder.PID
 }
 
-// mustBeHad takes locks that nobody has, within a time that is far from their lease.
+// mustBeHad takes locks that nobody has, much sooner than their lease is over.
 func mustBeHad(t *testing.T, locks []string) {
 	t.Helper()
 	l, err := client.AcquireSet(t.Context(), locks, client.Timeout(timeout))
 	if err != nil {
-		t.Fatalf("it is still held: %v", err)
+		t.Fatalf("the lock of a dead helper is still held: %v; look at breakRemains (remains.go)", err)
 	}
 	if err := l.Release(); err != nil {
 		t.Error(err)

@@ -14,8 +14,7 @@ import (
 // deployed is set in a process that plays a program during a deploy.
 const deployed = "LOCKSMITH_TEST_DEPLOYED"
 
-// TestDeploy: a program that is its own helper stays so when its file is replaced, or
-// removed, under it.
+// TestDeploy: a program that is its own helper stays so when its file is replaced or removed.
 func TestDeploy(t *testing.T) {
 	for _, how := range []string{"replaced", "removed"} {
 		t.Run(how, func(t *testing.T) {
@@ -34,7 +33,7 @@ func TestDeploy(t *testing.T) {
 func TestDuringDeploy(t *testing.T) {
 	how, address := os.Getenv(deployed), os.Getenv("LOCKSMITH_TEST_LOCK")
 	if how == "" {
-		t.Skip("it is for TestDeploy")
+		t.Skip("only TestDeploy runs this")
 	}
 	before := acquire(t, address)
 	ours, err := os.Executable()
@@ -58,7 +57,7 @@ func TestDuringDeploy(t *testing.T) {
 	}
 	err = client.Do(t.Context(), address, func(context.Context) error { return nil })
 	if err != nil {
-		t.Errorf("after the deploy: %v", err)
+		t.Errorf("after its file was replaced or removed the program gets no lock: %v", err)
 	}
 }
 

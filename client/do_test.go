@@ -22,7 +22,7 @@ func hasEnded(t *testing.T, ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-time.After(timeout):
-		t.Error("the work was not told to stop")
+		t.Error("the context of the work does not end: look at Do (client.go)")
 		return nil
 	}
 }
@@ -35,7 +35,7 @@ func TestDo(t *testing.T) {
 	tooLate := make(chan bool, 1)
 	err := client.Do(ctx, address, func(ctx context.Context) error {
 		inside = ctx
-		go func() { // what the work leaves behind
+		go func() { // goes on when the work has returned
 			for {
 				if _, err := os.Lstat(path); err != nil {
 					tooLate <- ctx.Err() == nil
@@ -44,10 +44,10 @@ func TestDo(t *testing.T) {
 			}
 		}()
 		if _, err := client.TryAcquire(ctx, address); !errors.Is(err, client.ErrHeld) {
-			t.Errorf("somebody else gets %v", err)
+			t.Errorf("somebody else gets %v during the work, want ErrHeld", err)
 		}
 		if ctx.Value(key{}) != "ours" || ctx.Err() != nil {
-			t.Errorf("context %v", ctx)
+			t.Errorf("the work's context is %v, want the caller's values and no end", ctx)
 		}
 		return nil
 	})
@@ -55,27 +55,27 @@ func TestDo(t *testing.T) {
 		t.Error(err)
 	}
 	if cause := context.Cause(inside); !errors.Is(cause, client.ErrReleased) {
-		t.Errorf("the context of the work ended by %v", cause)
+		t.Errorf("after the work the cause of its context is %v, want ErrReleased", cause)
 	}
 	mustBeFree(t, path)
 	if <-tooLate {
-		t.Error("the context of the work outlived the lock")
+		t.Error("the context of the work goes on after the release")
 	}
 	if err := client.Do(t.Context(), address, func(context.Context) error { return errWork }); err != errWork {
-		t.Errorf("got %v", err)
+		t.Errorf("Do returns %v, want the work's error", err)
 	}
 }
 
-// TestDoWithoutLock: no work is done without the lock.
+// TestDoWithoutLock: without the lock no work is done.
 func TestDoWithoutLock(t *testing.T) {
 	address, _ := newLock(t)
 	acquire(t, address)
 	err := client.Do(t.Context(), address, func(context.Context) error {
-		t.Error("works beside the holder")
+		t.Error("Do does the work without the lock, which another holder has")
 		return nil
 	}, client.Timeout(0))
 	if !errors.Is(err, client.ErrHeld) {
-		t.Errorf("got %v", err)
+		t.Errorf("Do of a held lock returns %v, want ErrHeld", err)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestDoCancelled(t *testing.T) {
 	mustBeFree(t, path)
 }
 
-// TestDoLost: the loss stops the work, and is what Do returns, with what the work says.
+// TestDoLost: a loss stops the work. Do returns the loss, with what the work says.
 func TestDoLost(t *testing.T) {
 	address, path := newLock(t)
 	err := client.Do(t.Context(), address, func(ctx context.Context) error {
@@ -100,18 +100,18 @@ func TestDoLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		if cause := hasEnded(t, ctx); !errors.As(cause, new(*client.LostError)) {
-			t.Errorf("the work was stopped by %v", cause)
+			t.Errorf("the cause that stopped the work is %v, want a LostError", cause)
 		}
 		return errWork
 	}, client.Refresh(time.Second))
 	var lost *client.LostError
 	if !errors.Is(err, client.ErrLost) || !errors.As(err, &lost) || lost.Code != protocol.Gone || lost.Work != errWork || !strings.Contains(err.Error(), errWork.Error()) {
-		t.Errorf("got %v", err)
+		t.Errorf("Do returns %v, want ErrLost of the code gone with the work's error", err)
 	}
 }
 
-// TestLossIsNoCancellation: the work returns the error of its context, as most work does. Only
-// a caller whose own context has ended is told of that.
+// TestLossIsNoCancellation: most work returns the error of its context. Do passes that error on
+// only if the caller's own context has ended.
 func TestLossIsNoCancellation(t *testing.T) {
 	for name, ends := range map[string]bool{"caller goes on": false, "caller has ended": true} {
 		t.Run(name, func(t *testing.T) {
@@ -126,27 +126,26 @@ func TestLossIsNoCancellation(t *testing.T) {
 				return fmt.Errorf("query: %w", ctx.Err())
 			})
 			if !errors.Is(err, client.ErrLost) || !errors.As(err, new(*client.LostError)) || !strings.Contains(fmt.Sprint(err), "query: context canceled") {
-				t.Errorf("the loss is not told: %v", err)
+				t.Errorf("Do does not tell the loss: %v", err)
 			}
 			if errors.Is(err, context.Canceled) != ends || errors.Is(err, errWork) != ends {
-				t.Errorf("a cancellation: %v, want %v: %v", errors.Is(err, context.Canceled), ends, err)
+				t.Errorf("errors.Is(err, context.Canceled) is %v, want %v: %v", errors.Is(err, context.Canceled), ends, err)
 			}
 		})
 	}
 }
 
-// TestDoPanics: whoever recovers from a panic of the work finds the lock released.
+// TestDoPanics: a program that recovers from a panic of the work finds the lock released.
 func TestDoPanics(t *testing.T) {
 	address, path := newLock(t)
 	defer mustBeFree(t, path)
 	defer func() { _ = recover() }()
 	_ = client.Do(t.Context(), address, func(context.Context) error { panic("oops") })
-	t.Error("the panic is lost")
+	t.Error("Do swallows the panic of the work")
 }
 
-// TestReleaseTellsFirst: the context ends before the helper lets go, so that whoever works
-// under it has been told when another process can have the lock. This helper lets go only
-// after that.
+// TestReleaseTellsFirst: the work's context ends before the helper lets go. So whoever works
+// with it is told before another process can have the lock. This helper lets go only after that.
 func TestReleaseTellsFirst(t *testing.T) {
 	const script = `echo OK proto=1 waited_ms=0 lease_ms=60000; cat
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ ! -e "$0" ] || { echo RELEASED held_ms=0; exit; }; sleep 0.1; done`
@@ -166,7 +165,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ ! -e "$0" ] ||
 		t.Run(name, func(t *testing.T) {
 			_, path := newLock(t)
 			if err := release(path, client.Helper("sh", "-c", script, path)); err != nil {
-				t.Errorf("the context did not end while the helper had the lock: %v", err)
+				t.Errorf("the context did not end before the helper let go: %v", err)
 			}
 		})
 	}

@@ -14,8 +14,8 @@ var (
 	ErrHeld = errors.New("lock is held")
 	// ErrLost says that a lock was lost while it was held, or could not be released.
 	ErrLost = errors.New("lock is lost")
-	// ErrReleased is returned by the second Release, and the cause of the end of
-	// Lock.Context after the first.
+	// ErrReleased is returned by the second Release. It is also the cause with which the first
+	// Release ends Lock.Context.
 	ErrReleased = errors.New("lock was released before")
 	// ErrNoHelper says that there is no locksmith program to start.
 	ErrNoHelper = errors.New("locksmith helper not found")
@@ -39,15 +39,15 @@ func (e *HeldError) Error() string { return e.Text }
 // Is makes errors.Is(err, ErrHeld) true.
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 
-// isOther reports that h is not the holder of e. A holder without id, such as a script,
+// isOther reports whether h is not the holder of e. A holder without an id, such as a script,
 // may have a pid.
 func (e *HeldError) isOther(h Holder) bool {
 	return e.Holder.ID != h.ID || h.ID == "" && e.Holder.PID != h.PID
 }
 
-// A HelperError is why the helper could not get the lock, in its own words, or why it
-// could not be started though there is one: Code is usage if its arguments are too long, and
-// internal if the system has no file, process or memory for it at the moment.
+// A HelperError is why the helper could not get the lock, in its own words, or why a helper that
+// exists could not be started. Then Code is usage if its arguments are too long, and internal if
+// the system has no file, process or memory for it at the moment.
 type HelperError struct {
 	Lock string // the address, or a few of a set
 	Code Code   // what kind of reason it is
@@ -64,7 +64,7 @@ func (e *HelperError) Unwrap() error { return e.Err }
 type ProtocolError struct {
 	Lock   string // the address, or a few of a set
 	Helper string // its command line
-	Itself bool   // it is this program: see Init
+	Itself bool   // what was started is this program: see Init
 	Err    error  // what is wrong
 }
 
@@ -80,8 +80,8 @@ func (e *ProtocolError) Error() string {
 
 func (e *ProtocolError) Unwrap() error { return e.Err }
 
-// A LostError says that a lock was lost while it was held, or could not be
-// released. errors.Is(err, ErrLost) is true of it.
+// A LostError says that a lock was lost while it was held, or could not be released.
+// errors.Is(err, ErrLost) is true of it.
 type LostError struct {
 	Lock string // the address, or a few of a set
 	Code Code   // gone, expired, unreleased, max_hold, or internal if the helper died
@@ -101,9 +101,9 @@ func (e *LostError) Error() string {
 // Is makes errors.Is(err, ErrLost) true.
 func (e *LostError) Is(target error) bool { return target == ErrLost }
 
-// during is the loss, told by Do of work that ended with an error or nil. The loss has ended
-// the work's context, so the work's context.Canceled says nothing of the caller's: that is
-// looked at.
+// during adds to the loss what Do tells of work that ended with an error or nil. The loss has
+// ended the work's context. So the work's context.Canceled says nothing of the caller's context,
+// which during looks at instead.
 func (e *LostError) during(work error, caller context.Context) error {
 	loss := *e
 	loss.Work = work

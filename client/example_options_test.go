@@ -12,14 +12,14 @@ import (
 	"locksmith/client"
 )
 
-// temporary is a directory for locks, in the place of one that all who lock agree on.
+// temporary is a directory for locks. Real ones are in a place that all who lock agree on.
 func temporary() (dir string, remove func()) {
 	dir, _ = os.MkdirTemp("", "example")
 	return dir, func() { _ = os.RemoveAll(dir) }
 }
 
-// A policy that gives up at once where the holder is another instance of this job, and else
-// tries for a while.
+// A policy that gives up at once if the holder is another instance of this job, and else tries
+// for a while.
 func ExampleWait() {
 	dir, remove := temporary()
 	defer remove()
@@ -131,7 +131,7 @@ func ExampleSlog() {
 	// Output: true
 }
 
-// Others read why the lock is held: locksmith status, and the errors of those who wait.
+// Others read why the lock is held, in locksmith status and in the errors of waiters.
 func ExampleMeta() {
 	dir, remove := temporary()
 	defer remove()

@@ -13,23 +13,23 @@ import (
 	"locksmith/protocol"
 )
 
-// TestFromContext: the work gets at its lock, and the innermost of two is its own.
+// TestFromContext: the work gets its lock, and of two locks the innermost.
 func TestFromContext(t *testing.T) {
 	if l := client.FromContext(t.Context()); l != nil {
-		t.Errorf("without a lock it is %v", l)
+		t.Errorf("FromContext without a lock is %v, want nil", l)
 	}
 	outer, inner := "nfs:"+filepath.Join(t.TempDir(), "outer"), "nfs:"+filepath.Join(t.TempDir(), "inner")
 	err := client.Do(t.Context(), outer, func(ctx context.Context) error {
 		l := client.FromContext(ctx)
 		if l == nil || l.Address() != outer || l.Token() != 1 {
-			t.Errorf("the work has %v", l)
+			t.Errorf("FromContext in Do is %v, want the lock of Do", l)
 		}
 		if client.FromContext(l.Context()) != l {
-			t.Error("the context of the lock has another")
+			t.Error("FromContext of Lock.Context is another lock")
 		}
 		return client.Do(ctx, inner, func(ctx context.Context) error {
 			if got := client.FromContext(ctx).Address(); got != inner {
-				t.Errorf("the inner work has %v", got)
+				t.Errorf("FromContext in the inner Do is %v, want the inner lock", got)
 			}
 			return nil
 		})
@@ -39,17 +39,17 @@ func TestFromContext(t *testing.T) {
 	}
 }
 
-// TestFenced: without a token for each lock there is no lock.
+// TestFenced: Fenced refuses a lock, and a set, in which a token is missing.
 func TestFenced(t *testing.T) {
 	address, path := newLock(t)
 	_, err := client.Acquire(t.Context(), address, client.Fenced())
 	var refused *client.HelperError
 	if !errors.As(err, &refused) || refused.Code != protocol.Usage || !strings.Contains(err.Error(), "without a fencing token") {
-		t.Errorf("a lock without token: %v", err)
+		t.Errorf("a lock without a token: Acquire returns %v, want a HelperError of the code usage", err)
 	}
 	mustBeFree(t, path)
 	if _, err := client.AcquireSet(t.Context(), []string{"nfs:" + path + ".n", address}, client.Fenced()); !errors.As(err, &refused) {
-		t.Errorf("a set with one: %v", err)
+		t.Errorf("a set in which a lock has no token: %v, want a HelperError", err)
 	}
 	mustBeFree(t, path)
 }
@@ -72,7 +72,7 @@ func (a *account) update(balance int, token uint64) (rows int) {
 	return 1
 }
 
-// A write to a database that refuses who has lost the lock without knowing it yet.
+// A write to a database that refuses a holder which lost its lock and does not know it yet.
 func ExampleFromContext() {
 	dir, _ := os.MkdirTemp("", "example")
 	defer os.RemoveAll(dir)
@@ -88,7 +88,7 @@ func ExampleFromContext() {
 		return nil
 	}
 
-	var paused context.Context // that of a holder which was stopped before it wrote
+	var paused context.Context // the context of a holder which was stopped before it wrote
 	ctx := context.Background()
 	for balance := range 2 {
 		err := client.Do(ctx, address, func(ctx context.Context) error {

@@ -13,9 +13,8 @@ import (
 	"locksmith/protocol"
 )
 
-// FuzzHelper: whatever a program says that was started as the helper, the lock is not
-// taken for held without an OK, nor for released without a RELEASED, and its end is a
-// loss: nobody has let go.
+// FuzzHelper: whatever a program says as the helper, the lock does not count as held without an
+// OK, nor as released without a RELEASED. The helper's end is a loss, because nobody has let go.
 func FuzzHelper(f *testing.F) {
 	const ok = "OK proto=1 id=a mode=exclusive waited_ms=0 lease_ms=60000 lock=local:/x\n"
 	for _, s := range []string{
@@ -42,7 +41,7 @@ func FuzzHelper(f *testing.F) {
 			return
 		}
 		if !strings.HasPrefix(said, "OK") {
-			t.Fatalf("%q was taken for held", said)
+			t.Fatalf("a helper that says %q is believed to hold the lock", said)
 		}
 		l, err := newLock(context.Background(), "local:/x", nil, h, first.line)
 		if err != nil {
@@ -52,26 +51,26 @@ func FuzzHelper(f *testing.F) {
 		select {
 		case <-l.ended:
 		case <-time.After(time.Minute):
-			t.Fatalf("%q has no end", said)
+			t.Fatalf("after a helper said %q and ended, Release hangs", said)
 		}
 		if l.wasReleased() && !strings.Contains(said, "\nRELEASED") {
-			t.Errorf("%q was taken for released", said)
+			t.Errorf("a helper that says %q is believed to have released", said)
 		}
 		if l.Err() == nil {
-			t.Errorf("%q is no loss, though nobody has let go", said)
+			t.Errorf("a helper that says %q and ends is no loss, though nobody has let go", said)
 		}
 	})
 }
 
-// FuzzLockName: the lock of a file is beside it, whatever its name, and its address is
-// read as it was made, or refused for what addresses may not hold.
+// FuzzLockName: the lock of a file is beside it, whatever its name. Its address is read as it
+// was made, or refused for what addresses may not hold.
 func FuzzLockName(f *testing.F) {
 	for _, s := range []string{"phones.csv", "50% off?", "a/../b", "..", ".", "/", "//", "a\x00b", "\xff", "\x1b[2J", "a\nb", "link", "link/../x", strings.Repeat("x", 300)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, file string) {
 		if strings.HasPrefix(file, "/") || strings.Contains(file, "..") {
-			return // not in our directory
+			return // it is not in our directory
 		}
 		dir, err := filepath.EvalSymlinks(t.TempDir())
 		if err != nil {

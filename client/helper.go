@@ -20,13 +20,13 @@ import (
 type helper struct {
 	cmd     *exec.Cmd
 	program []string // its command line, without the arguments of hold
-	itself  bool     // it is the program of this process
+	itself  bool     // it is this process's program
 	stdin   *os.File
 	stdout  *os.File
 	lines   chan reading    // closed after the first error
 	seen    chan *HeldError // the latest holder; nil: the helper does not say
 	exited  chan struct{}   // closed when the process is gone
-	killed  atomic.Bool     // it did not end in time: whatever the pipe says after that, this is why
+	killed  atomic.Bool     // it did not end in time, whatever the pipe says after that
 	died    atomic.Bool     // it ended without a last line
 	grace   time.Duration
 	serving *serving // nil: the process is for this lock alone
@@ -38,12 +38,12 @@ type reading struct {
 	err  error
 }
 
-// singleproc has a helper start with the one processor that it goes on with: it takes
-// memory to give up the others later, most of all in a program that is its own helper.
+// singleproc has a helper start with the one processor that it goes on with. To give up others
+// later takes memory, most of all in a program that is its own helper.
 const singleproc = "GOMAXPROCS=1"
 
-// start starts a helper with these flags for how long to wait. It sends the holders that
-// it sees to h.seen if events is set. lock is what messages call the lock.
+// start starts a helper with flags that say how long to wait. It sends the holders that the
+// helper sees to h.seen if events is set. lock is what messages call the lock.
 func (c *config) start(lock string, waitFlags []string, events bool) (*helper, error) {
 	if c.fake != nil {
 		return c.pretend(lock, waitFlags)
@@ -78,8 +78,8 @@ func (c *config) start(lock string, waitFlags []string, events bool) (*helper, e
 	return h, nil
 }
 
-// notStarted is the error of a helper that could not be started: because there is none, or
-// because of what may be otherwise the next time.
+// notStarted is the error of a helper that could not be started, because there is none, or for a
+// reason that may pass.
 func notStarted(lock string, err error) error {
 	code, hint := CodeInternal, ""
 	switch {
@@ -112,7 +112,7 @@ func (h *helper) spawn(log logSink) error {
 	}
 	defer output.Close()
 	h.cmd.Stdin, h.cmd.Stdout, h.stdin, h.stdout = input, output, stdin, stdout
-	h.cmd.WaitDelay = time.Second // for log lines of what outlives it
+	h.cmd.WaitDelay = time.Second // for log lines of processes that outlive the helper
 	var logs *relogger
 	if log != nil {
 		logs = &relogger{to: log}
@@ -175,9 +175,9 @@ func (c *config) pretend(lock string, waitFlags []string) (*helper, error) {
 	return h, nil
 }
 
-// end tells the helper that the lock is not wanted any more and waits for its exit. If
-// that does not come in time, it kills the helper. It reports whether the helper ended
-// by itself. Another goroutine must be reading h.lines.
+// end tells the helper that the lock is not wanted any more, and waits for its exit. It kills a
+// helper that does not exit in time. It reports whether the helper ended by itself. Another
+// goroutine must be reading h.lines.
 func (h *helper) end() bool {
 	h.letGo()
 	late := time.Now().Add(h.grace)
@@ -185,15 +185,15 @@ func (h *helper) end() bool {
 	defer timer.Stop()
 	select {
 	case <-h.exited:
-		// What a wrapper left running may still write to the pipe.
+		// A process that a wrapper left running may still write to the pipe.
 		h.hurry(late)
 		return true
 	case <-timer.C:
 	}
 	h.killed.Store(true)
 	h.kill()
-	// A wrapper's child may keep the pipe, and a wrapper of another user cannot be
-	// killed: wait for neither.
+	// A wrapper's child may keep the pipe open, and a wrapper of another user cannot be killed.
+	// So wait for neither.
 	_ = h.stdout.SetReadDeadline(time.Now())
 	select {
 	case <-h.exited:
@@ -202,8 +202,8 @@ func (h *helper) end() bool {
 	return false
 }
 
-// dismiss ends a helper before its first line. It returns that line, if it still comes,
-// and whether the helper ended by itself.
+// dismiss ends a helper before its first line. It returns that line, if it still comes, and
+// whether the helper ended by itself.
 func (h *helper) dismiss() (first protocol.Line, inTime bool) {
 	said := make(chan protocol.Line, 1)
 	go func() {

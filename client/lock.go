@@ -25,7 +25,7 @@ type Lock struct {
 	lost    chan struct{}
 	ended   chan struct{} // closed after the helper's last line
 	asked   atomic.Bool   // Release was called
-	told    bool          // the helper has told of a loss: for listen alone
+	told    bool          // the helper has told of a loss; only listen uses it
 
 	mu       sync.Mutex
 	err      *LostError
@@ -50,23 +50,23 @@ func newLock(ctx context.Context, address string, given []string, h *helper, ok 
 	return l, nil
 }
 
-// Address returns the address the lock was acquired by; of a set, a few of them; after
-// AcquireAny, the one that is held, in its canonical spelling.
+// Address returns the address the lock was acquired by; of a set, a few of them. After
+// AcquireAny it is the one that is held, in its canonical spelling.
 func (l *Lock) Address() string { return l.address }
 
-// Index returns which of the addresses that were given to AcquireAny the lock is, counted
-// from 0; -1 if the helper does not say. It is 0 for a lock or a set acquired otherwise.
+// Index returns which of the addresses given to AcquireAny the lock has, counted from 0, or -1
+// if the helper does not say. It is 0 for a lock or a set acquired otherwise.
 func (l *Lock) Index() int { return l.index }
 
-// ID names this acquisition; no other ever has the same. That of a set is the ids of its
-// locks, separated by commas, or empty if the set is very large.
+// ID names this acquisition. No other ever has the same. That of a set is the ids of its locks,
+// separated by commas, or empty if the set is very large.
 func (l *Lock) ID() string { return l.grant.ID }
 
-// Token returns the fencing token, which rises with every holder, or 0 where the kind of
-// lock has none: the option Fenced refuses such a lock. The kinds that have tokens count
-// them in the lock's place. If the lock is removed there, with its directory or by
-// locksmith remove, they begin anew at 1: then what the lock guards, which remembers a
-// greater one, refuses every holder until somebody sets it back. Of a set see Tokens.
+// Token returns the fencing token, which rises with every holder, or 0 where the kind of lock
+// has none. The option Fenced refuses such a lock. A kind that has tokens counts them in the
+// lock's place. If the lock is removed there, with its directory or by locksmith remove, they
+// begin anew at 1. Then what the lock guards remembers a greater one, and refuses every holder
+// until somebody sets it back. Of a set see Tokens.
 func (l *Lock) Token() uint64 { return l.grant.Token }
 
 // Tokens returns the fencing tokens of a set in the order in which its addresses were
@@ -78,12 +78,11 @@ func (l *Lock) Tokens() []uint64 {
 	return slices.Clone(l.grant.Tokens)
 }
 
-// lockKey is that of the lock among the values of a context.
+// lockKey is the key of the lock among a context's values.
 type lockKey struct{}
 
-// FromContext returns the lock that a context is for: the one of the function that Do
-// calls, or of Lock.Context. Of locks within each other it is the innermost. It is nil if
-// there is none.
+// FromContext returns the lock of the function that Do calls, or of Lock.Context. Of locks
+// within each other it is the innermost. It is nil if ctx is for no lock.
 func FromContext(ctx context.Context) *Lock {
 	l, _ := ctx.Value(lockKey{}).(*Lock)
 	return l
@@ -103,10 +102,10 @@ func (l *Lock) Held() time.Duration {
 // after a Release in good order.
 func (l *Lock) Lost() <-chan struct{} { return l.lost }
 
-// Context returns a context that ends when the lock is lost, with the
-// *LostError as its cause, or released, with ErrReleased. It has the values of the
-// context given to Acquire but not its end: that one often has a deadline for the
-// waiting alone. Use Do for work that shall stop at the end of either.
+// Context returns a context that ends when the lock is lost, with the *LostError as its cause,
+// or released, with ErrReleased. It has the values of the context given to Acquire, but not its
+// end, which is often a deadline for the wait alone. Use Do for work that shall stop at the end
+// of either.
 func (l *Lock) Context() context.Context { return l.ctx }
 
 // Err returns the *LostError of a lost lock, else nil.
@@ -119,9 +118,9 @@ func (l *Lock) Err() error {
 	return l.err
 }
 
-// ReleaseContext is Release that waits no longer than until ctx ends. Then the error wraps
-// that of ctx and its cause, and the helper goes on to release, for as long as KillAfter says:
-// if it cannot, that is a loss, which Lost and Err tell.
+// ReleaseContext is Release that waits no longer than until ctx ends. Then the error wraps that
+// of ctx and its cause. The helper goes on with the release for as long as KillAfter says. If it
+// cannot release, that is a loss, which Lost and Err tell.
 func (l *Lock) ReleaseContext(ctx context.Context) error {
 	released := make(chan error, 1)
 	go func() { released <- l.Release() }()
@@ -129,17 +128,16 @@ func (l *Lock) ReleaseContext(ctx context.Context) error {
 	case err := <-released:
 		return err
 	case <-ctx.Done():
-		l.cancel(ErrReleased) // if the other goroutine has not come to it
+		l.cancel(ErrReleased) // the other goroutine may not have done it yet
 		return fmt.Errorf("%s: release: not finished yet: %w", l.address, ended{ctx})
 	}
 }
 
-// Release gives the lock up and returns when it has been removed. A helper that does
-// not end within the time of the option KillAfter is killed. Of a helper that was killed, by
-// whomever, the lock is removed by its id, for Release says that the work has stopped: so
-// this program need not wait for the lease of its own lock. The error is the *LostError
-// if the lock was lost before or cannot be removed, ErrReleased if Release was called
-// before.
+// Release gives the lock up, and returns when it has been removed. A helper that does not end
+// within the time of the option KillAfter is killed. If anybody killed the helper, Release
+// removes the lock by its id, for the call says that the work has stopped. So this program need
+// not wait for the lease of its own lock. The error is the *LostError if the lock was lost
+// before or cannot be removed, or ErrReleased if Release was called before.
 func (l *Lock) Release() error {
 	if l.asked.Swap(true) {
 		return ErrReleased
@@ -159,7 +157,8 @@ func (l *Lock) wasReleased() bool {
 	return l.released
 }
 
-// loseHelper is for the end of the helper's lines: a loss unless it has released before.
+// loseHelper records a loss at the end of the helper's lines, unless the helper has released
+// before.
 func (l *Lock) loseHelper(err error) {
 	if l.wasReleased() {
 		return
@@ -185,9 +184,9 @@ func (l *Lock) lose(code protocol.Code, text string) {
 	close(l.lost)
 }
 
-// listen reads the helper's lines after OK. A helper that is stopped cannot tell that
-// the lease runs out, so a watchdog does. It looks a second time a little later, in case it
-// was this process that did not run.
+// listen reads the helper's lines after OK. A stopped helper cannot tell that the lease runs
+// out, so a watchdog does. The watchdog looks again a little later, as perhaps it was this
+// process that did not run.
 func (l *Lock) listen() {
 	defer close(l.ended)
 	lease := l.grant.Lease
@@ -219,21 +218,21 @@ func (l *Lock) listen() {
 	}
 }
 
-// backlog is how soon after another one a heartbeat comes that has waited in the pipe, like
-// that one, for us to read it. Then it says nothing new. A helper sends them at least a second
+// backlog is how soon after another heartbeat one comes that, like it, has waited in the pipe
+// for us to read it. Such a heartbeat says nothing new. A helper sends them at least a second
 // apart, or a quarter of a short lease, however long the lease is.
 func backlog(lease time.Duration) time.Duration { return min(lease/64, time.Second/4) }
 
-// believed is for how long a heartbeat is, which says how long ago it was sent, and comes that
-// long after the one before. Usually that is three quarters of the lease. If this process was
-// stopped, it may have come at any time in the gap: so no longer than a lease from the
-// beginning of that, but for as long as it takes the next one to come.
+// believed is for how long a heartbeat counts. It says how long ago it was sent, and comes gap
+// after the one before. Usually it counts for three quarters of the lease. If this process was
+// stopped, it may have come at any time in the gap. So it counts no longer than a lease from the
+// beginning of the gap, but at least until the next one comes.
 func believed(lease, ago, gap time.Duration) time.Duration {
 	return min(lease*3/4-ago, max(lease-gap, lease*3/8))
 }
 
-// hear takes one line, and returns how old a heartbeat is if it was one. Unknown words
-// are ignored.
+// hear takes one line. It returns how old a heartbeat is if it was one. It ignores unknown
+// words.
 func (l *Lock) hear(r reading) (ago time.Duration, isBeat bool) {
 	switch {
 	case r.err != nil:
@@ -243,7 +242,7 @@ func (l *Lock) hear(r reading) (ago time.Duration, isBeat bool) {
 		return ago, err == nil
 	case r.line.Word == protocol.WordReleased:
 		l.helper.hurry(time.Now())          // nothing follows, whoever keeps the pipe open
-		held, _ := r.line.Millis("held_ms") // for people: missing, it is 0
+		held, _ := r.line.Millis("held_ms") // for people; if missing, it is 0
 		l.mu.Lock()
 		l.released, l.held = true, held
 		l.mu.Unlock()

@@ -9,21 +9,20 @@ import (
 	"strings"
 )
 
-// LockName returns the address of the lock that guards a file, for all who agree
-// on a scheme, such as "local" or "link": beside the file and hidden, as in
-// "link:/srv/data/.phones.csv.lock" for /srv/data/phones.csv. However a process
-// names the file, it gets the same: the name is made absolute, and symbolic links
-// are resolved. The file need not exist, but its directory must.
+// LockName returns the address of the lock that guards a file, for all who agree on a scheme
+// such as "local" or "link". The lock is beside the file and hidden:
+// "link:/srv/data/.phones.csv.lock" for /srv/data/phones.csv. However a process names the file,
+// the address is the same: the name is made absolute, and symbolic links are resolved. The file
+// need not exist, but its directory must.
 //
-// Two hard links to one file are two names, and so are the mount points of one file
-// system: those who lock must agree on one. For a name that no file can have the error
-// wraps ErrNoName.
+// Two hard links to one file are two names, and so are the mount points of one file system:
+// those who lock must agree on one. For a name that no file can have, the error wraps ErrNoName.
 func LockName(scheme, file string) (string, error) {
 	return lockName(scheme, file, func(base string) string { return "." + base + ".lock" })
 }
 
-// LockNameWith is LockName for those who lock by a file that other tools name, too: its name is
-// the file's with a suffix, such as ".lck", and it is not hidden.
+// LockNameWith is LockName with a suffix, such as ".lck", for those whose lock file other tools
+// name, too. The lock's name is the file's with the suffix, and it is not hidden.
 func LockNameWith(scheme, file, suffix string) (string, error) {
 	if suffix == "" || strings.ContainsAny(suffix, "/\x00"+string(filepath.Separator)) {
 		return "", fmt.Errorf("the lock of %q: %w: the suffix is %q", file, ErrNoName, suffix)
@@ -49,11 +48,11 @@ func lockName(scheme, file string, name func(base string) string) (string, error
 	return scheme + ":" + path, nil
 }
 
-// maxLinks bounds how many symbolic links to nothing are followed.
+// maxLinks bounds how many symbolic links in a row are followed.
 const maxLinks = 40
 
-// resolve makes a name absolute and follows symbolic links, also to a file that does
-// not exist (yet). It never cleans a name: "link/.." is not where the link is.
+// resolve makes a name absolute and follows symbolic links, also to a file that does not exist
+// (yet). It never cleans a name: "link/.." is not where the link is.
 func resolve(path string) (string, error) {
 	const slash = string(filepath.Separator)
 	if !filepath.IsAbs(path) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestLockName: one file has one lock, however it is named.
+// TestLockName: however a file is named, it has one lock.
 func TestLockName(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -49,14 +49,14 @@ func TestLockName(t *testing.T) {
 		"new":              "link:" + in("data/deep/.new.lock"),
 		"dangling":         "link:" + in("data/.new.lock"),
 		"../twice":         "link:" + in("data/.new.lock"),
-		// The directory above what a link leads to, not above the link.
+		// The directory above the link's target, not above the link.
 		dir + "/shortcut/../phones": "link:" + in("data/.phones.lock"),
 		dir + "/shortcut/../fresh":  "link:" + in("data/.fresh.lock"),
 		"../winding":                "link:" + in("data/.late.lock"),
 		"../50% off?":               "link:" + in("data/.50%25 off%3F.lock"),
 	} {
 		if got, err := LockName("link", name); got != want || err != nil {
-			t.Errorf("%q: %q, %v; want %q", name, got, err, want)
+			t.Errorf("LockName of %q is %q, %v; want %q", name, got, err, want)
 		}
 	}
 	for name, want := range map[string]string{
@@ -67,23 +67,23 @@ func TestLockName(t *testing.T) {
 		in("far/below"): "not a directory",
 	} {
 		if got, err := LockName("link", name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %q, %v", name, got, err)
+			t.Errorf("LockName of %q is %q, %v; want the error of this table", name, got, err)
 		}
 	}
 }
 
-// TestLockNameWith: beside the file, by a suffix that other tools use.
+// TestLockNameWith: the lock is beside the file, with a suffix that other tools use.
 func TestLockNameWith(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := LockNameWith("link", filepath.Join(dir, "phones"), ".lck"); got != "link:"+filepath.Join(dir, "phones.lck") || err != nil {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("LockNameWith returns %q, %v", got, err)
 	}
 	for _, suffix := range []string{"", "/lck", "\x00"} {
 		if got, err := LockNameWith("link", filepath.Join(dir, "phones"), suffix); !errors.Is(err, ErrNoName) {
-			t.Errorf("%q: %q, %v", suffix, got, err)
+			t.Errorf("LockNameWith takes the suffix %q: %q, %v", suffix, got, err)
 		}
 	}
 }

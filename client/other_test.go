@@ -12,8 +12,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestOtherProgram: a program that is its own helper finds the kinds of locks that other
-// programs have.
+// TestOtherProgram: a program that is its own helper finds kinds of locks that other programs
+// have.
 func TestOtherProgram(t *testing.T) {
 	lab.NeedProgram(t, "python3")
 	text, err := os.ReadFile("../test/parents/testdata/second/locksmith")

@@ -15,8 +15,7 @@ import (
 	"locksmith/protocol"
 )
 
-// A relogger passes the helper's log lines in JSON on to a logger, and other lines as they
-// are.
+// A relogger passes the helper's log lines in JSON on to a logger, and other lines as they are.
 type relogger struct {
 	to logSink
 
@@ -83,7 +82,7 @@ func (r *relogger) log(entry map[string]any) {
 
 // A logSink is where the helper's log goes.
 type logSink interface {
-	// level is the lowest that is wanted, as hold --log-level has it.
+	// level is the lowest that is wanted, as hold --log-level spells it.
 	level() string
 	log(level, message string, args ...any)
 }
@@ -103,7 +102,7 @@ func (s hcSink) log(level, message string, args ...any) {
 
 type slogSink struct{ *slog.Logger }
 
-// slogLevels are those of a helper, the lowest first.
+// slogLevels are the helper's levels, the lowest first.
 var slogLevels = []struct {
 	name  string
 	level slog.Level

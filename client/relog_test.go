@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// TestRelog: every line is logged once, however it arrives, and in order.
+// TestRelog: every line is logged once and in order, in whatever chunks it arrives.
 func TestRelog(t *testing.T) {
 	const said = `{"@level":"info","@message":"one","lock":"x"}
 panic: not JSON
@@ -29,13 +29,13 @@ the last words`
 		}
 		r.finish()
 		if got := strings.Split(strings.TrimSpace(strings.ReplaceAll(out.String(), `\"`, `"`)), "\n"); !slices.Equal(got, want) {
-			t.Errorf("in chunks of %d: %q", size, got)
+			t.Errorf("written in chunks of %d bytes, the lines are logged as %q", size, got)
 			return
 		}
 	}
 }
 
-// TestRelogEndless: what never ends a line is logged in parts, not kept.
+// TestRelogEndless: a line without an end is logged in parts, not kept.
 func TestRelogEndless(t *testing.T) {
 	var out strings.Builder
 	r := &relogger{to: hcSink{hclog.New(&hclog.LoggerOptions{Output: &out})}}
@@ -43,6 +43,6 @@ func TestRelogEndless(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	if out.Len() == 0 || len(r.part) > maxLogLine {
-		t.Errorf("%d bytes logged, %d kept", out.Len(), len(r.part))
+		t.Errorf("of a line without an end %d bytes are logged, and %d kept", out.Len(), len(r.part))
 	}
 }

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// remainsTime bounds the removal of what a dead helper left. Who cannot remove it in that
-	// time waits for a lease, as without it.
+	// remainsTime bounds the removal of what a dead helper left. What takes longer frees itself
+	// when its lease is over.
 	remainsTime = 10 * time.Second
 	// remainsAtOnce is how many locks of a set are removed at a time.
 	remainsAtOnce = 4
 )
 
-// breakRemains removes the lock of a helper that has died, by the id of this acquisition,
-// which is never used again: so no other holder can be hit. A new process does it, which
-// makes sure that the helper is dead and had the lock for this process. What cannot be
-// removed stays, and frees itself when its lease is over.
+// breakRemains removes the lock of a helper that has died, by the id of this acquisition. That
+// id is never used again, so no other holder can be hit. A new process does it. It makes sure
+// that the helper is dead and had the lock for this process. What it cannot remove frees itself
+// when its lease is over.
 func (l *Lock) breakRemains() {
 	ids := strings.Split(l.grant.ID, ",")
 	locks := l.remains(len(ids))
@@ -38,15 +38,15 @@ func (l *Lock) breakRemains() {
 		all.Go(func() {
 			defer func() { <-turns }()
 			cmd := l.helper.command(ctx, "break", "--left-by", strconv.Itoa(os.Getpid()), "--id", id, "--", locks[i])
-			_ = cmd.Run() // a helper of another kind does not know this, and then the lease decides
+			_ = cmd.Run() // a helper of another kind does not know this; then the lease decides
 		})
 	}
 	all.Wait()
 }
 
-// remains are the addresses of n locks, without modes: as they were given, because a profile
-// says more than an address, or where some came twice, or it is one of several, as the helper
-// calls them.
+// remains are the addresses of n locks, without modes. They are as they were given, because a
+// profile says more than an address. If some came twice, or the lock is one of several, they are
+// as the helper calls them.
 func (l *Lock) remains(n int) []string {
 	locks := l.given
 	if len(locks) != n {
@@ -62,7 +62,7 @@ func (l *Lock) remains(n int) []string {
 	return locks
 }
 
-// command is that of the helper's program with other arguments, which says nothing to anybody.
+// command is the helper's program with other arguments. What it writes goes nowhere.
 func (h *helper) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, h.cmd.Path)
 	cmd.Args, cmd.Env = slices.Concat(h.program, args), h.cmd.Env

@@ -21,7 +21,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// The service of TestService: each request takes one of these locks, so many at a time.
+// TestService's service: each request takes one of serviceKeys locks, serviceFlight at a time.
 const serviceKeys, serviceFlight = 50, 64
 
 // A service counts who works under each lock.
@@ -29,7 +29,7 @@ type service struct {
 	t      *testing.T
 	dir    string
 	do     func(ctx context.Context, address string, work func(context.Context) error, options ...client.Option) error
-	inside [serviceKeys]atomic.Int32 // those that have not been told of a loss
+	inside [serviceKeys]atomic.Int32 // who works and has not been told of a loss
 	done   atomic.Int32
 	lost   atomic.Int32
 }
@@ -43,7 +43,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	err = s.do(r.Context(), "nfs:"+filepath.Join(s.dir, strconv.Itoa(key)), func(ctx context.Context) error {
 		if n := s.inside[key].Add(1); n > 1 {
-			s.t.Errorf("key %d: %d work at a time", key, n)
+			s.t.Errorf("key %d: %d work under one lock at a time", key, n)
 		}
 		defer s.inside[key].Add(-1)
 		select {
@@ -57,7 +57,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		s.done.Add(1)
 	case errors.Is(err, context.Canceled):
-		s.t.Errorf("key %d: told as a cancellation: %v", key, err)
+		s.t.Errorf("key %d: a loss is told as a cancellation: %v", key, err)
 	case errors.Is(err, client.ErrLost):
 		s.lost.Add(1)
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -66,18 +66,19 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refused is for a helper that was killed before it had the lock: there is no other reason.
+// refused answers a request whose helper was killed before it had the lock. No other reason is
+// right.
 func (s *service) refused(w http.ResponseWriter, err error) {
 	if _, ok := errors.AsType[*client.ProtocolError](err); !ok {
-		s.t.Errorf("no lock: %v", err)
+		s.t.Errorf("a request gets no lock for a reason other than a killed helper: %v", err)
 	}
 	s.lost.Add(1)
 	http.Error(w, err.Error(), http.StatusServiceUnavailable)
 }
 
-// TestService: a server that takes a lock for each request, while its helpers are killed and
-// stopped at random. No key has two who work, no loss goes untold, every request has an
-// answer, and no helper is left.
+// TestService: a server takes a lock for each request, while its helpers are killed and stopped
+// at random. No two work under one key, no loss goes untold, every request has an answer, and no
+// helper is left.
 func TestService(t *testing.T) {
 	requests := 300
 	if testing.Short() {
@@ -103,7 +104,7 @@ func TestService(t *testing.T) {
 			pool.Close()
 			lab.Eventually(t, "no helper is left", func() bool { return len(children(t)) == 0 }, func() string { return fmt.Sprint(children(t)) })
 			if done, lost := s.done.Load(), s.lost.Load(); int(done+lost) != requests || int(done) < requests/2 {
-				t.Errorf("of %d requests %d were served, and %d told of a loss", requests, done, lost)
+				t.Errorf("of %d requests %d were served and %d told of a loss: too few, or some without an answer", requests, done, lost)
 			} else {
 				t.Logf("%d requests in %v: %d served, %d told of a loss", requests, took.Round(time.Millisecond), done, lost)
 			}

@@ -14,7 +14,7 @@ func TestSilentHelper(t *testing.T) {
 		begin := time.Now()
 		<-l.Lost()
 		if d := time.Since(begin); d < lease*3/4 || d >= lease {
-			t.Errorf("lost after %v", d)
+			t.Errorf("with no heartbeat after OK the loss comes after %v", d)
 		}
 		close(h.lines)
 		<-l.ended

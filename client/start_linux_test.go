@@ -25,12 +25,12 @@ func TestNoisyInit(t *testing.T) {
 	_, err := client.Acquire(t.Context(), address)
 	var nonsense *client.ProtocolError
 	if !errors.As(err, &nonsense) || !nonsense.Itself || !strings.Contains(err.Error(), "init") {
-		t.Errorf("got %v", err)
+		t.Errorf("Acquire returns %v, want a ProtocolError that mentions init", err)
 	}
 	mustBeFree(t, path)
 }
 
-// TestNoFiles: too many open files is not a program that is missing, and passes.
+// TestNoFiles: too many open files does not mean that the program is missing, and may pass.
 func TestNoFiles(t *testing.T) {
 	address, _ := newLock(t)
 	var limit syscall.Rlimit
@@ -48,14 +48,14 @@ func TestNoFiles(t *testing.T) {
 	}
 	var refused *client.HelperError
 	if errors.Is(err, client.ErrNoHelper) || !errors.Is(err, syscall.EMFILE) || !errors.As(err, &refused) || refused.Code != client.CodeInternal {
-		t.Errorf("got %v", err)
+		t.Errorf("without a free descriptor Acquire returns %v", err)
 	}
 	if err := acquire(t, address).Release(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestWaitedByPolicy: the time is that since Acquire began, not that of the last helper.
+// TestWaitedByPolicy: Waited is the time since Acquire began, not since the last helper began.
 func TestWaitedByPolicy(t *testing.T) {
 	address, _ := newLock(t)
 	first := acquire(t, address)
@@ -66,7 +66,7 @@ func TestWaitedByPolicy(t *testing.T) {
 	}))
 	var held *client.HeldError
 	if !errors.As(err, &held) || told < 200*time.Millisecond || held.Waited < 200*time.Millisecond {
-		t.Errorf("the policy was told %v, the error %v: %v", told, held.Waited, err)
+		t.Errorf("waited is %v for the policy, %v in the error: %v", told, held.Waited, err)
 	}
 	second := acquire(t, address, client.Wait(func(tries int, _ time.Duration, _ *client.HeldError) (time.Duration, bool) {
 		if tries == 3 {
@@ -75,11 +75,11 @@ func TestWaitedByPolicy(t *testing.T) {
 		return 100 * time.Millisecond, true
 	}))
 	if second.Waited() < 300*time.Millisecond {
-		t.Errorf("the lock took %v", second.Waited())
+		t.Errorf("Waited of the lock is %v", second.Waited())
 	}
 }
 
-// TestIndex: which of several it is, whatever the spelling of its address.
+// TestIndex: Index tells which of several locks is held, however its address is spelled.
 func TestIndex(t *testing.T) {
 	dir := t.TempDir()
 	locks := []string{"local:" + dir + "//one", "local:" + dir + "/./two", "local:" + dir + "//three"}
@@ -91,17 +91,17 @@ func TestIndex(t *testing.T) {
 		}
 		defer l.Release()
 		if i := l.Index(); i < 0 || i > 2 || seen[i] || filepath.Base(locks[i]) != filepath.Base(l.Address()) {
-			t.Errorf("%s is number %d", l.Address(), i)
+			t.Errorf("Index of %s is %d", l.Address(), i)
 		} else {
 			seen[i] = true
 		}
 	}
 	if i := acquire(t, "local:"+dir+"/alone").Index(); i != 0 {
-		t.Errorf("a lock alone is number %d", i)
+		t.Errorf("Index of a lock alone is %d, want 0", i)
 	}
 }
 
-// TestStandardError: the helper writes nothing to that of the service.
+// TestStandardError: the helper writes nothing to the service's standard error.
 func TestStandardError(t *testing.T) {
 	if os.Getenv("CLIENT_TEST_QUIET") != "" {
 		address := os.Getenv("CLIENT_TEST_QUIET")
@@ -118,11 +118,11 @@ func TestStandardError(t *testing.T) {
 	var out bytes.Buffer
 	cmd.Stderr = &out
 	if err := cmd.Run(); err != nil || out.Len() > 0 {
-		t.Errorf("%v, and standard error has %q", err, out.String())
+		t.Errorf("release: %v; standard error of the service got %q", err, out.String())
 	}
 }
 
-// TestSlog: the log of the standard library gets what it has asked for, and no more.
+// TestSlog: a logger of the standard library gets its level and above, and no more.
 func TestSlog(t *testing.T) {
 	for level, want := range map[slog.Level]bool{slog.LevelDebug: true, slog.LevelInfo: false} {
 		address, _ := newLock(t)
@@ -132,13 +132,13 @@ func TestSlog(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s := out.String(); strings.Contains(s, "msg=acquired") != want || want && !strings.Contains(s, "lock="+address) {
-			t.Errorf("at %v: %q", level, s)
+			t.Errorf("at level %v the logger got %q", level, s)
 		}
 	}
 }
 
-// TestReleaseContext: who does not wait for the release learns of it by its context, and the
-// helper goes on.
+// TestReleaseContext: a caller that does not wait for the release learns so from its context's
+// error, and the helper goes on.
 func TestReleaseContext(t *testing.T) {
 	address, path := newLock(t)
 	l := acquire(t, address)
@@ -147,10 +147,10 @@ func TestReleaseContext(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errWork)
 	defer cancel()
 	if err := l.ReleaseContext(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errWork) {
-		t.Errorf("got %v", err)
+		t.Errorf("ReleaseContext returns %v", err)
 	}
 	if l.Context().Err() == nil {
-		t.Error("the context of the lock goes on")
+		t.Error("the lock's context goes on after ReleaseContext")
 	}
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestReleaseContext(t *testing.T) {
 	}
 }
 
-// TestPolls: how often to ask is told to the helper, which refuses what makes no sense.
+// TestPolls: the helper is told how often to ask, and refuses what makes no sense.
 func TestPolls(t *testing.T) {
 	address, _ := newLock(t)
 	if err := acquire(t, address, client.Poll(time.Millisecond, 2*time.Millisecond), client.Slow(time.Second, 2*time.Second)).Release(); err != nil {
@@ -170,6 +170,6 @@ func TestPolls(t *testing.T) {
 	_, err := client.Acquire(t.Context(), address, client.Poll(2*time.Second, time.Second))
 	var refused *client.HelperError
 	if !errors.As(err, &refused) || refused.Code != protocol.Usage || !strings.Contains(err.Error(), "--poll") {
-		t.Errorf("got %v", err)
+		t.Errorf("a Poll that makes no sense: Acquire returns %v, want a HelperError of the code usage", err)
 	}
 }

@@ -28,13 +28,13 @@ func TestHelperStopped(t *testing.T) {
 	mustBeLost(t, l, protocol.Expired)
 	_ = syscall.Kill(pid, syscall.SIGCONT)
 	if err := l.Release(); err == nil {
-		t.Error("release of a lost lock succeeded")
+		t.Error("Release of a lost lock returns no error")
 	}
 	mustBeFree(t, path)
 }
 
-// TestHelperEnded: a helper that lets go by itself, as when the service manager sends
-// SIGTERM to every process of a service, is a loss to a program that goes on.
+// TestHelperEnded: a helper that lets go by itself is a loss to a program that goes on, as when
+// the service manager sends SIGTERM to every process of a service.
 func TestHelperEnded(t *testing.T) {
 	address, path := newLock(t)
 	l := acquire(t, address)
@@ -42,7 +42,7 @@ func TestHelperEnded(t *testing.T) {
 	mustBeLost(t, l, protocol.Gone)
 	var lost *client.LostError
 	if err := l.Release(); !errors.As(err, &lost) {
-		t.Errorf("release: %v", err)
+		t.Errorf("Release after the helper let go returns %v, want the loss", err)
 	}
 	mustBeFree(t, path)
 }

@@ -12,16 +12,16 @@ import (
 	"locksmith/protocol"
 )
 
-// A WaitPolicy decides after each refusal how long to pause before the next try. tries
-// counts from 1, waited is the time since Acquire began, and held is the holder that was
-// seen. If goesOn is false, Acquire gives up with ErrGaveUp. The option Timeout bounds the
-// policy, too, and with 0 there is one try and no policy; Retries is refused beside it,
-// for a policy counts the tries itself.
+// A WaitPolicy decides after each refusal how long to pause before the next try. tries counts
+// from 1, waited is the time since Acquire began, and held is the holder that was seen. If
+// goesOn is false, Acquire gives up with ErrGaveUp. The option Timeout bounds the policy, too;
+// with 0 there is one try and no policy. The option Retries is refused beside a policy, which
+// counts tries itself.
 //
-// A pause of 0 leaves the waiting to the helper, as without a policy, until another holder
-// is seen: then the policy is asked again. A pause below 0 means to try again at once. One
-// helper waits all the while, and keeps its place in a queue. A helper of an older version, or
-// of others, which cannot ask is started anew for each try.
+// A pause of 0 leaves the wait to the helper, as without a policy. When another holder is seen,
+// the policy is asked again. A pause below 0 means to try again at once. One helper waits all
+// the while, and keeps its place in a queue. A helper that cannot ask, of an older version or of
+// others, is started anew for each try.
 type WaitPolicy func(tries int, waited time.Duration, held *HeldError) (pause time.Duration, goesOn bool)
 
 // byPolicy waits as the policy says, and no longer than the timeout.
@@ -37,15 +37,15 @@ func (a *acquisition) byPolicy(ctx context.Context) (*Lock, error) {
 	return a.byTries(ctx)
 }
 
-// refusesFlag reports that a helper does not know what was asked of it. It may be something else
-// that it does not know: then it says so again.
+// refusesFlag reports whether a helper does not know a flag. If it was another flag than --ask,
+// it says so again.
 func refusesFlag(err error) bool {
 	refused, ok := errors.AsType[*HelperError](err)
 	return ok && refused.Code == protocol.Usage
 }
 
-// answer asks the policy about a refusal, and passes on what it says. If it gives up, the helper
-// has ended.
+// answer asks the policy about a refusal, and passes on what it says. If the policy gives up,
+// the helper has ended when answer returns.
 func (a *acquisition) answer(h *helper, busy protocol.Line) error {
 	goesOn := false
 	defer func() { // after a panic, too
@@ -59,12 +59,13 @@ func (a *acquisition) answer(h *helper, busy protocol.Line) error {
 	}
 	goesOn = true
 	if answer, err := protocol.Pause(a.pause).Format(); err == nil {
-		_, _ = h.stdin.WriteString(answer) // if it has gone away, its output says so
+		_, _ = h.stdin.WriteString(answer) // if the helper has gone away, its output says so
 	}
 	return nil
 }
 
-// byTries has a helper for each try, and one to wait where the policy leaves it that.
+// byTries has a helper for each try, and one to wait if the policy leaves the wait to the
+// helper.
 func (a *acquisition) byTries(ctx context.Context) (*Lock, error) {
 	for {
 		lock, err := a.try(ctx, oneTry(), false)
@@ -91,7 +92,7 @@ func (a *acquisition) byTries(ctx context.Context) (*Lock, error) {
 	}
 }
 
-// rest is the policy's pause.
+// rest pauses as the policy said.
 func (a *acquisition) rest(ctx context.Context) error {
 	timer := time.NewTimer(a.pause)
 	defer timer.Stop()
@@ -103,8 +104,8 @@ func (a *acquisition) rest(ctx context.Context) error {
 	}
 }
 
-// shortest stands for a pause below 0, which time.Until returns when it is late; 0 would
-// leave the waiting to the helper.
+// shortest replaces a pause below 0, which time.Until returns when it is late. 0 would leave the
+// wait to the helper.
 const shortest = time.Millisecond
 
 // errPause says that a waiting helper was ended because the policy wants a pause.
@@ -123,13 +124,13 @@ func (a *acquisition) ask() error {
 	return nil
 }
 
-// knows reports that this holder was seen last.
+// knows reports whether this holder is the one that was seen last.
 func (a *acquisition) knows(held *HeldError) bool {
 	return a.held != nil && !a.held.isOther(held.Holder)
 }
 
-// sees remembers a holder, and calls the function of the option Waiting if it is not the
-// one that was seen before.
+// sees remembers a holder. It calls the function of the option Waiting if another was seen
+// before.
 func (a *acquisition) sees(held *HeldError) {
 	known := a.knows(held)
 	held.Waited = time.Since(a.begun)
@@ -139,8 +140,8 @@ func (a *acquisition) sees(held *HeldError) {
 	}
 }
 
-// follow tells of a holder that a waiting helper sees. It returns nil if the helper shall
-// wait on; else the helper has ended.
+// follow tells of a holder that a waiting helper sees. It returns nil if the helper shall wait
+// on; else the helper has ended.
 func (a *acquisition) follow(h *helper, held *HeldError) error {
 	if a.knows(held) {
 		return nil
@@ -164,10 +165,10 @@ func (a *acquisition) follow(h *helper, held *HeldError) error {
 	return nil
 }
 
-// An event is what matters here of a line that a helper writes for --events.
+// An event is the part that matters here of a line that a helper writes for --events.
 type event struct {
 	Event  string
-	Lock   string // of a set
+	Lock   string // one of a set
 	Holder struct {
 		ID, User, Host string
 		PID            int
@@ -175,8 +176,8 @@ type event struct {
 	Why string
 }
 
-// listen makes a pipe for the helper's events and begins to read them. It returns the
-// end to write to, which is closed when the helper has it, and what --events calls that.
+// listen makes a pipe for the helper's events, and begins to read them. It returns the end to
+// write to, which is closed when the helper has it, and what --events calls that end.
 func (h *helper) listen(lock string) (w *os.File, name string, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -194,7 +195,7 @@ func (h *helper) listen(lock string) (w *os.File, name string, err error) {
 // maxEvent is the longest line of an event, in bytes.
 const maxEvent = 64 << 10
 
-// readEvents reads to the end, for the helper must not find the pipe full.
+// readEvents reads to the end, so that the helper never finds the pipe full.
 func (h *helper) readEvents(lock string, r *os.File) {
 	defer r.Close()
 	lines := bufio.NewReaderSize(r, maxEvent)
@@ -210,7 +211,7 @@ func (h *helper) readEvents(lock string, r *os.File) {
 	}
 }
 
-// see puts a holder in the place of one that was not taken notice of yet.
+// see puts a holder in the place of one that nobody has read yet.
 func (h *helper) see(held *HeldError) {
 	select {
 	case <-h.seen:
@@ -219,7 +220,8 @@ func (h *helper) see(held *HeldError) {
 	h.seen <- held
 }
 
-// held is the error that says the same as the event, of a lock or of one of a set.
+// held is the error that says the same as the event. lock is the lock's name, unless the event
+// is of one of a set.
 func (e event) held(lock string) *HeldError {
 	if e.Lock != "" {
 		lock = e.Lock

@@ -15,7 +15,7 @@ import (
 	"locksmith/protocol"
 )
 
-// untilHeld tries with ever more time, until there was enough of it to see the holder.
+// untilHeld tries with more and more time, until that is enough to see the holder.
 func untilHeld(t *testing.T, try func(time.Duration) error) error {
 	t.Helper()
 	for d := 200 * time.Millisecond; ; d *= 2 {
@@ -25,8 +25,8 @@ func untilHeld(t *testing.T, try func(time.Duration) error) error {
 	}
 }
 
-// TestDeadlineNamesHolder: who waited in vain learns for whom, whether by Timeout or by a
-// context that ends, and why the context ended.
+// TestDeadlineNamesHolder: a caller that waited in vain learns for whom, whether by Timeout or
+// by a context that ends, and why the context ended.
 func TestDeadlineNamesHolder(t *testing.T) {
 	address, _ := newLock(t)
 	l := acquire(t, address)
@@ -38,33 +38,33 @@ func TestDeadlineNamesHolder(t *testing.T) {
 				defer cancel()
 				_, err := client.Acquire(ctx, address, options...)
 				if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errWork) {
-					t.Errorf("got %v", err)
+					t.Errorf("a context that ends: Acquire returns %v", err)
 				}
 				return err
 			})
 			var held *client.HeldError
 			if !errors.As(err, &held) || held.Holder.ID != l.ID() {
-				t.Fatalf("got %v", err)
+				t.Fatalf("Acquire returns %v, want a HeldError", err)
 			}
 			if text := err.Error(); strings.Count(text, address) != 1 || !strings.Contains(text, "held by ") || !strings.Contains(text, errWork.Error()) {
-				t.Errorf("it says %q", text)
+				t.Errorf("the error says %q; want the address once, the holder and the cause", text)
 			}
 		})
 	}
 }
 
-// TestTryAcquireWithPolicy: whatever waiting is wished for, there is one try.
+// TestTryAcquireWithPolicy: TryAcquire makes one try, whatever wait the options ask for.
 func TestTryAcquireWithPolicy(t *testing.T) {
 	address, _ := newLock(t)
 	acquire(t, address)
 	policy := client.Wait(func(int, time.Duration, *client.HeldError) (time.Duration, bool) {
-		t.Error("the policy was asked")
+		t.Error("TryAcquire asks the wait policy")
 		return 0, false
 	})
 	_, err := client.TryAcquire(t.Context(), address, policy, client.Timeout(time.Hour), client.Retries(7))
 	var held *client.HeldError
 	if !errors.As(err, &held) || held.Code != protocol.Held || errors.Is(err, client.ErrGaveUp) {
-		t.Errorf("got %v", err)
+		t.Errorf("TryAcquire returns %v, want a HeldError", err)
 	}
 }
 
@@ -80,33 +80,34 @@ func TestPolicyWithTimeout(t *testing.T) {
 		})
 		var held *client.HeldError
 		if !errors.As(err, &held) || held.Code != protocol.Timeout || held.Holder.ID != l.ID() {
-			t.Errorf("got %v", err)
+			t.Errorf("a policy that goes on beyond the timeout: Acquire returns %v", err)
 		}
 		if errors.Is(err, client.ErrGaveUp) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(fmt.Sprint(err), "gave up after") {
-			t.Errorf("it says %v", err)
+			t.Errorf("the error does not tell the timeout: %v", err)
 		}
 	}
 }
 
-// TestPolicyWithRetries: there is one who counts the tries.
+// TestPolicyWithRetries: Retries beside a policy is refused, because only one may count the
+// tries.
 func TestPolicyWithRetries(t *testing.T) {
 	address, path := newLock(t)
 	policy := client.Wait(func(int, time.Duration, *client.HeldError) (time.Duration, bool) { return 0, false })
 	_, err := client.Acquire(t.Context(), address, policy, client.Retries(3))
 	var refused *client.HelperError
 	if !errors.As(err, &refused) || refused.Code != protocol.Usage || !strings.Contains(err.Error(), address) {
-		t.Errorf("got %v", err)
+		t.Errorf("Acquire returns %v, want a HelperError of the code usage that names the lock", err)
 	}
 	mustBeFree(t, path)
 }
 
-// aHelper is what is left to a helper of a test's own to say: that it holds the lock, and
-// when it is told to, that it does not any more.
+// aHelper is the end of a helper that a test writes: it says that it holds the lock, and when it
+// is told to, that it has released it.
 const aHelper = `hold() { echo OK proto=1 waited_ms=0 lease_ms=60000; cat; echo RELEASED held_ms=0; exit; }
 behind() { echo '{"event":"waiting","locks":["local:/x"],"holder":{"id":"'$1'","user":"alice","host":"web3","pid":42},"why":"local:/x: held by alice for '$1'"}' >&3; }
 `
 
-// TestWaiting: who waits is told who has the lock, and when it is another.
+// TestWaiting: a waiter is told who has the lock, and when another has it.
 func TestWaiting(t *testing.T) {
 	const script = aHelper + `head -c 200000 /dev/zero >&3; echo >&3
 await() { until [ -e "$0$1" ]; do sleep 0.01; done; }
@@ -124,14 +125,14 @@ behind x; await x; behind y; await y; hold`
 		t.Fatal(err)
 	}
 	if want := []string{"x alice web3 42 local:/x: held by alice for x", "y alice web3 42 local:/x: held by alice for y"}; !slices.Equal(seen, want) {
-		t.Errorf("told of %q", seen)
+		t.Errorf("the function of Waiting was told of %q", seen)
 	}
 	if err := l.Release(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestWaitingForOurs is that with the real helper: for a lock, and for one of a set.
+// TestWaitingForOurs does the same with the real helper: for a lock, and for one of a set.
 func TestWaitingForOurs(t *testing.T) {
 	address, path := newLock(t)
 	other, _ := newLock(t)
@@ -141,7 +142,7 @@ func TestWaitingForOurs(t *testing.T) {
 			first := acquire(t, address)
 			l, err := client.AcquireSet(t.Context(), locks, client.Waiting(func(held *client.HeldError) {
 				if held.Holder.ID != first.ID() || !strings.HasSuffix(filepath.ToSlash(held.Lock), path) || !strings.Contains(held.Error(), path+": held by "+held.Holder.User) {
-					t.Errorf("told of %+v", held)
+					t.Errorf("the function of Waiting was told of the wrong holder: %+v", held)
 				}
 				_ = first.Release()
 			}))
@@ -153,8 +154,8 @@ func TestWaitingForOurs(t *testing.T) {
 	}
 }
 
-// TestPolicyLeavesItToTheHelper: with no pause of the policy's own, one helper waits for
-// as long as it takes.
+// TestPolicyLeavesItToTheHelper: if the policy's pause is 0, one helper waits for as long as it
+// takes.
 func TestPolicyLeavesItToTheHelper(t *testing.T) {
 	address, path := newLock(t)
 	first := acquire(t, address)
@@ -172,12 +173,12 @@ func TestPolicyLeavesItToTheHelper(t *testing.T) {
 	}
 	_ = l.Release()
 	if starts, err := os.ReadFile(started); err != nil || asked != 1 || len(starts) != 1 {
-		t.Errorf("asked %d times, %d helpers, %v", asked, len(starts), err)
+		t.Errorf("with a pause of 0 the policy was asked %d times, with %d helpers, %v", asked, len(starts), err)
 	}
 }
 
-// TestPolicyHasOneHelper: it is asked by one that goes on, however often, and by a new one for each
-// try where there is an older helper, which refuses to ask.
+// TestPolicyHasOneHelper: one helper that goes on asks the policy, however often. An older
+// helper refuses to ask; then there is a new one for each try.
 func TestPolicyHasOneHelper(t *testing.T) {
 	for refuses, want := range map[string]int{"": 1, `case " $* " in *" --ask "*) echo "ERR code=usage text=unknown flag: --ask"; exit 64;; esac; `: 5} {
 		address, path := newLock(t)
@@ -196,12 +197,12 @@ func TestPolicyHasOneHelper(t *testing.T) {
 		}
 		_ = l.Release()
 		if starts, err := os.ReadFile(started); err != nil || len(pids) != 3 || len(starts) != want {
-			t.Errorf("asked of %d, %d helpers, not %d, %v", pids, len(starts), want, err)
+			t.Errorf("the policy was told of the holders %d by %d helpers, want %d helpers; %v", pids, len(starts), want, err)
 		}
 	}
 }
 
-// TestPolicyLate: a pause that is over before it begins is none, and not the helper's.
+// TestPolicyLate: a pause that is over before it begins is no pause, and does not mean 0.
 func TestPolicyLate(t *testing.T) {
 	address, _ := newLock(t)
 	acquire(t, address)
@@ -211,12 +212,12 @@ func TestPolicyLate(t *testing.T) {
 		return -time.Second, asked < 3
 	}))
 	if !errors.Is(err, client.ErrGaveUp) || asked != 3 {
-		t.Errorf("asked %d times, then %v", asked, err)
+		t.Errorf("with a pause below 0 the policy was asked %d times, then %v", asked, err)
 	}
 }
 
-// TestPolicyAskedAgain: of another holder the policy is asked again, and may take the
-// waiting back, or give up.
+// TestPolicyAskedAgain: when another holder is seen, the policy is asked again. It may take the
+// wait back, or give up.
 func TestPolicyAskedAgain(t *testing.T) {
 	const script = aHelper + `case " $* " in
 *" --ask "*) echo "ERR code=usage text=unknown flag: --ask"; exit 64;;
@@ -239,11 +240,11 @@ behind x; behind y; : >"$0"; cat; echo ERR code=cancelled text=told to`
 				return time.Millisecond, goesOn
 			}))
 		if !slices.Equal(asked, []string{"1x", "2y"}) {
-			t.Errorf("asked %v", asked)
+			t.Errorf("the policy was asked %v", asked)
 		}
 		switch {
 		case goesOn && err != nil, !goesOn && !(errors.Is(err, client.ErrGaveUp) && errors.Is(err, client.ErrHeld)):
-			t.Errorf("goes on: %v, got %v", goesOn, err)
+			t.Errorf("the policy goes on: %v; Acquire returns %v", goesOn, err)
 		case goesOn:
 			_ = l.Release()
 		}

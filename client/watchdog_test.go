@@ -9,7 +9,7 @@ import (
 	"locksmith/protocol"
 )
 
-// held is a lock with a lease whose helper is the test.
+// held is a lock with a lease, whose helper is the test.
 func held(t *testing.T, lease time.Duration) (*Lock, *helper) {
 	t.Helper()
 	ok, err := protocol.Parse(fmt.Sprintf("OK proto=1 waited_ms=0 lease_ms=%d", lease.Milliseconds()))
@@ -24,7 +24,7 @@ func held(t *testing.T, lease time.Duration) (*Lock, *helper) {
 	return l, h
 }
 
-// TestWatchdog: heartbeats keep the lock, counted from when they were sent; most of a lease
+// TestWatchdog: heartbeats keep the lock, counted from when they were sent. Most of a lease
 // without one is a loss.
 func TestWatchdog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -38,18 +38,18 @@ func TestWatchdog(t *testing.T) {
 		h.lines <- reading{line: protocol.Beat(lease / 4)}
 		begin := time.Now()
 		if <-l.Lost(); time.Since(begin) != lease/2+lease/16 {
-			t.Errorf("lost %v after the heartbeat", time.Since(begin))
+			t.Errorf("the watchdog tells the loss %v after the last heartbeat", time.Since(begin))
 		}
 		close(h.lines)
 		<-l.ended
 		if l.err.Code != protocol.Expired {
-			t.Errorf("lost: %v", l.Err())
+			t.Errorf("with heartbeats in time the lock is lost: %v", l.Err())
 		}
 	})
 }
 
-// TestBacklog: heartbeats that were in the pipe while this process was stopped do not count
-// like those that come now. It waits for one that does, no longer.
+// TestBacklog: heartbeats that were in the pipe while this process was stopped count less than
+// those that come now. The watchdog waits for one that comes now, and no longer.
 func TestBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lease = 16 * time.Second
@@ -61,26 +61,26 @@ func TestBacklog(t *testing.T) {
 		}
 		time.Sleep(lease * 3 / 4)
 		beats(5)
-		time.Sleep(lease / 4) // one that comes now
+		time.Sleep(lease / 4) // a heartbeat that comes now
 		beats(1)
 		time.Sleep(lease*3/4 - time.Second)
 		select {
 		case <-l.Lost():
-			t.Error("lost, though one came")
+			t.Error("the lock is lost though a heartbeat came in time")
 		default:
 		}
 		beats(5)
 		begin := time.Now()
 		if <-l.Lost(); time.Since(begin) != lease*3/8+lease/16 {
-			t.Errorf("lost %v after the last that had waited", time.Since(begin))
+			t.Errorf("the loss comes %v after the last heartbeat that had waited in the pipe", time.Since(begin))
 		}
 		close(h.lines)
 		<-l.ended
 	})
 }
 
-// TestManyBeats: heartbeats count that come far more often than a long lease needs them, as
-// those of link: do.
+// TestManyBeats: heartbeats count even if they come far more often than a long lease needs them,
+// as those of link: do.
 func TestManyBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, h := held(t, time.Hour)
@@ -90,7 +90,7 @@ func TestManyBeats(t *testing.T) {
 		}
 		select {
 		case <-l.Lost():
-			t.Error("lost, though they came")
+			t.Error("the lock is lost though heartbeats came")
 		default:
 		}
 		close(h.lines)
@@ -98,8 +98,8 @@ func TestManyBeats(t *testing.T) {
 	})
 }
 
-// TestBelieved: no heartbeat is believed for longer than a lease after it may have come, but
-// for the time until the next one.
+// TestBelieved: no heartbeat counts for longer than a lease after it may have come, but at least
+// until the next one.
 func TestBelieved(t *testing.T) {
 	const lease = 16 * time.Second
 	for _, c := range []struct{ ago, gap, want time.Duration }{
@@ -107,7 +107,7 @@ func TestBelieved(t *testing.T) {
 		{0, lease / 2, lease / 2}, {0, 100 * lease, lease * 3 / 8}, {lease / 2, 100 * lease, lease / 4}, {lease, lease / 4, -lease / 4},
 	} {
 		if got := believed(lease, c.ago, c.gap); got != c.want {
-			t.Errorf("sent %v ago, %v after the one before: %v, want %v", c.ago, c.gap, got, c.want)
+			t.Errorf("a heartbeat sent %v ago, read %v after the one before, counts for %v, want %v", c.ago, c.gap, got, c.want)
 		}
 	}
 }

@@ -1,14 +1,14 @@
-// Package clienttest has locks for the tests of programs that use package client: no process
-// is started, no lock is taken anywhere, and the test decides what happens to them.
+// Package clienttest has locks for the tests of programs that use package client. It starts no
+// process and takes no lock anywhere. The test decides what happens to the locks.
 //
 //	locks := clienttest.New(t)
 //	ctx := locks.Context(t.Context())
 //	locks.Hold("local:/var/lock/billing") // somebody else has it
 //	err := service.Bill(ctx)              // which calls client.Do(ctx, …)
 //
-// Whoever acquires a lock with that context, or one made from it, gets a fake: by the address
-// alone, exclusive, with a fencing token that rises. Sets are all or none. The handle is that of
-// package client itself, so contexts, errors and losses are as they are with a helper.
+// An acquisition with that context, or one made from it, gets a fake lock: by the address alone,
+// exclusive, with a fencing token that rises. Sets are all or none. The handle is that of
+// package client itself, so contexts, errors and losses are as with a helper.
 package clienttest
 
 import (
@@ -32,18 +32,18 @@ type Locks struct {
 	t testing.TB
 
 	mu      sync.Mutex
-	changed chan struct{} // closed, and made anew, when a lock may have become free
+	changed chan struct{} // closed, and replaced, when a lock may have become free
 	held    map[string]*holder
 	tokens  map[string]uint64
 	taken   map[string]int
 	slow    time.Duration
 }
 
-// A holder has some of the locks. lost tells it of a loss; it is nil for somebody else.
+// A holder has some of the locks. lost tells it of a loss, and is nil for somebody else.
 type holder struct{ lost chan client.Code }
 
-// New returns locks that are free. A lock that the program under test has not released at the
-// end of the test is an error of that.
+// New returns locks that are free. The test fails if the program under test holds a lock at its
+// end.
 func New(t testing.TB) *Locks {
 	l := &Locks{t: t, changed: make(chan struct{}), held: map[string]*holder{}, tokens: map[string]uint64{}, taken: map[string]int{}}
 	t.Cleanup(func() {
@@ -61,7 +61,7 @@ func New(t testing.TB) *Locks {
 // Context returns a context with which the locks of this test are acquired.
 func (l *Locks) Context(ctx context.Context) context.Context { return faking.With(ctx, l.help) }
 
-// Hold has somebody else hold a lock until Free. It is an error of the test if it is held.
+// Hold has somebody else hold a lock until Free. The test fails if the lock is held already.
 func (l *Locks) Hold(address string) {
 	l.t.Helper()
 	if !l.take([]string{address}, &holder{}) {
@@ -81,7 +81,7 @@ func (l *Locks) Free(address string) {
 	l.free(h)
 }
 
-// Lose tells the program that it has lost a lock which it holds, for this reason.
+// Lose tells the program, with this code, that it has lost a lock which it holds.
 func (l *Locks) Lose(address string, code client.Code) {
 	l.t.Helper()
 	l.mu.Lock()
@@ -97,14 +97,14 @@ func (l *Locks) Lose(address string, code client.Code) {
 	}
 }
 
-// Slow has every acquisition from now on take so long.
+// Slow has every acquisition from now on take d.
 func (l *Locks) Slow(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.slow = d
 }
 
-// IsHeld reports that the program under test, or somebody else, holds a lock.
+// IsHeld reports whether the program under test, or somebody else, holds a lock.
 func (l *Locks) IsHeld(address string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +137,7 @@ func (l *Locks) take(locks []string, h *holder) bool {
 	return true
 }
 
-// free frees what a holder has.
+// free frees the locks of a holder.
 func (l *Locks) free(h *holder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,7 +150,7 @@ func (l *Locks) free(h *holder) {
 	l.changed = make(chan struct{})
 }
 
-// help is a helper's life.
+// help lives like a helper.
 func (l *Locks) help(args, locks []string, stdin, stdout *os.File) {
 	begun := time.Now()
 	say := func(line protocol.Line) {
@@ -160,7 +160,7 @@ func (l *Locks) help(args, locks []string, stdin, stdout *os.File) {
 	}
 	wanted, cancel := context.WithCancel(context.Background())
 	go func() {
-		_, _ = bufio.NewReader(stdin).ReadByte() // nothing is written: it ends
+		_, _ = bufio.NewReader(stdin).ReadByte() // nothing is written, so this waits for the end
 		cancel()
 	}()
 	for i, lock := range locks {
@@ -186,8 +186,8 @@ func (l *Locks) help(args, locks []string, stdin, stdout *os.File) {
 	}
 }
 
-// await waits until the locks are held, or one of them with --any, and returns which; or a
-// code that says why not.
+// await waits until it holds the locks, or one of them with --any, and returns which; or it
+// returns a code that says why not.
 func (l *Locks) await(wanted context.Context, args, locks []string, h *holder) ([]string, client.Code) {
 	l.mu.Lock()
 	slow := l.slow
@@ -222,7 +222,7 @@ func (l *Locks) await(wanted context.Context, args, locks []string, h *holder) (
 	}
 }
 
-// tries are the locks, each alone if one will do.
+// tries are the locks together, or each alone if one will do.
 func tries(args, locks []string) (all [][]string) {
 	if !slices.Contains(args, "--any") {
 		return [][]string{locks}
@@ -233,7 +233,7 @@ func tries(args, locks []string) (all [][]string) {
 	return all
 }
 
-// timeout is that of the arguments, the last one given.
+// timeout is the last one in the arguments.
 func timeout(args []string) time.Duration {
 	for i := len(args) - 2; i >= 0; i-- {
 		if args[i] == "--timeout" {

@@ -6,13 +6,13 @@ import (
 	"os"
 )
 
-// A Helper takes the place of a helper's process: it is given the arguments of hold and the
-// locks, reads the end of its standard input, writes lines, and returns when it has ended.
+// A Helper takes the place of a helper's process. It gets the arguments of hold and the locks.
+// It reads the end of its standard input, writes lines, and returns when it has ended.
 type Helper func(args, locks []string, stdin, stdout *os.File)
 
 type key struct{}
 
-// With returns a context whose locks are those of h.
+// With returns a context in which h takes the place of helpers.
 func With(ctx context.Context, h Helper) context.Context { return context.WithValue(ctx, key{}, h) }
 
 // From returns what With was given, or nil.
