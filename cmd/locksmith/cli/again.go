@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends/clock"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 	"locksmith/protocol"
@@ -141,15 +142,11 @@ func (s *again) helper(asked *locksmith.Asked, pipe *locksmith.Pipe, out *term.M
 	if err := c.Args(c, args); err != nil {
 		return nil, err
 	}
-	if !flags.Repeatable(args) {
+	if !request.Repeatable(args) {
 		return nil, errOwn
 	}
-	targets, err := o.Targets(args)
-	if err != nil {
-		return nil, err
-	}
 	o.LogAs(&s.start.Options)
-	h, err := o.NewHelper(targets, out)
+	h, _, err := o.NewHelper(args, out)
 	if err != nil {
 		return nil, err
 	}

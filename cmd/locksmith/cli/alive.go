@@ -12,8 +12,8 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
-	"locksmith/cmd/locksmith/cli/caller"
-	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/programs"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 )
 
@@ -91,7 +91,7 @@ func (b *breaking) instead(p show.Participant, isHelper bool) string {
 }
 
 // isAncestor leaves out the first process, which is everybody's.
-func isAncestor(p process.Process) bool { return p.PID > 1 && caller.HasAncestor(p) }
+func isAncestor(p process.Process) bool { return p.PID > 1 && programs.HasAncestor(p) }
 
 // observe watches the heartbeat until its lease is over.
 func (b *breaking) observe(ctx context.Context, p show.Participant) error {
@@ -147,7 +147,7 @@ func (b *breaking) silence(p show.Participant) time.Duration {
 
 func (b *breaking) usualLease() time.Duration {
 	usual, _ := b.kinds.Timing(b.address)
-	return cmp.Or(usual.Lease, flags.DefaultLease)
+	return cmp.Or(usual.Lease, request.DefaultLease)
 }
 
 // pauseBetween is how long to leave alone what is watched, between two looks.

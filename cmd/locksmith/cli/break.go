@@ -17,6 +17,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/process"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/protocol"
@@ -44,8 +45,7 @@ func (a *app) breakLock() *cobra.Command {
 		Example: "  locksmith break nfs:/shared/locks/billing\n" +
 			"  locksmith break nfs:/shared/locks/billing --id 52b5c646f8a94c0e9a1f0f4b7d1c2e3a",
 	}
-	b.Connect.Add(c, a.self)
-	b.File.Add(c)
+	b.Add(c, a.self)
 	f := c.Flags()
 	f.StringVar(&b.id, "id", "", "whom to break, as shown without --id; its first characters suffice, 4 at least")
 	b.leftBy = flags.Number{Least: 1, Most: process.MaxPID}
@@ -68,8 +68,7 @@ func (a *app) breakLock() *cobra.Command {
 
 // A breaking is one run of break.
 type breaking struct {
-	flags.Connect
-	flags.File
+	request.Named
 	out    io.Writer
 	clock  clock.Clock
 	kinds  backends.Kinds
@@ -190,7 +189,7 @@ func (b *breaking) list(s show.Lock) {
 
 // command is the command line that breaks one of them; more says which.
 func (b *breaking) command(more ...string) string {
-	return breakCommand(&b.Connect, &b.File, b.args, more...)
+	return breakCommand(&b.Named, b.args, more...)
 }
 
 // quoted is a word as a shell reads it.

@@ -7,6 +7,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/locksmith"
 	"locksmith/locksmith/events"
@@ -24,7 +25,7 @@ type breakRecord struct {
 
 // record is made as soon as it is broken, so that the holder that lost the lock finds the note.
 func (b *breaking) record(ctx context.Context, p show.Participant) breakRecord {
-	n := owner.Note{ID: p.ID, Lease: p.Lease, User: flags.UserName(), Host: owner.Here().Host, At: time.Now().UTC().Truncate(time.Second),
+	n := owner.Note{ID: p.ID, Lease: p.Lease, User: request.UserName(), Host: owner.Here().Host, At: time.Now().UTC().Truncate(time.Second),
 		Forced: b.force, Reason: protocol.CleanText(b.reason, owner.MaxReason)}
 	r := breakRecord{event: b.event(p, n), note: n}
 	keeper, keeps := b.backend.(backend.NoteKeeper)

@@ -10,13 +10,13 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
 )
 
 func (a *app) check() *cobra.Command {
-	var r flags.Connect
-	var g flags.File
+	var r request.Named
 	token := flags.Number{Least: 1, Most: math.MaxUint64}
 	var verbose bool
 	c := &cobra.Command{
@@ -32,19 +32,14 @@ func (a *app) check() *cobra.Command {
 		Example: "  locksmith check nfs:/shared/locks/billing --token \"$LOCKSMITH_TOKEN\"",
 	}
 	r.Add(c, a.self)
-	g.Add(c)
 	f := c.Flags()
 	f.Var(&token, "token", "the `number` that the holder was given")
 	f.BoolVar(&verbose, "verbose", false, "say so if it is the newest")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
-		lock, err := g.Lock(args)
-		if err != nil {
-			return err
-		}
 		if !token.Given {
 			return flags.Usagef("--token is missing: tokens are 1 or more")
 		}
-		b, canonical, err := r.Open(lock)
+		b, canonical, err := r.OpenOne(args)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
 )
@@ -30,7 +31,7 @@ func run(args []string, kinds backends.Kinds) int {
 		return askpass(args[0])
 	}
 	args = spelled(args)
-	a := &app{self: flags.Program{Kinds: kinds, Args: args}, parent: parent, out: show.Output{To: os.Stdout}}
+	a := &app{self: request.Program{Kinds: kinds, Args: args}, parent: parent, out: show.Output{To: os.Stdout}}
 	if err := mayStart(); err != nil {
 		a.fail(err)
 		return a.status
@@ -76,7 +77,7 @@ func (a *app) execute(root *cobra.Command) error {
 
 // app is one run of the program.
 type app struct {
-	self   flags.Program
+	self   request.Program
 	parent int         // our parent's pid at the start
 	status int         // the exit status so far
 	out    show.Output // all that commands print, but for what hold tells its parent

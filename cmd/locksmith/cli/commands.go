@@ -10,12 +10,13 @@ import (
 
 	"locksmith/backends"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 )
 
 // Commands returns the root of all commands, from which help and man pages are made.
 func Commands() *cobra.Command {
-	return (&app{self: flags.Program{Kinds: backends.Usual()}, out: show.Output{To: os.Stdout}}).root()
+	return (&app{self: request.Program{Kinds: backends.Usual()}, out: show.Output{To: os.Stdout}}).root()
 }
 
 // A group is commands that help shows together, by their names.

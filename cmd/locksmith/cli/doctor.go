@@ -11,12 +11,13 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
 )
 
 func (a *app) doctor() *cobra.Command {
-	var r flags.Connect
+	var r request.Connect
 	var asJSON bool
 	idle, rounds := 20*time.Second, flags.Number{Value: 200, Least: 1, Most: maxRounds}
 	c := &cobra.Command{
@@ -76,7 +77,7 @@ func progress(people io.Writer) func(string) {
 }
 
 // examine tells of each check as it is made.
-func examine(ctx context.Context, r *flags.Connect, e *show.Examined, how backend.Examination) error {
+func examine(ctx context.Context, r *request.Connect, e *show.Examined, how backend.Examination) error {
 	b, canonical, err := r.Open(e.Place)
 	e.Place = canonical
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
-	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 )
 
@@ -82,7 +82,7 @@ func (x explainer) ofLeft(p show.Participant, why string) string {
 
 // ending says how to end a helper of ours, or who may end it.
 func ending(r *owner.Record) string {
-	if os.Getuid() == 0 || r.User == flags.UserName() {
+	if os.Getuid() == 0 || r.User == request.UserName() {
 		return r.Ending()
 	}
 	return "let " + r.User + " " + r.Ending()
@@ -165,16 +165,16 @@ func whole(lease time.Duration) time.Duration {
 func rounded(d time.Duration) time.Duration { return d.Round(time.Second) }
 
 // breakCommand is the command line that breaks somebody at one lock; more says whom.
-func breakCommand(c *flags.Connect, f *flags.File, lock []string, more ...string) string {
+func breakCommand(n *request.Named, lock []string, more ...string) string {
 	words := []string{"locksmith", "break"}
-	if c.Insecure {
+	if n.Insecure {
 		words = append(words, "--insecure")
 	}
-	if c.CA != "" {
-		words = append(words, "--ca", c.CA)
+	if n.CA != "" {
+		words = append(words, "--ca", n.CA)
 	}
-	if f.Path != "" {
-		words = append(words, "--for", f.Path)
+	if n.Path != "" {
+		words = append(words, "--for", n.Path)
 	}
 	words = slices.Concat(words, lock, more)
 	for i, w := range words {

@@ -9,6 +9,8 @@ import (
 
 	"locksmith/backends/process"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/programs"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 	"locksmith/protocol"
@@ -51,7 +53,7 @@ func (a *app) holdAs(o *holding) *cobra.Command {
 
 // holding is one run of hold.
 type holding struct {
-	flags.Options
+	request.Options
 	stdin  string
 	parent flags.Number
 	beats  bool
@@ -74,13 +76,9 @@ func (a *app) runHold(o *holding, args []string) error {
 	} else if o.asks {
 		use = locksmith.StdinWatch
 	}
-	targets, err := o.Targets(args)
-	if err != nil {
-		return err
-	}
 	out := &term.Messages{Out: os.Stderr}
 	defer out.Finish()
-	h, err := o.NewHelper(targets, out)
+	h, _, err := o.NewHelper(args, out)
 	if err != nil {
 		return err
 	}
@@ -134,5 +132,5 @@ func recordParent(h *locksmith.Helper, pid int) {
 		return
 	}
 	h.Request.Owner.Parent = p
-	h.Request.Owner.Program = flags.ProgramName(process.Name(pid), func() []string { return process.Arguments(pid) })
+	h.Request.Owner.Program = programs.Name(process.Name(pid), func() []string { return process.Arguments(pid) })
 }

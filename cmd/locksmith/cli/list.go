@@ -17,6 +17,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/protocol"
@@ -24,7 +25,7 @@ import (
 
 // A listing is one run of list.
 type listing struct {
-	flags.Connect
+	request.Connect
 	conditions    []condition
 	mode          string
 	held, waiting bool

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"locksmith/backends/backend"
-	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
@@ -26,7 +26,7 @@ type pipeClient interface {
 
 // forPeople makes a pipe tell people what happens: all, if no program reads its lines, and
 // else that it waits.
-func forPeople(o *flags.Options, h *locksmith.Helper, w locksmith.Watch, p *locksmith.Pipe, out *term.Messages) pipeClient {
+func forPeople(o *request.Options, h *locksmith.Helper, w locksmith.Watch, p *locksmith.Pipe, out *term.Messages) pipeClient {
 	if w.ParentPipe() || !term.Is(os.Stderr) {
 		line := newWaitLine(o, h, nil, out)
 		line.After(longWait)
@@ -42,7 +42,7 @@ const longWait = time.Second
 // newWaitLine returns the line that tells people of a wait, or, for programs that read our
 // log, its entries; nil where nobody wants to know. terminal is where it may be drawn. Of a wait
 // that has no limit and that nothing is going to end --quiet tells all the same.
-func newWaitLine(o *flags.Options, h *locksmith.Helper, terminal *os.File, out *term.Messages) *show.WaitLine {
+func newWaitLine(o *request.Options, h *locksmith.Helper, terminal *os.File, out *term.Messages) *show.WaitLine {
 	endless := h.Timeout < 0 && h.Tries == 0
 	if !h.Log.IsWarn() || o.Quiet && !endless {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
-	"locksmith/cmd/locksmith/cli/caller"
+	"locksmith/cmd/locksmith/cli/programs"
 )
 
 // waitsForUs says that a holder is a run that waits for the end of its command, below which
@@ -14,7 +14,7 @@ import (
 // made them. Or it says that we have the lock ourselves.
 func waitsForUs(h backend.Holder) string {
 	r := h.Record
-	if r == nil || !slices.Contains(strings.Split(os.Getenv("LOCKSMITH_ID"), ","), r.ID) || !caller.HasAncestor(r.Helper) {
+	if r == nil || !slices.Contains(strings.Split(os.Getenv("LOCKSMITH_ID"), ","), r.ID) || !programs.HasAncestor(r.Helper) {
 		return hasIt(h)
 	}
 	return "this program runs under that lock, and would wait for itself: leave the inner lock out, name another, or limit the wait with --timeout"

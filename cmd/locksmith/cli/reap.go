@@ -9,11 +9,12 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 )
 
 func (a *app) reap() *cobra.Command {
-	var r flags.Connect
+	var r request.Connect
 	var asJSON, quiet bool
 	reaping := backend.Reaping{MaxAge: -1, Watch: time.Minute}
 	c := &cobra.Command{
@@ -73,7 +74,7 @@ func (a *app) reap() *cobra.Command {
 }
 
 // reapPlace tells of what went wrong in a place, and returns what was found.
-func (a *app) reapPlace(ctx context.Context, r *flags.Connect, place string, reaping backend.Reaping) *show.Reaped {
+func (a *app) reapPlace(ctx context.Context, r *request.Connect, place string, reaping backend.Reaping) *show.Reaped {
 	canonical, found, err := reapIn(ctx, r, place, reaping)
 	if err != nil {
 		a.note(err)
@@ -86,7 +87,7 @@ func (a *app) reapPlace(ctx context.Context, r *flags.Connect, place string, rea
 	return show.NewReaped(canonical, found, err)
 }
 
-func reapIn(ctx context.Context, r *flags.Connect, place string, reaping backend.Reaping) (canonical string, found []backend.Reaped, err error) {
+func reapIn(ctx context.Context, r *request.Connect, place string, reaping backend.Reaping) (canonical string, found []backend.Reaped, err error) {
 	b, canonical, err := r.OpenPlace(place)
 	if err != nil {
 		return canonical, nil, err

@@ -12,13 +12,13 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/protocol"
 )
 
 func (a *app) remove() *cobra.Command {
-	var r flags.Connect
-	var g flags.File
+	var r request.Named
 	var yes bool
 	c := &cobra.Command{
 		Use:   "remove [flags] LOCK",
@@ -34,20 +34,15 @@ func (a *app) remove() *cobra.Command {
 		Example: "  locksmith remove --yes nfs:/shared/locks/billing",
 	}
 	r.Add(c, a.self)
-	g.Add(c)
 	c.Flags().BoolVar(&yes, "yes", false, "nobody uses it any more, and its tokens may start again")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
-		lock, err := g.Lock(args)
-		if err != nil {
-			return err
-		}
-		return removeLock(ctx, &r, lock, yes, &a.out)
+		return removeLock(ctx, &r, args, yes, &a.out)
 	})
 	return c
 }
 
-func removeLock(ctx context.Context, r *flags.Connect, lock string, yes bool, out io.Writer) error {
-	b, canonical, err := r.Open(lock)
+func removeLock(ctx context.Context, r *request.Named, args []string, yes bool, out io.Writer) error {
+	b, canonical, err := r.OpenOne(args)
 	if err != nil {
 		return err
 	}
@@ -100,7 +95,7 @@ func inUse(lock string, p show.Participant) error {
 
 // removeHeld removes a lock that nobody else can hold meanwhile.
 func removeHeld(ctx context.Context, lock string, b backend.Backend, remover backend.Remover) error {
-	attempt, err := b.Attempt(backend.Request{Owner: flags.Self(flags.DefaultLease), Clock: clock.Boot{}})
+	attempt, err := b.Attempt(backend.Request{Owner: request.Self(request.DefaultLease), Clock: clock.Boot{}})
 	if err != nil {
 		return err
 	}

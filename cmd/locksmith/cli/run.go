@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/programs"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
@@ -76,7 +78,7 @@ func (a *app) run() *cobra.Command {
 
 // running is one run of run.
 type running struct {
-	flags.Options
+	request.Options
 	verbose bool
 	closes  bool          // -o
 	becomes bool          // -F
@@ -134,13 +136,9 @@ func (a *app) runFlagError(_ *cobra.Command, err error) error {
 }
 
 func (a *app) runCommand(o *running, locks, argv []string) error {
-	targets, err := o.Targets(locks)
-	if err != nil {
-		return err
-	}
 	out := &term.Messages{Out: os.Stderr}
 	defer out.Finish()
-	h, err := o.NewHelper(targets, out)
+	h, targets, err := o.NewHelper(locks, out)
 	if err != nil {
 		return err
 	}
@@ -150,7 +148,7 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 		Argv: argv, Withhold: secretVariables(targets),
 		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock, Closes: o.closes,
 	}
-	switch h.Once, err = flags.Once(h, o.once, targets); {
+	switch h.Once, err = request.Once(h, o.once, targets); {
 	case err != nil:
 		return err
 	case h.Once != nil:
@@ -170,7 +168,7 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	}
 	h.Client = command
 	command.Describe(&h.Request.Owner)
-	h.Request.Owner.Program = flags.ProgramName(argv[0], func() []string { return argv })
+	h.Request.Owner.Program = programs.Name(argv[0], func() []string { return argv })
 	finish := o.Events.Record(h, filepath.Base(argv[0]))
 	start := h.Request.Clock.Now()
 	held, err := h.Run()
@@ -229,7 +227,7 @@ func (o *running) stays(h *locksmith.Helper, leaseless bool) string {
 }
 
 // secretVariables are the environment variables that may hold passwords of these locks.
-func secretVariables(targets []*flags.Target) []string {
+func secretVariables(targets []*request.Target) []string {
 	var all []string
 	for _, t := range targets {
 		all = append(all, t.SecretVariables()...)
@@ -271,7 +269,7 @@ func (a *app) runStatus(o *running, command *child.Command, log hclog.Logger, ou
 func (a *app) completeRun(o *running, c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if slices.Contains(a.self.Args[:len(a.self.Args)-1], "--") {
 		if a.self.Args[len(a.self.Args)-2] == "--" && begun != "" && !strings.Contains(begun, "/") {
-			return flags.Commands(begun), cobra.ShellCompDirectiveNoFileComp
+			return request.Commands(begun), cobra.ShellCompDirectiveNoFileComp
 		}
 		return nil, cobra.ShellCompDirectiveDefault // files
 	}

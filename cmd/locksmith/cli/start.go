@@ -7,13 +7,13 @@ import (
 	"runtime/debug"
 
 	"locksmith/backends/backend"
-	"locksmith/cmd/locksmith/cli/caller"
+	"locksmith/cmd/locksmith/cli/programs"
 	"locksmith/protocol"
 )
 
 // mayStart refuses to run where it would not be safe, or not work.
 func mayStart() error {
-	if caller.IsElevated() {
+	if programs.IsElevated() {
 		return unfit(protocol.Permission, "it may do more than who started it, because of its set-user-ID or set-group-ID bit or its file capabilities, and takes its settings from there",
 			"chmod ug-s it, setcap -r it, or let the program that starts it take its real ids first")
 	}

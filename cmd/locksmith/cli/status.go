@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/locksmith"
 	"locksmith/protocol"
@@ -22,8 +23,7 @@ const shortestEvery = 200 * time.Millisecond
 
 // looking is one run of status.
 type looking struct {
-	flags.Connect
-	flags.File
+	request.Named
 	asJSON, watch bool
 	every         time.Duration
 }
@@ -44,8 +44,7 @@ func (a *app) statusCommand() *cobra.Command {
 			return err
 		},
 	}
-	l.Connect.Add(c, a.self)
-	l.File.Add(c)
+	l.Add(c, a.self)
 	f := c.Flags()
 	f.BoolVar(&l.watch, "watch", false, "look again and again, and show what changes")
 	f.Var(flags.Duration(&l.every), "every", "how long to pause between two looks of --watch")
@@ -153,7 +152,7 @@ func lookAtAll(ctx context.Context, views []*view) (seen []show.Lock) {
 // A view is a lock that is looked at again and again, but never twice at a time: a look
 // that hangs, as it does on a dead server, is waited for before the next.
 type view struct {
-	connect *flags.Connect
+	connect *request.Connect
 	lock    string // as it was given
 	address string
 	backend backend.Backend                   // nil until it could be opened
@@ -188,7 +187,7 @@ func (v *view) look(ctx context.Context) (show.Lock, error) {
 // explain tells of those of whom there is more to say than that they hold or wait.
 func (v *view) explain(waiters int) func(show.Participant) []string {
 	x := explainer{v.address, waiters, func(more ...string) string {
-		return breakCommand(v.connect, &flags.File{}, []string{v.lock}, more...)
+		return breakCommand(&request.Named{Connect: *v.connect}, []string{v.lock}, more...)
 	}}
 	return func(p show.Participant) []string {
 		if x.isUsual(p) {

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"locksmith/backends"
-	"locksmith/cmd/locksmith/cli/flags"
+	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/protocol"
 )
 
 // TestAbilities: a program asks by them what a helper can do before it relies on it.
 func TestAbilities(t *testing.T) {
-	got := (&app{self: flags.Program{Kinds: backends.Usual()}}).abilities()
+	got := (&app{self: request.Program{Kinds: backends.Usual()}}).abilities()
 	if got.Protocol != protocol.Version || got.Version == "" || got.Formats["records"] != "1" {
 		t.Errorf("%+v", got)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/client"
 	"locksmith/protocol"
@@ -39,7 +40,7 @@ func (f *File) Lock(args []string) (string, error) {
 		args = []string{"local:"}
 	}
 	scheme, options, ok := strings.Cut(args[0], ":")
-	if !ok || !isInFiles(scheme) || options != "" && !strings.HasPrefix(options, "?") {
+	if !ok || !backends.InFiles(scheme+":") || options != "" && !strings.HasPrefix(options, "?") {
 		return "", Usagef("beside --for give only the kind of a lock in the file system, such as link: or nfs: alone (for how long to hold it is --max-hold)")
 	}
 	address, err := f.name(scheme)

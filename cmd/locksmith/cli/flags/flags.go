@@ -1,7 +1,5 @@
-// Package flags has what commands share between the command line and the lock: values and
-// groups of flags, each with its checks, and what they and the profiles make: a lock that
-// can be asked (Connect, File), a helper that can be run (Options). A command declares the
-// groups it takes and calls them; nothing here knows of a command.
+// Package flags has the values of flags that commands share, each with its checks. What
+// commands find by them is in package request; nothing here knows of a command.
 package flags
 
 import "fmt"

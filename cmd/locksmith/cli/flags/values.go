@@ -64,7 +64,8 @@ type alias struct {
 	of, value string
 }
 
-func addAlias(f *pflag.FlagSet, name, letter, of, value, usage string) {
+// AddAlias declares a flag that is another one with this value.
+func AddAlias(f *pflag.FlagSet, name, letter, of, value, usage string) {
 	f.VarPF(alias{f, of, value}, name, letter, usage).NoOptDefVal = "true"
 }
 

@@ -1,4 +1,4 @@
-package caller
+package programs
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package caller
+package programs
 
 import "os"
 

@@ -1,4 +1,4 @@
-package flags
+package request
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/protocol"
 )
 
@@ -52,13 +53,13 @@ func (o *Options) metadata() ([]protocol.Field, error) {
 	for _, m := range given {
 		key, value, ok := strings.Cut(m, "=")
 		if !ok {
-			return nil, Usagef("--meta %.40q is not key=value", m)
+			return nil, flags.Usagef("--meta %.40q is not key=value", m)
 		}
 		if err := owner.CheckMeta(key); err != nil {
-			return nil, Usage(err)
+			return nil, flags.Usage(err)
 		}
 		if slices.ContainsFunc(all, func(f protocol.Field) bool { return f.Key == key }) {
-			return nil, Usagef("--meta gives %s twice", key)
+			return nil, flags.Usagef("--meta gives %s twice", key)
 		}
 		all = append(all, protocol.Field{Key: key, Value: value})
 	}
@@ -87,7 +88,7 @@ func (o *Options) allMeta() ([]string, error) {
 	const key = "reason="
 	isReason := func(m string) bool { return strings.HasPrefix(m, key) }
 	if o.given("meta") && slices.ContainsFunc(o.meta, isReason) {
-		return nil, Usagef("--reason and --meta reason=… say the same: leave one")
+		return nil, flags.Usagef("--reason and --meta reason=… say the same: leave one")
 	}
 	return append(slices.DeleteFunc(slices.Clone(o.meta), isReason), key+o.reason), nil
 }

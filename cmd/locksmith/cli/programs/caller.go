@@ -1,6 +1,4 @@
-// Package caller tells about who started this process: whether it may do less than we,
-// and whether a process is among our ancestors.
-package caller
+package programs
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package other
+package programs
 
 import (
 	"os"

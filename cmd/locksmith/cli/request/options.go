@@ -1,4 +1,4 @@
-package flags
+package request
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 
 	"locksmith/backends/backoff"
 	"locksmith/backends/owner"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/locksmith"
 )
@@ -22,13 +23,12 @@ const (
 	maxStatus = 255
 )
 
-// Options are the flags of those commands that hold locks. A command calls Add, then Targets,
-// and with these NewHelper.
+// Options are the flags of those commands that hold locks. A command calls Add, and then
+// NewHelper.
 type Options struct {
-	Connect
-	File
-	Conflict  Number // the exit status of a lock that is held; Given if there is one
-	Events    Events
+	Named
+	Conflict  flags.Number // the exit status of a lock that is held; Given if there is one
+	Events    flags.Events
 	Quiet     bool // say nothing of waiting, nor that the lock is held
 	shared    bool
 	any       bool
@@ -50,26 +50,25 @@ type Options struct {
 
 // Add declares the flags.
 func (o *Options) Add(c *cobra.Command, p Program) {
-	o.timeout, o.lease, o.release, o.retries = locksmith.Forever, DefaultLease, locksmith.ReleaseTimeout, Unlimited
+	o.timeout, o.lease, o.release, o.retries = locksmith.Forever, DefaultLease, locksmith.ReleaseTimeout, flags.Unlimited
 	o.maxHold = locksmith.Forever
-	o.Conflict = Number{Most: maxStatus}
-	o.Connect.Add(c, p)
-	o.File.Add(c)
+	o.Conflict = flags.Number{Most: maxStatus}
+	o.Named.Add(c, p)
 	f := c.Flags()
 	f.BoolVarP(&o.shared, "shared", "s", false, "share the lock with other shared holders")
-	addAlias(f, "exclusive", "x", "shared", "false", "do not share the lock (the default)")
+	flags.AddAlias(f, "exclusive", "x", "shared", "false", "do not share the lock (the default)")
 	f.BoolVar(&o.any, "any", false, "take one of several locks, whichever is free first")
-	f.VarP(Duration(&o.timeout), "timeout", "w", "give up after this time (0: try once; default: wait)")
-	addAlias(f, "nonblock", "n", "timeout", "0", "try once: the same as --timeout 0")
-	f.Var(Count(&o.retries), "retries", "give up after so many tries after the first (default: no limit)")
-	f.Var(Range(&o.poll), "poll", "ask so often while waiting, 16 times, as in 25ms..100ms (default: as is usual for the kind of lock)")
-	f.Var(Range(&o.slow), "slow", "and then pause for so long, as in 2s..32s: for longer each time, then for shorter, and so on")
-	f.Var(Duration(&o.lease), "lease", "time without a heartbeat after which others may break the lock (link: 1h)")
-	f.Var(Duration(&o.refresh), "refresh", "time between two heartbeats (default: a quarter of the lease; link: 8s)")
-	f.Var(Duration(&o.maxHold), "max-hold", "hold the lock for so long at most, as in 2h (default: no limit)")
-	f.Var(Duration(&o.release), "release-timeout", "how long to try to release the lock where that fails, within the lease (0: try once)")
+	f.VarP(flags.Duration(&o.timeout), "timeout", "w", "give up after this time (0: try once; default: wait)")
+	flags.AddAlias(f, "nonblock", "n", "timeout", "0", "try once: the same as --timeout 0")
+	f.Var(flags.Count(&o.retries), "retries", "give up after so many tries after the first (default: no limit)")
+	f.Var(flags.Range(&o.poll), "poll", "ask so often while waiting, 16 times, as in 25ms..100ms (default: as is usual for the kind of lock)")
+	f.Var(flags.Range(&o.slow), "slow", "and then pause for so long, as in 2s..32s: for longer each time, then for shorter, and so on")
+	f.Var(flags.Duration(&o.lease), "lease", "time without a heartbeat after which others may break the lock (link: 1h)")
+	f.Var(flags.Duration(&o.refresh), "refresh", "time between two heartbeats (default: a quarter of the lease; link: 8s)")
+	f.Var(flags.Duration(&o.maxHold), "max-hold", "hold the lock for so long at most, as in 2h (default: no limit)")
+	f.Var(flags.Duration(&o.release), "release-timeout", "how long to try to release the lock where that fails, within the lease (0: try once)")
 	f.BoolVar(&o.strict, "strict", false, "break a holder only when it is proven dead, never by its lease")
-	f.Var(Duration(&o.grace), "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
+	f.Var(flags.Duration(&o.grace), "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
 	f.StringArrayVar(&o.meta, "meta", nil, "tell others `key=value` about us (repeatable)")
 	f.StringVar(&o.reason, "reason", "", "tell others why: the same as --meta 'reason=`text`'")
 	f.VarP(&o.Conflict, "conflict-exit-code", "E", "exit `status` when the lock is held or the time is over, unless nothing is going to free it (default 75)")
@@ -86,10 +85,10 @@ func (o *Options) LogAs(other *Options) { o.logLevel, o.logFormat = other.logLev
 func (o *Options) Logger(out io.Writer) (hclog.Logger, error) {
 	level := hclog.LevelFromString(o.logLevel)
 	if level == hclog.NoLevel {
-		return nil, Usagef("--log-level %q is not known", o.logLevel)
+		return nil, flags.Usagef("--log-level %q is not known", o.logLevel)
 	}
 	if o.logFormat != "text" && o.logFormat != "json" {
-		return nil, Usagef("--log-format %q is not text or json", o.logFormat)
+		return nil, flags.Usagef("--log-format %q is not text or json", o.logFormat)
 	}
 	return hclog.New(&hclog.LoggerOptions{
 		Name: "locksmith", Level: level, Output: term.Escaper{Out: out}, JSONFormat: o.logFormat == "json",

@@ -1,4 +1,4 @@
-package flags
+package request
 
 import (
 	"io/fs"
@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends"
-	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/profile"
 	"locksmith/protocol"
 )
@@ -101,11 +100,11 @@ func profiles(begun string) (all []cobra.Completion) {
 // completePath offers what is in the directory where a path ends, as an address writes
 // it. On a server, and among options, it offers nothing.
 func completePath(kind, begun string) (all []cobra.Completion) {
-	if begun == "" && isInFiles(kind) {
+	if begun == "" && backends.InFiles(kind+":") {
 		return []cobra.Completion{kind + ":/"}
 	}
 	path, err := url.PathUnescape(begun)
-	if !isInFiles(kind) || !strings.HasPrefix(path, "/") || strings.Contains(begun, "?") || err != nil {
+	if !backends.InFiles(kind+":") || !strings.HasPrefix(path, "/") || strings.Contains(begun, "?") || err != nil {
 		return nil
 	}
 	dir, base := filepath.Split(path)
@@ -116,10 +115,6 @@ func completePath(kind, begun string) (all []cobra.Completion) {
 		}
 	}
 	return all
-}
-
-func isInFiles(kind string) bool {
-	return slices.ContainsFunc(backends.Usual().Schemes(), func(s backend.Scheme) bool { return s.Name == kind && s.Port == "" })
 }
 
 // offers reports whether a name continues base. One that no address can have does not,

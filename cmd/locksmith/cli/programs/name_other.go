@@ -1,6 +1,6 @@
 //go:build !linux
 
-package flags
+package programs
 
 import "os"
 

@@ -1,4 +1,4 @@
-package flags
+package request
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/backend"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/profile"
 	"locksmith/protocol"
 )
@@ -50,7 +51,7 @@ func (c *Connect) Add(command *cobra.Command, p Program) {
 // find finds a lock by its address or by the name of its profile.
 func (c *Connect) find(lock string) (*Target, error) {
 	if c.Insecure && c.CA != "" {
-		return nil, Usagef("--ca says whom to trust, --insecure trusts anybody: leave one")
+		return nil, flags.Usagef("--ca says whom to trust, --insecure trusts anybody: leave one")
 	}
 	p, err := profile.System().Resolve(lock)
 	if err != nil {

@@ -1,12 +1,13 @@
-package flags
+package request
 
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"locksmith/backends"
 	"locksmith/backends/backend"
-	"locksmith/cmd/locksmith/cli/other"
+	"locksmith/cmd/locksmith/cli/programs"
 	"locksmith/cmd/locksmith/profile"
 	"locksmith/protocol"
 )
@@ -31,7 +32,7 @@ func (p Program) become(locks []string) error {
 		if err != nil || p.Kinds.Has(found.Lock) {
 			continue
 		}
-		scheme, ok := other.Scheme(found.Lock)
+		scheme, ok := schemeOf(found.Lock)
 		if !ok {
 			continue
 		}
@@ -39,10 +40,10 @@ func (p Program) become(locks []string) error {
 		if remote {
 			name = backends.RemoteProgram
 		}
-		path := other.Find(name)
+		path := programs.Find(name)
 		switch {
 		case path != "":
-			return &backend.Error{Code: protocol.Internal, Lock: scheme + ":", Op: "become " + path, Err: other.Become(path, p.Args),
+			return &backend.Error{Code: protocol.Internal, Lock: scheme + ":", Op: "become " + path, Err: programs.Become(path, p.Args),
 				Hint: "install a program there that can be run here"}
 		case remote:
 			a, err := backend.ParseAddress(found.Lock, backends.Remote())
@@ -69,4 +70,13 @@ func (p Program) schemes() []backend.Scheme {
 		}
 	}
 	return all
+}
+
+// schemeOf returns the scheme of an address, if there can be a program for it: "s3" of
+// "s3://bucket/lock". It is a lower-case letter, and then letters, digits, "+", "." or "-".
+func schemeOf(address string) (scheme string, ok bool) {
+	scheme, _, ok = strings.Cut(address, ":")
+	const letters, more = "abcdefghijklmnopqrstuvwxyz", "0123456789+.-"
+	return scheme, ok && scheme != "" && len(scheme) <= 32 &&
+		strings.Contains(letters, scheme[:1]) && strings.Trim(scheme, letters+more) == ""
 }

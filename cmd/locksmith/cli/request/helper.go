@@ -1,4 +1,4 @@
-package flags
+package request
 
 import (
 	"errors"
@@ -10,15 +10,16 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/memory"
 	"locksmith/cmd/locksmith/profile"
 	"locksmith/locksmith"
 	"locksmith/protocol"
 )
 
-// Targets finds the locks that the arguments name, each of which may have its mode as a
+// targets finds the locks that the arguments name, each of which may have its mode as a
 // prefix.
-func (o *Options) Targets(args []string) ([]*Target, error) {
+func (o *Options) targets(args []string) ([]*Target, error) {
 	locks, err := o.Locks(args)
 	if err != nil {
 		return nil, err
@@ -36,11 +37,22 @@ func (o *Options) Targets(args []string) ([]*Target, error) {
 	return targets, nil
 }
 
-// NewHelper makes a helper for these locks, without its client. What a lock's profile says
-// counts for it where no flag does. It logs to out.
-func (o *Options) NewHelper(targets []*Target, out io.Writer) (*locksmith.Helper, error) {
+// NewHelper makes a helper for the locks that the arguments name, without its client, and tells
+// where it found each. What a lock's profile says counts for it where no flag does. The helper
+// logs to out.
+func (o *Options) NewHelper(args []string, out io.Writer) (*locksmith.Helper, []*Target, error) {
+	targets, err := o.targets(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := o.forAll(targets, out)
+	return h, targets, err
+}
+
+// forAll makes one helper for all of these locks.
+func (o *Options) forAll(targets []*Target, out io.Writer) (*locksmith.Helper, error) {
 	if err := o.check(); err != nil {
-		return nil, Usagef("--%w", err)
+		return nil, flags.Usagef("--%w", err)
 	}
 	log, err := o.Logger(out)
 	if err != nil {
@@ -85,7 +97,7 @@ func (o Options) forOne(t *Target, log hclog.Logger) (*locksmith.Helper, error) 
 	if err := o.checkRefresh(); err != nil && t.Refresh != nil && !o.given("refresh") {
 		return nil, t.Wrong(err)
 	} else if err != nil {
-		return nil, Usagef("--%w", err)
+		return nil, flags.Usagef("--%w", err)
 	}
 	record, err := o.record()
 	if err != nil {
@@ -94,7 +106,7 @@ func (o Options) forOne(t *Target, log hclog.Logger) (*locksmith.Helper, error) 
 	if err := checkRoom(record); err != nil && t.Meta != nil && !o.given("meta") && o.reason == "" {
 		return nil, t.Wrong(err)
 	} else if err != nil {
-		return nil, Usagef("%w; shorten the metadata", err)
+		return nil, flags.Usagef("%w; shorten the metadata", err)
 	}
 	request := backend.Request{Owner: record, Strict: o.strict, Grace: o.grace, Polls: o.polls(), Clock: clock.Boot{}}
 	if t.Shared != nil && o.shared && t.mode == "" && !o.given("shared") {
@@ -133,7 +145,7 @@ func (o *Options) checkLeases(targets []*Target, helpers []*locksmith.Helper) er
 	}
 	for _, flag := range []string{"lease", "strict", "respite"} {
 		if leaseless == len(helpers) && o.given(flag) {
-			return Usagef("--%s says nothing to %s: the kernel frees that lock when its holder ends; leave it out", flag, helpers[0].Address)
+			return flags.Usagef("--%s says nothing to %s: the kernel frees that lock when its holder ends; leave it out", flag, helpers[0].Address)
 		}
 	}
 	return nil

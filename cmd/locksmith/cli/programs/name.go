@@ -1,4 +1,4 @@
-package flags
+package programs
 
 import (
 	"path/filepath"
@@ -7,13 +7,13 @@ import (
 	"locksmith/protocol"
 )
 
-// maxProgram bounds the name of a program in a record, in bytes.
-const maxProgram = 40
+// longestName bounds the name of a program in a record, in bytes.
+const longestName = 40
 
-// ProgramName is how a record names a program: by the last part of its path, or if it is an
+// Name is how a record names a program: by the last part of its path, or if it is an
 // interpreter by that of its script. Of its arguments, which are asked for only then, nothing
 // else is named, and that only if it is a file: they may be secret.
-func ProgramName(path string, argv func() []string) string {
+func Name(path string, argv func() []string) string {
 	if path == "" {
 		return ""
 	}
@@ -23,7 +23,7 @@ func ProgramName(path string, argv func() []string) string {
 			name = filepath.Base(argv[1])
 		}
 	}
-	return protocol.CleanText(name, maxProgram)
+	return protocol.CleanText(name, longestName)
 }
 
 // interprets reports that a program takes its first argument, if it is no option, for the name

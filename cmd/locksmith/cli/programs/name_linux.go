@@ -1,4 +1,4 @@
-package flags
+package programs
 
 import "golang.org/x/sys/unix"
 

@@ -1,4 +1,4 @@
-package flags
+package programs
 
 import (
 	"os"
@@ -35,7 +35,7 @@ func TestProgramName(t *testing.T) {
 		{"perltidy", []string{"perltidy", script}, "perltidy"},
 		{"", []string{"", script}, ""},
 	} {
-		if got := ProgramName(c.path, func() []string { return c.argv }); got != c.want {
+		if got := Name(c.path, func() []string { return c.argv }); got != c.want {
 			t.Errorf("%s %q: %s, want %s", c.path, c.argv, got, c.want)
 		}
 	}

@@ -1,23 +1,12 @@
 //go:build unix
 
-package other
+package programs
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 )
-
-func TestScheme(t *testing.T) {
-	for address, want := range map[string]string{
-		"s3://bucket/x": "s3", "demo:/x": "demo", "a+b.c-d:": "a+b.c-d", "demo": "", ":/x": "", "Demo:/x": "", "3s:/x": "",
-		"../demo:/x": "", "a b:/x": "", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa:/x": "",
-	} {
-		if got, ok := Scheme(address); ok != (want != "") || ok && got != want {
-			t.Errorf("%s: %q, %t", address, got, ok)
-		}
-	}
-}
 
 // TestFind: a program is on PATH, can be run, and is not this one under another name.
 func TestFind(t *testing.T) {

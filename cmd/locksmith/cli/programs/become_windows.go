@@ -1,4 +1,4 @@
-package other
+package programs
 
 import "errors"
 

@@ -1,7 +1,8 @@
-package flags
+package request
 
 import (
 	"locksmith/backends"
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/profile"
 )
 
@@ -13,7 +14,7 @@ var notAgain = []string{"again", "parent", "stdin", "beats", "events", "log-leve
 func (o *Options) CheckAgain() error {
 	for _, flag := range notAgain {
 		if o.given(flag) {
-			return Usagef("--%s is for all requests, and is given when hold --again is started", flag)
+			return flags.Usagef("--%s is for all requests, and is given when hold --again is started", flag)
 		}
 	}
 	return nil
