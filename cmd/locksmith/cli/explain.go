@@ -176,6 +176,9 @@ func breakCommand(n *request.Named, lock []string, more ...string) string {
 	if n.Path != "" {
 		words = append(words, "--for", n.Path)
 	}
+	if n.Suffix != "" {
+		words = append(words, "--suffix", n.Suffix)
+	}
 	words = slices.Concat(words, lock, more)
 	for i, w := range words {
 		words[i] = quoted(w)
