@@ -45,8 +45,8 @@ func (w *Watch) Start(ctx context.Context) context.Context {
 		w.StdinUse = StdinWatch
 	}
 	stdout := IsPipe(w.Stdout)
-	w.Log.Debug("watching", "stdin", stdin, "stdout", stdout, "parent", w.Parent)
 	hint := w.watchSignals(stop, stdin || stdout)
+	w.Log.Debug("watching", "stdin", stdin, "stdout", stdout, "parent", w.Parent)
 	if stdin {
 		w.watchPipe(ctx, w.Stdin, stop, ErrStdinClosed)
 	}
