@@ -1,4 +1,4 @@
 package doctor
 
-// mayWrite cannot be told here: trying tells.
+// mayWrite cannot tell here: trying tells.
 func mayWrite(string) bool { return true }

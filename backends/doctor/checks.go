@@ -12,19 +12,20 @@ import (
 	"locksmith/backends/clock"
 )
 
-// Exclusive has the words of the check that what is there is not made again.
+// Exclusive has the words of the check that an existing thing is not made again.
 type Exclusive struct {
 	Name string
 	// Cannot tells of a place where nothing can be made; nil where that is known to work.
 	Cannot func(cause error)
-	Again  string // found where it was made again
-	// Other is found, together with the reason, where it was refused for another reason
-	// than that it exists; empty where any refusal will do.
+	Again  string // found if it was made again
+	// Other is found, with the reason, if making was refused for another reason than that the
+	// thing exists; empty if any refusal will do.
 	Other  string
 	Advice string
 }
 
-// Exclusive: whoever makes what is there is told so, and does not take it for its own.
+// Exclusive checks that a locker that makes an existing thing is told so, and does not take the
+// thing for its own.
 func (x *Examiner) Exclusive(w Exclusive) Step {
 	return func(ctx context.Context) error {
 		name := x.Fresh()
@@ -42,7 +43,7 @@ func (x *Examiner) Exclusive(w Exclusive) Step {
 	}
 }
 
-// MadeAgain judges the outcome of making what is there.
+// MadeAgain judges the outcome of making an existing thing.
 func (x *Examiner) MadeAgain(w Exclusive, again error) error {
 	made, err := x.Said("make a "+x.Thing+" again", again)
 	switch {
@@ -58,20 +59,19 @@ func (x *Examiner) MadeAgain(w Exclusive, again error) error {
 	return nil
 }
 
-// Removal has the words of the check that what is there can be removed, once.
+// Removal has the words of the check that a thing can be removed, once.
 type Removal struct {
 	Name   string
-	Allow  string // advice where nothing can be removed
-	Twice  string // found where what is gone was removed again
+	Allow  string // advice if nothing can be removed
+	Twice  string // found if a removed thing was removed again
 	Advice string
 	Fit    string
-	// Full is found where a directory was removed with what was in it; empty where
-	// that is not asked.
+	// Full is found if a directory was removed with its contents; empty if that is not asked.
 	Full string
 }
 
-// Removal: a lock that cannot be removed is never released; and of several that remove it
-// only one may be told that it did.
+// Removal checks that a lock can be removed, or it is never released. Of several that remove a
+// thing only one may be told that it did.
 func (x *Examiner) Removal(w Removal) Step {
 	return func(ctx context.Context) error { return x.removal(ctx, w) }
 }
@@ -114,13 +114,13 @@ func (x *Examiner) removal(ctx context.Context, w Removal) error {
 	return nil
 }
 
-// Emptied is what became of a directory with something in it that was to be removed.
+// Emptied is what became of a directory that is not empty and was to be removed.
 type Emptied struct {
 	Removed bool
-	Inside  error // of the removal of what was in it, which was tried afterwards
+	Inside  error // of the removal of its contents, which was tried afterwards
 }
 
-// RemoveFull tries to remove a directory that is not empty, then what is in it.
+// RemoveFull tries to remove a directory that is not empty, then its contents.
 func (x *Examiner) RemoveFull(ctx context.Context) (e Emptied, err error) {
 	d, err := x.New(ctx, "in")
 	if err != nil {
@@ -134,8 +134,8 @@ func (x *Examiner) RemoveFull(ctx context.Context) (e Emptied, err error) {
 	return e, err
 }
 
-// Listing: what crashed processes left, and which process has a lock, is found by listing.
-// How bad a fault is depends on the kind of lock.
+// Listing checks that a listing shows what is there. Listings find what crashed processes left,
+// and who has a lock. How bad a fault is depends on the kind of lock.
 func (x *Examiner) Listing(bad backend.Finding, advice string) Step {
 	return func(ctx context.Context) error { return x.listing(ctx, bad, advice) }
 }
@@ -168,23 +168,22 @@ func (x *Examiner) listing(ctx context.Context, bad backend.Finding, advice stri
 
 const (
 	firstPause = 5 * time.Millisecond
-	// Coarse times make short leases unsafe, blind ones all of them.
+	// Coarse times make short leases unsafe; times that never move make all leases unsafe.
 	Coarse = 500 * time.Millisecond
 	blind  = 3 * time.Second
 )
 
-// A Heartbeat is how a holder shows that it lives: by the time of something that is
-// there, which others look at.
+// A Heartbeat is how a holder shows that it lives: by the time of a thing, which others look at.
 type Heartbeat struct {
 	Touch func() error         // sets the time to the server's
-	Moved func() (bool, error) // looks whether it has changed since before the first Touch
-	// Still is told where it never changes in the time waited.
+	Moved func() (bool, error) // looks whether the time has changed since before the first Touch
+	// Still tells that the time did not change in the time waited.
 	Still  func(waited time.Duration) string
 	Advice string
 }
 
-// Heartbeat sets the time again and again, for 5 s, until that is seen. It returns when
-// that was; seen is false after a finding.
+// Heartbeat sets the time again and again, for 5 s, until the change is seen, and returns how
+// long that took. seen is false after a finding.
 func (x *Examiner) Heartbeat(ctx context.Context, h Heartbeat) (waited time.Duration, seen bool, err error) {
 	const name = "heartbeat"
 	for step := firstPause; waited < blind; step *= 2 {

@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// cleanTime bounds the removal of what the checks made; after ctx has ended,
-	// graceTime does.
+	// cleanTime bounds the removal of what the checks made. After ctx has ended, graceTime does.
 	cleanTime, graceTime = time.Minute, 10 * time.Second
 	// maxDepth is deeper than anything that the checks make.
 	maxDepth = 8
 )
 
-// Clean removes the directory of the checks, with what is in it, also when ctx has
-// ended, and says so if that cannot be done. Shown is where that is, for people.
+// Clean removes the directory of the checks, with its contents, even if ctx has ended. If it
+// cannot, it says so. shown is where the directory is, for people.
 func (x *Examiner) Clean(ctx context.Context, dir, shown string) {
 	const name = "clean up"
 	mayStay := func(why string) {
@@ -29,7 +28,7 @@ func (x *Examiner) Clean(ctx context.Context, dir, shown string) {
 	on, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	type remains struct {
-		cause, err error // why it could not be removed, and whether there is something
+		cause, err error // why it could not be removed; whether anything is there
 		there      bool
 	}
 	clear := backend.Detach(func() (r remains, _ error) {
@@ -50,17 +49,17 @@ func (x *Examiner) Clean(ctx context.Context, dir, shown string) {
 	}
 }
 
-// clear removes a directory with what is in it. Nobody else uses these names, so a removal
-// that comes late can hit nothing else. It does not believe that a removal happened because
-// the call said so: whether calls tell the truth is what the checks find out.
+// clear removes a directory with its contents. Nobody else uses these names, so a removal that
+// comes late can hit nothing else. A call that says it removed something is not believed: the
+// checks are there to find out whether calls tell the truth.
 func (x *Examiner) clear(ctx context.Context, name string, depth int) (err error) {
-	for range 3 { // a listing may have missed something, as on NFS what was just made
+	for range 3 { // a listing may miss something, as on NFS what was just made
 		if ctx.Err() != nil {
 			return ctx.Err() // not all calls look
 		}
 		var inside []string
 		if depth > 0 {
-			inside, _ = x.Place.List(ctx, name) // what it misses keeps the removal from working
+			inside, _ = x.Place.List(ctx, name) // what List misses makes the removal fail
 		}
 		for _, n := range inside {
 			_ = x.clear(ctx, name+"/"+n, depth-1) // the same

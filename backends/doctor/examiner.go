@@ -1,13 +1,13 @@
-// Package doctor finds out what a place can do that locks need. It has the checks that
-// several backends make, and the facts about the file system under a directory, with
-// what is bad for one kind of lock and harmless for another (DirNeeds).
+// Package doctor finds out whether a place can do what locks need. It has the checks that
+// several backends make. It also has the facts about the file system under a directory, and says
+// which of them are bad for one kind of lock and harmless for another (DirNeeds).
 //
-// A backend lends its Examiner a Place, which makes the very calls that its locks make,
-// and says which checks it wants, in which order, and what they tell in its words. What
-// only one kind of lock needs is checked in its own package, with the same Examiner.
+// A backend lends its Examiner a Place, which makes the same calls as its locks. It chooses the
+// checks and their order, and what they tell in its words. What only one kind of lock needs is
+// checked in that kind's package, with the same Examiner.
 //
-// Checks make names of their own and remove them again. They run on one host: that
-// another host sees the same is not shown by them.
+// Checks make names of their own and remove them again. They run on one host, so they do not
+// show that another host sees the same.
 package doctor
 
 import (
@@ -20,10 +20,10 @@ import (
 	"locksmith/backends/backend"
 )
 
-// ErrEnough is the error of a check after whose finding the others are pointless.
+// ErrEnough is the error of a check whose finding makes further checks pointless.
 var ErrEnough = errors.New("the other checks are pointless")
 
-// A Place makes, once each, the calls that locks there make. Names are below the place.
+// A Place makes the calls that locks there make, once each. Names are below the place.
 type Place interface {
 	// Make makes a file or a directory that was not there.
 	Make(ctx context.Context, name string) error
@@ -41,8 +41,8 @@ type Examiner struct {
 	Prefix string // of the names that are made
 	// Fail is the backend's error for a call that failed.
 	Fail func(op string, err error) error
-	// Unanswered tells an error that says nothing about what can be done there. It is
-	// an error of the examination; all others are findings.
+	// Unanswered reports whether an error says nothing about the place. Then the examination
+	// fails with it. All other errors are findings.
 	Unanswered func(err error) bool
 
 	Made []string // all names that Fresh returned
@@ -69,8 +69,8 @@ func Run(ctx context.Context, steps ...Step) error {
 	return nil
 }
 
-// Said sorts the outcome of a call: it happened; it did not, for a reason that is a
-// finding; or the place does not answer, which is fatal.
+// Said sorts the outcome of a call: it happened; it did not, for a reason that is a finding; or
+// the place does not answer, which is fatal.
 func (x *Examiner) Said(op string, err error) (happened bool, fatal error) {
 	if err != nil && x.Unanswered(err) {
 		return false, x.Fail(op, err)
@@ -85,9 +85,9 @@ func (x *Examiner) Fresh() string {
 	return name
 }
 
-// New makes a fresh name, and others in it, which is known to work. A client of SMB may take
-// what is new for something removed that had the same number, and say that it is gone: then
-// another name is made.
+// New makes a fresh name, and others in it, where making is known to work. A client of SMB may
+// take the new name for a removed one that had the same number, and say that it is gone. Then
+// New makes another.
 func (x *Examiner) New(ctx context.Context, below ...string) (name string, err error) {
 	for range 3 {
 		name = x.Fresh()
@@ -104,7 +104,7 @@ func (x *Examiner) New(ctx context.Context, below ...string) (name string, err e
 	return name, err
 }
 
-// Make makes a name, which is known to work.
+// Make makes a name, where that is known to work.
 func (x *Examiner) Make(ctx context.Context, name string) error {
 	if err := x.Place.Make(ctx, name); err != nil {
 		return x.Fail("make a "+x.Thing, err)
@@ -112,7 +112,7 @@ func (x *Examiner) Make(ctx context.Context, name string) error {
 	return nil
 }
 
-// Remove removes a name, which is known to work.
+// Remove removes a name, where that is known to work.
 func (x *Examiner) Remove(ctx context.Context, name string) error {
 	if err := x.Place.Remove(ctx, name); err != nil {
 		return x.Fail("remove a "+x.Thing, err)

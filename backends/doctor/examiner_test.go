@@ -22,13 +22,13 @@ func (p *forgetful) Make(_ context.Context, name string) error {
 func (*forgetful) Remove(context.Context, string) error           { return nil }
 func (*forgetful) List(context.Context, string) ([]string, error) { return nil, nil }
 
-// TestNew: what was taken for something removed is made once more, under another name.
+// TestNew: a name that counts as gone is made once more, under another name.
 func TestNew(t *testing.T) {
 	for first, want := range map[int]string{0: "d0", 1: "d1", 2: "d2", 3: ""} {
 		x := &Examiner{Place: &forgetful{first}, Prefix: "d", Fail: func(_ string, err error) error { return err }}
 		name, err := x.New(t.Context(), "in")
 		if (err == nil) != (want != "") || err == nil && name != want || !slices.Contains(x.Made, name) {
-			t.Errorf("%d: %q, %v", first, name, err)
+			t.Errorf("with %d names that count as gone New makes %q, %v", first, name, err)
 		}
 	}
 }

@@ -14,14 +14,14 @@ import (
 
 // DirNeeds are what a kind of lock asks of its directory.
 type DirNeeds struct {
-	// Kernel: the locks of this machine's kernel must be all there are.
+	// Kernel: this machine's kernel must know all the locks.
 	Kernel bool
-	// Hosts: it is for several hosts, which must all see it.
+	// Hosts: the lock is for several hosts, which must all see the directory.
 	Hosts bool
-	// Removal: others than the owner must be able to remove what is in the
-	// directory, to break its lock when it is dead.
+	// Removal: others than the owner must be able to remove what is in the directory, to break
+	// the lock of a dead owner.
 	Removal bool
-	// Links: symbolic links must be made at once, with what they say.
+	// Links: a symbolic link must be made at once with what it says.
 	Links bool
 	// Numbers: a file must have the same number whatever its name.
 	Numbers bool
@@ -30,8 +30,8 @@ type DirNeeds struct {
 	Anybody, Anywhere bool
 }
 
-// Examine tells of the file system of a directory. It has no error: what cannot be
-// found out is told.
+// Examine tells of the file system of a directory. It has no error: it tells what it cannot find
+// out.
 func (n DirNeeds) Examine(dir string, tell backend.Tell) {
 	if !n.access(dir, tell) {
 		return
@@ -49,7 +49,7 @@ func (n DirNeeds) Examine(dir string, tell backend.Tell) {
 // A mount is a line of /proc/self/mountinfo.
 type mount struct {
 	point, kind, source string
-	options             []string // of the mount and of the file system
+	options             []string // of the mount, and of the file system
 }
 
 func (m mount) has(options ...string) bool {
@@ -60,17 +60,17 @@ func (m mount) nfs() bool { return m.kind == "nfs" || m.kind == "nfs4" }
 
 func (m mount) smb() bool { return m.kind == "cifs" || m.kind == "smb3" }
 
-// fakesLinks reports that symbolic links are files that the client of an SMB server makes
-// first, and fills later (mount.cifs(8)).
+// fakesLinks reports whether symbolic links are files that an SMB client makes first, and fills
+// later (mount.cifs(8)).
 func (m mount) fakesLinks() bool { return m.has("mfsymlinks", "sfu") }
 
-// isLoose reports that the client of a 9p server does not look for what other hosts have
-// changed. The kernel shows its caches as words, or as bits.
+// isLoose reports whether a 9p client does not look for other hosts' changes. The kernel shows
+// its caches as words, or as bits.
 func (m mount) isLoose() bool {
 	return m.kind == "9p" && m.has("loose", "fscache", "cache=loose", "cache=f", "cache=8f")
 }
 
-// distrust says why links in it do not show who has a lock, and what to do.
+// distrust says why links on the mount do not show who has a lock, and what to do.
 func (m mount) distrust() (why, advice string) {
 	switch {
 	case m.fakesLinks():
@@ -83,8 +83,8 @@ func (m mount) distrust() (why, advice string) {
 	return "", ""
 }
 
-// Distrust says why symbolic links in a directory do not show who has a lock, and what to do;
-// "" where nothing is known against them.
+// Distrust says why symbolic links in a directory do not show who has a lock, and what to do; ""
+// if nothing is known against them.
 func Distrust(dir string) (why, advice string) {
 	m, err := mountOf(dir)
 	if err != nil {
@@ -96,16 +96,16 @@ func Distrust(dir string) (why, advice string) {
 	return why, advice
 }
 
-// onlyHere is what is to be known of a lock for several hosts on a local disk.
+// onlyHere is the warning for a lock of several hosts on a local disk.
 const onlyHere = "a local disk, only this machine sees it"
 
-// Unshared says why a directory is not known to be on a network file system; "" if it is on one.
+// Unshared says why a directory may not be on a network file system; "" if it is on one.
 func Unshared(dir string) (why string, err error) {
 	if kind, err := Remote(dir); err != nil || kind != "" {
 		return "", err
 	}
 	switch m, err := mountOf(dir); {
-	case err != nil: // it is none that is known by its number
+	case err != nil: // its number is not that of a known one
 		return "whether others than this machine see it is not known: " + err.Error(), nil
 	case m.remote():
 		return "", nil
@@ -151,7 +151,7 @@ func (n DirNeeds) mount(m mount, tell backend.Tell) {
 	}
 }
 
-// access reports whether there is a directory.
+// access reports whether there is a directory, and tells who may write to it.
 func (n DirNeeds) access(dir string, tell backend.Tell) bool {
 	const name = "directory"
 	st, err := os.Stat(dir)
@@ -180,13 +180,13 @@ func (n DirNeeds) access(dir string, tell backend.Tell) bool {
 	return true
 }
 
-// How much free space counts as little: locks need next to nothing, but other things grow.
+// Less free space than this counts as little. Locks need next to nothing, but other things grow.
 const littleSpace, littleInodes = 16 << 20, 1000
 
 // A room is what is free for this user.
 type room struct {
 	bytes, inodes uint64
-	counted       bool // it has inodes by number
+	counted       bool // the number of inodes is known
 }
 
 func (r room) String() string {
@@ -224,7 +224,7 @@ func lsMode(m fs.FileMode) string {
 	for _, special := range []struct {
 		bit       fs.FileMode
 		at        int
-		set, bare byte // with the right to enter, and without
+		set, bare byte // with and without the right to enter
 	}{{fs.ModeSetuid, 3, 's', 'S'}, {fs.ModeSetgid, 6, 's', 'S'}, {fs.ModeSticky, 9, 't', 'T'}} {
 		switch {
 		case m&special.bit == 0:

@@ -11,7 +11,7 @@ func TestLsMode(t *testing.T) {
 		fs.ModeSticky | fs.ModeSetgid | fs.ModeSetuid: "d--S--S--T", fs.ModeDir | fs.ModeSetuid | 0o700: "drws------",
 	} {
 		if got := lsMode(mode); got != want {
-			t.Errorf("%o: %s, want %s", mode, got, want)
+			t.Errorf("lsMode of %o is %s, want %s", mode, got, want)
 		}
 	}
 }

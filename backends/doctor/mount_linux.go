@@ -13,8 +13,8 @@ import (
 	"locksmith/backends/posix"
 )
 
-// mountOf finds the mount of a directory by its number (statx(2), since Linux
-// 5.8), or else by its path.
+// mountOf finds the mount of a directory by its number (statx(2), since Linux 5.8), or else by
+// its path.
 func mountOf(dir string) (mount, error) {
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -36,8 +36,8 @@ func mountNumber(dir string) uint64 {
 	return st.Mnt_id
 }
 
-// findMount reads a table of mounts (proc_pid_mountinfo(5)). Of those with the same
-// path the last one hides the others.
+// findMount reads a table of mounts (proc_pid_mountinfo(5)). Of mounts with the same path the
+// last one hides the others.
 func findMount(table string, number uint64, dir string) (mount, error) {
 	var best mount
 	for line := range strings.SplitSeq(table, "\n") {
@@ -96,8 +96,8 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// Remote names the type of the file system that a directory is on, if several machines may
-// use it at once; "" if it is this machine's own, as far as is known.
+// Remote names the type of the file system of a directory if several machines may use it at
+// once; "" if it is this machine's own, as far as is known.
 func Remote(dir string) (string, error) {
 	var st unix.Statfs_t
 	if err := posix.RetryEINTR(func() error { return unix.Statfs(dir, &st) }); err != nil {

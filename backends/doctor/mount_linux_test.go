@@ -32,14 +32,14 @@ func TestFindMount(t *testing.T) {
 	} {
 		m, err := findMount(table, c.number, c.dir)
 		if m.point != c.point || (err == nil) != (c.point != "") {
-			t.Errorf("%+v: %+v, %v", c, m, err)
+			t.Errorf("%+v (number, directory, want): findMount finds %+v, %v", c, m, err)
 		}
 	}
 	if m, _ := findMount(table, 0, "/srv"); m.kind != "tmpfs" || !m.has("ro") {
-		t.Errorf("the last one hides the others: %+v", m)
+		t.Errorf("of two mounts with one path findMount finds %+v, not the last", m)
 	}
 	if m, _ := findMount(table, 41, ""); m.source != `host:/x\y` || !m.has("soft") || slices.Contains(m.options, "shared:7") {
-		t.Errorf("%+v", m)
+		t.Errorf("mount 41 is parsed as %+v, want its escapes undone, soft, and no shared:7", m)
 	}
 }
 
@@ -49,12 +49,12 @@ func FuzzMount(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		if _, m, ok := parseMount(line); ok && (m.kind == "" || len(m.options) == 0) {
-			t.Errorf("%+v", m)
+			t.Errorf("parseMount accepts a line without a kind or options: %+v", m)
 		}
 	})
 }
 
-// found is what is told under a name.
+// found returns the findings by their names.
 func found(examine func(backend.Tell)) map[string]backend.Check {
 	all := map[string]backend.Check{}
 	examine(func(c backend.Check) { all[c.Name] = c })
@@ -98,7 +98,7 @@ func TestMounts(t *testing.T) {
 	} {
 		all := found(func(tell backend.Tell) { c.n.mount(c.m, tell) })
 		if got := all["file system"]; got.Finding != c.want || (got.Finding != backend.Fit && got.Advice == "") {
-			t.Errorf("%+v %+v: %+v", c.n, c.m, got)
+			t.Errorf("what %+v tells of %+v is wrong: %+v", c.n, c.m, got)
 		}
 	}
 }
@@ -124,16 +124,16 @@ func TestDirectories(t *testing.T) {
 		}
 		all := found(func(tell backend.Tell) { c.n.Examine(dir, tell) })
 		if got := all["directory"]; got.Finding != c.want {
-			t.Errorf("%+v %v: %+v", c.n, c.mode, got)
+			t.Errorf("what %+v tells of a directory with mode %v is wrong: %+v", c.n, c.mode, got)
 		}
 		if all["space"].Name == "" || all["file system"].Finding == backend.Unknown && all["file system"].Advice == "" {
-			t.Errorf("%+v", all)
+			t.Errorf("the findings are %+v", all)
 		}
 	}
 	for _, name := range []string{filepath.Join(dir, "none"), "/dev/null"} {
 		all := found(func(tell backend.Tell) { DirNeeds{}.Examine(name, tell) })
 		if len(all) != 1 || all["directory"].Finding != backend.Unfit {
-			t.Errorf("%s: %+v", name, all)
+			t.Errorf("the findings of %s are %+v", name, all)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestRooms(t *testing.T) {
 	} {
 		all := found(c.r.judge)
 		if all["space"].Finding != c.want {
-			t.Errorf("%+v: %+v", c.r, all)
+			t.Errorf("what is told of %+v is wrong: %+v", c.r, all)
 		}
 	}
 }

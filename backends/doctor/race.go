@@ -9,29 +9,28 @@ import (
 
 const (
 	raceRounds = 20
-	// raceTime is when a slow place has run enough rounds, but for the first few.
+	// raceTime is when a slow place has run enough rounds, but raceAtLeast are run.
 	raceTime, raceAtLeast = 20 * time.Second, 3
 )
 
-// A Race is a call that two make at the same time, of whom one must be told that it
-// happened.
+// In a Race two make a call at the same time. One of them must be told that it happened.
 type Race struct {
 	Name string
-	// Start prepares a round; nil: nothing is to be done.
+	// Start prepares a round; nil: nothing to prepare.
 	Start func() error
 	Call  func(side int) error // side is 0 or 1
-	// End looks at what came of a round and puts it in order for the next. What is
-	// broken must never happen, and ends the race.
+	// End looks at the outcome of a round, and tidies up for the next. broken is what must never
+	// happen; it ends the race.
 	End func(winners int) (broken string, err error)
 
 	Did    string // what both were told, as in "made the same directory"
-	Advice string // for what is broken, or told to both
-	// Connections: each has a connection of its own, and the server may refuse both.
-	// Else they are two of this host.
+	Advice string // if it is broken, or if both were told that they won
+	// Connections: each has its own connection, and the server may refuse both. Else both are
+	// processes of this host.
 	Connections bool
 }
 
-// wrong says what is wrong about a number of winners; it is empty if nothing is.
+// wrong says what is wrong about a number of winners, or "".
 func (r Race) wrong(winners int) string {
 	switch {
 	case winners == 1, winners == 0 && r.Connections:
@@ -78,7 +77,7 @@ func (x *Examiner) Race(ctx context.Context, r Race) error {
 	return nil
 }
 
-// round reports how many won, and what is broken or wrong about that.
+// round returns how many won, and what is broken or wrong about that.
 func (x *Examiner) round(r Race) (winners int, broken string, err error) {
 	if r.Start != nil {
 		if err := r.Start(); err != nil {

@@ -11,7 +11,7 @@ import (
 
 var errRefused = errors.New("refused")
 
-// TestRace: as many as must win decide what is found.
+// TestRace: the number of winners decides what is found.
 func TestRace(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestRace(t *testing.T) {
 			End: func(int) (string, error) { return c.broken, nil },
 		})
 		if err != nil || len(all) != 1 || all[0].Finding != c.want || !strings.Contains(all[0].Text, c.says) {
-			t.Errorf("%+v: %v, %+v", c, err, all)
+			t.Errorf("the race %+v ends with %v, and these findings: %+v", c, err, all)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestRace(t *testing.T) {
 func TestRaceUnanswered(t *testing.T) {
 	t.Parallel()
 	x := &Examiner{
-		Tell:       func(c backend.Check) { t.Errorf("%+v", c) },
+		Tell:       func(c backend.Check) { t.Errorf("a place that does not answer is judged: %+v", c) },
 		Unanswered: func(error) bool { return true }, Fail: func(_ string, err error) error { return err },
 	}
 	err := x.Race(t.Context(), Race{Call: func(side int) error {

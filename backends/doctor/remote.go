@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// A remoteKind is a type of file systems that other machines may use as well, or that
-// may be anything, as FUSE.
+// A remoteKind is a type of file system that other machines may use, too, or, as FUSE, any.
 type remoteKind struct {
-	name   string  // or its beginning, in the table of mounts
-	magics []int64 // of statfs(2), where it has any of its own
+	name   string  // in the table of mounts, or the beginning of it
+	magics []int64 // of statfs(2), if it has its own
 }
 
 var remoteKinds = []remoteKind{
@@ -22,7 +21,7 @@ var remoteKinds = []remoteKind{
 	{"glusterfs", nil},
 	{"9p", []int64{0x01021997}},
 	{"ceph", []int64{0x00C36400}},
-	{"afs", []int64{0x5346414F, 0x6B414653}}, // OpenAFS, and the kernel's own
+	{"afs", []int64{0x5346414F, 0x6B414653}}, // OpenAFS, and that of the kernel
 	{"coda", []int64{0x73757245}},
 	{"ncpfs", []int64{0x564C}},
 	{"lustre", []int64{0x0BD00BD0}},
@@ -36,10 +35,10 @@ var remoteKinds = []remoteKind{
 	{"prl_fs", []int64{0x7C7C6673}},
 }
 
-// remoteName is the type of a file system that several machines may use at once, by its
-// number in statfs(2); "" for one that is this machine's own, as far as is known.
+// remoteName is the type of a file system that several machines may use at once, by its number
+// in statfs(2); "" if it is this machine's own, as far as is known.
 func remoteName(magic int64) string {
-	magic &= 0xFFFFFFFF // where it has a sign and 32 bits
+	magic &= 0xFFFFFFFF // it may have a sign and 32 bits
 	i := slices.IndexFunc(remoteKinds, func(k remoteKind) bool { return slices.Contains(k.magics, magic) })
 	if i < 0 {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestRemote: what is refused by its number is what is refused by its name.
+// TestRemote: a type is refused by its number if and only if it is refused by its name.
 func TestRemote(t *testing.T) {
 	for kind, magic := range map[string]int64{
 		"nfs4": unix.NFS_SUPER_MAGIC, "smb3": unix.SMB2_SUPER_MAGIC, "cifs": unix.CIFS_SUPER_MAGIC, "smbfs": unix.SMB_SUPER_MAGIC,
@@ -16,12 +16,12 @@ func TestRemote(t *testing.T) {
 		"gfs2": 0x01161970, "lustre": 0x0BD00BD0, "gpfs": 0x47504653, "cifs (32 bits)": -0xACB2BE, // as int32
 	} {
 		if remoteName(magic) == "" || !(mount{kind: kind}).remote() {
-			t.Errorf("%s, %#x: %q, %v", kind, magic, remoteName(magic), (mount{kind: kind}).remote())
+			t.Errorf("%s, number %#x: by number it is %q, by name remote: %v", kind, magic, remoteName(magic), (mount{kind: kind}).remote())
 		}
 	}
 	for kind, magic := range map[string]int64{"ext4": unix.EXT4_SUPER_MAGIC, "tmpfs": unix.TMPFS_MAGIC, "overlay": unix.OVERLAYFS_SUPER_MAGIC, "btrfs": unix.BTRFS_SUPER_MAGIC, "xfs": unix.XFS_SUPER_MAGIC} {
 		if remoteName(magic) != "" || (mount{kind: kind}).remote() {
-			t.Errorf("%s: %q", kind, remoteName(magic))
+			t.Errorf("a local disk, %s, counts as %q", kind, remoteName(magic))
 		}
 	}
 }

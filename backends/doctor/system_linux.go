@@ -10,12 +10,12 @@ import (
 	"locksmith/backends/posix"
 )
 
-// A facility is what the kernel offers, and what is weaker where it is missing or refused.
+// A facility is what the kernel offers, and what is weaker if that is missing or refused.
 type facility struct {
 	name   string
 	since  string // the oldest kernel that has it
 	weaker string
-	bad    func(DirNeeds) bool // locks are not possible without it
+	bad    func(DirNeeds) bool // reports whether locks are impossible without it
 	probe  func() error
 }
 
@@ -40,7 +40,7 @@ func facilities() []facility {
 		{"openat2", "5.12", "status shows the interpreter of a script as the program, not the script",
 			never,
 			func() error {
-				const resolveCached = 0x20 // the flag that is as new; the root is always cached
+				const resolveCached = 0x20 // as new as the system call; the root is always cached
 				fd, err := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolveCached})
 				if err == nil {
 					_ = unix.Close(fd)
@@ -56,7 +56,7 @@ func facilities() []facility {
 	}
 }
 
-// System tells what of the kernel is missing, and what is weaker without it.
+// System tells what the kernel lacks, and what is weaker without it.
 func (n DirNeeds) System(tell backend.Tell) {
 	const name = "kernel"
 	const advice = "allow it in the seccomp profile of this container, or use a newer kernel: it is there since Linux "

@@ -4,5 +4,5 @@ package doctor
 
 import "locksmith/backends/backend"
 
-// System has nothing to look for elsewhere.
+// System has nothing to look for here.
 func (DirNeeds) System(backend.Tell) {}

@@ -1,12 +1,12 @@
 // Package flocks tells who has the kernel's lock (flock(2)) on a file and who waits for it, as
-// far as /proc shows that. It never takes the lock: whoever asks for it with flock -n at that
-// moment would be refused because somebody looked.
+// far as /proc shows that. It never takes the lock, because a flock -n at that moment would be
+// refused.
 //
-// Who has the lock is whoever has its descriptor. That may be another process than took it, or
-// one more: a script hands its descriptors on to what it starts. So all descriptors are looked
-// through that this user may look at. /proc/locks adds who took a lock, which may be gone, and
-// who sleeps in the kernel's queue. It leaves out other pid namespaces, and on Btrfs it shows
-// another device.
+// Who has the lock's descriptor has the lock. That may be another process than took it, or one
+// more: a script hands its descriptors on to what it starts. So the package looks through all
+// descriptors that this user may look at. /proc/locks adds who took a lock, though that process
+// may be gone, and who sleeps in the kernel's queue. It leaves out other pid namespaces, and on
+// Btrfs it shows another device.
 package flocks
 
 import (
@@ -15,16 +15,16 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Seen is what the kernel shows of one file. What it does not show there may be all the same.
+// A Seen is what the kernel shows of one file. There may be more.
 type Seen struct {
 	Takers  []int    // the processes that took the lock, any of which may be gone
-	Alike   int      // locks of a file of this number on another device: on Btrfs, say, it may be this one
-	Keepers []Keeper // those that have its descriptor, among those that we may look at
-	Waiters []int    // those that sleep until they get it
+	Alike   int      // locks of a file with this number on another device, which on Btrfs, say, may be this file
+	Keepers []Keeper // processes that have its descriptor, of those that we may look at
+	Waiters []int    // processes that sleep until they get the lock
 	Seats   int      // how many watch the file, and have a byte of it locked to tell so (lockfile.Seat)
-	Sitters []int    // whose those are, among the processes that we may look at
-	Shared  bool     // it is locked in common
-	Unnamed bool     // somebody has it, and this kernel does not tell who
+	Sitters []int    // whose seats those are, of processes that we may look at
+	Shared  bool     // the lock is shared
+	Unnamed bool     // somebody has the lock, and this kernel does not tell who
 }
 
 // A Keeper is a process that has the descriptor of a lock.
@@ -33,13 +33,13 @@ type Keeper struct {
 	Taker int // the process that took the lock; 0: it cannot be seen from here
 }
 
-// Waiting is how many wait at least. A process may watch the file while a thread of its own
-// still sleeps, and is one waiter.
+// Waiting returns how many wait, at least. A process that watches the file while a thread of its
+// own still sleeps counts once.
 func (s Seen) Waiting() int {
 	all := slices.Concat(s.Waiters, s.Sitters)
 	slices.Sort(all)
 	return max(len(slices.Compact(all)), s.Seats)
 }
 
-// Held reports that somebody has the lock.
+// Held reports whether somebody has the lock.
 func (s Seen) Held() bool { return s.Unnamed || len(s.Takers)+len(s.Keepers) > 0 }

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look asks the kernel whether somebody has a lock on the file that a path leads to, which has to be
-// readable. To these kernels flock(2) and fcntl(2) are one kind of lock, so that the question
-// takes none.
+// Look asks the kernel whether somebody has a lock on the file at a path, which must be
+// readable. These kernels have one kind of lock for flock(2) and fcntl(2), so they answer
+// without taking it.
 func Look(path string) (Seen, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -27,7 +27,7 @@ func Look(path string) (Seen, error) {
 // Glance is Look here.
 func Glance(path string) (Seen, error) { return Look(path) }
 
-// Has is not told here.
+// Has cannot be told here.
 func Has(string, int) bool { return false }
 
 // Snapshot is Look here.

@@ -14,19 +14,18 @@ import (
 	"locksmith/backends/process"
 )
 
-// Look looks at the locks of the file that a path leads to, which need not be readable.
+// Look looks at the locks of the file at a path, which need not be readable.
 func Look(path string) (Seen, error) {
 	return see(path, take(), func(s snapshot, file unix.Stat_t) Seen { return s.of(file) })
 }
 
-// Glance is Look that ends early: where those who took the lock have it still, all others that
-// have it are left out. It reads all of /proc only where it must.
+// Glance is Look that ends early. If those that took the lock still have it, it leaves out all
+// others that have it. It reads all of /proc only if it must.
 func Glance(path string) (Seen, error) {
 	return see(path, take(), snapshot.glance)
 }
 
-// Has reports that a process has the lock of the file that a path leads to, as far as we may look
-// at it.
+// Has reports whether a process has the lock of the file at a path, as far as we may look at it.
 func Has(path string, pid int) bool {
 	var file unix.Stat_t
 	if unix.Stat(path, &file) != nil {
@@ -37,7 +36,7 @@ func Has(path string, pid int) bool {
 	return len(seen.Keepers) > 0
 }
 
-// Snapshot is Glance for many files, which reads /proc once, when it is asked about the first.
+// Snapshot is Glance for many files. It reads /proc once, when it is asked about the first.
 func Snapshot() func(path string) (Seen, error) {
 	read := take()
 	return func(path string) (Seen, error) { return see(path, read, snapshot.glance) }
@@ -60,7 +59,7 @@ type snapshot struct {
 	open func() []descriptor
 }
 
-// take takes a snapshot when it is first asked for.
+// take returns a function that takes a snapshot at its first call.
 func take() func() (snapshot, error) {
 	return sync.OnceValues(func() (snapshot, error) {
 		text, err := os.ReadFile("/proc/locks")
@@ -68,7 +67,7 @@ func take() func() (snapshot, error) {
 	})
 }
 
-// A descriptor has a lock of this kind, of some file with this inode number.
+// A descriptor has a lock of this kind, on a file with this inode number.
 type descriptor struct {
 	lock
 	holder int // the process that has it
@@ -101,7 +100,7 @@ func (s snapshot) of(file unix.Stat_t) Seen {
 	return seen
 }
 
-// glance leaves out what counts for nothing: who else has the lock than its takers, and whose the
+// glance leaves out what counts for nothing: who has the lock beside its takers, and whose the
 // seats are while nobody sleeps.
 func (s snapshot) glance(file unix.Stat_t) Seen {
 	seen := s.queue(file)
@@ -112,14 +111,14 @@ func (s snapshot) glance(file unix.Stat_t) Seen {
 	return s.of(file)
 }
 
-// add adds whose descriptors are those of the file.
+// add adds the processes whose descriptors are those of the file.
 func (s *Seen) add(file unix.Stat_t, all []descriptor) {
 	for _, d := range all {
 		known := slices.ContainsFunc(s.Keepers, func(k Keeper) bool { return k.PID == d.holder && k.Taker == d.pid })
 		if d.inode != file.Ino || d.kind == flock && known {
 			continue
 		}
-		var st unix.Stat_t // of no other file: a server that is dead does not answer it
+		var st unix.Stat_t // look at no other file: its server may be dead and not answer
 		if unix.Stat(fmt.Sprintf("/proc/%d/fd/%s", d.holder, d.fd), &st) != nil || st.Ino != file.Ino || st.Dev != file.Dev {
 			continue
 		}
@@ -131,7 +130,7 @@ func (s *Seen) add(file unix.Stat_t, all []descriptor) {
 	}
 }
 
-// locked are those of some descriptors that have a lock.
+// locked returns those descriptors that have a lock.
 func locked(descriptors iter.Seq2[int, string]) (all []descriptor) {
 	for pid, fd := range descriptors {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", pid, fd))
@@ -153,7 +152,7 @@ type lock struct {
 	kind   string
 	waits  bool
 	shared bool
-	pid    int // that took it, or waits
+	pid    int // the process that took it, or waits
 	device string
 	inode  uint64
 }
@@ -161,10 +160,11 @@ type lock struct {
 // Kinds of locks.
 const (
 	flock = "FLOCK"  // flock(2)
-	ofd   = "OFDLCK" // fcntl(2), of an open file
+	ofd   = "OFDLCK" // fcntl(2), by an open file
 )
 
-// parse reads such a line, if it is about a lock of flock(2), or of a byte that a reader has:
+// parse reads such a line, if it is about a lock of flock(2), or about a byte that a reader has
+// locked:
 //
 //	1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF
 //	1: -> FLOCK  ADVISORY  WRITE 4243 08:01:131 0 EOF

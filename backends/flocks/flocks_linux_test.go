@@ -12,7 +12,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestHandedOn: a script took the lock with flock(1), which has ended, and handed it on.
+// TestHandedOn: a script got the lock from flock(1), which has ended.
 func TestHandedOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	script := lab.Start(t, exec.Command("sh", "-c", `exec 9>"$0"; flock -n 9; echo ready; read line`, path))
@@ -22,15 +22,15 @@ func TestHandedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !s.Held() || len(s.Keepers) != 1 || s.Keepers[0].PID != script.PID() || slices.Contains(s.Takers, script.PID()) || len(s.Waiters) > 0 {
-		t.Errorf("%+v, want the script (pid %d) as the only keeper, and another taker", s, script.PID())
+		t.Errorf("Look sees %+v, want the script (pid %d) as the only keeper, and another taker", s, script.PID())
 	}
 	if s.Keepers[0].Taker == 0 || s.Keepers[0].Taker == script.PID() || s.Shared {
-		t.Errorf("%+v, want flock(1) as the taker, alone", s)
+		t.Errorf("Look sees %+v, want flock(1) as the keeper's taker, and no sharing", s)
 	}
 	if glance, err := Glance(path); err != nil || !slices.Equal(glance.Keepers, s.Keepers) {
-		t.Errorf("a glance shows %+v, %v, want the same keeper", glance, err)
+		t.Errorf("Glance sees %+v, %v, want the same keeper", glance, err)
 	}
-	// Who looks does not take it, and who waits is seen.
+	// A look does not take the lock, and it sees a waiter.
 	waiter := lab.Start(t, exec.Command("flock", path, "true"))
 	lab.Eventually(t, "the waiter is seen", func() bool {
 		s, err := Look(path)
@@ -40,25 +40,27 @@ func TestHandedOn(t *testing.T) {
 	script.Status()
 	waiter.Status()
 	if s, err := Look(path); err != nil || s.Held() {
-		t.Errorf("%+v, %v, want nobody", s, err)
+		t.Errorf("of a file that nobody has locked Look sees %+v, %v", s, err)
 	}
 }
 
-// TestWaiting: who watches the file while a thread of it sleeps is one that waits, not two.
+// TestWaiting: a process that watches the file while a thread of it sleeps is one waiter, not
+// two.
 func TestWaiting(t *testing.T) {
 	for want, s := range map[int]Seen{
 		0: {Takers: []int{1}},
 		2: {Waiters: []int{7, 8}, Seats: 2, Sitters: []int{8, 7}},
 		3: {Waiters: []int{7, 8}, Seats: 2, Sitters: []int{9, 7}},
-		4: {Waiters: []int{7}, Seats: 4}, // whose, we may not see
+		4: {Waiters: []int{7}, Seats: 4}, // whose they are, we may not see
 	} {
 		if got := s.Waiting(); got != want {
-			t.Errorf("%+v: %d wait, want %d", s, got, want)
+			t.Errorf("of %+v Waiting counts %d, want %d", s, got, want)
 		}
 	}
 }
 
-// TestOpen: who only has the file open, or has another kind of lock on it, has not locked it.
+// TestOpen: a process that has the file open, or has another kind of lock on it, has not locked
+// it.
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	f, err := os.Create(path)
@@ -70,13 +72,13 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s, err := Look(path); err != nil || s.Held() {
-		t.Errorf("%+v, %v, want nobody", s, err)
+		t.Errorf("of a file that is open, or locked by fcntl, Look sees %+v, %v, want nobody", s, err)
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := Look(path); err != nil || len(s.Keepers) != 1 || s.Keepers[0].PID != os.Getpid() {
-		t.Errorf("%+v, %v, want this process", s, err)
+		t.Errorf("of a file that this process locked Look sees %+v, %v", s, err)
 	}
 }
 
@@ -87,12 +89,12 @@ func TestParse(t *testing.T) {
 		"2: OFDLCK ADVISORY  READ -1 fe:00:10207297 1 1\n":    {ofd, false, true, -1, "fe:00", 10207297},
 	} {
 		if got, ok := parse(line); !ok || got != want {
-			t.Errorf("%q: %+v, %v", line, got, ok)
+			t.Errorf("parse of %q: %+v, %v", line, got, ok)
 		}
 	}
 	for _, line := range []string{"", "\n", "2: POSIX  ADVISORY  READ 5433 08:01:7864448 128 128\n", "1: FLOCK\n", "2: OFDLCK ADVISORY  WRITE -1 fe:00:10207297 1 1\n", "2: OFDLCK ADVISORY  READ -1 fe:00:10207297 0 EOF\n", "1: FLOCK a b c d e", "1: ->", "lock"} {
 		if got, ok := parse(line); ok {
-			t.Errorf("%q: %+v", line, got)
+			t.Errorf("parse takes %q for a lock: %+v", line, got)
 		}
 	}
 }
