@@ -1,15 +1,16 @@
-// Package formats holds what this version writes on disk, on servers and in stores, and what it
-// says in JSON, beside golden files of it: names of files, directories and objects, records,
+// Package formats holds golden files of what this version writes on disk, on servers and in
+// stores, and of what it says in JSON: names of files, directories and objects, records,
 // successes, and the keys of events and of status, list and version.
 //
-// TestWritten fails when this version writes something else. TestRead has it read what a helper on
-// another machine wrote. That is the moment to ask whether older versions can read the new, and
-// the other way round, and to say so in cmd/locksmith/CHANGES.md. Then
+// TestWritten fails when this version writes something else. TestRead has it read what a helper
+// on another machine wrote. If one fails, ask whether older versions can read what this one
+// writes, and the other way round, and say so in cmd/locksmith/CHANGES.md. Then
 //
 //	go test ./test/formats -update
 //
-// writes new ones: on a machine whose name is web3, for TestRead knows it by that.
+// writes new golden files. Run it on a machine whose name is web3, because TestRead expects that
+// name.
 //
-// What tries remember is compared in backends/watch, what break leaves in backends/owner, and
-// whether versions exclude each other in test/history. sftp: has the layout of nfs:.
+// backends/watch compares what tries remember, backends/owner what break leaves, and
+// test/history whether versions exclude each other. sftp: has the layout of nfs:.
 package formats

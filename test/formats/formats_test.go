@@ -32,17 +32,17 @@ func TestMain(m *testing.M) {
 // A place is where a lock of some kind is.
 type place struct {
 	address string
-	// tree returns what is there, a line each: d path, l path target, f path content; quoted.
+	// tree returns what is there, one a line and quoted: d path, l path target, f path content.
 	tree func() []string
 	env  []string
 }
 
-// A kind is one of locks, and what there is of it besides a holder.
+// A kind is a kind of lock, and what there is of it beside a holder.
 type kind struct {
 	name           string
 	at             func(*testing.T) place
 	waits          bool // a waiter is seen
-	shared, closed bool // there are shared holders; a success stays when it is free
+	shared, closed bool // there are shared holders; a success stays when the lock is free
 }
 
 var kinds = []kind{
@@ -117,7 +117,7 @@ func (p place) command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// capture has helpers hold, wait for and leave a lock, and returns what is there of each.
+// capture has helpers hold, wait for and leave a lock, and returns what is there at each step.
 func (k kind) capture(t *testing.T) map[string][]string {
 	t.Helper()
 	p, seen := k.at(t), map[string][]string{}
@@ -210,14 +210,15 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestWritten: names and records on disk, on servers and in stores are those of the golden files.
+// TestWritten: names and records on disk, on servers and in stores equal those of the golden
+// files.
 func TestWritten(t *testing.T) {
 	lab.Program(t, "cmd/locksmith-remote") // for s3:, beside the other
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			seen := k.capture(t)
-			if *update && !slices.Contains([]string{"s3", "flock"}, k.name) { // no file has a flock: lock, but the kernel
+			if *update && !slices.Contains([]string{"s3", "flock"}, k.name) { // no file shows a flock: lock; the kernel has it
 				golden(t, k.name+".tree", text(map[string][]string{"held": seen["held"]}))
 			}
 			for state := range seen {
@@ -228,13 +229,13 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestRead: this version knows who holds the locks that another machine's helper of the version of
-// the golden files has made.
+// TestRead: this version knows who holds locks that a helper of the golden files' version made
+// on another machine.
 func TestRead(t *testing.T) {
 	for _, k := range kinds {
 		raw, err := os.ReadFile(filepath.Join("testdata", k.name+".tree"))
 		if err != nil || strings.HasPrefix(k.name, "ftp") {
-			continue // as mkdir: on the server's disk
+			continue // as mkdir:, on the server's disk
 		}
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
@@ -251,7 +252,7 @@ func TestRead(t *testing.T) {
 			}
 			for _, want := range []string{`"host": "web3"`, `"job": "nightly"`, regexp.MustCompile("[0-9a-f]{32}").FindString(idIn(string(raw)))} {
 				if !strings.Contains(string(out), want) {
-					t.Errorf("no %s in %s", want, out)
+					t.Errorf("status of a lock from the golden files does not show %s: %s", want, out)
 				}
 			}
 		})
@@ -265,12 +266,12 @@ func pathOf(address string) string {
 	return path
 }
 
-// idIn is the holder's id, which names or records have after these.
+// idIn returns the holder's id, which follows these in names or records.
 func idIn(tree string) string {
 	return regexp.MustCompile(`( id=|-)[0-9a-f]{32}`).FindString(tree)
 }
 
-// plant makes what a tree says.
+// plant makes the files, links and directories of a tree.
 func plant(t *testing.T, dir, tree string) {
 	t.Helper()
 	for line := range strings.Lines(tree) {
