@@ -20,7 +20,8 @@ import (
 	"locksmith/protocol"
 )
 
-// An actor is a helper that plays a part: it has no lock. It watches its parent as ours do.
+// An actor is a helper that plays a part: it has no lock. It watches its parent as our helpers
+// do.
 type actor struct {
 	notes  *os.File
 	lock   string
@@ -31,8 +32,8 @@ type actor struct {
 // lingers is the part of a child that has the helper's output.
 const lingers = "lingers"
 
-// tick is how often an actor looks whether the play is over; pause is how long it keeps its
-// parent waiting, which is longer than a parent that does not wait needs.
+// tick is how often an actor looks whether the play is over. pause is how long it keeps its
+// parent waiting. A parent that does not wait works within that time.
 const tick, pause = 50 * time.Millisecond, 400 * time.Millisecond
 
 // play plays a part with the arguments of a helper, and returns the exit status.
@@ -105,7 +106,8 @@ func (a *actor) exit(status int) {
 	os.Exit(status)
 }
 
-// letGo waits until the parent wants the lock no more, and returns the exit status for that.
+// letGo waits until the parent does not want the lock any more, and returns the exit status for
+// that.
 func (a *actor) letGo() int {
 	<-a.wanted.Done()
 	a.note("let go: %v", context.Cause(a.wanted))
@@ -248,10 +250,10 @@ func (a *actor) waits() {
 	a.exit(protocol.Cancelled.Exit())
 }
 
-// looksAtParent notes which descriptors of the parent are ends of our pipes that what it starts
-// would have. Where there is no /proc it sees none.
+// looksAtParent notes which descriptors of the parent are ends of our pipes that programs it
+// starts would inherit. Without /proc it sees none.
 func (a *actor) looksAtParent() {
-	time.Sleep(pause) // the parent reads now
+	time.Sleep(pause) // by then the parent reads
 	dir := fmt.Sprintf("/proc/%d/", a.parent)
 	for _, ours := range []string{"/proc/self/fd/0", "/proc/self/fd/1"} {
 		pipe, err := os.Readlink(ours)

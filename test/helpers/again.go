@@ -12,8 +12,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// againChecks are those of a helper that serves one lock after another, which a helper need
-// not do.
+// againChecks check a helper that serves one lock after another. A helper need not do that.
 var againChecks = []check{
 	{"--again", "It writes `READY proto=1`, and then reads requests", againServes},
 	{"--again: held", "`BEGUN n=7` at once; then `OK n=7 …` or `ERR n=7 …`", againHeld},
@@ -26,7 +25,7 @@ var againChecks = []check{
 	{"--again: its own flags", "In a request they are refused.", againFlags},
 }
 
-// again starts a helper that serves several, if it is one.
+// again starts a helper that serves several locks, if it can.
 func (t *trial) again(flags ...string) *run {
 	r := t.start(t.input(), t.output(), slices.Concat(t.command, []string{"hold", "--again", "--stdin", "watch"}, flags))
 	l, err := r.read(t.within)
@@ -121,15 +120,15 @@ func againCancelled(t *trial) {
 	if _, err := l.Millis("waited_ms"); err != nil || l.Value("code") != string(protocol.Cancelled) {
 		t.broken("after CANCEL: %s", show(l))
 	}
-	r.ask(protocol.WordCancel, 1) // has crossed with the answer
+	r.ask(protocol.WordCancel, 1) // crosses with the answer
 	other.letGo()
 	t.free()
 	r.has(2)
 	r.gives(2)
 }
 
-// againStopped: it is stopped while it waits for a request, and both lines are there when it
-// goes on.
+// againStopped: the helper is stopped while it waits for a request. When it goes on, both lines
+// are there.
 func againStopped(t *trial) {
 	r := t.again()
 	r.signal(syscall.SIGSTOP)

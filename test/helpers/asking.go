@@ -4,7 +4,7 @@ package helpers
 
 import "locksmith/protocol"
 
-// askChecks are those of a helper that asks its parent how to wait, which a helper need not do.
+// askChecks check a helper that asks its parent how to wait. A helper need not do that.
 var askChecks = []check{
 	{"--ask", "after a refusal, before its first line, and the parent answers", askPauses},
 	{"--ask: END", "After `END` comes `ERR code=held`; any other", askEnds},
@@ -12,8 +12,8 @@ var askChecks = []check{
 	{"--ask: input ends", "The end of the pipe ends the wait, too.", askInputEnds},
 }
 
-// busy starts a helper that asks, for a lock that another holds, and returns both after the first
-// question.
+// busy starts a helper that asks, for a lock that another helper holds. It returns both after
+// the first question.
 func (t *trial) busy() (holder, waiter *run) {
 	probe := t.hold("--ask")
 	probe.knows("--ask")

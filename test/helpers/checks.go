@@ -13,8 +13,8 @@ import (
 	"locksmith/protocol"
 )
 
-// A check is one promise of a helper: the sentence of protocol/README.md or its doc.go that
-// makes it, and how it is looked at.
+// A check is one promise of a helper: the sentence that makes it, in protocol/README.md or its
+// doc.go, and how to look whether the helper keeps it.
 type check struct {
 	name, rule string
 	look       func(*trial)
@@ -22,10 +22,10 @@ type check struct {
 
 func (c check) told() (name, rule string) { return c.name, c.rule }
 
-// brief is a lease that one can wait for.
+// brief is a lease short enough to wait for.
 const brief = 8 * time.Second
 
-// checks are all of them.
+// checks are all checks of a helper.
 var checks = slices.Concat(usual, askChecks, againChecks)
 
 var usual = []check{
@@ -247,7 +247,7 @@ func parentDies(t *trial) {
 	t.free()
 }
 
-// shellDies: we keep both pipes, so that its death alone tells.
+// shellDies: we keep both pipes, so only the shell's death tells.
 func shellDies(t *trial) {
 	r := t.behindShell()
 	r.ok()
@@ -358,8 +358,8 @@ func waiterParent(t *trial) {
 	r.fails(protocol.WordErr, protocol.Cancelled)
 }
 
-// waiterTerminated: a helper that dies of the signal may have been too slow to prepare for
-// it. Then it is given more time.
+// waiterTerminated: a helper that dies of the signal may have been too slow to prepare for it.
+// Then it gets more time.
 func waiterTerminated(t *trial) {
 	t.hold().ok()
 	for ; ; t.grace *= 4 {
@@ -373,8 +373,8 @@ func waiterTerminated(t *trial) {
 	}
 }
 
-// inTime: a machine that is busy may make a helper late once, one that polls may be in time
-// once. So it is looked at some times, after different pauses, and all of that again if one is late.
+// inTime: a busy machine may make a helper late once, and a helper that polls may be in time
+// once. So this tries several pauses, and all of them again if the helper was late at one.
 func inTime(t *trial) {
 	for range 3 {
 		if t.prompt(0) && t.prompt(100*time.Millisecond) && t.prompt(300*time.Millisecond) {
@@ -384,7 +384,7 @@ func inTime(t *trial) {
 	t.broken("its lock, or its wait, ended more than %v after the hang-up: %v", t.soon, t.late.Round(time.Millisecond))
 }
 
-// prompt reports whether helpers end soon which hold and wait for the lock for a pause.
+// prompt reports whether, after a pause, helpers that hold and wait for the lock end soon.
 func (t *trial) prompt(pause time.Duration) bool {
 	holder := t.hold()
 	holder.ok()
@@ -416,7 +416,7 @@ func shared(t *trial) {
 	r.letGo()
 }
 
-// short holds the lock with a lease that one can wait for, if the helper lets us choose.
+// short holds the lock with a lease short enough to wait for, if the helper lets us choose.
 func (t *trial) short(flags ...string) (*run, protocol.Grant) {
 	r := t.hold(append(flags, "--lease", brief.String())...)
 	if l, err := r.read(t.within); err == nil && l.Word == protocol.WordOK {
@@ -449,7 +449,7 @@ func stopped(t *trial) {
 	}
 	r.signal(syscall.SIGSTOP)
 	time.Sleep(g.Lease + time.Second)
-	for t.kept { // leave no BEAT of before
+	for t.kept { // skip each BEAT of before
 		if _, err := r.read(time.Millisecond); err != nil {
 			break
 		}

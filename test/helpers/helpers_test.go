@@ -27,11 +27,11 @@ func TestMain(m *testing.M) {
 	lab.Main(m, nil)
 }
 
-// beyond are the checks that there are none of, for any helper.
+// beyond are the checks that no helper can be put to.
 var beyond = []string{"other losses", "other codes", "clock", "descriptors", "thread", "sets, metadata, events"}
 
-// conforms runs all checks, each with a lock of its own: the kind may have options. Those that do not apply to this
-// helper are named.
+// conforms runs all checks, each with a lock of its own. kind may have options. unchecked names
+// the checks that do not apply to this helper.
 func conforms(t *testing.T, kind string, unchecked []string, command ...string) {
 	t.Helper()
 	for _, c := range checks {
@@ -66,7 +66,7 @@ func TestOurs(t *testing.T) {
 	conforms(t, "nfs:", nil, lab.Program(t, "cmd/locksmith"))
 }
 
-// TestKept: a helper whose lock nobody takes while it lives keeps it through a stop.
+// TestKept: a helper whose lock nobody takes while it lives keeps the lock through a stop.
 func TestKept(t *testing.T) {
 	lab.NotShort(t, "waits for leases")
 	t.Parallel()
@@ -76,10 +76,10 @@ func TestKept(t *testing.T) {
 		}
 		h := newHelper(t, "local:", lab.Program(t, "cmd/locksmith"))
 		if h.kept = true; h.try(c).word != "ok" {
-			t.Errorf("with -kept: %+v", h.try(c))
+			t.Errorf("a helper that goes on after a stop, with -kept: %+v, want ok", h.try(c))
 		}
 		if h.kept, h.within = false, 2*time.Second; h.try(c).word != "broken" {
-			t.Error("without -kept, a helper that goes on is not broken")
+			t.Error("a helper that goes on after a stop is not called broken without -kept")
 		}
 	}
 }
@@ -94,8 +94,8 @@ func TestPython(t *testing.T) {
 	conforms(t, "demo:", []string{"timeout", "--shared", "stopped", "--ask", "--again"}, "python3", second)
 }
 
-// TestOtherProgram: locksmith that becomes the helper in Python keeps the same promises: it
-// has the parent, pipes and signals that locksmith was started with.
+// TestOtherProgram: locksmith that becomes the helper in Python keeps the same promises. That
+// helper has the parent, pipes and signals with which locksmith was started.
 func TestOtherProgram(t *testing.T) {
 	lab.NotShort(t, "waits for leases")
 	t.Parallel()
@@ -127,7 +127,7 @@ func TestRemote(t *testing.T) {
 		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, lab.Program(t, "cmd/locksmith"))
 }
 
-// mistakes are changes of the helper in Python, which check finds each, and what it sees.
+// mistakes are changes of the helper in Python, the check that finds each, and what it sees.
 var mistakes = []struct{ old, new, check, sees string }{
 	{"    wanted, pipes = watch(", "    print('waiting', flush=True)\n    wanted, pipes = watch(", "first line", "waiting"},
 	{`if c.isprintable() else "?"`, ``, "odd address", "malformed line"},
@@ -186,7 +186,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// naive is what one writes who has only seen the two lines.
+// naive is a helper by somebody who has only seen the two lines.
 const naive = `
 for lock; do :; done
 echo "OK proto=1 id=$$ mode=exclusive waited_ms=0 lease_ms=60000 lock=$lock"
@@ -213,11 +213,11 @@ func mustFind(t *testing.T, h helper, name, sees string) {
 	t.Helper()
 	i := slices.IndexFunc(checks, func(c check) bool { return c.name == name })
 	if o := h.try(checks[i]); o.word != "broken" || !strings.Contains(o.seen, sees) {
-		t.Errorf("%s: %q, not with %q", o.word, o.seen, sees)
+		t.Errorf("the check says %s, %q; want broken, with %q", o.word, o.seen, sees)
 	}
 }
 
-// TestRules: the page says what the checks say it does.
+// TestRules: the page has the sentences that the checks cite.
 func TestRules(t *testing.T) {
 	var page string
 	for _, file := range []string{"README.md", "doc.go"} {
@@ -237,7 +237,7 @@ func TestRules(t *testing.T) {
 	}
 	for name, rule := range rules {
 		if !strings.Contains(page, rule) {
-			t.Errorf("%s: nowhere does it say %q", name, rule)
+			t.Errorf("the check %q cites a sentence that neither protocol/README.md nor doc.go has: %q", name, rule)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type parent struct {
 	within, grace time.Duration
 }
 
-// A part is what a helper does that this program plays, and what its parent has to make of it.
+// A part is what the helper does that this program plays, and what its parent has to make of it.
 type part struct {
 	name, rule string
 	play       func(*actor)
@@ -29,7 +29,7 @@ type part struct {
 
 func (p part) told() (name, rule string) { return p.name, p.rule }
 
-// The sentences of the page, for more than one part.
+// The sentences of the page that several parts cite.
 const (
 	readsOneLine = "Read one line. `OK …`: the lock is held. Anything else, or the end: it is not"
 	statusZero   = "Status 0: it was held to the end"
@@ -95,7 +95,7 @@ func (p parent) try(of part) outcome {
 	})
 }
 
-// setUp makes the directory, with us as the program locksmith.
+// setUp makes the directory, in which this program is called locksmith.
 func (s *stage) setUp() {
 	dir, err := os.MkdirTemp("", "locksmith-check-")
 	s.must(err)
@@ -107,7 +107,8 @@ func (s *stage) setUp() {
 	s.dir, s.lock = dir, "local:"+filepath.Join(dir, "lock")
 }
 
-// has says whether a file of the directory has a line that begins so, and returns what follows.
+// has reports whether a file of the directory has a line that begins so, and returns the rest of
+// it.
 func (s *stage) has(file, begin string) (rest string, has bool) {
 	text, err := os.ReadFile(filepath.Join(s.dir, file))
 	s.must(err)

@@ -36,8 +36,8 @@ func newParent(t *testing.T, source string) parent {
 	return parent{command: command, within: time.Minute, grace: 300 * time.Millisecond}
 }
 
-// TestParents: what the page shows, what strangers wrote from it, and what uses our clients
-// passes each part. Those that look at the number of the protocol are named.
+// TestParents: the parents that the page shows, those that strangers wrote from it, and those
+// that use our clients pass each part. Those that look at the number of the protocol are named.
 func TestParents(t *testing.T) {
 	looks := []string{"ruby/stranger.rb", "clients/python/example.py", "clients/node/example.mjs", "clients/perl/example.pl", "clients/tcl/example.tcl"}
 	for _, source := range slices.Concat(looks, []string{"sh/example.sh", "perl/example.pl", "python/example.py",
@@ -97,7 +97,7 @@ func TestWrongParents(t *testing.T) {
 			}
 			i := slices.IndexFunc(parts, func(of part) bool { return of.name == w.part })
 			if o := p.try(parts[i]); o.word != "broken" || !strings.Contains(o.seen, w.sees) {
-				t.Errorf("%q: %q, not with %q", o.word, o.seen, w.sees)
+				t.Errorf("the part says %q, %q; want broken, with %q", o.word, o.seen, w.sees)
 			}
 		})
 	}

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package helpers says where a helper, or a parent, in whatever language, breaks
-// protocol/README.md. The program cmd/locksmith-check has its commands:
+// Package helpers finds where a helper, or a parent, in any language, breaks protocol/README.md.
+// The program cmd/locksmith-check has its commands:
 //
 //	locksmith-check helper LOCK HELPER [ARGUMENT…]
 //	locksmith-check parent COMMAND [ARGUMENT…]
@@ -10,15 +10,15 @@
 // as they fail. LOCK is an address for the helper, which nobody else uses.
 //
 // The second starts COMMAND, a parent, with its ARGUMENTs and the address of a lock after them,
-// and has it start a helper that does wrong. That helper is this program: it is locksmith on
-// the PATH, and in $LOCKSMITH. COMMAND takes the lock, says "working" on a line of its own, lets
-// go, and exits: with 0 if it had the lock until then, else with another status.
+// and has it start a helper that does wrong. That helper is this program: it is locksmith on the
+// PATH, and in $LOCKSMITH. COMMAND takes the lock, says "working" on a line of its own, lets go,
+// and exits: with 0 if it had the lock until then, else with another status.
 //
 // Both print a line for each thing they look at: ok; broken, with what was seen and the sentence
 // of the page; or not checked, with the reason. They exit with 1 if anything is broken.
 //
-// Caveats. Something that must not happen is waited for shortly (-grace), what must for
-// long (-within): who is too slow is called broken, who errs later is not.
+// Caveats. The program waits only shortly (-grace) for what must not happen, and long (-within)
+// for what must. So it calls a slow helper broken, and misses a fault that comes later.
 package helpers
 
 import (
@@ -39,7 +39,7 @@ by "locksmith hold", says "working" on a line of its own, lets go, and exits, wi
 only if it had the lock until then. Both exit with 1 if anything is broken.
 `
 
-// Main is the program: it returns its exit status.
+// Main is the program. It returns the exit status.
 func Main(args []string, stdout, stderr io.Writer) int {
 	if part, is := os.LookupEnv(partVariable); is {
 		return play(part, args)
@@ -82,7 +82,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// report tries all and writes a line for each. It returns how many are broken.
+// report tries all, writes a line for each, and returns how many are broken.
 func report[C interface{ told() (name, rule string) }](w io.Writer, all []C, try func(C) outcome) (broken int) {
 	for _, c := range all {
 		name, rule := c.told()

@@ -23,19 +23,19 @@ type helper struct {
 	command       []string
 	lock          string
 	within, grace time.Duration
-	soon          time.Duration // may go by from a hang-up to the end of the lock
-	kept          bool          // nobody takes the lock of a helper that lives
+	soon          time.Duration // from a hang-up to the end of the lock, at most
+	kept          bool          // nobody takes the lock of a living helper
 }
 
-// An outcome is what came of a check: ok, broken or not checked, and what was seen.
+// An outcome is the result of a check: ok, broken or not checked, and what was seen.
 type outcome struct{ word, seen string }
 
-// A trial is one check of a helper. Its methods end the check with a panic that try
-// recovers, at the first thing that is not as it should be.
+// A trial is one check of a helper. At the first thing that is wrong its methods end the check
+// with a panic, which try recovers.
 type trial struct {
 	helper
 	cleanup []func()
-	late    time.Duration // after a hang-up, the last time it was looked at
+	late    time.Duration // how late after a hang-up the helper was, the last time
 }
 
 func (h helper) try(c check) outcome {
@@ -69,14 +69,14 @@ func (t *trial) broken(format string, args ...any) {
 
 func (t *trial) unchecked(why string) { panic(outcome{"not checked", why}) }
 
-// must ends the check for a reason that is not the helper's.
+// must ends the check for a reason that is not the helper's fault.
 func (t *trial) must(err error) {
 	if err != nil {
 		t.unchecked(err.Error())
 	}
 }
 
-// A trial is a lab.T: what fails there is not the helper's doing.
+// A trial is a lab.T. What fails there is not the helper's fault.
 func (t *trial) Helper()                           {}
 func (t *trial) Cleanup(f func())                  { t.cleanup = append(t.cleanup, f) }
 func (t *trial) Fatalf(format string, args ...any) { t.unchecked(fmt.Sprintf(format, args...)) }
@@ -123,8 +123,8 @@ func (t *trial) hold(flags ...string) *run {
 	return t.start(t.input(), t.output(), t.call(slices.Concat(client, flags)...))
 }
 
-// behindShell starts it below a shell that has the same standard streams. The shell is
-// then its parent.
+// behindShell starts the helper below a shell with the same standard streams. The shell is its
+// parent.
 func (t *trial) behindShell(flags ...string) *run {
 	return t.start(t.input(), t.output(), slices.Concat([]string{"sh", "-c", `"$@"; exit`, "sh"}, t.call(flags...)))
 }
@@ -165,7 +165,7 @@ func (t *trial) other() *lab.Process { return lab.Start(t, exec.Command("sleep",
 
 func pid(p *lab.Process) string { return strconv.Itoa(p.PID()) }
 
-// read returns the next line. The first must come whole, as it was written.
+// read returns the next line. The first must come in one piece.
 func (r *run) read(within time.Duration) (protocol.Line, error) {
 	_ = r.stdout.SetReadDeadline(time.Now().Add(within))
 	if r.lines == nil {
@@ -217,7 +217,7 @@ func (r *run) grant(l protocol.Line) protocol.Grant {
 	return g
 }
 
-// knows expects the lock of a helper that may refuse a flag.
+// knows expects the lock from a helper that may refuse a flag.
 func (r *run) knows(flag string) protocol.Grant {
 	l, err := r.read(r.within)
 	switch {
@@ -275,7 +275,7 @@ func (r *run) exits(status int) {
 
 func (r *run) diesOf(s syscall.Signal) bool { return r.status() == -int(s) }
 
-// status waits for the exit, for as long as a helper may take.
+// status waits for the exit, as long as a helper may take.
 func (r *run) status() int {
 	select {
 	case <-r.process.Ended():
