@@ -17,12 +17,12 @@ import (
 // glance is how long we look for what must not happen.
 const glance = 200 * time.Millisecond
 
-// A pair is a kind of lock and a tool that is to live with it.
+// A pair is a kind of lock, and a tool that is to live with it.
 type pair struct {
 	scheme  string
 	options string
 	tool    tool
-	limit   string // that we know of
+	limit   string // that we know
 }
 
 func (p pair) name() string { return p.scheme + p.options + " " + p.tool.name }
@@ -44,7 +44,7 @@ func newCell(t *testing.T, p pair) *cell {
 func (c *cell) path() string    { return filepath.Join(c.dir, "mbox.lock") }
 func (c *cell) address() string { return c.scheme + c.path() + c.options }
 
-// A holder has the lock or waits for it, says "held" when it has it, and leaves it when its
+// A holder has the lock or waits for it. It says "held" when it has it, and leaves it when its
 // input ends.
 type holder struct{ *lab.Process }
 
@@ -60,23 +60,23 @@ func (c *cell) theirs() holder {
 	return holder{lab.Start(c.T, c.tool.command(false, "hold", c.path()))}
 }
 
-// held waits until it has the lock.
+// held waits until the holder has the lock.
 func (h holder) held() holder {
 	h.Expect("held")
 	return h
 }
 
-// waits makes sure that it has not got the lock yet.
+// waits makes sure that the holder does not have the lock yet.
 func (h holder) waits() { h.Silent(glance) }
 
-// leave makes it leave the lock and end.
+// leave has the holder leave the lock and end.
 func (h holder) leave() {
 	h.LetGo()
 	h.Rest()
 	h.Exits(0)
 }
 
-// refresh gives a sign of life.
+// refresh has the holder give a sign of life.
 func (c *cell) refresh(h holder) {
 	c.Helper()
 	_, err := io.WriteString(h.Stdin, "\n")
@@ -88,17 +88,17 @@ func (c *cell) run(args ...string) *exec.Cmd {
 	return locksmith(c.T, append([]string{"run"}, args...)...)
 }
 
-// weTake reports whether locksmith gets the lock, as opposed to finding it held.
+// weTake reports whether locksmith gets the lock. If not, the lock is held.
 func (c *cell) weTake(flags ...string) bool {
 	c.Helper()
 	status, said := lab.Run(c.T, c.run(append(flags, c.address(), "--", "true")...))
 	if status != 0 && status != held {
-		c.Fatalf("locksmith: exit status %d\n%s", status, said)
+		c.Fatalf("locksmith tries the lock: exit status %d, want 0, or 75 if it is held\n%s", status, said)
 	}
 	return status == 0
 }
 
-// they let the tool try. Its status is 0, held, or another if it could not tell.
+// they has the tool try. The status is 0, held, or another if the tool could not tell.
 func (c *cell) they(old bool) (status int, said string) {
 	c.Helper()
 	status, said = lab.Run(c.T, c.tool.command(old, "try", c.path()))
@@ -106,7 +106,7 @@ func (c *cell) they(old bool) (status int, said string) {
 	return status, lines[len(lines)-1]
 }
 
-// age makes the lock so old, and read just now.
+// age sets the lock's time so long ago, and its last reading to now.
 func (c *cell) age(d time.Duration) {
 	c.Helper()
 	mustWork(c.T, os.Chtimes(c.path(), time.Now(), time.Now().Add(-d)))
@@ -132,6 +132,6 @@ func (c *cell) exists() bool {
 func (c *cell) mustBeEmpty() {
 	c.Helper()
 	if left, err := os.ReadDir(c.dir); err != nil || len(left) > 0 {
-		c.Errorf("left: %v, %v", left, err)
+		c.Errorf("the directory of the lock is not empty afterwards: %v, %v", left, err)
 	}
 }

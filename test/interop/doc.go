@@ -1,19 +1,19 @@
-// Package interop tests which of our locks lives with which tool of other people,
-// with the tools themselves.
+// Package interop tests which of our locks live with which tools of other people, with the tools
+// themselves.
 //
 // # Running it
 //
 //	go test -v ./test/interop
 //	go test -v ./test/interop -run TestMatrix -table | grep '^|'
 //
-// Each pair of a kind of lock and a tool is a cell: lines that begin with "cell:" say
-// what was seen there, and -table prints the table that README has, and must have. Where a
-// tool is missing its cells skip, unless CI=true; test/run installs them all.
+// Each pair of a kind of lock and a tool is a cell. Lines that begin with "cell:" say what was
+// seen there. -table prints the table, which README must have. If a tool is missing its cells
+// skip, unless CI=true; test/run installs all tools.
 //
 // # How it works
 //
-// The directory testdata holds a program for each tool that does the same three
-// things, tells nothing of what is to come out, and goes by the tool's own rules:
+// For each tool the directory testdata has a program that does the same three things by the
+// tool's own rules, and does not know what is to come out:
 //
 //	TOOL try PATH                    takes the lock once and leaves it, or exits 75
 //	TOOL hold PATH                   takes it, says "held", gives a sign of life and
@@ -21,17 +21,17 @@
 //	                                 leaves the lock when that ends
 //	TOOL loop PATH ROUNDS COMMAND…   runs COMMAND under the lock so many times
 //
-// With STALE in its environment it breaks locks that are so many seconds old, if the
-// tool has that option. Instead of waiting for the age at which a tool breaks a lock,
-// the tests set the file's time back. They leave the time of its last reading as it
-// is: dotlockfile believes that one, too.
+// With STALE in its environment it breaks locks that are so many seconds old, if the tool has
+// that option. The tests do not wait for the age at which a tool breaks a lock, but set the
+// file's time back. They leave the time of its last reading as it is: dotlockfile believes that
+// one, too.
 //
-// What runs under the lock is ftplab's witness, which writes down when.
+// Under the lock runs ftplab's witness, which writes down when.
 //
-// Two things are not as people have them: flufl.lock's pauses are shorter, and for tools
-// that go by pids everybody stays for a while after its last release (look_test.go).
+// Two things are not as people have them: flufl.lock's pauses are shorter, and for tools that go
+// by pids everybody stays for a while after the last release (look_test.go).
 //
 // # What it cannot show
 //
-// All is on one machine, so that a pid of another one is only played.
+// All is on one machine, so another machine's pid is only played.
 package interop

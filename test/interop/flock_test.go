@@ -13,14 +13,15 @@ import (
 	"locksmith/test/lab"
 )
 
-// A locker is another way to have the lock of flock:, by lines of a shell in which $0 is the path.
+// A locker is another way to have the lock of flock:, as lines of a shell in which $0 is the
+// path.
 type locker struct {
 	name  string
-	probe string // as of a tool
+	probe string // as for a tool
 	hold  string // has the lock, says held, and leaves it when its input ends
 	try   string // exits with 0 if it gets the lock at once
 	loop  string // runs "$@" under the lock
-	// shared: it leaves room for others that share.
+	// shared: others that share may have it, too.
 	shared bool
 	dir    bool // the path is a directory
 }
@@ -44,12 +45,12 @@ if ($verb == "hold") { echo "held\n"; stream_get_contents(STDIN); }
 if ($verb == "loop") { passthru(implode(" ", array_map("escapeshellarg", array_slice($argv, 3))), $status); exit($status); }' --`
 )
 
-// called is a locker that is told hold, try or loop.
+// called is a locker whose program is told hold, try or loop.
 func called(name, probe, program string) locker {
 	return locker{name: name, probe: probe, hold: "exec " + program + ` "$0" hold`, try: program + ` "$0" try`, loop: program + ` "$0" loop "$@"`}
 }
 
-// run is a locker that runs commands under the lock; more is for one that does not wait.
+// run is a locker that runs commands under the lock. more is for one that does not wait.
 func run(name, program, more string) locker {
 	return locker{name: name, probe: "command -v " + strings.Fields(program)[0], hold: "exec " + program + ` "$0" ` + stays, try: program + " " + more + ` "$0" true`, loop: program + ` "$0" "$@"`}
 }
@@ -96,7 +97,7 @@ func (c flockCell) shell(line string, argv ...string) *exec.Cmd {
 	return exec.Command("sh", append([]string{"-c", line, c.path}, argv...)...)
 }
 
-// theirs and ours are holders, or wait to be.
+// theirs and ours hold the lock, or wait for it.
 func (c flockCell) theirs() holder {
 	c.Helper()
 	return holder{lab.Start(c.T, c.shell(c.hold))}
@@ -111,12 +112,12 @@ func (c flockCell) run(args ...string) *exec.Cmd {
 	return locksmith(c.T, append([]string{"run"}, args...)...)
 }
 
-// weGet and theyGet report whether one gets the lock at once.
+// weGet and theyGet report whether locksmith, or the locker, gets the lock at once.
 func (c flockCell) weGet(flags ...string) bool {
 	c.Helper()
 	status, said := lab.Run(c.T, c.run(append(flags, "-n", c.address(), "--", "true")...))
 	if status != 0 && status != held {
-		c.Fatalf("locksmith: exit status %d\n%s", status, said)
+		c.Fatalf("locksmith tries the lock: exit status %d, want 0, or 75 if it is held\n%s", status, said)
 	}
 	return status == 0
 }
@@ -131,17 +132,18 @@ func (c flockCell) theyGet() bool {
 func (c flockCell) mustGet(what string, we, they bool) {
 	c.Helper()
 	if got := c.weGet(); got != we {
-		c.Errorf("%s: we get it: %t", what, got)
+		c.Errorf("%s: locksmith gets the lock: %t", what, got)
 	}
 	if got := c.theyGet(); got != they {
-		c.Errorf("%s: they get it: %t", what, got)
+		c.Errorf("%s: the other tool gets the lock: %t", what, got)
 	}
 }
 
-// ways are those to hold a lock of ours: run that becomes its command, and one that stays.
+// ways are the two ways to hold a lock of ours: run that becomes its command, and run that
+// stays.
 var ways = map[string][]string{"become": nil, "stay": {"--max-hold", "1h"}}
 
-// TestFlock: each of those who lock with flock(2) excludes us and is excluded, whoever dies or is
+// TestFlock: each tool that locks with flock(2) excludes us and is excluded, whoever dies or is
 // stopped.
 func TestFlock(t *testing.T) {
 	t.Parallel()
@@ -164,12 +166,12 @@ func TestFlock(t *testing.T) {
 	}
 }
 
-// excludesUs: theirs lives, is stopped, is killed.
+// excludesUs: a holder of theirs lives, is stopped, is killed.
 func (c flockCell) excludesUs() {
 	h := c.theirs().held()
 	c.mustGet("they hold it", false, c.shared)
 	if got := c.weGet("-s"); got != c.shared {
-		c.Errorf("we share it: %t", got)
+		c.Errorf("locksmith shares a lock of theirs: %t", got)
 	}
 	waiter := c.ours()
 	waiter.waits()
@@ -182,7 +184,7 @@ func (c flockCell) excludesUs() {
 	c.mustGet("all have left", true, true)
 }
 
-// isExcluded: ours lives, is stopped, is killed; and so is one that waits.
+// isExcluded: a holder of ours lives, is stopped, is killed; and so is a waiter of ours.
 func (c flockCell) isExcluded(flags []string) {
 	h := c.ours(flags...).held()
 	c.mustGet("we hold it", false, false)
@@ -202,7 +204,7 @@ func (c flockCell) isExcluded(flags []string) {
 	c.mustGet("ours was killed", true, true)
 }
 
-// takesTurns: nobody has it beside another.
+// takesTurns: nobody has the lock beside another.
 func (c flockCell) takesTurns() {
 	book := filepath.Join(c.TempDir(), "book")
 	witness := func(who string) []string {
@@ -233,18 +235,18 @@ func (c flockCell) takesTurns() {
 	h := readHistory(c.T, book)
 	h.check(c.T)
 	if ours, theirs := h.turns("ours"), h.turns("theirs"); ours != each*rounds || theirs != each*rounds {
-		c.Errorf("%d turns of ours and %d of theirs, want %d", ours, theirs, each*rounds)
+		c.Errorf("%d turns of ours and %d of theirs, want %d of each", ours, theirs, each*rounds)
 	}
 }
 
-// TestFlockFile: what becomes of the file while it is locked. Emptied or filled, it is the same
-// lock; what is renamed, replaced or removed is the lock of those who have it, and of nobody who
-// comes.
+// TestFlockFile: the file changes while it is locked. If it is emptied or filled it is the same
+// lock. If it is renamed, replaced or removed, those who have its lock keep it, and newcomers do
+// not meet it.
 func TestFlockFile(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]struct {
 		do   string
-		same bool // as before, to who comes
+		same bool // as before, to newcomers
 	}{
 		"emptied":  {`: >"$0"`, true},
 		"filled":   {`echo data >>"$0"`, true},
@@ -269,13 +271,13 @@ func TestFlockFile(t *testing.T) {
 			if free {
 				lab.Eventually(t, "run tells", func() bool { return strings.Contains(h.Stderr(), "the command goes on under the lock of a file") })
 			}
-			waiter.waits() // behind the one that was there
+			waiter.waits() // behind the holder of the old file
 			h.leave()
 			waiter.held()
 			c.mustGet("the waiter has it", false, false)
 			waiter.leave()
 
-			// A helper without a command has lost the lock then.
+			// A helper without a command loses the lock then.
 			helper := lab.Start(t, locksmith(t, "hold", "--refresh", "1s", c.address()))
 			helper.Expect("OK ")
 			if out, err := c.shell(change.do).CombinedOutput(); err != nil {
@@ -301,8 +303,8 @@ echo held
 exec cat
 `
 
-// TestSelfLocking: a script that locks itself runs once at a time, also against flock(1), and also
-// under an outer lock of another kind; its text stays as it is.
+// TestSelfLocking: a script that locks itself runs once at a time, also beside flock(1), and
+// also under an outer lock of another kind. Its text stays as it is.
 func TestSelfLocking(t *testing.T) {
 	t.Parallel()
 	c := newFlockCell(t, lockers[0])
@@ -318,17 +320,17 @@ func TestSelfLocking(t *testing.T) {
 		h := holder{lab.Start(t, exec.Command(argv[0], argv[1:]...))}.held()
 		c.mustGet(name, false, false)
 		if status, said := lab.Run(t, exec.Command(c.path)); status != held || said != "" {
-			t.Errorf("%s: a second one: exit status %d, %s", name, status, said)
+			t.Errorf("%s: a second run of the script: exit status %d, want 75: %s", name, status, said)
 		}
 		h.leave()
 	}
 	if text, err := os.ReadFile(c.path); err != nil || string(text) != script {
-		t.Errorf("the script is now %q, %v", text, err)
+		t.Errorf("the script was changed: %q, %v", text, err)
 	}
 }
 
-// TestOtherKernelLock: s6-setlock and flock --fcntl take locks of fcntl(2), which are others: each
-// side has its own.
+// TestOtherKernelLock: s6-setlock and flock --fcntl take locks of fcntl(2), which do not exclude
+// ours, nor ours them.
 func TestOtherKernelLock(t *testing.T) {
 	t.Parallel()
 	c := newFlockCell(t, run("s6-setlock", "s6-setlock", "-n"))
@@ -342,8 +344,8 @@ func TestOtherKernelLock(t *testing.T) {
 	h.leave()
 }
 
-// TestLeftBehind: after a kill -9 of run what its command left keeps the lock, as after one of
-// flock(1), and without -o so it does when all is well.
+// TestLeftBehind: after a kill -9 of run, what its command left keeps the lock, as with
+// flock(1). Without -o what the command left keeps it in good order, too.
 func TestLeftBehind(t *testing.T) {
 	t.Parallel()
 	for name, flags := range ways {

@@ -11,7 +11,7 @@ import (
 
 type history []holds.Hold
 
-// readHistory reads what witnesses wrote.
+// readHistory reads what the witnesses wrote.
 func readHistory(t *testing.T, file string) history {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -20,7 +20,7 @@ func readHistory(t *testing.T, file string) history {
 	open := map[int]int{} // of h, by pid
 	for line := range strings.Lines(string(text)) {
 		var word string
-		var pid int // of who ran the witness
+		var pid int // of the parent of the witness
 		var i holds.Hold
 		if _, err := fmt.Sscan(line, &word, &i.Start, &pid, &i.Who); err != nil { // "ours" or "theirs"
 			t.Fatalf("%q: %v", line, err)
@@ -32,18 +32,18 @@ func readHistory(t *testing.T, file string) history {
 		case "give":
 			h[open[pid]].End = i.Start
 		case "met":
-			t.Errorf("%s, pid %d, met somebody", i.Who, pid)
+			t.Errorf("%s, pid %d, met another holder under the lock", i.Who, pid)
 		}
 	}
 	return h
 }
 
-// check makes sure that nobody had the lock at the same time as another.
+// check makes sure that no two had the lock at the same time.
 func (h history) check(t *testing.T) {
 	t.Helper()
 	for _, i := range h {
 		if i.End <= i.Start {
-			t.Errorf("%v has no end", i)
+			t.Errorf("the turn %v has no end: its witness was killed or wrote nothing", i)
 		}
 	}
 	holds.Judge(t, h, false)

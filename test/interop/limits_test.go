@@ -14,11 +14,11 @@ import (
 	"locksmith/test/lab"
 )
 
-// These are the limits that README's table tells of: what goes wrong, and when.
+// These are the limits in README's table: what goes wrong, and when.
 
-// TestLateHeartbeat: flufl.lock takes the time of our file for the lock's end, and
-// grants 10 s more. One of ours that is late loses the lock to it, unless it keeps the
-// time a lease ahead. With local: it is always late.
+// TestLateHeartbeat: flufl.lock takes the time of our file for the lock's end, and grants 10 s
+// more. A late holder of ours loses the lock to it, unless it keeps the time a lease ahead. With
+// local: it is always late.
 func TestLateHeartbeat(t *testing.T) {
 	for _, x := range []struct {
 		scheme, options string
@@ -28,7 +28,7 @@ func TestLateHeartbeat(t *testing.T) {
 		{"link:", "", 3 * time.Second, held},
 		{"link:", "", 12 * time.Second, 1},
 		{"link:", "?touch=ahead", 20 * time.Second, held},
-		{"local:", "", 14 * time.Second, 1}, // they come every 15 s
+		{"local:", "", 14 * time.Second, 1}, // heartbeats come every 15 s
 	} {
 		t.Run(x.scheme+x.options+x.late.String(), func(t *testing.T) {
 			t.Parallel()
@@ -37,33 +37,33 @@ func TestLateHeartbeat(t *testing.T) {
 			c.age(time.Since(c.modified()) + x.late)
 			status, said := c.they(false)
 			if status != x.want {
-				t.Errorf("flufl.lock: exit status %d, want %d\n%s", status, x.want, said)
+				t.Errorf("flufl.lock, after a late heartbeat of ours: exit status %d, want %d\n%s", status, x.want, said)
 			}
 			if taken := !c.exists(); taken != (x.want != held) {
-				t.Errorf("our lock was broken: %t", taken)
+				t.Errorf("flufl.lock broke our lock: %t", taken)
 			}
 		})
 	}
 }
 
-// TestBreakingCallFails: flufl.lock takes all that our file says for the name of
-// another file, which it removes, too. That is why the call fails that broke a lock of
-// ours; the next one is lucky.
+// TestBreakingCallFails: flufl.lock takes all that our file says for the name of another file,
+// and removes that file, too. So the call that breaks a lock of ours fails. The next call gets
+// the lock.
 func TestBreakingCallFails(t *testing.T) {
 	t.Parallel()
 	c := newCell(t, pair{scheme: "link:", tool: flufl})
 	c.crash()
 	c.age(time.Minute)
 	if status, said := c.they(false); status != 1 || !strings.Contains(said, "File name too long") {
-		t.Errorf("exit status %d\n%s", status, said)
+		t.Errorf("flufl.lock breaks our dead holder's lock: exit status %d, want a failure\n%s", status, said)
 	}
 	if status, said := c.they(false); status != 0 {
-		t.Errorf("then: exit status %d\n%s", status, said)
+		t.Errorf("the next call of flufl.lock: exit status %d, want 0\n%s", status, said)
 	}
 }
 
-// TestHelperKilled: when the helper alone is gone, we wait for the lease, for the
-// sake of its parent; who goes by the pid does not.
+// TestHelperKilled: when only the helper is gone, we wait for the lease, because its parent may
+// live. A tool that goes by the pid does not.
 func TestHelperKilled(t *testing.T) {
 	t.Parallel()
 	c := newCell(t, pair{scheme: "link:", tool: dotlockfileP})
@@ -71,16 +71,16 @@ func TestHelperKilled(t *testing.T) {
 	h.Held()
 	h.Kill()
 	if c.weTake("--timeout", "0") {
-		t.Error("we break the lock of a parent that lives")
+		t.Error("locksmith breaks the lock of a living parent whose helper was killed")
 	}
 	if status, said := c.they(false); status != 0 {
-		t.Errorf("dotlockfile -p: exit status %d\n%s", status, said)
+		t.Errorf("dotlockfile -p, after our helper was killed: exit status %d, want 0\n%s", status, said)
 	}
 }
 
-// TestPIDRace: 1. dotlockfile -p reads our pid. 2. We release the lock and end; the
-// next one takes it. 3. dotlockfile -p finds that there is no such process, and removes
-// the lock, which is another one. It does the same to its own kind.
+// TestPIDRace: 1. dotlockfile -p reads our pid. 2. We release the lock and end; another takes
+// it. 3. dotlockfile -p finds that there is no such process, and removes the lock, which is the
+// other's. It does the same to its own kind.
 func TestPIDRace(t *testing.T) {
 	t.Parallel()
 	c := newCell(t, pair{scheme: "link:", tool: dotlockfileP})
@@ -89,7 +89,7 @@ func TestPIDRace(t *testing.T) {
 	slow := lab.Start(t, exec.Command(lab.NeedProgram(t, "strace"), "-o", trace, "-e", "trace=read",
 		"-P", c.path(), "-e", "inject=read:signal=STOP:when=1", "dotlockfile", "-p", "-l", "-r", "0", c.path()))
 	lab.Eventually(t, "dotlockfile has read the pid", func() bool {
-		text, _ := os.ReadFile(trace) // it may not be there yet
+		text, _ := os.ReadFile(trace) // the file may not be there yet
 		return strings.Contains(string(text), `"`+strconv.Itoa(h.PID())+`\n`) && strings.Contains(string(text), "stopped by SIGSTOP")
 	})
 	h.leave()
@@ -104,22 +104,21 @@ func TestPIDRace(t *testing.T) {
 	next.Exits(lost)
 }
 
-// TestSilentHolder: who lives but gives no sign of life for our lease is taken for
-// dead.
+// TestSilentHolder: a living holder that gives no sign of life for our lease counts as dead.
 func TestSilentHolder(t *testing.T) {
 	t.Parallel()
 	c := newCell(t, pair{scheme: "link:", tool: ln})
 	c.theirs().held()
 	if c.weTake("--strict", "--lease", "3s", "--timeout", "6s") {
-		t.Error("we break it although we are strict")
+		t.Error("with --strict locksmith breaks a silent lock")
 	}
 	if !c.weTake("--lease", "3s", "--timeout", lab.Patience.String()) {
-		t.Error("we do not break it")
+		t.Error("locksmith does not break a lock that was silent for a lease")
 	}
 }
 
-// TestHeldForLonger than the age at which procmail's lockfile breaks locks, for once
-// in real time.
+// TestHeldForLonger than the age at which procmail's lockfile breaks locks, for once in real
+// time.
 func TestHeldForLonger(t *testing.T) {
 	t.Parallel()
 	c := newCell(t, pair{scheme: "link:", tool: procmail})

@@ -18,7 +18,7 @@ import (
 func (c *cell) theyExclude() string {
 	h := c.theirs().held()
 	if c.weTake("--timeout", "0") {
-		c.Error("we take a lock that it holds")
+		c.Error("locksmith takes a lock that the tool holds")
 	}
 	waiter := c.ours()
 	waiter.waits()
@@ -28,12 +28,12 @@ func (c *cell) theyExclude() string {
 	return "yes"
 }
 
-// weExclude: our lock keeps the tool out, and our release lets it in. With heartbeats as
-// seldom as usual flufl.lock breaks it when one is 2 s late, which is for others to show.
+// weExclude: our lock keeps the tool out, and our release lets it in. flufl.lock breaks our lock
+// when a usual, rare heartbeat is 2 s late; other tests show that.
 func (c *cell) weExclude() string {
 	h := c.ours("--refresh", "1s").held()
 	if status, said := c.they(false); status != held {
-		c.Errorf("its try: exit status %d, %s", status, said)
+		c.Errorf("the tool tries a lock that locksmith holds: exit status %d, %s", status, said)
 	}
 	waiter := c.theirs()
 	waiter.waits()
@@ -45,13 +45,13 @@ func (c *cell) weExclude() string {
 
 const (
 	each   = 3 // processes of ours, and of the tool
-	rounds = 4 // that each of them goes
+	rounds = 4 // rounds of each
 	work   = "3ms"
-	linger = 500 * time.Millisecond // after the end; in testdata, too
+	linger = 500 * time.Millisecond // after the last release; testdata has it, too
 )
 
-// contend lets ours and theirs take the lock in turns, and looks into the book in
-// which all wrote when they had it.
+// contend has ours and theirs take the lock in turns. Then it looks into the book in which all
+// wrote while they had the lock.
 func (c *cell) contend() string {
 	book := filepath.Join(c.TempDir(), "book")
 	witness := func(who string) []string {
@@ -76,14 +76,14 @@ func (c *cell) contend() string {
 	h.check(c.T)
 	ours, theirs := h.turns("ours"), h.turns("theirs")
 	if ours != each*rounds || theirs != each*rounds {
-		c.Errorf("%d turns of ours and %d of theirs, want %d", ours, theirs, each*rounds)
+		c.Errorf("%d turns of ours and %d of theirs, want %d of each", ours, theirs, each*rounds)
 	}
 	c.mustBeEmpty()
 	return fmt.Sprintf("%d/%d", ours, theirs)
 }
 
-// turn runs a locksmith. For a tool that goes by pids it stays for a while after its
-// end, as a zombie: TestPIDRace shows what is wrong without.
+// turn runs a locksmith. For a tool that goes by pids, the locksmith stays for a while after its
+// end, as a zombie. TestPIDRace shows what goes wrong without.
 func (c *cell) turn(command []string) {
 	var said bytes.Buffer
 	cmd := c.run(append([]string{c.address(), "--"}, command...)...)
@@ -102,7 +102,7 @@ func (c *cell) turn(command []string) {
 	}
 }
 
-// stay: who lives is not taken for dead, on either side.
+// stay: a living holder does not count as dead, on either side.
 func (c *cell) stay() string {
 	c.oursStays()
 	if c.tool.refreshes {
@@ -112,8 +112,8 @@ func (c *cell) stay() string {
 	return ""
 }
 
-// oursStays: the lock of ours looks old only until its next heartbeat. A directory
-// keeps its time, but nobody can remove it.
+// oursStays: a lock of ours looks old only until its next heartbeat. A directory keeps its time,
+// but nobody can remove it.
 func (c *cell) oursStays() {
 	h := c.ours("--refresh", "1s").held()
 	c.age(10 * time.Minute)
@@ -121,9 +121,9 @@ func (c *cell) oursStays() {
 		lab.Eventually(c.T, "a heartbeat", func() bool { return time.Since(c.modified()) < 5*time.Minute })
 	}
 	if status, said := c.they(true); status == 0 {
-		c.Errorf("it takes a lock of ours that lives: %s", said)
+		c.Errorf("the tool takes the lock of a living locksmith: %s", said)
 	}
-	h.leave() // it fails if the lock was lost
+	h.leave() // fails if the lock was lost
 }
 
 // theirsStays: they give signs of life for longer than our lease. That shows nothing if the
@@ -146,17 +146,17 @@ func (c *cell) theirsStays() {
 			h.leave()
 			return
 		} else if pause < lease/2 {
-			c.Fatalf("we take the lock of one who gives signs of life: exit status %d", status)
+			c.Fatalf("locksmith takes the tool's lock though its holder gives signs of life: exit status %d", status)
 		}
 		h.Kill()
 	}
 }
 
-// theirCrash tells when we break the lock of one of theirs that was killed.
+// theirCrash tells when we break the lock of a holder of theirs that was killed.
 func (c *cell) theirCrash() string {
 	c.theirs().held().Kill()
 	patience := lab.Patience
-	if c.scheme != "link:" { // which alone goes by leases
+	if c.scheme != "link:" { // only link: goes by leases
 		patience = 7 * time.Second
 	}
 	switch {
@@ -170,7 +170,7 @@ func (c *cell) theirCrash() string {
 	return "never"
 }
 
-// reaped is what an operator's cron job does.
+// reaped does what an operator's cron job does.
 func (c *cell) reaped() bool {
 	c.age(time.Hour)
 	status, said := lab.Run(c.T, locksmith(c.T, "reap", "--max-age", "6m", "--yes", c.scheme+c.dir))
@@ -178,12 +178,12 @@ func (c *cell) reaped() bool {
 	return !c.exists()
 }
 
-// ourCrash tells when the tool breaks the lock of one of ours that was killed.
+// ourCrash tells when the tool breaks the lock of a holder of ours that was killed.
 func (c *cell) ourCrash() string {
 	c.crash()
-	// The kernel may take a moment to end what the dead one ran.
+	// The kernel may take a moment to end what the dead locksmith ran.
 	if !c.weTake("--strict", "--timeout", lab.Patience.String()) {
-		c.Error("we do not break our own dead one's lock by proof")
+		c.Error("locksmith does not break its own dead holder's lock by proof")
 	}
 	seen := c.whenBroken(false)
 	if c.tool.stale != "" {
@@ -198,17 +198,17 @@ func (c *cell) crash() {
 	c.Helper()
 	c.ours().held().Kill()
 	if !c.exists() {
-		c.Fatal("who was killed left no lock")
+		c.Fatal("a locksmith that was killed left no lock")
 	}
 }
 
-// ages are those at which a tool is asked. The usual limit is 5 minutes.
+// ages are the ages of a lock at which a tool is asked. The usual limit is 5 minutes.
 var ages = []struct {
 	name string
 	age  time.Duration
 }{{"0", 0}, {"30 s", 30 * time.Second}, {"4 min", 4 * time.Minute}, {"6 min", 6 * time.Minute}, {"2 h", 2 * time.Hour}}
 
-// whenBroken tells at what age the tool breaks the lock of ours that crashed.
+// whenBroken tells at what age the tool breaks the lock of our crashed holder.
 func (c *cell) whenBroken(old bool) string {
 	c.crash()
 	trouble := ""

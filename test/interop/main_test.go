@@ -10,7 +10,7 @@ import (
 
 var table = flag.Bool("table", false, "print README's table of what was seen")
 
-// TestMain lets many tests run at a time: most of them wait.
+// TestMain lets many tests run at a time, because most of them wait.
 func TestMain(m *testing.M) {
 	lab.Parallel(64)
 	lab.Main(m, nil)

@@ -41,7 +41,7 @@ const heading = `| lock | tool | excludes us | we exclude it | turns in one run,
 | --- | --- | --- | --- | --- | --- | --- | --- |
 `
 
-// columns are what is looked at. Each says what it saw, or nothing, where that is not in the
+// columns are the things to look at. Each says what it saw, or nothing if that is not in the
 // table.
 var columns = []struct {
 	name string
@@ -71,7 +71,7 @@ func TestMatrix(t *testing.T) {
 	compare(t, rows)
 }
 
-// row fills in the row of a pair, all of it at the same time.
+// row fills in the row of a pair, all columns at the same time.
 func (p pair) row(t *testing.T) string {
 	newCell(t, p)
 	seen := make([]string, len(columns))
@@ -92,7 +92,7 @@ func (p pair) row(t *testing.T) string {
 	return row + " |\n"
 }
 
-// compare makes sure that README has the rows, but for those of missing tools, and no others.
+// compare makes sure that README has these rows, except those of missing tools, and no others.
 func compare(t *testing.T, rows []string) {
 	t.Helper()
 	if *table {
@@ -107,7 +107,7 @@ func compare(t *testing.T, rows []string) {
 	}
 	for _, row := range rows {
 		if !strings.Contains(says+"\n", row) {
-			t.Errorf("README has not what was seen (doc.go tells how to get the table):\n%s", row)
+			t.Errorf("README lacks this row, which was seen (doc.go tells how to get the table):\n%s", row)
 		}
 	}
 }

@@ -9,26 +9,26 @@ import (
 	"locksmith/test/lab"
 )
 
-// Exit statuses: of who finds a lock held, and of a locksmith that lost its own.
+// Exit statuses: of a program that finds a lock held, and of a locksmith that lost its own.
 const (
 	held = 75
 	lost = 79
 )
 
-// nodePath is where Debian has Node's packages, which not every node knows.
+// nodePath is where Debian has Node's packages, where not every node looks.
 const nodePath = "NODE_PATH=/usr/share/nodejs"
 
 // A tool is somebody else's way to lock.
 type tool struct {
 	name string
 	argv []string // of its program in testdata
-	// probe is a command of the shell that succeeds where the tool is.
+	// probe is a command of the shell that succeeds if the tool is installed.
 	probe string
 	env   string // one variable
-	// stale names the option that makes it break old locks after 300 s, "" where
-	// that is not a matter of options.
+	// stale names the option with which the tool breaks old locks after 300 s; "" if that is no
+	// option.
 	stale     string
-	refreshes bool // it has a way to give a sign of life
+	refreshes bool // it can give a sign of life
 	pids      bool // it goes by the pid in our file
 }
 

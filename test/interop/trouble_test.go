@@ -10,7 +10,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// troubles are lock files that say nothing of use. Each tells what status shows.
+// troubles are lock files that say nothing of use, each with what status shows.
 var troubles = []struct {
 	name, content string
 	mode          os.FileMode
@@ -25,8 +25,8 @@ var troubles = []struct {
 	{"unreadable", "4242\n", 0, "cannot be read"},
 }
 
-// TestTrouble: such a lock is held by somebody unknown, however old it is. Package link
-// tests when it is broken.
+// TestTrouble: such a lock is held by somebody unknown, however old it is. Package link tests
+// when it is broken.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	for _, x := range troubles {
@@ -56,8 +56,8 @@ func (c *cell) mustSay(status int, text string, args ...string) {
 
 const nobody = 65534
 
-// nobodysDir is a directory of a user whom permissions bind. Those of t.TempDir
-// are out of that user's reach.
+// nobodysDir is a directory of a user whom permissions bind. That user cannot reach those of
+// t.TempDir.
 func nobodysDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "interop-")
