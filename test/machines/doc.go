@@ -1,17 +1,16 @@
-// Package machines runs locksmith where its own tests do not: on kernels that lack system calls, or
-// whose containers refuse them, and on other processors. README.md beside this file has what came
-// of it.
+// Package machines runs locksmith on kernels that lack system calls, or whose containers refuse
+// them, and on other processors. README.md beside this file has the results.
 //
 //	go test ./test/machines                                  # 386, and all calls refused at once
 //	go test ./test/machines -long -timeout 1h                # all processors, and each call
 //	go test ./test/machines -long -update -timeout 1h        # writes README.md
 //
-// A filter of seccomp(2) refuses the calls, as it does in a container. Programs for 386 run on the
-// kernel for amd64; those for arm64, s390x and riscv64 run by qemu's user mode, which translates
-// each system call: Debian's package qemu-user-static has it.
+// A filter of seccomp(2) refuses the calls, as it does in a container. Programs for 386 run on
+// the kernel for amd64. Those for arm64, s390x and riscv64 run by qemu's user mode, which
+// translates each system call: Debian's package qemu-user-static has it.
 //
 // # What it cannot show
 //
-// A kernel that is old lacks more than those calls, and no such kernel was booted. Under qemu the
-// order in which memory is seen is that of amd64, and the kernel is that of amd64, too.
+// An old kernel lacks more than those calls, and none was booted. Under qemu the order in which
+// memory is seen is that of amd64, and so is the kernel.
 package machines

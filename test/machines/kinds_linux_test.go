@@ -14,7 +14,7 @@ import (
 // A kind is a kind of lock in a place of this test's.
 type kind struct {
 	name    string
-	address string // NAME is that of a lock
+	address string // NAME stands for that of a lock
 	env     []string
 	disk    bool // doctor looks at the kernel, too
 }
@@ -22,7 +22,7 @@ type kind struct {
 // lock is the address of a lock by its name.
 func (k kind) lock(name string) string { return strings.ReplaceAll(k.address, "NAME", name) }
 
-// disk are the kinds of locks on a disk.
+// disk returns the kinds of locks on a disk.
 func disk(t *testing.T) []kind {
 	t.Helper()
 	var all []kind
@@ -36,7 +36,7 @@ func disk(t *testing.T) []kind {
 	return all
 }
 
-// served are the kinds of locks on servers, which nothing refuses anything.
+// served returns the kinds of locks on servers. Nothing refuses the servers a call.
 func served(t *testing.T) []kind {
 	t.Helper()
 	ftp, sftp, s3 := ftpserver.Start(t, "embedded", ftpserver.Options{}), sftpserver.Start(t, sftpserver.Options{}), s3server.Start(t, s3server.Embedded)
@@ -47,7 +47,7 @@ func served(t *testing.T) []kind {
 	}
 }
 
-// program is the one that has all kinds.
+// program builds the program that has all kinds.
 func program(t *testing.T) string {
 	t.Helper()
 	return lab.Program(t, "cmd/locksmith-remote")

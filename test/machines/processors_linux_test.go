@@ -28,11 +28,11 @@ var processors = []processor{
 	{"riscv64", "qemu-riscv64-static", "renameat2(2) alone"},
 }
 
-// suites are the packages whose conformance suite needs nothing but a disk.
+// suites are the packages whose conformance suite needs only a disk.
 var suites = []string{"nfs", "local", "mkdirlock", "link"}
 
-// TestProcessors: on each processor the backends pass the conformance suite, and programs for it
-// and for this one, which contend for locks and are killed, never have one at the same time.
+// TestProcessors: on each processor the backends pass the conformance suite. Programs for it and
+// for this processor contend for locks and are killed, and no two have a lock at the same time.
 func TestProcessors(t *testing.T) {
 	lab.NotShort(t, "compiles for other processors")
 	if runtime.GOARCH != "amd64" {
@@ -79,7 +79,7 @@ func (p processor) build(t *testing.T, name string, arguments ...string) string 
 	return file
 }
 
-// command is a command of a program for the processor.
+// command runs a program for the processor.
 func (p processor) command(file string, arguments ...string) *exec.Cmd {
 	if p.qemu == "" {
 		return exec.Command(file, arguments...)
@@ -87,7 +87,7 @@ func (p processor) command(file string, arguments ...string) *exec.Cmd {
 	return exec.Command(p.qemu, append([]string{file}, arguments...)...)
 }
 
-// conform runs the suites, one of them unless -long, and returns what passed.
+// conform runs the suites, or without -long one of them, and returns which passed.
 func (p processor) conform(t *testing.T) string {
 	t.Helper()
 	all := suites
@@ -108,7 +108,7 @@ func (p processor) conform(t *testing.T) string {
 	return strings.Join(all, ", ")
 }
 
-// contend has programs for both processors contend for locks, and returns how often they had one,
+// contend has programs for both processors contend for locks. It returns how often they had one,
 // and how many were killed.
 func (p processor) contend(t *testing.T) (holds, kills int) {
 	t.Helper()
@@ -141,7 +141,7 @@ func (p processor) contend(t *testing.T) (holds, kills int) {
 	return holds, kills
 }
 
-// sameWords makes sure that each of the programs shows another's holder as that one does.
+// sameWords makes sure that each program shows another's holder as the other program does.
 func sameWords(t *testing.T, lock string, programs []func(...string) *exec.Cmd) {
 	t.Helper()
 	for i, program := range programs {
@@ -156,11 +156,11 @@ func sameWords(t *testing.T, lock string, programs []func(...string) *exec.Cmd) 
 			shown = append(shown, changing.ReplaceAllString(said, ""))
 		}
 		if shown[0] != shown[1] || !strings.Contains(shown[0], "nightly") {
-			t.Errorf("program %d holds %s: one shows\n%s\nand the other\n%s", i, lock, shown[0], shown[1])
+			t.Errorf("status differs between processors: program %d holds %s; one shows\n%s\nand the other\n%s", i, lock, shown[0], shown[1])
 		}
 		h.Release()
 	}
 }
 
-// changing is what differs from moment to moment.
+// changing matches what differs from moment to moment.
 var changing = regexp.MustCompile(`"((age|heartbeat|silent)_ms|acquired)": ?[^,\n]+,?`)

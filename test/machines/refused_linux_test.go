@@ -18,8 +18,8 @@ import (
 
 const roleRefusing = "refusing"
 
-// refusing becomes a program to which the kernel refuses system calls: its arguments are ENOSYS or
-// EPERM, the calls, and the program's own path and arguments.
+// refusing becomes a program to which the kernel refuses system calls. Its arguments are ENOSYS
+// or EPERM, the calls, and the program's own path and arguments.
 func refusing() int {
 	answer := unix.ENOSYS
 	if os.Args[1] == "EPERM" {
@@ -42,7 +42,7 @@ var (
 	answers = []string{"ENOSYS", "EPERM"}
 )
 
-// command is a command under the kernel. The command may be a shell's.
+// command runs a command under the kernel. The command may be a shell's.
 func (k kernel) command(t *testing.T, of kind, argv ...string) *exec.Cmd {
 	t.Helper()
 	path, err := exec.LookPath(argv[0])
@@ -59,13 +59,13 @@ func (k kernel) command(t *testing.T, of kind, argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// lease is much longer than proof takes, on the slowest machine.
+// lease is much longer than proof takes, even on a slow machine.
 const lease = 30 * time.Second
 
-// A trial is what came of a lock under a kernel.
+// A trial is the result of a lock under a kernel.
 type trial struct {
-	refused int           // the exit status with which locksmith takes no lock; 0: it takes it
-	said    string        // then
+	refused int           // the exit status if locksmith refuses the lock, else 0
+	said    string        // why it refuses
 	holder  time.Duration // from when a holder was killed with -9 until the waiter had the lock
 	parent  time.Duration // from when a parent was killed with -9 until its lock was free
 }
@@ -93,11 +93,11 @@ func (k kernel) life(t *testing.T, of kind, lock string) (refused int, said stri
 	line, err := h.Next()
 	switch {
 	case err != nil:
-		t.Fatalf("%v of %s: %v\n%s", k, lock, err, h.Stderr())
+		t.Fatalf("with %v refused, hold of %s ends without a line: %v\n%s", k, lock, err, h.Stderr())
 	case line.Word == "ERR":
 		return h.Status(), line.Text + h.Stderr()
 	case line.Word != "OK":
-		t.Fatalf("%v of %s: it says %s %s", k, lock, line.Word, line.Text)
+		t.Fatalf("with %v refused, hold of %s says %s %s", k, lock, line.Word, line.Text)
 	}
 	h.Release()
 	return 0, ""
@@ -122,7 +122,7 @@ func (k kernel) killHolder(t *testing.T, of kind, lock string) time.Duration {
 	return at.Sub(begin)
 }
 
-// killParent kills a helper's parent with -9, while somebody else has the other end of the
+// killParent kills a helper's parent with -9, while another process has the other end of the
 // helper's standard input.
 func (k kernel) killParent(t *testing.T, of kind, lock string) time.Duration {
 	t.Helper()
@@ -150,10 +150,10 @@ func (tr trial) String() string {
 	return after(tr.holder) + ", " + after(tr.parent)
 }
 
-// soon is how long it takes at most where proof frees a lock.
+// soon is the longest that freeing a lock takes if death is proven.
 const soon = lease / 3
 
-// after is a time with a word of what it means, for numbers differ from run to run.
+// after is a time and a word for what it means, because numbers differ from run to run.
 func after(d time.Duration) string {
 	word := "soon"
 	if d > soon {
@@ -162,7 +162,7 @@ func after(d time.Duration) string {
 	return fmt.Sprintf("%s (%.2f s)", word, d.Seconds())
 }
 
-// worse is the one of two trials of which more is to be told.
+// worse returns that of two trials of which there is more to tell.
 func worse(a, b trial) trial {
 	if a.refused != 0 {
 		return a
@@ -175,7 +175,7 @@ func worse(a, b trial) trial {
 }
 
 // TestRefused: without some system calls each kind of lock is taken, released, and freed after a
-// kill as ever, or is refused with a word about the call, which doctor tells beforehand.
+// kill as ever; or it is refused with a word about the call, which doctor tells beforehand.
 func TestRefused(t *testing.T) {
 	lab.NotShort(t, "starts hundreds of programs")
 	all := append(disk(t), served(t)...)
@@ -217,15 +217,15 @@ func TestRefused(t *testing.T) {
 func (tr trial) check(t *testing.T, k kernel, of kind) {
 	t.Helper()
 	if tr.refused != 0 && !strings.Contains(tr.said, "refuses statx(2)") {
-		t.Errorf("%v of %s: exit status %d, which says nothing of the call: %s", k, of.name, tr.refused, tr.said)
+		t.Errorf("with %v refused, locksmith refuses %s with exit status %d and does not name the call: %s", k, of.name, tr.refused, tr.said)
 	}
 	if tr.refused == 0 && (tr.holder > soon || tr.parent > soon) {
-		t.Errorf("%v of %s: free only %v", k, of.name, tr)
+		t.Errorf("with %v refused, the lock of a dead holder of %s is free only %v", k, of.name, tr)
 	}
 }
 
-// mustTell makes sure that doctor says which calls are missing, of those without which something
-// is weaker, and of no others.
+// mustTell makes sure that doctor names the missing calls without which something is weaker, and
+// no others.
 func (k kernel) mustTell(t *testing.T, of kind, said string) {
 	t.Helper()
 	weaker := []string{"pidfd_open", "openat2", "statx"}
@@ -233,7 +233,7 @@ func (k kernel) mustTell(t *testing.T, of kind, said string) {
 		told := strings.Contains(said, "no "+call+" (")
 		missing := slices.Contains(weaker, call) && slices.Contains(strings.Split(k.calls, ","), call)
 		if told != missing {
-			t.Errorf("%v: doctor of %s tells of %s: %v\n%s", k, of.name, call, told, said)
+			t.Errorf("with %v refused, doctor of %s tells of the call %s: %v\n%s", k, of.name, call, told, said)
 		}
 	}
 }
