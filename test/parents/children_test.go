@@ -11,16 +11,16 @@ import (
 	"locksmith/backends/process"
 )
 
-// A child says what an example needs to leave a child running while it works: the text of the
-// program that comes before "working", and what has to be said instead of other text.
+// A child says how an example leaves a child running while it works: the text that comes before
+// "working", and the texts that replace others.
 type child struct {
 	language string
-	working  string // the statement that says it
-	// executes starts another program. forks, if the language can, does without: such a child
+	working  string // the statement that says "working"
+	// executes starts another program. forks, if the language has it, does not: then the child
 	// has all that its parent has.
 	executes, forks string
-	pause           string // so that it can be killed while it works
-	// terminates replaces what lets go, in pairs: with SIGTERM, and exit status 143.
+	pause           string // so that the test can kill it while it works
+	// terminates replaces, in pairs, what lets go: with SIGTERM, and exit status 143.
 	terminates []string
 }
 
@@ -45,7 +45,8 @@ var children = []child{
 }
 
 // TestExamplesWithChildren: what an example leaves running does not keep its lock, neither when
-// it lets go nor when it dies. What has the pipe by a fork without exec would, but for SIGTERM.
+// the example lets go nor when it dies. A child by fork without exec has the pipe and would keep
+// the lock, but for SIGTERM.
 func TestExamplesWithChildren(t *testing.T) {
 	t.Parallel()
 	for _, c := range children {
@@ -76,8 +77,8 @@ type withChild struct {
 	child process.Process
 }
 
-// start starts the example, changed: what makes a child comes before "working", and of pairs the
-// second for the first.
+// start starts a changed example. makesChild comes before "working", and in each of pairs the
+// second text replaces the first.
 func (c child) start(f *fixture, makesChild string, pairs []string) *withChild {
 	f.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", c.language, "example"+f.language.suffix))
@@ -108,7 +109,7 @@ func (f *fixture) replace(text []byte, old, with string) []byte {
 	return bytes.Replace(text, []byte(old), []byte(with), 1)
 }
 
-// letsGo: the lock is released, and its parent has ended, before the child ends.
+// letsGo: the lock is released, and the parent has ended, before the child ends.
 func (w *withChild) letsGo() {
 	w.Helper()
 	w.expect("working")
@@ -119,7 +120,7 @@ func (w *withChild) letsGo() {
 func (w *withChild) mustLive() {
 	w.Helper()
 	if w.child.Gone() {
-		w.Error("the lock was kept until the child ended")
+		w.Error("the lock was kept until the child ended: the child has the helper's pipe")
 	}
 }
 

@@ -23,7 +23,7 @@ var clients = []language{
 		threads: func() string { return "no threads in plain tclsh" }},
 }
 
-// losses are the ways to lose a lock, and what a client is to call them.
+// losses are ways to lose a lock, and how a client is to call each.
 var losses = []struct {
 	scenario string
 	signal   syscall.Signal // to the helper
@@ -34,7 +34,7 @@ var losses = []struct {
 	{"stopped", syscall.SIGSTOP, "expired"},
 }
 
-// TestClientsTellLosses: by a state or an event, and again on release.
+// TestClientsTellLosses: a client tells a loss by a state or an event, and again on release.
 func TestClientsTellLosses(t *testing.T) {
 	t.Parallel()
 	for _, l := range clients {
@@ -58,8 +58,8 @@ func TestClientsTellLosses(t *testing.T) {
 	}
 }
 
-// TestClientsForked: a child that has all that its parent has neither releases the lock
-// nor keeps it from being released.
+// TestClientsForked: a child that has all that its parent has neither releases the lock nor
+// keeps it from being released.
 func TestClientsForked(t *testing.T) {
 	t.Parallel()
 	for _, l := range clients {
@@ -85,7 +85,7 @@ func TestClientsForked(t *testing.T) {
 	}
 }
 
-// TestClientsGiveUp: the end of what waits is the end of the waiting, and of its helper.
+// TestClientsGiveUp: when a parent gives up waiting, the wait and its helper end.
 func TestClientsGiveUp(t *testing.T) {
 	t.Parallel()
 	for _, l := range clients {
@@ -106,7 +106,7 @@ func TestClientsGiveUp(t *testing.T) {
 	}
 }
 
-// TestClientsDeaf: a helper that does not hear that the waiting is over is killed. What a
+// TestClientsDeaf: a helper that does not hear that the wait is over is killed. A process that a
 // wrapper left running may keep its pipe.
 func TestClientsDeaf(t *testing.T) {
 	t.Parallel()
@@ -120,7 +120,7 @@ func TestClientsDeaf(t *testing.T) {
 	}
 }
 
-// TestClientsMaxHold: the end of the time that a lock may be held for is a loss.
+// TestClientsMaxHold: it is a loss when the lock was held for as long as it may be.
 func TestClientsMaxHold(t *testing.T) {
 	t.Parallel()
 	for _, l := range clients {
@@ -136,8 +136,8 @@ func TestClientsMaxHold(t *testing.T) {
 	}
 }
 
-// TestPerl: neither the end of a thread nor a pipe full of heartbeats, which nobody looked
-// at, is a loss.
+// TestPerl: it is no loss when a thread ends, nor when a pipe is full of heartbeats that nobody
+// read.
 func TestPerl(t *testing.T) {
 	t.Parallel()
 	for _, scenario := range []string{"thread_ends", "unread"} {
@@ -151,15 +151,15 @@ func TestPerl(t *testing.T) {
 	}
 }
 
-// TestPythonBacklog: heartbeats that waited in the pipe while the client was stopped do not
-// count like those that come.
+// TestPythonBacklog: heartbeats that waited in the pipe while the client was stopped count less
+// than those that come now.
 func TestPythonBacklog(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, clients[0])
 	f.start(clients[0].command(t, "backlog"), nil).mustSucceed()
 }
 
-// TestHandles: what a program can do with a lock, and what it is refused in words. The scripts
+// TestHandles: what a program can do with a lock, and what is refused in words. The scripts
 // judge for themselves.
 func TestHandles(t *testing.T) {
 	t.Parallel()
@@ -172,8 +172,8 @@ func TestHandles(t *testing.T) {
 	}
 }
 
-// TestPythonTypes: a strict type checker finds nothing in the client, and in a program that
-// uses it wrongly what is wrong.
+// TestPythonTypes: a strict type checker finds nothing in the client, and finds the mistakes in
+// a program that uses it wrongly.
 func TestPythonTypes(t *testing.T) {
 	t.Parallel()
 	lab.NotShort(t, "a type checker takes seconds")
@@ -192,11 +192,11 @@ func TestPythonTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := check(wrong); err == nil || !strings.Contains(out, "timout") {
-		t.Errorf("an option that is none: %v\n%s", err, out)
+		t.Errorf("the type checker accepts an option that the client does not have: %v\n%s", err, out)
 	}
 }
 
-// TestPythonTask: a task that works under a lock is cancelled when it is lost.
+// TestPythonTask: a task that works under a lock is cancelled when the lock is lost.
 func TestPythonTask(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, clients[0])

@@ -12,14 +12,14 @@ import (
 	"locksmith/test/lab"
 )
 
-// A fixture is a lock and what parents need to fight for it.
+// A fixture is a lock, and what parents need to contend for it.
 type fixture struct {
 	*testing.T
 	language language
 	bin      string // the directory of the program locksmith
 	scheme   string // of the lock's address
 	path     string // of the lock file
-	goFile   string // which lets the parents go on
+	goFile   string // lets the parents go on
 }
 
 func newFixture(t *testing.T, l language) *fixture {
@@ -40,14 +40,14 @@ func (f *fixture) locked() bool {
 func (f *fixture) mustBeLocked(when string) {
 	f.Helper()
 	if !f.locked() {
-		f.Fatalf("the lock file does not exist %s", when)
+		f.Fatalf("the lock file does not exist %s: the lock was released too early, or never taken", when)
 	}
 }
 
 func (f *fixture) mustBeFree(when string) {
 	f.Helper()
 	if f.locked() {
-		f.Fatalf("the lock file exists %s", when)
+		f.Fatalf("the lock file exists %s: the lock was not released", when)
 	}
 }
 
@@ -63,7 +63,7 @@ func (f *fixture) eventually(what string, so func() bool) {
 	lab.Eventually(f, what, so)
 }
 
-// process finds a running process and makes sure that it ends with the test.
+// process finds a running process, and makes sure that it ends with the test.
 func (f *fixture) process(pid int) process.Process {
 	f.Helper()
 	handle, err := os.FindProcess(pid) // a pidfd: it never names another
@@ -135,7 +135,7 @@ func (p *parent) working() process.Process {
 	return p.helper()
 }
 
-// finish lets the parent release the lock, which it must see to itself.
+// finish lets the parent release the lock, and makes sure that the parent saw to that itself.
 func (p *parent) finish() {
 	p.Helper()
 	p.goOn()
@@ -160,7 +160,7 @@ func (p *parent) mustFail(text string) {
 	}
 }
 
-// mustBeReleased waits for the release by a helper that nobody waits for.
+// mustBeReleased waits for a helper that nobody waits for to release the lock.
 func (f *fixture) mustBeReleased(helper process.Process) {
 	f.Helper()
 	f.eventually("the lock file is gone", func() bool { return !f.locked() })

@@ -9,20 +9,20 @@ import (
 	"locksmith/test/lab"
 )
 
-// A language is one that parents are written in.
+// A language is one in which parents are written.
 type language struct {
 	name     string
 	program  string // the interpreter or compiler
 	suffix   string
-	compiled bool // a program is made of a source; else the interpreter runs it
-	// threads says why there are none to test, or ""; nil: there are.
+	compiled bool // a source is compiled to a program; else the interpreter runs it
+	// threads says why threads cannot be tested, or ""; nil: they can.
 	threads func() string
-	// held and usage are what it dies with when the lock is held, and when it asks for
+	// held and usage are what the parent dies with when the lock is held, and when it asks for
 	// nonsense; "": the helper's line.
 	held, usage string
 }
 
-// all are the languages as they come, and with the clients that we offer.
+// all returns the languages, plain and with the clients that we offer.
 func all() []language { return slices.Concat(languages, clients) }
 
 var languages = []language{

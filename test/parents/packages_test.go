@@ -10,11 +10,12 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestPackages: each client becomes what its language's users install. Nothing is fetched.
+// TestPackages: each client becomes a package that its language's users install. Nothing is
+// fetched.
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]struct{ folder, program, script, makes string }{
-		"wheel": {"python", "/usr/bin/python3", // that of Debian, which has setuptools as a package
+		"wheel": {"python", "/usr/bin/python3", // Debian's, which has setuptools as a package
 			`"$0" -c 'from setuptools.build_meta import build_wheel; print(build_wheel("."))' && "$0" -m zipfile -l ./*.whl`,
 			"locksmith/__init__.py locksmith/py.typed"},
 		"distribution": {"perl", "perl", `"$0" Makefile.PL && make -s install DESTDIR="$PWD/root" && find root`, "/Locksmith.pm /Locksmith.3pm"},
@@ -42,7 +43,7 @@ func TestPackages(t *testing.T) {
 			}
 			for want := range strings.FieldsSeq(p.makes) {
 				if !strings.Contains(string(out), strings.ReplaceAll(want, "|", " ")) {
-					t.Errorf("no %s in %s:\n%s", want, filepath.Base(dir), out)
+					t.Errorf("the package lacks %s; what was made in %s:\n%s", want, filepath.Base(dir), out)
 				}
 			}
 		})

@@ -66,8 +66,8 @@ func testKilled(f *fixture) {
 	f.mustBeReleased(helper)
 }
 
-// testKilledLeavingChild: the pipes tell nothing when another process has the
-// parent's ends of them, but the parent's death does.
+// testKilledLeavingChild: when another process has the parent's ends of the pipes, they tell
+// nothing, but the parent's death does.
 func testKilledLeavingChild(f *fixture) {
 	p := f.parent("fork", nil)
 	pid, err := strconv.Atoi(strings.TrimPrefix(p.Line(), "child "))
@@ -86,8 +86,8 @@ func testKilledLeavingChild(f *fixture) {
 	}
 }
 
-// sharesPipe reports whether the child has an end of the helper's standard
-// output. The two ends of a socket have different names; any socket will do.
+// sharesPipe reports whether the child has an end of the helper's standard output. The two ends
+// of a socket have different names, so any socket counts.
 func sharesPipe(f *fixture, child, helper process.Process) bool {
 	f.Helper()
 	pipe, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/1", helper.PID))
@@ -109,14 +109,14 @@ func sharesPipe(f *fixture, child, helper process.Process) bool {
 	return false
 }
 
-// testData: standard input is the parent's alone. There is more of it than a
-// pipe holds, so that it ends while the parent reads.
+// testData: standard input is the parent's alone. It has more data than a pipe holds, so that it
+// ends while the parent reads.
 func testData(f *fixture) {
 	data, _ := feed(f, 8000)
 	readData(f, data, 8000)
 }
 
-// testEndedData: there is no more to come when the helper starts.
+// testEndedData: the data has ended when the helper starts.
 func testEndedData(f *fixture) {
 	data, written := feed(f, 3)
 	<-written
@@ -140,8 +140,8 @@ func readData(f *fixture, data *os.File, lines int) {
 
 func datum(i int) string { return fmt.Sprintf("this is line %d", i) }
 
-// feed writes lines to a pipe as fast as somebody reads, and closes it; then
-// the channel is closed.
+// feed writes lines to a pipe as fast as somebody reads, and closes it. Then the channel is
+// closed.
 func feed(f *fixture, lines int) (*os.File, <-chan struct{}) {
 	f.Helper()
 	r, w, err := os.Pipe()
@@ -154,7 +154,7 @@ func feed(f *fixture, lines int) (*os.File, <-chan struct{}) {
 		defer w.Close()
 		for i := range lines {
 			if _, err := fmt.Fprintln(w, datum(i)); err != nil {
-				return // the test is over and closed it
+				return // the test is over and has closed it
 			}
 		}
 	}()
@@ -176,7 +176,7 @@ func testThread(f *fixture) {
 	f.mustBeReleased(helper)
 }
 
-// TestExamples runs what the README shows.
+// TestExamples runs the examples that the README shows.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	for _, l := range all() {
@@ -201,14 +201,14 @@ func testExample(f *fixture) {
 		seen, err := exec.Command(filepath.Join(f.bin, "locksmith"), "status", "--json", f.address()).Output()
 		return err == nil && strings.Contains(string(seen), `"waiters_at_least": 1`)
 	})
-	p.Silent(time.Millisecond) // without the lock
+	p.Silent(time.Millisecond) // it has no lock yet
 	other.Signal(syscall.SIGTERM)
 	p.expect("working")
 	p.mustSucceed()
 }
 
-// TestFlood writes to a helper without end, which never reads: the pipe stays
-// full, and only its end tells.
+// TestFlood writes without end to a helper, which never reads: the pipe stays full, and only its
+// end tells.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, language{name: "python", program: "python3", suffix: ".py"})

@@ -13,7 +13,7 @@ import (
 )
 
 // second returns the directory of another helper, which was written from the page on the
-// protocol alone: if parents cannot tell it from ours, the page says enough.
+// protocol alone. If parents cannot tell it from ours, the page says enough.
 func second(t *testing.T) string {
 	t.Helper()
 	lab.NotShort(t, "starts interpreters")
@@ -25,7 +25,7 @@ func second(t *testing.T) string {
 	return bin
 }
 
-// TestSecondHelper has the parents in all languages use it.
+// TestSecondHelper has the parents in all languages use that helper.
 func TestSecondHelper(t *testing.T) {
 	t.Parallel()
 	for _, l := range all() {
@@ -52,19 +52,19 @@ func TestSecondHelperUnderClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := client.TryAcquire(ctx, "demo:"+path, helper); !errors.Is(err, client.ErrHeld) {
-		t.Errorf("a second try says %v", err)
+		t.Errorf("a second try of a held lock returns %v, want ErrHeld", err)
 	}
 	if err := lock.Err(); err != nil || lock.ID() == "" {
-		t.Errorf("holding it, id %q: %v", lock.ID(), err)
+		t.Errorf("the lock that is held has the id %q; %v", lock.ID(), err)
 	}
 	if err := lock.Release(); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) || lock.Held() > time.Hour {
-		t.Errorf("after release, held for %v: %v", lock.Held(), err)
+		t.Errorf("after the release Held is %v; %v", lock.Held(), err)
 	}
 	var refused *client.HelperError
 	if _, err := client.Acquire(ctx, "local:"+path, helper); !errors.As(err, &refused) {
-		t.Errorf("a kind that it does not know: %v", err)
+		t.Errorf("a kind that the helper does not know: %v", err)
 	}
 }
