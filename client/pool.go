@@ -152,8 +152,11 @@ const (
 	mostServed    = 4000
 	longestServed = 50 * time.Minute
 	// begins is how long a helper that waits may take to begin. One that does not is stopped,
-	// or starved: it is killed before another is asked.
+	// or starved: it is ended before another is asked.
 	begins = time.Second
+	// looksAgain is how long after that the answer is looked for once more, in case it was this
+	// process that was stopped or starved.
+	looksAgain = begins / 8
 )
 
 // seat returns the helper of one acquisition, or nil if the pool has none for it.
@@ -172,10 +175,12 @@ func (c *config) seat(waitFlags []string, events bool) *helper {
 		switch err {
 		case nil:
 			return h
+		case errEnded:
+			continue
 		case errNotHere:
 			p.put(w)
-			return nil
 		}
+		return nil // after one that did not begin the next may be stopped, too: a process is not
 	}
 	return nil
 }

@@ -3,8 +3,12 @@ package client_test
 import (
 	"context"
 	"errors"
+	"flag"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,6 +192,71 @@ func TestPoolStopped(t *testing.T) {
 	lab.Eventually(t, "it is replaced", func() bool { use(t, p, address); return p.Idle() == 1 })
 }
 
+// TestPoolAllStopped: who finds one helper that is stopped does not try the others, one second
+// each.
+func TestPoolAllStopped(t *testing.T) {
+	p := newPool(t, 4)
+	address, _ := newLock(t)
+	for _, pid := range p.PIDs() {
+		lab.Stop(t, pid)
+	}
+	begun := time.Now()
+	use(t, p, address)
+	idle := p.Idle()
+	for _, pid := range p.PIDs() {
+		kill(t, pid) // or Close would wait for it
+	}
+	if idle != 3 {
+		t.Errorf("%d of 4 stopped helpers wait after %v: more than one was asked", idle, time.Since(begun))
+	}
+}
+
+// stoppedClient has the test's program take a lock as the client that TestPoolStoppedClient stops.
+const stoppedClient = "LOCKSMITH_TEST_STOPPED_CLIENT"
+
+// TestPoolStoppedClient: a helper that has begun in time is not killed because the client itself
+// was stopped meanwhile, and so looks late. The helper would die with the lock.
+func TestPoolStoppedClient(t *testing.T) {
+	if os.Getenv(stoppedClient) != "" {
+		beStoppedClient(t)
+		return
+	}
+	dir := t.TempDir()
+	text := "#!/bin/sh\ncase \" $* \" in *\" --again \"*) ;; *) echo ERR code=usage text=one at a time only; exit 64;; esac\n" +
+		"echo READY proto=1; read -r ask; kill -STOP $PPID; echo >" + dir + "/taken\n" +
+		"echo BEGUN n=1; echo OK n=1 proto=1 waited_ms=0 lease_ms=60000\n" +
+		"sleep 1.5; kill -CONT $PPID; read -r ask; rm " + dir + "/taken; echo RELEASED n=1 held_ms=0; cat\n"
+	script := filepath.Join(dir, "locksmith")
+	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestPoolStoppedClient$")
+	cmd.Env = append(os.Environ(), "LOCKSMITH="+script, stoppedClient+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "taken")); err == nil {
+		t.Error("the helper was killed with the lock")
+	}
+}
+
+func beStoppedClient(t *testing.T) {
+	p := &client.Pool{Size: 1}
+	defer p.Close()
+	if _, err := p.Acquire(t.Context(), "local:/x"); err == nil { // which has the helper started
+		t.Error("there is a lock without a helper")
+	}
+	lab.Eventually(t, "its helper is ready", func() bool { return p.Idle() == 1 })
+	l, err := p.Acquire(t.Context(), "local:/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPoolKilled: a helper that dies with a lock is a loss, and its program need not wait for
 // the lease; one that dies while it waits is no matter.
 func TestPoolKilled(t *testing.T) {
@@ -252,49 +321,80 @@ func TestPoolOfOthers(t *testing.T) {
 	}
 }
 
-// TestPoolLeavesNothing: after many locks there is no descriptor, process or thread more, in
-// this process or the helpers'.
+var long = flag.Bool("long", false, "take as many locks as the promise says")
+
+// TestPoolLeavesNothing: after many locks there is no descriptor, goroutine, process or zombie
+// more, in this process or its helpers. With -long helpers are replaced meanwhile.
 func TestPoolLeavesNothing(t *testing.T) {
 	p := newPool(t, 2)
-	locks := 400
-	if !testing.Short() {
-		locks = 2000
+	locks := 2000
+	switch {
+	case *long:
+		locks = 10000
+	case testing.Short():
+		locks = 400
 	}
 	dir := t.TempDir()
+	take := func(g, i int) {
+		scheme := []string{"local:", "nfs:", "mkdir:", "link:"}[i%4]
+		if err := p.Do(t.Context(), scheme+filepath.Join(dir, scheme[:2]+string(rune('a'+g))), func(context.Context) error { return nil }); err != nil {
+			t.Error(err)
+		}
+	}
 	round := func(n int) {
 		var all sync.WaitGroup
 		for g := range 2 {
 			all.Go(func() {
 				for i := range n / 2 {
-					scheme := []string{"local:", "nfs:", "mkdir:", "link:"}[i%4]
-					if err := p.Do(t.Context(), scheme+filepath.Join(dir, scheme[:2]+string(rune('a'+g))), func(context.Context) error { return nil }); err != nil {
-						t.Error(err)
-					}
+					take(g, i)
 				}
 			})
 		}
 		all.Wait()
-		lab.Eventually(t, "both helpers wait", func() bool { return p.Idle() == 2 })
+		lab.Eventually(t, "both helpers wait", func() bool { take(0, 0); return p.Idle() == 2 })
 	}
 	round(100)
-	ours, theirs := descriptors(t, os.Getpid()), map[int]int{}
-	for _, pid := range p.PIDs() {
-		theirs[pid] = descriptors(t, pid)
-	}
+	before, first := countResources(t, p), p.PIDs()
 	round(locks)
-	if now := descriptors(t, os.Getpid()); now > ours {
-		t.Errorf("%d descriptors, %d before", now, ours)
-	}
-	for _, pid := range p.PIDs() {
-		if now := descriptors(t, pid); theirs[pid] == 0 || now > theirs[pid] {
-			t.Errorf("helper %d: %d descriptors, %d before", pid, now, theirs[pid])
-		}
+	var after resources
+	lab.Eventually(t, "there is no more than before", func() bool {
+		after = countResources(t, p)
+		return after.ours <= before.ours && after.goroutines <= before.goroutines && after.processes <= before.processes &&
+			after.zombies == 0 && after.theirs <= before.theirs && after.threads <= 2*before.threads // as many as calls hung at a time
+	}, func() string { return fmt.Sprintf("%+v, before %+v", after, before) })
+	if replaced := !slices.Equal(slices.Sorted(slices.Values(first)), slices.Sorted(slices.Values(p.PIDs()))); replaced != *long {
+		t.Errorf("helpers %v and then %v, after %d locks", first, p.PIDs(), locks)
 	}
 }
 
-func descriptors(t *testing.T, pid int) int {
+// resources are what a leak would add to.
+type resources struct {
+	ours, goroutines   int // descriptors and goroutines of this process
+	processes, zombies int // that it has started
+	theirs, threads    int // descriptors and threads, at most, of a helper that waits
+}
+
+func countResources(t *testing.T, p *client.Pool) (r resources) {
 	t.Helper()
-	all, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd"))
+	r.goroutines = runtime.NumGoroutine()
+	r.ours = entries(t, os.Getpid(), "fd")
+	for _, pid := range children(t) {
+		r.processes++
+		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && strings.Contains(string(text), ") Z ") {
+			r.zombies++
+		}
+	}
+	for _, pid := range p.PIDs() {
+		r.theirs = max(r.theirs, entries(t, pid, "fd"))
+		r.threads = max(r.threads, entries(t, pid, "task"))
+	}
+	return r
+}
+
+// entries counts those of a process's directory in /proc.
+func entries(t *testing.T, pid int, directory string) int {
+	t.Helper()
+	all, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), directory))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,9 @@ var (
 	errOnlyOne = errors.New("it serves one lock only")
 	// errNotHere says that the request needs a process of its own.
 	errNotHere = errors.New("it needs a helper of its own")
-	// errNotBegun says that a worker did not begin, and has been ended.
+	// errEnded says that a worker has ended while it waited.
+	errEnded = errors.New("it has ended")
+	// errNotBegun says that a worker did not begin in time, and has been ended.
 	errNotBegun = errors.New("it did not begin")
 )
 
@@ -153,7 +155,7 @@ func (w *worker) serve(args []string, grace time.Duration) (*helper, error) {
 		if err != nil { // it is too long, or no text
 			return nil, errNotHere
 		}
-		return nil, errNotBegun
+		return nil, errEnded
 	}
 	p := w.process
 	h := &helper{cmd: p.cmd, program: p.program, stdin: p.stdin, stdout: p.stdout, lines: make(chan reading, 1), exited: make(chan struct{}), grace: grace,
@@ -161,16 +163,12 @@ func (w *worker) serve(args []string, grace time.Duration) (*helper, error) {
 	begun := make(chan protocol.Line, 1)
 	w.seat, w.begun = h, begun
 	w.mu.Unlock()
-	ok, answered := protocol.Line{}, false
-	if _, err := p.stdin.WriteString(line); err == nil {
-		late := time.NewTimer(begins)
-		defer late.Stop()
-		select {
-		case ok, answered = <-begun:
-		case <-late.C:
-		}
+	if _, err := p.stdin.WriteString(line); err != nil {
+		go h.discard()
+		w.giveUp(begun)
+		return nil, errEnded
 	}
-	switch {
+	switch ok, answered := hear(begun, begins, looksAgain); {
 	case answered && ok.NeedsOwn():
 		w.mu.Lock()
 		w.seat = nil
@@ -179,11 +177,37 @@ func (w *worker) serve(args []string, grace time.Duration) (*helper, error) {
 	case answered:
 		return h, nil
 	}
-	// It may begin later, if it is stopped: so it must be gone before another is asked.
 	go h.discard()
-	_ = p.stdin.Close()
-	p.kill()
+	w.giveUp(begun)
 	return nil, errNotBegun
+}
+
+// hear waits for the answer to a request, for one time after the other. At the end of each it may
+// be this process that did not run: then the answer comes within the next.
+func hear(begun <-chan protocol.Line, times ...time.Duration) (line protocol.Line, answered bool) {
+	for _, d := range times {
+		late := time.NewTimer(d)
+		select {
+		case line, answered = <-begun: // closed at the end of the helper's output
+			late.Stop()
+			return line, answered
+		case <-late.C:
+		}
+	}
+	return line, false
+}
+
+// giveUp ends a worker that has not begun what it was asked for. With its input closed it does
+// not begin any more. One that began at the last moment runs, and may have the lock: it releases
+// by itself, which a kill would leave to the lease. Any other is killed.
+func (w *worker) giveUp(begun <-chan protocol.Line) {
+	p := w.process
+	_ = p.stdin.Close()
+	if _, late := hear(begun, looksAgain); late {
+		p.end()
+		return
+	}
+	p.kill()
 }
 
 // letGo tells the helper that its lock is not wanted any more.
