@@ -46,6 +46,9 @@ type cell struct {
 	taken     time.Time // when the rival got the lock
 	woken     bool
 	healed    bool
+	pool      bool // the victim has served a lock before this one
+	begun     bool // it has said so of this one
+	feed      func()
 
 	heard  []event
 	death  string           // how the victim ended
@@ -72,8 +75,11 @@ func (c *cell) live() string {
 		c.incumbent.Held()
 	}
 	c.begin()
-	if c.moment == mishaps.Waiting {
+	switch c.moment {
+	case mishaps.Waiting:
 		return c.liveWaiting()
+	case between, atBegun:
+		return c.liveIdle()
 	}
 	c.compete()
 	c.happened = time.Now()
@@ -159,17 +165,24 @@ func (c *cell) begin() {
 		args = append(args, "--", "sh", "-c", "echo OK $$; exec cat")
 	}
 	switch c.moment {
-	case mishaps.Waiting, mishaps.AtOK:
+	case mishaps.Waiting, mishaps.AtOK, atBegun:
 		plan.Moment = c.moment
-	case mishaps.Holding:
+	case mishaps.Holding, between:
 		plan.Blind = true
 	}
-	c.victim = c.trace(plan, args...)
-	if plan.Moment != "" {
-		c.victim.next("moment")
+	if c.pool {
+		c.serveFirst(plan, args)
+	} else {
+		c.victim = c.trace(plan, args...)
+	}
+	if c.moment == between {
 		return
 	}
-	c.hear(c.victim.next("says"))
+	if plan.Moment != "" {
+		c.await("moment")
+		return
+	}
+	c.hear(c.await("says"))
 	if c.Run {
 		if _, err := fmt.Sscanf(c.heard[0].rest, "OK %d", &c.command); err != nil {
 			c.t.Fatalf("the victim says %q, not OK and a pid: %v", c.heard[0].rest, err)
@@ -178,12 +191,25 @@ func (c *cell) begin() {
 	switch c.moment {
 	case mishaps.Heartbeat:
 		c.victim.order("pause " + mishaps.Heartbeat)
-		c.victim.next("moment")
+		c.await("moment")
 	case mishaps.Releasing:
 		c.victim.order("pause " + mishaps.Releasing)
 		c.victim.order("letgo")
-		c.victim.next("moment")
+		c.await("moment")
 	}
+}
+
+// await returns the next event, which must be of this kind.
+func (c *cell) await(word string) event {
+	c.t.Helper()
+	e := c.victim.event()
+	for ; e.word == "begun"; e = c.victim.event() {
+		c.hear(e)
+	}
+	if e.word != word {
+		c.t.Fatalf("%q %q, want %s\n%s", e.word, e.rest, word, c.victim.Stderr())
+	}
+	return e
 }
 
 // compete starts the rival, and waits until the rival has been refused.
@@ -302,6 +328,8 @@ func (c *cell) hear(e event) {
 	case "says", "silent":
 		c.heard = append(c.heard, e)
 		c.t.Log("the victim:", e.word, e.rest)
+	case "begun":
+		c.begun = true
 	case "ended":
 		c.death, _, _ = strings.Cut(e.rest, " stops=")
 	}
@@ -311,22 +339,25 @@ func (c *cell) hear(e event) {
 func (c *cell) leave(order string) {
 	c.t.Helper()
 	switch {
-	case c.moment != mishaps.Holding:
+	case c.pauses():
 		c.victim.order(order)
 		for e := c.victim.event(); e.word != "left"; e = c.victim.event() {
 			c.hear(e)
 		}
 	case order == "stop":
-		stop(c.victim.helper)
+		lab.Stop(c.t, c.victim.helper)
 	}
 }
 
 // resume lets a victim that pauses go on.
 func (c *cell) resume() {
-	if c.moment != mishaps.Holding {
+	if c.pauses() {
 		c.victim.order("go")
 	}
 }
+
+// pauses reports whether the victim pauses at the moment; else it sleeps.
+func (c *cell) pauses() bool { return c.moment != mishaps.Holding && c.moment != between }
 
 // end lets the victim end, in good order if it still can. It checks that nothing is left in the
 // way of others.

@@ -102,6 +102,11 @@ const matrixText = "A *victim* waits for a lock or holds it, and a rival wants i
 
 // fill fills in one cell.
 func fill(t *testing.T, s servers, m mishap, k kind, moment string, to *string) {
+	fillAs(t, s, m, k, moment, false, to)
+}
+
+// fillAs is fill for a victim that serves one lock, or is of a pool.
+func fillAs(t *testing.T, s servers, m mishap, k kind, moment string, pool bool, to *string) {
 	if why, ok := m.Not[moment]; ok {
 		*to = why
 		return
@@ -112,7 +117,7 @@ func fill(t *testing.T, s servers, m mishap, k kind, moment string, to *string) 
 	}
 	t.Run(m.What+"/"+k.name+"/"+moment, func(t *testing.T) {
 		t.Parallel()
-		c := &cell{place: s.place(t, m, k), mishap: m, moment: moment}
+		c := &cell{place: s.place(t, m, k), mishap: m, moment: moment, pool: pool}
 		*to = c.live()
 		t.Log(*to)
 		if at := k.names(); !m.Want.Allows(*to, moment, at...) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -16,11 +17,14 @@ import (
 
 // pausesBefore reports whether to pause before a call that is about to be made.
 func (t *tracer) pausesBefore(c *call) bool {
+	said, _, _ := strings.Cut(c.what, " ") // without a count (number)
 	switch t.parent.moment.Load() {
 	case mishaps.Waiting:
 		return c.what == listing
+	case atBegun:
+		return c.name == "write" && said == "BEGUN"
 	case mishaps.AtOK:
-		return c.name == "write" && c.what == "OK"
+		return c.name == "write" && said == "OK"
 	case mishaps.Heartbeat:
 		return c.changes
 	case mishaps.Releasing:

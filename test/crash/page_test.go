@@ -175,7 +175,7 @@ func TestPageSaysWhen(t *testing.T) {
 			t.Errorf("%s does not say when %q was measured, and by what", pageName, title)
 		}
 	}
-	if len(sections) != 4 {
+	if len(sections) != 5 {
 		t.Errorf("%d sections", len(sections))
 	}
 }

@@ -31,6 +31,8 @@ type plan struct {
 	Remote bool   // text that is written to a server counts
 	Blind  bool   // the helper is not traced at all
 	Stays  bool   // the parent outlives the helper, until the test has ended
+
+	Locks [][]string // the helper serves two locks for the parent of a pool: the arguments of its requests
 }
 
 // A tracer is the parent of one helper, and sees its system calls.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/request"
@@ -112,7 +113,8 @@ func (s *again) one(asked *locksmith.Asked, out *term.Messages) bool {
 		}
 		return pipe.Say(line) == nil && !pipe.Caught()
 	}
-	if err := pipe.Say(protocol.Line{Word: protocol.WordBegun}); err != nil {
+	// If we were stopped meanwhile, or the parent does not read yet, it finds the line later.
+	if err := pipe.Say(protocol.Line{Word: protocol.WordBegun}); err != nil && !errors.Is(err, backend.ErrNoAnswer) {
 		return false
 	}
 	h.Client, h.HasThreads = pipe, s.locks >= max(len(h.Locks), 1)
