@@ -3,6 +3,7 @@
 package guest
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +30,12 @@ const script = "../guest/lab.sh"
 // booted.
 func New(t *testing.T, programs ...string) Lab {
 	t.Helper()
-	const dir = "guest"
+	return In(t, "guest", programs...)
+}
+
+// In is New for the guests of the lab at dir, which may be another test's.
+func In(t *testing.T, dir string, programs ...string) Lab {
+	t.Helper()
 	if out, err := exec.Command(script, "--check", dir).CombinedOutput(); err != nil {
 		lab.Lacking(t, "no guests here: "+string(out))
 	}
@@ -49,13 +55,14 @@ type Guest struct {
 	Settings []string // NAME=VALUE
 	Run      string   // the tests in it, as go test has it
 	CPU      int
+	Limit    time.Duration // it is ended after that; 0: just before the test's deadline, or after an hour
 }
 
 // Boot runs tests in a guest and passes on what they said.
 func (l Lab) Boot(t *testing.T, g Guest) (said string) {
 	t.Helper()
-	limit := time.Hour
-	if end, any := t.Deadline(); any {
+	limit := cmp.Or(g.Limit, time.Hour)
+	if end, any := t.Deadline(); any && g.Limit == 0 {
 		limit = time.Until(end) - time.Minute
 	}
 	args := []string{"--hosts", strconv.Itoa(g.Hosts), "--cpu", strconv.Itoa(g.CPU), "--timeout", strconv.Itoa(int(limit.Seconds()))}

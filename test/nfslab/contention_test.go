@@ -13,8 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"locksmith/test/guest"
 	"locksmith/test/lab"
 	"locksmith/test/lab/holds"
 )
@@ -128,8 +127,7 @@ func stepToAndFro(t *testing.T, stop <-chan struct{}) {
 // step moves the wall clock.
 func step(t *testing.T, by time.Duration) {
 	t.Helper()
-	to := unix.NsecToTimespec(time.Now().Add(by).UnixNano())
-	mustWork(t, unix.ClockSettime(unix.CLOCK_REALTIME, &to))
+	mustWork(t, guest.StepClock(by))
 }
 
 // proof: on its own host the processes of who was killed are seen to be gone, and the lease,

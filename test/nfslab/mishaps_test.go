@@ -4,9 +4,9 @@ package nfslab
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -219,29 +219,7 @@ func (c *crash) fillMost() {
 // fillDisk leaves room for no more than so many names and bytes.
 func fillDisk(t *testing.T, name string, names int, bytes int64) {
 	t.Helper()
-	f, err := os.Create(filler + "/" + name)
-	mustWork(t, err)
-	defer f.Close()
-	made := 0
-	for ; err == nil; made++ {
-		err = unix.Mknod(fmt.Sprintf("%s/%s-%d", filler, name, made), unix.S_IFREG|0o600, 0)
-	}
-	if !errors.Is(err, unix.ENOSPC) {
-		t.Fatal(err)
-	}
-	for ; names > 0 && made > 0; names-- {
-		made--
-		_ = os.Remove(fmt.Sprintf("%s/%s-%d", filler, name, made)) // the last was not made
-	}
-	total := int64(0)
-	for size := int64(1 << 30); size >= 1<<10; {
-		if unix.Fallocate(int(f.Fd()), 0, total, size) != nil {
-			size /= 2
-			continue
-		}
-		total += size
-	}
-	mustWork(t, f.Truncate(max(total-bytes, 0)))
+	mustWork(t, guest.FillDisk(filepath.Join(filler, name), names, bytes))
 }
 
 func freeDisk(t *testing.T) { mustWork(t, os.RemoveAll(filler)) }

@@ -34,6 +34,7 @@ func command(program string, args ...string) *exec.Cmd {
 type holder struct {
 	place
 	*lab.Helper
+	pid      int // the helper's
 	visitors *visitors
 	samples  series
 	beats    atomic.Int64
@@ -46,7 +47,7 @@ func (p place) keep(t *testing.T, program string) *holder {
 	t.Helper()
 	h := lab.Hold(t, command(program, append([]string{"hold", "--beats", "--refresh", refresh.String()}, p.kept...)...))
 	h.Held()
-	k := &holder{place: p, Helper: h, visitors: &visitors{place: p, program: program}, ended: make(chan error, 1)}
+	k := &holder{place: p, Helper: h, pid: h.PID(), visitors: &visitors{place: p, program: program}, ended: make(chan error, 1)}
 	go k.listen()
 	return k
 }

@@ -17,7 +17,8 @@ type place struct {
 	name       string
 	dir        string // on this disk; all that becomes of the locks is in it
 	kept, busy []string
-	server     string // its address on this machine; "": there is none
+	server     string   // its address on this machine; "": there is none
+	memory     []string // the directories in which its visitors alone remember what they saw
 }
 
 // places are one of each kind.

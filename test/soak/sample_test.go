@@ -29,10 +29,11 @@ const (
 	threads
 	names // in its place
 	connections
+	remembered // files in which tries remember what they saw
 	quantities
 )
 
-var quantityNames = [quantities]string{"PSS KiB", "private KiB", "descriptors", "threads", "entries", "connections"}
+var quantityNames = [quantities]string{"PSS KiB", "private KiB", "descriptors", "threads", "entries", "connections", "remembered"}
 
 // look takes a sample of a holder that still holds its lock.
 func (k *holder) look(t *testing.T) {
@@ -42,7 +43,7 @@ func (k *holder) look(t *testing.T) {
 		t.Fatalf("%s: it holds its lock no more: %v; stderr:\n%s", k.name, err, k.Stderr())
 	default:
 	}
-	proc := fmt.Sprintf("/proc/%d/", k.PID())
+	proc := fmt.Sprintf("/proc/%d/", k.pid)
 	rollup, err1 := os.ReadFile(proc + "smaps_rollup")
 	status, err2 := os.ReadFile(proc + "status")
 	stat, err3 := os.ReadFile(proc + "stat")
@@ -54,7 +55,7 @@ func (k *holder) look(t *testing.T) {
 	}
 	k.samples = append(k.samples, sample{time.Now(), cpu, [quantities]float64{
 		memory: number(t, rollup, "Pss:"), private: number(t, rollup, "Pss_Anon:"), threads: number(t, status, "Threads:"),
-		descriptors: float64(len(fds)), names: float64(entries(k.dir)), connections: clients,
+		descriptors: float64(len(fds)), names: float64(entries(k.dir)), connections: clients, remembered: k.memories(),
 	}})
 }
 
@@ -85,6 +86,14 @@ func processorTime(stat []byte) (float64, error) {
 	user, err1 := strconv.ParseFloat(fields[11], 64)
 	system, err2 := strconv.ParseFloat(fields[12], 64)
 	return 10 * (user + system), errors.Join(err1, err2)
+}
+
+// memories counts what is remembered where the place's visitors remember.
+func (p place) memories() (n float64) {
+	for _, dir := range p.memory {
+		n += float64(max(entries(dir), 1) - 1) // but the directory
+	}
+	return n
 }
 
 // clients counts the connections to the place's server that are established, as

@@ -73,8 +73,9 @@ const idle = 10
 //   - Visitors come and go, and so do their names and connections. What one leaves who is
 //     killed as soon as it waits is swept when its lease is over: in that time there may
 //     be half a dozen, with up to four names each.
+//   - What tries remember is a file for each lock, and one that is just being written.
 func (p plan) check(s series) (grown []string) {
-	may := [quantities]float64{memory: p.grows, private: p.grows, descriptors: 3, threads: 2, names: 24, connections: 4}
+	may := [quantities]float64{memory: p.grows, private: p.grows, descriptors: 3, threads: 2, names: 24, connections: 4, remembered: 4}
 	s = s.settled()
 	if len(s) < len(trend{}) {
 		return []string{fmt.Sprintf("nobody knows, from %d samples", len(s))}

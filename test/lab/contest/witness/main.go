@@ -6,6 +6,10 @@
 //	witness LOG exclusive|shared TIME [COMMAND…]
 //
 // It works for TIME, and then runs COMMAND, which dies with it.
+//
+// It is called as the process is that has the lock for it. If WITNESS_NAME is a number, it is
+// called that, for hosts may have the same numbers for their processes; and if it is told to
+// end (SIGTERM) while it works, it writes that it has ended.
 package main
 
 import (
@@ -13,7 +17,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -46,6 +52,11 @@ func attend(args []string) error {
 		token = "0"
 	}
 	helper := os.Getppid() // it may be killed, and we with it
+	told := make(chan os.Signal, 1)
+	if name, err := strconv.Atoi(os.Getenv("WITNESS_NAME")); err == nil {
+		helper = name
+		signal.Notify(told, syscall.SIGTERM)
+	}
 	tell := func(word string) error {
 		// One write: it is whole, and in its place, whoever else writes.
 		_, err := fmt.Fprintf(log, "%s %d %d %s %s\n", word, clock.Boot{}.Now(), helper, args[1], token)
@@ -57,7 +68,11 @@ func attend(args []string) error {
 	if err := meet(log, args[1], tell); err != nil {
 		return err
 	}
-	time.Sleep(work)
+	select {
+	case <-time.After(work):
+	case <-told:
+		return errors.Join(errors.New("it was told to end"), tell("give"))
+	}
 	err = perform(args[3:])
 	return errors.Join(err, tell("give"))
 }
