@@ -21,6 +21,7 @@ var skips = map[string]string{
 	"test/package/fresh_test.go":         "without -long",
 	"test/parents/parents_test.go":       "the language has no threads",
 	"test/s3server/kinds.go":             "stores that no package has",
+	"test/soak/night_test.go":            "without -night",
 	"test/storages/lab_test.go":          "without -long",
 	"test/security/predicted_test.go":    "in a copy that strace watches only",
 }

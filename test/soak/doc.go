@@ -7,7 +7,13 @@
 //	go test -v ./test/soak -run TestProcesses -long -timeout 0          # half an hour
 //	go test -v ./test/soak -run TestProcesses -long -for 8h -timeout 0  # a night
 //
-// Each prints a table of what it saw.
+// Each prints a table of what it saw. A whole site, with hosts, a server and mishaps, lives in
+// TestNight, whose page is NIGHT.md:
+//
+//	go test -v ./test/soak -run TestNight -night 90s -pace 10 -timeout 0              # to try it
+//	go test -v ./test/soak -run TestNight -night 8h -page NIGHT.md -timeout 0         # as it is meant
+//
+// SIGINT to the test's process ends the night early, with what was seen until then.
 //
 // # TestHours
 //
@@ -34,6 +40,18 @@
 // threads and processor time of the helpers, names at the places and connections to the
 // server are looked at again and again. After the first third, in which everything warms
 // up, nothing may grow by more than a little in all. A dip on the way does not hide it.
+//
+// # TestNight
+//
+// Three hosts and an NFS server in a guest (package guest), at the pace of a real site: 200 jobs an
+// hour take locks of nfs:, mkdir:?style=dir and local: by run, and try, wait, give up, and are
+// killed, one each minute. The server crashes, and now and then stays away for longer than the
+// lease; its disk is full once; the wall clock is set to and fro. On each kind a helper holds a
+// lock all night. Package holds judges who had which lock; whoever still worked when its lease
+// had run out was not told of its loss; whoever ended otherwise than a kill, an outage or the full
+// disk explains is a fault, and so is a lock that nobody had for long while somebody wanted it. The
+// holders' memory, descriptors and threads, names at the places, and what tries remember on the
+// hosts may not grow.
 //
 // # What it cannot show
 //
