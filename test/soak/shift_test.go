@@ -255,6 +255,9 @@ func (s *shift) start(w *workplace, work time.Duration) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		j.gone, j.ended, j.status = true, bootNow(), j.cmd.ProcessState.ExitCode()
+		if j.status != 0 {
+			s.t.Logf("%.0f: %s job %d, wanted at %.0f, killed: %v: exit status %d: %s", j.ended.Seconds(), w.name, n, j.wanted.Seconds(), j.harmed, j.status, strings.TrimSpace(j.said.String()))
+		}
 	})
 }
 
@@ -340,6 +343,7 @@ func (s *shift) restartServer(over <-chan struct{}) {
 		time.Sleep(away)
 		s.must("nfsd", "grace")
 		to := bootNow()
+		s.t.Logf("the server was away from %.0f to %.0f", from.Seconds(), to.Seconds())
 		s.mu.Lock()
 		s.account.Restarts++
 		s.troubles = append(s.troubles, interval{from, to + s.lease}) // clients take a while to come back
