@@ -19,8 +19,10 @@ type Reservation interface {
 
 // A Claim is what is known of our reservation in either form.
 type Claim struct {
-	Clock clock.Clock
-	Lease time.Duration
+	Clock  clock.Clock
+	Lease  time.Duration
+	ID     string // of the acquisition
+	Record string // who we are
 	// Confirmed is when the last request was sent that told the others that we live.
 	Confirmed time.Duration
 	// Spoiled: it was never complete, nobody knows whether it was made, or a request that
@@ -29,8 +31,8 @@ type Claim struct {
 }
 
 // NewClaim returns one that is confirmed from now on.
-func NewClaim(c clock.Clock, lease time.Duration) Claim {
-	return Claim{Clock: c, Lease: lease, Confirmed: c.Now()}
+func NewClaim(c clock.Clock, lease time.Duration, id, record string) Claim {
+	return Claim{Clock: c, Lease: lease, ID: id, Record: record, Confirmed: c.Now()}
 }
 
 // Refresh sends a heartbeat. ErrBroken means that we were silent for so long that somebody may

@@ -41,18 +41,6 @@ func (n Numbers) RemoveOld(newest uint64, most int, remove func(n uint64) error)
 	}
 }
 
-// A Held is what a hold of either form is known by.
-type Held struct {
-	Name   string // of the acquisition
-	Number uint64 // of the generation
-}
-
-// ID implements backend.Hold.
-func (h *Held) ID() string { return h.Name }
-
-// Token implements backend.Hold.
-func (h *Held) Token() uint64 { return h.Number }
-
 // SinceWhen corrects a holder's age, which so far counts from its wish: nobody can have held
 // for longer than the newest generation exists.
 func SinceWhen(h *backend.Holder, made, today time.Time) {

@@ -16,16 +16,6 @@ type Named struct {
 	Sign       string // changes when it is written anew
 }
 
-// Notes keeps the notes of breaks by hand. Each has a name, which tells whose acquisition was
-// broken, and which lease that had.
-type Notes interface {
-	// Read returns what is in one; empty if there is none.
-	Read(ctx context.Context, named owner.Note) (text string, err error)
-	Write(ctx context.Context, n owner.Note, text string) error
-	// Remove removes one. That it is gone is no error.
-	Remove(ctx context.Context, n owner.Note) error
-}
-
 // notePrefix begins the name of a note.
 const notePrefix = "broken."
 
@@ -42,12 +32,13 @@ func ParseNoteName(name string) (owner.Note, bool) {
 }
 
 // KeepNote writes a note, and removes the oldest of those before it if they are too many.
-func KeepNote(ctx context.Context, l backend.Name, all Notes, before []Named, n owner.Note) error {
+func KeepNote(ctx context.Context, l backend.Name, all Texts, before []Named, n owner.Note) error {
+	const op = "keep a note of who broke it"
 	text, err := n.Format()
 	if err != nil {
-		return l.Fail("keep a note of who broke it", err, nil)
+		return l.Fail(op, err, nil)
 	}
-	if err := all.Write(ctx, n, text); err != nil {
+	if err := all.Write(ctx, op, NoteName(n), text); err != nil {
 		return err
 	}
 	var others []owner.Note
@@ -64,14 +55,14 @@ func KeepNote(ctx context.Context, l backend.Name, all Notes, before []Named, n 
 		return *n, true
 	}
 	for _, b := range owner.SuperfluousNotes(others, read) {
-		_ = all.Remove(ctx, b) // the next one tries again
+		_ = removeNote(ctx, all, b) // the next one tries again
 	}
 	return nil
 }
 
 // ReadNote reads one; nil if there is none, or it is not one of ours.
-func ReadNote(ctx context.Context, all Notes, named owner.Note) (*owner.Note, error) {
-	text, err := all.Read(ctx, named)
+func ReadNote(ctx context.Context, all Texts, named owner.Note) (*owner.Note, error) {
+	text, err := all.Read(ctx, "read a note", NoteName(named))
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +72,12 @@ func ReadNote(ctx context.Context, all Notes, named owner.Note) (*owner.Note, er
 	return nil, nil
 }
 
+func removeNote(ctx context.Context, all Texts, n owner.Note) error {
+	return all.Remove(ctx, "remove a note", NoteName(n))
+}
+
 // LastNote is that of the last break by hand, for people.
-func LastNote(ctx context.Context, all Notes, named []Named) *owner.Note {
+func LastNote(ctx context.Context, all Texts, named []Named) *owner.Note {
 	var readable []owner.Note
 	for _, n := range named[:min(len(named), owner.MaxNotes)] { // somebody else wrote the others
 		if n, _ := ReadNote(ctx, all, n.Note); n != nil {
@@ -93,9 +88,9 @@ func LastNote(ctx context.Context, all Notes, named []Named) *owner.Note {
 }
 
 // ForgetNotes removes all of them with their lock.
-func ForgetNotes(ctx context.Context, all Notes, named []Named) error {
+func ForgetNotes(ctx context.Context, all Texts, named []Named) error {
 	for _, n := range named {
-		if err := all.Remove(ctx, n.Note); err != nil {
+		if err := removeNote(ctx, all, n.Note); err != nil {
 			return err
 		}
 	}
@@ -104,10 +99,10 @@ func ForgetNotes(ctx context.Context, all Notes, named []Named) error {
 
 // TendNotes removes those of which whoever lost the lock must have learned: we have seen them
 // for that one's lease.
-func TendNotes(ctx context.Context, all Notes, named []Named, w *watch.Watcher) (errs error) {
+func TendNotes(ctx context.Context, all Texts, named []Named, w *watch.Watcher) (errs error) {
 	for _, n := range named {
 		if w.Listed(NoteName(n.Note), n.Sign, watch.Rule{Lease: n.Lease}) <= 0 {
-			errs = errors.Join(errs, all.Remove(ctx, n.Note))
+			errs = errors.Join(errs, removeNote(ctx, all, n.Note))
 		}
 	}
 	return errs

@@ -87,8 +87,8 @@ var (
 // requests that the server repeats (mkdir, then rename) long after.
 var generationMutations = []mutation{
 	{name: "release by unlinking the own generation", breaks: tokenFell, config: "xx", edits: []edit{{"hold.go",
-		"	err := l.remove(ctx, h.claim.in, h.claim.ticket)",
-		"	_ = l.Dir.Unlink(ctx, lockName(h.Number))\n	err := l.remove(ctx, h.claim.in, h.claim.ticket)"}}},
+		"	err := l.remove(ctx, h.Mine.in, h.Mine.ticket)",
+		"	_ = l.Dir.Unlink(ctx, lockName(h.Number))\n	err := l.remove(ctx, h.Mine.in, h.Mine.ticket)"}}},
 
 	{name: "no step 7", breaks: tokenFell, config: "collect", edits: []edit{{"attempt.go",
 		"	if newest != n {\n		return nil, backend.ErrAgain\n	}",

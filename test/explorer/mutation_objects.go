@@ -36,10 +36,10 @@ var objectMutations = []mutation{
 		"		if p.ticket.id == id {\n", "		if p.ticket.id != \"\" {\n"}}},
 
 	{name: "a heartbeat writes the reservation, too", breaks: undone, config: "s3-operator", edits: []edit{{"claim.go",
-		"		c.beats++\n", "		c.beats++\n		_ = c.lock.Store.Put(ctx, c.ticket.reservation(), []byte(c.record))\n"}}},
+		"		c.beats++\n", "		c.beats++\n		_ = c.lock.Store.Put(ctx, c.ticket.reservation(), []byte(c.Record))\n"}}},
 
 	{name: "a heartbeat does not look for the reservation", breaks: undone, config: "s3-operator", edits: []edit{{"hold.go",
-		"	_, err := l.sure(ctx, h.claim.ticket.reservation())\n", "	var err error\n"}}},
+		"	_, err := l.sure(ctx, h.Mine.ticket.reservation())\n", "	var err error\n"}}},
 
 	{name: "a heartbeat does not look for the next generation", breaks: silentLoss, config: "s3-operator-copied", edits: []edit{{"hold.go",
 		"		_, _, err = l.Store.Get(ctx, generationKey(h.Number+1)) //", "		err = ErrAbsent //"}}},
@@ -48,7 +48,7 @@ var objectMutations = []mutation{
 		"			err = h.named(ctx)\n", "			err = nil\n"}}},
 
 	{name: "a heartbeat does not mind whose its own generation is", breaks: silentLoss, config: "s3-operator-late", edits: []edit{{"hold.go",
-		"	if err == nil && string(content) != h.claim.ticket.String() {\n", "	if err == nil && len(content) == 0 {\n"}}},
+		"	if err == nil && string(content) != h.Mine.ticket.String() {\n", "	if err == nil && len(content) == 0 {\n"}}},
 
 	{name: "the newest of the old generations are removed first", breaks: silentLoss, config: "s3-operator-order", edits: []edit{
 		{"../generation.go", "	for i, old := range n {\n		if old+Kept >= newest || i == most {\n			return\n",
@@ -117,13 +117,13 @@ var objectMutations = []mutation{
 		"		o, _, err = l.Store.Get(ctx, key)\n", "		err = ErrAbsent\n"}}},
 
 	{name: "anybody's 404 to a removal is its success", breaks: stuck, config: "s3-foreign-strict", edits: []edit{{"hold.go",
-		"	if err := l.Store.Delete(ctx, h.claim.ticket.reservation()); err != nil {", "	if err := l.Store.Delete(ctx, h.claim.ticket.reservation()); err != nil && !unseen(err) {"}}},
+		"	if err := l.Store.Delete(ctx, h.Mine.ticket.reservation()); err != nil {", "	if err := l.Store.Delete(ctx, h.Mine.ticket.reservation()); err != nil && !unseen(err) {"}}},
 
 	{name: "there is no next generation, whoever says so", breaks: silentLoss, config: "s3-foreign-copied", edits: []edit{{"hold.go",
 		"		case absent(err):\n			err = h.named(ctx)\n", "		case unseen(err):\n			err = h.named(ctx)\n"}}},
 
 	{name: "tending leaves reservations of the dead", breaks: litter, config: "s3-one-host", edits: []edit{{"tend.go",
-		"	return h.claim.lock.remove(ctx, p.ticket)\n", "	return nil\n"}}},
+		"	return h.Mine.lock.remove(ctx, p.ticket)\n", "	return nil\n"}}},
 }
 
 // othersAlways takes an own generation in a listing for another's.

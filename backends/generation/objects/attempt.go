@@ -244,7 +244,7 @@ func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 	case v.numbers.Newest() != n:
 		return nil, generation.ErrBroken
 	}
-	h := &hold{Held: generation.Held{Name: a.Mine.ticket.id, Number: n}, claim: a.Mine, old: v.numbers, others: a.Others}
+	h := &hold{Held: a.Won(n, v.numbers, texts{a.lock})}
 	*a = *a.lock.attempt(a.Request) // another Try is another wish
 	return h, nil
 }

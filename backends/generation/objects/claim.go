@@ -14,7 +14,6 @@ type claim struct {
 	generation.Claim
 	lock   *Lock
 	ticket ticket
-	record string // who we are
 	beats  uint64 // how many heartbeats were sent
 }
 
@@ -33,7 +32,7 @@ func (a *attempt) reserve(ctx context.Context) error {
 	if err != nil {
 		return a.lock.Address.Usage("write owner record", err.Error(), "shorten the metadata")
 	}
-	a.Mine = &claim{Claim: generation.NewClaim(a.Request.Clock, t.lease), lock: a.lock, ticket: t, record: text}
+	a.Mine = &claim{Claim: generation.NewClaim(a.Request.Clock, t.lease, t.id, text), lock: a.lock, ticket: t}
 	err = a.lock.Store.Put(ctx, t.reservation(), []byte(text))
 	if err == nil {
 		return nil

@@ -228,13 +228,13 @@ func TestNoSign(t *testing.T) {
 			f := newFake()
 			h := backendtest.MustHold(t, attemptIn(t, f)).(*hold)
 			w := lockIn(f).newOthers(request())
-			_, err := w.Look(t.Context(), h.claim.ticket)
+			_, err := w.Look(t.Context(), h.Mine.ticket)
 			backendtest.MustWork(t, err)
 			time.Sleep(40 * time.Second)
 			backendtest.MustStillHold(t, h)
 			time.Sleep(40 * time.Second)
 			f.once(what, beatPrefix, func(func() error) error { return notFound() })
-			if s, err := w.Look(t.Context(), h.claim.ticket); err == nil && s.Due == 0 {
+			if s, err := w.Look(t.Context(), h.Mine.ticket); err == nil && s.Due == 0 {
 				t.Errorf("%s: it may be broken 40 s after its last heartbeat", what)
 			}
 		})
@@ -307,7 +307,7 @@ func TestUnclearReservation(t *testing.T) {
 func TestBroughtBack(t *testing.T) {
 	f := newFake()
 	h := backendtest.MustHold(t, attemptIn(t, f))
-	key := h.(*hold).claim.ticket.reservation()
+	key := h.(*hold).Mine.ticket.reservation()
 	back := f.objects[key]
 	backendtest.MustWork(t, lockIn(f).Break(t.Context(), h.ID()))
 	next := backendtest.MustHold(t, attemptIn(t, f))
@@ -322,7 +322,7 @@ func TestBroughtBack(t *testing.T) {
 func TestBroughtBackLate(t *testing.T) {
 	f := newFake()
 	h := backendtest.MustHold(t, attemptIn(t, f))
-	key := h.(*hold).claim.ticket.reservation()
+	key := h.(*hold).Mine.ticket.reservation()
 	back := f.objects[key]
 	backendtest.MustWork(t, lockIn(f).Break(t.Context(), h.ID()))
 	for slices.Contains(f.keys(), generationKey(h.Token()+1)) || !slices.Contains(f.keys(), generationKey(h.Token()+2)) {
@@ -394,7 +394,7 @@ func TestListingOfTwoMoments(t *testing.T) {
 		other := attemptIn(t, f)
 		other.Request.Timeout = 0 // it leaves the lock to nobody
 		h = backendtest.MustHold(t, other)
-		key := h.(*hold).claim.ticket.reservation()
+		key := h.(*hold).Mine.ticket.reservation()
 		hidden := f.objects[key]
 		delete(f.objects, key)
 		defer func() { f.objects[key] = hidden }()
@@ -637,7 +637,7 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%t, %v", again, err)
 		}
 	})
-	keeper := h.(*hold).claim.lock
+	keeper := h.(*hold).Mine.lock
 	record := func() { backendtest.MustWork(t, keeper.RecordSuccess(t.Context(), h)) }
 	spent("the first success", map[string]int{"put": 2, "head": 1, "get": 2, "list": 1}, record)
 	spent("release", map[string]int{"head": 1, "get": 2, "delete": 3}, func() { backendtest.MustRelease(t, h) })

@@ -6,7 +6,6 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
-	"locksmith/backends/watch"
 )
 
 // maxOld bounds the requests that one release spends on what others left.
@@ -14,12 +13,9 @@ const maxOld = 20
 
 // A hold is a reservation that the newest generation names.
 type hold struct {
-	generation.Held
-	claim   *claim
-	old     generation.Numbers   // the generations there were
-	others  watch.Others[ticket] // for Tend only
-	tended  int                  // how often Tend was called
-	leaving bool                 // a request that removes our reservation was sent
+	generation.Held[ticket, *claim]
+	tended  int  // how often Tend was called
+	leaving bool // a request that removes our reservation was sent
 }
 
 var _ backend.Hold = (*hold)(nil)
@@ -29,7 +25,7 @@ var _ backend.Hold = (*hold)(nil)
 // been there and was removed as old went after ours, which therefore must be there, too.
 func (h *hold) Heartbeat(ctx context.Context) error {
 	const op = "refresh our reservation"
-	switch err := h.claim.refresh(ctx); {
+	switch err := h.Mine.refresh(ctx); {
 	case errors.Is(err, generation.ErrBroken):
 		return h.gone(ctx, op)
 	case err != nil:
@@ -40,8 +36,8 @@ func (h *hold) Heartbeat(ctx context.Context) error {
 
 // held looks whether the lock still is ours.
 func (h *hold) held(ctx context.Context, op string) error {
-	l := h.claim.lock
-	_, err := l.sure(ctx, h.claim.ticket.reservation())
+	l := h.Mine.lock
+	_, err := l.sure(ctx, h.Mine.ticket.reservation())
 	if err == nil {
 		_, _, err = l.Store.Get(ctx, generationKey(h.Number+1)) // mostly there is none, and a look would not prove it
 		switch {
@@ -63,8 +59,8 @@ func (h *hold) held(ctx context.Context, op string) error {
 // named returns ErrAbsent if our generation was removed as old, though one of its number may
 // be there again: somebody who was stopped for long may make it, before it sees newer ones.
 func (h *hold) named(ctx context.Context) error {
-	_, content, err := h.claim.lock.Store.Get(ctx, generationKey(h.Number))
-	if err == nil && string(content) != h.claim.ticket.String() {
+	_, content, err := h.Mine.lock.Store.Get(ctx, generationKey(h.Number))
+	if err == nil && string(content) != h.Mine.ticket.String() {
 		err = ErrAbsent
 	}
 	return err
@@ -72,28 +68,28 @@ func (h *hold) named(ctx context.Context) error {
 
 // gone removes what is left of a hold that was lost, and is nobody else's business.
 func (h *hold) gone(ctx context.Context, op string) error {
-	_ = h.claim.lock.remove(ctx, h.claim.ticket)
-	return generation.Lost(h.claim.lock.Address, op)
+	_ = h.Mine.lock.remove(ctx, h.Mine.ticket)
+	return generation.Lost(h.Mine.lock.Address, op)
 }
 
 // Release implements backend.Hold. When it is called again after an answer was lost, that our
 // reservation is gone is our own doing.
 func (h *hold) Release(ctx context.Context) error {
 	const op = "remove our reservation"
-	l := h.claim.lock
+	l := h.Mine.lock
 	if !h.leaving {
 		if err := h.held(ctx, op); err != nil {
 			return err
 		}
 	}
 	h.leaving = true
-	if err := l.Store.Delete(ctx, h.claim.ticket.reservation()); err != nil {
+	if err := l.Store.Delete(ctx, h.Mine.ticket.reservation()); err != nil {
 		return l.fail(op, err)
 	}
-	if h.claim.beats > 0 {
-		_ = l.Store.Delete(ctx, h.claim.ticket.beat()) // what is left is removed by who tends the lock
+	if h.Mine.beats > 0 {
+		_ = l.Store.Delete(ctx, h.Mine.ticket.beat()) // what is left is removed by who tends the lock
 	}
-	l.removeOld(ctx, h.old, h.Number)
+	l.removeOld(ctx, h.Old, h.Number)
 	return nil
 }
 

@@ -20,8 +20,8 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, err
 	}
-	r := backend.Report{Token: v.numbers.Newest(), Queued: true, Broken: generation.LastNote(ctx, notes{l}, v.named())}
-	r.Success, _ = success.Of(ctx, successes{lock: l}, v.marks(), l.Today())
+	r := backend.Report{Token: v.numbers.Newest(), Queued: true, Broken: generation.LastNote(ctx, texts{l}, v.named())}
+	r.Success, _ = success.Of(ctx, l.successes(nil), v.marks(), l.Today())
 	var holder ticket
 	if r.Token > 0 {
 		if holder, err = l.target(ctx, r.Token); err != nil {

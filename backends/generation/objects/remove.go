@@ -36,14 +36,14 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 		return err
 	}
 	for _, p := range v.queue {
-		if p.ticket != h.claim.ticket {
+		if p.ticket != h.Mine.ticket {
 			return errors.Join(generation.InUse(l.Address), h.Release(ctx))
 		}
 	}
-	if err := success.Forget(ctx, successes{lock: l}, v.marks()); err != nil {
+	if err := success.Forget(ctx, l.successes(nil), v.marks()); err != nil {
 		return err
 	}
-	if err := generation.ForgetNotes(ctx, notes{l}, v.named()); err != nil {
+	if err := generation.ForgetNotes(ctx, texts{l}, v.named()); err != nil {
 		return err
 	}
 	if err := h.Release(ctx); err != nil {

@@ -22,13 +22,13 @@ func (h *hold) Tend(ctx context.Context) error {
 	if h.tended++; !pass {
 		return nil
 	}
-	l := h.claim.lock
+	l := h.Mine.lock
 	v, err := l.list(ctx)
 	if err != nil {
 		return err
 	}
-	h.others.Keep(v.watches)
-	mine, ok := v.find(h.claim.ticket)
+	h.Others.Keep(v.watches)
+	mine, ok := v.find(h.Mine.ticket)
 	if !ok {
 		return nil // the next heartbeat tells
 	}
@@ -45,7 +45,7 @@ func (h *hold) Tend(ctx context.Context) error {
 			errs = errors.Join(errs, l.Store.Delete(ctx, key))
 		}
 	}
-	return errors.Join(errs, generation.TendNotes(ctx, notes{l}, v.named(), h.others.Watcher))
+	return errors.Join(errs, generation.TendNotes(ctx, texts{l}, v.named(), h.Others.Watcher))
 }
 
 // tend looks at a reservation that may be dead: by the store's clock it was silent for so
@@ -54,14 +54,14 @@ func (h *hold) tend(ctx context.Context, p place, silent time.Duration) error {
 	if silent < p.ticket.lease/2 && h.tended > 1 {
 		return nil
 	}
-	s, err := h.others.Look(ctx, p.ticket)
+	s, err := h.Others.Look(ctx, p.ticket)
 	switch {
 	case absent(err):
 		return nil
 	case err != nil:
-		return h.claim.lock.fail("look at a waiter", err)
+		return h.Mine.lock.fail("look at a waiter", err)
 	case s.Due > 0:
 		return nil
 	}
-	return h.claim.lock.remove(ctx, p.ticket)
+	return h.Mine.lock.remove(ctx, p.ticket)
 }

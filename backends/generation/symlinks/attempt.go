@@ -161,7 +161,7 @@ func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 	if err := a.Mine.Beat(ctx); err != nil {
 		return nil, err
 	}
-	h := &hold{Held: generation.Held{Name: a.Mine.ticket.id, Number: n}, claim: a.Mine, old: all, others: a.Others}
+	h := &hold{Held: a.Won(n, all, texts{a.lock})}
 	a.stopListening()
 	*a = *a.lock.attempt(a.Request) // another Try is another wish
 	a.Known = n

@@ -16,7 +16,7 @@ func TestBellWhileServerIsAway(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		// 1. The holder has a bell, which the waiter hears.
 		old := newHost("holder", m).take(t, "exclusive")
-		bell := posix.HangBell(old.claim.in.bell())
+		bell := posix.HangBell(old.Mine.in.bell())
 		var away atomic.Bool
 		a := newHost("waiter", hooked{m, func(o operation) error {
 			if away.Load() {
@@ -37,7 +37,7 @@ func TestBellWhileServerIsAway(t *testing.T) {
 		})
 		// 3. The server comes back, and the lock is free.
 		time.AfterFunc(20*time.Second, func() {
-			_ = m.Rmdir(t.Context(), old.claim.path())
+			_ = m.Rmdir(t.Context(), old.Mine.path())
 			away.Store(false)
 		})
 		mustRelease(t, mustAcquire(t, a))

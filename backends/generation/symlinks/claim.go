@@ -128,11 +128,11 @@ func (a *attempt) reserve(ctx context.Context, k kind, newest uint64) error {
 	if a.Mine != nil {
 		return nil
 	}
-	t, err := a.register(ctx, newest)
+	t, record, err := a.register(ctx, newest)
 	if err != nil {
 		return err
 	}
-	c := a.claimOf(entry{k, t}, t)
+	c := a.claimOf(entry{k, t}, t, record)
 	c.bell = a.lock.hang(c.in)
 	var doubt error
 	for _, dir := range c.dirs() {
@@ -165,8 +165,8 @@ func (c *claim) dirs() []string {
 	return []string{c.in.path(), c.path()}
 }
 
-func (a *attempt) claimOf(e entry, t ticket) *claim {
-	return &claim{Claim: generation.NewClaim(a.Request.Clock, t.lease), lock: a.lock, ticket: t, in: e}
+func (a *attempt) claimOf(e entry, t ticket, record string) *claim {
+	return &claim{Claim: generation.NewClaim(a.Request.Clock, t.lease, t.id, record), lock: a.lock, ticket: t, in: e}
 }
 
 // undo removes what was made of a claim before an error, or leaves that to
@@ -181,34 +181,34 @@ func (a *attempt) undo(ctx context.Context, c *claim, op string, err error) erro
 
 // register writes the record of a new ticket. The place in the queue stays that
 // of the first one.
-func (a *attempt) register(ctx context.Context, newest uint64) (ticket, error) {
+func (a *attempt) register(ctx context.Context, newest uint64) (t ticket, record string, err error) {
 	if a.place == nil {
 		a.place = &ticket{since: newest, at: max(a.lock.Today().UnixMicro(), 0), lease: a.Request.Owner.Lease}
 	}
-	t := *a.place
+	t = *a.place
 	t.id = a.lock.NewID()
 	r := a.Request.Owner
 	r.ID, r.Acquired = t.id, a.lock.Today()
-	text, err := r.Format()
+	record, err = r.Format()
 	if err != nil {
-		return t, a.lock.Address.Usage("write owner record", err.Error(), "shorten the metadata")
+		return t, record, a.lock.Address.Usage("write owner record", err.Error(), "shorten the metadata")
 	}
-	text = strings.TrimSuffix(text, "\n")
-	err = a.lock.Dir.Symlink(ctx, text, t.record())
+	record = strings.TrimSuffix(record, "\n")
+	err = a.lock.Dir.Symlink(ctx, record, t.record())
 	if absent(err) {
 		if err := a.lock.Dir.Prepare(ctx); err != nil {
-			return t, a.lock.Fail(makeOp, err)
+			return t, record, a.lock.Fail(makeOp, err)
 		}
-		err = a.lock.Dir.Symlink(ctx, text, t.record())
+		err = a.lock.Dir.Symlink(ctx, record, t.record())
 	}
 	switch {
 	case maybeCreated(err):
-		return t, nil
+		return t, record, nil
 	case errors.Is(err, unix.ENAMETOOLONG):
-		return t, a.lock.Address.Usage("write owner record", "this file system has no room for it in a symbolic link", "shorten the metadata")
+		return t, record, a.lock.Address.Usage("write owner record", "this file system has no room for it in a symbolic link", "shorten the metadata")
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
-		return t, &backend.Error{Code: protocol.CannotCreate, Lock: string(a.lock.Address), Op: "write owner record", Err: err,
+		return t, record, &backend.Error{Code: protocol.CannotCreate, Lock: string(a.lock.Address), Op: "write owner record", Err: err,
 			Hint: "the file system may have no symbolic links: choose another one"}
 	}
-	return t, a.lock.Fail("write owner record", err)
+	return t, record, a.lock.Fail("write owner record", err)
 }

@@ -8,7 +8,6 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
-	"locksmith/backends/watch"
 )
 
 // maxOld bounds the time that one release spends on what others left.
@@ -17,47 +16,44 @@ const maxOld = 100
 // A hold is a reservation that the newest generation points to, or a member of
 // a shared one.
 type hold struct {
-	generation.Held
-	claim  *claim
-	old    generation.Numbers // the generations there were
-	others watch.Others[spot] // for Tend only
-	next   string             // where Tend goes on
-	gone   atomic.Bool
+	generation.Held[spot, *claim]
+	next string // where Tend goes on
+	gone atomic.Bool
 }
 
 var _ backend.Hold = (*hold)(nil)
 
 // Heartbeat implements backend.Hold.
 func (h *hold) Heartbeat(ctx context.Context) error {
-	err := h.claim.lock.Dir.Touch(ctx, h.claim.path())
+	err := h.Mine.lock.Dir.Touch(ctx, h.Mine.path())
 	switch {
 	case err == nil:
 		return nil
 	case gone(err):
 		h.gone.Store(true)
-		h.claim.bell.Ring()
-		_ = h.claim.lock.Dir.Unlink(ctx, h.claim.ticket.record()) // nobody else's business
-		return generation.Lost(h.claim.lock.Address, "refresh our reservation")
+		h.Mine.bell.Ring()
+		_ = h.Mine.lock.Dir.Unlink(ctx, h.Mine.ticket.record()) // nobody else's business
+		return generation.Lost(h.Mine.lock.Address, "refresh our reservation")
 	}
-	return h.claim.lock.touchError(err)
+	return h.Mine.lock.touchError(err)
 }
 
 // Release implements backend.Hold. That our reservation is not there may be our
 // own doing, if an answer was lost; it is a loss only if somebody else has had
 // the lock since.
 func (h *hold) Release(ctx context.Context) error {
-	l := h.claim.lock
-	err := l.remove(ctx, h.claim.in, h.claim.ticket)
+	l := h.Mine.lock
+	err := l.remove(ctx, h.Mine.in, h.Mine.ticket)
 	switch {
 	case absent(err):
 		if err := h.succeeded(ctx); err != nil {
 			return err
 		}
 	case err != nil:
-		return l.Fail("remove our reservation "+h.claim.path(), err)
+		return l.Fail("remove our reservation "+h.Mine.path(), err)
 	}
-	h.claim.bell.Ring()
-	_ = l.Dir.Unlink(ctx, h.claim.ticket.record()) // what is left is removed by who tends the lock
+	h.Mine.bell.Ring()
+	_ = l.Dir.Unlink(ctx, h.Mine.ticket.record()) // what is left is removed by who tends the lock
 	h.removeOld(ctx)
 	return nil
 }
@@ -65,8 +61,8 @@ func (h *hold) Release(ctx context.Context) error {
 // succeeded returns ErrGone if there is a generation after ours, or if a heartbeat has
 // found our reservation gone.
 func (h *hold) succeeded(ctx context.Context) error {
-	l := h.claim.lock
-	if err := l.probe(ctx, h.claim.ticket); err != nil {
+	l := h.Mine.lock
+	if err := l.probe(ctx, h.Mine.ticket); err != nil {
 		return err
 	}
 	all, _, err := l.list(ctx)
@@ -74,7 +70,7 @@ func (h *hold) succeeded(ctx context.Context) error {
 		return err
 	}
 	if all.Newest() != h.Number || h.gone.Load() {
-		_ = l.Dir.Unlink(ctx, h.claim.ticket.record())
+		_ = l.Dir.Unlink(ctx, h.Mine.ticket.record())
 		return generation.Lost(l.Address, "remove our reservation")
 	}
 	return nil
@@ -82,8 +78,8 @@ func (h *hold) succeeded(ctx context.Context) error {
 
 // removeOld is step 9. What cannot be removed is left to the next.
 func (h *hold) removeOld(ctx context.Context) {
-	h.old.RemoveOld(h.Number, maxOld, func(n uint64) error {
-		_ = h.claim.lock.Dir.Unlink(ctx, lockName(n))
+	h.Old.RemoveOld(h.Number, maxOld, func(n uint64) error {
+		_ = h.Mine.lock.Dir.Unlink(ctx, lockName(n))
 		return nil
 	})
 }

@@ -60,8 +60,8 @@ func (i *inspection) reservations(ctx context.Context) error {
 	if err != nil && !absent(err) {
 		return i.lock.Fail("list reservations", err)
 	}
-	i.report.Success, _ = success.Of(ctx, successes{lock: i.lock}, successesIn(names, i.report.Token), i.lock.Today())
-	i.report.Broken = generation.LastNote(ctx, notes{i.lock}, notesIn(names))
+	i.report.Success, _ = success.Of(ctx, i.lock.successes(nil), successesIn(names, i.report.Token), i.lock.Today())
+	i.report.Broken = generation.LastNote(ctx, texts{i.lock}, notesIn(names))
 	var entries []entry
 	for _, name := range names {
 		if e, ok := parseEntry(name); ok {

@@ -86,7 +86,7 @@ func TestUnclearLookStartsTheLeaseAgain(t *testing.T) {
 		old := newHost("elsewhere", m).take(t, "exclusive")
 		var away atomic.Bool
 		a := newHost("here", hooked{m, func(o operation) error {
-			if away.Load() && o.call == "look" && o.name == old.claim.path() {
+			if away.Load() && o.call == "look" && o.name == old.Mine.path() {
 				return unix.ETIMEDOUT
 			}
 			return o.do()
@@ -202,7 +202,7 @@ func TestWaiterSleepsForALease(t *testing.T) {
 				time.Sleep(lease)
 				mustRelease(t, first)
 				h := mustAcquire(t, a)
-				now := h.claim.ticket
+				now := h.Mine.ticket
 				if now.id == old.id || now.since != old.since || now.at != old.at {
 					t.Errorf("from %v to %v", old, now)
 				}
@@ -228,7 +228,7 @@ func TestSilentBeforeFirstHeartbeat(t *testing.T) {
 					return o.do()
 				}})
 				h := here.take(t, mode)
-				if h.claim.path() == paused {
+				if h.Mine.path() == paused {
 					t.Error("it holds by the old ticket")
 				}
 				if h.Token() != 2 {

@@ -258,7 +258,7 @@ func TestKilledWhileJoining(t *testing.T) {
 				here := newHost("here", m)
 				first := here.take(t, "shared")
 				dead := put(t, m, staging, here, 7, ticket{})
-				if err := m.Mkdir(t.Context(), first.claim.in.member(dead)); err != nil {
+				if err := m.Mkdir(t.Context(), first.Mine.in.member(dead)); err != nil {
 					t.Fatal(err)
 				}
 				here.Dead[7] = true
@@ -312,7 +312,7 @@ func TestPlaceIsKeptAfterALostRace(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		one := <-done
-		if place := one.claim.ticket; place.at != want {
+		if place := one.Mine.ticket; place.at != want {
 			t.Error("a later one was served first")
 		}
 		between(t, "the first turn", time.Since(start), 0, fairTime)

@@ -54,10 +54,10 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	case slices.ContainsFunc(names, func(name string) bool { return !isRecord(name) }):
 		return generation.InUse(l.Address)
 	}
-	if err := generation.ForgetNotes(ctx, notes{l}, notesIn(names)); err != nil {
+	if err := generation.ForgetNotes(ctx, texts{l}, notesIn(names)); err != nil {
 		return err
 	}
-	if err := success.Forget(ctx, successes{lock: l}, successesIn(names, generation.Max)); err != nil {
+	if err := success.Forget(ctx, l.successes(nil), successesIn(names, generation.Max)); err != nil {
 		return err
 	}
 	err = l.Dir.Rmdir(ctx, Reservations)
@@ -87,7 +87,7 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 
 // isRecord reports that a name in Reservations is of what happened, and no part of the lock.
 func isRecord(name string) bool {
-	_, isSuccess := parseSuccess(name)
+	_, isSuccess := successNames.Parse(name)
 	_, isNote := generation.ParseNoteName(name)
 	return isSuccess || isNote
 }

@@ -37,7 +37,7 @@ func TestReleaseReplyLost(t *testing.T) {
 				inBubble(t, func(t *testing.T, m *memory) {
 					here := newHost("here", m)
 					h := here.take(t, mode)
-					h.claim.lock.Dir = loseReply(m, 1, removes)
+					h.Mine.lock.Dir = loseReply(m, 1, removes)
 					mustFail(t, h.Release(t.Context()), protocol.Unreachable, "try again")
 					if taken {
 						mustRelease(t, newHost("there", m).take(t, "exclusive"))
@@ -111,7 +111,7 @@ func acquireReplyLost(t *testing.T, m *memory, mode, before string, n int) (lost
 		t.Errorf("after losing answer %d: %v", n, err)
 		return lost
 	}
-	h.claim.lock.Dir = m // what is lost later is another test's
+	h.Mine.lock.Dir = m // what is lost later is another test's
 	mustStillHold(t, h)
 	mustBeHeld(t, newHost("there", m).want(t, "exclusive"))
 	return lost
@@ -149,7 +149,7 @@ func TestLateRemovalsHitNothing(t *testing.T) {
 					dead := newHost("elsewhere", m).take(t, first)
 					broken := mustAcquire(t, here.want(t, first)) // breaks it after a lease
 					mustRelease(t, broken)
-					dead.claim.lock.Dir = old.on(m)
+					dead.Mine.lock.Dir = old.on(m)
 					_ = dead.Release(t.Context())
 					keepsUnder(t, m, second, &old)
 				})

@@ -110,12 +110,12 @@ func (a *attempt) enter(ctx context.Context, t uint64, target entry) (bool, erro
 // candidate is our claim to be a member, under the ticket that we wait with.
 func (a *attempt) candidate(ctx context.Context, t uint64, target entry) (*claim, error) {
 	if a.Mine != nil {
-		c := a.claimOf(target, a.Mine.ticket)
+		c := a.claimOf(target, a.Mine.ticket, a.Mine.Record)
 		c.staged, c.bell = true, a.Mine.bell
 		return c, nil
 	}
-	place, err := a.register(ctx, t)
-	return a.claimOf(target, place), err
+	place, record, err := a.register(ctx, t)
+	return a.claimOf(target, place, record), err
 }
 
 // publishShared is step F.

@@ -5,13 +5,9 @@ package symlinks
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
-	"strings"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
-	"locksmith/backends/owner"
 	"locksmith/backends/success"
 )
 
@@ -20,26 +16,12 @@ import (
 // it is compared with a link that was made just now, d.0-<id>. Locksmiths that know nothing
 // of successes leave them alone, and refuse to remove the lock.
 
-const successPrefix = "d."
-
-// successPath is where that of generation n is. Number 0 only shows the time.
-func successPath(n uint64, id string) string {
-	return fmt.Sprintf("%s/%s%d-%s", Reservations, successPrefix, n, id)
-}
-
-// parseSuccess reads a name in Reservations.
-func parseSuccess(name string) (m success.Mark, ok bool) {
-	rest, ok := strings.CutPrefix(name, successPrefix)
-	digits, id, _ := strings.Cut(rest, "-")
-	n, err := strconv.ParseUint(digits, 10, 64)
-	m = success.Mark{Name: successPath(n, id), Number: n}
-	return m, ok && err == nil && owner.IsID(id) && m.Name == Reservations+"/"+name
-}
+var successNames = generation.SuccessNames{Prefix: "d."}
 
 // successesIn are those among the names in Reservations. No holder had more than most.
 func successesIn(names []string, most uint64) (all []success.Mark) {
 	for _, name := range names {
-		if m, ok := parseSuccess(name); ok {
+		if m, ok := successNames.Parse(name); ok {
 			m.Void = m.Number > most
 			all = append(all, m)
 		}
@@ -49,8 +31,17 @@ func successesIn(names []string, most uint64) (all []success.Mark) {
 
 // successes are those of a lock.
 type successes struct {
+	generation.Successes
 	lock *Lock
 	hold *hold // ours; nil: for whoever only reads or removes them
+}
+
+func (l *Lock) successes(h *hold) successes {
+	s := successes{generation.Successes{Texts: texts{l}, Names: successNames}, l, h}
+	if h != nil {
+		s.By = h.Mine.Own()
+	}
+	return s
 }
 
 // List implements success.Store.
@@ -73,40 +64,12 @@ func (s successes) List(ctx context.Context) ([]success.Mark, error) {
 
 // Read implements success.Store.
 func (s successes) Read(ctx context.Context, m *success.Mark) error {
-	seen, err := s.lock.Dir.Look(ctx, m.Name)
+	seen, err := s.lock.Dir.Look(ctx, Reservations+"/"+m.Name)
 	if err != nil {
 		return s.lock.Fail("look at the last success", err)
 	}
 	m.At = seen.Modified
-	if text, err := s.lock.Dir.Readlink(ctx, m.Name); err == nil {
-		r, _ := owner.ParseRecord(text + "\n")
-		m.Host = r.Place.Host
-	}
-	return nil
-}
-
-// Write implements success.Store.
-func (s successes) Write(ctx context.Context, n uint64) (success.Mark, error) {
-	const op = "record the success"
-	m := success.Mark{Name: successPath(n, s.hold.ID()), Number: n}
-	record, err := s.lock.Dir.Readlink(ctx, s.hold.claim.ticket.record())
-	if err != nil {
-		return m, s.lock.Fail(op, err)
-	}
-	if err := s.lock.Dir.Symlink(ctx, record, m.Name); err != nil {
-		if _, unseen := s.lock.Dir.Look(ctx, m.Name); unseen != nil {
-			return m, s.lock.Fail(op, err)
-		}
-	}
-	return m, nil
-}
-
-// Remove implements success.Store.
-func (s successes) Remove(ctx context.Context, m success.Mark) error {
-	if err := s.lock.Dir.Unlink(ctx, m.Name); err != nil && !absent(err) {
-		return s.lock.Fail("remove an older success", err)
-	}
-	return nil
+	return s.Successes.Read(ctx, m)
 }
 
 var _ backend.SuccessKeeper = (*Lock)(nil)
@@ -115,15 +78,15 @@ var _ backend.SuccessKeeper = (*Lock)(nil)
 // host read the directory anew (see probe).
 func (*Lock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Success, error) {
 	h := held.(*hold)
-	l := h.claim.lock
-	probe := successPath(0, h.ID())
+	l := h.Mine.lock
+	probe := Reservations + "/" + successNames.Of(0, h.ID()) // number 0 only shows the time
 	made := l.Dir.Symlink(ctx, "now", probe)
 	defer func() { _ = l.Dir.Unlink(ctx, probe) }() // what is left is removed after the next success
 	now, err := l.Dir.Look(ctx, probe)
 	if err != nil {
 		return nil, l.Fail("find out the server's time", errors.Join(made, err))
 	}
-	return success.Last(ctx, successes{l, h}, now.Modified)
+	return success.Last(ctx, l.successes(h), now.Modified)
 }
 
 // RecordSuccess implements backend.SuccessKeeper.
@@ -132,5 +95,5 @@ func (*Lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 	if err := h.Heartbeat(ctx); err != nil {
 		return err
 	}
-	return success.Record(ctx, successes{h.claim.lock, h}, h.Number)
+	return success.Record(ctx, h.Mine.lock.successes(h), h.Number)
 }

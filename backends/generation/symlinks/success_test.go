@@ -15,7 +15,7 @@ func TestSuccessNames(t *testing.T) {
 	id := strings.Repeat("0a", 16)
 	var names []string
 	for _, n := range []uint64{0, 3, 7, 5} {
-		names = append(names, strings.TrimPrefix(successPath(n, id), Reservations+"/"))
+		names = append(names, successNames.Of(n, id))
 	}
 	for most, want := range map[uint64]uint64{0: 0, 2: 0, 3: 3, 4: 3, 6: 5, 7: 7, 100: 7} {
 		if got := success.Newest(successesIn(names, most)); got.Number != want {
@@ -23,7 +23,7 @@ func TestSuccessNames(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"d.", "d.3", "d.03-" + id, "d.+3-" + id, "d.3-" + id[1:], "d.3-" + id + "x", "x.3-" + id, "d.-1-" + id} {
-		if s, ok := parseSuccess(bad); ok {
+		if s, ok := successNames.Parse(bad); ok {
 			t.Errorf("%s is %v", bad, s)
 		}
 	}

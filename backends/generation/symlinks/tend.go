@@ -16,15 +16,15 @@ import (
 // its ticket, once its owner is proven dead or was silent for a lease. What ctx
 // leaves no time for is looked at the next time.
 func (h *hold) Tend(ctx context.Context) error {
-	l := h.claim.lock
+	l := h.Mine.lock
 	names, err := l.names(ctx, Reservations)
 	if err != nil {
 		return l.Fail("list reservations", err)
 	}
 	slices.Sort(names)
-	h.others.Keep(within(names))
-	s := tending{lock: l, others: h.others, inside: map[entry][]string{},
-		owned: map[string]bool{h.claim.ticket.String(): true}}
+	h.Others.Keep(within(names))
+	s := tending{lock: l, others: h.Others, inside: map[entry][]string{},
+		owned: map[string]bool{h.Mine.ticket.String(): true}}
 	errs := s.findOwned(ctx, names)
 	start, _ := slices.BinarySearch(names, h.next)
 	for _, name := range slices.Concat(names[start:], names[:start]) {
@@ -78,7 +78,7 @@ func (s *tending) findOwned(ctx context.Context, names []string) error {
 // entry looks at one name in Reservations. What is not ours stays.
 func (s *tending) entry(ctx context.Context, name string) error {
 	if note := notesIn([]string{name}); len(note) > 0 {
-		return generation.TendNotes(ctx, notes{s.lock}, note, s.others.Watcher)
+		return generation.TendNotes(ctx, texts{s.lock}, note, s.others.Watcher)
 	}
 	if t, ok := parseRecordName(name); ok && !s.blind && !s.owned[t.String()] {
 		return s.look(ctx, t.record(), t, func() error { return s.lock.Dir.Unlink(ctx, t.record()) })

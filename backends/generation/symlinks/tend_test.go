@@ -127,8 +127,8 @@ func TestTendSparesTheLiving(t *testing.T) {
 func TestTendSparesRecordsItCannotPlace(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		hs := []*hold{newHost("here", m).take(t, "shared"), newHost("there", m).take(t, "shared")}
-		hs[0].claim.lock.Dir = hooked{m, func(o operation) error {
-			if o.call == "list" && strings.HasPrefix(o.name, hs[0].claim.in.path()) {
+		hs[0].Mine.lock.Dir = hooked{m, func(o operation) error {
+			if o.call == "list" && strings.HasPrefix(o.name, hs[0].Mine.in.path()) {
 				return unix.EIO
 			}
 			return o.do()
@@ -140,7 +140,7 @@ func TestTendSparesRecordsItCannotPlace(t *testing.T) {
 			_ = hs[0].Tend(t.Context())
 			time.Sleep(lease / 4)
 		}
-		if _, err := m.Readlink(t.Context(), hs[1].claim.ticket.record()); err != nil {
+		if _, err := m.Readlink(t.Context(), hs[1].Mine.ticket.record()); err != nil {
 			t.Errorf("the record of a living holder: %v", err)
 		}
 	})
@@ -158,7 +158,7 @@ func TestTendGoesOnWhereItStopped(t *testing.T) {
 		for range 25 {
 			left := len(reservations(t, m, "xi"))
 			ctx, cancel := context.WithCancel(t.Context())
-			h.claim.lock.Dir = hooked{m, func(o operation) error {
+			h.Mine.lock.Dir = hooked{m, func(o operation) error {
 				if o.call == "rmdir" || o.call == "unlink" {
 					cancel()
 				}
@@ -188,7 +188,7 @@ func TestTendTwiceAtOnce(t *testing.T) {
 		put(t, m, staging, here, 7, ticket{})
 		here.Dead[7] = true
 		nested := false
-		hs[0].claim.lock.Dir = hooked{m, func(o operation) error {
+		hs[0].Mine.lock.Dir = hooked{m, func(o operation) error {
 			if !nested && o.call == "rmdir" {
 				nested = true
 				if err := hs[1].Tend(t.Context()); err != nil {
@@ -249,7 +249,7 @@ func TestBreak(t *testing.T) {
 		// The waiter comes back with a new ticket, in its old place.
 		mustRelease(t, hs[0])
 		h := mustHold(t, waiter)
-		if now := h.claim.ticket; now.id == place.id || now.at != place.at || now.since != place.since {
+		if now := h.Mine.ticket; now.id == place.id || now.at != place.at || now.since != place.since {
 			t.Errorf("from %v to %v", place, now)
 		}
 		mustRelease(t, h)

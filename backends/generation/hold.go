@@ -1,0 +1,35 @@
+package generation
+
+import (
+	"context"
+	"fmt"
+
+	"locksmith/backends/owner"
+	"locksmith/backends/watch"
+)
+
+// A Held is what a hold of either form has.
+type Held[T fmt.Stringer, C Reservation] struct {
+	Mine   C
+	Number uint64          // of the generation
+	Old    Numbers         // the generations there were
+	Others watch.Others[T] // for Tend only
+	Texts  Texts
+}
+
+// Won is a hold of generation n by the attempt's reservation.
+func (a *Attempt[T, C]) Won(n uint64, old Numbers, texts Texts) Held[T, C] {
+	return Held[T, C]{Mine: a.Mine, Number: n, Old: old, Others: a.Others, Texts: texts}
+}
+
+// ID implements backend.Hold.
+func (h *Held[T, C]) ID() string { return h.Mine.Own().ID }
+
+// Token implements backend.Hold.
+func (h *Held[T, C]) Token() uint64 { return h.Number }
+
+// Note implements backend.NotedHold.
+func (h *Held[T, C]) Note(ctx context.Context) (*owner.Note, error) {
+	own := h.Mine.Own()
+	return ReadNote(ctx, h.Texts, owner.Note{ID: own.ID, Lease: own.Lease})
+}
