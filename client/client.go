@@ -5,10 +5,10 @@
 //		return bill(ctx) // ctx ends with the caller's, and when the lock is lost
 //	})
 //
-// Acquire and Release are for what does not fit into a function. Acquire waits for as long as
-// its context allows, TryAcquire does not wait, and Release returns when the lock has been
-// removed. A program that uses them looks at two things more. Lock.Context ends when the lock is
-// lost, whatever becomes of the program's own context. The error of Release tells of a loss. A
+// Acquire and Release are for what does not fit into a function. Acquire waits for as long as its
+// context allows, TryAcquire does not wait, and Release returns when the lock has been removed. A
+// program that uses them looks at two things beside its own context. Lock.Context ends with the
+// lock, and not when the program's own context ends. The error of Release tells of a loss. A
 // program that crashes or is killed needs to do nothing: the helper notices, and releases.
 //
 // A service that takes a lock for each request has a Pool: its helpers serve one lock after
@@ -28,9 +28,9 @@
 //
 // Caveat: between the moment a lock is lost and the moment the program stops, the program works
 // without it. Where that must not be, pass Token on to what the lock guards, and let that refuse
-// older tokens. In the function that Do calls, it is FromContext(ctx).Token(). Ask for it with
-// the option Fenced: local:, flock:, link:, and mkdir: and ftp: without ?style=dir have no
-// tokens, and a comparison with 0 guards nothing.
+// older tokens. In the function that Do calls, the token is FromContext(ctx).Token(). Ask for a
+// lock with a token by the option Fenced: local:, flock:, link:, and mkdir: and ftp: without
+// ?style=dir have no tokens, and a comparison with 0 guards nothing.
 package client
 
 import (
@@ -51,10 +51,10 @@ const defaultGrace = 15 * time.Second
 // Do acquires the lock at an address, or of a profile, does the work, and releases the lock. The
 // context of the work ends when ctx does, and when the lock is lost, with the *LostError as its
 // cause. Then the work has to stop. Do returns what the work returns. If the lock was lost, or
-// could not be released, Do returns that *LostError instead. Its text and its field Work have
-// the work's error. errors.Is finds ErrLost in it, and context.Canceled only if ctx itself has
-// ended. Without the lock there is no work, and the errors are those of Acquire. FromContext of
-// the work's context is the lock, with its token.
+// could not be released, Do returns that *LostError instead. Its text and its field Work have the
+// work's error. errors.Is finds ErrLost in the *LostError, and context.Canceled only if ctx
+// itself has ended. Without the lock there is no work, and the errors are those of Acquire.
+// FromContext of the work's context is the lock, with its token.
 func Do(ctx context.Context, address string, work func(ctx context.Context) error, options ...Option) error {
 	return do(ctx, work, func() (*Lock, error) { return Acquire(ctx, address, options...) })
 }

@@ -53,7 +53,7 @@ func TestHelperDied(t *testing.T) {
 			l, pid := withHelper(t, locks)
 			kill(t, pid)
 			if mustBeLost(t, l, protocol.Internal); l.Release() == nil {
-				t.Error("after Release, Err does not tell the loss any more")
+				t.Error("Release of a lost lock returns no error")
 			}
 			mustBeHad(t, locks)
 		})
@@ -90,7 +90,7 @@ func TestOnlyOurRemains(t *testing.T) {
 	}
 }
 
-// withHelper acquires a lock with a lease that no test waits for, and returns the helper's pid.
+// withHelper acquires locks with a lease that no test waits for, and returns their helper's pid.
 func withHelper(t *testing.T, locks []string, options ...client.Option) (*client.Lock, int) {
 	t.Helper()
 	l, err := client.AcquireSet(t.Context(), locks, append(options, client.Lease(time.Hour))...)

@@ -110,8 +110,8 @@ func TestDoLost(t *testing.T) {
 	}
 }
 
-// TestLossIsNoCancellation: most work returns the error of its context. Do passes that error on
-// only if the caller's own context has ended.
+// TestLossIsNoCancellation: most work returns the error of its context. errors.Is finds
+// context.Canceled in Do's error only if the caller's own context has ended.
 func TestLossIsNoCancellation(t *testing.T) {
 	for name, ends := range map[string]bool{"caller goes on": false, "caller has ended": true} {
 		t.Run(name, func(t *testing.T) {
@@ -144,8 +144,9 @@ func TestDoPanics(t *testing.T) {
 	t.Error("Do swallows the panic of the work")
 }
 
-// TestReleaseTellsFirst: the work's context ends before the helper lets go. So whoever works
-// with it is told before another process can have the lock. This helper lets go only after that.
+// TestReleaseTellsFirst: the lock's context, and that of the work, ends before the helper lets
+// go. So whoever works under it is told before another process can have the lock. This helper
+// lets go only after that.
 func TestReleaseTellsFirst(t *testing.T) {
 	const script = `echo OK proto=1 waited_ms=0 lease_ms=60000; cat
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ ! -e "$0" ] || { echo RELEASED held_ms=0; exit; }; sleep 0.1; done`

@@ -51,7 +51,7 @@ func FuzzHelper(f *testing.F) {
 		select {
 		case <-l.ended:
 		case <-time.After(time.Minute):
-			t.Fatalf("after a helper said %q and ended, Release hangs", said)
+			t.Fatalf("after a helper said %q and ended, listen does not end", said)
 		}
 		if l.wasReleased() && !strings.Contains(said, "\nRELEASED") {
 			t.Errorf("a helper that says %q is believed to have released", said)

@@ -26,7 +26,7 @@ type helper struct {
 	lines   chan reading    // closed after the first error
 	seen    chan *HeldError // the latest holder; nil: the helper does not say
 	exited  chan struct{}   // closed when the process is gone
-	killed  atomic.Bool     // it did not end in time, whatever the pipe says after that
+	killed  atomic.Bool     // it did not end in time; that is the reason, whatever the pipe says after that
 	died    atomic.Bool     // it ended without a last line
 	grace   time.Duration
 	serving *serving // nil: the process is for this lock alone

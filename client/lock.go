@@ -226,7 +226,7 @@ func backlog(lease time.Duration) time.Duration { return min(lease/64, time.Seco
 // believed is for how long a heartbeat counts. It says how long ago it was sent, and comes gap
 // after the one before. Usually it counts for three quarters of the lease. If this process was
 // stopped, it may have come at any time in the gap. So it counts no longer than a lease from the
-// beginning of the gap, but at least until the next one comes.
+// beginning of the gap, or else until the next one should come.
 func believed(lease, ago, gap time.Duration) time.Duration {
 	return min(lease*3/4-ago, max(lease-gap, lease*3/8))
 }

@@ -48,7 +48,7 @@ func lockName(scheme, file string, name func(base string) string) (string, error
 	return scheme + ":" + path, nil
 }
 
-// maxLinks bounds how many symbolic links in a row are followed.
+// maxLinks bounds how many symbolic links in a row are followed that lead to nothing.
 const maxLinks = 40
 
 // resolve makes a name absolute and follows symbolic links, also to a file that does not exist

@@ -51,8 +51,8 @@ func Lease(d time.Duration) Option { return flag("--lease", d.String()) }
 // of the lease. See locksmith hold --refresh.
 func Refresh(d time.Duration) Option { return flag("--refresh", d.String()) }
 
-// MaxHold sets for how long the lock is held at most, by a clock that counts suspension. Then
-// the lock is lost, with the code max_hold. Others may have it 10 seconds later, or when it is
+// MaxHold sets for how long the lock is held at most, by a clock that counts suspension. Then the
+// lock is lost, with the code max_hold. Others may have it 10 seconds later, or sooner if it is
 // released.
 func MaxHold(d time.Duration) Option { return flag("--max-hold", d.String()) }
 
@@ -68,9 +68,9 @@ func Timeout(d time.Duration) Option { return func(c *config) { c.timeout = &d }
 // lock.
 func Respite(d time.Duration) Option { return flag("--respite", d.String()) }
 
-// Poll sets how often a waiting helper asks whom nothing wakes: 16 times, with pauses between
-// least and most at random, before each pause of Slow. Each kind of lock has a default. See
-// locksmith hold --poll.
+// Poll sets how often a helper asks while it waits, if nothing wakes it: 16 times, with pauses
+// between least and most at random, before each pause of Slow. Each kind of lock has a default.
+// See locksmith hold --poll.
 func Poll(least, most time.Duration) Option { return flag("--poll", between(least, most)) }
 
 // Slow sets the pauses after those of Poll. The first is least, each next one is longer, up to
@@ -79,8 +79,8 @@ func Slow(least, most time.Duration) Option { return flag("--slow", between(leas
 
 func between(least, most time.Duration) string { return least.String() + ".." + most.String() }
 
-// Meta sets metadata of the holder for others to see. Keys are 1 to 27 characters of a-z 0-9 _ .
-// -.
+// Meta sets metadata of the holder for others to see. Keys are 1 to 27 of the characters a-z 0-9
+// - _ .
 func Meta(meta map[string]string) Option {
 	var args []string
 	for k, v := range meta {

@@ -37,8 +37,8 @@ func (a *acquisition) byPolicy(ctx context.Context) (*Lock, error) {
 	return a.byTries(ctx)
 }
 
-// refusesFlag reports whether a helper does not know a flag. If it was another flag than --ask,
-// it says so again.
+// refusesFlag reports whether a helper does not know a flag. If the flag was another than --ask,
+// the helper says so again at the next try.
 func refusesFlag(err error) bool {
 	refused, ok := errors.AsType[*HelperError](err)
 	return ok && refused.Code == protocol.Usage
@@ -129,8 +129,8 @@ func (a *acquisition) knows(held *HeldError) bool {
 	return a.held != nil && !a.held.isOther(held.Holder)
 }
 
-// sees remembers a holder. It calls the function of the option Waiting if another was seen
-// before.
+// sees remembers a holder. It calls the function of the option Waiting unless this holder is the
+// one that was seen last.
 func (a *acquisition) sees(held *HeldError) {
 	known := a.knows(held)
 	held.Waited = time.Since(a.begun)

@@ -43,7 +43,7 @@ func TestWatchdog(t *testing.T) {
 		close(h.lines)
 		<-l.ended
 		if l.err.Code != protocol.Expired {
-			t.Errorf("with heartbeats in time the lock is lost: %v", l.Err())
+			t.Errorf("the loss is %v, want the code expired", l.Err())
 		}
 	})
 }

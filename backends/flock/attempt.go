@@ -26,8 +26,8 @@ const maxRaces = 32
 //	         the path names another file by now                            -> closed
 //	         Wait for one lock: a thread begins to sleep for it            -> asleep
 //	         Wait for one of several locks: it watches the file
-//	asleep   Wait ends when the kernel gives the lock, with its context, or
-//	           the first time after firstLook
+//	asleep   Wait ends when the kernel gives the lock, or its context ends,
+//	           and the first Wait also after firstLook
 //	         Try, and the kernel has given the lock                        -> (a hold)
 //	         Withdraw: the thread sleeps on, and closes what it gets       -> closed
 //	any      the lock is ours, but the path names another file by now      -> closed
@@ -99,7 +99,8 @@ func (a *attempt) take() (*hold, error) {
 	return h, nil
 }
 
-// ask reports whether the kernel's lock is ours. It tries for it, unless a thread sleeps for it.
+// ask reports whether the kernel's lock is ours. ask tries for the lock, unless a thread sleeps
+// for it.
 func (a *attempt) ask() (got bool, err error) {
 	switch a.state {
 	case closed:

@@ -73,7 +73,7 @@ func (a *attempt) order() []*member {
 }
 
 // take tries one lock, for a lease at most. If the set has locks already, take first keeps them
-// alive, and then tries for a quarter of a lease.
+// alive, and then tries for a quarter of a lease at most.
 func (a *attempt) take(ctx context.Context, m *member) error {
 	limit, during := a.request.Owner.Lease, "within a lease"
 	if len(a.held()) > 0 {
@@ -141,7 +141,7 @@ func (a *attempt) refuse(ctx context.Context, m *member, held *backend.HeldError
 	}
 	if before := a.refused; before != nil && before != m {
 		short, cancel := a.briefly(ctx)
-		_ = before.withdraw(short) // its place in that queue would only hold up others
+		_ = before.withdraw(short) // our place in its queue would only hold up others
 		cancel()
 	}
 	// A refusal does not count if the same lock is refused again and the set holds nothing. Else
@@ -160,8 +160,8 @@ func (a *attempt) refuse(ctx context.Context, m *member, held *backend.HeldError
 	return held
 }
 
-// sameAs returns the lock of this set whose hold is h, or nil. It is the refused lock by another
-// name.
+// sameAs returns the lock of this set whose hold is h, or nil. That lock is the refused one, by
+// another name.
 func (a *attempt) sameAs(h backend.Holder) *member {
 	for _, m := range a.held() {
 		id := m.hold.ID()

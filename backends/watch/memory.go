@@ -62,7 +62,8 @@ type sighting struct {
 }
 
 // NewMemory returns the memory that a store has. clock names the clock of all requests with this
-// memory, and of no other boot or machine. Nothing depends on what goes wrong, so debug is told.
+// memory, and of no other boot or machine. What goes wrong is told to debug only, because nothing
+// depends on it.
 func NewMemory(clock string, s Store, debug func(error)) *Memory {
 	return &Memory{clock: clock, store: s, debug: debug, seen: map[string]sighting{}}
 }
@@ -136,14 +137,14 @@ func (m *Memory) Save() {
 // maxSightings is how many sightings are kept. A lock may have many shared holders.
 const maxSightings = 500
 
-// shrink drops first what this process has not seen, and of that, as of the rest, the oldest.
+// shrink drops what this process has not seen first, and of each group the oldest first.
 func (m *Memory) shrink() {
 	for _, id := range m.order()[min(len(m.seen), maxSightings):] {
 		delete(m.seen, id)
 	}
 }
 
-// order returns ids: those that this process saw first, and of each group the youngest first.
+// order returns ids: first those that this process saw; of each group the youngest first.
 func (m *Memory) order() []string {
 	return slices.SortedFunc(maps.Keys(m.seen), func(a, b string) int {
 		x, y := m.seen[a], m.seen[b]

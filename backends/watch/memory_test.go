@@ -154,7 +154,7 @@ func TestMemoryOfHeartbeats(t *testing.T) {
 			t.Errorf("without a rule a holder may be broken in %v, want Never", o.Due)
 		}
 		if o, _ := w.Look("x", func(Seen) (Seen, error) { return paused, nil }); o.Due != 0 || o.Silent != 2*lease {
-			t.Errorf("after a look that failed a holder that two leases saw silent may be broken in %v, and was silent for %v; want 0 and 200s", o.Due, o.Silent)
+			t.Errorf("after a failed look, a holder that was silent for two leases may be broken in %v, and was silent for %v; want 0 and 200s", o.Due, o.Silent)
 		}
 	})
 }

@@ -30,9 +30,9 @@ type timer struct {
 	dead    bool
 }
 
-// due is called after a look that showed the sign that is watched, with the rule as it is now.
-// It returns for how long that sign must still be seen before the thing may be broken. 0 means
-// now. Never means that waiting does not help.
+// due is called after a look that showed the sign that is watched, with the rule as it is now. It
+// returns for how long that sign must still be seen before the thing may be broken. 0 means now.
+// Never means that only another event helps.
 //
 // before is a reading of the clock from before the look. What was seen may be as old as that,
 // because a process may be paused for an hour between its look and its next step. So a watch

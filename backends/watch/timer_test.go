@@ -118,7 +118,7 @@ func TestWatcher(t *testing.T) {
 
 		o := look(t, w, "b", Rule{}, silent, Rule{Dead: true, Grace: grace})
 		if want := []time.Duration{Never, 101 * time.Second, grace}; !slices.Equal(o.By, want) || o.Due != grace {
-			t.Errorf("by several rules it may be broken in %v (by the first grace of 10s), by each %v, want %v", o.By, o.Due, want)
+			t.Errorf("by several rules it may be broken in %v, want 10s; by each alone in %v, want %v", o.Due, o.By, want)
 		}
 	})
 }

@@ -3,10 +3,10 @@
 // clock, and nothing has changed after a period of grace. A kind of lock may have further
 // grounds, as rules of its own (Rule).
 //
-// In doubt the package waits. It reads the clock before each look. A watch begins after its
-// first look and ends before its last. A look that fails starts the watch again, unless a Memory
-// has it. Nothing here proves that a silent holder is dead. So a holder must stop when its own
-// lease is over. The caller decides what to look at, and how to remove it.
+// In doubt the package waits. It reads the clock before each look. A watch begins after its first
+// look and ends before its last. A look that fails starts the watch again, unless a Memory
+// remembers the watch. Nothing here proves that a silent holder is dead. So a holder must stop
+// when its own lease is over. The caller decides what to look at, and how to remove it.
 package watch
 
 import (
@@ -39,8 +39,8 @@ type Seen struct {
 // An Observation is what was seen, judged.
 type Observation struct {
 	Seen
-	// Due is for how long the entry must still be seen unchanged before it may be broken. 0
-	// means now. Never means that waiting does not help.
+	// Due is for how long the entry must still be seen unchanged before it may be broken. 0 means
+	// now. Never means that only another event helps.
 	Due time.Duration
 	// By is what Due would be by each rule alone.
 	By []time.Duration

@@ -42,8 +42,8 @@ type Locks struct {
 // A holder has some of the locks. lost tells it of a loss, and is nil for somebody else.
 type holder struct{ lost chan client.Code }
 
-// New returns locks that are free. The test fails if the program under test holds a lock at its
-// end.
+// New returns locks that are free. The test fails if the program under test holds a lock when the
+// test ends.
 func New(t testing.TB) *Locks {
 	l := &Locks{t: t, changed: make(chan struct{}), held: map[string]*holder{}, tokens: map[string]uint64{}, taken: map[string]int{}}
 	t.Cleanup(func() {

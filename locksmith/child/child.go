@@ -1,13 +1,14 @@
-// Package child is the command of run, which runs while a lock is held.
+// Package child is run's command. The command runs while a lock is held.
 //
 // Promised: the command stays in our process group, gets the signals that we get, and stops when
 // we do. When its lock is lost, the command and all its descendants are ended before anybody
 // takes the lock. What descended from us before the command goes on. On Linux and Windows the
 // command dies when we die, however we do.
 //
-// Not promised: what the command started dies with us on Windows only. On Linux a command that
-// gains rights or changes its user forgets to die with us. Without /proc, and on systems other
-// than Linux and Windows, we do not know the command's descendants and cannot end them.
+// Not promised: that what the command started dies with us, except on Windows. On Linux a command
+// that gains rights or changes its user forgets to die with us. On Linux without /proc, and on
+// systems other than Linux and Windows, we do not know the command's descendants and cannot end
+// them.
 package child
 
 import (
@@ -110,9 +111,9 @@ func (c *Command) Inherit(lend func() ([]int, error)) {
 	}
 }
 
-// Describe puts on record how others can tell that all of the command has ended: by its
-// lifeline. Without a lifeline nothing proves that of a command that may outlive us. If we
-// become the command, we are the program on record ourselves.
+// Describe puts on record how others can tell that all of the command has ended: by its lifeline.
+// Nothing proves that of a command that may outlive us without a lifeline that shows it
+// (outlivesUs). If we become the command, we are the program on record ourselves.
 func (c *Command) Describe(r *owner.Record) {
 	if c.Becomes {
 		r.Parent = r.Helper

@@ -145,8 +145,8 @@ func (c *Command) signal(s syscall.Signal) {
 // (MAX_ARG_STRLEN in execve(2)).
 const maxVariable = 128 << 10
 
-// explained names the limit that is in the way. If a string is too long and no argument of the
-// user's, it is a variable of ours: one that we were started with cannot be too long.
+// explained names the limit that is in the way. If the string that is too long is none of the
+// user's arguments, it is a variable of ours: one that we were started with cannot be too long.
 func explained(err error, env []string) error {
 	if errors.Is(err, syscall.EAGAIN) {
 		return fmt.Errorf("%w: this user may have no more processes; end some, or raise the limit (ulimit -u)", err)

@@ -10,8 +10,8 @@ import (
 	"locksmith/backends/clock"
 )
 
-// TestEarlySignals: before the command runs, a signal may end us only if we are to become it.
-// Else the lock might stay, and a command that has just begun would be killed.
+// TestEarlySignals: before the command runs, a signal may end us only if we are to become the
+// command. Else the lock might stay, and a command that has just begun would be killed.
 func TestEarlySignals(t *testing.T) {
 	for _, becomes := range []bool{true, false} {
 		c := &Command{Argv: []string{"true"}, Clock: clock.Runtime{}, Log: hclog.NewNullLogger(), Becomes: becomes, Caught: true}

@@ -66,7 +66,7 @@ func TestBystandersAreLeftAlone(t *testing.T) {
 	}
 	_ = other.Wait()
 	if c.othersLeft() || state(logger.Process.Pid) == "" || state(logger.Process.Pid) == "Z" {
-		t.Errorf("after the command's end others are left: %v, want false; the bystander's state is %q, want S", c.othersLeft(), state(logger.Process.Pid))
+		t.Errorf("after the command's end others are left: %v, want false; the bystander's state is %q, want neither empty nor Z", c.othersLeft(), state(logger.Process.Pid))
 	}
 	c.bystanders[logger.Process.Pid]++
 	if !c.othersLeft() {

@@ -160,7 +160,8 @@ func (c *Command) isStuck() bool {
 }
 
 // stopWith stops us when Ctrl-Z, or the command by itself, has stopped the command. So the shell
-// sees the stop, and continues both. If somebody else stopped the command, we go on.
+// sees the stop. We go on when the shell continues both. If somebody else stopped the command, we
+// go on.
 func (c *Command) stopWith(s syscall.Signal) {
 	if s == syscall.SIGTSTP && inOurGroup(c.pid) {
 		RaiseDefault(s)

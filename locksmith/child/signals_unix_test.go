@@ -12,7 +12,8 @@ import (
 	"locksmith/backends/clock"
 )
 
-// TestEndedBy: it waits to see whether a signal came to us, too, only for one that would end us.
+// TestEndedBy: EndedBy waits for a signal that may still come to us only if the signal is one
+// that would end us.
 func TestEndedBy(t *testing.T) {
 	for name, c := range map[string]struct {
 		died syscall.Signal
