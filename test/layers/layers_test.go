@@ -54,7 +54,7 @@ var allowed = map[string][]string{
 	"client/clienttest":          {"protocol", "client", "client/internal/faking"},
 	"client/internal/faking":     {},
 
-	"backends/generation":          {"protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/owner", "backends/watch"},
+	"backends/generation":          {"protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/owner", "backends/watch", "backends/success"},
 	"backends/generation/objects":  {"backends/generation", "protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/owner", "backends/watch", "backends/success"},
 	"backends/generation/symlinks": {"backends/generation", "protocol", "backends/backend", "backends/owner", "backends/watch", "backends/success", "backends/clock", "backends/process", "backends/posix", "backends/backoff", "backends/doctor", "backends/finder"},
 
