@@ -40,7 +40,7 @@ func In(t *testing.T, dir string, programs ...string) Lab {
 		lab.Lacking(t, "no guests here: "+string(out))
 	}
 	self := filepath.Join(t.TempDir(), "lab.test")
-	build := exec.Command("go", "test", "-c", "-o", self, ".")
+	build := exec.Command("go", "test", "-c", "-vet=off", "-o", self, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if status, said := lab.Run(t, build); status != 0 {
 		t.Fatal(said)

@@ -32,7 +32,7 @@ func testPackages(t *testing.T, m *machine) {
 			t.Parallel()
 			m := &machine{t, m.prefix}
 			program := strings.ReplaceAll(p.pkg, "/", "_") + ".test.exe"
-			m.install(program, "./"+p.pkg, "test", "-c")
+			m.install(program, "./"+p.pkg, "test", "-c", "-vet=off")
 			args := []string{"-test.short", "-test.timeout=3m"}
 			if p.tests != "" {
 				t.Logf("only %s: %s", p.tests, p.why)
