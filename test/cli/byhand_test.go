@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHoldByHand: who holds a lock at a terminal is told until when, and what releases
-// it; and waits with the line that run has.
+// TestHoldByHand: who holds a lock at a terminal is told until when, and what releases it. Its
+// waiting line is that of run.
 func TestHoldByHand(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
@@ -22,7 +22,7 @@ func TestHoldByHand(t *testing.T) {
 	out := term.output()
 	held := "locksmith: local:" + regexp.QuoteMeta(lock) + `: held until \d\d:\d\d:\d\d; Ctrl-C releases it`
 	if !regexp.MustCompile(`(?s)` + regexp.QuoteMeta(clearLine) + `OK proto=1 [^\r]*\r\n` + held).MatchString(out) {
-		t.Errorf("it showed %q", out)
+		t.Errorf("hold at a terminal showed %q", out)
 	}
 	term.ctrlC(t)
 	term.mustExit(t, 0)
@@ -30,7 +30,7 @@ func TestHoldByHand(t *testing.T) {
 	mustBeFree(t, lock)
 }
 
-// TestHoldByHandMaxHold: the time is over.
+// TestHoldByHandMaxHold: --max-hold is over.
 func TestHoldByHandMaxHold(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
@@ -52,11 +52,12 @@ func TestGiveUpByHand(t *testing.T) {
 	term.mustExit(t, 75)
 	out := term.output()
 	if after := out[strings.LastIndex(out, "waiting for"):]; !strings.Contains(after, clearLine+"ERR code=cancelled ") || !strings.HasSuffix(after, "gave up waiting: signal interrupt\r\n") {
-		t.Errorf("it showed %q", out)
+		t.Errorf("after Ctrl-C while it waited hold showed %q", out)
 	}
 }
 
-// TestRefusedByHand: a person at a terminal reads once why there is no lock, and then what to do.
+// TestRefusedByHand: a person at a terminal reads once why there is no lock, and then what to
+// do.
 func TestRefusedByHand(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
@@ -65,7 +66,7 @@ func TestRefusedByHand(t *testing.T) {
 	term := atTerminal(t, "locksmith", "hold", "--timeout", "0", "local:"+lock)
 	term.mustExit(t, 75)
 	if out := term.output(); strings.Count(out, ": held by ") != 1 || !strings.Contains(out, "ERR code=held ") || !strings.HasSuffix(out, "\r\n  wait longer with --timeout, or see who with: locksmith status local:"+lock+"\r\n") {
-		t.Errorf("it showed %q", out)
+		t.Errorf("hold of a lock that it cannot have showed %q", out)
 	}
 }
 
@@ -76,17 +77,17 @@ func TestHoldForProgram(t *testing.T) {
 	term := atTerminal(t, "sh", "-c", `locksmith hold --max-hold 300ms --lease 4 "$0" | cat`, "local:"+lock)
 	term.mustExit(t, 0)
 	if out := term.output(); strings.Contains(out, "Ctrl-C") || !strings.Contains(out, "LOST") {
-		t.Errorf("it showed %q", out)
+		t.Errorf("hold for a program writes to its terminal: %q", out)
 	}
 }
 
-// TestHoldInBackground: Ctrl-C would not reach it.
+// TestHoldInBackground: hold in the background does not promise that Ctrl-C reaches it.
 func TestHoldInBackground(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
 	term := atTerminal(t, "sh", "-c", `locksmith hold --max-hold 300ms --lease 4 "$0" & wait $!`, "local:"+lock)
 	term.mustExit(t, 124)
 	if out := term.output(); strings.Contains(out, "Ctrl-C") || !regexp.MustCompile(`kill \d+ releases it`).MatchString(out) {
-		t.Errorf("it showed %q", out)
+		t.Errorf("hold in the background showed %q", out)
 	}
 }

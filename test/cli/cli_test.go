@@ -1,5 +1,5 @@
-// Package cli tells stories of the command line, one in each file of testdata,
-// and tests what needs a terminal.
+// Package cli tells stories of the command line, one in each file of testdata, and tests what
+// needs a terminal.
 package cli
 
 import (

@@ -32,7 +32,7 @@ type jobsKey struct{}
 
 func setup(env *testscript.Env) error {
 	env.Values[jobsKey{}] = map[string]*lab.Process{}
-	// Let other users through, for stories about permissions.
+	// Let other users in, for stories about permissions.
 	for _, dir := range []string{env.WorkDir, filepath.Dir(env.WorkDir)} {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			return err
@@ -66,8 +66,7 @@ func needArgs(ts *testscript.TestScript, neg, ok bool, usage string) {
 	}
 }
 
-// command finds its configuration in the story's directory, wherever that of
-// whoever runs the tests is.
+// command runs with the configuration in the story's directory, not with the tester's own.
 func command(ts *testscript.TestScript, argv []string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = ts.MkAbs(".")
@@ -76,9 +75,8 @@ func command(ts *testscript.TestScript, argv []string) *exec.Cmd {
 	return cmd
 }
 
-// exits [-nobody] STATUS PROGRAM [ARG…] runs a program whose exit status must
-// be STATUS, with /dev/null as its input. With -nobody it is locksmith, run as
-// a user whom permissions bind.
+// exits [-nobody] STATUS PROGRAM [ARG…] runs a program that must end with exit status STATUS.
+// Its input is /dev/null. With -nobody it is locksmith, run as a user whom permissions bind.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	unprivileged := len(args) > 0 && args[0] == "-nobody"
 	if unprivileged {
@@ -92,12 +90,11 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = lab.Null(story{ts}), ts.Stdout(), ts.Stderr()
-	cmd.WaitDelay = lab.Patience // for what it leaves running
+	cmd.WaitDelay = lab.Patience // for what the program leaves running
 	mustExit(ts, args[1], lab.Start(story{ts}, cmd), args[0])
 }
 
-// mustExit waits for the end of a program. One that a signal ended counts as a shell would
-// count it.
+// mustExit waits for the end of a program. An end by a signal counts as in a shell.
 func mustExit(ts *testscript.TestScript, who string, p *lab.Process, want string) {
 	got := p.Status()
 	if got < 0 {
@@ -108,8 +105,8 @@ func mustExit(ts *testscript.TestScript, who string, p *lab.Process, want string
 	}
 }
 
-// start NAME PROGRAM [ARG…] starts a job: its output goes to NAME.out and
-// NAME.err, its pid to NAME.pid, and its input is a pipe; see letgo.
+// start NAME PROGRAM [ARG…] starts a job. Its output goes to NAME.out and NAME.err, its pid to
+// NAME.pid, and its input is a pipe; see letgo.
 func start(ts *testscript.TestScript, neg bool, args []string) {
 	needArgs(ts, neg, len(args) >= 2, "start NAME PROGRAM [ARG…]")
 	name := args[0]
@@ -186,8 +183,8 @@ func dead(ts *testscript.TestScript, neg bool, args []string) {
 	lab.Eventually(story{ts}, args[0]+" has ended", p.Gone)
 }
 
-// json PATH VALUE checks a value in the JSON document on the last standard
-// output: "locks.0.state" "held". With "!" it must not be there at all.
+// json PATH VALUE checks a value in the JSON document on the last standard output:
+// "locks.0.state" "held". With "!" the value must not be there at all.
 func jsonIs(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 || !neg && len(args) != 2 {
 		ts.Fatalf("usage: json PATH VALUE, or ! json PATH")

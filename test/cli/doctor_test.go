@@ -21,7 +21,7 @@ func doctor(t *testing.T, s *ftpserver.Server, flags ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestDoctorNoRmdir: locks would be made there, and never be released.
+// TestDoctorNoRmdir: doctor refuses a server where locks could be made and never released.
 func TestDoctorNoRmdir(t *testing.T) {
 	lab.NotShort(t, "starts servers")
 	t.Parallel()
@@ -32,13 +32,13 @@ func TestDoctorNoRmdir(t *testing.T) {
 			out, err := doctor(t, s, "--idle", "0").Output()
 			var exit *exec.ExitError
 			if exit, _ = err.(*exec.ExitError); exit == nil || exit.ExitCode() != 73 || !strings.Contains(string(out), "\nunfit   remove directories ") {
-				t.Errorf("%v\n%s", err, out)
+				t.Errorf("doctor at a server without RMD: %v; want 73, and why\n%s", err, out)
 			}
 		})
 	}
 }
 
-// TestDoctorInterrupted: what it made is removed, and the signal is told.
+// TestDoctorInterrupted: a doctor that a signal ends removes what it made, and tells the signal.
 func TestDoctorInterrupted(t *testing.T) {
 	lab.NotShort(t, "starts servers")
 	t.Parallel()
@@ -46,7 +46,7 @@ func TestDoctorInterrupted(t *testing.T) {
 	s := ftpserver.Start(t, "embedded", ftpserver.Options{Hook: func(op, _ string) error {
 		if op == "mkdir" {
 			made <- struct{}{}
-			time.Sleep(10 * time.Millisecond) // so that it is in the middle of it
+			time.Sleep(10 * time.Millisecond) // so that doctor is in the middle of it
 		}
 		return nil
 	}})
@@ -55,24 +55,24 @@ func TestDoctorInterrupted(t *testing.T) {
 		select {
 		case <-made:
 		case <-time.After(lab.Patience):
-			t.Fatal("it makes nothing")
+			t.Fatal("doctor makes nothing at the server")
 		}
 	}
 	p.Signal(syscall.SIGTERM)
 	p.Exits(128 + int(syscall.SIGTERM))
 	if left, err := os.ReadDir(s.Dir); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v\n%s", left, err, p.Rest())
+		t.Errorf("doctor, ended by a signal, left behind %v, %v\n%s", left, err, p.Rest())
 	}
 }
 
-// doctorAt: wherever a path begins, real servers are fit for locks there.
+// doctorAt: real servers are fit for locks, wherever a path begins.
 func doctorAt(t *testing.T, s *ftpserver.Server, address string) {
 	cmd := exec.Command("locksmith", "doctor", "--idle", "0", address)
 	cmd.Env = append(os.Environ(), "LOCKSMITH_PASSWORD="+s.Password)
 	if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "\nunfit ") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("doctor of a real server: %v, want fit\n%s", err, out)
 	}
 	if left, err := os.ReadDir(s.Dir); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
+		t.Errorf("doctor left behind %v, %v", left, err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// likeFlock are stories in which run is to be what flock(1) is, to the letter. In
-// their commands RUN stands for either. Each returns what the shell said.
+// likeFlock are stories in which run must do exactly what flock(1) does. In their commands RUN
+// stands for either. Each story returns what the shell said.
 var likeFlock = []struct {
 	name  string
 	story func(t *testing.T, sh *prompt) string
@@ -46,7 +46,8 @@ var likeFlock = []struct {
 		sh.until(t, "\nready")
 		sh.keys(t, ctrlC)
 		sh.keys(t, "stty -a | grep -wo -e -*echo; stty -echo; echo e''nd\n")
-		// What we type may come before or after bash mends them, and so be echoed or not.
+		// bash may echo what we type before or after it mends the modes, so the echo does not
+		// count.
 		return fmt.Sprint(strings.Contains(sh.until(t, "end"), "\necho\r\n"))
 	}},
 	{"killed with the terminal's modes changed", types("stty echo; RUN sh -c 'stty -echo; kill -KILL $$'; stty -a | grep -wo -e -*echo; echo =.")},
@@ -54,7 +55,7 @@ var likeFlock = []struct {
 		sh.keys(t, "RUN sh -c 'echo ready; exec sleep 300'\n")
 		sh.until(t, "ready")
 		sh.keys(t, ctrlBackslash)
-		return strings.ReplaceAll(sh.status(t), "Quit\r\n", "") // who is killed by it
+		return strings.ReplaceAll(sh.status(t), "Quit\r\n", "") // the name of the signal that killed it
 	}},
 	{"Ctrl-Z, fg", func(t *testing.T, sh *prompt) string {
 		said := stopped(t, sh)
@@ -69,7 +70,7 @@ var likeFlock = []struct {
 	{"Ctrl-Z twice", func(t *testing.T, sh *prompt) string {
 		said := stopped(t, sh)
 		sh.keys(t, "fg\n")
-		sh.until(t, "RUN") // now it is in the foreground
+		sh.until(t, "RUN") // the command is in the foreground now
 		sh.keys(t, ctrlZ)
 		said += sh.status(t)
 		sh.keys(t, "touch go; fg; echo =$?.\n")
@@ -116,9 +117,9 @@ var likeFlock = []struct {
 	}},
 }
 
-// needsParent are the stories of the process between the shell and the command. Where run becomes
-// the command, as flock -F does, the shell itself is in its place.
-// With flock -F, too, a Ctrl-Z now and then stopped nothing on a busy machine.
+// needsParent are stories of the process between the shell and the command. If run becomes the
+// command, as flock -F does, that process is the shell itself. On a busy machine a Ctrl-Z now
+// and then stopped nothing with flock -F, too.
 var needsParent = map[string]bool{"interrupted alone": true, "nohup": true, "Ctrl-Z, bg": true, "Ctrl-Z twice": true}
 
 // types is a story of one line that says at its end what came of it.
@@ -144,9 +145,9 @@ func untilStopped(t *testing.T, sh *prompt) {
 	sh.until(t, "stopped")
 }
 
-// TestLikeFlock: what works under flock(1), in scripts and at a terminal, works
-// under run: with local:, with flock: where run becomes the command,
-// as under flock -F, and where it stays beside it.
+// TestLikeFlock: what works with flock(1), in scripts and at a terminal, works with run. It is
+// tried with local:; with flock: where run becomes the command, as with flock -F; and where run
+// stays beside the command.
 func TestLikeFlock(t *testing.T) {
 	lab.NotShort(t, "starts dozens of shells")
 	t.Parallel()
@@ -180,7 +181,7 @@ func TestLikeFlock(t *testing.T) {
 				t.Log(who.name)
 				said[who.name] = s.story(t, sh)
 				if who.like != "" && said[who.name] != said[who.like] {
-					t.Errorf("%s: %q\n%s: %q", who.like, said[who.like], who.name, said[who.name])
+					t.Errorf("the same commands end differently\nunder %s: %q\nunder %s: %q", who.like, said[who.like], who.name, said[who.name])
 				}
 			}
 		})

@@ -26,7 +26,7 @@ func hungMount(t *testing.T) string {
 		lab.Lacking(t, err.Error())
 	}
 	t.Cleanup(func() {
-		_ = server.Close() // who waits for it gets an error
+		_ = server.Close() // a process that waits for it gets an error
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
@@ -34,8 +34,8 @@ func hungMount(t *testing.T) string {
 	return dir
 }
 
-// TestHungPlace: where the file system does not answer, --timeout, a signal and the
-// parent's end count all the same.
+// TestHungPlace: if the file system does not answer, --timeout, a signal and the parent's end
+// still count.
 func TestHungPlace(t *testing.T) {
 	lab.NotShort(t, "needs root")
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestHungPlace(t *testing.T) {
 	}
 }
 
-// startHung starts hold, and returns when it waits for the file system.
+// startHung starts hold, and returns when hold waits for the file system.
 func startHung(t *testing.T, lock string) *lab.Process {
 	t.Helper()
 	p := locksmith(t, "hold", lock)

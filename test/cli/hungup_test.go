@@ -11,8 +11,8 @@ import (
 	"locksmith/protocol"
 )
 
-// TestHungUpBefore: a helper whose parent hung up before it began asks for no lock, of
-// whatever kind, and says the same each time.
+// TestHungUpBefore: a helper whose parent hung up before it began asks for no lock of any kind,
+// and says the same each time.
 func TestHungUpBefore(t *testing.T) {
 	t.Parallel()
 	for name, locks := range map[string][]string{
@@ -35,13 +35,13 @@ func TestHungUpBefore(t *testing.T) {
 				hungUp(t, false, flags, "")
 			}
 			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-				t.Errorf("left: %v, %v", left, err)
+				t.Errorf("a helper whose parent had hung up left behind %v, %v", left, err)
 			}
 		})
 	}
 }
 
-// hungUp starts a helper whose standard input, or else output, has no other end any more.
+// hungUp starts a helper whose standard input, or else output, has lost its other end.
 func hungUp(t *testing.T, input bool, flags []string, says string) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -63,6 +63,6 @@ func hungUp(t *testing.T, input bool, flags []string, says string) {
 		_ = cmd.Wait()
 	}
 	if status := cmd.ProcessState.ExitCode(); err != nil || status != protocol.Cancelled.Exit() || !strings.HasPrefix(out.String(), says) {
-		t.Errorf("%v, status %d: %q, %s", err, status, &out, &errs)
+		t.Errorf("a helper whose parent had hung up: %v, status %d: %q, %s", err, status, &out, &errs)
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestCtrlCEndsLoopWhileWaiting: bash goes on with its loop unless run dies of the
-// signal.
+// TestCtrlCEndsLoopWhileWaiting: bash goes on with its loop unless run dies of the signal.
 func TestCtrlCEndsLoopWhileWaiting(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
@@ -23,11 +22,11 @@ func TestCtrlCEndsLoopWhileWaiting(t *testing.T) {
 	sh.until(t, "held by")
 	sh.keys(t, ctrlC)
 	if said := sh.status(t); strings.Contains(said, "back") || !strings.HasSuffix(said, "status=130.") {
-		t.Errorf("it says %q", said)
+		t.Errorf("Ctrl-C did not end bash's loop, or said too much: %q", said)
 	}
 }
 
-// TestCtrlCCaught: a command that catches it decides itself, and run waits for it.
+// TestCtrlCCaught: a command that catches Ctrl-C decides itself, and run waits for it.
 func TestCtrlCCaught(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
@@ -41,7 +40,7 @@ func TestCtrlCCaught(t *testing.T) {
 	mustBeFree(t, lock)
 }
 
-// TestCtrlCElsewhere: a command in a session of its own does not get it by itself.
+// TestCtrlCElsewhere: a command in a session of its own does not get Ctrl-C by itself.
 func TestCtrlCElsewhere(t *testing.T) {
 	t.Parallel()
 	lab.NeedProgram(t, "setsid")
@@ -54,8 +53,8 @@ func TestCtrlCElsewhere(t *testing.T) {
 	mustBeFree(t, lock)
 }
 
-// TestInterruptedAlone: at a terminal SIGINT to run alone is for nobody, as a second
-// one would be after Ctrl-C; SIGTERM is passed on, once.
+// TestInterruptedAlone: at a terminal SIGINT to run alone reaches nobody, like a second one
+// after Ctrl-C. SIGTERM is passed on, once.
 func TestInterruptedAlone(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
@@ -74,8 +73,8 @@ func TestInterruptedAlone(t *testing.T) {
 	mustSay(t, sh.status(t), "\r\nTERM\r\nstatus=8.")
 }
 
-// TestCtrlZWhileWaiting: in the background the waiting line leaves the terminal to
-// others, and with fg it is there again.
+// TestCtrlZWhileWaiting: in the background the waiting line leaves the terminal to others. With
+// fg it comes back.
 func TestCtrlZWhileWaiting(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
@@ -88,7 +87,7 @@ func TestCtrlZWhileWaiting(t *testing.T) {
 	sh.keys(t, "bg; echo b''g; sleep 1.5; echo la''ter\n") // the line is drawn every second
 	sh.until(t, "bg\r\n")
 	if said := sh.until(t, "later"); said != "later" {
-		t.Errorf("it shows %q in the background", said)
+		t.Errorf("a run that waits in the background shows %q", said)
 	}
 	sh.keys(t, "fg\n")
 	sh.until(t, "held by")
@@ -98,7 +97,7 @@ func TestCtrlZWhileWaiting(t *testing.T) {
 	mustBeFree(t, lock)
 }
 
-// TestWaitingInBackground: started there, it says once whom it waits for.
+// TestWaitingInBackground: a run that was started in the background says once whom it waits for.
 func TestWaitingInBackground(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
@@ -108,12 +107,12 @@ func TestWaitingInBackground(t *testing.T) {
 	sh.until(t, "locksmith: waiting: .*held by .*\n")
 	release()
 	if said := sh.until(t, "my turn"); said != "my turn" {
-		t.Errorf("it shows %q in the background", said)
+		t.Errorf("a run that was started in the background shows %q", said)
 	}
 }
 
-// TestCtrlZWithoutEffect: a command that it does not stop must not go on while run
-// is stopped, without heartbeats for its lock.
+// TestCtrlZWithoutEffect: if Ctrl-Z does not stop the command, it must not stop run: the command
+// would go on without heartbeats for its lock.
 func TestCtrlZWithoutEffect(t *testing.T) {
 	lab.NotShort(t, "waits for a lease")
 	t.Parallel()
@@ -143,8 +142,8 @@ func TestStoppedByItself(t *testing.T) {
 	mustSay(t, sh.status(t), "status=4.")
 }
 
-// TestStoppedTooLong: run was stopped for longer than the lease. When it goes on, the
-// command is ended first of all.
+// TestStoppedTooLong: run was stopped for longer than the lease. When it goes on, it first ends
+// the command.
 func TestStoppedTooLong(t *testing.T) {
 	lab.NotShort(t, "waits for a lease")
 	t.Parallel()
@@ -156,12 +155,12 @@ func TestStoppedTooLong(t *testing.T) {
 	sh.keys(t, "sleep 5.2; fg\n")
 	sh.until(t, "the lease could not be renewed in time")
 	if said := sh.status(t); strings.Contains(said, "went on") || !strings.HasSuffix(said, "status=79.") {
-		t.Errorf("it says %q", said)
+		t.Errorf("after a stop for longer than the lease run says %q", said)
 	}
 }
 
-// TestStoppedTooLongButKept: nobody can have taken a lock of local: meanwhile, so that the
-// command goes on if the file is still there.
+// TestStoppedTooLongButKept: nobody can have taken a lock of local: meanwhile. So the command
+// goes on if the file is still there.
 func TestStoppedTooLongButKept(t *testing.T) {
 	lab.NotShort(t, "waits for a lease")
 	t.Parallel()
@@ -185,8 +184,7 @@ func TestStoppedTooLongButKept(t *testing.T) {
 	}
 }
 
-// TestHangUpWhileRunning: the terminal is closed, and the command tidies up under its
-// lock.
+// TestHangUpWhileRunning: when the terminal is closed, the command tidies up under its lock.
 func TestHangUpWhileRunning(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -197,12 +195,12 @@ func TestHangUpWhileRunning(t *testing.T) {
 	_ = term.tty.Close()
 	term.mustExit(t, 3)
 	if raw, err := os.ReadFile(told); string(raw) != "locked\n" {
-		t.Errorf("the command left %q, %v", raw, err)
+		t.Errorf("after the hang-up the command wrote %q, %v; want that it was still locked", raw, err)
 	}
 	mustBeFree(t, lock)
 }
 
-// TestCtrlZWithoutShell: where no shell would see it, the kernel stops nobody.
+// TestCtrlZWithoutShell: the kernel stops nobody if no shell would see it.
 func TestCtrlZWithoutShell(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")

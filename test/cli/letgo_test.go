@@ -10,21 +10,21 @@ import (
 	"locksmith/test/lab"
 )
 
-// What a parent and its helper have between them.
+// The pipes between a parent and its helper.
 const (
 	twoPipes = "a pipe on standard input, too" // Python, Node, Tcl
 	oneWay   = "only standard output"          // Perl, C, a shell
 )
 
-// TestHeldToTheEnd: which ways of letting go are one in good order, which has status 0.
-// A helper whose parent lets go in another way, mostly by mistake, says so.
+// TestHeldToTheEnd: which ways of letting go are in good order, with status 0. If a parent lets
+// go in another way, mostly by mistake, its helper says so.
 func TestHeldToTheEnd(t *testing.T) {
 	t.Parallel()
 	const early, daemon = "nobody reads our standard output any more, but /dev/stdin is still open", "the parent died, but /dev/std"
 	for _, c := range []struct {
 		what, pipes string
 		last        func(p *otherParent)
-		cause       string // on standard error; "" has status 0
+		cause       string // on standard error; "" means status 0
 	}{
 		{"closes its writing end", twoPipes, func(p *otherParent) { p.helper.LetGo() }, ""},
 		{"closes both, the writing end first", twoPipes, func(p *otherParent) { p.helper.LetGo(); p.helper.StopReading() }, ""},
@@ -47,16 +47,16 @@ func TestHeldToTheEnd(t *testing.T) {
 			said := p.helper.Stderr()
 			switch {
 			case c.cause == "" && (status != 0 || said != ""):
-				t.Errorf("status %d: %s", status, said)
+				t.Errorf("a release in good order: status %d, want 0: %s", status, said)
 			case c.cause != "" && (status != 79 || !strings.Contains(said, c.cause)):
-				t.Errorf("status %d, want 79; it says %q, not %q", status, said, c.cause)
+				t.Errorf("a release out of order: status %d, want 79; it says %q, want %q", status, said, c.cause)
 			}
 		})
 	}
 }
 
-// An otherParent is a process for which a helper holds a lock, and whose ends of the pipes
-// this test has.
+// An otherParent is a process for which a helper holds a lock. This test has its ends of the
+// pipes.
 type otherParent struct {
 	process *lab.Process
 	helper  *lab.Helper

@@ -18,7 +18,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// kindsOfLocks are addresses below a directory that all hold back the same way.
+// kindsOfLocks are addresses below a directory, of kinds that all hold back the same way.
 var kindsOfLocks = map[string]func(dir string) string{
 	"local":           func(dir string) string { return "local:" + dir + "/lock" },
 	"link":            func(dir string) string { return "link:" + dir + "/lock" },
@@ -28,9 +28,9 @@ var kindsOfLocks = map[string]func(dir string) string{
 	"mkdir style=dir": func(dir string) string { return "mkdir:" + dir + "/lock?style=dir" },
 }
 
-// TestJobOutlivesRun: after kill -9 of run what its command has started goes on, and
-// nobody else gets the lock before it has ended. Then it is broken by proof: the lease
-// would take an hour.
+// TestJobOutlivesRun: after a kill -9 of run, what its command started goes on, and nobody else
+// gets the lock before that has ended. Then the lock is broken by proof: the lease would take an
+// hour.
 func TestJobOutlivesRun(t *testing.T) {
 	lab.NotShort(t, "starts dozens of processes")
 	t.Parallel()
@@ -45,7 +45,7 @@ func TestJobOutlivesRun(t *testing.T) {
 			run := func(args ...string) *lab.Process {
 				return locksmith(t, append([]string{"run", "--lease", "1h"}, args...)...)
 			}
-			// The descriptors are those that people choose.
+			// These descriptors are those that people choose.
 			job := `exec 9>/dev/null 100>/dev/null 200>/dev/null; (touch up; read x <end; echo first >>log) & wait; true`
 			first := run(lock, "--", "bash", "-c", "cd "+dir+"; "+job)
 			mustAppear(t, filepath.Join(dir, "up"))
@@ -55,7 +55,7 @@ func TestJobOutlivesRun(t *testing.T) {
 			run("--timeout", "0", exclusive, "--", "true").Exits(75)
 			_, said := lab.Run(t, exec.Command("locksmith", "status", exclusive))
 			if !strings.Contains(said, "dead, but what it guarded may still run") || !strings.Contains(said, "[orphaned]") {
-				t.Errorf("status says: %s", said)
+				t.Errorf("status does not say that what the command started still runs: %s", said)
 			}
 			second := run(exclusive, "--", "sh", "-c", "echo second >>"+log)
 			fifo, err := os.OpenFile(end, os.O_WRONLY, 0)
@@ -66,14 +66,14 @@ func TestJobOutlivesRun(t *testing.T) {
 			_ = fifo.Close()
 			second.Exits(0)
 			if got, err := os.ReadFile(log); err != nil || string(got) != "first\nsecond\n" {
-				t.Errorf("log: %q, %v", got, err)
+				t.Errorf("the next job did not wait for what the first left running; the log is %q, %v", got, err)
 			}
 		})
 	}
 }
 
-// TestDaemonKeepsNothing: what a command leaves running, when it has ended in good order,
-// does not keep the lock.
+// TestDaemonKeepsNothing: what a command leaves running does not keep the lock when the command
+// has ended in good order.
 func TestDaemonKeepsNothing(t *testing.T) {
 	t.Parallel()
 	for name, address := range kindsOfLocks {
@@ -92,7 +92,7 @@ func TestDaemonKeepsNothing(t *testing.T) {
 			defer func() { _ = syscall.Kill(daemon, syscall.SIGKILL) }()
 			locksmith(t, "run", "--timeout", "0", lock, "--", "true").Exits(0)
 			if err := syscall.Kill(daemon, 0); err != nil {
-				t.Errorf("the daemon: %v", err)
+				t.Errorf("the daemon does not run: %v", err)
 			}
 		})
 	}
@@ -100,9 +100,9 @@ func TestDaemonKeepsNothing(t *testing.T) {
 
 var long = flag.Bool("long", false, "kill ten times as many runs")
 
-// TestRunsKilledAtRandom: six workers run commands under one lock again and again, and a
-// third of the runs is killed. The commands, and what they start, take a witness which the
-// kernel drops when the last of them has closed it: nobody may find it taken.
+// TestRunsKilledAtRandom: six workers run commands under one lock again and again, and a third
+// of the runs is killed. The commands, and what they start, take a witness, which the kernel
+// drops when the last of them has closed it. Nobody may find it taken.
 func TestRunsKilledAtRandom(t *testing.T) {
 	lab.NotShort(t, "starts hundreds of processes")
 	t.Parallel()

@@ -14,9 +14,9 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestServers goes by a directory "locks" at every server: where the account sees but its
-// home, and where it sees the whole disk, by both of its addresses. The server of one place
-// is that of all tests there.
+// TestServers uses a directory "locks" at every server, where the account sees only its home,
+// and where it sees the whole disk; there by both of its addresses. All tests of one place share
+// a server.
 func TestServers(t *testing.T) {
 	lab.NotShort(t, "starts servers")
 	t.Parallel()
@@ -64,19 +64,19 @@ func listAt(t *testing.T, s *ftpserver.Server, dir string) {
 			have = append(have, strings.Join([]string{name, l.State, count(l.Holders), count(l.Waiters)}, " "))
 		}
 		if got := strings.Join(have, ", "); got != c.want || status != 0 {
-			t.Errorf("%s %q: %s, want %s, status %d, %s", c.place, c.flags, got, c.want, status, said)
+			t.Errorf("list of %s with %q finds %s, want %s; status %d, %s", c.place, c.flags, got, c.want, status, said)
 		}
 	}
 	if locks, said, status := list(t, s, dir+"/none"); status == 0 || len(locks) > 0 || said == "" {
-		t.Errorf("nothing there: %v, %q, status %d", locks, said, status)
+		t.Errorf("list of a directory that is not there: %v, %q, status %d", locks, said, status)
 	}
 }
 
-// listTop: list also begins where the log in leads, and at the root, here of a server that
-// shows nothing else.
+// listTop: list can begin where the log in leads, and at the root, here of a server that shows
+// nothing else.
 func listTop(t *testing.T, s *ftpserver.Server, confined bool) {
 	home := s.Dir
-	if confined { // the account may write in a directory below only
+	if confined { // the account may only write in a directory below
 		home = strings.TrimSuffix(home, strings.TrimSuffix(s.Home, "/"))
 	}
 	if err := os.MkdirAll(filepath.Join(home, "top", "x.1000-0123456789abcdef0123456789abcdef", "1.1.x"), 0o755); err != nil {
@@ -90,16 +90,16 @@ func listTop(t *testing.T, s *ftpserver.Server, confined bool) {
 	for place, lock := range places {
 		locks, said, status := list(t, s, "--held", server+place)
 		if !slices.ContainsFunc(locks, func(l listedLock) bool { return l.Lock == server+lock && l.State == "held" }) || status != 0 {
-			t.Errorf("%q: %v, status %d, %s", place, locks, status, said)
+			t.Errorf("list of %q finds %v, status %d, %s", place, locks, status, said)
 		}
 		if slices.ContainsFunc(locks, func(l listedLock) bool { return strings.Contains(l.Lock, "/locks/") }) {
-			t.Errorf("%q: it looked deeper than usual at a server: %v", place, locks)
+			t.Errorf("list of %q looks deeper than one level at a server: %v", place, locks)
 		}
 	}
 }
 
-// makeListed makes a directory of locks: one that is empty, one of each style with a
-// holder and a waiter, and a free one a level below.
+// makeListed makes a directory of locks: an empty one, one of each style with a holder and a
+// waiter, and a free one a level below.
 func makeListed(t *testing.T, s *ftpserver.Server) {
 	t.Helper()
 	const holder, waiter = "1000-0123456789abcdef0123456789abcdef", "2000-fedcba9876543210fedcba9876543210"

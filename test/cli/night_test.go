@@ -10,12 +10,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// shorter is how many times shorter the nights of these stories are: by that the guide's rules
-// are divided where they compare with a number of seconds.
+// shorter is how many times shorter the nights of these stories are. The seconds in the guide's
+// rules are divided by it.
 const shorter = 3600
 
 // alerted ALERT LOCK fails unless the guide's rule of that name fires for a lock, by the metrics
-// on the last standard output. With "!" it must not.
+// on the last standard output. With "!" it must not fire.
 func alerted(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: alerted ALERT LOCK")
@@ -33,7 +33,7 @@ func alerted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// samples are the values of metrics by name and lock; of those that are of no lock, by name.
+// samples are the values of metrics by name and lock, or by name alone if they are of no lock.
 func samples(text string) map[string]float64 {
 	all := map[string]float64{}
 	for _, m := range regexp.MustCompile(`(?m)^(\w+)(?:\{lock="([^"]*)"\})? (\S+)$`).FindAllStringSubmatch(text, -1) {
@@ -44,8 +44,8 @@ func samples(text string) map[string]float64 {
 	return all
 }
 
-// firesFor evaluates what rules here are made of: comparisons of a metric of a lock with a
-// number, or with a number of times another one, with or between.
+// firesFor evaluates the guide's rules: comparisons of a metric of a lock with a number, or with
+// a number of times another metric, joined by or.
 func firesFor(expr, lock string, all map[string]float64) (bool, error) {
 	for term := range strings.SplitSeq(expr, " or ") {
 		name, than, ok := strings.Cut(term, " > ")

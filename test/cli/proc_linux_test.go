@@ -9,8 +9,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestLostWithoutProc: the command ends when its lock is lost, where /proc does not tell
-// who it is.
+// TestLostWithoutProc: without a /proc that tells who the command is, the command still ends
+// when its lock is lost.
 func TestLostWithoutProc(t *testing.T) {
 	lab.NotShort(t, "needs root")
 	t.Parallel()

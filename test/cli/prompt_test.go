@@ -20,8 +20,8 @@ func atPrompt(t *testing.T) *prompt {
 	t.Helper()
 	lab.NeedProgram(t, "bash")
 	dir := t.TempDir()
-	// Without its own line editing it leaves the terminal's modes alone, and without
-	// a prompt only what commands say is shown.
+	// Without line editing bash leaves the terminal's modes alone. Without a prompt only what
+	// commands say is shown.
 	sh := &prompt{terminal: atTerminal(t, "env", "-C", dir, "PS1=", "bash", "--norc", "--noprofile", "--noediting", "-i"), dir: dir}
 	sh.keys(t, "stty -echo\n")
 	sh.keys(t, "ulimit -c 0; echo read''y\n")
@@ -72,6 +72,6 @@ func (sh *prompt) status(t *testing.T) string {
 func mustSay(t *testing.T, got, want string) {
 	t.Helper()
 	if !strings.HasSuffix(got, want) {
-		t.Errorf("it says %q, want %q", got, want)
+		t.Errorf("the shell says %q, want %q", got, want)
 	}
 }

@@ -15,37 +15,37 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// reapAt: the story of reap at servers, some of which tell times to the minute only, in a
-// zone of their own.
+// reapAt: the story of reap at servers, some of which tell times only to the minute, in a zone
+// of their own.
 func reapAt(t *testing.T, s *ftpserver.Server, address string) {
 	p := reapPlace{t, s, address, makeLocks(t, s)}
 	found, _ := p.reap(0, "--yes", "--max-age", "100000h")
 	p.mustHave("dead", "empty", "recent", "young")
 	for _, name := range []string{"dead", "empty"} {
 		if f := found[name]; f.Due || f.AgeMS < 2*time.Hour.Milliseconds() {
-			t.Errorf("%s: %+v", name, f)
+			t.Errorf("reap --yes --max-age 100000h finds of %s: %+v; want it not due, and two hours old at least", name, f)
 		}
 	}
-	// Less than an hour old it cannot seem older than it is.
+	// What is less than an hour old cannot seem older than it is.
 	found, _ = p.reap(0, "--yes", "--max-age", "6m", "--name", "recent")
 	if f := found["recent"]; !f.Removed || f.AgeMS < 28*time.Minute.Milliseconds() {
-		t.Errorf("recent: %+v", f)
+		t.Errorf("reap of what is half an hour old: %+v; want it removed, and 28 minutes old at least", f)
 	}
 	p.reap(0, "--max-age", "1h")
 	p.mustHave("dead", "empty", "young")
 	_, said := p.reap(75, "--yes", "--max-age", "1h", "--watch", "0", "--name", "dead")
 	if !strings.Contains(said, "--watch 1s") {
-		t.Errorf("it said %q", said)
+		t.Errorf("reap --watch 0 does not say which --watch would do: %q", said)
 	}
 	found, _ = p.reap(0, "--yes", "--max-age", "1h")
 	p.mustHave("young")
 	if !found["dead"].Removed || !found["empty"].Removed || found["young"].Note != "too young" {
-		t.Errorf("%+v", found)
+		t.Errorf("reap --yes --max-age 1h finds %+v; want dead and empty removed, and young too young", found)
 	}
 }
 
-// makeLocks makes a directory of locks with one of a dead holder, and three that are
-// empty; one is new, one half an hour old, and the others are four hours old.
+// makeLocks makes a directory of locks: one of a dead holder, and three empty ones, of which one
+// is new and one half an hour old. The others are four hours old.
 func makeLocks(t *testing.T, s *ftpserver.Server) (dir string) {
 	t.Helper()
 	dir = filepath.Join(s.Dir, "locks")
@@ -75,7 +75,7 @@ type reapPlace struct {
 	dir     string // on this disk
 }
 
-// A finding is one of reap --json.
+// A finding is a finding of reap --json.
 type finding struct {
 	Path    string `json:"path"`
 	AgeMS   int64  `json:"age_ms"`
@@ -84,7 +84,7 @@ type finding struct {
 	Note    string `json:"note"`
 }
 
-// reap runs it, and returns what it found by the names of locks.
+// reap runs reap, and returns its findings by the names of locks.
 func (p reapPlace) reap(status int, flags ...string) (found map[string]finding, said string) {
 	p.t.Helper()
 	home := p.t.TempDir()
@@ -118,6 +118,6 @@ func (p reapPlace) mustHave(names ...string) {
 		have = append(have, e.Name())
 	}
 	if strings.Join(have, " ") != strings.Join(names, " ") {
-		p.t.Errorf("there are %q, want %q", have, names)
+		p.t.Errorf("after reap the server has %q, want %q", have, names)
 	}
 }

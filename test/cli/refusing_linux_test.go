@@ -24,8 +24,9 @@ func refusing() {
 	os.Exit(125)
 }
 
-// TestRefusedCalls: without some calls of the kernel doctor tells what is weaker, and what still
-// locks does. Nobody is sent to the rights of a directory for a call that is refused.
+// TestRefusedCalls: without some calls of the kernel doctor tells what is weaker, and locks that
+// need no such call still work. Nobody is told to change a directory's rights because of a
+// refused call.
 func TestRefusedCalls(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -45,7 +46,7 @@ func TestRefusedCalls(t *testing.T) {
 		lock := kind + ":" + dir + "/" + kind
 		out, got := under(all, "run", "--timeout", "0", lock, "--", "true")
 		if got != status || strings.Contains(out, "chmod") || status != 0 && !strings.Contains(out, "this kernel, or the seccomp profile of this container, refuses statx(2); allow it there, or use a newer kernel: locksmith doctor tells") {
-			t.Errorf("%s: status %d, %s", kind, got, out)
+			t.Errorf("run of %s with calls refused: status %d, %s", kind, got, out)
 		}
 		out, got = under(all, "doctor", lock)
 		for _, says := range []string{"no statx (", "since Linux 4.11", "no pidfd_open (", "since Linux 5.3", "no openat2 (", "since Linux 5.12"} {
@@ -58,6 +59,6 @@ func TestRefusedCalls(t *testing.T) {
 		}
 	}
 	if out, _ := under("openat2", "doctor", "local:"+dir+"/one"); !strings.Contains(out, "fit for locks, but with weak points: see kernel") {
-		t.Errorf("without openat2: %s", out)
+		t.Errorf("doctor without openat2 says: %s", out)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestReleaseDeadServer: who lets go of a lock at a server that died is told once what
-// is wrong, and at the end what becomes of the lock.
+// TestReleaseDeadServer: a parent that lets go of a lock at a dead server is told once what is
+// wrong, and at the end what becomes of the lock.
 func TestReleaseDeadServer(t *testing.T) {
 	lab.NotShort(t, "starts servers")
 	t.Parallel()
@@ -24,10 +24,10 @@ func TestReleaseDeadServer(t *testing.T) {
 	s.Stop()
 	h.LetGo()
 	if lost := h.Says(protocol.WordLost); lost.Value("code") != string(protocol.Unreleased) || !strings.Contains(lost.Text, "frees itself") {
-		t.Errorf("%+v", lost)
+		t.Errorf("the release at a dead server says %+v, want LOST unreleased", lost)
 	}
 	h.Exits(79)
 	if said := h.Stderr(); strings.Count(said, "[WARN]") != 1 {
-		t.Errorf("it says\n%s", said)
+		t.Errorf("at a dead server hold says, want one warning and no more:\n%s", said)
 	}
 }

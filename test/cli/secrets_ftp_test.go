@@ -15,8 +15,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestSecretsStaySecretFTP is for locks that need a password. The server is one
-// that repeats it.
+// TestSecretsStaySecretFTP is for locks that need a password. The server repeats the password.
 func TestSecretsStaySecretFTP(t *testing.T) {
 	lab.NotShort(t, "starts servers")
 	t.Parallel()
@@ -25,7 +24,7 @@ func TestSecretsStaySecretFTP(t *testing.T) {
 			t.Parallel()
 			server := ftpserver.Start(t, "embedded", ftpserver.Options{})
 			addr := talkative(t, server, server.Password)
-			// A lock is made of directories; what their names say, status tells.
+			// A lock is made of directories; status tells what their names say.
 			if err := os.WriteFile(filepath.Join(server.Dir, "file"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -34,8 +33,7 @@ func TestSecretsStaySecretFTP(t *testing.T) {
 	}
 }
 
-// TestSecretsInErrorsFTP: the password is wrong, or TLS fails before it is asked
-// for.
+// TestSecretsInErrorsFTP: the password is wrong, or TLS fails before it is asked for.
 func TestSecretsInErrorsFTP(t *testing.T) {
 	lab.NotShort(t, "starts servers")
 	t.Parallel()
@@ -67,8 +65,8 @@ func TestSecretsInErrorsFTP(t *testing.T) {
 	}
 }
 
-// talkative is in front of a server. It tells it our password and user instead of
-// those that it gets, and adds to each answer what it got.
+// talkative stands before a server. It sends the server our password and user instead of those
+// that it gets, and adds to each answer what it got.
 func talkative(t *testing.T, server *ftpserver.Server, password string) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -13,11 +13,11 @@ import (
 	"locksmith/test/lab"
 )
 
-// canary is the password of these tests, which must show up nowhere.
+// canary is the password of these tests, which must appear nowhere.
 const canary = "tiqqer4711canary"
 
-// A secret is a way to tell locksmith a password. A name is "" where the lock
-// is given by its address.
+// A secret is a way to tell locksmith a password. name is "" if the lock is given by its
+// address.
 type secret struct {
 	about   string
 	name    string            // of the profile
@@ -26,7 +26,7 @@ type secret struct {
 	env     []string
 }
 
-// secrets are all ways there are. The netrc is for this machine.
+// secrets are all the ways. The netrc is for this machine.
 func secrets(machine string) []secret {
 	netrc := "machine " + machine + " login alice password " + canary + "\n"
 	return []secret{
@@ -43,7 +43,7 @@ func secrets(machine string) []secret {
 type place struct {
 	home string
 	env  []string
-	lock string // as a command is given it
+	lock string // as commands get it
 }
 
 func (s secret) place(t *testing.T, address string) place {
@@ -74,9 +74,9 @@ func (p place) write(t *testing.T, name, text string) {
 	}
 }
 
-// grepForSecret holds a lock in every way and looks for the canary wherever it
-// could show up: in what is said, in the lines and environments of the
-// processes, in the status, and below dir, where the lock's record is.
+// grepForSecret holds a lock in every way and looks for the canary wherever it could appear: in
+// what is said, in the lines and environments of the processes, in the status, and below dir,
+// where the lock's record is.
 func grepForSecret(t *testing.T, p place, dir string) {
 	t.Helper()
 	events := filepath.Join(t.TempDir(), "events")
@@ -98,7 +98,7 @@ func grepForSecret(t *testing.T, p place, dir string) {
 	noSecret(t, "events", read(t, events))
 }
 
-// look waits for the lock and greps while it is held.
+// look waits for the lock, and greps while it is held.
 func (p place) look(t *testing.T, s *started, dir string) {
 	t.Helper()
 	s.await(t, "OK ")
@@ -107,7 +107,7 @@ func (p place) look(t *testing.T, s *started, dir string) {
 		s := p.start(t, args)
 		s.end(t, 0)
 		if !strings.Contains(s.said(), "held") {
-			t.Errorf("status: %s", s.said())
+			t.Errorf("status of a lock that is held says: %s", s.said())
 		}
 	}
 	noSecretBelow(t, dir)
@@ -138,14 +138,14 @@ func noSecretBelow(t *testing.T, dir string) {
 		return nil
 	})
 	if err != nil || n == 0 {
-		t.Errorf("%s: %d files, %v", dir, n, err)
+		t.Errorf("looking for the password below %s: %d files, %v", dir, n, err)
 	}
 }
 
 func noSecret(t *testing.T, where string, text []byte) {
 	t.Helper()
 	if bytes.Contains(text, []byte(canary)) {
-		t.Errorf("the password is in: %s:\n%s", where, text)
+		t.Errorf("the password appears in %s:\n%s", where, text)
 	}
 }
 
@@ -192,12 +192,12 @@ func (s *started) noSecretInChild(t *testing.T) {
 	var pid int
 	_, said, _ := strings.Cut(s.said(), "OK ")
 	if _, err := fmt.Sscan(said, &pid); err != nil {
-		t.Fatalf("no pid: %v", err)
+		t.Fatalf("the command of run wrote no pid: %v", err)
 	}
 	environ := read(t, fmt.Sprintf("/proc/%d/environ", pid))
 	noSecret(t, "the command's environment", environ)
 	if !bytes.Contains(environ, []byte("LOCKSMITH_ID=")) || bytes.Contains(environ, []byte("LOCKSMITH_PASSWORD=")) {
-		t.Errorf("the command's environment: %q", environ)
+		t.Errorf("the command of run has the password in its environment: %q", environ)
 	}
 	noSecret(t, "the command's command line", read(t, fmt.Sprintf("/proc/%d/cmdline", pid)))
 }
@@ -215,7 +215,7 @@ func (s *started) end(t *testing.T, status int) {
 	}
 }
 
-// endSomehow waits for the end, whatever the exit status.
+// endSomehow waits for the end, with any exit status.
 func (s *started) endSomehow(t *testing.T) (status int) {
 	t.Helper()
 	status = s.Status()
@@ -238,7 +238,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	}
 }
 
-// TestSecretsInErrors: mistakes in files with secrets in them.
+// TestSecretsInErrors: mistakes in files with secrets do not tell them.
 func TestSecretsInErrors(t *testing.T) {
 	t.Parallel()
 	const lock = "local:/nowhere/lock"

@@ -24,7 +24,7 @@ func bySSH(t *testing.T, ssh string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// childrenOf are the pids of the children of a process.
+// childrenOf returns the pids of a process's children.
 func childrenOf(pid int) (pids []int) {
 	all, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, file := range all {
@@ -38,7 +38,7 @@ func childrenOf(pid int) (pids []int) {
 	return pids
 }
 
-// TestSSHEndsWithHelper: however a helper ends.
+// TestSSHEndsWithHelper: the ssh ends with its helper, however that ends.
 func TestSSHEndsWithHelper(t *testing.T) {
 	t.Parallel()
 	s := sftpserver.Start(t, sftpserver.Options{})
@@ -52,25 +52,25 @@ func TestSSHEndsWithHelper(t *testing.T) {
 			h.Held()
 			ssh := childrenOf(h.PID())
 			if len(ssh) != 1 {
-				t.Fatalf("its children are %v", ssh)
+				t.Fatalf("the helper's children are %v, want one ssh", ssh)
 			}
 			end(h)
 			lab.Eventually(t, "its ssh has ended", func() bool {
 				st, err := process.ReadStat(ssh[0])
-				return err != nil || st.Ended // where nobody waits for orphans it stays a zombie
+				return err != nil || st.Ended // without anybody who waits for orphans it stays a zombie
 			})
 		})
 	}
 }
 
-// TestLostConnection: an ssh that is killed costs nothing but another one.
+// TestLostConnection: an ssh that is killed costs only another ssh.
 func TestLostConnection(t *testing.T) {
 	t.Parallel()
 	s := sftpserver.Start(t, sftpserver.Options{})
 	h := lab.Hold(t, bySSH(t, s.SSH, "hold", "--lease", "2m", "--refresh", "1s", s.Address("lock")))
 	h.Held()
 	if status, said := lab.Run(t, bySSH(t, s.SSH, "list", s.Address(""))); status != 0 || !strings.HasPrefix(said, s.Address("lock")+": held by ") {
-		t.Errorf("listed is: %d: %s", status, said)
+		t.Errorf("list after a lost connection: status %d: %s", status, said)
 	}
 	for _, pid := range childrenOf(h.PID()) {
 		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
@@ -81,8 +81,7 @@ func TestLostConnection(t *testing.T) {
 	h.Release()
 }
 
-// TestRunOverSSH: a command whose lock is broken is ended, and its ssh is nobody whom run
-// waits for.
+// TestRunOverSSH: a command whose lock is broken is ended. run does not wait for its ssh.
 func TestRunOverSSH(t *testing.T) {
 	t.Parallel()
 	s := sftpserver.Start(t, sftpserver.Options{})
@@ -90,16 +89,16 @@ func TestRunOverSSH(t *testing.T) {
 	run := lab.Start(t, bySSH(t, s.SSH, "run", "--lease", "2m", "--refresh", "1s", lock, "--", "sh", "-c", "echo $LOCKSMITH_ID; sleep 600"))
 	id := run.Line()
 	if status, said := lab.Run(t, bySSH(t, s.SSH, "break", "--force", "--id", id, lock)); status != 0 || !strings.Contains(said, "what it guards may still run for 2m0s") {
-		t.Fatalf("%d: %s", status, said)
+		t.Fatalf("break: status %d: %s", status, said)
 	}
 	run.Exits(79)
 	if status, said := lab.Run(t, bySSH(t, s.SSH, "run", lock, "--", "true")); status != 0 {
-		t.Errorf("%d: %s", status, said)
+		t.Errorf("after a break another run: status %d, want 0: %s", status, said)
 	}
 }
 
-// TestWalkThroughSFTP is the guide's: one account that can do nothing else, one key, and two
-// hosts, each with a home of its own.
+// TestWalkThroughSFTP is the guide's walk-through: one account that can do nothing else, one
+// key, and two hosts, each with its own home.
 func TestWalkThroughSFTP(t *testing.T) {
 	t.Parallel()
 	jail := rootsDirectory(t)
@@ -130,17 +129,17 @@ func TestWalkThroughSFTP(t *testing.T) {
 		return cmd
 	}
 	if status, said := lab.Run(t, host("doctor", "billing")); status != 0 || !strings.Contains(said, "fit for locks") {
-		t.Errorf("doctor: %d: %s", status, said)
+		t.Errorf("doctor as the guide has it: status %d: %s", status, said)
 	}
 	first := lab.Hold(t, host("hold", "billing"))
 	first.Held()
 	if status, said := lab.Run(t, host("run", "--timeout", "0", "billing", "--", "true")); status != 75 {
-		t.Errorf("the second has it, too: %d: %s", status, said)
+		t.Errorf("the second host gets a lock that the first holds: status %d: %s", status, said)
 	}
 	waiting := lab.Start(t, host("run", "billing", "--", "echo", "second"))
 	first.Release()
 	if line := waiting.Line(); line != "second" {
-		t.Errorf("the second says %q", line)
+		t.Errorf("the second host, once the first let go, says %q", line)
 	}
 	waiting.Exits(0)
 	if _, err := os.Stat(filepath.Join(locks, "billing", "G")); err != nil {
@@ -148,7 +147,7 @@ func TestWalkThroughSFTP(t *testing.T) {
 	}
 }
 
-// rootsDirectory is one in which nobody but root may write, nor above it, as sshd wants it.
+// rootsDirectory is a directory to which only root may write, up to the root, as sshd wants it.
 func rootsDirectory(t *testing.T) string {
 	t.Helper()
 	lab.NotShort(t, "starts an sshd")

@@ -8,7 +8,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// A shell completes what is typed at it.
+// A shell completes what is typed.
 type shell struct {
 	name    string
 	argv    []string
@@ -50,8 +50,7 @@ func (term *terminal) type_(t *testing.T, keys string) {
 	}
 }
 
-// TestShellsComplete: with their own rules for colons and blanks, shells complete
-// addresses.
+// TestShellsComplete: shells complete addresses, with their own rules for colons and blanks.
 func TestShellsComplete(t *testing.T) {
 	lab.NotShort(t, "starts shells")
 	t.Parallel()
@@ -74,7 +73,7 @@ func TestShellsComplete(t *testing.T) {
 				"run --for " + dir + "/locks/bil":       "run --for " + dir + "/locks/billing",
 				"run --for " + dir + "/locks/billing m": "run --for " + dir + "/locks/billing mkdir:",
 			} {
-				// Ctrl-A goes to the beginning of the line, which is only shown.
+				// Ctrl-A goes to the beginning, so the line is only shown.
 				term.type_(t, "locksmith "+typed+"\t\x01echo \r")
 				term.mustShow(t, "locksmith "+want)
 			}

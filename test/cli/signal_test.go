@@ -9,8 +9,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestToldToEnd: a helper that is told to end before its parent lets go says so by its
-// exit status, which is all that some parents look at.
+// TestToldToEnd: a helper that is told to end before its parent lets go says so by its exit
+// status. Some parents look at nothing else.
 func TestToldToEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

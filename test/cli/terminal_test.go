@@ -18,7 +18,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// A terminal is a program at a terminal of its own, and what it showed so far.
+// A terminal is a program at its own terminal, and what it showed so far.
 type terminal struct {
 	*lab.Process
 	tty    *os.File
@@ -90,8 +90,8 @@ func (term *terminal) mustExit(t *testing.T, status int) {
 	}
 }
 
-// holdElsewhere takes the lock in another process until release is called. Others see the pid of
-// this one, which it is held for.
+// holdElsewhere takes the lock in another process until release is called. Others see this
+// process's pid, for which it is held.
 func holdElsewhere(t *testing.T, lock string) (pid int, release func()) {
 	t.Helper()
 	h := hold(t, lock)
@@ -118,7 +118,7 @@ func TestWaitingLine(t *testing.T) {
 	term.mustExit(t, 0)
 	out := term.output()
 	if after := out[strings.LastIndex(out, "waiting for"):]; !strings.HasSuffix(after, clearLine+"my turn\r\n") {
-		t.Errorf("the line is not cleared before the command's output: %q", out)
+		t.Errorf("the waiting line is not cleared before the command's output: %q", out)
 	}
 	mustBeFree(t, lock)
 }
@@ -134,7 +134,7 @@ func TestCtrlCWhileWaiting(t *testing.T) {
 	term.mustExit(t, -int(syscall.SIGINT))
 	out := term.output()
 	if strings.Contains(out, "my turn") || !strings.HasSuffix(out, clearLine) {
-		t.Errorf("it showed %q", out)
+		t.Errorf("after Ctrl-C while it waited run showed %q", out)
 	}
 	if _, err := os.Lstat(lock); err != nil {
 		t.Errorf("the holder lost its lock: %v", err)
@@ -154,7 +154,7 @@ func TestCtrlCWhileRunning(t *testing.T) {
 	mustBeFree(t, lock)
 }
 
-// TestCtrlCOnce: what the terminal tells the command, we do not tell it again.
+// TestCtrlCOnce: what the terminal tells the command, run does not tell it again.
 func TestCtrlCOnce(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
@@ -167,10 +167,10 @@ func TestCtrlCOnce(t *testing.T) {
 		term.ctrlC(t)
 		lab.Eventually(t, "it catches Ctrl-C", func() bool { return caught() > i })
 	}
-	term.Signal(syscall.SIGUSR1) // is passed on after whatever came before
+	term.Signal(syscall.SIGUSR1) // it is passed on after what came before
 	term.mustExit(t, 5)
 	if n := caught(); n != times {
-		t.Errorf("it got Ctrl-C %d times, not %d", n, times)
+		t.Errorf("the command got Ctrl-C %d times, want %d", n, times)
 	}
 	mustBeFree(t, lock)
 }

@@ -55,7 +55,7 @@ func hold(t *testing.T, lock string) *lab.Helper {
 	return h
 }
 
-// unread is locksmith whose messages nobody reads.
+// unread is a locksmith whose messages nobody reads.
 func unread(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("locksmith", args...)
@@ -71,8 +71,8 @@ func mustAppear(t *testing.T, path string) {
 	})
 }
 
-// TestMessagesUnread: whoever reads standard error may have stopped to. That keeps
-// nobody from a loss, from letting go, or from giving up.
+// TestMessagesUnread: whoever should read standard error may have stopped. That does not keep
+// anybody from noticing a loss, letting go, or giving up.
 func TestMessagesUnread(t *testing.T) {
 	lab.NotShort(t, "waits for a lease")
 	t.Parallel()
@@ -83,7 +83,7 @@ func TestMessagesUnread(t *testing.T) {
 		h.Held()
 		mustRemove(t, lock)
 		if lost := h.Says(protocol.WordLost); lost.Value("code") != string(protocol.Gone) {
-			t.Errorf("it says %+v", lost)
+			t.Errorf("with messages unread, the loss is told as %+v", lost)
 		}
 		h.Exits(79)
 	})
@@ -96,14 +96,14 @@ func TestMessagesUnread(t *testing.T) {
 		mustRemove(t, lock)
 		p.Exits(79)
 	})
-	// waits starts run for a lock that another holds, and returns when it waits.
+	// waits starts run for a lock that another holds, and returns when run waits.
 	waits := func(t *testing.T, command ...string) (p *lab.Process, holder *lab.Helper, lock string) {
 		dir := t.TempDir()
 		lock, events := filepath.Join(dir, "lock"), filepath.Join(dir, "events")
 		holder = hold(t, lock)
 		p = lab.Start(t, unread(t, append([]string{"run", "--events", events, "local:" + lock, "--"}, command...)...))
 		lab.Eventually(t, "it waits", func() bool {
-			text, _ := os.ReadFile(events) // it may not be there yet
+			text, _ := os.ReadFile(events) // the file may not be there yet
 			return strings.Contains(string(text), `"event":"waiting"`)
 		})
 		return p, holder, lock
@@ -150,12 +150,12 @@ func TestTerminalStopped(t *testing.T) {
 	mustAppear(t, filepath.Join(dir, "status"))
 	sh.keys(t, "\x11")
 	if status, err := os.ReadFile(filepath.Join(dir, "status")); string(status) != "79\n" {
-		t.Errorf("exit status %q (%v)", status, err)
+		t.Errorf("run at a terminal stopped by Ctrl-S: exit status %q (%v)", status, err)
 	}
 }
 
-// TestLinesUnread: a parent whose pipe is full finds the first line later. The lock is
-// tended meanwhile, and released when it is not wanted any more.
+// TestLinesUnread: a parent whose pipe is full finds the first line later. The helper tends the
+// lock meanwhile, and releases it when it is not wanted any more.
 func TestLinesUnread(t *testing.T) {
 	lab.NotShort(t, "waits for a lease")
 	t.Parallel()
@@ -173,15 +173,15 @@ func TestLinesUnread(t *testing.T) {
 		t.Parallel()
 		p, r, lock := start(t)
 		if status, said := lab.Run(t, exec.Command("locksmith", "run", "--timeout", "7", "mkdir:"+lock, "--", "true")); status != 75 {
-			t.Errorf("another: status %d, %s", status, said)
+			t.Errorf("another gets the lock of a helper whose line nobody has read: status %d, %s", status, said)
 		}
 		lines := bufio.NewReader(r)
 		if zeros, err := lines.ReadString('O'); err != nil || strings.Trim(zeros, "\x00") != "O" {
-			t.Errorf("it says %q (%v)", zeros, err)
+			t.Errorf("before the first line the pipe had %q (%v)", zeros, err)
 		}
 		p.LetGo()
 		if rest, err := io.ReadAll(lines); err != nil || !strings.HasPrefix(string(rest), "K ") || !strings.Contains(string(rest), "\nRELEASED ") {
-			t.Errorf("it says %q (%v)", rest, err)
+			t.Errorf("the helper's lines, read late, are %q (%v)", rest, err)
 		}
 		p.Exits(0)
 		mustBeFree(t, lock)
@@ -190,14 +190,14 @@ func TestLinesUnread(t *testing.T) {
 		t.Parallel()
 		p, _, lock := start(t)
 		p.LetGo()
-		p.Exits(0, 75) // its directory is there before it is held
+		p.Exits(0, 75) // the directory is there before the lock is held
 		mustBeFree(t, lock)
 	})
 	t.Run("it is told to end", func(t *testing.T) {
 		t.Parallel()
 		p, _, lock := start(t)
 		p.Signal(syscall.SIGTERM)
-		p.Exits(143, 75) // its directory is there before it is held
+		p.Exits(143, 75) // the directory is there before the lock is held
 		mustBeFree(t, lock)
 	})
 }

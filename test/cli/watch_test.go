@@ -26,8 +26,8 @@ func (term *terminal) resize(t *testing.T, rows, cols uint16) {
 	}
 }
 
-// TestWatchAtTerminal: it draws in place, in whatever size, and leaves the terminal as
-// it was.
+// TestWatchAtTerminal: status --watch draws in place, in whatever size, and leaves the terminal
+// as it was.
 func TestWatchAtTerminal(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
@@ -36,7 +36,7 @@ func TestWatchAtTerminal(t *testing.T) {
 	_, release := holdElsewhere(t, lock)
 	term.mustShow(t, "lock: held by")
 	term.resize(t, 1, 9)
-	// Of the first lock as much as there is room for.
+	// As much of the first lock as there is room for.
 	term.mustShow(t, "\x1b[H"+("local:" + lock)[:8]+"\x1b[K\x1b[J")
 	term.resize(t, 24, 500)
 	release()
@@ -45,11 +45,11 @@ func TestWatchAtTerminal(t *testing.T) {
 	term.mustExit(t, 0)
 	out := term.output()
 	if !strings.HasPrefix(out, enterScreen) || !strings.HasSuffix(out, leaveScreen) || strings.Count(out, enterScreen) != 1 {
-		t.Errorf("it showed %q", out)
+		t.Errorf("status --watch at a terminal showed %q", out)
 	}
 }
 
-// TestWatchStopped: Ctrl-Z gives the terminal back for the time being.
+// TestWatchStopped: Ctrl-Z gives the terminal back while status --watch is stopped.
 func TestWatchStopped(t *testing.T) {
 	t.Parallel()
 	term := atTerminal(t, "locksmith", "status", "--watch", "local:"+filepath.Join(t.TempDir(), "lock"))
@@ -64,6 +64,6 @@ func TestWatchStopped(t *testing.T) {
 	term.Signal(syscall.SIGTERM)
 	term.mustExit(t, 128+int(syscall.SIGTERM))
 	if out := term.output(); !strings.HasSuffix(out, leaveScreen) {
-		t.Errorf("it showed %q", out)
+		t.Errorf("status --watch, stopped and continued, showed %q", out)
 	}
 }
