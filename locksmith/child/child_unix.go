@@ -17,9 +17,9 @@ type waitStatus = syscall.WaitStatus
 
 // startAndReap starts the command, and waits for it and for its orphaned descendants.
 func (c *Command) startAndReap(env []string, started chan<- error) {
-	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)), so that thread
-	// stays until the command has ended. It is unlocked then, or Go would end it and start
-	// another.
+	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)). So that thread
+	// stays until the command has ended. Without the unlock Go would then end the thread and
+	// start another.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := setSubreaper(); err != nil {
@@ -53,6 +53,7 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 		default:
 			process.Reaped(got)
 		}
+		// Wait4 does not fail while we have other children.
 		if (c.adopted || len(process.Own()) > 0) && isClosed(c.ended) && !c.othersLeft() {
 			close(c.allGone)
 			return
@@ -64,8 +65,7 @@ func (c *Command) cannotRun(err error, env []string) error {
 	return newError(explained(&os.PathError{Op: "exec", Path: c.path, Err: err}, env))
 }
 
-// forkExec starts the command. The command alone inherits the lifeline, and what is lent of the
-// lock.
+// forkExec starts the command, which alone inherits the lifeline and the descriptors of the lock.
 func (c *Command) forkExec(attr *syscall.ProcAttr) (pid int, err error) {
 	return process.Spawn(false, func() (pid int, err error) {
 		if c.lifeline != nil {
@@ -88,7 +88,7 @@ func (c *Command) forkExec(attr *syscall.ProcAttr) (pid int, err error) {
 	})
 }
 
-// borrow makes what is lent of the lock ready for the next program to inherit.
+// borrow gets descriptors of the lock, for the next program to inherit.
 func (c *Command) borrow() (giveBack func(), err error) {
 	if c.lend == nil {
 		return func() {}, nil
@@ -109,8 +109,8 @@ func (c *Command) borrow() (giveBack func(), err error) {
 // shell runs scripts that do not name an interpreter.
 const shell = "/bin/sh"
 
-// withShell runs the command by run. A script without a line of #! is run by sh, as execvp(3)
-// does.
+// withShell calls run with the command, or with sh for a script without a line of #!, as
+// execvp(3) does.
 func (c *Command) withShell(run func(path string, argv []string) error) error {
 	err := run(c.path, c.Argv)
 	if errors.Is(err, syscall.ENOEXEC) {
@@ -119,8 +119,8 @@ func (c *Command) withShell(run func(path string, argv []string) error) error {
 	return err
 }
 
-// become makes this process the command. It returns only if that fails or a signal came first.
-// Then nobody inherits the lock.
+// become makes this process the command. It returns only if that fails or a signal came first,
+// and then nobody inherits the lock.
 func (c *Command) become(env []string, lock string) error {
 	giveBack, err := c.borrow()
 	if err != nil {
@@ -145,8 +145,8 @@ func (c *Command) signal(s syscall.Signal) {
 // (MAX_ARG_STRLEN in execve(2)).
 const maxVariable = 128 << 10
 
-// explained names the limit that is in the way. If the string that is too long is none of the
-// user's arguments, it is a variable of ours: one that we were started with cannot be too long.
+// explained names the limit that is in the way. A variable that is too long is one that we have
+// added: nobody could have started us with it.
 func explained(err error, env []string) error {
 	if errors.Is(err, syscall.EAGAIN) {
 		return fmt.Errorf("%w: this user may have no more processes; end some, or raise the limit (ulimit -u)", err)
@@ -158,7 +158,8 @@ func explained(err error, env []string) error {
 	return err
 }
 
-// Status returns the exit status of a command that was started, or 128+n if signal n ended it.
+// Status waits until a command that was started has ended, and returns its exit status, or 128+n
+// if signal n ended it.
 func (c *Command) Status() int {
 	<-c.ended
 	if c.status.Signaled() {

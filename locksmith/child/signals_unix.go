@@ -22,10 +22,10 @@ import (
 // are seldom meant for a job.
 //
 // To catch one takes two changes of threads, 0.2 ms together. A process that becomes its command
-// leaves no lock behind if a signal ends it. So it catches only those that mostly end a job, and
-// the others when it begins to wait. Beside a command all are caught from the beginning. One
-// that ended us while we hold the lock would leave the lock behind, and kill a command that has
-// begun.
+// leaves no lock behind if a signal ends it. So it catches none; or, if a caller tidies up
+// (Caught), those that mostly end a job, and the others when it begins to wait. Beside a command
+// all are caught from the beginning: one that ended us with the lock held would leave the lock
+// behind, and kill a command that has begun.
 var (
 	first = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP}
 	later = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGVTALRM, syscall.SIGXCPU, syscall.SIGABRT}
@@ -44,8 +44,7 @@ func wanted(all []os.Signal) []os.Signal {
 }
 
 // handleSignals lets a signal end the wait, and passes signals on to the command. Signals from a
-// terminal reach the command without us. A process that becomes its command leaves signals to
-// the system, unless a caller tidies up after them.
+// terminal reach the command without us. Where none can be left to the system, all are caught.
 func (c *Command) handleSignals() {
 	s := &c.signals
 	s.caught, s.done, s.all = make(chan os.Signal, 8), make(chan struct{}), func() {}
@@ -69,15 +68,15 @@ func (c *Command) handleSignals() {
 	go func() {
 		defer close(s.done)
 		for got := range s.caught {
-			if got != syscall.SIGPIPE { // an error of our write says more
+			if got != syscall.SIGPIPE { // the error of our write says more
 				c.handle(got)
 			}
 		}
 	}()
 }
 
-// CatchAll catches all signals from now on, and lets a write that nobody reads fail. It is
-// called before messages are written.
+// CatchAll catches the later signals too, unless all are left to the system, and lets a write
+// that nobody reads fail. It is called before messages are written.
 func (c *Command) CatchAll() { c.signals.all() }
 
 // letSignalsBe handles the signals that have come, and leaves those that come now to the system.
@@ -125,9 +124,9 @@ func inOurGroup(pid int) bool {
 	return err == nil && group == syscall.Getpgrp()
 }
 
-// handleStops keeps Ctrl-Z from stopping us alone. A command that it does not stop would go on
-// without heartbeats for its lock. If Ctrl-Z is ignored, as after trap in a script, the command
-// inherits that. (SIGTTIN and SIGTTOU still stop us: who catches the latter cannot write in the
+// handleStops keeps Ctrl-Z from stopping us alone. A command that Ctrl-Z does not stop would go
+// on without heartbeats for its lock. If we ignore Ctrl-Z, as after trap in a script, so does the
+// command. (SIGTTIN and SIGTTOU still stop us: who catches SIGTTOU cannot write in the
 // background.)
 func (c *Command) handleStops() {
 	if isIgnored(syscall.SIGTSTP) {
@@ -145,7 +144,7 @@ func (c *Command) handleStops() {
 }
 
 // isStuck waits a moment for the one stop that the kernel does not report to us. Many shells
-// start programs with vfork, and the signal may come in the middle of it.
+// start programs with vfork, and Ctrl-Z may come in the middle of that.
 func (c *Command) isStuck() bool {
 	c.mu.Lock()
 	pid := c.pid
@@ -159,9 +158,8 @@ func (c *Command) isStuck() bool {
 	return false
 }
 
-// stopWith stops us when Ctrl-Z, or the command by itself, has stopped the command. So the shell
-// sees the stop. We go on when the shell continues both. If somebody else stopped the command, we
-// go on.
+// stopWith stops us when SIGTSTP, of Ctrl-Z or of the command itself, has stopped the command. So
+// the shell sees the stop, and continues both. After another signal we go on.
 func (c *Command) stopWith(s syscall.Signal) {
 	if s == syscall.SIGTSTP && inOurGroup(c.pid) {
 		RaiseDefault(s)
@@ -192,7 +190,7 @@ func asksToEnd(s syscall.Signal) bool {
 }
 
 // signalDelay is for how long a signal to us may still be on its way through Go's runtime when
-// the command has already died of the same signal.
+// the command has already died of it.
 const signalDelay = 200 * time.Millisecond
 
 // hasGot reports whether a signal came to us, too.
