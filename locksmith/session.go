@@ -13,8 +13,7 @@ import (
 	"locksmith/protocol"
 )
 
-// A session is the time in which a lock is held. All its times are readings of the helper's own
-// clock.
+// A session holds a lock. All its times are readings of the helper's own clock.
 type session struct {
 	helper *Helper
 	hold   backend.Hold
@@ -29,13 +28,13 @@ type session struct {
 	hung   *backend.Call // a call that did not come back; the next one waits for it
 	// tending is the last call of Tend, for which no other call waits; nil: there was none.
 	tending *backend.Call
-	// skip is how many calls of Tend are still to be left out; pause is how many will be, if the
-	// next one is cut off.
+	// skip is how many calls of Tend are still to be left out. pause is what skip becomes if the
+	// next call is cut off.
 	skip, pause int
 }
 
-// run holds the lock until it is not wanted, or lost, or may be held no longer. Then it gives up
-// the lock, or what is left of it.
+// run holds the lock until it is not wanted, or lost, or may be held no longer. Then it releases
+// the lock, or what is left of a lost one.
 func (s *session) run() error {
 	defer func() {
 		if s.tending != nil && !s.tending.IsBack() {
@@ -94,9 +93,9 @@ func (s *session) keep() error {
 // lastMoment is when a holder whose heartbeats fail declares the lock lost.
 func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 }
 
-// beat sends one heartbeat. Its answer must come by the last moment. If that has passed though no
-// heartbeat failed, we were stopped: then the answer has until the end of the lease, and at least
-// a quarter of a lease if the lock is kept.
+// beat sends one heartbeat. Its answer must come by the last moment. If the last moment has passed
+// though no heartbeat failed, this process was stopped: then the answer has until the end of the
+// lease and, if the lock is kept, at least a quarter of a lease from now.
 func (s *session) beat() error {
 	sent := s.now()
 	limit := s.lastMoment()
@@ -114,8 +113,8 @@ func (s *session) beat() error {
 		sent = now // we were stopped during that call, so another heartbeat decides
 		_, err = s.call(s.context(), s.lease/4, s.lease/4, s.hold.Heartbeat)
 	}
-	// After the lease a success proves nothing: a breaker may have looked before it. Only a kept
-	// lock is proven ours.
+	// After the lease a success proves nothing, unless the lock is kept: a breaker may have looked
+	// before it.
 	if err != nil || !s.kept() {
 		if loss := s.checkLease(err); loss != nil {
 			return loss
@@ -157,7 +156,8 @@ func (s *session) checkLease(cause error) error {
 	return s.expired(cause)
 }
 
-// kept reports that nobody takes the lock for an expired lease while this process lives.
+// kept reports whether the system keeps the lock: nobody takes it by its lease while this process
+// lives.
 func (s *session) kept() bool {
 	h, ok := s.hold.(backend.KeptHold)
 	return ok && h.Kept()
@@ -181,7 +181,7 @@ func (s *session) complain(what string, err error) {
 	s.helper.Log.Log(level, what, "lock", s.helper.Address, "error", err)
 }
 
-// tend gives the backend some of the time until the next heartbeat for its housekeeping. A call
+// tend gives the backend a quarter of the time until the next heartbeat for housekeeping. A call
 // that hangs is left running. Once the lock is not wanted any more, nobody waits for the call.
 func (s *session) tend() {
 	if s.tending != nil && !s.tending.IsBack() || s.skips() {
