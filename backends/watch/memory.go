@@ -18,22 +18,22 @@ import (
 )
 
 // A Memory is what the tries of one user on one machine have seen of one lock: of each holder
-// and waiter the last sign of life, and when it was first seen. So a watch outlives its watcher.
-// Tries that never wait for a whole lease break a dead holder together.
+// and waiter the last sign of life, and when that sign was first seen. A later try goes on with
+// the watch. So tries that never wait for a whole lease break a dead holder together.
 //
 // What a try remembers counts if all of this is so:
 //
 //   - The sign is the same, and is one that never comes back (Seen.Lasting). So there was no
-//     heartbeat between the look that first showed it and this one, and nobody need have looked
-//     in between. A look that fails forgets nothing.
+//     heartbeat since the look that first showed it, even if nobody looked in between. A look
+//     that fails forgets nothing.
 //   - It is the sign of the same acquisition, by its id.
 //   - The same clock timed it: that of one boot of one machine.
-//   - The time when it was first seen was read after the look. So a try that writes late, or
-//     over what another wrote, writes what is true.
+//   - The time when it was first seen was read after the look, and so is never too early. A try
+//     may write it late, or over what another wrote.
 //   - Nothing is known of the holder's processes. If the kernel knows that some may go on
-//     (owner.Orphaned), only a waiter of a whole lease may break it.
+//     (owner.Orphaned), only a try that waits for a whole lease itself may break it.
 //
-// What is lost or cannot be read is watched from now. A lock's place that is set back to an
+// If a memory is lost or cannot be read, watches begin now. A lock's place that is set back to an
 // older state, as from a backup, may show a sign again. Then a living holder can be broken, as
 // whoever may write to that place can do anyway.
 type Memory struct {
@@ -62,14 +62,13 @@ type sighting struct {
 }
 
 // NewMemory returns the memory that a store has. clock names the clock of all requests with this
-// memory, and of no other boot or machine. What goes wrong is told to debug only, because nothing
-// depends on it.
+// memory: another boot or machine has another name. Errors only cost time; debug is told of them.
 func NewMemory(clock string, s Store, debug func(error)) *Memory {
 	return &Memory{clock: clock, store: s, debug: debug, seen: map[string]sighting{}}
 }
 
-// isRemembered reports whether a watch of somebody may outlive its watcher: only silence can
-// tell whether it is dead, and its signs never come back.
+// isRemembered reports whether later tries may go on with the watch of a holder or waiter: only
+// silence can tell whether it is dead, and its signs never come back.
 func isRemembered(v owner.Verdict, lasting bool) bool { return lasting && v == owner.Unknown }
 
 // Since implements backend.Memory.
@@ -107,7 +106,7 @@ func (m *Memory) Known(sign string) (ids []string) {
 	return ids
 }
 
-// Tell adds to an inspection's report for at least how long each holder and waiter was silent.
+// Tell adds to an inspection's report how long each holder and waiter was silent, at least.
 // before and now are readings of the clock from before and after the inspection.
 func (m *Memory) Tell(r *backend.Report, before, now time.Duration) {
 	for _, all := range [][]backend.Holder{r.Holders, r.Waiters} {
@@ -137,14 +136,15 @@ func (m *Memory) Save() {
 // maxSightings is how many sightings are kept. A lock may have many shared holders.
 const maxSightings = 500
 
-// shrink drops what this process has not seen first, and of each group the oldest first.
+// shrink drops the last in order, beyond maxSightings.
 func (m *Memory) shrink() {
 	for _, id := range m.order()[min(len(m.seen), maxSightings):] {
 		delete(m.seen, id)
 	}
 }
 
-// order returns ids: first those that this process saw; of each group the youngest first.
+// order returns ids: first those that this process saw, then the rest. Both begin with the
+// youngest.
 func (m *Memory) order() []string {
 	return slices.SortedFunc(maps.Keys(m.seen), func(a, b string) int {
 		x, y := m.seen[a], m.seen[b]
