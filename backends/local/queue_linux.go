@@ -16,9 +16,9 @@ type queue struct {
 	bell  chan struct{} // of the attempt that waits for its turn; nil: none waits
 }
 
-// A place is the state of a queue. A turn is the kernel lock of a file, once the kernel has given
-// it to the thread. A waiter watches the lock (wait_linux.go), waits for a turn, or looks at the
-// lock (Try). A turn's file that is no longer the lock is a baton (baton.go).
+// A place is the state of a queue. When the kernel has given the thread a file's kernel lock, the
+// attempt that waits has its turn. A file that is no longer the lock by then is a baton (baton.go).
+// Other attempts watch the lock (wait_linux.go) or look at it (Try).
 //
 //	empty   enter: a thread begins to sleep for the kernel lock of a file      -> asleep
 //	asleep  the kernel gives the lock, and an attempt waits: its bell rings    -> given
@@ -27,7 +27,7 @@ type queue struct {
 //	        enter: the thread sleeps on, for this attempt if no other waits
 //	        leave: the thread sleeps on, for nobody
 //	given   take, leave: the attempt gets the file of its turn                 -> empty
-//	        enter: the bell rings again, to take this turn before another
+//	        enter: the same bell rings again, since this turn must be taken first
 type place int
 
 const (
@@ -124,9 +124,9 @@ func (q *queue) vacate() File {
 	return f
 }
 
-// sleepInQueue sleeps until our turn, at most for timeout. It also ends by itself now and then,
-// ever more seldom: if the waiter before us got the kernel lock and was stopped, nothing else
-// ends our sleep, though the lock may be free.
+// sleepInQueue sleeps until our turn, at most for timeout, if f still is the lock. It also wakes
+// by itself, ever more seldom: if the waiter before us got the kernel lock and was stopped,
+// nothing else wakes us, though the lock may be free.
 func (a *attempt) sleepInQueue(ctx context.Context, f File, timeout time.Duration) error {
 	if !a.isUnchanged(f) {
 		return f.Close()
