@@ -14,7 +14,7 @@ import (
 	"locksmith/protocol"
 )
 
-// An attempt takes a whole set or nothing. Between Try and Wait it keeps locks only if it holds on.
+// An attempt takes a whole set or nothing. After a refusal it keeps locks only if it holds on.
 type attempt struct {
 	set     *Set
 	request backend.Request
@@ -25,7 +25,7 @@ type attempt struct {
 	refused  *member
 	refusals int // those that count, since the set last held on
 	// holdsOn says that the set keeps the locks that it has while it waits. until is when that
-	// ends; 0: it has kept none so far.
+	// ends; 0: it has not waited with locks yet.
 	holdsOn bool
 	until   time.Duration
 }
@@ -72,8 +72,8 @@ func (a *attempt) order() []*member {
 	return order
 }
 
-// take tries one lock, for a lease at most. If the set has locks already, take first keeps them
-// alive, and then tries for a quarter of a lease at most.
+// take tries one lock, within a lease. If the set has locks already, take first keeps them alive,
+// and then tries within a quarter of a lease.
 func (a *attempt) take(ctx context.Context, m *member) error {
 	limit, during := a.request.Owner.Lease, "within a lease"
 	if len(a.held()) > 0 {
@@ -96,7 +96,7 @@ func (a *attempt) briefly(ctx context.Context) (context.Context, context.CancelF
 	return clock.WithTimeout(ctx, a.clock, a.request.Owner.Lease/4)
 }
 
-// due is a time: a lock that was last confirmed earlier needs a heartbeat now.
+// due returns a time: locks last confirmed before it need a heartbeat now.
 func (a *attempt) due() time.Duration { return a.clock.Now() - a.request.Owner.Lease/8 }
 
 // renewHeld keeps alive the locks that the set has so far. If one of them was lost, or does not
@@ -145,7 +145,7 @@ func (a *attempt) refuse(ctx context.Context, m *member, held *backend.HeldError
 		cancel()
 	}
 	// A refusal does not count if the same lock is refused again and the set holds nothing. Else
-	// sets in each other's way would hold on, wait for other locks in between, and never watch a
+	// the set would hold on, might wait for other locks in between, and never watch this lock's
 	// dead holder for a whole lease.
 	if m != a.refused || len(a.held()) > 0 {
 		a.refusals++
@@ -160,8 +160,8 @@ func (a *attempt) refuse(ctx context.Context, m *member, held *backend.HeldError
 	return held
 }
 
-// sameAs returns the lock of this set whose hold is h, or nil. That lock is the refused one, by
-// another name.
+// sameAs returns the lock of this set whose hold is h, or nil: it is the refused lock by another
+// name.
 func (a *attempt) sameAs(h backend.Holder) *member {
 	for _, m := range a.held() {
 		id := m.hold.ID()
@@ -178,7 +178,7 @@ func (a *attempt) keeps() bool {
 	switch {
 	case !a.holdsOn:
 		a.holdsOn = a.refusals >= a.set.policy.Refusals
-		return false // to hold on in order, begin with nothing
+		return false // holding on begins with nothing, in the common order
 	case len(a.held()) == 0: // waiting for the first lock holds up nobody
 		return false
 	case a.until == 0:
