@@ -15,7 +15,7 @@ import (
 	"locksmith/backends/owner"
 )
 
-// maxRaces bounds how often one Try begins anew because somebody replaced the file meanwhile.
+// maxRaces bounds how often one Try begins anew because somebody replaced the file.
 const maxRaces = 32
 
 // An attempt has at most one descriptor of the file, in one of these states:
@@ -26,8 +26,8 @@ const maxRaces = 32
 //	         the path names another file by now                            -> closed
 //	         Wait for one lock: a thread begins to sleep for it            -> asleep
 //	         Wait for one of several locks: it watches the file
-//	asleep   Wait ends when the kernel gives the lock, or its context ends,
-//	           and the first Wait also after firstLook
+//	asleep   Wait ends when the kernel gives the lock, or its context ends;
+//	           the first also after firstLook
 //	         Try, and the kernel has given the lock                        -> (a hold)
 //	         Withdraw: the thread sleeps on, and closes what it gets       -> closed
 //	any      the lock is ours, but the path names another file by now      -> closed
@@ -73,7 +73,8 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	return nil, err
 }
 
-// take asks for the lock once. Its error is backend.ErrAgain if the path names another file.
+// take asks for the lock once. Its error is backend.ErrAgain if the path names another file, or
+// our thread just got the lock.
 func (a *attempt) take() (*hold, error) {
 	got, err := a.ask()
 	if err == nil && (got || a.state == refused) {
@@ -88,7 +89,7 @@ func (a *attempt) take() (*hold, error) {
 		return nil, a.lock.fail("lock the file", err)
 	case !got:
 		held := a.held()
-		if a.state == asleep && a.file.IsLocked() { // by now, so held may name us
+		if a.state == asleep && a.file.IsLocked() { // so held may name us
 			<-a.sleep.Done()
 			return nil, backend.ErrAgain
 		}
@@ -99,8 +100,7 @@ func (a *attempt) take() (*hold, error) {
 	return h, nil
 }
 
-// ask reports whether the kernel's lock is ours. ask tries for the lock, unless a thread sleeps
-// for it.
+// ask reports whether the kernel's lock is ours. It tries, unless a thread sleeps for it.
 func (a *attempt) ask() (got bool, err error) {
 	switch a.state {
 	case closed:
@@ -153,7 +153,7 @@ func (a *attempt) close() {
 }
 
 // held tells who has the lock. The first try of a long wait asks only whether the holder on record
-// still has it: to look for others in /proc takes longer than most wait.
+// still has it: most waits are shorter than a search of /proc.
 func (a *attempt) held() error {
 	look := flocks.Glance
 	if a.tries == 1 && a.request.Timeout > firstLook {
