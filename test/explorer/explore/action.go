@@ -168,7 +168,7 @@ func (x *Explorer) changes(before, after *world) string {
 	for p := range after.procs {
 		b, a := &before.procs[p], &after.procs[p]
 		switch {
-		case a.asleep && !b.asleep:
+		case a.asksLate && !b.asksLate:
 			all = append(all, x.title(p)+" is stopped before it looks at its clock or at who lives")
 		case x.op(after, p).kind == opDone && x.op(before, p).kind != opDone:
 			all = append(all, x.title(p)+" has ended")

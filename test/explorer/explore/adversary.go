@@ -51,7 +51,7 @@ func (x *Explorer) pass(c *world, ms int32) {
 	c.now += ms
 	for p := range c.procs {
 		q := &c.procs[p]
-		q.asleep = false
+		q.asksLate = false
 		q.awake = q.awake || x.op(c, p).kind == opRest
 		x.rouse(c, p)
 		if q.valid && !x.lasting(p) && c.now >= q.confirmed+millis(x.roles[p].Lease) {
@@ -78,7 +78,7 @@ func (x *Explorer) kill(c *world, p int) {
 	x.exit(c, p)
 	for i := range c.procs {
 		if o := x.op(c, i); o.kind == opJudge && int(o.subject) == p {
-			c.procs[i].asleep = false
+			c.procs[i].asksLate = false
 		}
 	}
 	x.wake(c, p)

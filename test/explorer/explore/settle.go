@@ -44,7 +44,7 @@ func (x *Explorer) calm(w *world, e *ending) *world {
 		c = x.turn(c, e, func(emit func(*world)) { x.repeat(c, 0, emit) })
 	}
 	for p := range c.procs {
-		c.procs[p].asleep = false
+		c.procs[p].asksLate = false
 	}
 	x.acquit(c)
 	c.calm = true

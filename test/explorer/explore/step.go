@@ -41,7 +41,7 @@ func (s stepper) lucky() bool { return s.Config.Files != nil && s.roles[s.p].Scr
 // enabled reports whether process p can take its step.
 func (x *Explorer) enabled(w *world, p int) bool {
 	q := &w.procs[p]
-	if q.crashed || q.absent || q.asleep || q.stopped {
+	if q.crashed || q.absent || q.asksLate || q.stopped {
 		return false
 	}
 	kind := x.op(w, p).kind
@@ -222,13 +222,13 @@ func (x *Explorer) readClocks(c *world, emit func(*world)) {
 	for p := range c.procs {
 		q := &c.procs[p]
 		o := x.op(c, p)
-		if q.crashed || q.asleep || q.absent || o.kind < opNow || o.kind > opJudge {
+		if q.crashed || q.asksLate || q.absent || o.kind < opNow || o.kind > opJudge {
 			continue
 		}
 		if x.sleeps(c, o) {
 			d := x.copy(c)
 			d.action, d.wrong = c.action, c.wrong
-			d.procs[p].asleep = true
+			d.procs[p].asksLate = true
 			x.readClocks(d, emit)
 			x.drop(d)
 		}

@@ -13,46 +13,47 @@ type Budget struct {
 	Torn    int // listings that others change while they are read
 	Stale   int // answers from an outdated cache; -1: no limit
 	Foreign int // answers "no such object" by something in front of the store
-	// Jumps of time, by their length.
+	// Jumps of time, by their length in leases.
 	Short, Half, Full int
 }
 
-// A request is one that the server will yet execute, again or for the first time.
+// A request is one that the server executes later, again or for the first time.
 type request struct {
 	op   op
 	from int8
-	aim  text // the file that had op's name when it was sent
+	aim  text // the file that had op's name when it was sent (checkLate)
 }
 
 // A proc is a process as the world sees it.
 type proc struct {
-	node    nodeID
-	crashed bool
-	absent  bool // it comes only when all others have ended
-	asleep  bool // it asks for the time, or who lives, only after the next jump or crash (readClocks)
-	stopped bool // stopped for good, while the others are let finish; not part of the state
-	awake   bool // something has changed since it last began to wait
-	scan    listing
-	// When these were sent, at the earliest (a process may pause before it sends): the request of
-	// the present step, the last successful touch, the last request that confirmed the hold.
+	node     nodeID
+	crashed  bool
+	absent   bool // it comes only when all others have ended
+	asksLate bool // it asks for the time, or who lives, only after the next jump or crash (readClocks)
+	stopped  bool // stopped for good while the others finish; not part of the state
+	awake    bool // something has changed since it last began to wait
+	scan     listing
+	// When the request of the present step, the last successful touch, and the last request that
+	// confirmed the hold were sent, at the earliest: a process may pause before it sends.
 	sent, touched, confirmed int32
 
 	// What the properties need to know.
 	holding    bool  // from OK to the end of its release
 	valid      bool  // the work that it guards may go on
 	overtaken  bool  // somebody else got the lock since OK
-	mustNotice bool  // overtaken before its present call, which must not succeed
+	mustNotice bool  // its present call must not succeed: overtaken before
 	broken     bool  // the present call must not succeed: its hold's reservation, an object, was gone
 	releasing  bool  // it has begun to release
 	swept      bool  // in this Try somebody removed its entry from its reservation
 	serial     uint8 // the attempt that gave it its hold
-	hopeless   uint8 // its attempt whose entry was gone when this Try began
+	hopeless   uint8 // condemned, if its entry was gone when this Try began
 	condemned  uint8 // its attempt that the operator broke
 	token      uint32
 	// The file that was the lock when this process last looked, and its modification time then.
 	saw   text
 	sawAt int32
-	// Its last attempt that made a file, or whose request for a reservation had no answer.
+	// Its last attempt that made a file, or whose request for a reservation had no answer: no
+	// other has its id.
 	made uint8
 	// The descriptor whose kernel lock it got, without knowing it yet.
 	given uint8
@@ -68,8 +69,8 @@ type world struct {
 	left  Budget
 	// What tries remember. All processes are of one user, whose home the hosts share.
 	memory text
-	// owner is the process that owns the lock directory in plain style, even an empty one. doubt:
-	// it may not know that.
+	// owner is the process that owns the lock directory in plain style, also an empty one. doubt:
+	// the owner may not know it.
 	owner int8
 	doubt bool
 	// For a lock that is a file of one machine.
@@ -77,9 +78,8 @@ type world struct {
 	// The highest tokens granted: to exclusive holders, and to any holder.
 	exclusive, highest uint32
 
-	// calm: nothing goes wrong any more, so nobody is silent for long. calm and the next two
-	// fields are not part of the state: the last two say how the world came about, and what is
-	// wrong with it.
+	// These are not part of the state. calm: nothing goes wrong any more, so nobody is silent for
+	// long. action is how the world came about, wrong is what is wrong with it.
 	calm   bool
 	action action
 	wrong  string
@@ -150,7 +150,7 @@ func (w *world) encode(b []byte) []byte {
 
 func (p *proc) encode(b []byte) []byte {
 	flags := 0
-	for i, set := range []bool{p.crashed, p.absent, p.asleep, p.awake, p.holding, p.valid, p.overtaken, p.mustNotice, p.broken, p.releasing, p.swept} {
+	for i, set := range []bool{p.crashed, p.absent, p.asksLate, p.awake, p.holding, p.valid, p.overtaken, p.mustNotice, p.broken, p.releasing, p.swept} {
 		flags |= b2i(set) << i
 	}
 	for _, v := range []uint64{uint64(p.node), uint64(flags), uint64(p.scan), uint64(p.sent), uint64(p.touched), uint64(p.confirmed),
@@ -182,7 +182,7 @@ func (w *world) decode(b []byte) {
 		node, flags := nodeID(u()), u()
 		*p = proc{node: node, scan: listing(u()), sent: int32(u()), touched: int32(u()), confirmed: int32(u()),
 			serial: uint8(u()), condemned: uint8(u()), hopeless: uint8(u()), token: uint32(u()), saw: text(u()), sawAt: int32(u()), made: uint8(u()), given: uint8(u())}
-		for i, f := range []*bool{&p.crashed, &p.absent, &p.asleep, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.broken, &p.releasing, &p.swept} {
+		for i, f := range []*bool{&p.crashed, &p.absent, &p.asksLate, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.broken, &p.releasing, &p.swept} {
 			*f = flags>>i&1 != 0
 		}
 	}
