@@ -19,10 +19,10 @@ import (
 //	3  commit: rename the reservation onto L, which is empty and ours
 //	4  the first heartbeat, in L: our entry is there
 //
-// On a Disk 3 is the gate as well: it fails if there is an L that is not ours.
+// On a Disk step 3 is the gate as well: it fails if there is an L that is not ours.
 //
 // After we broke a dead holder's entry the emptied L is ours as if we had made it, and we
-// go on with 3. Nobody else touches an empty L.
+// go on with 3. No other locker touches an empty L while its owner lives.
 func (a *attempt) takePlain(ctx context.Context) (*hold, error) {
 	if err := a.reserve(ctx); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (a *attempt) takePlain(ctx context.Context) (*hold, error) {
 }
 
 // passGate is step 2. It returns nil when L is ours; or, where the commit is the gate, if
-// no L of ours is in its way.
+// no L of ours is in the commit's way.
 func (a *attempt) passGate(ctx context.Context) error {
 	switch {
 	case a.gate == renaming:
@@ -65,8 +65,8 @@ func (a *attempt) makeLock(ctx context.Context) error {
 	return a.lock.fail("make the lock directory", err)
 }
 
-// commit is step 3. Our reservation may have been removed while we waited: then the
-// commit would be in vain, and nothing would tell whose L is.
+// commit is step 3. Our reservation may have been removed while we waited: then L
+// would be empty, and nothing would tell whose it is.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	gated := a.gate == oneStep && !a.owned
 	if (a.owned || gated) && (a.phase != fresh || a.mine.old()) {
@@ -96,7 +96,7 @@ func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	return nil, a.lock.fail("rename our reservation to the lock", err)
 }
 
-// move renames our reservation to the lock. gated: not onto what is there.
+// move renames our reservation to the lock. gated: it replaces nothing.
 func (a *attempt) move(ctx context.Context, gated bool) error {
 	if gated {
 		return a.disk.RenameNew(ctx, a.mine.home, a.lock.lock())
@@ -105,9 +105,9 @@ func (a *attempt) move(ctx context.Context, gated bool) error {
 }
 
 // settle finds out what became of a commit: the lock is ours if our entry is in
-// it. If it still is in the reservation, nothing has happened, and an L that was
-// ours still is. If it is nowhere, it was in the lock, and was broken: then L belongs to
-// the breaker.
+// it. If the entry still is in the reservation, nothing has happened, and an L that was
+// ours still is. If the entry is nowhere, it was in the lock, and was broken: then L belongs
+// to the breaker.
 func (a *attempt) settle(ctx context.Context) (*hold, error) {
 	h, err := a.enter(ctx)
 	if !errors.Is(err, dirs.ErrAbsent) {
@@ -131,8 +131,8 @@ func (a *attempt) mustBeHome(ctx context.Context) error {
 	return a.lock.mustBeThere(ctx, a.dir, a.mine.home+"/"+a.mine.entry.String(), "look for our entry")
 }
 
-// tryOverwriting finds out whether the server renames onto a directory that is there at all.
-// Where it does not, the commit is a gate itself, and the other one is in its way.
+// tryOverwriting finds out whether the server ever renames onto an existing directory.
+// Where it does not, the commit is a gate itself, and an empty L of ours is in its way.
 func (a *attempt) tryOverwriting(ctx context.Context) error {
 	from, to := a.probe(), a.probe()
 	made, moved, stays := a.tryRename(ctx, from, to, []string{from, to}, []string{from, to})
@@ -142,9 +142,9 @@ func (a *attempt) tryOverwriting(ctx context.Context) error {
 	case made != nil:
 		return a.lock.fail("make a directory beside the lock", made)
 	case moved == nil:
-		// It does. So there was something in L, and L is not ours, whoever removed our
-		// own. If there was nothing, and the refusal had no reason, an empty L stays; to
-		// try again might hit an L that somebody has made meanwhile.
+		// It does. So there is something in L, and L is not ours: somebody removed our
+		// own. If the refusal had no reason, our empty L stays; to try again might hit
+		// an L that somebody has made meanwhile.
 		a.disclaim()
 		return backend.ErrAgain
 	case dirs.Refused(moved):
@@ -161,12 +161,12 @@ func (a *attempt) probe() string {
 	return a.lock.reservation(labels.Ticket{Lease: a.request.Owner.Lease, ID: a.lock.NewID()})
 }
 
-// taken is what becomes of a commit that the server refused: somebody has the
-// lock, or it was broken and we own what is left.
+// taken follows a commit that the server refused: somebody has the lock, or we broke a
+// dead holder and own the empty L.
 func (a *attempt) taken(ctx context.Context, cause error) error {
 	if a.lookDue() && (a.gate != oneStep || !errors.Is(cause, fs.ErrExist)) {
-		// The commit made no L of ours, so there may be none, and others say so of
-		// one that is empty.
+		// There may be no L, for the commit made none. Look from above: some servers
+		// cannot list an empty L.
 		there, err := a.lock.exists(ctx, a.dir, a.lock.Name)
 		switch {
 		case err != nil:
@@ -185,7 +185,7 @@ func (a *attempt) taken(ctx context.Context, cause error) error {
 	return err
 }
 
-// look sees who has the lock after the gate was closed. nil means that the holder was
+// look sees who has the lock. doubt: an empty L may be ours. nil means that the holder was
 // dead, we broke it, and L is ours. Otherwise the error is a *backend.HeldError, or
 // backend.ErrAgain.
 func (a *attempt) look(ctx context.Context, doubt bool) error {
@@ -196,7 +196,7 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 		s, err := a.others.Look(ctx, spot{at: a.lock.lock(), entry: e})
 		switch {
 		case err == nil && len(s.Of.inside) > 0:
-			return a.judge(ctx, s) // the same as before; some servers list as empty what is gone
+			return a.judge(ctx, s) // the same as before; what is gone, some servers list as empty
 		case err != nil && !errors.Is(err, dirs.ErrAbsent):
 			return err
 		}
