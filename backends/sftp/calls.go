@@ -12,8 +12,8 @@ import (
 	"locksmith/protocol"
 )
 
-// A refusal is the server's, as the error of the system that it most likely stands for:
-// codes mean too much, so that the call which was refused looks what is there.
+// A refusal is the server's, with the system's error that it most likely stands for. One
+// code has many meanings, so the call that was refused looks what is there.
 type refusal struct {
 	op    string
 	errno syscall.Errno
@@ -31,11 +31,11 @@ type request struct {
 	op      string
 	build   func(packet) packet
 	kind    byte
-	explain func(ctx context.Context, code uint32) (syscall.Errno, error) // what a code means that says nothing
+	explain func(ctx context.Context, code uint32) (syscall.Errno, error) // what a vague code means; 0: unknown
 }
 
-// change makes a request. What nobody can explain may have been true for a moment only: it
-// is asked once more.
+// change makes a request. A refusal that nothing explains may pass: the request is made once
+// more.
 func (s *session) change(ctx context.Context, r request) error {
 	for repeated := false; ; repeated = true {
 		err := s.request(ctx, r.op, r.kind, r.build)
@@ -63,7 +63,7 @@ func (s *session) change(ctx context.Context, r request) error {
 	}
 }
 
-// there looks what a name is; 0 if it is not there.
+// there returns what kind of thing has a name; 0: nothing.
 func (s *session) there(ctx context.Context, name string) (kind uint32, err error) {
 	a, err := s.lstat(ctx, name)
 	var said *statusError
@@ -76,12 +76,12 @@ func (s *session) there(ctx context.Context, name string) (kind uint32, err erro
 		return 0, err
 	}
 	if a.flags&hasMode == 0 {
-		return modeFile, nil // or anything
+		return modeFile, nil // the server does not tell
 	}
 	return max(a.mode&modeType, 1), nil
 }
 
-// sort gives a refusal the system's error where only the code tells.
+// sort gives a refusal the system's error by its code alone.
 func (s *session) sort(op string, err error) error {
 	var said *statusError
 	if !errors.As(err, &said) {
@@ -99,14 +99,14 @@ func (s *session) sort(op string, err error) error {
 	return &refusal{op, errno, said}
 }
 
-// op is an operation for people.
+// op describes an operation to people.
 func (s *session) op(what, name string) string { return what + " " + s.shown(name) }
 
-// shown is a name for people.
+// shown describes a name to people.
 func (s *session) shown(name string) string { return shortPath(s.at(name)) }
 
-// occupied explains why a name could not be made: because it is there, or because nothing
-// is where it should be.
+// occupied explains why a name could not be made: because it is there, or because the
+// directory above it is not.
 func (s *session) occupied(name string) func(context.Context, uint32) (syscall.Errno, error) {
 	return func(ctx context.Context, code uint32) (syscall.Errno, error) {
 		if code == statusNoFile {
@@ -133,7 +133,7 @@ func (s *session) mkdir(ctx context.Context, name string) error {
 		build: func(p packet) packet { return p.string(s.at(name)).attrs(attrs{flags: hasMode, mode: 0o777}) }})
 }
 
-// symlink makes a symbolic link. The order of the two is OpenSSH's, not the draft's.
+// symlink makes a symbolic link. Target before name is OpenSSH's order, not the draft's.
 func (s *session) symlink(ctx context.Context, target, name string) error {
 	occupied := s.occupied(name)
 	return s.change(ctx, request{op: s.op("make symbolic link", name), kind: typeSymlink,
@@ -158,7 +158,7 @@ func (s *session) rmdir(ctx context.Context, name string) error {
 			case err != nil:
 				return 0, err
 			case kind == 0, kind == modeDir && code == statusNoFile:
-				return syscall.ENOENT, nil // it was not there then
+				return syscall.ENOENT, nil // when the server looked
 			case kind != modeDir:
 				return syscall.ENOTDIR, nil
 			}
@@ -221,8 +221,8 @@ func (s *session) rename(ctx context.Context, from, to string) error {
 		}})
 }
 
-// setTime sets when a name was changed, in seconds since 1970, and looks at it again if it is
-// to be seen.
+// setTime sets when a name was changed, in seconds since 1970. If see, it also looks at
+// the name, in one round trip.
 func (s *session) setTime(ctx context.Context, name string, seconds uint32, see bool) (seen attrs, err error) {
 	op := s.op("set the time of", name)
 	err = s.do(ctx, op, true, func(c *conn) error {
