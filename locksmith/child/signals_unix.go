@@ -159,7 +159,8 @@ func (c *Command) isStuck() bool {
 }
 
 // stopWith stops us when SIGTSTP, of Ctrl-Z or of the command itself, has stopped the command. So
-// the shell sees the stop, and continues both. After another signal we go on.
+// the shell sees the stop, and we go on when it continues both. After another signal we go on at
+// once.
 func (c *Command) stopWith(s syscall.Signal) {
 	if s == syscall.SIGTSTP && inOurGroup(c.pid) {
 		RaiseDefault(s)
