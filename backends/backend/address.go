@@ -191,6 +191,13 @@ func (a Address) String() string {
 	return s + "?" + q.Encode()
 }
 
+// Name is the address in the errors about its lock.
+func (a Address) Name() Name { return Name(a.String()) }
+
+// OnServer is the path as a server is told it: from where the log in leads on, or, after a
+// second slash, from the top.
+func (a Address) OnServer() string { return strings.TrimPrefix(a.Path, "/") }
+
 // HasServer reports that the address of a lock, as String writes it, leads to a server, and to
 // no file system of this machine.
 func HasServer(address string) bool {

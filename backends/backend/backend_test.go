@@ -125,7 +125,7 @@ func TestPlace(t *testing.T) {
 		}
 	}
 	for place, lock := range map[string]string{"ftp://h/": "ftp://h/L", "ftp://h//": "ftp://h//L", "ftp://h/?style=dir": "ftp://h/L?style=dir"} {
-		if got := Below(place, "/L"); got != lock {
+		if got := Name(place).Below("/L"); string(got) != lock {
 			t.Errorf("below %s: %s, want %s", place, got, lock)
 		}
 	}

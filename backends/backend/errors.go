@@ -120,15 +120,20 @@ func (n Name) Fail(op string, err error, explain func(*Error)) error {
 
 // Usage says that something was asked for that makes no sense.
 func (n Name) Usage(op, cause, hint string) error {
-	return n.error(protocol.Usage, op, errors.New(cause), hint)
+	return n.Failure(protocol.Usage, op, errors.New(cause), hint)
 }
 
 // Gone says that what was ours is no longer there; hint says what may have happened to it.
-func (n Name) Gone(op, hint string) error { return n.error(protocol.Gone, op, ErrGone, hint) }
+func (n Name) Gone(op, hint string) error { return n.Failure(protocol.Gone, op, ErrGone, hint) }
 
 // NoSuch says that what was to be broken is not there (any more).
 func (n Name) NoSuch(op string) error {
 	return n.Gone(op, "see who is there with: locksmith status "+ShellWord(string(n)))
+}
+
+// InUse says that the lock was not removed, because of somebody else.
+func (n Name) InUse(why string) error {
+	return n.Failure(protocol.Held, "remove", errors.New(why+", so it stays"), "see who with: locksmith status "+ShellWord(string(n)))
 }
 
 // TooSlow says that the lock was ours only when most of the lease was over, again and again.
@@ -139,10 +144,11 @@ func (n Name) TooSlow(why error) error {
 
 // Unfit says that no lock can be there.
 func (n Name) Unfit(op, cause, hint string) error {
-	return n.error(protocol.CannotCreate, op, errors.New(cause), hint)
+	return n.Failure(protocol.CannotCreate, op, errors.New(cause), hint)
 }
 
-func (n Name) error(code protocol.Code, op string, err error, hint string) error {
+// Failure is an error whose code and advice are known.
+func (n Name) Failure(code protocol.Code, op string, err error, hint string) error {
 	return &Error{Code: code, Lock: string(n), Op: op, Err: err, Hint: hint}
 }
 

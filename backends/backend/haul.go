@@ -23,7 +23,7 @@ func (e TooLongError) Error() string { return "too much is in the directory: " +
 // TooLong is the error of a call that got a listing which goes on for too long. To ask again
 // would not help.
 func (n Name) TooLong(op string, err TooLongError) error {
-	return n.error(protocol.CannotCreate, op, err, "keep the lock in a directory with less in it, on a server that can be trusted")
+	return n.Failure(protocol.CannotCreate, op, err, "keep the lock in a directory with less in it, on a server that can be trusted")
 }
 
 // A Haul is what one listing has brought so far. The zero Haul is that of a walk through many:

@@ -46,15 +46,15 @@ func EscapePath(path string) string {
 
 // Below is the address of what is below the directory that an address names, with
 // the same options: path is "" or begins with a slash.
-func Below(address, path string) string {
-	before, query, has := strings.Cut(address, "?")
+func (n Name) Below(path string) Name {
+	before, query, has := strings.Cut(string(n), "?")
 	if path != "" {
 		before = strings.TrimSuffix(before, "/") + EscapePath(path) // the root has a slash already
 	}
 	if !has {
-		return before
+		return Name(before)
 	}
-	return before + "?" + query
+	return Name(before + "?" + query)
 }
 
 // A Reaper is a Backend whose address may also be that of a directory full of

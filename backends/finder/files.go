@@ -79,7 +79,7 @@ func (t FileTree) fail(path string, err error) error {
 	if errors.As(err, &cause) {
 		err = cause // without the path, which the message has already
 	}
-	e := backend.FileError(backend.Below(t.Address, path), "list the directory", err)
+	e := backend.FileError(string(backend.Name(t.Address).Below(path)), "list the directory", err)
 	switch {
 	case errors.Is(err, syscall.ENOTDIR):
 		e.Hint = "name a directory; of one lock tells: locksmith status"

@@ -25,7 +25,7 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 // Kind knows the locks below a directory that have a record.
 func Kind(dir string) finder.FileKind {
 	place := backend.Address{Scheme: Scheme, Path: dir}
-	return kind{&Lock{address: backend.Name(place.String()), path: dir}, owner.Here(), flocks.Snapshot(), false}
+	return kind{&Lock{address: place.Name(), path: dir}, owner.Here(), flocks.Snapshot(), false}
 }
 
 type kind struct {
@@ -58,6 +58,6 @@ func (k kind) isLocked(l *Lock) bool {
 func (k kind) lock(in *finder.Directory, name string) *Lock {
 	l := *k.place
 	path := in.Path + "/" + name
-	l.address, l.path = backend.Name(backend.Below(string(l.address), path)), l.path+path
+	l.address, l.path = l.address.Below(path), l.path+path
 	return &l
 }

@@ -126,13 +126,13 @@ func (c *conn) greet(ctx context.Context) error {
 	case err != nil:
 		return c.server.lost(ctx, op, c.reason(err))
 	case needsTLS(text) && !c.server.secure() && code != 220:
-		return c.server.fail(protocol.Permission, op, errors.New(said), "use ftps: in the address")
+		return c.server.address.Name().Failure(protocol.Permission, op, errors.New(said), "use ftps: in the address")
 	case code == 120 || overfull(code, text):
 		return c.server.busy(op, said)
 	case code/100 == 4:
 		return c.server.lost(ctx, op, errors.New(said))
 	case code/100 != 2:
-		return c.server.fail(protocol.Unreachable, op, errors.New(said), "look at the host and the port in the address")
+		return c.server.address.Name().Failure(protocol.Unreachable, op, errors.New(said), "look at the host and the port in the address")
 	}
 	if c.server.secure() {
 		return c.secure(ctx)

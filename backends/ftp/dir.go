@@ -143,7 +143,7 @@ func (d *Dir) unchanged(ctx context.Context, c *conn, op string, err error) erro
 		d.server.backoff.Failed(busy) // the log in was of no use
 		return busy
 	case isTooLong:
-		return backend.Name(d.server.address.String()).TooLong(op, tooLong)
+		return d.server.address.Name().TooLong(op, tooLong)
 	case errors.As(err, new(*dataError)):
 		return d.server.lost(ctx, op, &dataError{c.reason(err)})
 	case lists(c.control.verb) && !errors.As(err, new(*unsentError)):

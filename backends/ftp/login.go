@@ -44,9 +44,9 @@ func (s *server) password(user string) (password, source string, err error) {
 	case errors.As(err, &known):
 		return "", "", err
 	case err != nil:
-		return "", "", s.fail(protocol.Config, op, err, "look at the file that it should be in")
+		return "", "", s.address.Name().Failure(protocol.Config, op, err, "look at the file that it should be in")
 	case hasBreak(password):
-		return "", "", s.fail(protocol.Config, op, errors.New("it holds a line break or a zero byte"), "look at the file that it is in")
+		return "", "", s.address.Name().Failure(protocol.Config, op, errors.New("it holds a line break or a zero byte"), "look at the file that it is in")
 	}
 	return password, source, nil
 }
@@ -60,15 +60,15 @@ func (c *conn) loginError(ctx context.Context, op string, err error) error {
 	case over(ctx) != nil:
 		return c.server.lost(ctx, op, text)
 	case c.tls == nil && (code == 421 || code/100 == 5) && needsTLS(err.Error()):
-		return c.server.fail(protocol.Permission, op, text, "use ftps: in the address")
+		return c.server.address.Name().Failure(protocol.Permission, op, text, "use ftps: in the address")
 	case errors.Is(err, errNoPassword):
-		return c.server.fail(protocol.Permission, op, errNoPassword, c.wherePasswords())
+		return c.server.address.Name().Failure(protocol.Permission, op, errNoPassword, c.wherePasswords())
 	case c.control.goodbye != "" && overfull(421, c.control.goodbye):
 		return c.server.busy(op, c.clean(c.control.goodbye))
 	case inLogin && overfull(code, err.Error()):
 		return c.server.busy(op, text.Error())
 	case inLogin && refuses(code, err.Error()) && c.control.broken == nil:
-		return c.server.fail(protocol.Permission, op, fmt.Errorf("the server refused: %w", text), c.advice())
+		return c.server.address.Name().Failure(protocol.Permission, op, fmt.Errorf("the server refused: %w", text), c.advice())
 	case (verb == "PBSZ" || verb == "PROT") && code/100 == 5:
 		return c.server.wrong(op, fmt.Errorf("the server does not protect listings: %w", text),
 			"let it accept PROT P")

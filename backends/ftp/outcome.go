@@ -72,11 +72,6 @@ type dataError struct{ err error }
 func (e *dataError) Error() string { return "data connection: " + e.err.Error() }
 func (e *dataError) Unwrap() error { return e.err }
 
-// fail is the error of a call that did nothing.
-func (s *server) fail(code protocol.Code, op string, cause error, hint string) error {
-	return &backend.Error{Code: code, Lock: s.address.String(), Op: op, Err: cause, Hint: hint}
-}
-
 // wrong is fail for a failure that lasts, even if no answer came that counts: trying again does
 // not help.
 func (s *server) wrong(op string, cause error, hint string) error {
@@ -106,11 +101,11 @@ func (s *server) lost(ctx context.Context, op string, cause error) error {
 			hint += ", and let it resume sessions of TLS 1.3, or by tickets"
 		}
 	}
-	return s.fail(protocol.Unreachable, op, cause, hint)
+	return s.address.Name().Failure(protocol.Unreachable, op, cause, hint)
 }
 
 func (s *server) busy(op string, text string) error {
-	return s.fail(protocol.Unreachable, op, fmt.Errorf("%w: %s", dirs.ErrBusy, text),
+	return s.address.Name().Failure(protocol.Unreachable, op, fmt.Errorf("%w: %s", dirs.ErrBusy, text),
 		"try again later, or raise the server's limit of connections")
 }
 

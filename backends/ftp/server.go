@@ -35,7 +35,7 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 	l := mkdirlock.Lock{
 		NewDir: func() dirs.Dir { return s.newDir() },
 		Name:   s.name(), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
-		Address: a.String(),
+		Address: a.Name(),
 		// A waiter asks every 3 to 4 seconds, from the first time to the last: a try takes some
 		// round trips, and is work for a server that others use, too. Each waiter of a crowd asks
 		// less often.
@@ -61,15 +61,15 @@ func newServer(a backend.Address, access backend.Access) (*server, error) {
 	if err := mkdirlock.CheckOptions(a); err != nil {
 		return nil, err
 	}
-	if err := checkPath(s.path()); err != nil && !s.isTop() {
-		return nil, s.fail(protocol.Usage, "read address", err, "use letters, digits, and - _ . inside of names")
+	if err := checkPath(s.address.OnServer()); err != nil && !s.isTop() {
+		return nil, s.address.Name().Failure(protocol.Usage, "read address", err, "use letters, digits, and - _ . inside of names")
 	}
 	if hasBreak(a.User) {
-		return nil, s.fail(protocol.Usage, "read address", errors.New("the user's name holds control characters"), "remove them")
+		return nil, s.address.Name().Failure(protocol.Usage, "read address", errors.New("the user's name holds control characters"), "remove them")
 	}
 	if s.secure() && access.CA != "" && !access.Insecure {
 		if err := s.readRoots(access.CA); err != nil {
-			return nil, s.fail(protocol.Config, "read certificates", err, "name a file with certificates in PEM")
+			return nil, s.address.Name().Failure(protocol.Config, "read certificates", err, "name a file with certificates in PEM")
 		}
 	}
 	return s, nil
@@ -105,25 +105,21 @@ func readCertificates(file string) ([]byte, error) {
 
 func (s *server) secure() bool { return s.address.Scheme == SchemeTLS }
 
-// path is the lock's path as it is sent. A session never changes its directory, so a path without
-// a slash begins where the log in leads.
-func (s *server) path() string { return strings.TrimPrefix(s.address.Path, "/") }
-
 // isTop reports whether the path is not that of a lock, but of the root or of the directory where
 // the log in leads.
-func (s *server) isTop() bool { return s.path() == "" || s.path() == "/" }
+func (s *server) isTop() bool { return s.address.OnServer() == "" || s.address.OnServer() == "/" }
 
 // name is the lock's name in its directory.
 func (s *server) name() string {
 	if s.isTop() {
 		return "."
 	}
-	return path.Base(s.path())
+	return path.Base(s.address.OnServer())
 }
 
 // at returns the server's path for a name in the lock's directory.
 func (s *server) at(name string) (string, error) {
-	dir := path.Dir(s.path())
+	dir := path.Dir(s.address.OnServer())
 	if name == "." {
 		return dir, nil
 	}
@@ -133,7 +129,7 @@ func (s *server) at(name string) (string, error) {
 		err = errors.New("it is not below the lock's directory")
 	}
 	if err != nil {
-		return "", s.fail(protocol.Usage, "name "+shortPath(protocol.CleanText(name, maxComponent)), err, "")
+		return "", s.address.Name().Failure(protocol.Usage, "name "+shortPath(protocol.CleanText(name, maxComponent)), err, "")
 	}
 	return path.Join(dir, name), nil
 }

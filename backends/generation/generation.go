@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/protocol"
 )
 
 // Max leaves room to count on; no helper ever makes a larger number.
@@ -62,7 +61,4 @@ func Lost(l backend.Name, op string) error {
 }
 
 // InUse is the error of a removal beside others.
-func InUse(l backend.Name) error {
-	return &backend.Error{Code: protocol.Held, Lock: string(l), Op: "remove", Err: errors.New("somebody came meanwhile, so it stays"),
-		Hint: "see who with: locksmith status " + backend.ShellWord(string(l))}
-}
+func InUse(l backend.Name) error { return l.InUse("somebody came meanwhile") }

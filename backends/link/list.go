@@ -24,7 +24,7 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 // Kind knows the locks below a directory that hold a record of ours, or for which
 // somebody of ours waits.
 func Kind(dir string) finder.FileKind {
-	place := Lock{Path: dir, Address: backend.Name(backend.Address{Scheme: Scheme, Path: dir}.String())}
+	place := Lock{Path: dir, Address: backend.Address{Scheme: Scheme, Path: dir}.Name()}
 	return kind{place.Here(), false}
 }
 
@@ -62,7 +62,7 @@ func (k kind) ours(seen finder.Content) bool {
 
 func (k kind) look(in *finder.Directory, name string) finder.Answer {
 	l := *k.place
-	l.Name, l.Address = name, backend.Name(backend.Below(string(l.Address), in.Path+"/"+name))
+	l.Name, l.Address = name, l.Address.Below(in.Path+"/"+name)
 	fs := &directory{path: l.Path + in.Path}
 	defer fs.Close()
 	r, err := l.inspect(fs, claimsOf(in, name))

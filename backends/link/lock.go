@@ -52,7 +52,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 	parent = filepath.Clean(parent)
 	l := &Lock{
 		NewFS: func() FS { return &directory{path: parent} },
-		Name:  name, Path: a.Path, Address: backend.Name(a.String()), Each: 2 * time.Millisecond,
+		Name:  name, Path: a.Path, Address: a.Name(), Each: 2 * time.Millisecond,
 		Ahead: a.Options["touch"] == "ahead", OneMachine: a.Options["pids"] == "local",
 	}
 	if len(name)+longestMark > maxName {

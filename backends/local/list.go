@@ -30,7 +30,7 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 // Kind finds the locks below a directory that are lock files of ours.
 func Kind(dir string) finder.FileKind {
 	place := backend.Address{Scheme: Scheme, Path: dir}
-	return kind{&Lock{address: backend.Name(place.String()), path: dir, flocks: flocks.Snapshot()}, owner.Here(), false}
+	return kind{&Lock{address: place.Name(), path: dir, flocks: flocks.Snapshot()}, owner.Here(), false}
 }
 
 type kind struct {
@@ -66,7 +66,7 @@ func (k kind) File(_ context.Context, in *finder.Directory, name string, content
 func (k kind) lock(in *finder.Directory, name string) *Lock {
 	l := *k.place
 	path := in.Path + "/" + name
-	l.address, l.path = backend.Name(backend.Below(string(l.address), path)), l.path+path
+	l.address, l.path = l.address.Below(path), l.path+path
 	return &l
 }
 

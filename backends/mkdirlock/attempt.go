@@ -90,10 +90,10 @@ const (
 // Attempt implements backend.Backend.
 func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if r.Owner.Mode == "shared" && l.Style == PlainStyle {
-		return nil, l.usage("acquire", "a plain lock cannot be shared",
+		return nil, l.Address.Usage("acquire", "a plain lock cannot be shared",
 			"add ?style=dir to the address, for all who use the lock")
 	}
-	r, err := r.Checked(backend.Name(l.Address), "a lock", "exclusive", "shared")
+	r, err := r.Checked(l.Address, "a lock", "exclusive", "shared")
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func (l *Lock) listLock(ctx context.Context, dir dirs.Dir) ([]string, error) {
 }
 
 func (l *Lock) noSuch(id string) error {
-	return backend.Name(l.Address).NoSuch("break " + backend.Quoted(id))
+	return l.Address.NoSuch("break " + backend.Quoted(id))
 }
 
 // breakEntry removes an entry in the lock, and the lock's directory where that is

@@ -45,7 +45,7 @@ func (a *attempt) newClaim(k labels.Kind) (*claim, error) {
 	r.ID, r.Acquired = a.lock.NewID(), a.lock.Today()
 	parts, err := labels.Pack(r)
 	if err != nil {
-		return nil, a.lock.usage("write owner record", err.Error(), "give less --meta")
+		return nil, a.lock.Address.Usage("write owner record", err.Error(), "give less --meta")
 	}
 	return &claim{lock: a.lock, dir: a.dir, clock: a.request.Clock, record: r, parts: parts, unwritten: labels.ExtraNames(parts),
 		entry: labels.Entry{Kind: k, Ticket: labels.Ticket{Lease: r.Lease, ID: r.ID}}, confirmed: a.request.Clock.Now()}, nil
@@ -165,7 +165,7 @@ func (c *claim) whyRefused(ctx context.Context, name string, cause error) error 
 	if err := c.lock.mustBeThere(ctx, c.dir, c.path(), "look for our entry"); err != nil {
 		return err
 	}
-	return c.lock.error(protocol.CannotCreate, "refresh our entry", cause,
+	return c.lock.Address.Failure(protocol.CannotCreate, "refresh our entry", cause,
 		"without heartbeats nobody knows that we live: may this user make and rename directories there?")
 }
 

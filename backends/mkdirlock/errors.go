@@ -11,7 +11,7 @@ import (
 
 // fail gives a failed call its code and advice.
 func (l *Lock) fail(op string, err error) error {
-	return backend.Name(l.Address).Fail(op, err, explain)
+	return l.Address.Fail(op, err, explain)
 }
 
 // explain adds what a Dir's error says.
@@ -24,11 +24,6 @@ func explain(e *backend.Error) {
 	}
 }
 
-// error makes an error whose code and advice are known.
-func (l *Lock) error(code protocol.Code, op string, err error, hint string) error {
-	return &backend.Error{Code: code, Lock: l.Address, Op: op, Err: err, Hint: hint}
-}
-
 // again is backend.ErrAgain with its reason. If it happens again and again, that is what
 // is told.
 func (l *Lock) again(op string, err error) error {
@@ -37,16 +32,12 @@ func (l *Lock) again(op string, err error) error {
 
 // lost is the error of a hold whose entry is gone.
 func (l *Lock) lost(op string) error {
-	return l.error(protocol.Gone, op, backend.ErrGone, "somebody broke the lock or removed its directory")
+	return l.Address.Failure(protocol.Gone, op, backend.ErrGone, "somebody broke the lock or removed its directory")
 }
 
 // orphaned says that an empty lock directory may stay behind.
 func (l *Lock) orphaned(op string) error {
-	return l.error(protocol.Unreachable, op,
+	return l.Address.Failure(protocol.Unreachable, op,
 		fmt.Errorf("the answer was lost, and there is an empty lock directory that may be ours or somebody else's: %w", backend.ErrStays),
 		"if nobody uses the lock, remove it: locksmith reap")
-}
-
-func (l *Lock) usage(op, cause, hint string) error {
-	return backend.Name(l.Address).Usage(op, cause, hint)
 }

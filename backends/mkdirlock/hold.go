@@ -142,7 +142,7 @@ func (h *hold) mustBeRemoved(ctx context.Context) error {
 		return nil
 	}
 	if len(names) > 0 {
-		return h.lock.error(protocol.CannotCreate, "remove the lock directory",
+		return h.lock.Address.Failure(protocol.CannotCreate, "remove the lock directory",
 			fmt.Errorf("what is in it is not ours, such as %s: %w", backend.Quoted(names[0]), backend.ErrStays), "remove it if nobody needs it")
 	}
 	return h.lock.orphaned("remove the lock directory")

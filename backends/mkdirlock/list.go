@@ -25,7 +25,7 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 		Listing:     listing,
 	}
 	if r, ok := dir.(dirs.Rooted); ok {
-		w.Tree = finder.FileTree{Root: r.Root(l.Name), Address: l.Address}
+		w.Tree = finder.FileTree{Root: r.Root(l.Name), Address: string(l.Address)}
 	} else {
 		w.Tree, w.Fatal, w.Step = dirTree{l, dir}, dirs.Passing, nil // all goes over one connection
 	}
@@ -44,10 +44,10 @@ type dirTree struct {
 // List implements finder.Tree.
 func (t dirTree) List(ctx context.Context, below string) ([]finder.Entry, error) {
 	l := *t.place
-	l.Address = backend.Below(l.Address, below)
+	l.Address = l.Address.Below(below)
 	stat, ok := t.dir.(dirs.StatDir)
 	if !ok {
-		return nil, l.usage("list the directory", "this place does not tell what is a directory", "")
+		return nil, l.Address.Usage("list the directory", "this place does not tell what is a directory", "")
 	}
 	entries, err := stat.Entries(ctx, l.Name+below)
 	switch {
@@ -78,7 +78,7 @@ func (t dirTree) missing(ctx context.Context) error {
 	}
 	there, err := t.place.exists(ctx, t.dir, t.place.Name)
 	if err == nil && !there {
-		return t.place.error(protocol.CannotCreate, "list the directory", errors.New("it is not there"), "correct the path")
+		return t.place.Address.Failure(protocol.CannotCreate, "list the directory", errors.New("it is not there"), "correct the path")
 	}
 	if err != nil && dirs.Passing(err) {
 		return err
@@ -105,8 +105,8 @@ type listKind struct {
 // at is the lock at a path below the place, in one of the styles.
 func (k listKind) at(path string, style Style) *Lock {
 	l := *k.place
-	place, _, _ := strings.Cut(l.Address, "?")
-	l.Name, l.Address, l.Style = l.Name+path, backend.Below(place, path), style
+	place, _, _ := strings.Cut(string(l.Address), "?")
+	l.Name, l.Address, l.Style = l.Name+path, backend.Name(place).Below(path), style
 	if style == TreeStyle {
 		l.Address += "?style=dir"
 		if !l.Tokens {
@@ -199,7 +199,7 @@ func (k listKind) see(ctx context.Context, l *Lock, look func(*inspection, dirs.
 	if err == nil && l.Style == PlainStyle && len(i.report.Holders) == 0 && len(i.report.Waiters) == 0 {
 		return finder.Answer{Mine: true} // it has just gone
 	}
-	return finder.Answer{Lock: &backend.Listed{Lock: l.Address, Report: i.report, Err: err}, Mine: true}
+	return finder.Answer{Lock: &backend.Listed{Lock: string(l.Address), Report: i.report, Err: err}, Mine: true}
 }
 
 // subdirectories are the names of the directories among these.

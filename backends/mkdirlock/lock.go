@@ -19,7 +19,7 @@ type Lock struct {
 	Style  Style
 	// Tokens asks for fencing tokens in TreeStyle; they cost some calls.
 	Tokens  bool
-	Address string // for messages
+	Address backend.Name // for messages
 	Pace    Pace
 	// Depth is how many directories deep List looks, if it is not told; 0: to the end.
 	Depth int

@@ -28,7 +28,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 	l := Lock{
 		NewDir: func() dirs.Dir { return disk.New(parent, private) },
 		Name:   name, Style: ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
-		Address: a.String(),
+		Address: a.Name(),
 		Pace: Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second,
 			Each: 2 * time.Millisecond, Crowd: 64 * time.Millisecond},
 	}
@@ -37,6 +37,6 @@ func Open(a backend.Address) (backend.Backend, error) {
 
 // Kind knows the locks below a directory that are directories of ours.
 func Kind(dir string) finder.DirectoryKind {
-	l := Lock{Name: strings.TrimPrefix(dir, "/"), Tokens: true, Address: backend.Address{Scheme: Scheme, Path: dir}.String()}
+	l := Lock{Name: strings.TrimPrefix(dir, "/"), Tokens: true, Address: backend.Address{Scheme: Scheme, Path: dir}.Name()}
 	return listKind{place: l.Here(), dir: disk.New("/", func() bool { return false })}
 }

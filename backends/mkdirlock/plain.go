@@ -249,7 +249,7 @@ func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 	}
 	if err = a.lock.breakSeen(ctx, a.dir, s); err == nil {
 		a.own(pin)
-		a.request.TellBroken(a.lock.Address, s.Holder(a.lock.Today()))
+		a.request.TellBroken(string(a.lock.Address), s.Holder(a.lock.Today()))
 		return nil
 	}
 	dirs.Unpin(pin)

@@ -18,7 +18,7 @@ func (l *Lock) Reap(ctx context.Context, r backend.Reaping) ([]backend.Reaped, e
 	}
 	dir, ok := l.NewDir().(dirs.StatDir)
 	if !ok {
-		return nil, l.usage("reap", "this place does not tell times", "break single locks instead: locksmith break")
+		return nil, l.Address.Usage("reap", "this place does not tell times", "break single locks instead: locksmith break")
 	}
 	defer dir.Close()
 	return reap.Place{
@@ -39,7 +39,7 @@ var _ backend.Reaper = (*Lock)(nil)
 
 func (l *Lock) checkReaping(r backend.Reaping) error {
 	if _, err := path.Match(r.Names, ""); err != nil {
-		return l.usage("reap", "the pattern "+backend.Quoted(r.Names)+" is malformed", "write for example *.lock")
+		return l.Address.Usage("reap", "the pattern "+backend.Quoted(r.Names)+" is malformed", "write for example *.lock")
 	}
 	if l.Style == TreeStyle {
 		return l.noPlace("an address with ?style=dir is that of a lock, not of a directory of locks")
@@ -50,7 +50,7 @@ func (l *Lock) checkReaping(r backend.Reaping) error {
 // noPlace refuses the address of a lock. Reaping inside a lock would take its fencing
 // tokens for empty locks and remove them, and tokens would start again.
 func (l *Lock) noPlace(why string) error {
-	here, _, _ := strings.Cut(l.Address, "?")
+	here, _, _ := strings.Cut(string(l.Address), "?")
 	above := here[:max(strings.LastIndexByte(here, '/'), 0)]
-	return l.usage("reap", why, "name the directory that locks are in, without ?style=dir: for the lock "+here+" it is "+above)
+	return l.Address.Usage("reap", why, "name the directory that locks are in, without ?style=dir: for the lock "+here+" it is "+above)
 }

@@ -208,7 +208,7 @@ func TestReapLockOfTheName(t *testing.T) {
 
 // TestReapOddDirectory: one that cannot be looked into keeps nobody from the others.
 func TestReapOddDirectory(t *testing.T) {
-	notAName := (&Lock{Address: "ftp://h/P"}).usage("name b", "a name holds control characters", "")
+	notAName := (&Lock{Address: "ftp://h/P"}).Address.Usage("name b", "a name holds control characters", "")
 	for about, cause := range map[string]error{"denied": unix.EACCES, "refused": dirs.Outcome(unix.ENOENT), "not a name": notAName} {
 		t.Run(name(about), func(t *testing.T) {
 			inPlace(t, func(t *testing.T, d *dated) {

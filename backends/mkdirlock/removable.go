@@ -65,7 +65,7 @@ func (a *attempt) mustBeRemoved(ctx context.Context, c *claim, cause error) erro
 
 // stays says that what we make cannot be removed, and what is the proof.
 func (l *Lock) stays(name string, cause error) error {
-	return l.error(protocol.CannotCreate, "try to remove what we make", fmt.Errorf("%s had to stay: %w", backend.Quoted(name), cause),
+	return l.Address.Failure(protocol.CannotCreate, "try to remove what we make", fmt.Errorf("%s had to stay: %w", backend.Quoted(name), cause),
 		"this user may make directories there, but not remove them, so that no lock is ever released: see locksmith doctor")
 }
 

@@ -73,7 +73,7 @@ func (l *Lock) mustBeThere(ctx context.Context, dir dirs.Dir, entry, op string) 
 }
 
 func (l *Lock) mayNotRemove(entry string, cause error) error {
-	return l.error(protocol.Permission, "remove entry "+entry, cause,
+	return l.Address.Failure(protocol.Permission, "remove entry "+entry, cause,
 		"this user may make directories there, but not remove them: see locksmith doctor")
 }
 
@@ -218,6 +218,5 @@ func (l *Lock) removeUnused(ctx context.Context, dir dirs.Dir, name string) erro
 }
 
 func (l *Lock) inUse() error {
-	return l.error(protocol.Held, "remove", errors.New("there is something in it that somebody made meanwhile, so it stays"),
-		"see who with: locksmith status "+l.Address)
+	return l.Address.InUse("there is something in it that somebody made meanwhile")
 }

@@ -74,7 +74,7 @@ func (l TreeLock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.
 	h := held.(*hold)
 	dir, ok := h.dir.(dirs.StatDir)
 	if !ok {
-		return nil, l.usage("look for the last success", "this place does not tell times", "use another kind of lock")
+		return nil, l.Address.Usage("look for the last success", "this place does not tell times", "use another kind of lock")
 	}
 	// Others take it for an empty reservation and nothing else.
 	entries, now, err := dirs.ListWithNow(ctx, dir, l.Name, labels.ReservationPrefix+labels.Ticket{Lease: owner.MinLease, ID: l.NewID()}.String(), l.fail)

@@ -62,7 +62,7 @@ func (a *attempt) fence(ctx context.Context, k labels.Kind) (uint64, error) {
 		return 0, backend.ErrAgain
 	})
 	if errors.Is(err, backend.ErrAgain) {
-		err = a.lock.error(protocol.CannotCreate, "make a fencing token", errors.New("the server refuses it again and again"),
+		err = a.lock.Address.Failure(protocol.CannotCreate, "make a fencing token", errors.New("the server refuses it again and again"),
 			"see locksmith doctor, or add &tokens=no")
 	}
 	return n, err
@@ -87,7 +87,7 @@ func (l *Lock) fences(ctx context.Context, dir dirs.Dir) ([]uint64, error) {
 		return nil, l.fail("list fencing tokens", err)
 	}
 	if len(labels.EntriesIn(names)) > 0 {
-		return nil, l.usage("acquire", "somebody holds it in plain style", "use one address for all: with ?style=dir, or without")
+		return nil, l.Address.Usage("acquire", "somebody holds it in plain style", "use one address for all: with ?style=dir, or without")
 	}
 	return labels.FencesIn(names), nil
 }
@@ -106,7 +106,7 @@ func (a *attempt) removeFences(ctx context.Context, all []uint64) {
 // before it lists it: a client of NFS may believe an old listing otherwise.
 func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
 	if l.Style != TreeStyle || !l.Tokens {
-		return 0, l.error(protocol.Usage, "look for the newest token", backend.ErrNoTokens, "")
+		return 0, l.Address.Failure(protocol.Usage, "look for the newest token", backend.ErrNoTokens, "")
 	}
 	dir := l.NewDir()
 	defer dir.Close()

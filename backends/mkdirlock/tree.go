@@ -103,7 +103,7 @@ func (a *attempt) breakDead(ctx context.Context, entries []labels.Entry) (*obser
 		}
 		if err == nil && s.Due == 0 {
 			if err = a.lock.breakSeen(ctx, a.dir, s); err == nil {
-				a.request.TellBroken(a.lock.Address, s.Holder(a.lock.Today()))
+				a.request.TellBroken(string(a.lock.Address), s.Holder(a.lock.Today()))
 			}
 			switch {
 			case err == nil, errors.Is(err, dirs.ErrAbsent):

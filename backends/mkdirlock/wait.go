@@ -80,16 +80,16 @@ func (a *attempt) vanished() error {
 // obstructed says that nobody can tell at the moment who has the lock.
 func (a *attempt) obstructed(why error) error {
 	a.block.again = 0 // look anew
-	return &backend.HeldError{Lock: a.lock.Address, Holder: a.block.holder(a.lock.Today()), Obstacle: why}
+	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.block.holder(a.lock.Today()), Obstacle: why}
 }
 
 // heldAgain says who has the lock, as far as the last look told.
 func (a *attempt) heldAgain() error {
 	h := a.block.holder(a.lock.Today())
 	if h.Note == backend.StickyNote {
-		h.Advice, h.Blocked = "let its owner break it: locksmith break "+backend.ShellWord(a.lock.Address), true
+		h.Advice, h.Blocked = "let its owner break it: locksmith break "+backend.ShellWord(string(a.lock.Address)), true
 	}
-	return &backend.HeldError{Lock: a.lock.Address, Holder: h, Yielding: a.block.heldBack}
+	return &backend.HeldError{Lock: string(a.lock.Address), Holder: h, Yielding: a.block.heldBack}
 }
 
 // holder describes for people what the last look saw.

@@ -35,7 +35,7 @@ func newLock(a backend.Address) *lock {
 	mustExist := a.Options["create"] == "no"
 	return &lock{path: a.Path, mustExist: mustExist, network: a.Options["fs"] == "network", Lock: symlinks.Lock{
 		Dir:     &directory{path: a.Path, mustExist: mustExist},
-		Address: backend.Name(a.String()),
+		Address: a.Name(),
 		Env:     owner.NewEnv(),
 		Bells:   true,
 	}}

@@ -116,7 +116,7 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 // stays as it is.
 func (b *bucket) tooLong(op string, err error) error {
 	if tooLong, is := errors.AsType[backend.TooLongError](err); is {
-		return backend.Name(b.address.String()).TooLong(op, tooLong)
+		return b.address.Name().TooLong(op, tooLong)
 	}
 	return err
 }

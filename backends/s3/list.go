@@ -39,7 +39,7 @@ func (l *lock) List(ctx context.Context, listing backend.Listing) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		address := backend.Below(string(l.Address), strings.TrimSuffix("/"+dir, "/"))
+		address := string(l.Address.Below(strings.TrimSuffix("/"+dir, "/")))
 		r, err := l.bucket.lock(address, l.path+dir).Inspect(ctx)
 		listing.Tell(backend.Listed{Lock: address, Report: r, Err: err})
 	}

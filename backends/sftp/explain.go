@@ -95,7 +95,7 @@ func (s *server) refused(err error, offered *answerer) error {
 		said = lost.said
 	}
 	if errors.Is(err, errLate) {
-		return s.fail(protocol.Unreachable, op, fmt.Errorf("the server has not answered within %v", s.dialTime), tryAgain)
+		return s.address.Name().Failure(protocol.Unreachable, op, fmt.Errorf("the server has not answered within %v", s.dialTime), tryAgain)
 	}
 	for _, r := range s.reasons(said, offered) {
 		if containsAny(said, r.words) {
@@ -104,21 +104,16 @@ func (s *server) refused(err error, offered *answerer) error {
 	}
 	switch {
 	case containsAny(said, overfull):
-		return s.fail(protocol.Unreachable, op, fmt.Errorf("%w: %s", dirs.ErrBusy, lastLines(said)),
+		return s.address.Name().Failure(protocol.Unreachable, op, fmt.Errorf("%w: %s", dirs.ErrBusy, lastLines(said)),
 			"try again later, or raise MaxStartups in the server's sshd_config")
 	case errors.Is(err, errMalformed):
-		return s.fail(protocol.Unreachable, op, fmt.Errorf("%w; its log in prints something before SFTP begins", err),
+		return s.address.Name().Failure(protocol.Unreachable, op, fmt.Errorf("%w; its log in prints something before SFTP begins", err),
 			"let the account's .bashrc print nothing there, or the server have: Subsystem sftp internal-sftp")
 	}
-	return s.fail(protocol.Unreachable, op, err, tryAgain)
+	return s.address.Name().Failure(protocol.Unreachable, op, err, tryAgain)
 }
 
 const tryAgain = "look at the server and the network, then try again"
-
-// fail is the error of a call that did nothing.
-func (s *server) fail(code protocol.Code, op string, cause error, hint string) error {
-	return &backend.Error{Code: code, Lock: s.address.String(), Op: op, Err: cause, Hint: hint}
-}
 
 // lastLines is what ssh said last, on one line, without its warnings.
 func lastLines(said string) string {

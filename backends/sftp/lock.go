@@ -5,7 +5,6 @@ package sftp
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"locksmith/backends/backend"
@@ -35,10 +34,6 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 	return &lock{server: s, mustExist: a.Options["create"] == "no", Env: owner.NewEnv(), leastLease: minLease, leastAnswer: minAnswer, headPause: headPause}, nil
 }
 
-// root is the lock's path as it is sent. No session goes anywhere else, so that one without
-// a slash begins where the log in leads.
-func (s *server) root() string { return strings.TrimPrefix(s.address.Path, "/") }
-
 // A lock is one lock directory on a server, of the very form that nfs: has on a disk. It
 // implements backend.Backend and backend.Remover.
 type lock struct {
@@ -53,7 +48,7 @@ type lock struct {
 
 // use is the lock over a connection of its own, until that is closed.
 func (l *lock) use() *use {
-	d := newDirectory(l.server.newSession(l.server.root()), l.mustExist)
+	d := newDirectory(l.server.newSession(l.server.address.OnServer()), l.mustExist)
 	return &use{d, &symlinks.Lock{Dir: d, Address: d.name(), Env: l.Env, HeadPause: l.headPause, LeastLease: minLease, Bells: true}}
 }
 

@@ -59,7 +59,7 @@ func (d *directory) checkEmpty(ctx context.Context) error {
 	return nil
 }
 
-func (d *directory) name() backend.Name { return backend.Name(d.server.address.String()) }
+func (d *directory) name() backend.Name { return d.server.address.Name() }
 
 func (d *directory) failed(op string, err error) error { return d.name().Fail(op, err, nil) }
 
@@ -97,7 +97,7 @@ func (d *directory) probe(ctx context.Context, in string) (err error) {
 	case errors.Join(err, removed) != nil:
 		return d.failed(op, errors.Join(err, removed))
 	case read != target:
-		return d.server.fail(protocol.CannotCreate, op,
+		return d.server.address.Name().Failure(protocol.CannotCreate, op,
 			errors.New("the server changes what links point to: it made "+backend.Quoted(read)+" of "+backend.Quoted(target)), treeHint)
 	}
 	return nil
@@ -111,7 +111,7 @@ func (d *directory) checkRemoval(ctx context.Context) error {
 		return d.failed("make a symbolic link", err)
 	}
 	if err := d.rmdir(ctx, at); err == nil {
-		return d.server.fail(protocol.CannotCreate, "remove",
+		return d.server.address.Name().Failure(protocol.CannotCreate, "remove",
 			errors.New("this server removes symbolic links as if they were directories, so that two who remove a lock would not notice each other"),
 			"remove it on the server's own disk, when nobody uses it: locksmith remove nfs:/path")
 	}

@@ -44,7 +44,7 @@ func answerTime(lease, least time.Duration) time.Duration { return min(max(lease
 func newServer(a backend.Address, access backend.Access) (*server, error) {
 	s := &server{address: a, access: access, backoff: backend.NewDialBackoff(), dialTime: dialTime, start: startSSH}
 	if host, _ := hostPort(a); strings.HasPrefix(host, "-") || strings.HasPrefix(a.User, "-") {
-		return nil, s.fail(protocol.Usage, "read address", errors.New("the host's or the user's name begins with a hyphen"), "correct it")
+		return nil, s.address.Name().Failure(protocol.Usage, "read address", errors.New("the host's or the user's name begins with a hyphen"), "correct it")
 	}
 	return s, nil
 }
@@ -62,7 +62,7 @@ func (s *server) dial(ctx context.Context) (*conn, error) {
 		return c, nil
 	case ctx.Err() != nil:
 		host, _ := hostPort(s.address)
-		return nil, s.fail(protocol.Unreachable, "connect to "+host, ctx.Err(), tryAgain)
+		return nil, s.address.Name().Failure(protocol.Unreachable, "connect to "+host, ctx.Err(), tryAgain)
 	}
 	s.backoff.Failed(err)
 	return nil, err
@@ -96,7 +96,7 @@ func (s *server) dialOnce(ctx context.Context) (*conn, error) {
 	if password != "" {
 		offered, err = answerPassword(s.address, password, source)
 		if err != nil {
-			return nil, s.fail(protocol.Internal, "offer the password to ssh", err, "let this user write to "+os.TempDir())
+			return nil, s.address.Name().Failure(protocol.Internal, "offer the password to ssh", err, "let this user write to "+os.TempDir())
 		}
 		defer offered.close()
 		env = offered.env()
@@ -104,7 +104,7 @@ func (s *server) dialOnce(ctx context.Context) (*conn, error) {
 	old := s.oldSSH.Load()
 	t, err := s.start(strings.Fields(s.access.SSH), arguments(s.address, password == "", old), env)
 	if err != nil {
-		return nil, s.fail(protocol.Config, "run ssh", err, "install OpenSSH's client, or name another command in $LOCKSMITH_SSH or in a profile")
+		return nil, s.address.Name().Failure(protocol.Config, "run ssh", err, "install OpenSSH's client, or name another command in $LOCKSMITH_SSH or in a profile")
 	}
 	defer onEnd(ctx, t.Kill)()
 	c, err := dial(t, s.dialTime)
@@ -137,7 +137,7 @@ func (s *server) password() (password, source string, err error) {
 	case errors.As(err, &known):
 		return "", "", err
 	case err != nil:
-		return "", "", s.fail(protocol.Config, "find the password", err, "look at the file that it should be in")
+		return "", "", s.address.Name().Failure(protocol.Config, "find the password", err, "look at the file that it should be in")
 	}
 	return password, source, nil
 }

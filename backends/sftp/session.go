@@ -138,12 +138,12 @@ func (s *session) do(ctx context.Context, op string, changes bool, f func(*conn)
 			return err
 		case isTooLong:
 			c.end(err)
-			return backend.Name(s.server.address.String()).TooLong(op, tooLong)
+			return s.server.address.Name().TooLong(op, tooLong)
 		case sent && changes, repeated, errors.Is(err, errLate), ctx.Err() != nil:
 			if sent {
 				err = &unclearError{err}
 			}
-			return s.noted(ctx, op, s.server.fail(protocol.Unreachable, op, s.said(err), tryAgain))
+			return s.noted(ctx, op, s.server.address.Name().Failure(protocol.Unreachable, op, s.said(err), tryAgain))
 		}
 	}
 }

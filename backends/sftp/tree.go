@@ -28,9 +28,9 @@ func openDirectories(s *server) (backend.Backend, error) {
 		return nil, err
 	}
 	l := mkdirlock.Lock{
-		NewDir: func() dirs.Dir { return &tree{s.newSession(path.Dir(s.root()))} },
+		NewDir: func() dirs.Dir { return &tree{s.newSession(path.Dir(s.address.OnServer()))} },
 		Name:   path.Base(a.Path), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
-		Address: a.String(),
+		Address: a.Name(),
 		Pace:    mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second},
 		Depth:   1,
 	}
@@ -61,7 +61,7 @@ func (e *refusedError) Unwrap() []error { return []error{dirs.ErrRefused, e.refu
 func (t *tree) fit(ctx context.Context) error {
 	c, err := t.connected(ctx)
 	if err == nil && !c.knows(posixRename) {
-		err = t.server.fail(protocol.CannotCreate, "rename a directory",
+		err = t.server.address.Name().Failure(protocol.CannotCreate, "rename a directory",
 			errors.New("the server does not know "+posixRename), "leave out ?style=, or use another server")
 	}
 	return err

@@ -26,10 +26,9 @@ func (k Kind) Directory(ctx context.Context, d, _ *finder.Directory) finder.Answ
 		return finder.Answer{}
 	}
 	l := k.Place
-	address := backend.Below(string(l.Address), d.Path)
-	l.Dir, l.Address = k.At(d.Path), backend.Name(address)
+	l.Dir, l.Address = k.At(d.Path), l.Address.Below(d.Path)
 	r, err := l.Inspect(ctx)
-	return finder.Answer{Lock: &backend.Listed{Lock: address, Report: r, Err: err}, Mine: true}
+	return finder.Answer{Lock: &backend.Listed{Lock: string(l.Address), Report: r, Err: err}, Mine: true}
 }
 
 // Part implements finder.DirectoryKind.

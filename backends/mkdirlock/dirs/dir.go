@@ -190,7 +190,7 @@ var (
 )
 
 // NotOwner is the error where mayRemove is false.
-func NotOwner(address, op string) error {
-	return &backend.Error{Code: protocol.Permission, Lock: address, Op: op, Err: errors.New("in a sticky directory only its owner may remove it"),
-		Hint: "let its owner do it, or root"}
+func NotOwner(lock backend.Name, op string) error {
+	return lock.Failure(protocol.Permission, op, errors.New("in a sticky directory only its owner may remove it"),
+		"let its owner do it, or root")
 }

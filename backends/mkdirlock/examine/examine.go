@@ -30,9 +30,9 @@ type examiner struct {
 type Place struct {
 	owner.Env
 	NewDir  func() dirs.Dir
-	Name    string // of the lock in that directory
-	Tree    bool   // it is in the style of directories
-	Address string // for messages
+	Name    string       // of the lock in that directory
+	Tree    bool         // it is in the style of directories
+	Address backend.Name // for messages
 	Fail    func(op string, err error) error
 	Exists  func(ctx context.Context, dir dirs.Dir, name string) (bool, error)
 }
@@ -187,7 +187,7 @@ func (x *examiner) connect(ctx context.Context) error {
 
 // shown is where a name is, for people.
 func (x *examiner) shown(name string) string {
-	place, _, _ := strings.Cut(x.place.Address, "?")
+	place, _, _ := strings.Cut(string(x.place.Address), "?")
 	place = place[:strings.LastIndexByte(place, '/')+1]
 	if name == "." {
 		return place

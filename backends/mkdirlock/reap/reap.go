@@ -21,9 +21,9 @@ import (
 type Place struct {
 	owner.Env
 	Dir     dirs.StatDir
-	Name    string    // of the directory
-	Address string    // for messages
-	Disk    dirs.Disk // Dir, where it can do more; else nil
+	Name    string       // of the directory
+	Address backend.Name // for messages
+	Disk    dirs.Disk    // Dir, where it can do more; else nil
 	Fail    func(op string, err error) error
 	// NoPlace refuses the address of a lock, and Missing one of nothing.
 	NoPlace func(why string) error

@@ -38,11 +38,6 @@ func (f *finding) watch() time.Duration {
 	return f.entry.Ticket.Lease/4 + f.entry.Ticket.Lease/100
 }
 
-// error makes an error whose code and advice are known.
-func (l Place) error(code protocol.Code, op string, err error, hint string) error {
-	return &backend.Error{Code: code, Lock: l.Address, Op: op, Err: err, Hint: hint}
-}
-
 // hinder notes what is in the way of a removal, if something is.
 func (p *reaper) hinder(f *finding) {
 	switch {
@@ -50,7 +45,7 @@ func (p *reaper) hinder(f *finding) {
 		p.fail(f, dirs.NotOwner(p.place.Address, "remove "+f.Path))
 	case f.watch() > p.reaping.Watch:
 		need := (f.watch() + time.Second).Truncate(time.Second)
-		p.fail(f, p.place.error(protocol.Timeout, "remove "+f.Path,
+		p.fail(f, p.place.Address.Failure(protocol.Timeout, "remove "+f.Path,
 			fmt.Errorf("its heartbeat must be watched for %v: allow it with --watch %v", need, need),
 			"a quarter of its lease, in case the server's times are wrong"))
 	}
@@ -160,7 +155,7 @@ func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
 }
 
 func (p *reaper) tooSlow(f *finding) error {
-	return p.place.error(protocol.Unreachable, "remove "+f.Path,
+	return p.place.Address.Failure(protocol.Unreachable, "remove "+f.Path,
 		fmt.Errorf("to look at it and remove it takes longer than %v, and meanwhile it may be somebody else's", LookTime),
 		"look at the server, then try again; or remove it by hand")
 }
