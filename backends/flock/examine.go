@@ -10,14 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/doctor"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
-	"locksmith/protocol"
 )
 
 // Examine implements backend.Backend. It works with a file beside the lock, and takes the lock of
@@ -33,13 +31,9 @@ func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 		return nil
 	}
 	x := examiner{lock: l, path: filepath.Join(dir, ".doctor."+owner.NewID()), tell: tell}
-	x.Examiner = doctor.Examiner{Tell: tell, Thing: "file", Unanswered: unanswered, Fail: x.fail}
+	x.Examiner = doctor.OfFiles(l.address, tell)
 	defer os.Remove(x.path)
 	return doctor.Run(ctx, x.descriptors, x.race, x.shared, x.processes, x.names)
-}
-
-func unanswered(err error) bool {
-	return backend.IsErrno(err, syscall.EIO, syscall.ETIMEDOUT, syscall.ESTALE)
 }
 
 // admits repeats what every attempt asks, and looks at what is there already.
@@ -66,10 +60,6 @@ type examiner struct {
 	lock *Lock
 	path string
 	tell backend.Tell
-}
-
-func (x *examiner) fail(op string, err error) error {
-	return &backend.Error{Code: protocol.Unreachable, Lock: string(x.lock.address), Op: op, Err: err, Hint: "look at the disk"}
 }
 
 const onADisk = "use a file on a disk of this machine"
@@ -118,7 +108,7 @@ func (x *examiner) descriptors(context.Context) error {
 	second, err2 := all[1].TryLock()
 	switch err = errors.Join(err, err2); {
 	case err != nil || !first:
-		x.tell.Unfit(name, "a new file cannot be locked: "+said(err), onADisk)
+		x.tell.Unfit(name, "a new file cannot be locked: "+doctor.NotLocked(err), onADisk)
 		return doctor.ErrEnough
 	case second:
 		x.tell.Unfit(name, "two had the same file locked", onADisk)
@@ -126,7 +116,7 @@ func (x *examiner) descriptors(context.Context) error {
 	}
 	all.closeOne(0)
 	if free, err := all[1].TryLock(); err != nil || !free {
-		x.tell.Unfit(name, "a lock stays when its descriptor is closed: "+said(err), onADisk)
+		x.tell.Unfit(name, "a lock stays when its descriptor is closed: "+doctor.NotLocked(err), onADisk)
 		return doctor.ErrEnough
 	}
 	x.tell.Fit(name, "a locked file was refused to the second, until the first was closed")
@@ -167,7 +157,7 @@ func (x *examiner) shared(context.Context) error {
 	const name = "shared lock"
 	all, err := x.open(3)
 	if err != nil {
-		return x.fail("open a file", err)
+		return x.Fail("open a file", err)
 	}
 	defer all.close()
 	first, err1 := all[0].TryShared()
@@ -175,7 +165,7 @@ func (x *examiner) shared(context.Context) error {
 	alone, err3 := all[2].TryLock()
 	switch err := errors.Join(err1, err2, err3); {
 	case err != nil || !first || !second:
-		x.tell.Unfit(name, "two could not share a lock: "+said(err), onADisk)
+		x.tell.Unfit(name, "two could not share a lock: "+doctor.NotLocked(err), onADisk)
 	case alone:
 		x.tell.Unfit(name, "one had alone what two shared", onADisk)
 	default:
@@ -189,11 +179,11 @@ func (x *examiner) processes(context.Context) error {
 	const name = "inherited lock"
 	all, err := x.open(2)
 	if err != nil {
-		return x.fail("open a file", err)
+		return x.Fail("open a file", err)
 	}
 	defer all.close()
 	if got, err := all[0].TryLock(); err != nil || !got {
-		x.tell.Unfit(name, "the file cannot be locked: "+said(err), onADisk)
+		x.tell.Unfit(name, "the file cannot be locked: "+doctor.NotLocked(err), onADisk)
 		return nil
 	}
 	heir, end, err := inherit(all[0])
@@ -205,13 +195,13 @@ func (x *examiner) processes(context.Context) error {
 	all.closeOne(0)
 	kept, err := all[1].TryLock()
 	if err != nil || kept {
-		x.tell.Unfit(name, "a process did not keep the lock that it inherited: "+said(err), onADisk)
+		x.tell.Unfit(name, "a process did not keep the lock that it inherited: "+doctor.NotLocked(err), onADisk)
 		return nil
 	}
 	_ = heir.Kill()
 	end()
 	if free, err := all[1].TryLock(); err != nil || !free {
-		x.tell.Unfit(name, "the lock of a process that was killed is not free: "+said(err), onADisk)
+		x.tell.Unfit(name, "the lock of a process that was killed is not free: "+doctor.NotLocked(err), onADisk)
 		return nil
 	}
 	x.tell.Fit(name, "a process kept the lock that it inherited, and it was free when that process was killed")
@@ -255,7 +245,7 @@ func (x *examiner) names(context.Context) error {
 	const name = "path and file"
 	all, err := x.open(1)
 	if err != nil {
-		return x.fail("open a file", err)
+		return x.Fail("open a file", err)
 	}
 	defer all.close()
 	before := all[0].Named()
@@ -269,11 +259,4 @@ func (x *examiner) names(context.Context) error {
 		x.tell.Fit(name, "a path is known to name a file, and not to name it once removed")
 	}
 	return nil
-}
-
-func said(err error) string {
-	if err == nil {
-		return "somebody else has it"
-	}
-	return err.Error()
 }

@@ -37,12 +37,12 @@ var (
 // Open returns the lock at an address of this scheme.
 func Open(a backend.Address) (backend.Backend, error) {
 	if a.Options["empty"] != "" || a.Options["dir"] != "" {
-		return nil, backend.Name(a.String()).Usage("open", "it needs no such option: an empty file is as good as any other, wherever it is", "write flock:"+backend.EscapePath(a.Path))
+		return nil, a.Name().Usage("open", "it needs no such option: an empty file is as good as any other, wherever it is", "write flock:"+backend.EscapePath(a.Path))
 	}
 	if err := a.CheckOptions(map[string][]string{"fs": {"any"}}); err != nil {
 		return nil, err
 	}
-	return &Lock{address: backend.Name(a.String()), path: a.Path, anyFS: a.Options["fs"] == "any"}, nil
+	return &Lock{address: a.Name(), path: a.Path, anyFS: a.Options["fs"] == "any"}, nil
 }
 
 // Attempt implements backend.Backend.
@@ -87,16 +87,8 @@ func (l *Lock) checkPlace() error {
 	if l.anyFS {
 		return nil
 	}
-	op := "look at file system of " + place
-	name, err := doctor.Remote(place)
-	switch {
-	case err != nil:
-		return l.fail(op, err)
-	case name == "":
-		return nil
-	}
-	return l.address.Unfit(op, name+" may be shared between machines, and their kernels do not know each other's locks",
-		"use a file on a disk of this machine, or say ?fs=any if only this machine ever uses it, or its server passes these locks on")
+	return doctor.OneMachine(l.address, place,
+		"use a file on a disk of this machine, or say ?fs=any if only this machine ever uses it, or its server passes these locks on", l.fail)
 }
 
 // fail explains a failed call.

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/doctor"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
-	"locksmith/protocol"
 )
 
 // Examine implements backend.Backend. It works with a file of its own beside the lock.
@@ -61,9 +59,7 @@ type examiner struct {
 
 func (x examiner) examine(l *Lock) error {
 	const name = "exclusive create"
-	d := doctor.Examiner{Tell: x.tell, Thing: "file", Unanswered: unanswered, Fail: func(op string, err error) error {
-		return &backend.Error{Code: protocol.Unreachable, Lock: string(l.address), Op: op, Err: err, Hint: "look at the disk"}
-	}}
+	d := doctor.OfFiles(l.address, x.tell)
 	f, err := lockfile.Create(x.path)
 	if made, fatal := d.Said("create a file", err); fatal != nil {
 		return fatal
@@ -89,10 +85,6 @@ func (x examiner) examine(l *Lock) error {
 	return nil
 }
 
-func unanswered(err error) bool {
-	return backend.IsErrno(err, syscall.EIO, syscall.ETIMEDOUT, syscall.ESTALE)
-}
-
 const onADisk = "use a directory on a disk of this machine"
 
 // kernelLock checks the kernel lock of a file, by which a holder is known to be alive.
@@ -100,7 +92,7 @@ func (x examiner) kernelLock(f *lockfile.File) {
 	const name = "kernel lock"
 	mine, err := f.TryLock()
 	if err != nil || !mine {
-		x.tell.Unfit(name, "a new file cannot be locked: "+said(err), onADisk)
+		x.tell.Unfit(name, "a new file cannot be locked: "+doctor.NotLocked(err), onADisk)
 		return
 	}
 	other, err := open(x.path)
@@ -139,11 +131,4 @@ func (x examiner) links(f *lockfile.File) {
 	default:
 		x.tell.Fit(name, "a path is known to name a file, and not to name it once removed")
 	}
-}
-
-func said(err error) string {
-	if err == nil {
-		return "somebody else has it"
-	}
-	return err.Error()
 }

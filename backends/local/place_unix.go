@@ -19,14 +19,6 @@ func (l *Lock) checkDirectory() error {
 	if err := lockfile.CheckDirectory(l.address, dir, l.anyDir, nil); err != nil || l.anyFS {
 		return err
 	}
-	op := "look at file system of " + dir
-	name, err := doctor.Remote(dir)
-	switch {
-	case err != nil:
-		return l.fail(op, err)
-	case name == "":
-		return nil
-	}
-	return l.address.Unfit(op, name+" may be shared between machines, and their kernels do not know each other's locks",
-		"use a directory on a disk of this machine, or say ?fs=any if only this machine ever uses it")
+	return doctor.OneMachine(l.address, dir,
+		"use a directory on a disk of this machine, or say ?fs=any if only this machine ever uses it", l.fail)
 }

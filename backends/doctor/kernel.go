@@ -1,0 +1,41 @@
+package doctor
+
+import (
+	"syscall"
+
+	"locksmith/backends/backend"
+	"locksmith/protocol"
+)
+
+// OfFiles examines a place for locks that are files, which the kernel of this machine locks.
+func OfFiles(lock backend.Name, tell backend.Tell) Examiner {
+	return Examiner{
+		Tell: tell, Thing: "file",
+		Unanswered: func(err error) bool { return backend.IsErrno(err, syscall.EIO, syscall.ETIMEDOUT, syscall.ESTALE) },
+		Fail: func(op string, err error) error {
+			return lock.Failure(protocol.Unreachable, op, err, "look at the disk")
+		},
+	}
+}
+
+// NotLocked is why a file could not be locked, by what was returned.
+func NotLocked(err error) string {
+	if err == nil {
+		return "somebody else has it"
+	}
+	return err.Error()
+}
+
+// OneMachine refuses a place that may be shared between machines, for locks that only the kernel
+// of each of them knows. fail explains a failed call, and advice is what to do instead.
+func OneMachine(lock backend.Name, place, advice string, fail func(op string, err error) error) error {
+	op := "look at file system of " + place
+	name, err := Remote(place)
+	switch {
+	case err != nil:
+		return fail(op, err)
+	case name == "":
+		return nil
+	}
+	return lock.Unfit(op, name+" may be shared between machines, and their kernels do not know each other's locks", advice)
+}
