@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// mostAgain and longestAgain are how many acquisitions one helper serves, and for how long:
-	// what leaks, if anything does, ends with it.
+	// mostAgain and longestAgain are how many acquisitions one helper serves, and for how long.
+	// If anything leaks, the helper's end frees it.
 	mostAgain    = 4096
 	longestAgain = time.Hour
 )
@@ -30,8 +30,8 @@ func noLocks(args []string) error {
 	return nil
 }
 
-// An again is a helper that serves one acquisition after another. What it was started with
-// holds for all of them; everything else is made anew for each.
+// An again is a helper that serves one acquisition after another. What it was started with holds
+// for all of them. Everything else is made anew for each.
 type again struct {
 	app      *app
 	start    *holding
@@ -39,7 +39,7 @@ type again struct {
 	wanted   context.Context // ends when the parent has hung up or died
 	requests *locksmith.Requests
 	locks    int             // of the largest set so far; 0: there was no lock yet
-	say      *locksmith.Pipe // for what is no answer of a life
+	say      *locksmith.Pipe // for lines that answer no request
 }
 
 // runAgain serves requests until the parent has let go of the helper.
@@ -96,12 +96,12 @@ func (s *again) serve(out *term.Messages) error {
 	return nil
 }
 
-// one serves one acquisition, and reports whether another may follow: nothing of this one is
-// left.
+// one serves one acquisition. It reports whether another may follow, because nothing of this one
+// is left.
 func (s *again) one(asked *locksmith.Asked, out *term.Messages) bool {
 	c := clock.Boot{}
 	pipe := &locksmith.Pipe{Out: overAt{os.Stdout, s.requests, asked}, Parent: asked.Context, Beats: s.start.beats, Clock: c, Began: c.Now(), Number: asked.Number}
-	if asked.Context.Err() != nil { // it is not begun
+	if asked.Context.Err() != nil { // it does not begin
 		pipe.Finish(0, &locksmith.CancelledError{Lock: "the request", Cause: context.Cause(asked.Context)})
 		return true
 	}
@@ -153,14 +153,14 @@ func (s *again) helper(asked *locksmith.Asked, pipe *locksmith.Pipe, out *term.M
 		return nil, err
 	}
 	h.Hopeless = waitsForUs
-	// A thread that sleeps for such a lock could not be woken, and would be given it later.
+	// A thread that sleeps for such a lock cannot be woken, and might get the lock later.
 	h.Request.Several = s.app.self.Kinds.Leaseless(h.Address)
 	recordParent(h, s.parent)
 	return h, nil
 }
 
-// An overAt lets the next request come just before the last answer to this one goes out: the
-// parent may write it at once.
+// An overAt lets the next request come just before the last answer to this one goes out, because
+// the parent may write it at once.
 type overAt struct {
 	io.Writer
 	requests *locksmith.Requests

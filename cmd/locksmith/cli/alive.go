@@ -17,8 +17,8 @@ import (
 	"locksmith/cmd/locksmith/cli/show"
 )
 
-// ask finds out whether one may be broken: nil if it is dead, or was silent for a whole
-// lease; with --force always.
+// ask finds out whether somebody may be broken. It returns nil if it is dead, or was silent for
+// a whole lease; with --force always.
 func (b *breaking) ask(ctx context.Context, p show.Participant) error {
 	if b.leftBy.Given {
 		return b.askParent(p)
@@ -39,8 +39,8 @@ func (b *breaking) ask(ctx context.Context, p show.Participant) error {
 	return b.observe(ctx, p)
 }
 
-// askParent is ask for the program that the lock was held for, which says that it has stopped
-// the work. It has nothing to say of a helper that may live, nor of another program's lock.
+// askParent is ask for the program for which the lock was held, and which says that it has
+// stopped the work. It says nothing of a helper that may live, nor of another program's lock.
 func (b *breaking) askParent(p show.Participant) error {
 	parent, err := process.Find(int(b.leftBy.Value))
 	if err == nil && p.Record != nil && p.Record.LeftBy(owner.Here(), parent) {
@@ -52,8 +52,8 @@ func (b *breaking) askParent(p show.Participant) error {
 
 const thatIsYou = "that is you"
 
-// life is a proof that one lives, or "". isHelper says that it is the helper of its record, so that
-// ending that one helps.
+// life is a proof that somebody lives, or "". isHelper says that the proof is the helper on
+// record, so ending that helps.
 func life(h backend.Holder) (why string, isHelper bool) {
 	if r := h.Record; r != nil {
 		lives, visible := r.Lives(owner.Here())
@@ -75,8 +75,8 @@ func life(h backend.Holder) (why string, isHelper bool) {
 	return "", false
 }
 
-// instead is what to do about one that lives. The kernel keeps a lock of local: for a helper,
-// also from --force.
+// instead is what to do about somebody that lives. The kernel keeps a lock of local: for a
+// helper, even against --force.
 func (b *breaking) instead(p show.Participant, isHelper bool) string {
 	const force = "break it all the same with --force"
 	switch {
@@ -131,9 +131,9 @@ func (b *breaking) observe(ctx context.Context, p show.Participant) error {
 	}
 }
 
-// silence is how long one of whom there is no proof must be seen silent: a whole lease, as
-// whoever waits for the lock must see it. Some waiters may be silent for longer. Where the
-// lease is not known, --watch says how long, or what is usual does.
+// silence is for how long somebody must be seen silent if nothing proves its death: a whole
+// lease, as for a waiter. Some waiters may be silent for longer. If the lease is not known,
+// --watch says how long, or the usual lease.
 func (b *breaking) silence(p show.Participant) time.Duration {
 	if p.Lease == 0 && b.watch > 0 {
 		return b.watch
@@ -150,7 +150,7 @@ func (b *breaking) usualLease() time.Duration {
 	return cmp.Or(usual.Lease, request.DefaultLease)
 }
 
-// pauseBetween is how long to leave alone what is watched, between two looks.
+// pauseBetween is the pause between two looks of a watch.
 func pauseBetween(need, passed time.Duration) time.Duration {
 	return max(min(need-passed, max(need/8, 250*time.Millisecond), 10*time.Second), time.Millisecond)
 }
@@ -160,8 +160,8 @@ func inSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }
 
-// tellRest tells, after a holder was broken though it may live, for how long what it guards
-// may still run.
+// tellRest tells, after a holder was broken that may live, for how long what it guards may still
+// run.
 func (b *breaking) tellRest(p show.Participant) {
 	left, text := rest(p)
 	if left >= 0 {
@@ -173,9 +173,9 @@ func (b *breaking) tellRest(p show.Participant) {
 	}
 }
 
-// rest is for how long what somebody guards may still run after it was broken, less than 0 if
-// nothing tells, and that in words. A helper that lives ends what it guards, or tells its
-// parent, before its lease is over.
+// rest is for how long what somebody guards may still run after the break, and that in words. It
+// is less than 0 if nothing tells. A living helper ends what it guards, or tells its parent,
+// before its lease is over.
 func rest(p show.Participant) (left time.Duration, text string) {
 	left = max(p.Lease-p.Silent, 0)
 	switch {

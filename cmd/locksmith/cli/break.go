@@ -93,14 +93,14 @@ type broken struct {
 	Role     string       `json:"role,omitempty"` // holder or waiter
 	Holder   *show.Holder `json:"holder,omitempty"`
 	Broken   bool         `json:"broken"`
-	Forced   bool         `json:"forced"`               // whether it lives was not checked
+	Forced   bool         `json:"forced"`               // nobody checked whether it lives
 	Noted    bool         `json:"noted"`                // a note of it is beside the lock
-	MayRunMS *int64       `json:"may_run_ms,omitempty"` // for how long what it guards may still run, by its lease; none: nothing tells
-	State    string       `json:"state,omitempty"`      // of the lock after that
+	MayRunMS *int64       `json:"may_run_ms,omitempty"` // for how long what it guards may still run, by its lease; missing if nothing tells
+	State    string       `json:"state,omitempty"`      // of the lock after the break
 	Error    string       `json:"error,omitempty"`
 }
 
-// conclusion tells what came of it.
+// conclusion tells the outcome.
 func (a *app) conclusion(b *breaking, err error) error {
 	if !b.asJSON {
 		return err
@@ -156,7 +156,7 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 // leastID is how much of an id must be given.
 const leastID = 4
 
-// meant finds the one whose id is given, or its beginning.
+// meant finds the participant whose id, or its beginning, is given.
 func (b *breaking) meant(all []show.Participant) (show.Participant, error) {
 	some := slices.DeleteFunc(slices.Clone(all), func(p show.Participant) bool {
 		return p.ID != b.id && (len(b.id) < leastID || !strings.HasPrefix(p.ID, b.id))
@@ -187,7 +187,7 @@ func (b *breaking) list(s show.Lock) {
 	}
 }
 
-// command is the command line that breaks one of them; more says which.
+// command is the command line that breaks a participant; more says which.
 func (b *breaking) command(more ...string) string {
 	return breakCommand(&b.Named, b.args, more...)
 }
@@ -195,8 +195,8 @@ func (b *breaking) command(more ...string) string {
 // quoted is a word as a shell reads it.
 func quoted(word string) string { return backend.ShellWord(word) }
 
-// clear removes what has no id, such as a file that another tool left, if the user says
-// yes to what is shown.
+// clear removes what has no id, such as another tool's file, if the user says yes to what is
+// shown.
 func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 	b.found(p)
 	yes, err := term.Confirm(ctx, show.Text(b.address)+": it has no id, and who made it may still use it: remove it?")
@@ -221,8 +221,8 @@ func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 	return nil
 }
 
-// end breaks it, and looks what has become of the lock: a waiter may have got it at that
-// moment.
+// end breaks a participant, and looks what has become of the lock: a waiter may have got it at
+// that moment.
 func (b *breaking) end(ctx context.Context, p show.Participant) error {
 	_, err := withDeadline(ctx, b.address, b.op(), func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, b.backend.Break(ctx, b.id)

@@ -14,16 +14,16 @@ import (
 	"locksmith/protocol"
 )
 
-// A breakRecord is who broke it, and why: as an event, and as a note beside a lock that can keep
-// one for the holder that lost it.
+// A breakRecord says who broke a participant, and why. It is an event, and also a note beside
+// the lock, if the lock can keep one, for the holder that lost it.
 type breakRecord struct {
 	event events.Event
 	note  owner.Note
 	kept  bool  // the note is beside the lock
-	err   error // why it is not, though it should be
+	err   error // why it is not there, though it should be
 }
 
-// record is made as soon as it is broken, so that the holder that lost the lock finds the note.
+// record is called right after the break, so that the holder that lost the lock finds the note.
 func (b *breaking) record(ctx context.Context, p show.Participant) breakRecord {
 	n := owner.Note{ID: p.ID, Lease: p.Lease, User: request.UserName(), Host: owner.Here().Host, At: time.Now().UTC().Truncate(time.Second),
 		Forced: b.force, Reason: protocol.CleanText(b.reason, owner.MaxReason)}
@@ -40,8 +40,8 @@ func (b *breaking) record(ctx context.Context, p show.Participant) breakRecord {
 	return r
 }
 
-// tellRecord tells what was put down, and writes the event. It is broken by now, so that what
-// fails here is told, and no more.
+// tellRecord tells what was put down, and writes the event. The break is done by now, so a
+// failure here is told, and no more.
 func (b *breaking) tellRecord(ctx context.Context, r breakRecord) {
 	b.result.Noted = r.kept
 	switch {
@@ -61,7 +61,7 @@ func (b *breaking) tellRecord(ctx context.Context, r breakRecord) {
 	}
 }
 
-// event is what --events tells of it.
+// event is what --events tells of the break.
 func (b *breaking) event(p show.Participant, n owner.Note) events.Event {
 	e := events.Event{Kind: events.Broken, Locks: []string{b.address}, Mode: "exclusive", User: n.User, Forced: n.Forced, Reason: n.Reason, Text: n.String()}
 	if p.Record != nil && p.Record.Mode == "shared" {

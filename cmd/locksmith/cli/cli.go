@@ -1,5 +1,5 @@
-// Package cli is the command line: it turns arguments into a request and what
-// came of it into an exit status and a hint, and does nothing else.
+// Package cli is the command line: it turns arguments into a request, and the outcome into an
+// exit status and a hint. It does nothing else.
 package cli
 
 import (
@@ -14,9 +14,8 @@ import (
 	"locksmith/protocol"
 )
 
-// Main runs locksmith with these arguments on the standard streams and returns
-// its exit status. A program that wants to be its own helper passes it to
-// client.Init.
+// Main runs locksmith with these arguments on the standard streams, and returns its exit status.
+// A program that wants to be its own helper passes Main to client.Init.
 func Main(args []string) int { return run(args, backends.Usual()) }
 
 // With is Main of a program that has these kinds of locks, too.
@@ -25,7 +24,7 @@ func With(more ...backends.Kind) func(args []string) int {
 }
 
 func run(args []string, kinds backends.Kinds) int {
-	// Read before anything else takes time: the death of this parent releases the lock.
+	// Read the parent before anything else takes time: its death releases the lock.
 	parent := os.Getppid()
 	if len(args) == 1 && os.Getenv(backends.AskpassVariable) != "" {
 		return askpass(args[0])
@@ -42,7 +41,7 @@ func run(args []string, kinds backends.Kinds) int {
 	root := a.rootFor(args)
 	root.SetArgs(args)
 	err := a.execute(root)
-	if unwritten := a.out.Failure(); unwritten != nil { // no other status tells that it is not complete
+	if unwritten := a.out.Failure(); unwritten != nil { // no other status tells that the output is not complete
 		if err != nil {
 			report(err)
 		}
@@ -54,16 +53,16 @@ func run(args []string, kinds backends.Kinds) int {
 	return a.status
 }
 
-// askpass answers an ssh that a helper of sftp: has started, in the place of a person.
+// askpass answers an ssh that a helper of sftp: has started, instead of a person.
 func askpass(prompt string) int {
 	if err := backends.Askpass(prompt, os.Stdout); err != nil {
-		return 1 // ssh tells that it got no answer
+		return 1 // tells ssh that there is no answer
 	}
 	return 0
 }
 
-// execute runs the command. Of one that is not known we tell ourselves: cobra does it in
-// five lines.
+// execute runs the command. We report an unknown command ourselves, because cobra takes five
+// lines for that.
 func (a *app) execute(root *cobra.Command) error {
 	err := root.Execute()
 	if err == nil || a.completes() {
@@ -78,9 +77,9 @@ func (a *app) execute(root *cobra.Command) error {
 // app is one run of the program.
 type app struct {
 	self   request.Program
-	parent int         // our parent's pid at the start
+	parent int         // the pid of our parent at the start
 	status int         // the exit status so far
-	out    show.Output // all that commands print, but for what hold tells its parent
+	out    show.Output // all that commands print, except what hold tells its parent
 }
 
 // program is the root of commands, without any.
@@ -112,8 +111,8 @@ func atLeastOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// fail reports an error of a command that did not get as far as reporting itself. A parent
-// of hold reads it as a line; people read it once.
+// fail reports an error of a command that did not get as far as reporting itself. A parent of
+// hold reads it as a line. People read it once.
 func (a *app) fail(err error) {
 	if len(a.self.Args) > 0 && a.self.Args[0] == "hold" {
 		if line, e := protocol.Failure(protocol.WordErr, codeOf(err), err.Error()).Format(); e == nil {

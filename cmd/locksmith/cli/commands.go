@@ -19,13 +19,13 @@ func Commands() *cobra.Command {
 	return (&app{self: request.Program{Kinds: backends.Usual()}, out: show.Output{To: os.Stdout}}).root()
 }
 
-// A group is commands that help shows together, by their names.
+// A group is commands that help shows together, by name.
 type group struct {
 	title    string
 	commands []command
 }
 
-// A command is one that is made when it is needed.
+// A command is made when it is needed.
 type command struct {
 	name string
 	make func() *cobra.Command
@@ -61,8 +61,8 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// spelled returns a command line as its commands are called: --version is that command. By
-// cobra's own way to print a version a fifth more would be linked, which is read at each start.
+// spelled returns a command line in which --version is the command of that name. cobra's own way
+// to print a version would link a fifth more, which is read at each start.
 func spelled(args []string) []string {
 	if len(args) == 1 && (args[0] == "--version" || args[0] == "-V") {
 		return []string{"version"}
@@ -70,8 +70,8 @@ func spelled(args []string) []string {
 	return args
 }
 
-// rootFor is root with no more than a command line needs. If it begins with a command,
-// that is the only one: to make all of them takes longer than to take a lock.
+// rootFor is root with no more than a command line needs. If the line begins with a command,
+// root has only that: making all of them takes longer than taking a lock.
 func (a *app) rootFor(args []string) *cobra.Command {
 	for _, g := range a.groups() {
 		for _, c := range g.commands {
@@ -106,7 +106,7 @@ func addOwn(root *cobra.Command) {
 	}
 }
 
-// help is cobra's own, but that it fails if it does not know what it is asked for.
+// help is cobra's own, except that it fails if it does not know what it is asked for.
 func help(c *cobra.Command, args []string) error {
 	asked, rest, err := c.Root().Find(args)
 	switch {
@@ -115,7 +115,7 @@ func help(c *cobra.Command, args []string) error {
 	case asked.HasSubCommands() && len(rest) > 0:
 		return unknownCommand(asked, rest[0])
 	}
-	asked.InitDefaultHelpFlag() // so that it is told of
+	asked.InitDefaultHelpFlag() // so that help tells of it
 	return asked.Help()
 }
 
@@ -128,8 +128,8 @@ func unknownCommand(c *cobra.Command, name string) error {
 	return flags.Usagef("unknown command %q for %q; did you mean %s?", name, c.CommandPath(), strings.Join(near, " or "))
 }
 
-// firstWord is the first of some arguments that is neither a flag nor the value of one that
-// some command has; else the first that is no flag.
+// firstWord is the first argument that is neither a flag nor the value of a flag that some
+// command has; else the first that is no flag.
 func firstWord(root *cobra.Command, args []string) string {
 	words := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
 	for i, arg := range args {
@@ -140,7 +140,7 @@ func firstWord(root *cobra.Command, args []string) string {
 	return words[0]
 }
 
-// takesValue reports that an argument is a flag whose value is the next one.
+// takesValue reports whether an argument is a flag whose value is the next argument.
 func takesValue(root *cobra.Command, arg string) bool {
 	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool {
 		var f *pflag.Flag
@@ -153,8 +153,8 @@ func takesValue(root *cobra.Command, arg string) bool {
 	})
 }
 
-// catchOutput has cobra's own commands print where ours do. It is not done once for all:
-// cobra would then print complaints there, too.
+// catchOutput has cobra's own commands print where ours do. It does so only for them, or cobra
+// would print complaints there, too.
 func (a *app) catchOutput(root *cobra.Command) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {

@@ -15,8 +15,7 @@ var scripts = map[string]string{
 	"powershell": "| Out-String | Invoke-Expression",
 }
 
-// adjustCompletion has cobra's own command say how it is used, and complain of a shell that
-// it does not know.
+// adjustCompletion has cobra's own command say how it is used, and complain of an unknown shell.
 func adjustCompletion(c *cobra.Command) {
 	c.Example = "  locksmith completion bash " + scripts["bash"]
 	for _, shell := range c.Commands() {
@@ -32,7 +31,7 @@ func adjustCompletion(c *cobra.Command) {
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 }
 
-// fixed are the flags of which all values are known.
+// fixed are the flags with a fixed set of values.
 var fixed = map[string][]cobra.Completion{
 	"log-level":  {"trace", "debug", "info", "warn", "error", "off"},
 	"log-format": {"text", "json"},
@@ -44,12 +43,12 @@ var fixed = map[string][]cobra.Completion{
 // filed are the flags whose values are files.
 var filed = []string{"for", "ca", "events", "output"}
 
-// completes reports whether a shell asks us.
+// completes reports whether a shell asks for completions.
 func (a *app) completes() bool {
 	return len(a.self.Args) > 0 && (a.self.Args[0] == cobra.ShellCompRequestCmd || a.self.Args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// unquoteUsages takes out the back-quotes by which help knows how to call a flag's value:
+// unquoteUsages removes the back-quotes by which help knows how to call a flag's value, because
 // cobra shows them to shells.
 func unquoteUsages(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) })
@@ -58,13 +57,13 @@ func unquoteUsages(c *cobra.Command) {
 	}
 }
 
-// completeFlags makes flags offer values, or nothing where no file is meant.
+// completeFlags makes flags offer values, or nothing if no file is meant.
 func completeFlags(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if slices.Contains(filed, f.Name) || f.Value.Type() == "bool" {
-			return // files are what shells offer by themselves
+			return // shells offer files by themselves
 		}
-		// It fails for a flag that is not there, or that has been here before.
+		// This fails for a flag that is not there, or that was here before.
 		_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(fixed[f.Name], cobra.ShellCompDirectiveNoFileComp))
 	})
 	for _, sub := range c.Commands() {

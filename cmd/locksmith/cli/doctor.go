@@ -65,7 +65,7 @@ func (a *app) doctor() *cobra.Command {
 // progressPause is how often people are told that a long check goes on.
 const progressPause = 5 * time.Second
 
-// progress tells people how far a check is, when it has taken long, and then every so often.
+// progress tells people how far a check is, first after a while, and then every so often.
 func progress(people io.Writer) func(string) {
 	told := time.Now()
 	return func(text string) {

@@ -19,9 +19,9 @@ import (
 	"locksmith/protocol"
 )
 
-// hints is the one table of what to do next, where LOCK stands for the address;
+// hints is the one table of what to do next, in which LOCK stands for the address.
 // protocol.Code.Exit is the one table of exit statuses. An error that brings its own advice
-// needs none.
+// needs no hint.
 var hints = map[protocol.Code]string{
 	protocol.Usage:       "see: locksmith help",
 	protocol.Unreachable: "try again later",
@@ -33,19 +33,19 @@ var hints = map[protocol.Code]string{
 	protocol.MaxHold:     "find out what took so long, or allow more with --max-hold",
 }
 
-// severity has the exit statuses of errors, the most severe first: what may have harmed
-// what a lock guards, or would; then what ended a command before its work was done; then
-// what somebody has to mend; and in the end what may pass by itself.
+// severity has the exit statuses of errors, the most severe first. First comes what may have
+// harmed what a lock guards, or would; then what ended a command before its work was done; then
+// what somebody has to mend; at last what may pass by itself.
 var severity = []int{
 	protocol.Gone.Exit(), protocol.CannotCreate.Exit(), bySignal, protocol.MaxHold.Exit(), protocol.Internal.Exit(), protocol.Config.Exit(),
 	protocol.Usage.Exit(), protocol.Permission.Exit(), protocol.Unreachable.Exit(), protocol.Held.Exit(),
 }
 
-// bySignal plus the number of a signal is the exit status of what that signal ends.
+// bySignal plus a signal's number is the exit status of what the signal ends.
 const bySignal = 128
 
-// moreSevere is the one of two exit statuses that decides. A status of the guarded command
-// is less severe than all of ours, and 0 is the least.
+// moreSevere returns the more severe of two exit statuses, which decides. A status of the
+// guarded command is less severe than all of ours, and 0 is the least.
 func moreSevere(a, b int) int {
 	if a == 0 || b != 0 && rank(b) < rank(a) {
 		return b
@@ -61,8 +61,8 @@ func rank(status int) int {
 }
 
 // exitStatus is the exit status of an error. What became of a lock decides before the signal
-// that led to it; a parent, whose wish for a lock ended at a signal, is told that it ended. A
-// command that cannot be run has the status that shells give it.
+// that led to it. If a signal ended a parent's wish for a lock, the parent is told that the wish
+// ended. A command that cannot be run has the status that shells give it.
 func exitStatus(err error) int {
 	if command, ok := errors.AsType[*child.Error](err); ok {
 		return command.Status
@@ -75,8 +75,8 @@ func exitStatus(err error) int {
 	return code.Exit()
 }
 
-// exitStatusOr is exitStatus, except that it is conflict (the option -E), if given, when
-// the lock could not be had, and may be another time.
+// exitStatusOr is exitStatus. But if the lock could not be had, and may be another time, it is
+// conflict (the option -E), if given.
 func exitStatusOr(conflict flags.Number, err error) int {
 	if conflict.Given && isHeld(err) && !isStuck(err) {
 		return int(conflict.Value)
@@ -84,14 +84,14 @@ func exitStatusOr(conflict flags.Number, err error) int {
 	return exitStatus(err)
 }
 
-// isStuck reports that somebody else has the lock, or something, and that nothing is going to
-// free it: a job that leaves it at that never runs again. So neither --quiet nor -E hides it.
+// isStuck reports whether somebody or something has the lock, and nothing is going to free it. A
+// job that leaves it at that never runs again, so neither --quiet nor -E hides it.
 func isStuck(err error) bool {
 	held, ok := errors.AsType[*backend.HeldError](err)
 	return ok && isHeld(err) && held.IsStuck()
 }
 
-// isHeld reports that somebody else has the lock, and that nothing went wrong.
+// isHeld reports whether somebody else has the lock, and nothing went wrong.
 func isHeld(err error) bool {
 	code := codeOf(err)
 	return code == protocol.Held || code == protocol.Timeout
@@ -110,7 +110,7 @@ func (a *app) note(err error) {
 	a.settle(exitStatus(err))
 }
 
-// settle takes an exit status down: of several the most severe decides.
+// settle notes an exit status. Of several the most severe decides.
 func (a *app) settle(status int) { a.status = moreSevere(a.status, status) }
 
 // report tells people about an error, on standard error.
@@ -118,7 +118,7 @@ func report(err error) { reportTo(os.Stderr, err) }
 
 func reportTo(out io.Writer, err error) {
 	text := "locksmith: " + show.Text(err.Error())
-	if isStuck(err) && !isAdvised(err) { // one line: cron mails it
+	if isStuck(err) && !isAdvised(err) { // one line, because cron mails it
 		text += "; " + wayOut(err)
 	} else if hint := hintOf(err); hint != "" {
 		text += "\n  " + hint
@@ -126,7 +126,7 @@ func reportTo(out io.Writer, err error) {
 	_, _ = io.WriteString(out, text+"\n"+otherKindThan(err))
 }
 
-// reportRest is reportTo for whoever has read the error itself.
+// reportRest is reportTo for a reader that has read the error itself.
 func reportRest(out io.Writer, err error) {
 	text := otherKindThan(err)
 	if isStuck(err) && !isAdvised(err) {
@@ -137,7 +137,7 @@ func reportRest(out io.Writer, err error) {
 	_, _ = io.WriteString(out, text)
 }
 
-// isAdvised reports that an error brings its own advice.
+// isAdvised reports whether an error brings its own advice.
 func isAdvised(err error) bool {
 	var own *backend.Error
 	var held *backend.HeldError
@@ -152,12 +152,12 @@ func hintOf(err error) string {
 	return show.Text(strings.ReplaceAll(hints[codeOf(err)], "LOCK", quoted(lockOf(err))))
 }
 
-// wayOut is the advice where nothing is going to free the lock.
+// wayOut is the advice if nothing is going to free the lock.
 func wayOut(err error) string {
 	return "its lease is over: see what frees the lock with: locksmith status " + show.Text(quoted(lockOf(err)))
 }
 
-// otherKindThan tells of the lock of another kind that is where an error is about, or is "".
+// otherKindThan tells of a lock of another kind at the place that an error is about, or is "".
 func otherKindThan(err error) string {
 	if own, ok := errors.AsType[*backend.Error](err); ok && own.Code == protocol.CannotCreate {
 		return otherKind(own.Lock)
@@ -165,15 +165,15 @@ func otherKindThan(err error) string {
 	return ""
 }
 
-// isOneReader reports that standard output and standard error lead to one terminal, file or
-// pipe: whoever reads there the line for the parent has read the error.
+// isOneReader reports whether standard output and standard error lead to one terminal, file or
+// pipe. Whoever reads the line for the parent there has read the error.
 func isOneReader() bool {
 	out, err1 := os.Stdout.Stat()
 	people, err2 := os.Stderr.Stat()
 	return errors.Join(err1, err2) == nil && os.SameFile(out, people)
 }
 
-// lockOf is the lock that an error is about: of a set, the one that is held.
+// lockOf is the lock that an error is about; of a set, the one that is held.
 func lockOf(err error) string {
 	if held, ok := errors.AsType[*backend.HeldError](err); ok {
 		return held.Lock
@@ -184,7 +184,7 @@ func lockOf(err error) string {
 	return "LOCK"
 }
 
-// otherKind tells of the lock of another kind that is where one was to be.
+// otherKind tells of a lock of another kind at an address.
 func otherKind(address string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -23,8 +23,8 @@ type explainer struct {
 	command func(more ...string) string // the command line of break for this lock
 }
 
-// explain is what is to be said of somebody, in lines of which the last may be a command of ours.
-// Of one that just holds the lock or waits for it, status says nothing more.
+// explain returns lines about somebody, of which the last may be a command of ours. status says
+// nothing more of a participant that just holds the lock or waits for it.
 func (x explainer) explain(p show.Participant) []string {
 	why, isHelper := life(p.Holder)
 	switch {
@@ -55,19 +55,19 @@ func (x explainer) explain(p show.Participant) []string {
 	return []string{why, x.command("--id", p.ID)}
 }
 
-// isUsual reports that somebody does what holders and waiters do, as far as can be seen.
+// isUsual reports whether somebody does what holders and waiters do, as far as can be seen.
 func (x explainer) isUsual(p show.Participant) bool {
 	switch {
-	case p.ID == "": // what is to be done about it is its advice, which is told with it
+	case p.ID == "": // its advice, which is told with it, says what to do
 		return true
 	case p.Blocked:
-		return p.Sign == "" || p.Advice != "" // which is told with it
+		return p.Sign == "" || p.Advice != "" // its advice is told with it
 	}
 	verdict := show.Verdict(p.Holder)
 	return verdict == string(owner.Alive) || p.Waits && verdict != "stopped" && !isOver(p.Holder)
 }
 
-// ofLeft is about what a helper left that is gone, or about who asks itself.
+// ofLeft is about what a dead helper left, or about a command that asks for its own lock.
 func (x explainer) ofLeft(p show.Participant, why string) string {
 	if p.Record == nil || p.Verdict != owner.Orphaned {
 		return why
@@ -88,7 +88,7 @@ func ending(r *owner.Record) string {
 	return "let " + r.User + " " + r.Ending()
 }
 
-// alive is that a helper lives, or is stopped.
+// alive says that a helper lives, or is stopped.
 func alive(r *owner.Record) string {
 	if stopped := r.Stopped(); len(stopped) > 0 {
 		return "it is stopped, and does nothing until it is let go on: " + owner.Named(stopped)
@@ -96,7 +96,7 @@ func alive(r *owner.Record) string {
 	return fmt.Sprintf("it is alive: its helper, pid %d, runs on this machine", r.Helper.PID)
 }
 
-// orphaned is that a helper is gone, and what it leaves.
+// orphaned says that a helper is gone, and what it leaves.
 func orphaned(r *owner.Record) string {
 	left := r.Left()
 	switch {
@@ -108,8 +108,8 @@ func orphaned(r *owner.Record) string {
 	return fmt.Sprintf("it may be alive: its helper, pid %d, is gone, but what its command started still runs on this machine: %s", r.Helper.PID, owner.Named(left))
 }
 
-// elsewhere is about one of whom nothing is known but its signs of life, and whether it gives
-// them as it should; "" if those are not known either.
+// elsewhere is about somebody of whom only signs of life are known, and whether it gives them in
+// time; "" if those are not known either.
 func (x explainer) elsewhere(p show.Participant) (text string, beats bool) {
 	look := ""
 	if r := p.Record; r != nil {
@@ -131,7 +131,7 @@ func (x explainer) elsewhere(p show.Participant) (text string, beats bool) {
 		rounded(old), p.Lease, rounded(old-p.Lease), x.next(p), look), false
 }
 
-// next is who breaks it without anybody's doing, and when.
+// next says who will break somebody without anybody's doing, and when.
 func (x explainer) next(p show.Participant) string {
 	if x.waiters > 0 && !p.Waits {
 		return fmt.Sprintf("the first who waits breaks it when it has watched that for %v", whole(p.Lease))

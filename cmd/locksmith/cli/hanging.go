@@ -13,8 +13,8 @@ import (
 	"locksmith/protocol"
 )
 
-// A system call on a dead server may hang for good, whatever its context says. Here are all
-// calls of commands that may do so; each is made in a goroutine that can be left behind.
+// A system call on a dead server may hang for good, whatever its context says. Here are all such
+// calls of commands. Each is made in a goroutine that can be left behind.
 
 const (
 	// answerTime is how long a lock's place may take to answer.
@@ -40,7 +40,7 @@ func ask[T any](ctx context.Context, do func(context.Context) (T, error)) *backe
 }
 
 // withDeadline makes a call and waits for it, but not for longer than answerTime, and not after
-// the end of ctx: then the error is the cause of that end.
+// the end of ctx. Then the error is the cause of that end.
 func withDeadline[T any](ctx context.Context, lock, op string, do func(context.Context) (T, error)) (T, error) {
 	var answer T
 	err := errLate
@@ -73,8 +73,8 @@ func inspecting(lock string, b backend.Backend) func(context.Context) (backend.R
 	}
 }
 
-// remember adds to what a look saw, which began at before, for how long each was silent by this
-// user's earlier looks and tries, and remembers it for later ones.
+// remember adds to a look that began at before: for how long each was silent by this user's
+// earlier looks and tries. It remembers the look for later ones.
 func remember(lock string, r *backend.Report, before time.Duration) {
 	if m := memory.Of(lock, func(error) {}); m != nil {
 		m.Tell(r, before, clock.Boot{}.Now())
@@ -92,9 +92,9 @@ func look(ctx context.Context, lock string, b backend.Backend) (show.Lock, error
 	return seen, err
 }
 
-// follow makes a call that tells of one thing after another, and passes each on. When ctx ends
-// it leaves the call behind. It does so, too, with the error late, when limit has passed since
-// the call announced its last step and nothing was told since: a step may take so long, but the
+// follow makes a call that tells of one thing after another, and passes each on. When ctx ends,
+// follow leaves the call behind. It does so with the error late, too, when limit has passed
+// since the call announced its last step and told nothing more. A step may take so long. The
 // reader of what we print may take longer.
 func follow[T any](ctx context.Context, limit time.Duration, late error,
 	call func(ctx context.Context, step func(), tell func(T)) error, tell func(T)) error {
@@ -131,7 +131,7 @@ func follow[T any](ctx context.Context, limit time.Duration, late error,
 
 func noAnswer(lock, op string, after time.Duration) *backend.Error {
 	hint := "look at the server and the mount"
-	if backend.HasServer(lock) { // which is not mounted
+	if backend.HasServer(lock) { // it is a server, not a mount
 		hint = "look at the server, and at the network between"
 	}
 	return &backend.Error{Code: protocol.Unreachable, Lock: lock, Op: op, Err: fmt.Errorf("no answer within %v", after), Hint: hint}

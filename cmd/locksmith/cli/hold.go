@@ -108,9 +108,9 @@ func (a *app) runHold(o *holding, args []string) error {
 	return nil
 }
 
-// tooSoon is the exit status of a helper that released its lock though its parent had not
-// let go: a service manager may tell both to end, and a parent that first finishes what
-// it does must see that it did so without the lock. So must one that closed the wrong end.
+// tooSoon is the exit status of a helper that released its lock though its parent had not let
+// go. A service manager may tell both to end. A parent that first finishes its work must see
+// that it did so without the lock. So must a parent that closed the wrong end.
 func tooSoon(h *locksmith.Helper, w locksmith.Watch, cause error) int {
 	if signal, ok := errors.AsType[*locksmith.SignalError](cause); ok {
 		h.Log.Info("released because of a signal, before the parent let go", "lock", h.Address, "signal", signal.Signal)
@@ -123,8 +123,8 @@ func tooSoon(h *locksmith.Helper, w locksmith.Watch, cause error) int {
 	return 0
 }
 
-// recordParent puts the parent on record. A parent that cannot be seen may go on
-// working unseen, so others must not take it for dead.
+// recordParent puts the parent on record. A parent that cannot be seen may go on working unseen,
+// so others must not take it for dead.
 func recordParent(h *locksmith.Helper, pid int) {
 	p, err := process.Find(pid)
 	if err != nil {

@@ -82,7 +82,7 @@ func (a *app) list() *cobra.Command {
 	return c
 }
 
-// prepare settles which holders and waiters are to be shown.
+// prepare settles which holders and waiters are shown.
 func (l *listing) prepare(where []string) error {
 	for _, text := range where {
 		c, err := parseCondition(text)
@@ -131,7 +131,7 @@ func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
 		err := l.place(ctx, place, func(f backend.Listed) {
 			if f.Err != nil {
 				a.note(f.Err)
-			} else if l.format == "openmetrics" { // which come regularly
+			} else if l.format == "openmetrics" { // its looks come regularly
 				remember(f.Lock, &f.Report, began)
 			}
 			if s, ok := l.found(f); ok {
@@ -150,7 +150,7 @@ func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
 	return out.End()
 }
 
-// found is what is shown of a lock; not ok if nothing is.
+// found returns what is shown of a lock; not ok if nothing is.
 func (l *listing) found(f backend.Listed) (s show.Lock, ok bool) {
 	all := l.all()
 	wanted := func(p show.Participant) bool { return l.wants(p, f.Report.Token) }
@@ -166,10 +166,10 @@ func (l *listing) found(f backend.Listed) (s show.Lock, ok bool) {
 	return s, all || len(s.Holders)+len(s.Waiters) > 0
 }
 
-// all reports that nobody asks for some holders only.
+// all reports whether no conditions are asked for.
 func (l *listing) all() bool { return len(l.conditions) == 0 && !l.held && !l.waiting }
 
-// wants reports that a holder or waiter is to be shown. The token is the lock's.
+// wants reports whether a holder or waiter is shown. The token is the lock's.
 func (l *listing) wants(p show.Participant, token uint64) bool {
 	if (l.held || l.waiting) && !(p.Waits && l.waiting || !p.Waits && l.held) {
 		return false
@@ -182,8 +182,7 @@ func (l *listing) wants(p show.Participant, token uint64) bool {
 	return true
 }
 
-// lookTime is how long one look at a file system may take, such as listing one of its
-// directories.
+// lookTime is how long one look at a file system may take, such as the listing of one directory.
 const lookTime = time.Minute
 
 // place tells of what is in one place.
@@ -195,7 +194,7 @@ func (l *listing) place(ctx context.Context, place string, tell func(backend.Lis
 	return l.NotAPlace(place, canonical, l.list(ctx, canonical, lists, tell))
 }
 
-// list tells of what is in one place, and leaves behind a look that hangs.
+// list tells of what is in one place. It leaves behind a look that hangs.
 func (l *listing) list(ctx context.Context, place string, lists lister, tell func(backend.Listed)) error {
 	return follow(ctx, lookTime, noAnswer(place, lookOp, lookTime), func(ctx context.Context, step func(), tell func(backend.Listed)) error {
 		return lists(ctx, backend.Listing{Depth: max(l.depth, 0), Step: step, Tell: tell, Other: func() { l.others.Add(1) }})
@@ -205,7 +204,7 @@ func (l *listing) list(ctx context.Context, place string, lists lister, tell fun
 // A lister tells of the locks in one place.
 type lister func(context.Context, backend.Listing) error
 
-// lister is that of a place, and its address, or the path that it is.
+// lister returns the lister of a place, and the place's address, or the path that it is.
 func (l *listing) lister(place string) (lister, string, error) {
 	if isPath(place) {
 		dir, err := absolute(place)
@@ -231,8 +230,8 @@ func isPath(place string) bool {
 	return place == "." || place == ".." || strings.Contains(before, "/")
 }
 
-// absolute is a path as addresses have it. Where ".." leads after a symbolic link the file
-// system knows.
+// absolute is a path as addresses have it. Only the file system knows where ".." leads after a
+// symbolic link.
 func absolute(place string) (string, error) {
 	if path.IsAbs(place) {
 		return place, nil
@@ -247,5 +246,5 @@ func absolute(place string) (string, error) {
 			place = filepath.ToSlash(real)
 		}
 	}
-	return "/" + strings.TrimPrefix(place, "/"), nil // on Windows it begins with C:
+	return "/" + strings.TrimPrefix(place, "/"), nil // on Windows the place begins with C:
 }

@@ -24,8 +24,8 @@ type pipeClient interface {
 	Finish(held time.Duration, err error)
 }
 
-// forPeople makes a pipe tell people what happens: all, if no program reads its lines, and
-// else that it waits.
+// forPeople makes a pipe tell people what happens: everything if no program reads its lines, and
+// else only the wait.
 func forPeople(o *request.Options, h *locksmith.Helper, w locksmith.Watch, p *locksmith.Pipe, out *term.Messages) pipeClient {
 	if w.ParentPipe() || !term.Is(os.Stderr) {
 		line := newWaitLine(o, h, nil, out)
@@ -35,13 +35,13 @@ func forPeople(o *request.Options, h *locksmith.Helper, w locksmith.Watch, p *lo
 	return &manualHold{tellingPipe{p, newWaitLine(o, h, os.Stderr, out)}, h.Request.Owner.MaxHold, out, o.Quiet}
 }
 
-// longWait is how long a program waits before people are told: its own log is for more than
-// each short wait.
+// longWait is how long a program waits before people are told. The program's own log is for more
+// than each short wait.
 const longWait = time.Second
 
-// newWaitLine returns the line that tells people of a wait, or, for programs that read our
-// log, its entries; nil where nobody wants to know. terminal is where it may be drawn. Of a wait
-// that has no limit and that nothing is going to end --quiet tells all the same.
+// newWaitLine returns the line that tells people of a wait. For programs that read our log it
+// makes entries, and it is nil if nobody wants to know. terminal is where it may be drawn.
+// --quiet still tells of a wait that has no limit and that nothing is going to end.
 func newWaitLine(o *request.Options, h *locksmith.Helper, terminal *os.File, out *term.Messages) *show.WaitLine {
 	endless := h.Timeout < 0 && h.Tries == 0
 	if !h.Log.IsWarn() || o.Quiet && !endless {
@@ -81,7 +81,7 @@ func (t *tellingPipe) Finish(held time.Duration, err error) {
 // A manualHold is the Client of a person that holds a lock at a terminal.
 type manualHold struct {
 	tellingPipe
-	most  time.Duration // for how long it is held; 0: no limit
+	most  time.Duration // the longest hold; 0: no limit
 	out   *term.Messages
 	quiet bool
 }
@@ -96,8 +96,8 @@ func (m *manualHold) Start(g protocol.Grant) error {
 	return nil
 }
 
-// Finish implements pipeClient: it tells why the lock was not got, unless the person has just read
-// the line for parents. A loss has been logged.
+// Finish implements pipeClient. It tells why there is no lock, unless the person has just read
+// the line for parents. A loss is in the log.
 func (m *manualHold) Finish(held time.Duration, err error) {
 	m.tellingPipe.Finish(held, err)
 	if err != nil && held == 0 && !(m.quiet && isHeld(err) && !isStuck(err)) {
@@ -109,7 +109,7 @@ func (m *manualHold) Finish(held time.Duration, err error) {
 	}
 }
 
-// until says at which time of day, by the wall clock, that duration will be over; "" for 0.
+// until says at which time of day, by the wall clock, that duration is over; "" for 0.
 func until(now time.Time, most time.Duration) string {
 	if most == 0 {
 		return ""
@@ -121,8 +121,8 @@ func until(now time.Time, most time.Duration) string {
 	return " until " + end.Format(layout)
 }
 
-// howToRelease knows that Ctrl-C does not reach a job in the background, nor one that
-// ignores it.
+// howToRelease knows that Ctrl-C does not reach a job in the background, nor one that ignores
+// it.
 func howToRelease() string {
 	if ours, _ := term.Foreground(os.Stderr); ours && !signal.Ignored(syscall.SIGINT) {
 		return "Ctrl-C releases it"

@@ -9,9 +9,9 @@ import (
 	"locksmith/cmd/locksmith/cli/programs"
 )
 
-// waitsForUs says that a holder is a run that waits for the end of its command, below which
-// we are, or "". The id alone does not tell: at(1) jobs, say, keep the environment of who
-// made them. Or it says that we have the lock ourselves.
+// waitsForUs says that a holder is a run that waits for the end of its command, and that we are
+// below that command, or it is "". The id alone does not tell, because at(1) jobs, say, keep the
+// environment of who made them. Or it says that we have the lock ourselves.
 func waitsForUs(h backend.Holder) string {
 	r := h.Record
 	if r == nil || !slices.Contains(strings.Split(os.Getenv("LOCKSMITH_ID"), ","), r.ID) || !programs.HasAncestor(r.Helper) {

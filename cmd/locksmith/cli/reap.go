@@ -73,7 +73,7 @@ func (a *app) reap() *cobra.Command {
 	return c
 }
 
-// reapPlace tells of what went wrong in a place, and returns what was found.
+// reapPlace tells what went wrong in a place, and returns what was found.
 func (a *app) reapPlace(ctx context.Context, r *request.Connect, place string, reaping backend.Reaping) *show.Reaped {
 	canonical, found, err := reapIn(ctx, r, place, reaping)
 	if err != nil {

@@ -21,7 +21,7 @@ type Entry struct{ Term, Text string }
 // Reference returns the sections of a command's page.
 func Reference(c *cobra.Command) []Section {
 	sections := []Section{{"Exit status", ExitStatuses()}}
-	if c.Flags().Lookup("insecure") == nil && c.HasParent() { // it does not get at locks
+	if c.Flags().Lookup("insecure") == nil && c.HasParent() { // it does not open locks
 		return sections
 	}
 	return append(sections, Section{"Environment", environment(c)}, Section{"Files", files()})
@@ -54,7 +54,7 @@ type meaning struct {
 	why  string
 }
 
-// meanings has one code for each exit status, in the order of these.
+// meanings has one code for each exit status, ordered by status.
 func meanings() []meaning {
 	return []meaning{
 		{protocol.Usage, "the command line makes no sense; timeline: there is no such file"},

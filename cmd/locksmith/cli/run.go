@@ -96,13 +96,13 @@ func split(c *cobra.Command, args []string, line string) (locks, argv []string, 
 		return args, []string{cmp.Or(os.Getenv("SHELL"), "/bin/sh"), "-c", line}, nil
 	case dash >= 0 && dash < len(args):
 		return args[:dash], args[dash:], nil
-	case len(args) == 2 && dash < 0 && !strings.Contains(args[1], ":"): // as flock(1) has it
+	case len(args) == 2 && dash < 0 && !strings.Contains(args[1], ":"): // as flock(1) takes it
 		return nil, nil, flags.Usagef("write the command after --, as in: locksmith run %s -- %s", args[0], args[1])
 	}
 	return nil, nil, flags.Usagef("write the command after --, as in: locksmith run LOCK -- COMMAND")
 }
 
-// ofFlock says what to write instead of a flag of flock(1) that run has not, or "".
+// ofFlock says what to write instead of a flag of flock(1) that run lacks, or "".
 func ofFlock(flag string) string {
 	switch flag {
 	case "e":
@@ -119,7 +119,7 @@ func ofFlock(flag string) string {
 	return ""
 }
 
-// runFlagError says what to write instead of a flag that run does not know.
+// runFlagError says what to write instead of an unknown flag of run.
 func (a *app) runFlagError(_ *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -184,8 +184,8 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	return a.runStatus(o, command, h.Log, out, err)
 }
 
-// choosePart decides whether run becomes its command, or stays beside it and goes on when the file
-// of a flock: lock is replaced: the command has that lock, too.
+// choosePart decides whether run becomes its command. If run stays beside the command, it goes
+// on when the file of a flock: lock is replaced, because the command has that lock, too.
 func (a *app) choosePart(o *running, h *locksmith.Helper, command *child.Command) error {
 	why := o.stays(h, a.self.Kinds.Leaseless(h.Address))
 	if closer := child.Closes(command.Argv); why == "" && closer != "" {
@@ -205,7 +205,7 @@ func (a *app) choosePart(o *running, h *locksmith.Helper, command *child.Command
 	return nil
 }
 
-// stays is why run must stay beside its command, or "".
+// stays is the reason why run must stay beside its command, or "".
 func (o *running) stays(h *locksmith.Helper, leaseless bool) string {
 	switch {
 	case h.Locks != nil:
@@ -235,11 +235,11 @@ func secretVariables(targets []*request.Target) []string {
 	return all
 }
 
-// runStatus decides on run's exit status: a loss counts more than the command's own status.
+// runStatus decides run's exit status. A loss counts more than the command's own status.
 func (a *app) runStatus(o *running, command *child.Command, log hclog.Logger, out *term.Messages, err error) error {
 	if s := command.EndedBy(err); s != 0 {
 		out.Finish()
-		child.RaiseDefault(s) // no return where the system allows it
+		child.RaiseDefault(s) // where the system allows it, this does not return
 	}
 	if err == nil {
 		a.status = command.Status()
@@ -257,7 +257,7 @@ func (a *app) runStatus(o *running, command *child.Command, log hclog.Logger, ou
 		return nil
 	}
 	loss, isLoss := errors.AsType[*locksmith.LossError](err)
-	told := isLoss && loss.Code != protocol.MaxHold && log.IsError() // when it came
+	told := isLoss && loss.Code != protocol.MaxHold && log.IsError() // told when it came
 	if !told && !(o.Quiet && isHeld(err) && !isStuck(err)) {
 		reportTo(out, err)
 	}

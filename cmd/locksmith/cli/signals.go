@@ -12,7 +12,7 @@ import (
 	"locksmith/locksmith"
 )
 
-// interruptible makes a context for a command that ends at a signal.
+// interruptible makes a context, which ends at a signal, for a command.
 func interruptible(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		ctx, stop := untilSignal(c.Context())
@@ -21,9 +21,8 @@ func interruptible(run func(ctx context.Context, args []string) error) func(*cob
 	}
 }
 
-// untilSignal returns a context that ends at the first signal to end, so that what
-// was made can be removed; its cause is a *locksmith.SignalError. The second one
-// ends the process.
+// untilSignal returns a context that ends at the first signal to end, so that what was made can
+// be removed. Its cause is a *locksmith.SignalError. The second signal ends the process.
 func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := toEnd(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -36,8 +35,8 @@ func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
 
 var errUnread = errors.New("nobody reads our standard output any more")
 
-// untilUnread returns a context that ends at a signal to end, or when nobody reads what
-// is written any more.
+// untilUnread returns a context that ends at a signal to end, or when nobody reads what is
+// written any more.
 func untilUnread(out *os.File) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go cancelAt(ctx, cancel, toEnd(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT))
@@ -58,7 +57,7 @@ func cancelAt(ctx context.Context, cancel context.CancelCauseFunc, signals <-cha
 	}
 }
 
-// toEnd passes on signals to end. One that is ignored stays so, as SIGHUP does under
+// toEnd passes on signals to end. A signal that is ignored stays ignored, as SIGHUP does under
 // nohup.
 func toEnd(signals ...os.Signal) chan os.Signal {
 	end := make(chan os.Signal, 1)

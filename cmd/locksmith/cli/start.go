@@ -11,7 +11,7 @@ import (
 	"locksmith/protocol"
 )
 
-// mayStart refuses to run where it would not be safe, or not work.
+// mayStart refuses to run where that would not be safe, or not work.
 func mayStart() error {
 	if programs.IsElevated() {
 		return unfit(protocol.Permission, "it may do more than who started it, because of its set-user-ID or set-group-ID bit or its file capabilities, and takes its settings from there",
@@ -24,11 +24,11 @@ func unfit(code protocol.Code, cause, hint string) error {
 	return &backend.Error{Code: code, Lock: "this program", Op: "start", Err: errors.New(cause), Hint: hint}
 }
 
-// stayLean keeps a program small and quick that mostly waits, for days perhaps. With one
-// processor what its goroutines tell each other wakes no other thread, and a call that
-// hangs keeps only its own thread, as ever. (Our own program has given up the others
-// before, in package singleproc; one that is its own helper does it here.) Garbage is
-// collected from 1 MiB on, not only from 4 MiB; what a helper needs to start is less.
+// stayLean keeps small and quick a program that mostly waits, for days perhaps. With one
+// processor its goroutines wake no other thread when they talk to each other, and a call that
+// hangs still keeps only its own thread. (Our own program has given up the other processors
+// before, in package singleproc. A program that is its own helper does it here.) Garbage is
+// collected from 1 MiB on, not only from 4 MiB; a helper needs less than that to start.
 func stayLean() {
 	runtime.GOMAXPROCS(1)
 	if os.Getenv("GOGC") == "" {

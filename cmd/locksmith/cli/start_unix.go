@@ -14,12 +14,12 @@ import (
 const (
 	// fewFiles is a limit that is worth a closer look.
 	fewFiles = 64
-	// needFiles is how many files a command opens at a time. With less the Go runtime
-	// may end the program without a word to the parent.
+	// needFiles is how many files a command opens at a time. With fewer the Go runtime may end
+	// the program without a word to the parent.
 	needFiles = 8
 )
 
-// enoughFiles tries out a limit of open files that is low: some may be open already.
+// enoughFiles tries out a low limit of open files, because some may be open already.
 func enoughFiles() error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= fewFiles {
@@ -38,7 +38,7 @@ func enoughFiles() error {
 				fmt.Sprintf("raise the limit: ulimit -n %d", fewFiles))
 		}
 		if err != nil {
-			return nil // whoever opens the next one tells
+			return nil // the next open file tells
 		}
 		open = append(open, fd)
 	}

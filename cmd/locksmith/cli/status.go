@@ -68,7 +68,7 @@ func (a *app) statusCommand() *cobra.Command {
 	return c
 }
 
-// showStatus looks once at each.
+// showStatus looks once at each lock.
 func (a *app) showStatus(ctx context.Context, l *looking, locks []string) error {
 	seen := []show.Lock{}
 	for _, lock := range locks {
@@ -88,8 +88,8 @@ func (a *app) showStatus(ctx context.Context, l *looking, locks []string) error 
 	return nil
 }
 
-// watchStatus looks until it is told to end. Only a wrong command line or configuration
-// is an error from the start: all else may pass.
+// watchStatus looks until it is told to end. From the start only a wrong command line or
+// configuration is an error: all else may pass.
 func (a *app) watchStatus(l *looking, locks []string) error {
 	var views []*view
 	for _, lock := range locks {
@@ -118,7 +118,7 @@ func (a *app) watchStatus(l *looking, locks []string) error {
 	return nil
 }
 
-// watchLoop looks, shows it, pauses, and so on, until ctx ends or nothing can be shown.
+// watchLoop looks, shows what it saw, pauses, and so on, until ctx ends or nothing can be shown.
 func watchLoop(ctx context.Context, w show.Watch, every time.Duration, look func() []show.Lock) error {
 	seen := make(chan []show.Lock, 1)
 	next := time.NewTimer(0)
@@ -149,17 +149,17 @@ func lookAtAll(ctx context.Context, views []*view) (seen []show.Lock) {
 	return seen
 }
 
-// A view is a lock that is looked at again and again, but never twice at a time: a look
-// that hangs, as it does on a dead server, is waited for before the next.
+// A view is a lock that is looked at again and again, but never twice at a time. If a look
+// hangs, as on a dead server, the next one waits for it.
 type view struct {
 	connect *request.Connect
 	lock    string // as it was given
 	address string
-	backend backend.Backend                   // nil until it could be opened
+	backend backend.Backend                   // nil until it was opened
 	pending *backend.Detached[backend.Report] // a look that has not come back; else nil
 }
 
-// open finds the lock and its password. That can become possible later.
+// open finds the lock and its password. That may become possible later.
 func (v *view) open() (err error) {
 	if v.backend == nil {
 		v.backend, v.address, err = v.connect.Open(v.lock)

@@ -22,7 +22,7 @@ const (
 	defaultRows = 1000
 	// maxEvents bounds the memory that a picture takes.
 	maxEvents = 1_000_000
-	// maxWrong is how many wrong lines of a file are told of one by one.
+	// maxWrong is how many wrong lines of a file are told one by one.
 	maxWrong = 10
 )
 

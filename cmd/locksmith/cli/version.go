@@ -77,8 +77,8 @@ func (a *app) abilities() abilities {
 	return about
 }
 
-// versionIn is the version of this module in a program, which may be another's that is
-// its own helper.
+// versionIn is the version of this module in a program. The program may be another that is its
+// own helper.
 func versionIn(info *debug.BuildInfo) string {
 	for _, m := range append(info.Deps, &info.Main) {
 		if m.Path != module {
@@ -91,5 +91,5 @@ func versionIn(info *debug.BuildInfo) string {
 			return m.Version
 		}
 	}
-	return "(devel)" // as Go says when it does not know
+	return "(devel)" // Go's word for an unknown version
 }

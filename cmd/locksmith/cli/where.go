@@ -25,20 +25,20 @@ func (c condition) String() string { return c.key + c.sign + c.value }
 type fieldKind int
 
 const (
-	metadata fieldKind = iota // as what both look like
+	metadata fieldKind = iota // as what both values look like
 	text
 	number
 	duration
 )
 
-// fields are the keys that are not of metadata.
+// fields are the keys that are not metadata.
 var fields = map[string]fieldKind{
 	"user": text, "host": text, "id": text, "mode": text, "state": text, "verdict": text,
 	"pid": number, "token": number,
 	"age": duration, "heartbeat": duration, "lease": duration,
 }
 
-// words are the values of those texts that have only a few.
+// words are the values of texts that have only a few.
 var words = map[string][]string{
 	"mode": {"shared", "exclusive"}, "state": {"held", "waiting"},
 	"verdict": {"alive", "stopped", "dead", "orphaned", "unknown"},
@@ -119,7 +119,7 @@ func (c condition) matches(p show.Participant, token uint64) bool {
 	return order >= 0
 }
 
-// valueOf returns the value of a field as it would be written; not known: there is none.
+// valueOf returns the value of a field as it would be written; not known if there is none.
 func valueOf(p show.Participant, token uint64, key string) (value string, known bool) {
 	r := cmp.Or(p.Record, &owner.Record{})
 	if fields[key] == metadata {
@@ -188,7 +188,7 @@ func isNumber(s string) bool {
 	return areDigits(whole) && (!has || areDigits(decimals))
 }
 
-// areDigits refuses what would take long to compare, too.
+// areDigits refuses text that would take long to compare, too.
 func areDigits(s string) bool {
 	return 0 < len(s) && len(s) <= 300 && strings.Trim(s, "0123456789") == ""
 }

@@ -12,7 +12,7 @@ import (
 	"locksmith/locksmith/events"
 )
 
-// Events is the flag --events: where a helper's events go: a file, or a descriptor that we were
+// Events is the flag --events: a helper's events go to a file, or to a descriptor that we were
 // started with. The zero value is nowhere.
 type Events struct {
 	path string
@@ -37,7 +37,7 @@ func (e *Events) Set(text string) error {
 	return nil
 }
 
-// Given reports that they go somewhere.
+// Given reports whether events go somewhere.
 func (e *Events) Given() bool { return *e != Events{} }
 
 // String implements pflag.Value.
@@ -51,8 +51,8 @@ func (e *Events) String() string {
 // Type names the flag's argument in help texts.
 func (e *Events) Type() string { return "FILE" }
 
-// Apart refuses the file of a lock itself, in which our first event would look like a
-// holder whom nobody knows.
+// Apart refuses the file of a lock itself, in which our first event would look like an unknown
+// holder.
 func (e *Events) Apart(lock string) error {
 	if !backends.IsFile(lock, e.path) {
 		return nil
@@ -60,9 +60,9 @@ func (e *Events) Apart(lock string) error {
 	return Usagef("--events %s is where the lock %s is, and would keep everybody out of it: name another file", e.path, lock)
 }
 
-// Record makes a helper write down its events, and returns what to call with what
-// its Run returns. A lock matters more than its history: where that cannot be
-// written, there is a warning, and none.
+// Record makes a helper write down its events. It returns a function to call with what the
+// helper's Run returns. A lock matters more than its history: if that cannot be written, there
+// is a warning and no history.
 func (e *Events) Record(h *locksmith.Helper, command string) (finish func(time.Duration, error)) {
 	if *e == (Events{}) {
 		return func(time.Duration, error) {}
@@ -82,7 +82,7 @@ func (e *Events) open() (*events.Writer, error) {
 	return events.Append(e.path)
 }
 
-// Write writes down one event, of a command that is no helper, if it is to be written anywhere.
+// Write writes down one event of a command that is no helper, if events go anywhere.
 func (e *Events) Write(event events.Event) error {
 	if *e == (Events{}) {
 		return nil

@@ -12,11 +12,11 @@ import (
 	"locksmith/protocol"
 )
 
-// A File is the flag --for: the file that a lock guards may stand for the lock's name. Of the
-// lock only its kind is given then.
+// A File is the flag --for: the file that a lock guards stands for the lock's name. Then only
+// the kind of the lock is given.
 type File struct {
 	Path   string
-	Suffix string // of the lock's name; "": it is hidden, and ends in .lock
+	Suffix string // of the lock's name; "": the lock is hidden, and ends in .lock
 }
 
 // Add declares the flag.
@@ -71,7 +71,7 @@ func (f *File) Locks(args []string) ([]string, error) {
 	return []string{lock}, err
 }
 
-// A fileFlag is the value.
+// A fileFlag is the value of --for.
 type fileFlag File
 
 // Set implements pflag.Value.
@@ -79,7 +79,7 @@ func (f *fileFlag) Set(name string) error {
 	switch {
 	case name == "":
 		return errors.New("the name of the file is empty: is a variable of the shell unset?")
-	case f.Path != "" && f.Path != name: // the completions parse flags twice
+	case f.Path != "" && f.Path != name: // completions parse flags twice
 		return errors.New("it names two files")
 	}
 	f.Path = name

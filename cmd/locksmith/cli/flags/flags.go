@@ -1,5 +1,5 @@
-// Package flags has the values of flags that commands share, each with its checks. What
-// commands find by them is in package request; nothing here knows of a command.
+// Package flags has the values of flags that commands share, each with its checks. Package
+// request has what commands find by them. Nothing here knows of a command.
 package flags
 
 import "fmt"

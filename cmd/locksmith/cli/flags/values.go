@@ -13,8 +13,8 @@ import (
 	"locksmith/locksmith"
 )
 
-// A value is that of a flag: where it goes, how it is read and written, and what help calls it.
-// A default that is written as "" is not shown.
+// A value is the value of a flag: where it goes, how it is read and written, and what help calls
+// it. A default that is written as "" is not shown.
 type value[T any] struct {
 	to    *T
 	read  func(string) (T, error)
@@ -37,7 +37,7 @@ func (v value[T]) String() string { return v.write(*v.to) }
 // Type names the flag's argument in help texts.
 func (v value[T]) Type() string { return v.name }
 
-// Duration is a flag's value that is written "1m30s", or as a number of seconds.
+// Duration is a flag's value written as "1m30s", or as a number of seconds.
 func Duration(to *time.Duration) pflag.Value {
 	return value[time.Duration]{to, profile.ParseDuration, func(d time.Duration) string {
 		if d == 0 || d == locksmith.Forever {
@@ -57,14 +57,14 @@ func Range(to *backoff.Range) pflag.Value {
 	}, "MIN..MAX"}
 }
 
-// An alias is a flag without an argument that gives another one a value. The last on the
+// An alias is a flag without an argument that gives another flag a value. The last on the
 // command line counts, as with flock(1).
 type alias struct {
 	flags     *pflag.FlagSet
 	of, value string
 }
 
-// AddAlias declares a flag that is another one with this value.
+// AddAlias declares a flag that gives the flag of this value.
 func AddAlias(f *pflag.FlagSet, name, letter, of, value, usage string) {
 	f.VarPF(alias{f, of, value}, name, letter, usage).NoOptDefVal = "true"
 }
@@ -87,7 +87,7 @@ func (alias) Type() string { return "bool" }
 // Unlimited is no count at all.
 const Unlimited = -1
 
-// Count is a flag's value that is a number of times, or Unlimited if nobody gives it.
+// Count is a flag's value that is a number of times, or Unlimited if it is not given.
 func Count(to *int) pflag.Value {
 	return value[int]{to, profile.ParseCount, func(n int) string {
 		if n == Unlimited {
@@ -98,7 +98,7 @@ func Count(to *int) pflag.Value {
 }
 
 // A Number is a number from Least to Most on the command line. Unlike pflag's own it can tell 0
-// from none, and says how to write it.
+// from not given, and says how to write it.
 type Number struct {
 	Value       uint64
 	Least, Most uint64
@@ -118,7 +118,7 @@ func (n *Number) Set(text string) error {
 	return fmt.Errorf("write a number from %d to %d", n.Least, n.Most)
 }
 
-// String shows no default where there is none: pflag leaves 0 out.
+// String shows no default if there is none: pflag leaves 0 out.
 func (n *Number) String() string { return strconv.FormatUint(n.Value, 10) }
 
 // Type names the flag's argument in help texts.

@@ -8,12 +8,13 @@ import (
 	"locksmith/backends/process"
 )
 
-// atSecure is the key of getauxval(3) under which the kernel tells that the program
-// was started with more rights.
+// atSecure is the key of getauxval(3) under which the kernel tells that the program was started
+// with more rights.
 const atSecure = 23
 
-// gainedCapabilities: security modules set that flag too, when they confine a
-// service; so only who has capabilities, and is not root, has gained any.
+// gainedCapabilities reports whether this process gained capabilities. Security modules set
+// atSecure, too, when they confine a service. So only a process that has capabilities, and is
+// not root, has gained any.
 func gainedCapabilities() bool {
 	vector, err := unix.Auxv()
 	if err != nil {
@@ -29,7 +30,7 @@ func gainedCapabilities() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData
 	if err := unix.Capget(&header, &sets[0]); err != nil {
-		return true // it cannot be told
+		return true // the kernel does not tell
 	}
 	return sets[0].Permitted|sets[1].Permitted != 0
 }

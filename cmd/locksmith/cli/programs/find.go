@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// Find returns the path of a program, or "" if there is none but this one itself, which
+// Find returns the path of a program, or "". This program itself does not count, because it
 // would find itself again and again.
 func Find(name string) string {
 	self, err := os.Executable()

@@ -10,9 +10,9 @@ import (
 // longestName bounds the name of a program in a record, in bytes.
 const longestName = 40
 
-// Name is how a record names a program: by the last part of its path, or if it is an
-// interpreter by that of its script. Of its arguments, which are asked for only then, nothing
-// else is named, and that only if it is a file: they may be secret.
+// Name is how a record names a program: by the last part of its path. An interpreter is named by
+// the last part of its script's path, if that is a file. argv is called only for an interpreter.
+// No other argument is named, because arguments may be secret.
 func Name(path string, argv func() []string) string {
 	if path == "" {
 		return ""
@@ -26,8 +26,8 @@ func Name(path string, argv func() []string) string {
 	return protocol.CleanText(name, longestName)
 }
 
-// interprets reports that a program takes its first argument, if it is no option, for the name
-// of a script. Behind the name there may be a version, or what a thread is called.
+// interprets reports whether a program takes its first argument, if that is no option, for the
+// name of a script. A version, or what a thread is called, may follow the name.
 func interprets(name string) bool {
 	end := strings.IndexFunc(name, func(r rune) bool { return r < 'a' || r > 'z' })
 	if end >= 0 {
@@ -40,6 +40,6 @@ func interprets(name string) bool {
 	return false
 }
 
-// isScript reports that an argument leads to a file from where we are, which is also where a
-// parent was when it started us.
+// isScript reports whether an argument leads to a file from where we are. A parent was there,
+// too, when it started us.
 func isScript(argument string) bool { return argument != "" && argument[0] != '-' && isFile(argument) }

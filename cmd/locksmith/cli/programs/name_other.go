@@ -4,7 +4,7 @@ package programs
 
 import "os"
 
-// isFile reports that there is a regular file at a path.
+// isFile reports whether there is a regular file at a path.
 func isFile(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode().IsRegular()

@@ -6,11 +6,11 @@ import (
 	"locksmith/cmd/locksmith/profile"
 )
 
-// notAgain are the flags that are for all requests of a helper that serves several, and so are
+// notAgain are flags that hold for all requests of a helper that serves several, and so are
 // given at its start.
 var notAgain = []string{"again", "parent", "stdin", "beats", "events", "log-level", "log-format", "quiet", "conflict-exit-code", "lock-file"}
 
-// CheckAgain refuses what one request of several cannot say.
+// CheckAgain refuses what a request to such a helper cannot say.
 func (o *Options) CheckAgain() error {
 	for _, flag := range notAgain {
 		if o.given(flag) {
@@ -20,8 +20,8 @@ func (o *Options) CheckAgain() error {
 	return nil
 }
 
-// Repeatable reports that nothing of these locks stays in the process that has had them: they
-// are of kinds on file systems. Of those that it cannot tell, whoever opens them does.
+// Repeatable reports whether nothing of these locks stays in the process that has had them: they
+// are of kinds on file systems. It accepts unknown ones, which fail when they are opened.
 func Repeatable(locks []string) bool {
 	for _, lock := range locks {
 		_, lock = cutMode(lock)

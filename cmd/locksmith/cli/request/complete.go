@@ -20,11 +20,11 @@ import (
 
 const (
 	noFiles = cobra.ShellCompDirectiveNoFileComp
-	goesOn  = noFiles | cobra.ShellCompDirectiveNoSpace // the word does
+	goesOn  = noFiles | cobra.ShellCompDirectiveNoSpace // the word goes on
 )
 
-// CompleteLock offers what a LOCK may begin with: names of profiles, kinds of locks,
-// and after a kind of the file system what is there.
+// CompleteLock offers what a LOCK may begin with: names of profiles, kinds of locks, and what is
+// there after a kind of the file system.
 func (c *Connect) CompleteLock(command *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if f := command.Flags().Lookup("for"); f != nil && f.Value.String() != "" {
 		return c.beginnings(begun, func(kind string, inFiles bool) string {
@@ -50,7 +50,7 @@ func (c *Connect) CompleteLock(command *cobra.Command, _ []string, begun string)
 	return append(profiles(begun), kinds...), directive
 }
 
-// CompleteMember is CompleteLock for one that may have its mode before it.
+// CompleteMember is CompleteLock for a lock that may have its mode before it.
 func (c *Connect) CompleteMember(command *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	mode, rest := cutMode(begun)
 	if mode == "" {
@@ -97,8 +97,8 @@ func profiles(begun string) (all []cobra.Completion) {
 	return all
 }
 
-// completePath offers what is in the directory where a path ends, as an address writes
-// it. On a server, and among options, it offers nothing.
+// completePath offers what is in the directory where a path ends, as an address writes it. On a
+// server, and among options, it offers nothing.
 func completePath(kind, begun string) (all []cobra.Completion) {
 	if begun == "" && backends.InFiles(kind+":") {
 		return []cobra.Completion{kind + ":/"}
@@ -117,8 +117,8 @@ func completePath(kind, begun string) (all []cobra.Completion) {
 	return all
 }
 
-// offers reports whether a name continues base. One that no address can have does not,
-// and a hidden one only after a dot.
+// offers reports whether to offer a name that continues base. It offers no name that addresses
+// cannot have, and a hidden one only after a dot.
 func offers(name, base string) bool {
 	return strings.HasPrefix(name, base) && (base != "" || name[0] != '.') &&
 		utf8.ValidString(name) && !strings.ContainsFunc(name, protocol.Misleads)

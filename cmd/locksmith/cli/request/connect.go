@@ -14,7 +14,7 @@ import (
 	"locksmith/protocol"
 )
 
-// A Connect has the flags of how to get at locks, which are given as addresses or as names of
+// A Connect has the flags of how to reach locks, which are given as addresses or as names of
 // profiles. A command calls Add, and then Open for each lock.
 type Connect struct {
 	Insecure bool
@@ -23,21 +23,21 @@ type Connect struct {
 	program  Program
 }
 
-// Leaseless reports that the kernel frees the lock at an address, and no lease does.
+// Leaseless reports whether the kernel frees the lock at an address, and no lease does.
 func (c *Connect) Leaseless(address string) bool { return c.program.Kinds.Leaseless(address) }
 
 // A Target is a lock that was found: its address and profile, and what a server is told.
 type Target struct {
 	*profile.Profile
 	access backend.Access
-	mode   string // from the lock's prefix; empty: none is given
+	mode   string // from the lock's prefix; empty if there is none
 }
 
 // An opener is Open or OpenPlace of backends.Kinds.
 type opener func(address string, access backend.Access) (backend.Backend, string, error)
 
-// Add declares the flags, what shells complete a lock with, and that the program becomes
-// another one, which it needs for some lock, before the command does anything.
+// Add declares the flags, and what shells complete a lock with. If some lock needs another
+// program, this one becomes that program before the command does anything.
 func (c *Connect) Add(command *cobra.Command, p Program) {
 	c.program = p
 	f := command.Flags()
@@ -60,8 +60,8 @@ func (c *Connect) find(lock string) (*Target, error) {
 	return &Target{Profile: p, access: c.over(p.Access())}, nil
 }
 
-// over puts the flags before what a profile says. Both flags answer the same
-// question, so that one that is given leaves nothing of the profile's answer.
+// over puts the flags before what a profile says. Both flags answer the same question. So one of
+// them replaces all of the profile's answer.
 func (c *Connect) over(a backend.Access) backend.Access {
 	if c.given("ca") || c.given("insecure") && c.Insecure {
 		a.CA, a.Insecure = c.CA, c.Insecure
@@ -80,8 +80,8 @@ func (t *Target) open(open opener) (backend.Backend, string, error) {
 	return b, canonical, err
 }
 
-// Open finds a lock and opens it. Its address is the canonical one; after an error it is
-// what may be shown of it.
+// Open finds a lock and opens it. address is the canonical one; after an error, what may be
+// shown of it.
 func (c *Connect) Open(lock string) (b backend.Backend, address string, err error) {
 	return c.open(lock, c.program.Kinds.Open)
 }
@@ -109,7 +109,7 @@ func (c *Connect) open(lock string, open opener) (b backend.Backend, address str
 }
 
 // NotAPlace is the error of a directory of locks that was given as the name of a profile. A
-// profile names a lock, so that its path is right and the question is wrong.
+// profile names a lock, so the path is right and the question is wrong.
 func (c *Connect) NotAPlace(place, canonical string, err error) error {
 	code := backend.CodeOf(err)
 	p, unknown := profile.System().Resolve(place)
@@ -138,8 +138,7 @@ func above(address string) string {
 	return dir
 }
 
-// shownIn is the lock as the innermost error about it shows it: without what
-// may be a password.
+// shownIn is the lock as the innermost error about it shows it: without what may be a password.
 func shownIn(err error, lock string) string {
 	for {
 		e, ok := errors.AsType[*backend.Error](err)

@@ -17,8 +17,7 @@ import (
 	"locksmith/protocol"
 )
 
-// targets finds the locks that the arguments name, each of which may have its mode as a
-// prefix.
+// targets finds the locks that the arguments name, each of which may have its mode as a prefix.
 func (o *Options) targets(args []string) ([]*Target, error) {
 	locks, err := o.Locks(args)
 	if err != nil {
@@ -38,8 +37,8 @@ func (o *Options) targets(args []string) ([]*Target, error) {
 }
 
 // NewHelper makes a helper for the locks that the arguments name, without its client, and tells
-// where it found each. What a lock's profile says counts for it where no flag does. The helper
-// logs to out.
+// where it found each. What a lock's profile says counts for that lock where no flag does. The
+// helper logs to out.
 func (o *Options) NewHelper(args []string, out io.Writer) (*locksmith.Helper, []*Target, error) {
 	targets, err := o.targets(args)
 	if err != nil {
@@ -79,8 +78,8 @@ func (o *Options) forAll(targets []*Target, out io.Writer) (*locksmith.Helper, e
 	return h, nil
 }
 
-// forOne makes the helper of one lock. It leaves o as it is: what a profile says is for
-// its lock alone.
+// forOne makes the helper of one lock. It leaves o as it is, because a profile is for its lock
+// alone.
 func (o Options) forOne(t *Target, log hclog.Logger) (*locksmith.Helper, error) {
 	o.fill(t)
 	if err := o.check(); err != nil {
@@ -130,8 +129,8 @@ func (o Options) forOne(t *Target, log hclog.Logger) (*locksmith.Helper, error) 
 	return h, nil
 }
 
-// checkLeases refuses what is said of leases where no lock has one, and in the profile of such a
-// lock.
+// checkLeases refuses what flags say of leases if no lock has one, and what the profile of a
+// lock without a lease says of leases.
 func (o *Options) checkLeases(targets []*Target, helpers []*locksmith.Helper) error {
 	leaseless := 0
 	for i, h := range helpers {
@@ -151,8 +150,8 @@ func (o *Options) checkLeases(targets []*Target, helpers []*locksmith.Helper) er
 	return nil
 }
 
-// mayShare refuses what a lock would refuse with advice about a flag that nobody gave. An
-// attempt that is not tried changes nothing.
+// mayShare refuses what a lock would refuse with advice about a flag that nobody gave. It makes
+// an attempt that is never tried, which changes nothing.
 func mayShare(b backend.Backend, r backend.Request) error {
 	_, err := b.Attempt(r)
 	if e, ok := errors.AsType[*backend.Error](err); ok && e.Code == protocol.Usage {
@@ -161,7 +160,7 @@ func mayShare(b backend.Backend, r backend.Request) error {
 	return nil
 }
 
-// adapt takes from the times that are usual for a kind of lock what nobody says otherwise.
+// adapt takes the times that are usual for a kind of lock where nobody says otherwise.
 func (o *Options) adapt(p *profile.Profile, lock string) {
 	usual, ok := o.program.Kinds.Timing(lock)
 	if !ok {

@@ -66,21 +66,20 @@ func (o *Options) metadata() ([]protocol.Field, error) {
 	return all, nil
 }
 
-// checkRoom refuses metadata that makes a record too long, before anything is made for
-// the lock.
+// checkRoom refuses metadata that makes a record too long, before anything is made for the lock.
 func checkRoom(r owner.Record) error {
-	if len(r.Meta) == 0 { // what else a record says is short
+	if len(r.Meta) == 0 { // all else in a record is short
 		return nil
 	}
-	r.ID, r.Parent = owner.NewID(), r.Helper // the longest that there will be, about
+	r.ID, r.Parent = owner.NewID(), r.Helper // about the longest that there will be
 	if _, err := r.Format(); err != nil {
 		return fmt.Errorf("metadata does not fit into the lock's record: %w", err)
 	}
 	return nil
 }
 
-// allMeta is what others are told about us, with the reason that --reason gives. That
-// goes before a profile's.
+// allMeta is what others are told about us, with the reason that --reason gives. --reason
+// overrides a profile's.
 func (o *Options) allMeta() ([]string, error) {
 	if o.reason == "" {
 		return o.meta, nil

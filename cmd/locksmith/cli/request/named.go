@@ -7,7 +7,7 @@ import (
 	"locksmith/cmd/locksmith/cli/flags"
 )
 
-// Named has the flags by which locks are named and reached. A command calls Add, and then OpenOne.
+// Named has the flags that name and reach locks. A command calls Add, and then OpenOne.
 type Named struct {
 	Connect
 	flags.File

@@ -9,9 +9,9 @@ import (
 	"locksmith/protocol"
 )
 
-// Once is the rule for a helper, of --once-per, or if that is locksmith.Forever of what a
-// profile says, without what tells a success; nil: there is none. Its error says why the lock
-// cannot have one.
+// Once is a helper's rule by --once-per, or if that is locksmith.Forever, by a profile; nil:
+// there is no rule. It lacks what tells a success. The error says why the lock cannot have a
+// rule.
 func Once(h *locksmith.Helper, per time.Duration, targets []*Target) (*locksmith.Once, error) {
 	if per != locksmith.Forever {
 		return once(h, per)

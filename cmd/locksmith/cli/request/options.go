@@ -17,17 +17,16 @@ import (
 )
 
 const (
-	// DefaultLease is that of most kinds of locks.
+	// DefaultLease is the lease of most kinds of locks.
 	DefaultLease = time.Minute
-	// maxStatus is the greatest exit status that there is.
+	// maxStatus is the greatest exit status.
 	maxStatus = 255
 )
 
-// Options are the flags of those commands that hold locks. A command calls Add, and then
-// NewHelper.
+// Options are the flags of commands that hold locks. A command calls Add, and then NewHelper.
 type Options struct {
 	Named
-	Conflict  flags.Number // the exit status of a lock that is held; Given if there is one
+	Conflict  flags.Number // the exit status if the lock is held; Given if there is one
 	Events    flags.Events
 	Quiet     bool // say nothing of waiting, nor that the lock is held
 	shared    bool
@@ -78,7 +77,7 @@ func (o *Options) Add(c *cobra.Command, p Program) {
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 }
 
-// LogAs has it log as another does.
+// LogAs makes the log that of other options.
 func (o *Options) LogAs(other *Options) { o.logLevel, o.logFormat = other.logLevel, other.logFormat }
 
 // Logger is the log that the flags ask for.
@@ -95,7 +94,7 @@ func (o *Options) Logger(out io.Writer) (hclog.Logger, error) {
 	}), nil
 }
 
-// LogsJSON reports that programs read the log.
+// LogsJSON reports whether programs read the log.
 func (o *Options) LogsJSON() bool { return o.logFormat == "json" }
 
 // check refuses values out of bounds. Its errors begin with the flag's name.
@@ -115,7 +114,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// shortestRefresh is how often a place is asked at most, if the lease allows that.
+// shortestRefresh is the shortest pause between two heartbeats, if the lease allows that.
 const shortestRefresh = time.Second
 
 // checkRefresh refuses a refresh that does not go with the lease.

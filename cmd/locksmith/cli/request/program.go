@@ -14,14 +14,14 @@ import (
 
 // A Program is what locksmith is in this process.
 type Program struct {
-	Kinds backends.Kinds // of locks that it has
+	Kinds backends.Kinds // of locks
 	Args  []string       // its command line, without its own name
 }
 
-// become becomes the program that has the kind of the first of these locks that this one has
-// not: backends.RemoteProgram, or "locksmith-" and the scheme. It returns nil if there is
-// none such, or if there is no program for a scheme that nobody knows: whoever opens the lock
-// says so.
+// become becomes the program that has a kind of lock which this one lacks, for the first such
+// lock: backends.RemoteProgram, or "locksmith-" and the scheme. It returns nil if there is no
+// such lock, or no program for a scheme that nobody knows: the error comes when the lock is
+// opened.
 func (p Program) become(locks []string) error {
 	for _, lock := range locks {
 		_, lock = cutMode(lock)
@@ -61,7 +61,7 @@ func isRemote(scheme string) bool {
 	return slices.ContainsFunc(backends.Remote(), func(s backend.Scheme) bool { return s.Name == scheme })
 }
 
-// schemes are those that the program has, or becomes another one for.
+// schemes are those that the program has, and those for which it becomes another.
 func (p Program) schemes() []backend.Scheme {
 	all := p.Kinds.Schemes()
 	for _, s := range backends.Remote() {

@@ -27,9 +27,9 @@ func cutMode(lock string) (mode, rest string) {
 	return "", lock
 }
 
-// forSet makes one helper of those that each of the locks alone would have. The set
-// has the shortest of their timeouts, of their leases and of what they are held for. If any will do, it is for one of
-// them, and the same holds.
+// forSet makes one helper of the helpers that each lock alone would have. The set has the
+// shortest of their timeouts, of their leases and of their longest holds. If any lock will do,
+// the helper is for one of them, with the same times.
 func forSet(kinds backends.Kinds, each []*locksmith.Helper, anyWillDo bool) (*locksmith.Helper, error) {
 	h := *each[0]
 	h.Locks = nil
@@ -66,7 +66,7 @@ func forSet(kinds backends.Kinds, each []*locksmith.Helper, anyWillDo bool) (*lo
 	return &h, err
 }
 
-// particular is the request of a set with what is one lock's own.
+// particular is the request of a set, with what is one lock's own.
 func particular(r, own backend.Request) backend.Request {
 	r.Owner.Mode, r.Owner.Meta = own.Owner.Mode, own.Owner.Meta
 	r.Strict, r.Grace, r.Polls, r.Memory = own.Strict, own.Grace, own.Polls, own.Memory
@@ -81,7 +81,7 @@ func sooner(a, b time.Duration) time.Duration {
 	return a
 }
 
-// fewer is the smaller of two numbers, 0 being no limit.
+// fewer is the smaller of two numbers; 0 is no limit.
 func fewer[T int | time.Duration](a, b T) T {
 	if a == 0 || b != 0 && b < a {
 		return b

@@ -11,9 +11,9 @@ import (
 // An Examined is a place that doctor has looked at.
 type Examined struct {
 	Place   string          `json:"place"`
-	Verdict backend.Finding `json:"verdict"` // the worst of the findings; unknown if the examination did not come to its end
+	Verdict backend.Finding `json:"verdict"` // the worst of the findings; unknown if the examination did not end
 	Checks  []check         `json:"checks"`
-	Error   string          `json:"error,omitempty"` // why it did not
+	Error   string          `json:"error,omitempty"` // why it did not end
 	seen    []backend.Check
 	people  io.Writer
 }
@@ -25,7 +25,7 @@ type check struct {
 	Advice  string          `json:"advice,omitempty"`
 }
 
-// NewExamined is a place before its examination, of which people are told.
+// NewExamined is a place before its examination. It tells people of the checks.
 func NewExamined(place string, people io.Writer) *Examined {
 	return &Examined{Place: place, Checks: []check{}, people: people}
 }
@@ -42,8 +42,8 @@ func (e *Examined) Tell(c backend.Check) {
 	}
 }
 
-// Conclude settles and tells the verdict; err is why the examination did not come to its end.
-// That a place is unfit goes before what else went wrong there.
+// Conclude settles and tells the verdict. err is why the examination did not end. That a place
+// is unfit counts more than what else went wrong there.
 func (e *Examined) Conclude(err error) {
 	e.Verdict = backend.Verdict(e.seen)
 	if err != nil {

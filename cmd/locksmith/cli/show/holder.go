@@ -22,7 +22,7 @@ func (p Participant) Role() string {
 	return "holder"
 }
 
-// String is in words for people, as in "held by alice@web3 (pid 4242) for 3m12s".
+// String is for people, as in "held by alice@web3 (pid 4242) for 3m12s".
 func (p Participant) String() string {
 	if p.Waits {
 		return "waiting: " + p.Holder.String()
@@ -35,8 +35,8 @@ func (p Participant) Line(lock string) string {
 	return fmt.Sprintf("%s: %s [%s]", Text(lock), p, Verdict(p.Holder))
 }
 
-// Verdict is the verdict on a holder for people: of those that live, one that is stopped does
-// nothing until somebody lets it go on.
+// Verdict is the verdict on a holder for people. A stopped holder lives, but does nothing until
+// somebody lets it go on.
 func Verdict(h backend.Holder) string {
 	if h.Record != nil && string(h.Verdict) == "alive" && h.Record.Stopped() != nil {
 		return "stopped"
@@ -76,7 +76,7 @@ type Holder struct {
 	Advice      string            `json:"advice,omitempty"`
 }
 
-// NewHolder describes who was seen, but for when it acquired the lock.
+// NewHolder describes who was seen, without when it acquired the lock.
 func NewHolder(h backend.Holder) *Holder {
 	s := &Holder{ID: h.ID, PID: h.PID, Verdict: Verdict(h), Blocked: h.Blocked, AgeMS: h.Age.Milliseconds(),
 		HeartbeatMS: h.Heartbeat.Milliseconds(), SilentMS: h.Silent.Milliseconds(), KeptBy: h.Kept, Note: h.Note, Advice: h.Advice}
@@ -88,7 +88,7 @@ func NewHolder(h backend.Holder) *Holder {
 	if r.Program != "" {
 		s.ProgramPID = r.Guarded().PID
 	}
-	if !h.OfKernel { // no lease counts
+	if !h.OfKernel { // no lease counts there
 		s.LeaseMS = r.Lease.Milliseconds()
 	}
 	s.MaxHoldMS, s.Meta = r.MaxHold.Milliseconds(), map[string]string{}

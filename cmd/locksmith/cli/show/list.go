@@ -7,9 +7,9 @@ import (
 	"locksmith/cmd/locksmith/cli/term"
 )
 
-// A List shows one lock after the other, so that nobody has to keep all.
+// A List shows one lock after the other, so that nobody has to keep them all.
 type List interface {
-	// Add shows a lock; one without a name is not shown, but its error is.
+	// Add shows a lock. A lock without a name is not shown, but its error is.
 	Add(l Lock, err error)
 	End() error
 }
@@ -17,8 +17,8 @@ type List interface {
 // Formats are those of a list, for people (text) and for programs.
 func Formats() []string { return []string{"text", "json", "openmetrics"} }
 
-// NewList shows what Add is given in one of Formats, or nil: text is a table on a terminal
-// of this width, and without one has a line for each holder and waiter.
+// NewList shows what Add gets in one of Formats, or is nil. text is a table on a terminal of
+// this width. Without a terminal it has a line for each holder and waiter.
 func NewList(out io.Writer, format string, width int) List {
 	switch {
 	case format == "json":
@@ -44,13 +44,12 @@ func (o listText) Add(l Lock, _ error) {
 
 func (listText) End() error { return nil }
 
-// listJSON prints {"locks": […], "errors": […]}; errors are those that belong to no
-// lock.
+// listJSON prints {"locks": […], "errors": […]}; errors are those that belong to no lock.
 type listJSON struct {
 	out    io.Writer
 	begun  bool
 	errors []string
-	err    error // of the first that could not be written as JSON
+	err    error // the first lock that could not be written as JSON
 }
 
 func (o *listJSON) Add(l Lock, err error) {

@@ -41,8 +41,8 @@ type Note struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
-// NewLock is a lock that nobody has looked at yet. Only who is wanted will be shown; nil
-// stands for all, and then a free lock is shown, too.
+// NewLock is a lock that nobody has looked at yet. Only wanted participants will be shown. If
+// wanted is nil, all are, and a free lock is shown, too.
 func NewLock(lock string, wanted func(Participant) bool) Lock {
 	return Lock{Lock: lock, State: "unknown", Holders: []*Holder{}, Waiters: []*Holder{}, wanted: wanted}
 }
@@ -59,7 +59,7 @@ func (l *Lock) Take(r backend.Report) {
 	if s := r.Success; s != nil {
 		l.Success = &Success{s.Ago.Milliseconds(), s.Host}
 	}
-	// Of one that is still there the break had no effect.
+	// If the holder is still there, the break had no effect.
 	if n := r.Broken; n != nil {
 		if _, still := l.Find(n.ID); still {
 			l.seen.Broken, r.Broken = nil, nil
@@ -84,7 +84,7 @@ func (l *Lock) Take(r backend.Report) {
 	}
 }
 
-// Explain adds to the lines for people what is to be said of each holder and waiter.
+// Explain adds to the lines for people what there is to say of each holder and waiter.
 func (l *Lock) Explain(explain func(Participant) []string) { l.explain = explain }
 
 // CountWaiters is how many were seen to wait.
@@ -92,7 +92,7 @@ func (l *Lock) CountWaiters() int { return len(l.seen.Waiters) }
 
 func (l *Lock) shows(p Participant) bool { return l.wanted == nil || l.wanted(p) }
 
-// All are the holders, and then the waiters.
+// All returns the holders, and then the waiters.
 func (l *Lock) All() (all []Participant) {
 	for _, h := range l.seen.Holders {
 		all = append(all, Participant{h, false})
@@ -103,7 +103,7 @@ func (l *Lock) All() (all []Participant) {
 	return all
 }
 
-// Find finds somebody by its id.
+// Find finds a participant by its id.
 func (l *Lock) Find(id string) (p Participant, ok bool) {
 	all := l.All()
 	i := slices.IndexFunc(all, func(p Participant) bool { return p.ID == id })
@@ -152,7 +152,7 @@ func (l *Lock) explained(p Participant) (lines []string) {
 	return lines
 }
 
-// line tells of somebody, whose place in the queue counts from 1.
+// line tells of a participant, whose place in the queue counts from 1.
 func (l *Lock) line(p Participant, place int) string {
 	switch {
 	case p.Waits && l.seen.Queued:

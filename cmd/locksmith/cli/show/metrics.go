@@ -10,12 +10,12 @@ import (
 	"locksmith/cmd/locksmith/cli/term"
 )
 
-// metrics prints OpenMetrics, as a textfile collector reads them. All samples of a metric
-// come together, so they are kept.
+// metrics prints OpenMetrics for a textfile collector. All samples of a metric come together, so
+// they are kept.
 type metrics struct {
 	out     io.Writer
 	samples [len(families)]strings.Builder
-	seen    map[string]bool // labels, each of which may be there once: places may overlap
+	seen    map[string]bool // of samples, each of which may be there once, though places may overlap
 	errors  int
 }
 
@@ -46,7 +46,7 @@ var families = [...]struct{ name, help string }{
 	successSeconds:   {"locksmith_lock_last_success_seconds", "The age of the last success that run --once-per put down."},
 }
 
-// Add takes a lock down. Of one that could not be seen nothing is known.
+// Add takes a lock down. Of a lock that could not be seen nothing is known.
 func (m *metrics) Add(l Lock, err error) {
 	if err != nil {
 		m.errors++
@@ -68,7 +68,7 @@ func (m *metrics) Add(l Lock, err error) {
 	}
 }
 
-// holders takes down what is known of them. What is not is left out.
+// holders takes down what is known of holders or waiters. It leaves out the rest.
 func (m *metrics) holders(lock string, all []*Holder) {
 	byVerdict, stuck := map[string]int{}, 0
 	var silent *Holder
@@ -96,8 +96,8 @@ func (m *metrics) holders(lock string, all []*Holder) {
 	}
 }
 
-// silence is the age of the last sign of life, in milliseconds: by the clock of the lock's
-// place, or at least as old as this host knows it; 0: it is not known.
+// silence is the age of the last sign of life, in milliseconds, by the clock of the lock's
+// place; or the least age that this host knows; or 0 if it is not known.
 func (h *Holder) silence() int64 { return max(h.HeartbeatMS, h.SilentMS) }
 
 func oldest(all []*Holder) (ms int64) {
@@ -111,12 +111,12 @@ func seconds(ms int64) float64 { return float64(ms) / 1000 }
 
 // label is the value of a label.
 func label(lock string) string {
-	var shown strings.Builder // first: a backslash of its own is no escape in a label
+	var shown strings.Builder // first, because a backslash of its own is no escape in a label
 	_, _ = term.Escaper{Out: &shown}.Write([]byte(lock))
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(shown.String())
 }
 
-// sample takes down a value of a lock; more are labels of its own.
+// sample takes down a value of a lock, with more labels of its own.
 func (m *metrics) sample(family int, lock string, value any, more ...string) {
 	fmt.Fprintf(&m.samples[family], "%s{lock=\"%s\"%s} %v\n", families[family].name, lock, strings.Join(more, ""), value)
 }

@@ -9,9 +9,9 @@ import (
 	"locksmith/cmd/locksmith/cli/term"
 )
 
-// An Output is where a command writes what it was asked for. Its writes never fail, so
-// that nobody has to look after every line: it remembers the first that did, writes
-// nothing more, and the end of the command tells.
+// An Output is where a command writes what it was asked for. Its writes never fail, so nobody
+// has to check every line. It remembers the first write that failed, and writes nothing more.
+// The end of the command tells.
 type Output struct {
 	To  io.Writer
 	err error
@@ -25,8 +25,8 @@ func (o *Output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Failure is why something is missing, or nil. Whoever stopped reading knows what there is:
-// most systems end us then without a word.
+// Failure is why something is missing, or nil. A reader that stopped reading knows what there
+// is: most systems end us then without a word.
 func (o *Output) Failure() error {
 	if o.err == nil || errors.Is(o.err, term.ErrUnread) {
 		return nil

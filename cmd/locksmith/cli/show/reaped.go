@@ -26,7 +26,7 @@ type found struct {
 	Note    string  `json:"note,omitempty"` // why it stays
 }
 
-// NewReaped is what was found in a place; err is why that may not be all.
+// NewReaped is what was found in a place. err is why there may be more.
 func NewReaped(place string, seen []backend.Reaped, err error) *Reaped {
 	r := &Reaped{Place: place, Found: []found{}, seen: seen}
 	if err != nil {
@@ -42,7 +42,7 @@ func NewReaped(place string, seen []backend.Reaped, err error) *Reaped {
 	return r
 }
 
-// Print tells people; only of what is due, if they want it quiet.
+// Print tells people; if they want it quiet, only of what is due.
 func (r *Reaped) Print(out io.Writer, quiet bool) {
 	due := 0
 	for _, s := range r.seen {

@@ -11,14 +11,14 @@ import (
 )
 
 // A table shows a lock in a line that fits the terminal, and what more is known in a second one.
-// Its columns are as wide from the first line on, so that each lock is shown when it is found.
+// Its columns keep the width of the first line, so each lock is shown when it is found.
 type table struct {
 	out                 io.Writer
 	width, lock, holder int // of the terminal, and of columns
 	begun               bool
 }
 
-// Widths of columns: of those with texts of ours, and of the two others together at least.
+// Widths of columns: those with texts of ours, and the least of the two others together.
 const (
 	stateWidth, sinceWidth, modeWidth, waitingWidth = 7, 7, 9, 7
 	leastTexts                                      = 24
@@ -60,8 +60,8 @@ func (t *table) Add(l Lock, _ error) {
 	}
 }
 
-// more is what has no column: of the first holder its pid, the age of its last heartbeat, which
-// is marked when its lease is over, and its metadata; and of the lock the last success.
+// more is what has no column. Of the first holder it is the pid, the age of its last heartbeat,
+// which is marked when its lease is over, and its metadata; of the lock, the last success.
 func (l *Lock) more() string {
 	var all []string
 	if len(l.Holders) > 0 {

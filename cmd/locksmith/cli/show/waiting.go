@@ -12,22 +12,22 @@ import (
 	"locksmith/cmd/locksmith/cli/term"
 )
 
-// A WaitLine tells people who wait who holds the lock: on a terminal as one live line while
-// we are in its foreground; elsewhere once, and then after 1, 2, 4, … minutes, so that the
-// log of a job that hangs explains itself. One that is nil tells nothing.
+// A WaitLine tells people who wait who holds the lock. On a terminal it is one live line while
+// we are in its foreground. Elsewhere it is told once, and then after 1, 2, 4, … minutes, so
+// that the log of a job that hangs explains itself. A nil WaitLine tells nothing.
 type WaitLine struct {
 	terminal *os.File
 	out      messages
-	width    int           // of the terminal; 0: not one
-	after    time.Duration // into the wait, where nothing is drawn, it is told first
-	stuck    bool          // told is only a wait that nothing is going to end, once
+	width    int           // of the terminal; 0: there is none
+	after    time.Duration // how late into a wait it is first told, where nothing is drawn
+	stuck    bool          // tell only of a wait that nothing is going to end, and only once
 
 	mu    sync.Mutex
 	held  *backend.HeldError
-	since time.Time     // held was seen
+	since time.Time     // when held was seen
 	stop  chan struct{} // non-nil during the wait
-	// told: a line of its own was written in this wait; troubled: the lock's place did not
-	// answer in it.
+	// told: a line of its own was written in this wait. troubled: the lock's place did not
+	// answer in this wait.
 	told, troubled bool
 }
 
@@ -37,8 +37,7 @@ type messages interface {
 	Stuck() bool
 }
 
-// NewWaitLine is for this terminal, or what stands in for one, or nil. Its lines go through
-// out.
+// NewWaitLine is for this terminal, or what stands in for one, or nil. Its lines go through out.
 func NewWaitLine(terminal *os.File, out messages) *WaitLine {
 	w := &WaitLine{terminal: terminal, out: out}
 	if width, _, ok := term.Size(terminal); ok {
@@ -47,14 +46,14 @@ func NewWaitLine(terminal *os.File, out messages) *WaitLine {
 	return w
 }
 
-// After leaves short waits out, where the line is not drawn.
+// After leaves out short waits where the line is not drawn.
 func (w *WaitLine) After(d time.Duration) {
 	if w != nil {
 		w.after = d
 	}
 }
 
-// Draws reports that the line is drawn on a terminal, from which it is to be removed.
+// Draws reports whether the line is drawn on a terminal, and is to be removed from there.
 func (w *WaitLine) Draws() bool { return w != nil && w.width > 0 }
 
 // OnlyStuck leaves out all waits but those that nothing is going to end.
@@ -105,10 +104,10 @@ func (w *WaitLine) say(what string) {
 	fmt.Fprintf(w.out, "locksmith: %s: %s\n", what, Text(held.Error()))
 }
 
-// now is the holder without its heartbeat: there may be newer ones.
+// now is the holder without its heartbeat, because there may be newer ones.
 func (w *WaitLine) now() backend.HeldError {
 	held := *w.held
-	if held.Holder.Age > 0 { // else it is not known
+	if held.Holder.Age > 0 { // else the age is not known
 		held.Holder.Age += time.Since(w.since)
 	}
 	held.Holder.Heartbeat = 0
@@ -137,8 +136,8 @@ func (w *WaitLine) remind(stop <-chan struct{}, began time.Time) {
 	}
 }
 
-// inBackground reports that another job has the terminal, whose lines are not ours
-// to write over.
+// inBackground reports whether another job has the terminal. Then we do not write over its
+// lines.
 func (w *WaitLine) inBackground() bool {
 	ours, known := term.Foreground(w.terminal)
 	return known && !ours

@@ -19,8 +19,8 @@ type Watch interface {
 	Close()
 }
 
-// NewWatch shows people, or programs, what is seen every so often: on a terminal that can do it
-// in place, elsewhere only what differs from the last.
+// NewWatch shows people, or programs, what is seen every so often. On a terminal that can do it,
+// it shows it in place; elsewhere only what differs from the last look.
 func NewWatch(out *os.File, every time.Duration, asJSON bool) Watch {
 	switch {
 	case asJSON:
@@ -69,7 +69,7 @@ func (c *changes) Close() {}
 // numbers may be ages, or the ports of connections.
 var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9.]+(ns|µs|ms|s|m|h)?`) })
 
-// essence is what was seen without what changes while nothing happens.
+// essence is what was seen, without what changes while nothing happens.
 func essence(seen []Lock) string {
 	var locks []Lock
 	for _, l := range seen {
@@ -112,7 +112,7 @@ func writeBlock(out io.Writer, first bool, seen []Lock, at time.Time) error {
 	return err
 }
 
-// watched are lines that tell of errors, too, of which other commands tell on standard error.
+// watched are lines that tell of errors, too. Other commands tell of errors on standard error.
 func watched(seen []Lock) (lines []string) {
 	for _, l := range seen {
 		if l.Error != "" {

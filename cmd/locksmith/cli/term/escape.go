@@ -8,9 +8,9 @@ import (
 	"locksmith/protocol"
 )
 
-// An Escaper keeps from a terminal what could move its cursor or turn text round: the
-// names of other people's files are in what we log and print. Each Write is whole
-// lines. In JSON, where such characters stand in strings only, the text stays the same.
+// An Escaper keeps from a terminal what could move its cursor or turn text round: the names of
+// other people's files are in what we log and print. Each Write is whole lines. JSON stays the
+// same text, because such characters stand only in its strings.
 type Escaper struct{ Out io.Writer }
 
 // Write implements io.Writer.

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Messages are for people, from a process that must never wait for them: while it
-// waits for a terminal that somebody stopped (Ctrl-S), or for a pipe that nobody reads,
-// it would tend no lock. What is not written soon is written later, in order.
+// Messages are for people, from a process that must never wait for them. While it waited for a
+// terminal that somebody stopped (Ctrl-S), or for a pipe that nobody reads, it would tend no
+// lock. What is not written soon is written later, in order.
 type Messages struct {
 	Out     io.Writer
 	begin   sync.Once
@@ -24,11 +24,11 @@ type message struct {
 }
 
 const (
-	// maxMessages is how many wait for who does not read; others are left out.
+	// maxMessages is how many wait for a reader that does not read. Others are left out.
 	maxMessages = 64
-	// soon is how long a message is waited for, so that it comes before what follows.
+	// soon is how long to wait for a message, so that it comes before what follows.
 	soon = 20 * time.Millisecond
-	// atLast is how long we wait for those that are left, in the end.
+	// atLast is how long to wait in the end for those that are left.
 	atLast = time.Second
 )
 
@@ -57,10 +57,10 @@ func (m *Messages) write() {
 	}
 }
 
-// Stuck reports that there are messages which nobody reads.
+// Stuck reports whether there are messages which nobody reads.
 func (m *Messages) Stuck() bool { return m.pending.Load() > 0 }
 
-// Finish waits until all is written, for a while. It is the last call.
+// Finish waits for a while until all is written. It is the last call.
 func (m *Messages) Finish() {
 	if !m.Stuck() {
 		return

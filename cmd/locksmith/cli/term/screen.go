@@ -11,15 +11,15 @@ import (
 
 // What terminals understand (ECMA-48, and xterm's second screen).
 const (
-	enterScreen = "\x1b[?1049h\x1b[?25l" // without the cursor
+	enterScreen = "\x1b[?1049h\x1b[?25l" // and hide the cursor
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
 	home        = "\x1b[H"
-	newLine     = "\x1b[K\r\n" // and remove what stood there
+	newLine     = "\x1b[K\r\n" // and clear the rest of the line
 	endOfScreen = "\x1b[K\x1b[J"
 )
 
 // A Screen is a terminal that is drawn again and again, in place: a title, an empty line, and
-// lines. Ctrl-Z stops the process and leaves the terminal to others meanwhile.
+// lines. Ctrl-Z stops the process, and leaves the terminal to others meanwhile.
 type Screen struct {
 	out  *os.File
 	stop chan struct{}
@@ -88,13 +88,13 @@ func (s *Screen) Close() {
 	_, _ = io.WriteString(s.out, leaveScreen)
 }
 
-// fit makes lines fit: long ones are continued on the next, and of many the last are
-// only counted. The last column stays free, as terminals differ in what follows it.
+// fit makes lines fit. Long ones go on in the next line, and of too many the last are only
+// counted. The last column stays free, because terminals differ in what follows it.
 func fit(lines []string, width, height int) []string {
 	width = max(width-1, 1)
 	rows := wrap(lines, width)
 	if len(rows) > height && height < 4 {
-		rows = wrap(lines[min(len(lines), 2):], width) // the title must go
+		rows = wrap(lines[min(len(lines), 2):], width) // leave out the title
 	}
 	if len(rows) <= max(height, 1) {
 		return rows

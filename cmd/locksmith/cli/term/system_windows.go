@@ -18,7 +18,7 @@ func understands(f *os.File) bool {
 		windows.SetConsoleMode(console, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
 }
 
-// Foreground: there are no jobs that take turns.
+// Foreground: Windows has no jobs that take turns.
 func Foreground(f *os.File) (ours, known bool) {
 	ours = Is(f)
 	return ours, ours

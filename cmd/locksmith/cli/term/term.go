@@ -1,8 +1,8 @@
-// Package term is for people at a terminal, and for those who read what a command prints: how
-// large the terminal is and whose, a question, a screen that is drawn again in place, and
+// Package term is for people at a terminal, and for those who read what a command prints. It has
+// the terminal's size and whose it is, a question, a screen that is drawn again in place, and
 // messages that nobody has to read. Names that come from others cannot move the cursor.
 //
-// It knows nothing of locks, and nothing of terminals but ECMA-48 and xterm's second screen.
+// It knows nothing of locks, and of terminals only ECMA-48 and xterm's second screen.
 package term
 
 import (
@@ -27,7 +27,7 @@ func Is(f *os.File) bool {
 	return ok
 }
 
-// Confirm asks on standard error what can be answered with yes or no, and reads the answer from
+// Confirm asks a question on standard error that yes or no answers, and reads the answer from
 // standard input. When ctx ends, its cause is the error.
 func Confirm(ctx context.Context, question string) (yes bool, err error) {
 	fmt.Fprintf(os.Stderr, "%s yes or no: ", question)
