@@ -50,8 +50,8 @@ func seen(h backend.Holder) func(*backend.Report) {
 	return func(r *backend.Report) { r.Holders = append(r.Holders, h) }
 }
 
-// TestObserve: somebody of whom there is no proof is watched until the lease is over, and
-// what then.
+// TestObserve: somebody whom nothing proves dead is watched until the lease is over, and then
+// may be broken.
 func TestObserve(t *testing.T) {
 	silent := backend.Holder{ID: "a", Verdict: owner.Unknown, Lease: time.Minute, Sign: "1"}
 	beating, blind, quick, unknown, dead, seenBefore, slow := silent, silent, silent, silent, silent, silent, silent
@@ -68,7 +68,7 @@ func TestObserve(t *testing.T) {
 		then  []func(*backend.Report)
 		code  protocol.Code // "": it may be broken
 		says  string
-		took  time.Duration // less than 0: whatever
+		took  time.Duration // less than 0: any time
 	}{
 		{"silent", 0, silent, []func(*backend.Report){seen(silent)}, "", "", 60600 * time.Millisecond},
 		{"a stall", 0, silent, []func(*backend.Report){seen(silent), seen(silent), seen(silent), seen(beating)}, protocol.Held, "heartbeat moves", -1},
@@ -92,17 +92,17 @@ func TestObserve(t *testing.T) {
 				start := time.Now()
 				err := b.ask(t.Context(), show.Participant{Holder: c.first})
 				if (c.code == "") != (err == nil) || err != nil && (codeOf(err) != c.code || !strings.Contains(err.Error(), c.says)) {
-					t.Errorf("%v, want code %q", err, c.code)
+					t.Errorf("watching it ends with %v, want code %q, and the text of the table", err, c.code)
 				}
 				if took := time.Since(start); c.took >= 0 && (took < c.took || took > c.took+time.Second) {
-					t.Errorf("it took %v, want %v", took, c.took)
+					t.Errorf("the watch took %v, want %v", took, c.took)
 				}
 			})
 		})
 	}
 }
 
-// TestRest: whoever breaks by force is told for how long what was guarded may still run.
+// TestRest: a user that breaks by force is told for how long what was guarded may still run.
 func TestRest(t *testing.T) {
 	holder := backend.Holder{Verdict: owner.Unknown, Lease: time.Minute, Silent: 12 * time.Second}
 	over, dead, orphaned, unknown, alive := holder, holder, holder, holder, holder
@@ -122,7 +122,7 @@ func TestRest(t *testing.T) {
 		{show.Participant{Holder: unknown}, -1, "nothing tells for how long"},
 	} {
 		if left, text := rest(c.who); left != c.left || !strings.Contains(text, c.says) || (text == "") != (c.says == "") {
-			t.Errorf("%+v: %v, %q, want %v, %q", c.who, left, text, c.left, c.says)
+			t.Errorf("after a break of %+v what it guards may run for %v, %q, want %v, %q", c.who, left, text, c.left, c.says)
 		}
 	}
 }

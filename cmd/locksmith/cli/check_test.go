@@ -13,7 +13,7 @@ func TestCompareToken(t *testing.T) {
 	}{{1, 1, ""}, {7, 7, ""}, {1, 0, protocol.Gone}, {1, 2, protocol.Gone}, {3, 2, protocol.Gone}} {
 		err := compareToken("nfs:/lock", c.token, c.newest)
 		if (err == nil) != (c.code == "") || err != nil && codeOf(err) != c.code {
-			t.Errorf("%d beside %d: %v", c.token, c.newest, err)
+			t.Errorf("check of token %d, with %d the newest: %v", c.token, c.newest, err)
 		}
 	}
 }

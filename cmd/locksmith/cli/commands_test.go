@@ -9,7 +9,7 @@ import (
 	"locksmith/protocol"
 )
 
-// TestEveryCommandExplainsItself: by an example, and its place among the others.
+// TestEveryCommandExplainsItself: each command has an example, and a place among the others.
 func TestEveryCommandExplainsItself(t *testing.T) {
 	n := 0
 	var check func(c *cobra.Command)
@@ -25,17 +25,17 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		}
 	}
 	if check(Commands()); n < 16 {
-		t.Errorf("only %d commands", n)
+		t.Errorf("there are only %d commands", n)
 	}
 }
 
-// TestDefaults: help does not show two of one flag, nor one that is none.
+// TestDefaults: help shows no flag with two defaults, nor one that is no default.
 func TestDefaults(t *testing.T) {
 	var check func(c *cobra.Command)
 	check = func(c *cobra.Command) {
 		for line := range strings.Lines(c.LocalFlags().FlagUsages()) {
 			if strings.Count(line, "(default") > 1 || strings.Contains(line, "(default 0") {
-				t.Errorf("%s: %s", c.CommandPath(), line)
+				t.Errorf("help of %s shows a wrong default: %s", c.CommandPath(), line)
 			}
 		}
 		for _, sub := range c.Commands() {
@@ -45,14 +45,14 @@ func TestDefaults(t *testing.T) {
 	check(Commands())
 }
 
-// TestNames: a command is found by the name that it gives itself, and alone then.
+// TestNames: a command is found by the name that it gives itself, and then alone.
 func TestNames(t *testing.T) {
 	a := &app{}
 	for _, g := range a.groups() {
 		for _, c := range g.commands {
 			alone := a.rootFor([]string{c.name}).Commands()
 			if len(alone) != 1 || alone[0].Name() != c.name {
-				t.Errorf("%s gives %d commands, the first %q", c.name, len(alone), alone[0].Name())
+				t.Errorf("the name %s makes %d commands, the first %q, want it alone", c.name, len(alone), alone[0].Name())
 			}
 		}
 	}
@@ -61,7 +61,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestMeanings: each status that a code has is explained once.
+// TestMeanings: each exit status that a code has is explained once.
 func TestMeanings(t *testing.T) {
 	seen := map[int]int{}
 	for _, m := range meanings() {

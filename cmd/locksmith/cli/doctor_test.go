@@ -24,8 +24,8 @@ func (p examined) Examine(ctx context.Context, _ backend.Examination, tell backe
 	return p.examine(ctx, tell)
 }
 
-// TestExamineDetached: a place that does not answer is left alone in the end, but not
-// one that is slow.
+// TestExamineDetached: doctor leaves alone, in the end, a place that does not answer, but not a
+// slow one.
 func TestExamineDetached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hanging := make(chan struct{})
@@ -38,7 +38,7 @@ func TestExamineDetached(t *testing.T) {
 			select {
 			case err := <-over:
 				return err
-			case <-time.After(time.Hour): // of the bubble, which waits for nothing else then
+			case <-time.After(time.Hour): // the bubble's time, when all else waits
 				t.Fatalf("after an hour it still waits for the examination: the timer in follow (hanging.go) should have ended that %v after the last check", checkTime+e.Idle)
 				return nil
 			}
@@ -89,12 +89,13 @@ func TestVerdicts(t *testing.T) {
 		}
 		a.conclude(e, c.err)
 		if a.status != c.status || !strings.HasSuffix(people.String(), "\np: "+c.sentence+"\n") && people.String() != "p: "+c.sentence+"\n" {
-			t.Errorf("%+v: status %d, %q", c, a.status, people.String())
+			t.Errorf("conclude of %+v: status %d, people read %q", c, a.status, people.String())
 		}
 	}
 }
 
-// TestProgress: a check that takes long is told of every few seconds, a short one not at all.
+// TestProgress: people are told of a long check every few seconds, and of a short one not at
+// all.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told strings.Builder
@@ -104,7 +105,7 @@ func TestProgress(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		if told.String() != "locksmith: round 5\nlocksmith: round 10\n" {
-			t.Errorf("told: %q", told.String())
+			t.Errorf("people were told %q", told.String())
 		}
 	})
 }

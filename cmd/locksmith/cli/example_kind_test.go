@@ -12,8 +12,8 @@ import (
 	"locksmith/backends/backendtest"
 )
 
-// TestExampleConforms: the kind of lock of ExampleWith is one that others may copy: it passes
-// the suite, and is short.
+// TestExampleConforms: others may copy the kind of lock of ExampleWith: it passes the suite, and
+// is short.
 func TestExampleConforms(t *testing.T) {
 	text, err := os.ReadFile("example_with_test.go")
 	if err != nil {

@@ -24,22 +24,22 @@ func TestMoreSevere(t *testing.T) {
 				var a app
 				a.settle(two[0])
 				if a.settle(two[1]); a.status != more {
-					t.Errorf("%v is %d", two, a.status)
+					t.Errorf("the statuses %v in this order end with %d", two, a.status)
 				}
 			}
 		}
 	}
 	for _, m := range meanings() {
 		if !slices.Contains(severity, m.code.Exit()) {
-			t.Errorf("nobody knows how severe %d is", m.code.Exit())
+			t.Errorf("exit status %d is missing in severity (exit.go)", m.code.Exit())
 		}
 	}
 	if moreSevere(143, 77) != 143 || moreSevere(73, 130) != 73 {
-		t.Error("a signal has another place")
+		t.Error("a signal's status is not where severity (exit.go) has it")
 	}
 }
 
-// TestExitStatus: a signal is told by its number, but to a parent that waits for a lock.
+// TestExitStatus: a signal is told by its number, but not to a parent that waits for a lock.
 func TestExitStatus(t *testing.T) {
 	signal := &locksmith.SignalError{Signal: os.Signal(syscall.SIGTERM)}
 	for _, c := range []struct {
@@ -57,7 +57,7 @@ func TestExitStatus(t *testing.T) {
 		{&backend.Error{Code: protocol.Permission, Err: errors.New("x")}, 77},
 	} {
 		if got := exitStatus(c.err); got != c.want {
-			t.Errorf("%v: %d, want %d", c.err, got, c.want)
+			t.Errorf("exit status of %v: %d, want %d", c.err, got, c.want)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"locksmith/cmd/locksmith/cli/request"
 )
 
-// TestBreakCommand: the command line that is advised names the lock as this one did.
+// TestBreakCommand: the command line that is advised names the lock as the user's did.
 func TestBreakCommand(t *testing.T) {
 	for want, n := range map[string]request.Named{
 		"locksmith break link: --force":                          {},
@@ -16,7 +16,7 @@ func TestBreakCommand(t *testing.T) {
 		"locksmith break --for 'a b' --suffix ' ' link: --force": {File: flags.File{Path: "a b", Suffix: " "}},
 	} {
 		if got := breakCommand(&n, []string{"link:"}, "--force"); got != want {
-			t.Errorf("%s, want %s", got, want)
+			t.Errorf("advised is %s, want %s", got, want)
 		}
 	}
 }

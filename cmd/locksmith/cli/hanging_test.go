@@ -11,16 +11,16 @@ import (
 	"locksmith/protocol"
 )
 
-// TestWithDeadline: a call that hangs is left behind after a while, or when it is not wanted
-// any more; one that heeds its context is told of in the same way.
+// TestWithDeadline: a call that hangs is left behind after a while, or when it is not wanted any
+// more. One that heeds its context has the same error.
 func TestWithDeadline(t *testing.T) {
 	unwanted := errors.New("a signal")
 	for _, c := range []struct {
 		name  string
 		takes time.Duration
 		heeds bool          // its context
-		ends  time.Duration // the caller's context; 0: it does not
-		code  protocol.Code // "": it has an answer
+		ends  time.Duration // of the caller's context; 0: it does not end
+		code  protocol.Code // "": the call has an answer
 		cause error
 		took  time.Duration
 	}{
@@ -50,7 +50,7 @@ func TestWithDeadline(t *testing.T) {
 					}
 				})
 				if took := time.Since(start); took != c.took {
-					t.Errorf("it took %v, want %v", took, c.took)
+					t.Errorf("the call took %v, want %v", took, c.took)
 				}
 				switch {
 				case c.cause != nil:
@@ -58,7 +58,7 @@ func TestWithDeadline(t *testing.T) {
 						t.Error(err)
 					}
 				case c.code == "" && (err != nil || got != 7), c.code != "" && (err == nil || codeOf(err) != c.code):
-					t.Errorf("%d, %v", got, err)
+					t.Errorf("the call returned %d, %v", got, err)
 				}
 				time.Sleep(2 * time.Hour) // until what was left behind ends, too
 			})

@@ -25,8 +25,8 @@ func (s slow) list(_ context.Context, l backend.Listing) error {
 	return nil
 }
 
-// TestListHangs: one look that hangs is left behind, however long all of them and the
-// reader of the output take.
+// TestListHangs: one look that hangs is left behind, however long all looks and the reader of
+// the output take.
 func TestListHangs(t *testing.T) {
 	const fine = lookTime - time.Second
 	for _, c := range []struct {
@@ -43,14 +43,14 @@ func TestListHangs(t *testing.T) {
 				time.Sleep(10 * lookTime)
 			})
 			if told != c.want || (err != nil) != (c.want < len(c.place)) || err != nil && codeOf(err) != protocol.Unreachable {
-				t.Errorf("%v: told %d, %v", c.place, told, err)
+				t.Errorf("looks that take %v: told of %d locks, %v", c.place, told, err)
 			}
 			time.Sleep(2 * lookTime) // until the look that was left behind ends, too
 		})
 	}
 }
 
-// TestListInterrupted: what ends the command is what is told.
+// TestListInterrupted: list tells what ended it.
 func TestListInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -70,7 +70,7 @@ func TestIsPath(t *testing.T) {
 		"job": false, "nfs:/a": false, "nfs:a/": false, "ftp://host/a": false, "": false,
 	} {
 		if got := isPath(place); got != want {
-			t.Errorf("%s: %t", place, got)
+			t.Errorf("isPath of %s is %t", place, got)
 		}
 	}
 }

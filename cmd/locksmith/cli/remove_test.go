@@ -10,7 +10,7 @@ import (
 	"locksmith/protocol"
 )
 
-// unused is a lock that is free and to be removed. It is all that removeHeld asks for.
+// unused is a lock that is free and to be removed, and all that removeHeld asks of a lock.
 type unused struct {
 	scene
 	backend.Hold
@@ -38,8 +38,8 @@ type tries struct {
 
 func (t tries) Try(context.Context) (backend.Hold, error) { return t.hold, nil }
 
-// TestRemoveWaitedFor: a lock that somebody waits for is in use. Who came after the first look
-// is seen when the lock is ours.
+// TestRemoveWaitedFor: a lock that somebody waits for is in use. remove sees a waiter that came
+// after the first look when it holds the lock itself.
 func TestRemoveWaitedFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		waiters []backend.Holder
@@ -59,7 +59,7 @@ func TestRemoveWaitedFor(t *testing.T) {
 				backendtest.MustFail(t, err, protocol.Held, "locksmith break")
 			}
 			if u.removed != c.removed || u.released == c.removed {
-				t.Errorf("removed: %v, released: %v", u.removed, u.released)
+				t.Errorf("a lock with a late waiter: removed %v, released %v", u.removed, u.released)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 	"locksmith/cmd/locksmith/cli/show"
 )
 
-// slowBackend answers each look after a while, whatever its context.
+// slowBackend answers each look after a while, whatever its context says.
 type slowBackend struct {
 	backend.Backend              // nobody asks more of it
 	takes           atomic.Int64 // nanoseconds
@@ -36,7 +36,7 @@ type recorder struct {
 	states []string
 	at     []time.Duration
 	start  time.Time
-	full   func() // called after each
+	full   func() // called after each look
 }
 
 func (r *recorder) Show(seen []show.Lock, at time.Time) error {
@@ -47,8 +47,8 @@ func (r *recorder) Show(seen []show.Lock, at time.Time) error {
 
 func (r *recorder) Close() {}
 
-// TestWatchHanging: a look that hangs is told, is not repeated beside itself, and all
-// goes on when it comes back.
+// TestWatchHanging: status --watch tells of a look that hangs, does not repeat it beside itself,
+// and goes on when it comes back.
 func TestWatchHanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slowBackend{t: t}
@@ -64,15 +64,15 @@ func TestWatchHanging(t *testing.T) {
 		}
 		err := watchLoop(ctx, r, 10*time.Second, func() []show.Lock { return lookAtAll(ctx, []*view{v}) })
 		if err != nil || !slices.Equal(r.states, []string{"unknown", "unknown", "unknown", "free", "free"}) {
-			t.Errorf("%v, %q", err, r.states)
+			t.Errorf("the watch ends with %v; the states shown are %q", err, r.states)
 		}
 		if s := time.Second; !slices.Equal(r.at, []time.Duration{30 * s, 40 * s, 50 * s, 60 * s, 71 * s}) {
-			t.Errorf("shown at %v", r.at)
+			t.Errorf("states were shown at %v", r.at)
 		}
 	})
 }
 
-// TestWatchEnds: it ends at once, also in the middle of a look.
+// TestWatchEnds: the watch ends at once, also in the middle of a look.
 func TestWatchEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slowBackend{t: t}
@@ -83,7 +83,7 @@ func TestWatchEnds(t *testing.T) {
 		r := &recorder{start: time.Now(), full: func() { t.Error("it shows what nobody saw") }}
 		err := watchLoop(ctx, r, time.Second, func() []show.Lock { return lookAtAll(ctx, []*view{v}) })
 		if err != nil || time.Since(r.start) != time.Second {
-			t.Errorf("%v after %v", err, time.Since(r.start))
+			t.Errorf("the watch ends with %v after %v, want at once", err, time.Since(r.start))
 		}
 		time.Sleep(2 * time.Hour) // the look comes back
 	})

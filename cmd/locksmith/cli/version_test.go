@@ -10,23 +10,23 @@ import (
 	"locksmith/protocol"
 )
 
-// TestAbilities: a program asks by them what a helper can do before it relies on it.
+// TestAbilities: a program asks so what a helper can do, before it relies on it.
 func TestAbilities(t *testing.T) {
 	got := (&app{self: request.Program{Kinds: backends.Usual()}}).abilities()
 	if got.Protocol != protocol.Version || got.Version == "" || got.Formats["records"] != "1" {
-		t.Errorf("%+v", got)
+		t.Errorf("version --json tells %+v", got)
 	}
 	for _, flag := range []string{"--parent", "--beats", "--events", "--shared"} {
 		if !slices.Contains(got.Hold, flag) {
-			t.Errorf("hold has no %s: %q", flag, got.Hold)
+			t.Errorf("version --json lacks the flag %s of hold: %q", flag, got.Hold)
 		}
 	}
 	if !slices.Contains(got.Kinds, kindOf{"nfs", 1}) || len(got.Kinds) != len(backends.Usual()) {
-		t.Errorf("kinds %v", got.Kinds)
+		t.Errorf("version --json tells the kinds %v", got.Kinds)
 	}
 }
 
-// TestVersionIn: a program that is its own helper has a version of its own.
+// TestVersionIn: a program that is its own helper has its own version.
 func TestVersionIn(t *testing.T) {
 	other := debug.Module{Path: "example.org/billing", Version: "v7.0.0"}
 	for want, info := range map[string]*debug.BuildInfo{
@@ -36,7 +36,7 @@ func TestVersionIn(t *testing.T) {
 		"(devel)": {Main: other, Deps: []*debug.Module{{Path: "locksmith", Version: "v0.0.0", Replace: &debug.Module{Path: "../locksmith"}}}},
 	} {
 		if got := versionIn(info); got != want {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("versionIn is %q, want %q", got, want)
 		}
 	}
 }

@@ -36,20 +36,20 @@ func TestConditions(t *testing.T) {
 	} {
 		c, err := parseCondition(text)
 		if err != nil {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("parse of --where %s: %v", text, err)
 		} else if c.matches(somebody(), 7) != want {
-			t.Errorf("%s: %v", text, !want)
+			t.Errorf("--where %s matches: %v, want the other", text, !want)
 		}
 	}
 	for _, text := range []string{"", "job", "=x", "Job=x", "job==x", "job!x", "a b=c", "meta.=x", "age>soon", "age<-1s", "age=",
 		"lease=", "pid=me", "token>1e3", "k\n=x", "state=free", "mode!=private", "verdict=", "a0123456789012345678901234567=x"} {
 		if c, err := parseCondition(text); err == nil {
-			t.Errorf("%q was read as %q", text, c)
+			t.Errorf("--where accepts %q, as %q", text, c)
 		}
 	}
 }
 
-// TestConditionsOfNobodyKnown: what is unknown only matches !=.
+// TestConditionsOfNobodyKnown: an unknown value only matches !=.
 func TestConditionsOfNobodyKnown(t *testing.T) {
 	p := show.Participant{Holder: backend.Holder{Verdict: owner.Unknown}, Waits: true}
 	for key := range fields {
@@ -63,7 +63,7 @@ func TestConditionsOfNobodyKnown(t *testing.T) {
 				want = want || sign == "<" || sign == "<="
 			}
 			if (condition{key, sign, value}).matches(p, 7) != want {
-				t.Errorf("%s%s%s: %v", key, sign, value, !want)
+				t.Errorf("of nobody known --where %s%s%s matches: %v, want the other", key, sign, value, !want)
 			}
 		}
 	}

@@ -15,10 +15,10 @@ func TestHasAncestor(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !HasAncestor(parent) {
-		t.Error("the parent is no ancestor")
+		t.Error("HasAncestor denies our parent")
 	}
 	if grand, ok := parentOf(parent.PID); ok && grand > 0 && !HasAncestor(process.Process{PID: grand}) {
-		t.Error("its parent is no ancestor")
+		t.Error("HasAncestor denies our parent's parent")
 	}
 	child := exec.CommandContext(t.Context(), "sleep", "60")
 	if err := child.Start(); err != nil {
@@ -31,7 +31,7 @@ func TestHasAncestor(t *testing.T) {
 	self, _ := process.Find(os.Getpid())
 	for _, p := range []process.Process{{}, self, started, {PID: parent.PID, Start: parent.Start + 1}} {
 		if HasAncestor(p) {
-			t.Errorf("%v is an ancestor", p)
+			t.Errorf("HasAncestor takes %v for an ancestor", p)
 		}
 	}
 	if err := child.Process.Kill(); err != nil {
@@ -40,10 +40,9 @@ func TestHasAncestor(t *testing.T) {
 	_ = child.Wait()
 }
 
-// TestForeignProc: where /proc has other numbers than we have, others' processes are not
-// taken for ours.
+// TestForeignProc: if /proc has other numbers than ours, others' processes do not count as ours.
 func TestForeignProc(t *testing.T) {
 	if lab.InForeignProc(t) && HasAncestor(process.Process{PID: 1}) {
-		t.Error("the first process of another pid namespace is an ancestor")
+		t.Error("HasAncestor takes the first process of another pid namespace for an ancestor")
 	}
 }

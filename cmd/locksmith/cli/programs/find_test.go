@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestFind: a program is on PATH, can be run, and is not this one under another name.
+// TestFind: Find finds a program that is on PATH, can be run, and is not this one under another
+// name.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
@@ -26,12 +27,12 @@ func TestFind(t *testing.T) {
 	}
 	for name, want := range map[string]string{"there": filepath.Join(dir, "there"), "data": "", "self": "", "none": ""} {
 		if got := Find(name); got != want {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("Find of %s: %q", name, got)
 		}
 	}
 	t.Chdir(dir)
 	t.Setenv("PATH", ".")
 	if got := Find("there"); got != "" {
-		t.Errorf("in the directory where we happen to be: %s", got)
+		t.Errorf("Find finds a program in the working directory: %s", got)
 	}
 }

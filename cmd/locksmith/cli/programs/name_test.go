@@ -8,13 +8,13 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestProgramName: of what an interpreter was told no more is named than a script that is there.
+// TestProgramName: of an interpreter's arguments only a script that is there is named.
 func TestProgramName(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "billing.pl")
 	if err := os.WriteFile(script, []byte("1;\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lab.Eventually(t, "the kernel knows the file", func() bool { return isFile(script) }) // it may have other things to do
+	lab.Eventually(t, "the kernel knows the file", func() bool { return isFile(script) }) // the kernel may have dropped it
 	for _, c := range []struct {
 		path string
 		argv []string
@@ -36,7 +36,7 @@ func TestProgramName(t *testing.T) {
 		{"", []string{"", script}, ""},
 	} {
 		if got := Name(c.path, func() []string { return c.argv }); got != c.want {
-			t.Errorf("%s %q: %s, want %s", c.path, c.argv, got, c.want)
+			t.Errorf("Name of %s with %q is %s, want %s", c.path, c.argv, got, c.want)
 		}
 	}
 }

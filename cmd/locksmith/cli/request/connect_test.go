@@ -8,8 +8,7 @@ import (
 	"locksmith/backends/backend"
 )
 
-// TestTrust: whom to trust is one question, which a flag answers before the
-// profile.
+// TestTrust: whom to trust is one question. A flag answers it before the profile does.
 func TestTrust(t *testing.T) {
 	strict, loose, system := backend.Access{CA: "profile.pem"}, backend.Access{Insecure: true}, backend.Access{}
 	for _, c := range []struct {
@@ -32,7 +31,7 @@ func TestTrust(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := r.over(c.profile); got.CA != c.want.CA || got.Insecure != c.want.Insecure {
-			t.Errorf("%v over %+v is %+v", c.flags, c.profile, got)
+			t.Errorf("the flags %v over the profile %+v make %+v", c.flags, c.profile, got)
 		}
 	}
 }

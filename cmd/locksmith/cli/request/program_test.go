@@ -8,7 +8,7 @@ func TestScheme(t *testing.T) {
 		"../demo:/x": "", "a b:/x": "", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa:/x": "",
 	} {
 		if got, ok := schemeOf(address); ok != (want != "") || ok && got != want {
-			t.Errorf("%s: %q, %t", address, got, ok)
+			t.Errorf("schemeOf %s is %q, %t", address, got, ok)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (d *disk) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestOutput: the first failure is remembered, and nothing follows what is missing.
+// TestOutput: an Output remembers the first failure, and writes nothing after it.
 func TestOutput(t *testing.T) {
 	full, later := errors.New("full"), errors.New("later")
 	d := &disk{fail: map[int]error{2: full, 4: later}}
@@ -33,11 +33,11 @@ func TestOutput(t *testing.T) {
 		fmt.Fprint(&o, i)
 	}
 	if err := o.Failure(); !errors.Is(err, full) || d.written != "0" {
-		t.Errorf("%v, %q was written", err, d.written)
+		t.Errorf("after a failed write: Failure is %v, and %q was written", err, d.written)
 	}
 }
 
-// TestNobodyReads: a reader that has gone is nothing to complain of.
+// TestNobodyReads: it is no failure that a reader has gone.
 func TestNobodyReads(t *testing.T) {
 	o := Output{To: &disk{fail: map[int]error{1: fmt.Errorf("write: %w", term.ErrUnread)}}}
 	fmt.Fprint(&o, "x")

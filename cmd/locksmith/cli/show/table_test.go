@@ -24,7 +24,7 @@ func some() []Lock {
 	return []Lock{many, free, failed}
 }
 
-// TestTable: lines fit the terminal, and the end of a lock's name is seen.
+// TestTable: lines fit the terminal, and show the end of a lock's name.
 func TestTable(t *testing.T) {
 	for _, width := range []int{60, 80, 200} {
 		var out strings.Builder
@@ -37,17 +37,17 @@ func TestTable(t *testing.T) {
 		if len(lines) != 7 || !strings.HasPrefix(lines[0], "LOCK ") || !strings.Contains(lines[1], `billing" dead `) && width < 200 ||
 			!strings.Contains(lines[1], "+1") || !strings.HasSuffix(lines[1], " 1d2h exclusive       3") || !strings.Contains(lines[3], " free") || !strings.Contains(lines[5], " unknown") ||
 			lines[2] != cut("  helper's pid 7, ! heartbeat 5m0s ago: lease of 1m0s over, job=night?ly", width) || lines[4] != "  last success 12m0s ago by web3" {
-			t.Errorf("at %d:\n%s", width, &out)
+			t.Errorf("the table at width %d is wrong:\n%s", width, &out)
 		}
 		for _, line := range lines {
 			if utf8.RuneCountInString(line) > width {
-				t.Errorf("longer than %d: %q", width, line)
+				t.Errorf("a line of the table is longer than %d: %q", width, line)
 			}
 		}
 	}
 }
 
-// TestTableObeysNobody: what others have put into a record moves no cursor.
+// TestTableObeysNobody: what others put into a record moves no cursor.
 func TestTableObeysNobody(t *testing.T) {
 	const bad = "\x1b[2J"
 	hostile := owner.Record{User: bad, Place: owner.Place{Host: bad}, Program: bad, Mode: bad}
@@ -56,7 +56,7 @@ func TestTableObeysNobody(t *testing.T) {
 	var out strings.Builder
 	NewList(&out, "text", 80).Add(l, nil)
 	if strings.Contains(out.String(), "\x1b") {
-		t.Errorf("%q", &out)
+		t.Errorf("the table lets a control character through: %q", &out)
 	}
 }
 
@@ -79,10 +79,10 @@ func TestMetrics(t *testing.T) {
 		"_lease_seconds{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 60\n# HELP", "verdict=\"dead\"} 1\n", "_last_success_seconds{lock=\"local:/free\"} 720\n# HELP", "billing\\\"\"} 3\n", `_held{lock="local:/\\u001b[2J"} 0` + "\n", "\nlocksmith_list_errors 1\n# EOF\n",
 	} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %s in:\n%s", want, &out)
+			t.Errorf("the table lacks %s:\n%s", want, &out)
 		}
 	}
 	if strings.Contains(out.String(), "ftp:") {
-		t.Error("what could not be seen has a state")
+		t.Error("the table shows a state for a lock that could not be seen")
 	}
 }

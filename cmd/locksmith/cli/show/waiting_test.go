@@ -12,12 +12,12 @@ import (
 	"locksmith/protocol"
 )
 
-// A record is messages that are kept.
+// A record keeps messages.
 type record struct{ bytes.Buffer }
 
 func (*record) Stuck() bool { return false }
 
-// waitFor is a wait for so long, and what was told of it.
+// waitFor waits for passed, and returns what was told.
 func waitFor(after, passed time.Duration) string {
 	var out record
 	w := NewWaitLine(nil, &out)
@@ -29,12 +29,12 @@ func waitFor(after, passed time.Duration) string {
 	return out.String()
 }
 
-// TestWaitLine: a wait without a terminal is told at once, and again each time twice as late.
+// TestWaitLine: without a terminal a wait is told at once, and again each time twice as late.
 func TestWaitLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := "locksmith: waiting: fake:/x: held by somebody unknown (pid 7) for 1s\n"
 		if got := waitFor(0, time.Minute-1); got != begun {
-			t.Errorf("in the first minute: %q", got)
+			t.Errorf("in the first minute of a wait is told: %q", got)
 		}
 		got := waitFor(0, 8*time.Minute-1)
 		want := begun
@@ -42,24 +42,25 @@ func TestWaitLine(t *testing.T) {
 			want += "locksmith: still waiting after " + m + "0s: fake:/x: held by somebody unknown (pid 7) for " + m + "1s\n"
 		}
 		if got != want {
-			t.Errorf("got:\n%s", got)
+			t.Errorf("of a long wait is told:\n%s", got)
 		}
 	})
 }
 
-// TestShortWait: what is told late is not told of a wait that was over before.
+// TestShortWait: a wait that was over before it is told is not told at all.
 func TestShortWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if got := waitFor(time.Second, time.Second-1); got != "" {
-			t.Errorf("got %q", got)
+			t.Errorf("of a wait shorter than After is told: %q", got)
 		}
 		if got := waitFor(time.Second, 2*time.Minute-1); strings.Count(got, "\n") != 2 || !strings.Contains(got, "waiting: fake:/x: held by somebody unknown (pid 7) for 2s\n") {
-			t.Errorf("got %q", got)
+			t.Errorf("of a wait longer than After is told: %q", got)
 		}
 	})
 }
 
-// TestTroubleIsTold: once in a wait that had another reason before, however often it comes.
+// TestTroubleIsTold: trouble with the lock's place is told once in a wait, however often it
+// comes.
 func TestTroubleIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out record
@@ -73,12 +74,12 @@ func TestTroubleIsTold(t *testing.T) {
 		const want = "locksmith: waiting: fake:/x: held by somebody unknown (pid 7) for 1s\n" +
 			"locksmith: waiting: fake:/x: waiting until it can be seen who holds it: connect: refused\n"
 		if out.String() != want {
-			t.Errorf("got:\n%s", out.String())
+			t.Errorf("of a wait with trouble is told:\n%s", out.String())
 		}
 	})
 }
 
-// TestQuietWaitLine: one that is nil tells nothing.
+// TestQuietWaitLine: a nil WaitLine tells nothing.
 func TestQuietWaitLine(*testing.T) {
 	var w *WaitLine
 	w.Show(&backend.HeldError{})

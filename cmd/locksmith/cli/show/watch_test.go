@@ -8,7 +8,7 @@ import (
 	"locksmith/backends/backend"
 )
 
-// TestChanges: times change always, and are no news.
+// TestChanges: times always change, and are no news.
 func TestChanges(t *testing.T) {
 	var out strings.Builder
 	c := &changes{out: &out, write: writeBlock}
@@ -43,10 +43,10 @@ func TestChanges(t *testing.T) {
 		{NewLock("fake:/x", nil), true},
 	} {
 		if got := show(c.status); got != c.news {
-			t.Errorf("%d: news %v", i, got)
+			t.Errorf("look %d counts as news: %v", i, got)
 		}
 	}
 	if blocks := strings.Split(out.String(), "\n\n"); len(blocks) != 5 || blocks[0] != "2026-07-01 12:00:00\nfake:/x: held by somebody unknown (pid 1) for 1s []" {
-		t.Errorf("%q", out.String())
+		t.Errorf("what was written is %q", out.String())
 	}
 }

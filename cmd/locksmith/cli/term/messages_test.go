@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestMessagesComeLater: who does not read keeps nobody waiting for long, and finds all
-// in order if it reads at last.
+// TestMessagesComeLater: a reader that does not read keeps nobody waiting for long, and at last
+// finds all messages in order.
 func TestMessagesComeLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
@@ -20,7 +20,7 @@ func TestMessagesComeLater(t *testing.T) {
 			fmt.Fprintln(m, i)
 		}
 		if d := time.Since(start); d > 3*soon || !m.Stuck() {
-			t.Errorf("three messages take %v; stuck: %v", d, m.Stuck())
+			t.Errorf("three messages that nobody reads take %v; stuck: %v", d, m.Stuck())
 		}
 		var got strings.Builder
 		go func() {
@@ -29,14 +29,14 @@ func TestMessagesComeLater(t *testing.T) {
 		}()
 		m.Finish()
 		if got.String() != "0\n1\n2\n" || m.Stuck() {
-			t.Errorf("%q came; stuck: %v", got.String(), m.Stuck())
+			t.Errorf("once somebody reads, %q came; stuck: %v", got.String(), m.Stuck())
 		}
 		_ = w.Close()
 		close(m.queue)
 	})
 }
 
-// TestMessagesNobodyReads: there is an end to waiting, and to what is kept.
+// TestMessagesNobodyReads: the wait has an end, and so has what is kept.
 func TestMessagesNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
@@ -47,7 +47,7 @@ func TestMessagesNobodyReads(t *testing.T) {
 		}
 		m.Finish()
 		if d := time.Since(start); d > (maxMessages+1)*soon+atLast {
-			t.Errorf("it takes %v", d)
+			t.Errorf("Finish, with nobody reading, takes %v", d)
 		}
 		_ = r.Close()
 		close(m.queue)

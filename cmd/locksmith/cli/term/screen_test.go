@@ -22,7 +22,7 @@ func TestFit(t *testing.T) {
 		{0, 0, []string{"f"}},
 	} {
 		if got := fit(lines, c.width, c.height); !slices.Equal(got, c.want) {
-			t.Errorf("%d x %d: %q", c.width, c.height, got)
+			t.Errorf("fit to %d x %d: %q", c.width, c.height, got)
 		}
 	}
 }
