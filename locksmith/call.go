@@ -6,6 +6,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 func bounded(c clock.Clock, d time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	call := backend.DetachCall(func() error { return f(ctx) })
+	call := detached.GoErr(func() error { return f(ctx) })
 	if call.Await(ctx, c, d, 0) {
 		_, err := call.Result()
 		return err
@@ -45,7 +46,7 @@ func (s *session) call(parent context.Context, d, share time.Duration, f func(co
 	}
 	ctx, cancel := clock.WithTimeout(parent, s.clock(), min(share, d))
 	defer cancel()
-	call := backend.DetachCall(func() error { return f(ctx) })
+	call := detached.GoErr(func() error { return f(ctx) })
 	if call.Await(parent, s.clock(), d, min(d, answerTime)) {
 		_, err := call.Result()
 		return true, err

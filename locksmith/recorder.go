@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 	"locksmith/backends/owner"
 	"locksmith/locksmith/events"
 	"locksmith/protocol"
@@ -44,8 +45,8 @@ type Recorder struct {
 	due     time.Duration // when the next heartbeat is expected
 	began   time.Duration // when the release began
 	to      EventWriter
-	queue   chan func()   // writes that wait
-	writer  *backend.Call // the call that makes the writes
+	queue   chan func()       // writes that wait
+	writer  *detached.ErrCall // the call that makes the writes
 	warn    sync.Once
 }
 
@@ -64,7 +65,7 @@ func (h *Helper) Record(to EventWriter, command string) *Recorder {
 	}
 	r.name()
 	h.Client = r
-	r.writer = backend.DetachCall(func() error {
+	r.writer = detached.GoErr(func() error {
 		for write := range r.queue {
 			write()
 		}
@@ -188,7 +189,7 @@ func (r *Recorder) tell(e events.Event) {
 	e.Locks, e.Modes, e.Mode = r.locks, r.modes, r.helper.Request.Owner.Mode
 	e.Command, e.Meta = r.command, r.meta
 	isQueued := true
-	write := backend.DetachIn(func(write func()) {
+	write := detached.GoIn(func(write func()) {
 		select {
 		case r.queue <- write:
 		default:

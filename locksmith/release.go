@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -89,9 +90,9 @@ func (s *session) findNote(loss *LossError) {
 	}
 	ctx, cancel := clock.WithTimeout(context.Background(), s.clock(), limit)
 	defer cancel()
-	look := backend.Detach(func() (*owner.Note, error) { return noted.Note(ctx) })
+	look := detached.Go(func() (*owner.Note, error) { return noted.Note(ctx) })
 	if !look.Await(context.Background(), s.clock(), limit, 0) {
-		s.hung = backend.DetachCall(func() error { _, err := look.Result(); return err })
+		s.hung = detached.GoErr(func() error { _, err := look.Result(); return err })
 		return
 	}
 	note, err := look.Result()
@@ -112,7 +113,7 @@ func (s *session) logLoss(loss *LossError) {
 func (s *session) overstay(loss *LossError) error {
 	ctx, hurry := context.WithCancel(context.Background())
 	defer hurry()
-	told := backend.DetachCall(func() error { s.helper.Client.Lost(ctx, loss); return nil })
+	told := detached.GoErr(func() error { s.helper.Client.Lost(ctx, loss); return nil })
 	for !told.Await(context.Background(), s.clock(), s.every, 0) {
 		if err := s.beat(); asLoss(err) != nil {
 			hurry()

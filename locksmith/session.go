@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 	"locksmith/protocol"
 )
 
@@ -24,10 +25,10 @@ type session struct {
 	confirmed time.Duration
 	// failed is the error of the last heartbeat; nil if it succeeded.
 	failed error
-	logged string        // the last failure in the log
-	hung   *backend.Call // a call that did not come back; the next one waits for it
+	logged string            // the last failure in the log
+	hung   *detached.ErrCall // a call that did not come back; the next one waits for it
 	// tending is the last call of Tend, for which no other call waits; nil: there was none.
-	tending *backend.Call
+	tending *detached.ErrCall
 	// skip is how many calls of Tend are still to be left out. pause is what skip becomes if the
 	// next call is cut off.
 	skip, pause int
@@ -189,7 +190,7 @@ func (s *session) tend() {
 	}
 	ctx, cancel := clock.WithTimeout(s.context(), s.clock(), s.every/4)
 	defer cancel()
-	s.tending = backend.DetachCall(func() error { return s.hold.Tend(ctx) })
+	s.tending = detached.GoErr(func() error { return s.hold.Tend(ctx) })
 	err := backend.ErrNoAnswer
 	if s.tending.Await(ctx, s.clock(), backend.NoLimit, min(s.every/4, answerTime)) {
 		_, err = s.tending.Result()

@@ -8,6 +8,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 )
 
 // acquire is the state waiting. before says whether the lock's place has answered before. acquire
@@ -221,7 +222,7 @@ func (w *waiting) run(call func()) { w.calls <- call }
 
 func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 	w.tries++
-	call := backend.DetachIn(w.run, func() (backend.Hold, error) { return w.attempt.Try(ctx) })
+	call := detached.GoIn(w.run, func() (backend.Hold, error) { return w.attempt.Try(ctx) })
 	if call.Await(ctx, w.helper.Request.Clock, backend.NoLimit, answerTime) {
 		w.tellBroken()
 		return call.Result()
@@ -311,7 +312,7 @@ func (w *waiting) rest(ctx context.Context) error {
 // wait waits until limited ends. A call that does not heed limited gets until ctx ends, because
 // no other call may be made beside it.
 func (w *waiting) wait(ctx, limited context.Context) error {
-	call := backend.DetachIn(w.run, func() (struct{}, error) { return struct{}{}, w.attempt.Wait(limited) })
+	call := detached.GoIn(w.run, func() (struct{}, error) { return struct{}{}, w.attempt.Wait(limited) })
 	if call.Await(ctx, w.helper.Request.Clock, backend.NoLimit, answerTime) {
 		_, err := call.Result()
 		return err

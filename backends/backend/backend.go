@@ -57,6 +57,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -100,6 +101,9 @@ type Backend interface {
 	// error.
 	Examine(ctx context.Context, e Examination, tell Tell) error
 }
+
+// NoLimit is a limit that is never reached.
+const NoLimit = time.Duration(math.MaxInt64)
 
 // A Request says who wants the lock and how.
 type Request struct {

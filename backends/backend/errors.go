@@ -19,6 +19,10 @@ var ErrGone = errors.New("the lock is no longer there")
 // is gone, but what stays of the lock keeps others out until a person removes it.
 var ErrStays = errors.New("what is left of it stays until somebody removes it")
 
+// ErrNoAnswer says that a call was left behind. If a call that has come back returns it,
+// then some other call was left behind, one which that call had made.
+var ErrNoAnswer = errors.New("no answer in time")
+
 // ErrLives says that a lock cannot be broken by its id: its helper lives, and the
 // system keeps the lock for it.
 var ErrLives = errors.New("its helper lives, and keeps it")

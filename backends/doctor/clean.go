@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 )
 
 const (
@@ -31,7 +32,7 @@ func (x *Examiner) Clean(ctx context.Context, dir, shown string) {
 		cause, err error // why it could not be removed; whether anything is there
 		there      bool
 	}
-	clear := backend.Detach(func() (r remains, _ error) {
+	clear := detached.Go(func() (r remains, _ error) {
 		if r.cause = x.clear(on, dir, maxDepth); r.cause != nil && on.Err() == nil {
 			r.there, r.err = x.Contains(on, path.Dir(dir), path.Base(dir))
 		}

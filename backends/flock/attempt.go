@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
+	"locksmith/backends/detached"
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
@@ -45,8 +46,8 @@ type attempt struct {
 	shared   bool
 	checked  bool // the place was found fit
 	state    state
-	file     *lockfile.File // unless closed
-	sleep    *backend.Call  // of the thread, if asleep
+	file     *lockfile.File    // unless closed
+	sleep    *detached.ErrCall // of the thread, if asleep
 	tries    int
 	pauses   *backoff.Schedule // nil: slowLook
 	notifier notifier
@@ -182,7 +183,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 		if a.shared {
 			lock = (*lockfile.File).LockShared
 		}
-		a.state, a.sleep = asleep, backend.DetachCall(func() error { return lock(f) })
+		a.state, a.sleep = asleep, detached.GoErr(func() error { return lock(f) })
 	}
 	limit := backend.NoLimit
 	if a.tries == 1 {

@@ -15,6 +15,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/detached"
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
@@ -337,7 +338,7 @@ func TestGivenWhileLooking(t *testing.T) {
 		lab.Eventually(t, "it is given", func() bool { return a.file.IsLocked() })
 		backendtest.MustWork(t, <-done)
 		given := a.sleep // as if that thread had not been told yet
-		a.sleep = backend.DetachCall(func() error { time.Sleep(20 * time.Millisecond); _, err := given.Result(); return err })
+		a.sleep = detached.GoErr(func() error { time.Sleep(20 * time.Millisecond); _, err := given.Result(); return err })
 		backendtest.MustRelease(t, backendtest.MustHold(t, a))
 	}
 }

@@ -78,7 +78,7 @@ func (c *conn) quit(limit time.Duration) {
 }
 
 // dial begins a session: connection, greeting, TLS, log in. If a session failed to begin, the
-// next one begins later, or fails with the same error (backend.DialBackoff). The errors of dial
+// next one begins later, or fails with the same error (redial.Backoff). The errors of dial
 // wrap *backend.Error, or ctx's.
 func (s *server) dial(ctx context.Context) (*conn, error) {
 	if err := s.backoff.Wait(ctx); err != nil {

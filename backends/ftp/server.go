@@ -15,6 +15,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/redial"
 	"locksmith/protocol"
 )
 
@@ -51,13 +52,13 @@ type server struct {
 	access  backend.Access
 	roots   *x509.CertPool // nil: the system's
 	timeout time.Duration  // for each command
-	backoff *backend.DialBackoff
+	backoff *redial.Backoff
 	dialer  func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // newServer checks an address of one of the schemes. It does not connect.
 func newServer(a backend.Address, access backend.Access) (*server, error) {
-	s := &server{address: a, access: access, timeout: 30 * time.Second, backoff: backend.NewDialBackoff(), dialer: (&net.Dialer{}).DialContext}
+	s := &server{address: a, access: access, timeout: 30 * time.Second, backoff: redial.New(), dialer: (&net.Dialer{}).DialContext}
 	if err := mkdirlock.CheckOptions(a); err != nil {
 		return nil, err
 	}

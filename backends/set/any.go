@@ -14,6 +14,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -52,8 +53,8 @@ func (l *Any) Attempt(r backend.Request) (backend.Attempt, error) {
 type candidate struct {
 	member
 	index   int
-	ready   bool          // it is worth a try
-	waiting *backend.Call // the waiting for it; nil: there is none
+	ready   bool              // it is worth a try
+	waiting *detached.ErrCall // the waiting for it; nil: there is none
 	held    *backend.HeldError
 	failed  error         // why it is left out; it is tried again if that may pass
 	pause   time.Duration // the last time for which it was left out
@@ -201,7 +202,7 @@ func (a *anyAttempt) Wait(ctx context.Context) error {
 
 // begin begins to wait for a candidate.
 func (a *anyAttempt) begin(c *candidate, wait func() error) {
-	c.waiting = backend.DetachCall(func() error {
+	c.waiting = detached.GoErr(func() error {
 		defer func() { a.woken <- c }()
 		return wait()
 	})
@@ -222,7 +223,7 @@ func (a *anyAttempt) leave(ctx context.Context, but *candidate) error {
 		if c == but {
 			return nil
 		}
-		left := backend.DetachCall(func() error {
+		left := detached.GoErr(func() error {
 			if c.waiting != nil {
 				<-c.waiting.Done()
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/detached"
 	"locksmith/protocol"
 )
 
@@ -49,7 +50,7 @@ func TestAnyWaitsForAll(t *testing.T) {
 			if !errors.As(err, &held) || held.Lock != "a" || held.Others != 2 {
 				t.Fatalf("got %v", err)
 			}
-			waits := backend.DetachCall(func() error { return a.Wait(t.Context()) })
+			waits := detached.GoErr(func() error { return a.Wait(t.Context()) })
 			synctest.Wait()
 			if waits.IsBack() {
 				t.Fatal("it does not wait")

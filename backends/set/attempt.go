@@ -11,6 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 	"locksmith/protocol"
 )
 
@@ -224,7 +225,7 @@ const maxStagger = 5
 func (a *attempt) waitHolding(ctx context.Context) error {
 	waiting, cancel := clock.WithTimeout(ctx, a.clock, a.until-a.clock.Now())
 	defer cancel()
-	wait := backend.DetachCall(func() error { return a.refused.wait(waiting) })
+	wait := detached.GoErr(func() error { return a.refused.wait(waiting) })
 	for {
 		beat := a.clock.NewTimer(a.request.Owner.Lease / 4)
 		select {

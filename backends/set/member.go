@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 )
 
 // A member is a lock of a set, during one attempt and the hold that comes of it.
@@ -29,7 +30,7 @@ type member struct {
 	end error
 	// hung is a call that was left behind, with what follows it. No other call may be made before
 	// it is over. nil: there is none.
-	hung *backend.Call
+	hung *detached.ErrCall
 }
 
 // answerTime is how long a call may go on after its context has ended. It is less than the time
@@ -42,12 +43,12 @@ func (m *member) call(ctx context.Context, f func(context.Context) error, late f
 	if err := m.await(ctx); err != nil {
 		return err
 	}
-	call := backend.DetachCall(func() error { return f(ctx) })
+	call := detached.GoErr(func() error { return f(ctx) })
 	if call.Await(ctx, m.clock, backend.NoLimit, answerTime) {
 		_, err := call.Result()
 		return err
 	}
-	m.hung = backend.DetachCall(func() error {
+	m.hung = detached.GoErr(func() error {
 		_, err := call.Result()
 		if late != nil {
 			late(err)

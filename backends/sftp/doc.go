@@ -20,7 +20,7 @@
 // late, ssh is killed, and what was asked for is unclear: it may have been done, or may be
 // done yet by a server that goes on. The algorithms look for their own names then, which are
 // never used twice. Only what was not sent, or changes nothing, is asked again by itself. A
-// server that does not let us in is left alone for a while (backend.DialBackoff). No reply,
+// server that does not let us in is left alone for a while (redial.Backoff). No reply,
 // however wrong, does more than end the connection.
 //
 // The protocol is version 3 (draft-ietf-secsh-filexfer-02), which all servers speak. A code

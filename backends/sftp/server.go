@@ -14,6 +14,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/redial"
 	"locksmith/protocol"
 )
 
@@ -21,7 +22,7 @@ import (
 type server struct {
 	address backend.Address
 	access  backend.Access
-	backoff *backend.DialBackoff
+	backoff *redial.Backoff
 	oldSSH  atomic.Bool // it does not know newerOption
 	// dialTime is how long it may take to connect and log in.
 	dialTime time.Duration
@@ -42,7 +43,7 @@ const (
 func answerTime(lease, least time.Duration) time.Duration { return min(max(lease/6, least), maxAnswer) }
 
 func newServer(a backend.Address, access backend.Access) (*server, error) {
-	s := &server{address: a, access: access, backoff: backend.NewDialBackoff(), dialTime: dialTime, start: startSSH}
+	s := &server{address: a, access: access, backoff: redial.New(), dialTime: dialTime, start: startSSH}
 	if host, _ := hostPort(a); strings.HasPrefix(host, "-") || strings.HasPrefix(a.User, "-") {
 		return nil, s.address.Name().Failure(protocol.Usage, "read address", errors.New("the host's or the user's name begins with a hyphen"), "correct it")
 	}
@@ -50,7 +51,7 @@ func newServer(a backend.Address, access backend.Access) (*server, error) {
 }
 
 // dial connects and logs in. After one that failed the next begins later, or fails like it
-// (backend.DialBackoff). Its errors wrap *backend.Error, or ctx's.
+// (redial.Backoff). Its errors wrap *backend.Error, or ctx's.
 func (s *server) dial(ctx context.Context) (*conn, error) {
 	if err := s.backoff.Wait(ctx); err != nil {
 		return nil, err

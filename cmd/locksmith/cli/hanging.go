@@ -8,6 +8,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/memory"
 	"locksmith/protocol"
@@ -27,8 +28,8 @@ const (
 var errLate = errors.New("it took too long")
 
 // ask begins a call that may take answerTime; its error is errLate after that.
-func ask[T any](ctx context.Context, do func(context.Context) (T, error)) *backend.Detached[T] {
-	return backend.Detach(func() (T, error) {
+func ask[T any](ctx context.Context, do func(context.Context) (T, error)) *detached.Call[T] {
+	return detached.Go(func() (T, error) {
 		ctx, cancel := context.WithTimeout(ctx, answerTime)
 		defer cancel()
 		answer, err := do(ctx)
@@ -104,7 +105,7 @@ func follow[T any](ctx context.Context, limit time.Duration, late error,
 	watch.Stop() // until there is a step
 	defer watch.Stop()
 	news := make(chan T)
-	all := backend.Detach(func() (struct{}, error) {
+	all := detached.Go(func() (struct{}, error) {
 		return struct{}{}, call(ctx, func() { watch.Reset(limit) }, func(t T) {
 			watch.Stop()
 			select {

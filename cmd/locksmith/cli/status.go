@@ -11,6 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
@@ -155,8 +156,8 @@ type view struct {
 	connect *request.Connect
 	lock    string // as it was given
 	address string
-	backend backend.Backend                   // nil until it was opened
-	pending *backend.Detached[backend.Report] // a look that has not come back; else nil
+	backend backend.Backend                // nil until it was opened
+	pending *detached.Call[backend.Report] // a look that has not come back; else nil
 }
 
 // open finds the lock and its password. That may become possible later.

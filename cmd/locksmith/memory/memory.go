@@ -17,8 +17,8 @@ import (
 	"strings"
 	"time"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 )
@@ -80,7 +80,7 @@ func within[T any](f *files, call func() (T, error)) (T, error) {
 	if f.hung {
 		return none, errHung
 	}
-	d := backend.Detach(call)
+	d := detached.Go(call)
 	if !d.Await(context.Background(), clock.Runtime{}, answerTime, 0) {
 		f.hung = true
 		return none, errHung

@@ -1,4 +1,5 @@
-package backend
+// Package redial spares servers that do not let us in.
+package redial
 
 import (
 	"context"
@@ -6,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
 	"locksmith/protocol"
@@ -17,9 +19,9 @@ const (
 	firstAuthPause, lastAuthPause = 30 * time.Second, 10 * time.Minute
 )
 
-// A DialBackoff is how long to wait before the next connection to a server that did
+// A Backoff is how long to wait before the next connection to a server that did
 // not let us in. All connections of a lock share it.
-type DialBackoff struct {
+type Backoff struct {
 	Clock clock.Clock
 
 	mu        sync.Mutex
@@ -29,14 +31,14 @@ type DialBackoff struct {
 	authPause time.Duration  // the last one after a log in that was refused
 }
 
-// NewDialBackoff returns one that lets the first connection be made at once.
-func NewDialBackoff() *DialBackoff {
-	return &DialBackoff{Clock: clock.Boot{}, pauses: backoff.Growth{First: firstPause, Most: lastPause}}
+// New returns one that lets the first connection be made at once.
+func New() *Backoff {
+	return &Backoff{Clock: clock.Boot{}, pauses: backoff.Growth{First: firstPause, Most: lastPause}}
 }
 
 // Wait returns when it is time to connect. Where a log in was refused, that takes
 // too long to wait for: then it returns the refusal.
-func (b *DialBackoff) Wait(ctx context.Context) error {
+func (b *Backoff) Wait(ctx context.Context) error {
 	left, cause := b.left()
 	switch {
 	case left <= 0:
@@ -52,7 +54,7 @@ func (b *DialBackoff) Wait(ctx context.Context) error {
 }
 
 // left returns how long to wait, and why.
-func (b *DialBackoff) left() (left time.Duration, cause error) {
+func (b *Backoff) left() (left time.Duration, cause error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.cause == nil {
@@ -62,7 +64,7 @@ func (b *DialBackoff) left() (left time.Duration, cause error) {
 }
 
 // Succeeded notes that the server let us in.
-func (b *DialBackoff) Succeeded() {
+func (b *Backoff) Succeeded() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cause, b.authPause = nil, 0
@@ -70,7 +72,7 @@ func (b *DialBackoff) Succeeded() {
 }
 
 // Failed notes why it did not.
-func (b *DialBackoff) Failed(cause error) {
+func (b *Backoff) Failed(cause error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cause = cause
@@ -84,4 +86,4 @@ func (b *DialBackoff) Failed(cause error) {
 }
 
 // isRefusal reports that a log in was refused for what it was.
-func isRefusal(err error) bool { return CodeOf(err) == protocol.Permission }
+func isRefusal(err error) bool { return backend.CodeOf(err) == protocol.Permission }
