@@ -12,7 +12,7 @@ var mkdirMutations = []mutation{
 		"	case errors.Is(err, dirs.ErrAbsent):\n		a.owned = true\n		return nil\n	case errors.Is(err, dirs.ErrRevived):"}}},
 
 	{name: "every breaker removes the lock", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{
-		{"plain.go", "a.dir, s); err == nil {\n		a.own(pin)\n		a.request.TellBroken(a.lock.Address, s.Holder(a.lock.Today()))\n		return nil\n",
+		{"plain.go", "a.dir, s); err == nil {\n		a.own(pin)\n		a.request.TellBroken(string(a.lock.Address), s.Holder(a.lock.Today()))\n		return nil\n",
 			"a.dir, s); err == nil || errors.Is(err, dirs.ErrAbsent) {\n		_ = a.dir.Rmdir(ctx, a.lock.lock())\n		dirs.Unpin(pin)\n		return backend.ErrAgain\n"}}},
 
 	{name: "empty an entry that was bare", breaks: robs, limit: 600_000, config: "tree-half|plain-half", edits: []edit{{"break.go",
