@@ -252,9 +252,9 @@ func TestClear(t *testing.T) {
 		t.Run(name(about), func(t *testing.T) {
 			d := aDisk(t)
 			want := prepare(t, d)
-			before, _ := os.Lstat(d.At("L"))
+			before, _ := os.Lstat(d.Root("L"))
 			err := d.RemoveAbandoned(t.Context(), "L")
-			if after, _ := os.Lstat(d.At("L")); (err == nil) != want || (after == nil) != (want || before == nil) {
+			if after, _ := os.Lstat(d.Root("L")); (err == nil) != want || (after == nil) != (want || before == nil) {
 				t.Errorf("removed: %v, want %v; there is %v", err, want, after)
 			}
 			if err != nil && !dirs.Refused(err) {

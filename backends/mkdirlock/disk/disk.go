@@ -35,8 +35,8 @@ func New(path string, private func() bool) dirs.StatDir {
 	return &Directory{Path: path, Private: private}
 }
 
-// At is the path of a name.
-func (d *Directory) At(name string) string { return filepath.Join(d.Path, name) }
+// at is the path of a name.
+func (d *Directory) at(name string) string { return filepath.Join(d.Path, name) }
 
 // Mkdir implements dirs.Dir. All users of the directory in which the lock is may use what we
 // make in it: break us when we are dead, and share the lock with us.
@@ -66,7 +66,7 @@ func (d *Directory) Rename(_ context.Context, from, to string) error {
 
 // List implements dirs.Dir.
 func (d *Directory) List(_ context.Context, name string) ([]string, error) {
-	path := d.At(name)
+	path := d.at(name)
 	if name == "." {
 		path = posix.FollowDir(path)
 	}
@@ -80,7 +80,7 @@ func (d *Directory) List(_ context.Context, name string) ([]string, error) {
 
 // Read implements dirs.Reader.
 func (d *Directory) Read(name string) (io.Closer, error) {
-	f, err := os.Open(d.At(name))
+	f, err := os.Open(d.at(name))
 	if err == nil {
 		_, _ = f.Readdirnames(1) // there is none
 	}
@@ -99,7 +99,7 @@ func (d *Directory) Entries(ctx context.Context, name string) ([]dirs.Entry, err
 	names, err := d.List(ctx, name)
 	var all []dirs.Entry
 	for _, n := range names {
-		st, err := os.Lstat(d.At(name + "/" + n))
+		st, err := os.Lstat(d.at(name + "/" + n))
 		if err != nil {
 			continue // it has just gone
 		}
@@ -109,12 +109,12 @@ func (d *Directory) Entries(ctx context.Context, name string) ([]dirs.Entry, err
 }
 
 // Root implements dirs.Rooted.
-func (d *Directory) Root(name string) string { return d.At(name) }
+func (d *Directory) Root(name string) string { return d.at(name) }
 
 // Await implements dirs.Dir.
 func (d *Directory) Await(ctx context.Context, name string, watched process.Process, pause time.Duration) {
 	if name != "" {
-		name = d.At(name)
+		name = d.at(name)
 	}
 	d.notifier.Await(ctx, name, watched, pause)
 }
@@ -123,7 +123,7 @@ func (d *Directory) Await(ctx context.Context, name string, watched process.Proc
 // what is in it is removed or renamed by its owner, the directory's, or root.
 func (d *Directory) MayRemove(name string) bool {
 	var around, it unix.Stat_t
-	if unix.Stat(filepath.Dir(d.At(name)), &around) != nil || unix.Lstat(d.At(name), &it) != nil {
+	if unix.Stat(filepath.Dir(d.at(name)), &around) != nil || unix.Lstat(d.at(name), &it) != nil {
 		return true // the attempt will tell
 	}
 	me := uint32(os.Geteuid())
@@ -132,7 +132,7 @@ func (d *Directory) MayRemove(name string) bool {
 
 // Examine implements dirs.Examiner.
 func (d *Directory) Examine(_ context.Context, name string, _ backend.Examination, tell backend.Tell) (rest func() error, err error) {
-	doctor.DirNeeds{Removal: true}.Examine(d.At(name), tell)
+	doctor.DirNeeds{Removal: true}.Examine(d.at(name), tell)
 	return nil, nil
 }
 

@@ -121,7 +121,7 @@ func (d *Directory) RemoveAbandoned(ctx context.Context, name string) error {
 	switch {
 	case p.marked() != nil:
 		return dirs.ErrRefused
-	case !p.abandoned() || !p.isAt(d.At(name)):
+	case !p.abandoned() || !p.isAt(d.at(name)):
 		return dirs.RefusedFor(dirs.ErrTended)
 	}
 	return d.Rmdir(ctx, name)

@@ -59,15 +59,15 @@ func (x *examiner) judgeTimes(name string, entries []dirs.Entry, today time.Time
 	default:
 		x.Tell.Fit(name, "listings tell times of directories to the second, and they move forward")
 	}
-	x.Tell.Fit("clock", Offset(newer.Modified.Sub(today), newer.Precise)+"; leases do not depend on it")
+	x.Tell.Fit("clock", offset(newer.Modified.Sub(today), newer.Precise)+"; leases do not depend on it")
 }
 
 // zoneStep is what time zones differ by.
 const zoneStep = 15 * time.Minute
 
-// Offset describes how far a server's clock is from ours, in a time zone that the
+// offset describes how far a server's clock is from ours, in a time zone that the
 // server did not tell.
-func Offset(d time.Duration, precise bool) string {
+func offset(d time.Duration, precise bool) string {
 	unit, about := time.Second, ""
 	if !precise {
 		unit, about = time.Minute, "about "

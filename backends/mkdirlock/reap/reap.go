@@ -109,8 +109,8 @@ func (p *reaper) mustBePlace(entries []dirs.Entry) error {
 	return nil
 }
 
-// FarthestWest is how far local time is behind UTC at most.
-const FarthestWest = 12 * time.Hour
+// farthestWest is how far local time is behind UTC at most.
+const farthestWest = 12 * time.Hour
 
 // tellTime finds out the server's time, and returns the entries listed then. Who only looks
 // makes nothing there, and goes by this machine's clock. On a server, times are in a zone
@@ -122,7 +122,7 @@ func (p *reaper) tellTime(ctx context.Context, entries []dirs.Entry) (now []dirs
 	}
 	p.now = p.place.Today()
 	if _, ok := p.dir.(dirs.Rooted); !ok {
-		p.now = p.now.Add(-FarthestWest)
+		p.now = p.now.Add(-farthestWest)
 		p.younger = ", as far as can be told without the server's time, for which --yes makes a directory"
 	}
 	for _, e := range entries {

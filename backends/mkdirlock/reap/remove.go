@@ -19,7 +19,7 @@ import (
 const (
 	// lookTime is how old a look at an empty lock may be when the request to remove
 	// it is made, which may then take as long again.
-	LookTime = 2 * time.Second
+	lookTime = 2 * time.Second
 	// maxLooks bounds how often to look again, if looking takes longer.
 	maxLooks = 3
 )
@@ -147,7 +147,7 @@ func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
 				return err
 			}
 		}
-		if p.reaping.Clock.Now()-looked <= LookTime {
+		if p.reaping.Clock.Now()-looked <= lookTime {
 			return p.removeFresh(ctx, f)
 		}
 	}
@@ -156,7 +156,7 @@ func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
 
 func (p *reaper) tooSlow(f *finding) error {
 	return p.place.Address.Failure(protocol.Unreachable, "remove "+f.Path,
-		fmt.Errorf("to look at it and remove it takes longer than %v, and meanwhile it may be somebody else's", LookTime),
+		fmt.Errorf("to look at it and remove it takes longer than %v, and meanwhile it may be somebody else's", lookTime),
 		"look at the server, then try again; or remove it by hand")
 }
 
@@ -178,7 +178,7 @@ func (f *finding) isStill(e dirs.Entry) bool { return e.Name == f.Path && e.Modi
 // removeFresh removes an empty lock that was just looked at. That it was refused may
 // be because somebody came after all.
 func (p *reaper) removeFresh(ctx context.Context, f *finding) error {
-	soon, cancel := context.WithTimeout(ctx, LookTime)
+	soon, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	err := p.removeDir(soon, f, f.own)
 	switch {
