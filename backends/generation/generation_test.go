@@ -1,0 +1,187 @@
+package generation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+	"locksmith/backends/watch"
+)
+
+// TestRemoveOld: the newest and those kept beside it stay, so many are removed at most, and none
+// is left without all that are newer.
+func TestRemoveOld(t *testing.T) {
+	all := Numbers{1, 2, 3, 4, 5, 6}
+	for name, c := range map[string]struct {
+		most   int
+		stays  uint64 // cannot be removed
+		newest uint64
+		want   []uint64
+	}{
+		"all that are old": {100, 0, 6, []uint64{1, 2, 3}},
+		"a newer one":      {100, 0, 5, []uint64{1, 2}},
+		"at most two":      {2, 0, 6, []uint64{1, 2}},
+		"one that stays":   {100, 2, 6, []uint64{1}},
+		"too young":        {100, 0, 2, nil},
+	} {
+		var removed []uint64
+		all.RemoveOld(c.newest, c.most, func(n uint64) error {
+			if n == c.stays {
+				return errors.New("it stays")
+			}
+			removed = append(removed, n)
+			return nil
+		})
+		if !slices.Equal(removed, c.want) {
+			t.Errorf("%s: removed %d, want %d", name, removed, c.want)
+		}
+	}
+}
+
+// TestRefresh: a heartbeat counts from when it was sent, and not any more after a lease of
+// silence.
+func TestRefresh(t *testing.T) {
+	const lease = time.Minute
+	full := errors.New("full")
+	for name, c := range map[string]struct {
+		silent, takes time.Duration
+		fails         error
+		want          error
+		confirmed     time.Duration // since the claim was made
+	}{
+		"in time":         {lease / 2, time.Second, nil, nil, lease / 2},
+		"sent in time":    {lease - time.Second, 2 * time.Second, nil, ErrBroken, 0},
+		"too late":        {lease, 0, nil, ErrBroken, 0},
+		"was not sent":    {lease / 2, 0, full, full, 0},
+		"and is too late": {lease, 0, full, full, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := NewClaim(clock.Runtime{}, lease, "id", "")
+				made := x.Confirmed
+				time.Sleep(c.silent)
+				err := x.Refresh(t.Context(), func(context.Context) error { time.Sleep(c.takes); return c.fails })
+				if !errors.Is(err, c.want) || x.Confirmed-made != c.confirmed {
+					t.Errorf("%v, confirmed after %v, want %v after %v", err, x.Confirmed-made, c.want, c.confirmed)
+				}
+			})
+		})
+	}
+}
+
+// TestNames: the names of successes and notes are read as they were written, and nothing else is.
+func TestNames(t *testing.T) {
+	id := owner.NewID()
+	for _, s := range []SuccessNames{{Prefix: "d."}, {Prefix: "s.", Digits: 20}} {
+		name := s.Of(7, id)
+		if m, ok := s.Parse(name); !ok || m.Number != 7 || m.Name != name {
+			t.Errorf("%s: %+v, %t", name, m, ok)
+		}
+		for _, bad := range []string{"", "x" + name, name + "0", name[1:], s.Prefix + "-" + id, s.Prefix + "x-" + id, s.Prefix + "007-" + id} {
+			if m, ok := s.Parse(bad); ok {
+				t.Errorf("%s: %+v", bad, m)
+			}
+		}
+	}
+	n := owner.Note{ID: id, Lease: time.Minute}
+	if got, ok := ParseNoteName(NoteName(n)); !ok || got.ID != n.ID || got.Lease != n.Lease {
+		t.Errorf("%s: %+v, %t", NoteName(n), got, ok)
+	}
+	if got, ok := ParseNoteName(n.Name()); ok {
+		t.Errorf("%s: %+v", n.Name(), got)
+	}
+}
+
+// A thing names what a test watches.
+type thing string
+
+func (x thing) String() string { return string(x) }
+
+// A fake is a reservation; stays is why it cannot be removed.
+type fake struct {
+	Claim
+	stays   error
+	removed int
+}
+
+func (f *fake) Beat(context.Context) error   { return nil }
+func (f *fake) Remove(context.Context) error { f.removed++; return f.stays }
+
+// steps is an attempt whose Take does what a test says.
+type steps struct {
+	Attempt[thing, *fake]
+	take  func() (backend.Hold, error)
+	races int
+}
+
+func (s *steps) Take(context.Context) (backend.Hold, error)       { return s.take() }
+func (s *steps) Raced(context.Context) error                      { s.races++; return nil }
+func (s *steps) Sleep(context.Context, time.Duration) (_ Noticed) { return }
+func (s *steps) Changed(context.Context) (bool, error)            { return true, nil }
+func (s *steps) Pause(time.Duration) time.Duration                { return 0 }
+func newSteps(take func(s *steps) (backend.Hold, error)) (s *steps) {
+	r := backend.Request{Clock: clock.Runtime{}}
+	s = &steps{Attempt: NewAttempt[thing, *fake](r, watch.Others[thing]{}, Rules{Lock: "fake:/x"})}
+	s.take = func() (backend.Hold, error) { return take(s) }
+	return s
+}
+
+// TestTry: a reservation that broke is removed before another try, and one that cannot be removed
+// is not used again.
+func TestTry(t *testing.T) {
+	broken := &fake{}
+	tries := 0
+	s := newSteps(func(s *steps) (backend.Hold, error) {
+		if tries++; tries == 1 {
+			s.Mine = broken
+			return nil, ErrBroken
+		}
+		if s.Mine != nil {
+			t.Error("the broken reservation is there still")
+		}
+		return nil, nil
+	})
+	if _, err := Try(t.Context(), s); err != nil || tries != 2 || broken.removed != 1 {
+		t.Errorf("%v after %d tries, %d removals", err, tries, broken.removed)
+	}
+
+	full := errors.New("full")
+	stuck := &fake{stays: full}
+	s = newSteps(func(s *steps) (backend.Hold, error) { s.Mine = stuck; return nil, ErrBroken })
+	if _, err := Try(t.Context(), s); !errors.Is(err, full) || !stuck.Spoiled || s.Mine != stuck {
+		t.Errorf("%v, spoiled: %t", err, stuck.Spoiled)
+	}
+	if _, err := Try(t.Context(), s); !errors.Is(err, full) || stuck.removed != 2 {
+		t.Errorf("%v after %d removals", err, stuck.removed)
+	}
+}
+
+// TestRaced: an attempt that others always beat gives up for a moment.
+func TestRaced(t *testing.T) {
+	tries := 0
+	s := newSteps(func(*steps) (backend.Hold, error) { tries++; return nil, backend.ErrAgain })
+	if _, err := Try(t.Context(), s); err != nil || tries != MaxRaces || s.races != 1 {
+		t.Errorf("%v after %d tries, raced %d times", err, tries, s.races)
+	}
+}
+
+// TestStop: what stands in our way keeps the time when that began, while it is the same.
+func TestStop(t *testing.T) {
+	s := newSteps(nil)
+	for _, c := range []struct {
+		now, want time.Duration
+		same      bool
+	}{{1, 1, false}, {2, 1, true}, {3, 3, false}, {4, 3, true}} {
+		err := s.Stop(c.now, Block[thing]{Ahead: 2}, c.same, backend.HeldError{})
+		var held *backend.HeldError
+		if !errors.As(err, &held) || held.Lock != "fake:/x" || held.Ahead != 2 || s.Block.Reached != c.want {
+			t.Errorf("at %d: %v, since %d, want %d", c.now, err, s.Block.Reached, c.want)
+		}
+	}
+}
