@@ -18,7 +18,7 @@ import (
 type Dir struct {
 	server    *server
 	clock     clock.Clock
-	turn      chan struct{} // full while somebody uses the following fields
+	busy      chan struct{} // full while somebody uses the following fields
 	conn      *conn         // nil: not connected
 	delayTLS  bool          // a listing was cut short
 	keepalive keepalive
@@ -27,7 +27,7 @@ type Dir struct {
 var _ dirs.StatDir = (*Dir)(nil)
 
 func (s *server) newDir() *Dir {
-	return &Dir{server: s, clock: clock.Boot{}, turn: make(chan struct{}, 1), keepalive: newKeepalive()}
+	return &Dir{server: s, clock: clock.Boot{}, busy: make(chan struct{}, 1), keepalive: newKeepalive()}
 }
 
 // Mkdir implements dirs.Dir.
@@ -71,7 +71,7 @@ func (d *Dir) Await(ctx context.Context, _ string, _ process.Process, wait time.
 // Close implements dirs.Dir.
 func (d *Dir) Close() {
 	d.keepalive.end()
-	d.turn <- struct{}{}
+	d.busy <- struct{}{}
 	defer d.leave()
 	if d.conn != nil {
 		d.conn.quit(time.Second)
@@ -83,7 +83,7 @@ func (d *Dir) Close() {
 func (d *Dir) enter(ctx context.Context) error {
 	if ctx.Err() == nil {
 		select {
-		case d.turn <- struct{}{}:
+		case d.busy <- struct{}{}:
 			return nil
 		case <-ctx.Done():
 		}
@@ -91,7 +91,7 @@ func (d *Dir) enter(ctx context.Context) error {
 	return fmt.Errorf("%s: wait for the connection: %w", d.server.address, ctx.Err())
 }
 
-func (d *Dir) leave() { <-d.turn }
+func (d *Dir) leave() { <-d.busy }
 
 // call makes a call of the library, with the outcomes of dirs.Dir. If it is certain that the
 // call did nothing, it is made once more on a new connection. Typically the server had closed an

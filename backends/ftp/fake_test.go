@@ -233,7 +233,7 @@ func (f *fake) calm(verb string) *Dir {
 // connect logs in.
 func (d *Dir) connect(t testing.TB) {
 	t.Helper()
-	d.turn <- struct{}{}
+	d.busy <- struct{}{}
 	defer d.leave()
 	if _, err := d.connected(soon(t)); err != nil {
 		t.Fatal(err)

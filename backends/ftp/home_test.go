@@ -84,7 +84,7 @@ func openAt(t *testing.T, s *ftpserver.Server, path string) *mkdirlock.Lock {
 
 // lockOf is the lock that Open has opened, whatever its style.
 func lockOf(b backend.Backend) *mkdirlock.Lock {
-	if l, ok := b.(mkdirlock.TreeLock); ok {
+	if l, ok := b.(mkdirlock.DirStyleLock); ok {
 		return l.Lock
 	}
 	return b.(*mkdirlock.Lock)

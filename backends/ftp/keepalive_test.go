@@ -90,7 +90,7 @@ func eventually(t testing.TB, is func() bool) {
 func awaitHangUp(t testing.TB, d *Dir) {
 	t.Helper()
 	eventually(t, func() bool {
-		d.turn <- struct{}{}
+		d.busy <- struct{}{}
 		defer d.leave()
 		return d.conn.control.quiet() != nil
 	})
@@ -141,7 +141,7 @@ func TestKeepaliveLearns(t *testing.T) {
 	d := f.dir()
 	d.clock = m
 	every := func() time.Duration {
-		d.turn <- struct{}{}
+		d.busy <- struct{}{}
 		defer d.leave()
 		return d.keepalive.every
 	}

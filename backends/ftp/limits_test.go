@@ -70,7 +70,7 @@ func kept(t *testing.T, d *Dir, during time.Duration) bool {
 	}
 	var before *conn
 	for begun := d.clock.Now(); d.clock.Now()-begun < during; time.Sleep(50 * time.Millisecond) {
-		d.turn <- struct{}{}
+		d.busy <- struct{}{}
 		now, silent := d.conn, d.clock.Now()-d.keepalive.transfer
 		d.leave()
 		before = cmp.Or(before, now)

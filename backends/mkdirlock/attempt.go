@@ -180,7 +180,7 @@ func (a *attempt) take(ctx context.Context) (*hold, error) {
 	switch {
 	case a.request.Owner.Mode == "shared":
 		return a.takeShared(ctx)
-	case a.lock.Style == TreeStyle:
+	case a.lock.Style == DirStyle:
 		return a.takeExclusive(ctx)
 	}
 	return a.takePlain(ctx)

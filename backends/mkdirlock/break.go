@@ -80,7 +80,7 @@ func (l *Lock) breakEntry(ctx context.Context, dir dirs.Dir, e labels.Entry) err
 		return l.noSuch(e.Ticket.ID)
 	case errors.Is(err, dirs.ErrRevived):
 		return l.fail("break "+e.Ticket.ID, err)
-	case err != nil || l.Style == TreeStyle:
+	case err != nil || l.Style == DirStyle:
 		return err
 	}
 	h := hold{lock: l, dir: dir, stage: emptied}

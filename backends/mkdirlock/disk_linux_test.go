@@ -138,7 +138,7 @@ func TestAppendOnlyDirectory(t *testing.T) {
 }
 
 // TestExamineAppendOnly: a place in which what is made has to stay is not fit, though all
-// may be removed in a directory made there; a lock in the style of directories is one.
+// may be removed in a directory made there; a lock in dir style is one.
 func TestExamineAppendOnly(t *testing.T) {
 	needRoot(t)
 	for _, c := range []struct {

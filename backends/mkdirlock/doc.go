@@ -28,7 +28,7 @@
 // that may own an empty L has a pin on it, or is gone; an L with the mark and without a pin
 // is abandoned, and whoever wants the lock removes it.
 //
-// In the style of directories L stays, and L/lock is the lock:
+// In dir style L stays, and L/lock is the lock:
 //
 //	L/r.<ticket>/x.<ticket>/   reservation
 //	L/lock/x.<ticket>/         held exclusively

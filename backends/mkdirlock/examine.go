@@ -10,6 +10,6 @@ import (
 // Examine implements backend.Backend.
 func (l *Lock) Examine(ctx context.Context, e backend.Examination, tell backend.Tell) error {
 	return examine.Place{
-		Env: l.Env, NewDir: l.NewDir, Name: l.Name, Tree: l.Style == TreeStyle, Address: l.Address, Fail: l.fail, Exists: l.exists,
+		Env: l.Env, NewDir: l.NewDir, Name: l.Name, DirStyle: l.Style == DirStyle, Address: l.Address, Fail: l.fail, Exists: l.exists,
 	}.Examine(ctx, e, tell)
 }

@@ -57,13 +57,13 @@ func TestExamineFinds(t *testing.T) {
 			return o.do()
 		})}, "heartbeat", backend.Unfit, "permission denied", false},
 		"rename refused onto what is there":       {patient{memory: newMemory(habits{noOverwrite: true})}, "rename onto an empty one", backend.Weak, "plain script", false},
-		"rename refused onto what is there, tree": {patient{memory: newMemory(habits{noOverwrite: true}), style: TreeStyle}, "rename onto an empty one", backend.Weak, "another command", false},
+		"rename refused onto what is there, tree": {patient{memory: newMemory(habits{noOverwrite: true}), style: DirStyle}, "rename onto an empty one", backend.Weak, "another command", false},
 		"rename moves into":                       {patient{dir: instead("rename", moveInto)}, "rename onto an empty one", backend.Unfit, "not in its new place", false},
 		"rename replaces":                         {patient{dir: instead("rename", replace)}, "rename onto a full one", backend.Unfit, "taken from its holder", false},
 		"rename together":                         {patient{dir: instead("rename", both())}, "two rename to the same", backend.Unfit, "both were told", false},
 		"listing late":                            {patient{dir: staleFor(2 * time.Second)}, "listing by another", backend.Weak, "for about 2s", false},
 		"listing later":                           {patient{dir: staleFor(time.Hour)}, "listing by another", backend.Weak, "5s and more", false},
-		"listing late, tree":                      {patient{dir: staleFor(2 * time.Second), style: TreeStyle}, "listing by another", backend.Unfit, "would not see", false},
+		"listing late, tree":                      {patient{dir: staleFor(2 * time.Second), style: DirStyle}, "listing by another", backend.Unfit, "would not see", false},
 		"missing is empty":                        {patient{memory: newMemory(habits{missingIsEmpty: true})}, "own listing", backend.Fit, "a missing directory is listed", false},
 		"empty is refused":                        {patient{memory: newMemory(habits{emptyIsRefused: true})}, "own listing", backend.Fit, "an empty directory is refused", false},
 		"no times":                                {patient{dir: func(_ int, m *memory) dirs.Dir { return m }}, "times", backend.Unknown, "not told here", false},
@@ -109,7 +109,7 @@ func TestExamineFit(t *testing.T) {
 	for _, c := range []struct {
 		style Style
 		there bool
-	}{{PlainStyle, false}, {PlainStyle, true}, {TreeStyle, false}, {TreeStyle, true}} {
+	}{{PlainStyle, false}, {PlainStyle, true}, {DirStyle, false}, {DirStyle, true}} {
 		t.Run(name(c.style, c.there), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := patient{memory: newMemory(habits{}), style: c.style}
@@ -132,7 +132,7 @@ func TestExamineFit(t *testing.T) {
 // TestExamineForeignTree: who may make directories beside L, but not in it, is told.
 func TestExamineForeignTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := patient{memory: newMemory(habits{}), style: TreeStyle}
+		p := patient{memory: newMemory(habits{}), style: DirStyle}
 		mustWork(t, p.Mkdir(t.Context(), "L"))
 		p.dir = instead("mkdir", func(o operation, _ *memory) error {
 			if strings.HasPrefix(o.name, "L/") {
@@ -150,7 +150,7 @@ func TestExamineForeignTree(t *testing.T) {
 // TestExamineWhileOthersMakeTree: a lock that is made after it was looked for is no fault.
 func TestExamineWhileOthersMakeTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := patient{memory: newMemory(habits{}), style: TreeStyle}
+		p := patient{memory: newMemory(habits{}), style: DirStyle}
 		made := false
 		p.dir = func(_ int, m *memory) dirs.Dir {
 			return hooked{timed{Dir: m, precise: true}, func(o operation) error {

@@ -405,7 +405,7 @@ func (p script) play(t *testing.T, f *fault) (orphan, failed bool) {
 				t.Logf("%v: at call %d (%s); told %.300v; there is %q", f, n, f.told, s.told, m.tree())
 			}
 		}()
-		if p.kind.style == TreeStyle { // as it is when it was used
+		if p.kind.style == DirStyle { // as it is when it was used
 			mustRelease(t, newHost("here", m, p.kind).take(t, p.mode))
 		}
 		scenes[p.scene].play(s)

@@ -56,8 +56,8 @@ type kindOfLock struct {
 
 var (
 	plain        = kindOfLock{style: PlainStyle}
-	tree         = kindOfLock{style: TreeStyle}
-	treeNumbered = kindOfLock{TreeStyle, true}
+	tree         = kindOfLock{style: DirStyle}
+	treeNumbered = kindOfLock{DirStyle, true}
 	everyKind    = []kindOfLock{plain, tree, treeNumbered}
 )
 
@@ -194,7 +194,7 @@ func untidy(m *memory, k kindOfLock) []string {
 	fences := 0
 	for _, name := range m.tree() {
 		switch {
-		case k.style == TreeStyle && (name == "L" || name == "L/lock"):
+		case k.style == DirStyle && (name == "L" || name == "L/lock"):
 		case k.tokens && strings.HasPrefix(name, "L/"+labels.FencePrefix):
 			fences++
 		default:

@@ -45,7 +45,7 @@ func TestForeignEntries(t *testing.T) {
 		mustWork(t, try(t, path, k, mode))
 		put := clutter(t, filepath.Dir(path), "lock.")
 		put = append(put, clutter(t, filepath.Dir(path), "lock.r.")...)
-		if k.style == TreeStyle {
+		if k.style == DirStyle {
 			put = append(put, clutter(t, path, "")...)
 		}
 		h := acquired(t, attemptAt(t, path, k, mode))

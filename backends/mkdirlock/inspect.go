@@ -33,7 +33,7 @@ func (i *inspection) look(ctx context.Context, dir dirs.Dir) error {
 	l := i.lock
 	around, _ := l.around()
 	names, err := dir.List(ctx, around)
-	if dirs.Refused(err) && l.Style == TreeStyle {
+	if dirs.Refused(err) && l.Style == DirStyle {
 		// It was never used; or we may not look.
 		there, err2 := l.exists(ctx, dir, l.Name)
 		switch {
@@ -56,8 +56,8 @@ func (i *inspection) look(ctx context.Context, dir dirs.Dir) error {
 // all sees who holds the lock and who waits: names are those in the directory around.
 func (i *inspection) all(ctx context.Context, dir dirs.Dir, names []string) error {
 	lock := i.lock.Name
-	if i.lock.Style == TreeStyle {
-		lock, i.report.Token = labels.TreeLock, labels.NewestOf(labels.FencesIn(names))
+	if i.lock.Style == DirStyle {
+		lock, i.report.Token = labels.DirStyleLock, labels.NewestOf(labels.FencesIn(names))
 		i.report.Success, _ = success.Last(ctx, successes{marks: labels.SuccessesIn(names)}, i.lock.Today())
 		i.note(names)
 	}

@@ -8,8 +8,8 @@ import (
 
 // lock is the directory that holds the entries.
 func (l *Lock) lock() string {
-	if l.Style == TreeStyle {
-		return l.Name + "/" + labels.TreeLock
+	if l.Style == DirStyle {
+		return l.Name + "/" + labels.DirStyleLock
 	}
 	return l.Name
 }
@@ -17,7 +17,7 @@ func (l *Lock) lock() string {
 // around is the directory in which the reservations are, and how their names
 // begin there.
 func (l *Lock) around() (dir, prefix string) {
-	if l.Style == TreeStyle {
+	if l.Style == DirStyle {
 		return l.Name, labels.ReservationPrefix
 	}
 	return ".", l.Name + "." + labels.ReservationPrefix

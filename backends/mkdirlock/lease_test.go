@@ -205,7 +205,7 @@ func TestServerAwayWhileWaiting(t *testing.T) {
 				mustBeHeldBy(t, a, first)
 				gone.Store(true)
 				time.AfterFunc(2*lease, func() { gone.Store(false) })
-				if k.style == TreeStyle {
+				if k.style == DirStyle {
 					// Its reservation is not removed: nobody holds the lock that would do it.
 					mustWork(t, a.Wait(t.Context()))
 				}

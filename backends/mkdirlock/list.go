@@ -16,7 +16,7 @@ import (
 )
 
 // List implements backend.Backend. An empty directory is a lock that somebody unknown
-// holds. With TreeStyle, only locks of that style are told of.
+// holds. With DirStyle, only locks of that style are told of.
 func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	dir := l.NewDir()
 	defer dir.Close()
@@ -107,7 +107,7 @@ func (k listKind) at(path string, style Style) *Lock {
 	l := *k.place
 	place, _, _ := strings.Cut(string(l.Address), "?")
 	l.Name, l.Address, l.Style = l.Name+path, backend.Name(place).Below(path), style
-	if style == TreeStyle {
+	if style == DirStyle {
 		l.Address += "?style=dir"
 		if !l.Tokens {
 			l.Address += "&tokens=no"
@@ -125,7 +125,7 @@ func (k listKind) Beside(ctx context.Context, in *finder.Directory, name string)
 		return finder.Answer{Mine: true}
 	case !ok:
 		return finder.Answer{}
-	case in.HasDirectory(lock), k.place.Style == TreeStyle, reservationsOf(in, lock)[0] != name:
+	case in.HasDirectory(lock), k.place.Style == DirStyle, reservationsOf(in, lock)[0] != name:
 		return finder.Answer{Mine: true}
 	}
 	return k.plain(ctx, in.Path+"/"+lock, nil, reservationsOf(in, lock))
@@ -136,9 +136,9 @@ func (k listKind) Directory(ctx context.Context, d, in *finder.Directory) finder
 	names := subdirectories(d.Entries)
 	empty := k.empty && len(d.Entries) == 0
 	switch {
-	case k.isTree(d):
-		return k.see(ctx, k.at(d.Path, TreeStyle), func(i *inspection, dir dirs.Dir) error { return i.all(ctx, dir, names) })
-	case k.place.Style == TreeStyle:
+	case k.isDirStyle(d):
+		return k.see(ctx, k.at(d.Path, DirStyle), func(i *inspection, dir dirs.Dir) error { return i.all(ctx, dir, names) })
+	case k.place.Style == DirStyle:
 		return finder.Answer{}
 	case in == nil && len(labels.EntriesIn(names)) > 0:
 		return k.see(ctx, k.at("", PlainStyle), func(i *inspection, dir dirs.Dir) error { return i.look(ctx, dir) })
@@ -155,21 +155,21 @@ func (k listKind) Directory(ctx context.Context, d, in *finder.Directory) finder
 // Part implements finder.DirectoryKind.
 func (k listKind) Part(name string) bool {
 	_, ok := labels.ParseEntry(name)
-	return ok || labels.IsTree(dirs.Entry{Name: name})
+	return ok || labels.IsDirStyle(dirs.Entry{Name: name})
 }
 
-// isTree reports that a directory is a lock in the style of directories. One called
+// isDirStyle reports that a directory is a lock in dir style. One called
 // "lock" in it proves nothing, for a plain lock may have that name, unless only locks
 // of this style are asked for and there is nothing else.
-func (k listKind) isTree(d *finder.Directory) bool {
+func (k listKind) isDirStyle(d *finder.Directory) bool {
 	parts, proven := 0, false
 	for _, e := range d.Entries {
-		if e.Type == finder.Subdirectory && labels.IsTree(dirs.Entry{Name: e.Name}) {
+		if e.Type == finder.Subdirectory && labels.IsDirStyle(dirs.Entry{Name: e.Name}) {
 			parts++
-			proven = proven || e.Name != labels.TreeLock
+			proven = proven || e.Name != labels.DirStyleLock
 		}
 	}
-	return proven || k.place.Style == TreeStyle && parts > 0 && parts == len(d.Entries)
+	return proven || k.place.Style == DirStyle && parts > 0 && parts == len(d.Entries)
 }
 
 // plain tells of a plain lock: d is its directory, nil if there is none.

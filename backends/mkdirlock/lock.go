@@ -17,7 +17,7 @@ type Lock struct {
 	NewDir func() dirs.Dir
 	Name   string // of the lock in that directory
 	Style  Style
-	// Tokens asks for fencing tokens in TreeStyle; they cost some calls.
+	// Tokens asks for fencing tokens in DirStyle; they cost some calls.
 	Tokens  bool
 	Address backend.Name // for messages
 	Pace    Pace
@@ -31,13 +31,13 @@ type Style int
 // The styles; see the package comment.
 const (
 	PlainStyle Style = iota // "plain": the directory itself is the lock
-	TreeStyle               // "dir": the lock is a directory in it
+	DirStyle                // "dir": the lock is a directory in it
 )
 
 // ParseStyle reads the option style of an address; "" is the plain one.
 func ParseStyle(s string) Style {
 	if s == "dir" {
-		return TreeStyle
+		return DirStyle
 	}
 	return PlainStyle
 }
@@ -48,7 +48,7 @@ func CheckOptions(a backend.Address) error {
 	if err := a.CheckOptions(map[string][]string{"style": {"plain", "dir"}, "tokens": {"yes", "no"}}); err != nil {
 		return err
 	}
-	if _, given := a.Options["tokens"]; given && ParseStyle(a.Options["style"]) != TreeStyle {
+	if _, given := a.Options["tokens"]; given && ParseStyle(a.Options["style"]) != DirStyle {
 		return &backend.Error{Code: protocol.Usage, Lock: a.String(), Op: "read address",
 			Err:  errors.New("option tokens is without ?style=dir, and no other style has fencing tokens"),
 			Hint: "leave it out, or add ?style=dir, for all who use the lock"}

@@ -12,10 +12,10 @@ import (
 	"locksmith/backends/watch"
 )
 
-var _ backend.NoteKeeper = TreeLock{}
+var _ backend.NoteKeeper = DirStyleLock{}
 
 // KeepNote implements backend.NoteKeeper.
-func (l TreeLock) KeepNote(ctx context.Context, n owner.Note) error {
+func (l DirStyleLock) KeepNote(ctx context.Context, n owner.Note) error {
 	const op = "keep a note of who broke it"
 	parts, err := labels.PackNote(n)
 	if err != nil {
@@ -58,7 +58,7 @@ var _ backend.NotedHold = (*hold)(nil)
 // Note implements backend.NotedHold. Who has lost the lock has closed its directory.
 func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
 	l := h.lock
-	if l.Style != TreeStyle {
+	if l.Style != DirStyle {
 		return nil, nil
 	}
 	dir := l.NewDir()
@@ -90,7 +90,7 @@ func (i *inspection) note(names []string) {
 // tendNotes removes those of which whoever lost the lock must have learned: we have seen them
 // for that one's lease.
 func (h *hold) tendNotes(ctx context.Context, names []string) error {
-	if h.lock.Style != TreeStyle {
+	if h.lock.Style != DirStyle {
 		return nil
 	}
 	for n, parts := range labels.PartsOfNotes(names) {

@@ -239,7 +239,7 @@ func openLock(t *testing.T, path string, k kindOfLock) *Lock {
 
 // lockOf is the lock itself, of whatever style.
 func lockOf(b backend.Backend) *Lock {
-	if l, ok := b.(TreeLock); ok {
+	if l, ok := b.(DirStyleLock); ok {
 		return l.Lock
 	}
 	return b.(*Lock)

@@ -41,7 +41,7 @@ func (l *Lock) checkReaping(r backend.Reaping) error {
 	if _, err := path.Match(r.Names, ""); err != nil {
 		return l.Address.Usage("reap", "the pattern "+backend.Quoted(r.Names)+" is malformed", "write for example *.lock")
 	}
-	if l.Style == TreeStyle {
+	if l.Style == DirStyle {
 		return l.noPlace("an address with ?style=dir is that of a lock, not of a directory of locks")
 	}
 	return nil

@@ -200,7 +200,7 @@ func TestBreakSticky(t *testing.T) {
 		held := h.take(t, "exclusive")
 		mustFail(t, h.lock().Break(t.Context(), held.ID()), protocol.Permission, "sticky")
 		mustStillHold(t, held)
-		tree := newHost("A", sticky{d}, kindOfLock{style: TreeStyle})
+		tree := newHost("A", sticky{d}, kindOfLock{style: DirStyle})
 		mustRelease(t, held)
 		held = tree.take(t, "exclusive")
 		mustWork(t, tree.lock().Break(t.Context(), held.ID()))

@@ -115,7 +115,7 @@ func TestReapRefusesALock(t *testing.T) {
 		})
 	}
 	tree := placeOf(newMemory(habits{}))
-	tree.Style = TreeStyle
+	tree.Style = DirStyle
 	_, err := tree.Reap(t.Context(), removal)
 	mustFail(t, err, protocol.Usage, "?style=dir")
 }

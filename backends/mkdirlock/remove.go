@@ -130,21 +130,21 @@ func (l *Lock) removeReservation(ctx context.Context, dir dirs.Dir, t labels.Tic
 	return l.removeIfEmpty(ctx, dir, at, "remove a reservation")
 }
 
-// A TreeLock is a lock in the style of directories, of which some stay. It implements
+// A DirStyleLock is a lock in dir style, of which some stay. It implements
 // backend.Remover.
-type TreeLock struct{ *Lock }
+type DirStyleLock struct{ *Lock }
 
 // Backend is the lock with all that its style can do.
 func (l *Lock) Backend() backend.Backend {
-	if l.Style == TreeStyle {
-		return TreeLock{l}
+	if l.Style == DirStyle {
+		return DirStyleLock{l}
 	}
 	return l
 }
 
 // Exists implements backend.Remover. Neither an empty list nor a refusal is proof: some
 // servers give an empty list of what is not there, and some refuse to list what is empty.
-func (l TreeLock) Exists(ctx context.Context) (bool, error) {
+func (l DirStyleLock) Exists(ctx context.Context) (bool, error) {
 	dir := l.NewDir()
 	defer dir.Close()
 	names, err := l.namesIn(ctx, dir, l.Name, "list the lock directory")
@@ -164,7 +164,7 @@ func (l TreeLock) Exists(ctx context.Context) (bool, error) {
 // Remove implements backend.Remover. All that it removes is empty, so that nobody is
 // hit who comes at that moment. The tokens go last but one: they go on unless all
 // else went well.
-func (l TreeLock) Remove(ctx context.Context, h backend.Hold) error {
+func (l DirStyleLock) Remove(ctx context.Context, h backend.Hold) error {
 	if err := h.Release(ctx); err != nil {
 		return err
 	}

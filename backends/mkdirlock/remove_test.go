@@ -26,13 +26,13 @@ func (d *meddled) Rmdir(ctx context.Context, name string) error {
 	return d.Dir.Rmdir(ctx, name)
 }
 
-func openTree(t *testing.T, path string) TreeLock {
+func openTree(t *testing.T, path string) DirStyleLock {
 	t.Helper()
 	b, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: map[string]string{"style": "dir"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b.(TreeLock)
+	return b.(DirStyleLock)
 }
 
 func tryTree(t *testing.T, path string) backend.Hold {

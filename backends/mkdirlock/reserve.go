@@ -47,7 +47,7 @@ func (a *attempt) makeHome(ctx context.Context, c *claim) error {
 	c.home = a.lock.reservation(c.entry.Ticket)
 	c.at = c.home
 	err := a.dir.Mkdir(ctx, c.home)
-	if dirs.Refused(err) && a.lock.Style == TreeStyle {
+	if dirs.Refused(err) && a.lock.Style == DirStyle {
 		if err := a.makeTree(ctx); err != nil {
 			return err
 		}

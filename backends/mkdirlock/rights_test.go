@@ -49,7 +49,7 @@ func mustNotBegin(t *testing.T, m *memory, k kindOfLock, mode string) {
 		t.Errorf("it took %d commands", spent)
 	}
 	left := m.tree()
-	if k.style == TreeStyle {
+	if k.style == DirStyle {
 		left = left[1:] // the directory that the lock is in
 	}
 	if len(left) != 1 || !strings.Contains(fmt.Sprint(err), left[0]) {

@@ -67,10 +67,10 @@ func (s successes) Remove(ctx context.Context, m success.Mark) error {
 	return nil
 }
 
-var _ backend.SuccessKeeper = TreeLock{}
+var _ backend.SuccessKeeper = DirStyleLock{}
 
 // LastSuccess implements backend.SuccessKeeper.
-func (l TreeLock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Success, error) {
+func (l DirStyleLock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Success, error) {
 	h := held.(*hold)
 	dir, ok := h.dir.(dirs.StatDir)
 	if !ok {
@@ -89,7 +89,7 @@ func (l TreeLock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.
 }
 
 // RecordSuccess implements backend.SuccessKeeper.
-func (l TreeLock) RecordSuccess(ctx context.Context, held backend.Hold) error {
+func (l DirStyleLock) RecordSuccess(ctx context.Context, held backend.Hold) error {
 	h := held.(*hold)
 	if err := h.Heartbeat(ctx); err != nil {
 		return err

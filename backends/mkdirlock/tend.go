@@ -13,7 +13,7 @@ import (
 )
 
 // Tend implements backend.Hold. It removes what crashed waiters left: reservations that
-// are empty, or whose owner is proven dead or, in the style of directories, was silent for
+// are empty, or whose owner is proven dead or, in dir style, was silent for
 // a lease. Each is removed by its ticket. What ctx leaves no time for is looked at the next
 // time, and so is what comes after some that stay: the more wait, the less is asked about each.
 func (h *hold) Tend(ctx context.Context) error {

@@ -80,7 +80,7 @@ func nextFence(newest uint64, k labels.Kind) uint64 {
 // names, or the listing is not to be trusted: we are in it.
 func (l *Lock) fences(ctx context.Context, dir dirs.Dir) ([]uint64, error) {
 	names, err := dir.List(ctx, l.Name)
-	if err == nil && !slices.Contains(names, labels.TreeLock) {
+	if err == nil && !slices.Contains(names, labels.DirStyleLock) {
 		err = dirs.ErrUnclear
 	}
 	if err != nil {
@@ -105,7 +105,7 @@ func (a *attempt) removeFences(ctx context.Context, all []uint64) {
 // NewestToken implements backend.Backend. It changes the directory of the fences
 // before it lists it: a client of NFS may believe an old listing otherwise.
 func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
-	if l.Style != TreeStyle || !l.Tokens {
+	if l.Style != DirStyle || !l.Tokens {
 		return 0, l.Address.Failure(protocol.Usage, "look for the newest token", backend.ErrNoTokens, "")
 	}
 	dir := l.NewDir()

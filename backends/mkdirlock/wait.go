@@ -172,7 +172,7 @@ func (a *attempt) untilBeat() time.Duration {
 // when it is older than twice its lease; and there those who came together do not stay
 // together.
 func (l *Lock) waiterBeats(t labels.Ticket) time.Duration {
-	if l.Style == TreeStyle {
+	if l.Style == DirStyle {
 		return t.Lease / 4
 	}
 	sum := fnv.New32()

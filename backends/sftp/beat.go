@@ -30,7 +30,7 @@ type beat struct {
 // Touch implements symlinks.Dir: it sets a time that is at least a whole second later than
 // the last one, and never much later than the server's now. The first time it is looked at
 // whether that was done.
-func (d *directory) Touch(ctx context.Context, name string) error {
+func (d *symlinkDir) Touch(ctx context.Context, name string) error {
 	d.mu.Lock()
 	b := d.beat
 	d.mu.Unlock()
@@ -61,7 +61,7 @@ func (d *directory) Touch(ctx context.Context, name string) error {
 }
 
 // begin finds out what the time of a reservation is.
-func (d *directory) begin(ctx context.Context, b *beat, name string) error {
+func (d *symlinkDir) begin(ctx context.Context, b *beat, name string) error {
 	b.name, b.last = name, 0
 	if name == b.made {
 		b.last = b.listed
@@ -95,7 +95,7 @@ func (e *ignoredError) Unwrap() error { return syscall.EOPNOTSUPP }
 
 // Look implements symlinks.Dir. It counts the reservations, because the protocol tells no
 // number of links. There is no cache to refresh.
-func (d *directory) Look(ctx context.Context, name string) (symlinks.Sight, error) {
+func (d *symlinkDir) Look(ctx context.Context, name string) (symlinks.Sight, error) {
 	if name == symlinks.Reservations {
 		return d.count(ctx)
 	}
@@ -110,7 +110,7 @@ func sight(a attrs) symlinks.Sight {
 	return symlinks.Sight{Sign: fmt.Sprint(a.modified), Modified: time.Unix(int64(a.modified), 0)}
 }
 
-func (d *directory) count(ctx context.Context) (symlinks.Sight, error) {
+func (d *symlinkDir) count(ctx context.Context) (symlinks.Sight, error) {
 	all, err := d.list(ctx, symlinks.Reservations)
 	if err != nil {
 		return symlinks.Sight{}, err
@@ -129,7 +129,7 @@ func (d *directory) count(ctx context.Context) (symlinks.Sight, error) {
 }
 
 // note remembers the time of what we made last.
-func (d *directory) note(name string, a attrs) {
+func (d *symlinkDir) note(name string, a attrs) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if name == d.beat.made {

@@ -18,7 +18,7 @@ import (
 func TestBeats(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	d := newDirectory(f.server(t, testAddress).newSession("."), false)
+	d := newSymlinkDir(f.server(t, testAddress).newSession("."), false)
 	defer d.close()
 	backendtest.MustWork(t, d.Mkdir(t.Context(), "own"))
 	last := time.Time{}
@@ -47,7 +47,7 @@ func TestTimesThatAreIgnored(t *testing.T) {
 		}
 		return r.kind == typeSetstat
 	})
-	d := newDirectory(f.server(t, testAddress).newSession("."), false)
+	d := newSymlinkDir(f.server(t, testAddress).newSession("."), false)
 	defer d.close()
 	backendtest.MustWork(t, d.Mkdir(t.Context(), "own"))
 	if err := d.Touch(t.Context(), "own"); !errors.Is(err, syscall.EOPNOTSUPP) {

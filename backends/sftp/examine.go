@@ -37,7 +37,7 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	if base == symlinks.Reservations {
 		base = "."
 	}
-	dir := newDirectory(u.dir.below(base), false)
+	dir := newSymlinkDir(u.dir.below(base), false)
 	if err := symlinks.Examine(ctx, dir, dir.shown("."), tell, dir.failed); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 }
 
 // examineRemoval: who removes a lock bars others with a symbolic link.
-func (d *directory) examineRemoval(ctx context.Context, tell backend.Tell) error {
+func (d *symlinkDir) examineRemoval(ctx context.Context, tell backend.Tell) error {
 	const name = "remove locks"
 	at := ".doctor." + owner.NewID()
 	if err := d.symlink(ctx, "nowhere", at); err != nil {
@@ -155,10 +155,10 @@ func (s *session) raceAll(all []*session, try func(*session, string) error, remo
 	return winners, cmp.Or(err, removed)
 }
 
-var _ dirs.Examiner = (*tree)(nil)
+var _ dirs.Examiner = (*mkdirDir)(nil)
 
 // Examine implements dirs.Examiner.
-func (t *tree) Examine(ctx context.Context, name string, _ backend.Examination, tell backend.Tell) (rest func() error, err error) {
+func (t *mkdirDir) Examine(ctx context.Context, name string, _ backend.Examination, tell backend.Tell) (rest func() error, err error) {
 	c, err := t.connected(ctx)
 	if err != nil {
 		return nil, err

@@ -25,14 +25,14 @@ func (l *lock) List(ctx context.Context, listing backend.Listing) error {
 	w := finder.Walk{
 		Tree: walked{u.dir},
 		Directories: []finder.DirectoryKind{symlinks.Kind{Place: *u.algorithm,
-			At: func(path string) symlinks.Dir { return newDirectory(u.dir.below("."+path), false) }}},
+			At: func(path string) symlinks.Dir { return newSymlinkDir(u.dir.below("."+path), false) }}},
 		Listing: listing,
 	}
 	return w.Run(ctx)
 }
 
 // walked is the tree below a lock's path. It implements finder.Tree.
-type walked struct{ *directory }
+type walked struct{ *symlinkDir }
 
 // List implements finder.Tree.
 func (w walked) List(ctx context.Context, path string) ([]finder.Entry, error) {

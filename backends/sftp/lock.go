@@ -48,12 +48,12 @@ type lock struct {
 
 // use is the lock over a connection of its own, until that is closed.
 func (l *lock) use() *use {
-	d := newDirectory(l.server.newSession(l.server.address.OnServer()), l.mustExist)
+	d := newSymlinkDir(l.server.newSession(l.server.address.OnServer()), l.mustExist)
 	return &use{d, &symlinks.Lock{Dir: d, Address: d.name(), Env: l.Env, HeadPause: l.headPause, LeastLease: minLease, Bells: true}}
 }
 
 type use struct {
-	dir       *directory
+	dir       *symlinkDir
 	algorithm *symlinks.Lock
 }
 

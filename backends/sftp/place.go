@@ -17,7 +17,7 @@ import (
 // check refuses what cannot be a lock directory, before anything is made in it. It returns the
 // directory nearest to its reservations that is there: they themselves, the lock directory
 // ("."), or the one that this is to be made in (".."). The text of those errors is that of nfs:.
-func (d *directory) check(ctx context.Context) (nearest string, err error) {
+func (d *symlinkDir) check(ctx context.Context) (nearest string, err error) {
 	kind, err := d.there(ctx, ".")
 	switch {
 	case err != nil:
@@ -45,7 +45,7 @@ func (d *directory) check(ctx context.Context) (nearest string, err error) {
 
 // checkEmpty refuses a directory in which there is more than a lock of which one half was
 // made. Names with a dot are the administrator's.
-func (d *directory) checkEmpty(ctx context.Context) error {
+func (d *symlinkDir) checkEmpty(ctx context.Context) error {
 	all, err := d.list(ctx, ".")
 	if err != nil {
 		return d.failed("list the lock directory", err)
@@ -59,11 +59,11 @@ func (d *directory) checkEmpty(ctx context.Context) error {
 	return nil
 }
 
-func (d *directory) name() backend.Name { return d.server.address.Name() }
+func (d *symlinkDir) name() backend.Name { return d.server.address.Name() }
 
-func (d *directory) failed(op string, err error) error { return d.name().Fail(op, err, nil) }
+func (d *symlinkDir) failed(op string, err error) error { return d.name().Fail(op, err, nil) }
 
-func (d *directory) unfit(cause, hint string) error {
+func (d *symlinkDir) unfit(cause, hint string) error {
 	return d.name().Unfit("look at lock directory", cause, hint)
 }
 
@@ -74,7 +74,7 @@ const treeHint = "use ?style=dir, for all who use the lock, which needs no symbo
 // one in a directory, as those of a lock are, for ProFTPD changes no others. In the
 // reservations its name is that of a link which shows the time (package symlinks, success.go), so
 // that one which stays after a crash is in nobody's way.
-func (d *directory) probe(ctx context.Context, in string) (err error) {
+func (d *symlinkDir) probe(ctx context.Context, in string) (err error) {
 	const op, target = "make a symbolic link", symlinks.OddTarget
 	if in != symlinks.Reservations {
 		in = path.Join(in, ".locksmith."+owner.NewID())
@@ -105,7 +105,7 @@ func (d *directory) probe(ctx context.Context, in string) (err error) {
 
 // checkRemoval makes sure that the server does not remove a symbolic link as a directory: one
 // that does would remove the bar of somebody else who removes the lock (symlinks.Remove).
-func (d *directory) checkRemoval(ctx context.Context) error {
+func (d *symlinkDir) checkRemoval(ctx context.Context) error {
 	at := path.Join(symlinks.Reservations, "d.0-"+owner.NewID())
 	if err := d.symlink(ctx, "nowhere", at); err != nil {
 		return d.failed("make a symbolic link", err)

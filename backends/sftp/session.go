@@ -18,13 +18,13 @@ import (
 // A session makes calls on a server over one connection, which is made when it is needed,
 // and again after it was lost. Names are relative to root; "." is root itself.
 type session struct {
-	*line
+	*connection
 	root   string        // as it is sent: relative to where the log in leads, or absolute
 	answer time.Duration // how long the server may take for an answer
 }
 
-// A line is a connection with a server, or the next one.
-type line struct {
+// A connection is one with a server, or the next one.
+type connection struct {
 	server *server
 
 	mu     sync.Mutex
@@ -33,16 +33,16 @@ type line struct {
 }
 
 func (s *server) newSession(root string) *session {
-	return &session{&line{server: s}, root, maxAnswer}
+	return &session{&connection{server: s}, root, maxAnswer}
 }
 
 // below is the session for a directory in root, over the same connection.
 func (s *session) below(name string) *session {
-	return &session{s.line, path.Join(s.root, name), s.answer}
+	return &session{s.connection, path.Join(s.root, name), s.answer}
 }
 
 // close ends the connection. No call may be made after it.
-func (l *line) close() {
+func (l *connection) close() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
@@ -50,7 +50,7 @@ func (l *line) close() {
 }
 
 // hangUp ends the connection. The next call makes another.
-func (l *line) hangUp() {
+func (l *connection) hangUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.conn != nil {
@@ -88,7 +88,7 @@ func (s *session) at(name string) string {
 }
 
 // connected returns the connection, or makes a new one.
-func (l *line) connected(ctx context.Context) (*conn, error) {
+func (l *connection) connected(ctx context.Context) (*conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

@@ -36,9 +36,9 @@ var onDisk = []kind{
 }
 
 // isPlain reports whether this is the kind that does not always heal itself.
-func (k kind) isPlain() bool { return (k.scheme == "mkdir" || k.scheme == "ftp") && !k.isTree() }
+func (k kind) isPlain() bool { return (k.scheme == "mkdir" || k.scheme == "ftp") && !k.isDirStyle() }
 
-func (k kind) isTree() bool { return strings.Contains(k.options, "style=dir") }
+func (k kind) isDirStyle() bool { return strings.Contains(k.options, "style=dir") }
 
 // names are the names of a place with such a lock in the table of mishaps.
 func (k kind) names() []string { return []string{k.name, k.scheme + ":"} }

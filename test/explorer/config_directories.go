@@ -23,7 +23,7 @@ func theirs(host int) explore.Role {
 	return r
 }
 
-// alone and joint are two of our processes in the style of directories: exclusive and shared.
+// alone and joint are two of our processes in dir style: exclusive and shared.
 func alone(host int) explore.Role { return by(tree, exclusive(host)) }
 func joint(host int) explore.Role { return by(tree, shared(host)) }
 

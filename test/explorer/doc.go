@@ -75,7 +75,7 @@
 // or renamed a directory onto it, or removed the last entry in it. To the properties above come
 // these. Nobody else removes or replaces an empty lock. A process that is given a hold had its
 // entry when it began to try, and its lease is not over. While nothing goes wrong no waiting
-// process is swept. Nothing is left but, in the style of directories, the empty lock and a few
+// process is swept. Nothing is left but, in dir style, the empty lock and a few
 // tokens.
 //
 // An orphan is allowed. That is an empty lock whose owner cannot know that it owns it, for one of

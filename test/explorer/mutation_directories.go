@@ -4,7 +4,7 @@ package main
 var mkdirMutations = []mutation{
 	{name: "commit with an empty reservation", breaks: twoHolders, config: "tree-xx", edits: []edit{
 		{"reserve.go", "	entered := a.dir.Mkdir(ctx, c.path())\n", "	var entered error\n"},
-		{"tree.go", "	case err == nil:\n		return a.enterTree(ctx)\n",
+		{"dirstyle.go", "	case err == nil:\n		return a.enterTree(ctx)\n",
 			"	case err == nil:\n		_ = a.dir.Mkdir(ctx, a.lock.lock()+\"/\"+a.mine.entry.String())\n		return a.enterTree(ctx)\n"}}},
 
 	{name: "a breaker owns the lock though the entry was gone", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{{"plain.go",
@@ -27,11 +27,11 @@ var mkdirMutations = []mutation{
 		"	if c.late() {\n		return dirs.ErrAbsent\n	}\n", ""}}},
 
 	{name: "list before the own entry is made", breaks: twoHolders, config: "tree-xs", edits: []edit{
-		{"tree.go", "	if a.phase == idle {\n		if err := a.holdBack(ctx)", "	early, _ := a.dir.List(ctx, a.lock.lock())\n	if a.phase == idle {\n		if err := a.holdBack(ctx)"},
-		{"tree.go", "	names, err := a.lock.namesIn(ctx, a.dir, a.lock.lock(), \"list the lock directory\")\n	if err != nil {\n		return nil, err\n	}\n	var before",
+		{"dirstyle.go", "	if a.phase == idle {\n		if err := a.holdBack(ctx)", "	early, _ := a.dir.List(ctx, a.lock.lock())\n	if a.phase == idle {\n		if err := a.holdBack(ctx)"},
+		{"dirstyle.go", "	names, err := a.lock.namesIn(ctx, a.dir, a.lock.lock(), \"list the lock directory\")\n	if err != nil {\n		return nil, err\n	}\n	var before",
 			"	names, err := append(early, a.mine.entry.String()), error(nil)\n	var before"}}},
 
-	{name: "share though the own entry is missing", breaks: deadHold, limit: 600_000, config: "bare-wrong-waiting", edits: []edit{{"tree.go",
+	{name: "share though the own entry is missing", breaks: deadHold, limit: 600_000, config: "bare-wrong-waiting", edits: []edit{{"dirstyle.go",
 		"	if !there || a.mine.late() {", "	if a.mine.late() {"}}},
 
 	{name: "no look at the own entry after the token", breaks: lateHold, config: "tree-lease", edits: []edit{{"tokens.go",

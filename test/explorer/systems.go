@@ -41,11 +41,11 @@ func plain(e explore.Env) explore.Lock {
 // disk is plain on a disk, where gate and commit may be one step.
 func disk(e explore.Env) explore.Lock { return directories(e, e.Disk, mkdirlock.PlainStyle, false) }
 
-// tree is the code of mkdir:, ftp: and ftps: in the style of directories, with tokens.
-func tree(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock.TreeStyle, true) }
+// tree is the code of mkdir:, ftp: and ftps: in dir style, with tokens.
+func tree(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock.DirStyle, true) }
 
 // bare is tree without tokens.
-func bare(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock.TreeStyle, false) }
+func bare(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock.DirStyle, false) }
 
 func directories(e explore.Env, dir func() dirs.Dir, style mkdirlock.Style, tokens bool) explore.Lock {
 	return &mkdirlock.Lock{NewDir: dir, Name: lockName, Style: style, Tokens: tokens, Address: "mkdir:/L",

@@ -76,7 +76,7 @@ func noRmdir(t *testing.T, kind, style string) {
 
 // appendOnly: the account may make directories in the place and not remove them there, though
 // it may in those that it made. The place is not fit for plain locks; what is made in the
-// account's own directory is, and so is a lock in the style of directories.
+// account's own directory is, and so is a lock in dir style.
 func appendOnly(t *testing.T, kind, _ string) {
 	p := start(t, kind, "plain", ftpserver.Options{})
 	set := func(change string) error { return exec.Command("chattr", change, p.dir).Run() }

@@ -109,7 +109,7 @@ func (p *place) openAt(a backend.Address) *mkdirlock.Lock {
 	}
 	l, plain := b.(*mkdirlock.Lock)
 	if !plain {
-		l = b.(mkdirlock.TreeLock).Lock
+		l = b.(mkdirlock.DirStyleLock).Lock
 	}
 	l.Pace = hasty
 	return l

@@ -49,7 +49,7 @@ func (h *helper) nfs() backend.Locker {
 }
 
 func (h *helper) plain() backend.Locker { return h.shaky(h.directories(mkdirlock.PlainStyle)) }
-func (h *helper) tree() backend.Locker  { return h.shaky(h.directories(mkdirlock.TreeStyle)) }
+func (h *helper) tree() backend.Locker  { return h.shaky(h.directories(mkdirlock.DirStyle)) }
 
 func (h *helper) directories(s mkdirlock.Style) backend.Locker {
 	return &mkdirlock.Lock{NewDir: h.connect, Name: "L", Style: s, Tokens: true, Address: "mkdir:/L",

@@ -29,16 +29,16 @@ type examiner struct {
 // A Place is the place of a lock, and what the lock says of itself.
 type Place struct {
 	owner.Env
-	NewDir  func() dirs.Dir
-	Name    string       // of the lock in that directory
-	Tree    bool         // it is in the style of directories
-	Address backend.Name // for messages
-	Fail    func(op string, err error) error
-	Exists  func(ctx context.Context, dir dirs.Dir, name string) (bool, error)
+	NewDir   func() dirs.Dir
+	Name     string       // of the lock in that directory
+	DirStyle bool         // it is in dir style
+	Address  backend.Name // for messages
+	Fail     func(op string, err error) error
+	Exists   func(ctx context.Context, dir dirs.Dir, name string) (bool, error)
 }
 
 // Examine tells of the place of a lock. Its directory is beside the lock, or in it in
-// the style of directories, if it is there.
+// dir style, if it is there.
 func (l Place) Examine(ctx context.Context, e backend.Examination, tell backend.Tell) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -117,7 +117,7 @@ func unanswered(err error) bool {
 // enter makes the directory of the checks.
 func (x *examiner) enter(ctx context.Context) error {
 	bases := []string{"."}
-	if x.place.Tree {
+	if x.place.DirStyle {
 		bases = []string{x.place.Name, x.place.Name, "."} // others may make it meanwhile
 	}
 	for i, base := range bases {

@@ -36,7 +36,7 @@ func (x *examiner) listing(ctx context.Context) error {
 			return err
 		case late == 0:
 			x.Tell.Fit(v.name, "names come and go at once"+dialect)
-		case x.place.Tree:
+		case x.place.DirStyle:
 			x.Tell.Unfit(v.name, stale(late), "use another server or mount, without caches: who shares a lock would not see that another has it alone")
 		default:
 			x.Tell.Weak(v.name, stale(late), "use another server or mount, without caches: after a lost answer nobody can tell who has the lock")

@@ -11,7 +11,7 @@ import (
 func (x *examiner) removeRead(ctx context.Context) error {
 	const name = "remove what is read"
 	r, can := x.a.(dirs.Reader)
-	if !can || x.place.Tree {
+	if !can || x.place.DirStyle {
 		return nil
 	}
 	d, err := x.New(ctx, "x")

@@ -11,7 +11,7 @@ import (
 const allowRemoval = "let this user remove directories (on FTP servers: RMD), or no lock is ever released"
 
 // mayRemoveIn removes the directory of the checks and makes another: to be allowed to
-// remove directories from one's own is not enough. A lock in the style of directories is
+// remove directories from one's own is not enough. A lock in dir style is
 // never removed, so where it is missing, and what is beside it has to stay, it is made.
 func (x *examiner) mayRemoveIn(ctx context.Context) error {
 	kept, err := x.mustStay(ctx)
@@ -20,7 +20,7 @@ func (x *examiner) mayRemoveIn(ctx context.Context) error {
 		return err
 	case kept == nil:
 		return x.again(ctx, x.base)
-	case x.place.Tree && x.base == ".":
+	case x.place.DirStyle && x.base == ".":
 		x.leave(ctx)
 		return x.makeTree(ctx)
 	}
@@ -29,7 +29,7 @@ func (x *examiner) mayRemoveIn(ctx context.Context) error {
 	return doctor.ErrEnough
 }
 
-// makeTree makes the directory that a lock in the style of directories is in, and those of
+// makeTree makes the directory that a lock in dir style is in, and those of
 // the checks in it.
 func (x *examiner) makeTree(ctx context.Context) error {
 	cause := x.a.Mkdir(ctx, x.place.Name)
@@ -88,7 +88,7 @@ func (x *examiner) cannotRemove(ctx context.Context, cause error) {
 	if x.a.Mkdir(ctx, inside) == nil && x.a.Rmdir(ctx, inside) == nil {
 		advice = "make a directory in it, which this user then owns, for locks to be in: " + x.shown("locks/"+path.Base(x.place.Name)) +
 			"; or add ?style=dir to the address, for all who use the lock"
-		if x.place.Tree {
+		if x.place.DirStyle {
 			advice = "let this user remove directories there, or make another lock, which this user then owns"
 		}
 	}

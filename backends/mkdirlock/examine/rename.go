@@ -78,7 +78,7 @@ func (x *examiner) renameOntoEmpty(ctx context.Context) error {
 }
 
 func (x *examiner) withoutOverwriting() string {
-	if x.place.Tree {
+	if x.place.DirStyle {
 		return "let the server rename onto empty directories (ProFTPD: AllowOverwrite on); without that locks are safe, but each one costs another command"
 	}
 	return "let the server rename onto empty directories (ProFTPD: AllowOverwrite on); without that locksmith's locks exclude each other, " +

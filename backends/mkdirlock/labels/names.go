@@ -73,7 +73,7 @@ func EntriesIn(names []string) []Entry {
 const (
 	ReservationPrefix = "r."
 	FencePrefix       = "fence."
-	TreeLock          = "lock"
+	DirStyleLock      = "lock"
 	ProbePrefix       = "probe."  // of reap
 	ScratchPrefix     = "doctor." // of doctor
 )
@@ -125,16 +125,16 @@ func NewestOf(ascending []uint64) uint64 {
 // by a locksmith.
 func IsOurs(name string) bool {
 	_, isEntry := ParseEntry(name)
-	return isEntry || IsTree(dirs.Entry{Name: name}) || IsScratch(name)
+	return isEntry || IsDirStyle(dirs.Entry{Name: name}) || IsScratch(name)
 }
 
-// IsTree reports that an entry is part of a lock in the style of directories.
-func IsTree(e dirs.Entry) bool {
+// IsDirStyle reports that an entry is part of a lock in dir style.
+func IsDirStyle(e dirs.Entry) bool {
 	_, fence := ParseFence(e.Name)
 	_, reservation := ParseTicket(strings.TrimPrefix(e.Name, ReservationPrefix))
 	_, done := ParseSuccess(e.Name)
 	_, note := parseNotePart(e.Name)
-	return e.Name == TreeLock || fence || done || note || reservation && strings.HasPrefix(e.Name, ReservationPrefix)
+	return e.Name == DirStyleLock || fence || done || note || reservation && strings.HasPrefix(e.Name, ReservationPrefix)
 }
 
 // IsScratch reports that reap or doctor made a directory.
@@ -151,7 +151,7 @@ func IsScratch(name string) bool {
 func Nobody(names []string, doubt bool) backend.Holder {
 	h := backend.Holder{Verdict: owner.Unknown}
 	switch {
-	case len(FencesIn(names)) > 0 || slices.Contains(names, TreeLock):
+	case len(FencesIn(names)) > 0 || slices.Contains(names, DirStyleLock):
 		h.Note, h.Advice = "it is a lock with ?style=dir", "add ?style=dir to the address"
 		h.Blocked = true
 	case len(names) > 0:

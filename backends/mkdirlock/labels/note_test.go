@@ -52,7 +52,7 @@ func TestSuccessNames(t *testing.T) {
 		if back, ok := ParseSuccess(s.String()); !ok || back != s || strings.HasSuffix(s.String(), ".") {
 			t.Errorf("%s is %v, %v", s, back, ok)
 		}
-		if !IsTree(dirs.Entry{Name: s.String()}) {
+		if !IsDirStyle(dirs.Entry{Name: s.String()}) {
 			t.Errorf("%s is no part of a lock", s)
 		}
 	}

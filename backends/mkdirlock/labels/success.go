@@ -11,7 +11,7 @@ import (
 	"locksmith/backends/success"
 )
 
-// A success is kept as a directory beside the lock in the style of directories, with the name
+// A success is kept as a directory beside the lock in dir style, with the name
 // done.<n>.<id>.<seconds>.<host>. The greatest n is the last. Its age is told by the times of
 // the server: it is compared with a directory that was made just now. The seconds, since
 // 1970, are by the clock of the holder, and for people. Locksmiths that know nothing of

@@ -16,9 +16,9 @@ import (
 	"locksmith/backends/process"
 )
 
-// A directory is a lock directory on a server. It implements symlinks.Dir: its errors are
+// A symlinkDir is a lock directory on a server. It implements symlinks.Dir: its errors are
 // those of the system, as far as the server tells which.
-type directory struct {
+type symlinkDir struct {
 	*session
 	mustExist bool // it is not made
 	clock     clock.Clock
@@ -28,12 +28,12 @@ type directory struct {
 	beat beat
 }
 
-func newDirectory(s *session, mustExist bool) *directory {
-	return &directory{session: s, mustExist: mustExist, clock: clock.Boot{}}
+func newSymlinkDir(s *session, mustExist bool) *symlinkDir {
+	return &symlinkDir{session: s, mustExist: mustExist, clock: clock.Boot{}}
 }
 
 // Mkdir implements symlinks.Dir.
-func (d *directory) Mkdir(ctx context.Context, name string) error {
+func (d *symlinkDir) Mkdir(ctx context.Context, name string) error {
 	asked := d.clock.Now()
 	err := d.mkdir(ctx, name)
 	if err == nil && !strings.HasPrefix(name, symlinks.Generations+"/") {
@@ -48,17 +48,17 @@ func (d *directory) Mkdir(ctx context.Context, name string) error {
 }
 
 // Rmdir implements symlinks.Dir.
-func (d *directory) Rmdir(ctx context.Context, name string) error { return d.rmdir(ctx, name) }
+func (d *symlinkDir) Rmdir(ctx context.Context, name string) error { return d.rmdir(ctx, name) }
 
 // Rename implements symlinks.Dir.
-func (d *directory) Rename(ctx context.Context, from, to string) error {
+func (d *symlinkDir) Rename(ctx context.Context, from, to string) error {
 	return d.rename(ctx, from, to)
 }
 
 // Symlink implements symlinks.Dir. One among the reservations, such as the record of an owner,
 // has a name that is used once, so that it is asked for again if it is unclear whether it was
 // made: without its record nobody could tell who a holder is, nor that it is dead.
-func (d *directory) Symlink(ctx context.Context, target, name string) error {
+func (d *symlinkDir) Symlink(ctx context.Context, target, name string) error {
 	err := d.symlink(ctx, target, name)
 	if errors.As(err, new(*unclearError)) && strings.HasPrefix(name, symlinks.Reservations+"/") {
 		if again := d.symlink(ctx, target, name); again == nil || errors.Is(again, syscall.EEXIST) {
@@ -69,15 +69,15 @@ func (d *directory) Symlink(ctx context.Context, target, name string) error {
 }
 
 // Readlink implements symlinks.Dir.
-func (d *directory) Readlink(ctx context.Context, name string) (string, error) {
+func (d *symlinkDir) Readlink(ctx context.Context, name string) (string, error) {
 	return d.readlink(ctx, name)
 }
 
 // Unlink implements symlinks.Dir.
-func (d *directory) Unlink(ctx context.Context, name string) error { return d.unlink(ctx, name) }
+func (d *symlinkDir) Unlink(ctx context.Context, name string) error { return d.unlink(ctx, name) }
 
 // List implements symlinks.Dir.
-func (d *directory) List(ctx context.Context, name string) ([]string, error) {
+func (d *symlinkDir) List(ctx context.Context, name string) ([]string, error) {
 	all, err := d.list(ctx, name)
 	names := make([]string, len(all))
 	for i, item := range all {
@@ -87,12 +87,12 @@ func (d *directory) List(ctx context.Context, name string) ([]string, error) {
 }
 
 // Await implements symlinks.Dir. A server tells nothing by itself.
-func (d *directory) Await(ctx context.Context, _ string, watched process.Process, pause time.Duration, descriptors ...int) {
+func (d *symlinkDir) Await(ctx context.Context, _ string, watched process.Process, pause time.Duration, descriptors ...int) {
 	d.notifier.Await(ctx, "", watched, pause, descriptors...)
 }
 
 // Prepare implements symlinks.Dir.
-func (d *directory) Prepare(ctx context.Context) error {
+func (d *symlinkDir) Prepare(ctx context.Context) error {
 	if !d.mustExist {
 		err := d.mkdir(ctx, ".")
 		if err == nil {
@@ -122,7 +122,7 @@ const permissions, groupPermissions = 0o777, 0o070
 // shareWithGroup opens the lock directory, which we made, to the group for which somebody has
 // made the directory above it: one that gives its group to what is made in it (set-group-ID), and
 // that not everybody may write to.
-func (d *directory) shareWithGroup(ctx context.Context) error {
+func (d *symlinkDir) shareWithGroup(ctx context.Context) error {
 	const inherits, groupWrites, othersWrite = 0o2000, 0o020, 0o002
 	above, err := d.lstat(ctx, "..")
 	if err != nil || above.mode&(inherits|groupWrites|othersWrite) != inherits|groupWrites {
@@ -133,7 +133,7 @@ func (d *directory) shareWithGroup(ctx context.Context) error {
 
 // share opens a directory of ours to all users that may write to another one, whatever the
 // server's umask.
-func (d *directory) share(ctx context.Context, name, like string) error {
+func (d *symlinkDir) share(ctx context.Context, name, like string) error {
 	model, err := d.lstat(ctx, like)
 	if err != nil {
 		return d.sort(d.op("look at", like), err)
@@ -142,7 +142,7 @@ func (d *directory) share(ctx context.Context, name, like string) error {
 }
 
 // open adds permissions to those that a directory of ours has.
-func (d *directory) open(ctx context.Context, name string, wanted uint32) error {
+func (d *symlinkDir) open(ctx context.Context, name string, wanted uint32) error {
 	made, err := d.lstat(ctx, name)
 	if err != nil {
 		return d.sort(d.op("look at", name), err)

@@ -10,7 +10,7 @@ import (
 	"locksmith/backends/mkdirlock/labels"
 )
 
-// takeExclusive acquires a lock in the style of directories exclusively:
+// takeExclusive acquires a lock in dir style exclusively:
 //
 //	1  make a reservation in L, with our entry in it
 //	2  rename it to L/lock, which is missing or empty; refused -> look who has it
@@ -122,7 +122,7 @@ func (a *attempt) breakDead(ctx context.Context, entries []labels.Entry) (*obser
 	return first, nil
 }
 
-// takeShared acquires a lock in the style of directories to share it:
+// takeShared acquires a lock in dir style to share it:
 //
 //	1  make our entry in L/lock; it is missing -> make that first
 //	2  a heartbeat: our entry is there

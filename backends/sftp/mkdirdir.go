@@ -28,7 +28,7 @@ func openDirectories(s *server) (backend.Backend, error) {
 		return nil, err
 	}
 	l := mkdirlock.Lock{
-		NewDir: func() dirs.Dir { return &tree{s.newSession(path.Dir(s.address.OnServer()))} },
+		NewDir: func() dirs.Dir { return &mkdirDir{s.newSession(path.Dir(s.address.OnServer()))} },
 		Name:   path.Base(a.Path), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
 		Address: a.Name(),
 		Pace:    mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second},
@@ -37,10 +37,10 @@ func openDirectories(s *server) (backend.Backend, error) {
 	return l.Here().Backend(), nil
 }
 
-// A tree is the directory of a lock of directories. It implements dirs.StatDir.
-type tree struct{ *session }
+// A mkdirDir is the directory of a lock of directories. It implements dirs.StatDir.
+type mkdirDir struct{ *session }
 
-var _ dirs.StatDir = (*tree)(nil)
+var _ dirs.StatDir = (*mkdirDir)(nil)
 
 // outcome sorts the error of a call into those that dirs.Dir knows.
 func outcome(err error) error {
@@ -58,7 +58,7 @@ func (e *refusedError) Unwrap() []error { return []error{dirs.ErrRefused, e.refu
 
 // fit refuses a server that cannot rename as these locks need it, before anything is made. The
 // protocol's own rename is not enough: with it servers look first and rename then.
-func (t *tree) fit(ctx context.Context) error {
+func (t *mkdirDir) fit(ctx context.Context) error {
 	c, err := t.connected(ctx)
 	if err == nil && !c.knows(posixRename) {
 		err = t.server.address.Name().Failure(protocol.CannotCreate, "rename a directory",
@@ -68,7 +68,7 @@ func (t *tree) fit(ctx context.Context) error {
 }
 
 // Mkdir implements dirs.Dir.
-func (t *tree) Mkdir(ctx context.Context, name string) error {
+func (t *mkdirDir) Mkdir(ctx context.Context, name string) error {
 	if err := t.fit(ctx); err != nil {
 		return err
 	}
@@ -76,10 +76,10 @@ func (t *tree) Mkdir(ctx context.Context, name string) error {
 }
 
 // Rmdir implements dirs.Dir.
-func (t *tree) Rmdir(ctx context.Context, name string) error { return outcome(t.rmdir(ctx, name)) }
+func (t *mkdirDir) Rmdir(ctx context.Context, name string) error { return outcome(t.rmdir(ctx, name)) }
 
 // Rename implements dirs.Dir.
-func (t *tree) Rename(ctx context.Context, from, to string) error {
+func (t *mkdirDir) Rename(ctx context.Context, from, to string) error {
 	if err := t.fit(ctx); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (t *tree) Rename(ctx context.Context, from, to string) error {
 }
 
 // List implements dirs.Dir.
-func (t *tree) List(ctx context.Context, name string) ([]string, error) {
+func (t *mkdirDir) List(ctx context.Context, name string) ([]string, error) {
 	all, err := t.list(ctx, name)
 	names := make([]string, len(all))
 	for i, item := range all {
@@ -97,7 +97,7 @@ func (t *tree) List(ctx context.Context, name string) ([]string, error) {
 }
 
 // Entries implements dirs.StatDir.
-func (t *tree) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
+func (t *mkdirDir) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
 	all, err := t.list(ctx, name)
 	entries := make([]dirs.Entry, len(all))
 	for i, item := range all {
@@ -110,9 +110,9 @@ func (t *tree) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
 }
 
 // Await implements dirs.Dir. A server tells nothing by itself.
-func (t *tree) Await(ctx context.Context, _ string, _ process.Process, d time.Duration) {
+func (t *mkdirDir) Await(ctx context.Context, _ string, _ process.Process, d time.Duration) {
 	clock.Sleep(ctx, clock.Boot{}, d)
 }
 
 // Close implements dirs.Dir.
-func (t *tree) Close() { t.close() }
+func (t *mkdirDir) Close() { t.close() }
