@@ -67,6 +67,8 @@ var allowed = map[string][]string{
 	"cmd/locksmith/cli":          {"protocol", "locksmith", "locksmith/child", "locksmith/events", "backends", "backends/backend", "backends/clock", "backends/owner", "backends/process", "cmd/locksmith/cli/...", "cmd/locksmith/memory", "cmd/locksmith/profile", "cmd/locksmith/timeline", "backends/detached"},
 	"cmd/locksmith/cli/flags":    {"protocol", "client", "locksmith", "locksmith/events", "backends", "backends/backend", "backends/backoff", "cmd/locksmith/profile"},
 	"cmd/locksmith/cli/request":  {"protocol", "locksmith", "backends", "backends/backend", "backends/clock", "backends/backoff", "backends/owner", "backends/process", "backends/set", "cmd/locksmith/cli/flags", "cmd/locksmith/cli/term", "cmd/locksmith/cli/programs", "cmd/locksmith/memory", "cmd/locksmith/profile"},
+	"cmd/locksmith/cli/start":    {"protocol", "backends/backend", "cmd/locksmith/cli/programs"},
+	"cmd/locksmith/cli/where":    {"backends/backend", "backends/owner", "cmd/locksmith/cli/show", "cmd/locksmith/profile"},
 	"cmd/locksmith/cli/show":     {"protocol", "backends/backend", "cmd/locksmith/cli/term"},
 	"cmd/locksmith/cli/term":     {"protocol"},
 	"cmd/locksmith/cli/programs": {"protocol", "backends/process"},

@@ -11,6 +11,7 @@ import (
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
+	"locksmith/cmd/locksmith/cli/start"
 	"locksmith/protocol"
 )
 
@@ -31,12 +32,12 @@ func run(args []string, kinds backends.Kinds) int {
 	}
 	args = spelled(args)
 	a := &app{self: request.Program{Kinds: kinds, Args: args}, parent: parent, out: show.Output{To: os.Stdout}}
-	if err := mayStart(); err != nil {
+	if err := start.Allowed(); err != nil {
 		a.fail(err)
 		return a.status
 	}
 	if len(args) > 0 && (args[0] == "hold" || args[0] == "run") {
-		stayLean()
+		start.Lean()
 	}
 	root := a.rootFor(args)
 	root.SetArgs(args)

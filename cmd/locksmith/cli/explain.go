@@ -113,7 +113,7 @@ func orphaned(r *owner.Record) string {
 func (x explainer) elsewhere(p show.Participant) (text string, beats bool) {
 	look := ""
 	if r := p.Record; r != nil {
-		look = "; " + where(r)
+		look = "; " + whereToLook(r)
 	}
 	old := max(p.Heartbeat, p.Silent)
 	switch {
@@ -142,8 +142,8 @@ func (x explainer) next(p show.Participant) string {
 	return fmt.Sprintf("nobody waits; it is broken by who waits for %v, or tries twice, so long apart", whole(p.Lease))
 }
 
-// where says where to look for a helper.
-func where(r *owner.Record) string {
+// whereToLook says where to look for a helper.
+func whereToLook(r *owner.Record) string {
 	here, its := owner.Here(), r.Place
 	look := fmt.Sprintf("look on %s whether pid %d runs", its.Host, r.Helper.PID)
 	if its.Boot == "" || its.Boot != here.Boot || its.Machine != here.Machine || its.PIDNS == here.PIDNS {

@@ -20,13 +20,14 @@ import (
 	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
+	"locksmith/cmd/locksmith/cli/where"
 	"locksmith/protocol"
 )
 
 // A listing is one run of list.
 type listing struct {
 	request.Connect
-	conditions    []condition
+	conditions    []where.Condition
 	mode          string
 	held, waiting bool
 	asJSON        bool
@@ -37,7 +38,7 @@ type listing struct {
 
 func (a *app) list() *cobra.Command {
 	l := listing{depth: flags.Unlimited, format: "text"}
-	var where []string
+	var conditions []string
 	c := &cobra.Command{
 		Use:   "list [flags] PLACE…",
 		Short: "Show all locks in a directory, and who has them",
@@ -66,7 +67,7 @@ func (a *app) list() *cobra.Command {
 	l.Connect.Add(c, a.self)
 	c.ValidArgsFunction = l.completePlace
 	f := c.Flags()
-	f.StringArrayVar(&where, "where", nil, "only holders and waiters that match, as in job=nightly or 'age>1h'")
+	f.StringArrayVar(&conditions, "where", nil, "only holders and waiters that match, as in job=nightly or 'age>1h'")
 	f.StringVar(&l.mode, "mode", "", "only those who have or want it `shared|exclusive`")
 	f.BoolVar(&l.held, "held", false, "only holders")
 	f.BoolVar(&l.waiting, "waiting", false, "only waiters")
@@ -74,7 +75,7 @@ func (a *app) list() *cobra.Command {
 	f.StringVar(&l.format, "format", "text", "text, json, or openmetrics: what alerts need to know of each, for a textfile collector")
 	f.Var(flags.Count(&l.depth), "depth", "how many directories deep to look, 1 being in PLACE alone; else all, but 1 on FTP")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
-		if err := l.prepare(where); err != nil {
+		if err := l.prepare(conditions); err != nil {
 			return err
 		}
 		return a.listAll(ctx, &l, args)
@@ -83,9 +84,9 @@ func (a *app) list() *cobra.Command {
 }
 
 // prepare settles which holders and waiters are shown.
-func (l *listing) prepare(where []string) error {
-	for _, text := range where {
-		c, err := parseCondition(text)
+func (l *listing) prepare(conditions []string) error {
+	for _, text := range conditions {
+		c, err := where.Parse(text)
 		if err != nil {
 			return flags.Usage(err)
 		}
@@ -94,7 +95,7 @@ func (l *listing) prepare(where []string) error {
 	switch l.mode {
 	case "":
 	case "shared", "exclusive":
-		l.conditions = append(l.conditions, condition{"mode", "=", l.mode})
+		l.conditions = append(l.conditions, where.Condition{Key: "mode", Sign: "=", Value: l.mode})
 	default:
 		return flags.Usagef("--mode is %q: it may be shared or exclusive", protocol.CleanText(l.mode, 100))
 	}
@@ -175,7 +176,7 @@ func (l *listing) wants(p show.Participant, token uint64) bool {
 		return false
 	}
 	for _, c := range l.conditions {
-		if !c.matches(p, token) {
+		if !c.Matches(p, token) {
 			return false
 		}
 	}

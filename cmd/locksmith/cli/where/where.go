@@ -1,4 +1,5 @@
-package cli
+// Package where compares holders and waiters with what --where says.
+package where
 
 import (
 	"cmp"
@@ -15,11 +16,11 @@ import (
 	"locksmith/cmd/locksmith/profile"
 )
 
-// A condition is one --where: a key, a comparison and a value.
-type condition struct{ key, sign, value string }
+// A Condition is one --where: a key, a comparison and a value.
+type Condition struct{ Key, Sign, Value string }
 
-// String is what parseCondition reads.
-func (c condition) String() string { return c.key + c.sign + c.value }
+// String is what Parse reads.
+func (c Condition) String() string { return c.Key + c.Sign + c.Value }
 
 // A fieldKind is how values of a field are compared.
 type fieldKind int
@@ -49,62 +50,62 @@ const metaKey = "meta."
 // signs has the longer ones first.
 var signs = []string{"!=", "<=", ">=", "=", "<", ">"}
 
-// parseCondition reads what --where says.
-func parseCondition(s string) (condition, error) {
-	wrong := func(why string) (condition, error) {
-		return condition{}, fmt.Errorf("--where %s: %s", backend.Quoted(s), why)
+// Parse reads what --where says.
+func Parse(s string) (Condition, error) {
+	wrong := func(why string) (Condition, error) {
+		return Condition{}, fmt.Errorf("--where %s: %s", backend.Quoted(s), why)
 	}
 	i := strings.IndexAny(s, "!<>=")
 	if i < 0 {
 		return wrong("write key=value, or !=, <, >, <= or >= between")
 	}
-	c := condition{key: s[:i]}
+	c := Condition{Key: s[:i]}
 	for _, sign := range signs {
 		if strings.HasPrefix(s[i:], sign) {
-			c.sign, c.value = sign, s[i+len(sign):]
+			c.Sign, c.Value = sign, s[i+len(sign):]
 			break
 		}
 	}
-	kind := fields[c.key]
+	kind := fields[c.Key]
 	switch {
-	case c.sign == "":
+	case c.Sign == "":
 		return wrong("write != for not")
-	case kind == metadata && owner.CheckMeta(strings.TrimPrefix(c.key, metaKey)) != nil:
-		return wrong(backend.Quoted(c.key) + " is not a key: use a to z, 0 to 9, _ . -")
-	case c.sign == "=" && strings.HasPrefix(c.value, "="):
+	case kind == metadata && owner.CheckMeta(strings.TrimPrefix(c.Key, metaKey)) != nil:
+		return wrong(backend.Quoted(c.Key) + " is not a key: use a to z, 0 to 9, _ . -")
+	case c.Sign == "=" && strings.HasPrefix(c.Value, "="):
 		return wrong("write one =")
-	case kind == number && !isNumber(c.value):
-		return wrong(c.key + " is compared with a number")
-	case words[c.key] != nil && !slices.Contains(words[c.key], c.value):
-		return wrong(c.key + " may be " + strings.Join(words[c.key], " or "))
+	case kind == number && !isNumber(c.Value):
+		return wrong(c.Key + " is compared with a number")
+	case words[c.Key] != nil && !slices.Contains(words[c.Key], c.Value):
+		return wrong(c.Key + " may be " + strings.Join(words[c.Key], " or "))
 	}
-	if _, err := profile.ParseDuration(c.value); kind == duration && err != nil {
+	if _, err := profile.ParseDuration(c.Value); kind == duration && err != nil {
 		return wrong(err.Error())
 	}
 	return c, nil
 }
 
-// matches compares with what is known of a holder or waiter. The token is the lock's.
-func (c condition) matches(p show.Participant, token uint64) bool {
-	have, known := valueOf(p, token, c.key)
+// Matches compares with what is known of a holder or waiter. The token is the lock's.
+func (c Condition) Matches(p show.Participant, token uint64) bool {
+	have, known := valueOf(p, token, c.Key)
 	if !known {
-		return c.sign == "!="
+		return c.Sign == "!="
 	}
 	order := 0
-	switch fields[c.key] {
+	switch fields[c.Key] {
 	case text:
-		order = strings.Compare(have, c.value)
+		order = strings.Compare(have, c.Value)
 	case duration:
 		d, err1 := time.ParseDuration(have)
-		want, err2 := profile.ParseDuration(c.value)
+		want, err2 := profile.ParseDuration(c.Value)
 		if errors.Join(err1, err2) != nil {
 			return false
 		}
 		order = cmp.Compare(d, want)
 	default:
-		order = compare(have, c.value)
+		order = compare(have, c.Value)
 	}
-	switch c.sign {
+	switch c.Sign {
 	case "=":
 		return order == 0
 	case "!=":

@@ -1,4 +1,4 @@
-package cli
+package start
 
 // enoughFiles: Windows has no limit that is worth a look.
 func enoughFiles() error { return nil }

@@ -1,4 +1,4 @@
-package cli
+package where
 
 import (
 	"testing"
@@ -34,16 +34,16 @@ func TestConditions(t *testing.T) {
 		"heartbeat<1h": false, "heartbeat>0": false, "heartbeat!=0": true,
 		"nothing=": false, "nothing!=x": true, "nothing<x": false, "nothing>=": false, "meta.age=1": false,
 	} {
-		c, err := parseCondition(text)
+		c, err := Parse(text)
 		if err != nil {
 			t.Errorf("parse of --where %s: %v", text, err)
-		} else if c.matches(somebody(), 7) != want {
+		} else if c.Matches(somebody(), 7) != want {
 			t.Errorf("--where %s matches: %v, want the other", text, !want)
 		}
 	}
 	for _, text := range []string{"", "job", "=x", "Job=x", "job==x", "job!x", "a b=c", "meta.=x", "age>soon", "age<-1s", "age=",
 		"lease=", "pid=me", "token>1e3", "k\n=x", "state=free", "mode!=private", "verdict=", "a0123456789012345678901234567=x"} {
-		if c, err := parseCondition(text); err == nil {
+		if c, err := Parse(text); err == nil {
 			t.Errorf("--where accepts %q, as %q", text, c)
 		}
 	}
@@ -62,12 +62,12 @@ func TestConditionsOfNobodyKnown(t *testing.T) {
 			if key == "state" || key == "verdict" { // always known, and before x
 				want = want || sign == "<" || sign == "<="
 			}
-			if (condition{key, sign, value}).matches(p, 7) != want {
+			if (Condition{key, sign, value}).Matches(p, 7) != want {
 				t.Errorf("of nobody known --where %s%s%s matches: %v, want the other", key, sign, value, !want)
 			}
 		}
 	}
-	if (condition{"state", "=", "waiting"}).matches(p, 0) != true {
+	if (Condition{"state", "=", "waiting"}).Matches(p, 0) != true {
 		t.Error("it waits")
 	}
 }
@@ -77,16 +77,16 @@ func FuzzCondition(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		c, err := parseCondition(s)
+		c, err := Parse(s)
 		if err != nil {
 			return
 		}
-		if again, err := parseCondition(c.String()); c.String() != s || err != nil || again != c {
+		if again, err := Parse(c.String()); c.String() != s || err != nil || again != c {
 			t.Fatalf("%q became %q, %v", s, c, err)
 		}
 		is := map[string]bool{}
 		for _, sign := range signs {
-			is[sign] = condition{c.key, sign, c.value}.matches(somebody(), 7)
+			is[sign] = Condition{c.Key, sign, c.Value}.Matches(somebody(), 7)
 		}
 		known := is["="] || is["<"] || is[">"]
 		if is["="] == is["!="] || is["<"] && is[">"] || is["<="] != (is["<"] || is["="]) || is[">="] != (is[">"] || is["="]) || !known && !is["!="] {

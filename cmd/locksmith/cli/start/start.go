@@ -1,4 +1,5 @@
-package cli
+// Package start is what a program of ours does before anything else.
+package start
 
 import (
 	"errors"
@@ -11,8 +12,8 @@ import (
 	"locksmith/protocol"
 )
 
-// mayStart refuses to run where that would not be safe, or not work.
-func mayStart() error {
+// Allowed refuses to run where that would not be safe, or not work.
+func Allowed() error {
 	if programs.IsElevated() {
 		return unfit(protocol.Permission, "it may do more than who started it, because of its set-user-ID or set-group-ID bit or its file capabilities, and takes its settings from there",
 			"chmod ug-s it, setcap -r it, or let the program that starts it take its real ids first")
@@ -24,12 +25,12 @@ func unfit(code protocol.Code, cause, hint string) error {
 	return &backend.Error{Code: code, Lock: "this program", Op: "start", Err: errors.New(cause), Hint: hint}
 }
 
-// stayLean keeps small and quick a program that mostly waits, for days perhaps. With one
+// Lean keeps small and quick a program that mostly waits, for days perhaps. With one
 // processor its goroutines wake no other thread when they talk to each other, and a call that
 // hangs still keeps only its own thread. (Our own program has given up the other processors
 // before, in package singleproc. A program that is its own helper does it here.) Garbage is
 // collected from 1 MiB on, not only from 4 MiB; a helper needs less than that to start.
-func stayLean() {
+func Lean() {
 	runtime.GOMAXPROCS(1)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(25)
