@@ -1,7 +1,12 @@
 package layers
 
 import (
+	"maps"
+	"os"
 	"os/exec"
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -43,5 +48,40 @@ func TestSkips(t *testing.T) {
 		if !found[file] {
 			t.Errorf("%s skips nothing: remove it from skips", file)
 		}
+	}
+}
+
+// TestHeavy: the tests that test/run leaves out under the race detector run in a step without it,
+// wherever there is one of such a name.
+func TestHeavy(t *testing.T) {
+	script, err := os.ReadFile("../run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := func(expr string) []string {
+		found := regexp.MustCompile("(?m)" + expr).FindSubmatch(script)
+		if found == nil {
+			t.Fatalf("test/run has no line %q", expr)
+		}
+		return slices.Sorted(slices.Values(regexp.MustCompile(`[ |]`).Split(string(found[1]), -1)))
+	}
+	names, packages, noRace := words(`^heavy='\^\((.*)\)\$'$`), words(`^\techo heavy .*-run "\$heavy" (.*)$`), words(`^s3='(.*)'$`)
+	out, err := exec.Command("git", "-C", "../..", "grep", "-E", `^func (`+strings.Join(names, "|")+`)\(t `, "--", "*_test.go", ":!test").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	namesFound, packagesFound := map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		file, function, _ := strings.Cut(line, ":func ")
+		name, _, _ := strings.Cut(function, "(")
+		if in := "./" + path.Dir(file); !slices.Contains(noRace, in) {
+			namesFound[name], packagesFound[in] = true, true
+		}
+	}
+	if found := slices.Sorted(maps.Keys(namesFound)); !slices.Equal(found, names) {
+		t.Errorf("of the tests %q there are only %q", names, found)
+	}
+	if found := slices.Sorted(maps.Keys(packagesFound)); !slices.Equal(found, packages) {
+		t.Errorf("packages with such tests are %q, but the step heavy runs those of %q", found, packages)
 	}
 }
