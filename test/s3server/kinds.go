@@ -28,7 +28,7 @@ type kind struct {
 }
 
 var kinds = map[string]kind{
-	"versitygw-1.8.0":  {module: versitygw, arguments: posix},
+	"versitygw-1.8.0":  {module: ".", arguments: posix},
 	"versitygw-1.2.0":  {module: versitygw, arguments: posix},
 	"versitygw-1.0.14": {module: versitygw, arguments: posix},
 	"rclone": {module: ".", arguments: func(port int, dir string) []string {
