@@ -73,7 +73,9 @@ func (s *series) failAll(t *testing.T) {
 // failed is one life in which a call fails.
 func (s *series) failed(t testing.TB, plan plan) (more bool) {
 	p := newPlace(t, s.kind)
-	h := p.trace(plan, append(s.flags("hold", "--lease", failedLease.String(), "--timeout", "5s"), p.at)...)
+	// The timeout ends before the lease of what the failure may have left, and after a first look at
+	// the lock, which takes a tracer on a busy machine more than 5 s.
+	h := p.trace(plan, append(s.flags("hold", "--lease", failedLease.String(), "--timeout", "20s"), p.at)...)
 	name := fmt.Sprintf("call %d says %v (executed: %v)", plan.Fail, plan.Errno, plan.TakesIt)
 	out := outputOf(h.live(func() { p.mustBeHeld(name) }))
 	name += ": " + out.stop
