@@ -120,7 +120,7 @@ var likeFlock = []struct {
 }
 
 // needsParent are stories of the process between the shell and the command. If run becomes the
-// command, as flock -F does, that process is the shell itself.
+// command by -F, as flock does, that process is the shell itself.
 var needsParent = map[string]bool{"interrupted alone": true, "nohup": true}
 
 // types is a story of one line that says at its end what came of it.
@@ -150,8 +150,7 @@ func untilStopped(t *testing.T, sh *prompt) {
 }
 
 // TestLikeFlock: what works with flock(1), in scripts and at a terminal, works with run. It is
-// tried with local:; with flock: where run becomes the command, as with flock -F; and where run
-// stays beside the command.
+// tried with local:; with flock:; and where run becomes the command, as with flock -F.
 func TestLikeFlock(t *testing.T) {
 	lab.NotShort(t, "starts dozens of shells")
 	t.Parallel()
@@ -161,8 +160,8 @@ func TestLikeFlock(t *testing.T) {
 		"flock":  "#!/bin/sh\nexec flock \"$RUN_LOCK\" \"$@\"\n",
 		"nofork": "#!/bin/sh\nexec flock -F \"$RUN_LOCK\" \"$@\"\n",
 		"local":  "#!/bin/sh\nexec locksmith run \"local:$RUN_LOCK\" -- \"$@\"\n",
-		"become": "#!/bin/sh\nexec locksmith run \"flock:$RUN_LOCK\" -- \"$@\"\n",
-		"stay":   "#!/bin/sh\nexec locksmith run --max-hold 1h \"flock:$RUN_LOCK\" -- \"$@\"\n",
+		"become": "#!/bin/sh\nexec locksmith run -F \"flock:$RUN_LOCK\" -- \"$@\"\n",
+		"stay":   "#!/bin/sh\nexec locksmith run \"flock:$RUN_LOCK\" -- \"$@\"\n",
 	} {
 		if err := os.MkdirAll(filepath.Join(bin, name), 0o755); err != nil {
 			t.Fatal(err)

@@ -141,7 +141,7 @@ func (c flockCell) mustGet(what string, we, they bool) {
 
 // ways are the two ways to hold a lock of ours: run that becomes its command, and run that
 // stays.
-var ways = map[string][]string{"become": nil, "stay": {"--max-hold", "1h"}}
+var ways = map[string][]string{"become": {"-F"}, "stay": nil}
 
 // TestFlock: each tool that locks with flock(2) excludes us and is excluded, whoever dies or is
 // stopped.
@@ -257,7 +257,7 @@ func TestFlockFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newFlockCell(t, lockers[0])
-			h := c.ours("--max-hold", "1h", "--refresh", "1s").held()
+			h := c.ours("--refresh", "1s").held()
 			waiter := c.ours()
 			lab.Eventually(t, "it waits for that file", func() bool {
 				_, said := lab.Run(t, locksmith(t, "status", c.address()))

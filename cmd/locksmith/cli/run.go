@@ -46,9 +46,9 @@ func (a *app) run() *cobra.Command {
 			"Signals are passed on to COMMAND, whose end decides. While a job is stopped (Ctrl-Z)\n" +
 			"its lock has no heartbeats: if that takes longer than the lease, fg ends COMMAND.\n" +
 			"What COMMAND leaves running when it ends goes on without the lock; with the lock of flock:,\n" +
-			"which it inherits, unless there is -o. For one such lock, and without -o, -v, --events,\n" +
-			"--max-hold and --once-per, run becomes COMMAND, as exec does, and stays no longer, unless\n" +
-			"COMMAND names ssh, sudo or another program that may close what it inherits.",
+			"which it inherits, unless there is -o. With -F, and one such lock, run becomes COMMAND, as exec\n" +
+			"does, and nothing of it stays. Then a COMMAND that closes what it inherits, as ssh and sudo do,\n" +
+			"lets the lock go; without -F run keeps it.",
 		Example: "  locksmith run local:/var/lock/billing -- ./nightly-billing\n" +
 			"  locksmith run -n local:/var/lock/stock -c 'cd /srv/stock && ./load *.csv'",
 		Args: func(c *cobra.Command, args []string) (err error) {
@@ -71,7 +71,7 @@ func (a *app) run() *cobra.Command {
 	f.Var(&o.skip, "skip-status", "exit `status` instead of 0 when --once-per keeps COMMAND from being run")
 	f.StringVarP(&line, "command", "c", "", "instead of -- COMMAND: a `line` for $SHELL, or /bin/sh")
 	f.BoolVarP(&o.closes, "close", "o", false, "keep the lock of flock: from COMMAND, so that what it leaves running has none; other locks it never has")
-	f.BoolVarP(&o.becomes, "no-fork", "F", false, "become COMMAND, or say what prevents that (flock: alone)")
+	f.BoolVarP(&o.becomes, "no-fork", "F", false, "become COMMAND, or say what prevents that (flock: alone); then the lock is COMMAND's to keep")
 	c.RunE = func(*cobra.Command, []string) error { return a.runCommand(&o, locks, argv) }
 	return c
 }
@@ -184,18 +184,17 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	return a.runStatus(o, command, h.Log, out, err)
 }
 
-// choosePart decides whether run becomes its command. If run stays beside the command, it goes
-// on when the file of a flock: lock is replaced, because the command has that lock, too.
+// choosePart decides whether run becomes its command. It does so with -F alone: a program that closes
+// what it inherits, as ssh and sudo do, would let the lock go, and nobody would be told. If run stays
+// beside the command, it has the lock as well. It goes on when the file of a flock: lock is replaced,
+// because the command has that lock, too.
 func (a *app) choosePart(o *running, h *locksmith.Helper, command *child.Command) error {
-	why := o.stays(h, a.self.Kinds.Leaseless(h.Address))
-	if closer := child.Closes(command.Argv); why == "" && closer != "" {
-		why = closer + " may close what it inherits, and the lock would be free while it runs"
+	if o.becomes {
+		if why := o.stays(h, a.self.Kinds.Leaseless(h.Address)); why != "" {
+			return flags.Usagef("-F: run cannot become the command: %s", why)
+		}
 	}
-	if o.becomes && why != "" {
-		return flags.Usagef("-F: run cannot become the command: %s", why)
-	}
-	command.Becomes = why == ""
-	h.Brief = command.Becomes
+	command.Becomes, h.Brief = o.becomes, o.becomes
 	if command.Becomes || o.closes {
 		return nil
 	}
