@@ -41,7 +41,30 @@ func TestMain(m *testing.M) { lab.Main(m, nil) }
 // README.md does not show what is measured; not for what came out.
 func TestFigures(t *testing.T) {
 	lab.NotShort(t, "builds programs, and takes some seconds")
-	b := newBench(t)
+	b := newBench(t, figures, local, nfs)
+	b.tell(t, figures, beginMark)
+}
+
+// besides are the figures of flock:, beside flock(1). That others have them, too, is in other tables.
+var besides = []figure{
+	{"spawn", (*bench).spawn, []rival{local, flockStays, flockBecomes, floor, flock}},
+	{"commands", (*bench).commands, []rival{local, flockStays, flockBecomes, flock}},
+	{"crowds", (*bench).crowded, []rival{local, nfs, flockStays, flockBecomes, flock}},
+	{"idle", (*bench).idle, []rival{local, flockStays, flock}},
+	{"memory", (*bench).memory, []rival{flockStays, flockBecomes, flock, alone}},
+}
+
+// TestBesideFlock is TestFigures for flock:, and for what local: and nfs: come to beside flock(1) in
+// the same run.
+func TestBesideFlock(t *testing.T) {
+	lab.NotShort(t, "builds programs, and takes some seconds")
+	b := newBench(t, besides, local, nfs, flockStays, flockBecomes)
+	b.among, b.crowds = ", beside flock(1)", b.crowds[:1]
+	b.tell(t, besides, besideFlock)
+}
+
+// tell measures, prints the table and puts it where it is wanted.
+func (b *bench) tell(t *testing.T, figures []figure, mark string) {
 	heading, before := machine(), processors()
 	ran := 0
 	for _, f := range figures {
@@ -54,12 +77,13 @@ func TestFigures(t *testing.T) {
 			return
 		}
 	}
-	text := fmt.Sprintf("%s, processors stolen by others meanwhile %s:\n\n%s", heading, before.stolenSince(), markdown(b.rows))
+	text := fmt.Sprintf("%s, afterwards %s, processors stolen by others meanwhile %s:\n\n%s",
+		heading, firstWord("/proc/loadavg"), before.stolenSince(), b.markdown())
 	fmt.Printf("\n%s\n", text)
 	if *told != "" {
-		putInto(t, *told, text)
+		putInto(t, *told, mark, text)
 	}
-	mustShow(t, "README.md", text, ran == len(figures))
+	mustShow(t, "README.md", mark, text, ran == len(figures))
 	if len(b.excuses) > 0 && os.Getenv("CI") == "true" {
 		t.Errorf("not installed; test/run does that: %v", b.excuses)
 	}
@@ -85,6 +109,7 @@ type plan struct {
 	steady   time.Duration // before they are watched
 	load     time.Duration // while they are
 	lines    []int         // how many come at once, and then queue
+	masses   []int         // how many come at once, beside flock(1)
 }
 
 var full = plan{
@@ -93,7 +118,7 @@ var full = plan{
 	settle: 3 * time.Second, watch: 20 * time.Second, waiters: 100, retire: time.Minute,
 	helpers: []int{10, 100},
 	sizes:   []int{1, 2, 4, 8, 16, 32, 64, 128, 256}, least: 17, steady: 6 * time.Second, load: 3 * time.Second,
-	lines: []int{10, 50, 200, 600, 1500},
+	lines: []int{10, 50, 200, 600, 1500}, masses: []int{600, 1500},
 }
 
 var quick = plan{
@@ -102,5 +127,5 @@ var quick = plan{
 	settle: 100 * time.Millisecond, watch: 300 * time.Millisecond, waiters: 10, retire: 300 * time.Millisecond,
 	helpers: []int{10, 1},
 	sizes:   []int{1, 2, 4}, least: 1, steady: 100 * time.Millisecond, load: 100 * time.Millisecond,
-	lines: []int{2, 8},
+	lines: []int{2, 8}, masses: []int{8, 9},
 }

@@ -114,6 +114,25 @@ func (b *bench) atOnce(r rival, n int) (rate, cpu float64) {
 	return float64(n) / took.Seconds(), ms(used) / float64(n)
 }
 
+// crowded measures who come at once, in turns. Of some there is a goal for the smaller crowd, of others
+// for both.
+func (b *bench) crowded(of []rival) {
+	for i, n := range b.masses {
+		rates := samples{}
+		for range b.rounds {
+			for _, r := range b.present(of) {
+				rate, _ := b.atOnce(r, n)
+				rates.add(r, rate)
+			}
+		}
+		goal := "nfs: ≥ 0.33x"
+		if i == 0 {
+			goal += ", flock: ≥ 0.6x, flock: -F ≥ 0.6x"
+		}
+		b.medians(fmt.Sprintf("hand-offs a second of %d that come at once", n), "%.0f", of, rates, goals{flock.name: goal})
+	}
+}
+
 // showStands adds the rows of one size of those that were measured with it, and what they
 // come to beside the base's.
 func (b *bench) showStands(of []rival, all map[string][]stand, at, base int) {

@@ -23,7 +23,7 @@ func (b *bench) spawn(of []rival) {
 			b.mustBeReleased(r, lock)
 		}
 	}
-	b.medians("ms to take, run true, release", "%.2f", of, times, goals{floor.name: "local: ≤ 1.25x, nfs: ≤ 1.5x"})
+	b.medians("ms to take, run true, release", "%.2f", of, times, b.goalsOf(goals{floor.name: "local: ≤ 1.25x, nfs: ≤ 1.5x"}, goals{floor.name: "local: ≤ 1.75x, flock: ≤ 1.3x, flock: -F ≤ 1.3x"}))
 }
 
 // latency measures the time from a release to the OK of the process that waits. All wait
@@ -48,7 +48,7 @@ func (b *bench) latency(of []rival) {
 func (b *bench) idle(of []rival) {
 	points := b.level(of, b.waiters, b.settle, b.watch)
 	all := fmt.Sprintf("a second of %d waiters together", b.waiters)
-	b.show("context switches "+all, "%.1f", of, func(r rival) float64 { return points[r.name].switches }, goals{local.name: "≤ 0"})
+	b.show("context switches "+all, "%.1f", of, func(r rival) float64 { return points[r.name].switches }, goals{local.name: "≤ 0", flockStays.name: "≤ 0"})
 	b.show("ms of processor time "+all, "%.2f", of, func(r rival) float64 { return points[r.name].busy }, nil)
 }
 
@@ -94,7 +94,7 @@ func (b *bench) memory(of []rival) {
 		}
 		var g goals
 		if n == 10 {
-			g = goals{local.name: "≤ 1.6", nfs.name: "≤ 1.6", localSingle.name: "≤ 1.6", nfsSingle.name: "≤ 1.6"}
+			g = goals{local.name: "≤ 1.6", nfs.name: "≤ 1.6", localSingle.name: "≤ 1.6", nfsSingle.name: "≤ 1.6", alone.name: "flock: -F ≤ 1.05x"}
 		}
 		b.medians(fmt.Sprintf("MiB (PSS) of the largest of %d idle processes that hold a lock", n), "%.2f", of, largest, g)
 	}

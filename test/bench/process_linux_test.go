@@ -19,6 +19,8 @@ import (
 type bench struct {
 	testing.TB // that measures at the moment
 	plan
+	ours    []rival // each with a column for its ratios to the others
+	among   string  // after each figure, where another table has it, too
 	rows    []row
 	dir     string            // of locks
 	paths   []string          // names in braces, each with what it stands for
@@ -26,8 +28,8 @@ type bench struct {
 	locks   int               // so far
 }
 
-func newBench(t *testing.T) *bench {
-	b := &bench{TB: t, plan: quick, dir: t.TempDir(), excuses: map[string]string{}}
+func newBench(t *testing.T, figures []figure, ours ...rival) *bench {
+	b := &bench{TB: t, plan: quick, ours: ours, dir: t.TempDir(), excuses: map[string]string{}}
 	if *rounds > 0 {
 		b.plan = full
 		b.rounds = *rounds
@@ -44,12 +46,12 @@ func newBench(t *testing.T) *bench {
 		name, value, _ := strings.Cut(v, "=")
 		t.Setenv(name, b.fill(words(value), "")[0])
 	}
-	b.findRivals()
+	b.findRivals(figures)
 	return b
 }
 
 // findRivals finds out who is here.
-func (b *bench) findRivals() {
+func (b *bench) findRivals(figures []figure) {
 	asked := map[string]bool{"": true}
 	for _, f := range figures {
 		for _, r := range f.of {
@@ -59,7 +61,7 @@ func (b *bench) findRivals() {
 			asked[r.probe] = true
 		}
 	}
-	if b.excuses[etcdctl.name] == "" {
+	if b.excuses[etcdctl.name] == "" && asked[etcdctl.probe] {
 		b.paths = append(b.paths, "{etcd}", b.startEtcd())
 	}
 }
@@ -83,6 +85,14 @@ func (b *bench) fill(argv []string, lock string) (filled []string) {
 	return filled
 }
 
+// goalsOf are those of the figures that are measured.
+func (b *bench) goalsOf(all, besideFlock goals) goals {
+	if b.among != "" {
+		return besideFlock
+	}
+	return all
+}
+
 // lock is the path of another lock.
 func (b *bench) lock() string {
 	b.locks++
@@ -96,10 +106,24 @@ func (b *bench) mustBeReleased(r rival, lock string) {
 		if left, err := os.ReadDir(lock + "/R"); err != nil || len(left) > 0 {
 			b.Fatalf("%s: lock %s was left behind (%v): %v", r.name, lock, err, left)
 		}
+	case r.scheme == "flock:":
+		b.mustBeUnlocked(r, lock)
 	case r.style == "dir":
 		b.mustNotBe(r, lock+"/r.*", lock+"/lock/*")
 	case r.scheme != "":
 		b.mustNotBe(r, lock, lock+".*")
+	}
+}
+
+// mustBeUnlocked fails if somebody has the kernel's lock of a file.
+func (b *bench) mustBeUnlocked(r rival, path string) {
+	file, err := os.Open(path)
+	if err == nil {
+		defer file.Close()
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err != nil {
+		b.Fatalf("%s: lock %s was left behind: %v", r.name, path, err)
 	}
 }
 

@@ -27,6 +27,8 @@ var (
 	mkdir        = crowdless(ours("mkdir:"))
 	mkdirTree    = crowdless(styled(ours("mkdir:"), "dir"))
 	link         = crowdless(ours("link:"))
+	flockStays   = withFlag(ours("flock:"), "")
+	flockBecomes = withFlag(ours("flock:"), "-F")
 	localSingle  = singleProc(local)
 	nfsSingle    = singleProc(nfs)
 	localBackend = helpless(local)
@@ -40,6 +42,17 @@ func ours(scheme string) rival {
 		hold: words("{locksmith} hold --lease 60 " + scheme + "{lock}"),
 		loop: words("{looper} client " + scheme + "{lock}"),
 	}
+}
+
+// withFlag is ours of the kernel's lock, which has no lease. A run that becomes its command holds as a
+// tool does: by the command.
+func withFlag(r rival, flag string) rival {
+	if r.hold = words("{locksmith} hold flock:{lock}"); flag != "" {
+		r.name += " " + flag
+		r.run = words("{locksmith} run " + flag + " flock:{lock} --")
+		r.hold = with(r.run, untilEOF...)
+	}
+	return r
 }
 
 // mostPollers is how many are measured of those whose waiters have no queue, but ask.
@@ -77,6 +90,7 @@ var (
 	floor       = rival{name: "bare Go spawn", run: words("{floor}"), hold: words("{floor}")} // takes no lock at all
 	peer        = rival{name: "Go spawn, our libraries and signals", run: words("{peer}")}    // nor does this
 	kernel      = rival{name: "flock(2) in Go", loop: words("{looper} flock {lock}")}         // as much as loops can do
+	alone       = rival{name: "that command alone", hold: untilEOF}
 	flock       = tool("flock(1)", "flock", words("flock {lock}"))
 	setlock     = tool("s6-setlock", "s6-setlock", words("s6-setlock {lock}"))
 	dotlockfile = sleeper(tool("dotlockfile -r -1", "dotlockfile", words("dotlockfile -l -r -1 {lock}")))
@@ -92,9 +106,12 @@ func words(line string) []string { return strings.Fields(line) }
 
 func script(text string) []string { return []string{"sh", "-c", text, "{lock}"} }
 
+// untilEOF is the command of who holds a lock.
+var untilEOF = []string{"sh", "-c", "echo OK; exec cat"}
+
 // tool runs commands under a lock.
 func tool(name, program string, run []string) rival {
-	return rival{name: name, probe: "command -v " + program, run: run, hold: with(run, "sh", "-c", "echo OK; exec cat")}
+	return rival{name: name, probe: "command -v " + program, run: run, hold: with(run, untilEOF...)}
 }
 
 func with(argv []string, more ...string) []string { return append(argv[:len(argv):len(argv)], more...) }

@@ -17,17 +17,23 @@ import (
 // A row is a figure's value of a rival.
 type row struct {
 	figure, of, value string
-	local, nfs        string // ratios of ours to it
+	ratios            []string // of each of ours to it
 	goal, met         string
 }
 
 func (r row) cells() []string {
-	return []string{r.figure, r.of, r.value, r.local, r.nfs, r.goal, r.met}
+	return slices.Concat([]string{r.figure, r.of, r.value}, r.ratios, []string{r.goal, r.met})
 }
 
 // Goals are bounds of values, by the rival's name: "≤ 1.6", or, of our ratios to it,
-// "≥ 5x" for both and "local: ≤ 1.25x, nfs: ≤ 1.5x" for each.
+// "≥ 5x" for all of ours that are measured and "local: ≤ 1.25x, nfs: ≤ 1.5x" for each.
 type goals map[string]string
+
+// A base is one of ours that the table has a column for: its ratios to the others.
+type base struct {
+	name  string // "local:"
+	value float64
+}
 
 // Values are a figure's.
 type values func(rival) float64
@@ -59,14 +65,15 @@ func (b *bench) medians(figure, format string, of []rival, s samples, g goals) {
 
 // show adds a figure's rows.
 func (b *bench) show(figure, format string, of []rival, v values, g goals) {
-	ours := map[string]float64{local.name: math.NaN(), nfs.name: math.NaN()}
-	for _, r := range b.present(of) {
-		if _, base := ours[r.name]; base {
-			ours[r.name] = v(r)
+	ours := make([]base, len(b.ours))
+	for i, r := range b.ours {
+		ours[i] = base{strings.TrimPrefix(r.name, "locksmith "), math.NaN()}
+		if slices.ContainsFunc(of, func(o rival) bool { return o.name == r.name }) && b.excuses[r.name] == "" {
+			ours[i].value = v(r)
 		}
 	}
 	for _, r := range of {
-		row := row{figure, r.name, b.excuses[r.name], "-", "-", cmp.Or(g[r.name], "-"), "-"}
+		row := row{figure + b.among, r.name, b.excuses[r.name], slices.Repeat([]string{"-"}, len(ours)), cmp.Or(g[r.name], "-"), "-"}
 		if row.value == "" {
 			row.fill(format, v(r), ours)
 		}
@@ -75,8 +82,13 @@ func (b *bench) show(figure, format string, of []rival, v values, g goals) {
 }
 
 // fill fills in a value and what follows from it.
-func (r *row) fill(format string, value float64, ours map[string]float64) {
-	toLocal, toNFS := quotient(ours[local.name], value), quotient(ours[nfs.name], value)
+func (r *row) fill(format string, value float64, ours []base) {
+	ratios := make([]base, len(ours))
+	isOurs := false
+	for i, o := range ours {
+		ratios[i] = base{o.name, quotient(o.value, value)}
+		isOurs = isOurs || "locksmith "+o.name == r.of
+	}
 	switch r.value = fmt.Sprintf(format, value); {
 	case math.IsNaN(value):
 		r.value = "-"
@@ -84,9 +96,11 @@ func (r *row) fill(format string, value float64, ours map[string]float64) {
 	case value > 0 && value < 0.5 && format == "%.0f":
 		r.value = fmt.Sprintf("%.2g", value)
 	}
-	r.met = verdict(r.goal, value, toLocal, toNFS)
-	if _, base := ours[r.of]; !base {
-		r.local, r.nfs = ratio(toLocal), ratio(toNFS)
+	r.met = verdict(r.goal, value, ratios)
+	for i := range ratios {
+		if !isOurs {
+			r.ratios[i] = ratio(ratios[i].value)
+		}
 	}
 }
 
@@ -104,7 +118,7 @@ func (b *bench) alone(figure, format string, of []rival, v values, g goals) {
 	n := len(b.rows)
 	b.show(figure, format, of, v, g)
 	for i := range b.rows[n:] {
-		b.rows[n+i].local, b.rows[n+i].nfs = "-", "-"
+		b.rows[n+i].ratios = slices.Repeat([]string{"-"}, len(b.ours))
 	}
 }
 
@@ -122,21 +136,20 @@ func ratio(r float64) string {
 }
 
 // verdict is what became of a goal, for a value and our ratios to it.
-func verdict(goal string, value, local, nfs float64) string {
+func verdict(goal string, value float64, ratios []base) string {
 	met, missed := 0, ""
+	compared := slices.DeleteFunc(slices.Clone(ratios), func(b base) bool { return math.IsNaN(b.value) })
 	for bound := range strings.SplitSeq(goal, ", ") {
 		words := strings.Fields(bound)
 		text, isRatio := strings.CutSuffix(words[len(words)-1], "x")
 		limit, err := strconv.ParseFloat(text, 64)
-		if err != nil || isRatio && math.IsNaN(local) && math.IsNaN(nfs) {
+		if err != nil || isRatio && len(compared) == 0 {
 			return "-" // there is none, or nothing to compare with
 		}
-		for _, of := range []struct {
-			name  string
-			value float64
-		}{{"", value}, {"local:", local}, {"nfs:", nfs}} {
+		who := strings.Join(words[:len(words)-2], " ")
+		for _, of := range append([]base{{"", value}}, compared...) {
 			switch {
-			case isRatio != (of.name != "") || len(words) == 3 && words[0] != of.name:
+			case isRatio != (of.name != "") || who != "" && who != of.name:
 			case words[len(words)-2] == "≤" && of.value <= limit, words[len(words)-2] == "≥" && of.value >= limit:
 				met++
 			case missed == "":
@@ -155,12 +168,16 @@ func verdict(goal string, value, local, nfs float64) string {
 
 // markdown is a table, aligned for reading as it is. It leaves out a figure's name where it
 // is that of the row above.
-func markdown(rows []row) string {
+func (b *bench) markdown() string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 1, ' ', 0)
-	head := []row{{"figure", "of", "value", "local:", "nfs:", "goal", "met"}, {"---", "---", "---", "---", "---", "---", "---"}}
+	var columns []string
+	for _, r := range b.ours {
+		columns = append(columns, strings.TrimPrefix(r.name, "locksmith "))
+	}
+	head := []row{{"figure", "of", "value", columns, "goal", "met"}, {"---", "---", "---", slices.Repeat([]string{"---"}, len(columns)), "---", "---"}}
 	before := ""
-	for _, r := range append(head, rows...) {
+	for _, r := range append(head, b.rows...) {
 		figure := r.figure
 		if figure == before {
 			r.figure = ""
@@ -172,14 +189,15 @@ func markdown(rows []row) string {
 	return text.String()
 }
 
-// Between these lines of a file is what this test has printed.
+// Between these lines of a file is what a test has printed.
 const (
-	beginMark = "<!-- from go test ./test/bench -->"
-	endMark   = "<!-- end of what it printed -->"
+	beginMark   = "<!-- from go test ./test/bench -->"
+	besideFlock = "<!-- from go test ./test/bench -run TestBesideFlock -->"
+	endMark     = "<!-- end of what it printed -->"
 )
 
 // cut cuts a file in what is before, between and after the marks.
-func cut(t testing.TB, file string) (before, printed, after string) {
+func cut(t testing.TB, file, beginMark string) (before, printed, after string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	before, rest, begun := strings.Cut(string(text), beginMark+"\n")
@@ -190,8 +208,8 @@ func cut(t testing.TB, file string) (before, printed, after string) {
 	return before + beginMark + "\n", printed, endMark + after
 }
 
-func putInto(t testing.TB, file, printed string) {
-	before, _, after := cut(t, file)
+func putInto(t testing.TB, file, beginMark, printed string) {
+	before, _, after := cut(t, file, beginMark)
 	if err := os.WriteFile(file, []byte(before+printed+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -204,9 +222,9 @@ var numbers = regexp.MustCompile(`\b[0-9][0-9ms]*\b`)
 func outline(printed string) map[string]bool {
 	all, figure := map[string]bool{}, ""
 	for line := range strings.Lines(printed) {
-		if cells := strings.Split(line, "|"); len(cells) == len(row{}.cells())+2 && !strings.Contains(cells[1], "---") {
+		if cells := strings.Split(line, "|"); len(cells) >= len(row{}.cells())+2 && !strings.Contains(cells[1], "---") {
 			figure = cmp.Or(strings.TrimSpace(numbers.ReplaceAllString(cells[1], "N")), figure)
-			all[figure+" of "+strings.TrimSpace(cells[2])+", goal "+strings.Trim(cells[6], "- ")] = true
+			all[figure+" of "+strings.TrimSpace(cells[2])+", goal "+strings.Trim(cells[len(cells)-3], "- ")] = true
 		}
 	}
 	return all
@@ -214,8 +232,8 @@ func outline(printed string) map[string]bool {
 
 // mustShow fails if a file does not show what was measured or, if that was everything, if
 // it shows more.
-func mustShow(t *testing.T, file, measured string, everything bool) {
-	_, printed, _ := cut(t, file)
+func mustShow(t *testing.T, file, beginMark, measured string, everything bool) {
+	_, printed, _ := cut(t, file, beginMark)
 	there := outline(printed)
 	for row := range outline(measured) {
 		if !there[row] {
@@ -232,7 +250,7 @@ func mustShow(t *testing.T, file, measured string, everything bool) {
 func TestShow(t *testing.T) {
 	measured := map[string]float64{local.name: 10, nfs.name: 4, "beaten": 2, "by one": 3, "slower": 20, "best": 20,
 		"still": 0, "never": 0, "seldom": 0.25, "unknown": math.NaN()}
-	b := &bench{TB: t, excuses: map[string]string{"absent": "not installed"}}
+	b := &bench{TB: t, ours: []rival{local, nfs}, excuses: map[string]string{"absent": "not installed"}}
 	var of []rival
 	for _, name := range []string{local.name, nfs.name, "beaten", "by one", "slower", "best", "absent", "still", "never", "seldom", "unknown"} {
 		of = append(of, rival{name: name})
@@ -256,7 +274,7 @@ func TestShow(t *testing.T) {
 |        | seldom           | 0.25          | 40x    | 16x   | ≥ 2x                     | yes         |
 |        | unknown          | -             | -      | -     | ≥ 2x                     | -           |
 `
-	if got := "\n" + markdown(b.rows); got != want {
+	if got := "\n" + b.markdown(); got != want {
 		t.Errorf("it prints%s, want%s", got, want)
 	}
 }
@@ -278,7 +296,7 @@ func TestPutInto(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	putInto(t, file, "new\n")
+	putInto(t, file, beginMark, "new\n")
 	if got, err := os.ReadFile(file); err != nil || string(got) != strings.Replace(text, "old", "new", 1) {
 		t.Errorf("%q, %v", got, err)
 	}
