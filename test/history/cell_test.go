@@ -53,7 +53,10 @@ func newCell(t *testing.T, in string, k kind, name string, server *ftpserver.Ser
 		address = strings.NewReplacer("%[2]s", name, "%s", c.dir).Replace(address)
 		l := &lock{profile: fmt.Sprintf("lock%d", i), address: address}
 		c.locks = append(c.locks, l)
-		text += fmt.Sprintf("[%s]\nlock = %q\nlease = %q\n%s", l.profile, address, lease, k.more)
+		text += fmt.Sprintf("[%s]\nlock = %q\n%s", l.profile, address, k.more)
+		if !k.kernelDrops {
+			text += fmt.Sprintf("lease = %q\n", lease)
+		}
 	}
 	if err := os.WriteFile(filepath.Join(config, "profiles.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -26,6 +26,10 @@
 // began, because during a pause nobody's own clock gives a warning. The test prints how often
 // this made a difference.
 //
+// The lock of flock: is free as soon as its helper is killed, before anybody can tell the parent
+// (backends/README.md says so). So a section of it ends just before the kill of its helper. In one kind
+// of cell every other contender has a helper of a few lines of sh, which locks with flock(1).
+//
 // In four of five rounds of each contender something goes wrong (schedule): kill -9 of the
 // parent, of the helper, or of both, or a stop of the helper for shorter or longer than the
 // lease. It happens while they start and wait, while they are inside, or while they release. A

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -78,9 +79,13 @@ func newCells(t *testing.T, changed func(kind) kind) (chosen []kind, cells []*ce
 		t.Fatal(err)
 	}
 	server, store := ftpserver.Start(t, "embedded", ftpserver.Options{}), s3server.Start(t, s3server.Embedded)
+	flock1, err := filepath.Abs("testdata/flock/locksmith")
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := directory(t)
 	tallies = map[string]*tally{}
-	for _, k := range kinds(server, store) {
+	for _, k := range kinds(server, store, flock1) {
 		if k = changed(k); k.cells == 0 || !pattern.MatchString(k.name) {
 			continue
 		}

@@ -63,6 +63,12 @@ func (r *recorder) hit(l *life, helper process.Process) {
 	if inside {
 		l.section.injection, l.section.hurt = l.schedule.injection, clock.Boot{}.Now()
 	}
+	if l.contender.cell.kind.kernelDrops && (l.schedule.injection == killHelper || l.schedule.injection == killBoth) {
+		l.dropped = clock.Boot{}.Now()
+		if inside {
+			l.section.dropped = l.dropped
+		}
+	}
 	switch l.schedule.injection {
 	case killParent:
 		r.timeRelease(l, helper)

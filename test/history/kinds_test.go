@@ -18,6 +18,9 @@ type kind struct {
 	wishes [][]int
 	// endsOnLoss: only proof frees these locks soon, so a parent ends when its helper dies.
 	endsOnLoss bool
+	// kernelDrops: the kernel frees this lock when its helper dies, so that a parent is outside from
+	// then on, whenever it learns of it.
+	kernelDrops bool
 	// emptyStays: an empty directory may block the lock until an operator comes.
 	emptyStays bool
 	pool       bool   // parents have their helpers serve one lock after another
@@ -33,8 +36,9 @@ func shared(position int) int { return -1 - position }
 
 func alone(n int) [][]int { return slices.Repeat([][]int{{0}}, n) }
 
-// kinds are all kinds. s is the server for the FTP kinds, and store for the objects.
-func kinds(s *ftpserver.Server, store *s3server.Server) []kind {
+// kinds are all kinds. s is the server for the FTP kinds, store that for the objects, and flock1 a
+// helper that locks with flock(1).
+func kinds(s *ftpserver.Server, store *s3server.Server, flock1 string) []kind {
 	ftp := fmt.Sprintf("ftp://%s@%s/%%[2]s", s.User, s.Addr)
 	mixed := [][]int{{0}, {0}, {shared(0)}, {shared(0)}}
 	const often = "poll = \"5ms..20ms\"\nslow = \"20ms..60ms\"\n"
@@ -43,6 +47,10 @@ func kinds(s *ftpserver.Server, store *s3server.Server) []kind {
 		{name: "local:", locks: []string{"local:%s/a"}, wishes: alone(3), cells: 4},
 		{name: "local: in a queue", locks: []string{"local:%s/a"}, wishes: alone(10), cells: 2},
 		{name: "local: of a pool", locks: []string{"local:%s/a"}, wishes: alone(4), pool: true, cells: 2},
+		{name: "flock:", locks: []string{"flock:%s/a"}, wishes: alone(3), kernelDrops: true, cells: 2},
+		{name: "flock: with shared", locks: []string{"flock:%s/a"}, wishes: mixed, kernelDrops: true, cells: 2},
+		{name: "flock: beside flock(1)", locks: []string{"flock:%s/a"}, wishes: alone(4), kernelDrops: true, cells: 2, helpers: []string{"", flock1}},
+		{name: "flock: of a pool", locks: []string{"flock:%s/a"}, wishes: alone(4), kernelDrops: true, pool: true, cells: 2},
 		{name: "nfs: of a pool", locks: []string{"nfs:%s/a"}, wishes: alone(3), more: often, pool: true, cells: 2},
 		{name: "nfs:", locks: []string{"nfs:%s/a"}, wishes: alone(3), more: often, cells: 4},
 		{name: "nfs: with shared", locks: []string{"nfs:%s/a"}, wishes: mixed, more: often, cells: 4},

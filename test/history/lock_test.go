@@ -35,6 +35,7 @@ type section struct {
 	how         string        // how it ended
 	injection   injection     // the injection that hit it
 	hurt        time.Duration // when it was hit
+	dropped     time.Duration // when the kernel took the lock away; 0: it did not
 	ran         time.Duration // if lost: until when the parent ran well, by its own word; else 0
 	memberships []membership
 }
@@ -44,6 +45,8 @@ type section struct {
 // machine that does not let the parent run does not let it work either.
 func (s *section) until(received bool) time.Duration {
 	switch {
+	case s.dropped != 0: // the kernel asks nobody
+		return s.dropped
 	case s.leave == 0:
 		return holds.Open
 	case s.ran != 0 && !received:

@@ -43,6 +43,7 @@ type life struct {
 	last      *section      // its last section, until that is released
 	killed    bool          // nothing that it may still say counts
 	hurt      bool          // we hurt it in this round
+	dropped   time.Duration // when the kernel took the lock of this round's helper; 0: it did not
 }
 
 func newRecorder(t *testing.T, seed uint64, kills int) *recorder {

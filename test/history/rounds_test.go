@@ -17,7 +17,7 @@ func (r *recorder) begin(l *life) string {
 	}
 	c := l.contender
 	c.rounds++
-	l.schedule, l.hurt = newSchedule(r.seed, c.number, c.rounds), false
+	l.schedule, l.hurt, l.dropped = newSchedule(r.seed, c.number, c.rounds), false, 0
 	return span("pause", l.schedule.pause)
 }
 
@@ -82,7 +82,7 @@ func (r *recorder) unwant(l *life) {
 func (r *recorder) enter(l *life, now time.Duration, granted string) {
 	r.handOver(l.contender, now)
 	id, tokens, _ := strings.Cut(granted, " ")
-	s := &section{who: l.contender.String(), id: id, want: l.wants, enter: now}
+	s := &section{who: l.contender.String(), id: id, want: l.wants, enter: now, dropped: l.dropped}
 	for i, token := range strings.Split(tokens, ",") {
 		m := l.contender.wish[i]
 		m.token, _ = strconv.ParseUint(token, 10, 64) // a text that is no number becomes 0, which does not rise
