@@ -33,6 +33,9 @@ func (c *call) removes() bool {
 	return c.name == "unlink" || c.name == "rmdir" || strings.HasPrefix(c.what, "RMD") // what may go on with a count (number)
 }
 
+// looks reports whether the call asks what the path of the lock leads to.
+func (c *call) looks() bool { return c.ours && c.number == unix.SYS_NEWFSTATAT }
+
 // runtimes are calls of the Go runtime, of clocks, and of processes that ask for their own names.
 // They change nothing that others see.
 var runtimes = set(unix.SYS_FUTEX, unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MADVISE, unix.SYS_MPROTECT, unix.SYS_BRK,

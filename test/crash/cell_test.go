@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"locksmith/backends/flocks"
 	"locksmith/protocol"
 	"locksmith/test/ftpserver"
 	"locksmith/test/lab"
@@ -150,7 +151,7 @@ func (c *cell) heal() {
 func (c *cell) begin() {
 	c.t.Helper()
 	plan := c.plan
-	plan.Remote = c.remote
+	plan.Remote, plan.Kernels = c.remote, c.isKernels()
 	at := c.at
 	if c.victimAt != "" {
 		at = c.victimAt
@@ -215,9 +216,12 @@ func (c *cell) await(word string) event {
 // compete starts the rival, and waits until the rival has been refused.
 func (c *cell) compete() {
 	c.t.Helper()
-	before, names := c.ids(), c.all()
+	before, names, asleep := c.ids(), c.all(), c.asleep()
 	c.rival = c.hold("--lease", "1h")
 	lab.Eventually(c.t, "a rival", func() bool {
+		if c.isKernels() {
+			return c.asleep() > asleep
+		}
 		if c.scheme != "mkdir" && c.scheme != "ftp" {
 			ownFile := func(name string) bool { return !slices.Contains(names, name) }
 			return watches(c.rival.PID()) && (c.scheme != "link" || slices.ContainsFunc(c.all(), ownFile))
@@ -227,6 +231,15 @@ func (c *cell) compete() {
 			return id != "" && !before[id] && recordPath.MatchString(name)
 		})
 	})
+}
+
+// asleep is how many wait in the kernel's queue for its lock of the file L.
+func (c *cell) asleep() int {
+	seen, err := flocks.Glance(filepath.Join(c.dir, "L"))
+	if err != nil {
+		return 0
+	}
+	return seen.Waiting()
 }
 
 // watches reports whether a process waits: the kernel tells it of files, or it has a bell of its
@@ -421,6 +434,8 @@ func (c *cell) output() string {
 	}
 	said := strings.Join(all, ", ")
 	switch {
+	case c.isKernels(): // both learn of it from the kernel, in any order
+		return said
 	case c.woken, lost.IsZero() || c.taken.IsZero() || len(all) < 2:
 		return said
 	case lost.Before(c.taken):

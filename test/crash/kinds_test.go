@@ -20,6 +20,7 @@ type kind struct {
 
 var (
 	nothing     = regexp.MustCompile(`^$`)
+	file        = regexp.MustCompile(`^L$`)
 	generations = regexp.MustCompile(`^L(/G|/R|/G/lock\.\d+)?$`)
 	tree        = regexp.MustCompile(`^L(/lock|/fence\.<n>)?$`)
 )
@@ -27,6 +28,7 @@ var (
 // onDisk are the kinds of locks that a local directory can have.
 var onDisk = []kind{
 	{name: "local:", scheme: "local", stays: nothing},
+	{name: "flock:", scheme: "flock", stays: file},
 	{name: "nfs:", scheme: "nfs", stays: generations},
 	{name: "nfs: shared", scheme: "nfs", shared: true, stays: generations},
 	{name: "mkdir:", scheme: "mkdir", stays: nothing},
@@ -37,6 +39,10 @@ var onDisk = []kind{
 
 // isPlain reports whether this is the kind that does not always heal itself.
 func (k kind) isPlain() bool { return (k.scheme == "mkdir" || k.scheme == "ftp") && !k.isDirStyle() }
+
+// isKernels reports whether the kernel alone decides about the lock: it has no lease, and its holder
+// changes nothing while it holds it or lets it go.
+func (k kind) isKernels() bool { return k.scheme == "flock" }
 
 func (k kind) isDirStyle() bool { return strings.Contains(k.options, "style=dir") }
 

@@ -90,7 +90,7 @@ const matrixText = "A *victim* waits for a lock or holds it, and a rival wants i
 	"release of who had it; where a server was away: from its return), and the helper's *output* as its\n" +
 	"parent got it: the first words of the lines, or that the output ended without RELEASED, which is a loss,\n" +
 	"too; for *run* its exit status. *Before that* and *after that*: whether it heard of the loss before\n" +
-	"the rival had the lock. *Held on*: for one and a half leases, and then it was released in good\n" +
+	"the rival had the lock; with `flock:` the kernel tells both of a death, in any order. *Held on*: for one and a half leases, and then it was released in good\n" +
 	"order. Afterwards the lock is free, and can be taken. Leases are 8 s; an hour where nobody waits for\n" +
 	"them, 16 s where a server comes back or the way to it is cut, 4 s where it comes back too late.\n\n" +
 	"Want of memory is a kill by the kernel, in a control group whose memory another process takes.\n" +

@@ -26,8 +26,11 @@ func (t *tracer) pausesBefore(c *call) bool {
 	case mishaps.AtOK:
 		return c.name == "write" && said == "OK"
 	case mishaps.Heartbeat:
-		return c.changes
+		return c.changes || t.Kernels && c.looks()
 	case mishaps.Releasing:
+		if t.Kernels {
+			return c.looks()
+		}
 		return c.changes && c.removes()
 	}
 	return false
@@ -39,6 +42,7 @@ func (t *tracer) pausesAfter(c *call, result int64) bool {
 		return false
 	}
 	refused := result == -int64(unix.EEXIST) || result == -int64(unix.ENOTEMPTY)
+	refused = refused || c.name == "flock" && result == -int64(unix.EWOULDBLOCK)
 	return c.changes && refused || c.name == "readlink" && c.ours
 }
 

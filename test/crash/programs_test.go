@@ -5,6 +5,7 @@ package crash
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -13,6 +14,9 @@ import (
 
 // locksmith returns a command of locksmith, with the environment of the place.
 func (p *place) locksmith(args ...string) *exec.Cmd {
+	if i := slices.Index(args, "--lease"); i >= 0 && p.isKernels() {
+		args = slices.Delete(slices.Clone(args), i, i+2)
+	}
 	cmd := exec.Command(lab.Program(p.t, "cmd/locksmith"), args...)
 	cmd.Env = append(os.Environ(), p.env...)
 	return cmd

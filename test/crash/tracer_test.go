@@ -25,12 +25,13 @@ type plan struct {
 	Errno   syscall.Errno // the error of that call
 	TakesIt bool          // the call is executed all the same, and only its answer is lost
 
-	Moment string // where to pause first, and wait for orders on standard input
-	LetGo  bool   // the parent lets go as soon as it hears OK
-	Seen   bool   // only calls that change something are stops
-	Remote bool   // text that is written to a server counts
-	Blind  bool   // the helper is not traced at all
-	Stays  bool   // the parent outlives the helper, until the test has ended
+	Moment  string // where to pause first, and wait for orders on standard input
+	LetGo   bool   // the parent lets go as soon as it hears OK
+	Seen    bool   // only calls that change something are stops
+	Kernels bool   // the lock is one of which the kernel alone decides
+	Remote  bool   // text that is written to a server counts
+	Blind   bool   // the helper is not traced at all
+	Stays   bool   // the parent outlives the helper, until the test has ended
 
 	Locks [][]string // the helper serves two locks for the parent of a pool: the arguments of its requests
 }

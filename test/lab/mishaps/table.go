@@ -37,6 +37,10 @@ var (
 	survives = Expectation{Waiting: WaitsOn + released, Releasing: AtOnce + released, "": HeldOn + released}
 	// dies: the lease decides, because the parent may go on working.
 	dies = Expectation{
+		// The kernel frees the lock of a dead process: the parent may learn of it later than others.
+		"flock: " + Waiting: AtOnce + output + "end of output", "flock: " + AtOK: AtOnce + output + "end of output",
+		"flock:": AtOnce + output + "OK, end of output",
+
 		Waiting:                     AtOnce + output + "end of output",
 		AtOK:                        AfterLease + output + "end of output",
 		Elsewhere + " " + Releasing: AtOnce + output + "OK, end of output",
@@ -67,6 +71,8 @@ var (
 			"": AfterLease + lostAfter,
 			// A stopped helper keeps the kernel lock, and finds its file when it runs again.
 			"local: " + AtOK: HeldOn + released, "local: " + Holding: HeldOn + released, "local: " + Heartbeat: HeldOn + released,
+			"flock: " + AtOK: HeldOn + released, "flock: " + Holding: HeldOn + released, "flock: " + Heartbeat: HeldOn + released,
+			"flock: " + Releasing: HeldUntilAwake + released,
 			// The first step is the whole release. With mkdir: it leaves an empty directory,
 			// which counts for 5 s.
 			"local: " + Releasing: AtOnce + eitherSaid, "nfs: " + Releasing: AtOnce + eitherSaid,
@@ -104,7 +110,7 @@ var (
 	// KilledElsewhen: the start times of processes are shifted, too, so they prove nothing.
 	KilledElsewhen = Mishap{What: "helper and parent killed, whose clock since boot is a day ahead", Orphan: true,
 		Not:  map[string]string{Waiting: sameClock, AtOK: sameClock, Heartbeat: sameClock, Releasing: sameClock},
-		Want: Expectation{"": AfterLease + nobodyLeft}}
+		Want: Expectation{"": AfterLease + nobodyLeft, "flock:": AtOnce + nobodyLeft}}
 	Suspended     = Mishap{What: "all hosts and the server suspended for a third of the lease", Want: survives}
 	LongSuspended = Mishap{What: "all hosts and the server suspended for longer than the lease", Want: Expectation{
 		Waiting: WaitsOn + released, AtOK: AfterWaking + notOKYet, Releasing: AfterWaking + eitherSaid, "": AfterWaking + lostBefore}}
