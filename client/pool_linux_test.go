@@ -63,7 +63,7 @@ func TestPoolServesAgain(t *testing.T) {
 	p := newPool(t, 1)
 	dir := t.TempDir()
 	pids, ids := map[int]bool{}, map[string]bool{}
-	for _, scheme := range []string{"local", "nfs", "mkdir", "link", "local"} {
+	for _, scheme := range []string{"local", "nfs", "mkdir", "link", "flock", "local"} {
 		address := scheme + ":" + filepath.Join(dir, scheme)
 		meta := client.Meta(map[string]string{scheme: "1"})
 		l, err := p.Acquire(t.Context(), address, meta)

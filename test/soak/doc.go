@@ -28,12 +28,12 @@
 // compared with those of the first. That no two hold a lock at a time is judged by package
 // holds; that all who wait for ever had it within the hour is checked on the way.
 //
-// local: is not among them: the kernel, which tells it who is dead, knows no other time
-// than its own.
+// local: and flock: are not among them: the kernel, which tells them who is dead or has the lock, knows
+// no other time than its own.
 //
 // # TestProcesses
 //
-// Real processes on real places: local:, nfs:, link:, mkdir: and ftp: in both styles, and
+// Real processes on real places: local:, flock:, nfs:, link:, mkdir: and ftp: in both styles, and
 // a set of three. At each a helper holds a lock all the time, while visitors want it in
 // vain and are told to go, run out of time or are killed; another lock goes from hand to
 // hand by run and hold, and is left behind by those who are killed. Memory, descriptors,

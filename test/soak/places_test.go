@@ -25,7 +25,7 @@ type place struct {
 func places(t *testing.T) (all []place) {
 	t.Helper()
 	for name, addresses := range map[string][]string{
-		"local": {"local:%s/l"}, "nfs": {"nfs:%s/l"}, "link": {"link:%s/l"},
+		"local": {"local:%s/l"}, "flock": {"flock:%s/l"}, "nfs": {"nfs:%s/l"}, "link": {"link:%s/l"},
 		"mkdir plain": {"mkdir:%s/l"}, "mkdir dir": {"mkdir:%s/l?style=dir"},
 		"set of three": {"local:%s/l", "nfs:%s/n", "mkdir:%s/m?style=dir"},
 	} {
