@@ -204,6 +204,19 @@
 // local-stopped: a process that was given the kernel lock of a dead holder's file, and is stopped
 // before it has removed the file, holds up the others.
 //
+// # The lock of flock(2)
+//
+// flock: is not explored, for there is little that an order of steps could make wrong. Its processes
+// share no state of ours: who has the lock of a file is one decision of the kernel, and nobody breaks,
+// removes or replaces anything. An attempt opens the file, locks it, and compares it with what the path
+// leads to. Who else holds the path's lock at that moment has locked another file, which was replaced
+// since. So two can hold it only when the file is replaced under a holder, before or after the comparison
+// alike, and that is the documented loss. The record, the only thing that is written, goes into the
+// file that was compared with the locked one, whatever the path leads to by then. Its code calls the
+// system directly; a simulated kernel would need a seam there that serves nothing else. Instead real
+// processes are killed at each of their system calls (test/crash) and at random (test/history), and the
+// file is renamed, replaced, emptied and removed under them (TestFlockFile in test/interop).
+//
 // # How to read a counterexample
 //
 //	7  P1: list G: [lock.1]; P1 is stopped before it looks at its clock
