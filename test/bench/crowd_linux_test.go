@@ -10,7 +10,7 @@ import (
 	"locksmith/test/bench/plot"
 )
 
-var chosenSizes = flag.String("sizes", "", "of the figure queue: `numbers` of processes, as in 10,50, instead of those of the plan")
+var chosenSizes = flag.String("sizes", "", "of the figures queue and crowds: `numbers` of processes, as in 10,50, instead of those of the plan")
 
 // A stand is what so many of one rival come to: at once, each for a command, and then as
 // a queue behind one that holds the lock.
@@ -60,9 +60,12 @@ func (b *bench) queues(of []rival) {
 func count(s stand) float64 { return float64(s.n) }
 
 // queueSizes are those of the plan, or as the flag says.
-func (b *bench) queueSizes() []int {
+func (b *bench) queueSizes() []int { return b.chosen(b.lines) }
+
+// chosen are the sizes that the flag says, or else these.
+func (b *bench) chosen(planned []int) []int {
 	if *chosenSizes == "" {
-		return b.lines
+		return planned
 	}
 	var sizes []int
 	for word := range strings.SplitSeq(*chosenSizes, ",") {
@@ -117,7 +120,7 @@ func (b *bench) atOnce(r rival, n int) (rate, cpu float64) {
 // crowded measures who come at once, in turns. Of some there is a goal for the smaller crowd, of others
 // for both.
 func (b *bench) crowded(of []rival) {
-	for i, n := range b.masses {
+	for i, n := range b.chosen(b.masses) {
 		rates := samples{}
 		for range b.rounds {
 			for _, r := range b.present(of) {
