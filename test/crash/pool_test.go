@@ -129,6 +129,7 @@ const poolText = "The victim is `hold --again`: it has served one lock of anothe
 // question, if that is not to come later.
 func (c *cell) serveFirst(p plan, args []string) {
 	c.t.Helper()
+	args = c.arguments(args)
 	last := len(args) - 1
 	p.Locks = [][]string{{"--", c.kind.address(c.t.TempDir())}, append(slices.Clone(args[1:last]), "--", args[last])}
 	pauseAt := p.Moment

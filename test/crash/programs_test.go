@@ -14,12 +14,17 @@ import (
 
 // locksmith returns a command of locksmith, with the environment of the place.
 func (p *place) locksmith(args ...string) *exec.Cmd {
-	if i := slices.Index(args, "--lease"); i >= 0 && p.isKernels() {
-		args = slices.Delete(slices.Clone(args), i, i+2)
-	}
-	cmd := exec.Command(lab.Program(p.t, "cmd/locksmith"), args...)
+	cmd := exec.Command(lab.Program(p.t, "cmd/locksmith"), p.arguments(args)...)
 	cmd.Env = append(os.Environ(), p.env...)
 	return cmd
+}
+
+// arguments are these without a lease, where the lock has none.
+func (k kind) arguments(all []string) []string {
+	if i := slices.Index(all, "--lease"); i >= 0 && k.isKernels() {
+		return slices.Delete(slices.Clone(all), i, i+2)
+	}
+	return all
 }
 
 // do runs a command of locksmith to its end.

@@ -39,7 +39,8 @@ var (
 	dies = Expectation{
 		// The kernel frees the lock of a dead process: the parent may learn of it later than others.
 		"flock: " + Waiting: AtOnce + output + "end of output", "flock: " + AtOK: AtOnce + output + "end of output",
-		"flock:": AtOnce + output + "OK, end of output",
+		"flock: " + Holding: AtOnce + output + "OK, end of output", "flock: " + Heartbeat: AtOnce + output + "OK, end of output",
+		"flock: " + Releasing: AtOnce + output + "OK, end of output",
 
 		Waiting:                     AtOnce + output + "end of output",
 		AtOK:                        AfterLease + output + "end of output",
@@ -110,7 +111,7 @@ var (
 	// KilledElsewhen: the start times of processes are shifted, too, so they prove nothing.
 	KilledElsewhen = Mishap{What: "helper and parent killed, whose clock since boot is a day ahead", Orphan: true,
 		Not:  map[string]string{Waiting: sameClock, AtOK: sameClock, Heartbeat: sameClock, Releasing: sameClock},
-		Want: Expectation{"": AfterLease + nobodyLeft, "flock:": AtOnce + nobodyLeft}}
+		Want: Expectation{"": AfterLease + nobodyLeft, "flock: " + Holding: AtOnce + nobodyLeft}}
 	Suspended     = Mishap{What: "all hosts and the server suspended for a third of the lease", Want: survives}
 	LongSuspended = Mishap{What: "all hosts and the server suspended for longer than the lease", Want: Expectation{
 		Waiting: WaitsOn + released, AtOK: AfterWaking + notOKYet, Releasing: AfterWaking + eitherSaid, "": AfterWaking + lostBefore}}
