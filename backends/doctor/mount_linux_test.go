@@ -98,7 +98,7 @@ func TestMounts(t *testing.T) {
 	} {
 		all := found(func(tell backend.Tell) { c.n.mount(c.m, tell) })
 		if got := all["file system"]; got.Finding != c.want || (got.Finding != backend.Fit && got.Advice == "") {
-			t.Errorf("what %+v tells of %+v is wrong: %+v", c.n, c.m, got)
+			t.Errorf("%+v on %+v is %+v, want %v", c.n, c.m, got, c.want)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func TestDirectories(t *testing.T) {
 		}
 		all := found(func(tell backend.Tell) { c.n.Examine(dir, tell) })
 		if got := all["directory"]; got.Finding != c.want {
-			t.Errorf("what %+v tells of a directory with mode %v is wrong: %+v", c.n, c.mode, got)
+			t.Errorf("%+v in a directory with mode %v is %+v, want %v", c.n, c.mode, got, c.want)
 		}
 		if all["space"].Name == "" || all["file system"].Finding == backend.Unknown && all["file system"].Advice == "" {
 			t.Errorf("the findings are %+v", all)
@@ -152,7 +152,7 @@ func TestRooms(t *testing.T) {
 	} {
 		all := found(c.r.judge)
 		if all["space"].Finding != c.want {
-			t.Errorf("what is told of %+v is wrong: %+v", c.r, all)
+			t.Errorf("room %+v is %+v, want %v", c.r, all, c.want)
 		}
 	}
 }

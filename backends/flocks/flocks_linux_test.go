@@ -89,7 +89,7 @@ func TestParse(t *testing.T) {
 		"2: OFDLCK ADVISORY  READ -1 fe:00:10207297 1 1\n":    {ofd, false, true, -1, "fe:00", 10207297},
 	} {
 		if got, ok := parse(line); !ok || got != want {
-			t.Errorf("parse of %q: %+v, %v", line, got, ok)
+			t.Errorf("parse of %q: %+v, %v; want %+v", line, got, ok, want)
 		}
 	}
 	for _, line := range []string{"", "\n", "2: POSIX  ADVISORY  READ 5433 08:01:7864448 128 128\n", "1: FLOCK\n", "2: OFDLCK ADVISORY  WRITE -1 fe:00:10207297 1 1\n", "2: OFDLCK ADVISORY  READ -1 fe:00:10207297 0 EOF\n", "1: FLOCK a b c d e", "1: ->", "lock"} {

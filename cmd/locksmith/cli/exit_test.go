@@ -24,7 +24,7 @@ func TestMoreSevere(t *testing.T) {
 				var a app
 				a.settle(two[0])
 				if a.settle(two[1]); a.status != more {
-					t.Errorf("the statuses %v in this order end with %d", two, a.status)
+					t.Errorf("the statuses %v in this order end with %d, want the one that severity (exit.go) has first", two, a.status)
 				}
 			}
 		}
