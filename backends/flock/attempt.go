@@ -137,7 +137,8 @@ func (a *attempt) tryLock() (bool, error) {
 	return a.file.TryLock()
 }
 
-// close closes the file. A thread that sleeps is left behind, and closes it when it wakes.
+// close closes the file. It leaves behind a thread that sleeps, which closes the file when it
+// wakes.
 func (a *attempt) close() {
 	f, sleep := a.file, a.sleep
 	a.state, a.file, a.sleep = closed, nil, nil
@@ -153,8 +154,8 @@ func (a *attempt) close() {
 	}
 }
 
-// held tells who has the lock. The first try of a long wait asks only whether the holder on record
-// still has it: most waits are shorter than a search of /proc.
+// held tells who has the lock. The first try of a long wait only asks whether the holder on
+// record still has it, because most waits are shorter than a search of /proc.
 func (a *attempt) held() error {
 	look := flocks.Glance
 	if a.tries == 1 && a.request.Timeout > firstLook {

@@ -6,40 +6,42 @@
 // Purpose: one holder at a time among the processes of one machine, or several that share the
 // lock, in company with those tools.
 //
-// Whoever has the kernel's lock on the file has the lock. The file is made if it is not there, is
-// never removed or replaced, and may be anything that can be opened for reading: a directory, a
-// script, a device. No lease decides, no proof of death is needed, and nobody breaks a lock: the
-// kernel frees it when no process has the descriptor any more with which it was taken.
+// Whoever has the kernel's lock on the file has the lock. The file is made if it is not there,
+// and never removed or replaced. It may be anything that can be opened for reading: a directory,
+// a script, a device. No lease decides, no proof of death is needed, and nobody breaks a lock:
+// the kernel frees it when no process has the descriptor any more with which it was taken.
 //
 // Four rules keep that so:
 //
-//   - A lock is let go by closing its descriptor, never by LOCK_UN, and it is never converted
-//     from shared to exclusive or back. A lock is of the open file description: unlocking it
-//     here would free it for the command that inherited it, and an upgrade that is refused
+//   - A holder lets go by closing its descriptor, never by LOCK_UN, and never converts the lock
+//     from shared to exclusive or back. A lock belongs to the open file description: to unlock
+//     it here would free it for the command that inherited it, and an upgrade that is refused
 //     loses the shared lock. A descriptor that was refused has no lock, and may ask again.
-//   - Who just looks never takes the lock, or a job of flock -n is left out because somebody
-//     looked. What /proc shows (package flocks) is enough.
-//   - A thread that sleeps in flock(2) cannot be woken. So only who waits for one lock sleeps
-//     there, and a process that gave up ends. Who waits for several watches them: the file is
-//     closed by somebody (inotify), and a look once a second.
-//   - A lock counts when the path leads to the file that was locked. Else it is let go, and the
-//     attempt begins anew.
+//   - Who just looks never takes the lock, or a job of flock -n would be left out because
+//     somebody looked. What /proc shows (package flocks) is enough.
+//   - A thread that sleeps in flock(2) cannot be woken. So only a waiter for one lock sleeps
+//     there, and a process that gave up ends. A waiter for several watches them: inotify tells
+//     that somebody closes the file, and it looks once a second.
+//   - A lock counts if the path leads to the file that was locked. Else the attempt lets it go,
+//     and begins anew.
 //
-// While the lock is held, somebody may rename or replace the file: others lock the new one then. A
-// holder finds that at its next heartbeat. It is a loss, unless a command has the lock in common
-// with its holder (backend.LentHold), which is only told (backend.Request.Moved).
+// While the lock is held, somebody may rename or replace the file. Then others lock the new one.
+// A holder finds that at its next heartbeat. It is a loss, unless a command has the lock in
+// common with its holder (backend.LentHold): then the holder is only told
+// (backend.Request.Moved).
 //
-// Whose it is. An exclusive holder writes its record (package owner, with kind=flock) into the
-// file, if that is a regular file which the path itself names, and is empty or holds one such
-// record and nothing else. It stays when the lock is free. It counts while the process on record
-// has the file locked, or has ended and left the lock to others. A script's "exec 9>FILE" empties
-// the file; a heartbeat writes the record again. Nothing depends on it: what cannot be written is
-// not.
+// Records: an exclusive holder writes its record (package owner, with kind=flock) into the file,
+// if that is a regular file which the path itself names, and is empty or holds one such record
+// and nothing else. The record stays when the lock is free. It counts while the process on
+// record has the file locked, or has ended and left the lock to others. A script's "exec 9>FILE"
+// empties the file; a heartbeat writes the record again. Nothing depends on the record, so it is
+// no failure if it cannot be written.
 //
-// Caveats. Network and FUSE file systems are refused unless the address says "?fs=any". On systems
-// without Linux' /proc the kernel tells that somebody has the lock, and the record who that may
-// be; how many wait is not known. Whoever may read the file can lock it, and so keep others out.
+// Caveats. Network and FUSE file systems are refused unless the address says "?fs=any". On
+// systems without Linux' /proc the kernel tells that somebody has the lock, and only the record
+// who that may be; how many wait is not known. Whoever may read the file can lock it, and so
+// keep others out.
 //
-// Beside the file there may be another with ".done" after its name, which holds the last
-// success of what the lock guards (package lockfile) and is no part of the lock.
+// Beside the file there may be another with ".done" after its name. It holds the last success of
+// what the lock guards (package lockfile), and is no part of the lock.
 package flock

@@ -18,8 +18,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// Examine implements backend.Backend. It works with a file beside the lock, and takes the lock of
-// no other.
+// Examine implements backend.Backend. It works with its own file beside the lock, and takes no
+// other lock.
 func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	dir := filepath.Dir(l.path)
 	unfit := false
@@ -92,7 +92,8 @@ func (o opened) close() {
 	}
 }
 
-// descriptors: a lock is of a descriptor, and what closes that lets it go.
+// descriptors checks that a lock belongs to a descriptor, and that closing the descriptor lets
+// it go.
 func (x *examiner) descriptors(context.Context) error {
 	const name = "kernel lock"
 	all, err := x.open(2)
@@ -123,7 +124,7 @@ func (x *examiner) descriptors(context.Context) error {
 	return nil
 }
 
-// race: of two that ask at the same time one gets it.
+// race checks that of two that ask at the same time one gets the lock.
 func (x *examiner) race(ctx context.Context) error {
 	var mu sync.Mutex
 	var all opened
@@ -152,7 +153,7 @@ func (x *examiner) race(ctx context.Context) error {
 	})
 }
 
-// shared: two may share a lock, and nobody has it alone meanwhile.
+// shared checks that two may share a lock, and that nobody has it alone meanwhile.
 func (x *examiner) shared(context.Context) error {
 	const name = "shared lock"
 	all, err := x.open(3)
@@ -174,7 +175,7 @@ func (x *examiner) shared(context.Context) error {
 	return nil
 }
 
-// processes: a process keeps the lock that it inherited until it ends, however it does.
+// processes checks that a process keeps a lock that it inherited until it ends, however it ends.
 func (x *examiner) processes(context.Context) error {
 	const name = "inherited lock"
 	all, err := x.open(2)
@@ -240,7 +241,7 @@ func endHeir(cmd *exec.Cmd, input io.Closer) {
 	process.Reaped(cmd.Process.Pid)
 }
 
-// names: a lock counts while its path names the very file that is locked.
+// names checks that a lock counts only while its path names the very file that is locked.
 func (x *examiner) names(context.Context) error {
 	const name = "path and file"
 	all, err := x.open(1)

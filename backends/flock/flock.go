@@ -103,7 +103,7 @@ func (l *Lock) fail(op string, err error) error {
 	})
 }
 
-// LastSuccess implements backend.SuccessKeeper. The file system is this machine's own, so that its
+// LastSuccess implements backend.SuccessKeeper. The file system is this machine's own, so its
 // times are by this machine's clock.
 func (l *Lock) LastSuccess(ctx context.Context, h backend.Hold) (*backend.Success, error) {
 	if err := h.Heartbeat(ctx); err != nil {

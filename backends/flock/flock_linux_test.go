@@ -35,7 +35,7 @@ func mustHold(t *testing.T, path string) *hold {
 	return backendtest.MustHold(t, attemptAt(t, path, backendtest.Request())).(*hold)
 }
 
-// report is what is to be seen of a lock.
+// report is what Inspect sees of a lock.
 func report(t *testing.T, path string) backend.Report {
 	t.Helper()
 	r, err := openLock(t, path).Inspect(t.Context())
@@ -43,7 +43,7 @@ func report(t *testing.T, path string) backend.Report {
 	return r
 }
 
-// script starts one that locks the file as scripts do, and hands the descriptor on.
+// script starts a script that locks the file as scripts do, and hands the descriptor on.
 func script(t *testing.T, path, text string) *lab.Process {
 	t.Helper()
 	p := lab.Start(t, exec.Command("sh", "-c", text, path))
@@ -58,8 +58,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestRecord: it is written into what is empty or holds one, and nothing else is touched; it
-// stays; and a heartbeat writes it again after a script has emptied the file.
+// TestRecord: the record is written into a file that is empty or holds a record, and nothing
+// else is touched. It stays. A heartbeat writes it again after a script has emptied the file.
 func TestRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := mustHold(t, path)
@@ -97,8 +97,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestNoRecord: who shares leaves none, and nobody writes through a symbolic link. What cannot be
-// written is locked all the same.
+// TestNoRecord: a holder that shares leaves no record, and nobody writes through a symbolic
+// link. A file that cannot be written is locked all the same.
 func TestNoRecord(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "lock"), filepath.Join(dir, "link")
@@ -109,7 +109,7 @@ func TestNoRecord(t *testing.T) {
 	backendtest.MustBeHeld(t, attemptAt(t, path, backendtest.Request()))
 	backendtest.MustRelease(t, by)
 	if text := read(t, path); text != "" {
-		t.Errorf("the file holds %q", text)
+		t.Errorf("a holder that shares wrote into the file: %q", text)
 	}
 	backendtest.MustRelease(t, mustHold(t, dir)) // a directory
 	backendtest.MustRelease(t, mustHold(t, "/dev/null"))
@@ -146,8 +146,8 @@ func TestLooksTakeNothing(t *testing.T) {
 	<-done
 }
 
-// TestInheritors: what inherited the descriptor keeps the lock when its holder lets go, and the
-// holder's closing frees nothing.
+// TestInheritors: a process that inherited the descriptor keeps the lock when its holder lets
+// go. The holder's closing frees nothing.
 func TestInheritors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	r := backendtest.Request()
@@ -159,17 +159,17 @@ func TestInheritors(t *testing.T) {
 	r.Timeout = 0
 	held := backendtest.MustBeHeld(t, attemptAt(t, path, r))
 	if !strings.Contains(held.Error(), "(sh)") {
-		t.Errorf("it says %v, want the heir", held)
+		t.Errorf("the error of Try is %v, want the heir as the holder", held)
 	}
 	if left := report(t, path).Holders; len(left) != 1 || len(left[0].Kept) != 1 || left[0].Kept[0] != heir.Pid {
-		t.Errorf("holders %+v, want pid %d", left, heir.Pid)
+		t.Errorf("Inspect sees the holders %+v, want pid %d", left, heir.Pid)
 	}
 	_ = heir.Kill()
 	end()
 	backendtest.MustRelease(t, mustHold(t, path))
 }
 
-// TestWho: who has the lock is told by the kernel, and the record counts only for its own.
+// TestWho: the kernel tells who has the lock. The record counts only for its own process.
 func TestWho(t *testing.T) {
 	lab.NeedProgram(t, "flock")
 	path := filepath.Join(t.TempDir(), "lock")
@@ -189,10 +189,10 @@ func TestWho(t *testing.T) {
 			held := backendtest.MustBeHeld(t, attemptAt(t, path, once))
 			all := report(t, path).Holders
 			if says := strings.ReplaceAll(c.says, "PID", strconv.Itoa(p.PID())); len(all) != 1 || !regexp.MustCompile(says).MatchString(all[0].String()) {
-				t.Errorf("it is held by %+v, want %q", all, says)
+				t.Errorf("Inspect sees it held by %+v, want %q", all, says)
 			}
 			if held.Holder.Record != nil || all[0].Record != nil || held.Holder.PID != p.PID() {
-				t.Errorf("who was refused was told %+v", held.Holder)
+				t.Errorf("the error of Try names the holder %+v", held.Holder)
 			}
 			p.LetGo()
 			p.Status()
@@ -200,7 +200,7 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// TestLeftToOthers: the one on record is gone, and what it left has the lock still.
+// TestLeftToOthers: the process on record is gone, and what it left still has the lock.
 func TestLeftToOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	p := script(t, path, `exec 9>>"$0"; python3 -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX); import os; print(os.getpid(), flush=True)' >&2; echo ready; read line`)
@@ -212,18 +212,18 @@ func TestLeftToOthers(t *testing.T) {
 	backendtest.MustWork(t, err, os.WriteFile(path, []byte(text), 0o644))
 	all := report(t, path).Holders
 	if len(all) != 1 || all[0].ID != record.ID || all[0].Verdict != owner.Orphaned || !strings.Contains(all[0].Note, "kept by pid "+strconv.Itoa(p.PID())) {
-		t.Errorf("%+v", all)
+		t.Errorf("of a lock that was left to others Inspect sees %+v", all)
 	}
 	backendtest.MustFail(t, openLock(t, path).Break(t.Context(), record.ID), protocol.Held, "kill "+strconv.Itoa(p.PID()))
 	p.LetGo()
 	p.Status()
 	if all := report(t, path).Holders; len(all) > 0 {
-		t.Errorf("then %+v", all)
+		t.Errorf("once they have gone Inspect sees %+v", all)
 	}
 }
 
-// TestReplacedWhileAsleep: whoever is given the lock of a file that the path names no more begins
-// anew, with the file that is there.
+// TestReplacedWhileAsleep: a waiter that gets the lock of a file which the path does not name
+// any more begins anew, with the file that is there.
 func TestReplacedWhileAsleep(t *testing.T) {
 	for name, replace := range map[string]func(path string) error{
 		"removed": os.Remove,
@@ -249,7 +249,7 @@ func TestReplacedWhileAsleep(t *testing.T) {
 			f, err := lockfile.OpenShared(path)
 			backendtest.MustWork(t, err)
 			if free, err := f.TryLock(); free || err != nil {
-				t.Errorf("the file that is there can be locked: %v, %v", free, err)
+				t.Errorf("the new file is not locked by the waiter: another gets its lock: %v, %v", free, err)
 			}
 			_ = f.Close()
 			backendtest.MustRelease(t, h)
@@ -257,8 +257,8 @@ func TestReplacedWhileAsleep(t *testing.T) {
 	}
 }
 
-// TestMoved: where a command has the lock, too, that its file was replaced is told once, and is no
-// loss.
+// TestMoved: if a command has the lock, too, its holder is told once that the file was replaced,
+// and it is no loss.
 func TestMoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	told := 0
@@ -271,13 +271,13 @@ func TestMoved(t *testing.T) {
 		backendtest.MustStillHold(t, h)
 	}
 	if told != 1 {
-		t.Errorf("told %d times", told)
+		t.Errorf("the holder was told %d times that the file was replaced, want 1", told)
 	}
 	backendtest.MustRelease(t, h)
 }
 
-// TestOneOfSeveral: whoever waits for others, too, sleeps in no queue of the kernel, and has the
-// lock soon after it is let go, in whatever way.
+// TestOneOfSeveral: a waiter that waits for others, too, sleeps in no queue of the kernel. It
+// has the lock soon after it is let go, in whatever way.
 func TestOneOfSeveral(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	for name, letGo := range map[string]string{"closed": "exec 9>&-", "unlocked": "flock -u 9"} {
@@ -290,7 +290,7 @@ func TestOneOfSeveral(t *testing.T) {
 		go func() { done <- a.Wait(t.Context()) }()
 		time.Sleep(100 * time.Millisecond)
 		if s, err := flocks.Look(path); err != nil || len(s.Waiters) > 0 {
-			t.Errorf("%s: %+v, %v", name, s, err)
+			t.Errorf("%s: a waiter of several sleeps in the kernel's queue: Look sees %+v, %v", name, s, err)
 		}
 		_, err := p.Stdin.Write([]byte("\n"))
 		backendtest.MustWork(t, err)

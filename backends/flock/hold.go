@@ -12,12 +12,12 @@ import (
 	"locksmith/backends/owner"
 )
 
-// hold is a file that we have locked in the kernel, and never unlock: it is closed.
+// hold is a file that we have locked in the kernel. We never unlock it, but close it.
 type hold struct {
 	lock  *Lock
 	file  *lockfile.File
 	id    string
-	text  string // of the record; "": there is none, for the file is not for one
+	text  string // of the record; "" if the file is not for a record
 	moved func(error)
 	told  sync.Once
 	done  bool
@@ -28,7 +28,7 @@ var (
 	_ backend.LentHold = (*hold)(nil)
 )
 
-// newHold is of a file that is ours. An exclusive holder leaves its record there.
+// newHold is the hold of a file that is ours. An exclusive holder leaves its record there.
 func newHold(l *Lock, r backend.Request, f *lockfile.File) *hold {
 	h := &hold{lock: l, file: f, moved: r.Moved}
 	record, text, err := newRecord(r.Owner)
@@ -50,8 +50,8 @@ func (h *hold) Token() uint64 { return 0 }
 // Tend implements backend.Hold: there is nothing to tidy up.
 func (h *hold) Tend(context.Context) error { return nil }
 
-// Kept implements backend.KeptHold. Of a server's file system it is not known that the kernel keeps
-// the lock.
+// Kept implements backend.KeptHold. Nobody knows whether the kernel keeps the lock on a server's
+// file system.
 func (h *hold) Kept() bool { return !h.lock.anyFS }
 
 // Lend implements backend.LentHold.
@@ -81,7 +81,7 @@ func (h *hold) Heartbeat(context.Context) error {
 	return nil
 }
 
-// Release implements backend.Hold. What inherited the descriptor keeps the lock.
+// Release implements backend.Hold. A process that inherited the descriptor keeps the lock.
 func (h *hold) Release(context.Context) error {
 	const op = "close lock file"
 	if h.done {

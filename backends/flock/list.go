@@ -12,7 +12,7 @@ import (
 )
 
 // List implements backend.Backend. Files that somebody has locked are locks to it, whatever they
-// hold, and so are those with a record of a holder.
+// hold, and so are those with a holder's record.
 func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	w := finder.Walk{
 		Tree:    finder.FileTree{Root: l.path, Address: string(l.address)},

@@ -8,9 +8,9 @@ import (
 	"locksmith/protocol"
 )
 
-// sign writes a text into a locked file, unless it is there already, or something else than a
-// record of ours is. That it cannot be written means nothing. It reports whether the file is for
-// records: one that holds data now may be empty for a moment when its program writes it anew.
+// sign writes a text into a locked file, unless it is there already, or the file holds anything
+// but a record of ours. A failed write means nothing. It reports whether the file is for
+// records: a file that holds data now may be empty for a moment when its program writes it anew.
 func (l *Lock) sign(f *lockfile.File, text string) bool {
 	st, err := f.Stat()
 	if err != nil || st.Kind != "" || st.Size > protocol.MaxLine {
@@ -34,7 +34,7 @@ func (l *Lock) sign(f *lockfile.File, text string) bool {
 	if len(old) > len(text) && w.Truncate() != nil {
 		return true
 	}
-	if w.Write(text) != nil { // a part of a record is none, and would stay for good
+	if w.Write(text) != nil { // part of a record is no record, and would stay for good
 		_ = w.Truncate()
 	}
 	return true
@@ -49,7 +49,7 @@ func recordIn(text string) *owner.Record {
 	return &r
 }
 
-// record is the one in the file, if there is any.
+// record is the record in the file, if there is one.
 func (l *Lock) record() *owner.Record {
 	f, err := lockfile.Open(l.path)
 	if err != nil {
@@ -66,5 +66,5 @@ func (l *Lock) record() *owner.Record {
 	return recordIn(text)
 }
 
-// isPlain reports that a text is nothing but a lock's: nothing, or a record.
+// isPlain reports whether a text is only a lock's: nothing, or a record.
 func isPlain(text string) bool { return text == "" || recordIn(text) != nil }

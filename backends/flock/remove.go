@@ -46,8 +46,8 @@ func (l *Lock) removable(f *lockfile.File) error {
 	return nil
 }
 
-// Remove implements backend.Remover. Who opened the file already, and asks for its lock only then,
-// gets that of the removed file; flock(1) does not notice.
+// Remove implements backend.Remover. A process that opened the file before, and asks for its
+// lock only now, gets that of the removed file. flock(1) does not notice.
 func (l *Lock) Remove(_ context.Context, held backend.Hold) error {
 	h := held.(*hold)
 	h.done = true

@@ -33,8 +33,8 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 	return r, err
 }
 
-// report tells who has the lock, and how many wait as far as that is seen. Without a look it knows
-// of the one on record alone, if that has the lock.
+// report tells who has the lock, and how many wait, as far as that can be seen. Without a look
+// it knows only the holder on record, if that has the lock.
 func (l *Lock) report(here owner.Place, look look) (backend.Report, error) {
 	report := backend.Report{Crowd: true}
 	record := l.record()
@@ -45,13 +45,13 @@ func (l *Lock) report(here owner.Place, look look) (backend.Report, error) {
 		return report, nil
 	}
 	seen, err := look(l.path)
-	if err == nil && len(seen.Takers) > 0 && len(seen.Keepers) == 0 { // it may have ended just then
+	if err == nil && len(seen.Takers) > 0 && len(seen.Keepers) == 0 { // the taker may have ended just then
 		seen, err = look(l.path)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		_, err := lockfile.FindDirectory(l.address, filepath.Dir(l.path), nil)
-		return report, err // free is only a lock that could be there
+		return report, err // a lock that cannot be there is not free
 	case err != nil:
 		return report, l.fail("look at lock file", err)
 	}
@@ -86,7 +86,7 @@ func (s sight) takers() []int {
 	return slices.Compact(all)
 }
 
-// holder is the one that a process took the lock for.
+// holder is the holder for which a process took the lock.
 func (s sight) holder(taker int) backend.Holder {
 	var kept []process.Process
 	for _, k := range s.Keepers {
@@ -100,9 +100,9 @@ func (s sight) holder(taker int) backend.Holder {
 	return s.unnamed(taker, kept)
 }
 
-// counts reports that the record is of whoever has the lock: its process has the file locked, or
-// has ended and left the lock to others; or neither can be seen from here, and nothing speaks
-// against it.
+// counts reports whether the record is that of the lock's holder. Then the process on record has
+// the file locked, or has ended and left the lock to others; or neither can be seen from here,
+// and nothing speaks against it.
 func (s sight) counts(taker int, kept []process.Process) (owner.Verdict, bool) {
 	r := s.record
 	if r == nil || s.Shared {
@@ -171,7 +171,7 @@ func (s sight) nobodyKnown() string {
 	return hidden("somebody who")
 }
 
-// hidden is about who cannot be seen from here.
+// hidden is about a process that cannot be seen from here.
 func hidden(who string) string {
 	if os.Geteuid() == 0 {
 		return who + " cannot be seen from here"

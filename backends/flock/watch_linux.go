@@ -15,12 +15,12 @@ import (
 
 type notifier = posix.Inotify
 
-// watched are the events of somebody who closes the file, and may have had its lock; and of a path
-// that leads elsewhere.
+// watched are two events: somebody closes the file, and may have had its lock; or the path leads
+// elsewhere.
 const watched = unix.IN_CLOSE | unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
 
-// slowLook is how often a waiter looks that watches. A lock is let go without an event where it was
-// handed on, or unlocked, or nobody can watch.
+// slowLook is how often a waiter that watches looks. A lock is let go without an event if it was
+// handed on, or unlocked, or if nobody can watch.
 const slowLook = time.Second
 
 // watch returns when another try is worth its cost.
@@ -31,7 +31,7 @@ func (a *attempt) watch(outer context.Context) error {
 	if err != nil {
 		file = process.NoFD
 	}
-	// It may have been let go before we watched.
+	// The lock may have been let go before we watched.
 	if got, err := a.tryLock(); got || err != nil || errors.Is(a.file.Named(), lockfile.ErrReplaced) {
 		return outer.Err()
 	}

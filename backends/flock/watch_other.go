@@ -18,7 +18,7 @@ func (notifier) Close() {}
 // slowLook is how often a waiter looks.
 const slowLook = time.Second
 
-// watch looks again after slowLook: nothing wakes a waiter here that may not sleep for good.
+// watch looks again after slowLook: here nothing wakes a waiter that may not sleep for good.
 func (a *attempt) watch(ctx context.Context) error {
 	clock.Sleep(ctx, a.request.Clock, a.pauses.NextOr(slowLook))
 	return ctx.Err()
