@@ -26,10 +26,10 @@ import (
 const (
 	// requestTime is how long one request may take.
 	requestTime = 10 * time.Second
-	// idleTime is how long a connection is kept for the next request. Stores close theirs
-	// when they like, and a request that meets that has no answer.
+	// idleTime is how long a connection is kept for the next request. Stores close connections
+	// when they like, and a request on such a connection has no answer.
 	idleTime = 4 * time.Second
-	// usualRegion is signed where nobody names one: many stores do not care.
+	// usualRegion is signed if nobody names a region, for which many stores do not care.
 	usualRegion = "us-east-1"
 )
 
@@ -55,7 +55,7 @@ func (b *bucket) name() *string { return aws.String(b.address.Host) }
 func (b *bucket) connect() (*s3.Client, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
 	defer cancel()
-	// The library's own kind of HTTP client, for with another one it refuses AWS_CA_BUNDLE.
+	// The library's own kind of HTTP client: with another kind it refuses AWS_CA_BUNDLE.
 	loaded, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(awshttp.NewBuildableClient()),
 		config.WithLogger(logging.Nop{})) // else it writes to our standard error
 	if err != nil {
@@ -78,7 +78,7 @@ func (b *bucket) connect() (*s3.Client, error) {
 	return s3.NewFromConfig(loaded, func(o *s3.Options) {
 		o.HTTPClient = single(transport)
 		o.APIOptions = append(o.APIOptions, markSent)
-		o.Retryer = aws.NopRetryer{} // a repeated request is told of its own first success as of another's
+		o.Retryer = aws.NopRetryer{} // a repeated request takes its own first success for another's
 		o.UsePathStyle = b.options.pathStyle
 		if b.options.endpoint != "" {
 			o.BaseEndpoint = aws.String(b.options.endpoint)
@@ -89,13 +89,13 @@ func (b *bucket) connect() (*s3.Client, error) {
 	}), nil
 }
 
-// single is a client that follows no redirect, as that would be a second request.
+// single is a client that follows no redirect, because that would be a second request.
 func single(t *http.Transport) *http.Client {
 	return &http.Client{Transport: brief{t}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// A brief transport reads no more of an answer than a listing may have: the library keeps all
-// of it.
+// A brief transport reads no more of an answer than a listing may have, because the library
+// keeps all of it.
 type brief struct{ *http.Transport }
 
 // RoundTrip implements http.RoundTripper.

@@ -26,20 +26,20 @@ func (b *bucket) fail(code protocol.Code, op string, cause error, hint string) e
 	return &backend.Error{Code: code, Lock: b.address.String(), Op: op, Err: cause, Hint: hint}
 }
 
-// An answerError is an answer that is no success. Of the library's texts only those of the
-// store are shown, for its own are long.
+// An answerError is an answer that is no success. It shows only the store's own text, because
+// the library's texts are long.
 type answerError struct {
 	status        int
 	code, message string
 }
 
 // foreign is the error of a success that lacks what every store tells of an object, or of a
-// listing: something on the way has answered.
+// listing. Then something on the way has answered.
 func (b *bucket) foreign(op string) error {
 	return b.fail(protocol.Unreachable, op, errors.New("the answer is not that of an object store"), "look at what answers in its place, such as a proxy")
 }
 
-// nothingSaid is the library's text where the store gives none.
+// nothingSaid is the library's text if the store gives none.
 const nothingSaid = "UnknownError"
 
 func (e *answerError) Error() string {
@@ -53,8 +53,8 @@ func (e *answerError) Error() string {
 	return text
 }
 
-// How a store says that there is no such object, or no such bucket. Whoever else answers 404
-// does not say it so, and the answer to a HEAD has no text to say it in.
+// How a store says that there is no such object, or no such bucket. Nobody else says so with a
+// 404, and an answer to a HEAD has no text to say so.
 const (
 	noSuchKey    = "NoSuchKey"
 	noSuchBucket = "NoSuchBucket"
@@ -69,7 +69,8 @@ func (e missingError) Error() string {
 
 func (missingError) Unwrap() error { return objects.ErrNotFound }
 
-// notFound is the error of a 404 that need not be the store's. What it says of itself is shown.
+// notFound is the error of a 404 that need not be the store's. It shows what the answer says of
+// itself.
 func (b *bucket) notFound(op string, a *answerError) error {
 	cause := objects.ErrNotFound
 	switch a.code {
@@ -90,8 +91,8 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 		return b.tooLong(op, err)
 	}
 	var answer *smithyhttp.ResponseError
-	// Who is asked for credentials answers, too: its 404 says nothing about an object.
-	// A success that cannot be read was cut short on its way.
+	// A service that is asked for credentials answers, too; its 404 says nothing about an
+	// object. A success that cannot be read was cut short on its way.
 	if isUnsigned(err) || !errors.As(err, &answer) || answer.HTTPStatusCode() == 0 || answer.HTTPStatusCode()/100 == 2 {
 		return &backend.Error{Code: protocol.Unreachable, Lock: b.address.String(), Op: op, Err: shortened(err), Hint: b.unreached(err), Lasts: lasts(err)}
 	}
@@ -112,8 +113,8 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 	return b.fail(code, op, a, hint)
 }
 
-// tooLong is the error of a request that got more than a listing may have; any other error
-// stays as it is.
+// tooLong is the error of a request that got more than a listing may have. It leaves any other
+// error as it is.
 func (b *bucket) tooLong(op string, err error) error {
 	if tooLong, is := errors.AsType[backend.TooLongError](err); is {
 		return b.address.Name().TooLong(op, tooLong)
@@ -151,8 +152,8 @@ func (b *bucket) judge(a *answerError, r *smithyhttp.Response) (protocol.Code, s
 
 const credentialsHint = "correct the credentials: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE and ~/.aws; and see that they are for this store"
 
-// isAboutCredentials reports that the store does not know who asks. Stores say so with 403, 400
-// or 404, and it concerns no object.
+// isAboutCredentials reports whether the store does not know who asks. Stores say so with 403,
+// 400 or 404, and it concerns no object.
 func (e *answerError) isAboutCredentials() bool {
 	switch e.code {
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidSecurity", "InvalidClientTokenId", "ExpiredToken", "InvalidToken", "TokenRefreshRequired":
@@ -161,11 +162,11 @@ func (e *answerError) isAboutCredentials() bool {
 	return false
 }
 
-// expecting precedes, in the message of a store, the region that it wants.
+// expecting comes, in a store's message, before the region that the store wants.
 var expecting = regexp.MustCompile(`expecting '([A-Za-z0-9_-]{1,64})'`)
 
-// wantedRegion is the region that the store names as the bucket's where a request was for
-// another one, or "". That of the address is no advice: then the endpoint is wrong.
+// wantedRegion is the region that the store names as the bucket's, if a request was for another,
+// or "". The address's own region is no advice: then the endpoint is wrong.
 func (b *bucket) wantedRegion(a *answerError, r *smithyhttp.Response) (region string) {
 	misplaced := a.status/100 == 3 || a.code == "AuthorizationHeaderMalformed"
 	if !misplaced {
@@ -210,8 +211,8 @@ func off(r *smithyhttp.Response) string {
 	return fmt.Sprintf(": it is %v ahead of the store's", d)
 }
 
-// lasts reports that a request had no answer, and that none of the same will have: there are
-// no credentials, or there is no such host, or one whose certificate is not trusted.
+// lasts reports whether a request had no answer, and another like it will have none: there are
+// no credentials, or no such host, or a host whose certificate is not trusted.
 func lasts(err error) bool {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return dns.IsNotFound
@@ -238,7 +239,7 @@ type sentError struct{ error }
 
 func (e sentError) Unwrap() error { return e.error }
 
-// markSent has the library's errors tell what the store is to blame for.
+// markSent lets the library's errors tell whether the store is to blame.
 func markSent(s *middleware.Stack) error {
 	return s.Deserialize.Add(middleware.DeserializeMiddlewareFunc("markSent",
 		func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (out middleware.DeserializeOutput, m middleware.Metadata, err error) {
@@ -249,7 +250,8 @@ func markSent(s *middleware.Stack) error {
 		}), middleware.Before)
 }
 
-// isUnsigned reports that a request was not sent, because there was nothing to sign it by.
+// isUnsigned reports whether a request was not sent because there were no credentials to sign
+// it.
 func isUnsigned(err error) bool {
 	return errors.As(err, new(*smithy.OperationError)) && !errors.As(err, new(sentError))
 }

@@ -22,8 +22,8 @@ import (
 
 const otherStore = "choose another store, or a newer version of this one: locks are not safe there"
 
-// An examiner tries out requests on objects of its own: below the lock's prefix, where it may
-// be the only place that is allowed.
+// An examiner tries out requests on objects of its own. They are below the lock's prefix, which
+// may be the only place that is allowed.
 type examiner struct {
 	doctor.Examiner
 	store
@@ -44,7 +44,7 @@ func (l *lock) Examine(ctx context.Context, e backend.Examination, tell backend.
 	return doctor.Run(ctx, x.reach, x.write, x.condition, x.clock, x.listing, x.freshness, x.settings, x.race)
 }
 
-// A scratch is the objects of an examination: doctor.Place with one directory, in which a name
+// A scratch is the objects of an examination: a doctor.Place with one directory, in which a name
 // is part of a key.
 type scratch struct {
 	store
@@ -56,7 +56,7 @@ func (s scratch) key(name string) string { return strings.ReplaceAll(name, "/", 
 // Make implements doctor.Place.
 func (s scratch) Make(ctx context.Context, name string) error { return s.Put(ctx, s.key(name), nil) }
 
-// Remove implements doctor.Place. The directory is gone when nothing is in it.
+// Remove implements doctor.Place. The directory is gone if nothing is in it.
 func (s scratch) Remove(ctx context.Context, name string) error {
 	if name != s.dir {
 		return s.Delete(ctx, s.key(name))
@@ -68,9 +68,9 @@ func (s scratch) Remove(ctx context.Context, name string) error {
 	return err
 }
 
-// List implements doctor.Place. Around the directory is nothing that matters.
+// List implements doctor.Place. Nothing around the directory matters.
 func (s scratch) List(ctx context.Context, dir string) (names []string, err error) {
-	if dir != s.dir && dir != "." { // nothing is in what is an object
+	if dir != s.dir && dir != "." { // an object has nothing in it
 		return nil, nil
 	}
 	all, err := s.store.List(ctx)
@@ -106,7 +106,7 @@ func (x *examiner) reach(ctx context.Context) error {
 	return nil
 }
 
-// write: the requests that locks need, by one alone.
+// write tries the requests that locks need, one after the other.
 func (x *examiner) write(ctx context.Context) error {
 	const name = "objects"
 	key, content := x.Fresh(), []byte("one")
@@ -140,7 +140,7 @@ func (x *examiner) write(ctx context.Context) error {
 	return nil
 }
 
-// condition: the second creation of the same is refused.
+// condition checks that the store refuses the second creation of the same object.
 func (x *examiner) condition(ctx context.Context) error {
 	const name = "conditional creation"
 	key := x.Fresh()
@@ -159,7 +159,7 @@ func (x *examiner) condition(ctx context.Context) error {
 	return nil
 }
 
-// clock is looked at by the store, which refuses what was signed at another time.
+// clock checks our clock: the store refuses what was signed at another time.
 func (x *examiner) clock(ctx context.Context) error {
 	const name, limit = "clock", 5 * time.Minute
 	key := x.Fresh()
@@ -183,7 +183,7 @@ func (x *examiner) clock(ctx context.Context) error {
 	return nil
 }
 
-// listing: in order, complete, and in pages where it is long.
+// listing checks that a listing is in order, complete, and in pages if it is long.
 func (x *examiner) listing(ctx context.Context) error {
 	const name, n, page = "listing", 7, 3
 	prefix := x.Fresh() + "."
@@ -218,7 +218,7 @@ func (x *examiner) listing(ctx context.Context) error {
 	return nil
 }
 
-// freshness: what was written or removed is so at once, on other connections too.
+// freshness checks that what was written or removed is so at once, on other connections, too.
 func (x *examiner) freshness(ctx context.Context) error {
 	const name, rounds = "freshness", 20
 	lanes, err := x.lanes(ctx, 2)

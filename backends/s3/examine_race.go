@@ -19,15 +19,15 @@ import (
 const (
 	// racers is how many create the same object at a time.
 	racers = 32
-	// maxBad is how many bad rounds are enough to tell how bad it is.
+	// maxBad is how many bad rounds are enough to tell how bad the store is.
 	maxBad = 20
-	// maxSilent is how many rounds without an answer are borne.
+	// maxSilent is how many rounds may have no answer.
 	maxSilent = 10
 )
 
-// race: of 32 who create the same object at the same time, each over a connection of its
-// own, one succeeds, and its content is there. Nothing else tells a store that is unfit:
-// those that were seen failed in 16 to 100 of 100 rounds.
+// race has 32 racers create the same object at the same time, each over its own connection. One
+// must succeed, and its content must be there. Nothing else tells an unfit store: those that
+// were seen failed in 16 to 100 of 100 rounds.
 func (x *examiner) race(ctx context.Context) error {
 	const name = "many create the same"
 	lanes, err := x.lanes(ctx, racers)
@@ -63,15 +63,15 @@ func (x *examiner) race(ctx context.Context) error {
 	case rounds == 0:
 		x.Tell.Unknown(name, "no round was run", "try again, with --rounds 200")
 	default:
-		// The rule of three: the upper limit of a rate of which nothing was seen, at 95 %.
+		// The rule of three: the upper limit, at 95 %, of the rate of what was never seen.
 		x.Tell.Fit(name, fmt.Sprintf("in each of %d rounds one of %d succeeded, and its content was there; so with 95 %% confidence fewer than %.2g %% of such rounds go wrong (--rounds makes surer)",
 			rounds-silent, racers, 300/float64(rounds-silent)))
 	}
 	return nil
 }
 
-// round is one race. clear says that everybody had an answer; wrong is what is there instead
-// of the winner's content, or "".
+// round is one race. clear says that everybody had an answer. wrong is what is there instead of
+// the winner's content, or "".
 func (x *examiner) round(ctx context.Context, lanes []store) (winners int, clear bool, wrong string, err error) {
 	key := x.Fresh()
 	results := doctor.Together(len(lanes), func(i int) error { return lanes[i].Create(ctx, key, []byte(fmt.Sprint(i))) })
@@ -100,8 +100,8 @@ func (x *examiner) round(ctx context.Context, lanes []store) (winners int, clear
 	return winners, clear, wrong, err
 }
 
-// lanes are ways to the store, each with a connection of its own, over all addresses that
-// the store's name has.
+// lanes are ways to the store, each with its own connection, over all addresses that the store's
+// name has.
 func (x *examiner) lanes(ctx context.Context, n int) ([]store, error) {
 	client, err := x.bucket.client()
 	if err != nil {
@@ -116,7 +116,7 @@ func (x *examiner) lanes(ctx context.Context, n int) ([]store, error) {
 		if len(addresses) > 0 {
 			own.DialContext = dialTo(addresses[i%len(addresses)])
 		}
-		// Made here, one after the other: the options share what New writes to.
+		// Made here, one after the other, because the options share what New writes to.
 		of := s3.New(client.Options(), func(o *s3.Options) { o.HTTPClient = single(own) })
 		lane.client = func() (*s3.Client, error) { return of, nil }
 		lanes = append(lanes, store{&lane, x.store.prefix})
@@ -135,9 +135,9 @@ func dialTo(ip string) func(context.Context, string, string) (net.Conn, error) {
 	}
 }
 
-// addresses are those of the endpoint that somebody listens at, if there are several; none
-// through a proxy, which asks for names itself. Where nobody listens, every client goes to the
-// others: localhost mostly has an address for IPv6, too.
+// addresses are those of the endpoint's addresses that somebody listens at, if there are
+// several. There are none through a proxy, which asks for names itself. A client that finds
+// nobody at one address goes to the others: localhost mostly has an address for IPv6, too.
 func (x *examiner) addresses(ctx context.Context, client *s3.Client) (listening []string) {
 	endpoint := aws.ToString(client.Options().BaseEndpoint)
 	u, err := url.Parse(endpoint)

@@ -15,7 +15,7 @@ import (
 	"locksmith/protocol"
 )
 
-// settings: what the bucket does with objects that nobody asked for.
+// settings looks at what the bucket does with objects by itself.
 func (x *examiner) settings(ctx context.Context) error {
 	for _, look := range []func(context.Context) error{x.versioning, x.lifecycle, x.objectLock} {
 		if err := look(ctx); err != nil {
@@ -63,13 +63,14 @@ func (x *examiner) lifecycle(ctx context.Context) error {
 	return nil
 }
 
-// expires reports that a rule removes what is current. A mere delete marker is not.
+// expires reports whether a rule removes what is current. A rule for delete markers alone does
+// not.
 func expires(r types.LifecycleRule) bool {
 	return r.Expiration != nil && (r.Expiration.Days != nil || r.Expiration.Date != nil)
 }
 
-// concerns reports that a rule may be about objects of the lock. Tags ours have none, and sizes
-// exclude few.
+// concerns reports whether a rule may be about objects of the lock. Those have no tags, and
+// sizes exclude few.
 func (x *examiner) concerns(r types.LifecycleRule) bool {
 	//lint:ignore SA1019 old rules still have their prefix there, and would else seem to be about everything
 	prefix := aws.ToString(r.Prefix)
@@ -102,8 +103,8 @@ func (x *examiner) objectLock(ctx context.Context) error {
 	return nil
 }
 
-// known reports that a setting was read, or that the store has none such. Else it has told why
-// not. Locks work without an answer, so that the examination goes on, unless ctx has ended.
+// known reports whether a setting was read, or the store has no such setting. Else known has
+// told why not. Locks work without an answer, so the examination goes on, unless ctx has ended.
 func (x *examiner) known(ctx context.Context, name, right string, err error) (bool, error) {
 	var answer *answerError
 	var missing missingError
@@ -123,7 +124,7 @@ func (x *examiner) known(ctx context.Context, name, right string, err error) (bo
 	return false, nil
 }
 
-// hasNone reports that a bucket has no such setting, or that the store knows none.
+// hasNone reports whether a bucket has no such setting, or the store does not know it.
 func hasNone(a *answerError) bool {
 	return !a.isAboutCredentials() &&
 		(a.status == http.StatusNotImplemented || a.status == http.StatusMethodNotAllowed || a.status == http.StatusBadRequest)

@@ -14,11 +14,11 @@ import (
 	"locksmith/backends/generation/objects"
 )
 
-// List implements backend.Backend. A bucket has no directories: all keys below the prefix are
-// listed, and those that only locks have tell where these are.
+// List implements backend.Backend. A bucket has no directories. So List lists all keys below the
+// prefix, and those that only locks have tell where locks are.
 func (l *lock) List(ctx context.Context, listing backend.Listing) error {
 	places := map[string]bool{} // prefixes of locks, relative to ours
-	var kept backend.Haul       // what belongs to no lock passes by, however much it is
+	var kept backend.Haul       // bounds what is kept; all that belongs to no lock passes by
 	err := store{l.bucket, l.path}.pages(ctx, func(page []types.Object) error {
 		for _, o := range page {
 			dir, name := path.Split(strings.TrimPrefix(aws.ToString(o.Key), l.path))

@@ -17,11 +17,11 @@ const Scheme = "s3"
 type lock struct {
 	objects.Lock
 	bucket *bucket
-	path   string // "" for a whole bucket, which is no lock but a place, else it ends in a slash
+	path   string // "" for a whole bucket, which is a place and no lock; else it ends in a slash
 }
 
-// Open returns the lock at an address of this scheme; it does not connect yet. Its errors
-// are *backend.Error.
+// Open returns the lock at an address of this scheme. It does not connect yet. Its errors are
+// *backend.Error.
 func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 	o, err := parseOptions(a)
 	if err == nil {

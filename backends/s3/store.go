@@ -51,8 +51,8 @@ func ask[T any](ctx context.Context, b *bucket, op string, request func(context.
 // maxLooks is how often a request that changes nothing is sent while the store turns it away.
 const maxLooks = 4
 
-// look is ask for a request that changes nothing. A store that turns some requests away would
-// else hardly ever answer the eight that it takes to have a lock.
+// look is ask for a request that changes nothing. It sends the request again, because a store
+// that turns some requests away would hardly ever answer all eight that an acquisition takes.
 func look[T any](ctx context.Context, b *bucket, op string, request func(context.Context, *s3.Client) (T, error)) (T, error) {
 	pauses := backoff.Growth{First: 100 * time.Millisecond, Most: time.Second}
 	for looks := 1; ; looks++ {
@@ -83,8 +83,8 @@ func (s store) write(ctx context.Context, op string, in *s3.PutObjectInput) erro
 	return s.bucket.elsewhere(op, err)
 }
 
-// elsewhere is the error of a request that is not about an object that may be missing: who
-// answers that it is, is not the store.
+// elsewhere is the error of a request that is not about an object that may be missing. If the
+// answer says that something is missing, it is not the store's.
 func (b *bucket) elsewhere(op string, err error) error {
 	if errors.Is(err, objects.ErrAbsent) {
 		return b.notFound(op, &answerError{})
@@ -142,8 +142,8 @@ func (s store) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// isStores reports that a success without a content is a store's: it is 204 by the protocol, or
-// it names the request, as stores do.
+// isStores reports whether a success without content is the store's: it is 204 by the protocol,
+// or it names the request, as stores do.
 func isStores(m middleware.Metadata) bool {
 	r, ok := awsmiddleware.GetRawResponse(m).(*smithyhttp.Response)
 	_, named := awsmiddleware.GetRequestIDMetadata(m)
