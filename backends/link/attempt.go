@@ -11,8 +11,7 @@ import (
 	"locksmith/backends/backoff"
 )
 
-// maxRaces bounds how often one Try starts anew; each time somebody else made
-// progress.
+// maxRaces bounds how often one Try starts anew. Each time somebody else made progress.
 const maxRaces = 8
 
 // An attempt implements backend.Attempt.
@@ -24,14 +23,14 @@ type attempt struct {
 	fs      FS // nil before the first call
 	others  watcher
 	mine    *claim // the claim of the last Try, which shows that we wait
-	// prior are claims whose own names are gone. One of them may still be the lock: its
-	// request may have been executed late, or the answer lost.
+	// prior are claims whose own names are gone. One of them may still be the lock: its request
+	// may have been executed late, or the answer lost.
 	prior  []*claim
 	left   []leftover
 	seen   observation // the holder
 	known  bool        // it was seen
-	sticky string      // the sign of a dead one's lock that we may not remove
-	tended bool        // what others left was looked for
+	sticky string      // the sign of a dead holder's lock that we may not remove
+	tended bool        // we have looked for what others left
 }
 
 // Attempt implements backend.Backend.
@@ -70,7 +69,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	return nil, err
 }
 
-// race tries until we hold the lock, somebody else does, or it fails.
+// race tries until we hold the lock, somebody else holds it, or it fails.
 func (a *attempt) race(ctx context.Context) (*hold, error) {
 	if a.lock.Check != nil {
 		if err := a.lock.Check(); err != nil {
@@ -143,8 +142,8 @@ func (a *attempt) withdrawClaim() error {
 	return nil
 }
 
-// removeLeftovers removes what is left of earlier turns. It cannot come back, because the
-// claims that it was linked to have no names of their own any more.
+// removeLeftovers removes what is left of earlier turns. It cannot come back, because the claims
+// that it was linked to do not have names of their own any more.
 func (a *attempt) removeLeftovers() {
 	a.left = slices.DeleteFunc(a.left, func(x leftover) bool { return x.remove(a.fs) })
 }
@@ -179,7 +178,7 @@ func (a *attempt) Withdraw(context.Context) error {
 	return nil
 }
 
-// withdrawLock removes the lock, if it became ours without our knowing.
+// withdrawLock removes the lock if it became ours without our knowing.
 func (a *attempt) withdrawLock() error {
 	if len(a.prior) == 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"locksmith/backends/owner"
 )
 
-// A claim is a unique file of ours, about to become the lock. Its name carries the
-// id of one acquisition, and is never used again.
+// A claim is a unique file of ours that is to become the lock. Its name carries the id of one
+// acquisition, and is never used again.
 type claim struct {
 	lock   *Lock
 	fs     FS
@@ -21,7 +21,7 @@ type claim struct {
 	text   string
 	stat   lockfile.Stat // as it was made
 	now    time.Time     // by the server's clock, when it was made
-	linked bool          // it was asked to be given another name
+	linked bool          // a call was made to give it another name
 }
 
 // newClaim names a claim; it is not made yet.
@@ -34,7 +34,7 @@ func (l *Lock) newClaim(fs FS, r owner.Record) (*claim, error) {
 	return &claim{lock: l, fs: fs, record: r, name: l.claimName(r.ID), text: text}, nil
 }
 
-// make makes the file. backend.ErrAgain: the file is spoiled, and a new claim may do.
+// make makes the file. backend.ErrAgain means that the file is spoiled, and a new claim may do.
 func (c *claim) make() error {
 	const op = "make our own file"
 	err := c.fs.Create(c.name, c.text)
@@ -57,8 +57,8 @@ func (c *claim) make() error {
 	return c.lock.fail(op, err)
 }
 
-// setAhead sets its time before it is the lock: others must at no moment take it
-// for one that has ended.
+// setAhead sets the claim's time before it is the lock. At no moment may others take it for one
+// that has ended.
 func (c *claim) setAhead() error {
 	f, err := c.fs.Open(c.name)
 	if err != nil {
@@ -68,10 +68,10 @@ func (c *claim) setAhead() error {
 	return f.SetTime(c.now.Add(c.record.Lease))
 }
 
-// linkTo gives the claim another name, and reports whether it has it. What the call
-// says is not proof: a server that crashed says EEXIST of what was our own work, and
-// an answer may be lost. The name is ours if it leads to the very file of the claim.
-// backend.ErrAgain: another claim may have more luck.
+// linkTo gives the claim another name, and reports whether it has that name. What the call says
+// is no proof: a server that crashed says EEXIST of what was our own work, and an answer may be
+// lost. The name is ours if it leads to the very file of the claim. backend.ErrAgain means that
+// another claim may have more luck.
 func (c *claim) linkTo(name string) (bool, error) {
 	c.linked = true
 	cause := c.fs.Link(c.name, name)
@@ -82,7 +82,7 @@ func (c *claim) linkTo(name string) (bool, error) {
 	case absent(err) && cause != nil:
 		return false, c.lock.again(linkOp, cause)
 	case absent(err):
-		return false, backend.ErrAgain // it was ours, and somebody took it away
+		return false, backend.ErrAgain // the name was ours, and somebody took it away
 	case err != nil:
 		return false, c.lock.fail(linkOp, errors.Join(cause, err))
 	case there.Same(c.stat):
@@ -95,9 +95,8 @@ func (c *claim) linkTo(name string) (bool, error) {
 	return false, nil
 }
 
-// proven asks for the second proof: that two names lead to the file. Without the
-// claim's own name, which somebody removed, its record must do: the number may be
-// used again by now.
+// proven asks for the second proof: that two names lead to the file. If somebody removed the
+// claim's own name, its record must do, because the number may be used again by now.
 func (c *claim) proven(name string) (bool, error) {
 	own, err := c.fs.Stat(c.name)
 	switch {
@@ -118,8 +117,8 @@ func (c *claim) proven(name string) (bool, error) {
 	return true, nil
 }
 
-// recount is for a file with two names that counts one link: it may have lost one of
-// them since we looked.
+// recount is for a file with two names that counts one link. It may have lost one of them since
+// we looked.
 func (c *claim) recount(name string) error {
 	there, err := c.fs.Stat(name)
 	switch {
@@ -131,8 +130,8 @@ func (c *claim) recount(name string) error {
 	return c.expose(name, "a file with two names counts one link")
 }
 
-// mistrust is for a name that leads to another file, though we were told that it is ours.
-// Either somebody has put another file there meanwhile, or file numbers mean nothing here.
+// mistrust is for a name that leads to another file, though we were told that it is ours. Either
+// somebody has put another file there meanwhile, or file numbers mean nothing here.
 func (c *claim) mistrust(name string) error {
 	_, text, err := c.fs.Read(name)
 	if err != nil || !parse(text).Holds(c.record.ID) {
@@ -141,8 +140,8 @@ func (c *claim) mistrust(name string) error {
 	return c.expose(name, "a file has another number under its second name")
 }
 
-// expose says why a name that is ours cannot be a lock. It removes the name if the record
-// there is ours: where file numbers lie it may be anybody's.
+// expose says why a name that is ours cannot be a lock. It removes the name if the record there
+// is ours: where file numbers lie, the file may be anybody's.
 func (c *claim) expose(name, how string) error {
 	if _, text, err := c.fs.Read(name); err == nil && parse(text).Holds(c.record.ID) {
 		_ = c.fs.Unlink(name)
@@ -150,8 +149,8 @@ func (c *claim) expose(name, how string) error {
 	return c.lock.lies(how)
 }
 
-// remove removes the claim's own name. A request from before that is executed late can then
-// no longer link the file to another name.
+// remove removes the claim's own name. Then an earlier request that is executed late can no
+// longer link the file to another name.
 func (c *claim) remove() error {
 	if err := c.fs.Unlink(c.name); err != nil && !absent(err) {
 		return c.lock.fail("remove our own file", err)

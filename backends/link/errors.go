@@ -14,20 +14,20 @@ import (
 var (
 	// errAbsent: a file is not there.
 	errAbsent = errors.New("it is not there")
-	// errSticky: a dead one's lock may only be removed by its own user.
+	// errSticky: only its own user may remove a dead holder's lock.
 	errSticky = errors.New("only its owner may remove it")
 )
 
 func absent(err error) bool { return errors.Is(err, unix.ENOENT) }
 
-// definite reports that a call to make a name did nothing, and not because of the
-// name. A server that crashed says EEXIST of what was our own work, and ENOENT may
-// come from an old memory of it.
+// definite reports whether a call to make a name did nothing, and not because of the name. A
+// server that crashed says EEXIST of what was our own work, and ENOENT may come from an old
+// memory of it.
 func definite(err error) bool {
 	return err != nil && !backend.Unclear(err) && !backend.IsErrno(err, unix.EEXIST, unix.ENOENT)
 }
 
-// forbidden reports that a call is not for us to make.
+// forbidden reports whether we may not make a call.
 func forbidden(err error) bool { return backend.IsErrno(err, unix.EPERM, unix.EACCES) }
 
 // fail gives a failed call its code and advice.
@@ -60,8 +60,7 @@ func (l *Lock) linkError(err error) error {
 	})
 }
 
-// again is backend.ErrAgain with its reason. If it happens again and again, that is what
-// is told.
+// again is backend.ErrAgain with its reason, which is told if it happens again and again.
 func (l *Lock) again(op string, err error) error {
 	return errors.Join(backend.ErrAgain, l.fail(op, err))
 }

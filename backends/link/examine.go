@@ -28,8 +28,7 @@ func (d *directory) examine(tell backend.Tell) {
 	doctor.DirNeeds{Removal: true, Numbers: true}.Examine(d.path, tell)
 }
 
-// An examiner checks a place with files of its own, which are called so that nobody
-// takes them for anything.
+// An examiner checks a place with files of its own. Nobody takes their names for a lock's.
 type examiner struct {
 	doctor.Examiner
 	lock *Lock
@@ -75,7 +74,7 @@ func (f files) Make(_ context.Context, name string) error      { return f.fs.Cre
 func (f files) Remove(_ context.Context, name string) error    { return f.fs.Unlink(name) }
 func (f files) List(context.Context, string) ([]string, error) { return f.fs.List() }
 
-// admits repeats what every attempt asks.
+// admits repeats the checks of every attempt.
 func (l *Lock) admits(tell backend.Tell) (bool, error) {
 	if l.Check == nil {
 		return true, nil
@@ -117,7 +116,7 @@ func (x *examiner) createOpen(ctx context.Context) (name string, file File, err 
 	return name, file, nil
 }
 
-// links: a file is known by its number, and counts its names.
+// links checks that a file is known by its number, and counts its names.
 func (x *examiner) links(ctx context.Context) error {
 	f, err := x.New(ctx)
 	if err != nil {
@@ -142,7 +141,7 @@ func (x *examiner) links(ctx context.Context) error {
 	return x.countLinks(f, second, one)
 }
 
-// openSecond: a holder opens its file by its new name.
+// openSecond opens a file by its new name, as a holder does.
 func (x *examiner) openSecond(second string) {
 	const name = "open by a second name"
 	file, err := x.fs.Open(second)
@@ -177,7 +176,7 @@ func (x *examiner) countLinks(f, second string, one lockfile.Stat) error {
 	return nil
 }
 
-// race: of two who link their files to the same name at the same time one succeeds.
+// race checks that of two that link their files to the same name at the same time one succeeds.
 func (x *examiner) race(ctx context.Context) error {
 	var from [2]string
 	for side := range from {

@@ -14,7 +14,8 @@ import (
 	"locksmith/backends/lockfile"
 )
 
-// openFile: a holder keeps its file open, and learns by it that it was removed.
+// openFile checks that a holder, which keeps its file open, learns by that file that it was
+// removed.
 func (x *examiner) openFile(ctx context.Context) error {
 	const name = "open files"
 	f, file, err := x.createOpen(ctx)
@@ -35,7 +36,7 @@ func (x *examiner) openFile(ctx context.Context) error {
 	return nil
 }
 
-// heartbeat: a holder sets the time of its file, and others see that.
+// heartbeat checks that a holder can set the time of its file, and that others see it.
 func (x *examiner) heartbeat(ctx context.Context) error {
 	f, file, err := x.createOpen(ctx)
 	if err != nil {
@@ -51,7 +52,7 @@ func (x *examiner) heartbeat(ctx context.Context) error {
 		Touch: func() error {
 			err := file.Touch()
 			if errors.Is(err, unix.ESTALE) {
-				return errors.New(err.Error()) // an answer: it is gone
+				return errors.New(err.Error()) // that is an answer: it is gone
 			}
 			return err
 		},
@@ -81,7 +82,7 @@ func (x *examiner) judgeBeat(name string, waited time.Duration, server time.Time
 	x.Tell.Fit(name, text)
 }
 
-// ahead: with touch=ahead the time is set to one to come.
+// ahead checks that the time can be set to one to come, for touch=ahead.
 func (x *examiner) ahead(file File, name string, now time.Time) error {
 	if !x.lock.Ahead {
 		return nil

@@ -17,7 +17,7 @@ const (
 	entryMark = ".brk." // of the break queue
 	// maxEntries bounds how many breakers of one acquisition may die in the attempt.
 	maxEntries = 64
-	// maxName is what file systems take, and longestMark what we add to a name: an
+	// maxName is what file systems take. longestMark is the longest that we add to a name: an
 	// entry of the break queue for a foreign file.
 	maxName     = 255
 	longestMark = len(entryMark) + len("f-") + 16 + len("-") + 16 + len("-") + 16 + len(".64")
@@ -46,7 +46,7 @@ func (l *Lock) parseEntry(name string) (dead string, n int, ok bool) {
 	return dead, n, ok && (owner.IsID(dead) || isForeignID(dead))
 }
 
-// leaves reports that a name is one that waiters and breakers leave behind if they crash.
+// leaves reports whether waiters and breakers leave such a name behind if they crash.
 func (l *Lock) leaves(name string) bool {
 	_, claims := l.parseClaim(name)
 	_, _, breaks := l.parseEntry(name)
@@ -55,8 +55,8 @@ func (l *Lock) leaves(name string) bool {
 
 func isHex(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
 
-// foreignID stands for the id of a file that has none: the file itself, and the
-// time when it last changed.
+// foreignID stands for the id of a file that has none. It is made of the file's number and the
+// time of its last change.
 func foreignID(st lockfile.Stat) string {
 	return fmt.Sprintf("f-%x-%x-%x", st.Dev, st.Ino, uint64(st.Modified.UnixNano()))
 }
@@ -77,7 +77,7 @@ func isForeignID(s string) bool {
 // MaxContent is how much of a file is looked at, in bytes.
 const MaxContent = 8192
 
-// isBlank reports what may be around the pid in a file of another tool.
+// isBlank reports whether a character may be around the pid in a file of another tool.
 func isBlank(r rune) bool { return strings.ContainsRune(" \t\r\n\x00", r) }
 
 // A content is what a file says about its owner.
@@ -92,7 +92,7 @@ func parse(text string) content {
 	}
 	c := content{Content: lockfile.Parse(text, isBlank)}
 	if c.Record != nil && !owner.IsID(c.Record.ID) {
-		c.Record = nil // it would become part of names
+		c.Record = nil // its id would become part of names
 	}
 	switch {
 	case text == "":

@@ -21,14 +21,14 @@ type hold struct {
 	claim  *claim
 	others watcher // for Tend only
 
-	// Tend may hang, and is called beside the other methods then.
+	// Tend may hang. Then the other methods are called beside it.
 	mu        sync.Mutex
 	file      File      // nil: not open
 	now       time.Time // by the server's clock, at the last heartbeat
 	claimGone bool      // the claim's own name is gone
 	left      []leftover
 	crowded   bool // too much is around the lock to be listed again and again
-	asked     bool // to remove the lock; the answer was lost
+	asked     bool // the request to remove the lock was sent; the answer was lost
 	gone      bool // it is not ours any more
 }
 
@@ -53,8 +53,8 @@ func (h *hold) Heartbeat(context.Context) error {
 	return nil
 }
 
-// beat is a heartbeat. A server says ESTALE of an open file that was removed; or that
-// it has forgotten, which our name and record for it then tell.
+// beat is a heartbeat. A server says ESTALE of an open file that was removed; or that it has
+// forgotten, and then the name and our record in it tell.
 func (h *hold) beat() error {
 	err := h.refresh()
 	if errors.Is(err, unix.ESTALE) {
@@ -64,8 +64,8 @@ func (h *hold) beat() error {
 	return h.explain("refresh the lock file", err)
 }
 
-// refresh touches our file, not what has its name, and then makes sure that its name
-// still is the lock's.
+// refresh touches our file, not what has its name. Then it makes sure that the lock's name still
+// leads to the file.
 func (h *hold) refresh() error {
 	if err := h.open(); err != nil {
 		return err
@@ -80,8 +80,8 @@ func (h *hold) refresh() error {
 	return err
 }
 
-// open gets hold of our file by its name as the lock. Under the other name it
-// would keep that from being removed on NFS, where a file in use is only renamed.
+// open gets hold of our file by the lock's name. Holding it by its other name would keep that
+// name from being removed on NFS, where a file in use is only renamed.
 func (h *hold) open() error {
 	if h.file != nil {
 		return nil
@@ -98,8 +98,8 @@ func (h *hold) open() error {
 	return err
 }
 
-// verify makes sure that the lock is our file: by number, and by its record, for
-// numbers are used again.
+// verify makes sure that the lock is our file: by number, and by its record, because numbers are
+// used again.
 func (h *hold) verify() error {
 	st, text, err := h.fs.Read(h.lock.Name)
 	if err != nil {
@@ -121,7 +121,7 @@ func (h *hold) verify() error {
 	return err
 }
 
-// touch sets the file's time to the server's now, or so much later as the lease is.
+// touch sets the file's time to the server's now, or a lease later.
 func (h *hold) touch() error {
 	if err := h.file.Touch(); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (h *hold) Release(context.Context) error {
 		return h.lock.lost("remove the lock file")
 	}
 	h.closeFile() // on NFS a file in use is not removed, but renamed
-	// Before the lock: a request to link it that is executed late must fail.
+	// Before the lock: a request to link the claim that is executed late must fail.
 	if err := h.removeClaim(); err != nil {
 		return err
 	}
@@ -193,8 +193,8 @@ func (h *hold) Release(context.Context) error {
 	return nil
 }
 
-// remove removes the lock if it is ours. That it is not there may be our own doing,
-// if an answer was lost.
+// remove removes the lock if it is ours. If it is not there, we may have removed it ourselves,
+// and the answer was lost.
 func (h *hold) remove() error {
 	const op = "remove the lock file"
 	err := h.verify()

@@ -27,7 +27,7 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 	return l.inspect(fs, names)
 }
 
-// inspect looks at the lock and at those of these names that are its claims.
+// inspect looks at the lock, and at those of these names that are its claims.
 func (l *Lock) inspect(fs FS, names []string) (backend.Report, error) {
 	var r backend.Report
 	w := l.newWatcher(fs, backend.Request{Clock: clock.Boot{}})
@@ -50,7 +50,7 @@ func (l *Lock) inspect(fs FS, names []string) (backend.Report, error) {
 	return r, nil
 }
 
-// described also tells what to call a holder that has no id of its own.
+// described is a holder for people, with something to call it by if it has no id of its own.
 func (l *Lock) described(s observation) backend.Holder {
 	h := s.Holder(l.Today())
 	if s.Of.content.Record == nil && s.Of.stat.Kind == "" {

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// oldest is when the file of somebody on another machine is left over, at the
-	// soonest.
+	// oldest is after how long the file of somebody on another machine counts as left over, at
+	// the soonest.
 	oldest = time.Hour
-	// maxCrowd is how many names there may be in the directory, which is not the
-	// lock's alone, for a holder to list it at every heartbeat.
+	// maxCrowd is how many names there may be in the directory, which is not the lock's alone,
+	// for a holder to list it at every heartbeat.
 	maxCrowd = 500
 )
 
@@ -42,9 +42,9 @@ func (h *hold) Tend(ctx context.Context) error {
 	return h.others.tendNames(ctx, names, now, h.ID())
 }
 
-// tend lists the directory and removes claims and queue entries of the dead. Where there is a
-// crowd, it looks at a few: if all who come looked at all who are there, that would keep them
-// busy, and holders look at all.
+// tend lists the directory and removes claims and queue entries of the dead. In a crowd it looks
+// at only a few. If all newcomers looked at all who are there, that would keep them busy; and
+// holders look at all.
 func (w watcher) tend(ctx context.Context, now time.Time, own string) error {
 	names, err := w.fs.List()
 	if err != nil {
@@ -73,8 +73,8 @@ func (w watcher) tendNames(ctx context.Context, names []string, now time.Time, o
 	return errs
 }
 
-// tendEntry removes a queue entry of a dead breaker. While the lock is still that
-// of the one to be broken it must stay: the next breaker has counted it.
+// tendEntry removes a queue entry of a dead breaker. It must stay while the lock still belongs
+// to the holder that is to be broken, because the next breaker has counted it.
 func (w watcher) tendEntry(name, dead string, now time.Time) error {
 	s, err := w.see(w.lock.Name)
 	switch {
@@ -87,8 +87,8 @@ func (w watcher) tendEntry(name, dead string, now time.Time) error {
 	return w.tendFile(name, "", now)
 }
 
-// tendFile removes a file whose owner is dead by proof, or old by the server's
-// clock. A claim must be what its name says.
+// tendFile removes a file whose owner is dead by proof, or old by the server's clock. A claim
+// must be what its name says.
 func (w watcher) tendFile(name, id string, now time.Time) error {
 	s, err := w.see(name)
 	switch {
@@ -110,11 +110,11 @@ func (w watcher) tendFile(name, id string, now time.Time) error {
 	return nil
 }
 
-// A leftover is a name that may be our own, and is to be removed if it is.
+// A leftover is a name that may be our own. If it is, it is to be removed.
 type leftover struct{ name, id string }
 
-// remove reports that what is ours is gone. Somebody else may have an entry of this name
-// by now.
+// remove reports whether what is ours is gone. Somebody else may have an entry of this name by
+// now.
 func (x leftover) remove(fs FS) bool {
 	_, text, err := fs.Read(x.name)
 	switch {

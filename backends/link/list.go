@@ -10,8 +10,7 @@ import (
 	"locksmith/backends/finder"
 )
 
-// List implements backend.Backend. Files with a pid alone, of other tools, are locks
-// to it, too.
+// List implements backend.Backend. Files of other tools with a pid alone are locks to it, too.
 func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	w := finder.Walk{
 		Tree:    finder.FileTree{Root: l.Path, Address: string(l.Address)},
@@ -21,8 +20,8 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	return w.Run(ctx)
 }
 
-// Kind knows the locks below a directory that hold a record of ours, or for which
-// somebody of ours waits.
+// Kind knows the locks below a directory that hold a record of ours, or for which one of ours
+// waits.
 func Kind(dir string) finder.FileKind {
 	place := Lock{Path: dir, Address: backend.Address{Scheme: Scheme, Path: dir}.Name()}
 	return kind{place.Here(), false}
@@ -33,8 +32,8 @@ type kind struct {
 	pids  bool  // a file with a pid alone is a lock, too
 }
 
-// File implements finder.FileKind. A lock that is free but waited for is told of at
-// the first claim.
+// File implements finder.FileKind. A lock that is free but waited for is told at its first
+// claim.
 func (k kind) File(_ context.Context, in *finder.Directory, name string, content func() finder.Content) finder.Answer {
 	if isEntryName(name) {
 		return finder.Answer{Mine: true}
@@ -83,7 +82,7 @@ func claimsOf(in *finder.Directory, lock string) []string {
 	return claims
 }
 
-// lockOfClaim returns the lock that a claim is of.
+// lockOfClaim returns the lock of a claim.
 func lockOfClaim(name string) (lock string, ok bool) {
 	i := strings.LastIndex(name, claimMark)
 	if i < 1 {
@@ -93,7 +92,7 @@ func lockOfClaim(name string) (lock string, ok bool) {
 	return name[:i], ok
 }
 
-// isEntryName reports that a file is an entry of somebody who breaks a lock.
+// isEntryName reports whether a file is the entry of a breaker.
 func isEntryName(name string) bool {
 	i := strings.LastIndex(name, entryMark)
 	if i < 1 {

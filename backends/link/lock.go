@@ -29,17 +29,16 @@ type Lock struct {
 	// Ahead sets the time of the file a lease ahead, for tools that take it for the
 	// time when the lock ends.
 	Ahead bool
-	// OneMachine: only this machine uses the directory. Then a pid that stands alone
-	// is one of this machine, and a holder from before its last start is dead.
+	// OneMachine: only this machine uses the directory. Then a pid that stands alone is of this
+	// machine, and a holder from before its last start is dead.
 	OneMachine bool
 	// Polls is how often a waiter asks.
 	Polls backoff.Config
-	// Each is that of a backoff.Crowd.
+	// Each is the Each of a backoff.Crowd.
 	Each time.Duration
-	// Self is this process as a breaker on the word of an operator; ID and Acquired are
-	// filled in.
+	// Self is this process as a breaker for an operator. ID and Acquired are filled in.
 	Self func() owner.Record
-	// Check refuses a place that is not fit. Nil: it is.
+	// Check refuses a place that is not fit; nil: it is fit.
 	Check func() error
 }
 
@@ -76,7 +75,7 @@ func (l *Lock) Here() *Lock {
 		return r.Verdict(here)
 	}
 	l.Self = func() owner.Record {
-		self, _ := process.Find(os.Getpid()) // without its start, a pid used again is taken for us
+		self, _ := process.Find(os.Getpid()) // without its start, a pid used again counts as ours
 		return owner.Record{Place: here, Helper: self, Mode: "exclusive", Lease: UsualLease}
 	}
 	return l

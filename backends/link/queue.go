@@ -12,11 +12,11 @@ import (
 	"locksmith/protocol"
 )
 
-// A breakQueue is how one of several breakers wins the right to remove a dead holder's lock.
-// Its entries L.brk.<dead id>.<n> are links to the claims of breakers. The maker of entry
-// n may look and remove if the makers of all before are dead. Entries go only when the
-// lock is no longer the dead holder's, which is for ever, because ids are not used again;
-// or when their own maker has given up and removes them.
+// A breakQueue is how one of several breakers wins the right to remove a dead holder's lock. Its
+// entries L.brk.<dead id>.<n> are links to the claims of breakers. The maker of entry n may look
+// and remove if the makers of all entries before it are dead. An entry goes in two cases only.
+// The lock is no longer the dead holder's, which is for ever, because ids are not used again. Or
+// the entry's own maker has given up and removes it.
 type breakQueue struct {
 	lock   *Lock
 	fs     FS
@@ -27,8 +27,8 @@ type breakQueue struct {
 	left   []leftover  // entries to look for once more, when the claim has lost its name
 }
 
-// run removes the dead one's lock. backend.ErrAgain: the lock is another one now. rival:
-// somebody else is at it.
+// run removes the dead holder's lock. backend.ErrAgain means that the lock is another one now;
+// rival is somebody else that breaks it.
 func (q *breakQueue) run() (rival *observation, err error) {
 	n, rival, err := q.join()
 	if n == 0 {
@@ -46,11 +46,11 @@ func (q *breakQueue) run() (rival *observation, err error) {
 
 func (q *breakQueue) entry(n int) string { return q.lock.entryName(q.dead.Of.id(), n) }
 
-// join finds our place in the queue: 0 if we have none.
+// join finds our place in the queue; 0 if we have none.
 func (q *breakQueue) join() (n int, rival *observation, err error) {
 	for n := 1; n <= maxEntries; n++ {
-		// A late request can make it ours after we have left, and then everybody would
-		// wait for us, we too.
+		// A late request can make the entry ours after we have left. Then everybody would wait
+		// for us, we too.
 		q.left = append(q.left, q.own(n))
 		won, err := q.claim.linkTo(q.entry(n))
 		if won {
@@ -78,7 +78,8 @@ func (q *breakQueue) join() (n int, rival *observation, err error) {
 		"remove the files "+q.lock.Name+entryMark+"*")
 }
 
-// removeLock looks again and removes the lock. over: it is not the dead one's any more.
+// removeLock looks again and removes the lock. over means that it is not the dead holder's any
+// more.
 func (q *breakQueue) removeLock() (over bool, err error) {
 	s, err := q.others.see(q.lock.Name)
 	switch {
@@ -87,7 +88,7 @@ func (q *breakQueue) removeLock() (over bool, err error) {
 	case err != nil:
 		return false, err
 	case s.Of.unreadable && !q.dead.Of.unreadable:
-		return false, backend.ErrAgain // it may be the dead one's still
+		return false, backend.ErrAgain // it may still be the dead holder's
 	case s.Of.id() != q.dead.Of.id():
 		return true, backend.ErrAgain
 	case s.Of.sign() != q.dead.Of.sign() && !q.force:
@@ -117,9 +118,8 @@ func (q *breakQueue) own(n int) leftover { return leftover{q.entry(n), q.claim.r
 // removeEntry removes our own entry, if it is there.
 func (q *breakQueue) removeEntry(n int) { _ = q.own(n).remove(q.fs) }
 
-// Break implements backend.Backend. It does not ask whether the holder is dead, but
-// takes its turn with those who do. A holder without a record has the id that
-// Inspect tells of.
+// Break implements backend.Backend. It does not ask whether the holder is dead, but takes its
+// turn with those that do. A holder without a record has the id that Inspect tells.
 func (l *Lock) Break(ctx context.Context, id string) error {
 	fs := l.NewFS()
 	defer fs.Close()

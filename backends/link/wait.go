@@ -58,7 +58,7 @@ func (a *attempt) ours(s observation) *claim {
 	return nil
 }
 
-// breakDead removes the lock of a dead one. backend.ErrAgain: it is gone.
+// breakDead removes a dead holder's lock. backend.ErrAgain means that it is gone.
 func (a *attempt) breakDead(s observation) error {
 	if a.sticky == s.Of.sign() {
 		return a.heldSticky()
@@ -93,13 +93,13 @@ func (a *attempt) held() error {
 	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.Holder(a.lock.Today())}
 }
 
-// obstacle is the error while it cannot be told whether the lock is held.
+// obstacle is the error while nobody can tell whether the lock is held.
 func (a *attempt) obstacle(err error) error {
 	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.Holder(a.lock.Today()), Obstacle: err}
 }
 
-// Wait implements backend.Attempt. It waits as long as the schedule says, or
-// until the lock goes away, where that can be noticed, or may be broken.
+// Wait implements backend.Attempt. It waits as long as the schedule says, or until the lock may
+// be broken, or goes away if that can be noticed.
 func (a *attempt) Wait(ctx context.Context) error {
 	if a.fs == nil {
 		return ctx.Err()
@@ -116,7 +116,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// count counts those who wait, now and then.
+// count counts the waiters now and then.
 func (a *attempt) count() {
 	now := a.request.Clock.Now()
 	if !a.crowd.Due(now) {
@@ -133,8 +133,8 @@ func (a *attempt) count() {
 	}
 }
 
-// The pauses of a crowd, before they are spread, grow with the time that nothing has
-// happened. The usual ones would be too long, as they are for waiters who are woken.
+// The pauses of a crowd, before they are spread, grow with the time that nothing has happened.
+// The usual ones would be too long, as for waiters that are woken.
 const crowdMin, crowdMax = 32 * time.Millisecond, 250 * time.Millisecond
 
 func (a *attempt) pause() time.Duration {

@@ -30,15 +30,15 @@ func (l *Lock) newWatcher(fs FS, r backend.Request) watcher {
 	return w
 }
 
-// A file is what a look shows of one.
+// A file is what a look shows of a file.
 type file struct {
 	name    string
 	stat    lockfile.Stat
 	content content
-	// unreadable: nobody knows from here whose it is.
+	// unreadable: nobody can know from here whose it is.
 	unreadable bool
-	// now is a time of the server's clock from before the look, if there is one. By it the
-	// file is not older than its lease for so long, if it is young.
+	// now is a time of the server's clock from before the look, if there is one. young is for
+	// how long the file is not yet older than its lease, by that time.
 	now   time.Time
 	young time.Duration
 }
@@ -60,7 +60,7 @@ func (f file) sign() string {
 	return fmt.Sprint(f.stat.Dev, f.stat.Ino, f.stat.Size, f.stat.Modified.UnixNano(), f.stat.Kind, f.content.Text)
 }
 
-// see looks at a file without judging it. errAbsent: it is not there.
+// see looks at a file without judging it. errAbsent means that it is not there.
 func (w watcher) see(name string) (observation, error) {
 	s := observation{Observation: watch.Observation{Due: watch.Never}, Of: file{name: name}}
 	err := w.read(&s.Of)
@@ -100,7 +100,7 @@ func (w watcher) seen(f file) watch.Seen {
 	seen.Verdict = w.lock.verdict(f.content)
 	if r := f.content.Record; r != nil {
 		seen.Lease, seen.Since, seen.Beat = r.Lease, r.Acquired, f.stat.Modified
-		// A breaker has no heartbeats, and other tools do with times what they like.
+		// A breaker has no heartbeats, and other tools set times as they like.
 		seen.Lasting = f.name == w.lock.Name && watch.IsFine(f.stat.Modified)
 		if f.name != w.lock.Name {
 			seen.Verdict = w.lock.Judge(alone(*r))
@@ -109,8 +109,8 @@ func (w watcher) seen(f file) watch.Seen {
 	return seen
 }
 
-// alone is the record of a claim or a queue entry, for judging: nobody but the helper
-// has anything to do with it.
+// alone is the record of a claim or a queue entry, for judging: only the helper has anything to
+// do with it.
 func alone(r owner.Record) owner.Record {
 	r.Parent, r.NoProof, r.Lifeline = process.Process{}, false, ""
 	return r
@@ -137,8 +137,8 @@ func (l *Lock) toWatch(c content) process.Process {
 	return l.ProcessToWatch(c.Record)
 }
 
-// look sees a file and judges when it may be removed. now is a time of the server's
-// clock from before.
+// look looks at a file, and judges when it may be removed. now is a time of the server's clock
+// from before.
 func (w watcher) look(name string, now time.Time) (s observation, err error) {
 	s, err = w.Look(context.Background(), file{name: name, now: now})
 	if err == nil && s.Of.young < watch.Never {
@@ -156,14 +156,14 @@ func (w watcher) seeRules(_ context.Context, x *watch.Watcher, f *file, _ watch.
 	return seen, err
 }
 
-// rules are the grounds on which a file may be removed: a lease without a sign of life,
-// and the file's age. While it is not old, young is for how long.
+// rules are the grounds on which a file may be removed: a lease without a sign of life, and the
+// file's age. young is for how long the file is not yet old.
 func (w watcher) rules(x *watch.Watcher, f file, v owner.Verdict) (rules []watch.Rule, young time.Duration) {
 	switch {
 	case f.stat.Kind != "":
 		return nil, watch.Never
 	case f.name != w.lock.Name && v == owner.Alive:
-		// A breaker about to remove a lock will do so, however long it was stopped.
+		// A breaker that is about to remove a lock will do so, however long it was stopped.
 		return nil, watch.Never
 	case f.content.PID != 0 && w.lock.OneMachine:
 		return []watch.Rule{x.Rule(v, 0)}, watch.Never // its pid decides
@@ -172,12 +172,12 @@ func (w watcher) rules(x *watch.Watcher, f file, v owner.Verdict) (rules []watch
 	if young = w.youngFor(f); young >= 0 {
 		return rules, young
 	}
-	// Who is old by it is not trusted to be dead: it is watched.
+	// A holder that is old does not count as dead at once: it is watched.
 	return append(rules, watch.Rule{Dead: true, Grace: graceByAge(w.request.Grace, f.content)}), watch.Never
 }
 
-// youngFor is in how long a file is older than its lease; less than 0: it is. That is by
-// the file's own time, which is compared with no other clock than its server's.
+// youngFor is in how long a file is older than its lease; less than 0: it is already. It goes by
+// the file's own time, which is compared only with its server's clock.
 func (w watcher) youngFor(f file) time.Duration {
 	if w.request.Strict || f.now.IsZero() {
 		return watch.Never
@@ -186,8 +186,8 @@ func (w watcher) youngFor(f file) time.Duration {
 	return w.lease(f.content) - max(f.now.Sub(f.stat.Modified), -owner.MaxLease)
 }
 
-// lease is how long the owner of a file is believed: as long as it asked for, or
-// else as long as we would ask.
+// lease is how long the owner of a file is believed: as long as it asked for, or else as long as
+// we would ask.
 func (w watcher) lease(c content) time.Duration {
 	switch {
 	case c.Record != nil:
@@ -198,8 +198,8 @@ func (w watcher) lease(c content) time.Duration {
 	return UsualLease
 }
 
-// minWatch is how long an old file must at least be watched: a holder that lives
-// refreshes it several times meanwhile.
+// minWatch is the least time to watch an old file. A living holder refreshes it several times
+// meanwhile.
 const minWatch = 4 * UsualRefresh
 
 // graceByAge is how long to watch a file that is older than its lease.
