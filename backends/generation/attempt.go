@@ -17,11 +17,11 @@ import (
 // have decided to remove it. It must not be used any more.
 var ErrBroken = errors.New("our reservation was given up")
 
-// MaxRaces bounds how often one call starts anew; each time somebody else made progress.
+// MaxRaces bounds how often one call starts anew. Each time somebody else made progress.
 const MaxRaces = 8
 
-// An Attempt is what an attempt of either form remembers. A T names what is watched of others,
-// a C is our reservation.
+// An Attempt is what an attempt of either form remembers. T names what it watches of others, C
+// is our reservation.
 type Attempt[T fmt.Stringer, C Reservation] struct {
 	Rules
 	Request  backend.Request
@@ -31,10 +31,10 @@ type Attempt[T fmt.Stringer, C Reservation] struct {
 	Block    Block[T] // what the last failed Try saw
 	Fairness backoff.Fairness
 	Pauses   *backoff.Schedule // nil: those of Pause
-	nextLook time.Duration     // when to look again whether it is still so
+	nextLook time.Duration     // when to look again whether Block still holds
 }
 
-// Rules are where the forms differ, beside their steps.
+// Rules are the differences between the forms, apart from their steps.
 type Rules struct {
 	Lock     backend.Name // for messages
 	MinPause time.Duration
@@ -43,7 +43,7 @@ type Rules struct {
 	SilenceEndsWait bool
 }
 
-// NewAttempt returns one that has done nothing yet.
+// NewAttempt returns an attempt that has done nothing yet.
 func NewAttempt[T fmt.Stringer, C Reservation](r backend.Request, others watch.Others[T], rules Rules) Attempt[T, C] {
 	return Attempt[T, C]{Rules: rules, Request: r, Others: others, Pauses: r.Polls.Schedule()}
 }
@@ -51,16 +51,16 @@ func NewAttempt[T fmt.Stringer, C Reservation](r backend.Request, others watch.O
 // State is for Steps.
 func (a *Attempt[T, C]) State() *Attempt[T, C] { return a }
 
-// placed reports that we have a reservation that serves.
+// placed reports whether we have a reservation that serves.
 func (a *Attempt[T, C]) placed() bool { return a.Mine != *new(C) && !a.Mine.Own().Spoiled }
 
 // A Block is what stands in our way: what Wait waits for.
 type Block[T fmt.Stringer] struct {
 	Number  uint64            // the newest generation
-	Holder  watch.Observed[T] // zero: nobody holds it, or nobody whom we must wait for
+	Holder  watch.Observed[T] // zero: nobody holds the lock, or nobody whom we must wait for
 	Next    watch.Observed[T] // the waiter next before us, if Ahead > 0
-	Ahead   int               // how many of those before us block us
-	Until   time.Duration     // when to try anyhow; watch.Never: somebody stops us
+	Ahead   int               // how many of the waiters before us block us
+	Until   time.Duration     // when to try anyhow; watch.Never: somebody stops us until it goes
 	Reached time.Duration     // when this came to stand in our way
 }
 
@@ -70,7 +70,7 @@ type Steps[T fmt.Stringer, C Reservation] interface {
 	// Take goes through the steps once. Its error is ErrBroken if we need another ticket, and
 	// backend.ErrAgain if somebody else was faster.
 	Take(ctx context.Context) (backend.Hold, error)
-	// Raced says that others were always faster. It leaves them a moment.
+	// Raced says that others were always faster, and leaves them a moment.
 	Raced(ctx context.Context) error
 	// Sleep returns after d, when ctx ends, or when it notices something.
 	Sleep(ctx context.Context, d time.Duration) Noticed
@@ -86,7 +86,7 @@ type Noticed int
 // What a sleeper may notice.
 const (
 	Nothing   Noticed = iota // until the time was over
-	Something                // that makes a look worth its cost
+	Something                // which makes a look worth its cost
 	Nearer                   // somebody before us has gone, but not the last
 )
 
@@ -102,7 +102,7 @@ func Try[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) (bac
 	return h, nil
 }
 
-// race takes the lock once. If our reservation is gone the next one has a new ticket.
+// race takes the lock once. If our reservation is gone, the next one has a new ticket.
 func race[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) (backend.Hold, error) {
 	a := s.State()
 	if !a.placed() {
@@ -118,7 +118,8 @@ func race[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) (ba
 }
 
 // Withdraw implements backend.Attempt. It removes what is left of our reservation; the next has
-// a new ticket. Without an answer it may be removed later, and must not be the holder's by then.
+// a new ticket. If the removal has no answer it may be executed later, and must not hit a holder
+// then.
 func (a *Attempt[T, C]) Withdraw(ctx context.Context) error {
 	var none C
 	if a.Mine == none {
@@ -132,8 +133,8 @@ func (a *Attempt[T, C]) Withdraw(ctx context.Context) error {
 	return err
 }
 
-// Stop remembers what to wait for, and returns the error that says so. If it is what stood in
-// our way before, that began then.
+// Stop remembers what to wait for, and returns the error that says so. same says that this stood
+// in our way before, too: then it began then.
 func (a *Attempt[T, C]) Stop(now time.Duration, b Block[T], same bool, err backend.HeldError) error {
 	err.Lock, err.Ahead = string(a.Lock), b.Ahead
 	b.Reached = now
@@ -144,7 +145,7 @@ func (a *Attempt[T, C]) Stop(now time.Duration, b Block[T], same bool, err backe
 	return &err
 }
 
-// Faster is who was always faster.
+// Faster stands for others that were always faster.
 func Faster() backend.HeldError {
 	return backend.HeldError{Holder: backend.Holder{Verdict: owner.Unknown, Note: "others took turns while we looked"}}
 }

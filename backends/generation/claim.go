@@ -11,7 +11,7 @@ import (
 type Reservation interface {
 	comparable
 	Own() *Claim
-	// Remove removes all that carries our ticket. What is not there is no error.
+	// Remove removes all that carries our ticket. A name that is not there is no error.
 	Remove(ctx context.Context) error
 	// Beat sends a heartbeat. ErrBroken means that the reservation must not be used any more.
 	Beat(ctx context.Context) error
@@ -23,14 +23,14 @@ type Claim struct {
 	Lease  time.Duration
 	ID     string // of the acquisition
 	Record string // who we are
-	// Confirmed is when the last request was sent that told the others that we live.
+	// Confirmed is when the last request was sent that showed the others that we live.
 	Confirmed time.Duration
 	// Spoiled: it was never complete, nobody knows whether it was made, or a request that
 	// removes it was sent.
 	Spoiled bool
 }
 
-// NewClaim returns one that is confirmed from now on.
+// NewClaim returns a claim that is confirmed from now on.
 func NewClaim(c clock.Clock, lease time.Duration, id, record string) Claim {
 	return Claim{Clock: c, Lease: lease, ID: id, Record: record, Confirmed: c.Now()}
 }

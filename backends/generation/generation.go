@@ -8,11 +8,11 @@ import (
 	"locksmith/backends/backend"
 )
 
-// Max leaves room to count on; no helper ever makes a larger number.
+// Max leaves room to count on. No helper ever makes a larger number.
 const Max = 1 << 60
 
-// Kept is how many old generations are kept beside the newest: a listing is not atomic, and
-// one that misses the newest must not miss all.
+// Kept is how many old generations are kept beside the newest. A listing is not atomic, and one
+// that misses the newest must not miss all.
 const Kept = 2
 
 // Numbers are generations in ascending order.
@@ -26,9 +26,9 @@ func (n Numbers) Newest() uint64 {
 	return n[len(n)-1]
 }
 
-// RemoveOld removes generations that nobody can take for the newest any more, by remove: those
-// that were listed before a newer one that was ours. It stops after so many, which bounds the
-// time that one release spends on what others left, and when one could not be removed.
+// RemoveOld removes, by remove, generations that nobody can take for the newest any more: those
+// that were listed before a newer one that was ours. It removes at most most, which bounds the
+// time that one release spends on what others left. It stops when one could not be removed.
 func (n Numbers) RemoveOld(newest uint64, most int, remove func(n uint64) error) {
 	for i, old := range n {
 		if old+Kept >= newest || i == most {
@@ -40,13 +40,13 @@ func (n Numbers) RemoveOld(newest uint64, most int, remove func(n uint64) error)
 	}
 }
 
-// SinceWhen corrects a holder's age, which so far counts from its wish: nobody can have held
-// for longer than the newest generation exists.
+// SinceWhen corrects a holder's age, which so far counts from its wish. Nobody can have held for
+// longer than the newest generation exists.
 func SinceWhen(h *backend.Holder, made, today time.Time) {
 	h.Age = min(h.Age, max(today.Sub(made), 0))
 }
 
-// Calmly calls look until nothing changes while it looks, or that happens too often.
+// Calmly calls look until nothing changes during a look, or too much has changed too often.
 func Calmly[R any](ctx context.Context, l backend.Name, op string, look func() (R, error)) (R, error) {
 	r, err := backend.Retry(ctx, MaxRaces, look)
 	if errors.Is(err, backend.ErrAgain) {

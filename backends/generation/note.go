@@ -31,7 +31,7 @@ func ParseNoteName(name string) (owner.Note, bool) {
 	return owner.ParseNoteName(rest)
 }
 
-// KeepNote writes a note, and removes the oldest of those before it if they are too many.
+// KeepNote writes a note. If there are too many, it removes the oldest of those before it.
 func KeepNote(ctx context.Context, l backend.Name, all Texts, before []Named, n owner.Note) error {
 	const op = "keep a note of who broke it"
 	text, err := n.Format()
@@ -60,7 +60,7 @@ func KeepNote(ctx context.Context, l backend.Name, all Texts, before []Named, n 
 	return nil
 }
 
-// ReadNote reads one; nil if there is none, or it is not one of ours.
+// ReadNote reads a note; nil if there is none, or it is not ours.
 func ReadNote(ctx context.Context, all Texts, named owner.Note) (*owner.Note, error) {
 	text, err := all.Read(ctx, "read a note", NoteName(named))
 	if err != nil {
@@ -76,10 +76,10 @@ func removeNote(ctx context.Context, all Texts, n owner.Note) error {
 	return all.Remove(ctx, "remove a note", NoteName(n))
 }
 
-// LastNote is that of the last break by hand, for people.
+// LastNote is the note of the last break by hand, for people.
 func LastNote(ctx context.Context, all Texts, named []Named) *owner.Note {
 	var readable []owner.Note
-	for _, n := range named[:min(len(named), owner.MaxNotes)] { // somebody else wrote the others
+	for _, n := range named[:min(len(named), owner.MaxNotes)] { // others than us wrote more than that
 		if n, _ := ReadNote(ctx, all, n.Note); n != nil {
 			readable = append(readable, *n)
 		}
@@ -97,8 +97,8 @@ func ForgetNotes(ctx context.Context, all Texts, named []Named) error {
 	return nil
 }
 
-// TendNotes removes those of which whoever lost the lock must have learned: we have seen them
-// for that one's lease.
+// TendNotes removes notes that the loser of the lock must have read: those that we have seen for
+// the lease of the loser.
 func TendNotes(ctx context.Context, all Texts, named []Named, w *watch.Watcher) (errs error) {
 	for _, n := range named {
 		if w.Listed(NoteName(n.Note), n.Sign, watch.Rule{Lease: n.Lease}) <= 0 {

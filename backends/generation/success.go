@@ -14,7 +14,7 @@ import (
 // its holder's id.
 type SuccessNames struct {
 	Prefix string
-	Digits int // that a number has at least
+	Digits int // of a number, at least
 }
 
 // Of is the name of the success of a holder.
@@ -30,15 +30,16 @@ func (s SuccessNames) Parse(name string) (m success.Mark, ok bool) {
 	return success.Mark{Name: name, Number: n}, ok && err == nil && owner.IsID(id) && s.Of(n, id) == name
 }
 
-// Successes are those of a lock, each a text: the record of its holder. How they are listed, for
-// a success.Store, is each form's own.
+// Successes are the successes of a lock, each a text: the record of its holder. Each form lists
+// them in its own way, for a success.Store.
 type Successes struct {
 	Texts Texts
 	Names SuccessNames
-	By    *Claim // ours; nil: for whoever only reads or removes them
+	By    *Claim // ours; nil: we only read or remove them
 }
 
-// Read implements success.Store, but for when it was: it fills in by whom, if that can be read.
+// Read implements success.Store, except for the time. It fills in who succeeded, if that can be
+// read.
 func (s Successes) Read(ctx context.Context, m *success.Mark) error {
 	if text, err := s.Texts.Read(ctx, "read who succeeded", m.Name); err == nil {
 		r, _ := owner.ParseRecord(strings.TrimSuffix(text, "\n") + "\n")

@@ -11,7 +11,7 @@ import (
 )
 
 // Wait implements backend.Attempt. While the place does not answer nothing is known about the
-// lock, and we go on waiting, or Try says so.
+// lock. Then we go on waiting, or Try says so.
 func Wait[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) error {
 	a := s.State()
 	a.nextLook = a.Request.Clock.Now() + pause(s)
@@ -32,8 +32,8 @@ func Wait[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) err
 	}
 }
 
-// poll keeps our place in the queue. If we were woken, or it is time to look, it reports
-// whether another Try is worth its cost.
+// poll keeps our place in the queue. If we were woken, or it is time to look, it reports whether
+// another Try is worth its cost.
 func poll[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C], noticed Noticed) (again bool, err error) {
 	a := s.State()
 	err = a.keepPlace(ctx)
@@ -41,7 +41,7 @@ func poll[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C], not
 	case errors.Is(err, ErrBroken):
 		err = a.Withdraw(ctx) // Try makes a new reservation
 		return err == nil, err
-	case noticed == Nearer && a.Request.Clock.Now() < a.Block.Until: // next we look whether they take it
+	case noticed == Nearer && a.Request.Clock.Now() < a.Block.Until: // next time we look whether they take the lock
 	case err == nil && noticed == Nothing && a.Request.Clock.Now() < a.nextLook:
 		return false, nil
 	case err == nil:
